@@ -1,0 +1,40 @@
+// The only file that knows addresses and capacities. Everything is laid out once, at compile time:
+//
+//   0x00000  static tables of the compiler (H3 constants, digit tables, alphabet)      256 KiB at most
+//   0x40000  INPUT    CAPACITY × 20 B   points (f64 lat, f64 lng) or records
+//   0x54000  OUTPUT   CAPACITY × 20 B   records, cells or positions
+//   0x68000  SCRATCH  what two passes over a block hand each other
+//   0x78000  TEXT_IN  bytes of JSON, NDJSON or CSV; UTF-16 units of one code that is read
+//   0xC0000  TEXT_OUT bytes of the answer
+//  0x160000  REACH    HEADS × 401 × u64: admin codes that a (head, first pair or none) may carry
+//  0x170000  INDEX    the boundary index, copied in once; the loader grows the memory by its size
+//
+// After the loader has grown the memory for the index nothing grows it again: views never detach.
+
+/** Points per call: INPUT and OUTPUT together stay inside a 256 KiB second-level cache. */
+export const CAPACITY: u32 = 4096;
+
+/** Bytes of a text record: canonical code in ASCII, NUL padded, byte 19 = point status. */
+export const RECORD_BYTES: u32 = 20;
+
+export const INPUT: usize = 0x40000;
+export const OUTPUT: usize = INPUT + CAPACITY * RECORD_BYTES;
+export const SCRATCH: usize = OUTPUT + CAPACITY * RECORD_BYTES;
+export const SCRATCH_BYTES: u32 = 0x10000;
+export const TEXT_IN: usize = SCRATCH + SCRATCH_BYTES;
+export const TEXT_IN_BYTES: u32 = 0x48000;
+export const TEXT_OUT: usize = TEXT_IN + TEXT_IN_BYTES;
+export const TEXT_OUT_BYTES: u32 = 0xa0000;
+
+/** Rows of the reach table: 16 heads × (0 = no pair, 1..399 = value of the first pair, 400 unused). */
+export const REACH: usize = TEXT_OUT + TEXT_OUT_BYTES;
+export const REACH_ROWS: u32 = 16 * 401;
+export const REACH_BYTES: u32 = REACH_ROWS * 8;
+
+export const INDEX: usize = 0x170000;
+
+/** Point statuses, spec/streaming.md. */
+export const OK: u32 = 0;
+export const OUTSIDE_COVERAGE: u32 = 1;
+export const NOT_A_COORDINATE: u32 = 2;
+export const INVALID_HEXCODE: u32 = 3;

@@ -1,0 +1,65 @@
+#!/usr/bin/env node
+// Builds dist/ (kernel.wasm, kernel.debug.wasm, the library, the command) and build/ (bench, data and proof
+// programs). A step whose inputs have not changed since its last success is skipped, so that `prepare`, `test`
+// and `bench` may all call this without cost.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(fileURLToPath(import.meta.url));
+process.chdir(root);
+
+/** Every file below a folder, or the file itself, in a stable order. */
+function filesOf(path) {
+  if (!existsSync(path)) return [];
+  if (!path.includes('.') || path.startsWith('dist')) {
+    return readdirSync(path, { withFileTypes: true })
+      .flatMap((e) => (e.isDirectory() ? filesOf(join(path, e.name)) : [join(path, e.name)]))
+      .sort();
+  }
+  return [path];
+}
+
+function digestOf(inputs) {
+  const hash = createHash('sha256').update(process.version.split('.')[0]);
+  for (const file of inputs.flatMap(filesOf)) hash.update(file).update(readFileSync(file));
+  return hash.digest('hex');
+}
+
+function run(command, args) {
+  const { status } = spawnSync(process.execPath, [join('node_modules', command), ...args], {
+    stdio: 'inherit',
+  });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+/** Runs `work` unless its inputs are those of the last success and its outputs still stand. */
+function step(name, inputs, outputs, work) {
+  const stamp = join('build', '.stamps', name);
+  const digest = digestOf(['build.mjs', 'package-lock.json', ...inputs]);
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest && outputs.every((o) => existsSync(o)))
+    return;
+  console.log(`build: ${name}`);
+  work();
+  mkdirSync(dirname(stamp), { recursive: true });
+  writeFileSync(stamp, digest);
+}
+
+const ASC = 'assemblyscript/bin/asc.js';
+const TSC = 'typescript/bin/tsc';
+
+step('kernel', ['assembly', 'asconfig.json'], ['dist/kernel.wasm', 'dist/kernel.debug.wasm'], () => {
+  mkdirSync('dist', { recursive: true });
+  for (const target of ['debug', 'release']) run(ASC, ['--config', 'asconfig.json', '--target', target]);
+});
+
+step('library', ['src', 'tsconfig.json'], ['dist/node.js'], () => {
+  run(TSC, ['-p', 'tsconfig.json']);
+  if (existsSync('dist/cli/main.js')) chmodSync('dist/cli/main.js', 0o755);
+});
+
+step('tools', ['src', 'bench', 'data', 'test', 'tsconfig.json', 'tsconfig.tools.json'], ['build'], () => {
+  run(TSC, ['-p', 'tsconfig.tools.json']);
+});

@@ -1,0 +1,23 @@
+// The library's one error class. It knows nothing above it.
+
+export type HexcodesErrorCode =
+  /** The position is valid but lies in no province nor its sea. */
+  | 'OUTSIDE_COVERAGE'
+  /** Not finite, or latitude beyond ±90, or longitude beyond ±180 degrees. */
+  | 'NOT_A_COORDINATE'
+  /** Not an integer of 0 to 15. */
+  | 'BAD_RESOLUTION'
+  /** Arguments of the wrong shape: odd length, an output array too small, bytes that are no records. */
+  | 'BAD_ARGUMENT'
+  /** The kernel, index or reach handed in is not what this build can use; the message says which and why. */
+  | 'BAD_DATA';
+
+export class HexcodesError extends Error {
+  override readonly name = 'HexcodesError';
+  constructor(
+    readonly code: HexcodesErrorCode,
+    message: string,
+  ) {
+    super(message);
+  }
+}

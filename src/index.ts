@@ -1,0 +1,3 @@
+// The library for Node.
+export { ADMIN_UNITS, type AdminUnit } from './admin-units.js';
+export { HexcodesError, type HexcodesErrorCode } from './errors.js';
