@@ -7,6 +7,7 @@
 //   0x78000  TEXT_IN  bytes of JSON, NDJSON or CSV; UTF-16 units of one code that is read
 //   0xC0000  TEXT_OUT bytes of the answer
 //  0x160000  REACH    HEADS × 401 × u64: admin codes that a (head, first pair or none) may carry
+//  0x16D000  RESOLUTIONS  one byte a point, for batches of mixed resolutions
 //  0x170000  INDEX    the boundary index, copied in once; the loader grows the memory by its size
 //
 // After the loader has grown the memory for the index nothing grows it again: views never detach.
@@ -30,6 +31,10 @@ export const TEXT_OUT_BYTES: u32 = 0xa0000;
 export const REACH: usize = TEXT_OUT + TEXT_OUT_BYTES;
 export const REACH_ROWS: u32 = 16 * 401;
 export const REACH_BYTES: u32 = REACH_ROWS * 8;
+
+/** Read by the batch calls when their resolution is EACH_ITS_OWN. */
+export const RESOLUTIONS: usize = 0x16d000;
+export const EACH_ITS_OWN: u32 = 255;
 
 export const INDEX: usize = 0x170000;
 
