@@ -1,1 +1,12 @@
-// placeholder
+// `npm run bench -- NAME [options]`: the benches, each of which prints one table and writes JSON to build/.
+
+const BENCHES: Record<string, () => Promise<{ default: (args: string[]) => Promise<void> }>> = {};
+
+const [name = '', ...args] = process.argv.slice(2);
+const load = BENCHES[name];
+if (load === undefined) {
+  console.error(`Usage: npm run bench -- NAME [options]\nBenches: ${Object.keys(BENCHES).join(', ')}`);
+  process.exitCode = 2;
+} else {
+  await (await load()).default(args);
+}

@@ -1,1 +1,13 @@
-// placeholder
+// `npm run proof -- NAME [--size N] [--seed S]`: the large proofs, whose small twins are in the tests.
+
+/** Each proof is a module whose default export runs it and throws, or sets the exit code, when it fails. */
+const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promise<void> }>> = {};
+
+const [name = '', ...args] = process.argv.slice(2);
+const load = PROOFS[name];
+if (load === undefined) {
+  console.error(`Usage: npm run proof -- NAME [options]\nProofs: ${Object.keys(PROOFS).join(', ')}`);
+  process.exitCode = 2;
+} else {
+  await (await load()).default(args);
+}
