@@ -5,8 +5,10 @@ export type HexcodesErrorCode =
   | 'OUTSIDE_COVERAGE'
   /** Not finite, or latitude beyond ±90, or longitude beyond ±180 degrees. */
   | 'NOT_A_COORDINATE'
-  /** Not an integer of 0 to 15. */
+  /** Not an integer of 0 to 15, or not one that the call allows. */
   | 'BAD_RESOLUTION'
+  /** A text that is no hexcode, where one is needed. */
+  | 'INVALID_HEXCODES'
   /** Arguments of the wrong shape: odd length, an output array too small, bytes that are no records. */
   | 'BAD_ARGUMENT'
   /** The kernel, index or reach handed in is not what this build can use; the message says which and why. */

@@ -1,0 +1,93 @@
+// The cells around, above and below a hexcode's cell, as hexcodes.
+
+import { cellToChildren, cellToLatLng, cellToParent, gridDisk } from 'h3-js';
+import { HexcodesError } from '../errors.js';
+import { type Codebook, h3Text, readOrThrow } from './codebook.js';
+
+/** Children of one code at most: seven resolutions below it. */
+const MOST_CHILDREN = 7 ** 7;
+
+function requireResolution(resolution: number, lowest: number, highest: number, what: string): void {
+  if (!Number.isInteger(resolution) || resolution < lowest || resolution > highest) {
+    throw new HexcodesError(
+      'BAD_RESOLUTION',
+      `resolution of ${what} must be an integer of ${lowest} to ${highest}, not ${resolution}`,
+    );
+  }
+}
+
+/**
+ * The hexcodes of the six cells that touch a code's cell, counter-clockwise as H3 gives them.
+ *
+ * A neighbour's admin code is that of its own centre; where the centre lies in no province it keeps the admin code
+ * asked for. A neighbour that no point of any province can lie in has no code and is left out.
+ *
+ * @param hexcodes a loaded library
+ * @param code a hexcode in any accepted spelling
+ * @returns up to six canonical hexcodes of the same resolution
+ * @throws HexcodesError INVALID_HEXCODES
+ */
+export function neighbors(hexcodes: Codebook, code: string): string[] {
+  const read = readOrThrow(hexcodes, code);
+  const own = h3Text(read.cell);
+  const codes: string[] = [];
+  for (const cell of gridDisk(own, 1)) {
+    if (cell === own) continue;
+    const [latDeg, lngDeg] = cellToLatLng(cell);
+    const index = BigInt(`0x${cell}`);
+    const theirs = hexcodes.adminCodeOf(latDeg as number, lngDeg as number);
+    const packed =
+      (theirs === null ? null : hexcodes.pack(index, theirs)) ?? hexcodes.pack(index, read.admin_code);
+    if (packed !== null) codes.push(packed);
+  }
+  return codes;
+}
+
+/**
+ * The hexcode of the cell's H3 ancestor, within the same admin code.
+ *
+ * H3's hierarchy is logical: 6 to 8 % of the points of a cell lie outside the drawn shape of its ancestor.
+ *
+ * @param hexcodes a loaded library
+ * @param code a hexcode in any accepted spelling
+ * @param resolution of the ancestor, 0 up to the code's own; default one less than the code's
+ * @throws HexcodesError INVALID_HEXCODES, BAD_RESOLUTION
+ */
+export function parent(hexcodes: Codebook, code: string, resolution?: number): string {
+  const read = readOrThrow(hexcodes, code);
+  const wanted = resolution ?? read.resolution - 1;
+  requireResolution(wanted, 0, read.resolution, `a parent of ${read.hexcodes}`);
+  const packed = hexcodes.pack(BigInt(`0x${cellToParent(h3Text(read.cell), wanted)}`), read.admin_code);
+  // A row of the reach table holds the rows of all its descendants, so an ancestor always has its code.
+  if (packed === null) throw new HexcodesError('BAD_DATA', `no code for the parent of ${read.hexcodes}`);
+  return packed;
+}
+
+/**
+ * The hexcodes of the cell's H3 descendants, within the same admin code: the codes that a point of that province
+ * can have inside the cell. `parent` of each is the code asked for. Where the cell lies on a border, descendants too
+ * far from the province for decode to accept are left out.
+ *
+ * @param hexcodes a loaded library
+ * @param code a hexcode in any accepted spelling
+ * @param resolution of the descendants, at most 15 and seven below the code's own; default one more than the code's
+ * @returns canonical hexcodes in H3's order, which is also their sort order: 7 per step of resolution
+ * @throws HexcodesError INVALID_HEXCODES, BAD_RESOLUTION
+ */
+export function children(hexcodes: Codebook, code: string, resolution?: number): string[] {
+  const read = readOrThrow(hexcodes, code);
+  const wanted = resolution ?? read.resolution + 1;
+  requireResolution(wanted, read.resolution, 15, `children of ${read.hexcodes}`);
+  if (7 ** (wanted - read.resolution) > MOST_CHILDREN) {
+    throw new HexcodesError(
+      'BAD_RESOLUTION',
+      `resolution of children must be at most ${read.resolution + 7}: one step finer is seven times as many`,
+    );
+  }
+  const codes: string[] = [];
+  for (const cell of cellToChildren(h3Text(read.cell), wanted)) {
+    const packed = hexcodes.pack(BigInt(`0x${cell}`), read.admin_code);
+    if (packed !== null) codes.push(packed);
+  }
+  return codes;
+}

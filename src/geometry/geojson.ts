@@ -1,0 +1,76 @@
+// Hexcodes as GeoJSON (RFC 7946): cells as polygons, centres as points. Longitude first, rings closed and
+// counter-clockwise.
+
+import { type Codebook, readOrThrow } from './codebook.js';
+import { boundary } from './shape.js';
+
+/** What every feature made here says of its code. */
+export interface CodeProperties {
+  hexcodes: string;
+  resolution: number;
+  admin_code: string;
+}
+
+export interface CellFeature {
+  type: 'Feature';
+  id: string;
+  geometry: { type: 'Polygon'; coordinates: [lngDeg: number, latDeg: number][][] };
+  properties: CodeProperties;
+}
+
+export interface CenterFeature {
+  type: 'Feature';
+  id: string;
+  geometry: { type: 'Point'; coordinates: [lngDeg: number, latDeg: number] };
+  properties: CodeProperties;
+}
+
+export interface FeatureCollection<F> {
+  type: 'FeatureCollection';
+  features: F[];
+}
+
+/**
+ * A code's cell as a GeoJSON polygon feature; its id is the canonical hexcode.
+ *
+ * @throws HexcodesError INVALID_HEXCODES
+ */
+export function cellFeature(hexcodes: Codebook, code: string): CellFeature {
+  const read = readOrThrow(hexcodes, code);
+  const ring = boundary(hexcodes, code).map(([latDeg, lngDeg]): [number, number] => [lngDeg, latDeg]);
+  ring.push([...(ring[0] as [number, number])]);
+  return {
+    type: 'Feature',
+    id: read.hexcodes,
+    geometry: { type: 'Polygon', coordinates: [ring] },
+    properties: propertiesOf(read),
+  };
+}
+
+/**
+ * The centre of a code's cell as a GeoJSON point feature; its id is the canonical hexcode.
+ *
+ * @throws HexcodesError INVALID_HEXCODES
+ */
+export function centerFeature(hexcodes: Codebook, code: string): CenterFeature {
+  const read = readOrThrow(hexcodes, code);
+  return {
+    type: 'Feature',
+    id: read.hexcodes,
+    geometry: { type: 'Point', coordinates: [read.lng, read.lat] },
+    properties: propertiesOf(read),
+  };
+}
+
+/**
+ * The cells of many codes as one GeoJSON feature collection, in the order given.
+ *
+ * @throws HexcodesError INVALID_HEXCODES for the first text that is none
+ */
+export function cellCollection(hexcodes: Codebook, codes: Iterable<string>): FeatureCollection<CellFeature> {
+  return { type: 'FeatureCollection', features: Array.from(codes, (code) => cellFeature(hexcodes, code)) };
+}
+
+function propertiesOf({ hexcodes, resolution, admin_code }: CodeProperties): CodeProperties {
+  return { hexcodes, resolution, admin_code };
+}

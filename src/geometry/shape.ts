@@ -1,0 +1,76 @@
+// Sizes and outlines of a hexcode's cell on the sphere (H3's: radius 6371.007180918475 km).
+
+import {
+  cellArea,
+  cellToBoundary,
+  edgeLength,
+  greatCircleDistance,
+  originToDirectedEdges,
+  UNITS,
+} from 'h3-js';
+import { type Codebook, h3Text, readOrThrow } from './codebook.js';
+
+/** A position in degrees, latitude first. */
+export type LatLngDeg = readonly [latDeg: number, lngDeg: number];
+
+/**
+ * The corners of a code's cell, counter-clockwise, the first one not repeated: six, or up to ten where the cell
+ * crosses an edge of H3's icosahedron.
+ *
+ * @param hexcodes a loaded library
+ * @param code a hexcode in any accepted spelling
+ * @returns corners in degrees, latitude first
+ * @throws HexcodesError INVALID_HEXCODES
+ */
+export function boundary(hexcodes: Codebook, code: string): LatLngDeg[] {
+  const { cell } = readOrThrow(hexcodes, code);
+  return cellToBoundary(h3Text(cell)).map(([latDeg, lngDeg]) => [latDeg as number, lngDeg as number]);
+}
+
+/**
+ * The area of a code's cell in square metres.
+ *
+ * @throws HexcodesError INVALID_HEXCODES
+ */
+export function area(hexcodes: Codebook, code: string): number {
+  return cellArea(h3Text(readOrThrow(hexcodes, code).cell), UNITS.m2);
+}
+
+/**
+ * The mean length of the edges of a code's cell in metres.
+ *
+ * @throws HexcodesError INVALID_HEXCODES
+ */
+export function edge(hexcodes: Codebook, code: string): number {
+  const edges = originToDirectedEdges(h3Text(readOrThrow(hexcodes, code).cell));
+  return edges.reduce((sum, each) => sum + edgeLength(each, UNITS.m), 0) / edges.length;
+}
+
+/**
+ * How far the centre of a code's cell is from its farthest corner, in metres: the most by which encode and decode
+ * can move a point.
+ *
+ * @throws HexcodesError INVALID_HEXCODES
+ */
+export function radius(hexcodes: Codebook, code: string): number {
+  const { cell, lat, lng } = readOrThrow(hexcodes, code);
+  return Math.max(
+    ...cellToBoundary(h3Text(cell)).map((corner) => greatCircleDistance([lat, lng], corner, UNITS.m)),
+  );
+}
+
+/**
+ * The great-circle distance between two places in metres. A place is a hexcode, which stands for the centre of its
+ * cell, or a position in degrees, latitude first.
+ *
+ * @throws HexcodesError INVALID_HEXCODES
+ */
+export function distance(hexcodes: Codebook, from: string | LatLngDeg, to: string | LatLngDeg): number {
+  return greatCircleDistance(placeOf(hexcodes, from), placeOf(hexcodes, to), UNITS.m);
+}
+
+function placeOf(hexcodes: Codebook, place: string | LatLngDeg): [number, number] {
+  if (typeof place !== 'string') return [place[0], place[1]];
+  const { lat, lng } = readOrThrow(hexcodes, place);
+  return [lat, lng];
+}

@@ -1,0 +1,135 @@
+// Valid hexcodes one slip away from a mistyped one. The text is edited as it was typed, and the kernel's own
+// reading judges each try, so that separators, accents and the rules of the admin code need no second version here.
+
+import { greatCircleDistance, UNITS } from 'h3-js';
+import type { Codebook } from './codebook.js';
+import type { LatLngDeg } from './shape.js';
+
+export type Slip =
+  /** The text reads as it stands. */
+  | 'none'
+  /** One symbol taken for one that looks or sounds like it. */
+  | 'twin'
+  /** Two symbols next to each other in the wrong order. */
+  | 'swap'
+  /** One symbol wrong. */
+  | 'substitution'
+  /** One symbol too many. */
+  | 'extra'
+  /** One symbol missing. */
+  | 'missing';
+
+export interface Suggestion {
+  /** Canonical text of a valid hexcode. */
+  hexcodes: string;
+  resolution: number;
+  admin_code: string;
+  /** Centre of the cell, degrees. */
+  lat: number;
+  lng: number;
+  /** What must have gone wrong for this to be the code that was meant. */
+  slip: Slip;
+  /** From `near` to the cell's centre, metres; absent without `near`. */
+  distance_m?: number;
+}
+
+export interface SuggestOptions {
+  /** A position in degrees, latitude first, that the code meant is probably close to. */
+  near?: LatLngDeg;
+  /** Suggestions at most, default 10. */
+  limit?: number;
+}
+
+const SYMBOLS = '23456789ABCDEFGHIJKLMNOPQRSTUVWXYZ';
+/** The kernel refuses longer texts before any work. */
+const MOST_UNITS = 64;
+/** Groups of characters that people, fonts and telephones mistake for one another. */
+const TWINS = [
+  '0ODQCG',
+  '1ILJ7T',
+  '5S',
+  '2Z',
+  '8B3',
+  'UV',
+  'NMH',
+  'VYX',
+  '6G',
+  '4A',
+  '9GP',
+  'FPR',
+  'KX',
+  'CX',
+];
+const SLIPS: readonly Slip[] = ['none', 'twin', 'swap', 'substitution', 'extra', 'missing'];
+
+/**
+ * Valid hexcodes that a text was probably meant to be: itself if it reads, else every valid code one slip away.
+ *
+ * With `near` the nearest come first; without it the likelier slips come first (a look-alike before any other wrong
+ * symbol), then byte order.
+ *
+ * @param hexcodes a loaded library
+ * @param text as it was typed; longer than 64 UTF-16 units has no suggestions
+ * @returns up to `limit` suggestions; none if more than one thing is wrong
+ */
+export function suggest(hexcodes: Codebook, text: string, options: SuggestOptions = {}): Suggestion[] {
+  const { near, limit = 10 } = options;
+  const found = new Map<string, Suggestion>();
+  const consider = (candidate: string, slip: Slip): void => {
+    const read = hexcodes.read(candidate);
+    if (read === null) return;
+    const known = found.get(read.hexcodes);
+    if (known !== undefined && SLIPS.indexOf(known.slip) <= SLIPS.indexOf(slip)) return;
+    const { hexcodes: code, resolution, admin_code, lat, lng } = read;
+    const suggestion: Suggestion = { hexcodes: code, resolution, admin_code, lat, lng, slip };
+    if (near !== undefined) {
+      suggestion.distance_m = greatCircleDistance([near[0], near[1]], [lat, lng], UNITS.m);
+    }
+    found.set(code, suggestion);
+  };
+  if (text.length <= MOST_UNITS) {
+    consider(text, 'none');
+    if (found.size === 0) forEachEdit(text, consider);
+  }
+  return [...found.values()].sort(byLikelihood).slice(0, limit);
+}
+
+function byLikelihood(a: Suggestion, b: Suggestion): number {
+  if (a.distance_m !== undefined && b.distance_m !== undefined && a.distance_m !== b.distance_m) {
+    return a.distance_m - b.distance_m;
+  }
+  const slips = SLIPS.indexOf(a.slip) - SLIPS.indexOf(b.slip);
+  if (slips !== 0) return slips;
+  return a.hexcodes < b.hexcodes ? -1 : Number(a.hexcodes > b.hexcodes);
+}
+
+function forEachEdit(text: string, consider: (candidate: string, slip: Slip) => void): void {
+  const isSymbol = Array.from({ length: text.length }, (_, i) =>
+    /[\p{L}\p{N}\p{S}]|[^\s\p{P}]/u.test(text[i] ?? ''),
+  );
+  for (let i = 0; i <= text.length; i++) {
+    const before = text.slice(0, i);
+    for (const symbol of SYMBOLS) consider(before + symbol + text.slice(i), 'missing');
+    const typed = text[i];
+    if (typed === undefined) continue;
+    const after = text.slice(i + 1);
+    consider(before + after, 'extra');
+    if (!isSymbol[i]) {
+      // Punctuation that is no separator ("HN/6GHMK") stands for one, or for nothing.
+      consider(`${before}-${after}`, 'extra');
+    }
+    for (const symbol of SYMBOLS) {
+      if (symbol === typed) continue;
+      consider(before + symbol + after, areTwins(symbol, typed) ? 'twin' : 'substitution');
+    }
+    const next = isSymbol.indexOf(true, i + 1);
+    if (isSymbol[i] && next > 0 && text[next] !== typed) {
+      consider(before + text[next] + text.slice(i + 1, next) + typed + text.slice(next + 1), 'swap');
+    }
+  }
+}
+
+function areTwins(a: string, b: string): boolean {
+  const upper = b.toUpperCase();
+  return TWINS.some((group) => group.includes(a) && group.includes(upper));
+}
