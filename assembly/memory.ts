@@ -8,9 +8,9 @@
 //   0xC0000  TEXT_OUT bytes of the answer
 //  0x160000  REACH    HEADS × 401 × u64: admin codes that a (head, first pair or none) may carry
 //  0x16D000  RESOLUTIONS  one byte a point, for batches of mixed resolutions
-//  0x170000  INDEX    the boundary index, copied in once; the loader grows the memory by its size
+//  0x170000  INDEX    the boundary index, copied in once; the loader grows the memory by its size, useIndex by the grid's
 //
-// After the loader has grown the memory for the index nothing grows it again: views never detach.
+// After useIndex nothing grows the memory again: views made then never detach.
 
 /** Points per call: INPUT and OUTPUT together stay inside a 256 KiB second-level cache. */
 export const CAPACITY: u32 = 4096;

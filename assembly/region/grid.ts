@@ -1,0 +1,229 @@
+// Builds the grid over the segments. For a cell of 2^CELL_BITS squared micro-degrees the sum of locate.ts splits:
+// segments that cross one of its rows inside the cell are listed; what all others east of it add depends on the
+// row alone. That remainder, over the cell's rows, is a base value (its first row) and the rows where it changes:
+// each becomes a listed *virtual* segment, upright, just east of the cell, from the change to the cell's top.
+//
+// A band of cells is walked from east to west with the sum east of the cell's edge as a list of changes; every
+// crossing is an exact integer division. After the last cell every row must be outside again, or lines are open.
+//
+// Memory behind the segments:  cells u32 × (count + 1) · ids u32 × touches · records of 16 bytes (layout.ts)
+
+import { SCRATCH } from "../memory";
+import {
+  ACCEPTED, CELL_BITS, EFFECT_BITS, EFFECT_MASK, MEMORY_LIMIT, OUTSIDE, REFUSED_MEMORY, REFUSED_OPEN, SEGMENT_BYTES,
+} from "./layout";
+import { reserve } from "./load";
+import { useGrid } from "./locate";
+
+const CELL: i32 = 1 << CELL_BITS;
+
+// Changes of a band, u32 row << 6 | effect, ascending. Thousands stand only in data that is no partition.
+const SUM: usize = SCRATCH;
+const REST: usize = SCRATCH + 0x4000;
+const CHANGES_LIMIT: u32 = 0xfff;
+
+/** Segments, southern and northern end inside the box, → ACCEPTED or a refusal; takes the grid into use. */
+export function buildGrid(
+  segments: usize, segmentCount: u32, east: i32, south: i32, width: u32, height: u32,
+): u32 {
+  const columns = (width >> CELL_BITS) + 1;
+  const rows = (height >> CELL_BITS) + 1;
+  const cellCount = columns * rows;
+  const cells = segments + <usize>segmentCount * SEGMENT_BYTES;
+  const ids = cells + (<usize>(cellCount + 1) << 2);
+  if (!reserve(ids)) return REFUSED_MEMORY;
+  memory.fill(cells, 0, (<usize>(cellCount + 1)) << 2);
+
+  const touches = countTouches(segments, segmentCount, columns, cells);
+  if (touches > MEMORY_LIMIT >> 2) return REFUSED_MEMORY;
+  const records = (ids + (<usize>touches << 2) + 15) & ~15;
+  if (!reserve(records)) return REFUSED_MEMORY;
+  listTouches(segments, segmentCount, columns, cells, cellCount, ids);
+
+  const refusal = writeRecords(segments, columns, rows, cells, ids, records);
+  if (refusal == ACCEPTED) useGrid(east, south, columns, rows, cells, records);
+  return refusal;
+}
+
+let firstColumn: u32 = 0;
+let lastColumn: u32 = 0;
+
+/** Columns of the cells in which a segment crosses rows of a band, from its crossings at the outermost rows. */
+@inline
+function findColumns(segment: usize, row: u32): void {
+  const v0 = load<i32>(segment, 4);
+  const du = <i64>load<i32>(segment, 8);
+  const dv = <i32>(load<u32>(segment, 12) >> EFFECT_BITS);
+  const low = max<i32>(0, <i32>(row << CELL_BITS) - v0);
+  const high = min<i32>(dv - 1, <i32>((row + 1) << CELL_BITS) - 1 - v0);
+  const u0 = load<i32>(segment);
+  const a = <u32>(u0 + <i32>floorDivide(du * low, dv)) >> CELL_BITS;
+  const b = <u32>(u0 + <i32>floorDivide(du * high, dv)) >> CELL_BITS;
+  firstColumn = min<u32>(a, b);
+  lastColumn = max<u32>(a, b);
+}
+
+@inline
+function floorDivide(dividend: i64, divisor: i64): i64 {
+  const quotient = dividend / divisor;
+  return quotient - <i64>(quotient * divisor > dividend);
+}
+
+/** Adds one to a cell for every segment that it will list; the sum, or more than the limit. */
+function countTouches(segments: usize, segmentCount: u32, columns: u32, cells: usize): u32 {
+  let touches: u32 = 0;
+  const end = segments + <usize>segmentCount * SEGMENT_BYTES;
+  for (let segment = segments; segment < end; segment += SEGMENT_BYTES) {
+    const v0 = load<u32>(segment, 4);
+    const lastRow = (v0 + (load<u32>(segment, 12) >> EFFECT_BITS) - 1) >> CELL_BITS;
+    for (let row = v0 >> CELL_BITS; row <= lastRow; ++row) {
+      findColumns(segment, row);
+      for (let column = firstColumn; column <= lastColumn; ++column) {
+        const cell = cells + (<usize>(row * columns + column) << 2);
+        store<u32>(cell, load<u32>(cell) + 1);
+      }
+      touches += lastColumn - firstColumn + 1;
+      if (touches > MEMORY_LIMIT >> 2) return touches;
+    }
+  }
+  return touches;
+}
+
+/** Numbers of segments, cell by cell; afterwards a cell holds where its list ends. */
+function listTouches(
+  segments: usize, segmentCount: u32, columns: u32, cells: usize, cellCount: u32, ids: usize,
+): void {
+  let begin: u32 = 0;
+  for (let cell = cells, end = cells + (<usize>cellCount << 2); cell < end; cell += 4) {
+    const count = load<u32>(cell);
+    store<u32>(cell, begin);
+    begin += count;
+  }
+  for (let id: u32 = 0; id < segmentCount; ++id) {
+    const segment = segments + <usize>id * SEGMENT_BYTES;
+    const v0 = load<u32>(segment, 4);
+    const lastRow = (v0 + (load<u32>(segment, 12) >> EFFECT_BITS) - 1) >> CELL_BITS;
+    for (let row = v0 >> CELL_BITS; row <= lastRow; ++row) {
+      findColumns(segment, row);
+      for (let column = firstColumn; column <= lastColumn; ++column) {
+        const cell = cells + (<usize>(row * columns + column) << 2);
+        const place = load<u32>(cell);
+        store<u32>(ids + (<usize>place << 2), id);
+        store<u32>(cell, place + 1);
+      }
+    }
+  }
+}
+
+let base: u32 = 0;
+let bandLow: i32 = 0;
+
+/** Applies an effect to the rows low..high − 1 of the band: to `base`, and to the changes listed at `list`. */
+function applyTo(list: usize, count: u32, low: i32, high: i32, effect: u32): u32 {
+  low = max<i32>(low, bandLow);
+  high = min<i32>(high, bandLow + CELL);
+  if (low >= high) return count;
+  if (low == bandLow) base ^= effect;
+  else count = change(list, count, <u32>low, effect);
+  return high == bandLow + CELL ? count : change(list, count, <u32>high, effect);
+}
+
+function change(list: usize, count: u32, row: u32, effect: u32): u32 {
+  const begin = list;
+  let at = list + (<usize>count << 2);
+  while (at > begin && load<u32>(at - 4) >> EFFECT_BITS > row) at -= 4;
+  const end = list + (<usize>count << 2);
+  if (at > begin && load<u32>(at - 4) >> EFFECT_BITS == row) {
+    const merged = load<u32>(at - 4) ^ effect;
+    if (merged & EFFECT_MASK) {
+      store<u32>(at - 4, merged);
+      return count;
+    }
+    memory.copy(at - 4, at, end - at);
+    return count - 1;
+  }
+  memory.copy(at + 4, at, end - at);
+  store<u32>(at, (row << EFFECT_BITS) | effect);
+  return count + 1;
+}
+
+/** Rows, from the segment's own v0 on, at which a segment lies east of u = edge: it gives where they end if the
+ *  segment leans west (du > 0), where they begin if it leans east, 0 or all for an upright one. */
+@inline
+function turnAt(u0: i32, du: i32, dv: i32, edge: i32): i32 {
+  if (du == 0) return u0 < edge ? dv : 0;
+  // East at row t: u0 + du·t / dv < edge.
+  const reach = (du > 0 ? <i64>edge - u0 : <i64>u0 - edge) * dv;
+  if (du > 0) return reach <= 0 ? 0 : <i32>min<i64>((reach + du - 1) / du, dv);
+  return reach < 0 ? 0 : <i32>min<i64>(reach / -<i64>du + 1, dv);
+}
+
+function writeRecords(
+  segments: usize, columns: u32, rows: u32, cells: usize, ids: usize, records: usize,
+): u32 {
+  let at = records;
+  let reserved = records;
+  let cell = cells;
+  let id = ids;
+  for (let row: u32 = 0; row < rows; ++row) {
+    let sumBase = OUTSIDE;
+    let sumCount: u32 = 0;
+    bandLow = <i32>(row << CELL_BITS);
+    for (let column: u32 = 0; column < columns; ++column, cell += 4) {
+      const idsEnd = ids + (<usize>load<u32>(cell) << 2);
+      const first = <u32>((at - records) / SEGMENT_BYTES) << EFFECT_BITS;
+      if (id == idsEnd && sumCount == 0) {
+        store<u32>(cell, first | sumBase);
+        continue;
+      }
+      const most = at + (<usize>(sumCount + CHANGES_LIMIT) * SEGMENT_BYTES + ((idsEnd - id) >> 2) * SEGMENT_BYTES * 3);
+      if (most > reserved) {
+        reserved = most + 0x40000;
+        if (!reserve(reserved)) return REFUSED_MEMORY;
+      }
+      const edge = <i32>(column << CELL_BITS);
+      memory.copy(REST, SUM, <usize>sumCount << 2);
+      let restBase = sumBase;
+      let restCount = sumCount;
+      const listed = at;
+      for (; id < idsEnd; id += 4) {
+        const segment = segments + <usize>load<u32>(id) * SEGMENT_BYTES;
+        const u0 = load<i32>(segment);
+        const v0 = load<i32>(segment, 4);
+        const du = load<i32>(segment, 8);
+        const spanAndEffect = load<u32>(segment, 12);
+        const dv = <i32>(spanAndEffect >> EFFECT_BITS);
+        const effect = spanAndEffect & EFFECT_MASK;
+        const turn = turnAt(u0, du, dv, edge);
+        const nextTurn = turnAt(u0, du, dv, edge + CELL);
+        if (turn == nextTurn) continue;
+        if (restCount + 2 > CHANGES_LIMIT || sumCount + 2 > CHANGES_LIMIT) return REFUSED_OPEN;
+        v128.store(at, v128.load(segment));
+        at += SEGMENT_BYTES;
+        // The part of it east of this cell is in the sum already, and its own record counts it again.
+        base = restBase;
+        restCount = du < 0
+          ? applyTo(REST, restCount, v0 + turn, v0 + dv, effect)
+          : applyTo(REST, restCount, v0, v0 + turn, effect);
+        restBase = base;
+        base = sumBase;
+        sumCount = applyTo(SUM, sumCount, v0 + min<i32>(turn, nextTurn), v0 + max<i32>(turn, nextTurn), effect);
+        sumBase = base;
+      }
+      store<u32>(cell, first | restBase);
+      // Virtual segments. (listed..at are this cell's own.)
+      for (let i: u32 = 0; i < restCount; ++i) {
+        const rowAndEffect = load<u32>(REST + (<usize>i << 2));
+        const low = <i32>(rowAndEffect >> EFFECT_BITS);
+        store<i32>(at, edge - 1);
+        store<i32>(at, low, 4);
+        store<i32>(at, 0, 8);
+        store<u32>(at, (<u32>(bandLow + CELL - low) << EFFECT_BITS) | (rowAndEffect & EFFECT_MASK), 12);
+        at += SEGMENT_BYTES;
+      }
+    }
+    if (sumBase != OUTSIDE || sumCount != 0) return REFUSED_OPEN;
+  }
+  store<u32>(cell, <u32>((at - records) / SEGMENT_BYTES) << EFFECT_BITS);
+  return ACCEPTED;
+}

@@ -1,0 +1,78 @@
+// A point's unit: OUTSIDE, XOR (left ^ right) of every segment that spans the point's row, half-open
+// (y0 > y) != (y1 > y), and lies strictly east of it. grid.ts cuts that sum down to the segments of one cell; the
+// answer is equal for every integer point. Everything is integer and exact.
+//
+// Points are measured from the south-east corner of the box: u to the west, v to the north, so "strictly east"
+// reads U(v) < u, and a point beyond any side of the box fails one unsigned comparison.
+
+import { CAPACITY, INDEX, INPUT, OUTPUT } from "../memory";
+import { AT_ADMINS, CELL_BITS, EFFECT_BITS, EFFECT_MASK, NO_ADMIN, OUTSIDE, SEGMENT_BYTES } from "./layout";
+
+export { useIndex } from "./load";
+
+let east: i32 = 0;
+let south: i32 = 0;
+let columns: u32 = 0;
+let rows: u32 = 0;
+let cells: usize = 0;
+let records: usize = 0;
+
+/** Takes a finished grid into use; with no columns every point is outside. */
+export function useGrid(
+  eastMicro: i32, southMicro: i32, columnCount: u32, rowCount: u32, cellsAt: usize, recordsAt: usize,
+): void {
+  east = eastMicro;
+  south = southMicro;
+  columns = columnCount;
+  rows = rowCount;
+  cells = cellsAt;
+  records = recordsAt;
+}
+
+/** Unit at a position in degrees, rounded once to micro-degrees; OUTSIDE for every other position and NaN. */
+export function unitAt(latDeg: f64, lngDeg: f64): u32 {
+  const u = <u32>(east - <i32>floor<f64>(lngDeg * 1e6 + 0.5));
+  const v = <u32>(<i32>floor<f64>(latDeg * 1e6 + 0.5) - south);
+  const column = u >> CELL_BITS;
+  const row = v >> CELL_BITS;
+  if (column >= columns || row >= rows) return OUTSIDE;
+  // A cell is u32: its first record << 6 | its base; its records end where those of the next cell begin.
+  const pair = load<u64>(cells + ((row * columns + column) << 2));
+  let unit = <u32>pair & EFFECT_MASK;
+  let at = records + (<usize>((<u32>pair) >> EFFECT_BITS)) * SEGMENT_BYTES;
+  const end = records + (<usize>(pair >> (32 + EFFECT_BITS))) * SEGMENT_BYTES;
+  for (; at < end; at += SEGMENT_BYTES) {
+    const t = v - load<u32>(at, 4);
+    const spanAndEffect = load<u32>(at, 12);
+    const dv = spanAndEffect >> EFFECT_BITS;
+    if (t < dv && <i64>(<i32>u - load<i32>(at)) * <i64>dv > <i64>load<i32>(at, 8) * <i64>t) {
+      unit ^= spanAndEffect & EFFECT_MASK;
+    }
+  }
+  return unit;
+}
+
+/** The unit's place in table 2.4; NO_ADMIN for OUTSIDE. */
+export function adminOf(unit: u32): u32 {
+  return unit >= OUTSIDE ? NO_ADMIN : load<u8>(INDEX + AT_ADMINS + unit);
+}
+
+/** ABI: admin number at a position, NO_ADMIN outside. */
+export function regionOf(latDeg: f64, lngDeg: f64): u32 {
+  return adminOf(unitAt(latDeg, lngDeg));
+}
+
+/** ABI: unit at a position, 255 outside. */
+export function unitOf(latDeg: f64, lngDeg: f64): u32 {
+  const unit = unitAt(latDeg, lngDeg);
+  return unit == OUTSIDE ? NO_ADMIN : unit;
+}
+
+/** ABI: points at INPUT to one admin number each at OUTPUT; for measurements and for callers that need no code. */
+export function locateBatch(count: u32): void {
+  if (count > CAPACITY) count = CAPACITY;
+  for (let i: u32 = 0; i < count; ++i) {
+    const point = INPUT + (<usize>i << 4);
+    store<u8>(OUTPUT + i, adminOf(unitAt(load<f64>(point), load<f64>(point, 8))));
+  }
+}

@@ -1,0 +1,99 @@
+// The boundary index as a file, read for people: what it says of itself, and its arcs. Layout and grammar stand in
+// assembly/region/layout.ts. The kernel checks every byte before it takes a file into use; what is read here has
+// been accepted there, or is about to be.
+
+/** Words for the numbers of the kernel's useIndex; 0 is acceptance. */
+export const INDEX_REFUSALS: readonly string[] = [
+  'accepted',
+  'the file is cut short, or its size is not the one it states',
+  'this is not a boundary index',
+  'the file has another format version than this build reads',
+  'the checksum does not match: the file is damaged',
+  'a number of the header is impossible',
+  'the arcs do not follow the grammar',
+  'the lines do not close: some row of the map ends inside a unit',
+  'the index needs more than 64 MiB of memory',
+];
+
+export const INDEX_FORMAT = 1;
+export const INDEX_HEADER_BYTES = 128;
+export const INDEX_MAGIC = 0x58495848;
+/** Unit id of everything that no unit claims; its admin number is NO_ADMIN. */
+export const OUTSIDE_UNIT = 63;
+export const NO_ADMIN = 255;
+/** Micro-degrees between neighbouring places of a vertex. */
+export const INDEX_VERTEX_STEP = 10;
+
+/** The JSON block of the file. */
+export interface IndexMeta {
+  /** The most exact unit that the map tells apart (for the shipped map a former province), by unit id. */
+  readonly units: readonly { readonly name: string; readonly admin: number }[];
+  /** Credit and licence line that must stand wherever the map is shown. */
+  readonly notice: string;
+  /** SPDX identifier, or words. */
+  readonly licence: string;
+  readonly source: { readonly name: string; readonly date: string };
+}
+
+/** Part of a border between two units: vertices x0, y0, x1, y1, … in micro-degrees of longitude and latitude. */
+export interface IndexArc {
+  readonly left: number;
+  readonly right: number;
+  readonly vertices: Int32Array;
+}
+
+/** The file's account of itself. Throws if these bytes are not an index of this format. */
+export function readIndexMeta(file: Uint8Array): IndexMeta {
+  const header = headerOf(file);
+  const offset = header.getUint32(48, true);
+  const text = new TextDecoder().decode(file.subarray(offset, offset + header.getUint32(52, true)));
+  return JSON.parse(text) as IndexMeta;
+}
+
+/** Every arc of the file. Throws if the arcs are cut short. */
+export function readIndexArcs(file: Uint8Array): IndexArc[] {
+  const header = headerOf(file);
+  const west = header.getInt32(16, true);
+  const south = header.getInt32(20, true);
+  const end = header.getUint32(40, true) + header.getUint32(44, true);
+  let at = header.getUint32(40, true);
+
+  const nextByte = (): number => {
+    if (at >= end || at >= file.length) throw new RangeError('the index file ends inside an arc');
+    return file[at++]!;
+  };
+  const nextNumber = (): number => {
+    let value = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = nextByte();
+      value |= (byte & 127) << shift;
+      if (byte < 128) return value;
+    }
+  };
+  const nextStep = (): number => {
+    const zigzag = nextNumber();
+    return ((zigzag >>> 1) ^ -(zigzag & 1)) * INDEX_VERTEX_STEP;
+  };
+
+  const arcs: IndexArc[] = [];
+  for (let count = header.getUint32(36, true); count > 0; --count) {
+    const left = nextByte();
+    const right = nextByte();
+    const segments = nextNumber();
+    const vertices = new Int32Array(2 * segments + 2);
+    vertices[0] = west + nextNumber() * INDEX_VERTEX_STEP;
+    vertices[1] = south + nextNumber() * INDEX_VERTEX_STEP;
+    for (let i = 2; i < vertices.length; ++i) vertices[i] = vertices[i - 2]! + nextStep();
+    arcs.push({ left, right, vertices });
+  }
+  return arcs;
+}
+
+function headerOf(file: Uint8Array): DataView {
+  const header = new DataView(file.buffer, file.byteOffset, file.byteLength);
+  if (file.length < INDEX_HEADER_BYTES || header.getUint32(0, true) !== INDEX_MAGIC)
+    throw new RangeError(INDEX_REFUSALS[2]);
+  if (header.getUint32(4, true) !== INDEX_FORMAT) throw new RangeError(INDEX_REFUSALS[3]);
+  if (header.getUint32(8, true) !== file.length) throw new RangeError(INDEX_REFUSALS[1]);
+  return header;
+}
