@@ -1,0 +1,44 @@
+// The centre of a cell: down the digits on the base cell's home face, over the edge to the other face if it lies
+// there, and out of the plane (_h3ToFaceIjk of h3Index.c and _adjustOverageClassII of faceijk.c, H3 4.5,
+// Copyright Uber Technologies, Inc., Apache License 2.0).
+
+import { baseCellOf, digitShift, isCell, resolutionOf } from "./cell";
+import { homeOf, homePosition } from "./faces";
+import { cellI, cellJ, setCell, SIN60, stepDown, stepToCenterChild } from "./lattice";
+import { toPosition } from "./projection";
+
+/** 7^(r/2) for even r: the unit of resolution 0 in units of resolution r. */
+function unitsOf(evenResolution: i32): i32 {
+  let units = 1;
+  for (let r = 0; r < evenResolution; r += 2) units *= 7;
+  return units;
+}
+
+/** Sets positionLatDeg and positionLngDeg of projection.ts; false unless a cell of base cell 32, 37, 50 or 52. */
+export function findCenter(cell: u64): bool {
+  if (!isCell(cell)) return false;
+  let base = baseCellOf(cell);
+  let resolution = resolutionOf(cell);
+  let home = homePosition(base);
+  setCell(home >> 8, home & 255);
+  for (let r = 1; r <= resolution; r++) stepDown(r, <i32>(cell >> digitShift(r)) & 7);
+
+  // The face's triangle is i + j + k <= 2 units in an even (Class II) grid; an odd one is asked one step finer.
+  // Only its IJ edge (k = 0) is in reach of these base cells. The other face is turned by 180 degrees.
+  let face = homeOf(base);
+  let i = cellI;
+  let j = cellJ;
+  let even = (resolution + 1) & ~1;
+  if (even != resolution) stepToCenterChild(even, i, j);
+  let reach = 2 * unitsOf(even);
+  if (cellI >= 0 && cellJ >= 0 && cellI + cellJ > reach) {
+    face ^= 1;
+    // the translation (2, 2) of resolution 0, carried down to this resolution
+    setCell(2, 2);
+    for (let r = 1; r <= resolution; r++) stepDown(r, 0);
+    i = cellI - i;
+    j = cellJ - j;
+  }
+  toPosition(face, <f64>i - 0.5 * <f64>j, <f64>j * SIN60, resolution);
+  return true;
+}

@@ -1,0 +1,78 @@
+// A cell and an admin number as a record: the canonical text in ASCII, NUL padded to 20 bytes, byte 19 = status.
+//
+//   admin code (2 or 3)   -   payload with check in groups of five, joined by -   NUL …   status
+//
+// 18 characters at most.
+
+import { OK, OUTSIDE_COVERAGE, REACH } from "../memory";
+import { resolutionOf } from "../h3/cell";
+import { ADMIN_UNITS, adminLetters } from "./admin";
+import { symbolOf } from "./alphabet";
+import { checkLetter, checkOf, checkStep } from "./check";
+import { headOf, NO_HEAD, pairOf, pairsOf, reachRowOf } from "./payload";
+
+/** A failed record: all NUL but its status. */
+// @ts-ignore: decorator
+@inline
+export function storeFailure(to: usize, status: u32): void {
+  store<u64>(to, 0);
+  store<u64>(to, 0, 8);
+  store<u32>(to, status << 24, 16);
+}
+
+/** Whether the reach of a (head, first pair) row holds the admin number. */
+// @ts-ignore: decorator
+@inline
+export function inReach(row: u32, admin: u32): bool {
+  return <bool>(<u32>(load<u64>(REACH + 8 * row) >> admin) & 1);
+}
+
+/** The next place of a payload symbol: after five of a group comes a hyphen. */
+// @ts-ignore: decorator
+@inline
+function storeSymbol(to: usize, count: u32, value: u32): usize {
+  if (count == 5 || count == 10) store<u8>(to++, 0x2d);
+  store<u8>(to, <u8>symbolOf(value));
+  return to + 1;
+}
+
+/**
+ * Writes the record of a valid cell (isCell) and returns its status: OUTSIDE_COVERAGE for a cell under no head, an
+ * admin number outside the cell's reach or beyond the table, so that no text is written that reading refuses.
+ */
+export function storeRecord(to: usize, cell: u64, admin: u32): u32 {
+  let head = headOf(cell);
+  if (head == NO_HEAD || admin >= ADMIN_UNITS || !inReach(reachRowOf(cell, head), admin)) {
+    storeFailure(to, OUTSIDE_COVERAGE);
+    return OUTSIDE_COVERAGE;
+  }
+  storeFailure(to, OK);
+
+  let letters = adminLetters(admin);
+  store<u8>(to, <u8>letters);
+  store<u8>(to, <u8>(letters >> 8), 1);
+  let check = checkLetter(checkLetter(0, letters & 255), letters >> 8 & 255);
+  let third = letters >> 16;
+  let at = to + 2;
+  if (third != 0) {
+    store<u8>(at++, <u8>third);
+    check = checkLetter(check, third);
+  }
+  store<u8>(at++, 0x2d);
+
+  at = storeSymbol(at, 0, head);
+  check = checkStep(check, head);
+  let pairs = pairsOf(resolutionOf(cell));
+  let count: u32 = 1;
+  for (let n: u32 = 0; n < pairs; n++) {
+    let value = pairOf(cell, n);
+    let high = value / 20;
+    let low = value - high * 20;
+    at = storeSymbol(at, count++, high);
+    at = storeSymbol(at, count++, low);
+    check = checkStep(checkStep(check, high), low);
+  }
+  storeSymbol(at, count, checkOf(check));
+  return OK;
+}
+
