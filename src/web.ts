@@ -1,3 +1,28 @@
-// The library for Node.
-export { ADMIN_UNITS, type AdminUnit } from './admin-units.js';
-export { HexcodesError, type HexcodesErrorCode } from './errors.js';
+// The library for browsers: load() fetches the binaries that ship with the package, from where this file lies.
+
+import { HexcodesError } from './errors.js';
+import { Hexcodes as Anywhere } from './index.js';
+import { Kernel } from './kernel/kernel.js';
+
+export * from './index.js';
+
+export class Hexcodes extends Anywhere {
+  /**
+   * The library with the boundaries that ship with this package. A bundler sees the three URLs.
+   * @throws HexcodesError BAD_DATA if a file cannot be fetched or is damaged
+   */
+  static async load(): Promise<Hexcodes> {
+    const [kernel, index, reach] = await Promise.all([
+      fetchBytes(new URL('./kernel.wasm', import.meta.url)).then((bytes) => Kernel.compile(bytes)),
+      fetchBytes(new URL('../data/index.bin', import.meta.url)),
+      fetchBytes(new URL('../data/reach.bin', import.meta.url)),
+    ]);
+    return Hexcodes.from({ kernel, index, reach });
+  }
+}
+
+async function fetchBytes(url: URL): Promise<Uint8Array<ArrayBuffer>> {
+  const response = await fetch(url);
+  if (!response.ok) throw new HexcodesError('BAD_DATA', `${url.href} answered ${response.status}`);
+  return new Uint8Array(await response.arrayBuffer());
+}
