@@ -66,7 +66,7 @@ describe.each(BUILDS)('%s.wasm', (build) => {
     expect(kernel.readText(text)).toBe(code === null ? 3 : 0);
     expect(kernel.textAt(32)).toBe(code ?? '');
     // a record holds what is ASCII and short enough
-    if (/^[\x01-\x7f]{1,19}$/.test(text)) {
+    if (text.length > 0 && text.length < 20 && !/[^\t\r\n -~]/.test(text)) {
       kernel.inputBytes.set(recordOf(text));
       expect(kernel.exports.decodeBatch(1)).toBe(code === null ? 1 : 0);
     }
