@@ -10,7 +10,10 @@ interface Entry {
   readonly load: () => Promise<{ default: (program: Command) => void }>;
 }
 
-const COMMANDS: Readonly<Record<string, Entry>> = {};
+const COMMANDS: Readonly<Record<string, Entry>> = {
+  serve: { summary: 'answer encode and decode over HTTP', load: () => import('./serve.js') },
+  keys: { summary: 'manage API keys', load: () => import('./keys.js') },
+};
 
 const program = new Command('hexcodes')
   .description('GPS positions in Viet Nam to short hexcodes and back')

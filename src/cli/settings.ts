@@ -1,0 +1,23 @@
+// Settings as flags of a command: declared by name, read together with the environment, every fault named at once.
+import type { Command } from 'commander';
+import { ConfigError, flagsOf, readConfig, type ServeConfig } from '../config.js';
+
+export function addFlags(command: Command, names: readonly (keyof ServeConfig)[]): Command {
+  for (const { flags, help } of flagsOf(names)) command.option(flags, help);
+  return command;
+}
+
+/** The settings, or undefined after writing all faults to standard error and setting exit code 1. */
+export function settingsOf<K extends keyof ServeConfig>(
+  command: Command,
+  names: readonly K[],
+): Pick<ServeConfig, K> | undefined {
+  try {
+    return readConfig(names, command.opts(), process.env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    for (const fault of error.faults) process.stderr.write(`hexcodes: ${fault}\n`);
+    process.exitCode = 1;
+    return undefined;
+  }
+}

@@ -1,0 +1,262 @@
+// The one adapter over uWebSockets.js (with uws.ts, exchange.ts and chunked.ts beside it). What it holds, so that no
+// handler has to:
+//  - every route goes through one wrapper: onAborted first, the handler in try/catch, and an answer even if the handler
+//    returns without one; otherwise the binary aborts the whole process;
+//  - one pass over the headers finds what the binary lets through and intermediaries disagree about (a second
+//    Content-Length or Host, an empty Content-Length, a Transfer-Encoding other than chunked): 400 and close;
+//  - targets over 8 KiB are refused, request ids are taken or made, CR LF never reaches a header;
+//  - the port is taken exclusively unless asked otherwise; stopping closes the listener, lets pending answers finish with
+//    `Connection: close`, then closes what is left.
+//
+// Handlers get an Exchange. For bulk: streamBody with pause and resume on the way in, startChunked on the way out.
+// For WebSockets: websocket() with an upgrade handler that answers like any other or calls acceptUpgrade.
+import { randomBytes } from 'node:crypto';
+import { Exchange, type ExchangeHome, type ExchangeHooks } from './exchange.js';
+import {
+  type ListenSocket,
+  loadUws,
+  type UpgradeContext,
+  type Uws,
+  type UwsApp,
+  type UwsBehaviour,
+  type UwsMethod,
+  type UwsRequest,
+  type UwsResponse,
+  type UwsWebSocket,
+} from './uws.js';
+
+/** Bytes of path and query together. */
+export const TARGET_LIMIT_BYTES = 8192;
+
+export interface AdapterHooks extends ExchangeHooks {
+  /** The adapter refuses a request before any handler: 400 or 414; `close` ends the connection with the answer. */
+  refused(x: Exchange, status: 400 | 414, message: string, close: boolean): void;
+  /** A WebSocket callback threw; the adapter closes that socket. */
+  socketThrown(error: unknown): void;
+}
+
+export interface WebSocketRoute<T> {
+  readonly maxPayloadBytes: number;
+  readonly maxBackpressureBytes: number;
+  /** 0 or 8 to 960. */
+  readonly idleTimeoutSeconds: number;
+  /** Answers with x.send(…) or accepts with x.acceptUpgrade(userData, protocol); in its first tick. */
+  upgrade(x: Exchange): void;
+  open(ws: UwsWebSocket<T>): void;
+  message(ws: UwsWebSocket<T>, message: ArrayBuffer, isBinary: boolean): void;
+  drain(ws: UwsWebSocket<T>): void;
+  close(ws: UwsWebSocket<T>, code: number): void;
+}
+
+export class Adapter {
+  readonly #uws: Uws;
+  readonly #app: UwsApp;
+  readonly #hooks: AdapterHooks;
+  readonly #home: ExchangeHome;
+  #listener: ListenSocket | undefined;
+
+  private constructor(uws: Uws, hooks: AdapterHooks) {
+    this.#uws = uws;
+    this.#app = uws.App();
+    this.#hooks = hooks;
+    this.#home = { hooks, pending: new Set(), closing: false };
+  }
+
+  static async load(hooks: AdapterHooks): Promise<Adapter> {
+    return new Adapter(await loadUws(), hooks);
+  }
+
+  /** Answers not complete yet, of exchanges that outlived their first tick. */
+  get pendingCount(): number {
+    return this.#home.pending.size;
+  }
+
+  /**
+   * Adds a route. Patterns as the binary has them: `/a/:b`, `/*`; literal segments win, and all routes of the method come
+   * before those of `any`.
+   */
+  route(method: UwsMethod, pattern: string, handler: (x: Exchange) => void): void {
+    const literal = /[:*]/.test(pattern) ? undefined : pattern;
+    const word = method === 'any' ? undefined : method === 'del' ? 'DELETE' : method.toUpperCase();
+    this.#app[method](pattern, (res, req) => {
+      const path = literal ?? req.getUrl();
+      const x = new Exchange(
+        res,
+        req,
+        this.#home,
+        word ?? req.getMethod().toUpperCase(),
+        pattern,
+        path,
+        req.getQuery() ?? '',
+      );
+      this.#run(res, req, x, handler);
+    });
+  }
+
+  /** Adds a WebSocket route; requests without a handshake go on to the routes of the same pattern. */
+  websocket<T>(pattern: string, route: WebSocketRoute<T>): void {
+    // A throw in a WebSocket callback would end the process as one in a route does.
+    const guarded = (ws: UwsWebSocket<T>, work: () => void): void => {
+      try {
+        work();
+      } catch (error) {
+        this.#hooks.socketThrown(error);
+        ws.close();
+      }
+    };
+    const behaviour: UwsBehaviour<T> = {
+      maxPayloadLength: route.maxPayloadBytes,
+      maxBackpressure: route.maxBackpressureBytes,
+      idleTimeout: route.idleTimeoutSeconds,
+      maxLifetime: 0,
+      closeOnBackpressureLimit: true,
+      sendPingsAutomatically: true,
+      compression: this.#uws.DISABLED,
+      upgrade: (res: UwsResponse, req: UwsRequest, context: UpgradeContext) => {
+        const x = new Exchange(
+          res,
+          req,
+          this.#home,
+          'GET',
+          pattern,
+          req.getUrl(),
+          req.getQuery() ?? '',
+          context,
+        );
+        this.#run(res, req, x, route.upgrade.bind(route));
+      },
+      open: (ws) => guarded(ws, () => route.open(ws)),
+      message: (ws, message, isBinary) => guarded(ws, () => route.message(ws, message, isBinary)),
+      drain: (ws) => guarded(ws, () => route.drain(ws)),
+      close: (ws, code) => {
+        try {
+          route.close(ws, code);
+        } catch (error) {
+          this.#hooks.socketThrown(error);
+        }
+      },
+    };
+    this.#app.ws(pattern, behaviour);
+  }
+
+  #run(res: UwsResponse, req: UwsRequest, x: Exchange, handler: (x: Exchange) => void): void {
+    res.onAborted(() => x.gone());
+    try {
+      const fault = readHeaders(req, x);
+      if (fault !== undefined) this.#hooks.refused(x, 400, fault, true);
+      else if (x.path.length + x.rawQuery.length >= TARGET_LIMIT_BYTES) {
+        this.#hooks.refused(x, 414, `the request target exceeds ${TARGET_LIMIT_BYTES} bytes`, false);
+      } else handler(x);
+    } catch (error) {
+      this.#hooks.thrown(x, error);
+    }
+    x.leaveFirstTick();
+  }
+
+  /** Takes the port (0: any free one) and resolves to its number; rejects when it is taken. */
+  listen(host: string, port: number, exclusive = true): Promise<number> {
+    const options = exclusive ? this.#uws.LIBUS_LISTEN_EXCLUSIVE_PORT : 0;
+    return new Promise((resolve, reject) => {
+      this.#app.listen(host, port, options, (socket) => {
+        if (socket === false) {
+          reject(
+            new Error(`cannot listen on ${host}:${port}: the port is in use or the address is not ours`),
+          );
+          return;
+        }
+        this.#listener = socket;
+        resolve(this.#uws.us_socket_local_port(socket));
+      });
+    });
+  }
+
+  /** Takes no new connections; answers from now on close theirs. */
+  stopListening(): void {
+    this.#home.closing = true;
+    if (this.#listener !== undefined) this.#uws.us_listen_socket_close(this.#listener);
+    this.#listener = undefined;
+  }
+
+  /** Ends every connection at once. */
+  close(): void {
+    this.stopListening();
+    this.#app.close();
+  }
+}
+
+// --- headers, in one pass ---
+
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
+const idPrefix = `${randomBytes(9).toString('base64url').replaceAll('-', '.')}.`;
+let idCount = 0;
+
+let hosts = 0;
+let contentLengths = 0;
+let contentLength = '';
+let transferEncodings = 0;
+let transferEncoding = '';
+let contentType = '';
+let accept = '';
+let requestId = '';
+let apiKey: string | undefined;
+let apiKeyConflict = false;
+
+function visit(name: string, value: string): void {
+  switch (name) {
+    case 'host':
+      hosts++;
+      break;
+    case 'accept':
+      accept = accept === '' ? value : `${accept},${value}`;
+      break;
+    case 'x-api-key':
+      if (apiKey !== undefined && apiKey !== value) apiKeyConflict = true;
+      apiKey = value;
+      break;
+    case 'content-type':
+      contentType = value;
+      break;
+    case 'x-request-id':
+      requestId = value;
+      break;
+    case 'content-length':
+      contentLengths++;
+      contentLength = value;
+      break;
+    case 'transfer-encoding':
+      transferEncodings++;
+      transferEncoding = value;
+      break;
+  }
+}
+
+/** Fills the exchange from the headers; a sentence if they can be read in two ways. */
+function readHeaders(req: UwsRequest, x: Exchange): string | undefined {
+  hosts = 0;
+  contentLengths = 0;
+  contentLength = '';
+  transferEncodings = 0;
+  contentType = '';
+  accept = '';
+  requestId = '';
+  apiKey = undefined;
+  apiKeyConflict = false;
+  req.forEach(visit);
+  x.requestId = requestId !== '' && REQUEST_ID.test(requestId) ? requestId : idPrefix + idCount++;
+  x.contentType = contentType;
+  x.accept = accept;
+  x.apiKey = apiKey;
+  x.apiKeyConflict = apiKeyConflict;
+  if (hosts > 1) return 'more than one Host header';
+  if (contentLengths > 0) {
+    if (contentLengths > 1) return 'more than one Content-Length header';
+    if (!/^\d{1,15}$/.test(contentLength)) return 'Content-Length is not a number of bytes';
+    if (transferEncodings > 0) return 'both Content-Length and Transfer-Encoding';
+    x.bodySizeBytes = Number(contentLength);
+  } else if (transferEncodings > 0) {
+    if (transferEncodings > 1 || transferEncoding.toLowerCase() !== 'chunked')
+      return 'a Transfer-Encoding other than chunked';
+    x.bodySizeBytes = -1;
+  }
+  return undefined;
+}

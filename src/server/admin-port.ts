@@ -1,0 +1,59 @@
+// The admin port, on plain node:http and without keys, meant for the machine itself and its orchestrator: /livez answers
+// as long as the event loop turns, /readyz only while requests are welcome.
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface AdminPort {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** A further page: content type and body. */
+export type AdminPage = () => Promise<{ type: string; body: string }> | { type: string; body: string };
+
+/** Rejects when the port is taken. */
+export async function openAdminPort(
+  host: string,
+  port: number,
+  ready: () => boolean,
+  pages: Readonly<Record<string, AdminPage>> = {},
+): Promise<AdminPort> {
+  const server = createServer(async (request, response) => {
+    const path = (request.url ?? '').split('?')[0] ?? '';
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.setHeader('Allow', 'GET, HEAD');
+      answer(response, 405, 'text/plain', 'method not allowed\n');
+    } else if (path === '/livez') answer(response, 200, 'text/plain', 'alive\n');
+    else if (path === '/readyz') {
+      if (ready()) answer(response, 200, 'text/plain', 'ready\n');
+      else answer(response, 503, 'text/plain', 'not ready\n');
+    } else if (Object.hasOwn(pages, path)) {
+      try {
+        const { type, body } = await (pages[path] as AdminPage)();
+        answer(response, 200, type, body);
+      } catch {
+        answer(response, 500, 'text/plain', 'failed\n');
+      }
+    } else answer(response, 404, 'text/plain', 'not found\n');
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const why = error.code === 'EADDRINUSE' ? 'the port is in use' : error.message;
+      reject(new Error(`cannot listen on ${host}:${port} for the admin port: ${why}`));
+    });
+    server.listen(port, host, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function answer(response: ServerResponse, status: number, type: string, body: string): void {
+  response.writeHead(status, { 'Content-Type': type, 'Cache-Control': 'no-store' });
+  response.end(body);
+}

@@ -1,0 +1,136 @@
+// An answer of unknown length, written in pieces of any size. The binary loses bytes in silence when two writes of one
+// cork pass 16 KiB together under back-pressure, and every callback of it (request, body chunk, writable) runs corked.
+// So nothing is ever written from a callback: pieces queue here, and a turn of the event loop of its own packs them into
+// writes of at most 15,000 bytes, one to a cork, and stops when the socket pushes back until it is writable again.
+import type { UwsResponse } from './uws.js';
+
+/** One write of one cork; with the headers it stays inside the binary's 16 KiB cork buffer. */
+const MAX_WRITE_BYTES = 15_000;
+/** `write` asks for a pause above this, `onDrain` comes below half of it. */
+const HIGH_WATER_BYTES = 262_144;
+
+const packed = Buffer.allocUnsafeSlow(MAX_WRITE_BYTES);
+
+export class ChunkedAnswer {
+  /** Called when the queue has fallen below half of its high-water mark after `write` returned false. */
+  onDrain: (() => void) | undefined;
+  /** When the socket last took bytes without pushing back, by performance.now(). */
+  progressMs = performance.now();
+
+  #queue: Uint8Array[] = [];
+  #headOffset = 0;
+  #queuedBytes = 0;
+  #scheduled = false;
+  #writable = true;
+  #asked = false;
+  #state: 'open' | 'ending' | 'over' = 'open';
+
+  constructor(
+    private readonly res: UwsResponse,
+    private readonly finished: () => void,
+    private readonly guard: (work: () => void) => void,
+  ) {
+    res.onWritable(() => {
+      this.#writable = true;
+      this.progressMs = performance.now();
+      this.#schedule();
+      return true;
+    });
+  }
+
+  get queuedBytes(): number {
+    return this.#queuedBytes;
+  }
+
+  /** True while the socket has taken all it was given. */
+  get flowing(): boolean {
+    return this.#writable;
+  }
+
+  /** Queues bytes, which must not change until they are sent; false asks the caller to wait for `onDrain`. */
+  write(bytes: Uint8Array): boolean {
+    if (this.#state !== 'open') return false;
+    if (bytes.length > 0) {
+      this.#queue.push(bytes);
+      this.#queuedBytes += bytes.length;
+      this.#schedule();
+    }
+    if (this.#queuedBytes < HIGH_WATER_BYTES) return true;
+    this.#asked = true;
+    return false;
+  }
+
+  /** Ends the answer once everything queued is sent. */
+  end(): void {
+    if (this.#state !== 'open') return;
+    this.#state = 'ending';
+    this.#schedule();
+  }
+
+  /** Forgets what is queued: the request is gone. */
+  drop(): void {
+    this.#state = 'over';
+    this.#queue = [];
+    this.#queuedBytes = 0;
+    this.onDrain = undefined;
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || !this.#writable || this.#state === 'over') return;
+    this.#scheduled = true;
+    setImmediate(() => this.guard(() => this.#flush()));
+  }
+
+  #flush(): void {
+    this.#scheduled = false;
+    while (this.#writable && this.#queuedBytes > 0 && this.#state !== 'over') {
+      const piece = this.#take();
+      this.res.cork(() => {
+        this.#writable = this.res.write(piece);
+      });
+      if (this.#writable) this.progressMs = performance.now();
+    }
+    if (this.#state === 'ending' && this.#writable && this.#queuedBytes === 0) {
+      this.#state = 'over';
+      this.res.cork(() => this.res.end());
+      this.finished();
+    } else if (this.#asked && this.#queuedBytes < HIGH_WATER_BYTES / 2) {
+      this.#asked = false;
+      this.onDrain?.();
+    }
+  }
+
+  /** The next at most 15,000 bytes: a part of a large piece as it is, or small pieces packed together. */
+  #take(): Uint8Array {
+    const head = this.#queue[0] as Uint8Array;
+    if (head.length - this.#headOffset >= MAX_WRITE_BYTES) {
+      const piece = head.subarray(this.#headOffset, this.#headOffset + MAX_WRITE_BYTES);
+      this.#advance(MAX_WRITE_BYTES, head);
+      return piece;
+    }
+    let size = 0;
+    let taken = 0;
+    while (taken < this.#queue.length && size < MAX_WRITE_BYTES) {
+      const next = this.#queue[taken] as Uint8Array;
+      const count = Math.min(next.length - this.#headOffset, MAX_WRITE_BYTES - size);
+      packed.set(next.subarray(this.#headOffset, this.#headOffset + count), size);
+      size += count;
+      this.#headOffset += count;
+      if (this.#headOffset < next.length) break;
+      this.#headOffset = 0;
+      taken++;
+    }
+    this.#queue.splice(0, taken);
+    this.#queuedBytes -= size;
+    return packed.subarray(0, size);
+  }
+
+  #advance(count: number, head: Uint8Array): void {
+    this.#queuedBytes -= count;
+    this.#headOffset += count;
+    if (this.#headOffset === head.length) {
+      this.#queue.shift();
+      this.#headOffset = 0;
+    }
+  }
+}

@@ -1,0 +1,113 @@
+// Routes and what all of them share, in the order of spec/api.md: path, method, key, then the handler's own parameters.
+// Adding a route is one call: router.add({ path, methods, access, handle }). GET brings HEAD, every path brings OPTIONS,
+// every other method gets 405 with Allow.
+import { encodeErrorBody, errorBody, JSON_TYPE, type UnderstoodInput, wordOf } from '../api/answers.js';
+import type { KeyInfo, KeyRing } from '../keys/key-ring.js';
+import { readApiKey } from '../wire/query.js';
+import type { ParameterFault } from '../wire/single.js';
+import type { Adapter } from './adapter.js';
+import type { Exchange } from './exchange.js';
+
+export interface Route {
+  /** A pattern of the adapter: `/v1/meta`, `/v1/hexcodes/:code`. */
+  readonly path: string;
+  readonly methods: readonly ('GET' | 'POST')[];
+  /** 'key': only with an allowed key, which the handler is given. */
+  readonly access: 'key' | 'open';
+  handle(x: Exchange, key: KeyInfo): void;
+}
+
+export const ENCODE_PATH = '/v1/hexcodes/encode';
+
+/** The caller of an open route. */
+const ANYONE: KeyInfo = { id: '', name: '' };
+
+const CORS =
+  '\r\nAccess-Control-Allow-Origin: *\r\nAccess-Control-Expose-Headers: X-Request-Id, Retry-After, RateLimit, RateLimit-Policy';
+/** Of an answer to a request whose URL holds a key: nobody may keep it. */
+const CORS_NO_STORE = `${CORS}\r\nCache-Control: private, no-store`;
+const PREFLIGHT =
+  '\r\nAccess-Control-Allow-Headers: Content-Type, Content-Encoding, X-API-Key, X-Request-Id\r\nAccess-Control-Max-Age: 86400';
+
+const KEY_WANTED =
+  'an API key is needed, as query parameter apikey or header X-API-Key; the one given, if any, is not valid';
+
+export interface Failure {
+  readonly faults?: readonly ParameterFault[];
+  /** What was understood of an encode request. */
+  readonly input?: UnderstoodInput;
+  /** Further "\r\nName: value" lines. */
+  readonly headerLines?: string;
+  readonly close?: boolean;
+}
+
+/** Answers an error in the form that belongs to the request's endpoint. */
+export function fail(x: Exchange, status: number, message: string, failure: Failure = {}): void {
+  if (x.headerLines === '') x.headerLines = /apikey/i.test(x.rawQuery) ? CORS_NO_STORE : CORS;
+  const { faults, input, headerLines = '', close = false } = failure;
+  const body =
+    x.path === ENCODE_PATH
+      ? encodeErrorBody(wordOf(status), message, x.requestId, faults, input)
+      : errorBody(wordOf(status), message, x.requestId, faults);
+  x.send(status, JSON_TYPE, body, headerLines, close);
+}
+
+/** Answers 413 and closes: what is left of the body is not read. */
+export function failTooLarge(x: Exchange, limitBytes: number): void {
+  fail(x, 413, `the body exceeds ${limitBytes} bytes`, { close: true });
+}
+
+export class Router {
+  constructor(
+    private readonly adapter: Adapter,
+    private readonly ring: KeyRing,
+  ) {}
+
+  add(route: Route): void {
+    const allowed = [...route.methods.flatMap((m) => (m === 'GET' ? ['GET', 'HEAD'] : [m])), 'OPTIONS'];
+    const allow = `\r\nAllow: ${allowed.join(', ')}`;
+    const preflight = `\r\nAccess-Control-Allow-Methods: ${allowed.join(', ')}${PREFLIGHT}${allow}`;
+    const run =
+      route.access === 'open'
+        ? (x: Exchange) => {
+            x.headerLines = CORS;
+            route.handle(x, ANYONE);
+          }
+        : (x: Exchange) => {
+            const key = this.authorize(x);
+            if (key !== undefined) route.handle(x, key);
+          };
+    for (const method of route.methods) {
+      this.adapter.route(method === 'GET' ? 'get' : 'post', route.path, run);
+      if (method === 'GET') this.adapter.route('head', route.path, run);
+    }
+    this.adapter.route('options', route.path, (x) => {
+      x.headerLines = CORS;
+      x.send(204, '', '', preflight);
+    });
+    this.adapter.route('any', route.path, (x) => {
+      fail(x, 405, `${x.method} is not allowed here`, { headerLines: allow });
+    });
+  }
+
+  /** Every path that has no route. To be called once, after all routes. */
+  addNotFound(): void {
+    this.adapter.route('any', '/*', (x) => fail(x, 404, 'there is nothing at this path'));
+  }
+
+  /** The key that came with the request, if it may pass; else the request is answered. Also for upgrade handlers. */
+  authorize(x: Exchange): KeyInfo | undefined {
+    const inQuery = readApiKey(x.rawQuery);
+    x.headerLines = inQuery === undefined ? CORS : CORS_NO_STORE;
+    if (inQuery === null || x.apiKeyConflict || (inQuery && x.apiKey && inQuery !== x.apiKey)) {
+      const fault = { parameter: 'apikey', message: 'is given more than once with different values' };
+      fail(x, 400, `apikey ${fault.message}`, { faults: [fault] });
+      return undefined;
+    }
+    const verdict = this.ring.check(inQuery || x.apiKey || '');
+    if (verdict.kind === 'allowed') return verdict.key;
+    if (verdict.kind === 'disabled') fail(x, 403, 'this API key is disabled');
+    else fail(x, 401, KEY_WANTED, { headerLines: '\r\nWWW-Authenticate: ApiKey realm="hexcodes"' });
+    return undefined;
+  }
+}

@@ -1,0 +1,130 @@
+// The life of the service: serve(config, files) brings everything up and resolves when requests are welcome; stop()
+// takes it down in the order of design rule 13. Signals and exit codes are the command's business (cli/serve.ts).
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ServeConfig } from '../config.js';
+import { ProvinceBorders } from '../geometry/province-borders.js';
+import type { HexcodesData } from '../index.js';
+import { readIndexMeta } from '../kernel/index-file.js';
+import { Kernel } from '../kernel/kernel.js';
+import { openKeys, type ServerKeys } from '../keys/keys.js';
+import { addAbout } from './about.js';
+import { Adapter, type AdapterHooks } from './adapter.js';
+import { type AdminPort, openAdminPort } from './admin-port.js';
+import { addConversions } from './conversions.js';
+import { KernelConverter } from './kernel-converter.js';
+import { type Log, logAnswer, openLog } from './log.js';
+import { fail, Router } from './router.js';
+
+export interface Service {
+  readonly port: number;
+  readonly adminPort: number;
+  /** Where the text of the first key lies, if it is there. */
+  readonly firstKeyFile: string | undefined;
+  /** Stops cleanly; a second call waits for the same stop. */
+  stop(): Promise<void>;
+}
+
+/** What else must happen while stopping, in this order; each may take until the grace period is over. */
+export interface StopSteps {
+  /** The listener is closed: finish what was accepted (streams say goodbye). */
+  readonly drain: (() => Promise<void> | void)[];
+  /** All answers are out: end what they used (pools, counters). */
+  readonly release: (() => Promise<void> | void)[];
+}
+
+/** After the last answer was handed over, how long its bytes may take to leave. */
+const LINGER_MS = 50;
+const PENDING_POLL_MS = 20;
+
+/** Brings the service up; rejects with a sentence for people, everything opened so far closed again. */
+export async function serve(config: ServeConfig, files: HexcodesData, log?: Log): Promise<Service> {
+  const { logger, flush } = log ?? openLog(config.logLevel);
+  const steps: StopSteps = { drain: [], release: [] };
+  let state: 'starting' | 'ready' | 'stopping' = 'starting';
+  let keys: ServerKeys | undefined;
+  let adapter: Adapter | undefined;
+  let admin: AdminPort | undefined;
+
+  const closeAll = async (): Promise<void> => {
+    adapter?.close();
+    await Promise.all(steps.release.map((step) => step()));
+    await keys?.stop();
+    await admin?.close();
+  };
+
+  try {
+    const kernel = Kernel.create(files.kernel, files.index, files.reach);
+    keys = await openKeys({
+      dataDir: config.dataDir,
+      pepper: config.keyPepper,
+      given: config.apiKeys,
+      changed: (ring) => logger.info({ keys: ring.size }, 'keys changed'),
+      failed: (error) => logger.error({ err: error }, 'the key store cannot be read; the known keys stay'),
+    });
+    adapter = await Adapter.load(hooksFor(logger));
+    const router = new Router(adapter, keys.ring);
+    addConversions(router, new KernelConverter(kernel));
+    addAbout(router, boundaryData(files.index));
+    router.addNotFound();
+    admin = await openAdminPort(config.adminHost, config.adminPort, () => state === 'ready');
+    const port = await adapter.listen(config.host, config.port);
+    state = 'ready';
+    logger.info({ host: config.host, port, admin_port: admin.port, keys: keys.ring.size }, 'listening');
+
+    let stopped: Promise<void> | undefined;
+    const stop = async (running: Adapter): Promise<void> => {
+      state = 'stopping';
+      logger.info({ pending: running.pendingCount }, 'stopping');
+      running.stopListening();
+      const overMs = performance.now() + config.graceMs;
+      const grace = sleep(config.graceMs, undefined, { ref: false });
+      await Promise.race([Promise.all(steps.drain.map((step) => step())), grace]);
+      while (running.pendingCount > 0 && performance.now() < overMs) await sleep(PENDING_POLL_MS);
+      await sleep(Math.min(LINGER_MS, config.graceMs));
+      await closeAll();
+      logger.info('stopped');
+      flush();
+    };
+    return {
+      port,
+      adminPort: admin.port,
+      firstKeyFile: keys.firstKeyFile,
+      stop: () => {
+        stopped ??= stop(adapter as Adapter);
+        return stopped;
+      },
+    };
+  } catch (error) {
+    await closeAll();
+    flush();
+    throw error;
+  }
+}
+
+function hooksFor(logger: Log['logger']): AdapterHooks {
+  return {
+    answered: (x, status) => logAnswer(logger, x, status),
+    refused: (x, status, message, close) => fail(x, status, message, { close }),
+    expired: (x) =>
+      fail(x, 503, 'the answer took too long', { headerLines: '\r\nRetry-After: 1', close: true }),
+    thrown: (x, error) => {
+      logger.error({ err: error, request_id: x.requestId, route: x.pattern }, 'a handler threw');
+      if (x.state === 'open') fail(x, 500, 'internal error', { close: true });
+      else x.abort();
+    },
+    socketThrown: (error) => logger.error({ err: error }, 'a WebSocket handler threw'),
+  };
+}
+
+function boundaryData(index: Uint8Array): Parameters<typeof addAbout>[1] {
+  let borders: ProvinceBorders | undefined;
+  return {
+    meta: readIndexMeta(index),
+    sha256: createHash('sha256').update(index).digest('hex'),
+    geometryOf: (admin) => {
+      borders ??= new ProvinceBorders(index);
+      return borders.ofAdmin(admin);
+    },
+  };
+}

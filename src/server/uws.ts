@@ -1,0 +1,101 @@
+// Loads uWebSockets.js and declares what is true of it: its own types leave out what exists at run time only
+// (LIBUS_LISTEN_EXCLUSIVE_PORT, DISABLED), promise what does not exist (ListenOptions) and hide that getQuery() is
+// undefined without a query. The package is imported nowhere else, and only dynamically: its binary reads the size of
+// the header block from the environment once, while it loads.
+
+export interface UwsResponse {
+  writeStatus(status: string): UwsResponse;
+  writeHeader(name: string, value: string): UwsResponse;
+  write(bytes: string | Uint8Array): boolean;
+  end(body?: string | Uint8Array, closeConnection?: boolean): UwsResponse;
+  endWithoutBody(reportedSizeBytes?: number, closeConnection?: boolean): UwsResponse;
+  /** [no back-pressure, whole answer sent]; to go on after back-pressure see onWritable. */
+  tryEnd(bytes: Uint8Array, totalSizeBytes: number): [boolean, boolean];
+  close(): UwsResponse;
+  pause(): void;
+  resume(): void;
+  onWritable(handler: (offsetBytes: number) => boolean): UwsResponse;
+  onAborted(handler: () => void): UwsResponse;
+  onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): UwsResponse;
+  cork(work: () => void): UwsResponse;
+  getRemoteAddressAsText(): ArrayBuffer;
+  upgrade<T>(userData: T, key: string, protocol: string, extensions: string, context: UpgradeContext): void;
+}
+
+export interface UwsRequest {
+  getHeader(lowerCaseName: string): string;
+  getParameter(index: number): string | undefined;
+  getUrl(): string;
+  getMethod(): string;
+  getQuery(): string | undefined;
+  forEach(visit: (lowerCaseName: string, value: string) => void): void;
+}
+
+/** Opaque; handed from the upgrade callback back to `upgrade`. */
+export type UpgradeContext = object;
+export type ListenSocket = object;
+
+export interface UwsWebSocket<T> {
+  /** 1 sent, 0 buffered, 2 dropped. */
+  send(message: string | ArrayBufferView | ArrayBuffer, isBinary: boolean, compress?: boolean): 0 | 1 | 2;
+  getBufferedAmount(): number;
+  getUserData(): T;
+  getRemoteAddressAsText(): ArrayBuffer;
+  cork(work: () => void): UwsWebSocket<T>;
+  ping(): 0 | 1 | 2;
+  end(code?: number, reason?: string): void;
+  close(): void;
+}
+
+export interface UwsBehaviour<T> {
+  maxPayloadLength: number;
+  idleTimeout: number;
+  maxLifetime: number;
+  maxBackpressure: number;
+  closeOnBackpressureLimit: boolean;
+  sendPingsAutomatically: boolean;
+  compression: number;
+  upgrade(res: UwsResponse, req: UwsRequest, context: UpgradeContext): void;
+  open(ws: UwsWebSocket<T>): void;
+  /** The message is neutered after the callback. */
+  message(ws: UwsWebSocket<T>, message: ArrayBuffer, isBinary: boolean): void;
+  drain(ws: UwsWebSocket<T>): void;
+  close(ws: UwsWebSocket<T>, code: number, reason: ArrayBuffer): void;
+}
+
+type Handler = (res: UwsResponse, req: UwsRequest) => void;
+export type UwsMethod = 'get' | 'post' | 'head' | 'options' | 'put' | 'del' | 'patch' | 'any';
+
+export type UwsApp = Record<UwsMethod, (pattern: string, handler: Handler) => UwsApp> & {
+  ws<T>(pattern: string, behaviour: UwsBehaviour<T>): UwsApp;
+  listen(host: string, port: number, options: number, done: (socket: ListenSocket | false) => void): UwsApp;
+  close(): UwsApp;
+};
+
+export interface Uws {
+  App(): UwsApp;
+  us_listen_socket_close(socket: ListenSocket): void;
+  us_socket_local_port(socket: ListenSocket): number;
+  readonly LIBUS_LISTEN_EXCLUSIVE_PORT: number;
+  readonly DISABLED: number;
+}
+
+/** Bytes of one header block, request line included; beyond it the binary answers 431 itself. */
+export const HEADER_BLOCK_BYTES = 16_384;
+
+/** Loads the package. Throws with a sentence for people where the package has no binary for this Node. */
+export async function loadUws(): Promise<Uws> {
+  process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(HEADER_BLOCK_BYTES);
+  try {
+    const uws: unknown = await import('uWebSockets.js');
+    return uws as Uws;
+  } catch (error) {
+    throw new Error(noBinarySentence(process.versions.node, error));
+  }
+}
+
+/** Why the package did not load, and the way out. */
+export function noBinarySentence(nodeVersion: string, cause: unknown): string {
+  const reason = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
+  return `the web server needs Node 20 or 22 on Linux, macOS or Windows, and this is Node ${nodeVersion} on ${process.platform}-${process.arch} (${reason}). Run it with Node 22, for instance: npx -p node@22 node dist/cli/main.js serve`;
+}

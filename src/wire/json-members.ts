@@ -1,0 +1,79 @@
+// The members of one JSON object with the texts of their values, so that duplicates and the spelling of numbers are
+// seen, which JSON.parse hides. JSON.parse judges the grammar first; the walk then only has to find where values end.
+
+export type JsonKind = 'number' | 'string' | 'boolean' | 'null' | 'compound';
+
+/** Calls back for each member of the object in order; false if the text is not one JSON object. */
+export function eachMember(
+  text: string,
+  visit: (name: string, valueText: string, kind: JsonKind) => void,
+): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  } catch {
+    return false;
+  }
+  let at = text.indexOf('{') + 1;
+  for (;;) {
+    at = skipSpace(text, at);
+    if (text[at] === '}') return true;
+    const nameEnd = endOfValue(text, at);
+    const name = JSON.parse(text.slice(at, nameEnd)) as string;
+    at = skipSpace(text, skipSpace(text, nameEnd) + 1);
+    const end = endOfValue(text, at);
+    visit(name, text.slice(at, end), kindOf(text.charCodeAt(at)));
+    at = skipSpace(text, end);
+    if (text[at] === ',') at++;
+  }
+}
+
+function skipSpace(text: string, from: number): number {
+  let at = from;
+  while (text.charCodeAt(at) <= 32) at++;
+  return at;
+}
+
+/** Where the value that starts here ends; the text is known to be valid. */
+function endOfValue(text: string, from: number): number {
+  const first = text[from];
+  if (first === '"') return endOfString(text, from);
+  if (first !== '{' && first !== '[') {
+    let at = from;
+    while (!ENDS_SCALAR.test(text[at] as string)) at++;
+    return at;
+  }
+  let depth = 0;
+  for (let at = from; ; at++) {
+    const c = text[at];
+    if (c === '"') at = endOfString(text, at) - 1;
+    else if (c === '{' || c === '[') depth++;
+    else if ((c === '}' || c === ']') && --depth === 0) return at + 1;
+  }
+}
+
+const ENDS_SCALAR = /[\s,}\]]/;
+
+/** The place after the closing quote of the string that opens here. */
+function endOfString(text: string, from: number): number {
+  let at = from + 1;
+  while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
+  return at + 1;
+}
+
+function kindOf(first: number): JsonKind {
+  switch (first) {
+    case 34: // "
+      return 'string';
+    case 91: // [
+    case 123: // {
+      return 'compound';
+    case 102: // f
+    case 116: // t
+      return 'boolean';
+    case 110: // n
+      return 'null';
+    default:
+      return 'number';
+  }
+}

@@ -1,0 +1,75 @@
+// Numbers as texts of requests: the grammar of spec/api.md, exactly read. `-?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?`.
+
+const ZERO = 48;
+const NINE = 57;
+const DOT = 46;
+const MINUS = 45;
+const PLUS = 43;
+
+/** 10^0 … 10^22 are exact doubles, and so is every integer of 15 digits: their quotient is rounded once, correctly. */
+const POWERS = Array.from({ length: 23 }, (_, k) => Number(`1e${k}`));
+const EXACT_DIGITS = 15;
+
+/** The double nearest to the decimal text; NaN if the text is no number of the grammar. May be infinite. */
+export function readDecimal(text: string): number {
+  const end = text.length;
+  let at = text.charCodeAt(0) === MINUS ? 1 : 0;
+  const negative = at === 1;
+  let mantissa = 0;
+  let digits = 0;
+  let decimals = 0;
+  let point = false;
+  for (; at < end; at++) {
+    const c = text.charCodeAt(at);
+    if (c >= ZERO && c <= NINE) {
+      mantissa = mantissa * 10 + (c - ZERO);
+      digits++;
+      if (point) decimals++;
+    } else if (c === DOT && !point) point = true;
+    else break;
+  }
+  if (digits === 0) return Number.NaN;
+  if (at < end) return isExponent(text, at) ? Number(text) : Number.NaN;
+  if (digits > EXACT_DIGITS) return Number(text);
+  const value = decimals === 0 ? mantissa : mantissa / (POWERS[decimals] as number);
+  return negative ? -value : value;
+}
+
+function isExponent(text: string, from: number): boolean {
+  let at = from;
+  if ((text.charCodeAt(at++) | 32) !== 101) return false;
+  const sign = text.charCodeAt(at);
+  if (sign === PLUS || sign === MINUS) at++;
+  if (at === text.length) return false;
+  for (; at < text.length; at++) {
+    const c = text.charCodeAt(at);
+    if (c < ZERO || c > NINE) return false;
+  }
+  return true;
+}
+
+/**
+ * The text of the number, as String(value) gives it. A plain decimal of at most 15 digits without needless zeros is its
+ * own shortest text (decimals of 15 digits map to doubles one to one), so the text that came in is handed back.
+ */
+export function decimalText(text: string, value: number): string {
+  const first = text.charCodeAt(0) === MINUS ? 1 : 0;
+  if (text.length - first > EXACT_DIGITS + 1) return String(value);
+  const lead = text.charCodeAt(first);
+  // 1 to 9 first, a point before the last place, no zero last: then nothing else but digits can stand here.
+  if (lead <= ZERO || lead > NINE) return String(value);
+  const last = text.charCodeAt(text.length - 1);
+  const point = text.indexOf('.', first);
+  if (point === -1 || last === ZERO || last === DOT || text.length - first > EXACT_DIGITS)
+    return String(value);
+  return /[eE]/.test(text) ? String(value) : text;
+}
+
+/** An integer of 0 to 15 without sign, point, exponent or leading zero; -1 if the text is none. */
+export function readResolution(text: string): number {
+  const first = text.charCodeAt(0) - ZERO;
+  if (text.length === 1) return first >= 0 && first <= 9 ? first : -1;
+  if (text.length !== 2 || first !== 1) return -1;
+  const second = text.charCodeAt(1) - ZERO;
+  return second >= 0 && second <= 5 ? 10 + second : -1;
+}

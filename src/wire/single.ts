@@ -1,0 +1,158 @@
+// The parameters of one conversion, from a query, a form body or a JSON body, or from several of them at once: equal
+// values are one, different ones a fault. What is collected are texts; encodeInput and decodeInput judge them.
+
+import { eachMember } from './json-members.js';
+import { readDecimal, readResolution } from './number.js';
+import { DIFFERS, decodeEscapes, MALFORMED, type Parameter } from './query.js';
+
+/** A fault of one parameter, as `details` of the error body lists it. */
+export interface ParameterFault {
+  readonly parameter: string;
+  readonly message: string;
+}
+
+export const DEFAULT_RESOLUTION = 13;
+
+class Slot implements Parameter {
+  text: string | undefined = undefined;
+  fault: string | undefined = undefined;
+  constructor(readonly kind: 'number' | 'string' | 'boolean') {}
+  clear(): void {
+    this.text = undefined;
+    this.fault = undefined;
+  }
+}
+
+export class SingleParameters {
+  readonly lat = new Slot('number');
+  readonly lng = new Slot('number');
+  readonly resolution = new Slot('number');
+  readonly hexcodes = new Slot('string');
+  readonly adminV2 = new Slot('boolean');
+
+  clear(): void {
+    this.lat.clear();
+    this.lng.clear();
+    this.resolution.clear();
+    this.hexcodes.clear();
+    this.adminV2.clear();
+  }
+
+  /** Adds a raw query string or the text of a form body. */
+  addQuery(raw: string): void {
+    let at = 0;
+    while (at < raw.length) {
+      let end = raw.indexOf('&', at);
+      if (end === -1) end = raw.length;
+      let equals = raw.indexOf('=', at);
+      if (equals === -1 || equals > end) equals = end;
+      let name: string | undefined = raw.slice(at, equals);
+      if (name.includes('%')) name = decodeEscapes(name);
+      const slot = name === undefined ? undefined : this.#slot(name);
+      if (slot !== undefined) addRaw(slot, equals < end ? raw.slice(equals + 1, end) : '');
+      at = end + 1;
+    }
+  }
+
+  /** Adds the members of a JSON object; false if the text is none. */
+  addJson(text: string): boolean {
+    return eachMember(text, (name, valueText, kind) => {
+      const slot = this.#slot(name);
+      if (slot === undefined) return;
+      if (kind !== slot.kind) slot.fault ??= `must be a JSON ${slot.kind}`;
+      else addSlot(slot, kind === 'string' ? (JSON.parse(valueText) as string) : valueText);
+    });
+  }
+
+  #slot(name: string): Slot | undefined {
+    switch (name) {
+      case 'lat':
+        return this.lat;
+      case 'lng':
+        return this.lng;
+      case 'resolution':
+        return this.resolution;
+      case 'hexcodes':
+        return this.hexcodes;
+      case 'admin_v2':
+        return this.adminV2;
+      default:
+        return undefined;
+    }
+  }
+}
+
+function addRaw(slot: Slot, rawValue: string): void {
+  const text = decodeEscapes(rawValue);
+  if (text === undefined) slot.fault ??= MALFORMED;
+  else addSlot(slot, text);
+}
+
+/** Two spellings of one number are equal. */
+function addSlot(slot: Slot, text: string): void {
+  if (slot.text === undefined) slot.text = text;
+  else if (slot.text !== text) {
+    if (slot.kind !== 'number' || readDecimal(slot.text) !== readDecimal(text)) slot.fault ??= DIFFERS;
+  }
+}
+
+/** The parameters of encode, judged: numbers are NaN and -1 where they are not understood. */
+export class EncodeInput {
+  latDeg = Number.NaN;
+  lngDeg = Number.NaN;
+  resolution = -1;
+  faults: ParameterFault[] | undefined = undefined;
+
+  read(from: SingleParameters): void {
+    this.faults = undefined;
+    this.latDeg = this.#degrees('lat', from.lat, 90);
+    this.lngDeg = this.#degrees('lng', from.lng, 180);
+    const { text, fault } = from.resolution;
+    this.resolution =
+      fault !== undefined ? -1 : text === undefined ? DEFAULT_RESOLUTION : readResolution(text);
+    if (this.resolution === -1) this.#add('resolution', fault ?? 'must be an integer from 0 to 15');
+    if (from.adminV2.text !== undefined || from.adminV2.fault !== undefined) {
+      const message = adminV2Fault(from.adminV2);
+      if (message !== undefined) this.#add('admin_v2', message);
+    }
+  }
+
+  #degrees(name: string, slot: Parameter, limit: number): number {
+    if (slot.fault !== undefined) {
+      this.#add(name, slot.fault);
+      return Number.NaN;
+    }
+    if (slot.text === undefined) {
+      this.#add(name, 'is required');
+      return Number.NaN;
+    }
+    const value = readDecimal(slot.text);
+    if (!(Math.abs(value) <= limit)) {
+      const finite = Number.isFinite(value);
+      this.#add(name, `must be ${finite ? '' : 'a decimal number '}from -${limit} to ${limit}`);
+      return finite ? value : Number.NaN;
+    }
+    return value;
+  }
+
+  #add(parameter: string, message: string): void {
+    this.faults ??= [];
+    this.faults.push({ parameter, message });
+  }
+}
+
+/** The faults of decode's parameters; undefined if there are none and `hexcodes` has a text. */
+export function decodeFaults(from: SingleParameters): ParameterFault[] | undefined {
+  const faults: ParameterFault[] = [];
+  const { text, fault } = from.hexcodes;
+  if (fault !== undefined) faults.push({ parameter: 'hexcodes', message: fault });
+  else if (text === undefined || text === '') faults.push({ parameter: 'hexcodes', message: 'is required' });
+  const message = adminV2Fault(from.adminV2);
+  if (message !== undefined) faults.push({ parameter: 'admin_v2', message });
+  return faults.length === 0 ? undefined : faults;
+}
+
+function adminV2Fault({ text, fault }: Parameter): string | undefined {
+  if (fault !== undefined) return fault;
+  return text === undefined || text === 'true' || text === 'false' ? undefined : 'must be true or false';
+}
