@@ -1,0 +1,199 @@
+// The stream's protocol without its socket: which frames are waiting, sent, answered and taken, in what order,
+// and how many the service lets us have unanswered. Pure state; the caller owns time and connections.
+//
+//   write → [ waiting | sent | answered ] → take        one queue, in the order of the points
+//                        └─ lost connection, overload: back to waiting, sent again
+import { HexcodesClientError } from './errors.js';
+import {
+  answersOf,
+  type Bytes,
+  FRAME_OK,
+  FRAME_OVER_LIMIT,
+  FRAME_OVERLOADED,
+  readAnswer,
+  type StreamAnswers,
+  setSeq,
+} from './frames.js';
+
+/** The `ready` frame, first on every connection. */
+export interface StreamLimits {
+  readonly maxFrameBytes: number;
+  readonly maxPoints: number;
+  readonly windowFrames: number;
+  readonly windowBytes: number;
+}
+
+/** What the service sends at present; used to shape frames before the first connection has told. */
+export const USUAL_LIMITS: StreamLimits = {
+  maxFrameBytes: 1_310_736,
+  maxPoints: 65_536,
+  windowFrames: 16,
+  windowBytes: 4_194_304,
+};
+
+interface Entry {
+  readonly seq: number;
+  readonly frame: Bytes;
+  readonly firstIndex: number;
+  state: 'waiting' | 'sent' | 'answered';
+  answers: StreamAnswers | undefined;
+  /** Consecutive refusals (overloaded, over limit) of this frame. */
+  refusals: number;
+  /** Time before which a refused frame is not sent again. */
+  notBeforeMs: number;
+}
+
+export class StreamCredit {
+  limits: StreamLimits = USUAL_LIMITS;
+  #queue: Entry[] = [];
+  /** Sent on the present connection and not answered, in the order of sending: answers come in that order. */
+  #sent: Entry[] = [];
+  #queueBytes = 0;
+  #sentBytes = 0;
+  #nextSeq = 0;
+  #nextIndex = 0;
+
+  /** Reads a ready frame, or throws: then the peer is no hexcodes service. */
+  open(readyText: string): void {
+    let ready: Record<string, unknown> = {};
+    try {
+      ready = JSON.parse(readyText) as Record<string, unknown>;
+    } catch {
+      // Falls through to the check below.
+    }
+    const numbers = ['max_frame_bytes', 'max_points', 'window', 'window_bytes'].map((name) => ready[name]);
+    if (ready.type !== 'ready' || !numbers.every((n) => Number.isSafeInteger(n) && (n as number) > 0)) {
+      throw new HexcodesClientError('PROTOCOL', 'the stream did not begin with a ready frame');
+    }
+    if (ready.format !== 1) {
+      throw new HexcodesClientError(
+        'PROTOCOL',
+        `the service speaks format ${String(ready.format)}, this client 1`,
+      );
+    }
+    const [maxFrameBytes, maxPoints, windowFrames, windowBytes] = numbers as number[];
+    this.limits = {
+      maxFrameBytes: maxFrameBytes!,
+      maxPoints: maxPoints!,
+      windowFrames: windowFrames!,
+      windowBytes: windowBytes!,
+    };
+  }
+
+  /** The connection is gone: what it did not answer is sent again on the next one. */
+  lose(): void {
+    for (const entry of this.#sent) entry.state = 'waiting';
+    this.#sent = [];
+    this.#sentBytes = 0;
+  }
+
+  /** Whether a frame of this size may be written: everything written and not yet taken counts. */
+  hasRoom(frameBytes: number): boolean {
+    return (
+      this.#queue.length === 0 ||
+      (this.#queue.length < this.limits.windowFrames &&
+        this.#queueBytes + frameBytes <= this.limits.windowBytes)
+    );
+  }
+
+  write(frame: Bytes, points: number): void {
+    const seq = this.#nextSeq;
+    this.#nextSeq = (seq + 1) >>> 0;
+    setSeq(frame, seq);
+    this.#queue.push({
+      seq,
+      frame,
+      firstIndex: this.#nextIndex,
+      state: 'waiting',
+      answers: undefined,
+      refusals: 0,
+      notBeforeMs: 0,
+    });
+    this.#nextIndex += points;
+    this.#queueBytes += frame.length;
+  }
+
+  /** The next frame to send, already counted as sent; undefined when there is none or no credit. */
+  send(nowMs: number): Bytes | undefined {
+    const entry = this.#queue.find((e) => e.state === 'waiting' && e.notBeforeMs <= nowMs);
+    if (entry === undefined) return undefined;
+    const { windowFrames, windowBytes } = this.limits;
+    const allowed =
+      this.#sent.length === 0 ||
+      (this.#sent.length < windowFrames && this.#sentBytes + entry.frame.length <= windowBytes);
+    if (!allowed) return undefined;
+    entry.state = 'sent';
+    this.#sent.push(entry);
+    this.#sentBytes += entry.frame.length;
+    return entry.frame;
+  }
+
+  /** When the earliest frame that waits for a refusal's pause may go, if any does. */
+  pausedUntilMs(): number | undefined {
+    const times = this.#queue.filter((e) => e.state === 'waiting' && e.notBeforeMs > 0);
+    return times.length === 0 ? undefined : Math.min(...times.map((e) => e.notBeforeMs));
+  }
+
+  /** Takes an answer in; a refused frame waits `pauseMs(refusals)` and is sent again, its place kept. */
+  answer(
+    bytes: Uint8Array,
+    nowMs: number,
+    pauseMs: (refusals: number, overLimit: boolean) => number | undefined,
+  ): void {
+    const header = readAnswer(bytes);
+    const entry = this.#sent.shift();
+    if (entry === undefined || entry.seq !== header.seq) {
+      throw new HexcodesClientError(
+        'PROTOCOL',
+        `an answer names frame ${header.seq}, ${entry === undefined ? 'none' : `frame ${entry.seq}`} was due`,
+      );
+    }
+    this.#sentBytes -= entry.frame.length;
+    if (header.frameStatus === FRAME_OK) {
+      if (header.operation !== entry.frame[1] || header.count !== countOf(entry.frame)) {
+        throw new HexcodesClientError('PROTOCOL', `the answer of frame ${entry.seq} is of another shape`);
+      }
+      entry.state = 'answered';
+      entry.answers = answersOf(bytes, header, entry.firstIndex);
+      return;
+    }
+    const overLimit = header.frameStatus === FRAME_OVER_LIMIT;
+    if (!overLimit && header.frameStatus !== FRAME_OVERLOADED) {
+      throw new HexcodesClientError('PROTOCOL', `the service calls frame ${entry.seq} malformed`);
+    }
+    entry.refusals++;
+    const pause = pauseMs(entry.refusals, overLimit);
+    if (pause === undefined) {
+      throw overLimit
+        ? new HexcodesClientError('OVER_QUERY_LIMIT', "the key's points limit is reached and stays reached")
+        : new HexcodesClientError('UNAVAILABLE', 'the service is overloaded and stays overloaded');
+    }
+    entry.state = 'waiting';
+    entry.notBeforeMs = nowMs + pause;
+  }
+
+  /** The next answers in the order of the points, or undefined while they are not there. */
+  take(): StreamAnswers | undefined {
+    const head = this.#queue[0];
+    if (head?.state !== 'answered') return undefined;
+    this.#queue.shift();
+    this.#queueBytes -= head.frame.length;
+    return head.answers;
+  }
+
+  /** Frames written and not taken. */
+  get pending(): number {
+    return this.#queue.length;
+  }
+  /** Frames that have no answer yet, sent or not. */
+  get unanswered(): number {
+    return this.#queue.reduce((n, e) => (e.state === 'answered' ? n : n + 1), 0);
+  }
+  get sent(): number {
+    return this.#sent.length;
+  }
+}
+
+function countOf(frame: Bytes): number {
+  return new DataView(frame.buffer, frame.byteOffset).getUint32(8, true);
+}

@@ -1,0 +1,223 @@
+// The binary frames of the bulk stream, seen from the client: requests are built here, answers are read here.
+//
+//   0  u8  1                      4  u32 seq                  16  the points or records
+//   1  u8  1 encode, 2 decode     8  u32 count
+//   2  u8  resolution / status   12  u32 0 / failed points
+//   3  u8  0 text, 1 cells
+//
+// Little-endian, as every machine that runs a JavaScript engine of today.
+import { ADMIN_UNITS } from '../admin-units.js';
+import { HexcodesClientError } from './errors.js';
+
+export const HEADER_BYTES = 16;
+export const RECORD_BYTES = 20;
+/** What a hexcode may use of a record: the last byte is the point status. */
+const RECORD_TEXT_BYTES = 19;
+
+/** The status of one point, in the order of its numbers on the wire. */
+export type PointStatus = 'OK' | 'OUTSIDE_COVERAGE' | 'NOT_A_COORDINATE' | 'INVALID_HEXCODES';
+const POINT_STATUSES: readonly PointStatus[] = [
+  'OK',
+  'OUTSIDE_COVERAGE',
+  'NOT_A_COORDINATE',
+  'INVALID_HEXCODES',
+];
+
+export const FRAME_OK = 0;
+export const FRAME_BAD = 1;
+export const FRAME_OVER_LIMIT = 2;
+export const FRAME_OVERLOADED = 3;
+
+export type Bytes = Uint8Array<ArrayBuffer>;
+
+/** An encode request of the pairs (latDeg, lngDeg) from `first` on; seq is written when it is sent. */
+export function encodeRequest(
+  pairsDeg: Float64Array,
+  first: number,
+  count: number,
+  resolution: number,
+  cells: boolean,
+): Bytes {
+  const frame = requestFrame(1, resolution, cells ? 1 : 0, count, count * 16);
+  new Float64Array(frame.buffer, HEADER_BYTES, count * 2).set(
+    pairsDeg.subarray(first * 2, (first + count) * 2),
+  );
+  return frame;
+}
+
+/** A decode request of the hexcodes from `first` on. */
+export function decodeRequest(hexcodes: readonly string[], first: number, count: number): Bytes {
+  const frame = requestFrame(2, 0, 0, count, count * RECORD_BYTES);
+  for (let i = 0; i < count; i++) writeHexcode(frame, HEADER_BYTES + i * RECORD_BYTES, hexcodes[first + i]!);
+  return frame;
+}
+
+/** A decode request of text records as an encode answer holds them. */
+export function decodeRecordsRequest(records: Uint8Array, first: number, count: number): Bytes {
+  const frame = requestFrame(2, 0, 0, count, count * RECORD_BYTES);
+  frame.set(records.subarray(first * RECORD_BYTES, (first + count) * RECORD_BYTES), HEADER_BYTES);
+  return frame;
+}
+
+function requestFrame(
+  operation: number,
+  resolution: number,
+  output: number,
+  count: number,
+  bodyBytes: number,
+): Bytes {
+  const frame = new Uint8Array(HEADER_BYTES + bodyBytes);
+  frame[0] = 1;
+  frame[1] = operation;
+  frame[2] = resolution;
+  frame[3] = output;
+  new DataView(frame.buffer).setUint32(8, count, true);
+  return frame;
+}
+
+// Separators after the first carry nothing, so a longer ASCII spelling fits once they are left out; one that
+// still does not fit has more symbols than any hexcode and is sent as a text that is surely none.
+function writeHexcode(frame: Bytes, offset: number, hexcode: string): void {
+  let text = hexcode;
+  for (let i = 0; i < hexcode.length; i++) {
+    const unit = hexcode.charCodeAt(i);
+    if (unit === 0) text = '!';
+    if (unit < 0x80) continue;
+    throw new HexcodesClientError(
+      'BAD_ARGUMENT',
+      `hexcode ${JSON.stringify(hexcode)} has letters outside ASCII, which binary records cannot carry: use decode or decodeBatch`,
+    );
+  }
+  if (text.length > RECORD_TEXT_BYTES) {
+    text = text.replace(/^[-._\s]+/, '');
+    const separator = text.search(/[-._\s]/);
+    if (separator >= 0) {
+      text = `${text.slice(0, separator)}-${text.slice(separator).replace(/[-._\s]+/g, '')}`;
+    }
+    if (hexcode.length > 64 || text.length > RECORD_TEXT_BYTES) text = '!';
+  }
+  for (let i = 0; i < text.length; i++) frame[offset + i] = text.charCodeAt(i);
+}
+
+export function setSeq(frame: Bytes, seq: number): void {
+  new DataView(frame.buffer, frame.byteOffset).setUint32(4, seq, true);
+}
+
+export interface AnswerHeader {
+  readonly operation: number;
+  readonly frameStatus: number;
+  readonly output: number;
+  readonly seq: number;
+  readonly count: number;
+  readonly failed: number;
+}
+
+/** The header of an answer whose size is what its header says; anything else is no hexcodes service. */
+export function readAnswer(bytes: Uint8Array): AnswerHeader {
+  if (bytes.length < HEADER_BYTES || bytes[0] !== 1) {
+    throw new HexcodesClientError('PROTOCOL', 'the stream answered with something that is no answer frame');
+  }
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
+  const header = {
+    operation: bytes[1]!,
+    frameStatus: bytes[2]!,
+    output: bytes[3]!,
+    seq: view.getUint32(4, true),
+    count: view.getUint32(8, true),
+    failed: view.getUint32(12, true),
+  };
+  const recordBytes = header.operation === 2 ? 18 : header.output === 1 ? 10 : RECORD_BYTES;
+  if (bytes.length !== HEADER_BYTES + header.count * recordBytes) {
+    throw new HexcodesClientError('PROTOCOL', 'an answer frame has not the size its header names');
+  }
+  return header;
+}
+
+/** The answers of one request frame, in its order. `firstIndex` counts all points of the stream from 0. */
+abstract class Answers {
+  constructor(
+    protected readonly bytes: Uint8Array,
+    readonly firstIndex: number,
+    readonly count: number,
+    /** How many of them have a status other than OK. */
+    readonly failed: number,
+  ) {}
+  protected abstract statusOffset(index: number): number;
+
+  /** What became of point `index` of this frame. */
+  status(index: number): PointStatus {
+    if (!(index >= 0 && index < this.count)) throw new RangeError(`index ${index} of ${this.count} points`);
+    return POINT_STATUSES[this.bytes[this.statusOffset(index)]!]!;
+  }
+  protected get view(): DataView {
+    return new DataView(this.bytes.buffer, this.bytes.byteOffset + HEADER_BYTES);
+  }
+}
+
+/** Hexcodes, the answer of encode with output 'text'. */
+export class EncodedTexts extends Answers {
+  protected statusOffset(index: number): number {
+    return HEADER_BYTES + index * RECORD_BYTES + RECORD_TEXT_BYTES;
+  }
+  /** The canonical code, or null for a failed point. */
+  hexcode(index: number): string | null {
+    if (this.status(index) !== 'OK') return null;
+    const start = HEADER_BYTES + index * RECORD_BYTES;
+    let text = '';
+    for (let i = start; this.bytes[i] !== 0 && i < start + RECORD_TEXT_BYTES; i++) {
+      text += String.fromCharCode(this.bytes[i]!);
+    }
+    return text;
+  }
+  /** Every code of the frame. */
+  hexcodes(): (string | null)[] {
+    return Array.from({ length: this.count }, (_, i) => this.hexcode(i));
+  }
+  /** The raw records, 20 bytes each: canonical code in ASCII, NUL padded, byte 19 = status. */
+  get records(): Uint8Array {
+    return this.bytes.subarray(HEADER_BYTES);
+  }
+}
+
+/** H3 cells and provinces, the answer of encode with output 'cells'. */
+export class EncodedCells extends Answers {
+  protected statusOffset(index: number): number {
+    return HEADER_BYTES + this.count * 9 + index;
+  }
+  /** The H3 index, 0n for a failed point. */
+  cell(index: number): bigint {
+    return this.view.getBigUint64(index * 8, true);
+  }
+  /** The admin code of the point, or null for a failed point. */
+  adminCode(index: number): string | null {
+    return ADMIN_UNITS[this.bytes[HEADER_BYTES + this.count * 8 + index]!]?.code ?? null;
+  }
+}
+
+/** Positions, the answer of decode. */
+export class DecodedPositions extends Answers {
+  protected statusOffset(index: number): number {
+    return HEADER_BYTES + this.count * 17 + index;
+  }
+  /** Degrees; NaN for an invalid hexcode. */
+  latDeg(index: number): number {
+    return this.view.getFloat64(index * 16, true);
+  }
+  /** Degrees; NaN for an invalid hexcode. */
+  lngDeg(index: number): number {
+    return this.view.getFloat64(index * 16 + 8, true);
+  }
+  /** 0-15, or null for an invalid hexcode. */
+  resolution(index: number): number | null {
+    const resolution = this.bytes[HEADER_BYTES + this.count * 16 + index]!;
+    return resolution === 255 ? null : resolution;
+  }
+}
+
+export type StreamAnswers = EncodedTexts | EncodedCells | DecodedPositions;
+
+/** Wraps an answer whose frame status is OK. */
+export function answersOf(bytes: Uint8Array, header: AnswerHeader, firstIndex: number): StreamAnswers {
+  const Kind = header.operation === 2 ? DecodedPositions : header.output === 1 ? EncodedCells : EncodedTexts;
+  return new Kind(bytes, firstIndex, header.count, header.failed);
+}

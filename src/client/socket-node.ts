@@ -1,0 +1,67 @@
+// The stream's socket in Node: `ws`, because Node 20 has no WebSocket of its own and Node 22's hides the answer
+// of a refused upgrade. The key travels in a header, which keeps it out of access logs.
+import { WebSocket } from 'ws';
+import { errorOfAnswer, HexcodesClientError } from './errors.js';
+import { BINARY_SUBPROTOCOL, type OpenSocket } from './socket.js';
+
+const HANDSHAKE_TIMEOUT_MS = 15_000;
+/** An error body is small; a proxy's page may not be. */
+const REFUSAL_BODY_BYTES = 65_536;
+
+export const openNodeSocket: OpenSocket = (url, apiKey, events) => {
+  const socket = new WebSocket(url, [BINARY_SUBPROTOCOL], {
+    headers: apiKey === undefined ? {} : { 'X-API-Key': apiKey },
+    handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+    perMessageDeflate: false,
+    // Answers are not looked at as text; the one text frame, ready, is JSON.
+    skipUTF8Validation: true,
+  });
+  let done = false;
+  let opened = false;
+  const refuse = (error: HexcodesClientError): void => {
+    if (done) return;
+    done = true;
+    events.refused(error);
+  };
+  socket.binaryType = 'nodebuffer';
+  socket.on('open', () => {
+    opened = true;
+  });
+  socket.on('unexpected-response', (request, answer) => {
+    let body = '';
+    answer.setEncoding('utf8');
+    answer.on('data', (text: string) => {
+      if (body.length < REFUSAL_BODY_BYTES) body += text;
+      else request.destroy();
+    });
+    const finish = (): void => {
+      request.destroy();
+      refuse(errorOfAnswer(answer.statusCode ?? 0, body, answer.headers['retry-after'] ?? null));
+    };
+    answer.on('end', finish);
+    answer.on('error', finish);
+    answer.on('aborted', finish);
+  });
+  socket.on('message', (data: Buffer, isBinary: boolean) => {
+    if (done) return;
+    if (isBinary) events.binary(data);
+    else events.text(data.toString());
+  });
+  socket.on('error', (cause) => {
+    // After the upgrade a close with 1006 follows and is the news.
+    if (!opened) refuse(new HexcodesClientError('NETWORK', 'the service cannot be reached', { cause }));
+  });
+  socket.on('close', (code, reason) => {
+    if (done) return;
+    done = true;
+    events.closed(code, reason.toString());
+  });
+  return {
+    send: (frame) => socket.send(frame),
+    close: (code) => socket.close(code),
+    drop: () => {
+      done = true;
+      socket.terminate();
+    },
+  };
+};

@@ -1,0 +1,160 @@
+// The stream's protocol without sockets: order, window, what is sent again, what is refused.
+import { expect, test } from 'vitest';
+import { StreamCredit } from '#dist/client/credit.js';
+import { decodeRequest, encodeRequest } from '#dist/client/frames.js';
+
+const READY = JSON.stringify({
+  type: 'ready',
+  format: 1,
+  max_frame_bytes: 1_310_736,
+  max_points: 65_536,
+  window: 3,
+  window_bytes: 200,
+});
+
+function opened(ready = READY): StreamCredit {
+  const credit = new StreamCredit();
+  credit.open(ready);
+  return credit;
+}
+
+/** One point a frame: 32 bytes of request. */
+function write(credit: StreamCredit, frames: number): void {
+  for (let i = 0; i < frames; i++) {
+    credit.write(encodeRequest(Float64Array.of(21, 105), 0, 1, 13, false), 1);
+  }
+}
+
+function seqOf(frame: Uint8Array): number {
+  return new DataView(frame.buffer, frame.byteOffset).getUint32(4, true);
+}
+
+/** An encode answer of one point. */
+function answer(seq: number, frameStatus = 0): Uint8Array {
+  const count = frameStatus === 0 ? 1 : 0;
+  const bytes = new Uint8Array(16 + 20 * count);
+  bytes.set([1, 1, frameStatus, 0]);
+  new DataView(bytes.buffer).setUint32(4, seq, true);
+  new DataView(bytes.buffer).setUint32(8, count, true);
+  return bytes;
+}
+
+const noPause = (): number => 0;
+
+test('sends no more than the window and answers in order', () => {
+  const credit = opened();
+  write(credit, 5);
+  expect([0, 0, 0].map(() => seqOf(credit.send(0)!))).toEqual([0, 1, 2]);
+  expect(credit.send(0)).toBeUndefined();
+  credit.answer(answer(0), 0, noPause);
+  expect(seqOf(credit.send(0)!)).toBe(3);
+  expect(credit.take()?.firstIndex).toBe(0);
+  expect(credit.take()).toBeUndefined();
+});
+
+test('counts bytes as well as frames, and lets one frame of any size through', () => {
+  const credit = opened();
+  credit.write(encodeRequest(new Float64Array(40), 0, 20, 13, false), 20);
+  expect(credit.hasRoom(32)).toBe(false);
+  write(credit, 1);
+  expect(credit.send(0)?.length).toBe(336);
+  expect(credit.send(0)).toBeUndefined();
+});
+
+test('a written frame keeps its place in the window until its answers are taken', () => {
+  const credit = opened();
+  write(credit, 3);
+  for (let i = 0; i < 3; i++) credit.answer(answer(seqOf(credit.send(0)!)), 0, noPause);
+  expect(credit.hasRoom(32)).toBe(false);
+  credit.take();
+  expect(credit.hasRoom(32)).toBe(true);
+});
+
+test('sends exactly the unanswered frames again after a lost connection', () => {
+  const credit = opened();
+  write(credit, 3);
+  for (let i = 0; i < 3; i++) credit.send(0);
+  credit.answer(answer(0), 0, noPause);
+  credit.lose();
+  expect([0, 0].map(() => seqOf(credit.send(0)!))).toEqual([1, 2]);
+  expect(credit.send(0)).toBeUndefined();
+  credit.answer(answer(1), 0, noPause);
+  credit.answer(answer(2), 0, noPause);
+  expect([0, 0, 0].map(() => credit.take()?.firstIndex)).toEqual([0, 1, 2]);
+  expect(credit.pending).toBe(0);
+});
+
+test('an overloaded frame waits, is sent again and keeps its place', () => {
+  const credit = opened();
+  write(credit, 2);
+  credit.send(0);
+  credit.send(0);
+  credit.answer(answer(0, 3), 1000, () => 50);
+  credit.answer(answer(1), 1000, noPause);
+  expect(credit.take()).toBeUndefined();
+  expect(credit.send(1049)).toBeUndefined();
+  expect(credit.pausedUntilMs()).toBe(1050);
+  expect(seqOf(credit.send(1050)!)).toBe(0);
+  credit.answer(answer(0), 1051, noPause);
+  expect([credit.take()?.firstIndex, credit.take()?.firstIndex]).toEqual([0, 1]);
+});
+
+test('refusals without end become an error that names the limit', () => {
+  const overloaded = opened();
+  write(overloaded, 1);
+  overloaded.send(0);
+  expect(() => overloaded.answer(answer(0, 3), 0, () => undefined)).toThrow(
+    expect.objectContaining({ code: 'UNAVAILABLE' }),
+  );
+  const limited = opened();
+  write(limited, 1);
+  limited.send(0);
+  expect(() => limited.answer(answer(0, 2), 0, () => undefined)).toThrow(
+    expect.objectContaining({ code: 'OVER_QUERY_LIMIT' }),
+  );
+});
+
+test.each([
+  ['another seq', answer(7)],
+  ['a malformed-frame answer', answer(0, 1)],
+  ['an unknown frame status', answer(0, 9)],
+  ['a wrong size', answer(0).subarray(0, 35)],
+  ['a wrong version', answer(0).fill(2, 0, 1)],
+  ['less than a header', new Uint8Array(15)],
+  ['another operation', answer(0).fill(2, 1, 2)],
+])('refuses %s as no answer', (_, bytes) => {
+  const credit = opened();
+  write(credit, 1);
+  credit.send(0);
+  expect(() => credit.answer(bytes, 0, noPause)).toThrow(expect.objectContaining({ code: 'PROTOCOL' }));
+});
+
+test.each([
+  '',
+  '[]',
+  '{}',
+  READY.replace('"format":1', '"format":2'),
+  READY.replace('"window":3', '"window":0'),
+])('refuses %j as a ready frame', (ready) => {
+  expect(() => new StreamCredit().open(ready)).toThrow(expect.objectContaining({ code: 'PROTOCOL' }));
+});
+
+test('hexcodes that do not fit a record lose separators only, or become a text that is none', () => {
+  const codes = [
+    'HN-6GHMK-53FMF',
+    ' HN - 6GHMK - 53FMF ',
+    'HN-6-G-H-M-K-5-3-F-M-F',
+    'HN6GHMK53FMF',
+    'HN-6GHMK-53FMF-23456-78',
+    `HN-6GHMK-53FMF${' '.repeat(60)}`,
+    'HN-6X\u0000',
+  ];
+  const frame = decodeRequest(codes, 0, codes.length);
+  const texts = codes.map((_, i) =>
+    Buffer.from(frame.subarray(16 + i * 20, 36 + i * 20))
+      .toString('latin1')
+      .replace(/\0+$/, ''),
+  );
+  expect(texts).toEqual(['HN-6GHMK-53FMF', 'HN-6GHMK53FMF', 'HN-6GHMK53FMF', 'HN6GHMK53FMF', '!', '!', '!']);
+  expect(() => decodeRequest(['ĐN-6GHMK'], 0, 1)).toThrow(expect.objectContaining({ code: 'BAD_ARGUMENT' }));
+});
