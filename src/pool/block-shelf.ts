@@ -1,0 +1,33 @@
+// Shared memory for the blocks on their way to a worker. A block is copied in once and read by the worker where it
+// lies: nothing is posted but its place, and while it lies there a worker that dies costs no more than a second try.
+// Emptied buffers are used again, so a long body allocates a handful of them.
+
+const SMALLEST_BYTES = 64 * 1024;
+/** Emptied buffers kept; beyond this they are left to the collector. */
+const KEPT_BYTES = 4 * 1024 * 1024;
+
+export class BlockShelf {
+  readonly #free = new Map<number, SharedArrayBuffer[]>();
+  #freeBytes = 0;
+
+  /** A copy of `bytes` in shared memory; `giveBack` its buffer when no worker reads it any more. */
+  copyOf(bytes: Uint8Array): Uint8Array<SharedArrayBuffer> {
+    let sizeBytes = SMALLEST_BYTES;
+    while (sizeBytes < bytes.length) sizeBytes *= 2;
+    let buffer = this.#free.get(sizeBytes)?.pop();
+    if (buffer === undefined) buffer = new SharedArrayBuffer(sizeBytes);
+    else this.#freeBytes -= sizeBytes;
+    const block = new Uint8Array(buffer, 0, bytes.length);
+    block.set(bytes);
+    return block;
+  }
+
+  giveBack(block: Uint8Array<SharedArrayBuffer>): void {
+    const sizeBytes = block.buffer.byteLength;
+    if (this.#freeBytes + sizeBytes > KEPT_BYTES) return;
+    const sameSize = this.#free.get(sizeBytes);
+    if (sameSize === undefined) this.#free.set(sizeBytes, [block.buffer]);
+    else sameSize.push(block.buffer);
+    this.#freeBytes += sizeBytes;
+  }
+}

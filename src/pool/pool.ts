@@ -1,0 +1,172 @@
+// The pool: worker threads that hold a kernel and nothing else. Large work goes through here, small work stays in
+// the caller's tick. The only importer of piscina, with worker.ts.
+//
+// A block travels in shared memory (block-shelf.ts), its answer comes back as a transferred buffer: a point is copied
+// twice each way. The queue is bounded in blocks and in bytes; who comes when it is full is told so at once and says
+// so to its peer in the way its place demands, or waits for room. A worker that dies costs its block a second try; the
+// block is still there, and conversions are pure, so no row is lost or doubled. A second death is an error.
+import { availableParallelism } from 'node:os';
+import { Piscina } from 'piscina';
+import type { BulkJob, ConvertedBlock } from '../wire/job.js';
+import { BlockShelf } from './block-shelf.js';
+import type { WorkAnswer, WorkerKernel, WorkOrder } from './worker.js';
+
+export interface PoolOptions {
+  readonly kernel: WorkerKernel;
+  /** Worker threads; default: one for each core. */
+  readonly threads?: number;
+  /** Blocks that may wait for a worker; default 32 a thread. */
+  readonly maxQueued?: number;
+  /** Bytes of all blocks in the pool, waiting or at work; default 64 MiB. */
+  readonly maxBytes?: number;
+}
+
+/** No room now. Nothing was begun. */
+export class PoolFullError extends Error {
+  override readonly name = 'PoolFullError';
+}
+
+/** The block could not be answered: two workers died over it, or the pool was closed. */
+export class PoolLostError extends Error {
+  override readonly name = 'PoolLostError';
+}
+
+const QUEUED_PER_THREAD = 32;
+const MAX_BYTES = 64 * 1024 * 1024;
+const TRIES = 2;
+
+export class Pool {
+  readonly threads: number;
+  readonly #piscina: Piscina<WorkOrder, WorkAnswer>;
+  readonly #shelf = new BlockShelf();
+  readonly #maxBlocks: number;
+  readonly #maxBytes: number;
+  #blocks = 0;
+  #bytes = 0;
+  #lostWorkers = 0;
+  #completed = 0;
+  #closing = false;
+  #waiting: (() => void)[] = [];
+
+  constructor(options: PoolOptions) {
+    this.threads = options.threads ?? availableParallelism();
+    this.#maxBlocks = this.threads + (options.maxQueued ?? QUEUED_PER_THREAD * this.threads);
+    this.#maxBytes = options.maxBytes ?? MAX_BYTES;
+    this.#piscina = new Piscina({
+      filename: new URL('worker.js', import.meta.url).href,
+      workerData: options.kernel,
+      minThreads: this.threads,
+      maxThreads: this.threads,
+      // The bound is ours: it counts bytes too, and it is known before any work is begun.
+      maxQueue: Number.POSITIVE_INFINITY,
+      stricterFIFO: true,
+      // Nothing of the process's environment or arguments is a worker's business.
+      env: {},
+      argv: [],
+    });
+    // A worker that dies with no work at hand is reported here; the pool makes another.
+    this.#piscina.on('error', () => {});
+    this.#piscina.on('workerDestroy', () => this.#replaceWorker());
+  }
+
+  /** Answers one block of a body, which is copied before this returns. Rejects with PoolFullError if there is no room. */
+  async convert(job: BulkJob, block: Uint8Array): Promise<ConvertedBlock> {
+    return (await this.#run(block, (bytes) => ({ kind: 'block', job, bytes }))) as ConvertedBlock;
+  }
+
+  /** Answers one binary frame of the stream, in the same way. */
+  async answerFrame(frame: Uint8Array): Promise<Uint8Array> {
+    return (await this.#run(frame, (bytes) => ({ kind: 'frame', bytes }))) as Uint8Array;
+  }
+
+  /** Whether a block may come in now. */
+  get hasRoom(): boolean {
+    return !this.#closing && this.#blocks < this.#maxBlocks && this.#bytes < this.#maxBytes;
+  }
+
+  /** Resolves when there is room; those who wait are served in the order they came. */
+  async room(): Promise<void> {
+    while (!this.hasRoom) {
+      if (this.#closing) throw new PoolLostError('the pool is closed');
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+  }
+
+  /** The threads, for whoever must end one from outside. */
+  get workers(): readonly { readonly threadId: number; terminate(): Promise<number> }[] {
+    return this.#piscina.threads;
+  }
+
+  /** For the metrics. */
+  get figures(): { blocks: number; bytes: number; completed: number; lostWorkers: number; queued: number } {
+    return {
+      blocks: this.#blocks,
+      bytes: this.#bytes,
+      completed: this.#completed,
+      lostWorkers: this.#lostWorkers,
+      queued: this.#piscina.queueSize,
+    };
+  }
+
+  async #run(
+    bytes: Uint8Array,
+    orderOf: (bytes: Uint8Array) => WorkOrder,
+  ): Promise<ConvertedBlock | Uint8Array> {
+    if (this.#closing) throw new PoolLostError('the pool is closed');
+    if (!this.hasRoom) throw new PoolFullError('the pool is full');
+    const block = this.#shelf.copyOf(bytes);
+    const sizeBytes = block.length;
+    this.#blocks++;
+    this.#bytes += sizeBytes;
+    try {
+      const answer = await this.#try(orderOf(block));
+      if ('fault' in answer) throw answer.fault;
+      return answer.done;
+    } finally {
+      this.#shelf.giveBack(block);
+      this.#blocks--;
+      this.#bytes -= sizeBytes;
+      this.#completed++;
+      this.#admit();
+    }
+  }
+
+  // The worker answers faults of the work itself as values: a rejection means that the worker is gone.
+  async #try(order: WorkOrder): Promise<WorkAnswer> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#piscina.run(order);
+      } catch (cause) {
+        this.#lostWorkers++;
+        if (tries === TRIES) throw new PoolLostError('two workers died over this block', { cause });
+      }
+    }
+  }
+
+  #admit(): void {
+    if (this.#closing || this.hasRoom) {
+      const admitted = this.#closing || this.#blocks === 0 ? this.#waiting.length : 1;
+      for (const resolve of this.#waiting.splice(0, admitted)) resolve();
+    }
+  }
+
+  // Piscina makes no new worker for one that died before it was ready; any task does. Left alone, blocks that wait
+  // for the last worker would wait for ever.
+  #replaceWorker(): void {
+    if (this.#closing) return;
+    queueMicrotask(() => {
+      if (!this.#closing && this.#piscina.threads.length < this.threads) {
+        this.#piscina.run({ kind: 'frame', bytes: new Uint8Array(0) }).catch(() => {});
+      }
+    });
+  }
+
+  /** Answers what is in the pool, then ends its threads. */
+  async close(): Promise<void> {
+    if (this.#closing) return;
+    this.#closing = true;
+    for (const resolve of this.#waiting.splice(0)) resolve();
+    while (this.#blocks > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    await this.#piscina.destroy();
+  }
+}
