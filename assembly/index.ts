@@ -9,6 +9,14 @@ export { CAPACITY, RECORD_BYTES, INPUT, OUTPUT, TEXT_IN, TEXT_IN_BYTES, TEXT_OUT
 export { encodeBatch, encodeCells, encodeOne } from "./encode";
 export { centerOf, decodeBatch, pack, readText } from "./decode";
 export { locateBatch, regionOf, unitOf, useIndex } from "./region/locate";
+export { BLOCK, HOST_ROWS, ROWS, TAILS } from "./memory";
+export { STATUS_COUNTS, setTextEnd, textEnd } from "./text/write";
+export { writeEncodedCsv, writeDecodedCsv, writeEncodedJson, writeDecodedJson } from "./text/write";
+export { csvEnd, scanCsv, useCsvColumns } from "./text/csv";
+export { jsonEnd, jsonState, scanArray, scanNdjson } from "./text/json";
+export { hostRowCount } from "./text/rows";
+export { numberEnd, numberIsPlain, numberKind, readNumber } from "./text/parse";
+export { printNumber } from "./text/print";
 
 /** Checks the reach table that was copied in: 0, or 1 where a mask has a bit beyond the 34 provinces. */
 export function useReach(): u32 {

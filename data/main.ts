@@ -1,1 +1,15 @@
-// `npm run data`: builds the boundary index from data/sources/; with flags, from boundaries that a user brings.
+// `npm run data`: makes the boundary index from data/sources/; see data/README.md for its options.
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { cutSources } from './build/cut-sources.js';
+import { writeIndexFile } from './build/index-file.js';
+import { buildShippedMap, INDEX_FILE, LICENCE } from './build/shipped-map.js';
+
+const { values } = parseArgs({ options: { cut: { type: 'string' } } });
+if (values.cut !== undefined) cutSources(values.cut);
+else {
+  const { partition } = buildShippedMap();
+  const file = writeIndexFile(partition, LICENCE);
+  writeFileSync(INDEX_FILE, file);
+  console.log(`${INDEX_FILE}: ${partition.left.length} lines, ${file.length} bytes`);
+}

@@ -1,0 +1,466 @@
+// Scans JSON items, one a line (NDJSON) or as the elements of an array: {lat, lng, resolution?, id?}, [lat, lng],
+// {hexcodes, id?} or "code". Only what is wholly right passes here. Any other item is left to the host with its bounds,
+// so that the host's own JSON parser decides what is wrong with it.
+
+import { NUMBER, NOT_A_NUMBER, numberEnd, numberIsPlain, numberKind, isDigit, readNumber } from "./parse";
+import { INPUT, RESOLUTIONS } from "../memory";
+import { NO_RESOLUTION, clearHostRows, leaveToHost, openRow, rowAt, storeCode, storeNoCode, storePoint } from "./rows";
+
+/** Deeper values in members that we do not read are left to the host. */
+const MAX_DEPTH: u32 = 32;
+const MAX_ID_UNITS: u32 = 128;
+
+/** Where the last scan stopped, and what it stopped at. */
+export let jsonEnd: usize = 0;
+export let jsonState: u32 = 0;
+/** The end of the bytes, or of an item that they hold whole, or the limit. */
+export const JSON_OPEN: u32 = 0;
+/** The array's closing bracket: jsonEnd is behind it. */
+export const JSON_CLOSED: u32 = 1;
+/** No JSON. */
+export const JSON_BROKEN: u32 = 2;
+
+// What the parts of an item hand up. A parser returns the first byte behind what it read, or 0.
+let stringUnits: u32 = 0;
+let stringHasEscapes: bool = false;
+
+const KEY_LAT: u32 = 0x2274616c; // lat"
+const KEY_LNG: u32 = 0x22676e6c; // lng"
+const KEY_ID: u32 = 0x00226469; // id"
+const KEY_HEXCODES: u64 = 0x7365646f63786568;
+const KEY_RESO: u32 = 0x6f736572;
+const KEY_SOLUTION: u64 = 0x6e6f6974756c6f73;
+
+/**
+ * Scans lines from `at` to `end`, until `limit` items. `resolution` is for items without one. Returns the number of
+ * items; lines of white space are none. The byte at `end` is overwritten.
+ */
+export function scanNdjson(at: usize, end: usize, limit: u32, isDecode: bool, resolution: u32): u32 {
+  clearHostRows();
+  store<u8>(end, 10);
+  let index: u32 = 0;
+  let p = at;
+  while (p < end && index < limit) {
+    while (isBlank(load<u8>(p))) p++;
+    if (load<u8>(p) == 10) {
+      p++;
+      continue;
+    }
+    const row = rowAt(index);
+    openRow(row, p);
+    store<u8>(row, <u8>resolution, 26);
+    const feed = lineEnd(p);
+    const after = isDecode ? decodeItem(index, row, p) : encodeItem(index, row, p, resolution);
+    // An item that goes on in the next line is none.
+    if (!after || after > feed || !isBlankUntil(after, feed)) leaveItem(index, row, isDecode);
+    store<u32>(row, <u32>feed, 4);
+    p = feed + 1;
+    index++;
+  }
+  jsonEnd = min(p, end);
+  return index;
+}
+
+/**
+ * Scans elements of an array from `at`, until its closing bracket, `end` or `limit` elements. An element that goes on
+ * behind `end` is not taken. `mayClose`: nothing stands between the opening bracket and `at`. Returns the number of
+ * items and sets jsonEnd and jsonState; `at` of the next scan follows a comma.
+ */
+export function scanArray(at: usize, end: usize, limit: u32, isDecode: bool, resolution: u32, mayClose: bool): u32 {
+  clearHostRows();
+  store<u8>(end, 0);
+  jsonState = JSON_OPEN;
+  let index: u32 = 0;
+  let p = at;
+  while (index < limit) {
+    let start = p;
+    while (isSpace(load<u8>(start))) start++;
+    if (start >= end) break;
+    if (mayClose && load<u8>(start) == 93) {
+      jsonState = JSON_CLOSED;
+      p = start + 1;
+      break;
+    }
+    mayClose = false;
+    const row = rowAt(index);
+    openRow(row, start);
+    store<u8>(row, <u8>resolution, 26);
+    let after = isDecode ? decodeItem(index, row, start) : encodeItem(index, row, start, resolution);
+    let rowEnd = after;
+    let byte: u32 = 0;
+    if (after) {
+      while (isSpace(load<u8>(after))) after++;
+      byte = load<u8>(after);
+      if (byte != 44 && byte != 93) after = 0;
+    }
+    if (!after) {
+      after = rowEnd = elementEnd(start, end);
+      if (after >= end) break;
+      byte = load<u8>(after);
+      if (after == start || byte == 125) {
+        jsonState = JSON_BROKEN;
+        break;
+      }
+      leaveItem(index, row, isDecode);
+    }
+    store<u32>(row, <u32>rowEnd, 4);
+    index++;
+    p = after + 1;
+    if (byte == 93) {
+      jsonState = JSON_CLOSED;
+      break;
+    }
+  }
+  jsonEnd = p;
+  return index;
+}
+
+/** White space within a line. */
+// @ts-ignore: decorator
+@inline
+function isBlank(byte: u32): bool {
+  return byte == 32 || byte == 9 || byte == 13;
+}
+
+// @ts-ignore: decorator
+@inline
+function isBlankUntil(p: usize, feed: usize): bool {
+  while (p < feed && isBlank(load<u8>(p))) p++;
+  return p == feed;
+}
+
+// @ts-ignore: decorator
+@inline
+function isSpace(byte: u32): bool {
+  return byte == 32 || byte == 10 || byte == 13 || byte == 9;
+}
+
+// @ts-ignore: decorator
+@inline
+function afterSpace(p: usize): usize {
+  while (isSpace(load<u8>(p))) p++;
+  return p;
+}
+
+function lineEnd(p: usize): usize {
+  const feeds = i8x16.splat(10);
+  while (true) {
+    const mask = i8x16.bitmask(i8x16.eq(v128.load(p), feeds));
+    if (mask) return p + <usize>ctz(mask);
+    p += 16;
+  }
+}
+
+/** Where an element that is not understood ends: at the comma or bracket behind it. `end` if it is not there. */
+function elementEnd(p: usize, end: usize): usize {
+  let depth = 0;
+  for (; p < end; p++) {
+    const byte: u32 = load<u8>(p);
+    if (byte == 34) {
+      for (p++; p < end && load<u8>(p) != 34; p++) if (load<u8>(p) == 92) p++;
+    } else if (byte == 91 || byte == 123) {
+      depth++;
+    } else if (byte == 93 || byte == 125) {
+      if (depth == 0) return p;
+      depth--;
+    } else if (byte == 44 && depth == 0) {
+      return p;
+    }
+  }
+  return end;
+}
+
+/** The host reads the item; what was noted of it is forgotten. */
+function leaveItem(index: u32, row: usize, isDecode: bool): void {
+  const start = load<u32>(row);
+  openRow(row, start);
+  store<u8>(row, <u8>NO_RESOLUTION, 26);
+  if (isDecode) {
+    storeNoCode(index);
+  } else {
+    storePoint(index, NaN, NaN);
+    store<u8>(RESOLUTIONS + <usize>index, 0);
+  }
+  leaveToHost(index, row);
+}
+
+function encodeItem(index: u32, row: usize, p: usize, resolution: u32): usize {
+  store<u8>(RESOLUTIONS + <usize>index, <u8>resolution);
+  let byte: u32 = load<u8>(p);
+  if (byte == 91) {
+    p = coordinate(index, row, afterSpace(p + 1), 0);
+    if (!p) return 0;
+    p = afterSpace(p);
+    if (load<u8>(p) != 44) return 0;
+    p = coordinate(index, row, afterSpace(p + 1), 1);
+    if (!p) return 0;
+    p = afterSpace(p);
+    return load<u8>(p) == 93 ? p + 1 : 0;
+  }
+  if (byte != 123) return 0;
+  let seen: u32 = 0;
+  do {
+    p = afterSpace(p + 1);
+    if (load<u8>(p) != 34) return 0;
+    const key = load<u32>(p, 1);
+    let member: u32 = 0;
+    if (key == KEY_LAT) {
+      member = 1;
+      p += 5;
+    } else if (key == KEY_LNG) {
+      member = 2;
+      p += 5;
+    } else if ((key & 0xffffff) == KEY_ID) {
+      member = 4;
+      p += 4;
+    } else if (key == KEY_RESO && load<u64>(p, 3) == KEY_SOLUTION && load<u8>(p, 11) == 34) {
+      member = 8;
+      p += 12;
+    } else {
+      p = otherKey(p);
+      if (!p) return 0;
+    }
+    // A member named twice: the last counts, which the host finds.
+    if (seen & member) return 0;
+    seen |= member;
+    p = afterSpace(p);
+    if (load<u8>(p) != 58) return 0;
+    p = afterSpace(p + 1);
+    if (member == 1) p = coordinate(index, row, p, 0);
+    else if (member == 2) p = coordinate(index, row, p, 1);
+    else if (member == 4) p = idValue(row, p);
+    else if (member == 8) p = resolutionValue(index, row, p);
+    else p = skipValue(p, 0);
+    if (!p) return 0;
+    p = afterSpace(p);
+    byte = load<u8>(p);
+  } while (byte == 44);
+  return byte == 125 && (seen & 3) == 3 ? p + 1 : 0;
+}
+
+function decodeItem(index: u32, row: usize, p: usize): usize {
+  store<u8>(row, <u8>NO_RESOLUTION, 26);
+  let byte: u32 = load<u8>(p);
+  if (byte == 34) return codeValue(index, row, p);
+  if (byte != 123) return 0;
+  let seen: u32 = 0;
+  do {
+    p = afterSpace(p + 1);
+    if (load<u8>(p) != 34) return 0;
+    let member: u32 = 0;
+    if (load<u64>(p, 1) == KEY_HEXCODES && load<u8>(p, 9) == 34) {
+      member = 1;
+      p += 10;
+    } else if ((load<u32>(p, 1) & 0xffffff) == KEY_ID) {
+      member = 4;
+      p += 4;
+    } else {
+      p = otherKey(p);
+      if (!p) return 0;
+    }
+    if (seen & member) return 0;
+    seen |= member;
+    p = afterSpace(p);
+    if (load<u8>(p) != 58) return 0;
+    p = afterSpace(p + 1);
+    if (member == 1) p = codeValue(index, row, p);
+    else if (member == 4) p = idValue(row, p);
+    else p = skipValue(p, 0);
+    if (!p) return 0;
+    p = afterSpace(p);
+    byte = load<u8>(p);
+  } while (byte == 44);
+  return byte == 125 && (seen & 1) ? p + 1 : 0;
+}
+
+/** A key that we do not read. One with escapes may be any key: the host's. */
+// @ts-ignore: decorator
+@inline
+function otherKey(p: usize): usize {
+  const after = skipString(p);
+  return stringHasEscapes ? 0 : after;
+}
+
+// @ts-ignore: decorator
+@inline
+function coordinate(index: u32, row: usize, p: usize, place: usize): usize {
+  const value = readNumber(p, true);
+  if (numberKind != NUMBER) return 0;
+  store<f64>(pointAt(index) + (place << 3), value);
+  store<u32>(row + (place << 2), <u32>p, 8);
+  if (numberIsPlain) store<u16>(row + (place << 1), <u16>(numberEnd - p), 20);
+  return numberEnd;
+}
+
+// @ts-ignore: decorator
+@inline
+function resolutionValue(index: u32, row: usize, p: usize): usize {
+  let value: u32 = <u32>load<u8>(p) - 48;
+  if (value > 9) return 0;
+  const second: u32 = <u32>load<u8>(p + 1) - 48;
+  if (second <= 9) {
+    value = value * 10 + second;
+    if (value < 10 || value > 15) return 0;
+    p++;
+  }
+  p++;
+  // A fraction or an exponent is the host's matter.
+  const byte: u32 = load<u8>(p);
+  if (byte == 46 || (byte | 32) == 101 || isDigit(byte)) return 0;
+  store<u8>(row, <u8>value, 26);
+  store<u8>(RESOLUTIONS + <usize>index, <u8>value);
+  return p;
+}
+
+// @ts-ignore: decorator
+@inline
+function idValue(row: usize, p: usize): usize {
+  let after: usize;
+  if (load<u8>(p) == 34) {
+    after = skipString(p);
+    if (!after || stringUnits > MAX_ID_UNITS) return 0;
+  } else {
+    readNumber(p, true);
+    after = numberEnd;
+    if (numberKind == NOT_A_NUMBER || after - p > MAX_ID_UNITS) return 0;
+  }
+  store<u32>(row, <u32>p, 16);
+  store<u16>(row, <u16>(after - p), 24);
+  return after;
+}
+
+// @ts-ignore: decorator
+@inline
+function codeValue(index: u32, row: usize, p: usize): usize {
+  if (load<u8>(p) != 34) return 0;
+  const after = skipString(p);
+  if (!after) return 0;
+  const size = <u32>(after - p - 2);
+  // As many units as bytes: ASCII without escapes.
+  if (stringUnits != size || !storeCode(index, p + 1, size)) return 0;
+  store<u32>(row, <u32>p, 8);
+  store<u32>(row, <u32>after, 12);
+  return after;
+}
+
+function skipValue(p: usize, depth: u32): usize {
+  let byte: u32 = load<u8>(p);
+  if (byte == 34) return skipString(p);
+  if (byte == 91 || byte == 123) {
+    if (depth >= MAX_DEPTH) return 0;
+    const isObject = byte == 123;
+    const close = byte + 2;
+    p = afterSpace(p + 1);
+    if (load<u8>(p) == close) return p + 1;
+    for (; ; p = afterSpace(p + 1)) {
+      if (isObject) {
+        if (load<u8>(p) != 34) return 0;
+        p = skipString(p);
+        if (!p) return 0;
+        p = afterSpace(p);
+        if (load<u8>(p) != 58) return 0;
+        p = afterSpace(p + 1);
+      }
+      p = skipValue(p, depth + 1);
+      if (!p) return 0;
+      p = afterSpace(p);
+      byte = load<u8>(p);
+      if (byte == close) return p + 1;
+      if (byte != 44) return 0;
+    }
+  }
+  if (byte == 45 || isDigit(byte)) {
+    readNumber(p, true);
+    return numberKind == NOT_A_NUMBER ? 0 : numberEnd;
+  }
+  const word = load<u32>(p);
+  if (word == 0x65757274) return p + 4; // true
+  if (word == 0x6c6c756e) return p + 4; // null
+  if (word == 0x736c6166 && load<u8>(p, 4) == 101) return p + 5; // false
+  return 0;
+}
+
+/** Passes the string whose opening quote is at `p`, valid UTF-8 and valid escapes only. Counts its UTF-16 units. */
+function skipString(p: usize): usize {
+  const quotes = i8x16.splat(34);
+  const slashes = i8x16.splat(92);
+  const spaces = i8x16.splat(32);
+  stringUnits = 0;
+  stringHasEscapes = false;
+  p++;
+  while (true) {
+    const bytes = v128.load(p);
+    // Controls are below the space, and signed bytes of 128 to 255 too.
+    const mask = i8x16.bitmask(
+      v128.or(i8x16.lt_s(bytes, spaces), v128.or(i8x16.eq(bytes, quotes), i8x16.eq(bytes, slashes))),
+    );
+    if (!mask) {
+      p += 16;
+      stringUnits += 16;
+      continue;
+    }
+    const skipped = ctz(mask);
+    p += <usize>skipped;
+    stringUnits += <u32>skipped;
+    const byte: u32 = load<u8>(p);
+    if (byte == 34) return p + 1;
+    if (byte == 92) {
+      p = skipEscape(p);
+      stringHasEscapes = true;
+      stringUnits++;
+    } else if (byte >= 128) {
+      p = skipSequence(p, byte);
+    } else {
+      return 0;
+    }
+    if (!p) return 0;
+  }
+}
+
+function skipEscape(p: usize): usize {
+  const byte: u32 = load<u8>(p, 1);
+  if (byte == 117) {
+    for (let i: usize = 2; i < 6; i++) {
+      const digit: u32 = load<u8>(p + i);
+      if (!isDigit(digit) && (digit | 32) - 97 > 5) return 0;
+    }
+    return p + 6;
+  }
+  // " \ / b f n r t
+  const isKnown =
+    byte == 34 || byte == 92 || byte == 47 || byte == 98 || byte == 102 || byte == 110 || byte == 114 || byte == 116;
+  return isKnown ? p + 2 : 0;
+}
+
+/** Passes one UTF-8 sequence of two to four bytes (RFC 3629: shortest form, no surrogates, up to U+10FFFF). */
+function skipSequence(p: usize, lead: u32): usize {
+  stringUnits++;
+  const second: u32 = load<u8>(p, 1);
+  if (lead >= 0xc2 && lead < 0xe0) return (second & 0xc0) == 0x80 ? p + 2 : 0;
+  const third: u32 = load<u8>(p, 2);
+  if (lead >= 0xe0 && lead < 0xf0) {
+    const isRight =
+      (second & 0xc0) == 0x80 &&
+      (third & 0xc0) == 0x80 &&
+      (lead != 0xe0 || second >= 0xa0) &&
+      (lead != 0xed || second < 0xa0);
+    return isRight ? p + 3 : 0;
+  }
+  if (lead >= 0xf0 && lead < 0xf5) {
+    stringUnits++;
+    const isRight =
+      (second & 0xc0) == 0x80 &&
+      (third & 0xc0) == 0x80 &&
+      (load<u8>(p, 3) & 0xc0) == 0x80 &&
+      (lead != 0xf0 || second >= 0x90) &&
+      (lead != 0xf4 || second < 0x90);
+    return isRight ? p + 4 : 0;
+  }
+  return 0;
+}
+
+// @ts-ignore: decorator
+@inline
+function pointAt(index: u32): usize {
+  return INPUT + (<usize>index << 4);
+}

