@@ -1,7 +1,9 @@
 // `npm run proof -- NAME [--size N] [--seed S]`: the large proofs, whose small twins are in the tests.
 
 /** Each proof is a module whose default export runs it and throws, or sets the exit code, when it fails. */
-const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promise<void> }>> = {};
+const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promise<void> }>> = {
+  region: () => import('./region.js'),
+};
 
 const [name = '', ...args] = process.argv.slice(2);
 const load = PROOFS[name];
