@@ -14,7 +14,10 @@ function unitsOf(evenResolution: i32): i32 {
   return units;
 }
 
-/** Sets positionLatDeg and positionLngDeg of projection.ts; false unless a cell of base cell 32, 37, 50 or 52. */
+/**
+ * Sets positionLatDeg and positionLngDeg of projection.ts. False unless a cell of base cell 32, 37, 50 or 52 with its
+ * centre on face 5 or 10: every cell under a head of the code format is one.
+ */
 export function findCenter(cell: u64): bool {
   if (!isCell(cell)) return false;
   let base = baseCellOf(cell);
@@ -23,15 +26,17 @@ export function findCenter(cell: u64): bool {
   setCell(home >> 8, home & 255);
   for (let r = 1; r <= resolution; r++) stepDown(r, <i32>(cell >> digitShift(r)) & 7);
 
-  // The face's triangle is i + j + k <= 2 units in an even (Class II) grid; an odd one is asked one step finer.
-  // Only its IJ edge (k = 0) is in reach of these base cells. The other face is turned by 180 degrees.
+  // The face's triangle is i + j + k <= 2 units of resolution 0 in an even (Class II) grid; an odd one is asked one
+  // step finer. Beyond its IJ edge (k = 0) lies the other face, turned by 180 degrees; beyond the others, faces that
+  // the domain does not touch.
   let face = homeOf(base);
   let i = cellI;
   let j = cellJ;
   let even = (resolution + 1) & ~1;
   if (even != resolution) stepToCenterChild(even, i, j);
-  let reach = 2 * unitsOf(even);
-  if (cellI >= 0 && cellJ >= 0 && cellI + cellJ > reach) {
+  let k = max(0, -min(cellI, cellJ));
+  if (cellI + cellJ + 3 * k > 2 * unitsOf(even)) {
+    if (k > 0) return false;
     face ^= 1;
     // the translation (2, 2) of resolution 0, carried down to this resolution
     setCell(2, 2);

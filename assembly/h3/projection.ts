@@ -12,7 +12,7 @@ const TWO_PI: f64 = 6.283185307179586;
 /** √7: each resolution is finer by it. */
 const SQRT7: f64 = 2.6457513110645907;
 /** 1 / √7, as H3 rounds it. */
-const RSQRT7: f64 = 0.3779644730092272;
+const RSQRT7: f64 = 0.37796447300922722721;
 /** asin(√(3/28)): the turn between Class II (even) and Class III (odd) grids, radians. */
 const CLASS_III_TURN_RAD: f64 = 0.3334731722518321;
 /** Unit of resolution 0 in the gnomonic plane, 2 / (3 + √5); and its inverse. */
