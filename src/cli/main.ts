@@ -4,6 +4,8 @@
 // with a default export `(program: Command) => void` that declares the command of the same name, and a line here.
 import { Command } from 'commander';
 import { VERSION } from '../version.js';
+import { CliFailure, EXIT } from './exit-codes.js';
+import { paintFor } from './paint.js';
 
 interface Entry {
   readonly summary: string;
@@ -11,6 +13,12 @@ interface Entry {
 }
 
 const COMMANDS: Readonly<Record<string, Entry>> = {
+  encode: { summary: 'positions to hexcodes: one, or files of them', load: () => import('./encode.js') },
+  decode: { summary: 'hexcodes to positions: one, or files of them', load: () => import('./decode.js') },
+  inspect: { summary: 'show what a hexcode says', load: () => import('./inspect.js') },
+  suggest: { summary: 'what a mistyped code was meant to be', load: () => import('./suggest.js') },
+  check: { summary: 'validate a column of codes', load: () => import('./check.js') },
+  provinces: { summary: 'list the 34 provinces and their codes', load: () => import('./provinces.js') },
   serve: { summary: 'answer encode and decode over HTTP', load: () => import('./serve.js') },
   keys: { summary: 'manage API keys', load: () => import('./keys.js') },
 };
@@ -18,17 +26,42 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
 const program = new Command('hexcodes')
   .description('GPS positions in Viet Nam to short hexcodes and back')
   .version(VERSION)
-  .showHelpAfterError();
+  .showHelpAfterError('(--help shows what there is)')
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? EXIT.OK : EXIT.USAGE))
+  .addHelpText(
+    'after',
+    `
+Examples:
+  $ hexcodes encode 21.0288,105.8525
+  $ hexcodes decode HN-6GHP4-83RFR
+  $ hexcodes encode shops.csv -o shops.hex.csv
+  $ hexcodes inspect HN-6GHP4-83RFR`,
+  );
 
 const called = process.argv[2] === 'help' ? process.argv[3] : process.argv[2];
 for (const [name, { summary, load }] of Object.entries(COMMANDS)) {
   if (name === called) (await load()).default(program);
   else program.command(name).summary(summary).description(summary);
 }
+if (called === 'completion') {
+  (await import('./completion.js')).declareCompletion(program, declareAll);
+} else {
+  program.command('completion').summary('shell completion for bash, zsh or fish');
+}
 
 try {
   await program.parseAsync();
 } catch (error) {
-  process.stderr.write(`hexcodes: ${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
+  const paint = paintFor(process.stderr);
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`${paint('red', 'hexcodes:')} ${message}\n`);
+  if (error instanceof CliFailure && error.hint !== undefined) process.stderr.write(`${error.hint}\n`);
+  process.exitCode = error instanceof CliFailure ? error.exitCode : EXIT.FAILED;
+}
+
+/** Every command with its options, for completion scripts. */
+async function declareAll(): Promise<readonly Command[]> {
+  const whole = new Command('hexcodes');
+  for (const { load } of Object.values(COMMANDS)) (await load()).default(whole);
+  return whole.commands;
 }

@@ -1,0 +1,26 @@
+// `hexcodes encode`: positions to hexcodes.
+
+import type { Command } from 'commander';
+import { convert, declareConvert } from './convert.js';
+
+export default function declare(program: Command): void {
+  const command = declareConvert(program, 'encode')
+    .summary('positions to hexcodes: one, or files of them')
+    .description(
+      'Turn positions into hexcodes: one on the command line, or the rows of files, in their order.',
+    )
+    .addHelpText(
+      'after',
+      `
+Files are CSV, TSV, NDJSON, GeoJSON points, Parquet or Arrow IPC, each also as .gz. Four columns are added:
+hexcodes, resolution, admin_code, status. A column "resolution" of the input is read row by row.
+
+Examples:
+  $ hexcodes encode 21.0288,105.8525
+  $ hexcodes encode shops.csv -o shops.hex.csv
+  $ hexcodes encode tracks.parquet --lat y --lng x -r 10 -o tracks.hex.parquet
+  $ zcat pings.ndjson.gz | hexcodes encode --errors skip | gzip > pings.hex.ndjson.gz
+  $ hexcodes encode big.csv -o big.hex.csv --errors failed.csv --resume`,
+    );
+  command.action((what: string[], options) => convert('encode', what, options));
+}

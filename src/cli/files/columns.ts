@@ -1,0 +1,116 @@
+// Which columns of an input hold what a conversion needs, and which columns it adds.
+
+import { badInput, type CliFailure, EXIT, CliFailure as Failure } from '../exit-codes.js';
+import type { TableColumn } from './table.js';
+
+/** What the user says of columns; names as in the file. */
+export interface ColumnChoice {
+  readonly lat?: string | undefined;
+  readonly lng?: string | undefined;
+  /** Column of hexcodes. */
+  readonly code?: string | undefined;
+  readonly keep?: readonly string[] | undefined;
+  readonly drop?: readonly string[] | undefined;
+  /** Before the names of the columns that we add. */
+  readonly prefix: string;
+}
+
+const LAT_NAMES = ['lat', 'latitude'];
+const LNG_NAMES = ['lng', 'longitude', 'lon'];
+export const CODE_NAMES = ['hexcodes'];
+const RESOLUTION_NAMES = ['resolution'];
+
+export interface EncodeColumns {
+  readonly lat: number;
+  readonly lng: number;
+  /** -1 without. */
+  readonly resolution: number;
+}
+
+export function encodeColumns(names: readonly string[], choice: ColumnChoice, file: string): EncodeColumns {
+  return {
+    lat: place(names, choice.lat, LAT_NAMES, '--lat', file),
+    lng: place(names, choice.lng, LNG_NAMES, '--lng', file),
+    resolution: find(names, RESOLUTION_NAMES),
+  };
+}
+
+export function codeColumn(names: readonly string[], choice: ColumnChoice, file: string): number {
+  return place(names, choice.code, CODE_NAMES, '--column', file);
+}
+
+function find(names: readonly string[], wanted: readonly string[]): number {
+  for (const name of wanted) {
+    const exact = names.indexOf(name);
+    if (exact >= 0) return exact;
+  }
+  return -1;
+}
+
+function place(
+  names: readonly string[],
+  chosen: string | undefined,
+  usual: readonly string[],
+  option: string,
+  file: string,
+): number {
+  const found = find(names, chosen === undefined ? usual : [chosen]);
+  if (found >= 0) return found;
+  const missing = chosen ?? usual.join(' or ');
+  const has = names.length === 0 ? 'it has no columns' : `it has ${names.slice(0, 20).join(', ')}`;
+  const similar = names.find(
+    (name) => usual.includes(name.toLowerCase()) || /^(?:lat|l[ao]n|y|x)/i.test(name),
+  );
+  const hint = `Name it with ${option}${similar === undefined ? '' : `, perhaps ${option} ${JSON.stringify(similar)}`}.`;
+  throw badInput({ file }, `no column ${missing}: ${has}`, chosen === undefined ? hint : undefined);
+}
+
+/** Places of the columns that are kept. */
+export function keptColumns(columns: readonly TableColumn[], choice: ColumnChoice, file: string): number[] {
+  const names = columns.map(({ name }) => name);
+  for (const [option, listed] of [
+    ['--keep', choice.keep],
+    ['--drop', choice.drop],
+  ] as const) {
+    for (const name of listed ?? []) {
+      if (!names.includes(name)) throw badInput({ file, column: name }, `no such column, named by ${option}`);
+    }
+  }
+  if (choice.keep !== undefined) return choice.keep.map((name) => names.indexOf(name));
+  return names.flatMap((name, c) => (choice.drop?.includes(name) === true ? [] : [c]));
+}
+
+export const ENCODE_ADDED: readonly TableColumn[] = [
+  { name: 'hexcodes', kind: 'text' },
+  { name: 'resolution', kind: 'int' },
+  { name: 'admin_code', kind: 'text' },
+  { name: 'status', kind: 'text' },
+];
+
+export const DECODE_ADDED: readonly TableColumn[] = [
+  { name: 'lat', kind: 'double' },
+  { name: 'lng', kind: 'double' },
+  { name: 'resolution', kind: 'int' },
+  { name: 'status', kind: 'text' },
+];
+
+/** Our columns with their prefix; refuses names that the output has already. */
+export function addedColumns(
+  added: readonly TableColumn[],
+  kept: readonly TableColumn[],
+  prefix: string,
+  file: string,
+): TableColumn[] {
+  const named = added.map((column) => ({ ...column, name: prefix + column.name }));
+  const clash = named.find(({ name }) => kept.some((column) => column.name === name));
+  if (clash !== undefined) throw clashFailure(clash.name, file);
+  return named;
+}
+
+export function clashFailure(name: string, file: string): CliFailure {
+  return new Failure(
+    EXIT.USAGE,
+    `${file}: there is a column ${name} already, and we add one of this name`,
+    'Rename ours with --prefix, or leave theirs out with --drop.',
+  );
+}

@@ -1,0 +1,139 @@
+// The way of rows in columns, from any format into any: sources, the converter, sinks, and what becomes of failed rows.
+
+import { badInput, CliFailure, EXIT } from '../exit-codes.js';
+import { arrowSink, openArrow } from './arrow.js';
+import { type ConvertedRows, type RowConverter, rowConverter, rowsWhere } from './convert-rows.js';
+import { csvSink, openCsv } from './csv.js';
+import { type FileFormat, formatOfName } from './format.js';
+import { type CollectionFrame, type GeoJsonSource, geoJsonSink, openGeoJson } from './geojson.js';
+import type { Input } from './input.js';
+import { ndjsonSink, openNdjson } from './ndjson.js';
+import type { Output } from './output.js';
+import { openParquet, parquetSink } from './parquet.js';
+import type { Run } from './run.js';
+import { type TableSink, type TableSource, textOf } from './table.js';
+import { ROW_FAILURES } from './tally.js';
+
+/** Opens an input as rows in columns. @param isStrict whether the target is a table, which needs its columns first */
+export function openTable(input: Input, format: FileFormat, isStrict: boolean): Promise<TableSource> {
+  switch (format) {
+    case 'csv':
+      return openCsv(input, ',');
+    case 'tsv':
+      return openCsv(input, '\t');
+    case 'ndjson':
+      return openNdjson(input, isStrict);
+    case 'geojson':
+      return openGeoJson(input, isStrict);
+    case 'parquet':
+      return openParquet(input);
+    case 'arrow':
+      return openArrow(input);
+  }
+}
+
+function openSink(
+  format: FileFormat,
+  output: Output,
+  { columns, position }: RowConverter,
+  frame: CollectionFrame | null,
+  isContinued: boolean,
+): TableSink {
+  switch (format) {
+    case 'csv':
+      return csvSink(output, columns, ',', isContinued);
+    case 'tsv':
+      return csvSink(output, columns, '\t', isContinued);
+    case 'ndjson':
+      return ndjsonSink(output, columns);
+    case 'geojson': {
+      if (position.lat < 0 || position.lng < 0) {
+        throw new CliFailure(EXIT.USAGE, 'GeoJSON needs the columns of lat and lng: keep them');
+      }
+      return geoJsonSink(output, columns, position, frame);
+    }
+    case 'parquet':
+      return parquetSink(output, columns, textOf);
+    case 'arrow':
+      return arrowSink(output, columns, !/\.arrows$/i.test(output.name) && output.name !== '(stdout)');
+  }
+}
+
+export async function convertTables(run: Run): Promise<void> {
+  const { request, targets, sourceFormat, targetFormat, hexcodes } = run;
+  const { output, rejects, tally, from } = targets;
+  const isStrict = targetFormat !== 'ndjson' && !(targetFormat === 'geojson' && sourceFormat === 'geojson');
+  let converter: RowConverter | null = null;
+  let sourceColumns = '';
+  let sink: TableSink | null = null;
+  let rejectsSink: TableSink | null = null;
+  for (let inputNumber = 0; inputNumber < request.inputs.length; inputNumber++) {
+    const input = await run.open(inputNumber);
+    const source = await openTable(input, sourceFormat, isStrict);
+    if (converter === null) {
+      const { columns } = source;
+      converter = rowConverter(
+        hexcodes,
+        request.operation,
+        request.resolution,
+        columns,
+        request.columns,
+        input.name,
+        targetFormat !== 'csv' && targetFormat !== 'tsv',
+      );
+      sourceColumns = JSON.stringify(columns);
+      const frame = sourceFormat === 'geojson' ? (source as GeoJsonSource).frame : null;
+      sink = openSink(targetFormat, output, converter, frame, (from?.outputOffset ?? 0) > 0);
+      if (rejects !== null) {
+        const format = formatOfName(rejects.name).format ?? targetFormat;
+        rejectsSink = openSink(format, rejects, converter, null, (from?.rejectsOffset ?? 0) > 0);
+      }
+    } else if (JSON.stringify(source.columns) !== sourceColumns && isStrict) {
+      throw badInput({ file: input.name }, `other columns than ${request.inputs[0]}`);
+    }
+    // The rows that an earlier run did are read again, not converted: batches are cut at the same rows each time.
+    const skippedRows = from !== null && inputNumber === from.inputNumber ? from.inputOffset : 0;
+    if (from !== null && inputNumber < from.inputNumber) continue;
+    let rows = 0;
+    for await (const batch of source.batches()) {
+      rows += batch.rowCount;
+      if (rows <= skippedRows) continue;
+      const firstRow = rows - batch.rowCount + 1;
+      const converted = converter.convert(batch, tally);
+      await writeRows(converted, request.errors.kind, sink as TableSink, rejectsSink, input.name, firstRow);
+      run.tick(inputNumber, rows);
+    }
+  }
+  await sink?.close();
+  await rejectsSink?.close();
+}
+
+async function writeRows(
+  converted: ConvertedRows,
+  policy: 'keep' | 'skip' | 'stop' | 'file',
+  sink: TableSink,
+  rejects: TableSink | null,
+  file: string,
+  firstRow: number,
+): Promise<void> {
+  if (converted.failedRows === 0 || policy === 'keep') {
+    await sink.write(converted);
+    return;
+  }
+  if (policy === 'stop') {
+    const row = converted.status.findIndex((word) => word !== 'OK');
+    const word = converted.status[row] as keyof typeof ROW_FAILURES;
+    throw stopped(file, firstRow + row, word);
+  }
+  await sink.write(rowsWhere(converted, (word) => word === 'OK'));
+  if (rejects !== null) await rejects.write(rowsWhere(converted, (word) => word !== 'OK'));
+}
+
+/** The failure of `--errors stop`. */
+export function stopped(file: string, row: number, word: keyof typeof ROW_FAILURES): CliFailure {
+  return new CliFailure(
+    EXIT.FAILED,
+    `${file}, row ${row}: ${word}, ${ROW_FAILURES[word]}`,
+    'Stopped as --errors stop asks; nothing was written under the final name.',
+  );
+}

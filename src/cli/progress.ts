@@ -1,0 +1,92 @@
+// Progress on stderr: one line that redraws itself on a terminal, a plain line every few seconds elsewhere.
+
+import cliProgress from 'cli-progress';
+import { grouped } from './paint.js';
+
+/** What there is to say at a moment. */
+export interface ProgressState {
+  readonly rows: number;
+  readonly failedRows: number;
+  /** Bytes of input read, and of all inputs where their sizes are known. */
+  readonly readBytes: number;
+  readonly totalBytes: number | null;
+}
+
+const REDRAW_MS = 200;
+const PLAIN_LINE_MS = 5000;
+
+export class Progress {
+  readonly #startMs = performance.now();
+  readonly #startRows: number;
+  readonly #isSilent: boolean;
+  #bar: cliProgress.SingleBar | null = null;
+  #lastMs = performance.now();
+
+  /** @param startRows rows that an earlier run did */
+  constructor(isSilent: boolean, startRows: number) {
+    this.#isSilent = isSilent;
+    this.#startRows = startRows;
+  }
+
+  get elapsedMs(): number {
+    return performance.now() - this.#startMs;
+  }
+
+  update(state: ProgressState): void {
+    const nowMs = performance.now();
+    const isTerminal = process.stderr.isTTY === true;
+    if (this.#isSilent || nowMs - this.#lastMs < (isTerminal ? REDRAW_MS : PLAIN_LINE_MS)) return;
+    this.#lastMs = nowMs;
+    const line = this.#lineOf(state);
+    if (!isTerminal) {
+      process.stderr.write(`${line}\n`);
+      return;
+    }
+    const total = state.totalBytes ?? 0;
+    if (this.#bar === null) {
+      this.#bar = new cliProgress.SingleBar({
+        format: total > 0 ? '{bar} {percentage}%  {line}' : '{line}',
+        stream: process.stderr,
+        barsize: 20,
+        clearOnComplete: true,
+        hideCursor: true,
+        barCompleteChar: '█',
+        barIncompleteChar: '░',
+        gracefulExit: false,
+      });
+      this.#bar.start(Math.max(1, total), 0, { line });
+    }
+    this.#bar.update(Math.min(state.readBytes, Math.max(1, total)), { line });
+  }
+
+  /** Takes the line off the terminal. */
+  stop(): void {
+    this.#bar?.stop();
+    this.#bar = null;
+  }
+
+  #lineOf({ rows, failedRows, readBytes, totalBytes }: ProgressState): string {
+    const seconds = this.elapsedMs / 1000;
+    const parts = [
+      `${grouped(rows)} rows`,
+      `${grouped((rows - this.#startRows) / seconds)} rows/s`,
+      `${(readBytes / seconds / 1e6).toFixed(1)} MB/s`,
+    ];
+    if (totalBytes !== null && readBytes > 0) {
+      const leftS = (seconds * Math.max(0, totalBytes - readBytes)) / readBytes;
+      parts.push(`ETA ${duration(leftS * 1000)}`);
+    }
+    parts.push(`${grouped(failedRows)} failed`);
+    return parts.join('  ');
+  }
+}
+
+/** Milliseconds for people: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`. */
+export function duration(ms: number): string {
+  const seconds = ms / 1000;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+}
