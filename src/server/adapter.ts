@@ -28,6 +28,8 @@ import {
 /** Bytes of path and query together. */
 export const TARGET_LIMIT_BYTES = 8192;
 
+const REFUSAL_DEADLINE_MS = 1000;
+
 export interface AdapterHooks extends ExchangeHooks {
   /** The adapter refuses a request before any handler: 400 or 414; `close` ends the connection with the answer. */
   refused(x: Exchange, status: 400 | 414, message: string, close: boolean): void;
@@ -143,14 +145,23 @@ export class Adapter {
     res.onAborted(() => x.gone());
     try {
       const fault = readHeaders(req, x);
-      if (fault !== undefined) this.#hooks.refused(x, 400, fault, true);
-      else if (x.path.length + x.rawQuery.length >= TARGET_LIMIT_BYTES) {
+      if (fault !== undefined) this.#refuseLater(x, fault);
+      else if (targetSize(x) > TARGET_LIMIT_BYTES) {
         this.#hooks.refused(x, 414, `the request target exceeds ${TARGET_LIMIT_BYTES} bytes`, false);
       } else handler(x);
     } catch (error) {
       this.#hooks.thrown(x, error);
     }
     x.leaveFirstTick();
+  }
+
+  /**
+   * Refuses a request whose end is in doubt, after this turn of the event loop. Answered at once, the binary would take
+   * what follows in the same bytes for the next request and answer that too; while an answer is owed it closes instead.
+   */
+  #refuseLater(x: Exchange, fault: string): void {
+    x.deadline(REFUSAL_DEADLINE_MS);
+    setImmediate(() => x.guard(() => this.#hooks.refused(x, 400, fault, true)));
   }
 
   /** Takes the port (0: any free one) and resolves to its number; rejects when it is taken. */
@@ -182,6 +193,10 @@ export class Adapter {
     this.stopListening();
     this.#app.close();
   }
+}
+
+function targetSize(x: Exchange): number {
+  return x.path.length + (x.rawQuery === '' ? 0 : 1 + x.rawQuery.length);
 }
 
 // --- headers, in one pass ---

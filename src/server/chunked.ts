@@ -27,6 +27,7 @@ export class ChunkedAnswer {
 
   constructor(
     private readonly res: UwsResponse,
+    private readonly finishing: () => void,
     private readonly finished: () => void,
     private readonly guard: (work: () => void) => void,
   ) {
@@ -92,6 +93,7 @@ export class ChunkedAnswer {
     }
     if (this.#state === 'ending' && this.#writable && this.#queuedBytes === 0) {
       this.#state = 'over';
+      this.finishing();
       this.res.cork(() => this.res.end());
       this.finished();
     } else if (this.#asked && this.#queuedBytes < HIGH_WATER_BYTES / 2) {

@@ -6,7 +6,8 @@
 //   answer of unknown length   startChunked(status, type)        then its write(), onDrain, end()
 //   whole body                 readBody(limit, tooLarge, work)   work runs with all bytes, valid during the call
 //   body as it comes           streamBody(work), pause(), resume()
-//   a handler that returns without an answer must have asked for the body or set deadline()
+//   a handler that returns without an answer must have asked for the body or set deadline(); after the last byte of a
+//   body an answer that is still owed gets a deadline by itself
 import { ChunkedAnswer } from './chunked.js';
 import type { UpgradeContext, UwsRequest, UwsResponse } from './uws.js';
 
@@ -51,6 +52,9 @@ const STATUS_LINES: Readonly<Record<number, string>> = {
 /** Bodies above this go out by tryEnd, which keeps no second copy of what the socket did not take. */
 const TRY_END_BYTES = 65_536;
 
+/** For an answer that is owed after the whole body has come, unless the handler sets another. */
+const DEFAULT_DEADLINE_MS = 30_000;
+
 export class Exchange {
   /** Bytes announced for the body; 0 none, -1 a chunked body. */
   bodySizeBytes = 0;
@@ -71,6 +75,8 @@ export class Exchange {
   #upgradeContext: UpgradeContext | undefined;
   #timer: NodeJS.Timeout | undefined;
   #chunked: ChunkedAnswer | undefined;
+  #bodyAsked = false;
+  #paused = false;
 
   constructor(
     private readonly res: UwsResponse,
@@ -149,19 +155,25 @@ export class Exchange {
 
   /** Hands on each piece of the body; the bytes are valid during the call only. No call after the answer is over. */
   streamBody(work: (chunk: Uint8Array, isLast: boolean) => void): void {
+    this.#bodyAsked = true;
     this.res.onData((chunk, isLast) => {
       if (this.state === 'over') return;
       this.guard(() => work(new Uint8Array(chunk), isLast));
+      if (isLast && this.state === 'open' && this.#timer === undefined) this.deadline(DEFAULT_DEADLINE_MS);
     });
   }
 
-  /** Stops reading this request's body (and its connection's time-out) until `resume`. */
+  /** Stops reading this request's body (and its connection's time-out) until `resume` or the end of the answer. */
   pause(): void {
-    if (this.state !== 'over') this.res.pause();
+    if (this.state === 'over' || this.#paused) return;
+    this.#paused = true;
+    this.res.pause();
   }
 
   resume(): void {
-    if (this.state !== 'over') this.res.resume();
+    if (this.state === 'over' || !this.#paused) return;
+    this.#paused = false;
+    this.res.resume();
   }
 
   // --- answer ---
@@ -175,6 +187,8 @@ export class Exchange {
     close = false,
   ): void {
     if (this.state !== 'open') return;
+    // A connection left paused would never be read again, not even its next request.
+    this.resume();
     this.state = 'over';
     this.home.hooks.answered(this, status);
     const closeConnection = close || this.home.closing;
@@ -226,6 +240,7 @@ export class Exchange {
     this.res.cork(() => this.#writeHead(status, contentType, headerLines));
     this.#chunked = new ChunkedAnswer(
       this.res,
+      () => this.resume(),
       () => this.#over(),
       (work) => this.guard(work),
     );
@@ -271,7 +286,11 @@ export class Exchange {
   leaveFirstTick(): void {
     this.#req = undefined;
     this.#upgradeContext = undefined;
-    if (this.state !== 'over') this.home.pending.add(this);
+    if (this.state === 'over') return;
+    this.home.pending.add(this);
+    if (this.state === 'open' && !this.#bodyAsked && this.#timer === undefined) {
+      this.home.hooks.thrown(this, new Error('a handler returned without an answer'));
+    }
   }
 
   /** The peer has gone. */
