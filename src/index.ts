@@ -226,7 +226,10 @@ function roomFor<T extends Uint8Array | Float64Array>(
 ): T {
   if (given === undefined) return new make(length);
   if (given.length < length)
-    throw new HexcodesError('BAD_ARGUMENT', `${name} has room for ${given.length}, ${length} are needed`);
+    throw new HexcodesError(
+      'BAD_ARGUMENT',
+      `The array ${name} has room for ${given.length}, ${length} are needed`,
+    );
   return given.subarray(0, length) as T;
 }
 

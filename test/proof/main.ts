@@ -2,7 +2,10 @@
 
 /** Each proof is a module whose default export runs it and throws, or sets the exit code, when it fails. */
 const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promise<void> }>> = {
+  h3: () => import('./h3.js'),
+  read: () => import('./read.js'),
   region: () => import('./region.js'),
+  typos: () => import('./typos.js'),
 };
 
 const [name = '', ...args] = process.argv.slice(2);
