@@ -360,8 +360,8 @@ export function kernelTables(): Record<string, string> {
     'assembly/face5/tables.ts':
       `${origin}// Lattice coordinates of icosahedron face 5 -> H3 digits and back.\n\n` +
       `${literal('FOUR_DIGITS', 'u16', fourDigits(), '(i mod 49) × 64 + (j mod 49) -> 12 bits of digits, bits 12 and 13 the carries of i and j.')}\n` +
-      `export const COARSE_ROWS: u32 = ${WINDOW_ROWS};\nexport const COARSE_COLUMNS: u32 = ${WINDOW_COLUMNS};\n\n` +
-      `${literal('COARSE', 'u16', coarseWindow(), 'Resolution-3 cell (i, j) -> base cell << 9 | three digits, 0 = none of 32, 50, 52.')}\n` +
+      `/** A row of COARSE whose first column is 0. */\nexport const UNDECIDED_ROW: i32 = ${WINDOW_ROWS - 1};\n\n` +
+      `${literal('COARSE', 'u16', coarseWindow(), 'i × 32 + j of a resolution-3 cell -> base cell << 9 | three digits, 0 = none of 32, 50, 52.')}\n` +
       literal(
         'TO_FINEST',
         'i32',

@@ -1,60 +1,130 @@
-// Lattice coordinates of face 5 at resolution 15 -> the word of an H3 cell: four digits per table look-up, three
-// look-ups down to resolution 3, where a window of the face gives base cell and the first three digits. Cells of
-// coarser resolutions come as their centre descendant of resolution 15, whose digits beyond theirs are 0.
+// Lattice points of face 5 at resolution 15 -> words of H3 cells. Four digits per table look-up, three look-ups down
+// to resolution 3, where a window of the face gives base cell and the first three digits. Cells of coarser
+// resolutions come as their centre descendant of resolution 15, whose digits beyond theirs are 0.
+//
+// A block goes through in passes, each either arithmetic (four points at a time) or look-ups, and hands on in SCRATCH:
+//
+//   i, j -> quotients by 49, place in FOUR_DIGITS -> entry -> quotients + carries, their quotients … -> COARSE -> word
+//
+// The arithmetic is in f32: with n < 6.4 million, round(n × (1/49) − 24/49) is floor(n / 49) in every case (tried
+// one by one by test/unit/face5.test.ts), and all products stay below 2²⁴.
 
-import { COARSE, COARSE_COLUMNS, COARSE_ROWS, FOUR_DIGITS } from "./tables";
+import { LATTICE, LOWER, MIDDLE, PLACES, QUOTIENTS_I, QUOTIENTS_J, UPPER, WORDS } from "./block";
+import { COARSE, FOUR_DIGITS } from "./tables";
 
 /** One bit per digit of resolutions 4 to 15. */
 const ONES: u64 = 0o111111111111;
 
-/** n div 49 for n < 2²⁸: ⌈2³² / 49⌉ is 87652394. */
+/** 1.5 × 2²³: a sum with it is rounded to the nearest integer, which stands in its low bits. */
+const ROUNDER_VALUE: f32 = 12582912;
+
+const SEVENTH_SQUARE: usize = memory.data<f32>([1.0 / 49.0, 24.0 / 49.0, ROUNDER_VALUE, 49.0, 128.0, 2.0, 64.0]);
+const HALF_LESS: usize = SEVENTH_SQUARE + 4;
+const ROUNDER: usize = SEVENTH_SQUARE + 8;
+const FORTY_NINE: usize = SEVENTH_SQUARE + 12;
+const ROW: usize = SEVENTH_SQUARE + 16;
+const COLUMN: usize = SEVENTH_SQUARE + 20;
+const COARSE_ROW: usize = SEVENTH_SQUARE + 24;
+const PLACE: usize = memory.data<i32>([0x3fff, 4095, 1]);
+const DIGITS: usize = PLACE + 4;
+const ONE_BIT: usize = PLACE + 8;
+
 // @ts-ignore: decorator
 @inline
-function by49(n: u32): u32 {
-  return <u32>(<u64>n * 87652394 >> 32);
+function all(constant: usize): v128 {
+  return v128.load32_splat(constant);
 }
 
 // @ts-ignore: decorator
 @inline
-function fourDigits(i: u32, j: u32): u32 {
-  return <u32>load<u16>(FOUR_DIGITS + ((i << 6 | j) << 1));
+function quotient(n: v128): v128 {
+  let q = f32x4.sub(f32x4.mul(n, all(SEVENTH_SQUARE)), all(HALF_LESS));
+  return f32x4.sub(f32x4.add(q, all(ROUNDER)), all(ROUNDER));
+}
+
+/** Of four points with coordinates i, j: their quotients by 49 and their places in FOUR_DIGITS, to SCRATCH at `n`. */
+// @ts-ignore: decorator
+@inline
+function divide(i: v128, j: v128, n: usize): void {
+  let iUp = quotient(i);
+  let jUp = quotient(j);
+  let row = f32x4.mul(f32x4.sub(i, f32x4.mul(iUp, all(FORTY_NINE))), all(ROW));
+  let column = f32x4.mul(f32x4.sub(j, f32x4.mul(jUp, all(FORTY_NINE))), all(COLUMN));
+  let place = f32x4.add(f32x4.add(row, column), all(ROUNDER));
+  v128.store(QUOTIENTS_I + n, iUp);
+  v128.store(QUOTIENTS_J + n, jUp);
+  v128.store(PLACES + n, v128.and(place, all(PLACE)));
+}
+
+/** Quotients at `n` plus the carries of their entries: the ancestors four levels up. */
+// @ts-ignore: decorator
+@inline
+function ancestorI(entries: v128, n: usize): v128 {
+  return f32x4.add(
+    v128.load(QUOTIENTS_I + n), f32x4.convert_i32x4_s(v128.and(i32x4.shr_u(entries, 12), all(ONE_BIT))),
+  );
+}
+
+// @ts-ignore: decorator
+@inline
+function ancestorJ(entries: v128, n: usize): v128 {
+  return f32x4.add(v128.load(QUOTIENTS_J + n), f32x4.convert_i32x4_s(i32x4.shr_u(entries, 13)));
+}
+
+/** Places to entries of FOUR_DIGITS, `bytes` = 4 × points, four at a time. */
+// @ts-ignore: decorator
+@inline
+function lookUp(bytes: usize, entries: usize): void {
+  for (let n: usize = 0; n < bytes; n += 16) {
+    store<u32>(entries + n, load<u16>(load<u32>(PLACES + n), FOUR_DIGITS));
+    store<u32>(entries + n, load<u16>(load<u32>(PLACES + n, 4), FOUR_DIGITS), 4);
+    store<u32>(entries + n, load<u16>(load<u32>(PLACES + n, 8), FOUR_DIGITS), 8);
+    store<u32>(entries + n, load<u16>(load<u32>(PLACES + n, 12), FOUR_DIGITS), 12);
+  }
 }
 
 /**
- * Base cell << 45 | fifteen digits, as the H3 index has them, of a lattice point (both coordinates not
- * negative); 0 if it lies under none of base cells 32, 50 and 52.
+ * LATTICE -> WORDS: base cell << 45 | fifteen digits, as the H3 index has them; below 1 << 45 where the lattice says
+ * UNSURE or the cell lies under none of base cells 32, 50 and 52. Works on whole fours.
  */
-// @ts-ignore: decorator
-@inline
-export function cellWord(i: u32, j: u32): u64 {
-  let iUp = by49(i);
-  let jUp = by49(j);
-  let entry = fourDigits(i - iUp * 49, j - jUp * 49);
-  let digits = <u64>(entry & 4095);
-  i = iUp + (entry >> 12 & 1);
-  j = jUp + (entry >> 13);
-  iUp = by49(i);
-  jUp = by49(j);
-  entry = fourDigits(i - iUp * 49, j - jUp * 49);
-  digits |= <u64>(entry & 4095) << 12;
-  i = iUp + (entry >> 12 & 1);
-  j = jUp + (entry >> 13);
-  iUp = by49(i);
-  jUp = by49(j);
-  entry = fourDigits(i - iUp * 49, j - jUp * 49);
-  digits |= <u64>(entry & 4095) << 24;
-  i = iUp + (entry >> 12 & 1);
-  j = jUp + (entry >> 13);
-  if (i >= COARSE_ROWS || j >= COARSE_COLUMNS) return 0;
-  let coarse = <u64>load<u16>(COARSE + ((i * COARSE_COLUMNS + j) << 1));
-  // base cell 52 = 0b110100 stands half a turn: every digit d but 0 is 7 - d; 32 and 50 have no bit 2
-  digits ^= ((digits | digits >> 1 | digits >> 2) & ONES) * ((coarse >> 11 & 1) * 7);
-  return coarse << 36 | digits;
-}
-
-/** The H3 index of resolution `resolution` from a cell word. */
-// @ts-ignore: decorator
-@inline
-export function cellIndex(word: u64, resolution: u32): u64 {
-  return <u64>1 << 59 | <u64>resolution << 52 | word | 0x1fffffffffff >> (3 * resolution);
+export function toWords(count: u32): void {
+  let bytes = <usize>(count + 3 & ~3) << 2;
+  for (let n: usize = 0; n < bytes; n += 16) {
+    let first = v128.load(LATTICE + (n << 1));
+    let second = v128.load(LATTICE + (n << 1), 16);
+    let i = v128.shuffle<i32>(first, second, 0, 2, 4, 6);
+    let j = v128.shuffle<i32>(first, second, 1, 3, 5, 7);
+    divide(f32x4.convert_i32x4_s(i), f32x4.convert_i32x4_s(j), n);
+  }
+  lookUp(bytes, LOWER);
+  for (let n: usize = 0; n < bytes; n += 16) {
+    let entries = v128.load(LOWER + n);
+    divide(ancestorI(entries, n), ancestorJ(entries, n), n);
+  }
+  lookUp(bytes, MIDDLE);
+  for (let n: usize = 0; n < bytes; n += 16) {
+    let entries = v128.load(MIDDLE + n);
+    divide(ancestorI(entries, n), ancestorJ(entries, n), n);
+    // digits 8 to 15 together
+    let digits = v128.or(
+      v128.and(v128.load(LOWER + n), all(DIGITS)), i32x4.shl(v128.and(entries, all(DIGITS)), 12),
+    );
+    v128.store(LOWER + n, digits);
+  }
+  lookUp(bytes, UPPER);
+  for (let n: usize = 0; n < bytes; n += 16) {
+    let entries = v128.load(UPPER + n);
+    let row = f32x4.mul(ancestorI(entries, n), all(COARSE_ROW));
+    let column = f32x4.mul(ancestorJ(entries, n), all(COLUMN));
+    let place = f32x4.add(f32x4.add(row, column), all(ROUNDER));
+    v128.store(PLACES + n, v128.and(place, all(PLACE)));
+    v128.store(UPPER + n, v128.and(entries, all(DIGITS)));
+  }
+  for (let n: usize = 0; n < bytes; n += 4) {
+    let coarse = <u64>load<u16>(load<u32>(PLACES + n), COARSE);
+    let digits = <u64>load<u32>(UPPER + n) << 24 | load<u32>(LOWER + n);
+    // base cell 52 = 0b110100 stands half a turn: every digit d but 0 is 7 - d; 32 and 50 have no bit 2
+    digits ^= ((digits | digits >> 1 | digits >> 2) & ONES) * ((coarse >> 11 & 1) * 7);
+    store<u64>(WORDS + (n << 1), coarse << 36 | digits);
+  }
 }

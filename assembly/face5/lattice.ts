@@ -25,10 +25,11 @@ import {
   HALF_LAT_DEG, HALF_LNG_DEG, MIDDLE_LAT_DEG, MIDDLE_LNG_DEG, ODD_I_X, ODD_I_Y, ODD_I_Z, ODD_J_X, ODD_J_Y,
   ODD_J_Z, SIN_MIDDLE_LAT, UNITS,
 } from "./frame";
-import { TO_FINEST } from "./tables";
+import { LATTICE } from "./block";
+import { TO_FINEST, UNDECIDED_ROW } from "./tables";
 
-/** In place of i where the fast path does not decide. */
-export const UNSURE: i32 = i32.MIN_VALUE;
+/** In place of i, with j = 0, where the fast path does not decide: a lattice point under no base cell of tables.ts. */
+const UNSURE: i32 = UNDECIDED_ROW * 117649;
 
 const MARGIN: f64 = 1.0 / 1048576.0;
 
@@ -77,23 +78,24 @@ function both(constant: usize): v128 {
   return v128.load64_splat(constant);
 }
 
+// Both polynomials in pairs of terms: shorter chains of dependent operations.
+
 // @ts-ignore: decorator
 @inline
-function sinDeg(x: v128, z: v128): v128 {
-  let s = f64x2.add(f64x2.mul(z, both(S9)), both(S7));
-  s = f64x2.add(f64x2.mul(s, z), both(S5));
-  s = f64x2.add(f64x2.mul(s, z), both(S3));
-  s = f64x2.add(f64x2.mul(s, z), both(S1));
-  return f64x2.mul(s, x);
+function sinDeg(x: v128, x2: v128, x4: v128): v128 {
+  let low = f64x2.add(f64x2.mul(x2, both(S3)), both(S1));
+  let high = f64x2.add(f64x2.mul(x2, both(S7)), both(S5));
+  high = f64x2.add(f64x2.mul(x4, both(S9)), high);
+  return f64x2.mul(f64x2.add(f64x2.mul(high, x4), low), x);
 }
 
 // @ts-ignore: decorator
 @inline
-function cosDeg(z: v128): v128 {
-  let c = f64x2.add(f64x2.mul(z, both(C8)), both(C6));
-  c = f64x2.add(f64x2.mul(c, z), both(C4));
-  c = f64x2.add(f64x2.mul(c, z), both(C2));
-  return f64x2.add(f64x2.mul(c, z), both(ONE));
+function cosDeg(x2: v128, x4: v128): v128 {
+  let low = f64x2.add(f64x2.mul(x2, both(C2)), both(ONE));
+  let high = f64x2.add(f64x2.mul(x2, both(C6)), both(C4));
+  high = f64x2.add(f64x2.mul(x4, both(C8)), high);
+  return f64x2.add(f64x2.mul(high, x4), low);
 }
 
 // @ts-ignore: decorator
@@ -103,10 +105,10 @@ function dot(ax: v128, ay: v128, az: v128, x: v128, y: v128, z: v128): v128 {
 }
 
 /**
- * Points (f64 latDeg, f64 lngDeg) -> per point (i32 i, i32 j), the cell's centre descendant at resolution 15 on
- * face 5, or i = UNSURE. Reads one point and writes one answer past an odd count.
+ * Points (f64 latDeg, f64 lngDeg) -> LATTICE: (i32 i, i32 j) of the cell's centre descendant at resolution 15 on face 5,
+ * or (UNSURE, 0). Reads up to one point beyond an odd count, and fills up a last four with (UNSURE, 0).
  */
-export function toLattice(points: usize, count: u32, resolution: u32, lattice: usize): void {
+export function toLattice(points: usize, count: u32, resolution: u32): void {
   let units = load<f64>(UNITS + (<usize>resolution << 3));
   let odd = (resolution & 1) != 0;
   // half a unit less, so that rounding to the nearest is the floor
@@ -119,8 +121,9 @@ export function toLattice(points: usize, count: u32, resolution: u32, lattice: u
   let m = v128.load(TO_FINEST + (<usize>resolution << 4));
   v128.store(MATRIX, v128.shuffle<i32>(m, m, 0, 3, 0, 3));
   v128.store(MATRIX, v128.shuffle<i32>(m, m, 1, 2, 1, 2), 16);
-  v128.store(MATRIX, i32x4.splat(UNSURE), 32);
+  v128.store(MATRIX, i32x4(UNSURE, 0, UNSURE, 0), 32);
 
+  let lattice = LATTICE;
   for (let end = points + (<usize>count << 4); points < end; points += 32, lattice += 16) {
     let first = v128.load(points);
     let second = v128.load(points, 16);
@@ -134,16 +137,18 @@ export function toLattice(points: usize, count: u32, resolution: u32, lattice: u
       f64x2.le(lng2, both(HALF_LNG_SQUARE)),
     );
 
-    let sinLat = sinDeg(lat, lat2);
-    let cosLat = cosDeg(lat2);
+    let lat4 = f64x2.mul(lat2, lat2);
+    let lng4 = f64x2.mul(lng2, lng2);
+    let sinLat = sinDeg(lat, lat2, lat4);
+    let cosLat = cosDeg(lat2, lat4);
     let parallel = f64x2.sub(
       f64x2.mul(cosLat, both(COS_MIDDLE)), f64x2.mul(sinLat, both(SIN_MIDDLE)),
     );
     let z = f64x2.add(
       f64x2.mul(cosLat, both(SIN_MIDDLE)), f64x2.mul(sinLat, both(COS_MIDDLE)),
     );
-    let x = f64x2.mul(parallel, cosDeg(lng2));
-    let y = f64x2.mul(parallel, sinDeg(lng, lng2));
+    let x = f64x2.mul(parallel, cosDeg(lng2, lng4));
+    let y = f64x2.mul(parallel, sinDeg(lng, lng2, lng4));
 
     let center = dot(both(FACE_X), both(FACE_Y), both(FACE_Z), x, y, z);
     let scale = f64x2.div(both(ONE), center);
@@ -172,4 +177,5 @@ export function toLattice(points: usize, count: u32, resolution: u32, lattice: u
     );
     v128.store(lattice, v128.bitselect(finest, v128.load(MATRIX, 32), certain));
   }
+  v128.store(lattice, v128.load(MATRIX, 32));
 }

@@ -199,10 +199,10 @@ export const FOUR_DIGITS: usize = memory.data<u16>([
   12458, 12417, 12419, 12444, 12446, 13421, 13416, 13418, 13377, 13379,
 ]);
 
-export const COARSE_ROWS: u32 = 24;
-export const COARSE_COLUMNS: u32 = 32;
+/** A row of COARSE whose first column is 0. */
+export const UNDECIDED_ROW: i32 = 23;
 
-/** Resolution-3 cell (i, j) -> base cell << 9 | three digits, 0 = none of 32, 50, 52. */
+/** i × 32 + j of a resolution-3 cell -> base cell << 9 | three digits, 0 = none of 32, 50, 52. */
 export const COARSE: usize = memory.data<u16>([
   25600, 25602, 25617, 25619, 25772, 25774, 25733, 25728, 25730, 25745, 25747, 16492, 16494, 16453, 16448,
   16450, 16465, 16467, 16620, 16622, 16581, 16576, 16578, 16593, 16595, 0, 0, 0, 0, 0, 0, 0, 25604, 25606,
