@@ -1,10 +1,17 @@
 // The batch loops from positions to records and cells. A point is checked, located, indexed and written in that
 // order; the first that fails is its status.
+//
+// Blocks of points pass through the fast path of face5/; what it leaves undecided (6 points in a million, and the
+// sea beyond its box) goes through findCell(), the careful path, which is the definition.
 
 import { CAPACITY, EACH_ITS_OWN, INPUT, NOT_A_COORDINATE, OK, OUTPUT, OUTSIDE_COVERAGE, RECORD_BYTES, RESOLUTIONS } from "./memory";
-import { carefulCellAt, inDomain, MAX_RESOLUTION } from "./h3/cell";
+import { ADMINS, BLOCK, WORDS } from "./face5/block";
+import { toWords } from "./face5/digits";
+import { toLattice } from "./face5/lattice";
+import { finerDigits, writeRecord } from "./face5/record";
+import { carefulCellAt, cellFrom, inDomain, MAX_RESOLUTION } from "./h3/cell";
 import { ADMIN_UNITS, NO_ADMIN } from "./hexcode/admin";
-import { headOf, NO_HEAD, reachRowOf } from "./hexcode/payload";
+import { headOf, NO_HEAD, pairsOf, reachRowOf } from "./hexcode/payload";
 import { inReach, storeFailure, storeRecord } from "./hexcode/record";
 import { adminOf, unitAt } from "./region/locate";
 
@@ -39,6 +46,56 @@ function resolutionAt(index: u32, resolution: u32): u32 {
   return resolution == EACH_ITS_OWN ? load<u8>(RESOLUTIONS + index) : resolution;
 }
 
+/** One point on the careful path to a record; its status. */
+function encodeCarefully(point: usize, resolution: u32, record: usize): u32 {
+  let status = findCell(load<f64>(point), load<f64>(point, 8), resolution);
+  if (status == OK) return storeRecord(record, foundCell, foundAdmin);
+  storeFailure(record, status);
+  return status;
+}
+
+/** Points to ADMINS. */
+// @ts-ignore: decorator
+@inline
+function locateBlock(points: usize, count: u32): void {
+  for (let n: u32 = 0; n < count; n++) {
+    let point = points + n * POINT_BYTES;
+    store<u32>(ADMINS + 4 * n, adminOf(unitAt(load<f64>(point), load<f64>(point, 8))));
+  }
+}
+
+/** At most BLOCK points of one resolution to records; returns how many failed. */
+function encodeBlock(points: usize, count: u32, resolution: u32, records: usize): u32 {
+  let failed: u32 = 0;
+  if (resolution <= MAX_RESOLUTION) {
+    toLattice(points, count, resolution);
+    toWords(count);
+  }
+  locateBlock(points, count);
+  let pairs = pairsOf(resolution);
+  let finer = finerDigits(resolution);
+  for (let n: u32 = 0; n < count; n++) {
+    let admin = load<u32>(ADMINS + 4 * n);
+    let record = records + n * RECORD_BYTES;
+    if (
+      admin >= ADMIN_UNITS || resolution > MAX_RESOLUTION
+      || !writeRecord(record, load<u64>(WORDS + 8 * n) | finer, pairs, admin)
+    ) {
+      failed += u32(encodeCarefully(points + n * POINT_BYTES, resolution, record) != OK);
+    }
+  }
+  return failed;
+}
+
+/** How many points from `first` on, at most BLOCK, have the resolution of the first. */
+function runLength(first: u32, count: u32, resolution: u32): u32 {
+  let end = min(count, first + BLOCK);
+  if (resolution != EACH_ITS_OWN) return end - first;
+  let n = first + 1;
+  while (n < end && load<u8>(RESOLUTIONS + n) == load<u8>(RESOLUTIONS + first)) n++;
+  return n - first;
+}
+
 /**
  * Encodes `count` points (at most CAPACITY) of INPUT into records at OUTPUT; returns how many failed. Resolution 0-15,
  * or EACH_ITS_OWN: one byte a point at RESOLUTIONS, of which one beyond 15 fails its point as NOT_A_COORDINATE.
@@ -46,13 +103,11 @@ function resolutionAt(index: u32, resolution: u32): u32 {
 export function encodeBatch(count: u32, resolution: u32): u32 {
   assert(count <= CAPACITY);
   let failed: u32 = 0;
-  for (let n: u32 = 0; n < count; n++) {
-    let point = INPUT + n * POINT_BYTES;
-    let to = OUTPUT + n * RECORD_BYTES;
-    let status = findCell(load<f64>(point), load<f64>(point, 8), resolutionAt(n, resolution));
-    if (status == OK) status = storeRecord(to, foundCell, foundAdmin);
-    else storeFailure(to, status);
-    failed += u32(status != OK);
+  for (let first: u32 = 0, run: u32 = 0; first < count; first += run) {
+    run = runLength(first, count, resolution);
+    failed += encodeBlock(
+      INPUT + first * POINT_BYTES, run, resolutionAt(first, resolution), OUTPUT + first * RECORD_BYTES,
+    );
   }
   return failed;
 }
@@ -66,25 +121,48 @@ export function encodeCells(count: u32, resolution: u32): u32 {
   let failed: u32 = 0;
   let admins = OUTPUT + 8 * count;
   let statuses = admins + count;
-  for (let n: u32 = 0; n < count; n++) {
-    let point = INPUT + n * POINT_BYTES;
-    let status = findCell(load<f64>(point), load<f64>(point, 8), resolutionAt(n, resolution));
-    if (status == OK) {
-      let head = headOf(foundCell);
-      if (head == NO_HEAD || !inReach(reachRowOf(foundCell, head), foundAdmin)) status = OUTSIDE_COVERAGE;
+  for (let first: u32 = 0, run: u32 = 0; first < count; first += run) {
+    run = runLength(first, count, resolution);
+    let points = INPUT + first * POINT_BYTES;
+    let ofRun = resolutionAt(first, resolution);
+    if (ofRun <= MAX_RESOLUTION) {
+      toLattice(points, run, ofRun);
+      toWords(run);
     }
-    store<u64>(OUTPUT + 8 * n, status == OK ? foundCell : 0);
-    store<u8>(admins + n, <u8>(status == OK ? foundAdmin : NO_ADMIN));
-    store<u8>(statuses + n, <u8>status);
-    failed += u32(status != OK);
+    locateBlock(points, run);
+    for (let n: u32 = 0; n < run; n++) {
+      let admin = load<u32>(ADMINS + 4 * n);
+      let word = load<u64>(WORDS + 8 * n);
+      let cell: u64 = 0;
+      let status = OK;
+      if (admin < ADMIN_UNITS && ofRun <= MAX_RESOLUTION && word >> 45 != 0) {
+        cell = cellFrom(0, ofRun, word | finerDigits(ofRun));
+      } else {
+        let point = points + n * POINT_BYTES;
+        status = findCell(load<f64>(point), load<f64>(point, 8), ofRun);
+        cell = foundCell;
+        admin = foundAdmin;
+      }
+      if (status == OK) {
+        let head = headOf(cell);
+        if (head == NO_HEAD || !inReach(reachRowOf(cell, head), admin)) status = OUTSIDE_COVERAGE;
+      }
+      store<u64>(OUTPUT + 8 * (first + n), status == OK ? cell : 0);
+      store<u8>(admins + first + n, <u8>(status == OK ? admin : NO_ADMIN));
+      store<u8>(statuses + first + n, <u8>status);
+      failed += u32(status != OK);
+    }
   }
   return failed;
 }
 
+/** The point of encodeOne, with room for the one beside it that passes by twos read. */
+const POINT: usize = memory.data(32, 16);
+
 /** Encodes one position into the record at OUTPUT; returns its status. Resolution 0-15. */
 export function encodeOne(latDeg: f64, lngDeg: f64, resolution: u32): u32 {
-  let status = findCell(latDeg, lngDeg, resolution);
-  if (status == OK) return storeRecord(OUTPUT, foundCell, foundAdmin);
-  storeFailure(OUTPUT, status);
-  return status;
+  store<f64>(POINT, latDeg);
+  store<f64>(POINT, lngDeg, 8);
+  encodeBlock(POINT, 1, resolution, OUTPUT);
+  return load<u8>(OUTPUT, RECORD_BYTES - 1);
 }

@@ -84,8 +84,8 @@ function lookUp(bytes: usize, entries: usize): void {
 }
 
 /**
- * LATTICE -> WORDS: base cell << 45 | fifteen digits, as the H3 index has them; below 1 << 45 where the lattice says
- * UNSURE or the cell lies under none of base cells 32, 50 and 52. Works on whole fours.
+ * LATTICE -> WORDS: base cell << 45 | fifteen digits, as the H3 index has them; below 1 << 45 where LATTICE is
+ * undecided or the cell lies under none of the four base cells. Works on whole fours.
  */
 export function toWords(count: u32): void {
   let bytes = <usize>(count + 3 & ~3) << 2;
@@ -123,7 +123,7 @@ export function toWords(count: u32): void {
   for (let n: usize = 0; n < bytes; n += 4) {
     let coarse = <u64>load<u16>(load<u32>(PLACES + n), COARSE);
     let digits = <u64>load<u32>(UPPER + n) << 24 | load<u32>(LOWER + n);
-    // base cell 52 = 0b110100 stands half a turn: every digit d but 0 is 7 - d; 32 and 50 have no bit 2
+    // base cells 52 and 37 stand half a turn: every digit d but 0 is 7 - d; of 32, 37, 50 and 52 they have bit 2
     digits ^= ((digits | digits >> 1 | digits >> 2) & ONES) * ((coarse >> 11 & 1) * 7);
     store<u64>(WORDS + (n << 1), coarse << 36 | digits);
   }

@@ -18,18 +18,13 @@
 // 0.1 rad from the face centre, where acos(1 - s) loses a factor 10; five angles reduced to [0, 2π) at 4 u
 // each) stays below 1.2e-14 of the same unit. Sum 2.4e-14 × UNITS[15] = 5.7e6: 1.4e-7 lattice units. MARGIN is
 // 2⁻²⁰ = 9.5e-7 of a lattice unit at every resolution: seven times the bound, under 1 µm of ground, and 6e-6
-// of all points. Those, and all outside the box, are UNSURE and go to the careful path.
+// of all points. Those, and all outside the box, are undecided and go to the careful path.
 
-import {
-  CENTER_X, CENTER_Y, CENTER_Z, COS_MIDDLE_LAT, EVEN_I_X, EVEN_I_Y, EVEN_I_Z, EVEN_J_X, EVEN_J_Y, EVEN_J_Z,
-  HALF_LAT_DEG, HALF_LNG_DEG, MIDDLE_LAT_DEG, MIDDLE_LNG_DEG, ODD_I_X, ODD_I_Y, ODD_I_Z, ODD_J_X, ODD_J_Y,
-  ODD_J_Z, SIN_MIDDLE_LAT, UNITS,
-} from "./frame";
 import { LATTICE } from "./block";
-import { TO_FINEST, UNDECIDED_ROW } from "./tables";
-
-/** In place of i, with j = 0, where the fast path does not decide: a lattice point under no base cell of tables.ts. */
-const UNSURE: i32 = UNDECIDED_ROW * 117649;
+import {
+  CENTER, EVEN_I, EVEN_J, HALF_LAT_DEG, HALF_LNG_DEG, MIDDLE_LAT_DEG, MIDDLE_LNG_DEG, ODD_I, ODD_J, UNITS,
+} from "./frame";
+import { TO_FINEST, UNDECIDED_I } from "./tables";
 
 const MARGIN: f64 = 1.0 / 1048576.0;
 
@@ -41,8 +36,8 @@ const ROUNDER_VALUE: f64 = 6755399441055744.0;
 const CONSTANTS: usize = memory.data<f64>([
   0.017453292519943295, -8.86096155701298e-7, 1.349601623163255e-11, -9.788384861617728e-17, 4.1412674172573196e-22,
   -0.00015230870989335428, 3.866323851562993e-9, -3.925831985743094e-14, 2.1354943035949857e-19,
-  1, SIN_MIDDLE_LAT, COS_MIDDLE_LAT, MIDDLE_LAT_DEG, MIDDLE_LNG_DEG, HALF_LAT_DEG * HALF_LAT_DEG,
-  HALF_LNG_DEG * HALF_LNG_DEG, CENTER_X, CENTER_Y, CENTER_Z, -1.5, ROUNDER_VALUE, 0.5 - MARGIN, 1.0 / 3.0,
+  1, 0.25881904510252074, 0.9659258262890683, MIDDLE_LAT_DEG, MIDDLE_LNG_DEG, HALF_LAT_DEG * HALF_LAT_DEG,
+  HALF_LNG_DEG * HALF_LNG_DEG, -1.5, ROUNDER_VALUE, 0.5 - MARGIN, 1.0 / 3.0,
 ]);
 const S1: usize = CONSTANTS;
 const S3: usize = CONSTANTS + 8;
@@ -60,15 +55,12 @@ const MIDDLE_LAT: usize = CONSTANTS + 96;
 const MIDDLE_LNG: usize = CONSTANTS + 104;
 const HALF_LAT_SQUARE: usize = CONSTANTS + 112;
 const HALF_LNG_SQUARE: usize = CONSTANTS + 120;
-const FACE_X: usize = CONSTANTS + 128;
-const FACE_Y: usize = CONSTANTS + 136;
-const FACE_Z: usize = CONSTANTS + 144;
-const MINUS_THREE_HALVES: usize = CONSTANTS + 152;
-const ROUNDER: usize = CONSTANTS + 160;
-const WITHIN: usize = CONSTANTS + 168;
-const THIRD: usize = CONSTANTS + 176;
+const MINUS_THREE_HALVES: usize = CONSTANTS + 128;
+const ROUNDER: usize = CONSTANTS + 136;
+const WITHIN: usize = CONSTANTS + 144;
+const THIRD: usize = CONSTANTS + 152;
 
-/** What depends on the resolution: six f64 of the axes, then two i32x4 of the matrix to resolution 15, UNSURE. */
+/** What depends on the resolution: six f64 of the axes, then two i32x4 of the matrix to resolution 15, and (UNDECIDED_I, 0) twice. */
 const AXES: usize = memory.data(48, 16);
 const MATRIX: usize = memory.data(48, 16);
 
@@ -106,22 +98,22 @@ function dot(ax: v128, ay: v128, az: v128, x: v128, y: v128, z: v128): v128 {
 
 /**
  * Points (f64 latDeg, f64 lngDeg) -> LATTICE: (i32 i, i32 j) of the cell's centre descendant at resolution 15 on face 5,
- * or (UNSURE, 0). Reads up to one point beyond an odd count, and fills up a last four with (UNSURE, 0).
+ * or (UNDECIDED_I, 0). Reads up to one point beyond an odd count, and fills up a last four with (UNDECIDED_I, 0).
  */
 export function toLattice(points: usize, count: u32, resolution: u32): void {
   let units = load<f64>(UNITS + (<usize>resolution << 3));
-  let odd = (resolution & 1) != 0;
-  // half a unit less, so that rounding to the nearest is the floor
-  store<f64>(AXES, units * (odd ? ODD_I_X : EVEN_I_X) - 0.5 * CENTER_X);
-  store<f64>(AXES, units * (odd ? ODD_I_Y : EVEN_I_Y) - 0.5 * CENTER_Y, 8);
-  store<f64>(AXES, units * (odd ? ODD_I_Z : EVEN_I_Z) - 0.5 * CENTER_Z, 16);
-  store<f64>(AXES, units * (odd ? ODD_J_X : EVEN_J_X) - 0.5 * CENTER_X, 24);
-  store<f64>(AXES, units * (odd ? ODD_J_Y : EVEN_J_Y) - 0.5 * CENTER_Y, 32);
-  store<f64>(AXES, units * (odd ? ODD_J_Z : EVEN_J_Z) - 0.5 * CENTER_Z, 40);
+  let i = resolution & 1 ? ODD_I : EVEN_I;
+  let j = resolution & 1 ? ODD_J : EVEN_J;
+  for (let at: usize = 0; at < 24; at += 8) {
+    // half a unit less, so that rounding to the nearest is the floor
+    let half = 0.5 * load<f64>(CENTER + at);
+    store<f64>(AXES + at, units * load<f64>(i + at) - half);
+    store<f64>(AXES + at, units * load<f64>(j + at) - half, 24);
+  }
   let m = v128.load(TO_FINEST + (<usize>resolution << 4));
   v128.store(MATRIX, v128.shuffle<i32>(m, m, 0, 3, 0, 3));
   v128.store(MATRIX, v128.shuffle<i32>(m, m, 1, 2, 1, 2), 16);
-  v128.store(MATRIX, i32x4(UNSURE, 0, UNSURE, 0), 32);
+  v128.store(MATRIX, i32x4(UNDECIDED_I, 0, UNDECIDED_I, 0), 32);
 
   let lattice = LATTICE;
   for (let end = points + (<usize>count << 4); points < end; points += 32, lattice += 16) {
@@ -150,7 +142,7 @@ export function toLattice(points: usize, count: u32, resolution: u32): void {
     let x = f64x2.mul(parallel, cosDeg(lng2, lng4));
     let y = f64x2.mul(parallel, sinDeg(lng, lng2, lng4));
 
-    let center = dot(both(FACE_X), both(FACE_Y), both(FACE_Z), x, y, z);
+    let center = dot(both(CENTER), both(CENTER + 8), both(CENTER + 16), x, y, z);
     let scale = f64x2.div(both(ONE), center);
     let h1 = f64x2.mul(dot(both(AXES), both(AXES + 8), both(AXES + 16), x, y, z), scale);
     let h2 = f64x2.mul(dot(both(AXES + 24), both(AXES + 32), both(AXES + 40), x, y, z), scale);
@@ -167,10 +159,10 @@ export function toLattice(points: usize, count: u32, resolution: u32): void {
     certain = v128.and(certain, f64x2.lt(off, both(WITHIN)));
 
     let third = both(THIRD);
-    let i = f64x2.add(f64x2.mul(f64x2.sub(floor1, floor3), third), rounder);
-    let j = f64x2.add(f64x2.mul(f64x2.sub(floor2, floor3), third), rounder);
+    let iCell = f64x2.add(f64x2.mul(f64x2.sub(floor1, floor3), third), rounder);
+    let jCell = f64x2.add(f64x2.mul(f64x2.sub(floor2, floor3), third), rounder);
     // low words: i j i j of both points
-    let cells = v128.shuffle<i32>(i, j, 0, 4, 2, 6);
+    let cells = v128.shuffle<i32>(iCell, jCell, 0, 4, 2, 6);
     let finest = i32x4.add(
       i32x4.mul(cells, v128.load(MATRIX)),
       i32x4.mul(v128.shuffle<i32>(cells, cells, 1, 0, 3, 2), v128.load(MATRIX, 16)),

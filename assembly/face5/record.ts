@@ -2,16 +2,11 @@
 // whole pairs. Each part's word holds its share of the check in the low half, its bytes in the high half; the shares
 // add up in counters, and the low nine bits of the sum choose the check symbol.
 
-import { ADMIN_PREFIX, ADMIN_SHARES, CHECK_BYTES, HEAD_WORDS, PAIR_WORDS } from "./symbols";
+import { ADMIN_PREFIXES, ADMIN_SHARES, CHECKS, FIRST_HEAD, HEAD_PLACES, HEAD_WORDS, PAIR_WORDS } from "./symbols";
+import { pairOf, reachRow } from "../hexcode/payload";
+import { inReach } from "../hexcode/record";
 
 const DASH: u64 = 0x2d;
-
-/** Pairs of a code of this resolution. */
-// @ts-ignore: decorator
-@inline
-export function pairsOf(resolution: u32): u32 {
-  return (resolution + 1) / 3;
-}
 
 /** Digits finer than the resolution, as sevens. */
 // @ts-ignore: decorator
@@ -29,16 +24,18 @@ function pairWord(word: u64, place: u32): u32 {
 
 /**
  * Writes the record, status OK. `word` is base cell << 45 | digits with sevens beyond the resolution, `pairs` what
- * its resolution has. False, and nothing written, if the cell lies under no head.
+ * its resolution has, `admin` below ADMIN_UNITS. False, and nothing written, if the cell lies under no head or beyond the
+ * reach of the admin code.
  */
 // @ts-ignore: decorator
 @inline
 export function writeRecord(record: usize, word: u64, pairs: u32, admin: u32): bool {
-  let place = <u32>(word >> 42) - 256;
-  if (place >= 168) return false;
+  let place = <u32>(word >> 42) - FIRST_HEAD;
+  if (place >= HEAD_PLACES) return false;
   let head = load<u32>(HEAD_WORDS + (<usize>place << 2));
   if (head == 0) return false;
-  let prefix = load<u32>(ADMIN_PREFIX + (<usize>admin << 2));
+  if (!inReach(reachRow(head >> 24, pairOf(word, 0)), admin)) return false;
+  let prefix = load<u32>(ADMIN_PREFIXES + (<usize>admin << 2));
   let p1 = pairWord(word, 0);
   let p2 = pairWord(word, 1);
   let p3 = pairWord(word, 2);
@@ -48,11 +45,11 @@ export function writeRecord(record: usize, word: u64, pairs: u32, admin: u32): b
   let high = <u64>(p4 >> 16);
   if (pairs == 4) {
     low |= DASH << 40;
-    high |= <u64>load<u8>(CHECK_BYTES + 4 * 512 + (shares & 511)) << 16;
+    high |= <u64>load<u8>(CHECKS + 4 * 512 + (shares & 511)) << 16;
   } else {
     let p5: u32 = 0;
     if (pairs == 5) p5 = load<u32>(PAIR_WORDS + 4 * 2048 + ((<usize>word << 3 & 511 | 7) << 2));
-    let check = <u64>load<u8>(CHECK_BYTES + pairs * 512 + (shares + p5 & 511));
+    let check = <u64>load<u8>(CHECKS + pairs * 512 + (shares + p5 & 511));
     if (pairs > 1) low |= DASH << 40;
     if (pairs == 5) high |= <u64>(p5 >> 16 & 255) << 16 | DASH << 24 | <u64>(p5 >> 24) << 32 | check << 40;
     else if (pairs == 3) high |= check;
