@@ -1,6 +1,7 @@
 // Cut a body, as its chunks arrive, into blocks of whole rows or whole frames. Memory is one block, or one frame.
-import { FRAME_HEADER_BYTES, readFrameHeader } from './frames.js';
+import { readFrameHeader } from './bulk-frames.js';
 import { BLOCK_BYTES, BulkInputError, MAX_CSV_ROW_BYTES, MAX_NDJSON_ROW_BYTES } from './job.js';
+import { FRAME_HEADER_BYTES } from './stream-frames.js';
 
 export type Block = Uint8Array<ArrayBuffer>;
 

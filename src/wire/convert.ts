@@ -11,24 +11,21 @@ import {
   WITH_ROW,
 } from '../kernel/text.js';
 import { answerRows, preparedMemoryOf, type RowsTask } from './answer-rows.js';
+import { answerOfRecords, type FrameHeader, readFrameHeader } from './bulk-frames.js';
 import { ByteSink } from './byte-sink.js';
+import { type BulkJob, type ConvertedBlock, MAX_NDJSON_ROW_BYTES, ROW_STATUSES } from './job.js';
 import {
   answerFrame,
   FRAME_BAD,
   FRAME_HEADER_BYTES,
+  FRAME_OK,
   FRAME_OVER_LIMIT,
   FRAME_OVERLOADED,
-  type FrameHeader,
-  openAnswer,
-  putPoints,
-  putRecords,
-  readFrameHeader,
-  refuseFrame,
-  setFailed,
-} from './frames.js';
-import { type BulkJob, type ConvertedBlock, MAX_NDJSON_ROW_BYTES, ROW_STATUSES } from './job.js';
+  refusedFrame,
+} from './stream-frames.js';
 
 const NO_RESOLUTION = 255;
+const POINT_BYTES = 16;
 const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
 const INVALID_HEXCODES = ROW_STATUSES.indexOf('INVALID_HEXCODES');
 
@@ -99,24 +96,20 @@ function convertText(
   }
 }
 
-/** Rows of text as one answer frame. They have no seq. */
+/** Rows of text as one answer frame. */
 function addRecords(kernel: Kernel, memory: TextMemory, job: BulkJob, count: number, sink: ByteSink): void {
-  if (job.refusal !== undefined) {
-    const header = openAnswer(job.operation, 0, false, 0);
-    sink.add(refuseFrame(header, frameStatusOf(job.refusal)));
-    memory.statusCounts[ROW_STATUSES.indexOf(job.refusal)]! += count;
+  const { operation, refusal } = job;
+  if (refusal !== undefined) {
+    const empty = answerOfRecords(operation, kernel.output, 0, 0);
+    sink.add(refusedFrame(empty, frameStatusOf(refusal)));
+    memory.statusCounts[ROW_STATUSES.indexOf(refusal)]! += count;
     return;
   }
-  const answer = openAnswer(job.operation, 0, false, count);
-  answer.set(kernel.output.subarray(0, answer.length - FRAME_HEADER_BYTES), FRAME_HEADER_BYTES);
-  setFailed(
-    answer,
-    countStatuses(memory, answer, FRAME_HEADER_BYTES, job.operation === 'decode', count, false),
-  );
-  sink.add(answer);
+  const failed = countStatuses(memory, kernel.output, 0, operation === 'decode', count, false);
+  sink.add(answerOfRecords(operation, kernel.output, count, failed));
 }
 
-/** Counts the point statuses of an answer frame at `at` as row statuses; returns how many failed. */
+/** Counts the point statuses of records that start at `body` as row statuses; returns how many failed. */
 function countStatuses(
   memory: TextMemory,
   answer: Uint8Array,
@@ -150,35 +143,46 @@ function convertFrames(
   const task = taskOf(job, FROM_FRAMES);
   for (let at = 0; at < block.length; ) {
     const header = readFrameHeader(block, at);
-    if (header === undefined || at + header.sizeBytes > block.length || header.operation !== job.operation) {
+    if (header === undefined || at + header.sizeBytes > block.length) {
+      // No next frame can be found behind this one.
       addBadFrame(memory, job, block.subarray(at), sink);
-      // What follows a frame of another operation can still be read; behind a broken one there is no start.
-      if (header === undefined || at + header.sizeBytes > block.length) return;
-      at += header.sizeBytes;
-      continue;
+      return;
     }
     const frame = block.subarray(at, at + header.sizeBytes);
     at += header.sizeBytes;
-    if (job.output !== 'frames') {
+    if (header.operation !== job.operation || (job.output !== 'frames' && !isPlainFrame(frame))) {
+      addBadFrame(memory, job, frame, sink);
+    } else if (job.output !== 'frames') {
       addFrameAsText(kernel, memory, task, frame, header, sink);
     } else if (job.refusal !== undefined) {
-      sink.add(refuseFrame(frame, frameStatusOf(job.refusal)));
+      sink.add(refusedFrame(frame, frameStatusOf(job.refusal)));
       memory.statusCounts[ROW_STATUSES.indexOf(job.refusal)]! += header.count;
     } else {
       const answer = answerFrame(kernel, frame);
-      const isDecode = job.operation === 'decode';
-      countStatuses(memory, answer, FRAME_HEADER_BYTES, isDecode, header.count, header.isCells);
+      if (answer[2] === FRAME_OK) {
+        const isDecode = job.operation === 'decode';
+        countStatuses(memory, answer, FRAME_HEADER_BYTES, isDecode, header.count, header.isCells);
+      } else {
+        memory.statusCounts[INVALID_REQUEST]!++;
+      }
       sink.add(answer);
     }
   }
 }
 
+/** Whether the frame's own values are known ones, as answerFrame would ask. */
+function isPlainFrame(frame: Uint8Array): boolean {
+  const isReserved = frame[12] !== 0 || frame[13] !== 0 || frame[14] !== 0 || frame[15] !== 0;
+  const isKnown = frame[1] === 1 ? frame[2]! <= 15 && frame[3]! <= 1 : frame[2] === 0 && frame[3] === 0;
+  return isKnown && !isReserved;
+}
+
 function addBadFrame(memory: TextMemory, job: BulkJob, rest: Uint8Array, sink: ByteSink): void {
+  memory.statusCounts[INVALID_REQUEST]!++;
   if (job.output === 'frames') {
-    sink.add(refuseFrame(rest, FRAME_BAD));
+    sink.add(refusedFrame(rest, FRAME_BAD));
     return;
   }
-  memory.statusCounts[INVALID_REQUEST]!++;
   if (job.output === 'csv') {
     const empty = String.fromCharCode(job.delimiter).repeat(job.operation === 'encode' ? 5 : 4);
     sink.addText(`${empty}INVALID_REQUEST\n`);
@@ -200,8 +204,9 @@ function addFrameAsText(
   for (let from = 0; from < header.count; from += kernel.capacity) {
     const count = Math.min(kernel.capacity, header.count - from);
     memory.openRows(count, isDecode ? NO_RESOLUTION : header.resolution);
-    if (isDecode) putRecords(kernel, frame, from, count);
-    else putPoints(kernel, frame, from, count);
+    const itemBytes = isDecode ? RECORD_BYTES : POINT_BYTES;
+    const start = FRAME_HEADER_BYTES + from * itemBytes;
+    kernel.inputBytes.set(frame.subarray(start, start + count * itemBytes));
     answerRows(kernel, { ...task, resolution: header.resolution }, count, false, sink);
   }
 }

@@ -1,0 +1,53 @@
+// Frames as a bulk body: where one ends and the next begins, and answers to rows that came as text. What a single
+// frame means is in stream-frames.ts.
+import { RECORD_BYTES } from '../kernel/kernel.js';
+import type { Operation } from './job.js';
+import { FRAME_HEADER_BYTES, requestFrameBytes } from './stream-frames.js';
+
+const VERSION = 1;
+const ENCODE = 1;
+const DECODE = 2;
+/** f64 lat, f64 lng, u8 resolution, u8 status. */
+const POSITION_BYTES = 18;
+
+export interface FrameHeader {
+  readonly operation: Operation;
+  readonly resolution: number;
+  readonly isCells: boolean;
+  readonly count: number;
+  /** Of the whole frame. */
+  readonly sizeBytes: number;
+}
+
+/** The header of the request frame at `at`; undefined if it says no size, so that no next frame can be found. */
+export function readFrameHeader(bytes: Uint8Array, at: number): FrameHeader | undefined {
+  if (bytes.length - at < FRAME_HEADER_BYTES) return undefined;
+  const sizeBytes = requestFrameBytes(bytes, at);
+  if (sizeBytes === undefined) return undefined;
+  const view = new DataView(bytes.buffer, bytes.byteOffset + at, FRAME_HEADER_BYTES);
+  return {
+    operation: view.getUint8(1) === DECODE ? 'decode' : 'encode',
+    resolution: view.getUint8(2),
+    isCells: view.getUint8(3) === 1,
+    count: view.getUint32(8, true),
+    sizeBytes,
+  };
+}
+
+/** An answer frame of the records that the kernel has put out for rows of text. It has seq 0. */
+export function answerOfRecords(
+  operation: Operation,
+  output: Uint8Array,
+  count: number,
+  failed: number,
+): Uint8Array {
+  const recordBytes = operation === 'encode' ? RECORD_BYTES : POSITION_BYTES;
+  const answer = new Uint8Array(FRAME_HEADER_BYTES + count * recordBytes);
+  answer[0] = VERSION;
+  answer[1] = operation === 'encode' ? ENCODE : DECODE;
+  const view = new DataView(answer.buffer);
+  view.setUint32(8, count, true);
+  view.setUint32(12, failed, true);
+  answer.set(output.subarray(0, count * recordBytes), FRAME_HEADER_BYTES);
+  return answer;
+}
