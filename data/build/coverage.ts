@@ -1,6 +1,6 @@
 // The definition of the map: which unit a place belongs to, as data/README.md says in words. Slow and simple;
 // the build asks it where lines run and what each area is, and never trusts lines over it.
-import { LineField, METRES_PER_STEP, type TaggedRing } from './line-field.js';
+import { LineField, METRES_PER_STEP, type Nearest, type TaggedRing } from './line-field.js';
 import { FORMER_PROVINCES, OUTSIDE } from './partition.js';
 import { type Polygon, type Ring, STEPS_PER_DEGREE } from './sources.js';
 
@@ -34,6 +34,12 @@ const ISLANDS: readonly { name: string; latDeg: number; lngDeg: number; unitName
   { name: 'Bạch Long Vĩ', latDeg: 20.133, lngDeg: 107.729, unitName: 'Hải Phòng' },
 ];
 
+/** Steps; the pieces of a shore that have one unit each. */
+const SHORE_PIECE = 100;
+
+/** No land of ours is farther from its unit. */
+const FAR_M = 300_000;
+
 /** Foreign land larger than this is never an islet of a zone: Palawan, Balabac, Banggi are, with their coasts. */
 const ISLET_AREA_M2 = 20e6;
 
@@ -64,42 +70,56 @@ export function unitNamed(name: string): number {
   return unit;
 }
 
-/** Sorts the sources' polygons: which land counts as ours, which as foreign, which islands have a unit by hand. */
+/** Sorts the sources' polygons: which land counts as ours, which as foreign, and whose each island is. */
 export function neighbourhoodOf(units: readonly Polygon[], countries: readonly Polygon[]): Neighbourhood {
-  const tagged: TaggedRing[] = units.map(({ unit, ring }) => ({ tag: unit, ring }));
-  const land: Ring[] = [];
-  const foreign: Ring[] = [];
-  const mainland = new LineField(
+  const own: TaggedRing[] = units.map(({ unit, ring }) => ({ tag: unit, ring }));
+  const ownField = LineField.ofRings(own);
+  const mainland = LineField.ofRings(
     countries.filter((p) => p.country !== 'VNM' && !mayBeIslet(p.ring)).map(({ ring }) => ({ tag: 0, ring })),
   );
+  const islands: TaggedRing[] = [];
+  const land: Ring[] = [];
+  const foreign: Ring[] = [];
   for (const { country, ring } of countries) {
     const zone = zoneAround(ring);
     if (zone && mayBeIslet(ring) && !mainland.nearest(ring[0]!, ring[1]!, ZONE_DISTANCE_M)) {
       land.push(ring);
-      tagged.push({ tag: unitNamed(zone.unitName), ring });
+      islands.push({ tag: unitNamed(zone.unitName), ring });
     } else if (country === 'VNM') {
       land.push(ring);
+      if (!touches(ring, ownField)) islands.push({ tag: nearestUnit(ring, ownField), ring });
     } else {
       foreign.push(ring);
     }
   }
-  for (const island of ISLANDS) {
-    const field = new LineField(
-      land.map((ring, tag) => ({ tag, ring })).filter(({ ring }) => ring.length < 400 && near(ring, island)),
+  const rings = islands.map(({ ring }, tag) => ({ tag, ring }));
+  for (const { name, latDeg, lngDeg, unitName } of ISLANDS) {
+    const place = LineField.ofRings(rings).nearest(
+      lngDeg * STEPS_PER_DEGREE,
+      latDeg * STEPS_PER_DEGREE,
+      2000,
     );
-    const place = field.nearest(island.lngDeg * STEPS_PER_DEGREE, island.latDeg * STEPS_PER_DEGREE, 2000);
-    if (!place) throw new Error(`The land file has no island within 2 km of ${island.name}.`);
-    tagged.push({ tag: unitNamed(island.unitName), ring: land[place.tag]! });
+    if (!place) throw new Error(`The land file has no island within 2 km of ${name}.`);
+    islands[place.tag] = { tag: unitNamed(unitName), ring: islands[place.tag]!.ring };
   }
-  return { units: tagged, land, foreign };
+  return { units: [...own, ...islands], land, foreign };
 }
 
-function near(ring: Ring, { latDeg, lngDeg }: { latDeg: number; lngDeg: number }): boolean {
-  const far = STEPS_PER_DEGREE / 4;
-  return (
-    Math.abs(ring[0]! - lngDeg * STEPS_PER_DEGREE) < far &&
-    Math.abs(ring[1]! - latDeg * STEPS_PER_DEGREE) < far
-  );
+/** Whether an outline has a vertex inside a unit; the few that only cross one without are islands of it anyway. */
+function touches(ring: Ring, units: LineField): boolean {
+  for (let i = 0; i < ring.length; i += 2) if (units.holderOf(ring[i]!, ring[i + 1]!) >= 0) return true;
+  return false;
+}
+
+/** The unit that an island's outline comes nearest to. */
+function nearestUnit(ring: Ring, units: LineField): number {
+  let best: Nearest | null = null;
+  for (let i = 0; i < ring.length; i += 2) {
+    const found = units.nearest(ring[i]!, ring[i + 1]!, best?.distanceM ?? 1e6);
+    if (found && (!best || found.distanceM < best.distanceM)) best = found;
+  }
+  if (!best) throw new Error('An island lies more than 1,000 km from every unit.');
+  return best.tag;
 }
 
 function mayBeIslet(ring: Ring): boolean {
@@ -129,28 +149,32 @@ export function define(
   { units, land, foreign }: Neighbourhood,
   zoneUnitOf = (zone: Zone) => unitNamed(zone.unitName),
 ): Definition {
-  const unitField = new LineField(units);
-  const landField = new LineField(land.map((ring) => ({ tag: 0, ring })));
-  const foreignField = new LineField(foreign.map((ring) => ({ tag: 0, ring })));
-  const endField = new LineField(endsOf(units));
+  const unitField = LineField.ofRings(units);
+  const endField = endsOf(units);
+  const landField = LineField.ofRings(land.map((ring) => ({ tag: 0, ring })));
+  const foreignField = LineField.ofRings(foreign.map((ring) => ({ tag: 0, ring })));
   const zones = ZONES.map((zone) => ({ zone, unit: zoneUnitOf(zone) }));
 
-  const landDistanceM = (x: number, y: number) =>
-    landField.holderOf(x, y) >= 0 ? 0 : (landField.nearest(x, y, SEA_M)?.distanceM ?? Infinity);
-
-  function foreignIsNearer(x: number, y: number, landM: number): boolean {
-    return foreignField.holderOf(x, y) >= 0 || foreignField.nearest(x, y, landM) !== null;
+  /** The unit of a place on land: the one that holds it, else the nearest. */
+  function landUnitAt(x: number, y: number): number {
+    const own = unitField.holderOf(x, y);
+    return own >= 0 ? own : (unitField.nearest(x, y, FAR_M)?.tag ?? OUTSIDE);
   }
+  const shoreField = shoresOf(land, landUnitAt);
 
   function unitAt(x: number, y: number): number {
     for (const { zone, unit } of zones) {
       if (!inZone(zone, x, y)) continue;
       if (foreignField.holderOf(x, y) < 0 && !foreignField.nearest(x, y, ZONE_DISTANCE_M)) return unit;
     }
-    const landM = landDistanceM(x, y);
-    if (landM > SEA_M || (landM > STRIP_M && foreignIsNearer(x, y, landM))) return OUTSIDE;
+    if (landField.holderOf(x, y) >= 0) return landUnitAt(x, y);
+    const shore = shoreField.nearest(x, y, SEA_M);
+    if (!shore) return OUTSIDE;
+    if (shore.distanceM > STRIP_M) {
+      if (foreignField.holderOf(x, y) >= 0 || foreignField.nearest(x, y, shore.distanceM)) return OUTSIDE;
+    }
     const own = unitField.holderOf(x, y);
-    return own >= 0 ? own : (unitField.nearest(x, y, 10 * SEA_M)?.tag ?? OUTSIDE);
+    return own >= 0 ? own : shore.tag;
   }
 
   return {
@@ -159,26 +183,47 @@ export function define(
     clearanceM: (x, y, limitM) =>
       Math.min(
         unitField.nearest(x, y, limitM)?.distanceM ?? limitM,
-        landField.nearest(x, y, limitM)?.distanceM ?? limitM,
+        shoreField.nearest(x, y, limitM)?.distanceM ?? limitM,
       ),
     onLand: (x, y) => landField.holderOf(x, y) >= 0,
     land,
   };
 }
 
-/** Lines that only one unit has, each as a ring of two vertices. */
-function endsOf(units: readonly TaggedRing[]): TaggedRing[] {
-  const lines = new Map<string, { tag: number; ring: Ring; times: number }>();
-  for (const { tag, ring } of units) {
+/** The outlines of land in short pieces, each with the unit of the land behind it. */
+function shoresOf(land: readonly Ring[], unitAt: (x: number, y: number) => number): LineField {
+  const lines: number[] = [];
+  const tags: number[] = [];
+  for (const ring of land) {
     for (let i = 0; i < ring.length; i += 2) {
       const j = (i + 2) % ring.length;
-      const line = [ring[i]!, ring[i + 1]!, ring[j]!, ring[j + 1]!];
-      const [x0, y0, x1, y1] = line as [number, number, number, number];
-      const key = (x0 < x1 || (x0 === x1 && y0 < y1) ? [x0, y0, x1, y1] : [x1, y1, x0, y0]).join();
-      const known = lines.get(key);
-      if (known) known.times++;
-      else lines.set(key, { tag, ring: Int32Array.from(line), times: 1 });
+      const dx = ring[j]! - ring[i]!;
+      const dy = ring[j + 1]! - ring[i + 1]!;
+      const pieces = Math.ceil(Math.hypot(dx, dy) / SHORE_PIECE);
+      for (let k = 0; k < pieces; k++) {
+        lines.push(
+          Math.round(ring[i]! + (dx * k) / pieces),
+          Math.round(ring[i + 1]! + (dy * k) / pieces),
+          Math.round(ring[i]! + (dx * (k + 1)) / pieces),
+          Math.round(ring[i + 1]! + (dy * (k + 1)) / pieces),
+        );
+        tags.push(unitAt(ring[i]! + (dx * (k + 0.5)) / pieces, ring[i + 1]! + (dy * (k + 0.5)) / pieces));
+      }
     }
   }
-  return [...lines.values()].filter(({ times }) => times === 1);
+  return new LineField(Int32Array.from(lines), Int16Array.from(tags));
+}
+
+/** Lines that only one unit has: where the units' own polygons end. */
+function endsOf(units: readonly TaggedRing[]): LineField {
+  const ends = new Map<string, [number, number, number, number]>();
+  for (const { ring } of units) {
+    for (let i = 0; i < ring.length; i += 2) {
+      const j = (i + 2) % ring.length;
+      const [x0, y0, x1, y1] = [ring[i]!, ring[i + 1]!, ring[j]!, ring[j + 1]!];
+      const key = x0 < x1 || (x0 === x1 && y0 < y1) ? `${x0},${y0},${x1},${y1}` : `${x1},${y1},${x0},${y0}`;
+      if (!ends.delete(key)) ends.set(key, [x0, y0, x1, y1]);
+    }
+  }
+  return new LineField(Int32Array.from([...ends.values()].flat()), new Int16Array(ends.size));
 }

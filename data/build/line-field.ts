@@ -36,15 +36,12 @@ export class LineField {
   readonly #rows: Buckets;
   readonly #windings = new Int16Array(256);
 
-  constructor(rings: readonly TaggedRing[]) {
+  /** Closed rings: they can be asked who holds a place. */
+  static ofRings(rings: readonly TaggedRing[]): LineField {
     const count = rings.reduce((sum, { ring }) => sum + ring.length / 2, 0);
     const lines = new Int32Array(count * 4);
-    this.#tags = new Int16Array(count);
+    const tags = new Int16Array(count);
     let line = 0;
-    let west = Infinity;
-    let south = Infinity;
-    let east = -Infinity;
-    let north = -Infinity;
     for (const { tag, ring } of rings) {
       // All rings run against the clock, so that one ring inside another of its tag adds up.
       const order = ringArea(ring) < 0 ? -1 : 1;
@@ -52,15 +49,27 @@ export class LineField {
         const j = (i + 2) % ring.length;
         const [from, to] = order > 0 ? [i, j] : [j, i];
         lines.set([ring[from]!, ring[from + 1]!, ring[to]!, ring[to + 1]!], line * 4);
-        this.#tags[line] = tag;
-        line++;
-        west = Math.min(west, ring[i]!);
-        east = Math.max(east, ring[i]!);
-        south = Math.min(south, ring[i + 1]!);
-        north = Math.max(north, ring[i + 1]!);
+        tags[line++] = tag;
       }
     }
+    return new LineField(lines, tags);
+  }
+
+  /** Lines x0, y0, x1, y1 with a tag each; lines that close no rings can only be asked for the nearest. */
+  constructor(lines: Int32Array, tags: Int16Array) {
+    const count = tags.length;
+    let west = Infinity;
+    let south = Infinity;
+    let east = -Infinity;
+    let north = -Infinity;
+    for (let i = 0; i < lines.length; i += 2) {
+      west = Math.min(west, lines[i]!);
+      east = Math.max(east, lines[i]!);
+      south = Math.min(south, lines[i + 1]!);
+      north = Math.max(north, lines[i + 1]!);
+    }
     this.#lines = lines;
+    this.#tags = tags;
     this.#west = west;
     this.#south = south;
     // One more than needed: a line on the last cell's edge is also put into the cell behind it.
