@@ -113,11 +113,13 @@ function meet(
 const cross = (x0: number, y0: number, x1: number, y1: number, x: number, y: number) =>
   (x1 - x0) * (y - y0) - (y1 - y0) * (x - x0);
 
-/** Whether a line touches the square of one step around a vertex that is not its own end. */
+/**
+ * Whether a line enters the open square of one step around a vertex that is not its own end. A corner does not
+ * count: a diagonal would be bent to and fro for ever.
+ */
 function passes(x0: number, y0: number, x1: number, y1: number, x: number, y: number): boolean {
-  if (y < y0 - 0.5 || y > y1 + 0.5) return false;
-  if (x < Math.min(x0, x1) - 0.5 || x > Math.max(x0, x1) + 0.5) return false;
-  return Math.abs(cross(x0, y0, x1, y1, x, y)) * 2 <= Math.abs(x1 - x0) + Math.abs(y1 - y0);
+  if (y < y0 || y > y1 || x < Math.min(x0, x1) || x > Math.max(x0, x1)) return false;
+  return Math.abs(cross(x0, y0, x1, y1, x, y)) * 2 < Math.abs(x1 - x0) + Math.abs(y1 - y0);
 }
 
 function cut(lines: Int32Array, cuts: Map<number, number[]>): Int32Array {

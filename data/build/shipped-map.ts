@@ -1,4 +1,5 @@
 // The map that ships: the committed sources, defined and drawn.
+import { checkPartition } from './check-partition.js';
 import { type Definition, define, neighbourhoodOf } from './coverage.js';
 import { drawMap, type LabelledLines, linesOf, toPartition } from './map.js';
 import { FORMER_PROVINCES, type Partition } from './partition.js';
@@ -28,5 +29,7 @@ export function buildShippedMap(): ShippedMap {
   const neighbourhood = neighbourhoodOf(units, readLand());
   const definition = define(neighbourhood);
   const map = drawMap(definition, linesOf(neighbourhood.units.map(({ ring }) => ring)));
-  return { units, definition, map, partition: toPartition(map, ABOUT) };
+  const partition = toPartition(map, ABOUT);
+  checkPartition(partition);
+  return { units, definition, map, partition };
 }

@@ -1,0 +1,58 @@
+// Proves that a partition is one: lines meet at common ends only, around every vertex the sides agree from line
+// to line, and every separate piece of line work lies in an area of the unit that it says is around it. With
+// that, counting lines east of a point gives one unit for every point of the plane.
+import { type Arrangement, arrange, findCrossing } from './arrangement.js';
+import { findFaces } from './faces.js';
+import { OUTSIDE, type Partition, VERTEX_STEP } from './partition.js';
+import { STEPS_PER_DEGREE } from './sources.js';
+
+/** Throws with the place of the first fault. */
+export function checkPartition({ segments, left, right, units }: Partition): void {
+  const count = left.length;
+  if (segments.length !== count * 4 || right.length !== count)
+    throw new Error('The lists of a partition have different lengths.');
+  for (const value of segments)
+    if (value % VERTEX_STEP !== 0) throw new Error(`${value} is no multiple of ${VERTEX_STEP}.`);
+  for (let i = 0; i < count; i++) {
+    const sides = [left[i]!, right[i]!];
+    if (sides[0] === sides[1] || sides.some((unit) => unit >= units.length && unit !== OUTSIDE))
+      throw new Error(`A line has units ${sides.join(' and ')} on its sides.`);
+  }
+  const lines = segments.map((micro) => micro / VERTEX_STEP);
+  const crossing = findCrossing(lines);
+  if (crossing) throw new Error(`Lines cross or touch at ${place(crossing.x, crossing.y)}.`);
+
+  const arrangement = arrange(lines);
+  if (arrangement.edges.length !== count * 2) throw new Error('A line of the partition stands twice.');
+  const unitOf = unitsOfHalfEdges(arrangement, lines, left, right);
+  const { faceOf, count: faces, outer } = findFaces(arrangement);
+  const unitOfFace = new Int16Array(faces).fill(-1);
+  unitOfFace[outer] = OUTSIDE;
+  faceOf.forEach((face, half) => {
+    if (unitOfFace[face] === -1) unitOfFace[face] = unitOf[half]!;
+    else if (unitOfFace[face] !== unitOf[half]) {
+      const vertex = arrangement.edges[half]!;
+      const at = place(arrangement.xs[vertex]!, arrangement.ys[vertex]!);
+      throw new Error(`One area has units ${unitOfFace[face]} and ${unitOf[half]} at ${at}.`);
+    }
+  });
+}
+
+const place = (x: number, y: number) => `${y / STEPS_PER_DEGREE} N, ${x / STEPS_PER_DEGREE} E`;
+
+/** The unit on the left of each half-edge; the arrangement has turned lines upward and eastward. */
+function unitsOfHalfEdges(
+  { xs, ys, edges }: Arrangement,
+  lines: Int32Array,
+  left: Uint8Array,
+  right: Uint8Array,
+): Uint8Array {
+  const units = new Uint8Array(edges.length);
+  for (let e = 0; e < left.length; e++) {
+    const i = e * 4;
+    const same = xs[edges[2 * e]!] === lines[i] && ys[edges[2 * e]!] === lines[i + 1];
+    units[2 * e] = same ? left[e]! : right[e]!;
+    units[2 * e + 1] = same ? right[e]! : left[e]!;
+  }
+  return units;
+}

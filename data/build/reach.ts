@@ -1,0 +1,168 @@
+// The reach table (spec/code-format.md, Reading): which provinces a hexcode may carry that starts with a head and
+// a first pair. Made once from the map of the first release and frozen; later maps are checked against it. Points
+// are laid over the map: a lattice inside the regions, and both sides of every line.
+import { readFileSync } from 'node:fs';
+import { cellToParent, getResolution, gridDisk } from 'h3-js';
+import { ADMIN_UNITS } from '#dist/admin-units.js';
+import { Kernel } from '#dist/kernel/kernel.js';
+import { encodeReach, REACH_ROWS, reachRow } from '#dist/kernel/reach.js';
+import { METRES_PER_STEP, shrink } from './line-field.js';
+import { OUTSIDE, type Partition } from './partition.js';
+
+export const REACH_FILE = 'data/reach.bin';
+const KERNEL_FILE = 'dist/kernel.wasm';
+
+/** A head and a first pair name cells down to this resolution. */
+const FINEST_ROW = 4;
+
+/** Base cell and first digit of each head; `-` is the cell of resolution 0 itself. */
+const HEADS = '32/- 32/0 32/1 32/4 32/5 32/6 50/- 50/0 50/2 50/4 50/6 52/- 52/0 52/4 52/5 52/6'.split(' ');
+
+export interface PointsLaid {
+  readonly latticeM: number;
+  readonly alongM: number;
+  /** A side of a line is taken to reach this far, in eight directions. */
+  readonly marginM: number;
+  /** Up to here; a cell finer than FINEST_ROW counts as its ancestor, which is not always the cell drawn there. */
+  readonly finestResolution: number;
+}
+
+const FOR_THE_TABLE: PointsLaid = { latticeM: 300, alongM: 20, marginM: 30, finestResolution: FINEST_ROW };
+const FOR_A_CHECK: PointsLaid = { latticeM: 2000, alongM: 250, marginM: 1, finestResolution: 15 };
+
+/** The provinces with a point in each cell of resolutions 0-4, as masks; cells as h3-js writes them. */
+function provincesOfCells(partition: Partition, index: Uint8Array, laid: PointsLaid): Map<string, bigint> {
+  const empty = encodeReach(new BigUint64Array(REACH_ROWS));
+  const { exports } = Kernel.create(readFileSync(KERNEL_FILE), index, empty);
+  /** By the upper half of the cell, which holds the resolution and four digits: one flag a province. */
+  const flags = new Map<number, Uint8Array>();
+  const add = (latDeg: number, lngDeg: number, admin: number) => {
+    for (let resolution = 0; resolution <= laid.finestResolution; resolution++) {
+      const cell = exports.cellOf(latDeg, lngDeg, resolution);
+      if (cell === 0n) throw new Error(`The kernel has no cell for ${latDeg} N, ${lngDeg} E.`);
+      let upper = Number(BigInt.asUintN(32, cell >> 32n));
+      if (resolution > FINEST_ROW) upper -= (resolution - FINEST_ROW) << 20;
+      let flag = flags.get(upper);
+      if (!flag) {
+        flag = new Uint8Array(64);
+        flags.set(upper, flag);
+      }
+      flag[admin] = 1;
+    }
+  };
+
+  forEachLinePoint(partition, laid, (latDeg, lngDeg, unit) =>
+    add(latDeg, lngDeg, partition.units[unit]!.admin),
+  );
+  forEachLatticePoint(partition, laid.latticeM, (latDeg, lngDeg) => {
+    const admin = exports.regionOf(latDeg, lngDeg);
+    if (admin !== 255) add(latDeg, lngDeg, admin);
+  });
+
+  const masks = new Map<string, bigint>();
+  for (const [upper, flag] of flags) {
+    let mask = 0n;
+    flag.forEach((set, admin) => {
+      if (set) mask |= 1n << BigInt(admin);
+    });
+    masks.set(`${upper.toString(16)}ffffffff`, mask);
+  }
+  return masks;
+}
+
+function forEachLinePoint(
+  { segments, left, right }: Partition,
+  { alongM, marginM }: PointsLaid,
+  visit: (latDeg: number, lngDeg: number, unit: number) => void,
+): void {
+  const metresPerDegree = METRES_PER_STEP * 1e5;
+  for (let i = 0; i < left.length; i++) {
+    const [x0, y0, x1, y1] = Array.from(segments.subarray(i * 4, i * 4 + 4), (v) => v / 1e6) as [
+      number,
+      number,
+      number,
+      number,
+    ];
+    const cos = shrink(y0 * 1e5);
+    const lengthM = Math.hypot((x1 - x0) * cos, y1 - y0) * metresPerDegree;
+    const parts = Math.ceil(lengthM / alongM);
+    for (let k = 0; k <= parts; k++) {
+      const lng = x0 + ((x1 - x0) * k) / parts;
+      const lat = y0 + ((y1 - y0) * k) / parts;
+      for (let direction = 0; direction < 8; direction++) {
+        const north = (Math.sin((direction * Math.PI) / 4) * marginM) / metresPerDegree;
+        const east = (Math.cos((direction * Math.PI) / 4) * marginM) / metresPerDegree / cos;
+        for (const unit of [left[i]!, right[i]!]) if (unit !== OUTSIDE) visit(lat + north, lng + east, unit);
+      }
+    }
+  }
+}
+
+function forEachLatticePoint(
+  { segments }: Partition,
+  latticeM: number,
+  visit: (latDeg: number, lngDeg: number) => void,
+): void {
+  let west = Infinity;
+  let south = Infinity;
+  let east = -Infinity;
+  let north = -Infinity;
+  for (let i = 0; i < segments.length; i += 2) {
+    west = Math.min(west, segments[i]! / 1e6);
+    east = Math.max(east, segments[i]! / 1e6);
+    south = Math.min(south, segments[i + 1]! / 1e6);
+    north = Math.max(north, segments[i + 1]! / 1e6);
+  }
+  const step = latticeM / (METRES_PER_STEP * 1e5);
+  for (let lat = south; lat <= north; lat += step)
+    for (let lng = west; lng <= east; lng += step) visit(lat, lng);
+}
+
+/** The table of a map: a point allows its province in its cell of resolution 4 and in the six around it. */
+export function buildReach(partition: Partition, index: Uint8Array): BigUint64Array {
+  const drawn = provincesOfCells(partition, index, FOR_THE_TABLE);
+  const reach = new Map<string, bigint>();
+  const give = (cell: string, mask: bigint) => reach.set(cell, (reach.get(cell) ?? 0n) | mask);
+  for (const [cell, mask] of drawn) {
+    if (getResolution(cell) === FINEST_ROW) for (const near of gridDisk(cell, 1)) give(near, mask);
+    else give(cell, mask);
+  }
+  for (const resolution of [4, 3, 2, 1]) {
+    for (const [cell, mask] of [...reach])
+      if (getResolution(cell) === resolution) give(cellToParent(cell, resolution - 1), mask);
+  }
+  const rows = new BigUint64Array(REACH_ROWS);
+  for (const [cell, mask] of reach) {
+    const row = rowOf(cell);
+    if (row !== null) rows[row] = mask;
+  }
+  return rows;
+}
+
+/** Throws where a province has a point whose cell may not carry its code. */
+export function checkWithinReach(partition: Partition, index: Uint8Array, rows: BigUint64Array): void {
+  for (const [cell, mask] of provincesOfCells(partition, index, FOR_A_CHECK)) {
+    const row = rowOf(cell);
+    const missing = row === null ? mask : mask & ~rows[row]!;
+    if (missing === 0n) continue;
+    const codes = ADMIN_UNITS.filter((_, admin) => (missing >> BigInt(admin)) & 1n).map(({ code }) => code);
+    throw new Error(
+      `The map has ${codes.join(', ')} in cell ${cell}, which no hexcode of theirs may name: the reach is frozen, ` +
+        'and a border that moved this far would need another format of hexcodes.',
+    );
+  }
+}
+
+/** The row of a cell of resolution 0-4; null where no hexcode starts so. */
+export function rowOf(cell: string): number | null {
+  const resolution = getResolution(cell);
+  const bits = BigInt(`0x${cell}`);
+  const digit = (n: number) => Number((bits >> BigInt(45 - 3 * n)) & 7n);
+  const head = HEADS.indexOf(`${Number((bits >> 45n) & 127n)}/${resolution === 0 ? '-' : digit(1)}`);
+  if (head < 0) return null;
+  let pair = 0;
+  if (resolution >= 2) pair = 1 + 57 * digit(2);
+  if (resolution >= 3) pair += 1 + 8 * digit(3);
+  if (resolution >= 4) pair += 1 + digit(4);
+  return reachRow(head, pair);
+}
