@@ -1,24 +1,47 @@
 // The library as the command uses it: loaded once, from HEXCODES_INDEX where the user brings boundaries of their own.
 
 import { HexcodesError } from '../errors.js';
-import { Hexcodes } from '../node.js';
+import { Kernel } from '../kernel/kernel.js';
+import { Hexcodes, type HexcodesData } from '../node.js';
+import type { WorkerKernel } from '../pool/worker.js';
 import { readDataFiles } from './data-files.js';
 import { CliFailure, EXIT, reasonOf } from './exit-codes.js';
 
+let reading: Promise<HexcodesData> | undefined;
 let loading: Promise<Hexcodes> | undefined;
 
 /** @throws CliFailure if the index that the user names cannot be used */
 export function loadLibrary(): Promise<Hexcodes> {
-  loading ??= load(process.env.HEXCODES_INDEX || undefined);
+  loading ??= guarded(async () => Hexcodes.from(await readOnce()));
   return loading;
 }
 
-async function load(indexPath: string | undefined): Promise<Hexcodes> {
+/** The same binaries for the threads of a pool. */
+export function workerKernel(): Promise<WorkerKernel> {
+  return guarded(async () => {
+    const { kernel, index, reach } = await readOnce();
+    return {
+      module: kernel instanceof WebAssembly.Module ? kernel : await Kernel.compile(kernel),
+      index,
+      reach,
+    };
+  });
+}
+
+const indexPath = (): string | undefined => process.env['HEXCODES_INDEX'] || undefined;
+
+function readOnce(): Promise<HexcodesData> {
+  reading ??= readDataFiles(indexPath());
+  return reading;
+}
+
+async function guarded<T>(work: () => Promise<T>): Promise<T> {
+  const path = indexPath();
   try {
-    return Hexcodes.from(await readDataFiles(indexPath));
+    return await work();
   } catch (error) {
-    const isTheirs = error instanceof HexcodesError || (error as NodeJS.ErrnoException).path === indexPath;
-    if (indexPath === undefined || !isTheirs) throw error;
-    throw new CliFailure(EXIT.BAD_INPUT, `HEXCODES_INDEX=${indexPath}: ${reasonOf(error)}`);
+    const isTheirs = error instanceof HexcodesError || (error as NodeJS.ErrnoException).path === path;
+    if (path === undefined || !isTheirs) throw error;
+    throw new CliFailure(EXIT.BAD_INPUT, `HEXCODES_INDEX=${path}: ${reasonOf(error)}`);
   }
 }

@@ -2,6 +2,7 @@
 import { workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { Kernel } from '../kernel/kernel.js';
+import { convertBlock } from '../wire/convert.js';
 import type { BulkJob, ConvertedBlock } from '../wire/job.js';
 import { answerFrame } from '../wire/stream-frames.js';
 
@@ -24,7 +25,10 @@ const kernel = Kernel.create(module, index, reach);
 
 export default function work(order: WorkOrder): WorkAnswer {
   try {
-    const done = answerFrame(kernel, order.bytes) as ConvertedBlock | Uint8Array;
+    const done =
+      order.kind === 'block'
+        ? convertBlock(kernel, order.job, order.bytes)
+        : (answerFrame(kernel, order.bytes) as ConvertedBlock | Uint8Array);
     // An answer owns its buffer, which changes hands instead of being copied.
     const { buffer } = done instanceof Uint8Array ? done : done.bytes;
     return move({ [transferableSymbol]: buffer, [valueSymbol]: { done } }) as unknown as WorkAnswer;

@@ -117,6 +117,7 @@ export class CsvSplitter implements BlockSplitter {
   /** How much of what is pending has been looked at, and where its last whole row ends. */
   #seen = 0;
   #wholeEnd = 0;
+  #isTooLong = false;
 
   constructor(delimiter: number) {
     this.#delimiter = delimiter;
@@ -125,13 +126,16 @@ export class CsvSplitter implements BlockSplitter {
   push(chunk: Uint8Array): Block[] {
     const blocks: Block[] = [];
     for (let from = 0; from < chunk.length; ) {
+      this.#refuseTooLong();
       from += this.#pending.take(chunk, from);
       this.#look();
       if (this.#pending.size < BLOCK_BYTES) break;
-      if (this.#wholeEnd === 0)
-        throw new BulkInputError(
-          `A row is longer than ${MAX_CSV_ROW_BYTES} bytes; perhaps a quote in it is not closed`,
-        );
+      if (this.#wholeEnd === 0) {
+        this.#isTooLong = true;
+        // The rows before it are whole, and answered first.
+        if (blocks.length > 0) return blocks;
+        this.#refuseTooLong();
+      }
       blocks.push(...this.flush());
     }
     return blocks;
@@ -142,7 +146,14 @@ export class CsvSplitter implements BlockSplitter {
   }
 
   end(): Block[] {
+    this.#refuseTooLong();
     return this.#pending.size === 0 ? [] : [this.#cut(this.#pending.size)];
+  }
+
+  #refuseTooLong(): void {
+    if (!this.#isTooLong) return;
+    const limit = `${MAX_CSV_ROW_BYTES} bytes`;
+    throw new BulkInputError(`A row is longer than ${limit}; perhaps a quote in it is not closed`);
   }
 
   #cut(sizeBytes: number): Block {

@@ -31,7 +31,7 @@ export function encodeColumns(names: readonly string[], choice: ColumnChoice, fi
   return {
     lat: place(names, choice.lat, LAT_NAMES, '--lat', file),
     lng: place(names, choice.lng, LNG_NAMES, '--lng', file),
-    resolution: find(names, RESOLUTION_NAMES),
+    resolution: find(names, RESOLUTION_NAMES, file),
   };
 }
 
@@ -39,12 +39,14 @@ export function codeColumn(names: readonly string[], choice: ColumnChoice, file:
   return place(names, choice.code, CODE_NAMES, '--column', file);
 }
 
-function find(names: readonly string[], wanted: readonly string[]): number {
-  for (const name of wanted) {
-    const exact = names.indexOf(name);
-    if (exact >= 0) return exact;
+/** As the bulk endpoints: whatever the case and the blanks around it, and never one of two. */
+function find(names: readonly string[], wanted: readonly string[], file: string): number {
+  const found = names.flatMap((name, i) => (wanted.includes(name.trim().toLowerCase()) ? [i] : []));
+  if (found.length > 1) {
+    const both = found.map((i) => names[i]).join(', ');
+    throw badInput({ file }, `more than one column could be ${wanted[0]}: ${both}`);
   }
-  return -1;
+  return found[0] ?? -1;
 }
 
 function place(
@@ -54,7 +56,7 @@ function place(
   option: string,
   file: string,
 ): number {
-  const found = find(names, chosen === undefined ? usual : [chosen]);
+  const found = chosen === undefined ? find(names, usual, file) : names.indexOf(chosen);
   if (found >= 0) return found;
   const missing = chosen ?? usual.join(' or ');
   const has = names.length === 0 ? 'it has no columns' : `it has ${names.slice(0, 20).join(', ')}`;

@@ -113,7 +113,8 @@ export function rowConverter(
           countAdmin(tally, admin);
         }
         count(tally, status);
-        const resolutions = status.map((word) => (word === 'OK' ? resolution : null));
+        // As understood, also where the position has no code.
+        const resolutions = status.map(() => resolution);
         const ourValues = readsResolution ? [codes, admins, status] : [codes, resolutions, admins, status];
         const keptValues = keep(rows);
         for (const { c, half } of typedPlaces) {
@@ -140,11 +141,13 @@ export function rowConverter(
       const status: ('OK' | RowFailure)[] = [];
       let failedRows = 0;
       for (let row = 0; row < rows.rowCount; row++) {
-        const decoded = hexcodes.decode(textOf(column, rows.values[at]?.[row]));
+        const text = textOf(column, rows.values[at]?.[row]);
+        const decoded = hexcodes.decode(text);
         lats.push(decoded?.lat ?? null);
         lngs.push(decoded?.lng ?? null);
         resolutions.push(decoded?.resolution ?? null);
-        status.push(decoded === null ? 'INVALID_HEXCODES' : 'OK');
+        // As the service: no code at all is a wrong request.
+        status.push(decoded !== null ? 'OK' : text === '' ? 'INVALID_REQUEST' : 'INVALID_HEXCODES');
         if (decoded === null) failedRows++;
         else countAdmin(tally, decoded.admin_code);
       }

@@ -116,7 +116,8 @@ function csvFailure(error: CsvError, file: string): Error {
 
 const NEEDS_QUOTES = /[",\t\r\n]/;
 
-function quoted(text: string): string {
+/** A field as CSV or TSV writes it. */
+export function csvQuoted(text: string): string {
   return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
@@ -128,7 +129,9 @@ export function csvSink(
   isContinued: boolean,
 ): TableSink {
   const all = [...columns.kept, ...columns.added];
-  let header: string | null = isContinued ? null : `${all.map(({ name }) => quoted(name)).join(delimiter)}\n`;
+  let header: string | null = isContinued
+    ? null
+    : `${all.map(({ name }) => csvQuoted(name)).join(delimiter)}\n`;
   const flushHeader = (): string => {
     const text = header ?? '';
     header = null;
@@ -138,7 +141,7 @@ export function csvSink(
     async write({ rowCount, values }: TableRows) {
       const lines = [flushHeader()];
       for (let row = 0; row < rowCount; row++) {
-        lines.push(all.map((column, c) => quoted(textOf(column, values[c]?.[row]))).join(delimiter), '\n');
+        lines.push(all.map((column, c) => csvQuoted(textOf(column, values[c]?.[row]))).join(delimiter), '\n');
       }
       await output.write(Buffer.from(lines.join('')));
     },

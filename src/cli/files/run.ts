@@ -15,6 +15,7 @@ import { type Input, openInput } from './input.js';
 import { convertTables } from './tables.js';
 import type { Tally } from './tally.js';
 import { Targets } from './targets.js';
+import { convertText, isTextRun } from './text.js';
 
 export type ErrorPolicy =
   | { readonly kind: 'keep' | 'skip' | 'stop' }
@@ -44,6 +45,8 @@ export interface Run {
   readonly sourceFormat: FileFormat;
   readonly targetFormat: FileFormat;
   readonly interruption: Interruption;
+  /** Of all inputs on the disk; null if one is a pipe. */
+  readonly totalBytes: number | null;
   /** The inputs one after another, each opened when the one before is done. */
   open(inputNumber: number): Promise<Input>;
   /** Between two blocks: progress, and a note in the journal when it is time. Everything up to here is written. */
@@ -96,6 +99,7 @@ export async function convertFiles(
     sourceFormat,
     targetFormat,
     interruption,
+    totalBytes,
     async open(inputNumber) {
       if (inputNumber === 0 && !isFirstTaken) {
         isFirstTaken = true;
@@ -123,7 +127,7 @@ export async function convertFiles(
     },
   };
   try {
-    await convertTables(run);
+    await (isTextRun(run) ? convertText(run) : convertTables(run));
     await targets.finish(progress.elapsedMs);
     return { tally: targets.tally, elapsedMs: progress.elapsedMs };
   } catch (error) {

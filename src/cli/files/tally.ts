@@ -5,7 +5,7 @@ import { ADMIN_UNITS } from '../../admin-units.js';
 /** Reasons in the words of the `status` column. */
 export const ROW_FAILURES = {
   NOT_FOUND: 'in no province of Viet Nam nor its sea',
-  INVALID_REQUEST: 'not a position in degrees, or not a resolution',
+  INVALID_REQUEST: 'not a position in degrees, not a resolution, or no code',
   INVALID_HEXCODES: 'not a hexcode',
 } as const;
 

@@ -1,0 +1,89 @@
+// Rows of a block of CSV as bytes, for what must be known of single rows: which failed, which are ragged, which
+// province each has. Blocks hold whole rows.
+
+const LF = 10;
+const CR = 13;
+const QUOTE = 34;
+
+/** Calls back with the bounds of every row that is not blank, its line end included. */
+export function eachRow(
+  bytes: Uint8Array,
+  delimiter: number,
+  visit: (start: number, end: number) => void,
+): void {
+  const hasQuotes = bytes.includes(QUOTE);
+  for (let start = 0; start < bytes.length; ) {
+    const end = hasQuotes ? quotedRowEnd(bytes, start, delimiter) : plainRowEnd(bytes, start);
+    if (!isBlank(bytes, start, end)) visit(start, end);
+    start = end;
+  }
+}
+
+function plainRowEnd(bytes: Uint8Array, start: number): number {
+  const feed = bytes.indexOf(LF, start);
+  return feed < 0 ? bytes.length : feed + 1;
+}
+
+/** A quote opens a field at its start only; inside, two of them are one. */
+function quotedRowEnd(bytes: Uint8Array, start: number, delimiter: number): number {
+  let isStart = true;
+  let isQuoted = false;
+  for (let i = start; i < bytes.length; i++) {
+    const byte = bytes[i];
+    if (isQuoted) {
+      if (byte !== QUOTE) continue;
+      if (bytes[i + 1] === QUOTE) i++;
+      else isQuoted = false;
+    } else if (byte === LF) {
+      return i + 1;
+    } else if (byte === QUOTE && isStart) {
+      isQuoted = true;
+      isStart = false;
+    } else {
+      isStart = byte === delimiter;
+    }
+  }
+  return bytes.length;
+}
+
+function isBlank(bytes: Uint8Array, start: number, end: number): boolean {
+  return end - start <= 2 && (bytes[start] === LF || (bytes[start] === CR && bytes[start + 1] === LF));
+}
+
+/** Where a row's text ends: before its line end. */
+export function textEnd(bytes: Uint8Array, start: number, end: number): number {
+  let last = end;
+  if (last > start && bytes[last - 1] === LF) last--;
+  if (last > start && bytes[last - 1] === CR) last--;
+  return last;
+}
+
+/** The fields of one row, without their quotes. */
+export function fieldsOf(bytes: Uint8Array, start: number, end: number, delimiter: number): string[] {
+  const text = Buffer.from(
+    bytes.buffer,
+    bytes.byteOffset + start,
+    textEnd(bytes, start, end) - start,
+  ).toString();
+  const separator = String.fromCharCode(delimiter);
+  if (!text.includes('"')) return text.split(separator);
+  const fields: string[] = [];
+  for (let at = 0; at <= text.length; ) {
+    if (text[at] === '"') {
+      let field = '';
+      for (at++; at < text.length; at++) {
+        if (text[at] !== '"') field += text[at];
+        else if (text[at + 1] === '"') field += text[++at];
+        else break;
+      }
+      const next = text.indexOf(separator, at);
+      fields.push(field);
+      at = next < 0 ? text.length + 1 : next + 1;
+    } else {
+      const next = text.indexOf(separator, at);
+      fields.push(text.slice(at, next < 0 ? text.length : next));
+      at = next < 0 ? text.length + 1 : next + 1;
+    }
+  }
+  return fields;
+}

@@ -1,0 +1,74 @@
+// The real command in its own process, in a folder of its own.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const MAIN = resolve('dist/cli/main.js');
+
+export interface Ran {
+  /** Exit code; null if a signal ended it. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stdoutBytes: Buffer;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  readonly stdin?: string | Uint8Array;
+  readonly env?: Record<string, string>;
+  /** Sees the process as soon as it runs. */
+  readonly started?: (child: ChildProcess) => void;
+}
+
+export class CliFolder {
+  readonly path = mkdtempSync(join(tmpdir(), 'hexcodes-cli-'));
+
+  file(name: string): string {
+    return join(this.path, name);
+  }
+
+  write(name: string, content: string | Uint8Array): string {
+    writeFileSync(this.file(name), content);
+    return name;
+  }
+
+  read(name: string): string {
+    return readFileSync(this.file(name), 'utf8');
+  }
+
+  bytes(name: string): Buffer {
+    return readFileSync(this.file(name));
+  }
+
+  /** Names of all files, sorted. */
+  names(): string[] {
+    return readdirSync(this.path).sort();
+  }
+
+  run(args: readonly string[], { stdin, env = {}, started }: RunOptions = {}): Promise<Ran> {
+    return new Promise((done, failed) => {
+      const { NO_COLOR: _, FORCE_COLOR: __, HEXCODES_INDEX: ___, ...inherited } = process.env;
+      const child = spawn(process.execPath, [MAIN, ...args], {
+        cwd: this.path,
+        env: { ...inherited, ...env },
+      });
+      const out: Buffer[] = [];
+      const err: Buffer[] = [];
+      child.stdout.on('data', (bytes: Buffer) => out.push(bytes));
+      child.stderr.on('data', (bytes: Buffer) => err.push(bytes));
+      child.on('error', failed);
+      child.on('close', (code) => {
+        const stdoutBytes = Buffer.concat(out);
+        done({ code, stdout: stdoutBytes.toString(), stdoutBytes, stderr: Buffer.concat(err).toString() });
+      });
+      child.stdin.on('error', () => {});
+      child.stdin.end(stdin ?? '');
+      started?.(child);
+    });
+  }
+
+  remove(): void {
+    rmSync(this.path, { recursive: true, force: true });
+  }
+}

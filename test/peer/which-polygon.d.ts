@@ -1,0 +1,3 @@
+declare module 'which-polygon' {
+  export default function whichPolygon<P>(collection: unknown): (lngLat: [number, number]) => P | null;
+}
