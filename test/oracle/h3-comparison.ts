@@ -30,10 +30,16 @@ export type PointSource = (
   put: (latDeg: number, lngDeg: number, resolution: number) => void,
 ) => void;
 
-/** Uniform over the domain, every resolution as often. */
+/** Every resolution as often, in runs of 256: batches work in blocks of one resolution. */
+function resolutionOf(n: number): number {
+  return (n >> 8) % 16;
+}
+
+/** Uniform over the domain. */
 export function uniformPoints(random: () => number): PointSource {
   const { south, north, west, east } = DOMAIN;
-  return (n, put) => put(south + (north - south) * random(), west + (east - west) * random(), n % 16);
+  return (n, put) =>
+    put(south + (north - south) * random(), west + (east - west) * random(), resolutionOf(n));
 }
 
 /**
@@ -150,7 +156,7 @@ export function pointsByFaceBorder(random: () => number): PointSource {
       const lngDeg = faceBorderLngDeg(latDeg);
       if (lngDeg > DOMAIN.east - 0.001 || lngDeg < DOMAIN.west) continue;
       beside(latDeg, lngDeg, 0.01, faceBorderLngDeg(latDeg + 0.01) - lngDeg, random, (lat, lng) =>
-        put(lat, lng, n % 16),
+        put(lat, lng, resolutionOf(n)),
       );
       return;
     }
