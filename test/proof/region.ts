@@ -1,6 +1,9 @@
 // `npm run proof -- region [--size 20000000] [--seed S]`: the shipped map in the kernel against rings, at full size:
-// points anywhere, every line, and sweeps of one row in a thousand of the map.
+// points anywhere, every line, sweeps of one row in a thousand of the map, and the codes of places every 100 m along
+// every line at all 16 resolutions.
 import { parseArgs } from 'node:util';
+import { Hexcodes } from '#dist/node.js';
+import { checkCodes, placesAlong } from '../region/border-walk.js';
 import { randomFrom } from '../region/made-partitions.js';
 import { CheckedMap } from '../region/map-checks.js';
 import { shippedIndex } from '../region/shipped-index.js';
@@ -22,8 +25,12 @@ export default async function proveRegion(args: string[]): Promise<void> {
     map.checkRow(y);
     ++rows;
   }
+  const hexcodes = await Hexcodes.load();
+  const places = placesAlong(map.arcs, 100);
+  let codes = 0;
+  for (let resolution = 0; resolution < 16; ++resolution) codes += checkCodes(hexcodes, places, resolution);
   console.log(
     `region: ${size} points (seed ${seed}), ${besideLines} on and beside lines, ${rows} rows swept: ` +
-      'one region inside, none outside',
+      `one region inside, none outside; ${codes} codes along all lines, 16 resolutions: within reach, read back`,
   );
 }
