@@ -1,0 +1,117 @@
+// Peers that do not behave: bodies byte by byte, connections dropped at every place, pipelines, mutated requests.
+
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { randomFrom } from '../open-world.js';
+import { fuzz } from './fuzz.js';
+import { parseAnswers, sendRaw, startServer, type TestServer } from './server.js';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer({ logLevel: 'info' });
+});
+afterAll(() => server.stop());
+
+const post = (path: string, type: string, body: string) =>
+  `POST ${path} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${server.key}\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+const get = (query: string) => `GET ${query} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${server.key}\r\n\r\n`;
+const JSON_BODY = '{"lat": 21.0288, "lng": 105.8525, "resolution": 9}';
+
+test('a request one byte at a time gets the same answer', async () => {
+  const request = post('/v1/hexcodes/encode', 'application/json', JSON_BODY);
+  const [whole] = parseAnswers(await sendRaw(server.port, request));
+  // The request line in one piece: see the next test.
+  const lineEnd = request.indexOf('\r\n') + 2;
+  const pieces = [request.slice(0, lineEnd), ...request.slice(lineEnd)];
+  const [bytewise] = parseAnswers(await sendRaw(server.port, pieces, { gapMs: 1 }));
+  expect(whole?.status).toBe(200);
+  expect(bytewise?.body).toBe(whole?.body);
+  const chunks = [...JSON_BODY].map((c) => `1\r\n${c}\r\n`).join('');
+  const head = request.replace(/Content-Length: \d+/, 'Transfer-Encoding: chunked').split('\r\n\r\n')[0];
+  const [chunked] = parseAnswers(await sendRaw(server.port, `${head}\r\n\r\n${chunks}0\r\n\r\n`));
+  expect(chunked?.body).toBe(whole?.body);
+});
+
+/** Places where the binary takes a request line that ends there for another version of HTTP, and answers 505 itself. */
+function mistakenCuts(request: string): number[] {
+  const method = request.indexOf(' ') + 1;
+  const version = request.indexOf(' HTTP/1.1\r');
+  return [method, ...Array.from({ length: ' HTTP/1.1\r'.length }, (_, i) => version + 1 + i)];
+}
+
+test('every cut of a request into two segments gives the same answer, but for the binary’s own mistakes', async () => {
+  for (const request of [
+    get('/v1/hexcodes/encode?lat=21.0288&lng=105.8525'),
+    post('/v1/hexcodes/decode', 'application/x-www-form-urlencoded', 'hexcodes=HN-2J'),
+  ]) {
+    const [whole] = parseAnswers(await sendRaw(server.port, request, { idleMs: 100 }));
+    expect(whole?.status).toBe(200);
+    const cuts = Array.from({ length: request.length - 1 }, (_, i) => i + 1);
+    const different: number[] = [];
+    while (cuts.length > 0) {
+      const tries = cuts.splice(0, 40).map(async (cut) => {
+        const pieces = [request.slice(0, cut), request.slice(cut)];
+        const received = await sendRaw(server.port, pieces, { idleMs: 200, gapMs: 10 });
+        if (received.startsWith('HTTP/1.1 505 ')) different.push(cut);
+        else expect(parseAnswers(received)[0]?.body, `cut at ${cut}`).toBe(whole?.body);
+      });
+      await Promise.all(tries);
+    }
+    expect(different.sort((a, b) => a - b)).toEqual(mistakenCuts(request));
+  }
+});
+
+test('clients that vanish at any place of a request leave nothing behind', async () => {
+  const request = post('/v1/hexcodes/encode', 'application/json', JSON_BODY);
+  await Promise.all(
+    Array.from({ length: 200 }, async (_, i) => {
+      const socket = connect(server.port, '127.0.0.1');
+      await once(socket, 'connect');
+      socket.write(request.slice(0, 1 + ((i * 7) % request.length)));
+      if (i % 2 === 0) socket.resetAndDestroy();
+      else socket.destroy();
+      await once(socket, 'close');
+    }),
+  );
+  const [answer] = parseAnswers(await sendRaw(server.port, request));
+  expect(answer?.status).toBe(200);
+});
+
+test('pipelined singles all answer, in order', async () => {
+  const random = randomFrom(11);
+  const wanted: string[] = [];
+  let pipeline = '';
+  for (let i = 0; i < 500; i++) {
+    const lat = (9 + random() * 10).toFixed(5);
+    const lng = (103 + random() * 5).toFixed(5);
+    wanted.push(`"lat":${Number(lat)},"lng":${Number(lng)},`);
+    pipeline +=
+      i % 3 === 0
+        ? post('/v1/hexcodes/encode', 'application/json', `{"lat":${lat},"lng":${lng}}`)
+        : get(`/v1/hexcodes/encode?lat=${lat}&lng=${lng}`);
+  }
+  const answers = parseAnswers(await sendRaw(server.port, pipeline));
+  expect(answers.map((a) => a.status)).toEqual(wanted.map(() => 200));
+  for (const [i, answer] of answers.entries()) expect(answer.body).toContain(wanted[i]);
+});
+
+test('500 pipelined refusals all answer too', async () => {
+  const requests = Array.from({ length: 500 }, (_, i) =>
+    get(i % 2 ? '/v1/hexcodes/encode?lat=x' : '/nowhere'),
+  );
+  const answers = parseAnswers(await sendRaw(server.port, requests.join('')));
+  expect(answers).toHaveLength(500);
+});
+
+test('mutated requests: the same process, memory back to its base', async () => {
+  const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31);
+  const result = await fuzz(5000, randomFrom(seed));
+  const told = `seed ${seed}: ${JSON.stringify(result)}`;
+  expect(result.samePid, told).toBe(true);
+  expect(result.statuses['200'], told).toBeGreaterThan(100);
+  expect(result.statuses['400'], told).toBeGreaterThan(100);
+  expect(result.statuses['500'], told).toBeUndefined();
+  const grownBytes = result.endResidentBytes - result.baseResidentBytes;
+  expect(grownBytes, told).toBeLessThan(32 * 2 ** 20);
+});
