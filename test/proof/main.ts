@@ -3,6 +3,7 @@
 /** Each proof is a module whose default export runs it and throws, or sets the exit code, when it fails. */
 const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promise<void> }>> = {
   h3: () => import('./h3.js'),
+  'http-fuzz': () => import('./http-fuzz.js'),
   read: () => import('./read.js'),
   region: () => import('./region.js'),
   typos: () => import('./typos.js'),
