@@ -1,6 +1,9 @@
 // From records and texts back to cells and positions. A position is the centre of the cell.
 
 import { CAPACITY, INPUT, INVALID_HEXCODE, OK, OUTPUT, OUTSIDE_COVERAGE, RECORD_BYTES, TEXT_IN } from "./memory";
+import { LATTICE, SCAN_BLOCK } from "./face5/block";
+import { storeCenters } from "./face5/center";
+import { scanRecords, UNKNOWN } from "./face5/scan";
 import { isCell, resolutionOf } from "./h3/cell";
 import { findCenter } from "./h3/center";
 import { positionLatDeg, positionLngDeg } from "./h3/projection";
@@ -15,6 +18,43 @@ const NO_RESOLUTION: u8 = 255;
 /** Where readText puts the canonical record. */
 const READ_RECORD: usize = OUTPUT + 32;
 
+/** A failed position. */
+// @ts-ignore: decorator
+@inline
+function storeNowhere(position: usize): void {
+  store<u64>(position, NAN_BITS);
+  store<u64>(position, NAN_BITS, 8);
+}
+
+/** Two positions, for the last point of an odd count. */
+const LAST: usize = memory.data(32, 16);
+
+/** Makes a resolution UNKNOWN; 1 if it was not. */
+function forget(resolution: usize): u32 {
+  let known = u32(load<u8>(resolution) != UNKNOWN);
+  store<u8>(resolution, <u8>UNKNOWN);
+  return known;
+}
+
+/** LATTICE to positions; makes the resolutions of points outside the box UNKNOWN and returns how many became so. */
+function centerBlock(count: u32, positions: usize, resolutions: usize): u32 {
+  let unknown: u32 = 0;
+  for (let n: u32 = 0; n < count; n += 2) {
+    let whole = n + 1 < count;
+    let to = whole ? positions + 16 * n : LAST;
+    let inside = storeCenters(v128.load(LATTICE + 8 * n), to);
+    if (!whole) {
+      v128.store(positions + 16 * n, v128.load(LAST));
+      inside |= 2;
+    }
+    if (inside != 3) {
+      if (!(inside & 1)) unknown += forget(resolutions + n);
+      if (!(inside & 2)) unknown += forget(resolutions + n + 1);
+    }
+  }
+  return unknown;
+}
+
 /**
  * Decodes `count` records (at most CAPACITY) of INPUT; OUTPUT: (f64 latDeg, f64 lngDeg) × count, u8 resolution × count,
  * u8 status × count; NaN, NaN and 255 for what is no hexcode. The bytes of a record are read up to the first NUL, byte
@@ -22,19 +62,26 @@ const READ_RECORD: usize = OUTPUT + 32;
  */
 export function decodeBatch(count: u32): u32 {
   assert(count <= CAPACITY);
-  let failed: u32 = 0;
   let resolutions = OUTPUT + 16 * count;
   let statuses = resolutions + count;
-  for (let n: u32 = 0; n < count; n++) {
+  let unknown: u32 = 0;
+  memory.fill(statuses, <u8>OK, count);
+  for (let first: u32 = 0; first < count; first += SCAN_BLOCK) {
+    let size = min(SCAN_BLOCK, count - first);
+    unknown += scanRecords(INPUT + first * RECORD_BYTES, size, resolutions + first);
+    unknown += centerBlock(size, OUTPUT + 16 * first, resolutions + first);
+  }
+  let failed: u32 = 0;
+  for (let n: u32 = 0; unknown > 0; n++) {
+    if (load<u8>(resolutions + n) != UNKNOWN) continue;
+    unknown--;
     let position = OUTPUT + 16 * n;
     if (readBytes(INPUT + n * RECORD_BYTES, RECORD_BYTES - 1) && findCenter(readCell)) {
       store<f64>(position, positionLatDeg);
       store<f64>(position, positionLngDeg, 8);
       store<u8>(resolutions + n, <u8>resolutionOf(readCell));
-      store<u8>(statuses + n, <u8>OK);
     } else {
-      store<u64>(position, NAN_BITS);
-      store<u64>(position, NAN_BITS, 8);
+      storeNowhere(position);
       store<u8>(resolutions + n, NO_RESOLUTION);
       store<u8>(statuses + n, <u8>INVALID_HEXCODE);
       failed++;
@@ -56,8 +103,7 @@ export function readText(units: u32): u32 {
     store<u8>(OUTPUT, <u8>readAdmin, 25);
     return storeRecord(READ_RECORD, readCell, readAdmin);
   }
-  store<u64>(OUTPUT, NAN_BITS);
-  store<u64>(OUTPUT, NAN_BITS, 8);
+  storeNowhere(OUTPUT);
   store<u64>(OUTPUT, 0, 16);
   store<u8>(OUTPUT, NO_RESOLUTION, 24);
   store<u8>(OUTPUT, <u8>NO_ADMIN, 25);
@@ -72,8 +118,7 @@ export function centerOf(cell: u64): u32 {
     store<f64>(OUTPUT, positionLngDeg, 8);
     return OK;
   }
-  store<u64>(OUTPUT, NAN_BITS);
-  store<u64>(OUTPUT, NAN_BITS, 8);
+  storeNowhere(OUTPUT);
   return OUTSIDE_COVERAGE;
 }
 

@@ -1,11 +1,18 @@
 // How the passes over a block of points use SCRATCH, 27 KiB of its 64:
 //
+// Encoding:
+//
 //   LATTICE   i32 i, i32 j      of each point at resolution 15, face 5
 //   WORDS     u64               base cell << 45 | digits
 //   ADMINS    u32               admin number
 //   QUOTIENTS_I, _J     f32     quotients between two look-ups
 //   PLACES    u32               where the next look-up reads
 //   LOWER, MIDDLE, UPPER  u32   entries of digits 12-15, 8-11, 4-7
+//
+// and decoding, blocks of half the size:
+//
+//   LATTICE   the same
+//   TEXTS     8 × u16 lanes, 16 × u8 values, u32 fault, u8 pairs, u8 admin number, 48 bytes each
 
 import { SCRATCH } from "../memory";
 
@@ -21,3 +28,14 @@ export const PLACES: usize = QUOTIENTS_J + 4 * BLOCK;
 export const LOWER: usize = PLACES + 4 * BLOCK;
 export const MIDDLE: usize = LOWER + 4 * BLOCK;
 export const UPPER: usize = MIDDLE + 4 * BLOCK;
+
+/** Records of a block. */
+export const SCAN_BLOCK: u32 = 256;
+
+export const TEXTS: usize = WORDS;
+export const TEXT_BYTES: usize = 48;
+export const AT_VALUES: usize = 16;
+export const AT_FAULT: usize = 32;
+export const AT_PAIRS: usize = 36;
+export const AT_ADMIN: usize = 37;
+export const AT_SUM: usize = 40;

@@ -19,7 +19,7 @@ function timesG(element: u32, n: i32): u32 {
 }
 
 /** The counters of an element with so many pairs to its right. */
-function shareOf(element: u32, pairsToTheRight: i32): u32 {
+export function shareOf(element: u32, pairsToTheRight: i32): u32 {
   element = timesG(element, 2 * pairsToTheRight);
   return element % 5 | (element & 1) << 5 | (element >> 1 & 1) << 8;
 }

@@ -3,9 +3,10 @@
 // Copyright Uber Technologies, Inc., Apache License 2.0).
 
 import { baseCellOf, digitShift, isCell, resolutionOf } from "./cell";
-import { homeOf, homePosition } from "./faces";
+import { FACE_5, homeOf, homePosition } from "./faces";
 import { cellI, cellJ, setCell, SIN60, stepDown, stepToCenterChild } from "./lattice";
-import { toPosition } from "./projection";
+import { setPosition, toPosition } from "./projection";
+import { centerInBox, centerLatDeg, centerLngDeg } from "../face5/center";
 
 /** 7^(r/2) for even r: the unit of resolution 0 in units of resolution r. */
 function unitsOf(evenResolution: i32): i32 {
@@ -43,6 +44,14 @@ export function findCenter(cell: u64): bool {
     for (let r = 1; r <= resolution; r++) stepDown(r, 0);
     i = cellI - i;
     j = cellJ - j;
+  }
+  if (face == FACE_5) {
+    setCell(i, j);
+    for (let r = resolution + 1; r <= 15; r++) stepToCenterChild(r, cellI, cellJ);
+    if (centerInBox(cellI, cellJ)) {
+      setPosition(centerLatDeg, centerLngDeg);
+      return true;
+    }
   }
   toPosition(face, <f64>i - 0.5 * <f64>j, <f64>j * SIN60, resolution);
   return true;

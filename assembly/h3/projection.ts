@@ -95,6 +95,14 @@ export function toPlane(latDeg: f64, lngDeg: f64, resolution: i32): void {
   planeY = r * sin(theta);
 }
 
+/** Sets positionLatDeg and positionLngDeg, for those who know a position another way. */
+// @ts-ignore: decorator
+@inline
+export function setPosition(latDeg: f64, lngDeg: f64): void {
+  positionLatDeg = latDeg;
+  positionLngDeg = lngDeg;
+}
+
 /** Sets positionLatDeg and positionLngDeg: the position of (x, y) of a face's plane of `resolution`. */
 export function toPosition(face: i32, x: f64, y: f64, resolution: i32): void {
   let px = centerX(face);

@@ -1,0 +1,272 @@
+// Records of canonical text -> lattice points. A record is read as one vector: its payload is put into pairs, its bytes
+// become symbol values by three look-ups of sixteen, and the words of its pairs (lattice offset, digits, share of the
+// check) are added up. Every other text, right or wrong, is left to hexcode/reading.ts.
+//
+//   payload   h pp pp - pp pp c     ->  lanes of 16 bits   pp pp pp pp .. hc
+//             h pp pp - pp pp p - p c                      pp pp pp pp pp hc
+
+import { RECORD_BYTES } from "../memory";
+import { baseCellOf } from "../h3/cell";
+import { baseCellAt, FACE_5 } from "../h3/faces";
+import { cellI, cellJ, setCell, stepDown, stepToCenterChild } from "../h3/lattice";
+import { ADMIN_UNITS } from "../hexcode/admin";
+import { SYMBOLS, symbolOf } from "../hexcode/alphabet";
+import { cellOfHead, digitsOf, HEADS, isRootHead, reachRow } from "../hexcode/payload";
+import { inReach } from "../hexcode/record";
+import { AT_ADMIN, AT_FAULT, AT_PAIRS, AT_SUM, AT_VALUES, LATTICE, TEXT_BYTES, TEXTS } from "./block";
+import { ADMIN_PREFIXES, ADMIN_SHARES, CHECKS, PAIR_WORDS, shareOf } from "./symbols";
+
+const DASH: u32 = 0x2d;
+
+// --- Shapes: what differs between texts of 0 to 5 pairs ---
+
+/** Bytes of the payload up to its first NUL → number of pairs, or 6 for no payload's length. */
+const SHAPES: usize = memory.data<u8>([6, 6, 0, 6, 1, 6, 6, 2, 6, 3, 6, 4, 6, 6, 5, 6]);
+
+/** Number of pairs × 16 → for each byte of the lanes its place in the payload, 255 for none. */
+const PLACES: usize = memory.data(7 * 16, 16);
+/** Number of pairs → bits of the lanes' bytes that hold symbols (of 6 what none fills); of the payload's with hyphens. */
+const FILLED: usize = memory.data(7 * 4);
+const HYPHENS: usize = memory.data<u32>([0, 0, 1 << 5, 1 << 5, 1 << 5, 1 << 5 | 1 << 11, 0]);
+/** Number of pairs → which places must not be short, and what they must look like (of five pairs the last is). */
+const SHORT_MASK: usize = memory.data<u32>([31, 30, 29, 27, 23, 31]);
+const SHORT_WANTED: usize = memory.data<u32>([0, 0, 0, 0, 0, 16]);
+
+const HEAD_LANE: u32 = 10;
+const CHECK_LANE: u32 = 11;
+
+/** Where symbol n of a payload stands: after five and ten of them comes a hyphen. */
+function placeOf(symbol: u32): u32 {
+  return symbol + u32(symbol >= 5) + u32(symbol >= 10);
+}
+
+for (let pairs: u32 = 0; pairs < 6; pairs++) {
+  let places = PLACES + 16 * pairs;
+  let filled: u32 = 1 << HEAD_LANE | 1 << CHECK_LANE;
+  memory.fill(places, 255, 16);
+  for (let n: u32 = 0; n < 2 * pairs; n++) {
+    store<u8>(places + n, <u8>placeOf(n + 1));
+    filled |= 1 << n;
+  }
+  store<u8>(places, 0, HEAD_LANE);
+  store<u8>(places + CHECK_LANE, <u8>placeOf(2 * pairs + 1));
+  store<u32>(FILLED + 4 * pairs, filled);
+}
+store<u32>(FILLED, 1 << 16, 24);
+
+// --- Symbols: value + 1 of the characters from "2", from "C" and from "S" on, sixteen each; 0 for none ---
+
+const FROM_2: usize = memory.data(48, 16);
+const FROM_C: usize = FROM_2 + 16;
+const FROM_S: usize = FROM_2 + 32;
+const FIRSTS: usize = memory.data<u8>([0x32, 0x43, 0x53]);
+
+for (let value: u32 = 0; value < 20; value++) {
+  let character: u32 = load<u8>(SYMBOLS + value);
+  let table: u32 = character >= 0x53 ? 2 : character >= 0x43 ? 1 : 0;
+  store<u8>(FROM_2 + 16 * table + character - load<u8>(FIRSTS + table), <u8>(value + 1));
+}
+
+/** Vectors of one number each: as literals they would be built anew at every use. */
+const VECTORS: usize = memory.data(7 * 16, 16);
+const HYPHEN: usize = VECTORS;
+const CHARACTER_2: usize = VECTORS + 16;
+const CHARACTER_C: usize = VECTORS + 32;
+const CHARACTER_S: usize = VECTORS + 48;
+const LOW_BYTE: usize = VECTORS + 64;
+const TWENTY: usize = VECTORS + 80;
+/** Two symbols of value 0 in the lanes of pairs: pair value 0, which no code has. */
+const PAIR_0: usize = VECTORS + 96;
+
+memory.fill(HYPHEN, <u8>DASH, 16);
+memory.fill(CHARACTER_2, 0x32, 16);
+memory.fill(CHARACTER_C, 0x43, 16);
+memory.fill(CHARACTER_S, 0x53, 16);
+v128.store(LOW_BYTE, i16x8.splat(255));
+v128.store(TWENTY, i16x8.splat(20));
+v128.store(PAIR_0, i16x8(0x101, 0x101, 0x101, 0x101, 0x101, -1, -1, -1));
+
+// --- Words of pairs ---
+
+/** A lane is 20 × (first value + 1) + second value + 1: the pair's value + 21, or 0 for no pair. */
+const LANE_0: u32 = 21;
+const LANES: u32 = 421;
+
+/**
+ * Place 0 to 4 × LANES + lane → u64 that adds up: bits 0-10 share of the check, 11-14 digits, 15-19 the place's bit if
+ * the pair is short, from 20 and from 42 its offset j and i at resolution 15, signed.
+ */
+const SUMMANDS: usize = memory.data(5 * LANES * 8);
+
+for (let value: u32 = 1; value < 400; value++) {
+  let bits = digitsOf(value);
+  let length = (bits & 7) != 7 ? 3 : (bits >> 3 & 7) != 7 ? 2 : 1;
+  for (let place: u32 = 0; place < 5; place++) {
+    if (place == 4 && length == 3) continue;
+    setCell(0, 0);
+    let resolution = 2 + 3 * <i32>place;
+    for (let n = 0; n < length; n++) stepDown(resolution++, bits >> (6 - 3 * n) & 7);
+    for (; resolution <= 15; resolution++) stepToCenterChild(resolution, cellI, cellJ);
+    let word = <u64>(load<u32>(PAIR_WORDS + 2048 * place + 4 * bits) & 0x7ff) | <u64>length << 11;
+    if (length < 3) word |= <u64>1 << (15 + place);
+    store<u64>(SUMMANDS + 8 * (LANES * place + LANE_0 + value), word + (<i64>cellJ << 20) + (<i64>cellI << 42));
+  }
+}
+
+// --- Heads and admin codes ---
+
+/**
+ * Head symbol's value + 1 → i32 i, i32 j of its centre at resolution 15 on face 5; i32 -1 where its digits stand half
+ * a turn, else 0; u32 share of the check, ROOT for a resolution-0 cell, RESERVED for no head.
+ */
+const HEAD_ROWS: usize = memory.data(21 * 16);
+const HEAD_ROWS_4: usize = HEAD_ROWS + 4;
+const HEAD_ROWS_8: usize = HEAD_ROWS + 8;
+const HEAD_ROWS_12: usize = HEAD_ROWS + 12;
+const ROOT: u32 = 1 << 16;
+const RESERVED: u32 = 1 << 17;
+
+for (let head: u32 = 0; head < 20; head++) {
+  let row = HEAD_ROWS + 16 * (head + 1);
+  store<u32>(row, RESERVED, 12);
+  if (head >= HEADS) continue;
+  let cell = cellOfHead(head, 1, 0);
+  let digit = <i32>(cell >> 42) & 7;
+  for (let at = 0; at < 9; at++) {
+    let base = baseCellAt(FACE_5, at / 3, at % 3);
+    if (base < 0 || (base & 127) != baseCellOf(cell)) continue;
+    setCell(at / 3, at % 3);
+    if (isRootHead(head)) stepToCenterChild(1, cellI, cellJ);
+    else stepDown(1, base & 128 && digit ? 7 - digit : digit);
+    store<i32>(row, base & 128 ? -1 : 0, 8);
+  }
+  for (let r = 2; r <= 15; r++) stepToCenterChild(r, cellI, cellJ);
+  store<i32>(row, cellI);
+  store<i32>(row, cellJ, 4);
+  store<u32>(row, shareOf(head, 5) | (isRootHead(head) ? ROOT : 0), 12);
+}
+
+/** Hash of the prefix bytes (with "-") → the same bytes; and the admin number. */
+const SLOTS: u32 = 256;
+const SLOT_PREFIXES: usize = memory.data(SLOTS * 4);
+const SLOT_ADMINS: usize = memory.data(SLOTS);
+/** The first odd multiplier under which the 34 prefixes fall into different slots. */
+let multiplier: u32 = 0x9e3779b1;
+
+// @ts-ignore: decorator
+@inline
+function slotOf(prefix: u32): u32 {
+  return prefix * multiplier >> 24;
+}
+
+function fillSlots(): bool {
+  memory.fill(SLOT_PREFIXES, 0, SLOTS * 4);
+  for (let admin: u32 = 0; admin < ADMIN_UNITS; admin++) {
+    let prefix = load<u32>(ADMIN_PREFIXES + 4 * admin);
+    let slot = slotOf(prefix);
+    if (load<u32>(SLOT_PREFIXES + 4 * slot) != 0) return false;
+    store<u32>(SLOT_PREFIXES + 4 * slot, prefix);
+    store<u8>(SLOT_ADMINS + slot, <u8>admin);
+  }
+  return true;
+}
+while (!fillSlots()) multiplier += 2;
+
+// --- The passes ---
+
+/** What scanning leaves instead of a resolution where the careful path must read. */
+export const UNKNOWN: u32 = 255;
+
+// @ts-ignore: decorator
+@inline
+function summand(place: u32, text: usize): u64 {
+  return load<u64>((LANES * place + <u32>load<u16>(text + 2 * place)) << 3, SUMMANDS);
+}
+
+/** Records to TEXTS: each one's lanes, values, number of pairs, admin number, and whether it has any fault of form. */
+function splitTexts(records: usize, count: u32): void {
+  let text = TEXTS;
+  for (let end = records + <usize>count * RECORD_BYTES; records < end; records += RECORD_BYTES, text += TEXT_BYTES) {
+    let prefix = load<u32>(records);
+    let two = (prefix >> 16 & 255) == DASH;
+    prefix &= two ? 0xffffff : 0xffffffff;
+    let slot = slotOf(prefix);
+    let fault = load<u32>(slot << 2, SLOT_PREFIXES) ^ prefix;
+
+    let payload = v128.load(records + 4 - <usize>two);
+    let nuls = i8x16.bitmask(i8x16.eq(payload, i8x16.splat(0)));
+    let pairs: u32 = load<u8>(ctz(nuls | 0x8000), SHAPES);
+    fault |= load<u32>(pairs << 2, HYPHENS) & ~i8x16.bitmask(i8x16.eq(payload, v128.load(HYPHEN)));
+    let symbols = i8x16.swizzle(payload, v128.load(pairs << 4, PLACES));
+    let values = v128.or(
+      v128.or(
+        i8x16.swizzle(v128.load(FROM_2), i8x16.sub(symbols, v128.load(CHARACTER_2))),
+        i8x16.swizzle(v128.load(FROM_C), i8x16.sub(symbols, v128.load(CHARACTER_C))),
+      ),
+      i8x16.swizzle(v128.load(FROM_S), i8x16.sub(symbols, v128.load(CHARACTER_S))),
+    );
+    // stored and loaded again: otherwise the compiler makes them anew for every use
+    v128.store(text, values, AT_VALUES);
+    values = v128.load(text, AT_VALUES);
+    let symbolsFound = v128.andnot(values, i16x8.eq(values, v128.load(PAIR_0)));
+    fault |= i8x16.bitmask(i8x16.eq(symbolsFound, i8x16.splat(0))) ^ 0xffff ^ load<u32>(pairs << 2, FILLED);
+    let lanes = i16x8.add(
+      i16x8.mul(v128.and(values, v128.load(LOW_BYTE)), v128.load(TWENTY)), i16x8.shr_u(values, 8),
+    );
+    v128.store(text, lanes);
+    store<u32>(text, fault, AT_FAULT);
+    store<u8>(text, <u8>pairs, AT_PAIRS);
+    store<u8>(text, load<u8>(slot, SLOT_ADMINS), AT_ADMIN);
+  }
+}
+
+/** A text without fault of form: its lattice point, and its resolution; or UNKNOWN if it is no code. */
+// @ts-ignore: decorator
+@inline
+function addUp(text: usize, lattice: usize): u32 {
+  let sum = summand(0, text) + summand(1, text) + summand(2, text) + summand(3, text) + summand(4, text);
+  store<u64>(text, sum, AT_SUM);
+  sum = load<u64>(text, AT_SUM);
+  let pairs: u32 = load<u8>(text, AT_PAIRS);
+  let admin: u32 = load<u8>(text, AT_ADMIN);
+  let headValue: u32 = load<u8>(text, AT_VALUES + HEAD_LANE);
+  let row: u32 = headValue << 4;
+  let head = load<u32>(row, HEAD_ROWS_12);
+  let digits = <u32>(sum >> 11) & 15;
+  let short = <u32>(sum >> 15) & load<u32>(pairs << 2, SHORT_MASK) ^ load<u32>(pairs << 2, SHORT_WANTED);
+  let check = symbolOf(<u32>load<u8>(text, AT_VALUES + CHECK_LANE) - 1);
+  let wanted: u32 = load<u8>(pairs << 9 | <u32>sum + head + load<u32>(admin << 2, ADMIN_SHARES) & 511, CHECKS);
+  let first = pairs == 0 ? 0 : <u32>load<u16>(text) - LANE_0;
+  let root = head >> 16;
+  if (short | (check ^ wanted) | root >> 1 || (root && pairs) || !inReach(reachRow(headValue - 1, first), admin)) {
+    return UNKNOWN;
+  }
+
+  let turn = load<i32>(row, HEAD_ROWS_8);
+  let i = <i32>(<i64>(sum + (<u64>1 << 41)) >> 42);
+  let j = <i32>(<i64>(sum << 22) >> 42);
+  store<i32>(lattice, load<i32>(row, HEAD_ROWS) + (i ^ turn) - turn);
+  store<i32>(lattice, load<i32>(row, HEAD_ROWS_4) + (j ^ turn) - turn, 4);
+  return digits + 1 - root;
+}
+
+/**
+ * At most SCAN_BLOCK records -> LATTICE, each cell's centre descendant of resolution 15, and their resolutions; UNKNOWN
+ * and the point (0, 0) for all but canonical text of a valid code. Returns how many are UNKNOWN; fills up a last two.
+ */
+export function scanRecords(records: usize, count: u32, resolutions: usize): u32 {
+  splitTexts(records, count);
+  let unknown: u32 = 0;
+  let lattice = LATTICE;
+  let text = TEXTS;
+  for (let n: u32 = 0; n < count; n++, lattice += 8, text += TEXT_BYTES) {
+    let resolution = load<u32>(text, AT_FAULT) ? UNKNOWN : addUp(text, lattice);
+    if (resolution == UNKNOWN) {
+      store<u64>(lattice, 0);
+      unknown++;
+    }
+    store<u8>(resolutions + n, <u8>resolution);
+  }
+  store<u64>(lattice, 0);
+  return unknown;
+}
