@@ -8,12 +8,9 @@ import type { Hexcodes } from '../node.js';
 import type { Operation } from '../wire/job.js';
 import { CliFailure, EXIT } from './exit-codes.js';
 import { FILE_FORMATS, requireFormat } from './files/format.js';
-import { convertFiles, type ErrorPolicy } from './files/run.js';
-import { notAHexcode } from './inspect.js';
+import type { ErrorPolicy } from './files/run.js';
 import { loadLibrary } from './library.js';
-import { paintFor } from './paint.js';
 import { looksSwapped, type Position, parsePosition, requireResolution } from './position.js';
-import { summaryOf } from './summary.js';
 
 interface ConvertOptions {
   output?: string;
@@ -82,7 +79,7 @@ export async function convert(operation: Operation, what: string[], options: Con
       operation === 'decode' &&
       !/[/\\]|\.(?:csv|tsv|ndjson|jsonl|geojson|json|parquet|arrow|gz|txt)$/i.test(only)
     ) {
-      decodeOne(await loadLibrary(), only, options.json === true);
+      await decodeOne(await loadLibrary(), only, options.json === true);
       return;
     }
   }
@@ -121,6 +118,12 @@ async function convertWhole(
     if (!isQuiet) process.stderr.write(`${line}\n`);
   };
   const errors = errorPolicy(options.errors);
+  // Formats, pool and geometry are loaded by those who need them: one position is answered without.
+  const [{ convertFiles }, { summaryOf }, { paintFor }] = await Promise.all([
+    import('./files/run.js'),
+    import('./summary.js'),
+    import('./paint.js'),
+  ]);
   const { tally, elapsedMs } = await convertFiles(
     await loadLibrary(),
     {
@@ -170,9 +173,9 @@ function encodeOne(hexcodes: Hexcodes, position: Position, resolution: number, i
   }
 }
 
-function decodeOne(hexcodes: Hexcodes, text: string, isJson: boolean): void {
+async function decodeOne(hexcodes: Hexcodes, text: string, isJson: boolean): Promise<void> {
   const read = hexcodes.read(text);
-  if (read === null) throw notAHexcode(hexcodes, text);
+  if (read === null) throw (await import('./inspect.js')).notAHexcode(hexcodes, text);
   const { hexcodes: code, lat, lng, resolution, admin_code } = read;
   const answer = { hexcodes: code, lat, lng, resolution, admin_code };
   process.stdout.write(`${isJson ? JSON.stringify(answer) : `${lat},${lng}`}\n`);

@@ -28,7 +28,7 @@ export function workerKernel(): Promise<WorkerKernel> {
   });
 }
 
-const indexPath = (): string | undefined => process.env['HEXCODES_INDEX'] || undefined;
+const indexPath = (): string | undefined => process.env.HEXCODES_INDEX || undefined;
 
 function readOnce(): Promise<HexcodesData> {
   reading ??= readDataFiles(indexPath());

@@ -2,10 +2,12 @@
 
 /** Each proof is a module whose default export runs it and throws, or sets the exit code, when it fails. */
 const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promise<void> }>> = {
+  files: () => import('./files.js'),
   h3: () => import('./h3.js'),
   'http-fuzz': () => import('./http-fuzz.js'),
   read: () => import('./read.js'),
   region: () => import('./region.js'),
+  resume: () => import('./resume.js'),
   typos: () => import('./typos.js'),
 };
 

@@ -1,7 +1,6 @@
 // The way of rows in columns, from any format into any: sources, the converter, sinks, and what becomes of failed rows.
 
 import { badInput, CliFailure, EXIT } from '../exit-codes.js';
-import { arrowSink, openArrow } from './arrow.js';
 import { type ConvertedRows, type RowConverter, rowConverter, rowsWhere } from './convert-rows.js';
 import { csvSink, openCsv } from './csv.js';
 import { type FileFormat, formatOfName } from './format.js';
@@ -9,13 +8,12 @@ import { type CollectionFrame, type GeoJsonSource, geoJsonSink, openGeoJson } fr
 import type { Input } from './input.js';
 import { ndjsonSink, openNdjson } from './ndjson.js';
 import type { Output } from './output.js';
-import { openParquet, parquetSink } from './parquet.js';
 import type { Run } from './run.js';
 import { type TableSink, type TableSource, textOf } from './table.js';
 import { ROW_FAILURES } from './tally.js';
 
 /** Opens an input as rows in columns. @param isStrict whether the target is a table, which needs its columns first */
-export function openTable(input: Input, format: FileFormat, isStrict: boolean): Promise<TableSource> {
+export async function openTable(input: Input, format: FileFormat, isStrict: boolean): Promise<TableSource> {
   switch (format) {
     case 'csv':
       return openCsv(input, ',');
@@ -26,19 +24,19 @@ export function openTable(input: Input, format: FileFormat, isStrict: boolean): 
     case 'geojson':
       return openGeoJson(input, isStrict);
     case 'parquet':
-      return openParquet(input);
+      return (await import('./parquet.js')).openParquet(input);
     case 'arrow':
-      return openArrow(input);
+      return (await import('./arrow.js')).openArrow(input);
   }
 }
 
-function openSink(
+async function openSink(
   format: FileFormat,
   output: Output,
   { columns, position }: RowConverter,
   frame: CollectionFrame | null,
   isContinued: boolean,
-): TableSink {
+): Promise<TableSink> {
   switch (format) {
     case 'csv':
       return csvSink(output, columns, ',', isContinued);
@@ -53,9 +51,11 @@ function openSink(
       return geoJsonSink(output, columns, position, frame);
     }
     case 'parquet':
-      return parquetSink(output, columns, textOf);
-    case 'arrow':
-      return arrowSink(output, columns, !/\.arrows$/i.test(output.name) && output.name !== '(stdout)');
+      return (await import('./parquet.js')).parquetSink(output, columns, textOf);
+    case 'arrow': {
+      const isFile = !/\.arrows$/i.test(output.name) && output.name !== '(stdout)';
+      return (await import('./arrow.js')).arrowSink(output, columns, isFile);
+    }
   }
 }
 
@@ -83,10 +83,10 @@ export async function convertTables(run: Run): Promise<void> {
       );
       sourceColumns = JSON.stringify(columns);
       const frame = sourceFormat === 'geojson' ? (source as GeoJsonSource).frame : null;
-      sink = openSink(targetFormat, output, converter, frame, (from?.outputOffset ?? 0) > 0);
+      sink = await openSink(targetFormat, output, converter, frame, (from?.outputOffset ?? 0) > 0);
       if (rejects !== null) {
         const format = formatOfName(rejects.name).format ?? targetFormat;
-        rejectsSink = openSink(format, rejects, converter, null, (from?.rejectsOffset ?? 0) > 0);
+        rejectsSink = await openSink(format, rejects, converter, null, (from?.rejectsOffset ?? 0) > 0);
       }
     } else if (JSON.stringify(source.columns) !== sourceColumns && isStrict) {
       throw badInput({ file: input.name }, `other columns than ${request.inputs[0]}`);
