@@ -4,7 +4,15 @@
 // and `bench` may all call this without cost.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -14,7 +22,7 @@ process.chdir(root);
 /** Every file below a folder, or the file itself, in a stable order. */
 function filesOf(path) {
   if (!existsSync(path)) return [];
-  if (!path.includes('.') || path.startsWith('dist')) {
+  if (statSync(path).isDirectory()) {
     return readdirSync(path, { withFileTypes: true })
       .flatMap((e) => (e.isDirectory() ? filesOf(join(path, e.name)) : [join(path, e.name)]))
       .sort();
@@ -36,13 +44,13 @@ function run(command, args) {
 }
 
 /** Runs `work` unless its inputs are those of the last success and its outputs still stand. */
-function step(name, inputs, outputs, work) {
+async function step(name, inputs, outputs, work) {
   const stamp = join('build', '.stamps', name);
   const digest = digestOf(['build.mjs', 'package-lock.json', ...inputs]);
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest && outputs.every((o) => existsSync(o)))
     return;
   console.log(`build: ${name}`);
-  work();
+  await work();
   mkdirSync(dirname(stamp), { recursive: true });
   writeFileSync(stamp, digest);
 }
@@ -50,16 +58,54 @@ function step(name, inputs, outputs, work) {
 const ASC = 'assemblyscript/bin/asc.js';
 const TSC = 'typescript/bin/tsc';
 
-step('kernel', ['assembly', 'asconfig.json'], ['dist/kernel.wasm', 'dist/kernel.debug.wasm'], () => {
+await step('kernel', ['assembly', 'asconfig.json'], ['dist/kernel.wasm', 'dist/kernel.debug.wasm'], () => {
   mkdirSync('dist', { recursive: true });
   for (const target of ['debug', 'release']) run(ASC, ['--config', 'asconfig.json', '--target', target]);
 });
 
-step('library', ['src', 'tsconfig.json'], ['dist/node.js'], () => {
+await step('library', ['src', 'tsconfig.json'], ['dist/node.js'], () => {
   run(TSC, ['-p', 'tsconfig.json']);
   if (existsSync('dist/cli/main.js')) chmodSync('dist/cli/main.js', 0o755);
 });
 
-step('tools', ['src', 'bench', 'data', 'test', 'tsconfig.json', 'tsconfig.tools.json'], ['build'], () => {
-  run(TSC, ['-p', 'tsconfig.tools.json']);
+/** Base 64 of the three binaries, for the bundle that holds them. */
+function writeWebData() {
+  const constant = (name, path) => `export const ${name} = '${readFileSync(path).toString('base64')}';\n`;
+  const lines = [
+    constant('KERNEL', 'dist/kernel.wasm'),
+    constant('INDEX', 'data/index.bin'),
+    constant('REACH', 'data/reach.bin'),
+  ];
+  writeFileSync('dist/web-data.js', lines.join(''));
+}
+
+const WEB_INPUTS = ['dist/kernel.wasm', 'data/index.bin', 'data/reach.bin', 'src', 'tsconfig.json'];
+await step('web', WEB_INPUTS, ['dist/web/hexcodes.js', 'dist/web/geometry.js'], async () => {
+  const { build } = await import('rolldown');
+  writeWebData();
+  const common = { platform: 'browser', treeshake: { moduleSideEffects: false } };
+  const output = (file) => ({ file, format: 'es', minify: true });
+  await build({ ...common, input: 'dist/web-bundle.js', output: output('dist/web/hexcodes.js') });
+  await build({
+    ...common,
+    input: 'dist/geometry.js',
+    // One HexcodesError for both files, so that `instanceof` holds.
+    external: (id) => id === './hexcodes.js',
+    plugins: [
+      {
+        name: 'errors-of-the-library',
+        resolveId: (id) => (id.endsWith('/errors.js') ? { id: './hexcodes.js', external: true } : null),
+      },
+    ],
+    output: output('dist/web/geometry.js'),
+  });
 });
+
+await step(
+  'tools',
+  ['src', 'bench', 'data', 'test', 'tsconfig.json', 'tsconfig.tools.json'],
+  ['build'],
+  () => {
+    run(TSC, ['-p', 'tsconfig.tools.json']);
+  },
+);

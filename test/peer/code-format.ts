@@ -1,7 +1,7 @@
 // A second implementation of the writing half of hexcode format 1, from its specification, over h3-js: strings and
 // digits, no tables shared with the kernel. The peer of the file proofs makes its codes with it.
 
-import { cellToLatLng, getBaseCellNumber, getResolution, latLngToCell } from 'h3-js';
+import { getBaseCellNumber, getResolution, latLngToCell } from 'h3-js';
 
 const ALPHABET = '23456789CFGHJKMPQRVX';
 const HEADS = '32/- 32/0 32/1 32/4 32/5 32/6 50/- 50/0 50/2 50/4 50/6 52/- 52/0 52/4 52/5 52/6'.split(' ');
@@ -51,9 +51,4 @@ export function encodeByPeer(
   adminCode: string,
 ): string | null {
   return packByPeer(latLngToCell(latDeg, lngDeg, resolution), adminCode);
-}
-
-/** The centre of a cell as `[latDeg, lngDeg]`. */
-export function centerByPeer(cell: string): [number, number] {
-  return cellToLatLng(cell) as [number, number];
 }

@@ -59,7 +59,7 @@ function roomOf(file: string): string {
   const [first = '', ...rest] = relative(SRC, file).split('/');
   if (rest.length > 0) return first;
   const name = first.replace(/\.[jt]s$/, '');
-  return ['index', 'node', 'web'].includes(name) ? 'library' : name;
+  return ['index', 'node', 'web', 'web-bundle', 'web-data'].includes(name) ? 'library' : name;
 }
 
 const imports: ImportLine[] = filesBelow(SRC).flatMap((file) =>
