@@ -1,6 +1,8 @@
 // `npm run bench -- NAME [options]`: the benches, each of which prints one table and writes JSON to build/.
 
-const BENCHES: Record<string, () => Promise<{ default: (args: string[]) => Promise<void> }>> = {};
+const BENCHES: Record<string, () => Promise<{ default: (args: string[]) => Promise<void> }>> = {
+  http: () => import('./http.js'),
+};
 
 const [name = '', ...args] = process.argv.slice(2);
 const load = BENCHES[name];

@@ -54,15 +54,19 @@ function isExponent(text: string, from: number): boolean {
  */
 export function decimalText(text: string, value: number): string {
   const first = text.charCodeAt(0) === MINUS ? 1 : 0;
-  if (text.length - first > EXACT_DIGITS + 1) return String(value);
+  const end = text.length;
+  // 1 to 9 first, no zero or point last, and a point between: no zero is needless, and no exponent is needed.
   const lead = text.charCodeAt(first);
-  // 1 to 9 first, a point before the last place, no zero last: then nothing else but digits can stand here.
-  if (lead <= ZERO || lead > NINE) return String(value);
-  const last = text.charCodeAt(text.length - 1);
-  const point = text.indexOf('.', first);
-  if (point === -1 || last === ZERO || last === DOT || text.length - first > EXACT_DIGITS)
-    return String(value);
-  return /[eE]/.test(text) ? String(value) : text;
+  const last = text.charCodeAt(end - 1);
+  if (lead <= ZERO || lead > NINE || last <= ZERO || last > NINE) return String(value);
+  if (end - first > EXACT_DIGITS + 1) return String(value);
+  let point = false;
+  for (let at = first + 1; at < end; at++) {
+    const c = text.charCodeAt(at);
+    if (c === DOT) point = true;
+    else if (c > NINE || c < ZERO) return String(value);
+  }
+  return point ? text : String(value);
 }
 
 /** An integer of 0 to 15 without sign, point, exponent or leading zero; -1 if the text is none. */

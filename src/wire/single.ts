@@ -40,6 +40,8 @@ export class SingleParameters {
 
   /** Adds a raw query string or the text of a form body. */
   addQuery(raw: string): void {
+    // One look for all values: escapes are rare.
+    const isPlain = !raw.includes('%') && !raw.includes('+') && !raw.includes('\ufffd');
     let at = 0;
     while (at < raw.length) {
       let end = raw.indexOf('&', at);
@@ -47,9 +49,13 @@ export class SingleParameters {
       let equals = raw.indexOf('=', at);
       if (equals === -1 || equals > end) equals = end;
       let name: string | undefined = raw.slice(at, equals);
-      if (name.includes('%')) name = decodeEscapes(name);
+      if (!isPlain) name = decodeEscapes(name);
       const slot = name === undefined ? undefined : this.#slot(name);
-      if (slot !== undefined) addRaw(slot, equals < end ? raw.slice(equals + 1, end) : '');
+      if (slot !== undefined) {
+        const value = equals < end ? raw.slice(equals + 1, end) : '';
+        if (isPlain) addSlot(slot, value);
+        else addRaw(slot, value);
+      }
       at = end + 1;
     }
   }

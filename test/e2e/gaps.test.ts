@@ -84,7 +84,7 @@ describe('methods', () => {
   test('answers carry CORS headers, refusals too', async () => {
     for (const answer of await Promise.all([call(`${ENCODE}?${GOOD}`), call(ENCODE), call(ENCODE, {}, '')])) {
       expect(answer.headers.get('access-control-allow-origin')).toBe('*');
-      expect(answer.headers.get('access-control-expose-headers')).toContain('X-Request-Id');
+      expect(answer.headers.get('access-control-expose-headers')).toBe('*');
     }
   });
 

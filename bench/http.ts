@@ -1,0 +1,108 @@
+// `npm run bench -- http [--rounds 15] [--requests 20000]`: server CPU of one encode request, key check and request id
+// included, against a bare uWS handler that returns a constant of the same size, the same job made of libraries, and
+// node:http. Every server has a process of its own, this one is the load; rounds are interleaved.
+import { type ChildProcess, execFileSync, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { parseArgs } from 'node:util';
+import { encodeRequests, sendAll } from './http-requests.js';
+import type { ServerKind } from './http-servers.js';
+import { median, publish, spread } from './report.js';
+
+const SEED = 20_250_701;
+const POSITIONS = 5000;
+
+/** Connections and requests in flight on each. */
+const LOADS = [
+  { name: '32 connections, 1 in flight', connections: 32, depth: 1 },
+  { name: '8 connections, 16 in flight', connections: 8, depth: 16 },
+];
+
+const PEERS: Record<ServerKind, string> = {
+  bare: 'bare uWS handler, constant',
+  hexcodes: 'hexcodes',
+  h3: 'uWS + h3-js + which-polygon, no keys',
+  node: 'node:http, constant',
+};
+
+class Server {
+  private constructor(
+    readonly child: ChildProcess,
+    readonly port: number,
+  ) {}
+
+  static async start(kind: ServerKind): Promise<Server> {
+    const child = fork(new URL('./http-servers.js', import.meta.url), [kind], {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+    pin(child.pid as number, 0);
+    return new Server(child, port);
+  }
+
+  async cpuMicros(): Promise<number> {
+    this.child.send('cpu');
+    const [{ cpuMicros }] = (await once(this.child, 'message')) as [{ cpuMicros: number }];
+    return cpuMicros;
+  }
+}
+
+/** Servers on one core, the load on another, where taskset is there. */
+function pin(pid: number, core: number): void {
+  try {
+    execFileSync('taskset', ['-a', '-cp', String(core), String(pid)], { stdio: 'ignore' });
+  } catch {
+    // Without it the numbers are noisier, not wrong.
+  }
+}
+
+export default async function benchHttp(args: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: { rounds: { type: 'string', default: '15' }, requests: { type: 'string', default: '20000' } },
+  });
+  const rounds = Number(values.rounds);
+  const total = Number(values.requests);
+  const requests = encodeRequests(POSITIONS, SEED);
+  const kinds = Object.keys(PEERS) as ServerKind[];
+  pin(process.pid, 1);
+  const servers = new Map<ServerKind, Server>();
+  for (const kind of kinds) servers.set(kind, await Server.start(kind));
+
+  const rows: (string | number)[][] = [];
+  for (const { name, connections, depth } of LOADS) {
+    const micros = new Map<ServerKind, number[]>(kinds.map((kind) => [kind, []]));
+    const perSecond = new Map<ServerKind, number[]>(kinds.map((kind) => [kind, []]));
+    for (let round = -1; round < rounds; round++) {
+      for (const [kind, server] of servers) {
+        const before = await server.cpuMicros();
+        const startMs = performance.now();
+        await sendAll(server.port, requests, total, connections, depth);
+        const tookMs = performance.now() - startMs;
+        const after = await server.cpuMicros();
+        // The first round warms both sides.
+        if (round < 0) continue;
+        micros.get(kind)?.push((after - before) / total);
+        perSecond.get(kind)?.push((1000 * total) / tookMs);
+      }
+    }
+    const bare = micros.get('bare') as number[];
+    for (const kind of kinds) {
+      const own = micros.get(kind) as number[];
+      const ratios = own.map((value, round) => value / (bare[round] as number));
+      rows.push([
+        name,
+        PEERS[kind],
+        `${median(ratios).toFixed(2)} ± ${spread(ratios).toFixed(2)}`,
+        median(own).toFixed(2),
+        Math.round(median(perSecond.get(kind) as number[])),
+      ]);
+    }
+  }
+  for (const { child } of servers.values()) child.disconnect();
+  publish({
+    name: 'http',
+    setting: `single encode, corpus "cities" (seed ${SEED}), ${rounds} rounds of ${total} requests, medians and half the quartile distance; requests per second are bounded by the one load process`,
+    columns: ['load', 'server', 'CPU ÷ bare', 'server CPU µs a request', 'requests a second seen'],
+    rows,
+  });
+}
