@@ -73,7 +73,7 @@ export function cellFrom(baseCell: i32, resolution: i32, digits: u64): u64 {
   return CELL_MODE | <u64>resolution << 52 | <u64>baseCell << 45 | digits;
 }
 
-/** Whether it is a cell, of any base cell but the twelve pentagons, with every digit in order. */
+/** Whether it is a cell of base cell 32, 37, 50 or 52 with every digit in order. */
 export function isCell(cell: u64): bool {
   if ((cell & ~(<u64>15 << 52 | <u64>127 << 45 | NO_DIGITS)) != CELL_MODE) return false;
   if (homePosition(baseCellOf(cell)) < 0) return false;

@@ -54,7 +54,7 @@ export function roundToCell(x: f64, y: f64): void {
 // @ts-ignore: decorator
 @inline
 function seventh(n: i32): i32 {
-  // floor((n + 3) / 7) with a dividend that is never negative: |n| < 2³⁰ - 2⁹
+  // floor((n + 3) / 7), shifted so that the dividend is never negative: |n| < 7 · 2²⁶, and 3 · 2²³ occurs
   return (n + 3 + 7 * 0x4000000) / 7 - 0x4000000;
 }
 

@@ -44,7 +44,7 @@ const CODES: usize = memory.data<u8>([
 
 /** (first letter - A) × 26 + second letter - A → admin number of a two-letter code, or NO_ADMIN. */
 const TWO: usize = memory.data(26 * 26);
-/** The same of a three-letter code; no two of them begin alike twice but LC. and .N., told apart by the third. */
+/** The same with the third letter, of a three-letter code. */
 const THREE: usize = memory.data(26 * 26 * 26);
 
 memory.fill(TWO, <u8>NO_ADMIN, 26 * 26);
