@@ -1,5 +1,6 @@
 // `npm run data`: makes the boundary index from data/sources/; see data/README.md for its options.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
 import { decodeReach, encodeReach } from '#dist/kernel/reach.js';
 import { cutSources } from './build/cut-sources.js';
@@ -8,11 +9,21 @@ import { drawPicture } from './build/picture.js';
 import { buildReach, checkWithinReach, REACH_FILE } from './build/reach.js';
 import { buildShippedMap, INDEX_FILE, LICENCE } from './build/shipped-map.js';
 import { readLand } from './build/sources.js';
+import { buildUserMap } from './build/user-map.js';
 
 const { values } = parseArgs({
   options: {
     cut: { type: 'string' },
     picture: { type: 'string' },
+    from: { type: 'string' },
+    'code-property': { type: 'string' },
+    tolerance: { type: 'string', default: '0m' },
+    mend: { type: 'boolean', default: false },
+    notice: { type: 'string' },
+    name: { type: 'string' },
+    date: { type: 'string' },
+    licence: { type: 'string', default: 'as the notice says' },
+    out: { type: 'string' },
     reach: { type: 'boolean', default: false },
     force: { type: 'boolean', default: false },
   },
@@ -21,6 +32,7 @@ const { values } = parseArgs({
 if (values.cut !== undefined) cutSources(values.cut);
 else if (values.picture !== undefined)
   writeFileSync(values.picture, drawPicture(readFileSync(INDEX_FILE), readLand()));
+else if (values.from !== undefined) makeUserIndex(values.from);
 else if (values.reach) makeReach();
 else makeIndex();
 
@@ -30,6 +42,31 @@ function makeIndex(): void {
   checkWithinReach(partition, file, decodeReach(readFileSync(REACH_FILE)));
   writeFileSync(INDEX_FILE, file);
   console.log(`${INDEX_FILE}: ${partition.left.length} lines, ${file.length} bytes`);
+}
+
+function makeUserIndex(path: string): void {
+  const toleranceM = Number(/^(\d+(?:\.\d+)?)m?$/.exec(values.tolerance)?.[1] ?? Number.NaN);
+  const { 'code-property': codeProperty, out, notice, mend, licence } = values;
+  if (codeProperty === undefined || out === undefined || !(toleranceM <= 1000)) {
+    console.error(
+      'Usage: npm run data -- --from FILE.geojson --code-property NAME --out INDEX.bin [--notice TEXT] ' +
+        '[--licence ID] [--name TEXT] [--date YYYY-MM-DD] [--tolerance 10m] [--mend]',
+    );
+    process.exitCode = 2;
+    return;
+  }
+  try {
+    const date = values.date ?? statSync(path).mtime.toISOString().slice(0, 10);
+    const name = values.name ?? basename(path);
+    const { partition, report } = buildUserMap({ path, codeProperty, toleranceM, mend, notice, name, date });
+    const file = writeIndexFile(partition, licence);
+    checkWithinReach(partition, file, decodeReach(readFileSync(REACH_FILE)));
+    writeFileSync(out, file);
+    console.log(`${report}\n\n${out}: ${file.length} bytes`);
+  } catch (error) {
+    console.error((error as Error).message);
+    process.exitCode = 1;
+  }
 }
 
 /** Once for each format of hexcodes: every change of a row would refuse codes that have been issued. */

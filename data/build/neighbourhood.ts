@@ -1,0 +1,98 @@
+// Who is who in the sources: which land counts as ours, which as foreign, and whose each island is.
+import { inZone, type Neighbourhood, unitNamed, ZONE_DISTANCE_M, ZONES, type Zone } from './coverage.js';
+import {
+  LineField,
+  linesOf,
+  METRES_PER_STEP,
+  type Nearest,
+  ringArea,
+  type TaggedRing,
+  taggedLinesOf,
+} from './line-field.js';
+import { type Polygon, type Ring, STEPS_PER_DEGREE } from './sources.js';
+
+/** Islands whose nearest unit in the source is not their own. */
+const ISLANDS: readonly { name: string; latDeg: number; lngDeg: number; unitName: string }[] = [
+  { name: 'Cù Lao Xanh', latDeg: 13.616, lngDeg: 109.352, unitName: 'Bình Định' },
+  { name: 'Hòn Ngư', latDeg: 18.803, lngDeg: 105.779, unitName: 'Nghệ An' },
+  { name: 'Bạch Long Vĩ', latDeg: 20.133, lngDeg: 107.729, unitName: 'Hải Phòng' },
+];
+
+/** Foreign land larger than this is never an islet of a zone: Palawan, Balabac, Banggi are, with their coasts. */
+const ISLET_AREA_M2 = 20e6;
+
+/** Land that lies in a zone is the zone's, whatever country the land file gives it, except next to large land. */
+export interface SortedLand {
+  readonly zoneIslets: readonly { readonly zone: Zone; readonly ring: Ring }[];
+  readonly own: readonly Ring[];
+  readonly foreign: readonly Ring[];
+}
+
+export function sortLand(countries: readonly Polygon[]): SortedLand {
+  const largeLand = LineField.ofRings(
+    countries.filter((p) => p.country !== 'VNM' && !mayBeIslet(p.ring)).map(({ ring }) => ({ tag: 0, ring })),
+  );
+  const sorted = { zoneIslets: [] as { zone: Zone; ring: Ring }[], own: [] as Ring[], foreign: [] as Ring[] };
+  for (const { country, ring } of countries) {
+    const zone = zoneAround(ring);
+    if (zone && mayBeIslet(ring) && !largeLand.nearest(ring[0]!, ring[1]!, ZONE_DISTANCE_M))
+      sorted.zoneIslets.push({ zone, ring });
+    else if (country === 'VNM') sorted.own.push(ring);
+    else sorted.foreign.push(ring);
+  }
+  return sorted;
+}
+
+/** The neighbourhood of the shipped map. */
+export function neighbourhoodOf(units: readonly Polygon[], countries: readonly Polygon[]): Neighbourhood {
+  const polygons: TaggedRing[] = units.map(({ unit, ring }) => ({ tag: unit, ring }));
+  const field = LineField.ofRings(polygons);
+  const { zoneIslets, own, foreign } = sortLand(countries);
+  const islands: TaggedRing[] = [
+    ...own.filter((ring) => !touches(ring, field)).map((ring) => ({ tag: nearestUnit(ring, field), ring })),
+    ...zoneIslets.map(({ zone, ring }) => ({ tag: unitNamed(zone.unitName), ring })),
+  ];
+  const rings = islands.map(({ ring }, tag) => ({ tag, ring }));
+  for (const { name, latDeg, lngDeg, unitName } of ISLANDS) {
+    const place = LineField.ofRings(rings).nearest(
+      lngDeg * STEPS_PER_DEGREE,
+      latDeg * STEPS_PER_DEGREE,
+      2000,
+    );
+    if (!place) throw new Error(`The land file has no island within 2 km of ${name}.`);
+    islands[place.tag] = { tag: unitNamed(unitName), ring: islands[place.tag]!.ring };
+  }
+  return {
+    units: taggedLinesOf([...polygons, ...islands]),
+    land: linesOf([...own, ...zoneIslets.map(({ ring }) => ring)]),
+    foreign: linesOf(foreign),
+  };
+}
+
+/** Whether an outline has a vertex inside a unit; the few that only cross one without are islands of it anyway. */
+function touches(ring: Ring, units: LineField): boolean {
+  for (let i = 0; i < ring.length; i += 2) if (units.holderOf(ring[i]!, ring[i + 1]!) >= 0) return true;
+  return false;
+}
+
+/** The unit that an island's outline comes nearest to. */
+function nearestUnit(ring: Ring, units: LineField): number {
+  let best: Nearest | null = null;
+  for (let i = 0; i < ring.length; i += 2) {
+    const found = units.nearest(ring[i]!, ring[i + 1]!, best?.distanceM ?? 1e6);
+    if (found && (!best || found.distanceM < best.distanceM)) best = found;
+  }
+  if (!best) throw new Error('An island lies more than 1,000 km from every unit.');
+  return best.tag;
+}
+
+function mayBeIslet(ring: Ring): boolean {
+  return (Math.abs(ringArea(ring)) / 2) * METRES_PER_STEP ** 2 < ISLET_AREA_M2;
+}
+
+function zoneAround(ring: Ring): Zone | undefined {
+  return ZONES.find((zone) => {
+    for (let i = 0; i < ring.length; i += 2) if (!inZone(zone, ring[i]!, ring[i + 1]!)) return false;
+    return true;
+  });
+}
