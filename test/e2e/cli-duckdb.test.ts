@@ -1,6 +1,9 @@
 // Parquet and Arrow written by the command, read by DuckDB: an independent reader agrees on rows, types and values.
+import { createRequire } from 'node:module';
+import { createDuckDB, NODE_RUNTIME, VoidLogger } from '@duckdb/duckdb-wasm/dist/duckdb-node-blocking.cjs';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { tableFromIPC } from 'apache-arrow';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Hexcodes } from '#dist/node.js';
 import { writePointsCsv } from '../files/points-csv.js';
 import { CliFolder } from './cli.js';
@@ -12,13 +15,13 @@ let query: (sql: string) => Promise<Record<string, unknown>[]>;
 
 beforeAll(async () => {
   library = await Hexcodes.load();
+  writePointsCsv(folder.file('in.csv'), 150_000, 11);
   const connection = await (await DuckDBInstance.create()).connect();
   query = async (sql) =>
     (await connection.runAndReadAll(sql)).getRowObjectsJson() as Record<string, unknown>[];
 });
 
 test('Parquet: 150,000 rows in row groups, types and values', async () => {
-  writePointsCsv(folder.file('in.csv'), 150_000, 11);
   expect((await folder.run(['encode', 'in.csv', '-o', 'out.parquet', '-q'])).code).toBe(0);
   expect((await folder.run(['encode', 'in.csv', '-o', 'out.csv', '-q'])).code).toBe(0);
   const parquet = `read_parquet('${folder.file('out.parquet')}')`;
@@ -66,4 +69,101 @@ test('Parquet from DuckDB through encode: every column keeps its type and value'
     `SELECT count(*) AS rows FROM (SELECT ${columns} FROM ${out} EXCEPT SELECT ${columns} FROM ${inn})`,
   );
   expect(difference).toEqual({ rows: '0' });
+});
+
+describe('Arrow', () => {
+  let connection: ReturnType<Awaited<ReturnType<typeof createDuckDB>>['connect']>;
+  const dist = (name: string): string =>
+    createRequire(import.meta.url).resolve(`@duckdb/duckdb-wasm/dist/${name}`);
+
+  beforeAll(async () => {
+    // DuckDB for Node has no reader of Arrow IPC without a download; its WebAssembly build has one inside.
+    const bundle = (name: string) => ({ mainModule: dist(name), mainWorker: '' });
+    const bundles = { mvp: bundle('duckdb-mvp.wasm'), eh: bundle('duckdb-eh.wasm') };
+    const database = await createDuckDB(bundles, new VoidLogger(), NODE_RUNTIME);
+    await database.instantiate();
+    connection = database.connect();
+  });
+
+  const rowsFrom = (sql: string): Record<string, unknown>[] =>
+    connection
+      .query(sql)
+      .toArray()
+      .map((row) => row.toJSON());
+
+  test('a stream of 150,000 rows: count, types, values of every row', async () => {
+    expect((await folder.run(['encode', 'in.csv', '-o', 'out.arrows', '-q'])).code).toBe(0);
+    connection.insertArrowFromIPCStream(new Uint8Array(folder.bytes('out.arrows')), {
+      name: 'points',
+      create: true,
+    });
+    expect(rowsFrom('DESCRIBE points').map((row) => row.column_type)).toEqual([
+      'VARCHAR',
+      'DOUBLE',
+      'DOUBLE',
+      'VARCHAR',
+      'VARCHAR',
+      'INTEGER',
+      'VARCHAR',
+      'VARCHAR',
+    ]);
+    // One digest of all rows in their order, by DuckDB from Arrow and by DuckDB from Parquet.
+    const digest = (table: string): string => `SELECT count(*)::INTEGER AS rows,
+      md5(string_agg(concat_ws('|', id, lat, lng, speed, coalesce(hexcodes, '-'), resolution, coalesce(admin_code, '-'), status), ';' ORDER BY CAST(substr(id, 2) AS INTEGER))) AS digest
+      FROM ${table}`;
+    const [fromArrow] = rowsFrom(digest('points'));
+    const [fromParquet] = await query(digest(`read_parquet('${folder.file('out.parquet')}')`));
+    expect(fromArrow).toMatchObject({ rows: 150_000 });
+    expect(fromArrow?.digest).toBe(fromParquet?.digest);
+  });
+
+  test('typed columns: timestamps to the microsecond, decimals, dates, nulls', async () => {
+    expect((await folder.run(['encode', 'typed.parquet', '-o', 'typed.arrows', '-q'])).code).toBe(0);
+    connection.insertArrowFromIPCStream(new Uint8Array(folder.bytes('typed.arrows')), {
+      name: 'typed',
+      create: true,
+    });
+    const digest = (table: string): string => `SELECT count(*)::INTEGER AS rows,
+      md5(string_agg(concat_ws('|', big, small, flag, ratio, price, day, local, epoch_us(at_utc), coalesce(name, '-'), lat, lng), ';' ORDER BY big)) AS digest
+      FROM ${table}`;
+    const [fromArrow] = rowsFrom(digest('typed'));
+    const [fromParquet] = await query(digest(`read_parquet('${folder.file('typed.parquet')}')`));
+    expect(fromArrow).toMatchObject({ rows: 5000 });
+    expect(fromArrow?.digest).toBe(fromParquet?.digest);
+    const types = Object.fromEntries(
+      rowsFrom('DESCRIBE typed').map((row) => [row.column_name, row.column_type]),
+    );
+    expect(types).toMatchObject({
+      big: 'BIGINT',
+      small: 'INTEGER',
+      flag: 'BOOLEAN',
+      ratio: 'DOUBLE',
+      price: 'DECIMAL(18,3)',
+      day: 'DATE',
+      local: 'TIMESTAMP',
+      at_utc: 'TIMESTAMP WITH TIME ZONE',
+      raw: 'BLOB',
+    });
+  });
+
+  test('a file with its footer, read by Apache Arrow and by the command itself', async () => {
+    expect((await folder.run(['encode', 'in.csv', '-o', 'out.arrow', '-q'])).code).toBe(0);
+    const table = tableFromIPC(folder.bytes('out.arrow'));
+    expect(table.numRows).toBe(150_000);
+    expect(table.batches.length).toBeGreaterThan(1);
+    const lines = folder.read('out.csv').split('\n').slice(1);
+    const codes = table.getChild('hexcodes');
+    for (let row = 0; row < 150_000; row += 97) expect(codes?.get(row) ?? '').toBe(lines[row]?.split(',')[4]);
+    const back = await folder.run([
+      'encode',
+      'out.arrow',
+      '--keep',
+      'id,lat,lng,speed',
+      '--to',
+      'ndjson',
+      '-q',
+    ]);
+    const direct = await folder.run(['encode', 'in.csv', '--to', 'ndjson', '-q']);
+    expect(back.stdout === direct.stdout).toBe(true);
+  });
 });

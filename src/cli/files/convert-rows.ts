@@ -73,7 +73,8 @@ export function rowConverter(
       : [];
     for (const { c } of typedPlaces) kept[c] = { name: kept[c]?.name as string, kind: 'double' };
     const readsResolution = at.resolution >= 0;
-    const ours = ENCODE_ADDED.filter(({ name }) => !(readsResolution && name === 'resolution'));
+    const keepsResolution = readsResolution && keptPlaces.includes(at.resolution);
+    const ours = ENCODE_ADDED.filter(({ name }) => !(keepsResolution && name === 'resolution'));
     const added = addedColumns(ours, kept, choice.prefix, file);
     return {
       columns: { kept, added, isWhole },
@@ -114,8 +115,11 @@ export function rowConverter(
         }
         count(tally, status);
         // As understood, also where the position has no code.
-        const resolutions = status.map(() => resolution);
-        const ourValues = readsResolution ? [codes, admins, status] : [codes, resolutions, admins, status];
+        const resolutions = status.map((_, row) => {
+          const own = each === null ? resolution : each[row];
+          return own === NOT_A_RESOLUTION ? null : own;
+        });
+        const ourValues = keepsResolution ? [codes, admins, status] : [codes, resolutions, admins, status];
         const keptValues = keep(rows);
         for (const { c, half } of typedPlaces) {
           keptValues[c] = Array.from({ length: rowCount }, (_, row) => {
