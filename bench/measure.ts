@@ -1,0 +1,66 @@
+// Times of rivals in one process, taken in turns: each round runs every subject once, so that what the machine does
+// meanwhile hits all alike; ratios are taken within rounds.
+
+export interface Subject {
+  readonly name: string;
+  /** Points that a run works through. */
+  readonly points: number;
+  run(): void;
+}
+
+export interface Measured {
+  readonly name: string;
+  readonly points: number;
+  /** Nanoseconds a point: median and quartiles of the rounds. */
+  readonly ns: Spread;
+  /** Of every round, in order. */
+  readonly rounds: readonly number[];
+}
+
+export interface Spread {
+  readonly median: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** @param warmUps rounds before any is counted: the engine has then compiled what it is going to */
+export function takeTurns(subjects: readonly Subject[], rounds: number, warmUps = 4): Measured[] {
+  const times = subjects.map((): number[] => []);
+  for (let round = -warmUps; round < rounds; round++) {
+    subjects.forEach((subject, at) => {
+      const start = performance.now();
+      subject.run();
+      const ns = ((performance.now() - start) * 1e6) / subject.points;
+      if (round >= 0) times[at]!.push(ns);
+    });
+  }
+  return subjects.map(({ name, points }, at) => ({
+    name,
+    points,
+    ns: spread(times[at]!),
+    rounds: times[at]!,
+  }));
+}
+
+/** How many times as long `slow` took as `fast`, round by round. */
+export function ratio(slow: Measured, fast: Measured): Spread {
+  return spread(slow.rounds.map((ns, round) => ns / fast.rounds[round]!));
+}
+
+export function spread(values: readonly number[]): Spread {
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))]!;
+  return { median: at(0.5), low: at(0.25), high: at(0.75) };
+}
+
+/** `41.3 (40.2-43.0)`: median and quartiles. */
+export function spreadText({ median, low, high }: Spread, digits = 1): string {
+  const text = (value: number) => value.toFixed(value >= 100 ? 0 : digits);
+  return `${text(median)} (${text(low)}-${text(high)})`;
+}
+
+/** Rows as a Markdown table. */
+export function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return [line(titles), line(titles.map(() => '---')), ...rows.map(line)].join('\n');
+}
