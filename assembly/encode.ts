@@ -8,11 +8,12 @@ import { CAPACITY, EACH_ITS_OWN, INPUT, NOT_A_COORDINATE, OK, OUTPUT, OUTSIDE_CO
 import { ADMINS, BLOCK, WORDS } from "./face5/block";
 import { toWords } from "./face5/digits";
 import { toLattice } from "./face5/lattice";
-import { finerDigits, writeRecord } from "./face5/record";
+import { finerDigits, setResolution, writeRecord } from "./face5/record";
 import { carefulCellAt, cellFrom, inDomain, MAX_RESOLUTION } from "./h3/cell";
 import { ADMIN_UNITS, NO_ADMIN } from "./hexcode/admin";
-import { headOf, NO_HEAD, pairsOf, reachRowOf } from "./hexcode/payload";
+import { headOf, NO_HEAD, reachRowOf } from "./hexcode/payload";
 import { inReach, storeFailure, storeRecord } from "./hexcode/record";
+import { locateBlock } from "./region/block";
 import { adminOf, unitAt } from "./region/locate";
 
 /** Bytes of a point: f64 latDeg, f64 lngDeg. */
@@ -54,33 +55,21 @@ function encodeCarefully(point: usize, resolution: u32, record: usize): u32 {
   return status;
 }
 
-/** Points to ADMINS. */
-// @ts-ignore: decorator
-@inline
-function locateBlock(points: usize, count: u32): void {
-  for (let n: u32 = 0; n < count; n++) {
-    let point = points + n * POINT_BYTES;
-    store<u32>(ADMINS + 4 * n, adminOf(unitAt(load<f64>(point), load<f64>(point, 8))));
-  }
-}
-
 /** At most BLOCK points of one resolution to records; returns how many failed. */
 function encodeBlock(points: usize, count: u32, resolution: u32, records: usize): u32 {
   let failed: u32 = 0;
   if (resolution <= MAX_RESOLUTION) {
     toLattice(points, count, resolution);
     toWords(count);
+    locateBlock(points, count);
+    setResolution(resolution);
+  } else {
+    memory.fill(ADMINS, <u8>NO_ADMIN, 4 * count);
   }
-  locateBlock(points, count);
-  let pairs = pairsOf(resolution);
-  let finer = finerDigits(resolution);
   for (let n: u32 = 0; n < count; n++) {
     let admin = load<u32>(ADMINS + 4 * n);
     let record = records + n * RECORD_BYTES;
-    if (
-      admin >= ADMIN_UNITS || resolution > MAX_RESOLUTION
-      || !writeRecord(record, load<u64>(WORDS + 8 * n) | finer, pairs, admin)
-    ) {
+    if (admin >= ADMIN_UNITS || !writeRecord(record, load<u64>(WORDS + 8 * n), admin)) {
       failed += u32(encodeCarefully(points + n * POINT_BYTES, resolution, record) != OK);
     }
   }
@@ -156,8 +145,8 @@ export function encodeCells(count: u32, resolution: u32): u32 {
   return failed;
 }
 
-/** The point of encodeOne, with room for the one beside it that passes by twos read. */
-const POINT: usize = memory.data(32, 16);
+/** The point of encodeOne, with room for those beside it that passes by fours read. */
+const POINT: usize = memory.data(64, 16);
 
 /** Encodes one position into the record at OUTPUT; returns its status. Resolution 0-15. */
 export function encodeOne(latDeg: f64, lngDeg: f64, resolution: u32): u32 {

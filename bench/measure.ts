@@ -1,11 +1,15 @@
-// Times of rivals in one process, taken in turns: each round runs every subject once, so that what the machine does
-// meanwhile hits all alike; ratios are taken within rounds.
+// Times of rivals in one process, taken in turns: each round gives every subject one short piece of work, so that what the
+// machine does meanwhile hits all alike, and a piece is rarely longer than a time slice. A piece is another part of the
+// corpus each round.
 
 export interface Subject {
   readonly name: string;
-  /** Points that a run works through. */
+  /** Points of a piece. */
   readonly points: number;
-  run(): void;
+  /** Pieces that the corpus is cut into. */
+  readonly pieces: number;
+  /** Works through piece 0 to pieces - 1. */
+  run(piece: number): void;
 }
 
 export interface Measured {
@@ -24,12 +28,12 @@ export interface Spread {
 }
 
 /** @param warmUps rounds before any is counted: the engine has then compiled what it is going to */
-export function takeTurns(subjects: readonly Subject[], rounds: number, warmUps = 4): Measured[] {
+export function takeTurns(subjects: readonly Subject[], rounds: number, warmUps = 100): Measured[] {
   const times = subjects.map((): number[] => []);
   for (let round = -warmUps; round < rounds; round++) {
     subjects.forEach((subject, at) => {
       const start = performance.now();
-      subject.run();
+      subject.run((round + warmUps) % subject.pieces);
       const ns = ((performance.now() - start) * 1e6) / subject.points;
       if (round >= 0) times[at]!.push(ns);
     });
@@ -42,9 +46,13 @@ export function takeTurns(subjects: readonly Subject[], rounds: number, warmUps 
   }));
 }
 
-/** How many times as long `slow` took as `fast`, round by round. */
+/** How many times as long `slow` takes as `fast`: of the medians; the spread is that of one against the other's median. */
 export function ratio(slow: Measured, fast: Measured): Spread {
-  return spread(slow.rounds.map((ns, round) => ns / fast.rounds[round]!));
+  return {
+    median: slow.ns.median / fast.ns.median,
+    low: Math.min(slow.ns.low / fast.ns.median, slow.ns.median / fast.ns.high),
+    high: Math.max(slow.ns.high / fast.ns.median, slow.ns.median / fast.ns.low),
+  };
 }
 
 export function spread(values: readonly number[]): Spread {

@@ -1,4 +1,4 @@
-// How the passes over a block of points use SCRATCH, 27 KiB of its 64:
+// How the passes over a block of points use SCRATCH, 24 KiB of its 64:
 //
 // Encoding:
 //
@@ -28,6 +28,12 @@ export const PLACES: usize = QUOTIENTS_J + 4 * BLOCK;
 export const LOWER: usize = PLACES + 4 * BLOCK;
 export const MIDDLE: usize = LOWER + 4 * BLOCK;
 export const UPPER: usize = MIDDLE + 4 * BLOCK;
+
+/** Locating (region/block.ts) uses the same bytes after them; u64 cell, u32 4 × point, 4 bytes for each with segments. */
+export const PLACES_U: usize = QUOTIENTS_I;
+export const PLACES_V: usize = QUOTIENTS_J;
+export const CELLS: usize = PLACES;
+export const CROSSINGS: usize = LOWER;
 
 /** Records of a block. */
 export const SCAN_BLOCK: u32 = 256;

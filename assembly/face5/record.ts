@@ -2,8 +2,8 @@
 // whole pairs. Each part's word holds its share of the check in the low half, its bytes in the high half; the shares
 // add up in counters, and the low nine bits of the sum choose the check symbol.
 
-import { ADMIN_PREFIXES, ADMIN_SHARES, CHECKS, FIRST_HEAD, HEAD_PLACES, HEAD_WORDS, PAIR_WORDS } from "./symbols";
-import { pairOf, reachRow } from "../hexcode/payload";
+import { ADMIN_WORDS, CHECKS, HEAD_WORDS, PAIR_WORDS } from "./symbols";
+import { pairOf, pairsOf, reachRow } from "../hexcode/payload";
 import { inReach } from "../hexcode/record";
 
 const DASH: u64 = 0x2d;
@@ -15,41 +15,50 @@ export function finerDigits(resolution: u32): u64 {
   return <u64>0x1fffffffffff >> (3 * resolution);
 }
 
-/** The word of pair `place`, 0 the leftmost. */
-// @ts-ignore: decorator
-@inline
-function pairWord(word: u64, place: u32): u32 {
-  return load<u32>(PAIR_WORDS + <usize>(2048 * place) + ((<usize>(word >> (33 - 9 * place)) & 511) << 2));
+const SECOND_PAIR_WORDS: usize = PAIR_WORDS + 2048;
+const THIRD_PAIR_WORDS: usize = PAIR_WORDS + 4096;
+const FOURTH_PAIR_WORDS: usize = PAIR_WORDS + 6144;
+const FIFTH_PAIR_WORDS: usize = PAIR_WORDS + 8192;
+const CHECKS_4: usize = CHECKS + 4 * 512;
+
+/** What the codes of a resolution have in common: u64 digits finer than it as sevens, u32 number of pairs. */
+const FINER: usize = memory.data(16);
+const PAIRS: usize = FINER + 8;
+
+/** The resolution of the records to come. In memory, since the compiler would count anew for each record. */
+export function setResolution(resolution: u32): void {
+  store<u64>(FINER, finerDigits(resolution));
+  store<u32>(PAIRS, pairsOf(resolution));
 }
 
 /**
- * Writes the record, status OK. `word` is base cell << 45 | digits with sevens beyond the resolution, `pairs` what
- * its resolution has, `admin` below ADMIN_UNITS. False, and nothing written, if the cell lies under no head or beyond the
- * reach of the admin code.
+ * Writes the record, status OK, of base cell << 45 | digits of the resolution set; `admin` is below ADMIN_UNITS. False,
+ * and nothing written, if the cell lies under no head or beyond the reach of the admin code.
  */
 // @ts-ignore: decorator
 @inline
-export function writeRecord(record: usize, word: u64, pairs: u32, admin: u32): bool {
-  let place = <u32>(word >> 42) - FIRST_HEAD;
-  if (place >= HEAD_PLACES) return false;
-  let head = load<u32>(HEAD_WORDS + (<usize>place << 2));
-  if (head == 0) return false;
-  if (!inReach(reachRow(head >> 24, pairOf(word, 0)), admin)) return false;
-  let prefix = load<u32>(ADMIN_PREFIXES + (<usize>admin << 2));
-  let p1 = pairWord(word, 0);
-  let p2 = pairWord(word, 1);
-  let p3 = pairWord(word, 2);
-  let p4 = pairWord(word, 3);
-  let shares = load<u32>(ADMIN_SHARES + (<usize>admin << 2)) + head + p1 + p2 + p3 + p4;
+export function writeRecord(record: usize, word: u64, admin: u32): bool {
+  word |= load<u64>(FINER);
+  let head = load<u32>(<u32>(word >> 42) << 2, HEAD_WORDS);
+  if (head == 0 || !inReach(reachRow(head >> 24, pairOf(word, 0)), admin)) return false;
+  let letters = load<u64>(admin << 3, ADMIN_WORDS);
+  let prefix = <u32>letters;
+  // nine bits each, times four
+  let p1 = load<u32>(<u32>(word >> 31) & 0x7fc, PAIR_WORDS);
+  let p2 = load<u32>(<u32>(word >> 22) & 0x7fc, SECOND_PAIR_WORDS);
+  let p3 = load<u32>(<u32>(word >> 13) & 0x7fc, THIRD_PAIR_WORDS);
+  let p4 = load<u32>(<u32>(word >> 4) & 0x7fc, FOURTH_PAIR_WORDS);
+  let shares = <u32>(letters >> 32) + head + p1 + p2 + p3 + p4;
   let low = <u64>(p1 >> 16 << 8 | head >> 16 & 255) | <u64>(p2 >> 16) << 24 | <u64>(p3 >> 16) << 48;
   let high = <u64>(p4 >> 16);
+  let pairs = load<u32>(PAIRS);
   if (pairs == 4) {
     low |= DASH << 40;
-    high |= <u64>load<u8>(CHECKS + 4 * 512 + (shares & 511)) << 16;
+    high |= <u64>load<u8>(shares & 511, CHECKS_4) << 16;
   } else {
     let p5: u32 = 0;
-    if (pairs == 5) p5 = load<u32>(PAIR_WORDS + 4 * 2048 + ((<usize>word << 3 & 511 | 7) << 2));
-    let check = <u64>load<u8>(CHECKS + pairs * 512 + (shares + p5 & 511));
+    if (pairs == 5) p5 = load<u32>(<u32>word << 5 & 0x7e0 | 28, FIFTH_PAIR_WORDS);
+    let check = <u64>load<u8>(pairs << 9 | shares + p5 & 511, CHECKS);
     if (pairs > 1) low |= DASH << 40;
     if (pairs == 5) high |= <u64>(p5 >> 16 & 255) << 16 | DASH << 24 | <u64>(p5 >> 24) << 32 | check << 40;
     else if (pairs == 3) high |= check;

@@ -14,7 +14,7 @@ import { SYMBOLS, symbolOf } from "../hexcode/alphabet";
 import { cellOfHead, digitsOf, HEADS, isRootHead, reachRow } from "../hexcode/payload";
 import { inReach } from "../hexcode/record";
 import { AT_ADMIN, AT_FAULT, AT_PAIRS, AT_SUM, AT_VALUES, LATTICE, TEXT_BYTES, TEXTS } from "./block";
-import { ADMIN_PREFIXES, ADMIN_SHARES, CHECKS, PAIR_WORDS, shareOf } from "./symbols";
+import { ADMIN_WORDS, CHECKS, PAIR_WORDS, shareOf } from "./symbols";
 
 const DASH: u32 = 0x2d;
 
@@ -162,7 +162,7 @@ function slotOf(prefix: u32): u32 {
 function fillSlots(): bool {
   memory.fill(SLOT_PREFIXES, 0, SLOTS * 4);
   for (let admin: u32 = 0; admin < ADMIN_UNITS; admin++) {
-    let prefix = load<u32>(ADMIN_PREFIXES + 4 * admin);
+    let prefix = load<u32>(ADMIN_WORDS + 8 * admin);
     let slot = slotOf(prefix);
     if (load<u32>(SLOT_PREFIXES + 4 * slot) != 0) return false;
     store<u32>(SLOT_PREFIXES + 4 * slot, prefix);
@@ -235,7 +235,7 @@ function addUp(text: usize, lattice: usize): u32 {
   let digits = <u32>(sum >> 11) & 15;
   let short = <u32>(sum >> 15) & load<u32>(pairs << 2, SHORT_MASK) ^ load<u32>(pairs << 2, SHORT_WANTED);
   let check = symbolOf(<u32>load<u8>(text, AT_VALUES + CHECK_LANE) - 1);
-  let wanted: u32 = load<u8>(pairs << 9 | <u32>sum + head + load<u32>(admin << 2, ADMIN_SHARES) & 511, CHECKS);
+  let wanted: u32 = load<u8>(pairs << 9 | <u32>sum + head + load<u32>((admin << 3) + 4, ADMIN_WORDS) & 511, CHECKS);
   let first = pairs == 0 ? 0 : <u32>load<u16>(text) - LANE_0;
   let root = head >> 16;
   if (short | (check ^ wanted) | root >> 1 || (root && pairs) || !inReach(reachRow(headValue - 1, first), admin)) {

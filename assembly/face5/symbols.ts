@@ -39,27 +39,24 @@ for (let bits: u32 = 0; bits < 512; bits++) {
   }
 }
 
-/** Base cell × 8 + first digit − FIRST_HEAD → word; 0 for no head. */
-export const HEAD_WORDS: usize = memory.data(168 * 4);
-export const HEAD_PLACES: u32 = 168;
-export const FIRST_HEAD: u32 = 32 * 8;
+/** Base cell × 8 + first digit → word; 0 for no head. */
+export const HEAD_WORDS: usize = memory.data(1024 * 4);
 
-for (let place: u32 = 0; place < HEAD_PLACES; place++) {
-  let head = headOf(<u64>(place + FIRST_HEAD) << 42);
+for (let place: u32 = 0; place < 1024; place++) {
+  let head = headOf(<u64>place << 42);
   if (head == NO_HEAD) continue;
   store<u32>(HEAD_WORDS + 4 * place, shareOf(head, PLACES) | symbolOf(head) << 16 | head << 24);
 }
 
-/** Admin number → its letters and "-" as four bytes; and the share of its letters. */
-export const ADMIN_PREFIXES: usize = memory.data(ADMIN_UNITS * 4);
-export const ADMIN_SHARES: usize = memory.data(ADMIN_UNITS * 4);
+/** Admin number → u64: its letters and "-" as four bytes, then the share of its letters. */
+export const ADMIN_WORDS: usize = memory.data(ADMIN_UNITS * 8);
 
 for (let admin: u32 = 0; admin < ADMIN_UNITS; admin++) {
   let letters = adminLetters(admin);
   let element = checkLetter(checkLetter(0, letters & 255), letters >> 8 & 255);
   if (letters >> 16) element = checkLetter(element, letters >> 16);
-  store<u32>(ADMIN_PREFIXES + 4 * admin, letters | 0x2d << (letters >> 16 ? 24 : 16));
-  store<u32>(ADMIN_SHARES + 4 * admin, shareOf(timesG(element, 1), PLACES));
+  store<u32>(ADMIN_WORDS + 8 * admin, letters | 0x2d << (letters >> 16 ? 24 : 16));
+  store<u32>(ADMIN_WORDS + 8 * admin, shareOf(timesG(element, 1), PLACES), 4);
 }
 
 /** Pairs 0 to 5 × 512 + the low nine bits of the sum of shares → ASCII of the check symbol. */

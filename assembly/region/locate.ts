@@ -5,17 +5,19 @@
 // Points are measured from the south-east corner of the box: u to the west, v to the north, so "strictly east"
 // reads U(v) < u, and a point beyond any side of the box fails one unsigned comparison.
 
+import { ADMINS, BLOCK } from "../face5/block";
 import { CAPACITY, INDEX, INPUT, OUTPUT } from "../memory";
+import { locateBlock } from "./block";
 import { AT_ADMINS, CELL_BITS, EFFECT_BITS, EFFECT_MASK, NO_ADMIN, OUTSIDE, SEGMENT_BYTES } from "./layout";
 
 export { useIndex } from "./load";
 
-let east: i32 = 0;
-let south: i32 = 0;
-let columns: u32 = 0;
-let rows: u32 = 0;
-let cells: usize = 0;
-let records: usize = 0;
+export let east: i32 = 0;
+export let south: i32 = 0;
+export let columns: u32 = 0;
+export let rows: u32 = 0;
+export let cells: usize = 0;
+export let records: usize = 0;
 
 /** Takes a finished grid into use; with no columns every point is outside. */
 export function useGrid(
@@ -71,8 +73,9 @@ export function unitOf(latDeg: f64, lngDeg: f64): u32 {
 /** ABI: points at INPUT to one admin number each at OUTPUT; for measurements and for callers that need no code. */
 export function locateBatch(count: u32): void {
   if (count > CAPACITY) count = CAPACITY;
-  for (let i: u32 = 0; i < count; ++i) {
-    const point = INPUT + (<usize>i << 4);
-    store<u8>(OUTPUT + i, adminOf(unitAt(load<f64>(point), load<f64>(point, 8))));
+  for (let from: u32 = 0; from < count; from += BLOCK) {
+    const block = min(BLOCK, count - from);
+    locateBlock(INPUT + (<usize>from << 4), block);
+    for (let i: u32 = 0; i < block; ++i) store<u8>(OUTPUT + from + i, <u8>load<u32>(ADMINS + (<usize>i << 2)));
   }
 }

@@ -1,0 +1,102 @@
+// Admin numbers of a block of points: what unitAt() answers for each, in three passes that do not mix. First the
+// places in the grid, four points at a time; then their cells, whose loads wait for nothing; then, only for points whose
+// cell has segments, the crossings.
+
+import { INDEX } from "../memory";
+import { ADMINS, CELLS, CROSSINGS, PLACES_U, PLACES_V } from "../face5/block";
+import { AT_ADMINS, CELL_BITS, EFFECT_BITS, EFFECT_MASK, NO_ADMIN, OUTSIDE, SEGMENT_BYTES } from "./layout";
+import { cells, columns, east, records, rows, south } from "./locate";
+
+/** The cell of points beyond the grid: OUTSIDE and no segment. */
+const NOWHERE: usize = memory.data<u32>([OUTSIDE, 0]);
+
+/** f64 × 2: micro-degrees of a degree, one half. */
+const MICRO: usize = memory.data<f64>([1e6, 0.5]);
+const HALF: usize = MICRO + 8;
+
+/** What depends on the grid, each as i32 × 4. */
+const GRID: usize = memory.data(6 * 16, 16);
+const EAST: usize = GRID;
+const SOUTH: usize = GRID + 16;
+const COLUMNS: usize = GRID + 32;
+const ROWS: usize = GRID + 48;
+const FIRST_CELL: usize = GRID + 64;
+const NO_CELL: usize = GRID + 80;
+
+/** Whole micro-degrees of two numbers of degrees, in the low two lanes; as unitAt() rounds. */
+// @ts-ignore: decorator
+@inline
+function micro(deg: v128): v128 {
+  let scaled = f64x2.add(f64x2.mul(deg, v128.load64_splat(MICRO)), v128.load64_splat(HALF));
+  return i32x4.trunc_sat_f64x2_s_zero(f64x2.floor(scaled));
+}
+
+/** Two points (f64 latDeg, f64 lngDeg) as i32 lat, lat, lng, lng in micro-degrees. */
+// @ts-ignore: decorator
+@inline
+function microPair(points: usize): v128 {
+  let first = v128.load(points);
+  let second = v128.load(points, 16);
+  let lat = micro(v128.shuffle<f64>(first, second, 0, 2));
+  let lng = micro(v128.shuffle<f64>(first, second, 1, 3));
+  return v128.shuffle<i64>(lat, lng, 0, 2);
+}
+
+/**
+ * Points (f64 latDeg, f64 lngDeg), at most BLOCK of them, -> ADMINS, u32 each, NO_ADMIN outside. Reads up to three
+ * points beyond the last.
+ */
+export function locateBlock(points: usize, count: u32): void {
+  if (columns == 0) {
+    for (let n: u32 = 0; n < count; n++) store<u32>(ADMINS + 4 * n, NO_ADMIN);
+    return;
+  }
+  v128.store(EAST, i32x4.splat(east));
+  v128.store(SOUTH, i32x4.splat(south));
+  v128.store(COLUMNS, i32x4.splat(columns));
+  v128.store(ROWS, i32x4.splat(rows));
+  v128.store(FIRST_CELL, i32x4.splat(<i32>cells));
+  v128.store(NO_CELL, i32x4.splat(<i32>NOWHERE));
+  let bytes = <usize>(count << 2);
+  for (let n: usize = 0; n < bytes; n += 16, points += 64) {
+    let low = microPair(points);
+    let high = microPair(points + 32);
+    let u = i32x4.sub(v128.load(EAST), v128.shuffle<i64>(low, high, 1, 3));
+    let v = i32x4.sub(v128.shuffle<i64>(low, high, 0, 2), v128.load(SOUTH));
+    let column = i32x4.shr_u(u, CELL_BITS);
+    let row = i32x4.shr_u(v, CELL_BITS);
+    let inside = v128.and(i32x4.lt_u(column, v128.load(COLUMNS)), i32x4.lt_u(row, v128.load(ROWS)));
+    let cell = i32x4.add(i32x4.shl(i32x4.add(i32x4.mul(row, v128.load(COLUMNS)), column), 2), v128.load(FIRST_CELL));
+    v128.store(PLACES_U + n, u);
+    v128.store(PLACES_V + n, v);
+    v128.store(CELLS + n, v128.bitselect(cell, v128.load(NO_CELL), inside));
+  }
+
+  let crossing = CROSSINGS;
+  for (let n: usize = 0; n < bytes; n += 4) {
+    let pair = load<u64>(load<u32>(CELLS + n));
+    store<u32>(ADMINS + n, <u32>load<u8>(INDEX + AT_ADMINS + (<usize>pair & EFFECT_MASK)));
+    store<u64>(crossing, pair);
+    store<u32>(crossing, <u32>n, 8);
+    // kept only if the cell has segments
+    crossing += <usize>(<u32>pair >> EFFECT_BITS != <u32>(pair >> (32 + EFFECT_BITS))) << 4;
+  }
+
+  for (let next = CROSSINGS; next < crossing; next += 16) {
+    let pair = load<u64>(next);
+    let n = <usize>load<u32>(next, 8);
+    let u = load<i32>(PLACES_U + n);
+    let v = load<u32>(PLACES_V + n);
+    let unit = <u32>pair & EFFECT_MASK;
+    let at = records + (<usize>(<u32>pair >> EFFECT_BITS)) * SEGMENT_BYTES;
+    let end = records + (<usize>(pair >> (32 + EFFECT_BITS))) * SEGMENT_BYTES;
+    for (; at < end; at += SEGMENT_BYTES) {
+      let t = v - load<u32>(at, 4);
+      let spanAndEffect = load<u32>(at, 12);
+      let dv = spanAndEffect >> EFFECT_BITS;
+      let counts = <u32>(t < dv) & <u32>(<i64>(u - load<i32>(at)) * <i64>dv > <i64>load<i32>(at, 8) * <i64>t);
+      unit ^= spanAndEffect & EFFECT_MASK & (0 - counts);
+    }
+    store<u32>(ADMINS + n, <u32>load<u8>(INDEX + AT_ADMINS + <usize>unit));
+  }
+}
