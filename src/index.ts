@@ -2,7 +2,7 @@
 
 import { ADMIN_UNITS } from './admin-units.js';
 import { HexcodesError } from './errors.js';
-import { Kernel, NOT_A_COORDINATE, OK, RECORD_BYTES } from './kernel/kernel.js';
+import { Kernel, NOT_A_COORDINATE, OK, OUTSIDE_COVERAGE, RECORD_BYTES } from './kernel/kernel.js';
 
 export { ADMIN_UNITS, type AdminUnit } from './admin-units.js';
 export { HexcodesError, type HexcodesErrorCode } from './errors.js';
@@ -235,10 +235,10 @@ function roomFor<T extends Uint8Array | Float64Array>(
 
 function failure(status: number, lat: number, lng: number): HexcodesError {
   const position = `${String(lat)}, ${String(lng)}`;
-  if (status === NOT_A_COORDINATE)
-    return new HexcodesError(
-      'NOT_A_COORDINATE',
-      `Not a position in degrees (latitude -90 to 90, longitude -180 to 180): ${position}`,
-    );
-  return new HexcodesError('OUTSIDE_COVERAGE', `In no province of Viet Nam nor its sea: ${position}`);
+  if (status === OUTSIDE_COVERAGE)
+    return new HexcodesError('OUTSIDE_COVERAGE', `In no province of Viet Nam nor its sea: ${position}`);
+  return new HexcodesError(
+    'NOT_A_COORDINATE',
+    `Not a position in degrees (latitude -90 to 90, longitude -180 to 180): ${position}`,
+  );
 }
