@@ -17,7 +17,7 @@ export interface KeysOptions {
   /** Called after every change but the first load. */
   readonly changed: (ring: KeyRing) => void;
   /** Called when the store cannot be read any more; the keys known so far stay. */
-  readonly failed: (error: unknown) => void;
+  readonly failed: (reason: string) => void;
 }
 
 export interface ServerKeys {
@@ -40,18 +40,28 @@ export async function openKeys(options: KeysOptions): Promise<ServerKeys> {
   }));
   const data: KeyWorkerData = { dataDir, pepper, makeFirst: given.length === 0 };
   const worker = new Worker(new URL('./worker.js', import.meta.url), { workerData: data });
+  let running = true;
+  worker.once('exit', () => {
+    running = false;
+  });
   const [first] = (await once(worker, 'message')) as [KeysMessage];
+  if ('failure' in first) throw new Error(first.failure);
   ring.replace([...first.keys, ...own]);
-  worker.on('message', ({ keys }: KeysMessage) => {
-    ring.replace([...keys, ...own]);
+  worker.on('message', (message: KeysMessage) => {
+    if ('failure' in message) {
+      options.failed(message.failure);
+      return;
+    }
+    ring.replace([...message.keys, ...own]);
     options.changed(ring);
   });
-  worker.on('error', options.failed);
+  worker.on('error', (error) => options.failed(error.message));
   const firstKeyFile = join(dataDir, 'first-key');
   return {
     ring,
     firstKeyFile: existsSync(firstKeyFile) ? firstKeyFile : undefined,
     stop: async () => {
+      if (!running) return;
       const exited = once(worker, 'exit');
       worker.postMessage('close');
       await exited;

@@ -53,8 +53,8 @@ export class KeyStore {
     return { id, keyText };
   }
 
-  /** In a store without any key, makes one and leaves its text in the file `first-key`; true if it did. */
-  createFirst(): boolean {
+  /** In a store without any key, makes one and leaves its text in the file `first-key`. */
+  createFirst(): void {
     this.#db.exec('BEGIN IMMEDIATE');
     try {
       const { count } = this.#db.prepare('SELECT count(*) AS count FROM api_key').get() as { count: number };
@@ -63,7 +63,6 @@ export class KeyStore {
         writePrivateFile(join(this.dataDir, 'first-key'), `${keyText}\n`, 'w');
       }
       this.#db.exec('COMMIT');
-      return count === 0;
     } catch (error) {
       this.#db.exec('ROLLBACK');
       throw error;

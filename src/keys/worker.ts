@@ -11,10 +11,8 @@ export interface KeyWorkerData {
   readonly makeFirst: boolean;
 }
 
-export interface KeysMessage {
-  readonly keys: StoredKey[];
-  readonly madeFirst: boolean;
-}
+/** All keys, or why they cannot be read just now. */
+export type KeysMessage = { readonly keys: StoredKey[] } | { readonly failure: string };
 
 /** A change is seen within a second; asking costs microseconds. */
 const POLL_MS = 250;
@@ -23,15 +21,24 @@ const port = parentPort;
 if (port === null) throw new Error('keys/worker.js runs as a worker thread');
 const { dataDir, pepper, makeFirst } = workerData as KeyWorkerData;
 const store = new KeyStore(dataDir, pepper);
-const madeFirst = makeFirst && store.createFirst();
+if (makeFirst) store.createFirst();
 let seen = store.dataVersion();
-port.postMessage({ keys: store.load(), madeFirst } satisfies KeysMessage);
+let failure = '';
+const post = (message: KeysMessage): void => port.postMessage(message);
+post({ keys: store.load() });
 
 const poll = setInterval(() => {
-  const version = store.dataVersion();
-  if (version === seen) return;
-  seen = version;
-  port.postMessage({ keys: store.load(), madeFirst: false } satisfies KeysMessage);
+  try {
+    const version = store.dataVersion();
+    if (version !== seen) post({ keys: store.load() });
+    seen = version;
+    failure = '';
+  } catch (error) {
+    // Told once; the next turn tries again.
+    const reason = error instanceof Error ? error.message : String(error);
+    if (reason !== failure) post({ failure: reason });
+    failure = reason;
+  }
 }, POLL_MS);
 
 port.once('message', () => {

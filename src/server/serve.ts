@@ -61,7 +61,7 @@ export async function serve(config: ServeConfig, files: HexcodesData, log?: Log)
       pepper: config.keyPepper,
       given: config.apiKeys,
       changed: (ring) => logger.info({ keys: ring.size }, 'keys changed'),
-      failed: (error) => logger.error({ err: error }, 'the key store cannot be read; the known keys stay'),
+      failed: (reason) => logger.error({ reason }, 'the key store cannot be read; the known keys stay'),
     });
     adapter = await Adapter.load(hooksFor(logger));
     const router = new Router(adapter, keys.ring);

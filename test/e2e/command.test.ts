@@ -1,12 +1,13 @@
 // `hexcodes serve` as a process: configuration, start-up, ports, signals.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
+import { OPEN_INDEX } from '../open-world.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'hexcodes-command-'));
 const children: ChildProcess[] = [];
@@ -79,6 +80,24 @@ test('an index that is none, unknown flags and commands: a sentence, and no succ
     expect(running.err()).not.toContain('    at ');
   }
   expect(await hexcodes(['dist/cli/main.js', 'serv']).exit).toBeGreaterThan(0);
+});
+
+test('an index of one’s own is used, and /v1/meta shows its notice', async () => {
+  const index = join(folder, 'own.bin');
+  writeFileSync(index, OPEN_INDEX);
+  const running = serve(['--port', '0'], { HEXCODES_INDEX: index });
+  const base = await baseOf(running);
+  const key = readFileSync(join(folder, 'first-key'), 'utf8').trim();
+  const meta = await (await fetch(`${base}/v1/meta?apikey=${key}`)).json();
+  expect(meta.boundary_data).toMatchObject({ notice: 'made up', source: 'made up' });
+  running.child.kill('SIGTERM');
+  expect(await running.exit).toBe(0);
+});
+
+test('a data folder that cannot be used: a sentence and exit 1', async () => {
+  const running = serve(['--port', '0', '--data-dir', 'package.json']);
+  expect(await running.exit).toBe(1);
+  expect(running.err()).toMatch(/^hexcodes: .*package\.json/);
 });
 
 test('start-up prints a curl line that works; keys stay off pipes and logs; SIGTERM and SIGINT stop cleanly', async () => {
