@@ -29,6 +29,7 @@ const REMEMBERED_LIMIT = 10_000;
 export class KeyRing {
   /** By digest. What an attacker can choose reaches it only through the pepper, so its timing tells nothing. */
   #keys = new Map<string, StoredKey>();
+  #activeIds = new Set<string>();
   readonly #allowed = new Map<string, KeyVerdict>();
   readonly #nobody: Buffer;
 
@@ -39,7 +40,13 @@ export class KeyRing {
   /** Takes the place of all keys known so far. */
   replace(keys: Iterable<StoredKey>): void {
     this.#keys = new Map([...keys].map((key) => [key.digestHex, key]));
+    this.#activeIds = new Set([...this.#keys.values()].filter((k) => k.state === 'active').map((k) => k.id));
     this.#allowed.clear();
+  }
+
+  /** Whether a key that was let in before may go on. */
+  isActive(keyId: string): boolean {
+    return this.#activeIds.has(keyId);
   }
 
   get size(): number {

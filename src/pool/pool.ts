@@ -54,7 +54,11 @@ export class Pool {
     this.#maxBytes = options.maxBytes ?? MAX_BYTES;
     this.#piscina = new Piscina({
       filename: new URL('worker.js', import.meta.url).href,
-      workerData: options.kernel,
+      workerData: {
+        module: options.kernel.module,
+        index: sharedCopy(options.kernel.index),
+        reach: sharedCopy(options.kernel.reach),
+      } satisfies WorkerKernel,
       minThreads: this.threads,
       maxThreads: this.threads,
       // The bound is ours: it counts bytes too, and it is known before any work is begun.
@@ -169,4 +173,10 @@ export class Pool {
     while (this.#blocks > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     await this.#piscina.destroy();
   }
+}
+
+function sharedCopy(bytes: Uint8Array): Uint8Array {
+  const copy = new Uint8Array(new SharedArrayBuffer(bytes.length));
+  copy.set(bytes);
+  return copy;
 }

@@ -26,9 +26,9 @@ const kernel = Kernel.create(module, index, reach);
 export default function work(order: WorkOrder): WorkAnswer {
   try {
     const done =
-      order.kind === 'block'
-        ? convertBlock(kernel, order.job, order.bytes)
-        : (answerFrame(kernel, order.bytes) as ConvertedBlock | Uint8Array);
+      order.kind === 'frame'
+        ? answerFrame(kernel, order.bytes)
+        : convertBlock(kernel, order.job, order.bytes);
     // An answer owns its buffer, which changes hands instead of being copied.
     const { buffer } = done instanceof Uint8Array ? done : done.bytes;
     return move({ [transferableSymbol]: buffer, [valueSymbol]: { done } }) as unknown as WorkAnswer;

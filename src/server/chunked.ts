@@ -2,12 +2,21 @@
 // cork pass 16 KiB together under back-pressure, and every callback of it (request, body chunk, writable) runs corked.
 // So nothing is ever written from a callback: pieces queue here, and a turn of the event loop of its own packs them into
 // writes of at most 15,000 bytes, one to a cork, and stops when the socket pushes back until it is writable again.
+//
+// While the reading of the body is stopped the binary watches the socket for nothing at all: a write that pushes back
+// would set it reading again, and stopping it anew makes it forget to tell when there is room. So then we stop it after
+// each such write and ask with a small write every few milliseconds.
 import type { UwsResponse } from './uws.js';
 
 /** One write of one cork; with the headers it stays inside the binary's 16 KiB cork buffer. */
 const MAX_WRITE_BYTES = 15_000;
 /** `write` asks for a pause above this, `onDrain` comes below half of it. */
 const HIGH_WATER_BYTES = 262_144;
+
+/** A write that asks for room; what it finds none for stays in the binary's own buffer. */
+const ASKING_WRITE_BYTES = 256;
+const SHORTEST_ASK_MS = 4;
+const LONGEST_ASK_MS = 128;
 
 const packed = Buffer.allocUnsafeSlow(MAX_WRITE_BYTES);
 
@@ -24,6 +33,9 @@ export class ChunkedAnswer {
   #writable = true;
   #asked = false;
   #state: 'open' | 'ending' | 'over' = 'open';
+  #readingStopped = false;
+  #askTimer: NodeJS.Timeout | undefined;
+  #askMs = SHORTEST_ASK_MS;
 
   constructor(
     private readonly res: UwsResponse,
@@ -68,8 +80,18 @@ export class ChunkedAnswer {
     this.#schedule();
   }
 
+  /** Told when the reading of the body is stopped and when it goes on. */
+  setReadingStopped(stopped: boolean): void {
+    this.#readingStopped = stopped;
+    if (this.#writable || this.#state === 'over') return;
+    if (stopped) this.#askLater();
+    // Reading again is all that the binary does now; a write that fails makes it tell of room as well.
+    else this.#ask();
+  }
+
   /** Forgets what is queued: the request is gone. */
   drop(): void {
+    clearTimeout(this.#askTimer);
     this.#state = 'over';
     this.#queue = [];
     this.#queuedBytes = 0;
@@ -82,14 +104,44 @@ export class ChunkedAnswer {
     setImmediate(() => this.guard(() => this.#flush()));
   }
 
+  #askLater(): void {
+    this.res.pause();
+    clearTimeout(this.#askTimer);
+    this.#askTimer = setTimeout(() => this.guard(() => this.#ask()), this.#askMs);
+    this.#askMs = Math.min(LONGEST_ASK_MS, this.#askMs * 2);
+  }
+
+  #ask(): void {
+    if (this.#writable || this.#state === 'over') return;
+    if (this.#queuedBytes > 0) {
+      const piece = this.#take(ASKING_WRITE_BYTES);
+      this.res.cork(() => {
+        this.#writable = this.res.write(piece);
+      });
+    } else {
+      // An empty cork sends what the binary holds, but does not say whether all of it went. If not, the binary will
+      // tell of room later; until then one more write only lengthens what it holds.
+      this.res.cork(() => {});
+      this.#writable = !this.#readingStopped;
+    }
+    if (!this.#writable) {
+      if (this.#readingStopped) this.#askLater();
+      return;
+    }
+    this.#askMs = SHORTEST_ASK_MS;
+    this.progressMs = performance.now();
+    this.#schedule();
+  }
+
   #flush(): void {
     this.#scheduled = false;
     while (this.#writable && this.#queuedBytes > 0 && this.#state !== 'over') {
-      const piece = this.#take();
+      const piece = this.#take(MAX_WRITE_BYTES);
       this.res.cork(() => {
         this.#writable = this.res.write(piece);
       });
       if (this.#writable) this.progressMs = performance.now();
+      else if (this.#readingStopped) this.#askLater();
     }
     if (this.#state === 'ending' && this.#writable && this.#queuedBytes === 0) {
       this.#state = 'over';
@@ -102,19 +154,19 @@ export class ChunkedAnswer {
     }
   }
 
-  /** The next at most 15,000 bytes: a part of a large piece as it is, or small pieces packed together. */
-  #take(): Uint8Array {
+  /** The next bytes: a part of a large piece as it is, or small pieces packed together. */
+  #take(mostBytes: number): Uint8Array {
     const head = this.#queue[0] as Uint8Array;
-    if (head.length - this.#headOffset >= MAX_WRITE_BYTES) {
-      const piece = head.subarray(this.#headOffset, this.#headOffset + MAX_WRITE_BYTES);
-      this.#advance(MAX_WRITE_BYTES, head);
+    if (head.length - this.#headOffset >= mostBytes) {
+      const piece = head.subarray(this.#headOffset, this.#headOffset + mostBytes);
+      this.#advance(mostBytes, head);
       return piece;
     }
     let size = 0;
     let taken = 0;
-    while (taken < this.#queue.length && size < MAX_WRITE_BYTES) {
+    while (taken < this.#queue.length && size < mostBytes) {
       const next = this.#queue[taken] as Uint8Array;
-      const count = Math.min(next.length - this.#headOffset, MAX_WRITE_BYTES - size);
+      const count = Math.min(next.length - this.#headOffset, mostBytes - size);
       packed.set(next.subarray(this.#headOffset, this.#headOffset + count), size);
       size += count;
       this.#headOffset += count;

@@ -168,12 +168,14 @@ export class Exchange {
     if (this.state === 'over' || this.#paused) return;
     this.#paused = true;
     this.res.pause();
+    this.#chunked?.setReadingStopped(true);
   }
 
   resume(): void {
     if (this.state === 'over' || !this.#paused) return;
     this.#paused = false;
     this.res.resume();
+    this.#chunked?.setReadingStopped(false);
   }
 
   // --- answer ---
@@ -244,6 +246,7 @@ export class Exchange {
       () => this.#over(),
       (work) => this.guard(work),
     );
+    this.#chunked.setReadingStopped(this.#paused);
     return this.#chunked;
   }
 

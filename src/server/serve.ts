@@ -8,14 +8,17 @@ import { Hexcodes, type HexcodesData } from '../index.js';
 import { readIndexMeta } from '../kernel/index-file.js';
 import { Kernel } from '../kernel/kernel.js';
 import { openKeys, type ServerKeys } from '../keys/keys.js';
+import { Pool, type PoolOptions } from '../pool/pool.js';
 import { addAbout } from './about.js';
 import { Adapter, type AdapterHooks } from './adapter.js';
 import { type AdminPort, openAdminPort } from './admin-port.js';
+import { Bulk, type BulkTuning } from './bulk.js';
 import { addCodeInfo } from './code-info.js';
 import { addConversions } from './conversions.js';
 import { KernelConverter } from './kernel-converter.js';
 import { type Log, logAnswer, openLog } from './log.js';
 import { fail, Router } from './router.js';
+import { Streams, type StreamTuning } from './streams.js';
 
 export interface Service {
   readonly port: number;
@@ -34,12 +37,26 @@ export interface StopSteps {
   readonly release: (() => Promise<void> | void)[];
 }
 
+/** What only tests and measurements change. */
+export interface ServeTuning {
+  readonly stream?: Partial<StreamTuning>;
+  readonly bulk?: Partial<BulkTuning>;
+  readonly pool?: Omit<PoolOptions, 'kernel'>;
+  /** Is handed the pool as soon as it is there. */
+  readonly withPool?: (pool: Pool) => void;
+}
+
 /** After the last answer was handed over, how long its bytes may take to leave. */
 const LINGER_MS = 50;
 const PENDING_POLL_MS = 20;
 
 /** Brings the service up; rejects with a sentence for people, everything opened so far closed again. */
-export async function serve(config: ServeConfig, files: HexcodesData, log?: Log): Promise<Service> {
+export async function serve(
+  config: ServeConfig,
+  files: HexcodesData,
+  log?: Log,
+  tuning: ServeTuning = {},
+): Promise<Service> {
   const { logger, flush } = log ?? openLog(config.logLevel);
   const steps: StopSteps = { drain: [], release: [] };
   let state: 'starting' | 'ready' | 'stopping' = 'starting';
@@ -55,7 +72,12 @@ export async function serve(config: ServeConfig, files: HexcodesData, log?: Log)
   };
 
   try {
-    const kernel = Kernel.create(files.kernel, files.index, files.reach);
+    const module =
+      files.kernel instanceof WebAssembly.Module ? files.kernel : await Kernel.compile(files.kernel);
+    const kernel = Kernel.create(module, files.index, files.reach);
+    const pool = new Pool({ kernel: { module, index: files.index, reach: files.reach }, ...tuning.pool });
+    steps.release.push(() => pool.close());
+    tuning.withPool?.(pool);
     keys = await openKeys({
       dataDir: config.dataDir,
       pepper: config.keyPepper,
@@ -68,6 +90,12 @@ export async function serve(config: ServeConfig, files: HexcodesData, log?: Log)
     addConversions(router, new KernelConverter(kernel));
     addAbout(router, boundaryData(files.index));
     addCodeInfo(router, new Hexcodes(kernel));
+    const streams = new Streams(router, kernel, pool, keys.ring, tuning.stream);
+    streams.open(adapter);
+    const bulk = new Bulk(kernel, pool, config.dataDir, logger, tuning.bulk);
+    bulk.open(router);
+    steps.drain.push(() => streams.stop());
+    steps.release.push(() => bulk.close());
     router.addNotFound();
     admin = await openAdminPort(config.adminHost, config.adminPort, () => state === 'ready');
     const port = await adapter.listen(config.host, config.port);

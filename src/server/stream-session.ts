@@ -7,8 +7,8 @@
 // While the socket pushes back nothing more is converted: at most one answer lies in its buffer, and the frames
 // behind it lie in the queue, which the window bounds.
 
-export const MAX_POINTS = 65_536;
-export const MAX_FRAME_BYTES = 16 + MAX_POINTS * 20;
+import { MAX_FRAME_BYTES, MAX_FRAME_POINTS } from '../wire/stream-frames.js';
+
 export const WINDOW_FRAMES = 16;
 export const WINDOW_BYTES = 4 * 1024 * 1024;
 
@@ -16,7 +16,7 @@ export const READY_FRAME = JSON.stringify({
   type: 'ready',
   format: 1,
   max_frame_bytes: MAX_FRAME_BYTES,
-  max_points: MAX_POINTS,
+  max_points: MAX_FRAME_POINTS,
   window: WINDOW_FRAMES,
   window_bytes: WINDOW_BYTES,
 });

@@ -8,7 +8,7 @@ import { Writable } from 'node:stream';
 import type { ServeConfig } from '#dist/config.js';
 import type { HexcodesData } from '#dist/index.js';
 import { openLog } from '#dist/server/log.js';
-import { serve } from '#dist/server/serve.js';
+import { type ServeTuning, serve } from '#dist/server/serve.js';
 import { openWorld } from '../open-world.js';
 
 export interface TestServer {
@@ -26,6 +26,7 @@ export interface TestServer {
 export async function startServer(
   overrides: Partial<ServeConfig> = {},
   files: HexcodesData = openWorld(),
+  tuning: ServeTuning = {},
 ): Promise<TestServer> {
   const dataDir = overrides.dataDir ?? mkdtempSync(join(tmpdir(), 'hexcodes-'));
   const config: ServeConfig = {
@@ -48,7 +49,7 @@ export async function startServer(
       done();
     },
   });
-  const service = await serve(config, files, openLog(config.logLevel, sink));
+  const service = await serve(config, files, openLog(config.logLevel, sink), tuning);
   const { firstKeyFile } = service;
   return {
     port: service.port,

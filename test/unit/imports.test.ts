@@ -36,7 +36,7 @@ const ONLY_IN: Record<string, string[]> = {
 
 /** Rooms and files that may touch the process and the file system. */
 const HOST_ROOMS = ['cli', 'keys', 'config'];
-const HOST_FILES = ['src/node.ts', 'src/server/uws.ts'];
+const HOST_FILES = ['src/node.ts', 'src/server/uws.ts', 'src/server/bulk-spool.ts'];
 
 interface ImportLine {
   file: string;

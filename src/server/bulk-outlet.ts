@@ -1,0 +1,116 @@
+// The way out of one /bulk answer: straight to the peer while it reads, through a spool when it takes nothing for a
+// while but still sends. Tells the flow when to stop and when to go on.
+//
+//   write ──► ChunkedAnswer ──► peer           the peer reads
+//        └──► Spool ──► ChunkedAnswer ──► peer  it sends first; back to the above when the spool is empty
+import type { Spool, Spools } from './bulk-spool.js';
+import type { ChunkedAnswer } from './chunked.js';
+
+export interface BulkTimes {
+  /** A peer that has taken no answer for so long while it still sends gets its answer spooled. */
+  readonly spoolAfterMs: number;
+  /** A peer that neither sends nor takes anything for so long is let go. */
+  readonly noProgressMs: number;
+}
+
+export const BULK_TIMES: BulkTimes = { spoolAfterMs: 2000, noProgressMs: 60_000 };
+
+/** Bytes on their way to the disk above which the flow waits. */
+const SPOOL_WAITING_BYTES = 4 * 1024 * 1024;
+
+export class BulkOutlet {
+  readonly #answer: ChunkedAnswer;
+  readonly #spools: Spools;
+  readonly #onRoom: () => void;
+  readonly #onFailure: (error: Error) => void;
+  #spool: Spool | undefined;
+  /** Bytes go to the spool, and from there to the peer. */
+  #spooling = false;
+  #answerIsFull = false;
+  #ending = false;
+  #closed = false;
+  #drained: (() => void) | undefined;
+
+  constructor(answer: ChunkedAnswer, spools: Spools, onRoom: () => void, onFailure: (error: Error) => void) {
+    this.#answer = answer;
+    this.#spools = spools;
+    this.#onRoom = onRoom;
+    this.#onFailure = onFailure;
+    answer.onDrain = () => {
+      this.#answerIsFull = false;
+      const resume = this.#drained;
+      this.#drained = undefined;
+      if (resume !== undefined) resume();
+      else this.#onRoom();
+    };
+  }
+
+  get isFull(): boolean {
+    return this.#spooling ? this.#spool!.waitingBytes > SPOOL_WAITING_BYTES : this.#answerIsFull;
+  }
+
+  /** Takes bytes, which must not change afterwards. Throws SpoolFullError. */
+  write(bytes: Uint8Array): void {
+    if (this.#closed || bytes.length === 0) return;
+    if (!this.#spooling) {
+      if (!this.#answer.write(bytes)) this.#answerIsFull = true;
+      return;
+    }
+    this.#spool!.append(bytes, (error) => {
+      if (this.#closed) return;
+      if (error !== undefined) this.#onFailure(error);
+      else if (!this.isFull) this.#onRoom();
+    });
+  }
+
+  /** Called now and then while the peer still sends: begins to spool if it takes nothing, and tells if it does. */
+  sweep(nowMs: number, times: BulkTimes): boolean {
+    const isStuck = this.#answerIsFull && nowMs - this.#answer.progressMs >= times.spoolAfterMs;
+    if (this.#closed || this.#spooling || !isStuck) return false;
+    this.#spooling = true;
+    this.#spool ??= this.#spools.open();
+    this.#unspool(this.#spool).catch((error: Error) => this.#closed || this.#onFailure(error));
+    this.#onRoom();
+    return true;
+  }
+
+  /** When the peer last took something. */
+  get progressMs(): number {
+    return this.#answer.progressMs;
+  }
+
+  end(): void {
+    this.#ending = true;
+    if (!this.#spooling) this.#finish();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#spool?.close();
+    this.#drained?.();
+  }
+
+  async #unspool(spool: Spool): Promise<void> {
+    while (!this.#closed) {
+      if (this.#answerIsFull) {
+        await new Promise<void>((resolve) => {
+          this.#drained = resolve;
+        });
+      } else if (spool.unreadBytes === 0) {
+        break;
+      } else {
+        const piece = await spool.next();
+        if (!this.#closed && !this.#answer.write(piece)) this.#answerIsFull = true;
+      }
+    }
+    if (this.#closed) return;
+    this.#spooling = false;
+    if (this.#ending) this.#finish();
+    else this.#onRoom();
+  }
+
+  #finish(): void {
+    this.#answer.end();
+    this.#spool?.close();
+  }
+}

@@ -1,0 +1,344 @@
+// The bulk stream of the real server: answers equal to the library's, in order, through the client and through raw
+// sockets that may misbehave.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { HexcodesClient } from '#dist/client/node.js';
+import { Hexcodes } from '#dist/index.js';
+import { KeyStore } from '#dist/keys/store.js';
+import { answerFrame } from '#dist/wire/stream-frames.js';
+import { openKernel } from '../open-world.js';
+import { BINARY, clientFrame, handshake, isCutOfTheTransport, RawWebSocket, TEXT } from './raw-websocket.js';
+import { startServer, type TestServer } from './server.js';
+import { decodeFrame, encodeFrame, pointsOf } from './stream-frames.js';
+
+const kernel = openKernel();
+const library = new Hexcodes(openKernel());
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+const open = (...lines: string[]): Promise<RawWebSocket> =>
+  RawWebSocket.open(server.port, lines.length > 0 ? handshake(server.key, lines) : handshake(server.key));
+
+const due = (frame: Uint8Array): Buffer => Buffer.from(answerFrame(kernel, frame));
+
+describe('handshake', () => {
+  const status = async (opening: string): Promise<number> => {
+    const peer = await RawWebSocket.connect(server.port, opening);
+    while (peer.head === '') await new Promise((resolve) => setTimeout(resolve, 2));
+    peer.end();
+    return Number(peer.head.split(' ')[1]);
+  };
+
+  test('key, version and protocol are checked before the upgrade', async () => {
+    const k = server.key;
+    expect(await status(handshake(undefined))).toBe(401);
+    expect(await status(handshake('nobody'))).toBe(401);
+    expect(await status(handshake(k, [], '12'))).toBe(426);
+    expect(await status(handshake(k, [], ''))).toBe(426);
+    expect(await status(handshake(undefined, [], '12'))).toBe(401);
+    expect(await status(handshake(k).replace('Upgrade: websocket\r\n', ''))).toBe(426);
+    expect(await status(handshake(k).replace('Connection: Upgrade', 'Connection: close'))).toBe(426);
+    expect(await status(handshake(k, ['Sec-WebSocket-Protocol: soap, hexcodes.v2.binary']))).toBe(400);
+    expect(await status(handshake(k).replace(/GET (\S+)/, `GET $1?apikey=${k}x`))).toBe(400);
+    expect(await status(handshake(k))).toBe(101);
+  });
+
+  test('426 says which version, and a plain GET gets it too; other methods 405', async () => {
+    const plain = await fetch(`${server.base}/v1/hexcodes/stream`, { headers: { 'X-API-Key': server.key } });
+    expect([plain.status, plain.headers.get('sec-websocket-version'), plain.headers.get('upgrade')]).toEqual([
+      426,
+      '13',
+      'websocket',
+    ]);
+    const post = await fetch(`${server.base}/v1/hexcodes/stream?apikey=${server.key}`, { method: 'POST' });
+    expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
+  });
+
+  test.each([
+    [['Sec-WebSocket-Protocol: hexcodes.v1.json, hexcodes.v1.binary'], 'hexcodes.v1.json'],
+    [['Sec-WebSocket-Protocol: soap,hexcodes.v1.binary,hexcodes.v1.json'], 'hexcodes.v1.binary'],
+    [['Sec-WebSocket-Protocol: soap', 'Sec-WebSocket-Protocol: hexcodes.v1.json'], 'hexcodes.v1.json'],
+  ])('%j gets %s', async (lines, chosen) => {
+    const peer = await open(...lines);
+    expect(/sec-websocket-protocol: (\S+)/i.exec(peer.head)?.[1]).toBe(chosen);
+    expect(peer.head).not.toMatch(/sec-websocket-extensions/i);
+    peer.end();
+  });
+
+  test('no offer means JSON, and the ready frame comes first', async () => {
+    const peer = await RawWebSocket.connect(server.port, handshake(server.key, []));
+    const ready = await peer.next();
+    expect(ready.opcode).toBe(TEXT);
+    expect(ready.payload.toString()).toBe(
+      '{"type":"ready","format":1,"max_frame_bytes":1310736,"max_points":65536,"window":16,"window_bytes":4194304}',
+    );
+    expect(peer.head).not.toMatch(/sec-websocket-protocol/i);
+    peer.send(Buffer.alloc(16));
+    expect(await peer.closed).toBe(1003);
+  });
+});
+
+describe('answers', () => {
+  test.each([1, 100, 4096, 65_536])(
+    'equal the library through the client, %i points a frame',
+    async (framePoints) => {
+      const pairs = pointsOf(framePoints, 70_000 / (framePoints === 1 ? 100 : 1));
+      const client = new HexcodesClient({ baseUrl: `${server.base}/v1`, apiKey: server.key });
+      const records = library.encodeBatch(pairs, 12);
+      const texts = Buffer.alloc(records.length);
+      const encoding = client.stream({ operation: 'encode', resolution: 12, source: [pairs], framePoints });
+      for await (const answer of encoding) texts.set(answer.records, answer.firstIndex * 20);
+      expect(texts.equals(records)).toBe(true);
+
+      let next = 0;
+      for await (const answer of client.stream({
+        operation: 'encode',
+        resolution: 12,
+        output: 'cells',
+        source: [pairs],
+        framePoints,
+      })) {
+        expect(answer.firstIndex).toBe(next);
+        for (let i = 0; i < answer.count; i++) {
+          const record = texts.subarray((next + i) * 20, (next + i) * 20 + 20);
+          const code = record.subarray(0, 19).toString('latin1').replace(/\0+$/, '');
+          const read = code === '' ? null : library.read(code);
+          if (answer.cell(i) !== (read?.cell ?? 0n)) expect.fail(`cell of point ${next + i}`);
+          if (answer.adminCode(i) !== (read?.admin_code ?? null))
+            expect.fail(`province of point ${next + i}`);
+        }
+        next += answer.count;
+      }
+      expect(next).toBe(pairs.length / 2);
+
+      const decoded = library.decodeBatch(records);
+      const positions = new Float64Array(pairs.length);
+      for await (const answer of client.stream({ operation: 'decode', source: [texts], framePoints })) {
+        for (let i = 0; i < answer.count; i++) {
+          positions[(answer.firstIndex + i) * 2] = answer.latDeg(i);
+          positions[(answer.firstIndex + i) * 2 + 1] = answer.lngDeg(i);
+        }
+      }
+      expect(positions).toEqual(decoded.latLngDeg);
+    },
+  );
+
+  test('come in the order of the frames, small ones behind large ones', async () => {
+    const peer = await open();
+    const sizes = [30_000, 1, 0, 20_000, 2, 4096, 4097, 5];
+    const frames = sizes.map((size, i) => encodeFrame(1000 - i, pointsOf(i, size)));
+    for (const frame of frames) peer.send(frame);
+    for (const frame of frames) {
+      const { payload, opcode } = await peer.next();
+      expect(opcode).toBe(BINARY);
+      expect(payload.equals(due(frame))).toBe(true);
+    }
+    peer.end();
+  });
+
+  test('a bad frame is answered and the connection goes on', async () => {
+    const peer = await open();
+    const good = encodeFrame(7, pointsOf(7, 3));
+    const bad = [Buffer.alloc(0), Buffer.alloc(15), good.subarray(0, 40), Buffer.from(good).fill(9, 1, 2)];
+    for (const frame of bad) {
+      peer.send(frame);
+      peer.send(good);
+      expect((await peer.next()).payload.equals(due(frame))).toBe(true);
+      expect((await peer.next()).payload.equals(due(good))).toBe(true);
+    }
+    peer.end();
+  });
+
+  test('a message in fragments is one frame, with a ping between them', async () => {
+    const peer = await open();
+    const frame = encodeFrame(5, pointsOf(5, 300));
+    const parts = [clientFrame(frame.subarray(0, 7), BINARY, false), clientFrame('are you there', 9)];
+    parts.push(clientFrame(frame.subarray(7, 1000), 0, false), clientFrame(frame.subarray(1000), 0));
+    peer.socket.write(Buffer.concat(parts));
+    expect((await peer.next()).payload.toString()).toBe('are you there');
+    expect((await peer.next()).payload.equals(due(frame))).toBe(true);
+    peer.end();
+  });
+
+  test('every cut into two segments gives the same answer', async () => {
+    const opening = Buffer.from(handshake(server.key), 'latin1');
+    const frame = encodeFrame(1, pointsOf(1, 4));
+    const frames = [frame, decodeFrame(2, due(frame).subarray(16))];
+    const bytes = Buffer.concat(frames.map((f) => clientFrame(f)));
+    const segment = () => new Promise((resolve) => setTimeout(resolve, 3));
+    let openingCut = 0;
+    let frameCut = 0;
+    const peers = Array.from({ length: 16 }, async () => {
+      // A handshake has one cut, so each takes a connection; then frames are cut on the last one.
+      let peer: RawWebSocket | undefined;
+      while (openingCut < opening.length - 1) {
+        const cut = ++openingCut;
+        peer?.end();
+        peer = await RawWebSocket.connect(server.port, opening.toString('latin1', 0, cut));
+        await segment();
+        peer.socket.write(opening.subarray(cut));
+        if (isCutOfTheTransport(opening, cut)) {
+          await peer.closed;
+          expect(peer.head, `handshake cut at ${cut}`).toMatch(/^HTTP\/1.1 505 /);
+        } else {
+          expect((await peer.next()).opcode, `handshake cut at ${cut}`).toBe(TEXT);
+        }
+      }
+      while (frameCut < bytes.length - 1) {
+        const cut = ++frameCut;
+        peer!.socket.write(bytes.subarray(0, cut));
+        await segment();
+        peer!.socket.write(bytes.subarray(cut));
+        for (const f of frames) {
+          expect((await peer!.next()).payload.equals(due(f)), `frames cut at ${cut}`).toBe(true);
+        }
+      }
+      peer!.end();
+    });
+    await Promise.all(peers);
+  });
+});
+
+describe('goodbyes', () => {
+  test('1003: a frame of the other subprotocol', async () => {
+    const binary = await open();
+    binary.send('{"seq":1}', TEXT);
+    expect(await binary.closed).toBe(1003);
+    const json = await open('Sec-WebSocket-Protocol: hexcodes.v1.json');
+    json.send(encodeFrame(1, pointsOf(1, 1)));
+    expect(await json.closed).toBe(1003);
+  });
+
+  test('1009: one byte over max_frame_bytes; exactly max_frame_bytes is answered', async () => {
+    const peer = await open();
+    const largest = decodeFrame(3, new Uint8Array(65_536 * 20));
+    peer.send(largest);
+    expect((await peer.next()).payload.equals(due(largest))).toBe(true);
+    peer.send(Buffer.concat([largest, Buffer.alloc(1)]));
+    expect(await peer.closed).toBe(1009);
+  });
+
+  test('4003: a peer that sends on and reads nothing', async () => {
+    const peer = await open();
+    peer.socket.pause();
+    const frame = clientFrame(encodeFrame(1, pointsOf(1, 4096)));
+    // 80 KB of answer each; the kernel's socket buffers take the first few dozen.
+    for (let i = 0; i < 16 + 128; i++) peer.socket.write(frame);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    peer.socket.resume();
+    expect(await peer.closed).toBe(4003);
+    // Every answer that came is whole and in its place.
+    for (const { payload } of peer.messages) expect(payload.length).toBe(16 + 4096 * 20);
+  });
+
+  test('a reader that is merely slow stays within the window and gets every answer', async () => {
+    const peer = await open();
+    const frames = Array.from({ length: 200 }, (_, i) => encodeFrame(i, pointsOf(i % 3, 4096)));
+    const answers = [0, 1, 2].map((i) => due(frames[i]!).subarray(16));
+    let sent = 0;
+    for (let answered = 0; answered < frames.length; answered++) {
+      while (sent < frames.length && sent - answered < 16) peer.send(frames[sent++]!);
+      peer.socket.pause();
+      if (answered % 10 === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+      peer.socket.resume();
+      const { payload } = await peer.next();
+      expect(payload.readUInt32LE(4)).toBe(answered);
+      expect(payload.subarray(16).equals(answers[answered % 3]!)).toBe(true);
+    }
+    peer.end();
+  });
+
+  test('1006: over the transport limit there is no goodbye', async () => {
+    const peer = await open();
+    peer.socket.write(Buffer.from([0x82, 0xff, 0, 0, 0, 0, 0x7f, 0, 0, 0, 0, 0, 0, 0]));
+    expect(await peer.closed).toBe(1006);
+  });
+
+  test('1001 for an idle connection, 1013 for one that takes no answers, by clocks of our own', async () => {
+    const hasty = await startServer({}, undefined, {
+      stream: { idleMs: 300, noProgressMs: 300, sweepMs: 20 },
+    });
+    try {
+      const idle = await RawWebSocket.open(hasty.port, handshake(hasty.key));
+      const stalled = await RawWebSocket.open(hasty.port, handshake(hasty.key));
+      stalled.socket.pause();
+      // The sockets' own buffers must be full before an answer waits; what waits then stays inside the window.
+      const frame = clientFrame(encodeFrame(1, pointsOf(1, 16_384)));
+      for (let i = 0; i < 45; i++) {
+        stalled.socket.write(frame);
+        await new Promise((resolve) => setTimeout(resolve, 40));
+      }
+      expect(await idle.closed).toBe(1001);
+      stalled.socket.resume();
+      expect(await stalled.closed).toBe(1013);
+    } finally {
+      await hasty.stop();
+    }
+  });
+
+  test.each(['disabled', 'revoked'] as const)('4001: the key is %s', async (state) => {
+    const own = await startServer({}, undefined, { stream: { sweepMs: 20 } });
+    try {
+      const peer = await RawWebSocket.open(own.port, handshake(own.key));
+      const frame = encodeFrame(1, pointsOf(1, 10));
+      peer.send(frame);
+      expect((await peer.next()).payload.equals(due(frame))).toBe(true);
+      const store = new KeyStore(own.dataDir, 'not needed to change a state');
+      store.setState(store.list()[0]!.id, state);
+      store.close();
+      expect(await peer.closed).toBe(4001);
+    } finally {
+      await own.stop();
+    }
+  });
+
+  test('1012 at stop, after everything accepted is answered', async () => {
+    const own = await startServer();
+    const peer = await RawWebSocket.open(own.port, handshake(own.key));
+    const frames = [40_000, 10, 40_000, 4096].map((size, i) => encodeFrame(i, pointsOf(i, size)));
+    for (const frame of frames) peer.send(frame);
+    // The last of them is accepted when the first is answered at the latest: they were sent together.
+    const first = await peer.next();
+    const stopped = own.stop();
+    expect(first.payload.equals(due(frames[0]!))).toBe(true);
+    for (const frame of frames.slice(1)) expect((await peer.next()).payload.equals(due(frame))).toBe(true);
+    expect(await peer.closed).toBe(1012);
+    await stopped;
+  });
+
+  test('1000 is answered with 1000', async () => {
+    const peer = await open();
+    peer.send(Buffer.from([0x03, 0xe8]), 8);
+    expect(await peer.closed).toBe(1000);
+  });
+});
+
+test('a full pool: frame status 3 for an open stream, 503 with Retry-After for a new one', async () => {
+  const own = await startServer({}, undefined, { pool: { threads: 1, maxQueued: 0 } });
+  try {
+    const [one, two] = [
+      await RawWebSocket.open(own.port, handshake(own.key)),
+      await RawWebSocket.open(own.port, handshake(own.key)),
+    ];
+    // One frame after the other keeps the only worker busy for a while.
+    const large = encodeFrame(1, pointsOf(1, 60_000));
+    for (let i = 0; i < 4; i++) one.send(large);
+    await new Promise((resolve) => setTimeout(resolve, 15));
+    two.send(encodeFrame(1, pointsOf(1, 5000)));
+    const refused = await RawWebSocket.connect(own.port, handshake(own.key));
+    expect((await two.next()).payload[2]).toBe(3);
+    for (let i = 0; i < 4; i++) expect((await one.next()).payload[2]).toBe(0);
+    while (refused.head === '') await new Promise((resolve) => setTimeout(resolve, 2));
+    expect(refused.head).toMatch(/^HTTP\/1.1 503 .*Retry-After: \d+/is);
+    // Small frames need no pool.
+    const small = encodeFrame(2, pointsOf(2, 5));
+    two.send(small);
+    expect((await two.next()).payload.equals(due(small))).toBe(true);
+    for (const peer of [one, two, refused]) peer.end();
+  } finally {
+    await own.stop();
+  }
+});
