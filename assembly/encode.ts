@@ -58,19 +58,23 @@ function encodeCarefully(point: usize, resolution: u32, record: usize): u32 {
 /** At most BLOCK points of one resolution to records; returns how many failed. */
 function encodeBlock(points: usize, count: u32, resolution: u32, records: usize): u32 {
   let failed: u32 = 0;
-  if (resolution <= MAX_RESOLUTION) {
-    toLattice(points, count, resolution);
-    toWords(count);
-    locateBlock(points, count);
-    setResolution(resolution);
-  } else {
-    memory.fill(ADMINS, <u8>NO_ADMIN, 4 * count);
+  if (resolution > MAX_RESOLUTION) {
+    for (let n: u32 = 0; n < count; n++) storeFailure(records + n * RECORD_BYTES, NOT_A_COORDINATE);
+    return count;
   }
+  toLattice(points, count, resolution);
+  toWords(count);
+  locateBlock(points, count);
+  setResolution(resolution);
   for (let n: u32 = 0; n < count; n++) {
     let admin = load<u32>(ADMINS + 4 * n);
     let record = records + n * RECORD_BYTES;
-    if (admin >= ADMIN_UNITS || !writeRecord(record, load<u64>(WORDS + 8 * n), admin)) {
-      failed += u32(encodeCarefully(points + n * POINT_BYTES, resolution, record) != OK);
+    let point = points + n * POINT_BYTES;
+    if (admin >= ADMIN_UNITS) {
+      storeFailure(record, isCoordinate(load<f64>(point), load<f64>(point, 8)) ? OUTSIDE_COVERAGE : NOT_A_COORDINATE);
+      failed++;
+    } else if (!writeRecord(record, load<u64>(WORDS + 8 * n), admin)) {
+      failed += u32(encodeCarefully(point, resolution, record) != OK);
     }
   }
   return failed;

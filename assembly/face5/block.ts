@@ -1,4 +1,4 @@
-// How the passes over a block of points use SCRATCH, 24 KiB of its 64:
+// How the passes over a block of points use SCRATCH, 30 KiB of its 64:
 //
 // Encoding:
 //
@@ -29,11 +29,16 @@ export const LOWER: usize = PLACES + 4 * BLOCK;
 export const MIDDLE: usize = LOWER + 4 * BLOCK;
 export const UPPER: usize = MIDDLE + 4 * BLOCK;
 
-/** Locating (region/block.ts) uses the same bytes after them; u64 cell, u32 4 × point, 4 bytes for each with segments. */
+/**
+ * Locating (region/block.ts) uses the same bytes after them: places, addresses of cells and tiles; 4 × point of each in a
+ * mixed tile; u64 cell, u32 4 × point and 4 bytes of each with segments.
+ */
 export const PLACES_U: usize = QUOTIENTS_I;
 export const PLACES_V: usize = QUOTIENTS_J;
 export const CELLS: usize = PLACES;
-export const CROSSINGS: usize = LOWER;
+export const TILES: usize = LOWER;
+export const MIXED_POINTS: usize = MIDDLE;
+export const CROSSINGS: usize = UPPER;
 
 /** Records of a block. */
 export const SCAN_BLOCK: u32 = 256;

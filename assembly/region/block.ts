@@ -1,27 +1,29 @@
-// Admin numbers of a block of points: what unitAt() answers for each, in three passes that do not mix. First the
-// places in the grid, four points at a time; then their cells, whose loads wait for nothing; then, only for points whose
-// cell has segments, the crossings.
+// Admin numbers of a block of points: what unitAt() answers for each, in passes that do not mix. First the places in the
+// grid, four points at a time; then their tiles; for the points of mixed tiles their cells; for those of cells with
+// segments the crossings. No load of a pass waits for another, so that what is in no cache comes in many at a time.
 
 import { INDEX } from "../memory";
-import { ADMINS, CELLS, CROSSINGS, PLACES_U, PLACES_V } from "../face5/block";
-import { AT_ADMINS, CELL_BITS, EFFECT_BITS, EFFECT_MASK, NO_ADMIN, OUTSIDE, SEGMENT_BYTES } from "./layout";
-import { cells, columns, east, records, rows, south } from "./locate";
+import { ADMINS, CELLS, CROSSINGS, MIXED_POINTS, PLACES_U, PLACES_V, TILES } from "../face5/block";
+import { AT_ADMINS, CELL_BITS, EFFECT_BITS, EFFECT_MASK, MIXED, NO_ADMIN, OUTSIDE, SEGMENT_BYTES, TILE_BITS, tilesOf } from "./layout";
+import { cells, columns, east, records, rows, south, tiles } from "./locate";
 
-/** The cell of points beyond the grid: OUTSIDE and no segment. */
-const NOWHERE: usize = memory.data<u32>([OUTSIDE, 0]);
+/** The tile of points beyond the grid. */
+const NOWHERE: usize = memory.data<u8>([<u8>OUTSIDE]);
 
 /** f64 × 2: micro-degrees of a degree, one half. */
 const MICRO: usize = memory.data<f64>([1e6, 0.5]);
 const HALF: usize = MICRO + 8;
 
 /** What depends on the grid, each as i32 × 4. */
-const GRID: usize = memory.data(6 * 16, 16);
+const GRID: usize = memory.data(8 * 16, 16);
 const EAST: usize = GRID;
 const SOUTH: usize = GRID + 16;
 const COLUMNS: usize = GRID + 32;
 const ROWS: usize = GRID + 48;
 const FIRST_CELL: usize = GRID + 64;
-const NO_CELL: usize = GRID + 80;
+const TILE_COLUMNS: usize = GRID + 80;
+const FIRST_TILE: usize = GRID + 96;
+const NO_TILE: usize = GRID + 112;
 
 /** Whole micro-degrees of two numbers of degrees, in the low two lanes; as unitAt() rounds. */
 // @ts-ignore: decorator
@@ -56,7 +58,9 @@ export function locateBlock(points: usize, count: u32): void {
   v128.store(COLUMNS, i32x4.splat(columns));
   v128.store(ROWS, i32x4.splat(rows));
   v128.store(FIRST_CELL, i32x4.splat(<i32>cells));
-  v128.store(NO_CELL, i32x4.splat(<i32>NOWHERE));
+  v128.store(TILE_COLUMNS, i32x4.splat(tilesOf(columns)));
+  v128.store(FIRST_TILE, i32x4.splat(<i32>tiles));
+  v128.store(NO_TILE, i32x4.splat(<i32>NOWHERE));
   let bytes = <usize>(count << 2);
   for (let n: usize = 0; n < bytes; n += 16, points += 64) {
     let low = microPair(points);
@@ -66,20 +70,39 @@ export function locateBlock(points: usize, count: u32): void {
     let column = i32x4.shr_u(u, CELL_BITS);
     let row = i32x4.shr_u(v, CELL_BITS);
     let inside = v128.and(i32x4.lt_u(column, v128.load(COLUMNS)), i32x4.lt_u(row, v128.load(ROWS)));
+    let tile = i32x4.add(
+      i32x4.add(i32x4.mul(i32x4.shr_u(row, TILE_BITS), v128.load(TILE_COLUMNS)), i32x4.shr_u(column, TILE_BITS)),
+      v128.load(FIRST_TILE),
+    );
     let cell = i32x4.add(i32x4.shl(i32x4.add(i32x4.mul(row, v128.load(COLUMNS)), column), 2), v128.load(FIRST_CELL));
     v128.store(PLACES_U + n, u);
     v128.store(PLACES_V + n, v);
-    v128.store(CELLS + n, v128.bitselect(cell, v128.load(NO_CELL), inside));
+    v128.store(CELLS + n, cell);
+    v128.store(TILES + n, v128.bitselect(tile, v128.load(NO_TILE), inside));
+  }
+
+  let mixed = MIXED_POINTS;
+  for (let n: usize = 0; n < bytes; n += 4) {
+    let unit = <u32>load<u8>(load<u32>(TILES + n));
+    store<u32>(ADMINS + n, <u32>load<u8>(INDEX + AT_ADMINS + <usize>unit));
+    store<u32>(mixed, <u32>n);
+    // kept only if the tile does not answer
+    mixed += <usize>(unit == MIXED) << 2;
   }
 
   let crossing = CROSSINGS;
-  for (let n: usize = 0; n < bytes; n += 4) {
+  for (let next = MIXED_POINTS; next < mixed; next += 4) {
+    let n = <usize>load<u32>(next);
     let pair = load<u64>(load<u32>(CELLS + n));
     store<u32>(ADMINS + n, <u32>load<u8>(INDEX + AT_ADMINS + (<usize>pair & EFFECT_MASK)));
     store<u64>(crossing, pair);
     store<u32>(crossing, <u32>n, 8);
     // kept only if the cell has segments
     crossing += <usize>(<u32>pair >> EFFECT_BITS != <u32>(pair >> (32 + EFFECT_BITS))) << 4;
+  }
+  // each one's first segment is asked for, and put where nobody reads it
+  for (let next = CROSSINGS; next < crossing; next += 16) {
+    store<u32>(next, load<u32>(records + (<usize>(load<u32>(next) >> EFFECT_BITS)) * SEGMENT_BYTES), 12);
   }
 
   for (let next = CROSSINGS; next < crossing; next += 16) {

@@ -6,11 +6,12 @@
 // A band of cells is walked from east to west with the sum east of the cell's edge as a list of changes; every
 // crossing is an exact integer division. After the last cell every row must be outside again, or lines are open.
 //
-// Memory behind the segments:  cells u32 × (count + 1) · ids u32 × touches · records of 16 bytes (layout.ts)
+// Memory behind the segments:  cells u32 × (count + 1) · ids u32 × touches, later tiles · records of 16 bytes (layout.ts)
 
 import { SCRATCH } from "../memory";
 import {
-  ACCEPTED, CELL_BITS, EFFECT_BITS, EFFECT_MASK, MEMORY_LIMIT, OUTSIDE, REFUSED_MEMORY, REFUSED_OPEN, SEGMENT_BYTES,
+  ACCEPTED, CELL_BITS, EFFECT_BITS, EFFECT_MASK, MEMORY_LIMIT, MIXED, OUTSIDE, REFUSED_MEMORY, REFUSED_OPEN,
+  SEGMENT_BYTES, TILE_BITS, tilesOf,
 } from "./layout";
 import { reserve } from "./load";
 import { useGrid } from "./locate";
@@ -36,13 +37,35 @@ export function buildGrid(
 
   const touches = countTouches(segments, segmentCount, columns, cells);
   if (touches > MEMORY_LIMIT >> 2) return REFUSED_MEMORY;
-  const records = (ids + (<usize>touches << 2) + 15) & ~15;
+  const tileCount = tilesOf(columns) * tilesOf(rows);
+  const records = (ids + max(<usize>touches << 2, <usize>tileCount) + 15) & ~15;
   if (!reserve(records)) return REFUSED_MEMORY;
   listTouches(segments, segmentCount, columns, cells, cellCount, ids);
 
   const refusal = writeRecords(segments, columns, rows, cells, ids, records);
-  if (refusal == ACCEPTED) useGrid(east, south, columns, rows, cells, records);
+  if (refusal == ACCEPTED) {
+    // the ids are done with: their bytes take the tiles
+    writeTiles(cells, columns, rows, ids);
+    useGrid(east, south, columns, rows, cells, records, ids);
+  }
   return refusal;
+}
+
+/** Cells → tiles, u8 each: the unit of all points of the tile where its cells list no segment and agree, else MIXED. */
+function writeTiles(cells: usize, columns: u32, rows: u32, tiles: usize): void {
+  const tileColumns = tilesOf(columns);
+  memory.fill(tiles, <u8>OUTSIDE, tileColumns * tilesOf(rows));
+  for (let row: u32 = 0; row < rows; ++row) {
+    for (let column: u32 = 0; column < columns; ++column) {
+      const cell = cells + (<usize>(row * columns + column) << 2);
+      const tile = tiles + (row >> TILE_BITS) * tileColumns + (column >> TILE_BITS);
+      const base = load<u32>(cell) & EFFECT_MASK;
+      const first = ((row | column) & ((1 << TILE_BITS) - 1)) == 0;
+      const segments = load<u32>(cell) >> EFFECT_BITS != load<u32>(cell, 4) >> EFFECT_BITS;
+      if (segments || (!first && base != load<u8>(tile))) store<u8>(tile, <u8>MIXED);
+      else if (first) store<u8>(tile, <u8>base);
+    }
+  }
 }
 
 let firstColumn: u32 = 0;

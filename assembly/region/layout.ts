@@ -59,6 +59,18 @@ export const EFFECT_MASK: u32 = 63;
  */
 export const CELL_BITS: u32 = 14;
 
+/** Tiles are squares of 2^TILE_BITS cells; most of the map is tiles of one unit, and those fit a cache. */
+export const TILE_BITS: u32 = 2;
+/** A tile that does not answer for its cells. */
+export const MIXED: u32 = 64;
+
+/** Tiles over so many rows or columns of cells. */
+// @ts-ignore: decorator
+@inline
+export function tilesOf(cells: u32): u32 {
+  return (cells + ((1 << TILE_BITS) - 1)) >> TILE_BITS;
+}
+
 /** What useIndex answers; src/kernel/index-file.ts has the words. */
 export const ACCEPTED: u32 = 0;
 export const REFUSED_SIZE: u32 = 1;

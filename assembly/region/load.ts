@@ -14,7 +14,7 @@ import { useGrid } from "./locate";
 
 /** Bytes an index of this size needs at INDEX before the call. */
 export function useIndex(sizeBytes: u32): u32 {
-  useGrid(0, 0, 0, 0, 0, 0);
+  useGrid(0, 0, 0, 0, 0, 0, 0);
   if (sizeBytes < HEADER_BYTES || sizeBytes > MEMORY_LIMIT) return REFUSED_SIZE;
   if (INDEX + sizeBytes > <usize>memory.size() << 16) return REFUSED_SIZE;
   if (load<u32>(INDEX) != MAGIC) return REFUSED_MAGIC;

@@ -18,10 +18,12 @@ export let columns: u32 = 0;
 export let rows: u32 = 0;
 export let cells: usize = 0;
 export let records: usize = 0;
+export let tiles: usize = 0;
 
 /** Takes a finished grid into use; with no columns every point is outside. */
 export function useGrid(
   eastMicro: i32, southMicro: i32, columnCount: u32, rowCount: u32, cellsAt: usize, recordsAt: usize,
+  tilesAt: usize,
 ): void {
   east = eastMicro;
   south = southMicro;
@@ -29,6 +31,7 @@ export function useGrid(
   rows = rowCount;
   cells = cellsAt;
   records = recordsAt;
+  tiles = tilesAt;
 }
 
 /** Unit at a position in degrees, rounded once to micro-degrees; OUTSIDE for every other position and NaN. */
