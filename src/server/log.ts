@@ -3,6 +3,7 @@
 import { type DestinationStream, destination, type Logger, pino } from 'pino';
 import type { LogLevel } from '../config.js';
 import { VERSION } from '../version.js';
+import { readApiKey } from '../wire/query.js';
 import type { Exchange } from './exchange.js';
 
 export type { Logger } from 'pino';
@@ -18,6 +19,9 @@ const SECRETS = [
   'headers',
   'authorization',
 ];
+
+/** Shorter texts are no keys of ours. */
+const LEAST_SECRET_LENGTH = 16;
 
 export interface Log {
   readonly logger: Logger;
@@ -40,8 +44,15 @@ export function openLog(level: LogLevel, to?: DestinationStream): Log {
 /** One line for an answer: refusals at info, faults of ours at error, everything else at debug. */
 export function logAnswer(logger: Logger, x: Exchange, status: number): void {
   if (status < 400 && !logger.isLevelEnabled('debug')) return;
-  const line = { request_id: x.requestId, method: x.method, route: x.pattern, http_status: status };
+  const line = { request_id: loggedId(x), method: x.method, route: x.pattern, http_status: status };
   if (status >= 500) logger.error(line, 'answered');
   else if (status >= 400) logger.info(line, 'answered');
   else logger.debug(line, 'answered');
+}
+
+/** The request id, unless it holds the key that the same request presents: then nothing of it. */
+export function loggedId(x: Exchange): string {
+  const keys = [readApiKey(x.rawQuery), x.apiKey];
+  const holdsKey = keys.some((key) => key && key.length >= LEAST_SECRET_LENGTH && x.requestId.includes(key));
+  return holdsKey ? 'withheld' : x.requestId;
 }

@@ -16,7 +16,7 @@ import { Bulk, type BulkTuning } from './bulk.js';
 import { addCodeInfo } from './code-info.js';
 import { addConversions } from './conversions.js';
 import { KernelConverter } from './kernel-converter.js';
-import { type Log, logAnswer, openLog } from './log.js';
+import { type Log, logAnswer, loggedId, openLog } from './log.js';
 import { fail, Router } from './router.js';
 import { Streams, type StreamTuning } from './streams.js';
 
@@ -139,7 +139,7 @@ function hooksFor(logger: Log['logger']): AdapterHooks {
     expired: (x) =>
       fail(x, 503, 'the answer took too long', { headerLines: '\r\nRetry-After: 1', close: true }),
     thrown: (x, error) => {
-      logger.error({ err: error, request_id: x.requestId, route: x.pattern }, 'a handler threw');
+      logger.error({ err: error, request_id: loggedId(x), route: x.pattern }, 'a handler threw');
       if (x.state === 'open') fail(x, 500, 'internal error', { close: true });
       else x.abort();
     },
