@@ -3,6 +3,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
 import { decodeReach, encodeReach } from '#dist/kernel/reach.js';
+import { areaTable } from './build/area-table.js';
 import { cutSources } from './build/cut-sources.js';
 import { writeIndexFile } from './build/index-file.js';
 import { drawPicture } from './build/picture.js';
@@ -14,6 +15,7 @@ import { buildUserMap } from './build/user-map.js';
 const { values } = parseArgs({
   options: {
     cut: { type: 'string' },
+    areas: { type: 'boolean', default: false },
     picture: { type: 'string' },
     from: { type: 'string' },
     'code-property': { type: 'string' },
@@ -32,6 +34,7 @@ const { values } = parseArgs({
 if (values.cut !== undefined) cutSources(values.cut);
 else if (values.picture !== undefined)
   writeFileSync(values.picture, drawPicture(readFileSync(INDEX_FILE), readLand()));
+else if (values.areas) console.log(areaTable(buildShippedMap()).join('\n'));
 else if (values.from !== undefined) makeUserIndex(values.from);
 else if (values.reach) makeReach();
 else makeIndex();

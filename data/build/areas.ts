@@ -116,10 +116,18 @@ export function landAreasOfUnits(
   unitCount: number,
 ): Float64Array {
   const lines = joined(map.lines, definition.land);
-  const onLand = label(arrange(lines), (x, y) =>
+  return overlayAreas(lines, unitCount, (x, y) =>
     definition.onLand(x, y) ? definition.unitAt(x, y) : OUTSIDE,
   );
-  return areasOfUnits(onLand, unitCount);
+}
+
+/** Area of each unit where it is the value of what lines cut the plane into. */
+export function overlayAreas(
+  lines: Int32Array,
+  unitCount: number,
+  valueAt: (x: number, y: number) => number,
+): Float64Array {
+  return areasOfUnits(label(arrange(lines), valueAt), unitCount);
 }
 
 /** Area of each unit's polygons as the source has them. */

@@ -5,8 +5,10 @@
 
 /** Steps; 55 m of latitude. */
 const SQUARE = 50;
-/** The first look at the map, in squares: what lies wholly between these places is not seen. */
-const COARSE = 20;
+/** The first look at the map, in squares: what lies wholly between these places is not seen, */
+const COARSE = 40;
+/** except where the caller wants a closer look. */
+const CLOSE = 2;
 
 export interface ContourBox {
   readonly west: number;
@@ -15,14 +17,18 @@ export interface ContourBox {
   readonly north: number;
 }
 
+/** How far from the middle of a block of the first look its corners are, in steps. */
+export const BLOCK_RADIUS = Math.ceil((COARSE * SQUARE) / Math.SQRT2);
+
 /**
  * The lines in x0, y0, x1, y1 steps. Squares with `quiet` at all corners are passed over: the caller has exact
- * lines for them.
+ * lines for them. Blocks with `detailed` in their middle are looked at closely.
  */
 export function contour(
   box: ContourBox,
   valueAt: (x: number, y: number) => number,
   quiet: (x: number, y: number, value: number) => boolean,
+  detailed: (x: number, y: number) => boolean,
 ): Int32Array {
   const west = Math.floor(box.west / SQUARE / COARSE) * COARSE;
   const south = Math.floor(box.south / SQUARE / COARSE) * COARSE;
@@ -124,12 +130,12 @@ export function contour(
     }
   }
 
-  /** Starts where a coarse side's ends differ: halves it down to one square's side. */
-  function start(column: number, row: number, dc: 0 | 1, dr: 0 | 1): void {
+  /** Starts where the ends of a long side differ: halves it down to one square's side. */
+  function start(column: number, row: number, dc: 0 | 1, dr: 0 | 1, length: number): void {
     const first = at(column, row);
-    if (first === at(column + dc * COARSE, row + dr * COARSE)) return;
+    if (first === at(column + dc * length, row + dr * length)) return;
     let low = 0;
-    let high = COARSE;
+    let high = length;
     while (high - low > 1) {
       const middle = (low + high) >> 1;
       if (at(column + dc * middle, row + dr * middle) === first) low = middle;
@@ -139,10 +145,20 @@ export function contour(
     push(column + dc * low - dr, row + dr * low - dc);
   }
 
-  for (let row = 0; row <= rows; row += COARSE) {
-    for (let column = 0; column <= columns; column += COARSE) {
-      if (column < columns) start(column, row, 1, 0);
-      if (row < rows) start(column, row, 0, 1);
+  function look(column: number, row: number, size: number, length: number): void {
+    for (let r = row; r <= row + size; r += length) {
+      for (let c = column; c <= column + size; c += length) {
+        if (c < column + size) start(c, r, 1, 0, length);
+        if (r < row + size) start(c, r, 0, 1, length);
+      }
+    }
+  }
+
+  for (let row = 0; row < rows; row += COARSE) {
+    for (let column = 0; column < columns; column += COARSE) {
+      const x = (west + column + COARSE / 2) * SQUARE;
+      const y = (south + row + COARSE / 2) * SQUARE;
+      look(column, row, COARSE, detailed(x, y) ? CLOSE : COARSE);
     }
   }
   for (let key = waiting.pop(); key !== undefined; key = waiting.pop())

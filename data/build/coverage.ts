@@ -38,6 +38,8 @@ export interface Definition {
   unitAt(x: number, y: number): number;
   /** Whether the place lies in a unit's own polygon and farther than this from where the polygons end. */
   deepInside(x: number, y: number, depthM: number): boolean;
+  /** Whether both our land and foreign land end within this distance. */
+  atLandBorder(x: number, y: number, withinM: number): boolean;
   /** Metres to the nearest land border, coast or unit line: what a line there may be simplified by. */
   clearanceM(x: number, y: number, limitM: number): number;
   /** Whether the place is on land that counts as ours. */
@@ -102,6 +104,8 @@ export function define(
   return {
     unitAt,
     deepInside: (x, y, depthM) => unitField.holderOf(x, y) >= 0 && endField.nearest(x, y, depthM) === null,
+    atLandBorder: (x, y, withinM) =>
+      shoreField.nearest(x, y, withinM) !== null && foreignField.nearest(x, y, withinM) !== null,
     clearanceM: (x, y, limitM) =>
       Math.min(
         unitField.nearest(x, y, limitM)?.distanceM ?? limitM,

@@ -2,8 +2,8 @@
 // definition itself draws (strip, sea, zones, the middle between units), arranged; each area then asks the
 // definition at a place well inside it, and lines with the same unit on both sides go.
 import { type Arrangement, arrange } from './arrangement.js';
-import { contour } from './contour.js';
-import type { Definition } from './coverage.js';
+import { BLOCK_RADIUS, contour } from './contour.js';
+import { type Definition, STRIP_M } from './coverage.js';
 import { type Faces, findFaces, placesInside } from './faces.js';
 import { METRES_PER_STEP, type TaggedLines } from './line-field.js';
 import { OUTSIDE, type Partition, VERTEX_STEP } from './partition.js';
@@ -38,6 +38,8 @@ export function drawMap(definition: Definition, unitLines: Int32Array): Labelled
     box,
     definition.unitAt,
     (x, y, unit) => unit !== OUTSIDE && definition.deepInside(x, y, DEPTH_M),
+    // Land borders fold back on themselves: pockets of another country open by less than two strips are islands.
+    (x, y) => definition.atLandBorder(x, y, BLOCK_RADIUS * METRES_PER_STEP + 2 * STRIP_M),
   );
   const thinned = thin(drawn, (x, y) => {
     const farM = TOLERANCE.mostM / TOLERANCE.part;

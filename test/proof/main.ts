@@ -5,6 +5,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   files: () => import('./files.js'),
   h3: () => import('./h3.js'),
   'http-fuzz': () => import('./http-fuzz.js'),
+  map: () => import('./map.js'),
   read: () => import('./read.js'),
   region: () => import('./region.js'),
   resume: () => import('./resume.js'),
