@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN_UNITS } from '#dist/admin-units.js';
 import { decodeReach } from '#dist/kernel/reach.js';
+import { areaTable } from '../../data/build/area-table.js';
 import {
   areasOfUnits,
   byProvince,
@@ -65,6 +66,11 @@ describe('land areas, before sea, zones and strip', () => {
       expect.soft(off, code).toBeGreaterThan(least!);
       expect.soft(off, code).toBeLessThan(most!);
     });
+  });
+
+  test('the table in README is the one this map makes', () => {
+    const readme = readFileSync('data/README.md', 'utf8');
+    for (const row of areaTable(built)) expect.soft(readme).toContain(row);
   });
 
   test('every province has an official area, and covers most of it', () => {
