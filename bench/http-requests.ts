@@ -1,25 +1,13 @@
 // The requests of the HTTP bench and the client that sends them: raw bytes on net sockets, a fixed number in flight on
 // each. Every answer is read to its end and must be 200; anything else aborts the run.
 import { connect } from 'node:net';
-import { randomFrom } from '../test/open-world.js';
 
 export const BENCH_KEY = 'bench_key_0123456789abcdefghijklmnopqrstuvwxyz';
 
-/** Twenty cities, lat and lng in degrees. */
-const CITIES = [
-  ...[21.028, 105.853, 10.777, 106.701, 16.054, 108.202, 20.865, 106.684, 10.034, 105.788, 12.239, 109.197],
-  ...[11.941, 108.458, 18.679, 105.681, 16.463, 107.591, 10.346, 107.084, 10.957, 106.843, 21.594, 105.848],
-  ...[20.95, 107.08, 19.808, 105.776, 13.78, 109.219, 12.667, 108.038, 10.98, 106.652, 9.176, 105.15],
-  ...[22.48, 103.97, 10.01, 105.08],
-];
-
-/** Encode requests for positions within 2 km of the centre of a city. */
-export function encodeRequests(count: number, seed: number): Buffer[] {
-  const random = randomFrom(seed);
-  return Array.from({ length: count }, () => {
-    const city = 2 * Math.floor(random() * (CITIES.length / 2));
-    const lat = ((CITIES[city] as number) + (random() - 0.5) * 0.04).toFixed(6);
-    const lng = ((CITIES[city + 1] as number) + (random() - 0.5) * 0.04).toFixed(6);
+/** Encode requests for positions (lat, lng, lat, lng, … in degrees), in six decimals. */
+export function encodeRequests(positions: Float64Array): Buffer[] {
+  return Array.from({ length: positions.length / 2 }, (_, n) => {
+    const [lat, lng] = [positions[2 * n]!.toFixed(6), positions[2 * n + 1]!.toFixed(6)];
     const target = `/v1/hexcodes/encode?lat=${lat}&lng=${lng}&apikey=${BENCH_KEY}`;
     return Buffer.from(
       `POST ${target} HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nUser-Agent: bench/1.0\r\nAccept: */*\r\n\r\n`,

@@ -3,12 +3,15 @@
 // node:http. Every server has a process of its own, this one is the load; rounds are interleaved.
 import { type ChildProcess, execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { Hexcodes } from '#dist/node.js';
+import { CORPUS_NOTES, makeCorpora } from './corpora.js';
+import { head, headLine, saveResult } from './head.js';
 import { encodeRequests, sendAll } from './http-requests.js';
 import type { ServerKind } from './http-servers.js';
-import { median, publish, spread } from './report.js';
+import { spread, spreadText, table } from './measure.js';
 
-const SEED = 20_250_701;
 const POSITIONS = 5000;
 
 /** Connections and requests in flight on each. */
@@ -62,13 +65,16 @@ export default async function benchHttp(args: string[]): Promise<void> {
   });
   const rounds = Number(values.rounds);
   const total = Number(values.requests);
-  const requests = encodeRequests(POSITIONS, SEED);
+  const { kernel } = await Hexcodes.load();
+  const requests = encodeRequests(makeCorpora(kernel, readFileSync('data/index.bin'), POSITIONS).cities);
   const kinds = Object.keys(PEERS) as ServerKind[];
   pin(process.pid, 1);
   const servers = new Map<ServerKind, Server>();
   for (const kind of kinds) servers.set(kind, await Server.start(kind));
 
-  const rows: (string | number)[][] = [];
+  const rows: string[][] = [];
+  /** Server CPU of each round in microseconds a request, by load and server. */
+  const microsOfRounds: Record<string, Record<string, number[]>> = {};
   for (const { name, connections, depth } of LOADS) {
     const micros = new Map<ServerKind, number[]>(kinds.map((kind) => [kind, []]));
     const perSecond = new Map<ServerKind, number[]>(kinds.map((kind) => [kind, []]));
@@ -92,17 +98,22 @@ export default async function benchHttp(args: string[]): Promise<void> {
       rows.push([
         name,
         PEERS[kind],
-        `${median(ratios).toFixed(2)} ± ${spread(ratios).toFixed(2)}`,
-        median(own).toFixed(2),
-        Math.round(median(perSecond.get(kind) as number[])),
+        spreadText(spread(ratios), 2),
+        spreadText(spread(own), 2),
+        spread(perSecond.get(kind) as number[]).median.toFixed(0),
       ]);
     }
+    microsOfRounds[name] = Object.fromEntries(micros);
   }
   for (const { child } of servers.values()) child.disconnect();
-  publish({
-    name: 'http',
-    setting: `single encode, corpus "cities" (seed ${SEED}), ${rounds} rounds of ${total} requests, medians and half the quartile distance; requests per second are bounded by the one load process`,
-    columns: ['load', 'server', 'CPU ÷ bare', 'server CPU µs a request', 'requests a second seen'],
-    rows,
-  });
+  const start = head(['uWebSockets.js', 'h3-js', 'which-polygon']);
+  const path = saveResult('http', { head: start, rounds, requests: total, microsOfRounds });
+  console.log(`${headLine(start)}
+
+Single encode, corpus "cities": ${CORPUS_NOTES.cities}; ${rounds} rounds of ${total} requests, medians and quartiles.
+Requests a second are bounded by the one load process.
+
+${table(['load', 'server', 'CPU ÷ bare', 'server CPU, µs a request', 'requests a second seen'], rows)}
+
+${path}`);
 }
