@@ -2,6 +2,11 @@
 // lies: nothing is posted but its place, and while it lies there a worker that dies costs no more than a second try.
 // Emptied buffers are used again, so a long body allocates a handful of them.
 
+import { BLOCK_BYTES } from '../wire/job.js';
+
+/** Bytes of an answer's buffer: CSV and NDJSON grow to less than four times their size as a rule. */
+export const ROOM_BYTES = 4 * BLOCK_BYTES;
+
 const SMALLEST_BYTES = 64 * 1024;
 /** Emptied buffers kept; beyond this they are left to the collector. */
 const KEPT_BYTES = 4 * 1024 * 1024;

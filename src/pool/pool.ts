@@ -8,7 +8,7 @@
 import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
 import type { BulkJob, ConvertedBlock } from '../wire/job.js';
-import { BlockShelf } from './block-shelf.js';
+import { BlockShelf, ROOM_BYTES } from './block-shelf.js';
 import type { WorkAnswer, WorkerKernel, WorkOrder } from './worker.js';
 
 export interface PoolOptions {
@@ -39,6 +39,7 @@ export class Pool {
   readonly threads: number;
   readonly #piscina: Piscina<WorkOrder, WorkAnswer>;
   readonly #shelf = new BlockShelf();
+  readonly #rooms: ArrayBuffer[] = [];
   readonly #maxBlocks: number;
   readonly #maxBytes: number;
   #blocks = 0;
@@ -75,7 +76,14 @@ export class Pool {
 
   /** Answers one block of a body, which is copied before this returns. Rejects with PoolFullError if there is no room. */
   async convert(job: BulkJob, block: Uint8Array): Promise<ConvertedBlock> {
-    return (await this.#run(block, (bytes) => ({ kind: 'block', job, bytes }))) as ConvertedBlock;
+    const order = (bytes: Uint8Array): WorkOrder => ({ kind: 'block', job, bytes, room: this.#rooms.pop() });
+    return (await this.#run(block, order)) as ConvertedBlock;
+  }
+
+  /** Takes back the bytes of an answer that nobody will look at again: their buffer serves for another. */
+  giveBack({ buffer }: Uint8Array): void {
+    const isRoom = buffer instanceof ArrayBuffer && buffer.byteLength === ROOM_BYTES;
+    if (isRoom && this.#rooms.length < 2 * this.threads) this.#rooms.push(buffer);
   }
 
   /** Answers one binary frame of the stream, in the same way. */
@@ -123,7 +131,7 @@ export class Pool {
     this.#blocks++;
     this.#bytes += sizeBytes;
     try {
-      const answer = await this.#try(orderOf(block));
+      const answer = await this.#try(() => orderOf(block));
       if ('fault' in answer) throw answer.fault;
       return answer.done;
     } finally {
@@ -136,10 +144,12 @@ export class Pool {
   }
 
   // The worker answers faults of the work itself as values: a rejection means that the worker is gone.
-  async #try(order: WorkOrder): Promise<WorkAnswer> {
+  async #try(makeOrder: () => WorkOrder): Promise<WorkAnswer> {
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#piscina.run(order);
+        const order = makeOrder();
+        const transferList = order.kind === 'block' && order.room !== undefined ? [order.room] : [];
+        return await this.#piscina.run(order, { transferList });
       } catch (cause) {
         this.#lostWorkers++;
         if (tries === TRIES) throw new PoolLostError('two workers died over this block', { cause });

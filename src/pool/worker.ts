@@ -2,9 +2,11 @@
 import { workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { Kernel } from '../kernel/kernel.js';
+import { ByteSink } from '../wire/byte-sink.js';
 import { convertBlock } from '../wire/convert.js';
-import type { BulkJob, ConvertedBlock } from '../wire/job.js';
+import { BLOCK_BYTES, type BulkJob, type ConvertedBlock } from '../wire/job.js';
 import { answerFrame } from '../wire/stream-frames.js';
+import { ROOM_BYTES } from './block-shelf.js';
 
 /** What a worker makes its kernel of. The module is shared by all threads; so are the other two if they may be. */
 export interface WorkerKernel {
@@ -14,7 +16,13 @@ export interface WorkerKernel {
 }
 
 export type WorkOrder =
-  | { readonly kind: 'block'; readonly job: BulkJob; readonly bytes: Uint8Array }
+  | {
+      readonly kind: 'block';
+      readonly job: BulkJob;
+      readonly bytes: Uint8Array;
+      /** Where the answer may be put: the buffer of an earlier one. */
+      readonly room: ArrayBuffer | undefined;
+    }
   | { readonly kind: 'frame'; readonly bytes: Uint8Array };
 
 /** `fault`: the work itself failed, and would fail again; anything else that goes wrong is the worker's end. */
@@ -22,17 +30,21 @@ export type WorkAnswer = { readonly done: ConvertedBlock | Uint8Array } | { read
 
 const { module, index, reach } = workerData as WorkerKernel;
 const kernel = Kernel.create(module, index, reach);
+const sink = new ByteSink();
 
 export default function work(order: WorkOrder): WorkAnswer {
   try {
-    const done =
-      order.kind === 'frame'
-        ? answerFrame(kernel, order.bytes)
-        : convertBlock(kernel, order.job, order.bytes);
+    const done = order.kind === 'frame' ? answerFrame(kernel, order.bytes) : answerBlock(order);
     // An answer owns its buffer, which changes hands instead of being copied.
     const { buffer } = done instanceof Uint8Array ? done : done.bytes;
     return move({ [transferableSymbol]: buffer, [valueSymbol]: { done } }) as unknown as WorkAnswer;
   } catch (error) {
     return { fault: error instanceof Error ? error : new Error(String(error)) };
   }
+}
+
+function answerBlock({ job, bytes, room }: WorkOrder & { kind: 'block' }): ConvertedBlock {
+  // A new buffer for an answer is made so that it can be used again for others; small blocks are not worth one.
+  const buffer = room ?? (bytes.length > BLOCK_BYTES / 4 ? new ArrayBuffer(ROOM_BYTES) : undefined);
+  return convertBlock(kernel, job, bytes, buffer && new Uint8Array(buffer), sink);
 }

@@ -7,6 +7,7 @@
 // it the connection ends without the final chunk, so that no part of an answer passes for the whole.
 import type { Kernel } from '../kernel/kernel.js';
 import type { Pool } from '../pool/pool.js';
+import { type Block, giveBackBlock } from '../wire/block-splitter.js';
 import { BulkReader } from '../wire/bulk-reader.js';
 import { convertBlock } from '../wire/convert.js';
 import { BulkInputError, type ConvertedBlock } from '../wire/job.js';
@@ -54,7 +55,7 @@ export class BulkFlow {
   #outlet: BulkOutlet | undefined;
 
   /** Blocks that wait for the pool. */
-  #blocks: Uint8Array[] = [];
+  #blocks: Block[] = [];
   /** Blocks at work, in the order of the body. */
   #slots: Slot[] = [];
   #isWaitingForPool = false;
@@ -166,6 +167,8 @@ export class BulkFlow {
           },
           (error: Error) => this.#fail(error),
         );
+        // The pool has copied it.
+        giveBackBlock(block);
       }
       this.#deliver();
     }
@@ -181,7 +184,8 @@ export class BulkFlow {
   /** Hands over what is answered, as far as nothing before it is still at work. */
   #deliver(): void {
     while (this.#slots[0]?.answer !== undefined && !this.#isFull) {
-      this.#write(this.#slots.shift()!.answer!.bytes);
+      const { bytes } = this.#slots.shift()!.answer!;
+      this.#write(bytes, () => this.#room.pool.giveBack(bytes));
     }
   }
 
@@ -189,12 +193,12 @@ export class BulkFlow {
     return this.#gzipIsFull || this.#outlet?.isFull === true;
   }
 
-  #write(bytes: Uint8Array): void {
+  #write(bytes: Uint8Array, taken?: () => void): void {
     // Blank lines have no answer: as long as there is none, the request can still be refused.
     if (bytes.length === 0) return;
     this.#begin();
-    if (this.#gzip === undefined) this.#outlet!.write(bytes);
-    else if (!this.#gzip.write(bytes)) this.#gzipIsFull = true;
+    if (this.#gzip === undefined) this.#outlet!.write(bytes, taken);
+    else if (!this.#gzip.write(bytes, taken)) this.#gzipIsFull = true;
   }
 
   /** Status line and head of the answer: from here on nothing can be taken back. */

@@ -19,8 +19,8 @@ export interface StageEvents {
 }
 
 export interface Stage {
-  /** Takes bytes, which must not change afterwards; false asks to wait for `room`. */
-  write(bytes: Uint8Array): boolean;
+  /** Takes bytes, which must not change until `taken` is called; false asks to wait for `room`. */
+  write(bytes: Uint8Array, taken?: () => void): boolean;
   end(): void;
   /** Stops and restarts what comes out. */
   pause(): void;
@@ -58,7 +58,7 @@ export function gzipStage(events: StageEvents): Stage {
 
 function stageOf(stream: ReturnType<typeof createGunzip>): Stage {
   return {
-    write: (bytes) => stream.write(bytes),
+    write: (bytes, taken) => stream.write(bytes, taken),
     end: () => stream.end(),
     pause: () => stream.pause(),
     resume: () => stream.resume(),

@@ -49,14 +49,15 @@ export class BulkOutlet {
     return this.#spooling ? this.#spool!.waitingBytes > SPOOL_WAITING_BYTES : this.#answerIsFull;
   }
 
-  /** Takes bytes, which must not change afterwards. Throws SpoolFullError. */
-  write(bytes: Uint8Array): void {
+  /** Takes bytes, which must not change until `sent` is called. Throws SpoolFullError. */
+  write(bytes: Uint8Array, sent?: () => void): void {
     if (this.#closed || bytes.length === 0) return;
     if (!this.#spooling) {
-      if (!this.#answer.write(bytes)) this.#answerIsFull = true;
+      if (!this.#answer.write(bytes, sent)) this.#answerIsFull = true;
       return;
     }
     this.#spool!.append(bytes, (error) => {
+      sent?.();
       if (this.#closed) return;
       if (error !== undefined) this.#onFailure(error);
       else if (!this.isFull) this.#onRoom();

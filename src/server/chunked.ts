@@ -20,13 +20,20 @@ const LONGEST_ASK_MS = 128;
 
 const packed = Buffer.allocUnsafeSlow(MAX_WRITE_BYTES);
 
+interface Piece {
+  readonly bytes: Uint8Array;
+  readonly sent: (() => void) | undefined;
+}
+
 export class ChunkedAnswer {
   /** Called when the queue has fallen below half of its high-water mark after `write` returned false. */
   onDrain: (() => void) | undefined;
   /** When the socket last took bytes without pushing back, by performance.now(). */
   progressMs = performance.now();
 
-  #queue: Uint8Array[] = [];
+  #queue: Piece[] = [];
+  /** Of pieces that are in the write under way to their end. */
+  #sent: (() => void)[] = [];
   #headOffset = 0;
   #queuedBytes = 0;
   #scheduled = false;
@@ -60,11 +67,14 @@ export class ChunkedAnswer {
     return this.#writable;
   }
 
-  /** Queues bytes, which must not change until they are sent; false asks the caller to wait for `onDrain`. */
-  write(bytes: Uint8Array): boolean {
+  /**
+   * Queues bytes, which must not change until `sent` is called; false asks the caller to wait for `onDrain`. The socket
+   * has its own copy then, of what it could not send.
+   */
+  write(bytes: Uint8Array, sent?: () => void): boolean {
     if (this.#state !== 'open') return false;
     if (bytes.length > 0) {
-      this.#queue.push(bytes);
+      this.#queue.push({ bytes, sent });
       this.#queuedBytes += bytes.length;
       this.#schedule();
     }
@@ -114,10 +124,7 @@ export class ChunkedAnswer {
   #ask(): void {
     if (this.#writable || this.#state === 'over') return;
     if (this.#queuedBytes > 0) {
-      const piece = this.#take(ASKING_WRITE_BYTES);
-      this.res.cork(() => {
-        this.#writable = this.res.write(piece);
-      });
+      this.#write(ASKING_WRITE_BYTES);
     } else {
       // An empty cork sends what the binary holds, but does not say whether all of it went. If not, the binary will
       // tell of room later; until then one more write only lengthens what it holds.
@@ -136,10 +143,7 @@ export class ChunkedAnswer {
   #flush(): void {
     this.#scheduled = false;
     while (this.#writable && this.#queuedBytes > 0 && this.#state !== 'over') {
-      const piece = this.#take(MAX_WRITE_BYTES);
-      this.res.cork(() => {
-        this.#writable = this.res.write(piece);
-      });
+      this.#write(MAX_WRITE_BYTES);
       if (this.#writable) this.progressMs = performance.now();
       else if (this.#readingStopped) this.#askLater();
     }
@@ -156,35 +160,39 @@ export class ChunkedAnswer {
 
   /** The next bytes: a part of a large piece as it is, or small pieces packed together. */
   #take(mostBytes: number): Uint8Array {
-    const head = this.#queue[0] as Uint8Array;
-    if (head.length - this.#headOffset >= mostBytes) {
-      const piece = head.subarray(this.#headOffset, this.#headOffset + mostBytes);
-      this.#advance(mostBytes, head);
-      return piece;
+    const { bytes } = this.#queue[0] as Piece;
+    if (bytes.length - this.#headOffset >= mostBytes) {
+      const part = bytes.subarray(this.#headOffset, this.#headOffset + mostBytes);
+      this.#advance(mostBytes);
+      return part;
     }
     let size = 0;
-    let taken = 0;
-    while (taken < this.#queue.length && size < mostBytes) {
-      const next = this.#queue[taken] as Uint8Array;
+    while (this.#queue.length > 0 && size < mostBytes) {
+      const next = (this.#queue[0] as Piece).bytes;
       const count = Math.min(next.length - this.#headOffset, mostBytes - size);
       packed.set(next.subarray(this.#headOffset, this.#headOffset + count), size);
       size += count;
-      this.#headOffset += count;
-      if (this.#headOffset < next.length) break;
-      this.#headOffset = 0;
-      taken++;
+      this.#advance(count);
     }
-    this.#queue.splice(0, taken);
-    this.#queuedBytes -= size;
     return packed.subarray(0, size);
   }
 
-  #advance(count: number, head: Uint8Array): void {
+  #advance(count: number): void {
+    const head = this.#queue[0] as Piece;
     this.#queuedBytes -= count;
     this.#headOffset += count;
-    if (this.#headOffset === head.length) {
-      this.#queue.shift();
-      this.#headOffset = 0;
-    }
+    if (this.#headOffset < head.bytes.length) return;
+    this.#queue.shift();
+    this.#headOffset = 0;
+    if (head.sent !== undefined) this.#sent.push(head.sent);
+  }
+
+  /** One write in one cork. */
+  #write(mostBytes: number): void {
+    const part = this.#take(mostBytes);
+    this.res.cork(() => {
+      this.#writable = this.res.write(part);
+    });
+    for (const sent of this.#sent.splice(0)) sent();
   }
 }

@@ -21,9 +21,24 @@ const QUOTE = 34;
 const TOO_LONG_LINE = new Uint8Array(MAX_NDJSON_ROW_BYTES + 2).fill(33);
 TOO_LONG_LINE[MAX_NDJSON_ROW_BYTES + 1] = LF;
 
+/** Emptied buffers of blocks: a long body goes through a few of them instead of leaving hundreds to the collector. */
+const emptied: Block[] = [];
+const MAX_EMPTIED = 16;
+
+function blockBuffer(): Block {
+  return emptied.pop() ?? new Uint8Array(BLOCK_BYTES);
+}
+
+/** Takes back the buffer of a block that nobody will look at again. */
+export function giveBackBlock(block: Block): void {
+  if (block.buffer.byteLength === BLOCK_BYTES && emptied.length < MAX_EMPTIED) {
+    emptied.push(new Uint8Array(block.buffer));
+  }
+}
+
 /** Bytes of a body that wait for their block. */
 class Pending {
-  bytes = new Uint8Array(BLOCK_BYTES);
+  bytes: Block = blockBuffer();
   size = 0;
 
   /** Takes what fits; how much that was. */
@@ -38,7 +53,7 @@ class Pending {
   cut(sizeBytes: number): Block {
     const block = this.bytes.subarray(0, sizeBytes);
     const rest = this.bytes.subarray(sizeBytes, this.size);
-    this.bytes = new Uint8Array(Math.max(BLOCK_BYTES, rest.length));
+    this.bytes = rest.length <= BLOCK_BYTES ? blockBuffer() : new Uint8Array(rest.length);
     this.bytes.set(rest);
     this.size = rest.length;
     return block;

@@ -1,9 +1,12 @@
 // Bytes that are appended piece by piece and handed over as one array with its own buffer.
 
+const FIRST_BYTES = 1 << 16;
+const KEPT_BYTES = 1 << 21;
+
 const encoder = new TextEncoder();
 
 export class ByteSink {
-  #bytes = new Uint8Array(1 << 16);
+  #bytes = new Uint8Array(FIRST_BYTES);
   #size = 0;
 
   get sizeBytes(): number {
@@ -27,11 +30,19 @@ export class ByteSink {
     this.#size -= sizeBytes;
   }
 
-  /** All that was added, and starts anew. */
-  take(): Uint8Array<ArrayBuffer> {
-    const taken = this.#bytes.slice(0, this.#size);
+  /** All that was added, in `room` if it fits there, and starts anew. */
+  take(room?: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+    const added = this.#bytes.subarray(0, this.#size);
+    this.clear();
+    if (room === undefined || room.length < added.length) return added.slice();
+    room.set(added);
+    return room.subarray(0, added.length);
+  }
+
+  /** Forgets what was added. A sink that is used again keeps no more memory than usual blocks need. */
+  clear(): void {
     this.#size = 0;
-    return taken;
+    if (this.#bytes.length > KEPT_BYTES) this.#bytes = new Uint8Array(FIRST_BYTES);
   }
 
   #makeRoom(sizeBytes: number): void {

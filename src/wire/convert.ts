@@ -29,15 +29,25 @@ const POINT_BYTES = 16;
 const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
 const INVALID_HEXCODES = ROW_STATUSES.indexOf('INVALID_HEXCODES');
 
-export function convertBlock(kernel: Kernel, job: BulkJob, block: Uint8Array): ConvertedBlock {
+/**
+ * @param room where to put the answer if it fits there
+ * @param sink to be used again and again by whoever converts many blocks
+ */
+export function convertBlock(
+  kernel: Kernel,
+  job: BulkJob,
+  block: Uint8Array,
+  room?: Uint8Array<ArrayBuffer>,
+  sink = new ByteSink(),
+): ConvertedBlock {
   const memory = preparedMemoryOf(kernel);
   memory.statusCounts.fill(0);
-  const sink = new ByteSink();
+  sink.clear();
   if (job.input === 'frames') convertFrames(kernel, memory, job, block, sink);
   else convertText(kernel, memory, job, block, sink);
   const byStatus = memory.statusCounts.slice();
   const rows = byStatus.reduce((sum, count) => sum + count, 0);
-  return { bytes: sink.take(), rows, failed: rows - byStatus[0]!, byStatus };
+  return { bytes: sink.take(room), rows, failed: rows - byStatus[0]!, byStatus };
 }
 
 function taskOf(job: BulkJob, source: number): RowsTask {

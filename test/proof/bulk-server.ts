@@ -1,0 +1,61 @@
+// The real server as a process of its own, with a key and a data folder that go away with it, and its memory as the
+// system sees it.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const KEY = 'proof_0123456789abcdef';
+
+export class ServerProcess {
+  readonly key = KEY;
+  private constructor(
+    readonly child: ChildProcess,
+    readonly port: number,
+    readonly dataDir: string,
+  ) {}
+
+  static async start(): Promise<ServerProcess> {
+    const dataDir = mkdtempSync(join(tmpdir(), 'hexcodes-proof-'));
+    const settings = ['--port', '0', '--admin-port', '0', '--data-dir', dataDir, '--log-level', 'warn'];
+    const child = spawn(process.execPath, ['dist/cli/main.js', 'serve', ...settings], {
+      stdio: ['ignore', 'inherit', 'pipe'],
+      env: { ...process.env, HEXCODES_API_KEYS: `proof:${KEY}` },
+    });
+    let greeting = '';
+    child.stderr!.setEncoding('utf8');
+    for await (const text of child.stderr!) {
+      greeting += text as string;
+      if (/answers on \S+:\d+\n/.test(greeting)) break;
+    }
+    const port = Number(/answers on \S+:(\d+)/.exec(greeting)?.[1]);
+    if (!(port > 0)) throw new Error(`the server did not start: ${greeting}`);
+    return new ServerProcess(child, port, dataDir);
+  }
+
+  get base(): string {
+    return `http://127.0.0.1:${this.port}/v1`;
+  }
+
+  /** Resident memory now, and the most since `resetPeak`, in MB; NaN where the system does not tell. */
+  memoryMb(): { now: number; peak: number } {
+    const file = `/proc/${this.child.pid}/status`;
+    const status = existsSync(file) ? readFileSync(file, 'utf8') : '';
+    const mb = (name: string): number => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1024;
+    return { now: mb('VmRSS'), peak: mb('VmHWM') };
+  }
+
+  resetPeak(): void {
+    if (existsSync(`/proc/${this.child.pid}/clear_refs`)) {
+      writeFileSync(`/proc/${this.child.pid}/clear_refs`, '5');
+    }
+  }
+
+  async stop(): Promise<void> {
+    const exited = once(this.child, 'exit');
+    this.child.kill('SIGTERM');
+    await exited;
+    rmSync(this.dataDir, { recursive: true, force: true });
+  }
+}
