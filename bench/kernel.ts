@@ -126,26 +126,22 @@ let sink = 0;
 const BLOCK = 16384;
 const SLOW_BLOCK = 512;
 
-/** A subject that works point by point. */
-function eachPoint(
-  name: string,
-  points: Float64Array,
-  one: (latDeg: number, lngDeg: number) => void,
-): Subject {
+/** A subject that works point by point: `one` gets the place of a point, since numbers of degrees would be boxed. */
+function eachPoint(name: string, count: number, one: (n: number) => void): Subject {
   return {
     name,
     points: SLOW_BLOCK,
-    pieces: points.length / 2 / SLOW_BLOCK,
+    pieces: count / SLOW_BLOCK,
     run(piece) {
       const end = (piece + 1) * SLOW_BLOCK;
-      for (let n = piece * SLOW_BLOCK; n < end; n++) one(points[2 * n]!, points[2 * n + 1]!);
+      for (let n = piece * SLOW_BLOCK; n < end; n++) one(n);
     },
   };
 }
 
 function h3Subject(points: Float64Array, resolution: number): Subject {
-  return eachPoint('h3-js latLngToCell', points, (latDeg, lngDeg) => {
-    sink += latLngToCell(latDeg, lngDeg, resolution).length;
+  return eachPoint('h3-js latLngToCell', points.length / 2, (n) => {
+    sink += latLngToCell(points[2 * n]!, points[2 * n + 1]!, resolution).length;
   });
 }
 
@@ -187,10 +183,11 @@ function encodeRows(
         },
       },
       h3Subject(points, RESOLUTION),
-      eachPoint('which-polygon', points, (latDeg, lngDeg) => {
-        sink += find(latDeg, lngDeg)?.length ?? 0;
+      eachPoint('which-polygon', points.length / 2, (n) => {
+        sink += find(points[2 * n]!, points[2 * n + 1]!)?.length ?? 0;
       }),
-      eachPoint('h3-js + which-polygon + string', points, (latDeg, lngDeg) => {
+      eachPoint('h3-js + which-polygon + string', points.length / 2, (n) => {
+        const [latDeg, lngDeg] = [points[2 * n]!, points[2 * n + 1]!];
         const admin = find(latDeg, lngDeg);
         if (admin !== null) sink += `${admin}-${latLngToCell(latDeg, lngDeg, RESOLUTION)}`.length;
       }),
@@ -241,15 +238,9 @@ function decodeRows(hexcodes: Hexcodes, points: Float64Array, rounds: number): R
             });
           },
         },
-        {
-          name: 'h3-js cellToLatLng',
-          points: SLOW_BLOCK,
-          pieces: count / SLOW_BLOCK,
-          run(piece) {
-            const end = (piece + 1) * SLOW_BLOCK;
-            for (let n = piece * SLOW_BLOCK; n < end; n++) sink += cellToLatLng(cells[n]!)[0];
-          },
-        },
+        eachPoint('h3-js cellToLatLng', count, (n) => {
+          sink += cellToLatLng(cells[n]!)[0];
+        }),
       ],
       rounds,
     ) as [Measured, Measured];
@@ -300,24 +291,25 @@ function singleRows(hexcodes: Hexcodes, points: Float64Array, rounds: number): R
   const cells = Array.from({ length: count }, (_, n) =>
     latLngToCell(points[2 * n]!, points[2 * n + 1]!, RESOLUTION),
   );
-  let at = 0;
   const [one, batchOfOne, encode, decode, h3, h3Back] = takeTurns(
     [
-      eachPoint('encodeOne', points, (latDeg, lngDeg) => exports.encodeOne(latDeg, lngDeg, RESOLUTION)),
-      eachPoint('batch of one', points, (latDeg, lngDeg) => {
-        input[0] = latDeg;
-        input[1] = lngDeg;
+      eachPoint('encodeOne', count, (n) => {
+        exports.encodeOne(points[2 * n]!, points[2 * n + 1]!, RESOLUTION);
+      }),
+      eachPoint('batch of one', count, (n) => {
+        input[0] = points[2 * n]!;
+        input[1] = points[2 * n + 1]!;
         exports.encodeBatch(1, RESOLUTION);
       }),
-      eachPoint('encode', points, (latDeg, lngDeg) => {
-        sink += hexcodes.encode(latDeg, lngDeg).hexcodes.length;
+      eachPoint('encode', count, (n) => {
+        sink += hexcodes.encode(points[2 * n]!, points[2 * n + 1]!).hexcodes.length;
       }),
-      eachPoint('decode', points, () => {
-        sink += hexcodes.decode(texts[at++ % count]!)?.lat ?? Number.NaN;
+      eachPoint('decode', count, (n) => {
+        sink += hexcodes.decode(texts[n]!)?.lat ?? Number.NaN;
       }),
       h3Subject(points, RESOLUTION),
-      eachPoint('cellToLatLng', points, () => {
-        sink += cellToLatLng(cells[at++ % count]!)[0];
+      eachPoint('cellToLatLng', count, (n) => {
+        sink += cellToLatLng(cells[n]!)[0];
       }),
     ],
     rounds,

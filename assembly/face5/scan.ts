@@ -74,7 +74,7 @@ const CHARACTER_2: usize = VECTORS + 16;
 const CHARACTER_C: usize = VECTORS + 32;
 const CHARACTER_S: usize = VECTORS + 48;
 const LOW_BYTE: usize = VECTORS + 64;
-const TWENTY: usize = VECTORS + 80;
+const EIGHT_TWENTY: usize = VECTORS + 80;
 /** Two symbols of value 0 in the lanes of pairs: pair value 0, which no code has. */
 const PAIR_0: usize = VECTORS + 96;
 
@@ -83,20 +83,24 @@ memory.fill(CHARACTER_2, 0x32, 16);
 memory.fill(CHARACTER_C, 0x43, 16);
 memory.fill(CHARACTER_S, 0x53, 16);
 v128.store(LOW_BYTE, i16x8.splat(255));
-v128.store(TWENTY, i16x8.splat(20));
+v128.store(EIGHT_TWENTY, i16x8.splat(8 * 20));
 v128.store(PAIR_0, i16x8(0x101, 0x101, 0x101, 0x101, 0x101, -1, -1, -1));
 
 // --- Words of pairs ---
 
-/** A lane is 20 × (first value + 1) + second value + 1: the pair's value + 21, or 0 for no pair. */
+/** A lane is 8 × (20 × (first value + 1) + second value + 1): 8 × (the pair's value + 21), or 0 for no pair. */
 const LANE_0: u32 = 21;
 const LANES: u32 = 421;
 
 /**
- * Place 0 to 4 × LANES + lane → u64 that adds up: bits 0-10 share of the check, 11-14 digits, 15-19 the place's bit if
+ * Place 0 to 4 × LANES + lane / 8 → u64 that adds up: bits 0-10 share of the check, 11-14 digits, 15-19 the place's bit if
  * the pair is short, from 20 and from 42 its offset j and i at resolution 15, signed.
  */
 const SUMMANDS: usize = memory.data(5 * LANES * 8);
+const SUMMANDS_1: usize = SUMMANDS + LANES * 8;
+const SUMMANDS_2: usize = SUMMANDS + LANES * 16;
+const SUMMANDS_3: usize = SUMMANDS + LANES * 24;
+const SUMMANDS_4: usize = SUMMANDS + LANES * 32;
 
 for (let value: u32 = 1; value < 400; value++) {
   let bits = digitsOf(value);
@@ -177,12 +181,6 @@ while (!fillSlots()) multiplier += 2;
 /** What scanning leaves instead of a resolution where the careful path must read. */
 export const UNKNOWN: u32 = 255;
 
-// @ts-ignore: decorator
-@inline
-function summand(place: u32, text: usize): u64 {
-  return load<u64>((LANES * place + <u32>load<u16>(text + 2 * place)) << 3, SUMMANDS);
-}
-
 /** Records to TEXTS: each one's lanes, values, number of pairs, admin number, and whether it has any fault of form. */
 function splitTexts(records: usize, count: u32): void {
   let text = TEXTS;
@@ -211,7 +209,8 @@ function splitTexts(records: usize, count: u32): void {
     let symbolsFound = v128.andnot(values, i16x8.eq(values, v128.load(PAIR_0)));
     fault |= i8x16.bitmask(i8x16.eq(symbolsFound, i8x16.splat(0))) ^ 0xffff ^ load<u32>(pairs << 2, FILLED);
     let lanes = i16x8.add(
-      i16x8.mul(v128.and(values, v128.load(LOW_BYTE)), v128.load(TWENTY)), i16x8.shr_u(values, 8),
+      i16x8.mul(v128.and(values, v128.load(LOW_BYTE)), v128.load(EIGHT_TWENTY)),
+      i16x8.shl(i16x8.shr_u(values, 8), 3),
     );
     v128.store(text, lanes);
     store<u32>(text, fault, AT_FAULT);
@@ -224,7 +223,9 @@ function splitTexts(records: usize, count: u32): void {
 // @ts-ignore: decorator
 @inline
 function addUp(text: usize, lattice: usize): u32 {
-  let sum = summand(0, text) + summand(1, text) + summand(2, text) + summand(3, text) + summand(4, text);
+  let sum = load<u64>(load<u16>(text), SUMMANDS) + load<u64>(load<u16>(text, 2), SUMMANDS_1)
+    + load<u64>(load<u16>(text, 4), SUMMANDS_2) + load<u64>(load<u16>(text, 6), SUMMANDS_3)
+    + load<u64>(load<u16>(text, 8), SUMMANDS_4);
   store<u64>(text, sum, AT_SUM);
   sum = load<u64>(text, AT_SUM);
   let pairs: u32 = load<u8>(text, AT_PAIRS);
@@ -236,7 +237,7 @@ function addUp(text: usize, lattice: usize): u32 {
   let short = <u32>(sum >> 15) & load<u32>(pairs << 2, SHORT_MASK) ^ load<u32>(pairs << 2, SHORT_WANTED);
   let check = symbolOf(<u32>load<u8>(text, AT_VALUES + CHECK_LANE) - 1);
   let wanted: u32 = load<u8>(pairs << 9 | <u32>sum + head + load<u32>((admin << 3) + 4, ADMIN_WORDS) & 511, CHECKS);
-  let first = pairs == 0 ? 0 : <u32>load<u16>(text) - LANE_0;
+  let first = pairs == 0 ? 0 : (<u32>load<u16>(text) >> 3) - LANE_0;
   let root = head >> 16;
   if (short | (check ^ wanted) | root >> 1 || (root && pairs) || !inReach(reachRow(headValue - 1, first), admin)) {
     return UNKNOWN;
