@@ -7,7 +7,7 @@
 //   i, j -> quotients by 49, place in FOUR_DIGITS -> entry -> quotients + carries, their quotients … -> COARSE -> word
 //
 // The arithmetic is in f32: with n < 6.4 million, round(n × (1/49) − 24/49) is floor(n / 49) in every case (tried
-// one by one by test/unit/face5.test.ts), and all products stay below 2²⁴.
+// one by one by test/oracle/fast-encode.test.ts), and all products stay below 2²⁴.
 
 import { LATTICE, LOWER, MIDDLE, PLACES, QUOTIENTS_I, QUOTIENTS_J, UPPER, WORDS } from "./block";
 import { COARSE, FOUR_DIGITS } from "./tables";

@@ -8,17 +8,23 @@
 // take integer values at cell centres and on cell edges, and a hexagon is |fn - fn(centre)| < 1 for all three;
 // so with Fn = floor(fn) the nearest lattice point is i = round((F1 - F3) / 3), j = round((F2 - F3) / 3).
 //
-// Certainty. The floors are right unless some fn lies within its error of an integer. The errors, in units of
-// the plane (lattice units / UNITS), u = 2⁻⁵³, |p·c| >= 0.78, |in·p / c·p| <= 1.4 in the box:
-//   degrees off the middle: exact to u · 9° (the subtraction), 1.5e-17 rad                            < 1e-16
-//   sin to x⁹, cos to x⁸: first terms left out at 9° are x¹¹/11! = 4e-17 and x¹⁰/10! = 2.6e-15; rounding 4 u
-//   the sum of the middle's and the offset's angle, three dot products, their constants: < 24 u      < 3e-15
-//   one quotient, one product, the sum f3: relative 4 u of at most 1.4 × 2                             < 2e-15
-// Together below 1.2e-14 with the factors 2 and 1 / 0.78. H3's own path (acos, atan2, tan, sin, cos; at least
-// 0.1 rad from the face centre, where acos(1 - s) loses a factor 10; five angles reduced to [0, 2π) at 4 u
-// each) stays below 1.2e-14 of the same unit. Sum 2.4e-14 × UNITS[15] = 5.7e6: 1.4e-7 lattice units. MARGIN is
-// 2⁻²⁰ = 9.5e-7 of a lattice unit at every resolution: seven times the bound, under 1 µm of ground, and 6e-6
-// of all points. Those, and all outside the box, are undecided and go to the careful path.
+// Certainty. The floors are right unless some fn lies within its error of an integer. In the box p·c >= 0.91 and the
+// point is 0.09 to 0.43 rad from the face centre, so |fn| <= 0.92 in units of the plane (lattice units / UNITS). Errors
+// in those units, u = 2⁻⁵³ = 1.1e-16:
+//
+//   lng − middle is exact, lat − middle too above 7.5° and else within 1.5e-17 rad
+//   terms left out, at 9°: cos x¹⁰/10! = 2.5e-15, sin x¹¹/11! = 4e-17; rounding of either 4 u
+//   p: two such cosines in a product, the sum with the middle latitude: 5e-15 + 8 u                    < 6e-15
+//   a dot product: p's error, the frame's (6 u), three products (3 u); twice that for axes of length 2  < 1.4e-14
+//   f1, f2 = quotient with c·p (7e-15, × 0.92), / 0.91, two roundings                                  < 2.3e-14
+//   f3, their sum                                                                                       < 4.6e-14
+//
+// H3's own path (h3/projection.ts) rounds the longitude in radians (7 u in p), takes r = acos(1 − s), which near
+// 0.09 rad makes 20 u of it, and its tangent (24 u), an azimuth with three reductions to [0, 2π) (20 u across), and 16
+// factors (7 u): 55 u in x and y, so fn within 2.5e-14. Both together: 7.1e-14 × UNITS[15] = 5.7e6 is 4.1e-7 lattice
+// units. MARGIN is 2⁻²⁰ = 9.5e-7 of a unit at every resolution, twice the bound, under a micrometre of ground at 15.
+// It leaves 6 points in a million, and all outside the box, undecided: the careful path has them.
+// test/oracle/fast-encode.test.ts attacks this; there 1e-8 would do and 0 fails.
 
 import { LATTICE } from "./block";
 import {
