@@ -9,6 +9,8 @@ import { NO_RESOLUTION, clearHostRows, leaveToHost, openRow, rowAt, storeCode, s
 /** Deeper values in members that we do not read are left to the host. */
 const MAX_DEPTH: u32 = 32;
 const MAX_ID_UNITS: u32 = 128;
+/** MAX_NDJSON_ROW_BYTES of src/wire/job.ts: longer items are the host's to refuse. */
+const MAX_ITEM_BYTES: usize = 65536;
 
 /** Where the last scan stopped, and what it stopped at. */
 export let jsonEnd: usize = 0;
@@ -52,7 +54,8 @@ export function scanNdjson(at: usize, end: usize, limit: u32, isDecode: bool, re
     const feed = lineEnd(p);
     const after = isDecode ? decodeItem(index, row, p) : encodeItem(index, row, p, resolution);
     // An item that goes on in the next line is none.
-    if (!after || after > feed || !isBlankUntil(after, feed)) leaveItem(index, row, isDecode);
+    const isWhole = after && after <= feed && isBlankUntil(after, feed);
+    if (!isWhole || feed - p > MAX_ITEM_BYTES) leaveItem(index, row, isDecode);
     store<u32>(row, <u32>feed, 4);
     p = feed + 1;
     index++;
@@ -101,6 +104,8 @@ export function scanArray(at: usize, end: usize, limit: u32, isDecode: bool, res
         jsonState = JSON_BROKEN;
         break;
       }
+      leaveItem(index, row, isDecode);
+    } else if (rowEnd - start > MAX_ITEM_BYTES) {
       leaveItem(index, row, isDecode);
     }
     store<u32>(row, <u32>rowEnd, 4);

@@ -12,6 +12,7 @@ import { Pool, type PoolOptions } from '../pool/pool.js';
 import { addAbout } from './about.js';
 import { Adapter, type AdapterHooks } from './adapter.js';
 import { type AdminPort, openAdminPort } from './admin-port.js';
+import { addBatch } from './batch.js';
 import { Bulk, type BulkTuning } from './bulk.js';
 import { addCodeInfo } from './code-info.js';
 import { addConversions } from './conversions.js';
@@ -88,6 +89,7 @@ export async function serve(
     adapter = await Adapter.load(hooksFor(logger));
     const router = new Router(adapter, keys.ring);
     addConversions(router, new KernelConverter(kernel));
+    addBatch(router, kernel);
     addAbout(router, boundaryData(files.index));
     addCodeInfo(router, new Hexcodes(kernel));
     const streams = new Streams(router, kernel, pool, keys.ring, tuning.stream);

@@ -14,6 +14,7 @@ import type { ByteSink } from './byte-sink.js';
 import { type CsvShape, type Operation, ROW_STATUSES, type RowStatus } from './job.js';
 import {
   csvOf,
+  isNotJson,
   jsonOf,
   type ReadRow,
   type RowAnswer,
@@ -23,6 +24,11 @@ import {
   readPosition,
   tailOf,
 } from './row-answers.js';
+
+/** An element of the array is no JSON. */
+export class BrokenArrayError extends Error {
+  override readonly name = 'BrokenArrayError';
+}
 
 /** How rows are converted and written. */
 export interface RowsTask {
@@ -41,6 +47,8 @@ export interface RowsTask {
   /** The place in ROW_STATUSES of the status that every row gets; 0: they are converted. */
   readonly refusal: number;
   readonly maxItemBytes: number;
+  /** Items are elements of one array: what is no JSON breaks all of it, and BrokenArrayError is thrown. */
+  readonly isArray: boolean;
   readonly csv: CsvShape | undefined;
 }
 
@@ -93,7 +101,8 @@ function readHostRows(kernel: Kernel, memory: TextMemory, task: RowsTask): Map<n
           kernel.input[2 * index + place] = hardNumber(memory, index, place);
       continue;
     }
-    const row = readItem(task.operation, memory.rowText(index), task.resolution, task.maxItemBytes);
+    const row = readItem(task, memory.rowText(index));
+    if (task.isArray && isNotJson(row)) throw new BrokenArrayError();
     items.set(index, row);
     memory.setStatus(index, INVALID_REQUEST);
     if (row.faults !== undefined) continue;
@@ -199,7 +208,7 @@ function answerOf(
 
 function readRow(kernel: Kernel, memory: TextMemory, task: RowsTask, index: number): ReadRow {
   const { operation, source, resolution } = task;
-  if (source === FROM_JSON) return readItem(operation, memory.rowText(index), resolution, task.maxItemBytes);
+  if (source === FROM_JSON) return readItem(task, memory.rowText(index));
   if (source === FROM_CSV)
     return readCsvRow(operation, memory.rowText(index), task.csv!, task.delimiter, resolution);
   if (operation === 'encode')

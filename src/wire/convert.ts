@@ -66,6 +66,7 @@ function taskOf(job: BulkJob, source: number): RowsTask {
     separator: 10,
     refusal: job.refusal === undefined ? 0 : ROW_STATUSES.indexOf(job.refusal),
     maxItemBytes: MAX_NDJSON_ROW_BYTES,
+    isArray: false,
     csv: job.csv,
   };
 }

@@ -65,20 +65,27 @@ function unread(faults: ParameterFault[]): ReadRow {
   };
 }
 
+/** How items are read; of RowsTask. */
+export interface ItemRules {
+  readonly operation: Operation;
+  readonly resolution: number;
+  readonly maxItemBytes: number;
+  readonly isArray: boolean;
+}
+
 /** An item of a batch or a line of NDJSON. */
-export function readItem(
-  operation: Operation,
-  bytes: Uint8Array,
-  resolution: number,
-  maxBytes: number,
-): ReadRow {
-  if (bytes.length > maxBytes) return unread([fault('item', `is longer than ${maxBytes} bytes`)]);
+export function readItem(rules: ItemRules, bytes: Uint8Array): ReadRow {
+  const { operation, resolution, maxItemBytes } = rules;
+  const isTooLong = bytes.length > maxItemBytes;
+  const tooLong = unread([fault('item', `is longer than ${maxItemBytes} bytes`)]);
+  if (isTooLong && !rules.isArray) return tooLong;
   let text: string;
   try {
     text = utf8.decode(bytes);
   } catch {
-    return unread([fault('item', 'is not valid UTF-8')]);
+    return unread([rules.isArray ? NOT_JSON : fault('item', 'is not valid UTF-8')]);
   }
+  if (isTooLong) return isJson(text) ? tooLong : unread([NOT_JSON]);
   parameters.clear();
   const first = /[^ \t\r\n]/.exec(text)?.[0];
   if (first === '{') return readObject(operation, text, resolution);
@@ -104,6 +111,15 @@ export function readItem(
     else parameters[name].fault = 'must be a JSON number';
   }
   return judgePoint(resolution, undefined, undefined);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function readObject(operation: Operation, text: string, resolution: number): ReadRow {

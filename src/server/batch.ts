@@ -1,0 +1,69 @@
+// The batch endpoints: many points or codes in one JSON body, answered in one.
+import { acceptsJson, JSON_TYPE } from '../api/answers.js';
+import type { Kernel } from '../kernel/kernel.js';
+import {
+  type Batch,
+  BrokenBatchError,
+  batchBody,
+  convertBatch,
+  MAX_BATCH_BYTES,
+  MAX_BATCH_ITEMS,
+  openBatch,
+} from '../wire/batch-json.js';
+import type { Operation } from '../wire/job.js';
+import type { Exchange } from './exchange.js';
+import { fail, failTooLarge, type Router } from './router.js';
+
+export const ENCODE_BATCH_PATH = '/v1/hexcodes/encode/batch';
+export const DECODE_BATCH_PATH = '/v1/hexcodes/decode/batch';
+
+export function addBatch(router: Router, kernel: Kernel): void {
+  const handle = (operation: Operation) => (x: Exchange) => {
+    if (!acceptsJson(x.accept)) {
+      fail(x, 406, 'the answer is application/json, which the Accept header refuses');
+      return;
+    }
+    if (!isJsonType(x.contentType)) {
+      fail(x, 415, 'the body must be application/json, in UTF-8');
+      return;
+    }
+    if (x.bodySizeBytes === 0) {
+      fail(x, 400, 'body is required', { faults: [{ parameter: 'body', message: 'is required' }] });
+      return;
+    }
+    x.readBody(
+      MAX_BATCH_BYTES,
+      () => failTooLarge(x, MAX_BATCH_BYTES),
+      (body) => answerBatch(x, kernel, operation, body),
+    );
+  };
+  for (const [operation, path] of [
+    ['encode', ENCODE_BATCH_PATH],
+    ['decode', DECODE_BATCH_PATH],
+  ] as const) {
+    router.add({ path, methods: ['POST'], access: 'key', handle: handle(operation) });
+  }
+}
+
+function answerBatch(x: Exchange, kernel: Kernel, operation: Operation, body: Uint8Array): void {
+  try {
+    const batch: Batch = openBatch(operation, body);
+    if (batch.items.count > MAX_BATCH_ITEMS) {
+      fail(x, 413, `a batch has at most ${MAX_BATCH_ITEMS} items, not ${batch.items.count}`);
+      return;
+    }
+    x.send(200, JSON_TYPE, batchBody(convertBatch(kernel, batch)));
+  } catch (error) {
+    if (!(error instanceof BrokenBatchError)) throw error;
+    fail(x, 400, error.message, { faults: error.faults });
+  }
+}
+
+/** application/json, in UTF-8 if it names a charset. Absent is taken for it. */
+function isJsonType(contentType: string): boolean {
+  if (contentType === '') return true;
+  const [type = '', ...parameters] = contentType.toLowerCase().split(';');
+  const charsets = parameters.map((p) => /^\s*charset\s*=\s*"?([^"\s]*)/.exec(p)?.[1]);
+  const isUtf8 = charsets.every((c) => c === undefined || c === 'utf-8' || c === 'utf8' || c === 'us-ascii');
+  return type.trim() === 'application/json' && isUtf8;
+}

@@ -1,0 +1,137 @@
+// The members of one large JSON object, by place only: what is inside an array is skipped and its elements counted, so
+// that no object is made for any of them. Everything but those arrays is judged by JSON.parse.
+
+const QUOTE = 34;
+const COMMA = 44;
+const COLON = 58;
+const OPEN_BRACKET = 91;
+const BACKSLASH = 92;
+const CLOSE_BRACKET = 93;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
+
+/** The text is not one JSON object. */
+export class NotJsonError extends Error {
+  override readonly name = 'NotJsonError';
+}
+
+export interface JsonMember {
+  /** The value's bytes. */
+  readonly start: number;
+  readonly end: number;
+  /** Elements, if the value is an array. */
+  readonly count: number;
+  /** Whether the value is an array, whose elements nobody has judged yet. */
+  readonly isArray: boolean;
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+export class JsonEnvelope {
+  readonly bytes: Uint8Array;
+  readonly #members = new Map<string, JsonMember[]>();
+
+  /** @throws NotJsonError if the bytes are not one JSON object, as far as can be said without looking into its arrays */
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+    let at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+    at = this.#afterSpace(at);
+    if (bytes[at] !== OPEN_BRACE) throw new NotJsonError('is not one JSON object');
+    at = this.#afterSpace(at + 1);
+    if (bytes[at] === CLOSE_BRACE) at++;
+    else {
+      for (;;) {
+        at = this.#member(at);
+        const byte = bytes[at++];
+        if (byte === CLOSE_BRACE) break;
+        if (byte !== COMMA) throw new NotJsonError('is not valid JSON');
+        at = this.#afterSpace(at);
+      }
+    }
+    if (this.#afterSpace(at) !== bytes.length) throw new NotJsonError('goes on after its JSON object');
+  }
+
+  /** Every member of this name, in order. */
+  members(name: string): readonly JsonMember[] {
+    return this.#members.get(name) ?? [];
+  }
+
+  text(member: JsonMember): string {
+    return utf8.decode(this.bytes.subarray(member.start, member.end));
+  }
+
+  #member(from: number): number {
+    const { bytes } = this;
+    if (bytes[from] !== QUOTE) throw new NotJsonError('is not valid JSON');
+    const nameEnd = this.#stringEnd(from);
+    const name = parsed(bytes.subarray(from, nameEnd)) as string;
+    let at = this.#afterSpace(nameEnd);
+    if (bytes[at] !== COLON) throw new NotJsonError('is not valid JSON');
+    const start = this.#afterSpace(at + 1);
+    const isArray = bytes[start] === OPEN_BRACKET;
+    const [end, count] = this.#valueEnd(start);
+    if (!isArray) parsed(bytes.subarray(start, end));
+    this.#members.set(name, [...this.members(name), { start, end, count, isArray }]);
+    at = this.#afterSpace(end);
+    return at;
+  }
+
+  #afterSpace(from: number): number {
+    const { bytes } = this;
+    let at = from;
+    while (at < bytes.length && isSpace(bytes[at]!)) at++;
+    return at;
+  }
+
+  #stringEnd(from: number): number {
+    const { bytes } = this;
+    for (let at = from + 1; at < bytes.length; at++) {
+      if (bytes[at] === QUOTE) return at + 1;
+      if (bytes[at] === BACKSLASH) at++;
+    }
+    throw new NotJsonError('ends inside a string');
+  }
+
+  /** Where the value ends, and how many elements it has if it is an array. */
+  #valueEnd(from: number): [end: number, count: number] {
+    const { bytes } = this;
+    let depth = 0;
+    let commas = 0;
+    let at = from;
+    for (; at < bytes.length; at++) {
+      const byte = bytes[at]!;
+      // Most bytes are digits and letters.
+      if (byte > COLON && byte < OPEN_BRACKET) continue;
+      if (byte === QUOTE) {
+        at = this.#stringEnd(at) - 1;
+      } else if (byte === COMMA) {
+        if (depth === 0) break;
+        if (depth === 1) commas++;
+      } else if (byte === OPEN_BRACKET || byte === OPEN_BRACE) {
+        depth++;
+      } else if (byte === CLOSE_BRACKET || byte === CLOSE_BRACE) {
+        if (depth === 0) break;
+        depth--;
+        if (depth === 0) {
+          const isEmpty = this.#afterSpace(from + 1) === at;
+          return [at + 1, isEmpty ? 0 : commas + 1];
+        }
+      }
+    }
+    if (depth > 0) throw new NotJsonError('ends inside a value');
+    while (at > from && isSpace(bytes[at - 1]!)) at--;
+    return [at, 0];
+  }
+}
+
+function isSpace(byte: number): boolean {
+  return byte === 32 || byte === 10 || byte === 13 || byte === 9;
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(utf8.decode(bytes));
+  } catch {
+    throw new NotJsonError('is not valid JSON');
+  }
+}
