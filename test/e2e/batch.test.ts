@@ -16,7 +16,7 @@ const DECODE = '/v1/hexcodes/decode/batch';
 
 function post(
   path: string,
-  body: string | Uint8Array,
+  body: string | Uint8Array<ArrayBuffer>,
   headers: Record<string, string> = {},
 ): Promise<Response> {
   return fetch(server.base + path, {
@@ -122,10 +122,11 @@ test('every cut of a request into two segments gives the same answer', async () 
   const bodyOf = (text: string): string => text.slice(text.indexOf('\r\n\r\n'));
   const whole = bodyOf(await sendRaw(server.port, [request], { idleMs: 100 }));
   expect(whole).toContain('"total":3,"ok":2,"failed":1');
-  // uWebSockets.js answers 505 by itself when a segment ends inside " HTTP/1.1": the nine cuts there are left out.
+  // The binary of uWebSockets.js answers 505 by itself when a segment ends after "POST " or inside " HTTP/1.1\r"
+  // (ARCHITECTURE.md, Decisions): these eleven cuts are left out.
   const version = request.indexOf(' HTTP/1.1');
   const cuts = Array.from({ length: request.length - 1 }, (_, i) => i + 1).filter(
-    (at) => at <= version || at > version + ' HTTP/1.1'.length,
+    (at) => at !== 'POST '.length && (at <= version || at > version + ' HTTP/1.1\r'.length),
   );
   while (cuts.length > 0) {
     const some = cuts.splice(0, 24);
