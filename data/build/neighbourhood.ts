@@ -15,6 +15,7 @@ import { type Polygon, type Ring, STEPS_PER_DEGREE } from './sources.js';
 const ISLANDS: readonly { name: string; latDeg: number; lngDeg: number; unitName: string }[] = [
   { name: 'Cù Lao Xanh', latDeg: 13.616, lngDeg: 109.352, unitName: 'Bình Định' },
   { name: 'Hòn Ngư', latDeg: 18.803, lngDeg: 105.779, unitName: 'Nghệ An' },
+  { name: 'Hòn Mắt', latDeg: 18.795, lngDeg: 105.955, unitName: 'Nghệ An' },
   { name: 'Bạch Long Vĩ', latDeg: 20.133, lngDeg: 107.729, unitName: 'Hải Phòng' },
 ];
 
