@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { writeIndexFile } from '../../data/build/index-file.js';
 import type { Partition } from '../../data/build/partition.js';
-import { type BareKernel, bareKernel, putIndex, unitAtMicro } from '../region/bare-kernel.js';
+import { type BareKernel, BatchWitness, bareKernel, putIndex, unitAtMicro } from '../region/bare-kernel.js';
 import { unitByDefinition } from '../region/definition.js';
 import {
   CELL_AND_STEP,
@@ -48,13 +48,16 @@ function* delicatePlaces(partition: Partition, random: Random, each: number): Ge
 
 function expectDefinition(kernel: BareKernel, partition: Partition, random: Random, each: number): void {
   expect(putIndex(kernel, writeIndexFile(partition, 'none'))).toBe(0);
+  const batch = new BatchWitness(kernel);
   for (const [x, y] of delicatePlaces(partition, random, each)) {
     const unit = unitAtMicro(kernel, x, y);
     if (unit !== unitByDefinition(partition, x, y))
       expect.fail(
         `seed ${SEED}: at ${x}, ${y} the kernel says ${unit}, the definition ${unitByDefinition(partition, x, y)}`,
       );
+    batch.add(y / 1e6, x / 1e6, unit === 63 ? 255 : unit % 34);
   }
+  batch.compare();
 }
 
 test.each([

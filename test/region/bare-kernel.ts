@@ -40,3 +40,41 @@ export function unitAtMicro(kernel: BareKernel, x: number, y: number): number {
   const unit = kernel.unitOf(y / 1e6, x / 1e6);
   return unit === 255 ? 63 : unit;
 }
+
+/** What the batch path, which looks up points in passes of its own, says of places that the single path has answered. */
+export class BatchWitness {
+  readonly #points: Float64Array;
+  readonly #answers: Uint8Array;
+  readonly #expected: Uint8Array;
+  #count = 0;
+  /** Blocks of many lengths, so that their ends fall everywhere. */
+  #length = 1;
+
+  /** After the kernel has its index: the views stay attached from then on. */
+  constructor(private readonly kernel: BareKernel) {
+    const capacity = kernel.CAPACITY.value as number;
+    this.#points = new Float64Array(kernel.memory.buffer, kernel.INPUT.value as number, 2 * capacity);
+    this.#answers = new Uint8Array(kernel.memory.buffer, kernel.OUTPUT.value as number, capacity);
+    this.#expected = new Uint8Array(capacity);
+  }
+
+  add(latDeg: number, lngDeg: number, region: number): void {
+    this.#points[2 * this.#count] = latDeg;
+    this.#points[2 * this.#count + 1] = lngDeg;
+    this.#expected[this.#count++] = region;
+    if (this.#count === this.#length) this.compare();
+  }
+
+  /** Compares what has been added since the last time. */
+  compare(): void {
+    this.kernel.locateBatch(this.#count);
+    for (let i = 0; i < this.#count; ++i)
+      if (this.#answers[i] !== this.#expected[i])
+        throw new Error(
+          `at ${this.#points[2 * i]}, ${this.#points[2 * i + 1]} (place ${i} of ${this.#count}) the batch says ` +
+            `region ${this.#answers[i]}, the single path ${this.#expected[i]}`,
+        );
+    this.#count = 0;
+    this.#length = (this.#length * 5 + 1) % this.#expected.length || 1;
+  }
+}

@@ -1,7 +1,7 @@
 // What must hold for every boundary index: the kernel names the one region whose rings wind around a point, and
 // none where no ring does. Used by the tests on a sample and by `npm run proof -- region` at full size.
 import { type IndexArc, readIndexArcs, readIndexMeta } from '#dist/kernel/index-file.js';
-import type { BareKernel } from './bare-kernel.js';
+import { type BareKernel, BatchWitness } from './bare-kernel.js';
 import type { Random } from './made-partitions.js';
 import { type Border, RingContainment, ringsOf } from './rings.js';
 
@@ -13,12 +13,14 @@ export class CheckedMap {
   readonly borders: readonly Border[];
   readonly regions: RingContainment;
   readonly units: RingContainment;
+  readonly #batch: BatchWitness;
   readonly box: { west: number; south: number; east: number; north: number };
 
   constructor(
     file: Uint8Array,
     private readonly kernel: BareKernel,
   ) {
+    this.#batch = new BatchWitness(kernel);
     this.arcs = readIndexArcs(file);
     const admins = readIndexMeta(file).units.map(({ admin }) => admin);
     this.borders = this.arcs.map(({ left, right, vertices }) => ({
@@ -38,10 +40,14 @@ export class CheckedMap {
       }
   }
 
-  /** Throws unless kernel and rings agree at a place: exactly one region inside, none outside. */
+  /**
+   * Throws unless kernel and rings agree at a place: exactly one region inside, none outside. The batch path is asked
+   * too, some thousand places later.
+   */
   check(x: number, y: number): void {
     const region = this.kernel.regionOf(y / 1e6, x / 1e6);
     const unit = this.kernel.unitOf(y / 1e6, x / 1e6);
+    this.#batch.add(y / 1e6, x / 1e6, region);
     if (!isOnly(this.regions.windingsAt(x, y), region) || !isOnly(this.units.windingsAt(x, y), unit)) {
       const told = (windings: Map<number, number>): string =>
         [...windings].map(([id, turns]) => `${id} (${turns}×)`).join(', ') || 'none';
@@ -60,6 +66,7 @@ export class CheckedMap {
         Math.floor(west - 1000 + random() * (east - west + 2000)),
         Math.floor(south - 1000 + random() * (north - south + 2000)),
       );
+    this.#batch.compare();
   }
 
   /** On, and one unit beside, vertices and middles of segments; every `nth` of them. How many places. */
@@ -81,6 +88,7 @@ export class CheckedMap {
               ++count;
             }
       }
+    this.#batch.compare();
     return count;
   }
 
