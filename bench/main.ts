@@ -1,6 +1,7 @@
 // `npm run bench -- NAME [options]`: the benches, each of which prints one table and writes JSON to build/.
 
 const BENCHES: Record<string, () => Promise<{ default: (args: string[]) => Promise<void> }>> = {
+  bulk: () => import('./bulk.js'),
   kernel: () => import('./kernel.js'),
   http: () => import('./http.js'),
 };

@@ -32,8 +32,10 @@ export class PoolLostError extends Error {
 }
 
 const QUEUED_PER_THREAD = 32;
+const BLOCKS_OF_BODIES_PER_THREAD = 2;
 const MAX_BYTES = 64 * 1024 * 1024;
 const TRIES = 2;
+const WORKER_NURSERY_MB = 4;
 
 export class Pool {
   readonly threads: number;
@@ -65,6 +67,8 @@ export class Pool {
       // The bound is ours: it counts bytes too, and it is known before any work is begun.
       maxQueue: Number.POSITIVE_INFINITY,
       stricterFIFO: true,
+      // A worker makes a handful of small objects a block; a large nursery would only fill with them before it is swept.
+      resourceLimits: { maxYoungGenerationSizeMb: WORKER_NURSERY_MB },
       // Nothing of the process's environment or arguments is a worker's business.
       env: {},
       argv: [],
@@ -86,19 +90,33 @@ export class Pool {
     if (isRoom && this.#rooms.length < 2 * this.threads) this.#rooms.push(buffer);
   }
 
+  /** Answers one JSON frame of the stream, in the same way. */
+  async answerJsonFrame(frame: Uint8Array): Promise<Uint8Array> {
+    return (await this.#run(frame, (bytes) => ({ kind: 'json', bytes }))) as Uint8Array;
+  }
+
   /** Answers one binary frame of the stream, in the same way. */
   async answerFrame(frame: Uint8Array): Promise<Uint8Array> {
     return (await this.#run(frame, (bytes) => ({ kind: 'frame', bytes }))) as Uint8Array;
   }
 
-  /** Whether a block may come in now. */
+  /** Whether a block may come in now: what decides about new work. */
   get hasRoom(): boolean {
-    return !this.#closing && this.#blocks < this.#maxBlocks && this.#bytes < this.#maxBytes;
+    const isCrowded = this.#waiting.length >= this.#maxBlocks;
+    return !this.#closing && !isCrowded && this.#blocks < this.#maxBlocks && this.#bytes < this.#maxBytes;
   }
 
-  /** Resolves when there is room; those who wait are served in the order they came. */
+  /**
+   * Whether the next block of a body that is under way should come in now. Bodies keep the workers busy and no more, so
+   * that they leave the queue to those who cannot wait.
+   */
+  get hasRoomForBody(): boolean {
+    return this.#blocks < BLOCKS_OF_BODIES_PER_THREAD * this.threads && this.#bytes < this.#maxBytes;
+  }
+
+  /** Resolves when there is room for the next block of a body; those who wait are served in the order they came. */
   async room(): Promise<void> {
-    while (!this.hasRoom) {
+    while (!this.hasRoomForBody || this.#closing) {
       if (this.#closing) throw new PoolLostError('the pool is closed');
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
@@ -125,7 +143,9 @@ export class Pool {
     orderOf: (bytes: Uint8Array) => WorkOrder,
   ): Promise<ConvertedBlock | Uint8Array> {
     if (this.#closing) throw new PoolLostError('the pool is closed');
-    if (!this.hasRoom) throw new PoolFullError('the pool is full');
+    if (this.#blocks >= this.#maxBlocks || this.#bytes >= this.#maxBytes) {
+      throw new PoolFullError('the pool is full');
+    }
     const block = this.#shelf.copyOf(bytes);
     const sizeBytes = block.length;
     this.#blocks++;
@@ -158,7 +178,7 @@ export class Pool {
   }
 
   #admit(): void {
-    if (this.#closing || this.hasRoom) {
+    if (this.#closing || this.hasRoomForBody) {
       const admitted = this.#closing || this.#blocks === 0 ? this.#waiting.length : 1;
       for (const resolve of this.#waiting.splice(0, admitted)) resolve();
     }

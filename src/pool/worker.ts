@@ -5,6 +5,7 @@ import { Kernel } from '../kernel/kernel.js';
 import { ByteSink } from '../wire/byte-sink.js';
 import { convertBlock } from '../wire/convert.js';
 import { BLOCK_BYTES, type BulkJob, type ConvertedBlock } from '../wire/job.js';
+import { answerJsonFrame } from '../wire/json-frames.js';
 import { answerFrame } from '../wire/stream-frames.js';
 import { ROOM_BYTES } from './block-shelf.js';
 
@@ -23,7 +24,7 @@ export type WorkOrder =
       /** Where the answer may be put: the buffer of an earlier one. */
       readonly room: ArrayBuffer | undefined;
     }
-  | { readonly kind: 'frame'; readonly bytes: Uint8Array };
+  | { readonly kind: 'frame' | 'json'; readonly bytes: Uint8Array };
 
 /** `fault`: the work itself failed, and would fail again; anything else that goes wrong is the worker's end. */
 export type WorkAnswer = { readonly done: ConvertedBlock | Uint8Array } | { readonly fault: Error };
@@ -34,13 +35,18 @@ const sink = new ByteSink();
 
 export default function work(order: WorkOrder): WorkAnswer {
   try {
-    const done = order.kind === 'frame' ? answerFrame(kernel, order.bytes) : answerBlock(order);
+    const done = workOn(order);
     // An answer owns its buffer, which changes hands instead of being copied.
     const { buffer } = done instanceof Uint8Array ? done : done.bytes;
     return move({ [transferableSymbol]: buffer, [valueSymbol]: { done } }) as unknown as WorkAnswer;
   } catch (error) {
     return { fault: error instanceof Error ? error : new Error(String(error)) };
   }
+}
+
+function workOn(order: WorkOrder): ConvertedBlock | Uint8Array {
+  if (order.kind === 'block') return answerBlock(order);
+  return order.kind === 'json' ? answerJsonFrame(kernel, order.bytes) : answerFrame(kernel, order.bytes);
 }
 
 function answerBlock({ job, bytes, room }: WorkOrder & { kind: 'block' }): ConvertedBlock {

@@ -147,7 +147,7 @@ export class BulkFlow {
         this.#slots.push({ blockBytes: block.length, answer: convertBlock(kernel, job, block) });
       } else if (!this.#mayWorkOn(block)) {
         break;
-      } else if (!pool.hasRoom) {
+      } else if (!pool.hasRoomForBody) {
         this.#isWaitingForPool = true;
         pool.room().then(
           () => {

@@ -8,6 +8,7 @@ import type { Adapter } from './adapter.js';
 import type { Exchange } from './exchange.js';
 import { fail, type Router } from './router.js';
 import { BinaryFrames } from './stream-binary.js';
+import { JsonFrames } from './stream-json.js';
 import { type FrameAnswerer, STREAM_TIMES, StreamSession, type StreamTimes } from './stream-session.js';
 
 export const STREAM_PATH = '/v1/hexcodes/stream';
@@ -53,7 +54,7 @@ export class Streams {
     this.#tuning = { ...STREAM_TIMES, sweepMs: 1000, ...tuning };
     this.#answerers = {
       'hexcodes.v1.binary': new BinaryFrames(kernel, pool),
-      'hexcodes.v1.json': new BinaryFrames(kernel, pool),
+      'hexcodes.v1.json': new JsonFrames(kernel, pool),
     };
     this.#timer = setInterval(() => this.#sweep(), this.#tuning.sweepMs);
     this.#timer.unref();

@@ -202,6 +202,90 @@ describe('answers', () => {
   });
 });
 
+describe('JSON', () => {
+  const openJson = (): Promise<RawWebSocket> => open('Sec-WebSocket-Protocol: hexcodes.v1.json');
+  const ask = async (peer: RawWebSocket, frame: string): Promise<Record<string, unknown>> => {
+    peer.send(frame, TEXT);
+    const { payload, opcode } = await peer.next();
+    expect(opcode).toBe(TEXT);
+    return JSON.parse(payload.toString()) as Record<string, unknown>;
+  };
+
+  test.each([3, 9000])('%i points and codes are answered as by the batch endpoints', async (count) => {
+    const pairs = pointsOf(31, count);
+    const points = Array.from({ length: count }, (_, i) =>
+      i % 3 === 0
+        ? [pairs[2 * i] || 1, pairs[2 * i + 1] || 'x']
+        : {
+            lat: pairs[2 * i] || null,
+            lng: pairs[2 * i + 1] || null,
+            id: i,
+            ...(i % 5 === 0 ? { resolution: i % 20 } : {}),
+          },
+    );
+    const batch = async (path: string, body: object): Promise<object> => {
+      const answer = await fetch(`${server.base}/v1/hexcodes/${path}/batch`, {
+        method: 'POST',
+        headers: { 'X-API-Key': server.key, 'Content-Type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      return (await answer.json()) as object;
+    };
+    const peer = await openJson();
+    const encoded = await ask(peer, JSON.stringify({ seq: 7, op: 'encode', resolution: 9, points }));
+    expect(encoded).toEqual({ seq: 7, ...(await batch('encode', { resolution: 9, points })) });
+    const hexcodes = (encoded.results as { hexcodes: string | null }[]).map((r) => r.hexcodes ?? 'no code');
+    const decoded = await ask(peer, JSON.stringify({ seq: -8, op: 'decode', hexcodes }));
+    expect(decoded).toEqual({ seq: -8, ...(await batch('decode', { hexcodes })) });
+    peer.end();
+  });
+
+  test('answers come in the order of the frames', async () => {
+    const peer = await openJson();
+    const sizes = [5000, 1, 4000, 0, 2];
+    for (const [seq, size] of sizes.entries()) {
+      peer.send(JSON.stringify({ seq, op: 'encode', points: new Array(size).fill([21, 105]) }), TEXT);
+    }
+    for (const [seq, size] of sizes.entries()) {
+      const answer = JSON.parse((await peer.next()).payload.toString()) as {
+        seq: number;
+        results: unknown[];
+      };
+      expect([answer.seq, answer.results.length]).toEqual([seq, size]);
+    }
+    peer.end();
+  });
+
+  test.each([
+    ['{', null],
+    ['[]', null],
+    ['"x"', null],
+    ['{"op":"encode","points":[]}', null],
+    ['{"seq":"1","op":"encode","points":[]}', null],
+    ['{"seq":1.5,"op":"encode","points":[]}', null],
+    ['{"seq":1}', 1],
+    ['{"seq":2,"op":"ENCODE","points":[]}', 2],
+    ['{"seq":3,"op":"encode"}', 3],
+    ['{"seq":4,"op":"encode","points":{}}', 4],
+    ['{"seq":5,"op":"encode","resolution":16,"points":[]}', 5],
+    ['{"seq":6,"op":"encode","points":[1,]}', 6],
+    ['{"seq":7,"op":"decode","points":[]}', 7],
+    [`{"seq":8,"op":"encode","points":[${'0,'.repeat(65_536)}0]}`, 8],
+  ])('%.40s is answered and the connection goes on', async (frame, seq) => {
+    const peer = await openJson();
+    const answer = await ask(peer, frame);
+    expect(Object.keys(answer)).toEqual(['seq', 'status', 'message']);
+    expect([answer.seq, answer.status]).toEqual([seq, 'INVALID_REQUEST']);
+    expect(await ask(peer, '{"seq":9,"op":"decode","hexcodes":[]}')).toEqual({
+      seq: 9,
+      status: 'OK',
+      summary: { total: 0, ok: 0, failed: 0 },
+      results: [],
+    });
+    peer.end();
+  });
+});
+
 describe('goodbyes', () => {
   test('1003: a frame of the other subprotocol', async () => {
     const binary = await open();
@@ -338,6 +422,17 @@ test('a full pool: frame status 3 for an open stream, 503 with Retry-After for a
     two.send(small);
     expect((await two.next()).payload.equals(due(small))).toBe(true);
     for (const peer of [one, two, refused]) peer.end();
+    const json = ['Sec-WebSocket-Protocol: hexcodes.v1.json'];
+    const three = await RawWebSocket.open(own.port, handshake(own.key));
+    const four = await RawWebSocket.open(own.port, handshake(own.key, json));
+    for (let i = 0; i < 4; i++) three.send(large);
+    await new Promise((resolve) => setTimeout(resolve, 15));
+    four.send(JSON.stringify({ seq: 1, op: 'encode', points: new Array(9000).fill([21, 105]) }), TEXT);
+    expect(JSON.parse((await four.next()).payload.toString())).toMatchObject({
+      seq: 1,
+      status: 'UNAVAILABLE',
+    });
+    for (const peer of [three, four]) peer.end();
   } finally {
     await own.stop();
   }

@@ -46,7 +46,7 @@ test('is full by blocks and by bytes, says so before anything begins, and has ro
   pool = new Pool({ kernel: source, threads: 1, maxQueued: 2, maxBytes: 100_000 });
   const small = frameOf(10);
   const first = [small, small, small].map((frame) => pool.answerFrame(frame));
-  expect(pool.hasRoom).toBe(false);
+  expect([pool.hasRoom, pool.hasRoomForBody]).toEqual([false, false]);
   await expect(pool.answerFrame(small)).rejects.toBeInstanceOf(PoolFullError);
   const order: number[] = [];
   const waiting = [0, 1, 2, 3].map((n) => pool.room().then(() => order.push(n)));

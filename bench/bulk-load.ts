@@ -1,0 +1,139 @@
+// The load of the bulk bench: bytes made beforehand, written to sockets as they are, and answers counted but not
+// looked into, so that one process can keep a server busy. Whether answers are right is the tests' business; a status
+// other than the expected one, or a size other than the expected one, aborts the run.
+import { connect, type Socket } from 'node:net';
+import { clientFrame, handshake } from '../test/e2e/raw-websocket.js';
+import { BENCH_KEY } from './http-requests.js';
+
+function connected(port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(socket));
+    socket.setNoDelay(true);
+    socket.once('error', reject);
+  });
+}
+
+export interface StreamLoad {
+  readonly frame: Uint8Array;
+  readonly isBinary: boolean;
+  /** Bytes of one answer's payload; 0: taken from the first answer. */
+  readonly answerBytes: number;
+  readonly connections: number;
+  /** Frames of one connection in flight. */
+  readonly depth: number;
+  /** Frames altogether. */
+  readonly frames: number;
+}
+
+/** Header of a frame from the server. */
+function headBytes(payloadBytes: number): number {
+  return payloadBytes < 126 ? 2 : payloadBytes < 65_536 ? 4 : 10;
+}
+
+/** Sends the same frame over and over on all connections and resolves when every one is answered. */
+export async function loadStream(port: number, load: StreamLoad): Promise<void> {
+  const { connections, depth, isBinary } = load;
+  const message = clientFrame(load.frame, isBinary ? 2 : 1);
+  const protocol = `Sec-WebSocket-Protocol: hexcodes.v1.${isBinary ? 'binary' : 'json'}`;
+  const each = Math.ceil(load.frames / connections);
+  await Promise.all(
+    Array.from({ length: connections }, async () => {
+      const socket = await connected(port);
+      await new Promise<void>((resolve, reject) => {
+        let sent = 0;
+        let isReady = false;
+        let received = 0;
+        let answerBytes = load.answerBytes === 0 ? 0 : load.answerBytes + headBytes(load.answerBytes);
+        const dueBytes = () => each * answerBytes;
+        const send = (): void => {
+          while (sent < each && sent - Math.floor(answerBytes === 0 ? 0 : received / answerBytes) < depth) {
+            socket.write(message);
+            sent++;
+          }
+        };
+        socket.on('data', (bytes: Buffer) => {
+          let size = bytes.length;
+          if (!isReady) {
+            // 101 and the ready frame come together or one after the other; then the ball is ours.
+            const text = bytes.toString('latin1');
+            if (!text.includes('ready')) return;
+            isReady = true;
+            size = 0;
+          }
+          if (answerBytes === 0 && size > 0) answerBytes = firstAnswerBytes(bytes);
+          received += size;
+          if (answerBytes > 0 && received >= dueBytes()) {
+            if (received > dueBytes()) reject(new Error(`${received} bytes answered, ${dueBytes()} due`));
+            resolve();
+          } else send();
+        });
+        socket.on('close', () => reject(new Error(`closed after ${received} bytes`)));
+        socket.write(handshake(BENCH_KEY, [protocol]));
+      });
+      socket.removeAllListeners('close');
+      socket.destroy();
+    }),
+  );
+}
+
+function firstAnswerBytes(bytes: Buffer): number {
+  const code = bytes[1]! & 127;
+  if (code < 126) return 2 + code;
+  return code === 126 ? 4 + bytes.readUInt16BE(2) : 10 + Number(bytes.readBigUInt64BE(2));
+}
+
+export interface HttpLoad {
+  readonly path: string;
+  readonly contentType: string;
+  readonly body: Uint8Array;
+  readonly connections: number;
+  /** Requests altogether. */
+  readonly requests: number;
+}
+
+const FINAL_CHUNK = Buffer.from('0\r\n\r\n');
+
+/** Sends the same request over and over and resolves when every one has had a whole answer. */
+export async function loadHttp(port: number, load: HttpLoad): Promise<void> {
+  const { body, connections } = load;
+  const head = Buffer.from(
+    `POST ${load.path} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${BENCH_KEY}\r\nContent-Type: ${load.contentType}\r\nContent-Length: ${body.length}\r\n\r\n`,
+  );
+  const each = Math.ceil(load.requests / connections);
+  await Promise.all(
+    Array.from({ length: connections }, async () => {
+      const socket = await connected(port);
+      await new Promise<void>((resolve, reject) => {
+        let left = each;
+        let received = 0;
+        let tail: Buffer = Buffer.alloc(0);
+        let knownBytes = -1;
+        const send = (): void => {
+          received = 0;
+          knownBytes = -1;
+          tail = Buffer.alloc(0);
+          socket.write(head);
+          socket.write(body);
+        };
+        socket.on('data', (bytes: Buffer) => {
+          if (received === 0) {
+            const text = bytes.toString('latin1', 0, Math.min(bytes.length, 2048));
+            if (!text.startsWith('HTTP/1.1 200')) reject(new Error(`refused: ${text}`));
+            const size = /content-length: (\d+)/i.exec(text)?.[1];
+            if (size !== undefined) knownBytes = text.indexOf('\r\n\r\n') + 4 + Number(size);
+          }
+          received += bytes.length;
+          tail = bytes.length >= 5 ? bytes : Buffer.concat([tail, bytes]).subarray(-5);
+          const isEnd = knownBytes >= 0 ? received >= knownBytes : tail.subarray(-5).equals(FINAL_CHUNK);
+          if (!isEnd) return;
+          if (--left === 0) resolve();
+          else send();
+        });
+        socket.on('close', () => reject(new Error('closed before the end of an answer')));
+        send();
+      });
+      socket.removeAllListeners('close');
+      socket.destroy();
+    }),
+  );
+}

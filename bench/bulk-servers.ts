@@ -1,0 +1,126 @@
+// The processes of the bulk bench, picked by the first argument: the service; a uWS echo of the same bytes, by
+// WebSocket and by HTTP; and the kernel alone, which works when told. Each tells its CPU time when asked.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Hexcodes } from '#dist/node.js';
+import { serve } from '#dist/server/serve.js';
+import { loadUws } from '#dist/server/uws.js';
+import { BENCH_KEY } from './http-requests.js';
+
+export type BulkProcess = 'hexcodes' | 'echo' | 'kernel';
+
+/** What the kernel process is told: so many points of the corpus, in blocks of one call. */
+export interface KernelWork {
+  readonly operation: 'encode' | 'decode';
+  readonly points: number;
+  readonly pairsDeg: Float64Array;
+}
+
+const STARTERS: Record<BulkProcess, () => Promise<number>> = {
+  hexcodes: async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'hexcodes-bench-'));
+    process.on('exit', () => rmSync(dataDir, { recursive: true, force: true }));
+    const config = {
+      ...{ host: '127.0.0.1', port: 0, adminHost: '127.0.0.1', adminPort: 0, dataDir, index: undefined },
+      ...{ keyPepper: undefined, apiKeys: [{ name: 'bench', secret: BENCH_KEY }] },
+      ...({ logLevel: 'warn', graceMs: 0 } as const),
+    };
+    const files = {
+      kernel: readFileSync('dist/kernel.wasm'),
+      index: readFileSync('data/index.bin'),
+      reach: readFileSync('data/reach.bin'),
+    };
+    return (await serve(config, files)).port;
+  },
+
+  echo: async () => {
+    const uws = await loadUws();
+    const app = uws.App();
+    app.ws('/*', {
+      ...{ maxPayloadLength: 4 * 2 ** 20, maxBackpressure: 64 * 2 ** 20, idleTimeout: 0, maxLifetime: 0 },
+      ...{ closeOnBackpressureLimit: true, sendPingsAutomatically: false, compression: uws.DISABLED },
+      upgrade: (res, req, context) => {
+        const header = (name: string) => req.getHeader(name);
+        res.upgrade({}, header('sec-websocket-key'), header('sec-websocket-protocol'), '', context);
+      },
+      open: (ws) => void ws.send('ready', false),
+      message: (ws, message) => void ws.send(message, true),
+      drain: () => {},
+      close: () => {},
+    });
+    // What comes in goes out in chunks of the size that ours has.
+    app.post('/*', (res) => {
+      const waiting: Uint8Array[] = [];
+      let isWritable = true;
+      let isLast = false;
+      let ended = false;
+      const flush = (): void => {
+        while (isWritable && waiting.length > 0) {
+          const piece = waiting.shift() as Uint8Array;
+          res.cork(() => {
+            isWritable = res.write(piece);
+          });
+        }
+        if (!isLast || waiting.length > 0 || !isWritable || ended) return;
+        ended = true;
+        res.cork(() => res.end());
+      };
+      res.onAborted(() => {
+        ended = true;
+      });
+      res.onWritable(() => {
+        isWritable = true;
+        setImmediate(flush);
+        return true;
+      });
+      res.onData((chunk, last) => {
+        const bytes = new Uint8Array(chunk.slice(0));
+        for (let at = 0; at < bytes.length; at += 15_000) waiting.push(bytes.subarray(at, at + 15_000));
+        isLast = last;
+        setImmediate(flush);
+      });
+    });
+    return new Promise((resolve) => {
+      app.listen('127.0.0.1', 0, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
+        if (socket !== false) resolve(uws.us_socket_local_port(socket));
+      });
+    });
+  },
+
+  kernel: async () => {
+    const { kernel } = await Hexcodes.load();
+    process.on('message', (work: KernelWork | 'cpu') => {
+      if (work === 'cpu') return;
+      const { capacity, input, inputBytes, output, exports } = kernel;
+      const pairsDeg = new Float64Array(work.pairsDeg);
+      for (let done = 0; done < work.points; done += capacity) {
+        const from = (done * 2) % (pairsDeg.length - 2 * capacity + 1);
+        input.set(pairsDeg.subarray(from, from + 2 * capacity));
+        if (work.operation === 'encode') exports.encodeBatch(capacity, 13);
+        else if (done === 0) {
+          exports.encodeBatch(capacity, 13);
+          inputBytes.set(output);
+        } else exports.decodeBatch(capacity);
+        if (work.operation === 'decode') inputBytes.set(records(kernel.output, done, inputBytes.length));
+      }
+      process.send?.({ done: true });
+    });
+    return 1;
+  },
+};
+
+let kept: Uint8Array | undefined;
+/** The records of the first block, decoded again and again. */
+function records(output: Uint8Array, done: number, sizeBytes: number): Uint8Array {
+  if (done === 0) kept = output.slice(0, sizeBytes);
+  return kept as Uint8Array;
+}
+
+process.on('message', (what) => {
+  if (what !== 'cpu') return;
+  const { user, system } = process.cpuUsage();
+  process.send?.({ cpuMicros: user + system });
+});
+process.on('disconnect', () => process.exit(0));
+process.send?.({ port: await STARTERS[process.argv[2] as BulkProcess]() });
