@@ -7,7 +7,8 @@
 // block is still there, and conversions are pure, so no row is lost or doubled. A second death is an error.
 import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
-import type { BulkJob, ConvertedBlock } from '../wire/job.js';
+import { BrokenBatchError } from '../wire/batch-json.js';
+import type { BulkJob, ConvertedBlock, Operation } from '../wire/job.js';
 import { BlockShelf, ROOM_BYTES } from './block-shelf.js';
 import type { WorkAnswer, WorkerKernel, WorkOrder } from './worker.js';
 
@@ -33,6 +34,8 @@ export class PoolLostError extends Error {
 
 const QUEUED_PER_THREAD = 32;
 const BLOCKS_OF_BODIES_PER_THREAD = 2;
+/** Each holds about a megabyte while it waits. */
+const MAX_WAITING_BODIES = 256;
 const MAX_BYTES = 64 * 1024 * 1024;
 const TRIES = 2;
 const WORKER_NURSERY_MB = 4;
@@ -90,6 +93,11 @@ export class Pool {
     if (isRoom && this.#rooms.length < 2 * this.threads) this.#rooms.push(buffer);
   }
 
+  /** Answers the JSON body of a batch, in the same way. Rejects with BrokenBatchError if its items are no JSON. */
+  async answerBatch(operation: Operation, body: Uint8Array): Promise<Uint8Array> {
+    return (await this.#run(body, (bytes) => ({ kind: 'batch', operation, bytes }))) as Uint8Array;
+  }
+
   /** Answers one JSON frame of the stream, in the same way. */
   async answerJsonFrame(frame: Uint8Array): Promise<Uint8Array> {
     return (await this.#run(frame, (bytes) => ({ kind: 'json', bytes }))) as Uint8Array;
@@ -100,10 +108,14 @@ export class Pool {
     return (await this.#run(frame, (bytes) => ({ kind: 'frame', bytes }))) as Uint8Array;
   }
 
-  /** Whether a block may come in now: what decides about new work. */
+  /** Whether a block may come in now. */
   get hasRoom(): boolean {
-    const isCrowded = this.#waiting.length >= this.#maxBlocks;
-    return !this.#closing && !isCrowded && this.#blocks < this.#maxBlocks && this.#bytes < this.#maxBytes;
+    return !this.#closing && this.#blocks < this.#maxBlocks && this.#bytes < this.#maxBytes;
+  }
+
+  /** Whether one more body may begin: there is room, and not too many wait for their next block already. */
+  get hasRoomForNewBody(): boolean {
+    return this.hasRoom && this.#waiting.length < MAX_WAITING_BODIES;
   }
 
   /**
@@ -143,15 +155,14 @@ export class Pool {
     orderOf: (bytes: Uint8Array) => WorkOrder,
   ): Promise<ConvertedBlock | Uint8Array> {
     if (this.#closing) throw new PoolLostError('the pool is closed');
-    if (this.#blocks >= this.#maxBlocks || this.#bytes >= this.#maxBytes) {
-      throw new PoolFullError('the pool is full');
-    }
+    if (!this.hasRoom) throw new PoolFullError('the pool is full');
     const block = this.#shelf.copyOf(bytes);
     const sizeBytes = block.length;
     this.#blocks++;
     this.#bytes += sizeBytes;
     try {
       const answer = await this.#try(() => orderOf(block));
+      if ('broken' in answer) throw new BrokenBatchError(answer.broken);
       if ('fault' in answer) throw answer.fault;
       return answer.done;
     } finally {

@@ -2,10 +2,12 @@
 import { workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { Kernel } from '../kernel/kernel.js';
+import { BrokenBatchError, batchBody, convertBatch, openBatch } from '../wire/batch-json.js';
 import { ByteSink } from '../wire/byte-sink.js';
 import { convertBlock } from '../wire/convert.js';
-import { BLOCK_BYTES, type BulkJob, type ConvertedBlock } from '../wire/job.js';
+import { BLOCK_BYTES, type BulkJob, type ConvertedBlock, type Operation } from '../wire/job.js';
 import { answerJsonFrame } from '../wire/json-frames.js';
+import type { ParameterFault } from '../wire/single.js';
 import { answerFrame } from '../wire/stream-frames.js';
 import { ROOM_BYTES } from './block-shelf.js';
 
@@ -24,10 +26,15 @@ export type WorkOrder =
       /** Where the answer may be put: the buffer of an earlier one. */
       readonly room: ArrayBuffer | undefined;
     }
+  | { readonly kind: 'batch'; readonly operation: Operation; readonly bytes: Uint8Array }
   | { readonly kind: 'frame' | 'json'; readonly bytes: Uint8Array };
 
 /** `fault`: the work itself failed, and would fail again; anything else that goes wrong is the worker's end. */
-export type WorkAnswer = { readonly done: ConvertedBlock | Uint8Array } | { readonly fault: Error };
+export type WorkAnswer =
+  | { readonly done: ConvertedBlock | Uint8Array }
+  /** What is wrong with a batch. */
+  | { readonly broken: readonly ParameterFault[] }
+  | { readonly fault: Error };
 
 const { module, index, reach } = workerData as WorkerKernel;
 const kernel = Kernel.create(module, index, reach);
@@ -40,12 +47,14 @@ export default function work(order: WorkOrder): WorkAnswer {
     const { buffer } = done instanceof Uint8Array ? done : done.bytes;
     return move({ [transferableSymbol]: buffer, [valueSymbol]: { done } }) as unknown as WorkAnswer;
   } catch (error) {
+    if (error instanceof BrokenBatchError) return { broken: error.faults };
     return { fault: error instanceof Error ? error : new Error(String(error)) };
   }
 }
 
 function workOn(order: WorkOrder): ConvertedBlock | Uint8Array {
   if (order.kind === 'block') return answerBlock(order);
+  if (order.kind === 'batch') return batchBody(convertBatch(kernel, openBatch(order.operation, order.bytes)));
   return order.kind === 'json' ? answerJsonFrame(kernel, order.bytes) : answerFrame(kernel, order.bytes);
 }
 

@@ -1,6 +1,7 @@
 // The batch endpoints: many points or codes in one JSON body, answered in one.
 import { acceptsJson, JSON_TYPE } from '../api/answers.js';
 import type { Kernel } from '../kernel/kernel.js';
+import { type Pool, PoolFullError, PoolLostError } from '../pool/pool.js';
 import {
   type Batch,
   BrokenBatchError,
@@ -12,12 +13,16 @@ import {
 } from '../wire/batch-json.js';
 import type { Operation } from '../wire/job.js';
 import type { Exchange } from './exchange.js';
+import { INLINE_JSON_BYTES } from './inline.js';
 import { fail, failTooLarge, type Router } from './router.js';
 
 export const ENCODE_BATCH_PATH = '/v1/hexcodes/encode/batch';
 export const DECODE_BATCH_PATH = '/v1/hexcodes/decode/batch';
 
-export function addBatch(router: Router, kernel: Kernel): void {
+/** For an answer that waits for its turn in the pool. */
+const POOL_DEADLINE_MS = 30_000;
+
+export function addBatch(router: Router, kernel: Kernel, pool: Pool): void {
   const handle = (operation: Operation) => (x: Exchange) => {
     if (!acceptsJson(x.accept)) {
       fail(x, 406, 'the answer is application/json, which the Accept header refuses');
@@ -34,7 +39,7 @@ export function addBatch(router: Router, kernel: Kernel): void {
     x.readBody(
       MAX_BATCH_BYTES,
       () => failTooLarge(x, MAX_BATCH_BYTES),
-      (body) => answerBatch(x, kernel, operation, body),
+      (body) => answerBatch(x, kernel, pool, operation, body),
     );
   };
   for (const [operation, path] of [
@@ -45,18 +50,36 @@ export function addBatch(router: Router, kernel: Kernel): void {
   }
 }
 
-function answerBatch(x: Exchange, kernel: Kernel, operation: Operation, body: Uint8Array): void {
+function answerBatch(x: Exchange, kernel: Kernel, pool: Pool, operation: Operation, body: Uint8Array): void {
   try {
     const batch: Batch = openBatch(operation, body);
     if (batch.items.count > MAX_BATCH_ITEMS) {
       fail(x, 413, `a batch has at most ${MAX_BATCH_ITEMS} items, not ${batch.items.count}`);
       return;
     }
-    x.send(200, JSON_TYPE, batchBody(convertBatch(kernel, batch)));
+    if (body.length <= INLINE_JSON_BYTES) x.send(200, JSON_TYPE, batchBody(convertBatch(kernel, batch)));
+    else answerByPool(x, pool, operation, body);
   } catch (error) {
     if (!(error instanceof BrokenBatchError)) throw error;
     fail(x, 400, error.message, { faults: error.faults });
   }
+}
+
+function answerByPool(x: Exchange, pool: Pool, operation: Operation, body: Uint8Array): void {
+  x.deadline(POOL_DEADLINE_MS);
+  pool.answerBatch(operation, body).then(
+    (answer) => x.send(200, JSON_TYPE, answer),
+    (error: unknown) => {
+      if (error instanceof BrokenBatchError) fail(x, 400, error.message, { faults: error.faults });
+      else if (error instanceof PoolFullError || error instanceof PoolLostError) {
+        fail(x, 503, 'the service is overloaded', { headerLines: '\r\nRetry-After: 1' });
+      } else {
+        x.guard(() => {
+          throw error;
+        });
+      }
+    },
+  );
 }
 
 /** application/json, in UTF-8 if it names a charset. Absent is taken for it. */

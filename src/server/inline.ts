@@ -10,5 +10,5 @@ export const INLINE_POINTS = 4096;
 /** Bytes of a block of a /bulk body, some 500 rows: a small body, or one that comes slowly. */
 export const INLINE_BLOCK_BYTES = 16 * 1024;
 
-/** Bytes of a JSON frame, some 2,000 points: reading and writing text costs about as much again as the kernel. */
+/** Bytes of a JSON frame or batch, some 2,000 points: reading and writing text costs about as much again as the kernel. */
 export const INLINE_JSON_BYTES = 64 * 1024;

@@ -89,7 +89,7 @@ export async function serve(
     adapter = await Adapter.load(hooksFor(logger));
     const router = new Router(adapter, keys.ring);
     addConversions(router, new KernelConverter(kernel));
-    addBatch(router, kernel);
+    addBatch(router, kernel, pool);
     addAbout(router, boundaryData(files.index));
     addCodeInfo(router, new Hexcodes(kernel));
     const streams = new Streams(router, kernel, pool, keys.ring, tuning.stream);

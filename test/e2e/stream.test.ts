@@ -428,6 +428,12 @@ test('a full pool: frame status 3 for an open stream, 503 with Retry-After for a
     for (let i = 0; i < 4; i++) three.send(large);
     await new Promise((resolve) => setTimeout(resolve, 15));
     four.send(JSON.stringify({ seq: 1, op: 'encode', points: new Array(9000).fill([21, 105]) }), TEXT);
+    const batch = await fetch(`${own.base}/v1/hexcodes/encode/batch`, {
+      method: 'POST',
+      headers: { 'X-API-Key': own.key, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ points: new Array(9000).fill([21, 105]) }),
+    });
+    expect([batch.status, batch.headers.get('retry-after')]).toEqual([503, '1']);
     expect(JSON.parse((await four.next()).payload.toString())).toMatchObject({
       seq: 1,
       status: 'UNAVAILABLE',
