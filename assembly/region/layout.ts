@@ -52,10 +52,11 @@ export const EFFECT_BITS: u32 = 6;
 export const EFFECT_MASK: u32 = 63;
 
 /**
- * Cells of the grid are squares of 2^CELL_BITS micro-degrees. Measured on the shipped map, least of 25 rounds of
- * 262,144 points, ns a point with 2^14 | 2^15: land 12.4 | 11.6, cities 6.6 | 8.4, 200 m around vertices 43 | 48, box
- * of map and zones 31 | 17; memory 5.0 | 1.9 MiB. 2^13 takes 16 MiB and is no faster. A table of 2^16 blocks before
- * the cells, so that most points never reach these, took 13.0 over land: the second look-up waits for the first.
+ * Cells of the grid are squares of 2^CELL_BITS micro-degrees. Measured on the shipped map one point after the other,
+ * least of 25 rounds of 262,144 points, ns a point with 2^14 | 2^15: land 12.4 | 11.6, cities 6.6 | 8.4, 200 m around
+ * vertices 43 | 48, box of map and zones 31 | 17; memory 5.0 | 1.9 MiB. 2^13 takes 16 MiB and is no faster. A table of
+ * larger squares before the cells took 13.0 over land there, since the second look-up waits for the first; it pays in
+ * passes over a block of points (block.ts).
  */
 export const CELL_BITS: u32 = 14;
 

@@ -1,11 +1,13 @@
 // Damaged index files: refused with a number, or harmless. Nothing traps, and a kernel that refused a file has no
 // index and takes the next one.
+import { readFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { beforeAll, expect, test } from 'vitest';
 import { INDEX_REFUSALS } from '#dist/kernel/index-file.js';
 import { writeIndexFile } from '../../data/build/index-file.js';
 import { type BareKernel, BatchWitness, bareKernel, putIndex } from '../region/bare-kernel.js';
 import { fieldsPartition, randomFrom, SOUTH, WEST } from '../region/made-partitions.js';
+import { INDEX_FILE } from '../region/shipped-index.js';
 
 const SEED = 20261123;
 const random = randomFrom(SEED);
@@ -83,6 +85,23 @@ test('changed bytes behind a right checksum are refused or harmless', () => {
     expectHarmless();
   }
   expect([...seen].sort()).toEqual([0, 5, 6, 7]);
+});
+
+test('the shipped map with changed bytes behind a right checksum is refused or harmless', () => {
+  const shipped = readFileSync(INDEX_FILE);
+  for (let round = 0; round < 200; ++round) {
+    const file = Uint8Array.from(shipped);
+    file[128 + Math.floor(random() * (file.length - 128))]! ^= 1 << Math.floor(random() * 8);
+    putIndex(kernel, sealed(file));
+    const batch = new BatchWitness(kernel);
+    for (let i = 0; i < 500; ++i) {
+      const [lat, lng] = [6 + random() * 18, 101 + random() * 18];
+      const region = kernel.regionOf(lat, lng);
+      if (region !== 255 && region >= 34) expect.fail(`seed ${SEED}: region ${region} at ${lat}, ${lng}`);
+      batch.add(lat, lng, region);
+    }
+    batch.compare();
+  }
 });
 
 test('numbers at their limits', () => {
