@@ -30,7 +30,7 @@ const FILE_OPTIONS = new Set(['--output', '--errors', '--index']);
 
 /** @param loadAll every command of the registry, declared */
 export function declareCompletion(program: Command, loadAll: () => Promise<readonly Command[]>): void {
-  program
+  const command = program
     .command('completion')
     .summary('shell completion for bash, zsh or fish')
     .description('Print a completion script for a shell.')
@@ -42,11 +42,11 @@ Examples:
   $ hexcodes completion bash > ~/.local/share/bash-completion/completions/hexcodes
   $ hexcodes completion zsh > "\${fpath[1]}/_hexcodes"
   $ hexcodes completion fish > ~/.config/fish/completions/hexcodes.fish`,
-    )
-    .action(async (shell: 'bash' | 'zsh' | 'fish') => {
-      const shapes = (await loadAll()).map(shapeOf);
-      process.stdout.write(SCRIPTS[shell](shapes));
-    });
+    );
+  command.action(async (shell: 'bash' | 'zsh' | 'fish') => {
+    const shapes = [...(await loadAll()), command].map(shapeOf);
+    process.stdout.write(SCRIPTS[shell](shapes));
+  });
 }
 
 function shapeOf(command: Command): CommandShape {

@@ -178,6 +178,8 @@ describe('decode', () => {
     });
     expect(rowsOf(ran.stdout)).toEqual(expected);
     expect(ran.stderr).toContain('1  INVALID_HEXCODES');
+    for (const row of ['1   33.3 %  HN ', '1   33.3 %  DNG', '1   33.3 %  HCM'])
+      expect(ran.stderr).toContain(row);
     const table = await folder.run(['decode', 'codes.csv', '--column', 'place', '--keep', 'n,place', '-q']);
     expect(table.stdout).toBe(ran.stdout);
   });

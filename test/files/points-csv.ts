@@ -5,10 +5,10 @@ import { randomFrom } from '../open-world.js';
 
 /** Rough outlines of where people are: boxes [south, west, north, east]. */
 const BOXES: readonly (readonly [number, number, number, number])[] = [
-  [20.2, 104.2, 22.6, 107.4],
-  [17.6, 104.6, 20.2, 106.2],
-  [11.2, 107.0, 16.2, 109.2],
-  [9.0, 104.9, 11.6, 107.4],
+  [20.3, 105.2, 22.0, 106.6],
+  [18.7, 104.7, 20.1, 105.7],
+  [12.0, 107.8, 15.6, 108.9],
+  [9.4, 105.3, 11.2, 106.8],
 ];
 
 /** Writes `rows` rows with positions of whole micro-degrees; one in 20 anywhere between 5-25 N, 100-119 E. */

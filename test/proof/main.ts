@@ -2,11 +2,14 @@
 
 /** Each proof is a module whose default export runs it and throws, or sets the exit code, when it fails. */
 const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promise<void> }>> = {
+  browser: () => import('./browser.js'),
   bulk: () => import('./bulk.js'),
   files: () => import('./files.js'),
   h3: () => import('./h3.js'),
   'http-fuzz': () => import('./http-fuzz.js'),
   map: () => import('./map.js'),
+  pack: () => import('./pack.js'),
+  precision: () => import('./precision.js'),
   read: () => import('./read.js'),
   region: () => import('./region.js'),
   resume: () => import('./resume.js'),

@@ -7,7 +7,7 @@ import { createGunzip } from 'node:zlib';
 import { badInput, CliFailure, EXIT, reasonOf } from '../exit-codes.js';
 import { isGzip } from './format.js';
 
-const CHUNK_BYTES = 1 << 20;
+const CHUNK_BYTES = 1 << 18;
 export const STDIN_NAME = '(stdin)';
 
 export interface Input {

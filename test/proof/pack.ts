@@ -1,0 +1,53 @@
+// `npm run proof -- pack`: npm pack, npm install into an empty project, and every entry used there, on this Node and on
+// those named by NODES (paths, comma-separated).
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const PROGRAM = `
+import { Hexcodes } from 'hexcodes';
+import { area, neighbors } from 'hexcodes/geometry';
+import { Hexcodes as Web } from 'hexcodes/web';
+import { HexcodesClient } from 'hexcodes/client';
+const hexcodes = await Hexcodes.load();
+const { hexcodes: code } = hexcodes.encode(21.0288, 105.8525);
+const web = await Web.load();
+if (web.encode(21.0288, 105.8525).hexcodes !== code) throw new Error('the web bundle answers otherwise');
+console.log(process.version, code, neighbors(hexcodes, code).length, area(hexcodes, code).toFixed(1), typeof HexcodesClient);
+`;
+
+export default async function pack(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'hexcodes-pack-'));
+  try {
+    const [report] = JSON.parse(
+      execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
+        encoding: 'utf8',
+      }),
+    ) as [{ filename: string; size: number; unpackedSize: number; files: unknown[] }];
+    console.log(
+      `${report.filename}: ${report.size} bytes, ${report.unpackedSize} unpacked, ${report.files.length} files`,
+    );
+    writeFileSync(join(folder, 'package.json'), '{"name": "empty", "private": true, "type": "module"}');
+    execFileSync('npm', ['install', '--no-audit', '--no-fund', `./${report.filename}`], {
+      cwd: folder,
+      stdio: 'inherit',
+    });
+    writeFileSync(join(folder, 'main.js'), PROGRAM);
+    const nodes = [process.execPath, ...(process.env.NODES?.split(',') ?? [])];
+    for (const node of nodes) {
+      console.log(execFileSync(node, ['main.js'], { cwd: folder, encoding: 'utf8' }).trim());
+      const command = join(folder, 'node_modules', 'hexcodes', 'dist', 'cli', 'main.js');
+      const ran = spawnSync(node, [command, 'encode', '21.0288,105.8525'], { cwd: folder, encoding: 'utf8' });
+      if (ran.status !== 0) throw new Error(ran.stderr);
+      console.log(`  hexcodes encode: ${ran.stdout.trim()}`);
+    }
+    const bin = spawnSync(join(folder, 'node_modules', '.bin', 'hexcodes'), ['--version'], {
+      encoding: 'utf8',
+    });
+    if (bin.status !== 0) throw new Error(bin.stderr);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
