@@ -39,18 +39,18 @@ function forget(resolution: usize): u32 {
 /** LATTICE to positions; makes the resolutions of points outside the box UNKNOWN and returns how many became so. */
 function centerBlock(count: u32, positions: usize, resolutions: usize): u32 {
   let unknown: u32 = 0;
-  let pairs = count & ~1;
-  for (let n: u32 = 0; n < pairs; n += 2) {
-    let inside = storeCenters(v128.load(LATTICE + 8 * n), positions + 16 * n);
+  let lattice = LATTICE;
+  for (let end = LATTICE + 8 * (count & ~1); lattice < end; lattice += 16, positions += 32, resolutions += 2) {
+    let inside = storeCenters(v128.load(lattice), positions);
     if (inside != 3) {
-      if (!(inside & 1)) unknown += forget(resolutions + n);
-      if (!(inside & 2)) unknown += forget(resolutions + n + 1);
+      if (!(inside & 1)) unknown += forget(resolutions);
+      if (!(inside & 2)) unknown += forget(resolutions + 1);
     }
   }
   if (count & 1) {
-    let inside = storeCenters(v128.load(LATTICE + 8 * pairs), LAST);
-    v128.store(positions + 16 * pairs, v128.load(LAST));
-    if (!(inside & 1)) unknown += forget(resolutions + pairs);
+    let inside = storeCenters(v128.load(lattice), LAST);
+    v128.store(positions, v128.load(LAST));
+    if (!(inside & 1)) unknown += forget(resolutions);
   }
   return unknown;
 }

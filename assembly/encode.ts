@@ -66,15 +66,17 @@ function encodeBlock(points: usize, count: u32, resolution: u32, records: usize)
   toWords(count);
   locateBlock(points, count);
   setResolution(resolution);
-  for (let n: u32 = 0; n < count; n++) {
-    let admin = load<u32>(ADMINS + 4 * n);
-    let record = records + n * RECORD_BYTES;
-    let point = points + n * POINT_BYTES;
+  // one pointer for each array: the compiler would multiply for each point
+  let word = WORDS;
+  let end = ADMINS + 4 * count;
+  for (let at = ADMINS; at < end; at += 4, word += 8, records += RECORD_BYTES, points += POINT_BYTES) {
+    let admin = load<u32>(at);
     if (admin >= ADMIN_UNITS) {
-      storeFailure(record, isCoordinate(load<f64>(point), load<f64>(point, 8)) ? OUTSIDE_COVERAGE : NOT_A_COORDINATE);
+      let isPoint = isCoordinate(load<f64>(points), load<f64>(points, 8));
+      storeFailure(records, isPoint ? OUTSIDE_COVERAGE : NOT_A_COORDINATE);
       failed++;
-    } else if (!writeRecord(record, load<u64>(WORDS + 8 * n), admin)) {
-      failed += u32(encodeCarefully(point, resolution, record) != OK);
+    } else if (!writeRecord(records, load<u64>(word), admin)) {
+      failed += u32(encodeCarefully(points, resolution, records) != OK);
     }
   }
   return failed;

@@ -120,11 +120,21 @@ export function toWords(count: u32): void {
     v128.store(PLACES + n, v128.and(place, all(PLACE)));
     v128.store(UPPER + n, v128.and(entries, all(DIGITS)));
   }
-  for (let n: usize = 0; n < bytes; n += 4) {
-    let coarse = <u64>load<u16>(load<u32>(PLACES + n), COARSE);
-    let digits = <u64>load<u32>(UPPER + n) << 24 | load<u32>(LOWER + n);
-    // base cells 52 and 37 stand half a turn: every digit d but 0 is 7 - d; of 32, 37, 50 and 52 they have bit 2
-    digits ^= ((digits | digits >> 1 | digits >> 2) & ONES) * ((coarse >> 11 & 1) * 7);
-    store<u64>(WORDS + (n << 1), coarse << 36 | digits);
+  for (let n: usize = 0; n < bytes; n += 16) {
+    storeWord(n);
+    storeWord(n + 4);
+    storeWord(n + 8);
+    storeWord(n + 12);
   }
+}
+
+/** Coarse place and digits of a point at `n` to its word. */
+// @ts-ignore: decorator
+@inline
+function storeWord(n: usize): void {
+  let coarse = <u64>load<u16>(load<u32>(PLACES + n), COARSE);
+  let digits = <u64>load<u32>(UPPER + n) << 24 | load<u32>(LOWER + n);
+  // base cells 52 and 37 stand half a turn: every digit d but 0 is 7 - d; of 32, 37, 50 and 52 they have bit 2
+  digits ^= ((digits | digits >> 1 | digits >> 2) & ONES) * ((coarse >> 11 & 1) * 7);
+  store<u64>(WORDS + (n << 1), coarse << 36 | digits);
 }

@@ -44,6 +44,16 @@ function microPair(points: usize): v128 {
   return v128.shuffle<i64>(lat, lng, 0, 2);
 }
 
+/** The tile of the point at `n` to its admin number; the point to `mixed` if the tile does not answer. The next such place. */
+// @ts-ignore: decorator
+@inline
+function askTile(n: usize, mixed: usize): usize {
+  let unit = <u32>load<u8>(load<u32>(TILES + n));
+  store<u32>(ADMINS + n, <u32>load<u8>(<usize>unit, INDEX + AT_ADMINS));
+  store<u32>(mixed, <u32>n);
+  return mixed + (<usize>(unit == MIXED) << 2);
+}
+
 /**
  * Points (f64 latDeg, f64 lngDeg), at most BLOCK of them, -> ADMINS, u32 each, NO_ADMIN outside. Reads up to three
  * points beyond the last.
@@ -81,13 +91,13 @@ export function locateBlock(points: usize, count: u32): void {
     v128.store(TILES + n, v128.bitselect(tile, v128.load(NO_TILE), inside));
   }
 
+  // a last four may have up to three points too many, which nobody reads
   let mixed = MIXED_POINTS;
-  for (let n: usize = 0; n < bytes; n += 4) {
-    let unit = <u32>load<u8>(load<u32>(TILES + n));
-    store<u32>(ADMINS + n, <u32>load<u8>(INDEX + AT_ADMINS + <usize>unit));
-    store<u32>(mixed, <u32>n);
-    // kept only if the tile does not answer
-    mixed += <usize>(unit == MIXED) << 2;
+  for (let n: usize = 0; n < bytes; n += 16) {
+    mixed = askTile(n, mixed);
+    mixed = askTile(n + 4, mixed);
+    mixed = askTile(n + 8, mixed);
+    mixed = askTile(n + 12, mixed);
   }
 
   let crossing = CROSSINGS;
