@@ -2,9 +2,9 @@
 // whole pairs. Each part's word holds its share of the check in the low half, its bytes in the high half; the shares
 // add up in counters, and the low nine bits of the sum choose the check symbol.
 
-import { ADMIN_WORDS, CHECKS, HEAD_WORDS, PAIR_WORDS } from "./symbols";
-import { pairOf, pairsOf, reachRow } from "../hexcode/payload";
-import { inReach } from "../hexcode/record";
+import { ADMIN_WORDS, CHECKS, FIRST_PAIR_WORDS, HEAD_WORDS, PAIR_WORDS } from "./symbols";
+import { pairsOf } from "../hexcode/payload";
+import { REACH } from "../memory";
 
 const DASH: u64 = 0x2d;
 
@@ -39,12 +39,15 @@ export function setResolution(resolution: u32): void {
 @inline
 export function writeRecord(record: usize, word: u64, admin: u32): bool {
   word |= load<u64>(FINER);
-  let head = load<u32>(<u32>(word >> 42) << 2, HEAD_WORDS);
-  if (head == 0 || !inReach(reachRow(head >> 24, pairOf(word, 0)), admin)) return false;
+  // nine bits each of the pairs, times eight and four
+  let headWord = load<u64>(<u32>(word >> 42) << 3, HEAD_WORDS);
+  let firstWord = load<u64>(<u32>(word >> 30) & 0xff8, FIRST_PAIR_WORDS);
+  let reach = load<u64>(<u32>(headWord >> 32) + <u32>(firstWord >> 32), REACH);
+  if (headWord == 0 || !(reach >> admin & 1)) return false;
+  let head = <u32>headWord;
+  let p1 = <u32>firstWord;
   let letters = load<u64>(admin << 3, ADMIN_WORDS);
   let prefix = <u32>letters;
-  // nine bits each, times four
-  let p1 = load<u32>(<u32>(word >> 31) & 0x7fc, PAIR_WORDS);
   let p2 = load<u32>(<u32>(word >> 22) & 0x7fc, SECOND_PAIR_WORDS);
   let p3 = load<u32>(<u32>(word >> 13) & 0x7fc, THIRD_PAIR_WORDS);
   let p4 = load<u32>(<u32>(word >> 4) & 0x7fc, FOURTH_PAIR_WORDS);

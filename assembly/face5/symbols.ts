@@ -8,7 +8,7 @@
 import { ADMIN_UNITS, adminLetters } from "../hexcode/admin";
 import { symbolOf } from "../hexcode/alphabet";
 import { checkLetter, checkOf, checkStep } from "../hexcode/check";
-import { headOf, NO_HEAD, pairOf } from "../hexcode/payload";
+import { headOf, NO_HEAD, pairOf, reachRow } from "../hexcode/payload";
 
 const PLACES: i32 = 5;
 
@@ -39,13 +39,22 @@ for (let bits: u32 = 0; bits < 512; bits++) {
   }
 }
 
-/** Base cell × 8 + first digit → word; 0 for no head. */
-export const HEAD_WORDS: usize = memory.data(1024 * 4);
+/**
+ * Base cell × 8 + first digit → u64: word, then where the head's rows of the reach begin, bytes; 0 for no head. And nine
+ * bits of digits 2 to 4 → u64: word of the first pair, then its row's distance from there.
+ */
+export const HEAD_WORDS: usize = memory.data(1024 * 8);
+export const FIRST_PAIR_WORDS: usize = memory.data(512 * 8);
 
 for (let place: u32 = 0; place < 1024; place++) {
   let head = headOf(<u64>place << 42);
   if (head == NO_HEAD) continue;
-  store<u32>(HEAD_WORDS + 4 * place, shareOf(head, PLACES) | symbolOf(head) << 16 | head << 24);
+  store<u32>(HEAD_WORDS + 8 * place, shareOf(head, PLACES) | symbolOf(head) << 16 | head << 24);
+  store<u32>(HEAD_WORDS + 8 * place, 8 * reachRow(head, 0), 4);
+}
+for (let bits: u32 = 0; bits < 512; bits++) {
+  store<u32>(FIRST_PAIR_WORDS + 8 * bits, load<u32>(PAIR_WORDS + 4 * bits));
+  store<u32>(FIRST_PAIR_WORDS + 8 * bits, 8 * pairOf(<u64>bits << 33, 0), 4);
 }
 
 /** Admin number → u64: its letters and "-" as four bytes, then the share of its letters. */
