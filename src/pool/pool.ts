@@ -6,6 +6,7 @@
 // so to its peer in the way its place demands, or waits for room. A worker that dies costs its block a second try; the
 // block is still there, and conversions are pure, so no row is lost or doubled. A second death is an error.
 import { availableParallelism } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Piscina } from 'piscina';
 import { BrokenBatchError } from '../wire/batch-json.js';
 import type { BulkJob, ConvertedBlock, Operation } from '../wire/job.js';
@@ -39,6 +40,9 @@ const MAX_WAITING_BODIES = 256;
 const MAX_BYTES = 64 * 1024 * 1024;
 const TRIES = 2;
 const WORKER_NURSERY_MB = 4;
+/** How long `close` waits for threads that are still coming up. */
+const BOOT_PATIENCE_MS = 5000;
+const BOOT_POLL_MS = 10;
 
 export class Pool {
   readonly threads: number;
@@ -212,6 +216,10 @@ export class Pool {
     this.#closing = true;
     for (const resolve of this.#waiting.splice(0)) resolve();
     while (this.#blocks > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    // A thread that is ended while it still loads its modules now and then takes the whole process with it (SIGABRT).
+    const patienceMs = performance.now() + BOOT_PATIENCE_MS;
+    while (this.#piscina.threads.length < this.threads && performance.now() < patienceMs)
+      await sleep(BOOT_POLL_MS);
     await this.#piscina.destroy();
   }
 }
