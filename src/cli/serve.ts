@@ -14,8 +14,8 @@ export default function register(program: Command): void {
     const config = settingsOf(command, SETTING_NAMES);
     if (config === undefined) return;
     const service = await serve(config, await readDataFiles(config.index));
-    greet(config.host, service);
     stopOnSignals(service);
+    greet(config.host, service);
   });
 }
 
