@@ -267,7 +267,7 @@ describe('other formats', () => {
 });
 
 describe('malformed files: file, row and column, and nothing under the final name', () => {
-  const long = Buffer.alloc(2 * 1024 * 1024, 'x');
+  const long = Buffer.alloc(100 * 1024 * 1024, 'x');
   const head = 'id,lat,lng\n1,21,105\n';
   const cases: [name: string, content: string | Uint8Array, message: RegExp][] = [
     ['short.csv', `${head}2,21\n`, /short\.csv, row 2, column lng: 2 fields, the header has 3/],
@@ -295,7 +295,7 @@ describe('malformed files: file, row and column, and nothing under the final nam
     ],
     [
       'long.ndjson',
-      Buffer.concat([Buffer.from('{"lat":1,"lng":2}\n'), Buffer.alloc(17 << 20, 'x')]),
+      Buffer.concat([Buffer.from('{"lat":1,"lng":2}\n'), long]),
       /long\.ndjson, row 2: a line of more than 16 MiB/,
     ],
     [
