@@ -1,117 +1,82 @@
-// CSV and TSV as tables, by csv-parse: for the conversions that the text converter does not do (other formats on one
-// side, columns kept or dropped). Every value is text.
+// CSV and TSV as tables, for the conversions that the text converter does not do: other formats on one side, columns
+// kept or dropped. Every value is text.
 
-import { CsvError, type Info, type Parser, parse } from 'csv-parse';
+import { CsvSplitter } from '../../wire/block-splitter.js';
+import { BulkInputError } from '../../wire/job.js';
 import { badInput } from '../exit-codes.js';
+import { eachRow, fieldsOf } from './csv-rows.js';
+import { ragged, readHeader, refuseNoText } from './csv-text.js';
 import type { Input } from './input.js';
 import type { SinkColumns } from './ndjson.js';
 import type { Output } from './output.js';
 import { BATCH_ROWS, type TableRows, type TableSink, type TableSource, textOf } from './table.js';
 
-/** As the text converter: a longer row is no row but an unclosed quote. */
-const MAX_ROW_BYTES = 256 * 1024;
+const QUOTE = 34;
 
 export async function openCsv(input: Input, delimiter: ',' | '\t'): Promise<TableSource> {
-  const rows = records(input, delimiter);
-  const header = (await rows.next()).value?.[0];
-  if (header === undefined) throw badInput({ file: input.name }, 'the file is empty: a header row is needed');
-  const names = new Set<string>();
-  for (const name of header) {
-    if (names.has(name)) throw badInput({ file: input.name, column: name }, 'the header names it twice');
-    names.add(name);
-  }
+  const code = delimiter.charCodeAt(0);
+  const chunks = input.chunks()[Symbol.asyncIterator]();
+  const { names, rest } = await readHeader(input, chunks, code);
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  if (twice !== undefined) throw badInput({ file: input.name, column: twice }, 'the header names it twice');
   return {
-    columns: header.map((name) => ({ name, kind: 'text' })),
+    columns: names.map((name) => ({ name, kind: 'text' })),
     rowCount: null,
     async *batches() {
-      for (;;) {
-        const { value: batch } = await rows.next();
-        if (batch === undefined) return;
-        const values = header.map((_, c) => batch.map((record) => record[c] as string));
-        yield { rowCount: batch.length, values };
+      let values: string[][] = names.map(() => []);
+      let rows = 0;
+      for await (const block of blocks(input, chunks, rest, code, () => rows + 1)) {
+        refuseNoText(block, input.name, code, names, () => rows + 1);
+        for (const fields of rowsOf(block, delimiter)) {
+          rows++;
+          if (fields.length !== names.length) throw ragged(input.name, rows, fields.length, names);
+          for (let c = 0; c < fields.length; c++) values[c]?.push(fields[c] as string);
+          if (rows % BATCH_ROWS !== 0) continue;
+          yield { rowCount: BATCH_ROWS, values };
+          values = names.map(() => []);
+        }
       }
+      if (rows % BATCH_ROWS > 0) yield { rowCount: rows % BATCH_ROWS, values };
     },
   };
 }
 
-/** The records in batches, the header alone in the first. */
-async function* records(input: Input, delimiter: string): AsyncGenerator<string[][], undefined> {
-  const parser = parse({
-    bom: true,
-    delimiter,
-    info: true,
-    skip_empty_lines: true,
-    max_record_size: MAX_ROW_BYTES,
-    relax_quotes: false,
-  });
-  const feeding = feed(input, parser);
-  feeding.catch((error) => parser.destroy(error));
-  let row = 0;
-  let batch: string[][] = [];
+/** Blocks of whole rows. */
+async function* blocks(
+  input: Input,
+  chunks: AsyncIterator<Uint8Array>,
+  rest: Uint8Array,
+  delimiter: number,
+  nextRow: () => number,
+): AsyncGenerator<Uint8Array> {
+  const splitter = new CsvSplitter(delimiter);
   try {
-    for await (const { record } of parser as AsyncIterable<{ record: string[]; info: Info }>) {
-      batch.push(record);
-      if (row++ > 0 && batch.length < BATCH_ROWS) continue;
-      yield batch;
-      batch = [];
+    yield* splitter.push(rest);
+    for (;;) {
+      const next = await chunks.next();
+      if (next.done === true) break;
+      yield* splitter.push(next.value);
     }
-    if (batch.length > 0) yield batch;
+    yield* splitter.end();
   } catch (error) {
-    if (error instanceof CsvError) throw csvFailure(error, input.name);
+    if (error instanceof BulkInputError) throw badInput({ file: input.name, row: nextRow() }, error.message);
     throw error;
   }
 }
 
-/** Feeds the parser with checked text: csv-parse itself takes any bytes. */
-async function feed(input: Input, parser: Parser): Promise<void> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  let line = 1;
-  for await (const chunk of input.chunks()) {
-    const nul = chunk.indexOf(0);
-    const upToNul = nul < 0 ? chunk : chunk.subarray(0, nul);
-    if (nul >= 0) {
-      throw badInput({ file: input.name }, `a NUL byte in line ${line + newlines(upToNul)}`);
+function* rowsOf(block: Uint8Array, delimiter: string): Generator<string[]> {
+  if (!block.includes(QUOTE)) {
+    for (const line of Buffer.from(block.buffer, block.byteOffset, block.length).toString().split('\n')) {
+      const text = line.endsWith('\r') ? line.slice(0, -1) : line;
+      if (text !== '') yield text.split(delimiter);
     }
-    try {
-      decoder.decode(chunk, { stream: true });
-    } catch {
-      throw badInput({ file: input.name }, `not UTF-8, in line ${line + firstBadLine(chunk)} or just before`);
-    }
-    line += newlines(chunk);
-    if (!parser.write(chunk)) await new Promise<void>((resolve) => parser.once('drain', resolve));
+    return;
   }
-  parser.end();
-}
-
-function newlines(bytes: Uint8Array): number {
-  let count = 0;
-  for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) count++;
-  return count;
-}
-
-function firstBadLine(chunk: Uint8Array): number {
-  let line = 0;
-  for (let start = 0; start < chunk.length; line++) {
-    const end = chunk.indexOf(10, start);
-    const text = Buffer.from(chunk.subarray(start, end < 0 ? chunk.length : end)).toString();
-    if (text.includes('\ufffd')) return line;
-    if (end < 0) break;
-    start = end + 1;
-  }
-  return line;
-}
-
-function csvFailure(error: CsvError, file: string): Error {
-  const info = error as CsvError & { records?: number; lines?: number; column?: number | string };
-  const place = { file, row: info.records === undefined ? undefined : Math.max(1, info.records) };
-  if (error.code === 'CSV_MAX_RECORD_SIZE') {
-    return badInput(place, `a row of more than ${MAX_ROW_BYTES / 1024} KiB (an unclosed quote?)`);
-  }
-  if (error.code === 'CSV_QUOTE_NOT_CLOSED') return badInput(place, 'a quote is opened and never closed');
-  if (error.code.startsWith('CSV_RECORD_INCONSISTENT')) {
-    return badInput(place, `another number of fields than the header has (line ${info.lines})`);
-  }
-  return badInput(place, error.message);
+  const rows: string[][] = [];
+  eachRow(block, delimiter.charCodeAt(0), (start, end) => {
+    rows.push(fieldsOf(block, start, end, delimiter.charCodeAt(0)));
+  });
+  yield* rows;
 }
 
 const NEEDS_QUOTES = /[",\t\r\n]/;

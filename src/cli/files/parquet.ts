@@ -1,4 +1,4 @@
-// Parquet by hyparquet: read one row group at a time, written in row groups of at most 100,000 rows. Timestamps,
+// Parquet by hyparquet: read one row group at a time, written in row groups of 65,536 rows. Timestamps,
 // dates and decimals are carried as whole numbers, so that none loses digits on its way through.
 
 import { openSync, readSync } from 'node:fs';
@@ -18,7 +18,7 @@ import type { SinkColumns } from './ndjson.js';
 import type { Output } from './output.js';
 import type { ColumnKind, TableColumn, TableRows, TableSink, TableSource, TimeUnitName } from './table.js';
 
-const ROW_GROUP_ROWS = 100_000;
+const ROW_GROUP_ROWS = 65_536;
 const BATCH_ROWS = 16_384;
 
 export async function openParquet(input: Input): Promise<TableSource> {

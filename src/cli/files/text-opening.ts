@@ -1,16 +1,12 @@
 // The header row of one CSV or TSV: which columns the job reads, and the header of the output.
 
-import { isUtf8 } from 'node:buffer';
-import { firstRowEnd } from '../../wire/block-splitter.js';
 import type { BulkJob } from '../../wire/job.js';
-import { badInput } from '../exit-codes.js';
 import { addedColumns, codeColumn, DECODE_ADDED, ENCODE_ADDED, encodeColumns } from './columns.js';
 import { csvQuoted } from './csv.js';
-import { fieldsOf, textEnd } from './csv-rows.js';
+import { textEnd } from './csv-rows.js';
+import { readHeader } from './csv-text.js';
 import type { Input } from './input.js';
 import type { FilesRequest } from './run.js';
-
-const MAX_HEADER_BYTES = 1024 * 1024;
 
 export interface Opening {
   readonly names: string[];
@@ -27,24 +23,7 @@ export async function readOpening(
   chunks: AsyncIterator<Uint8Array>,
   delimiter: number,
 ): Promise<{ opening: Opening; rest: Uint8Array }> {
-  let bytes: Uint8Array = new Uint8Array(0);
-  let headerBytes = -1;
-  while (headerBytes < 0) {
-    const next = await chunks.next();
-    if (next.done === true) break;
-    bytes = bytes.length === 0 ? next.value : Buffer.concat([bytes, next.value]);
-    headerBytes = firstRowEnd(bytes, delimiter);
-    if (headerBytes < 0 && bytes.length > MAX_HEADER_BYTES) {
-      throw badInput({ file: input.name }, 'the header row is longer than 1 MiB');
-    }
-  }
-  if (bytes.length === 0) throw badInput({ file: input.name }, 'the file is empty: a header row is needed');
-  if (headerBytes < 0) headerBytes = bytes.length;
-  const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-  const header = bytes.subarray(hasMark ? 3 : 0, headerBytes);
-  if (!isUtf8(header) || header.includes(0))
-    throw badInput({ file: input.name }, 'the header row is not UTF-8 text');
-  const names = fieldsOf(header, 0, header.length, delimiter);
+  const { names, bytes: header, endOffset, rest } = await readHeader(input, chunks, delimiter);
   const { columns, operation } = request;
   const isEncode = operation === 'encode';
   const at = isEncode ? encodeColumns(names, columns, input.name) : null;
@@ -61,7 +40,7 @@ export async function readOpening(
   const tail = added.map(({ name }) => separator + csvQuoted(name)).join('') + lineEnd;
   const opening: Opening = {
     names,
-    headerBytes,
+    headerBytes: endOffset,
     head: Buffer.concat([bare, Buffer.from(tail)]),
     job: {
       operation,
@@ -79,5 +58,5 @@ export async function readOpening(
       },
     },
   };
-  return { opening, rest: bytes.subarray(headerBytes) };
+  return { opening, rest };
 }

@@ -4,9 +4,9 @@
 import { ADMIN_UNITS } from '../../admin-units.js';
 import type { ConvertedBlock } from '../../wire/job.js';
 import { ROW_STATUSES } from '../../wire/job.js';
-import { badInput } from '../exit-codes.js';
 import { looksSwapped } from '../position.js';
 import { eachRow, fieldsOf } from './csv-rows.js';
+import { ragged } from './csv-text.js';
 import type { Input } from './input.js';
 import type { Run } from './run.js';
 import { stopped } from './tables.js';
@@ -64,10 +64,8 @@ export function lookAtFailures(
     const isTried = csv !== undefined && request.operation === 'encode' && tries++ < SWAP_TRIES;
     if (failure !== 'INVALID_REQUEST' && !isStop && !isTried) return;
     const fields = fieldsOf(block, start, end, delimiter);
-    const wanted = opening.names.length;
-    if (fields.length !== wanted) {
-      const column = fields.length < wanted ? opening.names[fields.length] : undefined;
-      throw badInput({ file: input.name, row, column }, `${fields.length} fields, the header has ${wanted}`);
+    if (fields.length !== opening.names.length) {
+      throw ragged(input.name, row, fields.length, opening.names);
     }
     if (isStop) throw stopped(input.name, row, failure);
     if (isTried && looksSwapped(hexcodes, Number(fields[csv.lat]), Number(fields[csv.lng]))) {

@@ -1,14 +1,14 @@
 // CSV and TSV as they stand: blocks of whole rows go to the pool as bytes and come back as bytes, in order. Rows are
 // looked at here only where something failed in their block.
 
-import { isUtf8 } from 'node:buffer';
 import { Pool } from '../../pool/pool.js';
 import { CsvSplitter } from '../../wire/block-splitter.js';
 import { convertBlock } from '../../wire/convert.js';
 import { BulkInputError, type BulkJob, type ConvertedBlock, ROW_STATUSES } from '../../wire/job.js';
 import { badInput } from '../exit-codes.js';
 import { workerKernel } from '../library.js';
-import { eachRow, fieldsOf } from './csv-rows.js';
+import { eachRow } from './csv-rows.js';
+import { refuseNoText } from './csv-text.js';
 import { formatOfName } from './format.js';
 import type { Input } from './input.js';
 import type { Run } from './run.js';
@@ -98,7 +98,11 @@ async function convertInput(
   };
   const send = async (blocks: readonly Uint8Array[]): Promise<void> => {
     for (const block of blocks) {
-      checkText(block, input.name, delimiter, opening, row, travelling);
+      refuseNoText(block, input.name, delimiter, opening.names, () => {
+        let number = row.next;
+        for (const { bytes } of travelling) eachRow(bytes, delimiter, () => number++);
+        return number;
+      });
       offset += block.length;
       const answer = convert(opening.job, block);
       // A failure is thrown when its turn comes; until then it must not count as unhandled.
@@ -125,29 +129,6 @@ async function convertInput(
   }
   while (travelling.length > 0) await settle();
   return opening.names;
-}
-
-/** Refuses what is no text, by row and column. */
-function checkText(
-  block: Uint8Array,
-  file: string,
-  delimiter: number,
-  opening: Opening,
-  row: { readonly next: number },
-  travelling: readonly Travelling[],
-): void {
-  if (!block.includes(0) && isUtf8(block)) return;
-  let number = row.next;
-  for (const { bytes } of travelling) eachRow(bytes, delimiter, () => number++);
-  eachRow(block, delimiter, (start, end) => {
-    const bytes = block.subarray(start, end);
-    if (bytes.includes(0) || !isUtf8(bytes)) {
-      const place = fieldsOf(bytes, 0, bytes.length, delimiter).findIndex((text) => /[\0\ufffd]/.test(text));
-      const what = bytes.includes(0) ? 'a NUL byte' : 'not UTF-8';
-      throw badInput({ file, row: number, column: opening.names[place] }, what);
-    }
-    number++;
-  });
 }
 
 /** Writes one answered block as the error policy says, and counts it. */
