@@ -8,6 +8,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   h3: () => import('./h3.js'),
   'http-fuzz': () => import('./http-fuzz.js'),
   map: () => import('./map.js'),
+  numbers: () => import('./numbers.js'),
   pack: () => import('./pack.js'),
   precision: () => import('./precision.js'),
   read: () => import('./read.js'),
