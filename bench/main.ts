@@ -3,6 +3,7 @@
 const BENCHES: Record<string, () => Promise<{ default: (args: string[]) => Promise<void> }>> = {
   bulk: () => import('./bulk.js'),
   kernel: () => import('./kernel.js'),
+  text: () => import('./text.js'),
   http: () => import('./http.js'),
 };
 

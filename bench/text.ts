@@ -1,0 +1,212 @@
+// `npm run bench -- text [--rounds N]`: bulk text from bytes to bytes (scan, read numbers, convert, print, write) against
+// the kernel alone on the same points, and against csv-parse or JSON.parse with h3-js doing the same job. One process, in
+// turns. Rows are checked before anything is timed.
+
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { parse } from 'csv-parse/sync';
+import { cellToLatLng, latLngToCell } from 'h3-js';
+import { Hexcodes } from '#dist/node.js';
+import { batchBody, convertBatch, openBatch } from '#dist/wire/batch-json.js';
+import { BulkReader } from '#dist/wire/bulk-reader.js';
+import { convertBlock } from '#dist/wire/convert.js';
+import type { BulkRequest, Operation } from '#dist/wire/job.js';
+import { CORPUS_NOTES, makeCorpora } from './corpora.js';
+import { head, headLine, saveResult } from './head.js';
+import { ratio, type Subject, spreadText, table, takeTurns } from './measure.js';
+
+const RESOLUTION = 13;
+const RECORD_BYTES = 20;
+/** Points of a piece: a block of CSV or NDJSON of about 160 KiB. */
+const PIECE = 4096;
+/** Of the rivals, whose pieces would otherwise outlast a time slice. */
+const SLOW_PIECE = 512;
+const POINTS = 65_536;
+const DECIMALS = 6;
+
+type TextFormat = 'csv' | 'ndjson';
+
+export default async function benchText(args: string[]): Promise<void> {
+  const { values } = parseArgs({ args, options: { rounds: { type: 'string', default: '151' } } });
+  const rounds = Number(values.rounds);
+  const headOfRun = head(['h3-js', 'csv-parse']);
+  const hexcodes = await Hexcodes.load();
+  const corpus = makeCorpora(hexcodes.kernel, readFileSync('data/index.bin'), POINTS).cities;
+  const points = corpus.map((value) => Number(value.toFixed(DECIMALS)));
+  const rows: string[][] = [];
+  for (const operation of ['encode', 'decode'] as const) {
+    const subjects = subjectsOf(hexcodes, operation, points);
+    const [kernel, ...others] = takeTurns(subjects, rounds, 20);
+    for (const measured of others) {
+      const isOurs = !measured.name.includes(' + ');
+      const rival = others.find(({ name }) => name.startsWith(`${measured.name} by `));
+      rows.push([
+        operation,
+        measured.name,
+        spreadText(ratio(measured, kernel!), 2),
+        isOurs && rival !== undefined ? spreadText(ratio(rival, measured)) : '',
+        spreadText(measured.ns),
+      ]);
+    }
+    rows.push([operation, 'kernel alone', '1.00', '', spreadText(kernel!.ns)]);
+  }
+  console.log(`${headLine(headOfRun)}\n`);
+  console.log(`Corpus "cities": ${CORPUS_NOTES.cities}; ${DECIMALS} decimals, resolution ${RESOLUTION}.`);
+  console.log(`Medians and quartiles of ${rounds} rounds in turns.\n`);
+  console.log(table(['operation', 'text', '× the kernel', '× faster than the rival', 'ns a point'], rows));
+  console.log(`\n${saveResult('text', { head: headOfRun, rounds, rows })}`);
+}
+
+function subjectsOf(hexcodes: Hexcodes, operation: Operation, points: Float64Array): Subject[] {
+  return [
+    kernelSubject(hexcodes, operation, points),
+    blockSubject(hexcodes, operation, 'csv', points),
+    blockSubject(hexcodes, operation, 'ndjson', points),
+    batchSubject(hexcodes, operation, points),
+    rivalSubject(hexcodes, operation, 'csv', points),
+    rivalSubject(hexcodes, operation, 'ndjson', points),
+  ];
+}
+
+/** The kernel's own batch call, points or records copied in. */
+function kernelSubject(hexcodes: Hexcodes, operation: Operation, points: Float64Array): Subject {
+  const { exports, input, inputBytes } = hexcodes.kernel;
+  const records = hexcodes.encodeBatch(points, RESOLUTION);
+  return {
+    name: 'kernel alone',
+    points: PIECE,
+    pieces: POINTS / PIECE,
+    run(piece) {
+      if (operation === 'encode') {
+        input.set(points.subarray(2 * piece * PIECE, 2 * (piece + 1) * PIECE));
+        exports.encodeBatch(PIECE, RESOLUTION);
+      } else {
+        inputBytes.set(records.subarray(RECORD_BYTES * piece * PIECE, RECORD_BYTES * (piece + 1) * PIECE));
+        exports.decodeBatch(PIECE);
+      }
+    },
+  };
+}
+
+function blockSubject(
+  hexcodes: Hexcodes,
+  operation: Operation,
+  format: TextFormat,
+  points: Float64Array,
+): Subject {
+  const documents = documentsOf(hexcodes, operation, format, points, PIECE);
+  const request: BulkRequest = {
+    operation,
+    input: format,
+    output: format,
+    resolution: RESOLUTION,
+    prefix: '',
+  };
+  const pieces = documents.map((document) => {
+    const reader = new BulkReader(request);
+    const blocks = [...reader.push(document), ...reader.end()];
+    return { job: reader.job!, blocks };
+  });
+  for (const { job, blocks } of pieces)
+    for (const block of blocks)
+      if (convertBlock(hexcodes.kernel, job, block).failed > 0) throw new Error(`${format}: a row failed`);
+  return {
+    name: format === 'csv' ? 'CSV' : 'NDJSON',
+    points: PIECE,
+    pieces: documents.length,
+    run(piece) {
+      const { job, blocks } = pieces[piece]!;
+      for (const block of blocks) sink += convertBlock(hexcodes.kernel, job, block).bytes.length;
+    },
+  };
+}
+
+function batchSubject(hexcodes: Hexcodes, operation: Operation, points: Float64Array): Subject {
+  const name = operation === 'encode' ? 'points' : 'hexcodes';
+  const bodies = documentsOf(hexcodes, operation, 'ndjson', points, PIECE).map((document) =>
+    Buffer.from(`{"${name}":[${Buffer.from(document).toString().trimEnd().split('\n').join(',')}]}`),
+  );
+  return {
+    name: 'batch JSON',
+    points: PIECE,
+    pieces: bodies.length,
+    run(piece) {
+      sink += batchBody(convertBatch(hexcodes.kernel, openBatch(operation, bodies[piece]!))).length;
+    },
+  };
+}
+
+/** What a user would write: a parser, one object a row, h3-js, and a string; without containment and hexcodes. */
+function rivalSubject(
+  hexcodes: Hexcodes,
+  operation: Operation,
+  format: TextFormat,
+  points: Float64Array,
+): Subject {
+  const documents = documentsOf(hexcodes, operation, format, points, SLOW_PIECE, true);
+  const isCsv = format === 'csv';
+  return {
+    name: isCsv ? 'CSV by csv-parse + h3-js' : 'NDJSON by JSON.parse + h3-js',
+    points: SLOW_PIECE,
+    pieces: documents.length,
+    run(piece) {
+      const text = new TextDecoder().decode(documents[piece]!);
+      const items = isCsv
+        ? (parse(text, { columns: true }) as Record<string, string>[])
+        : text
+            .trimEnd()
+            .split('\n')
+            .map((line) => JSON.parse(line) as Record<string, string>);
+      const lines = items.map((item) => rivalLine(operation, isCsv, item));
+      sink += new TextEncoder().encode(lines.join('\n')).length;
+    },
+  };
+}
+
+function rivalLine(operation: Operation, isCsv: boolean, item: Record<string, string>): string {
+  if (operation === 'encode') {
+    const cell = latLngToCell(Number(item.lat), Number(item.lng), RESOLUTION);
+    return isCsv
+      ? `${Object.values(item).join(',')},${cell},${RESOLUTION},OK`
+      : JSON.stringify({ hexcodes: cell, ...item, resolution: RESOLUTION, status: 'OK' });
+  }
+  const [lat, lng] = cellToLatLng(item.hexcodes!);
+  return isCsv
+    ? `${Object.values(item).join(',')},${lat},${lng},${RESOLUTION},OK`
+    : JSON.stringify({ lat, lng, resolution: RESOLUTION, ...item, status: 'OK' });
+}
+
+/** `id,lat,lng` or `id,hexcodes`, as rows or objects; `cells`: H3 indexes in place of hexcodes. */
+function documentsOf(
+  hexcodes: Hexcodes,
+  operation: Operation,
+  format: TextFormat,
+  points: Float64Array,
+  size: number,
+  cells = false,
+): Uint8Array[] {
+  const documents: Uint8Array[] = [];
+  for (let from = 0; from < POINTS; from += size) {
+    const lines: string[] = [];
+    if (format === 'csv') lines.push(operation === 'encode' ? 'id,lat,lng' : 'id,hexcodes');
+    for (let n = from; n < from + size; n++) {
+      const [lat, lng] = [points[2 * n]!, points[2 * n + 1]!];
+      if (operation === 'encode') {
+        lines.push(format === 'csv' ? `${n},${lat},${lng}` : `{"lat":${lat},"lng":${lng},"id":${n}}`);
+        continue;
+      }
+      const code = cells
+        ? latLngToCell(lat, lng, RESOLUTION)
+        : hexcodes.encode(lat, lng, RESOLUTION).hexcodes;
+      lines.push(format === 'csv' ? `${n},${code}` : `{"hexcodes":"${code}","id":${n}}`);
+    }
+    documents.push(new TextEncoder().encode(`${lines.join('\n')}\n`));
+  }
+  return documents;
+}
+
+/** What is written is used. */
+let sink = 0;
+process.on('exit', () => {
+  if (sink === 0) process.exitCode = 1;
+});
