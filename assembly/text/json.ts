@@ -22,6 +22,8 @@ export const JSON_CLOSED: u32 = 1;
 /** No JSON. */
 export const JSON_BROKEN: u32 = 2;
 
+let feedIsSpace: bool = false;
+
 // What the parts of an item hand up. A parser returns the first byte behind what it read, or 0.
 let stringUnits: u32 = 0;
 let stringHasEscapes: bool = false;
@@ -39,6 +41,7 @@ const KEY_SOLUTION: u64 = 0x6e6f6974756c6f73;
  */
 export function scanNdjson(at: usize, end: usize, limit: u32, isDecode: bool, resolution: u32): u32 {
   clearHostRows();
+  feedIsSpace = false;
   store<u8>(end, 10);
   let index: u32 = 0;
   let p = at;
@@ -51,11 +54,15 @@ export function scanNdjson(at: usize, end: usize, limit: u32, isDecode: bool, re
     const row = rowAt(index);
     openRow(row, p);
     store<u8>(row, <u8>resolution, 26);
-    const feed = lineEnd(p);
-    const after = isDecode ? decodeItem(index, row, p) : encodeItem(index, row, p, resolution);
-    // An item that goes on in the next line is none.
-    const isWhole = after && after <= feed && isBlankUntil(after, feed);
-    if (!isWhole || feed - p > MAX_ITEM_BYTES) leaveItem(index, row, isDecode);
+    let feed = isDecode ? decodeItem(index, row, p) : encodeItem(index, row, p, resolution);
+    if (feed) {
+      while (isBlank(load<u8>(feed))) feed++;
+      if (load<u8>(feed) != 10 || feed - p > MAX_ITEM_BYTES) feed = 0;
+    }
+    if (!feed) {
+      feed = lineEnd(p);
+      leaveItem(index, row, isDecode);
+    }
     store<u32>(row, <u32>feed, 4);
     p = feed + 1;
     index++;
@@ -71,6 +78,7 @@ export function scanNdjson(at: usize, end: usize, limit: u32, isDecode: bool, re
  */
 export function scanArray(at: usize, end: usize, limit: u32, isDecode: bool, resolution: u32, mayClose: bool): u32 {
   clearHostRows();
+  feedIsSpace = true;
   store<u8>(end, 0);
   jsonState = JSON_OPEN;
   let index: u32 = 0;
@@ -129,13 +137,6 @@ function isBlank(byte: u32): bool {
 
 // @ts-ignore: decorator
 @inline
-function isBlankUntil(p: usize, feed: usize): bool {
-  while (p < feed && isBlank(load<u8>(p))) p++;
-  return p == feed;
-}
-
-// @ts-ignore: decorator
-@inline
 function isSpace(byte: u32): bool {
   return byte == 32 || byte == 10 || byte == 13 || byte == 9;
 }
@@ -143,7 +144,12 @@ function isSpace(byte: u32): bool {
 // @ts-ignore: decorator
 @inline
 function afterSpace(p: usize): usize {
-  while (isSpace(load<u8>(p))) p++;
+  return load<u8>(p) > 32 ? p : afterSpaces(p);
+}
+
+/** A line of NDJSON holds no line feed: what goes on in the next one is no item. */
+function afterSpaces(p: usize): usize {
+  while (isSpace(load<u8>(p)) && (feedIsSpace || load<u8>(p) != 10)) p++;
   return p;
 }
 

@@ -27,11 +27,13 @@ export function isDigit(byte: u32): bool {
   return byte - 48 < 10;
 }
 
-/** Whether all eight bytes are digits. */
+/** How many of eight bytes, from the first, are digits. */
 // @ts-ignore: decorator
 @inline
-function areDigits(eight: u64): bool {
-  return ((eight & 0xf0f0f0f0f0f0f0f0) | (((eight + 0x0606060606060606) & 0xf0f0f0f0f0f0f0f0) >> 4)) == 0x3333333333333333;
+function digitCount(eight: u64): u32 {
+  // A digit's lower bits are 0 to 9; a byte above 127 may carry, but only into bytes behind it.
+  const low = eight ^ 0x3030303030303030;
+  return <u32>(ctz(((low + 0x7676767676767676) | low) & 0x8080808080808080) >> 3);
 }
 
 /** The number of eight digits: neighbours are joined to pairs, fours and eights. */
@@ -67,20 +69,30 @@ export function readNumber(at: usize, json: bool): f64 {
   if (byte == 46) {
     const fraction = ++p;
     let eight = load<u64>(p);
-    if (areDigits(eight)) {
+    let run = digitCount(eight);
+    if (run == 8) {
       digits = digits * 100000000 + eightDigits(eight);
       p += 8;
       eight = load<u64>(p);
-      if (areDigits(eight)) {
+      run = digitCount(eight);
+      if (run == 8) {
         digits = digits * 100000000 + eightDigits(eight);
         p += 8;
+        byte = load<u8>(p);
+        while (isDigit(byte)) {
+          digits = digits * 10 + (byte - 48);
+          byte = load<u8>(++p);
+        }
+        run = 0;
       }
     }
-    byte = load<u8>(p);
-    while (isDigit(byte)) {
-      digits = digits * 10 + (byte - 48);
-      byte = load<u8>(++p);
+    if (run) {
+      // The digits move to the end of the eight, behind zeros.
+      const shift = <u64>(64 - 8 * run);
+      digits = digits * integerTen(run) + eightDigits((eight << shift) | (0x3030303030303030 >> (64 - shift)));
+      p += run;
     }
+    byte = load<u8>(p);
     fractionCount = <u32>(p - fraction);
     if (load<u8>(p - 1) == 48) isPlain = false;
     if (fractionCount == 0) {

@@ -29,6 +29,9 @@ const POINT_BYTES = 16;
 const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
 const INVALID_HEXCODES = ROW_STATUSES.indexOf('INVALID_HEXCODES');
 
+/** Conversions are synchronous: one sink serves all that bring none of their own. */
+const shared = new ByteSink();
+
 /**
  * @param room where to put the answer if it fits there
  * @param sink to be used again and again by whoever converts many blocks
@@ -38,7 +41,7 @@ export function convertBlock(
   job: BulkJob,
   block: Uint8Array,
   room?: Uint8Array<ArrayBuffer>,
-  sink = new ByteSink(),
+  sink = shared,
 ): ConvertedBlock {
   const memory = preparedMemoryOf(kernel);
   memory.statusCounts.fill(0);

@@ -10,6 +10,10 @@ const CLOSE_BRACKET = 93;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
+/** 1 for the bytes that end or open something. */
+const IS_MARK = new Uint8Array(256);
+for (const byte of [QUOTE, COMMA, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE]) IS_MARK[byte] = 1;
+
 /** The text is not one JSON object. */
 export class NotJsonError extends Error {
   override readonly name = 'NotJsonError';
@@ -85,9 +89,11 @@ export class JsonEnvelope {
 
   #stringEnd(from: number): number {
     const { bytes } = this;
-    for (let at = from + 1; at < bytes.length; at++) {
-      if (bytes[at] === QUOTE) return at + 1;
-      if (bytes[at] === BACKSLASH) at++;
+    const size = bytes.length;
+    for (let at = from + 1; at < size; at++) {
+      const byte = bytes[at];
+      if (byte === QUOTE) return at + 1;
+      if (byte === BACKSLASH) at++;
     }
     throw new NotJsonError('ends inside a string');
   }
@@ -95,13 +101,14 @@ export class JsonEnvelope {
   /** Where the value ends, and how many elements it has if it is an array. */
   #valueEnd(from: number): [end: number, count: number] {
     const { bytes } = this;
+    const size = bytes.length;
     let depth = 0;
     let commas = 0;
     let at = from;
-    for (; at < bytes.length; at++) {
+    for (; at < size; at++) {
       const byte = bytes[at]!;
-      // Most bytes are digits and letters.
-      if (byte > COLON && byte < OPEN_BRACKET) continue;
+      // Most bytes are digits and points.
+      if (IS_MARK[byte] === 0) continue;
       if (byte === QUOTE) {
         at = this.#stringEnd(at) - 1;
       } else if (byte === COMMA) {
