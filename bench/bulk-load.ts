@@ -21,7 +21,7 @@ export interface StreamLoad {
   readonly connections: number;
   /** Frames of one connection in flight. */
   readonly depth: number;
-  /** Frames altogether. */
+  /** Frames altogether, at least; every connection sends the same number. */
   readonly frames: number;
 }
 
@@ -30,8 +30,8 @@ function headBytes(payloadBytes: number): number {
   return payloadBytes < 126 ? 2 : payloadBytes < 65_536 ? 4 : 10;
 }
 
-/** Sends the same frame over and over on all connections and resolves when every one is answered. */
-export async function loadStream(port: number, load: StreamLoad): Promise<void> {
+/** Sends the same frame over and over on all connections; resolves to how many when every one is answered. */
+export async function loadStream(port: number, load: StreamLoad): Promise<number> {
   const { connections, depth, isBinary } = load;
   const message = clientFrame(load.frame, isBinary ? 2 : 1);
   const protocol = `Sec-WebSocket-Protocol: hexcodes.v1.${isBinary ? 'binary' : 'json'}`;
@@ -74,6 +74,7 @@ export async function loadStream(port: number, load: StreamLoad): Promise<void> 
       socket.destroy();
     }),
   );
+  return each * connections;
 }
 
 function firstAnswerBytes(bytes: Buffer): number {
@@ -87,14 +88,14 @@ export interface HttpLoad {
   readonly contentType: string;
   readonly body: Uint8Array;
   readonly connections: number;
-  /** Requests altogether. */
+  /** Requests altogether, at least; every connection sends the same number. */
   readonly requests: number;
 }
 
 const FINAL_CHUNK = Buffer.from('0\r\n\r\n');
 
-/** Sends the same request over and over and resolves when every one has had a whole answer. */
-export async function loadHttp(port: number, load: HttpLoad): Promise<void> {
+/** Sends the same request over and over; resolves to how many when every one has had a whole answer. */
+export async function loadHttp(port: number, load: HttpLoad): Promise<number> {
   const { body, connections } = load;
   const head = Buffer.from(
     `POST ${load.path} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${BENCH_KEY}\r\nContent-Type: ${load.contentType}\r\nContent-Length: ${body.length}\r\n\r\n`,
@@ -136,4 +137,5 @@ export async function loadHttp(port: number, load: HttpLoad): Promise<void> {
       socket.destroy();
     }),
   );
+  return each * connections;
 }

@@ -23,7 +23,8 @@ interface Way {
   readonly name: string;
   readonly operation: 'encode' | 'decode';
   readonly connections: number;
-  run(port: number, points: number, isEcho: boolean): Promise<void>;
+  /** Resolves to the points that were answered: at least `points`. */
+  run(port: number, points: number, isEcho: boolean): Promise<number>;
   readonly hasEcho: boolean;
 }
 
@@ -88,16 +89,17 @@ export default async function benchBulk(args: string[]): Promise<void> {
     const perSecond: number[] = [];
     const echoPerSecond: number[] = [];
     for (let round = -1; round < rounds; round++) {
-      const cost = async (peer: Peer, run: () => Promise<void>): Promise<[number, number]> => {
+      const cost = async (peer: Peer, run: () => Promise<number>): Promise<[number, number]> => {
         const before = await peer.cpuMicros();
         const startMs = performance.now();
-        await run();
+        const answered = await run();
         const tookMs = performance.now() - startMs;
-        return [((await peer.cpuMicros()) - before) * (1000 / points), (points * 1000) / tookMs];
+        return [((await peer.cpuMicros()) - before) * (1000 / answered), (answered * 1000) / tookMs];
       };
-      const [kernelNanos] = await cost(kernel, () =>
-        kernel.work({ operation: way.operation, points, pairsDeg }),
-      );
+      const [kernelNanos] = await cost(kernel, async () => {
+        await kernel.work({ operation: way.operation, points, pairsDeg });
+        return points;
+      });
       const [ourNanos, ourRate] = await cost(ours, () => way.run(ours.port, points, false));
       const echoed = way.hasEcho ? await cost(echo, () => way.run(echo.port, points, true)) : undefined;
       // The first round warms all sides.
@@ -164,12 +166,13 @@ function waysOf(library: Hexcodes, pairsDeg: Float64Array): Way[] {
     operation,
     connections,
     hasEcho: isBinary,
-    run: (port, points, isEcho) =>
-      loadStream(port, {
+    run: async (port, points, isEcho) =>
+      framePoints *
+      (await loadStream(port, {
         ...{ frame, isBinary, connections, depth: framePoints > 16_384 ? 2 : 8 },
         answerBytes: isEcho ? frame.length : answerBytes,
         frames: Math.ceil(points / framePoints),
-      }),
+      })),
   });
   const http = (
     name: string,
@@ -182,8 +185,15 @@ function waysOf(library: Hexcodes, pairsDeg: Float64Array): Way[] {
     operation: path.includes('decode') ? 'decode' : 'encode',
     connections: 8,
     hasEcho: true,
-    run: (port, points) =>
-      loadHttp(port, { path, contentType, body, connections: 8, requests: Math.ceil(points / bodyPoints) }),
+    run: async (port, points) =>
+      bodyPoints *
+      (await loadHttp(port, {
+        path,
+        contentType,
+        body,
+        connections: 8,
+        requests: Math.ceil(points / bodyPoints),
+      })),
   });
   const of = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
   const lat = (i: number): string => pairsDeg[2 * i]!.toFixed(6);

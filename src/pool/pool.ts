@@ -35,6 +35,8 @@ export class PoolLostError extends Error {
 
 const QUEUED_PER_THREAD = 32;
 const BLOCKS_OF_BODIES_PER_THREAD = 2;
+/** A megabyte each. */
+const ROOMS_KEPT_PER_THREAD = 8;
 /** Each holds about a megabyte while it waits. */
 const MAX_WAITING_BODIES = 256;
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -91,10 +93,15 @@ export class Pool {
     return (await this.#run(block, order)) as ConvertedBlock;
   }
 
+  /** The buffer of an earlier answer, for one that is made in this thread. */
+  takeRoom(): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(this.#rooms.pop() ?? new ArrayBuffer(ROOM_BYTES));
+  }
+
   /** Takes back the bytes of an answer that nobody will look at again: their buffer serves for another. */
   giveBack({ buffer }: Uint8Array): void {
     const isRoom = buffer instanceof ArrayBuffer && buffer.byteLength === ROOM_BYTES;
-    if (isRoom && this.#rooms.length < 2 * this.threads) this.#rooms.push(buffer);
+    if (isRoom && this.#rooms.length < ROOMS_KEPT_PER_THREAD * this.threads) this.#rooms.push(buffer);
   }
 
   /** Answers the JSON body of a batch, in the same way. Rejects with BrokenBatchError if its items are no JSON. */

@@ -9,6 +9,8 @@ import type { Kernel } from '../kernel/kernel.js';
 import type { Pool } from '../pool/pool.js';
 import { type Block, giveBackBlock } from '../wire/block-splitter.js';
 import { BulkReader } from '../wire/bulk-reader.js';
+import { ByteSink } from '../wire/byte-sink.js';
+// from '../wire/bulk-reader.js';
 import { convertBlock } from '../wire/convert.js';
 import { BulkInputError, type ConvertedBlock } from '../wire/job.js';
 import { type BulkAsk, CONTENT_TYPES } from './bulk-formats.js';
@@ -38,6 +40,12 @@ export interface BulkRoom {
  * for a block on each of a few cores. One block, a frame of 1.3 MB at most, is always allowed.
  */
 const AT_WORK_BYTES = 1024 * 1024;
+
+/** Answers to blocks of this size and more are worth a buffer that goes round. */
+const ROOMY_BLOCK_BYTES = 16 * 1024;
+
+/** For what is answered in this thread; nothing stays in it from one block to the next. */
+const sink = new ByteSink();
 
 interface Slot {
   readonly blockBytes: number;
@@ -142,9 +150,11 @@ export class BulkFlow {
     if (this.#blocks.length === 0 && this.#slots.length === 0) this.#blocks.push(...this.#reader.flush());
     while (this.#blocks.length > 0 && job !== undefined && !this.#isFull && !this.#isWaitingForPool) {
       const block = this.#blocks[0]!;
-      if (this.#slots.length === 0 && this.#blocks.length === 1 && block.length <= INLINE_BLOCK_BYTES) {
+      if (this.#slots.length === 0 && block.length <= INLINE_BLOCK_BYTES[job.input]) {
         this.#blocks.shift();
-        this.#slots.push({ blockBytes: block.length, answer: convertBlock(kernel, job, block) });
+        const room = block.length > ROOMY_BLOCK_BYTES ? pool.takeRoom() : undefined;
+        this.#slots.push({ blockBytes: block.length, answer: convertBlock(kernel, job, block, room, sink) });
+        giveBackBlock(block);
       } else if (!this.#mayWorkOn(block)) {
         break;
       } else if (!pool.hasRoomForBody) {

@@ -1,14 +1,21 @@
 // Where small work ends and large work begins: what is answered in the callback that brings it, by the kernel of the
-// main thread, and what goes to the pool.
+// main thread, and what goes to the pool. The main thread gives up half a millisecond at most for one piece of work: some
+// fifty single requests wait so long. Below that the pool only costs: posting, waking and moving memory take some 100 µs
+// of CPU for each trip, as much as 4,000 points take the kernel (npm run bench -- bulk).
+import { BLOCK_BYTES, type BulkFormat } from '../wire/job.js';
+
+/** Points of one stream frame; 25 to 30 ns each. */
+export const INLINE_POINTS = 16_384;
 
 /**
- * Points of one stream frame. The kernel takes about a millisecond for these, no longer than a full turn of single
- * requests; a trip to the pool costs some 50 to 100 µs of the same thread, a tenth of that work, and more for less.
+ * Bytes of a block of a /bulk body. A block of frames holds 16,384 points at most, unless it is one large frame; rows of
+ * text cost 60 to 100 ns each, so full blocks go to the pool and what comes slowly or is small does not.
  */
-export const INLINE_POINTS = 4096;
+export const INLINE_BLOCK_BYTES: Readonly<Record<BulkFormat, number>> = {
+  frames: BLOCK_BYTES,
+  csv: BLOCK_BYTES / 4,
+  ndjson: BLOCK_BYTES / 4,
+};
 
-/** Bytes of a block of a /bulk body, some 500 rows: a small body, or one that comes slowly. */
-export const INLINE_BLOCK_BYTES = 16 * 1024;
-
-/** Bytes of a JSON frame or batch, some 2,000 points: reading and writing text costs about as much again as the kernel. */
+/** Bytes of a JSON frame or batch, some 2,000 points: reading and writing JSON costs several times the kernel. */
 export const INLINE_JSON_BYTES = 64 * 1024;

@@ -25,6 +25,17 @@ export class ByteSink {
     this.#size += encoder.encodeInto(text, this.#bytes.subarray(this.#size)).written;
   }
 
+  /** Room for so many bytes, to be written by the caller, who then says how many there are. */
+  reserve(sizeBytes: number): Uint8Array<ArrayBuffer> {
+    this.#makeRoom(sizeBytes);
+    return this.#bytes.subarray(this.#size);
+  }
+
+  /** Adds the first bytes of what was reserved. */
+  commit(sizeBytes: number): void {
+    this.#size += sizeBytes;
+  }
+
   /** Takes back the last bytes. */
   drop(sizeBytes: number): void {
     this.#size -= sizeBytes;

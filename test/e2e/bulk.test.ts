@@ -148,8 +148,9 @@ describe('answers', () => {
       await Promise.all(
         cuts.map(async (cut) => {
           const peer = await exchangeBulk(server.port, request, body, cut);
-          if (isCutOfTheTransport(bytes, cut)) expect(peer.status, `cut at ${cut}`).toBe(505);
-          else expect(peer.body.equals(due), `cut at ${cut}: ${peer.head}`).toBe(true);
+          // A busy machine may put the two segments together again.
+          const isRefused = isCutOfTheTransport(bytes, cut) && peer.status === 505;
+          if (!isRefused) expect(peer.body.equals(due), `cut at ${cut}: ${peer.head}`).toBe(true);
         }),
       );
     }

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HexcodesClient } from '#dist/client/node.js';
 import { Hexcodes } from '#dist/index.js';
 import { KeyStore } from '#dist/keys/store.js';
+import type { Pool } from '#dist/pool/pool.js';
 import { answerFrame } from '#dist/wire/stream-frames.js';
 import { openKernel } from '../open-world.js';
 import { BINARY, clientFrame, handshake, isCutOfTheTransport, RawWebSocket, TEXT } from './raw-websocket.js';
@@ -181,8 +182,9 @@ describe('answers', () => {
         await segment();
         peer.socket.write(opening.subarray(cut));
         if (isCutOfTheTransport(opening, cut)) {
-          await peer.closed;
-          expect(peer.head, `handshake cut at ${cut}`).toMatch(/^HTTP\/1.1 505 /);
+          // A busy machine may put the two segments together again.
+          await Promise.race([peer.closed, peer.next().catch(() => {})]);
+          expect(peer.head, `handshake cut at ${cut}`).toMatch(/^HTTP\/1.1 (505|101) /);
         } else {
           expect((await peer.next()).opcode, `handshake cut at ${cut}`).toBe(TEXT);
         }
@@ -400,45 +402,54 @@ describe('goodbyes', () => {
   });
 });
 
-test('a full pool: frame status 3 for an open stream, 503 with Retry-After for a new one', async () => {
-  const own = await startServer({}, undefined, { pool: { threads: 1, maxQueued: 0 } });
+test('a full pool: frame status 3 or UNAVAILABLE for an open stream, 503 with Retry-After for all that is new', async () => {
+  let pool: Pool | undefined;
+  const own = await startServer({}, undefined, {
+    withPool: (made) => {
+      pool = made;
+    },
+  });
   try {
-    const [one, two] = [
-      await RawWebSocket.open(own.port, handshake(own.key)),
-      await RawWebSocket.open(own.port, handshake(own.key)),
-    ];
-    // One frame after the other keeps the only worker busy for a while.
+    const peer = await RawWebSocket.open(own.port, handshake(own.key));
+    const json = await RawWebSocket.open(
+      own.port,
+      handshake(own.key, ['Sec-WebSocket-Protocol: hexcodes.v1.json']),
+    );
+    Object.defineProperty(pool, 'hasRoom', { get: () => false, configurable: true });
     const large = encodeFrame(1, pointsOf(1, 60_000));
-    for (let i = 0; i < 4; i++) one.send(large);
-    await new Promise((resolve) => setTimeout(resolve, 15));
-    two.send(encodeFrame(1, pointsOf(1, 5000)));
-    const refused = await RawWebSocket.connect(own.port, handshake(own.key));
-    expect((await two.next()).payload[2]).toBe(3);
-    for (let i = 0; i < 4; i++) expect((await one.next()).payload[2]).toBe(0);
-    while (refused.head === '') await new Promise((resolve) => setTimeout(resolve, 2));
-    expect(refused.head).toMatch(/^HTTP\/1.1 503 .*Retry-After: \d+/is);
-    // Small frames need no pool.
-    const small = encodeFrame(2, pointsOf(2, 5));
-    two.send(small);
-    expect((await two.next()).payload.equals(due(small))).toBe(true);
-    for (const peer of [one, two, refused]) peer.end();
-    const json = ['Sec-WebSocket-Protocol: hexcodes.v1.json'];
-    const three = await RawWebSocket.open(own.port, handshake(own.key));
-    const four = await RawWebSocket.open(own.port, handshake(own.key, json));
-    for (let i = 0; i < 4; i++) three.send(large);
-    await new Promise((resolve) => setTimeout(resolve, 15));
-    four.send(JSON.stringify({ seq: 1, op: 'encode', points: new Array(9000).fill([21, 105]) }), TEXT);
-    const batch = await fetch(`${own.base}/v1/hexcodes/encode/batch`, {
-      method: 'POST',
-      headers: { 'X-API-Key': own.key, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ points: new Array(9000).fill([21, 105]) }),
-    });
-    expect([batch.status, batch.headers.get('retry-after')]).toEqual([503, '1']);
-    expect(JSON.parse((await four.next()).payload.toString())).toMatchObject({
+    peer.send(large);
+    expect([...(await peer.next()).payload]).toEqual([1, 1, 3, 0, 1, ...new Array(11).fill(0)]);
+    json.send(JSON.stringify({ seq: 1, op: 'encode', points: new Array(9000).fill([21, 105]) }), TEXT);
+    expect(JSON.parse((await json.next()).payload.toString())).toMatchObject({
       seq: 1,
       status: 'UNAVAILABLE',
     });
-    for (const peer of [three, four]) peer.end();
+    // Small frames need no pool.
+    const small = encodeFrame(2, pointsOf(2, 5));
+    peer.send(small);
+    expect((await peer.next()).payload.equals(due(small))).toBe(true);
+
+    const refused = await RawWebSocket.connect(own.port, handshake(own.key));
+    while (refused.head === '') await new Promise((resolve) => setTimeout(resolve, 2));
+    expect(refused.head).toMatch(/^HTTP\/1.1 503 .*Retry-After: \d+/is);
+    const post = (path: string, type: string, body: string): Promise<Response> =>
+      fetch(`${own.base}/v1/hexcodes/encode/${path}`, {
+        method: 'POST',
+        headers: { 'X-API-Key': own.key, 'Content-Type': type },
+        body,
+      });
+    const points = JSON.stringify({ points: new Array(9000).fill([21, 105]) });
+    for (const answer of [
+      await post('batch', 'application/json', points),
+      await post('bulk', 'text/csv', 'lat,lng\n1,2\n'),
+    ]) {
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
+    }
+    // And again as soon as there is room.
+    Object.defineProperty(pool, 'hasRoom', { get: () => true });
+    peer.send(large);
+    expect((await peer.next()).payload.equals(due(large))).toBe(true);
+    for (const socket of [peer, json, refused]) socket.end();
   } finally {
     await own.stop();
   }
