@@ -5,6 +5,7 @@
 //   LATTICE   i32 i, i32 j      of each point at resolution 15, face 5
 //   WORDS     u64               base cell << 45 | digits
 //   ADMINS    u32               admin number
+//   VECTORS   f64 × 2, × 3       x, y and z of two points each; the same bytes as what follows
 //   QUOTIENTS_I, _J     f32     quotients between two look-ups
 //   PLACES    u32               where the next look-up reads
 //   LOWER, MIDDLE, UPPER  u32   entries of digits 12-15, 8-11, 4-7
@@ -22,6 +23,8 @@ export const BLOCK: u32 = 512;
 export const LATTICE: usize = SCRATCH;
 export const WORDS: usize = LATTICE + 8 * BLOCK;
 export const ADMINS: usize = WORDS + 8 * BLOCK;
+/** x, y and z of two points each, before the quotients need the bytes. */
+export const VECTORS: usize = ADMINS + 4 * BLOCK;
 export const QUOTIENTS_I: usize = ADMINS + 4 * BLOCK;
 export const QUOTIENTS_J: usize = QUOTIENTS_I + 4 * BLOCK;
 export const PLACES: usize = QUOTIENTS_J + 4 * BLOCK;

@@ -26,7 +26,7 @@
 // It leaves 6 points in a million, and all outside the box, undecided: the careful path has them.
 // test/oracle/fast-encode.test.ts attacks this; there 1e-8 would do and 0 fails.
 
-import { LATTICE } from "./block";
+import { LATTICE, VECTORS } from "./block";
 import {
   CENTER, EVEN_I, EVEN_J, HALF_LAT_DEG, HALF_LNG_DEG, MIDDLE_LAT_DEG, MIDDLE_LNG_DEG, ODD_I, ODD_J, UNITS,
 } from "./frame";
@@ -122,19 +122,15 @@ export function toLattice(points: usize, count: u32, resolution: u32): void {
   v128.store(MATRIX, i32x4(UNDECIDED_I, 0, UNDECIDED_I, 0), 32);
 
   let lattice = LATTICE;
-  for (let end = points + (<usize>count << 4); points < end; points += 32, lattice += 16) {
+  // The way from degrees to cells is long, and each step waits for the one before: in two loops more points are under way.
+  let vector = VECTORS;
+  for (let end = points + (<usize>count << 4); points < end; points += 32, vector += 48) {
     let first = v128.load(points);
     let second = v128.load(points, 16);
     let lat = f64x2.sub(v128.shuffle<f64>(first, second, 0, 2), both(MIDDLE_LAT));
     let lng = f64x2.sub(v128.shuffle<f64>(first, second, 1, 3), both(MIDDLE_LNG));
     let lat2 = f64x2.mul(lat, lat);
     let lng2 = f64x2.mul(lng, lng);
-    // comparisons are false for NaN
-    let certain = v128.and(
-      f64x2.le(lat2, both(HALF_LAT_SQUARE)),
-      f64x2.le(lng2, both(HALF_LNG_SQUARE)),
-    );
-
     let lat4 = f64x2.mul(lat2, lat2);
     let lng4 = f64x2.mul(lng2, lng2);
     let sinLat = sinDeg(lat, lat2, lat4);
@@ -145,9 +141,20 @@ export function toLattice(points: usize, count: u32, resolution: u32): void {
     let z = f64x2.add(
       f64x2.mul(cosLat, both(SIN_MIDDLE)), f64x2.mul(sinLat, both(COS_MIDDLE)),
     );
-    let x = f64x2.mul(parallel, cosDeg(lng2, lng4));
-    let y = f64x2.mul(parallel, sinDeg(lng, lng2, lng4));
+    // outside the box z becomes NaN, and with it all that follows; comparisons are false for NaN
+    let outside = v128.not(v128.and(
+      f64x2.le(lat2, both(HALF_LAT_SQUARE)),
+      f64x2.le(lng2, both(HALF_LNG_SQUARE)),
+    ));
+    v128.store(vector, f64x2.mul(parallel, cosDeg(lng2, lng4)));
+    v128.store(vector, f64x2.mul(parallel, sinDeg(lng, lng2, lng4)), 16);
+    v128.store(vector, v128.or(z, outside), 32);
+  }
 
+  for (let at = VECTORS; at < vector; at += 48, lattice += 16) {
+    let x = v128.load(at);
+    let y = v128.load(at, 16);
+    let z = v128.load(at, 32);
     let center = dot(both(CENTER), both(CENTER + 8), both(CENTER + 16), x, y, z);
     let scale = f64x2.div(both(ONE), center);
     let h1 = f64x2.mul(dot(both(AXES), both(AXES + 8), both(AXES + 16), x, y, z), scale);
@@ -162,7 +169,7 @@ export function toLattice(points: usize, count: u32, resolution: u32): void {
       f64x2.pmax(f64x2.abs(f64x2.sub(h1, floor1)), f64x2.abs(f64x2.sub(h2, floor2))),
       f64x2.abs(f64x2.sub(h3, floor3)),
     );
-    certain = v128.and(certain, f64x2.lt(off, both(WITHIN)));
+    let certain = f64x2.lt(off, both(WITHIN));
 
     let third = both(THIRD);
     let iCell = f64x2.add(f64x2.mul(f64x2.sub(floor1, floor3), third), rounder);
