@@ -1,6 +1,6 @@
 // Decimal text to the nearest double, correctly rounded, from bytes. Two exact paths: Clinger's for what a double
 // holds exactly on both sides, and the method of Daniel Lemire and Michael Eisel ("Number Parsing at a Gigabyte per
-// Second", 2021; after their fast_float, Apache-2.0 or MIT) for up to 19 digits. Whatever neither covers is HARD,
+// Second", 2021; after their fast_float, Apache-2.0; NOTICE) for up to 19 digits. Whatever neither covers is HARD,
 // and the caller hands the text to the host's own conversion.
 
 import { INTEGER_TENS, MAX_POWER_OF_FIVE, MIN_POWER_OF_FIVE, POWERS_OF_FIVE, TENS } from "./powers";

@@ -40,6 +40,9 @@ export interface ConvertedBatch {
 
 const COMMA = 44;
 
+/** Conversions are synchronous: one sink serves all. */
+const sink = new ByteSink();
+
 /**
  * Reads the envelope of a request body.
  * @throws BrokenBatchError
@@ -93,7 +96,7 @@ export function convertBatch(kernel: Kernel, batch: Batch): ConvertedBatch {
   const { operation, resolution, bytes, items } = batch;
   const task = taskOf(batch);
   memory.statusCounts.fill(0);
-  const sink = new ByteSink();
+  sink.clear();
   sink.addText('[');
   let state: number = JSON_OPEN;
   let at = items.start + 1;

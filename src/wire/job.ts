@@ -1,5 +1,5 @@
 // What a bulk conversion is, as plain data: a job says how every block of one body is converted and can be posted
-// to a worker together with a block. The pieces that use it: BulkReader (reader.ts) cuts a body into blocks and
+// to a worker together with a block. The pieces that use it: BulkReader (bulk-reader.ts) cuts a body into blocks and
 // finds the job, convertBlock (convert.ts) answers one block.
 
 export type Operation = 'encode' | 'decode';
