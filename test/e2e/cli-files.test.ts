@@ -127,6 +127,8 @@ describe('encode, CSV', () => {
     expect((await folder.run(['encode', 'a.tsv', 'b.tsv', '-q'])).stdout).toBe(
       `lat\tlng\thexcodes\tresolution\tadmin_code\tstatus\n21.0306\t105.8489\t${code}\t13\tHN\tOK\n0\t0\t\t13\t\tNOT_FOUND\n`,
     );
+    const piped = await folder.run(['encode', 'a.tsv', '-', '-q'], { stdin: 'lat\tlng\n0\t0\n' });
+    expect(piped.stdout).toBe((await folder.run(['encode', 'a.tsv', 'b.tsv', '-q'])).stdout);
     folder.write('c.tsv', 'lng\tlat\n0\t0\n');
     const other = await folder.run(['encode', 'a.tsv', 'c.tsv', '-o', 'ac.tsv']);
     expect(other).toMatchObject({ code: 3 });

@@ -17,8 +17,6 @@ export interface Input {
   readonly path: string | null;
   /** Size on disk; null where it is unknown. */
   readonly sizeBytes: number | null;
-  /** Modification time in milliseconds; null for stdin. */
-  readonly modifiedMs: number | null;
   readonly isGzip: boolean;
   /** First bytes of the content, gunzipped; up to 4 KiB. */
   readonly head: Uint8Array;
@@ -29,6 +27,27 @@ export interface Input {
   close(): void;
 }
 
+export interface FileStat {
+  /** null for a pipe or a device. */
+  readonly sizeBytes: number | null;
+  /** Modification time in milliseconds; null for a pipe or a device. */
+  readonly modifiedMs: number | null;
+}
+
+const UNKNOWN: FileStat = { sizeBytes: null, modifiedMs: null };
+
+/** Size and time of a file; `-` is stdin. @throws CliFailure if it cannot be read */
+export function statOf(path: string): FileStat {
+  if (path === '-') return UNKNOWN;
+  try {
+    const stat = statSync(path);
+    if (stat.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
+    return stat.isFile() ? { sizeBytes: stat.size, modifiedMs: stat.mtimeMs } : UNKNOWN;
+  } catch (error) {
+    throw new CliFailure(EXIT.BAD_INPUT, `cannot read ${path}: ${reasonOf(error)}`);
+  }
+}
+
 /**
  * Opens a file, or stdin for `-`.
  * @throws CliFailure naming the file if it cannot be read
@@ -36,24 +55,8 @@ export interface Input {
 export async function openInput(path: string): Promise<Input> {
   const isStdin = path === '-';
   const name = isStdin ? STDIN_NAME : path;
-  let sizeBytes: number | null = null;
-  let modifiedMs: number | null = null;
-  let raw: Readable;
-  if (isStdin) {
-    raw = process.stdin;
-  } else {
-    try {
-      const stat = statSync(path);
-      if (stat.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
-      if (stat.isFile()) {
-        sizeBytes = stat.size;
-        modifiedMs = stat.mtimeMs;
-      }
-    } catch (error) {
-      throw new CliFailure(EXIT.BAD_INPUT, `cannot read ${name}: ${reasonOf(error)}`);
-    }
-    raw = createReadStream(path, { highWaterMark: CHUNK_BYTES });
-  }
+  const { sizeBytes } = statOf(path);
+  const raw: Readable = isStdin ? process.stdin : createReadStream(path, { highWaterMark: CHUNK_BYTES });
   const counted = new Counted(raw, name);
   const first = await counted.peek();
   const gzip = isGzip(first);
@@ -71,7 +74,6 @@ export async function openInput(path: string): Promise<Input> {
     name,
     path: isStdin ? null : path,
     sizeBytes,
-    modifiedMs,
     isGzip: gzip,
     head: Buffer.concat(opening).subarray(0, 4096),
     readBytes: () => counted.bytes,

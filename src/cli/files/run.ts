@@ -11,7 +11,7 @@ import { Interruption } from '../interruption.js';
 import { Progress } from '../progress.js';
 import type { ColumnChoice } from './columns.js';
 import { type FileFormat, formatOfBytes, formatOfName } from './format.js';
-import { type Input, openInput } from './input.js';
+import { type FileStat, type Input, openInput, statOf } from './input.js';
 import { convertTables } from './tables.js';
 import type { Tally } from './tally.js';
 import { Targets } from './targets.js';
@@ -74,19 +74,20 @@ export async function convertFiles(
     (first.path === null ? null : formatOfName(first.path).format) ??
     formatOfBytes(first.head);
   const targetFormat = request.to ?? (output === null ? null : formatOfName(output).format) ?? sourceFormat;
-  const sizes = await Promise.all(inputs.map((path, i) => (i === 0 ? facts(first) : closedFacts(path))));
+  // A missing second input is told before any work.
+  const stats = inputs.map((path) => ({ path, ...statOf(path) }));
   const targets = new Targets({
     path: output,
     rejectsPath: request.errors.kind === 'file' ? request.errors.path : null,
     notResumable: reasonNotToResume(request, targetFormat),
     isResume: request.isResume,
-    digest: digestOf(request, sourceFormat, targetFormat, sizes),
+    digest: digestOf(request, sourceFormat, targetFormat, stats),
   });
   if (targets.note !== null) say(targets.note);
   if (targets.isDone) return { tally: targets.tally, elapsedMs: 0 };
   const progress = new Progress(request.isQuiet, targets.tally.rows);
-  const totalBytes = sizes.every(({ sizeBytes }) => sizeBytes !== null)
-    ? sizes.reduce((sum, { sizeBytes }) => sum + (sizeBytes ?? 0), 0)
+  const totalBytes = stats.every(({ sizeBytes }) => sizeBytes !== null)
+    ? stats.reduce((sum, { sizeBytes }) => sum + (sizeBytes ?? 0), 0)
     : null;
   const interruption = new Interruption();
   let current: Input | null = first;
@@ -174,28 +175,11 @@ function reasonNotToResume(request: FilesRequest, format: FileFormat): string | 
   return null;
 }
 
-interface InputFacts {
-  readonly name: string;
-  readonly sizeBytes: number | null;
-  readonly modifiedMs: number | null;
-}
-
-function facts({ name, sizeBytes, modifiedMs }: Input): InputFacts {
-  return { name, sizeBytes, modifiedMs };
-}
-
-/** Opens and closes: a missing second input is told before any work. */
-async function closedFacts(path: string): Promise<InputFacts> {
-  const input = await openInput(path);
-  input.close();
-  return facts(input);
-}
-
 function digestOf(
   request: FilesRequest,
   sourceFormat: FileFormat,
   targetFormat: FileFormat,
-  inputs: readonly InputFacts[],
+  inputs: readonly (FileStat & { readonly path: string })[],
 ): string {
   const { operation, resolution, columns, errors } = request;
   const shape = { VERSION, operation, resolution, columns, errors, sourceFormat, targetFormat, inputs };

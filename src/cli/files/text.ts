@@ -43,7 +43,8 @@ type Convert = (job: BulkJob, block: Uint8Array) => Promise<ConvertedBlock>;
 
 export async function convertText(run: Run): Promise<void> {
   const { request, targets, hexcodes, totalBytes } = run;
-  const isSmall = totalBytes !== null && totalBytes <= INLINE_BYTES;
+  const isPlain = !request.inputs.some((path) => /\.gz$/i.test(path));
+  const isSmall = isPlain && totalBytes !== null && totalBytes <= INLINE_BYTES;
   const pool = isSmall ? null : new Pool({ kernel: await workerKernel(), threads: request.threads });
   const convert: Convert = async (job, block) => {
     if (pool === null) return convertBlock(hexcodes.kernel, job, block);
