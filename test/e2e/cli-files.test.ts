@@ -324,6 +324,18 @@ describe('malformed files: file, row and column, and nothing under the final nam
     expect(folder.names().filter((each) => each.startsWith('result-'))).toEqual([]);
   });
 
+  test('the first of several faults is told, wherever its block is', async () => {
+    const lines = folder.read('points.csv').split('\n');
+    lines[9_000] = 'short,1';
+    lines[25_000] = 'short,1';
+    lines[28_000] = '\0,1,2,3';
+    const ran = await folder.run(['encode', '--threads', '2'], { stdin: lines.join('\n') });
+    expect([ran.code, ran.stderr]).toEqual([
+      3,
+      expect.stringContaining('(stdin), row 9000, column lng: 2 fields'),
+    ]);
+  });
+
   test('a truncated Parquet file, a missing file, a folder, an output that cannot be', async () => {
     const whole = folder.bytes('p.parquet');
     folder.write('half.parquet', Buffer.concat([whole.subarray(0, 200), whole.subarray(400)]));

@@ -92,10 +92,13 @@ async function convertInput(
   const mostTravelling = BLOCKS_PER_THREAD * request.threads;
   let offset = Math.max(opening.headerBytes, skipBytes);
   const row = { next: 1 };
+  let isSettling = false;
   const settle = async (): Promise<void> => {
     const { bytes, answer, endOffset } = travelling.shift() as Travelling;
+    isSettling = true;
     await take(run, input, opening, bytes, await answer, row);
     run.tick(inputNumber, endOffset);
+    isSettling = false;
   };
   const send = async (blocks: readonly Uint8Array[]): Promise<void> => {
     for (const block of blocks) {
@@ -123,8 +126,8 @@ async function convertInput(
     }
     await send(splitter.end());
   } catch (error) {
-    // Rows before the fault are still to be answered: their own faults come first.
-    while (travelling.length > 0) await settle();
+    // A fault of the reader: rows before it are still to be answered, and their own faults come first.
+    while (!isSettling && travelling.length > 0) await settle();
     if (error instanceof BulkInputError) throw badInput({ file: input.name, row: row.next }, error.message);
     throw error;
   }
