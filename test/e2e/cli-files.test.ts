@@ -15,6 +15,7 @@ const folder = new CliFolder();
 let library: Hexcodes;
 beforeAll(async () => {
   library = await Hexcodes.load();
+  folder.write('shops.csv', `${SHOPS}\n`);
 });
 afterAll(() => folder.remove());
 
@@ -50,7 +51,6 @@ const SHOP_ROWS = rowsOf(SHOPS);
 
 describe('encode, CSV', () => {
   test('rows as they stand, four columns more, a summary', async () => {
-    folder.write('shops.csv', `${SHOPS}\n`);
     const ran = await folder.run(['encode', 'shops.csv']);
     expect(ran.code).toBe(0);
     const expected = SHOP_ROWS.map((row) => ({ ...row, ...expectedOf(row.lat!, row.lng!) }));
@@ -359,12 +359,14 @@ describe('runs that are broken off', () => {
   });
 
   test.each([
-    ['csv', ['encode', 'big.csv', '--errors', 'rejected.csv', '-q'], 400],
-    ['ndjson', ['encode', 'big.csv', '--to', 'ndjson', '-q'], 1200],
-  ] as const)('kill -9, five times, then resume: the same bytes (%s)', async (format, args, spanMs) => {
+    ['csv', ['encode', 'big.csv', '--errors', 'rejected.csv', '-q']],
+    ['ndjson', ['encode', 'big.csv', '--to', 'ndjson', '-q']],
+  ] as const)('kill -9, five times, then resume: the same bytes (%s)', async (format, args) => {
     const seed = 3;
     console.log(`kill: seed ${seed}`);
+    const start = performance.now();
     expect((await folder.run([...args, '-o', `whole.${format}`])).code).toBe(0);
+    const spanMs = performance.now() - start;
     const rejected = args.includes('rejected.csv' as never) ? folder.bytes('rejected.csv') : null;
     const { kills } = await runKilled(
       [...args, '-o', `killed.${format}`],

@@ -1,7 +1,8 @@
 // Kills the command at random moments and resumes it, until it comes through.
 
 import { spawn } from 'node:child_process';
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 
 const MAIN = resolve('dist/cli/main.js');
 
@@ -13,8 +14,8 @@ export interface KilledRun {
 }
 
 /**
- * Runs `hexcodes ARGS --resume`, each time killed (SIGKILL) after a random part of `spanMs`, `kills` times, then lets
- * it finish.
+ * Runs `hexcodes ARGS -o OUT --resume`, killed (SIGKILL) at its first note in the journal, then each time after a random
+ * part of `spanMs`, `kills` times in all, then lets it finish.
  */
 export async function runKilled(
   args: readonly string[],
@@ -27,7 +28,9 @@ export async function runKilled(
   let resumed = 0;
   for (let run = 0; ; run++) {
     const isLast = killed >= kills || run > 20 * kills;
-    const outcome = await once(args, cwd, isLast ? null : random() * spanMs);
+    // The first is killed at its first note in the journal, so that there always is something to go on with.
+    const isFirst = run === 0 && kills > 0;
+    const outcome = await once(args, cwd, isLast ? null : isFirst ? 'journal' : random() * spanMs);
     if (!/Nothing to resume/.test(outcome.stderr) && run > 0) resumed++;
     if (outcome.signal === 'SIGKILL') killed++;
     else if (outcome.code !== 0) throw new Error(`exit ${outcome.code}: ${outcome.stderr}`);
@@ -41,7 +44,7 @@ interface Outcome {
   readonly stderr: string;
 }
 
-function once(args: readonly string[], cwd: string, killAfterMs: number | null): Promise<Outcome> {
+function once(args: readonly string[], cwd: string, kill: number | 'journal' | null): Promise<Outcome> {
   return new Promise((done) => {
     const child = spawn(process.execPath, [MAIN, ...args, '--resume'], {
       cwd,
@@ -52,9 +55,13 @@ function once(args: readonly string[], cwd: string, killAfterMs: number | null):
     child.stderr.on('data', (bytes: Buffer) => {
       stderr += bytes.toString();
     });
-    const timer = killAfterMs === null ? undefined : setTimeout(() => child.kill('SIGKILL'), killAfterMs);
+    const timer = typeof kill === 'number' ? setTimeout(() => child.kill('SIGKILL'), kill) : undefined;
+    const journal = join(cwd, `${args[args.indexOf('-o') + 1]}.partial.journal`);
+    const poll =
+      kill === 'journal' ? setInterval(() => existsSync(journal) && child.kill('SIGKILL'), 1) : undefined;
     child.on('close', (code, signal) => {
       clearTimeout(timer);
+      clearInterval(poll);
       done({ code, signal, stderr });
     });
   });
