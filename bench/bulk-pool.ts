@@ -25,7 +25,7 @@ export async function poolAgainstOneWorker(pairsDeg: Float64Array, rounds: numbe
   const frame = encodeFrame(1, pairsDeg);
   const millis = async (pool: Pool): Promise<number> => {
     const startMs = performance.now();
-    await Promise.all(Array.from({ length: JOBS }, () => pool.answerFrame(frame)));
+    await Promise.all(Array.from({ length: JOBS }, async () => pool.giveBack(await pool.answerFrame(frame))));
     return performance.now() - startMs;
   };
   await millis(one);

@@ -3,9 +3,10 @@
 // Emptied buffers are used again, so a long body allocates a handful of them.
 
 import { BLOCK_BYTES } from '../wire/job.js';
+import { MAX_FRAME_BYTES } from '../wire/stream-frames.js';
 
-/** Bytes of an answer's buffer: CSV and NDJSON grow to less than four times their size as a rule. */
-export const ROOM_BYTES = 4 * BLOCK_BYTES;
+/** Bytes of an answer's buffer: for the largest frame; blocks of CSV and NDJSON grow to less than four times their size. */
+export const ROOM_BYTES = Math.max(4 * BLOCK_BYTES, MAX_FRAME_BYTES);
 
 const SMALLEST_BYTES = 64 * 1024;
 /** Emptied buffers kept; beyond this they are left to the collector. */

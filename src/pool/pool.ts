@@ -116,7 +116,11 @@ export class Pool {
 
   /** Answers one binary frame of the stream, in the same way. */
   async answerFrame(frame: Uint8Array): Promise<Uint8Array> {
-    return (await this.#run(frame, (bytes) => ({ kind: 'frame', bytes }))) as Uint8Array;
+    return (await this.#run(frame, (bytes) => ({
+      kind: 'frame',
+      bytes,
+      room: this.#rooms.pop(),
+    }))) as Uint8Array;
   }
 
   /** Whether a block may come in now. */
@@ -190,7 +194,7 @@ export class Pool {
     for (let tries = 1; ; tries++) {
       try {
         const order = makeOrder();
-        const transferList = order.kind === 'block' && order.room !== undefined ? [order.room] : [];
+        const transferList = 'room' in order && order.room !== undefined ? [order.room] : [];
         return await this.#piscina.run(order, { transferList });
       } catch (cause) {
         this.#lostWorkers++;
@@ -212,7 +216,7 @@ export class Pool {
     if (this.#closing) return;
     queueMicrotask(() => {
       if (!this.#closing && this.#piscina.threads.length < this.threads) {
-        this.#piscina.run({ kind: 'frame', bytes: new Uint8Array(0) }).catch(() => {});
+        this.#piscina.run({ kind: 'json', bytes: new Uint8Array(0) }).catch(() => {});
       }
     });
   }

@@ -27,7 +27,8 @@ export type WorkOrder =
       readonly room: ArrayBuffer | undefined;
     }
   | { readonly kind: 'batch'; readonly operation: Operation; readonly bytes: Uint8Array }
-  | { readonly kind: 'frame' | 'json'; readonly bytes: Uint8Array };
+  | { readonly kind: 'frame'; readonly bytes: Uint8Array; readonly room: ArrayBuffer | undefined }
+  | { readonly kind: 'json'; readonly bytes: Uint8Array };
 
 /** `fault`: the work itself failed, and would fail again; anything else that goes wrong is the worker's end. */
 export type WorkAnswer =
@@ -55,7 +56,8 @@ export default function work(order: WorkOrder): WorkAnswer {
 function workOn(order: WorkOrder): ConvertedBlock | Uint8Array {
   if (order.kind === 'block') return answerBlock(order);
   if (order.kind === 'batch') return batchBody(convertBatch(kernel, openBatch(order.operation, order.bytes)));
-  return order.kind === 'json' ? answerJsonFrame(kernel, order.bytes) : answerFrame(kernel, order.bytes);
+  if (order.kind === 'json') return answerJsonFrame(kernel, order.bytes);
+  return answerFrame(kernel, order.bytes, new Uint8Array(order.room ?? new ArrayBuffer(ROOM_BYTES)));
 }
 
 function answerBlock({ job, bytes, room }: WorkOrder & { kind: 'block' }): ConvertedBlock {

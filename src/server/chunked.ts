@@ -5,7 +5,9 @@
 //
 // While the reading of the body is stopped the binary watches the socket for nothing at all: a write that pushes back
 // would set it reading again, and stopping it anew makes it forget to tell when there is room. So then we stop it after
-// each such write and ask with a small write every few milliseconds.
+// each such write and ask with a small write every few milliseconds. A write that pushes back also sets the clock of the
+// transport, which ends the connection ten seconds later if nothing moves; stopping the reading stops that clock. So as
+// soon as the body is complete a slow reader is served in this way: its patience is our business, not the transport's.
 import type { UwsResponse } from './uws.js';
 
 /** One write of one cork; with the headers it stays inside the binary's 16 KiB cork buffer. */
@@ -46,6 +48,8 @@ export class ChunkedAnswer {
 
   constructor(
     private readonly res: UwsResponse,
+    /** The socket has pushed back while the body is being read. */
+    private readonly pushedBack: () => void,
     private readonly finishing: () => void,
     private readonly finished: () => void,
     private readonly guard: (work: () => void) => void,
@@ -114,6 +118,11 @@ export class ChunkedAnswer {
     setImmediate(() => this.guard(() => this.#flush()));
   }
 
+  #pushedBack(): void {
+    if (this.#readingStopped) this.#askLater();
+    else this.pushedBack();
+  }
+
   #askLater(): void {
     this.res.pause();
     clearTimeout(this.#askTimer);
@@ -132,7 +141,7 @@ export class ChunkedAnswer {
       this.#writable = !this.#readingStopped;
     }
     if (!this.#writable) {
-      if (this.#readingStopped) this.#askLater();
+      this.#pushedBack();
       return;
     }
     this.#askMs = SHORTEST_ASK_MS;
@@ -145,7 +154,7 @@ export class ChunkedAnswer {
     while (this.#writable && this.#queuedBytes > 0 && this.#state !== 'over') {
       this.#write(MAX_WRITE_BYTES);
       if (this.#writable) this.progressMs = performance.now();
-      else if (this.#readingStopped) this.#askLater();
+      else this.#pushedBack();
     }
     if (this.#state === 'ending' && this.#writable && this.#queuedBytes === 0) {
       this.#state = 'over';

@@ -76,6 +76,7 @@ export class Exchange {
   #timer: NodeJS.Timeout | undefined;
   #chunked: ChunkedAnswer | undefined;
   #bodyAsked = false;
+  #bodyEnded = false;
   #paused = false;
 
   constructor(
@@ -158,7 +159,9 @@ export class Exchange {
     this.#bodyAsked = true;
     this.res.onData((chunk, isLast) => {
       if (this.state === 'over') return;
+      if (isLast) this.#bodyEnded = true;
       this.guard(() => work(new Uint8Array(chunk), isLast));
+      if (isLast && this.#chunked?.flowing === false) this.pause();
       if (isLast && this.state === 'open' && this.#timer === undefined) this.deadline(DEFAULT_DEADLINE_MS);
     });
   }
@@ -242,6 +245,7 @@ export class Exchange {
     this.res.cork(() => this.#writeHead(status, contentType, headerLines));
     this.#chunked = new ChunkedAnswer(
       this.res,
+      () => this.#bodyEnded && this.pause(),
       () => this.resume(),
       () => this.#over(),
       (work) => this.guard(work),

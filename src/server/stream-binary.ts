@@ -32,6 +32,10 @@ export class BinaryFrames implements FrameAnswerer {
     return this.#pool.answerFrame(frame);
   }
 
+  giveBack(answer: Uint8Array): void {
+    this.#pool.giveBack(answer);
+  }
+
   overloaded(frame: Uint8Array): Uint8Array {
     return refusedFrame(frame, FRAME_OVERLOADED);
   }

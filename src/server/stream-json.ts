@@ -27,6 +27,10 @@ export class JsonFrames implements FrameAnswerer {
     return this.#pool.answerJsonFrame(frame);
   }
 
+  giveBack(answer: Uint8Array): void {
+    this.#pool.giveBack(answer);
+  }
+
   overloaded(frame: Uint8Array): Uint8Array {
     return overloadedJsonFrame(frame);
   }

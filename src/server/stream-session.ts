@@ -41,6 +41,8 @@ export interface FrameAnswerer {
   answerNow(frame: Uint8Array): Uint8Array;
   /** The answer of a large frame; it has copied the frame when it returns. Rejects when it cannot be answered. */
   answerLater(frame: Uint8Array): Promise<Uint8Array>;
+  /** Takes back a large answer that was sent: the socket has its own copy of what it could not send. */
+  giveBack(answer: Uint8Array): void;
   /** The answer that says "overloaded, send it again". */
   overloaded(frame: Uint8Array): Uint8Array;
 }
@@ -186,6 +188,7 @@ export class StreamSession {
     this.#busy = false;
     if (this.#closed) return;
     this.#send(answer, this.#answerer.isBinary);
+    this.#answerer.giveBack(answer);
     this.#goOn();
   }
 

@@ -1,5 +1,5 @@
-// Clients as people use them, with 60 MB: Python's requests, which sends everything before it reads, curl -T, and fetch
-// with a streaming body.
+// Clients as people use them, with 60 MB: Python's requests, which sends everything before it reads, curl -T, fetch with
+// a streaming body, and a reader that begins twenty seconds after it has sent the last byte.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync, writeFileSync } from 'node:fs';
@@ -7,12 +7,13 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { Hexcodes } from '#dist/node.js';
-import { csvBody, dueAnswer } from '../e2e/bulk-bodies.js';
+import { csvBody, dueAnswer, RawBulkPeer, requestHead } from '../e2e/bulk-bodies.js';
 import type { BulkProofOptions } from './bulk.js';
 import { ServerProcess } from './bulk-server.js';
 
 const run = promisify(execFile);
 const BYTES_A_ROW = 30;
+const LATE_MS = 20_000;
 
 const PYTHON = `
 import sys, hashlib, requests
@@ -51,6 +52,21 @@ export default async function habits({ size = 60_000_000, seed }: BulkProofOptio
           duplex: 'half',
         } as RequestInit);
         return hashOf(Buffer.from(await answer.arrayBuffer()));
+      },
+      // Longer than the transport's own patience with a connection on which nothing moves.
+      'a reader that begins late': async () => {
+        const peer = await RawBulkPeer.connect(server.port);
+        peer.socket.pause();
+        const hash = createHash('sha256');
+        peer.onBody = (bytes) => hash.update(bytes);
+        const request = { path: '/v1/hexcodes/encode/bulk', key: server.key, format: 'csv' } as const;
+        await peer.send(requestHead(request, body.length));
+        await peer.send(body);
+        await new Promise((resolve) => setTimeout(resolve, LATE_MS));
+        peer.socket.resume();
+        await peer.done;
+        peer.socket.destroy();
+        return peer.isWhole ? hash.digest('hex') : 'cut off';
       },
     };
     for (const [name, ask] of Object.entries(results)) {
