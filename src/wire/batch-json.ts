@@ -96,7 +96,7 @@ export function convertBatch(kernel: Kernel, batch: Batch): ConvertedBatch {
   const { operation, resolution, bytes, items } = batch;
   const task = taskOf(batch);
   memory.statusCounts.fill(0);
-  sink.clear();
+  sink.start();
   sink.addText('[');
   let state: number = JSON_OPEN;
   let at = items.start + 1;

@@ -1,16 +1,32 @@
-// Bytes that are appended piece by piece and handed over as one array with its own buffer.
+// Bytes that are appended piece by piece and handed over as one array, in a buffer that was brought for it or in one of
+// its own.
 
 const FIRST_BYTES = 1 << 16;
 const KEPT_BYTES = 1 << 21;
 
 const encoder = new TextEncoder();
 
+type Bytes = Uint8Array<ArrayBuffer>;
+
 export class ByteSink {
-  #bytes = new Uint8Array(FIRST_BYTES);
+  /** Kept from one use to the next. */
+  #own: Bytes = new Uint8Array(FIRST_BYTES);
+  #room: Bytes | undefined;
+  /** One of the two. */
+  #bytes: Bytes = this.#own;
   #size = 0;
 
   get sizeBytes(): number {
     return this.#size;
+  }
+
+  /** Starts anew. `room`: where the bytes are to stand, if they fit. */
+  start(room?: Bytes): void {
+    this.#size = 0;
+    // A sink that is used again keeps no more memory than usual blocks need.
+    if (this.#own.length > KEPT_BYTES) this.#own = new Uint8Array(FIRST_BYTES);
+    this.#room = room;
+    this.#bytes = room ?? this.#own;
   }
 
   add(bytes: Uint8Array): void {
@@ -26,7 +42,7 @@ export class ByteSink {
   }
 
   /** Room for so many bytes, to be written by the caller, who then says how many there are. */
-  reserve(sizeBytes: number): Uint8Array<ArrayBuffer> {
+  reserve(sizeBytes: number): Bytes {
     this.#makeRoom(sizeBytes);
     return this.#bytes.subarray(this.#size);
   }
@@ -41,26 +57,20 @@ export class ByteSink {
     this.#size -= sizeBytes;
   }
 
-  /** All that was added, in `room` if it fits there, and starts anew. */
-  take(room?: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-    const added = this.#bytes.subarray(0, this.#size);
-    this.clear();
-    if (room === undefined || room.length < added.length) return added.slice();
-    room.set(added);
-    return room.subarray(0, added.length);
-  }
-
-  /** Forgets what was added. A sink that is used again keeps no more memory than usual blocks need. */
-  clear(): void {
-    this.#size = 0;
-    if (this.#bytes.length > KEPT_BYTES) this.#bytes = new Uint8Array(FIRST_BYTES);
+  /** All that was added: the beginning of the room, or an array with a buffer of its own. Starts anew without a room. */
+  take(): Bytes {
+    const isInRoom = this.#bytes === this.#room;
+    const taken = isInRoom ? this.#bytes.subarray(0, this.#size) : this.#bytes.slice(0, this.#size);
+    this.start();
+    return taken;
   }
 
   #makeRoom(sizeBytes: number): void {
     const needed = this.#size + sizeBytes;
     if (needed <= this.#bytes.length) return;
-    const grown = new Uint8Array(Math.max(needed, 2 * this.#bytes.length));
-    grown.set(this.#bytes.subarray(0, this.#size));
-    this.#bytes = grown;
+    const full = this.#bytes;
+    if (needed > this.#own.length) this.#own = new Uint8Array(Math.max(needed, 2 * full.length));
+    this.#own.set(full.subarray(0, this.#size));
+    this.#bytes = this.#own;
   }
 }

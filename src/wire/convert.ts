@@ -45,12 +45,12 @@ export function convertBlock(
 ): ConvertedBlock {
   const memory = preparedMemoryOf(kernel);
   memory.statusCounts.fill(0);
-  sink.clear();
+  sink.start(room);
   if (job.input === 'frames') convertFrames(kernel, memory, job, block, sink);
   else convertText(kernel, memory, job, block, sink);
   const byStatus = memory.statusCounts.slice();
   const rows = byStatus.reduce((sum, count) => sum + count, 0);
-  return { bytes: sink.take(room), rows, failed: rows - byStatus[0]!, byStatus };
+  return { bytes: sink.take(), rows, failed: rows - byStatus[0]!, byStatus };
 }
 
 function taskOf(job: BulkJob, source: number): RowsTask {
