@@ -24,7 +24,6 @@ const POINT_STATUSES: readonly PointStatus[] = [
 ];
 
 export const FRAME_OK = 0;
-export const FRAME_BAD = 1;
 export const FRAME_OVER_LIMIT = 2;
 export const FRAME_OVERLOADED = 3;
 
