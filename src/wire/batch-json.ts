@@ -34,7 +34,7 @@ export interface ConvertedBatch {
   readonly failed: number;
   /** Items by status, at the places of ROW_STATUSES. */
   readonly byStatus: Uint32Array;
-  /** The JSON array of the single answers' bodies. */
+  /** The JSON array of the single answers' bodies: a view that holds until the next batch is converted. */
   readonly results: Uint8Array<ArrayBuffer>;
 }
 
@@ -124,7 +124,7 @@ export function convertBatch(kernel: Kernel, batch: Batch): ConvertedBatch {
   const total = byStatus.reduce((sum, count) => sum + count, 0);
   if (total > 0) sink.drop(1);
   sink.addText(']');
-  return { total, failed: total - byStatus[0]!, byStatus, results: sink.take() };
+  return { total, failed: total - byStatus[0]!, byStatus, results: sink.added };
 }
 
 function answerElements(kernel: Kernel, task: RowsTask, count: number, sink: ByteSink): void {

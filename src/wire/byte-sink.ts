@@ -20,6 +20,11 @@ export class ByteSink {
     return this.#size;
   }
 
+  /** All that was added so far: a view that holds until the next call. */
+  get added(): Bytes {
+    return this.#bytes.subarray(0, this.#size);
+  }
+
   /** Starts anew. `room`: where the bytes are to stand, if they fit. */
   start(room?: Bytes): void {
     this.#size = 0;

@@ -67,13 +67,15 @@ export class JsonEnvelope {
   #member(from: number): number {
     const { bytes } = this;
     if (bytes[from] !== QUOTE) throw new NotJsonError('is not valid JSON');
-    const nameEnd = this.#stringEnd(from);
+    const nameEnd = stringEnd(bytes, from);
     const name = parsed(bytes.subarray(from, nameEnd)) as string;
     let at = this.#afterSpace(nameEnd);
     if (bytes[at] !== COLON) throw new NotJsonError('is not valid JSON');
     const start = this.#afterSpace(at + 1);
     const isArray = bytes[start] === OPEN_BRACKET;
-    const [end, count] = this.#valueEnd(start);
+    const { end, commas } = valueEnd(bytes, start);
+    const isEmpty = this.#afterSpace(start + 1) === end - 1;
+    const count = isArray && !isEmpty ? commas + 1 : 0;
     if (!isArray) parsed(bytes.subarray(start, end));
     this.#members.set(name, [...this.members(name), { start, end, count, isArray }]);
     at = this.#afterSpace(end);
@@ -86,49 +88,45 @@ export class JsonEnvelope {
     while (at < bytes.length && isSpace(bytes[at]!)) at++;
     return at;
   }
+}
 
-  #stringEnd(from: number): number {
-    const { bytes } = this;
-    const size = bytes.length;
-    for (let at = from + 1; at < size; at++) {
-      const byte = bytes[at];
-      if (byte === QUOTE) return at + 1;
-      if (byte === BACKSLASH) at++;
-    }
-    throw new NotJsonError('ends inside a string');
+/** Where the string that opens at `from` ends. */
+function stringEnd(bytes: Uint8Array, from: number): number {
+  const size = bytes.length;
+  for (let at = from + 1; at < size; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) return at + 1;
+    if (byte === BACKSLASH) at++;
   }
+  throw new NotJsonError('ends inside a string');
+}
 
-  /** Where the value ends, and how many elements it has if it is an array. */
-  #valueEnd(from: number): [end: number, count: number] {
-    const { bytes } = this;
-    const size = bytes.length;
-    let depth = 0;
-    let commas = 0;
-    let at = from;
-    for (; at < size; at++) {
-      const byte = bytes[at]!;
-      // Most bytes are digits and points.
-      if (IS_MARK[byte] === 0) continue;
-      if (byte === QUOTE) {
-        at = this.#stringEnd(at) - 1;
-      } else if (byte === COMMA) {
-        if (depth === 0) break;
-        if (depth === 1) commas++;
-      } else if (byte === OPEN_BRACKET || byte === OPEN_BRACE) {
-        depth++;
-      } else if (byte === CLOSE_BRACKET || byte === CLOSE_BRACE) {
-        if (depth === 0) break;
-        depth--;
-        if (depth === 0) {
-          const isEmpty = this.#afterSpace(from + 1) === at;
-          return [at + 1, isEmpty ? 0 : commas + 1];
-        }
-      }
+/** Where the value ends, and how many commas stand between its members or elements. */
+function valueEnd(bytes: Uint8Array, from: number): { end: number; commas: number } {
+  const size = bytes.length;
+  let depth = 0;
+  let commas = 0;
+  let at = from;
+  for (; at < size; at++) {
+    const byte = bytes[at]!;
+    // Most bytes are digits and points.
+    if (IS_MARK[byte] === 0) continue;
+    if (byte === QUOTE) {
+      at = stringEnd(bytes, at) - 1;
+    } else if (byte === COMMA) {
+      if (depth === 0) break;
+      if (depth === 1) commas++;
+    } else if (byte === OPEN_BRACKET || byte === OPEN_BRACE) {
+      depth++;
+    } else {
+      if (depth === 0) break;
+      depth--;
+      if (depth === 0) return { end: at + 1, commas };
     }
-    if (depth > 0) throw new NotJsonError('ends inside a value');
-    while (at > from && isSpace(bytes[at - 1]!)) at--;
-    return [at, 0];
   }
+  if (depth > 0) throw new NotJsonError('ends inside a value');
+  while (at > from && isSpace(bytes[at - 1]!)) at--;
+  return { end: at, commas };
 }
 
 function isSpace(byte: number): boolean {
