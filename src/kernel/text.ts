@@ -60,10 +60,9 @@ export interface TextExports {
   printNumber(value: number, at: number): number;
 }
 
-/** What a scan stopped at. */
+/** What a scan stopped at; anything else is no JSON. */
 export const JSON_OPEN = 0;
 export const JSON_CLOSED = 1;
-export const JSON_BROKEN = 2;
 
 /** Sources and CSV columns of the writers. */
 export const FROM_CSV = 0;

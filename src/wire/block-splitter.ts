@@ -1,6 +1,6 @@
 // Cut a body, as its chunks arrive, into blocks of whole rows or whole frames. Memory is one block, or one frame.
 import { readFrameHeader } from './bulk-frames.js';
-import { BLOCK_BYTES, BulkInputError, MAX_CSV_ROW_BYTES, MAX_NDJSON_ROW_BYTES } from './job.js';
+import { BLOCK_BYTES, BulkInputError, MAX_NDJSON_ROW_BYTES } from './job.js';
 import { FRAME_HEADER_BYTES } from './stream-frames.js';
 
 export type Block = Uint8Array<ArrayBuffer>;
@@ -167,7 +167,7 @@ export class CsvSplitter implements BlockSplitter {
 
   #refuseTooLong(): void {
     if (!this.#isTooLong) return;
-    const limit = `${MAX_CSV_ROW_BYTES} bytes`;
+    const limit = `${BLOCK_BYTES} bytes`;
     throw new BulkInputError(`A row is longer than ${limit}; perhaps a quote in it is not closed`);
   }
 

@@ -69,9 +69,8 @@ export type RowStatus = (typeof ROW_STATUSES)[number];
 /** A block is cut at the last row end before this, so that block and answer stay inside the kernel's text areas. */
 export const BLOCK_BYTES = 256 * 1024;
 
-/** Longer rows: NDJSON answers INVALID_REQUEST for the row; CSV ends the body with an error. */
+/** A longer line of NDJSON is answered INVALID_REQUEST. A row of CSV that is longer than a block ends the body. */
 export const MAX_NDJSON_ROW_BYTES = 64 * 1024;
-export const MAX_CSV_ROW_BYTES = BLOCK_BYTES;
 
 /** The body cannot be read on, or its header cannot be used: 400 before the first answer, else the end of it. */
 export class BulkInputError extends Error {

@@ -1,0 +1,151 @@
+// JSON below the items: white space, strings (valid UTF-8 and escapes only) and values that are passed over. A parser
+// returns the first byte behind what it read, or 0 for what is wrong or too deep.
+
+import { NOT_A_NUMBER, isDigit, numberEnd, numberKind, readNumber } from "./parse";
+
+/** Deeper values in members that we do not read are left to the host. */
+const MAX_DEPTH: u32 = 32;
+
+/** Of the last string: its UTF-16 units, and whether it has escapes. */
+export let stringUnits: u32 = 0;
+export let stringHasEscapes: bool = false;
+
+let feedIsSpace: bool = false;
+
+/** A line of NDJSON holds no line feed: what goes on in the next one is no item. */
+export function useFeedAsSpace(isSpace: bool): void {
+  feedIsSpace = isSpace;
+}
+
+// @ts-ignore: decorator
+@inline
+export function isSpace(byte: u32): bool {
+  return byte == 32 || byte == 10 || byte == 13 || byte == 9;
+}
+
+// @ts-ignore: decorator
+@inline
+export function afterSpace(p: usize): usize {
+  return load<u8>(p) > 32 ? p : afterSpaces(p);
+}
+
+function afterSpaces(p: usize): usize {
+  while (isSpace(load<u8>(p)) && (feedIsSpace || load<u8>(p) != 10)) p++;
+  return p;
+}
+
+export function skipValue(p: usize, depth: u32): usize {
+  let byte: u32 = load<u8>(p);
+  if (byte == 34) return skipString(p);
+  if (byte == 91 || byte == 123) {
+    if (depth >= MAX_DEPTH) return 0;
+    const isObject = byte == 123;
+    const close = byte + 2;
+    p = afterSpace(p + 1);
+    if (load<u8>(p) == close) return p + 1;
+    for (; ; p = afterSpace(p + 1)) {
+      if (isObject) {
+        if (load<u8>(p) != 34) return 0;
+        p = skipString(p);
+        if (!p) return 0;
+        p = afterSpace(p);
+        if (load<u8>(p) != 58) return 0;
+        p = afterSpace(p + 1);
+      }
+      p = skipValue(p, depth + 1);
+      if (!p) return 0;
+      p = afterSpace(p);
+      byte = load<u8>(p);
+      if (byte == close) return p + 1;
+      if (byte != 44) return 0;
+    }
+  }
+  if (byte == 45 || isDigit(byte)) {
+    readNumber(p, true);
+    return numberKind == NOT_A_NUMBER ? 0 : numberEnd;
+  }
+  const word = load<u32>(p);
+  if (word == 0x65757274) return p + 4; // true
+  if (word == 0x6c6c756e) return p + 4; // null
+  if (word == 0x736c6166 && load<u8>(p, 4) == 101) return p + 5; // false
+  return 0;
+}
+
+/** Passes the string whose opening quote is at `p`, valid UTF-8 and valid escapes only. Counts its UTF-16 units. */
+export function skipString(p: usize): usize {
+  const quotes = i8x16.splat(34);
+  const slashes = i8x16.splat(92);
+  const spaces = i8x16.splat(32);
+  stringUnits = 0;
+  stringHasEscapes = false;
+  p++;
+  while (true) {
+    const bytes = v128.load(p);
+    // Controls are below the space, and signed bytes of 128 to 255 too.
+    const mask = i8x16.bitmask(
+      v128.or(i8x16.lt_s(bytes, spaces), v128.or(i8x16.eq(bytes, quotes), i8x16.eq(bytes, slashes))),
+    );
+    if (!mask) {
+      p += 16;
+      stringUnits += 16;
+      continue;
+    }
+    const skipped = ctz(mask);
+    p += <usize>skipped;
+    stringUnits += <u32>skipped;
+    const byte: u32 = load<u8>(p);
+    if (byte == 34) return p + 1;
+    if (byte == 92) {
+      p = skipEscape(p);
+      stringHasEscapes = true;
+      stringUnits++;
+    } else if (byte >= 128) {
+      p = skipSequence(p, byte);
+    } else {
+      return 0;
+    }
+    if (!p) return 0;
+  }
+}
+
+function skipEscape(p: usize): usize {
+  const byte: u32 = load<u8>(p, 1);
+  if (byte == 117) {
+    for (let i: usize = 2; i < 6; i++) {
+      const digit: u32 = load<u8>(p + i);
+      if (!isDigit(digit) && (digit | 32) - 97 > 5) return 0;
+    }
+    return p + 6;
+  }
+  // " \ / b f n r t
+  const isKnown =
+    byte == 34 || byte == 92 || byte == 47 || byte == 98 || byte == 102 || byte == 110 || byte == 114 || byte == 116;
+  return isKnown ? p + 2 : 0;
+}
+
+/** Passes one UTF-8 sequence of two to four bytes (RFC 3629: shortest form, no surrogates, up to U+10FFFF). */
+function skipSequence(p: usize, lead: u32): usize {
+  stringUnits++;
+  const second: u32 = load<u8>(p, 1);
+  if (lead >= 0xc2 && lead < 0xe0) return (second & 0xc0) == 0x80 ? p + 2 : 0;
+  const third: u32 = load<u8>(p, 2);
+  if (lead >= 0xe0 && lead < 0xf0) {
+    const isRight =
+      (second & 0xc0) == 0x80 &&
+      (third & 0xc0) == 0x80 &&
+      (lead != 0xe0 || second >= 0xa0) &&
+      (lead != 0xed || second < 0xa0);
+    return isRight ? p + 3 : 0;
+  }
+  if (lead >= 0xf0 && lead < 0xf5) {
+    stringUnits++;
+    const isRight =
+      (second & 0xc0) == 0x80 &&
+      (third & 0xc0) == 0x80 &&
+      (load<u8>(p, 3) & 0xc0) == 0x80 &&
+      (lead != 0xf0 || second >= 0x90) &&
+      (lead != 0xf4 || second < 0x90);
+    return isRight ? p + 4 : 0;
+  }
+  return 0;
+}
