@@ -1,6 +1,6 @@
 // The way of rows in columns, from any format into any: sources, the converter, sinks, and what becomes of failed rows.
 
-import { badInput, CliFailure, EXIT } from '../exit-codes.js';
+import { badInput, CliFailure, EXIT, reasonOf } from '../exit-codes.js';
 import { type ConvertedRows, type RowConverter, rowConverter, rowsWhere } from './convert-rows.js';
 import { csvSink, openCsv } from './csv.js';
 import { type FileFormat, formatOfName } from './format.js';
@@ -9,11 +9,45 @@ import type { Input } from './input.js';
 import { ndjsonSink, openNdjson } from './ndjson.js';
 import type { Output } from './output.js';
 import type { Run } from './run.js';
-import { type TableSink, type TableSource, textOf } from './table.js';
+import { type TableRows, type TableSink, type TableSource, textOf } from './table.js';
 import { ROW_FAILURES } from './tally.js';
 
-/** Opens an input as rows in columns. @param isStrict whether the target is a table, which needs its columns first */
+/**
+ * Opens an input as rows in columns. Whatever a reader stumbles over is told as a fault of the file.
+ * @param isStrict whether the target is a table, which needs its columns first
+ */
 export async function openTable(input: Input, format: FileFormat, isStrict: boolean): Promise<TableSource> {
+  const asFault = (error: unknown, row?: number): CliFailure =>
+    error instanceof CliFailure
+      ? error
+      : badInput({ file: input.name, row }, `cannot be read as ${format} (${reasonOf(error)})`);
+  let source: TableSource;
+  try {
+    source = await openFormat(input, format, isStrict);
+  } catch (error) {
+    throw asFault(error);
+  }
+  return {
+    ...source,
+    async *batches() {
+      let rows = 0;
+      const batches = source.batches()[Symbol.asyncIterator]();
+      for (;;) {
+        let next: IteratorResult<TableRows>;
+        try {
+          next = await batches.next();
+        } catch (error) {
+          throw asFault(error, rows + 1);
+        }
+        if (next.done === true) return;
+        rows += next.value.rowCount;
+        yield next.value;
+      }
+    },
+  };
+}
+
+async function openFormat(input: Input, format: FileFormat, isStrict: boolean): Promise<TableSource> {
   switch (format) {
     case 'csv':
       return openCsv(input, ',');
