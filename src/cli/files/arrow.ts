@@ -24,104 +24,13 @@ import {
 import { Builder } from '@uwdata/flechette/src/encode/builder.js';
 import { type Block, writeFooter } from '@uwdata/flechette/src/encode/footer.js';
 import { badInput, reasonOf } from '../exit-codes.js';
+import { ByteQueue, DICTIONARY, type Message, messagesOf, once, RECORDS, SCHEMA } from './arrow-messages.js';
 import type { Input } from './input.js';
 import type { SinkColumns } from './ndjson.js';
 import type { Output } from './output.js';
 import { jsonBigint, type TableColumn, type TableRows, type TableSink, type TableSource } from './table.js';
 
 const BATCH_ROWS = 65_536;
-const MAX_MESSAGE_BYTES = 1 << 30;
-/** Kinds of messages, as the format numbers them. */
-const SCHEMA = 1;
-const DICTIONARY = 2;
-const RECORDS = 3;
-
-interface Message {
-  readonly kind: number;
-  readonly bytes: Uint8Array;
-  readonly metadataBytes: number;
-}
-
-/** Bytes of an input in the amounts that are asked for. */
-class ByteQueue {
-  #chunks: AsyncIterator<Uint8Array>;
-  #held: Uint8Array = new Uint8Array(0);
-
-  constructor(chunks: AsyncIterable<Uint8Array>) {
-    this.#chunks = chunks[Symbol.asyncIterator]();
-  }
-
-  /** The next bytes; fewer only at the end. */
-  async take(count: number): Promise<Uint8Array> {
-    if (this.#held.length < count) {
-      const parts = [this.#held];
-      let bytes = this.#held.length;
-      while (bytes < count) {
-        const next = await this.#chunks.next();
-        if (next.done === true) break;
-        parts.push(next.value);
-        bytes += next.value.length;
-      }
-      this.#held = Buffer.concat(parts);
-    }
-    const taken = this.#held.subarray(0, count);
-    this.#held = this.#held.subarray(taken.length);
-    return taken;
-  }
-}
-
-/** Cuts a stream into messages up to its end mark. */
-async function* messagesOf(queue: ByteQueue, name: string, hasFooter: boolean): AsyncGenerator<Message> {
-  for (let number = 1; ; number++) {
-    const cutOff = () => badInput({ file: name }, `the Arrow data is cut off in message ${number}`);
-    let prefix = await queue.take(4);
-    if (prefix.length === 0 && !hasFooter) return;
-    if (prefix.length < 4) throw cutOff();
-    let metadataBytes = Buffer.from(prefix).readInt32LE();
-    if (metadataBytes === -1) {
-      const size = await queue.take(4);
-      if (size.length < 4) throw cutOff();
-      prefix = Buffer.concat([prefix, size]);
-      metadataBytes = Buffer.from(size).readInt32LE();
-    }
-    if (metadataBytes === 0) return;
-    if (metadataBytes < 16 || metadataBytes > MAX_MESSAGE_BYTES) {
-      throw badInput({ file: name }, `broken Arrow data: message ${number} claims ${metadataBytes} bytes`);
-    }
-    const metadata = await queue.take(metadataBytes);
-    if (metadata.length < metadataBytes) throw cutOff();
-    const { kind, bodyBytes } = headerOf(metadata);
-    if (bodyBytes < 0 || bodyBytes > MAX_MESSAGE_BYTES) {
-      throw badInput({ file: name }, `broken Arrow data: message ${number} claims ${bodyBytes} bytes`);
-    }
-    const body = await queue.take(bodyBytes);
-    if (body.length < bodyBytes) throw cutOff();
-    yield {
-      kind,
-      bytes: Buffer.concat([prefix, metadata, body]),
-      metadataBytes: prefix.length + metadataBytes,
-    };
-  }
-}
-
-/** Kind and body length of a message: fields 1 and 3 of its flatbuffer table. */
-function headerOf(metadata: Uint8Array): { kind: number; bodyBytes: number } {
-  const view = new DataView(metadata.buffer, metadata.byteOffset, metadata.byteLength);
-  const table = view.getUint32(0, true);
-  const vtable = table - view.getInt32(table, true);
-  const sizeBytes = view.getUint16(vtable, true);
-  const placeOf = (field: number): number => {
-    const slot = 4 + 2 * field;
-    return slot < sizeBytes ? view.getUint16(vtable + slot, true) : 0;
-  };
-  const kindAt = placeOf(1);
-  const bodyAt = placeOf(3);
-  return {
-    kind: kindAt === 0 ? 0 : view.getUint8(table + kindAt),
-    bodyBytes: bodyAt === 0 ? 0 : Number(view.getBigInt64(table + bodyAt, true)),
-  };
-}
-
 export async function openArrow(input: Input): Promise<TableSource> {
   const queue = new ByteQueue(input.chunks());
   const isFile = Buffer.from(input.head.subarray(0, 6)).toString('latin1') === 'ARROW1';
@@ -316,8 +225,4 @@ export function arrowSink(output: Output, columns: SinkColumns, isFile: boolean)
       await emit(Buffer.concat(ending));
     },
   };
-}
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }
