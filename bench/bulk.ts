@@ -1,4 +1,4 @@
-// `npm run bench -- bulk [--rounds 7] [--points 400000]`: server CPU of one point by every bulk way in, against the
+// `npm run bench -- bulk [--rounds 7] [--points 200000]`: server CPU of one point by every bulk way in, against the
 // kernel alone and a uWS echo of the same bytes; then the pool on large jobs against one worker. Servers are processes
 // of their own on one core, the load on another; rounds are interleaved.
 import { type ChildProcess, execFileSync, fork } from 'node:child_process';
@@ -17,12 +17,15 @@ import { spread, spreadText, table } from './measure.js';
 const CORPUS_POINTS = 65_536;
 const USUAL_POINTS = 4096;
 const BODY_POINTS = 65_536;
+const LARGE_SCALE = 8;
 
 /** One way in: what a process must do for `points` points; the same bytes for the echo. */
 interface Way {
   readonly name: string;
   readonly operation: 'encode' | 'decode';
   readonly connections: number;
+  /** How many times the points of a round: ways that cost little need more of them to outlast their beginning. */
+  readonly scale: number;
   /** Resolves to the points that were answered: at least `points`. */
   run(port: number, points: number, isEcho: boolean): Promise<number>;
   readonly hasEcho: boolean;
@@ -68,10 +71,10 @@ function pin(pid: number, core: number): void {
 export default async function benchBulk(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
-    options: { rounds: { type: 'string', default: '7' }, points: { type: 'string', default: '400000' } },
+    options: { rounds: { type: 'string', default: '7' }, points: { type: 'string', default: '200000' } },
   });
   const rounds = Number(values.rounds);
-  const points = Number(values.points);
+  const smallPoints = Number(values.points);
   const library = await Hexcodes.load();
   const pairsDeg = makeCorpora(library.kernel, readFileSync('data/index.bin'), CORPUS_POINTS).land;
   const pool = await poolAgainstOneWorker(pairsDeg, rounds);
@@ -88,6 +91,7 @@ export default async function benchBulk(args: string[]): Promise<void> {
     const nanos = { kernel: [] as number[], echo: [] as number[], hexcodes: [] as number[] };
     const perSecond: number[] = [];
     const echoPerSecond: number[] = [];
+    const points = smallPoints * way.scale;
     for (let round = -1; round < rounds; round++) {
       const cost = async (peer: Peer, run: () => Promise<number>): Promise<[number, number]> => {
         const before = await peer.cpuMicros();
@@ -130,11 +134,12 @@ export default async function benchBulk(args: string[]): Promise<void> {
   }
   for (const { child } of [kernel, echo, ours]) child.disconnect();
   const start = head(['uWebSockets.js', 'piscina']);
-  const path = saveResult('bulk', { head: start, rounds, points, nanosOfRounds, pool });
+  const path = saveResult('bulk', { head: start, rounds, points: smallPoints, nanosOfRounds, pool });
   const titles = ['way', 'connections', 'CPU ÷ kernel', 'server, ns a point', 'kernel, ns', 'echo, ns'];
   console.log(`${headLine(start)}
 
-Corpus "land": ${CORPUS_NOTES.land}; ${rounds} rounds of ${points} points, medians and quartiles. CPU is that of the whole
+Corpus "land": ${CORPUS_NOTES.land}; ${rounds} rounds of ${smallPoints * LARGE_SCALE} points (frames below 1,024 points:
+${smallPoints}), medians and quartiles. CPU is that of the whole
 server process, workers included, on one core. The load is one process on the other core; its own ceiling shows in what the
 echo answers it: the last column.
 
@@ -165,6 +170,7 @@ function waysOf(library: Hexcodes, pairsDeg: Float64Array): Way[] {
     name,
     operation,
     connections,
+    scale: framePoints < 1024 ? 1 : LARGE_SCALE,
     hasEcho: isBinary,
     run: async (port, points, isEcho) =>
       framePoints *
@@ -184,6 +190,7 @@ function waysOf(library: Hexcodes, pairsDeg: Float64Array): Way[] {
     name,
     operation: path.includes('decode') ? 'decode' : 'encode',
     connections: 8,
+    scale: LARGE_SCALE,
     hasEcho: true,
     run: async (port, points) =>
       bodyPoints *

@@ -2,15 +2,17 @@
 // lies: nothing is posted but its place, and while it lies there a worker that dies costs no more than a second try.
 // Emptied buffers are used again, so a long body allocates a handful of them.
 
+import { MAX_BATCH_BYTES } from '../wire/batch-json.js';
 import { BLOCK_BYTES } from '../wire/job.js';
 import { MAX_FRAME_BYTES } from '../wire/stream-frames.js';
 
 /** Bytes of an answer's buffer: for the largest frame; blocks of CSV and NDJSON grow to less than four times their size. */
 export const ROOM_BYTES = Math.max(4 * BLOCK_BYTES, MAX_FRAME_BYTES);
 
-const SMALLEST_BYTES = 64 * 1024;
+/** Sizes of buffers: for small work, blocks of text, the largest frame and the largest batch. */
+const SIZES_BYTES = [64 * 1024, BLOCK_BYTES, ROOM_BYTES, MAX_BATCH_BYTES];
 /** Emptied buffers kept; beyond this they are left to the collector. */
-const KEPT_BYTES = 4 * 1024 * 1024;
+const KEPT_BYTES = 16 * 1024 * 1024;
 
 export class BlockShelf {
   readonly #free = new Map<number, SharedArrayBuffer[]>();
@@ -18,8 +20,7 @@ export class BlockShelf {
 
   /** A copy of `bytes` in shared memory; `giveBack` its buffer when no worker reads it any more. */
   copyOf(bytes: Uint8Array): Uint8Array<SharedArrayBuffer> {
-    let sizeBytes = SMALLEST_BYTES;
-    while (sizeBytes < bytes.length) sizeBytes *= 2;
+    const sizeBytes = SIZES_BYTES.find((size) => size >= bytes.length) ?? bytes.length;
     let buffer = this.#free.get(sizeBytes)?.pop();
     if (buffer === undefined) buffer = new SharedArrayBuffer(sizeBytes);
     else this.#freeBytes -= sizeBytes;
