@@ -216,7 +216,9 @@ export class BulkFlow {
     if (this.#outlet !== undefined) return;
     const { request, gzipOut } = this.#ask;
     const coding = `${gzipOut ? '\r\nContent-Encoding: gzip' : ''}\r\nVary: Accept, Accept-Encoding`;
-    const answer = this.#x.startChunked(200, CONTENT_TYPES[request.output], coding)!;
+    const answer = this.#x.startChunked(200, CONTENT_TYPES[request.output], coding);
+    // Something else was answered meanwhile: the deadline of a body that waited too long for the pool.
+    if (answer === undefined) throw new Error('the answer came too late');
     const outlet = new BulkOutlet(
       answer,
       this.#room.spools,
