@@ -107,7 +107,9 @@ export class Hexcodes {
         : NOT_A_COORDINATE;
     if (status !== OK) throw failure(status, lat, lng);
     const hexcodes = kernel.textAt(0);
-    return { hexcodes, lat, lng, resolution, admin_code: hexcodes.slice(0, hexcodes.indexOf('-')) };
+    const admin_code = hexcodes.slice(0, hexcodes.indexOf('-'));
+    // -0 is an integer too
+    return { hexcodes, lat, lng, resolution: resolution + 0, admin_code };
   }
 
   /** What a hexcode stands for, however it is spelt (code format, Reading); null for what is no hexcode. */
@@ -131,11 +133,14 @@ export class Hexcodes {
   /** The canonical hexcode of an H3 cell within a province; null if there is none that `decode` accepts. */
   pack(cell: bigint, adminCode: string): string | null {
     const admin = ADMIN_UNITS.findIndex((unit) => unit.code === adminCode);
+    // the kernel would take it modulo 2^64
+    if (typeof cell !== 'bigint' || BigInt.asUintN(64, cell) !== cell) return null;
     return admin >= 0 && this.kernel.exports.pack(cell, admin) === OK ? this.kernel.textAt(0) : null;
   }
 
   /** The province of a position in degrees, a code of ADMIN_UNITS; null outside the coverage. */
   adminCodeOf(lat: number, lng: number): string | null {
+    if (typeof lat !== 'number' || typeof lng !== 'number') return null;
     return ADMIN_UNITS[this.kernel.exports.regionOf(lat, lng)]?.code ?? null;
   }
 
@@ -146,7 +151,8 @@ export class Hexcodes {
    * @param out where to put the records, at least 20 bytes a position; made if absent
    * @returns 20 bytes a position: canonical hexcode in ASCII, NUL padded, byte 19 = status (0 OK, 1 outside the
    *   coverage, 2 not a coordinate); the rest of a failed record is NUL. It is `out`, or its beginning.
-   * @throws HexcodesError BAD_ARGUMENT for an odd length or a small `out`, BAD_RESOLUTION; never for a position
+   * @throws HexcodesError BAD_ARGUMENT for other kinds of arrays, an odd length, an `out` that is small or shares its
+   *   bytes with the positions; BAD_RESOLUTION; never for a position
    */
   encodeBatch(
     latLngDeg: Float64Array,
@@ -154,10 +160,11 @@ export class Hexcodes {
     out?: Uint8Array,
   ): Uint8Array {
     requireResolution(resolution);
+    requireKind(latLngDeg, Float64Array, 'latLngDeg');
     if (latLngDeg.length % 2 !== 0)
       throw new HexcodesError('BAD_ARGUMENT', `Positions are pairs: ${latLngDeg.length} numbers are odd`);
     const count = latLngDeg.length / 2;
-    const records = roomFor(out, Uint8Array, count * RECORD_BYTES, 'out');
+    const records = roomFor(out, Uint8Array, count * RECORD_BYTES, 'out', latLngDeg);
     const { capacity, exports, input, output } = this.kernel;
     for (let from = 0; from < count; from += capacity) {
       const block = Math.min(capacity, count - from);
@@ -173,18 +180,20 @@ export class Hexcodes {
    * @param records 20 bytes each: a hexcode in ASCII in any spelling, up to the first NUL; byte 19 is ignored
    * @param out where to put the answer, two numbers and two bytes a record at least; made if absent
    * @returns the centres of the cells; the arrays are those of `out`, or their beginnings
-   * @throws HexcodesError BAD_ARGUMENT for bytes that are no whole records or a small `out`; never for a record
+   * @throws HexcodesError BAD_ARGUMENT for other kinds of arrays, bytes that are no whole records, an `out` that is
+   *   small or shares its bytes with the records; never for a record
    */
   decodeBatch(records: Uint8Array, out?: DecodedBatch): DecodedBatch {
+    requireKind(records, Uint8Array, 'records');
     if (records.length % RECORD_BYTES !== 0)
       throw new HexcodesError(
         'BAD_ARGUMENT',
         `Records are 20 bytes each: ${records.length} bytes are not whole`,
       );
     const count = records.length / RECORD_BYTES;
-    const latLngDeg = roomFor(out?.latLngDeg, Float64Array, 2 * count, 'out.latLngDeg');
-    const resolution = roomFor(out?.resolution, Uint8Array, count, 'out.resolution');
-    const status = roomFor(out?.status, Uint8Array, count, 'out.status');
+    const latLngDeg = roomFor(out?.latLngDeg, Float64Array, 2 * count, 'out.latLngDeg', records);
+    const resolution = roomFor(out?.resolution, Uint8Array, count, 'out.resolution', records);
+    const status = roomFor(out?.status, Uint8Array, count, 'out.status', records);
     const { capacity, exports, inputBytes, output, outputFloats } = this.kernel;
     for (let from = 0; from < count; from += capacity) {
       const block = Math.min(capacity, count - from);
@@ -217,20 +226,39 @@ function requireResolution(resolution: number): void {
     );
 }
 
+type BatchArray = Uint8Array | Float64Array;
+
+/** Refuses plain arrays and those of other numbers: single precision alone would move a position by half a metre. */
+function requireKind<T extends BatchArray>(given: T, kind: new (length: number) => T, name: string): void {
+  // by name, since an array may come from another realm (a frame, a vm context)
+  if (Object.prototype.toString.call(given) !== `[object ${kind.name}]`)
+    throw new HexcodesError('BAD_ARGUMENT', `The array ${name} must be a ${kind.name}`);
+}
+
 /** `given` cut to `length`, or a new array. */
-function roomFor<T extends Uint8Array | Float64Array>(
+function roomFor<T extends BatchArray>(
   given: T | undefined,
-  make: new (length: number) => T,
+  kind: new (length: number) => T,
   length: number,
   name: string,
+  source: BatchArray,
 ): T {
-  if (given === undefined) return new make(length);
+  if (given === undefined) return new kind(length);
+  requireKind(given, kind, name);
   if (given.length < length)
     throw new HexcodesError(
       'BAD_ARGUMENT',
       `The array ${name} has room for ${given.length}, ${length} are needed`,
     );
-  return given.subarray(0, length) as T;
+  const room = given.subarray(0, length) as T;
+  // what a block writes would be read by the next one
+  if (
+    room.buffer === source.buffer &&
+    room.byteOffset < source.byteOffset + source.byteLength &&
+    source.byteOffset < room.byteOffset + room.byteLength
+  )
+    throw new HexcodesError('BAD_ARGUMENT', `The array ${name} shares its bytes with what is to be read`);
+  return room;
 }
 
 function failure(status: number, lat: number, lng: number): HexcodesError {

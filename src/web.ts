@@ -22,7 +22,11 @@ export class Hexcodes extends Anywhere {
 }
 
 async function fetchBytes(url: URL): Promise<Uint8Array<ArrayBuffer>> {
-  const response = await fetch(url);
+  const response = await fetch(url).catch((error: unknown) => unreachable(url, error));
   if (!response.ok) throw new HexcodesError('BAD_DATA', `${url.href} answered ${response.status}`);
-  return new Uint8Array(await response.arrayBuffer());
+  return new Uint8Array(await response.arrayBuffer().catch((error: unknown) => unreachable(url, error)));
+}
+
+function unreachable(url: URL, error: unknown): never {
+  throw new HexcodesError('BAD_DATA', `${url.href} cannot be fetched: ${String(error)}`);
 }

@@ -99,9 +99,16 @@ export class Kernel {
   /** Bytes of text that was written. */
   readonly textOut: Uint8Array;
 
-  /** Compiles a kernel without blocking: browsers limit what may be compiled at once. */
-  static compile(bytes: BufferSource): Promise<WebAssembly.Module> {
-    return WebAssembly.compile(bytes);
+  /**
+   * Compiles a kernel without blocking: browsers limit what may be compiled at once.
+   * @throws HexcodesError BAD_DATA if the bytes are no module
+   */
+  static async compile(bytes: BufferSource): Promise<WebAssembly.Module> {
+    try {
+      return await WebAssembly.compile(bytes);
+    } catch (error) {
+      throw unusable(error);
+    }
   }
 
   /**
@@ -121,6 +128,8 @@ export class Kernel {
     this.exports = exports;
     this.capacity = address(exports.CAPACITY);
 
+    requireBytes(reach, 'reach');
+    requireBytes(index, 'boundary index');
     const masks = decodeReach(reach);
     new BigUint64Array(memory.buffer, address(exports.REACH), masks.length).set(masks);
     if (exports.useReach() !== 0)
@@ -184,8 +193,7 @@ function instantiate(source: WebAssembly.Module | BufferSource): KernelExports {
     const module = source instanceof WebAssembly.Module ? source : new WebAssembly.Module(source);
     exports = new WebAssembly.Instance(module).exports;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new HexcodesError('BAD_DATA', `The kernel cannot be used: ${reason}`);
+    throw unusable(error);
   }
   const missing = ['memory', ...EXPORTS].find((name) => exports[name] === undefined);
   if (missing !== undefined)
@@ -194,4 +202,15 @@ function instantiate(source: WebAssembly.Module | BufferSource): KernelExports {
   if (kernel.RECORD_BYTES.value !== RECORD_BYTES)
     throw new HexcodesError('BAD_DATA', 'The kernel cannot be used: it is of another build');
   return kernel;
+}
+
+function unusable(error: unknown): HexcodesError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new HexcodesError('BAD_DATA', `The kernel cannot be used: ${reason}`);
+}
+
+/** Of any realm. */
+function requireBytes(given: unknown, name: string): void {
+  if (Object.prototype.toString.call(given) !== '[object Uint8Array]')
+    throw new HexcodesError('BAD_DATA', `The ${name} cannot be used: it is no Uint8Array`);
 }

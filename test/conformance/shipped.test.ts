@@ -48,6 +48,15 @@ describe('load', () => {
     vi.stubGlobal('fetch', async () => new Response('', { status: 404 }));
     await expect(WebHexcodes.load()).rejects.toMatchObject({ code: 'BAD_DATA' });
   });
+
+  test('in a browser: no network, and a page instead of the kernel, are BAD_DATA', async () => {
+    vi.stubGlobal('fetch', async () => {
+      throw new TypeError('fetch failed');
+    });
+    await expect(WebHexcodes.load()).rejects.toMatchObject({ code: 'BAD_DATA' });
+    vi.stubGlobal('fetch', async () => new Response('<!doctype html>'));
+    await expect(WebHexcodes.load()).rejects.toMatchObject({ code: 'BAD_DATA' });
+  });
 });
 
 test('no row of reading.csv needs another reach', () => {

@@ -236,6 +236,46 @@ describe('batches', () => {
     expect(codeOf(() => hexcodes.decodeBatch(new Uint8Array(20), small))).toBe('BAD_ARGUMENT');
   });
 
+  test('arrays of other kinds and arrays that share bytes are BAD_ARGUMENT', () => {
+    // biome-ignore lint/suspicious/noExplicitAny: misuse
+    const loose = hexcodes as any;
+    const positions = Float64Array.of(...HOAN_KIEM);
+    const records = hexcodes.encodeBatch(positions);
+    for (const given of [
+      [...HOAN_KIEM],
+      Float32Array.of(...HOAN_KIEM),
+      new BigInt64Array(2),
+      undefined,
+      null,
+    ])
+      expect(codeOf(() => loose.encodeBatch(given))).toBe('BAD_ARGUMENT');
+    for (const out of [[], new Uint16Array(20), new ArrayBuffer(20), 20, null])
+      expect(codeOf(() => loose.encodeBatch(positions, 13, out))).toBe('BAD_ARGUMENT');
+    for (const given of [[...records], 'HN-6GHMK-53FMF      ', Uint16Array.from(records), undefined, null])
+      expect(codeOf(() => loose.decodeBatch(given))).toBe('BAD_ARGUMENT');
+
+    const shared = new ArrayBuffer(80);
+    const inPlace = new Float64Array(shared, 0, 4);
+    expect(codeOf(() => hexcodes.encodeBatch(inPlace, 13, new Uint8Array(shared)))).toBe('BAD_ARGUMENT');
+    expect(codeOf(() => hexcodes.encodeBatch(inPlace, 13, new Uint8Array(shared, 31, 40)))).toBe(
+      'BAD_ARGUMENT',
+    );
+    expect(hexcodes.encodeBatch(inPlace, 13, new Uint8Array(shared, 32))).toHaveLength(40);
+    const status = new Uint8Array(shared, 19, 1);
+    const out = { latLngDeg: new Float64Array(2), resolution: new Uint8Array(1), status };
+    expect(codeOf(() => hexcodes.decodeBatch(new Uint8Array(shared, 0, 20), out))).toBe('BAD_ARGUMENT');
+  });
+
+  test('arrays over shared memory, at odd offsets and of subclasses are as good as any', () => {
+    const positions = new Float64Array(new SharedArrayBuffer(32), 8, 2);
+    positions.set(HOAN_KIEM);
+    const expected = hexcodes.encodeBatch(Float64Array.of(...HOAN_KIEM));
+    const out = new Uint8Array(new SharedArrayBuffer(64), 3, 20);
+    expect([...hexcodes.encodeBatch(positions, 13, out)]).toEqual([...expected]);
+    expect([...hexcodes.encodeBatch(positions, 13, Buffer.alloc(25))]).toEqual([...expected]);
+    expect(hexcodes.decodeBatch(out).status[0]).toBe(0);
+  });
+
   test('each point its own resolution, and one beyond 15 fails its point', () => {
     const { kernel } = hexcodes;
     kernel.input.set([...HOAN_KIEM, ...HOAN_KIEM, ...HOAN_KIEM]);
@@ -294,4 +334,27 @@ test('the answers to 65,536 positions have the recorded digest, whatever Node ru
     for (const bytes of [records, new Uint8Array(latLngDeg.buffer), resolutions, status]) hash.update(bytes);
   }
   expect(hash.digest('hex')).toBe(DIGEST);
+});
+
+test('positions and cells of other types are no answer, and -0 is resolution 0', () => {
+  // biome-ignore lint/suspicious/noExplicitAny: misuse
+  const loose = hexcodes as any;
+  expect(loose.adminCodeOf('21.0288', '105.8525')).toBeNull();
+  expect(loose.adminCodeOf(21n, 105n)).toBeNull();
+  expect(hexcodes.encode(...HOAN_KIEM, -0).resolution).toBe(0);
+  const { cell, admin_code } = hexcodes.read(hexcodes.encode(...HOAN_KIEM).hexcodes) as {
+    cell: bigint;
+    admin_code: string;
+  };
+  expect(hexcodes.pack(cell, admin_code)).toBe(hexcodes.encode(...HOAN_KIEM).hexcodes);
+  expect(hexcodes.pack(cell + 2n ** 64n, admin_code)).toBeNull();
+  expect(hexcodes.pack(cell - 2n ** 64n, admin_code)).toBeNull();
+  expect(loose.pack(Number(cell), admin_code)).toBeNull();
+});
+
+test('an index or reach that is no Uint8Array is BAD_DATA', () => {
+  const world = openWorld();
+  for (const given of [undefined, null, 'HXIX', world.index.slice().buffer])
+    for (const name of ['index', 'reach'])
+      expect(codeOf(() => Hexcodes.from({ ...world, [name]: given }))).toBe('BAD_DATA');
 });
