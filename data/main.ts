@@ -12,24 +12,7 @@ import { buildShippedMap, INDEX_FILE, LICENCE } from './build/shipped-map.js';
 import { readLand } from './build/sources.js';
 import { buildUserMap } from './build/user-map.js';
 
-const { values } = parseArgs({
-  options: {
-    cut: { type: 'string' },
-    areas: { type: 'boolean', default: false },
-    picture: { type: 'string' },
-    from: { type: 'string' },
-    'code-property': { type: 'string' },
-    tolerance: { type: 'string', default: '0m' },
-    mend: { type: 'boolean', default: false },
-    notice: { type: 'string' },
-    name: { type: 'string' },
-    date: { type: 'string' },
-    licence: { type: 'string', default: 'as the notice says' },
-    out: { type: 'string' },
-    reach: { type: 'boolean', default: false },
-    force: { type: 'boolean', default: false },
-  },
-});
+const values = readOptions();
 
 if (values.cut !== undefined) cutSources(values.cut);
 else if (values.picture !== undefined)
@@ -83,4 +66,30 @@ function makeReach(): void {
   const file = encodeReach(buildReach(partition, writeIndexFile(partition, LICENCE)));
   writeFileSync(REACH_FILE, file);
   console.log(`${REACH_FILE}: ${file.length} bytes`);
+}
+
+function readOptions() {
+  try {
+    return parseArgs({
+      options: {
+        cut: { type: 'string' },
+        areas: { type: 'boolean', default: false },
+        picture: { type: 'string' },
+        from: { type: 'string' },
+        'code-property': { type: 'string' },
+        tolerance: { type: 'string', default: '0m' },
+        mend: { type: 'boolean', default: false },
+        notice: { type: 'string' },
+        name: { type: 'string' },
+        date: { type: 'string' },
+        licence: { type: 'string', default: 'as the notice says' },
+        out: { type: 'string' },
+        reach: { type: 'boolean', default: false },
+        force: { type: 'boolean', default: false },
+      },
+    }).values;
+  } catch (error) {
+    console.error((error as Error).message);
+    process.exit(2);
+  }
 }

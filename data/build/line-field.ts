@@ -95,6 +95,15 @@ export class LineField {
     return holders.sort((a, b) => a - b);
   }
 
+  /** The lowest tag with rings around the place that walk with it on their right, or -1: holes where nothing is. */
+  reversedAt(x: number, y: number): number {
+    let reversed = -1;
+    this.#wind(x, y, (tag, turns) => {
+      if (turns < 0 && (reversed < 0 || tag < reversed)) reversed = tag;
+    });
+    return reversed;
+  }
+
   /** Visits each tag that winds around the place once. */
   #wind(x: number, y: number, visit: (tag: number, turns: number) => void): void {
     const row = Math.floor((y - this.#south) / ROW);

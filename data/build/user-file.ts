@@ -46,6 +46,10 @@ export function readUserFile(path: string, codeProperty: string): UserFile {
   const polygons: UserPolygon[] = [];
   let vertexCount = 0;
   file.features.forEach((feature, n) => {
+    if (typeof feature !== 'object' || feature === null) {
+      fault(`Feature ${n} is no feature.`);
+      return;
+    }
     const name = `Feature ${n}${nameOf(feature.properties)}`;
     const admin = adminOf(feature.properties?.[codeProperty]);
     if (admin < 0) {
@@ -53,6 +57,10 @@ export function readUserFile(path: string, codeProperty: string): UserFile {
       return;
     }
     const { type, coordinates } = feature.geometry ?? {};
+    if ((type === 'Polygon' || type === 'MultiPolygon') && !Array.isArray(coordinates)) {
+      fault(`${name}: its ${type} has no list of coordinates.`);
+      return;
+    }
     if ((type !== 'Polygon' && type !== 'MultiPolygon') || !Array.isArray(coordinates)) {
       fault(`${name}: a Polygon or MultiPolygon is wanted, this is ${type ?? 'without geometry'}.`);
       return;
@@ -85,15 +93,31 @@ interface UserFeature {
   readonly geometry?: { readonly type?: string; readonly coordinates?: unknown } | null;
 }
 
+/**
+ * Names of WGS84 in the `crs` member that some programs write. Degrees of another datum look the same and lie elsewhere:
+ * those of VN-2000, about 200 m.
+ */
+const WGS84 = /(CRS:?84|EPSG:([\d.]*:)?4326)$/i;
+
 function parse(path: string): { features: readonly UserFeature[]; notice?: unknown } {
-  let file: { type?: unknown; features?: unknown; notice?: unknown };
+  let file: {
+    type?: unknown;
+    features?: unknown;
+    notice?: unknown;
+    crs?: { properties?: { name?: unknown } } | null;
+  };
   try {
-    file = JSON.parse(readFileSync(path, 'utf8'));
+    file = JSON.parse(readFileSync(path, 'utf8').replace(/^\uFEFF/, ''));
   } catch (error) {
     throw new BoundaryFileError([`${path} cannot be read as JSON: ${(error as Error).message}`]);
   }
   if (file?.type !== 'FeatureCollection' || !Array.isArray(file.features))
     throw new BoundaryFileError([`${path} is not a GeoJSON FeatureCollection.`]);
+  const crs = file.crs?.properties?.name ?? file.crs ?? 'CRS84';
+  if (typeof crs !== 'string' || !WGS84.test(crs))
+    throw new BoundaryFileError([
+      `${path} says that its positions are in ${JSON.stringify(crs)}: degrees of WGS84 are wanted.`,
+    ]);
   return { features: file.features as UserFeature[], notice: file.notice };
 }
 

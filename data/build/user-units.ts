@@ -43,13 +43,14 @@ export function unitsOf(polygons: readonly UserPolygon[], toleranceM: number, me
   const values = places.map((place, face) => {
     const [first, ...more] = holders[face]!;
     if (!place) return OUTSIDE;
-    if (first !== undefined && more.length === 0) return first;
+    const reversed = field.reversedAt(place.x, place.y);
+    if (first !== undefined && more.length === 0 && reversed < 0) return first;
     const neighbours = new Set([...around[face]!].flatMap((other) => holders[other]!));
     const isSliver = areas[face]! / (lengths[face]! / 2) < SLIVER_M;
     const isOpen = around[face]!.has(faces.outer);
     if (isSliver) mendedSlivers++;
     else if (first === undefined && neighbours.size === 1 && !isOpen) filledHoles++;
-    else if (!mend) faults.push(faultText(place, areas[face]!, first, more, neighbours));
+    else if (!mend) faults.push(faultText(place, areas[face]!, first, more, neighbours, reversed));
     return first ?? field.nearest(place.x, place.y, FAR_M)?.tag ?? OUTSIDE;
   });
   if (faults.length > 0) {
@@ -66,10 +67,13 @@ function faultText(
   first: number | undefined,
   more: readonly number[],
   neighbours: ReadonlySet<number>,
+  reversed: number,
 ): string {
   const codes = (admins: Iterable<number>) =>
     [...new Set(admins)].map((admin) => ADMIN_UNITS[admin]!.code).join(', ');
   const where = `${(y / STEPS_PER_DEGREE).toFixed(5)} N, ${(x / STEPS_PER_DEGREE).toFixed(5)} E, ${(areaM2 / 1e6).toFixed(3)} km²`;
+  if (reversed >= 0)
+    return `A hole of ${codes([reversed])} lies outside its polygon, or a ring crosses itself, at ${where}.`;
   if (first === undefined) return `A gap between ${codes(neighbours)} at ${where}.`;
   if (more.every((admin) => admin === first)) return `${codes([first])} covers a place twice at ${where}.`;
   return `${codes([first, ...more])} overlap at ${where}.`;

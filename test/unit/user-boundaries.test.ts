@@ -75,6 +75,33 @@ describe('single features', () => {
     expect(read()).toMatch(/is not a GeoJSON FeatureCollection/);
   });
 
+  test('features that are none, and coordinates that are no list', () => {
+    write([null, 7, { type: 'Feature', properties: { ma: 'HN' }, geometry: { type: 'Polygon' } }]);
+    const faults = read().split('\n');
+    expect(faults[0]).toBe('Feature 0 is no feature.');
+    expect(faults[1]).toBe('Feature 1 is no feature.');
+    expect(faults[2]).toBe('Feature 2: its Polygon has no list of coordinates.');
+  });
+
+  test('degrees of another datum; those of WGS84 by any name, after a byte order mark', () => {
+    const crs = (name: string) => ({ crs: { type: 'name', properties: { name } } });
+    for (const name of ['urn:ogc:def:crs:EPSG::4756', 'EPSG:3405', 'EPSG:14326', '']) {
+      write(features(), crs(name));
+      expect(read()).toContain(`in "${name}": degrees of WGS84 are wanted`);
+    }
+    for (const name of [
+      'urn:ogc:def:crs:OGC:1.3:CRS84',
+      'urn:ogc:def:crs:EPSG::4326',
+      'urn:ogc:def:crs:EPSG:6.9:4326',
+      'EPSG:4326',
+    ]) {
+      write(features(), crs(name));
+      expect(read()).toBe('no fault');
+    }
+    writeFileSync(path, `\uFEFF${JSON.stringify({ type: 'FeatureCollection', features: features() })}`);
+    expect(read()).toBe('no fault');
+  });
+
   test('codes missing, unknown or absent from the file', () => {
     const list = features().filter(({ properties }) => properties.ma !== 'HUE');
     list[0]!.properties.ma = 'HANOI';
@@ -135,6 +162,40 @@ describe('polygons together', () => {
     expect(over).toMatch(/HN, TNH overlap at 10\.80\d+ N, 106\.00\d+ E, 1\.2\d\d km²/);
     const list = features();
     expect(faultsOf(() => units([...list, list[10]!]))).toMatch(/ covers a place twice at /);
+  });
+
+  test('a hole outside its polygon, and a ring that crosses itself at one of its positions', () => {
+    const list = features();
+    list[10]!.geometry!.coordinates.push(square(112, 12, 0.02));
+    expect(faultsOf(() => units(list))).toMatch(
+      /^A hole of [A-Z]+ lies outside its polygon, .* at 12\.0\d+ N, 112\.0/,
+    );
+    const crossing: Position[] = [
+      [112, 12],
+      [112.1, 12.1],
+      [112.3, 12.3],
+      [112.3, 12],
+      [112.1, 12.1],
+      [112, 12.2],
+      [112, 12],
+    ];
+    expect(faultsOf(() => units([...features(), feature('KH', crossing)]))).toMatch(
+      /or a ring crosses itself, at 12\./,
+    );
+    // rings that only touch themselves at a position are as good as any
+    const touching: Position[] = [
+      [112, 12],
+      [112.1, 12.1],
+      [112.3, 12],
+      [112.3, 12.3],
+      [112.1, 12.1],
+      [112, 12.2],
+      [112, 12],
+    ];
+    expect(units([...features(), feature('KH', touching)])).toMatchObject({
+      filledHoles: 0,
+      mendedSlivers: 0,
+    });
   });
 
   test('a gap between two provinces, unless mending is wanted', () => {
