@@ -84,8 +84,23 @@ await step('web', WEB_INPUTS, ['dist/web/hexcodes.js', 'dist/web/geometry.js'], 
   const { build } = await import('rolldown');
   writeWebData();
   const common = { platform: 'browser', treeshake: { moduleSideEffects: false } };
-  const output = (file) => ({ file, format: 'es', minify: true });
-  await build({ ...common, input: 'dist/web-bundle.js', output: output('dist/web/hexcodes.js') });
+  // These files travel alone, so each says whose work is in it.
+  const output = (file, parts) => ({
+    file,
+    format: 'es',
+    minify: true,
+    postBanner: `/*! hexcodes, Apache-2.0. ${parts} */`,
+  });
+  await build({
+    ...common,
+    input: 'dist/web-bundle.js',
+    output: output(
+      'dist/web/hexcodes.js',
+      'Boundaries ODbL-1.0: Contains information from OpenStreetMap, © OpenStreetMap contributors, ODbL 1.0. ' +
+        'H3 grid after H3, © Uber Technologies, Inc., Apache-2.0; numbers after fdlibm, © 1993 Sun Microsystems, Inc.; ' +
+        'fast_float, Apache-2.0, and Drachennest, BSL-1.0: see NOTICE.',
+    ),
+  });
   await build({
     ...common,
     input: 'dist/geometry.js',
@@ -97,7 +112,10 @@ await step('web', WEB_INPUTS, ['dist/web/hexcodes.js', 'dist/web/geometry.js'], 
         resolveId: (id) => (id.endsWith('/errors.js') ? { id: './hexcodes.js', external: true } : null),
       },
     ],
-    output: output('dist/web/geometry.js'),
+    output: output(
+      'dist/web/geometry.js',
+      'Contains h3-js, © Uber Technologies, Inc., Apache-2.0: see NOTICE.',
+    ),
   });
 });
 

@@ -62,7 +62,7 @@ export interface DecodedBatch {
   status: Uint8Array;
 }
 
-/** The resolution when none is given: cells with edges of about 3.5 m. */
+/** The resolution when none is given: cells of about 48 m², with edges of about 4 m. */
 export const DEFAULT_RESOLUTION = 13;
 
 /** The canonical record of readText in the kernel's output. */

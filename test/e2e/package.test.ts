@@ -44,6 +44,15 @@ function run(source: string): string {
   return ran.stdout;
 }
 
+test('the notice of the boundaries stands in README and in the one file that holds them', () => {
+  const notice = 'Contains information from OpenStreetMap, © OpenStreetMap contributors, ODbL 1.0';
+  for (const path of ['README.md', 'NOTICE', 'data/README.md', 'dist/web/hexcodes.js'])
+    expect(readFileSync(join(installed, path), 'utf8').replace(/\s+/g, ' '), path).toContain(notice);
+  expect(readFileSync(join(installed, 'dist/web/geometry.js'), 'utf8')).toMatch(
+    /^\/\*! hexcodes, Apache-2\.0\. .*h3-js/,
+  );
+});
+
 test('holds what it needs and nothing that it does not', () => {
   for (const path of [
     'dist/node.js',
