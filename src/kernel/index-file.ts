@@ -2,6 +2,8 @@
 // assembly/region/layout.ts. The kernel checks every byte before it takes a file into use; what is read here has
 // been accepted there, or is about to be.
 
+import { HexcodesError } from '../errors.js';
+
 /** Words for the numbers of the kernel's useIndex; 0 is acceptance. */
 export const INDEX_REFUSALS: readonly string[] = [
   'accepted',
@@ -42,12 +44,39 @@ export interface IndexArc {
   readonly vertices: Int32Array;
 }
 
-/** The file's account of itself. Throws if these bytes are not an index of this format. */
+/**
+ * The file's account of itself, which the kernel passes over. Throws RangeError if these bytes are not an index of this
+ * format.
+ * @throws HexcodesError BAD_DATA if the account is no JSON, lacks something, or names other units than the header
+ */
 export function readIndexMeta(file: Uint8Array): IndexMeta {
   const header = headerOf(file);
   const offset = header.getUint32(48, true);
-  const text = new TextDecoder().decode(file.subarray(offset, offset + header.getUint32(52, true)));
-  return JSON.parse(text) as IndexMeta;
+  const bytes = file.subarray(offset, offset + header.getUint32(52, true));
+  let meta: unknown;
+  try {
+    meta = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    meta = null;
+  }
+  const admins = file.subarray(64, 64 + header.getUint32(56, true));
+  if (!isIndexMeta(meta, admins))
+    throw new HexcodesError(
+      'BAD_DATA',
+      'The boundary index cannot be used: what it says of itself is damaged',
+    );
+  return meta;
+}
+
+function isIndexMeta(given: unknown, admins: Uint8Array): given is IndexMeta {
+  const { units, notice, licence, source } = (given ?? {}) as { [Key in keyof IndexMeta]?: unknown };
+  const { name, date } = (source ?? {}) as { name?: unknown; date?: unknown };
+  return (
+    [notice, licence, name, date].every((text) => typeof text === 'string') &&
+    Array.isArray(units) &&
+    units.length === admins.length &&
+    units.every((unit, n) => typeof unit?.name === 'string' && unit.admin === admins[n])
+  );
 }
 
 /** Every arc of the file. Throws if the arcs are cut short. */

@@ -58,6 +58,30 @@ test('what the file says of itself', () => {
   expect(() => readIndexArcs(writeIndexFile(nested(), '').slice(0, -1))).toThrow(/cut short/);
 });
 
+test('an account that is damaged, lacks something or names other units is BAD_DATA', () => {
+  const good = writeIndexFile(nested(), 'CC0-1.0');
+  const header = new DataView(good.buffer, good.byteOffset);
+  const text = new TextDecoder().decode(good.subarray(128, 128 + header.getUint32(52, true)));
+  const units = readIndexMeta(good).units.length;
+  expect(units).toBeGreaterThan(0);
+  const fileOf = (meta: string) => {
+    const bytes = new TextEncoder().encode(meta);
+    const file = new Uint8Array(128 + bytes.length);
+    file.set(good.subarray(0, 128));
+    file.set(bytes, 128);
+    new DataView(file.buffer).setUint32(8, file.length, true);
+    new DataView(file.buffer).setUint32(52, bytes.length, true);
+    return file;
+  };
+  expect(readIndexMeta(fileOf(text))).toEqual(readIndexMeta(good));
+  for (const part of ['"units"', '"notice"', '"licence"', '"source"', '"name"', '"date"', '"admin"'])
+    expect(() => readIndexMeta(fileOf(text.replace(part, '"other"'))), part).toThrow(
+      expect.objectContaining({ code: 'BAD_DATA' }),
+    );
+  for (const meta of ['', 'null', '[]', '{}', text.slice(1), text.replace(/"admin":(\d+)/, '"admin":1$1')])
+    expect(() => readIndexMeta(fileOf(meta)), meta).toThrow(expect.objectContaining({ code: 'BAD_DATA' }));
+});
+
 test('rings of a made-up map close, turn the right way and hold what the kernel answers', () => {
   const random = randomFrom(20261124);
   const kernel = bareKernel();
