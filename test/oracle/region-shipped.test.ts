@@ -95,4 +95,10 @@ test('a position is rounded once, half a unit up', () => {
     expect(unitAt(west + part)).toBe(unitAt(west));
     expect(unitAt(west + 1 + part)).toBe(unitAt(west + 1));
   }
+  // Halves that degrees hold exactly are the unit's to the east, and what is just below them the west's.
+  const half = (west + 0.5) / 1e6;
+  const below = half * (1 - Number.EPSILON);
+  expect([half * 1e6, Math.floor(below * 1e6 + 0.5)]).toEqual([west + 0.5, west]);
+  expect(kernel.unitOf(y / 1e6, half)).toBe(unitAt(west + 1));
+  expect(kernel.unitOf(y / 1e6, below)).toBe(unitAt(west));
 });
