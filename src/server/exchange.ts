@@ -211,7 +211,10 @@ export class Exchange {
     const { res } = this;
     this.#writeHead(status, contentType, headerLines);
     if (this.method === 'HEAD') {
-      res.endWithoutBody(typeof body === 'string' ? Buffer.byteLength(body) : body.length, close);
+      const sizeBytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+      // A size handed to the binary would make it wait for that many bytes, and drop the next request.
+      if (close) res.endWithoutBody(sizeBytes, true);
+      else res.writeHeader('Content-Length', String(sizeBytes)).endWithoutBody();
     } else if (status === 204 || status === 304) {
       // Any argument would become a Content-Length, which these must not have.
       res.endWithoutBody();

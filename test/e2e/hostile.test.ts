@@ -96,6 +96,16 @@ test('pipelined singles all answer, in order', async () => {
   for (const [i, answer] of answers.entries()) expect(answer.body).toContain(wanted[i]);
 });
 
+test('HEAD leaves the connection usable for the request behind it', async () => {
+  const url = '/v1/hexcodes/encode?lat=21.0288&lng=105.8525';
+  for (const path of [url, '/v1/hexcodes/encode?lat=x']) {
+    const heads = get(path).replace('GET', 'HEAD');
+    const text = String(await sendRaw(server.port, heads + get(url)));
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toHaveLength(2);
+    expect(text).toMatch(/"status":"OK"\}$/);
+  }
+});
+
 test('500 pipelined refusals all answer too', async () => {
   const requests = Array.from({ length: 500 }, (_, i) =>
     get(i % 2 ? '/v1/hexcodes/encode?lat=x' : '/nowhere'),
