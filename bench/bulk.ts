@@ -16,6 +16,7 @@ import { spread, spreadText, table } from './measure.js';
 
 const CORPUS_POINTS = 65_536;
 const USUAL_POINTS = 4096;
+const JSON_POINTS = 1024;
 const BODY_POINTS = 65_536;
 const LARGE_SCALE = 8;
 
@@ -278,6 +279,23 @@ function waysOf(library: Hexcodes, pairsDeg: Float64Array): Way[] {
       lineType,
       text(codes.slice(0, BODY_POINTS).map((code) => `{"hexcodes":"${code}"}`)),
       BODY_POINTS,
+    ),
+    stream(
+      `WebSocket JSON encode, ${JSON_POINTS} a frame`,
+      Buffer.from(
+        `{"seq":1,"op":"encode","points":[${of(JSON_POINTS).map((i) => `[${lat(i)},${lng(i)}]`)}]}`,
+      ),
+      JSON_POINTS,
+      8,
+      0,
+      false,
+    ),
+    http(
+      `HTTP JSON batch encode, ${USUAL_POINTS} items`,
+      '/v1/hexcodes/encode/batch',
+      'application/json',
+      Buffer.from(`{"points":[${of(USUAL_POINTS).map((i) => `[${lat(i)},${lng(i)}]`)}]}`),
+      USUAL_POINTS,
     ),
   ];
 }
