@@ -419,7 +419,10 @@ test('a full pool: frame status 3 or UNAVAILABLE for an open stream, 503 with Re
     const large = encodeFrame(1, pointsOf(1, 60_000));
     peer.send(large);
     expect([...(await peer.next()).payload]).toEqual([1, 1, 3, 0, 1, ...new Array(11).fill(0)]);
-    json.send(JSON.stringify({ seq: 1, op: 'encode', points: new Array(9000).fill([21, 105]) }), TEXT);
+    json.send(
+      JSON.stringify({ seq: 1, op: 'encode', points: new Array(9000).fill([21.00001, 105.00001]) }),
+      TEXT,
+    );
     expect(JSON.parse((await json.next()).payload.toString())).toMatchObject({
       seq: 1,
       status: 'UNAVAILABLE',
@@ -438,7 +441,7 @@ test('a full pool: frame status 3 or UNAVAILABLE for an open stream, 503 with Re
         headers: { 'X-API-Key': own.key, 'Content-Type': type },
         body,
       });
-    const points = JSON.stringify({ points: new Array(9000).fill([21, 105]) });
+    const points = JSON.stringify({ points: new Array(9000).fill([21.00001, 105.00001]) });
     for (const answer of [
       await post('batch', 'application/json', points),
       await post('bulk', 'text/csv', 'lat,lng\n1,2\n'),
