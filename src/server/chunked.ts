@@ -19,6 +19,8 @@ const HIGH_WATER_BYTES = 262_144;
 const ASKING_WRITE_BYTES = 256;
 const SHORTEST_ASK_MS = 4;
 const LONGEST_ASK_MS = 128;
+/** Well within the ten seconds of the transport's clock. */
+const ENDING_ASK_MS = 4000;
 
 const packed = Buffer.allocUnsafeSlow(MAX_WRITE_BYTES);
 
@@ -132,6 +134,14 @@ export class ChunkedAnswer {
 
   #ask(): void {
     if (this.#writable || this.#state === 'over') return;
+    if (this.#queuedBytes === 0 && this.#state === 'ending') {
+      // All is handed over and the body is complete, so the binary may watch the socket again: it will tell when it has
+      // sent what it holds. Stopping it for a moment sets its clock back.
+      this.res.pause();
+      this.res.resume();
+      this.#askTimer = setTimeout(() => this.guard(() => this.#ask()), ENDING_ASK_MS);
+      return;
+    }
     if (this.#queuedBytes > 0) {
       this.#write(ASKING_WRITE_BYTES);
     } else {

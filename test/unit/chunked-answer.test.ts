@@ -1,0 +1,88 @@
+// A chunked answer whose body reading is stopped: the binary is silent then, and the answer must get out all the same.
+import { expect, test } from 'vitest';
+import { ChunkedAnswer } from '#dist/server/chunked.js';
+import type { UwsResponse } from '#dist/server/uws.js';
+
+/** A socket that takes `room` bytes, and tells of room only while it is not paused. */
+class SocketOfTheBinary {
+  sizeBytes = 0;
+  ended = false;
+  room = 0;
+  #held = 0;
+  #paused = false;
+  #onWritable: () => boolean = () => true;
+
+  onWritable(handler: () => boolean): void {
+    this.#onWritable = handler;
+  }
+  cork(work: () => void): void {
+    this.#drain();
+    work();
+  }
+  write(bytes: Uint8Array): boolean {
+    this.#held += bytes.length;
+    this.#drain();
+    return this.#held === 0;
+  }
+  end(): void {
+    this.ended = true;
+  }
+  pause(): void {
+    this.#paused = true;
+  }
+  resume(): void {
+    this.#paused = false;
+    this.#tell();
+  }
+  /** The peer has read something. */
+  makeRoom(bytes: number): void {
+    this.room += bytes;
+    this.#tell();
+  }
+  #tell(): void {
+    if (this.#paused) return;
+    this.#drain();
+    if (this.#held === 0) setImmediate(() => this.#paused || this.#onWritable());
+  }
+  #drain(): void {
+    const taken = Math.min(this.room, this.#held);
+    this.#held -= taken;
+    this.room -= taken;
+    this.sizeBytes += taken;
+  }
+}
+
+function answerOn(socket: SocketOfTheBinary): { answer: ChunkedAnswer; finished: Promise<void> } {
+  let finish = (): void => {};
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const answer = new ChunkedAnswer(
+    socket as unknown as UwsResponse,
+    () => {},
+    () => {},
+    () => finish(),
+    (work) => work(),
+  );
+  return { answer, finished };
+}
+
+test.each([1, 100, 14_999, 15_000, 15_001, 70_000])(
+  '%i bytes go out although nobody tells of room',
+  async (size) => {
+    const socket = new SocketOfTheBinary();
+    const { answer, finished } = answerOn(socket);
+    answer.setReadingStopped(true);
+    answer.write(new Uint8Array(size));
+    answer.end();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect([socket.sizeBytes, socket.ended]).toEqual([0, false]);
+    // The peer begins to read, a little at a time.
+    const reading = setInterval(() => {
+      socket.makeRoom(20_000);
+    }, 1);
+    await finished;
+    clearInterval(reading);
+    expect([socket.sizeBytes, socket.ended]).toEqual([size, true]);
+  },
+);
