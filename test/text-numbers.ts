@@ -1,7 +1,7 @@
 // Decimal texts and doubles with every kind of difficulty, and what the kernel must make of them: Number's value and
 // String's text, to the bit and the byte. What the kernel leaves to the host is counted.
 import type { Kernel } from '#dist/kernel/kernel.js';
-import { textMemoryOf } from '#dist/kernel/text.js';
+import { type TextExports, textMemoryOf } from '#dist/kernel/text.js';
 
 const CSV_GRAMMAR = /^-?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 const JSON_GRAMMAR = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
@@ -13,6 +13,8 @@ export interface NumberCounts {
   read: number;
   /** Numbers by their grammar that are left to the host. */
   hard: number;
+  /** Rows whose coordinates both are the text. */
+  rows: number;
   printed: number;
   /** Doubles beyond the range of printing. */
   unprinted: number;
@@ -20,25 +22,56 @@ export interface NumberCounts {
 }
 
 export class NumberChecker {
-  readonly counts: NumberCounts = { read: 0, hard: 0, printed: 0, unprinted: 0, wrong: [] };
+  readonly counts: NumberCounts = { read: 0, hard: 0, rows: 0, printed: 0, unprinted: 0, wrong: [] };
   readonly #memory;
   readonly #bytes: Uint8Array;
+  readonly #kernel: Kernel;
+  readonly #kernelBytes: Uint8Array;
 
   constructor(kernel: Kernel) {
+    this.#kernel = kernel;
+    this.#kernelBytes = new Uint8Array(kernel.exports.memory.buffer);
     this.#memory = textMemoryOf(kernel);
     this.#bytes = this.#memory.block;
   }
 
-  /** Reads the text by both grammars. */
+  /** Reads the text by both grammars, alone and as the coordinates of rows. */
   read(text: string): void {
     this.#readAs(text, false, CSV_GRAMMAR);
     this.#readAs(text, true, JSON_GRAMMAR);
+    const { exports } = this.#memory;
+    exports.useCsvColumns(2, 0, 1, -1, 44);
+    this.#readRow(text, `${text},${text}`, exports.scanCsv, CSV_GRAMMAR);
+    this.#readRow(text, `[${text}, ${text}]`, exports.scanNdjson, JSON_GRAMMAR);
+    this.#readRow(text, `{"lat":${text},"lng":${text}}`, exports.scanNdjson, JSON_GRAMMAR);
+  }
+
+  /** A row whose two coordinates are both the text. */
+  #readRow(text: string, row: string, scan: TextExports['scanCsv'], grammar: RegExp): void {
+    const { blockAt, exports } = this.#memory;
+    this.#write(row);
+    const count = scan(blockAt, blockAt + row.length, 2, false, 13);
+    if (count !== 1) this.#note(row, `is ${count} rows`);
+    this.counts.rows++;
+    const rowAt = exports.ROWS.value as number;
+    const byte = (offset: number): number => this.#kernelBytes[rowAt + offset]!;
+    if (byte(27) !== 0 || this.#memory.hostRowCount > 0) {
+      if (byte(27) !== 0 && grammar.test(text)) this.#note(row, 'is refused');
+      return;
+    }
+    if (!grammar.test(text)) this.#note(row, 'is taken');
+    for (const place of [0, 1]) {
+      const value = this.#kernel.input[place]!;
+      if (!Object.is(value, Number(text))) this.#note(row, `is read as ${value}`);
+      const plainBytes = byte(20 + 2 * place) | (byte(21 + 2 * place) << 8);
+      if (plainBytes > 0 && String(value) !== text.slice(0, plainBytes))
+        this.#note(row, `prints as ${plainBytes} bytes of it`);
+    }
   }
 
   #readAs(text: string, json: boolean, grammar: RegExp): void {
     const { exports, blockAt } = this.#memory;
-    for (let i = 0; i < text.length; i++) this.#bytes[i] = text.charCodeAt(i);
-    this.#bytes[text.length] = 44;
+    this.#write(`${text},`);
     const value = exports.readNumber(blockAt, json);
     const kind = exports.numberKind.value as number;
     const isWhole = (exports.numberEnd.value as number) === blockAt + text.length;
@@ -54,6 +87,10 @@ export class NumberChecker {
     if (!Object.is(value, wanted)) this.#note(text, `read as ${value}`);
     if (exports.numberIsPlain.value && String(wanted) !== text)
       this.#note(text, 'is not what printing gives');
+  }
+
+  #write(text: string): void {
+    for (let i = 0; i < text.length; i++) this.#bytes[i] = text.charCodeAt(i);
   }
 
   print(value: number): void {
@@ -154,13 +191,18 @@ export const HARD_TEXTS = [
   ],
 ];
 
-/** One round: about 30 readings and 10 printings, from `random` numbers of [0, 1). */
+/** One round: about 32 readings and 10 printings, from `random` numbers of [0, 1). */
 export function checkRound(checker: NumberChecker, random: () => number): void {
   const upTo = (n: number): number => Math.floor(random() * n);
   const degrees = (random() - 0.5) * 360;
   checker.read(String(degrees));
   checker.read(degrees.toFixed(upTo(20)));
   checker.read(degrees.toPrecision(1 + upTo(25)));
+  // As positions are written mostly, and with one character that is another.
+  const usual = Math.abs(degrees).toFixed(upTo(15));
+  const changed = upTo(usual.length);
+  checker.read(usual);
+  checker.read(`${usual.slice(0, changed)}${'0123456789.eE+-x'[upTo(16)]}${usual.slice(changed + upTo(2))}`);
   checker.read(degrees.toExponential(upTo(18)));
   const digits = `${upTo(2 ** 31)}${upTo(2 ** 31)}${upTo(2 ** 31)}`.slice(0, 1 + upTo(28));
   checker.read(`${digits}e${upTo(700) - 350}`);

@@ -3,6 +3,7 @@
 // stands. Rows end at LF or CR LF outside quotes; rows without a byte are skipped.
 
 import { HARD_NUMBER, NOT_A_NUMBER, NUMBER, numberEnd, numberIsPlain, numberKind, readNumber, readSmallInteger } from "./parse";
+import { readDecimals, shapeAt, shapeBytes } from "./decimals";
 import { RESOLUTIONS } from "../memory";
 import { CARRIAGE_RETURN, CODE_NEEDS_ESCAPES, LINE_FEED, NO_RESOLUTION, ROW_INVALID_REQUEST } from "./rows";
 import { clearHostRows, leaveToHost, openRow, rowAt, storeCode, storeNoCode, storePoint } from "./rows";
@@ -12,29 +13,50 @@ const QUOTE: u32 = 34;
 /** Where the last scan stopped: the start of the first row that it did not take. */
 export let csvEnd: usize = 0;
 
-// The columns that matter, and the bounds of their fields in the row being scanned. Columns count from 0, -1 is absent.
 let columns: u32 = 0;
-let firstColumn: i32 = -1;
-let secondColumn: i32 = -1;
-let resolutionColumn: i32 = -1;
 let delimiter: u32 = 44;
-let firstStart: usize = 0;
-let firstEnd: usize = 0;
-let secondStart: usize = 0;
-let secondEnd: usize = 0;
-let resolutionStart: usize = 0;
-let resolutionEnd: usize = 0;
 /** The code's field held doubled quotes; a quoted field has no end. */
 let isDoubled: bool = false;
 let isUnclosed: bool = false;
 
-/** First and second are lat and lng, or the code and -1. */
-export function useCsvColumns(count: u32, first: i32, second: i32, resolution: i32, delimiterByte: u32): void {
+/** The columns that matter, ascending, as i32; what ends them is no column. Columns count from 0, -1 is absent. */
+const WANTED: usize = memory.data(4 * 4, 16);
+const NO_COLUMN: i32 = -1;
+/** u32 start and end of their fields in the row being scanned, in the same order. */
+const FOUND: usize = memory.data(4 * 8, 16);
+/** Where lat or the code, lng, and the resolution stand in FOUND. One that is absent has the last place, which nobody reads. */
+const LAST_PLACE: usize = 24;
+let first: usize = FOUND;
+let second: usize = FOUND;
+let own: usize = FOUND;
+let hasOwnResolution: bool = false;
+
+/** First and second are lat and lng, or the code and -1; two may be one column. */
+export function useCsvColumns(count: u32, firstColumn: i32, secondColumn: i32, resolutionColumn: i32, delimiterByte: u32): void {
   columns = count;
-  firstColumn = first;
-  secondColumn = second;
-  resolutionColumn = resolution;
   delimiter = delimiterByte;
+  hasOwnResolution = resolutionColumn >= 0;
+  memory.fill(WANTED, 255, 16);
+  memory.fill(FOUND, 0, 32);
+  let used: i32 = 0;
+  for (let column = -1; ; ) {
+    let next = <i32>0x7fffffff;
+    if (firstColumn > column) next = min(next, firstColumn);
+    if (secondColumn > column) next = min(next, secondColumn);
+    if (resolutionColumn > column) next = min(next, resolutionColumn);
+    if (next == 0x7fffffff) break;
+    store<i32>(WANTED + (<usize>used << 2), next);
+    column = next;
+    used++;
+  }
+  first = placeOf(firstColumn);
+  second = placeOf(secondColumn);
+  own = placeOf(resolutionColumn);
+}
+
+function placeOf(column: i32): usize {
+  for (let at: usize = 0; at < 3; at++) if (column >= 0 && load<i32>(WANTED + (at << 2)) == column) return FOUND + (at << 3);
+  return FOUND + LAST_PLACE;
 }
 
 /**
@@ -62,7 +84,8 @@ export function scanCsv(at: usize, end: usize, limit: u32, isDecode: bool, resol
     }
     const row = rowAt(index);
     openRow(row, p);
-    firstStart = firstEnd = secondStart = secondEnd = resolutionStart = resolutionEnd = 0;
+    let found: usize = 0;
+    let wanted = load<i32>(WANTED);
     isDoubled = false;
     isUnclosed = false;
     let column: i32 = 0;
@@ -79,14 +102,24 @@ export function scanCsv(at: usize, end: usize, limit: u32, isDecode: bool, resol
         mask &= mask - 1;
         const mark: u32 = load<u8>(place);
         if (mark == delimiter) {
-          noteField(column++, field, place);
+          if (column == wanted) {
+            found = noteField(found, field, place);
+            wanted = load<i32>(found >> 1, WANTED);
+          }
+          column++;
           field = place + 1;
         } else if (mark == 10) {
           feed = place;
-          noteField(column++, field, withoutReturn(field, place, end));
+          if (column == wanted) noteField(found, field, withoutReturn(field, place, end));
+          column++;
           break;
         } else if (place == field) {
-          next = quotedField(column++, field, end);
+          next = quotedField(column == wanted ? found : LAST_PLACE, field, end);
+          if (column == wanted) {
+            found += 8;
+            wanted = load<i32>(found >> 1, WANTED);
+          }
+          column++;
           if (load<u8>(next) == delimiter && next < end) field = ++next;
           else feed = next;
           break;
@@ -104,6 +137,7 @@ export function scanCsv(at: usize, end: usize, limit: u32, isDecode: bool, resol
     else takePoint(index, row, isOdd, resolution);
     index++;
   }
+  if (!isDecode) readDecimals(index);
   csvEnd = min(p, end);
   return index;
 }
@@ -117,28 +151,19 @@ function withoutReturn(from: usize, feed: usize, end: usize): usize {
 
 // @ts-ignore: decorator
 @inline
-function noteField(column: i32, start: usize, end: usize): void {
-  if (column == firstColumn) {
-    firstStart = start;
-    firstEnd = end;
-  } else if (column == secondColumn) {
-    secondStart = start;
-    secondEnd = end;
-  }
-  if (column == resolutionColumn) {
-    resolutionStart = start;
-    resolutionEnd = end;
-  }
+function noteField(found: usize, start: usize, end: usize): usize {
+  store<u32>(found, <u32>start, FOUND);
+  store<u32>(found, <u32>end, FOUND + 4);
+  return found + 8;
 }
 
 /** Notes the field that starts with the quote at `field`; returns the place of the delimiter or line feed behind it. */
-function quotedField(column: i32, field: usize, end: usize): usize {
+function quotedField(place: usize, field: usize, end: usize): usize {
   let p = field + 1;
   let hasDoubled = false;
   for (; ; p++) {
     if (p >= end) {
       isUnclosed = true;
-      noteField(column, field, end);
       return end;
     }
     if (load<u8>(p) != QUOTE) continue;
@@ -151,10 +176,10 @@ function quotedField(column: i32, field: usize, end: usize): usize {
   while (stop < end && load<u8>(stop) != delimiter && load<u8>(stop) != 10) stop++;
   const textEnd = stop < end && load<u8>(stop) == 10 ? withoutReturn(after, stop, end) : stop;
   if (textEnd == after) {
-    noteField(column, field + 1, p);
-    if (hasDoubled && column == firstColumn) isDoubled = true;
+    noteField(place, field + 1, p);
+    if (hasDoubled && FOUND + place == first) isDoubled = true;
   } else {
-    noteField(column, field, textEnd);
+    noteField(place, field, textEnd);
   }
   return stop;
 }
@@ -162,17 +187,30 @@ function quotedField(column: i32, field: usize, end: usize): usize {
 // @ts-ignore: decorator
 @inline
 function takePoint(index: u32, row: usize, isOdd: bool, resolution: u32): void {
-  if (resolutionColumn >= 0) {
-    if (isOdd) {
-      resolution = NO_RESOLUTION;
-    } else if (resolutionStart != resolutionEnd) {
-      resolution = readSmallInteger(resolutionStart, resolutionEnd, 15);
-    }
+  if (hasOwnResolution) {
+    if (isOdd) resolution = NO_RESOLUTION;
+    else if (load<u32>(own) != load<u32>(own, 4)) resolution = readSmallInteger(load<u32>(own), load<u32>(own, 4), 15);
     store<u8>(RESOLUTIONS + <usize>index, <u8>resolution);
   }
   store<u8>(row, <u8>resolution, 26);
+  // A row with too few fields may leave those of the row before in FOUND.
   if (isOdd) {
     refuse(index, row);
+    return;
+  }
+  const firstStart = <usize>load<u32>(first);
+  const firstEnd = <usize>load<u32>(first, 4);
+  const secondStart = <usize>load<u32>(second);
+  const secondEnd = <usize>load<u32>(second, 4);
+  store<u32>(row, <u32>firstStart, 8);
+  store<u32>(row, <u32>secondStart, 12);
+  const latShape = shapeAt(firstStart);
+  const lngShape = shapeAt(secondStart);
+  if (
+    latShape && lngShape && resolution != NO_RESOLUTION &&
+    firstStart + shapeBytes(latShape) == firstEnd && secondStart + shapeBytes(lngShape) == secondEnd
+  ) {
+    store<u16>(row, <u16>(latShape | lngShape << 8), 29);
     return;
   }
   const latDeg = readNumber(firstStart, false);
@@ -181,8 +219,6 @@ function takePoint(index: u32, row: usize, isOdd: bool, resolution: u32): void {
   const lngDeg = readNumber(secondStart, false);
   const secondKind = numberEnd == secondEnd ? numberKind : NOT_A_NUMBER;
   if (secondKind == NUMBER && numberIsPlain) store<u16>(row, <u16>(secondEnd - secondStart), 22);
-  store<u32>(row, <u32>firstStart, 8);
-  store<u32>(row, <u32>secondStart, 12);
   storePoint(index, latDeg, lngDeg);
   kind |= secondKind;
   if (kind == NUMBER && resolution != NO_RESOLUTION) return;
@@ -205,9 +241,11 @@ function refuse(index: u32, row: usize): void {
 @inline
 function takeCode(index: u32, row: usize, isOdd: bool): void {
   store<u8>(row, <u8>NO_RESOLUTION, 26);
+  const firstStart: usize = isOdd ? <usize>0 : load<u32>(first);
+  const firstEnd: usize = isOdd ? <usize>0 : load<u32>(first, 4);
   store<u32>(row, <u32>firstStart, 8);
   store<u32>(row, <u32>firstEnd, 12);
-  if (isOdd || firstStart == firstEnd) {
+  if (firstStart == firstEnd) {
     store<u8>(row, <u8>ROW_INVALID_REQUEST, 27);
     storeNoCode(index);
     return;

@@ -4,6 +4,7 @@
 
 import { NOT_A_NUMBER, NUMBER, isDigit, numberEnd, numberIsPlain, numberKind, readNumber } from "./parse";
 import { afterSpace, isSpace, skipString, skipValue, stringHasEscapes, stringUnits, useFeedAsSpace } from "./json-values";
+import { readDecimals, shapeAt, shapeBytes } from "./decimals";
 import { INPUT, RESOLUTIONS } from "../memory";
 import { NO_RESOLUTION, clearHostRows, leaveToHost, openRow, rowAt, storeCode, storeNoCode, storePoint } from "./rows";
 
@@ -23,6 +24,11 @@ export const JSON_BROKEN: u32 = 2;
 
 const KEY_LAT: u32 = 0x2274616c; // lat"
 const KEY_LNG: u32 = 0x22676e6c; // lng"
+const FIVE_BYTES: u64 = 0xffffffffff;
+const SEVEN_BYTES: u64 = 0xffffffffffffff;
+const LAT_FIRST: u64 = 0x3a2274616c227b; // {"lat":
+const LAT_MEMBER: u64 = 0x3a2274616c; // lat":
+const LNG_NEXT: u64 = 0x3a22676e6c222c; // ,"lng":
 const KEY_ID: u32 = 0x00226469; // id"
 const KEY_HEXCODES: u64 = 0x7365646f63786568;
 const KEY_RESO: u32 = 0x6f736572;
@@ -39,27 +45,32 @@ export function scanNdjson(at: usize, end: usize, limit: u32, isDecode: bool, re
   let index: u32 = 0;
   let p = at;
   while (p < end && index < limit) {
+    if (!isDecode && (load<u64>(p) & SEVEN_BYTES) == LAT_FIRST) {
+      const feed = usualItem(index, p, resolution);
+      if (feed) {
+        p = feed + 1;
+        index++;
+        continue;
+      }
+    }
     while (isBlank(load<u8>(p))) p++;
     if (load<u8>(p) == 10) {
       p++;
       continue;
     }
+    // Where the next line starts does not wait for what is read of this one.
+    const feed = lineEnd(p);
     const row = rowAt(index);
     openRow(row, p);
     store<u8>(row, <u8>resolution, 26);
-    let feed = isDecode ? decodeItem(index, row, p) : encodeItem(index, row, p, resolution);
-    if (feed) {
-      while (isBlank(load<u8>(feed))) feed++;
-      if (load<u8>(feed) != 10 || feed - p > MAX_ITEM_BYTES) feed = 0;
-    }
-    if (!feed) {
-      feed = lineEnd(p);
-      leaveItem(index, row, isDecode);
-    }
+    let after = isDecode ? decodeItem(index, row, p) : encodeItem(index, row, p, resolution);
+    if (after) while (isBlank(load<u8>(after))) after++;
+    if (after != feed || feed - p > MAX_ITEM_BYTES) leaveItem(index, row, isDecode);
     store<u32>(row, <u32>feed, 4);
     p = feed + 1;
     index++;
   }
+  if (!isDecode) readDecimals(index);
   jsonEnd = min(p, end);
   return index;
 }
@@ -117,8 +128,33 @@ export function scanArray(at: usize, end: usize, limit: u32, isDecode: bool, res
       break;
     }
   }
+  if (!isDecode) readDecimals(index);
   jsonEnd = p;
   return index;
+}
+
+/** A line that begins as most do and is {"lat":…,"lng":…} with nothing else: its end; 0 if it is another. */
+// @ts-ignore: decorator
+@inline
+function usualItem(index: u32, p: usize, resolution: u32): usize {
+  const feed = lineEnd(p);
+  const lat = p + 7;
+  const latShape = shapeAt(lat);
+  const next = lat + <usize>shapeBytes(latShape);
+  const lng = next + 7;
+  const lngShape = shapeAt(lng);
+  if (latShape == 0 || lngShape == 0 || (load<u64>(next) & SEVEN_BYTES) != LNG_NEXT) return 0;
+  const close = lng + <usize>shapeBytes(lngShape);
+  if (close + 1 != feed || load<u8>(close) != 125) return 0;
+  const row = rowAt(index);
+  store<u32>(row, <u32>p);
+  store<u32>(row, <u32>feed, 4);
+  store<u32>(row, <u32>lat, 8);
+  store<u32>(row, <u32>lng, 12);
+  store<u64>(row, 0, 16);
+  store<u64>(row, <u64>(resolution << 16) | <u64>(latShape | lngShape << 8) << 40, 24);
+  store<u8>(RESOLUTIONS + <usize>index, <u8>resolution);
+  return feed;
 }
 
 /** White space within a line. */
@@ -128,6 +164,8 @@ function isBlank(byte: u32): bool {
   return byte == 32 || byte == 9 || byte == 13;
 }
 
+// @ts-ignore: decorator
+@inline
 function lineEnd(p: usize): usize {
   const feeds = i8x16.splat(10);
   while (true) {
@@ -170,6 +208,8 @@ function leaveItem(index: u32, row: usize, isDecode: bool): void {
   leaveToHost(index, row);
 }
 
+// @ts-ignore: decorator
+@inline
 function encodeItem(index: u32, row: usize, p: usize, resolution: u32): usize {
   store<u8>(RESOLUTIONS + <usize>index, <u8>resolution);
   let byte: u32 = load<u8>(p);
@@ -188,8 +228,23 @@ function encodeItem(index: u32, row: usize, p: usize, resolution: u32): usize {
   do {
     p = afterSpace(p + 1);
     if (load<u8>(p) != 34) return 0;
-    const key = load<u32>(p, 1);
+    const name = load<u64>(p, 1);
+    const key = <u32>name;
     let member: u32 = 0;
+    // Mostly a position's two members follow each other, and no space is between them.
+    if ((name & FIVE_BYTES) == LAT_MEMBER && !(seen & 3)) {
+      p = coordinate(index, row, p + 6, 0);
+      if (!p) return 0;
+      seen |= 1;
+      if ((load<u64>(p) & SEVEN_BYTES) == LNG_NEXT) {
+        p = coordinate(index, row, p + 7, 1);
+        if (!p) return 0;
+        seen |= 2;
+      }
+      p = afterSpace(p);
+      byte = load<u8>(p);
+      continue;
+    }
     if (key == KEY_LAT) {
       member = 1;
       p += 5;
@@ -270,10 +325,15 @@ function otherKey(p: usize): usize {
 // @ts-ignore: decorator
 @inline
 function coordinate(index: u32, row: usize, p: usize, place: usize): usize {
+  store<u32>(row + (place << 2), <u32>p, 8);
+  const shape = shapeAt(p);
+  if (shape) {
+    store<u8>(row + place, <u8>shape, 29);
+    return p + shapeBytes(shape);
+  }
   const value = readNumber(p, true);
   if (numberKind != NUMBER) return 0;
   store<f64>(pointAt(index) + (place << 3), value);
-  store<u32>(row + (place << 2), <u32>p, 8);
   if (numberIsPlain) store<u16>(row + (place << 1), <u16>(numberEnd - p), 20);
   return numberEnd;
 }

@@ -5,12 +5,14 @@
 //    8  u32  first        start of the text of lat, or of the code
 //   12  u32  second       start of the text of lng, or the code's end
 //   16  u32  id           start of the id's JSON text
-//   20  u16  firstBytes   of lat's text where it is what printing would give, else 0
+//   20  u16  firstBytes   of lat's text that printing would give again, else 0
 //   22  u16  secondBytes  likewise of lng
 //   24  u16  idBytes      0: no id
 //   26  u8   resolution   as understood, NO_RESOLUTION if not
 //   27  u8   status       OK, or what scanning already decided
 //   28  u8   flags
+//   29  u8   latShape     of lat's text where decimals.ts reads it, else 0
+//   30  u8   lngShape     likewise of lng
 //
 // Numbers go to INPUT (and RESOLUTIONS), codes to INPUT as records.
 

@@ -1,0 +1,133 @@
+// Coordinates as they usually stand: one to three digits, the first not zero, a point, more digits, all within
+// one vector. Scanning only notes the shape of such a text, so that it need not wait for the number; then the numbers of
+// all rows are made, both of a row at once. Every other text is read by parse.ts.
+
+import { INPUT } from "../memory";
+import { TENS } from "./powers";
+import { numberEnd, numberIsPlain, readNumber } from "./parse";
+import { rowAt } from "./rows";
+
+/** Digits before the point (1 to 3) << 4 | bytes of the text, 3 to 15; 0: another text. */
+const MAX_WHOLE_DIGITS: u32 = 3;
+const MAX_BYTES: u32 = 15;
+const SIZE_MASK: u32 = 15;
+
+/** Shape × 16 → for each of sixteen digits, the last one last, its place in the text; 255 where there is none. */
+const PLACES: usize = memory.data(4 * 256, 16);
+
+for (let whole: u32 = 1; whole <= MAX_WHOLE_DIGITS; whole++) {
+  for (let size = whole + 2; size <= MAX_BYTES; size++) {
+    const places = PLACES + ((whole << 4 | size) << 4);
+    memory.fill(places, 255, 16);
+    let lane: u32 = 16;
+    for (let place = size; place-- > 0; ) if (place != whole) store<u8>(places + --lane, <u8>place);
+  }
+}
+
+/** Vectors of one number each: as literals they would be built anew at every use. */
+const VECTORS: usize = memory.data(8 * 16, 16);
+/** Adding this lifts digits, and nothing else, to LOWEST_DIGIT and above, as signed bytes. */
+const LIFT: usize = VECTORS;
+const LOWEST_DIGIT: usize = VECTORS + 16;
+const ZEROS: usize = VECTORS + 32;
+const LOW_BYTES: usize = VECTORS + 48;
+const TENS_8: usize = VECTORS + 64;
+const HUNDREDS: usize = VECTORS + 80;
+const TEN_THOUSANDS: usize = VECTORS + 96;
+const HUNDRED_MILLIONS: usize = VECTORS + 112;
+
+memory.fill(LIFT, 127 - 57, 16);
+memory.fill(LOWEST_DIGIT, 127 - 9, 16);
+memory.fill(ZEROS, 48, 16);
+v128.store(LOW_BYTES, i16x8.splat(255));
+v128.store(TENS_8, i16x8.splat(10));
+v128.store(HUNDREDS, i16x8(100, 1, 100, 1, 100, 1, 100, 1));
+v128.store(TEN_THOUSANDS, i16x8(10000, 1, 10000, 1, 10000, 1, 10000, 1));
+v128.store(HUNDRED_MILLIONS, f64x2.splat(100000000));
+
+/**
+ * The shape of the number at `at`; 0 if readNumber must read it. What follows it is the caller's to look at: an exponent
+ * makes it another number.
+ */
+// @ts-ignore: decorator
+@inline
+export function shapeAt(at: usize): u32 {
+  const lifted = i8x16.add(v128.load(at), v128.load(LIFT));
+  const others = <u32>i8x16.bitmask(i8x16.lt_s(lifted, v128.load(LOWEST_DIGIT)));
+  const whole = ctz(others);
+  if (whole - 1 >= MAX_WHOLE_DIGITS) return 0;
+  if (load<u8>(at + whole) != 46 || load<u8>(at) == 48) return 0;
+  const size = ctz(others & (others - 1));
+  return size - whole - 2 <= MAX_BYTES ? whole << 4 | size : 0;
+}
+
+// @ts-ignore: decorator
+@inline
+export function shapeBytes(shape: u32): u32 {
+  return shape & SIZE_MASK;
+}
+
+/** The sixteen digits of a text of this shape as eight numbers of two. */
+// @ts-ignore: decorator
+@inline
+function digitsOf(at: usize, shape: u32): v128 {
+  return i8x16.sub_sat_u(i8x16.swizzle(v128.load(at), v128.load(PLACES + (shape << 4))), v128.load(ZEROS));
+}
+
+// @ts-ignore: decorator
+@inline
+function foursOf(digits: v128): v128 {
+  const pairs = i16x8.add(
+    i16x8.mul(v128.and(digits, v128.load(LOW_BYTES)), v128.load(TENS_8)),
+    i16x8.shr_u(digits, 8),
+  );
+  return i32x4.dot_i16x8_s(pairs, v128.load(HUNDREDS));
+}
+
+/** How many bytes of the text printing would give again: zeros at its end are dropped, and a point before nothing. */
+// @ts-ignore: decorator
+@inline
+function plainBytes(digits: v128, shape: u32): u32 {
+  const used = <u32>i8x16.bitmask(i8x16.ne(digits, i64x2.splat(0)));
+  const size = shape & SIZE_MASK;
+  const whole = shape >> 4;
+  const left = size + 16 - clz(used);
+  return left > whole + 1 ? left : whole;
+}
+
+/** Makes the numbers of the rows whose shapes were noted. */
+export function readDecimals(count: u32): void {
+  let point = INPUT;
+  for (let row = rowAt(0), end = rowAt(count); row < end; row += 32, point += 16) {
+    const shapes: u32 = load<u16>(row, 29);
+    if (!shapes) continue;
+    const latShape = shapes & 255;
+    const lngShape = shapes >> 8;
+    if (latShape == 0 || lngShape == 0) {
+      readOne(row, point, latShape ? 0 : 1);
+      continue;
+    }
+    const lat = digitsOf(load<u32>(row, 8), latShape);
+    const lng = digitsOf(load<u32>(row, 12), lngShape);
+    const eights = i32x4.dot_i16x8_s(i16x8.narrow_i32x4_s(foursOf(lat), foursOf(lng)), v128.load(TEN_THOUSANDS));
+    // At most 14 digits, and 13 behind the point: all operands are exact, so IEEE rounds once.
+    const digits = f64x2.add(
+      f64x2.mul(f64x2.convert_low_i32x4_s(v128.shuffle<i32>(eights, eights, 0, 2, 0, 2)), v128.load(HUNDRED_MILLIONS)),
+      f64x2.convert_low_i32x4_s(v128.shuffle<i32>(eights, eights, 1, 3, 1, 3)),
+    );
+    const tens = v128.load64_lane(
+      TENS + (<usize>((lngShape & SIZE_MASK) - (lngShape >> 4) - 1) << 3),
+      v128.load64_zero(TENS + (<usize>((latShape & SIZE_MASK) - (latShape >> 4) - 1) << 3)),
+      1,
+    );
+    v128.store(point, f64x2.div(digits, tens));
+    store<u16>(row, <u16>plainBytes(lat, latShape), 20);
+    store<u16>(row, <u16>plainBytes(lng, lngShape), 22);
+  }
+}
+
+/** One number of a row whose other number is no such decimal. */
+function readOne(row: usize, point: usize, place: usize): void {
+  store<f64>(point + (place << 3), readNumber(load<u32>(row + (place << 2), 8), true));
+  if (numberIsPlain) store<u16>(row + (place << 1), <u16>(numberEnd - load<u32>(row + (place << 2), 8)), 20);
+}
