@@ -1,4 +1,4 @@
-// `npm run bench -- bulk [--rounds 7] [--points 200000]`: server CPU of one point by every bulk way in, against the
+// `npm run bench -- bulk [--rounds 7] [--points 200000] [--only NAME]`: server CPU of one point by every bulk way in, against the
 // kernel alone and a uWS echo of the same bytes; then the pool on large jobs against one worker. Servers are processes
 // of their own on one core, the load on another; rounds are interleaved.
 import { type ChildProcess, execFileSync, fork } from 'node:child_process';
@@ -72,13 +72,17 @@ function pin(pid: number, core: number): void {
 export default async function benchBulk(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
-    options: { rounds: { type: 'string', default: '7' }, points: { type: 'string', default: '200000' } },
+    options: {
+      rounds: { type: 'string', default: '7' },
+      points: { type: 'string', default: '200000' },
+      only: { type: 'string', default: '' },
+    },
   });
   const rounds = Number(values.rounds);
   const smallPoints = Number(values.points);
   const library = await Hexcodes.load();
   const pairsDeg = makeCorpora(library.kernel, readFileSync('data/index.bin'), CORPUS_POINTS).land;
-  const pool = await poolAgainstOneWorker(pairsDeg, rounds);
+  const pool = values.only === '' ? await poolAgainstOneWorker(pairsDeg, rounds) : { text: '' };
   pin(process.pid, 1);
   const [kernel, echo, ours] = [
     await Peer.start('kernel'),
@@ -89,6 +93,7 @@ export default async function benchBulk(args: string[]): Promise<void> {
   const rows: string[][] = [];
   const nanosOfRounds: Record<string, Record<string, number[]>> = {};
   for (const way of waysOf(library, pairsDeg)) {
+    if (!way.name.includes(values.only)) continue;
     const nanos = { kernel: [] as number[], echo: [] as number[], hexcodes: [] as number[] };
     const perSecond: number[] = [];
     const echoPerSecond: number[] = [];
