@@ -52,13 +52,27 @@ v128.store(HUNDRED_MILLIONS, f64x2.splat(100000000));
 // @ts-ignore: decorator
 @inline
 export function shapeAt(at: usize): u32 {
-  const lifted = i8x16.add(v128.load(at), v128.load(LIFT));
-  const others = <u32>i8x16.bitmask(i8x16.lt_s(lifted, v128.load(LOWEST_DIGIT)));
+  const others = otherThanDigits(at);
   const whole = ctz(others);
   if (whole - 1 >= MAX_WHOLE_DIGITS) return 0;
   if (load<u8>(at + whole) != 46 || load<u8>(at) == 48) return 0;
   const size = ctz(others & (others - 1));
   return size - whole - 2 <= MAX_BYTES ? whole << 4 | size : 0;
+}
+
+/** How many digits stand at `at`; 0 if more than fifteen do. */
+// @ts-ignore: decorator
+@inline
+export function digitsAt(at: usize): u32 {
+  const size = ctz(otherThanDigits(at));
+  return size <= MAX_BYTES ? size : 0;
+}
+
+/** A bit for each of sixteen bytes that is no digit. */
+// @ts-ignore: decorator
+@inline
+function otherThanDigits(at: usize): u32 {
+  return i8x16.bitmask(i8x16.lt_s(i8x16.add(v128.load(at), v128.load(LIFT)), v128.load(LOWEST_DIGIT)));
 }
 
 // @ts-ignore: decorator

@@ -4,7 +4,7 @@
 
 import { NOT_A_NUMBER, NUMBER, isDigit, numberEnd, numberIsPlain, numberKind, readNumber } from "./parse";
 import { afterSpace, isSpace, skipString, skipValue, stringHasEscapes, stringUnits, useFeedAsSpace } from "./json-values";
-import { readDecimals, shapeAt, shapeBytes } from "./decimals";
+import { digitsAt, readDecimals, shapeAt, shapeBytes } from "./decimals";
 import { INPUT, RESOLUTIONS } from "../memory";
 import { NO_RESOLUTION, clearHostRows, leaveToHost, openRow, rowAt, storeCode, storeNoCode, storePoint } from "./rows";
 
@@ -26,6 +26,10 @@ const KEY_LAT: u32 = 0x2274616c; // lat"
 const KEY_LNG: u32 = 0x22676e6c; // lng"
 const FIVE_BYTES: u64 = 0xffffffffff;
 const SEVEN_BYTES: u64 = 0xffffffffffffff;
+const SIX_BYTES: u64 = 0xffffffffffff;
+const ID_FIRST: u64 = 0x3a226469227b; // {"id":
+const ID_NEXT: u64 = 0x3a226469222c; // ,"id":
+const LAT_NEXT: u64 = 0x3a2274616c222c; // ,"lat":
 const LAT_FIRST: u64 = 0x3a2274616c227b; // {"lat":
 const LAT_MEMBER: u64 = 0x3a2274616c; // lat":
 const LNG_NEXT: u64 = 0x3a22676e6c222c; // ,"lng":
@@ -45,7 +49,7 @@ export function scanNdjson(at: usize, end: usize, limit: u32, isDecode: bool, re
   let index: u32 = 0;
   let p = at;
   while (p < end && index < limit) {
-    if (!isDecode && (load<u64>(p) & SEVEN_BYTES) == LAT_FIRST) {
+    if (!isDecode) {
       const feed = usualItem(index, p, resolution);
       if (feed) {
         p = feed + 1;
@@ -133,28 +137,65 @@ export function scanArray(at: usize, end: usize, limit: u32, isDecode: bool, res
   return index;
 }
 
-/** A line that begins as most do and is {"lat":…,"lng":…} with nothing else: its end; 0 if it is another. */
+/** A line as most are, {"lat":…,"lng":…} with an id before, behind or nowhere: its end; 0 if it is another. */
 // @ts-ignore: decorator
 @inline
 function usualItem(index: u32, p: usize, resolution: u32): usize {
-  const feed = lineEnd(p);
-  const lat = p + 7;
+  let lat = p + 7;
+  let id: usize = 0;
+  let idBytes: usize = 0;
+  const head = load<u64>(p);
+  if ((head & SEVEN_BYTES) != LAT_FIRST) {
+    if ((head & SIX_BYTES) != ID_FIRST) return 0;
+    id = p + 6;
+    idBytes = usualIdBytes(id);
+    if (idBytes == 0 || (load<u64>(id + idBytes) & SEVEN_BYTES) != LAT_NEXT) return 0;
+    lat = id + idBytes + 7;
+  }
+  // Where the next line starts does not wait for what is read of this one.
+  const feed = lineEnd(lat);
   const latShape = shapeAt(lat);
   const next = lat + <usize>shapeBytes(latShape);
   const lng = next + 7;
   const lngShape = shapeAt(lng);
   if (latShape == 0 || lngShape == 0 || (load<u64>(next) & SEVEN_BYTES) != LNG_NEXT) return 0;
-  const close = lng + <usize>shapeBytes(lngShape);
+  let close = lng + <usize>shapeBytes(lngShape);
+  if (id == 0 && (load<u64>(close) & SIX_BYTES) == ID_NEXT) {
+    id = close + 6;
+    idBytes = usualIdBytes(id);
+    close = id + idBytes;
+    if (idBytes == 0) return 0;
+  }
   if (close + 1 != feed || load<u8>(close) != 125) return 0;
   const row = rowAt(index);
   store<u32>(row, <u32>p);
   store<u32>(row, <u32>feed, 4);
   store<u32>(row, <u32>lat, 8);
   store<u32>(row, <u32>lng, 12);
-  store<u64>(row, 0, 16);
-  store<u64>(row, <u64>(resolution << 16) | <u64>(latShape | lngShape << 8) << 40, 24);
+  store<u32>(row, <u32>id, 16);
+  store<u32>(row, 0, 20);
+  store<u64>(row, <u64>(<u32>idBytes | resolution << 16) | <u64>(latShape | lngShape << 8) << 40, 24);
   store<u8>(RESOLUTIONS + <usize>index, <u8>resolution);
   return feed;
+}
+
+/** Bytes of an id that is a short string of ASCII without escapes, or a whole number; 0 if it is another. */
+// @ts-ignore: decorator
+@inline
+function usualIdBytes(id: usize): usize {
+  const first: u32 = load<u8>(id);
+  if (first == 34) {
+    const text = v128.load(id, 1);
+    const odd = v128.or(
+      i8x16.lt_s(text, i8x16.splat(32)),
+      v128.or(i8x16.eq(text, i8x16.splat(34)), i8x16.eq(text, i8x16.splat(92))),
+    );
+    const stop = <usize>ctz(i8x16.bitmask(odd));
+    if (stop >= 16 || load<u8>(id + 1 + stop) != 34) return 0;
+    return stop + 2;
+  }
+  const size = digitsAt(id);
+  return first == 48 && size > 1 ? 0 : size;
 }
 
 /** White space within a line. */

@@ -74,6 +74,12 @@ const idText = fc.constantFrom(
   '"Phố"',
   '1e400',
 );
+/** As most write them, and what is nearly so. */
+const plainId = fc.oneof(
+  fc.string({ unit: fc.constantFrom(...'aZ09-_ :.,}{"\\'), maxLength: 18 }).map((text) => `"${text}"`),
+  fc.string({ unit: fc.constantFrom('0', '1', '9'), maxLength: 18 }),
+  fc.constantFrom('"a\tb"', '"\u007f"', '"é"', '-3', '1.5', '1e3', 'true', '{}', '[7]', '7 '),
+);
 const longId = fc.constantFrom(
   `"${'x'.repeat(128)}"`,
   `"${'x'.repeat(129)}"`,
@@ -110,6 +116,8 @@ export const item = fc.oneof(
     .tuple(fc.array(member, { maxLength: 6 }), space)
     .map(([members, s]) => `{${s}${members.map(([k, v]) => `${k}${s}:${s}${v}`).join(`${s},${s}`)}${s}}`),
   point.map(([lat, lng]) => `{"lat":${lat},"lng":${lng}}`),
+  fc.tuple(point, plainId).map(([[lat, lng], id]) => `{"id":${id},"lat":${lat},"lng":${lng}}`),
+  fc.tuple(point, plainId).map(([[lat, lng], id]) => `{"lat":${lat},"lng":${lng},"id":${id}}`),
   fc.tuple(point, idText).map(([[lat, lng], id]) => `{"lng": ${lng}, "lat": ${lat}, "id": ${id}}`),
   fc.tuple(point, space).map(([[lat, lng], s]) => `[${s}${lat}${s},${s}${lng}${s}]`),
   codeText,
