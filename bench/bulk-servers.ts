@@ -89,33 +89,34 @@ const STARTERS: Record<BulkProcess, () => Promise<number>> = {
   },
 
   kernel: async () => {
-    const { kernel } = await Hexcodes.load();
+    const library = await Hexcodes.load();
+    const { kernel } = library;
+    const { capacity, input, inputBytes, output, exports } = kernel;
     process.on('message', (work: KernelWork | 'cpu') => {
       if (work === 'cpu') return;
-      const { capacity, input, inputBytes, output, exports } = kernel;
-      const pairsDeg = new Float64Array(work.pairsDeg);
-      for (let done = 0; done < work.points; done += capacity) {
-        const from = (done * 2) % (pairsDeg.length - 2 * capacity + 1);
-        input.set(pairsDeg.subarray(from, from + 2 * capacity));
-        if (work.operation === 'encode') exports.encodeBatch(capacity, 13);
-        else if (done === 0) {
+      const { operation, points, pairsDeg } = work;
+      const records = operation === 'decode' ? recordsOf(pairsDeg) : undefined;
+      const blocks = Math.floor(pairsDeg.length / (2 * capacity));
+      for (let done = 0, block = 0; done < points; done += capacity, block = (block + 1) % blocks) {
+        if (records === undefined) {
+          input.set(pairsDeg.subarray(2 * capacity * block, 2 * capacity * (block + 1)));
           exports.encodeBatch(capacity, 13);
-          inputBytes.set(output);
-        } else exports.decodeBatch(capacity);
-        if (work.operation === 'decode') inputBytes.set(records(kernel.output, done, inputBytes.length));
+        } else {
+          inputBytes.set(records.subarray(output.length * block, output.length * (block + 1)));
+          exports.decodeBatch(capacity);
+        }
       }
       process.send?.({ done: true });
     });
+
+    let kept: Uint8Array | undefined;
+    function recordsOf(pairsDeg: Float64Array): Uint8Array {
+      kept ??= library.encodeBatch(pairsDeg);
+      return kept;
+    }
     return 1;
   },
 };
-
-let kept: Uint8Array | undefined;
-/** The records of the first block, decoded again and again. */
-function records(output: Uint8Array, done: number, sizeBytes: number): Uint8Array {
-  if (done === 0) kept = output.slice(0, sizeBytes);
-  return kept as Uint8Array;
-}
 
 process.on('message', (what) => {
   if (what !== 'cpu') return;

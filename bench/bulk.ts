@@ -18,7 +18,7 @@ const CORPUS_POINTS = 65_536;
 const USUAL_POINTS = 4096;
 const JSON_POINTS = 1024;
 const BODY_POINTS = 65_536;
-const LARGE_SCALE = 8;
+const LARGE_SCALE = 32;
 
 /** One way in: what a process must do for `points` points; the same bytes for the echo. */
 interface Way {
@@ -30,6 +30,8 @@ interface Way {
   /** Resolves to the points that were answered: at least `points`. */
   run(port: number, points: number, isEcho: boolean): Promise<number>;
   readonly hasEcho: boolean;
+  /** The service has all cores and so its workers; else it is bound to one, where it does without. */
+  readonly isOnAllCores?: boolean;
 }
 
 class Peer {
@@ -38,13 +40,13 @@ class Peer {
     readonly port: number,
   ) {}
 
-  static async start(kind: BulkProcess): Promise<Peer> {
+  static async start(kind: BulkProcess, isBound = true): Promise<Peer> {
     const child = fork(new URL('./bulk-servers.js', import.meta.url), [kind], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       serialization: 'advanced',
     });
     const [{ port }] = (await once(child, 'message')) as [{ port: number }];
-    pin(child.pid as number, 0);
+    if (isBound) pin(child.pid as number, 0);
     return new Peer(child, port);
   }
 
@@ -84,10 +86,11 @@ export default async function benchBulk(args: string[]): Promise<void> {
   const pairsDeg = makeCorpora(library.kernel, readFileSync('data/index.bin'), CORPUS_POINTS).land;
   const pool = values.only === '' ? await poolAgainstOneWorker(pairsDeg, rounds) : { text: '' };
   pin(process.pid, 1);
-  const [kernel, echo, ours] = [
+  const [kernel, echo, onOneCore, onAllCores] = [
     await Peer.start('kernel'),
     await Peer.start('echo'),
     await Peer.start('hexcodes'),
+    await Peer.start('hexcodes', false),
   ];
 
   const rows: string[][] = [];
@@ -98,6 +101,7 @@ export default async function benchBulk(args: string[]): Promise<void> {
     const perSecond: number[] = [];
     const echoPerSecond: number[] = [];
     const points = smallPoints * way.scale;
+    const ours = way.isOnAllCores ? onAllCores : onOneCore;
     for (let round = -1; round < rounds; round++) {
       const cost = async (peer: Peer, run: () => Promise<number>): Promise<[number, number]> => {
         const before = await peer.cpuMicros();
@@ -138,7 +142,7 @@ export default async function benchBulk(args: string[]): Promise<void> {
     ]);
     nanosOfRounds[`${way.name}, ${way.connections}`] = nanos;
   }
-  for (const { child } of [kernel, echo, ours]) child.disconnect();
+  for (const { child } of [kernel, echo, onOneCore, onAllCores]) child.disconnect();
   const start = head(['uWebSockets.js', 'piscina']);
   const path = saveResult('bulk', { head: start, rounds, points: smallPoints, nanosOfRounds, pool });
   const titles = ['way', 'connections', 'CPU ÷ kernel', 'server, ns a point', 'kernel, ns', 'echo, ns'];
@@ -146,8 +150,8 @@ export default async function benchBulk(args: string[]): Promise<void> {
 
 Corpus "land": ${CORPUS_NOTES.land}; ${rounds} rounds of ${smallPoints * LARGE_SCALE} points (frames below 1,024 points:
 ${smallPoints}), medians and quartiles. CPU is that of the whole
-server process, workers included, on one core. The load is one process on the other core; its own ceiling shows in what the
-echo answers it: the last column.
+server process, on one core; where the name says so it has all cores and its workers share in. The load is one process on
+the other core; its own ceiling shows in what the echo answers it: the last column.
 
 ${table([...titles, 'M points/s', 'echo, M points/s'], rows)}
 
@@ -221,7 +225,7 @@ function waysOf(library: Hexcodes, pairsDeg: Float64Array): Way[] {
     'application/x-ndjson',
   ];
   const encodeOf = (points: number) => encodeFrame(1, part(points));
-  return [
+  const ways = [
     ...[1, 64, 1024, USUAL_POINTS, 16_384, 65_536].map((points) =>
       stream(`WebSocket binary encode, ${points} a frame`, encodeOf(points), points, 8, 16 + points * 20),
     ),
@@ -303,4 +307,8 @@ function waysOf(library: Hexcodes, pairsDeg: Float64Array): Way[] {
       USUAL_POINTS,
     ),
   ];
+  const onAllCores = ways
+    .filter(({ name }) => name === 'HTTP CSV encode' || name === 'HTTP NDJSON encode')
+    .map((way) => ({ ...way, name: `${way.name}, all cores`, hasEcho: false, isOnAllCores: true }));
+  return [...ways, ...onAllCores];
 }

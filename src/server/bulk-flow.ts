@@ -7,10 +7,9 @@
 // it the connection ends without the final chunk, so that no part of an answer passes for the whole.
 import type { Kernel } from '../kernel/kernel.js';
 import type { Pool } from '../pool/pool.js';
-import { type Block, giveBackBlock } from '../wire/block-splitter.js';
+import { type Block, giveBackBlock } from '../wire/block-buffers.js';
 import { BulkReader } from '../wire/bulk-reader.js';
 import { ByteSink } from '../wire/byte-sink.js';
-// from '../wire/bulk-reader.js';
 import { convertBlock } from '../wire/convert.js';
 import { BulkInputError, type ConvertedBlock } from '../wire/job.js';
 import { type BulkAsk, CONTENT_TYPES } from './bulk-formats.js';
@@ -18,7 +17,7 @@ import { GzipBodyError, gunzipStage, gzipStage, type Stage } from './bulk-gzip.j
 import { BulkOutlet, type BulkTimes } from './bulk-outlet.js';
 import type { Spools } from './bulk-spool.js';
 import type { Exchange } from './exchange.js';
-import { INLINE_BLOCK_BYTES } from './inline.js';
+import { inlineBlockBytes } from './inline.js';
 
 export interface BulkRoom {
   readonly kernel: Kernel;
@@ -150,7 +149,7 @@ export class BulkFlow {
     if (this.#blocks.length === 0 && this.#slots.length === 0) this.#blocks.push(...this.#reader.flush());
     while (this.#blocks.length > 0 && job !== undefined && !this.#isFull && !this.#isWaitingForPool) {
       const block = this.#blocks[0]!;
-      if (this.#slots.length === 0 && block.length <= INLINE_BLOCK_BYTES[job.input]) {
+      if (this.#slots.length === 0 && block.length <= inlineBlockBytes(job.input)) {
         this.#blocks.shift();
         const room = block.length > ROOMY_BLOCK_BYTES ? pool.takeRoom() : undefined;
         this.#slots.push({ blockBytes: block.length, answer: convertBlock(kernel, job, block, room, sink) });

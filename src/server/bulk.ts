@@ -2,6 +2,7 @@
 // gives all bodies under way their clock.
 import type { Kernel } from '../kernel/kernel.js';
 import type { Pool } from '../pool/pool.js';
+import { trimBlockBuffers } from '../wire/block-buffers.js';
 import type { Operation } from '../wire/job.js';
 import { BulkFlow, type BulkRoom } from './bulk-flow.js';
 import { readBulkAsk } from './bulk-formats.js';
@@ -11,6 +12,8 @@ import type { Exchange } from './exchange.js';
 import type { Logger } from './log.js';
 import { fail, type Router } from './router.js';
 
+/** Buffers that nobody needed for so long are let go. */
+const TRIM_MS = 10_000;
 const RETRY_AFTER = '\r\nRetry-After: 1';
 
 export interface BulkTuning extends BulkTimes {
@@ -22,6 +25,7 @@ export class Bulk {
   readonly #flows = new Set<BulkFlow>();
   readonly #room: BulkRoom;
   readonly #timer: NodeJS.Timeout;
+  #trimmedMs = performance.now();
 
   constructor(kernel: Kernel, pool: Pool, dataDir: string, logger: Logger, tuning: Partial<BulkTuning> = {}) {
     this.#room = {
@@ -86,5 +90,8 @@ export class Bulk {
   #sweep(): void {
     const nowMs = performance.now();
     for (const flow of [...this.#flows]) flow.sweep(nowMs);
+    if (nowMs - this.#trimmedMs < TRIM_MS) return;
+    this.#trimmedMs = nowMs;
+    trimBlockBuffers();
   }
 }

@@ -1,7 +1,8 @@
 // An answer of unknown length, written in pieces of any size. The binary loses bytes in silence when two writes of one
 // cork pass 16 KiB together under back-pressure, and every callback of it (request, body chunk, writable) runs corked.
-// So nothing is ever written from a callback: pieces queue here, and a turn of the event loop of its own packs them into
-// writes of at most 15,000 bytes, one to a cork, and stops when the socket pushes back until it is writable again.
+// So nothing is ever written from a callback: pieces queue here, and a turn of the event loop of its own hands them over,
+// one write to a cork, and stops when the socket pushes back until it is writable again. A single write may be larger
+// than the cork (`npm run proof -- bulk --part chunked` hashes a gigabyte at slow readers), and the fewer the cheaper.
 //
 // While the reading of the body is stopped the binary watches the socket for nothing at all: a write that pushes back
 // would set it reading again, and stopping it anew makes it forget to tell when there is room. So then we stop it after
@@ -10,10 +11,12 @@
 // soon as the body is complete a slow reader is served in this way: its patience is our business, not the transport's.
 import type { UwsResponse } from './uws.js';
 
-/** One write of one cork; with the headers it stays inside the binary's 16 KiB cork buffer. */
-const MAX_WRITE_BYTES = 15_000;
+/** One write of one cork. What the socket does not take of it the binary copies. */
+const MAX_WRITE_BYTES = 256 * 1024;
+/** Pieces smaller than this are put together; with the headers they stay inside the binary's 16 KiB cork buffer. */
+const PACKED_BYTES = 15_000;
 /** `write` asks for a pause above this, `onDrain` comes below half of it. */
-const HIGH_WATER_BYTES = 262_144;
+const HIGH_WATER_BYTES = 256 * 1024;
 
 /** A write that asks for room; what it finds none for stays in the binary's own buffer. */
 const ASKING_WRITE_BYTES = 256;
@@ -22,7 +25,7 @@ const LONGEST_ASK_MS = 128;
 /** Well within the ten seconds of the transport's clock. */
 const ENDING_ASK_MS = 4000;
 
-const packed = Buffer.allocUnsafeSlow(MAX_WRITE_BYTES);
+const packed = Buffer.allocUnsafeSlow(PACKED_BYTES);
 
 interface Piece {
   readonly bytes: Uint8Array;
@@ -180,15 +183,18 @@ export class ChunkedAnswer {
   /** The next bytes: a part of a large piece as it is, or small pieces packed together. */
   #take(mostBytes: number): Uint8Array {
     const { bytes } = this.#queue[0] as Piece;
-    if (bytes.length - this.#headOffset >= mostBytes) {
-      const part = bytes.subarray(this.#headOffset, this.#headOffset + mostBytes);
-      this.#advance(mostBytes);
+    const left = bytes.length - this.#headOffset;
+    if (left >= Math.min(mostBytes, PACKED_BYTES)) {
+      const count = Math.min(left, mostBytes);
+      const part = bytes.subarray(this.#headOffset, this.#headOffset + count);
+      this.#advance(count);
       return part;
     }
     let size = 0;
-    while (this.#queue.length > 0 && size < mostBytes) {
+    const packedBytes = Math.min(mostBytes, PACKED_BYTES);
+    while (this.#queue.length > 0 && size < packedBytes) {
       const next = (this.#queue[0] as Piece).bytes;
-      const count = Math.min(next.length - this.#headOffset, mostBytes - size);
+      const count = Math.min(next.length - this.#headOffset, packedBytes - size);
       packed.set(next.subarray(this.#headOffset, this.#headOffset + count), size);
       size += count;
       this.#advance(count);

@@ -1,6 +1,6 @@
 // The way in of a bulk body: finds the job (for CSV in its header row) and cuts the body into blocks for convertBlock.
+import type { Block } from './block-buffers.js';
 import {
-  type Block,
   type BlockSplitter,
   CsvSplitter,
   FrameSplitter,
@@ -78,7 +78,7 @@ export class BulkReader {
     const { shape, head } = openCsv(text.subarray(0, headerEnd), this.#request);
     this.job = this.#jobWith({ csv: shape });
     if (this.#request.output === 'csv') this.head = head;
-    return text.slice(headerEnd);
+    return text.subarray(headerEnd);
   }
 
   #jobWith(csv: Pick<BulkJob, 'csv'>): BulkJob {
