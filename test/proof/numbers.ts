@@ -16,10 +16,11 @@ workOnParts(() => {
 });
 
 export default async function proveNumbers(args: string[]): Promise<void> {
-  const sum = { read: 0, hard: 0, printed: 0, unprinted: 0, wrong: 0 };
+  const sum = { read: 0, rows: 0, hard: 0, printed: 0, unprinted: 0, wrong: 0 };
   const sizes = { size: 20_000_000, partSize: 500_000 };
   const { seed } = await proveInThreads<NumberCounts>(import.meta.url, args, sizes, (counts) => {
     sum.read += counts.read;
+    sum.rows += counts.rows;
     sum.hard += counts.hard;
     sum.printed += counts.printed;
     sum.unprinted += counts.unprinted;
@@ -27,8 +28,9 @@ export default async function proveNumbers(args: string[]): Promise<void> {
     for (const line of counts.wrong) console.log(line);
   });
   console.log(
-    `numbers: ${sum.read} readings, ${sum.hard} of them left to the host, ${sum.printed} printings and ${sum.unprinted} beyond ` +
-      `their range, seed ${seed}, Node ${process.version}: ${sum.wrong} wrong`,
+    `numbers: ${sum.read} readings, ${sum.hard} of them left to the host, ${sum.rows} rows, ` +
+      `${sum.printed} printings and ${sum.unprinted} beyond their range, ` +
+      `seed ${seed}, Node ${process.version}: ${sum.wrong} wrong`,
   );
   if (sum.wrong > 0) process.exitCode = 1;
 }
