@@ -43,7 +43,7 @@ export interface Failure {
 
 /** Answers an error in the form that belongs to the request's endpoint. */
 export function fail(x: Exchange, status: number, message: string, failure: Failure = {}): void {
-  if (x.headerLines === '') x.headerLines = /apikey/i.test(x.rawQuery) ? CORS_NO_STORE : CORS;
+  if (x.headerLines === '') x.headerLines = readApiKey(x.rawQuery) === undefined ? CORS : CORS_NO_STORE;
   const { faults, input, headerLines = '', close = false } = failure;
   const body =
     x.path === ENCODE_PATH

@@ -24,6 +24,9 @@ const MAX_BACKPRESSURE_BYTES = 64 * 1024 * 1024;
 /** The transport's own limit, above ours: what is left hanging after a goodbye goes then. */
 const TRANSPORT_IDLE_SECONDS = 960;
 const RETRY_AFTER = '\r\nRetry-After: 1';
+/** Sixteen bytes in base64. */
+const HANDSHAKE_KEY = /^[A-Za-z0-9+/]{22}==$/;
+const BAD_HANDSHAKE_KEY = 'the header Sec-WebSocket-Key must be sixteen bytes in base64';
 const UPGRADE_WANTED = '\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13';
 
 export interface StreamTuning extends StreamTimes {
@@ -86,7 +89,7 @@ export class Streams {
       path: STREAM_PATH,
       methods: ['GET'],
       access: 'key',
-      handle: (x) => fail(x, 426, 'this is a WebSocket endpoint', { headerLines: UPGRADE_WANTED }),
+      handle: refusePlain,
     });
   }
 
@@ -109,6 +112,10 @@ export class Streams {
     const isAsked = /(^|,)\s*upgrade\s*(,|$)/i.test(x.header('connection'));
     if (upgrade !== 'websocket' || !isAsked || x.header('sec-websocket-version').trim() !== '13') {
       fail(x, 426, 'the handshake must ask for WebSocket version 13', { headerLines: UPGRADE_WANTED });
+      return;
+    }
+    if (!hasHandshakeKey(x)) {
+      fail(x, 400, BAD_HANDSHAKE_KEY);
       return;
     }
     const offers = x
@@ -146,6 +153,20 @@ export class Streams {
     this.#connections.delete(connection);
     if (this.#stopping && this.#connections.size === 0) this.#stopped?.();
   }
+}
+
+/** The binary hands us as a plain request what asks for the upgrade with a key of another length. */
+function refusePlain(x: Exchange): void {
+  const isUpgrade = x.header('upgrade').toLowerCase() === 'websocket';
+  if (isUpgrade && x.header('sec-websocket-version').trim() === '13' && !hasHandshakeKey(x)) {
+    fail(x, 400, BAD_HANDSHAKE_KEY);
+  } else {
+    fail(x, 426, 'this is a WebSocket endpoint', { headerLines: UPGRADE_WANTED });
+  }
+}
+
+function hasHandshakeKey(x: Exchange): boolean {
+  return HANDSHAKE_KEY.test(x.header('sec-websocket-key').trim());
 }
 
 function isSubprotocol(offer: string): offer is Subprotocol {

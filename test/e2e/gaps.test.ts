@@ -344,6 +344,8 @@ describe('key', () => {
       `${ENCODE}?${GOOD}&apikey=${server.key}`,
       '/v1/meta?apikey=nobody',
       '/nowhere?apikey=x',
+      '/nowhere?api%6bey=x',
+      '/v1/hexcodes/encode/batch?a&%61pikey=x',
     ]) {
       expect((await call(path, {}, '')).headers.get('cache-control')).toBe('private, no-store');
     }

@@ -106,6 +106,17 @@ test('HEAD leaves the connection usable for the request behind it', async () => 
   }
 });
 
+test.each([
+  ['refused', 'Content-Type: text/plain\r\n', 415],
+  ['broken', 'Content-Type: text/csv\r\n', 400],
+])('singles before a body that is %s keep their answers', async (_name, type, status) => {
+  const single = `GET /v1/hexcodes/encode?lat=21&lng=105 HTTP/1.1\r\nHost: a\r\nX-API-Key: ${server.key}\r\n\r\n`;
+  const body = 'nothing,of,ours\n1,2,3\n';
+  const bulk = `POST /v1/hexcodes/encode/bulk HTTP/1.1\r\nHost: a\r\nX-API-Key: ${server.key}\r\n${type}Content-Length: ${body.length}\r\n\r\n${body}`;
+  const answers = parseAnswers(await sendRaw(server.port, single.repeat(20) + bulk));
+  expect(answers.map((answer) => answer.status)).toEqual([...Array<number>(20).fill(200), status]);
+});
+
 test('500 pipelined refusals all answer too', async () => {
   const requests = Array.from({ length: 500 }, (_, i) =>
     get(i % 2 ? '/v1/hexcodes/encode?lat=x' : '/nowhere'),

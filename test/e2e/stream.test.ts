@@ -47,6 +47,27 @@ describe('handshake', () => {
     expect(await status(handshake(k))).toBe(101);
   });
 
+  test.each(['', 'short', 'dGhlIHNhbXBsZSBub25jZQ=!', 'dGhlIHNhbXBsZSBub25jZQ==AAAA'])(
+    'a handshake whose Sec-WebSocket-Key is “%s” is 400',
+    async (text) => {
+      const opening = handshake(server.key).replace('dGhlIHNhbXBsZSBub25jZQ==', text);
+      const peer = await RawWebSocket.connect(server.port, opening);
+      while (peer.head === '') await new Promise((resolve) => setTimeout(resolve, 2));
+      peer.end();
+      expect(Number(peer.head.split(' ')[1])).toBe(400);
+    },
+  );
+
+  test('a text frame that is not UTF-8 ends its own connection and nobody else’s', async () => {
+    const witness = await open('Sec-WebSocket-Protocol: hexcodes.v1.json');
+    const broken = await open('Sec-WebSocket-Protocol: hexcodes.v1.json');
+    broken.send(Buffer.from([0x7b, 0xff, 0x7d]), TEXT);
+    expect(await broken.closed).toBe(1006);
+    witness.send('{"seq":1,"op":"decode","hexcodes":["HN-6GHP4-83RFR"]}', TEXT);
+    expect((await witness.next()).payload.toString()).toContain('"seq":1');
+    witness.end();
+  });
+
   test('426 says which version, and a plain GET gets it too; other methods 405', async () => {
     const plain = await fetch(`${server.base}/v1/hexcodes/stream`, { headers: { 'X-API-Key': server.key } });
     expect([plain.status, plain.headers.get('sec-websocket-version'), plain.headers.get('upgrade')]).toEqual([
