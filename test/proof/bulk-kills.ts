@@ -31,7 +31,7 @@ export default async function kills({ size = 200, seed }: BulkProofOptions): Pro
         await pool!.workers[Math.floor(random() * pool!.workers.length)]?.terminate();
         killed++;
         // A block is tried twice: let the one that was hit get through before the next blow.
-        while (running && pool!.figures.completed < completed + 6) {
+        while (running && pool!.figures.completed < completed + 8) {
           await new Promise((resolve) => setTimeout(resolve, 5));
         }
       }
