@@ -3,7 +3,7 @@
 // every other method gets 405 with Allow.
 import { encodeErrorBody, errorBody, JSON_TYPE, type UnderstoodInput, wordOf } from '../api/answers.js';
 import type { KeyInfo, KeyRing } from '../keys/key-ring.js';
-import { readApiKey } from '../wire/query.js';
+import { mayHoldKey, readApiKey } from '../wire/query.js';
 import type { ParameterFault } from '../wire/single.js';
 import type { Adapter } from './adapter.js';
 import type { Exchange } from './exchange.js';
@@ -43,7 +43,7 @@ export interface Failure {
 
 /** Answers an error in the form that belongs to the request's endpoint. */
 export function fail(x: Exchange, status: number, message: string, failure: Failure = {}): void {
-  if (x.headerLines === '') x.headerLines = readApiKey(x.rawQuery) === undefined ? CORS : CORS_NO_STORE;
+  if (x.headerLines !== CORS_NO_STORE) x.headerLines = mayHoldKey(x.path, x.rawQuery) ? CORS_NO_STORE : CORS;
   const { faults, input, headerLines = '', close = false } = failure;
   const body =
     x.path === ENCODE_PATH

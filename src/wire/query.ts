@@ -71,6 +71,17 @@ export function readApiKey(raw: string): string | undefined | null {
   return key;
 }
 
+/** Whether a target may hold a key, in the place and spelling where one belongs or in any other. */
+export function mayHoldKey(path: string, rawQuery: string): boolean {
+  const target = `${path}?${rawQuery}`;
+  const text = target.includes('%')
+    ? target.replace(/%([0-9a-f]{2})/gi, (_escape, digits: string) =>
+        String.fromCharCode(Number.parseInt(digits, 16)),
+      )
+    : target;
+  return /apikey/i.test(text);
+}
+
 /** A malformed key is a key nobody has: its raw text stands for it. */
 function valueOfApiKey(raw: string, at: number, end: number): string | undefined {
   if (raw.startsWith('apikey', at)) {

@@ -346,10 +346,21 @@ describe('key', () => {
       '/nowhere?apikey=x',
       '/nowhere?api%6bey=x',
       '/v1/hexcodes/encode/batch?a&%61pikey=x',
+      // Not where a key belongs, but one all the same.
+      '/nowhere?APIKEY=x',
+      '/nowhere?%zz%41piKey=x',
+      '/nowhere?a;api%6Bey=x',
+      '/v1/meta&apikey=x',
+      '/v1/meta%3Fapi%6bey=x',
+      '/v1/meta?%zzapikey=x',
     ]) {
       expect((await call(path, {}, '')).headers.get('cache-control')).toBe('private, no-store');
     }
-    expect((await call(`${ENCODE}?${GOOD}`)).headers.get('cache-control')).toBeNull();
+    const post = await call('/v1/meta?APIKEY=x', { method: 'POST' });
+    expect([post.status, post.headers.get('cache-control')]).toEqual([405, 'private, no-store']);
+    for (const path of [`${ENCODE}?${GOOD}`, ENCODE, '/nowhere', '/nowhere?x=%zz']) {
+      expect((await call(path)).headers.get('cache-control')).toBeNull();
+    }
   });
 });
 
