@@ -55,8 +55,16 @@ describe('handshake', () => {
       while (peer.head === '') await new Promise((resolve) => setTimeout(resolve, 2));
       peer.end();
       expect(Number(peer.head.split(' ')[1])).toBe(400);
+      expect(peer.head).toContain('Sec-WebSocket-Key');
     },
   );
+
+  test('one without Sec-WebSocket-Key too; of another version it stays 426', async () => {
+    const keyless = /Sec-WebSocket-Key: .*\r\n/;
+    expect(await status(handshake(server.key).replace(keyless, ''))).toBe(400);
+    expect(await status(handshake(server.key, [], '12').replace(keyless, ''))).toBe(426);
+    expect(await status(handshake(server.key, [], '12').replace('dGhlIHNhbXBsZSBub25jZQ==', 'x'))).toBe(426);
+  });
 
   test('a text frame that is not UTF-8 ends its own connection and nobody else’s', async () => {
     const witness = await open('Sec-WebSocket-Protocol: hexcodes.v1.json');
@@ -65,6 +73,34 @@ describe('handshake', () => {
     expect(await broken.closed).toBe(1006);
     witness.send('{"seq":1,"op":"decode","hexcodes":["HN-6GHP4-83RFR"]}', TEXT);
     expect((await witness.next()).payload.toString()).toContain('"seq":1');
+    witness.end();
+  });
+
+  // The binary does not look at the bit: it takes the first four bytes of the payload for the mask.
+  test('frames without a mask end or stall their own connection and nobody else’s', async () => {
+    const witness = await open();
+    const frame = encodeFrame(3, pointsOf(3, 10));
+    for (const [payload, opcode] of [
+      [encodeFrame(1, pointsOf(1, 10)), BINARY],
+      [Buffer.alloc(0), BINARY],
+      [Buffer.from('{"seq":1,"op":"decode","hexcodes":[]}'), TEXT],
+      [Buffer.from('hello'), 9],
+    ] as const) {
+      const broken = await open();
+      const masked = clientFrame(payload, opcode);
+      const head = Buffer.from(masked.subarray(0, masked.length - payload.length - 4));
+      head[1]! &= 0x7f;
+      broken.socket.write(Buffer.concat([head, payload, head, payload]));
+      witness.send(frame);
+      expect((await witness.next()).payload.equals(due(frame))).toBe(true);
+      // Whatever the bytes are taken for, a next frame does not get the answer of a good one.
+      broken.send(frame);
+      await Promise.race([broken.closed, new Promise((resolve) => setTimeout(resolve, 100))]);
+      expect(broken.messages.filter((message) => message.payload.equals(due(frame)))).toEqual([]);
+      broken.end();
+    }
+    witness.send(frame);
+    expect((await witness.next()).payload.equals(due(frame))).toBe(true);
     witness.end();
   });
 
