@@ -5,8 +5,6 @@
 // Each part holds a bounded number of blocks. When one is full, the parts before it stop, and at last the reading of
 // this body; nobody else's. Whatever goes wrong before the first byte of the answer is an ordinary error answer; after
 // it the connection ends without the final chunk, so that no part of an answer passes for the whole.
-import type { Kernel } from '../kernel/kernel.js';
-import type { Pool } from '../pool/pool.js';
 import { type Block, giveBackBlock } from '../wire/block-buffers.js';
 import { BulkReader } from '../wire/bulk-reader.js';
 import { ByteSink } from '../wire/byte-sink.js';
@@ -14,25 +12,10 @@ import { convertBlock } from '../wire/convert.js';
 import { BulkInputError, type ConvertedBlock } from '../wire/job.js';
 import { type BulkAsk, CONTENT_TYPES } from './bulk-formats.js';
 import { GzipBodyError, gunzipStage, gzipStage, type Stage } from './bulk-gzip.js';
-import { BulkOutlet, type BulkTimes } from './bulk-outlet.js';
-import type { Spools } from './bulk-spool.js';
+import { BulkOutlet } from './bulk-outlet.js';
+import type { BulkRoom } from './bulk-room.js';
 import type { Exchange } from './exchange.js';
 import { inlineBlockBytes } from './inline.js';
-
-export interface BulkRoom {
-  readonly kernel: Kernel;
-  readonly pool: Pool;
-  readonly spools: Spools;
-  readonly times: BulkTimes;
-  /** The body cannot be used: answers 400 and closes. */
-  refuse(x: Exchange, message: string): void;
-  /** An answer goes by way of the spool from now on. */
-  spooling(x: Exchange): void;
-  /** An answer was cut off; says why. */
-  cutOff(x: Exchange, error: Error): void;
-  /** The flow is over, in whatever way. */
-  over(flow: BulkFlow): void;
-}
 
 /**
  * Bytes of one body's blocks that may be at work at once, and whose answers may therefore wait for their reader: enough
@@ -43,8 +26,16 @@ const AT_WORK_BYTES = 1024 * 1024;
 /** Answers to blocks of this size and more are worth a buffer that goes round. */
 const ROOMY_BLOCK_BYTES = 16 * 1024;
 
+const VARY = '\r\nVary: Accept, Accept-Encoding';
+
 /** For what is answered in this thread; nothing stays in it from one block to the next. */
 const sink = new ByteSink();
+
+/**
+ * A body that comes in one piece of at most this many bytes is answered whole, before the binary looks at the next
+ * request: had it to close the connection because of a pending answer, those in its cork would be lost.
+ */
+const WHOLE_BODY_BYTES = 8 * 1024;
 
 interface Slot {
   readonly blockBytes: number;
@@ -60,6 +51,8 @@ export class BulkFlow {
   #gzip: Stage | undefined;
   #gzipIsFull = false;
   #outlet: BulkOutlet | undefined;
+  /** The answer so far, where it goes out whole. */
+  #whole: Uint8Array[] | undefined;
 
   /** Blocks that wait for the pool. */
   #blocks: Block[] = [];
@@ -96,9 +89,12 @@ export class BulkFlow {
         if (isLast) gunzip.end();
       });
     } else {
+      let isFirst = true;
       x.streamBody((chunk, isLast) =>
         this.#guard(() => {
           this.#noteChunk(isLast);
+          if (isFirst && isLast && chunk.length <= WHOLE_BODY_BYTES && !ask.gzipOut) this.#whole = [];
+          isFirst = false;
           this.#take(chunk);
           if (isLast) this.#endInput();
         }),
@@ -205,6 +201,11 @@ export class BulkFlow {
   #write(bytes: Uint8Array, taken?: () => void): void {
     // Blank lines have no answer: as long as there is none, the request can still be refused.
     if (bytes.length === 0) return;
+    if (this.#whole !== undefined) {
+      this.#whole.push(bytes.slice());
+      taken?.();
+      return;
+    }
     this.#begin();
     if (this.#gzip === undefined) this.#outlet!.write(bytes, taken);
     else if (!this.#gzip.write(bytes, taken)) this.#gzipIsFull = true;
@@ -214,8 +215,8 @@ export class BulkFlow {
   #begin(): void {
     if (this.#outlet !== undefined) return;
     const { request, gzipOut } = this.#ask;
-    const coding = `${gzipOut ? '\r\nContent-Encoding: gzip' : ''}\r\nVary: Accept, Accept-Encoding`;
-    const answer = this.#x.startChunked(200, CONTENT_TYPES[request.output], coding);
+    const lines = gzipOut ? `\r\nContent-Encoding: gzip${VARY}` : VARY;
+    const answer = this.#x.startChunked(200, CONTENT_TYPES[request.output], lines);
     // Something else was answered meanwhile: the deadline of a body that waited too long for the pool.
     if (answer === undefined) throw new Error('the answer came too late');
     const outlet = new BulkOutlet(
@@ -250,6 +251,12 @@ export class BulkFlow {
   #end(): void {
     if (this.#ended) return;
     this.#ended = true;
+    if (this.#whole !== undefined) {
+      const body = Buffer.concat([this.#reader.head, ...this.#whole]);
+      this.#x.send(200, CONTENT_TYPES[this.#ask.request.output], body, VARY);
+      this.#close();
+      return;
+    }
     this.#begin();
     if (this.#gzip === undefined) this.#outlet!.end();
     else this.#gzip.end();

@@ -2,6 +2,7 @@
 
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { randomFrom } from '../open-world.js';
 import { fuzz } from './fuzz.js';
@@ -113,11 +114,58 @@ test.each([
   ['refused', 'Content-Type: text/plain\r\n', 415],
   ['broken', 'Content-Type: text/csv\r\n', 400],
 ])('singles before a body that is %s keep their answers', async (_name, type, status) => {
-  const single = `GET /v1/hexcodes/encode?lat=21&lng=105 HTTP/1.1\r\nHost: a\r\nX-API-Key: ${server.key}\r\n\r\n`;
+  const single = get('/v1/hexcodes/encode?lat=21&lng=105');
   const body = 'nothing,of,ours\n1,2,3\n';
   const bulk = `POST /v1/hexcodes/encode/bulk HTTP/1.1\r\nHost: a\r\nX-API-Key: ${server.key}\r\n${type}Content-Length: ${body.length}\r\n\r\n${body}`;
-  const answers = parseAnswers(await sendRaw(server.port, single.repeat(20) + bulk));
-  expect(answers.map((answer) => answer.status)).toEqual([...Array<number>(20).fill(200), status]);
+  // Some fit into the binary's cork buffer, and some do not.
+  for (const count of [3, 20, 60]) {
+    const answers = parseAnswers(await sendRaw(server.port, single.repeat(count) + bulk));
+    expect(answers.map((answer) => answer.status)).toEqual([...Array<number>(count).fill(200), status]);
+  }
+});
+
+test('singles before a body that is cut off while it is answered keep their answers', async () => {
+  const rows = gzipSync(`lat,lng\n${'21,105\n'.repeat(20)}`, { level: 0 });
+  const broken = Buffer.concat([rows.subarray(0, 60), Buffer.alloc(60, 0xff)]).toString('latin1');
+  const bulk = `POST /v1/hexcodes/encode/bulk HTTP/1.1\r\nHost: a\r\nX-API-Key: ${server.key}\r\nContent-Type: text/csv\r\nContent-Encoding: gzip\r\nContent-Length: ${broken.length}\r\n\r\n${broken}`;
+  const single = get('/v1/hexcodes/encode?lat=21&lng=105');
+  for (const count of [3, 20, 60]) {
+    const received = await sendRaw(server.port, single.repeat(count) + bulk);
+    expect(received.match(/"status":"OK"\}/g)).toHaveLength(count);
+    // The cut answer never looks whole.
+    expect(received).not.toMatch(/\r\n0\r\n\r\n$/);
+  }
+});
+
+test.each([
+  ['text/csv', 'lat,lng\n21,105\n'],
+  ['application/x-ndjson', '{"lat":21,"lng":105}\n[21,105]\n'],
+])('a small bulk body of %s among pipelined requests is answered in its place', async (type, body) => {
+  const single = get('/v1/hexcodes/encode?lat=21&lng=105');
+  const bulk = post('/v1/hexcodes/encode/bulk', type, body);
+  const [alone] = parseAnswers(await sendRaw(server.port, bulk, { idleMs: 100 }));
+  expect(alone?.status).toBe(200);
+  expect(alone?.headers.get('vary')).toBe('Accept, Accept-Encoding');
+  const answers = parseAnswers(await sendRaw(server.port, single.repeat(3) + bulk + bulk + single));
+  expect(answers.map((answer) => answer.status)).toEqual(Array(6).fill(200));
+  expect([answers[3]?.body, answers[4]?.body]).toEqual([alone?.body, alone?.body]);
+  for (const i of [0, 1, 2, 5]) expect(answers[i]?.body).toContain('"lat":21,"lng":105,');
+});
+
+test('what the binary ends itself takes the answers in its cork along: its own mistake', async () => {
+  const singles = get('/v1/hexcodes/encode?lat=21&lng=105').repeat(3);
+  const large = post('/v1/hexcodes/encode/bulk', 'text/csv', `lat,lng\n${'21,105\n'.repeat(2000)}`);
+  const brokenChunk = post('/v1/hexcodes/encode/bulk', 'text/csv', 'zz\r\n').replace(
+    /Content-Length: \d+/,
+    'Transfer-Encoding: chunked',
+  );
+  const statuses = async (text: string): Promise<string[]> =>
+    (await sendRaw(server.port, text)).match(/HTTP\/1\.1 \d+/g) ?? [];
+  expect(await statuses(singles + brokenChunk)).toEqual(['HTTP/1.1 400']);
+  expect(await statuses(singles + get('/v1/meta').replace('HTTP/1.1', 'HTTP/1.0'))).toEqual(['HTTP/1.1 505']);
+  expect(await statuses(singles + large + singles)).toEqual([]);
+  // Nothing behind it: all is there.
+  expect(await statuses(singles + large)).toHaveLength(4);
 });
 
 test('500 pipelined refusals all answer too', async () => {

@@ -1,0 +1,22 @@
+// What all /bulk bodies share, and what they tell the one who keeps them.
+import type { Kernel } from '../kernel/kernel.js';
+import type { Pool } from '../pool/pool.js';
+import type { BulkFlow } from './bulk-flow.js';
+import type { BulkTimes } from './bulk-outlet.js';
+import type { Spools } from './bulk-spool.js';
+import type { Exchange } from './exchange.js';
+
+export interface BulkRoom {
+  readonly kernel: Kernel;
+  readonly pool: Pool;
+  readonly spools: Spools;
+  readonly times: BulkTimes;
+  /** The body cannot be used: answers 400 and closes. */
+  refuse(x: Exchange, message: string): void;
+  /** An answer goes by way of the spool from now on. */
+  spooling(x: Exchange): void;
+  /** An answer was cut off; says why. */
+  cutOff(x: Exchange, error: Error): void;
+  /** The flow is over, in whatever way. */
+  over(flow: BulkFlow): void;
+}
