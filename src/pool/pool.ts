@@ -7,6 +7,7 @@
 // block is still there, and conversions are pure, so no row is lost or doubled. A second death is an error.
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { BrokenBatchError } from '../wire/batch-json.js';
 import type { BulkJob, ConvertedBlock, Operation } from '../wire/job.js';
@@ -59,6 +60,9 @@ export class Pool {
   #completed = 0;
   #closing = false;
   #waiting: (() => void)[] = [];
+  /** Threads whose first message is waited for, or has come: it says that their modules are loaded. */
+  readonly #known = new WeakSet<Worker>();
+  readonly #loaded = new WeakSet<Worker>();
 
   constructor(options: PoolOptions) {
     this.threads = options.threads ?? availableParallelism();
@@ -85,6 +89,7 @@ export class Pool {
     // A worker that dies with no work at hand is reported here; the pool makes another.
     this.#piscina.on('error', () => {});
     this.#piscina.on('workerDestroy', () => this.#replaceWorker());
+    this.#watchLoading();
   }
 
   /** Answers one block of a body, which is copied before this returns. Rejects with PoolFullError if there is no room. */
@@ -218,7 +223,17 @@ export class Pool {
       if (!this.#closing && this.#piscina.threads.length < this.threads) {
         this.#piscina.run({ kind: 'json', bytes: new Uint8Array(0) }).catch(() => {});
       }
+      this.#watchLoading();
     });
+  }
+
+  /** Must be called in the turn in which a thread is made, before anything of it can arrive. */
+  #watchLoading(): void {
+    for (const thread of this.#piscina.threads) {
+      if (this.#known.has(thread)) continue;
+      this.#known.add(thread);
+      thread.once('message', () => this.#loaded.add(thread));
+    }
   }
 
   /** Answers what is in the pool, then ends its threads. */
@@ -228,9 +243,10 @@ export class Pool {
     for (const resolve of this.#waiting.splice(0)) resolve();
     while (this.#blocks > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     // A thread that is ended while it still loads its modules now and then takes the whole process with it (SIGABRT).
+    // Piscina counts the first threads as ready before they are.
     const patienceMs = performance.now() + BOOT_PATIENCE_MS;
-    while (this.#piscina.threads.length < this.threads && performance.now() < patienceMs)
-      await sleep(BOOT_POLL_MS);
+    const isLoading = (): boolean => this.#piscina.threads.some((thread) => !this.#loaded.has(thread));
+    while (isLoading() && performance.now() < patienceMs) await sleep(BOOT_POLL_MS);
     await this.#piscina.destroy();
   }
 }

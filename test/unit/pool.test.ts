@@ -1,6 +1,9 @@
 // The pool: answers equal to the kernel's own, a bound on what waits, and workers that die.
 
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Worker } from 'node:worker_threads';
 import { afterEach, expect, test } from 'vitest';
 import { Pool, PoolFullError, PoolLostError } from '#dist/pool/pool.js';
 import { answerFrame } from '#dist/wire/stream-frames.js';
@@ -88,4 +91,25 @@ test('closing answers what is inside and refuses the rest', async () => {
   await expect(pool.answerFrame(frameOf(1))).rejects.toBeInstanceOf(PoolLostError);
   expect((await Promise.all(inside)).map((answer) => answer.length)).toEqual([16 + 400_000, 116]);
   await closed;
+});
+
+// Node 20 ends the whole process (SIGABRT) now and then when a thread is stopped in the middle of an import.
+test.each([0, 1])('closing ends no thread before it is loaded, %i of them replaced', async (killed) => {
+  pool = new Pool({ kernel: source, threads: 2 });
+  const first = pool.workers as Worker[];
+  if (killed > 0) {
+    await Promise.all(first.map((thread) => once(thread, 'message')));
+    await first[0]!.terminate();
+    while (pool.workers.length < 2) await sleep(1);
+  }
+  const loaded = new Set<Worker>();
+  const ended: Worker[] = [];
+  const threads = (pool.workers as Worker[]).filter((thread) => killed === 0 || !first.includes(thread));
+  expect(threads).toHaveLength(killed === 0 ? 2 : 1);
+  for (const thread of threads) {
+    thread.once('message', () => loaded.add(thread));
+    thread.once('exit', () => ended.push(thread));
+  }
+  await pool.close();
+  expect([loaded.size, ended.length]).toEqual([threads.length, threads.length]);
 });
