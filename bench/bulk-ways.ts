@@ -1,0 +1,190 @@
+// The ways into the service that `npm run bench -- bulk` compares: what each sends, and over how many connections.
+import type { Hexcodes } from '#dist/node.js';
+import { decodeFrame, encodeFrame } from '../test/e2e/stream-frames.js';
+import { loadHttp, loadStream } from './bulk-load.js';
+
+/** Points that the ways are given; a body holds as many. */
+export const BODY_POINTS = 65_536;
+const LARGE_BODY_POINTS = 1_048_576;
+const USUAL_POINTS = 4096;
+const JSON_POINTS = 1024;
+/** See Way.scale. */
+export const LARGE_SCALE = 32;
+
+/** One way in: what a process must do for `points` points; the same bytes for the echo. */
+export interface Way {
+  readonly name: string;
+  readonly operation: 'encode' | 'decode';
+  readonly connections: number;
+  /** How many times the points of a round: ways that cost little need more of them to outlast their beginning. */
+  readonly scale: number;
+  /** Resolves to the points that were answered: at least `points`. */
+  run(port: number, points: number, isEcho: boolean): Promise<number>;
+  readonly hasEcho: boolean;
+  /** The service has all cores and so its workers; else it is bound to one, where it does without. */
+  readonly isOnAllCores?: boolean;
+}
+
+/** All of them; `pairsDeg`: BODY_POINTS points, f64 latDeg, f64 lngDeg. */
+export function waysOf(library: Hexcodes, pairsDeg: Float64Array): Way[] {
+  const part = (points: number): Float64Array => pairsDeg.slice(0, 2 * points);
+  const records = library.encodeBatch(pairsDeg);
+  const codes = Array.from({ length: BODY_POINTS }, (_, i) =>
+    Buffer.from(records.subarray(i * 20, i * 20 + 19))
+      .toString('latin1')
+      .replace(/\0+$/, ''),
+  );
+  const stream = (
+    name: string,
+    frame: Uint8Array,
+    framePoints: number,
+    connections: number,
+    answerBytes: number,
+    isBinary = true,
+    operation: 'encode' | 'decode' = 'encode',
+  ): Way => ({
+    name,
+    operation,
+    connections,
+    scale: framePoints < 1024 ? 1 : LARGE_SCALE,
+    hasEcho: isBinary,
+    run: async (port, points, isEcho) =>
+      framePoints *
+      (await loadStream(port, {
+        ...{ frame, isBinary, connections, depth: framePoints > 16_384 ? 2 : 8 },
+        answerBytes: isEcho ? frame.length : answerBytes,
+        frames: Math.ceil(points / framePoints),
+      })),
+  });
+  const http = (
+    name: string,
+    path: string,
+    contentType: string,
+    body: Uint8Array,
+    bodyPoints: number,
+  ): Way => ({
+    name,
+    operation: path.includes('decode') ? 'decode' : 'encode',
+    connections: 8,
+    scale: LARGE_SCALE,
+    hasEcho: true,
+    run: async (port, points) =>
+      bodyPoints *
+      (await loadHttp(port, {
+        path,
+        contentType,
+        body,
+        connections: 8,
+        requests: Math.ceil(points / bodyPoints),
+      })),
+  });
+  const of = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
+  const lat = (i: number): string => pairsDeg[2 * i]!.toFixed(6);
+  const lng = (i: number): string => pairsDeg[2 * i + 1]!.toFixed(6);
+  const text = (lines: string[]): Uint8Array => Buffer.from(`${lines.join('\n')}\n`);
+  const encodeFrames = Buffer.concat(
+    of(BODY_POINTS / USUAL_POINTS).map((i) =>
+      encodeFrame(1, pairsDeg.slice(2 * USUAL_POINTS * i, 2 * USUAL_POINTS * (i + 1))),
+    ),
+  );
+  const decodeFrames = Buffer.concat(
+    of(BODY_POINTS / USUAL_POINTS).map((i) =>
+      decodeFrame(1, records.subarray(20 * USUAL_POINTS * i, 20 * USUAL_POINTS * (i + 1))),
+    ),
+  );
+  const httpFrames = (operation: 'encode' | 'decode', bodyPoints: number): Way => {
+    const frames = operation === 'encode' ? encodeFrames : decodeFrames;
+    const body = Buffer.concat(of(bodyPoints / BODY_POINTS).map(() => frames));
+    const size = bodyPoints === BODY_POINTS ? '' : `, ${bodyPoints} a body`;
+    return http(
+      `HTTP frames ${operation}, ${USUAL_POINTS} a frame${size}`,
+      usual[operation],
+      frameType,
+      body,
+      bodyPoints,
+    );
+  };
+  const usual = { encode: '/v1/hexcodes/encode/bulk', decode: '/v1/hexcodes/decode/bulk' };
+  const [frameType, csvType, lineType] = [
+    'application/vnd.hexcodes.frames',
+    'text/csv',
+    'application/x-ndjson',
+  ];
+  const encodeOf = (points: number) => encodeFrame(1, part(points));
+  const ways = [
+    ...[1, 64, 1024, USUAL_POINTS, 16_384, 65_536].map((points) =>
+      stream(`WebSocket binary encode, ${points} a frame`, encodeOf(points), points, 8, 16 + points * 20),
+    ),
+    ...[1, 64].map((connections) =>
+      stream(
+        `WebSocket binary encode, ${USUAL_POINTS} a frame`,
+        encodeOf(USUAL_POINTS),
+        USUAL_POINTS,
+        connections,
+        16 + USUAL_POINTS * 20,
+      ),
+    ),
+    stream(
+      `WebSocket binary decode, ${USUAL_POINTS} a frame`,
+      decodeFrame(1, records.subarray(0, USUAL_POINTS * 20)),
+      USUAL_POINTS,
+      8,
+      16 + USUAL_POINTS * 18,
+      true,
+      'decode',
+    ),
+    ...[BODY_POINTS, LARGE_BODY_POINTS].flatMap((points) => [
+      httpFrames('encode', points),
+      httpFrames('decode', points),
+    ]),
+    http(
+      'HTTP CSV encode',
+      usual.encode,
+      csvType,
+      text(['lat,lng', ...of(BODY_POINTS).map((i) => `${lat(i)},${lng(i)}`)]),
+      BODY_POINTS,
+    ),
+    http(
+      'HTTP CSV decode',
+      usual.decode,
+      csvType,
+      text(['hexcodes', ...codes.slice(0, BODY_POINTS)]),
+      BODY_POINTS,
+    ),
+    http(
+      'HTTP NDJSON encode',
+      usual.encode,
+      lineType,
+      text(of(BODY_POINTS).map((i) => `{"lat":${lat(i)},"lng":${lng(i)}}`)),
+      BODY_POINTS,
+    ),
+    http(
+      'HTTP NDJSON decode',
+      usual.decode,
+      lineType,
+      text(codes.slice(0, BODY_POINTS).map((code) => `{"hexcodes":"${code}"}`)),
+      BODY_POINTS,
+    ),
+    stream(
+      `WebSocket JSON encode, ${JSON_POINTS} a frame`,
+      Buffer.from(
+        `{"seq":1,"op":"encode","points":[${of(JSON_POINTS).map((i) => `[${lat(i)},${lng(i)}]`)}]}`,
+      ),
+      JSON_POINTS,
+      8,
+      0,
+      false,
+    ),
+    http(
+      `HTTP JSON batch encode, ${USUAL_POINTS} items`,
+      '/v1/hexcodes/encode/batch',
+      'application/json',
+      Buffer.from(`{"points":[${of(USUAL_POINTS).map((i) => `[${lat(i)},${lng(i)}]`)}]}`),
+      USUAL_POINTS,
+    ),
+  ];
+  const onAllCores = ways
+    .filter(({ name }) => name === 'HTTP CSV encode' || name === 'HTTP NDJSON encode')
+    .map((way) => ({ ...way, name: `${way.name}, all cores`, hasEcho: false, isOnAllCores: true }));
+  return [...ways, ...onAllCores];
+}
