@@ -1,0 +1,79 @@
+// The short way for lines of NDJSON as most are: one look at each name and the shape of each number, no members looked for.
+// Whatever is not of this form is for json.ts.
+
+import { RESOLUTIONS } from "../memory";
+import { digitsAt, shapeAt, shapeBytes } from "./decimals";
+import { ID_FIRST, ID_NEXT, LAT_FIRST, LAT_NEXT, LNG_NEXT, SEVEN_BYTES, SIX_BYTES } from "./json-names";
+import { rowAt } from "./rows";
+
+/** A line as most are, {"lat":…,"lng":…} with an id before, behind or nowhere: its end; 0 if it is another. */
+// @ts-ignore: decorator
+@inline
+export function usualItem(index: u32, p: usize, resolution: u32): usize {
+  let lat = p + 7;
+  let id: usize = 0;
+  let idBytes: usize = 0;
+  const head = load<u64>(p);
+  if ((head & SEVEN_BYTES) != LAT_FIRST) {
+    if ((head & SIX_BYTES) != ID_FIRST) return 0;
+    id = p + 6;
+    idBytes = usualIdBytes(id);
+    if (idBytes == 0 || (load<u64>(id + idBytes) & SEVEN_BYTES) != LAT_NEXT) return 0;
+    lat = id + idBytes + 7;
+  }
+  // Where the next line starts does not wait for what is read of this one.
+  const feed = lineEnd(lat);
+  const latShape = shapeAt(lat);
+  const next = lat + <usize>shapeBytes(latShape);
+  const lng = next + 7;
+  const lngShape = shapeAt(lng);
+  if (latShape == 0 || lngShape == 0 || (load<u64>(next) & SEVEN_BYTES) != LNG_NEXT) return 0;
+  let close = lng + <usize>shapeBytes(lngShape);
+  if (id == 0 && (load<u64>(close) & SIX_BYTES) == ID_NEXT) {
+    id = close + 6;
+    idBytes = usualIdBytes(id);
+    close = id + idBytes;
+    if (idBytes == 0) return 0;
+  }
+  if (close + 1 != feed || load<u8>(close) != 125) return 0;
+  const row = rowAt(index);
+  store<u32>(row, <u32>p);
+  store<u32>(row, <u32>feed, 4);
+  store<u32>(row, <u32>lat, 8);
+  store<u32>(row, <u32>lng, 12);
+  store<u32>(row, <u32>id, 16);
+  store<u32>(row, 0, 20);
+  store<u64>(row, <u64>(<u32>idBytes | resolution << 16) | <u64>(latShape | lngShape << 8) << 40, 24);
+  store<u8>(RESOLUTIONS + <usize>index, <u8>resolution);
+  return feed;
+}
+
+/** Bytes of an id that is a short string of ASCII without escapes, or a whole number; 0 if it is another. */
+// @ts-ignore: decorator
+@inline
+function usualIdBytes(id: usize): usize {
+  const first: u32 = load<u8>(id);
+  if (first == 34) {
+    const text = v128.load(id, 1);
+    const odd = v128.or(
+      i8x16.lt_s(text, i8x16.splat(32)),
+      v128.or(i8x16.eq(text, i8x16.splat(34)), i8x16.eq(text, i8x16.splat(92))),
+    );
+    const stop = <usize>ctz(i8x16.bitmask(odd));
+    if (stop >= 16 || load<u8>(id + 1 + stop) != 34) return 0;
+    return stop + 2;
+  }
+  const size = digitsAt(id);
+  return first == 48 && size > 1 ? 0 : size;
+}
+
+// @ts-ignore: decorator
+@inline
+export function lineEnd(p: usize): usize {
+  const feeds = i8x16.splat(10);
+  while (true) {
+    const mask = i8x16.bitmask(i8x16.eq(v128.load(p), feeds));
+    if (mask) return p + <usize>ctz(mask);
+    p += 16;
+  }
+}
