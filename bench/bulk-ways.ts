@@ -82,6 +82,12 @@ export function waysOf(library: Hexcodes, pairsDeg: Float64Array): Way[] {
   const lat = (i: number): string => pairsDeg[2 * i]!.toFixed(6);
   const lng = (i: number): string => pairsDeg[2 * i + 1]!.toFixed(6);
   const text = (lines: string[]): Uint8Array => Buffer.from(`${lines.join('\n')}\n`);
+  const usual = { encode: '/v1/hexcodes/encode/bulk', decode: '/v1/hexcodes/decode/bulk' };
+  const [frameType, csvType, lineType] = [
+    'application/vnd.hexcodes.frames',
+    'text/csv',
+    'application/x-ndjson',
+  ];
   const encodeFrames = Buffer.concat(
     of(BODY_POINTS / USUAL_POINTS).map((i) =>
       encodeFrame(1, pairsDeg.slice(2 * USUAL_POINTS * i, 2 * USUAL_POINTS * (i + 1))),
@@ -104,12 +110,6 @@ export function waysOf(library: Hexcodes, pairsDeg: Float64Array): Way[] {
       bodyPoints,
     );
   };
-  const usual = { encode: '/v1/hexcodes/encode/bulk', decode: '/v1/hexcodes/decode/bulk' };
-  const [frameType, csvType, lineType] = [
-    'application/vnd.hexcodes.frames',
-    'text/csv',
-    'application/x-ndjson',
-  ];
   const encodeOf = (points: number) => encodeFrame(1, part(points));
   const ways = [
     ...[1, 64, 1024, USUAL_POINTS, 16_384, 65_536].map((points) =>
@@ -144,13 +144,7 @@ export function waysOf(library: Hexcodes, pairsDeg: Float64Array): Way[] {
       text(['lat,lng', ...of(BODY_POINTS).map((i) => `${lat(i)},${lng(i)}`)]),
       BODY_POINTS,
     ),
-    http(
-      'HTTP CSV decode',
-      usual.decode,
-      csvType,
-      text(['hexcodes', ...codes.slice(0, BODY_POINTS)]),
-      BODY_POINTS,
-    ),
+    http('HTTP CSV decode', usual.decode, csvType, text(['hexcodes', ...codes]), BODY_POINTS),
     http(
       'HTTP NDJSON encode',
       usual.encode,
@@ -162,7 +156,7 @@ export function waysOf(library: Hexcodes, pairsDeg: Float64Array): Way[] {
       'HTTP NDJSON decode',
       usual.decode,
       lineType,
-      text(codes.slice(0, BODY_POINTS).map((code) => `{"hexcodes":"${code}"}`)),
+      text(codes.map((code) => `{"hexcodes":"${code}"}`)),
       BODY_POINTS,
     ),
     stream(

@@ -26,16 +26,16 @@ const AT_WORK_BYTES = 1024 * 1024;
 /** Answers to blocks of this size and more are worth a buffer that goes round. */
 const ROOMY_BLOCK_BYTES = 16 * 1024;
 
-const VARY = '\r\nVary: Accept, Accept-Encoding';
-
-/** For what is answered in this thread; nothing stays in it from one block to the next. */
-const sink = new ByteSink();
-
 /**
  * A body that comes in one piece of at most this many bytes is answered whole, before the binary looks at the next
  * request: had it to close the connection because of a pending answer, those in its cork would be lost.
  */
 const WHOLE_BODY_BYTES = 8 * 1024;
+
+const VARY = '\r\nVary: Accept, Accept-Encoding';
+
+/** For what is answered in this thread; nothing stays in it from one block to the next. */
+const sink = new ByteSink();
 
 interface Slot {
   readonly blockBytes: number;
@@ -51,7 +51,7 @@ export class BulkFlow {
   #gzip: Stage | undefined;
   #gzipIsFull = false;
   #outlet: BulkOutlet | undefined;
-  /** The answer so far, where it goes out whole. */
+  /** The answer so far, where it goes out whole; none of it is given back before. */
   #whole: Uint8Array[] | undefined;
 
   /** Blocks that wait for the pool. */
@@ -202,8 +202,7 @@ export class BulkFlow {
     // Blank lines have no answer: as long as there is none, the request can still be refused.
     if (bytes.length === 0) return;
     if (this.#whole !== undefined) {
-      this.#whole.push(bytes.slice());
-      taken?.();
+      this.#whole.push(bytes);
       return;
     }
     this.#begin();
