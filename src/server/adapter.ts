@@ -15,6 +15,7 @@ import { Exchange, type ExchangeHome, type ExchangeHooks } from './exchange.js';
 import {
   type ListenSocket,
   loadUws,
+  primeReading,
   type UpgradeContext,
   type Uws,
   type UwsApp,
@@ -143,6 +144,7 @@ export class Adapter {
 
   #run(res: UwsResponse, req: UwsRequest, x: Exchange, handler: (x: Exchange) => void): void {
     res.onAborted(() => x.gone());
+    primeReading(res);
     try {
       const fault = readHeaders(req, x);
       if (fault !== undefined) this.#refuseLater(x, fault);

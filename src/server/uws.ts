@@ -94,6 +94,22 @@ export async function loadUws(): Promise<Uws> {
   }
 }
 
+let isReadingPrimed = false;
+
+/**
+ * To be called with the first request of the process, before anything is written. `pause` keeps what the socket was
+ * watched for, but not with the socket: in one place for all that have bytes waiting to be sent and one for all that have
+ * none. `resume` takes it from there, and where no socket has kept anything yet it finds "nothing": the socket would never
+ * be read again. The first socket of the process waits to be read and has nothing to send, so it fills the second place;
+ * the first is filled when a socket that has bytes waiting is paused, as every one is before it is resumed.
+ */
+export function primeReading(res: UwsResponse): void {
+  if (isReadingPrimed) return;
+  isReadingPrimed = true;
+  res.pause();
+  res.resume();
+}
+
 /** Why the package did not load, and the way out. */
 export function noBinarySentence(nodeVersion: string, cause: unknown): string {
   const reason = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
