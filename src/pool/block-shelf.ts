@@ -3,14 +3,14 @@
 // Emptied buffers are used again, so a long body allocates a handful of them.
 
 import { MAX_BATCH_BYTES } from '../wire/batch-json.js';
-import { BLOCK_BYTES } from '../wire/job.js';
+import { BLOCK_BYTES, FRAME_BLOCK_BYTES } from '../wire/job.js';
 import { MAX_FRAME_BYTES } from '../wire/stream-frames.js';
 
 /** Bytes of an answer's buffer: for the largest frame; blocks of CSV and NDJSON grow to less than four times their size. */
 export const ROOM_BYTES = Math.max(4 * BLOCK_BYTES, MAX_FRAME_BYTES);
 
-/** Sizes of buffers: for small work, blocks of text, the largest frame and the largest batch. */
-const SIZES_BYTES = [64 * 1024, BLOCK_BYTES, ROOM_BYTES, MAX_BATCH_BYTES];
+/** Sizes of buffers: for small work, blocks of text, of frames, the largest frame and the largest batch. */
+const SIZES_BYTES = [64 * 1024, BLOCK_BYTES, FRAME_BLOCK_BYTES, ROOM_BYTES, MAX_BATCH_BYTES];
 /** Emptied buffers kept; beyond this they are left to the collector. */
 const KEPT_BYTES = 16 * 1024 * 1024;
 

@@ -12,7 +12,7 @@
 import type { UwsResponse } from './uws.js';
 
 /** One write of one cork. What the socket does not take of it the binary copies. */
-const MAX_WRITE_BYTES = 256 * 1024;
+const MAX_WRITE_BYTES = 384 * 1024;
 /** Pieces smaller than this are put together; with the headers they stay inside the binary's 16 KiB cork buffer. */
 const PACKED_BYTES = 15_000;
 /** `write` asks for a pause above this, `onDrain` comes below half of it. */
@@ -163,20 +163,29 @@ export class ChunkedAnswer {
   }
 
   #flush(): void {
-    this.#scheduled = false;
-    while (this.#writable && this.#queuedBytes > 0 && this.#state !== 'over') {
-      this.#write(MAX_WRITE_BYTES);
-      if (this.#writable) this.progressMs = performance.now();
-      else this.#pushedBack();
+    this.#writeQueued();
+    if (this.#asked && this.#queuedBytes < HIGH_WATER_BYTES / 2) {
+      this.#asked = false;
+      this.onDrain?.();
+      // One more block in the same turn, while it is in the cache; then others have theirs.
+      this.#writeQueued();
     }
-    if (this.#state === 'ending' && this.#writable && this.#queuedBytes === 0) {
+    this.#scheduled = false;
+    if (this.#asked && this.#queuedBytes < HIGH_WATER_BYTES / 2) {
+      this.#schedule();
+    } else if (this.#state === 'ending' && this.#writable && this.#queuedBytes === 0) {
       this.#state = 'over';
       this.finishing();
       this.res.cork(() => this.res.end());
       this.finished();
-    } else if (this.#asked && this.#queuedBytes < HIGH_WATER_BYTES / 2) {
-      this.#asked = false;
-      this.onDrain?.();
+    }
+  }
+
+  #writeQueued(): void {
+    while (this.#writable && this.#queuedBytes > 0 && this.#state !== 'over') {
+      this.#write(MAX_WRITE_BYTES);
+      if (this.#writable) this.progressMs = performance.now();
+      else this.#pushedBack();
     }
   }
 

@@ -3,17 +3,17 @@
 // fifty single requests wait so long. Below that the pool only costs: posting, waking and moving memory take some 100 µs
 // of CPU for each trip, as much as 4,000 points take the kernel (npm run bench -- bulk).
 import { availableParallelism } from 'node:os';
-import { BLOCK_BYTES, type BulkFormat } from '../wire/job.js';
+import { BLOCK_BYTES, type BulkFormat, FRAME_BLOCK_BYTES } from '../wire/job.js';
 
 /** Points of one stream frame; 25 to 30 ns each. */
 export const INLINE_POINTS = 16_384;
 
 /**
- * Bytes of a block of a /bulk body. A block of frames holds 16,384 points at most, unless it is one large frame; rows of
- * text cost 40 to 100 ns each, so full blocks go to the pool and what comes slowly or is small does not.
+ * Bytes of a block of a /bulk body. A block of frames holds some 20,000 points at most, unless it is one large frame; rows
+ * of text cost 40 to 100 ns each, so full blocks go to the pool and what comes slowly or is small does not.
  */
 const INLINE_BLOCK_BYTES: Readonly<Record<BulkFormat, number>> = {
-  frames: BLOCK_BYTES,
+  frames: FRAME_BLOCK_BYTES,
   csv: BLOCK_BYTES / 4,
   ndjson: BLOCK_BYTES / 4,
 };

@@ -1,6 +1,6 @@
 // The buffers of blocks on their way from a body to the kernel: a long body goes through a few of them instead of leaving
 // hundreds to the collector.
-import { BLOCK_BYTES } from './job.js';
+import { FRAME_BLOCK_BYTES } from './job.js';
 
 export type Block = Uint8Array<ArrayBuffer>;
 
@@ -11,14 +11,14 @@ const emptied: Block[] = [];
 let leftOver = 0;
 
 function blockBuffer(): Block {
-  const buffer = emptied.pop() ?? new Uint8Array(BLOCK_BYTES);
+  const buffer = emptied.pop() ?? new Uint8Array(FRAME_BLOCK_BYTES);
   leftOver = Math.min(leftOver, emptied.length);
   return buffer;
 }
 
 /** Takes back the buffer of a block that nobody will look at again. */
 export function giveBackBlock({ buffer }: Block): void {
-  if (buffer.byteLength === BLOCK_BYTES) emptied.push(new Uint8Array(buffer));
+  if (buffer.byteLength === FRAME_BLOCK_BYTES) emptied.push(new Uint8Array(buffer));
 }
 
 /** Lets go of the buffers that nobody needed since the last call. Call it now and then. */
@@ -32,10 +32,10 @@ export class Pending {
   bytes: Block = NO_BYTES;
   size = 0;
 
-  /** Takes what fits; how much that was. */
-  take(chunk: Uint8Array, from: number): number {
+  /** Takes bytes until there are `mostBytes`, which must fit; how many that were. */
+  take(chunk: Uint8Array, from: number, mostBytes: number): number {
     if (this.bytes.length === 0) this.bytes = blockBuffer();
-    const count = Math.min(chunk.length - from, this.bytes.length - this.size);
+    const count = Math.min(chunk.length - from, mostBytes - this.size);
     this.bytes.set(chunk.subarray(from, from + count), this.size);
     this.size += count;
     return count;
@@ -46,7 +46,7 @@ export class Pending {
     const block = this.bytes.subarray(0, sizeBytes);
     const rest = this.bytes.subarray(sizeBytes, this.size);
     if (rest.length === 0) this.bytes = NO_BYTES;
-    else this.bytes = rest.length <= BLOCK_BYTES ? blockBuffer() : new Uint8Array(rest.length);
+    else this.bytes = rest.length <= FRAME_BLOCK_BYTES ? blockBuffer() : new Uint8Array(rest.length);
     this.bytes.set(rest);
     this.size = rest.length;
     return block;

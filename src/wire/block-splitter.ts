@@ -41,7 +41,7 @@ export class LineSplitter implements BlockSplitter {
         from = feed + 1;
         continue;
       }
-      from += this.#pending.take(chunk, from);
+      from += this.#pending.take(chunk, from, BLOCK_BYTES);
       if (this.#pending.size < BLOCK_BYTES) break;
       const whole = this.#flushLines();
       if (whole !== undefined) {
@@ -107,7 +107,7 @@ export class CsvSplitter implements BlockSplitter {
     const blocks: Block[] = [];
     for (let from = 0; from < chunk.length; ) {
       this.#refuseTooLong();
-      from += this.#pending.take(chunk, from);
+      from += this.#pending.take(chunk, from, BLOCK_BYTES);
       this.#look();
       if (this.#pending.size < BLOCK_BYTES) break;
       if (this.#wholeEnd === 0) {
@@ -183,17 +183,24 @@ export function firstRowEnd(bytes: Uint8Array, delimiter: number): number {
 export class FrameSplitter implements BlockSplitter {
   readonly #pending = new Pending();
   #wholeEnd = 0;
+  /** Where the frame that is not whole yet ends, or its header. */
+  #frameEnd = 0;
   /** Behind a header that cannot be read no frame can be found. */
   #isBroken = false;
 
   push(chunk: Uint8Array): Block[] {
     const blocks: Block[] = [];
     for (let from = 0; from < chunk.length && !this.#isBroken; ) {
-      from += this.#pending.take(chunk, from);
-      const missing = this.#look();
-      if (this.#pending.size === this.#pending.bytes.length && !this.#isBroken) {
-        if (this.#wholeEnd > 0) blocks.push(...this.flush());
-        else this.#pending.grow(missing);
+      // No further than the end of a frame, if it fits: nothing is left over that had to be moved to the next block.
+      const isNearEnd = this.#frameEnd > BLOCK_BYTES && this.#frameEnd <= this.#pending.bytes.length;
+      from += this.#pending.take(chunk, from, isNearEnd ? this.#frameEnd : BLOCK_BYTES);
+      this.#look();
+      if (this.#pending.size < BLOCK_BYTES) continue;
+      const isTooLong = this.#frameEnd > this.#pending.bytes.length;
+      if (this.#wholeEnd === this.#pending.size || (isTooLong && this.#wholeEnd > 0)) {
+        blocks.push(...this.flush());
+      } else if (isTooLong) {
+        this.#pending.grow(this.#frameEnd);
       }
     }
     if (this.#isBroken) blocks.push(...this.flush());
@@ -204,6 +211,7 @@ export class FrameSplitter implements BlockSplitter {
     if (this.#wholeEnd === 0) return [];
     const block = this.#pending.cut(this.#wholeEnd);
     this.#wholeEnd = 0;
+    this.#frameEnd = 0;
     return [block];
   }
 
@@ -213,8 +221,8 @@ export class FrameSplitter implements BlockSplitter {
     return blocks;
   }
 
-  /** Walks over whole frames; the size of the frame that is not whole yet. */
-  #look(): number {
+  /** Walks over whole frames. */
+  #look(): void {
     const { bytes, size } = this.#pending;
     const known = bytes.subarray(0, size);
     while (size - this.#wholeEnd >= FRAME_HEADER_BYTES) {
@@ -222,11 +230,12 @@ export class FrameSplitter implements BlockSplitter {
       if (header === undefined) {
         this.#isBroken = true;
         this.#wholeEnd += FRAME_HEADER_BYTES;
-        return 0;
+        return;
       }
-      if (this.#wholeEnd + header.sizeBytes > size) return header.sizeBytes;
-      this.#wholeEnd += header.sizeBytes;
+      this.#frameEnd = this.#wholeEnd + header.sizeBytes;
+      if (this.#frameEnd > size) return;
+      this.#wholeEnd = this.#frameEnd;
     }
-    return 0;
+    this.#frameEnd = this.#wholeEnd + FRAME_HEADER_BYTES;
   }
 }

@@ -69,6 +69,9 @@ export type RowStatus = (typeof ROW_STATUSES)[number];
 /** A block is cut at the last row end before this, so that block and answer stay inside the kernel's text areas. */
 export const BLOCK_BYTES = 256 * 1024;
 
+/** A block of frames ends with the frame that passes BLOCK_BYTES, if this holds it: it does for 4,096 points. */
+export const FRAME_BLOCK_BYTES = BLOCK_BYTES + 81_936;
+
 /** A longer line of NDJSON is answered INVALID_REQUEST. A row of CSV that is longer than a block ends the body. */
 export const MAX_NDJSON_ROW_BYTES = 64 * 1024;
 

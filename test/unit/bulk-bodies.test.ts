@@ -243,6 +243,42 @@ describe('frames', () => {
     expect(Buffer.from(convertBlock(kernel, reader.job!, blocks[0]!).bytes).equals(wanted)).toBe(true);
   });
 
+  test('of 4,096 points go four to a block; any others whole, none lost, whatever the chunks', () => {
+    const usual = Buffer.concat(Array.from({ length: 9 }, (_, seq) => frame(1, 13, 0, seq, points(4096))));
+    const lengths = (chunkBytes: number): number[] => {
+      const reader = new BulkReader(request('encode frames'));
+      const blocks: Uint8Array[] = [];
+      for (let at = 0; at < usual.length; at += chunkBytes)
+        blocks.push(...reader.push(usual.subarray(at, at + chunkBytes)));
+      return [...blocks, ...reader.end()].map((block) => block.length / (16 + 16 * 4096));
+    };
+    expect([usual.length, 524_288, 100_000, 4097].map(lengths)).toEqual(Array(4).fill([4, 4, 1]));
+
+    const random = randomFrom(11);
+    for (let round = 0; round < 40; round++) {
+      const counts = Array.from({ length: 30 }, () => Math.floor(65_537 * random() ** (1 + (round % 9))));
+      const frames = counts.map((count, seq) => frame(1, 13, 0, seq, new Uint8Array(16 * count).fill(seq)));
+      const body = Buffer.concat(frames);
+      const ends = new Set(
+        frames.map((_, i) => frames.slice(0, i + 1).reduce((sum, f) => sum + f.length, 0)),
+      );
+      const reader = new BulkReader(request('encode frames'));
+      const blocks: Buffer[] = [];
+      for (let at = 0; at < body.length; ) {
+        const chunk = body.subarray(at, at + 1 + Math.floor(600_000 * random() ** (round % 7)));
+        blocks.push(...reader.push(chunk).map((block) => Buffer.from(block)));
+        at += chunk.length;
+      }
+      blocks.push(...reader.end().map((block) => Buffer.from(block)));
+      expect(Buffer.concat(blocks).equals(body)).toBe(true);
+      let end = 0;
+      for (const block of blocks) {
+        end += block.length;
+        expect(ends.has(end)).toBe(true);
+      }
+    }
+  });
+
   test('a body that ends inside one, or has none any more, gets a last answer with status 1', () => {
     const good = frame(1, 9, 0, 1, points(5));
     const statusesOf = (bytes: Buffer): number[] => {
