@@ -8,6 +8,7 @@ export const BODY_POINTS = 65_536;
 const LARGE_BODY_POINTS = 1_048_576;
 const USUAL_POINTS = 4096;
 const JSON_POINTS = 1024;
+const WARMING_REQUESTS = 5000;
 /** See Way.scale. */
 export const LARGE_SCALE = 32;
 
@@ -21,8 +22,17 @@ export interface Way {
   /** Resolves to the points that were answered: at least `points`. */
   run(port: number, points: number, isEcho: boolean): Promise<number>;
   readonly hasEcho: boolean;
+  /** Many requests with a body of the same kind, so that what runs once a request is compiled as in a service at work. */
+  warm?(port: number): Promise<void>;
   /** The service has all cores and so its workers; else it is bound to one, where it does without. */
   readonly isOnAllCores?: boolean;
+}
+
+/** The first frame, or some 32 KiB of rows. */
+function beginningOf(body: Uint8Array, isFrames: boolean): Uint8Array {
+  if (!isFrames) return body.subarray(0, body.lastIndexOf(10, 32_768) + 1);
+  const itemBytes = body[1] === 1 ? 16 : 20;
+  return body.subarray(0, 16 + itemBytes * new DataView(body.buffer, body.byteOffset).getUint32(8, true));
 }
 
 /** All of them; `pairsDeg`: BODY_POINTS points, f64 latDeg, f64 lngDeg. */
@@ -56,6 +66,11 @@ export function waysOf(library: Hexcodes, pairsDeg: Float64Array): Way[] {
         frames: Math.ceil(points / framePoints),
       })),
   });
+  const [frameType, csvType, lineType] = [
+    'application/vnd.hexcodes.frames',
+    'text/csv',
+    'application/x-ndjson',
+  ];
   const http = (
     name: string,
     path: string,
@@ -77,17 +92,18 @@ export function waysOf(library: Hexcodes, pairsDeg: Float64Array): Way[] {
         connections: 8,
         requests: Math.ceil(points / bodyPoints),
       })),
+    warm: async (port) => {
+      const start = path.endsWith('/bulk') ? beginningOf(body, contentType === frameType) : body;
+      await loadHttp(port, {
+        ...{ path, contentType, body: start, connections: 8, requests: WARMING_REQUESTS },
+      });
+    },
   });
   const of = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
   const lat = (i: number): string => pairsDeg[2 * i]!.toFixed(6);
   const lng = (i: number): string => pairsDeg[2 * i + 1]!.toFixed(6);
   const text = (lines: string[]): Uint8Array => Buffer.from(`${lines.join('\n')}\n`);
   const usual = { encode: '/v1/hexcodes/encode/bulk', decode: '/v1/hexcodes/decode/bulk' };
-  const [frameType, csvType, lineType] = [
-    'application/vnd.hexcodes.frames',
-    'text/csv',
-    'application/x-ndjson',
-  ];
   const encodeFrames = Buffer.concat(
     of(BODY_POINTS / USUAL_POINTS).map((i) =>
       encodeFrame(1, pairsDeg.slice(2 * USUAL_POINTS * i, 2 * USUAL_POINTS * (i + 1))),

@@ -99,6 +99,7 @@ export default async function benchBulk(args: string[]): Promise<void> {
     const echoPerSecond: number[] = [];
     const points = smallPoints * way.scale;
     const ours = way.isOnAllCores ? onAllCores : onOneCore;
+    await way.warm?.(ours.port);
     for (let round = -1; round < rounds; round++) {
       const cost = async (peer: Peer, run: () => Promise<number>): Promise<[number, number]> => {
         const before = await peer.cpuMicros();
@@ -150,7 +151,7 @@ export default async function benchBulk(args: string[]): Promise<void> {
   console.log(`${headLine(start)}
 
 Corpus "land": ${CORPUS_NOTES.land}; ${rounds} rounds of ${smallPoints * LARGE_SCALE} points (frames below 1,024 points:
-${smallPoints}), medians and quartiles. CPU is that of the whole
+${smallPoints}), after 5,000 small requests of each way by HTTP, medians and quartiles. CPU is that of the whole
 server process, on one core; where the name says so it has all cores and its workers share in. The load is one process on
 the other core${values['sleeping-load'] ? '' : ' and, but for the rows of all cores, never sleeps'}; its own ceiling shows in what the echo answers
 it: the last column.

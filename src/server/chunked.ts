@@ -164,21 +164,26 @@ export class ChunkedAnswer {
 
   #flush(): void {
     this.#writeQueued();
-    if (this.#asked && this.#queuedBytes < HIGH_WATER_BYTES / 2) {
-      this.#asked = false;
-      this.onDrain?.();
-      // One more block in the same turn, while it is in the cache; then others have theirs.
-      this.#writeQueued();
-    }
+    this.#tellOfRoom();
+    // One more block in the same turn, while it is in the cache; then others have theirs.
+    this.#writeQueued();
     this.#scheduled = false;
-    if (this.#asked && this.#queuedBytes < HIGH_WATER_BYTES / 2) {
-      this.#schedule();
-    } else if (this.#state === 'ending' && this.#writable && this.#queuedBytes === 0) {
+    if (this.#state === 'ending' && this.#writable && this.#queuedBytes === 0) {
       this.#state = 'over';
       this.finishing();
       this.res.cork(() => this.res.end());
       this.finished();
+    } else if (this.#asked) {
+      // Told here and not later where the socket has no room: with nothing queued there is nothing to ask for room with.
+      if (this.#writable) this.#schedule();
+      else this.#tellOfRoom();
     }
+  }
+
+  #tellOfRoom(): void {
+    if (!this.#asked || this.#queuedBytes >= HIGH_WATER_BYTES / 2) return;
+    this.#asked = false;
+    this.onDrain?.();
   }
 
   #writeQueued(): void {

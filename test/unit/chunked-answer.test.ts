@@ -86,3 +86,27 @@ test.each([1, 100, 14_999, 15_000, 15_001, 70_000])(
     expect([socket.sizeBytes, socket.ended]).toEqual([size, true]);
   },
 );
+
+test('whoever waits for room is told although nothing is queued that could ask for it', async () => {
+  const socket = new SocketOfTheBinary();
+  const { answer, finished } = answerOn(socket);
+  const sizes = [300_000, 300_000, 500_000, 300_000, 1, 300_000];
+  const left = [...sizes];
+  const more = (): void => {
+    const size = left.shift();
+    if (size === undefined) answer.end();
+    else if (answer.write(new Uint8Array(size))) more();
+  };
+  answer.onDrain = more;
+  answer.setReadingStopped(true);
+  // Room for the first piece; the second, which leaves in the same turn, finds none, and nothing is queued then.
+  socket.makeRoom(350_000);
+  more();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  const reading = setInterval(() => {
+    socket.makeRoom(100_000);
+  }, 1);
+  await finished;
+  clearInterval(reading);
+  expect([socket.sizeBytes, socket.ended]).toEqual([sizes.reduce((sum, size) => sum + size, 0), true]);
+});
