@@ -24,6 +24,8 @@ const SHORTEST_ASK_MS = 4;
 const LONGEST_ASK_MS = 128;
 /** Well within the ten seconds of the transport's clock. */
 const ENDING_ASK_MS = 4000;
+/** Less than a peer may rest. */
+const LONGEST_AWAIT_MS = 40_000;
 
 const packed = Buffer.allocUnsafeSlow(PACKED_BYTES);
 
@@ -137,22 +139,18 @@ export class ChunkedAnswer {
 
   #ask(): void {
     if (this.#writable || this.#state === 'over') return;
-    if (this.#queuedBytes === 0 && this.#state === 'ending') {
-      // All is handed over and the body is complete, so the binary may watch the socket again: it will tell when it has
-      // sent what it holds. Stopping it for a moment sets its clock back.
-      this.res.pause();
-      this.res.resume();
-      this.#askTimer = setTimeout(() => this.guard(() => this.#ask()), ENDING_ASK_MS);
-      return;
-    }
     if (this.#queuedBytes > 0) {
       this.#write(ASKING_WRITE_BYTES);
-    } else {
+    } else if (this.#state === 'ending') {
+      this.#awaitEnd();
+      return;
+    } else if (!this.#readingStopped) {
       // An empty cork sends what the binary holds, but does not say whether all of it went. If not, the binary will
       // tell of room later; until then one more write only lengthens what it holds.
       this.res.cork(() => {});
-      this.#writable = !this.#readingStopped;
+      this.#writable = true;
     }
+    // Nothing is sent that way while the reading is stopped: were all to go, nobody would ever tell.
     if (!this.#writable) {
       this.#pushedBack();
       return;
@@ -162,6 +160,21 @@ export class ChunkedAnswer {
     this.#schedule();
   }
 
+  /**
+   * All is handed over and the body is complete, so the binary may watch the socket again: it will tell when it has sent
+   * what it holds. Stopping it for a moment sets its clock back. Should it have forgotten what to watch for, which it
+   * keeps for all sockets in one place, the answer ends without its word while the peer's patience lasts.
+   */
+  #awaitEnd(): void {
+    this.res.pause();
+    this.res.resume();
+    this.#askTimer = setTimeout(() => {
+      if (this.#writable || this.#state !== 'ending') return;
+      if (performance.now() - this.progressMs < LONGEST_AWAIT_MS) this.guard(() => this.#awaitEnd());
+      else this.guard(() => this.#finish());
+    }, ENDING_ASK_MS);
+  }
+
   #flush(): void {
     this.#writeQueued();
     this.#tellOfRoom();
@@ -169,15 +182,19 @@ export class ChunkedAnswer {
     this.#writeQueued();
     this.#scheduled = false;
     if (this.#state === 'ending' && this.#writable && this.#queuedBytes === 0) {
-      this.#state = 'over';
-      this.finishing();
-      this.res.cork(() => this.res.end());
-      this.finished();
+      this.#finish();
     } else if (this.#asked) {
       // Told here and not later where the socket has no room: with nothing queued there is nothing to ask for room with.
       if (this.#writable) this.#schedule();
       else this.#tellOfRoom();
     }
+  }
+
+  #finish(): void {
+    this.#state = 'over';
+    this.finishing();
+    this.res.cork(() => this.res.end());
+    this.finished();
   }
 
   #tellOfRoom(): void {
