@@ -1,8 +1,9 @@
-// An answer of unknown length, written in pieces of any size. The binary loses bytes in silence when two writes of one
-// cork pass 16 KiB together under back-pressure, and every callback of it (request, body chunk, writable) runs corked.
-// So nothing is ever written from a callback: pieces queue here, and a turn of the event loop of its own hands them over,
-// one write to a cork, and stops when the socket pushes back until it is writable again. A single write may be larger
-// than the cork (`npm run proof -- bulk --part chunked` hashes a gigabyte at slow readers), and the fewer the cheaper.
+// An answer of unknown length, written in pieces of any size. What does not fit the 16 KiB cork of the binary ends it: it
+// sends what is in the cork, were it only the head of the chunk, and if the socket has no room for that the binary loses
+// the rest in silence. And every callback of it (request, body chunk, writable) runs corked. So nothing is ever written
+// from a callback: pieces queue here, and a turn of the event loop of its own hands them over, one write that fits the
+// cork to a cork, and stops when the socket pushes back until it is writable again (`npm run proof -- bulk --part
+// chunked` hashes a gigabyte at slow readers; on one core, by taskset, it finds larger writes lost in a run of two).
 //
 // While the reading of the body is stopped the binary watches the socket for nothing at all: a write that pushes back
 // would set it reading again, and stopping it anew makes it forget to tell when there is room. So then we stop it after
@@ -11,9 +12,7 @@
 // soon as the body is complete a slow reader is served in this way: its patience is our business, not the transport's.
 import type { UwsResponse } from './uws.js';
 
-/** One write of one cork. What the socket does not take of it the binary copies. */
-const MAX_WRITE_BYTES = 384 * 1024;
-/** Pieces smaller than this are put together; with the headers they stay inside the binary's 16 KiB cork buffer. */
+/** One write of one cork; smaller pieces are put together. With the headers it stays inside the binary's cork buffer. */
 const PACKED_BYTES = 15_000;
 /** `write` asks for a pause above this, `onDrain` comes below half of it. */
 const HIGH_WATER_BYTES = 256 * 1024;
@@ -176,17 +175,18 @@ export class ChunkedAnswer {
   }
 
   #flush(): void {
-    this.#writeQueued();
-    this.#tellOfRoom();
-    // One more block in the same turn, while it is in the cache; then others have theirs.
-    this.#writeQueued();
     this.#scheduled = false;
+    while (this.#writable && this.#queuedBytes > 0 && this.#state !== 'over') {
+      this.#write(PACKED_BYTES);
+      if (this.#writable) this.progressMs = performance.now();
+      else this.#pushedBack();
+    }
     if (this.#state === 'ending' && this.#writable && this.#queuedBytes === 0) {
       this.#finish();
-    } else if (this.#asked) {
-      // Told here and not later where the socket has no room: with nothing queued there is nothing to ask for room with.
-      if (this.#writable) this.#schedule();
-      else this.#tellOfRoom();
+    } else if (this.#asked && this.#queuedBytes < HIGH_WATER_BYTES / 2) {
+      // Also where the socket has no room: with nothing queued there would be nothing to ask for room with.
+      this.#asked = false;
+      this.onDrain?.();
     }
   }
 
@@ -197,35 +197,19 @@ export class ChunkedAnswer {
     this.finished();
   }
 
-  #tellOfRoom(): void {
-    if (!this.#asked || this.#queuedBytes >= HIGH_WATER_BYTES / 2) return;
-    this.#asked = false;
-    this.onDrain?.();
-  }
-
-  #writeQueued(): void {
-    while (this.#writable && this.#queuedBytes > 0 && this.#state !== 'over') {
-      this.#write(MAX_WRITE_BYTES);
-      if (this.#writable) this.progressMs = performance.now();
-      else this.#pushedBack();
-    }
-  }
-
   /** The next bytes: a part of a large piece as it is, or small pieces packed together. */
   #take(mostBytes: number): Uint8Array {
     const { bytes } = this.#queue[0] as Piece;
     const left = bytes.length - this.#headOffset;
-    if (left >= Math.min(mostBytes, PACKED_BYTES)) {
-      const count = Math.min(left, mostBytes);
-      const part = bytes.subarray(this.#headOffset, this.#headOffset + count);
-      this.#advance(count);
+    if (left >= mostBytes) {
+      const part = bytes.subarray(this.#headOffset, this.#headOffset + mostBytes);
+      this.#advance(mostBytes);
       return part;
     }
     let size = 0;
-    const packedBytes = Math.min(mostBytes, PACKED_BYTES);
-    while (this.#queue.length > 0 && size < packedBytes) {
+    while (this.#queue.length > 0 && size < mostBytes) {
       const next = (this.#queue[0] as Piece).bytes;
-      const count = Math.min(next.length - this.#headOffset, packedBytes - size);
+      const count = Math.min(next.length - this.#headOffset, mostBytes - size);
       packed.set(next.subarray(this.#headOffset, this.#headOffset + count), size);
       size += count;
       this.#advance(count);
