@@ -49,8 +49,11 @@ const STATUS_LINES: Readonly<Record<number, string>> = {
   503: '503 Service Unavailable',
 };
 
-/** Bodies above this go out by tryEnd, which keeps no second copy of what the socket did not take. */
-const TRY_END_BYTES = 65_536;
+/**
+ * Bodies above this, which with their head would not fit the binary's cork, go out by tryEnd: `end` loses such a body when
+ * the socket has no room left for its head, and keeps a second copy of what the socket did not take.
+ */
+const TRY_END_BYTES = 15_000;
 
 /** For an answer that is owed after the whole body has come, unless the handler sets another. */
 const DEFAULT_DEADLINE_MS = 30_000;
