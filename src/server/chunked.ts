@@ -3,7 +3,7 @@
 // the rest in silence. And every callback of it (request, body chunk, writable) runs corked. So nothing is ever written
 // from a callback: pieces queue here, and a turn of the event loop of its own hands them over, one write that fits the
 // cork to a cork, and stops when the socket pushes back until it is writable again (`npm run proof -- bulk --part
-// chunked` hashes a gigabyte at slow readers; on one core, by taskset, it finds larger writes lost in a run of two).
+// chunked` hashes a gigabyte at slow readers; bound to one core it is the one that finds larger writes lost).
 //
 // While the reading of the body is stopped the binary watches the socket for nothing at all: a write that pushes back
 // would set it reading again, and stopping it anew makes it forget to tell when there is room. So then we stop it after

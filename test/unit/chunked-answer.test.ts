@@ -10,6 +10,8 @@ const roomKept = { holding: true, empty: false };
 class SocketOfTheBinary {
   sizeBytes = 0;
   ended = false;
+  /** Bytes of the writes of each cork. */
+  readonly corks: number[][] = [];
   room = 0;
   #held = 0;
   #paused = false;
@@ -21,9 +23,11 @@ class SocketOfTheBinary {
   }
   cork(work: () => void): void {
     this.#drain();
+    this.corks.push([]);
     work();
   }
   write(bytes: Uint8Array): boolean {
+    this.corks.at(-1)!.push(bytes.length);
     this.#held += bytes.length;
     this.#drain();
     return this.#held === 0;
@@ -142,4 +146,18 @@ test('an answer ends whose bytes all went while nobody knew of its end', async (
   await finished;
   await expect.poll(() => socket.sizeBytes).toBe(100_000);
   expect(socket.ended).toBe(true);
+});
+
+test('every write has a cork of its own and fits it: of larger ones the binary loses bytes', async () => {
+  const socket = new SocketOfTheBinary();
+  const { answer, finished } = answerOn(socket);
+  socket.makeRoom(2_000_000);
+  const sizes = [1, 14_999, 15_000, 15_001, 16_384, 327_744, 10, 10, 500_000];
+  for (const size of sizes) answer.write(new Uint8Array(size));
+  answer.end();
+  await finished;
+  expect(socket.sizeBytes).toBe(sizes.reduce((sum, size) => sum + size, 0));
+  const writes = socket.corks.filter((cork) => cork.length > 0);
+  expect(writes.map((cork) => cork.length)).toEqual(Array(writes.length).fill(1));
+  expect(Math.max(...writes.flat())).toBe(15_000);
 });
