@@ -11,6 +11,7 @@
 // Handlers get an Exchange. For bulk: streamBody with pause and resume on the way in, startChunked on the way out.
 // For WebSockets: websocket() with an upgrade handler that answers like any other or calls acceptUpgrade.
 import { randomBytes } from 'node:crypto';
+import { CorkHolder } from './cork-holder.js';
 import { Exchange, type ExchangeHome, type ExchangeHooks } from './exchange.js';
 import {
   type ListenSocket,
@@ -62,11 +63,14 @@ export class Adapter {
     this.#uws = uws;
     this.#app = uws.App();
     this.#hooks = hooks;
-    this.#home = { hooks, pending: new Set(), closing: false };
+    this.#home = { hooks, pending: new Set(), corkHolder: new CorkHolder(), closing: false };
   }
 
   static async load(hooks: AdapterHooks): Promise<Adapter> {
-    return new Adapter(await loadUws(), hooks);
+    const uws = await loadUws();
+    const adapter = new Adapter(uws, hooks);
+    await adapter.#home.corkHolder.open(uws);
+    return adapter;
   }
 
   /** Answers not complete yet, of exchanges that outlived their first tick. */
@@ -194,6 +198,7 @@ export class Adapter {
   close(): void {
     this.stopListening();
     this.#app.close();
+    this.#home.corkHolder.close();
   }
 }
 

@@ -9,6 +9,7 @@
 //   a handler that returns without an answer must have asked for the body or set deadline(); after the last byte of a
 //   body an answer that is still owed gets a deadline by itself
 import { ChunkedAnswer } from './chunked.js';
+import type { CorkHolder } from './cork-holder.js';
 import type { UpgradeContext, UwsRequest, UwsResponse } from './uws.js';
 
 /** What the owner of the adapter does at the three moments every exchange shares. */
@@ -26,6 +27,7 @@ export interface ExchangeHome {
   readonly hooks: ExchangeHooks;
   /** Exchanges that outlived their first tick and are not complete. */
   readonly pending: Set<Exchange>;
+  readonly corkHolder: CorkHolder;
   /** Set while stopping: answers ask the peer to close the connection. */
   closing: boolean;
 }
@@ -255,6 +257,7 @@ export class Exchange {
       () => this.resume(),
       () => this.#over(),
       (work) => this.guard(work),
+      this.home.corkHolder,
     );
     this.#chunked.setReadingStopped(this.#paused);
     return this.#chunked;

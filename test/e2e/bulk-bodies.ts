@@ -73,6 +73,8 @@ export class RawBulkPeer {
   head = '';
   readonly chunks: Buffer[] = [];
   sizeBytes = 0;
+  /** As the answer was cut for its way, not as it came. */
+  readonly chunkSizes: number[] = [];
   /** The final chunk has come: the answer is whole. */
   isWhole = false;
   /** Resolves when the answer is whole or the connection has ended. */
@@ -145,8 +147,12 @@ export class RawBulkPeer {
         if (end < 0) return;
         const size = Number.parseInt(this.#rest.toString('latin1', 0, end), 16);
         this.#rest = this.#rest.subarray(end + 2);
-        if (size === 0) this.#finish();
-        else this.#chunkBytes = size + 2;
+        if (size === 0) {
+          this.#finish();
+          return;
+        }
+        this.chunkSizes.push(size);
+        this.#chunkBytes = size + 2;
       }
     }
   }

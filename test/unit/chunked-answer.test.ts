@@ -12,6 +12,9 @@ class SocketOfTheBinary {
   ended = false;
   /** Bytes of the writes of each cork. */
   readonly corks: number[][] = [];
+  /** Bytes of the writes past the cork. */
+  readonly pastCork: number[] = [];
+  isPastCork = false;
   room = 0;
   #held = 0;
   #paused = false;
@@ -27,7 +30,7 @@ class SocketOfTheBinary {
     work();
   }
   write(bytes: Uint8Array): boolean {
-    this.corks.at(-1)!.push(bytes.length);
+    (this.isPastCork ? this.pastCork : this.corks.at(-1)!).push(bytes.length);
     this.#held += bytes.length;
     this.#drain();
     return this.#held === 0;
@@ -69,7 +72,10 @@ class SocketOfTheBinary {
   }
 }
 
-function answerOn(socket: SocketOfTheBinary): { answer: ChunkedAnswer; finished: Promise<void> } {
+function answerOn(
+  socket: SocketOfTheBinary,
+  hasHolder = true,
+): { answer: ChunkedAnswer; finished: Promise<void> } {
   let finish = (): void => {};
   const finished = new Promise<void>((resolve) => {
     finish = resolve;
@@ -80,6 +86,14 @@ function answerOn(socket: SocketOfTheBinary): { answer: ChunkedAnswer; finished:
     () => {},
     () => finish(),
     (work) => work(),
+    {
+      isOpen: hasHolder,
+      run: (work) => {
+        socket.isPastCork = true;
+        work();
+        socket.isPastCork = false;
+      },
+    },
   );
   return { answer, finished };
 }
@@ -148,16 +162,54 @@ test('an answer ends whose bytes all went while nobody knew of its end', async (
   expect(socket.ended).toBe(true);
 });
 
-test('every write has a cork of its own and fits it: of larger ones the binary loses bytes', async () => {
+test('whoever waits for room is told when the last of the queue has left by asking for room', async () => {
   const socket = new SocketOfTheBinary();
   const { answer, finished } = answerOn(socket);
-  socket.makeRoom(2_000_000);
-  const sizes = [1, 14_999, 15_000, 15_001, 16_384, 327_744, 10, 10, 500_000];
-  for (const size of sizes) answer.write(new Uint8Array(size));
+  socket.pause();
+  answer.setReadingStopped(true);
+  let told = 0;
+  answer.onDrain = () => {
+    told++;
+    answer.end();
+  };
+  socket.makeRoom(100_000);
+  answer.write(new Uint8Array(10));
+  answer.write(new Uint8Array(300_000));
+  expect(answer.write(new Uint8Array(200))).toBe(false);
+  await expect.poll(() => told).toBe(1);
+  const reading = setInterval(() => {
+    socket.makeRoom(50_000);
+  }, 1);
+  await finished;
+  await expect.poll(() => socket.sizeBytes).toBe(300_210);
+  clearInterval(reading);
+});
+
+const SIZES = [1, 14_999, 15_000, 15_001, 16_384, 327_744, 10, 10, 500_000, 2_000_000];
+
+test.each([true, false])(
+  'a write is within a cork of its own and fits it, or is past the cork (which may be: %s)',
+  async (hasHolder) => {
+    const socket = new SocketOfTheBinary();
+    const { answer, finished } = answerOn(socket, hasHolder);
+    socket.makeRoom(4_000_000);
+    for (const size of SIZES) answer.write(new Uint8Array(size));
+    answer.end();
+    await finished;
+    expect(socket.sizeBytes).toBe(SIZES.reduce((sum, size) => sum + size, 0));
+    const writes = socket.corks.filter((cork) => cork.length > 0);
+    expect(writes.map((cork) => cork.length)).toEqual(Array(writes.length).fill(1));
+    expect(Math.max(...writes.flat())).toBe(15_000);
+    expect(socket.pastCork).toEqual(hasHolder ? [15_001, 16_384, 327_744, 485_020, 1_048_576, 951_424] : []);
+  },
+);
+
+test('the first write, with which the head goes out, is within a cork', async () => {
+  const socket = new SocketOfTheBinary();
+  const { answer, finished } = answerOn(socket);
+  socket.makeRoom(400_000);
+  answer.write(new Uint8Array(327_744));
   answer.end();
   await finished;
-  expect(socket.sizeBytes).toBe(sizes.reduce((sum, size) => sum + size, 0));
-  const writes = socket.corks.filter((cork) => cork.length > 0);
-  expect(writes.map((cork) => cork.length)).toEqual(Array(writes.length).fill(1));
-  expect(Math.max(...writes.flat())).toBe(15_000);
+  expect([socket.corks[0], socket.pastCork]).toEqual([[15_000], [312_744]]);
 });

@@ -1,0 +1,71 @@
+// Lets answers write past the binary's cork. Within it, a write that does not fit the 16 KiB ends the cork: the binary sends
+// what is in it, were it only the head of the chunk, and if the socket has no room for that, it drops the rest in silence.
+// Past the cork whatever the socket does not take is kept. But there the binary complains on standard error of every
+// write that is not made within a cork, and any cork will do, also that of another response. So this process holds a
+// connection to itself, with a request that is never answered, whose response lends its cork.
+import { randomBytes } from 'node:crypto';
+import { connect, type Socket } from 'node:net';
+import type { Uws, UwsApp, UwsResponse } from './uws.js';
+
+const HOST = '127.0.0.1';
+const OPEN_TIMEOUT_MS = 2000;
+
+export class CorkHolder {
+  #app: UwsApp | undefined;
+  #client: Socket | undefined;
+  #res: UwsResponse | undefined;
+
+  /** False before `open`, after `close`, and where there is no connection to ourselves to be had. */
+  get isOpen(): boolean {
+    return this.#res !== undefined;
+  }
+
+  /**
+   * Connects. The port is any free one of 127.0.0.1 and is closed again as soon as the connection stands. Always resolves,
+   * after two seconds at the latest, as answers can do without.
+   */
+  async open(uws: Uws): Promise<void> {
+    const path = `/${randomBytes(16).toString('hex')}`;
+    const app = uws.App();
+    this.#app = app;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, OPEN_TIMEOUT_MS);
+      const done = (): void => {
+        clearTimeout(timer);
+        resolve();
+      };
+      app.listen(HOST, 0, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, (listener) => {
+        if (listener === false) {
+          done();
+          return;
+        }
+        app.get(path, (res) => {
+          res.onAborted(() => {
+            this.#res = undefined;
+          });
+          this.#res = res;
+          // Not before: a connection that is not accepted yet would be closed with the port.
+          uws.us_listen_socket_close(listener);
+          done();
+        });
+        const client = connect(uws.us_socket_local_port(listener), HOST);
+        this.#client = client;
+        client.unref();
+        client.on('connect', () => client.write(`GET ${path} HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`));
+        client.on('error', done);
+      });
+    });
+  }
+
+  /** Runs `work`, in which writes to other responses go past the cork. To be called outside of every callback of the binary. */
+  run(work: () => void): void {
+    this.#res?.cork(work);
+  }
+
+  close(): void {
+    this.#res = undefined;
+    this.#client?.destroy();
+    this.#app?.close();
+    this.#app = undefined;
+  }
+}
