@@ -1,8 +1,8 @@
 // The batch loops from positions to records and cells. A point is checked, located, indexed and written in that
 // order; the first that fails is its status.
 //
-// Blocks of points pass through the fast path of face5/; what it leaves undecided (6 points in a million, and the
-// sea beyond its box) goes through findCell(), the careful path, which is the definition.
+// Blocks of points pass through the fast path of face5/; what it leaves undecided (5 points in a hundred thousand, and
+// the sea beyond its box) goes through findCell(), the careful path, which is the definition.
 
 import { CAPACITY, EACH_ITS_OWN, INPUT, NOT_A_COORDINATE, OK, OUTPUT, OUTSIDE_COVERAGE, RECORD_BYTES, RESOLUTIONS } from "./memory";
 import { ADMINS, BLOCK, WORDS } from "./face5/block";
@@ -63,7 +63,7 @@ function encodeBlock(points: usize, count: u32, resolution: u32, records: usize)
     return count;
   }
   toLattice(points, count, resolution);
-  toWords(count);
+  toWords(count, resolution);
   locateBlock(points, count);
   setResolution(resolution);
   // one pointer for each array: the compiler would multiply for each point
@@ -122,7 +122,7 @@ export function encodeCells(count: u32, resolution: u32): u32 {
     let ofRun = resolutionAt(first, resolution);
     if (ofRun <= MAX_RESOLUTION) {
       toLattice(points, run, ofRun);
-      toWords(run);
+      toWords(run, ofRun);
     }
     locateBlock(points, run);
     for (let n: u32 = 0; n < run; n++) {

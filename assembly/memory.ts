@@ -1,6 +1,6 @@
 // The only file that knows addresses and capacities. Everything is laid out once, at compile time:
 //
-//   0x00000  static tables of the compiler (H3 constants, digit tables, alphabet)      256 KiB at most
+//   0x00000  static tables of the compiler (H3 constants, digit tables, alphabet)      256 KiB at most, 226 now
 //   0x40000  INPUT    CAPACITY × 20 B   points (f64 lat, f64 lng) or records
 //   0x54000  OUTPUT   CAPACITY × 20 B   records, cells or positions
 //   0x68000  SCRATCH  what two passes over a block hand each other

@@ -1,16 +1,16 @@
-// Lattice points of face 5 at resolution 15 -> words of H3 cells. Four digits per table look-up, three look-ups down
-// to resolution 3, where a window of the face gives base cell and the first three digits. Cells of coarser
-// resolutions come as their centre descendant of resolution 15, whose digits beyond theirs are 0.
+// Lattice points of face 5 -> words of H3 cells. Four digits per table look-up: from resolution 13 two look-ups down to
+// resolution 5, from 15 three down to 3, where a window of the face gives base cell and the first five or three digits.
+// Cells of coarser resolutions come as their centre descendant of the finest one, whose digits beyond theirs are 0.
 //
 // A block goes through in passes, each either arithmetic (four points at a time) or look-ups, and hands on in SCRATCH:
 //
-//   i, j -> quotients by 49, place in FOUR_DIGITS -> entry -> quotients + carries, their quotients … -> COARSE -> word
+//   i, j -> quotients by 49, place in FOUR_DIGITS -> entry -> quotients + carries, their quotients … -> FINE or COARSE -> word
 //
 // The arithmetic is in f32: with n < 6.4 million, round(n × (1/49) − 24/49) is floor(n / 49) in every case (tried
 // one by one by test/oracle/fast-encode.test.ts), and all products stay below 2²⁴.
 
 import { LATTICE, LOWER, MIDDLE, PLACES, QUOTIENTS_I, QUOTIENTS_J, UPPER, WORDS } from "./block";
-import { COARSE, FOUR_DIGITS } from "./tables";
+import { COARSE, FINE, FOUR_DIGITS, isFine } from "./tables";
 
 /** One bit per digit of resolutions 4 to 15. */
 const ONES: u64 = 0o111111111111;
@@ -18,14 +18,17 @@ const ONES: u64 = 0o111111111111;
 /** 1.5 × 2²³: a sum with it is rounded to the nearest integer, which stands in its low bits. */
 const ROUNDER_VALUE: f32 = 12582912;
 
-const SEVENTH_SQUARE: usize = memory.data<f32>([1.0 / 49.0, 24.0 / 49.0, ROUNDER_VALUE, 49.0, 128.0, 2.0, 64.0]);
+const SEVENTH_SQUARE: usize = memory.data<f32>([1.0 / 49.0, 24.0 / 49.0, ROUNDER_VALUE, 49.0, 128.0, 2.0, 64.0, 896.0, 4.0]);
 const HALF_LESS: usize = SEVENTH_SQUARE + 4;
 const ROUNDER: usize = SEVENTH_SQUARE + 8;
 const FORTY_NINE: usize = SEVENTH_SQUARE + 12;
 const ROW: usize = SEVENTH_SQUARE + 16;
 const COLUMN: usize = SEVENTH_SQUARE + 20;
 const COARSE_ROW: usize = SEVENTH_SQUARE + 24;
-const PLACE: usize = memory.data<i32>([0x3fff, 4095, 1]);
+const FINE_ROW: usize = SEVENTH_SQUARE + 28;
+const FINE_COLUMN: usize = SEVENTH_SQUARE + 32;
+const PLACE: usize = memory.data<i32>([0x3fff, 4095, 1, 0x3ffff]);
+const FINE_PLACE: usize = PLACE + 12;
 const DIGITS: usize = PLACE + 4;
 const ONE_BIT: usize = PLACE + 8;
 
@@ -87,7 +90,7 @@ function lookUp(bytes: usize, entries: usize): void {
  * LATTICE -> WORDS: base cell << 45 | fifteen digits, as the H3 index has them; below 1 << 45 where LATTICE is
  * undecided or the cell lies under none of the four base cells. Works on whole fours.
  */
-export function toWords(count: u32): void {
+export function toWords(count: u32, resolution: u32): void {
   let bytes = <usize>(count + 3 & ~3) << 2;
   for (let n: usize = 0; n < bytes; n += 16) {
     let first = v128.load(LATTICE + (n << 1));
@@ -102,6 +105,47 @@ export function toWords(count: u32): void {
     divide(ancestorI(entries, n), ancestorJ(entries, n), n);
   }
   lookUp(bytes, MIDDLE);
+  if (isFine(resolution)) fromFine(bytes);
+  else fromCoarse(bytes);
+}
+
+/** Digits 6 to 13 are known; the window of resolution 5 has the others. */
+// @ts-ignore: decorator
+@inline
+function fromFine(bytes: usize): void {
+  for (let n: usize = 0; n < bytes; n += 16) {
+    let entries = v128.load(MIDDLE + n);
+    let row = f32x4.mul(ancestorI(entries, n), all(FINE_ROW));
+    let column = f32x4.mul(ancestorJ(entries, n), all(FINE_COLUMN));
+    let place = f32x4.add(f32x4.add(row, column), all(ROUNDER));
+    v128.store(PLACES + n, v128.and(place, all(FINE_PLACE)));
+    let digits = v128.or(
+      v128.and(v128.load(LOWER + n), all(DIGITS)), i32x4.shl(v128.and(entries, all(DIGITS)), 12),
+    );
+    v128.store(LOWER + n, digits);
+  }
+  for (let n: usize = 0; n < bytes; n += 16) {
+    storeFineWord(n);
+    storeFineWord(n + 4);
+    storeFineWord(n + 8);
+    storeFineWord(n + 12);
+  }
+}
+
+/** Place in FINE and eight digits of a point at `n` to its word. */
+// @ts-ignore: decorator
+@inline
+function storeFineWord(n: usize): void {
+  let fine = load<u32>(load<u32>(PLACES + n), FINE);
+  let digits = load<u32>(LOWER + n);
+  digits ^= ((digits | digits >> 1 | digits >> 2) & <u32>ONES) * ((fine >> 17 & 1) * 7);
+  store<u64>(WORDS + (n << 1), <u64>fine << 30 | <u64>digits << 6);
+}
+
+/** Digits 8 to 15 are known, and the entries of 4 to 7 to be asked for. */
+// @ts-ignore: decorator
+@inline
+function fromCoarse(bytes: usize): void {
   for (let n: usize = 0; n < bytes; n += 16) {
     let entries = v128.load(MIDDLE + n);
     divide(ancestorI(entries, n), ancestorJ(entries, n), n);

@@ -13,35 +13,35 @@
 // in those units, u = 2⁻⁵³ = 1.1e-16:
 //
 //   lng − middle is exact, lat − middle too above 7.5° and else within 1.5e-17 rad
-//   terms left out, at 9°: cos x¹⁰/10! = 2.5e-15, sin x¹¹/11! = 4e-17; rounding of either 4 u
-//   p: two such cosines in a product, the sum with the middle latitude: 5e-15 + 8 u                    < 6e-15
-//   a dot product: p's error, the frame's (6 u), three products (3 u); twice that for axes of length 2  < 1.4e-14
-//   f1, f2 = quotient with c·p (7e-15, × 0.92), / 0.91, two roundings                                  < 2.3e-14
-//   f3, their sum                                                                                       < 4.6e-14
+//   the polynomials, minimax up to 9°: cos within 7.2e-14, sin within 1.3e-15; rounding of either 4 u
+//   p: x, two such cosines in a product, 1.5e-13; y 1.2e-14; z, with the middle latitude, 2.1e-14; in all    < 1.6e-13
+//   a dot product: p's error, the frame's (6 u), three products (3 u); twice that for axes of length 2        < 3.2e-13
+//   f1, f2 = quotient with c·p (1.6e-13, × 0.92), / 0.91, two roundings                                       < 5.2e-13
+//   f3, their sum: k is an axis of length 2 too, so p's error is no larger in it; the roundings of both       < 5.5e-13
 //
 // H3's own path (h3/projection.ts) rounds the longitude in radians (7 u in p), takes r = acos(1 − s), which near
 // 0.09 rad makes 20 u of it, and its tangent (24 u), an azimuth with three reductions to [0, 2π) (20 u across), and 16
-// factors (7 u): 55 u in x and y, so fn within 2.5e-14. Both together: 7.1e-14 × UNITS[15] = 5.7e6 is 4.1e-7 lattice
-// units. MARGIN is 2⁻²⁰ = 9.5e-7 of a unit at every resolution, twice the bound, under a micrometre of ground at 15.
-// It leaves 6 points in a million, and all outside the box, undecided: the careful path has them.
-// test/oracle/fast-encode.test.ts attacks this; there 1e-8 would do and 0 fails.
+// factors (7 u): 55 u in x and y, so fn within 2.5e-14. Both together: 5.8e-13 × UNITS[15] = 5.7e6 is 3.3e-6 lattice
+// units. MARGIN is 2⁻¹⁷ = 7.6e-6 of a unit at every resolution, twice the bound, some micrometres of ground at 15.
+// It leaves 5 points in a hundred thousand, and all outside the box, undecided: the careful path has them.
+// test/oracle/fast-encode.test.ts attacks this; there 5e-7 would do and 1.2e-7 fails.
 
 import { LATTICE, VECTORS } from "./block";
 import {
   CENTER, EVEN_I, EVEN_J, HALF_LAT_DEG, HALF_LNG_DEG, MIDDLE_LAT_DEG, MIDDLE_LNG_DEG, ODD_I, ODD_J, UNITS,
 } from "./frame";
-import { TO_FINEST, UNDECIDED_I } from "./tables";
+import { isFine, NOWHERE, NOWHERE_FINE, TO_FINEST } from "./tables";
 
-const MARGIN: f64 = 1.0 / 1048576.0;
+const MARGIN: f64 = 1.0 / 131072.0;
 
 /** 2⁵² + 2⁵¹: a sum with it is rounded to the nearest integer, and its low 32 bits are that integer. */
 const ROUNDER_VALUE: f64 = 6755399441055744.0;
 
 // Constants lie in memory: as literals the compiler would build each anew, by two instructions, in every turn of
-// the loop. The first nine are sin and cos of an angle in degrees, ±(π / 180)ⁿ / n!.
+// the loop. The first eight are the coefficients of sin x and cos x, x in degrees, by Remez' exchange over x² up to 81.
 const CONSTANTS: usize = memory.data<f64>([
-  0.017453292519943295, -8.86096155701298e-7, 1.349601623163255e-11, -9.788384861617728e-17, 4.1412674172573196e-22,
-  -0.00015230870989335428, 3.866323851562993e-9, -3.925831985743094e-14, 2.1354943035949857e-19,
+  0.017453292519943156, -8.860961556463048e-7, 1.3496012836760815e-11, -9.781678171174597e-17,
+  0.9999999999999282, -0.00015230870986499956, 3.866322101126745e-9, -3.922373848017155e-14,
   1, 0.25881904510252074, 0.9659258262890683, MIDDLE_LAT_DEG, MIDDLE_LNG_DEG, HALF_LAT_DEG * HALF_LAT_DEG,
   HALF_LNG_DEG * HALF_LNG_DEG, -1.5, ROUNDER_VALUE, 0.5 - MARGIN, 1.0 / 3.0,
 ]);
@@ -49,24 +49,23 @@ const S1: usize = CONSTANTS;
 const S3: usize = CONSTANTS + 8;
 const S5: usize = CONSTANTS + 16;
 const S7: usize = CONSTANTS + 24;
-const S9: usize = CONSTANTS + 32;
+const C0: usize = CONSTANTS + 32;
 const C2: usize = CONSTANTS + 40;
 const C4: usize = CONSTANTS + 48;
 const C6: usize = CONSTANTS + 56;
-const C8: usize = CONSTANTS + 64;
-const ONE: usize = CONSTANTS + 72;
-const SIN_MIDDLE: usize = CONSTANTS + 80;
-const COS_MIDDLE: usize = CONSTANTS + 88;
-const MIDDLE_LAT: usize = CONSTANTS + 96;
-const MIDDLE_LNG: usize = CONSTANTS + 104;
-const HALF_LAT_SQUARE: usize = CONSTANTS + 112;
-const HALF_LNG_SQUARE: usize = CONSTANTS + 120;
-const MINUS_THREE_HALVES: usize = CONSTANTS + 128;
-const ROUNDER: usize = CONSTANTS + 136;
-const WITHIN: usize = CONSTANTS + 144;
-const THIRD: usize = CONSTANTS + 152;
+const ONE: usize = CONSTANTS + 64;
+const SIN_MIDDLE: usize = CONSTANTS + 72;
+const COS_MIDDLE: usize = CONSTANTS + 80;
+const MIDDLE_LAT: usize = CONSTANTS + 88;
+const MIDDLE_LNG: usize = CONSTANTS + 96;
+const HALF_LAT_SQUARE: usize = CONSTANTS + 104;
+const HALF_LNG_SQUARE: usize = CONSTANTS + 112;
+const MINUS_THREE_HALVES: usize = CONSTANTS + 120;
+const ROUNDER: usize = CONSTANTS + 128;
+const WITHIN: usize = CONSTANTS + 136;
+const THIRD: usize = CONSTANTS + 144;
 
-/** What depends on the resolution: six f64 of the axes, then two i32x4 of the matrix to resolution 15, and (UNDECIDED_I, 0) twice. */
+/** What depends on the resolution: six f64 of the axes, then two i32x4 of the matrix to the finest resolution, and (i, 0) of no cell twice. */
 const AXES: usize = memory.data(48, 16);
 const MATRIX: usize = memory.data(48, 16);
 
@@ -83,16 +82,14 @@ function both(constant: usize): v128 {
 function sinDeg(x: v128, x2: v128, x4: v128): v128 {
   let low = f64x2.add(f64x2.mul(x2, both(S3)), both(S1));
   let high = f64x2.add(f64x2.mul(x2, both(S7)), both(S5));
-  high = f64x2.add(f64x2.mul(x4, both(S9)), high);
   return f64x2.mul(f64x2.add(f64x2.mul(high, x4), low), x);
 }
 
 // @ts-ignore: decorator
 @inline
 function cosDeg(x2: v128, x4: v128): v128 {
-  let low = f64x2.add(f64x2.mul(x2, both(C2)), both(ONE));
+  let low = f64x2.add(f64x2.mul(x2, both(C2)), both(C0));
   let high = f64x2.add(f64x2.mul(x2, both(C6)), both(C4));
-  high = f64x2.add(f64x2.mul(x4, both(C8)), high);
   return f64x2.add(f64x2.mul(high, x4), low);
 }
 
@@ -103,8 +100,8 @@ function dot(ax: v128, ay: v128, az: v128, x: v128, y: v128, z: v128): v128 {
 }
 
 /**
- * Points (f64 latDeg, f64 lngDeg) -> LATTICE: (i32 i, i32 j) of the cell's centre descendant at resolution 15 on face 5,
- * or (UNDECIDED_I, 0). Reads up to one point beyond an odd count, and fills up a last four with (UNDECIDED_I, 0).
+ * Points (f64 latDeg, f64 lngDeg) -> LATTICE: (i32 i, i32 j) of the cell's centre descendant at resolution 13 or 15
+ * (isFine) on face 5, or a point under no base cell where undecided. Reads up to one point beyond an odd count, and fills up a last four.
  */
 export function toLattice(points: usize, count: u32, resolution: u32): void {
   let units = load<f64>(UNITS + (<usize>resolution << 3));
@@ -119,7 +116,8 @@ export function toLattice(points: usize, count: u32, resolution: u32): void {
   let m = v128.load(TO_FINEST + (<usize>resolution << 4));
   v128.store(MATRIX, v128.shuffle<i32>(m, m, 0, 3, 0, 3));
   v128.store(MATRIX, v128.shuffle<i32>(m, m, 1, 2, 1, 2), 16);
-  v128.store(MATRIX, i32x4(UNDECIDED_I, 0, UNDECIDED_I, 0), 32);
+  let nowhere = isFine(resolution) ? NOWHERE_FINE : NOWHERE;
+  v128.store(MATRIX, i32x4(nowhere, 0, nowhere, 0), 32);
 
   let lattice = LATTICE;
   // The way from degrees to cells is long, and each step waits for the one before: in two loops more points are under way.
@@ -151,36 +149,49 @@ export function toLattice(points: usize, count: u32, resolution: u32): void {
     v128.store(vector, v128.or(z, outside), 32);
   }
 
-  for (let at = VECTORS; at < vector; at += 48, lattice += 16) {
-    let x = v128.load(at);
-    let y = v128.load(at, 16);
-    let z = v128.load(at, 32);
-    let center = dot(both(CENTER), both(CENTER + 8), both(CENTER + 16), x, y, z);
-    let scale = f64x2.div(both(ONE), center);
-    let h1 = f64x2.mul(dot(both(AXES), both(AXES + 8), both(AXES + 16), x, y, z), scale);
-    let h2 = f64x2.mul(dot(both(AXES + 24), both(AXES + 32), both(AXES + 40), x, y, z), scale);
-    let h3 = f64x2.sub(both(MINUS_THREE_HALVES), f64x2.add(h1, h2));
-
-    let rounder = both(ROUNDER);
-    let floor1 = f64x2.sub(f64x2.add(h1, rounder), rounder);
-    let floor2 = f64x2.sub(f64x2.add(h2, rounder), rounder);
-    let floor3 = f64x2.sub(f64x2.add(h3, rounder), rounder);
-    let off = f64x2.pmax(
-      f64x2.pmax(f64x2.abs(f64x2.sub(h1, floor1)), f64x2.abs(f64x2.sub(h2, floor2))),
-      f64x2.abs(f64x2.sub(h3, floor3)),
-    );
-    let certain = f64x2.lt(off, both(WITHIN));
-
-    let third = both(THIRD);
-    let iCell = f64x2.add(f64x2.mul(f64x2.sub(floor1, floor3), third), rounder);
-    let jCell = f64x2.add(f64x2.mul(f64x2.sub(floor2, floor3), third), rounder);
-    // low words: i j i j of both points
-    let cells = v128.shuffle<i32>(iCell, jCell, 0, 4, 2, 6);
-    let finest = i32x4.add(
-      i32x4.mul(cells, v128.load(MATRIX)),
-      i32x4.mul(v128.shuffle<i32>(cells, cells, 1, 0, 3, 2), v128.load(MATRIX, 16)),
-    );
-    v128.store(lattice, v128.bitselect(finest, v128.load(MATRIX, 32), certain));
+  if (resolution == 13) {
+    for (let at = VECTORS; at < vector; at += 48, lattice += 16) v128.store(lattice, cellsAt(at, true));
+  } else {
+    for (let at = VECTORS; at < vector; at += 48, lattice += 16) v128.store(lattice, cellsAt(at, false));
   }
-  v128.store(lattice, v128.load(MATRIX, 32));
+  v128.store(lattice, i64x2.splat(0));
+}
+
+/**
+ * Of two points, x, y and z at `at`: i j i j of their cells at the finest resolution; of no cell where undecided. At
+ * resolution 13 the cells are their own descendants, and (0, 0) is none of the box.
+ */
+// @ts-ignore: decorator
+@inline
+function cellsAt(at: usize, is13: bool): v128 {
+  let x = v128.load(at);
+  let y = v128.load(at, 16);
+  let z = v128.load(at, 32);
+  let center = dot(both(CENTER), both(CENTER + 8), both(CENTER + 16), x, y, z);
+  let scale = f64x2.div(both(ONE), center);
+  let h1 = f64x2.mul(dot(both(AXES), both(AXES + 8), both(AXES + 16), x, y, z), scale);
+  let h2 = f64x2.mul(dot(both(AXES + 24), both(AXES + 32), both(AXES + 40), x, y, z), scale);
+  let h3 = f64x2.sub(both(MINUS_THREE_HALVES), f64x2.add(h1, h2));
+
+  let floor1 = f64x2.nearest(h1);
+  let floor2 = f64x2.nearest(h2);
+  let floor3 = f64x2.nearest(h3);
+  let off = f64x2.pmax(
+    f64x2.pmax(f64x2.abs(f64x2.sub(h1, floor1)), f64x2.abs(f64x2.sub(h2, floor2))),
+    f64x2.abs(f64x2.sub(h3, floor3)),
+  );
+  let certain = f64x2.lt(off, both(WITHIN));
+
+  let rounder = both(ROUNDER);
+  let third = both(THIRD);
+  let iCell = f64x2.add(f64x2.mul(f64x2.sub(floor1, floor3), third), rounder);
+  let jCell = f64x2.add(f64x2.mul(f64x2.sub(floor2, floor3), third), rounder);
+  // low words: i j i j of both points
+  let cells = v128.shuffle<i32>(iCell, jCell, 0, 4, 2, 6);
+  if (is13) return v128.and(cells, certain);
+  let finest = i32x4.add(
+    i32x4.mul(cells, v128.load(MATRIX)),
+    i32x4.mul(v128.shuffle<i32>(cells, cells, 1, 0, 3, 2), v128.load(MATRIX, 16)),
+  );
+  return v128.bitselect(finest, v128.load(MATRIX, 32), certain);
 }

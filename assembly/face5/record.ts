@@ -51,25 +51,31 @@ export function writeRecord(record: usize, word: u64, admin: u32): bool {
   let p2 = load<u32>(<u32>(word >> 22) & 0x7fc, SECOND_PAIR_WORDS);
   let p3 = load<u32>(<u32>(word >> 13) & 0x7fc, THIRD_PAIR_WORDS);
   let p4 = load<u32>(<u32>(word >> 4) & 0x7fc, FOURTH_PAIR_WORDS);
+  let body = record + 3 + <usize>(prefix >= 1 << 24);
   let shares = <u32>(letters >> 32) + head + p1 + p2 + p3 + p4;
+  let pairs = load<u32>(PAIRS);
+  store<u32>(record, 0, 16);
+  if (pairs == 4) {
+    // The usual length. The bytes of a word go out with its share before them, which the next store overwrites.
+    store<u32>(body, p4, 6);
+    store<u32>(body, p3, 4);
+    store<u32>(body, p2, 1);
+    store<u32>(body - 1, p1);
+    store<u32>(record, prefix);
+    store<u8>(body, head >> 16);
+    store<u8>(body, <u32>DASH, 5);
+    store<u32>(body, <u32>load<u8>(shares & 511, CHECKS_4), 10);
+    return true;
+  }
   let low = <u64>(p1 >> 16 << 8 | head >> 16 & 255) | <u64>(p2 >> 16) << 24 | <u64>(p3 >> 16) << 48;
   let high = <u64>(p4 >> 16);
-  let pairs = load<u32>(PAIRS);
-  if (pairs == 4) {
-    low |= DASH << 40;
-    high |= <u64>load<u8>(shares & 511, CHECKS_4) << 16;
-  } else {
-    let p5: u32 = 0;
-    if (pairs == 5) p5 = load<u32>(<u32>word << 5 & 0x7e0 | 28, FIFTH_PAIR_WORDS);
-    let check = <u64>load<u8>(pairs << 9 | shares + p5 & 511, CHECKS);
-    if (pairs > 1) low |= DASH << 40;
-    if (pairs == 5) high |= <u64>(p5 >> 16 & 255) << 16 | DASH << 24 | <u64>(p5 >> 24) << 32 | check << 40;
-    else if (pairs == 3) high |= check;
-    else low |= check << (pairs == 2 ? 48 : pairs == 1 ? 24 : 8);
-  }
-
-  let body = record + 3 + <usize>(prefix >= 1 << 24);
-  store<u32>(record, 0, 16);
+  let p5: u32 = 0;
+  if (pairs == 5) p5 = load<u32>(<u32>word << 5 & 0x7e0 | 28, FIFTH_PAIR_WORDS);
+  let check = <u64>load<u8>(pairs << 9 | shares + p5 & 511, CHECKS);
+  if (pairs > 1) low |= DASH << 40;
+  if (pairs == 5) high |= <u64>(p5 >> 16 & 255) << 16 | DASH << 24 | <u64>(p5 >> 24) << 32 | check << 40;
+  else if (pairs == 3) high |= check;
+  else low |= check << (pairs == 2 ? 48 : pairs == 1 ? 24 : 8);
   store<u32>(record, prefix);
   store<u64>(body, low);
   store<u64>(body, high, 8);

@@ -1,0 +1,15 @@
+// The compiler lays the static tables from address 0 on and knows nothing of the areas of assembly/memory.ts behind them:
+// tables that grew beyond 256 KiB would be overwritten by the first points.
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import type { KernelExports } from '#dist/kernel/kernel.js';
+
+test.each(['kernel', 'kernel.debug'])('%s.wasm: static tables end before INPUT', (build) => {
+  const module = new WebAssembly.Module(readFileSync(`dist/${build}.wasm`));
+  const { memory, INPUT } = new WebAssembly.Instance(module).exports as unknown as KernelExports;
+  const bytes = new Uint8Array(memory.buffer);
+  const lastUsed = bytes.findLastIndex((byte) => byte !== 0);
+  expect(INPUT.value).toBe(0x40000);
+  expect(lastUsed).toBeGreaterThan(0x20000);
+  expect(lastUsed).toBeLessThan(INPUT.value as number);
+});
