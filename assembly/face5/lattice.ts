@@ -139,11 +139,11 @@ export function toLattice(points: usize, count: u32, resolution: u32): void {
     let z = f64x2.add(
       f64x2.mul(cosLat, both(SIN_MIDDLE)), f64x2.mul(sinLat, both(COS_MIDDLE)),
     );
-    // outside the box z becomes NaN, and with it all that follows; comparisons are false for NaN
-    let outside = v128.not(v128.and(
-      f64x2.le(lat2, both(HALF_LAT_SQUARE)),
-      f64x2.le(lng2, both(HALF_LNG_SQUARE)),
-    ));
+    // outside the box z becomes NaN, and with it all that follows; NaN and infinity come so far by themselves
+    let outside = v128.or(
+      f64x2.gt(lat2, both(HALF_LAT_SQUARE)),
+      f64x2.gt(lng2, both(HALF_LNG_SQUARE)),
+    );
     v128.store(vector, f64x2.mul(parallel, cosDeg(lng2, lng4)));
     v128.store(vector, f64x2.mul(parallel, sinDeg(lng, lng2, lng4)), 16);
     v128.store(vector, v128.or(z, outside), 32);

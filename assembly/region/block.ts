@@ -10,9 +10,12 @@ import { cells, columns, east, records, rows, south, tiles } from "./locate";
 /** The tile of points beyond the grid. */
 const NOWHERE: usize = memory.data<u8>([<u8>OUTSIDE]);
 
-/** f64 × 2: micro-degrees of a degree, one half. */
-const MICRO: usize = memory.data<f64>([1e6, 0.5]);
+/** Micro-degrees of a degree, one half, the bounds of i32, and 2⁵² + 2⁵¹: a whole number plus this has it in its low 32 bits. */
+const MICRO: usize = memory.data<f64>([1e6, 0.5, 2147483647, -2147483648, 6755399441055744]);
 const HALF: usize = MICRO + 8;
+const MOST: usize = MICRO + 16;
+const LEAST: usize = MICRO + 24;
+const ROUNDER: usize = MICRO + 32;
 
 /** What depends on the grid, each as i32 × 4. */
 const GRID: usize = memory.data(8 * 16, 16);
@@ -25,12 +28,16 @@ const TILE_COLUMNS: usize = GRID + 80;
 const FIRST_TILE: usize = GRID + 96;
 const NO_TILE: usize = GRID + 112;
 
-/** Whole micro-degrees of two numbers of degrees, in the low two lanes; as unitAt() rounds. */
+/**
+ * Whole micro-degrees of two numbers of degrees, in the low 32 bits of each; as unitAt() rounds. What is beyond i32, and NaN,
+ * becomes its bounds, which are beyond every grid. Cheaper than the conversion that saturates.
+ */
 // @ts-ignore: decorator
 @inline
 function micro(deg: v128): v128 {
   let scaled = f64x2.add(f64x2.mul(deg, v128.load64_splat(MICRO)), v128.load64_splat(HALF));
-  return i32x4.trunc_sat_f64x2_s_zero(f64x2.floor(scaled));
+  let whole = f64x2.pmax(f64x2.pmin(v128.load64_splat(MOST), f64x2.floor(scaled)), v128.load64_splat(LEAST));
+  return f64x2.add(whole, v128.load64_splat(ROUNDER));
 }
 
 /** Two points (f64 latDeg, f64 lngDeg) as i32 lat, lat, lng, lng in micro-degrees. */
@@ -41,7 +48,7 @@ function microPair(points: usize): v128 {
   let second = v128.load(points, 16);
   let lat = micro(v128.shuffle<f64>(first, second, 0, 2));
   let lng = micro(v128.shuffle<f64>(first, second, 1, 3));
-  return v128.shuffle<i64>(lat, lng, 0, 2);
+  return v128.shuffle<i32>(lat, lng, 0, 2, 4, 6);
 }
 
 /** The tile of the point at `n` to its admin number; the point to `mixed` if the tile does not answer. The next such place. */
