@@ -67,10 +67,7 @@ export class Adapter {
   }
 
   static async load(hooks: AdapterHooks): Promise<Adapter> {
-    const uws = await loadUws();
-    const adapter = new Adapter(uws, hooks);
-    await adapter.#home.corkHolder.open(uws);
-    return adapter;
+    return new Adapter(await loadUws(), hooks);
   }
 
   /** Answers not complete yet, of exchanges that outlived their first tick. */
@@ -171,8 +168,14 @@ export class Adapter {
   }
 
   /** Takes the port (0: any free one) and resolves to its number; rejects when it is taken. */
-  listen(host: string, port: number, exclusive = true): Promise<number> {
-    const options = exclusive ? this.#uws.LIBUS_LISTEN_EXCLUSIVE_PORT : 0;
+  async listen(host: string, port: number, exclusive = true): Promise<number> {
+    const taken = await this.#takePort(host, port, exclusive ? this.#uws.LIBUS_LISTEN_EXCLUSIVE_PORT : 0);
+    // Not before: its connection has two ports of its own, and one of them could be this one.
+    await this.#home.corkHolder.open(this.#uws);
+    return taken;
+  }
+
+  #takePort(host: string, port: number, options: number): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#app.listen(host, port, options, (socket) => {
         if (socket === false) {

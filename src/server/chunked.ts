@@ -1,33 +1,41 @@
-// An answer of unknown length, written in pieces of any size. Every callback of the binary (request, body chunk, writable)
-// runs within its 16 KiB cork, and what does not fit that can be lost (cork-holder.ts). So nothing is ever written from a
+// An answer of unknown length, written in pieces of any size. Every callback of the binary (request, body chunk) runs
+// within its 16 KiB cork, and what does not fit that can be lost (cork-holder.ts). So nothing is ever written from a
 // callback: pieces queue here, and a turn of the event loop of its own hands them over, small ones packed into one write
-// that fits a cork of its own, large ones as they are past the cork, and stops when the socket pushes back until it is
-// writable again (`npm run proof -- bulk --part chunked` hashes a gigabyte at slow readers; bound to one core it is the
-// one that finds bytes lost). A piece that leaves whole saves a dozen calls of the system, a sixth of what frames cost.
+// that fits a cork of its own, large ones as they are past the cork (`npm run proof -- bulk --part chunked` hashes a
+// gigabyte at slow readers; bound to one core it is the one that finds bytes lost). A piece that leaves whole saves a
+// dozen calls of the system, a sixth of what frames cost.
 //
-// While the reading of the body is stopped the binary watches the socket for nothing at all: a write that pushes back
-// would set it reading again, and stopping it anew makes it forget to tell when there is room. So then we stop it after
-// each such write and ask with a small write every few milliseconds. A write that pushes back also sets the clock of the
-// transport, which ends the connection ten seconds later if nothing moves; stopping the reading stops that clock. So as
-// soon as the body is complete a slow reader is served in this way: its patience is our business, not the transport's.
+// What the socket does not take of a write the binary keeps, and watches the socket for room. When there is some it says
+// so, once, and does nothing else: what it keeps it sends when it is given the next write or an empty cork, and then
+// watches again if not all goes. So at its word we give it an empty cork; and as that does not say whether all went, what
+// is queued goes on with a small write, which does. Then writes are large again, by and by: the slower the reader, the
+// smaller the pieces that the binary keeps, and the sooner we hear of each.
+//
+// A write that pushes back sets the clock of the transport, which ends the connection ten seconds later if nothing moves.
+// While the body comes that is as it should be; then the peer's patience is our business: the reading is stopped and
+// goes on in one go every few seconds, which sets that clock back.
+//
+// While the flow has stopped the reading of the body the binary watches the socket for nothing at all: a write that
+// pushes back would set it reading again. So then we stop it after each such write and ask with a small write every
+// few milliseconds.
 import type { CorkHolder } from './cork-holder.js';
 import type { UwsResponse } from './uws.js';
 
 /** One write of one cork; smaller pieces are put together. With the headers it stays inside the binary's cork buffer. */
 const PACKED_BYTES = 15_000;
-/** One write past the cork: the answer to a block. The binary keeps a copy of what the socket does not take of it. */
-const LARGE_BYTES = 1024 * 1024;
+/** One write past the cork, the answer to a block at most. Doubled and halved between these by what the socket takes. */
+const LEAST_LARGE_BYTES = 32 * 1024;
+const FIRST_LARGE_BYTES = 128 * 1024;
+const MOST_LARGE_BYTES = 512 * 1024;
 /** `write` asks for a pause above this. */
 const HIGH_WATER_BYTES = 256 * 1024;
 
-/** A write that asks for room; what it finds none for stays in the binary's own buffer. */
+/** A write that asks whether there is room; what it finds none for stays in the binary's own buffer. */
 const ASKING_WRITE_BYTES = 256;
 const SHORTEST_ASK_MS = 4;
 const LONGEST_ASK_MS = 128;
 /** Well within the ten seconds of the transport's clock. */
-const ENDING_ASK_MS = 4000;
-/** Less than a peer may rest. */
-const LONGEST_AWAIT_MS = 40_000;
+const CLOCK_MS = 4000;
 
 const packed = Buffer.allocUnsafeSlow(PACKED_BYTES);
 
@@ -36,51 +44,57 @@ interface Piece {
   readonly sent: (() => void) | undefined;
 }
 
+export interface ChunkedHooks {
+  /** The answer is ended: the reading of the body, if it is stopped, may go on. */
+  readonly ending: () => void;
+  readonly finished: () => void;
+  /** Runs what comes from timers and turns of the event loop. */
+  readonly guard: (work: () => void) => void;
+}
+
 export class ChunkedAnswer {
   /** Called when all that was queued is handed over after `write` returned false. */
   onDrain: (() => void) | undefined;
-  /** When the socket last took bytes without pushing back, by performance.now(). */
+  /** When the socket last had room, by performance.now(). */
   progressMs = performance.now();
 
-  #hasBegun = false;
   #queue: Piece[] = [];
   /** Of pieces that are in the write under way to their end. */
   #sent: (() => void)[] = [];
   #headOffset = 0;
   #queuedBytes = 0;
   #scheduled = false;
+  #hasBegun = false;
+  /** False from a write that pushed back until there is room again. */
   #writable = true;
+  /** The binary may still keep bytes of before it told of room. */
+  #mayKeep = false;
+  #largeBytes = FIRST_LARGE_BYTES;
   #asked = false;
   #state: 'open' | 'ending' | 'over' = 'open';
+  #bodyEnded = false;
   #readingStopped = false;
   #askTimer: NodeJS.Timeout | undefined;
   #askMs = SHORTEST_ASK_MS;
+  #clockTimer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly res: UwsResponse,
-    /** The socket has pushed back while the body is being read. */
-    private readonly pushedBack: () => void,
-    private readonly finishing: () => void,
-    private readonly finished: () => void,
-    private readonly guard: (work: () => void) => void,
+    private readonly hooks: ChunkedHooks,
     /** While it is not open, all writes fit the cork. */
     private readonly corkHolder: Pick<CorkHolder, 'isOpen' | 'run'>,
   ) {
     res.onWritable(() => {
-      this.#writable = true;
+      if (this.#state === 'over') return true;
       this.progressMs = performance.now();
-      this.#schedule();
+      this.#tryAgain();
+      if (this.#bodyEnded && this.#clockTimer === undefined) this.#setClockBack();
       return true;
     });
   }
 
   get queuedBytes(): number {
     return this.#queuedBytes;
-  }
-
-  /** True while the socket has taken all it was given. */
-  get flowing(): boolean {
-    return this.#writable;
   }
 
   /**
@@ -103,22 +117,28 @@ export class ChunkedAnswer {
   end(): void {
     if (this.#state !== 'open') return;
     this.#state = 'ending';
+    this.hooks.ending();
     this.#schedule();
+  }
+
+  /** Told when the last byte of the body has come. */
+  setBodyEnded(): void {
+    this.#bodyEnded = true;
+    if (!this.#writable || this.#mayKeep) this.#setClockBack();
   }
 
   /** Told when the reading of the body is stopped and when it goes on. */
   setReadingStopped(stopped: boolean): void {
     this.#readingStopped = stopped;
-    if (this.#writable || this.#state === 'over') return;
-    if (stopped) this.#askLater();
-    // Reading again is all that the binary does now; a write that fails makes it tell of room as well.
-    else this.#ask();
+    if (this.#state === 'over') return;
+    clearTimeout(this.#askTimer);
+    if (!stopped) this.#tryAgain();
+    else if (!this.#writable) this.#askLater();
   }
 
   /** Forgets what is queued: the request is gone. */
   drop(): void {
-    clearTimeout(this.#askTimer);
-    this.#state = 'over';
+    this.#over();
     this.#queue = [];
     this.#queuedBytes = 0;
     this.onDrain = undefined;
@@ -127,58 +147,55 @@ export class ChunkedAnswer {
   #schedule(): void {
     if (this.#scheduled || !this.#writable || this.#state === 'over') return;
     this.#scheduled = true;
-    setImmediate(() => this.guard(() => this.#flush()));
+    setImmediate(() => this.hooks.guard(() => this.#flush()));
+  }
+
+  /** Has the binary send what it keeps; it watches for room again if not all goes, but does not say so. */
+  #tryAgain(): void {
+    this.res.cork(() => {});
+    if (this.#writable) return;
+    this.#writable = true;
+    this.#mayKeep = true;
+    this.#schedule();
   }
 
   #pushedBack(): void {
+    this.#largeBytes = Math.max(LEAST_LARGE_BYTES, this.#largeBytes / 2);
     if (this.#readingStopped) this.#askLater();
-    else this.pushedBack();
+    else if (this.#bodyEnded && this.#clockTimer === undefined) this.#setClockBack();
+  }
+
+  /** Now and every few seconds, as long as the answer lasts. What the socket is watched for stays. */
+  #setClockBack(): void {
+    if (this.#state === 'over') return;
+    if (!this.#readingStopped) {
+      this.res.pause();
+      this.res.resume();
+    }
+    clearTimeout(this.#clockTimer);
+    this.#clockTimer = setTimeout(() => this.hooks.guard(() => this.#setClockBack()), CLOCK_MS);
   }
 
   #askLater(): void {
     this.res.pause();
     clearTimeout(this.#askTimer);
-    this.#askTimer = setTimeout(() => this.guard(() => this.#ask()), this.#askMs);
+    this.#askTimer = setTimeout(() => this.hooks.guard(() => this.#ask()), this.#askMs);
     this.#askMs = Math.min(LONGEST_ASK_MS, this.#askMs * 2);
   }
 
   #ask(): void {
     if (this.#writable || this.#state === 'over') return;
-    if (this.#queuedBytes > 0) {
-      this.#write(ASKING_WRITE_BYTES);
-    } else if (this.#state === 'ending') {
-      this.#awaitEnd();
-      return;
-    } else if (!this.#readingStopped) {
-      // An empty cork sends what the binary holds, but does not say whether all of it went. If not, the binary will
-      // tell of room later; until then one more write only lengthens what it holds.
-      this.res.cork(() => {});
-      this.#writable = true;
-    }
-    // Nothing is sent that way while the reading is stopped: were all to go, nobody would ever tell.
-    if (!this.#writable) {
-      this.#pushedBack();
+    if (this.#queuedBytes > 0) this.#write(ASKING_WRITE_BYTES);
+    else this.res.cork(() => {});
+    if (this.#writable) {
+      this.#mayKeep = false;
+      this.#askMs = SHORTEST_ASK_MS;
+      this.progressMs = performance.now();
+      this.#schedule();
+    } else {
+      this.#askLater();
       this.#tellOfRoom();
-      return;
     }
-    this.#askMs = SHORTEST_ASK_MS;
-    this.progressMs = performance.now();
-    this.#schedule();
-  }
-
-  /**
-   * All is handed over and the body is complete, so the binary may watch the socket again: it will tell when it has sent
-   * what it holds. Stopping it for a moment sets its clock back. Should it have forgotten what to watch for, which it
-   * keeps for all sockets in one place, the answer ends without its word while the peer's patience lasts.
-   */
-  #awaitEnd(): void {
-    this.res.pause();
-    this.res.resume();
-    this.#askTimer = setTimeout(() => {
-      if (this.#writable || this.#state !== 'ending') return;
-      if (performance.now() - this.progressMs < LONGEST_AWAIT_MS) this.guard(() => this.#awaitEnd());
-      else this.guard(() => this.#finish());
-    }, ENDING_ASK_MS);
   }
 
   #flush(): void {
@@ -194,10 +211,15 @@ export class ChunkedAnswer {
 
   #writeQueued(): void {
     while (this.#writable && this.#queuedBytes > 0 && this.#state !== 'over') {
-      this.#write(this.#hasBegun && this.corkHolder.isOpen ? LARGE_BYTES : PACKED_BYTES);
+      const mayBeLarge = this.#hasBegun && this.corkHolder.isOpen;
+      this.#write(this.#mayKeep ? ASKING_WRITE_BYTES : mayBeLarge ? this.#largeBytes : PACKED_BYTES);
       this.#hasBegun = true;
-      if (this.#writable) this.progressMs = performance.now();
-      else this.#pushedBack();
+      if (this.#writable) {
+        this.#mayKeep = false;
+        this.progressMs = performance.now();
+      } else {
+        this.#pushedBack();
+      }
     }
   }
 
@@ -209,10 +231,15 @@ export class ChunkedAnswer {
   }
 
   #finish(): void {
-    this.#state = 'over';
-    this.finishing();
+    this.#over();
     this.res.cork(() => this.res.end());
-    this.finished();
+    this.hooks.finished();
+  }
+
+  #over(): void {
+    this.#state = 'over';
+    clearTimeout(this.#askTimer);
+    clearTimeout(this.#clockTimer);
   }
 
   /** The next bytes: a part of a large piece as it is, or small pieces packed together. */
@@ -252,8 +279,12 @@ export class ChunkedAnswer {
     const write = (): void => {
       this.#writable = this.res.write(part);
     };
-    if (part.length > PACKED_BYTES) this.corkHolder.run(write);
-    else this.res.cork(write);
+    if (part.length <= PACKED_BYTES) {
+      this.res.cork(write);
+    } else {
+      this.corkHolder.run(write);
+      if (this.#writable) this.#largeBytes = Math.min(MOST_LARGE_BYTES, this.#largeBytes * 2);
+    }
     for (const sent of this.#sent.splice(0)) sent();
   }
 }

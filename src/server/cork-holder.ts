@@ -21,7 +21,7 @@ export class CorkHolder {
   }
 
   /**
-   * Connects. The port is any free one of 127.0.0.1 and is closed again as soon as the connection stands. Always resolves,
+   * Connects, by a port of 127.0.0.1 that is closed again as soon as the connection stands or has failed. Always resolves,
    * after two seconds at the latest, as answers can do without.
    */
   async open(uws: Uws): Promise<void> {
@@ -29,23 +29,26 @@ export class CorkHolder {
     const app = uws.App();
     this.#app = app;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, OPEN_TIMEOUT_MS);
-      const done = (): void => {
-        clearTimeout(timer);
-        resolve();
-      };
       app.listen(HOST, 0, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, (listener) => {
         if (listener === false) {
-          done();
+          resolve();
           return;
         }
+        let isDone = false;
+        const done = (): void => {
+          if (isDone) return;
+          isDone = true;
+          clearTimeout(timer);
+          // Not before: a connection that is not accepted yet would be closed with the port.
+          uws.us_listen_socket_close(listener);
+          resolve();
+        };
+        const timer = setTimeout(done, OPEN_TIMEOUT_MS);
         app.get(path, (res) => {
           res.onAborted(() => {
             this.#res = undefined;
           });
           this.#res = res;
-          // Not before: a connection that is not accepted yet would be closed with the port.
-          uws.us_listen_socket_close(listener);
           done();
         });
         const client = connect(uws.us_socket_local_port(listener), HOST);
@@ -57,9 +60,13 @@ export class CorkHolder {
     });
   }
 
-  /** Runs `work`, in which writes to other responses go past the cork. To be called outside of every callback of the binary. */
+  /**
+   * Runs `work`, in which writes to other responses go past the cork. Only while open, and outside of every callback of the
+   * binary.
+   */
   run(work: () => void): void {
-    this.#res?.cork(work);
+    if (this.#res === undefined) throw new Error('the connection that lends its cork is gone');
+    this.#res.cork(work);
   }
 
   close(): void {

@@ -166,7 +166,7 @@ export class Exchange {
       if (this.state === 'over') return;
       if (isLast) this.#bodyEnded = true;
       this.guard(() => work(new Uint8Array(chunk), isLast));
-      if (isLast && this.#chunked?.flowing === false) this.pause();
+      if (isLast) this.#chunked?.setBodyEnded();
       if (isLast && this.state === 'open' && this.#timer === undefined) this.deadline(DEFAULT_DEADLINE_MS);
     });
   }
@@ -253,13 +253,15 @@ export class Exchange {
     this.res.cork(() => this.#writeHead(status, contentType, headerLines));
     this.#chunked = new ChunkedAnswer(
       this.res,
-      () => this.#bodyEnded && this.pause(),
-      () => this.resume(),
-      () => this.#over(),
-      (work) => this.guard(work),
+      {
+        ending: () => this.resume(),
+        finished: () => this.#over(),
+        guard: (work) => this.guard(work),
+      },
       this.home.corkHolder,
     );
-    this.#chunked.setReadingStopped(this.#paused);
+    if (this.#paused) this.#chunked.setReadingStopped(true);
+    if (this.#bodyEnded) this.#chunked.setBodyEnded();
     return this.#chunked;
   }
 
