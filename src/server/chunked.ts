@@ -26,7 +26,7 @@ const PACKED_BYTES = 15_000;
 /** One write past the cork, the answer to a block at most. Doubled and halved between these by what the socket takes. */
 const LEAST_LARGE_BYTES = 32 * 1024;
 const FIRST_LARGE_BYTES = 128 * 1024;
-const MOST_LARGE_BYTES = 512 * 1024;
+const MOST_LARGE_BYTES = 1024 * 1024;
 /** `write` asks for a pause above this. */
 const HIGH_WATER_BYTES = 256 * 1024;
 
