@@ -38,9 +38,7 @@ export class BulkOutlet {
     this.#onFailure = onFailure;
     answer.onDrain = () => {
       this.#answerIsFull = false;
-      const resume = this.#drained;
-      this.#drained = undefined;
-      if (resume !== undefined) resume();
+      if (this.#drained !== undefined) this.#wake();
       else this.#onRoom();
     };
   }
@@ -83,22 +81,31 @@ export class BulkOutlet {
   end(): void {
     this.#ending = true;
     if (!this.#spooling) this.#finish();
+    else this.#wake();
   }
 
   close(): void {
     this.#closed = true;
     this.#spool?.close();
-    this.#drained?.();
+    this.#wake();
+  }
+
+  /** Has the unspooling look again. */
+  #wake(): void {
+    const resume = this.#drained;
+    this.#drained = undefined;
+    resume?.();
   }
 
   async #unspool(spool: Spool): Promise<void> {
     while (!this.#closed) {
-      if (this.#answerIsFull) {
+      // At the end also while the answer is full: it ends better with something before its end.
+      if (spool.unreadBytes === 0 && (this.#ending || !this.#answerIsFull)) {
+        break;
+      } else if (this.#answerIsFull) {
         await new Promise<void>((resolve) => {
           this.#drained = resolve;
         });
-      } else if (spool.unreadBytes === 0) {
-        break;
       } else {
         const piece = await spool.next();
         if (!this.#closed && !this.#answer.write(piece)) this.#answerIsFull = true;

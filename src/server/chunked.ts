@@ -32,6 +32,12 @@ const HIGH_WATER_BYTES = 256 * 1024;
 
 /** A write that asks whether there is room; what it finds none for stays in the binary's own buffer. */
 const ASKING_WRITE_BYTES = 256;
+/**
+ * The end of an answer stays back until the binary keeps nothing, and asks for that a few bytes at a time: once the answer
+ * has ended, the transport's clock is all the patience its reader has.
+ */
+const LAST_BYTES = 256;
+const LAST_ASKING_BYTES = 4;
 const SHORTEST_ASK_MS = 4;
 const LONGEST_ASK_MS = 128;
 /** Well within the ten seconds of the transport's clock. */
@@ -69,6 +75,8 @@ export class ChunkedAnswer {
   #writable = true;
   /** The binary may still keep bytes of before it told of room. */
   #mayKeep = false;
+  /** The last write was within a cork: the binary may have kept it without a word. */
+  #wasCorked = false;
   #largeBytes = FIRST_LARGE_BYTES;
   #asked = false;
   #state: 'open' | 'ending' | 'over' = 'open';
@@ -204,15 +212,16 @@ export class ChunkedAnswer {
     // One more block in the same turn, while it is in the cache; then others have theirs.
     this.#writeQueued();
     this.#scheduled = false;
-    if (this.#state === 'ending' && this.#writable && this.#queuedBytes === 0) this.#finish();
+    if (this.#state === 'ending' && this.#writable && this.#nextBytes() === 0) this.#finish();
     else if (this.#asked && this.#writable) this.#schedule();
     else this.#tellOfRoom();
   }
 
   #writeQueued(): void {
-    while (this.#writable && this.#queuedBytes > 0 && this.#state !== 'over') {
-      const mayBeLarge = this.#hasBegun && this.corkHolder.isOpen;
-      this.#write(this.#mayKeep ? ASKING_WRITE_BYTES : mayBeLarge ? this.#largeBytes : PACKED_BYTES);
+    while (this.#writable && this.#state !== 'over') {
+      const mostBytes = this.#nextBytes();
+      if (mostBytes === 0) return;
+      this.#write(mostBytes);
       this.#hasBegun = true;
       if (this.#writable) {
         this.#mayKeep = false;
@@ -223,6 +232,16 @@ export class ChunkedAnswer {
     }
   }
 
+  /** How large the next write may be; 0 where there is none, or what there is goes out with the end. */
+  #nextBytes(): number {
+    const mayBeLarge = this.#hasBegun && this.corkHolder.isOpen;
+    const mostBytes = this.#mayKeep ? ASKING_WRITE_BYTES : mayBeLarge ? this.#largeBytes : PACKED_BYTES;
+    if (this.#state !== 'ending') return Math.min(mostBytes, this.#queuedBytes);
+    if (this.#queuedBytes > LAST_BYTES) return Math.min(mostBytes, this.#queuedBytes - LAST_BYTES);
+    const isUnsure = this.#mayKeep || (this.#wasCorked && this.corkHolder.isOpen);
+    return isUnsure ? Math.min(LAST_ASKING_BYTES, this.#queuedBytes) : 0;
+  }
+
   /** Also where the socket has no room, if nothing is queued: there would be nothing to ask for room with. */
   #tellOfRoom(): void {
     if (!this.#asked || this.#queuedBytes > 0) return;
@@ -231,8 +250,13 @@ export class ChunkedAnswer {
   }
 
   #finish(): void {
+    const last = this.#queuedBytes > 0 ? this.#take(LAST_BYTES) : undefined;
     this.#over();
-    this.res.cork(() => this.res.end());
+    this.res.cork(() => {
+      if (last !== undefined) this.res.write(last);
+      this.res.end();
+    });
+    for (const sent of this.#sent.splice(0)) sent();
     this.hooks.finished();
   }
 
@@ -273,18 +297,18 @@ export class ChunkedAnswer {
     if (head.sent !== undefined) this.#sent.push(head.sent);
   }
 
-  /** One write, in a cork of its own if it fits one. */
+  /** One write, in a cork of its own if it fits one; past the cork also where it must be known whether it went. */
   #write(mostBytes: number): void {
     const part = this.#take(mostBytes);
     const write = (): void => {
       this.#writable = this.res.write(part);
     };
-    if (part.length <= PACKED_BYTES) {
-      this.res.cork(write);
-    } else {
-      this.corkHolder.run(write);
-      if (this.#writable) this.#largeBytes = Math.min(MOST_LARGE_BYTES, this.#largeBytes * 2);
-    }
+    const isLarge = part.length > PACKED_BYTES;
+    const isLast = this.#hasBegun && mostBytes <= LAST_ASKING_BYTES && this.corkHolder.isOpen;
+    this.#wasCorked = !isLarge && !isLast;
+    if (this.#wasCorked) this.res.cork(write);
+    else this.corkHolder.run(write);
+    if (isLarge && this.#writable) this.#largeBytes = Math.min(MOST_LARGE_BYTES, this.#largeBytes * 2);
     for (const sent of this.#sent.splice(0)) sent();
   }
 }
