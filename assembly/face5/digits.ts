@@ -109,16 +109,23 @@ export function toWords(count: u32, resolution: u32): void {
   else fromCoarse(bytes);
 }
 
+/** Where the ancestors of four points stand in a window of the face, to PLACES. */
+// @ts-ignore: decorator
+@inline
+function placeInWindow(entries: v128, n: usize, rowBytes: usize, columnBytes: usize, bits: usize): void {
+  let row = f32x4.mul(ancestorI(entries, n), all(rowBytes));
+  let column = f32x4.mul(ancestorJ(entries, n), all(columnBytes));
+  let place = f32x4.add(f32x4.add(row, column), all(ROUNDER));
+  v128.store(PLACES + n, v128.and(place, all(bits)));
+}
+
 /** Digits 6 to 13 are known; the window of resolution 5 has the others. */
 // @ts-ignore: decorator
 @inline
 function fromFine(bytes: usize): void {
   for (let n: usize = 0; n < bytes; n += 16) {
     let entries = v128.load(MIDDLE + n);
-    let row = f32x4.mul(ancestorI(entries, n), all(FINE_ROW));
-    let column = f32x4.mul(ancestorJ(entries, n), all(FINE_COLUMN));
-    let place = f32x4.add(f32x4.add(row, column), all(ROUNDER));
-    v128.store(PLACES + n, v128.and(place, all(FINE_PLACE)));
+    placeInWindow(entries, n, FINE_ROW, FINE_COLUMN, FINE_PLACE);
     let digits = v128.or(
       v128.and(v128.load(LOWER + n), all(DIGITS)), i32x4.shl(v128.and(entries, all(DIGITS)), 12),
     );
@@ -158,10 +165,7 @@ function fromCoarse(bytes: usize): void {
   lookUp(bytes, UPPER);
   for (let n: usize = 0; n < bytes; n += 16) {
     let entries = v128.load(UPPER + n);
-    let row = f32x4.mul(ancestorI(entries, n), all(COARSE_ROW));
-    let column = f32x4.mul(ancestorJ(entries, n), all(COLUMN));
-    let place = f32x4.add(f32x4.add(row, column), all(ROUNDER));
-    v128.store(PLACES + n, v128.and(place, all(PLACE)));
+    placeInWindow(entries, n, COARSE_ROW, COLUMN, PLACE);
     v128.store(UPPER + n, v128.and(entries, all(DIGITS)));
   }
   for (let n: usize = 0; n < bytes; n += 16) {

@@ -53,7 +53,7 @@ const FINE_COLUMNS: i32 = 7 * COLUMNS;
 
 /**
  * i × 224 + j → u32: base cell << 15 | five digits, 0 where COARSE has 0, and for (0, 0), the centre of the face and far
- * from the box. What a block of points needs of these 147 KiB, some 1,300 cells of all land, stays in the first-level cache.
+ * from the box.
  */
 export const FINE: usize = memory.data(FINE_ROWS * FINE_COLUMNS * 4);
 
