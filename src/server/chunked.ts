@@ -299,13 +299,14 @@ export class ChunkedAnswer {
 
   /** One write, in a cork of its own if it fits one; past the cork also where it must be known whether it went. */
   #write(mostBytes: number): void {
+    const isLastAsking =
+      this.#state === 'ending' && this.#queuedBytes <= LAST_BYTES && this.corkHolder.isOpen;
     const part = this.#take(mostBytes);
     const write = (): void => {
       this.#writable = this.res.write(part);
     };
     const isLarge = part.length > PACKED_BYTES;
-    const isLast = this.#hasBegun && mostBytes <= LAST_ASKING_BYTES && this.corkHolder.isOpen;
-    this.#wasCorked = !isLarge && !isLast;
+    this.#wasCorked = !isLarge && !isLastAsking;
     if (this.#wasCorked) this.res.cork(write);
     else this.corkHolder.run(write);
     if (isLarge && this.#writable) this.#largeBytes = Math.min(MOST_LARGE_BYTES, this.#largeBytes * 2);
