@@ -14,7 +14,6 @@ import { encodeFrame } from './stream-frames.js';
 
 const POINTS = 4096;
 const HEADER_BYTES = 16;
-const FRAME_BYTES = HEADER_BYTES + 20 * POINTS;
 const folder = mkdtempSync(join(tmpdir(), 'hexcodes-large-writes-'));
 let child: ChildProcess;
 let errors = '';
@@ -64,10 +63,11 @@ test.each(['quick', 'slow'])('a %s reader gets every byte, most of them in large
   expect([peer.status, peer.isWhole]).toEqual([200, true]);
   const library = await Hexcodes.load();
   const due = pairsDeg.map((pairs, seq) => {
-    const head = Buffer.from(peer.body.subarray(seq * FRAME_BYTES, seq * FRAME_BYTES + HEADER_BYTES));
+    const head = Buffer.from(encodeFrame(seq, pairs).subarray(0, HEADER_BYTES));
+    // The status of the frame, where the question has its resolution.
+    head[2] = 0;
     return Buffer.concat([head, library.encodeBatch(pairs)]);
   });
-  expect(peer.sizeBytes).toBe(due.length * FRAME_BYTES);
   expect(peer.body.equals(Buffer.concat(due))).toBe(true);
   const largeBytes = peer.chunkSizes.filter((size) => size > 60_000).reduce((sum, size) => sum + size, 0);
   expect(largeBytes / peer.sizeBytes).toBeGreaterThan(0.5);
