@@ -35,6 +35,8 @@ export class Pending {
   /** Takes bytes until there are `mostBytes`, which must fit; how many that were. */
   take(chunk: Uint8Array, from: number, mostBytes: number): number {
     if (this.bytes.length === 0) this.bytes = blockBuffer();
+    // A defect of ours must not become wrong rows.
+    if (mostBytes < this.size) throw new RangeError('more bytes are pending than may be');
     const count = Math.min(chunk.length - from, mostBytes - this.size);
     this.bytes.set(chunk.subarray(from, from + count), this.size);
     this.size += count;

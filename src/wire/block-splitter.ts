@@ -210,8 +210,9 @@ export class FrameSplitter implements BlockSplitter {
   flush(): Block[] {
     if (this.#wholeEnd === 0) return [];
     const block = this.#pending.cut(this.#wholeEnd);
+    // Behind a broken header it stands before the cut.
+    this.#frameEnd = Math.max(0, this.#frameEnd - this.#wholeEnd);
     this.#wholeEnd = 0;
-    this.#frameEnd = 0;
     return [block];
   }
 

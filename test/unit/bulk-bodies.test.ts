@@ -255,8 +255,14 @@ describe('frames', () => {
     expect([usual.length, 524_288, 100_000, 4097].map(lengths)).toEqual(Array(4).fill([4, 4, 1]));
 
     const random = randomFrom(11);
-    for (let round = 0; round < 40; round++) {
-      const counts = Array.from({ length: 30 }, () => Math.floor(65_537 * random() ** (1 + (round % 9))));
+    for (let round = 0; round < 400; round++) {
+      // In every other round frames of about a block, and now and then what waits is asked for in between.
+      const isNear = round % 2 === 1;
+      const counts = Array.from({ length: isNear ? 6 : 20 }, () =>
+        isNear
+          ? Math.floor(random() < 0.5 ? 500 * random() : 14_000 + 9000 * random())
+          : Math.floor(65_537 * random() ** (1 + (round % 9))),
+      );
       const frames = counts.map((count, seq) => frame(1, 13, 0, seq, new Uint8Array(16 * count).fill(seq)));
       const body = Buffer.concat(frames);
       const ends = new Set(
@@ -267,6 +273,7 @@ describe('frames', () => {
       for (let at = 0; at < body.length; ) {
         const chunk = body.subarray(at, at + 1 + Math.floor(600_000 * random() ** (round % 7)));
         blocks.push(...reader.push(chunk).map((block) => Buffer.from(block)));
+        if (isNear && random() < 0.3) blocks.push(...reader.flush().map((block) => Buffer.from(block)));
         at += chunk.length;
       }
       blocks.push(...reader.end().map((block) => Buffer.from(block)));
