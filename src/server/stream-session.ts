@@ -71,6 +71,7 @@ export class StreamSession {
   #busy = false;
   /** The socket pushed back and has not drained yet. */
   #stalled = false;
+  #isLookDue = false;
   #stopping = false;
   #closed = false;
 
@@ -115,6 +116,7 @@ export class StreamSession {
       return;
     }
     const frame = new Uint8Array(message);
+    if (this.#stalled) this.#lookSoon();
     if (this.#busy || this.#stalled || this.#queue.length > 0) this.#queue.push(frame.slice());
     else this.#answer(frame);
   }
@@ -130,8 +132,19 @@ export class StreamSession {
     }
   }
 
+  /** What the binary sends at the end of a callback of its own it tells nobody: `drained` may never be called for it. */
+  #lookSoon(): void {
+    if (this.#isLookDue) return;
+    this.#isLookDue = true;
+    setImmediate(() => {
+      this.#isLookDue = false;
+      this.drained(performance.now());
+    });
+  }
+
   /** Called every second or so: ends what is idle or does not get on. */
   sweep(nowMs: number, times: StreamTimes): void {
+    if (this.#stalled) this.drained(nowMs);
     if (this.#closed) return;
     const bufferedBytes = this.#peer.getBufferedAmount();
     if (bufferedBytes === 0) this.#lastProgressMs = nowMs;
@@ -211,6 +224,7 @@ export class StreamSession {
     }
     if (outcome === 0) {
       this.#stalled = true;
+      this.#lookSoon();
       if (before === 0) this.#lastProgressMs = performance.now();
       this.#lastBufferedBytes = this.#peer.getBufferedAmount();
     }
