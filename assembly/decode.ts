@@ -61,21 +61,26 @@ function centerBlock(count: u32, positions: usize, resolutions: usize): u32 {
  * 19 is ignored. Returns how many failed.
  */
 export function decodeBatch(count: u32): u32 {
+  return decodeBatchTo(count, OUTPUT);
+}
+
+/** decodeBatch with its answer at another address: OUTPUT, or in TEXT_OUT. */
+export function decodeBatchTo(count: u32, positions: usize): u32 {
   assert(count <= CAPACITY);
-  let resolutions = OUTPUT + 16 * count;
+  let resolutions = positions + 16 * count;
   let statuses = resolutions + count;
   let unknown: u32 = 0;
   memory.fill(statuses, <u8>OK, count);
   for (let first: u32 = 0; first < count; first += SCAN_BLOCK) {
     let size = min(SCAN_BLOCK, count - first);
     unknown += scanRecords(INPUT + first * RECORD_BYTES, size, resolutions + first);
-    unknown += centerBlock(size, OUTPUT + 16 * first, resolutions + first);
+    unknown += centerBlock(size, positions + 16 * first, resolutions + first);
   }
   let failed: u32 = 0;
   for (let n: u32 = 0; unknown > 0; n++) {
     if (load<u8>(resolutions + n) != UNKNOWN) continue;
     unknown--;
-    let position = OUTPUT + 16 * n;
+    let position = positions + 16 * n;
     if (readBytes(INPUT + n * RECORD_BYTES, RECORD_BYTES - 1) && findCenter(readCell)) {
       store<f64>(position, positionLatDeg);
       store<f64>(position, positionLngDeg, 8);

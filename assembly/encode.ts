@@ -96,12 +96,17 @@ function runLength(first: u32, count: u32, resolution: u32): u32 {
  * or EACH_ITS_OWN: one byte a point at RESOLUTIONS, of which one beyond 15 fails its point as NOT_A_COORDINATE.
  */
 export function encodeBatch(count: u32, resolution: u32): u32 {
+  return encodeBatchTo(count, resolution, OUTPUT);
+}
+
+/** encodeBatch with the records at another address: OUTPUT, or in TEXT_OUT. */
+export function encodeBatchTo(count: u32, resolution: u32, records: usize): u32 {
   assert(count <= CAPACITY);
   let failed: u32 = 0;
   for (let first: u32 = 0, run: u32 = 0; first < count; first += run) {
     run = runLength(first, count, resolution);
     failed += encodeBlock(
-      INPUT + first * POINT_BYTES, run, resolutionAt(first, resolution), OUTPUT + first * RECORD_BYTES,
+      INPUT + first * POINT_BYTES, run, resolutionAt(first, resolution), records + first * RECORD_BYTES,
     );
   }
   return failed;
@@ -112,9 +117,14 @@ export function encodeBatch(count: u32, resolution: u32): u32 {
  * count; 0 and 255 for a failed point. Returns how many failed. A point fails here exactly if it fails in encodeBatch.
  */
 export function encodeCells(count: u32, resolution: u32): u32 {
+  return encodeCellsTo(count, resolution, OUTPUT);
+}
+
+/** encodeCells with its answer at another address: OUTPUT, or in TEXT_OUT. */
+export function encodeCellsTo(count: u32, resolution: u32, cells: usize): u32 {
   assert(count <= CAPACITY);
   let failed: u32 = 0;
-  let admins = OUTPUT + 8 * count;
+  let admins = cells + 8 * count;
   let statuses = admins + count;
   for (let first: u32 = 0, run: u32 = 0; first < count; first += run) {
     run = runLength(first, count, resolution);
@@ -142,7 +152,7 @@ export function encodeCells(count: u32, resolution: u32): u32 {
         let head = headOf(cell);
         if (head == NO_HEAD || !inReach(reachRowOf(cell, head), admin)) status = OUTSIDE_COVERAGE;
       }
-      store<u64>(OUTPUT + 8 * (first + n), status == OK ? cell : 0);
+      store<u64>(cells + 8 * (first + n), status == OK ? cell : 0);
       store<u8>(admins + first + n, <u8>(status == OK ? admin : NO_ADMIN));
       store<u8>(statuses + first + n, <u8>status);
       failed += u32(status != OK);

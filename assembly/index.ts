@@ -6,8 +6,8 @@ import { carefulCellAt, inDomain, MAX_RESOLUTION } from "./h3/cell";
 import { ADMIN_UNITS } from "./hexcode/admin";
 
 export { CAPACITY, RECORD_BYTES, INPUT, OUTPUT, TEXT_IN, TEXT_IN_BYTES, TEXT_OUT, TEXT_OUT_BYTES, REACH, REACH_BYTES, RESOLUTIONS, INDEX } from "./memory";
-export { encodeBatch, encodeCells, encodeOne } from "./encode";
-export { centerOf, decodeBatch, pack, readText } from "./decode";
+export { encodeBatch, encodeBatchTo, encodeCells, encodeCellsTo, encodeOne } from "./encode";
+export { centerOf, decodeBatch, decodeBatchTo, pack, readText } from "./decode";
 export { locateBatch, regionOf, unitOf, useIndex } from "./region/locate";
 export { BLOCK, HOST_ROWS, ROWS, TAILS } from "./memory";
 export { STATUS_COUNTS, setTextEnd, textEnd } from "./text/write";

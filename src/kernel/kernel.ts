@@ -31,6 +31,10 @@ export interface KernelExports {
   encodeBatch(count: number, resolution: number): number;
   /** `input` → u64 cell × count, u8 admin × count, u8 status × count in `output`; how many failed. */
   encodeCells(count: number, resolution: number): number;
+  /** The same three with what they write to `output` at another address: in the area of TEXT_OUT, inside which it fits. */
+  encodeBatchTo(count: number, resolution: number, address: number): number;
+  encodeCellsTo(count: number, resolution: number, address: number): number;
+  decodeBatchTo(count: number, address: number): number;
   /** One record at the start of `output`; the status. */
   encodeOne(latDeg: number, lngDeg: number, resolution: number): number;
   /** Records in `inputBytes` → (f64, f64) × count, u8 resolution × count, u8 status × count; how many failed. */
@@ -68,7 +72,8 @@ const MAX_INDEX_BYTES = 64 * 2 ** 20;
 
 /** What a working kernel must export, besides its memory. */
 const EXPORTS = [
-  'useReach useIndex encodeBatch encodeCells encodeOne decodeBatch readText cellOf centerOf pack regionOf unitOf',
+  'useReach useIndex encodeBatch encodeBatchTo encodeCells encodeCellsTo encodeOne decodeBatch decodeBatchTo',
+  'readText cellOf centerOf pack regionOf unitOf',
   'CAPACITY RECORD_BYTES INPUT OUTPUT TEXT_IN TEXT_IN_BYTES TEXT_OUT TEXT_OUT_BYTES REACH REACH_BYTES RESOLUTIONS INDEX',
 ].flatMap((line) => line.split(' '));
 
@@ -97,7 +102,7 @@ export class Kernel {
   /** The start of the same bytes: UTF-16 units of one text to be read. */
   readonly textInUnits: Uint16Array;
   /** Bytes of text that was written. */
-  readonly textOut: Uint8Array;
+  readonly textOut: Uint8Array<ArrayBuffer>;
 
   /**
    * Compiles a kernel without blocking: browsers limit what may be compiled at once.
@@ -147,7 +152,7 @@ export class Kernel {
     }
 
     // useIndex may have grown the memory once more; from here on nothing does.
-    const { buffer } = memory;
+    const buffer = memory.buffer as ArrayBuffer;
     const blockBytes = this.capacity * RECORD_BYTES;
     const input = address(exports.INPUT);
     const output = address(exports.OUTPUT);

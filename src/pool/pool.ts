@@ -98,11 +98,6 @@ export class Pool {
     return (await this.#run(block, order)) as ConvertedBlock;
   }
 
-  /** The buffer of an earlier answer, for one that is made in this thread. */
-  takeRoom(): Uint8Array<ArrayBuffer> {
-    return new Uint8Array(this.#rooms.pop() ?? new ArrayBuffer(ROOM_BYTES));
-  }
-
   /** Takes back the bytes of an answer that nobody will look at again: their buffer serves for another. */
   giveBack({ buffer }: Uint8Array): void {
     const isRoom = buffer instanceof ArrayBuffer && buffer.byteLength === ROOM_BYTES;

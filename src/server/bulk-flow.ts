@@ -2,14 +2,16 @@
 //
 //   peer ─► [gunzip] ─► BulkReader ─► blocks ─► kernel or pool ─► in order ─► [gzip] ─► BulkOutlet ─► peer
 //
+// Chunks are cut into blocks in the callback that brings them; all else happens in turns of the event loop of its own, where
+// the binary lends no cork and what the kernel makes can leave from where it stands (chunked.ts).
+//
 // Each part holds a bounded number of blocks. When one is full, the parts before it stop, and at last the reading of
 // this body; nobody else's. Whatever goes wrong before the first byte of the answer is an ordinary error answer; after
 // it the connection ends without the final chunk, so that no part of an answer passes for the whole.
 import { type Block, giveBackBlock } from '../wire/block-buffers.js';
 import { BulkReader } from '../wire/bulk-reader.js';
-import { ByteSink } from '../wire/byte-sink.js';
-import { convertBlock } from '../wire/convert.js';
-import { BulkInputError, type ConvertedBlock } from '../wire/job.js';
+import { convertInto } from '../wire/convert.js';
+import { BulkInputError, type BulkJob, type ConvertedBlock } from '../wire/job.js';
 import { type BulkAsk, CONTENT_TYPES } from './bulk-formats.js';
 import { GzipBodyError, gunzipStage, gzipStage, type Stage } from './bulk-gzip.js';
 import { BulkOutlet } from './bulk-outlet.js';
@@ -18,13 +20,11 @@ import type { Exchange } from './exchange.js';
 import { inlineBlockBytes } from './inline.js';
 
 /**
- * Bytes of one body's blocks that may be at work at once, and whose answers may therefore wait for their reader: enough
- * for a block on each of a few cores. One block, a frame of 1.3 MB at most, is always allowed.
+ * Bytes of one body's blocks that may be at work at once, in the pool or in one turn, and whose answers may therefore wait
+ * for their reader: enough for a block on each of a few cores. One block, a frame of 1.3 MB at most, is always allowed.
+ * Reading stops when as much waits for a turn; what the kernel of the system had received already still comes.
  */
 const AT_WORK_BYTES = 1024 * 1024;
-
-/** Answers to blocks of this size and more are worth a buffer that goes round. */
-const ROOMY_BLOCK_BYTES = 16 * 1024;
 
 /**
  * A body that comes in one piece of at most this many bytes is answered whole, before the binary looks at the next
@@ -33,9 +33,6 @@ const ROOMY_BLOCK_BYTES = 16 * 1024;
 const WHOLE_BODY_BYTES = 8 * 1024;
 
 const VARY = '\r\nVary: Accept, Accept-Encoding';
-
-/** For what is answered in this thread; nothing stays in it from one block to the next. */
-const sink = new ByteSink();
 
 interface Slot {
   readonly blockBytes: number;
@@ -54,14 +51,17 @@ export class BulkFlow {
   /** The answer so far, where it goes out whole; none of it is given back before. */
   #whole: Uint8Array[] | undefined;
 
-  /** Blocks that wait for the pool. */
+  /** Blocks that wait for their turn or for the pool. */
   #blocks: Block[] = [];
+  #hasTurn = false;
   /** Blocks at work, in the order of the body. */
   #slots: Slot[] = [];
   #isWaitingForPool = false;
   /** The last chunk of the body is here; of the unpacked body if it is packed. */
   #bodyEnded = false;
   #inputEnded = false;
+  /** What is wrong with the body, behind the blocks that wait. */
+  #inputError: Error | undefined;
   #paused = false;
   /** Everything is handed over; the outlet finishes on its own. */
   #ended = false;
@@ -97,6 +97,8 @@ export class BulkFlow {
           isFirst = false;
           this.#take(chunk);
           if (isLast) this.#endInput();
+          // Without a turn: before the binary looks at the next request.
+          if (this.#whole !== undefined) this.#pump();
         }),
       );
     }
@@ -127,58 +129,100 @@ export class BulkFlow {
   }
 
   #take(chunk: Uint8Array): void {
-    this.#blocks.push(...this.#reader.push(chunk));
-    this.#pump();
+    this.#read(() => this.#reader.push(chunk));
+    if (sizeOf(this.#blocks) >= AT_WORK_BYTES) this.#setPaused(true);
   }
 
   #endInput(): void {
+    this.#read(() => this.#reader.end());
     this.#inputEnded = true;
-    this.#blocks.push(...this.#reader.end());
-    this.#pump();
   }
 
+  #read(read: () => Block[]): void {
+    if (this.#inputError !== undefined) return;
+    try {
+      this.#blocks.push(...read());
+    } catch (error) {
+      this.#inputError = error instanceof Error ? error : new Error(String(error));
+    }
+    this.#pumpSoon();
+  }
+
+  #pumpSoon(): void {
+    if (this.#hasTurn || this.#over) return;
+    this.#hasTurn = true;
+    setImmediate(() =>
+      this.#guard(() => {
+        this.#hasTurn = false;
+        this.#pump();
+      }),
+    );
+  }
+
+  /** One turn: answers what it can, here or in the pool, and sends what is answered. */
   #pump(): void {
-    const { kernel, pool } = this.#room;
+    const { kernel, pool, sink } = this.#room;
     const { job } = this.#reader;
     this.#deliver();
     // A body that comes slowly is answered as it comes; one that comes fast, in full blocks.
     if (this.#blocks.length === 0 && this.#slots.length === 0) this.#blocks.push(...this.#reader.flush());
+    // What is answered here in one turn leaves in one write, if it is not more than the sink holds.
+    sink.start((bytes) => this.#writeNow(bytes, this.#inputEnded && this.#blocks.length === 0));
+    let answeredBytes = 0;
     while (this.#blocks.length > 0 && job !== undefined && !this.#isFull && !this.#isWaitingForPool) {
+      // Others have their turn.
+      if (answeredBytes >= AT_WORK_BYTES) break;
       const block = this.#blocks[0]!;
       if (this.#slots.length === 0 && block.length <= inlineBlockBytes(job.input)) {
         this.#blocks.shift();
-        const room = block.length > ROOMY_BLOCK_BYTES ? pool.takeRoom() : undefined;
-        this.#slots.push({ blockBytes: block.length, answer: convertBlock(kernel, job, block, room, sink) });
+        convertInto(kernel, job, block, sink);
+        answeredBytes += block.length;
         giveBackBlock(block);
       } else if (!this.#mayWorkOn(block)) {
         break;
-      } else if (!pool.hasRoomForBody) {
-        this.#isWaitingForPool = true;
-        pool.room().then(
-          () => {
-            this.#isWaitingForPool = false;
-            this.#guard(() => this.#pump());
-          },
-          (error: Error) => this.#fail(error),
-        );
-      } else {
+      } else if (pool.hasRoomForBody) {
         this.#blocks.shift();
-        const slot: Slot = { blockBytes: block.length, answer: undefined };
-        this.#slots.push(slot);
-        pool.convert(job, block).then(
-          (answer) => {
-            slot.answer = answer;
-            this.#guard(() => this.#pump());
-          },
-          (error: Error) => this.#fail(error),
-        );
-        // The pool has copied it.
-        giveBackBlock(block);
+        this.#convertInPool(job, block);
+      } else {
+        this.#waitForPool();
       }
-      this.#deliver();
     }
-    if (this.#inputEnded && this.#blocks.length === 0 && this.#slots.length === 0) this.#end();
-    else this.#setPaused(!this.#inputEnded && (this.#blocks.length > 0 || this.#isFull));
+    sink.end();
+    const isDone = this.#blocks.length === 0 && this.#slots.length === 0;
+    if (isDone && this.#inputError !== undefined) {
+      this.#fail(this.#inputError);
+    } else if (isDone && this.#inputEnded) {
+      this.#end();
+    } else {
+      this.#setPaused(!this.#inputEnded && (this.#blocks.length > 0 || this.#isFull));
+      // For the rest, or for what the reader still keeps if nothing comes before that.
+      if (answeredBytes > 0 && !this.#isFull) this.#pumpSoon();
+    }
+  }
+
+  #convertInPool(job: BulkJob, block: Block): void {
+    const slot: Slot = { blockBytes: block.length, answer: undefined };
+    this.#slots.push(slot);
+    this.#room.pool.convert(job, block).then(
+      (answer) => {
+        slot.answer = answer;
+        this.#pumpSoon();
+      },
+      (error: Error) => this.#fail(error),
+    );
+    // The pool has copied it.
+    giveBackBlock(block);
+  }
+
+  #waitForPool(): void {
+    this.#isWaitingForPool = true;
+    this.#room.pool.room().then(
+      () => {
+        this.#isWaitingForPool = false;
+        this.#pumpSoon();
+      },
+      (error: Error) => this.#fail(error),
+    );
   }
 
   #mayWorkOn(block: Uint8Array): boolean {
@@ -210,6 +254,16 @@ export class BulkFlow {
     else if (!this.#gzip.write(bytes, taken)) this.#gzipIsFull = true;
   }
 
+  /** The same with bytes that hold during the call only; `isLast`: they are of the last block. */
+  #writeNow(bytes: Uint8Array, isLast: boolean): void {
+    if (this.#whole !== undefined || this.#ask.gzipOut) {
+      this.#write(bytes.slice());
+    } else if (bytes.length > 0) {
+      this.#begin();
+      this.#outlet!.writeNow(bytes, isLast);
+    }
+  }
+
   /** Status line and head of the answer: from here on nothing can be taken back. */
   #begin(): void {
     if (this.#outlet !== undefined) return;
@@ -223,7 +277,7 @@ export class BulkFlow {
       this.#room.spools,
       () => {
         this.#gzip?.resume();
-        this.#guard(() => this.#pump());
+        this.#pumpSoon();
       },
       (error) => this.#fail(error),
     );
@@ -239,7 +293,7 @@ export class BulkFlow {
         failed: (error) => this.#fail(error),
         room: () => {
           this.#gzipIsFull = false;
-          this.#guard(() => this.#pump());
+          this.#pumpSoon();
         },
       });
       this.#gzip = gzip;
@@ -300,4 +354,8 @@ export class BulkFlow {
       this.#room.cutOff(this.#x, error);
     }
   }
+}
+
+function sizeOf(blocks: readonly Block[]): number {
+  return blocks.reduce((sum, block) => sum + block.length, 0);
 }

@@ -62,6 +62,12 @@ export class BulkOutlet {
     });
   }
 
+  /** Takes bytes that hold during the call only. Only in a turn of the event loop of its own. Throws SpoolFullError. */
+  writeNow(bytes: Uint8Array, isLast: boolean): void {
+    if (this.#spooling) this.write(bytes.slice());
+    else if (!this.#closed && !this.#answer.writeNow(bytes, isLast)) this.#answerIsFull = true;
+  }
+
   /** Called now and then while the peer still sends: begins to spool if it takes nothing, and tells if it does. */
   sweep(nowMs: number, times: BulkTimes): boolean {
     const isStuck = this.#answerIsFull && nowMs - this.#answer.progressMs >= times.spoolAfterMs;

@@ -1,6 +1,7 @@
 // What all /bulk bodies share, and what they tell the one who keeps them.
 import type { Kernel } from '../kernel/kernel.js';
 import type { Pool } from '../pool/pool.js';
+import type { KernelSink } from '../wire/kernel-sink.js';
 import type { BulkFlow } from './bulk-flow.js';
 import type { BulkTimes } from './bulk-outlet.js';
 import type { Spools } from './bulk-spool.js';
@@ -9,6 +10,8 @@ import type { Exchange } from './exchange.js';
 export interface BulkRoom {
   readonly kernel: Kernel;
   readonly pool: Pool;
+  /** Of the kernel, for what is answered in this thread; nothing stays in it from one turn to the next. */
+  readonly sink: KernelSink;
   readonly spools: Spools;
   readonly times: BulkTimes;
   /** The body cannot be used: answers 400 and closes. */

@@ -4,6 +4,7 @@ import type { Kernel } from '../kernel/kernel.js';
 import type { Pool } from '../pool/pool.js';
 import { trimBlockBuffers } from '../wire/block-buffers.js';
 import type { Operation } from '../wire/job.js';
+import { KernelSink } from '../wire/kernel-sink.js';
 import { BulkFlow } from './bulk-flow.js';
 import { readBulkAsk } from './bulk-formats.js';
 import { BULK_TIMES, type BulkTimes } from './bulk-outlet.js';
@@ -32,6 +33,7 @@ export class Bulk {
     this.#room = {
       kernel,
       pool,
+      sink: new KernelSink(kernel),
       spools: new Spools(dataDir, tuning.spool ?? SPOOL_LIMITS),
       times: { ...BULK_TIMES, ...tuning },
       refuse: (x, message) => fail(x, 400, message, { close: true }),

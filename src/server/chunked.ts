@@ -3,7 +3,7 @@
 // callback: pieces queue here, and a turn of the event loop of its own hands them over, small ones packed into one write
 // that fits a cork of its own, large ones as they are past the cork (`npm run proof -- bulk --part chunked` hashes a
 // gigabyte at slow readers; bound to one core it is the one that finds bytes lost). A piece that leaves whole saves a
-// dozen calls of the system, a sixth of what frames cost.
+// dozen calls of the system, a sixth of what frames cost. Who writes in such a turn already need not queue (`writeNow`).
 //
 // What the socket does not take of a write the binary keeps, and watches the socket for room. When there is some it says
 // so, once, and does nothing else: what it keeps it sends when it is given the next write or an empty cork, and then
@@ -23,9 +23,8 @@ import type { UwsResponse } from './uws.js';
 
 /** One write of one cork; smaller pieces are put together. With the headers it stays inside the binary's cork buffer. */
 const PACKED_BYTES = 15_000;
-/** One write past the cork, the answer to a block at most. Doubled and halved between these by what the socket takes. */
+/** One write past the cork, halved and doubled between these by what the socket takes; at first the most. */
 const LEAST_LARGE_BYTES = 32 * 1024;
-const FIRST_LARGE_BYTES = 128 * 1024;
 const MOST_LARGE_BYTES = 1024 * 1024;
 /** `write` asks for a pause above this. */
 const HIGH_WATER_BYTES = 256 * 1024;
@@ -77,7 +76,7 @@ export class ChunkedAnswer {
   #mayKeep = false;
   /** The last write was within a cork: the binary may have kept it without a word. */
   #wasCorked = false;
-  #largeBytes = FIRST_LARGE_BYTES;
+  #largeBytes = MOST_LARGE_BYTES;
   #asked = false;
   #state: 'open' | 'ending' | 'over' = 'open';
   #bodyEnded = false;
@@ -119,6 +118,25 @@ export class ChunkedAnswer {
     if (this.#queuedBytes < HIGH_WATER_BYTES) return true;
     this.#asked = true;
     return false;
+  }
+
+  /**
+   * Writes bytes that hold during the call only: what the socket has room for at once, and the rest from a copy. Only in a
+   * turn of the event loop of its own. `isLast`: the end follows; something is kept back for it.
+   */
+  writeNow(bytes: Uint8Array, isLast: boolean): boolean {
+    if (this.#state !== 'open') return false;
+    const nowBytes = this.#writable ? Math.max(0, bytes.length - (isLast ? LAST_BYTES : 0)) : 0;
+    if (nowBytes > 0) {
+      const piece = { bytes: bytes.subarray(0, nowBytes), sent: undefined };
+      this.#queue.push(piece);
+      this.#queuedBytes += nowBytes;
+      this.#writeQueued();
+      if (this.#queue.at(-1) === piece) {
+        this.#queue[this.#queue.length - 1] = { bytes: piece.bytes.slice(), sent: undefined };
+      }
+    }
+    return this.write(bytes.slice(nowBytes));
   }
 
   /** Ends the answer once everything queued is sent. */
@@ -207,13 +225,9 @@ export class ChunkedAnswer {
   }
 
   #flush(): void {
-    this.#writeQueued();
-    this.#tellOfRoom();
-    // One more block in the same turn, while it is in the cache; then others have theirs.
-    this.#writeQueued();
     this.#scheduled = false;
+    this.#writeQueued();
     if (this.#state === 'ending' && this.#writable && this.#nextBytes() === 0) this.#finish();
-    else if (this.#asked && this.#writable) this.#schedule();
     else this.#tellOfRoom();
   }
 

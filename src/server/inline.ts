@@ -1,5 +1,5 @@
-// Where small work ends and large work begins: what is answered in the callback that brings it, by the kernel of the
-// main thread, and what goes to the pool. The main thread gives up half a millisecond at most for one piece of work: some
+// Where small work ends and large work begins: what is answered at once, by the kernel of the main thread, and what goes to
+// the pool. The main thread gives up half a millisecond at most for one piece of work: some
 // fifty single requests wait so long. Below that the pool only costs: posting, waking and moving memory take some 100 µs
 // of CPU for each trip, as much as 4,000 points take the kernel (npm run bench -- bulk).
 import { availableParallelism } from 'node:os';
@@ -23,7 +23,7 @@ const CORES_KNOWN_MS = 1000;
 let cores = availableParallelism();
 let coresKnownMs = performance.now();
 
-/** Up to how many bytes a block is answered in the callback that brings it. On one core nothing would work beside us. */
+/** Up to how many bytes a block is answered in this thread. On one core nothing would work beside us. */
 export function inlineBlockBytes(format: BulkFormat): number {
   const nowMs = performance.now();
   if (nowMs - coresKnownMs >= CORES_KNOWN_MS) {

@@ -5,15 +5,10 @@ import { answerFrame, FRAME_OVERLOADED, frameCount, refusedFrame } from '../wire
 import { INLINE_POINTS } from './inline.js';
 import type { FrameAnswerer } from './stream-session.js';
 
-/** Room for the largest answer of a small frame: header and 20 bytes a point. */
-const ROOM_BYTES = 16 + INLINE_POINTS * 20;
-
 export class BinaryFrames implements FrameAnswerer {
   readonly isBinary = true;
   readonly #kernel: Kernel;
   readonly #pool: Pool;
-  /** Used for every small answer: the socket copies what it cannot send at once. */
-  readonly #room = new Uint8Array(ROOM_BYTES);
 
   constructor(kernel: Kernel, pool: Pool) {
     this.#kernel = kernel;
@@ -25,7 +20,8 @@ export class BinaryFrames implements FrameAnswerer {
   }
 
   answerNow(frame: Uint8Array): Uint8Array {
-    return answerFrame(this.#kernel, frame, this.#room);
+    // In the kernel's own memory: the socket copies what it cannot send at once.
+    return answerFrame(this.#kernel, frame, this.#kernel.textOut);
   }
 
   answerLater(frame: Uint8Array): Promise<Uint8Array> {

@@ -10,7 +10,7 @@ import {
   WITH_ID,
   WITH_ROW,
 } from '../kernel/text.js';
-import type { ByteSink } from './byte-sink.js';
+import type { AnswerSink } from './answer-sink.js';
 import { type CsvShape, type Operation, ROW_STATUSES, type RowStatus } from './job.js';
 import {
   csvOf,
@@ -57,6 +57,8 @@ const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
 const OUTSIDE = 255;
 const READ_RECORD_OFFSET = 32;
 const NO_CODE = 33;
+/** An answer is no longer than its row and this, with something to spare. */
+const MOST_ANSWER_BYTES = 2048;
 const lenient = new TextDecoder();
 
 const prepared = new WeakSet<Kernel>();
@@ -77,7 +79,7 @@ export function answerRows(
   task: RowsTask,
   count: number,
   isMixed: boolean,
-  sink: ByteSink,
+  sink: AnswerSink,
 ): void {
   const memory = preparedMemoryOf(kernel);
   const items = readHostRows(kernel, memory, task);
@@ -144,7 +146,7 @@ function writeRows(
   task: RowsTask,
   count: number,
   items: Map<number, ReadRow> | undefined,
-  sink: ByteSink,
+  sink: AnswerSink,
 ): void {
   const { exports, textOutAt } = memory;
   const { operation, source, columns, delimiter, separator, refusal } = task;
@@ -161,11 +163,14 @@ function writeRows(
       : exports.writeDecodedCsv(count, from, count, columns, source, delimiter, feed, refusal);
   };
   for (let from = 0; from < count; ) {
-    exports.setTextEnd(textOutAt);
+    const offset = sink.textOffset;
+    exports.setTextEnd(textOutAt + offset);
     const stop = writeFrom(from);
-    const size = memory.textEnd - textOutAt;
-    sink.add(memory.textOut.subarray(0, size));
-    if (stop === from && size === 0) {
+    sink.addWritten(memory.textOut.subarray(offset, memory.textEnd - textOutAt));
+    if (stop === from) {
+      // The kernel stops without a row where it has no room for it, too.
+      const roomBytes = memory.textOut.length - offset;
+      if (roomBytes < memory.rowText(stop).length + MOST_ANSWER_BYTES && sink.makeTextRoom()) continue;
       const answer = answerOf(kernel, memory, task, stop, count, items?.get(stop));
       memory.statusCounts[ROW_STATUSES.indexOf(answer.status)]!++;
       if (isJson) {

@@ -1,6 +1,8 @@
 // Bytes that are appended piece by piece and handed over as one array, in a buffer that was brought for it or in one of
 // its own.
 
+import type { AnswerSink } from './answer-sink.js';
+
 const FIRST_BYTES = 1 << 16;
 const KEPT_BYTES = 1 << 21;
 
@@ -8,7 +10,9 @@ const encoder = new TextEncoder();
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-export class ByteSink {
+export class ByteSink implements AnswerSink {
+  /** The kernel's text is moved from there each time. */
+  readonly textOffset = 0;
   /** Kept from one use to the next. */
   #own: Bytes = new Uint8Array(FIRST_BYTES);
   #room: Bytes | undefined;
@@ -46,15 +50,21 @@ export class ByteSink {
     this.#size += encoder.encodeInto(text, this.#bytes.subarray(this.#size)).written;
   }
 
-  /** Room for so many bytes, to be written by the caller, who then says how many there are. */
   reserve(sizeBytes: number): Bytes {
     this.#makeRoom(sizeBytes);
     return this.#bytes.subarray(this.#size);
   }
 
-  /** Adds the first bytes of what was reserved. */
   commit(sizeBytes: number): void {
     this.#size += sizeBytes;
+  }
+
+  addWritten(text: Uint8Array): void {
+    this.add(text);
+  }
+
+  makeTextRoom(): boolean {
+    return false;
   }
 
   /** Takes back the last bytes. */

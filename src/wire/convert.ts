@@ -11,9 +11,16 @@ import {
   WITH_ROW,
 } from '../kernel/text.js';
 import { answerRows, preparedMemoryOf, type RowsTask } from './answer-rows.js';
+import type { AnswerSink } from './answer-sink.js';
 import { answerOfRecords, type FrameHeader, readFrameHeader } from './bulk-frames.js';
 import { ByteSink } from './byte-sink.js';
-import { type BulkJob, type ConvertedBlock, MAX_NDJSON_ROW_BYTES, ROW_STATUSES } from './job.js';
+import {
+  type BulkJob,
+  type ConvertedBlock,
+  type ConvertedRows,
+  MAX_NDJSON_ROW_BYTES,
+  ROW_STATUSES,
+} from './job.js';
 import {
   answerFrame,
   FRAME_BAD,
@@ -33,6 +40,7 @@ const INVALID_HEXCODES = ROW_STATUSES.indexOf('INVALID_HEXCODES');
 const shared = new ByteSink();
 
 /**
+ * The answer as one array.
  * @param room where to put the answer if it fits there
  * @param sink to be used again and again by whoever converts many blocks
  */
@@ -43,14 +51,25 @@ export function convertBlock(
   room?: Uint8Array<ArrayBuffer>,
   sink = shared,
 ): ConvertedBlock {
+  sink.start(room);
+  const rows = convertInto(kernel, job, block, sink);
+  return { bytes: sink.take(), ...rows };
+}
+
+/** Adds the answer to what is in the sink already. */
+export function convertInto(
+  kernel: Kernel,
+  job: BulkJob,
+  block: Uint8Array,
+  sink: AnswerSink,
+): ConvertedRows {
   const memory = preparedMemoryOf(kernel);
   memory.statusCounts.fill(0);
-  sink.start(room);
   if (job.input === 'frames') convertFrames(kernel, memory, job, block, sink);
   else convertText(kernel, memory, job, block, sink);
   const byStatus = memory.statusCounts.slice();
   const rows = byStatus.reduce((sum, count) => sum + count, 0);
-  return { bytes: sink.take(), rows, failed: rows - byStatus[0]!, byStatus };
+  return { rows, failed: rows - byStatus[0]!, byStatus };
 }
 
 function taskOf(job: BulkJob, source: number): RowsTask {
@@ -79,7 +98,7 @@ function convertText(
   memory: TextMemory,
   job: BulkJob,
   block: Uint8Array,
-  sink: ByteSink,
+  sink: AnswerSink,
 ): void {
   if (block.length > memory.blockBytes)
     throw new RangeError(`A block has at most ${memory.blockBytes} bytes, not ${block.length}`);
@@ -111,7 +130,7 @@ function convertText(
 }
 
 /** Rows of text as one answer frame. */
-function addRecords(kernel: Kernel, memory: TextMemory, job: BulkJob, count: number, sink: ByteSink): void {
+function addRecords(kernel: Kernel, memory: TextMemory, job: BulkJob, count: number, sink: AnswerSink): void {
   const { operation, refusal } = job;
   if (refusal !== undefined) {
     const empty = answerOfRecords(operation, kernel.output, 0, 0);
@@ -152,7 +171,7 @@ function convertFrames(
   memory: TextMemory,
   job: BulkJob,
   block: Uint8Array,
-  sink: ByteSink,
+  sink: AnswerSink,
 ): void {
   const task = taskOf(job, FROM_FRAMES);
   for (let at = 0; at < block.length; ) {
@@ -203,7 +222,7 @@ function isPlainFrame(frame: Uint8Array): boolean {
   return isKnown && !isReserved;
 }
 
-function addBadFrame(memory: TextMemory, job: BulkJob, rest: Uint8Array, sink: ByteSink): void {
+function addBadFrame(memory: TextMemory, job: BulkJob, rest: Uint8Array, sink: AnswerSink): void {
   memory.statusCounts[INVALID_REQUEST]!++;
   if (job.output === 'frames') {
     sink.add(refusedFrame(rest, FRAME_BAD));
@@ -224,7 +243,7 @@ function addFrameAsText(
   task: RowsTask,
   frame: Uint8Array,
   header: FrameHeader,
-  sink: ByteSink,
+  sink: AnswerSink,
 ): void {
   const isDecode = header.operation === 'decode';
   for (let from = 0; from < header.count; from += kernel.capacity) {

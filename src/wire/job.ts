@@ -44,9 +44,13 @@ export interface CsvShape {
 }
 
 /** The answer to one block: as many rows as the block has, in its order. */
-export interface ConvertedBlock {
+export interface ConvertedBlock extends ConvertedRows {
   /** Owns its buffer: may be transferred. */
   readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** What became of the rows of one block. */
+export interface ConvertedRows {
   readonly rows: number;
   /** Rows whose status is not OK. */
   readonly failed: number;

@@ -45,7 +45,7 @@ function isWellFormed(frame: Uint8Array): boolean {
 
 /**
  * The answer of one request frame.
- * @param room where to write it; what does not fit there is allocated
+ * @param room where to write it; what does not fit there is allocated. In the kernel's own `textOut` nothing is moved
  * @returns the answer, a view of `room` or of a buffer of its own
  */
 export function answerFrame(kernel: Kernel, frame: Uint8Array, room?: Bytes): Bytes {
@@ -78,25 +78,36 @@ export function refusedFrame(frame: Uint8Array, frameStatus: number): Bytes {
 
 function encodeInto(kernel: Kernel, frame: Uint8Array, count: number, answer: Bytes): number {
   const { capacity, inputBytes, output, exports } = kernel;
+  const resolution = frame[2]!;
   let failed = 0;
   for (let from = 0; from < count; from += capacity) {
     const block = Math.min(capacity, count - from);
     takePairs(inputBytes, frame, from, block);
-    failed += exports.encodeBatch(block, frame[2]!);
-    answer.set(output.subarray(0, block * RECORD_BYTES), FRAME_HEADER_BYTES + from * RECORD_BYTES);
+    const to = FRAME_HEADER_BYTES + from * RECORD_BYTES;
+    if (answer.buffer === output.buffer) {
+      failed += exports.encodeBatchTo(block, resolution, answer.byteOffset + to);
+    } else {
+      failed += exports.encodeBatch(block, resolution);
+      answer.set(output.subarray(0, block * RECORD_BYTES), to);
+    }
   }
   return failed;
 }
 
 function encodeCellsInto(kernel: Kernel, frame: Uint8Array, count: number, answer: Bytes): number {
   const { capacity, inputBytes, output, exports } = kernel;
+  const resolution = frame[2]!;
+  if (count <= capacity && answer.buffer === output.buffer) {
+    takePairs(inputBytes, frame, 0, count);
+    return exports.encodeCellsTo(count, resolution, answer.byteOffset + FRAME_HEADER_BYTES);
+  }
   const admins = FRAME_HEADER_BYTES + count * 8;
   const statuses = admins + count;
   let failed = 0;
   for (let from = 0; from < count; from += capacity) {
     const block = Math.min(capacity, count - from);
     takePairs(inputBytes, frame, from, block);
-    failed += exports.encodeCells(block, frame[2]!);
+    failed += exports.encodeCells(block, resolution);
     answer.set(output.subarray(0, block * 8), FRAME_HEADER_BYTES + from * 8);
     answer.set(output.subarray(block * 8, block * 9), admins + from);
     answer.set(output.subarray(block * 9, block * 10), statuses + from);
@@ -106,6 +117,10 @@ function encodeCellsInto(kernel: Kernel, frame: Uint8Array, count: number, answe
 
 function decodeInto(kernel: Kernel, frame: Uint8Array, count: number, answer: Bytes): number {
   const { capacity, inputBytes, output, exports } = kernel;
+  if (count <= capacity && answer.buffer === output.buffer) {
+    inputBytes.set(frame.subarray(FRAME_HEADER_BYTES));
+    return exports.decodeBatchTo(count, answer.byteOffset + FRAME_HEADER_BYTES);
+  }
   const resolutions = FRAME_HEADER_BYTES + count * 16;
   const statuses = resolutions + count;
   let failed = 0;

@@ -11,7 +11,8 @@ const SIZE_BUDGET_BYTES = 64 * 1024;
 /** By room; a new export is added here and in ARCHITECTURE.md. */
 const EXPORTS = [
   'memory CAPACITY RECORD_BYTES INPUT OUTPUT TEXT_IN TEXT_IN_BYTES TEXT_OUT TEXT_OUT_BYTES REACH REACH_BYTES',
-  'RESOLUTIONS INDEX useReach cellOf encodeBatch encodeCells encodeOne centerOf decodeBatch pack readText',
+  'RESOLUTIONS INDEX useReach cellOf encodeBatch encodeBatchTo encodeCells encodeCellsTo encodeOne',
+  'centerOf decodeBatch decodeBatchTo pack readText',
   // region
   'useIndex regionOf unitOf locateBatch',
   // text

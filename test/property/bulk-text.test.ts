@@ -6,6 +6,7 @@ import { Hexcodes } from '#dist/index.js';
 import { BulkReader } from '#dist/wire/bulk-reader.js';
 import { convertBlock } from '#dist/wire/convert.js';
 import type { BulkRequest, Operation } from '#dist/wire/job.js';
+import { piecesByKernelSink } from '../kernel-sink.js';
 import { openKernel } from '../open-world.js';
 import { csvByPeer, ndjsonByPeer, withoutWording } from '../peer/bulk-text.js';
 import { CODES, item, numberText, space } from './items.js';
@@ -35,6 +36,10 @@ function answer(
     return converted.bytes;
   });
   const bytes = Buffer.concat([reader.head, ...parts]);
+  if (blocks.length > 0) {
+    const pieces = piecesByKernelSink(k, reader.job!, blocks);
+    expect(Buffer.concat([reader.head, ...pieces]).equals(bytes)).toBe(true);
+  }
   if (request.input !== 'csv' && request.output === 'ndjson')
     expect(bytes.toString('latin1').split('\n').length - 1).toBe(rows);
   return bytes;

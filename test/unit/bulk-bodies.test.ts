@@ -13,6 +13,7 @@ import {
   ROW_STATUSES,
 } from '#dist/wire/job.js';
 import { answerFrame } from '#dist/wire/stream-frames.js';
+import { piecesByKernelSink } from '../kernel-sink.js';
 import { openKernel, randomFrom } from '../open-world.js';
 
 const kernel = openKernel();
@@ -40,6 +41,8 @@ function answer(asked: BulkRequest, chunks: readonly (Uint8Array | string)[]): A
     return convertBlock(kernel, reader.job!, block);
   });
   const bytes = Buffer.concat([reader.head, ...blocks.map((block) => block.bytes)]);
+  const pieces = cut.length === 0 ? [] : piecesByKernelSink(kernel, reader.job!, cut);
+  expect(Buffer.concat([reader.head, ...pieces]).equals(bytes)).toBe(true);
   return { text: bytes.toString(), bytes, blocks };
 }
 
@@ -241,6 +244,32 @@ describe('frames', () => {
     const blocks = [...chunks.flatMap((chunk) => reader.push(chunk)), ...reader.end()];
     expect(blocks.map(({ length }) => length)).toEqual([large.length]);
     expect(Buffer.from(convertBlock(kernel, reader.job!, blocks[0]!).bytes).equals(wanted)).toBe(true);
+  });
+
+  test('larger than the kernel has room for, between others, and of all kinds, in the kernel itself', () => {
+    const frames = [
+      frame(1, 13, 0, 1, points(300)),
+      frame(1, 13, 0, 2, points(65_536)),
+      frame(1, 4, 1, 3, points(70)),
+    ];
+    const job = new BulkReader(request('encode frames')).job!;
+    const pieces = piecesByKernelSink(kernel, job, frames);
+    const due = frames.map((f) => answerFrame(kernel, f));
+    expect(pieces.map((piece) => piece.length)).toEqual(due.map((answered) => answered.length));
+    expect(Buffer.concat(pieces).equals(Buffer.concat(due))).toBe(true);
+  });
+
+  test('refused, of any size, leave nothing behind in the kernel', () => {
+    const frames = [
+      frame(1, 13, 0, 1, points(3000)),
+      frame(1, 16, 0, 2, points(60_000)),
+      frame(1, 13, 0, 3, points(3000)),
+      frame(1, 13, 2, 4, points(3000)),
+      frame(1, 13, 0, 5, points(10)),
+    ];
+    const job = new BulkReader(request('encode frames')).job!;
+    const due = Buffer.concat(frames.map((f) => answerFrame(kernel, f)));
+    expect(Buffer.concat(piecesByKernelSink(kernel, job, frames)).equals(due)).toBe(true);
   });
 
   test('of 4,096 points go four to a block; any others whole, none lost, whatever the chunks', () => {

@@ -64,6 +64,24 @@ test.each([0, 1, 4096, 4097, 10_000])('encode and decode of %i points equal the 
   expect([...positions.subarray(16 + count * 17)]).toEqual([...decoded.status]);
 });
 
+test.each([0, 1, 4096, 4097, 26_000])('%i points are answered in the kernel as elsewhere', (count) => {
+  const pairs = points(count);
+  const records = library.encodeBatch(pairs, 11);
+  for (const frame of [
+    frameOf(1, 11, 0, count, bytesOf(pairs)),
+    frameOf(1, 11, 1, count, bytesOf(pairs)),
+    frameOf(2, 0, 0, count, records),
+  ]) {
+    const due = Buffer.from(answerFrame(kernel, frame));
+    const answer = answerFrame(kernel, frame, kernel.textOut.subarray(5));
+    expect([answer.buffer, answer.byteOffset]).toEqual([
+      kernel.textOut.buffer,
+      kernel.textOut.byteOffset + 5,
+    ]);
+    expect(due.equals(answer)).toBe(true);
+  }
+});
+
 test('failed points are all NUL, cell 0 and admin 255, or the one NaN of the format', () => {
   const nowhere = Float64Array.of(0, 0, Number.NaN, 105);
   const texts = answerFrame(kernel, frameOf(1, 13, 0, 2, bytesOf(nowhere)));
