@@ -5,10 +5,8 @@ export const HEXCODES_HEAD: usize = memory.data<u8>([
   123, 34, 104, 101, 120, 99, 111, 100, 101, 115, 34, 58, 34, 0, 0, 0,
 ], 16);
 
-/** ","lat": */
-export const LAT_AFTER_TEXT: usize = memory.data<u8>([
-  34, 44, 34, 108, 97, 116, 34, 58, 0, 0, 0, 0, 0, 0, 0, 0,
-], 16);
+/** ","lat": as the eight bytes that it is. */
+export const LAT_AFTER_TEXT: u64 = 0x3a2274616c222c22;
 
 /** {"hexcodes":null,"lat": */
 export const HEXCODES_NULL: usize = memory.data<u8>([
@@ -16,10 +14,8 @@ export const HEXCODES_NULL: usize = memory.data<u8>([
   44, 34, 108, 97, 116, 34, 58, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 ], 16);
 
-/** ,"lng": */
-export const LNG: usize = memory.data<u8>([
-  44, 34, 108, 110, 103, 34, 58, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-], 16);
+/** ,"lng": as seven bytes and one that is free. */
+export const LNG: u64 = 0x003a22676e6c222c;
 
 /** ,"resolution": */
 export const RESOLUTION: usize = memory.data<u8>([
@@ -31,9 +27,9 @@ export const ADMIN_CODE: usize = memory.data<u8>([
   44, 34, 97, 100, 109, 105, 110, 95, 99, 111, 100, 101, 34, 58, 0, 0,
 ], 16);
 
-/** ","status":"OK" */
-export const OK_AFTER_TEXT: usize = memory.data<u8>([
-  34, 44, 34, 115, 116, 97, 116, 117, 115, 34, 58, 34, 79, 75, 34, 0,
+/** ","status":"OK"} */
+export const OK_END: usize = memory.data<u8>([
+  34, 44, 34, 115, 116, 97, 116, 117, 115, 34, 58, 34, 79, 75, 34, 125,
 ], 16);
 
 /** null */
@@ -62,3 +58,17 @@ export const HEXCODES: usize = memory.data<u8>([
 export const ID: usize = memory.data<u8>([
   44, 34, 105, 100, 34, 58, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 ], 16);
+
+/** For each resolution the 30 or 31 bytes of ,"resolution":…,"admin_code":" */
+export const MIDDLES: usize = memory.data(16 * 32, 16);
+export const MIDDLE_BYTES: usize = 30;
+
+for (let resolution: usize = 0; resolution < 16; resolution++) {
+  let p = MIDDLES + (resolution << 5);
+  memory.copy(p, RESOLUTION, 14);
+  p += 14;
+  if (resolution > 9) store<u8>(p++, 49);
+  store<u8>(p, <u8>(48 + resolution % 10));
+  memory.copy(p + 1, ADMIN_CODE, 14);
+  store<u8>(p + 15, 34);
+}

@@ -5,7 +5,7 @@
 import { INPUT, OUTPUT, RECORD_BYTES, TAILS, TAIL_BYTES } from "../memory";
 import { printSmall } from "./print";
 import { LINE_END_MASK, LINE_FEED, NO_RESOLUTION, ROW_INVALID_REQUEST, ROW_OK, rowAt } from "./rows";
-import { hasRoom, stopAt, countStatus, encodedStatus, decodedStatus, copyText, writeCode } from "./write";
+import { hasRoom, stopAt, addStatus, encodedStatus, decodedStatus, copyText, writeCode } from "./write";
 import { writeCoordinate, writeDecoded, isPlainCode, isPlainRecord, textEnd, FROM_JSON } from "./write";
 import { FROM_FRAMES, WITH_ROW, WITH_ID, WITH_RESOLUTION } from "./write";
 
@@ -54,7 +54,7 @@ export function writeEncodedCsv(from: u32, to: u32, flags: u32, source: u32, del
     store<u8>(p++, <u8>delimiter);
     p = writeStatus(status, p);
     p = writeLineEnd(row, p, feed);
-    countStatus(status);
+    addStatus(status, 1);
   }
   return stopAt(to, p);
 }
@@ -100,7 +100,7 @@ export function writeDecodedCsv(
     store<u8>(p++, <u8>delimiter);
     p = writeStatus(status, p);
     p = writeLineEnd(row, p, feed);
-    countStatus(status);
+    addStatus(status, 1);
   }
   return stopAt(to, p);
 }

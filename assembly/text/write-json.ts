@@ -2,59 +2,74 @@
 // until the end, until the area is full, or until a row whose answer the host writes (a fault with its message, a text to
 // escape, a number to print); then the host does, and calls again for the next row.
 
-import { INPUT, OUTPUT, RECORD_BYTES, TAILS, TAIL_BYTES } from "../memory";
+import { INPUT, OUTPUT, RECORD_BYTES, ROW_BYTES, TAILS, TAIL_BYTES } from "../memory";
 import { printSmall } from "./print";
 import { NO_RESOLUTION, ROW_INVALID_HEXCODES, ROW_INVALID_REQUEST, ROW_OK, rowAt } from "./rows";
 import { HEXCODES_HEAD, LAT_AFTER_TEXT, HEXCODES_NULL, LNG, RESOLUTION, ADMIN_CODE } from "./words";
-import { OK_AFTER_TEXT, NULL, LAT_HEAD, NULLS, HEXCODES, ID } from "./words";
-import { hasRoom, stopAt, countStatus, encodedStatus, decodedStatus, copyText, copyWord } from "./write";
+import { MIDDLES, MIDDLE_BYTES, OK_END, NULL, LAT_HEAD, NULLS, HEXCODES, ID } from "./words";
+import { hasRoom, stopAt, addStatus, encodedStatus, decodedStatus, copyText, copyWord } from "./write";
 import { writeCode, writeCoordinate, writeDecoded, isPlainCode, isPlainRecord, textEnd } from "./write";
 import { FROM_CSV, FROM_JSON, FROM_FRAMES } from "./write";
 
 /** Rows of `encode` as JSON bodies, each followed by `separator`. */
 export function writeEncodedJson(from: u32, to: u32, separator: u32, refusal: u32): u32 {
   let p = textEnd;
-  for (let index = from; index < to; index++) {
-    const row = rowAt(index);
-    if (!hasRoom(p, row)) return stopAt(index, p);
-    const record = OUTPUT + <usize>(index * RECORD_BYTES);
+  let row = rowAt(from);
+  let record = OUTPUT + <usize>(from * RECORD_BYTES);
+  let index = from;
+  let written: u32 = 0;
+  for (; index < to; index++, row += ROW_BYTES, record += RECORD_BYTES) {
+    if (!hasRoom(p, row)) break;
     const status = encodedStatus(row, record, refusal);
-    if (status == ROW_INVALID_REQUEST) return stopAt(index, p);
-    const start = p;
-    let letters: u32 = 0;
-    if (status == ROW_OK) {
-      letters = load<u8>(record, 2) == 45 ? 2 : 3;
-      p = copyWord(HEXCODES_HEAD, 13, p);
-      p = writeCode(record, p);
-      p = copyWord(LAT_AFTER_TEXT, 8, p);
-    } else {
-      p = copyWord(HEXCODES_NULL, 23, p);
+    if (status != ROW_OK) {
+      if (status == ROW_INVALID_REQUEST) break;
+      const end = writeUnencoded(index, row, p, status, separator);
+      if (!end) break;
+      p = end;
+      continue;
     }
-    p = writeCoordinate(index, row, p, 0);
-    if (p) {
-      p = copyWord(LNG, 7, p);
-      p = writeCoordinate(index, row, p, 1);
-    }
-    if (!p) return stopAt(index, start);
-    p = copyWord(RESOLUTION, 14, p);
-    const resolution: u32 = load<u8>(row, 26);
-    if (resolution == NO_RESOLUTION) p = copyWord(NULL, 4, p);
-    else p = printSmall(resolution, p);
-    p = copyWord(ADMIN_CODE, 14, p);
-    if (letters) {
-      store<u8>(p++, 34);
-      store<u32>(p, load<u32>(record));
-      p += letters;
-      p = copyWord(OK_AFTER_TEXT, 15, p);
-    } else {
-      p = copyWord(NULL, 4, p);
-      store<u8>(p++, 44);
-      p = writeTail(status, p);
-    }
-    p = writeJsonEnd(row, p, separator);
-    countStatus(status);
+    let q = copyWord(HEXCODES_HEAD, 13, p);
+    q = writeCode(record, q);
+    store<u64>(q, LAT_AFTER_TEXT);
+    q = writeCoordinates(index, row, q + 8);
+    if (!q) break;
+    const resolution: usize = load<u8>(row, 26);
+    q = copyWord(MIDDLES + (resolution << 5), 32, q) - (32 - MIDDLE_BYTES) + usize(resolution > 9);
+    // Two letters and a hyphen, or three.
+    store<u32>(q, load<u32>(record));
+    q += load<u8>(record, 2) == 45 ? 2 : 3;
+    q = copyWord(OK_END, 16, q);
+    p = load<u16>(row, 24) ? writeJsonEnd(row, q - 1, separator) : writeSeparator(q, separator);
+    written++;
   }
-  return stopAt(to, p);
+  addStatus(ROW_OK, written);
+  return stopAt(index, p);
+}
+
+/** The two numbers with what stands between; 0 if the host must print one. */
+// @ts-ignore: decorator
+@inline
+function writeCoordinates(index: u32, row: usize, out: usize): usize {
+  out = writeCoordinate(index, row, out, 0);
+  if (!out) return 0;
+  store<u64>(out, LNG);
+  return writeCoordinate(index, row, out + 7, 1);
+}
+
+/** A row of `encode` that has no hexcode; 0 if the host must print a number of it. */
+function writeUnencoded(index: u32, row: usize, out: usize, status: u32, separator: u32): usize {
+  let p = writeCoordinates(index, row, copyWord(HEXCODES_NULL, 23, out));
+  if (!p) return 0;
+  p = copyWord(RESOLUTION, 14, p);
+  const resolution: u32 = load<u8>(row, 26);
+  if (resolution == NO_RESOLUTION) p = copyWord(NULL, 4, p);
+  else p = printSmall(resolution, p);
+  p = copyWord(ADMIN_CODE, 14, p);
+  p = copyWord(NULL, 4, p);
+  store<u8>(p++, 44);
+  p = writeTail(status, p);
+  addStatus(status, 1);
+  return writeJsonEnd(row, p, separator);
 }
 
 /** Rows of `decode` as JSON bodies, each followed by `separator`. */
@@ -74,8 +89,8 @@ export function writeDecodedJson(count: u32, from: u32, to: u32, source: u32, se
       if (status == ROW_OK) {
         p = writeDecoded(index, p, 0);
         if (p) {
-          p = copyWord(LNG, 7, p);
-          p = writeDecoded(index, p, 8);
+          store<u64>(p, LNG);
+          p = writeDecoded(index, p + 7, 8);
         }
         if (!p) return stopAt(index, start);
         p = copyWord(RESOLUTION, 14, p);
@@ -98,7 +113,7 @@ export function writeDecodedJson(count: u32, from: u32, to: u32, source: u32, se
     }
     p = writeTail(status, p);
     p = writeJsonEnd(row, p, separator);
-    countStatus(status);
+    addStatus(status, 1);
   }
   return stopAt(to, p);
 }
@@ -113,8 +128,14 @@ function writeJsonEnd(row: usize, out: usize, separator: u32): usize {
     out = copyText(id, id + size, out);
   }
   store<u8>(out, 125);
-  store<u8>(out, <u8>separator, 1);
-  return out + 2;
+  return writeSeparator(out + 1, separator);
+}
+
+// @ts-ignore: decorator
+@inline
+function writeSeparator(out: usize, separator: u32): usize {
+  store<u8>(out, <u8>separator);
+  return out + 1;
 }
 
 /** The host keeps at TAILS, for each row status, u32 size and the text `"status":"…"`, with a message if it has one. */

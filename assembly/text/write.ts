@@ -43,9 +43,9 @@ export function stopAt(index: u32, p: usize): u32 {
 
 // @ts-ignore: decorator
 @inline
-export function countStatus(status: u32): void {
+export function addStatus(status: u32, rows: u32): void {
   const count = STATUS_COUNTS + (<usize>status << 2);
-  store<u32>(count, load<u32>(count) + 1);
+  store<u32>(count, load<u32>(count) + rows);
 }
 
 // @ts-ignore: decorator
