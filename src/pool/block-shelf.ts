@@ -1,8 +1,9 @@
 // Shared memory for the blocks on their way to a worker. A block is copied in once and read by the worker where it
-// lies: nothing is posted but its place, and while it lies there a worker that dies costs no more than a second try.
+// lies: nothing is posted but its place, and while it lies there a worker that dies costs no more than another try.
 // Emptied buffers are used again, so a long body allocates a handful of them.
 
 import { MAX_BATCH_BYTES } from '../wire/batch-json.js';
+import { copyBytes } from '../wire/copy-bytes.js';
 import { BLOCK_BYTES, FRAME_BLOCK_BYTES } from '../wire/job.js';
 import { MAX_FRAME_BYTES } from '../wire/stream-frames.js';
 
@@ -12,7 +13,7 @@ export const ROOM_BYTES = Math.max(4 * BLOCK_BYTES, MAX_FRAME_BYTES);
 /** Sizes of buffers: for small work, blocks of text, of frames, the largest frame and the largest batch. */
 const SIZES_BYTES = [64 * 1024, BLOCK_BYTES, FRAME_BLOCK_BYTES, ROOM_BYTES, MAX_BATCH_BYTES];
 /** Emptied buffers kept; beyond this they are left to the collector. */
-const KEPT_BYTES = 16 * 1024 * 1024;
+const KEPT_BYTES = 24 * 1024 * 1024;
 
 export class BlockShelf {
   readonly #free = new Map<number, SharedArrayBuffer[]>();
@@ -25,7 +26,7 @@ export class BlockShelf {
     if (buffer === undefined) buffer = new SharedArrayBuffer(sizeBytes);
     else this.#freeBytes -= sizeBytes;
     const block = new Uint8Array(buffer, 0, bytes.length);
-    block.set(bytes);
+    copyBytes(block, bytes);
     return block;
   }
 

@@ -3,8 +3,8 @@
 //
 // A block travels in shared memory (block-shelf.ts), its answer comes back as a transferred buffer: a point is copied
 // twice each way. The queue is bounded in blocks and in bytes; who comes when it is full is told so at once and says
-// so to its peer in the way its place demands, or waits for room. A worker that dies costs its block a second try; the
-// block is still there, and conversions are pure, so no row is lost or doubled. A second death is an error.
+// so to its peer in the way its place demands, or waits for room. A worker that dies costs the blocks it had one more try;
+// they are still there, and conversions are pure, so no row is lost or doubled. A third death is an error.
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
@@ -29,7 +29,7 @@ export class PoolFullError extends Error {
   override readonly name = 'PoolFullError';
 }
 
-/** The block could not be answered: two workers died over it, or the pool was closed. */
+/** The block could not be answered: three workers died over it, or the pool was closed. */
 export class PoolLostError extends Error {
   override readonly name = 'PoolLostError';
 }
@@ -41,7 +41,8 @@ const ROOMS_KEPT_PER_THREAD = 8;
 /** Each holds about a megabyte while it waits. */
 const MAX_WAITING_BODIES = 256;
 const MAX_BYTES = 64 * 1024 * 1024;
-const TRIES = 2;
+/** Of the two blocks that a worker has only one is at work, and might be what it died of. */
+const TRIES = 3;
 const WORKER_NURSERY_MB = 4;
 /** How long `close` waits for threads that are still coming up. */
 const BOOT_PATIENCE_MS = 5000;
@@ -80,6 +81,8 @@ export class Pool {
       // The bound is ours: it counts bytes too, and it is known before any work is begun.
       maxQueue: Number.POSITIVE_INFINITY,
       stricterFIFO: true,
+      // A worker that is done with a block finds the next one at hand, and need not wait for this thread.
+      concurrentTasksPerWorker: 2,
       // A worker makes a handful of small objects a block; a large nursery would only fill with them before it is swept.
       resourceLimits: { maxYoungGenerationSizeMb: WORKER_NURSERY_MB },
       // Nothing of the process's environment or arguments is a worker's business.
@@ -198,7 +201,7 @@ export class Pool {
         return await this.#piscina.run(order, { transferList });
       } catch (cause) {
         this.#lostWorkers++;
-        if (tries === TRIES) throw new PoolLostError('two workers died over this block', { cause });
+        if (tries === TRIES) throw new PoolLostError('three workers died over this block', { cause });
       }
     }
   }

@@ -14,6 +14,7 @@ import { answerRows, preparedMemoryOf, type RowsTask } from './answer-rows.js';
 import type { AnswerSink } from './answer-sink.js';
 import { answerOfRecords, type FrameHeader, readFrameHeader } from './bulk-frames.js';
 import { ByteSink } from './byte-sink.js';
+import { copyBytes } from './copy-bytes.js';
 import {
   type BulkJob,
   type ConvertedBlock,
@@ -117,7 +118,7 @@ function convertText(
       job.delimiter,
     );
   }
-  memory.block.set(block);
+  copyBytes(memory.block, block);
   const end = blockAt + block.length;
   for (let at = blockAt; at < end; ) {
     const scan = isCsv ? exports.scanCsv : exports.scanNdjson;

@@ -1,6 +1,7 @@
 // Binary frames of the bulk stream, seen from the server: reads a request frame and writes its answer (layout in
 // streaming.md; the client's half is client/frames.ts). A frame that cannot be understood is answered too.
 import { type Kernel, RECORD_BYTES } from '../kernel/kernel.js';
+import { copyBytes } from './copy-bytes.js';
 
 export const FRAME_HEADER_BYTES = 16;
 export const MAX_FRAME_POINTS = 65_536;
@@ -118,7 +119,7 @@ function encodeCellsInto(kernel: Kernel, frame: Uint8Array, count: number, answe
 function decodeInto(kernel: Kernel, frame: Uint8Array, count: number, answer: Bytes): number {
   const { capacity, inputBytes, output, exports } = kernel;
   if (count <= capacity && answer.buffer === output.buffer) {
-    inputBytes.set(frame.subarray(FRAME_HEADER_BYTES));
+    copyBytes(inputBytes, frame.subarray(FRAME_HEADER_BYTES));
     return exports.decodeBatchTo(count, answer.byteOffset + FRAME_HEADER_BYTES);
   }
   const resolutions = FRAME_HEADER_BYTES + count * 16;
@@ -127,7 +128,7 @@ function decodeInto(kernel: Kernel, frame: Uint8Array, count: number, answer: By
   for (let from = 0; from < count; from += capacity) {
     const block = Math.min(capacity, count - from);
     const start = FRAME_HEADER_BYTES + from * RECORD_BYTES;
-    inputBytes.set(frame.subarray(start, start + block * RECORD_BYTES));
+    copyBytes(inputBytes, frame.subarray(start, start + block * RECORD_BYTES));
     failed += exports.decodeBatch(block);
     answer.set(output.subarray(0, block * 16), FRAME_HEADER_BYTES + from * 16);
     answer.set(output.subarray(block * 16, block * 17), resolutions + from);
@@ -138,7 +139,7 @@ function decodeInto(kernel: Kernel, frame: Uint8Array, count: number, answer: By
 
 function takePairs(inputBytes: Uint8Array, frame: Uint8Array, from: number, block: number): void {
   const start = FRAME_HEADER_BYTES + from * PAIR_BYTES;
-  inputBytes.set(frame.subarray(start, start + block * PAIR_BYTES));
+  copyBytes(inputBytes, frame.subarray(start, start + block * PAIR_BYTES));
 }
 
 function readU32(bytes: Uint8Array, at: number): number {

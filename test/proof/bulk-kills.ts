@@ -30,7 +30,7 @@ export default async function kills({ size = 200, seed }: BulkProofOptions): Pro
         const { completed } = pool!.figures;
         await pool!.workers[Math.floor(random() * pool!.workers.length)]?.terminate();
         killed++;
-        // A block is tried twice: let the one that was hit get through before the next blow.
+        // A block is tried three times: let those that were hit get through before the next blow.
         while (running && pool!.figures.completed < completed + 8) {
           await new Promise((resolve) => setTimeout(resolve, 5));
         }
