@@ -267,9 +267,11 @@ export class BulkFlow {
   /** Status line and head of the answer: from here on nothing can be taken back. */
   #begin(): void {
     if (this.#outlet !== undefined) return;
-    const { request, gzipOut } = this.#ask;
+    const { request, gzipIn, gzipOut } = this.#ask;
     const lines = gzipOut ? `\r\nContent-Encoding: gzip${VARY}` : VARY;
-    const answer = this.#x.startChunked(200, CONTENT_TYPES[request.output], lines);
+    // Only the last chunk of a body of known length says that it is the last; other ends come by themselves.
+    const isEndApart = gzipIn || gzipOut || this.#x.bodySizeBytes < 0;
+    const answer = this.#x.startChunked(200, CONTENT_TYPES[request.output], lines, isEndApart);
     // Something else was answered meanwhile: the deadline of a body that waited too long for the pool.
     if (answer === undefined) throw new Error('the answer came too late');
     const outlet = new BulkOutlet(

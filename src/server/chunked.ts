@@ -90,6 +90,8 @@ export class ChunkedAnswer {
     private readonly hooks: ChunkedHooks,
     /** While it is not open, all writes fit the cork. */
     private readonly corkHolder: Pick<CorkHolder, 'isOpen' | 'run'>,
+    /** The end may come when all else is written: as long as the binary may keep bytes, a few stay here to ask with. */
+    private readonly isEndApart = false,
   ) {
     res.onWritable(() => {
       if (this.#state === 'over') return true;
@@ -211,7 +213,8 @@ export class ChunkedAnswer {
 
   #ask(): void {
     if (this.#writable || this.#state === 'over') return;
-    if (this.#queuedBytes > 0) this.#write(ASKING_WRITE_BYTES);
+    const isLittle = this.isEndApart && this.#queuedBytes <= LAST_BYTES;
+    if (this.#queuedBytes > 0) this.#write(isLittle ? LAST_ASKING_BYTES : ASKING_WRITE_BYTES);
     else this.res.cork(() => {});
     if (this.#writable) {
       this.#mayKeep = false;
@@ -250,15 +253,17 @@ export class ChunkedAnswer {
   #nextBytes(): number {
     const mayBeLarge = this.#hasBegun && this.corkHolder.isOpen;
     const mostBytes = this.#mayKeep ? ASKING_WRITE_BYTES : mayBeLarge ? this.#largeBytes : PACKED_BYTES;
-    if (this.#state !== 'ending') return Math.min(mostBytes, this.#queuedBytes);
+    const isOpen = this.#state === 'open';
+    if (isOpen && !this.isEndApart) return Math.min(mostBytes, this.#queuedBytes);
     if (this.#queuedBytes > LAST_BYTES) return Math.min(mostBytes, this.#queuedBytes - LAST_BYTES);
+    if (isOpen) return Math.min(this.#mayKeep ? LAST_ASKING_BYTES : LAST_BYTES, this.#queuedBytes);
     const isUnsure = this.#mayKeep || (this.#wasCorked && this.corkHolder.isOpen);
     return isUnsure ? Math.min(LAST_ASKING_BYTES, this.#queuedBytes) : 0;
   }
 
   /** Also where the socket has no room, if nothing is queued: there would be nothing to ask for room with. */
   #tellOfRoom(): void {
-    if (!this.#asked || this.#queuedBytes > 0) return;
+    if (!this.#asked || this.#queuedBytes > (this.isEndApart ? LAST_BYTES : 0)) return;
     this.#asked = false;
     this.onDrain?.();
   }

@@ -244,8 +244,13 @@ export class Exchange {
     if (done) this.#over();
   }
 
-  /** Begins an answer of unknown length (a HEAD request must not come here). */
-  startChunked(status: number, contentType: string, headerLines = ''): ChunkedAnswer | undefined {
+  /** Begins an answer of unknown length (a HEAD request must not come here). `isEndApart`: as ChunkedAnswer says. */
+  startChunked(
+    status: number,
+    contentType: string,
+    headerLines = '',
+    isEndApart = false,
+  ): ChunkedAnswer | undefined {
     if (this.state !== 'open') return undefined;
     this.state = 'answering';
     this.home.hooks.answered(this, status);
@@ -259,6 +264,7 @@ export class Exchange {
         guard: (work) => this.guard(work),
       },
       this.home.corkHolder,
+      isEndApart,
     );
     if (this.#paused) this.#chunked.setReadingStopped(true);
     if (this.#bodyEnded) this.#chunked.setBodyEnded();

@@ -103,6 +103,7 @@ class SocketOfTheBinary {
 function answerOn(
   socket: SocketOfTheBinary,
   hasHolder = true,
+  isEndApart = false,
 ): { answer: ChunkedAnswer; finished: Promise<void> } {
   let finish = (): void => {};
   const finished = new Promise<void>((resolve) => {
@@ -127,6 +128,7 @@ function answerOn(
         socket.isPastCork = false;
       },
     },
+    isEndApart,
   );
   return { answer, finished };
 }
@@ -216,6 +218,44 @@ test.each([10, 257, 20_000, 100_000, 327_744, 2_000_000])(
     await whileReading(socket, 9001, () => expect.poll(() => socket.sizeBytes).toBe(size));
   },
 );
+
+test.each([20_000, 100_000, 327_744, 2_000_000])(
+  'so does one of %i bytes whose end comes when all else is written',
+  async (size) => {
+    for (const isStopped of [false, true]) {
+      const socket = new SocketOfTheBinary();
+      const { answer, finished } = answerOn(socket, true, true);
+      if (isStopped) stopReading(socket, answer);
+      else answer.setBodyEnded();
+      answer.write(new Uint8Array(size));
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      // The binary has much of it by now; the reader has rested.
+      await whileReading(socket, 301, async () => {
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        answer.end();
+      });
+      await whileReading(socket, 9001, () => finished);
+      expect(socket.heldAtEnd).toBe(0);
+      await whileReading(socket, 9001, () => expect.poll(() => socket.sizeBytes).toBe(size));
+    }
+  },
+);
+
+test('where the end comes apart all goes out all the same, however it is written', async () => {
+  for (const sizes of [[5], [300], [15_000, 3], [300_000, 300_000, 10], [1_500_000]]) {
+    const socket = new SocketOfTheBinary();
+    const { answer } = answerOn(socket, true, true);
+    let drained = true;
+    answer.onDrain = () => {
+      drained = true;
+    };
+    const total = sizes.reduce((sum, size) => sum + size, 0);
+    for (const size of sizes) drained = answer.writeNow(new Uint8Array(size), false);
+    await whileReading(socket, 9001, () => expect.poll(() => socket.sizeBytes).toBe(total));
+    await expect.poll(() => drained).toBe(true);
+    answer.drop();
+  }
+});
 
 test('the clock of the transport is set back while a reader rests, and room is still told of', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
