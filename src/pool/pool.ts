@@ -38,6 +38,8 @@ const QUEUED_PER_THREAD = 32;
 const BLOCKS_OF_BODIES_PER_THREAD = 2;
 /** A megabyte each. */
 const ROOMS_KEPT_PER_THREAD = 8;
+/** Smaller answers are not worth one. */
+const ROOMY_BYTES = 16 * 1024;
 /** Each holds about a megabyte while it waits. */
 const MAX_WAITING_BODIES = 256;
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -99,6 +101,14 @@ export class Pool {
   async convert(job: BulkJob, block: Uint8Array): Promise<ConvertedBlock> {
     const order = (bytes: Uint8Array): WorkOrder => ({ kind: 'block', job, bytes, room: this.#rooms.pop() });
     return (await this.#run(block, order)) as ConvertedBlock;
+  }
+
+  /** A copy of what this thread has answered, in the buffer of an earlier answer if it is worth one. */
+  copyOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+    if (bytes.length < ROOMY_BYTES || bytes.length > ROOM_BYTES) return new Uint8Array(bytes);
+    const room = new Uint8Array(this.#rooms.pop() ?? new ArrayBuffer(ROOM_BYTES), 0, bytes.length);
+    room.set(bytes);
+    return room;
   }
 
   /** Takes back the bytes of an answer that nobody will look at again: their buffer serves for another. */

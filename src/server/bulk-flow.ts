@@ -256,12 +256,15 @@ export class BulkFlow {
 
   /** The same with bytes that hold during the call only; `isLast`: they are of the last block. */
   #writeNow(bytes: Uint8Array, isLast: boolean): void {
-    if (this.#whole !== undefined || this.#ask.gzipOut) {
-      this.#write(bytes.slice());
-    } else if (bytes.length > 0) {
+    let wentBytes = 0;
+    if (this.#whole === undefined && !this.#ask.gzipOut && bytes.length > 0) {
       this.#begin();
-      this.#outlet!.writeNow(bytes, isLast);
+      wentBytes = this.#outlet!.writeNow(bytes, isLast);
     }
+    if (wentBytes === bytes.length) return;
+    const { pool } = this.#room;
+    const rest = pool.copyOf(bytes.subarray(wentBytes));
+    this.#write(rest, () => pool.giveBack(rest));
   }
 
   /** Status line and head of the answer: from here on nothing can be taken back. */

@@ -62,10 +62,9 @@ export class BulkOutlet {
     });
   }
 
-  /** Takes bytes that hold during the call only. Only in a turn of the event loop of its own. Throws SpoolFullError. */
-  writeNow(bytes: Uint8Array, isLast: boolean): void {
-    if (this.#spooling) this.write(bytes.slice());
-    else if (!this.#closed && !this.#answer.writeNow(bytes, isLast)) this.#answerIsFull = true;
+  /** Writes at once what the peer takes, as ChunkedAnswer says; how many bytes that are. */
+  writeNow(bytes: Uint8Array, isLast: boolean): number {
+    return this.#spooling || this.#closed ? 0 : this.#answer.writeNow(bytes, isLast);
   }
 
   /** Called now and then while the peer still sends: begins to spool if it takes nothing, and tells if it does. */

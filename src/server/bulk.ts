@@ -15,7 +15,7 @@ import type { Logger } from './log.js';
 import { fail, type Router } from './router.js';
 
 /** Buffers that nobody needed for so long are let go. */
-const TRIM_MS = 10_000;
+const TRIM_MS = 2000;
 const RETRY_AFTER = '\r\nRetry-After: 1';
 
 export interface BulkTuning extends BulkTimes {

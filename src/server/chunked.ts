@@ -123,22 +123,23 @@ export class ChunkedAnswer {
   }
 
   /**
-   * Writes bytes that hold during the call only: what the socket has room for at once, and the rest from a copy. Only in a
-   * turn of the event loop of its own. `isLast`: the end follows; something is kept back for it.
+   * Writes at once what the socket has room for, of bytes that hold during the call only. Only in a turn of the event loop
+   * of its own. `isLast`: the end follows; something is left for it.
+   * @returns how many bytes went; the rest is for `write`
    */
-  writeNow(bytes: Uint8Array, isLast: boolean): boolean {
-    if (this.#state !== 'open') return false;
-    const nowBytes = this.#writable ? Math.max(0, bytes.length - (isLast ? LAST_BYTES : 0)) : 0;
-    if (nowBytes > 0) {
-      const piece = { bytes: bytes.subarray(0, nowBytes), sent: undefined };
-      this.#queue.push(piece);
-      this.#queuedBytes += nowBytes;
-      this.#writeQueued();
-      if (this.#queue.at(-1) === piece) {
-        this.#queue[this.#queue.length - 1] = { bytes: piece.bytes.slice(), sent: undefined };
-      }
-    }
-    return this.write(bytes.slice(nowBytes));
+  writeNow(bytes: Uint8Array, isLast: boolean): number {
+    if (this.#state !== 'open' || !this.#writable) return 0;
+    const piece = { bytes: bytes.subarray(0, isLast ? -LAST_BYTES : bytes.length), sent: undefined };
+    if (piece.bytes.length === 0) return 0;
+    this.#queue.push(piece);
+    this.#queuedBytes += piece.bytes.length;
+    this.#writeQueued();
+    if (this.#queue.at(-1) !== piece) return piece.bytes.length;
+    this.#queue.pop();
+    const wentBytes = this.#queue.length === 0 ? this.#headOffset : 0;
+    if (this.#queue.length === 0) this.#headOffset = 0;
+    this.#queuedBytes -= piece.bytes.length - wentBytes;
+    return wentBytes;
   }
 
   /** Ends the answer once everything queued is sent. */

@@ -6,9 +6,6 @@ export type Block = Uint8Array<ArrayBuffer>;
 
 const NO_BYTES: Block = new Uint8Array(0);
 
-/** Kept buffers, 22 MB in all. Only what peers had sent before their reading was stopped can need more. */
-const MOST_EMPTIED = 64;
-
 const emptied: Block[] = [];
 /** How few were left since the last `trimBlockBuffers`: so many are too many. */
 let leftOver = 0;
@@ -21,8 +18,7 @@ function blockBuffer(): Block {
 
 /** Takes back the buffer of a block that nobody will look at again. */
 export function giveBackBlock({ buffer }: Block): void {
-  if (buffer.byteLength === FRAME_BLOCK_BYTES && emptied.length < MOST_EMPTIED)
-    emptied.push(new Uint8Array(buffer));
+  if (buffer.byteLength === FRAME_BLOCK_BYTES) emptied.push(new Uint8Array(buffer));
 }
 
 /** Lets go of the buffers that nobody needed since the last call. Call it now and then. */

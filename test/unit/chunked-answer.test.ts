@@ -133,6 +133,11 @@ function answerOn(
   return { answer, finished };
 }
 
+/** As the service writes what holds during the call only. */
+function writeAll(answer: ChunkedAnswer, bytes: Uint8Array, isLast: boolean): boolean {
+  return answer.write(bytes.slice(answer.writeNow(bytes, isLast)));
+}
+
 function stopReading(socket: SocketOfTheBinary, answer: ChunkedAnswer): void {
   socket.isStopped = true;
   socket.pause();
@@ -250,7 +255,7 @@ test('where the end comes apart all goes out all the same, however it is written
       drained = true;
     };
     const total = sizes.reduce((sum, size) => sum + size, 0);
-    for (const size of sizes) drained = answer.writeNow(new Uint8Array(size), false);
+    for (const size of sizes) drained = writeAll(answer, new Uint8Array(size), false);
     await whileReading(socket, 9001, () => expect.poll(() => socket.sizeBytes).toBe(total));
     await expect.poll(() => drained).toBe(true);
     answer.drop();
@@ -367,7 +372,7 @@ test.each([10, 256, 257, 20_000, 400_000])(
       const bytes = new Uint8Array(size);
       for (let n = 1; n <= pieces; n++) {
         bytes.fill(n);
-        answer.writeNow(bytes, n === pieces);
+        writeAll(answer, bytes, n === pieces);
         if (n === 2) await new Promise((resolve) => setTimeout(resolve, 2));
       }
       bytes.fill(99);
@@ -390,10 +395,12 @@ test('what holds during the call only leaves in the call, as far as there is roo
   const socket = new SocketOfTheBinary();
   const { answer } = answerOn(socket);
   socket.makeRoom(1_000_000);
-  expect(answer.writeNow(new Uint8Array(400_000), false)).toBe(true);
+  expect(answer.writeNow(new Uint8Array(400_000), false)).toBe(400_000);
   expect([socket.sizeBytes, answer.queuedBytes]).toEqual([400_000, 0]);
+  expect(answer.writeNow(new Uint8Array(400_000), true)).toBe(399_744);
+  expect(answer.writeNow(new Uint8Array(256), true)).toBe(0);
   answer.drop();
-  expect(answer.writeNow(new Uint8Array(10), false)).toBe(false);
+  expect(answer.writeNow(new Uint8Array(10), false)).toBe(0);
 });
 
 test('the first write, with which the head goes out, is within a cork', async () => {
