@@ -43,12 +43,18 @@ function sessionOn(peer: QuietPeer): StreamSession {
 
 const frame = (): ArrayBuffer => new ArrayBuffer(16);
 
-test('what was sent at the end of the callback is noticed although nobody tells of it', async () => {
+/** A session whose first answer found no room, with so many frames taken. */
+function stalledWith(frames: number): { peer: QuietPeer; session: StreamSession } {
   const peer = new QuietPeer();
   const session = sessionOn(peer);
   peer.isFull = true;
-  for (let n = 0; n < 3; n++) session.take(frame(), true, performance.now());
+  for (let n = 0; n < frames; n++) session.take(frame(), true, performance.now());
   expect(peer.sent).toBe(1);
+  return { peer, session };
+}
+
+test('what was sent at the end of the callback is noticed although nobody tells of it', async () => {
+  const { peer } = stalledWith(3);
   peer.isFull = false;
   peer.buffered = 0;
   await sleep(5);
@@ -56,10 +62,7 @@ test('what was sent at the end of the callback is noticed although nobody tells 
 });
 
 test('so is what is sent at the end of a later one', async () => {
-  const peer = new QuietPeer();
-  const session = sessionOn(peer);
-  peer.isFull = true;
-  for (let n = 0; n < 2; n++) session.take(frame(), true, performance.now());
+  const { peer, session } = stalledWith(2);
   await sleep(5);
   expect(peer.sent).toBe(1);
   peer.isFull = false;
@@ -70,10 +73,7 @@ test('so is what is sent at the end of a later one', async () => {
 });
 
 test('at the latest the sweep notices', async () => {
-  const peer = new QuietPeer();
-  const session = sessionOn(peer);
-  peer.isFull = true;
-  for (let n = 0; n < 2; n++) session.take(frame(), true, performance.now());
+  const { peer, session } = stalledWith(2);
   await sleep(5);
   peer.isFull = false;
   peer.buffered = 0;
@@ -82,10 +82,7 @@ test('at the latest the sweep notices', async () => {
 });
 
 test('while the answers lie in the buffer nothing more is converted', async () => {
-  const peer = new QuietPeer();
-  const session = sessionOn(peer);
-  peer.isFull = true;
-  for (let n = 0; n < 4; n++) session.take(frame(), true, performance.now());
+  const { peer, session } = stalledWith(4);
   await sleep(5);
   session.sweep(performance.now(), STREAM_TIMES);
   session.drained(performance.now());
