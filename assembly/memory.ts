@@ -6,11 +6,11 @@
 //   0x68000  SCRATCH  what two passes over a block hand each other
 //   0x78000  TEXT_IN  bytes of JSON, NDJSON or CSV; UTF-16 units of one code that is read
 //   0xC0000  TEXT_OUT bytes of answers: text, or records that leave from there
-//  0x1C0000  ROWS     CAPACITY × 32 B   the rows of a block of text (text/rows.ts)
-//  0x1E0000  REACH    HEADS × 401 × u64: admin codes that a (head, first pair or none) may carry
-//  0x1ED000  RESOLUTIONS  one byte a point, for batches of mixed resolutions
-//  0x1EE000  HOST_ROWS  CAPACITY × u16: rows that the host must read itself
-//  0x1F0000  INDEX    the boundary index, copied in once; the loader grows the memory by its size, useIndex by the grid's
+//  0x210000  ROWS     CAPACITY × 32 B   the rows of a block of text (text/rows.ts)
+//  0x230000  REACH    HEADS × 401 × u64: admin codes that a (head, first pair or none) may carry
+//  0x23D000  RESOLUTIONS  one byte a point, for batches of mixed resolutions
+//  0x23E000  HOST_ROWS  CAPACITY × u16: rows that the host must read itself
+//  0x240000  INDEX    the boundary index, copied in once; the loader grows the memory by its size, useIndex by the grid's
 //
 // After useIndex nothing grows the memory again: views made then never detach.
 
@@ -27,7 +27,8 @@ export const SCRATCH_BYTES: u32 = 0x10000;
 export const TEXT_IN: usize = SCRATCH + SCRATCH_BYTES;
 export const TEXT_IN_BYTES: u32 = 0x48000;
 export const TEXT_OUT: usize = TEXT_IN + TEXT_IN_BYTES;
-export const TEXT_OUT_BYTES: u32 = 0x100000;
+/** A frame of 65,536 points, or sixteen of 4,096: what a turn of the service answers leaves in one write. */
+export const TEXT_OUT_BYTES: u32 = 0x150000;
 
 /** TEXT_IN begins with what is not block text: 64 UTF-16 units of one code, then the tails of text/write.ts. */
 export const TAILS: usize = TEXT_IN + 256;
@@ -43,13 +44,13 @@ export const REACH_ROWS: u32 = 16 * 401;
 export const REACH_BYTES: u32 = REACH_ROWS * 8;
 
 /** Read by the batch calls when their resolution is EACH_ITS_OWN. */
-export const RESOLUTIONS: usize = 0x1ed000;
+export const RESOLUTIONS: usize = 0x23d000;
 export const EACH_ITS_OWN: u32 = 255;
 
 /** Row numbers, in order. */
-export const HOST_ROWS: usize = 0x1ee000;
+export const HOST_ROWS: usize = 0x23e000;
 
-export const INDEX: usize = 0x1f0000;
+export const INDEX: usize = 0x240000;
 
 /** Point statuses, spec/streaming.md. */
 export const OK: u32 = 0;

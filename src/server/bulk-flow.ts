@@ -9,6 +9,7 @@
 // this body; nobody else's. Whatever goes wrong before the first byte of the answer is an ordinary error answer; after
 // it the connection ends without the final chunk, so that no part of an answer passes for the whole.
 import { type Block, giveBackBlock } from '../wire/block-buffers.js';
+import { framesAnswerBytes } from '../wire/bulk-frames.js';
 import { BulkReader } from '../wire/bulk-reader.js';
 import { convertInto } from '../wire/convert.js';
 import { BulkInputError, type BulkJob, type ConvertedBlock } from '../wire/job.js';
@@ -20,11 +21,19 @@ import type { Exchange } from './exchange.js';
 import { inlineBlockBytes } from './inline.js';
 
 /**
- * Bytes of one body's blocks that may be at work at once, in the pool or in one turn, and whose answers may therefore wait
- * for their reader: enough for a block on each of a few cores. One block, a frame of 1.3 MB at most, is always allowed.
+ * Bytes of one body's blocks that may be at work at once in the pool, and whose answers may therefore wait for their reader: enough for a block on each of a few cores. One block, a frame of 1.3 MB at most, is always allowed.
  * Reading stops when as much waits for a turn; what the kernel of the system had received already still comes.
  */
 const AT_WORK_BYTES = 1024 * 1024;
+
+/**
+ * Bytes of blocks that one turn of the event loop answers here: a millisecond of text, half of one of frames. Whoever asks
+ * for a single code waits so long for each body under way.
+ */
+const TURN_BYTES = 512 * 1024;
+
+/** Answers leave once they are so many bytes, while they are in the second-level cache: a write has its price too. */
+const WRITE_BYTES = 512 * 1024;
 
 /**
  * A body that comes in one piece of at most this many bytes is answered whole, before the binary looks at the next
@@ -48,6 +57,8 @@ export class BulkFlow {
   #gzip: Stage | undefined;
   #gzipIsFull = false;
   #outlet: BulkOutlet | undefined;
+  /** Of the whole answer, where it is known before the answer begins. */
+  #sizeBytes: number | undefined;
   /** The answer so far, where it goes out whole; none of it is given back before. */
   #whole: Uint8Array[] | undefined;
 
@@ -166,18 +177,21 @@ export class BulkFlow {
     this.#deliver();
     // A body that comes slowly is answered as it comes; one that comes fast, in full blocks.
     if (this.#blocks.length === 0 && this.#slots.length === 0) this.#blocks.push(...this.#reader.flush());
-    // What is answered here in one turn leaves in one write, if it is not more than the sink holds.
-    sink.start((bytes) => this.#writeNow(bytes, this.#inputEnded && this.#blocks.length === 0));
+    this.#sizeBytes ??= this.#sizeOfFrames();
+    sink.start((bytes, isLast) => this.#writeNow(bytes, isLast && this.#isAllConverted));
     let answeredBytes = 0;
     while (this.#blocks.length > 0 && job !== undefined && !this.#isFull && !this.#isWaitingForPool) {
       // Others have their turn.
-      if (answeredBytes >= AT_WORK_BYTES) break;
+      if (answeredBytes >= TURN_BYTES) break;
       const block = this.#blocks[0]!;
       if (this.#slots.length === 0 && block.length <= inlineBlockBytes(job.input)) {
         this.#blocks.shift();
         convertInto(kernel, job, block, sink);
         answeredBytes += block.length;
         giveBackBlock(block);
+        // Without the heads of chunks a write costs little. What comes last is told apart.
+        const isEnough = this.#sizeBytes !== undefined || sink.sizeBytes >= WRITE_BYTES;
+        if (isEnough && !this.#isAllConverted) sink.handOn();
       } else if (!this.#mayWorkOn(block)) {
         break;
       } else if (pool.hasRoomForBody) {
@@ -198,6 +212,10 @@ export class BulkFlow {
       // For the rest, or for what the reader still keeps if nothing comes before that.
       if (answeredBytes > 0 && !this.#isFull) this.#pumpSoon();
     }
+  }
+
+  get #isAllConverted(): boolean {
+    return this.#inputEnded && this.#blocks.length === 0 && this.#slots.length === 0;
   }
 
   #convertInPool(job: BulkJob, block: Block): void {
@@ -232,6 +250,7 @@ export class BulkFlow {
 
   /** Hands over what is answered, as far as nothing before it is still at work. */
   #deliver(): void {
+    if (this.#slots.length > 0) this.#sizeBytes ??= this.#sizeOfAnswers(0);
     while (this.#slots[0]?.answer !== undefined && !this.#isFull) {
       const { bytes } = this.#slots.shift()!.answer!;
       this.#write(bytes, () => this.#room.pool.giveBack(bytes));
@@ -254,10 +273,11 @@ export class BulkFlow {
     else if (!this.#gzip.write(bytes, taken)) this.#gzipIsFull = true;
   }
 
-  /** The same with bytes that hold during the call only; `isLast`: they are of the last block. */
+  /** The same with bytes that hold during the call only; `isLast`: they are the last of all. */
   #writeNow(bytes: Uint8Array, isLast: boolean): void {
     let wentBytes = 0;
     if (this.#whole === undefined && !this.#ask.gzipOut && bytes.length > 0) {
+      if (isLast) this.#sizeBytes ??= this.#sizeOfAnswers(bytes.length);
       this.#begin();
       wentBytes = this.#outlet!.writeNow(bytes, isLast);
     }
@@ -267,6 +287,31 @@ export class BulkFlow {
     this.#write(rest, () => pool.giveBack(rest));
   }
 
+  /** The whole body is here and can be answered, and its answer has not begun. */
+  get #isSizeable(): boolean {
+    const hasBegun = this.#outlet !== undefined || this.#whole !== undefined;
+    return !hasBegun && this.#inputEnded && this.#inputError === undefined && !this.#ask.gzipOut;
+  }
+
+  /** Before anything is answered: frames say in their headers how long their answers will be. */
+  #sizeOfFrames(): number | undefined {
+    const { job } = this.#reader;
+    if (!this.#isSizeable || this.#slots.length > 0 || this.#blocks.length === 0) return undefined;
+    if (job?.input !== 'frames' || job.output !== 'frames') return undefined;
+    return this.#blocks.reduce((sum, block) => sum + framesAnswerBytes(job, block), 0);
+  }
+
+  /** When the last of it is answered. */
+  #sizeOfAnswers(lastBytes: number): number | undefined {
+    if (!this.#isSizeable || this.#blocks.length > 0) return undefined;
+    let sizeBytes = this.#reader.head.length + lastBytes;
+    for (const { answer } of this.#slots) {
+      if (answer === undefined) return undefined;
+      sizeBytes += answer.bytes.length;
+    }
+    return sizeBytes;
+  }
+
   /** Status line and head of the answer: from here on nothing can be taken back. */
   #begin(): void {
     if (this.#outlet !== undefined) return;
@@ -274,7 +319,11 @@ export class BulkFlow {
     const lines = gzipOut ? `\r\nContent-Encoding: gzip${VARY}` : VARY;
     // Only the last chunk of a body of known length says that it is the last; other ends come by themselves.
     const isEndApart = gzipIn || gzipOut || this.#x.bodySizeBytes < 0;
-    const answer = this.#x.startChunked(200, CONTENT_TYPES[request.output], lines, isEndApart);
+    const type = CONTENT_TYPES[request.output];
+    const answer =
+      this.#sizeBytes === undefined
+        ? this.#x.startChunked(200, type, lines, isEndApart)
+        : this.#x.startSized(200, type, lines, this.#sizeBytes);
     // Something else was answered meanwhile: the deadline of a body that waited too long for the pool.
     if (answer === undefined) throw new Error('the answer came too late');
     const outlet = new BulkOutlet(

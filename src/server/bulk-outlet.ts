@@ -1,10 +1,10 @@
 // The way out of one /bulk answer: straight to the peer while it reads, through a spool when it takes nothing for a
 // while but still sends. Tells the flow when to stop and when to go on.
 //
-//   write ──► ChunkedAnswer ──► peer           the peer reads
-//        └──► Spool ──► ChunkedAnswer ──► peer  it sends first; back to the above when the spool is empty
+//   write ──► StreamedAnswer ──► peer           the peer reads
+//        └──► Spool ──► StreamedAnswer ──► peer  it sends first; back to the above when the spool is empty
 import type { Spool, Spools } from './bulk-spool.js';
-import type { ChunkedAnswer } from './chunked.js';
+import type { StreamedAnswer } from './streamed-answer.js';
 
 export interface BulkTimes {
   /** A peer that has taken no answer for so long while it still sends gets its answer spooled. */
@@ -19,7 +19,7 @@ export const BULK_TIMES: BulkTimes = { spoolAfterMs: 2000, noProgressMs: 60_000 
 const SPOOL_WAITING_BYTES = 4 * 1024 * 1024;
 
 export class BulkOutlet {
-  readonly #answer: ChunkedAnswer;
+  readonly #answer: StreamedAnswer;
   readonly #spools: Spools;
   readonly #onRoom: () => void;
   readonly #onFailure: (error: Error) => void;
@@ -31,7 +31,7 @@ export class BulkOutlet {
   #closed = false;
   #drained: (() => void) | undefined;
 
-  constructor(answer: ChunkedAnswer, spools: Spools, onRoom: () => void, onFailure: (error: Error) => void) {
+  constructor(answer: StreamedAnswer, spools: Spools, onRoom: () => void, onFailure: (error: Error) => void) {
     this.#answer = answer;
     this.#spools = spools;
     this.#onRoom = onRoom;
@@ -62,7 +62,7 @@ export class BulkOutlet {
     });
   }
 
-  /** Writes at once what the peer takes, as ChunkedAnswer says; how many bytes that are. */
+  /** Writes at once what the peer takes, as StreamedAnswer says; how many bytes that are. */
   writeNow(bytes: Uint8Array, isLast: boolean): number {
     return this.#spooling || this.#closed ? 0 : this.#answer.writeNow(bytes, isLast);
   }

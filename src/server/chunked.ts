@@ -19,6 +19,7 @@
 // pushes back would set it reading again. So then we stop it after each such write and ask with a small write every
 // few milliseconds.
 import type { CorkHolder } from './cork-holder.js';
+import { type AnswerHooks, CLOCK_MS, HIGH_WATER_BYTES, type StreamedAnswer } from './streamed-answer.js';
 import type { UwsResponse } from './uws.js';
 
 /** One write of one cork; smaller pieces are put together. With the headers it stays inside the binary's cork buffer. */
@@ -26,8 +27,6 @@ const PACKED_BYTES = 15_000;
 /** One write past the cork, halved and doubled between these by what the socket takes; at first the most. */
 const LEAST_LARGE_BYTES = 32 * 1024;
 const MOST_LARGE_BYTES = 1024 * 1024;
-/** `write` asks for a pause above this. */
-const HIGH_WATER_BYTES = 256 * 1024;
 
 /** A write that asks whether there is room; what it finds none for stays in the binary's own buffer. */
 const ASKING_WRITE_BYTES = 256;
@@ -39,8 +38,6 @@ const LAST_BYTES = 256;
 const LAST_ASKING_BYTES = 4;
 const SHORTEST_ASK_MS = 4;
 const LONGEST_ASK_MS = 128;
-/** Well within the ten seconds of the transport's clock. */
-const CLOCK_MS = 4000;
 
 const packed = Buffer.allocUnsafeSlow(PACKED_BYTES);
 
@@ -49,15 +46,7 @@ interface Piece {
   readonly sent: (() => void) | undefined;
 }
 
-export interface ChunkedHooks {
-  /** The answer is ended: the reading of the body, if it is stopped, may go on. */
-  readonly ending: () => void;
-  readonly finished: () => void;
-  /** Runs what comes from timers and turns of the event loop. */
-  readonly guard: (work: () => void) => void;
-}
-
-export class ChunkedAnswer {
+export class ChunkedAnswer implements StreamedAnswer {
   /** Called when all that was queued is handed over after `write` returned false. */
   onDrain: (() => void) | undefined;
   /** When the socket last had room, by performance.now(). */
@@ -87,7 +76,7 @@ export class ChunkedAnswer {
 
   constructor(
     private readonly res: UwsResponse,
-    private readonly hooks: ChunkedHooks,
+    private readonly hooks: AnswerHooks,
     /** While it is not open, all writes fit the cork. */
     private readonly corkHolder: Pick<CorkHolder, 'isOpen' | 'run'>,
     /** The end may come when all else is written: as long as the binary may keep bytes, a few stay here to ask with. */
@@ -240,7 +229,6 @@ export class ChunkedAnswer {
       const mostBytes = this.#nextBytes();
       if (mostBytes === 0) return;
       this.#write(mostBytes);
-      this.#hasBegun = true;
       if (this.#writable) {
         this.#mayKeep = false;
         this.progressMs = performance.now();
@@ -273,6 +261,7 @@ export class ChunkedAnswer {
     const last = this.#queuedBytes > 0 ? this.#take(LAST_BYTES) : undefined;
     this.#over();
     this.res.cork(() => {
+      if (!this.#hasBegun) this.hooks.head();
       if (last !== undefined) this.res.write(last);
       this.res.end();
     });
@@ -320,15 +309,17 @@ export class ChunkedAnswer {
   /** One write, in a cork of its own if it fits one; past the cork also where it must be known whether it went. */
   #write(mostBytes: number): void {
     const isLastAsking =
-      this.#state === 'ending' && this.#queuedBytes <= LAST_BYTES && this.corkHolder.isOpen;
+      this.#hasBegun && this.#state === 'ending' && this.#queuedBytes <= LAST_BYTES && this.corkHolder.isOpen;
     const part = this.#take(mostBytes);
     const write = (): void => {
+      if (!this.#hasBegun) this.hooks.head();
       this.#writable = this.res.write(part);
     };
     const isLarge = part.length > PACKED_BYTES;
     this.#wasCorked = !isLarge && !isLastAsking;
     if (this.#wasCorked) this.res.cork(write);
     else this.corkHolder.run(write);
+    this.#hasBegun = true;
     if (isLarge && this.#writable) this.#largeBytes = Math.min(MOST_LARGE_BYTES, this.#largeBytes * 2);
     for (const sent of this.#sent.splice(0)) sent();
   }

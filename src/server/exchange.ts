@@ -4,12 +4,15 @@
 //
 //   answer of known length     send(status, type, body)          in the first tick or later
 //   answer of unknown length   startChunked(status, type)        then its write(), onDrain, end()
+//   one whose length is known  startSized(status, type, ...)     the same
 //   whole body                 readBody(limit, tooLarge, work)   work runs with all bytes, valid during the call
 //   body as it comes           streamBody(work), pause(), resume()
 //   a handler that returns without an answer must have asked for the body or set deadline(); after the last byte of a
 //   body an answer that is still owed gets a deadline by itself
 import { ChunkedAnswer } from './chunked.js';
 import type { CorkHolder } from './cork-holder.js';
+import { SizedAnswer } from './sized.js';
+import type { AnswerHooks, StreamedAnswer } from './streamed-answer.js';
 import type { UpgradeContext, UwsRequest, UwsResponse } from './uws.js';
 
 /** What the owner of the adapter does at the three moments every exchange shares. */
@@ -79,7 +82,7 @@ export class Exchange {
   #req: UwsRequest | undefined;
   #upgradeContext: UpgradeContext | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #chunked: ChunkedAnswer | undefined;
+  #streamed: StreamedAnswer | undefined;
   #bodyAsked = false;
   #bodyEnded = false;
   #paused = false;
@@ -166,7 +169,7 @@ export class Exchange {
       if (this.state === 'over') return;
       if (isLast) this.#bodyEnded = true;
       this.guard(() => work(new Uint8Array(chunk), isLast));
-      if (isLast) this.#chunked?.setBodyEnded();
+      if (isLast) this.#streamed?.setBodyEnded();
       if (isLast && this.state === 'open' && this.#timer === undefined) this.deadline(DEFAULT_DEADLINE_MS);
     });
   }
@@ -176,14 +179,14 @@ export class Exchange {
     if (this.state === 'over' || this.#paused) return;
     this.#paused = true;
     this.res.pause();
-    this.#chunked?.setReadingStopped(true);
+    this.#streamed?.setReadingStopped(true);
   }
 
   resume(): void {
     if (this.state === 'over' || !this.#paused) return;
     this.#paused = false;
     this.res.resume();
-    this.#chunked?.setReadingStopped(false);
+    this.#streamed?.setReadingStopped(false);
   }
 
   // --- answer ---
@@ -250,25 +253,53 @@ export class Exchange {
     contentType: string,
     headerLines = '',
     isEndApart = false,
-  ): ChunkedAnswer | undefined {
+  ): StreamedAnswer | undefined {
+    const { corkHolder } = this.home;
+    return this.#startStreamed(
+      status,
+      contentType,
+      headerLines,
+      (hooks) => new ChunkedAnswer(this.res, hooks, corkHolder, isEndApart),
+    );
+  }
+
+  /** Begins an answer of `totalBytes`, at least one, to a request whose body has come whole. */
+  startSized(
+    status: number,
+    contentType: string,
+    headerLines: string,
+    totalBytes: number,
+  ): StreamedAnswer | undefined {
+    // Nothing more of it is to be stopped; a connection left paused would never be read again.
+    this.resume();
+    return this.#startStreamed(
+      status,
+      contentType,
+      headerLines,
+      (hooks) => new SizedAnswer(this.res, hooks, totalBytes),
+    );
+  }
+
+  #startStreamed(
+    status: number,
+    contentType: string,
+    headerLines: string,
+    create: (hooks: AnswerHooks) => StreamedAnswer,
+  ): StreamedAnswer | undefined {
     if (this.state !== 'open') return undefined;
     this.state = 'answering';
     this.home.hooks.answered(this, status);
     clearTimeout(this.#timer);
-    this.res.cork(() => this.#writeHead(status, contentType, headerLines));
-    this.#chunked = new ChunkedAnswer(
-      this.res,
-      {
-        ending: () => this.resume(),
-        finished: () => this.#over(),
-        guard: (work) => this.guard(work),
-      },
-      this.home.corkHolder,
-      isEndApart,
-    );
-    if (this.#paused) this.#chunked.setReadingStopped(true);
-    if (this.#bodyEnded) this.#chunked.setBodyEnded();
-    return this.#chunked;
+    const streamed = create({
+      head: () => this.#writeHead(status, contentType, headerLines),
+      ending: () => this.resume(),
+      finished: () => this.#over(),
+      guard: (work) => this.guard(work),
+    });
+    this.#streamed = streamed;
+    if (this.#paused) streamed.setReadingStopped(true);
+    if (this.#bodyEnded) streamed.setBodyEnded();
+    return streamed;
   }
 
   /** Answers what the deadline's hook says if no status line is out after that time. */
@@ -320,7 +351,7 @@ export class Exchange {
   /** The peer has gone. */
   gone(): void {
     if (this.state === 'over') return;
-    this.#chunked?.drop();
+    this.#streamed?.drop();
     const { onGone } = this;
     this.onGone = undefined;
     if (onGone !== undefined) this.guard(onGone);

@@ -11,6 +11,8 @@ export interface UwsResponse {
   endWithoutBody(reportedSizeBytes?: number, closeConnection?: boolean): UwsResponse;
   /** [no back-pressure, whole answer sent]; to go on after back-pressure see onWritable. */
   tryEnd(bytes: Uint8Array, totalSizeBytes: number): [boolean, boolean];
+  /** Bytes of the answer that `tryEnd` has handed over so far. */
+  getWriteOffset(): number;
   close(): UwsResponse;
   pause(): void;
   resume(): void;

@@ -1,8 +1,8 @@
 // Frames as a bulk body: where one ends and the next begins, and answers to rows that came as text. What a single
 // frame means is in stream-frames.ts.
 import { RECORD_BYTES } from '../kernel/kernel.js';
-import type { Operation } from './job.js';
-import { FRAME_HEADER_BYTES, requestFrameBytes } from './stream-frames.js';
+import type { BulkJob, Operation } from './job.js';
+import { answerFrameBytes, FRAME_HEADER_BYTES, requestFrameBytes } from './stream-frames.js';
 
 const VERSION = 1;
 const ENCODE = 1;
@@ -32,6 +32,21 @@ export function readFrameHeader(bytes: Uint8Array, at: number): FrameHeader | un
     count: view.getUint32(8, true),
     sizeBytes,
   };
+}
+
+/** Bytes of the answer, in frames, to a block of frames: what convertInto will add, known before anything is converted. */
+export function framesAnswerBytes(job: BulkJob, block: Uint8Array): number {
+  let answerBytes = 0;
+  for (let at = 0; at < block.length; ) {
+    const header = readFrameHeader(block, at);
+    if (header === undefined || at + header.sizeBytes > block.length) return answerBytes + FRAME_HEADER_BYTES;
+    const isConverted = header.operation === job.operation && job.refusal === undefined;
+    answerBytes += isConverted
+      ? answerFrameBytes(block.subarray(at, at + header.sizeBytes))
+      : FRAME_HEADER_BYTES;
+    at += header.sizeBytes;
+  }
+  return answerBytes;
 }
 
 /** An answer frame of the records that the kernel has put out for rows of text. It has seq 0. */

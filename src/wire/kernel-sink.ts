@@ -15,9 +15,7 @@ export class KernelSink implements AnswerSink {
   /** Of the area, for what is not text: the kernel leaves its own margin behind text. */
   readonly #roomBytes: number;
   #size = 0;
-  /** What was reserved and is larger than the area. */
-  #large: Bytes | undefined;
-  #take: (bytes: Uint8Array) => void = () => {};
+  #take: (bytes: Uint8Array, isLast: boolean) => void = () => {};
 
   constructor(kernel: Kernel) {
     this.#area = kernel.textOut;
@@ -26,27 +24,32 @@ export class KernelSink implements AnswerSink {
 
   /**
    * Starts anew.
-   * @param take gets the bytes, in order, in one call or several; they hold during the call only
+   * @param take gets the bytes, in order, in one call or several, of which one is the last; they hold during the call only
    */
-  start(take: (bytes: Uint8Array) => void): void {
+  start(take: (bytes: Uint8Array, isLast: boolean) => void): void {
     this.#size = 0;
-    this.#large = undefined;
     this.#take = take;
   }
 
-  /** Hands on what is not yet handed on. */
+  /** What is not yet handed on. */
+  get sizeBytes(): number {
+    return this.#size;
+  }
+
+  /** Hands on what is not yet handed on, as the last. */
   end(): void {
-    this.makeTextRoom();
+    this.#handOn(true);
+  }
+
+  /** Hands it on while more may come. */
+  handOn(): void {
+    this.#handOn(false);
   }
 
   add(bytes: Uint8Array): void {
     this.#makeRoom(bytes.length);
-    if (bytes.length > this.#roomBytes) {
-      this.#take(bytes);
-    } else {
-      this.#area.set(bytes, this.#size);
-      this.#size += bytes.length;
-    }
+    this.#area.set(bytes, this.#size);
+    this.#size += bytes.length;
   }
 
   addText(text: string): void {
@@ -55,15 +58,11 @@ export class KernelSink implements AnswerSink {
 
   reserve(sizeBytes: number): Bytes {
     this.#makeRoom(sizeBytes);
-    this.#large = sizeBytes > this.#roomBytes ? new Uint8Array(sizeBytes) : undefined;
-    return this.#large ?? this.#area.subarray(this.#size);
+    return this.#area.subarray(this.#size);
   }
 
   commit(sizeBytes: number): void {
-    const large = this.#large;
-    this.#large = undefined;
-    if (large !== undefined) this.#take(large.subarray(0, sizeBytes));
-    else this.#size += sizeBytes;
+    this.#size += sizeBytes;
   }
 
   get textOffset(): number {
@@ -75,14 +74,22 @@ export class KernelSink implements AnswerSink {
   }
 
   makeTextRoom(): boolean {
-    if (this.#size === 0) return false;
-    const added = this.#area.subarray(0, this.#size);
-    this.#size = 0;
-    this.#take(added);
-    return true;
+    return this.#handOn(false);
   }
 
   #makeRoom(sizeBytes: number): void {
-    if (this.#size + sizeBytes > this.#roomBytes) this.makeTextRoom();
+    if (this.#size + sizeBytes <= this.#roomBytes) return;
+    this.makeTextRoom();
+    // The largest frame of answers fits, and every answer to a row of text.
+    if (sizeBytes > this.#roomBytes)
+      throw new RangeError(`${sizeBytes} bytes are more than the kernel has room for`);
+  }
+
+  #handOn(isLast: boolean): boolean {
+    if (this.#size === 0) return false;
+    const added = this.#area.subarray(0, this.#size);
+    this.#size = 0;
+    this.#take(added, isLast);
+    return true;
   }
 }

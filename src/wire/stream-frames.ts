@@ -44,6 +44,13 @@ function isWellFormed(frame: Uint8Array): boolean {
   return frame[1] === ENCODE ? frame[2]! <= 15 && frame[3]! <= CELLS : frame[2] === 0 && frame[3] === 0;
 }
 
+/** Bytes of the answer to one request frame. */
+export function answerFrameBytes(frame: Uint8Array): number {
+  if (!isWellFormed(frame)) return FRAME_HEADER_BYTES;
+  const recordBytes = frame[1] === DECODE ? POSITION_BYTES : frame[3] === CELLS ? CELL_BYTES : RECORD_BYTES;
+  return FRAME_HEADER_BYTES + frameCount(frame) * recordBytes;
+}
+
 /**
  * The answer of one request frame.
  * @param room where to write it; what does not fit there is allocated. In the kernel's own `textOut` nothing is moved
@@ -52,8 +59,7 @@ function isWellFormed(frame: Uint8Array): boolean {
 export function answerFrame(kernel: Kernel, frame: Uint8Array, room?: Bytes): Bytes {
   if (!isWellFormed(frame)) return refusedFrame(frame, FRAME_BAD);
   const count = frameCount(frame);
-  const recordBytes = frame[1] === DECODE ? POSITION_BYTES : frame[3] === CELLS ? CELL_BYTES : RECORD_BYTES;
-  const sizeBytes = FRAME_HEADER_BYTES + count * recordBytes;
+  const sizeBytes = answerFrameBytes(frame);
   const answer =
     room !== undefined && room.length >= sizeBytes ? room.subarray(0, sizeBytes) : new Uint8Array(sizeBytes);
   answer.set(frame.subarray(0, FRAME_HEADER_BYTES));

@@ -2,11 +2,13 @@
 // chunks, frames in and out, quotas.
 import { describe, expect, test } from 'vitest';
 import { Hexcodes } from '#dist/index.js';
+import { framesAnswerBytes } from '#dist/wire/bulk-frames.js';
 import { BulkReader } from '#dist/wire/bulk-reader.js';
 import { convertBlock } from '#dist/wire/convert.js';
 import {
   BLOCK_BYTES,
   BulkInputError,
+  type BulkJob,
   type BulkRequest,
   type ConvertedBlock,
   MAX_NDJSON_ROW_BYTES,
@@ -246,17 +248,39 @@ describe('frames', () => {
     expect(Buffer.from(convertBlock(kernel, reader.job!, blocks[0]!).bytes).equals(wanted)).toBe(true);
   });
 
-  test('larger than the kernel has room for, between others, and of all kinds, in the kernel itself', () => {
-    const frames = [
-      frame(1, 13, 0, 1, points(300)),
-      frame(1, 13, 0, 2, points(65_536)),
-      frame(1, 4, 1, 3, points(70)),
-    ];
+  test('that together are more than the kernel has room for are handed on in pieces', () => {
+    const counts = [300, 65_536, 65_536, 70];
+    const frames = counts.map((count, seq) => frame(1, 13, 0, seq, points(count)));
     const job = new BulkReader(request('encode frames')).job!;
     const pieces = piecesByKernelSink(kernel, job, frames);
     const due = frames.map((f) => answerFrame(kernel, f));
-    expect(pieces.map((piece) => piece.length)).toEqual(due.map((answered) => answered.length));
+    expect(pieces.map((piece) => piece.length)).toEqual([32 + 20 * 65_836, 32 + 20 * 65_606]);
     expect(Buffer.concat(pieces).equals(Buffer.concat(due))).toBe(true);
+  });
+
+  test('the size of their answers is known before they are converted', () => {
+    const random = randomFrom(7);
+    const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)]!;
+    let bad = 0;
+    for (let round = 0; round < 400; round++) {
+      const frames = Array.from({ length: 1 + Math.floor(random() * 6) }, (_, seq) => {
+        const count = Math.floor(random() * 40);
+        const operation = pick([1, 1, 1, 2] as const);
+        const body = operation === 1 ? points(count) : new Uint8Array(20 * count).fill(65);
+        const made = frame(operation, pick([0, 13, 15, 16]), pick([0, 1, 2]), seq, body);
+        if (random() < 0.1) made[12] = 1;
+        if (random() < 0.05) made[0] = 9;
+        return made;
+      });
+      const whole = Buffer.concat(frames);
+      const block = random() < 0.3 ? whole.subarray(0, Math.floor(random() * whole.length)) : whole;
+      const plain = new BulkReader(request(pick(['encode frames', 'decode frames']))).job!;
+      const job: BulkJob = random() < 0.1 ? { ...plain, refusal: 'UNAVAILABLE' } : plain;
+      const { bytes, failed } = convertBlock(kernel, job, block);
+      bad += failed;
+      expect(framesAnswerBytes(job, block)).toBe(bytes.length);
+    }
+    expect(bad).toBeGreaterThan(100);
   });
 
   test('refused, of any size, leave nothing behind in the kernel', () => {

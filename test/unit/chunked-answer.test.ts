@@ -27,6 +27,8 @@ class SocketOfTheBinary {
   told = 0;
   afterTold: (() => void) | undefined;
   pauses = 0;
+  /** In which cork, from 1, a head was written. */
+  readonly headsAt: number[] = [];
   /** Until the end of the answer, by the flow. */
   isStopped = false;
   #held = 0;
@@ -112,6 +114,7 @@ function answerOn(
   const answer: ChunkedAnswer = new ChunkedAnswer(
     socket as unknown as UwsResponse,
     {
+      head: () => socket.headsAt.push(socket.corks.length),
       ending: () => {
         if (!socket.isStopped) return;
         socket.resume();
@@ -410,5 +413,17 @@ test('the first write, with which the head goes out, is within a cork', async ()
   answer.write(new Uint8Array(327_744));
   answer.end();
   await finished;
-  expect([socket.corks[0], socket.pastCork]).toEqual([[15_000], [312_488]]);
+  expect([socket.corks[0], socket.pastCork, socket.headsAt]).toEqual([[15_000], [312_488], [1]]);
+});
+
+test('an answer of a few bytes leaves with its head and its end in one cork, and so does one of none', async () => {
+  for (const size of [200, 0]) {
+    const socket = new SocketOfTheBinary();
+    const { answer, finished } = answerOn(socket);
+    socket.makeRoom(1000);
+    answer.write(new Uint8Array(size));
+    answer.end();
+    await finished;
+    expect([socket.corks, socket.headsAt]).toEqual([[size === 0 ? [] : [size]], [1]]);
+  }
 });
