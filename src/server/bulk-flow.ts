@@ -1,28 +1,28 @@
 // One /bulk body on its way: chunks in, blocks through the kernel or the pool, answers out in the order of the rows.
 //
-//   peer ─► [gunzip] ─► BulkReader ─► blocks ─► kernel or pool ─► in order ─► [gzip] ─► BulkOutlet ─► peer
+//   peer ─► BulkIntake ─► blocks ─► kernel or pool ─► in order ─► [gzip] ─► BulkOutlet ─► peer
 //
-// Chunks are cut into blocks in the callback that brings them; all else happens in turns of the event loop of its own, where
-// the binary lends no cork and what the kernel makes can leave from where it stands (chunked.ts).
+// Blocks are converted in turns of the event loop of their own, where the binary lends no cork and what the kernel makes can
+// leave from where it stands (chunked.ts).
 //
 // Each part holds a bounded number of blocks. When one is full, the parts before it stop, and at last the reading of
 // this body; nobody else's. Whatever goes wrong before the first byte of the answer is an ordinary error answer; after
 // it the connection ends without the final chunk, so that no part of an answer passes for the whole.
 import { type Block, giveBackBlock } from '../wire/block-buffers.js';
 import { framesAnswerBytes } from '../wire/bulk-frames.js';
-import { BulkReader } from '../wire/bulk-reader.js';
 import { convertInto } from '../wire/convert.js';
 import { BulkInputError, type BulkJob, type ConvertedBlock } from '../wire/job.js';
 import { type BulkAsk, CONTENT_TYPES } from './bulk-formats.js';
-import { GzipBodyError, gunzipStage, gzipStage, type Stage } from './bulk-gzip.js';
+import { GzipBodyError, gzipStage, type Stage } from './bulk-gzip.js';
+import { BulkIntake } from './bulk-intake.js';
 import { BulkOutlet } from './bulk-outlet.js';
 import type { BulkRoom } from './bulk-room.js';
 import type { Exchange } from './exchange.js';
 import { inlineBlockBytes } from './inline.js';
 
 /**
- * Bytes of one body's blocks that may be at work at once in the pool, and whose answers may therefore wait for their reader: enough for a block on each of a few cores. One block, a frame of 1.3 MB at most, is always allowed.
- * Reading stops when as much waits for a turn; what the kernel of the system had received already still comes.
+ * Bytes of one body's blocks that may be at work at once in the pool, and whose answers may therefore wait for their reader:
+ * enough for a block on each of a few cores. One block, a frame of 1.3 MB at most, is always allowed.
  */
 const AT_WORK_BYTES = 1024 * 1024;
 
@@ -52,8 +52,7 @@ export class BulkFlow {
   readonly #x: Exchange;
   readonly #room: BulkRoom;
   readonly #ask: BulkAsk;
-  readonly #reader: BulkReader;
-  readonly #gunzip: Stage | undefined;
+  readonly #intake: BulkIntake;
   #gzip: Stage | undefined;
   #gzipIsFull = false;
   #outlet: BulkOutlet | undefined;
@@ -62,57 +61,32 @@ export class BulkFlow {
   /** The answer so far, where it goes out whole; none of it is given back before. */
   #whole: Uint8Array[] | undefined;
 
-  /** Blocks that wait for their turn or for the pool. */
-  #blocks: Block[] = [];
   #hasTurn = false;
   /** Blocks at work, in the order of the body. */
   #slots: Slot[] = [];
   #isWaitingForPool = false;
-  /** The last chunk of the body is here; of the unpacked body if it is packed. */
-  #bodyEnded = false;
-  #inputEnded = false;
-  /** What is wrong with the body, behind the blocks that wait. */
-  #inputError: Error | undefined;
-  #paused = false;
   /** Everything is handed over; the outlet finishes on its own. */
   #ended = false;
   #over = false;
-  #lastChunkMs = performance.now();
 
   constructor(x: Exchange, ask: BulkAsk, room: BulkRoom) {
     this.#x = x;
     this.#ask = ask;
     this.#room = room;
-    this.#reader = new BulkReader(ask.request);
     x.onGone = () => this.#close();
-    if (ask.gzipIn) {
-      const gunzip = gunzipStage({
-        data: (bytes) => this.#guard(() => this.#take(bytes)),
-        end: () => this.#guard(() => this.#endInput()),
-        failed: (error) => this.#fail(error),
-        room: () => this.#over || x.resume(),
-      });
-      this.#gunzip = gunzip;
-      x.streamBody((chunk, isLast) => {
-        this.#noteChunk(isLast);
-        // The chunk is the socket's again when this returns.
-        if (chunk.length > 0 && !gunzip.write(chunk.slice())) x.pause();
-        if (isLast) gunzip.end();
-      });
-    } else {
-      let isFirst = true;
-      x.streamBody((chunk, isLast) =>
-        this.#guard(() => {
-          this.#noteChunk(isLast);
-          if (isFirst && isLast && chunk.length <= WHOLE_BODY_BYTES && !ask.gzipOut) this.#whole = [];
-          isFirst = false;
-          this.#take(chunk);
-          if (isLast) this.#endInput();
+    this.#intake = new BulkIntake(x, ask, {
+      came: (onePieceBytes) => {
+        if (onePieceBytes === undefined || onePieceBytes > WHOLE_BODY_BYTES || ask.gzipOut) {
+          this.#pumpSoon();
+        } else {
+          this.#whole = [];
           // Without a turn: before the binary looks at the next request.
-          if (this.#whole !== undefined) this.#pump();
-        }),
-      );
-    }
+          this.#pump();
+        }
+      },
+      failed: (error) => this.#fail(error),
+      guard: (work) => this.#guard(work),
+    });
   }
 
   /** Called now and then. */
@@ -124,39 +98,15 @@ export class BulkFlow {
     }
     const { times } = this.#room;
     this.#guard(() => {
-      if (!this.#bodyEnded && this.#outlet?.sweep(nowMs, times)) this.#room.spooling(this.#x);
+      if (!this.#intake.isBodyHere && this.#outlet?.sweep(nowMs, times)) this.#room.spooling(this.#x);
     });
     // Until the body is complete the transport's own clock watches the reading, unless we stopped it.
-    const lastMs = Math.max(this.#lastChunkMs, this.#outlet?.progressMs ?? 0);
+    const { isBodyHere, isStopped, lastChunkMs } = this.#intake;
+    const lastMs = Math.max(lastChunkMs, this.#outlet?.progressMs ?? 0);
     const isOurs = this.#isWaitingForPool || this.#slots.some((slot) => slot.answer === undefined);
-    if ((this.#bodyEnded || this.#paused) && !isOurs && nowMs - lastMs >= times.noProgressMs) {
+    if ((isBodyHere || isStopped) && !isOurs && nowMs - lastMs >= times.noProgressMs) {
       this.#fail(new Error('the peer takes no more of its answer'));
     }
-  }
-
-  #noteChunk(isLast: boolean): void {
-    this.#lastChunkMs = performance.now();
-    if (isLast) this.#bodyEnded = true;
-  }
-
-  #take(chunk: Uint8Array): void {
-    this.#read(() => this.#reader.push(chunk));
-    if (sizeOf(this.#blocks) >= AT_WORK_BYTES) this.#setPaused(true);
-  }
-
-  #endInput(): void {
-    this.#read(() => this.#reader.end());
-    this.#inputEnded = true;
-  }
-
-  #read(read: () => Block[]): void {
-    if (this.#inputError !== undefined) return;
-    try {
-      this.#blocks.push(...read());
-    } catch (error) {
-      this.#inputError = error instanceof Error ? error : new Error(String(error));
-    }
-    this.#pumpSoon();
   }
 
   #pumpSoon(): void {
@@ -172,20 +122,21 @@ export class BulkFlow {
 
   /** One turn: answers what it can, here or in the pool, and sends what is answered. */
   #pump(): void {
+    const intake = this.#intake;
     const { kernel, pool, sink } = this.#room;
-    const { job } = this.#reader;
+    const { job } = intake;
     this.#deliver();
     // A body that comes slowly is answered as it comes; one that comes fast, in full blocks.
-    if (this.#blocks.length === 0 && this.#slots.length === 0) this.#blocks.push(...this.#reader.flush());
+    if (intake.blocks.length === 0 && this.#slots.length === 0) intake.flush();
     this.#sizeBytes ??= this.#sizeOfFrames();
     sink.start((bytes, isLast) => this.#writeNow(bytes, isLast && this.#isAllConverted));
     let answeredBytes = 0;
-    while (this.#blocks.length > 0 && job !== undefined && !this.#isFull && !this.#isWaitingForPool) {
+    while (intake.blocks.length > 0 && job !== undefined && !this.#isFull && !this.#isWaitingForPool) {
       // Others have their turn.
       if (answeredBytes >= TURN_BYTES) break;
-      const block = this.#blocks[0]!;
+      const block = intake.blocks[0]!;
       if (this.#slots.length === 0 && block.length <= inlineBlockBytes(job.input)) {
-        this.#blocks.shift();
+        intake.shift();
         convertInto(kernel, job, block, sink);
         answeredBytes += block.length;
         giveBackBlock(block);
@@ -195,27 +146,27 @@ export class BulkFlow {
       } else if (!this.#mayWorkOn(block)) {
         break;
       } else if (pool.hasRoomForBody) {
-        this.#blocks.shift();
+        intake.shift();
         this.#convertInPool(job, block);
       } else {
         this.#waitForPool();
       }
     }
     sink.end();
-    const isDone = this.#blocks.length === 0 && this.#slots.length === 0;
-    if (isDone && this.#inputError !== undefined) {
-      this.#fail(this.#inputError);
-    } else if (isDone && this.#inputEnded) {
+    const isDone = intake.blocks.length === 0 && this.#slots.length === 0;
+    if (isDone && intake.error !== undefined) {
+      this.#fail(intake.error);
+    } else if (isDone && intake.hasEnded) {
       this.#end();
     } else {
-      this.#setPaused(!this.#inputEnded && (this.#blocks.length > 0 || this.#isFull));
+      intake.setStopped(!intake.hasEnded && (intake.blocks.length > 0 || this.#isFull));
       // For the rest, or for what the reader still keeps if nothing comes before that.
       if (answeredBytes > 0 && !this.#isFull) this.#pumpSoon();
     }
   }
 
   get #isAllConverted(): boolean {
-    return this.#inputEnded && this.#blocks.length === 0 && this.#slots.length === 0;
+    return this.#intake.hasEnded && this.#intake.blocks.length === 0 && this.#slots.length === 0;
   }
 
   #convertInPool(job: BulkJob, block: Block): void {
@@ -290,21 +241,22 @@ export class BulkFlow {
   /** The whole body is here and can be answered, and its answer has not begun. */
   get #isSizeable(): boolean {
     const hasBegun = this.#outlet !== undefined || this.#whole !== undefined;
-    return !hasBegun && this.#inputEnded && this.#inputError === undefined && !this.#ask.gzipOut;
+    const { hasEnded, error } = this.#intake;
+    return !hasBegun && hasEnded && error === undefined && !this.#ask.gzipOut;
   }
 
   /** Before anything is answered: frames say in their headers how long their answers will be. */
   #sizeOfFrames(): number | undefined {
-    const { job } = this.#reader;
-    if (!this.#isSizeable || this.#slots.length > 0 || this.#blocks.length === 0) return undefined;
+    const { job, blocks } = this.#intake;
+    if (!this.#isSizeable || this.#slots.length > 0 || blocks.length === 0) return undefined;
     if (job?.input !== 'frames' || job.output !== 'frames') return undefined;
-    return this.#blocks.reduce((sum, block) => sum + framesAnswerBytes(job, block), 0);
+    return blocks.reduce((sum, block) => sum + framesAnswerBytes(job, block), 0);
   }
 
   /** When the last of it is answered. */
   #sizeOfAnswers(lastBytes: number): number | undefined {
-    if (!this.#isSizeable || this.#blocks.length > 0) return undefined;
-    let sizeBytes = this.#reader.head.length + lastBytes;
+    if (!this.#isSizeable || this.#intake.blocks.length > 0) return undefined;
+    let sizeBytes = this.#intake.head.length + lastBytes;
     for (const { answer } of this.#slots) {
       if (answer === undefined) return undefined;
       sizeBytes += answer.bytes.length;
@@ -352,14 +304,14 @@ export class BulkFlow {
       });
       this.#gzip = gzip;
     }
-    this.#write(this.#reader.head);
+    this.#write(this.#intake.head);
   }
 
   #end(): void {
     if (this.#ended) return;
     this.#ended = true;
     if (this.#whole !== undefined) {
-      const body = Buffer.concat([this.#reader.head, ...this.#whole]);
+      const body = Buffer.concat([this.#intake.head, ...this.#whole]);
       this.#x.send(200, CONTENT_TYPES[this.#ask.request.output], body, VARY);
       this.#close();
       return;
@@ -369,22 +321,13 @@ export class BulkFlow {
     else this.#gzip.end();
   }
 
-  #setPaused(paused: boolean): void {
-    if (paused === this.#paused || this.#over) return;
-    this.#paused = paused;
-    const source = this.#gunzip ?? this.#x;
-    if (paused) source.pause();
-    else source.resume();
-  }
-
   /** Lets go of everything. */
   #close(): void {
     if (this.#over) return;
     this.#over = true;
-    this.#gunzip?.close();
+    this.#intake.close();
     this.#gzip?.close();
     this.#outlet?.close();
-    this.#blocks = [];
     this.#slots = [];
     this.#room.over(this);
   }
@@ -408,8 +351,4 @@ export class BulkFlow {
       this.#room.cutOff(this.#x, error);
     }
   }
-}
-
-function sizeOf(blocks: readonly Block[]): number {
-  return blocks.reduce((sum, block) => sum + block.length, 0);
 }
