@@ -2,7 +2,7 @@
 // frame means is in stream-frames.ts.
 import { RECORD_BYTES } from '../kernel/kernel.js';
 import type { BulkJob, Operation } from './job.js';
-import { answerFrameBytes, FRAME_HEADER_BYTES, requestFrameBytes } from './stream-frames.js';
+import { answerFrameBytes, FRAME_HEADER_BYTES, frameCount, requestFrameBytes } from './stream-frames.js';
 
 const VERSION = 1;
 const ENCODE = 1;
@@ -24,12 +24,11 @@ export function readFrameHeader(bytes: Uint8Array, at: number): FrameHeader | un
   if (bytes.length - at < FRAME_HEADER_BYTES) return undefined;
   const sizeBytes = requestFrameBytes(bytes, at);
   if (sizeBytes === undefined) return undefined;
-  const view = new DataView(bytes.buffer, bytes.byteOffset + at, FRAME_HEADER_BYTES);
   return {
-    operation: view.getUint8(1) === DECODE ? 'decode' : 'encode',
-    resolution: view.getUint8(2),
-    isCells: view.getUint8(3) === 1,
-    count: view.getUint32(8, true),
+    operation: bytes[at + 1] === DECODE ? 'decode' : 'encode',
+    resolution: bytes[at + 2]!,
+    isCells: bytes[at + 3] === 1,
+    count: frameCount(bytes, at),
     sizeBytes,
   };
 }
