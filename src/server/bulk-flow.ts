@@ -7,7 +7,7 @@
 //
 // Each part holds a bounded number of blocks. When one is full, the parts before it stop, and at last the reading of
 // this body; nobody else's. Whatever goes wrong before the first byte of the answer is an ordinary error answer; after
-// it the connection ends without the final chunk, so that no part of an answer passes for the whole.
+// it the connection ends without the final chunk or short of the length, so that no part of an answer passes for the whole.
 import { type Block, giveBackBlock } from '../wire/block-buffers.js';
 import { framesAnswerBytes } from '../wire/bulk-frames.js';
 import { convertInto } from '../wire/convert.js';
@@ -40,6 +40,9 @@ const WRITE_BYTES = 512 * 1024;
  * request: had it to close the connection because of a pending answer, those in its cork would be lost.
  */
 const WHOLE_BODY_BYTES = 8 * 1024;
+
+/** Looking at more headers of frames than these would hold up others; the answer leaves in chunks then. */
+const MOST_SIZED_FRAMES = 4096;
 
 const VARY = '\r\nVary: Accept, Accept-Encoding';
 
@@ -250,7 +253,7 @@ export class BulkFlow {
     const { job, blocks } = this.#intake;
     if (!this.#isSizeable || this.#slots.length > 0 || blocks.length === 0) return undefined;
     if (job?.input !== 'frames' || job.output !== 'frames') return undefined;
-    return blocks.reduce((sum, block) => sum + framesAnswerBytes(job, block), 0);
+    return framesAnswerBytes(job, blocks, MOST_SIZED_FRAMES);
   }
 
   /** When the last of it is answered. */
@@ -261,7 +264,8 @@ export class BulkFlow {
       if (answer === undefined) return undefined;
       sizeBytes += answer.bytes.length;
     }
-    return sizeBytes;
+    // Blank lines have no answer.
+    return sizeBytes === 0 ? undefined : sizeBytes;
   }
 
   /** Status line and head of the answer: from here on nothing can be taken back. */

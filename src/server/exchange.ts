@@ -276,7 +276,7 @@ export class Exchange {
       status,
       contentType,
       headerLines,
-      (hooks) => new SizedAnswer(this.res, hooks, totalBytes),
+      (hooks) => new SizedAnswer(this.res, hooks, totalBytes, this.home.corkHolder),
     );
   }
 

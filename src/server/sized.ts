@@ -1,7 +1,14 @@
-// An answer whose length is known before its first byte, because the body has come whole: it has a Content-Length, leaves
-// without the heads of chunks, and the binary keeps nothing of it, so none of chunked.ts's care for what it keeps is needed.
+// An answer whose length is known before its first byte, because the body has come whole: it has a Content-Length and leaves
+// without the heads of chunks, and what the socket does not take stays here. Only what fits a cork the binary takes in any
+// case, and keeps what the socket does not take of that: so all but the first write, which brings the head, are past
+// the cork, and the last byte is never in the first. When all has gone from here, all has gone: the transport's clock
+// of ten seconds would cut off what the binary kept of an answer that is over.
+import type { CorkHolder } from './cork-holder.js';
 import { type AnswerHooks, CLOCK_MS, HIGH_WATER_BYTES, type StreamedAnswer } from './streamed-answer.js';
 import type { UwsResponse } from './uws.js';
+
+/** What is as long or longer does not fit the binary's cork. */
+const CORK_BYTES = 16 * 1024;
 
 interface Piece {
   readonly bytes: Uint8Array;
@@ -30,7 +37,10 @@ export class SizedAnswer implements StreamedAnswer {
     private readonly res: UwsResponse,
     private readonly hooks: AnswerHooks,
     private readonly totalBytes: number,
+    /** While it is not open, the last write is within a cork. */
+    private readonly corkHolder: Pick<CorkHolder, 'isOpen' | 'run'>,
   ) {
+    if (totalBytes < 1) throw new RangeError('an answer of no bytes has no first write');
     res.onWritable(() => {
       if (this.#over) return true;
       this.progressMs = performance.now();
@@ -57,7 +67,8 @@ export class SizedAnswer implements StreamedAnswer {
     this.#flush();
     if (this.#over || !this.#writable || bytes.length === 0) return 0;
     this.#checkSize(bytes.length);
-    return this.#send(bytes);
+    const count = this.#send(bytes);
+    return count < bytes.length && this.#writable ? count + this.#send(bytes.subarray(count)) : count;
   }
 
   /** All bytes must have been handed over. */
@@ -113,14 +124,19 @@ export class SizedAnswer implements StreamedAnswer {
 
   /** How many of the bytes the socket took. */
   #send(bytes: Uint8Array): number {
+    const isFirst = !this.#hasBegun;
+    this.#hasBegun = true;
+    const mayBeKept = isFirst && bytes.length === this.totalBytes && bytes.length < CORK_BYTES;
+    const part = mayBeKept && bytes.length > 1 ? bytes.subarray(0, -1) : bytes;
     let isWhole = false;
     let isDone = false;
-    this.res.cork(() => {
-      if (!this.#hasBegun) this.hooks.head();
-      this.#hasBegun = true;
-      [isWhole, isDone] = this.res.tryEnd(bytes, this.totalBytes);
-    });
-    const count = isWhole || isDone ? bytes.length : this.res.getWriteOffset() - this.#wentBytes;
+    const write = (): void => {
+      if (isFirst) this.hooks.head();
+      [isWhole, isDone] = this.res.tryEnd(part, this.totalBytes);
+    };
+    if (isFirst || !this.corkHolder.isOpen) this.res.cork(write);
+    else this.corkHolder.run(write);
+    const count = isWhole || isDone ? part.length : this.res.getWriteOffset() - this.#wentBytes;
     this.#wentBytes += count;
     if (count > 0) this.progressMs = performance.now();
     if (isDone) {

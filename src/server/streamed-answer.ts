@@ -12,7 +12,7 @@ export interface StreamedAnswer {
   write(bytes: Uint8Array, sent?: () => void): boolean;
   /**
    * Writes at once what the socket has room for, of bytes that hold during the call only. Only in a turn of the event loop
-   * of its own. `isLast`: the end follows.
+   * of its own. `isLast`: the end follows, for which one of unknown length keeps something back.
    * @returns how many bytes went; the rest is for `write`
    */
   writeNow(bytes: Uint8Array, isLast: boolean): number;
@@ -29,7 +29,7 @@ export interface StreamedAnswer {
 export interface AnswerHooks {
   /** Writes status line and headers: within the cork of the first write. */
   readonly head: () => void;
-  /** The answer is ended: the reading of the body, if it is stopped, may go on. */
+  /** The answer is ended before all of the body may have come: the reading, if it is stopped, may go on. */
   readonly ending: () => void;
   readonly finished: () => void;
   /** Runs what comes from timers and turns of the event loop. */

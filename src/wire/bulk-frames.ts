@@ -33,17 +33,32 @@ export function readFrameHeader(bytes: Uint8Array, at: number): FrameHeader | un
   };
 }
 
-/** Bytes of the answer, in frames, to a block of frames: what convertInto will add, known before anything is converted. */
-export function framesAnswerBytes(job: BulkJob, block: Uint8Array): number {
+/**
+ * Bytes of the answer, in frames, to blocks of frames: what convertInto will add, known before anything is converted.
+ * Undefined where there are more than `mostFrames`.
+ */
+export function framesAnswerBytes(
+  job: BulkJob,
+  blocks: readonly Uint8Array[],
+  mostFrames: number,
+): number | undefined {
   let answerBytes = 0;
-  for (let at = 0; at < block.length; ) {
-    const header = readFrameHeader(block, at);
-    if (header === undefined || at + header.sizeBytes > block.length) return answerBytes + FRAME_HEADER_BYTES;
-    const isConverted = header.operation === job.operation && job.refusal === undefined;
-    answerBytes += isConverted
-      ? answerFrameBytes(block.subarray(at, at + header.sizeBytes))
-      : FRAME_HEADER_BYTES;
-    at += header.sizeBytes;
+  let frames = 0;
+  for (const block of blocks) {
+    for (let at = 0; at < block.length; ) {
+      frames++;
+      if (frames > mostFrames) return undefined;
+      const header = readFrameHeader(block, at);
+      if (header === undefined || at + header.sizeBytes > block.length) {
+        answerBytes += FRAME_HEADER_BYTES;
+        break;
+      }
+      const isConverted = header.operation === job.operation && job.refusal === undefined;
+      answerBytes += isConverted
+        ? answerFrameBytes(block.subarray(at, at + header.sizeBytes))
+        : FRAME_HEADER_BYTES;
+      at += header.sizeBytes;
+    }
   }
   return answerBytes;
 }

@@ -24,7 +24,8 @@ export class KernelSink implements AnswerSink {
 
   /**
    * Starts anew.
-   * @param take gets the bytes, in order, in one call or several, of which one is the last; they hold during the call only
+   * @param take gets the bytes, in order, in one call or several; they hold during the call only. `isLast`: there
+   * are no more; where the last were handed on before, nothing says so
    */
   start(take: (bytes: Uint8Array, isLast: boolean) => void): void {
     this.#size = 0;
@@ -47,9 +48,14 @@ export class KernelSink implements AnswerSink {
   }
 
   add(bytes: Uint8Array): void {
-    this.#makeRoom(bytes.length);
-    this.#area.set(bytes, this.#size);
-    this.#size += bytes.length;
+    if (this.#size + bytes.length > this.#roomBytes) this.makeTextRoom();
+    let rest = bytes;
+    // One row of text may become more than there is room for: 256 KiB of control characters, six bytes each in JSON.
+    for (; rest.length > this.#roomBytes; rest = rest.subarray(this.#roomBytes)) {
+      this.#put(rest.subarray(0, this.#roomBytes));
+      this.makeTextRoom();
+    }
+    this.#put(rest);
   }
 
   addText(text: string): void {
@@ -57,7 +63,10 @@ export class KernelSink implements AnswerSink {
   }
 
   reserve(sizeBytes: number): Bytes {
-    this.#makeRoom(sizeBytes);
+    if (this.#size + sizeBytes > this.#roomBytes) this.makeTextRoom();
+    // The largest frame of answers fits.
+    if (sizeBytes > this.#roomBytes)
+      throw new RangeError(`${sizeBytes} bytes are more than the kernel has room for`);
     return this.#area.subarray(this.#size);
   }
 
@@ -77,12 +86,9 @@ export class KernelSink implements AnswerSink {
     return this.#handOn(false);
   }
 
-  #makeRoom(sizeBytes: number): void {
-    if (this.#size + sizeBytes <= this.#roomBytes) return;
-    this.makeTextRoom();
-    // The largest frame of answers fits, and every answer to a row of text.
-    if (sizeBytes > this.#roomBytes)
-      throw new RangeError(`${sizeBytes} bytes are more than the kernel has room for`);
+  #put(bytes: Uint8Array): void {
+    this.#area.set(bytes, this.#size);
+    this.#size += bytes.length;
   }
 
   #handOn(isLast: boolean): boolean {

@@ -133,3 +133,14 @@ test('readers of any pace get every byte, and their connections serve the next r
   // Whether a body comes whole before its answer begins is the system's to say, but some do.
   expect(sized).toBeGreaterThan(0);
 });
+
+test.each([
+  ['ndjson', '\n'.repeat(70_000)],
+  ['csv', `lat,lng\n${'\n'.repeat(70_000)}`],
+] as const)(
+  '%s of blank lines, more than is answered in this thread, has an empty answer',
+  async (format, body) => {
+    const peer = await answerTo(format, Buffer.from(body), ['Accept: application/x-ndjson']);
+    expect([peer.status, peer.isWhole, peer.body.length]).toEqual([200, true, 0]);
+  },
+);

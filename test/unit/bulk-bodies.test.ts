@@ -199,6 +199,17 @@ function codeOf(lat: number, lng: number): string | null {
   }
 }
 
+test('a row whose answer is longer than the kernel has room for leaves in pieces', () => {
+  const body = Buffer.from(`hexcodes\nHN\n${'\x01'.repeat(260_000)}\nHN\n`);
+  const reader = new BulkReader(request('decode csv', { output: 'ndjson' }));
+  const blocks = [...reader.push(body), ...reader.end()];
+  const due = Buffer.concat(blocks.map((block) => convertBlock(kernel, reader.job!, block).bytes));
+  const pieces = piecesByKernelSink(kernel, reader.job!, blocks);
+  expect(due.length).toBeGreaterThan(6 * 260_000);
+  expect(pieces.length).toBeGreaterThan(1);
+  expect(Buffer.concat(pieces).equals(due)).toBe(true);
+});
+
 describe('frames', () => {
   function frame(
     operation: 1 | 2,
@@ -278,9 +289,13 @@ describe('frames', () => {
       const job: BulkJob = random() < 0.1 ? { ...plain, refusal: 'UNAVAILABLE' } : plain;
       const { bytes, failed } = convertBlock(kernel, job, block);
       bad += failed;
-      expect(framesAnswerBytes(job, block)).toBe(bytes.length);
+      expect(framesAnswerBytes(job, [block], 1000)).toBe(bytes.length);
+      expect(framesAnswerBytes(job, [block, block], 1000)).toBe(2 * bytes.length);
     }
     expect(bad).toBeGreaterThan(100);
+    const job = new BulkReader(request('encode frames')).job!;
+    const three = Buffer.concat([1, 2, 3].map((seq) => frame(1, 13, 0, seq, points(1))));
+    expect([2, 3].map((most) => framesAnswerBytes(job, [three], most))).toEqual([undefined, 3 * 36]);
   });
 
   test('refused, of any size, leave nothing behind in the kernel', () => {

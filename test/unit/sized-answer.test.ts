@@ -5,15 +5,21 @@ import type { UwsResponse } from '#dist/server/uws.js';
 
 const CORK_BYTES = 16_384;
 
-/** Takes `room` bytes, keeps nothing of what it does not take, and tells of room once after that. */
+/**
+ * Takes `room` bytes. What fits its cork it takes in any case, and keeps what it has no room for until the next write; of
+ * what it cannot take it keeps nothing, and tells of room once after that.
+ */
 class SocketOfTheBinary {
   readonly taken: Buffer[] = [];
   room = 0;
   heads = 0;
   pauses = 0;
   isDone = false;
+  /** What it kept when the answer was over: nothing sends it any more. */
+  keptAtEnd = 0;
+  #kept = Buffer.alloc(0);
+  #corked: Buffer | undefined;
   #offset = 0;
-  #isCorked = false;
   #isWatchedForRoom = false;
   #onWritable: (offset: number) => boolean = () => true;
 
@@ -21,19 +27,23 @@ class SocketOfTheBinary {
     this.#onWritable = handler;
   }
   cork(work: () => void): void {
-    this.#isCorked = true;
+    this.#corked = Buffer.alloc(0);
     work();
-    this.#isCorked = false;
+    this.#uncork();
   }
   tryEnd(bytes: Uint8Array, totalBytes: number): [boolean, boolean] {
     if (this.isDone) throw new Error('the answer is over');
-    // What fits the cork is the binary's to send.
-    const fitsCork = this.#isCorked && bytes.length < CORK_BYTES;
-    const count = fitsCork ? bytes.length : Math.min(this.room, bytes.length);
-    this.room = Math.max(0, this.room - count);
-    this.taken.push(Buffer.from(bytes.subarray(0, count)));
+    let count = bytes.length;
+    if (this.#corked !== undefined && this.#corked.length + count < CORK_BYTES) {
+      this.#corked = Buffer.concat([this.#corked, bytes]);
+    } else {
+      this.#uncork();
+      this.#takeKept();
+      count = this.#kept.length > 0 ? 0 : this.#take(bytes);
+    }
     this.#offset += count;
     this.isDone = this.#offset === totalBytes;
+    if (this.isDone) this.keptAtEnd = this.#kept.length + (this.#corked?.length ?? 0);
     const isWhole = count === bytes.length;
     if (!isWhole) this.#isWatchedForRoom = true;
     return [isWhole, this.isDone];
@@ -51,6 +61,22 @@ class SocketOfTheBinary {
     this.#isWatchedForRoom = false;
     setImmediate(() => this.#onWritable(this.#offset));
   }
+  #take(bytes: Uint8Array): number {
+    const count = Math.min(this.room, bytes.length);
+    this.room -= count;
+    this.taken.push(Buffer.from(bytes.subarray(0, count)));
+    return count;
+  }
+  #takeKept(): void {
+    this.#kept = this.#kept.subarray(this.#take(this.#kept));
+  }
+  #uncork(): void {
+    if (this.#corked === undefined) return;
+    this.#kept = Buffer.concat([this.#kept, this.#corked]);
+    this.#corked = undefined;
+    this.#takeKept();
+    if (this.#kept.length > 0) this.#isWatchedForRoom = true;
+  }
 }
 
 function answerOn(socket: SocketOfTheBinary, totalBytes: number) {
@@ -67,6 +93,7 @@ function answerOn(socket: SocketOfTheBinary, totalBytes: number) {
       guard: (work) => work(),
     },
     totalBytes,
+    { isOpen: true, run: (work) => work() },
   );
   return { answer, finished };
 }
@@ -118,6 +145,31 @@ test.each([1, 2, 3, 4])('all leaves in order at any pace, queued or at once (%i)
   expect([socket.heads, returned]).toEqual([1, pieces.length]);
 });
 
+test.each([1, 2, 300, 14_999, 15_500, 16_383, 16_384, 30_000])(
+  'an answer of %i bytes is over when the socket has taken all of it, not before',
+  async (size) => {
+    for (const isQueued of [true, false]) {
+      const socket = new SocketOfTheBinary();
+      const { answer, finished } = answerOn(socket, size);
+      let offered = size === 1 ? 1 : Math.floor(size / 3);
+      socket.makeRoom(offered);
+      const bytes = bytesFrom(0, size);
+      answer.write(bytes.slice(isQueued ? 0 : answer.writeNow(bytes)));
+      answer.end();
+      for (; !socket.isDone; await turn()) {
+        await turn();
+        expect(socket.isDone && offered < size).toBe(false);
+        const more = Math.ceil(size / 6);
+        offered += more;
+        socket.makeRoom(more);
+      }
+      await finished;
+      expect([socket.isDone, socket.keptAtEnd]).toEqual([true, size === 1 ? 1 : 0]);
+      if (size > 1) expect(Buffer.concat(socket.taken).equals(Buffer.from(bytesFrom(0, size)))).toBe(true);
+    }
+  },
+);
+
 test('who was asked to wait is told when all has gone', async () => {
   const socket = new SocketOfTheBinary();
   const { answer } = answerOn(socket, 500_000);
@@ -137,6 +189,7 @@ test('who was asked to wait is told when all has gone', async () => {
 });
 
 test('an answer that is not as long as it said is an error, before the peer could take it for whole', () => {
+  expect(() => answerOn(new SocketOfTheBinary(), 0)).toThrow('an answer of no bytes has no first write');
   const short = answerOn(new SocketOfTheBinary(), 100).answer;
   short.write(new Uint8Array(99));
   expect(() => short.end()).toThrow('the answer lacks 1 bytes of its length');
