@@ -19,7 +19,13 @@
 // pushes back would set it reading again. So then we stop it after each such write and ask with a small write every
 // few milliseconds.
 import type { CorkHolder } from './cork-holder.js';
-import { type AnswerHooks, CLOCK_MS, HIGH_WATER_BYTES, type StreamedAnswer } from './streamed-answer.js';
+import {
+  type AnswerHooks,
+  CLOCK_MS,
+  HIGH_WATER_BYTES,
+  type Piece,
+  type StreamedAnswer,
+} from './streamed-answer.js';
 import type { UwsResponse } from './uws.js';
 
 /** One write of one cork; smaller pieces are put together. With the headers it stays inside the binary's cork buffer. */
@@ -41,15 +47,8 @@ const LONGEST_ASK_MS = 128;
 
 const packed = Buffer.allocUnsafeSlow(PACKED_BYTES);
 
-interface Piece {
-  readonly bytes: Uint8Array;
-  readonly sent: (() => void) | undefined;
-}
-
 export class ChunkedAnswer implements StreamedAnswer {
-  /** Called when all that was queued is handed over after `write` returned false. */
   onDrain: (() => void) | undefined;
-  /** When the socket last had room, by performance.now(). */
   progressMs = performance.now();
 
   #queue: Piece[] = [];
@@ -95,10 +94,7 @@ export class ChunkedAnswer implements StreamedAnswer {
     return this.#queuedBytes;
   }
 
-  /**
-   * Queues bytes, which must not change until `sent` is called; false asks the caller to wait for `onDrain`. The socket
-   * has its own copy then, of what it could not send.
-   */
+  /** `sent` is called when the binary has its own copy of what it could not send. */
   write(bytes: Uint8Array, sent?: () => void): boolean {
     if (this.#state !== 'open') return false;
     if (bytes.length > 0) {
@@ -111,11 +107,6 @@ export class ChunkedAnswer implements StreamedAnswer {
     return false;
   }
 
-  /**
-   * Writes at once what the socket has room for, of bytes that hold during the call only. Only in a turn of the event loop
-   * of its own. `isLast`: the end follows; something is left for it.
-   * @returns how many bytes went; the rest is for `write`
-   */
   writeNow(bytes: Uint8Array, isLast: boolean): number {
     if (this.#state !== 'open' || !this.#writable) return 0;
     const piece = { bytes: bytes.subarray(0, isLast ? -LAST_BYTES : bytes.length), sent: undefined };
@@ -131,7 +122,6 @@ export class ChunkedAnswer implements StreamedAnswer {
     return wentBytes;
   }
 
-  /** Ends the answer once everything queued is sent. */
   end(): void {
     if (this.#state !== 'open') return;
     this.#state = 'ending';
@@ -139,13 +129,11 @@ export class ChunkedAnswer implements StreamedAnswer {
     this.#schedule();
   }
 
-  /** Told when the last byte of the body has come. */
   setBodyEnded(): void {
     this.#bodyEnded = true;
     if (!this.#writable || this.#mayKeep) this.#setClockBack();
   }
 
-  /** Told when the reading of the body is stopped and when it goes on. */
   setReadingStopped(stopped: boolean): void {
     this.#readingStopped = stopped;
     if (this.#state === 'over') return;
@@ -154,7 +142,6 @@ export class ChunkedAnswer implements StreamedAnswer {
     else if (!this.#writable) this.#askLater();
   }
 
-  /** Forgets what is queued: the request is gone. */
   drop(): void {
     this.#over();
     this.#queue = [];

@@ -4,16 +4,17 @@
 // the cork, and the last byte is never in the first. When all has gone from here, all has gone: the transport's clock
 // of ten seconds would cut off what the binary kept of an answer that is over.
 import type { CorkHolder } from './cork-holder.js';
-import { type AnswerHooks, CLOCK_MS, HIGH_WATER_BYTES, type StreamedAnswer } from './streamed-answer.js';
+import {
+  type AnswerHooks,
+  CLOCK_MS,
+  HIGH_WATER_BYTES,
+  type Piece,
+  type StreamedAnswer,
+} from './streamed-answer.js';
 import type { UwsResponse } from './uws.js';
 
 /** What is as long or longer does not fit the binary's cork. */
 const CORK_BYTES = 16 * 1024;
-
-interface Piece {
-  readonly bytes: Uint8Array;
-  readonly sent: (() => void) | undefined;
-}
 
 export class SizedAnswer implements StreamedAnswer {
   onDrain: (() => void) | undefined;
@@ -79,10 +80,10 @@ export class SizedAnswer implements StreamedAnswer {
     if (missing !== 0) throw new Error(`the answer lacks ${missing} bytes of its length`);
   }
 
-  /** It has. */
+  /** Of no concern here: the body had come whole before. */
   setBodyEnded(): void {}
 
-  /** A whole body has come: there is nothing to read on for but the next request. */
+  /** Nor this. */
   setReadingStopped(): void {}
 
   drop(): void {

@@ -26,6 +26,12 @@ export interface StreamedAnswer {
   drop(): void;
 }
 
+/** What `write` was given and has not gone yet. */
+export interface Piece {
+  readonly bytes: Uint8Array;
+  readonly sent: (() => void) | undefined;
+}
+
 export interface AnswerHooks {
   /** Writes status line and headers: within the cork of the first write. */
   readonly head: () => void;

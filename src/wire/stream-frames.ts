@@ -46,7 +46,10 @@ function isWellFormed(frame: Uint8Array): boolean {
 
 /** Bytes of the answer to one request frame. */
 export function answerFrameBytes(frame: Uint8Array): number {
-  if (!isWellFormed(frame)) return FRAME_HEADER_BYTES;
+  return isWellFormed(frame) ? wellFormedAnswerBytes(frame) : FRAME_HEADER_BYTES;
+}
+
+function wellFormedAnswerBytes(frame: Uint8Array): number {
   const recordBytes = frame[1] === DECODE ? POSITION_BYTES : frame[3] === CELLS ? CELL_BYTES : RECORD_BYTES;
   return FRAME_HEADER_BYTES + frameCount(frame) * recordBytes;
 }
@@ -59,7 +62,7 @@ export function answerFrameBytes(frame: Uint8Array): number {
 export function answerFrame(kernel: Kernel, frame: Uint8Array, room?: Bytes): Bytes {
   if (!isWellFormed(frame)) return refusedFrame(frame, FRAME_BAD);
   const count = frameCount(frame);
-  const sizeBytes = answerFrameBytes(frame);
+  const sizeBytes = wellFormedAnswerBytes(frame);
   const answer =
     room !== undefined && room.length >= sizeBytes ? room.subarray(0, sizeBytes) : new Uint8Array(sizeBytes);
   answer.set(frame.subarray(0, FRAME_HEADER_BYTES));
