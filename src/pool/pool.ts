@@ -162,9 +162,13 @@ export class Pool {
     }
   }
 
-  /** The threads, for whoever must end one from outside. */
   get workers(): readonly { readonly threadId: number; terminate(): Promise<number> }[] {
     return this.#piscina.threads;
+  }
+
+  /** Those that whoever must end one from outside may end: one that still loads its modules can take the process with it. */
+  get loadedWorkers(): Pool['workers'] {
+    return this.#piscina.threads.filter((thread) => this.#loaded.has(thread));
   }
 
   /** For the metrics. */

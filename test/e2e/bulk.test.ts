@@ -361,7 +361,10 @@ describe('peers', () => {
         await sleep(5 + random() * 60);
         if (pool.figures.blocks === 0) continue;
         const { completed } = pool.figures;
-        await pool.workers[killed % 2]?.terminate();
+        const { loadedWorkers } = pool;
+        const worker = loadedWorkers[killed % loadedWorkers.length];
+        if (worker === undefined) continue;
+        await worker.terminate();
         killed++;
         // A block is tried twice: let the one that was hit get through before the next blow. Three blocks before it and
         // three behind it may be done first.

@@ -28,7 +28,10 @@ export default async function kills({ size = 200, seed }: BulkProofOptions): Pro
         await new Promise((resolve) => setTimeout(resolve, random() * 30));
         if (pool!.figures.blocks === 0) continue;
         const { completed } = pool!.figures;
-        await pool!.workers[Math.floor(random() * pool!.workers.length)]?.terminate();
+        const { loadedWorkers } = pool!;
+        const worker = loadedWorkers[Math.floor(random() * loadedWorkers.length)];
+        if (worker === undefined) continue;
+        await worker.terminate();
         killed++;
         // A block is tried three times: let those that were hit get through before the next blow.
         while (running && pool!.figures.completed < completed + 8) {
