@@ -10,6 +10,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -55,6 +56,15 @@ async function step(name, inputs, outputs, work) {
   writeFileSync(stamp, digest);
 }
 
+/** Removes compiled files whose source is gone, so that nothing old is packed, tested or run. */
+function prune(outDir, sourceDirs, sourceOf) {
+  for (const file of sourceDirs.flatMap((dir) => filesOf(join(outDir, dir)))) {
+    const source = sourceOf(file).replace(/(\.d\.ts|\.js)$/, '');
+    if (/(\.d\.ts|\.js)$/.test(file) && !['.ts', '.d.ts'].some((end) => existsSync(source + end)))
+      rmSync(file);
+  }
+}
+
 const ASC = 'assemblyscript/bin/asc.js';
 const TSC = 'typescript/bin/tsc';
 
@@ -63,7 +73,12 @@ await step('kernel', ['assembly', 'asconfig.json'], ['dist/kernel.wasm', 'dist/k
   for (const target of ['debug', 'release']) run(ASC, ['--config', 'asconfig.json', '--target', target]);
 });
 
-await step('library', ['src', 'tsconfig.json'], ['dist/node.js'], () => {
+await step('library', ['src', 'tsconfig.json'], ['dist/library/node.js'], () => {
+  prune(
+    'dist',
+    readdirSync('dist').filter((name) => name !== 'web'),
+    (file) => file.replace('dist', 'src'),
+  );
   run(TSC, ['-p', 'tsconfig.json']);
   if (existsSync('dist/cli/main.js')) chmodSync('dist/cli/main.js', 0o755);
 });
@@ -76,7 +91,7 @@ function writeWebData() {
     constant('INDEX', 'data/index.bin'),
     constant('REACH', 'data/reach.bin'),
   ];
-  writeFileSync('dist/web-data.js', lines.join(''));
+  writeFileSync('dist/library/web-data.js', lines.join(''));
 }
 
 const WEB_INPUTS = ['dist/kernel.wasm', 'data/index.bin', 'data/reach.bin', 'src', 'tsconfig.json'];
@@ -93,7 +108,7 @@ await step('web', WEB_INPUTS, ['dist/web/hexcodes.js', 'dist/web/geometry.js'], 
   });
   await build({
     ...common,
-    input: 'dist/web-bundle.js',
+    input: 'dist/library/web-bundle.js',
     output: output(
       'dist/web/hexcodes.js',
       'Boundaries ODbL-1.0: Contains information from OpenStreetMap, © OpenStreetMap contributors, ODbL 1.0. ' +
@@ -124,6 +139,7 @@ await step(
   ['src', 'bench', 'data', 'test', 'tsconfig.json', 'tsconfig.tools.json'],
   ['build'],
   () => {
+    prune('build', ['bench', 'data', 'test'], (file) => file.replace('build/', ''));
     run(TSC, ['-p', 'tsconfig.tools.json']);
   },
 );

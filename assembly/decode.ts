@@ -1,11 +1,11 @@
 // From records and texts back to cells and positions. A position is the centre of the cell.
 
 import { CAPACITY, INPUT, INVALID_HEXCODE, OK, OUTPUT, OUTSIDE_COVERAGE, RECORD_BYTES, TEXT_IN } from "./memory";
-import { LATTICE, SCAN_BLOCK } from "./face5/block";
+import { LATTICE, SCAN_BLOCK } from "./scratch";
 import { storeCenters } from "./face5/center";
 import { scanRecords, UNKNOWN } from "./face5/scan";
 import { isCell, resolutionOf } from "./h3/cell";
-import { findCenter } from "./h3/center";
+import { findCenter } from "./find-center";
 import { positionLatDeg, positionLngDeg } from "./h3/projection";
 import { NO_ADMIN } from "./hexcode/admin";
 import { readAdmin, readBytes, readCell, readUnits } from "./hexcode/reading";

@@ -5,7 +5,7 @@
 // the sea beyond its box) goes through findCell(), the careful path, which is the definition.
 
 import { CAPACITY, EACH_ITS_OWN, INPUT, NOT_A_COORDINATE, OK, OUTPUT, OUTSIDE_COVERAGE, RECORD_BYTES, RESOLUTIONS } from "./memory";
-import { ADMINS, BLOCK, WORDS } from "./face5/block";
+import { ADMINS, BLOCK, WORDS } from "./scratch";
 import { toWords } from "./face5/digits";
 import { toLattice } from "./face5/lattice";
 import { finerDigits, setResolution, writeRecord } from "./face5/record";
@@ -13,7 +13,7 @@ import { carefulCellAt, cellFrom, inDomain, MAX_RESOLUTION } from "./h3/cell";
 import { ADMIN_UNITS, NO_ADMIN } from "./hexcode/admin";
 import { headOf, NO_HEAD, reachRowOf } from "./hexcode/payload";
 import { inReach, storeFailure, storeRecord } from "./hexcode/record";
-import { locateBlock } from "./region/block";
+import { locateBlock } from "./region/locate-block";
 import { adminOf, unitAt } from "./region/locate";
 
 /** Bytes of a point: f64 latDeg, f64 lngDeg. */

@@ -2,7 +2,7 @@
 // looked into, so that one process can keep a server busy. Whether answers are right is the tests' business; a status
 // other than the expected one, or a size other than the expected one, aborts the run.
 import { connect, type Socket } from 'node:net';
-import { clientFrame, handshake } from '../test/e2e/raw-websocket.js';
+import { clientFrame, handshake } from '../test/support/raw-websocket.js';
 import { BENCH_KEY } from './http-requests.js';
 
 function connected(port: number): Promise<Socket> {

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { Kernel } from '#dist/kernel/kernel.js';
 import { Pool } from '#dist/pool/pool.js';
-import { encodeFrame } from '../test/e2e/stream-frames.js';
+import { encodeFrame } from '../test/support/stream-frames.js';
 import { spread, spreadText } from './measure.js';
 
 const JOBS = 16;

@@ -3,9 +3,9 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Hexcodes } from '#dist/node.js';
+import { Hexcodes } from '#dist/library/node.js';
 import { serve } from '#dist/server/serve.js';
-import { loadUws } from '#dist/server/uws.js';
+import { loadUws } from '#dist/server/transport/uws.js';
 import { BENCH_KEY } from './http-requests.js';
 
 export type BulkProcess = 'hexcodes' | 'echo' | 'kernel';

@@ -5,7 +5,7 @@ import { type ChildProcess, execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { Hexcodes } from '#dist/node.js';
+import { Hexcodes } from '#dist/library/node.js';
 import { poolAgainstOneWorker } from './bulk-pool.js';
 import type { BulkProcess, KernelWork } from './bulk-servers.js';
 import { BODY_POINTS, LARGE_SCALE, waysOf } from './bulk-ways.js';

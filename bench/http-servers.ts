@@ -10,7 +10,7 @@ import whichPolygon from 'which-polygon';
 import { ADMIN_UNITS } from '#dist/admin-units.js';
 import { ProvinceBorders } from '#dist/geometry/province-borders.js';
 import { serve } from '#dist/server/serve.js';
-import { loadUws, type UwsApp, type UwsRequest, type UwsResponse } from '#dist/server/uws.js';
+import { loadUws, type UwsApp, type UwsRequest, type UwsResponse } from '#dist/server/transport/uws.js';
 import { BENCH_KEY } from './http-requests.js';
 
 export type ServerKind = 'bare' | 'hexcodes' | 'h3' | 'node';

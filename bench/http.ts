@@ -5,7 +5,7 @@ import { type ChildProcess, execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { Hexcodes } from '#dist/node.js';
+import { Hexcodes } from '#dist/library/node.js';
 import { CORPUS_NOTES, makeCorpora } from './corpora.js';
 import { head, headLine, saveResult } from './head.js';
 import { encodeRequests, sendAll } from './http-requests.js';

@@ -7,7 +7,7 @@ import { cellToLatLng, latLngToCell } from 'h3-js';
 import whichPolygon from 'which-polygon';
 import { ADMIN_UNITS } from '#dist/admin-units.js';
 import { ProvinceBorders } from '#dist/geometry/province-borders.js';
-import { Hexcodes } from '#dist/node.js';
+import { Hexcodes } from '#dist/library/node.js';
 import { CORPORA, CORPUS_NOTES, type CorpusName, makeCorpora } from './corpora.js';
 import { head, headLine, saveResult } from './head.js';
 import { type Measured, ratio, type Spread, type Subject, spreadText, table, takeTurns } from './measure.js';

@@ -3,14 +3,14 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
 import { decodeReach, encodeReach } from '#dist/kernel/reach.js';
-import { areaTable } from './build/area-table.js';
-import { cutSources } from './build/cut-sources.js';
-import { writeIndexFile } from './build/index-file.js';
-import { drawPicture } from './build/picture.js';
-import { buildReach, checkWithinReach, REACH_FILE } from './build/reach.js';
-import { buildShippedMap, INDEX_FILE, LICENCE } from './build/shipped-map.js';
-import { readLand } from './build/sources.js';
-import { buildUserMap } from './build/user-map.js';
+import { areaTable } from './map/area-table.js';
+import { cutSources } from './map/cut-sources.js';
+import { writeIndexFile } from './map/index-file.js';
+import { drawPicture } from './map/picture.js';
+import { buildReach, checkWithinReach, REACH_FILE } from './map/reach.js';
+import { buildShippedMap, INDEX_FILE, LICENCE } from './map/shipped-map.js';
+import { readLand } from './map/sources.js';
+import { buildUserMap } from './map/user-map.js';
 
 const values = readOptions();
 

@@ -9,7 +9,7 @@
 // The arithmetic is in f32: with n < 6.4 million, round(n × (1/49) − 24/49) is floor(n / 49) in every case (tried
 // one by one by test/oracle/fast-encode.test.ts), and all products stay below 2²⁴.
 
-import { LATTICE, LOWER, MIDDLE, PLACES, QUOTIENTS_I, QUOTIENTS_J, UPPER, WORDS } from "./block";
+import { LATTICE, LOWER, MIDDLE, PLACES, QUOTIENTS_I, QUOTIENTS_J, UPPER, WORDS } from "../scratch";
 import { COARSE, FINE, FOUR_DIGITS, isFine } from "./tables";
 
 /** One bit per digit of resolutions 4 to 15. */

@@ -26,7 +26,7 @@
 // It leaves 5 points in a hundred thousand, and all outside the box, undecided: the careful path has them.
 // test/oracle/fast-encode.test.ts attacks this; there 5e-7 would do and 1.2e-7 fails.
 
-import { LATTICE, VECTORS } from "./block";
+import { LATTICE, VECTORS } from "../scratch";
 import {
   CENTER, EVEN_I, EVEN_J, HALF_LAT_DEG, HALF_LNG_DEG, MIDDLE_LAT_DEG, MIDDLE_LNG_DEG, ODD_I, ODD_J, UNITS,
 } from "./frame";

@@ -13,7 +13,7 @@ import { ADMIN_UNITS } from "../hexcode/admin";
 import { SYMBOLS, symbolOf } from "../hexcode/alphabet";
 import { cellOfHead, digitsOf, HEADS, isRootHead, reachRow } from "../hexcode/payload";
 import { inReach } from "../hexcode/record";
-import { AT_ADMIN, AT_FAULT, AT_PAIRS, AT_SUM, AT_VALUES, LATTICE, TEXT_BYTES, TEXTS } from "./block";
+import { AT_ADMIN, AT_FAULT, AT_PAIRS, AT_SUM, AT_VALUES, LATTICE, TEXT_BYTES, TEXTS } from "../scratch";
 import { ADMIN_WORDS, CHECKS, PAIR_WORDS, shareOf } from "./symbols";
 
 const DASH: u32 = 0x2d;

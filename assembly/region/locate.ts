@@ -5,9 +5,9 @@
 // Points are measured from the south-east corner of the box: u to the west, v to the north, so "strictly east"
 // reads U(v) < u, and a point beyond any side of the box fails one unsigned comparison.
 
-import { ADMINS, BLOCK } from "../face5/block";
+import { ADMINS, BLOCK } from "../scratch";
 import { CAPACITY, INDEX, INPUT, OUTPUT } from "../memory";
-import { locateBlock } from "./block";
+import { locateBlock } from "./locate-block";
 import { AT_ADMINS, CELL_BITS, EFFECT_BITS, EFFECT_MASK, NO_ADMIN, OUTSIDE, SEGMENT_BYTES } from "./layout";
 
 export { useIndex } from "./load";

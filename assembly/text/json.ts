@@ -7,7 +7,7 @@ import { readDecimals } from "./decimals";
 import { decodeItem, encodeItem } from "./json-items";
 import { isSpace, useFeedAsSpace } from "./json-values";
 import { NO_RESOLUTION, clearHostRows, leaveToHost, openRow, rowAt, storeNoCode, storePoint } from "./rows";
-import { lineEnd, usualItem } from "./usual-line";
+import { lineEnd, usualItem } from "./json-usual-line";
 
 /** MAX_NDJSON_ROW_BYTES of src/wire/job.ts: longer items are the host's to refuse. */
 const MAX_ITEM_BYTES: usize = 65536;

@@ -4,7 +4,7 @@
 // and the caller hands the text to the host's own conversion.
 
 import { INTEGER_TENS, MAX_POWER_OF_FIVE, MIN_POWER_OF_FIVE, POWERS_OF_FIVE, TENS } from "./powers";
-import { multiplyHigh } from "./wide";
+import { multiplyHigh } from "./multiply-high";
 
 export const NUMBER: u32 = 0;
 /** A number by its grammar, whose value the host must find. */

@@ -5,7 +5,7 @@
 
 import { DIGIT_PAIRS, MIN_SCALE, SCALES } from "./powers";
 import { integerTen } from "./parse";
-import { multiplyHigh } from "./wide";
+import { multiplyHigh } from "./multiply-high";
 
 /** No decimal of this range is longer: sign, "0.00000", 17 digits. */
 export const MAX_NUMBER_BYTES: u32 = 25;

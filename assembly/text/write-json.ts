@@ -5,8 +5,8 @@
 import { INPUT, OUTPUT, RECORD_BYTES, ROW_BYTES, TAILS, TAIL_BYTES } from "../memory";
 import { printSmall } from "./print";
 import { NO_RESOLUTION, ROW_INVALID_HEXCODES, ROW_INVALID_REQUEST, ROW_OK, rowAt } from "./rows";
-import { HEXCODES_HEAD, LAT_AFTER_TEXT, HEXCODES_NULL, LNG, RESOLUTION, ADMIN_CODE } from "./words";
-import { MIDDLES, MIDDLE_BYTES, OK_END, NULL, LAT_HEAD, NULLS, HEXCODES, ID } from "./words";
+import { HEXCODES_HEAD, LAT_AFTER_TEXT, HEXCODES_NULL, LNG, RESOLUTION, ADMIN_CODE } from "./json-pieces";
+import { MIDDLES, MIDDLE_BYTES, OK_END, NULL, LAT_HEAD, NULLS, HEXCODES, ID } from "./json-pieces";
 import { hasRoom, stopAt, addStatus, encodedStatus, decodedStatus, copyText, copyWord } from "./write";
 import { writeCode, writeCoordinate, writeDecoded, isPlainCode, isPlainRecord, textEnd } from "./write";
 import { FROM_CSV, FROM_JSON, FROM_FRAMES } from "./write";

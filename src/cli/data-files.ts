@@ -1,6 +1,6 @@
 // The binaries that ship with the package, for the commands: the kernel beside this code, index and reach in data/.
 import { readFile } from 'node:fs/promises';
-import type { HexcodesData } from '../index.js';
+import type { HexcodesData } from '../library/hexcodes.js';
 
 /** Reads all three; `indexPath` takes the place of the shipped boundary index. */
 export async function readDataFiles(indexPath?: string): Promise<HexcodesData> {

@@ -2,7 +2,7 @@
 
 import { HexcodesError } from '../errors.js';
 import { Kernel } from '../kernel/kernel.js';
-import { Hexcodes, type HexcodesData } from '../node.js';
+import { Hexcodes, type HexcodesData } from '../library/node.js';
 import type { WorkerKernel } from '../pool/worker.js';
 import { readDataFiles } from './data-files.js';
 import { CliFailure, EXIT, reasonOf } from './exit-codes.js';

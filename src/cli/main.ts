@@ -5,7 +5,7 @@
 import { Command } from 'commander';
 import { VERSION } from '../version.js';
 import { CliFailure, EXIT } from './exit-codes.js';
-import { paintFor } from './paint.js';
+import { paintFor } from './terminal/paint.js';
 
 interface Entry {
   readonly summary: string;
@@ -13,14 +13,23 @@ interface Entry {
 }
 
 const COMMANDS: Readonly<Record<string, Entry>> = {
-  encode: { summary: 'positions to hexcodes: one, or files of them', load: () => import('./encode.js') },
-  decode: { summary: 'hexcodes to positions: one, or files of them', load: () => import('./decode.js') },
-  inspect: { summary: 'show what a hexcode says', load: () => import('./inspect.js') },
-  suggest: { summary: 'what a mistyped code was meant to be', load: () => import('./suggest.js') },
-  check: { summary: 'validate a column of codes', load: () => import('./check.js') },
-  provinces: { summary: 'list the 34 provinces and their codes', load: () => import('./provinces.js') },
-  serve: { summary: 'answer encode and decode over HTTP', load: () => import('./serve.js') },
-  keys: { summary: 'manage API keys', load: () => import('./keys.js') },
+  encode: {
+    summary: 'positions to hexcodes: one, or files of them',
+    load: () => import('./commands/encode.js'),
+  },
+  decode: {
+    summary: 'hexcodes to positions: one, or files of them',
+    load: () => import('./commands/decode.js'),
+  },
+  inspect: { summary: 'show what a hexcode says', load: () => import('./commands/inspect.js') },
+  suggest: { summary: 'what a mistyped code was meant to be', load: () => import('./commands/suggest.js') },
+  check: { summary: 'validate a column of codes', load: () => import('./commands/check.js') },
+  provinces: {
+    summary: 'list the 34 provinces and their codes',
+    load: () => import('./commands/provinces.js'),
+  },
+  serve: { summary: 'answer encode and decode over HTTP', load: () => import('./commands/serve.js') },
+  keys: { summary: 'manage API keys', load: () => import('./commands/keys.js') },
 };
 
 const program = new Command('hexcodes')
@@ -44,7 +53,7 @@ for (const [name, { summary, load }] of Object.entries(COMMANDS)) {
   else program.command(name).summary(summary).description(summary);
 }
 if (called === 'completion') {
-  (await import('./completion.js')).declareCompletion(program, declareAll);
+  (await import('./commands/completion.js')).declareCompletion(program, declareAll);
 } else {
   program.command('completion').summary('shell completion for bash, zsh or fish');
 }

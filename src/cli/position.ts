@@ -1,6 +1,6 @@
 // A position typed on the command line, and what may be wrong with it.
 
-import type { Hexcodes } from '../node.js';
+import type { Hexcodes } from '../library/node.js';
 import { CliFailure, EXIT } from './exit-codes.js';
 
 export interface Position {

@@ -2,10 +2,10 @@
 // lies: nothing is posted but its place, and while it lies there a worker that dies costs no more than another try.
 // Emptied buffers are used again, so a long body allocates a handful of them.
 
-import { MAX_BATCH_BYTES } from '../wire/batch-json.js';
-import { copyBytes } from '../wire/copy-bytes.js';
+import { copyBytes } from '../wire/bytes/copy-bytes.js';
+import { MAX_FRAME_BYTES } from '../wire/frames/answer-frame.js';
 import { BLOCK_BYTES, FRAME_BLOCK_BYTES } from '../wire/job.js';
-import { MAX_FRAME_BYTES } from '../wire/stream-frames.js';
+import { MAX_BATCH_BYTES } from '../wire/rows/batch.js';
 
 /** Bytes of an answer's buffer: for the largest frame; blocks of CSV and NDJSON grow to less than four times their size. */
 export const ROOM_BYTES = Math.max(4 * BLOCK_BYTES, MAX_FRAME_BYTES);

@@ -9,8 +9,8 @@ import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
-import { BrokenBatchError } from '../wire/batch-json.js';
 import type { BulkJob, ConvertedBlock, Operation } from '../wire/job.js';
+import { BrokenBatchError } from '../wire/rows/batch.js';
 import { BlockShelf, ROOM_BYTES } from './block-shelf.js';
 import type { WorkAnswer, WorkerKernel, WorkOrder } from './worker.js';
 
@@ -72,7 +72,7 @@ export class Pool {
     this.#maxBlocks = this.threads + (options.maxQueued ?? QUEUED_PER_THREAD * this.threads);
     this.#maxBytes = options.maxBytes ?? MAX_BYTES;
     this.#piscina = new Piscina({
-      filename: new URL('worker.js', import.meta.url).href,
+      filename: new URL('./worker.js', import.meta.url).href,
       workerData: {
         module: options.kernel.module,
         index: sharedCopy(options.kernel.index),

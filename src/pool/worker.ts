@@ -2,13 +2,13 @@
 import { workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { Kernel } from '../kernel/kernel.js';
-import { BrokenBatchError, batchBody, convertBatch, openBatch } from '../wire/batch-json.js';
-import { ByteSink } from '../wire/byte-sink.js';
-import { convertBlock } from '../wire/convert.js';
+import { convertBlock } from '../wire/bulk/convert-block.js';
+import { ByteSink } from '../wire/bytes/byte-sink.js';
+import { answerFrame } from '../wire/frames/answer-frame.js';
 import { BLOCK_BYTES, type BulkJob, type ConvertedBlock, type Operation } from '../wire/job.js';
-import { answerJsonFrame } from '../wire/json-frames.js';
-import type { ParameterFault } from '../wire/single.js';
-import { answerFrame } from '../wire/stream-frames.js';
+import type { ParameterFault } from '../wire/params/parameters.js';
+import { BrokenBatchError, batchBody, convertBatch, openBatch } from '../wire/rows/batch.js';
+import { answerJsonFrame } from '../wire/rows/json-frame.js';
 import { ROOM_BYTES } from './block-shelf.js';
 
 /** What a worker makes its kernel of. The module is shared by all threads; so are the other two if they may be. */

@@ -3,8 +3,8 @@
 import { type DestinationStream, destination, type Logger, pino } from 'pino';
 import type { LogLevel } from '../config.js';
 import { VERSION } from '../version.js';
-import { readApiKey } from '../wire/query.js';
-import type { Exchange } from './exchange.js';
+import { readApiKey } from '../wire/params/query.js';
+import type { Exchange } from './transport/exchange.js';
 
 export type { Logger } from 'pino';
 

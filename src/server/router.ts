@@ -1,12 +1,13 @@
 // Routes and what all of them share, in the order of spec/api.md: path, method, key, then the handler's own parameters.
 // Adding a route is one call: router.add({ path, methods, access, handle }). GET brings HEAD, every path brings OPTIONS,
 // every other method gets 405 with Allow.
-import { encodeErrorBody, errorBody, JSON_TYPE, type UnderstoodInput, wordOf } from '../api/answers.js';
+
 import type { KeyInfo, KeyRing } from '../keys/key-ring.js';
-import { mayHoldKey, readApiKey } from '../wire/query.js';
-import type { ParameterFault } from '../wire/single.js';
-import type { Adapter } from './adapter.js';
-import type { Exchange } from './exchange.js';
+import type { ParameterFault } from '../wire/params/parameters.js';
+import { mayHoldKey, readApiKey } from '../wire/params/query.js';
+import { encodeErrorBody, errorBody, JSON_TYPE, type UnderstoodInput, wordOf } from './answers.js';
+import type { Adapter } from './transport/adapter.js';
+import type { Exchange } from './transport/exchange.js';
 
 export interface Route {
   /** A pattern of the adapter: `/v1/meta`, `/v1/hexcodes/:code`. */

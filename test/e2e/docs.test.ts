@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, describe, expect, test } from 'vitest';
-import { CliFolder } from './cli.js';
+import { CliFolder } from '../support/cli.js';
 
 // Inside the repository, so that the examples import the package by its own name.
 mkdirSync('build', { recursive: true });

@@ -55,8 +55,8 @@ test('the notice of the boundaries stands in README and in the one file that hol
 
 test('holds what it needs and nothing that it does not', () => {
   for (const path of [
-    'dist/node.js',
-    'dist/node.d.ts',
+    'dist/library/node.js',
+    'dist/library/node.d.ts',
     'dist/web/hexcodes.js',
     'dist/web/geometry.js',
     'dist/cli/main.js',
@@ -116,7 +116,7 @@ test('the web bundle gives every recorded code and centre, alone', async () => {
   expect(size).toBeLessThan(MOST_WEB_BYTES);
   const { Hexcodes } = (await import(
     resolve('dist/web/hexcodes.js')
-  )) as typeof import('#dist/web-bundle.js');
+  )) as typeof import('#dist/library/web-bundle.js');
   const web = await Hexcodes.load();
   const rows = readFileSync('test/vectors/codes.csv', 'utf8')
     .split('\n')

@@ -1,8 +1,8 @@
 // One gigabyte of answers through four readers of random pace: hashes equal to what the wire makes of the same rows.
 import { createHash } from 'node:crypto';
-import { Hexcodes } from '#dist/node.js';
-import { csvBody, dueAnswer, RawBulkPeer, requestHead } from '../e2e/bulk-bodies.js';
-import { randomFrom } from '../open-world.js';
+import { Hexcodes } from '#dist/library/node.js';
+import { csvBody, dueAnswer, RawBulkPeer, requestHead } from '../support/bulk-bodies.js';
+import { randomFrom } from '../support/open-world.js';
 import type { BulkProofOptions } from './bulk.js';
 import { ServerProcess } from './bulk-server.js';
 

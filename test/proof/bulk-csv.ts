@@ -1,8 +1,8 @@
 // Ten million rows in one CSV upload: every row answered, in order, byte for byte what the library's answers make of
 // it, while the answer is read as it comes.
-import { Hexcodes } from '#dist/node.js';
-import { RawBulkPeer } from '../e2e/bulk-bodies.js';
-import { randomFrom } from '../open-world.js';
+import { Hexcodes } from '#dist/library/node.js';
+import { RawBulkPeer } from '../support/bulk-bodies.js';
+import { randomFrom } from '../support/open-world.js';
 import type { BulkProofOptions } from './bulk.js';
 import { ServerProcess } from './bulk-server.js';
 

@@ -6,8 +6,8 @@ import { createReadStream, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { Hexcodes } from '#dist/node.js';
-import { csvBody, dueAnswer, RawBulkPeer, requestHead } from '../e2e/bulk-bodies.js';
+import { Hexcodes } from '#dist/library/node.js';
+import { csvBody, dueAnswer, RawBulkPeer, requestHead } from '../support/bulk-bodies.js';
 import type { BulkProofOptions } from './bulk.js';
 import { ServerProcess } from './bulk-server.js';
 

@@ -1,8 +1,8 @@
 // Workers killed 200 times while CSV bodies are answered: every answer whole, no row lost or doubled.
 import type { Pool } from '#dist/pool/pool.js';
-import { csvBody, dueAnswer, exchangeBulk } from '../e2e/bulk-bodies.js';
-import { startServer } from '../e2e/server.js';
-import { openKernel, randomFrom } from '../open-world.js';
+import { csvBody, dueAnswer, exchangeBulk } from '../support/bulk-bodies.js';
+import { openKernel, randomFrom } from '../support/open-world.js';
+import { startServer } from '../support/server.js';
 import type { BulkProofOptions } from './bulk.js';
 
 export default async function kills({ size = 200, seed }: BulkProofOptions): Promise<string> {

@@ -1,9 +1,9 @@
 // A healthy client beside 100 HTTP and 100 WebSocket readers that take nothing: its rate there and at a server without
 // them, in turns, and the memory of the one that has them.
 import { HexcodesClient } from '#dist/client/node.js';
-import { csvBody, RawBulkPeer, requestHead } from '../e2e/bulk-bodies.js';
-import { clientFrame, handshake, RawWebSocket } from '../e2e/raw-websocket.js';
-import { encodeFrame, pointsOf } from '../e2e/stream-frames.js';
+import { csvBody, RawBulkPeer, requestHead } from '../support/bulk-bodies.js';
+import { clientFrame, handshake, RawWebSocket } from '../support/raw-websocket.js';
+import { encodeFrame, pointsOf } from '../support/stream-frames.js';
 import type { BulkProofOptions } from './bulk.js';
 import { ServerProcess } from './bulk-server.js';
 

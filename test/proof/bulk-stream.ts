@@ -1,7 +1,7 @@
 // Ten million points through one WebSocket: every one answered, in order, equal to the library's answer.
 import { HexcodesClient } from '#dist/client/node.js';
-import { Hexcodes } from '#dist/node.js';
-import { randomFrom } from '../open-world.js';
+import { Hexcodes } from '#dist/library/node.js';
+import { randomFrom } from '../support/open-world.js';
 import type { BulkProofOptions } from './bulk.js';
 import { ServerProcess } from './bulk-server.js';
 

@@ -1,5 +1,5 @@
 // `npm run proof -- bulk [--part NAME] [--size POINTS] [--seed S]`: long bodies through the real server, peers that
-// read badly, workers that die. Small twins: test/e2e/bulk.test.ts and stream.test.ts.
+// read badly, workers that die. Small twins: test/e2e/server/bulk and server/stream.
 import { parseArgs } from 'node:util';
 
 export interface BulkProofOptions {

@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { readIndexArcs } from '#dist/kernel/index-file.js';
-import { writePointsCsv } from '../files/points-csv.js';
+import { writePointsCsv } from '../support/files/points-csv.js';
 
 const LEAST_RATIO = 10;
 const MOST_MEMORY_MB = 300;
@@ -48,7 +48,7 @@ export default async function files(args: string[]): Promise<void> {
       report('hexcodes encode', measured, rows);
     };
     await runOwn();
-    const peer = await measure(resolve('build/test/peer/files-script.js'), [
+    const peer = await measure(resolve('build/test/support/peers/files-script.js'), [
       input,
       join(folder, 'theirs.csv'),
     ]);

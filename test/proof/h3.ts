@@ -2,7 +2,6 @@
 // million: of ten parts eight are uniform over the domain, one lies beside edges, one beside the border of the two
 // faces. Every differing point is printed with its distance to the cell's edge; more than 10 nm fails.
 
-import { openKernel, randomFrom } from '../open-world.js';
 import {
   compareWithH3,
   type Difference,
@@ -12,7 +11,8 @@ import {
   pointsByEdges,
   pointsByFaceBorder,
   uniformPoints,
-} from '../oracle/h3-comparison.js';
+} from '../support/h3-comparison.js';
+import { openKernel, randomFrom } from '../support/open-world.js';
 import { proveInThreads, workOnParts } from './threads.js';
 
 function sourceOf(part: number, seed: number): PointSource {

@@ -1,8 +1,8 @@
 // `npm run proof -- http-fuzz [--size 200000] [--seed S]`: mutated requests against one server process; the small twin
-// is in test/e2e/hostile.test.ts.
+// is in test/e2e/server/hostile.test.ts.
 import { parseArgs } from 'node:util';
-import { fuzz } from '../e2e/fuzz.js';
-import { randomFrom } from '../open-world.js';
+import { fuzz } from '../support/fuzz.js';
+import { randomFrom } from '../support/open-world.js';
 
 const MAX_GROWTH_BYTES = 32 * 2 ** 20;
 

@@ -1,13 +1,13 @@
 // `npm run proof -- map [--size 2000000] [--seed S]`: the shipped lines against the definition they were drawn from
-// (data/build/coverage.ts), at points anywhere and at points beside lines. Where the two differ, the distance to the
+// (data/map/coverage.ts), at points anywhere and at points beside lines. Where the two differ, the distance to the
 // nearest line is how far that line is from its true place.
 import { parseArgs } from 'node:util';
-import { LineField } from '../../data/build/line-field.js';
-import { taggedLinesOfMap } from '../../data/build/map.js';
-import { OUTSIDE } from '../../data/build/partition.js';
-import { buildShippedMap } from '../../data/build/shipped-map.js';
-import { STEPS_PER_DEGREE } from '../../data/build/sources.js';
-import { randomFrom } from '../region/made-partitions.js';
+import { LineField } from '../../data/map/line-field.js';
+import { taggedLinesOfMap } from '../../data/map/map.js';
+import { OUTSIDE } from '../../data/map/partition.js';
+import { buildShippedMap } from '../../data/map/shipped-map.js';
+import { STEPS_PER_DEGREE } from '../../data/map/sources.js';
+import { randomFrom } from '../support/region/made-partitions.js';
 
 /** What the design allows lines at sea to be from their place; most are far below it. */
 const MOST_M = 500;

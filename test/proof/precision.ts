@@ -3,8 +3,8 @@
 
 import { parseArgs } from 'node:util';
 import { area, distance, edge, radius } from '#dist/geometry.js';
-import { Hexcodes } from '#dist/node.js';
-import { randomFrom } from '../open-world.js';
+import { Hexcodes } from '#dist/library/node.js';
+import { randomFrom } from '../support/open-world.js';
 
 export default async function precision(args: string[]): Promise<void> {
   const { values } = parseArgs({

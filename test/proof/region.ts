@@ -2,11 +2,11 @@
 // points anywhere, every line, sweeps of one row in a thousand of the map, and the codes of places every 100 m along
 // every line at all 16 resolutions.
 import { parseArgs } from 'node:util';
-import { Hexcodes } from '#dist/node.js';
-import { checkCodes, placesAlong } from '../region/border-walk.js';
-import { randomFrom } from '../region/made-partitions.js';
-import { CheckedMap } from '../region/map-checks.js';
-import { shippedIndex } from '../region/shipped-index.js';
+import { Hexcodes } from '#dist/library/node.js';
+import { checkCodes, placesAlong } from '../support/region/border-walk.js';
+import { randomFrom } from '../support/region/made-partitions.js';
+import { CheckedMap } from '../support/region/map-checks.js';
+import { shippedIndex } from '../support/region/shipped-index.js';
 
 export default async function proveRegion(args: string[]): Promise<void> {
   const { values } = parseArgs({

@@ -6,9 +6,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { runKilled } from '../files/kill.js';
-import { writePointsCsv } from '../files/points-csv.js';
-import { randomFrom } from '../open-world.js';
+import { runKilled } from '../support/files/kill.js';
+import { writePointsCsv } from '../support/files/points-csv.js';
+import { randomFrom } from '../support/open-world.js';
 
 /** Kills of one file before the next is begun. */
 const KILLS_A_FILE = 10;

@@ -2,8 +2,8 @@
 // and resolutions; none is accepted but the swap that is left to reach.
 
 import { ADMIN_UNITS } from '#dist/admin-units.js';
-import { openKernel, randomFrom } from '../open-world.js';
-import { countAccepted, randomCodes, type TypoCounts } from '../typos.js';
+import { openKernel, randomFrom } from '../support/open-world.js';
+import { countAccepted, randomCodes, type TypoCounts } from '../support/typos.js';
 import { proveInThreads, workOnParts } from './threads.js';
 
 /** Codes of one round over admin codes and resolutions. */

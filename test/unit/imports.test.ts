@@ -18,9 +18,8 @@ const MAY_IMPORT: Record<string, string[]> = {
   client: ['wire'],
   pool: ['kernel', 'wire'],
   keys: [],
-  api: ['wire'],
   library: ['kernel', 'wire', 'geometry'],
-  server: ['config', 'library', 'wire', 'kernel', 'pool', 'keys', 'api', 'geometry'],
+  server: ['config', 'library', 'wire', 'kernel', 'pool', 'keys', 'geometry'],
   capacity: ['client', 'wire'],
   console: ['library'],
   cli: ['config', 'library', 'wire', 'kernel', 'pool', 'keys', 'capacity', 'geometry', 'server'],
@@ -36,7 +35,7 @@ const ONLY_IN: Record<string, string[]> = {
 
 /** Rooms and files that may touch the process and the file system. */
 const HOST_ROOMS = ['cli', 'keys', 'config'];
-const HOST_FILES = ['src/node.ts', 'src/server/uws.ts', 'src/server/bulk-spool.ts'];
+const HOST_FILES = ['src/library/node.ts', 'src/server/transport/uws.ts', 'src/server/bulk/spool.ts'];
 
 interface ImportLine {
   file: string;
@@ -54,12 +53,11 @@ function filesBelow(folder: string): string[] {
   );
 }
 
-/** `src/wire/csv.ts` → wire, `src/node.ts` → library, `src/errors.ts` → errors. */
+/** `src/wire/rows/batch.ts` → wire, `src/errors.ts` → errors; `src/geometry.ts` is the entry of its room. */
 function roomOf(file: string): string {
   const [first = '', ...rest] = relative(SRC, file).split('/');
   if (rest.length > 0) return first;
-  const name = first.replace(/\.[jt]s$/, '');
-  return ['index', 'node', 'web', 'web-bundle', 'web-data'].includes(name) ? 'library' : name;
+  return first.replace(/\.[jt]s$/, '');
 }
 
 const imports: ImportLine[] = filesBelow(SRC).flatMap((file) =>

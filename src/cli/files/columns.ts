@@ -1,7 +1,7 @@
 // Which columns of an input hold what a conversion needs, and which columns it adds.
 
 import { badInput, type CliFailure, EXIT, CliFailure as Failure } from '../exit-codes.js';
-import type { TableColumn } from './table.js';
+import type { TableColumn } from './formats/table.js';
 
 /** What the user says of columns; names as in the file. */
 export interface ColumnChoice {

@@ -1,7 +1,7 @@
 // Converts batches of rows in columns: the kernel's batch calls over the positions or codes of one batch.
 
 import { ADMIN_UNITS } from '../../admin-units.js';
-import type { Hexcodes } from '../../node.js';
+import type { Hexcodes } from '../../library/node.js';
 import type { Operation } from '../../wire/job.js';
 import { looksSwapped } from '../position.js';
 import {
@@ -13,8 +13,8 @@ import {
   encodeColumns,
   keptColumns,
 } from './columns.js';
-import type { SinkColumns } from './ndjson.js';
-import { degreesOf, type TableColumn, type TableRows, textOf } from './table.js';
+import type { SinkColumns } from './formats/ndjson.js';
+import { degreesOf, type TableColumn, type TableRows, textOf } from './formats/table.js';
 import type { RowFailure, Tally } from './tally.js';
 
 const RECORD_BYTES = 20;

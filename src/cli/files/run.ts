@@ -3,19 +3,19 @@
 
 import { createHash } from 'node:crypto';
 import { extname } from 'node:path';
-import type { Hexcodes } from '../../node.js';
+import type { Hexcodes } from '../../library/node.js';
 import { VERSION } from '../../version.js';
 import type { Operation } from '../../wire/job.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
-import { Interruption } from '../interruption.js';
-import { Progress } from '../progress.js';
+import { Interruption } from '../terminal/interruption.js';
+import { Progress } from '../terminal/progress.js';
+import { convertText, isTextRun } from './by-bytes.js';
+import { convertTables } from './by-columns.js';
 import type { ColumnChoice } from './columns.js';
+import { type FileStat, type Input, openInput, statOf } from './disk/input.js';
+import { Targets } from './disk/targets.js';
 import { type FileFormat, formatOfBytes, formatOfName } from './format.js';
-import { type FileStat, type Input, openInput, statOf } from './input.js';
-import { convertTables } from './tables.js';
 import type { Tally } from './tally.js';
-import { Targets } from './targets.js';
-import { convertText, isTextRun } from './text.js';
 
 export type ErrorPolicy =
   | { readonly kind: 'keep' | 'skip' | 'stop' }

@@ -1,0 +1,58 @@
+// The centre of a cell: down the digits on the base cell's home face, over the edge to the other face if it lies
+// there, and out of the plane (_h3ToFaceIjk of h3Index.c and _adjustOverageClassII of faceijk.c, H3 4.5,
+// Copyright Uber Technologies, Inc., Apache License 2.0).
+
+import { baseCellOf, digitShift, isCell, resolutionOf } from "./h3/cell";
+import { FACE_5, homeOf, homePosition } from "./h3/faces";
+import { cellI, cellJ, setCell, SIN60, stepDown, stepToCenterChild } from "./h3/lattice";
+import { setPosition, toPosition } from "./h3/projection";
+import { centerInBox, centerLatDeg, centerLngDeg } from "./face5/center";
+
+/** 7^(r/2) for even r: the unit of resolution 0 in units of resolution r. */
+function unitsOf(evenResolution: i32): i32 {
+  let units = 1;
+  for (let r = 0; r < evenResolution; r += 2) units *= 7;
+  return units;
+}
+
+/**
+ * Sets positionLatDeg and positionLngDeg of projection.ts. False unless a cell of base cell 32, 37, 50 or 52 with its
+ * centre on face 5 or 10: every cell under a head of the code format is one.
+ */
+export function findCenter(cell: u64): bool {
+  if (!isCell(cell)) return false;
+  let base = baseCellOf(cell);
+  let resolution = resolutionOf(cell);
+  let home = homePosition(base);
+  setCell(home >> 8, home & 255);
+  for (let r = 1; r <= resolution; r++) stepDown(r, <i32>(cell >> digitShift(r)) & 7);
+
+  // The face's triangle is i + j + k <= 2 units of resolution 0 in an even (Class II) grid; an odd one is asked one
+  // step finer. Beyond its IJ edge (k = 0) lies the other face, turned by 180 degrees; beyond the others, faces that
+  // the domain does not touch.
+  let face = homeOf(base);
+  let i = cellI;
+  let j = cellJ;
+  let even = (resolution + 1) & ~1;
+  if (even != resolution) stepToCenterChild(even, i, j);
+  let k = max(0, -min(cellI, cellJ));
+  if (cellI + cellJ + 3 * k > 2 * unitsOf(even)) {
+    if (k > 0) return false;
+    face ^= 1;
+    // the translation (2, 2) of resolution 0, carried down to this resolution
+    setCell(2, 2);
+    for (let r = 1; r <= resolution; r++) stepDown(r, 0);
+    i = cellI - i;
+    j = cellJ - j;
+  }
+  if (face == FACE_5) {
+    setCell(i, j);
+    for (let r = resolution + 1; r <= 15; r++) stepToCenterChild(r, cellI, cellJ);
+    if (centerInBox(cellI, cellJ)) {
+      setPosition(centerLatDeg, centerLngDeg);
+      return true;
+    }
+  }
+  toPosition(face, <f64>i - 0.5 * <f64>j, <f64>j * SIN60, resolution);
+  return true;
+}

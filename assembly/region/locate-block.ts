@@ -1,0 +1,142 @@
+// Admin numbers of a block of points: what unitAt() answers for each, in passes that do not mix. First the places in the
+// grid, four points at a time; then their tiles; for the points of mixed tiles their cells; for those of cells with
+// segments the crossings. No load of a pass waits for another, so that what is in no cache comes in many at a time.
+
+import { INDEX } from "../memory";
+import { ADMINS, CELLS, CROSSINGS, MIXED_POINTS, PLACES_U, PLACES_V, TILES } from "../scratch";
+import { AT_ADMINS, CELL_BITS, EFFECT_BITS, EFFECT_MASK, MIXED, NO_ADMIN, OUTSIDE, SEGMENT_BYTES, TILE_BITS, tilesOf } from "./layout";
+import { cells, columns, east, records, rows, south, tiles } from "./locate";
+
+/** The tile of points beyond the grid. */
+const NOWHERE: usize = memory.data<u8>([<u8>OUTSIDE]);
+
+/** Micro-degrees of a degree, one half, the bounds of i32, and 2⁵² + 2⁵¹: a whole number plus this has it in its low 32 bits. */
+const MICRO: usize = memory.data<f64>([1e6, 0.5, 2147483647, -2147483648, 6755399441055744]);
+const HALF: usize = MICRO + 8;
+const MOST: usize = MICRO + 16;
+const LEAST: usize = MICRO + 24;
+const ROUNDER: usize = MICRO + 32;
+
+/** What depends on the grid, each as i32 × 4. */
+const GRID: usize = memory.data(8 * 16, 16);
+const EAST: usize = GRID;
+const SOUTH: usize = GRID + 16;
+const COLUMNS: usize = GRID + 32;
+const ROWS: usize = GRID + 48;
+const FIRST_CELL: usize = GRID + 64;
+const TILE_COLUMNS: usize = GRID + 80;
+const FIRST_TILE: usize = GRID + 96;
+const NO_TILE: usize = GRID + 112;
+
+/**
+ * Whole micro-degrees of two numbers of degrees, in the low 32 bits of each; as unitAt() rounds. What is beyond i32, and NaN,
+ * becomes its bounds, which are beyond every grid. Cheaper than the conversion that saturates.
+ */
+// @ts-ignore: decorator
+@inline
+function micro(deg: v128): v128 {
+  let scaled = f64x2.add(f64x2.mul(deg, v128.load64_splat(MICRO)), v128.load64_splat(HALF));
+  let whole = f64x2.pmax(f64x2.pmin(v128.load64_splat(MOST), f64x2.floor(scaled)), v128.load64_splat(LEAST));
+  return f64x2.add(whole, v128.load64_splat(ROUNDER));
+}
+
+/** Two points (f64 latDeg, f64 lngDeg) as i32 lat, lat, lng, lng in micro-degrees. */
+// @ts-ignore: decorator
+@inline
+function microPair(points: usize): v128 {
+  let first = v128.load(points);
+  let second = v128.load(points, 16);
+  let lat = micro(v128.shuffle<f64>(first, second, 0, 2));
+  let lng = micro(v128.shuffle<f64>(first, second, 1, 3));
+  return v128.shuffle<i32>(lat, lng, 0, 2, 4, 6);
+}
+
+/** The tile of the point at `n` to its admin number; the point to `mixed` if the tile does not answer. The next such place. */
+// @ts-ignore: decorator
+@inline
+function askTile(n: usize, mixed: usize): usize {
+  let unit = <u32>load<u8>(load<u32>(TILES + n));
+  store<u32>(ADMINS + n, <u32>load<u8>(<usize>unit, INDEX + AT_ADMINS));
+  store<u32>(mixed, <u32>n);
+  return mixed + (<usize>(unit == MIXED) << 2);
+}
+
+/**
+ * Points (f64 latDeg, f64 lngDeg), at most BLOCK of them, -> ADMINS, u32 each, NO_ADMIN outside. Reads up to three
+ * points beyond the last.
+ */
+export function locateBlock(points: usize, count: u32): void {
+  if (columns == 0) {
+    for (let n: u32 = 0; n < count; n++) store<u32>(ADMINS + 4 * n, NO_ADMIN);
+    return;
+  }
+  v128.store(EAST, i32x4.splat(east));
+  v128.store(SOUTH, i32x4.splat(south));
+  v128.store(COLUMNS, i32x4.splat(columns));
+  v128.store(ROWS, i32x4.splat(rows));
+  v128.store(FIRST_CELL, i32x4.splat(<i32>cells));
+  v128.store(TILE_COLUMNS, i32x4.splat(tilesOf(columns)));
+  v128.store(FIRST_TILE, i32x4.splat(<i32>tiles));
+  v128.store(NO_TILE, i32x4.splat(<i32>NOWHERE));
+  let bytes = <usize>(count << 2);
+  for (let n: usize = 0; n < bytes; n += 16, points += 64) {
+    let low = microPair(points);
+    let high = microPair(points + 32);
+    let u = i32x4.sub(v128.load(EAST), v128.shuffle<i64>(low, high, 1, 3));
+    let v = i32x4.sub(v128.shuffle<i64>(low, high, 0, 2), v128.load(SOUTH));
+    let column = i32x4.shr_u(u, CELL_BITS);
+    let row = i32x4.shr_u(v, CELL_BITS);
+    let inside = v128.and(i32x4.lt_u(column, v128.load(COLUMNS)), i32x4.lt_u(row, v128.load(ROWS)));
+    let tile = i32x4.add(
+      i32x4.add(i32x4.mul(i32x4.shr_u(row, TILE_BITS), v128.load(TILE_COLUMNS)), i32x4.shr_u(column, TILE_BITS)),
+      v128.load(FIRST_TILE),
+    );
+    let cell = i32x4.add(i32x4.shl(i32x4.add(i32x4.mul(row, v128.load(COLUMNS)), column), 2), v128.load(FIRST_CELL));
+    v128.store(PLACES_U + n, u);
+    v128.store(PLACES_V + n, v);
+    v128.store(CELLS + n, cell);
+    v128.store(TILES + n, v128.bitselect(tile, v128.load(NO_TILE), inside));
+  }
+
+  // a last four may have up to three points too many, which nobody reads
+  let mixed = MIXED_POINTS;
+  for (let n: usize = 0; n < bytes; n += 16) {
+    mixed = askTile(n, mixed);
+    mixed = askTile(n + 4, mixed);
+    mixed = askTile(n + 8, mixed);
+    mixed = askTile(n + 12, mixed);
+  }
+
+  let crossing = CROSSINGS;
+  for (let next = MIXED_POINTS; next < mixed; next += 4) {
+    let n = <usize>load<u32>(next);
+    let pair = load<u64>(load<u32>(CELLS + n));
+    store<u32>(ADMINS + n, <u32>load<u8>(INDEX + AT_ADMINS + (<usize>pair & EFFECT_MASK)));
+    store<u64>(crossing, pair);
+    store<u32>(crossing, <u32>n, 8);
+    // kept only if the cell has segments
+    crossing += <usize>(<u32>pair >> EFFECT_BITS != <u32>(pair >> (32 + EFFECT_BITS))) << 4;
+  }
+  // each one's first segment is asked for, and put where nobody reads it
+  for (let next = CROSSINGS; next < crossing; next += 16) {
+    store<u32>(next, load<u32>(records + (<usize>(load<u32>(next) >> EFFECT_BITS)) * SEGMENT_BYTES), 12);
+  }
+
+  for (let next = CROSSINGS; next < crossing; next += 16) {
+    let pair = load<u64>(next);
+    let n = <usize>load<u32>(next, 8);
+    let u = load<i32>(PLACES_U + n);
+    let v = load<u32>(PLACES_V + n);
+    let unit = <u32>pair & EFFECT_MASK;
+    let at = records + (<usize>(<u32>pair >> EFFECT_BITS)) * SEGMENT_BYTES;
+    let end = records + (<usize>(pair >> (32 + EFFECT_BITS))) * SEGMENT_BYTES;
+    for (; at < end; at += SEGMENT_BYTES) {
+      let t = v - load<u32>(at, 4);
+      let spanAndEffect = load<u32>(at, 12);
+      let dv = spanAndEffect >> EFFECT_BITS;
+      let counts = <u32>(t < dv) & <u32>(<i64>(u - load<i32>(at)) * <i64>dv > <i64>load<i32>(at, 8) * <i64>t);
+      unit ^= spanAndEffect & EFFECT_MASK & (0 - counts);
+    }
+    store<u32>(ADMINS + n, <u32>load<u8>(INDEX + AT_ADMINS + <usize>unit));
+  }
+}

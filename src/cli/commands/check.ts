@@ -1,0 +1,94 @@
+// `hexcodes check FILE`: is every code of a column a hexcode? Names the rows whose is not, and what they may have been.
+
+import type { Command } from 'commander';
+import { suggest } from '../../geometry/suggest.js';
+import { CliFailure, EXIT } from '../exit-codes.js';
+import { openTable } from '../files/by-columns.js';
+import { codeColumn } from '../files/columns.js';
+import { openInput } from '../files/disk/input.js';
+import { type FileFormat, formatOfBytes, formatOfName, requireFormat } from '../files/format.js';
+import { type TableColumn, textOf } from '../files/formats/table.js';
+import { loadLibrary } from '../library.js';
+import { grouped, paintFor } from '../terminal/paint.js';
+
+interface Options {
+  column?: string;
+  from?: string;
+  limit: string;
+  canonical?: boolean;
+  quiet?: boolean;
+}
+
+export default function declare(program: Command): void {
+  program
+    .command('check')
+    .summary('validate a column of codes')
+    .description('Check that every code of a column is a hexcode; list those that are not.')
+    .argument('[files...]', 'files in any format that encode reads; stdin without')
+    .option('--column <column>', 'column of the hexcodes; default hexcodes')
+    .option('--from <format>', 'format of the input; default: by extension or content')
+    .option('--canonical', 'a code that is not in canonical form counts as invalid too')
+    .option('--limit <n>', 'invalid rows to list', '20')
+    .option('-q, --quiet', 'say nothing; the exit code tells')
+    .addHelpText(
+      'after',
+      `
+Exits with 0 if all codes are valid, with 1 if not.
+
+Examples:
+  $ hexcodes check orders.csv --column place
+  $ hexcodes check codes.parquet --canonical --limit 5`,
+    )
+    .action(async (files: string[], options: Options) => {
+      const limit = Number(options.limit);
+      if (!Number.isInteger(limit) || limit < 0) {
+        throw new CliFailure(EXIT.USAGE, `--limit ${options.limit}: must be a whole number`);
+      }
+      const from = options.from === undefined ? null : requireFormat(options.from, '--from');
+      let rows = 0;
+      let invalid = 0;
+      for (const path of files.length === 0 ? ['-'] : files) {
+        const counts = await checkFile(path, from, options, Math.max(0, limit - invalid));
+        rows += counts.rows;
+        invalid += counts.invalid;
+      }
+      if (options.quiet !== true) {
+        const paint = paintFor(process.stdout);
+        const verdict =
+          invalid === 0 ? paint('green', 'all valid') : paint('red', `${grouped(invalid)} invalid`);
+        process.stdout.write(`${grouped(rows)} codes: ${verdict}\n`);
+      }
+      if (invalid > 0) process.exitCode = EXIT.FAILED;
+    });
+}
+
+async function checkFile(
+  path: string,
+  from: FileFormat | null,
+  options: Options,
+  listed: number,
+): Promise<{ rows: number; invalid: number }> {
+  const hexcodes = await loadLibrary();
+  const input = await openInput(path);
+  const named = input.path === null ? null : formatOfName(input.path).format;
+  const source = await openTable(input, from ?? named ?? formatOfBytes(input.head), false);
+  const names = source.columns.map(({ name }) => name);
+  const place = codeColumn(names, { code: options.column, prefix: '' }, input.name);
+  const column = source.columns[place] as TableColumn;
+  let rows = 0;
+  let invalid = 0;
+  for await (const { rowCount, values } of source.batches()) {
+    for (let row = 0; row < rowCount; row++) {
+      rows++;
+      const text = textOf(column, values[place]?.[row]);
+      const read = hexcodes.read(text);
+      if (read !== null && (options.canonical !== true || read.hexcodes === text)) continue;
+      if (invalid++ >= listed || options.quiet === true) continue;
+      const [meant] = suggest(hexcodes, text, { limit: 1 });
+      const hint = meant === undefined ? '' : `  perhaps ${meant.hexcodes}`;
+      process.stdout.write(`${input.name}, row ${rows}: ${JSON.stringify(text)}${hint}\n`);
+    }
+  }
+  input.close();
+  return { rows, invalid };
+}

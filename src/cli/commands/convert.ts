@@ -1,0 +1,182 @@
+// `hexcodes encode` and `hexcodes decode`: one position or code given on the command line, or whole files.
+
+import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import type { Command } from 'commander';
+import { HexcodesError } from '../../errors.js';
+import type { Hexcodes } from '../../library/node.js';
+import type { Operation } from '../../wire/job.js';
+import { CliFailure, EXIT } from '../exit-codes.js';
+import { FILE_FORMATS, requireFormat } from '../files/format.js';
+import type { ErrorPolicy } from '../files/run.js';
+import { loadLibrary } from '../library.js';
+import { looksSwapped, type Position, parsePosition, requireResolution } from '../position.js';
+
+interface ConvertOptions {
+  output?: string;
+  from?: string;
+  to?: string;
+  lat?: string;
+  lng?: string;
+  column?: string;
+  id?: string;
+  keep?: string;
+  drop?: string;
+  prefix: string;
+  resolution?: string;
+  errors: string;
+  resume?: boolean;
+  threads?: string;
+  quiet?: boolean;
+  json?: boolean;
+}
+
+const FORMAT_LIST = FILE_FORMATS.join(', ');
+
+/** Declares the options that both directions have. */
+export function declareConvert(program: Command, operation: Operation): Command {
+  const isEncode = operation === 'encode';
+  const command = program
+    .command(operation)
+    .argument('[what...]', isEncode ? 'files, or one position: 21.0288,105.8525' : 'files, or one hexcode')
+    .option('-o, --output <file>', 'write here instead of stdout; takes its name only when whole')
+    .option('--from <format>', `format of the input (${FORMAT_LIST}); default: by extension or content`)
+    .option('--to <format>', 'format of the output; default: by extension, else as the input');
+  if (isEncode) {
+    command
+      .option('--lat <column>', 'column of the latitude; default lat or latitude')
+      .option('--lng <column>', 'column of the longitude; default lng, longitude or lon')
+      .option('-r, --resolution <0-15>', 'resolution of rows that name none; default 13, edges of 3.5 m');
+  } else {
+    command.option('--column <column>', 'column of the hexcodes; default hexcodes');
+  }
+  return command
+    .option('--id <column>', 'keep this column of the input and no other: short for --keep')
+    .option('--keep <columns>', 'keep these columns of the input only, comma-separated')
+    .option('--drop <columns>', 'leave these columns of the input out, comma-separated')
+    .option('--prefix <text>', 'before the names of the columns that we add', '')
+    .option(
+      '--errors <keep|skip|stop|FILE>',
+      'failed rows: keep with their status, skip, stop, or write to FILE',
+      'keep',
+    )
+    .option('--resume', 'go on with a run that was broken off')
+    .option('--threads <n>', `worker threads; default ${availableParallelism()}, one a core`)
+    .option('-q, --quiet', 'no progress and no summary on stderr')
+    .option('--json', 'one position or code: the whole answer as JSON');
+}
+
+export async function convert(operation: Operation, what: string[], options: ConvertOptions): Promise<void> {
+  const resolution = options.resolution === undefined ? 13 : requireResolution(options.resolution);
+  const only = what.length === 1 ? (what[0] as string) : null;
+  if (only !== null && only !== '-' && !existsSync(only)) {
+    const position = parsePosition(only);
+    if (operation === 'encode' && position !== null) {
+      encodeOne(await loadLibrary(), position, resolution, options.json === true);
+      return;
+    }
+    if (
+      operation === 'decode' &&
+      !/[/\\]|\.(?:csv|tsv|ndjson|jsonl|geojson|json|parquet|arrow|gz|txt)$/i.test(only)
+    ) {
+      await decodeOne(await loadLibrary(), only, options.json === true);
+      return;
+    }
+  }
+  if (what.length === 0 && process.stdin.isTTY === true) {
+    throw new CliFailure(
+      EXIT.USAGE,
+      'nothing to read: name a file, or pipe one in',
+      `See hexcodes ${operation} --help.`,
+    );
+  }
+  await convertWhole(operation, what, options, resolution);
+}
+
+async function convertWhole(
+  operation: Operation,
+  what: string[],
+  options: ConvertOptions,
+  resolution: number,
+): Promise<void> {
+  const listed = (text: string | undefined): string[] | undefined =>
+    text?.split(',').map((name) => name.trim());
+  const keep = listed(options.keep) ?? (options.id === undefined ? undefined : [options.id]);
+  if (keep !== undefined && options.drop !== undefined) {
+    throw new CliFailure(EXIT.USAGE, '--keep (or --id) and --drop exclude one another');
+  }
+  const threads = Number(options.threads ?? availableParallelism());
+  if (!Number.isInteger(threads) || threads < 1 || threads > 256) {
+    throw new CliFailure(EXIT.USAGE, `--threads ${options.threads}: must be a whole number from 1 to 256`);
+  }
+  // A reader that has enough (`| head`) is no failure.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(EXIT.OK);
+  });
+  const isQuiet = options.quiet === true;
+  const say = (line: string): void => {
+    if (!isQuiet) process.stderr.write(`${line}\n`);
+  };
+  const errors = errorPolicy(options.errors);
+  // Formats, pool and geometry are loaded by those who need them: one position is answered without.
+  const [{ convertFiles }, { summaryOf }, { paintFor }] = await Promise.all([
+    import('../files/run.js'),
+    import('../files/summary.js'),
+    import('../terminal/paint.js'),
+  ]);
+  const { tally, elapsedMs } = await convertFiles(
+    await loadLibrary(),
+    {
+      operation,
+      inputs: what.length === 0 ? ['-'] : what,
+      output: options.output ?? null,
+      from: options.from === undefined ? null : requireFormat(options.from, '--from'),
+      to: options.to === undefined ? null : requireFormat(options.to, '--to'),
+      resolution,
+      columns: {
+        lat: options.lat,
+        lng: options.lng,
+        code: options.column,
+        keep,
+        drop: listed(options.drop),
+        prefix: options.prefix,
+      },
+      errors,
+      isResume: options.resume === true,
+      threads,
+      isQuiet,
+    },
+    say,
+  );
+  const failedWent = { keep: 'kept with their status', skip: 'left out', stop: '', file: '' }[errors.kind];
+  const went = errors.kind === 'file' ? `in ${errors.path}` : failedWent;
+  if (!isQuiet) process.stderr.write(summaryOf(tally, operation, elapsedMs, went, paintFor(process.stderr)));
+}
+
+function errorPolicy(text: string): ErrorPolicy {
+  return text === 'keep' || text === 'skip' || text === 'stop'
+    ? { kind: text }
+    : { kind: 'file', path: text };
+}
+
+function encodeOne(hexcodes: Hexcodes, position: Position, resolution: number, isJson: boolean): void {
+  const { latDeg, lngDeg } = position;
+  try {
+    const encoded = hexcodes.encode(latDeg, lngDeg, resolution);
+    process.stdout.write(`${isJson ? JSON.stringify(encoded) : encoded.hexcodes}\n`);
+  } catch (error) {
+    if (!(error instanceof HexcodesError)) throw error;
+    const hint = looksSwapped(hexcodes, latDeg, lngDeg)
+      ? `lat and lng look swapped: hexcodes encode ${lngDeg},${latDeg}`
+      : undefined;
+    throw new CliFailure(EXIT.FAILED, error.message, hint);
+  }
+}
+
+async function decodeOne(hexcodes: Hexcodes, text: string, isJson: boolean): Promise<void> {
+  const read = hexcodes.read(text);
+  if (read === null) throw (await import('./inspect.js')).notAHexcode(hexcodes, text);
+  const { hexcodes: code, lat, lng, resolution, admin_code } = read;
+  const answer = { hexcodes: code, lat, lng, resolution, admin_code };
+  process.stdout.write(`${isJson ? JSON.stringify(answer) : `${lat},${lng}`}\n`);
+}

@@ -1,0 +1,139 @@
+// `hexcodes inspect CODE`: what one code says, drawn for a person or as JSON.
+
+import type { Command } from 'commander';
+import { ADMIN_UNITS } from '../../admin-units.js';
+import { neighbors, parent } from '../../geometry/family.js';
+import { area, boundary, distance, edge, radius } from '../../geometry/shape.js';
+import { suggest } from '../../geometry/suggest.js';
+import type { Hexcodes } from '../../library/node.js';
+import { CliFailure, EXIT } from '../exit-codes.js';
+import { loadLibrary } from '../library.js';
+import { metres, type Paint, paintFor, squareMetres } from '../terminal/paint.js';
+
+export default function declare(program: Command): void {
+  program
+    .command('inspect')
+    .summary('show what a hexcode says')
+    .description('Show what a hexcode says: province, cell, size, centre, parent, neighbours and a map link.')
+    .argument('<code>', 'a hexcode in any spelling: HN-6GHP4-83RFR, hn6ghp483rfr')
+    .option('--json', 'as JSON, with the boundary')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ hexcodes inspect HN-6GHP4-83RFR
+  $ hexcodes inspect hn6ghp483rfr --json | jq .boundary`,
+    )
+    .action(async (code: string, { json }: { json?: boolean }) => {
+      const hexcodes = await loadLibrary();
+      const facts = inspect(hexcodes, code);
+      const text =
+        json === true ? `${JSON.stringify(facts, null, 2)}\n` : drawn(facts, paintFor(process.stdout));
+      process.stdout.write(text);
+    });
+}
+
+/** Everything about one code, as `--json` prints it. */
+export interface CodeFacts {
+  hexcodes: string;
+  admin_code: string;
+  province: string;
+  resolution: number;
+  h3_cell: string;
+  lat: number;
+  lng: number;
+  area_m2: number;
+  edge_m: number;
+  radius_m: number;
+  parent: string | null;
+  neighbors: { hexcodes: string; direction: string; distance_m: number }[];
+  boundary: (readonly [lat: number, lng: number])[];
+  map: string;
+}
+
+/** @throws CliFailure with suggestions if the text is no hexcode */
+export function inspect(hexcodes: Hexcodes, text: string): CodeFacts {
+  const read = hexcodes.read(text);
+  if (read === null) throw notAHexcode(hexcodes, text);
+  const { hexcodes: code, lat, lng, resolution } = read;
+  return {
+    hexcodes: code,
+    admin_code: read.admin_code,
+    province: ADMIN_UNITS.find((unit) => unit.code === read.admin_code)?.name ?? read.admin_code,
+    resolution,
+    h3_cell: read.cell.toString(16),
+    lat,
+    lng,
+    area_m2: area(hexcodes, code),
+    edge_m: edge(hexcodes, code),
+    radius_m: radius(hexcodes, code),
+    parent: resolution === 0 ? null : parent(hexcodes, code),
+    neighbors: neighbors(hexcodes, code)
+      .map((neighbor) => ({ neighbor, bearing: bearingDeg(hexcodes, code, neighbor) }))
+      .sort((a, b) => a.bearing - b.bearing)
+      .map(({ neighbor, bearing }) => ({
+        hexcodes: neighbor,
+        direction: DIRECTIONS[Math.round(bearing / 22.5) % 16] as string,
+        distance_m: distance(hexcodes, code, neighbor),
+      })),
+    boundary: boundary(hexcodes, code),
+    map: `https://www.openstreetmap.org/?mlat=${lat.toFixed(6)}&mlon=${lng.toFixed(6)}#map=${Math.min(19, resolution + 5)}/${lat.toFixed(6)}/${lng.toFixed(6)}`,
+  };
+}
+
+/** The failure for a text that is no hexcode, with what it might have been. */
+export function notAHexcode(hexcodes: Hexcodes, text: string): CliFailure {
+  const near = suggest(hexcodes, text, { limit: 3 }).map((each) => each.hexcodes);
+  const hint = near.length > 0 ? `Did you mean ${near.join(' or ')}?` : undefined;
+  return new CliFailure(EXIT.FAILED, `${JSON.stringify(text)} is not a hexcode`, hint);
+}
+
+const DIRECTIONS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ');
+
+/** The compass bearing from one code's centre to another's, 0 to 360 degrees. */
+function bearingDeg(hexcodes: Hexcodes, from: string, to: string): number {
+  const a = hexcodes.read(from);
+  const b = hexcodes.read(to);
+  if (a === null || b === null) return 0;
+  const rad = Math.PI / 180;
+  const east = (b.lng - a.lng) * rad;
+  const y = Math.sin(east) * Math.cos(b.lat * rad);
+  const x =
+    Math.cos(a.lat * rad) * Math.sin(b.lat * rad) -
+    Math.sin(a.lat * rad) * Math.cos(b.lat * rad) * Math.cos(east);
+  return (Math.atan2(y, x) / rad + 360) % 360;
+}
+
+const HEXAGON = [
+  '    ╱╲    ',
+  '  ╱    ╲  ',
+  ' │      │ ',
+  ' │  ··  │ ',
+  ' │      │ ',
+  '  ╲    ╱  ',
+  '    ╲╱    ',
+];
+
+function drawn(facts: CodeFacts, paint: Paint): string {
+  const lines: [label: string, value: string][] = [
+    ['province', `${facts.province} (${facts.admin_code})`],
+    [
+      'resolution',
+      `${facts.resolution}: edges of ${metres(facts.edge_m)}, area ${squareMetres(facts.area_m2)}`,
+    ],
+    ['centre', `${facts.lat.toFixed(7)}, ${facts.lng.toFixed(7)}`],
+    ['precision', `a point in the cell is at most ${metres(facts.radius_m)} from the centre`],
+    ['H3 cell', facts.h3_cell],
+    ['parent', facts.parent ?? 'none'],
+    ['map', facts.map],
+  ];
+  const head = lines.map(
+    ([label, value], i) =>
+      `  ${paint('cyan', HEXAGON[i] ?? ''.padEnd(10))}  ${paint('dim', label.padEnd(10))}  ${value}`,
+  );
+  const around = facts.neighbors.map(
+    (each) =>
+      `    ${paint('dim', each.direction.padEnd(4))} ${each.hexcodes}  ${paint('dim', metres(each.distance_m))}`,
+  );
+  return `\n  ${paint('bold', facts.hexcodes)}\n\n${head.join('\n')}\n\n  neighbours\n${around.join('\n')}\n\n`;
+}

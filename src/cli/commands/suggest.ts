@@ -1,0 +1,70 @@
+// `hexcodes suggest CODE`: what a mistyped code was probably meant to be.
+
+import type { Command } from 'commander';
+import { ADMIN_UNITS } from '../../admin-units.js';
+import { type Slip, suggest } from '../../geometry/suggest.js';
+import { CliFailure, EXIT } from '../exit-codes.js';
+import { loadLibrary } from '../library.js';
+import { requirePosition } from '../position.js';
+import { metres, paintFor } from '../terminal/paint.js';
+
+interface Options {
+  near?: string;
+  limit: string;
+  json?: boolean;
+}
+
+const SLIP_WORDS: Record<Slip, string> = {
+  none: 'reads as it stands',
+  twin: 'a look-alike',
+  swap: 'two symbols swapped',
+  substitution: 'one symbol wrong',
+  extra: 'one symbol too many',
+  missing: 'one symbol missing',
+};
+
+export default function declare(program: Command): void {
+  program
+    .command('suggest')
+    .summary('what a mistyped code was meant to be')
+    .description('List the valid hexcodes one slip away from a mistyped one.')
+    .argument('<code>', 'the code as it was typed')
+    .option('--near <lat,lng>', 'a position the place is probably close to: nearest suggestions first')
+    .option('--limit <n>', 'suggestions at most', '10')
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'after',
+      `
+Exits with 1 if there is none: then more than one thing is wrong.
+
+Examples:
+  $ hexcodes suggest HN-6GHP4-83RFQ
+  $ hexcodes suggest HN-6GHP4-83RFQ --near 21.03,105.85`,
+    )
+    .action(async (text: string, options: Options) => {
+      const limit = Number(options.limit);
+      if (!Number.isInteger(limit) || limit < 1) {
+        throw new CliFailure(EXIT.USAGE, `--limit ${options.limit}: must be a whole number from 1`);
+      }
+      const near = options.near === undefined ? undefined : requirePosition(options.near, '--near');
+      const hexcodes = await loadLibrary();
+      const found = suggest(hexcodes, text, {
+        limit,
+        ...(near === undefined ? {} : { near: [near.latDeg, near.lngDeg] as const }),
+      });
+      if (options.json === true) process.stdout.write(`${JSON.stringify(found, null, 2)}\n`);
+      else {
+        const paint = paintFor(process.stdout);
+        for (const each of found) {
+          const province = ADMIN_UNITS.find((unit) => unit.code === each.admin_code)?.name ?? '';
+          const away = each.distance_m === undefined ? '' : `, ${metres(each.distance_m)} away`;
+          process.stdout.write(
+            `${paint('bold', each.hexcodes.padEnd(18))}  ${province}  ${paint('dim', SLIP_WORDS[each.slip] + away)}\n`,
+          );
+        }
+      }
+      if (found.length === 0) {
+        throw new CliFailure(EXIT.FAILED, `no valid hexcode is one slip away from ${JSON.stringify(text)}`);
+      }
+    });
+}

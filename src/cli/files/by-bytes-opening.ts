@@ -1,0 +1,62 @@
+// The header row of one CSV or TSV: which columns the job reads, and the header of the output.
+
+import type { BulkJob } from '../../wire/job.js';
+import { addedColumns, codeColumn, DECODE_ADDED, ENCODE_ADDED, encodeColumns } from './columns.js';
+import type { Input } from './disk/input.js';
+import { csvQuoted } from './formats/csv.js';
+import { readHeader } from './formats/csv-header.js';
+import { textEnd } from './formats/csv-rows.js';
+import type { FilesRequest } from './run.js';
+
+export interface Opening {
+  readonly names: string[];
+  readonly job: BulkJob;
+  /** The header of the output. */
+  readonly head: Uint8Array;
+  readonly headerBytes: number;
+}
+
+/** Reads chunks up to the end of the header row; `rest` is what was read beyond it. */
+export async function readOpening(
+  request: FilesRequest,
+  input: Input,
+  chunks: AsyncIterator<Uint8Array>,
+  delimiter: number,
+): Promise<{ opening: Opening; rest: Uint8Array }> {
+  const { names, bytes: header, endOffset, rest } = await readHeader(input, chunks, delimiter);
+  const { columns, operation } = request;
+  const isEncode = operation === 'encode';
+  const at = isEncode ? encodeColumns(names, columns, input.name) : null;
+  const hexcodes = isEncode ? -1 : codeColumn(names, columns, input.name);
+  const readsResolution = at !== null && at.resolution >= 0;
+  const ours = (isEncode ? ENCODE_ADDED : DECODE_ADDED).filter(
+    ({ name }) => !(readsResolution && name === 'resolution'),
+  );
+  const kept = names.map((name) => ({ name, kind: 'text' as const }));
+  const added = addedColumns(ours, kept, columns.prefix, input.name);
+  const bare = header.subarray(0, textEnd(header, 0, header.length));
+  const lineEnd = header.at(-2) === 13 && header.at(-1) === 10 ? '\r\n' : '\n';
+  const separator = String.fromCharCode(delimiter);
+  const tail = added.map(({ name }) => separator + csvQuoted(name)).join('') + lineEnd;
+  const opening: Opening = {
+    names,
+    headerBytes: endOffset,
+    head: Buffer.concat([bare, Buffer.from(tail)]),
+    job: {
+      operation,
+      input: 'csv',
+      output: 'csv',
+      resolution: request.resolution,
+      delimiter,
+      csv: {
+        columns: names.length,
+        lat: at?.lat ?? -1,
+        lng: at?.lng ?? -1,
+        resolution: at?.resolution ?? -1,
+        hexcodes,
+        lineEnd,
+      },
+    },
+  };
+  return { opening, rest };
+}

@@ -1,0 +1,108 @@
+// The messages of Arrow IPC, cut from a stream of bytes without looking into them further than their kind and size:
+//
+//   u32 0xFFFFFFFF │ u32 size of the metadata │ metadata: a flatbuffer table │ body, as long as the metadata says
+//
+// A metadata size of 0 ends the stream. Before Arrow 0.15 the first word was missing.
+
+import { badInput } from '../../exit-codes.js';
+
+const MAX_MESSAGE_BYTES = 1 << 30;
+/** Kinds of messages, as the format numbers them. */
+export const SCHEMA = 1;
+export const DICTIONARY = 2;
+export const RECORDS = 3;
+
+export interface Message {
+  readonly kind: number;
+  readonly bytes: Uint8Array;
+  readonly metadataBytes: number;
+}
+
+/** Bytes of an input in the amounts that are asked for. */
+export class ByteQueue {
+  #chunks: AsyncIterator<Uint8Array>;
+  #held: Uint8Array = new Uint8Array(0);
+
+  constructor(chunks: AsyncIterable<Uint8Array>) {
+    this.#chunks = chunks[Symbol.asyncIterator]();
+  }
+
+  /** The next bytes; fewer only at the end. */
+  async take(count: number): Promise<Uint8Array> {
+    if (this.#held.length < count) {
+      const parts = [this.#held];
+      let bytes = this.#held.length;
+      while (bytes < count) {
+        const next = await this.#chunks.next();
+        if (next.done === true) break;
+        parts.push(next.value);
+        bytes += next.value.length;
+      }
+      this.#held = Buffer.concat(parts);
+    }
+    const taken = this.#held.subarray(0, count);
+    this.#held = this.#held.subarray(taken.length);
+    return taken;
+  }
+}
+
+/** Cuts a stream into messages up to its end mark. */
+export async function* messagesOf(
+  queue: ByteQueue,
+  name: string,
+  hasFooter: boolean,
+): AsyncGenerator<Message> {
+  for (let number = 1; ; number++) {
+    const cutOff = () => badInput({ file: name }, `the Arrow data is cut off in message ${number}`);
+    let prefix = await queue.take(4);
+    if (prefix.length === 0 && !hasFooter) return;
+    if (prefix.length < 4) throw cutOff();
+    let metadataBytes = Buffer.from(prefix).readInt32LE();
+    if (metadataBytes === -1) {
+      const size = await queue.take(4);
+      if (size.length < 4) throw cutOff();
+      prefix = Buffer.concat([prefix, size]);
+      metadataBytes = Buffer.from(size).readInt32LE();
+    }
+    if (metadataBytes === 0) return;
+    if (metadataBytes < 16 || metadataBytes > MAX_MESSAGE_BYTES) {
+      throw badInput({ file: name }, `broken Arrow data: message ${number} claims ${metadataBytes} bytes`);
+    }
+    const metadata = await queue.take(metadataBytes);
+    if (metadata.length < metadataBytes) throw cutOff();
+    const { kind, bodyBytes } = headerOf(metadata);
+    if (bodyBytes < 0 || bodyBytes > MAX_MESSAGE_BYTES) {
+      throw badInput({ file: name }, `broken Arrow data: message ${number} claims ${bodyBytes} bytes`);
+    }
+    const body = await queue.take(bodyBytes);
+    if (body.length < bodyBytes) throw cutOff();
+    yield {
+      kind,
+      bytes: Buffer.concat([prefix, metadata, body]),
+      metadataBytes: prefix.length + metadataBytes,
+    };
+  }
+}
+
+/** Kind and body length of a message: fields 1 and 3 of its flatbuffer table. */
+function headerOf(metadata: Uint8Array): { kind: number; bodyBytes: number } {
+  const view = new DataView(metadata.buffer, metadata.byteOffset, metadata.byteLength);
+  const table = view.getUint32(0, true);
+  const vtable = table - view.getInt32(table, true);
+  const sizeBytes = view.getUint16(vtable, true);
+  const placeOf = (field: number): number => {
+    const slot = 4 + 2 * field;
+    return slot < sizeBytes ? view.getUint16(vtable + slot, true) : 0;
+  };
+  const kindAt = placeOf(1);
+  const bodyAt = placeOf(3);
+  return {
+    kind: kindAt === 0 ? 0 : view.getUint8(table + kindAt),
+    bodyBytes: bodyAt === 0 ? 0 : Number(view.getBigInt64(table + bodyAt, true)),
+  };
+}
+
+/** Bytes in memory as a stream. */
+export async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}

@@ -1,0 +1,118 @@
+// CSV and TSV as tables, for the conversions that the text converter does not do: other formats on one side, columns
+// kept or dropped. Every value is text.
+
+import { CsvSplitter } from '../../../wire/bulk/splitters.js';
+import { BulkInputError } from '../../../wire/job.js';
+import { badInput } from '../../exit-codes.js';
+import type { Input } from '../disk/input.js';
+import type { Output } from '../disk/output.js';
+import { ragged, readHeader, refuseNoText } from './csv-header.js';
+import { eachRow, fieldsOf } from './csv-rows.js';
+import type { SinkColumns } from './ndjson.js';
+import { BATCH_ROWS, type TableRows, type TableSink, type TableSource, textOf } from './table.js';
+
+const QUOTE = 34;
+
+export async function openCsv(input: Input, delimiter: ',' | '\t'): Promise<TableSource> {
+  const code = delimiter.charCodeAt(0);
+  const chunks = input.chunks()[Symbol.asyncIterator]();
+  const { names, rest } = await readHeader(input, chunks, code);
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  if (twice !== undefined) throw badInput({ file: input.name, column: twice }, 'the header names it twice');
+  return {
+    columns: names.map((name) => ({ name, kind: 'text' })),
+    rowCount: null,
+    async *batches() {
+      let values: string[][] = names.map(() => []);
+      let rows = 0;
+      for await (const block of blocks(input, chunks, rest, code, () => rows + 1)) {
+        refuseNoText(block, input.name, code, names, () => rows + 1);
+        for (const fields of rowsOf(block, delimiter)) {
+          rows++;
+          if (fields.length !== names.length) throw ragged(input.name, rows, fields.length, names);
+          for (let c = 0; c < fields.length; c++) values[c]?.push(fields[c] as string);
+          if (rows % BATCH_ROWS !== 0) continue;
+          yield { rowCount: BATCH_ROWS, values };
+          values = names.map(() => []);
+        }
+      }
+      if (rows % BATCH_ROWS > 0) yield { rowCount: rows % BATCH_ROWS, values };
+    },
+  };
+}
+
+/** Blocks of whole rows. */
+async function* blocks(
+  input: Input,
+  chunks: AsyncIterator<Uint8Array>,
+  rest: Uint8Array,
+  delimiter: number,
+  nextRow: () => number,
+): AsyncGenerator<Uint8Array> {
+  const splitter = new CsvSplitter(delimiter);
+  try {
+    yield* splitter.push(rest);
+    for (;;) {
+      const next = await chunks.next();
+      if (next.done === true) break;
+      yield* splitter.push(next.value);
+    }
+    yield* splitter.end();
+  } catch (error) {
+    if (error instanceof BulkInputError) throw badInput({ file: input.name, row: nextRow() }, error.message);
+    throw error;
+  }
+}
+
+function* rowsOf(block: Uint8Array, delimiter: string): Generator<string[]> {
+  if (!block.includes(QUOTE)) {
+    for (const line of Buffer.from(block.buffer, block.byteOffset, block.length).toString().split('\n')) {
+      const text = line.endsWith('\r') ? line.slice(0, -1) : line;
+      if (text !== '') yield text.split(delimiter);
+    }
+    return;
+  }
+  const rows: string[][] = [];
+  eachRow(block, delimiter.charCodeAt(0), (start, end) => {
+    rows.push(fieldsOf(block, start, end, delimiter.charCodeAt(0)));
+  });
+  yield* rows;
+}
+
+const NEEDS_QUOTES = /[",\t\r\n]/;
+
+/** A field as CSV or TSV writes it. */
+export function csvQuoted(text: string): string {
+  return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** @param isContinued whether the header was written by an earlier run */
+export function csvSink(
+  output: Output,
+  columns: SinkColumns,
+  delimiter: ',' | '\t',
+  isContinued: boolean,
+): TableSink {
+  const all = [...columns.kept, ...columns.added];
+  let header: string | null = isContinued
+    ? null
+    : `${all.map(({ name }) => csvQuoted(name)).join(delimiter)}\n`;
+  const flushHeader = (): string => {
+    const text = header ?? '';
+    header = null;
+    return text;
+  };
+  return {
+    async write({ rowCount, values }: TableRows) {
+      const lines = [flushHeader()];
+      for (let row = 0; row < rowCount; row++) {
+        lines.push(all.map((column, c) => csvQuoted(textOf(column, values[c]?.[row]))).join(delimiter), '\n');
+      }
+      await output.write(Buffer.from(lines.join('')));
+    },
+    async close() {
+      const text = flushHeader();
+      if (text !== '') await output.write(Buffer.from(text));
+    },
+  };
+}

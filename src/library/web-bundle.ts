@@ -1,0 +1,26 @@
+// hexcodes/web: the library for browsers as one file that holds kernel, index and reach. Nothing is fetched, so it works
+// from any place: a CDN, a worker, a page opened from a disk.
+
+import { Kernel } from '../kernel/kernel.js';
+import { Hexcodes as Anywhere } from './hexcodes.js';
+import { INDEX, KERNEL, REACH } from './web-data.js';
+
+export * from './hexcodes.js';
+
+export class Hexcodes extends Anywhere {
+  /**
+   * The library with the boundaries that ship with this package, compiled without blocking the page.
+   * @throws HexcodesError BAD_DATA if this file is damaged
+   */
+  static async load(): Promise<Hexcodes> {
+    const kernel = await Kernel.compile(bytesOf(KERNEL));
+    return Hexcodes.from({ kernel, index: bytesOf(INDEX), reach: bytesOf(REACH) });
+  }
+}
+
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
+}

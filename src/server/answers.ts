@@ -1,0 +1,92 @@
+// The bodies every endpoint shares: the words of `status`, and errors. Spec/api.md, "Gaps decided".
+import type { ParameterFault } from '../wire/params/parameters.js';
+
+export type StatusWord =
+  | 'OK'
+  | 'INVALID_HEXCODES'
+  | 'INVALID_REQUEST'
+  | 'NOT_FOUND'
+  | 'REQUEST_DENIED'
+  | 'OVER_QUERY_LIMIT'
+  | 'UNAVAILABLE'
+  | 'INTERNAL_ERROR';
+
+/** The word that goes with an HTTP status of an error. */
+export function wordOf(httpStatus: number): StatusWord {
+  switch (httpStatus) {
+    case 401:
+    case 403:
+      return 'REQUEST_DENIED';
+    case 404:
+      return 'NOT_FOUND';
+    case 429:
+      return 'OVER_QUERY_LIMIT';
+    case 500:
+      return 'INTERNAL_ERROR';
+    case 503:
+      return 'UNAVAILABLE';
+    default:
+      return 'INVALID_REQUEST';
+  }
+}
+
+export const JSON_TYPE = 'application/json';
+
+/** What an error body of encode says of the request: numbers as understood, NaN and -1 where not. */
+export interface UnderstoodInput {
+  readonly latDeg: number;
+  readonly lngDeg: number;
+  readonly resolution: number;
+}
+
+const NOT_READ: UnderstoodInput = { latDeg: Number.NaN, lngDeg: Number.NaN, resolution: -1 };
+
+export function errorBody(
+  word: StatusWord,
+  message: string,
+  requestId: string,
+  faults?: readonly ParameterFault[],
+): string {
+  const details = faults === undefined ? '' : `,"details":${JSON.stringify(faults)}`;
+  return `{"status":"${word}","message":${JSON.stringify(message)},"request_id":"${requestId}"${details}}`;
+}
+
+/** An error of encode: the fields of its result come first, null where nothing is known. */
+export function encodeErrorBody(
+  word: StatusWord,
+  message: string,
+  requestId: string,
+  faults?: readonly ParameterFault[],
+  input: UnderstoodInput = NOT_READ,
+): string {
+  const lat = Number.isNaN(input.latDeg) ? 'null' : String(input.latDeg);
+  const lng = Number.isNaN(input.lngDeg) ? 'null' : String(input.lngDeg);
+  const resolution = input.resolution < 0 ? 'null' : String(input.resolution);
+  const fields = `{"hexcodes":null,"lat":${lat},"lng":${lng},"resolution":${resolution},"admin_code":null,`;
+  return fields + errorBody(word, message, requestId, faults).slice(1);
+}
+
+/** One sentence for all faults. */
+export function faultsMessage(faults: readonly ParameterFault[]): string {
+  return faults.map(({ parameter, message }) => `${parameter} ${message}`).join('; ');
+}
+
+/** Whether a JSON answer is acceptable by an Accept header ('' if absent). */
+export function acceptsJson(accept: string): boolean {
+  return acceptsType(accept, 'application', 'json');
+}
+
+/** Whether a media type is acceptable: the most specific range that matches decides, q=0 refuses. */
+export function acceptsType(accept: string, type: string, subtype: string): boolean {
+  if (accept === '' || accept === '*/*') return true;
+  let best = -1;
+  let accepted = false;
+  for (const part of accept.toLowerCase().split(',')) {
+    const [range = '', ...parameters] = part.split(';').map((p) => p.trim());
+    const rank = [`*/*`, `${type}/*`, `${type}/${subtype}`].indexOf(range);
+    if (rank <= best) continue;
+    best = rank;
+    accepted = !parameters.some((p) => /^q=0(\.0*)?$/.test(p));
+  }
+  return accepted;
+}

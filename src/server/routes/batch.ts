@@ -1,0 +1,93 @@
+// The batch endpoints: many points or codes in one JSON body, answered in one.
+
+import type { Kernel } from '../../kernel/kernel.js';
+import { type Pool, PoolFullError, PoolLostError } from '../../pool/pool.js';
+import type { Operation } from '../../wire/job.js';
+import {
+  type Batch,
+  BrokenBatchError,
+  batchBody,
+  convertBatch,
+  MAX_BATCH_BYTES,
+  MAX_BATCH_ITEMS,
+  openBatch,
+} from '../../wire/rows/batch.js';
+import { acceptsJson, JSON_TYPE } from '../answers.js';
+import { INLINE_JSON_BYTES } from '../offload.js';
+import { fail, failTooLarge, type Router } from '../router.js';
+import type { Exchange } from '../transport/exchange.js';
+
+export const ENCODE_BATCH_PATH = '/v1/hexcodes/encode/batch';
+export const DECODE_BATCH_PATH = '/v1/hexcodes/decode/batch';
+
+/** For an answer that waits for its turn in the pool. */
+const POOL_DEADLINE_MS = 30_000;
+
+export function addBatch(router: Router, kernel: Kernel, pool: Pool): void {
+  const handle = (operation: Operation) => (x: Exchange) => {
+    if (!acceptsJson(x.accept)) {
+      fail(x, 406, 'the answer is application/json, which the Accept header refuses');
+      return;
+    }
+    if (!isJsonType(x.contentType)) {
+      fail(x, 415, 'the body must be application/json, in UTF-8');
+      return;
+    }
+    if (x.bodySizeBytes === 0) {
+      fail(x, 400, 'body is required', { faults: [{ parameter: 'body', message: 'is required' }] });
+      return;
+    }
+    x.readBody(
+      MAX_BATCH_BYTES,
+      () => failTooLarge(x, MAX_BATCH_BYTES),
+      (body) => answerBatch(x, kernel, pool, operation, body),
+    );
+  };
+  for (const [operation, path] of [
+    ['encode', ENCODE_BATCH_PATH],
+    ['decode', DECODE_BATCH_PATH],
+  ] as const) {
+    router.add({ path, methods: ['POST'], access: 'key', handle: handle(operation) });
+  }
+}
+
+function answerBatch(x: Exchange, kernel: Kernel, pool: Pool, operation: Operation, body: Uint8Array): void {
+  try {
+    const batch: Batch = openBatch(operation, body);
+    if (batch.items.count > MAX_BATCH_ITEMS) {
+      fail(x, 413, `a batch has at most ${MAX_BATCH_ITEMS} items, not ${batch.items.count}`);
+      return;
+    }
+    if (body.length <= INLINE_JSON_BYTES) x.send(200, JSON_TYPE, batchBody(convertBatch(kernel, batch)));
+    else answerByPool(x, pool, operation, body);
+  } catch (error) {
+    if (!(error instanceof BrokenBatchError)) throw error;
+    fail(x, 400, error.message, { faults: error.faults });
+  }
+}
+
+function answerByPool(x: Exchange, pool: Pool, operation: Operation, body: Uint8Array): void {
+  x.deadline(POOL_DEADLINE_MS);
+  pool.answerBatch(operation, body).then(
+    (answer) => x.send(200, JSON_TYPE, answer),
+    (error: unknown) => {
+      if (error instanceof BrokenBatchError) fail(x, 400, error.message, { faults: error.faults });
+      else if (error instanceof PoolFullError || error instanceof PoolLostError) {
+        fail(x, 503, 'the service is overloaded', { headerLines: '\r\nRetry-After: 1' });
+      } else {
+        x.guard(() => {
+          throw error;
+        });
+      }
+    },
+  );
+}
+
+/** application/json, in UTF-8 if it names a charset. Absent is taken for it. */
+function isJsonType(contentType: string): boolean {
+  if (contentType === '') return true;
+  const [type = '', ...parameters] = contentType.toLowerCase().split(';');
+  const charsets = parameters.map((p) => /^\s*charset\s*=\s*"?([^"\s]*)/.exec(p)?.[1]);
+  const isUtf8 = charsets.every((c) => c === undefined || c === 'utf-8' || c === 'utf8' || c === 'us-ascii');
+  return type.trim() === 'application/json' && isUtf8;
+}

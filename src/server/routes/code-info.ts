@@ -1,0 +1,97 @@
+// GET /v1/hexcodes/{code} and /v1/hexcodes/{code}/suggestions: what one code says, and what a mistyped one was meant
+// to be. Cold: geometry of h3-js, made in the handler's tick.
+import { ADMIN_UNITS } from '../../admin-units.js';
+import { neighbors, parent } from '../../geometry/family.js';
+import { cellFeature } from '../../geometry/geojson.js';
+import { area, edge } from '../../geometry/shape.js';
+import { suggest } from '../../geometry/suggest.js';
+import type { Hexcodes } from '../../library/hexcodes.js';
+import { decodeEscapes, readQuery } from '../../wire/params/query.js';
+import { acceptsJson, errorBody, faultsMessage, JSON_TYPE } from '../answers.js';
+import { fail, type Router } from '../router.js';
+import type { Exchange } from '../transport/exchange.js';
+
+export const CODE_PATH = '/v1/hexcodes/:code';
+export const SUGGESTIONS_PATH = '/v1/hexcodes/:code/suggestions';
+
+const SUGGESTIONS = 10;
+const NUMBER = '-?(?:\\d+(?:\\.\\d*)?|\\.\\d+)(?:[eE][+-]?\\d+)?';
+const NEAR = new RegExp(`^(${NUMBER}),(${NUMBER})$`);
+
+export function addCodeInfo(router: Router, hexcodes: Hexcodes): void {
+  router.add({
+    path: CODE_PATH,
+    methods: ['GET'],
+    access: 'key',
+    handle: (x) => answer(x, (text) => info(x, hexcodes, text)),
+  });
+  router.add({
+    path: SUGGESTIONS_PATH,
+    methods: ['GET'],
+    access: 'key',
+    handle: (x) => answer(x, (text) => suggestions(x, hexcodes, text)),
+  });
+}
+
+/** Runs the handler with the code of the path; broken escapes make no code. */
+function answer(x: Exchange, handle: (text: string) => void): void {
+  if (!acceptsJson(x.accept)) {
+    fail(x, 406, 'the answer is application/json, which the Accept header refuses');
+    return;
+  }
+  // In a path + is itself: the reader of queries would take it for a space.
+  const text = decodeEscapes(x.parameter(0).replaceAll('+', '%2B'));
+  if (text === undefined) fail(x, 400, 'the code in the path is not valid percent-encoded UTF-8');
+  else handle(text);
+}
+
+function info(x: Exchange, hexcodes: Hexcodes, text: string): void {
+  const read = hexcodes.read(text);
+  if (read === null) {
+    const message = `${JSON.stringify(text)} is not a hexcode; ${x.path}/suggestions tells what it may have been`;
+    x.send(404, JSON_TYPE, errorBody('INVALID_HEXCODES', message, x.requestId));
+    return;
+  }
+  const { hexcodes: code, resolution, admin_code, lat, lng, cell } = read;
+  const { geometry, properties } = cellFeature(hexcodes, code);
+  x.send(
+    200,
+    JSON_TYPE,
+    Buffer.from(
+      JSON.stringify({
+        status: 'OK',
+        hexcodes: code,
+        resolution,
+        admin_code,
+        province: ADMIN_UNITS.find((unit) => unit.code === admin_code)?.name,
+        h3_cell: cell.toString(16),
+        lat,
+        lng,
+        area_m2: area(hexcodes, code),
+        edge_m: edge(hexcodes, code),
+        boundary: { type: 'Feature', geometry, properties },
+        parent: resolution === 0 ? null : parent(hexcodes, code),
+        neighbors: neighbors(hexcodes, code),
+      }),
+    ),
+  );
+}
+
+function suggestions(x: Exchange, hexcodes: Hexcodes, text: string): void {
+  const { near } = readQuery(x.rawQuery, ['near']);
+  const match = near.text === undefined ? null : NEAR.exec(near.text);
+  const latDeg = Number(match?.[1]);
+  const lngDeg = Number(match?.[2]);
+  const isPosition = match !== null && Math.abs(latDeg) <= 90 && Math.abs(lngDeg) <= 180;
+  if (near.fault !== undefined || (near.text !== undefined && !isPosition)) {
+    const fault = { parameter: 'near', message: near.fault ?? 'must be lat,lng in degrees' };
+    fail(x, 400, faultsMessage([fault]), { faults: [fault] });
+    return;
+  }
+  const found = suggest(hexcodes, text, {
+    limit: SUGGESTIONS,
+    ...(isPosition ? { near: [latDeg, lngDeg] as const } : {}),
+  });
+  const body = JSON.stringify({ status: 'OK', hexcodes: text, suggestions: found });
+  x.send(200, JSON_TYPE, Buffer.from(body));
+}

@@ -1,0 +1,76 @@
+// What the service says of itself and its map: /v1/meta, table 2.4 and the borders of its provinces.
+import { ADMIN_UNITS, type AdminUnit } from '../../admin-units.js';
+import type { IndexMeta } from '../../kernel/index-file.js';
+import { VERSION } from '../../version.js';
+import { acceptsJson, JSON_TYPE } from '../answers.js';
+import { fail, type Router } from '../router.js';
+import type { Exchange } from '../transport/exchange.js';
+
+/** The boundary data in use. */
+export interface BoundaryData {
+  readonly meta: IndexMeta;
+  readonly sha256: string;
+  /** What a province covers, as a GeoJSON geometry, by its place in table 2.4. */
+  geometryOf(admin: number): unknown;
+}
+
+const CODE_FORMAT = 1;
+
+export function addAbout(router: Router, data: BoundaryData): void {
+  const { meta, sha256 } = data;
+  const metaBody = JSON.stringify({
+    status: 'OK',
+    service: { name: 'hexcodes', version: VERSION },
+    code_format: CODE_FORMAT,
+    boundary_data: {
+      source: meta.source.name,
+      date: meta.source.date,
+      licence: meta.licence,
+      notice: meta.notice,
+      sha256,
+    },
+  });
+  const tableBody = JSON.stringify({ status: 'OK', admin_units: ADMIN_UNITS.map(rowOf) });
+  const unitBodies = new Map<string, string>();
+
+  const addJson = (path: string, bodyOf: (x: Exchange) => string | undefined, missing: string): void => {
+    router.add({
+      path,
+      methods: ['GET'],
+      access: 'key',
+      handle: (x) => {
+        if (!acceptsJson(x.accept)) {
+          fail(x, 406, 'the answer is application/json, which the Accept header refuses');
+          return;
+        }
+        const body = bodyOf(x);
+        if (body === undefined) fail(x, 404, missing);
+        else x.send(200, JSON_TYPE, Buffer.from(body));
+      },
+    });
+  };
+
+  addJson('/v1/meta', () => metaBody, '');
+  addJson('/v1/admin-units', () => tableBody, '');
+  addJson(
+    '/v1/admin-units/:code',
+    (x) => {
+      const code = x.parameter(0);
+      const admin = ADMIN_UNITS.findIndex((unit) => unit.code === code);
+      if (admin === -1) return undefined;
+      let body = unitBodies.get(code);
+      if (body === undefined) {
+        const unit = ADMIN_UNITS[admin] as AdminUnit;
+        const boundary = { type: 'Feature', properties: rowOf(unit), geometry: data.geometryOf(admin) };
+        body = JSON.stringify({ status: 'OK', ...rowOf(unit), boundary, notice: meta.notice });
+        unitBodies.set(code, body);
+      }
+      return body;
+    },
+    'there is no province or city of this code',
+  );
+}
+
+function rowOf({ code, name, mergedUnits }: AdminUnit): object {
+  return { admin_code: code, name, merged_units: mergedUnits };
+}

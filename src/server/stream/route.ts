@@ -1,0 +1,174 @@
+// GET /v1/hexcodes/stream: lets connections in or answers them in ordinary HTTP, keeps all open sessions, and gives
+// each its clock: one sweep ends what is idle, does not get on, or whose key is no longer good.
+import type { Kernel } from '../../kernel/kernel.js';
+import type { KeyRing } from '../../keys/key-ring.js';
+import type { Pool } from '../../pool/pool.js';
+import { MAX_FRAME_BYTES } from '../../wire/frames/answer-frame.js';
+import { fail, type Router } from '../router.js';
+import type { Adapter } from '../transport/adapter.js';
+import type { Exchange } from '../transport/exchange.js';
+import { BinaryFrames } from './binary-answerer.js';
+import { JsonFrames } from './json-answerer.js';
+import { type FrameAnswerer, STREAM_TIMES, StreamSession, type StreamTimes } from './session.js';
+
+export const STREAM_PATH = '/v1/hexcodes/stream';
+
+/** In the order of preference when both are offered at the same place: the client's order decides. */
+const SUBPROTOCOLS = ['hexcodes.v1.binary', 'hexcodes.v1.json'] as const;
+type Subprotocol = (typeof SUBPROTOCOLS)[number];
+
+/** Above the documented limit, so that a frame beyond it gets its 1009 and not a bare end. */
+const MAX_PAYLOAD_BYTES = 4 * MAX_FRAME_BYTES;
+/** A socket pushes back long before; an answer that would not fit below this is a fault of ours. */
+const MAX_BACKPRESSURE_BYTES = 64 * 1024 * 1024;
+/** The transport's own limit, above ours: what is left hanging after a goodbye goes then. */
+const TRANSPORT_IDLE_SECONDS = 960;
+const RETRY_AFTER = '\r\nRetry-After: 1';
+/** Sixteen bytes in base64. */
+const HANDSHAKE_KEY = /^[A-Za-z0-9+/]{22}==$/;
+const BAD_HANDSHAKE_KEY = 'the header Sec-WebSocket-Key must be sixteen bytes in base64';
+const UPGRADE_WANTED = '\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13';
+
+export interface StreamTuning extends StreamTimes {
+  readonly sweepMs: number;
+}
+
+interface Connection {
+  readonly keyId: string;
+  readonly subprotocol: Subprotocol;
+  session: StreamSession | undefined;
+}
+
+export class Streams {
+  readonly #connections = new Set<Connection>();
+  readonly #router: Router;
+  readonly #ring: KeyRing;
+  readonly #pool: Pool;
+  readonly #answerers: Readonly<Record<Subprotocol, FrameAnswerer>>;
+  readonly #tuning: StreamTuning;
+  readonly #timer: NodeJS.Timeout;
+  #stopping = false;
+  #stopped: (() => void) | undefined;
+
+  constructor(router: Router, kernel: Kernel, pool: Pool, ring: KeyRing, tuning: Partial<StreamTuning> = {}) {
+    this.#router = router;
+    this.#ring = ring;
+    this.#pool = pool;
+    this.#tuning = { ...STREAM_TIMES, sweepMs: 1000, ...tuning };
+    this.#answerers = {
+      'hexcodes.v1.binary': new BinaryFrames(kernel, pool),
+      'hexcodes.v1.json': new JsonFrames(kernel, pool),
+    };
+    this.#timer = setInterval(() => this.#sweep(), this.#tuning.sweepMs);
+    this.#timer.unref();
+  }
+
+  /** Adds the route. */
+  open(adapter: Adapter): void {
+    adapter.websocket<Connection>(STREAM_PATH, {
+      maxPayloadBytes: MAX_PAYLOAD_BYTES,
+      maxBackpressureBytes: MAX_BACKPRESSURE_BYTES,
+      idleTimeoutSeconds: TRANSPORT_IDLE_SECONDS,
+      upgrade: (x) => this.#upgrade(x),
+      open: (ws) => {
+        const connection = ws.getUserData();
+        this.#connections.add(connection);
+        connection.session = new StreamSession(
+          ws,
+          this.#answerers[connection.subprotocol],
+          performance.now(),
+          () => this.#forget(connection),
+        );
+      },
+      message: (ws, message, isBinary) =>
+        ws.getUserData().session?.take(message, isBinary, performance.now()),
+      drain: (ws) => ws.getUserData().session?.drained(performance.now()),
+      close: (ws) => ws.getUserData().session?.gone(),
+    });
+    this.#router.add({
+      path: STREAM_PATH,
+      methods: ['GET'],
+      access: 'key',
+      handle: refusePlain,
+    });
+  }
+
+  get size(): number {
+    return this.#connections.size;
+  }
+
+  /** Lets nobody in any more, answers what was accepted and says goodbye; resolves when all are gone. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    for (const connection of [...this.#connections]) connection.session?.stop();
+    if (this.#connections.size > 0) await new Promise<void>((resolve) => (this.#stopped = resolve));
+    clearInterval(this.#timer);
+  }
+
+  #upgrade(x: Exchange): void {
+    const key = this.#router.authorize(x);
+    if (key === undefined) return;
+    const upgrade = x.header('upgrade').toLowerCase();
+    const isAsked = /(^|,)\s*upgrade\s*(,|$)/i.test(x.header('connection'));
+    if (upgrade !== 'websocket' || !isAsked || x.header('sec-websocket-version').trim() !== '13') {
+      fail(x, 426, 'the handshake must ask for WebSocket version 13', { headerLines: UPGRADE_WANTED });
+      return;
+    }
+    if (!hasHandshakeKey(x)) {
+      fail(x, 400, BAD_HANDSHAKE_KEY);
+      return;
+    }
+    const offers = x
+      .headerValues('sec-websocket-protocol')
+      .flatMap((value) => value.split(','))
+      .map((offer) => offer.trim());
+    const subprotocol = offers.find(isSubprotocol);
+    if (offers.length > 0 && subprotocol === undefined) {
+      fail(x, 400, `none of the subprotocols offered is known; there are ${SUBPROTOCOLS.join(' and ')}`);
+      return;
+    }
+    if (this.#stopping || !this.#pool.hasRoom) {
+      const message = this.#stopping ? 'the service is restarting' : 'the service is overloaded';
+      fail(x, 503, message, { headerLines: RETRY_AFTER, close: this.#stopping });
+      return;
+    }
+    const connection: Connection = {
+      keyId: key.id,
+      subprotocol: subprotocol ?? 'hexcodes.v1.json',
+      session: undefined,
+    };
+    x.acceptUpgrade(connection, subprotocol ?? '');
+  }
+
+  #sweep(): void {
+    const nowMs = performance.now();
+    for (const connection of [...this.#connections]) {
+      if (!this.#ring.isActive(connection.keyId))
+        connection.session?.close(4001, 'the key is no longer valid');
+      else connection.session?.sweep(nowMs, this.#tuning);
+    }
+  }
+
+  #forget(connection: Connection): void {
+    this.#connections.delete(connection);
+    if (this.#stopping && this.#connections.size === 0) this.#stopped?.();
+  }
+}
+
+/** The binary hands us as a plain request what asks for the upgrade with a key of another length. */
+function refusePlain(x: Exchange): void {
+  const isUpgrade = x.header('upgrade').toLowerCase() === 'websocket';
+  if (isUpgrade && x.header('sec-websocket-version').trim() === '13' && !hasHandshakeKey(x)) {
+    fail(x, 400, BAD_HANDSHAKE_KEY);
+  } else {
+    fail(x, 426, 'this is a WebSocket endpoint', { headerLines: UPGRADE_WANTED });
+  }
+}
+
+function hasHandshakeKey(x: Exchange): boolean {
+  return HANDSHAKE_KEY.test(x.header('sec-websocket-key').trim());
+}
+
+function isSubprotocol(offer: string): offer is Subprotocol {
+  return (SUBPROTOCOLS as readonly string[]).includes(offer);
+}

@@ -1,0 +1,88 @@
+// The header row of a CSV body: where the columns are that we read, and the header of the answer.
+
+import { BulkInputError, type BulkRequest, type CsvShape } from '../job.js';
+import { csvFields } from '../rows/host-rows.js';
+
+const LAT_NAMES = ['lat', 'latitude'];
+const LNG_NAMES = ['lng', 'lon', 'longitude'];
+const BOM = '\ufeff';
+
+export interface CsvOpening {
+  readonly shape: CsvShape;
+  /** The header of a CSV answer, with its line end. */
+  readonly head: Uint8Array;
+}
+
+/**
+ * Reads a header row.
+ * @param header its bytes with its line end, if it has one, and with a byte order mark, if there is one
+ * @throws BulkInputError that names the column that is missing, there twice, or the same as one of ours
+ */
+export function openCsv(header: Uint8Array, request: BulkRequest): CsvOpening {
+  const delimiter = request.delimiter ?? ',';
+  if (header.includes(0)) throw new BulkInputError('The header row holds a NUL: the text must be UTF-8');
+  const lineEnd = header.at(-2) === 13 && header.at(-1) === 10 ? '\r\n' : '\n';
+  const bareSize = header.length - (header.at(-1) === 10 ? lineEnd.length : 0);
+  const bare = header.subarray(0, bareSize);
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bare);
+  const names = csvFields(text.startsWith(BOM) ? text.slice(1) : text, delimiter.charCodeAt(0));
+  if (names === undefined) throw new BulkInputError('The header row has a quote that is not closed');
+
+  const column = (wanted: readonly string[], isNeeded: boolean): number => {
+    const found = names.flatMap((name, i) => (wanted.includes(name.trim().toLowerCase()) ? [i] : []));
+    if (found.length > 1) {
+      const twice = found.map((i) => JSON.stringify(names[i])).join(', ');
+      throw new BulkInputError(`More than one column could be ${wanted[0]}: ${twice}`);
+    }
+    if (found.length === 0 && isNeeded) {
+      const there = names.map((name) => JSON.stringify(name)).join(', ');
+      throw new BulkInputError(`There is no column ${wanted.join(' or ')}; the header row has ${there}`);
+    }
+    return found[0] ?? -1;
+  };
+  const isEncode = request.operation === 'encode';
+  const shape: CsvShape = {
+    columns: names.length,
+    lat: isEncode ? column(LAT_NAMES, true) : -1,
+    lng: isEncode ? column(LNG_NAMES, true) : -1,
+    resolution: isEncode ? column(['resolution'], false) : -1,
+    hexcodes: isEncode ? -1 : column(['hexcodes'], true),
+    lineEnd,
+  };
+  const added = addedColumns(request, shape.resolution >= 0);
+  const clash = added.filter((name) => names.includes(name));
+  if (clash.length > 0 && request.output === 'csv') {
+    const columns = clash.map((name) => JSON.stringify(name)).join(', ');
+    throw new BulkInputError(
+      `The input has columns that the answer adds: ${columns}. A prefix renames those of the answer`,
+    );
+  }
+  const rest = new TextEncoder().encode(
+    added.map((name) => delimiter + quoted(name, delimiter)).join('') + lineEnd,
+  );
+  const head = new Uint8Array(bare.length + rest.length);
+  head.set(bare);
+  head.set(rest, bare.length);
+  return { shape, head };
+}
+
+/** The header of a CSV answer to input that has none. */
+export function headWithoutInput(request: BulkRequest): Uint8Array {
+  const delimiter = request.delimiter ?? ',';
+  const echoed = request.operation === 'encode' ? ['lat', 'lng'] : ['hexcodes'];
+  const id = request.input === 'ndjson' ? ['id'] : [];
+  const names = [...id, ...echoed, ...addedColumns(request, false)];
+  return new TextEncoder().encode(`${names.map((name) => quoted(name, delimiter)).join(delimiter)}\n`);
+}
+
+function addedColumns(request: BulkRequest, hasOwnResolution: boolean): string[] {
+  const names =
+    request.operation === 'encode'
+      ? ['hexcodes', ...(hasOwnResolution ? [] : ['resolution']), 'admin_code', 'status']
+      : ['lat', 'lng', 'resolution', 'status'];
+  return names.map((name) => request.prefix + name);
+}
+
+function quoted(name: string, delimiter: string): string {
+  return name.includes(delimiter) || /["\r\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name;
+}

@@ -1,0 +1,163 @@
+// Binary frames of the bulk stream, seen from the server: reads a request frame and writes its answer (layout in
+// streaming.md; the client's half is client/frames.ts). A frame that cannot be understood is answered too.
+import { type Kernel, RECORD_BYTES } from '../../kernel/kernel.js';
+import { copyBytes } from '../bytes/copy-bytes.js';
+
+export const FRAME_HEADER_BYTES = 16;
+export const MAX_FRAME_POINTS = 65_536;
+export const MAX_FRAME_BYTES = FRAME_HEADER_BYTES + MAX_FRAME_POINTS * RECORD_BYTES;
+
+export const FRAME_OK = 0;
+export const FRAME_BAD = 1;
+export const FRAME_OVER_LIMIT = 2;
+export const FRAME_OVERLOADED = 3;
+
+const VERSION = 1;
+const ENCODE = 1;
+const DECODE = 2;
+const TEXT = 0;
+const CELLS = 1;
+const PAIR_BYTES = 16;
+/** u64 cell, u8 admin, u8 status. */
+const CELL_BYTES = 10;
+/** f64 lat, f64 lng, u8 resolution, u8 status. */
+const POSITION_BYTES = 18;
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Bytes of the whole request frame that starts at `offset`, by its operation and count; undefined if unreadable. */
+export function requestFrameBytes(bytes: Uint8Array, offset = 0): number | undefined {
+  const count = frameCount(bytes, offset);
+  if (bytes[offset] !== VERSION || count > MAX_FRAME_POINTS) return undefined;
+  if (bytes[offset + 1] === ENCODE) return FRAME_HEADER_BYTES + count * PAIR_BYTES;
+  if (bytes[offset + 1] === DECODE) return FRAME_HEADER_BYTES + count * RECORD_BYTES;
+  return undefined;
+}
+
+/** Points that a frame's header announces; 0 where there is no header. */
+export function frameCount(frame: Uint8Array, offset = 0): number {
+  return frame.length - offset < FRAME_HEADER_BYTES ? 0 : readU32(frame, offset + 8);
+}
+
+function isWellFormed(frame: Uint8Array): boolean {
+  if (requestFrameBytes(frame) !== frame.length || readU32(frame, 12) !== 0) return false;
+  return frame[1] === ENCODE ? frame[2]! <= 15 && frame[3]! <= CELLS : frame[2] === 0 && frame[3] === 0;
+}
+
+/** Bytes of the answer to one request frame. */
+export function answerFrameBytes(frame: Uint8Array): number {
+  return isWellFormed(frame) ? wellFormedAnswerBytes(frame) : FRAME_HEADER_BYTES;
+}
+
+function wellFormedAnswerBytes(frame: Uint8Array): number {
+  const recordBytes = frame[1] === DECODE ? POSITION_BYTES : frame[3] === CELLS ? CELL_BYTES : RECORD_BYTES;
+  return FRAME_HEADER_BYTES + frameCount(frame) * recordBytes;
+}
+
+/**
+ * The answer of one request frame.
+ * @param room where to write it; what does not fit there is allocated. In the kernel's own `textOut` nothing is moved
+ * @returns the answer, a view of `room` or of a buffer of its own
+ */
+export function answerFrame(kernel: Kernel, frame: Uint8Array, room?: Bytes): Bytes {
+  if (!isWellFormed(frame)) return refusedFrame(frame, FRAME_BAD);
+  const count = frameCount(frame);
+  const sizeBytes = wellFormedAnswerBytes(frame);
+  const answer =
+    room !== undefined && room.length >= sizeBytes ? room.subarray(0, sizeBytes) : new Uint8Array(sizeBytes);
+  answer.set(frame.subarray(0, FRAME_HEADER_BYTES));
+  answer[2] = FRAME_OK;
+  const failed =
+    frame[1] === DECODE
+      ? decodeInto(kernel, frame, count, answer)
+      : frame[3] === TEXT
+        ? encodeInto(kernel, frame, count, answer)
+        : encodeCellsInto(kernel, frame, count, answer);
+  writeU32(answer, 12, failed);
+  return answer;
+}
+
+/** An answer without records that says why: same operation, output and seq; seq 0 where the frame has none. */
+export function refusedFrame(frame: Uint8Array, frameStatus: number): Bytes {
+  const answer = new Uint8Array(FRAME_HEADER_BYTES);
+  if (frame.length >= FRAME_HEADER_BYTES) answer.set(frame.subarray(0, 8));
+  answer[0] = VERSION;
+  answer[2] = frameStatus;
+  return answer;
+}
+
+function encodeInto(kernel: Kernel, frame: Uint8Array, count: number, answer: Bytes): number {
+  const { capacity, inputBytes, output, exports } = kernel;
+  const resolution = frame[2]!;
+  let failed = 0;
+  for (let from = 0; from < count; from += capacity) {
+    const block = Math.min(capacity, count - from);
+    takePairs(inputBytes, frame, from, block);
+    const to = FRAME_HEADER_BYTES + from * RECORD_BYTES;
+    if (answer.buffer === output.buffer) {
+      failed += exports.encodeBatchTo(block, resolution, answer.byteOffset + to);
+    } else {
+      failed += exports.encodeBatch(block, resolution);
+      answer.set(output.subarray(0, block * RECORD_BYTES), to);
+    }
+  }
+  return failed;
+}
+
+function encodeCellsInto(kernel: Kernel, frame: Uint8Array, count: number, answer: Bytes): number {
+  const { capacity, inputBytes, output, exports } = kernel;
+  const resolution = frame[2]!;
+  if (count <= capacity && answer.buffer === output.buffer) {
+    takePairs(inputBytes, frame, 0, count);
+    return exports.encodeCellsTo(count, resolution, answer.byteOffset + FRAME_HEADER_BYTES);
+  }
+  const admins = FRAME_HEADER_BYTES + count * 8;
+  const statuses = admins + count;
+  let failed = 0;
+  for (let from = 0; from < count; from += capacity) {
+    const block = Math.min(capacity, count - from);
+    takePairs(inputBytes, frame, from, block);
+    failed += exports.encodeCells(block, resolution);
+    answer.set(output.subarray(0, block * 8), FRAME_HEADER_BYTES + from * 8);
+    answer.set(output.subarray(block * 8, block * 9), admins + from);
+    answer.set(output.subarray(block * 9, block * 10), statuses + from);
+  }
+  return failed;
+}
+
+function decodeInto(kernel: Kernel, frame: Uint8Array, count: number, answer: Bytes): number {
+  const { capacity, inputBytes, output, exports } = kernel;
+  if (count <= capacity && answer.buffer === output.buffer) {
+    copyBytes(inputBytes, frame.subarray(FRAME_HEADER_BYTES));
+    return exports.decodeBatchTo(count, answer.byteOffset + FRAME_HEADER_BYTES);
+  }
+  const resolutions = FRAME_HEADER_BYTES + count * 16;
+  const statuses = resolutions + count;
+  let failed = 0;
+  for (let from = 0; from < count; from += capacity) {
+    const block = Math.min(capacity, count - from);
+    const start = FRAME_HEADER_BYTES + from * RECORD_BYTES;
+    copyBytes(inputBytes, frame.subarray(start, start + block * RECORD_BYTES));
+    failed += exports.decodeBatch(block);
+    answer.set(output.subarray(0, block * 16), FRAME_HEADER_BYTES + from * 16);
+    answer.set(output.subarray(block * 16, block * 17), resolutions + from);
+    answer.set(output.subarray(block * 17, block * 18), statuses + from);
+  }
+  return failed;
+}
+
+function takePairs(inputBytes: Uint8Array, frame: Uint8Array, from: number, block: number): void {
+  const start = FRAME_HEADER_BYTES + from * PAIR_BYTES;
+  copyBytes(inputBytes, frame.subarray(start, start + block * PAIR_BYTES));
+}
+
+function readU32(bytes: Uint8Array, at: number): number {
+  return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
+}
+
+function writeU32(bytes: Uint8Array, at: number, value: number): void {
+  bytes[at] = value;
+  bytes[at + 1] = value >>> 8;
+  bytes[at + 2] = value >>> 16;
+  bytes[at + 3] = value >>> 24;
+}

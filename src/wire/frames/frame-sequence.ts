@@ -1,0 +1,82 @@
+// Frames as a bulk body: where one ends and the next begins, and answers to rows that came as text. What a single
+// frame means is in stream-frames.ts.
+import { RECORD_BYTES } from '../../kernel/kernel.js';
+import type { BulkJob, Operation } from '../job.js';
+import { answerFrameBytes, FRAME_HEADER_BYTES, frameCount, requestFrameBytes } from './answer-frame.js';
+
+const VERSION = 1;
+const ENCODE = 1;
+const DECODE = 2;
+/** f64 lat, f64 lng, u8 resolution, u8 status. */
+const POSITION_BYTES = 18;
+
+export interface FrameHeader {
+  readonly operation: Operation;
+  readonly resolution: number;
+  readonly isCells: boolean;
+  readonly count: number;
+  /** Of the whole frame. */
+  readonly sizeBytes: number;
+}
+
+/** The header of the request frame at `at`; undefined if it says no size, so that no next frame can be found. */
+export function readFrameHeader(bytes: Uint8Array, at: number): FrameHeader | undefined {
+  if (bytes.length - at < FRAME_HEADER_BYTES) return undefined;
+  const sizeBytes = requestFrameBytes(bytes, at);
+  if (sizeBytes === undefined) return undefined;
+  return {
+    operation: bytes[at + 1] === DECODE ? 'decode' : 'encode',
+    resolution: bytes[at + 2]!,
+    isCells: bytes[at + 3] === 1,
+    count: frameCount(bytes, at),
+    sizeBytes,
+  };
+}
+
+/**
+ * Bytes of the answer, in frames, to blocks of frames: what convertInto will add, known before anything is converted.
+ * Undefined where there are more than `mostFrames`.
+ */
+export function framesAnswerBytes(
+  job: BulkJob,
+  blocks: readonly Uint8Array[],
+  mostFrames: number,
+): number | undefined {
+  let answerBytes = 0;
+  let frames = 0;
+  for (const block of blocks) {
+    for (let at = 0; at < block.length; ) {
+      frames++;
+      if (frames > mostFrames) return undefined;
+      const header = readFrameHeader(block, at);
+      if (header === undefined || at + header.sizeBytes > block.length) {
+        answerBytes += FRAME_HEADER_BYTES;
+        break;
+      }
+      const isConverted = header.operation === job.operation && job.refusal === undefined;
+      answerBytes += isConverted
+        ? answerFrameBytes(block.subarray(at, at + header.sizeBytes))
+        : FRAME_HEADER_BYTES;
+      at += header.sizeBytes;
+    }
+  }
+  return answerBytes;
+}
+
+/** An answer frame of the records that the kernel has put out for rows of text. It has seq 0. */
+export function answerOfRecords(
+  operation: Operation,
+  output: Uint8Array,
+  count: number,
+  failed: number,
+): Uint8Array {
+  const recordBytes = operation === 'encode' ? RECORD_BYTES : POSITION_BYTES;
+  const answer = new Uint8Array(FRAME_HEADER_BYTES + count * recordBytes);
+  answer[0] = VERSION;
+  answer[1] = operation === 'encode' ? ENCODE : DECODE;
+  const view = new DataView(answer.buffer);
+  view.setUint32(8, count, true);
+  view.setUint32(12, failed, true);
+  answer.set(output.subarray(0, count * recordBytes), FRAME_HEADER_BYTES);
+  return answer;
+}

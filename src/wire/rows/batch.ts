@@ -1,0 +1,177 @@
+// Batches in JSON: {"points": […]} or {"hexcodes": […]} in, {"status", "summary", "results"} out, from bytes to bytes.
+// The HTTP batch endpoints and the JSON frames of the stream are made of this.
+import type { Kernel } from '../../kernel/kernel.js';
+import { FROM_JSON, JSON_CLOSED, JSON_OPEN, WITH_RESOLUTION } from '../../kernel/text.js';
+import { ByteSink } from '../bytes/byte-sink.js';
+import { MAX_NDJSON_ROW_BYTES, type Operation, ROW_STATUSES } from '../job.js';
+import { readResolution } from '../params/number.js';
+import { DEFAULT_RESOLUTION, type ParameterFault } from '../params/parameters.js';
+import { answerRows, BrokenArrayError, preparedMemoryOf, type RowsTask } from './convert-rows.js';
+import { JsonEnvelope, type JsonMember, NotJsonError } from './envelope.js';
+
+export const MAX_BATCH_ITEMS = 10_000;
+export const MAX_BATCH_BYTES = 4 * 1024 * 1024;
+
+/** The envelope is broken: nothing was converted. The message is one sentence for all faults. */
+export class BrokenBatchError extends Error {
+  override readonly name = 'BrokenBatchError';
+  constructor(readonly faults: readonly ParameterFault[]) {
+    super(faults.map(({ parameter, message }) => `${parameter} ${message}`).join('; '));
+  }
+}
+
+/** A batch whose envelope is right; its items have only been counted. */
+export interface Batch {
+  readonly operation: Operation;
+  readonly resolution: number;
+  readonly bytes: Uint8Array;
+  /** The array of its items. */
+  readonly items: JsonMember;
+}
+
+export interface ConvertedBatch {
+  readonly total: number;
+  readonly failed: number;
+  /** Items by status, at the places of ROW_STATUSES. */
+  readonly byStatus: Uint32Array;
+  /** The JSON array of the single answers' bodies: a view that holds until the next batch is converted. */
+  readonly results: Uint8Array<ArrayBuffer>;
+}
+
+const COMMA = 44;
+
+/** Conversions are synchronous: one sink serves all. */
+const sink = new ByteSink();
+
+/**
+ * Reads the envelope of a request body.
+ * @throws BrokenBatchError
+ */
+export function openBatch(operation: Operation, bytes: Uint8Array): Batch {
+  try {
+    return batchOf(operation, new JsonEnvelope(bytes));
+  } catch (error) {
+    if (error instanceof NotJsonError) throw broken('body', error.message);
+    throw error;
+  }
+}
+
+/**
+ * The batch in an envelope that may have members of its own besides.
+ * @throws BrokenBatchError
+ */
+export function batchOf(operation: Operation, envelope: JsonEnvelope): Batch {
+  const faults: ParameterFault[] = [];
+  const name = operation === 'encode' ? 'points' : 'hexcodes';
+  const [items, ...others] = envelope.members(name);
+  if (items === undefined) faults.push({ parameter: name, message: 'is required' });
+  else if (others.length > 0) faults.push({ parameter: name, message: 'is given more than once' });
+  else if (!items.isArray) faults.push({ parameter: name, message: 'must be an array' });
+  let resolution = DEFAULT_RESOLUTION;
+  if (operation === 'encode') {
+    const texts = new Set(envelope.members('resolution').map((member) => envelope.text(member)));
+    if (texts.size > 1) {
+      faults.push({ parameter: 'resolution', message: 'is given more than once with different values' });
+    } else {
+      for (const text of texts) resolution = readResolution(text);
+      if (resolution < 0)
+        faults.push({ parameter: 'resolution', message: 'must be an integer from 0 to 15' });
+    }
+  }
+  if (items === undefined || faults.length > 0) throw new BrokenBatchError(faults);
+  return { operation, resolution, bytes: envelope.bytes, items };
+}
+
+function broken(parameter: string, message: string): BrokenBatchError {
+  return new BrokenBatchError([{ parameter, message }]);
+}
+
+/**
+ * Converts all items, in order.
+ * @throws BrokenBatchError if the array turns out to be no JSON
+ */
+export function convertBatch(kernel: Kernel, batch: Batch): ConvertedBatch {
+  const memory = preparedMemoryOf(kernel);
+  const { exports, blockAt } = memory;
+  const { operation, resolution, bytes, items } = batch;
+  const task = taskOf(batch);
+  memory.statusCounts.fill(0);
+  sink.start();
+  sink.addText('[');
+  let state: number = JSON_OPEN;
+  let at = items.start + 1;
+  for (let isFirst = true; state === JSON_OPEN; isFirst = false) {
+    const window = bytes.subarray(at, Math.min(at + memory.blockBytes, items.end));
+    memory.block.set(window);
+    const end = blockAt + window.length;
+    const count = exports.scanArray(
+      blockAt,
+      end,
+      kernel.capacity,
+      operation === 'decode',
+      resolution,
+      isFirst,
+    );
+    state = exports.jsonState.value as number;
+    const taken = (exports.jsonEnd.value as number) - blockAt;
+    if (count > 0) answerElements(kernel, task, count, sink);
+    else if (state === JSON_OPEN && taken === 0)
+      throw broken(nameOf(operation), tooLarge(window, memory.blockBytes));
+    at += taken;
+  }
+  if (state !== JSON_CLOSED || at !== items.end) throw broken(nameOf(operation), 'is not valid JSON');
+  const byStatus = memory.statusCounts.slice();
+  const total = byStatus.reduce((sum, count) => sum + count, 0);
+  if (total > 0) sink.drop(1);
+  sink.addText(']');
+  return { total, failed: total - byStatus[0]!, byStatus, results: sink.added };
+}
+
+function answerElements(kernel: Kernel, task: RowsTask, count: number, sink: ByteSink): void {
+  try {
+    answerRows(kernel, task, count, true, sink);
+  } catch (error) {
+    if (error instanceof BrokenArrayError) throw broken(nameOf(task.operation), 'is not valid JSON');
+    throw error;
+  }
+}
+
+/** An item that fills the whole window cannot be scanned; otherwise the array's text has no end. */
+function tooLarge(window: Uint8Array, windowBytes: number): string {
+  return window.length < windowBytes ? 'is not valid JSON' : `has an item longer than ${windowBytes} bytes`;
+}
+
+function nameOf(operation: Operation): string {
+  return operation === 'encode' ? 'points' : 'hexcodes';
+}
+
+function taskOf({ operation, resolution }: Batch): RowsTask {
+  return {
+    operation,
+    source: FROM_JSON,
+    output: 'json',
+    resolution,
+    delimiter: COMMA,
+    columns: WITH_RESOLUTION,
+    lineEnd: '\n',
+    separator: COMMA,
+    refusal: 0,
+    maxItemBytes: MAX_NDJSON_ROW_BYTES,
+    isArray: true,
+    csv: undefined,
+  };
+}
+
+/** The body of the answer: `{"status":"OK","summary":{…},"results":[…]}`. */
+export function batchBody(converted: ConvertedBatch, head = ''): Uint8Array<ArrayBuffer> {
+  const { total, failed, results } = converted;
+  const summary = `{"total":${total},"ok":${total - failed},"failed":${failed}}`;
+  const start = new TextEncoder().encode(
+    `{${head}"status":"${ROW_STATUSES[0]}","summary":${summary},"results":`,
+  );
+  const body = new Uint8Array(start.length + results.length + 1);
+  body.set(start);
+  body.set(results, start.length);
+  body[body.length - 1] = 125;
+  return body;
+}

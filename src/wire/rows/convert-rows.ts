@@ -1,0 +1,237 @@
+// Converts rows that stand in the kernel, scanned, and writes their answers: the kernel does all but the rows that it
+// leaves to us, which row-answers.ts reads and writes.
+import { EACH_ITS_OWN, INVALID_HEXCODE, type Kernel, OK, RECORD_BYTES } from '../../kernel/kernel.js';
+import {
+  FROM_CSV,
+  FROM_FRAMES,
+  FROM_JSON,
+  type TextMemory,
+  textMemoryOf,
+  WITH_ID,
+  WITH_ROW,
+} from '../../kernel/text.js';
+import type { AnswerSink } from '../bytes/answer-sink.js';
+import { type CsvShape, type Operation, ROW_STATUSES, type RowStatus } from '../job.js';
+import {
+  csvOf,
+  isNotJson,
+  jsonOf,
+  type ReadRow,
+  type RowAnswer,
+  readCode,
+  readCsvRow,
+  readItem,
+  readPosition,
+  tailOf,
+} from './host-rows.js';
+
+/** An element of the array is no JSON. */
+export class BrokenArrayError extends Error {
+  override readonly name = 'BrokenArrayError';
+}
+
+/** How rows are converted and written. */
+export interface RowsTask {
+  readonly operation: Operation;
+  /** FROM_CSV, FROM_JSON or FROM_FRAMES. */
+  readonly source: number;
+  readonly output: 'csv' | 'json' | 'records';
+  readonly resolution: number;
+  readonly delimiter: number;
+  /** Columns of CSV answers: WITH_ROW, WITH_ID, WITH_RESOLUTION. */
+  readonly columns: number;
+  /** Ends a CSV row that has no line end of its own. */
+  readonly lineEnd: '\n' | '\r\n';
+  /** The byte behind each JSON body. */
+  readonly separator: number;
+  /** The place in ROW_STATUSES of the status that every row gets; 0: they are converted. */
+  readonly refusal: number;
+  readonly maxItemBytes: number;
+  /** Items are elements of one array: what is no JSON breaks all of it, and BrokenArrayError is thrown. */
+  readonly isArray: boolean;
+  readonly csv: CsvShape | undefined;
+}
+
+const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
+/** An admin number of no province. */
+const OUTSIDE = 255;
+const READ_RECORD_OFFSET = 32;
+const NO_CODE = 33;
+/** An answer is no longer than its row and this, with something to spare. */
+const MOST_ANSWER_BYTES = 2048;
+const lenient = new TextDecoder();
+
+const prepared = new WeakSet<Kernel>();
+
+/** The text memory of a kernel, with the texts that the writers take from us. */
+export function preparedMemoryOf(kernel: Kernel): TextMemory {
+  const memory = textMemoryOf(kernel);
+  if (!prepared.has(kernel)) {
+    for (const [place, status] of ROW_STATUSES.entries()) memory.setTail(place, status, tailOf(status));
+    prepared.add(kernel);
+  }
+  return memory;
+}
+
+/** Converts the `count` rows of the last scan; `isMixed`: their resolutions differ. */
+export function answerRows(
+  kernel: Kernel,
+  task: RowsTask,
+  count: number,
+  isMixed: boolean,
+  sink: AnswerSink,
+): void {
+  const memory = preparedMemoryOf(kernel);
+  const items = readHostRows(kernel, memory, task);
+  if (task.refusal === 0) {
+    if (task.operation === 'decode') kernel.exports.decodeBatch(count);
+    else kernel.exports.encodeBatch(count, isMixed ? EACH_ITS_OWN : task.resolution);
+  }
+  if (task.output !== 'records') writeRows(kernel, memory, task, count, items, sink);
+}
+
+/** Reads the rows that the scan left to us into the kernel's input. What is kept must be written by us too. */
+function readHostRows(kernel: Kernel, memory: TextMemory, task: RowsTask): Map<number, ReadRow> | undefined {
+  const count = memory.hostRowCount;
+  if (count === 0 || task.source === FROM_FRAMES) return undefined;
+  const items = new Map<number, ReadRow>();
+  for (const index of memory.hostRows.slice(0, count)) {
+    if (task.source === FROM_CSV) {
+      if (task.operation === 'decode') putCode(kernel, index, lenient.decode(memory.codeText(index)));
+      else
+        for (const place of [0, 1] as const)
+          kernel.input[2 * index + place] = hardNumber(memory, index, place);
+      continue;
+    }
+    const row = readItem(task, memory.rowText(index));
+    if (task.isArray && isNotJson(row)) throw new BrokenArrayError();
+    items.set(index, row);
+    memory.setStatus(index, INVALID_REQUEST);
+    if (row.faults !== undefined) continue;
+    if (task.operation === 'decode') {
+      putCode(kernel, index, row.hexcodes as string);
+    } else {
+      kernel.input[2 * index] = row.latDeg;
+      kernel.input[2 * index + 1] = row.lngDeg;
+      kernel.resolutions[index] = row.resolution;
+    }
+  }
+  return items;
+}
+
+/** A number by its grammar that the kernel's reader has no certain way to, from the text in the kernel. */
+function hardNumber(memory: TextMemory, index: number, place: 0 | 1): number {
+  const at = memory.coordinateAt(index, place);
+  memory.exports.readNumber(at, false);
+  let text = '';
+  for (let p = at; p < (memory.exports.numberEnd.value as number); p++)
+    text += String.fromCharCode(memory.byteAt(p));
+  return Number(text);
+}
+
+/** Puts the canonical record of any spelling into the kernel's input, or one that is no code. */
+function putCode(kernel: Kernel, index: number, text: string): void {
+  const at = index * RECORD_BYTES;
+  if (kernel.readText(text) === OK) {
+    kernel.inputBytes.set(kernel.output.subarray(READ_RECORD_OFFSET, READ_RECORD_OFFSET + RECORD_BYTES), at);
+  } else {
+    kernel.inputBytes.fill(0, at, at + RECORD_BYTES);
+    kernel.inputBytes[at] = NO_CODE;
+  }
+}
+
+function writeRows(
+  kernel: Kernel,
+  memory: TextMemory,
+  task: RowsTask,
+  count: number,
+  items: Map<number, ReadRow> | undefined,
+  sink: AnswerSink,
+): void {
+  const { exports, textOutAt } = memory;
+  const { operation, source, columns, delimiter, separator, refusal } = task;
+  const isJson = task.output === 'json';
+  const feed = task.lineEnd.length === 2 ? 13 : 10;
+  const writeFrom = (from: number): number => {
+    if (operation === 'encode') {
+      return isJson
+        ? exports.writeEncodedJson(from, count, separator, refusal)
+        : exports.writeEncodedCsv(from, count, columns, source, delimiter, feed, refusal);
+    }
+    return isJson
+      ? exports.writeDecodedJson(count, from, count, source, separator, refusal)
+      : exports.writeDecodedCsv(count, from, count, columns, source, delimiter, feed, refusal);
+  };
+  for (let from = 0; from < count; ) {
+    const offset = sink.textOffset;
+    exports.setTextEnd(textOutAt + offset);
+    const stop = writeFrom(from);
+    sink.addWritten(memory.textOut.subarray(offset, memory.textEnd - textOutAt));
+    if (stop === from) {
+      // The kernel stops without a row where it has no room for it, too.
+      const roomBytes = memory.textOut.length - offset;
+      if (roomBytes < memory.rowText(stop).length + MOST_ANSWER_BYTES && sink.makeTextRoom()) continue;
+      const answer = answerOf(kernel, memory, task, stop, count, items?.get(stop));
+      memory.statusCounts[ROW_STATUSES.indexOf(answer.status)]!++;
+      if (isJson) {
+        sink.addText(jsonOf(answer) + String.fromCharCode(separator));
+      } else {
+        if (columns & WITH_ROW) throw new RangeError('A decoded position is beyond the range of printing');
+        const withId = (columns & WITH_ID) !== 0;
+        sink.addText(csvOf(answer, withId, String.fromCharCode(delimiter)) + task.lineEnd);
+      }
+      from++;
+    } else {
+      from = stop;
+    }
+  }
+}
+
+function answerOf(
+  kernel: Kernel,
+  memory: TextMemory,
+  task: RowsTask,
+  index: number,
+  count: number,
+  item: ReadRow | undefined,
+): RowAnswer {
+  const { operation } = task;
+  const row = item ?? readRow(kernel, memory, task, index);
+  const status = statusOf(kernel, task, index, count, row);
+  if (status === 'INVALID_REQUEST') {
+    return { operation, row, status, isSwapped: isSwapped(kernel, row) };
+  }
+  if (status !== 'OK') return { operation, row, status };
+  if (operation === 'encode') return { operation, row, status, code: kernel.textAt(index * RECORD_BYTES) };
+  const position = {
+    latDeg: kernel.outputFloats[2 * index]!,
+    lngDeg: kernel.outputFloats[2 * index + 1]!,
+    resolution: kernel.output[16 * count + index]!,
+  };
+  return { operation, row, status, position };
+}
+
+function readRow(kernel: Kernel, memory: TextMemory, task: RowsTask, index: number): ReadRow {
+  const { operation, source, resolution } = task;
+  if (source === FROM_JSON) return readItem(task, memory.rowText(index));
+  if (source === FROM_CSV)
+    return readCsvRow(operation, memory.rowText(index), task.csv!, task.delimiter, resolution);
+  if (operation === 'encode')
+    return readPosition(kernel.input[2 * index]!, kernel.input[2 * index + 1]!, memory.resolutionOf(index));
+  const record = kernel.inputBytes.subarray(index * RECORD_BYTES, index * RECORD_BYTES + RECORD_BYTES - 1);
+  const end = record.indexOf(0);
+  return readCode(lenient.decode(end < 0 ? record : record.subarray(0, end)));
+}
+
+function statusOf(kernel: Kernel, task: RowsTask, index: number, count: number, row: ReadRow): RowStatus {
+  if (row.faults !== undefined) return 'INVALID_REQUEST';
+  if (task.refusal !== 0) return ROW_STATUSES[task.refusal]!;
+  if (task.operation === 'encode') return ROW_STATUSES[kernel.output[index * RECORD_BYTES + 19]!]!;
+  return kernel.output[17 * count + index] === INVALID_HEXCODE ? 'INVALID_HEXCODES' : 'OK';
+}
+
+function isSwapped(kernel: Kernel, { latDeg, lngDeg }: ReadRow): boolean {
+  return (
+    Math.abs(lngDeg) <= 90 && Math.abs(latDeg) <= 180 && kernel.exports.regionOf(lngDeg, latDeg) !== OUTSIDE
+  );
+}

@@ -1,0 +1,58 @@
+// JSON frames of the bulk stream: {"seq", "op", "points" or "hexcodes", "resolution"?} in, the batch's answer with its
+// seq out. A frame that cannot be understood is answered too, with the seq if it has one.
+import type { Kernel } from '../../kernel/kernel.js';
+import { MAX_FRAME_POINTS } from '../frames/answer-frame.js';
+import { BrokenBatchError, batchBody, batchOf, convertBatch } from './batch.js';
+import { JsonEnvelope, NotJsonError } from './envelope.js';
+
+/** A JSON integer that a double holds exactly. */
+const SEQ = /^-?(0|[1-9]\d{0,14})$/;
+
+export function answerJsonFrame(kernel: Kernel, frame: Uint8Array): Uint8Array<ArrayBuffer> {
+  let seq = 'null';
+  try {
+    const envelope = new JsonEnvelope(frame);
+    seq = seqOf(envelope) ?? 'null';
+    const operation = onlyText(envelope, 'op');
+    const faults: string[] = [];
+    if (seq === 'null') faults.push('seq must be an integer of at most 15 digits');
+    if (operation !== '"encode"' && operation !== '"decode"') faults.push('op must be "encode" or "decode"');
+    if (faults.length > 0) return refusal(seq, 'INVALID_REQUEST', faults.join('; '));
+    const batch = batchOf(operation === '"encode"' ? 'encode' : 'decode', envelope);
+    if (batch.items.count > MAX_FRAME_POINTS) {
+      return refusal(seq, 'INVALID_REQUEST', `a frame has at most ${MAX_FRAME_POINTS} points`);
+    }
+    return batchBody(convertBatch(kernel, batch), `"seq":${seq},`);
+  } catch (error) {
+    if (error instanceof NotJsonError) return refusal(seq, 'INVALID_REQUEST', `the frame ${error.message}`);
+    if (error instanceof BrokenBatchError) return refusal(seq, 'INVALID_REQUEST', error.message);
+    throw error;
+  }
+}
+
+/** The answer that says "overloaded, send it again". */
+export function overloadedJsonFrame(frame: Uint8Array): Uint8Array<ArrayBuffer> {
+  let seq = 'null';
+  try {
+    seq = seqOf(new JsonEnvelope(frame)) ?? 'null';
+  } catch (error) {
+    if (!(error instanceof NotJsonError)) throw error;
+  }
+  return refusal(seq, 'UNAVAILABLE', 'the service is overloaded: send the frame again');
+}
+
+function seqOf(envelope: JsonEnvelope): string | undefined {
+  const text = onlyText(envelope, 'seq');
+  return text !== undefined && SEQ.test(text) ? text : undefined;
+}
+
+/** The text of a member that is there once. */
+function onlyText(envelope: JsonEnvelope, name: string): string | undefined {
+  const members = envelope.members(name);
+  return members.length === 1 && !members[0]!.isArray ? envelope.text(members[0]!) : undefined;
+}
+
+function refusal(seq: string, word: string, message: string): Uint8Array<ArrayBuffer> {
+  const text = `{"seq":${seq},"status":"${word}","message":${JSON.stringify(message)}}`;
+  return new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>;
+}

@@ -1,0 +1,109 @@
+// Every row of the shared vectors through both builds of the kernel and through the library: the same bytes, and the
+// digest of all answers is one number, whatever Node runs it.
+
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { ADMIN_UNITS } from '#dist/admin-units.js';
+import type { Kernel } from '#dist/kernel/kernel.js';
+import { Hexcodes } from '#dist/library/hexcodes.js';
+import { type Build, openKernel, openWorld } from '../../support/open-world.js';
+import { CODE_ROWS, READING_ROWS } from '../../support/vectors.js';
+
+const BUILDS: Build[] = ['kernel', 'kernel.debug'];
+const CENTER_TOLERANCE_DEG = 1e-9;
+/** Of everything the last test asks; recorded on Node 20, the same on Node 22. */
+const DIGEST = '2250d5990d519d162c650c0f537504c40baf60e1578a6d4c18c5216f15a92aed';
+
+test('the vectors are all there', () => {
+  expect(CODE_ROWS.length).toBe(672);
+  expect(READING_ROWS.length).toBe(55);
+  expect(new Set(CODE_ROWS.map((row) => row.adminCode)).size).toBe(34);
+  expect(new Set(CODE_ROWS.map((row) => row.resolution)).size).toBe(16);
+});
+
+function adminOf(code: string): number {
+  return ADMIN_UNITS.findIndex((unit) => unit.code === code);
+}
+
+function unsigned(cell: bigint): string {
+  return BigInt.asUintN(64, cell).toString(16);
+}
+
+function recordOf(text: string): Uint8Array {
+  const record = new Uint8Array(20);
+  new TextEncoder().encodeInto(text, record);
+  return record;
+}
+
+describe.each(BUILDS)('%s.wasm', (build) => {
+  const kernel: Kernel = openKernel(build);
+
+  test.each(CODE_ROWS)('$code', (row) => {
+    const { exports, output, outputFloats, outputCells } = kernel;
+    expect(unsigned(exports.cellOf(row.lat, row.lng, row.resolution))).toBe(row.cell);
+
+    expect(exports.pack(BigInt(`0x${row.cell}`), adminOf(row.adminCode))).toBe(0);
+    expect(kernel.textAt(0)).toBe(row.code);
+    expect([...output.subarray(0, 20)]).toEqual([...recordOf(row.code)]);
+
+    expect(kernel.readText(row.code)).toBe(0);
+    expect(kernel.textAt(32)).toBe(row.code);
+    expect((outputCells[2] as bigint).toString(16)).toBe(row.cell);
+    expect([output[24], output[25]]).toEqual([row.resolution, adminOf(row.adminCode)]);
+    expect(Math.abs((outputFloats[0] as number) - row.centerLat)).toBeLessThan(CENTER_TOLERANCE_DEG);
+    expect(Math.abs((outputFloats[1] as number) - row.centerLng)).toBeLessThan(CENTER_TOLERANCE_DEG);
+
+    expect(exports.centerOf(BigInt(`0x${row.cell}`))).toBe(0);
+    expect(Math.abs((outputFloats[0] as number) - row.centerLat)).toBeLessThan(CENTER_TOLERANCE_DEG);
+
+    kernel.inputBytes.set(recordOf(row.code));
+    expect(exports.decodeBatch(1)).toBe(0);
+    expect([output[16], output[17]]).toEqual([row.resolution, 0]);
+    expect(Math.abs((outputFloats[1] as number) - row.centerLng)).toBeLessThan(CENTER_TOLERANCE_DEG);
+  });
+
+  test.each(READING_ROWS)('reads $text: $note', ({ text, code }) => {
+    expect(kernel.readText(text)).toBe(code === null ? 3 : 0);
+    expect(kernel.textAt(32)).toBe(code ?? '');
+    // a record holds what is ASCII and short enough
+    if (text.length > 0 && text.length < 20 && !/[^\t\r\n -~]/.test(text)) {
+      kernel.inputBytes.set(recordOf(text));
+      expect(kernel.exports.decodeBatch(1)).toBe(code === null ? 1 : 0);
+    }
+  });
+});
+
+describe('the library', () => {
+  const hexcodes = Hexcodes.from(openWorld());
+
+  test.each(CODE_ROWS)('$code', (row) => {
+    const decoded = hexcodes.decode(row.code);
+    expect(decoded).toMatchObject({ resolution: row.resolution, admin_code: row.adminCode });
+    expect(Math.abs((decoded?.lat as number) - row.centerLat)).toBeLessThan(CENTER_TOLERANCE_DEG);
+    expect(Math.abs((decoded?.lng as number) - row.centerLng)).toBeLessThan(CENTER_TOLERANCE_DEG);
+    expect(hexcodes.read(row.code)).toMatchObject({ hexcodes: row.code, cell: BigInt(`0x${row.cell}`) });
+    expect(hexcodes.pack(BigInt(`0x${row.cell}`), row.adminCode)).toBe(row.code);
+  });
+
+  test.each(READING_ROWS)('reads $text: $note', ({ text, code }) => {
+    expect(hexcodes.isValid(text)).toBe(code !== null);
+    expect(hexcodes.decode(text) === null).toBe(code === null);
+    expect(hexcodes.read(text)?.hexcodes ?? null).toBe(code);
+  });
+});
+
+test.each(BUILDS)('%s.wasm: all answers to the vectors have the recorded digest', (build) => {
+  const kernel = openKernel(build);
+  const hash = createHash('sha256');
+  for (const row of CODE_ROWS) {
+    kernel.exports.encodeOne(row.lat, row.lng, row.resolution);
+    hash.update(kernel.output.subarray(0, 20));
+    kernel.readText(row.code);
+    hash.update(kernel.output.subarray(0, 52));
+  }
+  for (const { text } of READING_ROWS) {
+    kernel.readText(text);
+    hash.update(kernel.output.subarray(0, 52));
+  }
+  expect(hash.digest('hex')).toBe(DIGEST);
+});

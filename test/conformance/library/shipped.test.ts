@@ -1,0 +1,118 @@
+// The library with the map and reach that ship: load() on both platforms, codes that always read, and what only the
+// reach refuses.
+
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { Hexcodes as Anywhere } from '#dist/library/hexcodes.js';
+import { Hexcodes } from '#dist/library/node.js';
+import { Hexcodes as WebHexcodes } from '#dist/library/web.js';
+import { randomFrom } from '../../support/open-world.js';
+import { countAccepted, SYMBOLS } from '../../support/typos.js';
+import { READING_ROWS } from '../../support/vectors.js';
+
+const SEED = 2026;
+
+let hexcodes: Hexcodes;
+beforeAll(async () => {
+  hexcodes = await Hexcodes.load();
+});
+
+describe('load', () => {
+  afterEach(() => {
+    vi.unstubAllGlobals();
+  });
+
+  test('in Node: Hoan Kiem Lake lies in HN', () => {
+    expect(hexcodes).toBeInstanceOf(Hexcodes);
+    expect(hexcodes).toBeInstanceOf(Anywhere);
+    expect(hexcodes.encode(21.0288, 105.8525)).toMatchObject({
+      hexcodes: 'HN-6GHP4-83RFR',
+      admin_code: 'HN',
+    });
+  });
+
+  test('in a browser: the same answers from the same three files, fetched beside the module', async () => {
+    const asked: string[] = [];
+    vi.stubGlobal('fetch', async (url: URL) => {
+      asked.push(url.pathname.split('/').slice(-2).join('/'));
+      return new Response(readFileSync(fileURLToPath(url)));
+    });
+    const web = await WebHexcodes.load();
+    expect(web).toBeInstanceOf(WebHexcodes);
+    expect(asked.sort()).toEqual(['data/index.bin', 'data/reach.bin', 'dist/kernel.wasm']);
+    expect(web.encode(21.0288, 105.8525)).toEqual(hexcodes.encode(21.0288, 105.8525));
+  });
+
+  test('in a browser: a file that is not there is BAD_DATA', async () => {
+    vi.stubGlobal('fetch', async () => new Response('', { status: 404 }));
+    await expect(WebHexcodes.load()).rejects.toMatchObject({ code: 'BAD_DATA' });
+  });
+
+  test('in a browser: no network, and a page instead of the kernel, are BAD_DATA', async () => {
+    vi.stubGlobal('fetch', async () => {
+      throw new TypeError('fetch failed');
+    });
+    await expect(WebHexcodes.load()).rejects.toMatchObject({ code: 'BAD_DATA' });
+    vi.stubGlobal('fetch', async () => new Response('<!doctype html>'));
+    await expect(WebHexcodes.load()).rejects.toMatchObject({ code: 'BAD_DATA' });
+  });
+});
+
+test('no row of reading.csv needs another reach', () => {
+  for (const { text, code } of READING_ROWS) expect(hexcodes.read(text)?.hexcodes ?? null).toBe(code);
+});
+
+test('every code that encode returns is read: 65,536 positions in 16 resolutions', () => {
+  const random = randomFrom(SEED);
+  const positions = Float64Array.from({ length: 2 * 65_536 }, (_, i) =>
+    i % 2 === 0 ? 6 + 18 * random() : 101.5 + 16 * random(),
+  );
+  for (let resolution = 0; resolution <= 15; resolution++) {
+    const records = hexcodes.encodeBatch(positions, resolution);
+    const { status, resolution: resolutions } = hexcodes.decodeBatch(records);
+    let encoded = 0;
+    for (let n = 0; n < status.length; n++) {
+      const ok = records[20 * n + 19] === 0;
+      if (ok) encoded++;
+      // inside the coverage a head and the reach are never missing
+      const inside =
+        hexcodes.adminCodeOf(positions[2 * n] as number, positions[2 * n + 1] as number) !== null;
+      if (ok !== inside || (status[n] === 0) !== ok || (ok && resolutions[n] !== resolution))
+        expect.fail(`seed ${SEED}: position ${n} at resolution ${resolution}`);
+    }
+    expect(encoded).toBeGreaterThan(15_000);
+  }
+});
+
+/** Codes of positions in a province. */
+function codesIn(
+  admin: string,
+  count: number,
+  south: number,
+  north: number,
+  west: number,
+  east: number,
+): string[] {
+  const random = randomFrom(SEED);
+  const codes: string[] = [];
+  for (let tries = 0; codes.length < count; tries++) {
+    if (tries > 1_000_000) throw new Error(`found no ${count} positions in ${admin}`);
+    const [lat, lng] = [south + (north - south) * random(), west + (east - west) * random()];
+    if (hexcodes.adminCodeOf(lat, lng) === admin) codes.push(hexcodes.encode(lat, lng, tries % 16).hexcodes);
+  }
+  return codes;
+}
+
+test('no slip of a code of CT or PT is accepted, the swap CTP… / PTC… included', () => {
+  for (const codes of [codesIn('CT', 300, 9, 10.5, 105, 106.5), codesIn('PT', 300, 20, 22, 104.5, 106)]) {
+    const counts = countAccepted(hexcodes.kernel, codes);
+    expect(counts.accepted).toEqual([]);
+    expect(counts.leftToReach).toBe(0);
+  }
+  // the heads of such codes are not those of these provinces at all: P is 52/6, C is 50/2
+  const heads = (admin: string) =>
+    [...SYMBOLS].filter((head) => [...SYMBOLS].some((check) => hexcodes.isValid(`${admin}-${head}${check}`)));
+  expect(heads('CT')).not.toContain('P');
+  expect(heads('PT')).not.toContain('C');
+});

@@ -1,0 +1,169 @@
+// The command for one position or code, and what it says for people: answers, errors, help, exit codes.
+import { spawnSync } from 'node:child_process';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ADMIN_UNITS } from '#dist/admin-units.js';
+import { Hexcodes } from '#dist/library/node.js';
+import { VERSION } from '#dist/version.js';
+import { CliFolder } from '../../support/cli.js';
+
+const folder = new CliFolder();
+let library: Hexcodes;
+beforeAll(async () => {
+  library = await Hexcodes.load();
+});
+afterAll(() => folder.remove());
+
+const LAT = 21.0288;
+const LNG = 105.8525;
+
+test('encode and decode of one', async () => {
+  const { hexcodes: code } = library.encode(LAT, LNG);
+  expect(await folder.run(['encode', `${LAT},${LNG}`])).toMatchObject({
+    code: 0,
+    stdout: `${code}\n`,
+    stderr: '',
+  });
+  const coarse = await folder.run(['encode', `${LAT}, ${LNG}`, '-r', '7', '--json']);
+  expect(JSON.parse(coarse.stdout)).toEqual(library.encode(LAT, LNG, 7));
+  const { lat, lng } = library.decode(code)!;
+  expect((await folder.run(['decode', code])).stdout).toBe(`${lat},${lng}\n`);
+  const json = await folder.run(['decode', code.toLowerCase().replaceAll('-', ' '), '--json']);
+  expect(JSON.parse(json.stdout)).toEqual({ hexcodes: code, ...library.decode(code) });
+});
+
+test('failures of one: exit 1, a sentence, and what to do', async () => {
+  const swapped = await folder.run(['encode', `${LNG},${LAT}`]);
+  expect(swapped).toMatchObject({ code: 1, stdout: '' });
+  expect(swapped.stderr).toContain('lat and lng look swapped');
+  const outside = await folder.run(['encode', '0,0']);
+  expect(outside).toMatchObject({ code: 1, stdout: '' });
+  expect(outside.stderr).toContain('In no province');
+  const code = library.encode(LAT, LNG).hexcodes;
+  const wrong = await folder.run(['decode', code.replace('8', 'B')]);
+  expect(wrong).toMatchObject({ code: 1, stdout: '' });
+  expect(wrong.stderr).toMatch(/is not a hexcode\nDid you mean .*\?/);
+  expect(wrong.stderr).toContain(code);
+});
+
+test('a wrong command line: exit 2, and it names what is wrong', async () => {
+  for (const [args, message] of [
+    [['encode', '--bogus'], "unknown option '--bogus'"],
+    [['bogus'], "unknown command 'bogus'"],
+    [['encode', '1,2', '-r', '16'], '--resolution 16: must be an integer from 0 to 15'],
+    [
+      ['encode', 'x.csv', '--to', 'xlsx'],
+      '--to xlsx: must be one of csv, tsv, ndjson, geojson, parquet, arrow',
+    ],
+    [['encode', 'x.csv', '--threads', '0'], '--threads 0'],
+    [['encode', 'x.csv', '--keep', 'a', '--drop', 'b'], 'exclude one another'],
+    [['suggest', 'x', '--near', '1'], '--near 1: must be a position'],
+    [['completion', 'cmd'], 'bash, zsh, fish'],
+  ] as const) {
+    const ran = await folder.run(args);
+    expect([args, ran.code, ran.stdout]).toEqual([args, 2, '']);
+    expect(ran.stderr).toContain(message);
+  }
+});
+
+test('inspect', async () => {
+  const { hexcodes: code, admin_code } = library.encode(LAT, LNG);
+  const drawn = await folder.run(['inspect', code.toLowerCase()]);
+  expect(drawn.code).toBe(0);
+  for (const part of [code, admin_code, 'Hà Nội', '8d415cb4e42613f', 'neighbours', 'openstreetmap.org']) {
+    expect(drawn.stdout).toContain(part);
+  }
+  expect(drawn.stdout).not.toContain('\u001b');
+  const facts = JSON.parse((await folder.run(['inspect', code, '--json'])).stdout);
+  expect(facts).toMatchObject({ hexcodes: code, admin_code, resolution: 13, h3_cell: '8d415cb4e42613f' });
+  expect(facts.neighbors).toHaveLength(6);
+  expect(new Set(facts.neighbors.map((each: { direction: string }) => each.direction)).size).toBe(6);
+  expect(facts.boundary).toHaveLength(6);
+  expect(await folder.run(['inspect', 'nonsense'])).toMatchObject({ code: 1, stdout: '' });
+});
+
+test('suggest', async () => {
+  const { hexcodes: code } = library.encode(LAT, LNG);
+  const ran = await folder.run([
+    'suggest',
+    code.replace('8', 'B'),
+    '--near',
+    `${LAT},${LNG}`,
+    '--limit',
+    '3',
+  ]);
+  expect(ran.code).toBe(0);
+  expect(ran.stdout.split('\n')[0]).toContain(code);
+  expect(ran.stdout.trim().split('\n').length).toBeLessThanOrEqual(3);
+  const json = JSON.parse((await folder.run(['suggest', code, '--json'])).stdout);
+  expect(json).toMatchObject([{ hexcodes: code, slip: 'none' }]);
+  expect(await folder.run(['suggest', 'nothing like it'])).toMatchObject({ code: 1 });
+});
+
+test('provinces', async () => {
+  const table = (await folder.run(['provinces'])).stdout.trim().split('\n');
+  expect(table).toHaveLength(34);
+  const rows = JSON.parse((await folder.run(['provinces', '--json'])).stdout);
+  expect(rows).toEqual(
+    ADMIN_UNITS.map(({ code, name, mergedUnits }) => ({ code, name, merged_units: mergedUnits })),
+  );
+});
+
+test('check', async () => {
+  const good = [0, 5, 9, 13, 15].map((resolution) => library.encode(LAT, LNG, resolution).hexcodes);
+  folder.write('good.csv', `place\n${good.join('\n')}\n`);
+  expect(await folder.run(['check', 'good.csv', '--column', 'place'])).toMatchObject({
+    code: 0,
+    stdout: '5 codes: all valid\n',
+  });
+  folder.write('bad.csv', `hexcodes\n${good[3]}\n${good[3]?.replace('8', 'B')}\n${good[3]?.toLowerCase()}\n`);
+  const bad = await folder.run(['check', 'bad.csv']);
+  expect(bad.code).toBe(1);
+  expect(bad.stdout).toMatch(/^bad\.csv, row 2: ".*" {2}perhaps .*\n3 codes: 1 invalid\n$/);
+  expect((await folder.run(['check', 'bad.csv', '--canonical', '--limit', '0'])).stdout).toBe(
+    '3 codes: 2 invalid\n',
+  );
+  expect(await folder.run(['check', 'bad.csv', '-q'])).toMatchObject({ code: 1, stdout: '', stderr: '' });
+  expect(await folder.run(['check', 'good.csv'])).toMatchObject({ code: 3, stdout: '' });
+});
+
+test('help has examples; version', async () => {
+  for (const name of ['encode', 'decode', 'inspect', 'suggest', 'check', 'provinces', 'completion']) {
+    const ran = await folder.run([name, '--help']);
+    expect([name, ran.code]).toEqual([name, 0]);
+    if (name !== 'provinces') expect(ran.stdout).toContain('Examples:');
+  }
+  const help = await folder.run(['--help']);
+  expect(help.stdout).toContain('encode');
+  expect(help.stdout).toContain('completion');
+  expect((await folder.run(['--version'])).stdout).toBe(`${VERSION}\n`);
+});
+
+test('completion scripts are taken by the shells that are here', async () => {
+  for (const shell of ['bash', 'zsh', 'fish']) {
+    const { stdout, code } = await folder.run(['completion', shell]);
+    expect(code).toBe(0);
+    for (const word of ['encode', 'inspect', 'serve', 'resolution', 'errors']) expect(stdout).toContain(word);
+    const checked = spawnSync(shell, ['-n'], { input: stdout });
+    if (checked.error === undefined) expect([shell, checked.stderr.toString()]).toEqual([shell, '']);
+  }
+  const { stdout } = await folder.run(['completion', 'bash']);
+  const asked = spawnSync(
+    'bash',
+    ['-c', `${stdout}\nCOMP_WORDS=(hexcodes encode --res); COMP_CWORD=2; _hexcodes; echo "\${COMPREPLY[@]}"`],
+    { encoding: 'utf8' },
+  );
+  expect(asked.stdout.trim()).toBe('--resolution --resume');
+});
+
+test('colours on terminals only, and never with NO_COLOR', async () => {
+  const inTerminal = (env: Record<string, string>) =>
+    spawnSync('script', ['-qec', `${process.execPath} dist/cli/main.js provinces`, '/dev/null'], {
+      encoding: 'utf8',
+      env: { ...process.env, TERM: 'xterm', NO_COLOR: '', ...env },
+    });
+  const coloured = inTerminal({});
+  // `script` gives a terminal; where it is missing the rule is tested by the pipe of every other test.
+  if (coloured.error !== undefined) return;
+  expect(coloured.stdout).toContain('\u001b[1m');
+  expect(inTerminal({ NO_COLOR: '1' }).stdout).not.toContain('\u001b[');
+});

@@ -1,0 +1,195 @@
+// `hexcodes serve` as a process: configuration, start-up, ports, signals.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, expect, test } from 'vitest';
+import { OPEN_INDEX } from '../../support/open-world.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'hexcodes-command-'));
+const children: ChildProcess[] = [];
+afterAll(() => {
+  for (const child of children) child.kill('SIGKILL');
+  rmSync(folder, { recursive: true });
+});
+
+interface Running {
+  readonly child: ChildProcess;
+  readonly out: () => string;
+  readonly err: () => string;
+  readonly exit: Promise<number | null>;
+}
+
+function hexcodes(args: string[], env: Record<string, string> = {}, command = process.execPath): Running {
+  const base = { PATH: process.env.PATH ?? '', HEXCODES_DATA_DIR: folder, HEXCODES_ADMIN_PORT: '0' };
+  const child = spawn(command, args, { env: { ...base, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  children.push(child);
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (bytes) => (out += bytes));
+  child.stderr.on('data', (bytes) => (err += bytes));
+  const exit = once(child, 'close').then(([code]) => code as number | null);
+  return { child, out: () => out, err: () => err, exit };
+}
+const serve = (args: string[] = ['--port', '0'], env: Record<string, string> = {}) =>
+  hexcodes(['dist/cli/main.js', 'serve', ...args], env);
+
+/** Waits for the start-up lines; the base address. */
+async function baseOf(running: Running): Promise<string> {
+  for (;;) {
+    const base = /answers on (http:\/\/\S+)/.exec(running.err())?.[1];
+    if (base !== undefined) return base;
+    if (running.child.exitCode !== null) throw new Error(running.err());
+    await sleep(10);
+  }
+}
+
+test('wrong configuration: every fault at once, exit 1, secrets never repeated', async () => {
+  const running = serve(['--port', '70000', '--log-level', 'loud'], {
+    HEXCODES_ADMIN_PORT: 'x',
+    HEXCODES_HOST: '',
+    HEXCODES_INDEX: join(folder, 'nowhere.bin'),
+    HEXCODES_API_KEYS: 'good:0123456789abcdef,bad:short-secret',
+    HEXCODES_KEY_PEPPER: 'short-pepper',
+  });
+  expect(await running.exit).toBe(1);
+  const faults = running.err().trim().split('\n');
+  expect(faults.map((line) => line.split(' ')[1]).sort()).toEqual([
+    '--log-level',
+    '--port',
+    'HEXCODES_ADMIN_PORT',
+    'HEXCODES_API_KEYS',
+    'HEXCODES_HOST',
+    'HEXCODES_INDEX',
+    'HEXCODES_KEY_PEPPER',
+  ]);
+  expect(running.err()).not.toMatch(/short-secret|short-pepper|0123456789abcdef/);
+});
+
+test('an index that is none, unknown flags and commands: a sentence, and no success', async () => {
+  for (const [args, word] of [
+    [['--index', 'package.json'], 'index'],
+    [['--prot', '1'], '--prot'],
+  ] as const) {
+    const running = serve([...args]);
+    expect(await running.exit).toBeGreaterThan(0);
+    expect(running.err()).toContain(word);
+    expect(running.err()).not.toContain('    at ');
+  }
+  expect(await hexcodes(['dist/cli/main.js', 'serv']).exit).toBeGreaterThan(0);
+});
+
+test('an index of one’s own is used, and /v1/meta shows its notice', async () => {
+  const index = join(folder, 'own.bin');
+  writeFileSync(index, OPEN_INDEX);
+  const running = serve(['--port', '0'], { HEXCODES_INDEX: index });
+  const base = await baseOf(running);
+  const key = readFileSync(join(folder, 'first-key'), 'utf8').trim();
+  const meta = await (await fetch(`${base}/v1/meta?apikey=${key}`)).json();
+  expect(meta.boundary_data).toMatchObject({ notice: 'made up', source: 'made up' });
+  running.child.kill('SIGTERM');
+  expect(await running.exit).toBe(0);
+});
+
+test('a data folder that cannot be used: a sentence and exit 1', async () => {
+  const running = serve(['--port', '0', '--data-dir', 'package.json']);
+  expect(await running.exit).toBe(1);
+  expect(running.err()).toMatch(/^hexcodes: .*package\.json/);
+});
+
+test('start-up prints a curl line that works; keys stay off pipes and logs; SIGTERM and SIGINT stop cleanly', async () => {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    const running = serve();
+    const base = await baseOf(running);
+    while (!running.err().includes('-X POST')) await sleep(5);
+    const key = readFileSync(join(folder, 'first-key'), 'utf8').trim();
+    const url = /curl -s "([^"]+)"/.exec(running.err())?.[1]?.replace(/\$\(cat [^)]+\)/, key) ?? '';
+    expect(url.startsWith(base)).toBe(true);
+    const answer = await fetch(url, { method: 'POST' });
+    expect(await answer.json()).toMatchObject({ hexcodes: 'HN-6GHP4-83RFR', admin_code: 'HN', status: 'OK' });
+    running.child.kill(signal);
+    expect(await running.exit).toBe(0);
+    expect(running.out() + running.err()).not.toContain(key);
+    for (const line of running.out().trim().split('\n')) JSON.parse(line);
+    expect(running.out()).toContain('"stopped"');
+    await expect(fetch(base)).rejects.toThrow();
+  }
+});
+
+test('a port in use says so, the admin port too, and exits 1', async () => {
+  const holder = createServer().listen(0, '127.0.0.1');
+  await once(holder, 'listening');
+  const { port } = holder.address() as { port: number };
+  const taken = serve(['--port', String(port)]);
+  expect(await taken.exit).toBe(1);
+  expect(taken.err()).toContain(`127.0.0.1:${port}`);
+  expect(taken.err()).toContain('in use');
+  const adminTaken = serve(['--port', '0', '--admin-port', String(port)]);
+  expect(await adminTaken.exit).toBe(1);
+  expect(adminTaken.err()).toContain('admin port');
+  holder.close();
+
+  // A second server of our own does not share the port in silence.
+  const first = serve();
+  const { port: own } = new URL(await baseOf(first));
+  const second = serve(['--port', own]);
+  expect(await second.exit).toBe(1);
+  expect(second.err()).toContain('in use');
+  first.child.kill('SIGTERM');
+  expect(await first.exit).toBe(0);
+});
+
+test('an answer under way is waited for; a second signal exits at once', async () => {
+  for (const signals of [1, 2]) {
+    const running = serve(['--port', '0', '--grace-ms', signals === 1 ? '500' : '60000']);
+    const { port } = new URL(await baseOf(running));
+    const key = readFileSync(join(folder, 'first-key'), 'utf8').trim();
+    const socket = connect(Number(port), '127.0.0.1');
+    let received = '';
+    socket.on('data', (bytes) => (received += bytes));
+    socket.on('error', () => {});
+    const head = `POST /v1/hexcodes/decode HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\n`;
+    socket.write(`${head}Content-Type: application/json\r\nContent-Length: 20\r\n\r\n{"hexcodes"`);
+    await sleep(100);
+    running.child.kill('SIGTERM');
+    while (!running.out().includes('"stopping"')) await sleep(5);
+    if (signals === 1) {
+      socket.write(':"HN-2J"}');
+      expect(await running.exit).toBe(0);
+      expect(received).toMatch(/^HTTP\/1.1 200 OK\r\n/);
+      expect(received).toMatch(/\r\nConnection: close\r\n/i);
+    } else {
+      running.child.kill('SIGTERM');
+      expect(await running.exit).toBe(1);
+    }
+    socket.destroy();
+  }
+});
+
+test('npm start is the server’s own process: a signal to it ends the server', async () => {
+  const running = hexcodes(['start', '--', '--port', '0'], { HOME: process.env.HOME ?? '' }, 'npm');
+  const base = await baseOf(running);
+  running.child.kill('SIGTERM');
+  await running.exit;
+  for (let tries = 0; tries < 100; tries++) {
+    if (
+      !(await fetch(base).then(
+        () => true,
+        () => false,
+      ))
+    )
+      return;
+    await sleep(20);
+  }
+  throw new Error('the server outlived npm start');
+});
+
+test('help needs neither server nor data', async () => {
+  const running = hexcodes(['dist/cli/main.js', 'serve', '--help']);
+  expect(await running.exit).toBe(0);
+  expect(running.out()).toContain('HEXCODES_PORT');
+  expect(existsSync('dist/cli/main.js')).toBe(true);
+});

@@ -1,0 +1,73 @@
+// Bulk bodies on one core, where their blocks are answered in the callback that brings them: the same answers, to quick
+// readers and to slow ones. The process is bound to one core, so the file has a process of its own (vitest forks).
+import { execFileSync } from 'node:child_process';
+import { availableParallelism, cpus } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { BulkFormat } from '#dist/wire/job.js';
+import { csvBody, dueAnswer, ndjsonBody, RawBulkPeer, requestHead } from '../../../support/bulk-bodies.js';
+import { openKernel } from '../../../support/open-world.js';
+import { startServer, type TestServer } from '../../../support/server.js';
+import { encodeFrame } from '../../../support/stream-frames.js';
+
+function bind(cores: string): boolean {
+  try {
+    execFileSync('taskset', ['-a', '-cp', cores, String(process.pid)], { stdio: 'ignore' });
+  } catch {
+    return false;
+  }
+  return true;
+}
+
+/** Where a process cannot be bound, and has more than one core, there is nothing to see here. */
+const isBound = bind('0') && availableParallelism() === 1;
+const kernel = openKernel();
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(async () => {
+  await server.stop();
+  bind(`0-${cpus().length - 1}`);
+});
+
+function framesBody(frames: number, points: number): Buffer {
+  const pairsDeg = Float64Array.from({ length: 2 * points }, (_, i) => (i % 2 === 0 ? 21 : 105) + i / 1e5);
+  return Buffer.concat(Array.from({ length: frames }, (_, seq) => encodeFrame(seq, pairsDeg)));
+}
+
+/** Sends the whole body, and reads at once or in fits and starts. */
+async function answer(format: BulkFormat, body: Buffer, isSlow: boolean): Promise<Buffer> {
+  const peer = await RawBulkPeer.connect(server.port);
+  const ask = { path: '/v1/hexcodes/encode/bulk', key: server.key, format };
+  peer.socket.write(requestHead(ask, body.length));
+  peer.socket.write(body);
+  let isOver = false;
+  const over = peer.done.then(() => {
+    isOver = true;
+  });
+  while (isSlow && !isOver) {
+    peer.socket.pause();
+    await sleep(3);
+    peer.socket.resume();
+    await sleep(1);
+  }
+  await over;
+  expect([peer.status, peer.isWhole]).toEqual([200, true]);
+  return peer.body;
+}
+
+const BODIES: [BulkFormat, Buffer][] = [
+  ['csv', csvBody(1, 200_000)],
+  ['csv', csvBody(2, 30)],
+  ['ndjson', ndjsonBody(3, 150_000)],
+  ['frames', framesBody(40, 4096)],
+  ['frames', framesBody(3, 65_536)],
+];
+
+test.skipIf(!isBound).each(BODIES)('%s is answered as in one piece', async (format, body) => {
+  const due = dueAnswer(kernel, 'encode', format, body);
+  const answers = await Promise.all([false, true, false].map((isSlow) => answer(format, body, isSlow)));
+  expect(answers.map((bytes) => bytes.equals(due))).toEqual([true, true, true]);
+});

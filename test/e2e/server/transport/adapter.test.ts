@@ -1,0 +1,295 @@
+// The adapter alone, with routes made for the purpose: what would abort or corrupt the bare binary must not do so here.
+import { createHash } from 'node:crypto';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { Adapter } from '#dist/server/transport/adapter.js';
+import type { Exchange } from '#dist/server/transport/exchange.js';
+import { noBinarySentence } from '#dist/server/transport/uws.js';
+import { randomFrom } from '../../../support/open-world.js';
+import { parseAnswers, sendRaw } from '../../../support/server.js';
+
+const ROW_BYTES = 997;
+const CHUNKED_BYTES = 24 * 2 ** 20;
+const LARGE = Buffer.from(Array.from({ length: 300_000 }, (_, i) => `${i * 7919}`).join(','));
+
+let adapter: Adapter;
+let port: number;
+let base: string;
+const thrown: unknown[] = [];
+const gone: string[] = [];
+const closed: number[] = [];
+let pausedBytes = 0;
+let pausedExchange: Exchange | undefined;
+
+/** Bytes of the chunked answer: rows of a pattern that tells place. */
+function patternedRow(row: number): Buffer {
+  return Buffer.alloc(ROW_BYTES, `${row},`);
+}
+
+beforeAll(async () => {
+  adapter = await Adapter.load({
+    answered: () => {},
+    refused: (x, status, message, close) => x.send(status, 'text/plain', message, '', close),
+    expired: (x) => x.send(503, 'text/plain', 'late', '', true),
+    thrown: (x, error) => {
+      thrown.push(error);
+      if (x.state === 'open') x.send(500, 'text/plain', 'thrown', '', true);
+      else x.abort();
+    },
+    socketThrown: (error) => thrown.push(error),
+  });
+  adapter.route('get', '/throws', () => {
+    throw new Error('first tick');
+  });
+  adapter.route('get', '/silent', () => {});
+  adapter.route('post', '/throws-in-body', (x) => {
+    x.readBody(
+      100,
+      () => x.send(413, '', ''),
+      () => {
+        throw new Error('body');
+      },
+    );
+  });
+  adapter.route('get', '/throws-in-answer', (x) => {
+    const answer = x.startChunked(200, 'text/plain')!;
+    answer.onDrain = () => {
+      throw new Error('drain');
+    };
+    answer.write(Buffer.alloc(400_000));
+  });
+  adapter.route('get', '/late', (x) => {
+    x.onGone = () => gone.push('late');
+    x.deadline(50);
+  });
+  adapter.route('get', '/waits', (x) => {
+    x.onGone = () => gone.push('waits');
+    x.deadline(60_000);
+  });
+  adapter.route('get', '/later', (x) => {
+    x.deadline(5000);
+    setTimeout(() => x.send(200, 'text/plain', 'later'), 20);
+  });
+  adapter.route('get', '/chunked', (x) => {
+    const answer = x.startChunked(200, 'application/octet-stream')!;
+    let row = 0;
+    const fill = (): void => {
+      while (row * ROW_BYTES < CHUNKED_BYTES) if (!answer.write(patternedRow(row++))) return;
+      answer.end();
+    };
+    answer.onDrain = fill;
+    x.onGone = () => gone.push('chunked');
+    fill();
+  });
+  adapter.route('get', '/large', (x) => x.send(200, 'text/plain', LARGE));
+  adapter.route('post', '/paused', (x) => {
+    pausedExchange = x;
+    x.streamBody((chunk, isLast) => {
+      pausedBytes += chunk.length;
+      if (isLast) x.send(200, 'text/plain', String(pausedBytes));
+      else x.pause();
+    });
+  });
+  adapter.route('post', '/paused-for-good', (x) => {
+    let seen = false;
+    x.streamBody(() => {
+      if (seen) return;
+      seen = true;
+      x.pause();
+      setTimeout(() => x.send(200, 'text/plain', 'enough'), 50);
+    });
+  });
+  adapter.route('post', '/echo', (x) => {
+    const answer = x.startChunked(200, 'application/octet-stream')!;
+    answer.onDrain = () => x.resume();
+    x.streamBody((chunk, isLast) => {
+      if (!answer.write(Uint8Array.from(chunk))) x.pause();
+      if (isLast) answer.end();
+    });
+  });
+  adapter.route('any', '/*', (x) => x.send(404, 'text/plain', x.method));
+  adapter.websocket<{ name: string }>('/socket', {
+    maxPayloadBytes: 1 << 20,
+    maxBackpressureBytes: 1 << 20,
+    idleTimeoutSeconds: 60,
+    upgrade: (x) => {
+      if (x.rawQuery === 'throw') throw new Error('upgrade');
+      if (x.rawQuery === 'no') x.send(403, 'text/plain', 'no');
+      else x.acceptUpgrade({ name: x.rawQuery }, x.header('sec-websocket-protocol'));
+    },
+    open: (ws) => void ws.send(`hello ${ws.getUserData().name}`, false),
+    message: (ws, message, isBinary) => {
+      if (message.byteLength === 0) throw new Error('message');
+      ws.send(message, isBinary);
+    },
+    drain: () => {},
+    close: (_ws, code) => closed.push(code),
+  });
+  port = await adapter.listen('127.0.0.1', 0);
+  base = `http://127.0.0.1:${port}`;
+});
+afterAll(() => adapter.close());
+
+const lastThrown = () => (thrown.at(-1) as Error).message;
+
+test('a handler that throws answers 500 and the process lives', async () => {
+  expect((await fetch(`${base}/throws`)).status).toBe(500);
+  expect(lastThrown()).toBe('first tick');
+  expect((await fetch(`${base}/throws-in-body`, { method: 'POST', body: 'x' })).status).toBe(500);
+  expect(lastThrown()).toBe('body');
+  expect((await fetch(`${base}/later`)).status).toBe(200);
+});
+
+test('a handler that returns without an answer answers 500', async () => {
+  expect((await fetch(`${base}/silent`)).status).toBe(500);
+  expect(lastThrown()).toContain('without an answer');
+});
+
+test('a throw after the status line breaks the answer off', async () => {
+  const answer = await fetch(`${base}/throws-in-answer`);
+  await expect(answer.arrayBuffer()).rejects.toThrow();
+  expect(lastThrown()).toBe('drain');
+});
+
+test('an answer that is owed too long is 503', async () => {
+  const answer = await fetch(`${base}/late`);
+  expect(answer.status).toBe(503);
+  expect(gone).not.toContain('late');
+});
+
+test('a client that vanishes is told to the handler, once', async () => {
+  const socket = connect(port, '127.0.0.1');
+  socket.write('GET /waits HTTP/1.1\r\nHost: a\r\n\r\n');
+  while (adapter.pendingCount === 0) await sleep(5);
+  socket.destroy();
+  while (adapter.pendingCount > 0) await sleep(5);
+  expect(gone.filter((g) => g === 'waits')).toHaveLength(1);
+});
+
+test('chunked answers arrive whole through readers of random pace', async () => {
+  const wanted = createHash('sha256');
+  for (let row = 0; row * ROW_BYTES < CHUNKED_BYTES; row++) wanted.update(patternedRow(row));
+  const digest = wanted.digest('hex');
+  const random = randomFrom(7);
+  const readers = Array.from({ length: 4 }, async () => {
+    const { body } = await fetch(`${base}/chunked`);
+    const hash = createHash('sha256');
+    for await (const chunk of body!) {
+      hash.update(chunk as Uint8Array);
+      if (random() < 0.05) await sleep(random() * 10);
+    }
+    return hash.digest('hex');
+  });
+  for (const reader of readers) expect(await reader).toBe(digest);
+});
+
+test('a large answer of known length arrives whole through a slow reader', async () => {
+  const { body, headers } = await fetch(`${base}/large`);
+  expect(Number(headers.get('content-length'))).toBe(LARGE.length);
+  const parts: Uint8Array[] = [];
+  await sleep(200);
+  for await (const chunk of body!) {
+    parts.push(chunk as Uint8Array);
+    if (parts.length % 8 === 0) await sleep(2);
+  }
+  expect(Buffer.concat(parts).equals(LARGE)).toBe(true);
+});
+
+test('a body is echoed while it comes, to readers who read late', async () => {
+  const bytes = Buffer.alloc(8 * 2 ** 20, '0123456789abcdef-');
+  const answer = await fetch(`${base}/echo`, { method: 'POST', body: bytes });
+  const back = Buffer.from(await answer.arrayBuffer());
+  expect(back.equals(bytes)).toBe(true);
+});
+
+test('a paused body stops the sender and nobody else', async () => {
+  const bytes = 64 * 2 ** 20;
+  const answer = fetch(`${base}/paused`, { method: 'POST', body: Buffer.alloc(bytes) });
+  while (pausedBytes === 0) await sleep(5);
+  await sleep(200);
+  expect(pausedBytes).toBeLessThan(bytes / 2);
+  expect((await fetch(`${base}/later`)).status).toBe(200);
+  while (pausedBytes < bytes) {
+    pausedExchange?.resume();
+    await sleep(1);
+  }
+  expect(await (await answer).text()).toBe(String(bytes));
+});
+
+test('a connection is read on after an answer that came while its body was paused', async () => {
+  const size = 1_000_000;
+  const body = `POST /paused-for-good HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n${'x'.repeat(size)}`;
+  const answers = parseAnswers(
+    await sendRaw(port, [body, 'GET /later HTTP/1.1\r\nHost: a\r\n\r\n'], { gapMs: 200 }),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+});
+
+test('requests that can be read in two ways are refused and the connection closed', async () => {
+  const smuggled = 'GET /later HTTP/1.1\r\nHost: a\r\n\r\n';
+  for (const [headers, body] of [
+    ['Content-Length: 3\r\nContent-Length: 5', 'abcde'],
+    ['Content-Length: 3\r\nContent-Length: 3', 'abc'],
+    ['Content-Length:', ''],
+    ['Host: b', ''],
+    ['Transfer-Encoding: gzip, chunked', '0\r\n\r\n'],
+    ['Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked', '0\r\n\r\n'],
+  ]) {
+    const request = `POST /echo HTTP/1.1\r\nHost: a\r\n${headers}\r\n\r\n${body}`;
+    const answers = parseAnswers(await sendRaw(port, request));
+    expect(
+      answers.map(({ status }) => status),
+      headers,
+    ).toEqual([400]);
+    expect(answers[0]?.headers.get('connection')).toBe('close');
+    // What follows in the same bytes is never taken for a request.
+    const more = parseAnswers(await sendRaw(port, request + smuggled));
+    expect(
+      more.filter(({ status }) => status !== 400),
+      headers,
+    ).toEqual([]);
+  }
+  const both = 'Host: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked';
+  const answer = await sendRaw(port, `POST /echo HTTP/1.1\r\n${both}\r\n\r\n0\r\n\r\n${smuggled}`);
+  expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 400']);
+});
+
+test('WebSockets: accepted, refused, thrown in', async () => {
+  const open = (query: string) => new WebSocket(`ws://127.0.0.1:${port}/socket?${query}`, ['p']);
+  const ws = open('me');
+  const messages: string[] = [];
+  ws.on('message', (data) => messages.push(String(data)));
+  await new Promise((resolve) => ws.once('open', resolve));
+  expect(ws.protocol).toBe('p');
+  ws.send('ping');
+  while (messages.length < 2) await sleep(5);
+  expect(messages).toEqual(['hello me', 'ping']);
+  const over = new Promise((resolve) => ws.once('close', resolve));
+  ws.send('');
+  await over;
+  expect(lastThrown()).toBe('message');
+
+  for (const [query, status] of [
+    ['no', 403],
+    ['throw', 500],
+  ] as const) {
+    const refused = open(query);
+    const answer = await new Promise((resolve) =>
+      refused.once('unexpected-response', (_request, response) => resolve(response.statusCode)),
+    );
+    expect(answer).toBe(status);
+    refused.on('error', () => {});
+    refused.terminate();
+  }
+  expect((await fetch(`${base}/socket`)).status).toBe(404);
+});
+
+test('a Node without a binary gets a sentence that names the way out', () => {
+  const sentence = noBinarySentence('24.1.0', new Error('Cannot find module ./uws_linux_x64_137.node\nmore'));
+  expect(sentence).toContain('Node 20 or 22');
+  expect(sentence).toContain('24.1.0');
+  expect(sentence).toContain('npx -p node@22');
+  expect(sentence).not.toContain('\n');
+});

@@ -1,0 +1,43 @@
+// The first body that this process ever stops reading is stopped with answers waiting in the socket. The binary keeps
+// what a socket was watched for in one place for all sockets, by whether bytes wait; what has never been kept there is
+// "nothing", and a body that goes on with that is never read again. Its file has a process of its own (vitest forks).
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { RawBulkPeer, requestHead } from '../../../support/bulk-bodies.js';
+import { startServer, type TestServer } from '../../../support/server.js';
+import { encodeFrame } from '../../../support/stream-frames.js';
+
+const FRAMES = 400;
+const POINTS = 4096;
+const HEADER_BYTES = 16;
+const pairsDeg = Float64Array.from({ length: 2 * POINTS }, (_, i) => (i % 2 === 0 ? 21 : 105) + i / 1e5);
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+test('a reader that lags from the start, before any other request, gets every frame', async () => {
+  const peer = await RawBulkPeer.connect(server.port);
+  peer.socket.pause();
+  const frame = encodeFrame(1, pairsDeg);
+  const ask = { path: '/v1/hexcodes/encode/bulk', key: server.key, format: 'frames' as const };
+  peer.socket.write(requestHead(ask, FRAMES * frame.length));
+  // A frame at a time: each is answered as it comes, until no more answers fit and the reading stops.
+  let sent = 0;
+  for (; sent < FRAMES && !peer.socket.writableNeedDrain; sent++) {
+    peer.socket.write(frame);
+    await sleep(2);
+  }
+  for (; sent < FRAMES; sent++) peer.socket.write(frame);
+  await sleep(300);
+  expect(peer.socket.writableLength).toBeGreaterThan(0);
+  peer.socket.resume();
+  await peer.done;
+  expect([peer.status, peer.isWhole, peer.sizeBytes]).toEqual([
+    200,
+    true,
+    FRAMES * (HEADER_BYTES + 20 * POINTS),
+  ]);
+});

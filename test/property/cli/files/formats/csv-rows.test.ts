@@ -1,0 +1,49 @@
+// The command's own reading and writing of CSV rows against csv-parse.
+import { parse } from 'csv-parse/sync';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { csvQuoted } from '#dist/cli/files/formats/csv.js';
+import { eachRow, fieldsOf } from '#dist/cli/files/formats/csv-rows.js';
+
+const SEED = 20_260_602;
+console.log(`csv-rows: seed ${SEED}`);
+
+const field = fc
+  .oneof(
+    fc.string({ maxLength: 8 }),
+    fc.stringMatching(/^[a",\t ốộ]{0,8}$/),
+    fc.constantFrom('', '"', '""', 'a"b', '"a', ' a ', 'x,y', 'line'),
+  )
+  .filter((text) => !/[\r\n\0]/.test(text));
+
+test('fields written and read again are the same, as csv-parse reads them', () => {
+  fc.assert(
+    fc.property(
+      fc
+        .integer({ min: 2, max: 6 })
+        .chain((count) =>
+          fc.array(fc.array(field, { minLength: count, maxLength: count }), { minLength: 1, maxLength: 8 }),
+        ),
+      fc.constantFrom(',', '\t'),
+      fc.constantFrom('\n', '\r\n'),
+      fc.boolean(),
+      (rows, delimiter, lineEnd, hasLastEnd) => {
+        const text =
+          rows.map((row) => row.map(csvQuoted).join(delimiter)).join(lineEnd) + (hasLastEnd ? lineEnd : '');
+        const bytes = Buffer.from(text);
+        const read: string[][] = [];
+        eachRow(bytes, delimiter.charCodeAt(0), (start, end) => {
+          read.push(fieldsOf(bytes, start, end, delimiter.charCodeAt(0)));
+        });
+        const wanted = parse(text, {
+          delimiter,
+          skip_empty_lines: true,
+          relax_column_count: true,
+        }) as string[][];
+        expect(read).toEqual(wanted);
+        expect(read).toEqual(rows);
+      },
+    ),
+    { seed: SEED, numRuns: 3000 },
+  );
+});

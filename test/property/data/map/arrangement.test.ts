@@ -1,0 +1,83 @@
+// Any heap of lines becomes an exact partition of the plane, whatever value its areas are given.
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { arrange, findCrossing } from '../../../../data/map/arrangement.js';
+import { checkPartition } from '../../../../data/map/check-partition.js';
+import { findFaces, placesInside } from '../../../../data/map/faces.js';
+import { label, toPartition } from '../../../../data/map/map.js';
+import { OUTSIDE } from '../../../../data/map/partition.js';
+
+const SIDE = 60;
+const UNITS = Array.from({ length: 5 }, (_, admin) => ({ name: `unit ${admin}`, admin }));
+const ABOUT = { units: UNITS, notice: '', source: { name: '', date: '' } };
+
+const coordinate = fc.integer({ min: 0, max: SIDE });
+const lines = fc
+  .array(fc.tuple(coordinate, coordinate, coordinate, coordinate), { minLength: 3, maxLength: 40 })
+  .map((list) => Int32Array.from(list.flat()));
+
+/** Inside by counting lines to the east with an exact rational test, as a peer of placesInside. */
+function faceAt(
+  x: number,
+  y: number,
+  { xs, ys, edges }: ReturnType<typeof arrange>,
+  faceOf: Int32Array,
+): number {
+  let nearest = Infinity;
+  let face = 0;
+  for (let e = 0; e < edges.length / 2; e++) {
+    const [a, b] = [edges[2 * e]!, edges[2 * e + 1]!];
+    if (ys[a]! > y === ys[b]! > y) continue;
+    const at = xs[a]! + ((y - ys[a]!) * (xs[b]! - xs[a]!)) / (ys[b]! - ys[a]!);
+    if (at > x && at < nearest) {
+      nearest = at;
+      face = faceOf[ys[b]! > ys[a]! ? 2 * e : 2 * e + 1]!;
+    }
+  }
+  return face;
+}
+
+test('arranged lines meet at common ends only', () => {
+  fc.assert(
+    fc.property(lines, (heap) => {
+      const { xs, ys, edges } = arrange(heap);
+      const flat = Int32Array.from([...edges].flatMap((vertex) => [xs[vertex]!, ys[vertex]!]));
+      expect(findCrossing(flat)).toBeNull();
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('the place inside an area lies in that area', () => {
+  fc.assert(
+    fc.property(lines, (heap) => {
+      const arrangement = arrange(heap);
+      const faces = findFaces(arrangement);
+      placesInside(arrangement, faces).forEach((place, face) => {
+        if (place) expect(faceAt(place.x, place.y, arrangement, faces.faceOf)).toBe(face);
+      });
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('areas with values make a partition; turning one line round breaks it', () => {
+  fc.assert(
+    fc.property(lines, fc.integer({ min: 1, max: 1000 }), (heap, salt) => {
+      const valueAt = (x: number, y: number) => {
+        const value = Math.floor(x * 7919 + y * salt) % 7;
+        return value < UNITS.length ? value : OUTSIDE;
+      };
+      const partition = toPartition(label(arrange(heap), valueAt), ABOUT);
+      checkPartition(partition);
+      if (partition.left.length === 0) return;
+      const broken = {
+        ...partition,
+        left: Uint8Array.from(partition.left, (unit, i) => (i === 0 ? partition.right[0]! : unit)),
+        right: Uint8Array.from(partition.right, (unit, i) => (i === 0 ? partition.left[0]! : unit)),
+      };
+      expect(() => checkPartition(broken)).toThrow(/One area has units/);
+    }),
+    { numRuns: 500 },
+  );
+});

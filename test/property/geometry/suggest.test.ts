@@ -1,0 +1,62 @@
+// Suggestions: the code that was meant is among them after every single slip, and nothing else is wrong with them.
+
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { suggest } from '#dist/geometry/suggest.js';
+import { Hexcodes } from '#dist/library/hexcodes.js';
+import { openWorld } from '../../support/open-world.js';
+
+const hexcodes = Hexcodes.from(openWorld());
+const SYMBOLS = '23456789ABCDEFGHIJKLMNOPQRSTUVWXYZ';
+const SEED = 20_260_601;
+console.log(`suggest: seed ${SEED}`);
+
+const code = fc
+  .tuple(
+    fc.double({ min: 8, max: 23, noNaN: true }),
+    fc.double({ min: 102, max: 115, noNaN: true }),
+    fc.nat(15),
+  )
+  .map(([latDeg, lngDeg, resolution]) => hexcodes.encode(latDeg, lngDeg, resolution).hexcodes);
+
+/** Text with one slip at a symbol. */
+function slipped(text: string, kind: number, at: number, symbol: string): string {
+  const places = [...text].flatMap((each, i) => (each === '-' ? [] : [i]));
+  const i = places[at % places.length] as number;
+  const j = places[(at + 1) % places.length] as number;
+  if (kind === 0) return text.slice(0, i) + symbol + text.slice(i + 1);
+  if (kind === 1) return text.slice(0, i) + text.slice(i + 1);
+  if (kind === 2) return text.slice(0, i) + symbol + text.slice(i);
+  if (j < i) return text;
+  return text.slice(0, i) + text[j] + text.slice(i + 1, j) + text[i] + text.slice(j + 1);
+}
+
+test('after one slip the code that was meant is suggested', () => {
+  fc.assert(
+    fc.property(code, fc.nat(3), fc.nat(100), fc.nat(SYMBOLS.length - 1), (meant, kind, at, symbol) => {
+      const typed = slipped(meant, kind, at, SYMBOLS[symbol] as string);
+      const found = suggest(hexcodes, typed, { limit: 10_000 });
+      if (hexcodes.isValid(typed)) expect(found.map((each) => each.slip)).toEqual(['none']);
+      else expect(found.map((each) => each.hexcodes)).toContain(meant);
+      for (const each of found) expect(hexcodes.isValid(each.hexcodes)).toBe(true);
+    }),
+    { seed: SEED, numRuns: 400 },
+  );
+});
+
+test('with near the nearest come first, without it look-alikes', () => {
+  const meant = hexcodes.encode(21.0288, 105.8525).hexcodes;
+  const typed = meant.replace(/8/, 'B');
+  const near = suggest(hexcodes, typed, { near: [21.0288, 105.8525], limit: 50 });
+  expect(near[0]?.hexcodes).toBe(meant);
+  const distances = near.map((each) => each.distance_m as number);
+  expect([...distances].sort((a, b) => a - b)).toEqual(distances);
+  expect(suggest(hexcodes, typed)[0]).toMatchObject({ hexcodes: meant, slip: 'twin' });
+  expect(suggest(hexcodes, typed, { limit: 1 })).toHaveLength(1);
+});
+
+test('nonsense has no suggestions', () => {
+  for (const text of ['', 'hello world', 'HN-', '0'.repeat(65), '\u0000', '🙂🙂🙂']) {
+    expect(suggest(hexcodes, text)).toEqual([]);
+  }
+});

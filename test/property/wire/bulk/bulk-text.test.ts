@@ -1,0 +1,226 @@
+// Bulk text against the slow peer of test/support/peers/bulk-text.ts: random documents with every kind of trouble, in both
+// builds of the kernel, and random cuts into chunks.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Hexcodes } from '#dist/library/hexcodes.js';
+import { convertBlock } from '#dist/wire/bulk/convert-block.js';
+import { BulkReader } from '#dist/wire/bulk/reader.js';
+import type { BulkRequest, Operation } from '#dist/wire/job.js';
+import { CODES, item, numberText, space } from '../../../support/items.js';
+import { piecesByKernelSink } from '../../../support/kernel-sink.js';
+import { openKernel } from '../../../support/open-world.js';
+import { csvByPeer, ndjsonByPeer, withoutWording } from '../../../support/peers/bulk-text.js';
+
+const kernel = openKernel();
+const debugKernel = openKernel('kernel.debug');
+const library = new Hexcodes(openKernel());
+
+/** The answer to a body that arrives in chunks; `flushes`: after which of them waiting rows are asked for. */
+function answer(
+  request: BulkRequest,
+  chunks: readonly Uint8Array[],
+  k = kernel,
+  flushes?: boolean[],
+): Buffer {
+  const reader = new BulkReader(request);
+  const blocks = chunks.flatMap((chunk, i) => [
+    ...reader.push(chunk),
+    ...(flushes?.[i] ? reader.flush() : []),
+  ]);
+  blocks.push(...reader.end());
+  let rows = 0;
+  const parts = blocks.map((block) => {
+    const converted = convertBlock(k, reader.job!, block);
+    expect(converted.byStatus.reduce((sum, n) => sum + n)).toBe(converted.rows);
+    rows += converted.rows;
+    return converted.bytes;
+  });
+  const bytes = Buffer.concat([reader.head, ...parts]);
+  if (blocks.length > 0) {
+    const pieces = piecesByKernelSink(k, reader.job!, blocks);
+    expect(Buffer.concat([reader.head, ...pieces]).equals(bytes)).toBe(true);
+  }
+  if (request.input !== 'csv' && request.output === 'ndjson')
+    expect(bytes.toString('latin1').split('\n').length - 1).toBe(rows);
+  return bytes;
+}
+
+function request(
+  operation: Operation,
+  input: 'csv' | 'ndjson',
+  output: 'csv' | 'ndjson' = input,
+): BulkRequest {
+  return { operation, input, output, resolution: 11, prefix: '' };
+}
+
+function run(seedless: fc.IProperty<unknown>, numRuns: number): void {
+  fc.assert(seedless, { numRuns, verbose: 1 });
+}
+
+describe('CSV', () => {
+  const filler = fc.oneof(
+    fc.string({ maxLength: 20 }),
+    fc.string({ unit: fc.constantFrom('"', ',', '\n', '\r', 'a', ' ', '\t', 'ế'), maxLength: 12 }),
+    fc.constantFrom('', '"', '""', 'a"b', '\u0000', 'Phố Huế, Hà Nội', '"x" y'),
+  );
+  const quote = (text: string): string => `"${text.replaceAll('"', '""')}"`;
+  const mayBare = (text: string): boolean => !/[,\n]|^"/.test(text) && !text.endsWith('\r');
+  const field = (value: fc.Arbitrary<string>): fc.Arbitrary<string> =>
+    fc.tuple(value, fc.integer({ min: 0, max: 9 })).map(([text, how]) => {
+      if (how === 0) return quote(text);
+      // A quote that does not open the field is a letter; one that opens it and has no end is another test's matter.
+      if (how === 1) return text.replaceAll(/[,\n\r]/g, ' ').replace(/^"/, '_');
+      if (how === 2 && !/["\n\r,]/.test(text)) return `"${text}"z`;
+      return mayBare(text) ? text : quote(text);
+    });
+  const header = ['note', 'lat', 'x', 'lng', 'resolution', 'hexcodes'];
+  const fields = [
+    field(filler),
+    field(numberText),
+    field(filler),
+    field(numberText),
+    field(fc.constantFrom('', '', '13', '0', '15', '16', '7', '07', 'x', '1e1')),
+    field(fc.constantFrom(...CODES)),
+  ];
+
+  /** A document with some of the columns, its header and the places of what is read. */
+  const document = fc
+    .record({
+      columns: fc.constantFrom(
+        [1, 3],
+        [3, 1],
+        [0, 1, 3],
+        [1, 2, 3, 0],
+        [4, 3, 1],
+        [0, 1, 2, 3, 4, 5],
+        [5],
+        [0, 5],
+        [5, 2],
+      ),
+      rowEnd: fc.constantFrom('\n', '\r\n'),
+      hasMark: fc.boolean(),
+      isEnded: fc.boolean(),
+    })
+    .chain(({ columns, rowEnd, hasMark, isEnded }) => {
+      const row = fc.tuple(
+        fc.tuple(...columns.map((c) => fields[c]!)),
+        fc.integer({ min: 0, max: 30 }),
+        fc.constantFrom(rowEnd, rowEnd, rowEnd, '\n', '\r\n', `${rowEnd}${rowEnd}`),
+      );
+      return fc.array(row, { maxLength: 12 }).map((rows) => {
+        const names = columns.map((c) => header[c]!);
+        const lines = rows.map(([cells, oddity, end], i) => {
+          if (oddity === 0) cells = [...cells, 'more'] as typeof cells;
+          if (oddity === 1 && cells.length > 1) cells = cells.slice(1) as typeof cells;
+          return cells.join(',') + (i === rows.length - 1 && !isEnded ? '' : end);
+        });
+        const text = `${hasMark ? '\ufeff' : ''}${names.join(',')}${rowEnd}${lines.join('')}`;
+        return { names, rowEnd, bytes: Buffer.from(text), mark: hasMark };
+      });
+    });
+
+  const places = (names: string[], operation: Operation) => ({
+    first: names.indexOf(operation === 'encode' ? 'lat' : 'hexcodes'),
+    second: names.indexOf('lng'),
+    resolution: names.indexOf('resolution'),
+  });
+
+  test('is what csv-parse and the library make of it', () => {
+    run(
+      fc.property(document, ({ names, rowEnd, bytes, mark }) => {
+        for (const operation of ['encode', 'decode'] as const) {
+          const at = places(names, operation);
+          if (at.first < 0) continue;
+          const isClash =
+            operation === 'decode' && ['lat', 'lng', 'resolution'].some((n) => names.includes(n));
+          const isEncodeClash = operation === 'encode' && names.includes('hexcodes');
+          const asked = { ...request(operation, 'csv'), prefix: isClash || isEncodeClash ? 'p_' : '' };
+          const head =
+            operation === 'encode'
+              ? ['hexcodes', ...(at.resolution < 0 ? ['resolution'] : []), 'admin_code', 'status']
+              : ['lat', 'lng', 'resolution', 'status'];
+          const wanted =
+            Buffer.from(`${mark ? '\ufeff' : ''}${names.join(',')}`).toString('latin1') +
+            head.map((name) => `,${asked.prefix}${name}`).join('') +
+            rowEnd +
+            csvByPeer(
+              library,
+              operation,
+              bytes.subarray(mark ? 3 : 0),
+              names.join(',') + (rowEnd === '\r\n' ? '\r' : ''),
+              at,
+              11,
+            );
+          expect(answer(asked, [bytes]).toString('latin1')).toBe(wanted);
+          expect(answer(asked, [bytes], debugKernel).toString('latin1')).toBe(wanted);
+        }
+      }),
+      1500,
+    );
+  });
+
+  test('is the same however the body is cut', () => {
+    run(
+      fc.property(document, fc.infiniteStream(fc.boolean()), ({ names, bytes }, flips) => {
+        const operation = names.includes('lat') ? 'encode' : 'decode';
+        const asked = { ...request(operation, 'csv'), prefix: 'p_' };
+        const whole = answer(asked, [bytes]);
+        const flushes = [...flips.take(2)];
+        for (let cut = 0; cut <= bytes.length; cut++) {
+          const chunks = [bytes.subarray(0, cut), bytes.subarray(cut)];
+          expect(answer(asked, chunks, kernel, flushes).equals(whole)).toBe(true);
+        }
+        const single = [...bytes].map((byte) => Uint8Array.of(byte));
+        expect(answer(asked, single, kernel, [...flips.take(single.length)]).equals(whole)).toBe(true);
+      }),
+      60,
+    );
+  });
+});
+
+describe('NDJSON', () => {
+  const line = fc.tuple(space, item, space).map((parts) => parts.join(''));
+  const document = fc
+    .tuple(
+      fc.array(fc.tuple(line, fc.constantFrom('\n', '\r\n', '\n\n')), { maxLength: 10 }),
+      fc.boolean(),
+      fc.nat(),
+    )
+    .map(([lines, isEnded, where]) => {
+      const text = lines
+        .map(([l, end], i) => l.replaceAll('\n', ' ') + (i === lines.length - 1 && !isEnded ? '' : end))
+        .join('');
+      const bytes = Buffer.from(text);
+      // One document in four has a byte that no UTF-8 has.
+      if (where % 4 === 0 && bytes.length > 0) bytes[where % bytes.length] = 0xff;
+      return bytes;
+    });
+  const bodies = (bytes: Buffer): string[] => bytes.toString().split('\n').slice(0, -1).map(withoutWording);
+
+  test('is what JSON.parse and the library make of it', () => {
+    run(
+      fc.property(document, (bytes) => {
+        for (const operation of ['encode', 'decode'] as const) {
+          const wanted = ndjsonByPeer(library, operation, bytes, 11);
+          expect(bodies(answer(request(operation, 'ndjson'), [bytes]))).toEqual(wanted);
+          expect(bodies(answer(request(operation, 'ndjson'), [bytes], debugKernel))).toEqual(wanted);
+        }
+      }),
+      3000,
+    );
+  });
+
+  test('is the same however the body is cut', () => {
+    run(
+      fc.property(document, fc.constantFrom('csv', 'ndjson'), fc.boolean(), (bytes, output, flush) => {
+        const asked = request('encode', 'ndjson', output as 'csv');
+        const whole = answer(asked, [bytes]);
+        for (let cut = 0; cut <= bytes.length; cut++) {
+          const chunks = [bytes.subarray(0, cut), bytes.subarray(cut)];
+          expect(answer(asked, chunks, kernel, [flush]).equals(whole)).toBe(true);
+        }
+      }),
+      100,
+    );
+  });
+});

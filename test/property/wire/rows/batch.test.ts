@@ -1,0 +1,151 @@
+// Batches in JSON: broken where JSON.parse says so, else item by item what the slow peer makes of them.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Hexcodes } from '#dist/library/hexcodes.js';
+import { MAX_NDJSON_ROW_BYTES, type Operation } from '#dist/wire/job.js';
+import { BrokenBatchError, batchBody, convertBatch, openBatch } from '#dist/wire/rows/batch.js';
+import { item, space } from '../../../support/items.js';
+import { openKernel } from '../../../support/open-world.js';
+import { itemByPeer, withoutWording } from '../../../support/peers/bulk-text.js';
+
+const kernels = [openKernel(), openKernel('kernel.debug')];
+const library = new Hexcodes(openKernel());
+
+interface Answer {
+  status: string;
+  summary: { total: number; ok: number; failed: number };
+  results: { status: string; lat?: number; id?: unknown; message?: string }[];
+}
+
+function textOf(operation: Operation, body: string | Uint8Array, kernel = kernels[0]!): string {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  return Buffer.from(batchBody(convertBatch(kernel, openBatch(operation, bytes)))).toString();
+}
+
+function answerTo(operation: Operation, body: string): Answer {
+  return JSON.parse(textOf(operation, body)) as Answer;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test('random batches', () => {
+  const items = fc.array(
+    fc.tuple(space, item, space).map((parts) => parts.join('')),
+    { maxLength: 8 },
+  );
+  const place = fc.constantFrom('before', 'after', 'none');
+  const property = fc.property(
+    items,
+    place,
+    fc.constantFrom('encode', 'decode'),
+    (texts, where, operation) => {
+      const name = operation === 'encode' ? 'points' : 'hexcodes';
+      const array = `"${name}" : [${texts.join(',')}]`;
+      const members = [array, '"x":{"points":[1,"]"]}'];
+      if (where !== 'none') members.splice(where === 'before' ? 0 : 2, 0, '"resolution" :7');
+      const body = `{ ${members.join(' ,')} }\n`;
+      const resolution = where === 'none' ? 13 : 7;
+      let parsed: { points?: unknown[]; hexcodes?: unknown[] } | undefined;
+      try {
+        parsed = JSON.parse(body) as typeof parsed;
+      } catch {
+        parsed = undefined;
+      }
+      for (const kernel of kernels) {
+        if (parsed === undefined || texts.some((text) => text.trim() === '')) {
+          const isEmpty = texts.every((text) => text.trim() === '') && texts.length < 2;
+          if (!isEmpty) expect(() => textOf(operation as Operation, body, kernel)).toThrow(BrokenBatchError);
+          continue;
+        }
+        // Texts that are no JSON may join to what is some.
+        if (!texts.every(isJson)) continue;
+        const text = textOf(operation as Operation, body, kernel);
+        const answer = JSON.parse(text) as Answer;
+        const wanted = texts.map((t) =>
+          itemByPeer(library, operation as Operation, Buffer.from(t), resolution),
+        );
+        // JSON text cannot be cut at commas: each result is looked at as an object, and the numbers of ids as text.
+        expect(answer.results.map(({ message, ...rest }) => ({ ...rest, details: undefined }))).toEqual(
+          wanted.map((w) => ({ ...(JSON.parse(w) as object), details: undefined })),
+        );
+        if (texts.length === 1) {
+          const only = text.slice(text.indexOf('"results":[') + 11, -2);
+          expect(withoutWording(only)).toBe(wanted[0]);
+        }
+        const ok = answer.results.filter((r) => r.status === 'OK').length;
+        expect(answer.summary).toEqual({ total: texts.length, ok, failed: texts.length - ok });
+      }
+    },
+  );
+  fc.assert(property, { numRuns: 3000, verbose: 1 });
+});
+
+describe('envelopes', () => {
+  test.each([
+    ['', 'body is not one JSON object'],
+    ['[]', 'body is not one JSON object'],
+    ['{"points":[[1,2]]', 'body is not valid JSON'],
+    ['{"points":[[1,2]]}x', 'body goes on after its JSON object'],
+    ['{"points":[[1,2]],}', 'body is not valid JSON'],
+    ['{"points":[[1,2]', 'body ends inside a value'],
+    ['{"points":"x}', 'body ends inside a string'],
+    ['{"points":[1,]}', 'points is not valid JSON'],
+    ['{"points":[,1]}', 'points is not valid JSON'],
+    ['{"points":[1 2]}', 'points is not valid JSON'],
+    ['{"points":[[1}]}', 'points is not valid JSON'],
+    ['{"points":[{"lat":1]]}', 'points is not valid JSON'],
+    ['{"points":[],"x":tru}', 'body is not valid JSON'],
+    ['{}', 'points is required'],
+    ['{"points":{}}', 'points must be an array'],
+    ['{"points":null}', 'points must be an array'],
+    ['{"points":[],"points":[]}', 'points is given more than once'],
+    ['{"points":[],"resolution":16}', 'resolution must be an integer from 0 to 15'],
+    ['{"points":[],"resolution":"7"}', 'resolution must be an integer from 0 to 15'],
+    ['{"resolution":null}', 'points is required; resolution must be an integer from 0 to 15'],
+    [
+      '{"points":[],"resolution":7,"resolution":8}',
+      'resolution is given more than once with different values',
+    ],
+  ])('%s: %s', (body, message) => {
+    expect(() => textOf('encode', body)).toThrow(message);
+  });
+
+  test('bytes that are no UTF-8 break it', () => {
+    const body = Buffer.from('{"points":[{"lat":10,"lng":106,"x":"?"}]}');
+    body[body.indexOf('?')] = 0xff;
+    expect(() => textOf('encode', body)).toThrow('points is not valid JSON');
+  });
+
+  test('an empty batch, a byte order mark, equal resolutions', () => {
+    expect(textOf('encode', '\ufeff{"points":[ ],"resolution":3,"resolution":3}')).toBe(
+      '{"status":"OK","summary":{"total":0,"ok":0,"failed":0},"results":[]}',
+    );
+  });
+});
+
+test('batches larger than the kernel takes at once, and items larger than any', () => {
+  const points = Array.from({ length: 9000 }, (_, i) => ({
+    lat: 9 + i / 1000,
+    lng: 106,
+    id: i,
+    note: 'x'.repeat(i % 100),
+  }));
+  const { summary, results } = answerTo('encode', JSON.stringify({ points }));
+  expect(summary.total).toBe(points.length);
+  expect(results.map(({ id }) => id)).toEqual(points.map(({ id }) => id));
+  expect(results.map(({ lat }) => lat)).toEqual(points.map(({ lat }) => lat));
+
+  const long = { lat: 10, lng: 106, id: 'long', note: 'y'.repeat(MAX_NDJSON_ROW_BYTES) };
+  const mixed = answerTo('encode', JSON.stringify({ points: [points[0], long, points[1]] }));
+  expect(mixed.results.map(({ status }) => status)).toEqual(['OK', 'INVALID_REQUEST', 'OK']);
+  expect(mixed.results[1]?.message).toBe(`item is longer than ${MAX_NDJSON_ROW_BYTES} bytes`);
+  const broken = JSON.stringify({ points: [long] }).replace('"id"', 'id');
+  expect(() => answerTo('encode', broken)).toThrow('points is not valid JSON');
+});

@@ -1,0 +1,208 @@
+// The bulk conversions of text once more, slowly: csv-parse, JSON.parse, Number and String, one object a row, and the
+// library. What convertBlock gives must be the same bytes, but for the wording of messages.
+import { parse } from 'csv-parse/sync';
+import type { Hexcodes } from '#dist/library/hexcodes.js';
+import type { Operation } from '#dist/wire/job.js';
+import { eachMember } from '#dist/wire/params/json-members.js';
+
+const NUMBER = /^-?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
+
+interface Meaning {
+  status: string;
+  latDeg: number | null;
+  lngDeg: number | null;
+  resolution: number | null;
+  hexcodes: string | null;
+  adminCode: string | null;
+}
+
+const NOTHING: Meaning = {
+  status: 'INVALID_REQUEST',
+  latDeg: null,
+  lngDeg: null,
+  resolution: null,
+  hexcodes: null,
+  adminCode: null,
+};
+
+function encodeOne(library: Hexcodes, latDeg: number, lngDeg: number, resolution: number): Meaning {
+  const known = { ...NOTHING, latDeg, lngDeg, resolution };
+  try {
+    const { hexcodes, admin_code } = library.encode(latDeg, lngDeg, resolution);
+    return { ...known, status: 'OK', hexcodes, adminCode: admin_code };
+  } catch (error) {
+    const { code } = error as { code?: string };
+    if (code === 'OUTSIDE_COVERAGE') return { ...known, status: 'NOT_FOUND' };
+    if (code === 'NOT_A_COORDINATE') return known;
+    throw error;
+  }
+}
+
+function decodeOne(library: Hexcodes, hexcodes: string): Meaning {
+  const decoded = library.decode(hexcodes);
+  if (decoded === null) return { ...NOTHING, status: 'INVALID_HEXCODES', hexcodes };
+  const { lat, lng, resolution } = decoded;
+  return { status: 'OK', latDeg: lat, lngDeg: lng, resolution, hexcodes, adminCode: null };
+}
+
+function resolutionOf(text: string): number | null {
+  return /^(\d|1[0-5])$/.test(text) ? Number(text) : null;
+}
+
+/** Rows behind the header, one string of latin-1 letters each, as bytes; `columns` are places. */
+export function csvByPeer(
+  library: Hexcodes,
+  operation: Operation,
+  document: Uint8Array,
+  header: string,
+  columns: { first: number; second: number; resolution: number },
+  defaultResolution: number,
+  delimiter = ',',
+): string {
+  const text = Buffer.from(document).toString('latin1');
+  const count = header.split(delimiter).length;
+  const rows = parse(Buffer.from(document), {
+    delimiter,
+    record_delimiter: ['\r\n', '\n'],
+    relax_quotes: true,
+    relax_column_count: true,
+    skip_empty_lines: true,
+    encoding: 'latin1',
+    info: true,
+  }) as unknown as { info: { bytes: number }; record: string[] }[];
+  const headerEnd = header.endsWith('\r') ? '\r\n' : '\n';
+  return rows
+    .map(({ info, record }, i) => {
+      if (i === 0) return '';
+      // Blank lines before a row are counted to it.
+      const row = text.slice(rows[i - 1]!.info.bytes, info.bytes).replace(/^(\r?\n)+/, '');
+      const end = row.endsWith('\r\n') ? '\r\n' : row.endsWith('\n') ? '\n' : '';
+      const bare = row.slice(0, row.length - end.length);
+      const added = addedColumns(library, operation, record, count, columns, defaultResolution);
+      return bare + added.map((field) => delimiter + field).join('') + (end || headerEnd);
+    })
+    .join('');
+}
+
+function addedColumns(
+  library: Hexcodes,
+  operation: Operation,
+  record: string[],
+  count: number,
+  columns: { first: number; second: number; resolution: number },
+  defaultResolution: number,
+): string[] {
+  const isRagged = record.length !== count;
+  if (operation === 'decode') {
+    const code = Buffer.from(record[columns.first] ?? '', 'latin1').toString();
+    if (isRagged || code === '') return ['', '', '', 'INVALID_REQUEST'];
+    const m = decodeOne(library, code);
+    return [m.latDeg, m.lngDeg, m.resolution, m.status].map((value) => String(value ?? ''));
+  }
+  const [lat = '', lng = ''] = [record[columns.first], record[columns.second]];
+  const own = columns.resolution < 0 ? '' : (record[columns.resolution] ?? '');
+  const resolution = own === '' ? defaultResolution : resolutionOf(own);
+  const isRight = !isRagged && NUMBER.test(lat) && NUMBER.test(lng) && resolution !== null;
+  const m = isRight ? encodeOne(library, Number(lat), Number(lng), resolution) : NOTHING;
+  const ours = columns.resolution < 0 ? [String(defaultResolution)] : [];
+  return [m.hexcodes ?? '', ...ours, m.adminCode ?? '', m.status];
+}
+
+/** One body a line, without message and details. */
+export function ndjsonByPeer(
+  library: Hexcodes,
+  operation: Operation,
+  document: Uint8Array,
+  defaultResolution: number,
+): string[] {
+  const lines: Uint8Array[] = [];
+  for (let from = 0; from < document.length; ) {
+    const feed = document.indexOf(10, from);
+    const end = feed < 0 ? document.length : feed;
+    lines.push(document.subarray(from, end));
+    from = end + 1;
+  }
+  return lines
+    .filter((line) => line.some((byte) => byte !== 32 && byte !== 9 && byte !== 13))
+    .map((line) => itemByPeer(library, operation, line, defaultResolution));
+}
+
+export function itemByPeer(
+  library: Hexcodes,
+  operation: Operation,
+  line: Uint8Array,
+  defaultResolution: number,
+): string {
+  let text: string;
+  let item: unknown;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(line);
+    item = JSON.parse(text);
+  } catch {
+    return body(operation, NOTHING, undefined);
+  }
+  const members = new Map<string, string[]>();
+  if (typeof item === 'object' && item !== null && !Array.isArray(item)) {
+    eachMember(text, (name, valueText) => {
+      members.set(name, [...(members.get(name) ?? []), valueText]);
+    });
+  } else if (operation === 'decode' && typeof item === 'string') {
+    members.set('hexcodes', [JSON.stringify(item)]);
+  } else if (operation === 'encode' && Array.isArray(item) && item.length === 2) {
+    members.set('lat', [JSON.stringify(item[0])]).set('lng', [JSON.stringify(item[1])]);
+  } else {
+    return body(operation, NOTHING, undefined);
+  }
+  const ids = members.get('id') ?? [];
+  const id = ids[0] === undefined ? undefined : (JSON.parse(ids[0]) as unknown);
+  const isIdRight =
+    new Set(ids).size <= 1 &&
+    (id === undefined || typeof id === 'number' || (typeof id === 'string' && id.length <= 128));
+  const idText = isIdRight ? ids[0] : undefined;
+  if (operation === 'decode') {
+    const code = agreedValue(members.get('hexcodes'), 'string');
+    const isRight = typeof code === 'string' && code !== '' && isIdRight;
+    return body(operation, isRight ? decodeOne(library, code) : NOTHING, idText);
+  }
+  const latDeg = degrees(agreedValue(members.get('lat'), 'number'));
+  const lngDeg = degrees(agreedValue(members.get('lng'), 'number'));
+  const own = members.get('resolution');
+  const isOwnRight = typeof agreedValue(own, 'number') === 'number';
+  const resolution =
+    own === undefined ? defaultResolution : isOwnRight ? resolutionOf(own[0] as string) : null;
+  const known = { ...NOTHING, latDeg, lngDeg, resolution };
+  if (latDeg === null || lngDeg === null || resolution === null || !isIdRight)
+    return body(operation, known, idText);
+  return body(operation, encodeOne(library, latDeg, lngDeg, resolution), idText);
+}
+
+/** The value, if all texts are of the kind and mean the same. */
+function agreedValue(texts: string[] | undefined, kind: 'number' | 'string'): unknown {
+  const values = (texts ?? []).map((text) => JSON.parse(text) as unknown);
+  const [first] = values;
+  return typeof first === kind && values.every((value) => value === first) ? first : undefined;
+}
+
+function degrees(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+}
+
+function body(operation: Operation, m: Meaning, id: string | undefined): string {
+  const echo = id === undefined ? '' : `,"id":${id}`;
+  const number = (value: number | null): string => (value === null ? 'null' : String(value));
+  const status = `"status":"${m.status}"${echo}}`;
+  const lat = number(m.latDeg);
+  const lng = number(m.lngDeg);
+  const resolution = number(m.resolution);
+  if (operation === 'encode') {
+    const [code, admin] = [JSON.stringify(m.hexcodes), JSON.stringify(m.adminCode)];
+    return `{"hexcodes":${code},"lat":${lat},"lng":${lng},"resolution":${resolution},"admin_code":${admin},${status}`;
+  }
+  if (m.status === 'INVALID_REQUEST') return `{${status}`;
+  return `{"lat":${lat},"lng":${lng},"resolution":${resolution},"hexcodes":${JSON.stringify(m.hexcodes)},${status}`;
+}
+
+/** A body of ours without its message and details, which the peer does not word. */
+export function withoutWording(answer: string): string {
+  return answer.replace(/,"message":"(?:[^"\\]|\\.)*"(,"details":\[.*?\](?=,"id"|\}$))?/, '');
+}

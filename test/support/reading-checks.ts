@@ -1,0 +1,44 @@
+// What must hold of every text that is read: whatever is accepted has one canonical text.
+
+import type { Kernel } from '#dist/kernel/kernel.js';
+import { readByPeer } from './peers/reading.js';
+
+export interface ReadingCounts {
+  texts: number;
+  accepted: number;
+  /** What is wrong, in words. */
+  wrong: string[];
+}
+
+/**
+ * Reads `count` texts of a supply. An accepted text's canonical text reads as itself and is what pack gives; every
+ * `peerEvery`-th answer is compared with the second implementation. A trap of the kernel throws.
+ */
+export function checkReading(
+  kernel: Kernel,
+  texts: Iterator<string>,
+  count: number,
+  peerEvery: number,
+): ReadingCounts {
+  const counts: ReadingCounts = { texts: 0, accepted: 0, wrong: [] };
+  const { exports, output, outputCells } = kernel;
+  for (; counts.texts < count; counts.texts++) {
+    const text = texts.next().value as string;
+    const complain = (what: string) => counts.wrong.push(`${JSON.stringify(text)}: ${what}`);
+    const status = kernel.readText(text);
+    const canonical = status === 0 ? kernel.textAt(32) : null;
+    if (canonical !== null) {
+      counts.accepted++;
+      const cell = outputCells[2] as bigint;
+      const admin = output[25] as number;
+      if (exports.pack(cell, admin) !== 0 || kernel.textAt(0) !== canonical)
+        complain(`${canonical} is not what pack gives`);
+      if (kernel.readText(canonical) !== 0 || kernel.textAt(32) !== canonical || outputCells[2] !== cell)
+        complain(`${canonical} does not read as itself`);
+      if (output[25] !== admin) complain(`${canonical} has another province`);
+    } else if (status !== 3) complain(`status ${status}`);
+    if (counts.texts % peerEvery === 0 && (readByPeer(text)?.canonical ?? null) !== canonical)
+      complain(`kernel ${canonical}, peer ${readByPeer(text)?.canonical ?? null}`);
+  }
+  return counts;
+}

@@ -1,0 +1,152 @@
+// Partitions made up for tests: maps of distorted fields, and tangles of closed lines that cross at will (the sum
+// over segments is defined for those too). Seeded; coordinates are multiples of 10 micro-degrees.
+import type { Partition } from '../../../data/map/partition.js';
+
+export type Random = () => number;
+
+/** mulberry32, public domain: numbers in [0, 1). */
+export function randomFrom(seed: number): Random {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export const WEST = 102_000_000;
+export const SOUTH = 7_000_000;
+/** Edges of grid cells lie on multiples of it, and vertices may: the least common multiple of 2^14 and 10. */
+export const CELL_AND_STEP = 81_920;
+
+interface Line {
+  x0: number;
+  y0: number;
+  x1: number;
+  y1: number;
+  left: number;
+  right: number;
+}
+
+function partitionOf(lines: readonly Line[], unitCount: number): Partition {
+  return {
+    units: Array.from({ length: unitCount }, (_, i) => ({ name: `unit ${i}`, admin: i % 34 })),
+    segments: Int32Array.from(lines.flatMap(({ x0, y0, x1, y1 }) => [x0, y0, x1, y1])),
+    left: Uint8Array.from(lines, (line) => line.left),
+    right: Uint8Array.from(lines, (line) => line.right),
+    notice: 'made up',
+    source: { name: 'made up', date: '2026-01-01' },
+  };
+}
+
+/**
+ * Fields in rows and columns, each of a random unit or none; corners moved by less than half a field, so lines meet
+ * at corners only. Every side is broken in the middle, so corners lie beside long and short segments.
+ */
+export function fieldsPartition(
+  random: Random,
+  { columns = 12, rows = 12, field = CELL_AND_STEP, jitter = 0.4, units = 63, empty = 0.2 } = {},
+): Partition {
+  const snap = (value: number): number => Math.round(value / 10) * 10;
+  const corner = new Map<string, [number, number]>();
+  const cornerAt = (c: number, r: number): [number, number] => {
+    const key = `${c} ${r}`;
+    let place = corner.get(key);
+    if (place === undefined) {
+      const move = (): number => snap((random() * 2 - 1) * jitter * field);
+      place = [WEST + c * field + move(), SOUTH + r * field + move()];
+      corner.set(key, place);
+    }
+    return place;
+  };
+  const unit = new Map<string, number>();
+  const unitOfField = (c: number, r: number): number => {
+    if (c < 0 || r < 0 || c >= columns || r >= rows) return 63;
+    const key = `${c} ${r}`;
+    let id = unit.get(key);
+    if (id === undefined) {
+      id = random() < empty ? 63 : Math.floor(random() * units);
+      unit.set(key, id);
+    }
+    return id;
+  };
+  const lines: Line[] = [];
+  const add = (from: [number, number], to: [number, number], left: number, right: number): void => {
+    if (left !== right) lines.push({ x0: from[0], y0: from[1], x1: to[0], y1: to[1], left, right });
+  };
+  for (let r = 0; r <= rows; ++r)
+    for (let c = 0; c <= columns; ++c) {
+      const here = cornerAt(c, r);
+      if (c < columns) add(here, cornerAt(c + 1, r), unitOfField(c, r), unitOfField(c, r - 1));
+      if (r < rows) add(here, cornerAt(c, r + 1), unitOfField(c - 1, r), unitOfField(c, r));
+    }
+  return partitionOf(lines, units);
+}
+
+/** Closed lines of random corners, crossing each other and themselves; some corners on cell edges, some sides level. */
+export function tanglePartition(
+  random: Random,
+  { loops = 12, corners = 5, side = 1_500_000 } = {},
+): Partition {
+  const lines: Line[] = [];
+  const taken = new Set<string>();
+  const place = (size: number): number =>
+    random() < 0.3
+      ? Math.floor((random() * size) / CELL_AND_STEP) * CELL_AND_STEP
+      : Math.floor((random() * size) / 10) * 10;
+  for (let loop = 0; loop < loops; ++loop) {
+    // Some loops are islands smaller than a cell.
+    const size = random() < 0.4 ? 9_000 : side;
+    const [x, y] = [WEST + place(side - size), SOUTH + place(side - size)];
+    const left = Math.floor(random() * 63);
+    const right = random() < 0.5 ? 63 : (left + 1 + Math.floor(random() * 62)) % 63;
+    const ring: [number, number][] = [];
+    while (ring.length < corners) {
+      const before = ring.at(-1);
+      const next: [number, number] = [x + place(size), y + place(size)];
+      if (before !== undefined && random() < 0.3)
+        next[random() < 0.5 ? 0 : 1] = before[random() < 0.5 ? 0 : 1]!;
+      next[0] = Math.min(Math.max(next[0], WEST), WEST + side);
+      next[1] = Math.min(Math.max(next[1], SOUTH), SOUTH + side);
+      if (before === undefined || before[0] !== next[0] || before[1] !== next[1]) ring.push(next);
+    }
+    const sides = ring.map(([x0, y0], i) => {
+      const [x1, y1] = ring[(i + 1) % ring.length]!;
+      return { x0, y0, x1, y1, left, right };
+    });
+    const names = sides.map(({ x0, y0, x1, y1 }) => [`${x0} ${y0}`, `${x1} ${y1}`].sort().join(' to '));
+    // A map holds a line once: a loop that walks a line again, its own or another's, is left out.
+    if (new Set([...names, ...taken]).size < names.length + taken.size) continue;
+    if (sides.some(({ x0, y0, x1, y1 }) => x0 === x1 && y0 === y1)) continue;
+    for (const name of names) taken.add(name);
+    lines.push(...sides);
+  }
+  return partitionOf(lines, 63);
+}
+
+/** The same map told differently: segments in another order, some turned round. */
+export function retold(partition: Partition, random: Random): Partition {
+  const order = Array.from(partition.left, (_, i) => ({ i, rank: random() })).sort((a, b) => a.rank - b.rank);
+  const segments: number[] = [];
+  const left: number[] = [];
+  const right: number[] = [];
+  for (const { i, rank } of order) {
+    const [x0, y0, x1, y1] = partition.segments.subarray(4 * i, 4 * i + 4) as unknown as [
+      number,
+      number,
+      number,
+      number,
+    ];
+    const turned = Math.floor(rank * 1e6) % 2 === 1;
+    segments.push(...(turned ? [x1, y1, x0, y0] : [x0, y0, x1, y1]));
+    left.push(turned ? partition.right[i]! : partition.left[i]!);
+    right.push(turned ? partition.left[i]! : partition.right[i]!);
+  }
+  return {
+    ...partition,
+    segments: Int32Array.from(segments),
+    left: Uint8Array.from(left),
+    right: Uint8Array.from(right),
+  };
+}

@@ -1,0 +1,100 @@
+// What is on the disk at each moment of a run, and what a run that follows a crash makes of it.
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Targets, type TargetsRequest } from '#dist/cli/files/disk/targets.js';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'hexcodes-targets-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const at = (name: string): string => join(folder, name);
+const textOf = (name: string): string => readFileSync(at(name), 'utf8');
+const request = (more: Partial<TargetsRequest> = {}): TargetsRequest => ({
+  path: at('out.csv'),
+  rejectsPath: at('bad.csv'),
+  notResumable: null,
+  isResume: false,
+  digest: 'same',
+  ...more,
+});
+
+/** A run that wrote three lines, noted two of them and died. */
+async function crashed(): Promise<void> {
+  const targets = new Targets(request());
+  await targets.output.write(Buffer.from('one\ntwo\n'));
+  await targets.rejects?.write(Buffer.from('bad one\n'));
+  targets.tally.rows = 3;
+  targets.tally.fail('NOT_FOUND');
+  targets.checkpoint(0, 30, 1000, true);
+  await targets.output.write(Buffer.from('three, never noted\n'));
+  await targets.rejects?.write(Buffer.from('bad two, never noted\n'));
+}
+
+test('a resumed run cuts off what was not noted and goes on', async () => {
+  await crashed();
+  expect(existsSync(at('out.csv'))).toBe(false);
+  const targets = new Targets(request({ isResume: true }));
+  expect(targets.from).toMatchObject({ inputNumber: 0, inputOffset: 30 });
+  expect([targets.tally.rows, targets.tally.failedRows, targets.tally.elapsedBeforeMs]).toEqual([3, 1, 1000]);
+  await targets.output.write(Buffer.from('three\n'));
+  await targets.finish(500);
+  expect(textOf('out.csv')).toBe('one\ntwo\nthree\n');
+  expect(textOf('bad.csv')).toBe('bad one\n');
+  for (const name of ['out.csv.partial', 'out.csv.partial.journal', 'bad.csv.partial']) {
+    expect([name, existsSync(at(name))]).toEqual([name, false]);
+  }
+});
+
+test('a crash between the last note and either rename is mended without work', async () => {
+  for (const renamed of [[], ['out.csv'], ['out.csv', 'bad.csv']]) {
+    await crashed();
+    const journal = JSON.parse(textOf('out.csv.partial.journal'));
+    writeFileSync(at('out.csv.partial.journal'), JSON.stringify({ ...journal, isWhole: true }));
+    for (const name of renamed) {
+      writeFileSync(at(name), readFileSync(at(`${name}.partial`)));
+      rmSync(at(`${name}.partial`));
+    }
+    const targets = new Targets(request({ isResume: true }));
+    expect(targets.isDone).toBe(true);
+    expect(textOf('out.csv')).toContain('one\n');
+    expect(textOf('bad.csv')).toContain('bad one\n');
+    expect(existsSync(at('out.csv.partial.journal'))).toBe(false);
+    for (const name of ['out.csv', 'bad.csv']) rmSync(at(name));
+  }
+});
+
+test('other options refuse to go on; without --resume the run starts again and says so', async () => {
+  await crashed();
+  expect(() => new Targets(request({ isResume: true, digest: 'other' }))).toThrow(/other options/);
+  const targets = new Targets(request());
+  expect(targets.note).toContain('is overwritten');
+  expect(targets.from).toBeNull();
+  await targets.output.write(Buffer.from('new\n'));
+  await targets.finish(1);
+  expect(textOf('out.csv')).toBe('new\n');
+});
+
+test('a broken journal, or one without its file, is a fresh start', async () => {
+  await crashed();
+  writeFileSync(at('out.csv.partial.journal'), '{"digest": "sa');
+  expect(new Targets(request({ isResume: true })).from).toBeNull();
+  await crashed();
+  rmSync(at('out.csv.partial'));
+  const targets = new Targets(request({ isResume: true }));
+  expect(targets.from).toBeNull();
+  expect(targets.tally.rows).toBe(0);
+});
+
+test('a run that is given up leaves nothing, one that is worth keeping its journal', async () => {
+  await crashed();
+  new Targets(request({ isResume: true })).abandon(true);
+  expect(existsSync(at('out.csv.partial.journal'))).toBe(true);
+  new Targets(request({ isResume: true })).abandon(false);
+  for (const name of ['out.csv', 'out.csv.partial', 'out.csv.partial.journal', 'bad.csv.partial']) {
+    expect([name, existsSync(at(name))]).toEqual([name, false]);
+  }
+});

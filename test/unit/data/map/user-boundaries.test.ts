@@ -1,0 +1,242 @@
+// Boundaries that a user brings: what is refused and in which words, what is mended, and the index they become.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ADMIN_UNITS } from '#dist/admin-units.js';
+import { FORMER_PROVINCES } from '../../../../data/map/partition.js';
+import { readUnits } from '../../../../data/map/sources.js';
+import { readUserFile } from '../../../../data/map/user-file.js';
+import { buildUserMap } from '../../../../data/map/user-map.js';
+import { unitsOf } from '../../../../data/map/user-units.js';
+
+type Position = [number, number];
+interface Feature {
+  type: 'Feature';
+  properties: Record<string, unknown>;
+  geometry: { type: string; coordinates: Position[][] } | null;
+}
+
+let folder: string;
+let path: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'boundaries-'));
+  path = join(folder, 'map.geojson');
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** The units of the shipped sources as a user's file would have them: clean, 95 polygons, all 34 codes. */
+function features(): Feature[] {
+  return readUnits().map(({ unit, ring }) => {
+    const positions: Position[] = [];
+    for (let i = 0; i < ring.length; i += 2) positions.push([ring[i]! / 1e5, ring[i + 1]! / 1e5]);
+    const { name, admin } = FORMER_PROVINCES[unit]!;
+    return {
+      type: 'Feature',
+      properties: { ma: ADMIN_UNITS[admin]!.code, name },
+      geometry: { type: 'Polygon', coordinates: [[...positions, positions[0]!]] },
+    };
+  });
+}
+
+function write(list: unknown, more: object = {}): void {
+  writeFileSync(path, JSON.stringify({ type: 'FeatureCollection', features: list, ...more }));
+}
+
+const square = (west: number, south: number, side: number): Position[] => [
+  [west, south],
+  [west + side, south],
+  [west + side, south + side],
+  [west, south + side],
+  [west, south],
+];
+
+const feature = (code: string, ring: Position[]): Feature => ({
+  type: 'Feature',
+  properties: { ma: code, name: `piece of ${code}` },
+  geometry: { type: 'Polygon', coordinates: [ring] },
+});
+
+function faultsOf(work: () => unknown): string {
+  try {
+    work();
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return 'no fault';
+}
+
+describe('single features', () => {
+  const read = () => faultsOf(() => readUserFile(path, 'ma'));
+
+  test('a file that is none, and one that is no collection', () => {
+    expect(faultsOf(() => readUserFile(join(folder, 'none'), 'ma'))).toMatch(/cannot be read as JSON/);
+    writeFileSync(path, '{"type": "Feature"}');
+    expect(read()).toMatch(/is not a GeoJSON FeatureCollection/);
+  });
+
+  test('features that are none, and coordinates that are no list', () => {
+    write([null, 7, { type: 'Feature', properties: { ma: 'HN' }, geometry: { type: 'Polygon' } }]);
+    const faults = read().split('\n');
+    expect(faults[0]).toBe('Feature 0 is no feature.');
+    expect(faults[1]).toBe('Feature 1 is no feature.');
+    expect(faults[2]).toBe('Feature 2: its Polygon has no list of coordinates.');
+  });
+
+  test('degrees of another datum; those of WGS84 by any name, after a byte order mark', () => {
+    const crs = (name: string) => ({ crs: { type: 'name', properties: { name } } });
+    for (const name of ['urn:ogc:def:crs:EPSG::4756', 'EPSG:3405', 'EPSG:14326', '']) {
+      write(features(), crs(name));
+      expect(read()).toContain(`in "${name}": degrees of WGS84 are wanted`);
+    }
+    for (const name of [
+      'urn:ogc:def:crs:OGC:1.3:CRS84',
+      'urn:ogc:def:crs:EPSG::4326',
+      'urn:ogc:def:crs:EPSG:6.9:4326',
+      'EPSG:4326',
+    ]) {
+      write(features(), crs(name));
+      expect(read()).toBe('no fault');
+    }
+    writeFileSync(path, `\uFEFF${JSON.stringify({ type: 'FeatureCollection', features: features() })}`);
+    expect(read()).toBe('no fault');
+  });
+
+  test('codes missing, unknown or absent from the file', () => {
+    const list = features().filter(({ properties }) => properties.ma !== 'HUE');
+    list[0]!.properties.ma = 'HANOI';
+    list[1]!.properties = {};
+    write(list);
+    const faults = read();
+    expect(faults).toMatch(/Feature 0 \(.+\): its "ma" is "HANOI", none of the 34 codes/);
+    expect(faults).toMatch(/Feature 1: its "ma" is missing/);
+    expect(faults).toMatch(/No feature with a polygon has the code HUE/);
+  });
+
+  test('rings that are open, too short, crossing, or no positions; other geometries', () => {
+    const list = features();
+    list[0]!.geometry!.coordinates[0]!.pop();
+    list[1]!.geometry!.coordinates[0] = [[105, 20]];
+    list[2]!.geometry!.coordinates[0] = [
+      [105, 20],
+      [106, 21],
+      [106, 20],
+      [105, 21],
+      [105, 20],
+    ];
+    list[3]!.geometry!.coordinates[0]![1] = ['x', 20] as unknown as Position;
+    list[4]!.geometry = { type: 'Point', coordinates: [] };
+    list[5]!.geometry = null;
+    write(list);
+    const faults = read().split('\n');
+    expect(faults[0]).toMatch(/Feature 0 .*ring 0: it is open/);
+    expect(faults[1]).toMatch(/Feature 1 .*fewer than four positions/);
+    expect(faults[2]).toMatch(/Feature 2 .*crosses itself near 20\.\d+ N, 105\.\d+ E/);
+    expect(faults[3]).toMatch(/Feature 3 .*position 1 is not a pair of numbers/);
+    expect(faults[4]).toMatch(/Feature 4 .*a Polygon or MultiPolygon is wanted, this is Point/);
+    expect(faults[5]).toMatch(/Feature 5 .*this is without geometry/);
+  });
+
+  test('positions in the wrong order or in metres', () => {
+    const list = features();
+    for (const position of list[0]!.geometry!.coordinates[0]!) position.reverse();
+    for (const position of list[1]!.geometry!.coordinates[0]!) position[0] *= 100_000;
+    write(list);
+    expect(read()).toMatch(/Feature 0 .*longitude comes first/);
+    expect(read()).toMatch(/Feature 1 .*degrees of WGS84 are wanted/);
+  });
+});
+
+describe('polygons together', () => {
+  const units = (list: Feature[], mend = false) => {
+    write(list);
+    return unitsOf(readUserFile(path, 'ma').polygons, 0, mend);
+  };
+
+  test('a clean file has nothing to mend', () => {
+    expect(units(features())).toMatchObject({ filledHoles: 0, mendedSlivers: 0 });
+  });
+
+  test('overlap of two provinces, and one province twice', () => {
+    const over = faultsOf(() => units([...features(), feature('HN', square(106.0, 10.8, 0.01))]));
+    expect(over).toMatch(/HN, TNH overlap at 10\.80\d+ N, 106\.00\d+ E, 1\.2\d\d km²/);
+    const list = features();
+    expect(faultsOf(() => units([...list, list[10]!]))).toMatch(/ covers a place twice at /);
+  });
+
+  test('a hole outside its polygon, and a ring that crosses itself at one of its positions', () => {
+    const list = features();
+    list[10]!.geometry!.coordinates.push(square(112, 12, 0.02));
+    expect(faultsOf(() => units(list))).toMatch(
+      /^A hole of [A-Z]+ lies outside its polygon, .* at 12\.0\d+ N, 112\.0/,
+    );
+    const crossing: Position[] = [
+      [112, 12],
+      [112.1, 12.1],
+      [112.3, 12.3],
+      [112.3, 12],
+      [112.1, 12.1],
+      [112, 12.2],
+      [112, 12],
+    ];
+    expect(faultsOf(() => units([...features(), feature('KH', crossing)]))).toMatch(
+      /or a ring crosses itself, at 12\./,
+    );
+    // rings that only touch themselves at a position are as good as any
+    const touching: Position[] = [
+      [112, 12],
+      [112.1, 12.1],
+      [112.3, 12],
+      [112.3, 12.3],
+      [112.1, 12.1],
+      [112, 12.2],
+      [112, 12],
+    ];
+    expect(units([...features(), feature('KH', touching)])).toMatchObject({
+      filledHoles: 0,
+      mendedSlivers: 0,
+    });
+  });
+
+  test('a gap between two provinces, unless mending is wanted', () => {
+    const list = features();
+    const ring = list.find(({ properties }) => properties.name === 'Hà Nội')!.geometry!.coordinates[0]!;
+    // One vertex of Hà Nội alone moves inward: a gap to its neighbour.
+    const [lng, lat] = ring[20]!;
+    ring[20] = [lng + (105.7 - lng) * 0.05, lat + (21 - lat) * 0.05];
+    expect(faultsOf(() => units(list))).toMatch(/A gap between .*HN.* at /);
+    expect(units(list, true).map.left.length).toBeGreaterThan(0);
+  });
+
+  test('a hole inside one province is filled, a sliver mended', () => {
+    const list = features();
+    const inner = square(105.2, 22.2, 0.02).reverse();
+    const around = list.find(({ properties }) => properties.name === 'Tuyên Quang')!;
+    around.geometry!.coordinates.push(inner);
+    expect(units(list)).toMatchObject({ filledHoles: 1, mendedSlivers: 0 });
+    const ring = list.find(({ properties }) => properties.name === 'Hà Nội')!.geometry!.coordinates[0]!;
+    ring[20] = [ring[20]![0] + 0.00003, ring[20]![1] + 0.00003];
+    const mended = units(list);
+    expect(mended.filledHoles).toBe(1);
+    expect(mended.mendedSlivers).toBeGreaterThan(0);
+  });
+});
+
+test('a whole file becomes a partition of 34 provinces with its own notice, and a report', () => {
+  write(features(), { notice: 'Boundaries by the test' });
+  const { partition, report } = buildUserMap({
+    path,
+    codeProperty: 'ma',
+    toleranceM: 100,
+    mend: false,
+    notice: undefined,
+    name: 'test',
+    date: '2026-01-01',
+  });
+  expect(partition.units.map(({ name }) => name)).toEqual(ADMIN_UNITS.map(({ name }) => name));
+  expect(partition.notice).toMatch(/^Boundaries by the test; .*OpenStreetMap/);
+  expect(partition.source).toEqual({ name: 'test', date: '2026-01-01' });
+  expect(report).toMatch(/95 features, \d+ vertices/);
+  expect(report).toMatch(/^HN +33\d\d\.\d +3359\.8 +33\d\d\.\d +3364\.7 /m);
+  expect(report).toMatch(/moved, of 0\.05 km² and more: \d+\.\d km²/);
+}, 300_000);

@@ -1,0 +1,117 @@
+// The pool: answers equal to the kernel's own, a bound on what waits, and workers that die.
+
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Worker } from 'node:worker_threads';
+import { afterEach, expect, test } from 'vitest';
+import { Pool, PoolFullError, PoolLostError } from '#dist/pool/pool.js';
+import { answerFrame } from '#dist/wire/frames/answer-frame.js';
+import { KERNEL_FILES, OPEN_INDEX, OPEN_REACH, openKernel, randomFrom } from '../../support/open-world.js';
+
+const kernel = openKernel();
+const source = {
+  module: await WebAssembly.compile(readFileSync(KERNEL_FILES.kernel)),
+  index: OPEN_INDEX,
+  reach: OPEN_REACH,
+};
+const seed = 7_006;
+const random = randomFrom(seed);
+
+function frameOf(count: number): Uint8Array {
+  const frame = new Uint8Array(16 + count * 16);
+  frame.set([1, 1, 13, 0]);
+  new DataView(frame.buffer).setUint32(8, count, true);
+  const pairs = new Float64Array(frame.buffer, 16);
+  for (let i = 0; i < pairs.length; i++) pairs[i] = i % 2 === 0 ? 8 + random() * 15 : 102 + random() * 8;
+  return frame;
+}
+
+let pool: Pool;
+afterEach(() => pool.close());
+
+test('answers as the kernel does, from memory that the caller may change at once', async () => {
+  pool = new Pool({ kernel: source, threads: 2 });
+  const frames = Array.from({ length: 40 }, () => frameOf(Math.floor(random() * 20_000)));
+  const due = frames.map((frame) => answerFrame(kernel, frame));
+  const answers = frames.map((frame) => {
+    const answer = pool.answerFrame(frame);
+    frame.fill(255);
+    return answer;
+  });
+  for (const [i, answer] of (await Promise.all(answers)).entries()) {
+    if (!Buffer.from(answer).equals(due[i]!)) expect.fail(`seed ${seed}, frame ${i}`);
+  }
+  expect(pool.figures).toMatchObject({ blocks: 0, bytes: 0, completed: 40, lostWorkers: 0 });
+});
+
+test('is full by blocks and by bytes, says so before anything begins, and has room again', async () => {
+  pool = new Pool({ kernel: source, threads: 1, maxQueued: 2, maxBytes: 100_000 });
+  const small = frameOf(10);
+  const first = [small, small, small].map((frame) => pool.answerFrame(frame));
+  expect([pool.hasRoom, pool.hasRoomForBody]).toEqual([false, false]);
+  await expect(pool.answerFrame(small)).rejects.toBeInstanceOf(PoolFullError);
+  const order: number[] = [];
+  const waiting = [0, 1, 2, 3].map((n) => pool.room().then(() => order.push(n)));
+  await Promise.all(first);
+  await Promise.all(waiting);
+  expect(order).toEqual([0, 1, 2, 3]);
+
+  const large = pool.answerFrame(frameOf(10_000));
+  expect(pool.hasRoom).toBe(false);
+  await large;
+  expect(pool.hasRoom).toBe(true);
+});
+
+test('workers killed mid-block lose and double nothing', async () => {
+  pool = new Pool({ kernel: source, threads: 2 });
+  const frame = frameOf(30_000);
+  const due = answerFrame(kernel, frame);
+  let killed = 0;
+  for (let round = 0; round < 20; round++) {
+    const answers = Array.from({ length: 4 }, () => pool.answerFrame(frame));
+    // At different moments: before the worker has begun, at work, about to answer.
+    await new Promise((resolve) => setTimeout(resolve, random() * 12));
+    const { loadedWorkers } = pool;
+    const worker = loadedWorkers[round % loadedWorkers.length];
+    if (worker !== undefined && pool.figures.blocks > 0) killed++;
+    await worker?.terminate();
+    for (const answer of await Promise.all(answers)) {
+      if (!Buffer.from(answer).equals(due)) expect.fail(`seed ${seed}, round ${round}`);
+    }
+  }
+  expect(killed).toBeGreaterThan(5);
+  expect(pool.figures.blocks).toBe(0);
+});
+
+test('closing answers what is inside and refuses the rest', async () => {
+  pool = new Pool({ kernel: source, threads: 1, maxQueued: 1 });
+  const inside = [frameOf(20_000), frameOf(5)].map((frame) => pool.answerFrame(frame));
+  const outside = pool.room();
+  const closed = pool.close();
+  await expect(outside).rejects.toBeInstanceOf(PoolLostError);
+  await expect(pool.answerFrame(frameOf(1))).rejects.toBeInstanceOf(PoolLostError);
+  expect((await Promise.all(inside)).map((answer) => answer.length)).toEqual([16 + 400_000, 116]);
+  await closed;
+});
+
+// Node 20 ends the whole process (SIGABRT) now and then when a thread is stopped in the middle of an import.
+test.each([0, 1])('closing ends no thread before it is loaded, %i of them replaced', async (killed) => {
+  pool = new Pool({ kernel: source, threads: 2 });
+  const first = pool.workers as Worker[];
+  if (killed > 0) {
+    await Promise.all(first.map((thread) => once(thread, 'message')));
+    await first[0]!.terminate();
+    while (pool.workers.length < 2) await sleep(1);
+  }
+  const loaded = new Set<Worker>();
+  const ended: Worker[] = [];
+  const threads = (pool.workers as Worker[]).filter((thread) => killed === 0 || !first.includes(thread));
+  expect(threads).toHaveLength(killed === 0 ? 2 : 1);
+  for (const thread of threads) {
+    thread.once('message', () => loaded.add(thread));
+    thread.once('exit', () => ended.push(thread));
+  }
+  await pool.close();
+  expect([loaded.size, ended.length]).toEqual([threads.length, threads.length]);
+});
