@@ -20,11 +20,7 @@ export function loadLibrary(): Promise<Hexcodes> {
 export function workerKernel(): Promise<WorkerKernel> {
   return guarded(async () => {
     const { kernel, index, reach } = await readOnce();
-    return {
-      module: kernel instanceof WebAssembly.Module ? kernel : await Kernel.compile(kernel),
-      index,
-      reach,
-    };
+    return { module: await Kernel.moduleOf(kernel), index, reach };
   });
 }
 

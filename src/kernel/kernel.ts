@@ -117,6 +117,14 @@ export class Kernel {
   }
 
   /**
+   * The compiled module of a source that may be compiled already; one module serves many threads.
+   * @throws HexcodesError BAD_DATA if the bytes are no module
+   */
+  static async moduleOf(source: WebAssembly.Module | BufferSource): Promise<WebAssembly.Module> {
+    return source instanceof WebAssembly.Module ? source : Kernel.compile(source);
+  }
+
+  /**
    * Makes a kernel.
    * @param source kernel.wasm of the same build, as bytes or compiled; one compiled module serves many threads
    * @param index data/index.bin, or another boundary index

@@ -73,8 +73,7 @@ export async function serve(
   };
 
   try {
-    const module =
-      files.kernel instanceof WebAssembly.Module ? files.kernel : await Kernel.compile(files.kernel);
+    const module = await Kernel.moduleOf(files.kernel);
     const kernel = Kernel.create(module, files.index, files.reach);
     const pool = new Pool({ kernel: { module, index: files.index, reach: files.reach }, ...tuning.pool });
     steps.release.push(() => pool.close());
