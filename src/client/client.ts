@@ -1,140 +1,56 @@
-// The client for the HTTP endpoints, and the way to the bulk stream. No platform: node.ts and web.ts say which
-// socket the stream opens.
-import { errorOfAnswer, HexcodesClientError } from './errors.js';
+// The client: one method a call of the service, and `stream` for points without end. It knows no platform: node.ts
+// and web.ts say which WebSocket the stream opens. Positions are WGS 84 degrees, latitude first.
+import { HexcodesClientError } from './errors.js';
 import {
-  type Bytes,
   type DecodedPositions,
-  decodeRecordsRequest,
-  decodeRequest,
   type EncodedCells,
   type EncodedTexts,
-  encodeRequest,
-  RECORD_BYTES,
+  framesOfHexcodes,
+  framesOfPairs,
+  type RequestFrame,
 } from './frames.js';
-import { type OpenSocket, standardSocketOpener, type WebSocketConstructor } from './socket.js';
+import { HttpCalls } from './http-calls.js';
+import type {
+  BatchAnswer,
+  BatchPoint,
+  CallOptions,
+  ClientOptions,
+  DecodeAnswer,
+  DecodeBatchResult,
+  EncodeAnswer,
+  EncodeBatchResult,
+  EncodeStreamOptions,
+  StreamOptions,
+} from './public.js';
+import { type OpenSocket, standardSocketOpener } from './socket.js';
 import { HexcodesStream } from './stream.js';
 
-export interface ClientOptions {
-  /** The base address, ending in `/v1`. */
-  readonly baseUrl: string | URL;
-  readonly apiKey?: string;
-  /** For one HTTP call, its retries included; default 30,000. */
-  readonly timeoutMs?: number;
-  /** How often a call is repeated after 503, 502, 504 or a lost connection; default 2. Calls are pure. */
-  readonly retries?: number;
-  readonly fetch?: typeof globalThis.fetch;
-  /** A standard WebSocket to use for the stream instead of the platform's. */
-  readonly WebSocket?: WebSocketConstructor;
-}
-
-export interface CallOptions {
-  readonly signal?: AbortSignal;
-}
-
-/** 2.1 of the service contract. */
-export interface EncodeAnswer {
-  readonly hexcodes: string;
-  readonly lat: number;
-  readonly lng: number;
-  readonly resolution: number;
-  readonly admin_code: string;
-  readonly status: 'OK';
-}
-
-/** 2.2 of the service contract; an invalid code is an answer, not an error. */
-export type DecodeAnswer =
-  | {
-      readonly lat: number;
-      readonly lng: number;
-      readonly resolution: number;
-      readonly hexcodes: string;
-      readonly status: 'OK';
-    }
-  | {
-      readonly lat: null;
-      readonly lng: null;
-      readonly resolution: null;
-      readonly hexcodes: string;
-      readonly status: 'INVALID_HEXCODES';
-    };
-
-export type BatchPoint =
-  | readonly [latDeg: number, lngDeg: number]
-  | {
-      readonly lat: number;
-      readonly lng: number;
-      readonly resolution?: number;
-      readonly id?: string | number;
-    };
-
-export interface EncodeBatchResult {
-  readonly hexcodes: string | null;
-  readonly lat: number | null;
-  readonly lng: number | null;
-  readonly resolution: number | null;
-  readonly admin_code: string | null;
-  readonly status: string;
-  readonly message?: string;
-  readonly id?: string | number;
-}
-
-export interface DecodeBatchResult {
-  readonly lat: number | null;
-  readonly lng: number | null;
-  readonly resolution: number | null;
-  readonly hexcodes: string | null;
-  readonly status: string;
-  readonly message?: string;
-  readonly id?: string | number;
-}
-
-export interface BatchAnswer<Result> {
-  readonly status: 'OK';
-  readonly summary: { readonly total: number; readonly ok: number; readonly failed: number };
-  readonly results: readonly Result[];
-}
-
-export interface StreamOptions<In> {
-  /** Points to write; without it, write to `writable` yourself. */
-  readonly source?: Iterable<In> | AsyncIterable<In>;
-  /** Points of one frame, 1 to 65,536; default 4,096, which costs the service least for each point. */
-  readonly framePoints?: number;
-  /** Attempts in a row without one answer after which the stream gives up; default 8. */
-  readonly maxAttempts?: number;
-  /** With frames unanswered and nothing heard for so long, connect again; default 60,000. */
-  readonly answerTimeoutMs?: number;
-  readonly signal?: AbortSignal;
-}
-
-export interface EncodeStreamOptions extends StreamOptions<Float64Array> {
-  /** 0 to 15; default 13. */
-  readonly resolution?: number;
-}
-
-/** The service takes at most so many items a batch; longer lists go as several calls. */
+/** Most items of one batch call; longer lists become several calls. */
 const BATCH_ITEMS = 10_000;
 const DEFAULT_RESOLUTION = 13;
-const LONGEST_RETRY_AFTER_SEC = 10;
 
 export class HexcodesClient {
   readonly #base: URL;
   readonly #apiKey: string | undefined;
-  readonly #timeoutMs: number;
-  readonly #retries: number;
-  readonly #fetch: typeof globalThis.fetch;
+  readonly #http: HttpCalls;
   readonly #openSocket: OpenSocket;
 
+  /** @param platformSocket opens the stream's socket where the options bring no WebSocket */
   constructor(options: ClientOptions, platformSocket?: OpenSocket) {
     const base = new URL(options.baseUrl);
     if (!base.pathname.endsWith('/')) base.pathname += '/';
     this.#base = base;
     this.#apiKey = options.apiKey;
-    this.#timeoutMs = options.timeoutMs ?? 30_000;
-    this.#retries = options.retries ?? 2;
     const fetch = options.fetch ?? globalThis.fetch;
-    this.#fetch = (input, init) => fetch(input, init);
+    this.#http = new HttpCalls({
+      baseUrl: base,
+      apiKey: options.apiKey,
+      timeoutMs: options.timeoutMs ?? 30_000,
+      retries: options.retries ?? 2,
+      fetch,
+    });
     if (options.WebSocket !== undefined) {
-      this.#openSocket = standardSocketOpener(options.WebSocket, this.#fetch);
+      this.#openSocket = standardSocketOpener(options.WebSocket, fetch);
     } else if (platformSocket !== undefined) {
       this.#openSocket = platformSocket;
     } else {
@@ -147,26 +63,29 @@ export class HexcodesClient {
     }
   }
 
-  /** Position to hexcode. A position in no province is an error with code NOT_FOUND. */
+  /**
+   * The hexcode of a position, at resolution 13 unless given.
+   * @throws HexcodesClientError NOT_FOUND where the position lies in no province of Viet Nam nor its coastal sea
+   */
   encode(
     latDeg: number,
     lngDeg: number,
     options: CallOptions & { readonly resolution?: number } = {},
   ): Promise<EncodeAnswer> {
     const { resolution, signal } = options;
-    return this.#call(
+    return this.#http.post(
       'hexcodes/encode',
       { lat: latDeg, lng: lngDeg, ...(resolution === undefined ? {} : { resolution }) },
       signal,
     );
   }
 
-  /** Hexcode to the centre of its cell. */
+  /** The centre of a hexcode's cell. A text that is no hexcode is answered with INVALID_HEXCODES, not thrown. */
   decode(hexcodes: string, options: CallOptions = {}): Promise<DecodeAnswer> {
-    return this.#call('hexcodes/decode', { hexcodes }, options.signal);
+    return this.#http.post('hexcodes/decode', { hexcodes }, options.signal);
   }
 
-  /** Any number of points; every one has its own status in the results. */
+  /** Encodes any number of points; each has its own status, and the results are in the order of the points. */
   encodeBatch(
     points: readonly BatchPoint[],
     options: CallOptions & { readonly resolution?: number } = {},
@@ -178,7 +97,7 @@ export class HexcodesClient {
     }));
   }
 
-  /** Any number of hexcodes, spelled as people spell them; every one has its own status in the results. */
+  /** Decodes any number of hexcodes, in any spelling that decode reads; each has its own status, in their order. */
   decodeBatch(
     hexcodes: readonly (string | { readonly hexcodes: string; readonly id?: string | number })[],
     options: CallOptions = {},
@@ -186,14 +105,14 @@ export class HexcodesClient {
     return this.#batch('hexcodes/decode/batch', hexcodes, options.signal, (part) => ({ hexcodes: part }));
   }
 
-  /** A stream of positions: chunks of (latDeg, lngDeg) pairs in, hexcodes or H3 cells out. */
+  /** A stream of positions: chunks of (latDeg, lngDeg) pairs are written, hexcodes or H3 cells are read. */
   stream(
     options: EncodeStreamOptions & { readonly operation: 'encode'; readonly output?: 'text' },
   ): HexcodesStream<Float64Array, EncodedTexts>;
   stream(
     options: EncodeStreamOptions & { readonly operation: 'encode'; readonly output: 'cells' },
   ): HexcodesStream<Float64Array, EncodedCells>;
-  /** A stream of hexcodes: chunks of texts, or of 20-byte records as `EncodedTexts.records` gives them. */
+  /** A stream of hexcodes: chunks of texts, or of 20-byte records as `EncodedTexts.records` holds them, are written. */
   stream(
     options: StreamOptions<readonly string[] | Uint8Array> & { readonly operation: 'decode' },
   ): HexcodesStream<readonly string[] | Uint8Array, DecodedPositions>;
@@ -225,7 +144,7 @@ export class HexcodesClient {
   #open<In, Out extends EncodedTexts | EncodedCells | DecodedPositions>(
     options: Omit<StreamOptions<never>, 'source'>,
     source: StreamOptions<In>['source'],
-    frames: (chunk: In, maxPoints: number) => Iterable<{ frame: Bytes; points: number }>,
+    frames: (chunk: In, maxPoints: number) => Iterable<RequestFrame>,
   ): HexcodesStream<In, Out> {
     const { framePoints = 4096, maxAttempts = 8, answerTimeoutMs = 60_000, signal } = options;
     if (!Number.isInteger(framePoints) || framePoints < 1) {
@@ -256,7 +175,7 @@ export class HexcodesClient {
     const results: Result[] = [];
     const summary = { total: 0, ok: 0, failed: 0 };
     for (let first = 0; first === 0 || first < items.length; first += BATCH_ITEMS) {
-      const part = await this.#call<BatchAnswer<Result>>(
+      const part = await this.#http.post<BatchAnswer<Result>>(
         path,
         body(items.slice(first, first + BATCH_ITEMS)),
         signal,
@@ -267,102 +186,5 @@ export class HexcodesClient {
       summary.failed += part.summary.failed;
     }
     return { status: 'OK', summary, results };
-  }
-
-  async #call<Answer>(path: string, body: object, callerSignal: AbortSignal | undefined): Promise<Answer> {
-    const timeout = AbortSignal.timeout(this.#timeoutMs);
-    const signal = callerSignal === undefined ? timeout : AbortSignal.any([timeout, callerSignal]);
-    for (let attempt = 0; ; attempt++) {
-      let error: HexcodesClientError;
-      try {
-        const answer = await this.#fetch(new URL(path, this.#base), {
-          method: 'POST',
-          headers: {
-            'Content-Type': 'application/json',
-            ...(this.#apiKey === undefined ? {} : { 'X-API-Key': this.#apiKey }),
-          },
-          body: JSON.stringify(body),
-          signal,
-        });
-        const text = await answer.text();
-        if (answer.ok) return parseAnswer<Answer>(text);
-        error = errorOfAnswer(answer.status, text, answer.headers.get('retry-after'));
-        if (error.code !== 'UNAVAILABLE') throw error;
-      } catch (cause) {
-        if (cause instanceof HexcodesClientError) throw cause;
-        this.#rethrowAbort(cause, timeout, callerSignal);
-        error = new HexcodesClientError('NETWORK', 'the service cannot be reached', { cause });
-      }
-      if (attempt >= this.#retries) throw error;
-      const pauseSec = Math.min(error.retryAfterSec ?? 0, LONGEST_RETRY_AFTER_SEC);
-      await pause(Math.max(pauseSec * 1000, 100 * 2 ** attempt * (0.5 + Math.random() / 2)), signal).catch(
-        (reason) => this.#rethrowAbort(reason, timeout, callerSignal),
-      );
-    }
-  }
-
-  #rethrowAbort(cause: unknown, timeout: AbortSignal, callerSignal: AbortSignal | undefined): void {
-    if (callerSignal?.aborted) throw new HexcodesClientError('ABORTED', 'the call was aborted', { cause });
-    if (!timeout.aborted) return;
-    throw new HexcodesClientError('TIMEOUT', `no answer within ${this.#timeoutMs} ms`, { cause });
-  }
-}
-
-function parseAnswer<Answer>(text: string): Answer {
-  try {
-    return JSON.parse(text) as Answer;
-  } catch (cause) {
-    throw new HexcodesClientError('PROTOCOL', 'the service answered 200 with something that is no JSON', {
-      cause,
-    });
-  }
-}
-
-function pause(delayMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const aborted = (): void => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', aborted);
-      resolve();
-    }, delayMs);
-    if (signal.aborted) aborted();
-    else signal.addEventListener('abort', aborted, { once: true });
-  });
-}
-
-function* framesOfPairs(
-  pairsDeg: Float64Array,
-  maxPoints: number,
-  resolution: number,
-  cells: boolean,
-): Generator<{ frame: Bytes; points: number }> {
-  if (!(pairsDeg instanceof Float64Array) || pairsDeg.length % 2 !== 0) {
-    throw new HexcodesClientError('BAD_ARGUMENT', 'a chunk is a Float64Array of (latDeg, lngDeg) pairs');
-  }
-  for (let first = 0; first * 2 < pairsDeg.length; first += maxPoints) {
-    const points = Math.min(maxPoints, pairsDeg.length / 2 - first);
-    yield { frame: encodeRequest(pairsDeg, first, points, resolution, cells), points };
-  }
-}
-
-function* framesOfHexcodes(
-  hexcodes: readonly string[] | Uint8Array,
-  maxPoints: number,
-): Generator<{ frame: Bytes; points: number }> {
-  const records = hexcodes instanceof Uint8Array ? hexcodes : undefined;
-  if (records !== undefined && records.length % RECORD_BYTES !== 0) {
-    throw new HexcodesClientError('BAD_ARGUMENT', `records are ${RECORD_BYTES} bytes each`);
-  }
-  const count = records === undefined ? hexcodes.length : records.length / RECORD_BYTES;
-  for (let first = 0; first < count; first += maxPoints) {
-    const points = Math.min(maxPoints, count - first);
-    const frame =
-      records === undefined
-        ? decodeRequest(hexcodes as readonly string[], first, points)
-        : decodeRecordsRequest(records, first, points);
-    yield { frame, points };
   }
 }

@@ -1,8 +1,8 @@
-// The stream's protocol without its socket: which frames are waiting, sent, answered and taken, in what order,
-// and how many the service lets us have unanswered. Pure state; the caller owns time and connections.
+// The stream's protocol without sockets and timers: the frames that wait, are sent, are answered, in the order of the
+// points, and the number that the service allows to be unanswered (docs/stream.md). The caller brings the time.
 //
 //   write → [ waiting | sent | answered ] → take        one queue, in the order of the points
-//                        └─ lost connection, overload: back to waiting, sent again
+//                        └─ lost connection, overload: back to waiting, to be sent again
 import { HexcodesClientError } from './errors.js';
 import {
   answersOf,
@@ -15,7 +15,7 @@ import {
   setSeq,
 } from './frames.js';
 
-/** The `ready` frame, first on every connection. */
+/** The limits in the ready frame, which is the first on every connection. */
 export interface StreamLimits {
   readonly maxFrameBytes: number;
   readonly maxPoints: number;
@@ -23,7 +23,7 @@ export interface StreamLimits {
   readonly windowBytes: number;
 }
 
-/** What the service sends at present; used to shape frames before the first connection has told. */
+/** The limits of today's service, assumed until the first ready frame has come. */
 export const USUAL_LIMITS: StreamLimits = {
   maxFrameBytes: 1_310_736,
   maxPoints: 65_536,
@@ -53,13 +53,16 @@ export class StreamCredit {
   #nextSeq = 0;
   #nextIndex = 0;
 
-  /** Reads a ready frame, or throws: then the peer is no hexcodes service. */
+  /**
+   * Reads the ready frame of a connection.
+   * @throws HexcodesClientError PROTOCOL where the peer is no hexcodes service of this format
+   */
   open(readyText: string): void {
     let ready: Record<string, unknown> = {};
     try {
       ready = JSON.parse(readyText) as Record<string, unknown>;
     } catch {
-      // Falls through to the check below.
+      // The check below refuses the empty object.
     }
     const numbers = ['max_frame_bytes', 'max_points', 'window', 'window_bytes'].map((name) => ready[name]);
     if (ready.type !== 'ready' || !numbers.every((n) => Number.isSafeInteger(n) && (n as number) > 0)) {
@@ -80,14 +83,14 @@ export class StreamCredit {
     };
   }
 
-  /** The connection is gone: what it did not answer is sent again on the next one. */
+  /** The connection is lost: frames that it did not answer wait again, for the next one. */
   lose(): void {
     for (const entry of this.#sent) entry.state = 'waiting';
     this.#sent = [];
     this.#sentBytes = 0;
   }
 
-  /** Whether a frame of this size may be written: everything written and not yet taken counts. */
+  /** Whether the window has room for a frame of this size; a frame leaves the window when its answers are taken. */
   hasRoom(frameBytes: number): boolean {
     return (
       this.#queue.length === 0 ||
@@ -96,6 +99,7 @@ export class StreamCredit {
     );
   }
 
+  /** Queues a request frame; its seq is written here. */
   write(frame: Bytes, points: number): void {
     const seq = this.#nextSeq;
     this.#nextSeq = (seq + 1) >>> 0;
@@ -113,7 +117,7 @@ export class StreamCredit {
     this.#queueBytes += frame.length;
   }
 
-  /** The next frame to send, already counted as sent; undefined when there is none or no credit. */
+  /** The next frame to send, which counts as sent from here on; undefined where none waits or the window is full. */
   send(nowMs: number): Bytes | undefined {
     const entry = this.#queue.find((e) => e.state === 'waiting' && e.notBeforeMs <= nowMs);
     if (entry === undefined) return undefined;
@@ -128,13 +132,17 @@ export class StreamCredit {
     return entry.frame;
   }
 
-  /** When the earliest frame that waits for a refusal's pause may go, if any does. */
+  /** The earliest time at which a refused frame may be sent again; undefined where none waits for one. */
   pausedUntilMs(): number | undefined {
     const times = this.#queue.filter((e) => e.state === 'waiting' && e.notBeforeMs > 0);
     return times.length === 0 ? undefined : Math.min(...times.map((e) => e.notBeforeMs));
   }
 
-  /** Takes an answer in; a refused frame waits `pauseMs(refusals)` and is sent again, its place kept. */
+  /**
+   * Takes in an answer. A refused frame keeps its place in the queue and is sent again after a pause.
+   * @param pauseMs the pause after so many refusals in a row; undefined: no further try
+   * @throws HexcodesClientError where the answer breaks the protocol, or the frame gets no further try
+   */
   answer(
     bytes: Uint8Array,
     nowMs: number,
@@ -172,7 +180,7 @@ export class StreamCredit {
     entry.notBeforeMs = nowMs + pause;
   }
 
-  /** The next answers in the order of the points, or undefined while they are not there. */
+  /** The next answers in the order of the points; undefined until they have come. */
   take(): StreamAnswers | undefined {
     const head = this.#queue[0];
     if (head?.state !== 'answered') return undefined;
@@ -181,7 +189,7 @@ export class StreamCredit {
     return head.answers;
   }
 
-  /** Frames written and not taken. */
+  /** Frames whose answers are not taken yet. */
   get pending(): number {
     return this.#queue.length;
   }
@@ -189,6 +197,7 @@ export class StreamCredit {
   get unanswered(): number {
     return this.#queue.reduce((n, e) => (e.state === 'answered' ? n : n + 1), 0);
   }
+  /** Frames sent on the present connection and not answered. */
   get sent(): number {
     return this.#sent.length;
   }

@@ -1,18 +1,18 @@
-// The client's one error class: what the service said, or what became of the connection, in one shape.
+// The client's one error class, for refusals by the service and for failures of the connection alike.
 
 export type ClientErrorCode =
-  /** The service's own words (api.md). */
+  /** The status words of the service's error bodies (docs/http.md). */
   | 'INVALID_REQUEST'
   | 'NOT_FOUND'
   | 'REQUEST_DENIED'
   | 'OVER_QUERY_LIMIT'
   | 'UNAVAILABLE'
   | 'INTERNAL_ERROR'
-  /** The service could not be reached, or went away and stayed away. */
+  /** The service could not be reached, or the connection was lost and every new one failed. */
   | 'NETWORK'
-  /** No answer within the time allowed. */
+  /** No answer within the timeout. */
   | 'TIMEOUT'
-  /** The peer does not speak the protocol: not a hexcodes service, or a proxy in between. */
+  /** The peer breaks the protocol: it is no hexcodes service, or a proxy stands between. */
   | 'PROTOCOL'
   /** Misuse by the caller. */
   | 'BAD_ARGUMENT'
@@ -24,7 +24,7 @@ export interface ClientErrorDetails {
   readonly httpStatus?: number | undefined;
   /** WebSocket close code, when the stream was closed by the service. */
   readonly closeCode?: number | undefined;
-  /** For the service's log. */
+  /** Names the request in the service's log. */
   readonly requestId?: string | undefined;
   readonly retryAfterSec?: number | undefined;
   /** Every fault of the request at once, as the service lists them. */
@@ -63,7 +63,7 @@ const WORDS: ReadonlySet<string> = new Set([
   'INTERNAL_ERROR',
 ]);
 
-/** The error of an HTTP answer that is no success: its own body when it has one, its status otherwise. */
+/** The error of an HTTP answer that is no success: by its body if that is the service's own, else by its status. */
 export function errorOfAnswer(
   httpStatus: number,
   bodyText: string,
@@ -80,7 +80,7 @@ export function errorOfAnswer(
     const parsed: unknown = JSON.parse(bodyText);
     if (typeof parsed === 'object' && parsed !== null) body = parsed;
   } catch {
-    // Not ours: a proxy's page, or the transport's own.
+    // No body of the service: a proxy's page, or uWebSockets.js itself has answered.
   }
   const word = typeof body.status === 'string' && WORDS.has(body.status) ? body.status : wordOf(httpStatus);
   const message = typeof body.message === 'string' ? body.message : `the service answered HTTP ${httpStatus}`;

@@ -1,17 +1,18 @@
-// The binary frames of the bulk stream, seen from the client: requests are built here, answers are read here.
+// The binary frames of the bulk stream from the client's side: builds requests, reads answers. docs/stream.md defines
+// them to the byte; both kinds begin with the same header, in little-endian:
 //
 //   0  u8  1                      4  u32 seq                  16  the points or records
 //   1  u8  1 encode, 2 decode     8  u32 count
 //   2  u8  resolution / status   12  u32 0 / failed points
 //   3  u8  0 text, 1 cells
 //
-// Little-endian, as every machine that runs a JavaScript engine of today.
+// Typed arrays are little-endian too on every machine that runs today's JavaScript engines, so points are copied.
 import { ADMIN_UNITS } from '../admin-units.js';
 import { HexcodesClientError } from './errors.js';
 
 export const HEADER_BYTES = 16;
-export const RECORD_BYTES = 20;
-/** What a hexcode may use of a record: the last byte is the point status. */
+const RECORD_BYTES = 20;
+/** Bytes of a record that hold text: its last byte is the point status. */
 const RECORD_TEXT_BYTES = 19;
 
 /** The status of one point, in the order of its numbers on the wire. */
@@ -29,7 +30,48 @@ export const FRAME_OVERLOADED = 3;
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 
-/** An encode request of the pairs (latDeg, lngDeg) from `first` on; seq is written when it is sent. */
+export interface RequestFrame {
+  readonly frame: Bytes;
+  readonly points: number;
+}
+
+/** Request frames of at most `maxPoints` points each, made as they are asked for. */
+export function* framesOfPairs(
+  pairsDeg: Float64Array,
+  maxPoints: number,
+  resolution: number,
+  cells: boolean,
+): Generator<RequestFrame> {
+  if (!(pairsDeg instanceof Float64Array) || pairsDeg.length % 2 !== 0) {
+    throw new HexcodesClientError('BAD_ARGUMENT', 'a chunk is a Float64Array of (latDeg, lngDeg) pairs');
+  }
+  for (let first = 0; first * 2 < pairsDeg.length; first += maxPoints) {
+    const points = Math.min(maxPoints, pairsDeg.length / 2 - first);
+    yield { frame: encodeRequest(pairsDeg, first, points, resolution, cells), points };
+  }
+}
+
+/** The same of hexcodes, or of 20-byte records of them. */
+export function* framesOfHexcodes(
+  hexcodes: readonly string[] | Uint8Array,
+  maxPoints: number,
+): Generator<RequestFrame> {
+  const records = hexcodes instanceof Uint8Array ? hexcodes : undefined;
+  if (records !== undefined && records.length % RECORD_BYTES !== 0) {
+    throw new HexcodesClientError('BAD_ARGUMENT', `records are ${RECORD_BYTES} bytes each`);
+  }
+  const count = records === undefined ? hexcodes.length : records.length / RECORD_BYTES;
+  for (let first = 0; first < count; first += maxPoints) {
+    const points = Math.min(maxPoints, count - first);
+    const frame =
+      records === undefined
+        ? decodeRequest(hexcodes as readonly string[], first, points)
+        : decodeRecordsRequest(records, first, points);
+    yield { frame, points };
+  }
+}
+
+/** An encode request of `count` pairs (latDeg, lngDeg) from pair `first` on. Its seq is still 0: see `setSeq`. */
 export function encodeRequest(
   pairsDeg: Float64Array,
   first: number,
@@ -44,15 +86,15 @@ export function encodeRequest(
   return frame;
 }
 
-/** A decode request of the hexcodes from `first` on. */
+/** A decode request of `count` hexcodes from number `first` on. */
 export function decodeRequest(hexcodes: readonly string[], first: number, count: number): Bytes {
   const frame = requestFrame(2, 0, 0, count, count * RECORD_BYTES);
   for (let i = 0; i < count; i++) writeHexcode(frame, HEADER_BYTES + i * RECORD_BYTES, hexcodes[first + i]!);
   return frame;
 }
 
-/** A decode request of text records as an encode answer holds them. */
-export function decodeRecordsRequest(records: Uint8Array, first: number, count: number): Bytes {
+/** The same of the 20-byte records that an encode answer holds. */
+function decodeRecordsRequest(records: Uint8Array, first: number, count: number): Bytes {
   const frame = requestFrame(2, 0, 0, count, count * RECORD_BYTES);
   frame.set(records.subarray(first * RECORD_BYTES, (first + count) * RECORD_BYTES), HEADER_BYTES);
   return frame;
@@ -74,8 +116,10 @@ function requestFrame(
   return frame;
 }
 
-// Separators after the first carry nothing, so a longer ASCII spelling fits once they are left out; one that
-// still does not fit has more symbols than any hexcode and is sent as a text that is surely none.
+/**
+ * Writes one hexcode as a record. Separators behind the first have no meaning, so a longer spelling is written without
+ * them; one that is still too long has more symbols than any hexcode, and `!`, which is none, stands for it.
+ */
 function writeHexcode(frame: Bytes, offset: number, hexcode: string): void {
   let text = hexcode;
   for (let i = 0; i < hexcode.length; i++) {
@@ -111,7 +155,10 @@ export interface AnswerHeader {
   readonly failed: number;
 }
 
-/** The header of an answer whose size is what its header says; anything else is no hexcodes service. */
+/**
+ * Reads the header of an answer and checks the answer's size against it.
+ * @throws HexcodesClientError PROTOCOL where they disagree
+ */
 export function readAnswer(bytes: Uint8Array): AnswerHeader {
   if (bytes.length < HEADER_BYTES || bytes[0] !== 1) {
     throw new HexcodesClientError('PROTOCOL', 'the stream answered with something that is no answer frame');
@@ -143,7 +190,7 @@ abstract class Answers {
   ) {}
   protected abstract statusOffset(index: number): number;
 
-  /** What became of point `index` of this frame. */
+  /** The status of point `index` of this frame. */
   status(index: number): PointStatus {
     if (!(index >= 0 && index < this.count)) throw new RangeError(`index ${index} of ${this.count} points`);
     return POINT_STATUSES[this.bytes[this.statusOffset(index)]!]!;

@@ -1,11 +1,11 @@
-// The stream's socket in Node: `ws`, because Node 20 has no WebSocket of its own and Node 22's hides the answer
-// of a refused upgrade. The key travels in a header, which keeps it out of access logs.
+// The stream's socket in Node, made with `ws`: Node 20 has no WebSocket of its own, and Node 22's hides the answer to
+// a refused upgrade. The key is sent in a header, which keeps it out of access logs.
 import { WebSocket } from 'ws';
 import { errorOfAnswer, HexcodesClientError } from './errors.js';
 import { BINARY_SUBPROTOCOL, type OpenSocket } from './socket.js';
 
 const HANDSHAKE_TIMEOUT_MS = 15_000;
-/** An error body is small; a proxy's page may not be. */
+/** The service's error bodies are small; a proxy's page may be large, and the rest of it is not read. */
 const REFUSAL_BODY_BYTES = 65_536;
 
 export const openNodeSocket: OpenSocket = (url, apiKey, events) => {
@@ -13,7 +13,7 @@ export const openNodeSocket: OpenSocket = (url, apiKey, events) => {
     headers: apiKey === undefined ? {} : { 'X-API-Key': apiKey },
     handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
     perMessageDeflate: false,
-    // Answers are not looked at as text; the one text frame, ready, is JSON.
+    // Answers are binary, and JSON.parse refuses a ready frame that is damaged.
     skipUTF8Validation: true,
   });
   let done = false;
@@ -48,7 +48,7 @@ export const openNodeSocket: OpenSocket = (url, apiKey, events) => {
     else events.text(data.toString());
   });
   socket.on('error', (cause) => {
-    // After the upgrade a close with 1006 follows and is the news.
+    // After the upgrade `close` with code 1006 follows, and reports the same.
     if (!opened) refuse(new HexcodesClientError('NETWORK', 'the service cannot be reached', { cause }));
   });
   socket.on('close', (code, reason) => {

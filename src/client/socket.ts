@@ -1,11 +1,11 @@
-// What the stream needs of a WebSocket, and how the standard WebSocket (browsers, Node 22, Deno, undici) gives
-// it. Such a WebSocket hides why an upgrade was refused, so the same address is then asked once by plain HTTP.
+// The socket of the stream as an interface, and its implementation with the standard WebSocket (browsers, Node 22,
+// Deno, undici). The standard hides why an upgrade was refused, so a plain GET of the same URL then asks for the error.
 import { errorOfAnswer, HexcodesClientError } from './errors.js';
 
 export const BINARY_SUBPROTOCOL = 'hexcodes.v1.binary';
 
 export interface SocketEvents {
-  /** The upgrade was refused or never happened. Nothing else follows. */
+  /** The upgrade was refused or never happened. No other event follows. */
   refused(error: HexcodesClientError): void;
   text(data: string): void;
   binary(data: Uint8Array): void;
@@ -14,16 +14,16 @@ export interface SocketEvents {
 
 export interface StreamSocket {
   send(frame: Uint8Array<ArrayBuffer>): void;
-  /** Says goodbye; `closed` follows. */
+  /** Begins the closing handshake; `closed` follows. */
   close(code: number): void;
-  /** Lets go at once; nothing follows. */
+  /** Ends the connection at once; no event follows. */
   drop(): void;
 }
 
 /** `url` is ws: or wss:, without the key. */
 export type OpenSocket = (url: URL, apiKey: string | undefined, events: SocketEvents) => StreamSocket;
 
-/** The part of the standard WebSocket that is used. */
+/** The part of the standard WebSocket that the stream uses. */
 export interface StandardWebSocket {
   binaryType: string;
   send(data: Uint8Array<ArrayBuffer>): void;
@@ -32,7 +32,7 @@ export interface StandardWebSocket {
 }
 export type WebSocketConstructor = new (url: string, protocols: string[]) => StandardWebSocket;
 
-/** A browser's WebSocket cannot carry headers: the key goes into the query. */
+/** The key goes into the query: a standard WebSocket sends no headers of the caller's. */
 export function standardSocketOpener(
   WebSocket: WebSocketConstructor,
   fetch: typeof globalThis.fetch,
@@ -58,7 +58,7 @@ export function standardSocketOpener(
       asked = true;
       void whyRefused(keyed, fetch).then((error) => dropped || events.refused(error));
     };
-    // Browsers let a close follow an error; undici does not when the upgrade is refused.
+    // Browsers fire `close` after `error`; undici does not when the upgrade is refused.
     socket.addEventListener('error', () => opened || refused());
     socket.addEventListener('close', ({ code, reason }: { code: number; reason: string }) => {
       if (!opened) refused();
@@ -81,7 +81,7 @@ async function whyRefused(url: URL, fetch: typeof globalThis.fetch): Promise<Hex
   try {
     const answer = await fetch(plain, { signal: AbortSignal.timeout(10_000) });
     const body = await answer.text();
-    // 426 is what a plain GET gets when all is well, so something between us does not let WebSockets pass.
+    // The service answers 426 to a plain GET, so something between it and us blocks WebSockets.
     if (answer.status !== 426) return errorOfAnswer(answer.status, body, answer.headers.get('retry-after'));
     return new HexcodesClientError('NETWORK', 'the WebSocket upgrade failed although the service is there');
   } catch (cause) {
