@@ -1,11 +1,24 @@
-// The library as the command uses it: loaded once, from HEXCODES_INDEX where the user brings boundaries of their own.
+// The library as the command uses it: the binaries that ship with the package are read once; HEXCODES_INDEX takes the
+// place of the shipped boundaries.
 
+import { readFile } from 'node:fs/promises';
 import { HexcodesError } from '../errors.js';
 import { Kernel } from '../kernel/kernel.js';
 import { Hexcodes, type HexcodesData } from '../library/node.js';
 import type { WorkerKernel } from '../pool/worker.js';
-import { readDataFiles } from './data-files.js';
-import { CliFailure, EXIT, reasonOf } from './exit-codes.js';
+import { CliFailure, EXIT } from './exit-codes.js';
+import { reasonOf } from './file-faults.js';
+
+/** Reads the kernel beside this code, and index and reach in data/. @param indexPath a boundary index of the user's own */
+export async function readDataFiles(indexPath?: string): Promise<HexcodesData> {
+  const shipped = (path: string) => readFile(new URL(path, import.meta.url));
+  const [kernel, index, reach] = await Promise.all([
+    shipped('../kernel.wasm'),
+    indexPath === undefined ? shipped('../../data/index.bin') : readFile(indexPath),
+    shipped('../../data/reach.bin'),
+  ]);
+  return { kernel, index, reach };
+}
 
 let reading: Promise<HexcodesData> | undefined;
 let loading: Promise<Hexcodes> | undefined;

@@ -8,7 +8,7 @@ import type { Hexcodes } from '../../library/node.js';
 import type { Operation } from '../../wire/job.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { FILE_FORMATS, requireFormat } from '../files/format.js';
-import type { ErrorPolicy } from '../files/run.js';
+import type { ErrorPolicy } from '../files/request.js';
 import { loadLibrary } from '../library.js';
 import { looksSwapped, type Position, parsePosition, requireResolution } from '../position.js';
 

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { SETTING_NAMES } from '../../config.js';
 import { type Service, serve } from '../../server/serve.js';
 import { VERSION } from '../../version.js';
-import { readDataFiles } from '../data-files.js';
+import { readDataFiles } from '../library.js';
 import { addFlags, settingsOf } from '../settings.js';
 
 export default function register(program: Command): void {

@@ -6,7 +6,7 @@ import type { Input } from './disk/input.js';
 import { csvQuoted } from './formats/csv.js';
 import { readHeader } from './formats/csv-header.js';
 import { textEnd } from './formats/csv-rows.js';
-import type { FilesRequest } from './run.js';
+import type { FilesRequest } from './request.js';
 
 export interface Opening {
   readonly names: string[];

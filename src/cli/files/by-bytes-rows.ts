@@ -6,12 +6,11 @@ import type { ConvertedBlock } from '../../wire/job.js';
 import { ROW_STATUSES } from '../../wire/job.js';
 import { looksSwapped } from '../position.js';
 import type { Opening } from './by-bytes-opening.js';
-import { stopped } from './by-columns.js';
 import type { Input } from './disk/input.js';
 import { ragged } from './formats/csv-header.js';
 import { eachRow, fieldsOf } from './formats/csv-rows.js';
-import type { Run } from './run.js';
-import { ROW_FAILURES, type RowFailure, type Tally } from './tally.js';
+import type { Run } from './request.js';
+import { ROW_FAILURES, type RowFailure, stopped, type Tally } from './tally.js';
 
 /** Failed rows that are tried with lat and lng exchanged. */
 const SWAP_TRIES = 1000;

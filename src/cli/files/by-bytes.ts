@@ -5,7 +5,7 @@ import { Pool } from '../../pool/pool.js';
 import { convertBlock } from '../../wire/bulk/convert-block.js';
 import { CsvSplitter } from '../../wire/bulk/splitters.js';
 import { BulkInputError, type BulkJob, type ConvertedBlock, ROW_STATUSES } from '../../wire/job.js';
-import { badInput } from '../exit-codes.js';
+import { badInput } from '../file-faults.js';
 import { workerKernel } from '../library.js';
 import { type Opening, readOpening } from './by-bytes-opening.js';
 import { countDecoded, countEncoded, isOkRow, lookAtFailures } from './by-bytes-rows.js';
@@ -13,7 +13,7 @@ import type { Input } from './disk/input.js';
 import { formatOfName } from './format.js';
 import { refuseNoText } from './formats/csv-header.js';
 import { eachRow } from './formats/csv-rows.js';
-import type { Run } from './run.js';
+import type { Run } from './request.js';
 import type { RowFailure } from './tally.js';
 
 /** Below this, starting threads takes longer than the work. */

@@ -1,6 +1,7 @@
 // The way of rows in columns, from any format into any: sources, the converter, sinks, and what becomes of failed rows.
 
-import { badInput, CliFailure, EXIT, reasonOf } from '../exit-codes.js';
+import { CliFailure, EXIT } from '../exit-codes.js';
+import { badInput, reasonOf } from '../file-faults.js';
 import { type ConvertedRows, type RowConverter, rowConverter, rowsWhere } from './convert-rows.js';
 import type { Input } from './disk/input.js';
 import type { Output } from './disk/output.js';
@@ -9,8 +10,8 @@ import { csvSink, openCsv } from './formats/csv.js';
 import { type CollectionFrame, type GeoJsonSource, geoJsonSink, openGeoJson } from './formats/geojson.js';
 import { ndjsonSink, openNdjson } from './formats/ndjson.js';
 import { type TableRows, type TableSink, type TableSource, textOf } from './formats/table.js';
-import type { Run } from './run.js';
-import { ROW_FAILURES } from './tally.js';
+import type { Run } from './request.js';
+import { type RowFailure, stopped } from './tally.js';
 
 /**
  * Opens an input as rows in columns. Whatever a reader stumbles over is told as a fault of the file.
@@ -156,18 +157,9 @@ async function writeRows(
   }
   if (policy === 'stop') {
     const row = converted.status.findIndex((word) => word !== 'OK');
-    const word = converted.status[row] as keyof typeof ROW_FAILURES;
+    const word = converted.status[row] as RowFailure;
     throw stopped(file, firstRow + row, word);
   }
   await sink.write(rowsWhere(converted, (word) => word === 'OK'));
   if (rejects !== null) await rejects.write(rowsWhere(converted, (word) => word !== 'OK'));
-}
-
-/** The failure of `--errors stop`. */
-export function stopped(file: string, row: number, word: keyof typeof ROW_FAILURES): CliFailure {
-  return new CliFailure(
-    EXIT.FAILED,
-    `${file}, row ${row}: ${word}, ${ROW_FAILURES[word]}`,
-    'Stopped as --errors stop asks; nothing was written under the final name.',
-  );
 }

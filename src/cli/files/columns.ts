@@ -1,6 +1,7 @@
 // Which columns of an input hold what a conversion needs, and which columns it adds.
 
-import { badInput, type CliFailure, EXIT, CliFailure as Failure } from '../exit-codes.js';
+import { CliFailure, EXIT } from '../exit-codes.js';
+import { badInput } from '../file-faults.js';
 import type { TableColumn } from './formats/table.js';
 
 /** What the user says of columns; names as in the file. */
@@ -110,7 +111,7 @@ export function addedColumns(
 }
 
 export function clashFailure(name: string, file: string): CliFailure {
-  return new Failure(
+  return new CliFailure(
     EXIT.USAGE,
     `${file}: there is a column ${name} already, and we add one of this name`,
     'Rename ours with --prefix, or leave theirs out with --drop.',

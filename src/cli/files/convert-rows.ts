@@ -13,8 +13,7 @@ import {
   encodeColumns,
   keptColumns,
 } from './columns.js';
-import type { SinkColumns } from './formats/ndjson.js';
-import { degreesOf, type TableColumn, type TableRows, textOf } from './formats/table.js';
+import { degreesOf, type SinkColumns, type TableColumn, type TableRows, textOf } from './formats/table.js';
 import type { RowFailure, Tally } from './tally.js';
 
 const RECORD_BYTES = 20;

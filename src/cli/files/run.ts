@@ -5,58 +5,15 @@ import { createHash } from 'node:crypto';
 import { extname } from 'node:path';
 import type { Hexcodes } from '../../library/node.js';
 import { VERSION } from '../../version.js';
-import type { Operation } from '../../wire/job.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { Interruption } from '../terminal/interruption.js';
 import { Progress } from '../terminal/progress.js';
 import { convertText, isTextRun } from './by-bytes.js';
 import { convertTables } from './by-columns.js';
-import type { ColumnChoice } from './columns.js';
 import { type FileStat, type Input, openInput, statOf } from './disk/input.js';
 import { Targets } from './disk/targets.js';
 import { type FileFormat, formatOfBytes, formatOfName } from './format.js';
-import type { Tally } from './tally.js';
-
-export type ErrorPolicy =
-  | { readonly kind: 'keep' | 'skip' | 'stop' }
-  | { readonly kind: 'file'; readonly path: string };
-
-export interface FilesRequest {
-  readonly operation: Operation;
-  /** Paths; `-` is stdin. */
-  readonly inputs: readonly string[];
-  /** null for stdout. */
-  readonly output: string | null;
-  readonly from: FileFormat | null;
-  readonly to: FileFormat | null;
-  readonly resolution: number;
-  readonly columns: ColumnChoice;
-  readonly errors: ErrorPolicy;
-  readonly isResume: boolean;
-  readonly threads: number;
-  readonly isQuiet: boolean;
-}
-
-/** What the ways through share. */
-export interface Run {
-  readonly request: FilesRequest;
-  readonly hexcodes: Hexcodes;
-  readonly targets: Targets;
-  readonly sourceFormat: FileFormat;
-  readonly targetFormat: FileFormat;
-  readonly interruption: Interruption;
-  /** Of all inputs on the disk; null if one is a pipe. */
-  readonly totalBytes: number | null;
-  /** The inputs one after another, each opened when the one before is done. */
-  open(inputNumber: number): Promise<Input>;
-  /** Between two blocks: progress, and a note in the journal when it is time. Everything up to here is written. */
-  tick(inputNumber: number, inputOffset: number): void;
-}
-
-export interface RunResult {
-  readonly tally: Tally;
-  readonly elapsedMs: number;
-}
+import type { FilesRequest, Run, RunResult } from './request.js';
 
 /**
  * @param say tells the user something on stderr, unless quiet

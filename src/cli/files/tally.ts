@@ -1,6 +1,7 @@
 // What a run has done so far: rows, failures by reason, rows by province. Kept in the journal of a resumable run.
 
 import { ADMIN_UNITS } from '../../admin-units.js';
+import { CliFailure, EXIT } from '../exit-codes.js';
 
 /** Reasons in the words of the `status` column. */
 export const ROW_FAILURES = {
@@ -10,6 +11,15 @@ export const ROW_FAILURES = {
 } as const;
 
 export type RowFailure = keyof typeof ROW_FAILURES;
+
+/** The failure of `--errors stop`. */
+export function stopped(file: string, row: number, word: RowFailure): CliFailure {
+  return new CliFailure(
+    EXIT.FAILED,
+    `${file}, row ${row}: ${word}, ${ROW_FAILURES[word]}`,
+    'Stopped as --errors stop asks; nothing was written under the final name.',
+  );
+}
 
 interface SavedTally {
   rows: number;

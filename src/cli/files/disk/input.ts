@@ -4,7 +4,8 @@
 import { createReadStream, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { badInput, CliFailure, EXIT, reasonOf } from '../../exit-codes.js';
+import { CliFailure, EXIT } from '../../exit-codes.js';
+import { badInput, reasonOf } from '../../file-faults.js';
 import { isGzip } from '../format.js';
 
 const CHUNK_BYTES = 1 << 18;

@@ -1,27 +1,9 @@
 // Where results go: stdout, or a file that is written beside its final name and takes the name only when whole.
-// A resumable file keeps a journal next to it. What the journal says has reached the disk before the journal does:
-//
-//   out.csv.partial          the rows so far
-//   out.csv.partial.journal  how far: input and output offsets, counts, a digest of everything that shapes the output
-//
-// Order at a checkpoint: rows written → fsync → journal written beside → fsync → renamed over the old journal. After a
-// crash everything behind the journal's offset is cut off and made again, so the end result is the same bytes.
 
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  ftruncateSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, fsyncSync, ftruncateSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { createGzip, type Gzip } from 'node:zlib';
-import { badOutput } from '../../exit-codes.js';
+import { badOutput } from '../../file-faults.js';
 
 export interface Output {
   /** For messages. */
@@ -34,27 +16,10 @@ export interface Output {
   abandon(): void;
 }
 
-/** What a run has done up to a byte of its output, as the journal keeps it. */
-export interface Checkpoint {
-  /** Digest of inputs and options: another one must not continue this file. */
-  readonly digest: string;
-  /** Which of the inputs, from 0, and how many bytes of its content (after gunzip) are done. */
-  readonly inputNumber: number;
-  readonly inputOffset: number;
-  /** Bytes of output that belong to them. */
-  readonly outputOffset: number;
-  /** Bytes of the file of failed rows, where there is one. */
-  readonly rejectsOffset: number;
-  /** The counts of the summary so far. */
-  readonly tally: unknown;
-  /** The run was complete and only the rename was missing. */
-  readonly isWhole: boolean;
-}
-
 export const partialPathOf = (path: string): string => `${path}.partial`;
-export const journalPathOf = (path: string): string => `${path}.partial.journal`;
 
-function syncDirectory(path: string): void {
+/** The names in a file's folder are on the disk when this returns. */
+export function syncDirectory(path: string): void {
   let directory: number | undefined;
   try {
     directory = openSync(dirname(path), 'r');
@@ -187,47 +152,4 @@ export class StdoutOutput implements Output {
   async finish(): Promise<void> {}
 
   abandon(): void {}
-}
-
-/** The journal of a resumable output. */
-export class Journal {
-  readonly #path: string;
-
-  constructor(outputPath: string) {
-    this.#path = journalPathOf(outputPath);
-  }
-
-  /** What an earlier run left; null if there is nothing that can be read. */
-  static read(outputPath: string): Checkpoint | null {
-    try {
-      return JSON.parse(readFileSync(journalPathOf(outputPath), 'utf8')) as Checkpoint;
-    } catch {
-      return null;
-    }
-  }
-
-  /** @throws CliFailure if the journal cannot be written */
-  write(checkpoint: Checkpoint): void {
-    const beside = `${this.#path}.new`;
-    try {
-      const file = openSync(beside, 'w');
-      writeFileSync(file, JSON.stringify(checkpoint));
-      fsyncSync(file);
-      closeSync(file);
-      renameSync(beside, this.#path);
-      syncDirectory(this.#path);
-    } catch (error) {
-      throw badOutput(this.#path, error);
-    }
-  }
-
-  remove(): void {
-    rmSync(this.#path, { force: true });
-    rmSync(`${this.#path}.new`, { force: true });
-  }
-}
-
-/** Whether an unfinished earlier run stands beside a final name. */
-export function isUnfinished(outputPath: string): boolean {
-  return existsSync(partialPathOf(outputPath)) && existsSync(journalPathOf(outputPath));
 }

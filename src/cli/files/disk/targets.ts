@@ -2,18 +2,11 @@
 // was broken off goes on. The only place that knows what is on the disk at each moment.
 
 import { existsSync, renameSync } from 'node:fs';
-import { badOutput, CliFailure, EXIT } from '../../exit-codes.js';
+import { CliFailure, EXIT } from '../../exit-codes.js';
+import { badOutput } from '../../file-faults.js';
 import { Tally } from '../tally.js';
-import {
-  type Checkpoint,
-  FileOutput,
-  GzipOutput,
-  isUnfinished,
-  Journal,
-  type Output,
-  partialPathOf,
-  StdoutOutput,
-} from './output.js';
+import { type Checkpoint, isUnfinished, Journal } from './journal.js';
+import { FileOutput, GzipOutput, type Output, partialPathOf, StdoutOutput } from './output.js';
 
 /** Output between two notes in the journal, in bytes; and the time after which one is made anyway. */
 const CHECKPOINT_BYTES = 16 * 1024 * 1024;

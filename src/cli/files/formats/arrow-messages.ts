@@ -4,7 +4,7 @@
 //
 // A metadata size of 0 ends the stream. Before Arrow 0.15 the first word was missing.
 
-import { badInput } from '../../exit-codes.js';
+import { badInput } from '../../file-faults.js';
 
 const MAX_MESSAGE_BYTES = 1 << 30;
 /** Kinds of messages, as the format numbers them. */

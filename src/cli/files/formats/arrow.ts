@@ -23,12 +23,18 @@ import {
 } from '@uwdata/flechette';
 import { Builder } from '@uwdata/flechette/src/encode/builder.js';
 import { type Block, writeFooter } from '@uwdata/flechette/src/encode/footer.js';
-import { badInput, reasonOf } from '../../exit-codes.js';
+import { badInput, reasonOf } from '../../file-faults.js';
 import type { Input } from '../disk/input.js';
 import type { Output } from '../disk/output.js';
 import { ByteQueue, DICTIONARY, type Message, messagesOf, once, RECORDS, SCHEMA } from './arrow-messages.js';
-import type { SinkColumns } from './ndjson.js';
-import { jsonBigint, type TableColumn, type TableRows, type TableSink, type TableSource } from './table.js';
+import {
+  jsonBigint,
+  type SinkColumns,
+  type TableColumn,
+  type TableRows,
+  type TableSink,
+  type TableSource,
+} from './table.js';
 
 const BATCH_ROWS = 65_536;
 export async function openArrow(input: Input): Promise<TableSource> {

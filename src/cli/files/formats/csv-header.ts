@@ -2,7 +2,7 @@
 
 import { isUtf8 } from 'node:buffer';
 import { firstRowEnd } from '../../../wire/bulk/splitters.js';
-import { badInput } from '../../exit-codes.js';
+import { badInput } from '../../file-faults.js';
 import type { Input } from '../disk/input.js';
 import { eachRow, fieldsOf } from './csv-rows.js';
 

@@ -3,13 +3,19 @@
 
 import { CsvSplitter } from '../../../wire/bulk/splitters.js';
 import { BulkInputError } from '../../../wire/job.js';
-import { badInput } from '../../exit-codes.js';
+import { badInput } from '../../file-faults.js';
 import type { Input } from '../disk/input.js';
 import type { Output } from '../disk/output.js';
 import { ragged, readHeader, refuseNoText } from './csv-header.js';
 import { eachRow, fieldsOf } from './csv-rows.js';
-import type { SinkColumns } from './ndjson.js';
-import { BATCH_ROWS, type TableRows, type TableSink, type TableSource, textOf } from './table.js';
+import {
+  BATCH_ROWS,
+  type SinkColumns,
+  type TableRows,
+  type TableSink,
+  type TableSource,
+  textOf,
+} from './table.js';
 
 const QUOTE = 34;
 

@@ -1,17 +1,17 @@
 // GeoJSON points: a FeatureCollection of any length, read feature by feature, or features one a line. What stands
 // around the features of a collection is passed on as it was.
 
-import { badInput } from '../../exit-codes.js';
+import { badInput } from '../../file-faults.js';
 import type { Input } from '../disk/input.js';
 import type { Output } from '../disk/output.js';
 import { columnsOf, parseObject, valuesOf } from './json-columns.js';
 import { linesOf } from './lines.js';
-import type { SinkColumns } from './ndjson.js';
 import {
   BATCH_ROWS,
   type JsonDocument,
   jsonBigint,
   jsonOf,
+  type SinkColumns,
   type TableColumn,
   type TableRows,
   type TableSink,

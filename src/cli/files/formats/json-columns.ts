@@ -1,7 +1,7 @@
 // Columns for rows that are JSON objects: their names and kinds are taken from the first rows. A later row with a
 // field that those did not have, or with another kind of value, cannot go into a table and is refused by name.
 
-import { badInput } from '../../exit-codes.js';
+import { badInput } from '../../file-faults.js';
 import type { ColumnKind, JsonDocument, TableColumn } from './table.js';
 
 function kindOf(value: unknown): ColumnKind | null {

@@ -1,6 +1,6 @@
 // Cuts bytes into lines of checked UTF-8 text, for the row-wise JSON formats.
 
-import { badInput } from '../../exit-codes.js';
+import { badInput } from '../../file-faults.js';
 
 /** The longest line: longer ones are no rows but a file without line ends. */
 export const MAX_LINE_BYTES = 16 * 1024 * 1024;

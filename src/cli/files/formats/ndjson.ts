@@ -10,7 +10,7 @@ import {
   type JsonDocument,
   jsonBigint,
   jsonOf,
-  type TableColumn,
+  type SinkColumns,
   type TableRows,
   type TableSink,
   type TableSource,
@@ -52,16 +52,6 @@ async function* documents(input: Input): AsyncGenerator<JsonDocument[], undefine
     }
   }
   if (batch.length > 0) yield batch;
-}
-
-/** What every sink must know of its columns. */
-export interface SinkColumns {
-  /** Columns of the source that are kept. */
-  readonly kept: readonly TableColumn[];
-  /** Ours, after them. */
-  readonly added: readonly TableColumn[];
-  /** Whether every column of the source is kept, so that documents can be passed on as they stand. */
-  readonly isWhole: boolean;
 }
 
 export function ndjsonSink(output: Output, columns: SinkColumns): TableSink {

@@ -12,11 +12,18 @@ import {
 } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import { badInput, reasonOf } from '../../exit-codes.js';
+import { badInput, reasonOf } from '../../file-faults.js';
 import type { Input } from '../disk/input.js';
 import type { Output } from '../disk/output.js';
-import type { SinkColumns } from './ndjson.js';
-import type { ColumnKind, TableColumn, TableRows, TableSink, TableSource, TimeUnitName } from './table.js';
+import type {
+  ColumnKind,
+  SinkColumns,
+  TableColumn,
+  TableRows,
+  TableSink,
+  TableSource,
+  TimeUnitName,
+} from './table.js';
 
 const ROW_GROUP_ROWS = 65_536;
 const BATCH_ROWS = 16_384;

@@ -57,6 +57,16 @@ export interface TableSource {
   batches(): AsyncIterable<TableRows>;
 }
 
+/** The columns of a sink. */
+export interface SinkColumns {
+  /** Columns of the source that are kept. */
+  readonly kept: readonly TableColumn[];
+  /** Ours, after them. */
+  readonly added: readonly TableColumn[];
+  /** Whether every column of the source is kept, so that documents can be passed on as they stand. */
+  readonly isWhole: boolean;
+}
+
 export interface TableSink {
   /** `values` as the sink's columns. */
   write(rows: TableRows): Promise<void>;

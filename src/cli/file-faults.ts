@@ -1,0 +1,44 @@
+// Faults of files as sentences: an input that is malformed at some row and column, an output that cannot be written,
+// a system error in words.
+
+import { CliFailure, EXIT } from './exit-codes.js';
+
+/** Where in a file something is wrong. Rows count from 1 without the header. */
+export interface FaultLocation {
+  /** The path as given, or `(stdin)`. */
+  readonly file: string;
+  readonly row?: number | undefined;
+  readonly column?: string | undefined;
+}
+
+/** A malformed input: the message starts with file, row and column as far as they are known. */
+export function badInput(location: FaultLocation, message: string, hint?: string): CliFailure {
+  const parts = [location.file];
+  if (location.row !== undefined) parts.push(`row ${location.row}`);
+  if (location.column !== undefined) parts.push(`column ${location.column}`);
+  return new CliFailure(EXIT.BAD_INPUT, `${parts.join(', ')}: ${message}`, hint);
+}
+
+/** The failure for an output that cannot be opened, written or renamed. */
+export function badOutput(path: string, error: unknown): CliFailure {
+  return new CliFailure(EXIT.BAD_OUTPUT, `cannot write ${path}: ${reasonOf(error)}`);
+}
+
+const ERRNO: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file or directory',
+  EACCES: 'permission denied',
+  EPERM: 'not permitted',
+  EISDIR: 'it is a directory',
+  ENOTDIR: 'a part of its path is no directory',
+  ENOSPC: 'the disk is full',
+  EMFILE: 'too many open files',
+  EROFS: 'the file system is read-only',
+};
+
+/** A system error in words; any other error as its message. */
+export function reasonOf(error: unknown): string {
+  const code = (error as NodeJS.ErrnoException | null)?.code;
+  return (
+    (code === undefined ? undefined : ERRNO[code]) ?? (error instanceof Error ? error.message : String(error))
+  );
+}
