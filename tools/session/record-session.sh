@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Records docs/session.txt: the command as a person sees it, in a terminal 100 columns wide, without colours. Of what a
+# Records tools/session/session.txt: the command as a person sees it, in a terminal 100 columns wide, without colours. Of what a
 # terminal redraws in place every second state is kept. Needs util-linux `script`; run it from the repository after a build.
 set -euo pipefail
 root=$(pwd)
@@ -9,7 +9,7 @@ mkdir "$folder/bin"
 printf '#!/bin/sh\nexec node %s/dist/cli/main.js "$@"\n' "$root" >"$folder/bin/hexcodes"
 chmod +x "$folder/bin/hexcodes"
 node --input-type=module -e "
-  import { writePointsCsv } from '$root/build/test/files/points-csv.js';
+  import { writePointsCsv } from '$root/build/test/support/files/points-csv.js';
   writePointsCsv('$folder/pings.csv', 3_000_000, 7);
 "
 cd "$folder"
@@ -28,4 +28,4 @@ printf 'id,lat,lng\n1,21.0288,105.8525\n2,21.03\n' >broken.csv
     script -qec "stty cols 100; $line" /dev/null </dev/null || true
     printf '\n'
   done
-} | node "$root/docs/plain-terminal.mjs" >"$root/docs/session.txt"
+} | node "$root/tools/session/plain-terminal.mjs" >"$root/tools/session/session.txt"
