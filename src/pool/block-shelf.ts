@@ -1,25 +1,25 @@
-// Shared memory for the blocks on their way to a worker. A block is copied in once and read by the worker where it
-// lies: nothing is posted but its place, and while it lies there a worker that dies costs no more than another try.
-// Emptied buffers are used again, so a long body allocates a handful of them.
+// Shared memory for blocks that go to a worker. A block is copied in once, and the worker reads it in place: only a
+// reference is posted, and the block is still there when a worker dies over it. Buffers that were given back are used
+// again, so a long body allocates a handful of them.
 
 import { copyBytes } from '../wire/bytes/copy-bytes.js';
 import { MAX_FRAME_BYTES } from '../wire/frames/answer-frame.js';
 import { BLOCK_BYTES, FRAME_BLOCK_BYTES } from '../wire/job.js';
 import { MAX_BATCH_BYTES } from '../wire/rows/batch.js';
 
-/** Bytes of an answer's buffer: for the largest frame; blocks of CSV and NDJSON grow to less than four times their size. */
-export const ROOM_BYTES = Math.max(4 * BLOCK_BYTES, MAX_FRAME_BYTES);
+/** Size of an answer buffer: the largest frame fits, and so do most answers to text: they grow to less than four times the block. */
+export const ANSWER_BUFFER_BYTES = Math.max(4 * BLOCK_BYTES, MAX_FRAME_BYTES);
 
-/** Sizes of buffers: for small work, blocks of text, of frames, the largest frame and the largest batch. */
-const SIZES_BYTES = [64 * 1024, BLOCK_BYTES, FRAME_BLOCK_BYTES, ROOM_BYTES, MAX_BATCH_BYTES];
-/** Emptied buffers kept; beyond this they are left to the collector. */
+/** Buffers have one of these sizes: for small work, a block of text, a block of frames, the largest frame, the largest batch. */
+const SIZES_BYTES = [64 * 1024, BLOCK_BYTES, FRAME_BLOCK_BYTES, ANSWER_BUFFER_BYTES, MAX_BATCH_BYTES];
+/** Most bytes of free buffers; further ones are left to the garbage collector. */
 const KEPT_BYTES = 24 * 1024 * 1024;
 
 export class BlockShelf {
   readonly #free = new Map<number, SharedArrayBuffer[]>();
   #freeBytes = 0;
 
-  /** A copy of `bytes` in shared memory; `giveBack` its buffer when no worker reads it any more. */
+  /** A copy of `bytes` in shared memory, to be given back when no worker reads it any more. */
   copyOf(bytes: Uint8Array): Uint8Array<SharedArrayBuffer> {
     const sizeBytes = SIZES_BYTES.find((size) => size >= bytes.length) ?? bytes.length;
     let buffer = this.#free.get(sizeBytes)?.pop();
@@ -30,6 +30,7 @@ export class BlockShelf {
     return block;
   }
 
+  /** Frees the buffer of a copy for another one. */
   giveBack(block: Uint8Array<SharedArrayBuffer>): void {
     const sizeBytes = block.buffer.byteLength;
     if (this.#freeBytes + sizeBytes > KEPT_BYTES) return;

@@ -1,70 +1,69 @@
-// The pool: worker threads that hold a kernel and nothing else. Large work goes through here, small work stays in
-// the caller's tick. The only importer of piscina, with worker.ts.
-//
-// A block travels in shared memory (block-shelf.ts), its answer comes back as a transferred buffer: a point is copied
-// twice each way. The queue is bounded in blocks and in bytes; who comes when it is full is told so at once and says
-// so to its peer in the way its place demands, or waits for room. A worker that dies costs the blocks it had one more try;
-// they are still there, and conversions are pure, so no row is lost or doubled. A third death is an error.
+// The pool: worker threads that hold a kernel and nothing else, for work too large for the event loop. Blocks go to
+// them in shared memory, answers come back as transferred buffers. The queue is bounded in blocks and in bytes: work that
+// exceeds it is refused before it begins, and bodies under way wait. A block whose worker died is tried again, three
+// times in all; conversions are pure, so no row is lost or doubled.
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import type { BulkJob, ConvertedBlock, Operation } from '../wire/job.js';
 import { BrokenBatchError } from '../wire/rows/batch.js';
-import { BlockShelf, ROOM_BYTES } from './block-shelf.js';
+import { ANSWER_BUFFER_BYTES, BlockShelf } from './block-shelf.js';
 import type { WorkAnswer, WorkerKernel, WorkOrder } from './worker.js';
 
 export interface PoolOptions {
   readonly kernel: WorkerKernel;
   /** Worker threads; default: one for each core. */
   readonly threads?: number;
-  /** Blocks that may wait for a worker; default 32 a thread. */
+  /** Most blocks that wait for a worker; default 32 a thread. */
   readonly maxQueued?: number;
-  /** Bytes of all blocks in the pool, waiting or at work; default 64 MiB. */
+  /** Most bytes of all blocks in the pool, waiting or being answered; default 64 MiB. */
   readonly maxBytes?: number;
 }
 
-/** No room now. Nothing was begun. */
+/** The queue is full. No work was begun. */
 export class PoolFullError extends Error {
   override readonly name = 'PoolFullError';
 }
 
-/** The block could not be answered: three workers died over it, or the pool was closed. */
+/** The block will not be answered: three workers died over it, or the pool is closed. */
 export class PoolLostError extends Error {
   override readonly name = 'PoolLostError';
 }
 
 const QUEUED_PER_THREAD = 32;
-const BLOCKS_OF_BODIES_PER_THREAD = 2;
-/** A megabyte each. */
-const ROOMS_KEPT_PER_THREAD = 8;
-/** Smaller answers are not worth one. */
-const ROOMY_BYTES = 16 * 1024;
-/** Each holds about a megabyte while it waits. */
+const BODY_BLOCKS_PER_THREAD = 2;
+/** An answer buffer is about a megabyte. */
+const ANSWER_BUFFERS_PER_THREAD = 8;
+/** A smaller answer gets a buffer of its own size. */
+const MIN_BUFFERED_BYTES = 16 * 1024;
+/** A waiting body holds about a megabyte. */
 const MAX_WAITING_BODIES = 256;
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Of the two blocks that a worker has only one is at work, and might be what it died of. */
+/** A worker holds two blocks, and one of them may be innocent of its death: two tries would be too few. */
 const TRIES = 3;
 const WORKER_NURSERY_MB = 4;
-/** How long `close` waits for threads that are still coming up. */
-const BOOT_PATIENCE_MS = 5000;
-const BOOT_POLL_MS = 10;
+/** `close` waits no longer than this for threads that still load their modules. */
+const LOADING_TIMEOUT_MS = 5000;
+const LOADING_POLL_MS = 10;
 
 export class Pool {
   readonly threads: number;
   readonly #piscina: Piscina<WorkOrder, WorkAnswer>;
   readonly #shelf = new BlockShelf();
-  readonly #rooms: ArrayBuffer[] = [];
+  /** Free, each of ANSWER_BUFFER_BYTES. */
+  readonly #answerBuffers: ArrayBuffer[] = [];
   readonly #maxBlocks: number;
   readonly #maxBytes: number;
   #blocks = 0;
   #bytes = 0;
   #lostWorkers = 0;
   #completed = 0;
-  #closing = false;
+  #isClosing = false;
+  /** Bodies that wait until they may continue, in the order they came. */
   #waiting: (() => void)[] = [];
-  /** Threads whose first message is waited for, or has come: it says that their modules are loaded. */
-  readonly #known = new WeakSet<Worker>();
+  readonly #watched = new WeakSet<Worker>();
+  /** Threads whose first message has come, which they post once their modules are loaded. */
   readonly #loaded = new WeakSet<Worker>();
 
   constructor(options: PoolOptions) {
@@ -80,44 +79,57 @@ export class Pool {
       } satisfies WorkerKernel,
       minThreads: this.threads,
       maxThreads: this.threads,
-      // The bound is ours: it counts bytes too, and it is known before any work is begun.
+      // The pool bounds the queue itself: it counts bytes too, and refuses before a block is copied.
       maxQueue: Number.POSITIVE_INFINITY,
       stricterFIFO: true,
-      // A worker that is done with a block finds the next one at hand, and need not wait for this thread.
+      // With its next block at hand a worker need not wait for this thread's event loop.
       concurrentTasksPerWorker: 2,
-      // A worker makes a handful of small objects a block; a large nursery would only fill with them before it is swept.
+      // A worker allocates a few small objects a block: a large nursery would only grow full of them between collections.
       resourceLimits: { maxYoungGenerationSizeMb: WORKER_NURSERY_MB },
-      // Nothing of the process's environment or arguments is a worker's business.
+      // Workers get neither the environment nor the arguments of the process.
       env: {},
       argv: [],
     });
-    // A worker that dies with no work at hand is reported here; the pool makes another.
+    // Emitted when a worker dies without a task; #replaceWorker makes another.
     this.#piscina.on('error', () => {});
     this.#piscina.on('workerDestroy', () => this.#replaceWorker());
     this.#watchLoading();
   }
 
-  /** Answers one block of a body, which is copied before this returns. Rejects with PoolFullError if there is no room. */
+  /**
+   * Answers one block of a body. The block is copied before this returns.
+   * @throws PoolFullError, PoolLostError, both as rejections
+   */
   async convert(job: BulkJob, block: Uint8Array): Promise<ConvertedBlock> {
-    const order = (bytes: Uint8Array): WorkOrder => ({ kind: 'block', job, bytes, room: this.#rooms.pop() });
+    const order = (bytes: Uint8Array): WorkOrder => ({
+      kind: 'block',
+      job,
+      bytes,
+      answerBuffer: this.#answerBuffers.pop(),
+    });
     return (await this.#run(block, order)) as ConvertedBlock;
   }
 
-  /** A copy of what this thread has answered, in the buffer of an earlier answer if it is worth one. */
+  /** A copy of an answer that this thread has made, in an answer buffer unless it is small. */
   copyOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-    if (bytes.length < ROOMY_BYTES || bytes.length > ROOM_BYTES) return new Uint8Array(bytes);
-    const room = new Uint8Array(this.#rooms.pop() ?? new ArrayBuffer(ROOM_BYTES), 0, bytes.length);
-    room.set(bytes);
-    return room;
+    if (bytes.length < MIN_BUFFERED_BYTES || bytes.length > ANSWER_BUFFER_BYTES) return new Uint8Array(bytes);
+    const buffer = this.#answerBuffers.pop() ?? new ArrayBuffer(ANSWER_BUFFER_BYTES);
+    const copy = new Uint8Array(buffer, 0, bytes.length);
+    copy.set(bytes);
+    return copy;
   }
 
-  /** Takes back the bytes of an answer that nobody will look at again: their buffer serves for another. */
+  /** Takes back an answer that nobody reads any more: its buffer holds a later one. */
   giveBack({ buffer }: Uint8Array): void {
-    const isRoom = buffer instanceof ArrayBuffer && buffer.byteLength === ROOM_BYTES;
-    if (isRoom && this.#rooms.length < ROOMS_KEPT_PER_THREAD * this.threads) this.#rooms.push(buffer);
+    const isAnswerBuffer = buffer instanceof ArrayBuffer && buffer.byteLength === ANSWER_BUFFER_BYTES;
+    const isWanted = this.#answerBuffers.length < ANSWER_BUFFERS_PER_THREAD * this.threads;
+    if (isAnswerBuffer && isWanted) this.#answerBuffers.push(buffer);
   }
 
-  /** Answers the JSON body of a batch, in the same way. Rejects with BrokenBatchError if its items are no JSON. */
+  /**
+   * Answers the JSON body of a batch, in the same way.
+   * @throws BrokenBatchError as a rejection if its items are no JSON
+   */
   async answerBatch(operation: Operation, body: Uint8Array): Promise<Uint8Array> {
     return (await this.#run(body, (bytes) => ({ kind: 'batch', operation, bytes }))) as Uint8Array;
   }
@@ -132,32 +144,32 @@ export class Pool {
     return (await this.#run(frame, (bytes) => ({
       kind: 'frame',
       bytes,
-      room: this.#rooms.pop(),
+      answerBuffer: this.#answerBuffers.pop(),
     }))) as Uint8Array;
   }
 
-  /** Whether a block may come in now. */
-  get hasRoom(): boolean {
-    return !this.#closing && this.#blocks < this.#maxBlocks && this.#bytes < this.#maxBytes;
+  /** Whether the queue has room for a block. */
+  get mayTakeBlock(): boolean {
+    return !this.#isClosing && this.#blocks < this.#maxBlocks && this.#bytes < this.#maxBytes;
   }
 
-  /** Whether one more body may begin: there is room, and not too many wait for their next block already. */
-  get hasRoomForNewBody(): boolean {
-    return this.hasRoom && this.#waiting.length < MAX_WAITING_BODIES;
+  /** Whether the queue has room for a block of another body, and not too many bodies wait already. */
+  get mayBeginBody(): boolean {
+    return this.mayTakeBlock && this.#waiting.length < MAX_WAITING_BODIES;
   }
 
   /**
-   * Whether the next block of a body that is under way should come in now. Bodies keep the workers busy and no more, so
-   * that they leave the queue to those who cannot wait.
+   * Whether a body under way may hand in its next block. Bodies have only as many blocks in the pool as keep the workers
+   * busy: the rest of the queue is for batches and frames of streams, which cannot wait.
    */
-  get hasRoomForBody(): boolean {
-    return this.#blocks < BLOCKS_OF_BODIES_PER_THREAD * this.threads && this.#bytes < this.#maxBytes;
+  get mayTakeBodyBlock(): boolean {
+    return this.#blocks < BODY_BLOCKS_PER_THREAD * this.threads && this.#bytes < this.#maxBytes;
   }
 
-  /** Resolves when there is room for the next block of a body; those who wait are served in the order they came. */
-  async room(): Promise<void> {
-    while (!this.hasRoomForBody || this.#closing) {
-      if (this.#closing) throw new PoolLostError('the pool is closed');
+  /** Resolves when a body under way may hand in its next block: first come, first served. */
+  async whenBodyMayContinue(): Promise<void> {
+    while (!this.mayTakeBodyBlock || this.#isClosing) {
+      if (this.#isClosing) throw new PoolLostError('the pool is closed');
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
   }
@@ -166,12 +178,12 @@ export class Pool {
     return this.#piscina.threads;
   }
 
-  /** Those that whoever must end one from outside may end: one that still loads its modules can take the process with it. */
+  /** Workers that have loaded their modules. Terminating one earlier can abort the process (SIGABRT). */
   get loadedWorkers(): Pool['workers'] {
     return this.#piscina.threads.filter((thread) => this.#loaded.has(thread));
   }
 
-  /** For the metrics. */
+  /** Present and total counts, for metrics and tests; `blocks` and `bytes` are of those in the pool now. */
   get figures(): { blocks: number; bytes: number; completed: number; lostWorkers: number; queued: number } {
     return {
       blocks: this.#blocks,
@@ -186,8 +198,8 @@ export class Pool {
     bytes: Uint8Array,
     orderOf: (bytes: Uint8Array) => WorkOrder,
   ): Promise<ConvertedBlock | Uint8Array> {
-    if (this.#closing) throw new PoolLostError('the pool is closed');
-    if (!this.hasRoom) throw new PoolFullError('the pool is full');
+    if (this.#isClosing) throw new PoolLostError('the pool is closed');
+    if (!this.mayTakeBlock) throw new PoolFullError('the pool is full');
     const block = this.#shelf.copyOf(bytes);
     const sizeBytes = block.length;
     this.#blocks++;
@@ -206,12 +218,13 @@ export class Pool {
     }
   }
 
-  // The worker answers faults of the work itself as values: a rejection means that the worker is gone.
+  /** A rejection means that the worker has died: it answers failures of the work itself as values. */
   async #try(makeOrder: () => WorkOrder): Promise<WorkAnswer> {
     for (let tries = 1; ; tries++) {
       try {
         const order = makeOrder();
-        const transferList = 'room' in order && order.room !== undefined ? [order.room] : [];
+        const buffer = 'answerBuffer' in order ? order.answerBuffer : undefined;
+        const transferList = buffer === undefined ? [] : [buffer];
         return await this.#piscina.run(order, { transferList });
       } catch (cause) {
         this.#lostWorkers++;
@@ -220,45 +233,48 @@ export class Pool {
     }
   }
 
+  /** Lets one waiting body continue for each block that is done; all of them where none is left to be done. */
   #admit(): void {
-    if (this.#closing || this.hasRoomForBody) {
-      const admitted = this.#closing || this.#blocks === 0 ? this.#waiting.length : 1;
+    if (this.#isClosing || this.mayTakeBodyBlock) {
+      const admitted = this.#isClosing || this.#blocks === 0 ? this.#waiting.length : 1;
       for (const resolve of this.#waiting.splice(0, admitted)) resolve();
     }
   }
 
-  // Piscina makes no new worker for one that died before it was ready; any task does. Left alone, blocks that wait
-  // for the last worker would wait for ever.
+  /**
+   * Piscina replaces a worker that died while loading only when the next task comes, so an empty task is run. Without
+   * it, blocks that wait when the last worker dies would wait for ever.
+   */
   #replaceWorker(): void {
-    if (this.#closing) return;
+    if (this.#isClosing) return;
     queueMicrotask(() => {
-      if (!this.#closing && this.#piscina.threads.length < this.threads) {
+      if (!this.#isClosing && this.#piscina.threads.length < this.threads) {
         this.#piscina.run({ kind: 'json', bytes: new Uint8Array(0) }).catch(() => {});
       }
       this.#watchLoading();
     });
   }
 
-  /** Must be called in the turn in which a thread is made, before anything of it can arrive. */
+  /** To be called in the same turn of the event loop in which threads are made, before their first message. */
   #watchLoading(): void {
     for (const thread of this.#piscina.threads) {
-      if (this.#known.has(thread)) continue;
-      this.#known.add(thread);
+      if (this.#watched.has(thread)) continue;
+      this.#watched.add(thread);
       thread.once('message', () => this.#loaded.add(thread));
     }
   }
 
-  /** Answers what is in the pool, then ends its threads. */
+  /** Answers the blocks in the pool, refuses others, then ends the threads. */
   async close(): Promise<void> {
-    if (this.#closing) return;
-    this.#closing = true;
+    if (this.#isClosing) return;
+    this.#isClosing = true;
     for (const resolve of this.#waiting.splice(0)) resolve();
     while (this.#blocks > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    // A thread that is ended while it still loads its modules now and then takes the whole process with it (SIGABRT).
-    // Piscina counts the first threads as ready before they are.
-    const patienceMs = performance.now() + BOOT_PATIENCE_MS;
+    // A thread that is terminated while it loads its modules can abort the process (SIGABRT), and piscina calls the
+    // first threads ready before they are.
+    const deadlineMs = performance.now() + LOADING_TIMEOUT_MS;
     const isLoading = (): boolean => this.#piscina.threads.some((thread) => !this.#loaded.has(thread));
-    while (isLoading() && performance.now() < patienceMs) await sleep(BOOT_POLL_MS);
+    while (isLoading() && performance.now() < deadlineMs) await sleep(LOADING_POLL_MS);
     await this.#piscina.destroy();
   }
 }

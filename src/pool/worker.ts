@@ -1,4 +1,4 @@
-// A pool worker: one kernel, made once from what the thread was given, and nothing else. Loaded by piscina.
+// A pool worker, loaded by piscina: one kernel, made once from the thread's workerData, and nothing else.
 import { workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { Kernel } from '../kernel/kernel.js';
@@ -9,9 +9,9 @@ import { BLOCK_BYTES, type BulkJob, type ConvertedBlock, type Operation } from '
 import type { ParameterFault } from '../wire/params/parameters.js';
 import { BrokenBatchError, batchBody, convertBatch, openBatch } from '../wire/rows/batch.js';
 import { answerJsonFrame } from '../wire/rows/json-frame.js';
-import { ROOM_BYTES } from './block-shelf.js';
+import { ANSWER_BUFFER_BYTES } from './block-shelf.js';
 
-/** What a worker makes its kernel of. The module is shared by all threads; so are the other two if they may be. */
+/** The parts of a worker's kernel. All threads share the module, and the bytes too where their buffers are shared. */
 export interface WorkerKernel {
   readonly module: WebAssembly.Module;
   readonly index: Uint8Array;
@@ -23,18 +23,19 @@ export type WorkOrder =
       readonly kind: 'block';
       readonly job: BulkJob;
       readonly bytes: Uint8Array;
-      /** Where the answer may be put: the buffer of an earlier one. */
-      readonly room: ArrayBuffer | undefined;
+      /** The buffer of an earlier answer, to be used again. */
+      readonly answerBuffer: ArrayBuffer | undefined;
     }
   | { readonly kind: 'batch'; readonly operation: Operation; readonly bytes: Uint8Array }
-  | { readonly kind: 'frame'; readonly bytes: Uint8Array; readonly room: ArrayBuffer | undefined }
+  | { readonly kind: 'frame'; readonly bytes: Uint8Array; readonly answerBuffer: ArrayBuffer | undefined }
   | { readonly kind: 'json'; readonly bytes: Uint8Array };
 
-/** `fault`: the work itself failed, and would fail again; anything else that goes wrong is the worker's end. */
+/** Failures of the work itself come back as values; a rejected task therefore means that the worker has died. */
 export type WorkAnswer =
   | { readonly done: ConvertedBlock | Uint8Array }
-  /** What is wrong with a batch. */
+  /** The faults of a batch that is no JSON. */
   | { readonly broken: readonly ParameterFault[] }
+  /** The work would fail in the same way again. */
   | { readonly fault: Error };
 
 const { module, index, reach } = workerData as WorkerKernel;
@@ -44,7 +45,7 @@ const sink = new ByteSink();
 export default function work(order: WorkOrder): WorkAnswer {
   try {
     const done = workOn(order);
-    // An answer owns its buffer, which changes hands instead of being copied.
+    // The answer owns its buffer, which is transferred instead of copied.
     const { buffer } = done instanceof Uint8Array ? done : done.bytes;
     return move({ [transferableSymbol]: buffer, [valueSymbol]: { done } }) as unknown as WorkAnswer;
   } catch (error) {
@@ -57,11 +58,16 @@ function workOn(order: WorkOrder): ConvertedBlock | Uint8Array {
   if (order.kind === 'block') return answerBlock(order);
   if (order.kind === 'batch') return batchBody(convertBatch(kernel, openBatch(order.operation, order.bytes)));
   if (order.kind === 'json') return answerJsonFrame(kernel, order.bytes);
-  return answerFrame(kernel, order.bytes, new Uint8Array(order.room ?? new ArrayBuffer(ROOM_BYTES)));
+  return answerFrame(
+    kernel,
+    order.bytes,
+    new Uint8Array(order.answerBuffer ?? new ArrayBuffer(ANSWER_BUFFER_BYTES)),
+  );
 }
 
-function answerBlock({ job, bytes, room }: WorkOrder & { kind: 'block' }): ConvertedBlock {
-  // A new buffer for an answer is made so that it can be used again for others; small blocks are not worth one.
-  const buffer = room ?? (bytes.length > BLOCK_BYTES / 4 ? new ArrayBuffer(ROOM_BYTES) : undefined);
+function answerBlock({ job, bytes, answerBuffer }: WorkOrder & { kind: 'block' }): ConvertedBlock {
+  // A new answer buffer has the size that the pool can use again; the answer of a small block gets one of its own size.
+  const buffer =
+    answerBuffer ?? (bytes.length > BLOCK_BYTES / 4 ? new ArrayBuffer(ANSWER_BUFFER_BYTES) : undefined);
   return convertBlock(kernel, job, bytes, buffer && new Uint8Array(buffer), sink);
 }

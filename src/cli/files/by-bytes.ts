@@ -48,7 +48,7 @@ export async function convertText(run: Run): Promise<void> {
   const pool = isSmall ? null : new Pool({ kernel: await workerKernel(), threads: request.threads });
   const convert: Convert = async (job, block) => {
     if (pool === null) return convertBlock(hexcodes.kernel, job, block);
-    await pool.room();
+    await pool.whenBodyMayContinue();
     return pool.convert(job, block);
   };
   try {

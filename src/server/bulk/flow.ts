@@ -148,7 +148,7 @@ export class BulkFlow {
         if (isEnough && !this.#isAllConverted) sink.handOn();
       } else if (!this.#mayWorkOn(block)) {
         break;
-      } else if (pool.hasRoomForBody) {
+      } else if (pool.mayTakeBodyBlock) {
         intake.shift();
         this.#convertInPool(job, block);
       } else {
@@ -188,7 +188,7 @@ export class BulkFlow {
 
   #waitForPool(): void {
     this.#isWaitingForPool = true;
-    this.#room.pool.room().then(
+    this.#room.pool.whenBodyMayContinue().then(
       () => {
         this.#isWaitingForPool = false;
         this.#pumpSoon();

@@ -83,7 +83,7 @@ export class Bulk {
     if ('status' in ask) {
       const { status, message, faults } = ask;
       fail(x, status, message, { close: true, ...(faults === undefined ? {} : { faults }) });
-    } else if (!this.#room.pool.hasRoomForNewBody) {
+    } else if (!this.#room.pool.mayBeginBody) {
       fail(x, 503, 'the service is overloaded', { headerLines: RETRY_AFTER, close: true });
     } else {
       this.#flows.add(new BulkFlow(x, ask, this.#room));

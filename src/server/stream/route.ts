@@ -127,7 +127,7 @@ export class Streams {
       fail(x, 400, `none of the subprotocols offered is known; there are ${SUBPROTOCOLS.join(' and ')}`);
       return;
     }
-    if (this.#stopping || !this.#pool.hasRoom) {
+    if (this.#stopping || !this.#pool.mayTakeBlock) {
       const message = this.#stopping ? 'the service is restarting' : 'the service is overloaded';
       fail(x, 503, message, { headerLines: RETRY_AFTER, close: this.#stopping });
       return;

@@ -1,4 +1,4 @@
-// The pool: answers equal to the kernel's own, a bound on what waits, and workers that die.
+// The pool: answers equal to the kernel's own, the bounds of its queue, and workers that die.
 
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -45,22 +45,22 @@ test('answers as the kernel does, from memory that the caller may change at once
   expect(pool.figures).toMatchObject({ blocks: 0, bytes: 0, completed: 40, lostWorkers: 0 });
 });
 
-test('is full by blocks and by bytes, says so before anything begins, and has room again', async () => {
+test('the queue is bounded in blocks and in bytes, refuses before any work, and takes blocks again', async () => {
   pool = new Pool({ kernel: source, threads: 1, maxQueued: 2, maxBytes: 100_000 });
   const small = frameOf(10);
   const first = [small, small, small].map((frame) => pool.answerFrame(frame));
-  expect([pool.hasRoom, pool.hasRoomForBody]).toEqual([false, false]);
+  expect([pool.mayTakeBlock, pool.mayTakeBodyBlock]).toEqual([false, false]);
   await expect(pool.answerFrame(small)).rejects.toBeInstanceOf(PoolFullError);
   const order: number[] = [];
-  const waiting = [0, 1, 2, 3].map((n) => pool.room().then(() => order.push(n)));
+  const waiting = [0, 1, 2, 3].map((n) => pool.whenBodyMayContinue().then(() => order.push(n)));
   await Promise.all(first);
   await Promise.all(waiting);
   expect(order).toEqual([0, 1, 2, 3]);
 
   const large = pool.answerFrame(frameOf(10_000));
-  expect(pool.hasRoom).toBe(false);
+  expect(pool.mayTakeBlock).toBe(false);
   await large;
-  expect(pool.hasRoom).toBe(true);
+  expect(pool.mayTakeBlock).toBe(true);
 });
 
 test('workers killed mid-block lose and double nothing', async () => {
@@ -70,7 +70,7 @@ test('workers killed mid-block lose and double nothing', async () => {
   let killed = 0;
   for (let round = 0; round < 20; round++) {
     const answers = Array.from({ length: 4 }, () => pool.answerFrame(frame));
-    // At different moments: before the worker has begun, at work, about to answer.
+    // At different moments: before the worker has begun, while it converts, just before it answers.
     await new Promise((resolve) => setTimeout(resolve, random() * 12));
     const { loadedWorkers } = pool;
     const worker = loadedWorkers[round % loadedWorkers.length];
@@ -84,10 +84,10 @@ test('workers killed mid-block lose and double nothing', async () => {
   expect(pool.figures.blocks).toBe(0);
 });
 
-test('closing answers what is inside and refuses the rest', async () => {
+test('closing answers the blocks in the pool and refuses others', async () => {
   pool = new Pool({ kernel: source, threads: 1, maxQueued: 1 });
   const inside = [frameOf(20_000), frameOf(5)].map((frame) => pool.answerFrame(frame));
-  const outside = pool.room();
+  const outside = pool.whenBodyMayContinue();
   const closed = pool.close();
   await expect(outside).rejects.toBeInstanceOf(PoolLostError);
   await expect(pool.answerFrame(frameOf(1))).rejects.toBeInstanceOf(PoolLostError);
@@ -95,7 +95,7 @@ test('closing answers what is inside and refuses the rest', async () => {
   await closed;
 });
 
-// Node 20 ends the whole process (SIGABRT) now and then when a thread is stopped in the middle of an import.
+// Terminating a thread in the middle of an import can abort the whole process (SIGABRT) in Node 20.
 test.each([0, 1])('closing ends no thread before it is loaded, %i of them replaced', async (killed) => {
   pool = new Pool({ kernel: source, threads: 2 });
   const first = pool.workers as Worker[];

@@ -479,7 +479,7 @@ test('a full pool: frame status 3 or UNAVAILABLE for an open stream, 503 with Re
       own.port,
       handshake(own.key, ['Sec-WebSocket-Protocol: hexcodes.v1.json']),
     );
-    Object.defineProperty(pool, 'hasRoom', { get: () => false, configurable: true });
+    Object.defineProperty(pool, 'mayTakeBlock', { get: () => false, configurable: true });
     const large = encodeFrame(1, pointsOf(1, 60_000));
     peer.send(large);
     expect([...(await peer.next()).payload]).toEqual([1, 1, 3, 0, 1, ...new Array(11).fill(0)]);
@@ -513,7 +513,7 @@ test('a full pool: frame status 3 or UNAVAILABLE for an open stream, 503 with Re
       expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
     }
     // And again as soon as there is room.
-    Object.defineProperty(pool, 'hasRoom', { get: () => true });
+    Object.defineProperty(pool, 'mayTakeBlock', { get: () => true });
     peer.send(large);
     expect((await peer.next()).payload.equals(due(large))).toBe(true);
     for (const socket of [peer, json, refused]) socket.end();
