@@ -70,23 +70,3 @@ export function encodeErrorBody(
 export function faultsMessage(faults: readonly ParameterFault[]): string {
   return faults.map(({ parameter, message }) => `${parameter} ${message}`).join('; ');
 }
-
-/** Whether a JSON answer is acceptable by an Accept header ('' if absent). */
-export function acceptsJson(accept: string): boolean {
-  return acceptsType(accept, 'application', 'json');
-}
-
-/** Whether a media type is acceptable: the most specific range that matches decides, q=0 refuses. */
-export function acceptsType(accept: string, type: string, subtype: string): boolean {
-  if (accept === '' || accept === '*/*') return true;
-  let best = -1;
-  let accepted = false;
-  for (const part of accept.toLowerCase().split(',')) {
-    const [range = '', ...parameters] = part.split(';').map((p) => p.trim());
-    const rank = [`*/*`, `${type}/*`, `${type}/${subtype}`].indexOf(range);
-    if (rank <= best) continue;
-    best = rank;
-    accepted = !parameters.some((p) => /^q=0(\.0*)?$/.test(p));
-  }
-  return accepted;
-}

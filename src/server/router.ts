@@ -53,6 +53,11 @@ export function fail(x: Exchange, status: number, message: string, failure: Fail
   x.send(status, JSON_TYPE, body, headerLines, close);
 }
 
+/** Answers 503: the request may be sent again in a second. */
+export function failUnavailable(x: Exchange, message: string, close = false): void {
+  fail(x, 503, message, { headerLines: '\r\nRetry-After: 1', close });
+}
+
 /** Answers 413 and closes: what is left of the body is not read. */
 export function failTooLarge(x: Exchange, limitBytes: number): void {
   fail(x, 413, `the body exceeds ${limitBytes} bytes`, { close: true });

@@ -12,12 +12,11 @@ import { Pool, type PoolOptions } from '../pool/pool.js';
 import { type AdminPort, openAdminPort } from './admin-port.js';
 import { Bulk, type BulkTuning } from './bulk/route.js';
 import { type Log, logAnswer, loggedId, openLog } from './log.js';
-import { fail, Router } from './router.js';
+import { fail, failUnavailable, Router } from './router.js';
 import { addBatch } from './routes/batch.js';
 import { addCodeInfo } from './routes/code-info.js';
-import { KernelConverter } from './routes/kernel-converter.js';
-import { addAbout } from './routes/meta.js';
-import { addConversions } from './routes/single.js';
+import { addMeta } from './routes/meta.js';
+import { addSingle } from './routes/single.js';
 import { Streams, type StreamTuning } from './stream/route.js';
 import { Adapter, type AdapterHooks } from './transport/adapter.js';
 
@@ -87,9 +86,9 @@ export async function serve(
     });
     adapter = await Adapter.load(hooksFor(logger));
     const router = new Router(adapter, keys.ring);
-    addConversions(router, new KernelConverter(kernel));
+    addSingle(router, kernel);
     addBatch(router, kernel, pool);
-    addAbout(router, boundaryData(files.index));
+    addMeta(router, boundaryData(files.index));
     addCodeInfo(router, new Hexcodes(kernel));
     const streams = new Streams(router, kernel, pool, keys.ring, tuning.stream);
     streams.open(adapter);
@@ -137,8 +136,7 @@ function hooksFor(logger: Log['logger']): AdapterHooks {
   return {
     answered: (x, status) => logAnswer(logger, x, status),
     refused: (x, status, message, close) => fail(x, status, message, { close }),
-    expired: (x) =>
-      fail(x, 503, 'the answer took too long', { headerLines: '\r\nRetry-After: 1', close: true }),
+    expired: (x) => failUnavailable(x, 'the answer took too long', true),
     thrown: (x, error) => {
       logger.error({ err: error, request_id: loggedId(x), route: x.pattern }, 'a handler threw');
       if (x.state === 'open') fail(x, 500, 'internal error', { close: true });
@@ -148,7 +146,7 @@ function hooksFor(logger: Log['logger']): AdapterHooks {
   };
 }
 
-function boundaryData(index: Uint8Array): Parameters<typeof addAbout>[1] {
+function boundaryData(index: Uint8Array): Parameters<typeof addMeta>[1] {
   let borders: ProvinceBorders | undefined;
   return {
     meta: readIndexMeta(index),

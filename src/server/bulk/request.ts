@@ -1,8 +1,10 @@
 // What a /bulk request asks for: formats from Content-Type and Accept, gzip both ways, resolution and prefix from the
 // query. Everything that is wrong with it is found here, before the body is looked at.
 import type { BulkFormat, BulkRequest, Operation } from '../../wire/job.js';
-import type { ParameterFault } from '../../wire/params/parameters.js';
+import { DEFAULT_RESOLUTION, type ParameterFault } from '../../wire/params/parameters.js';
 import { type Parameter, readQuery } from '../../wire/params/query.js';
+import { faultsMessage } from '../answers.js';
+import { preferences, qualityOf, utf8TypeOf } from '../media-types.js';
 
 const MEDIA_TYPES: Readonly<Record<BulkFormat, string>> = {
   ndjson: 'application/x-ndjson',
@@ -16,7 +18,6 @@ export const CONTENT_TYPES: Readonly<Record<BulkFormat, string>> = {
 };
 const FORMATS = Object.keys(MEDIA_TYPES) as BulkFormat[];
 const KNOWN_TYPES = FORMATS.map((format) => MEDIA_TYPES[format]).join(', ');
-const DEFAULT_RESOLUTION = 13;
 /** Letters that need no quoting in any format. */
 const PREFIX = /^[A-Za-z0-9_.-]{0,64}$/;
 
@@ -54,7 +55,7 @@ export function readBulkAsk(operation: Operation, headers: BulkHeaders): BulkAsk
   if (!gzipIn && coding !== '' && coding !== 'identity') {
     return { status: 415, message: 'the only Content-Encoding understood is gzip' };
   }
-  const output = wantedFormat(headers.accept, input);
+  const output = outputFormat(headers.accept, input);
   if (output === undefined) {
     return { status: 406, message: `the Accept header refuses all of ${KNOWN_TYPES}` };
   }
@@ -71,8 +72,7 @@ export function readBulkAsk(operation: Operation, headers: BulkHeaders): BulkAsk
     refuse('prefix', prefix, 'must be at most 64 letters, digits, dots, hyphens or underscores');
   }
   if (faults.length > 0) {
-    const message = faults.map((fault) => `${fault.parameter} ${fault.message}`).join('; ');
-    return { status: 400, message, faults };
+    return { status: 400, message: faultsMessage(faults), faults };
   }
   return {
     request: {
@@ -83,53 +83,27 @@ export function readBulkAsk(operation: Operation, headers: BulkHeaders): BulkAsk
       prefix: prefix.text ?? '',
     },
     gzipIn,
-    gzipOut: isGzipWanted(headers.acceptEncoding),
+    gzipOut: acceptsGzip(headers.acceptEncoding),
   };
 }
 
 function formatOf(contentType: string): BulkFormat | undefined {
-  const match = /^\s*([^;\s]+)\s*((?:;[^;]*)*)$/.exec(contentType.toLowerCase());
-  const charset = /;\s*charset\s*=\s*"?([^;"\s]*)/.exec(match?.[2] ?? '')?.[1] ?? 'utf-8';
-  if (charset !== 'utf-8' && charset !== 'utf8' && charset !== 'us-ascii') return undefined;
-  return FORMATS.find((format) => MEDIA_TYPES[format] === match?.[1]);
+  const type = utf8TypeOf(contentType);
+  return FORMATS.find((format) => MEDIA_TYPES[format] === type);
 }
 
-interface Preference {
-  readonly name: string;
-  readonly quality: number;
-}
-
-/** The entries of Accept or Accept-Encoding; what cannot be read counts as wanted in full. */
-function preferences(header: string): Preference[] {
-  return header
-    .toLowerCase()
-    .split(',')
-    .map((entry) => {
-      const [name = '', ...parameters] = entry.split(';').map((part) => part.trim());
-      const quality = parameters.map((p) => /^q\s*=\s*([\d.]+)$/.exec(p)?.[1]).find((q) => q !== undefined);
-      return { name, quality: quality === undefined ? 1 : Number(quality) };
-    })
-    .filter(({ name }) => name !== '');
-}
-
-/** The format that the peer likes best; of several, that of the input, so that nothing is asked of those who do not care. */
-function wantedFormat(accept: string, input: BulkFormat): BulkFormat | undefined {
-  const entries = preferences(accept);
-  if (entries.length === 0) return input;
-  const qualityOf = (format: BulkFormat): number => {
-    const type = MEDIA_TYPES[format];
-    const group = `${type.slice(0, type.indexOf('/'))}/*`;
-    // The most specific entry that names a type decides about it.
-    const entry = [type, group, '*/*'].map((name) => entries.find((e) => e.name === name)).find((e) => e);
-    return entry?.quality ?? 0;
-  };
+/** The accepted format of the highest quality; of equal ones the input's, so that a header is only needed to change it. */
+function outputFormat(accept: string, input: BulkFormat): BulkFormat | undefined {
+  const accepted = preferences(accept);
+  if (accepted.length === 0) return input;
+  const quality = (format: BulkFormat): number => qualityOf(MEDIA_TYPES[format], accepted);
   const order = [input, ...FORMATS.filter((format) => format !== input)];
-  const best = order.reduce((a, b) => (qualityOf(b) > qualityOf(a) ? b : a));
-  return qualityOf(best) > 0 ? best : undefined;
+  const best = order.reduce((a, b) => (quality(b) > quality(a) ? b : a));
+  return quality(best) > 0 ? best : undefined;
 }
 
-function isGzipWanted(acceptEncoding: string): boolean {
-  const entries = preferences(acceptEncoding);
-  const entry = entries.find(({ name }) => name === 'gzip') ?? entries.find(({ name }) => name === '*');
+function acceptsGzip(acceptEncoding: string): boolean {
+  const accepted = preferences(acceptEncoding);
+  const entry = accepted.find(({ name }) => name === 'gzip') ?? accepted.find(({ name }) => name === '*');
   return entry !== undefined && entry.quality > 0;
 }

@@ -5,8 +5,9 @@ import type { Pool } from '../../pool/pool.js';
 import { trimBlockBuffers } from '../../wire/bulk/block-buffers.js';
 import { KernelSink } from '../../wire/bytes/kernel-sink.js';
 import type { Operation } from '../../wire/job.js';
+import { OVERLOADED_MESSAGE } from '../../wire/status-messages.js';
 import type { Logger } from '../log.js';
-import { fail, type Router } from '../router.js';
+import { fail, failUnavailable, type Router } from '../router.js';
 import type { Exchange } from '../transport/exchange.js';
 import type { BulkRoom } from './context.js';
 import { BulkFlow } from './flow.js';
@@ -16,7 +17,6 @@ import { SPOOL_LIMITS, type SpoolLimits, Spools } from './spool.js';
 
 /** Buffers that nobody needed for so long are let go. */
 const TRIM_MS = 2000;
-const RETRY_AFTER = '\r\nRetry-After: 1';
 
 export interface BulkTuning extends BulkTimes {
   readonly sweepMs: number;
@@ -84,7 +84,7 @@ export class Bulk {
       const { status, message, faults } = ask;
       fail(x, status, message, { close: true, ...(faults === undefined ? {} : { faults }) });
     } else if (!this.#room.pool.mayBeginBody) {
-      fail(x, 503, 'the service is overloaded', { headerLines: RETRY_AFTER, close: true });
+      failUnavailable(x, OVERLOADED_MESSAGE, true);
     } else {
       this.#flows.add(new BulkFlow(x, ask, this.#room));
     }

@@ -12,9 +12,11 @@ import {
   MAX_BATCH_ITEMS,
   openBatch,
 } from '../../wire/rows/batch.js';
-import { acceptsJson, JSON_TYPE } from '../answers.js';
+import { OVERLOADED_MESSAGE } from '../../wire/status-messages.js';
+import { JSON_TYPE } from '../answers.js';
+import { requireJson, utf8TypeOf } from '../media-types.js';
 import { INLINE_JSON_BYTES } from '../offload.js';
-import { fail, failTooLarge, type Router } from '../router.js';
+import { fail, failTooLarge, failUnavailable, type Router } from '../router.js';
 import type { Exchange } from '../transport/exchange.js';
 
 export const ENCODE_BATCH_PATH = '/v1/hexcodes/encode/batch';
@@ -25,11 +27,8 @@ const POOL_DEADLINE_MS = 30_000;
 
 export function addBatch(router: Router, kernel: Kernel, pool: Pool): void {
   const handle = (operation: Operation) => (x: Exchange) => {
-    if (!acceptsJson(x.accept)) {
-      fail(x, 406, 'the answer is application/json, which the Accept header refuses');
-      return;
-    }
-    if (!isJsonType(x.contentType)) {
+    if (!requireJson(x)) return;
+    if (x.contentType !== '' && utf8TypeOf(x.contentType) !== JSON_TYPE) {
       fail(x, 415, 'the body must be application/json, in UTF-8');
       return;
     }
@@ -73,7 +72,7 @@ function answerByPool(x: Exchange, pool: Pool, operation: Operation, body: Uint8
     (error: unknown) => {
       if (error instanceof BrokenBatchError) fail(x, 400, error.message, { faults: error.faults });
       else if (error instanceof PoolFullError || error instanceof PoolLostError) {
-        fail(x, 503, 'the service is overloaded', { headerLines: '\r\nRetry-After: 1' });
+        failUnavailable(x, OVERLOADED_MESSAGE);
       } else {
         x.guard(() => {
           throw error;
@@ -81,13 +80,4 @@ function answerByPool(x: Exchange, pool: Pool, operation: Operation, body: Uint8
       }
     },
   );
-}
-
-/** application/json, in UTF-8 if it names a charset. Absent is taken for it. */
-function isJsonType(contentType: string): boolean {
-  if (contentType === '') return true;
-  const [type = '', ...parameters] = contentType.toLowerCase().split(';');
-  const charsets = parameters.map((p) => /^\s*charset\s*=\s*"?([^"\s]*)/.exec(p)?.[1]);
-  const isUtf8 = charsets.every((c) => c === undefined || c === 'utf-8' || c === 'utf8' || c === 'us-ascii');
-  return type.trim() === 'application/json' && isUtf8;
 }

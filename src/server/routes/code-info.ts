@@ -7,12 +7,13 @@ import { area, edge } from '../../geometry/shape.js';
 import { suggest } from '../../geometry/suggest.js';
 import type { Hexcodes } from '../../library/hexcodes.js';
 import { decodeEscapes, readQuery } from '../../wire/params/query.js';
-import { acceptsJson, errorBody, faultsMessage, JSON_TYPE } from '../answers.js';
+import { errorBody, faultsMessage, JSON_TYPE } from '../answers.js';
+import { requireJson } from '../media-types.js';
 import { fail, type Router } from '../router.js';
 import type { Exchange } from '../transport/exchange.js';
 
-export const CODE_PATH = '/v1/hexcodes/:code';
-export const SUGGESTIONS_PATH = '/v1/hexcodes/:code/suggestions';
+const CODE_PATH = '/v1/hexcodes/:code';
+const SUGGESTIONS_PATH = '/v1/hexcodes/:code/suggestions';
 
 const SUGGESTIONS = 10;
 const NUMBER = '-?(?:\\d+(?:\\.\\d*)?|\\.\\d+)(?:[eE][+-]?\\d+)?';
@@ -35,10 +36,7 @@ export function addCodeInfo(router: Router, hexcodes: Hexcodes): void {
 
 /** Runs the handler with the code of the path; broken escapes make no code. */
 function answer(x: Exchange, handle: (text: string) => void): void {
-  if (!acceptsJson(x.accept)) {
-    fail(x, 406, 'the answer is application/json, which the Accept header refuses');
-    return;
-  }
+  if (!requireJson(x)) return;
   // In a path + is itself: the reader of queries would take it for a space.
   const text = decodeEscapes(x.parameter(0).replaceAll('+', '%2B'));
   if (text === undefined) fail(x, 400, 'the code in the path is not valid percent-encoded UTF-8');

@@ -2,7 +2,8 @@
 import { ADMIN_UNITS, type AdminUnit } from '../../admin-units.js';
 import type { IndexMeta } from '../../kernel/index-file.js';
 import { VERSION } from '../../version.js';
-import { acceptsJson, JSON_TYPE } from '../answers.js';
+import { JSON_TYPE } from '../answers.js';
+import { requireJson } from '../media-types.js';
 import { fail, type Router } from '../router.js';
 import type { Exchange } from '../transport/exchange.js';
 
@@ -16,7 +17,7 @@ export interface BoundaryData {
 
 const CODE_FORMAT = 1;
 
-export function addAbout(router: Router, data: BoundaryData): void {
+export function addMeta(router: Router, data: BoundaryData): void {
   const { meta, sha256 } = data;
   const metaBody = JSON.stringify({
     status: 'OK',
@@ -39,10 +40,7 @@ export function addAbout(router: Router, data: BoundaryData): void {
       methods: ['GET'],
       access: 'key',
       handle: (x) => {
-        if (!acceptsJson(x.accept)) {
-          fail(x, 406, 'the answer is application/json, which the Accept header refuses');
-          return;
-        }
+        if (!requireJson(x)) return;
         const body = bodyOf(x);
         if (body === undefined) fail(x, 404, missing);
         else x.send(200, JSON_TYPE, Buffer.from(body));

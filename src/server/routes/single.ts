@@ -1,47 +1,42 @@
-// Encode and decode of one position or code. Without a body the answer is made in the first tick, so that pipelined
-// requests are all answered; a JSON or form body is at most 16 KiB and answered with its last byte.
-
+// Encode and decode of one position or code, by the kernel of this thread. Without a body the answer is sent in the first
+// tick, so that pipelined requests are all answered; a JSON or form body is answered with its last byte.
+import { type Kernel, OK, RECORD_BYTES } from '../../kernel/kernel.js';
 import { decimalText } from '../../wire/params/number.js';
 import { decodeFaults, EncodeInput, SingleParameters } from '../../wire/params/parameters.js';
-import { acceptsJson, faultsMessage, JSON_TYPE } from '../answers.js';
+import { OUTSIDE_MESSAGE } from '../../wire/status-messages.js';
+import { looksSwapped, SWAPPED_HINT } from '../../wire/swapped.js';
+import { faultsMessage, JSON_TYPE } from '../answers.js';
+import { requireJson, utf8TypeOf } from '../media-types.js';
 import { ENCODE_PATH, fail, failTooLarge, type Router } from '../router.js';
 import type { Exchange } from '../transport/exchange.js';
 
-/** One conversion at a time, by the kernel of this thread. */
-export interface Converter {
-  /** Point status; the code is in `code` if it is 0. */
-  encode(latDeg: number, lngDeg: number, resolution: number): number;
-  readonly code: string;
-  /** Whether the text is a hexcode; its centre is in latDeg, lngDeg, resolution if it is. */
-  decode(text: string): boolean;
-  readonly latDeg: number;
-  readonly lngDeg: number;
-  readonly resolution: number;
-}
+const DECODE_PATH = '/v1/hexcodes/decode';
 
-export const SINGLE_BODY_BYTES = 16_384;
-export const DECODE_PATH = '/v1/hexcodes/decode';
+const MAX_BODY_BYTES = 16_384;
+const FORM_TYPE = 'application/x-www-form-urlencoded';
+/** Of readText's output: the resolution, behind two f64 and one u64. */
+const RESOLUTION_OFFSET = 24;
+const HYPHEN = 45;
 
-export function addConversions(router: Router, converter: Converter): void {
-  const inTick = new SingleParameters();
+export function addSingle(router: Router, kernel: Kernel): void {
   const input = new EncodeInput();
+  const { buffer, byteOffset } = kernel.output;
+  const codeBytes = Buffer.from(buffer, byteOffset, RECORD_BYTES - 1);
 
   function encode(x: Exchange, parameters: SingleParameters): void {
     input.read(parameters);
     const { latDeg, lngDeg, resolution, faults } = input;
     if (faults !== undefined) {
-      const hint = swapped(converter, latDeg, lngDeg)
-        ? '. lat and lng look swapped: the other way round the position lies in Vietnam'
-        : '';
+      const hint = looksSwapped(kernel, latDeg, lngDeg) ? SWAPPED_HINT : '';
       fail(x, 400, faultsMessage(faults) + hint, { faults, input });
       return;
     }
-    if (converter.encode(latDeg, lngDeg, resolution) !== 0) {
-      fail(x, 404, 'the position lies in no province of Vietnam nor in its coastal sea', { input });
+    if (kernel.exports.encodeOne(latDeg, lngDeg, resolution) !== OK) {
+      fail(x, 404, OUTSIDE_MESSAGE, { input });
       return;
     }
-    const { code } = converter;
-    const admin = code.slice(0, code.charCodeAt(2) === 45 ? 2 : 3);
+    const code = codeText(codeBytes);
+    const admin = code.slice(0, code.charCodeAt(2) === HYPHEN ? 2 : 3);
     const lat = decimalText(parameters.lat.text as string, latDeg);
     const lng = decimalText(parameters.lng.text as string, lngDeg);
     x.send(
@@ -57,73 +52,71 @@ export function addConversions(router: Router, converter: Converter): void {
       fail(x, 400, faultsMessage(faults), { faults });
       return;
     }
-    const text = parameters.hexcodes.text as string;
-    x.send(200, JSON_TYPE, decodeBody(converter, text));
+    x.send(200, JSON_TYPE, decodeBody(kernel, parameters.hexcodes.text as string));
   }
 
-  router.add({
-    path: ENCODE_PATH,
-    methods: ['GET', 'POST'],
-    access: 'key',
-    handle: (x) => withParameters(x, inTick, encode),
-  });
-  router.add({
-    path: DECODE_PATH,
-    methods: ['GET', 'POST'],
-    access: 'key',
-    handle: (x) => withParameters(x, inTick, decode),
-  });
+  const inTick = new SingleParameters();
+  for (const [path, answer] of [
+    [ENCODE_PATH, encode],
+    [DECODE_PATH, decode],
+  ] as const) {
+    router.add({
+      path,
+      methods: ['GET', 'POST'],
+      access: 'key',
+      handle: (x) => withParameters(x, inTick, answer),
+    });
+  }
 }
 
-function decodeBody(converter: Converter, text: string): string {
+/** A code ends at the first NUL of its record. */
+function codeText(bytes: Buffer): string {
+  let end = 0;
+  while (end < bytes.length && bytes[end] !== 0) end++;
+  return bytes.toString('latin1', 0, end);
+}
+
+function decodeBody(kernel: Kernel, text: string): string {
   const echo = JSON.stringify(text);
-  if (!converter.decode(text)) {
+  if (kernel.readText(text) !== OK) {
     return `{"lat":null,"lng":null,"resolution":null,"hexcodes":${echo},"status":"INVALID_HEXCODES"}`;
   }
-  const { latDeg, lngDeg, resolution } = converter;
-  return `{"lat":${latDeg},"lng":${lngDeg},"resolution":${resolution},"hexcodes":${echo},"status":"OK"}`;
+  const { output, outputFloats } = kernel;
+  return `{"lat":${outputFloats[0]},"lng":${outputFloats[1]},"resolution":${output[RESOLUTION_OFFSET]},"hexcodes":${echo},"status":"OK"}`;
 }
 
-/** Whether the position would be encoded with its two numbers exchanged. */
-function swapped(converter: Converter, latDeg: number, lngDeg: number): boolean {
-  return Math.abs(lngDeg) <= 90 && Math.abs(latDeg) <= 180 && converter.encode(lngDeg, latDeg, 0) === 0;
-}
-
-/** Collects the parameters of query and body and hands them on; answers 406, 413, 415 and unreadable bodies. */
+/** Calls `answer` with the parameters of query and body; answers 406, 413, 415 and unreadable bodies itself. */
 function withParameters(
   x: Exchange,
   inTick: SingleParameters,
-  work: (x: Exchange, parameters: SingleParameters) => void,
+  answer: (x: Exchange, parameters: SingleParameters) => void,
 ): void {
-  if (!acceptsJson(x.accept)) {
-    fail(x, 406, 'the answer is application/json, which the Accept header refuses');
-    return;
-  }
+  if (!requireJson(x)) return;
   if (x.bodySizeBytes === 0) {
     inTick.clear();
     inTick.addQuery(x.rawQuery);
-    work(x, inTick);
+    answer(x, inTick);
     return;
   }
-  const form = bodyForm(x.contentType);
+  const type = utf8TypeOf(x.contentType);
   x.readBody(
-    SINGLE_BODY_BYTES,
-    () => failTooLarge(x, SINGLE_BODY_BYTES),
+    MAX_BODY_BYTES,
+    () => failTooLarge(x, MAX_BODY_BYTES),
     (body) => {
       const parameters = new SingleParameters();
       parameters.addQuery(x.rawQuery);
       if (body.length > 0) {
-        if (form === undefined) {
+        if (type !== JSON_TYPE && type !== FORM_TYPE) {
           fail(x, 415, 'a body must be application/json or application/x-www-form-urlencoded, in UTF-8');
           return;
         }
-        const fault = addBody(parameters, form, body);
+        const fault = addBody(parameters, type, body);
         if (fault !== undefined) {
           fail(x, 400, `the body ${fault}`, { faults: [{ parameter: 'body', message: fault }] });
           return;
         }
       }
-      work(x, parameters);
+      answer(x, parameters);
     },
   );
 }
@@ -131,23 +124,14 @@ function withParameters(
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Why the body cannot be read, if it cannot. */
-function addBody(parameters: SingleParameters, form: 'json' | 'form', body: Uint8Array): string | undefined {
+function addBody(parameters: SingleParameters, type: string, body: Uint8Array): string | undefined {
   let text: string;
   try {
     text = utf8.decode(body);
   } catch {
     return 'is not valid UTF-8';
   }
-  if (form === 'form') parameters.addQuery(text);
+  if (type === FORM_TYPE) parameters.addQuery(text);
   else if (!parameters.addJson(text)) return 'is not one JSON object';
   return undefined;
-}
-
-/** How a body of this Content-Type is read; undefined if it is not. */
-function bodyForm(contentType: string): 'json' | 'form' | undefined {
-  const match = /^\s*([^;\s]+)\s*((?:;[^;]*)*)$/.exec(contentType.toLowerCase());
-  const charset = /;\s*charset\s*=\s*"?([^;"\s]*)/.exec(match?.[2] ?? '')?.[1] ?? 'utf-8';
-  if (charset !== 'utf-8' && charset !== 'utf8' && charset !== 'us-ascii') return undefined;
-  if (match?.[1] === 'application/json') return 'json';
-  return match?.[1] === 'application/x-www-form-urlencoded' ? 'form' : undefined;
 }

@@ -4,14 +4,14 @@ import type { Kernel } from '../../kernel/kernel.js';
 import type { KeyRing } from '../../keys/key-ring.js';
 import type { Pool } from '../../pool/pool.js';
 import { MAX_FRAME_BYTES } from '../../wire/frames/answer-frame.js';
-import { fail, type Router } from '../router.js';
+import { OVERLOADED_MESSAGE } from '../../wire/status-messages.js';
+import { fail, failUnavailable, type Router } from '../router.js';
 import type { Adapter } from '../transport/adapter.js';
 import type { Exchange } from '../transport/exchange.js';
-import { BinaryFrames } from './binary-answerer.js';
-import { JsonFrames } from './json-answerer.js';
+import { binaryAnswerer, jsonAnswerer } from './answerers.js';
 import { type FrameAnswerer, STREAM_TIMES, StreamSession, type StreamTimes } from './session.js';
 
-export const STREAM_PATH = '/v1/hexcodes/stream';
+const STREAM_PATH = '/v1/hexcodes/stream';
 
 /** In the order of preference when both are offered at the same place: the client's order decides. */
 const SUBPROTOCOLS = ['hexcodes.v1.binary', 'hexcodes.v1.json'] as const;
@@ -23,7 +23,6 @@ const MAX_PAYLOAD_BYTES = 4 * MAX_FRAME_BYTES;
 const MAX_BACKPRESSURE_BYTES = 64 * 1024 * 1024;
 /** The transport's own limit, above ours: what is left hanging after a goodbye goes then. */
 const TRANSPORT_IDLE_SECONDS = 960;
-const RETRY_AFTER = '\r\nRetry-After: 1';
 /** Sixteen bytes in base64. */
 const HANDSHAKE_KEY = /^[A-Za-z0-9+/]{22}==$/;
 const BAD_HANDSHAKE_KEY = 'the header Sec-WebSocket-Key must be sixteen bytes in base64';
@@ -56,8 +55,8 @@ export class Streams {
     this.#pool = pool;
     this.#tuning = { ...STREAM_TIMES, sweepMs: 1000, ...tuning };
     this.#answerers = {
-      'hexcodes.v1.binary': new BinaryFrames(kernel, pool),
-      'hexcodes.v1.json': new JsonFrames(kernel, pool),
+      'hexcodes.v1.binary': binaryAnswerer(kernel, pool),
+      'hexcodes.v1.json': jsonAnswerer(kernel, pool),
     };
     this.#timer = setInterval(() => this.#sweep(), this.#tuning.sweepMs);
     this.#timer.unref();
@@ -128,8 +127,8 @@ export class Streams {
       return;
     }
     if (this.#stopping || !this.#pool.mayTakeBlock) {
-      const message = this.#stopping ? 'the service is restarting' : 'the service is overloaded';
-      fail(x, 503, message, { headerLines: RETRY_AFTER, close: this.#stopping });
+      const message = this.#stopping ? 'the service is restarting' : OVERLOADED_MESSAGE;
+      failUnavailable(x, message, this.#stopping);
       return;
     }
     const connection: Connection = {

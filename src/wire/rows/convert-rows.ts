@@ -12,6 +12,7 @@ import {
 } from '../../kernel/text.js';
 import type { AnswerSink } from '../bytes/answer-sink.js';
 import { type CsvShape, type Operation, ROW_STATUSES, type RowStatus } from '../job.js';
+import { looksSwapped } from '../swapped.js';
 import {
   csvOf,
   isNotJson,
@@ -53,8 +54,6 @@ export interface RowsTask {
 }
 
 const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
-/** An admin number of no province. */
-const OUTSIDE = 255;
 const READ_RECORD_OFFSET = 32;
 const NO_CODE = 33;
 /** An answer is no longer than its row and this, with something to spare. */
@@ -199,7 +198,7 @@ function answerOf(
   const row = item ?? readRow(kernel, memory, task, index);
   const status = statusOf(kernel, task, index, count, row);
   if (status === 'INVALID_REQUEST') {
-    return { operation, row, status, isSwapped: isSwapped(kernel, row) };
+    return { operation, row, status, isSwapped: looksSwapped(kernel, row.latDeg, row.lngDeg) };
   }
   if (status !== 'OK') return { operation, row, status };
   if (operation === 'encode') return { operation, row, status, code: kernel.textAt(index * RECORD_BYTES) };
@@ -228,10 +227,4 @@ function statusOf(kernel: Kernel, task: RowsTask, index: number, count: number, 
   if (task.refusal !== 0) return ROW_STATUSES[task.refusal]!;
   if (task.operation === 'encode') return ROW_STATUSES[kernel.output[index * RECORD_BYTES + 19]!]!;
   return kernel.output[17 * count + index] === INVALID_HEXCODE ? 'INVALID_HEXCODES' : 'OK';
-}
-
-function isSwapped(kernel: Kernel, { latDeg, lngDeg }: ReadRow): boolean {
-  return (
-    Math.abs(lngDeg) <= 90 && Math.abs(latDeg) <= 180 && kernel.exports.regionOf(lngDeg, latDeg) !== OUTSIDE
-  );
 }

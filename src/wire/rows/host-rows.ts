@@ -4,6 +4,8 @@ import { parse } from 'csv-parse/sync';
 import type { CsvShape, Operation, RowStatus } from '../job.js';
 import { eachMember, type JsonKind } from '../params/json-members.js';
 import { decodeFaults, EncodeInput, type ParameterFault, SingleParameters } from '../params/parameters.js';
+import { OUTSIDE_MESSAGE, OVER_QUOTA_MESSAGE, OVERLOADED_MESSAGE } from '../status-messages.js';
+import { SWAPPED_HINT } from '../swapped.js';
 
 /** A row as understood: numbers are NaN and -1 where they are not. */
 export interface ReadRow {
@@ -29,12 +31,10 @@ export interface RowAnswer {
   readonly isSwapped?: boolean;
 }
 
-export const OUTSIDE_MESSAGE = 'the position lies in no province of Vietnam nor in its coastal sea';
-export const SWAPPED_HINT = '. lat and lng look swapped: the other way round the position lies in Vietnam';
 const REFUSAL_MESSAGES: Partial<Record<RowStatus, string>> = {
   NOT_FOUND: OUTSIDE_MESSAGE,
-  OVER_QUERY_LIMIT: 'the quota of the key is used up',
-  UNAVAILABLE: 'the service is overloaded',
+  OVER_QUERY_LIMIT: OVER_QUOTA_MESSAGE,
+  UNAVAILABLE: OVERLOADED_MESSAGE,
 };
 
 export const MAX_ID_UNITS = 128;

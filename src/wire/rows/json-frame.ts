@@ -2,6 +2,7 @@
 // seq out. A frame that cannot be understood is answered too, with the seq if it has one.
 import type { Kernel } from '../../kernel/kernel.js';
 import { MAX_FRAME_POINTS } from '../frames/answer-frame.js';
+import { OVERLOADED_MESSAGE } from '../status-messages.js';
 import { BrokenBatchError, batchBody, batchOf, convertBatch } from './batch.js';
 import { JsonEnvelope, NotJsonError } from './envelope.js';
 
@@ -38,7 +39,7 @@ export function overloadedJsonFrame(frame: Uint8Array): Uint8Array<ArrayBuffer> 
   } catch (error) {
     if (!(error instanceof NotJsonError)) throw error;
   }
-  return refusal(seq, 'UNAVAILABLE', 'the service is overloaded: send the frame again');
+  return refusal(seq, 'UNAVAILABLE', `${OVERLOADED_MESSAGE}: send the frame again`);
 }
 
 function seqOf(envelope: JsonEnvelope): string | undefined {

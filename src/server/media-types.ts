@@ -1,0 +1,51 @@
+// Media types in the headers of a request: what its body is, and what it accepts as an answer.
+import { JSON_TYPE } from './answers.js';
+import { fail } from './router.js';
+import type { Exchange } from './transport/exchange.js';
+
+/** An entry of Accept or Accept-Encoding, in lower case. */
+export interface Preference {
+  readonly name: string;
+  /** 0 to 1; 0 refuses. */
+  readonly quality: number;
+}
+
+/** The entries of Accept or Accept-Encoding in order; a quality that cannot be read counts as 1. */
+export function preferences(header: string): Preference[] {
+  return header
+    .toLowerCase()
+    .split(',')
+    .map((entry) => {
+      const [name = '', ...parameters] = entry.split(';').map((part) => part.trim());
+      const quality = parameters.map((p) => /^q=(\d+(?:\.\d*)?)$/.exec(p)?.[1]).find((q) => q !== undefined);
+      return { name, quality: quality === undefined ? 1 : Number(quality) };
+    })
+    .filter(({ name }) => name !== '');
+}
+
+/** The quality of a media type by the most specific entry that names it (RFC 9110, 12.5.1); 0 if none does. */
+export function qualityOf(type: string, accepted: readonly Preference[]): number {
+  const group = `${type.slice(0, type.indexOf('/'))}/*`;
+  for (const range of [type, group, '*/*']) {
+    const entry = accepted.find(({ name }) => name === range);
+    if (entry !== undefined) return entry.quality;
+  }
+  return 0;
+}
+
+/** True if the request accepts JSON; otherwise it is answered 406. */
+export function requireJson(x: Exchange): boolean {
+  const { accept } = x;
+  // Nearly every client sends one of these two.
+  if (accept === '' || accept === '*/*' || qualityOf(JSON_TYPE, preferences(accept)) > 0) return true;
+  fail(x, 406, 'the answer is application/json, which the Accept header refuses');
+  return false;
+}
+
+/** The media type of a Content-Type, in lower case; undefined if the charset beside it is not UTF-8. */
+export function utf8TypeOf(contentType: string): string | undefined {
+  const [type = '', ...parameters] = contentType.toLowerCase().split(';');
+  const charsets = parameters.map((p) => /^\s*charset\s*=\s*"?([^"\s]*)/.exec(p)?.[1]);
+  const isUtf8 = charsets.every((c) => c === undefined || c === 'utf-8' || c === 'utf8' || c === 'us-ascii');
+  return isUtf8 ? type.trim() : undefined;
+}
