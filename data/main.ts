@@ -10,7 +10,7 @@ import { drawPicture } from './map/picture.js';
 import { buildReach, checkWithinReach, REACH_FILE } from './map/reach.js';
 import { buildShippedMap, INDEX_FILE, LICENCE } from './map/shipped-map.js';
 import { readLand } from './map/sources.js';
-import { buildUserMap } from './map/user-map.js';
+import { buildUserMap } from './map/user/user-map.js';
 
 const values = readOptions();
 

@@ -1,5 +1,7 @@
 // The area table of data/README.md: `npm run data -- --areas` prints it, a test holds the two together.
 import { ADMIN_UNITS } from '#dist/admin-units.js';
+import { joined } from './map.js';
+import { FORMER_PROVINCES, OUTSIDE } from './partition.js';
 import {
   areasOfUnits,
   byProvince,
@@ -7,10 +9,8 @@ import {
   OFFICIAL_KM2,
   overlayAreas,
   sourceAreasOfUnits,
-} from './areas.js';
-import { LineField, taggedLinesOf } from './line-field.js';
-import { joined } from './map.js';
-import { FORMER_PROVINCES, OUTSIDE } from './partition.js';
+} from './plane/areas.js';
+import { LineField, taggedLinesOf } from './plane/line-field.js';
 import type { ShippedMap } from './shipped-map.js';
 
 const HEAD = [

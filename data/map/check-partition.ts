@@ -1,9 +1,10 @@
 // Proves that a partition is one: lines meet at common ends only, around every vertex the sides agree from line
 // to line, and every separate piece of line work lies in an area of the unit that it says is around it. With
 // that, counting lines east of a point gives one unit for every point of the plane.
-import { type Arrangement, arrange, findCrossing } from './arrangement.js';
-import { findFaces } from './faces.js';
+
 import { OUTSIDE, type Partition, VERTEX_STEP } from './partition.js';
+import { type Arrangement, arrange, findCrossing } from './plane/arrangement.js';
+import { findFaces } from './plane/faces.js';
 import { STEPS_PER_DEGREE } from './sources.js';
 
 /** Throws with the place of the first fault. */

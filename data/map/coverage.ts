@@ -1,7 +1,8 @@
 // The definition of the map: which unit a place belongs to, as data/README.md says in words. Slow and simple;
 // the build asks it where lines run and what each area is, and never trusts lines over it.
-import { LineField, type TaggedLines } from './line-field.js';
+
 import { FORMER_PROVINCES, OUTSIDE } from './partition.js';
+import { LineField, type TaggedLines } from './plane/line-field.js';
 import { STEPS_PER_DEGREE } from './sources.js';
 
 /** 12 nautical miles. */

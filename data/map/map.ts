@@ -1,13 +1,14 @@
 // From a definition to the partition that the index is written from: lines of the units, lines that the
 // definition itself draws (strip, sea, zones, the middle between units), arranged; each area then asks the
 // definition at a place well inside it, and lines with the same unit on both sides go.
-import { type Arrangement, arrange } from './arrangement.js';
-import { BLOCK_RADIUS, contour } from './contour.js';
+
 import { type Definition, STRIP_M } from './coverage.js';
-import { type Faces, findFaces, placesInside } from './faces.js';
-import { METRES_PER_STEP, type TaggedLines } from './line-field.js';
 import { OUTSIDE, type Partition, VERTEX_STEP } from './partition.js';
-import { thin } from './simplify.js';
+import { type Arrangement, arrange } from './plane/arrangement.js';
+import { BLOCK_RADIUS, contour } from './plane/contour.js';
+import { type Faces, findFaces, placesInside } from './plane/faces.js';
+import { METRES_PER_STEP, type TaggedLines } from './plane/line-field.js';
+import { thin } from './plane/simplify.js';
 import { STEPS_PER_DEGREE } from './sources.js';
 
 /** Degrees; holds everything that can belong to a unit. */

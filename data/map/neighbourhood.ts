@@ -8,7 +8,7 @@ import {
   ringArea,
   type TaggedRing,
   taggedLinesOf,
-} from './line-field.js';
+} from './plane/line-field.js';
 import { type Polygon, type Ring, STEPS_PER_DEGREE } from './sources.js';
 
 /** Islands whose nearest unit in the source is not their own. */

@@ -6,8 +6,8 @@ import { cellToParent, getResolution, gridDisk } from 'h3-js';
 import { ADMIN_UNITS } from '#dist/admin-units.js';
 import { Kernel } from '#dist/kernel/kernel.js';
 import { encodeReach, REACH_ROWS, reachRow } from '#dist/kernel/reach.js';
-import { METRES_PER_STEP, shrink } from './line-field.js';
 import { OUTSIDE, type Partition } from './partition.js';
+import { METRES_PER_STEP, shrink } from './plane/line-field.js';
 
 export const REACH_FILE = 'data/reach.bin';
 const KERNEL_FILE = 'dist/kernel.wasm';

@@ -2,9 +2,9 @@
 // (data/map/coverage.ts), at points anywhere and at points beside lines. Where the two differ, the distance to the
 // nearest line is how far that line is from its true place.
 import { parseArgs } from 'node:util';
-import { LineField } from '../../data/map/line-field.js';
 import { taggedLinesOfMap } from '../../data/map/map.js';
 import { OUTSIDE } from '../../data/map/partition.js';
+import { LineField } from '../../data/map/plane/line-field.js';
 import { buildShippedMap } from '../../data/map/shipped-map.js';
 import { STEPS_PER_DEGREE } from '../../data/map/sources.js';
 import { randomFrom } from '../support/region/made-partitions.js';

@@ -1,11 +1,11 @@
 // Any heap of lines becomes an exact partition of the plane, whatever value its areas are given.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { arrange, findCrossing } from '../../../../data/map/arrangement.js';
 import { checkPartition } from '../../../../data/map/check-partition.js';
-import { findFaces, placesInside } from '../../../../data/map/faces.js';
 import { label, toPartition } from '../../../../data/map/map.js';
 import { OUTSIDE } from '../../../../data/map/partition.js';
+import { arrange, findCrossing } from '../../../../data/map/plane/arrangement.js';
+import { findFaces, placesInside } from '../../../../data/map/plane/faces.js';
 
 const SIDE = 60;
 const UNITS = Array.from({ length: 5 }, (_, admin) => ({ name: `unit ${admin}`, admin }));

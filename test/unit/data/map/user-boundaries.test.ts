@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN_UNITS } from '#dist/admin-units.js';
 import { FORMER_PROVINCES } from '../../../../data/map/partition.js';
 import { readUnits } from '../../../../data/map/sources.js';
-import { readUserFile } from '../../../../data/map/user-file.js';
-import { buildUserMap } from '../../../../data/map/user-map.js';
-import { unitsOf } from '../../../../data/map/user-units.js';
+import { readUserFile } from '../../../../data/map/user/user-file.js';
+import { buildUserMap } from '../../../../data/map/user/user-map.js';
+import { unitsOf } from '../../../../data/map/user/user-units.js';
 
 type Position = [number, number];
 interface Feature {

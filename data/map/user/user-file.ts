@@ -2,8 +2,8 @@
 // features a province as there are (wards will do). Everything that is wrong with single features is told at once.
 import { readFileSync } from 'node:fs';
 import { ADMIN_UNITS } from '#dist/admin-units.js';
-import { Buckets, cellsOfLine } from './line-field.js';
-import { openRing, type Ring, STEPS_PER_DEGREE } from './sources.js';
+import { Buckets, cellsOfLine } from '../plane/line-field.js';
+import { openRing, type Ring, STEPS_PER_DEGREE } from '../sources.js';
 
 /** What is wrong with a file, one sentence each. */
 export class BoundaryFileError extends Error {

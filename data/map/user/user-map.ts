@@ -3,15 +3,15 @@
 import { readFileSync } from 'node:fs';
 import { ADMIN_UNITS } from '#dist/admin-units.js';
 import { readIndexArcs, readIndexMeta } from '#dist/kernel/index-file.js';
-import { areasOfUnits, OFFICIAL_KM2, pairAreas } from './areas.js';
-import { checkPartition } from './check-partition.js';
-import { define, unitNamed, type Zone } from './coverage.js';
-import { LineField, linesOf, type TaggedRing, taggedLinesOf } from './line-field.js';
-import { drawMap, joined, type LabelledLines, taggedLinesOfMap, toPartition } from './map.js';
-import { sortLand } from './neighbourhood.js';
-import { FORMER_PROVINCES, OUTSIDE, type Partition, VERTEX_STEP } from './partition.js';
-import { INDEX_FILE, OSM_NOTICE } from './shipped-map.js';
-import { readLand } from './sources.js';
+import { checkPartition } from '../check-partition.js';
+import { define, unitNamed, type Zone } from '../coverage.js';
+import { drawMap, joined, type LabelledLines, taggedLinesOfMap, toPartition } from '../map.js';
+import { sortLand } from '../neighbourhood.js';
+import { FORMER_PROVINCES, OUTSIDE, type Partition, VERTEX_STEP } from '../partition.js';
+import { areasOfUnits, OFFICIAL_KM2, pairAreas } from '../plane/areas.js';
+import { LineField, linesOf, type TaggedRing, taggedLinesOf } from '../plane/line-field.js';
+import { INDEX_FILE, OSM_NOTICE } from '../shipped-map.js';
+import { readLand } from '../sources.js';
 import { readUserFile } from './user-file.js';
 import { unitsOf } from './user-units.js';
 

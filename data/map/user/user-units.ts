@@ -2,13 +2,13 @@
 // and each area asks how often which province covers it. Slivers from rounding are mended in silence; overlaps
 // and gaps that a person could see are faults.
 import { ADMIN_UNITS } from '#dist/admin-units.js';
-import { arrange } from './arrangement.js';
-import { findFaces, placesInside } from './faces.js';
-import { LineField, METRES_PER_STEP, ringArea, shrink, type TaggedLines } from './line-field.js';
-import { borders, type LabelledLines, label, taggedLinesOfMap } from './map.js';
-import { OUTSIDE } from './partition.js';
-import { thin } from './simplify.js';
-import { STEPS_PER_DEGREE } from './sources.js';
+import { borders, type LabelledLines, label, taggedLinesOfMap } from '../map.js';
+import { OUTSIDE } from '../partition.js';
+import { arrange } from '../plane/arrangement.js';
+import { findFaces, placesInside } from '../plane/faces.js';
+import { LineField, METRES_PER_STEP, ringArea, shrink, type TaggedLines } from '../plane/line-field.js';
+import { thin } from '../plane/simplify.js';
+import { STEPS_PER_DEGREE } from '../sources.js';
 import { BoundaryFileError, type UserPolygon } from './user-file.js';
 
 export interface UserUnits {

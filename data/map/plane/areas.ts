@@ -1,15 +1,13 @@
 // Areas of the map in square kilometres on the WGS84 ellipsoid: of its regions, of their land alone, and of the
 // provinces as the units' source has them, to be set beside the official ones.
 import { ADMIN_UNITS } from '#dist/admin-units.js';
+import type { Definition } from '../coverage.js';
+import { joined, type LabelledLines, label, taggedLinesOfMap } from '../map.js';
+import { OUTSIDE, type PartitionUnit } from '../partition.js';
+import { type Polygon, STEPS_PER_DEGREE } from '../sources.js';
 import { arrange } from './arrangement.js';
-import type { Definition } from './coverage.js';
-
 import { findFaces, placesInside } from './faces.js';
 import { LineField, linesOf } from './line-field.js';
-import { joined, type LabelledLines, label, taggedLinesOfMap } from './map.js';
-
-import { OUTSIDE, type PartitionUnit } from './partition.js';
-import { type Polygon, STEPS_PER_DEGREE } from './sources.js';
 
 /** Resolution 202/2025/QH15 for the 23 merged provinces, the government's figures of 2025 for the other 11. */
 export const OFFICIAL_KM2: Readonly<Record<string, number>> = {

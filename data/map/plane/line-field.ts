@@ -1,7 +1,7 @@
 // Rings in a spatial hash: which tag holds a place, and how far the nearest line is. Places are in steps of the
 // vertex grid; distances in metres on the plane that touches the sphere at the asking place (a degree of
 // longitude shrunk by cos latitude), good to 0.1 % over the 50 km asked for here.
-import { type Ring, STEPS_PER_DEGREE } from './sources.js';
+import { type Ring, STEPS_PER_DEGREE } from '../sources.js';
 
 export interface TaggedRing {
   readonly tag: number;
