@@ -2,8 +2,9 @@
 // them, in turns, and the memory of the one that has them.
 import { HexcodesClient } from '#dist/client/node.js';
 import { csvBody, RawBulkPeer, requestHead } from '../support/bulk-bodies.js';
+import { pointsOf } from '../support/open-world.js';
 import { clientFrame, handshake, RawWebSocket } from '../support/raw-websocket.js';
-import { encodeFrame, pointsOf } from '../support/stream-frames.js';
+import { encodeFrame } from '../support/stream-frames.js';
 import type { BulkProofOptions } from './bulk.js';
 import { ServerProcess } from './bulk-server.js';
 

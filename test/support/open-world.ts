@@ -88,3 +88,12 @@ export function randomFrom(seed: number): () => number {
   };
   return () => (draw() * 2 ** 21 + (draw() >>> 11)) / 2 ** 53;
 }
+
+/** Points all over the open world, some of them outside it or no coordinates. */
+export function pointsOf(seed: number, count: number): Float64Array {
+  const random = randomFrom(seed);
+  return Float64Array.from({ length: count * 2 }, (_, i) => {
+    if (random() < 0.01) return Number.NaN;
+    return i % 2 === 0 ? 3.8 + random() * 23 : 98.8 + random() * 21.5;
+  });
+}

@@ -1,19 +1,11 @@
-// Frames and corpora for the tests of the bulk stream.
-import { randomFrom } from './open-world.js';
+// Request frames of the bulk stream, written apart from the client's own: for tests and the bench.
 
-/** Points all over the open world, some of them outside it or no coordinates. */
-export function pointsOf(seed: number, count: number): Float64Array {
-  const random = randomFrom(seed);
-  return Float64Array.from({ length: count * 2 }, (_, i) => {
-    if (random() < 0.01) return Number.NaN;
-    return i % 2 === 0 ? 3.8 + random() * 23 : 98.8 + random() * 21.5;
-  });
-}
-
+/** @param pairsDeg f64 latDeg, f64 lngDeg of each point */
 export function encodeFrame(seq: number, pairsDeg: Float64Array, resolution = 13, output = 0): Buffer {
   return requestFrame(1, seq, pairsDeg.length / 2, new Uint8Array(pairsDeg.buffer), resolution, output);
 }
 
+/** @param records 20 bytes each, as an encode answer has them */
 export function decodeFrame(seq: number, records: Uint8Array): Buffer {
   return requestFrame(2, seq, records.length / 20, records, 0, 0);
 }

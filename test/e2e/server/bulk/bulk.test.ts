@@ -19,10 +19,10 @@ import {
   RawBulkPeer,
   requestHead,
 } from '../../../support/bulk-bodies.js';
-import { openKernel, randomFrom } from '../../../support/open-world.js';
+import { openKernel, pointsOf, randomFrom } from '../../../support/open-world.js';
 import { isCutOfTheTransport } from '../../../support/raw-websocket.js';
 import { startServer, type TestServer } from '../../../support/server.js';
-import { decodeFrame, encodeFrame, pointsOf } from '../../../support/stream-frames.js';
+import { decodeFrame, encodeFrame } from '../../../support/stream-frames.js';
 
 const ENCODE = '/v1/hexcodes/encode/bulk';
 const DECODE = '/v1/hexcodes/decode/bulk';

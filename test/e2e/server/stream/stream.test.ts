@@ -6,7 +6,7 @@ import { KeyStore } from '#dist/keys/store.js';
 import { Hexcodes } from '#dist/library/hexcodes.js';
 import type { Pool } from '#dist/pool/pool.js';
 import { answerFrame } from '#dist/wire/frames/answer-frame.js';
-import { openKernel } from '../../../support/open-world.js';
+import { openKernel, pointsOf } from '../../../support/open-world.js';
 import {
   BINARY,
   clientFrame,
@@ -16,7 +16,7 @@ import {
   TEXT,
 } from '../../../support/raw-websocket.js';
 import { startServer, type TestServer } from '../../../support/server.js';
-import { decodeFrame, encodeFrame, pointsOf } from '../../../support/stream-frames.js';
+import { decodeFrame, encodeFrame } from '../../../support/stream-frames.js';
 
 const kernel = openKernel();
 const library = new Hexcodes(openKernel());
