@@ -1,54 +1,18 @@
 // `npm run bench -- bulk [--rounds 7] [--points 200000] [--only NAME] [--sleeping-load]`: server CPU of one point by every bulk
 // way in, against the kernel alone and a uWS echo of the same bytes; then the pool on large jobs against one worker.
 // Servers are processes of their own on one core, the load on another; rounds are interleaved.
-import { type ChildProcess, execFileSync, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Hexcodes } from '#dist/library/node.js';
-import { poolAgainstOneWorker } from './bulk-pool.js';
-import type { BulkProcess, KernelWork } from './bulk-servers.js';
-import { BODY_POINTS, LARGE_SCALE, waysOf } from './bulk-ways.js';
+import { poolAgainstOneWorker } from './bulk/pool.js';
+import type { BulkProcess, KernelWork } from './bulk/servers.js';
+import { BODY_POINTS, LARGE_SCALE, waysOf } from './bulk/ways.js';
 import { CORPUS_NOTES, makeCorpora } from './corpora.js';
 import { head, headLine, saveResult } from './head.js';
 import { spread, spreadText, table } from './measure.js';
+import { bindLoad, ServerProcess } from './server-process.js';
 
-class Peer {
-  private constructor(
-    readonly child: ChildProcess,
-    readonly port: number,
-  ) {}
-
-  static async start(kind: BulkProcess, isBound = true): Promise<Peer> {
-    const child = fork(new URL('./bulk-servers.js', import.meta.url), [kind], {
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      serialization: 'advanced',
-    });
-    const [{ port }] = (await once(child, 'message')) as [{ port: number }];
-    if (isBound) pin(child.pid as number, 0);
-    return new Peer(child, port);
-  }
-
-  async cpuMicros(): Promise<number> {
-    this.child.send('cpu');
-    const [{ cpuMicros }] = (await once(this.child, 'message')) as [{ cpuMicros: number }];
-    return cpuMicros;
-  }
-
-  async work(work: KernelWork): Promise<void> {
-    this.child.send(work);
-    await once(this.child, 'message');
-  }
-}
-
-/** Servers on one core, the load on another, where taskset is there. */
-function pin(pid: number, core: number): void {
-  try {
-    execFileSync('taskset', ['-a', '-cp', String(core), String(pid)], { stdio: 'ignore' });
-  } catch {
-    // Without it the numbers are noisier, not wrong.
-  }
-}
+const SERVERS = new URL('./bulk/servers.js', import.meta.url);
 
 /**
  * Keeps this process from sleeping while it waits for answers. A server on the same machine pays for waking a peer that
@@ -82,13 +46,12 @@ export default async function benchBulk(args: string[]): Promise<void> {
   const library = await Hexcodes.load();
   const pairsDeg = makeCorpora(library.kernel, readFileSync('data/index.bin'), BODY_POINTS).land;
   const pool = values.only === '' ? await poolAgainstOneWorker(pairsDeg, rounds) : { text: '' };
-  pin(process.pid, 1);
-  const [kernel, echo, onOneCore, onAllCores] = [
-    await Peer.start('kernel'),
-    await Peer.start('echo'),
-    await Peer.start('hexcodes'),
-    await Peer.start('hexcodes', false),
-  ];
+  bindLoad();
+  const start = (kind: BulkProcess, isBound = true) => ServerProcess.start(SERVERS, kind, isBound);
+  const kernel = await start('kernel');
+  const echo = await start('echo');
+  const onOneCore = await start('hexcodes');
+  const onAllCores = await start('hexcodes', false);
 
   const rows: string[][] = [];
   const nanosOfRounds: Record<string, Record<string, number[]>> = {};
@@ -101,7 +64,7 @@ export default async function benchBulk(args: string[]): Promise<void> {
     const ours = way.isOnAllCores ? onAllCores : onOneCore;
     await way.warm?.(ours.port);
     for (let round = -1; round < rounds; round++) {
-      const cost = async (peer: Peer, run: () => Promise<number>): Promise<[number, number]> => {
+      const cost = async (peer: ServerProcess, run: () => Promise<number>): Promise<[number, number]> => {
         const before = await peer.cpuMicros();
         const startMs = performance.now();
         const answered = await run();
@@ -109,13 +72,14 @@ export default async function benchBulk(args: string[]): Promise<void> {
         return [((await peer.cpuMicros()) - before) * (1000 / answered), (answered * 1000) / tookMs];
       };
       const [kernelNanos] = await cost(kernel, async () => {
-        await kernel.work({ operation: way.operation, points, pairsDeg });
+        await kernel.ask({ operation: way.operation, points, pairsDeg } satisfies KernelWork);
         return points;
       });
-      const load = (peer: Peer): Promise<number> => way.run(peer.port, points, peer === echo);
+      const load = (peer: ServerProcess): Promise<number> => way.run(peer.port, points, peer === echo);
       // With all cores the service has its workers where the load is: that sleeps, as one with better things to do.
       const isAsleep = values['sleeping-load'] || way.isOnAllCores;
-      const loaded = (peer: Peer) => cost(peer, () => (isAsleep ? load(peer) : awake(() => load(peer))));
+      const loaded = (peer: ServerProcess) =>
+        cost(peer, () => (isAsleep ? load(peer) : awake(() => load(peer))));
       const [ourNanos, ourRate] = await loaded(ours);
       const echoed = way.hasEcho ? await loaded(echo) : undefined;
       // The first round warms all sides.
@@ -144,11 +108,11 @@ export default async function benchBulk(args: string[]): Promise<void> {
     ]);
     nanosOfRounds[`${way.name}, ${way.connections}`] = nanos;
   }
-  for (const { child } of [kernel, echo, onOneCore, onAllCores]) child.disconnect();
-  const start = head(['uWebSockets.js', 'piscina']);
-  const path = saveResult('bulk', { head: start, rounds, points: smallPoints, nanosOfRounds, pool });
+  for (const server of [kernel, echo, onOneCore, onAllCores]) server.end();
+  const headOfRun = head(['uWebSockets.js', 'piscina']);
+  const path = saveResult('bulk', { head: headOfRun, rounds, points: smallPoints, nanosOfRounds, pool });
   const titles = ['way', 'connections', 'CPU ÷ kernel', 'server, ns a point', 'kernel, ns', 'echo, ns'];
-  console.log(`${headLine(start)}
+  console.log(`${headLine(headOfRun)}
 
 Corpus "land": ${CORPUS_NOTES.land}; ${rounds} rounds of ${smallPoints * LARGE_SCALE} points (frames below 1,024 points:
 ${smallPoints}), after 5,000 small requests of each way by HTTP, medians and quartiles. CPU is that of the whole

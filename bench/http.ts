@@ -1,16 +1,15 @@
 // `npm run bench -- http [--rounds 15] [--requests 20000]`: server CPU of one encode request, key check and request id
 // included, against a bare uWS handler that returns a constant of the same size, the same job made of libraries, and
 // node:http. Every server has a process of its own, this one is the load; rounds are interleaved.
-import { type ChildProcess, execFileSync, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Hexcodes } from '#dist/library/node.js';
 import { CORPUS_NOTES, makeCorpora } from './corpora.js';
 import { head, headLine, saveResult } from './head.js';
-import { encodeRequests, sendAll } from './http-requests.js';
-import type { ServerKind } from './http-servers.js';
+import { encodeRequests, sendAll } from './http/requests.js';
+import type { ServerKind } from './http/servers.js';
 import { spread, spreadText, table } from './measure.js';
+import { bindLoad, ServerProcess } from './server-process.js';
 
 const POSITIONS = 5000;
 
@@ -27,36 +26,7 @@ const PEERS: Record<ServerKind, string> = {
   node: 'node:http, constant',
 };
 
-class Server {
-  private constructor(
-    readonly child: ChildProcess,
-    readonly port: number,
-  ) {}
-
-  static async start(kind: ServerKind): Promise<Server> {
-    const child = fork(new URL('./http-servers.js', import.meta.url), [kind], {
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    });
-    const [{ port }] = (await once(child, 'message')) as [{ port: number }];
-    pin(child.pid as number, 0);
-    return new Server(child, port);
-  }
-
-  async cpuMicros(): Promise<number> {
-    this.child.send('cpu');
-    const [{ cpuMicros }] = (await once(this.child, 'message')) as [{ cpuMicros: number }];
-    return cpuMicros;
-  }
-}
-
-/** Servers on one core, the load on another, where taskset is there. */
-function pin(pid: number, core: number): void {
-  try {
-    execFileSync('taskset', ['-a', '-cp', String(core), String(pid)], { stdio: 'ignore' });
-  } catch {
-    // Without it the numbers are noisier, not wrong.
-  }
-}
+const SERVERS = new URL('./http/servers.js', import.meta.url);
 
 export default async function benchHttp(args: string[]): Promise<void> {
   const { values } = parseArgs({
@@ -68,9 +38,9 @@ export default async function benchHttp(args: string[]): Promise<void> {
   const { kernel } = await Hexcodes.load();
   const requests = encodeRequests(makeCorpora(kernel, readFileSync('data/index.bin'), POSITIONS).cities);
   const kinds = Object.keys(PEERS) as ServerKind[];
-  pin(process.pid, 1);
-  const servers = new Map<ServerKind, Server>();
-  for (const kind of kinds) servers.set(kind, await Server.start(kind));
+  bindLoad();
+  const servers = new Map<ServerKind, ServerProcess>();
+  for (const kind of kinds) servers.set(kind, await ServerProcess.start(SERVERS, kind));
 
   const rows: string[][] = [];
   /** Server CPU of each round in microseconds a request, by load and server. */
@@ -105,7 +75,7 @@ export default async function benchHttp(args: string[]): Promise<void> {
     }
     microsOfRounds[name] = Object.fromEntries(micros);
   }
-  for (const { child } of servers.values()) child.disconnect();
+  for (const server of servers.values()) server.end();
   const start = head(['uWebSockets.js', 'h3-js', 'which-polygon']);
   const path = saveResult('http', { head: start, rounds, requests: total, microsOfRounds });
   console.log(`${headLine(start)}

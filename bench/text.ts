@@ -13,7 +13,8 @@ import type { BulkRequest, Operation } from '#dist/wire/job.js';
 import { batchBody, convertBatch, openBatch } from '#dist/wire/rows/batch.js';
 import { CORPUS_NOTES, makeCorpora } from './corpora.js';
 import { head, headLine, saveResult } from './head.js';
-import { ratio, type Subject, spreadText, table, takeTurns } from './measure.js';
+import { ratio, spreadText, table } from './measure.js';
+import { type Subject, takeTurns } from './turns.js';
 
 const RESOLUTION = 13;
 const RECORD_BYTES = 20;
@@ -43,8 +44,8 @@ export default async function benchText(args: string[]): Promise<void> {
       rows.push([
         operation,
         measured.name,
-        spreadText(ratio(measured, kernel!), 2),
-        isOurs && rival !== undefined ? spreadText(ratio(rival, measured)) : '',
+        spreadText(ratio(measured.ns, kernel!.ns), 2),
+        isOurs && rival !== undefined ? spreadText(ratio(rival.ns, measured.ns)) : '',
         spreadText(measured.ns),
       ]);
     }

@@ -2,7 +2,7 @@
 // its own, so that no code is compiled and no file is parsed from an earlier one.
 import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
-import { type Spread, spread } from './measure.js';
+import { type Spread, spread } from '../measure.js';
 
 export interface Start {
   readonly readyMs: Spread;

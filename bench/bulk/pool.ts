@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { Kernel } from '#dist/kernel/kernel.js';
 import { Pool } from '#dist/pool/pool.js';
-import { encodeFrame } from '../test/support/stream-frames.js';
-import { spread, spreadText } from './measure.js';
+import { encodeFrame } from '../../test/support/stream-frames.js';
+import { spread, spreadText } from '../measure.js';
 
 const JOBS = 16;
 /** About as long as the jobs take one worker. */

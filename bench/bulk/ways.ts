@@ -1,7 +1,7 @@
 // The ways into the service that `npm run bench -- bulk` compares: what each sends, and over how many connections.
 import type { Hexcodes } from '#dist/library/node.js';
-import { decodeFrame, encodeFrame } from '../test/support/stream-frames.js';
-import { loadHttp, loadStream } from './bulk-load.js';
+import { decodeFrame, encodeFrame } from '../../test/support/stream-frames.js';
+import { loadHttp, loadStream } from './load.js';
 
 /** Points that the ways are given; a body holds as many. */
 export const BODY_POINTS = 65_536;

@@ -1,12 +1,8 @@
 // The processes of the bulk bench, picked by the first argument: the service; a uWS echo of the same bytes, by
 // WebSocket and by HTTP; and the kernel alone, which works when told. Each tells its CPU time when asked.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Hexcodes } from '#dist/library/node.js';
-import { serve } from '#dist/server/serve.js';
 import { loadUws } from '#dist/server/transport/uws.js';
-import { BENCH_KEY } from './http-requests.js';
+import { startService } from '../service.js';
 
 export type BulkProcess = 'hexcodes' | 'echo' | 'kernel';
 
@@ -18,21 +14,7 @@ export interface KernelWork {
 }
 
 const STARTERS: Record<BulkProcess, () => Promise<number>> = {
-  hexcodes: async () => {
-    const dataDir = mkdtempSync(join(tmpdir(), 'hexcodes-bench-'));
-    process.on('exit', () => rmSync(dataDir, { recursive: true, force: true }));
-    const config = {
-      ...{ host: '127.0.0.1', port: 0, adminHost: '127.0.0.1', adminPort: 0, dataDir, index: undefined },
-      ...{ keyPepper: undefined, apiKeys: [{ name: 'bench', secret: BENCH_KEY }] },
-      ...({ logLevel: 'warn', graceMs: 0 } as const),
-    };
-    const files = {
-      kernel: readFileSync('dist/kernel.wasm'),
-      index: readFileSync('data/index.bin'),
-      reach: readFileSync('data/reach.bin'),
-    };
-    return (await serve(config, files)).port;
-  },
+  hexcodes: () => startService('warn'),
 
   echo: async () => {
     const uws = await loadUws();

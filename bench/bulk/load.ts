@@ -2,8 +2,8 @@
 // looked into, so that one process can keep a server busy. Whether answers are right is the tests' business; a status
 // other than the expected one, or a size other than the expected one, aborts the run.
 import { connect, type Socket } from 'node:net';
-import { clientFrame, handshake } from '../test/support/raw-websocket.js';
-import { BENCH_KEY } from './http-requests.js';
+import { clientFrame, handshake } from '../../test/support/raw-websocket.js';
+import { BENCH_KEY } from '../service.js';
 
 function connected(port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {

@@ -1,17 +1,12 @@
 // The servers of the HTTP bench, one a process, picked by the first argument: ours, and those it is compared with. Each
 // says its port and tells its CPU time when asked.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { latLngToCell } from 'h3-js';
-import whichPolygon from 'which-polygon';
-import { ADMIN_UNITS } from '#dist/admin-units.js';
-import { ProvinceBorders } from '#dist/geometry/province-borders.js';
-import { serve } from '#dist/server/serve.js';
 import { loadUws, type UwsApp, type UwsRequest, type UwsResponse } from '#dist/server/transport/uws.js';
-import { BENCH_KEY } from './http-requests.js';
+import { shippedPolygons } from '../polygons.js';
+import { startService } from '../service.js';
 
 export type ServerKind = 'bare' | 'hexcodes' | 'h3' | 'node';
 
@@ -23,39 +18,17 @@ const STARTERS: Record<ServerKind, () => Promise<number>> = {
   // The control: a uWS handler that reads nothing and returns a constant.
   bare: () => listen((app) => app.post('/v1/hexcodes/encode', (res) => void res.end(CONSTANT))),
 
-  hexcodes: async () => {
-    const dataDir = mkdtempSync(join(tmpdir(), 'hexcodes-bench-'));
-    process.on('exit', () => rmSync(dataDir, { recursive: true, force: true }));
-    const config = {
-      ...{ host: '127.0.0.1', port: 0, adminHost: '127.0.0.1', adminPort: 0, dataDir, index: undefined },
-      ...{ keyPepper: undefined, apiKeys: [{ name: 'bench', secret: BENCH_KEY }] },
-      ...({ logLevel: 'info', graceMs: 0 } as const),
-    };
-    const files = {
-      kernel: readFileSync('dist/kernel.wasm'),
-      index: readFileSync('data/index.bin'),
-      reach: readFileSync('data/reach.bin'),
-    };
-    return (await serve(config, files)).port;
-  },
+  hexcodes: () => startService('info'),
 
   // The same job from libraries, without keys: uWS's own query parsing, which-polygon over our provinces, h3-js.
   h3: () => {
-    const borders = new ProvinceBorders(readFileSync('data/index.bin'));
-    const provinceAt = whichPolygon<{ code: string }>({
-      type: 'FeatureCollection',
-      features: ADMIN_UNITS.map(({ code }, admin) => ({
-        type: 'Feature' as const,
-        properties: { code },
-        geometry: borders.ofAdmin(admin),
-      })),
-    });
+    const provinceAt = shippedPolygons(readFileSync('data/index.bin'));
     const handler = (res: UwsResponse, req: UwsRequest): void => {
       const query = new URLSearchParams(req.getQuery());
       const lat = Number(query.get('lat'));
       const lng = Number(query.get('lng'));
       const resolution = Number(query.get('resolution') ?? 13);
-      const admin_code = provinceAt([lng, lat])?.code;
+      const admin_code = provinceAt(lat, lng);
       const hexcodes = `${admin_code}-${latLngToCell(lat, lng, resolution)}`;
       res.writeHeader('Content-Type', 'application/json');
       res.end(JSON.stringify({ hexcodes, lat, lng, resolution, admin_code, status: 'OK' }));

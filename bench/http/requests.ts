@@ -1,8 +1,7 @@
 // The requests of the HTTP bench and the client that sends them: raw bytes on net sockets, a fixed number in flight on
 // each. Every answer is read to its end and must be 200; anything else aborts the run.
 import { connect } from 'node:net';
-
-export const BENCH_KEY = 'bench_key_0123456789abcdefghijklmnopqrstuvwxyz';
+import { BENCH_KEY } from '../service.js';
 
 /** Encode requests for positions (lat, lng, lat, lng, … in degrees), in six decimals. */
 export function encodeRequests(positions: Float64Array): Buffer[] {

@@ -1,0 +1,191 @@
+// The rows of the kernel bench: each sets a piece of our work against a rival's, both timed in the same rounds.
+import { cellToLatLng, latLngToCell } from 'h3-js';
+import type { Hexcodes } from '#dist/library/node.js';
+import type { CorpusName } from '../corpora.js';
+import { ratio, type Spread } from '../measure.js';
+import type { ProvinceAt } from '../polygons.js';
+import { type Measured, takeTurns } from '../turns.js';
+import { textOf } from './answers.js';
+import { BLOCK, eachPoint, encodeSubject, h3Subject, keep, RECORD_BYTES, RESOLUTION } from './subjects.js';
+
+export interface Row {
+  readonly what: string;
+  readonly corpus: string;
+  /** How many times as long theirs takes. */
+  readonly ratio: Spread;
+  readonly against: string;
+  /** Nanoseconds a point. */
+  readonly ours: Spread;
+  readonly theirs: Spread;
+}
+
+function versus(what: string, corpus: string, ours: Measured, theirs: Measured, against: string): Row {
+  return { what, corpus, ratio: ratio(theirs.ns, ours.ns), against, ours: ours.ns, theirs: theirs.ns };
+}
+
+/** One corpus: the whole encode and containment alone. */
+export function encodeRows(
+  hexcodes: Hexcodes,
+  points: Float64Array,
+  corpus: CorpusName,
+  provinceAt: ProvinceAt,
+  rounds: number,
+): Row[] {
+  const { capacity, exports, input } = hexcodes.kernel;
+  const { locateBatch } = exports as typeof exports & { locateBatch(count: number): void };
+  const [ours, locate, h3, polygons, pipeline] = takeTurns(
+    [
+      encodeSubject(hexcodes, points, RESOLUTION),
+      {
+        name: 'containment',
+        points: BLOCK,
+        pieces: points.length / 2 / BLOCK,
+        run(piece) {
+          for (let from = piece * BLOCK; from < (piece + 1) * BLOCK; from += capacity) {
+            input.set(points.subarray(2 * from, 2 * (from + capacity)));
+            locateBatch(capacity);
+          }
+        },
+      },
+      h3Subject(points, RESOLUTION),
+      eachPoint('which-polygon', points.length / 2, (n) => {
+        keep(provinceAt(points[2 * n]!, points[2 * n + 1]!)?.length ?? 0);
+      }),
+      eachPoint('h3-js + which-polygon + string', points.length / 2, (n) => {
+        const [latDeg, lngDeg] = [points[2 * n]!, points[2 * n + 1]!];
+        const admin = provinceAt(latDeg, lngDeg);
+        if (admin !== null) keep(`${admin}-${latLngToCell(latDeg, lngDeg, RESOLUTION)}`.length);
+      }),
+    ],
+    rounds,
+  );
+  return [
+    versus('whole encode', corpus, ours, h3, 'h3-js latLngToCell alone'),
+    versus('whole encode', corpus, ours, pipeline, 'h3-js + which-polygon + string'),
+    versus('containment', corpus, locate, polygons, 'which-polygon'),
+  ];
+}
+
+export function resolutionRows(hexcodes: Hexcodes, points: Float64Array, rounds: number): Row[] {
+  return Array.from({ length: 16 }, (_, resolution) => {
+    const [ours, h3] = takeTurns(
+      [encodeSubject(hexcodes, points, resolution), h3Subject(points, resolution)],
+      rounds,
+    );
+    return versus(`whole encode, resolution ${resolution}`, 'land', ours, h3, 'h3-js latLngToCell alone');
+  });
+}
+
+export function decodeRows(hexcodes: Hexcodes, points: Float64Array, rounds: number): Row[] {
+  const count = points.length / 2;
+  return Array.from({ length: 16 }, (_, at) => (at + RESOLUTION) % 16).map((resolution) => {
+    const records = hexcodes.encodeBatch(points, resolution);
+    const out = {
+      latLngDeg: new Float64Array(2 * count),
+      resolution: new Uint8Array(count),
+      status: new Uint8Array(count),
+    };
+    const cells = Array.from({ length: count }, (_, n) =>
+      latLngToCell(points[2 * n]!, points[2 * n + 1]!, resolution),
+    );
+    const [ours, h3] = takeTurns(
+      [
+        {
+          name: 'decodeBatch',
+          points: BLOCK,
+          pieces: count / BLOCK,
+          run(piece) {
+            const [from, to] = [piece * BLOCK, (piece + 1) * BLOCK];
+            hexcodes.decodeBatch(records.subarray(RECORD_BYTES * from, RECORD_BYTES * to), {
+              latLngDeg: out.latLngDeg.subarray(2 * from, 2 * to),
+              resolution: out.resolution.subarray(from, to),
+              status: out.status.subarray(from, to),
+            });
+          },
+        },
+        eachPoint('h3-js cellToLatLng', count, (n) => {
+          keep(cellToLatLng(cells[n]!)[0]);
+        }),
+      ],
+      rounds,
+    );
+    hexcodes.decodeBatch(records, out);
+    for (let n = 0; n < count; n++) {
+      const [latDeg, lngDeg] = cellToLatLng(cells[n]!);
+      const farDeg = Math.abs(out.latLngDeg[2 * n]! - latDeg) + Math.abs(out.latLngDeg[2 * n + 1]! - lngDeg);
+      if (out.status[n] !== 0 || !(farDeg < 1e-9))
+        throw new Error(
+          `decode: ${textOf(records, n)} has status ${out.status[n]}, is ${farDeg} degrees off`,
+        );
+    }
+    return versus(`whole decode, resolution ${resolution}`, 'land', ours, h3, 'h3-js cellToLatLng alone');
+  });
+}
+
+/** Encode against moving as many bytes, in pieces one after another; here ours takes longer. */
+export function copyRow(hexcodes: Hexcodes, land: Float64Array, count: number, rounds: number): Row {
+  const points = new Float64Array(2 * count);
+  for (let at = 0; at < points.length; at += land.length) points.set(land, at);
+  const bytes = new Uint8Array(points.buffer);
+  // filled, so that no page of either is new when its time is taken
+  const target = new Uint8Array(RECORD_BYTES * count).fill(1);
+  const [ours, copy] = takeTurns(
+    [
+      encodeSubject(hexcodes, points, RESOLUTION),
+      {
+        name: 'copy',
+        points: BLOCK,
+        pieces: count / BLOCK,
+        run(piece) {
+          const to = piece * BLOCK * RECORD_BYTES;
+          target.set(bytes.subarray(16 * piece * BLOCK, 16 * (piece + 1) * BLOCK), to);
+          target.fill(0, to + 16 * BLOCK, to + RECORD_BYTES * BLOCK);
+        },
+      },
+    ],
+    rounds,
+  );
+  const against = `whole encode, ${count.toLocaleString('en')} points`;
+  return versus('a copy: 16 B read, 20 B written', 'land', copy, ours, against);
+}
+
+/** One point a call, as a request asks. */
+export function singleRows(hexcodes: Hexcodes, points: Float64Array, rounds: number): Row[] {
+  const count = points.length / 2;
+  const { exports, input } = hexcodes.kernel;
+  const texts = Array.from({ length: count }, (_, n) =>
+    textOf(hexcodes.encodeBatch(points.subarray(2 * n, 2 * n + 2), RESOLUTION), 0),
+  );
+  const cells = Array.from({ length: count }, (_, n) =>
+    latLngToCell(points[2 * n]!, points[2 * n + 1]!, RESOLUTION),
+  );
+  const [one, batchOfOne, encode, decode, h3, h3Back] = takeTurns(
+    [
+      eachPoint('encodeOne', count, (n) => {
+        exports.encodeOne(points[2 * n]!, points[2 * n + 1]!, RESOLUTION);
+      }),
+      eachPoint('batch of one', count, (n) => {
+        input[0] = points[2 * n]!;
+        input[1] = points[2 * n + 1]!;
+        exports.encodeBatch(1, RESOLUTION);
+      }),
+      eachPoint('encode', count, (n) => {
+        keep(hexcodes.encode(points[2 * n]!, points[2 * n + 1]!).hexcodes.length);
+      }),
+      eachPoint('decode', count, (n) => {
+        keep(hexcodes.decode(texts[n]!)?.lat ?? Number.NaN);
+      }),
+      h3Subject(points, RESOLUTION),
+      eachPoint('cellToLatLng', count, (n) => {
+        keep(cellToLatLng(cells[n]!)[0]);
+      }),
+    ],
+    rounds,
+  );
+  return [
+    versus('encodeOne of the kernel', 'land', one, batchOfOne, 'encodeBatch of one'),
+    versus('encodeOne of the kernel', 'land', one, h3, 'h3-js latLngToCell alone'),
+    versus('encode() of one position to an object', 'land', encode, h3, 'h3-js latLngToCell alone'),
+    versus('decode() of one text to an object', 'land', decode, h3Back, 'h3-js cellToLatLng alone'),
+  ];
+}

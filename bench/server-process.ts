@@ -1,0 +1,56 @@
+// A server of a bench in a process of its own: started by a program that sends its port, and asked for its CPU time.
+// Servers are bound to one core, the load to another, where taskset is there.
+import { type ChildProcess, execFileSync, fork } from 'node:child_process';
+import { once } from 'node:events';
+
+const SERVER_CORE = 0;
+const LOAD_CORE = 1;
+
+export class ServerProcess {
+  private constructor(
+    private readonly child: ChildProcess,
+    readonly port: number,
+  ) {}
+
+  /** @param kind first argument of the program, which says what it serves */
+  static async start(program: URL, kind: string, isBound = true): Promise<ServerProcess> {
+    const child = fork(program, [kind], {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      serialization: 'advanced',
+    });
+    const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+    if (isBound) bind(child.pid!, SERVER_CORE);
+    return new ServerProcess(child, port);
+  }
+
+  /** User and system time of the whole process until now. */
+  async cpuMicros(): Promise<number> {
+    const { cpuMicros } = (await this.ask('cpu')) as { cpuMicros: number };
+    return cpuMicros;
+  }
+
+  /** Sends a message that the program answers with another. */
+  async ask(message: string | object): Promise<unknown> {
+    this.child.send(message);
+    const [answer] = await once(this.child, 'message');
+    return answer;
+  }
+
+  /** The program ends when its channel does. */
+  end(): void {
+    this.child.disconnect();
+  }
+}
+
+/** Binds this process, the load. */
+export function bindLoad(): void {
+  bind(process.pid, LOAD_CORE);
+}
+
+function bind(pid: number, core: number): void {
+  try {
+    execFileSync('taskset', ['-a', '-cp', String(core), String(pid)], { stdio: 'ignore' });
+  } catch {
+    // Without it the numbers are noisier, not wrong.
+  }
+}

@@ -1,0 +1,25 @@
+// The service as the benches run it, in the process that asks: with one key, on a free port, its files in a temporary
+// folder that goes with the process.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { serve } from '#dist/server/serve.js';
+
+export const BENCH_KEY = 'bench_key_0123456789abcdefghijklmnopqrstuvwxyz';
+
+/** Resolves to the port. */
+export async function startService(logLevel: 'info' | 'warn'): Promise<number> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'hexcodes-bench-'));
+  process.on('exit', () => rmSync(dataDir, { recursive: true, force: true }));
+  const config = {
+    ...{ host: '127.0.0.1', port: 0, adminHost: '127.0.0.1', adminPort: 0, dataDir, index: undefined },
+    ...{ keyPepper: undefined, apiKeys: [{ name: 'bench', secret: BENCH_KEY }] },
+    ...{ logLevel, graceMs: 0 },
+  };
+  const files = {
+    kernel: readFileSync('dist/kernel.wasm'),
+    index: readFileSync('data/index.bin'),
+    reach: readFileSync('data/reach.bin'),
+  };
+  return (await serve(config, files)).port;
+}
