@@ -10,9 +10,9 @@
 //
 // Handlers get an Exchange. For bulk: streamBody with pause and resume on the way in, startChunked on the way out.
 // For WebSockets: websocket() with an upgrade handler that answers like any other or calls acceptUpgrade.
-import { randomBytes } from 'node:crypto';
 import { CorkHolder } from './cork-holder.js';
-import { Exchange, type ExchangeHome, type ExchangeHooks } from './exchange.js';
+import { Exchange, type ExchangeContext, type ExchangeHooks } from './exchange.js';
+import { readHeaders } from './headers.js';
 import {
   type ListenSocket,
   loadUws,
@@ -56,14 +56,14 @@ export class Adapter {
   readonly #uws: Uws;
   readonly #app: UwsApp;
   readonly #hooks: AdapterHooks;
-  readonly #home: ExchangeHome;
+  readonly #context: ExchangeContext;
   #listener: ListenSocket | undefined;
 
   private constructor(uws: Uws, hooks: AdapterHooks) {
     this.#uws = uws;
     this.#app = uws.App();
     this.#hooks = hooks;
-    this.#home = { hooks, pending: new Set(), corkHolder: new CorkHolder(), closing: false };
+    this.#context = { hooks, pending: new Set(), corkHolder: new CorkHolder(), isClosing: false };
   }
 
   static async load(hooks: AdapterHooks): Promise<Adapter> {
@@ -72,7 +72,7 @@ export class Adapter {
 
   /** Answers not complete yet, of exchanges that outlived their first tick. */
   get pendingCount(): number {
-    return this.#home.pending.size;
+    return this.#context.pending.size;
   }
 
   /**
@@ -87,7 +87,7 @@ export class Adapter {
       const x = new Exchange(
         res,
         req,
-        this.#home,
+        this.#context,
         word ?? req.getMethod().toUpperCase(),
         pattern,
         path,
@@ -120,7 +120,7 @@ export class Adapter {
         const x = new Exchange(
           res,
           req,
-          this.#home,
+          this.#context,
           'GET',
           pattern,
           req.getUrl(),
@@ -171,7 +171,7 @@ export class Adapter {
   async listen(host: string, port: number, exclusive = true): Promise<number> {
     const taken = await this.#takePort(host, port, exclusive ? this.#uws.LIBUS_LISTEN_EXCLUSIVE_PORT : 0);
     // Not before: its connection has two ports of its own, and one of them could be this one.
-    await this.#home.corkHolder.open(this.#uws);
+    await this.#context.corkHolder.open(this.#uws);
     return taken;
   }
 
@@ -192,7 +192,7 @@ export class Adapter {
 
   /** Takes no new connections; answers from now on close theirs. */
   stopListening(): void {
-    this.#home.closing = true;
+    this.#context.isClosing = true;
     if (this.#listener !== undefined) this.#uws.us_listen_socket_close(this.#listener);
     this.#listener = undefined;
   }
@@ -201,87 +201,10 @@ export class Adapter {
   close(): void {
     this.stopListening();
     this.#app.close();
-    this.#home.corkHolder.close();
+    this.#context.corkHolder.close();
   }
 }
 
 function targetSize(x: Exchange): number {
   return x.path.length + (x.rawQuery === '' ? 0 : 1 + x.rawQuery.length);
-}
-
-// --- headers, in one pass ---
-
-const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
-const idPrefix = `${randomBytes(9).toString('base64url').replaceAll('-', '.')}.`;
-let idCount = 0;
-
-let hosts = 0;
-let contentLengths = 0;
-let contentLength = '';
-let transferEncodings = 0;
-let transferEncoding = '';
-let contentType = '';
-let accept = '';
-let requestId = '';
-let apiKey: string | undefined;
-let apiKeyConflict = false;
-
-function visit(name: string, value: string): void {
-  switch (name) {
-    case 'host':
-      hosts++;
-      break;
-    case 'accept':
-      accept = accept === '' ? value : `${accept},${value}`;
-      break;
-    case 'x-api-key':
-      if (apiKey !== undefined && apiKey !== value) apiKeyConflict = true;
-      apiKey = value;
-      break;
-    case 'content-type':
-      contentType = value;
-      break;
-    case 'x-request-id':
-      requestId = value;
-      break;
-    case 'content-length':
-      contentLengths++;
-      contentLength = value;
-      break;
-    case 'transfer-encoding':
-      transferEncodings++;
-      transferEncoding = value;
-      break;
-  }
-}
-
-/** Fills the exchange from the headers; a sentence if they can be read in two ways. */
-function readHeaders(req: UwsRequest, x: Exchange): string | undefined {
-  hosts = 0;
-  contentLengths = 0;
-  contentLength = '';
-  transferEncodings = 0;
-  contentType = '';
-  accept = '';
-  requestId = '';
-  apiKey = undefined;
-  apiKeyConflict = false;
-  req.forEach(visit);
-  x.requestId = requestId !== '' && REQUEST_ID.test(requestId) ? requestId : idPrefix + idCount++;
-  x.contentType = contentType;
-  x.accept = accept;
-  x.apiKey = apiKey;
-  x.apiKeyConflict = apiKeyConflict;
-  if (hosts > 1) return 'more than one Host header';
-  if (contentLengths > 0) {
-    if (contentLengths > 1) return 'more than one Content-Length header';
-    if (!/^\d{1,15}$/.test(contentLength)) return 'Content-Length is not a number of bytes';
-    if (transferEncodings > 0) return 'both Content-Length and Transfer-Encoding';
-    x.bodySizeBytes = Number(contentLength);
-  } else if (transferEncodings > 0) {
-    if (transferEncodings > 1 || transferEncoding.toLowerCase() !== 'chunked')
-      return 'a Transfer-Encoding other than chunked';
-    x.bodySizeBytes = -1;
-  }
-  return undefined;
 }

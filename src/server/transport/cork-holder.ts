@@ -64,7 +64,7 @@ export class CorkHolder {
    * Runs `work`, in which writes to other responses go past the cork. Only while open, and outside of every callback of the
    * binary.
    */
-  run(work: () => void): void {
+  runUncorked(work: () => void): void {
     if (this.#res === undefined) throw new Error('the connection that lends its cork is gone');
     this.#res.cork(work);
   }

@@ -81,7 +81,7 @@ test('without a connection to itself the process goes on with small writes', asy
   await holder.open(uws);
   expect(holder.isOpen).toBe(true);
   let hasRun = false;
-  holder.run(() => {
+  holder.runUncorked(() => {
     hasRun = true;
   });
   expect(hasRun).toBe(true);

@@ -114,7 +114,7 @@ function answerOn(
   const answer: ChunkedAnswer = new ChunkedAnswer(
     socket as unknown as UwsResponse,
     {
-      head: () => socket.headsAt.push(socket.corks.length),
+      writeHead: () => socket.headsAt.push(socket.corks.length),
       ending: () => {
         if (!socket.isStopped) return;
         socket.resume();
@@ -125,7 +125,7 @@ function answerOn(
     },
     {
       isOpen: hasHolder,
-      run: (work) => {
+      runUncorked: (work) => {
         socket.isPastCork = true;
         work();
         socket.isPastCork = false;

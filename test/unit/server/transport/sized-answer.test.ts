@@ -87,13 +87,13 @@ function answerOn(socket: SocketOfTheBinary, totalBytes: number) {
   const answer = new SizedAnswer(
     socket as unknown as UwsResponse,
     {
-      head: () => socket.heads++,
+      writeHead: () => socket.heads++,
       ending: () => {},
       finished: () => finish(),
       guard: (work) => work(),
     },
     totalBytes,
-    { isOpen: true, run: (work) => work() },
+    { isOpen: true, runUncorked: (work) => work() },
   );
   return { answer, finished };
 }

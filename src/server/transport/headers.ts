@@ -1,0 +1,107 @@
+// Reads the headers of a request in one pass: fills in the fields that every handler needs, and finds those headers that
+// uWS accepts although two servers may read them differently (request smuggling; see README U10).
+import { randomBytes } from 'node:crypto';
+import type { UwsRequest } from './uws.js';
+
+/** The headers that handlers use. */
+export interface HeaderFields {
+  /** Bytes announced for the body; 0 for no body, -1 for a chunked one. */
+  bodySizeBytes: number;
+  /** The X-Request-Id header if it is 1 to 128 of A-Z a-z 0-9 . _ -, otherwise a new id. */
+  requestId: string;
+  contentType: string;
+  /** All Accept headers, joined by commas; '' if there is none. */
+  accept: string;
+  /** The X-API-Key header; undefined if absent. */
+  apiKey: string | undefined;
+  /** Two X-API-Key headers with different values were sent. */
+  apiKeyConflict: boolean;
+}
+
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
+const BODY_SIZE = /^\d{1,15}$/;
+
+/** New ids are a prefix of this process and a count. */
+const idPrefix = `${randomBytes(9).toString('base64url').replaceAll('-', '.')}.`;
+let idCount = 0;
+
+/** Collects headers; one object is used for all requests, as they are read one at a time. */
+class HeaderVisitor {
+  hosts = 0;
+  contentLengths = 0;
+  contentLength = '';
+  transferEncodings = 0;
+  transferEncoding = '';
+  contentType = '';
+  accept = '';
+  requestId = '';
+  apiKey: string | undefined = undefined;
+  apiKeyConflict = false;
+
+  reset(): void {
+    this.hosts = 0;
+    this.contentLengths = 0;
+    this.transferEncodings = 0;
+    this.contentType = '';
+    this.accept = '';
+    this.requestId = '';
+    this.apiKey = undefined;
+    this.apiKeyConflict = false;
+  }
+
+  /** For `forEach`, which calls it without `this`. */
+  readonly visit = (name: string, value: string): void => {
+    switch (name) {
+      case 'host':
+        this.hosts++;
+        break;
+      case 'accept':
+        this.accept = this.accept === '' ? value : `${this.accept},${value}`;
+        break;
+      case 'x-api-key':
+        if (this.apiKey !== undefined && this.apiKey !== value) this.apiKeyConflict = true;
+        this.apiKey = value;
+        break;
+      case 'content-type':
+        this.contentType = value;
+        break;
+      case 'x-request-id':
+        this.requestId = value;
+        break;
+      case 'content-length':
+        this.contentLengths++;
+        this.contentLength = value;
+        break;
+      case 'transfer-encoding':
+        this.transferEncodings++;
+        this.transferEncoding = value;
+        break;
+    }
+  };
+}
+
+const visitor = new HeaderVisitor();
+
+/** Fills `fields` from the headers. Returns a sentence if the request is ambiguous: its body's end is then in doubt. */
+export function readHeaders(req: UwsRequest, fields: HeaderFields): string | undefined {
+  visitor.reset();
+  req.forEach(visitor.visit);
+  const { requestId } = visitor;
+  fields.requestId = requestId !== '' && REQUEST_ID.test(requestId) ? requestId : idPrefix + idCount++;
+  fields.contentType = visitor.contentType;
+  fields.accept = visitor.accept;
+  fields.apiKey = visitor.apiKey;
+  fields.apiKeyConflict = visitor.apiKeyConflict;
+  if (visitor.hosts > 1) return 'more than one Host header';
+  if (visitor.contentLengths > 0) {
+    if (visitor.contentLengths > 1) return 'more than one Content-Length header';
+    if (!BODY_SIZE.test(visitor.contentLength)) return 'Content-Length is not a number of bytes';
+    if (visitor.transferEncodings > 0) return 'both Content-Length and Transfer-Encoding';
+    fields.bodySizeBytes = Number(visitor.contentLength);
+  } else if (visitor.transferEncodings > 0) {
+    if (visitor.transferEncodings > 1 || visitor.transferEncoding.toLowerCase() !== 'chunked')
+      return 'a Transfer-Encoding other than chunked';
+    fields.bodySizeBytes = -1;
+  }
+  return undefined;
+}
