@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// The `hexcodes` command: a registry of subcommands. Each lives in its own module, which is loaded only when it is
-// called, so that `hexcodes keys` never loads the server and `hexcodes --help` loads nothing. To add one: a module
-// with a default export `(program: Command) => void` that declares the command of the same name, and a line here.
+// The `hexcodes` command: a registry of subcommands. Each is a module of its own that is loaded only when it is called,
+// so that `hexcodes keys` never loads the server. To add one: a module whose default export, `(program: Command) => void`,
+// declares the command of the same name, and a line here.
 import { Command } from 'commander';
 import { VERSION } from '../version.js';
 import { CliFailure, EXIT } from './exit-codes.js';

@@ -1,6 +1,7 @@
-// A position typed on the command line, and what may be wrong with it.
+// A position and a resolution typed on the command line.
 
 import type { Hexcodes } from '../library/node.js';
+import { readResolution } from '../wire/params/number.js';
 import { CliFailure, EXIT } from './exit-codes.js';
 
 export interface Position {
@@ -11,13 +12,13 @@ export interface Position {
 const POSITION =
   /^\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*[,;\s]\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*$/i;
 
-/** `21.0288,105.8525` as a position; null if the text is none. */
+/** Reads `21.0288,105.8525`; null if the text is no pair of numbers. */
 export function parsePosition(text: string): Position | null {
   const match = POSITION.exec(text);
   return match === null ? null : { latDeg: Number(match[1]), lngDeg: Number(match[2]) };
 }
 
-/** A position that an option needs. */
+/** The position of an option. @throws CliFailure USAGE if it is none on Earth */
 export function requirePosition(text: string, option: string): Position {
   const position = parsePosition(text);
   if (position === null || Math.abs(position.latDeg) > 90 || Math.abs(position.lngDeg) > 180) {
@@ -29,15 +30,14 @@ export function requirePosition(text: string, option: string): Position {
   return position;
 }
 
-/** Whether a position that has no code has one with latitude and longitude exchanged. */
+/** Whether a position outside the coverage would be inside it with latitude and longitude exchanged. */
 export function looksSwapped(hexcodes: Hexcodes, latDeg: number, lngDeg: number): boolean {
   return hexcodes.adminCodeOf(latDeg, lngDeg) === null && hexcodes.adminCodeOf(lngDeg, latDeg) !== null;
 }
 
-/** `--resolution` and the like: an integer of 0 to 15. */
+/** The resolution of `--resolution`. @throws CliFailure USAGE if it is no integer from 0 to 15 */
 export function requireResolution(text: string): number {
-  if (!/^(?:\d|1[0-5])$/.test(text)) {
-    throw new CliFailure(EXIT.USAGE, `--resolution ${text}: must be an integer from 0 to 15`);
-  }
-  return Number(text);
+  const resolution = readResolution(text);
+  if (resolution >= 0) return resolution;
+  throw new CliFailure(EXIT.USAGE, `--resolution ${text}: must be an integer from 0 to 15`);
 }

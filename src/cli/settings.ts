@@ -1,4 +1,4 @@
-// Settings as flags of a command: declared by name, read together with the environment, every fault named at once.
+// Settings of config.ts as flags of a command. Flags and environment are read together; all faults are reported at once.
 import type { Command } from 'commander';
 import { ConfigError, flagsOf, readConfig, type ServeConfig } from '../config.js';
 
@@ -7,7 +7,7 @@ export function addFlags(command: Command, names: readonly (keyof ServeConfig)[]
   return command;
 }
 
-/** The settings, or undefined after writing all faults to standard error and setting exit code 1. */
+/** The settings; undefined after writing all faults to stderr and setting exit code 1. */
 export function settingsOf<K extends keyof ServeConfig>(
   command: Command,
   names: readonly K[],

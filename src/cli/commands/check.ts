@@ -1,13 +1,14 @@
-// `hexcodes check FILE`: is every code of a column a hexcode? Names the rows whose is not, and what they may have been.
+// `hexcodes check FILES`: whether every text of a column is a hexcode. Lists the rows where it is not, each with a
+// suggestion.
 
 import type { Command } from 'commander';
 import { suggest } from '../../geometry/suggest.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
-import { openTable } from '../files/by-columns.js';
 import { codeColumn } from '../files/columns.js';
 import { openInput } from '../files/disk/input.js';
 import { type FileFormat, formatOfBytes, formatOfName, requireFormat } from '../files/format.js';
-import { type TableColumn, textOf } from '../files/formats/table.js';
+import { openSource } from '../files/formats/open.js';
+import { textOf } from '../files/formats/table.js';
 import { loadLibrary } from '../library.js';
 import { grouped, paintFor } from '../terminal/paint.js';
 
@@ -62,6 +63,7 @@ Examples:
     });
 }
 
+/** @param listed invalid rows to list at most */
 async function checkFile(
   path: string,
   from: FileFormat | null,
@@ -71,16 +73,16 @@ async function checkFile(
   const hexcodes = await loadLibrary();
   const input = await openInput(path);
   const named = input.path === null ? null : formatOfName(input.path).format;
-  const source = await openTable(input, from ?? named ?? formatOfBytes(input.head), false);
+  const source = await openSource(input, from ?? named ?? formatOfBytes(input.head), false);
   const names = source.columns.map(({ name }) => name);
-  const place = codeColumn(names, { code: options.column, prefix: '' }, input.name);
-  const column = source.columns[place] as TableColumn;
+  const at = codeColumn(names, { code: options.column, prefix: '' }, input.name);
+  const column = source.columns[at]!;
   let rows = 0;
   let invalid = 0;
   for await (const { rowCount, values } of source.batches()) {
     for (let row = 0; row < rowCount; row++) {
       rows++;
-      const text = textOf(column, values[place]?.[row]);
+      const text = textOf(column, values[at]?.[row]);
       const read = hexcodes.read(text);
       if (read !== null && (options.canonical !== true || read.hexcodes === text)) continue;
       if (invalid++ >= listed || options.quiet === true) continue;

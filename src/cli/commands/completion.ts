@@ -1,9 +1,9 @@
-// `hexcodes completion bash|zsh|fish`: a script for the shell, made from the commands as they are declared.
+// `hexcodes completion bash|zsh|fish`: a completion script for the shell, made from the declared commands.
 
 import { Argument, type Command } from 'commander';
 import { FILE_FORMATS } from '../files/format.js';
 
-/** What a shell needs to know of one command. */
+/** One command as the scripts complete it. */
 export interface CommandShape {
   readonly name: string;
   readonly summary: string;
@@ -12,12 +12,12 @@ export interface CommandShape {
     readonly about: string;
     readonly takes: string | null;
   }[];
-  /** Words that its first argument can be: subcommands, choices. */
+  /** Words for its first argument: subcommands or choices. */
   readonly words: readonly string[];
   readonly takesFiles: boolean;
 }
 
-/** Words that an option's value can be, by the option. */
+/** Words for the value of an option, by option. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   '--from': FILE_FORMATS,
   '--to': FILE_FORMATS,
@@ -28,7 +28,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
 /** Options whose value is a file. */
 const FILE_OPTIONS = new Set(['--output', '--errors', '--index']);
 
-/** @param loadAll every command of the registry, declared */
+/** @param loadAll declares every command of the registry */
 export function declareCompletion(program: Command, loadAll: () => Promise<readonly Command[]>): void {
   const command = program
     .command('completion')

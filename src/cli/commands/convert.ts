@@ -1,10 +1,10 @@
-// `hexcodes encode` and `hexcodes decode`: one position or code given on the command line, or whole files.
+// `hexcodes encode` and `hexcodes decode`: one position or code on the command line, or the rows of files.
 
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
 import { HexcodesError } from '../../errors.js';
-import type { Hexcodes } from '../../library/node.js';
+import { DEFAULT_RESOLUTION, type Hexcodes } from '../../library/node.js';
 import type { Operation } from '../../wire/job.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { FILE_FORMATS, requireFormat } from '../files/format.js';
@@ -31,9 +31,11 @@ interface ConvertOptions {
   json?: boolean;
 }
 
+/** Where failed rows are after a run, for the summary; `stop` ends the run without one. */
+const FAILED_WENT = { keep: 'kept with their status', skip: 'left out', stop: '' } as const;
 const FORMAT_LIST = FILE_FORMATS.join(', ');
 
-/** Declares the options that both directions have. */
+/** Declares a command with the options of both directions and those of its own. */
 export function declareConvert(program: Command, operation: Operation): Command {
   const isEncode = operation === 'encode';
   const command = program
@@ -46,7 +48,10 @@ export function declareConvert(program: Command, operation: Operation): Command 
     command
       .option('--lat <column>', 'column of the latitude; default lat or latitude')
       .option('--lng <column>', 'column of the longitude; default lng, longitude or lon')
-      .option('-r, --resolution <0-15>', 'resolution of rows that name none; default 13, edges of 3.5 m');
+      .option(
+        '-r, --resolution <0-15>',
+        `resolution of rows that name none; default ${DEFAULT_RESOLUTION}, edges of 4.3 m`,
+      );
   } else {
     command.option('--column <column>', 'column of the hexcodes; default hexcodes');
   }
@@ -67,8 +72,9 @@ export function declareConvert(program: Command, operation: Operation): Command 
 }
 
 export async function convert(operation: Operation, what: string[], options: ConvertOptions): Promise<void> {
-  const resolution = options.resolution === undefined ? 13 : requireResolution(options.resolution);
-  const only = what.length === 1 ? (what[0] as string) : null;
+  const resolution =
+    options.resolution === undefined ? DEFAULT_RESOLUTION : requireResolution(options.resolution);
+  const only = what.length === 1 ? what[0]! : null;
   if (only !== null && only !== '-' && !existsSync(only)) {
     const position = parsePosition(only);
     if (operation === 'encode' && position !== null) {
@@ -109,7 +115,7 @@ async function convertWhole(
   if (!Number.isInteger(threads) || threads < 1 || threads > 256) {
     throw new CliFailure(EXIT.USAGE, `--threads ${options.threads}: must be a whole number from 1 to 256`);
   }
-  // A reader that has enough (`| head`) is no failure.
+  // A reader that closes the pipe early (`| head`) ends the run without failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(EXIT.OK);
   });
@@ -118,7 +124,7 @@ async function convertWhole(
     if (!isQuiet) process.stderr.write(`${line}\n`);
   };
   const errors = errorPolicy(options.errors);
-  // Formats, pool and geometry are loaded by those who need them: one position is answered without.
+  // Loaded here, so that one position or code is answered without formats and pool.
   const [{ convertFiles }, { summaryOf }, { paintFor }] = await Promise.all([
     import('../files/run.js'),
     import('../files/summary.js'),
@@ -148,9 +154,9 @@ async function convertWhole(
     },
     say,
   );
-  const failedWent = { keep: 'kept with their status', skip: 'left out', stop: '', file: '' }[errors.kind];
-  const went = errors.kind === 'file' ? `in ${errors.path}` : failedWent;
-  if (!isQuiet) process.stderr.write(summaryOf(tally, operation, elapsedMs, went, paintFor(process.stderr)));
+  if (isQuiet) return;
+  const failedWent = errors.kind === 'file' ? `in ${errors.path}` : FAILED_WENT[errors.kind];
+  process.stderr.write(summaryOf(tally, operation, elapsedMs, failedWent, paintFor(process.stderr)));
 }
 
 function errorPolicy(text: string): ErrorPolicy {

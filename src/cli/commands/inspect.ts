@@ -1,4 +1,4 @@
-// `hexcodes inspect CODE`: what one code says, drawn for a person or as JSON.
+// `hexcodes inspect CODE`: province, cell, sizes and surroundings of one code, drawn for a person or as JSON.
 
 import type { Command } from 'commander';
 import { ADMIN_UNITS } from '../../admin-units.js';
@@ -33,7 +33,7 @@ Examples:
     });
 }
 
-/** Everything about one code, as `--json` prints it. */
+/** The facts of one code, as `--json` prints them: degrees, metres, bearings by compass point. */
 export interface CodeFacts {
   hexcodes: string;
   admin_code: string;
@@ -73,7 +73,7 @@ export function inspect(hexcodes: Hexcodes, text: string): CodeFacts {
       .sort((a, b) => a.bearing - b.bearing)
       .map(({ neighbor, bearing }) => ({
         hexcodes: neighbor,
-        direction: DIRECTIONS[Math.round(bearing / 22.5) % 16] as string,
+        direction: DIRECTIONS[Math.round(bearing / 22.5) % 16]!,
         distance_m: distance(hexcodes, code, neighbor),
       })),
     boundary: boundary(hexcodes, code),
@@ -81,7 +81,7 @@ export function inspect(hexcodes: Hexcodes, text: string): CodeFacts {
   };
 }
 
-/** The failure for a text that is no hexcode, with what it might have been. */
+/** The failure for a text that is no hexcode, with suggestions. */
 export function notAHexcode(hexcodes: Hexcodes, text: string): CliFailure {
   const near = suggest(hexcodes, text, { limit: 3 }).map((each) => each.hexcodes);
   const hint = near.length > 0 ? `Did you mean ${near.join(' or ')}?` : undefined;

@@ -1,5 +1,5 @@
-// `hexcodes keys`: makes, lists, disables and revokes API keys in the data folder's store. A running server sees a
-// change within a second. A key's text exists once, when it is made: on a terminal, or in a file of its owner.
+// `hexcodes keys`: makes, lists, disables and revokes API keys in the store of the data folder. A running server sees a
+// change within a second. The text of a key is shown or written once, when it is made; the store keeps a digest.
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { readOrMakePepper } from '../../keys/secret.js';
@@ -23,7 +23,7 @@ export default function register(program: Command): void {
     }
     if (options.name.trim() === '') throw new Error('--name is empty');
     withStore(create, (store) => {
-      // The file first: a key whose text cannot be kept must not be made.
+      // The file comes first: without it the text of a key that is made would be lost.
       if (options.out !== undefined) writeFileSync(options.out, '', { flag: 'wx', mode: 0o600 });
       const { id, keyText } = store.create(options.name);
       if (options.out === undefined) process.stdout.write(`${keyText}\n`);

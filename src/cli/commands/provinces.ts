@@ -1,4 +1,4 @@
-// `hexcodes provinces`: the 34 provinces with their codes and what they were merged from.
+// `hexcodes provinces`: the 34 provinces, their codes, and the provinces that were merged into each.
 
 import type { Command } from 'commander';
 import { ADMIN_UNITS } from '../../admin-units.js';

@@ -1,4 +1,4 @@
-// `hexcodes serve`: the service until SIGTERM or SIGINT; a second signal ends it at once.
+// `hexcodes serve`: runs the service until SIGTERM or SIGINT; a second signal ends the process at once.
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { Command } from 'commander';
@@ -19,7 +19,7 @@ export default function register(program: Command): void {
   });
 }
 
-/** For people, on standard error; logs are on standard output. A key is shown on a terminal only. */
+/** The address and a first call, on standard error; logs are on standard output. A key is shown on a terminal only. */
 function greet(host: string, service: Service): void {
   const reachable =
     host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;

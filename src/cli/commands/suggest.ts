@@ -1,4 +1,4 @@
-// `hexcodes suggest CODE`: what a mistyped code was probably meant to be.
+// `hexcodes suggest CODE`: the valid codes that a mistyped code was probably meant to be.
 
 import type { Command } from 'commander';
 import { ADMIN_UNITS } from '../../admin-units.js';

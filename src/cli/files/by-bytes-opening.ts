@@ -3,9 +3,8 @@
 import type { BulkJob } from '../../wire/job.js';
 import { addedColumns, codeColumn, DECODE_ADDED, ENCODE_ADDED, encodeColumns } from './columns.js';
 import type { Input } from './disk/input.js';
-import { csvQuoted } from './formats/csv.js';
 import { readHeader } from './formats/csv-header.js';
-import { textEnd } from './formats/csv-rows.js';
+import { csvQuoted, textEnd } from './formats/csv-rows.js';
 import type { FilesRequest } from './request.js';
 
 export interface Opening {

@@ -10,10 +10,8 @@ import type { Input } from './disk/input.js';
 import { ragged } from './formats/csv-header.js';
 import { eachRow, fieldsOf } from './formats/csv-rows.js';
 import type { Run } from './request.js';
-import { ROW_FAILURES, type RowFailure, stopped, type Tally } from './tally.js';
+import { ROW_FAILURES, type RowFailure, SWAP_TRIES, stopped, type Tally } from './tally.js';
 
-/** Failed rows that are tried with lat and lng exchanged. */
-const SWAP_TRIES = 1000;
 const CR = 13;
 const DASH = 45;
 const QUOTE = 34;

@@ -10,7 +10,7 @@ import { workerKernel } from '../library.js';
 import { type Opening, readOpening } from './by-bytes-opening.js';
 import { countDecoded, countEncoded, isOkRow, lookAtFailures } from './by-bytes-rows.js';
 import type { Input } from './disk/input.js';
-import { formatOfName } from './format.js';
+import { formatOfName, isGzipName } from './format.js';
 import { refuseNoText } from './formats/csv-header.js';
 import { eachRow } from './formats/csv-rows.js';
 import type { Run } from './request.js';
@@ -22,7 +22,7 @@ const INLINE_BYTES = 4 * 1024 * 1024;
 const BLOCKS_PER_THREAD = 4;
 
 /** Whether a run can go this way. */
-export function isTextRun({ request, sourceFormat, targetFormat }: Run): boolean {
+export function canConvertByBytes({ request, sourceFormat, targetFormat }: Run): boolean {
   const { keep, drop } = request.columns;
   if (sourceFormat !== targetFormat || (sourceFormat !== 'csv' && sourceFormat !== 'tsv')) return false;
   if (keep !== undefined || drop !== undefined) return false;
@@ -41,9 +41,9 @@ interface Travelling {
 
 type Convert = (job: BulkJob, block: Uint8Array) => Promise<ConvertedBlock>;
 
-export async function convertText(run: Run): Promise<void> {
+export async function convertByBytes(run: Run): Promise<void> {
   const { request, targets, hexcodes, totalBytes } = run;
-  const isPlain = !request.inputs.some((path) => /\.gz$/i.test(path));
+  const isPlain = !request.inputs.some((path) => isGzipName(path));
   const isSmall = isPlain && totalBytes !== null && totalBytes <= INLINE_BYTES;
   const pool = isSmall ? null : new Pool({ kernel: await workerKernel(), threads: request.threads });
   const convert: Convert = async (job, block) => {

@@ -1,10 +1,10 @@
-// Which columns of an input hold what a conversion needs, and which columns it adds.
+// The columns of an input that a conversion reads, those that it keeps, and those that it adds.
 
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { badInput } from '../file-faults.js';
 import type { TableColumn } from './formats/table.js';
 
-/** What the user says of columns; names as in the file. */
+/** The column options of the command line; names as in the file. */
 export interface ColumnChoice {
   readonly lat?: string | undefined;
   readonly lng?: string | undefined;
@@ -12,36 +12,39 @@ export interface ColumnChoice {
   readonly code?: string | undefined;
   readonly keep?: readonly string[] | undefined;
   readonly drop?: readonly string[] | undefined;
-  /** Before the names of the columns that we add. */
+  /** Put before the names of the columns that we add. */
   readonly prefix: string;
 }
 
 const LAT_NAMES = ['lat', 'latitude'];
 const LNG_NAMES = ['lng', 'longitude', 'lon'];
-export const CODE_NAMES = ['hexcodes'];
+const CODE_NAMES = ['hexcodes'];
 const RESOLUTION_NAMES = ['resolution'];
 
+/** Indexes of columns. */
 export interface EncodeColumns {
   readonly lat: number;
   readonly lng: number;
-  /** -1 without. */
+  /** -1 if there is none. */
   readonly resolution: number;
 }
 
+/** @throws CliFailure BAD_INPUT that lists the columns of the file if a needed one is missing or ambiguous */
 export function encodeColumns(names: readonly string[], choice: ColumnChoice, file: string): EncodeColumns {
   return {
-    lat: place(names, choice.lat, LAT_NAMES, '--lat', file),
-    lng: place(names, choice.lng, LNG_NAMES, '--lng', file),
-    resolution: find(names, RESOLUTION_NAMES, file),
+    lat: requireColumn(names, choice.lat, LAT_NAMES, '--lat', file),
+    lng: requireColumn(names, choice.lng, LNG_NAMES, '--lng', file),
+    resolution: findColumn(names, RESOLUTION_NAMES, file),
   };
 }
 
+/** Index of the column of hexcodes. @throws CliFailure as `encodeColumns` */
 export function codeColumn(names: readonly string[], choice: ColumnChoice, file: string): number {
-  return place(names, choice.code, CODE_NAMES, '--column', file);
+  return requireColumn(names, choice.code, CODE_NAMES, '--column', file);
 }
 
-/** As the bulk endpoints: whatever the case and the blanks around it, and never one of two. */
-function find(names: readonly string[], wanted: readonly string[], file: string): number {
+/** As the bulk endpoints match names: in any case, with blanks around them, and never one of two. -1 if there is none. */
+function findColumn(names: readonly string[], wanted: readonly string[], file: string): number {
   const found = names.flatMap((name, i) => (wanted.includes(name.trim().toLowerCase()) ? [i] : []));
   if (found.length > 1) {
     const both = found.map((i) => names[i]).join(', ');
@@ -50,14 +53,14 @@ function find(names: readonly string[], wanted: readonly string[], file: string)
   return found[0] ?? -1;
 }
 
-function place(
+function requireColumn(
   names: readonly string[],
   chosen: string | undefined,
   usual: readonly string[],
   option: string,
   file: string,
 ): number {
-  const found = chosen === undefined ? find(names, usual, file) : names.indexOf(chosen);
+  const found = chosen === undefined ? findColumn(names, usual, file) : names.indexOf(chosen);
   if (found >= 0) return found;
   const missing = chosen ?? usual.join(' or ');
   const has = names.length === 0 ? 'it has no columns' : `it has ${names.slice(0, 20).join(', ')}`;
@@ -68,7 +71,7 @@ function place(
   throw badInput({ file }, `no column ${missing}: ${has}`, chosen === undefined ? hint : undefined);
 }
 
-/** Places of the columns that are kept. */
+/** Indexes of the columns that are kept, in the order of the output. */
 export function keptColumns(columns: readonly TableColumn[], choice: ColumnChoice, file: string): number[] {
   const names = columns.map(({ name }) => name);
   for (const [option, listed] of [
@@ -80,7 +83,7 @@ export function keptColumns(columns: readonly TableColumn[], choice: ColumnChoic
     }
   }
   if (choice.keep !== undefined) return choice.keep.map((name) => names.indexOf(name));
-  return names.flatMap((name, c) => (choice.drop?.includes(name) === true ? [] : [c]));
+  return names.flatMap((name, i) => (choice.drop?.includes(name) === true ? [] : [i]));
 }
 
 export const ENCODE_ADDED: readonly TableColumn[] = [
@@ -97,7 +100,7 @@ export const DECODE_ADDED: readonly TableColumn[] = [
   { name: 'status', kind: 'text' },
 ];
 
-/** Our columns with their prefix; refuses names that the output has already. */
+/** Our columns with their prefix. @throws CliFailure USAGE if a kept column has one of these names */
 export function addedColumns(
   added: readonly TableColumn[],
   kept: readonly TableColumn[],
@@ -106,14 +109,10 @@ export function addedColumns(
 ): TableColumn[] {
   const named = added.map((column) => ({ ...column, name: prefix + column.name }));
   const clash = named.find(({ name }) => kept.some((column) => column.name === name));
-  if (clash !== undefined) throw clashFailure(clash.name, file);
-  return named;
-}
-
-export function clashFailure(name: string, file: string): CliFailure {
-  return new CliFailure(
+  if (clash === undefined) return named;
+  throw new CliFailure(
     EXIT.USAGE,
-    `${file}: there is a column ${name} already, and we add one of this name`,
+    `${file}: there is a column ${clash.name} already, and we add one of this name`,
     'Rename ours with --prefix, or leave theirs out with --drop.',
   );
 }

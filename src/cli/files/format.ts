@@ -1,4 +1,4 @@
-// The file formats the command reads and writes, by name, by extension and by first bytes.
+// The file formats that the command reads and writes, told by name, by extension or by first bytes.
 
 import { CliFailure, EXIT } from '../exit-codes.js';
 
@@ -27,14 +27,14 @@ export interface NamedFormat {
   readonly gzip: boolean;
 }
 
-/** What a file's name says about its format; `null` if nothing. */
+/** The format that a file's name gives; null if its extension is of none. */
 export function formatOfName(path: string): NamedFormat {
-  const gzip = /\.gz$/i.test(path);
+  const gzip = isGzipName(path);
   const extension = /\.([^./\\]+)$/.exec(gzip ? path.slice(0, -3) : path)?.[1]?.toLowerCase();
   return { format: (extension === undefined ? undefined : BY_EXTENSION[extension]) ?? null, gzip };
 }
 
-/** A format named on the command line. */
+/** A format named on the command line. @throws CliFailure USAGE for any other word */
 export function requireFormat(name: string, option: string): FileFormat {
   const format = FILE_FORMATS.find((each) => each === name.toLowerCase());
   if (format === undefined) {
@@ -43,7 +43,7 @@ export function requireFormat(name: string, option: string): FileFormat {
   return format;
 }
 
-/** What the first bytes of a text or binary look like; `csv` for whatever has no mark of its own. */
+/** The format that the first bytes of a content show; csv for content that has no mark of its own. */
 export function formatOfBytes(head: Uint8Array): FileFormat {
   const text = Buffer.from(head.subarray(0, 4096)).toString('latin1');
   if (text.startsWith('PAR1')) return 'parquet';
@@ -57,6 +57,12 @@ export function formatOfBytes(head: Uint8Array): FileFormat {
   return firstLine.includes('\t') && !firstLine.includes(',') ? 'tsv' : 'csv';
 }
 
+/** Whether a name ends in `.gz`. An output of such a name is compressed; an input is judged by its bytes. */
+export function isGzipName(path: string): boolean {
+  return /\.gz$/i.test(path);
+}
+
+/** Whether bytes begin with the magic number of gzip (RFC 1952). */
 export function isGzip(head: Uint8Array): boolean {
   return head[0] === 0x1f && head[1] === 0x8b;
 }

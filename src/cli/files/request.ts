@@ -1,15 +1,15 @@
-// A run of `encode` or `decode` over files as data: the request that the command line makes, the state that both ways
-// through share, the result.
+// A run of `encode` or `decode` over files as data: the request of the command line, the state that both ways of
+// conversion share, and the result.
 
 import type { Hexcodes } from '../../library/node.js';
 import type { Operation } from '../../wire/job.js';
-import type { Interruption } from '../terminal/interruption.js';
 import type { ColumnChoice } from './columns.js';
 import type { Input } from './disk/input.js';
 import type { Targets } from './disk/targets.js';
 import type { FileFormat } from './format.js';
 import type { Tally } from './tally.js';
 
+/** What becomes of failed rows. */
 export type ErrorPolicy =
   | { readonly kind: 'keep' | 'skip' | 'stop' }
   | { readonly kind: 'file'; readonly path: string };
@@ -20,29 +20,35 @@ export interface FilesRequest {
   readonly inputs: readonly string[];
   /** null for stdout. */
   readonly output: string | null;
+  /** Formats that the user names; null for those that names and content show. */
   readonly from: FileFormat | null;
   readonly to: FileFormat | null;
+  /** Of rows that name none, 0 to 15. */
   readonly resolution: number;
   readonly columns: ColumnChoice;
   readonly errors: ErrorPolicy;
   readonly isResume: boolean;
+  /** Worker threads at most. */
   readonly threads: number;
   readonly isQuiet: boolean;
 }
 
-/** What the ways through share. */
+/** A run under way, as by-bytes.ts and by-columns.ts see it. */
 export interface Run {
   readonly request: FilesRequest;
   readonly hexcodes: Hexcodes;
   readonly targets: Targets;
   readonly sourceFormat: FileFormat;
   readonly targetFormat: FileFormat;
-  readonly interruption: Interruption;
   /** Of all inputs on the disk; null if one is a pipe. */
   readonly totalBytes: number | null;
-  /** The inputs one after another, each opened when the one before is done. */
+  /** Opens an input, and closes the one before it. Inputs are opened in their order, each once. */
   open(inputNumber: number): Promise<Input>;
-  /** Between two blocks: progress, and a note in the journal when it is time. Everything up to here is written. */
+  /**
+   * Called between two blocks, when all output up to here is written: shows progress, writes the journal when it is due.
+   * @param inputOffset where the block ends in its input, in the unit of the way: bytes of content, or rows
+   * @throws CliFailure if the user has interrupted the run
+   */
   tick(inputNumber: number, inputOffset: number): void;
 }
 

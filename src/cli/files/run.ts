@@ -1,5 +1,5 @@
-// One run of `encode` or `decode` over files: finds the formats, picks the way through (text.ts for CSV and TSV as they
-// stand, tables for everything else), and sees that it ends cleanly however it ends.
+// One run of `encode` or `decode` over files: finds the formats, chooses the way of conversion (by-bytes.ts for CSV and
+// TSV without changes of columns, by-columns.ts for everything else), and cleans up however the run ends.
 
 import { createHash } from 'node:crypto';
 import { extname } from 'node:path';
@@ -7,16 +7,20 @@ import type { Hexcodes } from '../../library/node.js';
 import { VERSION } from '../../version.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { Interruption } from '../terminal/interruption.js';
+import { grouped } from '../terminal/paint.js';
 import { Progress } from '../terminal/progress.js';
-import { convertText, isTextRun } from './by-bytes.js';
-import { convertTables } from './by-columns.js';
+import { canConvertByBytes, convertByBytes } from './by-bytes.js';
+import { convertByColumns } from './by-columns.js';
 import { type FileStat, type Input, openInput, statOf } from './disk/input.js';
 import { Targets } from './disk/targets.js';
 import { type FileFormat, formatOfBytes, formatOfName } from './format.js';
 import type { FilesRequest, Run, RunResult } from './request.js';
 
+/** Formats whose output can be cut off after a row and continued. */
+const RESUMABLE: readonly FileFormat[] = ['csv', 'tsv', 'ndjson'];
+
 /**
- * @param say tells the user something on stderr, unless quiet
+ * @param say writes a line for the user on stderr, unless the run is quiet
  * @throws CliFailure whose message says what happened and what is left on the disk
  */
 export async function convertFiles(
@@ -31,7 +35,7 @@ export async function convertFiles(
     (first.path === null ? null : formatOfName(first.path).format) ??
     formatOfBytes(first.head);
   const targetFormat = request.to ?? (output === null ? null : formatOfName(output).format) ?? sourceFormat;
-  // A missing second input is told before any work.
+  // A later input that is missing ends the run here, before any work.
   const stats = inputs.map((path) => ({ path, ...statOf(path) }));
   const targets = new Targets({
     path: output,
@@ -47,7 +51,7 @@ export async function convertFiles(
     ? stats.reduce((sum, { sizeBytes }) => sum + (sizeBytes ?? 0), 0)
     : null;
   const interruption = new Interruption();
-  let current: Input | null = first;
+  let current: Input = first;
   let isFirstTaken = false;
   let earlierBytes = 0;
   const run: Run = {
@@ -56,18 +60,15 @@ export async function convertFiles(
     targets,
     sourceFormat,
     targetFormat,
-    interruption,
     totalBytes,
     async open(inputNumber) {
       if (inputNumber === 0 && !isFirstTaken) {
         isFirstTaken = true;
         return first;
       }
-      if (current !== null) {
-        earlierBytes += current.readBytes();
-        current.close();
-      }
-      current = await openInput(inputs[inputNumber] as string);
+      earlierBytes += current.readBytes();
+      current.close();
+      current = await openInput(inputs[inputNumber]!);
       return current;
     },
     tick(inputNumber, inputOffset) {
@@ -76,7 +77,7 @@ export async function convertFiles(
       progress.update({
         rows: tally.rows,
         failedRows: tally.failedRows,
-        readBytes: earlierBytes + (current?.readBytes() ?? 0),
+        readBytes: earlierBytes + current.readBytes(),
         totalBytes,
       });
       if (!interruption.isAsked) return;
@@ -85,35 +86,31 @@ export async function convertFiles(
     },
   };
   try {
-    await (isTextRun(run) ? convertText(run) : convertTables(run));
+    await (canConvertByBytes(run) ? convertByBytes(run) : convertByColumns(run));
     await targets.finish(progress.elapsedMs);
     return { tally: targets.tally, elapsedMs: progress.elapsedMs };
   } catch (error) {
-    const isOursToKeep =
+    // After an interruption or a full disk the user can resume; after any other failure the same run fails again.
+    const isWorthKeeping =
       interruption.isAsked || (error instanceof CliFailure && error.exitCode === EXIT.BAD_OUTPUT);
-    targets.abandon(isOursToKeep);
+    targets.abandon(isWorthKeeping);
     throw error;
   } finally {
     progress.stop();
     interruption.end();
-    current?.close();
+    current.close();
   }
 }
 
-function interrupted(targets: Targets, interruption: Interruption): CliFailure {
-  const rows = targets.tally.rows.toLocaleString('en');
-  if (!targets.isResumable) {
-    return new CliFailure(
-      interruption.exitCode,
-      `interrupted after ${rows} rows`,
-      'The unfinished output was removed.',
-    );
-  }
-  return new CliFailure(
-    interruption.exitCode,
-    `interrupted after ${rows} rows, which are kept`,
-    'The same command with --resume goes on from there.',
-  );
+function interrupted(targets: Targets, { exitCode }: Interruption): CliFailure {
+  const message = `interrupted after ${grouped(targets.tally.rows)} rows`;
+  return targets.isResumable
+    ? new CliFailure(
+        exitCode,
+        `${message}, which are kept`,
+        'The same command with --resume goes on from there.',
+      )
+    : new CliFailure(exitCode, message, 'The unfinished output was removed.');
 }
 
 /** Why a run with this output cannot be resumed; null if it can. */
@@ -121,17 +118,18 @@ function reasonNotToResume(request: FilesRequest, format: FileFormat): string | 
   const { output, inputs, errors } = request;
   if (output === null) return 'What went to stdout cannot be resumed';
   if (inputs.includes('-')) return 'What came from stdin cannot be resumed';
-  if (!['csv', 'tsv', 'ndjson'].includes(format)) return `Output in ${format} cannot be resumed`;
+  if (!RESUMABLE.includes(format)) return `Output in ${format} cannot be resumed`;
   if (extname(output).toLowerCase() === '.gz') return 'Output in gzip cannot be resumed';
   if (errors.kind === 'file') {
     const rejects = formatOfName(errors.path);
-    if (rejects.gzip || !['csv', 'tsv', 'ndjson', null].includes(rejects.format)) {
+    if (rejects.gzip || (rejects.format !== null && !RESUMABLE.includes(rejects.format))) {
       return `A file of failed rows like ${errors.path} cannot be resumed`;
     }
   }
   return null;
 }
 
+/** Of all that shapes the output: a journal of another digest must not be continued. */
 function digestOf(
   request: FilesRequest,
   sourceFormat: FileFormat,

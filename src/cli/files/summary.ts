@@ -1,4 +1,4 @@
-// What a run did, said once at its end, on stderr.
+// The summary at the end of a run, for people on stderr.
 
 import { ADMIN_UNITS } from '../../admin-units.js';
 import type { Operation } from '../../wire/job.js';
@@ -6,7 +6,10 @@ import { grouped, type Paint } from '../terminal/paint.js';
 import { duration } from '../terminal/progress.js';
 import { ROW_FAILURES, type Tally } from './tally.js';
 
-/** @param failedWent where the failed rows are now, in words */
+/**
+ * @param elapsedMs of this run; the tally adds that of the runs before it
+ * @param failedWent where the failed rows are now, in words
+ */
 export function summaryOf(
   tally: Tally,
   operation: Operation,
@@ -26,11 +29,7 @@ export function summaryOf(
       lines.push(`  ${grouped(count).padStart(12)}  ${reason}: ${ROW_FAILURES[reason]}`);
     }
   }
-  const provinces = ADMIN_UNITS.map(({ code, name }, place) => ({
-    code,
-    name,
-    rows: tally.byAdmin[place] as number,
-  }))
+  const provinces = ADMIN_UNITS.map(({ code, name }, admin) => ({ code, name, rows: tally.byAdmin[admin]! }))
     .filter(({ rows }) => rows > 0)
     .sort((a, b) => b.rows - a.rows || (a.code < b.code ? -1 : 1));
   for (const { code, name, rows } of provinces) {

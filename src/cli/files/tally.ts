@@ -1,9 +1,9 @@
-// What a run has done so far: rows, failures by reason, rows by province. Kept in the journal of a resumable run.
+// The counts of a run: rows, failures by reason, rows by province. The journal of a resumable run keeps them.
 
 import { ADMIN_UNITS } from '../../admin-units.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
 
-/** Reasons in the words of the `status` column. */
+/** Reasons by the words of the `status` column. */
 export const ROW_FAILURES = {
   NOT_FOUND: 'in no province of Viet Nam nor its sea',
   INVALID_REQUEST: 'not a position in degrees, not a resolution, or no code',
@@ -11,6 +11,9 @@ export const ROW_FAILURES = {
 } as const;
 
 export type RowFailure = keyof typeof ROW_FAILURES;
+
+/** How many failed rows of a run are tried with lat and lng exchanged. */
+export const SWAP_TRIES = 1000;
 
 /** The failure of `--errors stop`. */
 export function stopped(file: string, row: number, word: RowFailure): CliFailure {
@@ -32,11 +35,11 @@ interface SavedTally {
 export class Tally {
   rows = 0;
   readonly failed = new Map<RowFailure, number>();
-  /** Rows by place in table 2.4. */
+  /** Rows of each province, by its index in ADMIN_UNITS. */
   readonly byAdmin = new Float64Array(ADMIN_UNITS.length);
-  /** Of the failed rows that were looked at, how many have a code with lat and lng exchanged. */
+  /** How many of the SWAP_TRIES failed rows that were tried have a code with lat and lng exchanged. */
   swapped = 0;
-  /** Of earlier runs that this one goes on from. */
+  /** Time that earlier runs took, if this one goes on from them. */
   elapsedBeforeMs = 0;
 
   get failedRows(): number {

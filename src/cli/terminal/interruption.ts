@@ -1,7 +1,8 @@
-// Ctrl-C and SIGTERM: the first asks the run to stop at the next safe place, a second ends it at once.
+// Ctrl-C and SIGTERM: the first stops the run at its next tick, a second ends the process at once.
 
 import { EXIT, type ExitCode } from '../exit-codes.js';
 
+/** Catches both signals from its construction to `end()`. */
 export class Interruption {
   #signal: 'SIGINT' | 'SIGTERM' | null = null;
   readonly #listener: (signal: NodeJS.Signals) => void;

@@ -1,4 +1,5 @@
-// Colours for people: only on a terminal, and never with NO_COLOR (https://no-color.org) or TERM=dumb.
+// Colours, and numbers with units, for people. Colours only on a terminal, and never with NO_COLOR
+// (https://no-color.org) or TERM=dumb.
 
 const STYLES = {
   bold: [1, 22],
@@ -11,7 +12,7 @@ const STYLES = {
 
 export type Paint = (style: keyof typeof STYLES, text: string) => string;
 
-/** The painter of one stream; gives the text back unchanged where colours do not belong. */
+/** Paints text for one stream; leaves it unchanged where that takes no colours. */
 export function paintFor(stream: { isTTY?: boolean }): Paint {
   const { NO_COLOR, TERM } = process.env;
   if (stream.isTTY !== true || (NO_COLOR !== undefined && NO_COLOR !== '') || TERM === 'dumb') {
@@ -23,19 +24,19 @@ export function paintFor(stream: { isTTY?: boolean }): Paint {
   };
 }
 
-/** Numbers for people: 1234567 → `1,234,567`. */
+/** A number with its digits in groups: 1234567 → `1,234,567`. */
 export function grouped(value: number): string {
   return Math.round(value)
     .toString()
     .replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
-/** A length with a unit that suits it: `3.5 m`, `1.22 km`. */
+/** A length in metres or kilometres, three digits: `4.35 m`, `1.22 km`. */
 export function metres(lengthM: number): string {
   return lengthM < 1000 ? `${significant(lengthM)} m` : `${significant(lengthM / 1000)} km`;
 }
 
-/** An area with a unit that suits it. */
+/** An area in m² or km², three digits. */
 export function squareMetres(areaM2: number): string {
   return areaM2 < 1e6 ? `${significant(areaM2)} m²` : `${significant(areaM2 / 1e6)} km²`;
 }

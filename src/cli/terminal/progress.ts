@@ -1,14 +1,14 @@
-// Progress on stderr: one line that redraws itself on a terminal, a plain line every few seconds elsewhere.
+// Progress on stderr: one line that is redrawn on a terminal, a plain line every few seconds elsewhere.
 
 import cliProgress from 'cli-progress';
 import { grouped } from './paint.js';
 
-/** What there is to say at a moment. */
 export interface ProgressState {
   readonly rows: number;
   readonly failedRows: number;
-  /** Bytes of input read, and of all inputs where their sizes are known. */
+  /** Bytes of input read so far. */
   readonly readBytes: number;
+  /** Of all inputs; null if the size of one is unknown. */
   readonly totalBytes: number | null;
 }
 
@@ -22,7 +22,7 @@ export class Progress {
   #bar: cliProgress.SingleBar | null = null;
   #lastMs = performance.now();
 
-  /** @param startRows rows that an earlier run did */
+  /** @param startRows rows that an earlier run converted: they do not count for the speed */
   constructor(isSilent: boolean, startRows: number) {
     this.#isSilent = isSilent;
     this.#startRows = startRows;
@@ -59,7 +59,7 @@ export class Progress {
     this.#bar.update(Math.min(state.readBytes, Math.max(1, total)), { line });
   }
 
-  /** Takes the line off the terminal. */
+  /** Removes the line from the terminal. */
   stop(): void {
     this.#bar?.stop();
     this.#bar = null;
@@ -81,7 +81,7 @@ export class Progress {
   }
 }
 
-/** Milliseconds for people: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`. */
+/** A duration for people: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`. */
 export function duration(ms: number): string {
   const seconds = ms / 1000;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;

@@ -1,5 +1,5 @@
-// Opens one input: a file or stdin, gunzipped where its name or its first bytes ask for it, as chunks of bytes with
-// the count of bytes read from the disk, which progress needs.
+// Opens one input, a file or stdin, as chunks of bytes. Content that begins with the magic number of gzip is
+// decompressed. Bytes read from the disk are counted, for the progress line.
 
 import { createReadStream, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
@@ -8,8 +8,10 @@ import { CliFailure, EXIT } from '../../exit-codes.js';
 import { badInput, reasonOf } from '../../file-faults.js';
 import { isGzip } from '../format.js';
 
-const CHUNK_BYTES = 1 << 18;
-export const STDIN_NAME = '(stdin)';
+const CHUNK_BYTES = 256 * 1024;
+/** Enough to tell formats apart. */
+const HEAD_BYTES = 4096;
+const STDIN_NAME = '(stdin)';
 
 export interface Input {
   /** For messages: the path as given, or `(stdin)`. */
@@ -19,11 +21,11 @@ export interface Input {
   /** Size on disk; null where it is unknown. */
   readonly sizeBytes: number | null;
   readonly isGzip: boolean;
-  /** First bytes of the content, gunzipped; up to 4 KiB. */
+  /** First bytes of the content, decompressed; up to HEAD_BYTES. */
   readonly head: Uint8Array;
-  /** Bytes taken from the disk or the pipe so far, before gunzip. */
+  /** Bytes read from the disk or the pipe so far, before decompression. */
   readBytes(): number;
-  /** The content from its first byte, gunzipped. Can be read once. */
+  /** The content from its first byte, decompressed. Can be read once. */
   chunks(): AsyncIterable<Uint8Array>;
   close(): void;
 }
@@ -37,7 +39,7 @@ export interface FileStat {
 
 const UNKNOWN: FileStat = { sizeBytes: null, modifiedMs: null };
 
-/** Size and time of a file; `-` is stdin. @throws CliFailure if it cannot be read */
+/** Size and time of a file; `-` is stdin. @throws CliFailure BAD_INPUT if it cannot be read */
 export function statOf(path: string): FileStat {
   if (path === '-') return UNKNOWN;
   try {
@@ -51,7 +53,7 @@ export function statOf(path: string): FileStat {
 
 /**
  * Opens a file, or stdin for `-`.
- * @throws CliFailure naming the file if it cannot be read
+ * @throws CliFailure BAD_INPUT that names the file if it cannot be read; also from `chunks()`
  */
 export async function openInput(path: string): Promise<Input> {
   const isStdin = path === '-';
@@ -65,7 +67,7 @@ export async function openInput(path: string): Promise<Input> {
   const iterator = content[Symbol.asyncIterator]();
   const opening: Uint8Array[] = [];
   let openingBytes = 0;
-  while (openingBytes < 4096) {
+  while (openingBytes < HEAD_BYTES) {
     const next = await iterator.next();
     if (next.done === true) break;
     opening.push(next.value);
@@ -76,7 +78,7 @@ export async function openInput(path: string): Promise<Input> {
     path: isStdin ? null : path,
     sizeBytes,
     isGzip: gzip,
-    head: Buffer.concat(opening).subarray(0, 4096),
+    head: Buffer.concat(opening).subarray(0, HEAD_BYTES),
     readBytes: () => counted.bytes,
     async *chunks() {
       for (const chunk of opening.splice(0)) yield chunk;
@@ -90,7 +92,7 @@ export async function openInput(path: string): Promise<Input> {
   };
 }
 
-/** Counts what a stream gives, and lets the first chunk be seen before it is read. */
+/** Counts the bytes of a stream, and shows the first of them before they are read. */
 class Counted implements AsyncIterable<Uint8Array> {
   bytes = 0;
   readonly #iterator: AsyncIterator<Uint8Array>;
@@ -138,7 +140,7 @@ class Counted implements AsyncIterable<Uint8Array> {
 }
 
 async function* gunzipped(source: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
-  const gunzip = createGunzip({ chunkSize: 256 * 1024 });
+  const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
   let failure: unknown;
   const feeding = (async () => {
     try {

@@ -16,20 +16,21 @@ import { partialPathOf, syncDirectory } from './output.js';
 
 const journalPathOf = (path: string): string => `${path}.partial.journal`;
 
-/** What a run has done up to a byte of its output, as the journal keeps it. */
+/** The state of a run at a row end of its output. */
 export interface Checkpoint {
-  /** Digest of inputs and options: another one must not continue this file. */
+  /** Of inputs and options; a run of another digest must not continue this output. */
   readonly digest: string;
-  /** Which of the inputs, from 0, and how many bytes of its content (after gunzip) are done. */
+  /** The input that was being read, from 0. */
   readonly inputNumber: number;
+  /** How far it is done: bytes of content after decompression (CSV to CSV), else rows. */
   readonly inputOffset: number;
-  /** Bytes of output that belong to them. */
+  /** Bytes of output up to there. */
   readonly outputOffset: number;
-  /** Bytes of the file of failed rows, where there is one. */
+  /** Bytes of the file of failed rows up to there; 0 without one. */
   readonly rejectsOffset: number;
-  /** The counts of the summary so far. */
+  /** `Tally.save` */
   readonly tally: unknown;
-  /** The run was complete and only the rename was missing. */
+  /** All rows are written; only the rename to the final name is missing. */
   readonly isWhole: boolean;
 }
 
@@ -50,7 +51,7 @@ export class Journal {
     this.#path = journalPathOf(outputPath);
   }
 
-  /** What an earlier run left; null if there is nothing that can be read. */
+  /** The last checkpoint of an earlier run; null if there is none that can be read. */
   static read(outputPath: string): Checkpoint | null {
     try {
       return JSON.parse(readFileSync(journalPathOf(outputPath), 'utf8')) as Checkpoint;
@@ -80,7 +81,7 @@ export class Journal {
   }
 }
 
-/** Whether an unfinished earlier run stands beside a final name. */
+/** Whether an earlier run of this output is unfinished and resumable. */
 export function isUnfinished(outputPath: string): boolean {
   return existsSync(partialPathOf(outputPath)) && existsSync(journalPathOf(outputPath));
 }

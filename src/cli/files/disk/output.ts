@@ -1,4 +1,4 @@
-// Where results go: stdout, or a file that is written beside its final name and takes the name only when whole.
+// Where results go: stdout, or a file that is written as FILE.partial and renamed to FILE when it is complete.
 
 import { closeSync, fsyncSync, ftruncateSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -8,17 +8,17 @@ import { badOutput } from '../../file-faults.js';
 export interface Output {
   /** For messages. */
   readonly name: string;
-  /** Resolves when the bytes are taken and more may follow. The bytes are not touched later. */
+  /** Resolves when more may be written. The caller must not change the bytes afterwards. */
   write(bytes: Uint8Array): Promise<void>;
-  /** Everything is written: the file takes its final name. */
+  /** After the last write: the file takes its final name. */
   finish(): Promise<void>;
-  /** Gives up. What was written of a resumable file stays for `--resume`; anything else is removed. */
+  /** Ends without success. The partial file stays for `--resume` if it is resumable, and is removed otherwise. */
   abandon(): void;
 }
 
 export const partialPathOf = (path: string): string => `${path}.partial`;
 
-/** The names in a file's folder are on the disk when this returns. */
+/** Flushes the folder of a file, so that a rename in it survives a power cut. */
 export function syncDirectory(path: string): void {
   let directory: number | undefined;
   try {
@@ -31,7 +31,7 @@ export function syncDirectory(path: string): void {
   }
 }
 
-/** A file written beside its final name, from its start or from an offset that a journal gave. */
+/** A file written as FILE.partial, from its start or from the offset that a journal gives. */
 export class FileOutput implements Output {
   readonly name: string;
   readonly #partial: string;
@@ -39,7 +39,7 @@ export class FileOutput implements Output {
   readonly #isResumable: boolean;
   #offset: number;
 
-  /** @param keepBytes how much of an earlier partial file to go on from */
+  /** @param keepBytes of an earlier partial file; the rest of it is cut off */
   constructor(path: string, isResumable: boolean, keepBytes = 0) {
     this.name = path;
     this.#partial = partialPathOf(path);
@@ -53,7 +53,7 @@ export class FileOutput implements Output {
     }
   }
 
-  /** Bytes written so far, those kept included. */
+  /** Size so far, kept bytes included. */
   get offset(): number {
     return this.#offset;
   }
@@ -74,7 +74,7 @@ export class FileOutput implements Output {
     }
   }
 
-  /** Everything written so far is on the disk when this returns. */
+  /** Flushes all that is written to the disk. */
   sync(): void {
     try {
       fsyncSync(this.#file);
@@ -98,13 +98,13 @@ export class FileOutput implements Output {
     try {
       closeSync(this.#file);
     } catch {
-      // already closed by a failed finish
+      // A failed finish has closed it.
     }
     if (!this.#isResumable) rmSync(this.#partial, { force: true });
   }
 }
 
-/** Writes through gzip into another output. */
+/** Compresses into another output. */
 export class GzipOutput implements Output {
   readonly name: string;
   readonly #inner: Output;
@@ -123,7 +123,7 @@ export class GzipOutput implements Output {
   async write(bytes: Uint8Array): Promise<void> {
     if (this.#gzip.destroyed) await this.#draining;
     if (this.#gzip.write(bytes)) return;
-    // A write that fails below destroys the gzip stream: then `drain` never comes, but the failure does.
+    // When the inner output fails, the gzip stream is destroyed and never drains; the failure ends the wait.
     await Promise.race([new Promise<void>((resolve) => this.#gzip.once('drain', resolve)), this.#draining]);
   }
 
@@ -139,7 +139,7 @@ export class GzipOutput implements Output {
   }
 }
 
-/** stdout, waiting where its reader is slow. A reader that went away (`| head`) ends the run quietly. */
+/** stdout with backpressure: a write resolves when the reader has taken it. */
 export class StdoutOutput implements Output {
   readonly name = '(stdout)';
 

@@ -1,14 +1,15 @@
-// The files of one run: the output, the file of failed rows where there is one, and the journal from which a run that
-// was broken off goes on. The only place that knows what is on the disk at each moment.
+// The files of one run: the output, the file of failed rows if there is one, and the journal. Decides whether a run
+// starts afresh, resumes an unfinished one or only renames its files.
 
 import { existsSync, renameSync } from 'node:fs';
 import { CliFailure, EXIT } from '../../exit-codes.js';
 import { badOutput } from '../../file-faults.js';
+import { isGzipName } from '../format.js';
 import { Tally } from '../tally.js';
 import { type Checkpoint, isUnfinished, Journal } from './journal.js';
 import { FileOutput, GzipOutput, type Output, partialPathOf, StdoutOutput } from './output.js';
 
-/** Output between two notes in the journal, in bytes; and the time after which one is made anyway. */
+/** The journal is due after so much output, or after so much time. */
 const CHECKPOINT_BYTES = 16 * 1024 * 1024;
 const CHECKPOINT_MS = 2000;
 
@@ -20,7 +21,7 @@ export interface TargetsRequest {
   /** Why the run cannot be resumed; null if it can. */
   readonly notResumable: string | null;
   readonly isResume: boolean;
-  /** Of everything that shapes the output. */
+  /** Of all that shapes the output. */
   readonly digest: string;
 }
 
@@ -28,11 +29,11 @@ export class Targets {
   readonly output: Output;
   readonly rejects: Output | null;
   readonly tally: Tally;
-  /** Where an earlier run stopped; null for a fresh start. */
+  /** The checkpoint to resume from; null for a fresh start. */
   readonly from: Checkpoint | null;
-  /** Whether an earlier run had done everything but the last rename. */
+  /** Whether an earlier run had written all rows: its files are renamed, and nothing is left to do. */
   readonly isDone: boolean;
-  /** What the user should know of the start. */
+  /** A line for the user about an earlier run. */
   readonly note: string | null;
   readonly #request: TargetsRequest;
   readonly #journal: Journal | null;
@@ -42,31 +43,10 @@ export class Targets {
 
   constructor(request: TargetsRequest) {
     this.#request = request;
-    const { path, rejectsPath, notResumable, isResume, digest } = request;
+    const { path, rejectsPath, notResumable } = request;
+    const { from, note, isDone } = startOf(request);
     const isResumable = notResumable === null && path !== null;
     this.#checkpointBytes = Number(process.env.HEXCODES_CHECKPOINT_BYTES ?? CHECKPOINT_BYTES);
-    let from: Checkpoint | null = null;
-    let note: string | null = null;
-    let isDone = false;
-    if (isResume && !isResumable) note = `${notResumable}: starting again from the first row.`;
-    else if (isResume && path !== null) {
-      from = Journal.read(path);
-      if (from === null) note = 'Nothing to resume: starting from the first row.';
-      else if (from.digest !== digest) {
-        throw new CliFailure(
-          EXIT.USAGE,
-          `the unfinished run of ${path} had other options, or its input has changed since`,
-          'Run without --resume to start again.',
-        );
-      } else if (from.isWhole) {
-        isDone = true;
-      } else if (!isUnfinished(path)) {
-        from = null;
-        note = 'The unfinished output is gone: starting from the first row.';
-      }
-    } else if (path !== null && isUnfinished(path)) {
-      note = `An unfinished run of ${path} is overwritten (--resume would have gone on with it).`;
-    }
     this.from = from;
     this.note = note;
     this.isDone = isDone;
@@ -75,7 +55,7 @@ export class Targets {
     if (isDone && path !== null) {
       this.output = new StdoutOutput();
       this.rejects = null;
-      this.#renameLeftovers();
+      this.#renamePartials();
       return;
     }
     if (from === null) this.#journal?.remove();
@@ -93,17 +73,20 @@ export class Targets {
     return this.#journal !== null;
   }
 
-  /** Makes a note in the journal if it is time for one: everything up to here is written. */
+  /**
+   * Writes the journal if it is due. All output that belongs to the input up to `inputOffset` must be written.
+   * @param isForced writes it in any case
+   */
   checkpoint(inputNumber: number, inputOffset: number, elapsedMs: number, isForced = false): void {
     if (this.#journal === null || !(this.output instanceof FileOutput)) return;
     const isDue =
       this.output.offset - this.#lastOffset >= this.#checkpointBytes ||
       performance.now() - this.#lastMs >= CHECKPOINT_MS;
     if (!isDue && !isForced) return;
-    this.#note(inputNumber, inputOffset, elapsedMs, false);
+    this.#writeJournal(inputNumber, inputOffset, elapsedMs, false);
   }
 
-  #note(inputNumber: number, inputOffset: number, elapsedMs: number, isWhole: boolean): void {
+  #writeJournal(inputNumber: number, inputOffset: number, elapsedMs: number, isWhole: boolean): void {
     if (this.#journal === null || !(this.output instanceof FileOutput)) return;
     this.output.sync();
     const rejects = this.rejects instanceof FileOutput ? this.rejects : null;
@@ -121,15 +104,15 @@ export class Targets {
     this.#lastMs = performance.now();
   }
 
-  /** Everything is written: the files take their names. */
+  /** After the last write: the files take their names, and the journal is removed. */
   async finish(elapsedMs: number): Promise<void> {
-    this.#note(0, 0, elapsedMs, true);
+    this.#writeJournal(0, 0, elapsedMs, true);
     await this.output.finish();
     await this.rejects?.finish();
     this.#journal?.remove();
   }
 
-  /** The run ends early. What is resumable stays if it is worth it. */
+  /** Ends the run without success. @param isWorthKeeping whether the files of a resumable run stay for `--resume` */
   abandon(isWorthKeeping: boolean): void {
     this.output.abandon();
     this.rejects?.abandon();
@@ -139,7 +122,7 @@ export class Targets {
     for (const each of [path, rejectsPath]) if (each !== null) FileOutput.removePartial(each);
   }
 
-  #renameLeftovers(): void {
+  #renamePartials(): void {
     for (const each of [this.#request.path, this.#request.rejectsPath]) {
       if (each === null || !existsSync(partialPathOf(each))) continue;
       try {
@@ -155,5 +138,35 @@ export class Targets {
 function open(path: string | null, isResumable: boolean, keepBytes: number): Output {
   if (path === null) return new StdoutOutput();
   const file = new FileOutput(path, isResumable, keepBytes);
-  return /\.gz$/i.test(path) ? new GzipOutput(file) : file;
+  return isGzipName(path) ? new GzipOutput(file) : file;
+}
+
+interface Start {
+  readonly from: Checkpoint | null;
+  readonly note: string | null;
+  readonly isDone: boolean;
+}
+
+/** How a run begins, given the files that an earlier run left. @throws CliFailure USAGE if that had another digest */
+function startOf({ path, notResumable, isResume, digest }: TargetsRequest): Start {
+  const afresh = (note: string | null): Start => ({ from: null, note, isDone: false });
+  if (!isResume) {
+    if (path === null || !isUnfinished(path)) return afresh(null);
+    return afresh(`An unfinished run of ${path} is overwritten (--resume would have gone on with it).`);
+  }
+  if (path === null || notResumable !== null) {
+    return afresh(`${notResumable}: starting again from the first row.`);
+  }
+  const from = Journal.read(path);
+  if (from === null) return afresh('Nothing to resume: starting from the first row.');
+  if (from.digest !== digest) {
+    throw new CliFailure(
+      EXIT.USAGE,
+      `the unfinished run of ${path} had other options, or its input has changed since`,
+      'Run without --resume to start again.',
+    );
+  }
+  if (from.isWhole) return { from, note: null, isDone: true };
+  if (!isUnfinished(path)) return afresh('The unfinished output is gone: starting from the first row.');
+  return { from, note: null, isDone: false };
 }

@@ -1,4 +1,4 @@
-// What both ways through CSV and TSV begin with: the header row of an input, and the refusal of bytes that are no text.
+// The header row of a CSV or TSV input, and the refusal of bytes that are not text and of rows of another length.
 
 import { isUtf8 } from 'node:buffer';
 import { firstRowEnd } from '../../../wire/bulk/splitters.js';
@@ -10,15 +10,15 @@ const MAX_HEADER_BYTES = 1024 * 1024;
 
 export interface CsvHeader {
   readonly names: string[];
-  /** The row as it stands, its line end included, a byte order mark not. */
+  /** The row with its line end, without a byte order mark. */
   readonly bytes: Uint8Array;
-  /** Where the rows begin in the content. */
+  /** Offset of the first row in the content. */
   readonly endOffset: number;
-  /** What was read beyond it. */
+  /** Bytes read beyond the header row. */
   readonly rest: Uint8Array;
 }
 
-/** Reads chunks up to the end of the header row. @throws CliFailure if there is none */
+/** Reads chunks up to the end of the header row. @throws CliFailure BAD_INPUT if there is none or it is not text */
 export async function readHeader(
   input: Input,
   chunks: AsyncIterator<Uint8Array>,
@@ -46,8 +46,9 @@ export async function readHeader(
 }
 
 /**
- * Refuses a block that is no text, by row and column.
- * @param firstRow number of its first row; asked for only if there is something to refuse
+ * Refuses a block that holds bytes other than UTF-8 text.
+ * @param firstRow gives the number of the block's first row; called only for a block that is refused
+ * @throws CliFailure BAD_INPUT that names row and column
  */
 export function refuseNoText(
   block: Uint8Array,
@@ -61,15 +62,14 @@ export function refuseNoText(
   eachRow(block, delimiter, (start, end) => {
     const bytes = block.subarray(start, end);
     if (bytes.includes(0) || !isUtf8(bytes)) {
-      const place = fieldsOf(bytes, 0, bytes.length, delimiter).findIndex((text) => /[\0\ufffd]/.test(text));
-      const what = bytes.includes(0) ? 'a NUL byte' : 'not UTF-8';
-      throw badInput({ file, row, column: names[place] }, what);
+      const column = fieldsOf(bytes, 0, bytes.length, delimiter).findIndex((text) => /[\0\ufffd]/.test(text));
+      throw badInput({ file, row, column: names[column] }, bytes.includes(0) ? 'a NUL byte' : 'not UTF-8');
     }
     row++;
   });
 }
 
-/** The failure for a row that has not as many fields as the header. */
+/** The failure for a row that has more or fewer fields than the header. */
 export function ragged(file: string, row: number, fields: number, names: readonly string[]): Error {
   const column = fields < names.length ? names[fields] : undefined;
   return badInput({ file, row, column }, `${fields} fields, the header has ${names.length}`);

@@ -1,11 +1,11 @@
-// Rows of a block of CSV as bytes, for what must be known of single rows: which failed, which are ragged, which
-// province each has. Blocks hold whole rows.
+// Reads and writes single rows of CSV and TSV: the rows of a block, the fields of a row, the quotes of a field. A block
+// holds whole rows.
 
 const LF = 10;
 const CR = 13;
 const QUOTE = 34;
 
-/** Calls back with the bounds of every row that is not blank, its line end included. */
+/** Calls `visit` with the bounds of every row that is not blank; `end` is behind the line end. */
 export function eachRow(
   bytes: Uint8Array,
   delimiter: number,
@@ -24,7 +24,7 @@ function plainRowEnd(bytes: Uint8Array, start: number): number {
   return feed < 0 ? bytes.length : feed + 1;
 }
 
-/** A quote opens a field at its start only; inside, two of them are one. */
+/** A quote opens a quoted field only at the field's start; in a quoted field two quotes stand for one. */
 function quotedRowEnd(bytes: Uint8Array, start: number, delimiter: number): number {
   let isStart = true;
   let isQuoted = false;
@@ -86,4 +86,11 @@ export function fieldsOf(bytes: Uint8Array, start: number, end: number, delimite
     }
   }
   return fields;
+}
+
+const NEEDS_QUOTES = /[",\t\r\n]/;
+
+/** A field in quotes if CSV or TSV needs them. */
+export function csvQuoted(text: string): string {
+  return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,5 +1,4 @@
-// CSV and TSV as tables, for the conversions that the text converter does not do: other formats on one side, columns
-// kept or dropped. Every value is text.
+// CSV and TSV as rows in columns, for conversions that change the format or the columns. Every value is text.
 
 import { CsvSplitter } from '../../../wire/bulk/splitters.js';
 import { BulkInputError } from '../../../wire/job.js';
@@ -7,7 +6,7 @@ import { badInput } from '../../file-faults.js';
 import type { Input } from '../disk/input.js';
 import type { Output } from '../disk/output.js';
 import { ragged, readHeader, refuseNoText } from './csv-header.js';
-import { eachRow, fieldsOf } from './csv-rows.js';
+import { csvQuoted, eachRow, fieldsOf } from './csv-rows.js';
 import {
   BATCH_ROWS,
   type SinkColumns,
@@ -27,7 +26,6 @@ export async function openCsv(input: Input, delimiter: ',' | '\t'): Promise<Tabl
   if (twice !== undefined) throw badInput({ file: input.name, column: twice }, 'the header names it twice');
   return {
     columns: names.map((name) => ({ name, kind: 'text' })),
-    rowCount: null,
     async *batches() {
       let values: string[][] = names.map(() => []);
       let rows = 0;
@@ -36,7 +34,7 @@ export async function openCsv(input: Input, delimiter: ',' | '\t'): Promise<Tabl
         for (const fields of rowsOf(block, delimiter)) {
           rows++;
           if (fields.length !== names.length) throw ragged(input.name, rows, fields.length, names);
-          for (let c = 0; c < fields.length; c++) values[c]?.push(fields[c] as string);
+          for (let c = 0; c < fields.length; c++) values[c]!.push(fields[c]!);
           if (rows % BATCH_ROWS !== 0) continue;
           yield { rowCount: BATCH_ROWS, values };
           values = names.map(() => []);
@@ -83,13 +81,6 @@ function* rowsOf(block: Uint8Array, delimiter: string): Generator<string[]> {
     rows.push(fieldsOf(block, start, end, delimiter.charCodeAt(0)));
   });
   yield* rows;
-}
-
-const NEEDS_QUOTES = /[",\t\r\n]/;
-
-/** A field as CSV or TSV writes it. */
-export function csvQuoted(text: string): string {
-  return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /** @param isContinued whether the header was written by an earlier run */

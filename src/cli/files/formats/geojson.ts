@@ -1,13 +1,15 @@
-// GeoJSON points: a FeatureCollection of any length, read feature by feature, or features one a line. What stands
-// around the features of a collection is passed on as it was.
+// GeoJSON points (RFC 7946): a FeatureCollection of any length, or one feature a line. The text around the features of a
+// collection is passed on unchanged.
 
 import { badInput } from '../../file-faults.js';
 import type { Input } from '../disk/input.js';
 import type { Output } from '../disk/output.js';
+import { FeatureSplitter } from './feature-splitter.js';
 import { columnsOf, parseObject, valuesOf } from './json-columns.js';
 import { linesOf } from './lines.js';
 import {
   BATCH_ROWS,
+  type CollectionFrame,
   type JsonDocument,
   jsonBigint,
   jsonOf,
@@ -18,26 +20,16 @@ import {
   type TableSource,
 } from './table.js';
 
-/** One feature at most, and all that stands before or after the features. */
-const MAX_OBJECT_BYTES = 16 * 1024 * 1024;
-
-/** What stands around the features of a collection; the tail is complete when the last batch was read. */
-export interface CollectionFrame {
-  head: string;
-  tail: string;
-}
-
-export interface GeoJsonSource extends TableSource {
-  readonly frame: CollectionFrame;
-}
-
 const POSITION_COLUMNS: readonly TableColumn[] = [
   { name: 'lat', kind: 'double' },
   { name: 'lng', kind: 'double' },
 ];
 
-/** Columns are the properties, `id` if the first features have one, and `lat` and `lng` of the geometry. */
-export async function openGeoJson(input: Input, isStrict: boolean): Promise<GeoJsonSource> {
+/**
+ * Columns: `lat` and `lng` of the geometry, `id` if a feature of the first batch has one, the properties.
+ * @param isStrict whether later features must fit the columns of the first batch, as targets that are tables need
+ */
+export async function openGeoJson(input: Input, isStrict: boolean): Promise<TableSource> {
   const frame: CollectionFrame = { head: '{"type":"FeatureCollection","features":[', tail: ']}' };
   const batches = featureBatches(input, frame);
   const first = (await batches.next()).value ?? [];
@@ -53,7 +45,6 @@ export async function openGeoJson(input: Input, isStrict: boolean): Promise<GeoJ
   const columns = [...POSITION_COLUMNS, ...columnsOf(first.map((document, i) => rowOf(document, i + 1)))];
   return {
     columns,
-    rowCount: null,
     frame,
     async *batches() {
       let row = 1;
@@ -82,7 +73,7 @@ function propertiesOf(feature: Record<string, unknown>): Record<string, unknown>
   return typeof properties === 'object' && properties !== null ? (properties as Record<string, unknown>) : {};
 }
 
-/** The position of a point feature, longitude first; null for every other geometry. */
+/** The coordinates of a point feature, longitude first; null for any other geometry. */
 function pointOf(feature: Record<string, unknown>): readonly unknown[] | null {
   const geometry = feature.geometry as { type?: unknown; coordinates?: unknown } | null | undefined;
   return geometry?.type === 'Point' && Array.isArray(geometry.coordinates) ? geometry.coordinates : null;
@@ -121,126 +112,7 @@ async function* collectionFeatures(input: Input, frame: CollectionFrame): AsyncG
   frame.tail = splitter.end();
 }
 
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_LIST = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE_LIST = 0x5d;
-const OPEN = 0x7b;
-const CLOSE = 0x7d;
-
-/** Finds the features of a collection by counting braces outside strings; the JSON itself is parsed later. */
-class FeatureSplitter {
-  /** What stands before the first feature, once it is known. */
-  head: string | null = null;
-  readonly #file: string;
-  readonly #decoder = new TextDecoder('utf-8', { fatal: true });
-  #part: 'head' | 'features' | 'tail' = 'head';
-  #held: Uint8Array[] = [];
-  #heldBytes = 0;
-  #depth = 0;
-  #isInString = false;
-  #isEscaped = false;
-  /** Start of a string at depth 1 of the head, as far as it is in this chunk; the key before a colon. */
-  #key = '';
-  #isFeaturesKey = false;
-  #features = 0;
-
-  constructor(file: string) {
-    this.#file = file;
-  }
-
-  push(chunk: Uint8Array): string[] {
-    const texts: string[] = [];
-    let start = 0;
-    for (let i = 0; i < chunk.length; i++) {
-      const byte = chunk[i] as number;
-      if (this.#isInString) {
-        if (this.#isEscaped) this.#isEscaped = false;
-        else if (byte === BACKSLASH) this.#isEscaped = true;
-        else if (byte === QUOTE) this.#isInString = false;
-        else if (this.#part === 'head' && this.#depth === 1 && this.#key.length < 16) {
-          this.#key += String.fromCharCode(byte);
-        }
-        continue;
-      }
-      if (this.#part === 'tail') continue;
-      if (byte === QUOTE) {
-        this.#isInString = true;
-        this.#key = '';
-      } else if (byte === OPEN || byte === OPEN_LIST) {
-        if (this.#part === 'features' && this.#depth === 0) {
-          if (byte !== OPEN) throw this.#broken('a list where a feature should stand');
-          start = i;
-        }
-        this.#depth++;
-        if (this.#part === 'head' && byte === OPEN_LIST && this.#depth === 2 && this.#isFeaturesKey) {
-          this.head = this.#take(chunk.subarray(start, i + 1));
-          this.#part = 'features';
-          this.#depth = 0;
-          start = i + 1;
-        }
-        this.#isFeaturesKey = false;
-      } else if (byte === CLOSE || byte === CLOSE_LIST) {
-        if (this.#part === 'features' && this.#depth === 0) {
-          if (byte !== CLOSE_LIST) throw this.#broken('an unexpected }');
-          this.#held = [];
-          this.#heldBytes = 0;
-          this.#part = 'tail';
-          start = i;
-        } else {
-          this.#depth--;
-          if (this.#part === 'features' && this.#depth === 0) {
-            texts.push(this.#take(chunk.subarray(start, i + 1)));
-            this.#features++;
-            start = i + 1;
-          }
-        }
-      } else if (byte === COLON) {
-        this.#isFeaturesKey = this.#part === 'head' && this.#depth === 1 && this.#key === 'features';
-      } else if (this.#part === 'features' && this.#depth === 0) {
-        if (byte !== COMMA && byte > 0x20) throw this.#broken('something that is no feature');
-        start = i + 1;
-      }
-    }
-    if (start < chunk.length) {
-      this.#held.push(chunk.subarray(start));
-      this.#heldBytes += chunk.length - start;
-      if (this.#heldBytes > MAX_OBJECT_BYTES) {
-        throw this.#broken(`more than ${MAX_OBJECT_BYTES / 2 ** 20} MiB without a whole feature`);
-      }
-    }
-    return texts;
-  }
-
-  /** What stands after the last feature. */
-  end(): string {
-    if (this.#part === 'head') throw this.#broken('no list of features');
-    if (this.#part === 'features') throw this.#broken('the file ends in the middle');
-    const tail = this.#take(new Uint8Array(0));
-    if (!tail.trimEnd().endsWith('}')) throw this.#broken('the file ends in the middle');
-    return tail;
-  }
-
-  #take(bytes: Uint8Array): string {
-    const all = this.#heldBytes === 0 ? bytes : Buffer.concat([...this.#held, bytes]);
-    this.#held = [];
-    this.#heldBytes = 0;
-    try {
-      return this.#decoder.decode(all);
-    } catch {
-      throw this.#broken('not UTF-8');
-    }
-  }
-
-  #broken(what: string): Error {
-    const row = this.#part === 'features' ? this.#features + 1 : undefined;
-    return badInput({ file: this.#file, row }, what);
-  }
-}
-
-/** Where a row's position stands among the sink's columns. */
+/** Indexes of a position among the columns of a sink; -1 where it is in none. */
 export interface PositionColumns {
   readonly lat: number;
   readonly lng: number;
@@ -250,7 +122,7 @@ export function geoJsonSink(
   output: Output,
   columns: SinkColumns,
   position: PositionColumns,
-  frame: CollectionFrame | null,
+  frame: CollectionFrame | undefined,
 ): TableSink {
   const all = [...columns.kept, ...columns.added];
   const keptNames = new Set(columns.kept.map(({ name }) => name));

@@ -1,5 +1,5 @@
-// Columns for rows that are JSON objects: their names and kinds are taken from the first rows. A later row with a
-// field that those did not have, or with another kind of value, cannot go into a table and is refused by name.
+// Columns for rows that are JSON objects, with the names and kinds of the first batch. A table cannot take a later row
+// with another field or another kind of value; such a row is refused, and the message names the field.
 
 import { badInput } from '../../file-faults.js';
 import type { ColumnKind, JsonDocument, TableColumn } from './table.js';
@@ -11,7 +11,7 @@ function kindOf(value: unknown): ColumnKind | null {
   return typeof value === 'string' ? 'text' : 'json';
 }
 
-/** The columns that the first rows have, in the order in which they appear. */
+/** The columns of some rows, in the order in which they appear. */
 export function columnsOf(objects: readonly Record<string, unknown>[]): TableColumn[] {
   const kinds = new Map<string, ColumnKind | null>();
   for (const object of objects) {
@@ -26,8 +26,10 @@ export function columnsOf(objects: readonly Record<string, unknown>[]): TableCol
 }
 
 /**
- * The values of some rows in columns.
- * @param firstRow number of the first of them, for messages
+ * The values of a batch in columns.
+ * @param firstRow number of its first row, for messages
+ * @param isStrict whether a row that does not fit the columns is refused
+ * @throws CliFailure BAD_INPUT that names row and field
  */
 export function valuesOf(
   columns: readonly TableColumn[],
@@ -40,11 +42,11 @@ export function valuesOf(
   const values = columns.map(({ name }) => objects.map((object) => object[name] ?? null));
   if (!isStrict) return values;
   objects.forEach((object, i) => {
-    const place = { file, row: firstRow + i };
+    const location = { file, row: firstRow + i };
     for (const name of Object.keys(object)) {
       if (!names.has(name)) {
         throw badInput(
-          { ...place, column: name },
+          { ...location, column: name },
           'a field that none of the first rows has',
           'A table needs its columns at the start: name the fields to keep with --keep, or write NDJSON.',
         );
@@ -54,7 +56,7 @@ export function valuesOf(
       const found = kindOf(object[name]);
       if (found === null || kind === 'json' || found === kind) return;
       throw badInput(
-        { ...place, column: name },
+        { ...location, column: name },
         `${JSON.stringify(object[name])} where the first rows have ${kind === 'double' ? 'a number' : `a ${kind}`}`,
         'Drop the column with --drop, or write NDJSON.',
       );
@@ -63,7 +65,7 @@ export function valuesOf(
   return values;
 }
 
-/** Parses one JSON object of a file. */
+/** Parses one JSON object of a file. @throws CliFailure BAD_INPUT for any other JSON, and for text that is none */
 export function parseObject(text: string, file: string, row: number): JsonDocument {
   let value: unknown;
   try {

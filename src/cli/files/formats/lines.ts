@@ -1,13 +1,16 @@
-// Cuts bytes into lines of checked UTF-8 text, for the row-wise JSON formats.
+// Cuts bytes into lines of UTF-8 text, for NDJSON and for GeoJSON with one feature a line.
 
 import { badInput } from '../../file-faults.js';
 
-/** The longest line: longer ones are no rows but a file without line ends. */
-export const MAX_LINE_BYTES = 16 * 1024 * 1024;
+/** A longer line is a file without line ends rather than a row. */
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
 const RECORD_SEPARATOR = 0x1e;
 
-/** The lines of a file without their ends, blank ones skipped, with their number from 1. */
+/**
+ * The lines that are not blank, without line ends, with their numbers from 1.
+ * @throws CliFailure BAD_INPUT for a NUL byte, bytes that are not UTF-8, a line that is too long
+ */
 export async function* linesOf(
   chunks: AsyncIterable<Uint8Array>,
   file: string,

@@ -1,5 +1,5 @@
-// NDJSON: one JSON object a line. A row that came from NDJSON is written as it stood, with our fields put before its
-// closing brace, so that numbers keep their spelling; only where a field must go or change is it written anew.
+// NDJSON: one JSON object a line. A row from NDJSON is written as it is in the input, with our fields before its closing
+// brace, so that numbers keep their spelling. A row in which a field is left out or replaced is serialized again.
 
 import type { Input } from '../disk/input.js';
 import type { Output } from '../disk/output.js';
@@ -16,14 +16,13 @@ import {
   type TableSource,
 } from './table.js';
 
-/** @param isStrict whether rows must fit the columns of the first ones: targets that are tables need it */
+/** @param isStrict whether later rows must fit the columns of the first batch, as targets that are tables need */
 export async function openNdjson(input: Input, isStrict: boolean): Promise<TableSource> {
   const batches = documents(input);
   const first = (await batches.next()).value ?? [];
   const columns = columnsOf(first.map(({ value }) => value));
   return {
     columns,
-    rowCount: null,
     async *batches() {
       let row = 1;
       for (let batch: JsonDocument[] | undefined = first; batch !== undefined; ) {

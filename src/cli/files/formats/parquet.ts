@@ -1,5 +1,5 @@
-// Parquet by hyparquet: read one row group at a time, written in row groups of 65,536 rows. Timestamps,
-// dates and decimals are carried as whole numbers, so that none loses digits on its way through.
+// Parquet by hyparquet: read one row group at a time, written in row groups of 65,536 rows. Timestamps, dates and
+// decimals are integers between reader and writer, so that none loses digits.
 
 import { openSync, readSync } from 'node:fs';
 import {
@@ -15,14 +15,15 @@ import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { badInput, reasonOf } from '../../file-faults.js';
 import type { Input } from '../disk/input.js';
 import type { Output } from '../disk/output.js';
-import type {
-  ColumnKind,
-  SinkColumns,
-  TableColumn,
-  TableRows,
-  TableSink,
-  TableSource,
-  TimeUnitName,
+import {
+  type ColumnKind,
+  type SinkColumns,
+  type TableColumn,
+  type TableRows,
+  type TableSink,
+  type TableSource,
+  type TimeUnitName,
+  textOf,
 } from './table.js';
 
 const ROW_GROUP_ROWS = 65_536;
@@ -44,7 +45,7 @@ export async function openParquet(input: Input): Promise<TableSource> {
     if (isNested) return { name: element.name, kind: 'json' };
     return { name: element.name, ...typeOf(element) };
   });
-  // Decimals come as their whole number only if the reader does not know that they are decimals.
+  // hyparquet turns decimals into doubles. Without their annotation it gives the integers that are stored.
   for (const element of metadata.schema) {
     if (element.converted_type === 'DECIMAL' || element.logical_type?.type === 'DECIMAL') {
       delete element.converted_type;
@@ -69,7 +70,6 @@ export async function openParquet(input: Input): Promise<TableSource> {
   });
   return {
     columns,
-    rowCount: Number(metadata.num_rows),
     async *batches() {
       let groupStart = 0;
       for (const group of metadata.row_groups) {
@@ -79,10 +79,10 @@ export async function openParquet(input: Input): Promise<TableSource> {
         for (const column of columns) {
           try {
             const read = await readColumn({ column: column.name, rowStart: groupStart, rowEnd: groupEnd });
-            values.push(carried(column, read));
+            values.push(inForm(column, read));
           } catch (error) {
-            const place = { file: input.name, row: groupStart + 1, column: column.name };
-            throw badInput(place, `cannot be read from here on (${reasonOf(error)})`);
+            const location = { file: input.name, row: groupStart + 1, column: column.name };
+            throw badInput(location, `cannot be read from here on (${reasonOf(error)})`);
           }
         }
         for (let start = groupStart; start < groupEnd; start += BATCH_ROWS) {
@@ -102,7 +102,7 @@ function sliced(values: ArrayLike<unknown>, start: number, end: number): ArrayLi
   return Array.prototype.slice.call(values, start, end);
 }
 
-/** Reads a file where it is asked; a pipe or gzip has no places and is held in memory. */
+/** Reads a file at any offset. A pipe or gzip cannot be read so; its content is held in memory. */
 async function bufferOf(input: Input): Promise<AsyncBuffer> {
   if (input.path === null || input.isGzip || input.sizeBytes === null) {
     const chunks: Uint8Array[] = [];
@@ -128,7 +128,7 @@ async function bufferOf(input: Input): Promise<AsyncBuffer> {
 
 const UNITS: Record<string, TimeUnitName> = { MILLIS: 'ms', MICROS: 'us', NANOS: 'ns' };
 
-/** Annotations of BYTE_ARRAY that say UTF-8; without one it is bytes, and stays so. */
+/** Annotations of BYTE_ARRAY that say UTF-8. Without one the column is bytes. */
 const TEXTUAL = new Set(['UTF8', 'STRING', 'ENUM']);
 
 function typeOf(element: SchemaElement): Omit<TableColumn, 'name'> {
@@ -169,13 +169,13 @@ function typeOf(element: SchemaElement): Omit<TableColumn, 'name'> {
   return { kind: (type === undefined ? undefined : byType[type]) ?? 'json' };
 }
 
-/** The reader's values as a column of the kind carries them. */
-function carried(column: TableColumn, values: ArrayLike<unknown>): ArrayLike<unknown> {
+/** The reader's values in the form that `ColumnKind` gives for the column. */
+function inForm(column: TableColumn, values: ArrayLike<unknown>): ArrayLike<unknown> {
   const convert: ((value: never) => unknown) | undefined =
     column.kind === 'long'
       ? (value: number | bigint) => BigInt(value)
       : column.kind === 'decimal'
-        ? (value: number | bigint | string | Uint8Array) => wholeNumber(value)
+        ? (value: number | bigint | string | Uint8Array) => integerOf(value)
         : column.kind === 'text'
           ? (value: string | Uint8Array) =>
               typeof value === 'string' ? value : Buffer.from(value).toString()
@@ -186,7 +186,8 @@ function carried(column: TableColumn, values: ArrayLike<unknown>): ArrayLike<unk
   );
 }
 
-function wholeNumber(value: number | bigint | string | Uint8Array): bigint {
+/** The stored integer of a decimal; bytes are big-endian two's complement. */
+function integerOf(value: number | bigint | string | Uint8Array): bigint {
   if (typeof value === 'number' || typeof value === 'bigint') return BigInt(value);
   const bytes = typeof value === 'string' ? Buffer.from(value, 'latin1') : value;
   let whole = 0n;
@@ -223,7 +224,7 @@ function elementOf(column: TableColumn): SchemaElement {
     }
     case 'decimal': {
       const { scale = 0, precision = 38 } = column;
-      // Wider decimals than INT64 holds are written as text: the writer has no exact form for them.
+      // INT64 holds 18 digits, and the writer has no exact form for more: wider decimals are written as text.
       if (precision > DECIMAL_LONG_DIGITS)
         return { name, repetition_type, type: 'BYTE_ARRAY', converted_type: 'UTF8' };
       return { name, repetition_type, type: 'INT64', converted_type: 'DECIMAL', scale, precision };
@@ -231,11 +232,7 @@ function elementOf(column: TableColumn): SchemaElement {
   }
 }
 
-export function parquetSink(
-  output: Output,
-  columns: SinkColumns,
-  textOf: (column: TableColumn, value: unknown) => string,
-): TableSink {
+export function parquetSink(output: Output, columns: SinkColumns): TableSink {
   const all = [...columns.kept, ...columns.added];
   const elements = all.map(elementOf);
   const writer = new ByteWriter(1 << 20);
@@ -254,7 +251,7 @@ export function parquetSink(
   const flush = async (): Promise<void> => {
     if (heldRows === 0) return;
     parquet.write({
-      columnData: all.map(({ name }, c) => ({ name, data: held[c] as unknown[] })),
+      columnData: all.map(({ name }, c) => ({ name, data: held[c]! })),
       rowGroupSize: ROW_GROUP_ROWS,
     });
     held = all.map(() => []);
@@ -264,7 +261,7 @@ export function parquetSink(
   return {
     async write({ rowCount, values }: TableRows) {
       all.forEach((column, c) => {
-        const target = held[c] as unknown[];
+        const target = held[c]!;
         const isTextual = column.kind === 'decimal' && elements[c]?.type === 'BYTE_ARRAY';
         for (let row = 0; row < rowCount; row++) {
           const value = values[c]?.[row] ?? null;

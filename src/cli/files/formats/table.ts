@@ -1,6 +1,5 @@
-// Rows in columns, the form in which formats meet that the text converter does not read: sources give batches, sinks
-// take them. A column says what its values are, so that a Parquet decimal or an Arrow timestamp keeps its value and,
-// where the target can hold it, its type.
+// Rows in columns: sources of any format give them in batches, sinks of any format take them. A column has a kind, so
+// that a Parquet decimal or an Arrow timestamp keeps its value and, where the target can hold it, its type.
 
 export type ColumnKind =
   | 'text'
@@ -35,25 +34,31 @@ export interface TableColumn {
   readonly precision?: number;
 }
 
-/** Rows of a source or for a sink: `values[c][r]`, null or undefined where there is none. */
+/** A batch of rows: `values[column][row]`, null or undefined where there is no value. */
 export interface TableRows {
   readonly rowCount: number;
   readonly values: readonly ArrayLike<unknown>[];
-  /** The rows as they stood, of sources whose rows are JSON objects. */
+  /** The rows as they are in the file, of sources whose rows are JSON objects. */
   readonly documents?: readonly JsonDocument[];
 }
 
 /** One JSON object of a file. */
 export interface JsonDocument {
-  /** As it was written. */
+  /** As it is in the file. */
   readonly text: string;
   readonly value: Record<string, unknown>;
 }
 
+/** The text around the features of a GeoJSON collection. `tail` is complete when the last batch has been read. */
+export interface CollectionFrame {
+  head: string;
+  tail: string;
+}
+
 export interface TableSource {
   readonly columns: readonly TableColumn[];
-  /** Known beforehand by some formats only. */
-  readonly rowCount: number | null;
+  /** Of GeoJSON collections. */
+  readonly frame?: CollectionFrame;
   batches(): AsyncIterable<TableRows>;
 }
 
@@ -63,21 +68,21 @@ export interface SinkColumns {
   readonly kept: readonly TableColumn[];
   /** Ours, after them. */
   readonly added: readonly TableColumn[];
-  /** Whether every column of the source is kept, so that documents can be passed on as they stand. */
+  /** Whether the kept columns are all of the source, in its order: then documents can be passed on unchanged. */
   readonly isWhole: boolean;
 }
 
 export interface TableSink {
-  /** `values` as the sink's columns. */
+  /** `rows.values` has one entry for each kept and each added column of the sink, in this order. */
   write(rows: TableRows): Promise<void>;
-  /** Writes what closes the file; the output itself is finished by its owner. */
+  /** Writes the end of the file. The caller finishes the output. */
   close(): Promise<void>;
 }
 
-/** Rows a batch of the row-wise formats holds. */
+/** Rows in a batch of CSV, NDJSON or GeoJSON. */
 export const BATCH_ROWS = 8192;
 
-/** A value as CSV shows it; empty for none. */
+/** A value as text, as CSV holds it; empty for null. */
 export function textOf(column: TableColumn, value: unknown): string {
   if (value === null || value === undefined) return '';
   switch (column.kind) {
@@ -96,7 +101,7 @@ export function textOf(column: TableColumn, value: unknown): string {
   }
 }
 
-/** A value as JSON holds it: numbers and booleans as such, whatever JSON has no form for as text. */
+/** A value for JSON: numbers and booleans as they are, kinds that JSON does not have as text. */
 export function jsonOf(column: TableColumn, value: unknown): unknown {
   if (value === null || value === undefined) return null;
   switch (column.kind) {
@@ -115,22 +120,22 @@ export function jsonOf(column: TableColumn, value: unknown): unknown {
   }
 }
 
-/** For JSON.stringify: whole numbers beyond double precision as text. */
+/** Replacer for JSON.stringify: a bigint as a number where a double holds it exactly, else as text. */
 export function jsonBigint(_key: string, value: unknown): unknown {
   if (typeof value !== 'bigint') return value;
   return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
 }
 
-/** Bytes that are UTF-8 as that, others in base 64. */
+/** Bytes as text if they are UTF-8, else in base 64. */
 function bytesText(bytes: Uint8Array): string {
   const text = Buffer.from(bytes).toString();
   return text.includes('\ufffd') ? Buffer.from(bytes).toString('base64') : text;
 }
 
-const UNITS_A_SECOND: Record<TimeUnitName, bigint> = { ms: 1000n, us: 1_000_000n, ns: 1_000_000_000n };
+const UNITS_PER_SECOND: Record<TimeUnitName, bigint> = { ms: 1000n, us: 1_000_000n, ns: 1_000_000_000n };
 
 function timestampText(value: bigint, unit: TimeUnitName, isUtc: boolean): string {
-  const perSecond = UNITS_A_SECOND[unit];
+  const perSecond = UNITS_PER_SECOND[unit];
   const fraction = ((value % perSecond) + perSecond) % perSecond;
   const seconds = Number((value - fraction) / perSecond);
   const digits = fraction.toString().padStart(perSecond.toString().length - 1, '0');
@@ -145,7 +150,7 @@ function decimalText(value: bigint, scale: number): string {
 
 const NUMBER = /^-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-/** A value as a coordinate in degrees; NaN for what is none. Text must be a plain decimal number. */
+/** A value as a coordinate in degrees; NaN if it is none. Text must be a decimal number, blanks around it are allowed. */
 export function degreesOf(column: TableColumn, value: unknown): number {
   if (typeof value === 'number') return value;
   if (typeof value === 'string') {

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CliFailure, EXIT } from '#dist/cli/exit-codes.js';
-import { openTable } from '#dist/cli/files/by-columns.js';
 import { openInput } from '#dist/cli/files/disk/input.js';
 import { formatOfName } from '#dist/cli/files/format.js';
+import { openSource } from '#dist/cli/files/formats/open.js';
 import { CliFolder } from '../../../support/cli.js';
 import { randomFrom } from '../../../support/open-world.js';
 
@@ -37,7 +37,7 @@ beforeAll(async () => {
 async function outcomeOf(path: string): Promise<{ rows: number } | { fault: string; exitCode: number }> {
   try {
     const input = await openInput(path);
-    const source = await openTable(input, formatOfName(path).format ?? 'csv', true);
+    const source = await openSource(input, formatOfName(path).format ?? 'csv', true);
     let rows = 0;
     for await (const { rowCount } of source.batches()) rows += rowCount;
     return { rows };

@@ -1,5 +1,5 @@
-// The one part of flechette that its index does not export: the end of an Arrow file, which must come after record
-// batches that are long written. The dependency is pinned for it.
+// Types of the part of flechette that its index does not export: the footer of an Arrow file, written when the record
+// batches are already on the disk. The dependency is pinned to one version for it.
 
 declare module '@uwdata/flechette/src/encode/builder.js' {
   export class Builder {

@@ -1,5 +1,5 @@
-// Arrow IPC by flechette, one record batch at a time: the stream of messages is cut here, so that neither reading nor
-// writing holds the whole file. Files (`.arrow`, `.feather`) have a magic word and a footer around the same stream.
+// Arrow IPC by flechette, one record batch at a time: flechette is given single messages, so that neither reading nor
+// writing holds the whole file. Files (`.arrow`, `.feather`) have a magic word and a footer around the stream.
 
 import {
   binary,
@@ -23,10 +23,9 @@ import {
 } from '@uwdata/flechette';
 import { Builder } from '@uwdata/flechette/src/encode/builder.js';
 import { type Block, writeFooter } from '@uwdata/flechette/src/encode/footer.js';
-import { badInput, reasonOf } from '../../file-faults.js';
-import type { Input } from '../disk/input.js';
-import type { Output } from '../disk/output.js';
-import { ByteQueue, DICTIONARY, type Message, messagesOf, once, RECORDS, SCHEMA } from './arrow-messages.js';
+import { badInput, reasonOf } from '../../../file-faults.js';
+import type { Input } from '../../disk/input.js';
+import type { Output } from '../../disk/output.js';
 import {
   jsonBigint,
   type SinkColumns,
@@ -34,9 +33,11 @@ import {
   type TableRows,
   type TableSink,
   type TableSource,
-} from './table.js';
+} from '../table.js';
+import { ByteQueue, DICTIONARY, type Message, messagesOf, once, RECORDS, SCHEMA } from './messages.js';
 
 const BATCH_ROWS = 65_536;
+
 export async function openArrow(input: Input): Promise<TableSource> {
   const queue = new ByteQueue(input.chunks());
   const isFile = Buffer.from(input.head.subarray(0, 6)).toString('latin1') === 'ARROW1';
@@ -59,7 +60,6 @@ export async function openArrow(input: Input): Promise<TableSource> {
   );
   return {
     columns,
-    rowCount: null,
     async *batches() {
       let row = 1;
       for await (const message of messages) {
@@ -100,7 +100,7 @@ function typeOf(type: DataType): Omit<TableColumn, 'name'> {
     case Type.Decimal:
       return { kind: 'decimal', precision: type.precision, scale: type.scale };
     case Type.Timestamp:
-      return { ...(UNIT_OF[type.unit] as Omit<TableColumn, 'name'>), isUtc: type.timezone !== null };
+      return { ...UNIT_OF[type.unit]!, isUtc: type.timezone !== null };
     case Type.Date:
       return { kind: 'date' };
     case Type.Utf8:
@@ -120,7 +120,7 @@ function typeOf(type: DataType): Omit<TableColumn, 'name'> {
 function valuesOf(column: TableColumn, child: Column<unknown>): unknown[] {
   const { typeId } = child.type;
   if (typeId === Type.Timestamp) {
-    // Read where they lie: flechette gives timestamps as milliseconds in a double.
+    // From the buffers: flechette's own values are milliseconds in a double.
     const factor = child.type.unit === TimeUnit.SECOND ? 1000n : 1n;
     return child.data.flatMap((batch) =>
       Array.from({ length: batch.length }, (_, i) =>
@@ -161,7 +161,7 @@ function columnOf(column: TableColumn, values: unknown[]): Column<unknown> {
       return build(bool());
     case 'decimal':
       return build(decimal128(column.precision ?? 38, column.scale ?? 0));
-    // Whole numbers in memory as in the file: built as such and named by their type after.
+    // Dates and timestamps are integers here and in the file: built as integers, their type put on afterwards.
     case 'date':
       return new Column([...build(int32()).data], dateDay());
     case 'timestamp': {
@@ -175,8 +175,8 @@ function columnOf(column: TableColumn, values: unknown[]): Column<unknown> {
   }
 }
 
-/** @param isFile with magic word and footer, for random access; else the bare stream */
-export function arrowSink(output: Output, columns: SinkColumns, isFile: boolean): TableSink {
+/** @param hasFooter writes a file, with magic word and footer; else the bare stream */
+export function arrowSink(output: Output, columns: SinkColumns, hasFooter: boolean): TableSink {
   const all = [...columns.kept, ...columns.added];
   const magic = Buffer.from('ARROW1\0\0', 'latin1');
   const blocks: Block[] = [];
@@ -191,7 +191,7 @@ export function arrowSink(output: Output, columns: SinkColumns, isFile: boolean)
   const flush = async (): Promise<void> => {
     const entries = all.map((column, c): [string, Column<unknown>] => [
       column.name,
-      columnOf(column, held[c] as unknown[]),
+      columnOf(column, held[c]!),
     ]);
     const table = tableFromColumns(entries as never);
     const encoded = tableToIPC(table, { format: 'stream' }) as Uint8Array;
@@ -199,7 +199,7 @@ export function arrowSink(output: Output, columns: SinkColumns, isFile: boolean)
       if (message.kind === SCHEMA) {
         if (schema !== null) continue;
         schema = table.schema;
-        if (isFile) await emit(magic);
+        if (hasFooter) await emit(magic);
       } else {
         const bodyLength = message.bytes.length - message.metadataBytes;
         blocks.push({ offset, metadataLength: message.metadataBytes, bodyLength });
@@ -212,7 +212,7 @@ export function arrowSink(output: Output, columns: SinkColumns, isFile: boolean)
   return {
     async write({ rowCount, values }: TableRows) {
       for (let c = 0; c < all.length; c++) {
-        const target = held[c] as unknown[];
+        const target = held[c]!;
         for (let row = 0; row < rowCount; row++) target.push(values[c]?.[row] ?? null);
       }
       heldRows += rowCount;
@@ -221,7 +221,7 @@ export function arrowSink(output: Output, columns: SinkColumns, isFile: boolean)
     async close() {
       if (heldRows > 0 || schema === null) await flush();
       const ending: Uint8Array[] = [Uint8Array.of(255, 255, 255, 255, 0, 0, 0, 0)];
-      if (isFile && schema !== null) {
+      if (hasFooter && schema !== null) {
         const sink = {
           write: (bytes: Uint8Array) => void ending.push(bytes.slice()),
           pad: (count: number) => void ending.push(new Uint8Array(count)),

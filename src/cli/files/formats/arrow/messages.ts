@@ -1,13 +1,11 @@
-// The messages of Arrow IPC, cut from a stream of bytes without looking into them further than their kind and size:
-//
-//   u32 0xFFFFFFFF │ u32 size of the metadata │ metadata: a flatbuffer table │ body, as long as the metadata says
-//
+// Cuts a stream of Arrow IPC into its messages, of which only kind and size are read:
+//   u32 0xFFFFFFFF │ u32 size of the metadata │ metadata: a flatbuffer table │ body, its size in the metadata
 // A metadata size of 0 ends the stream. Before Arrow 0.15 the first word was missing.
 
-import { badInput } from '../../file-faults.js';
+import { badInput } from '../../../file-faults.js';
 
 const MAX_MESSAGE_BYTES = 1 << 30;
-/** Kinds of messages, as the format numbers them. */
+/** Kinds of messages: `MessageHeader` of the format. */
 export const SCHEMA = 1;
 export const DICTIONARY = 2;
 export const RECORDS = 3;
@@ -18,7 +16,7 @@ export interface Message {
   readonly metadataBytes: number;
 }
 
-/** Bytes of an input in the amounts that are asked for. */
+/** Gives the bytes of a stream in portions of any size. */
 export class ByteQueue {
   #chunks: AsyncIterator<Uint8Array>;
   #held: Uint8Array = new Uint8Array(0);
@@ -46,7 +44,11 @@ export class ByteQueue {
   }
 }
 
-/** Cuts a stream into messages up to its end mark. */
+/**
+ * The messages up to the end mark.
+ * @param hasFooter whether a stream without end mark is cut off, as in a file
+ * @throws CliFailure BAD_INPUT
+ */
 export async function* messagesOf(
   queue: ByteQueue,
   name: string,
@@ -84,18 +86,18 @@ export async function* messagesOf(
   }
 }
 
-/** Kind and body length of a message: fields 1 and 3 of its flatbuffer table. */
+/** Kind and body size of a message: fields 1 and 3 of its flatbuffer table. */
 function headerOf(metadata: Uint8Array): { kind: number; bodyBytes: number } {
   const view = new DataView(metadata.buffer, metadata.byteOffset, metadata.byteLength);
   const table = view.getUint32(0, true);
   const vtable = table - view.getInt32(table, true);
   const sizeBytes = view.getUint16(vtable, true);
-  const placeOf = (field: number): number => {
+  const offsetOf = (field: number): number => {
     const slot = 4 + 2 * field;
     return slot < sizeBytes ? view.getUint16(vtable + slot, true) : 0;
   };
-  const kindAt = placeOf(1);
-  const bodyAt = placeOf(3);
+  const kindAt = offsetOf(1);
+  const bodyAt = offsetOf(3);
   return {
     kind: kindAt === 0 ? 0 : view.getUint8(table + kindAt),
     bodyBytes: bodyAt === 0 ? 0 : Number(view.getBigInt64(table + bodyAt, true)),

@@ -1,0 +1,101 @@
+// Opens a source or a sink of any format. Parquet and Arrow are loaded only where they are used.
+
+import { CliFailure, EXIT } from '../../exit-codes.js';
+import { badInput, reasonOf } from '../../file-faults.js';
+import type { Input } from '../disk/input.js';
+import type { Output } from '../disk/output.js';
+import type { FileFormat } from '../format.js';
+import { csvSink, openCsv } from './csv.js';
+import { geoJsonSink, openGeoJson, type PositionColumns } from './geojson.js';
+import { ndjsonSink, openNdjson } from './ndjson.js';
+import type { CollectionFrame, SinkColumns, TableRows, TableSink, TableSource } from './table.js';
+
+/**
+ * Opens an input as rows in columns. Every error of a reader becomes a fault of the file with a row.
+ * @param isStrict whether the target is a table, which needs its columns before its first row
+ * @throws CliFailure BAD_INPUT, also from `batches()`
+ */
+export async function openSource(input: Input, format: FileFormat, isStrict: boolean): Promise<TableSource> {
+  const asFault = (error: unknown, row?: number): CliFailure =>
+    error instanceof CliFailure
+      ? error
+      : badInput({ file: input.name, row }, `cannot be read as ${format} (${reasonOf(error)})`);
+  let source: TableSource;
+  try {
+    source = await sourceOf(input, format, isStrict);
+  } catch (error) {
+    throw asFault(error);
+  }
+  return {
+    ...source,
+    async *batches() {
+      let rows = 0;
+      const batches = source.batches()[Symbol.asyncIterator]();
+      for (;;) {
+        let next: IteratorResult<TableRows>;
+        try {
+          next = await batches.next();
+        } catch (error) {
+          throw asFault(error, rows + 1);
+        }
+        if (next.done === true) return;
+        rows += next.value.rowCount;
+        yield next.value;
+      }
+    },
+  };
+}
+
+async function sourceOf(input: Input, format: FileFormat, isStrict: boolean): Promise<TableSource> {
+  switch (format) {
+    case 'csv':
+      return openCsv(input, ',');
+    case 'tsv':
+      return openCsv(input, '\t');
+    case 'ndjson':
+      return openNdjson(input, isStrict);
+    case 'geojson':
+      return openGeoJson(input, isStrict);
+    case 'parquet':
+      return (await import('./parquet.js')).openParquet(input);
+    case 'arrow':
+      return (await import('./arrow/arrow.js')).openArrow(input);
+  }
+}
+
+/**
+ * Opens a sink on an output.
+ * @param position where a row's position is among the columns, for GeoJSON; -1 where it is in none
+ * @param frame the text around the features of a GeoJSON source, if there is one
+ * @param isContinued whether an earlier run wrote the beginning of the output
+ * @throws CliFailure USAGE if the columns lack a position that the format needs
+ */
+export async function openSink(
+  format: FileFormat,
+  output: Output,
+  columns: SinkColumns,
+  position: PositionColumns,
+  frame: CollectionFrame | undefined,
+  isContinued: boolean,
+): Promise<TableSink> {
+  switch (format) {
+    case 'csv':
+      return csvSink(output, columns, ',', isContinued);
+    case 'tsv':
+      return csvSink(output, columns, '\t', isContinued);
+    case 'ndjson':
+      return ndjsonSink(output, columns);
+    case 'geojson': {
+      if (position.lat < 0 || position.lng < 0) {
+        throw new CliFailure(EXIT.USAGE, 'GeoJSON needs the columns of lat and lng: keep them');
+      }
+      return geoJsonSink(output, columns, position, frame);
+    }
+    case 'parquet':
+      return (await import('./parquet.js')).parquetSink(output, columns);
+    case 'arrow': {
+      const hasFooter = !/\.arrows$/i.test(output.name) && output.name !== '(stdout)';
+      return (await import('./arrow/arrow.js')).arrowSink(output, columns, hasFooter);
+    }
+  }
+}
