@@ -1,7 +1,7 @@
 // A position and a resolution typed on the command line.
 
 import type { Hexcodes } from '../library/node.js';
-import { readResolution } from '../wire/params/number.js';
+import { readResolution } from '../wire/params/resolution.js';
 import { CliFailure, EXIT } from './exit-codes.js';
 
 export interface Position {

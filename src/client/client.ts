@@ -1,5 +1,6 @@
 // The client: one method a call of the service, and `stream` for points without end. It knows no platform: node.ts
 // and web.ts say which WebSocket the stream opens. Positions are WGS 84 degrees, latitude first.
+import { DEFAULT_RESOLUTION } from '../wire/params/resolution.js';
 import { HexcodesClientError } from './errors.js';
 import {
   type DecodedPositions,
@@ -27,7 +28,6 @@ import { HexcodesStream } from './stream.js';
 
 /** Most items of one batch call; longer lists become several calls. */
 const BATCH_ITEMS = 10_000;
-const DEFAULT_RESOLUTION = 13;
 
 export class HexcodesClient {
   readonly #base: URL;

@@ -3,10 +3,12 @@
 import { ADMIN_UNITS } from '../admin-units.js';
 import { HexcodesError } from '../errors.js';
 import { Kernel, NOT_A_COORDINATE, OK, OUTSIDE_COVERAGE, RECORD_BYTES } from '../kernel/kernel.js';
+import { DEFAULT_RESOLUTION } from '../wire/params/resolution.js';
 
 export { ADMIN_UNITS, type AdminUnit } from '../admin-units.js';
 export { HexcodesError, type HexcodesErrorCode } from '../errors.js';
 export type { Kernel, KernelExports } from '../kernel/kernel.js';
+export { DEFAULT_RESOLUTION } from '../wire/params/resolution.js';
 
 /** What `Hexcodes.from` takes: the three binaries of one build. */
 export interface HexcodesData {
@@ -61,9 +63,6 @@ export interface DecodedBatch {
   /** 0 OK, 3 invalid hexcode. */
   status: Uint8Array;
 }
-
-/** The resolution when none is given: cells of about 48 m², with edges of about 4 m. */
-export const DEFAULT_RESOLUTION = 13;
 
 /** The canonical record of readText in the kernel's output. */
 const READ_RECORD_OFFSET = 32;

@@ -3,7 +3,7 @@
 import { ADMIN_UNITS } from '../../admin-units.js';
 import { EACH_ITS_OWN, RECORD_BYTES } from '../../kernel/kernel.js';
 import type { Hexcodes } from '../../library/node.js';
-import { readResolution } from '../../wire/params/number.js';
+import { readResolution } from '../../wire/params/resolution.js';
 import { looksSwapped } from '../position.js';
 import {
   addedColumns,

@@ -1,8 +1,9 @@
 // What a /bulk request asks for: formats from Content-Type and Accept, gzip both ways, resolution and prefix from the
 // query. Everything that is wrong with it is found here, before the body is looked at.
 import type { BulkFormat, BulkRequest, Operation } from '../../wire/job.js';
-import { DEFAULT_RESOLUTION, type ParameterFault } from '../../wire/params/parameters.js';
+import type { ParameterFault } from '../../wire/params/parameters.js';
 import { type Parameter, readQuery } from '../../wire/params/query.js';
+import { DEFAULT_RESOLUTION } from '../../wire/params/resolution.js';
 import { faultsMessage } from '../answers.js';
 import { preferences, qualityOf, utf8TypeOf } from '../media-types.js';
 

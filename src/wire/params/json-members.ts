@@ -1,9 +1,9 @@
-// The members of one JSON object with the texts of their values, so that duplicates and the spelling of numbers are
-// seen, which JSON.parse hides. JSON.parse judges the grammar first; the walk then only has to find where values end.
+// The members of one JSON object with the texts of their values. JSON.parse hides duplicate members and the spelling of
+// numbers, so it only checks the grammar; a walk over the valid text then finds where each value begins and ends.
 
 export type JsonKind = 'number' | 'string' | 'boolean' | 'null' | 'compound';
 
-/** Calls back for each member of the object in order; false if the text is not one JSON object. */
+/** Calls back for each member of the object, in order; returns false where the text is not one JSON object. */
 export function eachMember(
   text: string,
   visit: (name: string, valueText: string, kind: JsonKind) => void,
@@ -34,7 +34,7 @@ function skipSpace(text: string, from: number): number {
   return at;
 }
 
-/** Where the value that starts here ends; the text is known to be valid. */
+/** The place after the value that begins at `from`, in valid JSON. */
 function endOfValue(text: string, from: number): number {
   const first = text[from];
   if (first === '"') return endOfString(text, from);
@@ -54,7 +54,7 @@ function endOfValue(text: string, from: number): number {
 
 const ENDS_SCALAR = /[\s,}\]]/;
 
-/** The place after the closing quote of the string that opens here. */
+/** The place after the closing quote of the string that begins at `from`. */
 function endOfString(text: string, from: number): number {
   let at = from + 1;
   while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1;

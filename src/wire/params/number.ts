@@ -1,4 +1,4 @@
-// Numbers as texts of requests: the grammar of spec/api.md, exactly read. `-?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?`.
+// Decimal numbers as texts of requests, read exactly. Their grammar is `-?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?`.
 
 const ZERO = 48;
 const NINE = 57;
@@ -6,11 +6,11 @@ const DOT = 46;
 const MINUS = 45;
 const PLUS = 43;
 
-/** 10^0 … 10^22 are exact doubles, and so is every integer of 15 digits: their quotient is rounded once, correctly. */
+/** 10^0 … 10^22 are exact doubles, as is every integer of 15 digits: their quotient is rounded only once, correctly. */
 const POWERS = Array.from({ length: 23 }, (_, k) => Number(`1e${k}`));
 const EXACT_DIGITS = 15;
 
-/** The double nearest to the decimal text; NaN if the text is no number of the grammar. May be infinite. */
+/** The double nearest to the decimal text, possibly infinite; NaN where the text is not of the grammar. */
 export function readDecimal(text: string): number {
   const end = text.length;
   let at = text.charCodeAt(0) === MINUS ? 1 : 0;
@@ -49,13 +49,14 @@ function isExponent(text: string, from: number): boolean {
 }
 
 /**
- * The text of the number, as String(value) gives it. A plain decimal of at most 15 digits without needless zeros is its
- * own shortest text (decimals of 15 digits map to doubles one to one), so the text that came in is handed back.
+ * The same text as String(value), without printing where that is not needed: a plain decimal of at most 15 digits without
+ * needless zeros is already the shortest text of its double, because decimals of 15 digits map to doubles one to one.
+ * @param text the text that `value` was read from
  */
 export function decimalText(text: string, value: number): string {
   const first = text.charCodeAt(0) === MINUS ? 1 : 0;
   const end = text.length;
-  // 1 to 9 first, no zero or point last, and a point between: no zero is needless, and no exponent is needed.
+  // First 1 to 9, last neither zero nor point, and a point between: no zero is needless, and String uses no exponent.
   const lead = text.charCodeAt(first);
   const last = text.charCodeAt(end - 1);
   if (lead <= ZERO || lead > NINE || last <= ZERO || last > NINE) return String(value);
@@ -67,13 +68,4 @@ export function decimalText(text: string, value: number): string {
     else if (c > NINE || c < ZERO) return String(value);
   }
   return point ? text : String(value);
-}
-
-/** An integer of 0 to 15 without sign, point, exponent or leading zero; -1 if the text is none. */
-export function readResolution(text: string): number {
-  const first = text.charCodeAt(0) - ZERO;
-  if (text.length === 1) return first >= 0 && first <= 9 ? first : -1;
-  if (text.length !== 2 || first !== 1) return -1;
-  const second = text.charCodeAt(1) - ZERO;
-  return second >= 0 && second <= 5 ? 10 + second : -1;
 }

@@ -1,19 +1,18 @@
-// The parameters of one conversion, from a query, a form body or a JSON body, or from several of them at once: equal
-// values are one, different ones a fault. What is collected are texts; encodeInput and decodeInput judge them.
+// The parameters of one conversion, from a query, a form body, a JSON body, or several of them at once: equal values
+// count as one, different ones are a fault. SingleParameters collects their texts; EncodeInput and decodeFaults judge them.
 
 import { eachMember } from './json-members.js';
-import { readDecimal, readResolution } from './number.js';
+import { readDecimal } from './number.js';
 import { DIFFERS, decodeEscapes, MALFORMED, type Parameter } from './query.js';
+import { DEFAULT_RESOLUTION, readResolution } from './resolution.js';
 
-/** A fault of one parameter, as `details` of the error body lists it. */
+/** A fault of one parameter, as the error body lists it in `details`. */
 export interface ParameterFault {
   readonly parameter: string;
   readonly message: string;
 }
 
-export const DEFAULT_RESOLUTION = 13;
-
-class Slot implements Parameter {
+class ParameterSlot implements Parameter {
   text: string | undefined = undefined;
   fault: string | undefined = undefined;
   constructor(readonly kind: 'number' | 'string' | 'boolean') {}
@@ -24,11 +23,11 @@ class Slot implements Parameter {
 }
 
 export class SingleParameters {
-  readonly lat = new Slot('number');
-  readonly lng = new Slot('number');
-  readonly resolution = new Slot('number');
-  readonly hexcodes = new Slot('string');
-  readonly adminV2 = new Slot('boolean');
+  readonly lat = new ParameterSlot('number');
+  readonly lng = new ParameterSlot('number');
+  readonly resolution = new ParameterSlot('number');
+  readonly hexcodes = new ParameterSlot('string');
+  readonly adminV2 = new ParameterSlot('boolean');
 
   clear(): void {
     this.lat.clear();
@@ -40,7 +39,7 @@ export class SingleParameters {
 
   /** Adds a raw query string or the text of a form body. */
   addQuery(raw: string): void {
-    // One look for all values: escapes are rare.
+    // Escapes are rare: one search of the whole text spares a search of every value.
     const isPlain = !raw.includes('%') && !raw.includes('+') && !raw.includes('\ufffd');
     let at = 0;
     while (at < raw.length) {
@@ -60,7 +59,7 @@ export class SingleParameters {
     }
   }
 
-  /** Adds the members of a JSON object; false if the text is none. */
+  /** Adds the members of a JSON object; returns false where the text is none. */
   addJson(text: string): boolean {
     return eachMember(text, (name, valueText, kind) => {
       const slot = this.#slot(name);
@@ -70,7 +69,7 @@ export class SingleParameters {
     });
   }
 
-  #slot(name: string): Slot | undefined {
+  #slot(name: string): ParameterSlot | undefined {
     switch (name) {
       case 'lat':
         return this.lat;
@@ -88,21 +87,21 @@ export class SingleParameters {
   }
 }
 
-function addRaw(slot: Slot, rawValue: string): void {
+function addRaw(slot: ParameterSlot, rawValue: string): void {
   const text = decodeEscapes(rawValue);
   if (text === undefined) slot.fault ??= MALFORMED;
   else addSlot(slot, text);
 }
 
-/** Two spellings of one number are equal. */
-function addSlot(slot: Slot, text: string): void {
+/** Two spellings of the same number are equal. */
+function addSlot(slot: ParameterSlot, text: string): void {
   if (slot.text === undefined) slot.text = text;
   else if (slot.text !== text) {
     if (slot.kind !== 'number' || readDecimal(slot.text) !== readDecimal(text)) slot.fault ??= DIFFERS;
   }
 }
 
-/** The parameters of encode, judged: numbers are NaN and -1 where they are not understood. */
+/** The parameters of encode as numbers: degrees NaN and resolution -1 where they cannot be read. */
 export class EncodeInput {
   latDeg = Number.NaN;
   lngDeg = Number.NaN;
@@ -147,7 +146,7 @@ export class EncodeInput {
   }
 }
 
-/** The faults of decode's parameters; undefined if there are none and `hexcodes` has a text. */
+/** The faults of decode's parameters; undefined where there are none, and then `hexcodes` has a text. */
 export function decodeFaults(from: SingleParameters): ParameterFault[] | undefined {
   const faults: ParameterFault[] = [];
   const { text, fault } = from.hexcodes;

@@ -1,7 +1,8 @@
-// Query strings and form bodies, read strictly from the raw text: `+` is a space, escapes must be two hexadecimal digits
-// and make UTF-8, equal duplicates are one, different ones are a fault. Parameters nobody asked for are not looked at.
+// Query strings and form bodies, read strictly from the raw text: `+` is a space, an escape is two hexadecimal digits,
+// escaped bytes must be UTF-8. Equal duplicates count as one, different ones are a fault. Parameters that no handler asks
+// for are not decoded.
 
-/** What a request says of one parameter: one text, or why there is none (a sentence's end: "must be …"). */
+/** One parameter as given: its text, or the fault that makes it unusable, as the end of a sentence ("must be …"). */
 export interface Parameter {
   text: string | undefined;
   fault: string | undefined;
@@ -10,9 +11,9 @@ export interface Parameter {
 export const MALFORMED = 'is not valid percent-encoded UTF-8';
 export const DIFFERS = 'is given more than once with different values';
 
-/** Percent-decoding; undefined if an escape is broken or the bytes are no UTF-8. */
+/** The text without its escapes; undefined where an escape is broken or the bytes are no UTF-8. */
 export function decodeEscapes(raw: string): string | undefined {
-  // The binary has turned raw bytes that are no UTF-8 into U+FFFD.
+  // The text was decoded from the request's bytes: a byte that was no UTF-8 is U+FFFD now.
   if (raw.includes('\ufffd')) return undefined;
   if (!raw.includes('%')) return raw.includes('+') ? raw.replaceAll('+', ' ') : raw;
   try {
@@ -22,7 +23,7 @@ export function decodeEscapes(raw: string): string | undefined {
   }
 }
 
-/** Calls back with the decoded name and the raw value of every pair whose name can be read. */
+/** Calls back with the decoded name and the raw value of every pair whose name can be decoded. */
 export function eachPair(raw: string, visit: (name: string, rawValue: string) => void): void {
   let at = 0;
   while (at < raw.length) {
@@ -44,7 +45,7 @@ function addValue(parameter: Parameter, rawValue: string): void {
   else if (parameter.text !== text) parameter.fault ??= DIFFERS;
 }
 
-/** The asked parameters of a query, for handlers off the hot path. */
+/** The named parameters of a query, for handlers off the hot path. */
 export function readQuery<N extends string>(raw: string, names: readonly N[]): Record<N, Parameter> {
   const found = {} as Record<N, Parameter>;
   for (const name of names) found[name] = { text: undefined, fault: undefined };
@@ -54,7 +55,7 @@ export function readQuery<N extends string>(raw: string, names: readonly N[]): R
   return found;
 }
 
-/** The value of `apikey`: undefined if absent, null if two different ones are given. */
+/** The value of `apikey`: undefined where it is absent, null where two different values are given. */
 export function readApiKey(raw: string): string | undefined | null {
   let key: string | undefined;
   let at = 0;
@@ -71,7 +72,7 @@ export function readApiKey(raw: string): string | undefined | null {
   return key;
 }
 
-/** Whether a target may hold a key, in the place and spelling where one belongs or in any other. */
+/** Whether a request target may hold a key, in any place and spelling: its answer must not be stored by a cache. */
 export function mayHoldKey(path: string, rawQuery: string): boolean {
   const target = `${path}?${rawQuery}`;
   const text = target.includes('%')
@@ -82,7 +83,7 @@ export function mayHoldKey(path: string, rawQuery: string): boolean {
   return /apikey/i.test(text);
 }
 
-/** A malformed key is a key nobody has: its raw text stands for it. */
+/** A value with a broken escape is returned raw: no key is spelled like it, so it is refused as unknown. */
 function valueOfApiKey(raw: string, at: number, end: number): string | undefined {
   if (raw.startsWith('apikey', at)) {
     if (at + 6 === end) return '';
@@ -91,7 +92,7 @@ function valueOfApiKey(raw: string, at: number, end: number): string | undefined
       return decodeEscapes(value) ?? value;
     }
   }
-  // An escape in the name is rare enough to be read the slow way.
+  // The name itself may be escaped; this is rare, so the slow reader is good enough.
   const escapeAt = raw.indexOf('%', at);
   if (escapeAt === -1 || escapeAt >= end) return undefined;
   let found: string | undefined;

@@ -4,8 +4,8 @@ import type { Kernel } from '../../kernel/kernel.js';
 import { FROM_JSON, JSON_CLOSED, JSON_OPEN, WITH_RESOLUTION } from '../../kernel/text.js';
 import { ByteSink } from '../bytes/byte-sink.js';
 import { MAX_NDJSON_ROW_BYTES, type Operation, ROW_STATUSES } from '../job.js';
-import { readResolution } from '../params/number.js';
-import { DEFAULT_RESOLUTION, type ParameterFault } from '../params/parameters.js';
+import type { ParameterFault } from '../params/parameters.js';
+import { DEFAULT_RESOLUTION, readResolution } from '../params/resolution.js';
 import { answerRows, BrokenArrayError, preparedMemoryOf, type RowsTask } from './convert-rows.js';
 import { JsonEnvelope, type JsonMember, NotJsonError } from './envelope.js';
 
