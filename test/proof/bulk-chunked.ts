@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { Hexcodes } from '#dist/library/node.js';
 import { csvBody, dueAnswer, RawBulkPeer, requestHead } from '../support/bulk-bodies.js';
 import { randomFrom } from '../support/open-world.js';
-import type { BulkProofOptions } from './bulk.js';
+import type { BulkProofOptions } from './bulk-part.js';
 import { ServerProcess } from './bulk-server.js';
 
 const READERS = 4;

@@ -3,7 +3,7 @@
 import { Hexcodes } from '#dist/library/node.js';
 import { RawBulkPeer } from '../support/bulk-bodies.js';
 import { randomFrom } from '../support/open-world.js';
-import type { BulkProofOptions } from './bulk.js';
+import type { BulkProofOptions } from './bulk-part.js';
 import { ServerProcess } from './bulk-server.js';
 
 const PART_ROWS = 16_384;

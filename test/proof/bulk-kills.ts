@@ -3,7 +3,7 @@ import type { Pool } from '#dist/pool/pool.js';
 import { csvBody, dueAnswer, exchangeBulk } from '../support/bulk-bodies.js';
 import { openKernel, randomFrom } from '../support/open-world.js';
 import { startServer } from '../support/server.js';
-import type { BulkProofOptions } from './bulk.js';
+import type { BulkProofOptions } from './bulk-part.js';
 
 export default async function kills({ size = 200, seed }: BulkProofOptions): Promise<string> {
   let pool: Pool | undefined;

@@ -5,7 +5,7 @@ import { csvBody, RawBulkPeer, requestHead } from '../support/bulk-bodies.js';
 import { pointsOf } from '../support/open-world.js';
 import { clientFrame, handshake, RawWebSocket } from '../support/raw-websocket.js';
 import { encodeFrame } from '../support/stream-frames.js';
-import type { BulkProofOptions } from './bulk.js';
+import type { BulkProofOptions } from './bulk-part.js';
 import { ServerProcess } from './bulk-server.js';
 
 const ROUNDS = 5;

@@ -1,13 +1,7 @@
 // `npm run proof -- bulk [--part NAME] [--size POINTS] [--seed S]`: long bodies through the real server, peers that
 // read badly, workers that die. Small twins: test/e2e/server/bulk and server/stream.
 import { parseArgs } from 'node:util';
-
-export interface BulkProofOptions {
-  readonly size: number | undefined;
-  readonly seed: number;
-}
-
-type Part = (options: BulkProofOptions) => Promise<string>;
+import type { Part } from './bulk-part.js';
 
 const PARTS: Record<string, () => Promise<{ default: Part }>> = {
   stream: () => import('./bulk-stream.js'),

@@ -1,0 +1,9 @@
+// What `proof -- bulk` gives each of its parts, and what a part is.
+
+export interface BulkProofOptions {
+  readonly size: number | undefined;
+  readonly seed: number;
+}
+
+/** Runs one proof and resolves to what it found, in one line; rejects where something is not as it must be. */
+export type Part = (options: BulkProofOptions) => Promise<string>;
