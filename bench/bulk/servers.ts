@@ -1,7 +1,7 @@
 // The processes of the bulk bench, picked by the first argument: the service; a uWS echo of the same bytes, by
 // WebSocket and by HTTP; and the kernel alone, which works when told. Each tells its CPU time when asked.
 import { Hexcodes } from '#dist/library/node.js';
-import { loadUws } from '#dist/server/transport/uws.js';
+import { loadUws } from '#dist/server/transport/load-uws.js';
 import { startService } from '../service.js';
 
 export type BulkProcess = 'hexcodes' | 'echo' | 'kernel';
@@ -17,7 +17,7 @@ const STARTERS: Record<BulkProcess, () => Promise<number>> = {
   hexcodes: () => startService('warn'),
 
   echo: async () => {
-    const uws = await loadUws();
+    const { uws } = await loadUws();
     const app = uws.App();
     app.ws('/*', {
       ...{ maxPayloadLength: 4 * 2 ** 20, maxBackpressure: 64 * 2 ** 20, idleTimeout: 0, maxLifetime: 0 },

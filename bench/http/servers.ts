@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { latLngToCell } from 'h3-js';
-import { loadUws, type UwsApp, type UwsRequest, type UwsResponse } from '#dist/server/transport/uws.js';
+import { loadUws } from '#dist/server/transport/load-uws.js';
+import type { UwsApp, UwsRequest, UwsResponse } from '#dist/server/transport/uws.js';
 import { shippedPolygons } from '../polygons.js';
 import { startService } from '../service.js';
 
@@ -48,7 +49,7 @@ const STARTERS: Record<ServerKind, () => Promise<number>> = {
 };
 
 async function listen(route: (app: UwsApp) => unknown): Promise<number> {
-  const uws = await loadUws();
+  const { uws } = await loadUws();
   const app = uws.App();
   route(app);
   return new Promise((resolve) => {

@@ -13,9 +13,9 @@
 import { CorkHolder } from './cork-holder.js';
 import { Exchange, type ExchangeContext, type ExchangeHooks } from './exchange.js';
 import { readHeaders } from './headers.js';
+import { loadUws, type UwsBuild } from './load-uws.js';
 import {
   type ListenSocket,
-  loadUws,
   primeReading,
   type UpgradeContext,
   type Uws,
@@ -59,7 +59,12 @@ export class Adapter {
   readonly #context: ExchangeContext;
   #listener: ListenSocket | undefined;
 
-  private constructor(uws: Uws, hooks: AdapterHooks) {
+  private constructor(
+    uws: Uws,
+    /** The package that serves. */
+    readonly build: UwsBuild,
+    hooks: AdapterHooks,
+  ) {
     this.#uws = uws;
     this.#app = uws.App();
     this.#hooks = hooks;
@@ -67,7 +72,8 @@ export class Adapter {
   }
 
   static async load(hooks: AdapterHooks): Promise<Adapter> {
-    return new Adapter(await loadUws(), hooks);
+    const { uws, build } = await loadUws();
+    return new Adapter(uws, build, hooks);
   }
 
   /** Answers not complete yet, of exchanges that outlived their first tick. */

@@ -1,7 +1,5 @@
-// Loads uWebSockets.js and declares what is true of it: its own types leave out what exists at run time only
-// (LIBUS_LISTEN_EXCLUSIVE_PORT, DISABLED), promise what does not exist (ListenOptions) and hide that getQuery() is
-// undefined without a query. The package is imported nowhere else, and only dynamically: its binary reads the size of
-// the header block from the environment once, while it loads.
+// uWebSockets.js as it is: its own types leave out what exists at run time only (LIBUS_LISTEN_EXCLUSIVE_PORT, DISABLED),
+// promise what does not exist (ListenOptions) and hide that getQuery() is undefined without a query.
 
 export interface UwsResponse {
   writeStatus(status: string): UwsResponse;
@@ -82,20 +80,6 @@ export interface Uws {
   readonly DISABLED: number;
 }
 
-/** Bytes of one header block, request line included; beyond it the binary answers 431 itself. */
-export const HEADER_BLOCK_BYTES = 16_384;
-
-/** Loads the package. Throws with a sentence for people where the package has no binary for this Node. */
-export async function loadUws(): Promise<Uws> {
-  process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(HEADER_BLOCK_BYTES);
-  try {
-    const uws: unknown = await import('uWebSockets.js');
-    return uws as Uws;
-  } catch (error) {
-    throw new Error(noBinarySentence(process.versions.node, error));
-  }
-}
-
 let isReadingPrimed = false;
 
 /**
@@ -110,10 +94,4 @@ export function primeReading(res: UwsResponse): void {
   isReadingPrimed = true;
   res.pause();
   res.resume();
-}
-
-/** Why the package did not load, and the way out. */
-export function noBinarySentence(nodeVersion: string, cause: unknown): string {
-  const reason = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
-  return `the web server needs Node 20 or 22 on Linux, macOS or Windows, and this is Node ${nodeVersion} on ${process.platform}-${process.arch} (${reason}). Run it with Node 22, for instance: npx -p node@22 node dist/cli/main.js serve`;
 }

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { Adapter } from '#dist/server/transport/adapter.js';
 import type { Exchange } from '#dist/server/transport/exchange.js';
-import { noBinarySentence } from '#dist/server/transport/uws.js';
+import { noBuildSentence } from '#dist/server/transport/load-uws.js';
 import { randomFrom } from '../../../support/open-world.js';
 import { parseAnswers, sendRaw } from '../../../support/server.js';
 
@@ -286,10 +286,11 @@ test('WebSockets: accepted, refused, thrown in', async () => {
   expect((await fetch(`${base}/socket`)).status).toBe(404);
 });
 
-test('a Node without a binary gets a sentence that names the way out', () => {
-  const sentence = noBinarySentence('24.1.0', new Error('Cannot find module ./uws_linux_x64_137.node\nmore'));
-  expect(sentence).toContain('Node 20 or 22');
-  expect(sentence).toContain('24.1.0');
+test('a Node without a build gets a sentence that names what was tried and the ways out', () => {
+  const sentence = noBuildSentence('26.1.0', ['uWebSockets.js: Cannot find module', 'uws-pack: the same']);
+  expect(sentence).toContain('Node 20 or 22, or Node 24');
+  expect(sentence).toContain('26.1.0');
+  expect(sentence).toContain('uws-pack: the same');
   expect(sentence).toContain('npx -p node@22');
   expect(sentence).not.toContain('\n');
 });

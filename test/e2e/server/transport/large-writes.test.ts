@@ -8,7 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Hexcodes } from '#dist/library/node.js';
 import { CorkHolder } from '#dist/server/transport/cork-holder.js';
-import { loadUws, type Uws } from '#dist/server/transport/uws.js';
+import { loadUws } from '#dist/server/transport/load-uws.js';
+import type { Uws } from '#dist/server/transport/uws.js';
 import { RawBulkPeer, requestHead } from '../../../support/bulk-bodies.js';
 import { encodeFrame } from '../../../support/stream-frames.js';
 
@@ -75,7 +76,7 @@ test.each(['quick', 'slow'])('a %s reader gets every byte, most of them in large
 });
 
 test('without a connection to itself the process goes on with small writes', async () => {
-  const uws = await loadUws();
+  const { uws } = await loadUws();
   const holder = new CorkHolder();
   expect(holder.isOpen).toBe(false);
   await holder.open(uws);

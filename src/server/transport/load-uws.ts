@@ -1,0 +1,94 @@
+// Decides which build of uWebSockets.js serves: the newest that loads on this machine, or the one that HEXCODES_UWS names.
+// The packages are imported nowhere else, and only dynamically: a build reads the size of the header block from the
+// environment once, while it loads.
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import type { Uws } from './uws.js';
+
+/**
+ * The packages that are tried, in this order. The first name is also that of the official package: who installs that one
+ * in its place is served by it.
+ */
+const CANDIDATES = ['uWebSockets.js', 'uws-pack'];
+
+/** Bytes of one header block, request line included; uWS itself answers 431 beyond it. */
+export const HEADER_BLOCK_BYTES = 16_384;
+
+/** The package that was loaded. */
+export interface UwsBuild {
+  /** As the package names itself: `@btc-vision/uwebsockets.js`, `uws-pack`, or `uWebSockets.js` for the official one. */
+  readonly name: string;
+  readonly version: string;
+}
+
+export interface LoadedUws {
+  readonly uws: Uws;
+  readonly build: UwsBuild;
+}
+
+let loaded: Promise<LoadedUws> | undefined;
+
+/**
+ * Loads the build once a process; later calls get the same.
+ * @throws Error with a sentence for people that names each package tried, why it did not load, and the way out
+ */
+export function loadUws(): Promise<LoadedUws> {
+  loaded ??= loadFirst(process.env.HEXCODES_UWS);
+  return loaded;
+}
+
+async function loadFirst(forced: string | undefined): Promise<LoadedUws> {
+  process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(HEADER_BLOCK_BYTES);
+  const candidates = forced === undefined || forced === '' ? CANDIDATES : [forced];
+  const failures: string[] = [];
+  for (const candidate of candidates) {
+    try {
+      return { uws: await load(candidate), build: buildOf(candidate) };
+    } catch (error) {
+      failures.push(`${candidate}: ${reasonOf(error)}`);
+    }
+  }
+  throw new Error(noBuildSentence(process.versions.node, failures, forced));
+}
+
+/**
+ * By `require` where the package can be required: on Node 20 a CommonJS module that throws while it is imported leaves an
+ * unhandled rejection behind, which would end the process although the import itself is caught.
+ */
+async function load(candidate: string): Promise<Uws> {
+  try {
+    return createRequire(import.meta.url)(candidate) as Uws;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ERR_PACKAGE_PATH_NOT_EXPORTED' && code !== 'ERR_REQUIRE_ESM') throw error;
+    return (await import(candidate)) as Uws;
+  }
+}
+
+/** Name and version from the package.json above the module that the candidate resolves to. */
+function buildOf(candidate: string): UwsBuild {
+  let folder = new URL('.', import.meta.resolve(candidate));
+  while (!existsSync(new URL('package.json', folder))) folder = new URL('..', folder);
+  const { name, version } = JSON.parse(
+    readFileSync(fileURLToPath(new URL('package.json', folder)), 'utf8'),
+  ) as UwsBuild;
+  return { name, version };
+}
+
+/** The line of an error that says why a build did not load: behind uWS's own sentence comes the loader's. */
+function reasonOf(error: unknown): string {
+  const lines = (error instanceof Error ? error.message : String(error))
+    .split('\n')
+    .filter((line) => line !== '');
+  const loaderLine = lines.find((line) => /GLIBC|Cannot find|not found|Failed|ERR_/.test(line));
+  return (loaderLine ?? lines[0] ?? 'it did not load').trim();
+}
+
+/** Why no build loads here, and the ways out. */
+export function noBuildSentence(nodeVersion: string, failures: readonly string[], forced?: string): string {
+  const machine = `this is Node ${nodeVersion} on ${process.platform}-${process.arch}`;
+  if (forced !== undefined && forced !== '')
+    return `the build of uWebSockets.js that HEXCODES_UWS names does not load; ${machine} (${failures.join('; ')}). Name another, or leave HEXCODES_UWS away`;
+  return `the web server has no build of uWebSockets.js for this machine: it needs Node 20 or 22, or Node 24 with glibc 2.38 or newer (Debian 13, Ubuntu 24.04); ${machine} (${failures.join('; ')}). Run it with Node 22, for instance: npx -p node@22 node dist/cli/main.js serve. docs/transport.md has the other ways`;
+}
