@@ -3,6 +3,7 @@
 /** Each proof is a module whose default export runs it and throws, or sets the exit code, when it fails. */
 const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promise<void> }>> = {
   browser: () => import('./browser.js'),
+  builds: () => import('./builds.js'),
   bulk: () => import('./bulk.js'),
   files: () => import('./files.js'),
   h3: () => import('./h3.js'),

@@ -1,10 +1,11 @@
-// `npm run proof -- pack`: npm pack, npm install into an empty project, and every entry used there, on this Node and on
-// those named by NODES (paths, comma-separated).
+// `npm run proof -- pack`: npm pack, npm install into an empty project, and every entry used there, on this Node and on the
+// other supported ones: library, client and command on each, and `serve`, which listens or says why it cannot.
 
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { canHaveOtherNodes, NODE_VERSIONS, otherNode } from '../support/other-nodes.js';
 
 const PROGRAM = `
 import { Hexcodes } from 'hexcodes';
@@ -17,6 +18,24 @@ const web = await Web.load();
 if (web.encode(21.0288, 105.8525).hexcodes !== code) throw new Error('the web bundle answers otherwise');
 console.log(process.version, code, neighbors(hexcodes, code).length, area(hexcodes, code).toFixed(1), typeof HexcodesClient);
 `;
+
+const NODES_FOLDER = join('build', 'nodes');
+
+/** What `serve` says first, on either stream; the process is ended then. */
+async function firstLineOfServe(node: string, command: string, folder: string): Promise<string> {
+  const child = spawn(node, [command, 'serve', '--port', '0', '--admin-port', '0'], { cwd: folder });
+  try {
+    return await new Promise((resolve, reject) => {
+      const finish = (text: Buffer): void => resolve(String(text).split('\n')[0] ?? '');
+      child.stdout.once('data', finish);
+      child.stderr.once('data', finish);
+      child.once('error', reject);
+      child.once('exit', (code) => reject(new Error(`serve said nothing and ended with ${code}`)));
+    });
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
 
 export default async function pack(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'hexcodes-pack-'));
@@ -35,13 +54,15 @@ export default async function pack(): Promise<void> {
       stdio: 'inherit',
     });
     writeFileSync(join(folder, 'main.js'), PROGRAM);
-    const nodes = [process.execPath, ...(process.env.NODES?.split(',') ?? [])];
+    const others = canHaveOtherNodes ? NODE_VERSIONS : [];
+    const nodes = [process.execPath, ...others.map((version) => otherNode(version, NODES_FOLDER).path)];
     for (const node of nodes) {
       console.log(execFileSync(node, ['main.js'], { cwd: folder, encoding: 'utf8' }).trim());
       const command = join(folder, 'node_modules', 'hexcodes', 'dist', 'cli', 'main.js');
       const ran = spawnSync(node, [command, 'encode', '21.0288,105.8525'], { cwd: folder, encoding: 'utf8' });
       if (ran.status !== 0) throw new Error(ran.stderr);
       console.log(`  hexcodes encode: ${ran.stdout.trim()}`);
+      console.log(`  hexcodes serve: ${await firstLineOfServe(node, command, folder)}`);
     }
     const bin = spawnSync(join(folder, 'node_modules', '.bin', 'hexcodes'), ['--version'], {
       encoding: 'utf8',
