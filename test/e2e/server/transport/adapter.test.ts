@@ -6,7 +6,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { Adapter } from '#dist/server/transport/adapter.js';
 import type { Exchange } from '#dist/server/transport/exchange.js';
-import { noBuildSentence } from '#dist/server/transport/load-uws.js';
 import { randomFrom } from '../../../support/open-world.js';
 import { parseAnswers, sendRaw } from '../../../support/server.js';
 
@@ -284,13 +283,4 @@ test('WebSockets: accepted, refused, thrown in', async () => {
     refused.terminate();
   }
   expect((await fetch(`${base}/socket`)).status).toBe(404);
-});
-
-test('a Node without a build gets a sentence that names what was tried and the ways out', () => {
-  const sentence = noBuildSentence('26.1.0', ['uWebSockets.js: Cannot find module', 'uws-pack: the same']);
-  expect(sentence).toContain('Node 20 or 22, or Node 24');
-  expect(sentence).toContain('26.1.0');
-  expect(sentence).toContain('uws-pack: the same');
-  expect(sentence).toContain('npx -p node@22');
-  expect(sentence).not.toContain('\n');
 });

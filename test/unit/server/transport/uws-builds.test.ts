@@ -1,0 +1,78 @@
+// The builds of uWebSockets.js that ship are the ones that were tested: their native code has the recorded digests, and the
+// lockfile holds both packages to theirs.
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { loadUws, noBuildSentence } from '#dist/server/transport/load-uws.js';
+
+/** sha256 of the binaries for Linux, by their place below node_modules. */
+const BINARIES: Record<string, string> = {
+  'uWebSockets.js/uws_linux_x64_115.node': '5b126ee00bf754b02e97e4c27090365a8562c5820c93f93918ac2212d4503e91',
+  'uWebSockets.js/uws_linux_x64_127.node': '4b55b1f2cb7a7913febbb65a89496412b96af77e838552980092ba6b33723aac',
+  'uWebSockets.js/uws_linux_x64_137.node': '98128405dba2fb608448e921a979530f70c946a2cc9889c15f2fa70c2d00ab05',
+  'uWebSockets.js/uws_linux_arm64_115.node':
+    '6bdbc8ff976b4371af1906175e9025804bacc38a414969f4f02314e6b99f206c',
+  'uWebSockets.js/uws_linux_arm64_127.node':
+    '82b79bd18d1e3563de336156005bd01b7f39fc387b65173d69a29da4ee79f895',
+  'uWebSockets.js/uws_linux_arm64_137.node':
+    '88618b30ddf6b2b62310db89f40a701616676352aac5e0f6184dd8ef876199ce',
+  'uws-pack/dist/bin/uws_linux_x64_115.node':
+    '6f8d96d761a64beddb060f1f7f0e617dd293ed127ec1d57507aa561a0083171e',
+  'uws-pack/dist/bin/uws_linux_x64_127.node':
+    '8cabc918bbf9a07323e54f89a33882491080b2eb35df0607f473ccdb1f3c31af',
+  'uws-pack/dist/bin/uws_linux_arm64_115.node':
+    'c0e29fc143b46b584f3debec7910014ec228198fc1f17aaeacd1de7991bd3769',
+  'uws-pack/dist/bin/uws_linux_arm64_127.node':
+    'd4c4f8b2c28c5f6544b49e36d91b0beee238a5b90a07904a947f77061c8b814d',
+};
+
+const PACKAGES: Record<string, { name: string; version: string }> = {
+  'uWebSockets.js': { name: '@btc-vision/uwebsockets.js', version: '20.57.0' },
+  'uws-pack': { name: 'uws-pack', version: '20.0.8' },
+};
+
+interface Lock {
+  packages: Record<
+    string,
+    { name?: string; version: string; integrity?: string; hasInstallScript?: boolean }
+  >;
+}
+const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as Lock;
+
+test.each(Object.entries(BINARIES))('%s is the binary that was tested', (path, digest) => {
+  const bytes = readFileSync(`node_modules/${path}`);
+  expect(createHash('sha256').update(bytes).digest('hex')).toBe(digest);
+});
+
+test.each(Object.entries(PACKAGES))(
+  'the lockfile holds %s to its version and integrity',
+  (place, { name, version }) => {
+    const entry = lock.packages[`node_modules/${place}`];
+    expect(entry?.name ?? place).toBe(name);
+    expect(entry?.version).toBe(version);
+    expect(entry?.integrity).toMatch(/^sha512-/);
+    expect(entry?.hasInstallScript).toBeUndefined();
+  },
+);
+
+test('the build that loads here is one of the two, or the one that HEXCODES_UWS names', async () => {
+  const { build } = await loadUws();
+  const forced = process.env.HEXCODES_UWS;
+  const allowed = forced === undefined ? Object.values(PACKAGES) : [PACKAGES[forced]];
+  expect(allowed).toContainEqual(build);
+});
+
+test('a Node without a build gets a sentence that names what was tried and the ways out', () => {
+  const sentence = noBuildSentence('26.1.0', ['uWebSockets.js: Cannot find module', 'uws-pack: the same']);
+  expect(sentence).toContain('Node 20 or 22, or Node 24');
+  expect(sentence).toContain('26.1.0');
+  expect(sentence).toContain('uws-pack: the same');
+  expect(sentence).toContain('npx -p node@22');
+  expect(sentence).not.toContain('\n');
+});
+
+test('a build that HEXCODES_UWS names and that does not load is named as such', () => {
+  const sentence = noBuildSentence('22.1.0', ['nothing: Cannot find package'], 'nothing');
+  expect(sentence).toContain('HEXCODES_UWS');
+  expect(sentence).toContain('nothing: Cannot find package');
+});
