@@ -4,7 +4,7 @@
 //   write ──► StreamedAnswer ──► peer           the peer reads
 //        └──► Spool ──► StreamedAnswer ──► peer  it sends first; back to the above when the spool is empty
 
-import type { StreamedAnswer } from '../transport/streamed-answer.js';
+import type { StreamedAnswer } from '../transport/answers/streamed-answer.js';
 import type { Spool, Spools } from './spool.js';
 
 export interface BulkTimes {

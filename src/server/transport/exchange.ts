@@ -1,14 +1,14 @@
 // One request and its answer, as handlers see them. Once the answer is complete or the connection is closed, every call of
 // the answering side does nothing, so handlers need not check.
-import { writeHead } from './answer-head.js';
-import { ChunkedAnswer } from './chunked-answer.js';
+import { writeHead } from './answers/answer-head.js';
+import { ChunkedAnswer } from './answers/chunked-answer.js';
+import { SizedAnswer } from './answers/sized-answer.js';
+import type { AnswerHooks, StreamedAnswer } from './answers/streamed-answer.js';
+import { writeBody, writeLargeBody } from './answers/whole-answer.js';
 import { collectBody } from './collect-body.js';
 import type { CorkHolder } from './cork-holder.js';
 import type { HeaderFields } from './headers.js';
-import { SizedAnswer } from './sized-answer.js';
-import type { AnswerHooks, StreamedAnswer } from './streamed-answer.js';
 import type { UpgradeContext, UwsRequest, UwsResponse } from './uws.js';
-import { writeBody, writeLargeBody } from './whole-answer.js';
 
 /** Supplied by the owner of the adapter, for all exchanges. */
 export interface ExchangeHooks {

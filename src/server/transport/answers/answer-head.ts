@@ -1,5 +1,5 @@
 // Writes the status line and the headers of an answer.
-import type { UwsResponse } from './uws.js';
+import type { UwsResponse } from '../uws.js';
 
 const STATUS_LINES: Readonly<Record<number, string>> = {
   200: '200 OK',

@@ -2,9 +2,9 @@
 // and no chunk headers, and uWS holds nothing of it that the socket did not take (README U23). All writes but the first are
 // uncorked, and the first, which carries the head, never contains the last byte: so when the answer is complete, the socket
 // has taken all of it, and uWS's timeout (README U24) cannot cut off the end.
-import type { CorkHolder } from './cork-holder.js';
+import type { CorkHolder } from '../cork-holder.js';
+import type { UwsResponse } from '../uws.js';
 import { type AnswerHooks, StreamedAnswer } from './streamed-answer.js';
-import type { UwsResponse } from './uws.js';
 
 /** Shorter bodies may fit uWS's cork. */
 const CORK_BYTES = 16 * 1024;

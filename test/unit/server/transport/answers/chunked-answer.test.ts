@@ -1,6 +1,6 @@
 // A chunked answer whose body reading is stopped: the binary is silent then, and the answer must get out all the same.
 import { expect, test, vi } from 'vitest';
-import { ChunkedAnswer } from '#dist/server/transport/chunked-answer.js';
+import { ChunkedAnswer } from '#dist/server/transport/answers/chunked-answer.js';
 import type { UwsResponse } from '#dist/server/transport/uws.js';
 
 /** What paused sockets were watched for, in the binary's way: one place for those that hold bytes, one for the others. */

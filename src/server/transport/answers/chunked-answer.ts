@@ -2,10 +2,10 @@
 // overflows the cork may be lost (README U20): bytes are queued and written in a turn of the event loop of their own, small
 // pieces packed into one corked write, large ones uncorked. What the socket does not take uWS holds; how this class makes
 // sure that it leaves, and what it does while the reading of the body is stopped, is at `socketWritable` and `#probeLater`.
-import type { CorkHolder } from './cork-holder.js';
+import type { CorkHolder } from '../cork-holder.js';
+import type { UwsResponse } from '../uws.js';
 import { PACKED_BYTES } from './piece-queue.js';
 import { type AnswerHooks, StreamedAnswer } from './streamed-answer.js';
-import type { UwsResponse } from './uws.js';
 
 /**
  * The size of a large write lies between these: halved by every write that meets backpressure, doubled by every large one

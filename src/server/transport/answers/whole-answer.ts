@@ -1,5 +1,5 @@
 // Writes an answer whose body is there as a whole. The caller has corked the response; see README U18 and U19.
-import type { UwsResponse } from './uws.js';
+import type { UwsResponse } from '../uws.js';
 
 /**
  * Larger bodies do not fit uWS's cork together with their head. `end` drops such a body if the socket does not take the

@@ -1,6 +1,6 @@
 // An answer with a Content-Length at a socket that takes what it has room for.
 import { expect, test, vi } from 'vitest';
-import { SizedAnswer } from '#dist/server/transport/sized-answer.js';
+import { SizedAnswer } from '#dist/server/transport/answers/sized-answer.js';
 import type { UwsResponse } from '#dist/server/transport/uws.js';
 
 const CORK_BYTES = 16_384;
