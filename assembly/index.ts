@@ -9,13 +9,13 @@ export { CAPACITY, RECORD_BYTES, INPUT, OUTPUT, TEXT_IN, TEXT_IN_BYTES, TEXT_OUT
 export { encodeBatch, encodeBatchTo, encodeCells, encodeCellsTo, encodeOne } from "./encode";
 export { centerOf, decodeBatch, decodeBatchTo, pack, readText } from "./decode";
 export { locateBatch, regionOf, unitOf, useIndex } from "./region/locate";
-export { BLOCK, HOST_ROWS, ROWS, TAILS } from "./memory";
-export { STATUS_COUNTS, setTextEnd, textEnd } from "./text/write";
+export { BLOCK_TEXT, HOST_ROWS, ROW_BYTES, ROWS, SCRATCH, SCRATCH_BYTES, STATUS_COUNTS, TAIL_BYTES, TAILS } from "./memory";
+export { setTextEnd, textEnd } from "./text/write";
 export { writeDecodedCsv, writeEncodedCsv } from "./text/write-csv";
 export { writeDecodedJson, writeEncodedJson } from "./text/write-json";
 export { csvEnd, scanCsv, useCsvColumns } from "./text/csv";
 export { jsonEnd, jsonState, scanArray, scanNdjson } from "./text/json";
-export { hostRowCount } from "./text/rows";
+export { hostRowCount } from "./text/host-rows";
 export { numberEnd, numberIsPlain, numberKind, readNumber } from "./text/parse";
 export { printNumber } from "./text/print";
 

@@ -1,10 +1,11 @@
-// The only file that knows addresses and capacities. Everything is laid out once, at compile time:
+// The only file that knows addresses and capacities. Everything is laid out once, at compile time, each area behind the
+// one before it:
 //
 //   0x00000  static tables of the compiler (H3 constants, digit tables, alphabet)      256 KiB at most, 226 now
 //   0x40000  INPUT    CAPACITY × 20 B   points (f64 lat, f64 lng) or records
 //   0x54000  OUTPUT   CAPACITY × 20 B   records, cells or positions
-//   0x68000  SCRATCH  what two passes over a block hand each other
-//   0x78000  TEXT_IN  bytes of JSON, NDJSON or CSV; UTF-16 units of one code that is read
+//   0x68000  SCRATCH  what two passes over a block hand each other (scratch.ts)
+//   0x78000  TEXT_IN  UTF-16 units of one code that is read, tails, counts; from BLOCK_TEXT on bytes of JSON, NDJSON or CSV
 //   0xC0000  TEXT_OUT bytes of answers: text, or records that leave from there
 //  0x210000  ROWS     CAPACITY × 32 B   the rows of a block of text (text/rows.ts)
 //  0x230000  REACH    HEADS × 401 × u64: admin codes that a (head, first pair or none) may carry
@@ -12,13 +13,17 @@
 //  0x23E000  HOST_ROWS  CAPACITY × u16: rows that the host must read itself
 //  0x240000  INDEX    the boundary index, copied in once; the loader grows the memory by its size, useIndex by the grid's
 //
-// After useIndex nothing grows the memory again: views made then never detach.
+// After useIndex nothing grows the memory again: views made then never detach. test/conformance/kernel/abi.test.ts
+// compares all areas.
 
 /** Points per call: INPUT and OUTPUT together stay inside a 256 KiB second-level cache. */
 export const CAPACITY: u32 = 4096;
 
 /** Bytes of a text record: canonical code in ASCII, NUL padded, byte 19 = point status. */
 export const RECORD_BYTES: u32 = 20;
+
+/** Bytes of a position: f64 latDeg, f64 lngDeg. */
+export const POINT_BYTES: u32 = 16;
 
 export const INPUT: usize = 0x40000;
 export const OUTPUT: usize = INPUT + CAPACITY * RECORD_BYTES;
@@ -30,10 +35,14 @@ export const TEXT_OUT: usize = TEXT_IN + TEXT_IN_BYTES;
 /** A frame of 65,536 points, or sixteen of 4,096: what a turn of the service answers leaves in one write. */
 export const TEXT_OUT_BYTES: u32 = 0x150000;
 
-/** TEXT_IN begins with what is not block text: 64 UTF-16 units of one code, then the tails of text/write.ts. */
+/** TEXT_IN begins with the UTF-16 units of one code; then, for each row status, the end of its answers (text/write.ts). */
 export const TAILS: usize = TEXT_IN + 256;
 export const TAIL_BYTES: u32 = 256;
-export const BLOCK: usize = TEXT_IN + 2048;
+export const ROW_STATUSES: u32 = 6;
+/** u32 for each row status: rows written since the host cleared them. */
+export const STATUS_COUNTS: usize = TAILS + ROW_STATUSES * TAIL_BYTES;
+/** Block text, to the end of TEXT_IN. */
+export const BLOCK_TEXT: usize = TEXT_IN + 2048;
 
 export const ROWS: usize = TEXT_OUT + TEXT_OUT_BYTES;
 export const ROW_BYTES: u32 = 32;
@@ -44,15 +53,16 @@ export const REACH_ROWS: u32 = 16 * 401;
 export const REACH_BYTES: u32 = REACH_ROWS * 8;
 
 /** Read by the batch calls when their resolution is EACH_ITS_OWN. */
-export const RESOLUTIONS: usize = 0x23d000;
+export const RESOLUTIONS: usize = (REACH + REACH_BYTES + 0xfff) & ~0xfff;
 export const EACH_ITS_OWN: u32 = 255;
 
 /** Row numbers, in order. */
-export const HOST_ROWS: usize = 0x23e000;
+export const HOST_ROWS: usize = RESOLUTIONS + CAPACITY;
 
-export const INDEX: usize = 0x240000;
+/** On a page of its own, as the memory grows by pages. */
+export const INDEX: usize = (HOST_ROWS + CAPACITY * 2 + 0xffff) & ~0xffff;
 
-/** Point statuses, spec/streaming.md. */
+/** Point statuses, byte 19 of a record; the host's names stand in src/kernel/kernel.ts. */
 export const OK: u32 = 0;
 export const OUTSIDE_COVERAGE: u32 = 1;
 export const NOT_A_COORDINATE: u32 = 2;

@@ -5,16 +5,18 @@
 import { HARD_NUMBER, NOT_A_NUMBER, NUMBER, numberEnd, numberIsPlain, numberKind, readNumber, readSmallInteger } from "./parse";
 import { readDecimals, shapeAt, shapeBytes } from "./decimals";
 import { RESOLUTIONS } from "../memory";
-import { CARRIAGE_RETURN, CODE_NEEDS_ESCAPES, LINE_FEED, NO_RESOLUTION, ROW_INVALID_REQUEST } from "./rows";
-import { clearHostRows, leaveToHost, openRow, rowAt, storeCode, storeNoCode, storePoint } from "./rows";
-
-const QUOTE: u32 = 34;
+import { CARRIAGE_RETURN, COMMA, LINE_FEED, QUOTE } from "./chars";
+import { clearHostRows, leaveToHost } from "./host-rows";
+import { storeCode, storeNoCode, storePoint } from "./input";
+import { addRowFlags, CODE_NEEDS_ESCAPES, ENDS_WITH_CRLF, ENDS_WITH_LF, LAT, LNG, openRow, rowAt, setCodeText } from "./row";
+import { setCoordinateText, setPlainBytes, setRowEnd, setRowResolution, setRowShapes, setRowStatus } from "./row";
+import { NO_RESOLUTION, ROW_INVALID_REQUEST } from "./row";
 
 /** Where the last scan stopped: the start of the first row that it did not take. */
 export let csvEnd: usize = 0;
 
 let columns: u32 = 0;
-let delimiter: u32 = 44;
+let delimiter: u32 = COMMA;
 /** The code's field held doubled quotes; a quoted field has no end. */
 let isDoubled: bool = false;
 let isUnclosed: bool = false;
@@ -66,19 +68,19 @@ function placeOf(column: i32): usize {
  */
 export function scanCsv(at: usize, end: usize, limit: u32, isDecode: bool, resolution: u32): u32 {
   clearHostRows();
-  store<u8>(end, 10);
+  store<u8>(end, <u8>LINE_FEED);
   const delimiters = i8x16.splat(<i8>delimiter);
   const quotes = i8x16.splat(<i8>QUOTE);
-  const feeds = i8x16.splat(10);
+  const feeds = i8x16.splat(<i8>LINE_FEED);
   let index: u32 = 0;
   let p = at;
   while (p < end && index < limit) {
     const byte = load<u8>(p);
-    if (byte == 10) {
+    if (byte == LINE_FEED) {
       p++;
       continue;
     }
-    if (byte == 13 && load<u8>(p + 1) == 10 && p + 1 < end) {
+    if (byte == CARRIAGE_RETURN && load<u8>(p + 1) == LINE_FEED && p + 1 < end) {
       p += 2;
       continue;
     }
@@ -108,7 +110,7 @@ export function scanCsv(at: usize, end: usize, limit: u32, isDecode: bool, resol
           }
           column++;
           field = place + 1;
-        } else if (mark == 10) {
+        } else if (mark == LINE_FEED) {
           feed = place;
           if (column == wanted) noteField(found, field, withoutReturn(field, place, end));
           column++;
@@ -129,8 +131,8 @@ export function scanCsv(at: usize, end: usize, limit: u32, isDecode: bool, resol
     } while (!feed);
 
     const rowEnd = withoutReturn(p, feed, end);
-    store<u32>(row, <u32>rowEnd, 4);
-    if (feed < end) store<u8>(row, <u8>(rowEnd == feed ? LINE_FEED : CARRIAGE_RETURN), 28);
+    setRowEnd(row, rowEnd);
+    if (feed < end) addRowFlags(row, rowEnd == feed ? ENDS_WITH_LF : ENDS_WITH_CRLF);
     p = feed + 1;
     const isOdd = <u32>column != columns || isUnclosed;
     if (isDecode) takeCode(index, row, isOdd);
@@ -146,7 +148,7 @@ export function scanCsv(at: usize, end: usize, limit: u32, isDecode: bool, resol
 // @ts-ignore: decorator
 @inline
 function withoutReturn(from: usize, feed: usize, end: usize): usize {
-  return feed > from && feed != end && load<u8>(feed - 1) == 13 ? feed - 1 : feed;
+  return feed > from && feed != end && load<u8>(feed - 1) == CARRIAGE_RETURN ? feed - 1 : feed;
 }
 
 // @ts-ignore: decorator
@@ -173,8 +175,8 @@ function quotedField(place: usize, field: usize, end: usize): usize {
   }
   const after = p + 1;
   let stop = after;
-  while (stop < end && load<u8>(stop) != delimiter && load<u8>(stop) != 10) stop++;
-  const textEnd = stop < end && load<u8>(stop) == 10 ? withoutReturn(after, stop, end) : stop;
+  while (stop < end && load<u8>(stop) != delimiter && load<u8>(stop) != LINE_FEED) stop++;
+  const textEnd = stop < end && load<u8>(stop) == LINE_FEED ? withoutReturn(after, stop, end) : stop;
   if (textEnd == after) {
     noteField(place, field + 1, p);
     if (hasDoubled && FOUND + place == first) isDoubled = true;
@@ -192,7 +194,7 @@ function takePoint(index: u32, row: usize, isOdd: bool, resolution: u32): void {
     else if (load<u32>(own) != load<u32>(own, 4)) resolution = readSmallInteger(load<u32>(own), load<u32>(own, 4), 15);
     store<u8>(RESOLUTIONS + <usize>index, <u8>resolution);
   }
-  store<u8>(row, <u8>resolution, 26);
+  setRowResolution(row, resolution);
   // A row with too few fields may leave those of the row before in FOUND.
   if (isOdd) {
     refuse(index, row);
@@ -202,23 +204,23 @@ function takePoint(index: u32, row: usize, isOdd: bool, resolution: u32): void {
   const firstEnd = <usize>load<u32>(first, 4);
   const secondStart = <usize>load<u32>(second);
   const secondEnd = <usize>load<u32>(second, 4);
-  store<u32>(row, <u32>firstStart, 8);
-  store<u32>(row, <u32>secondStart, 12);
+  setCoordinateText(row, LAT, firstStart);
+  setCoordinateText(row, LNG, secondStart);
   const latShape = shapeAt(firstStart);
   const lngShape = shapeAt(secondStart);
   if (
     latShape && lngShape && resolution != NO_RESOLUTION &&
     firstStart + shapeBytes(latShape) == firstEnd && secondStart + shapeBytes(lngShape) == secondEnd
   ) {
-    store<u16>(row, <u16>(latShape | lngShape << 8), 29);
+    setRowShapes(row, latShape, lngShape);
     return;
   }
   const latDeg = readNumber(firstStart, false);
   let kind = numberEnd == firstEnd ? numberKind : NOT_A_NUMBER;
-  if (kind == NUMBER && numberIsPlain) store<u16>(row, <u16>(firstEnd - firstStart), 20);
+  if (kind == NUMBER && numberIsPlain) setPlainBytes(row, LAT, firstEnd - firstStart);
   const lngDeg = readNumber(secondStart, false);
   const secondKind = numberEnd == secondEnd ? numberKind : NOT_A_NUMBER;
-  if (secondKind == NUMBER && numberIsPlain) store<u16>(row, <u16>(secondEnd - secondStart), 22);
+  if (secondKind == NUMBER && numberIsPlain) setPlainBytes(row, LNG, secondEnd - secondStart);
   storePoint(index, latDeg, lngDeg);
   kind |= secondKind;
   if (kind == NUMBER && resolution != NO_RESOLUTION) return;
@@ -232,7 +234,7 @@ function takePoint(index: u32, row: usize, isOdd: bool, resolution: u32): void {
 
 /** The row is not understood: nothing is converted for it. */
 function refuse(index: u32, row: usize): void {
-  store<u8>(row, <u8>ROW_INVALID_REQUEST, 27);
+  setRowStatus(row, ROW_INVALID_REQUEST);
   store<u8>(RESOLUTIONS + <usize>index, 0);
   storePoint(index, NaN, NaN);
 }
@@ -240,19 +242,18 @@ function refuse(index: u32, row: usize): void {
 // @ts-ignore: decorator
 @inline
 function takeCode(index: u32, row: usize, isOdd: bool): void {
-  store<u8>(row, <u8>NO_RESOLUTION, 26);
+  setRowResolution(row, NO_RESOLUTION);
   const firstStart: usize = isOdd ? <usize>0 : load<u32>(first);
   const firstEnd: usize = isOdd ? <usize>0 : load<u32>(first, 4);
-  store<u32>(row, <u32>firstStart, 8);
-  store<u32>(row, <u32>firstEnd, 12);
+  setCodeText(row, firstStart, firstEnd);
   if (firstStart == firstEnd) {
-    store<u8>(row, <u8>ROW_INVALID_REQUEST, 27);
+    setRowStatus(row, ROW_INVALID_REQUEST);
     storeNoCode(index);
     return;
   }
   if (isDoubled) {
     // A code holds no quote.
-    store<u8>(row, <u8>(load<u8>(row, 28) | CODE_NEEDS_ESCAPES), 28);
+    addRowFlags(row, CODE_NEEDS_ESCAPES);
     storeNoCode(index);
     return;
   }

@@ -2,10 +2,11 @@
 // one vector. Scanning only notes the shape of such a text, so that it need not wait for the number; then the numbers of
 // all rows are made, both of a row at once. Every other text is read by parse.ts.
 
-import { INPUT } from "../memory";
+import { INPUT, POINT_BYTES, ROW_BYTES } from "../memory";
+import { POINT, ZERO } from "./chars";
 import { TENS } from "./powers";
 import { numberEnd, numberIsPlain, readNumber } from "./parse";
-import { rowAt } from "./rows";
+import { coordinateText, LAT, LNG, rowAt, rowShapes, setPlainBytes } from "./row";
 
 /** Digits before the point (1 to 3) << 4 | bytes of the text, 3 to 15; 0: another text. */
 const MAX_WHOLE_DIGITS: u32 = 3;
@@ -38,7 +39,7 @@ const HUNDRED_MILLIONS: usize = VECTORS + 112;
 
 memory.fill(LIFT, 127 - 57, 16);
 memory.fill(LOWEST_DIGIT, 127 - 9, 16);
-memory.fill(ZEROS, 48, 16);
+memory.fill(ZEROS, <u8>ZERO, 16);
 v128.store(LOW_BYTES, i16x8.splat(255));
 v128.store(TENS_8, i16x8.splat(10));
 v128.store(HUNDREDS, i16x8(100, 1, 100, 1, 100, 1, 100, 1));
@@ -55,7 +56,7 @@ export function shapeAt(at: usize): u32 {
   const others = otherThanDigits(at);
   const whole = ctz(others);
   if (whole - 1 >= MAX_WHOLE_DIGITS) return 0;
-  if (load<u8>(at + whole) != 46 || load<u8>(at) == 48) return 0;
+  if (load<u8>(at + whole) != POINT || load<u8>(at) == ZERO) return 0;
   const size = ctz(others & (others - 1));
   return size - whole - 2 <= MAX_BYTES ? whole << 4 | size : 0;
 }
@@ -101,7 +102,7 @@ function foursOf(digits: v128): v128 {
 /** How many bytes of the text printing would give again: zeros at its end are dropped, and a point before nothing. */
 // @ts-ignore: decorator
 @inline
-function plainBytes(digits: v128, shape: u32): u32 {
+function plainSize(digits: v128, shape: u32): u32 {
   const used = <u32>i8x16.bitmask(i8x16.ne(digits, i64x2.splat(0)));
   const size = shape & SIZE_MASK;
   const whole = shape >> 4;
@@ -112,17 +113,17 @@ function plainBytes(digits: v128, shape: u32): u32 {
 /** Makes the numbers of the rows whose shapes were noted. */
 export function readDecimals(count: u32): void {
   let point = INPUT;
-  for (let row = rowAt(0), end = rowAt(count); row < end; row += 32, point += 16) {
-    const shapes: u32 = load<u16>(row, 29);
+  for (let row = rowAt(0), end = rowAt(count); row < end; row += ROW_BYTES, point += POINT_BYTES) {
+    const shapes = rowShapes(row);
     if (!shapes) continue;
     const latShape = shapes & 255;
     const lngShape = shapes >> 8;
     if (latShape == 0 || lngShape == 0) {
-      readOne(row, point, latShape ? 0 : 1);
+      readOne(row, point, latShape ? LAT : LNG);
       continue;
     }
-    const lat = digitsOf(load<u32>(row, 8), latShape);
-    const lng = digitsOf(load<u32>(row, 12), lngShape);
+    const lat = digitsOf(coordinateText(row, LAT), latShape);
+    const lng = digitsOf(coordinateText(row, LNG), lngShape);
     const eights = i32x4.dot_i16x8_s(i16x8.narrow_i32x4_s(foursOf(lat), foursOf(lng)), v128.load(TEN_THOUSANDS));
     // At most 14 digits, and 13 behind the point: all operands are exact, so IEEE rounds once.
     const digits = f64x2.add(
@@ -135,13 +136,14 @@ export function readDecimals(count: u32): void {
       1,
     );
     v128.store(point, f64x2.div(digits, tens));
-    store<u16>(row, <u16>plainBytes(lat, latShape), 20);
-    store<u16>(row, <u16>plainBytes(lng, lngShape), 22);
+    setPlainBytes(row, LAT, plainSize(lat, latShape));
+    setPlainBytes(row, LNG, plainSize(lng, lngShape));
   }
 }
 
 /** One number of a row whose other number is no such decimal. */
 function readOne(row: usize, point: usize, place: usize): void {
-  store<f64>(point + (place << 3), readNumber(load<u32>(row + (place << 2), 8), true));
-  if (numberIsPlain) store<u16>(row + (place << 1), <u16>(numberEnd - load<u32>(row + (place << 2), 8)), 20);
+  const text = coordinateText(row, place);
+  store<f64>(point + (place << 3), readNumber(text, true));
+  if (numberIsPlain) setPlainBytes(row, place, numberEnd - text);
 }

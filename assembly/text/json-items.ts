@@ -2,12 +2,14 @@
 // whatever the host must look at.
 
 import { INPUT, RESOLUTIONS } from "../memory";
+import { CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, isDigit, LOWER_CASE, LOWER_E, OPEN_BRACE, OPEN_BRACKET, POINT, QUOTE, ZERO } from "./chars";
 import { shapeAt, shapeBytes } from "./decimals";
 import { FIVE_BYTES, KEY_HEXCODES, KEY_ID, KEY_LAT, KEY_LNG, KEY_RESO, KEY_SOLUTION } from "./json-names";
 import { LAT_MEMBER, LNG_NEXT, SEVEN_BYTES } from "./json-names";
 import { afterSpace, skipString, skipValue, stringHasEscapes, stringUnits } from "./json-values";
-import { NOT_A_NUMBER, NUMBER, isDigit, numberEnd, numberIsPlain, numberKind, readNumber } from "./parse";
-import { NO_RESOLUTION, storeCode } from "./rows";
+import { NOT_A_NUMBER, NUMBER, numberEnd, numberIsPlain, numberKind, readNumber } from "./parse";
+import { storeCode } from "./input";
+import { LAT, LNG, NO_RESOLUTION, setCodeText, setCoordinateText, setId, setPlainBytes, setRowResolution, setRowShape } from "./row";
 
 const MAX_ID_UNITS: u32 = 128;
 
@@ -16,31 +18,31 @@ const MAX_ID_UNITS: u32 = 128;
 export function encodeItem(index: u32, row: usize, p: usize, resolution: u32): usize {
   store<u8>(RESOLUTIONS + <usize>index, <u8>resolution);
   let byte: u32 = load<u8>(p);
-  if (byte == 91) {
-    p = coordinate(index, row, afterSpace(p + 1), 0);
+  if (byte == OPEN_BRACKET) {
+    p = coordinate(index, row, afterSpace(p + 1), LAT);
     if (!p) return 0;
     p = afterSpace(p);
-    if (load<u8>(p) != 44) return 0;
-    p = coordinate(index, row, afterSpace(p + 1), 1);
+    if (load<u8>(p) != COMMA) return 0;
+    p = coordinate(index, row, afterSpace(p + 1), LNG);
     if (!p) return 0;
     p = afterSpace(p);
-    return load<u8>(p) == 93 ? p + 1 : 0;
+    return load<u8>(p) == CLOSE_BRACKET ? p + 1 : 0;
   }
-  if (byte != 123) return 0;
+  if (byte != OPEN_BRACE) return 0;
   let seen: u32 = 0;
   do {
     p = afterSpace(p + 1);
-    if (load<u8>(p) != 34) return 0;
+    if (load<u8>(p) != QUOTE) return 0;
     const name = load<u64>(p, 1);
     const key = <u32>name;
     let member: u32 = 0;
     // Mostly a position's two members follow each other, and no space is between them.
     if ((name & FIVE_BYTES) == LAT_MEMBER && !(seen & 3)) {
-      p = coordinate(index, row, p + 6, 0);
+      p = coordinate(index, row, p + 6, LAT);
       if (!p) return 0;
       seen |= 1;
       if ((load<u64>(p) & SEVEN_BYTES) == LNG_NEXT) {
-        p = coordinate(index, row, p + 7, 1);
+        p = coordinate(index, row, p + 7, LNG);
         if (!p) return 0;
         seen |= 2;
       }
@@ -57,7 +59,7 @@ export function encodeItem(index: u32, row: usize, p: usize, resolution: u32): u
     } else if ((key & 0xffffff) == KEY_ID) {
       member = 4;
       p += 4;
-    } else if (key == KEY_RESO && load<u64>(p, 3) == KEY_SOLUTION && load<u8>(p, 11) == 34) {
+    } else if (key == KEY_RESO && load<u64>(p, 3) == KEY_SOLUTION && load<u8>(p, 11) == QUOTE) {
       member = 8;
       p += 12;
     } else {
@@ -68,31 +70,31 @@ export function encodeItem(index: u32, row: usize, p: usize, resolution: u32): u
     if (seen & member) return 0;
     seen |= member;
     p = afterSpace(p);
-    if (load<u8>(p) != 58) return 0;
+    if (load<u8>(p) != COLON) return 0;
     p = afterSpace(p + 1);
-    if (member == 1) p = coordinate(index, row, p, 0);
-    else if (member == 2) p = coordinate(index, row, p, 1);
+    if (member == 1) p = coordinate(index, row, p, LAT);
+    else if (member == 2) p = coordinate(index, row, p, LNG);
     else if (member == 4) p = idValue(row, p);
     else if (member == 8) p = resolutionValue(index, row, p);
     else p = skipValue(p, 0);
     if (!p) return 0;
     p = afterSpace(p);
     byte = load<u8>(p);
-  } while (byte == 44);
-  return byte == 125 && (seen & 3) == 3 ? p + 1 : 0;
+  } while (byte == COMMA);
+  return byte == CLOSE_BRACE && (seen & 3) == 3 ? p + 1 : 0;
 }
 
 export function decodeItem(index: u32, row: usize, p: usize): usize {
-  store<u8>(row, <u8>NO_RESOLUTION, 26);
+  setRowResolution(row, NO_RESOLUTION);
   let byte: u32 = load<u8>(p);
-  if (byte == 34) return codeValue(index, row, p);
-  if (byte != 123) return 0;
+  if (byte == QUOTE) return codeValue(index, row, p);
+  if (byte != OPEN_BRACE) return 0;
   let seen: u32 = 0;
   do {
     p = afterSpace(p + 1);
-    if (load<u8>(p) != 34) return 0;
+    if (load<u8>(p) != QUOTE) return 0;
     let member: u32 = 0;
-    if (load<u64>(p, 1) == KEY_HEXCODES && load<u8>(p, 9) == 34) {
+    if (load<u64>(p, 1) == KEY_HEXCODES && load<u8>(p, 9) == QUOTE) {
       member = 1;
       p += 10;
     } else if ((load<u32>(p, 1) & 0xffffff) == KEY_ID) {
@@ -105,7 +107,7 @@ export function decodeItem(index: u32, row: usize, p: usize): usize {
     if (seen & member) return 0;
     seen |= member;
     p = afterSpace(p);
-    if (load<u8>(p) != 58) return 0;
+    if (load<u8>(p) != COLON) return 0;
     p = afterSpace(p + 1);
     if (member == 1) p = codeValue(index, row, p);
     else if (member == 4) p = idValue(row, p);
@@ -113,8 +115,8 @@ export function decodeItem(index: u32, row: usize, p: usize): usize {
     if (!p) return 0;
     p = afterSpace(p);
     byte = load<u8>(p);
-  } while (byte == 44);
-  return byte == 125 && (seen & 1) ? p + 1 : 0;
+  } while (byte == COMMA);
+  return byte == CLOSE_BRACE && (seen & 1) ? p + 1 : 0;
 }
 
 /** A key that we do not read. One with escapes may be any key: the host's. */
@@ -128,25 +130,25 @@ function otherKey(p: usize): usize {
 // @ts-ignore: decorator
 @inline
 function coordinate(index: u32, row: usize, p: usize, place: usize): usize {
-  store<u32>(row + (place << 2), <u32>p, 8);
+  setCoordinateText(row, place, p);
   const shape = shapeAt(p);
   if (shape) {
-    store<u8>(row + place, <u8>shape, 29);
+    setRowShape(row, place, shape);
     return p + shapeBytes(shape);
   }
   const value = readNumber(p, true);
   if (numberKind != NUMBER) return 0;
   store<f64>(pointAt(index) + (place << 3), value);
-  if (numberIsPlain) store<u16>(row + (place << 1), <u16>(numberEnd - p), 20);
+  if (numberIsPlain) setPlainBytes(row, place, numberEnd - p);
   return numberEnd;
 }
 
 // @ts-ignore: decorator
 @inline
 function resolutionValue(index: u32, row: usize, p: usize): usize {
-  let value: u32 = <u32>load<u8>(p) - 48;
+  let value: u32 = <u32>load<u8>(p) - ZERO;
   if (value > 9) return 0;
-  const second: u32 = <u32>load<u8>(p + 1) - 48;
+  const second: u32 = <u32>load<u8>(p + 1) - ZERO;
   if (second <= 9) {
     value = value * 10 + second;
     if (value < 10 || value > 15) return 0;
@@ -155,8 +157,8 @@ function resolutionValue(index: u32, row: usize, p: usize): usize {
   p++;
   // A fraction or an exponent is the host's matter.
   const byte: u32 = load<u8>(p);
-  if (byte == 46 || (byte | 32) == 101 || isDigit(byte)) return 0;
-  store<u8>(row, <u8>value, 26);
+  if (byte == POINT || (byte | LOWER_CASE) == LOWER_E || isDigit(byte)) return 0;
+  setRowResolution(row, value);
   store<u8>(RESOLUTIONS + <usize>index, <u8>value);
   return p;
 }
@@ -165,7 +167,7 @@ function resolutionValue(index: u32, row: usize, p: usize): usize {
 @inline
 function idValue(row: usize, p: usize): usize {
   let after: usize;
-  if (load<u8>(p) == 34) {
+  if (load<u8>(p) == QUOTE) {
     after = skipString(p);
     if (!after || stringUnits > MAX_ID_UNITS) return 0;
   } else {
@@ -173,22 +175,20 @@ function idValue(row: usize, p: usize): usize {
     after = numberEnd;
     if (numberKind == NOT_A_NUMBER || after - p > MAX_ID_UNITS) return 0;
   }
-  store<u32>(row, <u32>p, 16);
-  store<u16>(row, <u16>(after - p), 24);
+  setId(row, p, after - p);
   return after;
 }
 
 // @ts-ignore: decorator
 @inline
 function codeValue(index: u32, row: usize, p: usize): usize {
-  if (load<u8>(p) != 34) return 0;
+  if (load<u8>(p) != QUOTE) return 0;
   const after = skipString(p);
   if (!after) return 0;
   const size = <u32>(after - p - 2);
   // As many units as bytes: ASCII without escapes.
   if (stringUnits != size || !storeCode(index, p + 1, size)) return 0;
-  store<u32>(row, <u32>p, 8);
-  store<u32>(row, <u32>after, 12);
+  setCodeText(row, p, after);
   return after;
 }
 

@@ -1,5 +1,7 @@
 // Pieces of the JSON bodies, as bytes, padded to whole vectors so that they are copied without looking.
 
+import { QUOTE, ZERO } from "./chars";
+
 /** {"hexcodes":" */
 export const HEXCODES_HEAD: usize = memory.data<u8>([
   123, 34, 104, 101, 120, 99, 111, 100, 101, 115, 34, 58, 34, 0, 0, 0,
@@ -15,7 +17,7 @@ export const HEXCODES_NULL: usize = memory.data<u8>([
 ], 16);
 
 /** ,"lng": as seven bytes and one that is free. */
-export const LNG: u64 = 0x003a22676e6c222c;
+export const LNG_MEMBER: u64 = 0x003a22676e6c222c;
 
 /** ,"resolution": */
 export const RESOLUTION: usize = memory.data<u8>([
@@ -67,8 +69,8 @@ for (let resolution: usize = 0; resolution < 16; resolution++) {
   let p = MIDDLES + (resolution << 5);
   memory.copy(p, RESOLUTION, 14);
   p += 14;
-  if (resolution > 9) store<u8>(p++, 49);
-  store<u8>(p, <u8>(48 + resolution % 10));
+  if (resolution > 9) store<u8>(p++, <u8>ZERO + 1);
+  store<u8>(p, <u8>(ZERO + <u32>(resolution % 10)));
   memory.copy(p + 1, ADMIN_CODE, 14);
-  store<u8>(p + 15, 34);
+  store<u8>(p + 15, <u8>QUOTE);
 }

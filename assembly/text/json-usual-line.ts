@@ -2,9 +2,10 @@
 // Whatever is not of this form is for json.ts.
 
 import { RESOLUTIONS } from "../memory";
+import { BACKSLASH, CLOSE_BRACE, LINE_FEED, QUOTE, SPACE, ZERO } from "./chars";
 import { digitsAt, shapeAt, shapeBytes } from "./decimals";
 import { ID_FIRST, ID_NEXT, LAT_FIRST, LAT_NEXT, LNG_NEXT, SEVEN_BYTES, SIX_BYTES } from "./json-names";
-import { rowAt } from "./rows";
+import { fillRow, rowAt } from "./row";
 
 /** A line as most are, {"lat":…,"lng":…} with an id before, behind or nowhere: its end; 0 if it is another. */
 // @ts-ignore: decorator
@@ -35,15 +36,8 @@ export function usualItem(index: u32, p: usize, resolution: u32): usize {
     close = id + idBytes;
     if (idBytes == 0) return 0;
   }
-  if (close + 1 != feed || load<u8>(close) != 125) return 0;
-  const row = rowAt(index);
-  store<u32>(row, <u32>p);
-  store<u32>(row, <u32>feed, 4);
-  store<u32>(row, <u32>lat, 8);
-  store<u32>(row, <u32>lng, 12);
-  store<u32>(row, <u32>id, 16);
-  store<u32>(row, 0, 20);
-  store<u64>(row, <u64>(<u32>idBytes | resolution << 16) | <u64>(latShape | lngShape << 8) << 40, 24);
+  if (close + 1 != feed || load<u8>(close) != CLOSE_BRACE) return 0;
+  fillRow(rowAt(index), p, feed, lat, lng, id, idBytes, resolution, latShape, lngShape);
   store<u8>(RESOLUTIONS + <usize>index, <u8>resolution);
   return feed;
 }
@@ -53,24 +47,24 @@ export function usualItem(index: u32, p: usize, resolution: u32): usize {
 @inline
 function usualIdBytes(id: usize): usize {
   const first: u32 = load<u8>(id);
-  if (first == 34) {
+  if (first == QUOTE) {
     const text = v128.load(id, 1);
     const odd = v128.or(
-      i8x16.lt_s(text, i8x16.splat(32)),
-      v128.or(i8x16.eq(text, i8x16.splat(34)), i8x16.eq(text, i8x16.splat(92))),
+      i8x16.lt_s(text, i8x16.splat(<i8>SPACE)),
+      v128.or(i8x16.eq(text, i8x16.splat(<i8>QUOTE)), i8x16.eq(text, i8x16.splat(<i8>BACKSLASH))),
     );
     const stop = <usize>ctz(i8x16.bitmask(odd));
-    if (stop >= 16 || load<u8>(id + 1 + stop) != 34) return 0;
+    if (stop >= 16 || load<u8>(id + 1 + stop) != QUOTE) return 0;
     return stop + 2;
   }
   const size = digitsAt(id);
-  return first == 48 && size > 1 ? 0 : size;
+  return first == ZERO && size > 1 ? 0 : size;
 }
 
 // @ts-ignore: decorator
 @inline
 export function lineEnd(p: usize): usize {
-  const feeds = i8x16.splat(10);
+  const feeds = i8x16.splat(<i8>LINE_FEED);
   while (true) {
     const mask = i8x16.bitmask(i8x16.eq(v128.load(p), feeds));
     if (mask) return p + <usize>ctz(mask);

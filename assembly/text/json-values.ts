@@ -1,7 +1,8 @@
 // JSON below the items: white space, strings (valid UTF-8 and escapes only) and values that are passed over. A parser
 // returns the first byte behind what it read, or 0 for what is wrong or too deep.
 
-import { NOT_A_NUMBER, isDigit, numberEnd, numberKind, readNumber } from "./parse";
+import { BACKSLASH, CARRIAGE_RETURN, COLON, COMMA, isDigit, LINE_FEED, LOWER_A, LOWER_B, LOWER_CASE, LOWER_E, LOWER_F, LOWER_N, LOWER_R, LOWER_T, LOWER_U, MINUS, OPEN_BRACE, OPEN_BRACKET, QUOTE, SLASH, SPACE, TAB } from "./chars";
+import { NOT_A_NUMBER, numberEnd, numberKind, readNumber } from "./parse";
 
 /** Deeper values in members that we do not read are left to the host. */
 const MAX_DEPTH: u32 = 32;
@@ -20,36 +21,36 @@ export function useFeedAsSpace(isSpace: bool): void {
 // @ts-ignore: decorator
 @inline
 export function isSpace(byte: u32): bool {
-  return byte == 32 || byte == 10 || byte == 13 || byte == 9;
+  return byte == SPACE || byte == LINE_FEED || byte == CARRIAGE_RETURN || byte == TAB;
 }
 
 // @ts-ignore: decorator
 @inline
 export function afterSpace(p: usize): usize {
-  return load<u8>(p) > 32 ? p : afterSpaces(p);
+  return load<u8>(p) > SPACE ? p : afterSpaces(p);
 }
 
 function afterSpaces(p: usize): usize {
-  while (isSpace(load<u8>(p)) && (feedIsSpace || load<u8>(p) != 10)) p++;
+  while (isSpace(load<u8>(p)) && (feedIsSpace || load<u8>(p) != LINE_FEED)) p++;
   return p;
 }
 
 export function skipValue(p: usize, depth: u32): usize {
   let byte: u32 = load<u8>(p);
-  if (byte == 34) return skipString(p);
-  if (byte == 91 || byte == 123) {
+  if (byte == QUOTE) return skipString(p);
+  if (byte == OPEN_BRACKET || byte == OPEN_BRACE) {
     if (depth >= MAX_DEPTH) return 0;
-    const isObject = byte == 123;
+    const isObject = byte == OPEN_BRACE;
     const close = byte + 2;
     p = afterSpace(p + 1);
     if (load<u8>(p) == close) return p + 1;
     for (; ; p = afterSpace(p + 1)) {
       if (isObject) {
-        if (load<u8>(p) != 34) return 0;
+        if (load<u8>(p) != QUOTE) return 0;
         p = skipString(p);
         if (!p) return 0;
         p = afterSpace(p);
-        if (load<u8>(p) != 58) return 0;
+        if (load<u8>(p) != COLON) return 0;
         p = afterSpace(p + 1);
       }
       p = skipValue(p, depth + 1);
@@ -57,25 +58,25 @@ export function skipValue(p: usize, depth: u32): usize {
       p = afterSpace(p);
       byte = load<u8>(p);
       if (byte == close) return p + 1;
-      if (byte != 44) return 0;
+      if (byte != COMMA) return 0;
     }
   }
-  if (byte == 45 || isDigit(byte)) {
+  if (byte == MINUS || isDigit(byte)) {
     readNumber(p, true);
     return numberKind == NOT_A_NUMBER ? 0 : numberEnd;
   }
   const word = load<u32>(p);
   if (word == 0x65757274) return p + 4; // true
   if (word == 0x6c6c756e) return p + 4; // null
-  if (word == 0x736c6166 && load<u8>(p, 4) == 101) return p + 5; // false
+  if (word == 0x736c6166 && load<u8>(p, 4) == LOWER_E) return p + 5; // false
   return 0;
 }
 
 /** Passes the string whose opening quote is at `p`, valid UTF-8 and valid escapes only. Counts its UTF-16 units. */
 export function skipString(p: usize): usize {
-  const quotes = i8x16.splat(34);
-  const slashes = i8x16.splat(92);
-  const spaces = i8x16.splat(32);
+  const quotes = i8x16.splat(<i8>QUOTE);
+  const slashes = i8x16.splat(<i8>BACKSLASH);
+  const spaces = i8x16.splat(<i8>SPACE);
   stringUnits = 0;
   stringHasEscapes = false;
   p++;
@@ -94,8 +95,8 @@ export function skipString(p: usize): usize {
     p += <usize>skipped;
     stringUnits += <u32>skipped;
     const byte: u32 = load<u8>(p);
-    if (byte == 34) return p + 1;
-    if (byte == 92) {
+    if (byte == QUOTE) return p + 1;
+    if (byte == BACKSLASH) {
       p = skipEscape(p);
       stringHasEscapes = true;
       stringUnits++;
@@ -110,16 +111,16 @@ export function skipString(p: usize): usize {
 
 function skipEscape(p: usize): usize {
   const byte: u32 = load<u8>(p, 1);
-  if (byte == 117) {
+  if (byte == LOWER_U) {
     for (let i: usize = 2; i < 6; i++) {
       const digit: u32 = load<u8>(p + i);
-      if (!isDigit(digit) && (digit | 32) - 97 > 5) return 0;
+      if (!isDigit(digit) && (digit | LOWER_CASE) - LOWER_A > 5) return 0;
     }
     return p + 6;
   }
-  // " \ / b f n r t
   const isKnown =
-    byte == 34 || byte == 92 || byte == 47 || byte == 98 || byte == 102 || byte == 110 || byte == 114 || byte == 116;
+    byte == QUOTE || byte == BACKSLASH || byte == SLASH || byte == LOWER_B || byte == LOWER_F || byte == LOWER_N || byte == LOWER_R ||
+    byte == LOWER_T;
   return isKnown ? p + 2 : 0;
 }
 

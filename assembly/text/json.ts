@@ -3,10 +3,13 @@
 // is wrong with it.
 
 import { RESOLUTIONS } from "../memory";
+import { BACKSLASH, CARRIAGE_RETURN, CLOSE_BRACE, CLOSE_BRACKET, COMMA, LINE_FEED, OPEN_BRACE, OPEN_BRACKET, QUOTE, SPACE, TAB } from "./chars";
 import { readDecimals } from "./decimals";
 import { decodeItem, encodeItem } from "./json-items";
 import { isSpace, useFeedAsSpace } from "./json-values";
-import { NO_RESOLUTION, clearHostRows, leaveToHost, openRow, rowAt, storeNoCode, storePoint } from "./rows";
+import { clearHostRows, leaveToHost } from "./host-rows";
+import { storeNoCode, storePoint } from "./input";
+import { NO_RESOLUTION, openRow, rowAt, rowStart, setRowEnd, setRowResolution } from "./row";
 import { lineEnd, usualItem } from "./json-usual-line";
 
 /** MAX_NDJSON_ROW_BYTES of src/wire/job.ts: longer items are the host's to refuse. */
@@ -29,7 +32,7 @@ export const JSON_BROKEN: u32 = 2;
 export function scanNdjson(at: usize, end: usize, limit: u32, isDecode: bool, resolution: u32): u32 {
   clearHostRows();
   useFeedAsSpace(false);
-  store<u8>(end, 10);
+  store<u8>(end, <u8>LINE_FEED);
   let index: u32 = 0;
   let p = at;
   while (p < end && index < limit) {
@@ -42,7 +45,7 @@ export function scanNdjson(at: usize, end: usize, limit: u32, isDecode: bool, re
       }
     }
     while (isBlank(load<u8>(p))) p++;
-    if (load<u8>(p) == 10) {
+    if (load<u8>(p) == LINE_FEED) {
       p++;
       continue;
     }
@@ -50,11 +53,11 @@ export function scanNdjson(at: usize, end: usize, limit: u32, isDecode: bool, re
     const feed = lineEnd(p);
     const row = rowAt(index);
     openRow(row, p);
-    store<u8>(row, <u8>resolution, 26);
+    setRowResolution(row, resolution);
     let after = isDecode ? decodeItem(index, row, p) : encodeItem(index, row, p, resolution);
     if (after) while (isBlank(load<u8>(after))) after++;
     if (after != feed || feed - p > MAX_ITEM_BYTES) leaveItem(index, row, isDecode);
-    store<u32>(row, <u32>feed, 4);
+    setRowEnd(row, feed);
     p = feed + 1;
     index++;
   }
@@ -79,7 +82,7 @@ export function scanArray(at: usize, end: usize, limit: u32, isDecode: bool, res
     let start = p;
     while (isSpace(load<u8>(start))) start++;
     if (start >= end) break;
-    if (mayClose && load<u8>(start) == 93) {
+    if (mayClose && load<u8>(start) == CLOSE_BRACKET) {
       jsonState = JSON_CLOSED;
       p = start + 1;
       break;
@@ -87,20 +90,20 @@ export function scanArray(at: usize, end: usize, limit: u32, isDecode: bool, res
     mayClose = false;
     const row = rowAt(index);
     openRow(row, start);
-    store<u8>(row, <u8>resolution, 26);
+    setRowResolution(row, resolution);
     let after = isDecode ? decodeItem(index, row, start) : encodeItem(index, row, start, resolution);
     let rowEnd = after;
     let byte: u32 = 0;
     if (after) {
       while (isSpace(load<u8>(after))) after++;
       byte = load<u8>(after);
-      if (byte != 44 && byte != 93) after = 0;
+      if (byte != COMMA && byte != CLOSE_BRACKET) after = 0;
     }
     if (!after) {
       after = rowEnd = elementEnd(start, end);
       if (after >= end) break;
       byte = load<u8>(after);
-      if (after == start || byte == 125) {
+      if (after == start || byte == CLOSE_BRACE) {
         jsonState = JSON_BROKEN;
         break;
       }
@@ -108,10 +111,10 @@ export function scanArray(at: usize, end: usize, limit: u32, isDecode: bool, res
     } else if (rowEnd - start > MAX_ITEM_BYTES) {
       leaveItem(index, row, isDecode);
     }
-    store<u32>(row, <u32>rowEnd, 4);
+    setRowEnd(row, rowEnd);
     index++;
     p = after + 1;
-    if (byte == 93) {
+    if (byte == CLOSE_BRACKET) {
       jsonState = JSON_CLOSED;
       break;
     }
@@ -125,7 +128,7 @@ export function scanArray(at: usize, end: usize, limit: u32, isDecode: bool, res
 // @ts-ignore: decorator
 @inline
 function isBlank(byte: u32): bool {
-  return byte == 32 || byte == 9 || byte == 13;
+  return byte == SPACE || byte == TAB || byte == CARRIAGE_RETURN;
 }
 
 /** Where an element that is not understood ends: at the comma or bracket behind it. `end` if it is not there. */
@@ -133,14 +136,14 @@ function elementEnd(p: usize, end: usize): usize {
   let depth = 0;
   for (; p < end; p++) {
     const byte: u32 = load<u8>(p);
-    if (byte == 34) {
-      for (p++; p < end && load<u8>(p) != 34; p++) if (load<u8>(p) == 92) p++;
-    } else if (byte == 91 || byte == 123) {
+    if (byte == QUOTE) {
+      for (p++; p < end && load<u8>(p) != QUOTE; p++) if (load<u8>(p) == BACKSLASH) p++;
+    } else if (byte == OPEN_BRACKET || byte == OPEN_BRACE) {
       depth++;
-    } else if (byte == 93 || byte == 125) {
+    } else if (byte == CLOSE_BRACKET || byte == CLOSE_BRACE) {
       if (depth == 0) return p;
       depth--;
-    } else if (byte == 44 && depth == 0) {
+    } else if (byte == COMMA && depth == 0) {
       return p;
     }
   }
@@ -149,9 +152,9 @@ function elementEnd(p: usize, end: usize): usize {
 
 /** The host reads the item; what was noted of it is forgotten. */
 function leaveItem(index: u32, row: usize, isDecode: bool): void {
-  const start = load<u32>(row);
+  const start = rowStart(row);
   openRow(row, start);
-  store<u8>(row, <u8>NO_RESOLUTION, 26);
+  setRowResolution(row, NO_RESOLUTION);
   if (isDecode) {
     storeNoCode(index);
   } else {

@@ -4,6 +4,7 @@
 // and the caller hands the text to the host's own conversion.
 
 import { INTEGER_TENS, MAX_POWER_OF_FIVE, MIN_POWER_OF_FIVE, POWERS_OF_FIVE, TENS } from "./powers";
+import { isDigit, LOWER_CASE, LOWER_E, MINUS, PLUS, POINT, ZERO } from "./chars";
 import { multiplyHigh } from "./multiply-high";
 
 export const NUMBER: u32 = 0;
@@ -20,12 +21,6 @@ export let numberIsPlain: bool = false;
 const MAX_DIGITS: u32 = 19;
 /** Decimals of up to 15 digits are the shortest for the double they round to: printing would give them again. */
 const MAX_PLAIN_DIGITS: u32 = 15;
-
-// @ts-ignore: decorator
-@inline
-export function isDigit(byte: u32): bool {
-  return byte - 48 < 10;
-}
 
 /** How many of eight bytes, from the first, are digits. */
 // @ts-ignore: decorator
@@ -51,22 +46,22 @@ function eightDigits(eight: u64): u64 {
  */
 export function readNumber(at: usize, json: bool): f64 {
   let p = at;
-  const isNegative = load<u8>(p) == 45;
+  const isNegative = load<u8>(p) == MINUS;
   if (isNegative) p++;
   const start = p;
   let digits: u64 = 0;
   let byte: u32 = load<u8>(p);
   while (isDigit(byte)) {
-    digits = digits * 10 + (byte - 48);
+    digits = digits * 10 + (byte - ZERO);
     byte = load<u8>(++p);
   }
   const integerCount = <u32>(p - start);
   let fractionCount: u32 = 0;
-  let isPlain = integerCount == 1 || (integerCount > 1 && load<u8>(start) != 48);
+  let isPlain = integerCount == 1 || (integerCount > 1 && load<u8>(start) != ZERO);
   numberKind = NOT_A_NUMBER;
   numberEnd = p;
   if (json && !isPlain) return 0;
-  if (byte == 46) {
+  if (byte == POINT) {
     const fraction = ++p;
     let eight = load<u64>(p);
     let run = digitCount(eight);
@@ -80,7 +75,7 @@ export function readNumber(at: usize, json: bool): f64 {
         p += 8;
         byte = load<u8>(p);
         while (isDigit(byte)) {
-          digits = digits * 10 + (byte - 48);
+          digits = digits * 10 + (byte - ZERO);
           byte = load<u8>(++p);
         }
         run = 0;
@@ -94,7 +89,7 @@ export function readNumber(at: usize, json: bool): f64 {
     }
     byte = load<u8>(p);
     fractionCount = <u32>(p - fraction);
-    if (load<u8>(p - 1) == 48) isPlain = false;
+    if (load<u8>(p - 1) == ZERO) isPlain = false;
     if (fractionCount == 0) {
       if (json) return 0;
       isPlain = false;
@@ -103,14 +98,14 @@ export function readNumber(at: usize, json: bool): f64 {
   const count = integerCount + fractionCount;
   if (count == 0) return 0;
   let exponent: i32 = 0;
-  if ((byte | 32) == 101) {
+  if ((byte | LOWER_CASE) == LOWER_E) {
     isPlain = false;
     byte = load<u8>(++p);
-    const isBelow = byte == 45;
-    if (isBelow || byte == 43) byte = load<u8>(++p);
+    const isBelow = byte == MINUS;
+    if (isBelow || byte == PLUS) byte = load<u8>(++p);
     if (!isDigit(byte)) return 0;
     while (isDigit(byte)) {
-      if (exponent < 100000) exponent = exponent * 10 + <i32>(byte - 48);
+      if (exponent < 100000) exponent = exponent * 10 + <i32>(byte - ZERO);
       byte = load<u8>(++p);
     }
     if (isBelow) exponent = -exponent;
@@ -178,10 +173,10 @@ function nearest(digits: u64, exponent: i32): f64 {
 export function readSmallInteger(at: usize, end: usize, max: u32): u32 {
   const size = end - at;
   if (size == 0 || size > 2) return 255;
-  let value: u32 = load<u8>(at) - 48;
+  let value: u32 = load<u8>(at) - ZERO;
   if (value > 9) return 255;
   if (size == 2) {
-    const second: u32 = <u32>load<u8>(at + 1) - 48;
+    const second: u32 = <u32>load<u8>(at + 1) - ZERO;
     if (second > 9 || value == 0) return 255;
     value = value * 10 + second;
   }

@@ -3,6 +3,7 @@
 // Alexander Bolz's Drachennest, Boost Software License 1.0), with a table for 10^-6 <= |x| < 1024 only: positions lie
 // within ±180. Other numbers are the host's.
 
+import { MINUS, POINT, ZERO } from "./chars";
 import { DIGIT_PAIRS, MIN_SCALE, SCALES } from "./powers";
 import { integerTen } from "./parse";
 import { multiplyHigh } from "./multiply-high";
@@ -14,13 +15,13 @@ export const MAX_NUMBER_BYTES: u32 = 25;
 export function printNumber(value: f64, out: usize): usize {
   const bits = reinterpret<u64>(value);
   if (bits << 1 == 0) {
-    store<u8>(out, 48);
+    store<u8>(out, <u8>ZERO);
     return out + 1;
   }
   const size = abs(value);
   // Also false for NaN.
   if (!(size >= 1e-6 && size < 1024)) return 0;
-  if (bits >> 63) store<u8>(out++, 45);
+  if (bits >> 63) store<u8>(out++, <u8>MINUS);
 
   const whole = <u32>size;
   if (<f64>whole == size) return printSmall(whole, out);
@@ -82,9 +83,9 @@ function printDecimal(s: u64, places: u32, out: usize): usize {
     fraction = s - whole * ten;
     out = printSmall(<u32>whole, out);
   } else {
-    store<u8>(out++, 48);
+    store<u8>(out++, <u8>ZERO);
   }
-  store<u8>(out++, 46);
+  store<u8>(out++, <u8>POINT);
   // The digits from the last to the first, nine at a time in 32-bit arithmetic.
   let p = out + places;
   let left = places;
@@ -96,7 +97,7 @@ function printDecimal(s: u64, places: u32, out: usize): usize {
       store<u16>(p, load<u16>(DIGIT_PAIRS + (<usize>(part % 100) << 1)));
       part /= 100;
     }
-    store<u8>(--p, <u8>(48 + part));
+    store<u8>(--p, <u8>(ZERO + part));
     left -= 9;
     part = <u32>(rest % 1000000000);
     rest /= 1000000000;
@@ -107,9 +108,9 @@ function printDecimal(s: u64, places: u32, out: usize): usize {
     part /= 100;
     left -= 2;
   }
-  if (left) store<u8>(--p, <u8>(48 + part));
+  if (left) store<u8>(--p, <u8>(ZERO + part));
   p = out + places;
-  while (load<u8>(p - 1) == 48) p--;
+  while (load<u8>(p - 1) == ZERO) p--;
   return p;
 }
 
@@ -121,7 +122,7 @@ export function printSmall(value: u32, out: usize): usize {
       store<u16>(out, load<u16>(DIGIT_PAIRS + (<usize>upper << 1)));
       out += 2;
     } else {
-      store<u8>(out++, <u8>(48 + upper));
+      store<u8>(out++, <u8>(ZERO + upper));
     }
     store<u16>(out, load<u16>(DIGIT_PAIRS + (<usize>(value % 100) << 1)));
     return out + 2;
@@ -130,6 +131,6 @@ export function printSmall(value: u32, out: usize): usize {
     store<u16>(out, load<u16>(DIGIT_PAIRS + (<usize>value << 1)));
     return out + 2;
   }
-  store<u8>(out, <u8>(48 + value));
+  store<u8>(out, <u8>(ZERO + value));
   return out + 1;
 }

@@ -3,11 +3,14 @@
 // escape, a number to print); then the host does, and calls again for the next row.
 
 import { INPUT, OUTPUT, RECORD_BYTES, ROW_BYTES, TAILS, TAIL_BYTES } from "../memory";
+import { recordAt } from "../output-layout";
+import { CLOSE_BRACE, COMMA, OPEN_BRACE, QUOTE } from "./chars";
 import { printSmall } from "./print";
-import { NO_RESOLUTION, ROW_INVALID_HEXCODES, ROW_INVALID_REQUEST, ROW_OK, rowAt } from "./rows";
-import { HEXCODES_HEAD, LAT_AFTER_TEXT, HEXCODES_NULL, LNG, RESOLUTION, ADMIN_CODE } from "./json-pieces";
+import { codeEnd, codeStart, idBytes, idStart, LAT, LNG, NO_RESOLUTION, ROW_INVALID_HEXCODES, ROW_INVALID_REQUEST, ROW_OK } from "./row";
+import { rowAt, rowResolution } from "./row";
+import { HEXCODES_HEAD, LAT_AFTER_TEXT, HEXCODES_NULL, LNG_MEMBER, RESOLUTION, ADMIN_CODE } from "./json-pieces";
 import { MIDDLES, MIDDLE_BYTES, OK_END, NULL, LAT_HEAD, NULLS, HEXCODES, ID } from "./json-pieces";
-import { hasRoom, stopAt, addStatus, encodedStatus, decodedStatus, copyText, copyWord } from "./write";
+import { adminLetters, decodedResolution, hasRoom, stopAt, addStatus, encodedStatus, decodedStatus, copyText, copyWord } from "./write";
 import { writeCode, writeCoordinate, writeDecoded, isPlainCode, isPlainRecord, textEnd } from "./write";
 import { FROM_CSV, FROM_JSON, FROM_FRAMES } from "./write";
 
@@ -15,7 +18,7 @@ import { FROM_CSV, FROM_JSON, FROM_FRAMES } from "./write";
 export function writeEncodedJson(from: u32, to: u32, separator: u32, refusal: u32): u32 {
   let p = textEnd;
   let row = rowAt(from);
-  let record = OUTPUT + <usize>(from * RECORD_BYTES);
+  let record = recordAt(OUTPUT, from);
   let index = from;
   let written: u32 = 0;
   for (; index < to; index++, row += ROW_BYTES, record += RECORD_BYTES) {
@@ -33,13 +36,12 @@ export function writeEncodedJson(from: u32, to: u32, separator: u32, refusal: u3
     store<u64>(q, LAT_AFTER_TEXT);
     q = writeCoordinates(index, row, q + 8);
     if (!q) break;
-    const resolution: usize = load<u8>(row, 26);
+    const resolution = <usize>rowResolution(row);
     q = copyWord(MIDDLES + (resolution << 5), 32, q) - (32 - MIDDLE_BYTES) + usize(resolution > 9);
-    // Two letters and a hyphen, or three.
     store<u32>(q, load<u32>(record));
-    q += load<u8>(record, 2) == 45 ? 2 : 3;
+    q += adminLetters(record);
     q = copyWord(OK_END, 16, q);
-    p = load<u16>(row, 24) ? writeJsonEnd(row, q - 1, separator) : writeSeparator(q, separator);
+    p = idBytes(row) ? writeJsonEnd(row, q - 1, separator) : writeSeparator(q, separator);
     written++;
   }
   addStatus(ROW_OK, written);
@@ -50,10 +52,10 @@ export function writeEncodedJson(from: u32, to: u32, separator: u32, refusal: u3
 // @ts-ignore: decorator
 @inline
 function writeCoordinates(index: u32, row: usize, out: usize): usize {
-  out = writeCoordinate(index, row, out, 0);
+  out = writeCoordinate(index, row, out, LAT);
   if (!out) return 0;
-  store<u64>(out, LNG);
-  return writeCoordinate(index, row, out + 7, 1);
+  store<u64>(out, LNG_MEMBER);
+  return writeCoordinate(index, row, out + 7, LNG);
 }
 
 /** A row of `encode` that has no hexcode; 0 if the host must print a number of it. */
@@ -61,12 +63,12 @@ function writeUnencoded(index: u32, row: usize, out: usize, status: u32, separat
   let p = writeCoordinates(index, row, copyWord(HEXCODES_NULL, 23, out));
   if (!p) return 0;
   p = copyWord(RESOLUTION, 14, p);
-  const resolution: u32 = load<u8>(row, 26);
+  const resolution = rowResolution(row);
   if (resolution == NO_RESOLUTION) p = copyWord(NULL, 4, p);
   else p = printSmall(resolution, p);
   p = copyWord(ADMIN_CODE, 14, p);
   p = copyWord(NULL, 4, p);
-  store<u8>(p++, 44);
+  store<u8>(p++, <u8>COMMA);
   p = writeTail(status, p);
   addStatus(status, 1);
   return writeJsonEnd(row, p, separator);
@@ -87,29 +89,29 @@ export function writeDecodedJson(count: u32, from: u32, to: u32, source: u32, se
       }
       p = copyWord(LAT_HEAD, 7, p);
       if (status == ROW_OK) {
-        p = writeDecoded(index, p, 0);
+        p = writeDecoded(index, p, LAT);
         if (p) {
-          store<u64>(p, LNG);
-          p = writeDecoded(index, p + 7, 8);
+          store<u64>(p, LNG_MEMBER);
+          p = writeDecoded(index, p + 7, LNG);
         }
         if (!p) return stopAt(index, start);
         p = copyWord(RESOLUTION, 14, p);
-        p = printSmall(load<u8>(OUTPUT + <usize>(count * 16 + index)), p);
+        p = printSmall(decodedResolution(count, index), p);
       } else {
         p = copyWord(NULLS, 33, p);
       }
       p = copyWord(HEXCODES, 12, p);
       if (source == FROM_JSON) {
-        p = copyText(load<u32>(row, 8), load<u32>(row, 12), p);
+        p = copyText(codeStart(row), codeEnd(row), p);
       } else {
-        store<u8>(p++, 34);
-        if (source == FROM_FRAMES) p = writeCode(INPUT + <usize>(index * RECORD_BYTES), p);
-        else p = copyText(load<u32>(row, 8), load<u32>(row, 12), p);
-        store<u8>(p++, 34);
+        store<u8>(p++, <u8>QUOTE);
+        if (source == FROM_FRAMES) p = writeCode(recordAt(INPUT, index), p);
+        else p = copyText(codeStart(row), codeEnd(row), p);
+        store<u8>(p++, <u8>QUOTE);
       }
-      store<u8>(p++, 44);
+      store<u8>(p++, <u8>COMMA);
     } else {
-      store<u8>(p++, 123);
+      store<u8>(p++, <u8>OPEN_BRACE);
     }
     p = writeTail(status, p);
     p = writeJsonEnd(row, p, separator);
@@ -121,13 +123,13 @@ export function writeDecodedJson(count: u32, from: u32, to: u32, source: u32, se
 // @ts-ignore: decorator
 @inline
 function writeJsonEnd(row: usize, out: usize, separator: u32): usize {
-  const size: usize = load<u16>(row, 24);
+  const size = idBytes(row);
   if (size) {
     out = copyWord(ID, 6, out);
-    const id: usize = load<u32>(row, 16);
+    const id = idStart(row);
     out = copyText(id, id + size, out);
   }
-  store<u8>(out, 125);
+  store<u8>(out, <u8>CLOSE_BRACE);
   return writeSeparator(out + 1, separator);
 }
 

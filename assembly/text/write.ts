@@ -1,8 +1,11 @@
 // What the writers of CSV and JSON share: room, statuses, texts that are copied, numbers.
 
-import { INPUT, OUTPUT, RECORD_BYTES, TEXT_IN, TEXT_OUT, TEXT_OUT_BYTES } from "../memory";
+import { INPUT, OUTPUT, RECORD_BYTES, STATUS_COUNTS, TEXT_OUT, TEXT_OUT_BYTES } from "../memory";
+import { AT_STATUS, recordAt, resolutionsOfPositions, statusesOfPositions } from "../output-layout";
+import { isDigit, LOWER_A, LOWER_CASE, MINUS, POINT, QUOTE, SPACE, UNDERSCORE } from "./chars";
 import { printNumber } from "./print";
-import { CODE_NEEDS_ESCAPES, ROW_INVALID_HEXCODES, ROW_OK } from "./rows";
+import { CODE_NEEDS_ESCAPES, codeEnd, codeStart, coordinateText, plainBytes, ROW_INVALID_HEXCODES, ROW_OK, rowEnd, rowFlags } from "./row";
+import { rowStart, rowStatus } from "./row";
 
 /** The first free byte of TEXT_OUT; the host moves it over what it writes itself. */
 export let textEnd: usize = TEXT_OUT;
@@ -21,9 +24,6 @@ export const WITH_ROW: u32 = 1;
 export const WITH_ID: u32 = 2;
 export const WITH_RESOLUTION: u32 = 4;
 
-/** Counts of row statuses since the host cleared them. */
-export const STATUS_COUNTS: usize = TEXT_IN + 2048 - 64;
-
 export function setTextEnd(at: usize): void {
   textEnd = at;
 }
@@ -31,7 +31,7 @@ export function setTextEnd(at: usize): void {
 // @ts-ignore: decorator
 @inline
 export function hasRoom(p: usize, row: usize): bool {
-  return p + <usize>(load<u32>(row, 4) - load<u32>(row) + MAX_ANSWER_BYTES) <= TEXT_OUT + <usize>TEXT_OUT_BYTES;
+  return p + rowEnd(row) - rowStart(row) + <usize>MAX_ANSWER_BYTES <= TEXT_OUT + <usize>TEXT_OUT_BYTES;
 }
 
 // @ts-ignore: decorator
@@ -51,20 +51,20 @@ export function addStatus(status: u32, rows: u32): void {
 // @ts-ignore: decorator
 @inline
 export function encodedStatus(row: usize, record: usize, refusal: u32): u32 {
-  const status: u32 = load<u8>(row, 27);
+  const status = rowStatus(row);
   if (status != ROW_OK) return status;
   if (refusal) return refusal;
   // The point statuses 0, 1, 2 are the row statuses OK, NOT_FOUND, INVALID_REQUEST.
-  return load<u8>(record, 19);
+  return load<u8>(record, AT_STATUS);
 }
 
 // @ts-ignore: decorator
 @inline
 export function decodedStatus(count: u32, index: u32, row: usize, refusal: u32): u32 {
-  const status: u32 = load<u8>(row, 27);
+  const status = rowStatus(row);
   if (status != ROW_OK) return status;
   if (refusal) return refusal;
-  return load<u8>(OUTPUT + <usize>(count * 17 + index)) ? ROW_INVALID_HEXCODES : ROW_OK;
+  return load<u8>(statusesOfPositions(OUTPUT, count) + index) ? ROW_INVALID_HEXCODES : ROW_OK;
 }
 
 /** Copies in steps of 16 bytes: what is behind `out` is free. */
@@ -99,7 +99,7 @@ export function writeCode(record: usize, out: usize): usize {
   if (zeros) return out + <usize>ctz(zeros);
   store<u32>(out, load<u32>(record, 16), 16);
   let size: usize = 16;
-  while (size < 19 && load<u8>(record + size)) size++;
+  while (size < AT_STATUS && load<u8>(record + size)) size++;
   return out + size;
 }
 
@@ -107,26 +107,39 @@ export function writeCode(record: usize, out: usize): usize {
 // @ts-ignore: decorator
 @inline
 export function writeCoordinate(index: u32, row: usize, out: usize, place: usize): usize {
-  const size: usize = load<u16>(row + (place << 1), 20);
+  const size = plainBytes(row, place);
   if (size == 0) return printNumber(load<f64>(INPUT + (<usize>index << 4) + (place << 3)), out);
-  const text = load<u32>(row + (place << 2), 8);
+  const text = coordinateText(row, place);
   v128.store(out, v128.load(text));
   if (size > 16) store<u32>(out, load<u32>(text + 16), 16);
   return out + size;
 }
 
+/** The admin code at the start of a record is two letters and a hyphen, or three letters. */
+// @ts-ignore: decorator
+@inline
+export function adminLetters(record: usize): u32 {
+  return load<u8>(record, 2) == MINUS ? 2 : 3;
+}
+
+// @ts-ignore: decorator
+@inline
+export function decodedResolution(count: u32, index: u32): u32 {
+  return load<u8>(resolutionsOfPositions(OUTPUT, count) + index);
+}
+
 // @ts-ignore: decorator
 @inline
 export function writeDecoded(index: u32, out: usize, place: usize): usize {
-  return printNumber(load<f64>(OUTPUT + (<usize>index << 4) + place), out);
+  return printNumber(load<f64>(OUTPUT + (<usize>index << 4) + (place << 3)), out);
 }
 
 /** Whether the text of the code can stand in CSV and JSON as it is: the letters, digits and signs of any code. */
 export function isPlainCode(row: usize): bool {
-  if (load<u8>(row, 28) & CODE_NEEDS_ESCAPES) return false;
-  let p: usize = load<u32>(row, 8);
-  let end: usize = load<u32>(row, 12);
-  if (load<u8>(p) == 34) {
+  if (rowFlags(row) & CODE_NEEDS_ESCAPES) return false;
+  let p = codeStart(row);
+  let end = codeEnd(row);
+  if (load<u8>(p) == QUOTE) {
     p++;
     end--;
   }
@@ -134,16 +147,17 @@ export function isPlainCode(row: usize): bool {
 }
 
 export function isPlainRecord(index: u32): bool {
-  const record = INPUT + <usize>(index * RECORD_BYTES);
+  const record = recordAt(INPUT, index);
   let end = record;
-  while (end < record + 19 && load<u8>(end)) end++;
+  while (end < record + AT_STATUS && load<u8>(end)) end++;
   return areCodeBytes(record, end);
 }
 
 export function areCodeBytes(p: usize, end: usize): bool {
   for (; p < end; p++) {
     const byte: u32 = load<u8>(p);
-    const isPlain = byte - 48 < 10 || (byte | 32) - 97 < 26 || byte == 45 || byte == 32 || byte == 46 || byte == 95;
+    const isPlain =
+      isDigit(byte) || (byte | LOWER_CASE) - LOWER_A < 26 || byte == MINUS || byte == SPACE || byte == POINT || byte == UNDERSCORE;
     if (!isPlain) return false;
   }
   return true;

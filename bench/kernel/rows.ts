@@ -32,7 +32,6 @@ export function encodeRows(
   rounds: number,
 ): Row[] {
   const { capacity, exports, input } = hexcodes.kernel;
-  const { locateBatch } = exports as typeof exports & { locateBatch(count: number): void };
   const [ours, locate, h3, polygons, pipeline] = takeTurns(
     [
       encodeSubject(hexcodes, points, RESOLUTION),
@@ -43,7 +42,7 @@ export function encodeRows(
         run(piece) {
           for (let from = piece * BLOCK; from < (piece + 1) * BLOCK; from += capacity) {
             input.set(points.subarray(2 * from, 2 * (from + capacity)));
-            locateBatch(capacity);
+            exports.locateBatch(capacity);
           }
         },
       },

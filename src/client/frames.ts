@@ -8,12 +8,29 @@
 //
 // Typed arrays are little-endian too on every machine that runs today's JavaScript engines, so points are copied.
 import { ADMIN_UNITS } from '../admin-units.js';
+import {
+  CELL_ANSWER_BYTES,
+  cellAdminAt,
+  cellAt,
+  cellStatusAt,
+  FRAME_CELLS,
+  FRAME_DECODE,
+  FRAME_ENCODE,
+  FRAME_HEADER_BYTES,
+  FRAME_TEXT,
+  FRAME_VERSION,
+  NO_RESOLUTION,
+  POINT_BYTES,
+  POSITION_ANSWER_BYTES,
+  positionAt,
+  positionResolutionAt,
+  positionStatusAt,
+  RECORD_BYTES,
+  RECORD_TEXT_BYTES,
+  recordAt,
+  recordStatusAt,
+} from '../wire/frames/frame-layout.js';
 import { HexcodesClientError } from './errors.js';
-
-export const HEADER_BYTES = 16;
-const RECORD_BYTES = 20;
-/** Bytes of a record that hold text: its last byte is the point status. */
-const RECORD_TEXT_BYTES = 19;
 
 /** The status of one point, in the order of its numbers on the wire. */
 export type PointStatus = 'OK' | 'OUTSIDE_COVERAGE' | 'NOT_A_COORDINATE' | 'INVALID_HEXCODES';
@@ -23,10 +40,6 @@ const POINT_STATUSES: readonly PointStatus[] = [
   'NOT_A_COORDINATE',
   'INVALID_HEXCODES',
 ];
-
-export const FRAME_OK = 0;
-export const FRAME_OVER_LIMIT = 2;
-export const FRAME_OVERLOADED = 3;
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -79,8 +92,14 @@ export function encodeRequest(
   resolution: number,
   cells: boolean,
 ): Bytes {
-  const frame = requestFrame(1, resolution, cells ? 1 : 0, count, count * 16);
-  new Float64Array(frame.buffer, HEADER_BYTES, count * 2).set(
+  const frame = requestFrame(
+    FRAME_ENCODE,
+    resolution,
+    cells ? FRAME_CELLS : FRAME_TEXT,
+    count,
+    count * POINT_BYTES,
+  );
+  new Float64Array(frame.buffer, FRAME_HEADER_BYTES, count * 2).set(
     pairsDeg.subarray(first * 2, (first + count) * 2),
   );
   return frame;
@@ -88,15 +107,15 @@ export function encodeRequest(
 
 /** A decode request of `count` hexcodes from number `first` on. */
 export function decodeRequest(hexcodes: readonly string[], first: number, count: number): Bytes {
-  const frame = requestFrame(2, 0, 0, count, count * RECORD_BYTES);
-  for (let i = 0; i < count; i++) writeHexcode(frame, HEADER_BYTES + i * RECORD_BYTES, hexcodes[first + i]!);
+  const frame = requestFrame(FRAME_DECODE, 0, 0, count, recordAt(count));
+  for (let i = 0; i < count; i++) writeHexcode(frame, FRAME_HEADER_BYTES + recordAt(i), hexcodes[first + i]!);
   return frame;
 }
 
 /** The same of the 20-byte records that an encode answer holds. */
 function decodeRecordsRequest(records: Uint8Array, first: number, count: number): Bytes {
-  const frame = requestFrame(2, 0, 0, count, count * RECORD_BYTES);
-  frame.set(records.subarray(first * RECORD_BYTES, (first + count) * RECORD_BYTES), HEADER_BYTES);
+  const frame = requestFrame(FRAME_DECODE, 0, 0, count, recordAt(count));
+  frame.set(records.subarray(recordAt(first), recordAt(first + count)), FRAME_HEADER_BYTES);
   return frame;
 }
 
@@ -107,8 +126,8 @@ function requestFrame(
   count: number,
   bodyBytes: number,
 ): Bytes {
-  const frame = new Uint8Array(HEADER_BYTES + bodyBytes);
-  frame[0] = 1;
+  const frame = new Uint8Array(FRAME_HEADER_BYTES + bodyBytes);
+  frame[0] = FRAME_VERSION;
   frame[1] = operation;
   frame[2] = resolution;
   frame[3] = output;
@@ -160,7 +179,7 @@ export interface AnswerHeader {
  * @throws HexcodesClientError PROTOCOL where they disagree
  */
 export function readAnswer(bytes: Uint8Array): AnswerHeader {
-  if (bytes.length < HEADER_BYTES || bytes[0] !== 1) {
+  if (bytes.length < FRAME_HEADER_BYTES || bytes[0] !== FRAME_VERSION) {
     throw new HexcodesClientError('PROTOCOL', 'the stream answered with something that is no answer frame');
   }
   const view = new DataView(bytes.buffer, bytes.byteOffset);
@@ -172,8 +191,13 @@ export function readAnswer(bytes: Uint8Array): AnswerHeader {
     count: view.getUint32(8, true),
     failed: view.getUint32(12, true),
   };
-  const recordBytes = header.operation === 2 ? 18 : header.output === 1 ? 10 : RECORD_BYTES;
-  if (bytes.length !== HEADER_BYTES + header.count * recordBytes) {
+  const recordBytes =
+    header.operation === FRAME_DECODE
+      ? POSITION_ANSWER_BYTES
+      : header.output === FRAME_CELLS
+        ? CELL_ANSWER_BYTES
+        : RECORD_BYTES;
+  if (bytes.length !== FRAME_HEADER_BYTES + header.count * recordBytes) {
     throw new HexcodesClientError('PROTOCOL', 'an answer frame has not the size its header names');
   }
   return header;
@@ -196,19 +220,19 @@ abstract class Answers {
     return POINT_STATUSES[this.bytes[this.statusOffset(index)]!]!;
   }
   protected get view(): DataView {
-    return new DataView(this.bytes.buffer, this.bytes.byteOffset + HEADER_BYTES);
+    return new DataView(this.bytes.buffer, this.bytes.byteOffset + FRAME_HEADER_BYTES);
   }
 }
 
 /** Hexcodes, the answer of encode with output 'text'. */
 export class EncodedTexts extends Answers {
   protected statusOffset(index: number): number {
-    return HEADER_BYTES + index * RECORD_BYTES + RECORD_TEXT_BYTES;
+    return FRAME_HEADER_BYTES + recordStatusAt(index);
   }
   /** The canonical code, or null for a failed point. */
   hexcode(index: number): string | null {
     if (this.status(index) !== 'OK') return null;
-    const start = HEADER_BYTES + index * RECORD_BYTES;
+    const start = FRAME_HEADER_BYTES + recordAt(index);
     let text = '';
     for (let i = start; this.bytes[i] !== 0 && i < start + RECORD_TEXT_BYTES; i++) {
       text += String.fromCharCode(this.bytes[i]!);
@@ -221,42 +245,42 @@ export class EncodedTexts extends Answers {
   }
   /** The raw records, 20 bytes each: canonical code in ASCII, NUL padded, byte 19 = status. */
   get records(): Uint8Array {
-    return this.bytes.subarray(HEADER_BYTES);
+    return this.bytes.subarray(FRAME_HEADER_BYTES);
   }
 }
 
 /** H3 cells and provinces, the answer of encode with output 'cells'. */
 export class EncodedCells extends Answers {
   protected statusOffset(index: number): number {
-    return HEADER_BYTES + this.count * 9 + index;
+    return FRAME_HEADER_BYTES + cellStatusAt(this.count, index);
   }
   /** The H3 index, 0n for a failed point. */
   cell(index: number): bigint {
-    return this.view.getBigUint64(index * 8, true);
+    return this.view.getBigUint64(cellAt(index), true);
   }
   /** The admin code of the point, or null for a failed point. */
   adminCode(index: number): string | null {
-    return ADMIN_UNITS[this.bytes[HEADER_BYTES + this.count * 8 + index]!]?.code ?? null;
+    return ADMIN_UNITS[this.bytes[FRAME_HEADER_BYTES + cellAdminAt(this.count, index)]!]?.code ?? null;
   }
 }
 
 /** Positions, the answer of decode. */
 export class DecodedPositions extends Answers {
   protected statusOffset(index: number): number {
-    return HEADER_BYTES + this.count * 17 + index;
+    return FRAME_HEADER_BYTES + positionStatusAt(this.count, index);
   }
   /** Degrees; NaN for an invalid hexcode. */
   latDeg(index: number): number {
-    return this.view.getFloat64(index * 16, true);
+    return this.view.getFloat64(positionAt(index), true);
   }
   /** Degrees; NaN for an invalid hexcode. */
   lngDeg(index: number): number {
-    return this.view.getFloat64(index * 16 + 8, true);
+    return this.view.getFloat64(positionAt(index) + 8, true);
   }
   /** 0-15, or null for an invalid hexcode. */
   resolution(index: number): number | null {
-    const resolution = this.bytes[HEADER_BYTES + this.count * 16 + index]!;
-    return resolution === 255 ? null : resolution;
+    const resolution = this.bytes[FRAME_HEADER_BYTES + positionResolutionAt(this.count, index)]!;
+    return resolution === NO_RESOLUTION ? null : resolution;
   }
 }
 
@@ -264,6 +288,11 @@ export type StreamAnswers = EncodedTexts | EncodedCells | DecodedPositions;
 
 /** Wraps an answer whose frame status is OK. */
 export function answersOf(bytes: Uint8Array, header: AnswerHeader, firstIndex: number): StreamAnswers {
-  const Kind = header.operation === 2 ? DecodedPositions : header.output === 1 ? EncodedCells : EncodedTexts;
+  const Kind =
+    header.operation === FRAME_DECODE
+      ? DecodedPositions
+      : header.output === FRAME_CELLS
+        ? EncodedCells
+        : EncodedTexts;
   return new Kind(bytes, firstIndex, header.count, header.failed);
 }

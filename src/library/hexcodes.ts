@@ -2,12 +2,23 @@
 
 import { ADMIN_UNITS } from '../admin-units.js';
 import { HexcodesError } from '../errors.js';
-import { Kernel, NOT_A_COORDINATE, OK, OUTSIDE_COVERAGE, RECORD_BYTES } from '../kernel/kernel.js';
+import { Kernel, NOT_A_COORDINATE, OK, OUTSIDE_COVERAGE } from '../kernel/kernel.js';
+import {
+  positionResolutionAt,
+  positionStatusAt,
+  READ_ADMIN_AT,
+  READ_CELL_AT,
+  READ_RECORD_AT,
+  READ_RESOLUTION_AT,
+  RECORD_BYTES,
+  recordAt,
+} from '../kernel/output-layout.js';
 import { DEFAULT_RESOLUTION } from '../wire/params/resolution.js';
 
 export { ADMIN_UNITS, type AdminUnit } from '../admin-units.js';
 export { HexcodesError, type HexcodesErrorCode } from '../errors.js';
-export type { Kernel, KernelExports } from '../kernel/kernel.js';
+export type { KernelExports } from '../kernel/exports.js';
+export type { Kernel } from '../kernel/kernel.js';
 export { DEFAULT_RESOLUTION } from '../wire/params/resolution.js';
 
 /** What `Hexcodes.from` takes: the three binaries of one build. */
@@ -63,9 +74,6 @@ export interface DecodedBatch {
   /** 0 OK, 3 invalid hexcode. */
   status: Uint8Array;
 }
-
-/** The canonical record of readText in the kernel's output. */
-const READ_RECORD_OFFSET = 32;
 
 /**
  * Positions of Viet Nam to hexcodes and back. Pure and synchronous once made; one instance may be used by everyone of
@@ -125,8 +133,8 @@ export class Hexcodes {
   read(text: string): ReadHexcode | null {
     const decoded = this.decode(text);
     if (decoded === null) return null;
-    const cell = this.kernel.outputCells[2] as bigint;
-    return { hexcodes: this.kernel.textAt(READ_RECORD_OFFSET), cell, ...decoded };
+    const cell = this.kernel.outputCells[READ_CELL_AT / 8]!;
+    return { hexcodes: this.kernel.textAt(READ_RECORD_AT), cell, ...decoded };
   }
 
   /** The canonical hexcode of an H3 cell within a province; null if there is none that `decode` accepts. */
@@ -169,7 +177,7 @@ export class Hexcodes {
       const block = Math.min(capacity, count - from);
       input.set(latLngDeg.subarray(2 * from, 2 * (from + block)));
       exports.encodeBatch(block, resolution);
-      records.set(output.subarray(0, block * RECORD_BYTES), from * RECORD_BYTES);
+      records.set(output.subarray(0, recordAt(block)), recordAt(from));
     }
     return records;
   }
@@ -196,11 +204,13 @@ export class Hexcodes {
     const { capacity, exports, inputBytes, output, outputFloats } = this.kernel;
     for (let from = 0; from < count; from += capacity) {
       const block = Math.min(capacity, count - from);
-      inputBytes.set(records.subarray(from * RECORD_BYTES, (from + block) * RECORD_BYTES));
+      inputBytes.set(records.subarray(recordAt(from), recordAt(from + block)));
       exports.decodeBatch(block);
       latLngDeg.set(outputFloats.subarray(0, 2 * block), 2 * from);
-      resolution.set(output.subarray(16 * block, 17 * block), from);
-      status.set(output.subarray(17 * block, 18 * block), from);
+      const resolutions = positionResolutionAt(block, 0);
+      const statuses = positionStatusAt(block, 0);
+      resolution.set(output.subarray(resolutions, statuses), from);
+      status.set(output.subarray(statuses, statuses + block), from);
     }
     return { latLngDeg, resolution, status };
   }
@@ -209,10 +219,10 @@ export class Hexcodes {
   #position(): Decoded {
     const { output, outputFloats } = this.kernel;
     return {
-      lat: outputFloats[0] as number,
-      lng: outputFloats[1] as number,
-      resolution: output[24] as number,
-      admin_code: ADMIN_UNITS[output[25] as number]?.code as string,
+      lat: outputFloats[0]!,
+      lng: outputFloats[1]!,
+      resolution: output[READ_RESOLUTION_AT]!,
+      admin_code: ADMIN_UNITS[output[READ_ADMIN_AT]!]!.code,
     };
   }
 }

@@ -1,14 +1,12 @@
 // What the tests of the kernel's fast path share: the open world's kernel as its bare exports, and points beside cell
 // edges.
 import { cellToBoundary, latLngToCell } from 'h3-js';
-import type { KernelExports } from '#dist/kernel/kernel.js';
+import type { KernelExports } from '#dist/kernel/exports.js';
 import { type Build, openKernel } from './open-world.js';
 
-export type FastKernel = KernelExports & { locateBatch(count: number): void };
-
 /** Every place of the domain is in a province, and every admin code may stand anywhere. */
-export function fastKernel(build: Build = 'kernel'): FastKernel {
-  return openKernel(build).exports as FastKernel;
+export function fastKernel(build: Build = 'kernel'): KernelExports {
+  return openKernel(build).exports;
 }
 
 export type Position = readonly [latDeg: number, lngDeg: number];

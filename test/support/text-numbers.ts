@@ -1,7 +1,8 @@
 // Decimal texts and doubles with every kind of difficulty, and what the kernel must make of them: Number's value and
 // String's text, to the bit and the byte. What the kernel leaves to the host is counted.
+import type { KernelExports } from '#dist/kernel/exports.js';
 import type { Kernel } from '#dist/kernel/kernel.js';
-import { type TextExports, textMemoryOf } from '#dist/kernel/text.js';
+import { textMemoryOf } from '#dist/kernel/text-memory.js';
 
 const CSV_GRAMMAR = /^-?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 const JSON_GRAMMAR = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
@@ -47,13 +48,13 @@ export class NumberChecker {
   }
 
   /** A row whose two coordinates are both the text. */
-  #readRow(text: string, row: string, scan: TextExports['scanCsv'], grammar: RegExp): void {
+  #readRow(text: string, row: string, scan: KernelExports['scanCsv'], grammar: RegExp): void {
     const { blockAt, exports } = this.#memory;
     this.#write(row);
     const count = scan(blockAt, blockAt + row.length, 2, false, 13);
     if (count !== 1) this.#note(row, `is ${count} rows`);
     this.counts.rows++;
-    const rowAt = exports.ROWS.value as number;
+    const rowAt = exports.ROWS.value;
     const byte = (offset: number): number => this.#kernelBytes[rowAt + offset]!;
     if (byte(27) !== 0 || this.#memory.hostRowCount > 0) {
       if (byte(27) !== 0 && grammar.test(text)) this.#note(row, 'is refused');
@@ -73,8 +74,8 @@ export class NumberChecker {
     const { exports, blockAt } = this.#memory;
     this.#write(`${text},`);
     const value = exports.readNumber(blockAt, json);
-    const kind = exports.numberKind.value as number;
-    const isWhole = (exports.numberEnd.value as number) === blockAt + text.length;
+    const kind = exports.numberKind.value;
+    const isWhole = exports.numberEnd.value === blockAt + text.length;
     this.counts.read++;
     const isNumber = (kind === NUMBER || kind === HARD) && isWhole;
     if (isNumber !== grammar.test(text)) this.#note(text, json ? 'JSON grammar' : 'CSV grammar');

@@ -1,7 +1,8 @@
 // Converts batches of rows in columns: positions through the kernel's batch calls, codes one at a time.
 
 import { ADMIN_UNITS } from '../../admin-units.js';
-import { EACH_ITS_OWN, RECORD_BYTES } from '../../kernel/kernel.js';
+import { EACH_ITS_OWN } from '../../kernel/kernel.js';
+import { RECORD_BYTES } from '../../kernel/output-layout.js';
 import type { Hexcodes } from '../../library/node.js';
 import { readResolution } from '../../wire/params/resolution.js';
 import { looksSwapped } from '../position.js';

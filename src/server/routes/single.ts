@@ -1,6 +1,7 @@
 // Encode and decode of one position or code, by the kernel of this thread. Without a body the answer is sent in the first
 // tick, so that pipelined requests are all answered; a JSON or form body is answered with its last byte.
-import { type Kernel, OK, RECORD_BYTES } from '../../kernel/kernel.js';
+import { type Kernel, OK } from '../../kernel/kernel.js';
+import { READ_RESOLUTION_AT, RECORD_TEXT_BYTES } from '../../kernel/output-layout.js';
 import { decimalText } from '../../wire/params/number.js';
 import { decodeFaults, EncodeInput, SingleParameters } from '../../wire/params/parameters.js';
 import { OUTSIDE_MESSAGE } from '../../wire/status-messages.js';
@@ -14,14 +15,12 @@ const DECODE_PATH = '/v1/hexcodes/decode';
 
 const MAX_BODY_BYTES = 16_384;
 const FORM_TYPE = 'application/x-www-form-urlencoded';
-/** Of readText's output: the resolution, behind two f64 and one u64. */
-const RESOLUTION_OFFSET = 24;
 const HYPHEN = 45;
 
 export function addSingle(router: Router, kernel: Kernel): void {
   const input = new EncodeInput();
   const { buffer, byteOffset } = kernel.output;
-  const codeBytes = Buffer.from(buffer, byteOffset, RECORD_BYTES - 1);
+  const codeBytes = Buffer.from(buffer, byteOffset, RECORD_TEXT_BYTES);
 
   function encode(x: Exchange, parameters: SingleParameters): void {
     input.read(parameters);
@@ -82,7 +81,7 @@ function decodeBody(kernel: Kernel, text: string): string {
     return `{"lat":null,"lng":null,"resolution":null,"hexcodes":${echo},"status":"INVALID_HEXCODES"}`;
   }
   const { output, outputFloats } = kernel;
-  return `{"lat":${outputFloats[0]},"lng":${outputFloats[1]},"resolution":${output[RESOLUTION_OFFSET]},"hexcodes":${echo},"status":"OK"}`;
+  return `{"lat":${outputFloats[0]},"lng":${outputFloats[1]},"resolution":${output[READ_RESOLUTION_AT]},"hexcodes":${echo},"status":"OK"}`;
 }
 
 /** Calls `answer` with the parameters of query and body; answers 406, 413, 415 and unreadable bodies itself. */

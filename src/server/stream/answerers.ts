@@ -1,7 +1,8 @@
 // How frames of the two subprotocols are answered: small ones by the kernel of this thread, large ones by the pool.
 import type { Kernel } from '../../kernel/kernel.js';
 import type { Pool } from '../../pool/pool.js';
-import { answerFrame, FRAME_OVERLOADED, frameCount, refusedFrame } from '../../wire/frames/answer-frame.js';
+import { answerFrame, frameCount, refusedFrame } from '../../wire/frames/answer-frame.js';
+import { FRAME_OVERLOADED } from '../../wire/frames/frame-layout.js';
 import { answerJsonFrame, overloadedJsonFrame } from '../../wire/rows/json-frame.js';
 import { INLINE_JSON_BYTES, INLINE_POINTS } from '../offload.js';
 import type { FrameAnswerer } from './session.js';

@@ -1,6 +1,6 @@
 // Answers one block of a bulk body: whole rows or frames in, as many rows or frames out, in order. Pure: the same
 // job and block give the same bytes in every thread.
-import { type Kernel, RECORD_BYTES } from '../../kernel/kernel.js';
+import type { Kernel } from '../../kernel/kernel.js';
 import {
   FROM_CSV,
   FROM_FRAMES,
@@ -9,19 +9,24 @@ import {
   WITH_ID,
   WITH_RESOLUTION,
   WITH_ROW,
-} from '../../kernel/text.js';
+} from '../../kernel/text-memory.js';
 import type { AnswerSink } from '../bytes/answer-sink.js';
 import { ByteSink } from '../bytes/byte-sink.js';
 import { copyBytes } from '../bytes/copy-bytes.js';
+import { answerFrame, refusedFrame } from '../frames/answer-frame.js';
 import {
-  answerFrame,
+  cellStatusAt,
   FRAME_BAD,
   FRAME_HEADER_BYTES,
   FRAME_OK,
   FRAME_OVER_LIMIT,
   FRAME_OVERLOADED,
-  refusedFrame,
-} from '../frames/answer-frame.js';
+  NO_RESOLUTION,
+  POINT_BYTES,
+  positionStatusAt,
+  RECORD_BYTES,
+  recordStatusAt,
+} from '../frames/frame-layout.js';
 import { answerOfRecords, type FrameHeader, readFrameHeader } from '../frames/frame-sequence.js';
 import {
   type BulkJob,
@@ -32,8 +37,6 @@ import {
 } from '../job.js';
 import { answerRows, preparedMemoryOf, type RowsTask } from '../rows/convert-rows.js';
 
-const NO_RESOLUTION = 255;
-const POINT_BYTES = 16;
 const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
 const INVALID_HEXCODES = ROW_STATUSES.indexOf('INVALID_HEXCODES');
 
@@ -123,7 +126,7 @@ function convertText(
   for (let at = blockAt; at < end; ) {
     const scan = isCsv ? exports.scanCsv : exports.scanNdjson;
     const count = scan(at, end, kernel.capacity, isDecode, job.resolution);
-    at = (isCsv ? exports.csvEnd : exports.jsonEnd).value as number;
+    at = (isCsv ? exports.csvEnd : exports.jsonEnd).value;
     if (count === 0) continue;
     answerRows(kernel, task, count, !isCsv || (shape?.resolution ?? -1) >= 0, sink);
     if (task.output === 'records') addRecords(kernel, memory, job, count, sink);
@@ -155,7 +158,11 @@ function countStatuses(
   const { statusCounts } = memory;
   let failed = 0;
   for (let i = 0; i < count; i++) {
-    const place = isDecode ? 17 * count + i : isCells ? 9 * count + i : i * RECORD_BYTES + RECORD_BYTES - 1;
+    const place = isDecode
+      ? positionStatusAt(count, i)
+      : isCells
+        ? cellStatusAt(count, i)
+        : recordStatusAt(i);
     const status = answer[body + place]!;
     statusCounts[status === 0 ? 0 : isDecode ? INVALID_HEXCODES : status]!++;
     if (status !== 0) failed++;

@@ -1,6 +1,6 @@
 // Cut a body, as its chunks arrive, into blocks of whole rows or whole frames. Memory is one block, or one frame.
 
-import { FRAME_HEADER_BYTES } from '../frames/answer-frame.js';
+import { FRAME_HEADER_BYTES } from '../frames/frame-layout.js';
 import { readFrameHeader } from '../frames/frame-sequence.js';
 import { BLOCK_BYTES, BulkInputError, MAX_NDJSON_ROW_BYTES } from '../job.js';
 import { type Block, Pending } from './block-buffers.js';

@@ -1,36 +1,40 @@
 // Binary frames of the bulk stream, seen from the server: reads a request frame and writes its answer (layout in
 // streaming.md; the client's half is client/frames.ts). A frame that cannot be understood is answered too.
-import { type Kernel, RECORD_BYTES } from '../../kernel/kernel.js';
+import type { Kernel } from '../../kernel/kernel.js';
 import { copyBytes } from '../bytes/copy-bytes.js';
+import {
+  CELL_ANSWER_BYTES,
+  cellAdminAt,
+  cellAt,
+  cellStatusAt,
+  FRAME_BAD,
+  FRAME_CELLS,
+  FRAME_DECODE,
+  FRAME_ENCODE,
+  FRAME_HEADER_BYTES,
+  FRAME_OK,
+  FRAME_TEXT,
+  FRAME_VERSION,
+  POINT_BYTES,
+  POSITION_ANSWER_BYTES,
+  positionAt,
+  positionResolutionAt,
+  positionStatusAt,
+  RECORD_BYTES,
+  recordAt,
+} from './frame-layout.js';
 
-export const FRAME_HEADER_BYTES = 16;
 export const MAX_FRAME_POINTS = 65_536;
 export const MAX_FRAME_BYTES = FRAME_HEADER_BYTES + MAX_FRAME_POINTS * RECORD_BYTES;
-
-export const FRAME_OK = 0;
-export const FRAME_BAD = 1;
-export const FRAME_OVER_LIMIT = 2;
-export const FRAME_OVERLOADED = 3;
-
-const VERSION = 1;
-const ENCODE = 1;
-const DECODE = 2;
-const TEXT = 0;
-const CELLS = 1;
-const PAIR_BYTES = 16;
-/** u64 cell, u8 admin, u8 status. */
-const CELL_BYTES = 10;
-/** f64 lat, f64 lng, u8 resolution, u8 status. */
-const POSITION_BYTES = 18;
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /** Bytes of the whole request frame that starts at `offset`, by its operation and count; undefined if unreadable. */
 export function requestFrameBytes(bytes: Uint8Array, offset = 0): number | undefined {
   const count = frameCount(bytes, offset);
-  if (bytes[offset] !== VERSION || count > MAX_FRAME_POINTS) return undefined;
-  if (bytes[offset + 1] === ENCODE) return FRAME_HEADER_BYTES + count * PAIR_BYTES;
-  if (bytes[offset + 1] === DECODE) return FRAME_HEADER_BYTES + count * RECORD_BYTES;
+  if (bytes[offset] !== FRAME_VERSION || count > MAX_FRAME_POINTS) return undefined;
+  if (bytes[offset + 1] === FRAME_ENCODE) return FRAME_HEADER_BYTES + count * POINT_BYTES;
+  if (bytes[offset + 1] === FRAME_DECODE) return FRAME_HEADER_BYTES + count * RECORD_BYTES;
   return undefined;
 }
 
@@ -41,7 +45,9 @@ export function frameCount(frame: Uint8Array, offset = 0): number {
 
 function isWellFormed(frame: Uint8Array): boolean {
   if (requestFrameBytes(frame) !== frame.length || readU32(frame, 12) !== 0) return false;
-  return frame[1] === ENCODE ? frame[2]! <= 15 && frame[3]! <= CELLS : frame[2] === 0 && frame[3] === 0;
+  return frame[1] === FRAME_ENCODE
+    ? frame[2]! <= 15 && frame[3]! <= FRAME_CELLS
+    : frame[2] === 0 && frame[3] === 0;
 }
 
 /** Bytes of the answer to one request frame. */
@@ -50,7 +56,12 @@ export function answerFrameBytes(frame: Uint8Array): number {
 }
 
 function wellFormedAnswerBytes(frame: Uint8Array): number {
-  const recordBytes = frame[1] === DECODE ? POSITION_BYTES : frame[3] === CELLS ? CELL_BYTES : RECORD_BYTES;
+  const recordBytes =
+    frame[1] === FRAME_DECODE
+      ? POSITION_ANSWER_BYTES
+      : frame[3] === FRAME_CELLS
+        ? CELL_ANSWER_BYTES
+        : RECORD_BYTES;
   return FRAME_HEADER_BYTES + frameCount(frame) * recordBytes;
 }
 
@@ -68,9 +79,9 @@ export function answerFrame(kernel: Kernel, frame: Uint8Array, room?: Bytes): By
   answer.set(frame.subarray(0, FRAME_HEADER_BYTES));
   answer[2] = FRAME_OK;
   const failed =
-    frame[1] === DECODE
+    frame[1] === FRAME_DECODE
       ? decodeInto(kernel, frame, count, answer)
-      : frame[3] === TEXT
+      : frame[3] === FRAME_TEXT
         ? encodeInto(kernel, frame, count, answer)
         : encodeCellsInto(kernel, frame, count, answer);
   writeU32(answer, 12, failed);
@@ -81,7 +92,7 @@ export function answerFrame(kernel: Kernel, frame: Uint8Array, room?: Bytes): By
 export function refusedFrame(frame: Uint8Array, frameStatus: number): Bytes {
   const answer = new Uint8Array(FRAME_HEADER_BYTES);
   if (frame.length >= FRAME_HEADER_BYTES) answer.set(frame.subarray(0, 8));
-  answer[0] = VERSION;
+  answer[0] = FRAME_VERSION;
   answer[2] = frameStatus;
   return answer;
 }
@@ -93,12 +104,12 @@ function encodeInto(kernel: Kernel, frame: Uint8Array, count: number, answer: By
   for (let from = 0; from < count; from += capacity) {
     const block = Math.min(capacity, count - from);
     takePairs(inputBytes, frame, from, block);
-    const to = FRAME_HEADER_BYTES + from * RECORD_BYTES;
+    const to = FRAME_HEADER_BYTES + recordAt(from);
     if (answer.buffer === output.buffer) {
       failed += exports.encodeBatchTo(block, resolution, answer.byteOffset + to);
     } else {
       failed += exports.encodeBatch(block, resolution);
-      answer.set(output.subarray(0, block * RECORD_BYTES), to);
+      answer.set(output.subarray(0, recordAt(block)), to);
     }
   }
   return failed;
@@ -111,16 +122,17 @@ function encodeCellsInto(kernel: Kernel, frame: Uint8Array, count: number, answe
     takePairs(inputBytes, frame, 0, count);
     return exports.encodeCellsTo(count, resolution, answer.byteOffset + FRAME_HEADER_BYTES);
   }
-  const admins = FRAME_HEADER_BYTES + count * 8;
-  const statuses = admins + count;
+  const body = answer.subarray(FRAME_HEADER_BYTES);
   let failed = 0;
   for (let from = 0; from < count; from += capacity) {
     const block = Math.min(capacity, count - from);
     takePairs(inputBytes, frame, from, block);
     failed += exports.encodeCells(block, resolution);
-    answer.set(output.subarray(0, block * 8), FRAME_HEADER_BYTES + from * 8);
-    answer.set(output.subarray(block * 8, block * 9), admins + from);
-    answer.set(output.subarray(block * 9, block * 10), statuses + from);
+    const admins = cellAdminAt(block, 0);
+    const statuses = cellStatusAt(block, 0);
+    body.set(output.subarray(0, admins), cellAt(from));
+    body.set(output.subarray(admins, statuses), cellAdminAt(count, from));
+    body.set(output.subarray(statuses, statuses + block), cellStatusAt(count, from));
   }
   return failed;
 }
@@ -131,24 +143,25 @@ function decodeInto(kernel: Kernel, frame: Uint8Array, count: number, answer: By
     copyBytes(inputBytes, frame.subarray(FRAME_HEADER_BYTES));
     return exports.decodeBatchTo(count, answer.byteOffset + FRAME_HEADER_BYTES);
   }
-  const resolutions = FRAME_HEADER_BYTES + count * 16;
-  const statuses = resolutions + count;
+  const body = answer.subarray(FRAME_HEADER_BYTES);
   let failed = 0;
   for (let from = 0; from < count; from += capacity) {
     const block = Math.min(capacity, count - from);
-    const start = FRAME_HEADER_BYTES + from * RECORD_BYTES;
-    copyBytes(inputBytes, frame.subarray(start, start + block * RECORD_BYTES));
+    const start = FRAME_HEADER_BYTES + recordAt(from);
+    copyBytes(inputBytes, frame.subarray(start, start + recordAt(block)));
     failed += exports.decodeBatch(block);
-    answer.set(output.subarray(0, block * 16), FRAME_HEADER_BYTES + from * 16);
-    answer.set(output.subarray(block * 16, block * 17), resolutions + from);
-    answer.set(output.subarray(block * 17, block * 18), statuses + from);
+    const resolutions = positionResolutionAt(block, 0);
+    const statuses = positionStatusAt(block, 0);
+    body.set(output.subarray(0, resolutions), positionAt(from));
+    body.set(output.subarray(resolutions, statuses), positionResolutionAt(count, from));
+    body.set(output.subarray(statuses, statuses + block), positionStatusAt(count, from));
   }
   return failed;
 }
 
 function takePairs(inputBytes: Uint8Array, frame: Uint8Array, from: number, block: number): void {
-  const start = FRAME_HEADER_BYTES + from * PAIR_BYTES;
-  copyBytes(inputBytes, frame.subarray(start, start + block * PAIR_BYTES));
+  const start = FRAME_HEADER_BYTES + from * POINT_BYTES;
+  copyBytes(inputBytes, frame.subarray(start, start + block * POINT_BYTES));
 }
 
 function readU32(bytes: Uint8Array, at: number): number {

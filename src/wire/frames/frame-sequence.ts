@@ -1,14 +1,16 @@
 // Frames as a bulk body: where one ends and the next begins, and answers to rows that came as text. What a single
 // frame means is in stream-frames.ts.
-import { RECORD_BYTES } from '../../kernel/kernel.js';
 import type { BulkJob, Operation } from '../job.js';
-import { answerFrameBytes, FRAME_HEADER_BYTES, frameCount, requestFrameBytes } from './answer-frame.js';
-
-const VERSION = 1;
-const ENCODE = 1;
-const DECODE = 2;
-/** f64 lat, f64 lng, u8 resolution, u8 status. */
-const POSITION_BYTES = 18;
+import { answerFrameBytes, frameCount, requestFrameBytes } from './answer-frame.js';
+import {
+  FRAME_CELLS,
+  FRAME_DECODE,
+  FRAME_ENCODE,
+  FRAME_HEADER_BYTES,
+  FRAME_VERSION,
+  POSITION_ANSWER_BYTES,
+  RECORD_BYTES,
+} from './frame-layout.js';
 
 export interface FrameHeader {
   readonly operation: Operation;
@@ -25,9 +27,9 @@ export function readFrameHeader(bytes: Uint8Array, at: number): FrameHeader | un
   const sizeBytes = requestFrameBytes(bytes, at);
   if (sizeBytes === undefined) return undefined;
   return {
-    operation: bytes[at + 1] === DECODE ? 'decode' : 'encode',
+    operation: bytes[at + 1] === FRAME_DECODE ? 'decode' : 'encode',
     resolution: bytes[at + 2]!,
-    isCells: bytes[at + 3] === 1,
+    isCells: bytes[at + 3] === FRAME_CELLS,
     count: frameCount(bytes, at),
     sizeBytes,
   };
@@ -70,10 +72,10 @@ export function answerOfRecords(
   count: number,
   failed: number,
 ): Uint8Array {
-  const recordBytes = operation === 'encode' ? RECORD_BYTES : POSITION_BYTES;
+  const recordBytes = operation === 'encode' ? RECORD_BYTES : POSITION_ANSWER_BYTES;
   const answer = new Uint8Array(FRAME_HEADER_BYTES + count * recordBytes);
-  answer[0] = VERSION;
-  answer[1] = operation === 'encode' ? ENCODE : DECODE;
+  answer[0] = FRAME_VERSION;
+  answer[1] = operation === 'encode' ? FRAME_ENCODE : FRAME_DECODE;
   const view = new DataView(answer.buffer);
   view.setUint32(8, count, true);
   view.setUint32(12, failed, true);

@@ -1,7 +1,7 @@
 // Batches in JSON: {"points": […]} or {"hexcodes": […]} in, {"status", "summary", "results"} out, from bytes to bytes.
 // The HTTP batch endpoints and the JSON frames of the stream are made of this.
 import type { Kernel } from '../../kernel/kernel.js';
-import { FROM_JSON, JSON_CLOSED, JSON_OPEN, WITH_RESOLUTION } from '../../kernel/text.js';
+import { FROM_JSON, JSON_CLOSED, JSON_OPEN, WITH_RESOLUTION } from '../../kernel/text-memory.js';
 import { ByteSink } from '../bytes/byte-sink.js';
 import { MAX_NDJSON_ROW_BYTES, type Operation, ROW_STATUSES } from '../job.js';
 import type { ParameterFault } from '../params/parameters.js';
@@ -112,8 +112,8 @@ export function convertBatch(kernel: Kernel, batch: Batch): ConvertedBatch {
       resolution,
       isFirst,
     );
-    state = exports.jsonState.value as number;
-    const taken = (exports.jsonEnd.value as number) - blockAt;
+    state = exports.jsonState.value;
+    const taken = exports.jsonEnd.value - blockAt;
     if (count > 0) answerElements(kernel, task, count, sink);
     else if (state === JSON_OPEN && taken === 0)
       throw broken(nameOf(operation), tooLarge(window, memory.blockBytes));

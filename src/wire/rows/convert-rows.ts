@@ -1,6 +1,15 @@
 // Converts rows that stand in the kernel, scanned, and writes their answers: the kernel does all but the rows that it
 // leaves to us, which row-answers.ts reads and writes.
-import { EACH_ITS_OWN, INVALID_HEXCODE, type Kernel, OK, RECORD_BYTES } from '../../kernel/kernel.js';
+import { EACH_ITS_OWN, INVALID_HEXCODE, type Kernel, OK } from '../../kernel/kernel.js';
+import {
+  positionResolutionAt,
+  positionStatusAt,
+  READ_RECORD_AT,
+  RECORD_BYTES,
+  RECORD_TEXT_BYTES,
+  recordAt,
+  recordStatusAt,
+} from '../../kernel/output-layout.js';
 import {
   FROM_CSV,
   FROM_FRAMES,
@@ -9,7 +18,7 @@ import {
   textMemoryOf,
   WITH_ID,
   WITH_ROW,
-} from '../../kernel/text.js';
+} from '../../kernel/text-memory.js';
 import type { AnswerSink } from '../bytes/answer-sink.js';
 import { type CsvShape, type Operation, ROW_STATUSES, type RowStatus } from '../job.js';
 import { looksSwapped } from '../swapped.js';
@@ -54,7 +63,6 @@ export interface RowsTask {
 }
 
 const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
-const READ_RECORD_OFFSET = 32;
 const NO_CODE = 33;
 /** An answer is no longer than its row and this, with something to spare. */
 const MOST_ANSWER_BYTES = 2048;
@@ -123,16 +131,15 @@ function hardNumber(memory: TextMemory, index: number, place: 0 | 1): number {
   const at = memory.coordinateAt(index, place);
   memory.exports.readNumber(at, false);
   let text = '';
-  for (let p = at; p < (memory.exports.numberEnd.value as number); p++)
-    text += String.fromCharCode(memory.byteAt(p));
+  for (let p = at; p < memory.exports.numberEnd.value; p++) text += String.fromCharCode(memory.byteAt(p));
   return Number(text);
 }
 
 /** Puts the canonical record of any spelling into the kernel's input, or one that is no code. */
 function putCode(kernel: Kernel, index: number, text: string): void {
-  const at = index * RECORD_BYTES;
+  const at = recordAt(index);
   if (kernel.readText(text) === OK) {
-    kernel.inputBytes.set(kernel.output.subarray(READ_RECORD_OFFSET, READ_RECORD_OFFSET + RECORD_BYTES), at);
+    kernel.inputBytes.set(kernel.output.subarray(READ_RECORD_AT, READ_RECORD_AT + RECORD_BYTES), at);
   } else {
     kernel.inputBytes.fill(0, at, at + RECORD_BYTES);
     kernel.inputBytes[at] = NO_CODE;
@@ -201,11 +208,11 @@ function answerOf(
     return { operation, row, status, isSwapped: looksSwapped(kernel, row.latDeg, row.lngDeg) };
   }
   if (status !== 'OK') return { operation, row, status };
-  if (operation === 'encode') return { operation, row, status, code: kernel.textAt(index * RECORD_BYTES) };
+  if (operation === 'encode') return { operation, row, status, code: kernel.textAt(recordAt(index)) };
   const position = {
     latDeg: kernel.outputFloats[2 * index]!,
     lngDeg: kernel.outputFloats[2 * index + 1]!,
-    resolution: kernel.output[16 * count + index]!,
+    resolution: kernel.output[positionResolutionAt(count, index)]!,
   };
   return { operation, row, status, position };
 }
@@ -217,7 +224,7 @@ function readRow(kernel: Kernel, memory: TextMemory, task: RowsTask, index: numb
     return readCsvRow(operation, memory.rowText(index), task.csv!, task.delimiter, resolution);
   if (operation === 'encode')
     return readPosition(kernel.input[2 * index]!, kernel.input[2 * index + 1]!, memory.resolutionOf(index));
-  const record = kernel.inputBytes.subarray(index * RECORD_BYTES, index * RECORD_BYTES + RECORD_BYTES - 1);
+  const record = kernel.inputBytes.subarray(recordAt(index), recordAt(index) + RECORD_TEXT_BYTES);
   const end = record.indexOf(0);
   return readCode(lenient.decode(end < 0 ? record : record.subarray(0, end)));
 }
@@ -225,6 +232,6 @@ function readRow(kernel: Kernel, memory: TextMemory, task: RowsTask, index: numb
 function statusOf(kernel: Kernel, task: RowsTask, index: number, count: number, row: ReadRow): RowStatus {
   if (row.faults !== undefined) return 'INVALID_REQUEST';
   if (task.refusal !== 0) return ROW_STATUSES[task.refusal]!;
-  if (task.operation === 'encode') return ROW_STATUSES[kernel.output[index * RECORD_BYTES + 19]!]!;
-  return kernel.output[17 * count + index] === INVALID_HEXCODE ? 'INVALID_HEXCODES' : 'OK';
+  if (task.operation === 'encode') return ROW_STATUSES[kernel.output[recordStatusAt(index)]!]!;
+  return kernel.output[positionStatusAt(count, index)] === INVALID_HEXCODE ? 'INVALID_HEXCODES' : 'OK';
 }

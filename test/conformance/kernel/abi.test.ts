@@ -1,32 +1,35 @@
-// The module as others see it: its exports, that it imports nothing, its size; and the views that Kernel makes of it.
+// The module as others see it: its exports and their arities, that it imports nothing, its size, its areas of memory and
+// the views of them.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { HexcodesError } from '#dist/errors.js';
-import { Kernel } from '#dist/kernel/kernel.js';
+import { exportsOf, KERNEL_CALLS, KERNEL_GLOBALS } from '#dist/kernel/exports.js';
+import { Kernel, MAX_TEXT_UNITS } from '#dist/kernel/kernel.js';
+import { READ_RECORD_AT } from '#dist/kernel/output-layout.js';
+import { textMemoryOf } from '#dist/kernel/text-memory.js';
+import { ROW_STATUSES } from '#dist/wire/job.js';
 import { type Build, KERNEL_FILES, OPEN_INDEX, OPEN_REACH, openKernel } from '../../support/open-world.js';
 
 const SIZE_BUDGET_BYTES = 64 * 1024;
 
-/** By room; a new export is added here and in ARCHITECTURE.md. */
-const EXPORTS = [
-  'memory CAPACITY RECORD_BYTES INPUT OUTPUT TEXT_IN TEXT_IN_BYTES TEXT_OUT TEXT_OUT_BYTES REACH REACH_BYTES',
-  'RESOLUTIONS INDEX useReach cellOf encodeBatch encodeBatchTo encodeCells encodeCellsTo encodeOne',
-  'centerOf decodeBatch decodeBatchTo pack readText',
-  // region
-  'useIndex regionOf unitOf locateBatch',
-  // text
-  'BLOCK HOST_ROWS ROWS TAILS STATUS_COUNTS setTextEnd textEnd writeEncodedCsv writeDecodedCsv writeEncodedJson',
-  'writeDecodedJson csvEnd scanCsv useCsvColumns jsonEnd jsonState scanArray scanNdjson hostRowCount numberEnd',
-  'numberIsPlain numberKind readNumber printNumber',
-].flatMap((line) => line.split(' '));
-
 describe.each(Object.keys(KERNEL_FILES) as Build[])('%s.wasm', (build) => {
   const module = new WebAssembly.Module(readFileSync(KERNEL_FILES[build]));
 
-  test('exports what ARCHITECTURE.md lists', () => {
-    const names = WebAssembly.Module.exports(module).map(({ name }) => name);
-    expect(names.sort()).toEqual(EXPORTS.toSorted());
+  test('exports what KernelExports declares, and nothing else', () => {
+    const names = WebAssembly.Module.exports(module).map(({ name, kind }) => `${kind} ${name}`);
+    const declared = [
+      'memory memory',
+      ...KERNEL_GLOBALS.map((name) => `global ${name}`),
+      ...Object.keys(KERNEL_CALLS).map((name) => `function ${name}`),
+    ];
+    expect(names.sort()).toEqual(declared.sort());
+  });
+
+  test('each call takes the arguments that KernelExports declares', () => {
+    const { exports } = new WebAssembly.Instance(module);
+    const arities = Object.keys(KERNEL_CALLS).map((name) => [name, (exports[name] as () => void).length]);
+    expect(Object.fromEntries(arities)).toEqual(KERNEL_CALLS);
   });
 
   test('imports nothing', () => {
@@ -38,22 +41,70 @@ test('the release build stays within its budget', () => {
   expect(readFileSync(KERNEL_FILES.kernel).length).toBeLessThanOrEqual(SIZE_BUDGET_BYTES);
 });
 
-test('views lie apart, are aligned, and stay attached when everything is called', () => {
+/** [first byte, byte behind the last] of every area of the memory that the module names, in no order. */
+function areasOf(kernel: Kernel): Record<string, readonly [from: number, end: number]> {
+  const { exports, capacity } = kernel;
+  const area = (address: WebAssembly.Global<'i32'>, sizeBytes: number): readonly [number, number] => [
+    address.value,
+    address.value + sizeBytes,
+  ];
+  const blockBytes = capacity * exports.RECORD_BYTES.value;
+  const { block } = textMemoryOf(kernel);
+  return {
+    INPUT: area(exports.INPUT, blockBytes),
+    OUTPUT: area(exports.OUTPUT, blockBytes),
+    SCRATCH: area(exports.SCRATCH, exports.SCRATCH_BYTES.value),
+    'UTF-16 units': area(exports.TEXT_IN, 2 * MAX_TEXT_UNITS),
+    TAILS: area(exports.TAILS, ROW_STATUSES.length * exports.TAIL_BYTES.value),
+    STATUS_COUNTS: area(exports.STATUS_COUNTS, ROW_STATUSES.length * 4),
+    // One vector behind the text is read, and one byte overwritten.
+    BLOCK_TEXT: area(exports.BLOCK_TEXT, block.length + 16),
+    TEXT_OUT: area(exports.TEXT_OUT, exports.TEXT_OUT_BYTES.value),
+    ROWS: area(exports.ROWS, capacity * exports.ROW_BYTES.value),
+    REACH: area(exports.REACH, exports.REACH_BYTES.value),
+    RESOLUTIONS: area(exports.RESOLUTIONS, capacity),
+    HOST_ROWS: area(exports.HOST_ROWS, 2 * capacity),
+    INDEX: area(exports.INDEX, OPEN_INDEX.length),
+  };
+}
+
+test('no two areas of the memory overlap, and all lie within it', () => {
   const kernel = openKernel();
+  const areas = Object.entries(areasOf(kernel)).toSorted(([, [a]], [, [b]]) => a - b);
+  for (const [n, [name, [from, end]]] of areas.entries()) {
+    expect(from % 16, name).toBe(0);
+    const [nextName, [next]] = areas[n + 1] ?? ['the end', [kernel.exports.memory.buffer.byteLength]];
+    expect(next, `${nextName} behind ${name}`).toBeGreaterThanOrEqual(end);
+  }
+});
+
+test('the views are the areas, and stay attached when everything is called', () => {
+  const kernel = openKernel();
+  const areas = areasOf(kernel);
   const { input, inputBytes, output, outputFloats, outputCells, resolutions, textIn, textInUnits, textOut } =
     kernel;
+  const memory = textMemoryOf(kernel);
   expect(kernel.capacity).toBe(4096);
-  const areas = [inputBytes, output, textIn, textOut, resolutions]
-    .map((view) => [view.byteOffset, view.byteOffset + view.byteLength] as const)
-    .sort(([a], [b]) => a - b);
-  for (const [n, [start]] of areas.entries()) {
-    expect(start % 16).toBe(0);
-    if (n > 0) expect(start).toBeGreaterThanOrEqual((areas[n - 1] as readonly [number, number])[1]);
+  const boundsOf = ({ byteOffset, byteLength }: ArrayBufferView) => [byteOffset, byteOffset + byteLength];
+  expect(boundsOf(inputBytes)).toEqual(areas.INPUT);
+  expect(boundsOf(output)).toEqual(areas.OUTPUT);
+  expect(boundsOf(textInUnits)).toEqual(areas['UTF-16 units']);
+  expect(boundsOf(textOut)).toEqual(areas.TEXT_OUT);
+  expect(boundsOf(memory.textOut)).toEqual(areas.TEXT_OUT);
+  expect(boundsOf(resolutions)).toEqual(areas.RESOLUTIONS);
+  expect(boundsOf(memory.hostRows)).toEqual(areas.HOST_ROWS);
+  expect(boundsOf(memory.statusCounts)).toEqual(areas.STATUS_COUNTS);
+  expect(memory.block.byteOffset).toBe(areas.BLOCK_TEXT?.[0]);
+  const [textStart, textEnd] = boundsOf(textIn) as [number, number];
+  expect(textStart).toBe(areas['UTF-16 units']?.[0]);
+  expect(textEnd).toBeGreaterThanOrEqual(areas.BLOCK_TEXT?.[1] ?? Infinity);
+  expect(textEnd).toBeLessThanOrEqual(areas.TEXT_OUT?.[0] ?? 0);
+  for (const view of [input, outputFloats, outputCells]) {
+    const [from, end] = boundsOf(view) as [number, number];
+    const [areaFrom, areaEnd] = (view === input ? areas.INPUT : areas.OUTPUT) as readonly [number, number];
+    expect(from).toBe(areaFrom);
+    expect(end).toBeLessThanOrEqual(areaEnd);
   }
-  expect(input.byteOffset).toBe(inputBytes.byteOffset);
-  expect(outputFloats.byteOffset).toBe(output.byteOffset);
-  expect(outputCells.byteOffset).toBe(output.byteOffset);
-  expect(textInUnits.byteOffset).toBe(textIn.byteOffset);
 
   input.fill(10);
   kernel.exports.encodeBatch(kernel.capacity, 15);
@@ -95,10 +146,24 @@ test('a kernel, index or reach that cannot be used is refused with a sentence', 
   expect(refusal(() => Kernel.create(wasm, damaged, OPEN_REACH))).toMatch(/damaged/);
 });
 
+test('a module with other exports is refused', () => {
+  const text = readFileSync(KERNEL_FILES.kernel).toString('latin1');
+  for (const name of ['locateBatch', 'TAIL_BYTES', 'scanNdjson']) {
+    expect(text).toContain(name);
+    const renamed = Buffer.from(text.replace(name, name.replace(/.$/, '_')), 'latin1');
+    expect(() => exportsOf(new WebAssembly.Module(renamed))).toThrow(`it has no export ${name}`);
+  }
+  // Two calls of different arities change names.
+  const swapped = text.replace(/unitOf|cellOf/g, (name) => (name === 'unitOf' ? 'cellOf' : 'unitOf'));
+  expect(() => exportsOf(new WebAssembly.Module(Buffer.from(swapped, 'latin1')))).toThrow(
+    'it is of another build',
+  );
+});
+
 test('one compiled module serves many kernels', async () => {
   const module = await Kernel.compile(readFileSync(KERNEL_FILES.kernel));
   const [a, b] = [1, 2].map(() => Kernel.create(module, OPEN_INDEX, OPEN_REACH)) as [Kernel, Kernel];
   expect(a.readText('HN-66')).toBe(0);
   expect(b.readText('HN-67')).toBe(3);
-  expect(a.textAt(32)).toBe('HN-66');
+  expect(a.textAt(READ_RECORD_AT)).toBe('HN-66');
 });

@@ -4,7 +4,8 @@
 import { cellToLatLng } from 'h3-js';
 import { expect, test } from 'vitest';
 import { ADMIN_UNITS } from '#dist/admin-units.js';
-import { type FastKernel, fastKernel, type Position } from '../../support/face5.js';
+import type { KernelExports } from '#dist/kernel/exports.js';
+import { fastKernel, type Position } from '../../support/face5.js';
 import { randomFrom } from '../../support/open-world.js';
 
 const SEED = 20250702;
@@ -17,11 +18,11 @@ interface Answers {
   readonly statuses: Uint8Array;
 }
 
-function decode(kernel: FastKernel, records: Uint8Array): Answers {
+function decode(kernel: KernelExports, records: Uint8Array): Answers {
   const count = records.length / RECORD_BYTES;
   const { buffer } = kernel.memory;
-  new Uint8Array(buffer).set(records, kernel.INPUT.value as number);
-  const output = kernel.OUTPUT.value as number;
+  new Uint8Array(buffer).set(records, kernel.INPUT.value);
+  const output = kernel.OUTPUT.value;
   const failed = kernel.decodeBatch(count);
   const statuses = new Uint8Array(buffer, output + 17 * count, count).slice();
   expect(statuses.filter((status) => status !== 0).length).toBe(failed);
@@ -33,23 +34,23 @@ function decode(kernel: FastKernel, records: Uint8Array): Answers {
 }
 
 /** What the careful reader says of a record: its text up to the first NUL of 19 bytes. */
-function readOne(kernel: FastKernel, record: Uint8Array) {
+function readOne(kernel: KernelExports, record: Uint8Array) {
   const text = Array.from(record.subarray(0, RECORD_BYTES - 1));
   const end = text.indexOf(0);
   const units = end < 0 ? text : text.slice(0, end);
   // bytes beyond ASCII are no characters of a record
   const ascii = units.every((byte) => byte < 128);
   const { buffer } = kernel.memory;
-  new Uint16Array(buffer, kernel.TEXT_IN.value as number, 64).set(units);
+  new Uint16Array(buffer, kernel.TEXT_IN.value, 64).set(units);
   const status = ascii ? kernel.readText(units.length) : 3;
-  const [latDeg, lngDeg] = new Float64Array(buffer, kernel.OUTPUT.value as number, 2);
+  const [latDeg, lngDeg] = new Float64Array(buffer, kernel.OUTPUT.value, 2);
   if (status !== 0) return { status, resolution: 255, latDeg: Number.NaN, lngDeg: Number.NaN };
-  const resolution = new Uint8Array(buffer, (kernel.OUTPUT.value as number) + 24, 1)[0];
+  const resolution = new Uint8Array(buffer, kernel.OUTPUT.value + 24, 1)[0];
   return { status, resolution, latDeg, lngDeg };
 }
 
 /** Holds a batch of records against the careful reader. */
-function expectSame(kernel: FastKernel, records: Uint8Array): void {
+function expectSame(kernel: KernelExports, records: Uint8Array): void {
   const { positions, resolutions, statuses } = decode(kernel, records);
   const found: string[] = [];
   statuses.forEach((status, n) => {
@@ -69,11 +70,11 @@ function expectSame(kernel: FastKernel, records: Uint8Array): void {
 }
 
 /** Records of random points of the domain; the index of the tests leaves none out, those without a code are failures. */
-function randomRecords(kernel: FastKernel, resolution: number, next: () => number): Uint8Array {
+function randomRecords(kernel: KernelExports, resolution: number, next: () => number): Uint8Array {
   const points = Array.from({ length: BATCH }, (): Position => [5 + 20 * next(), 100 + 19 * next()]);
-  new Float64Array(kernel.memory.buffer, kernel.INPUT.value as number, 2 * BATCH).set(points.flat());
+  new Float64Array(kernel.memory.buffer, kernel.INPUT.value, 2 * BATCH).set(points.flat());
   kernel.encodeBatch(BATCH, resolution);
-  const output = kernel.OUTPUT.value as number;
+  const output = kernel.OUTPUT.value;
   return new Uint8Array(kernel.memory.buffer, output, RECORD_BYTES * BATCH).slice();
 }
 
@@ -143,7 +144,7 @@ test('centres lie within 1e-9 degrees of those of h3-js', () => {
     for (let n = 0; n < 2000; n++) {
       const cell = BigInt.asUintN(64, kernel.cellOf(5 + 20 * next(), 100 + 19 * next(), resolution));
       if (kernel.centerOf(cell) !== 0) continue;
-      const [latDeg, lngDeg] = new Float64Array(kernel.memory.buffer, kernel.OUTPUT.value as number, 2);
+      const [latDeg, lngDeg] = new Float64Array(kernel.memory.buffer, kernel.OUTPUT.value, 2);
       const [h3Lat, h3Lng] = cellToLatLng(cell.toString(16));
       farthest = Math.max(farthest, Math.abs(latDeg! - h3Lat), Math.abs(lngDeg! - h3Lng));
     }

@@ -3,8 +3,9 @@
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import type { KernelExports } from '#dist/kernel/exports.js';
 import { readIndexArcs } from '#dist/kernel/index-file.js';
-import { besideEdge, type FastKernel, fastKernel, type Position } from '../../support/face5.js';
+import { besideEdge, fastKernel, type Position } from '../../support/face5.js';
 import { randomFrom } from '../../support/open-world.js';
 import { bareKernel, putIndex } from '../../support/region/bare-kernel.js';
 
@@ -12,23 +13,23 @@ const SEED = 20250701;
 const BATCH = 4096;
 
 /** Cells of the batch call, null where it refused the point. */
-function cellsOf(kernel: FastKernel, points: readonly Position[], resolution: number): (bigint | null)[] {
-  new Float64Array(kernel.memory.buffer, kernel.INPUT.value as number, 2 * points.length).set(points.flat());
+function cellsOf(kernel: KernelExports, points: readonly Position[], resolution: number): (bigint | null)[] {
+  new Float64Array(kernel.memory.buffer, kernel.INPUT.value, 2 * points.length).set(points.flat());
   kernel.encodeCells(points.length, resolution);
-  const output = kernel.OUTPUT.value as number;
+  const output = kernel.OUTPUT.value;
   const cells = new BigUint64Array(kernel.memory.buffer, output, points.length);
   const statuses = new Uint8Array(kernel.memory.buffer, output + 9 * points.length, points.length);
   return Array.from(cells, (cell, n) => (statuses[n] === 0 ? cell : null));
 }
 
 /** The careful path's cell; null where it has no code. */
-function carefulCell(kernel: FastKernel, [latDeg, lngDeg]: Position, resolution: number): bigint | null {
+function carefulCell(kernel: KernelExports, [latDeg, lngDeg]: Position, resolution: number): bigint | null {
   const cell = BigInt.asUintN(64, kernel.cellOf(latDeg, lngDeg, resolution));
   return kernel.pack(cell, 0) === 0 ? cell : null;
 }
 
 /** What differs between the paths, as text; and how many points have a code. */
-function differences(kernel: FastKernel, points: readonly Position[], resolution: number) {
+function differences(kernel: KernelExports, points: readonly Position[], resolution: number) {
   const found: string[] = [];
   let coded = 0;
   cellsOf(kernel, points, resolution).forEach((cell, n) => {
@@ -81,7 +82,7 @@ test('a batch of mixed resolutions, odd counts, and one point', () => {
   for (const count of [1, 2, 3, 5, 511, 512, 513, 1023, BATCH]) {
     const points = Array.from({ length: count }, () => inBox(next));
     const resolutions = Array.from({ length: count }, () => Math.floor(16 * next() ** 2));
-    new Uint8Array(kernel.memory.buffer, kernel.RESOLUTIONS.value as number, count).set(resolutions);
+    new Uint8Array(kernel.memory.buffer, kernel.RESOLUTIONS.value, count).set(resolutions);
     cellsOf(kernel, points, 255).forEach((cell, n) => {
       expect(cell).toBe(carefulCell(kernel, points[n]!, resolutions[n]!));
     });
@@ -102,9 +103,9 @@ test('what is no point, outside or at an impossible resolution, among good ones'
     [[-90, 180], 1],
     [good, 0],
   ];
-  const input = new Float64Array(kernel.memory.buffer, kernel.INPUT.value as number, 2 * rows.length);
+  const input = new Float64Array(kernel.memory.buffer, kernel.INPUT.value, 2 * rows.length);
   input.set(rows.flatMap(([point]) => point));
-  const records = new Uint8Array(kernel.memory.buffer, kernel.OUTPUT.value as number, 20 * rows.length);
+  const records = new Uint8Array(kernel.memory.buffer, kernel.OUTPUT.value, 20 * rows.length);
   expect(kernel.encodeBatch(rows.length, 13)).toBe(6);
   rows.forEach(([[latDeg, lngDeg], status], n) => {
     const record = Array.from(records.subarray(20 * n, 20 * n + 20));
@@ -129,12 +130,12 @@ test('records of both builds are the same bytes, and those of pack', () => {
     const points = Array.from({ length: BATCH }, () => inBox(next));
     const cells = cellsOf(release, points, resolution);
     const [records, same] = [release, debug].map((kernel) => {
-      new Float64Array(kernel.memory.buffer, kernel.INPUT.value as number, 2 * BATCH).set(points.flat());
+      new Float64Array(kernel.memory.buffer, kernel.INPUT.value, 2 * BATCH).set(points.flat());
       kernel.encodeBatch(BATCH, resolution);
-      return new Uint8Array(kernel.memory.buffer, kernel.OUTPUT.value as number, 20 * BATCH).slice();
+      return new Uint8Array(kernel.memory.buffer, kernel.OUTPUT.value, 20 * BATCH).slice();
     });
     expect(Buffer.compare(records!, same!)).toBe(0);
-    const packed = new Uint8Array(release.memory.buffer, release.OUTPUT.value as number, 20);
+    const packed = new Uint8Array(release.memory.buffer, release.OUTPUT.value, 20);
     for (let n = 0; n < BATCH; n += 16) {
       const cell = cells[n] ?? null;
       if (cell === null) continue;
@@ -163,9 +164,9 @@ test('containment by blocks is containment one by one, on the shipped map', () =
   };
   for (const count of [1, 2, 3, 4, 5, 511, 513, ...Array.from({ length: 40 }, () => BATCH)]) {
     const points = Array.from({ length: count }, draw);
-    new Float64Array(kernel.memory.buffer, kernel.INPUT.value as number, 2 * count).set(points.flat());
+    new Float64Array(kernel.memory.buffer, kernel.INPUT.value, 2 * count).set(points.flat());
     kernel.locateBatch(count);
-    const admins = new Uint8Array(kernel.memory.buffer, kernel.OUTPUT.value as number, count);
+    const admins = new Uint8Array(kernel.memory.buffer, kernel.OUTPUT.value, count);
     const wrong = points.filter((point, n) => kernel.regionOf(...point) !== admins[n]);
     expect(wrong, `seed ${SEED}`).toEqual([]);
   }
@@ -174,7 +175,7 @@ test('containment by blocks is containment one by one, on the shipped map', () =
 test('without an index every point is outside', () => {
   const kernel = bareKernel();
   kernel.locateBatch(5);
-  expect(Array.from(new Uint8Array(kernel.memory.buffer, kernel.OUTPUT.value as number, 5))).toEqual(
+  expect(Array.from(new Uint8Array(kernel.memory.buffer, kernel.OUTPUT.value, 5))).toEqual(
     Array(5).fill(255),
   );
 });

@@ -3,16 +3,17 @@
 import { readFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { beforeAll, expect, test } from 'vitest';
+import type { KernelExports } from '#dist/kernel/exports.js';
 import { INDEX_REFUSALS } from '#dist/kernel/index-file.js';
 import { writeIndexFile } from '../../../data/map/index-file.js';
-import { type BareKernel, BatchWitness, bareKernel, putIndex } from '../../support/region/bare-kernel.js';
+import { BatchWitness, bareKernel, putIndex } from '../../support/region/bare-kernel.js';
 import { fieldsPartition, randomFrom, SOUTH, WEST } from '../../support/region/made-partitions.js';
 import { INDEX_FILE } from '../../support/region/shipped-index.js';
 
 const SEED = 20261123;
 const random = randomFrom(SEED);
 const good = writeIndexFile(fieldsPartition(random, { columns: 5, rows: 5, field: 9_000 }), 'none');
-let kernel: BareKernel;
+let kernel: KernelExports;
 
 beforeAll(() => {
   kernel = bareKernel();

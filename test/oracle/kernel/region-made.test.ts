@@ -1,15 +1,10 @@
 // The kernel's grid against the definition (the sum over all segments), on maps that are made to be difficult:
 // corners and level sides on the edges of cells, long slanting sides, islands within a cell, tangles.
 import { expect, test } from 'vitest';
+import type { KernelExports } from '#dist/kernel/exports.js';
 import { writeIndexFile } from '../../../data/map/index-file.js';
 import type { Partition } from '../../../data/map/partition.js';
-import {
-  type BareKernel,
-  BatchWitness,
-  bareKernel,
-  putIndex,
-  unitAtMicro,
-} from '../../support/region/bare-kernel.js';
+import { BatchWitness, bareKernel, putIndex, unitAtMicro } from '../../support/region/bare-kernel.js';
 import { unitByDefinition } from '../../support/region/definition.js';
 import {
   CELL_AND_STEP,
@@ -52,7 +47,7 @@ function* delicatePlaces(partition: Partition, random: Random, each: number): Ge
   }
 }
 
-function expectDefinition(kernel: BareKernel, partition: Partition, random: Random, each: number): void {
+function expectDefinition(kernel: KernelExports, partition: Partition, random: Random, each: number): void {
   expect(putIndex(kernel, writeIndexFile(partition, 'none'))).toBe(0);
   const batch = new BatchWitness(kernel);
   for (const [x, y] of delicatePlaces(partition, random, each)) {

@@ -1,34 +1,23 @@
 // The kernel with nothing around it: what the containment tests ask, without the library's loader.
 import { readFileSync } from 'node:fs';
-
-export interface BareKernel {
-  readonly memory: WebAssembly.Memory;
-  readonly CAPACITY: WebAssembly.Global;
-  readonly INPUT: WebAssembly.Global;
-  readonly OUTPUT: WebAssembly.Global;
-  readonly INDEX: WebAssembly.Global;
-  useIndex(sizeBytes: number): number;
-  unitOf(latDeg: number, lngDeg: number): number;
-  regionOf(latDeg: number, lngDeg: number): number;
-  locateBatch(count: number): void;
-}
+import { exportsOf, type KernelExports } from '#dist/kernel/exports.js';
 
 export type Build = 'kernel' | 'kernel.debug';
 
 const compiled = new Map<Build, WebAssembly.Module>();
 
-export function bareKernel(build: Build = 'kernel'): BareKernel {
+export function bareKernel(build: Build = 'kernel'): KernelExports {
   let module = compiled.get(build);
   if (module === undefined) {
     module = new WebAssembly.Module(readFileSync(`dist/${build}.wasm`));
     compiled.set(build, module);
   }
-  return new WebAssembly.Instance(module).exports as unknown as BareKernel;
+  return exportsOf(module);
 }
 
 /** Copies an index in and takes it into use; the kernel's answer. */
-export function putIndex(kernel: BareKernel, file: Uint8Array): number {
-  const index = kernel.INDEX.value as number;
+export function putIndex(kernel: KernelExports, file: Uint8Array): number {
+  const index = kernel.INDEX.value;
   const missing = index + file.length - kernel.memory.buffer.byteLength;
   if (missing > 0) kernel.memory.grow(Math.ceil(missing / 65536));
   new Uint8Array(kernel.memory.buffer).set(file, index);
@@ -36,7 +25,7 @@ export function putIndex(kernel: BareKernel, file: Uint8Array): number {
 }
 
 /** Unit at whole micro-degrees, 63 outside. */
-export function unitAtMicro(kernel: BareKernel, x: number, y: number): number {
+export function unitAtMicro(kernel: KernelExports, x: number, y: number): number {
   const unit = kernel.unitOf(y / 1e6, x / 1e6);
   return unit === 255 ? 63 : unit;
 }
@@ -51,10 +40,10 @@ export class BatchWitness {
   #length = 1;
 
   /** After the kernel has its index: the views stay attached from then on. */
-  constructor(private readonly kernel: BareKernel) {
-    const capacity = kernel.CAPACITY.value as number;
-    this.#points = new Float64Array(kernel.memory.buffer, kernel.INPUT.value as number, 2 * capacity);
-    this.#answers = new Uint8Array(kernel.memory.buffer, kernel.OUTPUT.value as number, capacity);
+  constructor(private readonly kernel: KernelExports) {
+    const capacity = kernel.CAPACITY.value;
+    this.#points = new Float64Array(kernel.memory.buffer, kernel.INPUT.value, 2 * capacity);
+    this.#answers = new Uint8Array(kernel.memory.buffer, kernel.OUTPUT.value, capacity);
     this.#expected = new Uint8Array(capacity);
   }
 

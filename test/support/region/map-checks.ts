@@ -1,7 +1,9 @@
 // What must hold for every boundary index: the kernel names the one region whose rings wind around a point, and
 // none where no ring does. Used by the tests on a sample and by `npm run proof -- region` at full size.
+
+import type { KernelExports } from '#dist/kernel/exports.js';
 import { type IndexArc, readIndexArcs, readIndexMeta } from '#dist/kernel/index-file.js';
-import { type BareKernel, BatchWitness } from './bare-kernel.js';
+import { BatchWitness } from './bare-kernel.js';
 import type { Random } from './made-partitions.js';
 import { type Border, RingContainment, ringsOf } from './rings.js';
 
@@ -18,7 +20,7 @@ export class CheckedMap {
 
   constructor(
     file: Uint8Array,
-    private readonly kernel: BareKernel,
+    private readonly kernel: KernelExports,
   ) {
     this.#batch = new BatchWitness(kernel);
     this.arcs = readIndexArcs(file);

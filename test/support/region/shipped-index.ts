@@ -1,13 +1,14 @@
 // The boundary index that ships, in a kernel, and as the partition that it was written from.
 import { readFileSync } from 'node:fs';
+import type { KernelExports } from '#dist/kernel/exports.js';
 import { readIndexMeta } from '#dist/kernel/index-file.js';
 import type { Partition } from '../../../data/map/partition.js';
-import { type BareKernel, type Build, bareKernel, putIndex } from './bare-kernel.js';
+import { type Build, bareKernel, putIndex } from './bare-kernel.js';
 import type { CheckedMap } from './map-checks.js';
 
 export const INDEX_FILE = 'data/index.bin';
 
-export function shippedIndex(build: Build = 'kernel'): { file: Uint8Array; kernel: BareKernel } {
+export function shippedIndex(build: Build = 'kernel'): { file: Uint8Array; kernel: KernelExports } {
   const file = readFileSync(INDEX_FILE);
   const kernel = bareKernel(build);
   const refusal = putIndex(kernel, file);

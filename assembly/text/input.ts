@@ -1,0 +1,51 @@
+// Puts what scanning reads into INPUT: a position for each row, or the code as a record.
+
+import { INPUT, RECORD_BYTES } from "../memory";
+
+// @ts-ignore: decorator
+@inline
+export function storePoint(index: u32, latDeg: f64, lngDeg: f64): void {
+  const point = INPUT + (<usize>index << 4);
+  store<f64>(point, latDeg);
+  store<f64>(point, lngDeg, 8);
+}
+
+/** A character of no code: "!". */
+const NO_CODE: u8 = 33;
+
+/** A record that decodes to nothing. */
+// @ts-ignore: decorator
+@inline
+export function storeNoCode(index: u32): void {
+  const record = INPUT + <usize>(index * RECORD_BYTES);
+  v128.store(record, i64x2.splat(0));
+  store<u32>(record, 0, 16);
+  store<u8>(record, NO_CODE);
+}
+
+/** Puts the code of `size` bytes into its record; false if it is longer than one, not ASCII, or holds a NUL. */
+// @ts-ignore: decorator
+@inline
+export function storeCode(index: u32, at: usize, size: u32): bool {
+  if (size - 1 >= RECORD_BYTES - 1) return false;
+  const record = INPUT + <usize>(index * RECORD_BYTES);
+  store<u32>(record, 0, 16);
+  if (size < 16) {
+    // Beyond its end the code's text is masked away.
+    const kept = i8x16.lt_u(LANES, i8x16.splat(<i8>size));
+    const text = v128.and(v128.load(at), kept);
+    v128.store(record, text);
+    return i8x16.bitmask(text) == 0 && i8x16.bitmask(v128.and(i8x16.eq(text, i8x16.splat(0)), kept)) == 0;
+  }
+  const text = v128.load(at);
+  v128.store(record, text);
+  let isFit = i8x16.bitmask(text) == 0 && i8x16.all_true(text);
+  for (let i: u32 = 16; i < size; i++) {
+    const byte = load<u8>(at + i);
+    store<u8>(record + i, byte);
+    if (byte - 1 >= 127) isFit = false;
+  }
+  return isFit;
+}
+
+const LANES: v128 = i8x16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);

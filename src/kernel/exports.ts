@@ -1,0 +1,263 @@
+// The boundary between TypeScript and the AssemblyScript module: every export of kernel.wasm with its type, and the check
+// that a module has them. assembly/README.md tells what each call reads and writes, assembly/memory.ts draws where.
+
+import { HexcodesError } from '../errors.js';
+import { RECORD_BYTES } from './output-layout.js';
+
+type Address = WebAssembly.Global<'i32'>;
+type Size = WebAssembly.Global<'i32'>;
+type Variable = WebAssembly.Global<'i32'>;
+
+/** Addresses, sizes and variables of the module, and its memory. */
+interface KernelGlobals {
+  readonly memory: WebAssembly.Memory;
+  /** Points or records per call. */
+  readonly CAPACITY: Size;
+  readonly RECORD_BYTES: Size;
+  /** Positions or records. */
+  readonly INPUT: Address;
+  /** What a call answers (output-layout.ts). */
+  readonly OUTPUT: Address;
+  /** What the passes of one call hand each other. */
+  readonly SCRATCH: Address;
+  readonly SCRATCH_BYTES: Size;
+  /** The area of block text and what belongs to it; its first bytes are the UTF-16 units that readText reads. */
+  readonly TEXT_IN: Address;
+  readonly TEXT_IN_BYTES: Size;
+  /** For each row status, TAIL_BYTES: the end of its answers, put there by the host. */
+  readonly TAILS: Address;
+  readonly TAIL_BYTES: Size;
+  /** u32 for each row status: rows written since the host cleared them. */
+  readonly STATUS_COUNTS: Address;
+  /** Text to be scanned, to the end of TEXT_IN. */
+  readonly BLOCK_TEXT: Address;
+  /** Text that was written, or answers of the calls that end in `To`. */
+  readonly TEXT_OUT: Address;
+  readonly TEXT_OUT_BYTES: Size;
+  /** The scanned rows, ROW_BYTES each. */
+  readonly ROWS: Address;
+  readonly ROW_BYTES: Size;
+  /** The reach table. */
+  readonly REACH: Address;
+  readonly REACH_BYTES: Size;
+  /** One resolution a point, for batches of mixed resolutions. */
+  readonly RESOLUTIONS: Address;
+  /** u16: numbers of the rows that the last scan left to the host, in order. */
+  readonly HOST_ROWS: Address;
+  /** How many they are. */
+  readonly hostRowCount: Variable;
+  /** The boundary index, and behind it the grid. */
+  readonly INDEX: Address;
+  /** Where the last scanCsv stopped. */
+  readonly csvEnd: Variable;
+  /** Where the last scanNdjson or scanArray stopped. */
+  readonly jsonEnd: Variable;
+  /** At what the last scanArray stopped: JSON_OPEN, JSON_CLOSED or something that is no JSON. */
+  readonly jsonState: Variable;
+  /** The first free byte of TEXT_OUT. */
+  readonly textEnd: Variable;
+  /** What the last readNumber found: 0 a number, 1 one whose value the host must find, 2 none. */
+  readonly numberKind: Variable;
+  /** The first byte behind it. */
+  readonly numberEnd: Variable;
+  /** 1 if its text is what printing its value gives. */
+  readonly numberIsPlain: Variable;
+}
+
+/**
+ * Points are (f64 latDeg, f64 lngDeg), records 20 bytes, admin numbers places in ADMIN_UNITS; `count` is at most CAPACITY;
+ * a status is one of OK, OUTSIDE_COVERAGE, NOT_A_COORDINATE, INVALID_HEXCODE (kernel.ts). Addresses are bytes of the memory.
+ */
+interface KernelCalls {
+  /** Takes the table at REACH into use. 0, or 1 if a mask has a bit beyond the 34 provinces. */
+  useReach(): number;
+  /** Takes the file at INDEX into use; may grow the memory. 0, or a place in INDEX_REFUSALS. */
+  useIndex(sizeBytes: number): number;
+
+  /** Points at INPUT → records at OUTPUT; how many failed. Resolution EACH_ITS_OWN reads RESOLUTIONS. */
+  encodeBatch(count: number, resolution: number): number;
+  /** The same with the records at an address in TEXT_OUT. */
+  encodeBatchTo(count: number, resolution: number, address: number): number;
+  /** Points at INPUT → u64 cell × count, u8 admin number × count, u8 status × count at OUTPUT; how many failed. */
+  encodeCells(count: number, resolution: number): number;
+  /** The same with the answer at an address in TEXT_OUT. */
+  encodeCellsTo(count: number, resolution: number, address: number): number;
+  /** One record at OUTPUT; the status. */
+  encodeOne(latDeg: number, lngDeg: number, resolution: number): number;
+  /** Records at INPUT → (f64, f64) × count, u8 resolution × count, u8 status × count at OUTPUT; how many failed. */
+  decodeBatch(count: number): number;
+  /** The same with the answer at an address in TEXT_OUT. */
+  decodeBatchTo(count: number, address: number): number;
+  /** UTF-16 units at TEXT_IN → position, cell, resolution, admin number and canonical record at OUTPUT; the status. */
+  readText(units: number): number;
+  /** A cell and an admin number → record at OUTPUT; the status. */
+  pack(cell: bigint, admin: number): number;
+  /** The H3 cell of a position, as a signed 64-bit number; 0 outside 5-25 N, 100-119 E. */
+  cellOf(latDeg: number, lngDeg: number, resolution: number): bigint;
+  /** The centre of a cell: f64 latDeg, f64 lngDeg at OUTPUT; the status. */
+  centerOf(cell: bigint): number;
+  /** Admin number of a position, 255 outside. */
+  regionOf(latDeg: number, lngDeg: number): number;
+  /** Unit of the index (former province) of a position, 255 outside. */
+  unitOf(latDeg: number, lngDeg: number): number;
+  /** Points at INPUT → u8 admin number × count at OUTPUT, 255 outside. */
+  locateBatch(count: number): void;
+
+  /** The columns of the CSV to be scanned, from 0: lat and lng, or the code and -1; the resolution or -1. */
+  useCsvColumns(columns: number, first: number, second: number, resolution: number, delimiter: number): void;
+  /** Rows of CSV from `at` to `end`, at most `limit` → ROWS, INPUT, RESOLUTIONS, HOST_ROWS, csvEnd; how many. */
+  scanCsv(at: number, end: number, limit: number, isDecode: boolean, resolution: number): number;
+  /** The same for lines of NDJSON; sets jsonEnd. */
+  scanNdjson(at: number, end: number, limit: number, isDecode: boolean, resolution: number): number;
+  /** The same for the elements of an array, behind its opening bracket or a comma; sets jsonEnd and jsonState. */
+  scanArray(
+    at: number,
+    end: number,
+    limit: number,
+    isDecode: boolean,
+    resolution: number,
+    mayClose: boolean,
+  ): number;
+  /** Moves textEnd. */
+  setTextEnd(address: number): void;
+  /** Rows `from` to `to` of an encode answer as CSV from textEnd on; the row where it stopped. */
+  writeEncodedCsv(
+    from: number,
+    to: number,
+    columns: number,
+    source: number,
+    delimiter: number,
+    feed: number,
+    refusal: number,
+  ): number;
+  /** The same for a decode answer to `count` rows. */
+  writeDecodedCsv(
+    count: number,
+    from: number,
+    to: number,
+    columns: number,
+    source: number,
+    delimiter: number,
+    feed: number,
+    refusal: number,
+  ): number;
+  /** Rows `from` to `to` of an encode answer as JSON bodies from textEnd on; the row where it stopped. */
+  writeEncodedJson(from: number, to: number, separator: number, refusal: number): number;
+  /** The same for a decode answer to `count` rows. */
+  writeDecodedJson(
+    count: number,
+    from: number,
+    to: number,
+    source: number,
+    separator: number,
+    refusal: number,
+  ): number;
+  /** The number whose text starts at `at`, by JSON's grammar or by that of CSV; sets numberKind and the like. */
+  readNumber(at: number, json: boolean): number;
+  /** Writes the shortest text of a number; the first free byte behind it, or 0 if the host must print it. */
+  printNumber(value: number, at: number): number;
+}
+
+/** All that kernel.wasm exports. */
+export interface KernelExports extends KernelGlobals, KernelCalls {}
+
+/** How many arguments each call takes. */
+export const KERNEL_CALLS: { readonly [Name in keyof KernelCalls]: Parameters<KernelCalls[Name]>['length'] } =
+  {
+    useReach: 0,
+    useIndex: 1,
+    encodeBatch: 2,
+    encodeBatchTo: 3,
+    encodeCells: 2,
+    encodeCellsTo: 3,
+    encodeOne: 3,
+    decodeBatch: 1,
+    decodeBatchTo: 2,
+    readText: 1,
+    pack: 2,
+    cellOf: 3,
+    centerOf: 1,
+    regionOf: 2,
+    unitOf: 2,
+    locateBatch: 1,
+    useCsvColumns: 5,
+    scanCsv: 5,
+    scanNdjson: 5,
+    scanArray: 6,
+    setTextEnd: 1,
+    writeEncodedCsv: 7,
+    writeDecodedCsv: 8,
+    writeEncodedJson: 4,
+    writeDecodedJson: 6,
+    readNumber: 2,
+    printNumber: 2,
+  };
+
+const GLOBALS: { readonly [Name in Exclude<keyof KernelGlobals, 'memory'>]: true } = {
+  CAPACITY: true,
+  RECORD_BYTES: true,
+  INPUT: true,
+  OUTPUT: true,
+  SCRATCH: true,
+  SCRATCH_BYTES: true,
+  TEXT_IN: true,
+  TEXT_IN_BYTES: true,
+  TAILS: true,
+  TAIL_BYTES: true,
+  STATUS_COUNTS: true,
+  BLOCK_TEXT: true,
+  TEXT_OUT: true,
+  TEXT_OUT_BYTES: true,
+  ROWS: true,
+  ROW_BYTES: true,
+  REACH: true,
+  REACH_BYTES: true,
+  RESOLUTIONS: true,
+  HOST_ROWS: true,
+  hostRowCount: true,
+  INDEX: true,
+  csvEnd: true,
+  jsonEnd: true,
+  jsonState: true,
+  textEnd: true,
+  numberKind: true,
+  numberEnd: true,
+  numberIsPlain: true,
+};
+
+/** Names of the exported globals. */
+export const KERNEL_GLOBALS: readonly string[] = Object.keys(GLOBALS);
+
+/** Bytes of a row of the table that scanning leaves, and of a tail: text-memory.ts reads and writes inside them. */
+export const ROW_BYTES = 32;
+export const TAIL_BYTES = 256;
+
+/**
+ * The exports of a new instance of a module.
+ * @throws HexcodesError BAD_DATA if it is no kernel of this build
+ */
+export function exportsOf(module: WebAssembly.Module): KernelExports {
+  const { exports } = new WebAssembly.Instance(module);
+  requireKernel(exports);
+  const isOfThisBuild =
+    exports.RECORD_BYTES.value === RECORD_BYTES &&
+    exports.ROW_BYTES.value === ROW_BYTES &&
+    exports.TAIL_BYTES.value === TAIL_BYTES;
+  if (!isOfThisBuild) throw unusable('it is of another build');
+  return exports;
+}
+
+function requireKernel(exports: WebAssembly.Exports): asserts exports is WebAssembly.Exports & KernelExports {
+  if (!(exports.memory instanceof WebAssembly.Memory)) throw unusable('it has no export memory');
+  for (const name of KERNEL_GLOBALS)
+    if (!(exports[name] instanceof WebAssembly.Global)) throw unusable(`it has no export ${name}`);
+  for (const [name, arity] of Object.entries(KERNEL_CALLS)) {
+    const call = exports[name];
+    if (typeof call !== 'function') throw unusable(`it has no export ${name}`);
+    if (call.length !== arity) throw unusable('it is of another build');
+  }
+}
+
+export function unusable(reason: string): HexcodesError {
+  return new HexcodesError('BAD_DATA', `The kernel cannot be used: ${reason}`);
+}

@@ -1,0 +1,69 @@
+// The layout of what the kernel answers, in its OUTPUT or wherever it was told to write: byte offsets, of one answer or of a
+// batch of `count`. Bodies of binary answer frames are the same bytes. assembly/output-layout.ts is the kernel's half;
+// test/conformance/kernel/output-layout.test.ts holds the two together. Knows no WebAssembly: clients read frames by it.
+
+/** A position to encode: f64 latDeg, f64 lngDeg. */
+export const POINT_BYTES = 16;
+
+/** A record: canonical hexcode in ASCII, NUL padded, status in its last byte. */
+export const RECORD_BYTES = 20;
+/** The part of a record that is text. */
+export const RECORD_TEXT_BYTES = 19;
+
+/** One answer of encodeCells in all: u64 cell, u8 admin number, u8 status. */
+export const CELL_ANSWER_BYTES = 10;
+const CELL_BYTES = 8;
+
+/** One answer of decodeBatch in all: f64 latDeg, f64 lngDeg, u8 resolution, u8 status. */
+export const POSITION_ANSWER_BYTES = 18;
+
+/** In place of a resolution where there is none. */
+export const NO_RESOLUTION = 255;
+/** In place of an admin number where there is none. */
+export const NO_ADMIN = 255;
+
+/** The record of a point, in an answer of encodeBatch. */
+export function recordAt(index: number): number {
+  return index * RECORD_BYTES;
+}
+
+/** The status of a point, in an answer of encodeBatch. */
+export function recordStatusAt(index: number): number {
+  return index * RECORD_BYTES + RECORD_TEXT_BYTES;
+}
+
+/** The u64 cell of a point, in an answer of encodeCells; index `count` is where the cells end. */
+export function cellAt(index: number): number {
+  return index * CELL_BYTES;
+}
+
+/** The admin number of a point, in an answer of encodeCells to `count` points. */
+export function cellAdminAt(count: number, index: number): number {
+  return count * CELL_BYTES + index;
+}
+
+/** The status of a point, in an answer of encodeCells to `count` points. */
+export function cellStatusAt(count: number, index: number): number {
+  return count * (CELL_BYTES + 1) + index;
+}
+
+/** The f64 latDeg of a hexcode, lngDeg 8 bytes behind it, in an answer of decodeBatch. */
+export function positionAt(index: number): number {
+  return index * POINT_BYTES;
+}
+
+/** The resolution of a hexcode, in an answer of decodeBatch to `count` records. */
+export function positionResolutionAt(count: number, index: number): number {
+  return count * POINT_BYTES + index;
+}
+
+/** The status of a hexcode, in an answer of decodeBatch to `count` records. */
+export function positionStatusAt(count: number, index: number): number {
+  return count * (POINT_BYTES + 1) + index;
+}
+
+/** The answer of readText, behind f64 latDeg and f64 lngDeg: u64 cell, u8 resolution, u8 admin number, canonical record. */
+export const READ_CELL_AT = 16;
+export const READ_RESOLUTION_AT = 24;
+export const READ_ADMIN_AT = 25;
+export const READ_RECORD_AT = 32;

@@ -1,0 +1,134 @@
+// The kernel's text half, seen from the host: views of block text and answers, and the fields of the rows that scanning
+// leaves (assembly/text/row.ts) which the host reads or sets.
+import { type KernelExports, ROW_BYTES, TAIL_BYTES } from './exports.js';
+import type { Kernel } from './kernel.js';
+
+/** What a scan stopped at; anything else is no JSON. */
+export const JSON_OPEN = 0;
+export const JSON_CLOSED = 1;
+
+/** Sources and CSV columns of the writers. */
+export const FROM_CSV = 0;
+export const FROM_JSON = 1;
+export const FROM_FRAMES = 2;
+export const WITH_ROW = 1;
+export const WITH_ID = 2;
+export const WITH_RESOLUTION = 4;
+
+/** Fields of a row. */
+const AT_END = 4;
+const AT_FIRST = 8;
+const AT_SECOND = 12;
+const AT_RESOLUTION = 26;
+const AT_STATUS = 27;
+
+/** The bare word of a status stands at the end of its tail. */
+const AT_WORD = TAIL_BYTES - 32;
+const ROW_STATUSES = 6;
+
+export class TextMemory {
+  readonly exports: KernelExports;
+  /** Where block text starts, and how much of it there may be. */
+  readonly blockAt: number;
+  readonly blockBytes: number;
+  readonly textOutAt: number;
+  readonly block: Uint8Array;
+  readonly textOut: Uint8Array;
+  /** Numbers of the rows that the last scan left to the host. */
+  readonly hostRows: Uint16Array;
+  readonly statusCounts: Uint32Array;
+  readonly #memory: Uint8Array;
+  readonly #view: DataView;
+  readonly #rowsAt: number;
+  readonly #tailsAt: number;
+
+  constructor(kernel: Kernel) {
+    const { exports } = kernel;
+    const { buffer } = exports.memory;
+    this.exports = exports;
+    this.blockAt = exports.BLOCK_TEXT.value;
+    // One vector behind the text stays readable, one byte writable.
+    this.blockBytes = exports.TEXT_IN.value + exports.TEXT_IN_BYTES.value - this.blockAt - 64;
+    this.block = new Uint8Array(buffer, this.blockAt, this.blockBytes);
+    this.textOutAt = exports.TEXT_OUT.value;
+    this.textOut = kernel.textOut;
+    this.hostRows = new Uint16Array(buffer, exports.HOST_ROWS.value, kernel.capacity);
+    this.statusCounts = new Uint32Array(buffer, exports.STATUS_COUNTS.value, ROW_STATUSES);
+    this.#memory = new Uint8Array(buffer);
+    this.#view = new DataView(buffer);
+    this.#rowsAt = exports.ROWS.value;
+    this.#tailsAt = exports.TAILS.value;
+  }
+
+  get hostRowCount(): number {
+    return this.exports.hostRowCount.value;
+  }
+
+  get textEnd(): number {
+    return this.exports.textEnd.value;
+  }
+
+  /** The text of a row, without its line end: a view. */
+  rowText(index: number): Uint8Array {
+    const at = this.#rowsAt + index * ROW_BYTES;
+    return this.#memory.subarray(this.#view.getUint32(at, true), this.#view.getUint32(at + AT_END, true));
+  }
+
+  /** The text of a row's code, as scanned: a view. */
+  codeText(index: number): Uint8Array {
+    const at = this.#rowsAt + index * ROW_BYTES;
+    return this.#memory.subarray(
+      this.#view.getUint32(at + AT_FIRST, true),
+      this.#view.getUint32(at + AT_SECOND, true),
+    );
+  }
+
+  /** The texts of a row's coordinates: where they start; where they end is the number's grammar. */
+  coordinateAt(index: number, place: 0 | 1): number {
+    return this.#view.getUint32(this.#rowsAt + index * ROW_BYTES + AT_FIRST + 4 * place, true);
+  }
+
+  byteAt(address: number): number {
+    return this.#memory[address]!;
+  }
+
+  /** The resolution as understood, 255 if it was not. */
+  resolutionOf(index: number): number {
+    return this.#memory[this.#rowsAt + index * ROW_BYTES + AT_RESOLUTION]!;
+  }
+
+  setStatus(index: number, status: number): void {
+    this.#memory[this.#rowsAt + index * ROW_BYTES + AT_STATUS] = status;
+  }
+
+  /** Rows of which only INPUT knows: points and records that came in frames. */
+  openRows(count: number, resolution: number): void {
+    this.#memory.fill(0, this.#rowsAt, this.#rowsAt + count * ROW_BYTES);
+    for (let i = 0; i < count; i++) this.#memory[this.#rowsAt + i * ROW_BYTES + AT_RESOLUTION] = resolution;
+  }
+
+  /** The end of every answer with this status: its bare word, and what JSON bodies end with, message included. */
+  setTail(status: number, word: string, json: string): void {
+    const at = this.#tailsAt + status * TAIL_BYTES;
+    this.#setText(at, json, AT_WORD);
+    this.#setText(at + AT_WORD, word, TAIL_BYTES - AT_WORD);
+  }
+
+  #setText(at: number, text: string, limitBytes: number): void {
+    const bytes = new TextEncoder().encode(text);
+    if (bytes.length > limitBytes - 4) throw new RangeError(`No room for a tail of ${bytes.length} bytes`);
+    this.#view.setUint32(at, bytes.length, true);
+    this.#memory.set(bytes, at + 4);
+  }
+}
+
+const memories = new WeakMap<Kernel, TextMemory>();
+
+export function textMemoryOf(kernel: Kernel): TextMemory {
+  let memory = memories.get(kernel);
+  if (memory === undefined) {
+    memory = new TextMemory(kernel);
+    memories.set(kernel, memory);
+  }
+  return memory;
+}
