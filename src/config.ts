@@ -136,12 +136,12 @@ const SETTINGS: { readonly [K in keyof ServeConfig]: Setting<ServeConfig[K]> } =
   },
   keyPepper: {
     variable: 'HEXCODES_KEY_PEPPER',
-    help: 'secret under which keys are hashed (else a file in the data folder)',
+    help: 'keys are hashed under it (else a file of the data folder)',
     read: readPepper,
   },
   apiKeys: {
     variable: 'HEXCODES_API_KEYS',
-    help: 'name:secret,… kept in memory only',
+    help: 'further keys, name:secret,name:secret; kept in memory only',
     read: readApiKeys,
   },
   logLevel: {
@@ -172,6 +172,14 @@ export function flagsOf(names: readonly (keyof ServeConfig)[]): { flags: string;
   return names.flatMap((name) => {
     const { flag, argument, variable, help } = SETTINGS[name];
     return flag === undefined ? [] : [{ flags: `${flag} ${argument}`, help: `${help} [${variable}]` }];
+  });
+}
+
+/** The settings among them that come from the environment only. */
+export function secretsOf(names: readonly (keyof ServeConfig)[]): { variable: string; help: string }[] {
+  return names.flatMap((name) => {
+    const { flag, variable, help } = SETTINGS[name];
+    return flag === undefined ? [{ variable, help }] : [];
   });
 }
 

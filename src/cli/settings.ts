@@ -1,9 +1,14 @@
 // Settings of config.ts as flags of a command. Flags and environment are read together; all faults are reported at once.
 import type { Command } from 'commander';
-import { ConfigError, flagsOf, readConfig, type ServeConfig } from '../config.js';
+import { ConfigError, flagsOf, readConfig, type ServeConfig, secretsOf } from '../config.js';
 
 export function addFlags(command: Command, names: readonly (keyof ServeConfig)[]): Command {
   for (const { flags, help } of flagsOf(names)) command.option(flags, help);
+  const secrets = secretsOf(names);
+  if (secrets.length > 0) {
+    const lines = secrets.map(({ variable, help }) => `  ${variable.padEnd(20)}  ${help}`);
+    command.addHelpText('after', ['', 'Secrets, from the environment only:', ...lines].join('\n'));
+  }
   return command;
 }
 

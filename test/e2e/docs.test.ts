@@ -1,102 +1,191 @@
 // The examples of the documentation, run as they stand.
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CliFolder } from '../support/cli.js';
+import { type Block, blocksOf, printedBy, sessionsOf } from '../support/page-blocks.js';
+import { BINARY, handshake, RawWebSocket, TEXT } from '../support/raw-websocket.js';
+import { startServer, type TestServer } from '../support/server.js';
 
 // Inside the repository, so that the examples import the package by its own name.
 mkdirSync('build', { recursive: true });
 const inside = mkdtempSync(join('build', 'docs-'));
 const folder = new CliFolder();
-afterAll(() => {
+const hasCurl = spawnSync('curl', ['--version']).status === 0;
+
+let server: TestServer;
+beforeAll(async () => {
+  const files = {
+    kernel: readFileSync('dist/kernel.wasm'),
+    index: readFileSync('data/index.bin'),
+    reach: readFileSync('data/reach.bin'),
+  };
+  server = await startServer({ logLevel: 'warn' }, files);
+  mkdirSync(folder.file('bin'));
+  const main = join(process.cwd(), 'dist/cli/main.js');
+  for (const [name, shift] of [
+    ['hexcodes', ''],
+    // What follows is the name of the package's own command.
+    ['npx', 'shift; '],
+  ] as const) {
+    const script = `#!/bin/sh\n${shift}exec ${process.execPath} ${main} "$@"\n`;
+    writeFileSync(folder.file(`bin/${name}`), script, { mode: 0o755 });
+  }
+  folder.write('shops.csv', SHOPS);
+  folder.write('orders.csv', ORDERS);
+});
+afterAll(async () => {
+  await server.stop();
   rmSync(inside, { recursive: true });
   folder.remove();
 });
 
-interface Block {
-  readonly line: number;
-  readonly text: string;
-}
-
-/** The code blocks of a page in one language. */
-function blocksOf(page: string, language: string): Block[] {
-  const text = readFileSync(`docs/${page}`, 'utf8');
-  return [...text.matchAll(new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, 'gm'))].map((match) => ({
-    line: text.slice(0, match.index).split('\n').length + 1,
-    text: match[1] as string,
-  }));
-}
-
-/** What a program says that it prints: comments behind console.log, or on lines of their own after a loop. */
-function printedBy(text: string): string[] {
-  return text.split('\n').flatMap((line) => {
-    const comment = /console\.log\(.*\);\s*\/\/ (.*)$/.exec(line) ?? /^\/\/ (.*)$/.exec(line);
-    return comment === null ? [] : [comment[1] as string];
-  });
-}
-
-describe('library.md', () => {
-  test.each(blocksOf('library.md', 'js'))('line $line', ({ line, text }) => {
-    const file = join(inside, `line-${line}.mjs`);
-    writeFileSync(file, text);
-    const ran = spawnSync(process.execPath, [file], { encoding: 'utf8' });
-    expect(ran.stderr).toBe('');
-    expect(
-      ran.stdout
-        .split('\n')
-        .map((each) => each.trimEnd())
-        .slice(0, -1),
-    ).toEqual(printedBy(text));
-  });
-});
-
-describe('command.md', () => {
-  const SHOPS = `id,name,lat,lng
+const SHOPS = `id,name,lat,lng
 1,"Phở 10, Lý Quốc Sư",21.0306,105.8489
 2,Bưu điện,10.7799,106.7
 3,Bà Nà,15.995,107.996
 4,Paris,48.8584,2.2945
 `;
-  const ORDERS = 'order,place\n17,HN-6GHP4-899JC\n18,hn6ghp4 83rfr\n19,HN-6GHP4-83RFQ\n';
+const ORDERS = 'order,place\n17,HN-6GHP4-899JC\n18,hn6ghp4 83rfr\n19,HN-6GHP4-83RFQ\n';
 
-  /** Without times, which differ from run to run, and digits beyond 1e-9 degrees. */
-  const still = (text: string): string =>
-    text
-      .replace(/in \d+\.\d s/g, 'in 0.0 s')
-      .replace(/(\d\.\d{9})\d+/g, '$1')
-      .trimEnd();
+/** Runs a module of a page; its lines on standard output. */
+function linesOf(name: string, { line, text }: Block): string[] {
+  const file = join(inside, `${name}-${line}.mjs`);
+  writeFileSync(file, text);
+  const ran = spawnSync(process.execPath, [file], { encoding: 'utf8' });
+  expect(ran.stderr).toBe('');
+  return ran.stdout
+    .split('\n')
+    .map((each) => each.trimEnd())
+    .slice(0, -1);
+}
 
-  test.each(blocksOf('command.md', 'console'))('line $line', async ({ text }) => {
-    folder.write('shops.csv', SHOPS);
-    folder.write('orders.csv', ORDERS);
-    // Each `$ ` starts a command; what follows up to the next is its output.
-    for (const part of text.split(/^\$ /m).slice(1)) {
-      const [command = '', ...expected] = part.split('\n');
-      const ran = spawnSync('bash', ['-c', command], {
-        cwd: folder.path,
-        encoding: 'utf8',
-        env: { ...process.env, PATH: `${folder.path}/bin:${process.env.PATH}`, NO_COLOR: '1' },
-      });
-      expect([command, still(ran.stdout + ran.stderr)]).toEqual([command, still(expected.join('\n'))]);
+/** Runs a shell command in the folder with the package's commands, beside a server; what it writes anywhere. */
+async function outputOf(command: string): Promise<string> {
+  const env = {
+    ...process.env,
+    PATH: `${folder.path}/bin:${process.env.PATH}`,
+    NO_COLOR: '1',
+    BASE: `${server.base}/v1`,
+    KEY: server.key,
+  };
+  const ran = await promisify(execFile)('bash', ['-c', command], { cwd: folder.path, env });
+  return ran.stdout + ran.stderr;
+}
+
+/** Without digits beyond 1e-9 degrees. */
+const rounded = (text: string): string => text.replace(/(\d\.\d{9})\d+/g, '$1').trimEnd();
+
+describe('README.md', () => {
+  test.each(blocksOf('README.md', 'js'))('line $line', (block) => {
+    expect(linesOf('readme', block)).toEqual(printedBy(block));
+  });
+
+  test.skipIf(!hasCurl)('each call gives the answer below it (needs curl)', async () => {
+    symlinkSync(server.dataDir, folder.file('var'));
+    const readme = readFileSync('README.md', 'utf8');
+    const calls = [...readme.matchAll(/^```sh\n(curl .+)\n```\n\n```json\n(.+)\n```/gm)];
+    expect(calls).toHaveLength(2);
+    for (const [, command = '', answer] of calls) {
+      expect(await outputOf(command.replace('http://127.0.0.1:8080', server.base))).toBe(answer);
     }
   });
 
-  mkdirSync(folder.file('bin'));
-  writeFileSync(
-    folder.file('bin/hexcodes'),
-    `#!/bin/sh\nexec ${process.execPath} ${join(process.cwd(), 'dist/cli/main.js')} "$@"\n`,
-    { mode: 0o755 },
-  );
+  test('every other command runs', async () => {
+    // In its own test, and this one.
+    const elsewhere = /^(curl|npm ci && npm start$)/;
+    const commands = blocksOf('README.md', 'sh').flatMap(({ text }) => text.trim().split('\n'));
+    const connection = await (await DuckDBInstance.create()).connect();
+    await connection.run(
+      `COPY (SELECT 17 AS number, 'HN-6GHP4-899JC' AS place) TO '${folder.file('orders.parquet')}' (FORMAT parquet)`,
+    );
+    for (const command of commands.filter((each) => !elsewhere.test(each))) {
+      expect(command).toMatch(/^npx hexcodes /);
+      await outputOf(command);
+    }
+    expect(folder.names()).toEqual(expect.arrayContaining(['orders.geojson', 'shops.hex.csv']));
+  });
 });
 
-describe('recipes.md', () => {
-  test.each(blocksOf('recipes.md', 'js'))('line $line', ({ line, text }) => {
-    const file = join(inside, `recipe-${line}.mjs`);
-    writeFileSync(file, text);
-    const ran = spawnSync(process.execPath, [file], { encoding: 'utf8' });
-    expect([ran.stderr, ran.stdout.trimEnd().split('\n')]).toEqual(['', printedBy(text)]);
+describe.skipIf(!hasCurl)('docs/http.md (needs curl)', () => {
+  /** Without what differs from answer to answer and from build to build. */
+  const still = (text: string): string =>
+    rounded(text)
+      .replaceAll('\r', '')
+      .replace(/^(Date|uWebSockets): .*\n/gm, '')
+      .replace(/(?<="request_id":"|^X-Request-Id: )(?!call-1)[^"\n]+/gm, '…')
+      .replace(/(?<="(?:version|sha256)":")[^"]+/g, '…');
+
+  test.each(blocksOf('docs/http.md', 'console'))('line $line', async (block) => {
+    for (const { command, output } of sessionsOf(block)) {
+      expect([command, still(await outputOf(command))]).toEqual([command, still(output)]);
+    }
+  });
+});
+
+describe('docs/stream.md', () => {
+  /** Lines after `> ` and `< `, in order; those of one frame together where frames are hexadecimal. */
+  const turnsOf = ({ text }: Block, isBinary: boolean): { isRequest: boolean; frame: Buffer }[] => {
+    const lines = text
+      .trim()
+      .split('\n')
+      .map((line) => ({ isRequest: line.startsWith('> '), rest: line.slice(2) }));
+    if (!isBinary) return lines.map(({ isRequest, rest }) => ({ isRequest, frame: Buffer.from(rest) }));
+    return [true, false].map((isRequest) => {
+      const part = lines.filter((line) => line.isRequest === isRequest);
+      const hex = part.map(({ rest }) => rest.replace(/#.*/, '').replaceAll(' ', '')).join('');
+      return { isRequest, frame: Buffer.from(hex, 'hex') };
+    });
+  };
+
+  describe.each(['binary', 'json'] as const)('%s', (subprotocol) => {
+    test.each(blocksOf('docs/stream.md', `stream ${subprotocol}`))('line $line', async (block) => {
+      const isBinary = subprotocol === 'binary';
+      const lines = [`Sec-WebSocket-Protocol: hexcodes.v1.${subprotocol}`];
+      const peer = await RawWebSocket.open(server.port, handshake(server.key, lines));
+      const turns = turnsOf(block, isBinary);
+      expect(turns.length).toBeGreaterThan(1);
+      for (const { isRequest, frame } of turns) {
+        if (isRequest) peer.send(frame, isBinary ? BINARY : TEXT);
+        else if (isBinary) expect((await peer.next()).payload.toString('hex')).toBe(frame.toString('hex'));
+        else expect((await peer.next()).payload.toString()).toBe(frame.toString());
+      }
+      peer.end();
+    });
+  });
+
+  test('the ready frame is the one printed', async () => {
+    const peer = await RawWebSocket.connect(server.port, handshake(server.key));
+    const [printed] = blocksOf('docs/stream.md', 'json');
+    expect((await peer.next()).payload.toString()).toBe(printed?.text.trim());
+    peer.end();
+  });
+});
+
+describe('docs/library.md', () => {
+  test.each(blocksOf('docs/library.md', 'js'))('line $line', (block) => {
+    expect(linesOf('library', block)).toEqual(printedBy(block));
+  });
+});
+
+describe('docs/command.md', () => {
+  /** Without times, which differ from run to run. */
+  const still = (text: string): string => rounded(text).replace(/in \d+\.\d s/g, 'in 0.0 s');
+
+  test.each(blocksOf('docs/command.md', 'console'))('line $line', async (block) => {
+    for (const { command, output } of sessionsOf(block)) {
+      const ran = await outputOf(`${command}\ntrue`);
+      expect([command, still(ran)]).toEqual([command, still(output)]);
+    }
+  });
+});
+
+describe('docs/recipes.md', () => {
+  test.each(blocksOf('docs/recipes.md', 'js'))('line $line', (block) => {
+    expect(linesOf('recipe', block)).toEqual(printedBy(block));
   });
 
   test('DuckDB over Parquet', async () => {
@@ -109,7 +198,7 @@ describe('recipes.md', () => {
     expect(encoded.code).toBe(0);
     const connection = await (await DuckDBInstance.create()).connect();
     await connection.run(`SET file_search_path = '${folder.path}'`);
-    const blocks = blocksOf('recipes.md', 'sql duckdb');
+    const blocks = blocksOf('docs/recipes.md', 'sql duckdb');
     expect(blocks.length).toBeGreaterThan(1);
     for (const { text } of blocks) {
       const result = (await connection.runAndReadAll(text)).getRowObjectsJson();

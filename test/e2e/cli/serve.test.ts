@@ -187,9 +187,11 @@ test('npm start is the server’s own process: a signal to it ends the server', 
   throw new Error('the server outlived npm start');
 });
 
-test('help needs neither server nor data', async () => {
+test('help names every setting and needs neither server nor data', async () => {
   const running = hexcodes(['dist/cli/main.js', 'serve', '--help']);
   expect(await running.exit).toBe(0);
-  expect(running.out()).toContain('HEXCODES_PORT');
+  const variables = readFileSync('src/config.ts', 'utf8').match(/(?<=variable: ')\w+/g) ?? [];
+  expect(variables).toContain('HEXCODES_API_KEYS');
+  for (const variable of variables) expect(running.out()).toContain(variable);
   expect(existsSync('dist/cli/main.js')).toBe(true);
 });

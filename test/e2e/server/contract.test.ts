@@ -1,4 +1,4 @@
-// Every row of "Gaps decided" that needs no limits, scopes, expiry or bulk, on the real server.
+// The contract of docs/http.md but for bulk, on the real server.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Hexcodes } from '#dist/library/hexcodes.js';
 import { openWorld } from '../../support/open-world.js';
@@ -470,7 +470,7 @@ describe('ours', () => {
     expect(body.boundary_data.sha256).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  test('/v1/admin-units is table 2.4; one of them comes with its boundary', async () => {
+  test('/v1/admin-units has the 34 provinces; one of them comes with its boundary', async () => {
     const { body } = await call('/v1/admin-units');
     expect(body.admin_units).toHaveLength(34);
     expect(body.admin_units[11]).toEqual({ admin_code: 'HN', name: 'Hà Nội', merged_units: ['Hà Nội'] });

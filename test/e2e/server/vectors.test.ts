@@ -62,18 +62,6 @@ test('the server answers what the library answers', async () => {
   }
 });
 
-test('the answers printed in README are the real ones', async () => {
-  const readme = readFileSync('README.md', 'utf8');
-  const blocks = [...readme.matchAll(/^curl -s "([^"]+)" -X POST\n```\n\n```json\n(.+)\n```/gm)];
-  expect(blocks).toHaveLength(2);
-  for (const [, printed = '', answer] of blocks) {
-    const url = printed
-      .replace('http://127.0.0.1:8080', server.base)
-      .replace('$(cat var/first-key)', server.key);
-    expect(await (await fetch(url, { method: 'POST' })).text()).toBe(answer);
-  }
-});
-
 async function found(command: string): Promise<boolean> {
   return run(command, ['--version']).then(
     () => true,
