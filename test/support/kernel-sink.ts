@@ -1,10 +1,10 @@
-// What a bulk body becomes by way of the kernel's own memory, as the service answers it.
+// Answers to bulk bodies by way of KernelSink, as the service makes them.
 import type { Kernel } from '#dist/kernel/kernel.js';
 import { convertInto } from '#dist/wire/bulk/convert-block.js';
 import { KernelSink } from '#dist/wire/bytes/kernel-sink.js';
 import type { BulkJob } from '#dist/wire/job.js';
 
-/** The answers to all blocks, put together before they are handed on: the pieces, copied. */
+/** Copies of the pieces in which the sink passes on the answers to all blocks. */
 export function piecesByKernelSink(kernel: Kernel, job: BulkJob, blocks: readonly Uint8Array[]): Buffer[] {
   const sink = new KernelSink(kernel);
   const pieces: Buffer[] = [];

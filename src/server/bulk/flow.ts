@@ -145,7 +145,7 @@ export class BulkFlow {
         giveBackBlock(block);
         // Without the heads of chunks a write costs little. What comes last is told apart.
         const isEnough = this.#sizeBytes !== undefined || sink.sizeBytes >= WRITE_BYTES;
-        if (isEnough && !this.#isAllConverted) sink.handOn();
+        if (isEnough && !this.#isAllConverted) sink.flush();
       } else if (!this.#mayWorkOn(block)) {
         break;
       } else if (pool.mayTakeBodyBlock) {

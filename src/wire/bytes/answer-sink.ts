@@ -1,17 +1,17 @@
-// Where conversions put their answers, piece by piece: into an array that is handed over at the end (ByteSink), or into
-// the kernel's own memory, from which the bytes go on without being moved again (KernelSink).
+// Where conversions write their answers, piece by piece: ByteSink collects them as one array, KernelSink passes them on
+// from the kernel's own memory, without another copy.
 
 export interface AnswerSink {
   add(bytes: Uint8Array): void;
   addText(text: string): void;
-  /** Room for so many bytes, to be written by the caller, who then says how many there are. */
+  /** Free bytes, at least so many, for the caller to write to; `commit` then adds the first of them. */
   reserve(sizeBytes: number): Uint8Array<ArrayBuffer>;
-  /** Adds the first bytes of what was reserved. */
+  /** Adds the first bytes of the last `reserve`. */
   commit(sizeBytes: number): void;
   /** Where in TEXT_OUT the kernel may write text. */
   readonly textOffset: number;
-  /** Adds what the kernel wrote at `textOffset`. */
+  /** Adds text that the kernel wrote at `textOffset`. */
   addWritten(text: Uint8Array): void;
-  /** Makes `textOffset` 0; false if it is. */
-  makeTextRoom(): boolean;
+  /** Frees all of TEXT_OUT for the kernel's text, so that `textOffset` is 0; false where it is free already. */
+  freeTextOut(): boolean;
 }

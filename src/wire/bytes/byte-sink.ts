@@ -1,57 +1,59 @@
-// Bytes that are appended piece by piece and handed over as one array, in a buffer that was brought for it or in one of
-// its own.
+// Bytes that are added piece by piece and taken as one array, which stands in a buffer of the caller's where it fits, and
+// else in one of its own.
 
 import type { AnswerSink } from './answer-sink.js';
 
 const FIRST_BYTES = 1 << 16;
+/** A sink that is used again keeps no larger buffer than the answers to usual blocks need. */
 const KEPT_BYTES = 1 << 21;
 
 const encoder = new TextEncoder();
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
+const NO_BYTES: Bytes = new Uint8Array(0);
+
 export class ByteSink implements AnswerSink {
-  /** The kernel's text is moved from there each time. */
+  /** Always 0: text is copied out of TEXT_OUT at once. */
   readonly textOffset = 0;
-  /** Kept from one use to the next. */
-  #own: Bytes = new Uint8Array(FIRST_BYTES);
-  #room: Bytes | undefined;
-  /** One of the two. */
-  #bytes: Bytes = this.#own;
+  /** Allocated when it is needed, and kept from one use to the next. */
+  #own: Bytes = NO_BYTES;
+  #given: Bytes | undefined;
+  /** The one of the two that is written to. */
+  #bytes: Bytes = NO_BYTES;
   #size = 0;
 
   get sizeBytes(): number {
     return this.#size;
   }
 
-  /** All that was added so far: a view that holds until the next call. */
+  /** All bytes so far: a view that holds until the next call. */
   get added(): Bytes {
     return this.#bytes.subarray(0, this.#size);
   }
 
-  /** Starts anew. `room`: where the bytes are to stand, if they fit. */
-  start(room?: Bytes): void {
+  /** Drops all bytes. `buffer`: holds the next ones, as long as they fit. */
+  start(buffer?: Bytes): void {
     this.#size = 0;
-    // A sink that is used again keeps no more memory than usual blocks need.
-    if (this.#own.length > KEPT_BYTES) this.#own = new Uint8Array(FIRST_BYTES);
-    this.#room = room;
-    this.#bytes = room ?? this.#own;
+    if (this.#own.length > KEPT_BYTES) this.#own = NO_BYTES;
+    this.#given = buffer;
+    this.#bytes = buffer ?? this.#own;
   }
 
   add(bytes: Uint8Array): void {
-    this.#makeRoom(bytes.length);
+    this.#ensureFree(bytes.length);
     this.#bytes.set(bytes, this.#size);
     this.#size += bytes.length;
   }
 
   addText(text: string): void {
     // A UTF-16 unit is at most three bytes.
-    this.#makeRoom(text.length * 3);
+    this.#ensureFree(text.length * 3);
     this.#size += encoder.encodeInto(text, this.#bytes.subarray(this.#size)).written;
   }
 
   reserve(sizeBytes: number): Bytes {
-    this.#makeRoom(sizeBytes);
+    this.#ensureFree(sizeBytes);
     return this.#bytes.subarray(this.#size);
   }
 
@@ -63,7 +65,7 @@ export class ByteSink implements AnswerSink {
     this.add(text);
   }
 
-  makeTextRoom(): boolean {
+  freeTextOut(): boolean {
     return false;
   }
 
@@ -72,19 +74,19 @@ export class ByteSink implements AnswerSink {
     this.#size -= sizeBytes;
   }
 
-  /** All that was added: the beginning of the room, or an array with a buffer of its own. Starts anew without a room. */
+  /** All bytes, as the beginning of the given buffer or as an array with a buffer of its own. The sink is empty then. */
   take(): Bytes {
-    const isInRoom = this.#bytes === this.#room;
-    const taken = isInRoom ? this.#bytes.subarray(0, this.#size) : this.#bytes.slice(0, this.#size);
+    const isGiven = this.#bytes === this.#given;
+    const taken = isGiven ? this.#bytes.subarray(0, this.#size) : this.#bytes.slice(0, this.#size);
     this.start();
     return taken;
   }
 
-  #makeRoom(sizeBytes: number): void {
+  #ensureFree(sizeBytes: number): void {
     const needed = this.#size + sizeBytes;
     if (needed <= this.#bytes.length) return;
     const full = this.#bytes;
-    if (needed > this.#own.length) this.#own = new Uint8Array(Math.max(needed, 2 * full.length));
+    if (needed > this.#own.length) this.#own = new Uint8Array(Math.max(needed, 2 * full.length, FIRST_BYTES));
     this.#own.set(full.subarray(0, this.#size));
     this.#bytes = this.#own;
   }

@@ -1,8 +1,8 @@
-// Moves bytes out of and into memory that threads share.
+// Copies bytes from and to memory that threads share.
 
 /**
- * As target.set(source), where either may be shared: that moves shared memory word by word, in twice the time. Filling with
- * as many bytes as there is room for is one copy.
+ * Like target.set(source), where either may be a SharedArrayBuffer: V8 copies shared memory word by word, in twice the
+ * time. Buffer.fill with a source as long as the target is one plain copy.
  */
 export function copyBytes(target: Uint8Array, source: Uint8Array): void {
   if (source.length === 0) return;

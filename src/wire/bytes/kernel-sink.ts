@@ -1,9 +1,9 @@
-// Puts answers together in the kernel's memory, in the area where it writes text, and hands them on from there: what the
-// kernel makes is not moved before it leaves, and stays in the cache meanwhile.
+// Collects answers in TEXT_OUT, the area where the kernel writes text, and passes them on from there: text of the kernel
+// is not copied before it leaves the process, and stays in the processor's cache meanwhile.
 import type { Kernel } from '../../kernel/kernel.js';
 import type { AnswerSink } from './answer-sink.js';
 
-/** The kernel's vectors may write so far behind what they add. */
+/** The kernel's vector stores may reach so far behind the text that they write. */
 const MARGIN_BYTES = 64;
 
 const encoder = new TextEncoder();
@@ -12,48 +12,48 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 export class KernelSink implements AnswerSink {
   readonly #area: Bytes;
-  /** Of the area, for what is not text: the kernel leaves its own margin behind text. */
-  readonly #roomBytes: number;
+  /** The part of the area for other bytes than the kernel's text: its writers keep their own margin. */
+  readonly #limitBytes: number;
   #size = 0;
   #take: (bytes: Uint8Array, isLast: boolean) => void = () => {};
 
   constructor(kernel: Kernel) {
     this.#area = kernel.textOut;
-    this.#roomBytes = this.#area.length - MARGIN_BYTES;
+    this.#limitBytes = this.#area.length - MARGIN_BYTES;
   }
 
   /**
-   * Starts anew.
-   * @param take gets the bytes, in order, in one call or several; they hold during the call only. `isLast`: there
-   * are no more; where the last were handed on before, nothing says so
+   * Drops bytes that were not passed on.
+   * @param take is called with the bytes, in order, in one piece or several; each holds during its call only. `isLast`
+   * is true for the piece that `end` passes on; `end` passes on nothing where all has been passed on before
    */
   start(take: (bytes: Uint8Array, isLast: boolean) => void): void {
     this.#size = 0;
     this.#take = take;
   }
 
-  /** What is not yet handed on. */
+  /** Bytes that are not passed on yet. */
   get sizeBytes(): number {
     return this.#size;
   }
 
-  /** Hands on what is not yet handed on, as the last. */
+  /** Passes on the rest, as the last piece. */
   end(): void {
-    this.#handOn(true);
+    this.#passOn(true);
   }
 
-  /** Hands it on while more may come. */
-  handOn(): void {
-    this.#handOn(false);
+  /** Passes on the bytes so far; more may follow. */
+  flush(): void {
+    this.#passOn(false);
   }
 
   add(bytes: Uint8Array): void {
-    if (this.#size + bytes.length > this.#roomBytes) this.makeTextRoom();
+    if (this.#size + bytes.length > this.#limitBytes) this.flush();
     let rest = bytes;
-    // One row of text may become more than there is room for: 256 KiB of control characters, six bytes each in JSON.
-    for (; rest.length > this.#roomBytes; rest = rest.subarray(this.#roomBytes)) {
-      this.#put(rest.subarray(0, this.#roomBytes));
-      this.makeTextRoom();
+    // The answer to one row may be larger than the area: 256 KiB of control characters are six bytes each in JSON.
+    for (; rest.length > this.#limitBytes; rest = rest.subarray(this.#limitBytes)) {
+      this.#put(rest.subarray(0, this.#limitBytes));
+      this.flush();
     }
     this.#put(rest);
   }
@@ -62,11 +62,10 @@ export class KernelSink implements AnswerSink {
     this.add(encoder.encode(text));
   }
 
+  /** The answer to the largest frame fits into the area. */
   reserve(sizeBytes: number): Bytes {
-    if (this.#size + sizeBytes > this.#roomBytes) this.makeTextRoom();
-    // The largest frame of answers fits.
-    if (sizeBytes > this.#roomBytes)
-      throw new RangeError(`${sizeBytes} bytes are more than the kernel has room for`);
+    if (this.#size + sizeBytes > this.#limitBytes) this.flush();
+    if (sizeBytes > this.#limitBytes) throw new RangeError(`TEXT_OUT does not hold ${sizeBytes} bytes`);
     return this.#area.subarray(this.#size);
   }
 
@@ -78,12 +77,13 @@ export class KernelSink implements AnswerSink {
     return this.#size;
   }
 
+  /** The text is in its place already. */
   addWritten(text: Uint8Array): void {
     this.#size += text.length;
   }
 
-  makeTextRoom(): boolean {
-    return this.#handOn(false);
+  freeTextOut(): boolean {
+    return this.#passOn(false);
   }
 
   #put(bytes: Uint8Array): void {
@@ -91,7 +91,7 @@ export class KernelSink implements AnswerSink {
     this.#size += bytes.length;
   }
 
-  #handOn(isLast: boolean): boolean {
+  #passOn(isLast: boolean): boolean {
     if (this.#size === 0) return false;
     const added = this.#area.subarray(0, this.#size);
     this.#size = 0;

@@ -176,7 +176,7 @@ function writeRows(
     if (stop === from) {
       // The kernel stops without a row where it has no room for it, too.
       const roomBytes = memory.textOut.length - offset;
-      if (roomBytes < memory.rowText(stop).length + MOST_ANSWER_BYTES && sink.makeTextRoom()) continue;
+      if (roomBytes < memory.rowText(stop).length + MOST_ANSWER_BYTES && sink.freeTextOut()) continue;
       const answer = answerOf(kernel, memory, task, stop, count, items?.get(stop));
       memory.statusCounts[ROW_STATUSES.indexOf(answer.status)]!++;
       if (isJson) {
