@@ -1,6 +1,5 @@
 // A position and a resolution typed on the command line.
 
-import type { Hexcodes } from '../library/node.js';
 import { readResolution } from '../wire/params/resolution.js';
 import { CliFailure, EXIT } from './exit-codes.js';
 
@@ -28,11 +27,6 @@ export function requirePosition(text: string, option: string): Position {
     );
   }
   return position;
-}
-
-/** Whether a position outside the coverage would be inside it with latitude and longitude exchanged. */
-export function looksSwapped(hexcodes: Hexcodes, latDeg: number, lngDeg: number): boolean {
-  return hexcodes.adminCodeOf(latDeg, lngDeg) === null && hexcodes.adminCodeOf(lngDeg, latDeg) !== null;
 }
 
 /** The resolution of `--resolution`. @throws CliFailure USAGE if it is no integer from 0 to 15 */

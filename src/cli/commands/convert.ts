@@ -6,11 +6,12 @@ import type { Command } from 'commander';
 import { HexcodesError } from '../../errors.js';
 import { DEFAULT_RESOLUTION, type Hexcodes } from '../../library/node.js';
 import type { Operation } from '../../wire/job.js';
+import { looksSwapped } from '../../wire/swapped.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { FILE_FORMATS, requireFormat } from '../files/format.js';
 import type { ErrorPolicy } from '../files/request.js';
 import { loadLibrary } from '../library.js';
-import { looksSwapped, type Position, parsePosition, requireResolution } from '../position.js';
+import { type Position, parsePosition, requireResolution } from '../position.js';
 
 interface ConvertOptions {
   output?: string;
@@ -172,7 +173,7 @@ function encodeOne(hexcodes: Hexcodes, position: Position, resolution: number, i
     process.stdout.write(`${isJson ? JSON.stringify(encoded) : encoded.hexcodes}\n`);
   } catch (error) {
     if (!(error instanceof HexcodesError)) throw error;
-    const hint = looksSwapped(hexcodes, latDeg, lngDeg)
+    const hint = looksSwapped(hexcodes.kernel, latDeg, lngDeg)
       ? `lat and lng look swapped: hexcodes encode ${lngDeg},${latDeg}`
       : undefined;
     throw new CliFailure(EXIT.FAILED, error.message, hint);

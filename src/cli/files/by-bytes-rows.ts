@@ -4,7 +4,7 @@
 import { ADMIN_UNITS } from '../../admin-units.js';
 import type { ConvertedBlock } from '../../wire/job.js';
 import { ROW_STATUSES } from '../../wire/job.js';
-import { looksSwapped } from '../position.js';
+import { looksSwapped } from '../../wire/swapped.js';
 import type { Opening } from './by-bytes-opening.js';
 import type { Input } from './disk/input.js';
 import { ragged } from './formats/csv-header.js';
@@ -65,7 +65,7 @@ export function lookAtFailures(
       throw ragged(input.name, row, fields.length, opening.names);
     }
     if (isStop) throw stopped(input.name, row, failure);
-    if (isTried && looksSwapped(hexcodes, Number(fields[csv.lat]), Number(fields[csv.lng]))) {
+    if (isTried && looksSwapped(hexcodes.kernel, Number(fields[csv.lat]), Number(fields[csv.lng]))) {
       targets.tally.swapped++;
     }
   });

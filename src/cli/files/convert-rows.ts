@@ -5,7 +5,7 @@ import { EACH_ITS_OWN } from '../../kernel/kernel.js';
 import { RECORD_BYTES } from '../../kernel/output-layout.js';
 import type { Hexcodes } from '../../library/node.js';
 import { readResolution } from '../../wire/params/resolution.js';
-import { looksSwapped } from '../position.js';
+import { looksSwapped } from '../../wire/swapped.js';
 import {
   addedColumns,
   codeColumn,
@@ -120,7 +120,7 @@ function encoder(
         codes.push(null);
         admins.push(null);
         if (failedRows++ + tally.failedRows < SWAP_TRIES) {
-          if (looksSwapped(hexcodes, latLngDeg[2 * row]!, latLngDeg[2 * row + 1]!)) tally.swapped++;
+          if (looksSwapped(hexcodes.kernel, latLngDeg[2 * row]!, latLngDeg[2 * row + 1]!)) tally.swapped++;
         }
       }
       countStatus(tally, status);
