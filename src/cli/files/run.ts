@@ -2,7 +2,6 @@
 // TSV without changes of columns, by-columns.ts for everything else), and cleans up however the run ends.
 
 import { createHash } from 'node:crypto';
-import { extname } from 'node:path';
 import type { Hexcodes } from '../../library/node.js';
 import { VERSION } from '../../version.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
@@ -13,7 +12,7 @@ import { canConvertByBytes, convertByBytes } from './by-bytes.js';
 import { convertByColumns } from './by-columns.js';
 import { type FileStat, type Input, openInput, statOf } from './disk/input.js';
 import { Targets } from './disk/targets.js';
-import { type FileFormat, formatOfBytes, formatOfName } from './format.js';
+import { type FileFormat, formatOfBytes, formatOfName, isGzipName } from './format.js';
 import type { FilesRequest, Run, RunResult } from './request.js';
 
 /** Formats whose output can be cut off after a row and continued. */
@@ -119,7 +118,7 @@ function reasonNotToResume(request: FilesRequest, format: FileFormat): string | 
   if (output === null) return 'What went to stdout cannot be resumed';
   if (inputs.includes('-')) return 'What came from stdin cannot be resumed';
   if (!RESUMABLE.includes(format)) return `Output in ${format} cannot be resumed`;
-  if (extname(output).toLowerCase() === '.gz') return 'Output in gzip cannot be resumed';
+  if (isGzipName(output)) return 'Output in gzip cannot be resumed';
   if (errors.kind === 'file') {
     const rejects = formatOfName(errors.path);
     if (rejects.gzip || (rejects.format !== null && !RESUMABLE.includes(rejects.format))) {

@@ -410,6 +410,13 @@ describe('runs that are broken off', () => {
     const ran = await folder.run(['encode', 'shops.csv', '-o', 'again.parquet', '--resume']);
     expect(ran.code).toBe(0);
     expect(ran.stderr).toContain('Output in parquet cannot be resumed: starting again');
+    for (const name of ['again.csv.gz', '.gz']) {
+      const zipped = await folder.run(['encode', 'shops.csv', '-o', name, '--resume']);
+      expect([name, zipped.stderr]).toEqual([
+        name,
+        expect.stringContaining('Output in gzip cannot be resumed'),
+      ]);
+    }
     const fresh = await folder.run(['encode', 'shops.csv', '-o', 'fresh.csv', '--resume']);
     expect(fresh.stderr).toContain('Nothing to resume');
   });
