@@ -1,12 +1,12 @@
-// The 34 provinces of the 2025 structure in the order of the service contract's table 2.4. The place in this
-// table, from 0, is the admin number of cells answers, reach masks and the boundary index.
+// The 34 provinces of Viet Nam since 2025. Their order is part of the formats: the index in this list, from 0, is the
+// admin number in cells answers, reach masks and the boundary index.
 
 export interface AdminUnit {
   /** Two or three letters: the start of every hexcode of the province, `admin_code` in answers. */
   readonly code: string;
   /** The province or city as written in Vietnamese. */
   readonly name: string;
-  /** The provinces and cities before the merger of 2025 that it was made of, itself included. */
+  /** The provinces and cities that became this one in 2025: itself alone where nothing was merged. */
   readonly mergedUnits: readonly string[];
 }
 

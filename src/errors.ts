@@ -1,17 +1,17 @@
-// The library's one error class. It knows nothing above it.
+// The error class of the library and its codes.
 
 export type HexcodesErrorCode =
   /** The position is valid but lies in no province nor its sea. */
   | 'OUTSIDE_COVERAGE'
   /** Not finite, or latitude beyond ±90, or longitude beyond ±180 degrees. */
   | 'NOT_A_COORDINATE'
-  /** Not an integer of 0 to 15, or not one that the call allows. */
+  /** Not an integer from 0 to 15, or outside the range that the call allows. */
   | 'BAD_RESOLUTION'
-  /** A text that is no hexcode, where one is needed. */
+  /** A text that is no hexcode, where a call needs one. */
   | 'INVALID_HEXCODES'
   /** Arguments of the wrong shape: odd length, an output array too small, bytes that are no records. */
   | 'BAD_ARGUMENT'
-  /** The kernel, index or reach handed in is not what this build can use; the message says which and why. */
+  /** The kernel, index or reach cannot be used by this build; the message says which and why. */
   | 'BAD_DATA';
 
 export class HexcodesError extends Error {

@@ -1,5 +1,5 @@
-// hexcodes/geometry: cells as shapes and families, on top of a loaded library. Cold and convenient, by h3-js; encode
-// and decode need none of it.
+// The entry hexcodes/geometry: shapes, neighbours, parents, children and suggestions, computed with h3-js on top of a
+// loaded library. Encode and decode do not use it.
 
 export type { Codebook, ReadCode } from './geometry/codebook.js';
 export { children, neighbors, parent } from './geometry/family.js';

@@ -1,9 +1,8 @@
-// What geometry asks of the library: texts to cells and back. A loaded `Hexcodes` is one; the format itself lives
-// in the kernel only.
+// The part of the library that geometry uses: texts to cells and back. A loaded `Hexcodes` implements it.
 
 import { HexcodesError } from '../errors.js';
 
-/** What a hexcode says, and the position of its cell's centre in degrees. */
+/** The content of a hexcode, and the centre of its cell. */
 export interface ReadCode {
   /** Canonical text. */
   readonly hexcodes: string;
@@ -21,25 +20,22 @@ export interface ReadCode {
 
 /** Reads and makes hexcodes: an instance of `Hexcodes`. */
 export interface Codebook {
-  /** What a text says as a hexcode; null if it is none. */
+  /** Reads a hexcode in any accepted spelling; null for a text that is none. */
   read(text: string): ReadCode | null;
-  /** The canonical hexcode of a cell within a province; null if there is none that decode accepts. */
+  /** The canonical hexcode of an H3 cell within a province; null if decode would not accept it. */
   pack(cell: bigint, adminCode: string): string | null;
   /** The admin code of a position in degrees; null outside the coverage. */
   adminCodeOf(lat: number, lng: number): string | null;
 }
 
-/**
- * What a hexcode says.
- * @throws HexcodesError INVALID_HEXCODES if the text is none.
- */
+/** Reads a hexcode. @throws HexcodesError INVALID_HEXCODES if the text is none */
 export function readOrThrow(hexcodes: Codebook, code: string): ReadCode {
   const read = hexcodes.read(code);
   if (read === null) throw new HexcodesError('INVALID_HEXCODES', `${JSON.stringify(code)} is not a hexcode`);
   return read;
 }
 
-/** H3's text form of a cell, as h3-js takes it. */
+/** An H3 index as h3-js takes it: lower-case hexadecimal. */
 export function h3Text(cell: bigint): string {
   return cell.toString(16);
 }

@@ -1,10 +1,10 @@
-// The cells around, above and below a hexcode's cell, as hexcodes.
+// The neighbours, ancestors and descendants of a hexcode's cell, as hexcodes.
 
 import { cellToChildren, cellToLatLng, cellToParent, gridDisk } from 'h3-js';
 import { HexcodesError } from '../errors.js';
 import { type Codebook, h3Text, readOrThrow } from './codebook.js';
 
-/** Children of one code at most: seven resolutions below it. */
+/** Longest answer of `children`: seven resolutions below the code. */
 const MOST_CHILDREN = 7 ** 7;
 
 function requireResolution(resolution: number, lowest: number, highest: number, what: string): void {
@@ -19,8 +19,9 @@ function requireResolution(resolution: number, lowest: number, highest: number, 
 /**
  * The hexcodes of the six cells that touch a code's cell, counter-clockwise as H3 gives them.
  *
- * A neighbour's admin code is that of its own centre; where the centre lies in no province it keeps the admin code
- * asked for. A neighbour that no point of any province can lie in has no code and is left out.
+ * A neighbour has the admin code of its own centre. Where that centre lies outside the coverage, or decode would not
+ * accept that code, it has the admin code of `code`; `encode` may never give such a code. A neighbour for which decode
+ * accepts neither is left out.
  *
  * @param hexcodes a loaded library
  * @param code a hexcode in any accepted spelling
@@ -35,7 +36,7 @@ export function neighbors(hexcodes: Codebook, code: string): string[] {
     if (cell === own) continue;
     const [latDeg, lngDeg] = cellToLatLng(cell);
     const index = BigInt(`0x${cell}`);
-    const theirs = hexcodes.adminCodeOf(latDeg as number, lngDeg as number);
+    const theirs = hexcodes.adminCodeOf(latDeg!, lngDeg!);
     const packed =
       (theirs === null ? null : hexcodes.pack(index, theirs)) ?? hexcodes.pack(index, read.admin_code);
     if (packed !== null) codes.push(packed);
@@ -64,9 +65,8 @@ export function parent(hexcodes: Codebook, code: string, resolution?: number): s
 }
 
 /**
- * The hexcodes of the cell's H3 descendants, within the same admin code: the codes that a point of that province
- * can have inside the cell. `parent` of each is the code asked for. Where the cell lies on a border, descendants too
- * far from the province for decode to accept are left out.
+ * The hexcodes of the cell's H3 descendants, within the same admin code. `parent` of each is `code`. Where the cell lies
+ * on a border, descendants too far from the province for decode to accept them are left out.
  *
  * @param hexcodes a loaded library
  * @param code a hexcode in any accepted spelling

@@ -1,10 +1,10 @@
-// Hexcodes as GeoJSON (RFC 7946): cells as polygons, centres as points. Longitude first, rings closed and
+// Hexcodes as GeoJSON (RFC 7946): cells as polygons, centres as points. Longitude comes first; rings are closed and
 // counter-clockwise.
 
 import { type Codebook, readOrThrow } from './codebook.js';
 import { boundary } from './shape.js';
 
-/** What every feature made here says of its code. */
+/** The properties of every feature made here. */
 export interface CodeProperties {
   hexcodes: string;
   resolution: number;
@@ -38,7 +38,7 @@ export interface FeatureCollection<F> {
 export function cellFeature(hexcodes: Codebook, code: string): CellFeature {
   const read = readOrThrow(hexcodes, code);
   const ring = boundary(hexcodes, code).map(([latDeg, lngDeg]): [number, number] => [lngDeg, latDeg]);
-  ring.push([...(ring[0] as [number, number])]);
+  ring.push([...ring[0]!]);
   return {
     type: 'Feature',
     id: read.hexcodes,
@@ -65,7 +65,7 @@ export function centerFeature(hexcodes: Codebook, code: string): CenterFeature {
 /**
  * The cells of many codes as one GeoJSON feature collection, in the order given.
  *
- * @throws HexcodesError INVALID_HEXCODES for the first text that is none
+ * @throws HexcodesError INVALID_HEXCODES for the first text that is no hexcode
  */
 export function cellCollection(hexcodes: Codebook, codes: Iterable<string>): FeatureCollection<CellFeature> {
   return { type: 'FeatureCollection', features: Array.from(codes, (code) => cellFeature(hexcodes, code)) };

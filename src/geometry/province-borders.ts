@@ -1,5 +1,5 @@
-// Borders of the provinces as GeoJSON, from the arcs of the boundary index: coverage as the kernel answers it, with
-// islands, sea and zones. Cold: made when asked for.
+// Borders of the provinces as GeoJSON, made from the arcs of the boundary index: the coverage of the kernel, with
+// islands, sea and zones.
 import { type IndexArc, readIndexArcs, readIndexMeta } from '../kernel/index-file.js';
 
 type Position = [lngDeg: number, latDeg: number];
@@ -10,7 +10,7 @@ export interface ProvinceGeometry {
   coordinates: Position[][][];
 }
 
-/** An arc walked with the region on its left. */
+/** An arc in the direction in which the region is on its left. */
 interface Course {
   readonly vertices: Int32Array;
   used: boolean;
@@ -22,10 +22,10 @@ interface Ring {
   readonly area: number;
 }
 
-/** Area of a region that no unit of the index belongs to. */
+/** Of a province that has no unit in the index. */
 const EMPTY: ProvinceGeometry = { type: 'MultiPolygon', coordinates: [] };
 
-/** From an index file, what each province (place in table 2.4) covers. */
+/** The coverage of provinces and units of one index file. */
 export class ProvinceBorders {
   readonly #arcs: readonly IndexArc[];
   readonly #adminOfUnit: readonly number[];
@@ -35,12 +35,12 @@ export class ProvinceBorders {
     this.#adminOfUnit = readIndexMeta(indexFile).units.map(({ admin }) => admin);
   }
 
-  /** Coverage of a province by its place in table 2.4, from 0. */
+  /** @param admin number of the province: its index in ADMIN_UNITS */
   ofAdmin(admin: number): ProvinceGeometry {
     return this.#of((unit) => this.#adminOfUnit[unit] === admin);
   }
 
-  /** Coverage of one unit of the index: in the shipped map, a former province. */
+  /** @param id of a unit of the index; in the shipped map a unit is a former province */
   ofUnit(id: number): ProvinceGeometry {
     return this.#of((unit) => unit === id);
   }
@@ -91,7 +91,7 @@ function ringsOf(courses: readonly Course[]): Ring[] {
   return rings;
 }
 
-/** Where several courses leave a vertex: the one that bounds the same wedge of the region, so rings never cross. */
+/** Of several courses that leave a vertex, the one that bounds the same wedge of the region: rings never cross. */
 function nextCourse({ vertices }: Course, leaving: readonly Course[]): Course | undefined {
   if (leaving.length < 2) return leaving[0];
   const [fromX, fromY, x, y] = vertices.subarray(-4) as unknown as [number, number, number, number];
@@ -107,7 +107,7 @@ function twiceAreaOf(xy: readonly number[]): number {
   let sum = 0;
   for (let i = 0; i < xy.length; i += 2) {
     const next = (i + 2) % xy.length;
-    // Relative to the first vertex, for the sake of precision.
+    // Relative to the first vertex: the products stay small, so that no digits are lost.
     sum += (xy[i]! - xy[0]!) * (xy[next + 1]! - xy[1]!) - (xy[next]! - xy[0]!) * (xy[i + 1]! - xy[1]!);
   }
   return sum;
@@ -119,7 +119,7 @@ function polygonsOf(rings: readonly Ring[]): Position[][][] {
   for (const hole of rings) {
     if (hole.area > 0) continue;
     const [x0, y0, x1, y1] = hole.xy as [number, number, number, number];
-    // The smallest ring around it; a middle lies on no other line.
+    // The smallest ring around the hole. The middle of its first edge lies on no other line.
     const around = outer.find(({ xy }) => isInside(xy, (x0 + x1) / 2, (y0 + y1) / 2));
     if (around) holesOf.get(around)!.push(hole);
   }

@@ -1,4 +1,4 @@
-// Sizes and outlines of a hexcode's cell on the sphere (H3's: radius 6371.007180918475 km).
+// Boundaries and sizes of cells on the sphere of H3, whose radius is 6371.007180918475 km.
 
 import {
   cellArea,
@@ -24,7 +24,7 @@ export type LatLngDeg = readonly [latDeg: number, lngDeg: number];
  */
 export function boundary(hexcodes: Codebook, code: string): LatLngDeg[] {
   const { cell } = readOrThrow(hexcodes, code);
-  return cellToBoundary(h3Text(cell)).map(([latDeg, lngDeg]) => [latDeg as number, lngDeg as number]);
+  return cellToBoundary(h3Text(cell)).map(([latDeg, lngDeg]) => [latDeg!, lngDeg!]);
 }
 
 /**

@@ -1,5 +1,5 @@
-// Valid hexcodes one slip away from a mistyped one. The text is edited as it was typed, and the kernel's own
-// reading judges each try, so that separators, accents and the rules of the admin code need no second version here.
+// Valid hexcodes one slip away from a mistyped one. Each edit of the text is read by the kernel, so that the rules of the
+// code format (separators, accents, admin codes, check symbols) stand in one place.
 
 import { greatCircleDistance, UNITS } from 'h3-js';
 import type { Codebook } from './codebook.js';
@@ -27,21 +27,21 @@ export interface Suggestion {
   /** Centre of the cell, degrees. */
   lat: number;
   lng: number;
-  /** What must have gone wrong for this to be the code that was meant. */
+  /** The slip that turns this code into the text. */
   slip: Slip;
   /** From `near` to the cell's centre, metres; absent without `near`. */
   distance_m?: number;
 }
 
 export interface SuggestOptions {
-  /** A position in degrees, latitude first, that the code meant is probably close to. */
+  /** A position in degrees, latitude first, to which the code that was meant is probably close. */
   near?: LatLngDeg;
   /** Suggestions at most, default 10. */
   limit?: number;
 }
 
 const SYMBOLS = '23456789ABCDEFGHIJKLMNOPQRSTUVWXYZ';
-/** The kernel refuses longer texts before any work. */
+/** The kernel refuses longer texts. UTF-16 units. */
 const MOST_UNITS = 64;
 /** Groups of characters that people, fonts and telephones mistake for one another. */
 const TWINS = [
@@ -65,11 +65,10 @@ const SLIPS: readonly Slip[] = ['none', 'twin', 'swap', 'substitution', 'extra',
 /**
  * Valid hexcodes that a text was probably meant to be: itself if it reads, else every valid code one slip away.
  *
- * With `near` the nearest come first; without it the likelier slips come first (a look-alike before any other wrong
- * symbol), then byte order.
+ * Order: with `near` by distance; without it by slip (a look-alike before any other wrong symbol), then in byte order.
  *
  * @param hexcodes a loaded library
- * @param text as it was typed; longer than 64 UTF-16 units has no suggestions
+ * @param text as it was typed; a text of more than 64 UTF-16 units has no suggestions
  * @returns up to `limit` suggestions; none if more than one thing is wrong
  */
 export function suggest(hexcodes: Codebook, text: string, options: SuggestOptions = {}): Suggestion[] {
