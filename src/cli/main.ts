@@ -32,9 +32,20 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   keys: { summary: 'manage API keys', load: () => import('./commands/keys.js') },
 };
 
+/** The version, and where it is asked for the build of uWebSockets.js that would serve here, or why none does. */
+async function versionText(args: readonly string[]): Promise<string> {
+  if (!args.includes('--version') && !args.includes('-V')) return VERSION;
+  const { loadUws } = await import('../server/transport/load-uws.js');
+  const transport = await loadUws().then(
+    ({ build }) => `${build.name} ${build.version}`,
+    (error: Error) => `none: ${error.message}`,
+  );
+  return `${VERSION}\ntransport ${transport}`;
+}
+
 const program = new Command('hexcodes')
   .description('GPS positions in Viet Nam to short hexcodes and back')
-  .version(VERSION)
+  .version(await versionText(process.argv.slice(2)))
   .showHelpAfterError('(--help shows what there is)')
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? EXIT.OK : EXIT.USAGE))
   .addHelpText(

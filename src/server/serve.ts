@@ -19,12 +19,15 @@ import { addMeta } from './routes/meta.js';
 import { addSingle } from './routes/single.js';
 import { Streams, type StreamTuning } from './stream/route.js';
 import { Adapter, type AdapterHooks } from './transport/adapter.js';
+import type { UwsBuild } from './transport/load-uws.js';
 
 export interface Service {
   readonly port: number;
   readonly adminPort: number;
   /** Where the text of the first key lies, if it is there. */
   readonly firstKeyFile: string | undefined;
+  /** The build of uWebSockets.js that serves. */
+  readonly transport: UwsBuild;
   /** Stops cleanly; a second call waits for the same stop. */
   stop(): Promise<void>;
 }
@@ -88,7 +91,7 @@ export async function serve(
     const router = new Router(adapter, keys.ring);
     addSingle(router, kernel);
     addBatch(router, kernel, pool);
-    addMeta(router, boundaryData(files.index));
+    addMeta(router, boundaryData(files.index), adapter.build);
     addCodeInfo(router, new Hexcodes(kernel));
     const streams = new Streams(router, kernel, pool, keys.ring, tuning.stream);
     streams.open(adapter);
@@ -100,7 +103,17 @@ export async function serve(
     admin = await openAdminPort(config.adminHost, config.adminPort, () => state === 'ready');
     const port = await adapter.listen(config.host, config.port);
     state = 'ready';
-    logger.info({ host: config.host, port, admin_port: admin.port, keys: keys.ring.size }, 'listening');
+    logger.info(
+      {
+        host: config.host,
+        port,
+        admin_port: admin.port,
+        keys: keys.ring.size,
+        transport: adapter.build.name,
+        transport_version: adapter.build.version,
+      },
+      'listening',
+    );
 
     let stopped: Promise<void> | undefined;
     const stop = async (running: Adapter): Promise<void> => {
@@ -119,6 +132,7 @@ export async function serve(
     return {
       port,
       adminPort: admin.port,
+      transport: adapter.build,
       firstKeyFile: keys.firstKeyFile,
       stop: () => {
         stopped ??= stop(adapter as Adapter);

@@ -27,7 +27,7 @@ export class ServerProcess {
     child.stderr!.setEncoding('utf8');
     for await (const text of child.stderr!) {
       greeting += text as string;
-      if (/answers on \S+:\d+\n/.test(greeting)) break;
+      if (/answers on \S+:\d+ /.test(greeting)) break;
     }
     const port = Number(/answers on \S+:(\d+)/.exec(greeting)?.[1]);
     if (!(port > 0)) throw new Error(`the server did not start: ${greeting}`);

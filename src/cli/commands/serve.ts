@@ -24,7 +24,8 @@ function greet(host: string, service: Service): void {
   const reachable =
     host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
   const base = `http://${reachable}:${service.port}`;
-  const lines = [`hexcodes ${VERSION} answers on ${base}`];
+  const { name, version } = service.transport;
+  const lines = [`hexcodes ${VERSION} answers on ${base} (${name} ${version})`];
   const file = service.firstKeyFile;
   if (file !== undefined) {
     const key = `$(cat ${relative('.', file)})`;

@@ -6,6 +6,7 @@ import { JSON_TYPE } from '../answers.js';
 import { requireJson } from '../media-types.js';
 import { fail, type Router } from '../router.js';
 import type { Exchange } from '../transport/exchange.js';
+import type { UwsBuild } from '../transport/load-uws.js';
 
 /** The boundary data in use. */
 export interface BoundaryData {
@@ -17,12 +18,13 @@ export interface BoundaryData {
 
 const CODE_FORMAT = 1;
 
-export function addMeta(router: Router, data: BoundaryData): void {
+export function addMeta(router: Router, data: BoundaryData, transport: UwsBuild): void {
   const { meta, sha256 } = data;
   const metaBody = JSON.stringify({
     status: 'OK',
     service: { name: 'hexcodes', version: VERSION },
     code_format: CODE_FORMAT,
+    transport: { name: transport.name, version: transport.version },
     boundary_data: {
       source: meta.source.name,
       date: meta.source.date,

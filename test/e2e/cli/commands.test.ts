@@ -135,7 +135,11 @@ test('help has examples; version', async () => {
   const help = await folder.run(['--help']);
   expect(help.stdout).toContain('encode');
   expect(help.stdout).toContain('completion');
-  expect((await folder.run(['--version'])).stdout).toBe(`${VERSION}\n`);
+  expect((await folder.run(['--version'])).stdout).toMatch(
+    new RegExp(
+      `^${VERSION.replaceAll('.', '\\.')}\\ntransport (@btc-vision/uwebsockets.js|uws-pack) 20\\.\\d+\\.\\d+\\n$`,
+    ),
+  );
 });
 
 test('completion scripts are taken by the shells that are here', async () => {

@@ -1,6 +1,7 @@
 // The contract of docs/http.md but for bulk, on the real server.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Hexcodes } from '#dist/library/hexcodes.js';
+import { loadUws } from '#dist/server/transport/load-uws.js';
 import { openWorld } from '../../support/open-world.js';
 import { parseAnswers, sendRaw, startServer, type TestServer } from '../../support/server.js';
 
@@ -461,6 +462,7 @@ describe('X-Request-Id', () => {
 describe('ours', () => {
   test('/v1/meta tells versions and the index’s own notice', async () => {
     const { body } = await call('/v1/meta');
+    expect(body.transport).toEqual((await loadUws()).build);
     expect(body).toMatchObject({
       status: 'OK',
       service: { name: 'hexcodes' },
