@@ -76,7 +76,7 @@ export class BulkFlow {
     this.#x = x;
     this.#ask = ask;
     this.#room = room;
-    x.onGone = () => this.#close();
+    x.onOver = () => this.#close();
     this.#intake = new BulkIntake(x, ask, {
       came: (onePieceBytes) => {
         if (onePieceBytes === undefined || onePieceBytes > WHOLE_BODY_BYTES || ask.gzipOut) {

@@ -73,11 +73,7 @@ function answerByPool(x: Exchange, pool: Pool, operation: Operation, body: Uint8
       if (error instanceof BrokenBatchError) fail(x, 400, error.message, { faults: error.faults });
       else if (error instanceof PoolFullError || error instanceof PoolLostError) {
         failUnavailable(x, OVERLOADED_MESSAGE);
-      } else {
-        x.guard(() => {
-          throw error;
-        });
-      }
+      } else x.reject(error);
     },
   );
 }

@@ -14,7 +14,7 @@ import type { UpgradeContext, UwsRequest, UwsResponse } from './uws.js';
 export interface ExchangeHooks {
   /** Called right before a status line is written. */
   answered(x: Exchange, status: number): void;
-  /** A handler or callback threw. Answers 500 if no status line is written yet. */
+  /** A handler or a callback failed: answers the error if no answer has begun, else closes the connection. */
   thrown(x: Exchange, error: unknown): void;
   /** The deadline passed before a status line was written. Answers 503. */
   expired(x: Exchange): void;
@@ -51,8 +51,8 @@ export class Exchange implements HeaderFields {
   apiKeyConflict = false;
   /** "\r\nName: value" of every further header that any answer to this request has. */
   headerLines = '';
-  /** Called once if the connection closes before the answer is complete. */
-  onGone: (() => void) | undefined = undefined;
+  /** Called once when the exchange is over: the answer is complete or the connection closed. */
+  onOver: (() => void) | undefined = undefined;
   /** 'answering': the status line is written; 'over': the answer is complete or the connection closed. */
   state: 'open' | 'answering' | 'over' = 'open';
 
@@ -253,14 +253,34 @@ export class Exchange implements HeaderFields {
     this.res.upgrade(userData, key, protocol, '', context);
   }
 
-  /** Runs a callback; an exception goes to the `thrown` hook instead of ending the process (README U6). */
+  // --- errors: one guard (README U6) and one policy, the `thrown` hook ---
+
+  /** Runs a callback unless the exchange is over; `reject` handles what it throws. */
   guard(work: () => void): void {
     if (this.state === 'over') return;
     try {
       work();
     } catch (error) {
-      this.context.hooks.thrown(this, error);
+      this.reject(error);
     }
+  }
+
+  /** `guard` in a turn of the event loop of its own. */
+  nextTurn(work: () => void): void {
+    setImmediate(() => this.guard(work));
+  }
+
+  /** `guard` once the promise resolves, with its value; `reject` handles a rejection. */
+  after<T>(promise: Promise<T>, work: (value: T) => void): void {
+    promise.then(
+      (value) => this.guard(() => work(value)),
+      (error: unknown) => this.reject(error),
+    );
+  }
+
+  /** Ends the exchange over an error: the `thrown` hook answers it or closes the connection. */
+  reject(error: unknown): void {
+    if (this.state !== 'over') this.context.hooks.thrown(this, error);
   }
 
   // --- for the adapter ---
@@ -280,9 +300,6 @@ export class Exchange implements HeaderFields {
   gone(): void {
     if (this.state === 'over') return;
     this.#streamed?.drop();
-    const { onGone } = this;
-    this.onGone = undefined;
-    if (onGone !== undefined) this.guard(onGone);
     this.#over();
   }
 
@@ -290,6 +307,14 @@ export class Exchange implements HeaderFields {
     this.state = 'over';
     if (this.#timer !== undefined) clearTimeout(this.#timer);
     if (this.#req === undefined) this.context.pending.delete(this);
+    const { onOver } = this;
+    if (onOver === undefined) return;
+    this.onOver = undefined;
+    try {
+      onOver();
+    } catch (error) {
+      this.context.hooks.thrown(this, error);
+    }
   }
 
   #request(): UwsRequest {
