@@ -7,6 +7,7 @@ import type { AnswerHooks, StreamedAnswer } from './answers/streamed-answer.js';
 import { writeBody, writeLargeBody } from './answers/whole-answer.js';
 import { collectBody } from './collect-body.js';
 import type { CorkHolder } from './cork-holder.js';
+import { Guarded } from './guarded.js';
 import type { HeaderFields } from './headers.js';
 import type { UpgradeContext, UwsRequest, UwsResponse } from './uws.js';
 
@@ -42,7 +43,7 @@ const DEFAULT_DEADLINE_MS = 30_000;
  *   body in one piece                readBody
  *   body chunk by chunk              streamBody, pause, resume
  */
-export class Exchange implements HeaderFields {
+export class Exchange extends Guarded implements HeaderFields {
   bodySizeBytes = 0;
   requestId = '';
   contentType = '';
@@ -51,10 +52,6 @@ export class Exchange implements HeaderFields {
   apiKeyConflict = false;
   /** "\r\nName: value" of every further header that any answer to this request has. */
   headerLines = '';
-  /** Called once when the exchange is over: the answer is complete or the connection closed. */
-  onOver: (() => void) | undefined = undefined;
-  /** 'answering': the status line is written; 'over': the answer is complete or the connection closed. */
-  state: 'open' | 'answering' | 'over' = 'open';
 
   #req: UwsRequest | undefined;
   #upgradeContext: UpgradeContext | undefined;
@@ -76,6 +73,7 @@ export class Exchange implements HeaderFields {
     readonly rawQuery: string,
     upgradeContext?: UpgradeContext,
   ) {
+    super();
     this.#req = req;
     this.#upgradeContext = upgradeContext;
   }
@@ -253,36 +251,6 @@ export class Exchange implements HeaderFields {
     this.res.upgrade(userData, key, protocol, '', context);
   }
 
-  // --- errors: one guard (README U6) and one policy, the `thrown` hook ---
-
-  /** Runs a callback unless the exchange is over; `reject` handles what it throws. */
-  guard(work: () => void): void {
-    if (this.state === 'over') return;
-    try {
-      work();
-    } catch (error) {
-      this.reject(error);
-    }
-  }
-
-  /** `guard` in a turn of the event loop of its own. */
-  nextTurn(work: () => void): void {
-    setImmediate(() => this.guard(work));
-  }
-
-  /** `guard` once the promise resolves, with its value; `reject` handles a rejection. */
-  after<T>(promise: Promise<T>, work: (value: T) => void): void {
-    promise.then(
-      (value) => this.guard(() => work(value)),
-      (error: unknown) => this.reject(error),
-    );
-  }
-
-  /** Ends the exchange over an error: the `thrown` hook answers it or closes the connection. */
-  reject(error: unknown): void {
-    if (this.state !== 'over') this.context.hooks.thrown(this, error);
-  }
-
   // --- for the adapter ---
 
   /** The handler has returned: the request can no longer be read. */
@@ -292,7 +260,7 @@ export class Exchange implements HeaderFields {
     if (this.state === 'over') return;
     this.context.pending.add(this);
     if (this.state === 'open' && !this.#isBodyWanted && this.#timer === undefined) {
-      this.context.hooks.thrown(this, new Error('a handler returned without an answer'));
+      this.thrown(new Error('a handler returned without an answer'));
     }
   }
 
@@ -307,14 +275,11 @@ export class Exchange implements HeaderFields {
     this.state = 'over';
     if (this.#timer !== undefined) clearTimeout(this.#timer);
     if (this.#req === undefined) this.context.pending.delete(this);
-    const { onOver } = this;
-    if (onOver === undefined) return;
-    this.onOver = undefined;
-    try {
-      onOver();
-    } catch (error) {
-      this.context.hooks.thrown(this, error);
-    }
+    this.notifyOver();
+  }
+
+  protected thrown(error: unknown): void {
+    this.context.hooks.thrown(this, error);
   }
 
   #request(): UwsRequest {
