@@ -11,7 +11,8 @@ import { Hexcodes, type HexcodesData } from '../library/hexcodes.js';
 import { Pool, type PoolOptions } from '../pool/pool.js';
 import { type AdminPort, openAdminPort } from './admin-port.js';
 import { Bulk, type BulkTuning } from './bulk/route.js';
-import { type Log, logAnswer, loggedId, openLog } from './log.js';
+import { endOverError } from './error-policy.js';
+import { type Log, logAnswer, openLog } from './log.js';
 import { fail, failUnavailable, Router } from './router.js';
 import { addBatch } from './routes/batch.js';
 import { addCodeInfo } from './routes/code-info.js';
@@ -151,11 +152,7 @@ function hooksFor(logger: Log['logger']): AdapterHooks {
     answered: (x, status) => logAnswer(logger, x, status),
     refused: (x, status, message, close) => fail(x, status, message, { close }),
     expired: (x) => failUnavailable(x, 'the answer took too long', true),
-    thrown: (x, error) => {
-      logger.error({ err: error, request_id: loggedId(x), route: x.pattern }, 'a handler threw');
-      if (x.state === 'open') fail(x, 500, 'internal error', { close: true });
-      else x.abort();
-    },
+    thrown: (x, error) => endOverError(logger, x, error),
     socketThrown: (error) => logger.error({ err: error }, 'a WebSocket handler threw'),
   };
 }

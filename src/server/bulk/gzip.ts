@@ -1,7 +1,8 @@
-// gzip on the way in and on the way out of a /bulk body. Both halves stop when what follows them is full.
+// gzip of /bulk bodies and of their answers, as stages that a full successor pauses.
 import { constants, createGunzip, createGzip } from 'node:zlib';
+import type { Exchange } from '../transport/exchange.js';
 
-/** A body may grow by this much while it is unpacked, once it is over the first MiB: more is an attack. */
+/** A body that decompresses to more than this ratio, once it is over the first MiB, is taken for an attack. */
 const MAX_RATIO = 200;
 const FREE_BYTES = 1024 * 1024;
 
@@ -9,54 +10,51 @@ export class GzipBodyError extends Error {
   override readonly name = 'GzipBodyError';
 }
 
-/** What a stage tells its owner. */
+/** Callbacks of a stage. The exchange handles what they throw, and errors of the stage itself. */
 export interface StageEvents {
   data(bytes: Uint8Array): void;
   end(): void;
-  failed(error: Error): void;
-  /** There is room again after `write` returned false. */
-  room(): void;
+  /** The stage takes bytes again after `write` returned false. */
+  drain(): void;
 }
 
 export interface Stage {
-  /** Takes bytes, which must not change until `taken` is called; false asks to wait for `room`. */
+  /** Takes bytes, which must not change until `taken` is called; false asks the caller to wait for `drain`. */
   write(bytes: Uint8Array, taken?: () => void): boolean;
   end(): void;
-  /** Stops and restarts what comes out. */
+  /** Stops the output. */
   pause(): void;
   resume(): void;
   close(): void;
 }
 
-export function gunzipStage(events: StageEvents): Stage {
+/** Decompresses a body. Fails with a GzipBodyError over what is not gzip, and over a suspicious ratio. */
+export function gunzipStage(x: Exchange, events: StageEvents): Stage {
   const gunzip = createGunzip({ chunkSize: 128 * 1024 });
   let outBytes = 0;
-  gunzip.on('data', (bytes: Buffer) => {
+  const data = (bytes: Uint8Array): void => {
     outBytes += bytes.length;
     if (outBytes > FREE_BYTES && outBytes > MAX_RATIO * gunzip.bytesWritten) {
       gunzip.destroy();
-      events.failed(new GzipBodyError(`the body unpacks to more than ${MAX_RATIO} times its size`));
-    } else {
-      events.data(bytes);
+      throw new GzipBodyError(`the body unpacks to more than ${MAX_RATIO} times its size`);
     }
-  });
-  gunzip.on('end', events.end);
-  gunzip.on('drain', events.room);
-  gunzip.on('error', () => events.failed(new GzipBodyError('the body is not valid gzip')));
-  return stageOf(gunzip);
+    events.data(bytes);
+  };
+  gunzip.on('error', () => x.reject(new GzipBodyError('the body is not valid gzip')));
+  return stageOf(x, gunzip, { ...events, data });
 }
 
-export function gzipStage(events: StageEvents): Stage {
-  // Flushed block by block, so that a peer gets the answer to what it has sent; fast rather than small.
+/** Compresses an answer: fast rather than small, and flushed block by block, so that rows do not wait for later ones. */
+export function gzipStage(x: Exchange, events: StageEvents): Stage {
   const gzip = createGzip({ level: 1, flush: constants.Z_SYNC_FLUSH, chunkSize: 64 * 1024 });
-  gzip.on('data', events.data);
-  gzip.on('end', events.end);
-  gzip.on('drain', events.room);
-  gzip.on('error', events.failed);
-  return stageOf(gzip);
+  gzip.on('error', (error) => x.reject(error));
+  return stageOf(x, gzip, events);
 }
 
-function stageOf(stream: ReturnType<typeof createGunzip>): Stage {
+function stageOf(x: Exchange, stream: ReturnType<typeof createGunzip>, events: StageEvents): Stage {
+  stream.on('data', (bytes: Buffer) => x.guard(() => events.data(bytes)));
+  stream.on('end', () => x.guard(() => events.end()));
+  stream.on('drain', () => x.guard(() => events.drain()));
   return {
     write: (bytes, taken) => stream.write(bytes, taken),
     end: () => stream.end(),

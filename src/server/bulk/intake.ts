@@ -1,66 +1,45 @@
-// The way in of one /bulk body: chunks, unpacked if they are packed, cut into blocks that wait here until the flow takes
-// them. Chunks are cut in the callback that brings them, as the socket's memory is the socket's again when it returns.
+// The input of one /bulk body: chunks from the socket, decompressed if they are gzip, cut into blocks that wait here for the
+// flow. A chunk is cut in the callback that brings it, because uWS takes its memory back afterwards.
 import { type Block, giveBackBlock } from '../../wire/bulk/block-buffers.js';
 import { BulkReader } from '../../wire/bulk/reader.js';
 import type { BulkJob } from '../../wire/job.js';
 import type { Exchange } from '../transport/exchange.js';
 import { gunzipStage, type Stage } from './gzip.js';
-import type { BulkAsk } from './request.js';
+import type { ParsedBulkRequest } from './request.js';
 
-/**
- * Reading stops when so many bytes wait for their turn; what the kernel of the system had received already still comes.
- */
-const MOST_WAITING_BYTES = 1024 * 1024;
-
-export interface IntakeEvents {
-  /** There is more to convert, or the body has ended; `onePieceBytes`: it came in one piece of so many bytes. */
-  came(onePieceBytes: number | undefined): void;
-  /** What is packed cannot be unpacked. */
-  failed(error: Error): void;
-  /** Runs callbacks, whose errors are the flow's. */
-  guard(work: () => void): void;
-}
+/** Reading stops while so many bytes wait; more may still come, which the operating system has received already. */
+const MAX_WAITING_BYTES = 1024 * 1024;
 
 export class BulkIntake {
   readonly #x: Exchange;
   readonly #reader: BulkReader;
   readonly #gunzip: Stage | undefined;
-  readonly #events: IntakeEvents;
+  readonly #onInput: () => void;
   #blocks: Block[] = [];
   #waitingBytes = 0;
-  #isBodyHere = false;
+  #isReceived = false;
   #hasEnded = false;
-  #error: Error | undefined;
+  #onePieceBytes: number | undefined;
+  #error: unknown;
   #isStopped = false;
-  #closed = false;
+  #isClosed = false;
   #lastChunkMs = performance.now();
 
-  constructor(x: Exchange, ask: BulkAsk, events: IntakeEvents) {
+  /** @param onInput called when there is more to convert and when the body ends; the exchange handles what it throws */
+  constructor(x: Exchange, { request, gzipIn }: ParsedBulkRequest, onInput: () => void) {
     this.#x = x;
-    this.#reader = new BulkReader(ask.request);
-    this.#events = events;
-    if (ask.gzipIn) {
-      this.#gunzip = this.#readPacked();
-    } else {
-      let isFirst = true;
-      x.streamBody((chunk, isLast) =>
-        events.guard(() => {
-          this.#noteChunk(isLast);
-          this.#take(chunk);
-          if (isLast) this.#end();
-          events.came(isFirst && isLast ? chunk.length : undefined);
-          isFirst = false;
-        }),
-      );
-    }
+    this.#reader = new BulkReader(request);
+    this.#onInput = onInput;
+    if (gzipIn) this.#gunzip = this.#readPacked();
+    else this.#readPlain();
   }
 
-  /** How blocks are converted, as soon as it is known. */
+  /** How blocks are converted; undefined until the body says it, which CSV does in its header row. */
   get job(): BulkJob | undefined {
     return this.#reader.job;
   }
 
-  /** What the answer begins with. */
+  /** The beginning of the answer, before the first row. */
   get head(): Uint8Array {
     return this.#reader.head;
   }
@@ -70,18 +49,23 @@ export class BulkIntake {
     return this.#blocks;
   }
 
-  /** The last chunk has come, as it was sent. */
-  get isBodyHere(): boolean {
-    return this.#isBodyHere;
+  /** The last chunk is received; what it holds in gzip may still be on its way. */
+  get isReceived(): boolean {
+    return this.#isReceived;
   }
 
-  /** No block comes any more. */
+  /** No further block will come. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
 
-  /** What is wrong with the body, behind the blocks that wait. */
-  get error(): Error | undefined {
+  /** Size of a body that came in one chunk, without gzip. */
+  get onePieceBytes(): number | undefined {
+    return this.#onePieceBytes;
+  }
+
+  /** Why the body cannot be read on, behind the blocks that wait; undefined if it can. */
+  get error(): unknown {
     return this.#error;
   }
 
@@ -89,12 +73,12 @@ export class BulkIntake {
     return this.#isStopped;
   }
 
-  /** When the peer last sent something, by performance.now(). */
+  /** When the last chunk was received, by performance.now(). */
   get lastChunkMs(): number {
     return this.#lastChunkMs;
   }
 
-  /** Takes the first block off; its buffer is for `giveBackBlock`. */
+  /** Takes the first block; give its buffer back with `giveBackBlock`. */
   shift(): Block {
     const block = this.#blocks.shift();
     if (block === undefined) throw new Error('no block waits');
@@ -102,46 +86,56 @@ export class BulkIntake {
     return block;
   }
 
-  /** Makes a block of what does not fill one yet. */
+  /** Makes a block of the rows that do not fill one yet. */
   flush(): void {
     this.#add(this.#reader.flush());
   }
 
-  /** Stops the reading and lets it go on. */
-  setStopped(stopped: boolean): void {
-    if (stopped === this.#isStopped || this.#closed) return;
-    this.#isStopped = stopped;
+  /** Stops the reading of the body, or lets it go on. */
+  setStopped(isStopped: boolean): void {
+    if (isStopped === this.#isStopped || this.#isClosed) return;
+    this.#isStopped = isStopped;
     const source = this.#gunzip ?? this.#x;
-    if (stopped) source.pause();
+    if (isStopped) source.pause();
     else source.resume();
   }
 
   close(): void {
-    this.#closed = true;
+    this.#isClosed = true;
     this.#gunzip?.close();
     for (const block of this.#blocks.splice(0)) giveBackBlock(block);
     this.#waitingBytes = 0;
   }
 
+  #readPlain(): void {
+    let isFirst = true;
+    this.#x.streamBody((chunk, isLast) => {
+      this.#noteChunk(isLast);
+      this.#take(chunk);
+      if (isLast) {
+        if (isFirst) this.#onePieceBytes = chunk.length;
+        this.#end();
+      }
+      isFirst = false;
+      this.#onInput();
+    });
+  }
+
   #readPacked(): Stage {
-    const { came, failed, guard } = this.#events;
-    const gunzip = gunzipStage({
-      data: (bytes) =>
-        guard(() => {
-          this.#take(bytes);
-          came(undefined);
-        }),
-      end: () =>
-        guard(() => {
-          this.#end();
-          came(undefined);
-        }),
-      failed,
-      room: () => this.#closed || this.#x.resume(),
+    const gunzip = gunzipStage(this.#x, {
+      data: (bytes) => {
+        this.#take(bytes);
+        this.#onInput();
+      },
+      end: () => {
+        this.#end();
+        this.#onInput();
+      },
+      drain: () => this.#x.resume(),
     });
     this.#x.streamBody((chunk, isLast) => {
       this.#noteChunk(isLast);
-      // The chunk is the socket's again when this returns.
+      // A copy, because the chunk is valid during this call only.
       if (chunk.length > 0 && !gunzip.write(chunk.slice())) this.#x.pause();
       if (isLast) gunzip.end();
     });
@@ -150,12 +144,12 @@ export class BulkIntake {
 
   #noteChunk(isLast: boolean): void {
     this.#lastChunkMs = performance.now();
-    if (isLast) this.#isBodyHere = true;
+    if (isLast) this.#isReceived = true;
   }
 
   #take(chunk: Uint8Array): void {
     this.#read(() => this.#reader.push(chunk));
-    if (this.#waitingBytes >= MOST_WAITING_BYTES) this.setStopped(true);
+    if (this.#waitingBytes >= MAX_WAITING_BYTES) this.setStopped(true);
   }
 
   #end(): void {
@@ -163,12 +157,13 @@ export class BulkIntake {
     this.#hasEnded = true;
   }
 
+  /** An error is kept until the rows before it are answered. */
   #read(read: () => Block[]): void {
     if (this.#error !== undefined) return;
     try {
       this.#add(read());
     } catch (error) {
-      this.#error = error instanceof Error ? error : new Error(String(error));
+      this.#error = error;
     }
   }
 

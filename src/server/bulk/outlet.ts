@@ -1,126 +1,127 @@
-// The way out of one /bulk answer: straight to the peer while it reads, through a spool when it takes nothing for a
-// while but still sends. Tells the flow when to stop and when to go on.
+// Where the bytes of one /bulk answer go: to the socket while the peer reads, through a spool once it has read nothing for a
+// while although it still sends. `isFull` and `onDrain` stop the flow and let it go on.
 //
-//   write ──► StreamedAnswer ──► peer           the peer reads
-//        └──► Spool ──► StreamedAnswer ──► peer  it sends first; back to the above when the spool is empty
+//   write ──► StreamedAnswer ──► peer             until the peer stops reading
+//        └──► Spool ──► StreamedAnswer ──► peer   from then on, until the spool is empty
 
 import type { StreamedAnswer } from '../transport/answers/streamed-answer.js';
+import type { Exchange } from '../transport/exchange.js';
 import type { Spool, Spools } from './spool.js';
 
 export interface BulkTimes {
-  /** A peer that has taken no answer for so long while it still sends gets its answer spooled. */
+  /** The answer is spooled for a peer that still sends but has read nothing for so long. */
   readonly spoolAfterMs: number;
-  /** A peer that neither sends nor takes anything for so long is let go. */
+  /** The connection is closed after so long without a byte sent or read by the peer. */
   readonly noProgressMs: number;
 }
 
 export const BULK_TIMES: BulkTimes = { spoolAfterMs: 2000, noProgressMs: 60_000 };
 
-/** Bytes on their way to the disk above which the flow waits. */
-const SPOOL_WAITING_BYTES = 4 * 1024 * 1024;
+/** More bytes than these on their way to the disk stop the flow. */
+const MAX_SPOOL_WAITING_BYTES = 4 * 1024 * 1024;
 
 export class BulkOutlet {
+  readonly #x: Exchange;
   readonly #answer: StreamedAnswer;
   readonly #spools: Spools;
-  readonly #onRoom: () => void;
-  readonly #onFailure: (error: Error) => void;
+  readonly #onDrain: () => void;
   #spool: Spool | undefined;
-  /** Bytes go to the spool, and from there to the peer. */
-  #spooling = false;
-  #answerIsFull = false;
-  #ending = false;
-  #closed = false;
-  #drained: (() => void) | undefined;
+  /** Bytes go to the spool, and from there to the socket. */
+  #isSpooling = false;
+  #isAnswerFull = false;
+  #isEnding = false;
+  #isClosed = false;
+  #wakeUnspooling: (() => void) | undefined;
 
-  constructor(answer: StreamedAnswer, spools: Spools, onRoom: () => void, onFailure: (error: Error) => void) {
+  constructor(x: Exchange, answer: StreamedAnswer, spools: Spools, onDrain: () => void) {
+    this.#x = x;
     this.#answer = answer;
     this.#spools = spools;
-    this.#onRoom = onRoom;
-    this.#onFailure = onFailure;
+    this.#onDrain = onDrain;
     answer.onDrain = () => {
-      this.#answerIsFull = false;
-      if (this.#drained !== undefined) this.#wake();
-      else this.#onRoom();
+      this.#isAnswerFull = false;
+      if (this.#wakeUnspooling !== undefined) this.#wake();
+      else this.#onDrain();
     };
   }
 
   get isFull(): boolean {
-    return this.#spooling ? this.#spool!.waitingBytes > SPOOL_WAITING_BYTES : this.#answerIsFull;
+    return this.#isSpooling ? this.#spool!.waitingBytes > MAX_SPOOL_WAITING_BYTES : this.#isAnswerFull;
   }
 
-  /** Takes bytes, which must not change until `sent` is called. Throws SpoolFullError. */
-  write(bytes: Uint8Array, sent?: () => void): void {
-    if (this.#closed || bytes.length === 0) return;
-    if (!this.#spooling) {
-      if (!this.#answer.write(bytes, sent)) this.#answerIsFull = true;
-      return;
-    }
-    this.#spool!.append(bytes, (error) => {
-      sent?.();
-      if (this.#closed) return;
-      if (error !== undefined) this.#onFailure(error);
-      else if (!this.isFull) this.#onRoom();
-    });
-  }
-
-  /** Writes at once what the peer takes, as StreamedAnswer says; how many bytes that are. */
-  writeNow(bytes: Uint8Array, isLast: boolean): number {
-    return this.#spooling || this.#closed ? 0 : this.#answer.writeNow(bytes, isLast);
-  }
-
-  /** Called now and then while the peer still sends: begins to spool if it takes nothing, and tells if it does. */
-  sweep(nowMs: number, times: BulkTimes): boolean {
-    const isStuck = this.#answerIsFull && nowMs - this.#answer.progressMs >= times.spoolAfterMs;
-    if (this.#closed || this.#spooling || !isStuck) return false;
-    this.#spooling = true;
-    this.#spool ??= this.#spools.open();
-    this.#unspool(this.#spool).catch((error: Error) => this.#closed || this.#onFailure(error));
-    this.#onRoom();
-    return true;
-  }
-
-  /** When the peer last took something. */
+  /** When the peer last read something, by performance.now(). */
   get progressMs(): number {
     return this.#answer.progressMs;
   }
 
+  /**
+   * Takes bytes, which must not change until `sent` is called.
+   * @throws SpoolFullError
+   */
+  write(bytes: Uint8Array, sent?: () => void): void {
+    if (this.#isClosed || bytes.length === 0) return;
+    if (!this.#isSpooling) {
+      if (!this.#answer.write(bytes, sent)) this.#isAnswerFull = true;
+      return;
+    }
+    const written = this.#spool!.append(bytes).finally(() => sent?.());
+    this.#x.after(written, () => {
+      if (!this.isFull) this.#onDrain();
+    });
+  }
+
+  /** Sends at once what the socket takes (see StreamedAnswer); returns how many bytes that were. */
+  writeNow(bytes: Uint8Array, isLast: boolean): number {
+    return this.#isSpooling || this.#isClosed ? 0 : this.#answer.writeNow(bytes, isLast);
+  }
+
+  /** Called periodically while the peer still sends: starts spooling if it does not read. Returns true if it starts. */
+  sweep(nowMs: number, times: BulkTimes): boolean {
+    const isStuck = this.#isAnswerFull && nowMs - this.#answer.progressMs >= times.spoolAfterMs;
+    if (this.#isClosed || this.#isSpooling || !isStuck) return false;
+    this.#isSpooling = true;
+    this.#spool ??= this.#spools.open();
+    this.#unspool(this.#spool).catch((error: unknown) => this.#x.reject(error));
+    this.#onDrain();
+    return true;
+  }
+
   end(): void {
-    this.#ending = true;
-    if (!this.#spooling) this.#finish();
-    else this.#wake();
+    this.#isEnding = true;
+    if (this.#isSpooling) this.#wake();
+    else this.#finish();
   }
 
   close(): void {
-    this.#closed = true;
+    this.#isClosed = true;
     this.#spool?.close();
     this.#wake();
   }
 
-  /** Has the unspooling look again. */
   #wake(): void {
-    const resume = this.#drained;
-    this.#drained = undefined;
-    resume?.();
+    const wake = this.#wakeUnspooling;
+    this.#wakeUnspooling = undefined;
+    wake?.();
   }
 
   async #unspool(spool: Spool): Promise<void> {
-    while (!this.#closed) {
-      // At the end also while the answer is full: it ends better with something before its end.
-      if (spool.unreadBytes === 0 && (this.#ending || !this.#answerIsFull)) {
+    while (!this.#isClosed) {
+      // At the end also while the answer is full: its last bytes leave behind those that it still holds.
+      if (spool.unreadBytes === 0 && (this.#isEnding || !this.#isAnswerFull)) {
         break;
-      } else if (this.#answerIsFull) {
+      } else if (this.#isAnswerFull) {
         await new Promise<void>((resolve) => {
-          this.#drained = resolve;
+          this.#wakeUnspooling = resolve;
         });
       } else {
         const piece = await spool.next();
-        if (!this.#closed && !this.#answer.write(piece)) this.#answerIsFull = true;
+        if (!this.#isClosed && !this.#answer.write(piece)) this.#isAnswerFull = true;
       }
     }
-    if (this.#closed) return;
-    this.#spooling = false;
-    if (this.#ending) this.#finish();
-    else this.#onRoom();
+    if (this.#isClosed) return;
+    this.#isSpooling = false;
+    if (this.#isEnding) this.#finish();
+    else this.#onDrain();
   }
 
   #finish(): void {

@@ -1,5 +1,5 @@
-// What a /bulk request asks for: formats from Content-Type and Accept, gzip both ways, resolution and prefix from the
-// query. Everything that is wrong with it is found here, before the body is looked at.
+// Reads the head of a /bulk request, before its body: formats from Content-Type and Accept, gzip in both directions,
+// resolution and prefix from the query.
 import type { BulkFormat, BulkRequest, Operation } from '../../wire/job.js';
 import type { ParameterFault } from '../../wire/params/parameters.js';
 import { type Parameter, readQuery } from '../../wire/params/query.js';
@@ -12,23 +12,23 @@ const MEDIA_TYPES: Readonly<Record<BulkFormat, string>> = {
   csv: 'text/csv',
   frames: 'application/vnd.hexcodes.frames',
 };
-/** Of answers. */
+/** The Content-Type of answers. */
 export const CONTENT_TYPES: Readonly<Record<BulkFormat, string>> = {
   ...MEDIA_TYPES,
   csv: `${MEDIA_TYPES.csv}; charset=utf-8`,
 };
 const FORMATS = Object.keys(MEDIA_TYPES) as BulkFormat[];
 const KNOWN_TYPES = FORMATS.map((format) => MEDIA_TYPES[format]).join(', ');
-/** Letters that need no quoting in any format. */
+/** Characters that need no quoting in any format. */
 const PREFIX = /^[A-Za-z0-9_.-]{0,64}$/;
 
-export interface BulkAsk {
+export interface ParsedBulkRequest {
   readonly request: BulkRequest;
   readonly gzipIn: boolean;
   readonly gzipOut: boolean;
 }
 
-/** Why a request cannot be served, as an HTTP status and a sentence. */
+/** The error answer to a request that cannot be served. */
 export interface BulkRefusal {
   readonly status: 400 | 406 | 415;
   readonly message: string;
@@ -43,7 +43,7 @@ export interface BulkHeaders {
   readonly rawQuery: string;
 }
 
-export function readBulkAsk(operation: Operation, headers: BulkHeaders): BulkAsk | BulkRefusal {
+export function readBulkRequest(operation: Operation, headers: BulkHeaders): ParsedBulkRequest | BulkRefusal {
   const input = formatOf(headers.contentType);
   if (input === undefined) {
     return {

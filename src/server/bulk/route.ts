@@ -1,5 +1,5 @@
-// POST /v1/hexcodes/encode/bulk and /decode/bulk: lets a request in or refuses it before its body is looked at, and
-// gives all bodies under way their clock.
+// POST /v1/hexcodes/encode/bulk and /decode/bulk: refuses a request before its body is read, or starts its flow; and sweeps
+// all flows periodically.
 import type { Kernel } from '../../kernel/kernel.js';
 import type { Pool } from '../../pool/pool.js';
 import { trimBlockBuffers } from '../../wire/bulk/block-buffers.js';
@@ -9,13 +9,14 @@ import { OVERLOADED_MESSAGE } from '../../wire/status-messages.js';
 import type { Logger } from '../log.js';
 import { fail, failUnavailable, type Router } from '../router.js';
 import type { Exchange } from '../transport/exchange.js';
-import type { BulkRoom } from './context.js';
+import type { BulkContext } from './context.js';
 import { BulkFlow } from './flow.js';
 import { BULK_TIMES, type BulkTimes } from './outlet.js';
-import { readBulkAsk } from './request.js';
+import { readBulkRequest } from './request.js';
 import { SPOOL_LIMITS, type SpoolLimits, Spools } from './spool.js';
 
-/** Buffers that nobody needed for so long are let go. */
+const SWEEP_MS = 250;
+/** Block buffers that were not needed for so long are freed. */
 const TRIM_MS = 2000;
 
 export interface BulkTuning extends BulkTimes {
@@ -25,30 +26,20 @@ export interface BulkTuning extends BulkTimes {
 
 export class Bulk {
   readonly #flows = new Set<BulkFlow>();
-  readonly #room: BulkRoom;
+  readonly #context: BulkContext;
   readonly #timer: NodeJS.Timeout;
   #trimmedMs = performance.now();
 
   constructor(kernel: Kernel, pool: Pool, dataDir: string, logger: Logger, tuning: Partial<BulkTuning> = {}) {
-    this.#room = {
+    this.#context = {
       kernel,
       pool,
       sink: new KernelSink(kernel),
       spools: new Spools(dataDir, tuning.spool ?? SPOOL_LIMITS),
       times: { ...BULK_TIMES, ...tuning },
-      refuse: (x, message) => fail(x, 400, message, { close: true }),
-      spooling: (x) => logger.info({ request_id: x.requestId, route: x.pattern }, 'an answer is spooled'),
-      cutOff: (x, error) => {
-        logger.warn(
-          { request_id: x.requestId, route: x.pattern, reason: error.message },
-          'an answer was cut off',
-        );
-        if (x.state === 'open') fail(x, 500, 'internal error', { close: true });
-        else x.abort();
-      },
-      over: (flow) => this.#flows.delete(flow),
+      logger,
     };
-    this.#timer = setInterval(() => this.#sweep(), tuning.sweepMs ?? 250);
+    this.#timer = setInterval(() => this.#sweep(), tuning.sweepMs ?? SWEEP_MS);
     this.#timer.unref();
   }
 
@@ -64,6 +55,7 @@ export class Bulk {
     }
   }
 
+  /** Bodies under way. */
   get size(): number {
     return this.#flows.size;
   }
@@ -73,20 +65,21 @@ export class Bulk {
   }
 
   #handle(x: Exchange, operation: Operation): void {
-    const ask = readBulkAsk(operation, {
+    const request = readBulkRequest(operation, {
       contentType: x.contentType,
       contentEncoding: x.header('content-encoding'),
       accept: x.accept,
       acceptEncoding: x.header('accept-encoding'),
       rawQuery: x.rawQuery,
     });
-    if ('status' in ask) {
-      const { status, message, faults } = ask;
+    if ('status' in request) {
+      const { status, message, faults } = request;
       fail(x, status, message, { close: true, ...(faults === undefined ? {} : { faults }) });
-    } else if (!this.#room.pool.mayBeginBody) {
+    } else if (!this.#context.pool.mayBeginBody) {
       failUnavailable(x, OVERLOADED_MESSAGE, true);
     } else {
-      this.#flows.add(new BulkFlow(x, ask, this.#room));
+      const flow = new BulkFlow(x, request, this.#context, () => this.#flows.delete(flow));
+      this.#flows.add(flow);
     }
   }
 

@@ -1,12 +1,11 @@
-// Answers that their reader does not take yet, on disk: for peers that send everything before they read. A spool is a
-// file that nobody else can see: its name is taken away as soon as it is open, so it is gone when it is closed, however
-// the process ends.
+// Answers that wait on disk for peers that send their whole body before they read. A spool is a file without a name:
+// it is unlinked as soon as it is open, so the operating system frees it however the process ends.
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The reason stands in the message: it is what the log says when a connection is closed over it. */
+/** The message says which limit is reached: the log gives it as the reason for the closed connection. */
 export class SpoolFullError extends Error {
   override readonly name = 'SpoolFullError';
 }
@@ -20,7 +19,7 @@ export const SPOOL_LIMITS: SpoolLimits = { requestBytes: 2 ** 30, totalBytes: 4 
 
 const PIECE_BYTES = 128 * 1024;
 
-/** All spools of the server, and what they may take together. */
+/** All spools of a server, and the disk space that they take together. */
 export class Spools {
   readonly #folder: string;
   readonly #limits: SpoolLimits;
@@ -58,18 +57,18 @@ export class Spools {
   }
 }
 
-/** Bytes in, the same bytes out, first in first out. */
+/** A queue of bytes on disk: first in, first out. */
 export class Spool {
   readonly #claim: (ownBytes: number, moreBytes: number) => void;
   readonly #release: (ownBytes: number) => void;
   readonly #file: Promise<FileHandle>;
-  /** Writes follow each other; it rejects with the first that fails. */
+  /** Settles with the last write so far: writes run one after the other, and all fail after the first that fails. */
   #written: Promise<unknown>;
-  /** Appended, of these on disk, of these read. */
+  /** Bytes appended so far; of these on disk; of these read. */
   #sizeBytes = 0;
   #writtenBytes = 0;
   #readBytes = 0;
-  #closed = false;
+  #isClosed = false;
 
   constructor(
     path: string,
@@ -80,36 +79,40 @@ export class Spool {
     this.#release = release;
     this.#file = openUnnamed(path);
     this.#written = this.#file;
-    // Whoever reads or appends next is told.
+    // The next `append` or `next` rejects too.
     this.#written.catch(() => {});
   }
 
-  /** Bytes that wait in memory for the disk. */
+  /** Bytes in memory that wait to be written. */
   get waitingBytes(): number {
     return this.#sizeBytes - this.#writtenBytes;
   }
 
-  /** Bytes that `next` has still to give. */
+  /** Bytes that `next` has not returned yet. */
   get unreadBytes(): number {
     return this.#sizeBytes - this.#readBytes;
   }
 
-  /** Appends bytes, which must not change afterwards; `done` is called when they are on disk or cannot be. */
-  append(bytes: Uint8Array, done: (error?: Error) => void): void {
+  /**
+   * Appends bytes, which must not change until the promise settles: they are on disk, or it rejects with the disk's error.
+   * @throws SpoolFullError, not as a rejection
+   */
+  append(bytes: Uint8Array): Promise<void> {
     this.#claim(this.#sizeBytes, bytes.length);
     const at = this.#sizeBytes;
     this.#sizeBytes += bytes.length;
-    this.#written = this.#written.then(async () => {
+    const written = this.#written.then(async () => {
       const file = await this.#file;
-      for (let from = 0; from < bytes.length && !this.#closed; ) {
+      for (let from = 0; from < bytes.length && !this.#isClosed; ) {
         from += (await file.write(bytes, from, bytes.length - from, at + from)).bytesWritten;
       }
       this.#writtenBytes = at + bytes.length;
     });
-    this.#written.then(() => done(), done);
+    this.#written = written;
+    return written;
   }
 
-  /** The next bytes, as soon as they are on disk. Not to be called twice at a time, nor when nothing is unread. */
+  /** The next bytes, as soon as they are on disk. One call at a time, and only while bytes are unread. */
   async next(): Promise<Uint8Array> {
     while (this.#writtenBytes === this.#readBytes) await this.#written;
     const file = await this.#file;
@@ -121,10 +124,10 @@ export class Spool {
   }
 
   close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     this.#release(this.#sizeBytes);
-    // After the write under way, if there is one.
+    // A write may still use the file.
     const close = (): Promise<void> => this.#file.then((file) => file.close());
     this.#written.then(close, close).catch(() => {});
   }

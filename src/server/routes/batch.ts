@@ -1,11 +1,8 @@
-// The batch endpoints: many points or codes in one JSON body, answered in one.
-
+// POST /v1/hexcodes/encode/batch and /decode/batch: many points or codes in one JSON body, answered in one JSON body.
 import type { Kernel } from '../../kernel/kernel.js';
 import { type Pool, PoolFullError, PoolLostError } from '../../pool/pool.js';
 import type { Operation } from '../../wire/job.js';
 import {
-  type Batch,
-  BrokenBatchError,
   batchBody,
   convertBatch,
   MAX_BATCH_BYTES,
@@ -22,7 +19,7 @@ import type { Exchange } from '../transport/exchange.js';
 export const ENCODE_BATCH_PATH = '/v1/hexcodes/encode/batch';
 export const DECODE_BATCH_PATH = '/v1/hexcodes/decode/batch';
 
-/** For an answer that waits for its turn in the pool. */
+/** How long the pool may take. */
 const POOL_DEADLINE_MS = 30_000;
 
 export function addBatch(router: Router, kernel: Kernel, pool: Pool): void {
@@ -50,18 +47,15 @@ export function addBatch(router: Router, kernel: Kernel, pool: Pool): void {
   }
 }
 
+/** @throws BrokenBatchError, which is answered 400 */
 function answerBatch(x: Exchange, kernel: Kernel, pool: Pool, operation: Operation, body: Uint8Array): void {
-  try {
-    const batch: Batch = openBatch(operation, body);
-    if (batch.items.count > MAX_BATCH_ITEMS) {
-      fail(x, 413, `a batch has at most ${MAX_BATCH_ITEMS} items, not ${batch.items.count}`);
-      return;
-    }
-    if (body.length <= INLINE_JSON_BYTES) x.send(200, JSON_TYPE, batchBody(convertBatch(kernel, batch)));
-    else answerByPool(x, pool, operation, body);
-  } catch (error) {
-    if (!(error instanceof BrokenBatchError)) throw error;
-    fail(x, 400, error.message, { faults: error.faults });
+  const batch = openBatch(operation, body);
+  if (batch.items.count > MAX_BATCH_ITEMS) {
+    fail(x, 413, `a batch has at most ${MAX_BATCH_ITEMS} items, not ${batch.items.count}`);
+  } else if (body.length <= INLINE_JSON_BYTES) {
+    x.send(200, JSON_TYPE, batchBody(convertBatch(kernel, batch)));
+  } else {
+    answerByPool(x, pool, operation, body);
   }
 }
 
@@ -70,10 +64,9 @@ function answerByPool(x: Exchange, pool: Pool, operation: Operation, body: Uint8
   pool.answerBatch(operation, body).then(
     (answer) => x.send(200, JSON_TYPE, answer),
     (error: unknown) => {
-      if (error instanceof BrokenBatchError) fail(x, 400, error.message, { faults: error.faults });
-      else if (error instanceof PoolFullError || error instanceof PoolLostError) {
-        failUnavailable(x, OVERLOADED_MESSAGE);
-      } else x.reject(error);
+      const isOverloaded = error instanceof PoolFullError || error instanceof PoolLostError;
+      if (isOverloaded) failUnavailable(x, OVERLOADED_MESSAGE);
+      else x.reject(error);
     },
   );
 }

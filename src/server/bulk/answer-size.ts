@@ -1,0 +1,22 @@
+// The length of an answer, where it is known before its first byte: then it has a Content-Length and leaves without chunk
+// headers. The whole body must have been received, without an error in it.
+import { framesAnswerBytes } from '../../wire/frames/frame-sequence.js';
+import type { BulkIntake } from './intake.js';
+
+/** A body with more frames gets a chunked answer: to read their headers in one go would hold up other requests. */
+const MAX_SIZED_FRAMES = 4096;
+
+/** Before anything is converted: the headers of frames say how long their answers will be. */
+export function sizeFromFrameHeaders({ hasEnded, error, job, blocks }: BulkIntake): number | undefined {
+  if (!hasEnded || error !== undefined || blocks.length === 0) return undefined;
+  if (job?.input !== 'frames' || job.output !== 'frames') return undefined;
+  return framesAnswerBytes(job, blocks, MAX_SIZED_FRAMES);
+}
+
+/** After everything is converted, into `answeredBytes`. An answer without a byte has no size: it is sent in chunks. */
+export function sizeFromAnswers(intake: BulkIntake, answeredBytes: number): number | undefined {
+  const { hasEnded, error, blocks, head } = intake;
+  if (!hasEnded || error !== undefined || blocks.length > 0) return undefined;
+  const sizeBytes = head.length + answeredBytes;
+  return sizeBytes === 0 ? undefined : sizeBytes;
+}

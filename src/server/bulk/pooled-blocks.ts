@@ -1,0 +1,83 @@
+// The blocks of one body that are in the pool. Their answers arrive in any order and are taken in the order of the body.
+import type { Pool } from '../../pool/pool.js';
+import type { BulkJob, ConvertedBlock } from '../../wire/job.js';
+import type { Exchange } from '../transport/exchange.js';
+
+/**
+ * Bytes of one body's blocks that may be in the pool, so that as many answers may wait for their reader: enough for a
+ * block on each of a few cores. One block, a frame of 1.3 MB at most, is always allowed.
+ */
+const MAX_POOLED_BYTES = 1024 * 1024;
+
+interface PendingAnswer {
+  readonly blockBytes: number;
+  answer: ConvertedBlock | undefined;
+}
+
+export class PooledBlocks {
+  readonly #x: Exchange;
+  readonly #pool: Pool;
+  readonly #onProgress: () => void;
+  #pending: PendingAnswer[] = [];
+  #isWaitingForPool = false;
+
+  /** @param onProgress called when an answer has arrived, and when the pool takes blocks again */
+  constructor(x: Exchange, pool: Pool, onProgress: () => void) {
+    this.#x = x;
+    this.#pool = pool;
+    this.#onProgress = onProgress;
+  }
+
+  /** No block is in the pool, and no answer waits to be taken. */
+  get isEmpty(): boolean {
+    return this.#pending.length === 0;
+  }
+
+  /** The body waits for the pool, not for its peer. */
+  get isWorking(): boolean {
+    return this.#isWaitingForPool || this.#pending.some(({ answer }) => answer === undefined);
+  }
+
+  /** Bytes of all answers, if all have arrived. */
+  get answeredBytes(): number | undefined {
+    let sizeBytes = 0;
+    for (const { answer } of this.#pending) {
+      if (answer === undefined) return undefined;
+      sizeBytes += answer.bytes.length;
+    }
+    return sizeBytes;
+  }
+
+  /** Copies the block to the pool, if it may take it now; otherwise `onProgress` is called when it may. */
+  convert(job: BulkJob, block: Uint8Array): boolean {
+    if (this.#isWaitingForPool) return false;
+    const pooledBytes = this.#pending.reduce((sum, { blockBytes }) => sum + blockBytes, 0);
+    if (!this.isEmpty && pooledBytes + block.length > MAX_POOLED_BYTES) return false;
+    if (!this.#pool.mayTakeBodyBlock) {
+      this.#isWaitingForPool = true;
+      this.#x.after(this.#pool.whenBodyMayContinue(), () => {
+        this.#isWaitingForPool = false;
+        this.#onProgress();
+      });
+      return false;
+    }
+    const pending: PendingAnswer = { blockBytes: block.length, answer: undefined };
+    this.#pending.push(pending);
+    this.#x.after(this.#pool.convert(job, block), (answer) => {
+      pending.answer = answer;
+      this.#onProgress();
+    });
+    return true;
+  }
+
+  /** Takes the next answer of the body, if it has arrived. */
+  shift(): ConvertedBlock | undefined {
+    const answer = this.#pending[0]?.answer;
+    if (answer !== undefined) this.#pending.shift();
+    return answer;
+  }
+
+  clear(): void {
+    this.#pending = [];
+  }
+}

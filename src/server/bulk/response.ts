@@ -1,0 +1,158 @@
+// The HTTP answer to one /bulk body, in one of three shapes: in one piece, of known length, or chunked. Its head is sent with
+// its first byte: until then the body can still be refused.
+import type { Exchange } from '../transport/exchange.js';
+import type { BulkContext } from './context.js';
+import { gzipStage, type Stage } from './gzip.js';
+import { BulkOutlet } from './outlet.js';
+import { CONTENT_TYPES, type ParsedBulkRequest } from './request.js';
+
+const VARY = '\r\nVary: Accept, Accept-Encoding';
+
+export interface ResponseEvents {
+  /** The bytes before the first row, asked for when the answer begins. */
+  head(): Uint8Array;
+  /** The answer takes bytes again after `isFull`. */
+  drain(): void;
+}
+
+export class BulkResponse {
+  readonly #x: Exchange;
+  readonly #request: ParsedBulkRequest;
+  readonly #context: BulkContext;
+  readonly #events: ResponseEvents;
+  #outlet: BulkOutlet | undefined;
+  #gzip: Stage | undefined;
+  #isGzipFull = false;
+  #sizeBytes: number | undefined;
+  /** Pieces of an answer that is sent in one piece. */
+  #pieces: Uint8Array[] | undefined;
+  #hasEnded = false;
+
+  constructor(x: Exchange, request: ParsedBulkRequest, context: BulkContext, events: ResponseEvents) {
+    this.#x = x;
+    this.#request = request;
+    this.#context = context;
+    this.#events = events;
+  }
+
+  get isFull(): boolean {
+    return this.#isGzipFull || this.#outlet?.isFull === true;
+  }
+
+  /** The answer has a Content-Length. */
+  get isSized(): boolean {
+    return this.#sizeBytes !== undefined;
+  }
+
+  /** Whether a size would still be of use: nothing has been written, and what is written will not be compressed. */
+  get isSizeable(): boolean {
+    return (
+      !this.isSized && this.#outlet === undefined && this.#pieces === undefined && !this.#request.gzipOut
+    );
+  }
+
+  /** When the peer last read something, by performance.now(); 0 if the answer has not begun. */
+  get progressMs(): number {
+    return this.#outlet?.progressMs ?? 0;
+  }
+
+  /** Makes it an answer in one piece, sent by `end`. */
+  collect(): void {
+    this.#pieces = [];
+  }
+
+  /** Makes it an answer of known length, if the length is known. */
+  setSize(sizeBytes: number | undefined): void {
+    this.#sizeBytes = sizeBytes;
+  }
+
+  /** Takes bytes, which must not change until `taken` is called. */
+  write(bytes: Uint8Array, taken?: () => void): void {
+    // Blank lines have no answer, so the first bytes may be none.
+    if (bytes.length === 0) return;
+    if (this.#pieces !== undefined) {
+      this.#pieces.push(bytes);
+      return;
+    }
+    const outlet = this.#begin();
+    if (this.#gzip === undefined) outlet.write(bytes, taken);
+    else if (!this.#gzip.write(bytes, taken)) this.#isGzipFull = true;
+  }
+
+  /** Takes bytes that are valid during this call only; `isLast`: the answer ends with them. */
+  writeNow(bytes: Uint8Array, isLast: boolean): void {
+    if (bytes.length === 0) return;
+    let sentBytes = 0;
+    if (this.#pieces === undefined && !this.#request.gzipOut) {
+      sentBytes = this.#begin().writeNow(bytes, isLast);
+      if (sentBytes === bytes.length) return;
+    }
+    const { pool } = this.#context;
+    const rest = pool.copyOf(bytes.subarray(sentBytes));
+    this.write(rest, () => pool.giveBack(rest));
+  }
+
+  end(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    if (this.#pieces !== undefined) {
+      const body = Buffer.concat([this.#events.head(), ...this.#pieces]);
+      this.#x.send(200, CONTENT_TYPES[this.#request.request.output], body, VARY);
+      return;
+    }
+    const outlet = this.#begin();
+    if (this.#gzip === undefined) outlet.end();
+    else this.#gzip.end();
+  }
+
+  /** Called periodically while the peer still sends. */
+  sweep(nowMs: number): void {
+    const { logger, times } = this.#context;
+    if (this.#outlet?.sweep(nowMs, times)) {
+      logger.info({ request_id: this.#x.requestId, route: this.#x.pattern }, 'an answer is spooled');
+    }
+  }
+
+  close(): void {
+    this.#gzip?.close();
+    this.#outlet?.close();
+  }
+
+  /** Sends the head and what comes before the first row, if that has not been done. */
+  #begin(): BulkOutlet {
+    if (this.#outlet !== undefined) return this.#outlet;
+    const { request, gzipIn, gzipOut } = this.#request;
+    const type = CONTENT_TYPES[request.output];
+    const lines = gzipOut ? `\r\nContent-Encoding: gzip${VARY}` : VARY;
+    // Only the last chunk of a body of known length says that it is the last.
+    const mayEndLate = gzipIn || gzipOut || this.#x.bodySizeBytes < 0;
+    const answer =
+      this.#sizeBytes === undefined
+        ? this.#x.startChunked(200, type, lines, mayEndLate)
+        : this.#x.startSized(200, type, lines, this.#sizeBytes);
+    if (answer === undefined) throw new Error('the request is answered already');
+    const outlet = new BulkOutlet(this.#x, answer, this.#context.spools, () => {
+      this.#gzip?.resume();
+      this.#events.drain();
+    });
+    this.#outlet = outlet;
+    if (gzipOut) this.#gzip = this.#gzipInto(outlet);
+    this.write(this.#events.head());
+    return outlet;
+  }
+
+  #gzipInto(outlet: BulkOutlet): Stage {
+    const gzip = gzipStage(this.#x, {
+      data: (bytes) => {
+        outlet.write(bytes);
+        if (outlet.isFull) gzip.pause();
+      },
+      end: () => outlet.end(),
+      drain: () => {
+        this.#isGzipFull = false;
+        this.#events.drain();
+      },
+    });
+    return gzip;
+  }
+}

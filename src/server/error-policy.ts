@@ -1,0 +1,46 @@
+// What becomes of an error that a handler or one of its callbacks throws: the one policy of all exchanges.
+import { PoolFullError, PoolLostError } from '../pool/pool.js';
+import { BulkInputError } from '../wire/job.js';
+import { BrokenBatchError } from '../wire/rows/batch.js';
+import { StalledPeerError } from './bulk/flow.js';
+import { GzipBodyError } from './bulk/gzip.js';
+import { SpoolFullError } from './bulk/spool.js';
+import { type Logger, loggedId } from './log.js';
+import { fail } from './router.js';
+import type { Exchange } from './transport/exchange.js';
+
+/** They end an answer that has begun, and are no defects of this program. */
+const FORESEEN = [
+  BulkInputError,
+  GzipBodyError,
+  StalledPeerError,
+  SpoolFullError,
+  PoolFullError,
+  PoolLostError,
+];
+
+/**
+ * Before an answer has begun: 400 for a body that cannot be read, 500 for everything else. Afterwards the connection is
+ * closed, without the last chunk or short of the Content-Length, so that no client takes a part for the whole.
+ */
+export function endOverError(logger: Logger, x: Exchange, error: unknown): void {
+  const isOpen = x.state === 'open';
+  if (isOpen && error instanceof BrokenBatchError) {
+    fail(x, 400, error.message, { faults: error.faults });
+  } else if (isOpen && (error instanceof BulkInputError || error instanceof GzipBodyError)) {
+    fail(x, 400, error.message, { close: true });
+  } else {
+    log(logger, x, error);
+    if (isOpen) fail(x, 500, 'internal error', { close: true });
+    else x.abort();
+  }
+}
+
+function log(logger: Logger, x: Exchange, error: unknown): void {
+  const request = { request_id: loggedId(x), route: x.pattern };
+  if (FORESEEN.some((kind) => error instanceof kind)) {
+    logger.warn({ ...request, reason: (error as Error).message }, 'an answer was cut off');
+  } else {
+    logger.error({ ...request, err: error }, 'a handler threw');
+  }
+}
