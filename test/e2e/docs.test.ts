@@ -1,7 +1,8 @@
 // The examples of the documentation, run as they stand.
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -9,6 +10,7 @@ import { CliFolder } from '../support/cli.js';
 import { type Block, blocksOf, printedBy, sessionsOf } from '../support/page-blocks.js';
 import { BINARY, handshake, RawWebSocket, TEXT } from '../support/raw-websocket.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { CODE_ROWS } from '../support/vectors.js';
 
 // Inside the repository, so that the examples import the package by its own name.
 mkdirSync('build', { recursive: true });
@@ -51,11 +53,17 @@ const SHOPS = `id,name,lat,lng
 `;
 const ORDERS = 'order,place\n17,HN-6GHP4-899JC\n18,hn6ghp4 83rfr\n19,HN-6GHP4-83RFQ\n';
 
+/** Where examples find the package's commands and a server. */
+function environment(): NodeJS.ProcessEnv {
+  const path = `${folder.path}/bin:${process.env.PATH}`;
+  return { ...process.env, PATH: path, NO_COLOR: '1', BASE: `${server.base}/v1`, KEY: server.key };
+}
+
 /** Runs a module of a page; its lines on standard output. */
-function linesOf(name: string, { line, text }: Block): string[] {
+async function linesOf(name: string, { line, text }: Block): Promise<string[]> {
   const file = join(inside, `${name}-${line}.mjs`);
   writeFileSync(file, text);
-  const ran = spawnSync(process.execPath, [file], { encoding: 'utf8' });
+  const ran = await promisify(execFile)(process.execPath, [file], { env: environment() });
   expect(ran.stderr).toBe('');
   return ran.stdout
     .split('\n')
@@ -63,16 +71,9 @@ function linesOf(name: string, { line, text }: Block): string[] {
     .slice(0, -1);
 }
 
-/** Runs a shell command in the folder with the package's commands, beside a server; what it writes anywhere. */
+/** Runs a shell command in the folder; what it writes anywhere. */
 async function outputOf(command: string): Promise<string> {
-  const env = {
-    ...process.env,
-    PATH: `${folder.path}/bin:${process.env.PATH}`,
-    NO_COLOR: '1',
-    BASE: `${server.base}/v1`,
-    KEY: server.key,
-  };
-  const ran = await promisify(execFile)('bash', ['-c', command], { cwd: folder.path, env });
+  const ran = await promisify(execFile)('bash', ['-c', command], { cwd: folder.path, env: environment() });
   return ran.stdout + ran.stderr;
 }
 
@@ -80,8 +81,8 @@ async function outputOf(command: string): Promise<string> {
 const rounded = (text: string): string => text.replace(/(\d\.\d{9})\d+/g, '$1').trimEnd();
 
 describe('README.md', () => {
-  test.each(blocksOf('README.md', 'js'))('line $line', (block) => {
-    expect(linesOf('readme', block)).toEqual(printedBy(block));
+  test.each(blocksOf('README.md', 'js'))('line $line', async (block) => {
+    expect(await linesOf('readme', block)).toEqual(printedBy(block));
   });
 
   test.skipIf(!hasCurl)('each call gives the answer below it (needs curl)', async () => {
@@ -165,9 +166,38 @@ describe('docs/stream.md', () => {
   });
 });
 
+test('docs/code-format.md: its program makes every recorded code', async () => {
+  const [block] = blocksOf('docs/code-format.md', 'js');
+  expect(await linesOf('code-format', block!)).toEqual(printedBy(block!));
+  const file = resolve(inside, `code-format-${block!.line}.mjs`);
+  const { hexcodeOf } = (await import(pathToFileURL(file).href)) as {
+    hexcodeOf: (cell: string, adminCode: string) => string | null;
+  };
+  for (const { cell, adminCode, code } of CODE_ROWS) expect(hexcodeOf(cell, adminCode)).toBe(code);
+});
+
+describe('docs/bulk.md', () => {
+  test.each(blocksOf('docs/bulk.md', 'js'))('line $line', async (block) => {
+    expect(await linesOf('bulk', block)).toEqual(printedBy(block));
+  });
+
+  describe.skipIf(!hasCurl)('(needs curl)', () => {
+    test.each(blocksOf('docs/bulk.md', 'sh'))('line $line', async ({ text }) => {
+      folder.write('positions.csv', 'id,lat,lng\n1,21.0288,105.8525\n');
+      const resolution = text.includes('resolution=11') ? 11 : 13;
+      const code = resolution === 11 ? 'HN-6GHP4-83R5M' : 'HN-6GHP4-83RFR';
+      await outputOf(text);
+      expect(folder.read('coded.csv')).toBe(
+        `id,lat,lng,hexcodes,resolution,admin_code,status\n1,21.0288,105.8525,${code},${resolution},HN,OK\n`,
+      );
+      rmSync(folder.file('coded.csv'));
+    });
+  });
+});
+
 describe('docs/library.md', () => {
-  test.each(blocksOf('docs/library.md', 'js'))('line $line', (block) => {
-    expect(linesOf('library', block)).toEqual(printedBy(block));
+  test.each(blocksOf('docs/library.md', 'js'))('line $line', async (block) => {
+    expect(await linesOf('library', block)).toEqual(printedBy(block));
   });
 });
 
@@ -184,8 +214,8 @@ describe('docs/command.md', () => {
 });
 
 describe('docs/recipes.md', () => {
-  test.each(blocksOf('docs/recipes.md', 'js'))('line $line', (block) => {
-    expect(linesOf('recipe', block)).toEqual(printedBy(block));
+  test.each(blocksOf('docs/recipes.md', 'js'))('line $line', async (block) => {
+    expect(await linesOf('recipe', block)).toEqual(printedBy(block));
   });
 
   test('DuckDB over Parquet', async () => {
