@@ -3,7 +3,8 @@
 import whichPolygon from 'which-polygon';
 import { NO_ADMIN, readIndexArcs, readIndexMeta } from '#dist/kernel/index-file.js';
 import type { Kernel } from '#dist/kernel/kernel.js';
-import { readLand, STEPS_PER_DEGREE } from '../data/map/sources.js';
+import { STEPS_PER_DEGREE } from '../data/map/plane/grid.js';
+import { readLand } from '../data/map/sources.js';
 
 export const CORPORA = ['land', 'box', 'cities', 'borders', 'outside', 'tracks'] as const;
 export type CorpusName = (typeof CORPORA)[number];

@@ -1,17 +1,52 @@
-// The area table of data/README.md: `npm run data -- --areas` prints it, a test holds the two together.
+// The areas of provinces: of the map, of its land alone, as the units' source has them, and the official ones. The table of
+// data/README.md, which `npm run data -- --areas` prints; a test compares the two.
 import { ADMIN_UNITS } from '#dist/admin-units.js';
-import { joined } from './map.js';
-import { FORMER_PROVINCES, OUTSIDE } from './partition.js';
-import {
-  areasOfUnits,
-  byProvince,
-  landAreasOfUnits,
-  OFFICIAL_KM2,
-  overlayAreas,
-  sourceAreasOfUnits,
-} from './plane/areas.js';
-import { LineField, taggedLinesOf } from './plane/line-field.js';
+import type { Definition } from './coverage.js';
+import { FORMER_PROVINCES, type PartitionUnit } from './partition.js';
+import { areaOfRing, areasOfUnits, overlayAreas } from './plane/areas.js';
+import { joined, type LabelledLines, OUTSIDE } from './plane/labelled-lines.js';
+import { LineField } from './plane/line-field.js';
+import { taggedLinesOf } from './plane/tagged-lines.js';
 import type { ShippedMap } from './shipped-map.js';
+import type { Polygon } from './sources.js';
+
+/** Resolution 202/2025/QH15 for the 23 merged provinces, the government's figures of 2025 for the other 11. */
+export const OFFICIAL_KM2: Readonly<Record<string, number>> = {
+  TQ: 13795.5,
+  CB: 6700.39,
+  LCU: 9068.73,
+  LCI: 13256.92,
+  TN: 8375.21,
+  DB: 9539.93,
+  LS: 8310.18,
+  SL: 14109.83,
+  PT: 9361.38,
+  BN: 4718.6,
+  QNH: 6207.93,
+  HN: 3359.84,
+  HP: 3194.72,
+  HY: 2514.81,
+  NB: 3942.62,
+  TH: 11114.71,
+  NA: 16486.49,
+  HT: 5994.45,
+  QT: 12700,
+  HUE: 4947.11,
+  DNG: 11859.59,
+  QNG: 14832.55,
+  GL: 21576.53,
+  DLK: 18096.4,
+  KH: 8555.86,
+  LD: 24233.07,
+  DN: 12737.18,
+  TNH: 8536.44,
+  HCM: 6772.59,
+  DT: 5938.64,
+  AG: 9888.91,
+  VL: 6296.2,
+  CT: 6360.83,
+  CM: 7942.39,
+};
 
 const HEAD = [
   '| code | covered | land | units source | land / source | its water | land it lacks | official | land / official |',
@@ -53,4 +88,34 @@ export function areaTable({ units, definition, map }: ShippedMap): string[] {
     percent(land[admin]!, OFFICIAL_KM2[code]!),
   ]);
   return [...HEAD, ...rows.map((row) => `| ${row.join(' | ')} |`)];
+}
+
+/** Area of each unit's land, without sea, zones and strip. */
+export function landAreasOfUnits(
+  map: LabelledLines,
+  definition: Definition,
+  unitCount: number,
+): Float64Array {
+  const lines = joined(map.lines, definition.land);
+  return overlayAreas(lines, unitCount, (x, y) =>
+    definition.onLand(x, y) ? definition.unitAt(x, y) : OUTSIDE,
+  );
+}
+
+/** Area of each unit's polygons in the source. */
+export function sourceAreasOfUnits(polygons: readonly Polygon[], unitCount: number): Float64Array {
+  const areas = new Float64Array(unitCount);
+  for (const { unit, ring } of polygons) {
+    areas[unit]! += areaOfRing(ring);
+  }
+  return areas;
+}
+
+/** Areas of units added up by province, in the order of ADMIN_UNITS. */
+export function byProvince(areas: Float64Array, units: readonly PartitionUnit[]): Float64Array {
+  const sums = new Float64Array(ADMIN_UNITS.length);
+  units.forEach(({ admin }, unit) => {
+    sums[admin]! += areas[unit]!;
+  });
+  return sums;
 }

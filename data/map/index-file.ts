@@ -1,6 +1,5 @@
-// Writes a partition as a boundary index (layout: assembly/region/layout.ts). The bytes depend on the map alone:
-// neither the order of its segments nor the direction of each changes them.
-
+// Writes a partition as a boundary index (layout: data/README.md and assembly/region/layout.ts). The bytes depend on the map
+// alone: neither the order of its segments nor the direction of each changes them.
 import { crc32 } from 'node:zlib';
 import {
   INDEX_FORMAT,
@@ -13,10 +12,10 @@ import {
 } from '#dist/kernel/index-file.js';
 import type { Partition } from './partition.js';
 
-/** Width and height of the map must stay below it, in micro-degrees. */
+/** Micro-degrees; width and height of the map must stay below this. */
 const SIDE_LIMIT = 2 ** 25;
 
-/** A partition as the bytes of an index file. Throws on a partition that breaks its own rules. */
+/** The bytes of the index file. Throws a RangeError on a partition that breaks its own rules. */
 export function writeIndexFile(partition: Partition, licence: string): Uint8Array {
   const { units, notice, source } = partition;
   if (units.length < 1 || units.length > OUTSIDE_UNIT)
@@ -79,7 +78,7 @@ function boxOf(segments: Int32Array): Box {
   return box;
 }
 
-/** A segment from its western (then southern) end to the other; ends as keys that sort that way. */
+/** A segment, directed eastward, or northward where it is upright. Its ends are keys, which sort from west to east, then north. */
 interface Segment {
   readonly from: number;
   readonly to: number;
@@ -87,8 +86,10 @@ interface Segment {
   readonly right: number;
 }
 
+/** A key is x times this plus y, both in vertex steps from the corner of the map. */
 const KEY_BASE = 2 ** 23;
 
+/** All segments in the order of their keys. Throws on one that has no length, equal sides, a bad vertex, or a double. */
 function sortedSegments({ segments, left, right, units }: Partition, { west, south }: Box): Segment[] {
   const keyAt = (i: number): number => {
     const x = segments[i]!;
@@ -132,8 +133,8 @@ interface Chain {
 }
 
 /**
- * Joins segments where just two meet and have the same sides. A chain starts at the lesser of its ends (a closed
- * one: at its least vertex, towards the lesser neighbour), so a map has one list of chains only.
+ * Joins segments wherever exactly two meet that have the same sides. So that a map has only one list of chains, an open chain
+ * starts at the lesser of its two ends, a closed one at its least vertex and towards the lesser of that vertex's neighbours.
  */
 function chainsOf(segments: readonly Segment[]): Chain[] {
   const around = new Map<number, number[]>();
@@ -149,12 +150,12 @@ function chainsOf(segments: readonly Segment[]): Chain[] {
     segments[id]!.from === key ? segments[id]!.left : segments[id]!.right;
   const rightSeenFrom = (id: number, key: number): number =>
     segments[id]!.from === key ? segments[id]!.right : segments[id]!.left;
-  /** The segment that continues `id` at `key`, or undefined where the chain ends. */
+  /** The segment that continues segment `id` beyond the vertex `key`; undefined where the chain ends. */
   const nextAt = (id: number, key: number): number | undefined => {
     const ids = around.get(key)!;
     if (ids.length !== 2) return undefined;
     const next = ids[0] === id ? ids[1]! : ids[0]!;
-    // Walking on: what was left before the vertex is left after it.
+    // The unit on the left before the vertex must be on the left after it, and so on the right.
     return rightSeenFrom(id, key) === leftSeenFrom(next, key) &&
       leftSeenFrom(id, key) === rightSeenFrom(next, key)
       ? next
@@ -180,8 +181,8 @@ function chainsOf(segments: readonly Segment[]): Chain[] {
     }
     chains.push(chain);
   };
-  // Open chains from their ends, then what is left: closed ones. Segments are sorted, so the first of a closed
-  // chain begins at its least vertex and leads to the lesser neighbour.
+  // Open chains first, from their ends; what is left is closed. Segments are sorted, so the first one found of a closed
+  // chain starts at its least vertex and leads to the lesser neighbour.
   segments.forEach(({ from, to }, id) => {
     if (!used[id] && nextAt(id, from) === undefined) walk(id, from);
     if (!used[id] && nextAt(id, to) === undefined) walk(id, to);
@@ -192,6 +193,7 @@ function chainsOf(segments: readonly Segment[]): Chain[] {
   return chains.sort((a, b) => a.keys[0]! - b.keys[0]! || a.keys[1]! - b.keys[1]!);
 }
 
+/** The arcs of the file: a chain each, see data/README.md. */
 function encodeArcs(chains: readonly Chain[]): Uint8Array {
   const bytes: number[] = [];
   const put = (value: number): void => {

@@ -1,17 +1,12 @@
-// Who is who in the sources: which land counts as ours, which as foreign, and whose each island is.
+// Sorts the land of the sources: which of it is ours, which is foreign, which are islets of a zone, and which unit each
+// island belongs to.
 import { inZone, type Neighbourhood, unitNamed, ZONE_DISTANCE_M, ZONES, type Zone } from './coverage.js';
-import {
-  LineField,
-  linesOf,
-  METRES_PER_STEP,
-  type Nearest,
-  ringArea,
-  type TaggedRing,
-  taggedLinesOf,
-} from './plane/line-field.js';
-import { type Polygon, type Ring, STEPS_PER_DEGREE } from './sources.js';
+import { METRES_PER_STEP, type Ring, ringArea, STEPS_PER_DEGREE } from './plane/grid.js';
+import { LineField, type Nearest } from './plane/line-field.js';
+import { linesOf, type TaggedRing, taggedLinesOf } from './plane/tagged-lines.js';
+import type { Polygon } from './sources.js';
 
-/** Islands whose nearest unit in the source is not their own. */
+/** Islands that belong to another unit than the nearest one of the source. */
 const ISLANDS: readonly { name: string; latDeg: number; lngDeg: number; unitName: string }[] = [
   { name: 'Cù Lao Xanh', latDeg: 13.616, lngDeg: 109.352, unitName: 'Bình Định' },
   { name: 'Hòn Ngư', latDeg: 18.803, lngDeg: 105.779, unitName: 'Nghệ An' },
@@ -19,11 +14,11 @@ const ISLANDS: readonly { name: string; latDeg: number; lngDeg: number; unitName
   { name: 'Bạch Long Vĩ', latDeg: 20.133, lngDeg: 107.729, unitName: 'Hải Phòng' },
 ];
 
-/** Foreign land larger than this is never an islet of a zone: Palawan, Balabac, Banggi are, with their coasts. */
+/** Foreign land larger than this is never an islet of a zone: so Palawan, Balabac and Banggi stay foreign. */
 const ISLET_AREA_M2 = 20e6;
 
-/** Land that lies in a zone is the zone's, whatever country the land file gives it, except next to large land. */
 export interface SortedLand {
+  /** Islets in a zone, of whatever country in the land file, but for those near large foreign land. */
   readonly zoneIslets: readonly { readonly zone: Zone; readonly ring: Ring }[];
   readonly own: readonly Ring[];
   readonly foreign: readonly Ring[];
@@ -70,13 +65,13 @@ export function neighbourhoodOf(units: readonly Polygon[], countries: readonly P
   };
 }
 
-/** Whether an outline has a vertex inside a unit; the few that only cross one without are islands of it anyway. */
+/** Whether an outline has a vertex inside a unit. One that only crosses a unit counts as an island: its nearest unit is that one. */
 function touches(ring: Ring, units: LineField): boolean {
   for (let i = 0; i < ring.length; i += 2) if (units.holderOf(ring[i]!, ring[i + 1]!) >= 0) return true;
   return false;
 }
 
-/** The unit that an island's outline comes nearest to. */
+/** The unit nearest to any vertex of an island's outline. */
 function nearestUnit(ring: Ring, units: LineField): number {
   let best: Nearest | null = null;
   for (let i = 0; i < ring.length; i += 2) {

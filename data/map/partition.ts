@@ -1,14 +1,14 @@
-// What a build hands to the writer of the index: every line of the map once, with the unit on either side.
-// The lines touch at common end points only, so they cut the plane into areas that each belong to one unit or
-// to none; a point's unit is found by counting lines east of it, without ever knowing rings.
+// The map as the writer of the index takes it: every segment once, with the unit on either side. Segments meet at common end
+// points only, so each face between them belongs to one unit or to none, and the unit of a point is found by counting the
+// segments east of it, without rings.
 import { ADMIN_UNITS } from '#dist/admin-units.js';
 
 export interface Partition {
-  /** Unit id = place; `admin` = place in table 2.4. At most 63 of them. */
+  /** At most 63; a unit's number is its index here. */
   readonly units: readonly PartitionUnit[];
-  /** Four numbers a segment, x0, y0, x1, y1: longitude and latitude in micro-degrees, all multiples of 10. */
+  /** x0, y0, x1, y1 of each segment: longitude and latitude in micro-degrees, all multiples of VERTEX_STEP. */
   readonly segments: Int32Array;
-  /** Unit id on the left hand walking from (x0, y0) to (x1, y1) with north up; OUTSIDE = none. */
+  /** Unit on the left of each segment, seen from (x0, y0) to (x1, y1) with north up; OUTSIDE where there is none. */
   readonly left: Uint8Array;
   /** The same for the right hand; never equal to the left. */
   readonly right: Uint8Array;
@@ -19,6 +19,7 @@ export interface Partition {
 
 export interface PartitionUnit {
   readonly name: string;
+  /** Index of its province in ADMIN_UNITS. */
   readonly admin: number;
 }
 
@@ -29,13 +30,7 @@ export interface PartitionSource {
   readonly date: string;
 }
 
-/** The unit id of everything that no unit claims. */
-export const OUTSIDE = 63;
-
-/** Micro-degrees between neighbouring places of a vertex: all vertices lie on multiples of it. */
-export const VERTEX_STEP = 10;
-
-/** The 63 provinces before the merger of 2025, in the order of table 2.4: the units of the shipped map. */
+/** The 63 provinces before the merger of 2025, the units of the shipped map, in the order of ADMIN_UNITS. */
 export const FORMER_PROVINCES: readonly PartitionUnit[] = ADMIN_UNITS.flatMap(({ mergedUnits }, admin) =>
   mergedUnits.map((name) => ({ name, admin })),
 );

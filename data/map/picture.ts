@@ -1,11 +1,11 @@
-// The map as a picture (SVG), for looking at: the 34 provinces in full colour on land and pale at sea, former
-// provinces in thin lines, the archipelago zones dashed, land of others grey. Drawn from the index file itself.
-
+// The map as a picture (SVG) for people, drawn from the index file itself: the 34 provinces in full colour on land and pale
+// at sea, lines between former provinces thin, the archipelago zones dashed, foreign land grey.
 import { ADMIN_UNITS } from '#dist/admin-units.js';
 import { ProvinceBorders, type ProvinceGeometry } from '#dist/geometry/province-borders.js';
 import { readIndexArcs, readIndexMeta } from '#dist/kernel/index-file.js';
 import { ZONES } from './coverage.js';
-import { type Polygon, STEPS_PER_DEGREE } from './sources.js';
+import { STEPS_PER_DEGREE } from './plane/grid.js';
+import type { Polygon } from './sources.js';
 
 /** Degrees. */
 const BOX = { west: 101.5, south: 6.3, east: 118.6, north: 24 };
@@ -18,7 +18,7 @@ const COLOURS = ['#e9b44c', '#7fb069', '#5b8e7d', '#bc4b51', '#6f8fc9', '#b486ab
 const x = (lngDeg: number): string => ((lngDeg - BOX.west) * LONGITUDE_SCALE * PIXELS_PER_DEGREE).toFixed(2);
 const y = (latDeg: number): string => ((BOX.north - latDeg) * PIXELS_PER_DEGREE).toFixed(2);
 
-/** An SVG of everything that an index file covers; land shows what of it is land. */
+/** @param land the land of the sources, by country: colours are full on Viet Nam's */
 export function drawPicture(indexFile: Uint8Array, land: readonly Polygon[]): string {
   const borders = new ProvinceBorders(indexFile);
   const { units, notice } = readIndexMeta(indexFile);
@@ -67,7 +67,7 @@ ${provinces.map((geometry, admin) => label(geometry, ADMIN_UNITS[admin]!.code)).
 `;
 }
 
-/** A colour for each province, none like a neighbour's as long as the colours last. */
+/** A colour for each province, another than its neighbours have as long as there is one left. */
 function coloursOf(neighbours: readonly [number, number][]): Map<number, string> {
   const colours = new Map<number, string>();
   for (let admin = 0; admin < ADMIN_UNITS.length; ++admin) {
@@ -95,7 +95,10 @@ function zoneOutline({ west, south, east, north }: (typeof ZONES)[number]): stri
   return `<path stroke-width="0.8" stroke-dasharray="6 4" d="M${x(west)} ${y(south)}H${x(east)}V${y(north)}H${x(west)}Z"/>`;
 }
 
-/** The code on the mainland (the zones lie east of it): halfway along the longest stretch of a few rows inside. */
+/**
+ * The code, on the mainland, which is west of the zones: in the middle of the longest stretch inside the province on any of
+ * a few rows.
+ */
 function label({ coordinates }: ProvinceGeometry, code: string): string {
   const largest = coordinates.find(([outer]) => outer!.some(([lng]) => lng < ZONES_WEST))?.[0] ?? [];
   const lats = largest.map(([, lat]) => lat);

@@ -1,40 +1,41 @@
-// The reach table (spec/code-format.md, Reading): which provinces a hexcode may carry that starts with a head and
-// a first pair. Made once from the map of the first release and frozen; later maps are checked against it. Points
-// are laid over the map: a lattice inside the regions, and both sides of every line.
+// The reach table (docs/code-format.md): which provinces a hexcode may name, by the cell of resolution 4 or coarser that its
+// head and first pair stand for. Made once, from the map of the first release, and frozen: codes in use rely on it, so later
+// maps are checked against it. Both ask the kernel at many points: a lattice over the map, and both sides of every line.
 import { readFileSync } from 'node:fs';
 import { cellToParent, getResolution, gridDisk } from 'h3-js';
 import { ADMIN_UNITS } from '#dist/admin-units.js';
 import { Kernel } from '#dist/kernel/kernel.js';
 import { encodeReach, REACH_ROWS, reachRow } from '#dist/kernel/reach.js';
-import { OUTSIDE, type Partition } from './partition.js';
-import { METRES_PER_STEP, shrink } from './plane/line-field.js';
+import type { Partition } from './partition.js';
+import { METRES_PER_STEP, STEPS_PER_DEGREE, shrink } from './plane/grid.js';
+import { OUTSIDE } from './plane/labelled-lines.js';
 
 export const REACH_FILE = 'data/reach.bin';
 const KERNEL_FILE = 'dist/kernel.wasm';
 
-/** A head and a first pair name cells down to this resolution. */
+/** Resolution of the cells that a head and a first pair stand for, at the finest. */
 const FINEST_ROW = 4;
 
-/** Base cell and first digit of each head; `-` is the cell of resolution 0 itself. */
+/** Base cell and first digit of each head, in the order of heads; `-`: the base cell itself. */
 const HEADS = '32/- 32/0 32/1 32/4 32/5 32/6 50/- 50/0 50/2 50/4 50/6 52/- 52/0 52/4 52/5 52/6'.split(' ');
 
 export interface PointsLaid {
   readonly latticeM: number;
   readonly alongM: number;
-  /** A side of a line is taken to reach this far, in eight directions. */
+  /** Around each point of a line, points this far away in eight directions count for the units on both sides of the line. */
   readonly marginM: number;
-  /** Up to here; a cell finer than FINEST_ROW counts as its ancestor, which is not always the cell drawn there. */
+  /** Cells up to this resolution count; one finer than FINEST_ROW as its ancestor, which need not be the cell of the point. */
   readonly finestResolution: number;
 }
 
 const FOR_THE_TABLE: PointsLaid = { latticeM: 300, alongM: 20, marginM: 30, finestResolution: FINEST_ROW };
 const FOR_A_CHECK: PointsLaid = { latticeM: 2000, alongM: 250, marginM: 1, finestResolution: 15 };
 
-/** The provinces with a point in each cell of resolutions 0-4, as masks; cells as h3-js writes them. */
+/** Masks of the provinces that have a point in each cell of resolutions 0 to 4, by the cell as h3-js writes it. */
 function provincesOfCells(partition: Partition, index: Uint8Array, laid: PointsLaid): Map<string, bigint> {
   const empty = encodeReach(new BigUint64Array(REACH_ROWS));
   const { exports } = Kernel.create(readFileSync(KERNEL_FILE), index, empty);
-  /** By the upper half of the cell, which holds the resolution and four digits: one flag a province. */
+  /** One flag a province, by the upper half of the cell, which holds the resolution and the first four digits. */
   const flags = new Map<number, Uint8Array>();
   const add = (latDeg: number, lngDeg: number, admin: number) => {
     for (let resolution = 0; resolution <= laid.finestResolution; resolution++) {
@@ -75,7 +76,7 @@ function forEachLinePoint(
   { alongM, marginM }: PointsLaid,
   visit: (latDeg: number, lngDeg: number, unit: number) => void,
 ): void {
-  const metresPerDegree = METRES_PER_STEP * 1e5;
+  const metresPerDegree = METRES_PER_STEP * STEPS_PER_DEGREE;
   for (let i = 0; i < left.length; i++) {
     const [x0, y0, x1, y1] = Array.from(segments.subarray(i * 4, i * 4 + 4), (v) => v / 1e6) as [
       number,
@@ -83,7 +84,7 @@ function forEachLinePoint(
       number,
       number,
     ];
-    const cos = shrink(y0 * 1e5);
+    const cos = shrink(y0 * STEPS_PER_DEGREE);
     const lengthM = Math.hypot((x1 - x0) * cos, y1 - y0) * metresPerDegree;
     const parts = Math.ceil(lengthM / alongM);
     for (let k = 0; k <= parts; k++) {
@@ -113,12 +114,12 @@ function forEachLatticePoint(
     south = Math.min(south, segments[i + 1]! / 1e6);
     north = Math.max(north, segments[i + 1]! / 1e6);
   }
-  const step = latticeM / (METRES_PER_STEP * 1e5);
+  const step = latticeM / (METRES_PER_STEP * STEPS_PER_DEGREE);
   for (let lat = south; lat <= north; lat += step)
     for (let lng = west; lng <= east; lng += step) visit(lat, lng);
 }
 
-/** The table of a map: a point allows its province in its cell of resolution 4 and in the six around it. */
+/** The table of a map: a point allows its province in its cell of resolution 4, in the six cells around that, and in all parents. */
 export function buildReach(partition: Partition, index: Uint8Array): BigUint64Array {
   const drawn = provincesOfCells(partition, index, FOR_THE_TABLE);
   const reach = new Map<string, bigint>();
@@ -139,7 +140,7 @@ export function buildReach(partition: Partition, index: Uint8Array): BigUint64Ar
   return rows;
 }
 
-/** Throws where a province has a point whose cell may not carry its code. */
+/** Throws if a province has a point in a cell whose hexcodes may not name that province. */
 export function checkWithinReach(partition: Partition, index: Uint8Array, rows: BigUint64Array): void {
   for (const [cell, mask] of provincesOfCells(partition, index, FOR_A_CHECK)) {
     const row = rowOf(cell);
@@ -153,7 +154,7 @@ export function checkWithinReach(partition: Partition, index: Uint8Array, rows: 
   }
 }
 
-/** The row of a cell of resolution 0-4; null where no hexcode starts so. */
+/** The row of a cell of resolution 0 to 4; null where no hexcode can stand for it. */
 export function rowOf(cell: string): number | null {
   const resolution = getResolution(cell);
   const bits = BigInt(`0x${cell}`);

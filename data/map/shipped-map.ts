@@ -1,9 +1,10 @@
-// The map that ships: the committed sources, defined and drawn.
+// The map that ships: the committed sources, sorted, defined, drawn and checked.
 import { checkPartition } from './check-partition.js';
 import { type Definition, define } from './coverage.js';
-import { drawMap, type LabelledLines, toPartition } from './map.js';
+import { drawMap, toPartition } from './draw-map.js';
 import { neighbourhoodOf } from './neighbourhood.js';
 import { FORMER_PROVINCES, type Partition } from './partition.js';
+import type { LabelledLines } from './plane/labelled-lines.js';
 import { type Polygon, readLand, readUnits } from './sources.js';
 
 export const INDEX_FILE = 'data/index.bin';

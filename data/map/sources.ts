@@ -1,16 +1,15 @@
-// Reads data/sources/: the 63 former provinces with lines of their own, and the land of Viet Nam and its
-// neighbours, both as rings on the grid of map vertices (STEPS_PER_DEGREE to a degree).
+// Reads data/sources/: the polygons of the 63 former provinces, and the land of Viet Nam and its neighbours, as rings on the
+// grid of the map.
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import { FORMER_PROVINCES, VERTEX_STEP } from './partition.js';
+import { FORMER_PROVINCES } from './partition.js';
+import { openRing, type Ring, STEPS_PER_DEGREE } from './plane/grid.js';
 
 export const UNITS_FILE = 'data/sources/units.json';
 export const LAND_FILE = 'data/sources/land.json.gz';
 export const LICENCE_FILE = 'data/LICENSE';
 
-export const STEPS_PER_DEGREE = 1_000_000 / VERTEX_STEP;
-
-/** The content of LAND_FILE: outer rings, open, flat x, y pairs; inland water belongs to the land around it. */
+/** The content of LAND_FILE: open outer rings, x and y in turn; inland water belongs to the land around it. */
 export interface LandSource {
   readonly from: string;
   readonly notice: string;
@@ -19,13 +18,10 @@ export interface LandSource {
   readonly rings: Readonly<Record<string, readonly (readonly number[])[]>>;
 }
 
-/** An open ring, x and y in turn, in steps. */
-export type Ring = Int32Array;
-
 export interface Polygon {
-  /** The unit, or -1 where the file names a country only. */
+  /** Index in FORMER_PROVINCES; -1 for the land of a country. */
   readonly unit: number;
-  /** The country, empty for units. */
+  /** ISO 3166 code of three letters; empty for a former province. */
   readonly country: string;
   readonly ring: Ring;
 }
@@ -43,7 +39,7 @@ interface EncodedUnits {
   }[];
 }
 
-/** The former provinces' polygons; no unit of the source has a hole. */
+/** The polygons of the former provinces; none of them has a hole. */
 export function readUnits(): Polygon[] {
   const file = JSON.parse(readFileSync(UNITS_FILE, 'utf8')) as EncodedUnits;
   const polygons: Polygon[] = [];
@@ -73,7 +69,7 @@ export function readLand(): Polygon[] {
   );
 }
 
-/** The text form of ECharts' map files: zigzag deltas from an offset, one UTF-16 unit each, 1024 to a degree. */
+/** ECharts' compressed rings: from an offset, a UTF-16 unit for each step of x and y, plus 64 and zigzag, 1024 to a degree. */
 function decodeRing(text: string, offset: readonly number[]): Ring {
   let x = offset[0]!;
   let y = offset[1]!;
@@ -89,17 +85,7 @@ function decodeRing(text: string, offset: readonly number[]): Ring {
 const unzigzag = (v: number) => (v >> 1) ^ -(v & 1);
 const toSteps = (v: number) => Math.round((v * STEPS_PER_DEGREE) / 1024);
 
-/** Without the repeated first vertex and without repeats in a row. */
-export function openRing(flat: readonly number[]): Ring {
-  const ring: number[] = [];
-  for (let i = 0; i < flat.length; i += 2) {
-    if (flat[i] !== ring.at(-2) || flat[i + 1] !== ring.at(-1)) ring.push(flat[i]!, flat[i + 1]!);
-  }
-  while (ring.length > 2 && ring[0] === ring.at(-2) && ring[1] === ring.at(-1)) ring.length -= 2;
-  return Int32Array.from(ring);
-}
-
-/** The source writes names without marks, with "province" or "City" behind. */
+/** The source writes names without diacritics and with "province" or "City" after them. */
 function unitOfName(name: string): number {
   const wanted = plain(name.replace(/ province$| city$|^tỉnh /i, ''));
   const unit = FORMER_PROVINCES.findIndex(({ name: own }) => plain(own) === (ALIASES[wanted] ?? wanted));

@@ -2,11 +2,10 @@
 // (data/map/coverage.ts), at points anywhere and at points beside lines. Where the two differ, the distance to the
 // nearest line is how far that line is from its true place.
 import { parseArgs } from 'node:util';
-import { taggedLinesOfMap } from '../../data/map/map.js';
-import { OUTSIDE } from '../../data/map/partition.js';
+import { STEPS_PER_DEGREE } from '../../data/map/plane/grid.js';
+import { OUTSIDE, taggedLinesOfMap } from '../../data/map/plane/labelled-lines.js';
 import { LineField } from '../../data/map/plane/line-field.js';
 import { buildShippedMap } from '../../data/map/shipped-map.js';
-import { STEPS_PER_DEGREE } from '../../data/map/sources.js';
 import { randomFrom } from '../support/region/made-partitions.js';
 
 /** What the design allows lines at sea to be from their place; most are far below it. */

@@ -1,15 +1,17 @@
-// Makes any lines meet at common end points only, on the vertex grid: crossings are rounded to the grid and
-// every line that comes within half a step of a vertex is bent through it (snap rounding, after Hobby), again
-// and again until nothing moves. All tests are exact in doubles: coordinates stay below 2^25.
-import { Buckets, cellsOfLine } from './line-field.js';
+// Turns any lines into an arrangement, whose edges meet at common end points only. Snap rounding (Hobby 1999): each crossing
+// is rounded to the grid, and each line that passes through the unit square around a vertex is bent through that vertex. A
+// bent line may cross others, so rounds go on until nothing moves. All tests are exact, see grid.ts.
+import { Buckets, cellsOfLine } from './buckets.js';
 
 export interface Arrangement {
+  /** Each vertex once. */
   readonly xs: Int32Array;
   readonly ys: Int32Array;
-  /** Two vertices an edge, each edge once. */
+  /** The two vertices of each edge; each edge once. */
   readonly edges: Int32Array;
 }
 
+/** Without a limit a fault here would never end. */
 const MOST_ROUNDS = 50;
 
 export function arrange(lines: Int32Array): Arrangement {
@@ -22,13 +24,13 @@ export function arrange(lines: Int32Array): Arrangement {
   throw new Error(`The lines still cross after ${MOST_ROUNDS} rounds of snapping.`);
 }
 
-/** Whether lines, as they are, meet at common end points only; else a place where they do not. */
+/** A point where lines meet other than at common end points; null if they do so nowhere. */
 export function findCrossing(lines: Int32Array): { x: number; y: number } | null {
   for (const [, points] of findCuts(lines)) return { x: points[0]!, y: points[1]! };
   return null;
 }
 
-/** Without points and without repeats; each line runs upward, then eastward. */
+/** Each line once, without those of no length, directed upward, or eastward where it is level. */
 function unique(lines: Int32Array): Int32Array {
   const kept: number[] = [];
   const seen = new Map<number, number[]>();
@@ -47,7 +49,7 @@ function unique(lines: Int32Array): Int32Array {
   return Int32Array.from(kept);
 }
 
-/** Where each line must be cut: flat x, y per line. */
+/** The points at which each line must be cut, x and y in turn, by line. */
 function findCuts(lines: Int32Array): Map<number, number[]> {
   const count = lines.length / 4;
   const grid = gridOver(lines);
@@ -74,6 +76,7 @@ function findCuts(lines: Int32Array): Map<number, number[]> {
   return cuts;
 }
 
+/** Adds the cuts that two lines cause in each other: an end of one that lies on the other, or their crossing. */
 function meet(
   lines: Int32Array,
   a: number,
@@ -90,7 +93,7 @@ function meet(
   const by0 = lines[j + 1]!;
   const bx1 = lines[j + 2]!;
   const by1 = lines[j + 3]!;
-  // Lines run upward, so the second ordinate is the higher one.
+  // Lines run upward: y0 is the lower end.
   if (ay1 < by0 - 1 || by1 < ay0 - 1) return;
   if (Math.max(ax0, ax1) < Math.min(bx0, bx1) - 1 || Math.max(bx0, bx1) < Math.min(ax0, ax1) - 1) return;
   if (passes(ax0, ay0, ax1, ay1, bx0, by0)) add(a, bx0, by0);
@@ -110,18 +113,20 @@ function meet(
   add(b, x, y);
 }
 
+/** Twice the area of a triangle: positive where (x, y) is on the left of the line. */
 const cross = (x0: number, y0: number, x1: number, y1: number, x: number, y: number) =>
   (x1 - x0) * (y - y0) - (y1 - y0) * (x - x0);
 
 /**
- * Whether a line enters the open square of one step around a vertex that is not its own end. A corner does not
- * count: a diagonal would be bent to and fro for ever.
+ * Whether a line passes through the open square of one step around a vertex. Touching a corner does not count: a diagonal
+ * through the corner of four squares would be bent from one vertex to the other and back for ever.
  */
 function passes(x0: number, y0: number, x1: number, y1: number, x: number, y: number): boolean {
   if (y < y0 || y > y1 || x < Math.min(x0, x1) || x > Math.max(x0, x1)) return false;
   return Math.abs(cross(x0, y0, x1, y1, x, y)) * 2 < Math.abs(x1 - x0) + Math.abs(y1 - y0);
 }
 
+/** The lines cut at the given points, in the order in which these follow each other along the line. */
 function cut(lines: Int32Array, cuts: Map<number, number[]>): Int32Array {
   const parts: number[] = [];
   for (let line = 0; line < lines.length / 4; line++) {
@@ -148,6 +153,7 @@ function cut(lines: Int32Array, cuts: Map<number, number[]>): Int32Array {
   return Int32Array.from(parts);
 }
 
+/** The lines in square cells over their bounding box: lines within a step of each other share a cell. */
 function gridOver(lines: Int32Array): Buckets {
   const count = lines.length / 4;
   let west = Infinity;
@@ -161,6 +167,7 @@ function gridOver(lines: Int32Array): Buckets {
     north = Math.max(north, lines[i + 1]!);
   }
   if (count === 0) return new Buckets(0, 0, () => {});
+  // At most about four million cells.
   const cell = Math.max(64, Math.ceil(Math.sqrt(((east - west + 1) * (north - south + 1)) / 4e6)));
   const columns = Math.floor((east - west + 1) / cell) + 2;
   const rows = Math.floor((north - south + 1) / cell) + 2;
@@ -169,6 +176,7 @@ function gridOver(lines: Int32Array): Buckets {
   );
 }
 
+/** The end points numbered in order of appearance, and the lines as edges between these numbers. */
 function numbered(lines: Int32Array): Arrangement {
   const numbers = new Map<number, number>();
   const xs: number[] = [];

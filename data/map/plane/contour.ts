@@ -1,13 +1,16 @@
-// Draws the lines between the values of a function that is known at places only (marching squares for any
-// number of values): a square whose corners differ gets a line between the crossings on its sides, which are
-// found by halving to one step; three or more crossings meet in the middle. Each crossing is the same for both
-// squares beside it, so the lines close by themselves.
+// Draws the lines between the different values of a function of the plane that can only be asked point by point: marching
+// squares for any number of values. Where the corners of a square differ, the change on each side is found by bisection to
+// one step; two such crossings are joined by a line, three or four are joined to the middle of the square. Both squares beside
+// a side use the same crossing, so lines join up from square to square.
 
 /** Steps; 55 m of latitude. */
 const SQUARE = 50;
-/** The first look at the map, in squares: what lies wholly between these places is not seen, */
+/**
+ * Squares; the spacing of the first samples. Lines are followed from where two of these differ, so a patch of another
+ * value that lies wholly between them is missed.
+ */
 const COARSE = 40;
-/** except where the caller wants a closer look. */
+/** Squares; the spacing of the first samples in the blocks that the caller calls detailed. */
 const CLOSE = 2;
 
 export interface ContourBox {
@@ -17,12 +20,15 @@ export interface ContourBox {
   readonly north: number;
 }
 
-/** How far from the middle of a block of the first look its corners are, in steps. */
+/** Steps from the middle of a block of COARSE by COARSE squares to its corners. */
 export const BLOCK_RADIUS = Math.ceil((COARSE * SQUARE) / Math.SQRT2);
 
 /**
- * The lines in x0, y0, x1, y1 steps. Squares with `quiet` at all corners are passed over: the caller has exact
- * lines for them. Blocks with `detailed` in their middle are looked at closely.
+ * The lines, x0, y0, x1, y1 in steps.
+ *
+ * @param box in steps; enlarged to whole blocks
+ * @param quiet squares where this holds at all four corners get no lines: the caller has exact ones for them
+ * @param detailed blocks where this holds in the middle are sampled closely
  */
 export function contour(
   box: ContourBox,
@@ -35,6 +41,7 @@ export function contour(
   const columns = Math.ceil((box.east / SQUARE - west) / COARSE) * COARSE;
   const rows = Math.ceil((box.north / SQUARE - south) / COARSE) * COARSE;
   const width = columns + 1;
+  // What has been asked before, by corner (row and column of squares) and, for crossings, by side.
   const values = new Map<number, number>();
   const quiets = new Map<number, boolean>();
   const crossings = new Map<number, number>();
@@ -59,7 +66,7 @@ export function contour(
     return answer;
   }
 
-  /** Steps from the first corner of a side to the first place that no longer has its value. */
+  /** Steps from the first corner of a side to the first point found to have another value. */
   function crossing(column: number, row: number, upward: 0 | 1): number {
     const key = (row * width + column) * 2 + upward;
     const known = crossings.get(key);
@@ -80,6 +87,7 @@ export function contour(
   }
 
   const lines: number[] = [];
+  // Squares that have been reached, and those of them that are still to be drawn.
   const seen = new Set<number>();
   const waiting: number[] = [];
   const push = (column: number, row: number) => {
@@ -91,6 +99,7 @@ export function contour(
     }
   };
 
+  /** Draws one square; a line that leaves it leads to the square beyond that side. */
   function draw(column: number, row: number): void {
     const a = at(column, row);
     const b = at(column + 1, row);
@@ -130,7 +139,7 @@ export function contour(
     }
   }
 
-  /** Starts where the ends of a long side differ: halves it down to one square's side. */
+  /** Where two samples of a row or column differ, finds by bisection a side of one square whose corners differ. */
   function start(column: number, row: number, dc: 0 | 1, dr: 0 | 1, length: number): void {
     const first = at(column, row);
     if (first === at(column + dc * length, row + dr * length)) return;
@@ -145,6 +154,7 @@ export function contour(
     push(column + dc * low - dr, row + dr * low - dc);
   }
 
+  /** Compares the samples of one block, `length` squares apart, with their neighbours east and north. */
   function look(column: number, row: number, size: number, length: number): void {
     for (let r = row; r <= row + size; r += length) {
       for (let c = column; c <= column + size; c += length) {

@@ -1,17 +1,19 @@
-// The areas that an arrangement cuts the plane into. Half-edge 2e walks edge e from its first vertex to its
-// second and sees the area on its left; 2e + 1 walks back. Walking left turns gives cycles; a cycle that runs
-// with the clock is an outline inside some other area, found by looking west from its westernmost vertex.
+// The faces that an arrangement cuts the plane into. Half-edge 2e goes from the first vertex of edge e to the second and
+// belongs to the face on its left, 2e + 1 goes back. Turning left as sharply as possible at every vertex leads around a cycle:
+// counter-clockwise around a face from within, or clockwise around a group of edges that lies inside a face. The nearest
+// half-edge west of such a group belongs to that face.
 import type { Arrangement } from './arrangement.js';
-import { Buckets } from './line-field.js';
+import { Buckets } from './buckets.js';
 
 export interface Faces {
-  /** Area number of each half-edge's left. */
+  /** Number of the face on the left of each half-edge. */
   readonly faceOf: Int32Array;
   readonly count: number;
-  /** The area without end. */
+  /** The unbounded face. */
   readonly outer: number;
 }
 
+/** Steps; height of the rows in which `halfEdgeWestOf` looks. */
 const ROW = 1000;
 
 export function findFaces({ xs, ys, edges }: Arrangement): Faces {
@@ -30,12 +32,14 @@ export function findFaces({ xs, ys, edges }: Arrangement): Faces {
         ys[target(b)]! - ys[vertex]!,
       ),
     );
-    // Arriving on a spoke's twin, the sharpest left turn leaves on the spoke before it in the round.
+    // Spokes leave the vertex, here in counter-clockwise order. After the twin of a spoke, which arrives on the same edge,
+    // the sharpest left turn is the spoke before it in that order.
     for (let k = 0; k < spokes.length; k++)
       next[spokes[k]! ^ 1] = spokes[(k + spokes.length - 1) % spokes.length]!;
   }
 
   const cycleOf = new Int32Array(halfCount).fill(-1);
+  /** Twice the area of each cycle, negative where it runs clockwise. */
   const areas: number[] = [];
   const westernmost: number[] = [];
   for (let first = 0; first < halfCount; first++) {
@@ -55,13 +59,14 @@ export function findFaces({ xs, ys, edges }: Arrangement): Faces {
     westernmost.push(west);
   }
 
-  // A cycle leads to the cycle it shares its area with; -1 is the area without end.
+  // The cycle that borders the same face one step further out: a counter-clockwise cycle is the outline itself, a clockwise
+  // one leads to the cycle of the half-edge west of it. -1 is the unbounded face.
   const outlineOf = new Int32Array(areas.length);
-  const look = lookWest({ xs, ys, edges });
+  const halfEdgeWestOf = westwardSearch({ xs, ys, edges });
   for (let cycle = 0; cycle < areas.length; cycle++) {
     if (areas[cycle]! > 0) outlineOf[cycle] = cycle;
     else {
-      const half = look(westernmost[cycle]!);
+      const half = halfEdgeWestOf(westernmost[cycle]!);
       outlineOf[cycle] = half < 0 ? -1 : cycleOf[half]!;
     }
   }
@@ -80,15 +85,15 @@ export function findFaces({ xs, ys, edges }: Arrangement): Faces {
   return { faceOf, count: numbers.size, outer: 0 };
 }
 
-/** Against the clock from east. */
+/** Orders directions counter-clockwise, from east. */
 function byAngle(ax: number, ay: number, bx: number, by: number): number {
   const halfA = ay > 0 || (ay === 0 && ax > 0) ? 0 : 1;
   const halfB = by > 0 || (by === 0 && bx > 0) ? 0 : 1;
   return halfA - halfB || bx * ay - ax * by;
 }
 
-/** Finds the half-edge that sees a vertex's west side from the west: the first one walked into, or -1. */
-export function lookWest({ xs, ys, edges }: Arrangement): (vertex: number) => number {
+/** A function that gives the half-edge nearest to a vertex on its west, the one whose left is towards it, or -1. */
+function westwardSearch({ xs, ys, edges }: Arrangement): (vertex: number) => number {
   let south = Infinity;
   let north = -Infinity;
   for (const y of ys) {
@@ -117,14 +122,14 @@ export function lookWest({ xs, ys, edges }: Arrangement): (vertex: number) => nu
       const a = edges[2 * e]!;
       const b = edges[2 * e + 1]!;
       if (a === vertex || b === vertex || ys[a]! > y === ys[b]! > y) continue;
-      // A hair above the height of the vertex: of two edges that leave one place the eastern one counts.
+      // As if just above the vertex: of two edges that rise from one point of its latitude the eastern one is nearer.
       const [low, high] = ys[a]! < ys[b]! ? [a, b] : [b, a];
       const slope = (xs[high]! - xs[low]!) / (ys[high]! - ys[low]!);
       const at = xs[low]! + (y - ys[low]!) * slope;
       if (at < x && (at > bestX || (at === bestX && slope > bestSlope))) {
         bestX = at;
         bestSlope = slope;
-        // Walking down, the left hand is east.
+        // The half-edge that runs down has the east on its left.
         best = ys[a]! > ys[b]! ? 2 * e : 2 * e + 1;
       }
     }
@@ -132,18 +137,18 @@ export function lookWest({ xs, ys, edges }: Arrangement): (vertex: number) => nu
   };
 }
 
-export interface Place {
+export interface Point {
   readonly x: number;
   readonly y: number;
 }
 
-/** A place well inside each area, null for the area without end: the middle of the widest of some level cuts. */
-export function placesInside({ xs, ys, edges }: Arrangement, faces: Faces): (Place | null)[] {
+/** A point well inside each face, the middle of the widest of seven level cuts; null for the unbounded face. */
+export function pointsInside({ xs, ys, edges }: Arrangement, faces: Faces): (Point | null)[] {
   const edgesOf = new Buckets(faces.count, edges.length, (half, visit) => visit(faces.faceOf[half]!));
-  const places: (Place | null)[] = [];
+  const points: (Point | null)[] = [];
   for (let face = 0; face < faces.count; face++) {
     if (face === faces.outer) {
-      places.push(null);
+      points.push(null);
       continue;
     }
     const halves = edgesOf.items.subarray(edgesOf.starts[face]!, edgesOf.starts[face + 1]!);
@@ -154,10 +159,10 @@ export function placesInside({ xs, ys, edges }: Arrangement, faces: Faces): (Pla
       north = Math.max(north, ys[edges[half]!]!);
     }
     let widest = 0;
-    let place: Place | null = null;
+    let point: Point | null = null;
     for (const part of [0.5, 0.25, 0.75, 0.125, 0.375, 0.625, 0.875]) {
       const y = Math.min(north - 0.5, Math.floor(south + part * (north - south)) + 0.5);
-      // Downward half-edges of the area open an interval, upward ones end it.
+      // The face is on the left of its half-edges: one that runs down begins an interval of the face, one that runs up ends it.
       const crossings: { x: number; opens: boolean }[] = [];
       for (const half of halves) {
         const a = edges[half]!;
@@ -171,12 +176,12 @@ export function placesInside({ xs, ys, edges }: Arrangement, faces: Faces): (Pla
         const width = crossings[k]!.x - crossings[k - 1]!.x;
         if (crossings[k - 1]!.opens && width > widest) {
           widest = width;
-          place = { x: crossings[k - 1]!.x + width / 2, y };
+          point = { x: crossings[k - 1]!.x + width / 2, y };
         }
       }
     }
-    if (!place) throw new Error('An area of the arrangement has no inside.');
-    places.push(place);
+    if (!point) throw new Error('A face of the arrangement has no inside.');
+    points.push(point);
   }
-  return places;
+  return points;
 }

@@ -1,34 +1,19 @@
-// Rings in a spatial hash: which tag holds a place, and how far the nearest line is. Places are in steps of the
-// vertex grid; distances in metres on the plane that touches the sphere at the asking place (a degree of
-// longitude shrunk by cos latitude), good to 0.1 % over the 50 km asked for here.
-import { type Ring, STEPS_PER_DEGREE } from '../sources.js';
-
-export interface TaggedRing {
-  readonly tag: number;
-  readonly ring: Ring;
-}
-
-/** Lines x0, y0, x1, y1 in steps, each with a tag; what has the tag is on the left. */
-export interface TaggedLines {
-  readonly lines: Int32Array;
-  readonly tags: Int16Array;
-}
+// Answers two questions about many lines: which tag's rings wind around a point, and how far the nearest line is. Points are
+// in steps of the grid, which need not be whole; distances are in metres on the plane that touches the sphere at the point
+// asked about (a step of longitude is shorter by the cosine of the latitude), within 0.1 % up to 50 km.
+import { Buckets, cellsOfLine } from './buckets.js';
+import { METRES_PER_STEP, shrink } from './grid.js';
+import { type TaggedRing, taggedLinesOf } from './tagged-lines.js';
 
 export interface Nearest {
   distanceM: number;
   tag: number;
 }
 
-/** The sphere of mean Earth radius: 111.195 km to a degree. */
-export const METRES_PER_STEP = (6_371_008.8 * Math.PI) / 180 / STEPS_PER_DEGREE;
-
+/** Steps; side of the square cells in which `nearest` looks. */
 const CELL = 2000;
+/** Steps; height of the rows in which windings are counted. */
 const ROW = 200;
-
-/** cos of the latitude of a height in steps. */
-export function shrink(y: number): number {
-  return Math.cos((y / STEPS_PER_DEGREE) * (Math.PI / 180));
-}
 
 export class LineField {
   /** x0, y0, x1, y1 of every line. */
@@ -40,6 +25,7 @@ export class LineField {
   readonly #cellRows: number;
   readonly #cells: Buckets;
   readonly #rows: Buckets;
+  /** Turns of each tag around the point asked about; all zero between two questions. */
   readonly #windings = new Int16Array(256);
 
   static ofRings(rings: readonly TaggedRing[]): LineField {
@@ -47,7 +33,10 @@ export class LineField {
     return new LineField(lines, tags);
   }
 
-  /** Lines that close no rings can only be asked for the nearest. Without tags all have tag 0. */
+  /**
+   * Without tags all lines have tag 0. Lines that do not close into rings, and tags above 255, are good for `nearest`
+   * only.
+   */
   constructor(lines: Int32Array, tags: Int16Array = new Int16Array(lines.length / 4)) {
     const count = tags.length;
     let west = Infinity;
@@ -64,7 +53,7 @@ export class LineField {
     this.#tags = tags;
     this.#west = west;
     this.#south = south;
-    // One more than needed: a line on the last cell's edge is also put into the cell behind it.
+    // One more than the width needs: a line on the outer edge of the last cell is also put into the cell beyond it.
     this.#columns = Math.floor((east - west) / CELL) + 2;
     this.#cellRows = Math.floor((north - south) / CELL) + 2;
     this.#rows = new Buckets(Math.floor((north - south) / ROW) + 1, count, (i, visit) => {
@@ -77,7 +66,7 @@ export class LineField {
     );
   }
 
-  /** The lowest tag with a ring around the place, or -1. */
+  /** The lowest tag with a ring around the point, or -1. */
   holderOf(x: number, y: number): number {
     let holder = -1;
     this.#wind(x, y, (tag) => {
@@ -86,7 +75,7 @@ export class LineField {
     return holder;
   }
 
-  /** Every tag with rings around the place, as often as they wind around it; ascending. */
+  /** The tags whose rings wind around the point, ascending, each as often as they do. */
   holdersOf(x: number, y: number): number[] {
     const holders: number[] = [];
     this.#wind(x, y, (tag, turns) => {
@@ -95,7 +84,7 @@ export class LineField {
     return holders.sort((a, b) => a - b);
   }
 
-  /** The lowest tag with rings around the place that walk with it on their right, or -1: holes where nothing is. */
+  /** The lowest tag whose rings wind clockwise around the point, or -1: a hole cut where there was nothing to cut from. */
   reversedAt(x: number, y: number): number {
     let reversed = -1;
     this.#wind(x, y, (tag, turns) => {
@@ -104,7 +93,7 @@ export class LineField {
     return reversed;
   }
 
-  /** Visits each tag that winds around the place once. */
+  /** Visits each tag with its winding number, where that is not 0: lines to the east of the point, upward less downward. */
   #wind(x: number, y: number, visit: (tag: number, turns: number) => void): void {
     const row = Math.floor((y - this.#south) / ROW);
     if (row < 0 || row >= this.#rows.count) return;
@@ -116,9 +105,11 @@ export class LineField {
       const y0 = lines[i + 1]!;
       const y1 = lines[i + 3]!;
       if (y0 > y === y1 > y) continue;
+      // How far east of the point the line crosses its latitude, times the height of the line, negative if it runs down.
       const east = (lines[i]! - x) * (y1 - y0) + (y - y0) * (lines[i + 2]! - lines[i]!);
       if (y1 > y0 ? east > 0 : east < 0) windings[this.#tags[items[k]!]!]! += y1 > y0 ? 1 : -1;
     }
+    // The same lines once more, to visit each tag once and to leave all windings at zero.
     for (let k = starts[row]!; k < starts[row + 1]!; k++) {
       const tag = this.#tags[items[k]!]!;
       if (windings[tag] === 0) continue;
@@ -127,13 +118,13 @@ export class LineField {
     }
   }
 
-  /** The nearest line not farther than the limit; null if there is none. */
+  /** The nearest line, null if none is nearer than the limit. Searches rings of cells around the cell of the point. */
   nearest(x: number, y: number, limitM: number): Nearest | null {
     const cos = shrink(y);
     const column = Math.floor((x - this.#west) / CELL);
     const row = Math.floor((y - this.#south) / CELL);
     const limit = limitM / METRES_PER_STEP;
-    // Nothing outside the square of cells at Chebyshev distance k is nearer than k cells and this margin.
+    // From the point to the nearest side of its own cell: a cell k cells away is k - 1 cells and this much away, or more.
     const toEdge = Math.min(x - this.#west - column * CELL, (column + 1) * CELL - (x - this.#west));
     const toRow = Math.min(y - this.#south - row * CELL, (row + 1) * CELL - (y - this.#south));
     const margin = Math.min(toEdge * cos, toRow);
@@ -145,8 +136,9 @@ export class LineField {
       const bottom = Math.max(row - k, 0);
       const top = Math.min(row + k, this.#cellRows - 1);
       for (let r = bottom; r <= top; r++) {
-        const whole = r === row - k || r === row + k;
-        for (let c = column - k; c <= column + k; c += whole ? 1 : Math.max(2 * k, 1)) {
+        // Of the rows between the lowest and the highest only the two outer cells belong to the ring.
+        const isWholeRow = r === row - k || r === row + k;
+        for (let c = column - k; c <= column + k; c += isWholeRow ? 1 : Math.max(2 * k, 1)) {
           if (c < 0 || c >= this.#columns) continue;
           const cell = r * this.#columns + c;
           for (let n = this.#cells.starts[cell]!; n < this.#cells.starts[cell + 1]!; n++) {
@@ -168,8 +160,8 @@ export class LineField {
   }
 
   /**
-   * Two lines of different tags are equally near where their common vertex is the nearest place of both: a whole
-   * wedge of the plane. The line that leaves the vertex more towards the asking place wins, which halves it.
+   * Breaks a tie. Where the nearest point of two lines is the vertex they share, both are equally far from a whole wedge of
+   * the plane. The line that makes the smaller angle with the direction to the point wins, which cuts the wedge in half.
    */
   #leansTo(line: number, rival: number, x: number, y: number, cos: number): boolean {
     if (this.#tags[line] === this.#tags[rival]) return false;
@@ -177,7 +169,7 @@ export class LineField {
   }
 }
 
-/** Cosine of the angle at a line's nearer end between the line and the way to the place. */
+/** Cosine of the angle, at the end of a line that is nearer to the point, between the line and the direction to the point. */
 function lean(lines: Int32Array, i: number, x: number, y: number, cos: number): number {
   const ax = (x - lines[i]!) * cos;
   const ay = y - lines[i + 1]!;
@@ -193,7 +185,7 @@ function lean(lines: Int32Array, i: number, x: number, y: number, cos: number): 
   );
 }
 
-/** Square of the distance in steps of latitude. */
+/** Squared distance of a point from a line, in squared steps of latitude. */
 function squareToLine(lines: Int32Array, i: number, x: number, y: number, cos: number): number {
   const ax = (lines[i]! - x) * cos;
   const ay = lines[i + 1]! - y;
@@ -201,95 +193,10 @@ function squareToLine(lines: Int32Array, i: number, x: number, y: number, cos: n
   const dy = lines[i + 3]! - lines[i + 1]!;
   const length = dx * dx + dy * dy;
   const along = length === 0 ? 0 : -(ax * dx + ay * dy) / length;
-  // Ends are measured by themselves, so that lines with a common end are exactly equally far.
+  // Beyond an end the distance is that of the vertex alone, so lines that share it are at exactly the same distance.
   if (along <= 0) return ax * ax + ay * ay;
   if (along >= 1) return ((lines[i + 2]! - x) * cos) ** 2 + (lines[i + 3]! - y) ** 2;
   const px = ax + along * dx;
   const py = ay + along * dy;
   return px * px + py * py;
-}
-
-/** Items in buckets, one flat list: the items of bucket b are `items[starts[b]] … items[starts[b + 1] - 1]`. */
-export class Buckets {
-  readonly starts: Int32Array;
-  readonly items: Int32Array;
-
-  constructor(
-    readonly count: number,
-    itemCount: number,
-    bucketsOf: (item: number, visit: (bucket: number) => void) => void,
-  ) {
-    const starts = new Int32Array(count + 1);
-    for (let i = 0; i < itemCount; i++) bucketsOf(i, (bucket) => starts[bucket + 1]!++);
-    for (let b = 0; b < count; b++) starts[b + 1]! += starts[b]!;
-    this.items = new Int32Array(starts[count]!);
-    const next = starts.slice();
-    for (let i = 0; i < itemCount; i++) {
-      bucketsOf(i, (bucket) => {
-        this.items[next[bucket]!++] = i;
-      });
-    }
-    this.starts = starts;
-  }
-}
-
-/** Every cell of a square grid that a line comes within one step of. */
-export function cellsOfLine(
-  lines: Int32Array,
-  line: number,
-  west: number,
-  south: number,
-  cell: number,
-  visit: (column: number, row: number) => void,
-): void {
-  const i = line * 4;
-  const up = lines[i + 1]! <= lines[i + 3]!;
-  const x0 = (up ? lines[i]! : lines[i + 2]!) - west;
-  const y0 = (up ? lines[i + 1]! : lines[i + 3]!) - south;
-  const x1 = (up ? lines[i + 2]! : lines[i]!) - west;
-  const y1 = (up ? lines[i + 3]! : lines[i + 1]!) - south;
-  const low = Math.max(0, Math.floor((y0 - 1) / cell));
-  const high = Math.floor((y1 + 1) / cell);
-  for (let row = low; row <= high; row++) {
-    const from = Math.max(y0, row * cell - 1);
-    const to = Math.min(y1, (row + 1) * cell + 1);
-    const xa = y1 === y0 ? x0 : x0 + ((from - y0) / (y1 - y0)) * (x1 - x0);
-    const xb = y1 === y0 ? x1 : x0 + ((to - y0) / (y1 - y0)) * (x1 - x0);
-    const first = Math.max(0, Math.floor((Math.min(xa, xb) - 1) / cell));
-    const last = Math.floor((Math.max(xa, xb) + 1) / cell);
-    for (let column = first; column <= last; column++) visit(column, row);
-  }
-}
-
-/** The lines of open rings, all against the clock, so that one ring inside another of its tag adds up. */
-export function taggedLinesOf(rings: readonly TaggedRing[]): TaggedLines {
-  const count = rings.reduce((sum, { ring }) => sum + ring.length / 2, 0);
-  const lines = new Int32Array(count * 4);
-  const tags = new Int16Array(count);
-  let line = 0;
-  for (const { tag, ring } of rings) {
-    const againstClock = ringArea(ring) >= 0;
-    for (let i = 0; i < ring.length; i += 2) {
-      const j = (i + 2) % ring.length;
-      const [from, to] = againstClock ? [i, j] : [j, i];
-      lines.set([ring[from]!, ring[from + 1]!, ring[to]!, ring[to + 1]!], line * 4);
-      tags[line++] = tag;
-    }
-  }
-  return { lines, tags };
-}
-
-export function linesOf(rings: readonly Ring[]): Int32Array {
-  return taggedLinesOf(rings.map((ring) => ({ tag: 0, ring }))).lines;
-}
-
-/** Twice the area inside an open ring in square steps, positive against the clock. */
-export function ringArea(ring: Ring): number {
-  let sum = 0;
-  for (let i = 0; i < ring.length; i += 2) {
-    const j = (i + 2) % ring.length;
-    sum +=
-      (ring[i]! - ring[0]!) * (ring[j + 1]! - ring[1]!) - (ring[j]! - ring[0]!) * (ring[i + 1]! - ring[1]!);
-  }
-  return sum;
 }

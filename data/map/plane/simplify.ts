@@ -1,8 +1,7 @@
-// Joins drawn lines to chains and thins them (Douglas and Peucker), with a tolerance that each place sets for
-// itself. Ends of chains stay, so lines that met still meet; lines may come to cross, which the arrangement
-// behind this mends.
+// Joins lines to chains and drops vertices from them (Douglas and Peucker 1973), with a tolerance of its own for each vertex.
+// The ends of chains stay, so lines that met there still meet. Thinned lines may cross each other: the caller arranges them.
 
-/** The thinned lines, x0, y0, x1, y1 steps. `toleranceAt` gives steps. */
+/** The thinned lines, x0, y0, x1, y1 in steps; a vertex may go if it is within its tolerance, in steps, of the new line. */
 export function thin(lines: Int32Array, toleranceAt: (x: number, y: number) => number): Int32Array {
   const kept: number[] = [];
   for (const chain of chainsOf(lines)) {
@@ -18,12 +17,11 @@ export function thin(lines: Int32Array, toleranceAt: (x: number, y: number) => n
   return Int32Array.from(kept);
 }
 
-/** Places of the chain's vertices that stay. */
+/** Indexes of the vertices that stay, ascending. */
 function thinned(chain: readonly number[], tolerances: Float64Array): number[] {
   const last = tolerances.length - 1;
   const stays = new Set<number>([0, last]);
   const spans: [number, number][] = [[0, last]];
-  // A closed chain has no direction between its ends: its farthest vertex parts it.
   for (let span = spans.pop(); span; span = spans.pop()) {
     const [from, to] = span;
     let worst = 0;
@@ -43,6 +41,7 @@ function thinned(chain: readonly number[], tolerances: Float64Array): number[] {
   return [...stays].sort((a, b) => a - b);
 }
 
+/** Steps from vertex i to the line between two vertices; to the vertex where these two coincide, in a closed chain. */
 function distance(chain: readonly number[], i: number, from: number, to: number): number {
   const x = chain[2 * i]! - chain[2 * from]!;
   const y = chain[2 * i + 1]! - chain[2 * from + 1]!;
@@ -53,7 +52,10 @@ function distance(chain: readonly number[], i: number, from: number, to: number)
   return Math.hypot(x - along * dx, y - along * dy);
 }
 
-/** Runs of vertices where exactly two lines meet, flat x, y; a closed run repeats its first vertex. */
+/**
+ * The lines joined wherever exactly two of them meet: the vertices of each chain, x and y in turn. A closed chain ends with its
+ * first vertex.
+ */
 function chainsOf(lines: Int32Array): number[][] {
   const keyOf = (i: number) => lines[i]! * 2 ** 24 + lines[i + 1]!;
   const linesAt = new Map<number, number[]>();
@@ -79,6 +81,7 @@ function chainsOf(lines: Int32Array): number[][] {
     }
     chains.push(chain);
   };
+  // Open chains from their ends, then what is left: closed ones.
   for (let line = 0; line < used.length; line++) {
     for (const end of [0, 2] as const) {
       if (used[line] === 0 && linesAt.get(keyOf(line * 4 + end))!.length !== 2) walk(line, end);

@@ -1,11 +1,11 @@
-// Reads boundaries that a user brings: GeoJSON, polygons with the code of their province in a property, as many
-// features a province as there are (wards will do). Everything that is wrong with single features is told at once.
+// Reads a user's boundaries: GeoJSON polygons with the code of their province in a property, any number of features a
+// province (wards will do). All faults of single features are reported together.
 import { readFileSync } from 'node:fs';
 import { ADMIN_UNITS } from '#dist/admin-units.js';
-import { Buckets, cellsOfLine } from '../plane/line-field.js';
-import { openRing, type Ring, STEPS_PER_DEGREE } from '../sources.js';
+import { Buckets, cellsOfLine } from '../plane/buckets.js';
+import { openRing, type Ring, STEPS_PER_DEGREE } from '../plane/grid.js';
 
-/** What is wrong with a file, one sentence each. */
+/** The faults of a file, one sentence each. */
 export class BoundaryFileError extends Error {
   override readonly name = 'BoundaryFileError';
   constructor(readonly faults: readonly string[]) {
@@ -14,7 +14,7 @@ export class BoundaryFileError extends Error {
 }
 
 export interface UserPolygon {
-  /** Place in table 2.4. */
+  /** Index in ADMIN_UNITS. */
   readonly admin: number;
   /** The outer ring, then holes; open, in steps. */
   readonly rings: readonly Ring[];
@@ -30,12 +30,13 @@ export interface UserFile {
 
 const MOST_FAULTS = 20;
 
-/** What the kernel can index, in degrees. */
+/** Degrees; a boundary index can cover no more. */
 const DOMAIN = { west: 100, south: 5, east: 119, north: 25 };
 
-/** Self-crossing is looked for before rounding to steps, in ten-millionths of a degree. */
+/** Rings are tested for crossing themselves before they are rounded to steps, on this finer grid. */
 const FINE_PER_DEGREE = 10_000_000;
 
+/** Throws a BoundaryFileError. @param codeProperty name of the property that holds the code of the province */
 export function readUserFile(path: string, codeProperty: string): UserFile {
   const faults: string[] = [];
   const fault = (text: string) => {
@@ -94,8 +95,8 @@ interface UserFeature {
 }
 
 /**
- * Names of WGS84 in the `crs` member that some programs write. Degrees of another datum look the same and lie elsewhere:
- * those of VN-2000, about 200 m.
+ * Names of WGS84 in the `crs` member that some programs write. Degrees of another datum look the same and mean other
+ * positions, those of VN-2000 about 200 m away.
  */
 const WGS84 = /(CRS:?84|EPSG:([\d.]*:)?4326)$/i;
 
@@ -133,7 +134,7 @@ function codeText(code: unknown): string {
   return `${JSON.stringify(code).slice(0, 40)}, none of the 34 codes of table 2.4`;
 }
 
-/** An open ring in steps, null where it is of no use; one fault a ring. */
+/** The ring, open and in steps; null, and one fault, where it is not usable. */
 function readRing(ring: unknown, fault: (text: string) => void): Ring | null {
   if (!Array.isArray(ring) || ring.length < 4) {
     fault('it has fewer than four positions.');
@@ -172,7 +173,7 @@ function readRing(ring: unknown, fault: (text: string) => void): Ring | null {
   return openRing(steps);
 }
 
-/** Where two lines of a closed ring cross inside both of them. Touching is not crossing. */
+/** A point where two segments of a closed ring cross between their ends; touching is not crossing. */
 function selfCrossing(ring: Int32Array): { latDeg: number; lngDeg: number } | null {
   const count = ring.length / 2 - 1;
   const lines = new Int32Array(count * 4);
@@ -202,6 +203,7 @@ function selfCrossing(ring: Int32Array): { latDeg: number; lngDeg: number } | nu
   return null;
 }
 
+/** Whether the ends of each segment lie strictly on both sides of the other. */
 function cross(lines: Int32Array, i: number, j: number): boolean {
   const side = (line: number, point: number) =>
     Math.sign(

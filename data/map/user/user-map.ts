@@ -1,15 +1,18 @@
-// A map from boundaries that a user brings, with the same sea, zones and land strip as the shipped one, and the
-// report of how it differs from that.
+// Makes a map from a user's boundaries, with sea, zones and land strip as in the shipped map, and reports how the two differ.
 import { readFileSync } from 'node:fs';
 import { ADMIN_UNITS } from '#dist/admin-units.js';
 import { readIndexArcs, readIndexMeta } from '#dist/kernel/index-file.js';
+import { OFFICIAL_KM2 } from '../area-table.js';
 import { checkPartition } from '../check-partition.js';
 import { define, unitNamed, type Zone } from '../coverage.js';
-import { drawMap, joined, type LabelledLines, taggedLinesOfMap, toPartition } from '../map.js';
+import { drawMap, toPartition } from '../draw-map.js';
 import { sortLand } from '../neighbourhood.js';
-import { FORMER_PROVINCES, OUTSIDE, type Partition, VERTEX_STEP } from '../partition.js';
-import { areasOfUnits, OFFICIAL_KM2, pairAreas } from '../plane/areas.js';
-import { LineField, linesOf, type TaggedRing, taggedLinesOf } from '../plane/line-field.js';
+import { FORMER_PROVINCES, type Partition } from '../partition.js';
+import { areasOfUnits, pairAreas } from '../plane/areas.js';
+import { VERTEX_STEP } from '../plane/grid.js';
+import { joined, type LabelledLines, OUTSIDE, taggedLinesOfMap } from '../plane/labelled-lines.js';
+import { LineField } from '../plane/line-field.js';
+import { linesOf, type TaggedRing, taggedLinesOf } from '../plane/tagged-lines.js';
 import { INDEX_FILE, OSM_NOTICE } from '../shipped-map.js';
 import { readLand } from '../sources.js';
 import { readUserFile } from './user-file.js';
@@ -27,11 +30,11 @@ export interface UserMapOptions {
 
 export interface UserMap {
   readonly partition: Partition;
-  /** For people, many lines. */
+  /** Many lines of text, for people. */
   readonly report: string;
 }
 
-/** An island of the sources this near to land of the file is the same, drawn elsewhere. */
+/** An island of the sources with a vertex nearer than this to the file's land is taken for land of the file. */
 const SAME_ISLAND_M = 500;
 
 const PROVINCES = ADMIN_UNITS.map(({ name }, admin) => ({ name, admin }));
@@ -81,7 +84,7 @@ export function buildUserMap(options: UserMapOptions): UserMap {
   return { partition, report: [...head, '', ...compared(own.map, map, shipped)].join('\n') };
 }
 
-/** Islands of the sources that have nothing of the file on or near them. */
+/** The islands of the sources with no vertex on or near the file's land. */
 function missing(islands: readonly TaggedRing[], field: LineField): TaggedRing[] {
   return islands.filter(({ ring }) =>
     ring.every(
@@ -97,7 +100,7 @@ function fieldOf(map: LabelledLines): LineField {
   return new LineField(lines, tags);
 }
 
-/** The lines that have a province on one side only, walked with it on the left. */
+/** The lines with a province on one side only, directed so that it is on their left. */
 function outlinesOf({ lines, left, right }: LabelledLines): Int32Array {
   const kept: number[] = [];
   for (let i = 0; i < left.length; i++) {
@@ -108,7 +111,7 @@ function outlinesOf({ lines, left, right }: LabelledLines): Int32Array {
   return Int32Array.from(kept);
 }
 
-/** The shipped map by provinces. */
+/** The shipped map, without the lines between former provinces of one province. */
 function shippedProvinces(): LabelledLines {
   const index = readFileSync(INDEX_FILE);
   const { units } = readIndexMeta(index);

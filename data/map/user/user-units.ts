@@ -1,33 +1,35 @@
-// Turns a user's polygons into exact provinces: lines between polygons of one province go, the rest is arranged,
-// and each area asks how often which province covers it. Slivers from rounding are mended in silence; overlaps
+// Turns a user's polygons into provinces that meet exactly. Lines between polygons of one province cancel, the rest is
+// arranged, and each face is asked which provinces cover it and how often. Slivers that come from rounding are mended; overlaps
 // and gaps that a person could see are faults.
 import { ADMIN_UNITS } from '#dist/admin-units.js';
-import { borders, type LabelledLines, label, taggedLinesOfMap } from '../map.js';
-import { OUTSIDE } from '../partition.js';
-import { arrange } from '../plane/arrangement.js';
-import { findFaces, placesInside } from '../plane/faces.js';
-import { LineField, METRES_PER_STEP, ringArea, shrink, type TaggedLines } from '../plane/line-field.js';
+import { type Arrangement, arrange } from '../plane/arrangement.js';
+import { findFaces, type Point, pointsInside } from '../plane/faces.js';
+import { METRES_PER_STEP, ringArea, STEPS_PER_DEGREE, shrink } from '../plane/grid.js';
+import { borders, type LabelledLines, label, OUTSIDE, taggedLinesOfMap } from '../plane/labelled-lines.js';
+import { LineField } from '../plane/line-field.js';
 import { thin } from '../plane/simplify.js';
-import { STEPS_PER_DEGREE } from '../sources.js';
+import type { TaggedLines } from '../plane/tagged-lines.js';
 import { BoundaryFileError, type UserPolygon } from './user-file.js';
 
 export interface UserUnits {
   readonly map: LabelledLines;
-  /** Holes inside one province, which became part of it. */
+  /** Holes inside a single province, which became part of it. */
   readonly filledHoles: number;
-  /** Narrow overlaps and gaps that were given to one side. */
+  /** Narrow overlaps and gaps, which were given to one province. */
   readonly mendedSlivers: number;
 }
 
-/** Overlaps and gaps narrower than this on average come from rounding and careless drawing. */
+/** Mean width (area by half the outline) below which an overlap or a gap is a sliver. */
 const SLIVER_M = 5;
 const MOST_FAULTS = 20;
-/** No gap is farther from its provinces. */
+/** The search for the province nearest to a gap ends here. */
 const FAR_M = 300_000;
 
 /**
- * @param toleranceM lines may move by this
- * @param mend overlaps go to the province that table 2.4 has first, gaps to the nearest; no faults
+ * Throws a BoundaryFileError.
+ *
+ * @param toleranceM lines may move by this much
+ * @param mend overlaps go to the province that ADMIN_UNITS has first, gaps to the nearest, and nothing is a fault
  */
 export function unitsOf(polygons: readonly UserPolygon[], toleranceM: number, mend: boolean): UserUnits {
   const given = netLines(polygons);
@@ -35,34 +37,34 @@ export function unitsOf(polygons: readonly UserPolygon[], toleranceM: number, me
   const arrangement = arrange(given.lines);
   const faces = findFaces(arrangement);
   const { areas, lengths, around } = measure(arrangement, faces.faceOf, faces.count);
-  const places = placesInside(arrangement, faces);
-  const holders = places.map((place) => (place ? field.holdersOf(place.x, place.y) : []));
+  const points = pointsInside(arrangement, faces);
+  const holders = points.map((point) => (point ? field.holdersOf(point.x, point.y) : []));
   const faults: string[] = [];
   let filledHoles = 0;
   let mendedSlivers = 0;
-  const values = places.map((place, face) => {
+  const units = points.map((point, face) => {
     const [first, ...more] = holders[face]!;
-    if (!place) return OUTSIDE;
-    const reversed = field.reversedAt(place.x, place.y);
+    if (!point) return OUTSIDE;
+    const reversed = field.reversedAt(point.x, point.y);
     if (first !== undefined && more.length === 0 && reversed < 0) return first;
     const neighbours = new Set([...around[face]!].flatMap((other) => holders[other]!));
     const isSliver = areas[face]! / (lengths[face]! / 2) < SLIVER_M;
     const isOpen = around[face]!.has(faces.outer);
     if (isSliver) mendedSlivers++;
     else if (first === undefined && neighbours.size === 1 && !isOpen) filledHoles++;
-    else if (!mend) faults.push(faultText(place, areas[face]!, first, more, neighbours, reversed));
-    return first ?? field.nearest(place.x, place.y, FAR_M)?.tag ?? OUTSIDE;
+    else if (!mend) faults.push(faultText(point, areas[face]!, first, more, neighbours, reversed));
+    return first ?? field.nearest(point.x, point.y, FAR_M)?.tag ?? OUTSIDE;
   });
   if (faults.length > 0) {
     const rest = faults.length > MOST_FAULTS ? [`… and ${faults.length - MOST_FAULTS} more.`] : [];
     throw new BoundaryFileError([...faults.slice(0, MOST_FAULTS), ...rest]);
   }
-  const map = borders(arrangement, faces, values);
+  const map = borders(arrangement, faces, units);
   return { map: toleranceM > 0 ? thinned(map, toleranceM) : map, filledHoles, mendedSlivers };
 }
 
 function faultText(
-  { x, y }: { x: number; y: number },
+  { x, y }: Point,
   areaM2: number,
   first: number | undefined,
   more: readonly number[],
@@ -79,7 +81,7 @@ function faultText(
   return `${codes([first, ...more])} overlap at ${where}.`;
 }
 
-/** Thinned lines of the provinces, arranged again; each area keeps the province that it had before. */
+/** The map with fewer vertices: its lines thinned and arranged again, each face with the province that its inside had before. */
 function thinned(map: LabelledLines, toleranceM: number): LabelledLines {
   const { lines, tags } = taggedLinesOfMap(map);
   const before = new LineField(lines, tags);
@@ -90,9 +92,12 @@ function thinned(map: LabelledLines, toleranceM: number): LabelledLines {
   });
 }
 
-/** The polygons' lines without those that two polygons of one province share. */
+/** The lines of the polygons, without those where two polygons of one province meet. */
 function netLines(polygons: readonly UserPolygon[]): TaggedLines {
-  /** By the lower end: upper end, province, how often it is on the left less how often on the right, and so on. */
+  /**
+   * By the lower end of a line, three numbers for each upper end and province: these two, and how many polygons of the
+   * province lie on the left of the line less how many lie on its right.
+   */
   const sides = new Map<number, number[]>();
   const add = (x0: number, y0: number, x1: number, y1: number, admin: number) => {
     const upward = y0 < y1 || (y0 === y1 && x0 < x1);
@@ -114,7 +119,7 @@ function netLines(polygons: readonly UserPolygon[]): TaggedLines {
   };
   for (const { admin, rings } of polygons) {
     rings.forEach((ring, k) => {
-      // Outer rings against the clock, holes with it: the province is on the left.
+      // Outer rings counter-clockwise, holes clockwise: the province is on the left of both.
       const order = ringArea(ring) > 0 === (k === 0);
       for (let i = 0; i < ring.length; i += 2) {
         const j = (i + 2) % ring.length;
@@ -138,9 +143,9 @@ function netLines(polygons: readonly UserPolygon[]): TaggedLines {
   return { lines: Int32Array.from(lines), tags: Int16Array.from(tags) };
 }
 
-/** Square metres, metres of outline and neighbours of each area. */
+/** Of each face: its area in square metres, the metres of its outline, and the faces around it. */
 function measure(
-  { xs, ys, edges }: ReturnType<typeof arrange>,
+  { xs, ys, edges }: Arrangement,
   faceOf: Int32Array,
   count: number,
 ): { areas: Float64Array; lengths: Float64Array; around: Set<number>[] } {
@@ -152,7 +157,7 @@ function measure(
     const [x0, y0, x1, y1] = [xs[a]! * METRES_PER_STEP, ys[a]!, xs[b]! * METRES_PER_STEP, ys[b]!];
     const cos = shrink((y0 + y1) / 2);
     const face = faceOf[half]!;
-    // Below the line; what is below the whole area is taken off by its lower side.
+    // The area between the equator and the half-edge: what lies below the face cancels between its upper and lower sides.
     areas[face]! -= (x1 - x0) * ((heightM(y0) + heightM(y1)) / 2);
     lengths[face]! += Math.hypot((x1 - x0) * cos, (y1 - y0) * METRES_PER_STEP);
     around[face]!.add(faceOf[half ^ 1]!);
@@ -160,7 +165,7 @@ function measure(
   return { areas, lengths, around };
 }
 
-/** Height in the equal-area projection of the sphere. */
+/** Metres from the equator in the cylindrical equal-area projection of the sphere. */
 function heightM(y: number): number {
   const radiusM = (METRES_PER_STEP * STEPS_PER_DEGREE * 180) / Math.PI;
   return radiusM * Math.sin((y / STEPS_PER_DEGREE) * (Math.PI / 180));

@@ -2,10 +2,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { checkPartition } from '../../../../data/map/check-partition.js';
-import { label, toPartition } from '../../../../data/map/map.js';
-import { OUTSIDE } from '../../../../data/map/partition.js';
+import { toPartition } from '../../../../data/map/draw-map.js';
 import { arrange, findCrossing } from '../../../../data/map/plane/arrangement.js';
-import { findFaces, placesInside } from '../../../../data/map/plane/faces.js';
+import { findFaces, pointsInside } from '../../../../data/map/plane/faces.js';
+import { label, OUTSIDE } from '../../../../data/map/plane/labelled-lines.js';
 
 const SIDE = 60;
 const UNITS = Array.from({ length: 5 }, (_, admin) => ({ name: `unit ${admin}`, admin }));
@@ -16,7 +16,7 @@ const lines = fc
   .array(fc.tuple(coordinate, coordinate, coordinate, coordinate), { minLength: 3, maxLength: 40 })
   .map((list) => Int32Array.from(list.flat()));
 
-/** Inside by counting lines to the east with an exact rational test, as a peer of placesInside. */
+/** Inside by counting lines to the east with an exact rational test, as a peer of pointsInside. */
 function faceAt(
   x: number,
   y: number,
@@ -53,7 +53,7 @@ test('the place inside an area lies in that area', () => {
     fc.property(lines, (heap) => {
       const arrangement = arrange(heap);
       const faces = findFaces(arrangement);
-      placesInside(arrangement, faces).forEach((place, face) => {
+      pointsInside(arrangement, faces).forEach((place, face) => {
         if (place) expect(faceAt(place.x, place.y, arrangement, faces.faceOf)).toBe(face);
       });
     }),

@@ -5,16 +5,16 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN_UNITS } from '#dist/admin-units.js';
 import { decodeReach } from '#dist/kernel/reach.js';
-import { areaTable } from '../../../../data/map/area-table.js';
-import { writeIndexFile } from '../../../../data/map/index-file.js';
-import { FORMER_PROVINCES } from '../../../../data/map/partition.js';
 import {
-  areasOfUnits,
+  areaTable,
   byProvince,
   landAreasOfUnits,
   OFFICIAL_KM2,
   sourceAreasOfUnits,
-} from '../../../../data/map/plane/areas.js';
+} from '../../../../data/map/area-table.js';
+import { writeIndexFile } from '../../../../data/map/index-file.js';
+import { FORMER_PROVINCES } from '../../../../data/map/partition.js';
+import { areasOfUnits } from '../../../../data/map/plane/areas.js';
 import { checkWithinReach, REACH_FILE } from '../../../../data/map/reach.js';
 import { buildShippedMap, INDEX_FILE, LICENCE, type ShippedMap } from '../../../../data/map/shipped-map.js';
 
