@@ -15,29 +15,38 @@ export interface Arrangement {
 const MOST_ROUNDS = 50;
 
 export function arrange(lines: Int32Array): Arrangement {
-  let noded = unique(lines);
+  let noded = unique(upward(lines));
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const cuts = findCuts(noded);
     if (cuts.size === 0) return numbered(noded);
-    noded = unique(cut(noded, cuts));
+    noded = unique(upward(cut(noded, cuts)));
   }
   throw new Error(`The lines still cross after ${MOST_ROUNDS} rounds of snapping.`);
 }
 
 /** A point where lines meet other than at common end points; null if they do so nowhere. */
 export function findCrossing(lines: Int32Array): { x: number; y: number } | null {
-  for (const [, points] of findCuts(lines)) return { x: points[0]!, y: points[1]! };
+  for (const [, points] of findCuts(upward(lines))) return { x: points[0]!, y: points[1]! };
   return null;
 }
 
-/** Each line once, without those of no length, directed upward, or eastward where it is level. */
+/** The lines, each directed upward, or eastward where it is level. */
+function upward(lines: Int32Array): Int32Array {
+  const directed = lines.slice();
+  for (let i = 0; i < lines.length; i += 4) {
+    const [x0, y0, x1, y1] = [lines[i]!, lines[i + 1]!, lines[i + 2]!, lines[i + 3]!];
+    if (y0 > y1 || (y0 === y1 && x0 > x1)) directed.set([x1, y1, x0, y0], i);
+  }
+  return directed;
+}
+
+/** Each of the lines once, without those of no length. */
 function unique(lines: Int32Array): Int32Array {
   const kept: number[] = [];
   const seen = new Map<number, number[]>();
   for (let i = 0; i < lines.length; i += 4) {
-    let [x0, y0, x1, y1] = [lines[i]!, lines[i + 1]!, lines[i + 2]!, lines[i + 3]!];
+    const [x0, y0, x1, y1] = [lines[i]!, lines[i + 1]!, lines[i + 2]!, lines[i + 3]!];
     if (x0 === x1 && y0 === y1) continue;
-    if (y0 > y1 || (y0 === y1 && x0 > x1)) [x0, y0, x1, y1] = [x1, y1, x0, y0];
     const from = x0 * 2 ** 24 + y0;
     const to = x1 * 2 ** 24 + y1;
     const others = seen.get(from);
@@ -49,7 +58,7 @@ function unique(lines: Int32Array): Int32Array {
   return Int32Array.from(kept);
 }
 
-/** The points at which each line must be cut, x and y in turn, by line. */
+/** The points at which each of the lines, which are directed upward, must be cut: x and y in turn, by line. */
 function findCuts(lines: Int32Array): Map<number, number[]> {
   const count = lines.length / 4;
   const grid = gridOver(lines);

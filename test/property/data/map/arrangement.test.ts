@@ -1,4 +1,4 @@
-// Any heap of lines becomes an exact partition of the plane, whatever value its areas are given.
+// Any heap of lines becomes an exact partition of the plane, whatever units its faces are given.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { checkPartition } from '../../../../data/map/check-partition.js';
@@ -16,7 +16,7 @@ const lines = fc
   .array(fc.tuple(coordinate, coordinate, coordinate, coordinate), { minLength: 3, maxLength: 40 })
   .map((list) => Int32Array.from(list.flat()));
 
-/** Inside by counting lines to the east with an exact rational test, as a peer of pointsInside. */
+/** The face of a point by the nearest edge to the east, as a peer of pointsInside. */
 function faceAt(
   x: number,
   y: number,
@@ -48,20 +48,32 @@ test('arranged lines meet at common ends only', () => {
   );
 });
 
-test('the place inside an area lies in that area', () => {
+test('a crossing is found whichever way its lines run', () => {
+  fc.assert(
+    fc.property(lines, fc.infiniteStream(fc.boolean()), (heap, turns) => {
+      const turned = heap.slice();
+      for (let i = 0; i < heap.length; i += 4)
+        if (turns.next().value) turned.set([heap[i + 2]!, heap[i + 3]!, heap[i]!, heap[i + 1]!], i);
+      expect(findCrossing(turned) === null).toBe(findCrossing(heap) === null);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('the point inside a face lies in that face', () => {
   fc.assert(
     fc.property(lines, (heap) => {
       const arrangement = arrange(heap);
       const faces = findFaces(arrangement);
-      pointsInside(arrangement, faces).forEach((place, face) => {
-        if (place) expect(faceAt(place.x, place.y, arrangement, faces.faceOf)).toBe(face);
+      pointsInside(arrangement, faces).forEach((point, face) => {
+        if (point) expect(faceAt(point.x, point.y, arrangement, faces.faceOf)).toBe(face);
       });
     }),
     { numRuns: 500 },
   );
 });
 
-test('areas with values make a partition; turning one line round breaks it', () => {
+test('faces with units make a partition; turning one line round breaks it', () => {
   fc.assert(
     fc.property(lines, fc.integer({ min: 1, max: 1000 }), (heap, salt) => {
       const valueAt = (x: number, y: number) => {
