@@ -1,10 +1,12 @@
 // From records and texts back to cells and positions. A position is the centre of the cell.
 
-import { CAPACITY, INPUT, INVALID_HEXCODE, OK, OUTPUT, OUTSIDE_COVERAGE, RECORD_BYTES, TEXT_IN } from "./memory";
-import { LATTICE, SCAN_BLOCK } from "./scratch";
+import { CAPACITY, INPUT, INVALID_HEXCODE, OK, OUTPUT, OUTSIDE_COVERAGE, POINT_BYTES, TEXT_IN } from "./memory";
+import { AT_STATUS, NO_RESOLUTION, READ_ADMIN, READ_CELL, READ_RECORD, READ_RESOLUTION } from "./output-layout";
+import { recordAt, resolutionsOfPositions, statusesOfPositions } from "./output-layout";
+import { BLOCK_RECORDS, LATTICE } from "./scratch";
 import { storeCenters } from "./face5/center";
 import { scanRecords, UNKNOWN } from "./face5/scan";
-import { isCell, resolutionOf } from "./h3/cell";
+import { resolutionOf } from "./h3/cell";
 import { findCenter } from "./find-center";
 import { positionLatDeg, positionLngDeg } from "./h3/projection";
 import { NO_ADMIN } from "./hexcode/admin";
@@ -13,10 +15,6 @@ import { storeFailure, storeRecord } from "./hexcode/record";
 
 /** The one NaN that answers carry. */
 const NAN_BITS: u64 = 0x7ff8000000000000;
-const NO_RESOLUTION: u8 = 255;
-
-/** Where readText puts the canonical record. */
-const READ_RECORD: usize = OUTPUT + 32;
 
 /** A failed position. */
 // @ts-ignore: decorator
@@ -67,21 +65,21 @@ export function decodeBatch(count: u32): u32 {
 /** decodeBatch with its answer at another address: OUTPUT, or in TEXT_OUT. */
 export function decodeBatchTo(count: u32, positions: usize): u32 {
   assert(count <= CAPACITY);
-  let resolutions = positions + 16 * count;
-  let statuses = resolutions + count;
+  let resolutions = resolutionsOfPositions(positions, count);
+  let statuses = statusesOfPositions(positions, count);
   let unknown: u32 = 0;
   memory.fill(statuses, <u8>OK, count);
-  for (let first: u32 = 0; first < count; first += SCAN_BLOCK) {
-    let size = min(SCAN_BLOCK, count - first);
-    unknown += scanRecords(INPUT + first * RECORD_BYTES, size, resolutions + first);
-    unknown += centerBlock(size, positions + 16 * first, resolutions + first);
+  for (let first: u32 = 0; first < count; first += BLOCK_RECORDS) {
+    let size = min(BLOCK_RECORDS, count - first);
+    unknown += scanRecords(recordAt(INPUT, first), size, resolutions + first);
+    unknown += centerBlock(size, positions + POINT_BYTES * first, resolutions + first);
   }
   let failed: u32 = 0;
   for (let n: u32 = 0; unknown > 0; n++) {
     if (load<u8>(resolutions + n) != UNKNOWN) continue;
     unknown--;
-    let position = positions + 16 * n;
-    if (readBytes(INPUT + n * RECORD_BYTES, RECORD_BYTES - 1) && findCenter(readCell)) {
+    let position = positions + POINT_BYTES * n;
+    if (readBytes(recordAt(INPUT, n), <u32>AT_STATUS) && findCenter(readCell)) {
       store<f64>(position, positionLatDeg);
       store<f64>(position, positionLngDeg, 8);
       store<u8>(resolutions + n, <u8>resolutionOf(readCell));
@@ -103,15 +101,15 @@ export function readText(units: u32): u32 {
   if (readUnits(TEXT_IN, units) && findCenter(readCell)) {
     store<f64>(OUTPUT, positionLatDeg);
     store<f64>(OUTPUT, positionLngDeg, 8);
-    store<u64>(OUTPUT, readCell, 16);
-    store<u8>(OUTPUT, <u8>resolutionOf(readCell), 24);
-    store<u8>(OUTPUT, <u8>readAdmin, 25);
+    store<u64>(READ_CELL, readCell);
+    store<u8>(READ_RESOLUTION, <u8>resolutionOf(readCell));
+    store<u8>(READ_ADMIN, <u8>readAdmin);
     return storeRecord(READ_RECORD, readCell, readAdmin);
   }
   storeNowhere(OUTPUT);
-  store<u64>(OUTPUT, 0, 16);
-  store<u8>(OUTPUT, NO_RESOLUTION, 24);
-  store<u8>(OUTPUT, <u8>NO_ADMIN, 25);
+  store<u64>(READ_CELL, 0);
+  store<u8>(READ_RESOLUTION, NO_RESOLUTION);
+  store<u8>(READ_ADMIN, <u8>NO_ADMIN);
   storeFailure(READ_RECORD, INVALID_HEXCODE);
   return INVALID_HEXCODE;
 }
@@ -124,12 +122,5 @@ export function centerOf(cell: u64): u32 {
     return OK;
   }
   storeNowhere(OUTPUT);
-  return OUTSIDE_COVERAGE;
-}
-
-/** The record of a cell and an admin number at OUTPUT. OUTSIDE_COVERAGE where there is no text that reading accepts. */
-export function pack(cell: u64, admin: u32): u32 {
-  if (isCell(cell)) return storeRecord(OUTPUT, cell, admin);
-  storeFailure(OUTPUT, OUTSIDE_COVERAGE);
   return OUTSIDE_COVERAGE;
 }

@@ -4,20 +4,18 @@
 // Blocks of points pass through the fast path of face5/; what it leaves undecided (5 points in a hundred thousand, and
 // the sea beyond its box) goes through findCell(), the careful path, which is the definition.
 
-import { CAPACITY, EACH_ITS_OWN, INPUT, NOT_A_COORDINATE, OK, OUTPUT, OUTSIDE_COVERAGE, RECORD_BYTES, RESOLUTIONS } from "./memory";
-import { ADMINS, BLOCK, WORDS } from "./scratch";
+import { CAPACITY, EACH_ITS_OWN, INPUT, NOT_A_COORDINATE, OK, OUTPUT, OUTSIDE_COVERAGE, POINT_BYTES, RECORD_BYTES, RESOLUTIONS } from "./memory";
+import { adminsOfCells, AT_STATUS, recordAt, statusesOfCells } from "./output-layout";
+import { ADMIN_NUMBERS, BLOCK_POINTS, WORDS } from "./scratch";
 import { toWords } from "./face5/digits";
 import { toLattice } from "./face5/lattice";
 import { finerDigits, setResolution, writeRecord } from "./face5/record";
-import { carefulCellAt, cellFrom, inDomain, MAX_RESOLUTION } from "./h3/cell";
+import { carefulCellAt, cellFrom, inDomain, isCell, MAX_RESOLUTION } from "./h3/cell";
 import { ADMIN_UNITS, NO_ADMIN } from "./hexcode/admin";
 import { headOf, NO_HEAD, reachRowOf } from "./hexcode/payload";
 import { inReach, storeFailure, storeRecord } from "./hexcode/record";
 import { locateBlock } from "./region/locate-block";
 import { adminOf, unitAt } from "./region/locate";
-
-/** Bytes of a point: f64 latDeg, f64 lngDeg. */
-const POINT_BYTES: u32 = 16;
 
 /** Latitude within ±90 and longitude within ±180 degrees; false for NaN and infinities. */
 // @ts-ignore: decorator
@@ -55,11 +53,11 @@ function encodeCarefully(point: usize, resolution: u32, record: usize): u32 {
   return status;
 }
 
-/** At most BLOCK points of one resolution to records; returns how many failed. */
+/** At most BLOCK_POINTS points of one resolution to records; returns how many failed. */
 function encodeBlock(points: usize, count: u32, resolution: u32, records: usize): u32 {
   let failed: u32 = 0;
   if (resolution > MAX_RESOLUTION) {
-    for (let n: u32 = 0; n < count; n++) storeFailure(records + n * RECORD_BYTES, NOT_A_COORDINATE);
+    for (let n: u32 = 0; n < count; n++) storeFailure(recordAt(records, n), NOT_A_COORDINATE);
     return count;
   }
   toLattice(points, count, resolution);
@@ -68,8 +66,8 @@ function encodeBlock(points: usize, count: u32, resolution: u32, records: usize)
   setResolution(resolution);
   // one pointer for each array: the compiler would multiply for each point
   let word = WORDS;
-  let end = ADMINS + 4 * count;
-  for (let at = ADMINS; at < end; at += 4, word += 8, records += RECORD_BYTES, points += POINT_BYTES) {
+  let end = ADMIN_NUMBERS + 4 * count;
+  for (let at = ADMIN_NUMBERS; at < end; at += 4, word += 8, records += RECORD_BYTES, points += POINT_BYTES) {
     let admin = load<u32>(at);
     if (admin >= ADMIN_UNITS) {
       let isPoint = isCoordinate(load<f64>(points), load<f64>(points, 8));
@@ -82,9 +80,9 @@ function encodeBlock(points: usize, count: u32, resolution: u32, records: usize)
   return failed;
 }
 
-/** How many points from `first` on, at most BLOCK, have the resolution of the first. */
+/** How many points from `first` on, at most BLOCK_POINTS, have the resolution of the first. */
 function runLength(first: u32, count: u32, resolution: u32): u32 {
-  let end = min(count, first + BLOCK);
+  let end = min(count, first + BLOCK_POINTS);
   if (resolution != EACH_ITS_OWN) return end - first;
   let n = first + 1;
   while (n < end && load<u8>(RESOLUTIONS + n) == load<u8>(RESOLUTIONS + first)) n++;
@@ -106,7 +104,7 @@ export function encodeBatchTo(count: u32, resolution: u32, records: usize): u32 
   for (let first: u32 = 0, run: u32 = 0; first < count; first += run) {
     run = runLength(first, count, resolution);
     failed += encodeBlock(
-      INPUT + first * POINT_BYTES, run, resolutionAt(first, resolution), records + first * RECORD_BYTES,
+      INPUT + first * POINT_BYTES, run, resolutionAt(first, resolution), recordAt(records, first),
     );
   }
   return failed;
@@ -124,8 +122,8 @@ export function encodeCells(count: u32, resolution: u32): u32 {
 export function encodeCellsTo(count: u32, resolution: u32, cells: usize): u32 {
   assert(count <= CAPACITY);
   let failed: u32 = 0;
-  let admins = cells + 8 * count;
-  let statuses = admins + count;
+  let admins = adminsOfCells(cells, count);
+  let statuses = statusesOfCells(cells, count);
   for (let first: u32 = 0, run: u32 = 0; first < count; first += run) {
     run = runLength(first, count, resolution);
     let points = INPUT + first * POINT_BYTES;
@@ -136,7 +134,7 @@ export function encodeCellsTo(count: u32, resolution: u32, cells: usize): u32 {
     }
     locateBlock(points, run);
     for (let n: u32 = 0; n < run; n++) {
-      let admin = load<u32>(ADMINS + 4 * n);
+      let admin = load<u32>(ADMIN_NUMBERS + 4 * n);
       let word = load<u64>(WORDS + 8 * n);
       let cell: u64 = 0;
       let status = OK;
@@ -169,5 +167,12 @@ export function encodeOne(latDeg: f64, lngDeg: f64, resolution: u32): u32 {
   store<f64>(POINT, latDeg);
   store<f64>(POINT, lngDeg, 8);
   encodeBlock(POINT, 1, resolution, OUTPUT);
-  return load<u8>(OUTPUT, RECORD_BYTES - 1);
+  return load<u8>(OUTPUT, AT_STATUS);
+}
+
+/** The record of a cell and an admin number at OUTPUT. OUTSIDE_COVERAGE where there is no text that reading accepts. */
+export function pack(cell: u64, admin: u32): u32 {
+  if (isCell(cell)) return storeRecord(OUTPUT, cell, admin);
+  storeFailure(OUTPUT, OUTSIDE_COVERAGE);
+  return OUTSIDE_COVERAGE;
 }

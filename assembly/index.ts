@@ -1,23 +1,26 @@
-// The ABI of the kernel: every export. ARCHITECTURE.md tells what each call reads and writes, memory.ts draws where.
+// The ABI of the kernel: every export. README.md tells what each call reads and writes, memory.ts draws where.
 // Nothing throws and nothing is imported; a bad point is a status.
 
-import { REACH_ROWS, REACH } from "./memory";
 import { carefulCellAt, inDomain, MAX_RESOLUTION } from "./h3/cell";
 import { ADMIN_UNITS } from "./hexcode/admin";
+import { REACH, REACH_ROWS } from "./memory";
 
-export { CAPACITY, RECORD_BYTES, INPUT, OUTPUT, TEXT_IN, TEXT_IN_BYTES, TEXT_OUT, TEXT_OUT_BYTES, REACH, REACH_BYTES, RESOLUTIONS, INDEX } from "./memory";
-export { encodeBatch, encodeBatchTo, encodeCells, encodeCellsTo, encodeOne } from "./encode";
-export { centerOf, decodeBatch, decodeBatchTo, pack, readText } from "./decode";
-export { locateBatch, regionOf, unitOf, useIndex } from "./region/locate";
-export { BLOCK_TEXT, HOST_ROWS, ROW_BYTES, ROWS, SCRATCH, SCRATCH_BYTES, STATUS_COUNTS, TAIL_BYTES, TAILS } from "./memory";
-export { setTextEnd, textEnd } from "./text/write";
-export { writeDecodedCsv, writeEncodedCsv } from "./text/write-csv";
-export { writeDecodedJson, writeEncodedJson } from "./text/write-json";
-export { csvEnd, scanCsv, useCsvColumns } from "./text/csv";
-export { jsonEnd, jsonState, scanArray, scanNdjson } from "./text/json";
-export { hostRowCount } from "./text/host-rows";
-export { numberEnd, numberIsPlain, numberKind, readNumber } from "./text/parse";
-export { printNumber } from "./text/print";
+export {
+  BLOCK_TEXT, CAPACITY, HOST_ROWS, INDEX, INPUT, OUTPUT, REACH, REACH_BYTES, RECORD_BYTES, RESOLUTIONS, ROW_BYTES, ROWS, SCRATCH,
+  SCRATCH_BYTES, STATUS_COUNTS, TAIL_BYTES, TAILS, TEXT_IN, TEXT_IN_BYTES, TEXT_OUT, TEXT_OUT_BYTES,
+} from "./memory";
+export { centerOf, decodeBatch, decodeBatchTo, readText } from "./decode";
+export { encodeBatch, encodeBatchTo, encodeCells, encodeCellsTo, encodeOne, pack } from "./encode";
+export { locateBatch, regionOf, unitOf } from "./locate";
+export { useIndex } from "./region/load";
+export { numberEnd, numberIsPlain, numberKind, readNumber } from "./text/numbers/parse";
+export { printNumber } from "./text/numbers/print";
+export { hostRowCount } from "./text/scan/host-rows";
+export { csvEnd, scanCsv, useCsvColumns } from "./text/scan/scan-csv";
+export { jsonEnd, jsonState, scanArray, scanNdjson } from "./text/scan/scan-json";
+export { setTextEnd, textEnd } from "./text/write/text-out";
+export { writeDecodedCsv, writeEncodedCsv } from "./text/write/write-csv";
+export { writeDecodedJson, writeEncodedJson } from "./text/write/write-json";
 
 /** Checks the reach table that was copied in: 0, or 1 where a mask has a bit beyond the 34 provinces. */
 export function useReach(): u32 {

@@ -4,7 +4,7 @@
 //
 //   LATTICE   i32 i, i32 j      of each point at resolution 15, face 5
 //   WORDS     u64               base cell << 45 | digits
-//   ADMINS    u32               admin number
+//   ADMIN_NUMBERS    u32               admin number
 //   VECTORS   f64 × 2, × 3       x, y and z of two points each; the same bytes as what follows
 //   QUOTIENTS_I, _J     f32     quotients between two look-ups
 //   PLACES    u32               where the next look-up reads
@@ -18,19 +18,19 @@
 import { SCRATCH } from "./memory";
 
 /** Points of a block: its passes stay in the first-level cache. A multiple of 4. */
-export const BLOCK: u32 = 512;
+export const BLOCK_POINTS: u32 = 512;
 
 export const LATTICE: usize = SCRATCH;
-export const WORDS: usize = LATTICE + 8 * BLOCK;
-export const ADMINS: usize = WORDS + 8 * BLOCK;
+export const WORDS: usize = LATTICE + 8 * BLOCK_POINTS;
+export const ADMIN_NUMBERS: usize = WORDS + 8 * BLOCK_POINTS;
 /** x, y and z of two points each, before the quotients need the bytes. */
-export const VECTORS: usize = ADMINS + 4 * BLOCK;
-export const QUOTIENTS_I: usize = ADMINS + 4 * BLOCK;
-export const QUOTIENTS_J: usize = QUOTIENTS_I + 4 * BLOCK;
-export const PLACES: usize = QUOTIENTS_J + 4 * BLOCK;
-export const LOWER: usize = PLACES + 4 * BLOCK;
-export const MIDDLE: usize = LOWER + 4 * BLOCK;
-export const UPPER: usize = MIDDLE + 4 * BLOCK;
+export const VECTORS: usize = ADMIN_NUMBERS + 4 * BLOCK_POINTS;
+export const QUOTIENTS_I: usize = ADMIN_NUMBERS + 4 * BLOCK_POINTS;
+export const QUOTIENTS_J: usize = QUOTIENTS_I + 4 * BLOCK_POINTS;
+export const PLACES: usize = QUOTIENTS_J + 4 * BLOCK_POINTS;
+export const LOWER: usize = PLACES + 4 * BLOCK_POINTS;
+export const MIDDLE: usize = LOWER + 4 * BLOCK_POINTS;
+export const UPPER: usize = MIDDLE + 4 * BLOCK_POINTS;
 
 /**
  * Locating (region/block.ts) uses the same bytes after them: places, addresses of cells and tiles; 4 × point of each in a
@@ -44,7 +44,7 @@ export const MIXED_POINTS: usize = MIDDLE;
 export const CROSSINGS: usize = UPPER;
 
 /** Records of a block. */
-export const SCAN_BLOCK: u32 = 256;
+export const BLOCK_RECORDS: u32 = 256;
 
 export const TEXTS: usize = WORDS;
 export const TEXT_BYTES: usize = 48;

@@ -252,7 +252,7 @@ function addUp(text: usize, lattice: usize): u32 {
 }
 
 /**
- * At most SCAN_BLOCK records -> LATTICE, each cell's centre descendant of resolution 15, and their resolutions; UNKNOWN
+ * At most BLOCK_RECORDS records -> LATTICE, each cell's centre descendant of resolution 15, and their resolutions; UNKNOWN
  * and the point (0, 0) for all but canonical text of a valid code. Returns how many are UNKNOWN; fills up a last two.
  */
 export function scanRecords(records: usize, count: u32, resolutions: usize): u32 {

@@ -9,12 +9,11 @@
 // Memory behind the segments:  cells u32 × (count + 1) · ids u32 × touches, later tiles · records of 16 bytes (layout.ts)
 
 import { SCRATCH } from "../memory";
+import { reserve, useGrid } from "./grid-state";
 import {
   ACCEPTED, CELL_BITS, EFFECT_BITS, EFFECT_MASK, MEMORY_LIMIT, MIXED, OUTSIDE, REFUSED_MEMORY, REFUSED_OPEN,
   SEGMENT_BYTES, TILE_BITS, tilesOf,
 } from "./layout";
-import { reserve } from "./load";
-import { useGrid } from "./locate";
 
 const CELL: i32 = 1 << CELL_BITS;
 

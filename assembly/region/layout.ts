@@ -30,12 +30,8 @@ export const AT_UNITS: usize = 56;
 export const AT_ZERO: usize = 60;
 export const AT_ADMINS: usize = 64;
 
-/** Places in table 2.4. */
-export const ADMINS: u32 = 34;
 /** Unit of every point that no unit holds; units are 0..62. */
 export const OUTSIDE: u32 = 63;
-/** Admin number of OUTSIDE. */
-export const NO_ADMIN: u32 = 255;
 /** Micro-degrees between neighbouring places of a vertex. */
 export const VERTEX_STEP: i32 = 10;
 /** Width and height of the box lie below it: products in the crossing test then stay below 2^50. */

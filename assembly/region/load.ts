@@ -2,19 +2,20 @@
 // segments behind it, and has the grid built behind those. The memory grows here as needed, so whoever loads a
 // kernel makes its views after this call. A refused file leaves the kernel without an index, never with half of one.
 
+import { ADMIN_UNITS, NO_ADMIN } from "../hexcode/admin";
 import { INDEX, SCRATCH } from "../memory";
 import { buildGrid } from "./grid";
+import { dropGrid, reserve } from "./grid-state";
 import {
-  ADMINS, AT_ADMINS, AT_ARCS, AT_ARCS_BYTES, AT_ARCS_OFFSET, AT_BOX, AT_CHECKSUM, AT_META_BYTES,
+  AT_ADMINS, AT_ARCS, AT_ARCS_BYTES, AT_ARCS_OFFSET, AT_BOX, AT_CHECKSUM, AT_META_BYTES,
   AT_META_OFFSET, AT_SEGMENTS, AT_SIZE, AT_UNITS, AT_ZERO, EFFECT_BITS, FORMAT, HEADER_BYTES, MAGIC, MEMORY_LIMIT,
-  NO_ADMIN, OUTSIDE, REFUSED_ARCS, REFUSED_CHECKSUM, REFUSED_FORMAT, REFUSED_HEADER, REFUSED_MAGIC,
+  OUTSIDE, REFUSED_ARCS, REFUSED_CHECKSUM, REFUSED_FORMAT, REFUSED_HEADER, REFUSED_MAGIC,
   REFUSED_MEMORY, REFUSED_SIZE, SEGMENT_BYTES, SIDE_LIMIT, VERTEX_STEP,
 } from "./layout";
-import { useGrid } from "./locate";
 
 /** Bytes an index of this size needs at INDEX before the call. */
 export function useIndex(sizeBytes: u32): u32 {
-  useGrid(0, 0, 0, 0, 0, 0, 0);
+  dropGrid();
   if (sizeBytes < HEADER_BYTES || sizeBytes > MEMORY_LIMIT) return REFUSED_SIZE;
   if (INDEX + sizeBytes > <usize>memory.size() << 16) return REFUSED_SIZE;
   if (load<u32>(INDEX) != MAGIC) return REFUSED_MAGIC;
@@ -43,7 +44,7 @@ export function useIndex(sizeBytes: u32): u32 {
   }
   for (let unit: u32 = 0; unit <= OUTSIDE; ++unit) {
     const admin = <u32>load<u8>(INDEX + AT_ADMINS + unit);
-    if (unit < units ? admin >= ADMINS : admin != NO_ADMIN) return REFUSED_HEADER;
+    if (unit < units ? admin >= ADMIN_UNITS : admin != NO_ADMIN) return REFUSED_HEADER;
   }
 
   const segments = (INDEX + sizeBytes + 15) & ~15;
@@ -53,13 +54,6 @@ export function useIndex(sizeBytes: u32): u32 {
     east - west, north - south, segments);
   if (kept < 0) return REFUSED_ARCS;
   return buildGrid(segments, <u32>kept, east, south, <u32>(east - west), <u32>(north - south));
-}
-
-/** Grows the memory up to an address; false beyond MEMORY_LIMIT or what the host gives. */
-export function reserve(end: usize): bool {
-  if (end - INDEX > MEMORY_LIMIT) return false;
-  const pages = <i32>((end + 0xffff) >> 16) - memory.size();
-  return pages <= 0 || memory.grow(pages) >= 0;
 }
 
 let cursor: usize = 0;

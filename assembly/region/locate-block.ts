@@ -2,10 +2,11 @@
 // grid, four points at a time; then their tiles; for the points of mixed tiles their cells; for those of cells with
 // segments the crossings. No load of a pass waits for another, so that what is in no cache comes in many at a time.
 
+import { NO_ADMIN } from "../hexcode/admin";
 import { INDEX } from "../memory";
-import { ADMINS, CELLS, CROSSINGS, MIXED_POINTS, PLACES_U, PLACES_V, TILES } from "../scratch";
-import { AT_ADMINS, CELL_BITS, EFFECT_BITS, EFFECT_MASK, MIXED, NO_ADMIN, OUTSIDE, SEGMENT_BYTES, TILE_BITS, tilesOf } from "./layout";
-import { cells, columns, east, records, rows, south, tiles } from "./locate";
+import { ADMIN_NUMBERS, CELLS, CROSSINGS, MIXED_POINTS, PLACES_U, PLACES_V, TILES } from "../scratch";
+import { AT_ADMINS, CELL_BITS, EFFECT_BITS, EFFECT_MASK, MIXED, OUTSIDE, SEGMENT_BYTES, TILE_BITS, tilesOf } from "./layout";
+import { cells, columns, east, records, rows, south, tiles } from "./grid-state";
 
 /** The tile of points beyond the grid. */
 const NOWHERE: usize = memory.data<u8>([<u8>OUTSIDE]);
@@ -56,18 +57,18 @@ function microPair(points: usize): v128 {
 @inline
 function askTile(n: usize, mixed: usize): usize {
   let unit = <u32>load<u8>(load<u32>(TILES + n));
-  store<u32>(ADMINS + n, <u32>load<u8>(<usize>unit, INDEX + AT_ADMINS));
+  store<u32>(ADMIN_NUMBERS + n, <u32>load<u8>(<usize>unit, INDEX + AT_ADMINS));
   store<u32>(mixed, <u32>n);
   return mixed + (<usize>(unit == MIXED) << 2);
 }
 
 /**
- * Points (f64 latDeg, f64 lngDeg), at most BLOCK of them, -> ADMINS, u32 each, NO_ADMIN outside. Reads up to three
+ * Points (f64 latDeg, f64 lngDeg), at most BLOCK_POINTS of them, -> ADMIN_NUMBERS, u32 each, NO_ADMIN outside. Reads up to three
  * points beyond the last.
  */
 export function locateBlock(points: usize, count: u32): void {
   if (columns == 0) {
-    for (let n: u32 = 0; n < count; n++) store<u32>(ADMINS + 4 * n, NO_ADMIN);
+    for (let n: u32 = 0; n < count; n++) store<u32>(ADMIN_NUMBERS + 4 * n, NO_ADMIN);
     return;
   }
   v128.store(EAST, i32x4.splat(east));
@@ -111,7 +112,7 @@ export function locateBlock(points: usize, count: u32): void {
   for (let next = MIXED_POINTS; next < mixed; next += 4) {
     let n = <usize>load<u32>(next);
     let pair = load<u64>(load<u32>(CELLS + n));
-    store<u32>(ADMINS + n, <u32>load<u8>(INDEX + AT_ADMINS + (<usize>pair & EFFECT_MASK)));
+    store<u32>(ADMIN_NUMBERS + n, <u32>load<u8>(INDEX + AT_ADMINS + (<usize>pair & EFFECT_MASK)));
     store<u64>(crossing, pair);
     store<u32>(crossing, <u32>n, 8);
     // kept only if the cell has segments
@@ -137,6 +138,6 @@ export function locateBlock(points: usize, count: u32): void {
       let counts = <u32>(t < dv) & <u32>(<i64>(u - load<i32>(at)) * <i64>dv > <i64>load<i32>(at, 8) * <i64>t);
       unit ^= spanAndEffect & EFFECT_MASK & (0 - counts);
     }
-    store<u32>(ADMINS + n, <u32>load<u8>(INDEX + AT_ADMINS + <usize>unit));
+    store<u32>(ADMIN_NUMBERS + n, <u32>load<u8>(INDEX + AT_ADMINS + <usize>unit));
   }
 }

@@ -5,34 +5,10 @@
 // Points are measured from the south-east corner of the box: u to the west, v to the north, so "strictly east"
 // reads U(v) < u, and a point beyond any side of the box fails one unsigned comparison.
 
-import { ADMINS, BLOCK } from "../scratch";
-import { CAPACITY, INDEX, INPUT, OUTPUT } from "../memory";
-import { locateBlock } from "./locate-block";
-import { AT_ADMINS, CELL_BITS, EFFECT_BITS, EFFECT_MASK, NO_ADMIN, OUTSIDE, SEGMENT_BYTES } from "./layout";
-
-export { useIndex } from "./load";
-
-export let east: i32 = 0;
-export let south: i32 = 0;
-export let columns: u32 = 0;
-export let rows: u32 = 0;
-export let cells: usize = 0;
-export let records: usize = 0;
-export let tiles: usize = 0;
-
-/** Takes a finished grid into use; with no columns every point is outside. */
-export function useGrid(
-  eastMicro: i32, southMicro: i32, columnCount: u32, rowCount: u32, cellsAt: usize, recordsAt: usize,
-  tilesAt: usize,
-): void {
-  east = eastMicro;
-  south = southMicro;
-  columns = columnCount;
-  rows = rowCount;
-  cells = cellsAt;
-  records = recordsAt;
-  tiles = tilesAt;
-}
+import { NO_ADMIN } from "../hexcode/admin";
+import { INDEX } from "../memory";
+import { cells, columns, east, records, rows, south } from "./grid-state";
+import { AT_ADMINS, CELL_BITS, EFFECT_BITS, EFFECT_MASK, OUTSIDE, SEGMENT_BYTES } from "./layout";
 
 /** Unit at a position in degrees, rounded once to micro-degrees; OUTSIDE for every other position and NaN. */
 export function unitAt(latDeg: f64, lngDeg: f64): u32 {
@@ -60,25 +36,4 @@ export function unitAt(latDeg: f64, lngDeg: f64): u32 {
 /** The unit's place in table 2.4; NO_ADMIN for OUTSIDE. */
 export function adminOf(unit: u32): u32 {
   return unit >= OUTSIDE ? NO_ADMIN : load<u8>(INDEX + AT_ADMINS + unit);
-}
-
-/** ABI: admin number at a position, NO_ADMIN outside. */
-export function regionOf(latDeg: f64, lngDeg: f64): u32 {
-  return adminOf(unitAt(latDeg, lngDeg));
-}
-
-/** ABI: unit at a position, 255 outside. */
-export function unitOf(latDeg: f64, lngDeg: f64): u32 {
-  const unit = unitAt(latDeg, lngDeg);
-  return unit == OUTSIDE ? NO_ADMIN : unit;
-}
-
-/** ABI: points at INPUT to one admin number each at OUTPUT; for measurements and for callers that need no code. */
-export function locateBatch(count: u32): void {
-  if (count > CAPACITY) count = CAPACITY;
-  for (let from: u32 = 0; from < count; from += BLOCK) {
-    const block = min(BLOCK, count - from);
-    locateBlock(INPUT + (<usize>from << 4), block);
-    for (let i: u32 = 0; i < block; ++i) store<u8>(OUTPUT + from + i, <u8>load<u32>(ADMINS + (<usize>i << 2)));
-  }
 }

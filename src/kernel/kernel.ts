@@ -1,5 +1,5 @@
 // Loads the AssemblyScript module and owns the views of its memory: the only user of WebAssembly. The memory map
-// is drawn in assembly/memory.ts, the calls are told in ARCHITECTURE.md.
+// is drawn in assembly/memory.ts, the calls in assembly/README.md.
 
 import { HexcodesError } from '../errors.js';
 import { exportsOf, type KernelExports, unusable } from './exports.js';

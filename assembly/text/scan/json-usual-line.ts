@@ -1,11 +1,11 @@
 // The short way for lines of NDJSON as most are: one look at each name and the shape of each number, no members looked for.
 // Whatever is not of this form is for json.ts.
 
-import { RESOLUTIONS } from "../memory";
-import { BACKSLASH, CLOSE_BRACE, LINE_FEED, QUOTE, SPACE, ZERO } from "./chars";
+import { RESOLUTIONS } from "../../memory";
+import { BACKSLASH, CLOSE_BRACE, LINE_FEED, QUOTE, SPACE, ZERO } from "../chars";
+import { fillRow, rowAt } from "../row";
 import { digitsAt, shapeAt, shapeBytes } from "./decimals";
 import { ID_FIRST, ID_NEXT, LAT_FIRST, LAT_NEXT, LNG_NEXT, SEVEN_BYTES, SIX_BYTES } from "./json-names";
-import { fillRow, rowAt } from "./row";
 
 /** A line as most are, {"lat":…,"lng":…} with an id before, behind or nowhere: its end; 0 if it is another. */
 // @ts-ignore: decorator

@@ -1,6 +1,6 @@
 // Puts what scanning reads into INPUT: a position for each row, or the code as a record.
 
-import { INPUT, RECORD_BYTES } from "../memory";
+import { INPUT, RECORD_BYTES } from "../../memory";
 
 // @ts-ignore: decorator
 @inline

@@ -2,15 +2,18 @@
 // with a quote; a quote elsewhere is a character like others, and text after a closing quote belongs to the field as it
 // stands. Rows end at LF or CR LF outside quotes; rows without a byte are skipped.
 
-import { HARD_NUMBER, NOT_A_NUMBER, NUMBER, numberEnd, numberIsPlain, numberKind, readNumber, readSmallInteger } from "./parse";
+import { RESOLUTIONS } from "../../memory";
+import { CARRIAGE_RETURN, COMMA, LINE_FEED, QUOTE } from "../chars";
+import {
+  HARD_NUMBER, NOT_A_NUMBER, NUMBER, numberEnd, numberIsPlain, numberKind, readNumber, readSmallInteger,
+} from "../numbers/parse";
+import {
+  addRowFlags, CODE_NEEDS_ESCAPES, ENDS_WITH_CRLF, ENDS_WITH_LF, LAT, LNG, NO_RESOLUTION, openRow, ROW_INVALID_REQUEST, rowAt,
+  setCodeText, setCoordinateText, setPlainBytes, setRowEnd, setRowResolution, setRowShapes, setRowStatus,
+} from "../row";
 import { readDecimals, shapeAt, shapeBytes } from "./decimals";
-import { RESOLUTIONS } from "../memory";
-import { CARRIAGE_RETURN, COMMA, LINE_FEED, QUOTE } from "./chars";
 import { clearHostRows, leaveToHost } from "./host-rows";
 import { storeCode, storeNoCode, storePoint } from "./input";
-import { addRowFlags, CODE_NEEDS_ESCAPES, ENDS_WITH_CRLF, ENDS_WITH_LF, LAT, LNG, openRow, rowAt, setCodeText } from "./row";
-import { setCoordinateText, setPlainBytes, setRowEnd, setRowResolution, setRowShapes, setRowStatus } from "./row";
-import { NO_RESOLUTION, ROW_INVALID_REQUEST } from "./row";
 
 /** Where the last scan stopped: the start of the first row that it did not take. */
 export let csvEnd: usize = 0;

@@ -1,8 +1,11 @@
 // JSON below the items: white space, strings (valid UTF-8 and escapes only) and values that are passed over. A parser
 // returns the first byte behind what it read, or 0 for what is wrong or too deep.
 
-import { BACKSLASH, CARRIAGE_RETURN, COLON, COMMA, isDigit, LINE_FEED, LOWER_A, LOWER_B, LOWER_CASE, LOWER_E, LOWER_F, LOWER_N, LOWER_R, LOWER_T, LOWER_U, MINUS, OPEN_BRACE, OPEN_BRACKET, QUOTE, SLASH, SPACE, TAB } from "./chars";
-import { NOT_A_NUMBER, numberEnd, numberKind, readNumber } from "./parse";
+import {
+  BACKSLASH, CARRIAGE_RETURN, COLON, COMMA, isDigit, LINE_FEED, LOWER_A, LOWER_B, LOWER_CASE, LOWER_E, LOWER_F, LOWER_N,
+  LOWER_R, LOWER_T, LOWER_U, MINUS, OPEN_BRACE, OPEN_BRACKET, QUOTE, SLASH, SPACE, TAB,
+} from "../chars";
+import { NOT_A_NUMBER, numberEnd, numberKind, readNumber } from "../numbers/parse";
 
 /** Deeper values in members that we do not read are left to the host. */
 const MAX_DEPTH: u32 = 32;

@@ -2,11 +2,11 @@
 // one vector. Scanning only notes the shape of such a text, so that it need not wait for the number; then the numbers of
 // all rows are made, both of a row at once. Every other text is read by parse.ts.
 
-import { INPUT, POINT_BYTES, ROW_BYTES } from "../memory";
-import { POINT, ZERO } from "./chars";
-import { TENS } from "./powers";
-import { numberEnd, numberIsPlain, readNumber } from "./parse";
-import { coordinateText, LAT, LNG, rowAt, rowShapes, setPlainBytes } from "./row";
+import { INPUT, POINT_BYTES, ROW_BYTES } from "../../memory";
+import { POINT, ZERO } from "../chars";
+import { TENS } from "../numbers/powers";
+import { numberEnd, numberIsPlain, readNumber } from "../numbers/parse";
+import { coordinateText, LAT, LNG, rowAt, rowShapes, setPlainBytes } from "../row";
 
 /** Digits before the point (1 to 3) << 4 | bytes of the text, 3 to 15; 0: another text. */
 const MAX_WHOLE_DIGITS: u32 = 3;

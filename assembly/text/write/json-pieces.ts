@@ -1,6 +1,6 @@
 // Pieces of the JSON bodies, as bytes, padded to whole vectors so that they are copied without looking.
 
-import { QUOTE, ZERO } from "./chars";
+import { QUOTE, ZERO } from "../chars";
 
 /** {"hexcodes":" */
 export const HEXCODES_HEAD: usize = memory.data<u8>([

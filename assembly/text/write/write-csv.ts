@@ -2,21 +2,20 @@
 // until the end, until the area is full, or until a row whose answer the host writes (a fault with its message, a text to
 // escape, a number to print); then the host does, and calls again for the next row.
 
-import { INPUT, OUTPUT, TAILS, TAIL_BYTES } from "../memory";
-import { recordAt } from "../output-layout";
-import { BACKSLASH, CARRIAGE_RETURN, LINE_FEED, QUOTE } from "./chars";
-import { printSmall } from "./print";
-import { codeEnd, codeStart, ENDS_WITH_LF, idBytes, idStart, LAT, LINE_END_MASK, LNG, NO_RESOLUTION, ROW_INVALID_REQUEST, ROW_OK } from "./row";
-import { rowAt, rowEnd, rowFlags, rowResolution, rowStart } from "./row";
-import { adminLetters, decodedResolution, hasRoom, stopAt, addStatus, encodedStatus, decodedStatus, copyText, writeCode } from "./write";
-import { writeCoordinate, writeDecoded, isPlainCode, isPlainRecord, textEnd, FROM_JSON } from "./write";
-import { FROM_FRAMES, WITH_ROW, WITH_ID, WITH_RESOLUTION } from "./write";
-
-/** The bare word of a status stands at the end of its tail's area, u32 size and text. */
-const AT_WORD: u32 = TAIL_BYTES - 32;
-
-/** "OK". */
-const OK_WORD: u16 = 0x4b4f;
+import { INPUT, OUTPUT } from "../../memory";
+import { recordAt } from "../../output-layout";
+import { BACKSLASH, CARRIAGE_RETURN, LINE_FEED, QUOTE } from "../chars";
+import { printSmall } from "../numbers/print";
+import {
+  codeEnd, codeStart, ENDS_WITH_LF, idBytes, idStart, LAT, LINE_END_MASK, LNG, NO_RESOLUTION, ROW_INVALID_REQUEST, ROW_OK, rowAt,
+  rowEnd, rowFlags, rowResolution, rowStart,
+} from "../row";
+import {
+  adminLetters, decodedResolution, FROM_FRAMES, FROM_JSON, isPlainCode, isPlainRecord, WITH_ID, WITH_RESOLUTION, WITH_ROW,
+  writeCode, writeCoordinate, writeDecoded,
+} from "./fields";
+import { addStatus, decodedStatus, encodedStatus, writeStatus } from "./statuses";
+import { copyText, hasRoom, stopAt, textEnd } from "./text-out";
 
 /** Rows of `encode` as CSV from row `from` to `to`; returns the row where it stopped. */
 export function writeEncodedCsv(from: u32, to: u32, flags: u32, source: u32, delimiter: u32, feed: u32, refusal: u32): u32 {
@@ -131,17 +130,6 @@ function writeCsvId(row: usize, out: usize, delimiter: u32): usize {
     if (byte == QUOTE || byte == BACKSLASH || byte == delimiter) return 0;
   }
   return copyText(p, end, out);
-}
-
-// @ts-ignore: decorator
-@inline
-function writeStatus(status: u32, out: usize): usize {
-  if (status == ROW_OK) {
-    store<u16>(out, OK_WORD);
-    return out + 2;
-  }
-  const word = TAILS + <usize>(status * TAIL_BYTES + AT_WORD);
-  return copyText(word + 4, word + 4 + <usize>load<u32>(word), out);
 }
 
 // @ts-ignore: decorator

@@ -1,17 +1,10 @@
-// What the writers of CSV and JSON share: room, statuses, texts that are copied, numbers.
+// The fields of answers that both writers have: codes, coordinates, positions.
 
-import { INPUT, OUTPUT, RECORD_BYTES, STATUS_COUNTS, TEXT_OUT, TEXT_OUT_BYTES } from "../memory";
-import { AT_STATUS, recordAt, resolutionsOfPositions, statusesOfPositions } from "../output-layout";
-import { isDigit, LOWER_A, LOWER_CASE, MINUS, POINT, QUOTE, SPACE, UNDERSCORE } from "./chars";
-import { printNumber } from "./print";
-import { CODE_NEEDS_ESCAPES, codeEnd, codeStart, coordinateText, plainBytes, ROW_INVALID_HEXCODES, ROW_OK, rowEnd, rowFlags } from "./row";
-import { rowStart, rowStatus } from "./row";
-
-/** The first free byte of TEXT_OUT; the host moves it over what it writes itself. */
-export let textEnd: usize = TEXT_OUT;
-
-/** Besides the row's own text no answer is longer. */
-const MAX_ANSWER_BYTES: u32 = 1024;
+import { INPUT, OUTPUT, RECORD_BYTES } from "../../memory";
+import { AT_STATUS, recordAt, resolutionsOfPositions } from "../../output-layout";
+import { isDigit, LOWER_A, LOWER_CASE, MINUS, POINT, QUOTE, SPACE, UNDERSCORE } from "../chars";
+import { printNumber } from "../numbers/print";
+import { CODE_NEEDS_ESCAPES, codeEnd, codeStart, coordinateText, plainBytes, rowFlags } from "../row";
 
 /** What the input was, for the texts that are copied from it. */
 export const FROM_CSV: u32 = 0;
@@ -23,71 +16,6 @@ export const FROM_FRAMES: u32 = 2;
 export const WITH_ROW: u32 = 1;
 export const WITH_ID: u32 = 2;
 export const WITH_RESOLUTION: u32 = 4;
-
-export function setTextEnd(at: usize): void {
-  textEnd = at;
-}
-
-// @ts-ignore: decorator
-@inline
-export function hasRoom(p: usize, row: usize): bool {
-  return p + rowEnd(row) - rowStart(row) + <usize>MAX_ANSWER_BYTES <= TEXT_OUT + <usize>TEXT_OUT_BYTES;
-}
-
-// @ts-ignore: decorator
-@inline
-export function stopAt(index: u32, p: usize): u32 {
-  textEnd = p;
-  return index;
-}
-
-// @ts-ignore: decorator
-@inline
-export function addStatus(status: u32, rows: u32): void {
-  const count = STATUS_COUNTS + (<usize>status << 2);
-  store<u32>(count, load<u32>(count) + rows);
-}
-
-// @ts-ignore: decorator
-@inline
-export function encodedStatus(row: usize, record: usize, refusal: u32): u32 {
-  const status = rowStatus(row);
-  if (status != ROW_OK) return status;
-  if (refusal) return refusal;
-  // The point statuses 0, 1, 2 are the row statuses OK, NOT_FOUND, INVALID_REQUEST.
-  return load<u8>(record, AT_STATUS);
-}
-
-// @ts-ignore: decorator
-@inline
-export function decodedStatus(count: u32, index: u32, row: usize, refusal: u32): u32 {
-  const status = rowStatus(row);
-  if (status != ROW_OK) return status;
-  if (refusal) return refusal;
-  return load<u8>(statusesOfPositions(OUTPUT, count) + index) ? ROW_INVALID_HEXCODES : ROW_OK;
-}
-
-/** Copies in steps of 16 bytes: what is behind `out` is free. */
-// @ts-ignore: decorator
-@inline
-export function copyText(from: usize, to: usize, out: usize): usize {
-  const end = out + (to - from);
-  while (out < end) {
-    v128.store(out, v128.load(from));
-    from += 16;
-    out += 16;
-  }
-  return end;
-}
-
-// @ts-ignore: decorator
-@inline
-export function copyWord(word: usize, size: usize, out: usize): usize {
-  v128.store(out, v128.load(word));
-  if (size > 16) v128.store(out, v128.load(word, 16), 16);
-  if (size > 32) v128.store(out, v128.load(word, 32), 32);
-  return out + size;
-}
 
 /** The text of a record, which byte 18 at the latest ends. */
 // @ts-ignore: decorator

@@ -1,15 +1,20 @@
 // Reads one JSON item: {lat, lng, resolution?, id?}, [lat, lng], {hexcodes, id?} or "code". The first byte behind it, or 0 for
 // whatever the host must look at.
 
-import { INPUT, RESOLUTIONS } from "../memory";
-import { CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, isDigit, LOWER_CASE, LOWER_E, OPEN_BRACE, OPEN_BRACKET, POINT, QUOTE, ZERO } from "./chars";
+import { INPUT, RESOLUTIONS } from "../../memory";
+import {
+  CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, isDigit, LOWER_CASE, LOWER_E, OPEN_BRACE, OPEN_BRACKET, POINT, QUOTE, ZERO,
+} from "../chars";
+import { NOT_A_NUMBER, NUMBER, numberEnd, numberIsPlain, numberKind, readNumber } from "../numbers/parse";
+import {
+  LAT, LNG, NO_RESOLUTION, setCodeText, setCoordinateText, setId, setPlainBytes, setRowResolution, setRowShape,
+} from "../row";
 import { shapeAt, shapeBytes } from "./decimals";
-import { FIVE_BYTES, KEY_HEXCODES, KEY_ID, KEY_LAT, KEY_LNG, KEY_RESO, KEY_SOLUTION } from "./json-names";
-import { LAT_MEMBER, LNG_NEXT, SEVEN_BYTES } from "./json-names";
-import { afterSpace, skipString, skipValue, stringHasEscapes, stringUnits } from "./json-values";
-import { NOT_A_NUMBER, NUMBER, numberEnd, numberIsPlain, numberKind, readNumber } from "./parse";
 import { storeCode } from "./input";
-import { LAT, LNG, NO_RESOLUTION, setCodeText, setCoordinateText, setId, setPlainBytes, setRowResolution, setRowShape } from "./row";
+import {
+  FIVE_BYTES, KEY_HEXCODES, KEY_ID, KEY_LAT, KEY_LNG, KEY_RESO, KEY_SOLUTION, LAT_MEMBER, LNG_NEXT, SEVEN_BYTES,
+} from "./json-names";
+import { afterSpace, skipString, skipValue, stringHasEscapes, stringUnits } from "./json-values";
 
 const MAX_ID_UNITS: u32 = 128;
 

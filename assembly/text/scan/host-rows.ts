@@ -1,7 +1,7 @@
 // The rows that a scan leaves to the host, which reads them with the platform's own parsers (src/wire/rows/host-rows.ts).
 
-import { HOST_ROWS } from "../memory";
-import { addRowFlags, LEFT_TO_HOST } from "./row";
+import { HOST_ROWS } from "../../memory";
+import { addRowFlags, LEFT_TO_HOST } from "../row";
 
 /** Rows that the last scan listed in HOST_ROWS. */
 export let hostRowCount: u32 = 0;

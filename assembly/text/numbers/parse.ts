@@ -3,9 +3,9 @@
 // Second", 2021; after their fast_float, Apache-2.0; NOTICE) for up to 19 digits. Whatever neither covers is HARD,
 // and the caller hands the text to the host's own conversion.
 
-import { INTEGER_TENS, MAX_POWER_OF_FIVE, MIN_POWER_OF_FIVE, POWERS_OF_FIVE, TENS } from "./powers";
-import { isDigit, LOWER_CASE, LOWER_E, MINUS, PLUS, POINT, ZERO } from "./chars";
+import { isDigit, LOWER_CASE, LOWER_E, MINUS, PLUS, POINT, ZERO } from "../chars";
 import { multiplyHigh } from "./multiply-high";
+import { INTEGER_TENS, MAX_POWER_OF_FIVE, MIN_POWER_OF_FIVE, POWERS_OF_FIVE, TENS } from "./powers";
 
 export const NUMBER: u32 = 0;
 /** A number by its grammar, whose value the host must find. */

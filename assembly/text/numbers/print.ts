@@ -3,10 +3,10 @@
 // Alexander Bolz's Drachennest, Boost Software License 1.0), with a table for 10^-6 <= |x| < 1024 only: positions lie
 // within ±180. Other numbers are the host's.
 
-import { MINUS, POINT, ZERO } from "./chars";
-import { DIGIT_PAIRS, MIN_SCALE, SCALES } from "./powers";
-import { integerTen } from "./parse";
+import { MINUS, POINT, ZERO } from "../chars";
 import { multiplyHigh } from "./multiply-high";
+import { integerTen } from "./parse";
+import { DIGIT_PAIRS, MIN_SCALE, SCALES } from "./powers";
 
 /** No decimal of this range is longer: sign, "0.00000", 17 digits. */
 export const MAX_NUMBER_BYTES: u32 = 25;

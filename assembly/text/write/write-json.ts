@@ -2,17 +2,24 @@
 // until the end, until the area is full, or until a row whose answer the host writes (a fault with its message, a text to
 // escape, a number to print); then the host does, and calls again for the next row.
 
-import { INPUT, OUTPUT, RECORD_BYTES, ROW_BYTES, TAILS, TAIL_BYTES } from "../memory";
-import { recordAt } from "../output-layout";
-import { CLOSE_BRACE, COMMA, OPEN_BRACE, QUOTE } from "./chars";
-import { printSmall } from "./print";
-import { codeEnd, codeStart, idBytes, idStart, LAT, LNG, NO_RESOLUTION, ROW_INVALID_HEXCODES, ROW_INVALID_REQUEST, ROW_OK } from "./row";
-import { rowAt, rowResolution } from "./row";
-import { HEXCODES_HEAD, LAT_AFTER_TEXT, HEXCODES_NULL, LNG_MEMBER, RESOLUTION, ADMIN_CODE } from "./json-pieces";
-import { MIDDLES, MIDDLE_BYTES, OK_END, NULL, LAT_HEAD, NULLS, HEXCODES, ID } from "./json-pieces";
-import { adminLetters, decodedResolution, hasRoom, stopAt, addStatus, encodedStatus, decodedStatus, copyText, copyWord } from "./write";
-import { writeCode, writeCoordinate, writeDecoded, isPlainCode, isPlainRecord, textEnd } from "./write";
-import { FROM_CSV, FROM_JSON, FROM_FRAMES } from "./write";
+import { INPUT, OUTPUT, RECORD_BYTES, ROW_BYTES } from "../../memory";
+import { recordAt } from "../../output-layout";
+import { CLOSE_BRACE, COMMA, OPEN_BRACE, QUOTE } from "../chars";
+import { printSmall } from "../numbers/print";
+import {
+  codeEnd, codeStart, idBytes, idStart, LAT, LNG, NO_RESOLUTION, ROW_INVALID_HEXCODES, ROW_INVALID_REQUEST, ROW_OK, rowAt,
+  rowResolution,
+} from "../row";
+import {
+  adminLetters, decodedResolution, FROM_CSV, FROM_FRAMES, FROM_JSON, isPlainCode, isPlainRecord, writeCode, writeCoordinate,
+  writeDecoded,
+} from "./fields";
+import {
+  ADMIN_CODE, HEXCODES, HEXCODES_HEAD, HEXCODES_NULL, ID, LAT_AFTER_TEXT, LAT_HEAD, LNG_MEMBER, MIDDLE_BYTES, MIDDLES, NULL,
+  NULLS, OK_END, RESOLUTION,
+} from "./json-pieces";
+import { addStatus, decodedStatus, encodedStatus, writeTail } from "./statuses";
+import { copyText, copyWord, hasRoom, stopAt, textEnd } from "./text-out";
 
 /** Rows of `encode` as JSON bodies, each followed by `separator`. */
 export function writeEncodedJson(from: u32, to: u32, separator: u32, refusal: u32): u32 {
@@ -138,12 +145,4 @@ function writeJsonEnd(row: usize, out: usize, separator: u32): usize {
 function writeSeparator(out: usize, separator: u32): usize {
   store<u8>(out, <u8>separator);
   return out + 1;
-}
-
-/** The host keeps at TAILS, for each row status, u32 size and the text `"status":"…"`, with a message if it has one. */
-// @ts-ignore: decorator
-@inline
-function writeTail(status: u32, out: usize): usize {
-  const tail = TAILS + <usize>(status * TAIL_BYTES);
-  return copyText(tail + 4, tail + 4 + <usize>load<u32>(tail), out);
 }

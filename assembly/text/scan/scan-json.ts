@@ -2,15 +2,17 @@
 // wholly right passes. Any other item is left to the host with its bounds, so that the host's own JSON parser decides what
 // is wrong with it.
 
-import { RESOLUTIONS } from "../memory";
-import { BACKSLASH, CARRIAGE_RETURN, CLOSE_BRACE, CLOSE_BRACKET, COMMA, LINE_FEED, OPEN_BRACE, OPEN_BRACKET, QUOTE, SPACE, TAB } from "./chars";
+import { RESOLUTIONS } from "../../memory";
+import {
+  BACKSLASH, CARRIAGE_RETURN, CLOSE_BRACE, CLOSE_BRACKET, COMMA, LINE_FEED, OPEN_BRACE, OPEN_BRACKET, QUOTE, SPACE, TAB,
+} from "../chars";
+import { NO_RESOLUTION, openRow, rowAt, rowStart, setRowEnd, setRowResolution } from "../row";
 import { readDecimals } from "./decimals";
-import { decodeItem, encodeItem } from "./json-items";
-import { isSpace, useFeedAsSpace } from "./json-values";
 import { clearHostRows, leaveToHost } from "./host-rows";
 import { storeNoCode, storePoint } from "./input";
-import { NO_RESOLUTION, openRow, rowAt, rowStart, setRowEnd, setRowResolution } from "./row";
+import { decodeItem, encodeItem } from "./json-items";
 import { lineEnd, usualItem } from "./json-usual-line";
+import { isSpace, useFeedAsSpace } from "./json-values";
 
 /** MAX_NDJSON_ROW_BYTES of src/wire/job.ts: longer items are the host's to refuse. */
 const MAX_ITEM_BYTES: usize = 65536;

@@ -1,0 +1,29 @@
+// From positions to admin numbers and units, without a code.
+
+import { NO_ADMIN } from "./hexcode/admin";
+import { CAPACITY, INPUT, OUTPUT, POINT_BYTES } from "./memory";
+import { OUTSIDE } from "./region/layout";
+import { adminOf, unitAt } from "./region/locate";
+import { locateBlock } from "./region/locate-block";
+import { ADMIN_NUMBERS, BLOCK_POINTS } from "./scratch";
+
+/** Admin number at a position, NO_ADMIN outside. */
+export function regionOf(latDeg: f64, lngDeg: f64): u32 {
+  return adminOf(unitAt(latDeg, lngDeg));
+}
+
+/** Unit at a position, 255 outside. */
+export function unitOf(latDeg: f64, lngDeg: f64): u32 {
+  const unit = unitAt(latDeg, lngDeg);
+  return unit == OUTSIDE ? NO_ADMIN : unit;
+}
+
+/** Points at INPUT to one admin number each at OUTPUT; for measurements and for callers that need no code. */
+export function locateBatch(count: u32): void {
+  if (count > CAPACITY) count = CAPACITY;
+  for (let from: u32 = 0; from < count; from += BLOCK_POINTS) {
+    const block = min(BLOCK_POINTS, count - from);
+    locateBlock(INPUT + <usize>(from * POINT_BYTES), block);
+    for (let i: u32 = 0; i < block; ++i) store<u8>(OUTPUT + from + i, <u8>load<u32>(ADMIN_NUMBERS + (<usize>i << 2)));
+  }
+}
