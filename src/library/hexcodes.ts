@@ -1,4 +1,4 @@
-// The library, for any platform: positions of Viet Nam to hexcodes and back. node.ts and web.ts add load().
+// The library, for any platform: positions in Viet Nam to hexcodes and back. node.ts, web.ts and web-bundle.ts add load().
 
 import { ADMIN_UNITS } from '../admin-units.js';
 import { HexcodesError } from '../errors.js';
@@ -21,7 +21,7 @@ export type { KernelExports } from '../kernel/exports.js';
 export type { Kernel } from '../kernel/kernel.js';
 export { DEFAULT_RESOLUTION } from '../wire/params/resolution.js';
 
-/** What `Hexcodes.from` takes: the three binaries of one build. */
+/** The three binaries of one build, for `Hexcodes.from`. */
 export interface HexcodesData {
   /** dist/kernel.wasm, as bytes or compiled. */
   readonly kernel: WebAssembly.Module | BufferSource;
@@ -35,9 +35,9 @@ export interface HexcodesData {
 export interface Encoded {
   /** Canonical hexcode. */
   hexcodes: string;
-  /** The latitude that was given, degrees. */
+  /** The latitude of the call, degrees. */
   lat: number;
-  /** The longitude that was given, degrees. */
+  /** The longitude of the call, degrees. */
   lng: number;
   /** H3 resolution, 0 to 15. */
   resolution: number;
@@ -65,7 +65,7 @@ export interface ReadHexcode extends Decoded {
   cell: bigint;
 }
 
-/** Answer of `decodeBatch`: one entry a record in each array, two in `latLngDeg`. */
+/** Answer of `decodeBatch`: for each record one entry in each array, two in `latLngDeg`. */
 export interface DecodedBatch {
   /** lat, lng, lat, lng, … of the cells' centres, degrees; NaN where the record is no hexcode. */
   latLngDeg: Float64Array;
@@ -76,13 +76,13 @@ export interface DecodedBatch {
 }
 
 /**
- * Positions of Viet Nam to hexcodes and back. Pure and synchronous once made; one instance may be used by everyone of
- * its thread. Degrees are WGS 84; resolutions are those of H3, 0 to 15.
+ * Positions in Viet Nam to hexcodes and back. All calls are synchronous, and their answers depend on the arguments alone;
+ * one instance serves a whole thread. Degrees are WGS 84; resolutions are those of H3, 0 to 15.
  */
 export class Hexcodes {
   /**
-   * The kernel underneath, for servers that fill and read its memory themselves: fixed views, one call a block, no
-   * allocation. Its views are scratch that every call of this class overwrites.
+   * The kernel, for servers that fill and read its memory themselves: fixed views, one call for a block of points, no
+   * allocation. Every call of this class overwrites what the views show.
    */
   readonly kernel: Kernel;
 
@@ -91,8 +91,8 @@ export class Hexcodes {
   }
 
   /**
-   * Makes the library of its three binaries.
-   * @throws HexcodesError BAD_DATA that says which of them cannot be used and why
+   * Makes an instance from the three binaries.
+   * @throws HexcodesError BAD_DATA; the message says which of them cannot be used and why
    */
   static from<T extends Hexcodes>(this: new (kernel: Kernel) => T, data: HexcodesData): T {
     return new this(Kernel.create(data.kernel, data.index, data.reach));
@@ -115,11 +115,14 @@ export class Hexcodes {
     if (status !== OK) throw failure(status, lat, lng);
     const hexcodes = kernel.textAt(0);
     const admin_code = hexcodes.slice(0, hexcodes.indexOf('-'));
-    // -0 is an integer too
+    // + 0 makes 0 of the resolution -0.
     return { hexcodes, lat, lng, resolution: resolution + 0, admin_code };
   }
 
-  /** What a hexcode stands for, however it is spelt (code format, Reading); null for what is no hexcode. */
+  /**
+   * The position of a hexcode, in any spelling that docs/code-format.md allows under Reading.
+   * @returns null for any other text, and for anything that is no text
+   */
   decode(text: string): Decoded | null {
     return typeof text === 'string' && this.kernel.readText(text) === OK ? this.#position() : null;
   }
@@ -129,7 +132,7 @@ export class Hexcodes {
     return typeof text === 'string' && this.kernel.readText(text) === OK;
   }
 
-  /** All that a hexcode says: as `decode`, with the canonical text and the H3 cell; null for what is no hexcode. */
+  /** As `decode`, with the canonical text and the H3 cell. */
   read(text: string): ReadHexcode | null {
     const decoded = this.decode(text);
     if (decoded === null) return null;
@@ -140,7 +143,7 @@ export class Hexcodes {
   /** The canonical hexcode of an H3 cell within a province; null if there is none that `decode` accepts. */
   pack(cell: bigint, adminCode: string): string | null {
     const admin = ADMIN_UNITS.findIndex((unit) => unit.code === adminCode);
-    // the kernel would take it modulo 2^64
+    // WebAssembly would take any other bigint modulo 2^64.
     if (typeof cell !== 'bigint' || BigInt.asUintN(64, cell) !== cell) return null;
     return admin >= 0 && this.kernel.exports.pack(cell, admin) === OK ? this.kernel.textAt(0) : null;
   }
@@ -153,13 +156,13 @@ export class Hexcodes {
 
   /**
    * The hexcodes of many positions.
-   * @param latLngDeg lat, lng, lat, lng, … in degrees, any count
-   * @param resolution H3 resolution of all, integer 0 to 15
-   * @param out where to put the records, at least 20 bytes a position; made if absent
-   * @returns 20 bytes a position: canonical hexcode in ASCII, NUL padded, byte 19 = status (0 OK, 1 outside the
-   *   coverage, 2 not a coordinate); the rest of a failed record is NUL. It is `out`, or its beginning.
-   * @throws HexcodesError BAD_ARGUMENT for other kinds of arrays, an odd length, an `out` that is small or shares its
-   *   bytes with the positions; BAD_RESOLUTION; never for a position
+   * @param latLngDeg lat, lng, lat, lng, … in degrees, any number of positions
+   * @param resolution H3 resolution of all positions, integer 0 to 15
+   * @param out for the records, at least 20 bytes a position; a new array if absent
+   * @returns the beginning of `out`, 20 bytes a position: canonical hexcode in ASCII, NUL padded, and in byte 19 the status
+   *   (0 OK, 1 outside the coverage, 2 not a coordinate). The other bytes of a failed record are NUL.
+   * @throws HexcodesError BAD_RESOLUTION; BAD_ARGUMENT for another kind of array, an odd length, an `out` that is too
+   *   short or shares bytes with the positions; never for a position
    */
   encodeBatch(
     latLngDeg: Float64Array,
@@ -171,7 +174,7 @@ export class Hexcodes {
     if (latLngDeg.length % 2 !== 0)
       throw new HexcodesError('BAD_ARGUMENT', `Positions are pairs: ${latLngDeg.length} numbers are odd`);
     const count = latLngDeg.length / 2;
-    const records = roomFor(out, Uint8Array, count * RECORD_BYTES, 'out', latLngDeg);
+    const records = outputFor(out, Uint8Array, count * RECORD_BYTES, 'out', latLngDeg);
     const { capacity, exports, input, output } = this.kernel;
     for (let from = 0; from < count; from += capacity) {
       const block = Math.min(capacity, count - from);
@@ -184,11 +187,11 @@ export class Hexcodes {
 
   /**
    * The positions of many hexcodes.
-   * @param records 20 bytes each: a hexcode in ASCII in any spelling, up to the first NUL; byte 19 is ignored
-   * @param out where to put the answer, two numbers and two bytes a record at least; made if absent
-   * @returns the centres of the cells; the arrays are those of `out`, or their beginnings
-   * @throws HexcodesError BAD_ARGUMENT for other kinds of arrays, bytes that are no whole records, an `out` that is
-   *   small or shares its bytes with the records; never for a record
+   * @param records 20 bytes each: a hexcode in ASCII, in any spelling, up to the first NUL; byte 19 is ignored
+   * @param out for the answer, at least two numbers and two bytes a record; new arrays if absent
+   * @returns the centres of the cells, in the beginnings of the arrays of `out`
+   * @throws HexcodesError BAD_ARGUMENT for another kind of array, a length that is no multiple of 20, an `out` that is too
+   *   short or shares bytes with the records; never for a record
    */
   decodeBatch(records: Uint8Array, out?: DecodedBatch): DecodedBatch {
     requireKind(records, Uint8Array, 'records');
@@ -198,9 +201,9 @@ export class Hexcodes {
         `Records are 20 bytes each: ${records.length} bytes are not whole`,
       );
     const count = records.length / RECORD_BYTES;
-    const latLngDeg = roomFor(out?.latLngDeg, Float64Array, 2 * count, 'out.latLngDeg', records);
-    const resolution = roomFor(out?.resolution, Uint8Array, count, 'out.resolution', records);
-    const status = roomFor(out?.status, Uint8Array, count, 'out.status', records);
+    const latLngDeg = outputFor(out?.latLngDeg, Float64Array, 2 * count, 'out.latLngDeg', records);
+    const resolution = outputFor(out?.resolution, Uint8Array, count, 'out.resolution', records);
+    const status = outputFor(out?.status, Uint8Array, count, 'out.status', records);
     const { capacity, exports, inputBytes, output, outputFloats } = this.kernel;
     for (let from = 0; from < count; from += capacity) {
       const block = Math.min(capacity, count - from);
@@ -215,7 +218,7 @@ export class Hexcodes {
     return { latLngDeg, resolution, status };
   }
 
-  /** What readText left in the output. */
+  /** The answer of `kernel.readText`. */
   #position(): Decoded {
     const { output, outputFloats } = this.kernel;
     return {
@@ -237,15 +240,15 @@ function requireResolution(resolution: number): void {
 
 type BatchArray = Uint8Array | Float64Array;
 
-/** Refuses plain arrays and those of other numbers: single precision alone would move a position by half a metre. */
+/** Refuses arrays of other kinds: in single precision alone a position would move by half a metre. */
 function requireKind<T extends BatchArray>(given: T, kind: new (length: number) => T, name: string): void {
-  // by name, since an array may come from another realm (a frame, a vm context)
+  // By name: an array of another realm (a frame, a vm context) is no instance of this realm's class.
   if (Object.prototype.toString.call(given) !== `[object ${kind.name}]`)
     throw new HexcodesError('BAD_ARGUMENT', `The array ${name} must be a ${kind.name}`);
 }
 
-/** `given` cut to `length`, or a new array. */
-function roomFor<T extends BatchArray>(
+/** The first `length` entries of `given`, or a new array. */
+function outputFor<T extends BatchArray>(
   given: T | undefined,
   kind: new (length: number) => T,
   length: number,
@@ -259,15 +262,15 @@ function roomFor<T extends BatchArray>(
       'BAD_ARGUMENT',
       `The array ${name} has room for ${given.length}, ${length} are needed`,
     );
-  const room = given.subarray(0, length) as T;
-  // what a block writes would be read by the next one
+  const cut = given.subarray(0, length) as T;
+  // Shared bytes: the answers to a block would overwrite the input of the next.
   if (
-    room.buffer === source.buffer &&
-    room.byteOffset < source.byteOffset + source.byteLength &&
-    source.byteOffset < room.byteOffset + room.byteLength
+    cut.buffer === source.buffer &&
+    cut.byteOffset < source.byteOffset + source.byteLength &&
+    source.byteOffset < cut.byteOffset + cut.byteLength
   )
     throw new HexcodesError('BAD_ARGUMENT', `The array ${name} shares its bytes with what is to be read`);
-  return room;
+  return cut;
 }
 
 function failure(status: number, lat: number, lng: number): HexcodesError {

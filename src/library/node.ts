@@ -1,4 +1,4 @@
-// The library for Node: load() reads the binaries that ship with the package.
+// The library for Node: load() reads the binaries of the package.
 
 import { readFile } from 'node:fs/promises';
 import { Hexcodes as Anywhere } from './hexcodes.js';
@@ -7,7 +7,7 @@ export * from './hexcodes.js';
 
 export class Hexcodes extends Anywhere {
   /**
-   * The library with the boundaries that ship with this package.
+   * Makes an instance with the boundaries of this package.
    * @throws HexcodesError BAD_DATA if a file is damaged; the file system's error if one is missing
    */
   static async load(): Promise<Hexcodes> {

@@ -1,5 +1,5 @@
-// hexcodes/web: the library for browsers as one file that holds kernel, index and reach. Nothing is fetched, so it works
-// from any place: a CDN, a worker, a page opened from a disk.
+// The entry hexcodes/web: the library for browsers as one file that holds kernel, index and reach. It fetches nothing, so
+// it works from any server or CDN and in workers.
 
 import { Kernel } from '../kernel/kernel.js';
 import { Hexcodes as Anywhere } from './hexcodes.js';
@@ -9,7 +9,7 @@ export * from './hexcodes.js';
 
 export class Hexcodes extends Anywhere {
   /**
-   * The library with the boundaries that ship with this package, compiled without blocking the page.
+   * Makes an instance with the boundaries of this package; compiles without blocking the page.
    * @throws HexcodesError BAD_DATA if this file is damaged
    */
   static async load(): Promise<Hexcodes> {

@@ -1,4 +1,4 @@
-// The library for browsers: load() fetches the binaries that ship with the package, from where this file lies.
+// The library for browsers: load() fetches the binaries of the package, at addresses relative to this file.
 
 import { HexcodesError } from '../errors.js';
 import { Kernel } from '../kernel/kernel.js';
@@ -8,7 +8,7 @@ export * from './hexcodes.js';
 
 export class Hexcodes extends Anywhere {
   /**
-   * The library with the boundaries that ship with this package. A bundler sees the three URLs.
+   * Makes an instance with the boundaries of this package. Bundlers find the three URLs, which are literals.
    * @throws HexcodesError BAD_DATA if a file cannot be fetched or is damaged
    */
   static async load(): Promise<Hexcodes> {

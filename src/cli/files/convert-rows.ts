@@ -2,7 +2,7 @@
 
 import { ADMIN_UNITS } from '../../admin-units.js';
 import { EACH_ITS_OWN } from '../../kernel/kernel.js';
-import { RECORD_BYTES } from '../../kernel/output-layout.js';
+import { RECORD_BYTES, RECORD_TEXT_BYTES, recordAt, recordStatusAt } from '../../kernel/output-layout.js';
 import type { Hexcodes } from '../../library/node.js';
 import { readResolution } from '../../wire/params/resolution.js';
 import { looksSwapped } from '../../wire/swapped.js';
@@ -24,7 +24,6 @@ type RowStatus = 'OK' | RowFailure;
 
 /** Stands for the resolution of a row whose own is none: in no answer of the kernel, nor EACH_ITS_OWN. */
 const NOT_A_RESOLUTION = 254;
-const CODE_BYTES = RECORD_BYTES - 1;
 /** By the kernel's status of a point. */
 const STATUS_OF_POINT: readonly RowStatus[] = ['OK', 'NOT_FOUND', 'INVALID_REQUEST', 'INVALID_HEXCODES'];
 const ADMIN_NUMBERS = new Map(ADMIN_UNITS.map(({ code }, admin) => [code, admin]));
@@ -103,13 +102,13 @@ function encoder(
       const status: RowStatus[] = [];
       let failedRows = 0;
       for (let row = 0; row < rowCount; row++) {
-        const start = row * RECORD_BYTES;
         const isResolution = own === null || own[row] !== NOT_A_RESOLUTION;
-        const word = isResolution ? STATUS_OF_POINT[records[start + CODE_BYTES]!]! : 'INVALID_REQUEST';
+        const word = isResolution ? STATUS_OF_POINT[records[recordStatusAt(row)]!]! : 'INVALID_REQUEST';
         status.push(word);
         if (word === 'OK') {
+          const start = recordAt(row);
+          const longest = start + RECORD_TEXT_BYTES;
           const end = records.indexOf(0, start);
-          const longest = start + CODE_BYTES;
           const code = records.toString('latin1', start, end < 0 ? longest : Math.min(end, longest));
           const admin = code.slice(0, code.indexOf('-'));
           codes.push(code);
@@ -240,7 +239,7 @@ function encodeEach(hexcodes: Hexcodes, latLngDeg: Float64Array, own: Uint8Array
       resolutions[i] = each === NOT_A_RESOLUTION ? 0 : each;
     }
     exports.encodeBatch(count, EACH_ITS_OWN);
-    records.set(output.subarray(0, count * RECORD_BYTES), from * RECORD_BYTES);
+    records.set(output.subarray(0, recordAt(count)), recordAt(from));
   }
   return records;
 }
