@@ -1,5 +1,5 @@
-// The admin port, on plain node:http and without keys, meant for the machine itself and its orchestrator: /livez answers
-// as long as the event loop turns, /readyz only while requests are welcome.
+// The admin port, on plain node:http and without keys, for the machine itself and its orchestrator: /livez answers 200 as
+// long as the event loop runs, /readyz only while requests are accepted.
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -8,10 +8,10 @@ export interface AdminPort {
   close(): Promise<void>;
 }
 
-/** A further page: content type and body. */
+/** Makes a further page: its content type and body. */
 export type AdminPage = () => Promise<{ type: string; body: string }> | { type: string; body: string };
 
-/** Rejects when the port is taken. */
+/** Rejects if the port is in use. */
 export async function openAdminPort(
   host: string,
   port: number,

@@ -1,4 +1,4 @@
-// The bodies every endpoint shares: the words of `status`, and errors. Spec/api.md, "Gaps decided".
+// Status words and error bodies, the same for all endpoints (docs/http.md, Errors).
 import type { ParameterFault } from '../wire/params/parameters.js';
 
 export type StatusWord =
@@ -11,7 +11,7 @@ export type StatusWord =
   | 'UNAVAILABLE'
   | 'INTERNAL_ERROR';
 
-/** The word that goes with an HTTP status of an error. */
+/** The status word of an error answer. */
 export function wordOf(httpStatus: number): StatusWord {
   switch (httpStatus) {
     case 401:
@@ -32,14 +32,14 @@ export function wordOf(httpStatus: number): StatusWord {
 
 export const JSON_TYPE = 'application/json';
 
-/** What an error body of encode says of the request: numbers as understood, NaN and -1 where not. */
+/** The input of an encode request as far as it was understood; NaN and -1 where it was not. */
 export interface UnderstoodInput {
   readonly latDeg: number;
   readonly lngDeg: number;
   readonly resolution: number;
 }
 
-const NOT_READ: UnderstoodInput = { latDeg: Number.NaN, lngDeg: Number.NaN, resolution: -1 };
+const NOTHING_UNDERSTOOD: UnderstoodInput = { latDeg: Number.NaN, lngDeg: Number.NaN, resolution: -1 };
 
 export function errorBody(
   word: StatusWord,
@@ -51,13 +51,13 @@ export function errorBody(
   return `{"status":"${word}","message":${JSON.stringify(message)},"request_id":"${requestId}"${details}}`;
 }
 
-/** An error of encode: the fields of its result come first, null where nothing is known. */
+/** The error body of encode: first the fields of a result, null where the request does not tell them. */
 export function encodeErrorBody(
   word: StatusWord,
   message: string,
   requestId: string,
   faults?: readonly ParameterFault[],
-  input: UnderstoodInput = NOT_READ,
+  input: UnderstoodInput = NOTHING_UNDERSTOOD,
 ): string {
   const lat = Number.isNaN(input.latDeg) ? 'null' : String(input.latDeg);
   const lng = Number.isNaN(input.lngDeg) ? 'null' : String(input.lngDeg);
@@ -66,7 +66,7 @@ export function encodeErrorBody(
   return fields + errorBody(word, message, requestId, faults).slice(1);
 }
 
-/** One sentence for all faults. */
+/** All faults in one sentence. */
 export function faultsMessage(faults: readonly ParameterFault[]): string {
   return faults.map(({ parameter, message }) => `${parameter} ${message}`).join('; ');
 }

@@ -1,5 +1,5 @@
-// Log lines: JSON by pino on standard output, written without blocking the event loop. Nothing that may hold a key is
-// handed to it (no query, no path, no header); the redaction is the second lock on the same door.
+// Log lines: JSON by pino to standard output, without blocking the event loop. Nothing that may contain a key is passed to
+// it (no query, path or header); the redaction is a second safeguard.
 import { type DestinationStream, destination, type Logger, pino } from 'pino';
 import type { LogLevel } from '../config.js';
 import { VERSION } from '../version.js';
@@ -20,12 +20,12 @@ const SECRETS = [
   'authorization',
 ];
 
-/** Shorter texts are no keys of ours. */
-const LEAST_SECRET_LENGTH = 16;
+/** No key is shorter. */
+const MIN_KEY_LENGTH = 16;
 
 export interface Log {
   readonly logger: Logger;
-  /** Writes out what is buffered. */
+  /** Writes what is buffered. */
   flush(): void;
 }
 
@@ -41,7 +41,7 @@ export function openLog(level: LogLevel, to?: DestinationStream): Log {
   return { logger: pino(options, stream), flush: () => stream.flushSync() };
 }
 
-/** One line for an answer: refusals at info, faults of ours at error, everything else at debug. */
+/** Logs an answer: 5xx as error, 4xx as info, the others as debug. */
 export function logAnswer(logger: Logger, x: Exchange, status: number): void {
   if (status < 400 && !logger.isLevelEnabled('debug')) return;
   const line = { request_id: loggedId(x), method: x.method, route: x.pattern, http_status: status };
@@ -50,9 +50,9 @@ export function logAnswer(logger: Logger, x: Exchange, status: number): void {
   else logger.debug(line, 'answered');
 }
 
-/** The request id, unless it holds the key that the same request presents: then nothing of it. */
+/** The request id, or 'withheld' if it contains the key that the same request presents. */
 export function loggedId(x: Exchange): string {
   const keys = [readApiKey(x.rawQuery), x.apiKey];
-  const holdsKey = keys.some((key) => key && key.length >= LEAST_SECRET_LENGTH && x.requestId.includes(key));
+  const holdsKey = keys.some((key) => key && key.length >= MIN_KEY_LENGTH && x.requestId.includes(key));
   return holdsKey ? 'withheld' : x.requestId;
 }

@@ -1,7 +1,5 @@
-// Routes and what all of them share, in the order of spec/api.md: path, method, key, then the handler's own parameters.
-// Adding a route is one call: router.add({ path, methods, access, handle }). GET brings HEAD, every path brings OPTIONS,
-// every other method gets 405 with Allow.
-
+// Routes, and what all of them share. A request is checked in this order: path, method, key, then by its handler
+// (docs/http.md, Requests). A route for GET answers HEAD too, every route answers OPTIONS, and other methods with 405.
 import type { KeyInfo, KeyRing } from '../keys/key-ring.js';
 import type { ParameterFault } from '../wire/params/parameters.js';
 import { mayHoldKey, readApiKey } from '../wire/params/query.js';
@@ -13,19 +11,19 @@ export interface Route {
   /** A pattern of the adapter: `/v1/meta`, `/v1/hexcodes/:code`. */
   readonly path: string;
   readonly methods: readonly ('GET' | 'POST')[];
-  /** 'key': only with an allowed key, which the handler is given. */
+  /** 'key': the handler is called with the key of the request; a request without an active one is refused. */
   readonly access: 'key' | 'open';
   handle(x: Exchange, key: KeyInfo): void;
 }
 
 export const ENCODE_PATH = '/v1/hexcodes/encode';
 
-/** The caller of an open route. */
+/** Stands for the key in an open route. */
 const ANYONE: KeyInfo = { id: '', name: '' };
 
-/** No credentials of a browser are ever used here, so the wildcards say what they seem to say. */
+/** The service uses no credentials of browsers, so the wildcards stand for every origin and every header. */
 const CORS = '\r\nAccess-Control-Allow-Origin: *\r\nAccess-Control-Expose-Headers: *';
-/** Of an answer to a request whose URL holds a key: nobody may keep it. */
+/** For a request whose URL contains a key: no cache may store the answer. */
 const CORS_NO_STORE = `${CORS}\r\nCache-Control: private, no-store`;
 const PREFLIGHT =
   '\r\nAccess-Control-Allow-Headers: Content-Type, Content-Encoding, X-API-Key, X-Request-Id\r\nAccess-Control-Max-Age: 86400';
@@ -35,14 +33,14 @@ const KEY_WANTED =
 
 export interface Failure {
   readonly faults?: readonly ParameterFault[];
-  /** What was understood of an encode request. */
+  /** Of an encode request, as far as it was understood. */
   readonly input?: UnderstoodInput;
   /** Further "\r\nName: value" lines. */
   readonly headerLines?: string;
   readonly close?: boolean;
 }
 
-/** Answers an error in the form that belongs to the request's endpoint. */
+/** Answers an error, in the form of the request's endpoint. */
 export function fail(x: Exchange, status: number, message: string, failure: Failure = {}): void {
   if (x.headerLines !== CORS_NO_STORE) x.headerLines = mayHoldKey(x.path, x.rawQuery) ? CORS_NO_STORE : CORS;
   const { faults, input, headerLines = '', close = false } = failure;
@@ -58,7 +56,7 @@ export function failUnavailable(x: Exchange, message: string, close = false): vo
   fail(x, 503, message, { headerLines: '\r\nRetry-After: 1', close });
 }
 
-/** Answers 413 and closes: what is left of the body is not read. */
+/** Answers 413 and closes the connection: the rest of the body is not read. */
 export function failTooLarge(x: Exchange, limitBytes: number): void {
   fail(x, 413, `the body exceeds ${limitBytes} bytes`, { close: true });
 }
@@ -96,12 +94,12 @@ export class Router {
     });
   }
 
-  /** Every path that has no route. To be called once, after all routes. */
+  /** Answers every other path with 404. To be called once, after all routes are added. */
   addNotFound(): void {
     this.adapter.route('any', '/*', (x) => fail(x, 404, 'there is nothing at this path'));
   }
 
-  /** The key that came with the request, if it may pass; else the request is answered. Also for upgrade handlers. */
+  /** The key of the request if it is active; otherwise undefined, and the request is answered. For upgrades, too. */
   authorize(x: Exchange): KeyInfo | undefined {
     const inQuery = readApiKey(x.rawQuery);
     x.headerLines = inQuery === undefined ? CORS : CORS_NO_STORE;

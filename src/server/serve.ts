@@ -1,5 +1,6 @@
-// The life of the service: serve(config, files) brings everything up and resolves when requests are welcome; stop()
-// takes it down in the order of design rule 13. Signals and exit codes are the command's business (cli/serve.ts).
+// Starts and stops the service. serve() resolves when requests are accepted. stop() closes the listener, waits until
+// streams and answers are done or the grace period is over, then closes everything else. Signals and exit codes are the
+// command's (cli/commands/serve.ts).
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServeConfig } from '../config.js';
@@ -12,7 +13,7 @@ import { Pool, type PoolOptions } from '../pool/pool.js';
 import { type AdminPort, openAdminPort } from './admin-port.js';
 import { Bulk, type BulkTuning } from './bulk/route.js';
 import { endOverError } from './error-policy.js';
-import { type Log, logAnswer, openLog } from './log.js';
+import { type Log, type Logger, logAnswer, openLog } from './log.js';
 import { fail, failUnavailable, Router } from './router.js';
 import { addBatch } from './routes/batch.js';
 import { addCodeInfo } from './routes/code-info.js';
@@ -25,36 +26,36 @@ import type { UwsBuild } from './transport/load-uws.js';
 export interface Service {
   readonly port: number;
   readonly adminPort: number;
-  /** Where the text of the first key lies, if it is there. */
+  /** Path of the file with the text of the first key, if there is one. */
   readonly firstKeyFile: string | undefined;
   /** The build of uWebSockets.js that serves. */
   readonly transport: UwsBuild;
-  /** Stops cleanly; a second call waits for the same stop. */
+  /** Stops the service; a second call waits for the same stop. */
   stop(): Promise<void>;
 }
 
-/** What else must happen while stopping, in this order; each may take until the grace period is over. */
-export interface StopSteps {
-  /** The listener is closed: finish what was accepted (streams say goodbye). */
+/** Steps of stopping, in this order. */
+interface StopSteps {
+  /** Once the listener is closed: finish what was accepted, as far as the grace period allows. */
   readonly drain: (() => Promise<void> | void)[];
-  /** All answers are out: end what they used (pools, counters). */
+  /** Once all answers are sent: close what they used. */
   readonly release: (() => Promise<void> | void)[];
 }
 
-/** What only tests and measurements change. */
+/** Settings that only tests and benches change. */
 export interface ServeTuning {
   readonly stream?: Partial<StreamTuning>;
   readonly bulk?: Partial<BulkTuning>;
   readonly pool?: Omit<PoolOptions, 'kernel'>;
-  /** Is handed the pool as soon as it is there. */
+  /** Called with the pool when it is made. */
   readonly withPool?: (pool: Pool) => void;
 }
 
-/** After the last answer was handed over, how long its bytes may take to leave. */
+/** How long bytes that uWS holds may take to leave after the last answer. */
 const LINGER_MS = 50;
 const PENDING_POLL_MS = 20;
 
-/** Brings the service up; rejects with a sentence for people, everything opened so far closed again. */
+/** Starts the service; rejects with a message for people, once everything opened so far is closed. */
 export async function serve(
   config: ServeConfig,
   files: HexcodesData,
@@ -147,7 +148,7 @@ export async function serve(
   }
 }
 
-function hooksFor(logger: Log['logger']): AdapterHooks {
+function hooksFor(logger: Logger): AdapterHooks {
   return {
     answered: (x, status) => logAnswer(logger, x, status),
     refused: (x, status, message, close) => fail(x, status, message, { close }),

@@ -16,10 +16,7 @@ import { INLINE_JSON_BYTES } from '../offload.js';
 import { fail, failTooLarge, failUnavailable, type Router } from '../router.js';
 import type { Exchange } from '../transport/exchange.js';
 
-export const ENCODE_BATCH_PATH = '/v1/hexcodes/encode/batch';
-export const DECODE_BATCH_PATH = '/v1/hexcodes/decode/batch';
-
-/** How long the pool may take. */
+/** How long an answer of the pool may take. */
 const POOL_DEADLINE_MS = 30_000;
 
 export function addBatch(router: Router, kernel: Kernel, pool: Pool): void {
@@ -39,11 +36,13 @@ export function addBatch(router: Router, kernel: Kernel, pool: Pool): void {
       (body) => answerBatch(x, kernel, pool, operation, body),
     );
   };
-  for (const [operation, path] of [
-    ['encode', ENCODE_BATCH_PATH],
-    ['decode', DECODE_BATCH_PATH],
-  ] as const) {
-    router.add({ path, methods: ['POST'], access: 'key', handle: handle(operation) });
+  for (const operation of ['encode', 'decode'] as const) {
+    router.add({
+      path: `/v1/hexcodes/${operation}/batch`,
+      methods: ['POST'],
+      access: 'key',
+      handle: handle(operation),
+    });
   }
 }
 

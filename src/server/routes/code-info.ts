@@ -1,5 +1,5 @@
-// GET /v1/hexcodes/{code} and /v1/hexcodes/{code}/suggestions: what one code says, and what a mistyped one was meant
-// to be. Cold: geometry of h3-js, made in the handler's tick.
+// GET /v1/hexcodes/{code}: all about one code. GET /v1/hexcodes/{code}/suggestions: valid codes that a mistyped one may
+// stand for. Both are rare enough for h3-js to run in the handler.
 import { ADMIN_UNITS } from '../../admin-units.js';
 import { neighbors, parent } from '../../geometry/family.js';
 import { cellFeature } from '../../geometry/geojson.js';
@@ -34,10 +34,10 @@ export function addCodeInfo(router: Router, hexcodes: Hexcodes): void {
   });
 }
 
-/** Runs the handler with the code of the path; broken escapes make no code. */
+/** Calls `handle` with the decoded code of the path; answers 406, and 400 for broken escapes, itself. */
 function answer(x: Exchange, handle: (text: string) => void): void {
   if (!requireJson(x)) return;
-  // In a path + is itself: the reader of queries would take it for a space.
+  // In a path + is a plus sign; decodeEscapes, made for queries, would read a space.
   const text = decodeEscapes(x.parameter(0).replaceAll('+', '%2B'));
   if (text === undefined) fail(x, 400, 'the code in the path is not valid percent-encoded UTF-8');
   else handle(text);

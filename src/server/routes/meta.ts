@@ -1,4 +1,5 @@
-// What the service says of itself and its map: /v1/meta, table 2.4 and the borders of its provinces.
+// GET /v1/meta: versions and boundary data. GET /v1/admin-units: all provinces; /v1/admin-units/{code}: one, with its
+// boundary.
 import { ADMIN_UNITS, type AdminUnit } from '../../admin-units.js';
 import type { IndexMeta } from '../../kernel/index-file.js';
 import { VERSION } from '../../version.js';
@@ -12,8 +13,8 @@ import type { UwsBuild } from '../transport/load-uws.js';
 export interface BoundaryData {
   readonly meta: IndexMeta;
   readonly sha256: string;
-  /** What a province covers, as a GeoJSON geometry, by its place in table 2.4. */
-  geometryOf(admin: number): unknown;
+  /** The area of a province, by its admin number, as a GeoJSON geometry. */
+  geometryOf(adminNumber: number): unknown;
 }
 
 const CODE_FORMAT = 1;
@@ -36,7 +37,7 @@ export function addMeta(router: Router, data: BoundaryData, transport: UwsBuild)
   const tableBody = JSON.stringify({ status: 'OK', admin_units: ADMIN_UNITS.map(rowOf) });
   const unitBodies = new Map<string, string>();
 
-  const addJson = (path: string, bodyOf: (x: Exchange) => string | undefined, missing: string): void => {
+  const addJson = (path: string, bodyOf: (x: Exchange) => string | undefined): void => {
     router.add({
       path,
       methods: ['GET'],
@@ -44,31 +45,27 @@ export function addMeta(router: Router, data: BoundaryData, transport: UwsBuild)
       handle: (x) => {
         if (!requireJson(x)) return;
         const body = bodyOf(x);
-        if (body === undefined) fail(x, 404, missing);
+        if (body === undefined) fail(x, 404, 'there is no province or city of this code');
         else x.send(200, JSON_TYPE, Buffer.from(body));
       },
     });
   };
 
-  addJson('/v1/meta', () => metaBody, '');
-  addJson('/v1/admin-units', () => tableBody, '');
-  addJson(
-    '/v1/admin-units/:code',
-    (x) => {
-      const code = x.parameter(0);
-      const admin = ADMIN_UNITS.findIndex((unit) => unit.code === code);
-      if (admin === -1) return undefined;
-      let body = unitBodies.get(code);
-      if (body === undefined) {
-        const unit = ADMIN_UNITS[admin] as AdminUnit;
-        const boundary = { type: 'Feature', properties: rowOf(unit), geometry: data.geometryOf(admin) };
-        body = JSON.stringify({ status: 'OK', ...rowOf(unit), boundary, notice: meta.notice });
-        unitBodies.set(code, body);
-      }
-      return body;
-    },
-    'there is no province or city of this code',
-  );
+  addJson('/v1/meta', () => metaBody);
+  addJson('/v1/admin-units', () => tableBody);
+  addJson('/v1/admin-units/:code', (x) => {
+    const code = x.parameter(0);
+    const adminNumber = ADMIN_UNITS.findIndex((unit) => unit.code === code);
+    const unit = ADMIN_UNITS[adminNumber];
+    if (unit === undefined) return undefined;
+    let body = unitBodies.get(code);
+    if (body === undefined) {
+      const boundary = { type: 'Feature', properties: rowOf(unit), geometry: data.geometryOf(adminNumber) };
+      body = JSON.stringify({ status: 'OK', ...rowOf(unit), boundary, notice: meta.notice });
+      unitBodies.set(code, body);
+    }
+    return body;
+  });
 }
 
 function rowOf({ code, name, mergedUnits }: AdminUnit): object {

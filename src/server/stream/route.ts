@@ -1,5 +1,5 @@
-// GET /v1/hexcodes/stream: lets connections in or answers them in ordinary HTTP, keeps all open sessions, and gives
-// each its clock: one sweep ends what is idle, does not get on, or whose key is no longer good.
+// GET /v1/hexcodes/stream: accepts a WebSocket handshake or answers it in HTTP (docs/stream.md, Opening), and sweeps all
+// open sessions periodically: it closes those that are idle or stalled and those whose key is no longer active.
 import type { Kernel } from '../../kernel/kernel.js';
 import type { KeyRing } from '../../keys/key-ring.js';
 import type { Pool } from '../../pool/pool.js';
@@ -13,17 +13,17 @@ import { type FrameAnswerer, STREAM_TIMES, StreamSession, type StreamTimes } fro
 
 const STREAM_PATH = '/v1/hexcodes/stream';
 
-/** In the order of preference when both are offered at the same place: the client's order decides. */
+/** The first of the client's offers that stands here is taken. */
 const SUBPROTOCOLS = ['hexcodes.v1.binary', 'hexcodes.v1.json'] as const;
 type Subprotocol = (typeof SUBPROTOCOLS)[number];
 
-/** Above the documented limit, so that a frame beyond it gets its 1009 and not a bare end. */
+/** Above the documented limit, so that a frame over that is closed with 1009; over this one uWS ends the connection. */
 const MAX_PAYLOAD_BYTES = 4 * MAX_FRAME_BYTES;
-/** A socket pushes back long before; an answer that would not fit below this is a fault of ours. */
+/** Never reached: a session sends nothing more once there is backpressure. */
 const MAX_BACKPRESSURE_BYTES = 64 * 1024 * 1024;
-/** The transport's own limit, above ours: what is left hanging after a goodbye goes then. */
-const TRANSPORT_IDLE_SECONDS = 960;
-/** Sixteen bytes in base64. */
+/** uWS's own idle timeout, above ours: ends connections whose peer never answers the closing frame. */
+const UWS_IDLE_SECONDS = 960;
+/** Sixteen bytes in base64 (RFC 6455, 4.1). */
 const HANDSHAKE_KEY = /^[A-Za-z0-9+/]{22}==$/;
 const BAD_HANDSHAKE_KEY = 'the header Sec-WebSocket-Key must be sixteen bytes in base64';
 const UPGRADE_WANTED = '\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13';
@@ -46,8 +46,8 @@ export class Streams {
   readonly #answerers: Readonly<Record<Subprotocol, FrameAnswerer>>;
   readonly #tuning: StreamTuning;
   readonly #timer: NodeJS.Timeout;
-  #stopping = false;
-  #stopped: (() => void) | undefined;
+  #isStopping = false;
+  #onAllClosed: (() => void) | undefined;
 
   constructor(router: Router, kernel: Kernel, pool: Pool, ring: KeyRing, tuning: Partial<StreamTuning> = {}) {
     this.#router = router;
@@ -67,7 +67,7 @@ export class Streams {
     adapter.websocket<Connection>(STREAM_PATH, {
       maxPayloadBytes: MAX_PAYLOAD_BYTES,
       maxBackpressureBytes: MAX_BACKPRESSURE_BYTES,
-      idleTimeoutSeconds: TRANSPORT_IDLE_SECONDS,
+      idleTimeoutSeconds: UWS_IDLE_SECONDS,
       upgrade: (x) => this.#upgrade(x),
       open: (ws) => {
         const connection = ws.getUserData();
@@ -88,7 +88,7 @@ export class Streams {
       path: STREAM_PATH,
       methods: ['GET'],
       access: 'key',
-      handle: refusePlain,
+      handle: answerPlainGet,
     });
   }
 
@@ -96,11 +96,11 @@ export class Streams {
     return this.#connections.size;
   }
 
-  /** Lets nobody in any more, answers what was accepted and says goodbye; resolves when all are gone. */
+  /** Refuses new connections and closes the open ones, each after its last answer; resolves when all are closed. */
   async stop(): Promise<void> {
-    this.#stopping = true;
+    this.#isStopping = true;
     for (const connection of [...this.#connections]) connection.session?.stop();
-    if (this.#connections.size > 0) await new Promise<void>((resolve) => (this.#stopped = resolve));
+    if (this.#connections.size > 0) await new Promise<void>((resolve) => (this.#onAllClosed = resolve));
     clearInterval(this.#timer);
   }
 
@@ -126,9 +126,9 @@ export class Streams {
       fail(x, 400, `none of the subprotocols offered is known; there are ${SUBPROTOCOLS.join(' and ')}`);
       return;
     }
-    if (this.#stopping || !this.#pool.mayTakeBlock) {
-      const message = this.#stopping ? 'the service is restarting' : OVERLOADED_MESSAGE;
-      failUnavailable(x, message, this.#stopping);
+    if (this.#isStopping || !this.#pool.mayTakeBlock) {
+      const message = this.#isStopping ? 'the service is restarting' : OVERLOADED_MESSAGE;
+      failUnavailable(x, message, this.#isStopping);
       return;
     }
     const connection: Connection = {
@@ -150,12 +150,12 @@ export class Streams {
 
   #forget(connection: Connection): void {
     this.#connections.delete(connection);
-    if (this.#stopping && this.#connections.size === 0) this.#stopped?.();
+    if (this.#isStopping && this.#connections.size === 0) this.#onAllClosed?.();
   }
 }
 
-/** The binary hands us as a plain request what asks for the upgrade with a key of another length. */
-function refusePlain(x: Exchange): void {
+/** Answers a GET that is no handshake. To uWS, one with a Sec-WebSocket-Key of other than 24 characters is none either. */
+function answerPlainGet(x: Exchange): void {
   const isUpgrade = x.header('upgrade').toLowerCase() === 'websocket';
   if (isUpgrade && x.header('sec-websocket-version').trim() === '13' && !hasHandshakeKey(x)) {
     fail(x, 400, BAD_HANDSHAKE_KEY);

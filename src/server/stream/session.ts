@@ -1,12 +1,7 @@
-// One connection of the bulk stream, without its socket: takes frames, answers each of them in order, and keeps the
-// peer to its window. A frame is unanswered until its answer has left the server's buffer.
-//
-//   message ─► small, nothing waits ─► kernel ─► send                     in the same tick
-//          └─► queue ─► pool, one frame at a time ─► send ─► drain …      otherwise
-//
-// While the socket pushes back nothing more is converted: at most one answer lies in its buffer, and the frames
-// behind it lie in the queue, which the window bounds.
-
+// One connection of the stream, apart from its socket: answers frames in order, small ones by the kernel of this thread and
+// large ones by the pool, one at a time; and holds the peer to its window (docs/stream.md, The window). Frames queue while
+// the pool is busy and under backpressure, so that little is buffered: the window bounds the queue. A frame is unanswered
+// until its answer has left the buffer of uWS.
 import { MAX_FRAME_BYTES, MAX_FRAME_POINTS } from '../../wire/frames/answer-frame.js';
 
 export const WINDOW_FRAMES = 16;
@@ -21,42 +16,42 @@ export const READY_FRAME = JSON.stringify({
   window_bytes: WINDOW_BYTES,
 });
 
-/** Buffered bytes below which a socket that pushed back is given more. */
+/** After backpressure the next answer is sent once fewer bytes than these are buffered. */
 const LOW_WATER_BYTES = 64 * 1024;
 
-/** The socket as a session sees it. */
+/** The socket, as far as a session uses it. */
 export interface StreamPeer {
-  /** 1 sent, 0 buffered, 2 dropped. */
+  /** 1 sent, 0 buffered: backpressure, 2 dropped. */
   send(message: string | Uint8Array, isBinary: boolean): 0 | 1 | 2;
   getBufferedAmount(): number;
   end(code: number, reason: string): void;
 }
 
-/** How frames are answered; one for each subprotocol. */
+/** Answers the frames of one subprotocol. */
 export interface FrameAnswerer {
   readonly isBinary: boolean;
-  /** Whether this frame is small enough for the callback. */
+  /** Whether a frame is small enough to be answered in the uWS callback. */
   isSmall(frame: Uint8Array): boolean;
-  /** The answer of a small frame; the frame is valid during the call only. */
+  /** The answer to a small frame, valid until the next call. */
   answerNow(frame: Uint8Array): Uint8Array;
-  /** The answer of a large frame; it has copied the frame when it returns. Rejects when it cannot be answered. */
+  /** The answer to a large frame, which is copied before this returns. Rejects if the frame cannot be answered. */
   answerLater(frame: Uint8Array): Promise<Uint8Array>;
-  /** Takes back a large answer that was sent: the socket has its own copy of what it could not send. */
+  /** Takes back the answer to a large frame once it is sent: the socket has copied what it could not send. */
   giveBack(answer: Uint8Array): void;
-  /** The answer that says "overloaded, send it again". */
+  /** The answer that asks the peer to send the frame again. */
   overloaded(frame: Uint8Array): Uint8Array;
 }
 
 export interface StreamTimes {
-  /** No frame for so long: 1001. */
+  /** Without a frame for so long the connection is closed with 1001. */
   readonly idleMs: number;
-  /** Answers waiting and none taken for so long: 1013. */
+  /** With answers buffered, and none of their bytes taken for so long, with 1013. */
   readonly noProgressMs: number;
 }
 
 export const STREAM_TIMES: StreamTimes = { idleMs: 600_000, noProgressMs: 30_000 };
 
-/** Bytes of a frame on the wire, from the server: header without mask, then the payload. */
+/** Bytes of a WebSocket frame of the server, header included: it has no mask (RFC 6455, 5.2). */
 function wireBytes(payloadBytes: number): number {
   return payloadBytes + (payloadBytes < 126 ? 2 : payloadBytes < 65_536 ? 4 : 10);
 }
@@ -65,21 +60,21 @@ export class StreamSession {
   readonly #peer: StreamPeer;
   readonly #answerer: FrameAnswerer;
   readonly #onClose: () => void;
-  /** Frames that wait, copied out of the socket's memory. */
+  /** Frames that wait, copied out of the memory of uWS. */
   #queue: Uint8Array[] = [];
-  /** A frame is in the pool; those behind it wait. */
-  #busy = false;
-  /** The socket pushed back and has not drained yet. */
-  #stalled = false;
-  #isLookDue = false;
-  #stopping = false;
-  #closed = false;
+  /** The pool answers a frame; those behind it wait. */
+  #isPoolBusy = false;
+  /** An answer met backpressure, and the buffer is not yet below LOW_WATER_BYTES. */
+  #hasBackpressure = false;
+  #isCheckDue = false;
+  #isStopping = false;
+  #isClosed = false;
 
-  /** Frames not answered yet, or answered into the buffer: their sizes, oldest first. */
+  /** Sizes of the frames that are unanswered, oldest first. */
   #unanswered: number[] = [];
   #unansweredBytes = 0;
-  /** Where the answers that lie in the buffer end, counted in bytes sent since the connection began. */
-  #buffered: number[] = [];
+  /** Where each buffered answer ends, in bytes sent since the connection was opened. */
+  #bufferedEnds: number[] = [];
   #sentBytes = 0;
 
   #lastFrameMs: number;
@@ -94,13 +89,13 @@ export class StreamSession {
     this.#send(READY_FRAME, false);
   }
 
-  /** A message from the peer; its bytes are valid during the call only. */
+  /** Takes a message of the peer, valid during this call only. */
   take(message: ArrayBuffer, isBinary: boolean, nowMs: number): void {
-    if (this.#closed || this.#stopping) return;
+    if (this.#isClosed || this.#isStopping) return;
     this.#lastFrameMs = nowMs;
     if (isBinary !== this.#answerer.isBinary) {
-      const due = this.#answerer.isBinary ? 'binary' : 'text';
-      this.close(1003, `this subprotocol has ${due} frames`);
+      const kind = this.#answerer.isBinary ? 'binary' : 'text';
+      this.close(1003, `this subprotocol has ${kind} frames`);
       return;
     }
     if (message.byteLength > MAX_FRAME_BYTES) {
@@ -116,36 +111,36 @@ export class StreamSession {
       return;
     }
     const frame = new Uint8Array(message);
-    if (this.#stalled) this.#lookSoon();
-    if (this.#busy || this.#stalled || this.#queue.length > 0) this.#queue.push(frame.slice());
+    if (this.#hasBackpressure) this.#checkSoon();
+    if (this.#isPoolBusy || this.#hasBackpressure || this.#queue.length > 0) this.#queue.push(frame.slice());
     else this.#answer(frame);
   }
 
-  /** The socket has room again, or at least less in its buffer. */
+  /** The socket has sent some or all of what was buffered. */
   drained(nowMs: number): void {
-    if (this.#closed) return;
+    if (this.#isClosed) return;
     this.#noteProgress(nowMs);
     this.#settle();
-    if (this.#stalled && this.#peer.getBufferedAmount() < LOW_WATER_BYTES) {
-      this.#stalled = false;
-      this.#goOn();
+    if (this.#hasBackpressure && this.#peer.getBufferedAmount() < LOW_WATER_BYTES) {
+      this.#hasBackpressure = false;
+      this.#answerQueued();
     }
   }
 
-  /** What the binary sends at the end of a callback of its own it tells nobody: `drained` may never be called for it. */
-  #lookSoon(): void {
-    if (this.#isLookDue) return;
-    this.#isLookDue = true;
+  /** uWS may send buffered bytes at the end of one of its callbacks, and then never calls `drain` for them. */
+  #checkSoon(): void {
+    if (this.#isCheckDue) return;
+    this.#isCheckDue = true;
     setImmediate(() => {
-      this.#isLookDue = false;
+      this.#isCheckDue = false;
       this.drained(performance.now());
     });
   }
 
-  /** Called every second or so: ends what is idle or does not get on. */
+  /** Called every second or so: closes the connection if it is idle or stalled. */
   sweep(nowMs: number, times: StreamTimes): void {
-    if (this.#stalled) this.drained(nowMs);
-    if (this.#closed) return;
+    if (this.#hasBackpressure) this.drained(nowMs);
+    if (this.#isClosed) return;
     const bufferedBytes = this.#peer.getBufferedAmount();
     if (bufferedBytes === 0) this.#lastProgressMs = nowMs;
     else this.#noteProgress(nowMs);
@@ -156,30 +151,30 @@ export class StreamSession {
     }
   }
 
-  /** Takes no more frames, and closes with 1012 once those accepted are answered. */
+  /** Takes no more frames, and closes with 1012 once the accepted ones are answered. */
   stop(): void {
-    this.#stopping = true;
+    this.#isStopping = true;
     this.#closeIfStopped();
   }
 
-  /** Ends the connection; what is unanswered stays so, and the code says why. */
+  /** Closes the connection; frames that are unanswered stay so. */
   close(code: number, reason: string): void {
-    if (this.#closed) return;
+    if (this.#isClosed) return;
     this.gone();
     this.#peer.end(code, reason);
   }
 
   /** The socket is closed. */
   gone(): void {
-    if (this.#closed) return;
-    this.#closed = true;
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     this.#queue = [];
     this.#onClose();
   }
 
-  /** Frames accepted and not yet handed to the socket. */
+  /** Frames whose answers have not been sent. */
   get #pending(): number {
-    return this.#queue.length + (this.#busy ? 1 : 0);
+    return this.#queue.length + (this.#isPoolBusy ? 1 : 0);
   }
 
   #answer(frame: Uint8Array): void {
@@ -188,54 +183,54 @@ export class StreamSession {
       this.#send(answerer.answerNow(frame), answerer.isBinary);
       return;
     }
-    this.#busy = true;
+    this.#isPoolBusy = true;
     const refusal = answerer.overloaded(frame);
     answerer.answerLater(frame).then(
-      (answer) => this.#answered(answer),
+      (answer) => this.#poolAnswered(answer),
       // The pool is full, or workers died over this frame: either way the peer may send it again.
-      () => this.#answered(refusal),
+      () => this.#poolAnswered(refusal),
     );
   }
 
-  #answered(answer: Uint8Array): void {
-    this.#busy = false;
-    if (this.#closed) return;
+  #poolAnswered(answer: Uint8Array): void {
+    this.#isPoolBusy = false;
+    if (this.#isClosed) return;
     this.#send(answer, this.#answerer.isBinary);
     this.#answerer.giveBack(answer);
-    this.#goOn();
+    this.#answerQueued();
   }
 
-  #goOn(): void {
-    while (!this.#closed && !this.#busy && !this.#stalled && this.#queue.length > 0) {
+  #answerQueued(): void {
+    while (!this.#isClosed && !this.#isPoolBusy && !this.#hasBackpressure && this.#queue.length > 0) {
       this.#answer(this.#queue.shift()!);
     }
     this.#closeIfStopped();
   }
 
   #send(message: string | Uint8Array, isBinary: boolean): void {
-    const before = this.#peer.getBufferedAmount();
+    const wasBuffered = this.#peer.getBufferedAmount();
     const outcome = this.#peer.send(message, isBinary);
     this.#sentBytes += wireBytes(message.length);
-    if (typeof message !== 'string') this.#buffered.push(this.#sentBytes);
+    if (typeof message !== 'string') this.#bufferedEnds.push(this.#sentBytes);
     if (outcome === 2) {
-      // Cannot happen while we stop at 0; a lost answer must never pass for a sent one.
+      // Never happens, as nothing is sent under backpressure; but a dropped answer must not pass for a sent one.
       this.close(1011, 'an answer was dropped');
       return;
     }
     if (outcome === 0) {
-      this.#stalled = true;
-      this.#lookSoon();
-      if (before === 0) this.#lastProgressMs = performance.now();
+      this.#hasBackpressure = true;
+      this.#checkSoon();
+      if (wasBuffered === 0) this.#lastProgressMs = performance.now();
       this.#lastBufferedBytes = this.#peer.getBufferedAmount();
     }
     this.#settle();
   }
 
-  /** Counts as answered what has left the buffer. */
+  /** Counts frames as answered whose answers have left the buffer. */
   #settle(): void {
     const leftBytes = this.#sentBytes - this.#peer.getBufferedAmount();
-    while (this.#buffered.length > 0 && this.#buffered[0]! <= leftBytes) {
-      this.#buffered.shift();
+    while (this.#bufferedEnds.length > 0 && this.#bufferedEnds[0]! <= leftBytes) {
+      this.#bufferedEnds.shift();
       this.#unansweredBytes -= this.#unanswered.shift()!;
     }
   }
@@ -247,6 +242,6 @@ export class StreamSession {
   }
 
   #closeIfStopped(): void {
-    if (this.#stopping && this.#pending === 0) this.close(1012, 'restarting');
+    if (this.#isStopping && this.#pending === 0) this.close(1012, 'restarting');
   }
 }
