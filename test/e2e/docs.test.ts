@@ -118,7 +118,7 @@ describe.skipIf(!hasCurl)('docs/http.md (needs curl)', () => {
       .replaceAll('\r', '')
       .replace(/^(Date|uWebSockets): .*\n/gm, '')
       .replace(/(?<="request_id":"|^X-Request-Id: )(?!call-1)[^"\n]+/gm, '…')
-      .replace(/(?<="(?:version|sha256)":")[^"]+/g, '…');
+      .replace(/(?<="(?:version|sha256)":"|"transport":{"name":")[^"]+/g, '…');
 
   test.each(blocksOf('docs/http.md', 'console'))('line $line', async (block) => {
     for (const { command, output } of sessionsOf(block)) {
