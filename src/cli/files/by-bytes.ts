@@ -2,6 +2,7 @@
 // looked at here only where something failed in their block.
 
 import { Pool } from '../../pool/pool.js';
+import { type Block, BlockBuffers } from '../../wire/bulk/block-buffers.js';
 import { convertBlock } from '../../wire/bulk/convert-block.js';
 import { CsvSplitter } from '../../wire/bulk/splitters.js';
 import { BulkInputError, type BulkJob, type ConvertedBlock, ROW_STATUSES } from '../../wire/job.js';
@@ -33,7 +34,7 @@ export function canConvertByBytes({ request, sourceFormat, targetFormat }: Run):
 
 /** One block on its way. */
 interface Travelling {
-  readonly bytes: Uint8Array;
+  readonly bytes: Block;
   readonly answer: Promise<ConvertedBlock>;
   /** Offset in the content of its input where it ends. */
   readonly endOffset: number;
@@ -87,7 +88,8 @@ async function convertInput(
   if (firstNames === null && (targets.from?.rejectsOffset ?? 0) === 0)
     await targets.rejects?.write(opening.head);
 
-  const splitter = new CsvSplitter(delimiter);
+  const buffers = new BlockBuffers();
+  const splitter = new CsvSplitter(delimiter, buffers);
   const travelling: Travelling[] = [];
   const mostTravelling = BLOCKS_PER_THREAD * request.threads;
   let offset = Math.max(opening.headerBytes, skipBytes);
@@ -97,10 +99,11 @@ async function convertInput(
     const { bytes, answer, endOffset } = travelling.shift() as Travelling;
     isSettling = true;
     await take(run, input, opening, bytes, await answer, row);
+    buffers.giveBack(bytes);
     run.tick(inputNumber, endOffset);
     isSettling = false;
   };
-  const send = async (blocks: readonly Uint8Array[]): Promise<void> => {
+  const send = async (blocks: readonly Block[]): Promise<void> => {
     for (const block of blocks) {
       refuseNoText(block, input.name, delimiter, opening.names, () => {
         let number = row.next;

@@ -1,6 +1,7 @@
 // What all /bulk bodies of a server share.
 import type { Kernel } from '../../kernel/kernel.js';
 import type { Pool } from '../../pool/pool.js';
+import type { BlockBuffers } from '../../wire/bulk/block-buffers.js';
 import type { KernelSink } from '../../wire/bytes/kernel-sink.js';
 import type { Logger } from '../log.js';
 import type { BulkTimes } from './outlet.js';
@@ -11,6 +12,8 @@ export interface BulkContext {
   readonly pool: Pool;
   /** Holds the answers of blocks that this thread converts; empty between two turns of the event loop. */
   readonly sink: KernelSink;
+  /** Of the blocks of all bodies. */
+  readonly buffers: BlockBuffers;
   readonly spools: Spools;
   readonly times: BulkTimes;
   readonly logger: Logger;

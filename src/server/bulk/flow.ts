@@ -4,7 +4,6 @@
 //
 // Every part holds a bounded number of bytes; the one that is full stops those before it, and at last the reading of this
 // body. The exchange runs all callbacks (`guard`, `nextTurn`, `after`) and handles whatever is thrown in this folder.
-import { giveBackBlock } from '../../wire/bulk/block-buffers.js';
 import { convertInto } from '../../wire/bulk/convert-block.js';
 import type { BulkJob } from '../../wire/job.js';
 import { inlineBlockBytes } from '../offload.js';
@@ -56,7 +55,7 @@ export class BulkFlow {
       head: () => this.#intake.head,
       drain: moreToDo,
     });
-    this.#intake = new BulkIntake(x, request, () => this.#onInput());
+    this.#intake = new BulkIntake(x, request, context.buffers, () => this.#onInput());
     x.onOver = () => {
       this.#intake.close();
       this.#response.close();
@@ -123,7 +122,7 @@ export class BulkFlow {
 
   /** Converts blocks as far as the turn, the pool and the response allow; returns how many bytes in this thread. */
   #convert(job: BulkJob): number {
-    const { kernel, sink } = this.#context;
+    const { kernel, sink, buffers } = this.#context;
     const intake = this.#intake;
     let convertedBytes = 0;
     sink.start((bytes, isLast) => this.#sendNow(bytes, isLast && this.#isAllConverted));
@@ -133,12 +132,12 @@ export class BulkFlow {
         intake.shift();
         convertInto(kernel, job, block, sink);
         convertedBytes += block.length;
-        giveBackBlock(block);
+        buffers.giveBack(block);
         // A sized answer needs no chunk header a write, so it may be sent in small pieces. `end` sends the last one.
         const isEnough = this.#response.isSized || sink.sizeBytes >= WRITE_BYTES;
         if (isEnough && !this.#isAllConverted) sink.flush();
       } else if (this.#pooled.convert(job, block)) {
-        giveBackBlock(intake.shift());
+        buffers.giveBack(intake.shift());
       } else {
         break;
       }

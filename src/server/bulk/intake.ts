@@ -1,6 +1,6 @@
 // The input of one /bulk body: chunks from the socket, decompressed if they are gzip, cut into blocks that wait here for the
 // flow. A chunk is cut in the callback that brings it, because uWS takes its memory back afterwards.
-import { type Block, giveBackBlock } from '../../wire/bulk/block-buffers.js';
+import type { Block, BlockBuffers } from '../../wire/bulk/block-buffers.js';
 import { BulkReader } from '../../wire/bulk/reader.js';
 import type { BulkJob } from '../../wire/job.js';
 import type { Exchange } from '../transport/exchange.js';
@@ -13,6 +13,7 @@ const MAX_WAITING_BYTES = 1024 * 1024;
 export class BulkIntake {
   readonly #x: Exchange;
   readonly #reader: BulkReader;
+  readonly #buffers: BlockBuffers;
   readonly #gunzip: Stage | undefined;
   readonly #onInput: () => void;
   #blocks: Block[] = [];
@@ -26,9 +27,15 @@ export class BulkIntake {
   #lastChunkMs = performance.now();
 
   /** @param onInput called when there is more to convert and when the body ends; the exchange handles what it throws */
-  constructor(x: Exchange, { request, gzipIn }: ParsedBulkRequest, onInput: () => void) {
+  constructor(
+    x: Exchange,
+    { request, gzipIn }: ParsedBulkRequest,
+    buffers: BlockBuffers,
+    onInput: () => void,
+  ) {
     this.#x = x;
-    this.#reader = new BulkReader(request);
+    this.#reader = new BulkReader(request, buffers);
+    this.#buffers = buffers;
     this.#onInput = onInput;
     if (gzipIn) this.#gunzip = this.#readPacked();
     else this.#readPlain();
@@ -78,7 +85,7 @@ export class BulkIntake {
     return this.#lastChunkMs;
   }
 
-  /** Takes the first block; give its buffer back with `giveBackBlock`. */
+  /** Takes the first block, which the caller gives back to the buffers. */
   shift(): Block {
     const block = this.#blocks.shift();
     if (block === undefined) throw new Error('no block waits');
@@ -103,7 +110,7 @@ export class BulkIntake {
   close(): void {
     this.#isClosed = true;
     this.#gunzip?.close();
-    for (const block of this.#blocks.splice(0)) giveBackBlock(block);
+    for (const block of this.#blocks.splice(0)) this.#buffers.giveBack(block);
     this.#waitingBytes = 0;
   }
 

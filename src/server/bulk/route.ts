@@ -2,7 +2,7 @@
 // all flows periodically.
 import type { Kernel } from '../../kernel/kernel.js';
 import type { Pool } from '../../pool/pool.js';
-import { trimBlockBuffers } from '../../wire/bulk/block-buffers.js';
+import { BlockBuffers } from '../../wire/bulk/block-buffers.js';
 import { KernelSink } from '../../wire/bytes/kernel-sink.js';
 import type { Operation } from '../../wire/job.js';
 import { OVERLOADED_MESSAGE } from '../../wire/status-messages.js';
@@ -35,6 +35,7 @@ export class Bulk {
       kernel,
       pool,
       sink: new KernelSink(kernel),
+      buffers: new BlockBuffers(),
       spools: new Spools(dataDir, tuning.spool ?? SPOOL_LIMITS),
       times: { ...BULK_TIMES, ...tuning },
       logger,
@@ -88,6 +89,6 @@ export class Bulk {
     for (const flow of [...this.#flows]) flow.sweep(nowMs);
     if (nowMs - this.#trimmedMs < TRIM_MS) return;
     this.#trimmedMs = nowMs;
-    trimBlockBuffers();
+    this.#context.buffers.trim();
   }
 }

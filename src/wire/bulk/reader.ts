@@ -1,51 +1,54 @@
-// The way in of a bulk body: finds the job (for CSV in its header row) and cuts the body into blocks for convertBlock.
+// Reads a bulk body as its chunks arrive: finds the job, which for CSV depends on the header row, and cuts the rest into
+// blocks for convertBlock.
 
 import { BulkInputError, type BulkJob, type BulkRequest } from '../job.js';
-import type { Block } from './block-buffers.js';
+import { type Block, BlockBuffers } from './block-buffers.js';
 import { headWithoutInput, openCsv } from './csv-header.js';
 import { type BlockSplitter, CsvSplitter, FrameSplitter, firstRowEnd, LineSplitter } from './splitters.js';
 
 const NO_BYTES = new Uint8Array(0);
 
 export class BulkReader {
-  /** How every block is converted; known from the start unless the input is CSV, else once its header row is there. */
+  /** How every block is converted. Undefined until the header row has come, where the input is CSV. */
   job: BulkJob | undefined;
-  /** What the answer begins with, once the job is known: the header row of CSV, else nothing. */
+  /** The beginning of the answer, once the job is known: the header row of CSV, empty for other formats. */
   head: Uint8Array = NO_BYTES;
   readonly #request: BulkRequest;
   readonly #splitter: BlockSplitter;
 
-  constructor(request: BulkRequest) {
+  /** @param buffers of the blocks; to be shared with other readers by callers that give blocks back */
+  constructor(request: BulkRequest, buffers = new BlockBuffers()) {
     this.#request = request;
     const delimiter = (request.delimiter ?? ',').charCodeAt(0);
     if (request.input === 'csv') {
-      this.#splitter = new CsvSplitter(delimiter);
+      this.#splitter = new CsvSplitter(delimiter, buffers);
       return;
     }
-    this.#splitter = request.input === 'ndjson' ? new LineSplitter() : new FrameSplitter();
+    this.#splitter = request.input === 'ndjson' ? new LineSplitter(buffers) : new FrameSplitter(buffers);
     this.job = this.#jobWith({});
     if (request.output === 'csv') this.head = headWithoutInput(request);
   }
 
   /**
-   * Takes a chunk, which may be reused afterwards; the blocks that are full, each with its own buffer.
-   * @throws BulkInputError if the body cannot be read on
+   * Copies a chunk, whose memory may then be used again.
+   * @returns the blocks that are full, in order
+   * @throws BulkInputError where the rest of the body cannot be read
    */
   push(chunk: Uint8Array): Block[] {
     const blocks = this.#splitter.push(chunk);
     if (this.job !== undefined) return blocks;
-    // The header row need not wait for a block to fill.
+    // A header row makes the job known before its block is full.
     return this.#open(blocks.length > 0 ? blocks : this.#splitter.flush(), false);
   }
 
-  /** The whole rows that wait for their block to fill: for a body that arrives slowly. */
+  /** The whole rows of a block that is not full, for a body that arrives slowly. */
   flush(): Block[] {
     return this.job === undefined ? [] : this.#splitter.flush();
   }
 
   /**
    * The rest, after the last chunk.
-   * @throws BulkInputError if the body ended before a header row
+   * @throws BulkInputError where the body has no header row
    */
   end(): Block[] {
     const blocks = this.#splitter.end();
@@ -55,7 +58,7 @@ export class BulkReader {
     return opened;
   }
 
-  /** Takes blank lines and the header row off blocks of whole rows. */
+  /** Removes blank lines and the header row from the beginning of the first blocks. */
   #open(blocks: readonly Block[], isLast: boolean): Block[] {
     const opened: Block[] = [];
     for (const block of blocks) {
@@ -82,7 +85,7 @@ export class BulkReader {
   }
 }
 
-/** Behind blank lines; a byte order mark before them is dropped with them. */
+/** Where the header row begins: behind blank lines, and behind a byte order mark before them. */
 function headerStart(block: Uint8Array): number {
   let at = 0;
   let p = block[0] === 0xef && block[1] === 0xbb && block[2] === 0xbf ? 3 : 0;

@@ -1,36 +1,41 @@
-// Cut a body, as its chunks arrive, into blocks of whole rows or whole frames. Memory is one block, or one frame.
+// Cut a body, as its chunks arrive, into blocks of whole rows or whole frames. A splitter holds no more than one block
+// that is not full, or one frame that has not come whole.
 
 import { FRAME_HEADER_BYTES } from '../frames/frame-layout.js';
 import { readFrameHeader } from '../frames/frame-sequence.js';
 import { BLOCK_BYTES, BulkInputError, MAX_NDJSON_ROW_BYTES } from '../job.js';
-import { type Block, Pending } from './block-buffers.js';
+import { type Block, BlockBuffers } from './block-buffers.js';
+import { PartialBlock } from './partial-block.js';
 
-/** Blocks own their buffers: they may be transferred. */
 export interface BlockSplitter {
-  /** Takes a chunk, which may be reused afterwards; the blocks that are full. */
+  /** Copies a chunk, whose memory may then be used again; returns the blocks that are full. */
   push(chunk: Uint8Array): Block[];
-  /** The whole rows or frames that wait for a block to fill. */
+  /** Whole rows or frames of a block that is not full, as a block; none where there is no whole one. */
   flush(): Block[];
-  /** The rest, after the last chunk. */
+  /** The rest, after the last chunk, whether it is whole or not. */
   end(): Block[];
 }
 
 const LF = 10;
 const QUOTE = 34;
-/** Stands for a line that is too long to be kept: itself too long, so that it is answered as such. */
+/** Stands for a line that is longer than a block: too long itself, so it is answered as such. */
 const TOO_LONG_LINE = new Uint8Array(MAX_NDJSON_ROW_BYTES + 2).fill(33);
 TOO_LONG_LINE[MAX_NDJSON_ROW_BYTES + 1] = LF;
 
-/** Where a byte stands: Buffer's search is many times as fast as that of other arrays. */
+/** The place of a byte, -1 where there is none: Buffer searches many times as fast as Uint8Array. */
 function indexOf(bytes: Uint8Array, byte: number, from = 0): number {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).indexOf(byte, from);
 }
 
 export class LineSplitter implements BlockSplitter {
-  readonly #pending = new Pending();
+  readonly #partial: PartialBlock;
   #isFirst = true;
-  /** Inside a line that is too long. */
+  /** Inside a line that is too long, whose rest is dropped. */
   #isSkipping = false;
+
+  constructor(buffers: BlockBuffers) {
+    this.#partial = new PartialBlock(buffers);
+  }
 
   push(chunk: Uint8Array): Block[] {
     const blocks: Block[] = [];
@@ -42,13 +47,13 @@ export class LineSplitter implements BlockSplitter {
         from = feed + 1;
         continue;
       }
-      from += this.#pending.take(chunk, from, BLOCK_BYTES);
-      if (this.#pending.size < BLOCK_BYTES) break;
+      from += this.#partial.fill(chunk, from, BLOCK_BYTES);
+      if (this.#partial.size < BLOCK_BYTES) break;
       const whole = this.#flushLines();
       if (whole !== undefined) {
         blocks.push(whole);
       } else {
-        this.#pending.size = 0;
+        this.#partial.clear();
         this.#isFirst = false;
         this.#isSkipping = true;
         blocks.push(TOO_LONG_LINE.slice());
@@ -63,57 +68,59 @@ export class LineSplitter implements BlockSplitter {
   }
 
   end(): Block[] {
-    return this.#pending.size === 0 ? [] : [this.#cut(this.#pending.size)];
+    return this.#partial.size === 0 ? [] : [this.#cut(this.#partial.size)];
   }
 
   #flushLines(): Block | undefined {
-    const { bytes, size } = this.#pending;
+    const { bytes, size } = this.#partial;
     const feed = size === 0 ? -1 : bytes.lastIndexOf(LF, size - 1);
     return feed < 0 ? undefined : this.#cut(feed + 1);
   }
 
   #cut(sizeBytes: number): Block {
-    const block = this.#pending.cut(sizeBytes);
+    const block = this.#partial.cut(sizeBytes);
     const hasMark = this.#isFirst && block[0] === 0xef && block[1] === 0xbb && block[2] === 0xbf;
     this.#isFirst = false;
     return hasMark ? block.subarray(3) : block;
   }
 }
 
-/** Where the byte before the next one stands. */
-enum Place {
-  /** At the start of a field. */
-  Start,
-  /** Inside one without quotes, or behind a closing quote. */
-  Bare,
+/** The state of the CSV grammar between two bytes. */
+enum CsvState {
+  FieldStart,
+  /** Inside a field without quotes, or behind a closing quote. */
+  Unquoted,
   Quoted,
-  /** At a quote inside a quoted field: it closes it, or is the first of two. */
-  QuoteInside,
+  /** Behind a quote inside a quoted field: it closes the field, or the next byte is a quote and both stand for one. */
+  QuoteInQuoted,
 }
 
 export class CsvSplitter implements BlockSplitter {
-  readonly #pending = new Pending();
+  readonly #partial: PartialBlock;
   readonly #delimiter: number;
-  #place = Place.Start;
-  /** How much of what is pending has been looked at, and where its last whole row ends. */
-  #seen = 0;
+  #state = CsvState.FieldStart;
+  /** Bytes of the partial block that have been read, and where the last whole row of them ends. */
+  #readBytes = 0;
   #wholeEnd = 0;
+  /** The first row of the partial block is longer than a block. */
   #isTooLong = false;
 
-  constructor(delimiter: number) {
+  /** @param delimiter the byte between two fields */
+  constructor(delimiter: number, buffers = new BlockBuffers()) {
     this.#delimiter = delimiter;
+    this.#partial = new PartialBlock(buffers);
   }
 
   push(chunk: Uint8Array): Block[] {
     const blocks: Block[] = [];
     for (let from = 0; from < chunk.length; ) {
       this.#refuseTooLong();
-      from += this.#pending.take(chunk, from, BLOCK_BYTES);
-      this.#look();
-      if (this.#pending.size < BLOCK_BYTES) break;
+      from += this.#partial.fill(chunk, from, BLOCK_BYTES);
+      this.#findRows();
+      if (this.#partial.size < BLOCK_BYTES) break;
       if (this.#wholeEnd === 0) {
         this.#isTooLong = true;
-        // The rows before it are whole, and answered first.
+        // The blocks before it are answered first; the next call throws.
         if (blocks.length > 0) return blocks;
         this.#refuseTooLong();
       }
@@ -128,7 +135,7 @@ export class CsvSplitter implements BlockSplitter {
 
   end(): Block[] {
     this.#refuseTooLong();
-    return this.#pending.size === 0 ? [] : [this.#cut(this.#pending.size)];
+    return this.#partial.size === 0 ? [] : [this.#cut(this.#partial.size)];
   }
 
   #refuseTooLong(): void {
@@ -138,70 +145,75 @@ export class CsvSplitter implements BlockSplitter {
   }
 
   #cut(sizeBytes: number): Block {
-    this.#seen -= Math.min(this.#seen, sizeBytes);
+    this.#readBytes -= Math.min(this.#readBytes, sizeBytes);
     this.#wholeEnd -= Math.min(this.#wholeEnd, sizeBytes);
-    return this.#pending.cut(sizeBytes);
+    return this.#partial.cut(sizeBytes);
   }
 
-  #look(): void {
-    const { bytes, size } = this.#pending;
-    const fresh = bytes.subarray(this.#seen, size);
-    if (this.#place < Place.Quoted && indexOf(fresh, QUOTE) < 0) {
+  /** Reads the new bytes of the partial block: byte by byte only where a quote may hide line ends. */
+  #findRows(): void {
+    const { bytes, size } = this.#partial;
+    const fresh = bytes.subarray(this.#readBytes, size);
+    if (this.#state < CsvState.Quoted && indexOf(fresh, QUOTE) < 0) {
       const feed = fresh.lastIndexOf(LF);
-      if (feed >= 0) this.#wholeEnd = this.#seen + feed + 1;
+      if (feed >= 0) this.#wholeEnd = this.#readBytes + feed + 1;
       const last = fresh.at(-1);
       if (last !== undefined)
-        this.#place = last === LF || last === this.#delimiter ? Place.Start : Place.Bare;
+        this.#state = last === LF || last === this.#delimiter ? CsvState.FieldStart : CsvState.Unquoted;
     } else {
-      let place = this.#place;
+      let state = this.#state;
       for (let i = 0; i < fresh.length; i++) {
         const byte = fresh[i]!;
-        if (byte === LF && place !== Place.Quoted) this.#wholeEnd = this.#seen + i + 1;
-        place = placeAfter(place, byte, this.#delimiter);
+        if (byte === LF && state !== CsvState.Quoted) this.#wholeEnd = this.#readBytes + i + 1;
+        state = stateAfter(state, byte, this.#delimiter);
       }
-      this.#place = place;
+      this.#state = state;
     }
-    this.#seen = size;
+    this.#readBytes = size;
   }
 }
 
-function placeAfter(place: Place, byte: number, delimiter: number): Place {
-  if (place === Place.Quoted) return byte === QUOTE ? Place.QuoteInside : Place.Quoted;
-  if (byte === QUOTE && place !== Place.Bare) return Place.Quoted;
-  return byte === LF || byte === delimiter ? Place.Start : Place.Bare;
+function stateAfter(state: CsvState, byte: number, delimiter: number): CsvState {
+  if (state === CsvState.Quoted) return byte === QUOTE ? CsvState.QuoteInQuoted : CsvState.Quoted;
+  if (byte === QUOTE && state !== CsvState.Unquoted) return CsvState.Quoted;
+  return byte === LF || byte === delimiter ? CsvState.FieldStart : CsvState.Unquoted;
 }
 
-/** Where the first CSV row ends, its line end included; -1 if it has none. */
+/** The place behind the first CSV row and its line end; -1 where no row ends. */
 export function firstRowEnd(bytes: Uint8Array, delimiter: number): number {
-  let place: Place = Place.Start;
+  let state: CsvState = CsvState.FieldStart;
   for (const [i, byte] of bytes.entries()) {
-    if (byte === LF && place !== Place.Quoted) return i + 1;
-    place = placeAfter(place, byte, delimiter);
+    if (byte === LF && state !== CsvState.Quoted) return i + 1;
+    state = stateAfter(state, byte, delimiter);
   }
   return -1;
 }
 
 export class FrameSplitter implements BlockSplitter {
-  readonly #pending = new Pending();
+  readonly #partial: PartialBlock;
   #wholeEnd = 0;
-  /** Where the frame that is not whole yet ends, or its header. */
+  /** Where the first frame that is not whole ends, or its header where that is not whole either. */
   #frameEnd = 0;
-  /** Behind a header that cannot be read no frame can be found. */
+  /** A header says no size, so no further frame can be found. The body ends with that header. */
   #isBroken = false;
+
+  constructor(buffers: BlockBuffers) {
+    this.#partial = new PartialBlock(buffers);
+  }
 
   push(chunk: Uint8Array): Block[] {
     const blocks: Block[] = [];
     for (let from = 0; from < chunk.length && !this.#isBroken; ) {
-      // No further than the end of a frame, if it fits: nothing is left over that had to be moved to the next block.
-      const isNearEnd = this.#frameEnd > BLOCK_BYTES && this.#frameEnd <= this.#pending.bytes.length;
-      from += this.#pending.take(chunk, from, isNearEnd ? this.#frameEnd : BLOCK_BYTES);
-      this.#look();
-      if (this.#pending.size < BLOCK_BYTES) continue;
-      const isTooLong = this.#frameEnd > this.#pending.bytes.length;
-      if (this.#wholeEnd === this.#pending.size || (isTooLong && this.#wholeEnd > 0)) {
+      // The last frame of a block may pass BLOCK_BYTES if the buffer holds it; then no rest is copied to the next buffer.
+      const isNearEnd = this.#frameEnd > BLOCK_BYTES && this.#frameEnd <= this.#partial.bytes.length;
+      from += this.#partial.fill(chunk, from, isNearEnd ? this.#frameEnd : BLOCK_BYTES);
+      this.#findFrames();
+      if (this.#partial.size < BLOCK_BYTES) continue;
+      const isTooLong = this.#frameEnd > this.#partial.bytes.length;
+      if (this.#wholeEnd === this.#partial.size || (isTooLong && this.#wholeEnd > 0)) {
         blocks.push(...this.flush());
       } else if (isTooLong) {
-        this.#pending.grow(this.#frameEnd);
+        this.#partial.grow(this.#frameEnd);
       }
     }
     if (this.#isBroken) blocks.push(...this.flush());
@@ -210,8 +222,8 @@ export class FrameSplitter implements BlockSplitter {
 
   flush(): Block[] {
     if (this.#wholeEnd === 0) return [];
-    const block = this.#pending.cut(this.#wholeEnd);
-    // Behind a broken header it stands before the cut.
+    const block = this.#partial.cut(this.#wholeEnd);
+    // Behind a broken header #frameEnd is still before the cut.
     this.#frameEnd = Math.max(0, this.#frameEnd - this.#wholeEnd);
     this.#wholeEnd = 0;
     return [block];
@@ -219,13 +231,13 @@ export class FrameSplitter implements BlockSplitter {
 
   end(): Block[] {
     const blocks = this.flush();
-    if (this.#pending.size > 0 && !this.#isBroken) blocks.push(this.#pending.cut(this.#pending.size));
+    if (this.#partial.size > 0 && !this.#isBroken) blocks.push(this.#partial.cut(this.#partial.size));
     return blocks;
   }
 
-  /** Walks over whole frames. */
-  #look(): void {
-    const { bytes, size } = this.#pending;
+  /** Finds the whole frames among the new bytes. */
+  #findFrames(): void {
+    const { bytes, size } = this.#partial;
     const known = bytes.subarray(0, size);
     while (size - this.#wholeEnd >= FRAME_HEADER_BYTES) {
       const header = readFrameHeader(known, this.#wholeEnd);

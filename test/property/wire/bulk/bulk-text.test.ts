@@ -1,8 +1,9 @@
-// Bulk text against the slow peer of test/support/peers/bulk-text.ts: random documents with every kind of trouble, in both
-// builds of the kernel, and random cuts into chunks.
+// Bulk text against the slow peer of test/support/peers/bulk-text.ts: random documents with faults of every kind, in both
+// builds of the kernel, and the same documents cut into chunks at every place.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Hexcodes } from '#dist/library/hexcodes.js';
+import { BlockBuffers } from '#dist/wire/bulk/block-buffers.js';
 import { convertBlock } from '#dist/wire/bulk/convert-block.js';
 import { BulkReader } from '#dist/wire/bulk/reader.js';
 import type { BulkRequest, Operation } from '#dist/wire/job.js';
@@ -15,14 +16,17 @@ const kernel = openKernel();
 const debugKernel = openKernel('kernel.debug');
 const library = new Hexcodes(openKernel());
 
-/** The answer to a body that arrives in chunks; `flushes`: after which of them waiting rows are asked for. */
+/** Shared by all bodies, so that blocks stand in buffers that hold bytes of earlier ones. */
+const buffers = new BlockBuffers();
+
+/** The answer to a body that arrives in chunks; `flushes`: after which of them the reader is flushed. */
 function answer(
   request: BulkRequest,
   chunks: readonly Uint8Array[],
   k = kernel,
   flushes?: boolean[],
 ): Buffer {
-  const reader = new BulkReader(request);
+  const reader = new BulkReader(request, buffers);
   const blocks = chunks.flatMap((chunk, i) => [
     ...reader.push(chunk),
     ...(flushes?.[i] ? reader.flush() : []),
@@ -39,6 +43,7 @@ function answer(
   if (blocks.length > 0) {
     const pieces = piecesByKernelSink(k, reader.job!, blocks);
     expect(Buffer.concat([reader.head, ...pieces]).equals(bytes)).toBe(true);
+    for (const block of blocks) buffers.giveBack(block);
   }
   if (request.input !== 'csv' && request.output === 'ndjson')
     expect(bytes.toString('latin1').split('\n').length - 1).toBe(rows);

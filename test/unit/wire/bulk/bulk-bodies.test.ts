@@ -1,7 +1,8 @@
-// Bulk bodies beyond what the property tests draw: header rows, rows and lines that are too long, long bodies in random
-// chunks, frames in and out, quotas.
+// Bulk bodies that the property tests do not draw: header rows, rows and lines that are too long, long bodies in random
+// chunks, frames in and out, refusals.
 import { describe, expect, test } from 'vitest';
 import { Hexcodes } from '#dist/library/hexcodes.js';
+import { BlockBuffers } from '#dist/wire/bulk/block-buffers.js';
 import { convertBlock } from '#dist/wire/bulk/convert-block.js';
 import { BulkReader } from '#dist/wire/bulk/reader.js';
 import { answerFrame } from '#dist/wire/frames/answer-frame.js';
@@ -35,8 +36,10 @@ interface Answer {
   blocks: ConvertedBlock[];
 }
 
+const buffers = new BlockBuffers();
+
 function answer(asked: BulkRequest, chunks: readonly (Uint8Array | string)[]): Answer {
-  const reader = new BulkReader(asked);
+  const reader = new BulkReader(asked, buffers);
   const cut = [...chunks.flatMap((chunk) => reader.push(Buffer.from(chunk))), ...reader.end()];
   const blocks = cut.map((block) => {
     expect(block.length).toBeLessThanOrEqual(BLOCK_BYTES + MAX_NDJSON_ROW_BYTES);
@@ -45,6 +48,7 @@ function answer(asked: BulkRequest, chunks: readonly (Uint8Array | string)[]): A
   const bytes = Buffer.concat([reader.head, ...blocks.map((block) => block.bytes)]);
   const pieces = cut.length === 0 ? [] : piecesByKernelSink(kernel, reader.job!, cut);
   expect(Buffer.concat([reader.head, ...pieces]).equals(bytes)).toBe(true);
+  for (const block of cut) buffers.giveBack(block);
   return { text: bytes.toString(), bytes, blocks };
 }
 
