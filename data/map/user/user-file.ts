@@ -131,7 +131,7 @@ const adminOf = (code: unknown) => ADMIN_UNITS.findIndex((unit) => unit.code ===
 
 function codeText(code: unknown): string {
   if (code === undefined || code === null || code === '') return 'missing';
-  return `${JSON.stringify(code).slice(0, 40)}, none of the 34 codes of table 2.4`;
+  return `${JSON.stringify(code).slice(0, 40)}, none of the 34 codes of provinces`;
 }
 
 /** The ring, open and in steps; null, and one fault, where it is not usable. */
