@@ -1,22 +1,13 @@
-// The one adapter over uWebSockets.js (with uws.ts, exchange.ts and chunked.ts beside it). What it holds, so that no
-// handler has to:
-//  - every route goes through one wrapper: onAborted first, the handler in try/catch, and an answer even if the handler
-//    returns without one; otherwise the binary aborts the whole process;
-//  - one pass over the headers finds what the binary lets through and intermediaries disagree about (a second
-//    Content-Length or Host, an empty Content-Length, a Transfer-Encoding other than chunked): 400 and close;
-//  - targets over 8 KiB are refused, request ids are taken or made, CR LF never reaches a header;
-//  - the port is taken exclusively unless asked otherwise; stopping closes the listener, lets pending answers finish with
-//    `Connection: close`, then closes what is left.
-//
-// Handlers get an Exchange. For bulk: streamBody with pause and resume on the way in, startChunked on the way out.
-// For WebSockets: websocket() with an upgrade handler that answers like any other or calls acceptUpgrade.
+// The adapter over uWebSockets.js: routes, the port, and what must hold for every request. README lists the facts about uWS
+// that it copes with. Handlers are given an Exchange and cannot end the process: onAborted is set before a handler runs,
+// exceptions are caught, and a handler that returns without an answer is answered for (README U6).
 import { CorkHolder } from './cork-holder.js';
 import { Exchange, type ExchangeContext, type ExchangeHooks } from './exchange.js';
 import { readHeaders } from './headers.js';
 import { loadUws, type UwsBuild } from './load-uws.js';
 import {
   type ListenSocket,
-  primeReading,
+  primePause,
   type UpgradeContext,
   type Uws,
   type UwsApp,
@@ -27,24 +18,25 @@ import {
   type UwsWebSocket,
 } from './uws.js';
 
-/** Bytes of path and query together. */
+/** Most bytes of path and query together; for more the answer is 414. */
 export const TARGET_LIMIT_BYTES = 8192;
 
+/** For an answer that is sent in the next turn of the event loop. */
 const REFUSAL_DEADLINE_MS = 1000;
 
 export interface AdapterHooks extends ExchangeHooks {
-  /** The adapter refuses a request before any handler: 400 or 414; `close` ends the connection with the answer. */
+  /** Answers a request that no handler is called for; `close`: and closes the connection. */
   refused(x: Exchange, status: 400 | 414, message: string, close: boolean): void;
-  /** A WebSocket callback threw; the adapter closes that socket. */
+  /** A WebSocket callback threw. The adapter then closes that socket. */
   socketThrown(error: unknown): void;
 }
 
 export interface WebSocketRoute<T> {
   readonly maxPayloadBytes: number;
   readonly maxBackpressureBytes: number;
-  /** 0 or 8 to 960. */
+  /** 0 or 8 to 960; anything else ends the process (README U7). */
   readonly idleTimeoutSeconds: number;
-  /** Answers with x.send(…) or accepts with x.acceptUpgrade(userData, protocol); in its first tick. */
+  /** Must accept the upgrade or answer the request before it returns. */
   upgrade(x: Exchange): void;
   open(ws: UwsWebSocket<T>): void;
   message(ws: UwsWebSocket<T>, message: ArrayBuffer, isBinary: boolean): void;
@@ -76,25 +68,25 @@ export class Adapter {
     return new Adapter(uws, build, hooks);
   }
 
-  /** Answers not complete yet, of exchanges that outlived their first tick. */
+  /** Answers that are not complete, of requests whose handlers have returned. */
   get pendingCount(): number {
     return this.#context.pending.size;
   }
 
   /**
-   * Adds a route. Patterns as the binary has them: `/a/:b`, `/*`; literal segments win, and all routes of the method come
-   * before those of `any`.
+   * Adds a route. Patterns: `/a/:b`, `/*`. Of several that match, uWS takes one of the request's method before one of
+   * 'any', then the one whose segments are literal.
    */
   route(method: UwsMethod, pattern: string, handler: (x: Exchange) => void): void {
     const literal = /[:*]/.test(pattern) ? undefined : pattern;
-    const word = method === 'any' ? undefined : method === 'del' ? 'DELETE' : method.toUpperCase();
+    const methodName = method === 'any' ? undefined : method === 'del' ? 'DELETE' : method.toUpperCase();
     this.#app[method](pattern, (res, req) => {
       const path = literal ?? req.getUrl();
       const x = new Exchange(
         res,
         req,
         this.#context,
-        word ?? req.getMethod().toUpperCase(),
+        methodName ?? req.getMethod().toUpperCase(),
         pattern,
         path,
         req.getQuery() ?? '',
@@ -103,9 +95,9 @@ export class Adapter {
     });
   }
 
-  /** Adds a WebSocket route; requests without a handshake go on to the routes of the same pattern. */
+  /** Adds a WebSocket route. Requests that ask for no upgrade go to the other routes of the same pattern. */
   websocket<T>(pattern: string, route: WebSocketRoute<T>): void {
-    // A throw in a WebSocket callback would end the process as one in a route does.
+    // An exception in a WebSocket callback would otherwise be an uncaught exception of the process.
     const guarded = (ws: UwsWebSocket<T>, work: () => void): void => {
       try {
         work();
@@ -151,7 +143,7 @@ export class Adapter {
 
   #run(res: UwsResponse, req: UwsRequest, x: Exchange, handler: (x: Exchange) => void): void {
     res.onAborted(() => x.gone());
-    primeReading(res);
+    primePause(res);
     try {
       const fault = readHeaders(req, x);
       if (fault !== undefined) this.#refuseLater(x, fault);
@@ -165,20 +157,21 @@ export class Adapter {
   }
 
   /**
-   * Refuses a request whose end is in doubt, after this turn of the event loop. Answered at once, the binary would take
-   * what follows in the same bytes for the next request and answer that too; while an answer is owed it closes instead.
+   * Refuses an ambiguous request in the next turn of the event loop. If it were answered at once, uWS would read what
+   * follows its headers as the next request and answer that too; an unanswered request makes uWS close the connection
+   * instead (README U11, U12).
    */
   #refuseLater(x: Exchange, fault: string): void {
     x.deadline(REFUSAL_DEADLINE_MS);
     setImmediate(() => x.guard(() => this.#hooks.refused(x, 400, fault, true)));
   }
 
-  /** Takes the port (0: any free one) and resolves to its number; rejects when it is taken. */
+  /** Listens on the port (0: any free one). Resolves to its number; rejects if the port is in use. */
   async listen(host: string, port: number, exclusive = true): Promise<number> {
-    const taken = await this.#takePort(host, port, exclusive ? this.#uws.LIBUS_LISTEN_EXCLUSIVE_PORT : 0);
-    // Not before: its connection has two ports of its own, and one of them could be this one.
+    const takenPort = await this.#takePort(host, port, exclusive ? this.#uws.LIBUS_LISTEN_EXCLUSIVE_PORT : 0);
+    // Not earlier: one of the two ports of its connection could otherwise be the port asked for.
     await this.#context.corkHolder.open(this.#uws);
-    return taken;
+    return takenPort;
   }
 
   #takePort(host: string, port: number, options: number): Promise<number> {
@@ -196,14 +189,14 @@ export class Adapter {
     });
   }
 
-  /** Takes no new connections; answers from now on close theirs. */
+  /** Stops accepting connections; every later answer closes its connection. */
   stopListening(): void {
     this.#context.isClosing = true;
     if (this.#listener !== undefined) this.#uws.us_listen_socket_close(this.#listener);
     this.#listener = undefined;
   }
 
-  /** Ends every connection at once. */
+  /** Closes every connection at once. */
   close(): void {
     this.stopListening();
     this.#app.close();

@@ -1,8 +1,6 @@
-// Lets answers write past the binary's cork. Within it, a write that does not fit the 16 KiB ends the cork: the binary sends
-// what is in it, were it only the head of the chunk, and if the socket has no room for that, it drops the rest in silence.
-// Past the cork whatever the socket does not take is kept. But there the binary complains on standard error of every
-// write that is not made within a cork, and any cork will do, also that of another response. So this process holds a
-// connection to itself, with a request that is never answered, whose response lends its cork.
+// Makes uncorked writes possible: large ones must not go through uWS's cork, which may lose a part of them (README U20), but
+// uWS prints a warning for each write while no response is corked. Any response will do (README U21). So the process opens
+// a connection to itself with a request that is never answered, and corks that response while it writes to others.
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import type { Uws, UwsApp, UwsResponse } from './uws.js';
@@ -15,14 +13,14 @@ export class CorkHolder {
   #client: Socket | undefined;
   #res: UwsResponse | undefined;
 
-  /** False before `open`, after `close`, and where there is no connection to ourselves to be had. */
+  /** False before `open`, after `close`, and if the connection could not be made or is lost. */
   get isOpen(): boolean {
     return this.#res !== undefined;
   }
 
   /**
-   * Connects, by a port of 127.0.0.1 that is closed again as soon as the connection stands or has failed. Always resolves,
-   * after two seconds at the latest, as answers can do without.
+   * Makes the connection, over a port of 127.0.0.1 that is closed again once the connection is made or has failed. Never
+   * rejects, and resolves within OPEN_TIMEOUT_MS: answers can do without it.
    */
   async open(uws: Uws): Promise<void> {
     const path = `/${randomBytes(16).toString('hex')}`;
@@ -39,7 +37,7 @@ export class CorkHolder {
           if (isDone) return;
           isDone = true;
           clearTimeout(timer);
-          // Not before: a connection that is not accepted yet would be closed with the port.
+          // Not earlier: closing the port closes connections that are not accepted yet.
           uws.us_listen_socket_close(listener);
           resolve();
         };
@@ -60,12 +58,9 @@ export class CorkHolder {
     });
   }
 
-  /**
-   * Runs `work`, in which writes to other responses go past the cork. Only while open, and outside of every callback of the
-   * binary.
-   */
+  /** Runs `work`, in which writes to other responses are uncorked. Only while open, and never in a uWS callback. */
   runUncorked(work: () => void): void {
-    if (this.#res === undefined) throw new Error('the connection that lends its cork is gone');
+    if (this.#res === undefined) throw new Error('there is no connection whose response could be corked');
     this.#res.cork(work);
   }
 

@@ -1,15 +1,15 @@
-// uWebSockets.js as it is: its own types leave out what exists at run time only (LIBUS_LISTEN_EXCLUSIVE_PORT, DISABLED),
-// promise what does not exist (ListenOptions) and hide that getQuery() is undefined without a query.
+// The interface of uWebSockets.js as far as we use it, declared here because its own types are wrong (README U2).
 
 export interface UwsResponse {
   writeStatus(status: string): UwsResponse;
   writeHeader(name: string, value: string): UwsResponse;
+  /** False on backpressure: uWS holds what the socket did not take. */
   write(bytes: string | Uint8Array): boolean;
   end(body?: string | Uint8Array, closeConnection?: boolean): UwsResponse;
   endWithoutBody(reportedSizeBytes?: number, closeConnection?: boolean): UwsResponse;
-  /** [no back-pressure, whole answer sent]; to go on after back-pressure see onWritable. */
+  /** [all of `bytes` taken, whole answer complete]. After backpressure, goes on at `getWriteOffset()` from onWritable. */
   tryEnd(bytes: Uint8Array, totalSizeBytes: number): [boolean, boolean];
-  /** Bytes of the answer that `tryEnd` has handed over so far. */
+  /** Bytes of the body that `tryEnd` has taken so far. */
   getWriteOffset(): number;
   close(): UwsResponse;
   pause(): void;
@@ -27,16 +27,17 @@ export interface UwsRequest {
   getParameter(index: number): string | undefined;
   getUrl(): string;
   getMethod(): string;
-  getQuery(): string | undefined;
+  /** Undefined if the target has no query. With a name: not used, see README U15. */
+  getQuery(name?: string): string | undefined;
   forEach(visit: (lowerCaseName: string, value: string) => void): void;
 }
 
-/** Opaque; handed from the upgrade callback back to `upgrade`. */
+/** Opaque: the upgrade callback receives it and hands it to `upgrade`. */
 export type UpgradeContext = object;
 export type ListenSocket = object;
 
 export interface UwsWebSocket<T> {
-  /** 1 sent, 0 buffered, 2 dropped. */
+  /** 1: the socket has taken everything; 0: uWS holds a part; 2: dropped, as uWS holds too much already. */
   send(message: string | ArrayBufferView | ArrayBuffer, isBinary: boolean, compress?: boolean): 0 | 1 | 2;
   getBufferedAmount(): number;
   getUserData(): T;
@@ -57,7 +58,7 @@ export interface UwsBehaviour<T> {
   compression: number;
   upgrade(res: UwsResponse, req: UwsRequest, context: UpgradeContext): void;
   open(ws: UwsWebSocket<T>): void;
-  /** The message is neutered after the callback. */
+  /** The message is detached when the callback returns (README U9). */
   message(ws: UwsWebSocket<T>, message: ArrayBuffer, isBinary: boolean): void;
   drain(ws: UwsWebSocket<T>): void;
   close(ws: UwsWebSocket<T>, code: number, reason: ArrayBuffer): void;
@@ -80,18 +81,15 @@ export interface Uws {
   readonly DISABLED: number;
 }
 
-let isReadingPrimed = false;
+let isPausePrimed = false;
 
 /**
- * To be called with the first request of the process, before anything is written. `pause` keeps what the socket was
- * watched for, but not with the socket: in one place for all that have bytes waiting to be sent and one for all that have
- * none. `resume` takes it from there, and where no socket has kept anything yet it finds "nothing": the socket would never
- * be read again. The first socket of the process waits to be read and has nothing to send, so it fills the second place;
- * the first is filled when a socket that has bytes waiting is paused, as every one is before it is resumed.
+ * To be called with the first request of the process, before anything is written to it: makes sure that a socket which is
+ * paused later is read again after `resume` (README U27).
  */
-export function primeReading(res: UwsResponse): void {
-  if (isReadingPrimed) return;
-  isReadingPrimed = true;
+export function primePause(res: UwsResponse): void {
+  if (isPausePrimed) return;
+  isPausePrimed = true;
   res.pause();
   res.resume();
 }

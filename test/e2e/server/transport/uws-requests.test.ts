@@ -1,0 +1,126 @@
+// How uWS itself treats requests: facts U1 and U8 to U18 of src/server/transport/README.md. A test that fails here means
+// that uWS has changed, and that our answer to the fact may go.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { UwsRequest, UwsResponse } from '#dist/server/transport/uws.js';
+import { type BareUws, openBareUws } from '../../../support/bare-uws.js';
+import { parseAnswers, sendRaw } from '../../../support/server.js';
+
+let bare: BareUws;
+let heldRequest: UwsRequest | undefined;
+let heldChunk: ArrayBuffer | undefined;
+let queryTexts: (string | undefined)[] = [];
+
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+const statusLines = async (requests: string) =>
+  (await sendRaw(bare.port, requests)).match(/HTTP\/1\.1 \d+/g) ?? [];
+
+function readWholeBody(res: UwsResponse): void {
+  let sizeBytes = 0;
+  res.onAborted(() => {});
+  res.onData((chunk, isLast) => {
+    sizeBytes += chunk.byteLength;
+    if (isLast) res.end(`${sizeBytes} bytes`);
+  });
+}
+
+beforeAll(async () => {
+  bare = await openBareUws((app) => {
+    app.get('/ok', (res) => void res.end('ok'));
+    app.post('/body', readWholeBody);
+    app.post('/refused', (res) => void res.writeStatus('400 Bad Request').end('no', true));
+    app.post('/refused-later', (res) => {
+      let isAborted = false;
+      res.onAborted(() => {
+        isAborted = true;
+      });
+      setImmediate(
+        () => isAborted || res.cork(() => void res.writeStatus('400 Bad Request').end('no', true)),
+      );
+    });
+    app.get('/held', (res, req) => {
+      heldRequest = req;
+      res.end();
+    });
+    app.post('/held', (res) => {
+      res.onAborted(() => {});
+      res.onData((chunk, isLast) => {
+        heldChunk = chunk;
+        if (isLast) res.end();
+      });
+    });
+    app.get('/query', (res, req) => {
+      queryTexts = [req.getQuery(), req.getQuery('x'), req.getQuery()];
+      res.end();
+    });
+    app.get('/header', (res) => void res.writeHeader('A', 'b\r\nC: d').end());
+    app.head('/size', (res) => {
+      res.onAborted(() => {});
+      res.endWithoutBody(10);
+    });
+    app.get('/none', (res) => void res.writeStatus('204 No Content').endWithoutBody(0));
+  });
+});
+afterAll(() => bare.close());
+
+test('U1: a header block has 16 KiB at most, as the environment says, and 98 headers', async () => {
+  const withHeaders = (lines: string) => statusLines(`GET /ok HTTP/1.1\r\nHost: a\r\n${lines}\r\n`);
+  expect(await withHeaders(`X: ${'y'.repeat(15_000)}\r\n`)).toEqual(['HTTP/1.1 200']);
+  expect(await withHeaders(`X: ${'y'.repeat(17_000)}\r\n`)).toEqual(['HTTP/1.1 431']);
+  expect(await withHeaders('X: y\r\n'.repeat(97))).toEqual(['HTTP/1.1 200']);
+  expect(await withHeaders('X: y\r\n'.repeat(98))).toEqual(['HTTP/1.1 431']);
+});
+
+test('U8: the request cannot be read after its handler has returned', async () => {
+  await sendRaw(bare.port, get('/held'));
+  expect(() => heldRequest?.getHeader('host')).toThrow('must not be accessed');
+});
+
+test('U9: a chunk of a body is empty after its callback', async () => {
+  await sendRaw(bare.port, 'POST /held HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc');
+  expect(heldChunk?.byteLength).toBe(0);
+});
+
+test.each([
+  ['Content-Length: 3\r\nContent-Length: 5', 'abc', '3 bytes'],
+  ['Content-Length:', '', '0 bytes'],
+  ['Content-Length: 3\r\nHost: b', 'abc', '3 bytes'],
+  ['Transfer-Encoding: gzip, chunked', '0\r\n\r\n', '0 bytes'],
+  ['Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked', '0\r\n\r\n', '0 bytes'],
+])('U10: an ambiguous request is accepted: %j', async (lines, body, answer) => {
+  const received = await sendRaw(bare.port, `POST /body HTTP/1.1\r\nHost: a\r\n${lines}\r\n\r\n${body}`);
+  expect(parseAnswers(received)[0]?.body).toBe(answer);
+});
+
+test('U11: after a refusal that closes the connection the next request is answered all the same', async () => {
+  const refused = (path: string) => `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`;
+  expect(await statusLines(refused('/refused') + get('/ok'))).toEqual(['HTTP/1.1 400', 'HTTP/1.1 200']);
+  // Refused in a turn of the event loop of its own, the connection is closed when the next request comes.
+  expect(await statusLines(refused('/refused-later') + get('/ok'))).toEqual([]);
+  expect(await statusLines(refused('/refused-later'))).toEqual(['HTTP/1.1 400']);
+});
+
+test('U12, U13: a request behind one that is not answered yet closes the connection, and corked answers are lost', async () => {
+  const late = 'POST /refused-later HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n';
+  expect(await statusLines(get('/ok') + late + get('/ok'))).toEqual([]);
+  expect(await statusLines(get('/ok') + get('/ok').replace('HTTP/1.1', 'HTTP/1.0'))).toEqual([
+    'HTTP/1.1 505',
+  ]);
+});
+
+test('U15: getQuery decodes what is not percent-encoding, takes the first of two, and changes the raw query', async () => {
+  await sendRaw(bare.port, get('/query?x=%zz&x=2'));
+  expect(queryTexts[0]).toBe('x=%zz&x=2');
+  expect(queryTexts[1]).not.toBe('%zz');
+  expect(queryTexts[1]).not.toBe('2');
+  expect(queryTexts[2]).not.toBe(queryTexts[0]);
+});
+
+test('U17: writeHeader does not escape CR LF', async () => {
+  expect((await sendRaw(bare.port, get('/header'))).split('\r\n')).toContain('C: d');
+});
+
+test('U18: a size given to endWithoutBody leaves the answer open, and becomes a Content-Length of a 204', async () => {
+  expect(await statusLines('HEAD /size HTTP/1.1\r\nHost: a\r\n\r\n')).toEqual(['HTTP/1.1 200']);
+  expect(await statusLines(`HEAD /size HTTP/1.1\r\nHost: a\r\n\r\n${get('/ok')}`)).toEqual([]);
+  expect((await sendRaw(bare.port, get('/none'))).split('\r\n')).toContain('Content-Length: 0');
+});
