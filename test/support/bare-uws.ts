@@ -2,7 +2,11 @@
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { loadUws, type Uws, type UwsApp } from '#dist/server/transport/uws.js';
+import { loadUws } from '#dist/server/transport/load-uws.js';
+import type { Uws, UwsApp } from '#dist/server/transport/uws.js';
+
+/** The build that serves here is uws-pack 20.0.8, of 2024. In the other, 20.57.0 of 2026, some facts are different. */
+export const isUwsPack = (await loadUws()).build.name === 'uws-pack';
 
 export interface BareUws {
   readonly uws: Uws;
@@ -12,7 +16,7 @@ export interface BareUws {
 
 /** An app with these routes, on a free port of 127.0.0.1. */
 export async function openBareUws(addRoutes: (app: UwsApp, uws: Uws) => void): Promise<BareUws> {
-  const uws = await loadUws();
+  const { uws } = await loadUws();
   const app = uws.App();
   addRoutes(app, uws);
   const port = await new Promise<number>((resolve, reject) => {
@@ -66,12 +70,13 @@ export class CountingClient {
 export function runAlone(script: string): SpawnSyncReturns<string> {
   const prelude = `
     import { connect } from 'node:net';
-    const uws = await import('uWebSockets.js');
+    import { loadUws } from '#dist/server/transport/load-uws.js';
     process.on('uncaughtException', (error) => console.log('caught ' + error.message));
     const finish = (result) => { console.log(result); process.exit(0); };
     setTimeout(finish, 10_000, 'no result');
+    const { uws } = await loadUws();
     const app = uws.App();
-    const listen = (work) => app.listen('127.0.0.1', 0, (socket) => work(uws.us_socket_local_port(socket)));
+    const listen = (work) => app.listen('127.0.0.1', 0, 1, (socket) => work(uws.us_socket_local_port(socket)));
   `;
   return spawnSync(process.execPath, ['--input-type=module', '-e', prelude + script], { encoding: 'utf8' });
 }

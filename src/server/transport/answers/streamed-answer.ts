@@ -19,7 +19,7 @@ export interface AnswerHooks {
 /** With so many bytes queued, `write` asks its caller to wait. */
 const HIGH_WATER_BYTES = 256 * 1024;
 
-/** Shorter than uWS's timeout of ten seconds, which may pass four seconds early or late. */
+/** Well below uWS's timeout, which is ten seconds or more, counted in steps of four (README U24). */
 const TIMEOUT_RESET_MS = 4000;
 
 export abstract class StreamedAnswer {

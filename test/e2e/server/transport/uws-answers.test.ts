@@ -8,6 +8,9 @@ import { sendRaw } from '../../../support/server.js';
 
 /** More than the sockets of both ends buffer on loopback. */
 const MUCH_BYTES = 24 * 2 ** 20;
+/** Two of them do not fit the cork. */
+const PART_BYTES = 10_000;
+const PAIRS = 3000;
 const MAX_HEAD_BYTES = 300;
 const POLLING = { timeout: 20_000 };
 const corkHolder = new CorkHolder();
@@ -39,9 +42,10 @@ function keepOpen(response: UwsResponse): void {
   });
 }
 
-/** Writes pairs of bodies, each pair in a cork of its own, waiting for the socket after backpressure. */
-function writePairs(response: UwsResponse, bytes: Uint8Array, pairs: number): void {
-  let left = pairs;
+/** Writes pairs of parts, each pair in a cork of its own, waiting for the socket after backpressure. */
+function writePairs(response: UwsResponse): void {
+  const bytes = much.subarray(0, PART_BYTES);
+  let left = PAIRS;
   const step = (): void => {
     while (left > 0) {
       let isTaken = true;
@@ -69,7 +73,7 @@ beforeAll(async () => {
   bare = await openBareUws((app) => {
     app.get('/open', keepOpen);
     app.get('/small', (response) => void response.end('small'));
-    app.get('/pairs', (response) => writePairs(response, much.subarray(0, 10_000), 3000));
+    app.get('/pairs', (response) => writePairs(response));
     app.post('/body', (response) => {
       keepOpen(response);
       response.onData((chunk) => {
@@ -92,9 +96,9 @@ afterAll(() => {
   bare.close();
 });
 
-test('U20: of two writes that overflow the cork together the second may be lost', async () => {
+/** All bytes of the answer to one request for /pairs, whose reader pauses often. */
+async function readPairs(): Promise<number> {
   const client = await CountingClient.connect(bare.port, get('/pairs'));
-  // A reader in fits and starts, as each pause is one more occasion.
   const reading = setInterval(() => {
     client.socket.pause();
     setTimeout(() => client.socket.resume(), 3);
@@ -102,7 +106,15 @@ test('U20: of two writes that overflow the cork together the second may be lost'
   while (!client.tail.endsWith('\r\n0\r\n\r\n')) await client.untilIdle(20);
   clearInterval(reading);
   client.socket.destroy();
-  expect(client.receivedBytes).toBeLessThan(6000 * 10_000);
+  return client.receivedBytes;
+}
+
+test('U20: of two writes that overflow the cork together the second may be lost', async () => {
+  let leastBytes = Number.POSITIVE_INFINITY;
+  for (let attempt = 0; attempt < 20 && leastBytes >= 2 * PAIRS * PART_BYTES; attempt++) {
+    leastBytes = Math.min(leastBytes, await readPairs());
+  }
+  expect(leastBytes).toBeLessThan(2 * PAIRS * PART_BYTES);
 });
 
 test('U22: after onWritable uWS sends nothing of what it holds until the next write or cork', async () => {

@@ -5,9 +5,9 @@ import { runAlone } from '../../../support/bare-uws.js';
 
 const GET = String.raw`'GET / HTTP/1.1\r\nHost: a\r\n\r\n'`;
 
-test('U1: the size of the header block is read from the environment when the package is loaded', () => {
+test('U1: the size of the header block is read from the environment once, while the package is loaded', () => {
   const { stdout } = runAlone(`
-    process.env.UWS_HTTP_MAX_HEADERS_SIZE = '16384';
+    process.env.UWS_HTTP_MAX_HEADERS_SIZE = '4096';
     app.get('/', (res) => res.end());
     listen((port) => {
       const client = connect(port, '127.0.0.1');
@@ -15,7 +15,7 @@ test('U1: the size of the header block is read from the environment when the pac
       client.on('data', (bytes) => finish(String(bytes).split('\\r\\n')[0]));
     });
   `);
-  expect(stdout).toBe('HTTP/1.1 431 Request Header Fields Too Large\n');
+  expect(stdout).toBe('HTTP/1.1 200 OK\n');
 });
 
 test('U4: a worker thread that holds an app cannot be terminated without the process', () => {
@@ -23,8 +23,9 @@ test('U4: a worker thread that holds an app cannot be terminated without the pro
     const { Worker } = await import('node:worker_threads');
     const worker = new Worker(\`
       import { parentPort } from 'node:worker_threads';
-      import { App } from 'uWebSockets.js';
-      App().listen('127.0.0.1', 0, () => parentPort.postMessage(''));
+      import { loadUws } from '#dist/server/transport/load-uws.js';
+      const { uws } = await loadUws();
+      uws.App().listen('127.0.0.1', 0, 1, () => parentPort.postMessage(''));
     \`, { eval: true });
     worker.on('message', () => worker.terminate().then(() => finish('terminated')));
   `);
