@@ -62,7 +62,8 @@ class Connection:
         ready = json.loads(payload) if opcode == TEXT else {}
         if ready.get("type") != "ready" or ready.get("format") != 1:
             raise StreamError("the stream did not begin with a ready frame of format 1")
-        self.max_points = ready["max_points"]
+        if ready["max_points"] < FRAME_POINTS:
+            raise StreamError(f"the service takes {ready['max_points']} points a frame, and this client sends {FRAME_POINTS}")
         self.window = ready["window"]
         self.window_bytes = ready["window_bytes"]
 

@@ -17,6 +17,7 @@ mkdirSync('build', { recursive: true });
 const inside = mkdtempSync(join('build', 'docs-'));
 const folder = new CliFolder();
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
+const hasRequests = spawnSync('python3', ['-c', 'import requests']).status === 0;
 
 let server: TestServer;
 beforeAll(async () => {
@@ -179,6 +180,16 @@ test('docs/code-format.md: its program makes every recorded code', async () => {
 describe('docs/bulk.md', () => {
   test.each(blocksOf('docs/bulk.md', 'js'))('line $line', async (block) => {
     expect(await linesOf('bulk', block)).toEqual(printedBy(block));
+  });
+
+  test.skipIf(!hasRequests)('the upload by requests (needs python3 with requests)', async () => {
+    const [block] = blocksOf('docs/bulk.md', 'python');
+    folder.write('positions.csv', 'lat,lng\n21.0288,105.8525\n');
+    const before = 'import os\nbase, key = os.environ["BASE"], os.environ["KEY"]\n';
+    folder.write('upload.py', `${before}${block!.text}print(answer.text, end="")\n`);
+    expect(await outputOf('python3 upload.py')).toBe(
+      'lat,lng,hexcodes,resolution,admin_code,status\n21.0288,105.8525,HN-6GHP4-83RFR,13,HN,OK\n',
+    );
   });
 
   describe.skipIf(!hasCurl)('(needs curl)', () => {
