@@ -31,7 +31,7 @@ interface Setting<T> {
   readonly flag?: string;
   readonly argument?: string;
   readonly help: string;
-  /** The value of a text, undefined if none is given; throws a sentence's end. */
+  /** The value of a text, undefined if none is given. Throws a Fault, whose message follows the name of the setting. */
   readonly read: (text: string | undefined) => T;
 }
 
@@ -160,14 +160,14 @@ const SETTINGS: { readonly [K in keyof ServeConfig]: Setting<ServeConfig[K]> } =
   },
 };
 
-/** All that is wrong with a configuration, one line each. */
+/** Every fault of a configuration, one line each. */
 export class ConfigError extends Error {
   constructor(readonly faults: readonly string[]) {
     super(faults.join('\n'));
   }
 }
 
-/** The flags that commands offer for some settings, as commander wants them. */
+/** The flags of some settings, in commander's notation. */
 export function flagsOf(names: readonly (keyof ServeConfig)[]): { flags: string; help: string }[] {
   return names.flatMap((name) => {
     const { flag, argument, variable, help } = SETTINGS[name];

@@ -1,5 +1,5 @@
-// The admin port, on plain node:http and without keys, for the machine itself and its orchestrator: /livez answers 200 as
-// long as the event loop runs, /readyz only while requests are accepted.
+// The admin port, on plain node:http and without keys, for the machine itself and its orchestrator: /livez answers 200
+// as long as the event loop runs, /readyz only while requests are accepted.
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 

@@ -1,4 +1,4 @@
-// What becomes of an error that a handler or one of its callbacks throws: the one policy of all exchanges.
+// Ends an exchange over an error that its handler or one of the handler's callbacks throws: one policy for all.
 import { PoolFullError, PoolLostError } from '../pool/pool.js';
 import { BulkInputError } from '../wire/job.js';
 import { BrokenBatchError } from '../wire/rows/batch.js';
@@ -9,8 +9,8 @@ import { type Logger, loggedId } from './log.js';
 import { fail } from './router.js';
 import type { Exchange } from './transport/exchange.js';
 
-/** They end an answer that has begun, and are no defects of this program. */
-const FORESEEN = [
+/** Errors that are no defects of this program. */
+const EXPECTED_ERRORS = [
   BulkInputError,
   GzipBodyError,
   StalledPeerError,
@@ -38,7 +38,7 @@ export function endOverError(logger: Logger, x: Exchange, error: unknown): void 
 
 function log(logger: Logger, x: Exchange, error: unknown): void {
   const request = { request_id: loggedId(x), route: x.pattern };
-  if (FORESEEN.some((kind) => error instanceof kind)) {
+  if (EXPECTED_ERRORS.some((kind) => error instanceof kind)) {
     logger.warn({ ...request, reason: (error as Error).message }, 'an answer was cut off');
   } else {
     logger.error({ ...request, err: error }, 'a handler threw');

@@ -1,5 +1,5 @@
-// Log lines: JSON by pino to standard output, without blocking the event loop. Nothing that may contain a key is passed to
-// it (no query, path or header); the redaction is a second safeguard.
+// Log lines: JSON by pino to standard output, without blocking the event loop. Nothing that may contain a key is passed
+// to it (no query, path or header); the redaction is a second safeguard.
 import { type DestinationStream, destination, type Logger, pino } from 'pino';
 import type { LogLevel } from '../config.js';
 import { VERSION } from '../version.js';

@@ -1,5 +1,5 @@
-// How much work this thread does itself; what is larger goes to the pool. One piece of work may hold up this thread for half
-// a millisecond, the time of some fifty single requests. Smaller work would gain nothing: a trip to the pool (posting,
+// How much work this thread does itself; larger work goes to the pool. One piece of work may hold up this thread for
+// half a millisecond, the time of some fifty single requests. For less the pool would not pay: a trip to it (posting,
 // waking, moving memory) costs some 100 µs of CPU, as much as 4,000 points in the kernel (npm run bench -- bulk).
 import { availableParallelism } from 'node:os';
 import { BLOCK_BYTES, type BulkFormat, FRAME_BLOCK_BYTES } from '../wire/job.js';
@@ -8,8 +8,8 @@ import { BLOCK_BYTES, type BulkFormat, FRAME_BLOCK_BYTES } from '../wire/job.js'
 export const INLINE_POINTS = 16_384;
 
 /**
- * Bytes of a block of a /bulk body. A block of frames has some 20,000 points at most, unless it is one large frame. Rows of
- * text cost 40 to 100 ns each: full blocks go to the pool; small and slow bodies, whose blocks are not full, do not.
+ * Bytes of a block of a /bulk body. A block of frames has some 20,000 points at most, unless it is one large frame.
+ * Rows of text cost 40 to 100 ns each: full blocks go to the pool; those of small or slow bodies, not full, do not.
  */
 const INLINE_BLOCK_BYTES: Readonly<Record<BulkFormat, number>> = {
   frames: FRAME_BLOCK_BYTES,

@@ -1,4 +1,4 @@
-// What all /bulk bodies of a server share.
+// Shared by all /bulk bodies of a server.
 import type { Kernel } from '../../kernel/kernel.js';
 import type { Pool } from '../../pool/pool.js';
 import type { BlockBuffers } from '../../wire/bulk/block-buffers.js';
@@ -12,7 +12,7 @@ export interface BulkContext {
   readonly pool: Pool;
   /** Holds the answers of blocks that this thread converts; empty between two turns of the event loop. */
   readonly sink: KernelSink;
-  /** Of the blocks of all bodies. */
+  /** For the blocks of all bodies. */
   readonly buffers: BlockBuffers;
   readonly spools: Spools;
   readonly times: BulkTimes;

@@ -2,7 +2,7 @@
 //
 //   peer ─► BulkIntake ─► kernel or PooledBlocks ─► BulkResponse ─► peer
 //
-// Every part holds a bounded number of bytes; the one that is full stops those before it, and at last the reading of this
+// Every part holds a bounded number of bytes. One that is full stops those before it, and at last the reading of this
 // body. The exchange runs all callbacks (`guard`, `nextTurn`, `after`) and handles whatever is thrown in this folder.
 import { convertInto } from '../../wire/bulk/convert-block.js';
 import type { BulkJob } from '../../wire/job.js';
@@ -21,7 +21,7 @@ import { BulkResponse } from './response.js';
  */
 const TURN_BYTES = 512 * 1024;
 
-/** So many bytes of answers are sent at once, while they are in the second-level cache: each write costs a system call. */
+/** So many bytes are sent at once, while they are in the second-level cache: each write costs a system call. */
 const WRITE_BYTES = 512 * 1024;
 
 /**
@@ -102,7 +102,7 @@ export class BulkFlow {
   #takeTurn(): void {
     const intake = this.#intake;
     this.#sendPooled();
-    // A slow body is answered row by row, a fast one block by block.
+    // With nothing else to do, answer the rows that do not fill a block yet: a slow body is answered as it comes.
     if (intake.blocks.length === 0 && this.#pooled.isEmpty) intake.flush();
     if (this.#response.isSizeable && this.#pooled.isEmpty) {
       this.#response.setSize(sizeFromFrameHeaders(intake));
@@ -116,7 +116,7 @@ export class BulkFlow {
       return;
     }
     intake.setStopped(!intake.hasEnded && (intake.blocks.length > 0 || this.#response.isFull));
-    // For the blocks that are left, or to flush the rows that no block holds yet.
+    // For the blocks that are left, or to flush rows that do not fill a block.
     if (convertedBytes > 0 && !this.#response.isFull) this.#scheduleTurn();
   }
 
@@ -133,7 +133,7 @@ export class BulkFlow {
         convertInto(kernel, job, block, sink);
         convertedBytes += block.length;
         buffers.giveBack(block);
-        // A sized answer needs no chunk header a write, so it may be sent in small pieces. `end` sends the last one.
+        // Without chunk headers small writes are cheap. The last bytes are left to `end`, which marks them as such.
         const isEnough = this.#response.isSized || sink.sizeBytes >= WRITE_BYTES;
         if (isEnough && !this.#isAllConverted) sink.flush();
       } else if (this.#pooled.convert(job, block)) {

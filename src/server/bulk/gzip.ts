@@ -1,4 +1,4 @@
-// gzip of /bulk bodies and of their answers, as stages that a full successor pauses.
+// Decompresses /bulk bodies and compresses their answers. A stage is paused while its successor takes no more.
 import { constants, createGunzip, createGzip } from 'node:zlib';
 import type { Exchange } from '../transport/exchange.js';
 
@@ -28,7 +28,7 @@ export interface Stage {
   close(): void;
 }
 
-/** Decompresses a body. Fails with a GzipBodyError over what is not gzip, and over a suspicious ratio. */
+/** Decompresses a body. Fails with a GzipBodyError if it is not valid gzip or its ratio is too high. */
 export function gunzipStage(x: Exchange, events: StageEvents): Stage {
   const gunzip = createGunzip({ chunkSize: 128 * 1024 });
   let outBytes = 0;
@@ -44,7 +44,7 @@ export function gunzipStage(x: Exchange, events: StageEvents): Stage {
   return stageOf(x, gunzip, { ...events, data });
 }
 
-/** Compresses an answer: fast rather than small, and flushed block by block, so that rows do not wait for later ones. */
+/** Compresses an answer: fast rather than small, and flushed after each write, so that no row waits for later ones. */
 export function gzipStage(x: Exchange, events: StageEvents): Stage {
   const gzip = createGzip({ level: 1, flush: constants.Z_SYNC_FLUSH, chunkSize: 64 * 1024 });
   gzip.on('error', (error) => x.reject(error));

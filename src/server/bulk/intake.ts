@@ -1,5 +1,5 @@
-// The input of one /bulk body: chunks from the socket, decompressed if they are gzip, cut into blocks that wait here for the
-// flow. A chunk is cut in the callback that brings it, because uWS takes its memory back afterwards.
+// The input of one /bulk body: chunks from the socket, decompressed if they are gzip, cut into blocks that wait here
+// for the flow. A chunk is cut in the callback that brings it, because uWS takes its memory back afterwards.
 import type { Block, BlockBuffers } from '../../wire/bulk/block-buffers.js';
 import { BulkReader } from '../../wire/bulk/reader.js';
 import type { BulkJob } from '../../wire/job.js';
@@ -56,7 +56,7 @@ export class BulkIntake {
     return this.#blocks;
   }
 
-  /** The last chunk is received; what it holds in gzip may still be on its way. */
+  /** The last chunk is received; if it is gzip, it may not be decompressed yet. */
   get isReceived(): boolean {
     return this.#isReceived;
   }
@@ -71,7 +71,7 @@ export class BulkIntake {
     return this.#onePieceBytes;
   }
 
-  /** Why the body cannot be read on, behind the blocks that wait; undefined if it can. */
+  /** Why the body cannot be read beyond the waiting blocks; undefined if it can. */
   get error(): unknown {
     return this.#error;
   }

@@ -1,5 +1,5 @@
-// Where the bytes of one /bulk answer go: to the socket while the peer reads, through a spool once it has read nothing for a
-// while although it still sends. `isFull` and `onDrain` stop the flow and let it go on.
+// Where the bytes of one /bulk answer go: to the socket while the peer reads, through a spool once it has read nothing
+// for a while although it still sends. `isFull` and `onDrain` stop the flow and let it go on.
 //
 //   write ──► StreamedAnswer ──► peer             until the peer stops reading
 //        └──► Spool ──► StreamedAnswer ──► peer   from then on, until the spool is empty
@@ -17,7 +17,7 @@ export interface BulkTimes {
 
 export const BULK_TIMES: BulkTimes = { spoolAfterMs: 2000, noProgressMs: 60_000 };
 
-/** More bytes than these on their way to the disk stop the flow. */
+/** More bytes than these waiting for the disk stop the flow. */
 const MAX_SPOOL_WAITING_BYTES = 4 * 1024 * 1024;
 
 export class BulkOutlet {
@@ -106,7 +106,7 @@ export class BulkOutlet {
 
   async #unspool(spool: Spool): Promise<void> {
     while (!this.#isClosed) {
-      // At the end also while the answer is full: its last bytes leave behind those that it still holds.
+      // At the end not only once the answer drains: it needs bytes in its queue to probe with (ChunkedAnswer).
       if (spool.unreadBytes === 0 && (this.#isEnding || !this.#isAnswerFull)) {
         break;
       } else if (this.#isAnswerFull) {

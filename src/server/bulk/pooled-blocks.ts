@@ -1,11 +1,11 @@
-// The blocks of one body that are in the pool. Their answers arrive in any order and are taken in the order of the body.
+// The blocks of one body that are in the pool. Answers arrive in any order and are taken in the order of the body.
 import type { Pool } from '../../pool/pool.js';
 import type { BulkJob, ConvertedBlock } from '../../wire/job.js';
 import type { Exchange } from '../transport/exchange.js';
 
 /**
- * Bytes of one body's blocks that may be in the pool, so that as many answers may wait for their reader: enough for a
- * block on each of a few cores. One block, a frame of 1.3 MB at most, is always allowed.
+ * Bytes of one body's blocks that may be in the pool: enough for a block on each of a few cores, and little enough to
+ * hold their answers for a slow reader. One block, a frame of 1.3 MB at most, is always allowed.
  */
 const MAX_POOLED_BYTES = 1024 * 1024;
 

@@ -93,7 +93,7 @@ function formatOf(contentType: string): BulkFormat | undefined {
   return FORMATS.find((format) => MEDIA_TYPES[format] === type);
 }
 
-/** The accepted format of the highest quality; of equal ones the input's, so that a header is only needed to change it. */
+/** The accepted format of the highest quality; of equal ones, and without an Accept header, that of the input. */
 function outputFormat(accept: string, input: BulkFormat): BulkFormat | undefined {
   const accepted = preferences(accept);
   if (accepted.length === 0) return input;

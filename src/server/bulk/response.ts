@@ -1,5 +1,5 @@
-// The HTTP answer to one /bulk body, in one of three shapes: in one piece, of known length, or chunked. Its head is sent with
-// its first byte: until then the body can still be refused.
+// The HTTP answer to one /bulk body, in one of three shapes: in one piece, of known length, or chunked. Its head is
+// sent with its first byte: until then the body can still be refused.
 import type { Exchange } from '../transport/exchange.js';
 import type { BulkContext } from './context.js';
 import { gzipStage, type Stage } from './gzip.js';
@@ -44,7 +44,7 @@ export class BulkResponse {
     return this.#sizeBytes !== undefined;
   }
 
-  /** Whether a size would still be of use: nothing has been written, and what is written will not be compressed. */
+  /** The size would still be of use: nothing is written yet, and nothing will be compressed. */
   get isSizeable(): boolean {
     return (
       !this.isSized && this.#outlet === undefined && this.#pieces === undefined && !this.#request.gzipOut
@@ -105,7 +105,7 @@ export class BulkResponse {
     else this.#gzip.end();
   }
 
-  /** Called periodically while the peer still sends. */
+  /** Called periodically while the peer still sends: spools the answer once the peer has not read for a while. */
   sweep(nowMs: number): void {
     const { logger, times } = this.#context;
     if (this.#outlet?.sweep(nowMs, times)) {
@@ -118,13 +118,13 @@ export class BulkResponse {
     this.#outlet?.close();
   }
 
-  /** Sends the head and what comes before the first row, if that has not been done. */
+  /** Starts the answer, unless it is: its head and what comes before the first row. */
   #begin(): BulkOutlet {
     if (this.#outlet !== undefined) return this.#outlet;
     const { request, gzipIn, gzipOut } = this.#request;
     const type = CONTENT_TYPES[request.output];
     const lines = gzipOut ? `\r\nContent-Encoding: gzip${VARY}` : VARY;
-    // Only the last chunk of a body of known length says that it is the last.
+    // Only of a body of known length the end is known before its last rows are answered.
     const mayEndLate = gzipIn || gzipOut || this.#x.bodySizeBytes < 0;
     const answer =
       this.#sizeBytes === undefined

@@ -1,5 +1,5 @@
-// POST /v1/hexcodes/encode/bulk and /decode/bulk: refuses a request before its body is read, or starts its flow; and sweeps
-// all flows periodically.
+// POST /v1/hexcodes/encode/bulk and /decode/bulk: refuses a request before its body is read or starts its flow, and
+// sweeps all flows periodically.
 import type { Kernel } from '../../kernel/kernel.js';
 import type { Pool } from '../../pool/pool.js';
 import { BlockBuffers } from '../../wire/bulk/block-buffers.js';

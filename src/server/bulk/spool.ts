@@ -62,7 +62,7 @@ export class Spool {
   readonly #claim: (ownBytes: number, moreBytes: number) => void;
   readonly #release: (ownBytes: number) => void;
   readonly #file: Promise<FileHandle>;
-  /** Settles with the last write so far: writes run one after the other, and all fail after the first that fails. */
+  /** The last write so far. Writes run one after the other; after one that fails all others fail, too. */
   #written: Promise<unknown>;
   /** Bytes appended so far; of these on disk; of these read. */
   #sizeBytes = 0;
@@ -94,7 +94,8 @@ export class Spool {
   }
 
   /**
-   * Appends bytes, which must not change until the promise settles: they are on disk, or it rejects with the disk's error.
+   * Appends bytes, which must not change until the promise settles. It resolves when they are on disk, and rejects
+   * with the error of the disk.
    * @throws SpoolFullError, not as a rejection
    */
   append(bytes: Uint8Array): Promise<void> {

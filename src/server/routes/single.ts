@@ -1,5 +1,5 @@
-// Encode and decode of one position or code, by the kernel of this thread. Without a body the answer is sent in the first
-// tick, so that pipelined requests are all answered; a JSON or form body is answered with its last byte.
+// Encode and decode of one position or code, by the kernel of this thread. A request without a body is answered in the
+// handler, so that pipelined requests are all answered; a JSON or form body in the callback that brings its last byte.
 import { type Kernel, OK } from '../../kernel/kernel.js';
 import { READ_RESOLUTION_AT, RECORD_TEXT_BYTES } from '../../kernel/output-layout.js';
 import { decimalText } from '../../wire/params/number.js';

@@ -1,5 +1,5 @@
-// GET /v1/hexcodes/stream: accepts a WebSocket handshake or answers it in HTTP (docs/stream.md, Opening), and sweeps all
-// open sessions periodically: it closes those that are idle or stalled and those whose key is no longer active.
+// GET /v1/hexcodes/stream: accepts a WebSocket handshake or answers it in HTTP (docs/stream.md, Opening). Sweeps all
+// sessions periodically and closes those that are idle or stalled, and those whose key is no longer active.
 import type { Kernel } from '../../kernel/kernel.js';
 import type { KeyRing } from '../../keys/key-ring.js';
 import type { Pool } from '../../pool/pool.js';
@@ -154,7 +154,7 @@ export class Streams {
   }
 }
 
-/** Answers a GET that is no handshake. To uWS, one with a Sec-WebSocket-Key of other than 24 characters is none either. */
+/** Answers a GET that is no handshake to uWS: also one whose Sec-WebSocket-Key has other than 24 characters. */
 function answerPlainGet(x: Exchange): void {
   const isUpgrade = x.header('upgrade').toLowerCase() === 'websocket';
   if (isUpgrade && x.header('sec-websocket-version').trim() === '13' && !hasHandshakeKey(x)) {

@@ -1,7 +1,7 @@
-// One connection of the stream, apart from its socket: answers frames in order, small ones by the kernel of this thread and
-// large ones by the pool, one at a time; and holds the peer to its window (docs/stream.md, The window). Frames queue while
-// the pool is busy and under backpressure, so that little is buffered: the window bounds the queue. A frame is unanswered
-// until its answer has left the buffer of uWS.
+// One connection of the stream, apart from its socket: answers frames in order, small ones by the kernel of this
+// thread, large ones by the pool, one at a time. Frames queue while the pool is busy and under backpressure, so that
+// uWS buffers little; the window (docs/stream.md) bounds the queue. A frame is unanswered until its answer has left
+// the buffer of uWS.
 import { MAX_FRAME_BYTES, MAX_FRAME_POINTS } from '../../wire/frames/answer-frame.js';
 
 export const WINDOW_FRAMES = 16;
