@@ -1,4 +1,4 @@
-// The real command in its own process, in a folder of its own.
+// Runs the real command as a process in a temporary folder.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ export interface Ran {
 export interface RunOptions {
   readonly stdin?: string | Uint8Array;
   readonly env?: Record<string, string>;
-  /** Sees the process as soon as it runs. */
+  /** Called with the process when it has started. */
   readonly started?: (child: ChildProcess) => void;
 }
 

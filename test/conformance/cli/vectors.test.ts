@@ -1,4 +1,4 @@
-// The recorded vectors through the command, as a file by bytes and as a file by columns.
+// The recorded vectors through the command, converted by bytes and by columns.
 
 import { afterAll, describe, expect, test } from 'vitest';
 import { Hexcodes } from '#dist/library/node.js';
@@ -69,10 +69,10 @@ test('codes.csv: places inside the coverage give their code', async () => {
   expect(codes).toEqual(rows.map(({ code }) => code));
 });
 
-test('an index of the user’s own', async () => {
+test('HEXCODES_INDEX replaces the boundaries', async () => {
   folder.write('open.bin', OPEN_INDEX);
   const env = { HEXCODES_INDEX: folder.file('open.bin') };
-  // In the open world this place, far from every border of the shipped one, lies in another province.
+  // In the made-up boundaries this position, far from every real border, is in another province.
   const own = await folder.run(['encode', '21.0288,105.8525'], { env });
   const shipped = await folder.run(['encode', '21.0288,105.8525']);
   expect([own.code, own.stdout === shipped.stdout]).not.toEqual([0, true]);

@@ -1,5 +1,5 @@
-// The library with the map and reach that ship: load() on both platforms, codes that always read, and what only the
-// reach refuses.
+// The library with the boundaries and the reach of the package: load() on both platforms, every code that encode
+// returns is read, mistyped codes are refused.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -23,7 +23,7 @@ describe('load', () => {
     vi.unstubAllGlobals();
   });
 
-  test('in Node: Hoan Kiem Lake lies in HN', () => {
+  test('in Node: Hoàn Kiếm Lake is in HN', () => {
     expect(hexcodes).toBeInstanceOf(Hexcodes);
     expect(hexcodes).toBeInstanceOf(Anywhere);
     expect(hexcodes.encode(21.0288, 105.8525)).toMatchObject({
@@ -49,7 +49,7 @@ describe('load', () => {
     await expect(WebHexcodes.load()).rejects.toMatchObject({ code: 'BAD_DATA' });
   });
 
-  test('in a browser: no network, and a page instead of the kernel, are BAD_DATA', async () => {
+  test('in a browser: no network, and an HTML page instead of the kernel, are BAD_DATA', async () => {
     vi.stubGlobal('fetch', async () => {
       throw new TypeError('fetch failed');
     });
@@ -59,7 +59,7 @@ describe('load', () => {
   });
 });
 
-test('no row of reading.csv needs another reach', () => {
+test('every row of reading.csv is read or refused as recorded', () => {
   for (const { text, code } of READING_ROWS) expect(hexcodes.read(text)?.hexcodes ?? null).toBe(code);
 });
 
@@ -75,7 +75,7 @@ test('every code that encode returns is read: 65,536 positions in 16 resolutions
     for (let n = 0; n < status.length; n++) {
       const ok = records[20 * n + 19] === 0;
       if (ok) encoded++;
-      // inside the coverage a head and the reach are never missing
+      // Every position inside the coverage has a head, and the reach allows its code.
       const inside =
         hexcodes.adminCodeOf(positions[2 * n] as number, positions[2 * n + 1] as number) !== null;
       if (ok !== inside || (status[n] === 0) !== ok || (ok && resolutions[n] !== resolution))
@@ -110,7 +110,7 @@ test('no slip of a code of CT or PT is accepted, the swap CTP… / PTC… includ
     expect(counts.accepted).toEqual([]);
     expect(counts.leftToReach).toBe(0);
   }
-  // the heads of such codes are not those of these provinces at all: P is 52/6, C is 50/2
+  // Such a swap names a head that is none of these provinces': P is 52/6, C is 50/2.
   const heads = (admin: string) =>
     [...SYMBOLS].filter((head) => [...SYMBOLS].some((check) => hexcodes.isValid(`${admin}-${head}${check}`)));
   expect(heads('CT')).not.toContain('P');

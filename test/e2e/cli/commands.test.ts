@@ -1,4 +1,4 @@
-// The command for one position or code, and what it says for people: answers, errors, help, exit codes.
+// The command with one position or code, and its messages for people: answers, errors, help, exit codes.
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ADMIN_UNITS } from '#dist/admin-units.js';
@@ -16,7 +16,7 @@ afterAll(() => folder.remove());
 const LAT = 21.0288;
 const LNG = 105.8525;
 
-test('encode and decode of one', async () => {
+test('encode and decode of one position or code', async () => {
   const { hexcodes: code } = library.encode(LAT, LNG);
   expect(await folder.run(['encode', `${LAT},${LNG}`])).toMatchObject({
     code: 0,
@@ -31,7 +31,7 @@ test('encode and decode of one', async () => {
   expect(JSON.parse(json.stdout)).toEqual({ hexcodes: code, ...library.decode(code) });
 });
 
-test('failures of one: exit 1, a sentence, and what to do', async () => {
+test('one position or code that fails: exit 1, a sentence and a hint', async () => {
   const swapped = await folder.run(['encode', `${LNG},${LAT}`]);
   expect(swapped).toMatchObject({ code: 1, stdout: '' });
   expect(swapped.stderr).toContain('lat and lng look swapped');
@@ -45,7 +45,7 @@ test('failures of one: exit 1, a sentence, and what to do', async () => {
   expect(wrong.stderr).toContain(code);
 });
 
-test('a wrong command line: exit 2, and it names what is wrong', async () => {
+test('a wrong command line: exit 2 and a message that names the fault', async () => {
   for (const [args, message] of [
     [['encode', '--bogus'], "unknown option '--bogus'"],
     [['bogus'], "unknown command 'bogus'"],
@@ -65,7 +65,7 @@ test('a wrong command line: exit 2, and it names what is wrong', async () => {
   }
 });
 
-test('inspect', async () => {
+test('inspect: facts as JSON and drawn; exit 1 for a text that is no code', async () => {
   const { hexcodes: code, admin_code } = library.encode(LAT, LNG);
   const drawn = await folder.run(['inspect', code.toLowerCase()]);
   expect(drawn.code).toBe(0);
@@ -142,7 +142,7 @@ test('help has examples; version', async () => {
   );
 });
 
-test('completion scripts are taken by the shells that are here', async () => {
+test('completion scripts parse in the installed shells', async () => {
   for (const shell of ['bash', 'zsh', 'fish']) {
     const { stdout, code } = await folder.run(['completion', shell]);
     expect(code).toBe(0);
@@ -166,7 +166,7 @@ test('colours on terminals only, and never with NO_COLOR', async () => {
       env: { ...process.env, TERM: 'xterm', NO_COLOR: '', ...env },
     });
   const coloured = inTerminal({});
-  // `script` gives a terminal; where it is missing the rule is tested by the pipe of every other test.
+  // `script` gives a terminal. Where it is missing only pipes are tested, by all other tests.
   if (coloured.error !== undefined) return;
   expect(coloured.stdout).toContain('\u001b[1m');
   expect(inTerminal({ NO_COLOR: '1' }).stdout).not.toContain('\u001b[');

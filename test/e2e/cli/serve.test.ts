@@ -37,7 +37,7 @@ function hexcodes(args: string[], env: Record<string, string> = {}, command = pr
 const serve = (args: string[] = ['--port', '0'], env: Record<string, string> = {}) =>
   hexcodes(['dist/cli/main.js', 'serve', ...args], env);
 
-/** Waits for the start-up lines; the base address. */
+/** Waits for the start-up lines. @returns the base address */
 async function baseOf(running: Running): Promise<string> {
   for (;;) {
     const base = /answers on (http:\/\/\S+)/.exec(running.err())?.[1];
@@ -47,7 +47,7 @@ async function baseOf(running: Running): Promise<string> {
   }
 }
 
-test('wrong configuration: every fault at once, exit 1, secrets never repeated', async () => {
+test('wrong configuration: all faults at once, exit 1, no secret in the message', async () => {
   const running = serve(['--port', '70000', '--log-level', 'loud'], {
     HEXCODES_ADMIN_PORT: 'x',
     HEXCODES_HOST: '',
@@ -69,7 +69,7 @@ test('wrong configuration: every fault at once, exit 1, secrets never repeated',
   expect(running.err()).not.toMatch(/short-secret|short-pepper|0123456789abcdef/);
 });
 
-test('an index that is none, unknown flags and commands: a sentence, and no success', async () => {
+test('a file that is no index, unknown flags and commands: a sentence and a failure', async () => {
   for (const [args, word] of [
     [['--index', 'package.json'], 'index'],
     [['--prot', '1'], '--prot'],
@@ -82,7 +82,7 @@ test('an index that is none, unknown flags and commands: a sentence, and no succ
   expect(await hexcodes(['dist/cli/main.js', 'serv']).exit).toBeGreaterThan(0);
 });
 
-test('an index of one’s own is used, and /v1/meta shows its notice', async () => {
+test('an index of the user is used, and /v1/meta shows its notice', async () => {
   const index = join(folder, 'own.bin');
   writeFileSync(index, OPEN_INDEX);
   const running = serve(['--port', '0'], { HEXCODES_INDEX: index });
@@ -100,7 +100,7 @@ test('a data folder that cannot be used: a sentence and exit 1', async () => {
   expect(running.err()).toMatch(/^hexcodes: .*package\.json/);
 });
 
-test('start-up prints a curl line that works; keys stay off pipes and logs; SIGTERM and SIGINT stop cleanly', async () => {
+test('start-up prints a curl line that works; no key goes to pipes or logs; SIGTERM and SIGINT stop cleanly', async () => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     const running = serve();
     const base = await baseOf(running);
@@ -119,7 +119,7 @@ test('start-up prints a curl line that works; keys stay off pipes and logs; SIGT
   }
 });
 
-test('a port in use says so, the admin port too, and exits 1', async () => {
+test('a port in use, also the admin port: a message and exit 1', async () => {
   const holder = createServer().listen(0, '127.0.0.1');
   await once(holder, 'listening');
   const { port } = holder.address() as { port: number };
@@ -132,7 +132,7 @@ test('a port in use says so, the admin port too, and exits 1', async () => {
   expect(adminTaken.err()).toContain('admin port');
   holder.close();
 
-  // A second server of our own does not share the port in silence.
+  // A second server must not share the port (SO_REUSEPORT).
   const first = serve();
   const { port: own } = new URL(await baseOf(first));
   const second = serve(['--port', own]);
@@ -142,7 +142,7 @@ test('a port in use says so, the admin port too, and exits 1', async () => {
   expect(await first.exit).toBe(0);
 });
 
-test('an answer under way is waited for; a second signal exits at once', async () => {
+test('a stop waits for answers under way; a second signal exits at once', async () => {
   for (const signals of [1, 2]) {
     const running = serve(['--port', '0', '--grace-ms', signals === 1 ? '500' : '60000']);
     const { port } = new URL(await baseOf(running));
@@ -169,7 +169,7 @@ test('an answer under way is waited for; a second signal exits at once', async (
   }
 });
 
-test('npm start is the server’s own process: a signal to it ends the server', async () => {
+test('npm start becomes the server process: a signal to it ends the server', async () => {
   const running = hexcodes(['start', '--', '--port', '0'], { HOME: process.env.HOME ?? '' }, 'npm');
   const base = await baseOf(running);
   running.child.kill('SIGTERM');

@@ -1,4 +1,4 @@
-// Kills the command at random moments and resumes it, until it comes through.
+// Kills the command at random moments and resumes it until it finishes.
 
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -7,15 +7,15 @@ import { join, resolve } from 'node:path';
 const MAIN = resolve('dist/cli/main.js');
 
 export interface KilledRun {
-  /** Times it was killed while at work. */
+  /** How often it was killed while it ran. */
   readonly kills: number;
-  /** Runs that went on from a journal. */
+  /** Runs that resumed from a journal. */
   readonly resumed: number;
 }
 
 /**
- * Runs `hexcodes ARGS -o OUT --resume`, killed (SIGKILL) at its first note in the journal, then each time after a random
- * part of `spanMs`, `kills` times in all, then lets it finish.
+ * Runs `hexcodes ARGS -o OUT --resume`. Kills it (SIGKILL) `kills` times: when the journal first appears, then each time
+ * after a random part of `spanMs`. Then lets it finish.
  */
 export async function runKilled(
   args: readonly string[],
@@ -28,7 +28,7 @@ export async function runKilled(
   let resumed = 0;
   for (let run = 0; ; run++) {
     const isLast = killed >= kills || run > 20 * kills;
-    // The first is killed at its first note in the journal, so that there always is something to go on with.
+    // The first run is killed when the journal appears, so that there is always something to resume.
     const isFirst = run === 0 && kills > 0;
     const outcome = await once(args, cwd, isLast ? null : isFirst ? 'journal' : random() * spanMs);
     if (!/Nothing to resume/.test(outcome.stderr) && run > 0) resumed++;

@@ -1,5 +1,5 @@
-// Cold geometry against h3-js and the peer implementation of the code format, over a world where every province
-// occurs and every code may carry every province.
+// Geometry against h3-js and a second implementation of the code format, over made-up boundaries in which every
+// province occurs and the reach allows every code.
 
 import * as h3 from 'h3-js';
 import { describe, expect, test } from 'vitest';
@@ -14,7 +14,7 @@ import { packByPeer } from '../../support/peers/code-format.js';
 const hexcodes = Hexcodes.from(openWorld());
 const HOAN_KIEM = hexcodes.encode(21.0288, 105.8525).hexcodes;
 
-/** Codes of all resolutions over the open world. */
+/** Codes of all resolutions. */
 function corpus(count: number, seed: number): { code: string; cell: string; adminCode: string }[] {
   console.log(`geometry corpus: seed ${seed}`);
   const random = randomFrom(seed);
@@ -35,20 +35,20 @@ describe('family', () => {
       }
       if (resolution === 15) continue;
       const expected = h3.cellToChildren(cell, resolution + 1).map((child) => packByPeer(child, adminCode));
-      // A cell of resolution 0 has children under no head: those have no code.
+      // A cell of resolution 0 has children that no head covers; they have no code.
       expect(children(hexcodes, code)).toEqual(expected.filter((child) => child !== null));
       for (const child of children(hexcodes, code)) expect(parent(hexcodes, child, resolution)).toBe(code);
     }
   });
 
-  test('children sort as they come, two steps are 49', () => {
+  test('children are in sort order; two steps of resolution give 49', () => {
     const all = children(hexcodes, parent(hexcodes, HOAN_KIEM, 9), 11);
     expect(all).toHaveLength(49);
     expect([...all].map((code) => code.slice(0, -1)).sort()).toEqual(all.map((code) => code.slice(0, -1)));
     expect(children(hexcodes, HOAN_KIEM, 13)).toEqual([HOAN_KIEM]);
   });
 
-  test('neighbours are the ring of H3, each with the province of its own centre', () => {
+  test('neighbours are the ring of H3, each with the province of its own centre, else that of the code', () => {
     for (const { code, cell, adminCode } of corpus(400, 2)) {
       const ring = h3.gridDisk(cell, 1).filter((each) => each !== cell);
       const expected = ring.map((each) => {
@@ -60,7 +60,7 @@ describe('family', () => {
     }
   });
 
-  test('misuse has a code', () => {
+  test('wrong arguments throw an error with a code', () => {
     expect(() => parent(hexcodes, 'nonsense')).toThrow(expect.objectContaining({ code: 'INVALID_HEXCODES' }));
     expect(() => parent(hexcodes, HOAN_KIEM, 14)).toThrow(
       expect.objectContaining({ code: 'BAD_RESOLUTION' }),

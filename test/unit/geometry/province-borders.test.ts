@@ -1,4 +1,4 @@
-// Borders as GeoJSON: rings close, turn the right way, and hold the area that the kernel's answers cover.
+// Province borders as GeoJSON: rings are closed, have the right direction, and hold the area that the kernel answers.
 import { expect, test } from 'vitest';
 import { ProvinceBorders } from '#dist/geometry/province-borders.js';
 import { readIndexArcs, readIndexMeta } from '#dist/kernel/index-file.js';
@@ -32,7 +32,7 @@ function nested(): Partition {
   };
 }
 
-test('a region around a region around a region', () => {
+test('a unit inside a hole of a unit', () => {
   const file = writeIndexFile(nested(), 'CC0-1.0');
   const borders = new ProvinceBorders(file);
   const outer = borders.ofAdmin(5).coordinates;
@@ -44,7 +44,7 @@ test('a region around a region around a region', () => {
   expect(borders.ofAdmin(7)).toEqual({ type: 'MultiPolygon', coordinates: [] });
 });
 
-test('what the file says of itself', () => {
+test('units, notice, licence and source are read from the file', () => {
   expect(readIndexMeta(writeIndexFile(nested(), 'CC0-1.0'))).toEqual({
     units: [
       { name: 'a', admin: 5 },
@@ -58,7 +58,7 @@ test('what the file says of itself', () => {
   expect(() => readIndexArcs(writeIndexFile(nested(), '').slice(0, -1))).toThrow(/cut short/);
 });
 
-test('an account that is damaged, lacks something or names other units is BAD_DATA', () => {
+test('metadata that is damaged, incomplete or of other units is BAD_DATA', () => {
   const good = writeIndexFile(nested(), 'CC0-1.0');
   const header = new DataView(good.buffer, good.byteOffset);
   const text = new TextDecoder().decode(good.subarray(128, 128 + header.getUint32(52, true)));
@@ -82,7 +82,7 @@ test('an account that is damaged, lacks something or names other units is BAD_DA
     expect(() => readIndexMeta(fileOf(meta)), meta).toThrow(expect.objectContaining({ code: 'BAD_DATA' }));
 });
 
-test('rings of a made-up map close, turn the right way and hold what the kernel answers', () => {
+test('rings of a made-up map are closed, have the right direction and hold the area that the kernel answers', () => {
   const random = randomFrom(20261124);
   const kernel = bareKernel();
   const file = writeIndexFile(fieldsPartition(random, { columns: 6, rows: 6, field: 1_000, units: 8 }), '');
@@ -106,7 +106,7 @@ test('rings of a made-up map close, turn the right way and hold what the kernel 
         expect(Math.sign(twice)).toBe(i === 0 ? 1 : -1);
         area += twice / 2;
       });
-    // A count of sample points differs from the area by no more than the line's length allows.
+    // The count of sample points differs from the area by no more than the length of the border allows.
     expect(Math.abs(area / 100 - (counted.get(unit) ?? 0))).toBeLessThan(400);
   }
 });

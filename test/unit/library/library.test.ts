@@ -1,4 +1,4 @@
-// The library's own promises: answers, error codes, misuse, batches of any length. The world is that of open-world.ts.
+// The library over the made-up boundaries of open-world.ts: answers, error codes, wrong arguments, batches of any length.
 
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { openWorld, openWorldAdmin, randomFrom } from '../../support/open-world.
 
 const HOAN_KIEM = [21.0288, 105.8525] as const;
 const BLOCK = 4096;
-/** Of the last test; recorded on Node 20, the same on Node 22. */
+/** SHA-256 of the answers to 65,536 positions; recorded on Node 20, the same on Node 22. */
 const DIGEST = 'b997357177c58a456c80351ab0a3ac6a9fb8151c2c5028d3044c8c4bebfb41ba';
 
 let hexcodes: Hexcodes;
@@ -47,7 +47,7 @@ describe('encode', () => {
     expect(Object.keys(answer)).toEqual(['hexcodes', 'lat', 'lng', 'resolution', 'admin_code']);
   });
 
-  test('echoes the very numbers', () => {
+  test('echoes the numbers of the call unchanged', () => {
     const answer = hexcodes.encode(21.02880000000001, 105.85250000000002, 0);
     expect([answer.lat, answer.lng, answer.resolution]).toEqual([21.02880000000001, 105.85250000000002, 0]);
   });
@@ -91,7 +91,7 @@ describe('encode', () => {
 });
 
 describe('decode', () => {
-  test('null and false for whatever is no hexcode, of any type', () => {
+  test('null and false for anything that is no hexcode, of any type', () => {
     for (const text of [
       '',
       'HN',
@@ -119,7 +119,7 @@ describe('decode', () => {
       const decoded = hexcodes.decode(code);
       expect(decoded).toMatchObject({ resolution: n % 16, admin_code });
       const again = hexcodes.kernel.exports.cellOf(decoded?.lat as number, decoded?.lng as number, n % 16);
-      // the centre of a coarse cell may lie outside the kernel's domain
+      // The centre of a coarse cell may lie outside the area that the kernel knows.
       if (n % 16 > 3) expect(again).toBe(hexcodes.read(code)?.cell);
       expect(Object.keys(decoded as object)).toEqual(['lat', 'lng', 'resolution', 'admin_code']);
     }
@@ -127,7 +127,7 @@ describe('decode', () => {
 });
 
 describe('pack and adminCodeOf', () => {
-  test('null for what has no code', () => {
+  test('null where there is no code', () => {
     const cell = 0x8d415cb4520b53fn;
     expect(hexcodes.pack(cell, 'HN')).toBe('HN-6GHMK-53FMF');
     expect(hexcodes.pack(cell, 'XX')).toBeNull();
@@ -135,11 +135,11 @@ describe('pack and adminCodeOf', () => {
     expect(hexcodes.pack(0n, 'HN')).toBeNull();
     expect(hexcodes.pack(-1n, 'HN')).toBeNull();
     for (let bit = 0n; bit < 64n; bit++) {
-      // one bit off: another cell, or none; never a code of what is no cell
+      // One bit changed: another cell, or no cell, which must have no code.
       const text = hexcodes.pack(cell ^ (1n << bit), 'HN');
       if (text !== null) expect(hexcodes.read(text)?.cell).toBe(cell ^ (1n << bit));
     }
-    // a pentagon's child, a cell under no head, a deleted digit, a directed edge
+    // A pentagon's child, a cell that no head covers, a deleted digit, a directed edge.
     for (const other of [
       0x81083ffffffffffn,
       0x81407ffffffffffn & ~0n,
@@ -196,7 +196,7 @@ describe('batches', () => {
     },
   );
 
-  test('never throw for a point: statuses instead', () => {
+  test('never throw for a point; its status tells the failure', () => {
     const records = hexcodes.encodeBatch(
       Float64Array.of(...HOAN_KIEM, 0, 0, Number.NaN, 105, 21, Infinity, 91, 0, ...HOAN_KIEM),
     );
@@ -205,7 +205,7 @@ describe('batches', () => {
     expect(records.subarray(0, 20)).toEqual(records.subarray(100, 120));
   });
 
-  test('use the arrays that are handed in, and no more of them than is needed', () => {
+  test('fill the arrays of the caller, and no more of them than is needed', () => {
     const positions = randomPositions(10, 1);
     const out = new Uint8Array(300).fill(7);
     const records = hexcodes.encodeBatch(positions, 13, out);
@@ -222,7 +222,7 @@ describe('batches', () => {
     expect([into.latLngDeg[20], into.resolution[10]]).toEqual([7, 7]);
   });
 
-  test('misuse is BAD_ARGUMENT', () => {
+  test('wrong lengths are BAD_ARGUMENT', () => {
     expect(codeOf(() => hexcodes.encodeBatch(new Float64Array(3)))).toBe('BAD_ARGUMENT');
     expect(codeOf(() => hexcodes.encodeBatch(new Float64Array(4), 13, new Uint8Array(39)))).toBe(
       'BAD_ARGUMENT',
@@ -266,7 +266,7 @@ describe('batches', () => {
     expect(codeOf(() => hexcodes.decodeBatch(new Uint8Array(shared, 0, 20), out))).toBe('BAD_ARGUMENT');
   });
 
-  test('arrays over shared memory, at odd offsets and of subclasses are as good as any', () => {
+  test('arrays over shared memory, at odd offsets and of subclasses are accepted', () => {
     const positions = new Float64Array(new SharedArrayBuffer(32), 8, 2);
     positions.set(HOAN_KIEM);
     const expected = hexcodes.encodeBatch(Float64Array.of(...HOAN_KIEM));
@@ -276,7 +276,7 @@ describe('batches', () => {
     expect(hexcodes.decodeBatch(out).status[0]).toBe(0);
   });
 
-  test('each point its own resolution, and one beyond 15 fails its point', () => {
+  test('the kernel encodes each point at its own resolution; one above 15 fails its point', () => {
     const { kernel } = hexcodes;
     kernel.input.set([...HOAN_KIEM, ...HOAN_KIEM, ...HOAN_KIEM]);
     kernel.resolutions.set([0, 15, 16]);
@@ -290,7 +290,7 @@ describe('batches', () => {
     ]);
   });
 
-  test('cells agree with texts', () => {
+  test('cells answers agree with text answers', () => {
     const { kernel } = hexcodes;
     const positions = randomPositions(BLOCK, 9);
     for (const resolution of [0, 1, 5, 13, 15]) {
@@ -314,7 +314,7 @@ describe('batches', () => {
   });
 });
 
-test('a reach that allows nothing refuses every code, and encode returns none', () => {
+test('with a reach that allows nothing, decode refuses every code and encode returns none', () => {
   const { kernel, index } = openWorld();
   const reach = new Uint8Array(16);
   reach.set(openWorld().reach.subarray(0, 8));
@@ -325,7 +325,7 @@ test('a reach that allows nothing refuses every code, and encode returns none', 
   expect(closed.encodeBatch(Float64Array.of(...HOAN_KIEM))[19]).toBe(1);
 });
 
-test('the answers to 65,536 positions have the recorded digest, whatever Node runs it', () => {
+test('the answers to 65,536 positions have the recorded digest on every Node', () => {
   const positions = randomPositions(65_536, 2026);
   const hash = createHash('sha256');
   for (let resolution = 0; resolution <= 15; resolution++) {
@@ -336,7 +336,7 @@ test('the answers to 65,536 positions have the recorded digest, whatever Node ru
   expect(hash.digest('hex')).toBe(DIGEST);
 });
 
-test('positions and cells of other types are no answer, and -0 is resolution 0', () => {
+test('positions and cells of other types are refused, and -0 is resolution 0', () => {
   // biome-ignore lint/suspicious/noExplicitAny: misuse
   const loose = hexcodes as any;
   expect(loose.adminCodeOf('21.0288', '105.8525')).toBeNull();

@@ -1,4 +1,4 @@
-// Parquet and Arrow written by the command, read by DuckDB: an independent reader agrees on rows, types and values.
+// Parquet and Arrow of the command read by DuckDB, an independent reader: rows, types and values are the same.
 import { createRequire } from 'node:module';
 import { createDuckDB, NODE_RUNTIME, VoidLogger } from '@duckdb/duckdb-wasm/dist/duckdb-node-blocking.cjs';
 import { DuckDBInstance } from '@duckdb/node-api';
@@ -36,7 +36,7 @@ test('Parquet: 150,000 rows in row groups, types and values', async () => {
     ['admin_code', 'VARCHAR'],
     ['status', 'VARCHAR'],
   ]);
-  // The CSV of the same rows goes another way through the command; DuckDB reads both.
+  // CSV to CSV is converted by bytes, CSV to Parquet by columns; DuckDB compares both.
   const csv = `read_csv('${folder.file('out.csv')}', types = {'id': 'VARCHAR', 'lat': 'DOUBLE', 'lng': 'DOUBLE', 'speed': 'VARCHAR', 'resolution': 'INTEGER'}, all_varchar = false)`;
   const [counts] = await query(`SELECT
     (SELECT count(*) FROM ${parquet}) AS parquet, (SELECT count(*) FROM ${csv}) AS csv,
@@ -77,7 +77,7 @@ describe('Arrow', () => {
     createRequire(import.meta.url).resolve(`@duckdb/duckdb-wasm/dist/${name}`);
 
   beforeAll(async () => {
-    // DuckDB for Node has no reader of Arrow IPC without a download; its WebAssembly build has one inside.
+    // DuckDB for Node would have to download its reader of Arrow IPC; its WebAssembly build contains one.
     const bundle = (name: string) => ({ mainModule: dist(name), mainWorker: '' });
     const bundles = { mvp: bundle('duckdb-mvp.wasm'), eh: bundle('duckdb-eh.wasm') };
     const database = await createDuckDB(bundles, new VoidLogger(), NODE_RUNTIME);
@@ -107,7 +107,7 @@ describe('Arrow', () => {
       'VARCHAR',
       'VARCHAR',
     ]);
-    // One digest of all rows in their order, by DuckDB from Arrow and by DuckDB from Parquet.
+    // One digest of all rows in their order, from the Arrow file and from the Parquet file.
     const digest = (table: string): string => `SELECT count(*)::INTEGER AS rows,
       md5(string_agg(concat_ws('|', id, lat, lng, speed, coalesce(hexcodes, '-'), resolution, coalesce(admin_code, '-'), status), ';' ORDER BY CAST(substr(id, 2) AS INTEGER))) AS digest
       FROM ${table}`;
@@ -146,7 +146,7 @@ describe('Arrow', () => {
     });
   });
 
-  test('a file with its footer, read by Apache Arrow and by the command itself', async () => {
+  test('a file with a footer, read by Apache Arrow and by the command', async () => {
     expect((await folder.run(['encode', 'in.csv', '-o', 'out.arrow', '-q'])).code).toBe(0);
     const table = tableFromIPC(folder.bytes('out.arrow'));
     expect(table.numRows).toBe(150_000);

@@ -1,15 +1,12 @@
-// Files through the real command: every format in and out, policies, broken inputs, and runs that are broken off.
+// Files through the real command: every format in and out, columns, error policies, summaries.
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Hexcodes, type HexcodesError } from '#dist/library/node.js';
 import { CliFolder } from '../../../support/cli.js';
-import { runKilled } from '../../../support/files/kill.js';
 import { writePointsCsv } from '../../../support/files/points-csv.js';
-import { randomFrom } from '../../../support/open-world.js';
 
 const folder = new CliFolder();
 let library: Hexcodes;
@@ -22,7 +19,7 @@ afterAll(() => folder.remove());
 type Row = Record<string, string>;
 const rowsOf = (text: string, delimiter = ','): Row[] => parse(text, { columns: true, delimiter });
 
-/** What encode must add to a row. */
+/** The columns that encode must add to a row. */
 function expectedOf(lat: string, lng: string, resolution = 13): Row {
   try {
     const encoded = library.encode(lat === '' ? Number.NaN : Number(lat), Number(lng), resolution);
@@ -50,12 +47,12 @@ const SHOPS = [
 const SHOP_ROWS = rowsOf(SHOPS);
 
 describe('encode, CSV', () => {
-  test('rows as they stand, four columns more, a summary', async () => {
+  test('rows are unchanged, four columns are added, a summary is written', async () => {
     const ran = await folder.run(['encode', 'shops.csv']);
     expect(ran.code).toBe(0);
     const expected = SHOP_ROWS.map((row) => ({ ...row, ...expectedOf(row.lat!, row.lng!) }));
     expect(rowsOf(ran.stdout)).toEqual(expected);
-    // The input's bytes stand unchanged in the output.
+    // Byte for byte, quotes included.
     expect(ran.stdout).toContain('2,"The ""old"" post office",10.7799,106.7,HCM-');
     expect(ran.stderr).toContain('6 rows in');
     expect(ran.stderr).toContain('2  INVALID_REQUEST');
@@ -63,7 +60,7 @@ describe('encode, CSV', () => {
     expect(ran.stderr).toContain('1 of the failed positions lie in Viet Nam with lat and lng exchanged');
   });
 
-  test('bytes and tables give the same rows', async () => {
+  test('conversion by bytes, by columns, with threads and from stdin gives the same rows', async () => {
     writePointsCsv(folder.file('points.csv'), 30_000, 1);
     const names = ['id', 'lat', 'lng', 'speed'];
     expect((await folder.run(['encode', 'points.csv', '-o', 'fast.csv', '-q'])).code).toBe(0);
@@ -114,7 +111,7 @@ describe('encode, CSV', () => {
     expect((await folder.run(['encode', 'own.csv', '-q', '--keep', 'lat,lng,resolution'])).stdout).toBe(own);
   });
 
-  test('BOM, CRLF, blank lines, TSV, several files, a last row without its end', async () => {
+  test('BOM, CRLF, blank lines, TSV, several files, a last row without a line end', async () => {
     const { hexcodes: code } = library.encode(21.0306, 105.8489);
     folder.write('crlf.csv', '\ufefflat,lng\r\n21.0306,105.8489\r\n\r\n21.0306,105.8489');
     expect((await folder.run(['encode', 'crlf.csv', '-q'])).stdout).toMatch(
@@ -164,7 +161,7 @@ describe('failed rows', () => {
 });
 
 describe('decode', () => {
-  test('CSV by column, any spelling, both ways through', async () => {
+  test('a named column of CSV in any spelling, by bytes and by columns', async () => {
     const codes = SHOP_ROWS.slice(0, 3).map(
       (row) => library.encode(Number(row.lat), Number(row.lng)).hexcodes,
     );
@@ -188,7 +185,7 @@ describe('decode', () => {
 });
 
 describe('other formats', () => {
-  test('NDJSON keeps its rows as they are written', async () => {
+  test('NDJSON keeps the text of its rows', async () => {
     const big = '{"n":12345678901234567890, "lat":21.0306,"lng":105.8489,"tags":["a"]}';
     folder.write('in.ndjson', `${big}\n\n{"lat":0,"lng":0}\n{ }`);
     const { hexcodes: code } = library.encode(21.0306, 105.8489);
@@ -200,7 +197,7 @@ describe('other formats', () => {
     );
   });
 
-  test('GeoJSON: features with their geometry, what stands around them stays', async () => {
+  test('GeoJSON keeps geometries and the text around the features', async () => {
     const point = (properties: object, coordinates: number[]) => ({
       type: 'Feature',
       properties,
@@ -249,7 +246,7 @@ describe('other formats', () => {
     expect(features).toMatchObject([{ geometry: { type: 'Point', coordinates: [lng, lat] } }]);
   });
 
-  test('what formats say of themselves at stdin', async () => {
+  test('formats of stdin are told by content', async () => {
     const { hexcodes: code } = library.encode(21.0306, 105.8489);
     for (const stdin of [
       '{"lat":21.0306,"lng":105.8489}\n',
@@ -268,161 +265,7 @@ describe('other formats', () => {
   });
 });
 
-describe('malformed files: file, row and column, and nothing under the final name', () => {
-  const long = Buffer.alloc(100 * 1024 * 1024, 'x');
-  const head = 'id,lat,lng\n1,21,105\n';
-  const cases: [name: string, content: string | Uint8Array, message: RegExp][] = [
-    ['short.csv', `${head}2,21\n`, /short\.csv, row 2, column lng: 2 fields, the header has 3/],
-    ['wide.csv', `${head}2,21,105,9\n`, /wide\.csv, row 2: 4 fields, the header has 3/],
-    ['utf8.csv', Buffer.from(`${head}\xff,21,105\n`, 'latin1'), /utf8\.csv, row 2, column id: not UTF-8/],
-    ['nul.csv', `${head}2,2\u00001,105\n`, /nul\.csv, row 2, column lat: a NUL byte/],
-    ['quote.csv', `${head}"2,21,105\n`, /quote\.csv, row 2/],
-    ['long.csv', Buffer.concat([Buffer.from(head), long]), /long\.csv, row 2: .*longer than/],
-    ['empty.csv', '', /empty\.csv: the file is empty/],
-    ['missing.csv', 'id,x\n1,2\n', /missing\.csv: no column lat or latitude: it has id, x/],
-    ['twice.csv', 'lat,LAT,lng\n1,2,3\n', /more than one column could be lat/],
-    ['cut.csv.gz', gzipSync(head.repeat(1000)).subarray(0, 60), /cut\.csv\.gz: the gzip data is cut off/],
-    [
-      'bad.csv.gz',
-      Buffer.concat([gzipSync(head).subarray(0, -8), Buffer.alloc(8, 1)]),
-      /bad\.csv\.gz: broken gzip/,
-    ],
-    ['line.ndjson', '{"lat":1,"lng":2}\n{"lat":\n', /line\.ndjson, row 2: not JSON/],
-    ['list.ndjson', '{"lat":1,"lng":2}\n[1,2]\n', /list\.ndjson, row 2: not a JSON object/],
-    ['nul.ndjson', '{"lat":1,"lng":2}\n{"a":"\u0000"}\n', /nul\.ndjson, row 2: a NUL byte/],
-    [
-      'utf8.ndjson',
-      Buffer.from('{"lat":1,"lng":2}\n{"a":"\xff"}\n', 'latin1'),
-      /utf8\.ndjson, row 2: not UTF-8/,
-    ],
-    [
-      'long.ndjson',
-      Buffer.concat([Buffer.from('{"lat":1,"lng":2}\n'), long]),
-      /long\.ndjson, row 2: a line of more than 16 MiB/,
-    ],
-    [
-      'cut.geojson',
-      '{"type":"FeatureCollection","features":[{"type":"Feature","properties":{}',
-      /cut\.geojson, row 1: the file ends in the middle/,
-    ],
-    [
-      'other.geojson',
-      '{"type":"FeatureCollection","features":[{"a":1},3]}',
-      /other\.geojson, row 2: something that is no feature/,
-    ],
-    ['cut.parquet', Buffer.from('PAR1 and no more'), /cut\.parquet: not a whole Parquet file/],
-    [
-      'cut.arrow',
-      Buffer.from('ARROW1\0\0\xff\xff\xff\xff\x10\0', 'latin1'),
-      /cut\.arrow: the Arrow data is cut off/,
-    ],
-  ];
-  test.each(cases)('%s', async (name, content, message) => {
-    folder.write(name, content);
-    const ran = await folder.run(['encode', name, '-o', `result-${name}`]);
-    expect([ran.code, ran.stderr]).toEqual([3, expect.stringMatching(message)]);
-    expect(folder.names().filter((each) => each.startsWith('result-'))).toEqual([]);
-  });
-
-  test('the first of several faults is told, wherever its block is', async () => {
-    const lines = folder.read('points.csv').split('\n');
-    lines[9_000] = 'short,1';
-    lines[25_000] = 'short,1';
-    lines[28_000] = '\0,1,2,3';
-    const ran = await folder.run(['encode', '--threads', '2'], { stdin: lines.join('\n') });
-    expect([ran.code, ran.stderr]).toEqual([
-      3,
-      expect.stringContaining('(stdin), row 9000, column lng: 2 fields'),
-    ]);
-  });
-
-  test('a truncated Parquet file, a missing file, a folder, an output that cannot be', async () => {
-    const whole = folder.bytes('p.parquet');
-    folder.write('half.parquet', Buffer.concat([whole.subarray(0, 200), whole.subarray(400)]));
-    const half = await folder.run(['decode', 'half.parquet', '--prefix', 'x_', '-o', 'result-half.csv']);
-    expect([half.code, half.stderr]).toEqual([3, expect.stringContaining('half.parquet')]);
-    for (const [args, code, message] of [
-      [['encode', 'none.csv'], 3, 'cannot read none.csv: no such file'],
-      [['encode', '.'], 3, 'cannot read .: it is a directory'],
-      [['encode', 'shops.csv', '-o', 'no/such/folder.csv'], 4, 'cannot write no/such/folder.csv'],
-    ] as const) {
-      const ran = await folder.run(args);
-      expect([ran.code, ran.stderr]).toEqual([code, expect.stringContaining(message)]);
-    }
-    expect(folder.names().filter((each) => each.startsWith('result-'))).toEqual([]);
-  });
-});
-
-describe('runs that are broken off', () => {
-  beforeAll(() => {
-    writePointsCsv(folder.file('big.csv'), 120_000, 2);
-  });
-
-  test.each([
-    ['csv', ['encode', 'big.csv', '--errors', 'rejected.csv', '-q']],
-    ['ndjson', ['encode', 'big.csv', '--to', 'ndjson', '-q']],
-  ] as const)('kill -9, five times, then resume: the same bytes (%s)', async (format, args) => {
-    const seed = 3;
-    console.log(`kill: seed ${seed}`);
-    const start = performance.now();
-    expect((await folder.run([...args, '-o', `whole.${format}`])).code).toBe(0);
-    const spanMs = performance.now() - start;
-    const rejected = args.includes('rejected.csv' as never) ? folder.bytes('rejected.csv') : null;
-    const { kills } = await runKilled(
-      [...args, '-o', `killed.${format}`],
-      folder.path,
-      5,
-      spanMs,
-      randomFrom(seed),
-    );
-    expect(kills).toBeGreaterThan(0);
-    expect(folder.bytes(`killed.${format}`).equals(folder.bytes(`whole.${format}`))).toBe(true);
-    if (rejected !== null) expect(folder.bytes('rejected.csv').equals(rejected)).toBe(true);
-    expect(folder.names().filter((name) => name.includes('partial'))).toEqual([]);
-  });
-
-  test('Ctrl-C keeps what is done and says how to go on; other options do not go on with it', async () => {
-    const args = ['encode', 'big.csv', '--to', 'ndjson', '-o', 'stopped.ndjson'];
-    const broken = await folder.run(args, {
-      env: { HEXCODES_CHECKPOINT_BYTES: '65536' },
-      started: (child) => {
-        const poll = setInterval(() => {
-          if (!existsSync(folder.file('stopped.ndjson.partial.journal')) && child.exitCode === null) return;
-          clearInterval(poll);
-          child.kill('SIGINT');
-        }, 5);
-      },
-    });
-    expect(broken.code).toBe(130);
-    expect(broken.stderr).toMatch(
-      /interrupted after [\d,]+ rows, which are kept\n.*--resume goes on from there/,
-    );
-    expect(existsSync(folder.file('stopped.ndjson'))).toBe(false);
-    const other = await folder.run([...args, '--resume', '-r', '9']);
-    expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('had other options')]);
-    const resumed = await folder.run([...args, '--resume']);
-    expect(resumed.code).toBe(0);
-    expect(resumed.stderr).toContain('120,000 rows');
-    expect(folder.bytes('stopped.ndjson').equals(folder.bytes('whole.ndjson'))).toBe(true);
-  });
-
-  test('what cannot be resumed says so and starts again', async () => {
-    const ran = await folder.run(['encode', 'shops.csv', '-o', 'again.parquet', '--resume']);
-    expect(ran.code).toBe(0);
-    expect(ran.stderr).toContain('Output in parquet cannot be resumed: starting again');
-    for (const name of ['again.csv.gz', '.gz']) {
-      const zipped = await folder.run(['encode', 'shops.csv', '-o', name, '--resume']);
-      expect([name, zipped.stderr]).toEqual([
-        name,
-        expect.stringContaining('Output in gzip cannot be resumed'),
-      ]);
-    }
-    const fresh = await folder.run(['encode', 'shops.csv', '-o', 'fresh.csv', '--resume']);
-    expect(fresh.stderr).toContain('Nothing to resume');
-  });
-});
-
-test('the peer script writes the same file', async () => {
+test('a script of csv-parse, which-polygon and h3-js writes the same file', async () => {
   writePointsCsv(folder.file('peer.csv'), 20_000, 4);
   expect((await folder.run(['encode', 'peer.csv', '-o', 'ours.csv', '-q'])).code).toBe(0);
   const peer = spawnSync(process.execPath, [

@@ -1,4 +1,4 @@
-// Files with damaged bytes: every reader gives rows or says what is wrong with the file; nothing else comes out of it.
+// Files with damaged bytes: every reader gives rows, or throws a CliFailure that names the file, and nothing else.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ beforeAll(async () => {
   }
 });
 
-/** Rows of a file, or the exit code of its fault. */
+/** The number of rows of a file, or its fault. */
 async function outcomeOf(path: string): Promise<{ rows: number } | { fault: string; exitCode: number }> {
   try {
     const input = await openInput(path);
@@ -48,7 +48,7 @@ async function outcomeOf(path: string): Promise<{ rows: number } | { fault: stri
 }
 
 describe.each(NAMES)('%s', (name) => {
-  test('whole', async () => {
+  test('undamaged', async () => {
     expect(await outcomeOf(folder.file(name))).toEqual({ rows: 300 });
   });
 
@@ -57,7 +57,7 @@ describe.each(NAMES)('%s', (name) => {
     const random = randomFrom(SEED);
     const path = join(scratch, name);
     let faults = 0;
-    // A changed byte inside a Parquet page can make hyparquet count for minutes: pages carry no checksum here.
+    // A changed byte in a Parquet page, which has no checksum, can keep hyparquet in a loop for minutes.
     const kinds = name === 'whole.parquet' ? [1, 2] : [0, 1, 2];
     for (let damage = 0; damage < DAMAGES; damage++) {
       let bytes = Buffer.from(whole);

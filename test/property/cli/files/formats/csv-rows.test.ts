@@ -1,4 +1,4 @@
-// The command's own reading and writing of CSV rows against csv-parse.
+// Reading and writing of single CSV rows, compared with csv-parse.
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -15,7 +15,7 @@ const field = fc
   )
   .filter((text) => !/[\r\n\0]/.test(text));
 
-test('fields written and read again are the same, as csv-parse reads them', () => {
+test('fields that are written are read again the same, here and by csv-parse', () => {
   fc.assert(
     fc.property(
       fc

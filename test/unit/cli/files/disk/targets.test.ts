@@ -1,4 +1,4 @@
-// What is on the disk at each moment of a run, and what a run that follows a crash makes of it.
+// The files of a run: what is on the disk after a crash at each step, and how the next run begins.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ const request = (more: Partial<TargetsRequest> = {}): TargetsRequest => ({
   ...more,
 });
 
-/** A run that wrote three lines, noted two of them and died. */
+/** A run that wrote three lines and crashed; the journal knows two of them. */
 async function crashed(): Promise<void> {
   const targets = new Targets(request());
   await targets.output.write(Buffer.from('one\ntwo\n'));
@@ -30,11 +30,11 @@ async function crashed(): Promise<void> {
   targets.tally.rows = 3;
   targets.tally.fail('NOT_FOUND');
   targets.checkpoint(0, 30, 1000, true);
-  await targets.output.write(Buffer.from('three, never noted\n'));
-  await targets.rejects?.write(Buffer.from('bad two, never noted\n'));
+  await targets.output.write(Buffer.from('three, not in the journal\n'));
+  await targets.rejects?.write(Buffer.from('bad two, not in the journal\n'));
 }
 
-test('a resumed run cuts off what was not noted and goes on', async () => {
+test('a resumed run cuts off the rows behind the journal and goes on', async () => {
   await crashed();
   expect(existsSync(at('out.csv'))).toBe(false);
   const targets = new Targets(request({ isResume: true }));
@@ -49,7 +49,7 @@ test('a resumed run cuts off what was not noted and goes on', async () => {
   }
 });
 
-test('a crash between the last note and either rename is mended without work', async () => {
+test('after a crash between the last journal and a rename, --resume only renames', async () => {
   for (const renamed of [[], ['out.csv'], ['out.csv', 'bad.csv']]) {
     await crashed();
     const journal = JSON.parse(textOf('out.csv.partial.journal'));
@@ -67,7 +67,7 @@ test('a crash between the last note and either rename is mended without work', a
   }
 });
 
-test('other options refuse to go on; without --resume the run starts again and says so', async () => {
+test('--resume with other options is refused; without --resume the run starts again and says so', async () => {
   await crashed();
   expect(() => new Targets(request({ isResume: true, digest: 'other' }))).toThrow(/other options/);
   const targets = new Targets(request());
@@ -78,7 +78,7 @@ test('other options refuse to go on; without --resume the run starts again and s
   expect(textOf('out.csv')).toBe('new\n');
 });
 
-test('a broken journal, or one without its file, is a fresh start', async () => {
+test('with a broken journal, or without the partial file, the run starts again', async () => {
   await crashed();
   writeFileSync(at('out.csv.partial.journal'), '{"digest": "sa');
   expect(new Targets(request({ isResume: true })).from).toBeNull();
@@ -89,7 +89,7 @@ test('a broken journal, or one without its file, is a fresh start', async () => 
   expect(targets.tally.rows).toBe(0);
 });
 
-test('a run that is given up leaves nothing, one that is worth keeping its journal', async () => {
+test('an abandoned run leaves its files only if they are worth keeping', async () => {
   await crashed();
   new Targets(request({ isResume: true })).abandon(true);
   expect(existsSync(at('out.csv.partial.journal'))).toBe(true);
