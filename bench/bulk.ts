@@ -1,6 +1,6 @@
 // `npm run bench -- bulk [--rounds 7] [--points 200000] [--only NAME] [--sleeping-load]`: server CPU of one point by every bulk
 // way in, against the kernel alone and a uWS echo of the same bytes; then the pool on large jobs against one worker.
-// Servers are processes of their own on one core, the load on another; rounds are interleaved.
+// Each server is a process of its own, bound to one core; this process is the load, bound to another. Rounds are interleaved.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Hexcodes } from '#dist/library/node.js';
@@ -15,8 +15,8 @@ import { bindLoad, ServerProcess } from './server-process.js';
 const SERVERS = new URL('./bulk/servers.js', import.meta.url);
 
 /**
- * Keeps this process from sleeping while it waits for answers. A server on the same machine pays for waking a peer that
- * sleeps, often and up to a tenth of its time; peers in the field are woken by their own network cards.
+ * Keeps this process from sleeping while it waits for answers. Waking a sleeping peer on the same machine costs the server up
+ * to a tenth of its time; a peer on another machine is woken by its network card.
  */
 async function awake<T>(work: () => Promise<T>): Promise<T> {
   let isOver = false;
@@ -76,13 +76,13 @@ export default async function benchBulk(args: string[]): Promise<void> {
         return points;
       });
       const load = (peer: ServerProcess): Promise<number> => way.run(peer.port, points, peer === echo);
-      // With all cores the service has its workers where the load is: that sleeps, as one with better things to do.
+      // On all cores the workers of the service need the core of the load, so the load sleeps while it waits.
       const isAsleep = values['sleeping-load'] || way.isOnAllCores;
       const loaded = (peer: ServerProcess) =>
         cost(peer, () => (isAsleep ? load(peer) : awake(() => load(peer))));
       const [ourNanos, ourRate] = await loaded(ours);
       const echoed = way.hasEcho ? await loaded(echo) : undefined;
-      // The first round warms all sides.
+      // The first round is a warm-up.
       if (round < 0) continue;
       nanos.kernel.push(kernelNanos);
       nanos.hexcodes.push(ourNanos);

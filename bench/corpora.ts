@@ -1,4 +1,4 @@
-// The seeded corpora that every ratio names: positions as lat, lng, lat, lng, … in degrees.
+// The seeded corpora that the tables name: positions as latitude, longitude, latitude, longitude, … in degrees.
 
 import whichPolygon from 'which-polygon';
 import { NO_ADMIN, readIndexArcs, readIndexMeta } from '#dist/kernel/index-file.js';
@@ -9,7 +9,7 @@ import { readLand } from '../data/map/sources.js';
 export const CORPORA = ['land', 'box', 'cities', 'borders', 'outside', 'tracks'] as const;
 export type CorpusName = (typeof CORPORA)[number];
 
-/** What each holds, for the tables. */
+/** The contents of each, for the tables. */
 export const CORPUS_NOTES: Readonly<Record<CorpusName, string>> = {
   land: 'uniform over the land of Viet Nam',
   box: 'uniform over the box of the land, 8.1-23.5 N, 102-110 E: half of it abroad or at sea',
@@ -46,7 +46,7 @@ const CITIES: readonly (readonly [latDeg: number, lngDeg: number])[] = [
   [21.8537, 106.7615], // Lạng Sơn
 ];
 
-/** Mulberry32, two draws a number. */
+/** Uniform numbers from 0 to 1, of 53 bits: two draws of Mulberry32 each. */
 function randomFrom(seed: number): () => number {
   let state = seed | 0;
   const draw = () => {
@@ -60,7 +60,7 @@ function randomFrom(seed: number): () => number {
 
 type Draw = () => readonly [latDeg: number, lngDeg: number];
 
-/** Two normal numbers. */
+/** Two independent numbers of the standard normal distribution (Box and Muller 1958). */
 function normalPair(random: () => number): [number, number] {
   const radius = Math.sqrt(-2 * Math.log(1 - random()));
   const angle = 2 * Math.PI * random();
@@ -101,7 +101,7 @@ function vietnam(): (latDeg: number, lngDeg: number) => boolean {
   return (latDeg, lngDeg) => query([lngDeg, latDeg]) !== null;
 }
 
-/** Places on lines between two provinces, drawn by length, and 100 m around them. */
+/** Points around borders between provinces: uniform along their length, then moved by a normal distance, deviation 100 m. */
 function borderDraw(random: () => number, index: Uint8Array): Draw {
   const admins = readIndexMeta(index).units.map(({ admin }) => admin);
   const lines: [lng0: number, lat0: number, lng1: number, lat1: number][] = [];
@@ -132,7 +132,7 @@ function borderDraw(random: () => number, index: Uint8Array): Draw {
   };
 }
 
-/** Vehicles at 5 to 25 m/s that turn a little each second; `accept` keeps them where they may be. */
+/** Vehicles at 5 to 25 m/s that turn a little each second, and by 90 degrees where `accept` refuses their next position. */
 function tracks(random: () => number, count: number, accept: (latDeg: number, lngDeg: number) => boolean) {
   const vehicles = Array.from({ length: 256 }, (_, n) => ({
     at: CITIES[n % CITIES.length]!,
@@ -152,7 +152,7 @@ function tracks(random: () => number, count: number, accept: (latDeg: number, ln
   return points;
 }
 
-/** All corpora, `count` points each, the same for the same index. */
+/** All corpora, `count` points each: the same ones for the same index. */
 export function makeCorpora(
   kernel: Kernel,
   index: Uint8Array,

@@ -1,4 +1,4 @@
-// What every table starts with: the machine, the versions and the commit; and where its JSON goes.
+// The head of every table (machine, versions, commit) and the JSON file that a run leaves.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
@@ -10,7 +10,7 @@ export interface Head {
   readonly commit: string;
   /** ISO 8601, UTC. */
   readonly date: string;
-  /** Processes that wanted a core in the minute before, of which this bench is one. */
+  /** Average number of runnable processes in the minute before. */
   readonly load: number;
 }
 
@@ -33,7 +33,7 @@ export function headLine({ machine, node, versions, commit, date, load }: Head):
   return `${machine} · Node ${node} · ${packages.join(' · ')} · commit ${commit} · ${date} · load ${load.toFixed(1)}`;
 }
 
-/** Writes a result next to its earlier ones; the path. */
+/** Writes a result to a new file, whose path it returns. */
 export function saveResult(
   bench: string,
   result: { readonly head: Head; readonly [part: string]: unknown },
@@ -49,7 +49,7 @@ function versionOf(name: string): string {
     .version;
 }
 
-/** Short hash, with a plus where files differ from it. */
+/** Short hash, with a plus where files are not as committed. */
 function commit(): string {
   const git = (...args: string[]) => execFileSync('git', args, { encoding: 'utf8' }).trim();
   try {

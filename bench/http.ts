@@ -1,6 +1,6 @@
 // `npm run bench -- http [--rounds 15] [--requests 20000]`: server CPU of one encode request, key check and request id
 // included, against a bare uWS handler that returns a constant of the same size, the same job made of libraries, and
-// node:http. Every server has a process of its own, this one is the load; rounds are interleaved.
+// node:http. Each server is a process of its own, this process is the load; rounds are interleaved.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Hexcodes } from '#dist/library/node.js';
@@ -55,7 +55,7 @@ export default async function benchHttp(args: string[]): Promise<void> {
         await sendAll(server.port, requests, total, connections, depth);
         const tookMs = performance.now() - startMs;
         const after = await server.cpuMicros();
-        // The first round warms both sides.
+        // The first round is a warm-up.
         if (round < 0) continue;
         micros.get(kind)?.push((after - before) / total);
         perSecond.get(kind)?.push((1000 * total) / tookMs);

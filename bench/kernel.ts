@@ -1,6 +1,6 @@
-// `npm run bench -- kernel [--rounds N] [--points N]`: what users get of the library (positions in an array handed in,
-// containment, cell, text and status out into an array) against h3-js, which-polygon, both together as a user would
-// write it, and a copy of the bytes. One process, in turns. A wrong or failed answer ends the run.
+// `npm run bench -- kernel [--rounds N] [--points N]`: the library's batch calls (positions in an array in; province, cell,
+// text and status in an array out) against h3-js, which-polygon, both together as a user would write it, and a copy of the
+// bytes. One process, in turns. A wrong or failed answer ends the run.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Hexcodes } from '#dist/library/node.js';
@@ -13,7 +13,7 @@ import { checkKept, RESOLUTION } from './kernel/subjects.js';
 import { spreadText, table } from './measure.js';
 import { shippedPolygons } from './polygons.js';
 
-/** Points of the comparisons with a copy, 16 bytes in and 20 out: 36 MiB, and 144 MiB, which no cache here holds. */
+/** Points of the comparisons with a copy, 36 bytes each, in and out: 36 MiB and 144 MiB, to be larger than caches. */
 const COPY_POINTS = [2 ** 20, 2 ** 22];
 
 export default async function benchKernel(args: string[]): Promise<void> {

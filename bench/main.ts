@@ -1,4 +1,4 @@
-// `npm run bench -- NAME [options]`: the benches, each of which prints one table and writes JSON to build/.
+// `npm run bench -- NAME [options]` runs one bench, which prints a table and writes the same as JSON to build/bench/.
 
 const BENCHES: Record<string, () => Promise<{ default: (args: string[]) => Promise<void> }>> = {
   bulk: () => import('./bulk.js'),

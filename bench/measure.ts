@@ -1,4 +1,4 @@
-// Quartiles, ratios and tables of what the benches measure: what tinybench does not have.
+// Lower quartiles, spreads of values that are not times of tasks, ratios and tables: what the benches need beside tinybench.
 
 export interface Spread {
   readonly median: number;
@@ -6,7 +6,7 @@ export interface Spread {
   readonly high: number;
 }
 
-/** How many times as long `slow` takes as `fast`: of the medians; the spread is that of one against the other's median. */
+/** How many times as long `slow` takes as `fast`: ratio of medians, and the spread of either against the other's median. */
 export function ratio(slow: Spread, fast: Spread): Spread {
   return {
     median: slow.median / fast.median,
@@ -21,7 +21,7 @@ export function spread(values: readonly number[]): Spread {
   return { median: quantile(sorted, 0.5), low: quantile(sorted, 0.25), high: quantile(sorted, 0.75) };
 }
 
-/** The value below which `share` of ascending values lie: the nearest one. */
+/** The value at a share from 0 to 1 of ascending values, the nearest one. */
 export function quantile(sorted: readonly number[], share: number): number {
   return sorted[Math.round(share * (sorted.length - 1))]!;
 }

@@ -1,5 +1,5 @@
-// A server of a bench in a process of its own: started by a program that sends its port, and asked for its CPU time.
-// Servers are bound to one core, the load to another, where taskset is there.
+// A server of a bench in a process of its own. The program sends its port when it listens and its CPU time when asked.
+// Servers are bound to one core and the load to another, on systems that have taskset.
 import { type ChildProcess, execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 
@@ -51,6 +51,6 @@ function bind(pid: number, core: number): void {
   try {
     execFileSync('taskset', ['-a', '-cp', String(core), String(pid)], { stdio: 'ignore' });
   } catch {
-    // Without it the numbers are noisier, not wrong.
+    // Without taskset the numbers are noisier, not wrong.
   }
 }

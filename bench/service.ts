@@ -1,5 +1,5 @@
-// The service as the benches run it, in the process that asks: with one key, on a free port, its files in a temporary
-// folder that goes with the process.
+// The service as the benches run it, inside the calling process: with one key, on a free port, and with its files in a
+// temporary folder that is removed at exit.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -18,9 +18,9 @@ import { type Subject, takeTurns } from './turns.js';
 
 const RESOLUTION = 13;
 const RECORD_BYTES = 20;
-/** Points of a piece: a block of CSV or NDJSON of about 160 KiB. */
+/** Rows of a piece of ours: a block of CSV or NDJSON of about 160 KiB. */
 const PIECE = 4096;
-/** Of the rivals, whose pieces would otherwise outlast a time slice. */
+/** Rows of a piece of a rival, which would otherwise outlast a time slice. */
 const SLOW_PIECE = 512;
 const POINTS = 65_536;
 const DECIMALS = 6;
@@ -111,7 +111,7 @@ function blockSubject(
   for (const { job, blocks } of pieces)
     for (const block of blocks)
       if (convertBlock(hexcodes.kernel, job, block).failed > 0) throw new Error(`${format}: a row failed`);
-  // As the service does it: buffers go round.
+  // One output buffer for all blocks, as the service reuses its buffers.
   const room = new Uint8Array(1 << 20);
   return {
     name: format === 'csv' ? 'CSV' : 'NDJSON',
@@ -139,7 +139,7 @@ function batchSubject(hexcodes: Hexcodes, operation: Operation, points: Float64A
   };
 }
 
-/** What a user would write: a parser, one object a row, h3-js, and a string; without containment and hexcodes. */
+/** The code of a user without this library: a parser, one object a row, h3-js and a string; no province, no hexcode. */
 function rivalSubject(
   hexcodes: Hexcodes,
   operation: Operation,
@@ -208,7 +208,7 @@ function documentsOf(
   return documents;
 }
 
-/** What is written is used. */
+/** Sum of the bytes written, so that the engine cannot leave the writing out. */
 let sink = 0;
 process.on('exit', () => {
   if (sink === 0) process.exitCode = 1;

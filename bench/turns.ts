@@ -24,13 +24,13 @@ export interface Measured {
   readonly rounds: readonly number[];
 }
 
-/** A task shorter than this is a loop over several pieces: the clock and the call must not show. */
+/** A task that would take less works through several pieces, so that clock and call do not show in its time. */
 const SHORTEST_TASK_MS = 0.01;
 
-/** The task runs once, at once: rounds and warm-ups are counted here, since they go over all subjects in turns. */
+/** One run of each task, without warm-up: the rounds here, warm-ups included, go over all subjects in turns. */
 const ONE_RUN: BenchOptions = { concurrency: null, iterations: 1, time: 0, warmup: false, throws: true };
 
-/** @param warmUps rounds before any is counted: the engine has then compiled what it is going to */
+/** @param warmUps rounds that are not counted, in which the engine compiles the code */
 export function takeTurns<const Subjects extends readonly Subject[]>(
   subjects: Subjects,
   rounds: number,
@@ -45,7 +45,7 @@ export function takeTurns<const Subjects extends readonly Subject[]>(
   return turns.map((turn) => turn.measured()) as { [K in keyof Subjects]: Measured };
 }
 
-/** Another subject begins each round, so none always works on what the same one has just put into the caches. */
+/** A round begins with another subject than the one before, so none always finds the caches as the same rival leaves them. */
 function runRound(turns: readonly Turn[], round: number): void {
   const bench = new Bench(ONE_RUN);
   for (let k = 0; k < turns.length; k++) turns[(k + round) % turns.length]!.addTo(bench, round);
@@ -102,7 +102,7 @@ class Turn {
   }
 }
 
-/** tinybench's statistics of what the rounds measured: a Bench whose task hands the values over as its durations. */
+/** tinybench's statistics of values measured in many rounds: a Bench whose task returns them as its durations. */
 function statisticsOf(values: readonly number[]): Statistics {
   let next = 0;
   const bench = new Bench({ ...ONE_RUN, iterations: values.length, retainSamples: true });

@@ -55,7 +55,7 @@ function makeUserIndex(path: string): void {
   }
 }
 
-/** Once for each format of hexcodes: every change of a row would refuse codes that have been issued. */
+/** Written once for each format of hexcodes: a changed row would refuse codes that have been issued. */
 function makeReach(): void {
   if (existsSync(REACH_FILE) && !values.force) {
     console.error(`${REACH_FILE} is frozen: codes in use rely on it. --force writes it anew.`);

@@ -1,6 +1,5 @@
-// The load of the bulk bench: bytes made beforehand, written to sockets as they are, and answers counted but not
-// looked into, so that one process can keep a server busy. Whether answers are right is the tests' business; a status
-// other than the expected one, or a size other than the expected one, aborts the run.
+// The load of the bulk bench: bytes made beforehand, and answers of which only status and size are looked at, so that one
+// process can keep a server busy. A wrong status or size ends the run; the tests look at the contents.
 import { connect, type Socket } from 'node:net';
 import { clientFrame, handshake } from '../../test/support/raw-websocket.js';
 import { BENCH_KEY } from '../service.js';
@@ -16,7 +15,7 @@ function connected(port: number): Promise<Socket> {
 export interface StreamLoad {
   readonly frame: Uint8Array;
   readonly isBinary: boolean;
-  /** Bytes of one answer's payload; 0: taken from the first answer. */
+  /** Payload of each answer; 0: as many bytes as the first answer has. */
   readonly answerBytes: number;
   readonly connections: number;
   /** Frames of one connection in flight. */
@@ -30,7 +29,7 @@ function headBytes(payloadBytes: number): number {
   return payloadBytes < 126 ? 2 : payloadBytes < 65_536 ? 4 : 10;
 }
 
-/** Sends the same frame over and over on all connections; resolves to how many when every one is answered. */
+/** Sends the same frame over and over on all connections; resolves, when all are answered, to how many were sent. */
 export async function loadStream(port: number, load: StreamLoad): Promise<number> {
   const { connections, depth, isBinary } = load;
   const message = clientFrame(load.frame, isBinary ? 2 : 1);
@@ -54,7 +53,7 @@ export async function loadStream(port: number, load: StreamLoad): Promise<number
         socket.on('data', (bytes: Buffer) => {
           let size = bytes.length;
           if (!isReady) {
-            // 101 and the ready frame come together or one after the other; then the ball is ours.
+            // The 101 and the ready frame come together or one after the other; nothing more comes before a frame is sent.
             const text = bytes.toString('latin1');
             if (!text.includes('ready')) return;
             isReady = true;
@@ -94,7 +93,7 @@ export interface HttpLoad {
 
 const FINAL_CHUNK = Buffer.from('0\r\n\r\n');
 
-/** Sends the same request over and over; resolves to how many when every one has had a whole answer. */
+/** Sends the same request over and over; resolves, when all are answered, to how many were sent. */
 export async function loadHttp(port: number, load: HttpLoad): Promise<number> {
   const { body, connections } = load;
   const head = Buffer.from(

@@ -1,5 +1,5 @@
-// The pool on large jobs, in process: all its workers against one, in turns, with nobody else at work. What is measured
-// is time, for two workers cost the CPU time of one; so the machine should have nothing else to do.
+// The pool on large jobs, in process: all its workers against one, in turns. Two workers cost as much CPU as one, so time is
+// measured, and the machine should have nothing else to do.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
@@ -9,9 +9,9 @@ import { encodeFrame } from '../../test/support/stream-frames.js';
 import { spread, spreadText } from '../measure.js';
 
 const JOBS = 16;
-/** About as long as the jobs take one worker. */
+/** Counting this far takes a thread about as long as the jobs take one worker. */
 const SPIN_COUNT = 4_000_000;
-/** A round is short. */
+/** Rounds here for each of the bench, since they are short. */
 const ROUNDS_PER_ROUND = 10;
 
 export interface PoolResult {
@@ -21,7 +21,7 @@ export interface PoolResult {
   readonly text: string;
 }
 
-/** Threads that count: the same total by one or by all of them. */
+/** Threads that count, the control: one of them counts as far as all of them together. */
 class Spinners {
   readonly #workers: Worker[];
   constructor(threads: number) {

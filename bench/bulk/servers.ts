@@ -1,12 +1,12 @@
 // The processes of the bulk bench, picked by the first argument: the service; a uWS echo of the same bytes, by
-// WebSocket and by HTTP; and the kernel alone, which works when told. Each tells its CPU time when asked.
+// WebSocket and by HTTP; and the kernel alone, which works on request. Each sends its port, and its CPU time when asked.
 import { Hexcodes } from '#dist/library/node.js';
 import { loadUws } from '#dist/server/transport/load-uws.js';
 import { startService } from '../service.js';
 
 export type BulkProcess = 'hexcodes' | 'echo' | 'kernel';
 
-/** What the kernel process is told: so many points of the corpus, in blocks of one call. */
+/** A request to the kernel process: so many points of the corpus, in blocks of one call each. */
 export interface KernelWork {
   readonly operation: 'encode' | 'decode';
   readonly points: number;
@@ -31,7 +31,7 @@ const STARTERS: Record<BulkProcess, () => Promise<number>> = {
       drain: () => {},
       close: () => {},
     });
-    // What comes in goes out in chunks of the size that ours has.
+    // The body goes back in chunks as large as those of the service.
     app.post('/*', (res) => {
       const waiting: Uint8Array[] = [];
       let isWritable = true;

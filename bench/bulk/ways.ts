@@ -3,7 +3,7 @@ import type { Hexcodes } from '#dist/library/node.js';
 import { decodeFrame, encodeFrame } from '../../test/support/stream-frames.js';
 import { loadHttp, loadStream } from './load.js';
 
-/** Points that the ways are given; a body holds as many. */
+/** Points of the corpus, and of a body unless a way's name says otherwise. */
 export const BODY_POINTS = 65_536;
 const LARGE_BODY_POINTS = 1_048_576;
 const USUAL_POINTS = 4096;
@@ -12,30 +12,30 @@ const WARMING_REQUESTS = 5000;
 /** See Way.scale. */
 export const LARGE_SCALE = 32;
 
-/** One way in: what a process must do for `points` points; the same bytes for the echo. */
+/** One way into the service: the load for so many points; the echo gets the same bytes. */
 export interface Way {
   readonly name: string;
   readonly operation: 'encode' | 'decode';
   readonly connections: number;
-  /** How many times the points of a round: ways that cost little need more of them to outlast their beginning. */
+  /** Factor for the points of a round: ways that cost little need more points for a time that can be measured. */
   readonly scale: number;
-  /** Resolves to the points that were answered: at least `points`. */
+  /** Resolves to the number of points answered: at least `points`. */
   run(port: number, points: number, isEcho: boolean): Promise<number>;
   readonly hasEcho: boolean;
-  /** Many requests with a body of the same kind, so that what runs once a request is compiled as in a service at work. */
+  /** Sends many small requests of the same kind, so that code that runs once a request is compiled as in a service at work. */
   warm?(port: number): Promise<void>;
-  /** The service has all cores and so its workers; else it is bound to one, where it does without. */
+  /** The service is bound to no core and uses its workers; otherwise it is bound to one core and has none. */
   readonly isOnAllCores?: boolean;
 }
 
-/** The first frame, or some 32 KiB of rows. */
+/** The first frame, or the rows of the first 32 KiB. */
 function beginningOf(body: Uint8Array, isFrames: boolean): Uint8Array {
   if (!isFrames) return body.subarray(0, body.lastIndexOf(10, 32_768) + 1);
   const itemBytes = body[1] === 1 ? 16 : 20;
   return body.subarray(0, 16 + itemBytes * new DataView(body.buffer, body.byteOffset).getUint32(8, true));
 }
 
-/** All of them; `pairsDeg`: BODY_POINTS points, f64 latDeg, f64 lngDeg. */
+/** All ways. @param pairsDeg BODY_POINTS points, f64 latDeg, f64 lngDeg */
 export function waysOf(library: Hexcodes, pairsDeg: Float64Array): Way[] {
   const part = (points: number): Float64Array => pairsDeg.slice(0, 2 * points);
   const records = library.encodeBatch(pairsDeg);

@@ -3,7 +3,7 @@
 import { connect } from 'node:net';
 import { BENCH_KEY } from '../service.js';
 
-/** Encode requests for positions (lat, lng, lat, lng, … in degrees), in six decimals. */
+/** Encode requests for positions, with six decimals. @param positions latDeg, lngDeg of each */
 export function encodeRequests(positions: Float64Array): Buffer[] {
   return Array.from({ length: positions.length / 2 }, (_, n) => {
     const [lat, lng] = [positions[2 * n]!.toFixed(6), positions[2 * n + 1]!.toFixed(6)];

@@ -1,5 +1,5 @@
 // The servers of the HTTP bench, one a process, picked by the first argument: ours, and those it is compared with. Each
-// says its port and tells its CPU time when asked.
+// sends its port, and its CPU time when asked.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,7 +11,7 @@ import { startService } from '../service.js';
 
 export type ServerKind = 'bare' | 'hexcodes' | 'h3' | 'node';
 
-/** As long as the usual answer of ours. */
+/** As long as the usual answer of the service. */
 const CONSTANT =
   '{"hexcodes":"HCM-33RHC-PRGQG","lat":10.776889,"lng":106.700806,"resolution":13,"admin_code":"HCM","status":"OK"}';
 
@@ -37,7 +37,7 @@ const STARTERS: Record<ServerKind, () => Promise<number>> = {
     return listen((app) => app.post('/v1/hexcodes/encode', handler));
   },
 
-  // What Node itself costs for a constant.
+  // The cost of Node itself for a constant.
   node: () =>
     new Promise((resolve) => {
       const server = createServer((_request, response) => {

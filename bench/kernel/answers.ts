@@ -1,11 +1,11 @@
-// Whether the answers are right, before any is timed: a wrong or failed one ends the run.
+// Checks the answers before they are timed: a wrong or failed one ends the run.
 import { latLngToCell } from 'h3-js';
 import type { Hexcodes } from '#dist/library/node.js';
 import type { CorpusName } from '../corpora.js';
 import type { ProvinceAt } from '../polygons.js';
 import { RECORD_BYTES, RESOLUTION } from './subjects.js';
 
-/** Every record against what it should be: its status, and of some its province and its cell. */
+/** Checks the status of every record, and the province and the cell of every sixteenth. */
 export function checkAnswers(
   hexcodes: Hexcodes,
   points: Float64Array,
@@ -20,7 +20,7 @@ export function checkAnswers(
     const covered = hexcodes.adminCodeOf(latDeg, lngDeg) !== null;
     if (status !== (covered ? 0 : 1)) throw new Error(`${corpus}: status ${status} of ${latDeg}, ${lngDeg}`);
     if (n % 16 !== 0) continue;
-    // which-polygon counts a point beyond the last micro-degree of a province; those few are no matter here
+    // which-polygon takes the position as it is, the library rounds it to micro-degrees: either province is right here.
     const text = textOf(records, n);
     const code = provinceAt(latDeg, lngDeg);
     const rounded = provinceAt(Math.floor(latDeg * 1e6 + 0.5) / 1e6, Math.floor(lngDeg * 1e6 + 0.5) / 1e6);

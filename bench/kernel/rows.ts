@@ -1,4 +1,4 @@
-// The rows of the kernel bench: each sets a piece of our work against a rival's, both timed in the same rounds.
+// The rows of the kernel bench: each compares our work with a rival's, both timed in the same rounds.
 import { cellToLatLng, latLngToCell } from 'h3-js';
 import type { Hexcodes } from '#dist/library/node.js';
 import type { CorpusName } from '../corpora.js';
@@ -121,12 +121,12 @@ export function decodeRows(hexcodes: Hexcodes, points: Float64Array, rounds: num
   });
 }
 
-/** Encode against moving as many bytes, in pieces one after another; here ours takes longer. */
+/** Encode against a copy of as many bytes; here ours is the slower side. */
 export function copyRow(hexcodes: Hexcodes, land: Float64Array, count: number, rounds: number): Row {
   const points = new Float64Array(2 * count);
   for (let at = 0; at < points.length; at += land.length) points.set(land, at);
   const bytes = new Uint8Array(points.buffer);
-  // filled, so that no page of either is new when its time is taken
+  // Filled, so that no page of memory is touched for the first time while it is timed.
   const target = new Uint8Array(RECORD_BYTES * count).fill(1);
   const [ours, copy] = takeTurns(
     [
@@ -148,7 +148,7 @@ export function copyRow(hexcodes: Hexcodes, land: Float64Array, count: number, r
   return versus('a copy: 16 B read, 20 B written', 'land', copy, ours, against);
 }
 
-/** One point a call, as a request asks. */
+/** One point a call, as a request needs it. */
 export function singleRows(hexcodes: Hexcodes, points: Float64Array, rounds: number): Row[] {
   const count = points.length / 2;
   const { exports, input } = hexcodes.kernel;

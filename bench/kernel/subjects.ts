@@ -1,12 +1,13 @@
-// What the kernel bench times: pieces of work of ours and of h3-js on the points of a corpus.
+// The subjects that several rows of the kernel bench time: our batch encode, and h3-js point by point.
 import { latLngToCell } from 'h3-js';
 import type { Hexcodes } from '#dist/library/node.js';
 import type { Subject } from '../turns.js';
 
 export const RESOLUTION = 13;
 export const RECORD_BYTES = 20;
-/** Points of a piece of work: of ours, and of subjects that are slower by far. */
+/** Points of a piece of our work. */
 export const BLOCK = 16384;
+/** Points of a piece of a rival's, which is slower by far. */
 const SLOW_BLOCK = 256;
 
 /** Sum of what the rivals answer, so that the engine cannot leave any of their work out. */

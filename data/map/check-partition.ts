@@ -40,7 +40,7 @@ export function checkPartition({ segments, left, right, units }: Partition): voi
 
 const place = (x: number, y: number) => `${y / STEPS_PER_DEGREE} N, ${x / STEPS_PER_DEGREE} E`;
 
-/** The unit on the left of each half-edge; the arrangement keeps the order of the lines, but directs them upward or eastward. */
+/** The unit on the left of each half-edge: the arrangement keeps the order of the lines, but directs them upward. */
 function unitsOfHalfEdges(
   { xs, ys, edges }: Arrangement,
   lines: Int32Array,

@@ -53,7 +53,7 @@ export function cutSources(packagesFolder: string): void {
   writeFileSync(LAND_FILE, gzipSync(JSON.stringify(land), { level: 9 }));
 }
 
-/** The part of a closed ring inside the box, cut along one side of it after the other (Sutherland and Hodgman): open, in steps. */
+/** The part of a closed ring inside the box, side by side (Sutherland and Hodgman 1974): open, in steps. */
 function clip(closed: readonly Position[]): number[] {
   let ring = closed.slice(0, -1);
   ring = clipSide(ring, (p) => p[0] - BOX.west);

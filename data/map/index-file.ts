@@ -89,7 +89,7 @@ interface Segment {
 /** A key is x times this plus y, both in vertex steps from the corner of the map. */
 const KEY_BASE = 2 ** 23;
 
-/** All segments in the order of their keys. Throws on one that has no length, equal sides, a bad vertex, or a double. */
+/** All segments in the order of their keys. Throws a RangeError on a bad one or a duplicate. */
 function sortedSegments({ segments, left, right, units }: Partition, { west, south }: Box): Segment[] {
   const keyAt = (i: number): number => {
     const x = segments[i]!;

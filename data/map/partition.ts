@@ -10,7 +10,7 @@ export interface Partition {
   readonly segments: Int32Array;
   /** Unit on the left of each segment, seen from (x0, y0) to (x1, y1) with north up; OUTSIDE where there is none. */
   readonly left: Uint8Array;
-  /** The same for the right hand; never equal to the left. */
+  /** The same for the right; never equal to the left. */
   readonly right: Uint8Array;
   /** Credit and licence line that must stand wherever the map is shown. */
   readonly notice: string;

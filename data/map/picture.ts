@@ -67,7 +67,7 @@ ${provinces.map((geometry, admin) => label(geometry, ADMIN_UNITS[admin]!.code)).
 `;
 }
 
-/** A colour for each province, another than its neighbours have as long as there is one left. */
+/** A colour for each province, different from those of its neighbours while one is left. */
 function coloursOf(neighbours: readonly [number, number][]): Map<number, string> {
   const colours = new Map<number, string>();
   for (let admin = 0; admin < ADMIN_UNITS.length; ++admin) {

@@ -119,7 +119,7 @@ function forEachLatticePoint(
     for (let lng = west; lng <= east; lng += step) visit(lat, lng);
 }
 
-/** The table of a map: a point allows its province in its cell of resolution 4, in the six cells around that, and in all parents. */
+/** The table of a map: a point allows its province in its cell of resolution 4, the six cells around that, and all parents. */
 export function buildReach(partition: Partition, index: Uint8Array): BigUint64Array {
   const drawn = provincesOfCells(partition, index, FOR_THE_TABLE);
   const reach = new Map<string, bigint>();

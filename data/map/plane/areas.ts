@@ -47,7 +47,7 @@ export function areaOfRing(ring: Ring): number {
   return Math.abs(twice) / 2;
 }
 
-/** Area of each unit where every face that the lines make has the unit of a point inside it. */
+/** Area of each unit where every face between the lines has the unit of a point inside it. */
 export function overlayAreas(
   lines: Int32Array,
   unitCount: number,
@@ -56,7 +56,7 @@ export function overlayAreas(
   return areasOfUnits(label(arrange(lines), unitAt), unitCount);
 }
 
-/** Two maps laid on each other: every pair of units, -1 for outside, that some part of the plane has in one and the other. */
+/** Lays one map on another: for each pair of units, -1 for outside, the area that has the first before and the second after. */
 export function pairAreas(
   before: LabelledLines,
   after: LabelledLines,

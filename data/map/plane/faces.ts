@@ -59,8 +59,8 @@ export function findFaces({ xs, ys, edges }: Arrangement): Faces {
     westernmost.push(west);
   }
 
-  // The cycle that borders the same face one step further out: a counter-clockwise cycle is the outline itself, a clockwise
-  // one leads to the cycle of the half-edge west of it. -1 is the unbounded face.
+  // Of each cycle, another one of the same face, nearer to its outline. A counter-clockwise cycle is the outline; a clockwise
+  // one leads to the cycle of the nearest half-edge west of it, or to -1, the unbounded face.
   const outlineOf = new Int32Array(areas.length);
   const halfEdgeWestOf = westwardSearch({ xs, ys, edges });
   for (let cycle = 0; cycle < areas.length; cycle++) {
@@ -92,7 +92,7 @@ function byAngle(ax: number, ay: number, bx: number, by: number): number {
   return halfA - halfB || bx * ay - ax * by;
 }
 
-/** A function that gives the half-edge nearest to a vertex on its west, the one whose left is towards it, or -1. */
+/** Prepares a search: for a vertex, the nearest edge west of it, as the half-edge with the vertex on its left; -1 for none. */
 function westwardSearch({ xs, ys, edges }: Arrangement): (vertex: number) => number {
   let south = Infinity;
   let north = -Infinity;
@@ -162,7 +162,8 @@ export function pointsInside({ xs, ys, edges }: Arrangement, faces: Faces): (Poi
     let point: Point | null = null;
     for (const part of [0.5, 0.25, 0.75, 0.125, 0.375, 0.625, 0.875]) {
       const y = Math.min(north - 0.5, Math.floor(south + part * (north - south)) + 0.5);
-      // The face is on the left of its half-edges: one that runs down begins an interval of the face, one that runs up ends it.
+      // The face is on the left of its half-edges: from west to east, one that runs down begins a stretch inside the face and
+      // one that runs up ends it.
       const crossings: { x: number; opens: boolean }[] = [];
       for (const half of halves) {
         const a = edges[half]!;

@@ -84,7 +84,7 @@ export class LineField {
     return holders.sort((a, b) => a - b);
   }
 
-  /** The lowest tag whose rings wind clockwise around the point, or -1: a hole cut where there was nothing to cut from. */
+  /** The lowest tag whose rings wind clockwise around the point, or -1: such is a hole outside its polygon. */
   reversedAt(x: number, y: number): number {
     let reversed = -1;
     this.#wind(x, y, (tag, turns) => {

@@ -81,7 +81,7 @@ function faultText(
   return `${codes([first, ...more])} overlap at ${where}.`;
 }
 
-/** The map with fewer vertices: its lines thinned and arranged again, each face with the province that its inside had before. */
+/** The map with fewer vertices: lines thinned and arranged again, each face with the province that its inside had before. */
 function thinned(map: LabelledLines, toleranceM: number): LabelledLines {
   const { lines, tags } = taggedLinesOfMap(map);
   const before = new LineField(lines, tags);
