@@ -122,8 +122,8 @@ test('every cut of a request into two segments gives the same answer', async () 
   const bodyOf = (text: string): string => text.slice(text.indexOf('\r\n\r\n'));
   const whole = bodyOf(await sendRaw(server.port, [request], { idleMs: 100 }));
   expect(whole).toContain('"total":3,"ok":2,"failed":1');
-  // The binary of uWebSockets.js answers 505 by itself when a segment ends after "POST " or inside " HTTP/1.1\r"
-  // (ARCHITECTURE.md, Decisions): these eleven cuts are left out.
+  // A build of uWS may answer 505 by itself when a segment ends after "POST " or inside " HTTP/1.1\r" (fact U14 of
+  // src/server/transport/README.md): these eleven cuts are left out.
   const version = request.indexOf(' HTTP/1.1');
   const cuts = Array.from({ length: request.length - 1 }, (_, i) => i + 1).filter(
     (at) => at !== 'POST '.length && (at <= version || at > version + ' HTTP/1.1\r'.length),
