@@ -1,6 +1,6 @@
-// The adapter over uWebSockets.js: routes, the port, and what must hold for every request. README lists the facts about uWS
-// that it copes with. Handlers are given an Exchange and cannot end the process: onAborted is set before a handler runs,
-// exceptions are caught, and a handler that returns without an answer is answered for (README U6).
+// The adapter over uWebSockets.js: routes, the port, and what must hold for every request; README explains why. Handlers are
+// given an Exchange and cannot end the process: onAborted is set before a handler runs, exceptions are caught, and if a
+// handler returns without an answer, the adapter answers 500 (README U6).
 import { CorkHolder } from './cork-holder.js';
 import { Exchange, type ExchangeContext, type ExchangeHooks } from './exchange.js';
 import { readHeaders } from './headers.js';

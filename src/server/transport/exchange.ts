@@ -35,7 +35,7 @@ export interface ExchangeContext {
 const DEFAULT_DEADLINE_MS = 30_000;
 
 /**
- * A handler must, before it returns, send or start an answer, ask for the body, or set a deadline; else it has failed.
+ * Before a handler returns, it must send or start an answer, ask for the body, or set a deadline; otherwise the answer is 500.
  *
  *   answer in one piece              send
  *   answer of unknown length         startChunked, then write, onDrain and end of what it returns

@@ -1,7 +1,7 @@
 // An answer of unknown length, sent in chunks. Nothing is written in a uWS callback, as those run corked and a write that
 // overflows the cork may be lost (README U20): bytes are queued and written in a turn of the event loop of their own, small
-// pieces packed into one corked write, large ones uncorked. What the socket does not take uWS holds; how this class makes
-// sure that it leaves, and what it does while the reading of the body is stopped, is at `socketWritable` and `#probeLater`.
+// pieces packed into one corked write, large ones uncorked. uWS holds what the socket does not take; `#flushHeldBytes` and
+// `#probeLater` make sure that those bytes leave, and find out when they have.
 import type { CorkHolder } from '../cork-holder.js';
 import type { UwsResponse } from '../uws.js';
 import { PACKED_BYTES } from './piece-queue.js';
@@ -18,7 +18,7 @@ const MAX_LARGE_BYTES = 1024 * 1024;
 const PROBE_BYTES = 256;
 /**
  * The last bytes of an answer wait until uWS holds nothing more, and serve as probes of a few bytes meanwhile: after the
- * end of an answer its timeout can no longer be reset, so a reader that paused then would lose what uWS holds (README U24).
+ * end of an answer its timeout can no longer be reset, and a reader that pauses then loses what uWS still holds (README U24).
  */
 const END_BYTES = 256;
 const END_PROBE_BYTES = 4;
@@ -28,7 +28,7 @@ const MAX_PROBE_MS = 128;
 export class ChunkedAnswer extends StreamedAnswer {
   /** uWS may still hold bytes that were written before its last onWritable. */
   #mayHoldBytes = false;
-  /** A corked write is reported as taken although uWS may hold it after the cork. */
+  /** uWS reports a corked write as taken, and may hold it all the same when the cork ends. */
   #wasLastWriteCorked = false;
   #largeBytes = MAX_LARGE_BYTES;
   #hasBodyEnded = false;
@@ -41,8 +41,8 @@ export class ChunkedAnswer extends StreamedAnswer {
     /** While it is not open, all writes are corked, and so never larger than PACKED_BYTES. */
     private readonly corkHolder: Pick<CorkHolder, 'isOpen' | 'runUncorked'>,
     /**
-     * `end` may be called when everything before it is written already: whenever uWS may hold bytes, END_BYTES are kept in
-     * the queue, so that there is something left to probe with.
+     * `end` may be called long after the last `write`. So whenever uWS may hold bytes, the last END_BYTES stay queued even
+     * before `end`: there would be nothing else to probe with.
      */
     private readonly mayEndLate = false,
   ) {
@@ -106,7 +106,7 @@ export class ChunkedAnswer extends StreamedAnswer {
     this.scheduleFlush();
   }
 
-  /** While the body is still sent, uWS's timeout is left alone: it ends a connection whose peer neither sends nor reads. */
+  /** Until the whole body is received, uWS's timeout is left alone: it closes a connection whose client does nothing. */
   #metBackpressure(): void {
     this.#largeBytes = Math.max(MIN_LARGE_BYTES, this.#largeBytes / 2);
     if (this.isReadingStopped) this.#probeLater();
@@ -115,7 +115,7 @@ export class ChunkedAnswer extends StreamedAnswer {
 
   /**
    * A write that meets backpressure makes uWS read the body again; a second pause stops that, but then uWS does not poll
-   * for writability either and never calls onWritable (README U26). So a probe every few milliseconds takes its place.
+   * for writability either and never calls onWritable (README U26). Instead, a probe is written every few milliseconds.
    */
   #probeLater(): void {
     this.res.pause();
@@ -168,8 +168,8 @@ export class ChunkedAnswer extends StreamedAnswer {
   }
 
   /**
-   * One write, corked if it fits the cork. Probes near the end are uncorked too, as only an uncorked write reports whether
-   * the socket took it.
+   * Writes once, corked if the bytes fit the cork. Probes near the end are uncorked, because only an uncorked write reports
+   * whether the socket took the write itself.
    */
   #write(maxBytes: number): void {
     const isEndProbe =
@@ -200,7 +200,7 @@ export class ChunkedAnswer extends StreamedAnswer {
     this.hooks.finished();
   }
 
-  /** Also while the socket takes nothing: without the bytes of a waiting caller there would be nothing to probe with. */
+  /** Called also while the socket takes nothing: with an empty queue, there is nothing to probe with until `write`. */
   #notifyDrain(): void {
     this.notifyDrain(this.mayEndLate ? END_BYTES : 0);
   }

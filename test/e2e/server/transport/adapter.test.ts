@@ -1,4 +1,5 @@
-// The adapter alone, with routes made for the purpose: what would abort or corrupt the bare binary must not do so here.
+// The adapter alone, with routes made for the tests: handlers and clients that would abort uWS, or corrupt its answers, must
+// not do so here.
 import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,7 +23,7 @@ const closed: number[] = [];
 let pausedBytes = 0;
 let pausedExchange: Exchange | undefined;
 
-/** Bytes of the chunked answer: rows of a pattern that tells place. */
+/** A row of the chunked answer, whose pattern shows its position. */
 function patternedRow(row: number): Buffer {
   return Buffer.alloc(ROW_BYTES, `${row},`);
 }
@@ -146,13 +147,13 @@ test('a handler that returns without an answer answers 500', async () => {
   expect(lastThrown()).toContain('without an answer');
 });
 
-test('a throw after the status line breaks the answer off', async () => {
+test('an exception after the status line closes the connection', async () => {
   const answer = await fetch(`${base}/throws-in-answer`);
   await expect(answer.arrayBuffer()).rejects.toThrow();
   expect(lastThrown()).toBe('drain');
 });
 
-test('an answer that is owed too long is 503', async () => {
+test('a request that is not answered by its deadline gets 503', async () => {
   const answer = await fetch(`${base}/late`);
   expect(answer.status).toBe(503);
   expect(over.filter((name) => name === 'late')).toHaveLength(1);
@@ -167,7 +168,7 @@ test('onOver is called once when the client closes the connection', async () => 
   expect(over.filter((name) => name === 'waits')).toHaveLength(1);
 });
 
-test('chunked answers arrive whole through readers of random pace', async () => {
+test('chunked answers arrive complete at clients that read at random pace', async () => {
   const wanted = createHash('sha256');
   for (let row = 0; row * ROW_BYTES < CHUNKED_BYTES; row++) wanted.update(patternedRow(row));
   const digest = wanted.digest('hex');
@@ -185,7 +186,7 @@ test('chunked answers arrive whole through readers of random pace', async () => 
   expect(over.filter((name) => name === 'chunked')).toHaveLength(4);
 });
 
-test('a large answer of known length arrives whole through a slow reader', async () => {
+test('a large answer of known length arrives complete at a slow client', async () => {
   const { body, headers } = await fetch(`${base}/large`);
   expect(Number(headers.get('content-length'))).toBe(LARGE.length);
   const parts: Uint8Array[] = [];
@@ -197,14 +198,14 @@ test('a large answer of known length arrives whole through a slow reader', async
   expect(Buffer.concat(parts).equals(LARGE)).toBe(true);
 });
 
-test('a body is echoed while it comes, to readers who read late', async () => {
+test('a body is echoed while it is received, to a client that reads late', async () => {
   const bytes = Buffer.alloc(8 * 2 ** 20, '0123456789abcdef-');
   const answer = await fetch(`${base}/echo`, { method: 'POST', body: bytes });
   const back = Buffer.from(await answer.arrayBuffer());
   expect(back.equals(bytes)).toBe(true);
 });
 
-test('a paused body stops the sender and nobody else', async () => {
+test('a paused body stops its own client and no other', async () => {
   const bytes = 64 * 2 ** 20;
   const answer = fetch(`${base}/paused`, { method: 'POST', body: Buffer.alloc(bytes) });
   while (pausedBytes === 0) await sleep(5);
@@ -218,7 +219,7 @@ test('a paused body stops the sender and nobody else', async () => {
   expect(await (await answer).text()).toBe(String(bytes));
 });
 
-test('a connection is read on after an answer that came while its body was paused', async () => {
+test('a connection whose body was paused is read on after the answer', async () => {
   const size = 1_000_000;
   const body = `POST /paused-for-good HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n${'x'.repeat(size)}`;
   const answers = parseAnswers(
@@ -251,7 +252,7 @@ test('ambiguous requests are refused and the connection closed', async () => {
   expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 400']);
 });
 
-test('WebSockets: accepted, refused, thrown in', async () => {
+test('WebSockets: accepted, refused, and with callbacks that throw', async () => {
   const open = (query: string) => new WebSocket(`ws://127.0.0.1:${port}/socket?${query}`, ['p']);
   const ws = open('me');
   const messages: string[] = [];

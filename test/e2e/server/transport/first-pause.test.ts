@@ -1,6 +1,5 @@
-// The first body that this process ever stops reading is stopped with answers waiting in the socket. The binary keeps
-// what a socket was watched for in one place for all sockets, by whether bytes wait; what has never been kept there is
-// "nothing", and a body that goes on with that is never read again. Its file has a process of its own (vitest forks).
+// The first body that the process ever pauses is paused while uWS holds bytes of its answer, and resumed when it holds none.
+// Unprepared, uWS would never read it again (transport README U27). Needs a process of its own, which vitest gives each file.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RawBulkPeer, requestHead } from '../../../support/bulk-bodies.js';
@@ -18,13 +17,13 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('a reader that lags from the start, before any other request, gets every frame', async () => {
+test('a client that reads late from the start, before any other request, gets every frame', async () => {
   const peer = await RawBulkPeer.connect(server.port);
   peer.socket.pause();
   const frame = encodeFrame(1, pairsDeg);
   const ask = { path: '/v1/hexcodes/encode/bulk', key: server.key, format: 'frames' as const };
   peer.socket.write(requestHead(ask, FRAMES * frame.length));
-  // A frame at a time: each is answered as it comes, until no more answers fit and the reading stops.
+  // One frame at a time is answered as it is received, until the client's unread answers stop the reading.
   let sent = 0;
   for (; sent < FRAMES && !peer.socket.writableNeedDrain; sent++) {
     peer.socket.write(frame);

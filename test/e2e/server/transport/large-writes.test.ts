@@ -1,5 +1,5 @@
-// Answers to blocks leave in one write, past the binary's cork, which only the process itself can show: the binary
-// complains on standard error where such a write is not allowed.
+// Large writes are uncorked and lose nothing (transport README U20, U21). The service runs in a process of its own, because
+// uWS prints its warning about uncorked writes on standard error.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -39,7 +39,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-test.each(['quick', 'slow'])('a %s reader gets every byte, most of them in large chunks', async (pace) => {
+test.each(['quick', 'slow'])('a %s client gets every byte, most of them in large chunks', async (pace) => {
   const pairsDeg = Array.from({ length: 96 }, (_, seq) =>
     Float64Array.from({ length: 2 * POINTS }, (_, i) => (i % 2 === 0 ? 16 : 108) + seq / 1e3 + i / 1e5),
   );
@@ -65,7 +65,7 @@ test.each(['quick', 'slow'])('a %s reader gets every byte, most of them in large
   const library = await Hexcodes.load();
   const due = pairsDeg.map((pairs, seq) => {
     const head = Buffer.from(encodeFrame(seq, pairs).subarray(0, HEADER_BYTES));
-    // The status of the frame, where the question has its resolution.
+    // An answer has its status where the frame has its resolution.
     head[2] = 0;
     return Buffer.concat([head, library.encodeBatch(pairs)]);
   });
@@ -75,7 +75,7 @@ test.each(['quick', 'slow'])('a %s reader gets every byte, most of them in large
   expect(errors).not.toContain('Warning');
 });
 
-test('without a connection to itself the process goes on with small writes', async () => {
+test('the cork holder is closed before it is opened, after it is closed, and if its connection cannot be made', async () => {
   const { uws } = await loadUws();
   const holder = new CorkHolder();
   expect(holder.isOpen).toBe(false);
