@@ -1,4 +1,4 @@
-// The header row of one CSV or TSV: which columns the job reads, and the header of the output.
+// The header row of a CSV or TSV that is converted by bytes: the job for its blocks, and the header of the output.
 
 import type { BulkJob } from '../../wire/job.js';
 import { addedColumns, codeColumn, DECODE_ADDED, ENCODE_ADDED, encodeColumns } from './columns.js';
@@ -10,12 +10,17 @@ import type { FilesRequest } from './request.js';
 export interface Opening {
   readonly names: string[];
   readonly job: BulkJob;
-  /** The header of the output. */
+  /** The header of the output, with its line end. */
   readonly head: Uint8Array;
+  /** Size of the header row in the content, with a byte order mark. */
   readonly headerBytes: number;
 }
 
-/** Reads chunks up to the end of the header row; `rest` is what was read beyond it. */
+/**
+ * Reads chunks up to the end of the header row.
+ * @returns `rest`: the bytes read beyond it
+ * @throws CliFailure if there is no header row, a column is missing, or an added column has the name of one of the input
+ */
 export async function readOpening(
   request: FilesRequest,
   input: Input,

@@ -1,5 +1,5 @@
-// What is told of single rows of answered blocks: failures worth a message, and the province of each row. The status is
-// the last field of every answered row; the last letter of each status is its own.
+// Single rows of answered blocks: failures that need a message, and the province of each row. The status is the last
+// field of an answered row, and its last letter differs for each status.
 
 import { ADMIN_UNITS } from '../../admin-units.js';
 import type { ConvertedBlock } from '../../wire/job.js';
@@ -21,7 +21,7 @@ const FAILURE_BY_LAST_LETTER = new Map(
 );
 const LAST_OF_OK = 'K'.charCodeAt(0);
 
-/** Where the last byte of a row's text is; `end` is behind its line end. */
+/** Index of the last byte of a row's text; `end` is behind its line end. */
 function lastByte(bytes: Uint8Array, end: number): number {
   return bytes[end - 2] === CR ? end - 3 : end - 2;
 }
@@ -32,8 +32,9 @@ export function isOkRow(bytes: Uint8Array, end: number): boolean {
 }
 
 /**
- * Finds what is worth telling of a block with failed rows: ragged rows, the row to stop at, exchanged columns.
- * @throws CliFailure for a ragged row, and for any failed one if errors stop the run
+ * Looks through a block with failed rows for rows of a wrong length, for the row to stop at, and for exchanged columns,
+ * which it counts.
+ * @throws CliFailure for a row of a wrong length, and for any failed row under `--errors stop`
  */
 export function lookAtFailures(
   run: Run,

@@ -1,5 +1,5 @@
-// CSV and TSV as they stand: blocks of whole rows go to the pool as bytes and come back as bytes, in order. Rows are
-// looked at here only where something failed in their block.
+// CSV to CSV and TSV to TSV as bytes: blocks of whole rows go to the pool and come back in their order. Single rows are
+// read here only in blocks with failed rows.
 
 import { Pool } from '../../pool/pool.js';
 import { type Block, BlockBuffers } from '../../wire/bulk/block-buffers.js';
@@ -17,12 +17,12 @@ import { eachRow } from './formats/csv-rows.js';
 import type { Run } from './request.js';
 import type { RowFailure } from './tally.js';
 
-/** Below this, starting threads takes longer than the work. */
+/** Inputs up to this size take less time than threads take to start. */
 const INLINE_BYTES = 4 * 1024 * 1024;
-/** Blocks at work or waiting for their turn, for each thread. */
+/** Blocks in the pool or answered and not yet written, for each thread. */
 const BLOCKS_PER_THREAD = 4;
 
-/** Whether a run can go this way. */
+/** Whether a run can be converted by bytes: neither format nor columns change, also not in the file of failed rows. */
 export function canConvertByBytes({ request, sourceFormat, targetFormat }: Run): boolean {
   const { keep, drop } = request.columns;
   if (sourceFormat !== targetFormat || (sourceFormat !== 'csv' && sourceFormat !== 'tsv')) return false;
@@ -32,11 +32,11 @@ export function canConvertByBytes({ request, sourceFormat, targetFormat }: Run):
   return rejects === null || rejects === sourceFormat;
 }
 
-/** One block on its way. */
-interface Travelling {
+/** A block whose answer is not written yet. */
+interface PendingBlock {
   readonly bytes: Block;
   readonly answer: Promise<ConvertedBlock>;
-  /** Offset in the content of its input where it ends. */
+  /** Where the block ends in the content of its input. */
   readonly endOffset: number;
 }
 
@@ -66,7 +66,11 @@ export async function convertByBytes(run: Run): Promise<void> {
   }
 }
 
-/** @param skipBytes of the content that an earlier run did; null for all of it */
+/**
+ * @param firstNames the header of the first input; null if this is the first
+ * @param skipBytes of the content that an earlier run converted; null for all of it
+ * @returns the header of this input
+ */
 async function convertInput(
   run: Run,
   input: Input,
@@ -90,32 +94,32 @@ async function convertInput(
 
   const buffers = new BlockBuffers();
   const splitter = new CsvSplitter(delimiter, buffers);
-  const travelling: Travelling[] = [];
-  const mostTravelling = BLOCKS_PER_THREAD * request.threads;
+  const pending: PendingBlock[] = [];
+  const mostPending = BLOCKS_PER_THREAD * request.threads;
   let offset = Math.max(opening.headerBytes, skipBytes);
   const row = { next: 1 };
-  let isSettling = false;
-  const settle = async (): Promise<void> => {
-    const { bytes, answer, endOffset } = travelling.shift() as Travelling;
-    isSettling = true;
-    await take(run, input, opening, bytes, await answer, row);
+  let isWriting = false;
+  const writeFirst = async (): Promise<void> => {
+    const { bytes, answer, endOffset } = pending.shift()!;
+    isWriting = true;
+    await writeAnswer(run, input, opening, bytes, await answer, row);
     buffers.giveBack(bytes);
     run.tick(inputNumber, endOffset);
-    isSettling = false;
+    isWriting = false;
   };
   const send = async (blocks: readonly Block[]): Promise<void> => {
     for (const block of blocks) {
       refuseNoText(block, input.name, delimiter, opening.names, () => {
         let number = row.next;
-        for (const { bytes } of travelling) eachRow(bytes, delimiter, () => number++);
+        for (const { bytes } of pending) eachRow(bytes, delimiter, () => number++);
         return number;
       });
       offset += block.length;
       const answer = convert(opening.job, block);
-      // A failure is thrown when its turn comes; until then it must not count as unhandled.
+      // A failure is thrown when this block is the first. Until then it must not count as an unhandled rejection.
       answer.catch(() => undefined);
-      travelling.push({ bytes: block, answer, endOffset: offset });
-      if (travelling.length >= mostTravelling) await settle();
+      pending.push({ bytes: block, answer, endOffset: offset });
+      if (pending.length >= mostPending) await writeFirst();
     }
   };
   try {
@@ -129,17 +133,21 @@ async function convertInput(
     }
     await send(splitter.end());
   } catch (error) {
-    // A fault of the reader: rows before it are still to be answered, and their own faults come first.
-    while (!isSettling && travelling.length > 0) await settle();
+    // An error of the input: the blocks before it are written first, and an error in one of them is reported instead.
+    // After an error of a write nothing more is written.
+    while (!isWriting && pending.length > 0) await writeFirst();
     if (error instanceof BulkInputError) throw badInput({ file: input.name, row: row.next }, error.message);
     throw error;
   }
-  while (travelling.length > 0) await settle();
+  while (pending.length > 0) await writeFirst();
   return opening.names;
 }
 
-/** Writes one answered block as the error policy says, and counts it. */
-async function take(
+/**
+ * Counts the rows of an answered block and writes them as the error policy says.
+ * @param row number of the block's first row; moved on by its rows
+ */
+async function writeAnswer(
   run: Run,
   input: Input,
   opening: Opening,
@@ -154,8 +162,8 @@ async function take(
   row.next += answer.rows;
   if (answer.failed > 0) lookAtFailures(run, input, opening, block, answer, firstRow);
   tally.rows += answer.rows;
-  ROW_STATUSES.forEach((word, place) => {
-    if (word !== 'OK') tally.fail(word as RowFailure, answer.byStatus[place]);
+  ROW_STATUSES.forEach((word, status) => {
+    if (word !== 'OK') tally.fail(word as RowFailure, answer.byStatus[status]);
   });
   if (request.operation === 'encode') countEncoded(answer, delimiter, tally);
   else countDecoded(run, opening, block, answer, tally);
