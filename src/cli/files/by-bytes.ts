@@ -11,6 +11,7 @@ import { workerKernel } from '../library.js';
 import { type Opening, readOpening } from './by-bytes-opening.js';
 import { countDecoded, countEncoded, isOkRow, lookAtFailures } from './by-bytes-rows.js';
 import type { Input } from './disk/input.js';
+import type { Reached } from './disk/journal.js';
 import { formatOfName, isGzipName } from './format.js';
 import { refuseNoText } from './formats/csv-header.js';
 import { eachRow } from './formats/csv-rows.js';
@@ -57,9 +58,9 @@ export async function convertByBytes(run: Run): Promise<void> {
     for (let inputNumber = 0; inputNumber < request.inputs.length; inputNumber++) {
       const input = await run.open(inputNumber);
       const isDone = targets.from !== null && inputNumber < targets.from.inputNumber;
-      const skipBytes =
-        targets.from !== null && inputNumber === targets.from.inputNumber ? targets.from.inputOffset : 0;
-      names = await convertInput(run, input, inputNumber, names, isDone ? null : skipBytes, convert);
+      const isResumed = inputNumber === targets.from?.inputNumber;
+      const skip = isResumed ? targets.from : { inputOffset: 0, inputRows: 0 };
+      names = await convertInput(run, input, inputNumber, names, isDone ? null : skip, convert);
     }
   } finally {
     await pool?.close();
@@ -68,7 +69,7 @@ export async function convertByBytes(run: Run): Promise<void> {
 
 /**
  * @param firstNames the header of the first input; null if this is the first
- * @param skipBytes of the content that an earlier run converted; null for all of it
+ * @param skip how far an earlier run converted the input; null for all of it
  * @returns the header of this input
  */
 async function convertInput(
@@ -76,7 +77,7 @@ async function convertInput(
   input: Input,
   inputNumber: number,
   firstNames: string[] | null,
-  skipBytes: number | null,
+  skip: Pick<Reached, 'inputOffset' | 'inputRows'> | null,
   convert: Convert,
 ): Promise<string[]> {
   const { request, targets, sourceFormat } = run;
@@ -86,7 +87,7 @@ async function convertInput(
   if (firstNames !== null && JSON.stringify(firstNames) !== JSON.stringify(opening.names)) {
     throw badInput({ file: input.name }, `other columns than ${request.inputs[0]}`);
   }
-  if (skipBytes === null) return opening.names;
+  if (skip === null) return opening.names;
   if (firstNames === null && (targets.from?.outputOffset ?? 0) === 0)
     await targets.output.write(opening.head);
   if (firstNames === null && (targets.from?.rejectsOffset ?? 0) === 0)
@@ -96,15 +97,15 @@ async function convertInput(
   const splitter = new CsvSplitter(delimiter, buffers);
   const pending: PendingBlock[] = [];
   const mostPending = BLOCKS_PER_THREAD * request.threads;
-  let offset = Math.max(opening.headerBytes, skipBytes);
-  const row = { next: 1 };
+  let offset = Math.max(opening.headerBytes, skip.inputOffset);
+  const row = { next: skip.inputRows + 1 };
   let isWriting = false;
   const writeFirst = async (): Promise<void> => {
     const { bytes, answer, endOffset } = pending.shift()!;
     isWriting = true;
     await writeAnswer(run, input, opening, bytes, await answer, row);
     buffers.giveBack(bytes);
-    run.tick(inputNumber, endOffset);
+    run.tick({ inputNumber, inputOffset: endOffset, inputRows: row.next - 1 });
     isWriting = false;
   };
   const send = async (blocks: readonly Block[]): Promise<void> => {
@@ -123,7 +124,7 @@ async function convertInput(
     }
   };
   try {
-    let toSkip = Math.max(0, skipBytes - opening.headerBytes);
+    let toSkip = Math.max(0, skip.inputOffset - opening.headerBytes);
     for (let chunk: Uint8Array | null = rest; chunk !== null; ) {
       const skipped = Math.min(toSkip, chunk.length);
       toSkip -= skipped;

@@ -37,7 +37,7 @@ export async function convertByColumns(run: Run): Promise<void> {
     }
     if (from !== null && inputNumber < from.inputNumber) continue;
     // Rows that an earlier run converted are read again but not converted; batches end at the same rows each time.
-    const skippedRows = from !== null && inputNumber === from.inputNumber ? from.inputOffset : 0;
+    const skippedRows = from !== null && inputNumber === from.inputNumber ? from.inputRows : 0;
     let rows = 0;
     for await (const batch of source.batches()) {
       rows += batch.rowCount;
@@ -45,7 +45,7 @@ export async function convertByColumns(run: Run): Promise<void> {
       const firstRow = rows - batch.rowCount + 1;
       const converted = converter.convert(batch, tally);
       await writeRows(converted, request.errors.kind, sink!, rejectsSink, input.name, firstRow);
-      run.tick(inputNumber, rows);
+      run.tick({ inputNumber, inputOffset: 0, inputRows: rows });
     }
   }
   await sink?.close();

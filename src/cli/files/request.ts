@@ -5,6 +5,7 @@ import type { Hexcodes } from '../../library/node.js';
 import type { Operation } from '../../wire/job.js';
 import type { ColumnChoice } from './columns.js';
 import type { Input } from './disk/input.js';
+import type { Reached } from './disk/journal.js';
 import type { Targets } from './disk/targets.js';
 import type { FileFormat } from './format.js';
 import type { Tally } from './tally.js';
@@ -46,10 +47,9 @@ export interface Run {
   open(inputNumber: number): Promise<Input>;
   /**
    * Called between two blocks, when all output up to here is written: shows progress, writes the journal when it is due.
-   * @param inputOffset where the block ends in its input, in the unit of the way: bytes of content, or rows
    * @throws CliFailure if the user has interrupted the run
    */
-  tick(inputNumber: number, inputOffset: number): void;
+  tick(reached: Reached): void;
 }
 
 export interface RunResult {

@@ -70,8 +70,8 @@ export async function convertFiles(
       current = await openInput(inputs[inputNumber]!);
       return current;
     },
-    tick(inputNumber, inputOffset) {
-      targets.checkpoint(inputNumber, inputOffset, progress.elapsedMs);
+    tick(reached) {
+      targets.checkpoint(reached, progress.elapsedMs);
       const { tally } = targets;
       progress.update({
         rows: tally.rows,
@@ -80,7 +80,7 @@ export async function convertFiles(
         totalBytes,
       });
       if (!interruption.isAsked) return;
-      targets.checkpoint(inputNumber, inputOffset, progress.elapsedMs, true);
+      targets.checkpoint(reached, progress.elapsedMs, true);
       throw interrupted(targets, interruption);
     },
   };

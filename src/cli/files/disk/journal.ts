@@ -16,14 +16,20 @@ import { partialPathOf, syncDirectory } from './output.js';
 
 const journalPathOf = (path: string): string => `${path}.partial.journal`;
 
+/** How far the inputs of a run are converted. */
+export interface Reached {
+  /** The input that is being read, from 0. */
+  readonly inputNumber: number;
+  /** How far it is converted, in bytes of content after decompression; 0 in a conversion by columns. */
+  readonly inputOffset: number;
+  /** The same in rows. */
+  readonly inputRows: number;
+}
+
 /** The state of a run at a row end of its output. */
-export interface Checkpoint {
+export interface Checkpoint extends Reached {
   /** Of inputs and options; a run of another digest must not continue this output. */
   readonly digest: string;
-  /** The input that was being read, from 0. */
-  readonly inputNumber: number;
-  /** How far it is done: bytes of content after decompression (CSV to CSV), else rows. */
-  readonly inputOffset: number;
   /** Bytes of output up to there. */
   readonly outputOffset: number;
   /** Bytes of the file of failed rows up to there; 0 without one. */

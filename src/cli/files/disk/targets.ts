@@ -6,7 +6,7 @@ import { CliFailure, EXIT } from '../../exit-codes.js';
 import { badOutput } from '../../file-faults.js';
 import { isGzipName } from '../format.js';
 import { Tally } from '../tally.js';
-import { type Checkpoint, isUnfinished, Journal } from './journal.js';
+import { type Checkpoint, isUnfinished, Journal, type Reached } from './journal.js';
 import { FileOutput, GzipOutput, type Output, partialPathOf, StdoutOutput } from './output.js';
 
 /** The journal is due after so much output, or after so much time. */
@@ -74,27 +74,27 @@ export class Targets {
   }
 
   /**
-   * Writes the journal if it is due. All output that belongs to the input up to `inputOffset` must be written.
+   * Writes the journal if it is due.
+   * @param reached all output up to there must be written
    * @param isForced writes it in any case
    */
-  checkpoint(inputNumber: number, inputOffset: number, elapsedMs: number, isForced = false): void {
+  checkpoint(reached: Reached, elapsedMs: number, isForced = false): void {
     if (this.#journal === null || !(this.output instanceof FileOutput)) return;
     const isDue =
       this.output.offset - this.#lastOffset >= this.#checkpointBytes ||
       performance.now() - this.#lastMs >= CHECKPOINT_MS;
     if (!isDue && !isForced) return;
-    this.#writeJournal(inputNumber, inputOffset, elapsedMs, false);
+    this.#writeJournal(reached, elapsedMs, false);
   }
 
-  #writeJournal(inputNumber: number, inputOffset: number, elapsedMs: number, isWhole: boolean): void {
+  #writeJournal(reached: Reached, elapsedMs: number, isWhole: boolean): void {
     if (this.#journal === null || !(this.output instanceof FileOutput)) return;
     this.output.sync();
     const rejects = this.rejects instanceof FileOutput ? this.rejects : null;
     rejects?.sync();
     this.#journal.write({
       digest: this.#request.digest,
-      inputNumber,
-      inputOffset,
+      ...reached,
       outputOffset: this.output.offset,
       rejectsOffset: rejects?.offset ?? 0,
       tally: this.tally.save(elapsedMs),
@@ -106,7 +106,7 @@ export class Targets {
 
   /** After the last write: the files take their names, and the journal is removed. */
   async finish(elapsedMs: number): Promise<void> {
-    this.#writeJournal(0, 0, elapsedMs, true);
+    this.#writeJournal({ inputNumber: 0, inputOffset: 0, inputRows: 0 }, elapsedMs, true);
     await this.output.finish();
     await this.rejects?.finish();
     this.#journal?.remove();

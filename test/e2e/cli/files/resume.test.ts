@@ -1,7 +1,7 @@
 // Interrupted runs of the real command: SIGKILL, Ctrl-C, and --resume.
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CliFolder } from '../../../support/cli.js';
+import { CliFolder, type Ran } from '../../../support/cli.js';
 import { runKilled } from '../../../support/files/kill.js';
 import { writePointsCsv } from '../../../support/files/points-csv.js';
 import { randomFrom } from '../../../support/open-world.js';
@@ -13,6 +13,27 @@ beforeAll(() => {
   writePointsCsv(folder.file('big.csv'), 120_000, 2);
   writePointsCsv(folder.file('few.csv'), 6, 1);
 });
+
+/** Loaded before the command: its process gets SIGINT when it has written its journal for the first time. */
+const INTERRUPT_AT_JOURNAL = `
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+const { renameSync } = fs;
+fs.renameSync = (from, to) => {
+  renameSync(from, to);
+  if (!String(to).endsWith('.journal')) return;
+  fs.renameSync = renameSync;
+  syncBuiltinESMExports();
+  process.kill(process.pid, 'SIGINT');
+};
+syncBuiltinESMExports();
+`;
+
+function interrupted(args: readonly string[]): Promise<Ran> {
+  folder.write('interrupt.mjs', INTERRUPT_AT_JOURNAL);
+  const env = { HEXCODES_CHECKPOINT_BYTES: '65536', NODE_OPTIONS: '--import ./interrupt.mjs' };
+  return folder.run(args, { env });
+}
 
 test.each([
   ['csv', ['encode', 'big.csv', '--errors', 'rejected.csv', '-q']],
@@ -39,16 +60,7 @@ test.each([
 
 test('Ctrl-C keeps the rows so far and names --resume; --resume with other options is refused', async () => {
   const args = ['encode', 'big.csv', '--to', 'ndjson', '-o', 'stopped.ndjson'];
-  const broken = await folder.run(args, {
-    env: { HEXCODES_CHECKPOINT_BYTES: '65536' },
-    started: (child) => {
-      const poll = setInterval(() => {
-        if (!existsSync(folder.file('stopped.ndjson.partial.journal')) && child.exitCode === null) return;
-        clearInterval(poll);
-        child.kill('SIGINT');
-      }, 5);
-    },
-  });
+  const broken = await interrupted(args);
   expect(broken.code).toBe(130);
   expect(broken.stderr).toMatch(
     /interrupted after [\d,]+ rows, which are kept\n.*--resume goes on from there/,
@@ -59,8 +71,37 @@ test('Ctrl-C keeps the rows so far and names --resume; --resume with other optio
   const resumed = await folder.run([...args, '--resume']);
   expect(resumed.code).toBe(0);
   expect(resumed.stderr).toContain('120,000 rows');
-  expect(folder.bytes('stopped.ndjson').equals(folder.bytes('whole.ndjson'))).toBe(true);
+  expect((await folder.run([...args.slice(0, -1), 'straight.ndjson', '-q'])).code).toBe(0);
+  expect(folder.bytes('stopped.ndjson').equals(folder.bytes('straight.ndjson'))).toBe(true);
 });
+
+test.each(['csv', 'ndjson'])(
+  'a resumed run counts the rows from the start of the input: %s',
+  async (format) => {
+    const rows = Array.from({ length: 60_000 }, (_, i) =>
+      format === 'csv' ? `${i},21.0306,105.8489` : `{"id":${i},"lat":21.0306,"lng":105.8489}`,
+    );
+    rows[59_998] = format === 'csv' ? '59998,21' : '{"id":59998';
+    const head = format === 'csv' ? 'id,lat,lng\n' : '';
+    folder.write(`broken.${format}`, `${head}${rows.join('\n')}\n`);
+    const args = [
+      'encode',
+      `shared.${format}`,
+      `broken.${format}`,
+      '-o',
+      `broken.hex.${format}`,
+      '--threads',
+      '1',
+    ];
+    folder.write(`shared.${format}`, `${head}${rows[0]}\n${rows[1]}\n`);
+    expect((await interrupted(args)).code).toBe(130);
+    const resumed = await folder.run([...args, '--resume']);
+    expect([resumed.code, resumed.stderr]).toEqual([
+      3,
+      expect.stringContaining(`broken.${format}, row 59999`),
+    ]);
+  },
+);
 
 test('a run that cannot be resumed says so and starts again', async () => {
   const ran = await folder.run(['encode', 'few.csv', '-o', 'again.parquet', '--resume']);

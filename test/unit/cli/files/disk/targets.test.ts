@@ -29,7 +29,7 @@ async function crashed(): Promise<void> {
   await targets.rejects?.write(Buffer.from('bad one\n'));
   targets.tally.rows = 3;
   targets.tally.fail('NOT_FOUND');
-  targets.checkpoint(0, 30, 1000, true);
+  targets.checkpoint({ inputNumber: 0, inputOffset: 30, inputRows: 3 }, 1000, true);
   await targets.output.write(Buffer.from('three, not in the journal\n'));
   await targets.rejects?.write(Buffer.from('bad two, not in the journal\n'));
 }
@@ -38,7 +38,7 @@ test('a resumed run cuts off the rows behind the journal and goes on', async () 
   await crashed();
   expect(existsSync(at('out.csv'))).toBe(false);
   const targets = new Targets(request({ isResume: true }));
-  expect(targets.from).toMatchObject({ inputNumber: 0, inputOffset: 30 });
+  expect(targets.from).toMatchObject({ inputNumber: 0, inputOffset: 30, inputRows: 3 });
   expect([targets.tally.rows, targets.tally.failedRows, targets.tally.elapsedBeforeMs]).toEqual([3, 1, 1000]);
   await targets.output.write(Buffer.from('three\n'));
   await targets.finish(500);
