@@ -1,5 +1,5 @@
-// Keys: the command in a process of its own against a running server, the states and their answers, what is stored and
-// what is logged.
+// Keys: changed by the command in a process of its own while the server runs; the answers to each state; no key text in
+// files or logs.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -36,7 +36,7 @@ async function keys(...args: string[]): Promise<{ stdout: string; stderr: string
 const statusOf = async (key: string) =>
   (await fetch(`${server.base}/v1/meta`, { headers: { 'X-API-Key': key } })).status;
 
-/** Waits for a change to be seen; "within a second" is told by the poll's period, not asserted as a time. */
+/** Waits until the server has seen a change. */
 async function becomes(key: string, status: number): Promise<void> {
   for (let tries = 0; tries < 200 && (await statusOf(key)) !== status; tries++) await sleep(25);
   expect(await statusOf(key)).toBe(status);
@@ -63,7 +63,7 @@ test('a running server sees keys made, disabled and revoked by another process',
   expect(await statusOf(server.key)).toBe(200);
 });
 
-test('revoked is for good, unknown ids and bare pipes are refused', async () => {
+test('a revoked key stays revoked; unknown ids are refused, and so is a pipe without --show', async () => {
   const { stderr } = await keys('create', '--name', 'gone', '--show');
   const id = /made key (\w+)/.exec(stderr)?.[1] ?? '';
   expect((await keys('revoke', id)).code).toBe(0);
@@ -80,7 +80,7 @@ test('revoked is for good, unknown ids and bare pipes are refused', async () => 
   expect((await keys('list')).stdout).not.toContain('\tx\n');
 });
 
-test('--out writes a new file of its owner’s and shows nothing', async () => {
+test('--out writes the key to a new file, readable by its owner only, and shows nothing', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'hexcodes-key-'));
   const out = join(folder, 'key');
   const made = await keys('create', '--name', 'file', '--out', out);
@@ -97,7 +97,7 @@ test('--out writes a new file of its owner’s and shows nothing', async () => {
 const filesIn = (folder: string) =>
   readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isFile() ? [entry.name] : []));
 
-test('the data folder is its owner’s, and holds no key text but first-key', () => {
+test('the data folder is readable by its owner only, and contains no key text but first-key', () => {
   for (const name of readdirSync(server.dataDir)) {
     const path = join(server.dataDir, name);
     expect(statSync(path).mode & 0o077, name).toBe(0);
@@ -108,14 +108,14 @@ test('the data folder is its owner’s, and holds no key text but first-key', ()
   expect(statSync(join(server.dataDir, 'first-key')).mode & 0o777).toBe(0o600);
 });
 
-test('a second server on the same folder makes no second first key', async () => {
+test('a second server on the same folder makes no other first key', async () => {
   const second = await startServer({ dataDir: server.dataDir });
   expect(second.key).toBe(server.key);
   await second.stop();
   expect((await keys('list')).stdout.match(/\tfirst\n/g)).toHaveLength(1);
 });
 
-test('keys of the environment live in memory only', async () => {
+test('keys of the environment are kept in memory only', async () => {
   const secret = 'environment_key-0123456789';
   const own = await startServer({
     apiKeys: [{ name: 'ci', secret }],
@@ -134,7 +134,7 @@ test('keys of the environment live in memory only', async () => {
   await own.stop();
 });
 
-test('no key in any log line, wherever it was put', async () => {
+test('no log line contains a key, wherever the request has it', async () => {
   const { key } = server;
   const foreign = 'hxk_foreign_key_that_is_not_known_0123456789';
   for (const k of [key, foreign]) {
@@ -157,7 +157,7 @@ test('no key in any log line, wherever it was put', async () => {
   expect(log).not.toContain(foreign);
 });
 
-test('the ring: failures take the whole path each time, every change empties what it remembers', () => {
+test('the key ring remembers active keys only, and forgets them at every change', () => {
   const pepper = 'p'.repeat(32);
   const ring = new KeyRing(pepper);
   const stored = (state: 'active' | 'disabled' | 'revoked') => ({
@@ -169,7 +169,7 @@ test('the ring: failures take the whole path each time, every change empties wha
   expect(ring.check('text').kind).toBe('denied');
   ring.replace([stored('active')]);
   expect(ring.check('text')).toMatchObject({ kind: 'allowed', key: { id: 'a' } });
-  // Remembered: the very same verdict.
+  // The same object: it is remembered.
   expect(ring.check('text')).toBe(ring.check('text'));
   ring.replace([stored('disabled')]);
   expect(ring.check('text').kind).toBe('disabled');

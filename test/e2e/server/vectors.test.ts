@@ -1,5 +1,5 @@
-// The recorded vectors over HTTP with the shipped data: every code decodes to its centre, and every place encodes
-// to its code. Also: clients of different makes agree.
+// The recorded vectors over HTTP with the shipped data: every code decodes to its centre, and every position encodes
+// to its code. And several HTTP clients get the same answer.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { get as nodeGet } from 'node:http';
@@ -40,14 +40,14 @@ test('every row of codes.csv: its code from its position, its centre from its co
     expect(Math.abs((decoded.body.lat as number) - row.centerLat), row.code).toBeLessThan(1e-9);
     expect(Math.abs((decoded.body.lng as number) - row.centerLng), row.code).toBeLessThan(1e-9);
 
-    // All of the recorded places lie in the coverage, and in the province that their row names.
+    // Every recorded position lies in the province that its row names.
     const { lat, lng, resolution, adminCode, code } = row;
     const { body } = await call(`encode?lat=${lat}&lng=${lng}&resolution=${resolution}`);
     expect(body).toEqual({ hexcodes: code, lat, lng, resolution, admin_code: adminCode, status: 'OK' });
   }
 });
 
-test('the server answers what the library answers', async () => {
+test('answers equal those of the library', async () => {
   for (const [lat, lng] of [
     [10.7769, 106.7009],
     [16.0544, 108.2022],
@@ -69,7 +69,7 @@ async function found(command: string): Promise<boolean> {
   );
 }
 
-test('curl, undici, node:http and Python’s http.client agree with fetch', async () => {
+test('curl, undici, node:http and Python’s http.client get the same answer as fetch', async () => {
   const path = `/v1/hexcodes/encode?lat=21.0288&lng=105.8525&apikey=${server.key}`;
   const wanted = await (await fetch(server.base + path)).text();
   expect(JSON.parse(wanted)).toMatchObject({ hexcodes: 'HN-6GHP4-83RFR', status: 'OK' });

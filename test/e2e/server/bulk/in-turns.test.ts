@@ -1,5 +1,5 @@
-// A peer that sends a part of its body, reads late, waits until all of that is answered, and only then sends the next part.
-// What the socket did not take of an answer must get out although nothing is written behind it.
+// A peer that sends a part of its body, reads late, and sends the next part once all of the last one is answered: bytes
+// that the socket did not take at first must leave although nothing is written behind them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RawBulkPeer, requestHead } from '../../../support/bulk-bodies.js';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** More than sockets hold on the way back. */
+/** More than the buffers of both sockets hold. */
 const TURN_ANSWER_BYTES = 14e6;
 
 test.each([65_536, 16_000, 4096])('frames of %i points, answered turn by turn', async (points) => {

@@ -1,5 +1,5 @@
-// Bulk bodies on one core, where their blocks are answered in the callback that brings them: the same answers, to quick
-// readers and to slow ones. The process is bound to one core, so the file has a process of its own (vitest forks).
+// Bulk bodies on one core, where all blocks are converted in the main thread: fast and slow readers get the same answers.
+// Binds its process, which vitest starts for this file alone, to one core.
 import { execFileSync } from 'node:child_process';
 import { availableParallelism, cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,7 +19,7 @@ function bind(cores: string): boolean {
   return true;
 }
 
-/** Where a process cannot be bound, and has more than one core, there is nothing to see here. */
+/** Elsewhere, on several cores and without taskset, the test is skipped. */
 const isBound = bind('0') && availableParallelism() === 1;
 const kernel = openKernel();
 let server: TestServer;
@@ -37,7 +37,7 @@ function framesBody(frames: number, points: number): Buffer {
   return Buffer.concat(Array.from({ length: frames }, (_, seq) => encodeFrame(seq, pairsDeg)));
 }
 
-/** Sends the whole body, and reads at once or in fits and starts. */
+/** Sends the whole body; reads all the time, or a millisecond in four. */
 async function answer(format: BulkFormat, body: Buffer, isSlow: boolean): Promise<Buffer> {
   const peer = await RawBulkPeer.connect(server.port);
   const ask = { path: '/v1/hexcodes/encode/bulk', key: server.key, format };
@@ -66,7 +66,7 @@ const BODIES: [BulkFormat, Buffer][] = [
   ['frames', framesBody(3, 65_536)],
 ];
 
-test.skipIf(!isBound).each(BODIES)('%s is answered as in one piece', async (format, body) => {
+test.skipIf(!isBound).each(BODIES)('%s: the answer is complete and in order', async (format, body) => {
   const due = dueAnswer(kernel, 'encode', format, body);
   const answers = await Promise.all([false, true, false].map((isSlow) => answer(format, body, isSlow)));
   expect(answers.map((bytes) => bytes.equals(due))).toEqual([true, true, true]);

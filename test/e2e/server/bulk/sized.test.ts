@@ -1,4 +1,4 @@
-// Bodies that have come whole before their answer begins: where its length is known, the answer has a Content-Length.
+// Bodies that are received completely before their answer begins: if its length is known, it has a Content-Length.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -31,7 +31,7 @@ function framesBody(points: number, frames: number, seed = 1): Buffer {
   );
 }
 
-/** The peer's whole answer to a body that was sent at once. */
+/** The answer to a body that is sent in one write. */
 async function answerTo(format: BulkFormat, body: Buffer, headers: string[] = []): Promise<RawBulkPeer> {
   const peer = await RawBulkPeer.connect(server.port);
   const ask = { path: ENCODE, key: server.key, format, headers };
@@ -50,9 +50,9 @@ test.each([
   ['ndjson', ndjsonBody(1, 900)],
   ['ndjson', ndjsonBody(1, 2500)],
   ['frames', framesBody(700, 5)],
-] as const)('%s: as long as it says, and not in chunks', async (format, body) => {
+] as const)('%s: the answer has a Content-Length, and as many bytes', async (format, body) => {
   const due = dueAnswer(kernel, 'encode', format, body);
-  // A body that comes in two parts may be answered from its first on: how it comes is the system's to say.
+  // A body that arrives in two parts may be answered from the first part on; the operating system decides how it arrives.
   for (let tries = 1; ; tries++) {
     const peer = await answerTo(format, body);
     expect([peer.status, peer.body.equals(due)]).toEqual([200, true]);
@@ -63,7 +63,7 @@ test.each([
   }
 });
 
-test('frames that are none count as what is answered for them', async () => {
+test('the length counts the answers to malformed frames', async () => {
   const wrong = framesBody(300, 1);
   wrong[2] = 16;
   const other = framesBody(200, 1);
@@ -75,7 +75,7 @@ test('frames that are none count as what is answered for them', async () => {
   expect(peer.body.equals(due)).toBe(true);
 });
 
-test('a body in gzip is one too; an answer in gzip is not', async () => {
+test('a gzip body may get a Content-Length, a gzip answer never does', async () => {
   const body = csvBody(3, 2000);
   const packed = await answerTo('csv', gzipSync(body), ['Content-Encoding: gzip']);
   expect(packed.body.equals(dueAnswer(kernel, 'encode', 'csv', body))).toBe(true);
@@ -83,13 +83,13 @@ test('a body in gzip is one too; an answer in gzip is not', async () => {
   expect([chunked.status, lengthSaid(chunked), chunked.isWhole]).toEqual([200, -1, true]);
 });
 
-test('a body with an error behind good rows is cut off, and never as long as it says', async () => {
+test('an answer with an error behind good rows has no Content-Length, and is cut off', async () => {
   const long = Buffer.from(`1,10,x,"${'a'.repeat(300_000)}`);
   const peer = await answerTo('csv', Buffer.concat([csvBody(1, 1000), long]));
   expect([peer.status, peer.isWhole, lengthSaid(peer)]).toEqual([200, false, -1]);
 });
 
-test('readers of any pace get every byte, and their connections serve the next request', async () => {
+test('readers of any pace get every byte, and may send the next request on the same connection', async () => {
   const body = framesBody(4096, 60);
   const due = dueAnswer(kernel, 'encode', 'frames', body);
   const head = requestHead({ path: ENCODE, key: server.key, format: 'frames' }, body.length);
@@ -130,7 +130,7 @@ test('readers of any pace get every byte, and their connections serve the next r
       peer.socket.destroy();
     }),
   );
-  // Whether a body comes whole before its answer begins is the system's to say, but some do.
+  // The operating system decides how a body arrives, but some arrive completely before their answer begins.
   expect(sized).toBeGreaterThan(0);
 });
 
@@ -138,7 +138,7 @@ test.each([
   ['ndjson', '\n'.repeat(70_000)],
   ['csv', `lat,lng\n${'\n'.repeat(70_000)}`],
 ] as const)(
-  '%s of blank lines, more than is answered in this thread, has an empty answer',
+  'blank lines of %s have an empty answer, also if the pool converts them',
   async (format, body) => {
     const peer = await answerTo(format, Buffer.from(body), ['Accept: application/x-ndjson']);
     expect([peer.status, peer.isWhole, peer.body.length]).toEqual([200, true, 0]);

@@ -32,7 +32,7 @@ async function single(path: string): Promise<unknown> {
   return body;
 }
 
-test('each result is the single answer’s body, whatever its status, and echoes its id', async () => {
+test('each result is the body of the single answer, whatever its status, with its id', async () => {
   const points = [
     { lat: 21.0288, lng: 105.8525, id: 'a' },
     { lat: 10.5, lng: 106.7, resolution: 7, id: 2 },
@@ -58,7 +58,7 @@ test('each result is the single answer’s body, whatever its status, and echoes
   }
 });
 
-test('pairs, bare codes, objects with ids', async () => {
+test('items may be pairs, codes, and objects with ids', async () => {
   const { results } = await (
     await post(ENCODE, '{"points":[[21.0288,105.8525],{"lat":10,"lng":106,"id":"x"}]}')
   ).json();
@@ -74,7 +74,7 @@ test('pairs, bare codes, objects with ids', async () => {
   expect(back.results[1].id).toBe(1);
 });
 
-test('10,000 items pass, one more is 413', async () => {
+test('10,000 items are answered, one more is 413', async () => {
   const of = (count: number): string => JSON.stringify({ points: Array(count).fill([21.0288, 105.8525]) });
   const answer = await (await post(ENCODE, of(10_000))).json();
   expect(answer.summary).toEqual({ total: 10_000, ok: 10_000, failed: 0 });
@@ -83,7 +83,7 @@ test('10,000 items pass, one more is 413', async () => {
   expect((await refused.json()).status).toBe('INVALID_REQUEST');
 });
 
-test('a body over 4 MiB is 413 before it is read', async () => {
+test('a body over 4 MiB is 413 before it is sent', async () => {
   const head = `POST ${ENCODE} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${server.key}\r\nContent-Type: application/json\r\n`;
   const answer = await sendRaw(server.port, `${head}Content-Length: 4194305\r\n\r\n{`);
   expect(answer).toMatch(/^HTTP\/1\.1 413 /);
@@ -92,7 +92,7 @@ test('a body over 4 MiB is 413 before it is read', async () => {
   expect((await post(ENCODE, full)).status).toBe(200);
 });
 
-test('a broken envelope is 400 and says every fault', async () => {
+test('a broken envelope is 400 and names every fault', async () => {
   for (const body of ['', '{', '[]', '{"points":1}', '{"points":[1 2]}', '{"points":[{"lat":1,}]}']) {
     const answer = await post(ENCODE, body);
     expect(answer.status).toBe(400);
@@ -105,7 +105,7 @@ test('a broken envelope is 400 and says every fault', async () => {
   expect(both.details.map((d: { parameter: string }) => d.parameter)).toEqual(['points', 'resolution']);
 });
 
-test('type, method and key', async () => {
+test('media types, methods and keys are checked', async () => {
   expect((await post(ENCODE, '{"points":[]}', { 'Content-Type': 'text/csv' })).status).toBe(415);
   expect((await post(ENCODE, '{"points":[]}', { Accept: 'text/csv' })).status).toBe(406);
   expect((await post(ENCODE, '{"points":[]}', { 'X-API-Key': 'no' })).status).toBe(401);
@@ -122,8 +122,8 @@ test('every cut of a request into two segments gives the same answer', async () 
   const bodyOf = (text: string): string => text.slice(text.indexOf('\r\n\r\n'));
   const whole = bodyOf(await sendRaw(server.port, [request], { idleMs: 100 }));
   expect(whole).toContain('"total":3,"ok":2,"failed":1');
-  // A build of uWS may answer 505 by itself when a segment ends after "POST " or inside " HTTP/1.1\r" (fact U14 of
-  // src/server/transport/README.md): these eleven cuts are left out.
+  // A build of uWS may answer 505 by itself if a segment ends after "POST " or inside " HTTP/1.1\r" (fact U14 of
+  // src/server/transport/README.md): those eleven cuts are left out.
   const version = request.indexOf(' HTTP/1.1');
   const cuts = Array.from({ length: request.length - 1 }, (_, i) => i + 1).filter(
     (at) => at !== 'POST '.length && (at <= version || at > version + ' HTTP/1.1\r'.length),

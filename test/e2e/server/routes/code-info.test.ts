@@ -1,4 +1,4 @@
-// The two cold endpoints about one code, on the real server.
+// The two endpoints about one code, on the real server.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ADMIN_UNITS } from '#dist/admin-units.js';
 import { neighbors, parent } from '#dist/geometry/family.js';
@@ -23,7 +23,7 @@ const get = (path: string, init: RequestInit = {}) =>
   });
 const CODE = library.encode(21.0288, 105.8525).hexcodes;
 
-test('one code, in any spelling', async () => {
+test('one code is described, in any spelling', async () => {
   const { cell, lat, lng, resolution, admin_code } = library.read(CODE)!;
   const { geometry, properties } = cellFeature(library, CODE);
   const expected = {
@@ -53,7 +53,7 @@ test('one code, in any spelling', async () => {
   expect((await (await get(top)).json()).parent).toBeNull();
 });
 
-test('what is no hexcode is 404 with its own status; broken escapes are 400', async () => {
+test('an invalid code is 404 with a status of its own; broken escapes are 400', async () => {
   const answer = await get('HN-nonsense');
   expect(answer.status).toBe(404);
   expect(await answer.json()).toMatchObject({ status: 'INVALID_HEXCODES', request_id: expect.any(String) });
@@ -61,7 +61,7 @@ test('what is no hexcode is 404 with its own status; broken escapes are 400', as
   expect((await get(CODE.replaceAll('-', '+'))).status).toBe(404);
 });
 
-test('suggestions, nearest first to near', async () => {
+test('suggestions come in the order of their distance to near', async () => {
   const typed = CODE.replace('8', 'B');
   const answer = await get(`${typed}/suggestions`);
   expect(answer.status).toBe(200);
@@ -82,7 +82,7 @@ test('near must be a position', async () => {
   }
 });
 
-test('a key is needed, other methods and types are refused', async () => {
+test('requests without a key, with other methods and types are refused', async () => {
   expect((await fetch(`${server.base}/v1/hexcodes/${CODE}`)).status).toBe(401);
   const post = await get(CODE, { method: 'POST' });
   expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);

@@ -1,4 +1,4 @@
-// Encode and decode on the real server: the contract's two endpoints, in every way their inputs may travel.
+// Encode and decode on the real server, with their parameters in the query, in JSON and in a form.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Hexcodes } from '#dist/library/hexcodes.js';
 import { openWorld } from '../../../support/open-world.js';
@@ -29,7 +29,7 @@ const formInit = (body: string): RequestInit => ({
   body,
 });
 
-test('the contract’s own request: POST, everything in the query', async () => {
+test('POST with everything in the query, as the contract has it', async () => {
   const url = `${server.base}/v1/hexcodes/encode?lat=${LAT}&lng=${LNG}&resolution=9&apikey=${server.key}`;
   const answer = await fetch(url, { method: 'POST' });
   expect(answer.status).toBe(200);

@@ -1,16 +1,16 @@
-// A session of the stream over a socket that says less than one would like: the binary may send what it buffered at the end
-// of one of its callbacks, and tells nobody.
+// A session of the stream on a socket that sends buffered bytes without calling `drain`, as uWS does at the end of its
+// callbacks.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { STREAM_TIMES, StreamSession } from '#dist/server/stream/session.js';
 
 const ANSWER_BYTES = 100_000;
 
-class QuietPeer {
+class PeerWithoutDrain {
   sent = 0;
   buffered = 0;
   closed: number | undefined;
-  /** Whether the next sends find no room. */
+  /** The next answers are buffered. */
   isFull = false;
 
   send(message: string | Uint8Array): 0 | 1 {
@@ -28,7 +28,7 @@ class QuietPeer {
   }
 }
 
-function sessionOn(peer: QuietPeer): StreamSession {
+function sessionOn(peer: PeerWithoutDrain): StreamSession {
   const answer = new Uint8Array(ANSWER_BYTES);
   const answerer = {
     isBinary: true,
@@ -43,9 +43,9 @@ function sessionOn(peer: QuietPeer): StreamSession {
 
 const frame = (): ArrayBuffer => new ArrayBuffer(16);
 
-/** A session whose first answer found no room, with so many frames taken. */
-function stalledWith(frames: number): { peer: QuietPeer; session: StreamSession } {
-  const peer = new QuietPeer();
+/** A session that has taken so many frames, the first answer of which is buffered. */
+function stalledWith(frames: number): { peer: PeerWithoutDrain; session: StreamSession } {
+  const peer = new PeerWithoutDrain();
   const session = sessionOn(peer);
   peer.isFull = true;
   for (let n = 0; n < frames; n++) session.take(frame(), true, performance.now());
@@ -53,7 +53,7 @@ function stalledWith(frames: number): { peer: QuietPeer; session: StreamSession 
   return { peer, session };
 }
 
-test('what was sent at the end of the callback is noticed although nobody tells of it', async () => {
+test('bytes sent at the end of the callback are noticed without drain', async () => {
   const { peer } = stalledWith(3);
   peer.isFull = false;
   peer.buffered = 0;
@@ -61,7 +61,7 @@ test('what was sent at the end of the callback is noticed although nobody tells 
   expect(peer.sent).toBe(3);
 });
 
-test('so is what is sent at the end of a later one', async () => {
+test('bytes sent at the end of a later callback are noticed, too', async () => {
   const { peer, session } = stalledWith(2);
   await sleep(5);
   expect(peer.sent).toBe(1);
@@ -72,7 +72,7 @@ test('so is what is sent at the end of a later one', async () => {
   expect(peer.sent).toBe(3);
 });
 
-test('at the latest the sweep notices', async () => {
+test('the sweep notices them at the latest', async () => {
   const { peer, session } = stalledWith(2);
   await sleep(5);
   peer.isFull = false;
@@ -81,7 +81,7 @@ test('at the latest the sweep notices', async () => {
   expect(peer.sent).toBe(2);
 });
 
-test('while the answers lie in the buffer nothing more is converted', async () => {
+test('no frame is answered while an answer is buffered', async () => {
   const { peer, session } = stalledWith(4);
   await sleep(5);
   session.sweep(performance.now(), STREAM_TIMES);

@@ -1,0 +1,68 @@
+// Answers of the real server while the pool takes no more work.
+import { expect, test } from 'vitest';
+import type { Pool } from '#dist/pool/pool.js';
+import { answerFrame } from '#dist/wire/frames/answer-frame.js';
+import { openKernel, pointsOf } from '../../support/open-world.js';
+import { handshake, RawWebSocket, TEXT } from '../../support/raw-websocket.js';
+import { startServer } from '../../support/server.js';
+import { encodeFrame } from '../../support/stream-frames.js';
+
+const kernel = openKernel();
+
+const due = (frame: Uint8Array): Buffer => Buffer.from(answerFrame(kernel, frame));
+
+test('with a full pool open streams answer frame status 3 or UNAVAILABLE, and new requests 503 with Retry-After', async () => {
+  let pool: Pool | undefined;
+  const own = await startServer({}, undefined, {
+    withPool: (made) => {
+      pool = made;
+    },
+  });
+  try {
+    const peer = await RawWebSocket.open(own.port, handshake(own.key));
+    const json = await RawWebSocket.open(
+      own.port,
+      handshake(own.key, ['Sec-WebSocket-Protocol: hexcodes.v1.json']),
+    );
+    Object.defineProperty(pool, 'mayTakeBlock', { get: () => false, configurable: true });
+    const large = encodeFrame(1, pointsOf(1, 60_000));
+    peer.send(large);
+    expect([...(await peer.next()).payload]).toEqual([1, 1, 3, 0, 1, ...new Array(11).fill(0)]);
+    json.send(
+      JSON.stringify({ seq: 1, op: 'encode', points: new Array(9000).fill([21.00001, 105.00001]) }),
+      TEXT,
+    );
+    expect(JSON.parse((await json.next()).payload.toString())).toMatchObject({
+      seq: 1,
+      status: 'UNAVAILABLE',
+    });
+    // Small frames are answered without the pool.
+    const small = encodeFrame(2, pointsOf(2, 5));
+    peer.send(small);
+    expect((await peer.next()).payload.equals(due(small))).toBe(true);
+
+    const refused = await RawWebSocket.connect(own.port, handshake(own.key));
+    while (refused.head === '') await new Promise((resolve) => setTimeout(resolve, 2));
+    expect(refused.head).toMatch(/^HTTP\/1.1 503 .*Retry-After: \d+/is);
+    const post = (path: string, type: string, body: string): Promise<Response> =>
+      fetch(`${own.base}/v1/hexcodes/encode/${path}`, {
+        method: 'POST',
+        headers: { 'X-API-Key': own.key, 'Content-Type': type },
+        body,
+      });
+    const points = JSON.stringify({ points: new Array(9000).fill([21.00001, 105.00001]) });
+    for (const answer of [
+      await post('batch', 'application/json', points),
+      await post('bulk', 'text/csv', 'lat,lng\n1,2\n'),
+    ]) {
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
+    }
+    // The same frame is answered once the pool takes blocks again.
+    Object.defineProperty(pool, 'mayTakeBlock', { get: () => true });
+    peer.send(large);
+    expect((await peer.next()).payload.equals(due(large))).toBe(true);
+    for (const socket of [peer, json, refused]) socket.end();
+  } finally {
+    await own.stop();
+  }
+});

@@ -1,0 +1,62 @@
+// Calls of the HTTP API for tests: a request by fetch, or by hand, and the shape of an error.
+import { expect } from 'vitest';
+import { parseAnswers, type RawAnswer, sendRaw, type TestServer } from './server.js';
+
+export const ENCODE = '/v1/hexcodes/encode';
+export const DECODE = '/v1/hexcodes/decode';
+/** The parameters of a point that has a code. */
+export const GOOD = 'lat=21.0288&lng=105.8525';
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: bodies of every endpoint
+  body: any;
+}
+
+/** Calls with fetch; with the first key of the server unless another is given, or '' for none. */
+export async function call(
+  server: TestServer,
+  path: string,
+  init: RequestInit = {},
+  key = server.key,
+): Promise<Answer> {
+  const headers = new Headers(init.headers);
+  if (key !== '') headers.set('X-API-Key', key);
+  const response = await fetch(server.base + path, { ...init, headers });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type') === 'application/json';
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: isJson && text !== '' ? JSON.parse(text) : undefined,
+  };
+}
+
+export const post = (type: string, body: string | Uint8Array<ArrayBuffer>): RequestInit => ({
+  method: 'POST',
+  headers: { 'Content-Type': type },
+  body,
+});
+
+export const postJson = (text: string): RequestInit => post('application/json', text);
+
+/** The answers to one request written by hand, with \n for its line ends. */
+export async function callRaw(
+  server: TestServer,
+  head: string,
+  body: string | Uint8Array = '',
+): Promise<RawAnswer[]> {
+  return parseAnswers(await sendRaw(server.port, [head.replaceAll('\n', '\r\n'), body]));
+}
+
+export function expectError(answer: Answer, status: number, word: string, parameters?: string[]): void {
+  expect(answer.status, answer.text.slice(0, 500)).toBe(status);
+  expect(answer.body.status).toBe(word);
+  expect(typeof answer.body.message).toBe('string');
+  expect(answer.body.request_id).toBe(answer.headers.get('x-request-id'));
+  const named = answer.body.details?.map((d: { parameter: string }) => d.parameter);
+  expect(named).toEqual(parameters);
+}

@@ -1,0 +1,91 @@
+// The error policy of the service: every kind of error, before the answer has begun and afterwards.
+import { expect, test } from 'vitest';
+import { PoolFullError, PoolLostError } from '#dist/pool/pool.js';
+import { StalledPeerError } from '#dist/server/bulk/flow.js';
+import { GzipBodyError } from '#dist/server/bulk/gzip.js';
+import { SpoolFullError } from '#dist/server/bulk/spool.js';
+import { endOverError } from '#dist/server/error-policy.js';
+import { BulkInputError } from '#dist/wire/job.js';
+import { BrokenBatchError } from '#dist/wire/rows/batch.js';
+
+interface Outcome {
+  readonly logged: 'warn' | 'error' | undefined;
+  /** The status of the error answer; 0 if the connection was closed instead. */
+  readonly status: number;
+  readonly body: { message?: string; details?: unknown };
+  readonly isClosed: boolean;
+}
+
+function outcomeOf(error: unknown, state: 'open' | 'answering'): Outcome {
+  let logged: Outcome['logged'];
+  let status = 0;
+  let body = {};
+  let isClosed = false;
+  const x = {
+    state,
+    path: '/v1/hexcodes/encode/bulk',
+    rawQuery: '',
+    requestId: 'r',
+    pattern: '/p',
+    headerLines: '',
+    apiKey: undefined,
+    send: (code: number, _type: string, text: string, _lines: string, close: boolean) => {
+      status = code;
+      body = JSON.parse(text) as object;
+      isClosed = close;
+    },
+    abort: () => {
+      isClosed = true;
+    },
+  };
+  const logger = {
+    warn: () => {
+      logged = 'warn';
+    },
+    error: () => {
+      logged = 'error';
+    },
+  };
+  endOverError(
+    logger as unknown as Parameters<typeof endOverError>[0],
+    x as unknown as Parameters<typeof endOverError>[1],
+    error,
+  );
+  return { logged, status, body, isClosed };
+}
+
+test.each([new BulkInputError('no header row'), new GzipBodyError('not gzip')])(
+  '%s: 400 before the answer has begun, cut off afterwards',
+  (error) => {
+    const { message } = error;
+    const early = outcomeOf(error, 'open');
+    expect(early).toMatchObject({ logged: undefined, status: 400, body: { message }, isClosed: true });
+    expect(outcomeOf(error, 'answering')).toMatchObject({ logged: 'warn', status: 0, isClosed: true });
+  },
+);
+
+test('a broken JSON batch is 400 with its faults, and the connection stays open', () => {
+  const faults = [{ parameter: 'points', message: 'is required' }];
+  const { status, body, isClosed } = outcomeOf(new BrokenBatchError(faults), 'open');
+  expect([status, body.details, isClosed]).toEqual([400, faults, false]);
+});
+
+test.each([
+  new StalledPeerError('stalled'),
+  new SpoolFullError('full'),
+  new PoolFullError('full'),
+  new PoolLostError('lost'),
+])('%s: 500 or cut off, logged as a warning', (error) => {
+  expect(outcomeOf(error, 'open')).toMatchObject({ logged: 'warn', status: 500, isClosed: true });
+  expect(outcomeOf(error, 'answering')).toMatchObject({ logged: 'warn', status: 0, isClosed: true });
+});
+
+test.each([new TypeError('x is undefined'), new Error('ENOSPC'), 'a string', undefined])(
+  '%s: 500 or cut off, logged as an error, and not told to the peer',
+  (error) => {
+    const early = outcomeOf(error, 'open');
+    expect(early).toMatchObject({ logged: 'error', status: 500, isClosed: true });
+    expect(early.body.message).toBe('internal error');
+    expect(outcomeOf(error, 'answering')).toMatchObject({ logged: 'error', status: 0, isClosed: true });
+  },
+);
