@@ -29,7 +29,7 @@ const LAST: usize = memory.data(32, 16);
 
 /** Makes a resolution UNKNOWN; 1 if it was not. */
 function forget(resolution: usize): u32 {
-  let known = u32(load<u8>(resolution) != UNKNOWN);
+  const known = u32(load<u8>(resolution) != UNKNOWN);
   store<u8>(resolution, <u8>UNKNOWN);
   return known;
 }
@@ -38,15 +38,15 @@ function forget(resolution: usize): u32 {
 function centerBlock(count: u32, positions: usize, resolutions: usize): u32 {
   let unknown: u32 = 0;
   let lattice = LATTICE;
-  for (let end = LATTICE + 8 * (count & ~1); lattice < end; lattice += 16, positions += 32, resolutions += 2) {
-    let inside = storeCenters(v128.load(lattice), positions);
+  for (const end = LATTICE + 8 * (count & ~1); lattice < end; lattice += 16, positions += 32, resolutions += 2) {
+    const inside = storeCenters(v128.load(lattice), positions);
     if (inside != 3) {
       if (!(inside & 1)) unknown += forget(resolutions);
       if (!(inside & 2)) unknown += forget(resolutions + 1);
     }
   }
   if (count & 1) {
-    let inside = storeCenters(v128.load(lattice), LAST);
+    const inside = storeCenters(v128.load(lattice), LAST);
     v128.store(positions, v128.load(LAST));
     if (!(inside & 1)) unknown += forget(resolutions);
   }
@@ -65,12 +65,12 @@ export function decodeBatch(count: u32): u32 {
 /** decodeBatch with its answer at another address: OUTPUT, or in TEXT_OUT. */
 export function decodeBatchTo(count: u32, positions: usize): u32 {
   assert(count <= CAPACITY);
-  let resolutions = resolutionsOfPositions(positions, count);
-  let statuses = statusesOfPositions(positions, count);
+  const resolutions = resolutionsOfPositions(positions, count);
+  const statuses = statusesOfPositions(positions, count);
   let unknown: u32 = 0;
   memory.fill(statuses, <u8>OK, count);
   for (let first: u32 = 0; first < count; first += BLOCK_RECORDS) {
-    let size = min(BLOCK_RECORDS, count - first);
+    const size = min(BLOCK_RECORDS, count - first);
     unknown += scanRecords(recordAt(INPUT, first), size, resolutions + first);
     unknown += centerBlock(size, positions + POINT_BYTES * first, resolutions + first);
   }
@@ -78,7 +78,7 @@ export function decodeBatchTo(count: u32, positions: usize): u32 {
   for (let n: u32 = 0; unknown > 0; n++) {
     if (load<u8>(resolutions + n) != UNKNOWN) continue;
     unknown--;
-    let position = positions + POINT_BYTES * n;
+    const position = positions + POINT_BYTES * n;
     if (readBytes(recordAt(INPUT, n), <u32>AT_STATUS) && findCenter(readCell)) {
       store<f64>(position, positionLatDeg);
       store<f64>(position, positionLngDeg, 8);

@@ -32,7 +32,7 @@ let foundAdmin: u32 = NO_ADMIN;
 function findCell(latDeg: f64, lngDeg: f64, resolution: u32): u32 {
   if (!isCoordinate(latDeg, lngDeg) || resolution > MAX_RESOLUTION) return NOT_A_COORDINATE;
   if (!inDomain(latDeg, lngDeg)) return OUTSIDE_COVERAGE;
-  let admin = adminOf(unitAt(latDeg, lngDeg));
+  const admin = adminOf(unitAt(latDeg, lngDeg));
   if (admin >= ADMIN_UNITS) return OUTSIDE_COVERAGE;
   foundAdmin = admin;
   foundCell = carefulCellAt(latDeg, lngDeg, <i32>resolution);
@@ -47,7 +47,7 @@ function resolutionAt(index: u32, resolution: u32): u32 {
 
 /** One point on the careful path to a record; its status. */
 function encodeCarefully(point: usize, resolution: u32, record: usize): u32 {
-  let status = findCell(load<f64>(point), load<f64>(point, 8), resolution);
+  const status = findCell(load<f64>(point), load<f64>(point, 8), resolution);
   if (status == OK) return storeRecord(record, foundCell, foundAdmin);
   storeFailure(record, status);
   return status;
@@ -66,11 +66,11 @@ function encodeBlock(points: usize, count: u32, resolution: u32, records: usize)
   setResolution(resolution);
   // one pointer for each array: the compiler would multiply for each point
   let word = WORDS;
-  let end = ADMIN_NUMBERS + 4 * count;
+  const end = ADMIN_NUMBERS + 4 * count;
   for (let at = ADMIN_NUMBERS; at < end; at += 4, word += 8, records += RECORD_BYTES, points += POINT_BYTES) {
-    let admin = load<u32>(at);
+    const admin = load<u32>(at);
     if (admin >= ADMIN_UNITS) {
-      let isPoint = isCoordinate(load<f64>(points), load<f64>(points, 8));
+      const isPoint = isCoordinate(load<f64>(points), load<f64>(points, 8));
       storeFailure(records, isPoint ? OUTSIDE_COVERAGE : NOT_A_COORDINATE);
       failed++;
     } else if (!writeRecord(records, load<u64>(word), admin)) {
@@ -82,7 +82,7 @@ function encodeBlock(points: usize, count: u32, resolution: u32, records: usize)
 
 /** How many points from `first` on, at most BLOCK_POINTS, have the resolution of the first. */
 function runLength(first: u32, count: u32, resolution: u32): u32 {
-  let end = min(count, first + BLOCK_POINTS);
+  const end = min(count, first + BLOCK_POINTS);
   if (resolution != EACH_ITS_OWN) return end - first;
   let n = first + 1;
   while (n < end && load<u8>(RESOLUTIONS + n) == load<u8>(RESOLUTIONS + first)) n++;
@@ -122,12 +122,12 @@ export function encodeCells(count: u32, resolution: u32): u32 {
 export function encodeCellsTo(count: u32, resolution: u32, cells: usize): u32 {
   assert(count <= CAPACITY);
   let failed: u32 = 0;
-  let admins = adminsOfCells(cells, count);
-  let statuses = statusesOfCells(cells, count);
+  const admins = adminsOfCells(cells, count);
+  const statuses = statusesOfCells(cells, count);
   for (let first: u32 = 0, run: u32 = 0; first < count; first += run) {
     run = runLength(first, count, resolution);
-    let points = INPUT + first * POINT_BYTES;
-    let ofRun = resolutionAt(first, resolution);
+    const points = INPUT + first * POINT_BYTES;
+    const ofRun = resolutionAt(first, resolution);
     if (ofRun <= MAX_RESOLUTION) {
       toLattice(points, run, ofRun);
       toWords(run, ofRun);
@@ -135,19 +135,19 @@ export function encodeCellsTo(count: u32, resolution: u32, cells: usize): u32 {
     locateBlock(points, run);
     for (let n: u32 = 0; n < run; n++) {
       let admin = load<u32>(ADMIN_NUMBERS + 4 * n);
-      let word = load<u64>(WORDS + 8 * n);
+      const word = load<u64>(WORDS + 8 * n);
       let cell: u64 = 0;
       let status = OK;
       if (admin < ADMIN_UNITS && ofRun <= MAX_RESOLUTION && word >> 45 != 0) {
         cell = cellFrom(0, ofRun, word | finerDigits(ofRun));
       } else {
-        let point = points + n * POINT_BYTES;
+        const point = points + n * POINT_BYTES;
         status = findCell(load<f64>(point), load<f64>(point, 8), ofRun);
         cell = foundCell;
         admin = foundAdmin;
       }
       if (status == OK) {
-        let head = headOf(cell);
+        const head = headOf(cell);
         if (head == NO_HEAD || !inReach(reachRowOf(cell, head), admin)) status = OUTSIDE_COVERAGE;
       }
       store<u64>(cells + 8 * (first + n), status == OK ? cell : 0);

@@ -21,9 +21,9 @@ function unitsOf(evenResolution: i32): i32 {
  */
 export function findCenter(cell: u64): bool {
   if (!isCell(cell)) return false;
-  let base = baseCellOf(cell);
-  let resolution = resolutionOf(cell);
-  let home = homePosition(base);
+  const base = baseCellOf(cell);
+  const resolution = resolutionOf(cell);
+  const home = homePosition(base);
   setCell(home >> 8, home & 255);
   for (let r = 1; r <= resolution; r++) stepDown(r, <i32>(cell >> digitShift(r)) & 7);
 
@@ -33,9 +33,9 @@ export function findCenter(cell: u64): bool {
   let face = homeOf(base);
   let i = cellI;
   let j = cellJ;
-  let even = (resolution + 1) & ~1;
+  const even = (resolution + 1) & ~1;
   if (even != resolution) stepToCenterChild(even, i, j);
-  let k = max(0, -min(cellI, cellJ));
+  const k = max(0, -min(cellI, cellJ));
   if (cellI + cellJ + 3 * k > 2 * unitsOf(even)) {
     if (k > 0) return false;
     face ^= 1;

@@ -24,6 +24,6 @@ export function locateBatch(count: u32): void {
   for (let from: u32 = 0; from < count; from += BLOCK_POINTS) {
     const block = min(BLOCK_POINTS, count - from);
     locateBlock(INPUT + <usize>(from * POINT_BYTES), block);
-    for (let i: u32 = 0; i < block; ++i) store<u8>(OUTPUT + from + i, <u8>load<u32>(ADMIN_NUMBERS + (<usize>i << 2)));
+    for (let i: u32 = 0; i < block; i++) store<u8>(OUTPUT + from + i, <u8>load<u32>(ADMIN_NUMBERS + (<usize>i << 2)));
   }
 }

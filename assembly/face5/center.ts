@@ -60,8 +60,8 @@ function term(x: v128, coefficient: usize, rest: v128): v128 {
 // @ts-ignore: decorator
 @inline
 function atanDeg(t: v128): v128 {
-  let t2 = f64x2.mul(t, t);
-  let t4 = f64x2.mul(t2, t2);
+  const t2 = f64x2.mul(t, t);
+  const t4 = f64x2.mul(t2, t2);
   let sum = term(t2, A15, both(A13));
   sum = f64x2.add(f64x2.mul(t4, both(A17)), sum);
   sum = f64x2.add(f64x2.mul(sum, t4), term(t2, A11, both(A9)));
@@ -83,17 +83,17 @@ function onPlane(at: usize, i: v128, j: v128): v128 {
 // @ts-ignore: decorator
 @inline
 export function storeCenters(cells: v128, to: usize): i32 {
-  let i = f64x2.convert_low_i32x4_s(v128.shuffle<i32>(cells, cells, 0, 2, 0, 2));
-  let j = f64x2.convert_low_i32x4_s(v128.shuffle<i32>(cells, cells, 1, 3, 1, 3));
-  let x = onPlane(0, i, j);
-  let y = onPlane(8, i, j);
-  let z = onPlane(16, i, j);
-  let rho = f64x2.sqrt(f64x2.add(f64x2.mul(x, x), f64x2.mul(y, y)));
-  let up = f64x2.sub(f64x2.mul(z, both(COS_MIDDLE)), f64x2.mul(rho, both(SIN_MIDDLE)));
-  let out = f64x2.add(f64x2.mul(rho, both(COS_MIDDLE)), f64x2.mul(z, both(SIN_MIDDLE)));
+  const i = f64x2.convert_low_i32x4_s(v128.shuffle<i32>(cells, cells, 0, 2, 0, 2));
+  const j = f64x2.convert_low_i32x4_s(v128.shuffle<i32>(cells, cells, 1, 3, 1, 3));
+  const x = onPlane(0, i, j);
+  const y = onPlane(8, i, j);
+  const z = onPlane(16, i, j);
+  const rho = f64x2.sqrt(f64x2.add(f64x2.mul(x, x), f64x2.mul(y, y)));
+  const up = f64x2.sub(f64x2.mul(z, both(COS_MIDDLE)), f64x2.mul(rho, both(SIN_MIDDLE)));
+  const out = f64x2.add(f64x2.mul(rho, both(COS_MIDDLE)), f64x2.mul(z, both(SIN_MIDDLE)));
   let lat = atanDeg(f64x2.div(up, out));
   let lng = atanDeg(f64x2.div(y, x));
-  let inside = v128.and(f64x2.le(f64x2.abs(lat), both(HALF_LAT)), f64x2.le(f64x2.abs(lng), both(HALF_LNG)));
+  const inside = v128.and(f64x2.le(f64x2.abs(lat), both(HALF_LAT)), f64x2.le(f64x2.abs(lng), both(HALF_LNG)));
   lat = f64x2.add(lat, both(MIDDLE_LAT));
   lng = f64x2.add(lng, both(MIDDLE_LNG));
   v128.store(to, v128.shuffle<f64>(lat, lng, 0, 2));

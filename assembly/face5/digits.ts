@@ -41,7 +41,7 @@ function all(constant: usize): v128 {
 // @ts-ignore: decorator
 @inline
 function quotient(n: v128): v128 {
-  let q = f32x4.sub(f32x4.mul(n, all(SEVENTH_SQUARE)), all(HALF_LESS));
+  const q = f32x4.sub(f32x4.mul(n, all(SEVENTH_SQUARE)), all(HALF_LESS));
   return f32x4.sub(f32x4.add(q, all(ROUNDER)), all(ROUNDER));
 }
 
@@ -49,11 +49,11 @@ function quotient(n: v128): v128 {
 // @ts-ignore: decorator
 @inline
 function divide(i: v128, j: v128, n: usize): void {
-  let iUp = quotient(i);
-  let jUp = quotient(j);
-  let row = f32x4.mul(f32x4.sub(i, f32x4.mul(iUp, all(FORTY_NINE))), all(ROW));
-  let column = f32x4.mul(f32x4.sub(j, f32x4.mul(jUp, all(FORTY_NINE))), all(COLUMN));
-  let place = f32x4.add(f32x4.add(row, column), all(ROUNDER));
+  const iUp = quotient(i);
+  const jUp = quotient(j);
+  const row = f32x4.mul(f32x4.sub(i, f32x4.mul(iUp, all(FORTY_NINE))), all(ROW));
+  const column = f32x4.mul(f32x4.sub(j, f32x4.mul(jUp, all(FORTY_NINE))), all(COLUMN));
+  const place = f32x4.add(f32x4.add(row, column), all(ROUNDER));
   v128.store(QUOTIENTS_I + n, iUp);
   v128.store(QUOTIENTS_J + n, jUp);
   v128.store(PLACES + n, v128.and(place, all(PLACE)));
@@ -91,17 +91,17 @@ function lookUp(bytes: usize, entries: usize): void {
  * undecided or the cell lies under none of the four base cells. Works on whole fours.
  */
 export function toWords(count: u32, resolution: u32): void {
-  let bytes = <usize>(count + 3 & ~3) << 2;
+  const bytes = <usize>(count + 3 & ~3) << 2;
   for (let n: usize = 0; n < bytes; n += 16) {
-    let first = v128.load(LATTICE + (n << 1));
-    let second = v128.load(LATTICE + (n << 1), 16);
-    let i = v128.shuffle<i32>(first, second, 0, 2, 4, 6);
-    let j = v128.shuffle<i32>(first, second, 1, 3, 5, 7);
+    const first = v128.load(LATTICE + (n << 1));
+    const second = v128.load(LATTICE + (n << 1), 16);
+    const i = v128.shuffle<i32>(first, second, 0, 2, 4, 6);
+    const j = v128.shuffle<i32>(first, second, 1, 3, 5, 7);
     divide(f32x4.convert_i32x4_s(i), f32x4.convert_i32x4_s(j), n);
   }
   lookUp(bytes, LOWER);
   for (let n: usize = 0; n < bytes; n += 16) {
-    let entries = v128.load(LOWER + n);
+    const entries = v128.load(LOWER + n);
     divide(ancestorI(entries, n), ancestorJ(entries, n), n);
   }
   lookUp(bytes, MIDDLE);
@@ -113,9 +113,9 @@ export function toWords(count: u32, resolution: u32): void {
 // @ts-ignore: decorator
 @inline
 function placeInWindow(entries: v128, n: usize, rowBytes: usize, columnBytes: usize, bits: usize): void {
-  let row = f32x4.mul(ancestorI(entries, n), all(rowBytes));
-  let column = f32x4.mul(ancestorJ(entries, n), all(columnBytes));
-  let place = f32x4.add(f32x4.add(row, column), all(ROUNDER));
+  const row = f32x4.mul(ancestorI(entries, n), all(rowBytes));
+  const column = f32x4.mul(ancestorJ(entries, n), all(columnBytes));
+  const place = f32x4.add(f32x4.add(row, column), all(ROUNDER));
   v128.store(PLACES + n, v128.and(place, all(bits)));
 }
 
@@ -124,9 +124,9 @@ function placeInWindow(entries: v128, n: usize, rowBytes: usize, columnBytes: us
 @inline
 function fromFine(bytes: usize): void {
   for (let n: usize = 0; n < bytes; n += 16) {
-    let entries = v128.load(MIDDLE + n);
+    const entries = v128.load(MIDDLE + n);
     placeInWindow(entries, n, FINE_ROW, FINE_COLUMN, FINE_PLACE);
-    let digits = v128.or(
+    const digits = v128.or(
       v128.and(v128.load(LOWER + n), all(DIGITS)), i32x4.shl(v128.and(entries, all(DIGITS)), 12),
     );
     v128.store(LOWER + n, digits);
@@ -143,7 +143,7 @@ function fromFine(bytes: usize): void {
 // @ts-ignore: decorator
 @inline
 function storeFineWord(n: usize): void {
-  let fine = load<u32>(load<u32>(PLACES + n), FINE);
+  const fine = load<u32>(load<u32>(PLACES + n), FINE);
   let digits = load<u32>(LOWER + n);
   digits ^= ((digits | digits >> 1 | digits >> 2) & <u32>ONES) * ((fine >> 17 & 1) * 7);
   store<u64>(WORDS + (n << 1), <u64>fine << 30 | <u64>digits << 6);
@@ -154,17 +154,17 @@ function storeFineWord(n: usize): void {
 @inline
 function fromCoarse(bytes: usize): void {
   for (let n: usize = 0; n < bytes; n += 16) {
-    let entries = v128.load(MIDDLE + n);
+    const entries = v128.load(MIDDLE + n);
     divide(ancestorI(entries, n), ancestorJ(entries, n), n);
     // digits 8 to 15 together
-    let digits = v128.or(
+    const digits = v128.or(
       v128.and(v128.load(LOWER + n), all(DIGITS)), i32x4.shl(v128.and(entries, all(DIGITS)), 12),
     );
     v128.store(LOWER + n, digits);
   }
   lookUp(bytes, UPPER);
   for (let n: usize = 0; n < bytes; n += 16) {
-    let entries = v128.load(UPPER + n);
+    const entries = v128.load(UPPER + n);
     placeInWindow(entries, n, COARSE_ROW, COLUMN, PLACE);
     v128.store(UPPER + n, v128.and(entries, all(DIGITS)));
   }
@@ -180,7 +180,7 @@ function fromCoarse(bytes: usize): void {
 // @ts-ignore: decorator
 @inline
 function storeWord(n: usize): void {
-  let coarse = <u64>load<u16>(load<u32>(PLACES + n), COARSE);
+  const coarse = <u64>load<u16>(load<u32>(PLACES + n), COARSE);
   let digits = <u64>load<u32>(UPPER + n) << 24 | load<u32>(LOWER + n);
   // base cells 52 and 37 stand half a turn: every digit d but 0 is 7 - d; of 32, 37, 50 and 52 they have bit 2
   digits ^= ((digits | digits >> 1 | digits >> 2) & ONES) * ((coarse >> 11 & 1) * 7);

@@ -33,8 +33,8 @@ const UNITS_0: f64 = 2.618033988749895;
 const ROOT_7: f64 = 2.6457513110645907;
 
 function setVector(vector: usize, x: f64, y: f64, z: f64): void {
-  let c = cos(MIDDLE_LNG_DEG * RAD);
-  let s = sin(MIDDLE_LNG_DEG * RAD);
+  const c = cos(MIDDLE_LNG_DEG * RAD);
+  const s = sin(MIDDLE_LNG_DEG * RAD);
   store<f64>(vector, c * x + s * y);
   store<f64>(vector, c * y - s * x, 8);
   store<f64>(vector, z, 16);
@@ -52,11 +52,11 @@ function setTangent(vector: usize, north: f64, east: f64): void {
 
 /** Twice the axes i and j of a grid turned counter-clockwise by an angle, of which azimuths lose. */
 function setAxes(i: usize, j: usize, cosTurn: f64, sinTurn: f64): void {
-  let c = cos(axisAzimuthRad(FACE_5));
-  let s = sin(axisAzimuthRad(FACE_5));
+  const c = cos(axisAzimuthRad(FACE_5));
+  const s = sin(axisAzimuthRad(FACE_5));
   // the direction of i, and the one a quarter counter-clockwise of it
-  let north = c * cosTurn + s * sinTurn;
-  let east = s * cosTurn - c * sinTurn;
+  const north = c * cosTurn + s * sinTurn;
+  const east = s * cosTurn - c * sinTurn;
   setTangent(i, 2 * north, 2 * east);
   setTangent(j, ROOT_3 * east - north, -ROOT_3 * north - east);
 }

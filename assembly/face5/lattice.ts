@@ -80,16 +80,16 @@ function both(constant: usize): v128 {
 // @ts-ignore: decorator
 @inline
 function sinDeg(x: v128, x2: v128, x4: v128): v128 {
-  let low = f64x2.add(f64x2.mul(x2, both(S3)), both(S1));
-  let high = f64x2.add(f64x2.mul(x2, both(S7)), both(S5));
+  const low = f64x2.add(f64x2.mul(x2, both(S3)), both(S1));
+  const high = f64x2.add(f64x2.mul(x2, both(S7)), both(S5));
   return f64x2.mul(f64x2.add(f64x2.mul(high, x4), low), x);
 }
 
 // @ts-ignore: decorator
 @inline
 function cosDeg(x2: v128, x4: v128): v128 {
-  let low = f64x2.add(f64x2.mul(x2, both(C2)), both(C0));
-  let high = f64x2.add(f64x2.mul(x2, both(C6)), both(C4));
+  const low = f64x2.add(f64x2.mul(x2, both(C2)), both(C0));
+  const high = f64x2.add(f64x2.mul(x2, both(C6)), both(C4));
   return f64x2.add(f64x2.mul(high, x4), low);
 }
 
@@ -104,43 +104,43 @@ function dot(ax: v128, ay: v128, az: v128, x: v128, y: v128, z: v128): v128 {
  * (isFine) on face 5, or a point under no base cell where undecided. Reads up to one point beyond an odd count, and fills up a last four.
  */
 export function toLattice(points: usize, count: u32, resolution: u32): void {
-  let units = load<f64>(UNITS + (<usize>resolution << 3));
-  let i = resolution & 1 ? ODD_I : EVEN_I;
-  let j = resolution & 1 ? ODD_J : EVEN_J;
+  const units = load<f64>(UNITS + (<usize>resolution << 3));
+  const i = resolution & 1 ? ODD_I : EVEN_I;
+  const j = resolution & 1 ? ODD_J : EVEN_J;
   for (let at: usize = 0; at < 24; at += 8) {
     // half a unit less, so that rounding to the nearest is the floor
-    let half = 0.5 * load<f64>(CENTER + at);
+    const half = 0.5 * load<f64>(CENTER + at);
     store<f64>(AXES + at, units * load<f64>(i + at) - half);
     store<f64>(AXES + at, units * load<f64>(j + at) - half, 24);
   }
-  let m = v128.load(TO_FINEST + (<usize>resolution << 4));
+  const m = v128.load(TO_FINEST + (<usize>resolution << 4));
   v128.store(MATRIX, v128.shuffle<i32>(m, m, 0, 3, 0, 3));
   v128.store(MATRIX, v128.shuffle<i32>(m, m, 1, 2, 1, 2), 16);
-  let nowhere = isFine(resolution) ? NOWHERE_FINE : NOWHERE;
+  const nowhere = isFine(resolution) ? NOWHERE_FINE : NOWHERE;
   v128.store(MATRIX, i32x4(nowhere, 0, nowhere, 0), 32);
 
   let lattice = LATTICE;
   // The way from degrees to cells is long, and each step waits for the one before: in two loops more points are under way.
   let vector = VECTORS;
-  for (let end = points + (<usize>count << 4); points < end; points += 32, vector += 48) {
-    let first = v128.load(points);
-    let second = v128.load(points, 16);
-    let lat = f64x2.sub(v128.shuffle<f64>(first, second, 0, 2), both(MIDDLE_LAT));
-    let lng = f64x2.sub(v128.shuffle<f64>(first, second, 1, 3), both(MIDDLE_LNG));
-    let lat2 = f64x2.mul(lat, lat);
-    let lng2 = f64x2.mul(lng, lng);
-    let lat4 = f64x2.mul(lat2, lat2);
-    let lng4 = f64x2.mul(lng2, lng2);
-    let sinLat = sinDeg(lat, lat2, lat4);
-    let cosLat = cosDeg(lat2, lat4);
-    let parallel = f64x2.sub(
+  for (const end = points + (<usize>count << 4); points < end; points += 32, vector += 48) {
+    const first = v128.load(points);
+    const second = v128.load(points, 16);
+    const lat = f64x2.sub(v128.shuffle<f64>(first, second, 0, 2), both(MIDDLE_LAT));
+    const lng = f64x2.sub(v128.shuffle<f64>(first, second, 1, 3), both(MIDDLE_LNG));
+    const lat2 = f64x2.mul(lat, lat);
+    const lng2 = f64x2.mul(lng, lng);
+    const lat4 = f64x2.mul(lat2, lat2);
+    const lng4 = f64x2.mul(lng2, lng2);
+    const sinLat = sinDeg(lat, lat2, lat4);
+    const cosLat = cosDeg(lat2, lat4);
+    const parallel = f64x2.sub(
       f64x2.mul(cosLat, both(COS_MIDDLE)), f64x2.mul(sinLat, both(SIN_MIDDLE)),
     );
-    let z = f64x2.add(
+    const z = f64x2.add(
       f64x2.mul(cosLat, both(SIN_MIDDLE)), f64x2.mul(sinLat, both(COS_MIDDLE)),
     );
     // outside the box z becomes NaN, and with it all that follows; NaN and infinity come so far by themselves
-    let outside = v128.or(
+    const outside = v128.or(
       f64x2.gt(lat2, both(HALF_LAT_SQUARE)),
       f64x2.gt(lng2, both(HALF_LNG_SQUARE)),
     );
@@ -164,32 +164,32 @@ export function toLattice(points: usize, count: u32, resolution: u32): void {
 // @ts-ignore: decorator
 @inline
 function cellsAt(at: usize, is13: bool): v128 {
-  let x = v128.load(at);
-  let y = v128.load(at, 16);
-  let z = v128.load(at, 32);
-  let center = dot(both(CENTER), both(CENTER + 8), both(CENTER + 16), x, y, z);
-  let scale = f64x2.div(both(ONE), center);
-  let h1 = f64x2.mul(dot(both(AXES), both(AXES + 8), both(AXES + 16), x, y, z), scale);
-  let h2 = f64x2.mul(dot(both(AXES + 24), both(AXES + 32), both(AXES + 40), x, y, z), scale);
-  let h3 = f64x2.sub(both(MINUS_THREE_HALVES), f64x2.add(h1, h2));
+  const x = v128.load(at);
+  const y = v128.load(at, 16);
+  const z = v128.load(at, 32);
+  const center = dot(both(CENTER), both(CENTER + 8), both(CENTER + 16), x, y, z);
+  const scale = f64x2.div(both(ONE), center);
+  const h1 = f64x2.mul(dot(both(AXES), both(AXES + 8), both(AXES + 16), x, y, z), scale);
+  const h2 = f64x2.mul(dot(both(AXES + 24), both(AXES + 32), both(AXES + 40), x, y, z), scale);
+  const h3 = f64x2.sub(both(MINUS_THREE_HALVES), f64x2.add(h1, h2));
 
-  let floor1 = f64x2.nearest(h1);
-  let floor2 = f64x2.nearest(h2);
-  let floor3 = f64x2.nearest(h3);
-  let off = f64x2.pmax(
+  const floor1 = f64x2.nearest(h1);
+  const floor2 = f64x2.nearest(h2);
+  const floor3 = f64x2.nearest(h3);
+  const off = f64x2.pmax(
     f64x2.pmax(f64x2.abs(f64x2.sub(h1, floor1)), f64x2.abs(f64x2.sub(h2, floor2))),
     f64x2.abs(f64x2.sub(h3, floor3)),
   );
-  let certain = f64x2.lt(off, both(WITHIN));
+  const certain = f64x2.lt(off, both(WITHIN));
 
-  let rounder = both(ROUNDER);
-  let third = both(THIRD);
-  let iCell = f64x2.add(f64x2.mul(f64x2.sub(floor1, floor3), third), rounder);
-  let jCell = f64x2.add(f64x2.mul(f64x2.sub(floor2, floor3), third), rounder);
+  const rounder = both(ROUNDER);
+  const third = both(THIRD);
+  const iCell = f64x2.add(f64x2.mul(f64x2.sub(floor1, floor3), third), rounder);
+  const jCell = f64x2.add(f64x2.mul(f64x2.sub(floor2, floor3), third), rounder);
   // low words: i j i j of both points
-  let cells = v128.shuffle<i32>(iCell, jCell, 0, 4, 2, 6);
+  const cells = v128.shuffle<i32>(iCell, jCell, 0, 4, 2, 6);
   if (is13) return v128.and(cells, certain);
-  let finest = i32x4.add(
+  const finest = i32x4.add(
     i32x4.mul(cells, v128.load(MATRIX)),
     i32x4.mul(v128.shuffle<i32>(cells, cells, 1, 0, 3, 2), v128.load(MATRIX, 16)),
   );

@@ -40,20 +40,20 @@ export function setResolution(resolution: u32): void {
 export function writeRecord(record: usize, word: u64, admin: u32): bool {
   word |= load<u64>(FINER);
   // nine bits each of the pairs, times eight and four
-  let headWord = load<u64>(<u32>(word >> 42) << 3, HEAD_WORDS);
-  let firstWord = load<u64>(<u32>(word >> 30) & 0xff8, FIRST_PAIR_WORDS);
-  let reach = load<u64>(<u32>(headWord >> 32) + <u32>(firstWord >> 32), REACH);
+  const headWord = load<u64>(<u32>(word >> 42) << 3, HEAD_WORDS);
+  const firstWord = load<u64>(<u32>(word >> 30) & 0xff8, FIRST_PAIR_WORDS);
+  const reach = load<u64>(<u32>(headWord >> 32) + <u32>(firstWord >> 32), REACH);
   if (headWord == 0 || !(reach >> admin & 1)) return false;
-  let head = <u32>headWord;
-  let p1 = <u32>firstWord;
-  let letters = load<u64>(admin << 3, ADMIN_WORDS);
-  let prefix = <u32>letters;
-  let p2 = load<u32>(<u32>(word >> 22) & 0x7fc, SECOND_PAIR_WORDS);
-  let p3 = load<u32>(<u32>(word >> 13) & 0x7fc, THIRD_PAIR_WORDS);
-  let p4 = load<u32>(<u32>(word >> 4) & 0x7fc, FOURTH_PAIR_WORDS);
-  let body = record + 3 + <usize>(prefix >= 1 << 24);
-  let shares = <u32>(letters >> 32) + head + p1 + p2 + p3 + p4;
-  let pairs = load<u32>(PAIRS);
+  const head = <u32>headWord;
+  const p1 = <u32>firstWord;
+  const letters = load<u64>(admin << 3, ADMIN_WORDS);
+  const prefix = <u32>letters;
+  const p2 = load<u32>(<u32>(word >> 22) & 0x7fc, SECOND_PAIR_WORDS);
+  const p3 = load<u32>(<u32>(word >> 13) & 0x7fc, THIRD_PAIR_WORDS);
+  const p4 = load<u32>(<u32>(word >> 4) & 0x7fc, FOURTH_PAIR_WORDS);
+  const body = record + 3 + <usize>(prefix >= 1 << 24);
+  const shares = <u32>(letters >> 32) + head + p1 + p2 + p3 + p4;
+  const pairs = load<u32>(PAIRS);
   store<u32>(record, 0, 16);
   if (pairs == 4) {
     // The usual length. The bytes of a word go out with its share before them, which the next store overwrites.
@@ -71,7 +71,7 @@ export function writeRecord(record: usize, word: u64, admin: u32): bool {
   let high = <u64>(p4 >> 16);
   let p5: u32 = 0;
   if (pairs == 5) p5 = load<u32>(<u32>word << 5 & 0x7e0 | 28, FIFTH_PAIR_WORDS);
-  let check = <u64>load<u8>(pairs << 9 | shares + p5 & 511, CHECKS);
+  const check = <u64>load<u8>(pairs << 9 | shares + p5 & 511, CHECKS);
   if (pairs > 1) low |= DASH << 40;
   if (pairs == 5) high |= <u64>(p5 >> 16 & 255) << 16 | DASH << 24 | <u64>(p5 >> 24) << 32 | check << 40;
   else if (pairs == 3) high |= check;

@@ -41,7 +41,7 @@ function placeOf(symbol: u32): u32 {
 }
 
 for (let pairs: u32 = 0; pairs < 6; pairs++) {
-  let places = PLACES + 16 * pairs;
+  const places = PLACES + 16 * pairs;
   let filled: u32 = 1 << HEAD_LANE | 1 << CHECK_LANE;
   memory.fill(places, 255, 16);
   for (let n: u32 = 0; n < 2 * pairs; n++) {
@@ -62,8 +62,8 @@ const FROM_S: usize = FROM_2 + 32;
 const FIRSTS: usize = memory.data<u8>([0x32, 0x43, 0x53]);
 
 for (let value: u32 = 0; value < 20; value++) {
-  let character: u32 = load<u8>(SYMBOLS + value);
-  let table: u32 = character >= 0x53 ? 2 : character >= 0x43 ? 1 : 0;
+  const character: u32 = load<u8>(SYMBOLS + value);
+  const table: u32 = character >= 0x53 ? 2 : character >= 0x43 ? 1 : 0;
   store<u8>(FROM_2 + 16 * table + character - load<u8>(FIRSTS + table), <u8>(value + 1));
 }
 
@@ -103,8 +103,8 @@ const SUMMANDS_3: usize = SUMMANDS + LANES * 24;
 const SUMMANDS_4: usize = SUMMANDS + LANES * 32;
 
 for (let value: u32 = 1; value < 400; value++) {
-  let bits = digitsOf(value);
-  let length = (bits & 7) != 7 ? 3 : (bits >> 3 & 7) != 7 ? 2 : 1;
+  const bits = digitsOf(value);
+  const length = (bits & 7) != 7 ? 3 : (bits >> 3 & 7) != 7 ? 2 : 1;
   for (let place: u32 = 0; place < 5; place++) {
     if (place == 4 && length == 3) continue;
     setCell(0, 0);
@@ -131,13 +131,13 @@ const ROOT: u32 = 1 << 16;
 const RESERVED: u32 = 1 << 17;
 
 for (let head: u32 = 0; head < 20; head++) {
-  let row = HEAD_ROWS + 16 * (head + 1);
+  const row = HEAD_ROWS + 16 * (head + 1);
   store<u32>(row, RESERVED, 12);
   if (head >= HEADS) continue;
-  let cell = cellOfHead(head, 1, 0);
-  let digit = <i32>(cell >> 42) & 7;
+  const cell = cellOfHead(head, 1, 0);
+  const digit = <i32>(cell >> 42) & 7;
   for (let at = 0; at < 9; at++) {
-    let base = baseCellAt(FACE_5, at / 3, at % 3);
+    const base = baseCellAt(FACE_5, at / 3, at % 3);
     if (base < 0 || (base & 127) != baseCellOf(cell)) continue;
     setCell(at / 3, at % 3);
     if (isRootHead(head)) stepToCenterChild(1, cellI, cellJ);
@@ -166,8 +166,8 @@ function slotOf(prefix: u32): u32 {
 function fillSlots(): bool {
   memory.fill(SLOT_PREFIXES, 0, SLOTS * 4);
   for (let admin: u32 = 0; admin < ADMIN_UNITS; admin++) {
-    let prefix = load<u32>(ADMIN_WORDS + 8 * admin);
-    let slot = slotOf(prefix);
+    const prefix = load<u32>(ADMIN_WORDS + 8 * admin);
+    const slot = slotOf(prefix);
     if (load<u32>(SLOT_PREFIXES + 4 * slot) != 0) return false;
     store<u32>(SLOT_PREFIXES + 4 * slot, prefix);
     store<u8>(SLOT_ADMINS + slot, <u8>admin);
@@ -184,18 +184,18 @@ export const UNKNOWN: u32 = 255;
 /** Records to TEXTS: each one's lanes, values, number of pairs, admin number, and whether it has any fault of form. */
 function splitTexts(records: usize, count: u32): void {
   let text = TEXTS;
-  for (let end = records + <usize>count * RECORD_BYTES; records < end; records += RECORD_BYTES, text += TEXT_BYTES) {
+  for (const end = records + <usize>count * RECORD_BYTES; records < end; records += RECORD_BYTES, text += TEXT_BYTES) {
     let prefix = load<u32>(records);
-    let two = (prefix >> 16 & 255) == DASH;
+    const two = (prefix >> 16 & 255) == DASH;
     prefix &= two ? 0xffffff : 0xffffffff;
-    let slot = slotOf(prefix);
+    const slot = slotOf(prefix);
     let fault = load<u32>(slot << 2, SLOT_PREFIXES) ^ prefix;
 
-    let payload = v128.load(records + 4 - <usize>two);
-    let nuls = i8x16.bitmask(i8x16.eq(payload, i8x16.splat(0)));
-    let pairs: u32 = load<u8>(ctz(nuls | 0x8000), SHAPES);
+    const payload = v128.load(records + 4 - <usize>two);
+    const nuls = i8x16.bitmask(i8x16.eq(payload, i8x16.splat(0)));
+    const pairs: u32 = load<u8>(ctz(nuls | 0x8000), SHAPES);
     fault |= load<u32>(pairs << 2, HYPHENS) & ~i8x16.bitmask(i8x16.eq(payload, v128.load(HYPHEN)));
-    let symbols = i8x16.swizzle(payload, v128.load(pairs << 4, PLACES));
+    const symbols = i8x16.swizzle(payload, v128.load(pairs << 4, PLACES));
     let values = v128.or(
       v128.or(
         i8x16.swizzle(v128.load(FROM_2), i8x16.sub(symbols, v128.load(CHARACTER_2))),
@@ -206,9 +206,9 @@ function splitTexts(records: usize, count: u32): void {
     // stored and loaded again: otherwise the compiler makes them anew for every use
     v128.store(text, values, AT_VALUES);
     values = v128.load(text, AT_VALUES);
-    let symbolsFound = v128.andnot(values, i16x8.eq(values, v128.load(PAIR_0)));
+    const symbolsFound = v128.andnot(values, i16x8.eq(values, v128.load(PAIR_0)));
     fault |= i8x16.bitmask(i8x16.eq(symbolsFound, i8x16.splat(0))) ^ 0xffff ^ load<u32>(pairs << 2, FILLED);
-    let lanes = i16x8.add(
+    const lanes = i16x8.add(
       i16x8.mul(v128.and(values, v128.load(LOW_BYTE)), v128.load(EIGHT_TWENTY)),
       i16x8.shl(i16x8.shr_u(values, 8), 3),
     );
@@ -228,24 +228,24 @@ function addUp(text: usize, lattice: usize): u32 {
     + load<u64>(load<u16>(text, 8), SUMMANDS_4);
   store<u64>(text, sum, AT_SUM);
   sum = load<u64>(text, AT_SUM);
-  let pairs: u32 = load<u8>(text, AT_PAIRS);
-  let admin: u32 = load<u8>(text, AT_ADMIN);
-  let headValue: u32 = load<u8>(text, AT_VALUES + HEAD_LANE);
-  let row: u32 = headValue << 4;
-  let head = load<u32>(row, HEAD_ROWS_12);
-  let digits = <u32>(sum >> 11) & 15;
-  let short = <u32>(sum >> 15) & load<u32>(pairs << 2, SHORT_MASK) ^ load<u32>(pairs << 2, SHORT_WANTED);
-  let check = symbolOf(<u32>load<u8>(text, AT_VALUES + CHECK_LANE) - 1);
-  let wanted: u32 = load<u8>(pairs << 9 | <u32>sum + head + load<u32>((admin << 3) + 4, ADMIN_WORDS) & 511, CHECKS);
-  let first = pairs == 0 ? 0 : (<u32>load<u16>(text) >> 3) - LANE_0;
-  let root = head >> 16;
+  const pairs: u32 = load<u8>(text, AT_PAIRS);
+  const admin: u32 = load<u8>(text, AT_ADMIN);
+  const headValue: u32 = load<u8>(text, AT_VALUES + HEAD_LANE);
+  const row: u32 = headValue << 4;
+  const head = load<u32>(row, HEAD_ROWS_12);
+  const digits = <u32>(sum >> 11) & 15;
+  const short = <u32>(sum >> 15) & load<u32>(pairs << 2, SHORT_MASK) ^ load<u32>(pairs << 2, SHORT_WANTED);
+  const check = symbolOf(<u32>load<u8>(text, AT_VALUES + CHECK_LANE) - 1);
+  const wanted: u32 = load<u8>(pairs << 9 | <u32>sum + head + load<u32>((admin << 3) + 4, ADMIN_WORDS) & 511, CHECKS);
+  const first = pairs == 0 ? 0 : (<u32>load<u16>(text) >> 3) - LANE_0;
+  const root = head >> 16;
   if (short | (check ^ wanted) | root >> 1 || (root && pairs) || !inReach(reachRow(headValue - 1, first), admin)) {
     return UNKNOWN;
   }
 
-  let turn = load<i32>(row, HEAD_ROWS_8);
-  let i = <i32>(<i64>(sum + (<u64>1 << 41)) >> 42);
-  let j = <i32>(<i64>(sum << 22) >> 42);
+  const turn = load<i32>(row, HEAD_ROWS_8);
+  const i = <i32>(<i64>(sum + (<u64>1 << 41)) >> 42);
+  const j = <i32>(<i64>(sum << 22) >> 42);
   store<i32>(lattice, load<i32>(row, HEAD_ROWS) + (i ^ turn) - turn);
   store<i32>(lattice, load<i32>(row, HEAD_ROWS_4) + (j ^ turn) - turn, 4);
   return digits + 1 - root;
@@ -261,7 +261,7 @@ export function scanRecords(records: usize, count: u32, resolutions: usize): u32
   let lattice = LATTICE;
   let text = TEXTS;
   for (let n: u32 = 0; n < count; n++, lattice += 8, text += TEXT_BYTES) {
-    let resolution = load<u32>(text, AT_FAULT) ? UNKNOWN : addUp(text, lattice);
+    const resolution = load<u32>(text, AT_FAULT) ? UNKNOWN : addUp(text, lattice);
     if (resolution == UNKNOWN) {
       store<u64>(lattice, 0);
       unknown++;

@@ -28,13 +28,13 @@ export function shareOf(element: u32, pairsToTheRight: i32): u32 {
 export const PAIR_WORDS: usize = memory.data(PLACES * 2048);
 
 for (let bits: u32 = 0; bits < 512; bits++) {
-  let value = pairOf(<u64>bits << 33, 0);
+  const value = pairOf(<u64>bits << 33, 0);
   if (value == 0) continue;
-  let high = value / 20;
-  let low = value - 20 * high;
-  let element = checkStep(checkStep(0, high), low);
+  const high = value / 20;
+  const low = value - 20 * high;
+  const element = checkStep(checkStep(0, high), low);
   for (let place = 0; place < PLACES; place++) {
-    let word = shareOf(element, PLACES - 1 - place) | symbolOf(high) << 16 | symbolOf(low) << 24;
+    const word = shareOf(element, PLACES - 1 - place) | symbolOf(high) << 16 | symbolOf(low) << 24;
     store<u32>(PAIR_WORDS + 2048 * place + 4 * bits, word);
   }
 }
@@ -47,7 +47,7 @@ export const HEAD_WORDS: usize = memory.data(1024 * 8);
 export const FIRST_PAIR_WORDS: usize = memory.data(512 * 8);
 
 for (let place: u32 = 0; place < 1024; place++) {
-  let head = headOf(<u64>place << 42);
+  const head = headOf(<u64>place << 42);
   if (head == NO_HEAD) continue;
   store<u32>(HEAD_WORDS + 8 * place, shareOf(head, PLACES) | symbolOf(head) << 16 | head << 24);
   store<u32>(HEAD_WORDS + 8 * place, 8 * reachRow(head, 0), 4);
@@ -61,7 +61,7 @@ for (let bits: u32 = 0; bits < 512; bits++) {
 export const ADMIN_WORDS: usize = memory.data(ADMIN_UNITS * 8);
 
 for (let admin: u32 = 0; admin < ADMIN_UNITS; admin++) {
-  let letters = adminLetters(admin);
+  const letters = adminLetters(admin);
   let element = checkLetter(checkLetter(0, letters & 255), letters >> 8 & 255);
   if (letters >> 16) element = checkLetter(element, letters >> 16);
   store<u32>(ADMIN_WORDS + 8 * admin, letters | 0x2d << (letters >> 16 ? 24 : 16));
@@ -73,10 +73,10 @@ export const CHECKS: usize = memory.data(6 * 512);
 
 for (let pairs: u32 = 0; pairs < 6; pairs++) {
   for (let sum: u32 = 0; sum < 512; sum++) {
-    let x = sum >> 5 & 1 | (sum >> 8) << 1;
-    let y = (sum & 31) % 5;
+    const x = sum >> 5 & 1 | (sum >> 8) << 1;
+    const y = (sum & 31) % 5;
     // back by g² for each pair that is not there, which is forth by six less as many
-    let element = timesG((5 * x + 16 * y) % 20, 2 * <i32>(1 + pairs));
+    const element = timesG((5 * x + 16 * y) % 20, 2 * <i32>(1 + pairs));
     store<u8>(CHECKS + 512 * pairs + sum, <u8>symbolOf(checkOf(element)));
   }
 }

@@ -34,7 +34,7 @@ for (let i = 0; i < ROWS; i++) {
     let digits = stepUp(3);
     digits |= stepUp(2) << 3;
     digits |= stepUp(1) << 6;
-    let base = baseCellAt(FACE_5, cellI, cellJ);
+    const base = baseCellAt(FACE_5, cellI, cellJ);
     if (base < 0) continue;
     // at home on the other face: half a turn, every digit d but 0 is 7 - d
     if (base & 128) digits ^= ((digits | digits >> 1 | digits >> 2) & 0o111) * 7;
@@ -63,7 +63,7 @@ for (let i = 0, at = FINE; i < FINE_ROWS; i++) {
     let digits: u32 = stepUp(5);
     digits |= stepUp(4) << 3;
     if (<u32>cellI >= <u32>ROWS || <u32>cellJ >= <u32>COLUMNS) continue;
-    let coarse: u32 = load<u16>(COARSE + ((cellI * COLUMNS + cellJ) << 1));
+    const coarse: u32 = load<u16>(COARSE + ((cellI * COLUMNS + cellJ) << 1));
     if (coarse == 0) continue;
     // of the base cells 32, 37, 50 and 52 the second and the last stand half a turn, and have bit 2
     if (coarse >> 11 & 1) digits ^= ((digits | digits >> 1 | digits >> 2) & 0o11) * 7;

@@ -33,7 +33,7 @@ export function carefulCellAt(latDeg: f64, lngDeg: f64, resolution: i32): u64 {
   roundToCell(planeX, planeY);
   let digits: u64 = 0;
   for (let r = resolution; r > 0; r--) digits |= <u64>stepUp(r) << digitShift(r);
-  let base = baseCellAt(planeFace, cellI, cellJ);
+  const base = baseCellAt(planeFace, cellI, cellJ);
   if (base < 0) return 0;
   if (base & 128) digits = turn180(digits);
   // digits finer than the resolution
@@ -44,7 +44,7 @@ export function carefulCellAt(latDeg: f64, lngDeg: f64, resolution: i32): u64 {
 /** Every digit d but 0 becomes 7 - d: three turns of 60 degrees. */
 function turn180(digits: u64): u64 {
   const ONES: u64 = 0x49249249249;
-  let some = (digits | digits >> 1 | digits >> 2) & ONES;
+  const some = (digits | digits >> 1 | digits >> 2) & ONES;
   return digits ^ some * 7;
 }
 
@@ -77,7 +77,7 @@ export function cellFrom(baseCell: i32, resolution: i32, digits: u64): u64 {
 export function isCell(cell: u64): bool {
   if ((cell & ~(<u64>15 << 52 | <u64>127 << 45 | NO_DIGITS)) != CELL_MODE) return false;
   if (homePosition(baseCellOf(cell)) < 0) return false;
-  let finer = NO_DIGITS >> (3 * resolutionOf(cell));
+  const finer = NO_DIGITS >> (3 * resolutionOf(cell));
   if ((cell & finer) != finer) return false;
   // a digit of 7 has all three bits
   const ONES: u64 = 0x49249249249;

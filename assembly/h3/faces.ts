@@ -57,15 +57,15 @@ export function axisAzimuthRad(face: i32): f64 { return load<f64>(FACES + face *
 
 /** Fills in north and east, in H3's order of operations (_vec3TangentBasis). */
 function setTangentBasis(face: i32): void {
-  let row = FACES + face * FACE_BYTES;
-  let x = centerX(face);
-  let y = centerY(face);
-  let z = centerZ(face);
-  let s = -(0.0 * x + 0.0 * y + 1.0 * z);
+  const row = FACES + face * FACE_BYTES;
+  const x = centerX(face);
+  const y = centerY(face);
+  const z = centerZ(face);
+  const s = -(0.0 * x + 0.0 * y + 1.0 * z);
   let nx = s * x;
   let ny = s * y;
   let nz = 1.0 + s * z;
-  let inverse = 1.0 / sqrt(nx * nx + ny * ny + nz * nz);
+  const inverse = 1.0 / sqrt(nx * nx + ny * ny + nz * nz);
   nx *= inverse;
   ny *= inverse;
   nz *= inverse;

@@ -13,12 +13,12 @@ export const SIN60: f64 = 0.8660254037844386467637231707529361834714;
 /** Sets cellI, cellJ: the hexagon that holds (x, y) of the plane; comparisons in H3's order, ties included. */
 export function roundToCell(x: f64, y: f64): void {
   // the ij system of the first sextant pair
-  let x2 = abs(y) * RSIN60;
-  let x1 = abs(x) + x2 * 0.5;
-  let m1 = <i32>x1;
-  let m2 = <i32>x2;
-  let r1 = x1 - <f64>m1;
-  let r2 = x2 - <f64>m2;
+  const x2 = abs(y) * RSIN60;
+  const x1 = abs(x) + x2 * 0.5;
+  const m1 = <i32>x1;
+  const m2 = <i32>x2;
+  const r1 = x1 - <f64>m1;
+  const r2 = x2 - <f64>m2;
 
   let i = m1;
   let j = m2;
@@ -60,8 +60,8 @@ function seventh(n: i32): i32 {
 
 /** Steps (cellI, cellJ) of `resolution` to its parent; returns the digit that leads back. */
 export function stepUp(resolution: i32): i32 {
-  let i = cellI;
-  let j = cellJ;
+  const i = cellI;
+  const j = cellJ;
   let parentI: i32;
   let parentJ: i32;
   let di: i32;
@@ -84,8 +84,8 @@ export function stepUp(resolution: i32): i32 {
 
 /** Steps (cellI, cellJ) of `resolution` - 1 to its child `digit` of `resolution`. */
 export function stepDown(resolution: i32, digit: i32): void {
-  let i = cellI;
-  let j = cellJ;
+  const i = cellI;
+  const j = cellJ;
   stepToCenterChild(resolution, i, j);
   cellI += digitI(digit);
   cellJ += digitJ(digit);
@@ -127,6 +127,6 @@ function digitJ(digit: i32): i32 { return (digit >> 1 & 1) - (digit & 1); }
 // @ts-ignore: decorator
 @inline
 function digitOf(di: i32, dj: i32): i32 {
-  let k = max(0, -min(di, dj));
+  const k = max(0, -min(di, dj));
   return (di + k) << 2 | (dj + k) << 1 | k;
 }

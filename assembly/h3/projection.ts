@@ -33,31 +33,31 @@ export let positionLngDeg: f64 = 0;
 // @ts-ignore: decorator
 @inline
 function positiveAngle(rad: f64): f64 {
-  let r = rad < 0 ? rad + TWO_PI : rad;
+  const r = rad < 0 ? rad + TWO_PI : rad;
   return rad >= TWO_PI ? r - TWO_PI : r;
 }
 
 // @ts-ignore: decorator
 @inline
 function squareDistance(face: i32, x: f64, y: f64, z: f64): f64 {
-  let dx = centerX(face) - x;
-  let dy = centerY(face) - y;
-  let dz = centerZ(face) - z;
+  const dx = centerX(face) - x;
+  const dy = centerY(face) - y;
+  const dz = centerZ(face) - z;
   return dx * dx + dy * dy + dz * dz;
 }
 
 /** Sets planeX, planeY and planeFace: the position in the plane of its nearest face, in units of `resolution`. */
 export function toPlane(latDeg: f64, lngDeg: f64, resolution: i32): void {
-  let latRad = latDeg * PI / 180;
-  let lngRad = lngDeg * PI / 180;
-  let parallel = cos(latRad);
-  let x = cos(lngRad) * parallel;
-  let y = sin(lngRad) * parallel;
-  let z = sin(latRad);
+  const latRad = latDeg * PI / 180;
+  const lngRad = lngDeg * PI / 180;
+  const parallel = cos(latRad);
+  const x = cos(lngRad) * parallel;
+  const y = sin(lngRad) * parallel;
+  const z = sin(latRad);
 
   let face = FACE_5;
   let square = squareDistance(FACE_5, x, y, z);
-  let square10 = squareDistance(FACE_10, x, y, z);
+  const square10 = squareDistance(FACE_10, x, y, z);
   if (square10 < square) {
     face = FACE_10;
     square = square10;
@@ -73,16 +73,16 @@ export function toPlane(latDeg: f64, lngDeg: f64, resolution: i32): void {
   }
 
   // the direction on the tangent plane of the face's centre
-  let s = -(x * centerX(face) + y * centerY(face) + z * centerZ(face));
+  const s = -(x * centerX(face) + y * centerY(face) + z * centerZ(face));
   let tx = x + s * centerX(face);
   let ty = y + s * centerY(face);
   let tz = z + s * centerZ(face);
-  let norm = sqrt(tx * tx + ty * ty + tz * tz);
-  let inverse = norm > 0 ? 1.0 / norm : 0.0;
+  const norm = sqrt(tx * tx + ty * ty + tz * tz);
+  const inverse = norm > 0 ? 1.0 / norm : 0.0;
   tx *= inverse;
   ty *= inverse;
   tz *= inverse;
-  let azimuth = atan2(
+  const azimuth = atan2(
     tx * eastX(face) + ty * eastY(face) + tz * eastZ(face),
     tx * northX(face) + ty * northY(face) + tz * northZ(face),
   );
@@ -116,17 +116,17 @@ export function toPosition(face: i32, x: f64, y: f64, resolution: i32): void {
     if (resolution & 1) theta = positiveAngle(theta + CLASS_III_TURN_RAD);
     theta = positiveAngle(axisAzimuthRad(face) - theta);
 
-    let north = cos(theta);
-    let east = sin(theta);
-    let dx = north * northX(face) + east * eastX(face);
-    let dy = north * northY(face) + east * eastY(face);
-    let dz = north * northZ(face) + east * eastZ(face);
-    let along = cos(r);
-    let across = sin(r);
+    const north = cos(theta);
+    const east = sin(theta);
+    const dx = north * northX(face) + east * eastX(face);
+    const dy = north * northY(face) + east * eastY(face);
+    const dz = north * northZ(face) + east * eastZ(face);
+    const along = cos(r);
+    const across = sin(r);
     px = along * px + across * dx;
     py = along * py + across * dy;
     pz = along * pz + across * dz;
-    let inverse = 1.0 / sqrt(px * px + py * py + pz * pz);
+    const inverse = 1.0 / sqrt(px * px + py * py + pz * pz);
     px *= inverse;
     py *= inverse;
     pz *= inverse;

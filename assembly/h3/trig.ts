@@ -21,9 +21,9 @@ function headOf(x: f64): f64 {
 /** sin(x + y) on |x| <= π/4, y the tail of x. */
 function sinKernel(x: f64, y: f64): f64 {
   if (highWord(x) < 0x3e400000) return x;
-  let z = x * x;
-  let v = z * x;
-  let r = 8.33333333332248946124e-3 + z * (-1.98412698298579493134e-4 + z * (2.75573137070700676789e-6
+  const z = x * x;
+  const v = z * x;
+  const r = 8.33333333332248946124e-3 + z * (-1.98412698298579493134e-4 + z * (2.75573137070700676789e-6
     + z * (-2.50507602534068634195e-8 + z * 1.58969099521155010221e-10)));
   const S1: f64 = -1.66666666666666324348e-1;
   return y == 0 ? x + v * (S1 + z * r) : x - ((z * (0.5 * y - v * r) - y) - v * S1);
@@ -31,15 +31,15 @@ function sinKernel(x: f64, y: f64): f64 {
 
 /** cos(x + y) on |x| <= π/4, y the tail of x. */
 function cosKernel(x: f64, y: f64): f64 {
-  let high = highWord(x);
+  const high = highWord(x);
   if (high < 0x3e400000) return 1;
-  let z = x * x;
-  let r = z * (4.16666666666666019037e-2 + z * (-1.38888888888741095749e-3 + z * (2.48015872894767294178e-5
+  const z = x * x;
+  const r = z * (4.16666666666666019037e-2 + z * (-1.38888888888741095749e-3 + z * (2.48015872894767294178e-5
     + z * (-2.75573143513906633035e-7 + z * (2.08757232129817482790e-9 + z * -1.13596475577881948265e-11)))));
   if (high < 0x3fd33333) return 1.0 - (0.5 * z - (z * r - x * y));
   // about x / 4, so that 1 - quarter is exact
-  let quarter = high > 0x3fe90000 ? 0.28125 : reinterpret<f64>(<u64>(high - 0x00200000) << 32);
-  let half = 0.5 * z - quarter;
+  const quarter = high > 0x3fe90000 ? 0.28125 : reinterpret<f64>(<u64>(high - 0x00200000) << 32);
+  const half = 0.5 * z - quarter;
   return (1.0 - quarter) - (half - (z * r - x * y));
 }
 
@@ -50,11 +50,11 @@ let reducedTail: f64 = 0;
 /** Brings |x| <= 2¹⁹·π/2 to [-π/4, π/4] (π/2 in three parts of 33 bits); returns the quadrant. */
 function reduce(x: f64): i32 {
   let t = abs(x);
-  let n = <i32>(t * 6.36619772367581382433e-1 + 0.5);
-  let f = <f64>n;
+  const n = <i32>(t * 6.36619772367581382433e-1 + 0.5);
+  const f = <f64>n;
   let r = t - f * 1.57079632673412561417;
   let w = f * 6.07710050650619224932e-11;
-  let exponent = highWord(x) >> 20;
+  const exponent = highWord(x) >> 20;
   let y = r - w;
   if (<i32>(exponent - (highWord(y) >> 20)) > 16) {
     t = r;
@@ -70,7 +70,7 @@ function reduce(x: f64): i32 {
       y = r - w;
     }
   }
-  let tail = (r - y) - w;
+  const tail = (r - y) - w;
   if (x < 0) {
     reduced = -y;
     reducedTail = -tail;
@@ -107,21 +107,21 @@ export function cos(x: f64): f64 {
 export function tan(x: f64): f64 {
   assert(abs(x) < 0.6744);
   if (highWord(x) < 0x3e300000) return x;
-  let z = x * x;
-  let w = z * z;
-  let r = 1.33333333333201242699e-1 + w * (2.18694882948595424599e-2 + w * (3.59207910759131235356e-3
+  const z = x * x;
+  const w = z * z;
+  const r = 1.33333333333201242699e-1 + w * (2.18694882948595424599e-2 + w * (3.59207910759131235356e-3
     + w * (5.88041240820264096874e-4 + w * (7.81794442939557092300e-5 + w * -1.85586374855275456654e-5))));
-  let v = z * (5.39682539762260521377e-2 + w * (8.86323982359930005737e-3 + w * (1.45620945432529025516e-3
+  const v = z * (5.39682539762260521377e-2 + w * (8.86323982359930005737e-3 + w * (1.45620945432529025516e-3
     + w * (2.46463134818469906812e-4 + w * (7.14072491382608190305e-5 + w * 2.59073051863633712884e-5)))));
-  let s = z * x;
+  const s = z * x;
   return x + (z * (s * (r + v)) + 3.33333333333334091986e-1 * s);
 }
 
 /** (asin(x) - x) / x³ as a rational function of x². */
 function asinRatio(t: f64): f64 {
-  let p = t * (1.66666666666666657415e-1 + t * (-3.25565818622400915405e-1 + t * (2.01212532134862925881e-1
+  const p = t * (1.66666666666666657415e-1 + t * (-3.25565818622400915405e-1 + t * (2.01212532134862925881e-1
     + t * (-4.00555345006794114027e-2 + t * (7.91534994289814532176e-4 + t * 3.47933107596021167570e-5)))));
-  let q = 1.0 + t * (-2.40339491173441421878 + t * (2.02094576023350569471 + t * (-6.88283971605453293030e-1
+  const q = 1.0 + t * (-2.40339491173441421878 + t * (2.02094576023350569471 + t * (-6.88283971605453293030e-1
     + t * 7.70381505559019352791e-2)));
   return p / q;
 }
@@ -130,27 +130,27 @@ function asinRatio(t: f64): f64 {
 export function acos(x: f64): f64 {
   assert(x > 0.5 && x <= 1);
   if (x >= 1) return 0;
-  let z = (1.0 - x) * 0.5;
-  let s = sqrt(z);
-  let head = headOf(s);
-  let c = (z - head * head) / (s + head);
-  let w = asinRatio(z) * s + c;
+  const z = (1.0 - x) * 0.5;
+  const s = sqrt(z);
+  const head = headOf(s);
+  const c = (z - head * head) / (s + head);
+  const w = asinRatio(z) * s + c;
   return 2.0 * (head + w);
 }
 
 /** Arc sine in radians, |x| < 0.975. */
 export function asin(x: f64): f64 {
   assert(abs(x) < 0.975);
-  let high = highWord(x);
+  const high = highWord(x);
   if (high < 0x3fe00000) return high < 0x3e400000 ? x : x + x * asinRatio(x * x);
   let t = (1.0 - abs(x)) * 0.5;
-  let r = asinRatio(t);
-  let s = sqrt(t);
-  let head = headOf(s);
-  let c = (t - head * head) / (s + head);
-  let p = 2.0 * s * r - (6.12323399573676603587e-17 - 2.0 * c);
+  const r = asinRatio(t);
+  const s = sqrt(t);
+  const head = headOf(s);
+  const c = (t - head * head) / (s + head);
+  const p = 2.0 * s * r - (6.12323399573676603587e-17 - 2.0 * c);
   const QUARTER_PI: f64 = 7.85398163397448278999e-1;
-  let q = QUARTER_PI - 2.0 * head;
+  const q = QUARTER_PI - 2.0 * head;
   t = QUARTER_PI - (p - q);
   return x > 0 ? t : -t;
 }
@@ -158,7 +158,7 @@ export function asin(x: f64): f64 {
 /** Arc tangent in radians, x finite and not negative. */
 export function atan(x: f64): f64 {
   assert(x >= 0);
-  let high = highWord(x);
+  const high = highWord(x);
   let base: f64 = 0;
   let baseTail: f64 = 0;
   if (high >= 0x44100000) return 1.57079632679489655800 + 6.12323399573676603587e-17;
@@ -182,11 +182,11 @@ export function atan(x: f64): f64 {
       x = -1.0 / x;
     }
   }
-  let z = x * x;
-  let w = z * z;
-  let odd = z * (3.33333333333329318027e-1 + w * (1.42857142725034663711e-1 + w * (9.09088713343650656196e-2
+  const z = x * x;
+  const w = z * z;
+  const odd = z * (3.33333333333329318027e-1 + w * (1.42857142725034663711e-1 + w * (9.09088713343650656196e-2
     + w * (6.66107313738753120669e-2 + w * (4.97687799461593236017e-2 + w * 1.62858201153657823623e-2)))));
-  let even = w * (-1.99999999998764832476e-1 + w * (-1.11111104054623557880e-1 + w * (-7.69187620504482999495e-2
+  const even = w * (-1.99999999998764832476e-1 + w * (-1.11111104054623557880e-1 + w * (-7.69187620504482999495e-2
     + w * (-5.83357013379057348645e-2 + w * -3.65315727442169155270e-2))));
   if (base == 0) return x - x * (odd + even);
   return base - ((x * (odd + even) - baseTail) - x);
@@ -198,7 +198,7 @@ export function atan2(y: f64, x: f64): f64 {
   const PI_TAIL: f64 = 1.2246467991473531772e-16;
   if (y == 0) return x >= 0 ? y : y < 0 || reinterpret<i64>(y) < 0 ? -PI : PI;
   let z: f64;
-  let gap = (<i32>highWord(y) - <i32>highWord(x)) >> 20;
+  const gap = (<i32>highWord(y) - <i32>highWord(x)) >> 20;
   if (x == 0 || gap > 60) {
     z = 1.57079632679489655800;
     return y < 0 ? -z : z;

@@ -50,9 +50,9 @@ const THREE: usize = memory.data(26 * 26 * 26);
 memory.fill(TWO, <u8>NO_ADMIN, 26 * 26);
 memory.fill(THREE, <u8>NO_ADMIN, 26 * 26 * 26);
 for (let a: u32 = 0; a < ADMIN_UNITS; a++) {
-  let code = CODES + 4 * a;
-  let two = (<u32>load<u8>(code) - 0x41) * 26 + load<u8>(code, 1) - 0x41;
-  let third: u32 = load<u8>(code, 2);
+  const code = CODES + 4 * a;
+  const two = (<u32>load<u8>(code) - 0x41) * 26 + load<u8>(code, 1) - 0x41;
+  const third: u32 = load<u8>(code, 2);
   if (third == 0) store<u8>(TWO + two, <u8>a);
   else store<u8>(THREE + two * 26 + third - 0x41, <u8>a);
 }
@@ -66,10 +66,10 @@ export function adminLetters(admin: u32): u32 {
 
 /** The admin number of `count` (2 or 3) characters A-Z or 2-9 at `text`, or NO_ADMIN. */
 export function adminAt(text: usize, count: u32): u32 {
-  let a: u32 = <u32>load<u8>(text) - 0x41;
-  let b: u32 = <u32>load<u8>(text, 1) - 0x41;
+  const a: u32 = <u32>load<u8>(text) - 0x41;
+  const b: u32 = <u32>load<u8>(text, 1) - 0x41;
   if (a > 25 || b > 25) return NO_ADMIN;
   if (count == 2) return load<u8>(TWO + a * 26 + b);
-  let c: u32 = <u32>load<u8>(text, 2) - 0x41;
+  const c: u32 = <u32>load<u8>(text, 2) - 0x41;
   return c > 25 ? NO_ADMIN : load<u8>(THREE + (a * 26 + b) * 26 + c);
 }

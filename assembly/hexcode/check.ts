@@ -17,8 +17,8 @@ function valueFrom(x: i32, y: i32): i32 {
 }
 
 for (let state = 0; state < 20; state++) {
-  let x = timesAlpha(state & 3);
-  let y = state % 5 * 2;
+  const x = timesAlpha(state & 3);
+  const y = state % 5 * 2;
   // in GF(4) every element is its own negative
   store<u8>(CLOSING + state, <u8>valueFrom(x, (10 - y) % 5));
   for (let value = 0; value < 20; value++) {
@@ -37,7 +37,7 @@ export function checkStep(state: u32, value: u32): u32 {
 // @ts-ignore: decorator
 @inline
 export function checkLetter(state: u32, letter: u32): u32 {
-  let place = letter - 0x41;
+  const place = letter - 0x41;
   return checkStep(state, place >= 20 ? place - 20 : place);
 }
 

@@ -33,7 +33,7 @@ function setPair(a: i32, b: i32, c: i32): void {
   let value = 1 + 57 * a;
   if (b != NO_DIGIT) value += 1 + 8 * b;
   if (c != NO_DIGIT) value += 1 + c;
-  let bits = a << 6 | b << 3 | c;
+  const bits = a << 6 | b << 3 | c;
   store<u16>(PAIR_VALUES + 2 * bits, <u16>value);
   store<u16>(PAIR_DIGITS + 2 * value, <u16>bits);
 }
@@ -62,7 +62,7 @@ export function pairsOf(resolution: u32): u32 {
 @inline
 export function pairOf(cell: u64, n: u32): u32 {
   // digit 4 ends at bit 33, digit 13 at bit 6; the last pair has no third digit
-  let bits = n < 4 ? <u32>(cell >> (33 - 9 * n)) & 511 : <u32>cell << 3 & 511 | 7;
+  const bits = n < 4 ? <u32>(cell >> (33 - 9 * n)) & 511 : <u32>cell << 3 & 511 | 7;
   return load<u16>(PAIR_VALUES + 2 * bits);
 }
 

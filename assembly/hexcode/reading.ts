@@ -70,7 +70,7 @@ export function readUnits(text: usize, count: u32): bool {
   let kept: u32 = 0;
   let beforeSeparator: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
-    let c = classOf(load<u16>(text + (i << 1)));
+    const c = classOf(load<u16>(text + (i << 1)));
     if (c > DROPPED) {
       if (kept == MAX_CHARACTERS) return false;
       store<u8>(KEPT + kept++, <u8>c);
@@ -88,9 +88,9 @@ export function readBytes(text: usize, limit: u32): bool {
   let kept: u32 = 0;
   let beforeSeparator: u32 = 0;
   for (let i: u32 = 0; i < limit; i++) {
-    let byte: u32 = load<u8>(text + i);
+    const byte: u32 = load<u8>(text + i);
     if (byte == 0) break;
-    let c = byte < 128 ? classOfAscii(byte) : REFUSED;
+    const c = byte < 128 ? classOfAscii(byte) : REFUSED;
     if (c > DROPPED) {
       if (kept == MAX_CHARACTERS) return false;
       store<u8>(KEPT + kept++, <u8>c);
@@ -106,35 +106,35 @@ export function readBytes(text: usize, limit: u32): bool {
 /** The kept characters as admin code, head, pairs and check. */
 function readKept(count: u32, beforeSeparator: u32): bool {
   if (count < MIN_CHARACTERS) return false;
-  let letters: u32 = 2 + (count & 1);
+  const letters: u32 = 2 + (count & 1);
   // a first separator after two or three characters claims that these are the admin code
   if ((beforeSeparator == 2 || beforeSeparator == 3) && beforeSeparator != letters) return false;
-  let admin = adminAt(KEPT, letters);
+  const admin = adminAt(KEPT, letters);
   if (admin == NO_ADMIN) return false;
   let state: u32 = 0;
   for (let i: u32 = 0; i < letters; i++) state = checkLetter(state, load<u8>(KEPT + i));
 
-  let head = valueOf(load<u8>(KEPT + letters));
+  const head = valueOf(load<u8>(KEPT + letters));
   if (head >= HEADS) return false;
   state = checkStep(state, head);
 
   // an even number of symbols stands between head and check: the pairs
-  let last = count - 1;
+  const last = count - 1;
   let resolution: u32 = isRootHead(head) ? 0 : 1;
   if (resolution == 0 && letters + 1 != last) return false;
   let digits: u64 = 0;
   let pairs: u32 = 0;
   let firstPair: u32 = 0;
   for (let i = letters + 1; i < last; i += 2, pairs++) {
-    let high = valueOf(load<u8>(KEPT + i));
-    let low = valueOf(load<u8>(KEPT + i, 1));
+    const high = valueOf(load<u8>(KEPT + i));
+    const low = valueOf(load<u8>(KEPT + i, 1));
     if (high == NO_VALUE || low == NO_VALUE) return false;
     state = checkStep(checkStep(state, high), low);
-    let value = high * 20 + low;
+    const value = high * 20 + low;
     // no digits at all, or a pair before this one that was not full
     if (value == 0 || resolution != 1 + 3 * pairs) return false;
     if (pairs == 0) firstPair = value;
-    let bits = digitsOf(value);
+    const bits = digitsOf(value);
     resolution += (bits & 7) != 7 ? 3 : (bits & 56) != 56 ? 2 : 1;
     digits = digits << 9 | bits;
   }
@@ -142,7 +142,7 @@ function readKept(count: u32, beforeSeparator: u32): bool {
   // digits 2 to 15 are 42 bits: fill what is finer, or drop the fifth pair's missing third digit
   if (pairs == 5) digits >>= 3;
   else digits = digits << (42 - 9 * pairs) | (<u64>1 << (42 - 9 * pairs)) - 1;
-  let check = valueOf(load<u8>(KEPT + last));
+  const check = valueOf(load<u8>(KEPT + last));
   if (check != checkOf(state)) return false;
   if (!inReach(reachRow(head, firstPair), admin)) return false;
   readAdmin = admin;

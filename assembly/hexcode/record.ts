@@ -41,18 +41,18 @@ function storeSymbol(to: usize, count: u32, value: u32): usize {
  * admin number outside the cell's reach or beyond the table, so that no text is written that reading refuses.
  */
 export function storeRecord(to: usize, cell: u64, admin: u32): u32 {
-  let head = headOf(cell);
+  const head = headOf(cell);
   if (head == NO_HEAD || admin >= ADMIN_UNITS || !inReach(reachRowOf(cell, head), admin)) {
     storeFailure(to, OUTSIDE_COVERAGE);
     return OUTSIDE_COVERAGE;
   }
   storeFailure(to, OK);
 
-  let letters = adminLetters(admin);
+  const letters = adminLetters(admin);
   store<u8>(to, <u8>letters);
   store<u8>(to, <u8>(letters >> 8), 1);
   let check = checkLetter(checkLetter(0, letters & 255), letters >> 8 & 255);
-  let third = letters >> 16;
+  const third = letters >> 16;
   let at = to + 2;
   if (third != 0) {
     store<u8>(at++, <u8>third);
@@ -62,12 +62,12 @@ export function storeRecord(to: usize, cell: u64, admin: u32): u32 {
 
   at = storeSymbol(at, 0, head);
   check = checkStep(check, head);
-  let pairs = pairsOf(resolutionOf(cell));
+  const pairs = pairsOf(resolutionOf(cell));
   let count: u32 = 1;
   for (let n: u32 = 0; n < pairs; n++) {
-    let value = pairOf(cell, n);
-    let high = value / 20;
-    let low = value - high * 20;
+    const value = pairOf(cell, n);
+    const high = value / 20;
+    const low = value - high * 20;
     at = storeSymbol(at, count++, high);
     at = storeSymbol(at, count++, low);
     check = checkStep(checkStep(check, high), low);

@@ -54,8 +54,8 @@ export function buildGrid(
 function writeTiles(cells: usize, columns: u32, rows: u32, tiles: usize): void {
   const tileColumns = tilesOf(columns);
   memory.fill(tiles, <u8>OUTSIDE, tileColumns * tilesOf(rows));
-  for (let row: u32 = 0; row < rows; ++row) {
-    for (let column: u32 = 0; column < columns; ++column) {
+  for (let row: u32 = 0; row < rows; row++) {
+    for (let column: u32 = 0; column < columns; column++) {
       const cell = cells + (<usize>(row * columns + column) << 2);
       const tile = tiles + (row >> TILE_BITS) * tileColumns + (column >> TILE_BITS);
       const base = load<u32>(cell) & EFFECT_MASK;
@@ -98,9 +98,9 @@ function countTouches(segments: usize, segmentCount: u32, columns: u32, cells: u
   for (let segment = segments; segment < end; segment += SEGMENT_BYTES) {
     const v0 = load<u32>(segment, 4);
     const lastRow = (v0 + (load<u32>(segment, 12) >> EFFECT_BITS) - 1) >> CELL_BITS;
-    for (let row = v0 >> CELL_BITS; row <= lastRow; ++row) {
+    for (let row = v0 >> CELL_BITS; row <= lastRow; row++) {
       findColumns(segment, row);
-      for (let column = firstColumn; column <= lastColumn; ++column) {
+      for (let column = firstColumn; column <= lastColumn; column++) {
         const cell = cells + (<usize>(row * columns + column) << 2);
         store<u32>(cell, load<u32>(cell) + 1);
       }
@@ -121,13 +121,13 @@ function listTouches(
     store<u32>(cell, begin);
     begin += count;
   }
-  for (let id: u32 = 0; id < segmentCount; ++id) {
+  for (let id: u32 = 0; id < segmentCount; id++) {
     const segment = segments + <usize>id * SEGMENT_BYTES;
     const v0 = load<u32>(segment, 4);
     const lastRow = (v0 + (load<u32>(segment, 12) >> EFFECT_BITS) - 1) >> CELL_BITS;
-    for (let row = v0 >> CELL_BITS; row <= lastRow; ++row) {
+    for (let row = v0 >> CELL_BITS; row <= lastRow; row++) {
       findColumns(segment, row);
-      for (let column = firstColumn; column <= lastColumn; ++column) {
+      for (let column = firstColumn; column <= lastColumn; column++) {
         const cell = cells + (<usize>(row * columns + column) << 2);
         const place = load<u32>(cell);
         store<u32>(ids + (<usize>place << 2), id);
@@ -187,7 +187,7 @@ function writeRecords(
   let reserved = records;
   let cell = cells;
   let id = ids;
-  for (let row: u32 = 0; row < rows; ++row) {
+  for (let row: u32 = 0; row < rows; row++) {
     let sumBase = OUTSIDE;
     let sumCount: u32 = 0;
     bandLow = <i32>(row << CELL_BITS);
@@ -234,7 +234,7 @@ function writeRecords(
       }
       store<u32>(cell, first | restBase);
       // Virtual segments. (listed..at are this cell's own.)
-      for (let i: u32 = 0; i < restCount; ++i) {
+      for (let i: u32 = 0; i < restCount; i++) {
         const rowAndEffect = load<u32>(REST + (<usize>i << 2));
         const low = <i32>(rowAndEffect >> EFFECT_BITS);
         store<i32>(at, edge - 1);

@@ -42,7 +42,7 @@ export function useIndex(sizeBytes: u32): u32 {
   ) {
     return REFUSED_HEADER;
   }
-  for (let unit: u32 = 0; unit <= OUTSIDE; ++unit) {
+  for (let unit: u32 = 0; unit <= OUTSIDE; unit++) {
     const admin = <u32>load<u8>(INDEX + AT_ADMINS + unit);
     if (unit < units ? admin >= ADMIN_UNITS : admin != NO_ADMIN) return REFUSED_HEADER;
   }
@@ -80,7 +80,7 @@ function unpackArcs(
   cursorEnd = arcsAt + arcsBytes;
   let left = segmentCount;
   let at = segments;
-  for (let arc: u32 = 0; arc < arcCount; ++arc) {
+  for (let arc: u32 = 0; arc < arcCount; arc++) {
     if (cursor + 2 > cursorEnd) return -1;
     const leftUnit = <u32>load<u8>(cursor);
     const rightUnit = <u32>load<u8>(cursor, 1);
@@ -96,7 +96,7 @@ function unpackArcs(
     if ((xSteps | ySteps) < 0 || xSteps > width / VERTEX_STEP || ySteps > height / VERTEX_STEP) return -1;
     let u = width - xSteps * VERTEX_STEP;
     let v = ySteps * VERTEX_STEP;
-    for (let i = 0; i < count; ++i) {
+    for (let i = 0; i < count; i++) {
       const dx = nextNumber();
       const dy = nextNumber();
       if ((dx | dy) < 0) return -1;
@@ -126,13 +126,13 @@ function unpackArcs(
 
 /** CRC-32 as in zip and PNG (polynomial 0xEDB88320), its table made in SCRATCH. */
 function crc32(at: usize, sizeBytes: u32): u32 {
-  for (let i: u32 = 0; i < 256; ++i) {
+  for (let i: u32 = 0; i < 256; i++) {
     let remainder = i;
-    for (let bit = 0; bit < 8; ++bit) remainder = (remainder >> 1) ^ (0xedb88320 & (0 - (remainder & 1)));
+    for (let bit = 0; bit < 8; bit++) remainder = (remainder >> 1) ^ (0xedb88320 & (0 - (remainder & 1)));
     store<u32>(SCRATCH + (<usize>i << 2), remainder);
   }
   let crc: u32 = 0xffffffff;
-  for (const end = at + sizeBytes; at < end; ++at) {
+  for (const end = at + sizeBytes; at < end; at++) {
     crc = (crc >> 8) ^ load<u32>(SCRATCH + (<usize>((crc ^ load<u8>(at)) & 255) << 2));
   }
   return ~crc;

@@ -36,8 +36,8 @@ const NO_TILE: usize = GRID + 112;
 // @ts-ignore: decorator
 @inline
 function micro(deg: v128): v128 {
-  let scaled = f64x2.add(f64x2.mul(deg, v128.load64_splat(MICRO)), v128.load64_splat(HALF));
-  let whole = f64x2.pmax(f64x2.pmin(v128.load64_splat(MOST), f64x2.floor(scaled)), v128.load64_splat(LEAST));
+  const scaled = f64x2.add(f64x2.mul(deg, v128.load64_splat(MICRO)), v128.load64_splat(HALF));
+  const whole = f64x2.pmax(f64x2.pmin(v128.load64_splat(MOST), f64x2.floor(scaled)), v128.load64_splat(LEAST));
   return f64x2.add(whole, v128.load64_splat(ROUNDER));
 }
 
@@ -45,10 +45,10 @@ function micro(deg: v128): v128 {
 // @ts-ignore: decorator
 @inline
 function microPair(points: usize): v128 {
-  let first = v128.load(points);
-  let second = v128.load(points, 16);
-  let lat = micro(v128.shuffle<f64>(first, second, 0, 2));
-  let lng = micro(v128.shuffle<f64>(first, second, 1, 3));
+  const first = v128.load(points);
+  const second = v128.load(points, 16);
+  const lat = micro(v128.shuffle<f64>(first, second, 0, 2));
+  const lng = micro(v128.shuffle<f64>(first, second, 1, 3));
   return v128.shuffle<i32>(lat, lng, 0, 2, 4, 6);
 }
 
@@ -56,7 +56,7 @@ function microPair(points: usize): v128 {
 // @ts-ignore: decorator
 @inline
 function askTile(n: usize, mixed: usize): usize {
-  let unit = <u32>load<u8>(load<u32>(TILES + n));
+  const unit = <u32>load<u8>(load<u32>(TILES + n));
   store<u32>(ADMIN_NUMBERS + n, <u32>load<u8>(<usize>unit, INDEX + AT_ADMINS));
   store<u32>(mixed, <u32>n);
   return mixed + (<usize>(unit == MIXED) << 2);
@@ -79,20 +79,20 @@ export function locateBlock(points: usize, count: u32): void {
   v128.store(TILE_COLUMNS, i32x4.splat(tilesOf(columns)));
   v128.store(FIRST_TILE, i32x4.splat(<i32>tiles));
   v128.store(NO_TILE, i32x4.splat(<i32>NOWHERE));
-  let bytes = <usize>(count << 2);
+  const bytes = <usize>(count << 2);
   for (let n: usize = 0; n < bytes; n += 16, points += 64) {
-    let low = microPair(points);
-    let high = microPair(points + 32);
-    let u = i32x4.sub(v128.load(EAST), v128.shuffle<i64>(low, high, 1, 3));
-    let v = i32x4.sub(v128.shuffle<i64>(low, high, 0, 2), v128.load(SOUTH));
-    let column = i32x4.shr_u(u, CELL_BITS);
-    let row = i32x4.shr_u(v, CELL_BITS);
-    let inside = v128.and(i32x4.lt_u(column, v128.load(COLUMNS)), i32x4.lt_u(row, v128.load(ROWS)));
-    let tile = i32x4.add(
+    const low = microPair(points);
+    const high = microPair(points + 32);
+    const u = i32x4.sub(v128.load(EAST), v128.shuffle<i64>(low, high, 1, 3));
+    const v = i32x4.sub(v128.shuffle<i64>(low, high, 0, 2), v128.load(SOUTH));
+    const column = i32x4.shr_u(u, CELL_BITS);
+    const row = i32x4.shr_u(v, CELL_BITS);
+    const inside = v128.and(i32x4.lt_u(column, v128.load(COLUMNS)), i32x4.lt_u(row, v128.load(ROWS)));
+    const tile = i32x4.add(
       i32x4.add(i32x4.mul(i32x4.shr_u(row, TILE_BITS), v128.load(TILE_COLUMNS)), i32x4.shr_u(column, TILE_BITS)),
       v128.load(FIRST_TILE),
     );
-    let cell = i32x4.add(i32x4.shl(i32x4.add(i32x4.mul(row, v128.load(COLUMNS)), column), 2), v128.load(FIRST_CELL));
+    const cell = i32x4.add(i32x4.shl(i32x4.add(i32x4.mul(row, v128.load(COLUMNS)), column), 2), v128.load(FIRST_CELL));
     v128.store(PLACES_U + n, u);
     v128.store(PLACES_V + n, v);
     v128.store(CELLS + n, cell);
@@ -110,8 +110,8 @@ export function locateBlock(points: usize, count: u32): void {
 
   let crossing = CROSSINGS;
   for (let next = MIXED_POINTS; next < mixed; next += 4) {
-    let n = <usize>load<u32>(next);
-    let pair = load<u64>(load<u32>(CELLS + n));
+    const n = <usize>load<u32>(next);
+    const pair = load<u64>(load<u32>(CELLS + n));
     store<u32>(ADMIN_NUMBERS + n, <u32>load<u8>(INDEX + AT_ADMINS + (<usize>pair & EFFECT_MASK)));
     store<u64>(crossing, pair);
     store<u32>(crossing, <u32>n, 8);
@@ -124,18 +124,18 @@ export function locateBlock(points: usize, count: u32): void {
   }
 
   for (let next = CROSSINGS; next < crossing; next += 16) {
-    let pair = load<u64>(next);
-    let n = <usize>load<u32>(next, 8);
-    let u = load<i32>(PLACES_U + n);
-    let v = load<u32>(PLACES_V + n);
+    const pair = load<u64>(next);
+    const n = <usize>load<u32>(next, 8);
+    const u = load<i32>(PLACES_U + n);
+    const v = load<u32>(PLACES_V + n);
     let unit = <u32>pair & EFFECT_MASK;
     let at = records + (<usize>(<u32>pair >> EFFECT_BITS)) * SEGMENT_BYTES;
-    let end = records + (<usize>(pair >> (32 + EFFECT_BITS))) * SEGMENT_BYTES;
+    const end = records + (<usize>(pair >> (32 + EFFECT_BITS))) * SEGMENT_BYTES;
     for (; at < end; at += SEGMENT_BYTES) {
-      let t = v - load<u32>(at, 4);
-      let spanAndEffect = load<u32>(at, 12);
-      let dv = spanAndEffect >> EFFECT_BITS;
-      let counts = <u32>(t < dv) & <u32>(<i64>(u - load<i32>(at)) * <i64>dv > <i64>load<i32>(at, 8) * <i64>t);
+      const t = v - load<u32>(at, 4);
+      const spanAndEffect = load<u32>(at, 12);
+      const dv = spanAndEffect >> EFFECT_BITS;
+      const counts = <u32>(t < dv) & <u32>(<i64>(u - load<i32>(at)) * <i64>dv > <i64>load<i32>(at, 8) * <i64>t);
       unit ^= spanAndEffect & EFFECT_MASK & (0 - counts);
     }
     store<u32>(ADMIN_NUMBERS + n, <u32>load<u8>(INDEX + AT_ADMINS + <usize>unit));
