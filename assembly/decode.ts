@@ -1,4 +1,5 @@
-// From records and texts back to cells and positions. A position is the centre of the cell.
+// From records, texts and cells to positions: the centre of the cell. Records go through the fast path of face5/ in blocks;
+// those that it cannot read are read one by one.
 
 import { CAPACITY, INPUT, INVALID_HEXCODE, OK, OUTPUT, OUTSIDE_COVERAGE, POINT_BYTES, TEXT_IN } from "./memory";
 import { AT_STATUS, NO_RESOLUTION, READ_ADMIN, READ_CELL, READ_RECORD, READ_RESOLUTION } from "./output-layout";
@@ -13,10 +14,10 @@ import { NO_ADMIN } from "./hexcode/admin";
 import { readAdmin, readBytes, readCell, readUnits } from "./hexcode/reading";
 import { storeFailure, storeRecord } from "./hexcode/record";
 
-/** The one NaN that answers carry. */
+/** NaN as answers carry it, the same bits on every machine. */
 const NAN_BITS: u64 = 0x7ff8000000000000;
 
-/** A failed position. */
+/** Writes the position of a failed record. */
 // @ts-ignore: decorator
 @inline
 function storeNowhere(position: usize): void {
@@ -24,17 +25,17 @@ function storeNowhere(position: usize): void {
   store<u64>(position, NAN_BITS, 8);
 }
 
-/** Two positions, for the last point of an odd count. */
+/** Two positions, where the last point of an odd count is computed. */
 const LAST: usize = memory.data(32, 16);
 
-/** Makes a resolution UNKNOWN; 1 if it was not. */
+/** Makes a resolution UNKNOWN; 1 if it was known before, else 0. */
 function forget(resolution: usize): u32 {
   const known = u32(load<u8>(resolution) != UNKNOWN);
   store<u8>(resolution, <u8>UNKNOWN);
   return known;
 }
 
-/** LATTICE to positions; makes the resolutions of points outside the box UNKNOWN and returns how many became so. */
+/** LATTICE → positions. The resolutions of points outside the box become UNKNOWN; how many of them were known. */
 function centerBlock(count: u32, positions: usize, resolutions: usize): u32 {
   let unknown: u32 = 0;
   let lattice = LATTICE;
@@ -55,14 +56,14 @@ function centerBlock(count: u32, positions: usize, resolutions: usize): u32 {
 
 /**
  * Decodes `count` records (at most CAPACITY) of INPUT; OUTPUT: (f64 latDeg, f64 lngDeg) × count, u8 resolution × count,
- * u8 status × count; NaN, NaN and 255 for what is no hexcode. The bytes of a record are read up to the first NUL, byte
- * 19 is ignored. Returns how many failed.
+ * u8 status × count; NaN, NaN and 255 for a record that is no hexcode. A record is read up to its first NUL; byte 19 is
+ * ignored. Returns how many failed.
  */
 export function decodeBatch(count: u32): u32 {
   return decodeBatchTo(count, OUTPUT);
 }
 
-/** decodeBatch with its answer at another address: OUTPUT, or in TEXT_OUT. */
+/** decodeBatch with its answer at `positions`: OUTPUT, or an address in TEXT_OUT. */
 export function decodeBatchTo(count: u32, positions: usize): u32 {
   assert(count <= CAPACITY);
   const resolutions = resolutionsOfPositions(positions, count);
@@ -114,7 +115,7 @@ export function readText(units: u32): u32 {
   return INVALID_HEXCODE;
 }
 
-/** The centre of a cell at OUTPUT: f64 latDeg, f64 lngDeg. OUTSIDE_COVERAGE (and NaN) for what the kernel does not know. */
+/** The centre of a cell at OUTPUT: f64 latDeg, f64 lngDeg. OUTSIDE_COVERAGE, with NaN, unless findCenter() knows the cell. */
 export function centerOf(cell: u64): u32 {
   if (findCenter(cell)) {
     store<f64>(OUTPUT, positionLatDeg);

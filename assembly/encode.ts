@@ -1,8 +1,8 @@
-// The batch loops from positions to records and cells. A point is checked, located, indexed and written in that
-// order; the first that fails is its status.
+// From positions to records and cells. A point must be a coordinate, lie in a province, have a cell and have a text, in
+// this order; the first that fails is its status.
 //
-// Blocks of points pass through the fast path of face5/; what it leaves undecided (5 points in a hundred thousand, and
-// the sea beyond its box) goes through findCell(), the careful path, which is the definition.
+// Points go through the fast path of face5/ in blocks. Those that it leaves undecided (5 in a hundred thousand, and the
+// sea beyond its box) go through the careful path, findCell(), which is the definition.
 
 import { CAPACITY, EACH_ITS_OWN, INPUT, NOT_A_COORDINATE, OK, OUTPUT, OUTSIDE_COVERAGE, POINT_BYTES, RECORD_BYTES, RESOLUTIONS } from "./memory";
 import { adminsOfCells, AT_STATUS, recordAt, statusesOfCells } from "./output-layout";
@@ -45,7 +45,7 @@ function resolutionAt(index: u32, resolution: u32): u32 {
   return resolution == EACH_ITS_OWN ? load<u8>(RESOLUTIONS + index) : resolution;
 }
 
-/** One point on the careful path to a record; its status. */
+/** One point → its record, by the careful path; the status. */
 function encodeCarefully(point: usize, resolution: u32, record: usize): u32 {
   const status = findCell(load<f64>(point), load<f64>(point, 8), resolution);
   if (status == OK) return storeRecord(record, foundCell, foundAdmin);
@@ -53,7 +53,7 @@ function encodeCarefully(point: usize, resolution: u32, record: usize): u32 {
   return status;
 }
 
-/** At most BLOCK_POINTS points of one resolution to records; returns how many failed. */
+/** At most BLOCK_POINTS points of one resolution → records; how many failed. */
 function encodeBlock(points: usize, count: u32, resolution: u32, records: usize): u32 {
   let failed: u32 = 0;
   if (resolution > MAX_RESOLUTION) {
@@ -64,7 +64,7 @@ function encodeBlock(points: usize, count: u32, resolution: u32, records: usize)
   toWords(count, resolution);
   locateBlock(points, count);
   setResolution(resolution);
-  // one pointer for each array: the compiler would multiply for each point
+  // a pointer into each array: with indexes V8 multiplies for each point
   let word = WORDS;
   const end = ADMIN_NUMBERS + 4 * count;
   for (let at = ADMIN_NUMBERS; at < end; at += 4, word += 8, records += RECORD_BYTES, points += POINT_BYTES) {
@@ -80,7 +80,7 @@ function encodeBlock(points: usize, count: u32, resolution: u32, records: usize)
   return failed;
 }
 
-/** How many points from `first` on, at most BLOCK_POINTS, have the resolution of the first. */
+/** How many points from `first` on, at most BLOCK_POINTS, have the resolution of the first one. */
 function runLength(first: u32, count: u32, resolution: u32): u32 {
   const end = min(count, first + BLOCK_POINTS);
   if (resolution != EACH_ITS_OWN) return end - first;
@@ -91,13 +91,13 @@ function runLength(first: u32, count: u32, resolution: u32): u32 {
 
 /**
  * Encodes `count` points (at most CAPACITY) of INPUT into records at OUTPUT; returns how many failed. Resolution 0-15,
- * or EACH_ITS_OWN: one byte a point at RESOLUTIONS, of which one beyond 15 fails its point as NOT_A_COORDINATE.
+ * or EACH_ITS_OWN: one byte a point at RESOLUTIONS, where one beyond 15 fails its point as NOT_A_COORDINATE.
  */
 export function encodeBatch(count: u32, resolution: u32): u32 {
   return encodeBatchTo(count, resolution, OUTPUT);
 }
 
-/** encodeBatch with the records at another address: OUTPUT, or in TEXT_OUT. */
+/** encodeBatch with its records at `records`: OUTPUT, or an address in TEXT_OUT. */
 export function encodeBatchTo(count: u32, resolution: u32, records: usize): u32 {
   assert(count <= CAPACITY);
   let failed: u32 = 0;
@@ -118,7 +118,7 @@ export function encodeCells(count: u32, resolution: u32): u32 {
   return encodeCellsTo(count, resolution, OUTPUT);
 }
 
-/** encodeCells with its answer at another address: OUTPUT, or in TEXT_OUT. */
+/** encodeCells with its answer at `cells`: OUTPUT, or an address in TEXT_OUT. */
 export function encodeCellsTo(count: u32, resolution: u32, cells: usize): u32 {
   assert(count <= CAPACITY);
   let failed: u32 = 0;
@@ -159,7 +159,7 @@ export function encodeCellsTo(count: u32, resolution: u32, cells: usize): u32 {
   return failed;
 }
 
-/** The point of encodeOne, with room for those beside it that passes by fours read. */
+/** The point of encodeOne, and space for three more: the passes read whole fours. */
 const POINT: usize = memory.data(64, 16);
 
 /** Encodes one position into the record at OUTPUT; returns its status. Resolution 0-15. */

@@ -22,7 +22,7 @@ export { setTextEnd, textEnd } from "./text/write/text-out";
 export { writeDecodedCsv, writeEncodedCsv } from "./text/write/write-csv";
 export { writeDecodedJson, writeEncodedJson } from "./text/write/write-json";
 
-/** Checks the reach table that was copied in: 0, or 1 where a mask has a bit beyond the 34 provinces. */
+/** Checks the table that the host has copied to REACH: 0, or 1 if a mask has a bit beyond the 34 provinces. */
 export function useReach(): u32 {
   for (let row: u32 = 0; row < REACH_ROWS; row++) {
     if (load<u64>(REACH + 8 * row) >> ADMIN_UNITS) return 1;

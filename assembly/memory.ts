@@ -1,20 +1,19 @@
-// The only file that knows addresses and capacities. Everything is laid out once, at compile time, each area behind the
-// one before it:
-//
+// The only file that knows addresses and capacities. Everything is laid out at compile time, each area behind the one
+// before it. After useIndex nothing grows the memory again, so views that are made then never detach.
+
 //   0x00000  static tables of the compiler (H3 constants, digit tables, alphabet)      256 KiB at most, 226 now
 //   0x40000  INPUT    CAPACITY × 20 B   points (f64 lat, f64 lng) or records
 //   0x54000  OUTPUT   CAPACITY × 20 B   records, cells or positions
-//   0x68000  SCRATCH  what two passes over a block hand each other (scratch.ts)
+//   0x68000  SCRATCH  what the passes over a block hand each other (scratch.ts)
 //   0x78000  TEXT_IN  UTF-16 units of one code that is read, tails, counts; from BLOCK_TEXT on bytes of JSON, NDJSON or CSV
 //   0xC0000  TEXT_OUT bytes of answers: text, or records that leave from there
-//  0x210000  ROWS     CAPACITY × 32 B   the rows of a block of text (text/rows.ts)
+//  0x210000  ROWS     CAPACITY × 32 B   the rows of a block of text (text/row.ts)
 //  0x230000  REACH    HEADS × 401 × u64: admin codes that a (head, first pair or none) may carry
 //  0x23D000  RESOLUTIONS  one byte a point, for batches of mixed resolutions
 //  0x23E000  HOST_ROWS  CAPACITY × u16: rows that the host must read itself
 //  0x240000  INDEX    the boundary index, copied in once; the loader grows the memory by its size, useIndex by the grid's
 //
-// After useIndex nothing grows the memory again: views made then never detach. test/conformance/kernel/abi.test.ts
-// compares all areas.
+// test/conformance/kernel/abi.test.ts checks that no two areas overlap.
 
 /** Points per call: INPUT and OUTPUT together stay inside a 256 KiB second-level cache. */
 export const CAPACITY: u32 = 4096;
@@ -32,10 +31,10 @@ export const SCRATCH_BYTES: u32 = 0x10000;
 export const TEXT_IN: usize = SCRATCH + SCRATCH_BYTES;
 export const TEXT_IN_BYTES: u32 = 0x48000;
 export const TEXT_OUT: usize = TEXT_IN + TEXT_IN_BYTES;
-/** A frame of 65,536 points, or sixteen of 4,096: what a turn of the service answers leaves in one write. */
+/** Holds the answer to a frame of 65,536 points, or to sixteen of 4,096: the service sends the answers of one turn in one write. */
 export const TEXT_OUT_BYTES: u32 = 0x150000;
 
-/** TEXT_IN begins with the UTF-16 units of one code; then, for each row status, the end of its answers (text/write.ts). */
+/** TEXT_IN begins with the UTF-16 units of one code; then, for each row status, the end of its answers (text/write/statuses.ts). */
 export const TAILS: usize = TEXT_IN + 256;
 export const TAIL_BYTES: u32 = 256;
 export const ROW_STATUSES: u32 = 6;
@@ -52,14 +51,14 @@ export const REACH: usize = ROWS + CAPACITY * ROW_BYTES;
 export const REACH_ROWS: u32 = 16 * 401;
 export const REACH_BYTES: u32 = REACH_ROWS * 8;
 
-/** Read by the batch calls when their resolution is EACH_ITS_OWN. */
+/** u8 for each point, read by the batch calls when their resolution is EACH_ITS_OWN. */
 export const RESOLUTIONS: usize = (REACH + REACH_BYTES + 0xfff) & ~0xfff;
 export const EACH_ITS_OWN: u32 = 255;
 
-/** Row numbers, in order. */
+/** u16: numbers of the rows that the last scan left to the host, in order. */
 export const HOST_ROWS: usize = RESOLUTIONS + CAPACITY;
 
-/** On a page of its own, as the memory grows by pages. */
+/** Starts a page, as the memory grows by pages. */
 export const INDEX: usize = (HOST_ROWS + CAPACITY * 2 + 0xffff) & ~0xffff;
 
 /** Point statuses, byte 19 of a record; the host's names stand in src/kernel/kernel.ts. */

@@ -1,12 +1,14 @@
-// The layout of what a call answers, at OUTPUT or wherever the call was told to write. src/kernel/output-layout.ts is the
-// same for the host; test/conformance/kernel/output-layout.test.ts holds the two together.
+// Where the parts of an answer lie, from OUTPUT on or from the address that a call was given. src/kernel/output-layout.ts
+// says the same for the host; test/conformance/kernel/output-layout.test.ts compares the two.
+
+import { OUTPUT, POINT_BYTES, RECORD_BYTES } from "./memory";
+
+// Of a batch of `count`, or of one text that was read:
 //
 //   records     20 bytes each, the status in byte 19 (hexcode/record.ts)
 //   cells       u64 cell × count, u8 admin number × count, u8 status × count
 //   positions   (f64 latDeg, f64 lngDeg) × count, u8 resolution × count, u8 status × count
 //   one text    f64 latDeg, f64 lngDeg, u64 cell, u8 resolution, u8 admin number; the canonical record at byte 32
-
-import { OUTPUT, POINT_BYTES, RECORD_BYTES } from "./memory";
 
 /** Byte of a record's status. */
 export const AT_STATUS: usize = RECORD_BYTES - 1;
@@ -43,7 +45,7 @@ export function statusesOfPositions(positions: usize, count: u32): usize {
   return resolutionsOfPositions(positions, count) + count;
 }
 
-/** What readText answers, behind the position. */
+/** The parts of an answer of readText behind its position. */
 export const READ_CELL: usize = OUTPUT + 16;
 export const READ_RESOLUTION: usize = OUTPUT + 24;
 export const READ_ADMIN: usize = OUTPUT + 25;

@@ -1,29 +1,31 @@
-// How the passes over a block of points use SCRATCH, 30 KiB of its 64:
-//
-// Encoding:
-//
-//   LATTICE   i32 i, i32 j      of each point at resolution 15, face 5
-//   WORDS     u64               base cell << 45 | digits
-//   ADMIN_NUMBERS    u32               admin number
-//   VECTORS   f64 × 2, × 3       x, y and z of two points each; the same bytes as what follows
-//   QUOTIENTS_I, _J     f32     quotients between two look-ups
-//   PLACES    u32               where the next look-up reads
-//   LOWER, MIDDLE, UPPER  u32   entries of digits 12-15, 8-11, 4-7
-//
-// and decoding, blocks of half the size:
-//
-//   LATTICE   the same
-//   TEXTS     8 × u16 lanes, 16 × u8 values, u32 fault, u8 pairs, u8 admin number, 48 bytes each
+// The map of SCRATCH: the arrays through which the passes over a block of points or records hand each other their results.
+// 28 of its 64 KiB are used: later passes use the bytes of arrays that are no longer needed.
 
 import { SCRATCH } from "./memory";
 
-/** Points of a block: its passes stay in the first-level cache. A multiple of 4. */
+// Encoding, BLOCK_POINTS points:
+//
+//   LATTICE          i32 i, i32 j   the cell at resolution 13 or 15, on face 5       8 bytes a point
+//   WORDS            u64            base cell << 45 | fifteen digits                 8
+//   ADMIN_NUMBERS    u32            admin number, NO_ADMIN outside                   4
+//   then, at the same address, one of these three groups after the other:
+//     VECTORS        f64 × 2, × 3   x, y and z of two points each                   24
+//     QUOTIENTS_I, _J  f32          quotients by 49 between two look-ups             4, 4
+//     PLACES         u32            address, in a table, of the next look-up         4
+//     LOWER, MIDDLE, UPPER  u32     digits 12-15, 8-11, 4-7                          4, 4, 4
+//     PLACES_U … CROSSINGS          locating, see below
+//
+// Decoding, BLOCK_RECORDS records:
+//
+//   LATTICE          as above, always at resolution 15
+//   TEXTS            8 × u16 lanes, 16 × u8 values, u32 fault, u8 pairs, u8 admin number, u64 sum: 48 bytes a record
+
+/** Points of a block: the arrays of its passes stay in the first-level cache. A multiple of 4. */
 export const BLOCK_POINTS: u32 = 512;
 
 export const LATTICE: usize = SCRATCH;
 export const WORDS: usize = LATTICE + 8 * BLOCK_POINTS;
 export const ADMIN_NUMBERS: usize = WORDS + 8 * BLOCK_POINTS;
-/** x, y and z of two points each, before the quotients need the bytes. */
 export const VECTORS: usize = ADMIN_NUMBERS + 4 * BLOCK_POINTS;
 export const QUOTIENTS_I: usize = ADMIN_NUMBERS + 4 * BLOCK_POINTS;
 export const QUOTIENTS_J: usize = QUOTIENTS_I + 4 * BLOCK_POINTS;
@@ -33,8 +35,9 @@ export const MIDDLE: usize = LOWER + 4 * BLOCK_POINTS;
 export const UPPER: usize = MIDDLE + 4 * BLOCK_POINTS;
 
 /**
- * Locating (region/block.ts) uses the same bytes after them: places, addresses of cells and tiles; 4 × point of each in a
- * mixed tile; u64 cell, u32 4 × point and 4 bytes of each with segments.
+ * Locating (region/locate-block.ts), after the digits: i32 distance from the grid's corner to the west and to the north,
+ * u32 addresses of cell and tile, of all points; u32 4 × point of those in a mixed tile; and 16 bytes of those whose cell
+ * has segments: u64 cell and the next one, u32 4 × point, u32 a load ahead that nobody reads.
  */
 export const PLACES_U: usize = QUOTIENTS_I;
 export const PLACES_V: usize = QUOTIENTS_J;

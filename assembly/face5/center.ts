@@ -1,17 +1,17 @@
 // Lattice points of face 5 at resolution 15 -> positions, two at a time. This is the definition of a cell's centre
-// inside the box of frame.ts: findCenter() of h3/center.ts and the batch loop both come here.
-//
-// On the tangent plane of the face the point is p = c + i·a + j·b (a, b one step along each axis). With ρ² = x² + y²,
-//
-//   tan(lng − middle) = y / x      tan(lat − middle) = (z cos m − ρ sin m) / (ρ cos m + z sin m),  m the middle latitude
-//
-// and within 9° of the middle atan t = t − t³/3 + … + t¹⁷/17 leaves out less than t¹⁹/19 = 4e-17 rad. Outside, where
-// the series does not hold, it lies beyond atan t on the far side: a point outside the box never looks inside. The
-// plane continues beyond the face's border, which is east of the box, so no cell of another face looks inside either.
+// inside the box of frame.ts: findCenter() and the batch loop both call it.
 
 import {
   CENTER, HALF_LAT_DEG, HALF_LNG_DEG, MIDDLE_LAT_DEG, MIDDLE_LNG_DEG, ODD_I, ODD_J, UNITS,
 } from "./frame";
+
+// On the tangent plane of the face the point is p = c + i·a + j·b, where a and b are one step along each axis. With ρ² = x² + y²,
+//
+//   tan(lng − middle) = y / x      tan(lat − middle) = (z cos m − ρ sin m) / (ρ cos m + z sin m),  m the middle latitude
+//
+// and within 9° of the middle atan t = t − t³/3 + … + t¹⁷/17 leaves out less than t¹⁹/19 = 4e-17 rad. Farther out the
+// series is larger than atan t in size, so a point outside the box is never taken for one inside. Nor is a cell of another face:
+// the plane continues beyond the face's border, and that lies east of the box.
 
 /** f64: cos m, sin m, the middle, the halves, then the coefficients of atan t in degrees: ±180 / (π (2n + 1)). */
 const CONSTANTS: usize = memory.data<f64>([
@@ -56,7 +56,7 @@ function term(x: v128, coefficient: usize, rest: v128): v128 {
   return f64x2.add(f64x2.mul(x, both(coefficient)), rest);
 }
 
-/** atan in degrees, in pairs of terms. */
+/** atan t in degrees, summed in pairs of terms. */
 // @ts-ignore: decorator
 @inline
 function atanDeg(t: v128): v128 {
@@ -70,6 +70,7 @@ function atanDeg(t: v128): v128 {
   return f64x2.mul(sum, t);
 }
 
+/** One coordinate of c + i·a + j·b: `at` is 0, 8 or 16. */
 // @ts-ignore: decorator
 @inline
 function onPlane(at: usize, i: v128, j: v128): v128 {
@@ -78,7 +79,7 @@ function onPlane(at: usize, i: v128, j: v128): v128 {
 
 /**
  * Two lattice points (i32 i, j, i, j) -> (f64 latDeg, f64 lngDeg) twice at `to`. Returns a bit for each point that lies
- * in the box; the position of one that does not is none.
+ * in the box; the position of a point outside is wrong and must not be used.
  */
 // @ts-ignore: decorator
 @inline
@@ -101,7 +102,7 @@ export function storeCenters(cells: v128, to: usize): i32 {
   return i64x2.bitmask(inside);
 }
 
-/** Two positions, for one point alone. */
+/** Two positions, where a single point is computed. */
 const ALONE: usize = memory.data(32, 16);
 
 /** Results of centerInBox(). */

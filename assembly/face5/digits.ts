@@ -1,21 +1,22 @@
-// Lattice points of face 5 -> words of H3 cells. Four digits per table look-up: from resolution 13 two look-ups down to
-// resolution 5, from 15 three down to 3, where a window of the face gives base cell and the first five or three digits.
-// Cells of coarser resolutions come as their centre descendant of the finest one, whose digits beyond theirs are 0.
-//
-// A block goes through in passes, each either arithmetic (four points at a time) or look-ups, and hands on in SCRATCH:
-//
-//   i, j -> quotients by 49, place in FOUR_DIGITS -> entry -> quotients + carries, their quotients … -> FINE or COARSE -> word
-//
-// The arithmetic is in f32: with n < 6.4 million, round(n × (1/49) − 24/49) is floor(n / 49) in every case (tried
-// one by one by test/oracle/fast-encode.test.ts), and all products stay below 2²⁴.
+// Lattice points of face 5 -> words of H3 cells, base cell << 45 | fifteen digits. A look-up in FOUR_DIGITS gives four
+// digits: two of them lead from resolution 13 up to 5, three from 15 up to 3. There a window of the face (FINE, COARSE) gives
+// the base cell and the first five or three digits. A cell of a coarser resolution comes as its centre descendant at 13 or
+// 15, whose further digits are 0.
 
 import { LATTICE, LOWER, MIDDLE, PLACES, QUOTIENTS_I, QUOTIENTS_J, UPPER, WORDS } from "../scratch";
 import { COARSE, FINE, FOUR_DIGITS, isFine } from "./tables";
 
+// A block goes through passes, each either arithmetic (four points at a time) or look-ups, with arrays in SCRATCH between:
+//
+//   i, j -> quotients by 49, place in FOUR_DIGITS -> entry -> quotients + carries, their quotients … -> FINE or COARSE -> word
+//
+// The arithmetic is in f32: for all n < 6.4 million round(n × (1/49) − 24/49) is floor(n / 49), which
+// test/oracle/kernel/fast-encode.test.ts tries one by one, and all products stay below 2²⁴.
+
 /** One bit per digit of resolutions 4 to 15. */
 const ONES: u64 = 0o111111111111;
 
-/** 1.5 × 2²³: a sum with it is rounded to the nearest integer, which stands in its low bits. */
+/** 1.5 × 2²³: a sum with it is rounded to an integer, and the low bits of the sum are that integer. */
 const ROUNDER_VALUE: f32 = 12582912;
 
 const SEVENTH_SQUARE: usize = memory.data<f32>([1.0 / 49.0, 24.0 / 49.0, ROUNDER_VALUE, 49.0, 128.0, 2.0, 64.0, 896.0, 4.0]);
@@ -45,7 +46,7 @@ function quotient(n: v128): v128 {
   return f32x4.sub(f32x4.add(q, all(ROUNDER)), all(ROUNDER));
 }
 
-/** Of four points with coordinates i, j: their quotients by 49 and their places in FOUR_DIGITS, to SCRATCH at `n`. */
+/** Four points (i, j) → their quotients by 49 and their places in FOUR_DIGITS, into the arrays at `n`. */
 // @ts-ignore: decorator
 @inline
 function divide(i: v128, j: v128, n: usize): void {
@@ -59,7 +60,7 @@ function divide(i: v128, j: v128, n: usize): void {
   v128.store(PLACES + n, v128.and(place, all(PLACE)));
 }
 
-/** Quotients at `n` plus the carries of their entries: the ancestors four levels up. */
+/** i of the ancestors four levels up: the quotients at `n` plus bit 12 of the entries. */
 // @ts-ignore: decorator
 @inline
 function ancestorI(entries: v128, n: usize): v128 {
@@ -68,13 +69,14 @@ function ancestorI(entries: v128, n: usize): v128 {
   );
 }
 
+/** j of the ancestors: the quotients plus bit 13. */
 // @ts-ignore: decorator
 @inline
 function ancestorJ(entries: v128, n: usize): v128 {
   return f32x4.add(v128.load(QUOTIENTS_J + n), f32x4.convert_i32x4_s(i32x4.shr_u(entries, 13)));
 }
 
-/** Places to entries of FOUR_DIGITS, `bytes` = 4 × points, four at a time. */
+/** PLACES → entries of FOUR_DIGITS, four at a time; `bytes` is 4 × points. */
 // @ts-ignore: decorator
 @inline
 function lookUp(bytes: usize, entries: usize): void {
@@ -87,8 +89,8 @@ function lookUp(bytes: usize, entries: usize): void {
 }
 
 /**
- * LATTICE -> WORDS: base cell << 45 | fifteen digits, as the H3 index has them; below 1 << 45 where LATTICE is
- * undecided or the cell lies under none of the four base cells. Works on whole fours.
+ * LATTICE -> WORDS: base cell << 45 | fifteen digits, as in the H3 index. A word is below 1 << 45 where the point is
+ * undecided or lies under none of the four base cells. Works on whole fours of points.
  */
 export function toWords(count: u32, resolution: u32): void {
   const bytes = <usize>(count + 3 & ~3) << 2;
@@ -109,7 +111,7 @@ export function toWords(count: u32, resolution: u32): void {
   else fromCoarse(bytes);
 }
 
-/** Where the ancestors of four points stand in a window of the face, to PLACES. */
+/** The places of four points' ancestors in a window of the face → PLACES. */
 // @ts-ignore: decorator
 @inline
 function placeInWindow(entries: v128, n: usize, rowBytes: usize, columnBytes: usize, bits: usize): void {
@@ -119,7 +121,7 @@ function placeInWindow(entries: v128, n: usize, rowBytes: usize, columnBytes: us
   v128.store(PLACES + n, v128.and(place, all(bits)));
 }
 
-/** Digits 6 to 13 are known; the window of resolution 5 has the others. */
+/** Entries of two look-ups → words: digits 6 to 13 are known, FINE has the first five. */
 // @ts-ignore: decorator
 @inline
 function fromFine(bytes: usize): void {
@@ -139,7 +141,7 @@ function fromFine(bytes: usize): void {
   }
 }
 
-/** Place in FINE and eight digits of a point at `n` to its word. */
+/** The word of the point at `n`, from its place in FINE and its digits 6 to 13. */
 // @ts-ignore: decorator
 @inline
 function storeFineWord(n: usize): void {
@@ -149,14 +151,13 @@ function storeFineWord(n: usize): void {
   store<u64>(WORDS + (n << 1), <u64>fine << 30 | <u64>digits << 6);
 }
 
-/** Digits 8 to 15 are known, and the entries of 4 to 7 to be asked for. */
+/** Entries of two look-ups → words: digits 8 to 15 are known; a third look-up gives 4 to 7, COARSE the first three. */
 // @ts-ignore: decorator
 @inline
 function fromCoarse(bytes: usize): void {
   for (let n: usize = 0; n < bytes; n += 16) {
     const entries = v128.load(MIDDLE + n);
     divide(ancestorI(entries, n), ancestorJ(entries, n), n);
-    // digits 8 to 15 together
     const digits = v128.or(
       v128.and(v128.load(LOWER + n), all(DIGITS)), i32x4.shl(v128.and(entries, all(DIGITS)), 12),
     );
@@ -176,13 +177,13 @@ function fromCoarse(bytes: usize): void {
   }
 }
 
-/** Coarse place and digits of a point at `n` to its word. */
+/** The word of the point at `n`, from its place in COARSE and its digits 4 to 15. */
 // @ts-ignore: decorator
 @inline
 function storeWord(n: usize): void {
   const coarse = <u64>load<u16>(load<u32>(PLACES + n), COARSE);
   let digits = <u64>load<u32>(UPPER + n) << 24 | load<u32>(LOWER + n);
-  // base cells 52 and 37 stand half a turn: every digit d but 0 is 7 - d; of 32, 37, 50 and 52 they have bit 2
+  // base cells 37 and 52 are turned by half a turn: every digit d but 0 becomes 7 - d. Of the four only they have bit 2.
   digits ^= ((digits | digits >> 1 | digits >> 2) & ONES) * ((coarse >> 11 & 1) * 7);
   store<u64>(WORDS + (n << 1), coarse << 36 | digits);
 }

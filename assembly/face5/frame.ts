@@ -1,14 +1,12 @@
-// Icosahedron face 5 as vectors, made once from faces.ts: the face of all of the coverage but the sea east of
-// 116.75° E. The axes are turned about the pole so that the box's middle meridian is y = 0: longitudes count from it.
-//
-//   FRAME   f64 × 3 each: centre c; then for even, then for odd resolutions twice the unit vectors along i and along j
-//
-// In the plane's own axes i = (1, 0), j = (-1/2, √3/2); odd resolutions (Class III) are turned by asin(√(3/28)).
+// Icosahedron face 5 as vectors, computed from h3/faces.ts when the module starts. All of the coverage lies on this face
+// but the sea east of 116.75° E. The axes are turned about the pole so that the box's middle meridian is y = 0: longitudes
+// are counted from it. In the plane's own axes i = (1, 0), j = (-1/2, √3/2); the grids of odd resolutions (Class III) are
+// turned by asin(√(3/28)).
 
 import { axisAzimuthRad, centerX, centerY, centerZ, eastX, eastY, eastZ, FACE_5, northX, northY, northZ } from "../h3/faces";
 import { cos, sin } from "../h3/trig";
 
-/** The box of the fast path: all of it lies on face 5. Degrees; halves and middle are exact in binary. */
+/** The box of the fast path, all of it on face 5: its middle and half its sides, in degrees, exact in binary. */
 export const MIDDLE_LAT_DEG: f64 = 15;
 export const MIDDLE_LNG_DEG: f64 = 109.125;
 export const HALF_LAT_DEG: f64 = 9;
@@ -20,6 +18,7 @@ const ROOT_3: f64 = 1.7320508075688772;
 const COS_TURN: f64 = 0.944911182523068;
 const SIN_TURN: f64 = 0.32732683535398854;
 
+/** f64 × 3 each: the face's centre; twice the unit vectors along i and along j, for even and for odd resolutions. */
 export const FRAME: usize = memory.data(15 * 8, 16);
 export const CENTER: usize = FRAME;
 export const EVEN_I: usize = FRAME + 24;
@@ -29,9 +28,15 @@ export const ODD_J: usize = FRAME + 96;
 
 /** Lattice units of a resolution per unit of the plane, (3 + √5) / 2 · √7^resolution: f64 × 16. */
 export const UNITS: usize = memory.data(16 * 8);
+/**
+ * (3 + √5) / 2, rounded to the nearest double. H3's constant in h3/projection.ts ends in 6, as H3 cuts its inverse after
+ * fifteen digits. Neither may replace the other: the careful path needs H3's bits, and centres in the box are defined with
+ * this one.
+ */
 const UNITS_0: f64 = 2.618033988749895;
 const ROOT_7: f64 = 2.6457513110645907;
 
+/** Stores a vector, turned about the pole into the frame's axes. */
 function setVector(vector: usize, x: f64, y: f64, z: f64): void {
   const c = cos(MIDDLE_LNG_DEG * RAD);
   const s = sin(MIDDLE_LNG_DEG * RAD);
@@ -40,7 +45,7 @@ function setVector(vector: usize, x: f64, y: f64, z: f64): void {
   store<f64>(vector, z, 16);
 }
 
-/** A vector of the tangent plane by its components to the north and to the east. */
+/** Stores a vector of the tangent plane, given by its components to the north and to the east. */
 function setTangent(vector: usize, north: f64, east: f64): void {
   setVector(
     vector,
@@ -50,11 +55,11 @@ function setTangent(vector: usize, north: f64, east: f64): void {
   );
 }
 
-/** Twice the axes i and j of a grid turned counter-clockwise by an angle, of which azimuths lose. */
+/** Stores twice the axes i and j of a grid turned counter-clockwise by an angle; azimuths are clockwise and lose it. */
 function setAxes(i: usize, j: usize, cosTurn: f64, sinTurn: f64): void {
   const c = cos(axisAzimuthRad(FACE_5));
   const s = sin(axisAzimuthRad(FACE_5));
-  // the direction of i, and the one a quarter counter-clockwise of it
+  // the direction of i: cosine and sine of its azimuth less the turn
   const north = c * cosTurn + s * sinTurn;
   const east = s * cosTurn - c * sinTurn;
   setTangent(i, 2 * north, 2 * east);

@@ -1,5 +1,11 @@
 // Positions -> hexagon lattice of face 5, two at a time: the fast path's arithmetic and its certain decision.
-//
+
+import { LATTICE, VECTORS } from "../scratch";
+import {
+  CENTER, EVEN_I, EVEN_J, HALF_LAT_DEG, HALF_LNG_DEG, MIDDLE_LAT_DEG, MIDDLE_LNG_DEG, ODD_I, ODD_J, UNITS,
+} from "./frame";
+import { isFine, NOWHERE, NOWHERE_FINE, TO_FINEST } from "./tables";
+
 // In the plane of the face (gnomonic: p / (p·c), c the face centre) a cell is a point of the lattice with axes
 // i and j, 120° apart. Twice the projections of a point on i, j and k = -(i + j), in lattice units,
 //
@@ -24,21 +30,15 @@
 // factors (7 u): 55 u in x and y, so fn within 2.5e-14. Both together: 5.8e-13 × UNITS[15] = 5.7e6 is 3.3e-6 lattice
 // units. MARGIN is 2⁻¹⁷ = 7.6e-6 of a unit at every resolution, twice the bound, some micrometres of ground at 15.
 // It leaves 5 points in a hundred thousand, and all outside the box, undecided: the careful path has them.
-// test/oracle/fast-encode.test.ts attacks this; there 5e-7 would do and 1.2e-7 fails.
-
-import { LATTICE, VECTORS } from "../scratch";
-import {
-  CENTER, EVEN_I, EVEN_J, HALF_LAT_DEG, HALF_LNG_DEG, MIDDLE_LAT_DEG, MIDDLE_LNG_DEG, ODD_I, ODD_J, UNITS,
-} from "./frame";
-import { isFine, NOWHERE, NOWHERE_FINE, TO_FINEST } from "./tables";
+// test/oracle/kernel/fast-encode.test.ts attacks this; there 5e-7 would do and 1.2e-7 fails.
 
 const MARGIN: f64 = 1.0 / 131072.0;
 
 /** 2⁵² + 2⁵¹: a sum with it is rounded to the nearest integer, and its low 32 bits are that integer. */
 const ROUNDER_VALUE: f64 = 6755399441055744.0;
 
-// Constants lie in memory: as literals the compiler would build each anew, by two instructions, in every turn of
-// the loop. The first eight are the coefficients of sin x and cos x, x in degrees, by Remez' exchange over x² up to 81.
+// Constants lie in memory: V8 builds a vector literal anew, by two instructions, in every turn of the loop. The first
+// eight are the coefficients of sin x and cos x, x in degrees, by Remez' exchange over x² up to 81.
 const CONSTANTS: usize = memory.data<f64>([
   0.017453292519943156, -8.860961556463048e-7, 1.3496012836760815e-11, -9.781678171174597e-17,
   0.9999999999999282, -0.00015230870986499956, 3.866322101126745e-9, -3.922373848017155e-14,
@@ -65,7 +65,10 @@ const ROUNDER: usize = CONSTANTS + 128;
 const WITHIN: usize = CONSTANTS + 136;
 const THIRD: usize = CONSTANTS + 144;
 
-/** What depends on the resolution: six f64 of the axes, then two i32x4 of the matrix to the finest resolution, and (i, 0) of no cell twice. */
+/**
+ * Values of one resolution. AXES: f64 × 3 of each axis. MATRIX: the matrix to the finest resolution as i32x4 × 2, its
+ * diagonal and the rest; then twice the point (i, 0) that lies in no cell, for what is undecided.
+ */
 const AXES: usize = memory.data(48, 16);
 const MATRIX: usize = memory.data(48, 16);
 
@@ -75,7 +78,7 @@ function both(constant: usize): v128 {
   return v128.load64_splat(constant);
 }
 
-// Both polynomials in pairs of terms: shorter chains of dependent operations.
+// Both polynomials are summed in pairs of terms, which makes the chains of dependent operations shorter.
 
 // @ts-ignore: decorator
 @inline
@@ -101,7 +104,8 @@ function dot(ax: v128, ay: v128, az: v128, x: v128, y: v128, z: v128): v128 {
 
 /**
  * Points (f64 latDeg, f64 lngDeg) -> LATTICE: (i32 i, i32 j) of the cell's centre descendant at resolution 13 or 15
- * (isFine) on face 5, or a point under no base cell where undecided. Reads up to one point beyond an odd count, and fills up a last four.
+ * (isFine) on face 5; where undecided, a point under no base cell. Reads one point more where the count is odd, and
+ * fills the array up to a multiple of four.
  */
 export function toLattice(points: usize, count: u32, resolution: u32): void {
   const units = load<f64>(UNITS + (<usize>resolution << 3));
@@ -120,7 +124,7 @@ export function toLattice(points: usize, count: u32, resolution: u32): void {
   v128.store(MATRIX, i32x4(nowhere, 0, nowhere, 0), 32);
 
   let lattice = LATTICE;
-  // The way from degrees to cells is long, and each step waits for the one before: in two loops more points are under way.
+  // Two loops instead of one: each step waits for the one before, and in short loops the processor has more points at work.
   let vector = VECTORS;
   for (const end = points + (<usize>count << 4); points < end; points += 32, vector += 48) {
     const first = v128.load(points);
@@ -139,7 +143,7 @@ export function toLattice(points: usize, count: u32, resolution: u32): void {
     const z = f64x2.add(
       f64x2.mul(cosLat, both(SIN_MIDDLE)), f64x2.mul(sinLat, both(COS_MIDDLE)),
     );
-    // outside the box z becomes NaN, and with it all that follows; NaN and infinity come so far by themselves
+    // outside the box z becomes NaN, and so does all that follows; NaN and infinity in the input end the same way
     const outside = v128.or(
       f64x2.gt(lat2, both(HALF_LAT_SQUARE)),
       f64x2.gt(lng2, both(HALF_LNG_SQUARE)),
@@ -158,8 +162,8 @@ export function toLattice(points: usize, count: u32, resolution: u32): void {
 }
 
 /**
- * Of two points, x, y and z at `at`: i j i j of their cells at the finest resolution; of no cell where undecided. At
- * resolution 13 the cells are their own descendants, and (0, 0) is none of the box.
+ * Two points, their x, y and z at `at` → i j i j of their cells at the finest resolution; where undecided, a point of no
+ * cell. At resolution 13 a cell is its own descendant, and (0, 0) serves as the point of no cell: it is far from the box.
  */
 // @ts-ignore: decorator
 @inline

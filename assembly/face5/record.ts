@@ -1,6 +1,6 @@
-// A cell word and an admin number -> the canonical text as a record of 20 bytes (code-format.md), from tables of
-// whole pairs. Each part's word holds its share of the check in the low half, its bytes in the high half; the shares
-// add up in counters, and the low nine bits of the sum choose the check symbol.
+// The word of a cell and an admin number -> the canonical text (docs/code-format.md) as a record of 20 bytes, by tables of
+// whole pairs. Admin code, head and each pair have a word: their share of the check in the low half, their ASCII bytes in
+// the high half. The shares add up, and the low nine bits of the sum choose the check symbol (symbols.ts).
 
 import { ADMIN_WORDS, CHECKS, FIRST_PAIR_WORDS, HEAD_WORDS, PAIR_WORDS } from "./symbols";
 import { pairsOf } from "../hexcode/payload";
@@ -8,7 +8,7 @@ import { REACH } from "../memory";
 
 const DASH: u64 = 0x2d;
 
-/** Digits finer than the resolution, as sevens. */
+/** The digits beyond the resolution, which are 7 in an H3 index. */
 // @ts-ignore: decorator
 @inline
 export function finerDigits(resolution: u32): u64 {
@@ -21,25 +21,25 @@ const FOURTH_PAIR_WORDS: usize = PAIR_WORDS + 6144;
 const FIFTH_PAIR_WORDS: usize = PAIR_WORDS + 8192;
 const CHECKS_4: usize = CHECKS + 4 * 512;
 
-/** What the codes of a resolution have in common: u64 digits finer than it as sevens, u32 number of pairs. */
+/** Values of one resolution: u64 the digits beyond it as sevens, u32 the number of pairs. */
 const FINER: usize = memory.data(16);
 const PAIRS: usize = FINER + 8;
 
-/** The resolution of the records to come. In memory, since the compiler would count anew for each record. */
+/** Sets the resolution of the records that follow. Kept in memory: from variables V8 would compute the values for each record. */
 export function setResolution(resolution: u32): void {
   store<u64>(FINER, finerDigits(resolution));
   store<u32>(PAIRS, pairsOf(resolution));
 }
 
 /**
- * Writes the record, status OK, of base cell << 45 | digits of the resolution set; `admin` is below ADMIN_UNITS. False,
- * and nothing written, if the cell lies under no head or beyond the reach of the admin code.
+ * Writes the record of a cell, status OK. `word` is base cell << 45 | digits, at the resolution that was set; `admin` is
+ * below ADMIN_UNITS. Returns false and writes nothing if the cell has no head or its reach does not hold the admin code.
  */
 // @ts-ignore: decorator
 @inline
 export function writeRecord(record: usize, word: u64, admin: u32): bool {
   word |= load<u64>(FINER);
-  // nine bits each of the pairs, times eight and four
+  // nine bits of each pair as an offset: times eight in tables of u64, times four in tables of u32
   const headWord = load<u64>(<u32>(word >> 42) << 3, HEAD_WORDS);
   const firstWord = load<u64>(<u32>(word >> 30) & 0xff8, FIRST_PAIR_WORDS);
   const reach = load<u64>(<u32>(headWord >> 32) + <u32>(firstWord >> 32), REACH);
@@ -56,7 +56,7 @@ export function writeRecord(record: usize, word: u64, admin: u32): bool {
   const pairs = load<u32>(PAIRS);
   store<u32>(record, 0, 16);
   if (pairs == 4) {
-    // The usual length. The bytes of a word go out with its share before them, which the next store overwrites.
+    // The usual length. Words are stored whole, the last one first: each share lies before its bytes and is overwritten next.
     store<u32>(body, p4, 6);
     store<u32>(body, p3, 4);
     store<u32>(body, p2, 1);

@@ -1,9 +1,6 @@
-// Records of canonical text -> lattice points. A record is read as one vector: its payload is put into pairs, its bytes
+// Records of canonical text -> lattice points. A record is read as one vector: its payload is shuffled into pairs, its bytes
 // become symbol values by three look-ups of sixteen, and the words of its pairs (lattice offset, digits, share of the
-// check) are added up. Every other text, right or wrong, is left to hexcode/reading.ts.
-//
-//   payload   h pp pp - pp pp c     ->  lanes of 16 bits   pp pp pp pp .. hc
-//             h pp pp - pp pp p - p c                      pp pp pp pp pp hc
+// check) are added up. Every other text, valid or not, is left to hexcode/reading.ts.
 
 import { RECORD_BYTES } from "../memory";
 import { baseCellOf } from "../h3/cell";
@@ -16,26 +13,35 @@ import { inReach } from "../hexcode/record";
 import { AT_ADMIN, AT_FAULT, AT_PAIRS, AT_SUM, AT_VALUES, LATTICE, TEXT_BYTES, TEXTS } from "../scratch";
 import { ADMIN_WORDS, CHECKS, PAIR_WORDS, shareOf } from "./symbols";
 
+// Head, pairs and check of a text, for example of four and of five pairs:
+//
+//   payload   h pp pp - pp pp c     ->  lanes of 16 bits   pp pp pp pp .. hc
+//             h pp pp - pp pp p - p c                      pp pp pp pp pp hc
+
 const DASH: u32 = 0x2d;
 
-// --- Shapes: what differs between texts of 0 to 5 pairs ---
+// --- Shapes: tables by the number of pairs, 0 to 5 ---
 
-/** Bytes of the payload up to its first NUL → number of pairs, or 6 for no payload's length. */
+/** Length of a payload up to its first NUL → number of pairs; 6 if no payload has that length. */
 const SHAPES: usize = memory.data<u8>([6, 6, 0, 6, 1, 6, 6, 2, 6, 3, 6, 4, 6, 6, 5, 6]);
 
-/** Number of pairs × 16 → for each byte of the lanes its place in the payload, 255 for none. */
+/** Number of pairs × 16 → for each byte of the lanes its place in the payload, or 255. */
 const PLACES: usize = memory.data(7 * 16, 16);
-/** Number of pairs → bits of the lanes' bytes that hold symbols (of 6 what none fills); of the payload's with hyphens. */
+/** Number of pairs → a bit for each byte of the lanes that must be a symbol; 6 has a bit that no byte sets, so it is a fault. */
 const FILLED: usize = memory.data(7 * 4);
+/** Number of pairs → a bit for each byte of the payload that must be a hyphen. */
 const HYPHENS: usize = memory.data<u32>([0, 0, 1 << 5, 1 << 5, 1 << 5, 1 << 5 | 1 << 11, 0]);
-/** Number of pairs → which places must not be short, and what they must look like (of five pairs the last is). */
+/**
+ * A pair of fewer than three digits is short. Only the last pair may be, and the fifth must be: number of pairs → the places
+ * to look at, and the bits that must stand there.
+ */
 const SHORT_MASK: usize = memory.data<u32>([31, 30, 29, 27, 23, 31]);
 const SHORT_WANTED: usize = memory.data<u32>([0, 0, 0, 0, 0, 16]);
 
 const HEAD_LANE: u32 = 10;
 const CHECK_LANE: u32 = 11;
 
-/** Where symbol n of a payload stands: after five and ten of them comes a hyphen. */
+/** The byte of a payload where a symbol stands: a hyphen follows the fifth and the tenth. */
 function placeOf(symbol: u32): u32 {
   return symbol + u32(symbol >= 5) + u32(symbol >= 10);
 }
@@ -67,7 +73,7 @@ for (let value: u32 = 0; value < 20; value++) {
   store<u8>(FROM_2 + 16 * table + character - load<u8>(FIRSTS + table), <u8>(value + 1));
 }
 
-/** Vectors of one number each: as literals they would be built anew at every use. */
+/** Vectors of one number each: V8 would build literals anew at every use. */
 const VECTORS: usize = memory.data(7 * 16, 16);
 const HYPHEN: usize = VECTORS;
 const CHARACTER_2: usize = VECTORS + 16;
@@ -75,7 +81,7 @@ const CHARACTER_C: usize = VECTORS + 32;
 const CHARACTER_S: usize = VECTORS + 48;
 const LOW_BYTE: usize = VECTORS + 64;
 const EIGHT_TWENTY: usize = VECTORS + 80;
-/** Two symbols of value 0 in the lanes of pairs: pair value 0, which no code has. */
+/** Two symbols of value 0 in each lane of a pair: the pair of value 0, which no code has. */
 const PAIR_0: usize = VECTORS + 96;
 
 memory.fill(HYPHEN, <u8>DASH, 16);
@@ -88,13 +94,13 @@ v128.store(PAIR_0, i16x8(0x101, 0x101, 0x101, 0x101, 0x101, -1, -1, -1));
 
 // --- Words of pairs ---
 
-/** A lane is 8 × (20 × (first value + 1) + second value + 1): 8 × (the pair's value + 21), or 0 for no pair. */
+/** A lane is 8 × (20 × (first value + 1) + second value + 1), which is 8 × (the pair's value + 21); 0 where there is no pair. */
 const LANE_0: u32 = 21;
 const LANES: u32 = 421;
 
 /**
- * Place 0 to 4 × LANES + lane / 8 → u64 that adds up: bits 0-10 share of the check, 11-14 digits, 15-19 the place's bit if
- * the pair is short, from 20 and from 42 its offset j and i at resolution 15, signed.
+ * (Place of the pair, 0 to 4) × LANES + lane / 8 → a u64 to be added up: bits 0-10 share of the check, 11-14 number of
+ * digits, 15-19 the place's bit if the pair is short, from 20 and from 42 its offset in j and i at resolution 15, signed.
  */
 const SUMMANDS: usize = memory.data(5 * LANES * 8);
 const SUMMANDS_1: usize = SUMMANDS + LANES * 8;
@@ -120,8 +126,9 @@ for (let value: u32 = 1; value < 400; value++) {
 // --- Heads and admin codes ---
 
 /**
- * Head symbol's value + 1 → i32 i, i32 j of its centre at resolution 15 on face 5; i32 -1 where its digits stand half
- * a turn, else 0; u32 share of the check, ROOT for a resolution-0 cell, RESERVED for no head.
+ * Value of the head symbol + 1 → i32 i, i32 j of its centre at resolution 15 on face 5; i32 -1 if its digits are turned by
+ * half a turn (its base cell is at home on the other face), else 0; u32 share of the check, | ROOT for a cell of resolution
+ * 0, or RESERVED for a symbol that is no head.
  */
 const HEAD_ROWS: usize = memory.data(21 * 16);
 const HEAD_ROWS_4: usize = HEAD_ROWS + 4;
@@ -150,11 +157,11 @@ for (let head: u32 = 0; head < 20; head++) {
   store<u32>(row, shareOf(head, 5) | (isRootHead(head) ? ROOT : 0), 12);
 }
 
-/** Hash of the prefix bytes (with "-") → the same bytes; and the admin number. */
+/** Hash of the prefix, which is an admin code with its "-" → the prefix; and its admin number. */
 const SLOTS: u32 = 256;
 const SLOT_PREFIXES: usize = memory.data(SLOTS * 4);
 const SLOT_ADMINS: usize = memory.data(SLOTS);
-/** The first odd multiplier under which the 34 prefixes fall into different slots. */
+/** The first odd multiplier from here on by which the 34 prefixes get different slots. */
 let multiplier: u32 = 0x9e3779b1;
 
 // @ts-ignore: decorator
@@ -178,10 +185,10 @@ while (!fillSlots()) multiplier += 2;
 
 // --- The passes ---
 
-/** What scanning leaves instead of a resolution where the careful path must read. */
+/** Instead of a resolution: the record must be read by hexcode/reading.ts. */
 export const UNKNOWN: u32 = 255;
 
-/** Records to TEXTS: each one's lanes, values, number of pairs, admin number, and whether it has any fault of form. */
+/** Records → TEXTS: of each its lanes, symbol values, number of pairs and admin number, and a fault other than 0 if its form is not canonical. */
 function splitTexts(records: usize, count: u32): void {
   let text = TEXTS;
   for (const end = records + <usize>count * RECORD_BYTES; records < end; records += RECORD_BYTES, text += TEXT_BYTES) {
@@ -203,7 +210,7 @@ function splitTexts(records: usize, count: u32): void {
       ),
       i8x16.swizzle(v128.load(FROM_S), i8x16.sub(symbols, v128.load(CHARACTER_S))),
     );
-    // stored and loaded again: otherwise the compiler makes them anew for every use
+    // stored and loaded again: V8 would otherwise compute them anew for every use
     v128.store(text, values, AT_VALUES);
     values = v128.load(text, AT_VALUES);
     const symbolsFound = v128.andnot(values, i16x8.eq(values, v128.load(PAIR_0)));
@@ -219,7 +226,7 @@ function splitTexts(records: usize, count: u32): void {
   }
 }
 
-/** A text without fault of form: its lattice point, and its resolution; or UNKNOWN if it is no code. */
+/** Writes the lattice point of a text of canonical form; returns its resolution, or UNKNOWN if it is no code. */
 // @ts-ignore: decorator
 @inline
 function addUp(text: usize, lattice: usize): u32 {
@@ -252,8 +259,9 @@ function addUp(text: usize, lattice: usize): u32 {
 }
 
 /**
- * At most BLOCK_RECORDS records -> LATTICE, each cell's centre descendant of resolution 15, and their resolutions; UNKNOWN
- * and the point (0, 0) for all but canonical text of a valid code. Returns how many are UNKNOWN; fills up a last two.
+ * At most BLOCK_RECORDS records -> LATTICE, each cell's centre descendant at resolution 15, and their resolutions. A record
+ * other than the canonical text of a valid code gets the point (0, 0) and UNKNOWN; returns how many did. Fills LATTICE up to
+ * an even count.
  */
 export function scanRecords(records: usize, count: u32, resolutions: usize): u32 {
   splitTexts(records, count);

@@ -1,14 +1,19 @@
-// Whole parts of a text by one look-up: a word of a head or pair holds its ASCII bytes and its share of the check.
-//
-//   bits 0-10   share: counters that add up; bits 0-4 in Z/5 (at most 7 × 4), 5-7 and 8 the two bits in GF(4),
-//               of which only odd or even counts. Each part is counted times g² for each pair to its right, in a
-//               text of five pairs: g² has order 6, and CHECKS divides out what shorter texts have too much.
-//   bits 16-31  two ASCII bytes; of a head one, then its number
+// The parts of a text as words, by one look-up each: the ASCII bytes of a head or pair, and its share of the check, which
+// is a sum in GF(4) × Z/5 (hexcode/check.ts) with one summand for each part.
 
 import { ADMIN_UNITS, adminLetters } from "../hexcode/admin";
 import { symbolOf } from "../hexcode/alphabet";
 import { checkLetter, checkOf, checkStep } from "../hexcode/check";
 import { headOf, NO_HEAD, pairOf, reachRow } from "../hexcode/payload";
+
+// A word is u32:
+//
+//   bits 0-10   the share as three counters that add up without carry: bits 0-4 the element of Z/5 (at most 7 × 4 in all),
+//               5-7 and 8-10 the two bits of the element of GF(4), whose sums matter only as odd or even
+//   bits 16-31  two ASCII bytes; for a head one, then its number
+//
+// A part's summand is multiplied by g² for each pair to its right. The tables assume a text of five pairs; g² has order 6, so
+// CHECKS can undo the factors that a shorter text has too many.
 
 const PLACES: i32 = 5;
 
@@ -18,13 +23,13 @@ function timesG(element: u32, n: i32): u32 {
   return element;
 }
 
-/** The counters of an element with so many pairs to its right. */
+/** The share of a part's element that has `pairsToTheRight`. */
 export function shareOf(element: u32, pairsToTheRight: i32): u32 {
   element = timesG(element, 2 * pairsToTheRight);
   return element % 5 | (element & 1) << 5 | (element >> 1 & 1) << 8;
 }
 
-/** Place 0 to 4 of the pair × 512 + nine bits of digits (7 for none) → word; 0 for no pair. */
+/** (Place of the pair, 0 to 4) × 512 + nine bits of digits (7 for none) → its word; 0 if no pair has these digits. */
 export const PAIR_WORDS: usize = memory.data(PLACES * 2048);
 
 for (let bits: u32 = 0; bits < 512; bits++) {
@@ -40,8 +45,8 @@ for (let bits: u32 = 0; bits < 512; bits++) {
 }
 
 /**
- * Base cell × 8 + first digit → u64: word, then where the head's rows of the reach begin, bytes; 0 for no head. And nine
- * bits of digits 2 to 4 → u64: word of the first pair, then its row's distance from there.
+ * Base cell × 8 + first digit → u32 word of the head, u32 offset of its rows in the reach table; 0 where there is no head.
+ * Nine bits of digits 2 to 4 → u32 word of the first pair, u32 offset of its row from there. All offsets are bytes.
  */
 export const HEAD_WORDS: usize = memory.data(1024 * 8);
 export const FIRST_PAIR_WORDS: usize = memory.data(512 * 8);
@@ -57,7 +62,7 @@ for (let bits: u32 = 0; bits < 512; bits++) {
   store<u32>(FIRST_PAIR_WORDS + 8 * bits, 8 * pairOf(<u64>bits << 33, 0), 4);
 }
 
-/** Admin number → u64: its letters and "-" as four bytes, then the share of its letters. */
+/** Admin number → its letters and "-" as four bytes, then u32 the share of the letters. */
 export const ADMIN_WORDS: usize = memory.data(ADMIN_UNITS * 8);
 
 for (let admin: u32 = 0; admin < ADMIN_UNITS; admin++) {
@@ -68,14 +73,14 @@ for (let admin: u32 = 0; admin < ADMIN_UNITS; admin++) {
   store<u32>(ADMIN_WORDS + 8 * admin, shareOf(timesG(element, 1), PLACES), 4);
 }
 
-/** Pairs 0 to 5 × 512 + the low nine bits of the sum of shares → ASCII of the check symbol. */
+/** Number of pairs × 512 + the low nine bits of the sum of shares → the check symbol in ASCII. */
 export const CHECKS: usize = memory.data(6 * 512);
 
 for (let pairs: u32 = 0; pairs < 6; pairs++) {
   for (let sum: u32 = 0; sum < 512; sum++) {
     const x = sum >> 5 & 1 | (sum >> 8) << 1;
     const y = (sum & 31) % 5;
-    // back by g² for each pair that is not there, which is forth by six less as many
+    // Each of the 5 - pairs missing pairs has brought one g² too many; (g²)⁶ is 1, so 1 + pairs more undo them.
     const element = timesG((5 * x + 16 * y) % 20, 2 * <i32>(1 + pairs));
     store<u8>(CHECKS + 512 * pairs + sum, <u8>symbolOf(checkOf(element)));
   }

@@ -1,12 +1,12 @@
-// Tables between lattice points of face 5 and H3 digits, made once by the steps of h3/lattice.ts.
+// Tables between lattice points of face 5 and H3 digits, made by the steps of h3/lattice.ts when the module starts.
 
 import { baseCellAt, FACE_5 } from "../h3/faces";
 import { cellI, cellJ, setCell, stepToCenterChild, stepUp } from "../h3/lattice";
 
 /**
- * (i mod 49) × 64 + (j mod 49) → u16: the digits of four levels, the last of them odd, from resolution 15 up.
- * Two steps up are a division by 7 (their turns cancel), so four digits depend on the remainders by 49 alone; the
- * ancestor is the quotient, plus one where the descent's offset is the remainder less 49: bit 12 for i, bit 13 for j.
+ * (i mod 49) × 64 + (j mod 49) → u16: four digits, those of an odd resolution and the three above it. Two steps up are a
+ * division by 7 (their turns cancel), so four digits depend on the remainders by 49 alone. The ancestor four levels up is
+ * the quotient, plus one where the way down from it has the offset "remainder less 49": bit 12 for i, bit 13 for j.
  */
 export const FOUR_DIGITS: usize = memory.data(49 * 64 * 2);
 
@@ -21,11 +21,11 @@ for (let i = 0; i < 49; i++) {
   }
 }
 
-/** The window of resolution 3 around the box: i and j from 0. */
+/** The window around the box at resolution 3: i and j from 0 on. */
 const ROWS: i32 = 24;
 const COLUMNS: i32 = 32;
 
-/** i × 32 + j → u16: base cell << 9 | three digits as the H3 index has them, 0 under no base cell of the four. */
+/** i × 32 + j → u16: base cell << 9 | three digits as in the H3 index; 0 under none of the four base cells. */
 export const COARSE: usize = memory.data(ROWS * COLUMNS * 2);
 
 for (let i = 0; i < ROWS; i++) {
@@ -36,24 +36,24 @@ for (let i = 0; i < ROWS; i++) {
     digits |= stepUp(1) << 6;
     const base = baseCellAt(FACE_5, cellI, cellJ);
     if (base < 0) continue;
-    // at home on the other face: half a turn, every digit d but 0 is 7 - d
+    // at home on the other face, so turned by half a turn: every digit d but 0 becomes 7 - d
     if (base & 128) digits ^= ((digits | digits >> 1 | digits >> 2) & 0o111) * 7;
     store<u16>(COARSE + ((i * COLUMNS + j) << 1), <u16>((base & 127) << 9 | digits));
   }
 }
 
-/** The window's corner beyond the box, under no base cell: i of (i, 0) at resolution 15, and at 13. */
+/** A corner of the window, outside the box, that COARSE has under no base cell: i of the point (i, 0) at resolution 15 and 13. */
 export const NOWHERE: i32 = (ROWS - 1) * 117649;
 export const NOWHERE_FINE: i32 = (ROWS - 1) * 16807;
 store<u16>(COARSE + ((ROWS - 1) * COLUMNS << 1), 0);
 
-/** The same window at resolution 5: two levels are a factor of 7. */
+/** The same window at resolution 5: two levels finer is seven times as many rows and columns. */
 const FINE_ROWS: i32 = 7 * ROWS;
 const FINE_COLUMNS: i32 = 7 * COLUMNS;
 
 /**
- * i × 224 + j → u32: base cell << 15 | five digits, 0 where COARSE has 0, and for (0, 0), the centre of the face and far
- * from the box.
+ * i × 224 + j → u32: base cell << 15 | five digits; 0 where COARSE has 0, and at (0, 0), the centre of the face, which is
+ * far from the box and stands for undecided points.
  */
 export const FINE: usize = memory.data(FINE_ROWS * FINE_COLUMNS * 4);
 
@@ -65,7 +65,7 @@ for (let i = 0, at = FINE; i < FINE_ROWS; i++) {
     if (<u32>cellI >= <u32>ROWS || <u32>cellJ >= <u32>COLUMNS) continue;
     const coarse: u32 = load<u16>(COARSE + ((cellI * COLUMNS + cellJ) << 1));
     if (coarse == 0) continue;
-    // of the base cells 32, 37, 50 and 52 the second and the last stand half a turn, and have bit 2
+    // base cells 37 and 52 are turned by half a turn; of the four only they have bit 2
     if (coarse >> 11 & 1) digits ^= ((digits | digits >> 1 | digits >> 2) & 0o11) * 7;
     store<u32>(at, coarse << 6 | digits);
   }
@@ -73,8 +73,8 @@ for (let i = 0, at = FINE; i < FINE_ROWS; i++) {
 store<u32>(FINE, 0);
 
 /**
- * Whether cells of a resolution take the short way: as descendants of resolution 13, by two look-ups and FINE, instead of
- * 15, three and COARSE. Resolution 0 does not: there (0, 0) is a cell of the box.
+ * Whether cells of a resolution take the short way: descendants at resolution 13, two look-ups and FINE, instead of 15,
+ * three look-ups and COARSE. Resolution 0 does not: there (0, 0) is a cell of the box.
  */
 // @ts-ignore: decorator
 @inline
@@ -82,7 +82,7 @@ export function isFine(resolution: u32): bool {
   return resolution - 1 <= 12;
 }
 
-/** Per resolution the matrix to the centre descendant of resolution 13 or 15 (isFine): i32 m00, m01, m10, m11. */
+/** Resolution × 16 → the matrix from a cell to its centre descendant at 13 or 15 (isFine): i32 m00, m01, m10, m11. */
 export const TO_FINEST: usize = memory.data(16 * 16, 16);
 
 for (let resolution = 0; resolution < 16; resolution++) {

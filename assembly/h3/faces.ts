@@ -1,16 +1,15 @@
 // The two icosahedron faces under the kernel's domain (5-25 N, 100-119 E), and the four base cells on them.
 // From H3 4.5 (faceijk.c, baseCells.c), Copyright Uber Technologies, Inc., Apache License 2.0: faces 5 and 10,
 // which meet along their IJ edges.
-//
-//   face    centre (unit vector)      north (unit vector)     east = north × centre      azimuth of the i-axis
-//
-// north is the normalised (0, 0, 1) - z·centre, the start of azimuths.
 
 /** H3's numbers of the two faces, and our index of them: 0 and 1. */
 export const FACE_5: i32 = 0;
 export const FACE_10: i32 = 1;
 
-/** A row of FACES: 3 + 3 + 3 + 1 numbers. */
+/**
+ * A face is f64 × 10: its centre, north and east = north × centre as unit vectors, and the azimuth of the i-axis. North, where
+ * azimuths start, is (0, 0, 1) - z·centre, normalised.
+ */
 const FACE_BYTES: i32 = 80;
 const FACES: usize = memory.data<f64>([
   -0.1055498149613921, 0.9794457296411413, 0.1718874610009365,

@@ -1,5 +1,5 @@
-// The 34 admin codes of the service contract's table 2.4. The admin number is the place in this table from 0.
-// Two-letter codes are looked up by both letters, three-letter codes by all three.
+// The 34 admin codes, in the order of src/admin-units.ts. An admin number is a place in this table, counted from 0. Codes of
+// two letters are looked up by both letters, codes of three letters by all three.
 
 export const ADMIN_UNITS: u32 = 34;
 export const NO_ADMIN: u32 = 255;
@@ -42,9 +42,9 @@ const CODES: usize = memory.data<u8>([
   0x43, 0x4d, 0, 0, // CM
 ]);
 
-/** (first letter - A) × 26 + second letter - A → admin number of a two-letter code, or NO_ADMIN. */
+/** (first letter - A) × 26 + second letter - A → admin number of the code of two letters, or NO_ADMIN. */
 const TWO: usize = memory.data(26 * 26);
-/** The same with the third letter, of a three-letter code. */
+/** (the same) × 26 + third letter - A → admin number of the code of three letters, or NO_ADMIN. */
 const THREE: usize = memory.data(26 * 26 * 26);
 
 memory.fill(TWO, <u8>NO_ADMIN, 26 * 26);

@@ -1,4 +1,4 @@
-// The twenty symbols of a payload: no vowels, no twins of digits, ascending ASCII (spec/code-format.md, Symbols).
+// The twenty symbols of a payload: no vowels, no look-alikes, in ascending ASCII (docs/code-format.md, Canonical text).
 
 /** Value 0 to 19 → symbol. */
 export const SYMBOLS: usize = memory.data<u8>([

@@ -1,5 +1,5 @@
-// The check symbol, in the ring GF(4) × Z/5 (20 = 4 × 5): Horner from the left over admin letters, head and pairs
-// with g = (α, 2) (spec/code-format.md, Payload 3). A value v stands for (v mod 4, v mod 5).
+// The check symbol, in the ring GF(4) × Z/5 (20 = 4 × 5): Horner's rule from the left over admin letters, head and pairs
+// with g = (α, 2) (docs/code-format.md, Write, 5). A value v stands for (v mod 4, v mod 5).
 
 /** STEP[state × 32 + value]: state · g + value, for states and values 0 to 19. */
 const STEP: usize = memory.data(20 * 32);

@@ -1,5 +1,5 @@
-// Heads and pairs: the H3 cell as symbols of twenty (spec/code-format.md, Payload 1 and 2). A pair holds three
-// digits as they stand in the index, nine bits with 7 for "none", so both tables below are plain look-ups.
+// Heads and pairs: the H3 cell as values of symbols (docs/code-format.md, Write, 3 and 4). A pair holds three digits as they
+// stand in the index, nine bits with 7 for "none", so both tables below are plain look-ups.
 
 import { baseCellOf, cellFrom, resolutionOf } from "../h3/cell";
 
@@ -25,10 +25,10 @@ for (let head: u32 = 0; head < HEADS; head++) {
 
 /** Nine bits of three digits → value 1 to 399 of the pair, 0 where a digit follows a missing one. */
 const PAIR_VALUES: usize = memory.data(1024);
-/** Value 0 to 399 → nine bits of its digits; 0 is never asked. */
+/** Value 1 to 399 → nine bits of its digits. */
 const PAIR_DIGITS: usize = memory.data(800);
 
-/** The pre-order number of a node of the 400-node tree (57 = 1 + 7 + 49, 8 = 1 + 7). */
+/** Enters a pair in both tables. Its value is the pre-order number in the tree of 400 nodes (57 = 1 + 7 + 49, 8 = 1 + 7). */
 function setPair(a: i32, b: i32, c: i32): void {
   let value = 1 + 57 * a;
   if (b != NO_DIGIT) value += 1 + 8 * b;

@@ -1,5 +1,5 @@
-// From text to cell: every rule of "Reading" (spec/code-format.md) in one pass over UTF-16 units or ASCII bytes,
-// then the payload. What is kept of a text is at most 15 characters A-Z and 2-9.
+// From text to cell: every rule of docs/code-format.md, Read, in one pass over UTF-16 units or ASCII bytes, then the payload.
+// At most 15 characters of a text are kept, A-Z and 2-9.
 
 import { inReach } from "./record";
 import { adminAt, NO_ADMIN } from "./admin";
@@ -22,7 +22,7 @@ const KEPT: usize = memory.data(16);
 export let readCell: u64 = 0;
 export let readAdmin: u32 = NO_ADMIN;
 
-/** Classes of ASCII and Latin-1 characters: the character kept, or one of these two. */
+/** The class of a character is the character that is kept of it, or one of these three. */
 const REFUSED: u32 = 0;
 const SEPARATOR: u32 = 1;
 /** A combining mark: dropped, and no separator. */
@@ -64,7 +64,7 @@ function classOf(unit: u32): u32 {
   return letter == 0x2e ? REFUSED : letter;
 }
 
-/** Reads `count` UTF-16 units; true sets readCell and readAdmin. */
+/** Reads `count` UTF-16 units. True for a hexcode: readCell and readAdmin are set. */
 export function readUnits(text: usize, count: u32): bool {
   if (count > MAX_TEXT_UNITS) return false;
   let kept: u32 = 0;
@@ -83,7 +83,7 @@ export function readUnits(text: usize, count: u32): bool {
   return readKept(kept, beforeSeparator);
 }
 
-/** Reads bytes of ASCII up to the first NUL, at most `limit`; true sets readCell and readAdmin. */
+/** Reads bytes of ASCII up to the first NUL, at most `limit`. True for a hexcode: readCell and readAdmin are set. */
 export function readBytes(text: usize, limit: u32): bool {
   let kept: u32 = 0;
   let beforeSeparator: u32 = 0;
@@ -131,7 +131,7 @@ function readKept(count: u32, beforeSeparator: u32): bool {
     if (high == NO_VALUE || low == NO_VALUE) return false;
     state = checkStep(checkStep(state, high), low);
     const value = high * 20 + low;
-    // no digits at all, or a pair before this one that was not full
+    // a pair without digits, or one behind a pair that was not full
     if (value == 0 || resolution != 1 + 3 * pairs) return false;
     if (pairs == 0) firstPair = value;
     const bits = digitsOf(value);

@@ -1,8 +1,8 @@
 // A cell and an admin number as a record: the canonical text in ASCII, NUL padded to 20 bytes, byte 19 = status.
 //
-//   admin code (2 or 3)   -   payload with check in groups of five, joined by -   NUL …   status
+//   admin code (2 or 3 letters)  -  head, pairs and check in groups of five, joined by -  NUL …  status
 //
-// 18 characters at most.
+// The text has 18 characters at most.
 
 import { OK, OUTSIDE_COVERAGE, REACH } from "../memory";
 import { resolutionOf } from "../h3/cell";
@@ -27,7 +27,7 @@ export function inReach(row: u32, admin: u32): bool {
   return <bool>(<u32>(load<u64>(REACH + 8 * row) >> admin) & 1);
 }
 
-/** The next place of a payload symbol: after five of a group comes a hyphen. */
+/** Writes symbol `count` of a payload, behind a hyphen where it begins a group of five; returns the next place. */
 // @ts-ignore: decorator
 @inline
 function storeSymbol(to: usize, count: u32, value: u32): usize {

@@ -1,12 +1,7 @@
-// Builds the grid over the segments. For a cell of 2^CELL_BITS squared micro-degrees the sum of locate.ts splits:
-// segments that cross one of its rows inside the cell are listed; what all others east of it add depends on the
-// row alone. That remainder, over the cell's rows, is a base value (its first row) and the rows where it changes:
-// each becomes a listed *virtual* segment, upright, just east of the cell, from the change to the cell's top.
-//
-// A band of cells is walked from east to west with the sum east of the cell's edge as a list of changes; every
-// crossing is an exact integer division. After the last cell every row must be outside again, or lines are open.
-//
-// Memory behind the segments:  cells u32 × (count + 1) · ids u32 × touches, later tiles · records of 16 bytes (layout.ts)
+// Builds the grid over the segments. For the points of one cell, a square of 2^CELL_BITS micro-degrees, the sum of locate.ts
+// has two parts. Segments that cross one of the cell's rows inside it are listed. All other segments east of the cell add an
+// amount that depends on the row alone: a base value for the cell's first row, and changes at some rows. Each change is listed
+// as a *virtual* segment, upright, just east of the cell, from that row to the cell's top.
 
 import { SCRATCH } from "../memory";
 import { reserve, useGrid } from "./grid-state";
@@ -15,14 +10,20 @@ import {
   SEGMENT_BYTES, TILE_BITS, tilesOf,
 } from "./layout";
 
+// The cells of a band, which is a row of cells, are walked from east to west. SUM is what the segments add east of the cell's
+// eastern edge, as a list of changes by row; REST is the part of it that the cell does not list. Every crossing of a segment
+// and an edge is an exact integer division. West of the last cell each row must be outside again, or some line is open.
+//
+// Memory behind the segments:  cells u32 × (count + 1) · ids u32 × touches, later tiles · records of 16 bytes (layout.ts)
+
 const CELL: i32 = 1 << CELL_BITS;
 
-// Changes of a band, u32 row << 6 | effect, ascending. Thousands stand only in data that is no partition.
+// Changes in a band, u32 row << 6 | effect, ascending. Only data that is no partition has thousands of them.
 const SUM: usize = SCRATCH;
 const REST: usize = SCRATCH + 0x4000;
 const CHANGES_LIMIT: u32 = 0xfff;
 
-/** Segments, southern and northern end inside the box, → ACCEPTED or a refusal; takes the grid into use. */
+/** Builds the grid over the segments, which lie wholly in the box, and takes it into use: ACCEPTED, or a refusal. */
 export function buildGrid(
   segments: usize, segmentCount: u32, east: i32, south: i32, width: u32, height: u32,
 ): u32 {
@@ -43,7 +44,7 @@ export function buildGrid(
 
   const refusal = writeRecords(segments, columns, rows, cells, ids, records);
   if (refusal == ACCEPTED) {
-    // the ids are done with: their bytes take the tiles
+    // the ids are no longer needed: the tiles go where they were
     writeTiles(cells, columns, rows, ids);
     useGrid(east, south, columns, rows, cells, records, ids);
   }
@@ -70,7 +71,7 @@ function writeTiles(cells: usize, columns: u32, rows: u32, tiles: usize): void {
 let firstColumn: u32 = 0;
 let lastColumn: u32 = 0;
 
-/** Columns of the cells in which a segment crosses rows of a band, from its crossings at the outermost rows. */
+/** Sets the columns of the cells in which a segment crosses rows of a band, by its crossings of the outermost rows. */
 @inline
 function findColumns(segment: usize, row: u32): void {
   const v0 = load<i32>(segment, 4);
@@ -91,7 +92,7 @@ function floorDivide(dividend: i64, divisor: i64): i64 {
   return quotient - <i64>(quotient * divisor > dividend);
 }
 
-/** Adds one to a cell for every segment that it will list; the sum, or more than the limit. */
+/** Counts in each cell the segments that it will list; returns their sum, and stops as soon as it is beyond the limit. */
 function countTouches(segments: usize, segmentCount: u32, columns: u32, cells: usize): u32 {
   let touches: u32 = 0;
   const end = segments + <usize>segmentCount * SEGMENT_BYTES;
@@ -111,7 +112,7 @@ function countTouches(segments: usize, segmentCount: u32, columns: u32, cells: u
   return touches;
 }
 
-/** Numbers of segments, cell by cell; afterwards a cell holds where its list ends. */
+/** Writes the numbers of the segments that each cell lists, cell by cell; afterwards a cell holds where its list ends. */
 function listTouches(
   segments: usize, segmentCount: u32, columns: u32, cells: usize, cellCount: u32, ids: usize,
 ): void {
@@ -140,7 +141,7 @@ function listTouches(
 let base: u32 = 0;
 let bandLow: i32 = 0;
 
-/** Applies an effect to the rows low..high − 1 of the band: to `base`, and to the changes listed at `list`. */
+/** Applies an effect to the rows low..high − 1 of the band: to `base`, and to the list of changes. Returns its new length. */
 function applyTo(list: usize, count: u32, low: i32, high: i32, effect: u32): u32 {
   low = max<i32>(low, bandLow);
   high = min<i32>(high, bandLow + CELL);
@@ -150,6 +151,7 @@ function applyTo(list: usize, count: u32, low: i32, high: i32, effect: u32): u32
   return high == bandLow + CELL ? count : change(list, count, <u32>high, effect);
 }
 
+/** Adds a change at a row to an ascending list, where two of one row become one or none. Returns the new length. */
 function change(list: usize, count: u32, row: u32, effect: u32): u32 {
   const begin = list;
   let at = list + (<usize>count << 2);
@@ -169,8 +171,10 @@ function change(list: usize, count: u32, row: u32, effect: u32): u32 {
   return count + 1;
 }
 
-/** Rows, from the segment's own v0 on, at which a segment lies east of u = edge: it gives where they end if the
- *  segment leans west (du > 0), where they begin if it leans east, 0 or all for an upright one. */
+/**
+ * On which of its rows a segment lies east of u = edge, rows counted from its own v0: those before the result where it leans
+ * west (du > 0) or is upright, those from the result on where it leans east.
+ */
 @inline
 function turnAt(u0: i32, du: i32, dv: i32, edge: i32): i32 {
   if (du == 0) return u0 < edge ? dv : 0;
@@ -180,6 +184,7 @@ function turnAt(u0: i32, du: i32, dv: i32, edge: i32): i32 {
   return reach < 0 ? 0 : <i32>min<i64>(reach / -<i64>du + 1, dv);
 }
 
+/** Writes the records of all cells, and in each cell its base and where its records begin. */
 function writeRecords(
   segments: usize, columns: u32, rows: u32, cells: usize, ids: usize, records: usize,
 ): u32 {
@@ -222,7 +227,7 @@ function writeRecords(
         if (restCount + 2 > CHANGES_LIMIT || sumCount + 2 > CHANGES_LIMIT) return REFUSED_OPEN;
         v128.store(at, v128.load(segment));
         at += SEGMENT_BYTES;
-        // The part of it east of this cell is in the sum already, and its own record counts it again.
+        // SUM counts the rows on which the segment lies east of this cell. Its record counts them too, so REST leaves them out.
         base = restBase;
         restCount = du < 0
           ? applyTo(REST, restCount, v0 + turn, v0 + dv, effect)
@@ -233,7 +238,7 @@ function writeRecords(
         sumBase = base;
       }
       store<u32>(cell, first | restBase);
-      // Virtual segments. (listed..at are this cell's own.)
+      // the virtual segments
       for (let i: u32 = 0; i < restCount; i++) {
         const rowAndEffect = load<u32>(REST + (<usize>i << 2));
         const low = <i32>(rowAndEffect >> EFFECT_BITS);

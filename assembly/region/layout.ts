@@ -1,6 +1,8 @@
-// The boundary index as a file (format 1, all numbers little-endian):
+// The boundary index: the layout of its file, of the segments and the grid in memory, and what useIndex answers.
+
+// The file, format 1, all numbers little-endian:
 //
-//     0  u32 magic "HXIX"          32  u32 segments         64  u8 × 64  unit → place in table 2.4,
+//     0  u32 magic "HXIX"          32  u32 segments         64  u8 × 64  unit → admin number,
 //     4  u32 format                36  u32 arcs                          255 where there is no unit
 //     8  u32 size of the file      40  u32 offset of arcs  128  meta: JSON, for people and /v1/meta
 //    12  u32 CRC-32 of the rest    44  u32 bytes of arcs     …  arcs, to the end of the file
@@ -52,13 +54,13 @@ export const EFFECT_MASK: u32 = 63;
  * least of 25 rounds of 262,144 points, ns a point with 2^14 | 2^15: land 12.4 | 11.6, cities 6.6 | 8.4, 200 m around
  * vertices 43 | 48, box of map and zones 31 | 17; memory 5.0 | 1.9 MiB. 2^13 takes 16 MiB and is no faster. A table of
  * larger squares before the cells took 13.0 over land there, since the second look-up waits for the first; it pays in
- * passes over a block of points (block.ts).
+ * passes over a block of points (locate-block.ts).
  */
 export const CELL_BITS: u32 = 14;
 
 /** Tiles are squares of 2^TILE_BITS cells; most of the map is tiles of one unit, and those fit a cache. */
 export const TILE_BITS: u32 = 2;
-/** A tile that does not answer for its cells. */
+/** In place of a tile's unit: its cells differ, or one of them lists segments. */
 export const MIXED: u32 = 64;
 
 /** Tiles over so many rows or columns of cells. */
@@ -68,7 +70,7 @@ export function tilesOf(cells: u32): u32 {
   return (cells + ((1 << TILE_BITS) - 1)) >> TILE_BITS;
 }
 
-/** What useIndex answers; src/kernel/index-file.ts has the words. */
+/** The answers of useIndex; src/kernel/index-file.ts has the words for them. */
 export const ACCEPTED: u32 = 0;
 export const REFUSED_SIZE: u32 = 1;
 export const REFUSED_MAGIC: u32 = 2;

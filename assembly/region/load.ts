@@ -13,7 +13,7 @@ import {
   REFUSED_MEMORY, REFUSED_SIZE, SEGMENT_BYTES, SIDE_LIMIT, VERTEX_STEP,
 } from "./layout";
 
-/** Bytes an index of this size needs at INDEX before the call. */
+/** Takes the file that the host has copied to INDEX into use: ACCEPTED, or why it is refused. */
 export function useIndex(sizeBytes: u32): u32 {
   dropGrid();
   if (sizeBytes < HEADER_BYTES || sizeBytes > MEMORY_LIMIT) return REFUSED_SIZE;
@@ -71,7 +71,7 @@ function nextNumber(): i32 {
   return -1;
 }
 
-/** Arcs → segments that are not level; how many, or −1 for arcs that break the grammar. */
+/** Arcs → segments, but for level ones; how many, or −1 if the arcs break the grammar. */
 function unpackArcs(
   arcsAt: usize, arcsBytes: u32, arcCount: u32, segmentCount: u32, units: u32, width: i32, height: i32,
   segments: usize,

@@ -1,6 +1,6 @@
-// Admin numbers of a block of points: what unitAt() answers for each, in passes that do not mix. First the places in the
-// grid, four points at a time; then their tiles; for the points of mixed tiles their cells; for those of cells with
-// segments the crossings. No load of a pass waits for another, so that what is in no cache comes in many at a time.
+// Admin numbers of a block of points, those that unitAt() finds one by one, in passes: the places of all points in the grid,
+// four at a time; their tiles; the cells of points in mixed tiles; the crossings of points whose cells list segments. No load
+// of a pass waits for another one, so the processor has many cache misses under way at a time.
 
 import { NO_ADMIN } from "../hexcode/admin";
 import { INDEX } from "../memory";
@@ -8,17 +8,17 @@ import { ADMIN_NUMBERS, CELLS, CROSSINGS, MIXED_POINTS, PLACES_U, PLACES_V, TILE
 import { AT_ADMINS, CELL_BITS, EFFECT_BITS, EFFECT_MASK, MIXED, OUTSIDE, SEGMENT_BYTES, TILE_BITS, tilesOf } from "./layout";
 import { cells, columns, east, records, rows, south, tiles } from "./grid-state";
 
-/** The tile of points beyond the grid. */
+/** The tile that points beyond the grid are given. */
 const NOWHERE: usize = memory.data<u8>([<u8>OUTSIDE]);
 
-/** Micro-degrees of a degree, one half, the bounds of i32, and 2⁵² + 2⁵¹: a whole number plus this has it in its low 32 bits. */
+/** f64: micro-degrees of a degree; one half; the bounds of i32; 2⁵² + 2⁵¹, whose sum with an integer has it in its low 32 bits. */
 const MICRO: usize = memory.data<f64>([1e6, 0.5, 2147483647, -2147483648, 6755399441055744]);
 const HALF: usize = MICRO + 8;
 const MOST: usize = MICRO + 16;
 const LEAST: usize = MICRO + 24;
 const ROUNDER: usize = MICRO + 32;
 
-/** What depends on the grid, each as i32 × 4. */
+/** Values of the grid, each as i32 × 4. */
 const GRID: usize = memory.data(8 * 16, 16);
 const EAST: usize = GRID;
 const SOUTH: usize = GRID + 16;
@@ -30,8 +30,8 @@ const FIRST_TILE: usize = GRID + 96;
 const NO_TILE: usize = GRID + 112;
 
 /**
- * Whole micro-degrees of two numbers of degrees, in the low 32 bits of each; as unitAt() rounds. What is beyond i32, and NaN,
- * becomes its bounds, which are beyond every grid. Cheaper than the conversion that saturates.
+ * Two numbers of degrees → whole micro-degrees, rounded as in unitAt(), in the low 32 bits of each. Numbers beyond i32, and
+ * NaN, become a bound of i32, which lies beyond every grid. Cheaper than WebAssembly's saturating conversion.
  */
 // @ts-ignore: decorator
 @inline
@@ -52,7 +52,7 @@ function microPair(points: usize): v128 {
   return v128.shuffle<i32>(lat, lng, 0, 2, 4, 6);
 }
 
-/** The tile of the point at `n` to its admin number; the point to `mixed` if the tile does not answer. The next such place. */
+/** Writes the admin number by the tile of the point at `n`, and `n` to `mixed`; where the next mixed point goes, which is `mixed` again unless the tile is mixed. */
 // @ts-ignore: decorator
 @inline
 function askTile(n: usize, mixed: usize): usize {
@@ -63,8 +63,8 @@ function askTile(n: usize, mixed: usize): usize {
 }
 
 /**
- * Points (f64 latDeg, f64 lngDeg), at most BLOCK_POINTS of them, -> ADMIN_NUMBERS, u32 each, NO_ADMIN outside. Reads up to three
- * points beyond the last.
+ * Points (f64 latDeg, f64 lngDeg), at most BLOCK_POINTS, → ADMIN_NUMBERS, u32 each, NO_ADMIN outside. Reads up to three
+ * points beyond the last one.
  */
 export function locateBlock(points: usize, count: u32): void {
   if (columns == 0) {
@@ -99,7 +99,7 @@ export function locateBlock(points: usize, count: u32): void {
     v128.store(TILES + n, v128.bitselect(tile, v128.load(NO_TILE), inside));
   }
 
-  // a last four may have up to three points too many, which nobody reads
+  // the last four may hold up to three points beyond `count`, whose answers nobody reads
   let mixed = MIXED_POINTS;
   for (let n: usize = 0; n < bytes; n += 16) {
     mixed = askTile(n, mixed);
@@ -115,10 +115,10 @@ export function locateBlock(points: usize, count: u32): void {
     store<u32>(ADMIN_NUMBERS + n, <u32>load<u8>(INDEX + AT_ADMINS + (<usize>pair & EFFECT_MASK)));
     store<u64>(crossing, pair);
     store<u32>(crossing, <u32>n, 8);
-    // kept only if the cell has segments
+    // written over by the next point unless the cell lists segments
     crossing += <usize>(<u32>pair >> EFFECT_BITS != <u32>(pair >> (32 + EFFECT_BITS))) << 4;
   }
-  // each one's first segment is asked for, and put where nobody reads it
+  // brings the first segment of each into the cache; nobody reads the stored value
   for (let next = CROSSINGS; next < crossing; next += 16) {
     store<u32>(next, load<u32>(records + (<usize>(load<u32>(next) >> EFFECT_BITS)) * SEGMENT_BYTES), 12);
   }

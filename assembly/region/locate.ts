@@ -1,14 +1,14 @@
 // A point's unit: OUTSIDE, XOR (left ^ right) of every segment that spans the point's row, half-open
-// (y0 > y) != (y1 > y), and lies strictly east of it. grid.ts cuts that sum down to the segments of one cell; the
-// answer is equal for every integer point. Everything is integer and exact.
-//
-// Points are measured from the south-east corner of the box: u to the west, v to the north, so "strictly east"
-// reads U(v) < u, and a point beyond any side of the box fails one unsigned comparison.
+// (y0 > y) != (y1 > y), and lies strictly east of it. grid.ts cuts this sum down to the segments of one cell, with the same
+// result for every integer point. Everything is integer and exact.
 
 import { NO_ADMIN } from "../hexcode/admin";
 import { INDEX } from "../memory";
 import { cells, columns, east, records, rows, south } from "./grid-state";
 import { AT_ADMINS, CELL_BITS, EFFECT_BITS, EFFECT_MASK, OUTSIDE, SEGMENT_BYTES } from "./layout";
+
+// Points are measured from the south-east corner of the box: u to the west, v to the north, so "strictly east"
+// reads U(v) < u, and a point beyond any side of the box fails one unsigned comparison.
 
 /** Unit at a position in degrees, rounded once to micro-degrees; OUTSIDE for every other position and NaN. */
 export function unitAt(latDeg: f64, lngDeg: f64): u32 {
@@ -23,7 +23,7 @@ export function unitAt(latDeg: f64, lngDeg: f64): u32 {
   let at = records + (<usize>((<u32>pair) >> EFFECT_BITS)) * SEGMENT_BYTES;
   const end = records + (<usize>(pair >> (32 + EFFECT_BITS))) * SEGMENT_BYTES;
   for (; at < end; at += SEGMENT_BYTES) {
-    // No branch on what a segment says: close to borders that is a coin toss (52 ns a point with one, 43 without).
+    // No branch on whether the segment counts: close to borders that is a coin toss (52 ns a point with one, 43 without).
     const t = v - load<u32>(at, 4);
     const spanAndEffect = load<u32>(at, 12);
     const dv = spanAndEffect >> EFFECT_BITS;
@@ -33,7 +33,7 @@ export function unitAt(latDeg: f64, lngDeg: f64): u32 {
   return unit;
 }
 
-/** The unit's place in table 2.4; NO_ADMIN for OUTSIDE. */
+/** The admin number of a unit; NO_ADMIN for OUTSIDE. */
 export function adminOf(unit: u32): u32 {
   return unit >= OUTSIDE ? NO_ADMIN : load<u8>(INDEX + AT_ADMINS + unit);
 }

@@ -1,22 +1,23 @@
-// A row of a block of text, between scanning and writing: 32 bytes in ROWS.
-//
-//    0  u32  start        of the row or item
-//    4  u32  end          without its line end
-//    8  u32  first        start of the text of lat, or of the code
-//   12  u32  second       start of the text of lng, or the code's end
-//   16  u32  id           start of the id's JSON text
-//   20  u16  firstBytes   of lat's text that printing would give again, else 0
-//   22  u16  secondBytes  likewise of lng
-//   24  u16  idBytes      0: no id
-//   26  u8   resolution   as understood, NO_RESOLUTION if not
-//   27  u8   status       OK, or what scanning already decided
-//   28  u8   flags
-//   29  u8   latShape     of lat's text where decimals.ts reads it, else 0
-//   30  u8   lngShape     likewise of lng
-//
-// Numbers go to INPUT (and RESOLUTIONS), codes to INPUT as records. src/kernel/text-memory.ts reads some of the fields.
+// A row of a block of text: what scanning notes of it and writing needs, 32 bytes in ROWS. The numbers themselves are in INPUT
+// (and RESOLUTIONS), codes in INPUT as records.
 
 import { ROWS, ROW_BYTES } from "../memory";
+
+// All addresses are those of text in TEXT_IN. src/kernel/text-memory.ts reads and sets some of the fields.
+//
+//    0  u32  start        of the row or item
+//    4  u32  end          of it, without its line end
+//    8  u32  first        start of lat's text, or of the code's
+//   12  u32  second       start of lng's text, or end of the code's
+//   16  u32  id           start of the id's JSON text
+//   20  u16  firstBytes   how much of lat's text is what printing its number gives; 0: it must be printed
+//   22  u16  secondBytes  the same of lng's
+//   24  u16  idBytes      0: no id
+//   26  u8   resolution   NO_RESOLUTION if it was not understood
+//   27  u8   status       OK, or a status that scanning has found already
+//   28  u8   flags
+//   29  u8   latShape     if decimals.ts shall read lat, the shape of its text; else 0
+//   30  u8   lngShape     the same of lng
 
 /** Row statuses: the places of ROW_STATUSES in src/wire/job.ts. */
 export const ROW_OK: u32 = 0;
@@ -26,7 +27,7 @@ export const ROW_INVALID_HEXCODES: u32 = 3;
 
 export const NO_RESOLUTION: u32 = 255;
 
-/** Flags: how the row ends. None of the two is the last row of a body. */
+/** Flags: the line end of the row. Only the last row of a body may have none. */
 export const LINE_END_MASK: u32 = 3;
 export const ENDS_WITH_LF: u32 = 1;
 export const ENDS_WITH_CRLF: u32 = 2;
@@ -35,7 +36,7 @@ export const CODE_NEEDS_ESCAPES: u32 = 4;
 /** Flag: the row is listed in HOST_ROWS. */
 export const LEFT_TO_HOST: u32 = 8;
 
-/** Of the two coordinates of a row: which one a field belongs to. */
+/** The places of the two coordinates of a row. */
 export const LAT: usize = 0;
 export const LNG: usize = 1;
 
@@ -65,7 +66,7 @@ export function openRow(row: usize, start: usize): void {
   store<u32>(row, <u32>start);
 }
 
-/** Sets every field of an encode row whose numbers are both left to decimals.ts. */
+/** Sets every field of an encode row of which decimals.ts shall read both numbers. */
 // @ts-ignore: decorator
 @inline
 export function fillRow(
@@ -99,7 +100,7 @@ export function setRowEnd(row: usize, end: usize): void {
   store<u32>(row, <u32>end, AT_END);
 }
 
-/** Where the text of a coordinate starts; its end is the number's grammar. */
+/** Where the text of a coordinate starts. Its end is not kept: the number's grammar gives it. */
 // @ts-ignore: decorator
 @inline
 export function coordinateText(row: usize, place: usize): usize {
@@ -151,7 +152,7 @@ export function setId(row: usize, start: usize, sizeBytes: usize): void {
   store<u16>(row, <u16>sizeBytes, AT_ID_BYTES);
 }
 
-/** How much of a coordinate's text is what printing its number would give; 0: it must be printed. */
+/** Bytes of a coordinate's text that printing its number would give; 0: it must be printed. */
 // @ts-ignore: decorator
 @inline
 export function plainBytes(row: usize, place: usize): usize {

@@ -16,9 +16,9 @@ interface KernelGlobals {
   readonly RECORD_BYTES: Size;
   /** Positions or records. */
   readonly INPUT: Address;
-  /** What a call answers (output-layout.ts). */
+  /** The answers of calls (output-layout.ts). */
   readonly OUTPUT: Address;
-  /** What the passes of one call hand each other. */
+  /** Arrays between the passes of one call. */
   readonly SCRATCH: Address;
   readonly SCRATCH_BYTES: Size;
   /** The area of block text and what belongs to it; its first bytes are the UTF-16 units that readText reads. */
@@ -44,7 +44,7 @@ interface KernelGlobals {
   readonly RESOLUTIONS: Address;
   /** u16: numbers of the rows that the last scan left to the host, in order. */
   readonly HOST_ROWS: Address;
-  /** How many they are. */
+  /** How many rows the last scan left to the host. */
   readonly hostRowCount: Variable;
   /** The boundary index, and behind it the grid. */
   readonly INDEX: Address;
@@ -52,15 +52,15 @@ interface KernelGlobals {
   readonly csvEnd: Variable;
   /** Where the last scanNdjson or scanArray stopped. */
   readonly jsonEnd: Variable;
-  /** At what the last scanArray stopped: JSON_OPEN, JSON_CLOSED or something that is no JSON. */
+  /** Why the last scanArray stopped: JSON_OPEN, JSON_CLOSED, or another number where it met no JSON. */
   readonly jsonState: Variable;
   /** The first free byte of TEXT_OUT. */
   readonly textEnd: Variable;
-  /** What the last readNumber found: 0 a number, 1 one whose value the host must find, 2 none. */
+  /** Kind of the text that the last readNumber read: 0 a number, 1 one whose value the host must find, 2 no number. */
   readonly numberKind: Variable;
-  /** The first byte behind it. */
+  /** The address behind that text. */
   readonly numberEnd: Variable;
-  /** 1 if its text is what printing its value gives. */
+  /** 1 if printing the value gives that text again. */
   readonly numberIsPlain: Variable;
 }
 

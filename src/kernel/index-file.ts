@@ -1,6 +1,6 @@
-// The boundary index as a file, read for people: what it says of itself, and its arcs. Layout and grammar stand in
-// assembly/region/layout.ts. The kernel checks every byte before it takes a file into use; what is read here has
-// been accepted there, or is about to be.
+// The boundary index as a file, read for people: its description and its arcs. assembly/region/layout.ts defines layout
+// and grammar. The kernel checks every byte before it takes a file into use; files read here have been accepted there, or
+// are about to be.
 
 import { HexcodesError } from '../errors.js';
 
@@ -26,7 +26,7 @@ export const NO_ADMIN = 255;
 /** Micro-degrees between neighbouring places of a vertex. */
 export const INDEX_VERTEX_STEP = 10;
 
-/** The JSON block of the file. */
+/** The description of the index: the JSON block of the file. */
 export interface IndexMeta {
   /** The most exact unit that the map tells apart (for the shipped map a former province), by unit id. */
   readonly units: readonly { readonly name: string; readonly admin: number }[];
@@ -45,9 +45,9 @@ export interface IndexArc {
 }
 
 /**
- * The file's account of itself, which the kernel passes over. Throws RangeError if these bytes are not an index of this
- * format.
- * @throws HexcodesError BAD_DATA if the account is no JSON, lacks something, or names other units than the header
+ * The description in the file, which the kernel does not read.
+ * @throws RangeError if these bytes are not an index of this format
+ * @throws HexcodesError BAD_DATA if the description is no JSON, lacks something, or names other units than the header
  */
 export function readIndexMeta(file: Uint8Array): IndexMeta {
   const header = headerOf(file);
@@ -79,7 +79,10 @@ function isIndexMeta(given: unknown, admins: Uint8Array): given is IndexMeta {
   );
 }
 
-/** Every arc of the file. Throws if the arcs are cut short. */
+/**
+ * Every arc of the file.
+ * @throws RangeError if these bytes are not an index of this format, or the arcs are cut short
+ */
 export function readIndexArcs(file: Uint8Array): IndexArc[] {
   const header = headerOf(file);
   const west = header.getInt32(16, true);

@@ -1,5 +1,5 @@
-// Loads the AssemblyScript module and owns the views of its memory: the only user of WebAssembly. The memory map
-// is drawn in assembly/memory.ts, the calls in assembly/README.md.
+// Loads the AssemblyScript module, puts index and reach into it, and owns the views of its memory. assembly/memory.ts
+// draws that memory; assembly/README.md lists the calls.
 
 import { HexcodesError } from '../errors.js';
 import { exportsOf, type KernelExports, unusable } from './exports.js';
@@ -15,11 +15,11 @@ export const INVALID_HEXCODE = 3;
 
 /** As a batch's resolution: each point its own, from `Kernel.resolutions`. */
 export const EACH_ITS_OWN = 255;
-/** No hexcode's text is longer, in UTF-16 units. */
+/** Longer texts are no hexcodes, in UTF-16 units. */
 export const MAX_TEXT_UNITS = 64;
 
 const PAGE_BYTES = 65536;
-/** The most that a boundary index may weigh. */
+/** No boundary index may be larger. */
 const MAX_INDEX_BYTES = 64 * 2 ** 20;
 
 /**
@@ -36,7 +36,7 @@ export class Kernel {
   readonly inputBytes: Uint8Array;
   /** One resolution a point, read by the batch calls when their resolution is EACH_ITS_OWN. */
   readonly resolutions: Uint8Array;
-  /** What a call answers. */
+  /** The answers of calls (output-layout.ts). */
   readonly output: Uint8Array;
   /** The same bytes as positions. */
   readonly outputFloats: Float64Array;
@@ -121,8 +121,8 @@ export class Kernel {
   }
 
   /**
-   * Reads one text of any length; its status. What it says stands in `output` as `exports.readText` puts it. A text of
-   * over MAX_TEXT_UNITS units is invalid before any work.
+   * Reads one text of any length and returns its status. The answer is in `output`, at the offsets READ_… of
+   * output-layout.ts. A text longer than MAX_TEXT_UNITS is invalid before any work.
    */
   readText(text: string): number {
     const { textInUnits } = this;
@@ -132,7 +132,7 @@ export class Kernel {
     return this.exports.readText(units);
   }
 
-  /** The canonical text of the record at a byte of `output`. */
+  /** The canonical text of the record at a byte offset of `output`. */
   textAt(offset: number): string {
     let text = '';
     for (let i = offset; i < offset + RECORD_TEXT_BYTES; i++) {
@@ -156,7 +156,7 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Of any realm. */
+/** Arrays of other realms (a frame, a vm context) are Uint8Arrays too. */
 function requireBytes(given: unknown, name: string): void {
   if (Object.prototype.toString.call(given) !== '[object Uint8Array]')
     throw new HexcodesError('BAD_DATA', `The ${name} cannot be used: it is no Uint8Array`);

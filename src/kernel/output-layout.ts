@@ -1,6 +1,6 @@
-// The layout of what the kernel answers, in its OUTPUT or wherever it was told to write: byte offsets, of one answer or of a
-// batch of `count`. Bodies of binary answer frames are the same bytes. assembly/output-layout.ts is the kernel's half;
-// test/conformance/kernel/output-layout.test.ts holds the two together. Knows no WebAssembly: clients read frames by it.
+// Where the parts of the kernel's answers lie, as byte offsets: at OUTPUT, at the address that a call was given, and in the
+// bodies of binary answer frames, which are the same bytes. assembly/output-layout.ts says the same inside the kernel;
+// test/conformance/kernel/output-layout.test.ts compares the two. No WebAssembly here: clients read frames by it.
 
 /** A position to encode: f64 latDeg, f64 lngDeg. */
 export const POINT_BYTES = 16;

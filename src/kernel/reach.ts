@@ -1,14 +1,16 @@
-// The reach table as a file: which provinces a hexcode may carry that starts with a head and a first pair
-// (spec/code-format.md, Reading). Format 1, all numbers little-endian:
+// The reach table as a file: which provinces a hexcode may carry that begins with a head and a first pair
+// (docs/code-format.md, Reach).
+
+import { HexcodesError } from '../errors.js';
+
+// Format 1, all numbers little-endian:
 //
 //   0  u32 magic "HXRE"      16  rows, ascending, of 10 bytes:
 //   4  u32 format                  u16 row = head × 401 + value of the first pair, 0 for no pair
-//   8  u32 count of rows           u64 mask, bit n = place n in table 2.4; never 0
+//   8  u32 count of rows           u64 mask, bit n = admin number n; never 0
 //  12  u32 CRC-32 of the rows
 //
 // A row that is not listed allows nothing.
-
-import { HexcodesError } from '../errors.js';
 
 const MAGIC = 0x45525848;
 const FORMAT = 1;
@@ -18,11 +20,11 @@ const ROW_BYTES = 10;
 /** Values of a first pair: 1 to 399, 0 for none; 400 is unused. */
 const VALUES = 401;
 const HEADS = 16;
-/** Heads that are a cell of resolution 0: no pair may follow. */
+/** Heads that are a cell of resolution 0: no pair may follow them. */
 const ROOT_HEADS = [0, 6, 11];
 const ALL_PROVINCES = (1n << 34n) - 1n;
 
-/** Length of the table that the kernel keeps. */
+/** Rows of the table in the kernel. */
 export const REACH_ROWS = HEADS * VALUES;
 
 /** The row of a head (0 to 15) and the value of a first pair (1 to 399, 0 for none). */
@@ -44,7 +46,7 @@ export function isReachRow(row: number): boolean {
 
 /**
  * The reach file of a table.
- * @param masks REACH_ROWS masks, bit n = place n in table 2.4; rows that no hexcode has must be 0
+ * @param masks REACH_ROWS masks, bit n = place n of ADMIN_UNITS; rows that no hexcode has must be 0
  * @throws HexcodesError BAD_ARGUMENT for a wrong length, an impossible row or a bit beyond the 34 provinces
  */
 export function encodeReach(masks: BigUint64Array): Uint8Array {
@@ -97,7 +99,7 @@ export function decodeReach(file: Uint8Array): BigUint64Array {
   return masks;
 }
 
-/** CRC-32 of zip and gzip (reflected polynomial 0xEDB88320), bit by bit: the file is read once. */
+/** CRC-32 of zip and gzip (reflected polynomial 0xEDB88320), bit by bit, as the file is read only once. */
 function crc32(bytes: Uint8Array): number {
   let crc = -1;
   for (const byte of bytes) {

@@ -3,19 +3,20 @@
 import { type KernelExports, ROW_BYTES, TAIL_BYTES } from './exports.js';
 import type { Kernel } from './kernel.js';
 
-/** What a scan stopped at; anything else is no JSON. */
+/** Values of jsonState: why a scan of an array stopped. Any other one means that it met no JSON. */
 export const JSON_OPEN = 0;
 export const JSON_CLOSED = 1;
 
-/** Sources and CSV columns of the writers. */
+/** Sources: the kind of input that a writer copies texts from. */
 export const FROM_CSV = 0;
 export const FROM_JSON = 1;
 export const FROM_FRAMES = 2;
+/** Columns of CSV answers; WITH_ROW is the input row itself. */
 export const WITH_ROW = 1;
 export const WITH_ID = 2;
 export const WITH_RESOLUTION = 4;
 
-/** Fields of a row. */
+/** Offsets of fields in a row. */
 const AT_END = 4;
 const AT_FIRST = 8;
 const AT_SECOND = 12;
@@ -28,7 +29,7 @@ const ROW_STATUSES = 6;
 
 export class TextMemory {
   readonly exports: KernelExports;
-  /** Where block text starts, and how much of it there may be. */
+  /** The address of block text, and how many bytes of it there may be. */
   readonly blockAt: number;
   readonly blockBytes: number;
   readonly textOutAt: number;
@@ -47,7 +48,7 @@ export class TextMemory {
     const { buffer } = exports.memory;
     this.exports = exports;
     this.blockAt = exports.BLOCK_TEXT.value;
-    // One vector behind the text stays readable, one byte writable.
+    // The scans read up to one vector behind the text, and write one byte.
     this.blockBytes = exports.TEXT_IN.value + exports.TEXT_IN_BYTES.value - this.blockAt - 64;
     this.block = new Uint8Array(buffer, this.blockAt, this.blockBytes);
     this.textOutAt = exports.TEXT_OUT.value;
@@ -83,7 +84,7 @@ export class TextMemory {
     );
   }
 
-  /** The texts of a row's coordinates: where they start; where they end is the number's grammar. */
+  /** The address of a coordinate's text (0 lat, 1 lng). Its end is not kept: the number's grammar gives it. */
   coordinateAt(index: number, place: 0 | 1): number {
     return this.#view.getUint32(this.#rowsAt + index * ROW_BYTES + AT_FIRST + 4 * place, true);
   }
@@ -92,7 +93,7 @@ export class TextMemory {
     return this.#memory[address]!;
   }
 
-  /** The resolution as understood, 255 if it was not. */
+  /** The resolution of a row, 255 if it was not understood. */
   resolutionOf(index: number): number {
     return this.#memory[this.#rowsAt + index * ROW_BYTES + AT_RESOLUTION]!;
   }
@@ -101,13 +102,13 @@ export class TextMemory {
     this.#memory[this.#rowsAt + index * ROW_BYTES + AT_STATUS] = status;
   }
 
-  /** Rows of which only INPUT knows: points and records that came in frames. */
+  /** Makes rows without texts, for points and records that came in frames and are only in INPUT. */
   openRows(count: number, resolution: number): void {
     this.#memory.fill(0, this.#rowsAt, this.#rowsAt + count * ROW_BYTES);
     for (let i = 0; i < count; i++) this.#memory[this.#rowsAt + i * ROW_BYTES + AT_RESOLUTION] = resolution;
   }
 
-  /** The end of every answer with this status: its bare word, and what JSON bodies end with, message included. */
+  /** Sets the end of every answer with this status: the word in CSV, and the last members of JSON bodies. */
   setTail(status: number, word: string, json: string): void {
     const at = this.#tailsAt + status * TAIL_BYTES;
     this.#setText(at, json, AT_WORD);

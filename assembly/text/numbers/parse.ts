@@ -1,28 +1,27 @@
-// Decimal text to the nearest double, correctly rounded, from bytes. Two exact paths: Clinger's for what a double
-// holds exactly on both sides, and the method of Daniel Lemire and Michael Eisel ("Number Parsing at a Gigabyte per
-// Second", 2021; after their fast_float, Apache-2.0; NOTICE) for up to 19 digits. Whatever neither covers is HARD,
-// and the caller hands the text to the host's own conversion.
+// Decimal text → the nearest double, correctly rounded. Two exact paths: Clinger's, where digits and power of ten both are
+// doubles; and the method of Daniel Lemire and Michael Eisel ("Number Parsing at a Gigabyte per Second", 2021; after their
+// fast_float, Apache-2.0; NOTICE) for up to 19 digits. A number that neither covers is HARD_NUMBER: the host converts it.
 
 import { isDigit, LOWER_CASE, LOWER_E, MINUS, PLUS, POINT, ZERO } from "../chars";
 import { multiplyHigh } from "./multiply-high";
 import { INTEGER_TENS, MAX_POWER_OF_FIVE, MIN_POWER_OF_FIVE, POWERS_OF_FIVE, TENS } from "./powers";
 
 export const NUMBER: u32 = 0;
-/** A number by its grammar, whose value the host must find. */
+/** A number by its grammar; the host must find its value. */
 export const HARD_NUMBER: u32 = 1;
 export const NOT_A_NUMBER: u32 = 2;
 
-/** What the last readNumber found: its kind, the first byte after the text, and whether the text is what printing gives. */
+/** Results of readNumber(): the kind; the address behind the text; whether the text is what printing the number gives. */
 export let numberKind: u32 = NUMBER;
 export let numberEnd: usize = 0;
 export let numberIsPlain: bool = false;
 
-/** Digits that always fit a u64. */
+/** So many digits always fit a u64. */
 const MAX_DIGITS: u32 = 19;
-/** Decimals of up to 15 digits are the shortest for the double they round to: printing would give them again. */
+/** A decimal of up to 15 digits is the shortest one for the double that it rounds to, so printing gives it again. */
 const MAX_PLAIN_DIGITS: u32 = 15;
 
-/** How many of eight bytes, from the first, are digits. */
+/** How many digits eight bytes begin with. */
 // @ts-ignore: decorator
 @inline
 function digitCount(eight: u64): u32 {
@@ -31,7 +30,7 @@ function digitCount(eight: u64): u32 {
   return <u32>(ctz(((low + 0x7676767676767676) | low) & 0x8080808080808080) >> 3);
 }
 
-/** The number of eight digits: neighbours are joined to pairs, fours and eights. */
+/** The number that eight digits are: neighbours are joined to pairs, pairs to fours, fours to eight. */
 // @ts-ignore: decorator
 @inline
 function eightDigits(eight: u64): u64 {
@@ -41,8 +40,8 @@ function eightDigits(eight: u64): u64 {
 }
 
 /**
- * Reads the number that starts at `at`: by JSON's grammar if `json`, else -?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?. The text
- * must be followed by a byte that no number holds. Sets numberKind, numberEnd and numberIsPlain.
+ * Reads the number at `at`, by JSON's grammar if `json`, else by -?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?. A byte that
+ * no number holds must follow the text. Sets numberKind, numberEnd and numberIsPlain.
  */
 export function readNumber(at: usize, json: bool): f64 {
   let p = at;
@@ -82,7 +81,7 @@ export function readNumber(at: usize, json: bool): f64 {
       }
     }
     if (run) {
-      // The digits move to the end of the eight, behind zeros.
+      // The digits are moved to the end of the eight bytes, with zeros before them.
       const shift = <u64>(64 - 8 * run);
       digits = digits * integerTen(run) + eightDigits((eight << shift) | (0x3030303030303030 >> (64 - shift)));
       p += run;
@@ -119,7 +118,7 @@ export function readNumber(at: usize, json: bool): f64 {
   exponent -= <i32>fractionCount;
   let value: f64;
   if (digits <= <u64>1 << 53 && exponent >= -22 && exponent <= 22) {
-    // Both operands are exact, so IEEE rounds once (Clinger 1990).
+    // Both operands are exact, so there is one rounding (Clinger 1990).
     const ten = load<f64>(TENS + (<usize>abs(exponent) << 3));
     value = exponent < 0 ? <f64>digits / ten : <f64>digits * ten;
   } else if (digits == 0) {
@@ -131,7 +130,7 @@ export function readNumber(at: usize, json: bool): f64 {
     return 0;
   }
   numberKind = NUMBER;
-  // Shorter than 10^-6 prints with an exponent, and minus zero without its sign.
+  // JavaScript prints numbers below 10^-6 with an exponent, and minus zero without its sign.
   numberIsPlain =
     isPlain && count <= MAX_PLAIN_DIGITS && (value >= 1e-6 || (digits == 0 && fractionCount == 0 && !isNegative));
   return isNegative ? -value : value;
@@ -158,7 +157,7 @@ function nearest(digits: u64, exponent: i32): f64 {
   let mantissa = high >> cut;
   // floor(log2(10^e)) is (217706 e) >> 16 in this range.
   let power = ((217706 * exponent) >> 16) + 63 + <i32>upper - <i32>shift + 1023;
-  // Exactly half way is possible for these exponents only (digits × 5^e then fits 64 bits, or 5^-e divides digits).
+  // Exactly half way between two doubles is possible for these exponents only (digits × 5^e fits 64 bits, or 5^-e divides digits).
   if (low <= 1 && exponent >= -4 && exponent <= 23 && (mantissa & 3) == 1 && mantissa << cut == high) mantissa &= ~(<u64>1);
   mantissa += mantissa & 1;
   mantissa >>= 1;
@@ -169,7 +168,7 @@ function nearest(digits: u64, exponent: i32): f64 {
   return reinterpret<f64>((mantissa & (((<u64>1) << 52) - 1)) | (<u64>power << 52));
 }
 
-/** Reads an unsigned integer of one or two digits, 255 if the bytes from `at` to `end` are no such text or over `max`. */
+/** The integer of one or two digits from `at` to `end`; 255 if the text is none, has a leading zero, or is over `max`. */
 export function readSmallInteger(at: usize, end: usize, max: u32): u32 {
   const size = end - at;
   if (size == 0 || size > 2) return 255;

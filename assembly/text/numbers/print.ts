@@ -1,17 +1,17 @@
-// A double as the shortest decimal that reads back as the same double, byte-equal to what JavaScript's String gives.
-// The method is Schubfach (Raffaello Giulietti, "The Schubfach way to render doubles", 2021; the steps follow
-// Alexander Bolz's Drachennest, Boost Software License 1.0), with a table for 10^-6 <= |x| < 1024 only: positions lie
-// within ±180. Other numbers are the host's.
+// A double → the shortest decimal that reads back as the same double, the same bytes that JavaScript's String gives. The
+// method is Schubfach (Raffaello Giulietti, "The Schubfach way to render doubles", 2021; the steps follow Alexander Bolz's
+// Drachennest, Boost Software License 1.0). Its table covers 10^-6 <= |x| < 1024, as positions lie within ±180; the host
+// prints other numbers.
 
 import { MINUS, POINT, ZERO } from "../chars";
 import { multiplyHigh } from "./multiply-high";
 import { integerTen } from "./parse";
 import { DIGIT_PAIRS, MIN_SCALE, SCALES } from "./powers";
 
-/** No decimal of this range is longer: sign, "0.00000", 17 digits. */
+/** The longest decimal in this range: a sign, "0.00000", 17 digits. */
 export const MAX_NUMBER_BYTES: u32 = 25;
 
-/** Writes the number at `out` and returns the first free byte, or 0 if the number is beyond the table's range. */
+/** Writes the number at `out`; returns the address behind it, or 0 if the number is beyond the table's range. */
 export function printNumber(value: f64, out: usize): usize {
   const bits = reinterpret<u64>(value);
   if (bits << 1 == 0) {
@@ -19,7 +19,7 @@ export function printNumber(value: f64, out: usize): usize {
     return out + 1;
   }
   const size = abs(value);
-  // Also false for NaN.
+  // also true for NaN
   if (!(size >= 1e-6 && size < 1024)) return 0;
   if (bits >> 63) store<u8>(out++, <u8>MINUS);
 
@@ -64,7 +64,7 @@ export function printNumber(value: f64, out: usize): usize {
   return printDecimal(s, places, out);
 }
 
-/** floor(power × c) with a lowest bit that says whether anything was cut: enough to compare exactly. */
+/** floor(power × c), with the lowest bit set if anything was cut off: enough for exact comparisons. */
 // @ts-ignore: decorator
 @inline
 function scaled(high: u64, low: u64, c: u64): u64 {
@@ -86,7 +86,7 @@ function printDecimal(s: u64, places: u32, out: usize): usize {
     store<u8>(out++, <u8>ZERO);
   }
   store<u8>(out++, <u8>POINT);
-  // The digits from the last to the first, nine at a time in 32-bit arithmetic.
+  // the digits from the last to the first, nine at a time so that 32-bit arithmetic does
   let p = out + places;
   let left = places;
   let part = <u32>(fraction % 1000000000);

@@ -1,6 +1,6 @@
-// Coordinates as they usually stand: one to three digits, the first not zero, a point, more digits, all within
-// one vector. Scanning only notes the shape of such a text, so that it need not wait for the number; then the numbers of
-// all rows are made, both of a row at once. Every other text is read by parse.ts.
+// Coordinates as they are usually written: one to three digits, the first not zero, a point, more digits, at most fifteen
+// bytes. Scanning notes only the shape of such a text and goes on without waiting for the number; when all rows are scanned,
+// their numbers are computed, both of a row at once. Every other text is read by numbers/parse.ts.
 
 import { INPUT, POINT_BYTES, ROW_BYTES } from "../../memory";
 import { POINT, ZERO } from "../chars";
@@ -8,12 +8,12 @@ import { TENS } from "../numbers/powers";
 import { numberEnd, numberIsPlain, readNumber } from "../numbers/parse";
 import { coordinateText, LAT, LNG, rowAt, rowShapes, setPlainBytes } from "../row";
 
-/** Digits before the point (1 to 3) << 4 | bytes of the text, 3 to 15; 0: another text. */
+/** A shape is digits before the point (1 to 3) << 4 | bytes of the text (3 to 15); 0 stands for every other text. */
 const MAX_WHOLE_DIGITS: u32 = 3;
 const MAX_BYTES: u32 = 15;
 const SIZE_MASK: u32 = 15;
 
-/** Shape × 16 → for each of sixteen digits, the last one last, its place in the text; 255 where there is none. */
+/** Shape × 16 → for each of sixteen digits, aligned to the right, its place in the text; 255 where there is none. */
 const PLACES: usize = memory.data(4 * 256, 16);
 
 for (let whole: u32 = 1; whole <= MAX_WHOLE_DIGITS; whole++) {
@@ -25,9 +25,9 @@ for (let whole: u32 = 1; whole <= MAX_WHOLE_DIGITS; whole++) {
   }
 }
 
-/** Vectors of one number each: as literals they would be built anew at every use. */
+/** Vectors of one number each: V8 would build literals anew at every use. */
 const VECTORS: usize = memory.data(8 * 16, 16);
-/** Adding this lifts digits, and nothing else, to LOWEST_DIGIT and above, as signed bytes. */
+/** Added to a byte, this makes digits, and nothing else, LOWEST_DIGIT or more as signed bytes. */
 const LIFT: usize = VECTORS;
 const LOWEST_DIGIT: usize = VECTORS + 16;
 const ZEROS: usize = VECTORS + 32;
@@ -47,8 +47,7 @@ v128.store(TEN_THOUSANDS, i16x8(10000, 1, 10000, 1, 10000, 1, 10000, 1));
 v128.store(HUNDRED_MILLIONS, f64x2.splat(100000000));
 
 /**
- * The shape of the number at `at`; 0 if readNumber must read it. What follows it is the caller's to look at: an exponent
- * makes it another number.
+ * The shape of the number at `at`, or 0. The caller looks at the byte behind it: an exponent would make it another number.
  */
 // @ts-ignore: decorator
 @inline
@@ -61,7 +60,7 @@ export function shapeAt(at: usize): u32 {
   return size - whole - 2 <= MAX_BYTES ? whole << 4 | size : 0;
 }
 
-/** How many digits stand at `at`; 0 if more than fifteen do. */
+/** How many digits there are from `at` on; 0 if more than fifteen. */
 // @ts-ignore: decorator
 @inline
 export function digitsAt(at: usize): u32 {
@@ -69,7 +68,7 @@ export function digitsAt(at: usize): u32 {
   return size <= MAX_BYTES ? size : 0;
 }
 
-/** A bit for each of sixteen bytes that is no digit. */
+/** A bit for each of sixteen bytes; 1 where it is no digit. */
 // @ts-ignore: decorator
 @inline
 function otherThanDigits(at: usize): u32 {
@@ -82,13 +81,14 @@ export function shapeBytes(shape: u32): u32 {
   return shape & SIZE_MASK;
 }
 
-/** The sixteen digits of a text of this shape as eight numbers of two. */
+/** The digits of a text of this shape as sixteen bytes, aligned to the right. */
 // @ts-ignore: decorator
 @inline
 function digitsOf(at: usize, shape: u32): v128 {
   return i8x16.sub_sat_u(i8x16.swizzle(v128.load(at), v128.load(PLACES + (shape << 4))), v128.load(ZEROS));
 }
 
+/** Sixteen digits → four numbers of four digits each, i32. */
 // @ts-ignore: decorator
 @inline
 function foursOf(digits: v128): v128 {
@@ -99,7 +99,7 @@ function foursOf(digits: v128): v128 {
   return i32x4.dot_i16x8_s(pairs, v128.load(HUNDREDS));
 }
 
-/** How many bytes of the text printing would give again: zeros at its end are dropped, and a point before nothing. */
+/** How many bytes of the text printing would give: all but zeros at its end, and but a point that nothing follows. */
 // @ts-ignore: decorator
 @inline
 function plainSize(digits: v128, shape: u32): u32 {
@@ -110,7 +110,7 @@ function plainSize(digits: v128, shape: u32): u32 {
   return left > whole + 1 ? left : whole;
 }
 
-/** Makes the numbers of the rows whose shapes were noted. */
+/** Computes the numbers of the rows whose shapes were noted, and stores them in INPUT. */
 export function readDecimals(count: u32): void {
   let point = INPUT;
   for (let row = rowAt(0), end = rowAt(count); row < end; row += ROW_BYTES, point += POINT_BYTES) {
@@ -125,7 +125,7 @@ export function readDecimals(count: u32): void {
     const lat = digitsOf(coordinateText(row, LAT), latShape);
     const lng = digitsOf(coordinateText(row, LNG), lngShape);
     const eights = i32x4.dot_i16x8_s(i16x8.narrow_i32x4_s(foursOf(lat), foursOf(lng)), v128.load(TEN_THOUSANDS));
-    // At most 14 digits, and 13 behind the point: all operands are exact, so IEEE rounds once.
+    // At most 14 digits, 13 of them behind the point: all operands are exact, so the division alone rounds.
     const digits = f64x2.add(
       f64x2.mul(f64x2.convert_low_i32x4_s(v128.shuffle<i32>(eights, eights, 0, 2, 0, 2)), v128.load(HUNDRED_MILLIONS)),
       f64x2.convert_low_i32x4_s(v128.shuffle<i32>(eights, eights, 1, 3, 1, 3)),
@@ -141,7 +141,7 @@ export function readDecimals(count: u32): void {
   }
 }
 
-/** One number of a row whose other number is no such decimal. */
+/** Reads the one coordinate of a row that has a shape; scanning has read the other. */
 function readOne(row: usize, point: usize, place: usize): void {
   const text = coordinateText(row, place);
   store<f64>(point + (place << 3), readNumber(text, true));

@@ -1,4 +1,4 @@
-// Puts what scanning reads into INPUT: a position for each row, or the code as a record.
+// Stores what scanning has read in INPUT: the position of a row, or its code as a record.
 
 import { INPUT, RECORD_BYTES } from "../../memory";
 
@@ -23,7 +23,7 @@ export function storeNoCode(index: u32): void {
   store<u8>(record, NO_CODE);
 }
 
-/** Puts the code of `size` bytes into its record; false if it is longer than one, not ASCII, or holds a NUL. */
+/** Stores a code of `size` bytes as a record; false if it is empty, too long for one, not ASCII, or holds a NUL. */
 // @ts-ignore: decorator
 @inline
 export function storeCode(index: u32, at: usize, size: u32): bool {
@@ -31,7 +31,7 @@ export function storeCode(index: u32, at: usize, size: u32): bool {
   const record = INPUT + <usize>(index * RECORD_BYTES);
   store<u32>(record, 0, 16);
   if (size < 16) {
-    // Beyond its end the code's text is masked away.
+    // the bytes behind the code are masked away
     const kept = i8x16.lt_u(LANES, i8x16.splat(<i8>size));
     const text = v128.and(v128.load(at), kept);
     v128.store(record, text);

@@ -1,5 +1,5 @@
-// Reads one JSON item: {lat, lng, resolution?, id?}, [lat, lng], {hexcodes, id?} or "code". The first byte behind it, or 0 for
-// whatever the host must look at.
+// Reads one JSON item: {lat, lng, resolution?, id?} or [lat, lng]; {hexcodes, id?} or "code". A parser returns the address
+// behind what it has read, or 0 where the host must decide.
 
 import { INPUT, RESOLUTIONS } from "../../memory";
 import {
@@ -41,7 +41,7 @@ export function encodeItem(index: u32, row: usize, p: usize, resolution: u32): u
     const name = load<u64>(p, 1);
     const key = <u32>name;
     let member: u32 = 0;
-    // Mostly a position's two members follow each other, and no space is between them.
+    // Usually lng follows lat without a space between them.
     if ((name & FIVE_BYTES) == LAT_MEMBER && !(seen & 3)) {
       p = coordinate(index, row, p + 6, LAT);
       if (!p) return 0;
@@ -71,7 +71,7 @@ export function encodeItem(index: u32, row: usize, p: usize, resolution: u32): u
       p = otherKey(p);
       if (!p) return 0;
     }
-    // A member named twice: the last counts, which the host finds.
+    // A member stands twice: the last one counts, which is left to the host.
     if (seen & member) return 0;
     seen |= member;
     p = afterSpace(p);
@@ -124,7 +124,7 @@ export function decodeItem(index: u32, row: usize, p: usize): usize {
   return byte == CLOSE_BRACE && (seen & 1) ? p + 1 : 0;
 }
 
-/** A key that we do not read. One with escapes may be any key: the host's. */
+/** Passes over another key. One with escapes may stand for any key, so it is left to the host. */
 // @ts-ignore: decorator
 @inline
 function otherKey(p: usize): usize {
@@ -160,7 +160,7 @@ function resolutionValue(index: u32, row: usize, p: usize): usize {
     p++;
   }
   p++;
-  // A fraction or an exponent is the host's matter.
+  // A fraction, an exponent or a third digit is left to the host.
   const byte: u32 = load<u8>(p);
   if (byte == POINT || (byte | LOWER_CASE) == LOWER_E || isDigit(byte)) return 0;
   setRowResolution(row, value);
@@ -191,7 +191,7 @@ function codeValue(index: u32, row: usize, p: usize): usize {
   const after = skipString(p);
   if (!after) return 0;
   const size = <u32>(after - p - 2);
-  // As many units as bytes: ASCII without escapes.
+  // As many UTF-16 units as bytes: ASCII without escapes.
   if (stringUnits != size || !storeCode(index, p + 1, size)) return 0;
   setCodeText(row, p, after);
   return after;

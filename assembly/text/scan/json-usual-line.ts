@@ -1,5 +1,5 @@
-// The short way for lines of NDJSON as most are: one look at each name and the shape of each number, no members looked for.
-// Whatever is not of this form is for json.ts.
+// The short way for lines of NDJSON as most are: {"lat":…,"lng":…} with an id before, behind or nowhere, and no space. Names are
+// compared as words, numbers only get their shapes. Every other line is left to json-items.ts.
 
 import { RESOLUTIONS } from "../../memory";
 import { BACKSLASH, CLOSE_BRACE, LINE_FEED, QUOTE, SPACE, ZERO } from "../chars";
@@ -7,7 +7,7 @@ import { fillRow, rowAt } from "../row";
 import { digitsAt, shapeAt, shapeBytes } from "./decimals";
 import { ID_FIRST, ID_NEXT, LAT_FIRST, LAT_NEXT, LNG_NEXT, SEVEN_BYTES, SIX_BYTES } from "./json-names";
 
-/** A line as most are, {"lat":…,"lng":…} with an id before, behind or nowhere: its end; 0 if it is another. */
+/** Notes the line at `p` and returns its end; 0 if it is another kind of line. */
 // @ts-ignore: decorator
 @inline
 export function usualItem(index: u32, p: usize, resolution: u32): usize {
@@ -22,7 +22,7 @@ export function usualItem(index: u32, p: usize, resolution: u32): usize {
     if (idBytes == 0 || (load<u64>(id + idBytes) & SEVEN_BYTES) != LAT_NEXT) return 0;
     lat = id + idBytes + 7;
   }
-  // Where the next line starts does not wait for what is read of this one.
+  // Found at once, so that the next line need not wait for the numbers of this one.
   const feed = lineEnd(lat);
   const latShape = shapeAt(lat);
   const next = lat + <usize>shapeBytes(latShape);
@@ -42,7 +42,7 @@ export function usualItem(index: u32, p: usize, resolution: u32): usize {
   return feed;
 }
 
-/** Bytes of an id that is a short string of ASCII without escapes, or a whole number; 0 if it is another. */
+/** Bytes of an id that is a short ASCII string without escapes, or a whole number; 0 for another id. */
 // @ts-ignore: decorator
 @inline
 function usualIdBytes(id: usize): usize {
@@ -61,6 +61,7 @@ function usualIdBytes(id: usize): usize {
   return first == ZERO && size > 1 ? 0 : size;
 }
 
+/** The address of the next LF; there is one, as the scan has put it behind the text. */
 // @ts-ignore: decorator
 @inline
 export function lineEnd(p: usize): usize {

@@ -1,5 +1,5 @@
-// JSON below the items: white space, strings (valid UTF-8 and escapes only) and values that are passed over. A parser
-// returns the first byte behind what it read, or 0 for what is wrong or too deep.
+// JSON within items: white space, strings, and values that are passed over. A parser returns the address behind what it has
+// read, or 0 for what is no JSON, is not valid UTF-8, or is too deep.
 
 import {
   BACKSLASH, CARRIAGE_RETURN, COLON, COMMA, isDigit, LINE_FEED, LOWER_A, LOWER_B, LOWER_CASE, LOWER_E, LOWER_F, LOWER_N,
@@ -7,16 +7,16 @@ import {
 } from "../chars";
 import { NOT_A_NUMBER, numberEnd, numberKind, readNumber } from "../numbers/parse";
 
-/** Deeper values in members that we do not read are left to the host. */
+/** Values deeper than this, in members that are passed over, are left to the host. */
 const MAX_DEPTH: u32 = 32;
 
-/** Of the last string: its UTF-16 units, and whether it has escapes. */
+/** Results of skipString(): the string's length in UTF-16 units, and whether it has escapes. */
 export let stringUnits: u32 = 0;
 export let stringHasEscapes: bool = false;
 
 let feedIsSpace: bool = false;
 
-/** A line of NDJSON holds no line feed: what goes on in the next one is no item. */
+/** Whether LF is white space: not in NDJSON, where an item that goes on in the next line is none. */
 export function useFeedAsSpace(isSpace: bool): void {
   feedIsSpace = isSpace;
 }
@@ -75,7 +75,7 @@ export function skipValue(p: usize, depth: u32): usize {
   return 0;
 }
 
-/** Passes the string whose opening quote is at `p`, valid UTF-8 and valid escapes only. Counts its UTF-16 units. */
+/** Passes over the string whose opening quote is at `p`; only valid UTF-8 and valid escapes. Counts its UTF-16 units. */
 export function skipString(p: usize): usize {
   const quotes = i8x16.splat(<i8>QUOTE);
   const slashes = i8x16.splat(<i8>BACKSLASH);
@@ -85,7 +85,7 @@ export function skipString(p: usize): usize {
   p++;
   while (true) {
     const bytes = v128.load(p);
-    // Controls are below the space, and signed bytes of 128 to 255 too.
+    // As signed bytes, control characters and bytes of 128 to 255 are below the space.
     const mask = i8x16.bitmask(
       v128.or(i8x16.lt_s(bytes, spaces), v128.or(i8x16.eq(bytes, quotes), i8x16.eq(bytes, slashes))),
     );
@@ -127,7 +127,7 @@ function skipEscape(p: usize): usize {
   return isKnown ? p + 2 : 0;
 }
 
-/** Passes one UTF-8 sequence of two to four bytes (RFC 3629: shortest form, no surrogates, up to U+10FFFF). */
+/** Passes over one UTF-8 sequence of two to four bytes (RFC 3629: shortest form, no surrogates, up to U+10FFFF). */
 function skipSequence(p: usize, lead: u32): usize {
   stringUnits++;
   const second: u32 = load<u8>(p, 1);

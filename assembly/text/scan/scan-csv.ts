@@ -1,6 +1,6 @@
-// Scans CSV (RFC 4180) rows: positions or codes go to INPUT, the rows' bounds to ROWS. A field is quoted if it starts
-// with a quote; a quote elsewhere is a character like others, and text after a closing quote belongs to the field as it
-// stands. Rows end at LF or CR LF outside quotes; rows without a byte are skipped.
+// Scans rows of CSV (RFC 4180): positions or codes go to INPUT, the bounds of rows to ROWS. A field is quoted if it starts
+// with a quote; elsewhere a quote is a character like any other. A field with text behind its closing quote is kept as it
+// stands, quotes included. Rows end at LF or CR LF outside quotes; rows without a byte are skipped.
 
 import { RESOLUTIONS } from "../../memory";
 import { CARRIAGE_RETURN, COMMA, LINE_FEED, QUOTE } from "../chars";
@@ -20,23 +20,25 @@ export let csvEnd: usize = 0;
 
 let columns: u32 = 0;
 let delimiter: u32 = COMMA;
-/** The code's field held doubled quotes; a quoted field has no end. */
+/** Whether the code's field, in the row being scanned, holds a doubled quote. */
 let isDoubled: bool = false;
+/** Whether a quoted field of that row has no closing quote. */
 let isUnclosed: bool = false;
 
-/** The columns that matter, ascending, as i32; what ends them is no column. Columns count from 0, -1 is absent. */
+/** The wanted columns as i32, counted from 0, ascending; behind them NO_COLUMN. */
 const WANTED: usize = memory.data(4 * 4, 16);
 const NO_COLUMN: i32 = -1;
-/** u32 start and end of their fields in the row being scanned, in the same order. */
+/** u32 start and u32 end of their fields in the row being scanned, in the same order. */
 const FOUND: usize = memory.data(4 * 8, 16);
-/** Where lat or the code, lng, and the resolution stand in FOUND. One that is absent has the last place, which nobody reads. */
+/** The place in FOUND of fields that nobody wants. */
 const LAST_PLACE: usize = 24;
+/** Addresses in FOUND: of lat or the code, of lng, of the row's own resolution. Absent ones have the last place. */
 let first: usize = FOUND;
 let second: usize = FOUND;
 let own: usize = FOUND;
 let hasOwnResolution: bool = false;
 
-/** First and second are lat and lng, or the code and -1; two may be one column. */
+/** Sets the columns: how many a row has; those of lat and lng, or of the code and -1; that of the resolution, or -1. Two may be one. */
 export function useCsvColumns(count: u32, firstColumn: i32, secondColumn: i32, resolutionColumn: i32, delimiterByte: u32): void {
   columns = count;
   delimiter = delimiterByte;
@@ -65,9 +67,9 @@ function placeOf(column: i32): usize {
 }
 
 /**
- * Scans rows from `at` until `end`, where the body or a row ends, or until `limit` rows. `resolution` is for rows
- * without one. Returns the number of rows; csvEnd, ROWS, HOST_ROWS, INPUT and RESOLUTIONS hold the rest. The byte at
- * `end` is overwritten.
+ * Scans rows from `at` to `end`, at most `limit`. A row or the body ends at `end`; the byte there is overwritten. Rows
+ * without a resolution of their own have `resolution`. Returns the number of rows, and fills csvEnd, ROWS, HOST_ROWS, INPUT
+ * and RESOLUTIONS.
  */
 export function scanCsv(at: usize, end: usize, limit: u32, isDecode: bool, resolution: u32): u32 {
   clearHostRows();
@@ -147,7 +149,7 @@ export function scanCsv(at: usize, end: usize, limit: u32, isDecode: bool, resol
   return index;
 }
 
-/** The end of the text before the line feed at `feed`. The feed at `end` is our own. */
+/** The end of a row's text before its line end, whose LF is at `feed`. The LF at `end` is the scan's own, and no CR belongs to it. */
 // @ts-ignore: decorator
 @inline
 function withoutReturn(from: usize, feed: usize, end: usize): usize {
@@ -162,7 +164,7 @@ function noteField(found: usize, start: usize, end: usize): usize {
   return found + 8;
 }
 
-/** Notes the field that starts with the quote at `field`; returns the place of the delimiter or line feed behind it. */
+/** Notes the field that starts with the quote at `field`; returns the address of the delimiter or line feed behind it. */
 function quotedField(place: usize, field: usize, end: usize): usize {
   let p = field + 1;
   let hasDoubled = false;
@@ -198,7 +200,7 @@ function takePoint(index: u32, row: usize, isOdd: bool, resolution: u32): void {
     store<u8>(RESOLUTIONS + <usize>index, <u8>resolution);
   }
   setRowResolution(row, resolution);
-  // A row with too few fields may leave those of the row before in FOUND.
+  // A row with too few fields leaves fields of the row before in FOUND.
   if (isOdd) {
     refuse(index, row);
     return;
@@ -235,7 +237,7 @@ function takePoint(index: u32, row: usize, isOdd: bool, resolution: u32): void {
   refuse(index, row);
 }
 
-/** The row is not understood: nothing is converted for it. */
+/** Marks a row that is not understood, and makes its position one that fails. */
 function refuse(index: u32, row: usize): void {
   setRowStatus(row, ROW_INVALID_REQUEST);
   store<u8>(RESOLUTIONS + <usize>index, 0);
@@ -255,7 +257,7 @@ function takeCode(index: u32, row: usize, isOdd: bool): void {
     return;
   }
   if (isDoubled) {
-    // A code holds no quote.
+    // No code holds a quote.
     addRowFlags(row, CODE_NEEDS_ESCAPES);
     storeNoCode(index);
     return;

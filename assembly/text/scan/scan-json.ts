@@ -1,6 +1,6 @@
-// Finds JSON items, one a line (NDJSON) or as the elements of an array, and has them read (json-items.ts). Only what is
-// wholly right passes. Any other item is left to the host with its bounds, so that the host's own JSON parser decides what
-// is wrong with it.
+// Finds JSON items, the lines of NDJSON or the elements of an array, and has them read by json-items.ts. Only items that are
+// right in every byte pass. Every other item is left to the host with its bounds, and the host's JSON parser decides what is
+// wrong with it.
 
 import { RESOLUTIONS } from "../../memory";
 import {
@@ -14,22 +14,23 @@ import { decodeItem, encodeItem } from "./json-items";
 import { lineEnd, usualItem } from "./json-usual-line";
 import { isSpace, useFeedAsSpace } from "./json-values";
 
-/** MAX_NDJSON_ROW_BYTES of src/wire/job.ts: longer items are the host's to refuse. */
+/** MAX_NDJSON_ROW_BYTES of src/wire/job.ts: longer items are left to the host, which refuses them. */
 const MAX_ITEM_BYTES: usize = 65536;
 
-/** Where the last scan stopped, and what it stopped at. */
+/** Where the last scan stopped. */
 export let jsonEnd: usize = 0;
+/** Why the last scan of an array stopped: one of these three. */
 export let jsonState: u32 = 0;
-/** The end of the bytes, or of an item that they hold whole, or the limit. */
+/** At the limit, or because no further element is whole. */
 export const JSON_OPEN: u32 = 0;
-/** The array's closing bracket: jsonEnd is behind it. */
+/** At the array's closing bracket; jsonEnd is behind it. */
 export const JSON_CLOSED: u32 = 1;
-/** No JSON. */
+/** At something that is no JSON. */
 export const JSON_BROKEN: u32 = 2;
 
 /**
- * Scans lines from `at` to `end`, until `limit` items. `resolution` is for items without one. Returns the number of
- * items; lines of white space are none. The byte at `end` is overwritten.
+ * Scans lines from `at` to `end`, at most `limit` items; lines of white space are none. The byte at `end` is overwritten.
+ * Items without a resolution have `resolution`. Returns the number of items.
  */
 export function scanNdjson(at: usize, end: usize, limit: u32, isDecode: bool, resolution: u32): u32 {
   clearHostRows();
@@ -51,7 +52,7 @@ export function scanNdjson(at: usize, end: usize, limit: u32, isDecode: bool, re
       p++;
       continue;
     }
-    // Where the next line starts does not wait for what is read of this one.
+    // Found at once, so that the next line need not wait for what is read of this one.
     const feed = lineEnd(p);
     const row = rowAt(index);
     openRow(row, p);
@@ -69,9 +70,9 @@ export function scanNdjson(at: usize, end: usize, limit: u32, isDecode: bool, re
 }
 
 /**
- * Scans elements of an array from `at`, until its closing bracket, `end` or `limit` elements. An element that goes on
- * behind `end` is not taken. `mayClose`: nothing stands between the opening bracket and `at`. Returns the number of
- * items and sets jsonEnd and jsonState; `at` of the next scan follows a comma.
+ * Scans elements of an array from `at` to its closing bracket or `end`, at most `limit`; an element that goes on behind
+ * `end` is not taken. `at` is behind a comma, or behind the opening bracket: then `mayClose` is true, as the array may be
+ * empty. Returns the number of items; sets jsonEnd and jsonState.
  */
 export function scanArray(at: usize, end: usize, limit: u32, isDecode: bool, resolution: u32, mayClose: bool): u32 {
   clearHostRows();
@@ -133,7 +134,7 @@ function isBlank(byte: u32): bool {
   return byte == SPACE || byte == TAB || byte == CARRIAGE_RETURN;
 }
 
-/** Where an element that is not understood ends: at the comma or bracket behind it. `end` if it is not there. */
+/** Where an element that is not understood ends: at the comma or closing bracket behind it, or at `end` if there is none. */
 function elementEnd(p: usize, end: usize): usize {
   let depth = 0;
   for (; p < end; p++) {
@@ -152,7 +153,7 @@ function elementEnd(p: usize, end: usize): usize {
   return end;
 }
 
-/** The host reads the item; what was noted of it is forgotten. */
+/** Leaves an item to the host, and clears all that was noted of it but its start. */
 function leaveItem(index: u32, row: usize, isDecode: bool): void {
   const start = rowStart(row);
   openRow(row, start);

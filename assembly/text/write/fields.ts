@@ -1,4 +1,4 @@
-// The fields of answers that both writers have: codes, coordinates, positions.
+// Fields that both writers have, codes, coordinates and positions, and the arguments that say which.
 
 import { INPUT, OUTPUT, RECORD_BYTES } from "../../memory";
 import { AT_STATUS, recordAt, resolutionsOfPositions } from "../../output-layout";
@@ -6,7 +6,7 @@ import { isDigit, LOWER_A, LOWER_CASE, MINUS, POINT, QUOTE, SPACE, UNDERSCORE } 
 import { printNumber } from "../numbers/print";
 import { CODE_NEEDS_ESCAPES, codeEnd, codeStart, coordinateText, plainBytes, rowFlags } from "../row";
 
-/** What the input was, for the texts that are copied from it. */
+/** The kind of input, on which depends how texts are copied from it. */
 export const FROM_CSV: u32 = 0;
 export const FROM_JSON: u32 = 1;
 export const FROM_FRAMES: u32 = 2;
@@ -17,7 +17,7 @@ export const WITH_ROW: u32 = 1;
 export const WITH_ID: u32 = 2;
 export const WITH_RESOLUTION: u32 = 4;
 
-/** The text of a record, which byte 18 at the latest ends. */
+/** Writes the text of a record: up to 19 bytes, to the first NUL. */
 // @ts-ignore: decorator
 @inline
 export function writeCode(record: usize, out: usize): usize {
@@ -31,7 +31,7 @@ export function writeCode(record: usize, out: usize): usize {
   return out + size;
 }
 
-/** The number as it was written where that is the shortest text, else printed; 0 if the host must print it. */
+/** Writes a coordinate of the input: its own text if that is the shortest, else printed; 0 if the host must print it. */
 // @ts-ignore: decorator
 @inline
 export function writeCoordinate(index: u32, row: usize, out: usize, place: usize): usize {
@@ -56,13 +56,14 @@ export function decodedResolution(count: u32, index: u32): u32 {
   return load<u8>(resolutionsOfPositions(OUTPUT, count) + index);
 }
 
+/** Writes a coordinate of a decoded position; 0 if the host must print it. */
 // @ts-ignore: decorator
 @inline
 export function writeDecoded(index: u32, out: usize, place: usize): usize {
   return printNumber(load<f64>(OUTPUT + (<usize>index << 4) + (place << 3)), out);
 }
 
-/** Whether the text of the code can stand in CSV and JSON as it is: the letters, digits and signs of any code. */
+/** Whether the code's text can stand in CSV and JSON as it is: only letters, digits and separators of codes. */
 export function isPlainCode(row: usize): bool {
   if (rowFlags(row) & CODE_NEEDS_ESCAPES) return false;
   let p = codeStart(row);

@@ -1,4 +1,4 @@
-// Pieces of the JSON bodies, as bytes, padded to whole vectors so that they are copied without looking.
+// Pieces of JSON bodies as bytes, padded to whole vectors so that they are copied without a loop.
 
 import { QUOTE, ZERO } from "../chars";
 
@@ -7,7 +7,7 @@ export const HEXCODES_HEAD: usize = memory.data<u8>([
   123, 34, 104, 101, 120, 99, 111, 100, 101, 115, 34, 58, 34, 0, 0, 0,
 ], 16);
 
-/** ","lat": as the eight bytes that it is. */
+/** ","lat": as eight bytes. */
 export const LAT_AFTER_TEXT: u64 = 0x3a2274616c222c22;
 
 /** {"hexcodes":null,"lat": */
@@ -16,7 +16,7 @@ export const HEXCODES_NULL: usize = memory.data<u8>([
   44, 34, 108, 97, 116, 34, 58, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 ], 16);
 
-/** ,"lng": as seven bytes and one that is free. */
+/** ,"lng": as seven bytes and a NUL that the number overwrites. */
 export const LNG_MEMBER: u64 = 0x003a22676e6c222c;
 
 /** ,"resolution": */
@@ -61,7 +61,7 @@ export const ID: usize = memory.data<u8>([
   44, 34, 105, 100, 34, 58, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 ], 16);
 
-/** For each resolution the 30 or 31 bytes of ,"resolution":…,"admin_code":" */
+/** Resolution × 32 → ,"resolution":…,"admin_code":" of MIDDLE_BYTES, or one more from resolution 10 on. */
 export const MIDDLES: usize = memory.data(16 * 32, 16);
 export const MIDDLE_BYTES: usize = 30;
 

@@ -1,4 +1,4 @@
-// The status of each answer: found, counted, and written with the texts that the host keeps at TAILS.
+// The status of an answer: how it is found, counted, and written with the texts that the host has put at TAILS.
 
 import { OUTPUT, STATUS_COUNTS, TAIL_BYTES, TAILS } from "../../memory";
 import { AT_STATUS, statusesOfPositions } from "../../output-layout";

@@ -1,4 +1,4 @@
-// The answers that leave in TEXT_OUT: how far it is filled, and texts that are copied into it.
+// TEXT_OUT: how far it is filled, whether an answer fits, and how texts are copied into it.
 
 import { TEXT_OUT, TEXT_OUT_BYTES } from "../../memory";
 import { rowEnd, rowStart } from "../row";
@@ -6,7 +6,7 @@ import { rowEnd, rowStart } from "../row";
 /** The first free byte of TEXT_OUT; the host moves it over what it writes itself. */
 export let textEnd: usize = TEXT_OUT;
 
-/** Besides the row's own text no answer is longer. */
+/** No answer is longer, apart from the row's own text in it. */
 const MAX_ANSWER_BYTES: u32 = 1024;
 
 export function setTextEnd(at: usize): void {
@@ -19,6 +19,7 @@ export function hasRoom(p: usize, row: usize): bool {
   return p + rowEnd(row) - rowStart(row) + <usize>MAX_ANSWER_BYTES <= TEXT_OUT + <usize>TEXT_OUT_BYTES;
 }
 
+/** Ends a writer's call before row `index`, with `p` as textEnd; the row. */
 // @ts-ignore: decorator
 @inline
 export function stopAt(index: u32, p: usize): u32 {
@@ -26,7 +27,7 @@ export function stopAt(index: u32, p: usize): u32 {
   return index;
 }
 
-/** Copies in steps of 16 bytes: what is behind `out` is free. */
+/** Copies in steps of 16 bytes: up to 15 bytes behind the text are overwritten. */
 // @ts-ignore: decorator
 @inline
 export function copyText(from: usize, to: usize, out: usize): usize {
@@ -39,6 +40,7 @@ export function copyText(from: usize, to: usize, out: usize): usize {
   return end;
 }
 
+/** Copies a piece of json-pieces.ts, of at most 48 bytes, in whole vectors. */
 // @ts-ignore: decorator
 @inline
 export function copyWord(word: usize, size: usize, out: usize): usize {

@@ -1,6 +1,6 @@
-// Writes the answers of scanned rows as CSV, from ROWS, INPUT and OUTPUT to TEXT_OUT. A call writes rows
-// until the end, until the area is full, or until a row whose answer the host writes (a fault with its message, a text to
-// escape, a number to print); then the host does, and calls again for the next row.
+// Writes the answers to scanned rows as CSV, from ROWS, INPUT and OUTPUT to TEXT_OUT. A call stops before a row that does not
+// fit, and before one whose answer the host must write: a fault with its message, a text to be escaped, a number to be
+// printed. The host writes that row and calls again for the next.
 
 import { INPUT, OUTPUT } from "../../memory";
 import { recordAt } from "../../output-layout";
@@ -17,7 +17,7 @@ import {
 import { addStatus, decodedStatus, encodedStatus, writeStatus } from "./statuses";
 import { copyText, hasRoom, stopAt, textEnd } from "./text-out";
 
-/** Rows of `encode` as CSV from row `from` to `to`; returns the row where it stopped. */
+/** Writes the encode answers of rows `from` to `to`; returns the row before which it stopped. `feed`: the last byte of the line end for rows that have none. */
 export function writeEncodedCsv(from: u32, to: u32, flags: u32, source: u32, delimiter: u32, feed: u32, refusal: u32): u32 {
   let p = textEnd;
   for (let index = from; index < to; index++) {
@@ -34,7 +34,7 @@ export function writeEncodedCsv(from: u32, to: u32, flags: u32, source: u32, del
         if (!p) return stopAt(index, start);
         store<u8>(p++, <u8>delimiter);
       }
-      // A position that was not understood is the host's to tell.
+      // The host writes the message for a position that was not understood.
       if (status == ROW_INVALID_REQUEST && source == FROM_JSON) return stopAt(index, start);
       p = writeCoordinate(index, row, p, LAT);
       if (p) {
@@ -67,7 +67,7 @@ export function writeEncodedCsv(from: u32, to: u32, flags: u32, source: u32, del
   return stopAt(to, p);
 }
 
-/** Rows of `decode` as CSV. */
+/** The same for the decode answers to `count` rows. */
 export function writeDecodedCsv(
   count: u32, from: u32, to: u32, flags: u32, source: u32, delimiter: u32, feed: u32, refusal: u32,
 ): u32 {
@@ -113,7 +113,7 @@ export function writeDecodedCsv(
   return stopAt(to, p);
 }
 
-/** The id as a CSV field, if no byte of it needs quotes or has been escaped; else 0. */
+/** Writes the id as a CSV field; 0 if a byte of it needs quotes or is escaped. */
 // @ts-ignore: decorator
 @inline
 function writeCsvId(row: usize, out: usize, delimiter: u32): usize {

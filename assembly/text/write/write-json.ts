@@ -1,6 +1,6 @@
-// Writes the answers of scanned rows as JSON bodies, from ROWS, INPUT and OUTPUT to TEXT_OUT. A call writes rows
-// until the end, until the area is full, or until a row whose answer the host writes (a fault with its message, a text to
-// escape, a number to print); then the host does, and calls again for the next row.
+// Writes the answers to scanned rows as JSON bodies, from ROWS, INPUT and OUTPUT to TEXT_OUT. A call stops before a row that
+// does not fit, and before one whose answer the host must write: a fault with its message, a text to be escaped, a number to
+// be printed. The host writes that row and calls again for the next.
 
 import { INPUT, OUTPUT, RECORD_BYTES, ROW_BYTES } from "../../memory";
 import { recordAt } from "../../output-layout";
@@ -21,7 +21,7 @@ import {
 import { addStatus, decodedStatus, encodedStatus, writeTail } from "./statuses";
 import { copyText, copyWord, hasRoom, stopAt, textEnd } from "./text-out";
 
-/** Rows of `encode` as JSON bodies, each followed by `separator`. */
+/** Writes the encode answers of rows `from` to `to`, each followed by `separator`; returns the row before which it stopped. */
 export function writeEncodedJson(from: u32, to: u32, separator: u32, refusal: u32): u32 {
   let p = textEnd;
   let row = rowAt(from);
@@ -55,7 +55,7 @@ export function writeEncodedJson(from: u32, to: u32, separator: u32, refusal: u3
   return stopAt(index, p);
 }
 
-/** The two numbers with what stands between; 0 if the host must print one. */
+/** Writes lat, the name of lng, and lng; 0 if the host must print one of them. */
 // @ts-ignore: decorator
 @inline
 function writeCoordinates(index: u32, row: usize, out: usize): usize {
@@ -65,7 +65,7 @@ function writeCoordinates(index: u32, row: usize, out: usize): usize {
   return writeCoordinate(index, row, out + 7, LNG);
 }
 
-/** A row of `encode` that has no hexcode; 0 if the host must print a number of it. */
+/** Writes the encode answer of a row without a hexcode; 0 if the host must print a number of it. */
 function writeUnencoded(index: u32, row: usize, out: usize, status: u32, separator: u32): usize {
   let p = writeCoordinates(index, row, copyWord(HEXCODES_NULL, 23, out));
   if (!p) return 0;
@@ -81,7 +81,7 @@ function writeUnencoded(index: u32, row: usize, out: usize, status: u32, separat
   return writeJsonEnd(row, p, separator);
 }
 
-/** Rows of `decode` as JSON bodies, each followed by `separator`. */
+/** The same for the decode answers to `count` rows. */
 export function writeDecodedJson(count: u32, from: u32, to: u32, source: u32, separator: u32, refusal: u32): u32 {
   let p = textEnd;
   for (let index = from; index < to; index++) {
@@ -127,6 +127,7 @@ export function writeDecodedJson(count: u32, from: u32, to: u32, source: u32, se
   return stopAt(to, p);
 }
 
+/** Writes the id, if there is one, the closing brace and the separator. */
 // @ts-ignore: decorator
 @inline
 function writeJsonEnd(row: usize, out: usize, separator: u32): usize {

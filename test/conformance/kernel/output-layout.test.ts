@@ -1,5 +1,5 @@
-// src/kernel/output-layout.ts against the module: each call's answer is found where the offsets say, for every point of a
-// batch. The expected values come by the other calls, one point at a time.
+// src/kernel/output-layout.ts against the module: the answers of the batch calls are found where the offsets say. The
+// expected values come from the calls for one point.
 
 import { expect, test } from 'vitest';
 import { INVALID_HEXCODE, type Kernel, OK, OUTSIDE_COVERAGE } from '#dist/kernel/kernel.js';
@@ -25,7 +25,7 @@ import {
 import { type Build, KERNEL_FILES, openKernel, openWorldAdmin } from '../../support/open-world.js';
 
 const RESOLUTION = 13;
-/** Odd, as some passes take points by twos and fours; the third is outside. */
+/** An odd count, as some passes take points by twos and fours; the third point is outside. */
 const POINTS = [21.03, 105.85, 10.77, 106.7, 50, 106, 16.05, 108.2, 12.2, 109.2];
 const COUNT = POINTS.length / 2;
 
@@ -33,7 +33,7 @@ function viewOf({ output }: Kernel): DataView {
   return new DataView(output.buffer, output.byteOffset, output.byteLength);
 }
 
-/** The same bytes wherever the kernel writes them. */
+/** An answer that the kernel was told to write into TEXT_OUT. */
 function atTextOut(kernel: Kernel, answerBytes: number): Uint8Array {
   return kernel.textOut.slice(64, 64 + answerBytes);
 }

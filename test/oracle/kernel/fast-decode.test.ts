@@ -33,7 +33,7 @@ function decode(kernel: KernelExports, records: Uint8Array): Answers {
   };
 }
 
-/** What the careful reader says of a record: its text up to the first NUL of 19 bytes. */
+/** The careful reader's answer to a record: its text is 19 bytes, up to the first NUL. */
 function readOne(kernel: KernelExports, record: Uint8Array) {
   const text = Array.from(record.subarray(0, RECORD_BYTES - 1));
   const end = text.indexOf(0);
@@ -49,7 +49,7 @@ function readOne(kernel: KernelExports, record: Uint8Array) {
   return { status, resolution, latDeg, lngDeg };
 }
 
-/** Holds a batch of records against the careful reader. */
+/** Compares the answers to a batch of records with those of the careful reader. */
 function expectSame(kernel: KernelExports, records: Uint8Array): void {
   const { positions, resolutions, statuses } = decode(kernel, records);
   const found: string[] = [];
@@ -69,7 +69,7 @@ function expectSame(kernel: KernelExports, records: Uint8Array): void {
   expect(found, `seed ${SEED}`).toEqual([]);
 }
 
-/** Records of random points of the domain; the index of the tests leaves none out, those without a code are failures. */
+/** Records of random points of the domain. The index of the tests covers all of it; points without a code give failed records. */
 function randomRecords(kernel: KernelExports, resolution: number, next: () => number): Uint8Array {
   const points = Array.from({ length: BATCH }, (): Position => [5 + 20 * next(), 100 + 19 * next()]);
   new Float64Array(kernel.memory.buffer, kernel.INPUT.value, 2 * BATCH).set(points.flat());
@@ -84,7 +84,7 @@ test('canonical texts of every resolution, in and around the box', () => {
   for (let round = 0; round < 32; round++) expectSame(kernel, randomRecords(kernel, round % 16, next));
 });
 
-test('spoilt texts: every byte of a record may be any other', () => {
+test('damaged texts: every byte of a record may be any other', () => {
   const kernel = fastKernel();
   const next = randomFrom(SEED);
   const alphabet = '23456789CFGHJKMPQRVX-ABDEILNOSTUWYZ01 .\0acz\x7f\x80\xff';

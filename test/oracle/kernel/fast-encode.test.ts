@@ -1,5 +1,5 @@
 // The fast path (assembly/face5) against the careful path, which is the definition: the same cell for every point, at
-// every resolution, wherever the point lies against cell edges, the box of the fast path and the face's border.
+// every resolution, near and far from cell edges, the edge of the fast path's box and the border of the face.
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
@@ -12,7 +12,7 @@ import { bareKernel, putIndex } from '../../support/region/bare-kernel.js';
 const SEED = 20250701;
 const BATCH = 4096;
 
-/** Cells of the batch call, null where it refused the point. */
+/** Cells by the batch call; null where a point failed. */
 function cellsOf(kernel: KernelExports, points: readonly Position[], resolution: number): (bigint | null)[] {
   new Float64Array(kernel.memory.buffer, kernel.INPUT.value, 2 * points.length).set(points.flat());
   kernel.encodeCells(points.length, resolution);
@@ -22,13 +22,13 @@ function cellsOf(kernel: KernelExports, points: readonly Position[], resolution:
   return Array.from(cells, (cell, n) => (statuses[n] === 0 ? cell : null));
 }
 
-/** The careful path's cell; null where it has no code. */
+/** The cell by the careful path; null where the cell has no code. */
 function carefulCell(kernel: KernelExports, [latDeg, lngDeg]: Position, resolution: number): bigint | null {
   const cell = BigInt.asUintN(64, kernel.cellOf(latDeg, lngDeg, resolution));
   return kernel.pack(cell, 0) === 0 ? cell : null;
 }
 
-/** What differs between the paths, as text; and how many points have a code. */
+/** The differences between the two paths, as text; and how many points have a code. */
 function differences(kernel: KernelExports, points: readonly Position[], resolution: number) {
   const found: string[] = [];
   let coded = 0;
@@ -89,7 +89,7 @@ test('a batch of mixed resolutions, odd counts, and one point', () => {
   }
 });
 
-test('what is no point, outside or at an impossible resolution, among good ones', () => {
+test('points that are none, are outside or have an impossible resolution, among good ones', () => {
   const kernel = fastKernel();
   const good: Position = [21.0288, 105.8525];
   const rows: [Position, number][] = [

@@ -21,7 +21,7 @@ const MILLION = 1_000_000;
 
 const kernel = openKernel();
 
-/** Whether spec/code-format.md has a head for the cell: base cell and first digit, which is 7 for resolution 0. */
+/** Whether the code format has a head for the cell, by base cell and first digit, which is 7 for resolution 0 (docs/code-format.md). */
 function hasHead(cell: string): boolean {
   const index = BigInt(`0x${cell}`);
   const base = Number((index >> 45n) & 127n);
@@ -54,7 +54,7 @@ test('200,000 points 0.01 nm to 1 mm beside the border of faces 5 and 10', () =>
   expectLegitimate(SEED, compareWithH3(kernel, pointsByFaceBorder(randomFrom(SEED)), 200_000));
 });
 
-test('the comparison can fail: a point 1 m off is told apart', () => {
+test('the comparison can fail: a point that is 1 m off gives differences', () => {
   const shifted = {
     ...kernel,
     exports: {

@@ -19,7 +19,7 @@ beforeAll(() => {
   kernel = bareKernel();
 });
 
-/** States the damaged file's size and checksum as its own, so that what lies behind them is reached. */
+/** Puts size and checksum of a damaged file right, so that the kernel reads on behind them. */
 function sealed(file: Uint8Array): Uint8Array {
   const header = new DataView(file.buffer, file.byteOffset, file.byteLength);
   if (file.length >= 16) {
@@ -29,7 +29,7 @@ function sealed(file: Uint8Array): Uint8Array {
   return file;
 }
 
-/** Queries inside, on the edge of and far from the map: numbers of table 2.4 or none, and no trap. */
+/** Queries inside, on the edge of and far from the map: admin numbers or none, and no trap. */
 function expectHarmless(): void {
   const batch = new BatchWitness(kernel);
   for (let i = 0; i < 50; ++i) {
@@ -138,7 +138,7 @@ test('after all that the same kernel takes the good file and answers as a fresh 
   }
 });
 
-test('what is no position is outside', () => {
+test('NaN, infinities and numbers beyond degrees are outside', () => {
   expect(putIndex(kernel, good)).toBe(0);
   const numbers = [
     0,

@@ -17,7 +17,7 @@ import {
 
 const SEED = 20261121;
 
-/** Places where an index is most likely to be wrong: beside vertices and middles, on cell edges, anywhere. */
+/** Places where an index is most likely to be wrong: beside vertices and middles of segments, on edges of cells; and any place. */
 function* delicatePlaces(partition: Partition, random: Random, each: number): Generator<[number, number]> {
   const { segments } = partition;
   let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity];
@@ -34,7 +34,7 @@ function* delicatePlaces(partition: Partition, random: Random, each: number): Ge
     const x = Math.round(segments[i]! + part * (segments[i + 2]! - segments[i]!));
     const y = Math.round(segments[i + 1]! + part * (segments[i + 3]! - segments[i + 1]!));
     yield [x + Math.floor(random() * 3) - 1, y + Math.floor(random() * 3) - 1];
-    // Cells count from the south-east corner.
+    // Cells are counted from the south-east corner.
     const edgeX = east - 16384 * Math.floor(random() * ((east - west) / 16384 + 2));
     const edgeY = south + 16384 * Math.floor(random() * ((north - south) / 16384 + 2));
     yield [edgeX + Math.floor(random() * 3) - 1, y + Math.floor(random() * 3) - 1];

@@ -22,7 +22,7 @@ test('made-up maps: one region inside, none outside, on and beside every line', 
   }
 });
 
-test('rings told from another vertex or the other way round wind around the same points', () => {
+test('rings that start at another vertex or run the other way wind around the same points', () => {
   const random = randomFrom(SEED);
   const file = writeIndexFile(fieldsPartition(random, {}), 'none');
   const map = new CheckedMap(file, bareKernel());

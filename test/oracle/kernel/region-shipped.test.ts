@@ -15,7 +15,7 @@ const SEED = 20261125;
 const { file, kernel } = shippedIndex();
 const map = new CheckedMap(file, kernel);
 
-test('its units are the 63 former provinces of table 2.4, in its order', () => {
+test('its units are the 63 former provinces, in the order of ADMIN_UNITS', () => {
   expect(readIndexMeta(file).units).toEqual(
     ADMIN_UNITS.flatMap(({ mergedUnits }, admin) => mergedUnits.map((name) => ({ name, admin }))),
   );
@@ -31,7 +31,7 @@ test('on, and one unit beside, every vertex and every middle of a segment', () =
   expect(map.checkLines()).toBeGreaterThan(300_000);
 });
 
-test('rows swept from west to east have neither hole nor double claim', () => {
+test('rows swept from west to east have no gaps and no overlaps', () => {
   const random = randomFrom(SEED);
   for (let row = 0; row < 200; ++row)
     map.checkRow(Math.floor(map.box.south + random() * (map.box.north - map.box.south)));
@@ -42,7 +42,7 @@ test('rows swept from west to east have neither hole nor double claim', () => {
   }
 });
 
-test('equal to the sum over all segments, word by word', () => {
+test('equal to the sum over all segments, point by point', () => {
   const random = randomFrom(SEED);
   const partition = partitionOf(file, map);
   for (let i = 0; i < 3_000; ++i) {
@@ -54,13 +54,13 @@ test('equal to the sum over all segments, word by word', () => {
   }
 });
 
-test('told in another order and direction, the map gives the same file', () => {
+test('segments in another order and direction give the same file', () => {
   const random = randomFrom(SEED);
   const partition = retold(partitionOf(file, map), random);
   expect(Buffer.compare(writeIndexFile(partition, readIndexMeta(file).licence), file)).toBe(0);
 });
 
-test('rings begun elsewhere and turned round give the same answers', () => {
+test('rings that start elsewhere or run the other way give the same answers', () => {
   const random = randomFrom(SEED);
   const rings = ringsOf(map.borders, 255);
   const retoldMap = new RingContainment(retoldRings(rings, 101, true));

@@ -1,4 +1,4 @@
-// The reach file: what is written reads back, every damaged byte is refused.
+// The reach file: a written table reads back as it was; every damaged byte is refused.
 
 import { expect, test } from 'vitest';
 import { HexcodesError } from '#dist/errors.js';

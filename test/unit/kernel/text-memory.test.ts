@@ -1,0 +1,69 @@
+// The host's view of rows against the scans that fill them: fields lie where assembly/text/row.ts puts them.
+import { expect, test } from 'vitest';
+import { MAX_TEXT_UNITS } from '#dist/kernel/kernel.js';
+import { FROM_CSV, type TextMemory, textMemoryOf, WITH_ROW } from '#dist/kernel/text-memory.js';
+import { openKernel } from '../../support/open-world.js';
+
+const COMMA = 44;
+const LINE_FEED = 10;
+const INVALID_REQUEST = 2;
+
+const kernel = openKernel();
+const memory = textMemoryOf(kernel);
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('latin1');
+}
+
+function scanCsv({ exports, blockAt, block }: TextMemory, text: string, isDecode: boolean): number {
+  block.set(Buffer.from(text, 'latin1'));
+  if (isDecode) exports.useCsvColumns(2, 0, -1, -1, COMMA);
+  else exports.useCsvColumns(3, 0, 1, 2, COMMA);
+  return exports.scanCsv(blockAt, blockAt + text.length, 100, isDecode, 13);
+}
+
+test('rows of positions: text, coordinates, resolution, and those left to the host', () => {
+  const lines = ['21.03,105.85,7', '"10.5" ,106.7,', '0.12345678901234567890123,106,9'];
+  expect(scanCsv(memory, lines.join('\n'), false)).toBe(lines.length);
+  expect(lines.map((_, n) => textOf(memory.rowText(n)))).toEqual(lines);
+  const at = memory.coordinateAt(0, 0);
+  expect(textOf(memory.rowText(0)).slice(0, 5)).toBe('21.03');
+  expect(at).toBe(memory.blockAt);
+  expect(memory.coordinateAt(0, 1)).toBe(at + '21.03,'.length);
+  expect(memory.byteAt(memory.coordinateAt(0, 1))).toBe('1'.charCodeAt(0));
+  expect([0, 1, 2].map((n) => memory.resolutionOf(n))).toEqual([7, 13, 9]);
+  expect([...memory.hostRows.subarray(0, memory.hostRowCount)]).toEqual([2]);
+});
+
+test('rows of codes: the text of the code, without its quotes', () => {
+  const lines = ['HN-66,x', '"HN-6GHP4-83RFR",y'];
+  expect(scanCsv(memory, lines.join('\r\n'), true)).toBe(lines.length);
+  expect([0, 1].map((n) => textOf(memory.codeText(n)))).toEqual(['HN-66', 'HN-6GHP4-83RFR']);
+});
+
+test('a status that the host sets, and its tail, are what the writer writes', () => {
+  const { exports } = memory;
+  const lines = ['21.03,105.85,7', '21.03,105.86,7'];
+  const count = scanCsv(memory, `${lines.join('\n')}\n`, false);
+  kernel.exports.encodeBatch(count, 7);
+  memory.setTail(0, 'OK', '"status":"OK"');
+  memory.setTail(INVALID_REQUEST, 'BAD', '"status":"BAD","message":"bad"');
+  memory.setStatus(1, INVALID_REQUEST);
+  memory.statusCounts.fill(0);
+  exports.setTextEnd(memory.textOutAt);
+  expect(exports.writeEncodedCsv(0, count, WITH_ROW, FROM_CSV, COMMA, LINE_FEED, 0)).toBe(count);
+  const written = textOf(memory.textOut.subarray(0, memory.textEnd - memory.textOutAt)).split('\n');
+  expect(written[0]).toBe(`${lines[0]},${kernel.textAt(0)},${kernel.textAt(0).split('-')[0]},OK`);
+  expect(written[1]).toBe(`${lines[1]},,,BAD`);
+  expect([...memory.statusCounts]).toEqual([1, 0, 1, 0, 0, 0]);
+});
+
+test('rows that are made for frames have a resolution and nothing else', () => {
+  memory.openRows(3, 11);
+  expect([0, 1, 2].map((n) => memory.resolutionOf(n))).toEqual([11, 11, 11]);
+  expect([0, 1, 2].map((n) => memory.rowText(n).length)).toEqual([0, 0, 0]);
+});
+
+test('a tail that is too long is refused', () => {
+  expect(() => memory.setTail(0, 'x'.repeat(MAX_TEXT_UNITS), '')).toThrow(RangeError);
+});
