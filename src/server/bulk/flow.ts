@@ -1,9 +1,6 @@
 // One /bulk body under way: blocks come from the intake, are converted here or in the pool, and leave in order.
 //
 //   peer ─► BulkIntake ─► kernel or PooledBlocks ─► BulkResponse ─► peer
-//
-// Every part holds a bounded number of bytes. One that is full stops those before it, and at last the reading of this
-// body. The exchange runs all callbacks (`guard`, `nextTurn`, `after`) and handles whatever is thrown in this folder.
 import { convertInto } from '../../wire/bulk/convert-block.js';
 import type { BulkJob } from '../../wire/job.js';
 import { inlineBlockBytes } from '../offload.js';
@@ -25,8 +22,9 @@ const TURN_BYTES = 512 * 1024;
 const WRITE_BYTES = 512 * 1024;
 
 /**
- * A body that arrives in one chunk of at most so many bytes is answered in the callback that brings it. With an answer
- * pending uWS would close the connection at the next pipelined request, and lose the answers that it has corked before.
+ * A body that arrives in one chunk of at most so many bytes is answered in the callback that brings it. With its answer
+ * pending, uWS would close the connection at the next pipelined request and lose the answers in its cork (transport/README
+ * U12, U13).
  */
 const MAX_IMMEDIATE_BYTES = 8 * 1024;
 
@@ -35,6 +33,10 @@ export class StalledPeerError extends Error {
   override readonly name = 'StalledPeerError';
 }
 
+/**
+ * Every part holds a bounded number of bytes. One that is full stops those before it, and at last the reading of this
+ * body. The exchange runs all callbacks (`guard`, `nextTurn`, `after`) and handles whatever is thrown in this folder.
+ */
 export class BulkFlow {
   readonly #x: Exchange;
   readonly #context: BulkContext;

@@ -17,7 +17,7 @@ const STREAM_PATH = '/v1/hexcodes/stream';
 const SUBPROTOCOLS = ['hexcodes.v1.binary', 'hexcodes.v1.json'] as const;
 type Subprotocol = (typeof SUBPROTOCOLS)[number];
 
-/** Above the documented limit, so that a frame over that is closed with 1009; over this one uWS ends the connection. */
+/** Above the documented limit, so that a frame over that one is closed with 1009 and not by uWS (transport/README U32). */
 const MAX_PAYLOAD_BYTES = 4 * MAX_FRAME_BYTES;
 /** Never reached: a session sends nothing more once there is backpressure. */
 const MAX_BACKPRESSURE_BYTES = 64 * 1024 * 1024;
@@ -154,7 +154,7 @@ export class Streams {
   }
 }
 
-/** Answers a GET that is no handshake to uWS: also one whose Sec-WebSocket-Key has other than 24 characters. */
+/** Answers a GET that is no handshake to uWS, for instance for the length of its key (transport/README U16). */
 function answerPlainGet(x: Exchange): void {
   const isUpgrade = x.header('upgrade').toLowerCase() === 'websocket';
   if (isUpgrade && x.header('sec-websocket-version').trim() === '13' && !hasHandshakeKey(x)) {

@@ -127,7 +127,7 @@ export class StreamSession {
     }
   }
 
-  /** uWS may send buffered bytes at the end of one of its callbacks, and then never calls `drain` for them. */
+  /** uWS does not call `drain` for bytes that it sends at the end of a callback (transport/README U31). */
   #checkSoon(): void {
     if (this.#isCheckDue) return;
     this.#isCheckDue = true;
