@@ -14,10 +14,13 @@ const CLOSE_BRACE = 125;
 const IS_MARK = new Uint8Array(256);
 for (const byte of [QUOTE, COMMA, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE]) IS_MARK[byte] = 1;
 
-/** The text is not one JSON object. */
+/** The text is not one JSON object, or one with too many members. */
 export class NotJsonError extends Error {
   override readonly name = 'NotJsonError';
 }
+
+/** Members of one envelope. Those of ours are three; a limit keeps what a body can ask for in proportion to its points. */
+export const MAX_MEMBERS = 64;
 
 export interface JsonMember {
   /** The value's bytes. */
@@ -34,8 +37,12 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 export class JsonEnvelope {
   readonly bytes: Uint8Array;
   readonly #members = new Map<string, JsonMember[]>();
+  #memberCount = 0;
 
-  /** @throws NotJsonError if the bytes are not one JSON object, as far as can be said without looking into its arrays */
+  /**
+   * @throws NotJsonError if the bytes are not one JSON object, as far as can be said without looking into its arrays, or
+   * have more than MAX_MEMBERS members
+   */
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
     let at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
@@ -66,6 +73,7 @@ export class JsonEnvelope {
 
   #member(from: number): number {
     const { bytes } = this;
+    if (++this.#memberCount > MAX_MEMBERS) throw new NotJsonError(`has more than ${MAX_MEMBERS} members`);
     if (bytes[from] !== QUOTE) throw new NotJsonError('is not valid JSON');
     const nameEnd = stringEnd(bytes, from);
     const name = parsed(bytes.subarray(from, nameEnd)) as string;
@@ -77,7 +85,10 @@ export class JsonEnvelope {
     const isEmpty = this.#afterSpace(start + 1) === end - 1;
     const count = isArray && !isEmpty ? commas + 1 : 0;
     if (!isArray) parsed(bytes.subarray(start, end));
-    this.#members.set(name, [...this.members(name), { start, end, count, isArray }]);
+    const member = { start, end, count, isArray };
+    const sameName = this.#members.get(name);
+    if (sameName === undefined) this.#members.set(name, [member]);
+    else sameName.push(member);
     at = this.#afterSpace(end);
     return at;
   }
