@@ -60,17 +60,17 @@ export function radius(hexcodes: Codebook, code: string): number {
 }
 
 /**
- * The great-circle distance between two places in metres. A place is a hexcode, which stands for the centre of its
- * cell, or a position in degrees, latitude first.
+ * The great-circle distance between two positions in metres. Each is given in degrees, latitude first, or as a hexcode,
+ * which stands for the centre of its cell.
  *
  * @throws HexcodesError INVALID_HEXCODES
  */
 export function distance(hexcodes: Codebook, from: string | LatLngDeg, to: string | LatLngDeg): number {
-  return greatCircleDistance(placeOf(hexcodes, from), placeOf(hexcodes, to), UNITS.m);
+  return greatCircleDistance(positionOf(hexcodes, from), positionOf(hexcodes, to), UNITS.m);
 }
 
-function placeOf(hexcodes: Codebook, place: string | LatLngDeg): [number, number] {
-  if (typeof place !== 'string') return [place[0], place[1]];
-  const { lat, lng } = readOrThrow(hexcodes, place);
+function positionOf(hexcodes: Codebook, given: string | LatLngDeg): [latDeg: number, lngDeg: number] {
+  if (typeof given !== 'string') return [given[0], given[1]];
+  const { lat, lng } = readOrThrow(hexcodes, given);
   return [lat, lng];
 }

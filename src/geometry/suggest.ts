@@ -6,7 +6,7 @@ import type { Codebook } from './codebook.js';
 import type { LatLngDeg } from './shape.js';
 
 export type Slip =
-  /** The text reads as it stands. */
+  /** The text is a valid code. */
   | 'none'
   /** One symbol taken for one that looks or sounds like it. */
   | 'twin'
@@ -114,7 +114,7 @@ function forEachEdit(text: string, consider: (candidate: string, slip: Slip) => 
     const after = text.slice(i + 1);
     consider(before + after, 'extra');
     if (!isSymbol[i]) {
-      // Punctuation that is no separator ("HN/6GHMK") stands for one, or for nothing.
+      // Punctuation that is no separator ("HN/6GHMK") is replaced by one; above it was removed.
       consider(`${before}-${after}`, 'extra');
     }
     for (const symbol of SYMBOLS) {

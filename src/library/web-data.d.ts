@@ -1,4 +1,4 @@
-// What build.mjs writes into dist/library/web-data.js: the three binaries of the library in base 64.
+// Types of dist/library/web-data.js, which build.mjs writes: the three binaries of the library in base 64.
 
 export const KERNEL: string;
 export const INDEX: string;

@@ -22,7 +22,7 @@ import { type RowFailure, SWAP_TRIES, type Tally } from './tally.js';
 
 type RowStatus = 'OK' | RowFailure;
 
-/** Stands for the resolution of a row whose own is none: in no answer of the kernel, nor EACH_ITS_OWN. */
+/** In place of a row's resolution that is not one of 0 to 15; differs from EACH_ITS_OWN. */
 const NOT_A_RESOLUTION = 254;
 /** By the kernel's status of a point. */
 const STATUS_OF_POINT: readonly RowStatus[] = ['OK', 'NOT_FOUND', 'INVALID_REQUEST', 'INVALID_HEXCODES'];

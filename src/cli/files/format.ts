@@ -1,4 +1,4 @@
-// The file formats that the command reads and writes, told by name, by extension or by first bytes.
+// The file formats that the command reads and writes, recognized by name, by extension or by first bytes.
 
 import { CliFailure, EXIT } from '../exit-codes.js';
 

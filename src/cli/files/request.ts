@@ -10,7 +10,7 @@ import type { Targets } from './disk/targets.js';
 import type { FileFormat } from './format.js';
 import type { Tally } from './tally.js';
 
-/** What becomes of failed rows. */
+/** Where failed rows go. */
 export type ErrorPolicy =
   | { readonly kind: 'keep' | 'skip' | 'stop' }
   | { readonly kind: 'file'; readonly path: string };
