@@ -35,7 +35,7 @@ function forget(resolution: usize): u32 {
   return known;
 }
 
-/** LATTICE → positions. The resolutions of points outside the box become UNKNOWN; how many of them were known. */
+/** LATTICE → positions. The resolutions of points outside the box become UNKNOWN; returns how many were known. */
 function centerBlock(count: u32, positions: usize, resolutions: usize): u32 {
   let unknown: u32 = 0;
   let lattice = LATTICE;

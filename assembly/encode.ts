@@ -4,7 +4,9 @@
 // Points go through the fast path of face5/ in blocks. Those that it leaves undecided (5 in a hundred thousand, and the
 // sea beyond its box) go through the careful path, findCell(), which is the definition.
 
-import { CAPACITY, EACH_ITS_OWN, INPUT, NOT_A_COORDINATE, OK, OUTPUT, OUTSIDE_COVERAGE, POINT_BYTES, RECORD_BYTES, RESOLUTIONS } from "./memory";
+import {
+  CAPACITY, EACH_ITS_OWN, INPUT, NOT_A_COORDINATE, OK, OUTPUT, OUTSIDE_COVERAGE, POINT_BYTES, RECORD_BYTES, RESOLUTIONS,
+} from "./memory";
 import { adminsOfCells, AT_STATUS, recordAt, statusesOfCells } from "./output-layout";
 import { ADMIN_NUMBERS, BLOCK_POINTS, WORDS } from "./scratch";
 import { toWords } from "./face5/digits";

@@ -1,6 +1,7 @@
 // The centre of a cell: from the base cell down the digits, on its home face; over the edge if the centre lies on the other
 // face; and from the plane of that face to a position (_h3ToFaceIjk of h3Index.c and _adjustOverageClassII of
-// faceijk.c, H3 4.5, Copyright Uber Technologies, Inc., Apache License 2.0). Inside its box face5/center.ts does the last step.
+// faceijk.c, H3 4.5, Copyright Uber Technologies, Inc., Apache License 2.0). Inside the fast path's box face5/center.ts does
+// the last step.
 
 import { baseCellOf, digitShift, isCell, resolutionOf } from "./h3/cell";
 import { FACE_5, homeOf, homePosition } from "./h3/faces";

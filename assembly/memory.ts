@@ -31,14 +31,14 @@ export const SCRATCH_BYTES: u32 = 0x10000;
 export const TEXT_IN: usize = SCRATCH + SCRATCH_BYTES;
 export const TEXT_IN_BYTES: u32 = 0x48000;
 export const TEXT_OUT: usize = TEXT_IN + TEXT_IN_BYTES;
-/** Holds the answer to a frame of 65,536 points, or to sixteen of 4,096: the service sends the answers of one turn in one write. */
+/** The answer to a frame of 65,536 points fits, or those to sixteen of 4,096: the service sends a turn's answers in one write. */
 export const TEXT_OUT_BYTES: u32 = 0x150000;
 
-/** TEXT_IN begins with the UTF-16 units of one code; then, for each row status, the end of its answers (text/write/statuses.ts). */
+/** TEXT_IN begins with the UTF-16 units of one code. The ends of answers follow, one for each row status (text/write/statuses.ts). */
 export const TAILS: usize = TEXT_IN + 256;
 export const TAIL_BYTES: u32 = 256;
 export const ROW_STATUSES: u32 = 6;
-/** u32 for each row status: rows written since the host cleared them. */
+/** u32 for each row status: how many rows were written with it since the host cleared the counts. */
 export const STATUS_COUNTS: usize = TAILS + ROW_STATUSES * TAIL_BYTES;
 /** Block text, to the end of TEXT_IN. */
 export const BLOCK_TEXT: usize = TEXT_IN + 2048;

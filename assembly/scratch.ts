@@ -8,7 +8,7 @@ import { SCRATCH } from "./memory";
 //   LATTICE          i32 i, i32 j   the cell at resolution 13 or 15, on face 5       8 bytes a point
 //   WORDS            u64            base cell << 45 | fifteen digits                 8
 //   ADMIN_NUMBERS    u32            admin number, NO_ADMIN outside                   4
-//   then, at the same address, one of these three groups after the other:
+//   then three groups that use the same bytes, one after the other:
 //     VECTORS        f64 × 2, × 3   x, y and z of two points each                   24
 //     QUOTIENTS_I, _J  f32          quotients by 49 between two look-ups             4, 4
 //     PLACES         u32            address, in a table, of the next look-up         4
@@ -35,9 +35,9 @@ export const MIDDLE: usize = LOWER + 4 * BLOCK_POINTS;
 export const UPPER: usize = MIDDLE + 4 * BLOCK_POINTS;
 
 /**
- * Locating (region/locate-block.ts), after the digits: i32 distance from the grid's corner to the west and to the north,
- * u32 addresses of cell and tile, of all points; u32 4 × point of those in a mixed tile; and 16 bytes of those whose cell
- * has segments: u64 cell and the next one, u32 4 × point, u32 a load ahead that nobody reads.
+ * Locating (region/locate-block.ts). For all points: i32 distances from the grid's corner to the west and to the north, u32
+ * addresses of cell and tile. For points in mixed tiles: u32 4 × point. For points whose cells list segments, 16 bytes: u64
+ * the cell and the next one, u32 4 × point, u32 that nobody reads.
  */
 export const PLACES_U: usize = QUOTIENTS_I;
 export const PLACES_V: usize = QUOTIENTS_J;

@@ -188,7 +188,7 @@ while (!fillSlots()) multiplier += 2;
 /** Instead of a resolution: the record must be read by hexcode/reading.ts. */
 export const UNKNOWN: u32 = 255;
 
-/** Records → TEXTS: of each its lanes, symbol values, number of pairs and admin number, and a fault other than 0 if its form is not canonical. */
+/** Records → TEXTS: lanes, symbol values, number of pairs, admin number, and a fault that is 0 only for canonical form. */
 function splitTexts(records: usize, count: u32): void {
   let text = TEXTS;
   for (const end = records + <usize>count * RECORD_BYTES; records < end; records += RECORD_BYTES, text += TEXT_BYTES) {

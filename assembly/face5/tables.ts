@@ -42,7 +42,7 @@ for (let i = 0; i < ROWS; i++) {
   }
 }
 
-/** A corner of the window, outside the box, that COARSE has under no base cell: i of the point (i, 0) at resolution 15 and 13. */
+/** i of a point (i, 0), at resolution 15 and at 13, that is a corner of the window, outside the box and under no base cell. */
 export const NOWHERE: i32 = (ROWS - 1) * 117649;
 export const NOWHERE_FINE: i32 = (ROWS - 1) * 16807;
 store<u16>(COARSE + ((ROWS - 1) * COLUMNS << 1), 0);

@@ -104,7 +104,7 @@ export function stepToCenterChild(resolution: i32, i: i32, j: i32): void {
   }
 }
 
-/** Sets cellI, cellJ; for those who move between faces. */
+/** Sets cellI, cellJ: a start for the steps, or a point seen from another face. */
 // @ts-ignore: decorator
 @inline
 export function setCell(i: i32, j: i32): void {

@@ -99,7 +99,7 @@ export function toPlane(latDeg: f64, lngDeg: f64, resolution: i32): void {
   planeY = r * sin(theta);
 }
 
-/** Sets positionLatDeg and positionLngDeg, for those who know a position another way. */
+/** Sets positionLatDeg and positionLngDeg to a position that was computed elsewhere (face5/center.ts). */
 // @ts-ignore: decorator
 @inline
 export function setPosition(latDeg: f64, lngDeg: f64): void {

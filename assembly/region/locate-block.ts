@@ -11,7 +11,7 @@ import { cells, columns, east, records, rows, south, tiles } from "./grid-state"
 /** The tile that points beyond the grid are given. */
 const NOWHERE: usize = memory.data<u8>([<u8>OUTSIDE]);
 
-/** f64: micro-degrees of a degree; one half; the bounds of i32; 2⁵² + 2⁵¹, whose sum with an integer has it in its low 32 bits. */
+/** f64: micro-degrees of a degree; one half; the bounds of i32; 2⁵² + 2⁵¹, whose sum with an integer ends in that integer's 32 bits. */
 const MICRO: usize = memory.data<f64>([1e6, 0.5, 2147483647, -2147483648, 6755399441055744]);
 const HALF: usize = MICRO + 8;
 const MOST: usize = MICRO + 16;
@@ -52,7 +52,10 @@ function microPair(points: usize): v128 {
   return v128.shuffle<i32>(lat, lng, 0, 2, 4, 6);
 }
 
-/** Writes the admin number by the tile of the point at `n`, and `n` to `mixed`; where the next mixed point goes, which is `mixed` again unless the tile is mixed. */
+/**
+ * Writes the admin number that the tile gives to the point at `n`, and `n` itself to `mixed`. Returns the address for the next
+ * mixed point: behind `mixed` if the tile is mixed, else `mixed` again.
+ */
 // @ts-ignore: decorator
 @inline
 function askTile(n: usize, mixed: usize): usize {

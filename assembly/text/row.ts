@@ -1,5 +1,5 @@
-// A row of a block of text: what scanning notes of it and writing needs, 32 bytes in ROWS. The numbers themselves are in INPUT
-// (and RESOLUTIONS), codes in INPUT as records.
+// A row of a block of text, as scanning leaves it for writing: 32 bytes in ROWS. The numbers themselves are in INPUT and
+// RESOLUTIONS, codes in INPUT as records.
 
 import { ROWS, ROW_BYTES } from "../memory";
 
@@ -16,7 +16,7 @@ import { ROWS, ROW_BYTES } from "../memory";
 //   26  u8   resolution   NO_RESOLUTION if it was not understood
 //   27  u8   status       OK, or a status that scanning has found already
 //   28  u8   flags
-//   29  u8   latShape     if decimals.ts shall read lat, the shape of its text; else 0
+//   29  u8   latShape     the shape of lat's text if decimals.ts is to read it, else 0
 //   30  u8   lngShape     the same of lng
 
 /** Row statuses: the places of ROW_STATUSES in src/wire/job.ts. */
@@ -66,11 +66,12 @@ export function openRow(row: usize, start: usize): void {
   store<u32>(row, <u32>start);
 }
 
-/** Sets every field of an encode row of which decimals.ts shall read both numbers. */
+/** Sets every field of a row to encode; decimals.ts is to read both numbers. */
 // @ts-ignore: decorator
 @inline
 export function fillRow(
-  row: usize, start: usize, end: usize, lat: usize, lng: usize, id: usize, idBytes: usize, resolution: u32, latShape: u32, lngShape: u32,
+  row: usize, start: usize, end: usize, lat: usize, lng: usize, id: usize, idBytes: usize, resolution: u32, latShape: u32,
+  lngShape: u32,
 ): void {
   store<u32>(row, <u32>start);
   store<u32>(row, <u32>end, AT_END);

@@ -1,5 +1,4 @@
-// What the tests of the kernel's fast path share: the open world's kernel as its bare exports, and points beside cell
-// edges.
+// For the tests of the fast path: the exports of the open world's kernel, and points beside cell edges.
 import { cellToBoundary, latLngToCell } from 'h3-js';
 import type { KernelExports } from '#dist/kernel/exports.js';
 import { type Build, openKernel } from './open-world.js';

@@ -1,4 +1,4 @@
-// What must hold of every text that is read: whatever is accepted has one canonical text.
+// Checks on every text that is read: an accepted text has one canonical text, which reads as itself.
 
 import type { Kernel } from '#dist/kernel/kernel.js';
 import { readByPeer } from './peers/reading.js';

@@ -1,5 +1,5 @@
-// Decimal texts and doubles with every kind of difficulty, and what the kernel must make of them: Number's value and
-// String's text, to the bit and the byte. What the kernel leaves to the host is counted.
+// Decimal texts and doubles of every difficult kind. The kernel must read and print them like Number and String, to the bit
+// and the byte; numbers that it leaves to the host are counted.
 import type { KernelExports } from '#dist/kernel/exports.js';
 import type { Kernel } from '#dist/kernel/kernel.js';
 import { textMemoryOf } from '#dist/kernel/text-memory.js';
@@ -199,7 +199,7 @@ export function checkRound(checker: NumberChecker, random: () => number): void {
   checker.read(String(degrees));
   checker.read(degrees.toFixed(upTo(20)));
   checker.read(degrees.toPrecision(1 + upTo(25)));
-  // As positions are written mostly, and with one character that is another.
+  // As positions are usually written, and the same with one character changed.
   const usual = Math.abs(degrees).toFixed(upTo(15));
   const changed = upTo(usual.length);
   checker.read(usual);

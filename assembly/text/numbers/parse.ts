@@ -1,5 +1,5 @@
-// Decimal text → the nearest double, correctly rounded. Two exact paths: Clinger's, where digits and power of ten both are
-// doubles; and the method of Daniel Lemire and Michael Eisel ("Number Parsing at a Gigabyte per Second", 2021; after their
+// Decimal text → the nearest double, correctly rounded. Two exact paths: Clinger's, where the digits and the power of
+// ten are both exact doubles; and the method of Daniel Lemire and Michael Eisel ("Number Parsing at a Gigabyte per Second", 2021; after their
 // fast_float, Apache-2.0; NOTICE) for up to 19 digits. A number that neither covers is HARD_NUMBER: the host converts it.
 
 import { isDigit, LOWER_CASE, LOWER_E, MINUS, PLUS, POINT, ZERO } from "../chars";

@@ -86,7 +86,7 @@ function printDecimal(s: u64, places: u32, out: usize): usize {
     store<u8>(out++, <u8>ZERO);
   }
   store<u8>(out++, <u8>POINT);
-  // the digits from the last to the first, nine at a time so that 32-bit arithmetic does
+  // the digits from the last to the first, nine at a time in 32-bit arithmetic
   let p = out + places;
   let left = places;
   let part = <u32>(fraction % 1000000000);

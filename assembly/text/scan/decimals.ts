@@ -99,7 +99,7 @@ function foursOf(digits: v128): v128 {
   return i32x4.dot_i16x8_s(pairs, v128.load(HUNDREDS));
 }
 
-/** How many bytes of the text printing would give: all but zeros at its end, and but a point that nothing follows. */
+/** How many bytes of the text printing would give: zeros at its end are left out, and a point that nothing follows. */
 // @ts-ignore: decorator
 @inline
 function plainSize(digits: v128, shape: u32): u32 {

@@ -1,5 +1,5 @@
 // Reads one JSON item: {lat, lng, resolution?, id?} or [lat, lng]; {hexcodes, id?} or "code". A parser returns the address
-// behind what it has read, or 0 where the host must decide.
+// behind its text, or 0 where the host must decide.
 
 import { INPUT, RESOLUTIONS } from "../../memory";
 import {

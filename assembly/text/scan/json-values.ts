@@ -1,5 +1,5 @@
-// JSON within items: white space, strings, and values that are passed over. A parser returns the address behind what it has
-// read, or 0 for what is no JSON, is not valid UTF-8, or is too deep.
+// JSON within items: white space, strings, and values that are passed over. A parser returns the address behind its text, or
+// 0 if that is no JSON, no valid UTF-8, or nested too deep.
 
 import {
   BACKSLASH, CARRIAGE_RETURN, COLON, COMMA, isDigit, LINE_FEED, LOWER_A, LOWER_B, LOWER_CASE, LOWER_E, LOWER_F, LOWER_N,

@@ -38,7 +38,7 @@ let second: usize = FOUND;
 let own: usize = FOUND;
 let hasOwnResolution: bool = false;
 
-/** Sets the columns: how many a row has; those of lat and lng, or of the code and -1; that of the resolution, or -1. Two may be one. */
+/** Sets the columns: how many a row has; those of lat and lng, or of the code and -1; that of the resolution, or -1. */
 export function useCsvColumns(count: u32, firstColumn: i32, secondColumn: i32, resolutionColumn: i32, delimiterByte: u32): void {
   columns = count;
   delimiter = delimiterByte;
@@ -149,7 +149,7 @@ export function scanCsv(at: usize, end: usize, limit: u32, isDecode: bool, resol
   return index;
 }
 
-/** The end of a row's text before its line end, whose LF is at `feed`. The LF at `end` is the scan's own, and no CR belongs to it. */
+/** Where the text ends whose line feed is at `feed`: before CR LF or LF. The LF at `end` is the scan's own; a CR before it is text. */
 // @ts-ignore: decorator
 @inline
 function withoutReturn(from: usize, feed: usize, end: usize): usize {

@@ -1,4 +1,4 @@
-// Fields that both writers have, codes, coordinates and positions, and the arguments that say which.
+// The fields of answers that both writers need: codes, coordinates, positions. And the arguments that choose among them.
 
 import { INPUT, OUTPUT, RECORD_BYTES } from "../../memory";
 import { AT_STATUS, recordAt, resolutionsOfPositions } from "../../output-layout";
@@ -6,7 +6,7 @@ import { isDigit, LOWER_A, LOWER_CASE, MINUS, POINT, QUOTE, SPACE, UNDERSCORE } 
 import { printNumber } from "../numbers/print";
 import { CODE_NEEDS_ESCAPES, codeEnd, codeStart, coordinateText, plainBytes, rowFlags } from "../row";
 
-/** The kind of input, on which depends how texts are copied from it. */
+/** The kind of input: texts are copied from each in another way. */
 export const FROM_CSV: u32 = 0;
 export const FROM_JSON: u32 = 1;
 export const FROM_FRAMES: u32 = 2;

@@ -19,7 +19,7 @@ export function hasRoom(p: usize, row: usize): bool {
   return p + rowEnd(row) - rowStart(row) + <usize>MAX_ANSWER_BYTES <= TEXT_OUT + <usize>TEXT_OUT_BYTES;
 }
 
-/** Ends a writer's call before row `index`, with `p` as textEnd; the row. */
+/** Ends a writer's call before row `index`: sets textEnd to `p` and returns the row. */
 // @ts-ignore: decorator
 @inline
 export function stopAt(index: u32, p: usize): u32 {

@@ -17,7 +17,10 @@ import {
 import { addStatus, decodedStatus, encodedStatus, writeStatus } from "./statuses";
 import { copyText, hasRoom, stopAt, textEnd } from "./text-out";
 
-/** Writes the encode answers of rows `from` to `to`; returns the row before which it stopped. `feed`: the last byte of the line end for rows that have none. */
+/**
+ * Writes the encode answers of rows `from` to `to`; returns the row before which it stopped. Rows without a line end get LF if
+ * `feed` is LF, else CR LF.
+ */
 export function writeEncodedCsv(from: u32, to: u32, flags: u32, source: u32, delimiter: u32, feed: u32, refusal: u32): u32 {
   let p = textEnd;
   for (let index = from; index < to; index++) {

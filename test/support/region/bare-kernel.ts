@@ -1,4 +1,4 @@
-// The kernel with nothing around it: what the containment tests ask, without the library's loader.
+// The bare kernel, without the library's loader, for the tests of boundaries.
 import { readFileSync } from 'node:fs';
 import { exportsOf, type KernelExports } from '#dist/kernel/exports.js';
 
@@ -15,7 +15,7 @@ export function bareKernel(build: Build = 'kernel'): KernelExports {
   return exportsOf(module);
 }
 
-/** Copies an index in and takes it into use; the kernel's answer. */
+/** Copies an index into the kernel and takes it into use; returns the answer of useIndex. */
 export function putIndex(kernel: KernelExports, file: Uint8Array): number {
   const index = kernel.INDEX.value;
   const missing = index + file.length - kernel.memory.buffer.byteLength;
@@ -30,7 +30,7 @@ export function unitAtMicro(kernel: KernelExports, x: number, y: number): number
   return unit === 255 ? 63 : unit;
 }
 
-/** What the batch path, which looks up points in passes of its own, says of places that the single path has answered. */
+/** Compares the batch path, which locates points in passes of its own, with answers of the single path. */
 export class BatchWitness {
   readonly #points: Float64Array;
   readonly #answers: Uint8Array;
@@ -39,7 +39,7 @@ export class BatchWitness {
   /** Blocks of many lengths, so that their ends fall everywhere. */
   #length = 1;
 
-  /** After the kernel has its index: the views stay attached from then on. */
+  /** To be made when the kernel has its index: the views stay attached from then on. */
   constructor(private readonly kernel: KernelExports) {
     const capacity = kernel.CAPACITY.value;
     this.#points = new Float64Array(kernel.memory.buffer, kernel.INPUT.value, 2 * capacity);
@@ -54,7 +54,7 @@ export class BatchWitness {
     if (this.#count === this.#length) this.compare();
   }
 
-  /** Compares what has been added since the last time. */
+  /** Compares the places that were added since the last call. */
   compare(): void {
     this.kernel.locateBatch(this.#count);
     for (let i = 0; i < this.#count; ++i)

@@ -1,4 +1,4 @@
-// The definition of a point's unit, word by word (spec: Coverage): a segment counts when (y0 > y) ≠ (y1 > y) and
+// The definition of a point's unit, taken literally: a segment counts when (y0 > y) ≠ (y1 > y) and
 // it lies strictly east of the point; nothing is skipped and nothing is indexed.
 import type { Partition } from '../../../data/map/partition.js';
 

@@ -9,7 +9,7 @@ import { type Border, RingContainment, ringsOf } from './rings.js';
 
 const NOBODY = 255;
 
-/** The map of an index file, told once by regions (places in table 2.4) and once by units. */
+/** The map of an index file, once by regions (admin numbers) and once by units. */
 export class CheckedMap {
   readonly arcs: readonly IndexArc[];
   readonly borders: readonly Border[];
@@ -43,8 +43,8 @@ export class CheckedMap {
   }
 
   /**
-   * Throws unless kernel and rings agree at a place: exactly one region inside, none outside. The batch path is asked
-   * too, some thousand places later.
+   * Throws unless kernel and rings agree at a place: exactly one region inside, none outside. The batch path is
+   * compared later, some thousand places at a time.
    */
   check(x: number, y: number): void {
     const region = this.kernel.regionOf(y / 1e6, x / 1e6);
@@ -96,7 +96,7 @@ export class CheckedMap {
 
   /**
    * Sweeps a row of the map from west to east: checks the first and last place of each stretch between two lines,
-   * and the middle. Between them the rings cannot change, so a row without complaint has neither hole nor double claim.
+   * and the middle. Between them the rings cannot change, so a row that passes has no gaps and no overlaps.
    */
   checkRow(y: number): number {
     const turns = new Set<number>([this.box.west - 1, this.box.east + 1]);
