@@ -1,0 +1,76 @@
+// The documents of the repository name files that exist, by links and by paths in backticks, and ARCHITECTURE.md names every
+// file that is larger than the house allows.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { sourceFilesBelow } from '../support/import-arrows.js';
+
+const LEFT_OUT = ['node_modules', 'dist', 'build', 'var', '.git', '.ci'];
+
+/** CHANGELOG.md and bench/README.md tell of the past, in which files had other names. */
+const OF_THE_PAST = ['CHANGELOG.md', 'bench/README.md'];
+
+function documentsBelow(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory()
+      ? LEFT_OUT.includes(entry.name)
+        ? []
+        : documentsBelow(join(folder, entry.name))
+      : entry.name.endsWith('.md')
+        ? [join(folder, entry.name)]
+        : [],
+  );
+}
+
+const documents = documentsBelow('.');
+
+/** Without fenced blocks, whose text is an example. */
+function proseOf(path: string): string {
+  return readFileSync(path, 'utf8').replace(/^```[\s\S]*?^```/gm, '');
+}
+
+test('documents are found', () => {
+  expect(documents).toContain('docs/development.md');
+  expect(documents.length).toBeGreaterThan(20);
+});
+
+test('links lead to files that exist', () => {
+  const broken = documents.flatMap((path) =>
+    [...proseOf(path).matchAll(/\]\(([^)\s]+)\)/g)]
+      .map((match) => (match[1] as string).replace(/#.*$/, ''))
+      .filter((link) => link !== '' && !/^[a-z]+:/.test(link))
+      .filter((link) => !existsSync(join(dirname(path), link)))
+      .map((link) => `${path}: ${link}`),
+  );
+  expect(broken).toEqual([]);
+});
+
+// A test may be named without its ending.
+test('paths of sources and tests exist', () => {
+  const missing = documents
+    .filter((path) => !OF_THE_PAST.includes(path))
+    .flatMap((path) =>
+      [...proseOf(path).matchAll(/`((?:src|assembly|test|bench|data|docs)\/[\w./-]*)`/g)]
+        .map((match) => match[1] as string)
+        .filter((name) => !existsSync(name) && !existsSync(`${name}.test.ts`))
+        .map((name) => `${path}: ${name}`),
+    );
+  expect(missing).toEqual([]);
+});
+
+const MOST_LINES = 300;
+const MOST_HEAD_LINES = 5;
+
+/** Whether a file is longer than it should be, or opens with more lines of comment. */
+function isOversized(path: string): boolean {
+  const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
+  const headLines = lines.findIndex((line) => !/^(\/\/|#!)/.test(line));
+  return lines.length > MOST_LINES || headLines > MOST_HEAD_LINES;
+}
+
+test('ARCHITECTURE.md lists the oversized files, and no others', () => {
+  const chapter = /## Exceptions\n([\s\S]*?)\n## /.exec(readFileSync('ARCHITECTURE.md', 'utf8'))?.[1] ?? '';
+  const listed = [...chapter.matchAll(/`([^`]+\.ts)`/g)].map((match) => match[1] as string);
+  const files = ['src', 'assembly', 'data', 'bench', 'test'].flatMap(sourceFilesBelow);
+  expect(listed.sort()).toEqual(files.filter(isOversized).sort());
+});
