@@ -1,12 +1,6 @@
-// The binary frames of the bulk stream from the client's side: builds requests, reads answers. docs/stream.md defines
-// them to the byte; both kinds begin with the same header, in little-endian:
-//
-//   0  u8  1                      4  u32 seq                  16  the points or records
-//   1  u8  1 encode, 2 decode     8  u32 count
-//   2  u8  resolution / status   12  u32 0 / failed points
-//   3  u8  0 text, 1 cells
-//
-// Typed arrays are little-endian too on every machine that runs today's JavaScript engines, so points are copied.
+// The binary frames of the bulk stream from the client's side: builds requests, reads answers. wire/frames/frame-layout.ts
+// draws the layout, docs/stream.md defines it to the byte. Typed arrays are little-endian as the frames are, so points are
+// copied.
 import { ADMIN_UNITS } from '../admin-units.js';
 import {
   CELL_ANSWER_BYTES,

@@ -1,12 +1,12 @@
-// The layout of binary frames, for both who writes and who reads them:
-//
+// The layout of binary frames, for those who write them and those who read them; docs/stream.md defines it to the byte.
+export * from '../../kernel/output-layout.js';
+
 //   0  u8  version                 4  u32 seq                  16  request: points or records
-//   1  u8  operation               8  u32 count                    answer: what the kernel answers (output-layout.ts)
+//   1  u8  operation               8  u32 count                    answer: as output-layout.ts has it
 //   2  u8  resolution / status    12  u32 0 / failed points
 //   3  u8  output
 //
-// Little-endian, as every machine that runs a JavaScript engine of today.
-export * from '../../kernel/output-layout.js';
+// All numbers are little-endian, as are typed arrays on every machine that runs today's JavaScript engines.
 
 export const FRAME_HEADER_BYTES = 16;
 export const FRAME_VERSION = 1;
