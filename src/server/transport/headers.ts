@@ -25,48 +25,41 @@ const BODY_SIZE = /^\d{1,15}$/;
 const idPrefix = `${randomBytes(9).toString('base64url').replaceAll('-', '.')}.`;
 let idCount = 0;
 
-/** Collects headers; one object is used for all requests, as they are read one at a time. */
+/** Visits the headers of one request after the other: stores what handlers use, and counts what may be ambiguous. */
 class HeaderVisitor {
+  fields: HeaderFields | undefined = undefined;
   hosts = 0;
   contentLengths = 0;
   contentLength = '';
   transferEncodings = 0;
   transferEncoding = '';
-  contentType = '';
-  accept = '';
-  requestId = '';
-  apiKey: string | undefined = undefined;
-  apiKeyConflict = false;
 
-  reset(): void {
+  start(fields: HeaderFields): void {
+    this.fields = fields;
     this.hosts = 0;
     this.contentLengths = 0;
     this.transferEncodings = 0;
-    this.contentType = '';
-    this.accept = '';
-    this.requestId = '';
-    this.apiKey = undefined;
-    this.apiKeyConflict = false;
   }
 
   /** For `forEach`, which calls it without `this`. */
   readonly visit = (name: string, value: string): void => {
+    const fields = this.fields as HeaderFields;
     switch (name) {
       case 'host':
         this.hosts++;
         break;
       case 'accept':
-        this.accept = this.accept === '' ? value : `${this.accept},${value}`;
+        fields.accept = fields.accept === '' ? value : `${fields.accept},${value}`;
         break;
       case 'x-api-key':
-        if (this.apiKey !== undefined && this.apiKey !== value) this.apiKeyConflict = true;
-        this.apiKey = value;
+        if (fields.apiKey !== undefined && fields.apiKey !== value) fields.apiKeyConflict = true;
+        fields.apiKey = value;
         break;
       case 'content-type':
-        this.contentType = value;
+        fields.contentType = value;
         break;
       case 'x-request-id':
-        this.requestId = value;
+        fields.requestId = value;
         break;
       case 'content-length':
         this.contentLengths++;
@@ -80,18 +73,18 @@ class HeaderVisitor {
   };
 }
 
+/** One object for all requests, as they are read one at a time. */
 const visitor = new HeaderVisitor();
 
-/** Fills `fields` from the headers. Returns a sentence if the request is ambiguous: its body's end is then in doubt. */
+/**
+ * Fills `fields`, which must be as in a new Exchange. Returns a sentence if the request is ambiguous: the end of its body is
+ * then in doubt.
+ */
 export function readHeaders(req: UwsRequest, fields: HeaderFields): string | undefined {
-  visitor.reset();
+  visitor.start(fields);
   req.forEach(visitor.visit);
-  const { requestId } = visitor;
-  fields.requestId = requestId !== '' && REQUEST_ID.test(requestId) ? requestId : idPrefix + idCount++;
-  fields.contentType = visitor.contentType;
-  fields.accept = visitor.accept;
-  fields.apiKey = visitor.apiKey;
-  fields.apiKeyConflict = visitor.apiKeyConflict;
+  const { requestId } = fields;
+  if (requestId === '' || !REQUEST_ID.test(requestId)) fields.requestId = idPrefix + idCount++;
   if (visitor.hosts > 1) return 'more than one Host header';
   if (visitor.contentLengths > 0) {
     if (visitor.contentLengths > 1) return 'more than one Content-Length header';
