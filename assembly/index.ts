@@ -6,7 +6,7 @@ import { ADMIN_UNITS } from "./hexcode/admin";
 import { REACH, REACH_ROWS } from "./memory";
 
 export {
-  BLOCK_TEXT, CAPACITY, HOST_ROWS, INDEX, INPUT, OUTPUT, REACH, REACH_BYTES, RECORD_BYTES, RESOLUTIONS, ROW_BYTES, ROWS, SCRATCH,
+  ADMIN_COUNTS, BLOCK_TEXT, CAPACITY, HOST_ROWS, INDEX, INPUT, OUTPUT, REACH, REACH_BYTES, RECORD_BYTES, RESOLUTIONS, ROW_BYTES, ROWS, SCRATCH,
   SCRATCH_BYTES, STATUS_COUNTS, TAIL_BYTES, TAILS, TEXT_IN, TEXT_IN_BYTES, TEXT_OUT, TEXT_OUT_BYTES,
 } from "./memory";
 export { centerOf, decodeBatch, decodeBatchTo, readText } from "./decode";
@@ -18,6 +18,7 @@ export { printNumber } from "./text/numbers/print";
 export { hostRowCount } from "./text/scan/host-rows";
 export { csvEnd, scanCsv, useCsvColumns } from "./text/scan/scan-csv";
 export { jsonEnd, jsonState, scanArray, scanNdjson } from "./text/scan/scan-json";
+export { countDecoded, countEncoded } from "./text/write/provinces";
 export { setTextEnd, textEnd } from "./text/write/text-out";
 export { writeDecodedCsv, writeEncodedCsv } from "./text/write/write-csv";
 export { writeDecodedJson, writeEncodedJson } from "./text/write/write-json";

@@ -40,6 +40,8 @@ export const TAIL_BYTES: u32 = 256;
 export const ROW_STATUSES: u32 = 6;
 /** u32 for each row status: how many rows were written with it since the host cleared the counts. */
 export const STATUS_COUNTS: usize = TAILS + ROW_STATUSES * TAIL_BYTES;
+/** u32 for each admin number: OK rows that were counted since the host cleared them. */
+export const ADMIN_COUNTS: usize = (STATUS_COUNTS + ROW_STATUSES * 4 + 15) & ~15;
 /** Block text, to the end of TEXT_IN. */
 export const BLOCK_TEXT: usize = TEXT_IN + 2048;
 

@@ -9,6 +9,7 @@ import { cellToLatLng, latLngToCell } from 'h3-js';
 import { Hexcodes } from '#dist/library/node.js';
 import { convertBlock } from '#dist/wire/bulk/convert-block.js';
 import { BulkReader } from '#dist/wire/bulk/reader.js';
+import { ByteSink } from '#dist/wire/bytes/byte-sink.js';
 import type { BulkRequest, Operation } from '#dist/wire/job.js';
 import { batchBody, convertBatch, openBatch } from '#dist/wire/rows/batch.js';
 import { CORPUS_NOTES, makeCorpora } from './corpora.js';
@@ -111,15 +112,17 @@ function blockSubject(
   for (const { job, blocks } of pieces)
     for (const block of blocks)
       if (convertBlock(hexcodes.kernel, job, block).failed > 0) throw new Error(`${format}: a row failed`);
-  // One output buffer for all blocks, as the service reuses its buffers.
-  const room = new Uint8Array(1 << 20);
+  // Buffer and sink for all blocks, as a worker of the service reuses its own.
+  const buffer = new Uint8Array(1 << 20);
+  const answers = new ByteSink();
   return {
     name: format === 'csv' ? 'CSV' : 'NDJSON',
     points: PIECE,
     pieces: documents.length,
     run(piece) {
       const { job, blocks } = pieces[piece]!;
-      for (const block of blocks) sink += convertBlock(hexcodes.kernel, job, block, room).bytes.length;
+      for (const block of blocks)
+        sink += convertBlock(hexcodes.kernel, job, block, buffer, answers).bytes.length;
     },
   };
 }

@@ -6,9 +6,9 @@ import { RECORD_BYTES } from "../memory";
 import { baseCellOf } from "../h3/cell";
 import { baseCellAt, FACE_5 } from "../h3/faces";
 import { cellI, cellJ, setCell, stepDown, stepToCenterChild } from "../h3/lattice";
-import { ADMIN_UNITS } from "../hexcode/admin";
 import { SYMBOLS, symbolOf } from "../hexcode/alphabet";
 import { cellOfHead, digitsOf, HEADS, isRootHead, reachRow } from "../hexcode/payload";
+import { prefixAt, SLOT_ADMINS, SLOT_PREFIXES, slotOf } from "../hexcode/prefix";
 import { inReach } from "../hexcode/record";
 import { AT_ADMIN, AT_FAULT, AT_PAIRS, AT_SUM, AT_VALUES, LATTICE, TEXT_BYTES, TEXTS } from "../scratch";
 import { ADMIN_WORDS, CHECKS, PAIR_WORDS, shareOf } from "./symbols";
@@ -123,7 +123,7 @@ for (let value: u32 = 1; value < 400; value++) {
   }
 }
 
-// --- Heads and admin codes ---
+// --- Heads ---
 
 /**
  * Value of the head symbol + 1 → i32 i, i32 j of its centre at resolution 15 on face 5; i32 -1 if its digits are turned by
@@ -157,32 +157,6 @@ for (let head: u32 = 0; head < 20; head++) {
   store<u32>(row, shareOf(head, 5) | (isRootHead(head) ? ROOT : 0), 12);
 }
 
-/** Hash of the prefix, which is an admin code with its "-" → the prefix; and its admin number. */
-const SLOTS: u32 = 256;
-const SLOT_PREFIXES: usize = memory.data(SLOTS * 4);
-const SLOT_ADMINS: usize = memory.data(SLOTS);
-/** The first odd multiplier from here on by which the 34 prefixes get different slots. */
-let multiplier: u32 = 0x9e3779b1;
-
-// @ts-ignore: decorator
-@inline
-function slotOf(prefix: u32): u32 {
-  return prefix * multiplier >> 24;
-}
-
-function fillSlots(): bool {
-  memory.fill(SLOT_PREFIXES, 0, SLOTS * 4);
-  for (let admin: u32 = 0; admin < ADMIN_UNITS; admin++) {
-    const prefix = load<u32>(ADMIN_WORDS + 8 * admin);
-    const slot = slotOf(prefix);
-    if (load<u32>(SLOT_PREFIXES + 4 * slot) != 0) return false;
-    store<u32>(SLOT_PREFIXES + 4 * slot, prefix);
-    store<u8>(SLOT_ADMINS + slot, <u8>admin);
-  }
-  return true;
-}
-while (!fillSlots()) multiplier += 2;
-
 // --- The passes ---
 
 /** Instead of a resolution: the record must be read by hexcode/reading.ts. */
@@ -192,9 +166,8 @@ export const UNKNOWN: u32 = 255;
 function splitTexts(records: usize, count: u32): void {
   let text = TEXTS;
   for (const end = records + <usize>count * RECORD_BYTES; records < end; records += RECORD_BYTES, text += TEXT_BYTES) {
-    let prefix = load<u32>(records);
-    const two = (prefix >> 16 & 255) == DASH;
-    prefix &= two ? 0xffffff : 0xffffffff;
+    const prefix = prefixAt(records);
+    const two = prefix >> 24 == 0;
     const slot = slotOf(prefix);
     let fault = load<u32>(slot << 2, SLOT_PREFIXES) ^ prefix;
 

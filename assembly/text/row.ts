@@ -18,6 +18,9 @@ import { ROWS, ROW_BYTES } from "../memory";
 //   28  u8   flags
 //   29  u8   latShape     the shape of lat's text if decimals.ts is to read it, else 0
 //   30  u8   lngShape     the same of lng
+//
+// Once a CSV writer has answered a row that failed, `status` is its status, and `first` and `second` are the bounds of the
+// answer in TEXT_OUT.
 
 /** Row statuses: the places of ROW_STATUSES in src/wire/job.ts. */
 export const ROW_OK: u32 = 0;
@@ -188,6 +191,13 @@ export function rowStatus(row: usize): u32 {
 @inline
 export function setRowStatus(row: usize, status: u32): void {
   store<u8>(row, <u8>status, AT_STATUS);
+}
+
+/** Sets status and answer of a failed row that has been written. */
+export function noteFailure(row: usize, status: u32, answer: usize, answerEnd: usize): void {
+  setRowStatus(row, status);
+  store<u32>(row, <u32>answer, AT_FIRST);
+  store<u32>(row, <u32>answerEnd, AT_SECOND);
 }
 
 // @ts-ignore: decorator

@@ -29,6 +29,8 @@ interface KernelGlobals {
   readonly TAIL_BYTES: Size;
   /** u32 for each row status: rows written since the host cleared them. */
   readonly STATUS_COUNTS: Address;
+  /** u32 for each admin number: OK rows that were counted since the host cleared them. */
+  readonly ADMIN_COUNTS: Address;
   /** Text to be scanned, to the end of TEXT_IN. */
   readonly BLOCK_TEXT: Address;
   /** Text that was written, or answers of the calls that end in `To`. */
@@ -152,6 +154,9 @@ interface KernelCalls {
     separator: number,
     refusal: number,
   ): number;
+  /** Adds the rows that are OK, by province, to ADMIN_COUNTS, once their answers are written. */
+  countEncoded(count: number): void;
+  countDecoded(count: number): void;
   /** The number whose text starts at `at`, by JSON's grammar or by that of CSV; sets numberKind and the like. */
   readNumber(at: number, json: boolean): number;
   /** Writes the shortest text of a number; the first free byte behind it, or 0 if the host must print it. */
@@ -191,6 +196,8 @@ export const KERNEL_CALLS: { readonly [Name in keyof KernelCalls]: Parameters<Ke
     writeDecodedJson: 6,
     readNumber: 2,
     printNumber: 2,
+    countEncoded: 1,
+    countDecoded: 1,
   };
 
 const GLOBALS: { readonly [Name in Exclude<keyof KernelGlobals, 'memory'>]: true } = {
@@ -205,6 +212,7 @@ const GLOBALS: { readonly [Name in Exclude<keyof KernelGlobals, 'memory'>]: true
   TAILS: true,
   TAIL_BYTES: true,
   STATUS_COUNTS: true,
+  ADMIN_COUNTS: true,
   BLOCK_TEXT: true,
   TEXT_OUT: true,
   TEXT_OUT_BYTES: true,

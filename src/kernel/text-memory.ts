@@ -1,5 +1,6 @@
 // The kernel's text half, seen from the host: views of block text and answers, and the fields of the rows that scanning
 // leaves (assembly/text/row.ts) which the host reads or sets.
+import { ADMIN_UNITS } from '../admin-units.js';
 import { type KernelExports, ROW_BYTES, TAIL_BYTES } from './exports.js';
 import type { Kernel } from './kernel.js';
 
@@ -37,7 +38,10 @@ export class TextMemory {
   readonly textOut: Uint8Array;
   /** Numbers of the rows that the last scan left to the host. */
   readonly hostRows: Uint16Array;
+  /** Rows written since the host cleared them, by row status. */
   readonly statusCounts: Uint32Array;
+  /** Rows that countEncoded and countDecoded have counted since the host cleared them, by admin number. */
+  readonly adminCounts: Uint32Array;
   readonly #memory: Uint8Array;
   readonly #view: DataView;
   readonly #rowsAt: number;
@@ -55,6 +59,7 @@ export class TextMemory {
     this.textOut = kernel.textOut;
     this.hostRows = new Uint16Array(buffer, exports.HOST_ROWS.value, kernel.capacity);
     this.statusCounts = new Uint32Array(buffer, exports.STATUS_COUNTS.value, ROW_STATUSES);
+    this.adminCounts = new Uint32Array(buffer, exports.ADMIN_COUNTS.value, ADMIN_UNITS.length);
     this.#memory = new Uint8Array(buffer);
     this.#view = new DataView(buffer);
     this.#rowsAt = exports.ROWS.value;
@@ -73,6 +78,19 @@ export class TextMemory {
   rowText(index: number): Uint8Array {
     const at = this.#rowsAt + index * ROW_BYTES;
     return this.#memory.subarray(this.#view.getUint32(at, true), this.#view.getUint32(at + AT_END, true));
+  }
+
+  /** Where a row starts and ends in the block, without its line end. */
+  rowBounds(index: number): readonly [start: number, end: number] {
+    const at = this.#rowsAt + index * ROW_BYTES;
+    const start = this.#view.getUint32(at, true) - this.blockAt;
+    return [start, this.#view.getUint32(at + AT_END, true) - this.blockAt];
+  }
+
+  /** Where the answer to a failed row starts and ends, once a CSV writer has written it: addresses in TEXT_OUT. */
+  answerBounds(index: number): readonly [start: number, end: number] {
+    const at = this.#rowsAt + index * ROW_BYTES;
+    return [this.#view.getUint32(at + AT_FIRST, true), this.#view.getUint32(at + AT_SECOND, true)];
   }
 
   /** The text of a row's code, as scanned: a view. */
@@ -96,6 +114,11 @@ export class TextMemory {
   /** The resolution of a row, 255 if it was not understood. */
   resolutionOf(index: number): number {
     return this.#memory[this.#rowsAt + index * ROW_BYTES + AT_RESOLUTION]!;
+  }
+
+  /** The status that scanning has decided, or that of the answer where a CSV writer has answered a failed row. */
+  statusOf(index: number): number {
+    return this.#memory[this.#rowsAt + index * ROW_BYTES + AT_STATUS]!;
   }
 
   setStatus(index: number, status: number): void {

@@ -1,21 +1,20 @@
-// What a bulk conversion is, as plain data: a job says how every block of one body is converted and can be posted
-// to a worker together with a block. The pieces that use it: BulkReader (bulk-reader.ts) cuts a body into blocks and
-// finds the job, convertBlock (convert.ts) answers one block.
+// A bulk conversion as plain data: the job says how every block of one body is converted, and can be posted to a worker
+// with a block. BulkReader finds the job and cuts a body into blocks; convertBlock answers one block.
 
 export type Operation = 'encode' | 'decode';
 
 export type BulkFormat = 'csv' | 'ndjson' | 'frames';
 
-/** What the caller asks for; the rest of the job is found in the body itself (a CSV header). */
+/** The part of a job that the caller says; the rest is found in the body, in the header row of CSV. */
 export interface BulkRequest {
   readonly operation: Operation;
   readonly input: BulkFormat;
   readonly output: BulkFormat;
   /** 0 to 15, for rows that name no resolution of their own. Decode ignores it. */
   readonly resolution: number;
-  /** Put before the names of the columns that we add, so that they clash with none of the input's. */
+  /** Begins the names of the columns that the answer adds, so that they clash with none of the input's. */
   readonly prefix: string;
-  /** Of CSV in and out: `,` unless given. */
+  /** Of CSV, both in and out; default `,`. */
   readonly delimiter?: ',' | '\t';
 }
 
@@ -24,32 +23,44 @@ export interface BulkJob {
   readonly input: BulkFormat;
   readonly output: BulkFormat;
   readonly resolution: number;
-  /** The delimiter's byte, of CSV in and out. */
+  /** The byte between two fields of CSV, both in and out. */
   readonly delimiter: number;
   /** Present when the input is CSV. */
   readonly csv?: CsvShape;
-  /** Every row is answered with this status and no work is done: the rest of a body whose quota is used up. */
+  /** Every row is answered with this status and none is converted: for the rest of a body whose quota is used up. */
   readonly refusal?: 'OVER_QUERY_LIMIT' | 'UNAVAILABLE';
+  /** Whether convertBlock adds a report to its answers. */
+  readonly wantsReport?: boolean;
 }
 
-/** What the header row says. Columns count from 0; -1 is absent. */
+/** The header row of CSV as numbers. Columns count from 0; -1 is absent. */
 export interface CsvShape {
   readonly columns: number;
   readonly lat: number;
   readonly lng: number;
   readonly resolution: number;
   readonly hexcodes: number;
-  /** Ends a row that has no line end of its own: the last one. */
+  /** Ends the answer to a row without a line end of its own, which only the last one can be. */
   readonly lineEnd: '\n' | '\r\n';
 }
 
-/** The answer to one block: as many rows as the block has, in its order. */
+/** The answer to one block: one row for each of its rows, in their order. */
 export interface ConvertedBlock extends ConvertedRows {
-  /** Owns its buffer: may be transferred. */
+  /** Has a buffer of its own, which may be transferred. */
   readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Where the job wants it. */
+  readonly report?: BlockReport;
 }
 
-/** What became of the rows of one block. */
+/** The rows of a block more closely, where the answer is text. */
+export interface BlockReport {
+  /** OK rows by province, at the admin numbers. */
+  readonly byAdmin: Uint32Array;
+  /** The failed rows, to be read by failedRowsOf (rows/row-report.ts), where CSV is answered as CSV; else none. */
+  readonly failures: Uint32Array;
+}
+
+/** How the rows of one block were answered. */
 export interface ConvertedRows {
   readonly rows: number;
   /** Rows whose status is not OK. */
@@ -70,16 +81,16 @@ export const ROW_STATUSES = [
 
 export type RowStatus = (typeof ROW_STATUSES)[number];
 
-/** A block is cut at the last row end before this, so that block and answer stay inside the kernel's text areas. */
+/** A block ends with the last row that ends within this, so that block and answer fit into the kernel's text areas. */
 export const BLOCK_BYTES = 256 * 1024;
 
-/** A block of frames ends with the frame that passes BLOCK_BYTES, if this holds it: it does for 4,096 points. */
+/** A block of frames may end with a frame that passes BLOCK_BYTES, up to this: four frames of 4,096 points. */
 export const FRAME_BLOCK_BYTES = BLOCK_BYTES + 81_936;
 
-/** A longer line of NDJSON is answered INVALID_REQUEST. A row of CSV that is longer than a block ends the body. */
+/** A longer line of NDJSON is answered with INVALID_REQUEST. A row of CSV that is longer than a block ends the body. */
 export const MAX_NDJSON_ROW_BYTES = 64 * 1024;
 
-/** The body cannot be read on, or its header cannot be used: 400 before the first answer, else the end of it. */
+/** The rest of a body cannot be read, or its header row cannot be used. */
 export class BulkInputError extends Error {
   override readonly name = 'BulkInputError';
 }

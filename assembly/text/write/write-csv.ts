@@ -7,7 +7,7 @@ import { recordAt } from "../../output-layout";
 import { BACKSLASH, CARRIAGE_RETURN, LINE_FEED, QUOTE } from "../chars";
 import { printSmall } from "../numbers/print";
 import {
-  codeEnd, codeStart, ENDS_WITH_LF, idBytes, idStart, LAT, LINE_END_MASK, LNG, NO_RESOLUTION, ROW_INVALID_REQUEST, ROW_OK, rowAt,
+  codeEnd, codeStart, ENDS_WITH_LF, idBytes, idStart, LAT, LINE_END_MASK, LNG, NO_RESOLUTION, noteFailure, ROW_INVALID_REQUEST, ROW_OK, rowAt,
   rowEnd, rowFlags, rowResolution, rowStart,
 } from "../row";
 import {
@@ -65,6 +65,7 @@ export function writeEncodedCsv(from: u32, to: u32, flags: u32, source: u32, del
     store<u8>(p++, <u8>delimiter);
     p = writeStatus(status, p);
     p = writeLineEnd(row, p, feed);
+    if (status != ROW_OK) noteFailure(row, status, start, p);
     addStatus(status, 1);
   }
   return stopAt(to, p);
@@ -111,6 +112,7 @@ export function writeDecodedCsv(
     store<u8>(p++, <u8>delimiter);
     p = writeStatus(status, p);
     p = writeLineEnd(row, p, feed);
+    if (status != ROW_OK) noteFailure(row, status, start, p);
     addStatus(status, 1);
   }
   return stopAt(to, p);

@@ -52,6 +52,7 @@ export async function readOpening(
       output: 'csv',
       resolution: request.resolution,
       delimiter,
+      wantsReport: true,
       csv: {
         columns: names.length,
         lat: at?.lat ?? -1,

@@ -9,7 +9,7 @@ import { BulkInputError, type BulkJob, type ConvertedBlock, ROW_STATUSES } from 
 import { badInput } from '../file-faults.js';
 import { workerKernel } from '../library.js';
 import { type Opening, readOpening } from './by-bytes-opening.js';
-import { countDecoded, countEncoded, isOkRow, lookAtFailures } from './by-bytes-rows.js';
+import { checkFailures, reportOf, splitAnswer } from './by-bytes-rows.js';
 import type { Input } from './disk/input.js';
 import type { Reached } from './disk/journal.js';
 import { formatOfName, isGzipName } from './format.js';
@@ -158,26 +158,21 @@ async function writeAnswer(
 ): Promise<void> {
   const { targets, request } = run;
   const { tally } = targets;
-  const { delimiter } = opening.job;
   const firstRow = row.next;
   row.next += answer.rows;
-  if (answer.failed > 0) lookAtFailures(run, input, opening, block, answer, firstRow);
+  if (answer.failed > 0) checkFailures(run, input, opening, block, answer, firstRow);
   tally.rows += answer.rows;
   ROW_STATUSES.forEach((word, status) => {
     if (word !== 'OK') tally.fail(word as RowFailure, answer.byStatus[status]);
   });
-  if (request.operation === 'encode') countEncoded(answer, delimiter, tally);
-  else countDecoded(run, opening, block, answer, tally);
+  reportOf(answer).byAdmin.forEach((rows, place) => {
+    tally.byAdmin[place]! += rows;
+  });
   if (answer.failed === 0 || request.errors.kind === 'keep') {
     await targets.output.write(answer.bytes);
     return;
   }
-  const good: Uint8Array[] = [];
-  const bad: Uint8Array[] = [];
-  eachRow(answer.bytes, delimiter, (start, end) => {
-    const bytes = answer.bytes.subarray(start, end);
-    (isOkRow(answer.bytes, end) ? good : bad).push(bytes);
-  });
-  await targets.output.write(Buffer.concat(good));
-  await targets.rejects?.write(Buffer.concat(bad));
+  const { ok, failed } = splitAnswer(answer);
+  await targets.output.write(ok);
+  await targets.rejects?.write(failed);
 }

@@ -36,47 +36,52 @@ import {
   ROW_STATUSES,
 } from '../job.js';
 import { answerRows, preparedMemoryOf, type RowsTask } from '../rows/convert-rows.js';
+import { RowReport } from '../rows/row-report.js';
 
 const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
 const INVALID_HEXCODES = ROW_STATUSES.indexOf('INVALID_HEXCODES');
 
-/** Conversions are synchronous: one sink serves all that bring none of their own. */
-const shared = new ByteSink();
-
 /**
- * The answer as one array.
- * @param room where to put the answer if it fits there
- * @param sink to be used again and again by whoever converts many blocks
+ * Answers a block with one array.
+ * @param buffer holds the answer where it fits
+ * @param sink to be brought by callers that convert many blocks: it keeps its memory from one to the next
  */
 export function convertBlock(
   kernel: Kernel,
   job: BulkJob,
   block: Uint8Array,
-  room?: Uint8Array<ArrayBuffer>,
-  sink = shared,
+  buffer?: Uint8Array<ArrayBuffer>,
+  sink = new ByteSink(),
 ): ConvertedBlock {
-  sink.start(room);
-  const rows = convertInto(kernel, job, block, sink);
-  return { bytes: sink.take(), ...rows };
+  sink.start(buffer);
+  const wantsReport = job.wantsReport === true && job.output !== 'frames';
+  const report = wantsReport ? new RowReport(preparedMemoryOf(kernel), job.operation) : undefined;
+  const rows = convertInto(kernel, job, block, sink, report);
+  const bytes = sink.take();
+  return report === undefined ? { bytes, ...rows } : { bytes, ...rows, report: report.result() };
 }
 
-/** Adds the answer to what is in the sink already. */
+/**
+ * Adds the answer to a block to a sink.
+ * @param report takes part in the conversion where there is one; the sink must then be an empty ByteSink
+ */
 export function convertInto(
   kernel: Kernel,
   job: BulkJob,
   block: Uint8Array,
   sink: AnswerSink,
+  report?: RowReport,
 ): ConvertedRows {
   const memory = preparedMemoryOf(kernel);
   memory.statusCounts.fill(0);
-  if (job.input === 'frames') convertFrames(kernel, memory, job, block, sink);
-  else convertText(kernel, memory, job, block, sink);
+  if (job.input === 'frames') convertFrames(kernel, memory, job, block, sink, report);
+  else convertText(kernel, memory, job, block, sink, report);
   const byStatus = memory.statusCounts.slice();
   const rows = byStatus.reduce((sum, count) => sum + count, 0);
   return { rows, failed: rows - byStatus[0]!, byStatus };
 }
 
-function taskOf(job: BulkJob, source: number): RowsTask {
+function taskOf(job: BulkJob, source: number, report: RowReport | undefined): RowsTask {
   const isRowKept = source === FROM_CSV && job.output === 'csv';
   const hasOwnResolution = isRowKept && (job.csv?.resolution ?? -1) >= 0;
   const columns =
@@ -94,6 +99,7 @@ function taskOf(job: BulkJob, source: number): RowsTask {
     maxItemBytes: MAX_NDJSON_ROW_BYTES,
     isArray: false,
     csv: job.csv,
+    report,
   };
 }
 
@@ -103,13 +109,14 @@ function convertText(
   job: BulkJob,
   block: Uint8Array,
   sink: AnswerSink,
+  report: RowReport | undefined,
 ): void {
   if (block.length > memory.blockBytes)
     throw new RangeError(`A block has at most ${memory.blockBytes} bytes, not ${block.length}`);
   const { exports, blockAt } = memory;
   const isDecode = job.operation === 'decode';
   const isCsv = job.input === 'csv';
-  const task = taskOf(job, isCsv ? FROM_CSV : FROM_JSON);
+  const task = taskOf(job, isCsv ? FROM_CSV : FROM_JSON, report);
   const shape = job.csv;
   if (isCsv) {
     if (shape === undefined) throw new TypeError('A job of CSV needs the shape that its header gives');
@@ -180,8 +187,9 @@ function convertFrames(
   job: BulkJob,
   block: Uint8Array,
   sink: AnswerSink,
+  report: RowReport | undefined,
 ): void {
-  const task = taskOf(job, FROM_FRAMES);
+  const task = taskOf(job, FROM_FRAMES, report);
   for (let at = 0; at < block.length; ) {
     const header = readFrameHeader(block, at);
     if (header === undefined || at + header.sizeBytes > block.length) {

@@ -1,7 +1,7 @@
 // The header row of a CSV body: where the columns are that we read, and the header of the answer.
 
 import { BulkInputError, type BulkRequest, type CsvShape } from '../job.js';
-import { csvFields } from '../rows/host-rows.js';
+import { csvFields } from '../rows/csv-fields.js';
 
 const LAT_NAMES = ['lat', 'latitude'];
 const LNG_NAMES = ['lng', 'lon', 'longitude'];

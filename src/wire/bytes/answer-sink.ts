@@ -2,6 +2,8 @@
 // from the kernel's own memory, without another copy.
 
 export interface AnswerSink {
+  /** Bytes added so far, without those that are passed on already. */
+  readonly sizeBytes: number;
   add(bytes: Uint8Array): void;
   addText(text: string): void;
   /** Free bytes, at least so many, for the caller to write to; `commit` then adds the first of them. */

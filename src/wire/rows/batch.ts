@@ -159,6 +159,7 @@ function taskOf({ operation, resolution }: Batch): RowsTask {
     maxItemBytes: MAX_NDJSON_ROW_BYTES,
     isArray: true,
     csv: undefined,
+    report: undefined,
   };
 }
 

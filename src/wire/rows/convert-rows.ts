@@ -1,5 +1,5 @@
-// Converts rows that stand in the kernel, scanned, and writes their answers: the kernel does all but the rows that it
-// leaves to us, which row-answers.ts reads and writes.
+// Converts the rows of the kernel's last scan and writes their answers. The kernel does nearly all of them; rows that it
+// cannot read with certainty are read by read-row.ts, and answers that it cannot write are written by write-answer.ts.
 import { EACH_ITS_OWN, INVALID_HEXCODE, type Kernel, OK } from '../../kernel/kernel.js';
 import {
   positionResolutionAt,
@@ -22,20 +22,11 @@ import {
 import type { AnswerSink } from '../bytes/answer-sink.js';
 import { type CsvShape, type Operation, ROW_STATUSES, type RowStatus } from '../job.js';
 import { looksSwapped } from '../swapped.js';
-import {
-  csvOf,
-  isNotJson,
-  jsonOf,
-  type ReadRow,
-  type RowAnswer,
-  readCode,
-  readCsvRow,
-  readItem,
-  readPosition,
-  tailOf,
-} from './host-rows.js';
+import { isNotJson, type ReadRow, readCode, readCsvRow, readItem, readPosition } from './read-row.js';
+import type { RowReport } from './row-report.js';
+import { csvOf, jsonOf, type RowAnswer, tailOf } from './write-answer.js';
 
-/** An element of the array is no JSON. */
+/** An element of an array is no JSON. */
 export class BrokenArrayError extends Error {
   override readonly name = 'BrokenArrayError';
 }
@@ -52,25 +43,28 @@ export interface RowsTask {
   readonly columns: number;
   /** Ends a CSV row that has no line end of its own. */
   readonly lineEnd: '\n' | '\r\n';
-  /** The byte behind each JSON body. */
+  /** The byte written behind each JSON body. */
   readonly separator: number;
-  /** The place in ROW_STATUSES of the status that every row gets; 0: they are converted. */
+  /** The place in ROW_STATUSES of the status that answers every row; 0 where rows are converted. */
   readonly refusal: number;
   readonly maxItemBytes: number;
-  /** Items are elements of one array: what is no JSON breaks all of it, and BrokenArrayError is thrown. */
+  /** Items are elements of one array: BrokenArrayError is thrown where one of them is no JSON. */
   readonly isArray: boolean;
   readonly csv: CsvShape | undefined;
+  readonly report: RowReport | undefined;
 }
 
 const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
+/** `!`, in a record: no hexcode has it. */
 const NO_CODE = 33;
-/** An answer is no longer than its row and this, with something to spare. */
-const MOST_ANSWER_BYTES = 2048;
+/** An answer of the kernel is longer than its row by less than this. */
+const MOST_ADDED_BYTES = 2048;
 const lenient = new TextDecoder();
 
+/** Kernels whose tails are set: this is done once for each, as the tails are always the same. */
 const prepared = new WeakSet<Kernel>();
 
-/** The text memory of a kernel, with the texts that the writers take from us. */
+/** The text memory of a kernel whose writers have the texts of all statuses. */
 export function preparedMemoryOf(kernel: Kernel): TextMemory {
   const memory = textMemoryOf(kernel);
   if (!prepared.has(kernel)) {
@@ -80,7 +74,11 @@ export function preparedMemoryOf(kernel: Kernel): TextMemory {
   return memory;
 }
 
-/** Converts the `count` rows of the last scan; `isMixed`: their resolutions differ. */
+/**
+ * Converts the rows of the last scan and adds their answers to the sink.
+ * @param count how many they are
+ * @param isMixed whether each has its own resolution
+ */
 export function answerRows(
   kernel: Kernel,
   task: RowsTask,
@@ -97,7 +95,7 @@ export function answerRows(
   if (task.output !== 'records') writeRows(kernel, memory, task, count, items, sink);
 }
 
-/** Reads the rows that the scan left to us into the kernel's input. What is kept must be written by us too. */
+/** Reads into INPUT the rows that the scan has left to the host; returns those whose answers the host must write too. */
 function readHostRows(kernel: Kernel, memory: TextMemory, task: RowsTask): Map<number, ReadRow> | undefined {
   const count = memory.hostRowCount;
   if (count === 0 || task.source === FROM_FRAMES) return undefined;
@@ -126,7 +124,7 @@ function readHostRows(kernel: Kernel, memory: TextMemory, task: RowsTask): Map<n
   return items;
 }
 
-/** A number by its grammar that the kernel's reader has no certain way to, from the text in the kernel. */
+/** A coordinate whose value the kernel cannot tell with certainty, from its text in the kernel's memory. */
 function hardNumber(memory: TextMemory, index: number, place: 0 | 1): number {
   const at = memory.coordinateAt(index, place);
   memory.exports.readNumber(at, false);
@@ -135,7 +133,7 @@ function hardNumber(memory: TextMemory, index: number, place: 0 | 1): number {
   return Number(text);
 }
 
-/** Puts the canonical record of any spelling into the kernel's input, or one that is no code. */
+/** Stores the record of a code in any spelling in INPUT, or a record that is no code. Overwrites OUTPUT. */
 function putCode(kernel: Kernel, index: number, text: string): void {
   const at = recordAt(index);
   if (kernel.readText(text) === OK) {
@@ -172,13 +170,16 @@ function writeRows(
     const offset = sink.textOffset;
     exports.setTextEnd(textOutAt + offset);
     const stop = writeFrom(from);
+    if (columns & WITH_ROW) task.report?.addWritten(from, stop, sink.sizeBytes - textOutAt - offset);
     sink.addWritten(memory.textOut.subarray(offset, memory.textEnd - textOutAt));
     if (stop === from) {
-      // The kernel stops without a row where it has no room for it, too.
-      const roomBytes = memory.textOut.length - offset;
-      if (roomBytes < memory.rowText(stop).length + MOST_ANSWER_BYTES && sink.freeTextOut()) continue;
+      // The kernel writes no row either because the host must write this one, or because TEXT_OUT is full.
+      const freeBytes = memory.textOut.length - offset;
+      if (freeBytes < memory.rowText(stop).length + MOST_ADDED_BYTES && sink.freeTextOut()) continue;
       const answer = answerOf(kernel, memory, task, stop, count, items?.get(stop));
-      memory.statusCounts[ROW_STATUSES.indexOf(answer.status)]!++;
+      const status = ROW_STATUSES.indexOf(answer.status);
+      memory.statusCounts[status]!++;
+      memory.setStatus(stop, status);
       if (isJson) {
         sink.addText(jsonOf(answer) + String.fromCharCode(separator));
       } else {
@@ -191,6 +192,7 @@ function writeRows(
       from = stop;
     }
   }
+  task.report?.endScan(count, refusal === 0);
 }
 
 function answerOf(

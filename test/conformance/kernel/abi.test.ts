@@ -3,6 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { ADMIN_UNITS } from '#dist/admin-units.js';
 import { HexcodesError } from '#dist/errors.js';
 import { exportsOf, KERNEL_CALLS, KERNEL_GLOBALS } from '#dist/kernel/exports.js';
 import { Kernel, MAX_TEXT_UNITS } from '#dist/kernel/kernel.js';
@@ -57,6 +58,7 @@ function areasOf(kernel: Kernel): Record<string, readonly [from: number, end: nu
     'UTF-16 units': area(exports.TEXT_IN, 2 * MAX_TEXT_UNITS),
     TAILS: area(exports.TAILS, ROW_STATUSES.length * exports.TAIL_BYTES.value),
     STATUS_COUNTS: area(exports.STATUS_COUNTS, ROW_STATUSES.length * 4),
+    ADMIN_COUNTS: area(exports.ADMIN_COUNTS, ADMIN_UNITS.length * 4),
     // One vector behind the text is read, and one byte overwritten.
     BLOCK_TEXT: area(exports.BLOCK_TEXT, block.length + 16),
     TEXT_OUT: area(exports.TEXT_OUT, exports.TEXT_OUT_BYTES.value),
@@ -94,6 +96,7 @@ test('the views are the areas, and stay attached when everything is called', () 
   expect(boundsOf(resolutions)).toEqual(areas.RESOLUTIONS);
   expect(boundsOf(memory.hostRows)).toEqual(areas.HOST_ROWS);
   expect(boundsOf(memory.statusCounts)).toEqual(areas.STATUS_COUNTS);
+  expect(boundsOf(memory.adminCounts)).toEqual(areas.ADMIN_COUNTS);
   expect(memory.block.byteOffset).toBe(areas.BLOCK_TEXT?.[0]);
   const [textStart, textEnd] = boundsOf(textIn) as [number, number];
   expect(textStart).toBe(areas['UTF-16 units']?.[0]);

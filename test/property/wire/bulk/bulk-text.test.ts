@@ -2,11 +2,19 @@
 // builds of the kernel, and the same documents cut into chunks at every place.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { ADMIN_UNITS } from '#dist/admin-units.js';
 import { Hexcodes } from '#dist/library/hexcodes.js';
 import { BlockBuffers } from '#dist/wire/bulk/block-buffers.js';
 import { convertBlock } from '#dist/wire/bulk/convert-block.js';
 import { BulkReader } from '#dist/wire/bulk/reader.js';
-import type { BulkRequest, Operation } from '#dist/wire/job.js';
+import {
+  type BulkJob,
+  type BulkRequest,
+  type ConvertedBlock,
+  type Operation,
+  ROW_STATUSES,
+} from '#dist/wire/job.js';
+import { failedRowsOf } from '#dist/wire/rows/row-report.js';
 import { CODES, item, numberText, space } from '../../../support/items.js';
 import { piecesByKernelSink } from '../../../support/kernel-sink.js';
 import { openKernel } from '../../../support/open-world.js';
@@ -34,7 +42,9 @@ function answer(
   blocks.push(...reader.end());
   let rows = 0;
   const parts = blocks.map((block) => {
-    const converted = convertBlock(k, reader.job!, block);
+    const job = { ...reader.job!, wantsReport: chunks.length === 1 };
+    const converted = convertBlock(k, job, block);
+    if (job.wantsReport) checkReport(job, block, converted);
     expect(converted.byStatus.reduce((sum, n) => sum + n)).toBe(converted.rows);
     rows += converted.rows;
     return converted.bytes;
@@ -48,6 +58,45 @@ function answer(
   if (request.input !== 'csv' && request.output === 'ndjson')
     expect(bytes.toString('latin1').split('\n').length - 1).toBe(rows);
   return bytes;
+}
+
+/** The report of a body in one piece against its answer: provinces by the library, failed rows by their places. */
+function checkReport(job: BulkJob, block: Uint8Array, { bytes, byStatus, report }: ConvertedBlock): void {
+  const { byAdmin } = report!;
+  if (job.output === 'ndjson') {
+    const due = new Uint32Array(ADMIN_UNITS.length);
+    for (const line of Buffer.from(bytes).toString().split('\n').slice(0, -1)) {
+      const { status, hexcodes } = JSON.parse(line) as { status: string; hexcodes: string };
+      if (status !== 'OK') continue;
+      const { admin_code } = library.decode(hexcodes)!;
+      due[ADMIN_UNITS.findIndex(({ code }) => code === admin_code)]!++;
+    }
+    expect(byAdmin).toEqual(due);
+  } else {
+    // The provinces of JSON answers to the same rows are checked above.
+    const asJson = convertBlock(kernel, { ...job, output: 'ndjson' }, block);
+    expect(byAdmin).toEqual(asJson.report!.byAdmin);
+  }
+  const failed = failedRowsOf(report!);
+  if (job.input !== 'csv' || job.output !== 'csv') {
+    expect(failed).toEqual([]);
+    return;
+  }
+  const counts = new Uint32Array(ROW_STATUSES.length);
+  const text = Buffer.from(bytes).toString('latin1');
+  let [row, answerEnd] = [-1, 0];
+  for (const each of failed) {
+    expect(each.row).toBeGreaterThan(row);
+    expect(each.answerStart).toBeGreaterThanOrEqual(answerEnd);
+    const answer = text.slice(each.answerStart, each.answerEnd);
+    expect(answer.startsWith(Buffer.from(block.subarray(each.start, each.end)).toString('latin1'))).toBe(
+      true,
+    );
+    expect(answer).toMatch(new RegExp(`,${each.status}\r?\n$`));
+    ({ row, answerEnd } = each);
+    counts[ROW_STATUSES.indexOf(each.status)]!++;
+  }
+  expect([...counts].slice(1)).toEqual([...byStatus].slice(1));
 }
 
 function request(

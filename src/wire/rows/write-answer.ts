@@ -1,0 +1,89 @@
+// Writes the answer to one row: for the rows that the kernel does not write itself, because a message, an escape or a rare
+// number stands in the answer. The same bodies and columns as the kernel's.
+import type { Operation, RowStatus } from '../job.js';
+import { OUTSIDE_MESSAGE, OVER_QUOTA_MESSAGE, OVERLOADED_MESSAGE } from '../status-messages.js';
+import { SWAPPED_HINT } from '../swapped.js';
+import type { ReadRow } from './read-row.js';
+
+/** A row with the result of its conversion. */
+export interface RowAnswer {
+  readonly operation: Operation;
+  readonly row: ReadRow;
+  readonly status: RowStatus;
+  /** The canonical code; present where encode is OK. */
+  readonly code?: string;
+  /** The centre of the cell and its resolution; present where decode is OK. */
+  readonly position?: { latDeg: number; lngDeg: number; resolution: number };
+  /** Whether the position would be covered with lat and lng exchanged. */
+  readonly isSwapped?: boolean;
+}
+
+const REFUSAL_MESSAGES: Partial<Record<RowStatus, string>> = {
+  NOT_FOUND: OUTSIDE_MESSAGE,
+  OVER_QUERY_LIMIT: OVER_QUOTA_MESSAGE,
+  UNAVAILABLE: OVERLOADED_MESSAGE,
+};
+
+/** The last members of JSON bodies with this status: its word, and its message where it has a fixed one. */
+export function tailOf(status: RowStatus): string {
+  const message = REFUSAL_MESSAGES[status];
+  return `"status":"${status}"${message === undefined ? '' : `,"message":${JSON.stringify(message)}`}`;
+}
+
+/** The answer as a JSON body. */
+export function jsonOf(answer: RowAnswer): string {
+  const { operation, row, status, code, position } = answer;
+  const id = row.id === undefined ? '' : `,"id":${row.id}`;
+  let tail = tailOf(status);
+  if (status === 'INVALID_REQUEST') {
+    const faults = row.faults ?? [];
+    const message = faults.map((f) => `${f.parameter} ${f.message}`).join('; ');
+    const hint = answer.isSwapped ? SWAPPED_HINT : '';
+    tail += `,"message":${JSON.stringify(message + hint)},"details":${JSON.stringify(faults)}`;
+  }
+  if (operation === 'encode') {
+    const admin = code === undefined ? 'null' : `"${adminOf(code)}"`;
+    const text = code === undefined ? 'null' : `"${code}"`;
+    const resolution = row.resolution < 0 ? 'null' : row.resolution;
+    return `{"hexcodes":${text},"lat":${numberOf(row.latDeg)},"lng":${numberOf(row.lngDeg)},"resolution":${resolution},"admin_code":${admin},${tail}${id}}`;
+  }
+  if (status !== 'OK' && status !== 'INVALID_HEXCODES') return `{${tail}${id}}`;
+  const { latDeg, lngDeg, resolution } = position ?? {
+    latDeg: Number.NaN,
+    lngDeg: Number.NaN,
+    resolution: null,
+  };
+  return `{"lat":${numberOf(latDeg)},"lng":${numberOf(lngDeg)},"resolution":${resolution},"hexcodes":${JSON.stringify(row.hexcodes)},${tail}${id}}`;
+}
+
+/** The answer as a CSV row without a line end: the id where wanted, the position or code that was given, the columns added. */
+export function csvOf(answer: RowAnswer, withId: boolean, delimiter: string): string {
+  const { operation, row, status, code, position } = answer;
+  const quoted = (text: string): string =>
+    text.includes(delimiter) || /["\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  const degrees = (value: number | undefined): string =>
+    value === undefined || Number.isNaN(value) ? '' : String(value);
+  const id = row.id?.startsWith('"') ? (JSON.parse(row.id) as string) : (row.id ?? '');
+  const fields = withId ? [quoted(id)] : [];
+  if (operation === 'encode') {
+    fields.push(
+      degrees(row.latDeg),
+      degrees(row.lngDeg),
+      code ?? '',
+      row.resolution < 0 ? '' : String(row.resolution),
+    );
+    fields.push(code === undefined ? '' : adminOf(code), status);
+  } else {
+    fields.push(quoted(row.hexcodes ?? ''), degrees(position?.latDeg), degrees(position?.lngDeg));
+    fields.push(String(position?.resolution ?? ''), status);
+  }
+  return fields.join(delimiter);
+}
+
+function adminOf(code: string): string {
+  return code.slice(0, code.indexOf('-'));
+}
+
+function numberOf(value: number): string {
+  return Number.isNaN(value) ? 'null' : String(value);
+}
