@@ -7,21 +7,26 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const KEY = 'proof_0123456789abcdef';
+const OTHER_KEY = 'other_0123456789abcdef';
 
 export class ServerProcess {
   readonly key = KEY;
+  readonly otherKey = OTHER_KEY;
   private constructor(
     readonly child: ChildProcess,
     readonly port: number,
     readonly dataDir: string,
   ) {}
 
-  static async start(): Promise<ServerProcess> {
+  /** @param core to which the process and its threads are bound, where the system has taskset */
+  static async start({ core }: { core?: string } = {}): Promise<ServerProcess> {
     const dataDir = mkdtempSync(join(tmpdir(), 'hexcodes-proof-'));
     const settings = ['--port', '0', '--admin-port', '0', '--data-dir', dataDir, '--log-level', 'warn'];
-    const child = spawn(process.execPath, ['dist/cli/main.js', 'serve', ...settings], {
-      stdio: ['ignore', 'inherit', 'pipe'],
-      env: { ...process.env, HEXCODES_API_KEYS: `proof:${KEY}` },
+    const command = [process.execPath, 'dist/cli/main.js', 'serve', ...settings];
+    if (core !== undefined) command.unshift('taskset', '-c', core);
+    const child = spawn(command[0]!, command.slice(1), {
+      stdio: ['ignore', core === undefined ? 'inherit' : 'ignore', 'pipe'],
+      env: { ...process.env, HEXCODES_API_KEYS: `proof:${KEY},other:${OTHER_KEY}` },
     });
     let greeting = '';
     child.stderr!.setEncoding('utf8');
@@ -50,6 +55,14 @@ export class ServerProcess {
     if (existsSync(`/proc/${this.child.pid}/clear_refs`)) {
       writeFileSync(`/proc/${this.child.pid}/clear_refs`, '5');
     }
+  }
+
+  /** Ends it without waiting for what it still does. */
+  async kill(): Promise<void> {
+    const exited = once(this.child, 'exit');
+    this.child.kill('SIGKILL');
+    await exited;
+    rmSync(this.dataDir, { recursive: true, force: true });
   }
 
   async stop(): Promise<void> {

@@ -1,10 +1,11 @@
-// `npm run proof -- NAME [--size N] [--seed S]`: the large proofs, whose small twins are in the tests.
+// `npm run proof -- NAME [--size N] [--for 30m] [--seed S]`: the large proofs, whose small twins are in the tests.
 
 /** Each proof is a module whose default export runs it and throws, or sets the exit code, when it fails. */
 const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promise<void> }>> = {
   browser: () => import('./browser.js'),
   builds: () => import('./builds.js'),
   bulk: () => import('./bulk.js'),
+  fair: () => import('./fair.js'),
   files: () => import('./files.js'),
   h3: () => import('./h3.js'),
   'http-fuzz': () => import('./http-fuzz.js'),

@@ -1,0 +1,123 @@
+// `npm run proof -- fair [--only C1] [--for 8s] [--net here|small|both]`: each abuser of the catalogue, in a process of
+// its own, beside honest single requests. Server and pool have one core, all load has the other. Runs in a network
+// namespace where no peer can fill the transport's receive buffer (tcp_rmem), and in one as the system makes it.
+import { type ChildProcess, fork, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { abusersOf } from '../support/abusers/catalogue.js';
+import { type HonestTally, sendHonestSingles } from '../support/honest-singles.js';
+import { ServerProcess } from './bulk-server.js';
+import { millisecondsOf } from './run-length.js';
+
+const SMALL_RMEM = '4096 131072 400000';
+const LOAD_CORE = '1';
+const SERVER_CORE = '0';
+/** The aim for the slowest hundredth of the honest answers: so many times that of the quiet server, or so many ms. */
+const AIM_TIMES_QUIET = 10;
+const AIM_MS = 50;
+
+interface Told {
+  sentBytes: number;
+  receivedBytes: number;
+  cuts: number;
+}
+
+export default async function proveFair(args: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      only: { type: 'string', default: '' },
+      for: { type: 'string', default: '8s' },
+      net: { type: 'string', default: 'both' },
+    },
+  });
+  if (values.net !== 'here') {
+    for (const net of values.net === 'both' ? ['small', 'system'] : [values.net]) inNamespace(net, args);
+    return;
+  }
+  spawnSync('taskset', ['-a', '-cp', LOAD_CORE, String(process.pid)]);
+  const names = Object.keys(abusersOf('')).filter((name) => name.startsWith(values.only));
+  console.log(
+    '| abuser | its MB out, in | cut | singles | failed | p50 ms | p99 | most | quiet p99 | MiB quiet, most | |',
+  );
+  console.log('|---|---|---|---|---|---|---|---|---|---|---|');
+  for (const name of names) console.log(await rowOf(name, millisecondsOf(values.for)));
+}
+
+/** Runs this proof again inside a network namespace of its own. */
+function inNamespace(net: string, args: string[]): void {
+  const rmem = net === 'small' ? `sysctl -qw net.ipv4.tcp_rmem="${SMALL_RMEM}" && ` : '';
+  console.log(`\nnet.ipv4.tcp_rmem ${net === 'small' ? SMALL_RMEM : 'as the system has it'}\n`);
+  const inner = [process.execPath, process.argv[1] as string, 'fair', ...args, '--net', 'here'];
+  const { status } = spawnSync(
+    'unshare',
+    ['-n', 'sh', '-c', `ip link set lo up && ${rmem}exec "$@"`, 'sh', ...inner],
+    { stdio: 'inherit' },
+  );
+  if (status !== 0) process.exitCode = 1;
+}
+
+async function rowOf(name: string, lengthMs: number): Promise<string> {
+  const server = await ServerProcess.start({ core: SERVER_CORE });
+  try {
+    // Warm first: compiled code and caches are no part of either figure.
+    await during(server, 2000);
+    const quiet = await during(server, lengthMs / 2);
+    const quietMb = server.memoryMb().now;
+    server.resetPeak();
+    const abuser = fork(new URL('./fair-abuser.js', import.meta.url), [
+      name,
+      String(server.port),
+      server.otherKey,
+    ]);
+    await once(abuser, 'message');
+    const beside = await during(server, lengthMs);
+    const { sentBytes, receivedBytes, cuts } = await told(abuser);
+    const mostMb = server.memoryMb().peak;
+    const failed = Object.entries(beside.failures);
+    const aimMs = Math.max(AIM_MS, AIM_TIMES_QUIET * share(quiet, 0.99));
+    const p99 = share(beside, 0.99);
+    const verdict = failed.length > 0 ? 'FAILED' : p99 > aimMs ? 'slow' : 'fair';
+    const cells = [
+      name,
+      `${mb(sentBytes)}, ${mb(receivedBytes)}`,
+      cuts,
+      beside.latenciesMs.length,
+      failed.map(([kind, count]) => `${count} ${kind}`).join(', ') || 0,
+      share(beside, 0.5).toFixed(1),
+      p99.toFixed(0),
+      share(beside, 1).toFixed(0),
+      share(quiet, 0.99).toFixed(0),
+      `${quietMb.toFixed(0)}, ${mostMb.toFixed(0)}`,
+      verdict,
+    ];
+    return `| ${cells.join(' | ')} |`;
+  } finally {
+    await server.kill();
+  }
+}
+
+async function during(server: ServerProcess, lengthMs: number): Promise<HonestTally> {
+  const over = new AbortController();
+  const tally = sendHonestSingles(server.port, server.key, { signal: over.signal });
+  await sleep(lengthMs);
+  over.abort();
+  return tally;
+}
+
+/** Asks the abuser for its counts, and ends it. */
+async function told(abuser: ChildProcess): Promise<Told> {
+  abuser.send('stop');
+  const [counts] = (await once(abuser, 'message')) as [Told];
+  abuser.kill('SIGKILL');
+  return counts;
+}
+
+/** The latency below which this share of the answers stayed; 0 where there were none. */
+function share({ latenciesMs }: HonestTally, part: number): number {
+  const sorted = latenciesMs.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? 0;
+}
+
+const mb = (bytes: number): string => (bytes / 1e6).toFixed(0);

@@ -1,0 +1,45 @@
+// `--for 30m` of a proof, and the one line that every proof prints at its end.
+import { execFileSync } from 'node:child_process';
+
+/** Milliseconds of `90s`, `30m` or `2h`. */
+export function millisecondsOf(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)([smh])$/.exec(text);
+  if (match === null) throw new Error(`--for ${text}: write it as 90s, 30m or 2h`);
+  return Number(match[1]) * { s: 1000, m: 60_000, h: 3_600_000 }[match[2] as 's' | 'm' | 'h'];
+}
+
+/** Whether a proof goes on: until its count is reached or its time is over. */
+export class RunLength {
+  readonly #endMs: number;
+
+  constructor(
+    readonly size: number,
+    length: string | undefined,
+  ) {
+    this.#endMs =
+      length === undefined ? Number.POSITIVE_INFINITY : performance.now() + millisecondsOf(length);
+  }
+
+  goesOn(done: number): boolean {
+    return done < this.size && performance.now() < this.#endMs;
+  }
+}
+
+/** Prints what a proof reached; sets the exit code where it found a fault. */
+export function report(proof: string, reached: string, seed: number, faults: readonly string[]): void {
+  const result = faults.length === 0 ? 'no fault' : `${faults.length} faults`;
+  console.log(
+    `${proof}: ${reached}, seed ${seed}, ${result}, commit ${commit()}, Node ${process.versions.node}`,
+  );
+  for (const fault of faults.slice(0, 20)) console.log(`  ${fault}`);
+  if (faults.length > 0) process.exitCode = 1;
+}
+
+function commit(): string {
+  const git = (...args: string[]) => execFileSync('git', args, { encoding: 'utf8' }).trim();
+  try {
+    return git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain') === '' ? '' : '+');
+  } catch {
+    return 'unknown';
+  }
+}
