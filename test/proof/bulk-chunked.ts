@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { Hexcodes } from '#dist/library/node.js';
 import { csvBody, dueAnswer, RawBulkPeer, requestHead } from '../support/bulk-bodies.js';
 import { randomFrom } from '../support/open-world.js';
+import { ServerProcess } from '../support/server-process.js';
 import type { BulkProofOptions } from './bulk-part.js';
-import { ServerProcess } from './bulk-server.js';
 
 const READERS = 4;
 const ROWS = 100_000;

@@ -3,8 +3,8 @@
 import { Hexcodes } from '#dist/library/node.js';
 import { RawBulkPeer } from '../support/bulk-bodies.js';
 import { randomFrom } from '../support/open-world.js';
+import { ServerProcess } from '../support/server-process.js';
 import type { BulkProofOptions } from './bulk-part.js';
-import { ServerProcess } from './bulk-server.js';
 
 const PART_ROWS = 16_384;
 

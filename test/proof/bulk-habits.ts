@@ -8,8 +8,8 @@ import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { Hexcodes } from '#dist/library/node.js';
 import { csvBody, dueAnswer, RawBulkPeer, requestHead } from '../support/bulk-bodies.js';
+import { ServerProcess } from '../support/server-process.js';
 import type { BulkProofOptions } from './bulk-part.js';
-import { ServerProcess } from './bulk-server.js';
 
 const run = promisify(execFile);
 const BYTES_A_ROW = 30;

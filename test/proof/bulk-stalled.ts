@@ -4,9 +4,9 @@ import { HexcodesClient } from '#dist/client/node.js';
 import { csvBody, RawBulkPeer, requestHead } from '../support/bulk-bodies.js';
 import { pointsOf } from '../support/open-world.js';
 import { clientFrame, handshake, RawWebSocket } from '../support/raw-websocket.js';
+import { ServerProcess } from '../support/server-process.js';
 import { encodeFrame } from '../support/stream-frames.js';
 import type { BulkProofOptions } from './bulk-part.js';
-import { ServerProcess } from './bulk-server.js';
 
 const ROUNDS = 5;
 /** Pairs of spells in a round, one at each server: a single one is at the mercy of the machine. */

@@ -2,8 +2,8 @@
 import { HexcodesClient } from '#dist/client/node.js';
 import { Hexcodes } from '#dist/library/node.js';
 import { randomFrom } from '../support/open-world.js';
+import { ServerProcess } from '../support/server-process.js';
 import type { BulkProofOptions } from './bulk-part.js';
-import { ServerProcess } from './bulk-server.js';
 
 const CHUNK_POINTS = 65_536;
 

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { abusersOf } from '../support/abusers/catalogue.js';
 import { type HonestTally, sendHonestSingles } from '../support/honest-singles.js';
-import { ServerProcess } from './bulk-server.js';
+import { ServerProcess } from '../support/server-process.js';
 import { millisecondsOf } from './run-length.js';
 
 const SMALL_RMEM = '4096 131072 400000';

@@ -39,6 +39,10 @@ export class ServerProcess {
     return new ServerProcess(child, port, dataDir);
   }
 
+  get hasEnded(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null;
+  }
+
   get base(): string {
     return `http://127.0.0.1:${this.port}/v1`;
   }
@@ -59,9 +63,11 @@ export class ServerProcess {
 
   /** Ends it without waiting for what it still does. */
   async kill(): Promise<void> {
-    const exited = once(this.child, 'exit');
-    this.child.kill('SIGKILL');
-    await exited;
+    if (!this.hasEnded) {
+      const exited = once(this.child, 'exit');
+      this.child.kill('SIGKILL');
+      await exited;
+    }
     rmSync(this.dataDir, { recursive: true, force: true });
   }
 
