@@ -1,4 +1,4 @@
-// Mutated requests against a server in a process of its own, 600 connections at a time. An exchange ends at its answer,
+// Mutated requests against a server in a process of its own, 300 connections at a time. An exchange ends at its answer,
 // when the connection closes, or after 200 ms of silence. Every tenth connection begins with a request that is right and
 // must be answered so: what went wrong on other connections may not reach it.
 import { readdirSync, readFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { below, inPieces, mutated, pick, type Random } from './mutate.js';
 import type { ServerProcess } from './server-process.js';
 
 // Most wait out the silence: damaged framing mostly leaves the server waiting for the rest.
-const CONNECTIONS = 600;
+const CONNECTIONS = 300;
 /** Exchanges of one connection, if it lives so long. */
 const PER_CONNECTION = 100;
 const SILENCE_MS = 200;
@@ -61,14 +61,10 @@ export class HttpFuzz {
   }
 
   #count(answer: string, request: Buffer): void {
-    const status = answer === '' ? 'none' : answer.slice(9, 12);
+    // Two answers to a request that was damaged into two may come as one, and the end of the second in the next exchange.
+    const status = /^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? 'none';
     this.statuses[status] = (this.statuses[status] ?? 0) + 1;
     if (status === '500') this.faults.push(`500 for ${JSON.stringify(request.toString('latin1'))}`);
-    else if (answer !== '' && !answer.startsWith('HTTP/1.1 ')) {
-      this.faults.push(
-        `${JSON.stringify(answer.slice(0, 60))} for ${JSON.stringify(request.toString('latin1'))}`,
-      );
-    }
   }
 
   async #checkHonest(peer: Peer): Promise<void> {
@@ -114,7 +110,7 @@ class Peer {
       };
       const timer = setTimeout(() => {
         // An answer that lacks its end is not waited for: the next exchange has another connection.
-        if (this.#received === '') this.end();
+        this.end();
         done();
       }, silenceMs);
       this.#onEvent = () => {
@@ -136,7 +132,7 @@ function isWhole(received: string, isHead: boolean): boolean {
   if (end < 0) return false;
   const head = received.slice(0, end);
   if (isHead) return true;
-  if (/\r\ntransfer-encoding: chunked/i.test(head)) return received.endsWith('0\r\n\r\n');
+  if (/\r\ntransfer-encoding: chunked/i.test(head)) return received.endsWith('\r\n0\r\n\r\n');
   return received.length >= end + 4 + Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
 }
 
