@@ -6,6 +6,7 @@ import { Command } from 'commander';
 import { VERSION } from '../version.js';
 import { CliFailure, EXIT } from './exit-codes.js';
 import { paintFor } from './terminal/paint.js';
+import { say } from './terminal/say.js';
 
 interface Entry {
   readonly summary: string;
@@ -74,8 +75,8 @@ try {
 } catch (error) {
   const paint = paintFor(process.stderr);
   const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`${paint('red', 'hexcodes:')} ${message}\n`);
-  if (error instanceof CliFailure && error.hint !== undefined) process.stderr.write(`${error.hint}\n`);
+  say(`${paint('red', 'hexcodes:')} ${message}\n`);
+  if (error instanceof CliFailure && error.hint !== undefined) say(`${error.hint}\n`);
   process.exitCode = error instanceof CliFailure ? error.exitCode : EXIT.FAILED;
 }
 

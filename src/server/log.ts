@@ -1,9 +1,10 @@
 // Log lines: JSON by pino to standard output, without blocking the event loop. Nothing that may contain a key is passed
 // to it (no query, path or header); the redaction is a second safeguard.
-import { type DestinationStream, destination, type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
 import type { LogLevel } from '../config.js';
 import { VERSION } from '../version.js';
 import { readApiKey } from '../wire/params/query.js';
+import { LogSink, standardOutput } from './log-sink.js';
 import type { Exchange } from './transport/exchange.js';
 
 export type { Logger } from 'pino';
@@ -23,10 +24,13 @@ const SECRETS = [
 /** No key is shorter. */
 const MIN_KEY_LENGTH = 16;
 
+/** A log that takes nothing does not hold up the end of the process for longer. */
+const FLUSH_TIMEOUT_MS = 1000;
+
 export interface Log {
   readonly logger: Logger;
-  /** Writes what is buffered. */
-  flush(): void;
+  /** Resolves when all lines are written, after a second at the latest. */
+  flush(): Promise<void>;
 }
 
 export function openLog(level: LogLevel, to?: DestinationStream): Log {
@@ -36,9 +40,13 @@ export function openLog(level: LogLevel, to?: DestinationStream): Log {
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     redact: { paths: SECRETS.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
   };
-  if (to !== undefined) return { logger: pino(options, to), flush: () => {} };
-  const stream = destination({ dest: 1, sync: false });
-  return { logger: pino(options, stream), flush: () => stream.flushSync() };
+  if (to !== undefined) return { logger: pino(options, to), flush: async () => {} };
+  const sink = new LogSink(standardOutput(), (count) =>
+    logger.error({ dropped_lines: count }, `${count} log lines were dropped`),
+  );
+  const logger = pino(options, sink);
+  process.on('exit', () => sink.flushNow());
+  return { logger, flush: () => sink.flush(FLUSH_TIMEOUT_MS) };
 }
 
 /** Logs an answer: 5xx as error, 4xx as info, the others as debug. */

@@ -129,7 +129,7 @@ export async function serve(
       await sleep(Math.min(LINGER_MS, config.graceMs));
       await closeAll();
       logger.info('stopped');
-      flush();
+      await flush();
     };
     return {
       port,
@@ -143,7 +143,7 @@ export async function serve(
     };
   } catch (error) {
     await closeAll();
-    flush();
+    await flush();
     throw error;
   }
 }

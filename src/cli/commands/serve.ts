@@ -1,12 +1,17 @@
-// `hexcodes serve`: runs the service until SIGTERM or SIGINT; a second signal ends the process at once.
+// `hexcodes serve`: runs the service until SIGTERM, SIGINT or SIGHUP; a second signal ends the process at once.
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { Command } from 'commander';
 import { SETTING_NAMES } from '../../config.js';
 import { type Service, serve } from '../../server/serve.js';
 import { VERSION } from '../../version.js';
+import { EXIT } from '../exit-codes.js';
 import { readDataFiles } from '../library.js';
 import { addFlags, settingsOf } from '../settings.js';
+import { say } from '../terminal/say.js';
+
+/** A last resort: a stop that takes longer than the grace period and this ends the process with a failure. */
+const CLOSING_TIMEOUT_MS = 6000;
 
 export default function register(program: Command): void {
   const command = program.command('serve').description('answer encode and decode over HTTP');
@@ -14,7 +19,7 @@ export default function register(program: Command): void {
     const config = settingsOf(command, SETTING_NAMES);
     if (config === undefined) return;
     const service = await serve(config, await readDataFiles(config.index));
-    stopOnSignals(service);
+    stopOnSignals(service, config.graceMs);
     greet(config.host, service);
   });
 }
@@ -35,21 +40,21 @@ function greet(host: string, service: Service): void {
     );
     if (process.stderr.isTTY) lines.push(`the first key is ${readFileSync(file, 'utf8').trim()}`);
   }
-  process.stderr.write(`${lines.join('\n')}\n`);
+  say(`${lines.join('\n')}\n`);
 }
 
-function stopOnSignals(service: Service): void {
+function stopOnSignals(service: Service, graceMs: number): void {
   let signals = 0;
   const onSignal = (): void => {
-    if (++signals > 1) process.exit(1);
+    if (++signals > 1) process.exit(EXIT.FAILED);
+    setTimeout(() => process.exit(EXIT.FAILED), graceMs + CLOSING_TIMEOUT_MS).unref();
     service.stop().then(
-      () => process.exit(0),
+      () => process.exit(EXIT.OK),
       (error: unknown) => {
-        process.stderr.write(`hexcodes: ${error instanceof Error ? error.message : String(error)}\n`);
-        process.exit(1);
+        say(`hexcodes: ${error instanceof Error ? error.message : String(error)}\n`);
+        process.exit(EXIT.FAILED);
       },
     );
   };
-  process.on('SIGTERM', onSignal);
-  process.on('SIGINT', onSignal);
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
 }
