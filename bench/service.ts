@@ -14,7 +14,7 @@ export async function startService(logLevel: 'info' | 'warn'): Promise<number> {
   const config = {
     ...{ host: '127.0.0.1', port: 0, adminHost: '127.0.0.1', adminPort: 0, dataDir, index: undefined },
     ...{ keyPepper: undefined, apiKeys: [{ name: 'bench', secret: BENCH_KEY }] },
-    ...{ logLevel, graceMs: 0 },
+    ...{ logLevel, graceMs: 0, maxPastStopBytes: 256 * 1024 * 1024 },
   };
   const files = {
     kernel: readFileSync('dist/kernel.wasm'),

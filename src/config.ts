@@ -20,6 +20,8 @@ export interface ServeConfig {
   readonly logLevel: LogLevel;
   /** How long a stop waits for answers under way. */
   readonly graceMs: number;
+  /** Bytes of an upload that may come after its reading was stopped; more, and the connection is closed. */
+  readonly maxPastStopBytes: number;
 }
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -133,6 +135,13 @@ const SETTINGS: { readonly [K in keyof ServeConfig]: Setting<ServeConfig[K]> } =
     argument: '<file>',
     help: 'boundary index to use instead of the shipped one',
     read: readIndexPath,
+  },
+  maxPastStopBytes: {
+    variable: 'HEXCODES_MAX_PAST_STOP',
+    flag: '--max-past-stop',
+    argument: '<bytes>',
+    help: 'bytes an upload may bring while its reading is stopped (268435456)',
+    read: integerOr(256 * 1024 * 1024, 1024 * 1024, 999_999_999),
   },
   keyPepper: {
     variable: 'HEXCODES_KEY_PEPPER',

@@ -12,8 +12,9 @@ import { Hexcodes, type HexcodesData } from '../library/hexcodes.js';
 import { Pool, type PoolOptions } from '../pool/pool.js';
 import { type AdminPort, openAdminPort } from './admin-port.js';
 import { Bulk, type BulkTuning } from './bulk/route.js';
+import { CutPeers } from './cut-peers.js';
 import { endOverError } from './error-policy.js';
-import { type Log, type Logger, logAnswer, openLog } from './log.js';
+import { type Log, type Logger, logAnswer, loggedId, openLog } from './log.js';
 import { fail, failUnavailable, Router } from './router.js';
 import { addBatch } from './routes/batch.js';
 import { addCodeInfo } from './routes/code-info.js';
@@ -89,7 +90,7 @@ export async function serve(
       changed: (ring) => logger.info({ keys: ring.size }, 'keys changed'),
       failed: (reason) => logger.error({ reason }, 'the key store cannot be read; the known keys stay'),
     });
-    adapter = await Adapter.load(hooksFor(logger));
+    adapter = await Adapter.load(hooksFor(logger), config.maxPastStopBytes);
     const router = new Router(adapter, keys.ring);
     addSingle(router, kernel);
     addBatch(router, kernel, pool);
@@ -149,11 +150,17 @@ export async function serve(
 }
 
 function hooksFor(logger: Logger): AdapterHooks {
+  const cutPeers = new CutPeers(logger);
   return {
     answered: (x, status) => logAnswer(logger, x, status),
     refused: (x, status, message, close) => fail(x, status, message, { close }),
     expired: (x) => failUnavailable(x, 'the answer took too long', true),
     thrown: (x, error) => endOverError(logger, x, error),
+    flooded: () => cutPeers.add(),
+    cut: (x, reason) => {
+      logger.warn({ request_id: loggedId(x), route: x.pattern, reason }, 'an upload was cut off');
+      x.abort();
+    },
     socketThrown: (error) => logger.error({ err: error }, 'a WebSocket handler threw'),
   };
 }

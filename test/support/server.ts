@@ -40,6 +40,7 @@ export async function startServer(
     apiKeys: [],
     logLevel: 'debug',
     graceMs: 2000,
+    maxPastStopBytes: 256 * 1024 * 1024,
     ...overrides,
   };
   let lines = '';
@@ -65,7 +66,13 @@ export async function startServer(
   };
 }
 
-/** Sends bytes as they are, in pieces if given several, and resolves to all that comes back until the end. */
+/** On a loaded machine the first answer may take longer than the pauses between later bytes. */
+const FIRST_BYTE_MS = 3000;
+
+/**
+ * Sends bytes as they are, in pieces if given several. Resolves to all that comes back until the connection is closed, or
+ * until nothing has come for `idleMs`.
+ */
 export function sendRaw(
   port: number,
   pieces: string | readonly (string | Uint8Array)[],
@@ -79,7 +86,8 @@ export function sendRaw(
     const rest = typeof pieces === 'string' ? [pieces] : [...pieces];
     const armed = (): void => {
       clearTimeout(idle);
-      idle = setTimeout(() => socket.destroy(), idleMs);
+      const patienceMs = received === '' ? Math.max(idleMs, FIRST_BYTE_MS) : idleMs;
+      idle = setTimeout(() => socket.destroy(), patienceMs);
     };
     const next = (): void => {
       const piece = rest.shift();

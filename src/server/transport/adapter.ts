@@ -1,10 +1,12 @@
 // The adapter over uWebSockets.js: routes, the port, and what must hold for every request; README explains why. Handlers are
 // given an Exchange and cannot end the process: onAborted is set before a handler runs, exceptions are caught, and if a
 // handler returns without an answer, the adapter answers 500 (README U6).
+import { BodylessAnswers } from './answers/whole-answer.js';
 import { CorkHolder } from './cork-holder.js';
 import { Exchange, type ExchangeContext, type ExchangeHooks } from './exchange.js';
 import { readHeaders } from './headers.js';
 import { loadUws, type UwsBuild } from './load-uws.js';
+import { Turns } from './turns.js';
 import {
   type ListenSocket,
   primePause,
@@ -29,6 +31,8 @@ export interface AdapterHooks extends ExchangeHooks {
   refused(x: Exchange, status: 400 | 414, message: string, close: boolean): void;
   /** A WebSocket callback threw. The adapter then closes that socket. */
   socketThrown(error: unknown): void;
+  /** A connection brought more requests in one turn of the event loop than it may, and was closed. */
+  flooded(): void;
 }
 
 export interface WebSocketRoute<T> {
@@ -56,16 +60,27 @@ export class Adapter {
     /** The package that serves. */
     readonly build: UwsBuild,
     hooks: AdapterHooks,
+    maxPastStopBytes: number,
   ) {
     this.#uws = uws;
     this.#app = uws.App();
     this.#hooks = hooks;
-    this.#context = { hooks, pending: new Set(), corkHolder: new CorkHolder(), isClosing: false };
+    this.#context = {
+      hooks,
+      pending: new Set(),
+      corkHolder: new CorkHolder(),
+      turns: new Turns(),
+      bodylessAnswers: new BodylessAnswers(),
+      maxPastStopBytes,
+      isClosing: false,
+    };
+    this.#app.filter((_res, change) => this.#context.turns.countConnection(change));
   }
 
-  static async load(hooks: AdapterHooks): Promise<Adapter> {
+  /** `maxPastStopBytes`: see ExchangeContext. */
+  static async load(hooks: AdapterHooks, maxPastStopBytes = Number.POSITIVE_INFINITY): Promise<Adapter> {
     const { uws, build } = await loadUws();
-    return new Adapter(uws, build, hooks);
+    return new Adapter(uws, build, hooks, maxPastStopBytes);
   }
 
   /** Answers that are not complete, of requests whose handlers have returned. */
@@ -81,6 +96,7 @@ export class Adapter {
     const literal = /[:*]/.test(pattern) ? undefined : pattern;
     const methodName = method === 'any' ? undefined : method === 'del' ? 'DELETE' : method.toUpperCase();
     this.#app[method](pattern, (res, req) => {
+      if (this.#isFlood(res)) return;
       const path = literal ?? req.getUrl();
       const x = new Exchange(
         res,
@@ -115,6 +131,7 @@ export class Adapter {
       sendPingsAutomatically: true,
       compression: this.#uws.DISABLED,
       upgrade: (res: UwsResponse, req: UwsRequest, context: UpgradeContext) => {
+        if (this.#isFlood(res)) return;
         const x = new Exchange(
           res,
           req,
@@ -127,7 +144,11 @@ export class Adapter {
         );
         this.#run(res, req, x, route.upgrade.bind(route));
       },
-      open: (ws) => guarded(ws, () => route.open(ws)),
+      open: (ws) => {
+        // uWS never counts the end of a connection that became a WebSocket.
+        this.#context.turns.countConnection(-1);
+        guarded(ws, () => route.open(ws));
+      },
       message: (ws, message, isBinary) => guarded(ws, () => route.message(ws, message, isBinary)),
       drain: (ws) => guarded(ws, () => route.drain(ws)),
       close: (ws, code) => {
@@ -139,6 +160,15 @@ export class Adapter {
       },
     };
     this.#app.ws(pattern, behaviour);
+  }
+
+  /** Counts the request; closes its connection if it is one too many in this turn of the event loop. */
+  #isFlood(res: UwsResponse): boolean {
+    if (this.#context.turns.takeRequest()) return false;
+    res.onAborted(() => {});
+    res.close();
+    this.#hooks.flooded();
+    return true;
   }
 
   #run(res: UwsResponse, req: UwsRequest, x: Exchange, handler: (x: Exchange) => void): void {

@@ -4,11 +4,12 @@ import { writeHead } from './answers/answer-head.js';
 import { ChunkedAnswer } from './answers/chunked-answer.js';
 import { SizedAnswer } from './answers/sized-answer.js';
 import type { AnswerHooks, StreamedAnswer } from './answers/streamed-answer.js';
-import { writeBody, writeLargeBody } from './answers/whole-answer.js';
+import { type BodylessAnswers, endBodyless, writeBody, writeRest } from './answers/whole-answer.js';
 import { collectBody } from './collect-body.js';
 import type { CorkHolder } from './cork-holder.js';
 import { Guarded } from './guarded.js';
 import type { HeaderFields } from './headers.js';
+import { ChunkCount, type Turns } from './turns.js';
 import type { UpgradeContext, UwsRequest, UwsResponse } from './uws.js';
 
 /** Supplied by the owner of the adapter, for all exchanges. */
@@ -17,6 +18,8 @@ export interface ExchangeHooks {
   answered(x: Exchange, status: number): void;
   /** A handler or a callback failed: answers the error if no answer has begun, else closes the connection. */
   thrown(x: Exchange, error: unknown): void;
+  /** The peer sends in a way that harms others: logs the reason and closes the connection. */
+  cut(x: Exchange, reason: string): void;
   /** The deadline passed before a status line was written. Answers 503. */
   expired(x: Exchange): void;
 }
@@ -27,6 +30,10 @@ export interface ExchangeContext {
   /** Exchanges whose handler has returned and whose answer is not complete. */
   readonly pending: Set<Exchange>;
   readonly corkHolder: CorkHolder;
+  readonly turns: Turns;
+  readonly bodylessAnswers: BodylessAnswers;
+  /** What may still come of a body after `pause` and before `resume`; a peer that brings more is cut off. */
+  readonly maxPastStopBytes: number;
   /** The service is stopping: every answer has `Connection: close`. */
   isClosing: boolean;
 }
@@ -60,6 +67,7 @@ export class Exchange extends Guarded implements HeaderFields {
   #isBodyWanted = false;
   #hasBodyEnded = false;
   #isPaused = false;
+  #pastStopBytes = 0;
 
   constructor(
     private readonly res: UwsResponse,
@@ -117,8 +125,21 @@ export class Exchange extends Guarded implements HeaderFields {
   /** Calls `work` with each chunk of the body, valid during that call, until the answer is over. */
   streamBody(work: (chunk: Uint8Array, isLast: boolean) => void): void {
     this.#isBodyWanted = true;
+    const chunks = new ChunkCount(this.context.turns);
     this.res.onData((chunk, isLast) => {
       if (this.state === 'over') return;
+      if (!chunks.take()) {
+        this.context.hooks.cut(this, 'too many chunks of a body in one turn of the event loop');
+        return;
+      }
+      if (this.#isPaused) this.#pastStopBytes += chunk.byteLength;
+      if (this.#pastStopBytes > this.context.maxPastStopBytes) {
+        this.context.hooks.cut(
+          this,
+          `the body brought ${this.#pastStopBytes} bytes while reading was stopped`,
+        );
+        return;
+      }
       if (isLast) this.#hasBodyEnded = true;
       this.guard(() => work(new Uint8Array(chunk), isLast));
       if (isLast) this.#streamed?.setBodyEnded();
@@ -137,6 +158,7 @@ export class Exchange extends Guarded implements HeaderFields {
   resume(): void {
     if (this.state === 'over' || !this.#isPaused) return;
     this.#isPaused = false;
+    this.#pastStopBytes = 0;
     this.res.resume();
     this.#streamed?.setReadingStopped(false);
   }
@@ -170,12 +192,16 @@ export class Exchange extends Guarded implements HeaderFields {
   ): void {
     const { res } = this;
     writeHead(res, this, status, contentType, lines);
-    if (writeBody(res, this.method === 'HEAD', status, body, close)) {
+    const isHead = this.method === 'HEAD';
+    if (isHead || status === 204 || status === 304) {
+      endBodyless(res, isHead, body, close || !this.context.bodylessAnswers.take());
+      this.#over();
+    } else if (writeBody(res, body, close)) {
       this.#over();
     } else {
       this.state = 'answering';
       const isOver = (): boolean => this.state === 'over';
-      writeLargeBody(res, body as Uint8Array, isOver, () => this.#over());
+      writeRest(res, body, isOver, () => this.#over());
     }
   }
 

@@ -8,7 +8,7 @@ export interface UwsResponse {
   end(body?: string | Uint8Array, closeConnection?: boolean): UwsResponse;
   endWithoutBody(reportedSizeBytes?: number, closeConnection?: boolean): UwsResponse;
   /** [all of `bytes` taken, whole answer complete]. After backpressure, goes on at `getWriteOffset()` from onWritable. */
-  tryEnd(bytes: Uint8Array, totalSizeBytes: number): [boolean, boolean];
+  tryEnd(bytes: string | Uint8Array, totalSizeBytes: number): [boolean, boolean];
   /** Bytes of the body that `tryEnd` has taken so far. */
   getWriteOffset(): number;
   close(): UwsResponse;
@@ -69,6 +69,8 @@ export type UwsMethod = 'get' | 'post' | 'head' | 'options' | 'put' | 'del' | 'p
 
 export type UwsApp = Record<UwsMethod, (pattern: string, handler: Handler) => UwsApp> & {
   ws<T>(pattern: string, behaviour: UwsBehaviour<T>): UwsApp;
+  /** Called with 1 for a connection that opens, and -1 for one that closes. */
+  filter(counted: (res: UwsResponse, change: number) => void): UwsApp;
   listen(host: string, port: number, options: number, done: (socket: ListenSocket | false) => void): UwsApp;
   close(): UwsApp;
 };

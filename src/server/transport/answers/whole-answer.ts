@@ -1,52 +1,76 @@
-// Writes an answer whose body is there as a whole. The caller has corked the response; see README U18 and U19.
+// Writes an answer whose body is there as a whole. The caller has corked the response; see README U18, U19 and U23.
 import type { UwsResponse } from '../uws.js';
 
-/**
- * Larger bodies do not fit uWS's cork together with their head. `end` drops such a body if the socket does not take the
- * whole head, and copies the part of it that the socket does not take; `tryEnd` does neither.
- */
-const MAX_END_BYTES = 15_000;
+/** Bodyless answers that a connection may stay open after: so many at once, and so many more each second. */
+const BODYLESS_BURST = 1000;
+const BODYLESS_PER_SECOND = 10;
 
 /**
- * Writes the body behind a head that is already written. Returns false, with nothing written, if the body is too large
- * for this: it is then for `writeLargeBody`.
+ * uWS says of a body whether the socket takes it, but not of a head alone. So a peer that asks for heads and never reads them
+ * would fill our memory. Beyond a rate that honest peers hardly reach, each such answer closes its connection.
  */
-export function writeBody(
-  res: UwsResponse,
-  isHead: boolean,
-  status: number,
-  body: string | Uint8Array,
-  close: boolean,
-): boolean {
-  if (isHead) {
-    const sizeBytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
-    // On a connection that stays open, uWS would take a size given to endWithoutBody for bytes that are still to be sent.
-    if (close) res.endWithoutBody(sizeBytes, true);
-    else res.writeHeader('Content-Length', String(sizeBytes)).endWithoutBody();
-  } else if (status === 204 || status === 304) {
-    // These must not have a Content-Length, which uWS would make of any argument.
-    res.endWithoutBody();
-  } else if (typeof body === 'string' || body.length <= MAX_END_BYTES || close) {
-    res.end(body, close);
-  } else {
-    return false;
+export class BodylessAnswers {
+  #left = BODYLESS_BURST;
+  #filledMs = performance.now();
+
+  /** Counts an answer. False if its connection must be closed. */
+  take(): boolean {
+    if (this.#left < 1) {
+      const nowMs = performance.now();
+      const earned = ((nowMs - this.#filledMs) / 1000) * BODYLESS_PER_SECOND;
+      this.#left = Math.min(BODYLESS_BURST, this.#left + earned);
+      this.#filledMs = nowMs;
+    }
+    if (this.#left < 1) return false;
+    this.#left--;
+    return true;
   }
-  return true;
 }
 
-/** Writes a body as fast as the socket takes it; `done` is called when the socket has taken all of it. */
-export function writeLargeBody(
+/** Writes the end of an answer without a body, behind a head that is already written. `isHead`: of a HEAD request. */
+export function endBodyless(
   res: UwsResponse,
-  body: Uint8Array,
+  isHead: boolean,
+  body: string | Uint8Array,
+  close: boolean,
+): void {
+  const sizeBytes = isHead ? sizeOf(body) : 0;
+  // On a connection that stays open, uWS would take a size given to endWithoutBody for bytes that are still to be sent.
+  // A 204 or 304 must not have a Content-Length; only with one does uWS close the connection after it.
+  if (close) res.endWithoutBody(sizeBytes, true);
+  else if (isHead) res.writeHeader('Content-Length', String(sizeBytes)).endWithoutBody();
+  else res.endWithoutBody();
+}
+
+/**
+ * Writes the body behind a head that is already written. Returns true if the answer is complete. False: the socket has not
+ * taken all of it, and `writeRest` goes on; until then another request on the connection closes it (README U12), so a peer
+ * that asks on and does not read cannot fill our memory.
+ */
+export function writeBody(res: UwsResponse, body: string | Uint8Array, close: boolean): boolean {
+  if (close || body.length === 0) {
+    res.end(body, close);
+    return true;
+  }
+  const [, isDone] = res.tryEnd(body, sizeOf(body));
+  return isDone;
+}
+
+/** Writes what `writeBody` could not, as fast as the socket takes it; `done` is called when it has taken everything. */
+export function writeRest(
+  res: UwsResponse,
+  body: string | Uint8Array,
   isOver: () => boolean,
   done: () => void,
 ): void {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   res.onWritable((offsetBytes) => {
     if (isOver()) return true;
-    const [isTaken, isDone] = res.tryEnd(body.subarray(offsetBytes), body.length);
+    const [isTaken, isDone] = res.tryEnd(bytes.subarray(offsetBytes), bytes.length);
     if (isDone) done();
     return isTaken;
   });
-  const [, isDone] = res.tryEnd(body, body.length);
-  if (isDone) done();
 }
+
+const sizeOf = (body: string | Uint8Array): number =>
+  typeof body === 'string' ? Buffer.byteLength(body) : body.length;

@@ -1,0 +1,98 @@
+// One peer that sends without a pause, or never reads, does not stop the service for the others. The flooding peers are
+// processes of their own; uWS reads their sockets again and again within one turn of the event loop (README U28).
+import { spawn } from 'node:child_process';
+import { connect, type Socket } from 'node:net';
+import { resolve } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parseAnswers, sendRaw, startServer, type TestServer } from '../../../support/server.js';
+
+const FLOOD = resolve('build/test/support/peers/flood.js');
+const SECONDS = 4;
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+/** Resolves to how many connections of the flooding peer the service closed. */
+function flood(kind: string): Promise<number> {
+  return new Promise((done, reject) => {
+    const child = spawn(process.execPath, [FLOOD, kind, String(server.port), String(SECONDS)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, FLOOD_KEY: server.key },
+    });
+    let out = '';
+    child.stdout.on('data', (text: Buffer) => {
+      out += text.toString();
+    });
+    child.on('error', reject);
+    child.on('close', () => done((JSON.parse(out) as { closed: number }).closed));
+  });
+}
+
+/** Asks one thing after the other on connections of its own until the flood is over; resolves to the statuses. */
+async function askDuring(flooding: Promise<number>): Promise<number[]> {
+  const statuses: number[] = [];
+  let isOver = false;
+  void flooding.then(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    const answer = await fetch(`${server.base}/v1/meta`, { headers: { 'X-API-Key': server.key } });
+    statuses.push(answer.status);
+    await answer.arrayBuffer();
+  }
+  return statuses;
+}
+
+test.each(['requests', 'unread', 'unread-heads', 'chunks'])(
+  'a peer that floods by %s is cut off, and all others are answered',
+  async (kind) => {
+    const flooding = flood(kind);
+    const statuses = await askDuring(flooding);
+    expect(await flooding).toBeGreaterThan(0);
+    expect(statuses.length).toBeGreaterThan(0);
+    expect(statuses.filter((status) => status !== 200)).toEqual([]);
+  },
+  60_000,
+);
+
+test('the log says that peers were cut off, a line a second at most', () => {
+  const lines = server
+    .log()
+    .split('\n')
+    .filter((line) => line.includes('too many requests in one turn'));
+  expect(lines.length).toBeGreaterThan(0);
+  expect(lines.length).toBeLessThan(100);
+});
+
+test('1,000 requests pipelined on one connection are all answered', async () => {
+  const requests = 'GET /v1/meta HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(1000);
+  const answers = parseAnswers(await sendRaw(server.port, requests, { idleMs: 2000 }));
+  expect(answers).toHaveLength(1000);
+}, 60_000);
+
+test('2,000 connections whose requests are ready in one turn are all answered', async () => {
+  const sockets = await Promise.all(
+    Array.from(
+      { length: 2000 },
+      () =>
+        new Promise<Socket>((done, reject) => {
+          const socket: Socket = connect(server.port, '127.0.0.1', () => done(socket));
+          socket.once('error', reject);
+        }),
+    ),
+  );
+  const answers = sockets.map(
+    (socket) =>
+      new Promise<string>((done) => {
+        socket.once('data', (bytes: Buffer) => done(bytes.toString('latin1', 0, 12)));
+        socket.once('close', () => done('closed'));
+      }),
+  );
+  for (const socket of sockets) socket.write('GET /v1/meta HTTP/1.1\r\nHost: a\r\n\r\n');
+  const heads = await Promise.all(answers);
+  expect(new Set(heads)).toEqual(new Set(['HTTP/1.1 401']));
+  for (const socket of sockets) socket.destroy();
+}, 60_000);
