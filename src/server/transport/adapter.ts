@@ -23,7 +23,7 @@ import {
 /** Most bytes of path and query together; for more the answer is 414. */
 export const TARGET_LIMIT_BYTES = 8192;
 
-/** For an answer that is sent in the next turn of the event loop. */
+/** Of a refusal, which is sent in the next turn of the event loop. */
 const REFUSAL_DEADLINE_MS = 1000;
 
 export interface AdapterHooks extends ExchangeHooks {

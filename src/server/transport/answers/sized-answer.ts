@@ -1,7 +1,7 @@
 // An answer whose length is known before its first byte, because the whole body has been received: it has a Content-Length
-// and no chunk headers, and uWS holds nothing of it that the socket did not take (README U23). All writes but the first are
-// uncorked, and the first, which carries the head, never contains the last byte: so when the answer is complete, the socket
-// has taken all of it, and uWS's timeout (README U24) cannot cut off the end.
+// and no chunk headers. Of an uncorked write uWS holds nothing, and says what the socket took; a corked one it may report as
+// taken and hold (README U23). So only the first write, which carries the head, is corked, and if its bytes could fit the
+// cork, the last one is left out: when the answer is complete, the socket has taken all of it.
 import type { CorkHolder } from '../cork-holder.js';
 import type { UwsResponse } from '../uws.js';
 import { type AnswerHooks, StreamedAnswer } from './streamed-answer.js';
@@ -34,7 +34,7 @@ export class SizedAnswer extends StreamedAnswer {
     if (this.state === 'over' || !this.isWritable || bytes.length === 0) return 0;
     this.#checkSize(bytes.length);
     const count = this.#send(bytes);
-    // The first write may keep the last byte back.
+    // The first write may leave the last byte out.
     return count < bytes.length && this.isWritable ? count + this.#send(bytes.subarray(count)) : count;
   }
 
@@ -66,7 +66,7 @@ export class SizedAnswer extends StreamedAnswer {
     if (surplus > 0) throw new Error(`the answer has ${surplus} bytes more than its length`);
   }
 
-  /** Returns how many of the bytes were taken. */
+  /** Returns how many of the bytes were taken. A body of a single byte cannot be split: uWS may hold it. */
   #send(bytes: Uint8Array): number {
     const isFirst = !this.hasBegun;
     this.hasBegun = true;

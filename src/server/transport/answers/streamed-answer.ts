@@ -23,7 +23,7 @@ const HIGH_WATER_BYTES = 256 * 1024;
 const TIMEOUT_RESET_MS = 4000;
 
 export abstract class StreamedAnswer {
-  /** Called when everything queued is written, if `write` had returned false. */
+  /** Called when everything queued is written, but for bytes that are kept back, if `write` had returned false. */
   onDrain: (() => void) | undefined;
   /** When the socket last took bytes or became writable, by performance.now(). */
   progressMs = performance.now();
