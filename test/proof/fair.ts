@@ -59,7 +59,7 @@ function inNamespace(net: string, args: string[]): void {
 }
 
 async function rowOf(name: string, lengthMs: number): Promise<string> {
-  const server = await ServerProcess.start({ core: SERVER_CORE });
+  const server = await ServerProcess.start({ core: SERVER_CORE, isQuiet: true });
   try {
     // Warm first: compiled code and caches are no part of either figure.
     await during(server, 2000);

@@ -29,7 +29,7 @@ export async function runFuzz(
     },
   });
   const seed = Number(values.seed);
-  const server = await ServerProcess.start();
+  const server = await ServerProcess.start({ isQuiet: true });
   try {
     await fuzz(server, seed + 1, new RunLength(WARM_UP_SIZE, '60s'));
     const beforeMb = await settledMb(server);

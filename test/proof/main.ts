@@ -7,6 +7,8 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   bulk: () => import('./bulk.js'),
   fair: () => import('./fair.js'),
   files: () => import('./files.js'),
+  'fuzz-bulk': () => import('./fuzz-bulk.js'),
+  'fuzz-frames': () => import('./fuzz-frames.js'),
   'fuzz-http': () => import('./fuzz-http.js'),
   h3: () => import('./h3.js'),
   map: () => import('./map.js'),
@@ -17,6 +19,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   region: () => import('./region.js'),
   resume: () => import('./resume.js'),
   typos: () => import('./typos.js'),
+  websocket: () => import('./websocket.js'),
 };
 
 const [name = '', ...args] = process.argv.slice(2);

@@ -18,14 +18,23 @@ export class ServerProcess {
     readonly dataDir: string,
   ) {}
 
-  /** @param core to which the process and its threads are bound, where the system has taskset */
-  static async start({ core }: { core?: string } = {}): Promise<ServerProcess> {
+  /**
+   * @param options.core to which the process and its threads are bound, where the system has taskset
+   * @param options.isQuiet its log is not shown: abuse of every kind is refused in it
+   */
+  static async start({
+    core,
+    isQuiet = false,
+  }: {
+    core?: string;
+    isQuiet?: boolean;
+  } = {}): Promise<ServerProcess> {
     const dataDir = mkdtempSync(join(tmpdir(), 'hexcodes-proof-'));
     const settings = ['--port', '0', '--admin-port', '0', '--data-dir', dataDir, '--log-level', 'warn'];
     const command = [process.execPath, 'dist/cli/main.js', 'serve', ...settings];
     if (core !== undefined) command.unshift('taskset', '-c', core);
     const child = spawn(command[0]!, command.slice(1), {
-      stdio: ['ignore', core === undefined ? 'inherit' : 'ignore', 'pipe'],
+      stdio: ['ignore', isQuiet ? 'ignore' : 'inherit', 'pipe'],
       env: { ...process.env, HEXCODES_API_KEYS: `proof:${KEY},other:${OTHER_KEY}` },
     });
     let greeting = '';

@@ -1,16 +1,19 @@
 // Small twins of the proofs `fuzz-http`, `fuzz-bulk` and `fuzz-frames`: damaged input on real connections to a server in
 // a process of its own, and whatever was once found that way (test/fixtures/corpus).
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { BulkFuzz } from '../../support/fuzz-bulk.js';
+import { FramesFuzz } from '../../support/fuzz-frames.js';
 import { HttpFuzz } from '../../support/fuzz-http.js';
 import { randomFrom } from '../../support/open-world.js';
 import { ServerProcess } from '../../support/server-process.js';
+import { shippedKernel } from '../../support/shipped.js';
 
 const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31);
 console.log(`fuzz: seed ${seed}`);
 
 let server: ServerProcess;
 beforeAll(async () => {
-  server = await ServerProcess.start();
+  server = await ServerProcess.start({ isQuiet: true });
 });
 afterAll(() => server.kill());
 
@@ -21,4 +24,19 @@ test('mutated requests and the corpus: no 500, right requests are answered right
   expect(fuzz.faults).toEqual([]);
   expect(fuzz.statuses['200']).toBeGreaterThan(100);
   expect(fuzz.statuses['400']).toBeGreaterThan(100);
+});
+
+test('damaged bulk bodies: the answer that is due, or none that looks whole', async () => {
+  const fuzz = new BulkFuzz(server, shippedKernel(), randomFrom(seed));
+  await fuzz.run((bodies) => bodies < 1500);
+  expect(fuzz.faults).toEqual([]);
+  expect(fuzz.rowsChecked).toBeGreaterThan(1000);
+  expect(fuzz.refused).toBeGreaterThan(10);
+});
+
+test('damaged messages and WebSocket frames: one answer each, in order, or the end of that connection', async () => {
+  const fuzz = new FramesFuzz(server, shippedKernel(), randomFrom(seed));
+  await fuzz.run((messages) => messages < 4000);
+  expect(fuzz.faults).toEqual([]);
+  expect(fuzz.answered).toBeGreaterThan(2000);
 });

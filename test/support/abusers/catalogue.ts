@@ -143,16 +143,14 @@ export function abusersOf(key: string): Readonly<Record<string, Abuse>> {
     'H3 csv header': bodies(key, CSV, NDJSON, `${'a,'.repeat(125_000)}lat,lng\n1\n`),
     'H5 unfinished frames': {
       connections: 150,
-      opening: Buffer.concat([
-        Buffer.from(handshake(key)),
-        clientFrame(Buffer.alloc(5_000_000)).subarray(0, -1),
-      ]),
+      opening: handshake(key),
+      held: clientFrame(Buffer.alloc(5_000_000)).subarray(0, -1),
       reads: true,
     },
     'H5 fragments': {
       connections: 150,
-      opening: Buffer.concat([
-        Buffer.from(handshake(key)),
+      opening: handshake(key),
+      held: Buffer.concat([
         clientFrame(Buffer.alloc(2 * MIB), BINARY, false),
         clientFrame(Buffer.alloc(2 * MIB), 0, false),
       ]),

@@ -9,6 +9,8 @@ const TICK_MS = 50;
 export interface Abuse {
   readonly connections: number;
   readonly opening?: Uint8Array | string;
+  /** Sent once behind the opening. */
+  readonly held?: Uint8Array;
   /** Absent where the connection only holds what it has opened. */
   readonly repeated?: Uint8Array;
   readonly reads: boolean;
@@ -44,21 +46,33 @@ export class Sender {
 
   #connect(): void {
     if (this.#isStopped) return;
-    const { opening = '', reads, repeated, inTurn, pauseMs = 0 } = this.abuse;
+    const { opening = '', held, reads, repeated, inTurn, pauseMs = 0 } = this.abuse;
+    const isWebSocket = Buffer.from(opening as string).includes('Upgrade: websocket');
     const socket = connect({ port: this.port, host: '127.0.0.1', noDelay: true });
     let isOpen = false;
     let answeredBytes = 0;
     this.#sockets.add(socket);
-    socket.on('connect', () => {
-      isOpen = true;
-      if (opening.length > 0) this.#write(socket, opening);
+    let hasBegun = false;
+    const begin = (): void => {
+      hasBegun = true;
+      if (held !== undefined) this.#write(socket, held);
       if (repeated === undefined) return;
       if (inTurn !== undefined) this.#write(socket, repeated);
       else if (this.abuse.bytesPerSec === undefined) this.#flood(socket, repeated);
       else this.#pace(socket, repeated, this.abuse.bytesPerSec);
+    };
+    socket.on('connect', () => {
+      isOpen = true;
+      if (opening.length > 0) this.#write(socket, opening);
+      if (!isWebSocket) begin();
     });
     socket.on('data', (bytes) => {
       this.receivedBytes += bytes.length;
+      if (!hasBegun) {
+        // A stream begins with the server's ready frame.
+        begin();
+        return;
+      }
       if (inTurn === undefined || repeated === undefined) return;
       answeredBytes += bytes.length;
       const isAnswered =

@@ -1,0 +1,29 @@
+// A server that echoes every WebSocket message, on the transport of the service with the service's options. Only tests
+// have it.
+import { MAX_FRAME_BYTES } from '#dist/wire/frames/answer-frame.js';
+import { type BareUws, openBareUws } from '../bare-uws.js';
+
+/** Largest message, as the stream's route has it. */
+export const ECHO_LIMIT_BYTES = 4 * MAX_FRAME_BYTES;
+
+export function openEcho(): Promise<BareUws> {
+  return openBareUws((app, uws) => {
+    app.ws('/echo', {
+      maxPayloadLength: ECHO_LIMIT_BYTES,
+      maxBackpressure: 64 * 1024 * 1024,
+      idleTimeout: 960,
+      maxLifetime: 0,
+      closeOnBackpressureLimit: true,
+      sendPingsAutomatically: true,
+      compression: uws.DISABLED,
+      upgrade: (res, req, context) => {
+        // Without an object uWS ends the process.
+        res.upgrade({}, req.getHeader('sec-websocket-key'), '', '', context);
+      },
+      open: () => {},
+      drain: () => {},
+      close: () => {},
+      message: (ws, message, isBinary) => void ws.send(message, isBinary),
+    });
+  });
+}
