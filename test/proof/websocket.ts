@@ -1,7 +1,7 @@
 // `npm run proof -- websocket [--only 5.]`: the cases of the Autobahn suite by number, each with its verdict. The small
 // twin is test/e2e/server/transport/websocket-cases.test.ts.
 import { parseArgs } from 'node:util';
-import { webSocketCases } from '../support/websocket/cases.js';
+import { sizeCases, webSocketCases } from '../support/websocket/cases.js';
 import { ECHO_LIMIT_BYTES, openEcho } from '../support/websocket/echo.js';
 import { runCase, type Verdict } from '../support/websocket/run-case.js';
 import { report } from './run-length.js';
@@ -10,7 +10,7 @@ export default async function proveWebSocket(args: string[]): Promise<void> {
   const { values } = parseArgs({ args, options: { only: { type: 'string', default: '' } } });
   const echo = await openEcho();
   const byVerdict = new Map<Verdict, string[]>();
-  for (const each of webSocketCases()) {
+  for (const each of [...webSocketCases(), ...sizeCases()]) {
     if (!each.id.startsWith(values.only)) continue;
     const verdict = await runCase(echo.port, '/echo', each, ECHO_LIMIT_BYTES);
     byVerdict.set(verdict, [...(byVerdict.get(verdict) ?? []), each.id]);
