@@ -1,8 +1,11 @@
 // Key texts and what is kept of them: an HMAC-SHA-256 under a pepper that lives outside the store, so that a stolen
 // store alone opens nothing. Texts have 256 random bits; no slow hash is needed to guard them.
 import { createHmac, randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { replacePrivateFile, writeNewPrivateFile } from './private-files.js';
+
+const MIN_PEPPER_LENGTH = 32;
 
 /** A new key text: letters, digits, `-` and `_`, so that it needs no escape in a URL or a shell. */
 export function makeKeyText(): string {
@@ -13,27 +16,45 @@ export function digestOf(keyText: string, pepper: string): Buffer {
   return createHmac('sha256', pepper).update(keyText, 'utf8').digest();
 }
 
-/** The data folder, made if it is not there, readable by its owner only. */
-export function ensureDataDir(dataDir: string): void {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-}
-
-/** The pepper kept in the data folder; the first caller makes it, and of several at once exactly one. */
-export function readOrMakePepper(dataDir: string): string {
-  ensureDataDir(dataDir);
+/**
+ * The pepper kept in the data folder. If there is none, or an empty file, one is made; of several callers at once
+ * exactly one makes it.
+ *
+ * @param storedKeys the number of keys in the store; with any, a lost pepper is never replaced
+ * @throws Error with a sentence for people
+ */
+export function readOrMakePepper(dataDir: string, storedKeys: number): string {
   const path = join(dataDir, 'pepper');
-  try {
-    writeFileSync(path, `${randomBytes(32).toString('hex')}\n`, { flag: 'wx', mode: 0o600 });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  const found = readPepper(path);
+  if (found) return found;
+  if (storedKeys > 0) {
+    throw new Error(
+      `${path} is ${found === '' ? 'empty' : 'missing'}, and without it the ${storedKeys} keys of ${join(dataDir, 'keys.db')} are lost: restore pepper from the backup that keys.db belongs to, or set HEXCODES_KEY_PEPPER`,
+    );
   }
-  const pepper = readFileSync(path, 'utf8').trim();
-  if (pepper.length < 32) throw new Error(`${path} holds no pepper of at least 32 characters`);
-  return pepper;
+  const text = `${randomBytes(32).toString('hex')}\n`;
+  if (found === '') replacePrivateFile(path, text);
+  else {
+    try {
+      writeNewPrivateFile(path, text);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  }
+  return readPepper(path) as string;
 }
 
-/** Writes a file that only its owner can read, whatever stood there before. */
-export function writePrivateFile(path: string, text: string, flag: 'w' | 'wx'): void {
-  writeFileSync(path, text, { flag, mode: 0o600 });
-  chmodSync(path, 0o600);
+/** Undefined if there is no file, '' if it is empty. */
+function readPepper(path: string): string | undefined {
+  let pepper: string;
+  try {
+    pepper = readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  if (pepper !== '' && pepper.length < MIN_PEPPER_LENGTH) {
+    throw new Error(`${path} holds no pepper of at least ${MIN_PEPPER_LENGTH} characters`);
+  }
+  return pepper;
 }

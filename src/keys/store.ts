@@ -1,11 +1,13 @@
 // The key store: one libsql file in the data folder, shared by the server and the command. Every call blocks, so the
-// server uses it from a worker thread only (worker.ts). No key text is ever stored or logged, only its digest.
+// server uses it from a worker thread only (worker.ts). No key text is ever stored or logged, only its digest. The file
+// has no write-ahead log beside it, so that a backup that is moved over it is not mixed with what was there before.
 import { randomBytes } from 'node:crypto';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import type { KeyState, StoredKey } from './key-ring.js';
-import { digestOf, ensureDataDir, makeKeyText, writePrivateFile } from './secret.js';
+import { ensureDataDir, replacePrivateFile } from './private-files.js';
+import { digestOf, makeKeyText } from './secret.js';
 
 /** A key as listed. */
 export interface KeyRow {
@@ -26,47 +28,68 @@ const SCHEMA = `
 
 const BUSY_TIMEOUT_MS = 5000;
 
+export function storePath(dataDir: string): string {
+  return join(dataDir, 'keys.db');
+}
+
+/** The errors of its methods are those of libsql; `storeFault` makes sentences of them. */
 export class KeyStore {
   readonly #db: Database.Database;
 
-  constructor(
+  private constructor(
     private readonly dataDir: string,
-    private readonly pepper: string,
+    busyTimeoutMs: number,
   ) {
-    ensureDataDir(dataDir);
-    const path = join(dataDir, 'keys.db');
-    // Made by us first, so that the file and the journals beside it are its owner's alone.
-    closeSync(openSync(path, 'a', 0o600));
-    this.#db = new Database(path);
-    this.#db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
-    this.#db.pragma('journal_mode = WAL');
-    this.#db.exec(SCHEMA);
+    this.#db = new Database(storePath(dataDir));
+    try {
+      this.#db.pragma(`busy_timeout = ${busyTimeoutMs}`);
+      this.#db.pragma('journal_mode = DELETE');
+    } catch (error) {
+      this.#db.close();
+      throw error;
+    }
   }
 
-  /** Makes a key; its text is handed back here and never again. */
-  create(name: string): { id: string; keyText: string } {
-    const id = randomBytes(6).toString('hex');
-    const keyText = makeKeyText();
-    this.#db
-      .prepare('INSERT INTO api_key (id, name, digest, state, created_ms) VALUES (?, ?, ?, ?, ?)')
-      .run(id, name, digestOf(keyText, this.pepper), 'active', Date.now());
-    return { id, keyText };
+  /** Opens a store that is there. A folder that cannot be written to is enough for reading. */
+  static open(dataDir: string, busyTimeoutMs = BUSY_TIMEOUT_MS): KeyStore {
+    if (!existsSync(storePath(dataDir))) throw new Error(`there is no key store in ${dataDir}`);
+    return new KeyStore(dataDir, busyTimeoutMs);
+  }
+
+  /** Opens the store, made if it is not there. */
+  static openOrMake(dataDir: string): KeyStore {
+    ensureDataDir(dataDir);
+    // Made by us first, so that the file and the journal beside it are its owner's alone.
+    if (!existsSync(storePath(dataDir))) closeSync(openSync(storePath(dataDir), 'a', 0o600));
+    const store = new KeyStore(dataDir, BUSY_TIMEOUT_MS);
+    try {
+      store.#db.exec(SCHEMA);
+    } catch (error) {
+      store.close();
+      throw error;
+    }
+    return store;
+  }
+
+  /**
+   * Makes a key, whose text is handed to `keep` and never again. The key is stored only if `keep` returns: if it
+   * throws, there is no key.
+   */
+  create(name: string, pepper: string, keep: (keyText: string, id: string) => void): void {
+    this.#inTransaction(() => this.#insert(name, pepper, keep));
   }
 
   /** In a store without any key, makes one and leaves its text in the file `first-key`. */
-  createFirst(): void {
-    this.#db.exec('BEGIN IMMEDIATE');
-    try {
-      const { count } = this.#db.prepare('SELECT count(*) AS count FROM api_key').get() as { count: number };
-      if (count === 0) {
-        const { keyText } = this.create('first');
-        writePrivateFile(join(this.dataDir, 'first-key'), `${keyText}\n`, 'w');
-      }
-      this.#db.exec('COMMIT');
-    } catch (error) {
-      this.#db.exec('ROLLBACK');
-      throw error;
-    }
+  createFirst(pepper: string): void {
+    this.#inTransaction(() => {
+      if (this.count() > 0) return;
+      const path = join(this.dataDir, 'first-key');
+      this.#insert('first', pepper, (keyText) => replacePrivateFile(path, `${keyText}\n`));
+    });
+  }
+
+  count(): number {
+    return (this.#db.prepare('SELECT count(*) AS count FROM api_key').get() as { count: number }).count;
   }
 
   list(): KeyRow[] {
@@ -76,16 +99,16 @@ export class KeyStore {
   }
 
   /** False if there is no such key, or it is revoked: that is for good. */
-  setState(id: string, state: Exclude<KeyState, 'active'>): boolean {
+  setState(id: string, state: KeyState): boolean {
     const result = this.#db
       .prepare("UPDATE api_key SET state = ? WHERE id = ? AND state <> 'revoked'")
       .run(state, id);
     return result.changes > 0;
   }
 
-  /** What the server keeps in memory. */
+  /** What the server keeps in memory, ordered by id. */
   load(): StoredKey[] {
-    const rows = this.#db.prepare('SELECT id, name, digest, state FROM api_key').all() as {
+    const rows = this.#db.prepare('SELECT id, name, digest, state FROM api_key ORDER BY id').all() as {
       id: string;
       name: string;
       digest: ArrayBuffer | Uint8Array;
@@ -107,4 +130,47 @@ export class KeyStore {
   close(): void {
     this.#db.close();
   }
+
+  #insert(name: string, pepper: string, keep: (keyText: string, id: string) => void): void {
+    const id = randomBytes(6).toString('hex');
+    const keyText = makeKeyText();
+    this.#db
+      .prepare('INSERT INTO api_key (id, name, digest, state, created_ms) VALUES (?, ?, ?, ?, ?)')
+      .run(id, name, digestOf(keyText, pepper), 'active', Date.now());
+    keep(keyText, id);
+  }
+
+  #inTransaction(work: () => void): void {
+    this.#db.exec('BEGIN IMMEDIATE');
+    try {
+      work();
+      this.#db.exec('COMMIT');
+    } catch (error) {
+      // SQLite itself has rolled back after some errors, a full disk among them.
+      if (this.#db.inTransaction) this.#db.exec('ROLLBACK');
+      throw error;
+    }
+  }
+}
+
+const SENTENCES: Readonly<Record<string, string>> = {
+  SQLITE_NOTADB: 'is damaged, or no key store',
+  SQLITE_CORRUPT: 'is damaged',
+  SQLITE_ERROR: 'is damaged, or no key store',
+  SQLITE_FULL: 'cannot be written: the disk is full',
+  SQLITE_READONLY: 'cannot be written: it is read-only',
+  SQLITE_CANTOPEN: 'cannot be opened',
+  SQLITE_BUSY: 'is locked by another process',
+  SQLITE_IOERR: 'cannot be read or written: the disk reports an error, or is full',
+};
+
+/** What is wrong with the store, as a sentence for people. */
+export function storeFault(dataDir: string, error: unknown): string {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  if (code === 'ENOENT') return `${storePath(dataDir)} is not there`;
+  if (code === 'ENOSPC') return `the disk of ${dataDir} is full`;
+  const kind = /^SQLITE_(?:IOERR|[A-Z]+)/.exec(String(code))?.[0] ?? '';
+  const sentence = SENTENCES[kind];
+  if (sentence === undefined) return typeof message === 'string' ? message : String(error);
+  return `${storePath(dataDir)} ${sentence} (${message})`;
 }

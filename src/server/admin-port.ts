@@ -8,6 +8,12 @@ export interface AdminPort {
   close(): Promise<void>;
 }
 
+/** Requests are accepted. */
+export interface Readiness {
+  /** A sentence about something that a person should see to. */
+  readonly warning: string | undefined;
+}
+
 /** Makes a further page: its content type and body. */
 export type AdminPage = () => Promise<{ type: string; body: string }> | { type: string; body: string };
 
@@ -15,7 +21,7 @@ export type AdminPage = () => Promise<{ type: string; body: string }> | { type: 
 export async function openAdminPort(
   host: string,
   port: number,
-  ready: () => boolean,
+  readiness: () => Readiness | undefined,
   pages: Readonly<Record<string, AdminPage>> = {},
 ): Promise<AdminPort> {
   const server = createServer(async (request, response) => {
@@ -25,8 +31,10 @@ export async function openAdminPort(
       answer(response, 405, 'text/plain', 'method not allowed\n');
     } else if (path === '/livez') answer(response, 200, 'text/plain', 'alive\n');
     else if (path === '/readyz') {
-      if (ready()) answer(response, 200, 'text/plain', 'ready\n');
-      else answer(response, 503, 'text/plain', 'not ready\n');
+      const state = readiness();
+      if (state === undefined) answer(response, 503, 'text/plain', 'not ready\n');
+      else if (state.warning === undefined) answer(response, 200, 'text/plain', 'ready\n');
+      else answer(response, 200, 'text/plain', `ready\nwarning: ${state.warning}\n`);
     } else if (Object.hasOwn(pages, path)) {
       try {
         const { type, body } = await (pages[path] as AdminPage)();

@@ -88,8 +88,11 @@ export async function serve(
       pepper: config.keyPepper,
       given: config.apiKeys,
       changed: (ring) => logger.info({ keys: ring.size }, 'keys changed'),
-      failed: (reason) => logger.error({ reason }, 'the key store cannot be read; the known keys stay'),
+      failed: (reason) => logger.error({ reason }, 'the key store cannot be read; the keys read last hold'),
+      recovered: () => logger.info('the key store can be read again'),
     });
+    const store = keys;
+    if (store.folderWarning !== undefined) logger.warn(store.folderWarning);
     adapter = await Adapter.load(hooksFor(logger), config.maxPastStopBytes);
     const router = new Router(adapter, keys.ring);
     addSingle(router, kernel);
@@ -103,7 +106,9 @@ export async function serve(
     steps.drain.push(() => streams.stop());
     steps.release.push(() => bulk.close());
     router.addNotFound();
-    admin = await openAdminPort(config.adminHost, config.adminPort, () => state === 'ready');
+    admin = await openAdminPort(config.adminHost, config.adminPort, () =>
+      state === 'ready' ? { warning: store.fault } : undefined,
+    );
     const port = await adapter.listen(config.host, config.port);
     state = 'ready';
     logger.info(

@@ -1,15 +1,32 @@
-// `hexcodes keys`: makes, lists, disables and revokes API keys in the store of the data folder. A running server sees a
+// `hexcodes keys`: makes, lists, enables, disables and revokes API keys in the store of the data folder. A running server sees a
 // change within a second. The text of a key is shown or written once, when it is made; the store keeps a digest.
-import { writeFileSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import type { Command } from 'commander';
+import type { ServeConfig } from '../../config.js';
+import { folderWarning, writeNewPrivateFile } from '../../keys/private-files.js';
 import { readOrMakePepper } from '../../keys/secret.js';
-import { KeyStore } from '../../keys/store.js';
+import { KeyStore, storeFault, storePath } from '../../keys/store.js';
+import { CliFailure, EXIT } from '../exit-codes.js';
 import { addFlags, settingsOf } from '../settings.js';
+import { say } from '../terminal/say.js';
 
 const NAMES = ['dataDir', 'keyPepper'] as const;
 
 export default function register(program: Command): void {
   const keys = program.command('keys').description('manage API keys');
+
+  const init = keys.command('init').description('make an empty key store, as the first `serve` does');
+  addFlags(init, NAMES).action(() => {
+    withConfig(init, ({ dataDir, keyPepper }) => {
+      const store = KeyStore.openOrMake(dataDir);
+      try {
+        if (keyPepper === undefined) readOrMakePepper(dataDir, store.count());
+      } finally {
+        store.close();
+      }
+      say(`the key store is ${storePath(dataDir)}\n`);
+    });
+  });
 
   const create = keys
     .command('create')
@@ -22,13 +39,25 @@ export default function register(program: Command): void {
       throw new Error('standard output is no terminal: give --out FILE, or --show to print the key there');
     }
     if (options.name.trim() === '') throw new Error('--name is empty');
-    withStore(create, (store) => {
-      // The file comes first: without it the text of a key that is made would be lost.
-      if (options.out !== undefined) writeFileSync(options.out, '', { flag: 'wx', mode: 0o600 });
-      const { id, keyText } = store.create(options.name);
-      if (options.out === undefined) process.stdout.write(`${keyText}\n`);
-      else writeFileSync(options.out, `${keyText}\n`);
-      process.stderr.write(`made key ${id} for ${options.name}; its text is not kept anywhere else\n`);
+    withStore(create, (store, { dataDir, keyPepper }) => {
+      const pepper = keyPepper ?? readOrMakePepper(dataDir, store.count());
+      let madeId = '';
+      // The text is kept before the key is stored: otherwise a text could be lost. If the store then fails, there is
+      // no file.
+      const { out } = options;
+      let isWritten = false;
+      try {
+        store.create(options.name, pepper, (keyText, id) => {
+          madeId = id;
+          if (out === undefined) process.stdout.write(`${keyText}\n`);
+          else writeNewPrivateFile(out, `${keyText}\n`);
+          isWritten = true;
+        });
+      } catch (error) {
+        if (isWritten && out !== undefined) rmSync(out, { force: true });
+        throw error;
+      }
+      say(`made key ${madeId} for ${options.name}; its text is not kept anywhere else\n`);
     });
   });
 
@@ -42,6 +71,7 @@ export default function register(program: Command): void {
   });
 
   for (const [verb, state, help] of [
+    ['enable', 'active', 'let a disabled key in again'],
     ['disable', 'disabled', 'refuse a key with 403 until further notice'],
     ['revoke', 'revoked', 'refuse a key for good, as if it had never been'],
   ] as const) {
@@ -49,19 +79,40 @@ export default function register(program: Command): void {
     addFlags(change, NAMES).action((id: string) => {
       withStore(change, (store) => {
         if (!store.setState(id, state)) throw new Error(`there is no key ${id} that could be ${state}`);
-        process.stderr.write(`key ${id} is ${state}\n`);
+        say(`key ${id} is ${state}\n`);
       });
     });
   }
 }
 
-function withStore(command: Command, work: (store: KeyStore) => void): void {
+type Config = Pick<ServeConfig, (typeof NAMES)[number]>;
+
+/** Opens the store that is there; only `serve` and `keys init` make one. */
+function withStore(command: Command, work: (store: KeyStore, config: Config) => void): void {
+  withConfig(command, (config) => {
+    const { dataDir } = config;
+    if (!existsSync(storePath(dataDir))) {
+      const hint = 'give the folder of the server with --data-dir, or make a store with `hexcodes keys init`';
+      throw new CliFailure(EXIT.FAILED, `there is no key store in ${dataDir}`, hint);
+    }
+    const store = KeyStore.open(dataDir);
+    try {
+      work(store, config);
+    } finally {
+      store.close();
+    }
+  });
+}
+
+function withConfig(command: Command, work: (config: Config) => void): void {
   const config = settingsOf(command, NAMES);
   if (config === undefined) return;
-  const store = new KeyStore(config.dataDir, config.keyPepper ?? readOrMakePepper(config.dataDir));
   try {
-    work(store);
-  } finally {
-    store.close();
+    work(config);
+    const warning = folderWarning(config.dataDir);
+    if (warning !== undefined) say(`hexcodes: ${warning}\n`);
+  } catch (error) {
+    if (error instanceof CliFailure) throw error;
+    throw new CliFailure(EXIT.FAILED, storeFault(config.dataDir, error));
   }
 }

@@ -103,7 +103,7 @@ test.each(['disabled', 'revoked'] as const)('4001: the key is %s', async (state)
     const frame = encodeFrame(1, pointsOf(1, 10));
     peer.send(frame);
     expect((await peer.next()).payload.equals(due(frame))).toBe(true);
-    const store = new KeyStore(own.dataDir, 'not needed to change a state');
+    const store = KeyStore.open(own.dataDir);
     store.setState(store.list()[0]!.id, state);
     store.close();
     expect(await peer.closed).toBe(4001);
