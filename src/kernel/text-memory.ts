@@ -121,6 +121,15 @@ export class TextMemory {
     return this.#memory[this.#rowsAt + index * ROW_BYTES + AT_STATUS]!;
   }
 
+  /** The first row from `from` on, before `to`, whose status is not OK; `to` where there is none. */
+  nextFailed(from: number, to: number): number {
+    const memory = this.#memory;
+    const end = this.#rowsAt + to * ROW_BYTES + AT_STATUS;
+    for (let at = this.#rowsAt + from * ROW_BYTES + AT_STATUS; at < end; at += ROW_BYTES)
+      if (memory[at] !== 0) return (at - this.#rowsAt - AT_STATUS) / ROW_BYTES;
+    return to;
+  }
+
   setStatus(index: number, status: number): void {
     this.#memory[this.#rowsAt + index * ROW_BYTES + AT_STATUS] = status;
   }

@@ -1,13 +1,12 @@
-// CSV to CSV and TSV to TSV as bytes: blocks of whole rows go to the pool and come back in their order. Single rows are
-// read here only in blocks with failed rows.
+// CSV to CSV and TSV to TSV as bytes: blocks of whole rows are converted and written in their order. Single rows are read
+// here only where they have failed.
 
-import { Pool } from '../../pool/pool.js';
 import { type Block, BlockBuffers } from '../../wire/bulk/block-buffers.js';
-import { convertBlock } from '../../wire/bulk/convert-block.js';
 import { CsvSplitter } from '../../wire/bulk/splitters.js';
-import { BulkInputError, type BulkJob, type ConvertedBlock, ROW_STATUSES } from '../../wire/job.js';
+import { BulkInputError, type ConvertedBlock, ROW_STATUSES } from '../../wire/job.js';
 import { badInput } from '../file-faults.js';
 import { workerKernel } from '../library.js';
+import { type BlockConverter, inlineConverter, poolConverter } from './by-bytes-convert.js';
 import { type Opening, readOpening } from './by-bytes-opening.js';
 import { checkFailures, reportOf, splitAnswer } from './by-bytes-rows.js';
 import type { Input } from './disk/input.js';
@@ -18,10 +17,8 @@ import { eachRow } from './formats/csv-rows.js';
 import type { Run } from './request.js';
 import type { RowFailure } from './tally.js';
 
-/** Inputs up to this size take less time than threads take to start. */
-const INLINE_BYTES = 4 * 1024 * 1024;
-/** Blocks in the pool or answered and not yet written, for each thread. */
-const BLOCKS_PER_THREAD = 4;
+/** Inputs up to this size are decoded before threads have started. */
+const INLINE_DECODE_BYTES = 16 * 1024 * 1024;
 
 /** Whether a run can be converted by bytes: neither format nor columns change, also not in the file of failed rows. */
 export function canConvertByBytes({ request, sourceFormat, targetFormat }: Run): boolean {
@@ -33,6 +30,16 @@ export function canConvertByBytes({ request, sourceFormat, targetFormat }: Run):
   return rejects === null || rejects === sourceFormat;
 }
 
+/**
+ * Whether workers make a run faster. To read blocks, hand them to workers and write their answers takes this thread as long
+ * as to encode them itself; to decode takes it two to three times as long.
+ */
+function isWorthPool({ request, totalBytes }: Run): boolean {
+  if (request.operation === 'encode' || request.threads === 1) return false;
+  const isPlain = !request.inputs.some((path) => isGzipName(path));
+  return !(isPlain && totalBytes !== null && totalBytes <= INLINE_DECODE_BYTES);
+}
+
 /** A block whose answer is not written yet. */
 interface PendingBlock {
   readonly bytes: Block;
@@ -41,18 +48,11 @@ interface PendingBlock {
   readonly endOffset: number;
 }
 
-type Convert = (job: BulkJob, block: Uint8Array) => Promise<ConvertedBlock>;
-
 export async function convertByBytes(run: Run): Promise<void> {
-  const { request, targets, hexcodes, totalBytes } = run;
-  const isPlain = !request.inputs.some((path) => isGzipName(path));
-  const isSmall = isPlain && totalBytes !== null && totalBytes <= INLINE_BYTES;
-  const pool = isSmall ? null : new Pool({ kernel: await workerKernel(), threads: request.threads });
-  const convert: Convert = async (job, block) => {
-    if (pool === null) return convertBlock(hexcodes.kernel, job, block);
-    await pool.whenBodyMayContinue();
-    return pool.convert(job, block);
-  };
+  const { request, targets, hexcodes } = run;
+  const converter = isWorthPool(run)
+    ? await poolConverter({ kernel: await workerKernel(), threads: request.threads })
+    : inlineConverter(hexcodes.kernel);
   try {
     let names: string[] | null = null;
     for (let inputNumber = 0; inputNumber < request.inputs.length; inputNumber++) {
@@ -60,10 +60,10 @@ export async function convertByBytes(run: Run): Promise<void> {
       const isDone = targets.from !== null && inputNumber < targets.from.inputNumber;
       const isResumed = inputNumber === targets.from?.inputNumber;
       const skip = isResumed ? targets.from : { inputOffset: 0, inputRows: 0 };
-      names = await convertInput(run, input, inputNumber, names, isDone ? null : skip, convert);
+      names = await convertInput(run, input, inputNumber, names, isDone ? null : skip, converter);
     }
   } finally {
-    await pool?.close();
+    await converter.close();
   }
 }
 
@@ -78,7 +78,7 @@ async function convertInput(
   inputNumber: number,
   firstNames: string[] | null,
   skip: Pick<Reached, 'inputOffset' | 'inputRows'> | null,
-  convert: Convert,
+  converter: BlockConverter,
 ): Promise<string[]> {
   const { request, targets, sourceFormat } = run;
   const delimiter = sourceFormat === 'csv' ? 44 : 9;
@@ -96,15 +96,16 @@ async function convertInput(
   const buffers = new BlockBuffers();
   const splitter = new CsvSplitter(delimiter, buffers);
   const pending: PendingBlock[] = [];
-  const mostPending = BLOCKS_PER_THREAD * request.threads;
   let offset = Math.max(opening.headerBytes, skip.inputOffset);
   const row = { next: skip.inputRows + 1 };
   let isWriting = false;
   const writeFirst = async (): Promise<void> => {
     const { bytes, answer, endOffset } = pending.shift()!;
     isWriting = true;
-    await writeAnswer(run, input, opening, bytes, await answer, row);
+    const answered = await answer;
+    await writeAnswer(run, input, opening, bytes, answered, row);
     buffers.giveBack(bytes);
+    if (!targets.output.holdsBytes) converter.giveBack(answered);
     run.tick({ inputNumber, inputOffset: endOffset, inputRows: row.next - 1 });
     isWriting = false;
   };
@@ -116,11 +117,11 @@ async function convertInput(
         return number;
       });
       offset += block.length;
-      const answer = convert(opening.job, block);
+      const answer = converter.convert(opening.job, block);
       // A failure is thrown when this block is the first. Until then it must not count as an unhandled rejection.
       answer.catch(() => undefined);
       pending.push({ bytes: block, answer, endOffset: offset });
-      if (pending.length >= mostPending) await writeFirst();
+      if (pending.length >= converter.mostPending) await writeFirst();
     }
   };
   try {

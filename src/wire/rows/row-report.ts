@@ -39,9 +39,8 @@ export class RowReport {
    */
   addWritten(from: number, to: number, shiftBytes: number): void {
     const memory = this.#memory;
-    for (let index = from; index < to; index++) {
+    for (let index = memory.nextFailed(from, to); index < to; index = memory.nextFailed(index + 1, to)) {
       const status = memory.statusOf(index);
-      if (status === 0) continue;
       const row = memory.rowBounds(index);
       const answer = memory.answerBounds(index);
       this.#failures.push(this.#rowsBefore + index, status, row[0], row[1]);

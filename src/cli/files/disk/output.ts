@@ -8,7 +8,9 @@ import { badOutput } from '../../file-faults.js';
 export interface Output {
   /** For messages. */
   readonly name: string;
-  /** Resolves when more may be written. The caller must not change the bytes afterwards. */
+  /** Whether the bytes of a write are still read after it has resolved: then the caller must not change them. */
+  readonly holdsBytes: boolean;
+  /** Resolves when more may be written. */
   write(bytes: Uint8Array): Promise<void>;
   /** After the last write: the file takes its final name. */
   finish(): Promise<void>;
@@ -34,6 +36,7 @@ export function syncDirectory(path: string): void {
 /** A file written as FILE.partial, from its start or from the offset that a journal gives. */
 export class FileOutput implements Output {
   readonly name: string;
+  readonly holdsBytes = false;
   readonly #partial: string;
   readonly #file: number;
   readonly #isResumable: boolean;
@@ -107,6 +110,7 @@ export class FileOutput implements Output {
 /** Compresses into another output. */
 export class GzipOutput implements Output {
   readonly name: string;
+  readonly holdsBytes = true;
   readonly #inner: Output;
   readonly #gzip: Gzip = createGzip({ level: 6, chunkSize: 256 * 1024 });
   readonly #draining: Promise<void>;
@@ -142,6 +146,7 @@ export class GzipOutput implements Output {
 /** stdout with backpressure: a write resolves when the reader has taken it. */
 export class StdoutOutput implements Output {
   readonly name = '(stdout)';
+  readonly holdsBytes = false;
 
   write(bytes: Uint8Array): Promise<void> {
     return new Promise((resolve, reject) => {

@@ -57,7 +57,9 @@ export function refuseNoText(
   names: readonly string[],
   firstRow: () => number,
 ): void {
-  if (!block.includes(0) && isUtf8(block)) return;
+  // Buffer searches for a byte many times as fast as Uint8Array.
+  const hasNul = Buffer.from(block.buffer, block.byteOffset, block.length).includes(0);
+  if (!hasNul && isUtf8(block)) return;
   let row = firstRow();
   eachRow(block, delimiter, (start, end) => {
     const bytes = block.subarray(start, end);

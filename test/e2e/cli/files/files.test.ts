@@ -87,6 +87,39 @@ describe('encode, CSV', () => {
     );
   });
 
+  test('decode in one thread and by workers gives the same rows, failed rows and summary', async () => {
+    writePointsCsv(folder.file('points.csv'), 30_000, 1);
+    await folder.run(['encode', 'points.csv', '-o', 'fast.csv', '-q']);
+    const codes = rowsOf(folder.read('fast.csv')).map(({ hexcodes }, i) =>
+      i % 50 === 0 ? 'nothing' : i % 7 === 0 ? hexcodes!.toLowerCase() : i % 11 === 0 ? '' : hexcodes!,
+    );
+    const body = `n,hexcodes\n${codes.map((code, i) => `${i},"${code}"\n`).join('')}`;
+    folder.write('codes.csv', body);
+    const here = await folder.run(['decode', 'codes.csv', '-o', 'here.csv', '--errors', 'here-bad.csv']);
+    const workers = await folder.run(
+      ['decode', '--threads', '3', '-o', 'workers.csv', '--errors', 'workers-bad.csv'],
+      { stdin: body },
+    );
+    const due = codes.map((code) => library.decode(code));
+    const rows = [...rowsOf(folder.read('here.csv')), ...rowsOf(folder.read('here-bad.csv'))];
+    expect(rows.map(({ status }) => status === 'OK')).toEqual([
+      ...due.filter((each) => each !== null).map(() => true),
+      ...due.filter((each) => each === null).map(() => false),
+    ]);
+    expect(folder.read('workers.csv') === folder.read('here.csv')).toBe(true);
+    expect(folder.read('workers-bad.csv') === folder.read('here-bad.csv')).toBe(true);
+    const countsOf = (stderr: string): string[] =>
+      [...stderr.matchAll(/^ +([\d,]+) .* % {2}([A-Z]{2,3}) /gm)].map(
+        ([, count, code]) => `${code} ${count}`,
+      );
+    const counts = new Map<string, number>();
+    for (const each of due)
+      if (each !== null) counts.set(each.admin_code, (counts.get(each.admin_code) ?? 0) + 1);
+    const wanted = [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
+    expect(countsOf(here.stderr)).toEqual(wanted.map(([code, n]) => `${code} ${n.toLocaleString('en')}`));
+    expect(countsOf(workers.stderr)).toEqual(countsOf(here.stderr));
+  });
+
   test('column names, resolution, prefix, keep, drop, id', async () => {
     folder.write('xy.csv', 'Y;,y,x,status\na,21.0306,105.8489,new\n');
     expect((await folder.run(['encode', 'xy.csv'])).stderr).toContain('no column lat or latitude');

@@ -63,13 +63,16 @@ describe('a malformed file: the message names file, row and column, and no outpu
     expect(folder.names().filter((each) => each.startsWith('result-'))).toEqual([]);
   });
 
-  test('of several faults the first is reported, whichever block is converted first', async () => {
+  // From a pipe, encode converts in one thread and decode by workers.
+  test.each(['encode', 'decode'])('%s reports the first of several faults', async (operation) => {
     writePointsCsv(folder.file('points.csv'), 30_000, 1);
     const lines = folder.read('points.csv').split('\n');
     lines[9_000] = 'short,1';
     lines[25_000] = 'short,1';
     lines[28_000] = '\0,1,2,3';
-    const ran = await folder.run(['encode', '--threads', '2'], { stdin: lines.join('\n') });
+    lines[0] = operation === 'encode' ? lines[0]! : lines[0]!.replace('id', 'hexcodes');
+    const options = operation === 'encode' ? [] : ['--threads', '2', '--prefix', 'h_'];
+    const ran = await folder.run([operation, ...options], { stdin: lines.join('\n') });
     expect([ran.code, ran.stderr]).toEqual([
       3,
       expect.stringContaining('(stdin), row 9000, column lng: 2 fields'),
