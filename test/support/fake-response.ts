@@ -115,6 +115,7 @@ export function answerOn(
     res as unknown as UwsResponse,
     {
       writeHead: () => res.headsAt.push(res.corks.length),
+      lastWrite: () => {},
       ending: () => {
         if (!res.isReadingStopped) return;
         res.resume();

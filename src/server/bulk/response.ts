@@ -127,7 +127,7 @@ export class BulkResponse {
     // Only of a body of known length the end is known before its last rows are answered.
     const mayEndLate = gzipIn || gzipOut || this.#x.bodySizeBytes < 0;
     const answer =
-      this.#sizeBytes === undefined
+      this.#sizeBytes === undefined || this.#x.bodySizeBytes < 0
         ? this.#x.startChunked(200, type, lines, mayEndLate)
         : this.#x.startSized(200, type, lines, this.#sizeBytes);
     if (answer === undefined) throw new Error('the request is answered already');

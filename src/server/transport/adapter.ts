@@ -3,7 +3,8 @@
 // handler returns without an answer, the adapter answers 500 (README U6).
 import { BodylessAnswers } from './answers/whole-answer.js';
 import { CorkHolder } from './cork-holder.js';
-import { Exchange, type ExchangeContext, type ExchangeHooks } from './exchange.js';
+import { Exchange } from './exchange.js';
+import type { ExchangeContext, ExchangeHooks } from './exchange-context.js';
 import { readHeaders } from './headers.js';
 import { loadUws, type UwsBuild } from './load-uws.js';
 import { Turns } from './turns.js';
@@ -26,7 +27,7 @@ export const TARGET_LIMIT_BYTES = 8192;
 /** Of a refusal, which is sent in the next turn of the event loop. */
 const REFUSAL_DEADLINE_MS = 1000;
 
-export interface AdapterHooks extends ExchangeHooks {
+export interface AdapterHooks extends ExchangeHooks<Exchange> {
   /** Answers a request that no handler is called for; `close`: and closes the connection. */
   refused(x: Exchange, status: 400 | 414, message: string, close: boolean): void;
   /** A WebSocket callback threw. The adapter then closes that socket. */
@@ -52,7 +53,7 @@ export class Adapter {
   readonly #uws: Uws;
   readonly #app: UwsApp;
   readonly #hooks: AdapterHooks;
-  readonly #context: ExchangeContext;
+  readonly #context: ExchangeContext<Exchange>;
   #listener: ListenSocket | undefined;
 
   private constructor(

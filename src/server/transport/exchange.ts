@@ -4,39 +4,13 @@ import { writeHead } from './answers/answer-head.js';
 import { ChunkedAnswer } from './answers/chunked-answer.js';
 import { SizedAnswer } from './answers/sized-answer.js';
 import type { AnswerHooks, StreamedAnswer } from './answers/streamed-answer.js';
-import { type BodylessAnswers, endBodyless, writeBody, writeRest } from './answers/whole-answer.js';
+import { endBodyless, writeBody, writeRest } from './answers/whole-answer.js';
+import { BodyLimits } from './body-limits.js';
 import { collectBody } from './collect-body.js';
-import type { CorkHolder } from './cork-holder.js';
+import type { ExchangeContext } from './exchange-context.js';
 import { Guarded } from './guarded.js';
 import type { HeaderFields } from './headers.js';
-import { ChunkCount, type Turns } from './turns.js';
 import type { UpgradeContext, UwsRequest, UwsResponse } from './uws.js';
-
-/** Supplied by the owner of the adapter, for all exchanges. */
-export interface ExchangeHooks {
-  /** Called right before a status line is written. */
-  answered(x: Exchange, status: number): void;
-  /** A handler or a callback failed: answers the error if no answer has begun, else closes the connection. */
-  thrown(x: Exchange, error: unknown): void;
-  /** The peer sends in a way that harms others: logs the reason and closes the connection. */
-  cut(x: Exchange, reason: string): void;
-  /** The deadline passed before a status line was written. Answers 503. */
-  expired(x: Exchange): void;
-}
-
-/** Shared by all exchanges of one adapter. */
-export interface ExchangeContext {
-  readonly hooks: ExchangeHooks;
-  /** Exchanges whose handler has returned and whose answer is not complete. */
-  readonly pending: Set<Exchange>;
-  readonly corkHolder: CorkHolder;
-  readonly turns: Turns;
-  readonly bodylessAnswers: BodylessAnswers;
-  /** What may still come of a body after `pause` and before `resume`; a peer that brings more is cut off. */
-  readonly maxPastStopBytes: number;
-  /** The service is stopping: every answer has `Connection: close`. */
-  isClosing: boolean;
-}
 
 /** Applies once the whole body is received, if the handler has set no deadline. */
 const DEFAULT_DEADLINE_MS = 30_000;
@@ -67,12 +41,11 @@ export class Exchange extends Guarded implements HeaderFields {
   #isBodyWanted = false;
   #hasBodyEnded = false;
   #isPaused = false;
-  #pastStopBytes = 0;
 
   constructor(
     private readonly res: UwsResponse,
     req: UwsRequest,
-    private readonly context: ExchangeContext,
+    private readonly context: ExchangeContext<Exchange>,
     readonly method: string,
     /** The pattern of the route. Logs name it instead of the path, which may contain a key. */
     readonly pattern: string,
@@ -111,8 +84,6 @@ export class Exchange extends Guarded implements HeaderFields {
     return Buffer.from(this.res.getRemoteAddressAsText()).toString('latin1');
   }
 
-  // --- body ---
-
   /**
    * Calls `work` once with the whole body, valid during that call. If the body is longer than the limit, `tooLarge` is
    * called instead, before more than the limit is buffered; it must answer and close the connection.
@@ -125,26 +96,37 @@ export class Exchange extends Guarded implements HeaderFields {
   /** Calls `work` with each chunk of the body, valid during that call, until the answer is over. */
   streamBody(work: (chunk: Uint8Array, isLast: boolean) => void): void {
     this.#isBodyWanted = true;
-    const chunks = new ChunkCount(this.context.turns);
+    const limits = new BodyLimits(this.context.turns, this.context.maxPastStopBytes);
     this.res.onData((chunk, isLast) => {
       if (this.state === 'over') return;
-      if (!chunks.take()) {
-        this.context.hooks.cut(this, 'too many chunks of a body in one turn of the event loop');
+      const fault = limits.faultOf(chunk.byteLength, this.#isPaused);
+      if (fault !== undefined) {
+        this.context.hooks.cut(this, fault);
         return;
       }
-      if (this.#isPaused) this.#pastStopBytes += chunk.byteLength;
-      if (this.#pastStopBytes > this.context.maxPastStopBytes) {
-        this.context.hooks.cut(
-          this,
-          `the body brought ${this.#pastStopBytes} bytes while reading was stopped`,
-        );
-        return;
+      const bytes = new Uint8Array(chunk);
+      if (!isLast) {
+        this.guard(() => work(bytes, false));
+      } else if (this.#isBodyChunked) {
+        // Not in the turn in which uWS believes that the body ended (README U33).
+        const copy = bytes.slice();
+        this.nextTurn(() => this.#endBody(copy, work));
+      } else {
+        this.#endBody(bytes, work);
       }
-      if (isLast) this.#hasBodyEnded = true;
-      this.guard(() => work(new Uint8Array(chunk), isLast));
-      if (isLast) this.#streamed?.setBodyEnded();
-      if (isLast && this.state === 'open' && this.#timer === undefined) this.deadline(DEFAULT_DEADLINE_MS);
     });
+  }
+
+  #endBody(lastChunk: Uint8Array, work: (chunk: Uint8Array, isLast: boolean) => void): void {
+    this.#hasBodyEnded = true;
+    this.guard(() => work(lastChunk, true));
+    this.#streamed?.setBodyEnded();
+    if (this.state === 'open' && this.#timer === undefined) this.deadline(DEFAULT_DEADLINE_MS);
+  }
+
+  /** uWS may be wrong about where such a body ends, so the request is the last one on its connection (README U33). */
+  get #isBodyChunked(): boolean {
+    return this.bodySizeBytes < 0;
   }
 
   /** Stops reading the body, and uWS's timeout, until `resume` or the end of the answer. See README U26 to U28. */
@@ -158,12 +140,9 @@ export class Exchange extends Guarded implements HeaderFields {
   resume(): void {
     if (this.state === 'over' || !this.#isPaused) return;
     this.#isPaused = false;
-    this.#pastStopBytes = 0;
     this.res.resume();
     this.#streamed?.setReadingStopped(false);
   }
-
-  // --- answer ---
 
   /** Sends a whole answer. `headerLines`: "\r\nName: value" of further headers, of trusted text. */
   send(
@@ -178,7 +157,7 @@ export class Exchange extends Guarded implements HeaderFields {
     this.resume();
     this.state = 'over';
     this.context.hooks.answered(this, status);
-    const isLast = close || this.context.isClosing;
+    const isLast = close || this.context.isClosing || this.#isBodyChunked;
     if (this.#req !== undefined) this.#write(status, contentType, body, headerLines, isLast);
     else this.res.cork(() => this.#write(status, contentType, body, headerLines, isLast));
   }
@@ -217,7 +196,10 @@ export class Exchange extends Guarded implements HeaderFields {
     return this.#startStreamed(status, contentType, headerLines, create);
   }
 
-  /** Starts an answer of `totalBytes`, at least one. The whole body of the request must have been received. */
+  /**
+   * Starts an answer of `totalBytes`, at least one. The whole body of the request must have been received, and not in
+   * chunks.
+   */
   startSized(
     status: number,
     contentType: string,
@@ -242,9 +224,14 @@ export class Exchange extends Guarded implements HeaderFields {
     this.state = 'answering';
     this.context.hooks.answered(this, status);
     clearTimeout(this.#timer);
+    const closing = this.#isBodyChunked ? '\r\nConnection: close' : '';
     const streamed = create({
-      writeHead: () => writeHead(this.res, this, status, contentType, headerLines),
+      writeHead: () => writeHead(this.res, this, status, contentType, headerLines + closing),
       ending: () => this.resume(),
+      lastWrite: () => {
+        // A connection that is paused when its answer ends is never read again (README U29).
+        if (this.#isBodyChunked) this.res.pause();
+      },
       finished: () => this.#over(),
       guard: (work) => this.guard(work),
     });
@@ -276,8 +263,6 @@ export class Exchange extends Guarded implements HeaderFields {
     this.state = 'over';
     this.res.upgrade(userData, key, protocol, '', context);
   }
-
-  // --- for the adapter ---
 
   /** The handler has returned: the request can no longer be read. */
   leaveFirstTick(): void {

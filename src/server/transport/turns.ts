@@ -5,12 +5,6 @@
 const REQUESTS_PER_TURN = 1000;
 /** And so many more for each open connection: in a long turn uWS may serve each of them more than once. */
 const REQUESTS_PER_CONNECTION = 4;
-/**
- * Chunks of one body in one turn. A receive buffer of 512 KiB holds 87,381 chunks of one byte; so only a peer whose bytes
- * fill the buffer at least twice in a row passes this.
- */
-const CHUNKS_PER_TURN = 100_000;
-
 export class Turns {
   #requests = 0;
   #isOver = true;
@@ -44,23 +38,5 @@ export class Turns {
     if (++this.#requests <= REQUESTS_PER_TURN + REQUESTS_PER_CONNECTION * this.#connections) return true;
     this.#requests = 0;
     return false;
-  }
-}
-
-/** The chunks of one body. */
-export class ChunkCount {
-  #turn = -1;
-  #chunks = 0;
-
-  constructor(private readonly turns: Turns) {}
-
-  /** Counts a chunk. False if it is one too many in this turn. */
-  take(): boolean {
-    const turn = this.turns.number;
-    if (turn !== this.#turn) {
-      this.#turn = turn;
-      this.#chunks = 0;
-    }
-    return ++this.#chunks <= CHUNKS_PER_TURN;
   }
 }

@@ -194,6 +194,7 @@ export class ChunkedAnswer extends StreamedAnswer {
     this.res.cork(() => {
       if (!this.hasBegun) this.hooks.writeHead();
       if (last !== undefined) this.res.write(last);
+      this.hooks.lastWrite();
       this.res.end();
     });
     this.queue.callSent();

@@ -10,6 +10,8 @@ export interface AnswerHooks {
   readonly writeHead: () => void;
   /** `end` was called, perhaps before the whole body was received: if the reading of it is stopped, it may go on. */
   readonly ending: () => void;
+  /** The next write is the end of an answer of unknown length. */
+  readonly lastWrite: () => void;
   /** The answer is complete. */
   readonly finished: () => void;
   /** Runs callbacks of timers and turns of the event loop, and handles what they throw. */

@@ -96,3 +96,27 @@ test('2,000 connections whose requests are ready in one turn are all answered', 
   expect(new Set(heads)).toEqual(new Set(['HTTP/1.1 401']));
   for (const socket of sockets) socket.destroy();
 }, 60_000);
+
+test('a request with a chunked body is the last on its connection, whatever stands behind it', async () => {
+  const chunked = (path: string, type: string, body: string, behind: string) =>
+    `POST ${path} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${server.key}\r\nContent-Type: ${type}\r\nTransfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n${behind}`;
+  const smuggled = `GET /v1/meta HTTP/1.1\r\nHost: a\r\nX-API-Key: ${server.key}\r\n\r\n`;
+  for (const [path, type, body] of [
+    ['/v1/hexcodes/encode/batch', 'application/json', '{"points":[[21.03,105.85]]}'],
+    ['/v1/hexcodes/encode', 'application/json', '{"lat":21.03,"lng":105.85}'],
+    ['/v1/hexcodes/encode/bulk', 'text/csv', 'lat,lng\n21.03,105.85\n'],
+  ] as const) {
+    const alone = await sendRaw(server.port, chunked(path, type, body, '\r\n'), { idleMs: 1000 });
+    expect(alone).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(alone.toLowerCase()).toContain('connection: close');
+    // In the same segment, and in one that comes when the answer is complete.
+    for (const pieces of [
+      [chunked(path, type, body, `\r\n${smuggled}`)],
+      [chunked(path, type, body, `AA${smuggled}`)],
+      [chunked(path, type, body, '\r\n'), smuggled],
+    ]) {
+      const received = await sendRaw(server.port, pieces, { idleMs: 1000, gapMs: 300 });
+      expect([path, received.includes('boundary_data')]).toEqual([path, false]);
+    }
+  }
+}, 120_000);

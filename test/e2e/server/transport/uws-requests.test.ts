@@ -131,3 +131,13 @@ test('U18: after a HEAD with a size given to endWithoutBody, uws-pack waits for 
 test('U18: a size given to endWithoutBody becomes a Content-Length of a 204 too', async () => {
   expect((await sendRaw(bare.port, get('/none'))).split('\r\n')).toContain('Content-Length: 0');
 });
+
+test('U33: chunk extensions, trailers and the ends of chunks are misread', async () => {
+  const head = 'POST /body HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
+  // `;` counts as a hexadecimal digit of the value 11, so this chunk is taken for 27 bytes and swallows the next request.
+  const extension = await sendRaw(bare.port, `${head}1;\r\nx\r\n0\r\n\r\n${get('/ok')}`);
+  expect(extension).not.toContain('1 bytes');
+  // The last chunk may end in any two bytes, so what stands in the place of trailers is a request.
+  const trailer = await sendRaw(bare.port, `${head}0\r\nAA${get('/ok')}`);
+  expect(trailer).toMatch(/0 bytes.*\r\n\r\nok/s);
+});

@@ -89,6 +89,7 @@ function answerOn(res: FakeResponse, totalBytes: number) {
     res as unknown as UwsResponse,
     {
       writeHead: () => res.heads++,
+      lastWrite: () => {},
       ending: () => {},
       finished: () => finish(),
       guard: (work) => work(),

@@ -1,0 +1,30 @@
+// What all exchanges of an adapter share, and what its owner supplies. `X` is the exchange.
+import type { BodylessAnswers } from './answers/whole-answer.js';
+import type { CorkHolder } from './cork-holder.js';
+import type { Turns } from './turns.js';
+
+/** Supplied by the owner of the adapter, for all exchanges. */
+export interface ExchangeHooks<X> {
+  /** Called right before a status line is written. */
+  answered(x: X, status: number): void;
+  /** A handler or a callback failed: answers the error if no answer has begun, else closes the connection. */
+  thrown(x: X, error: unknown): void;
+  /** The peer sends in a way that harms others: logs the reason and closes the connection. */
+  cut(x: X, reason: string): void;
+  /** The deadline passed before a status line was written. Answers 503. */
+  expired(x: X): void;
+}
+
+/** Shared by all exchanges of one adapter. */
+export interface ExchangeContext<X> {
+  readonly hooks: ExchangeHooks<X>;
+  /** Exchanges whose handler has returned and whose answer is not complete. */
+  readonly pending: Set<X>;
+  readonly corkHolder: CorkHolder;
+  readonly turns: Turns;
+  readonly bodylessAnswers: BodylessAnswers;
+  /** What may still come of a body after `pause` and before `resume`; a peer that brings more is cut off. */
+  readonly maxPastStopBytes: number;
+  /** The service is stopping: every answer has `Connection: close`. */
+  isClosing: boolean;
+}
