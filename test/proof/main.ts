@@ -10,6 +10,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   'fuzz-bulk': () => import('./fuzz-bulk.js'),
   'fuzz-frames': () => import('./fuzz-frames.js'),
   'fuzz-http': () => import('./fuzz-http.js'),
+  'fuzz-kernel': () => import('./fuzz-kernel.js'),
   h3: () => import('./h3.js'),
   map: () => import('./map.js'),
   numbers: () => import('./numbers.js'),
