@@ -19,6 +19,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   read: () => import('./read.js'),
   region: () => import('./region.js'),
   resume: () => import('./resume.js'),
+  simulate: () => import('./simulate.js'),
   typos: () => import('./typos.js'),
   websocket: () => import('./websocket.js'),
 };
