@@ -2,6 +2,7 @@
 // a system error in words.
 
 import { CliFailure, EXIT } from './exit-codes.js';
+import { visible } from './terminal/visible.js';
 
 /** Where in a file something is wrong. Rows count from 1 without the header. */
 export interface FaultLocation {
@@ -16,12 +17,12 @@ export function badInput(location: FaultLocation, message: string, hint?: string
   const parts = [location.file];
   if (location.row !== undefined) parts.push(`row ${location.row}`);
   if (location.column !== undefined) parts.push(`column ${location.column}`);
-  return new CliFailure(EXIT.BAD_INPUT, `${parts.join(', ')}: ${message}`, hint);
+  return new CliFailure(EXIT.BAD_INPUT, `${visible(parts.join(', '))}: ${message}`, hint);
 }
 
 /** The failure for an output that cannot be opened, written or renamed. */
 export function badOutput(path: string, error: unknown): CliFailure {
-  return new CliFailure(EXIT.BAD_OUTPUT, `cannot write ${path}: ${reasonOf(error)}`);
+  return new CliFailure(EXIT.BAD_OUTPUT, `cannot write ${visible(path)}: ${reasonOf(error)}`);
 }
 
 const ERRNO: Readonly<Record<string, string>> = {

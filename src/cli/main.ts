@@ -7,6 +7,7 @@ import { VERSION } from '../version.js';
 import { CliFailure, EXIT } from './exit-codes.js';
 import { paintFor } from './terminal/paint.js';
 import { say } from './terminal/say.js';
+import { visibleMessage } from './terminal/visible.js';
 
 interface Entry {
   readonly summary: string;
@@ -48,6 +49,7 @@ const program = new Command('hexcodes')
   .description('GPS positions in Viet Nam to short hexcodes and back')
   .version(await versionText(process.argv.slice(2)))
   .showHelpAfterError('(--help shows what there is)')
+  .configureOutput({ writeErr: (text) => say(visibleMessage(text)) })
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? EXIT.OK : EXIT.USAGE))
   .addHelpText(
     'after',
@@ -75,8 +77,8 @@ try {
 } catch (error) {
   const paint = paintFor(process.stderr);
   const message = error instanceof Error ? error.message : String(error);
-  say(`${paint('red', 'hexcodes:')} ${message}\n`);
-  if (error instanceof CliFailure && error.hint !== undefined) say(`${error.hint}\n`);
+  say(`${paint('red', 'hexcodes:')} ${visibleMessage(message)}\n`);
+  if (error instanceof CliFailure && error.hint !== undefined) say(`${visibleMessage(error.hint)}\n`);
   process.exitCode = error instanceof CliFailure ? error.exitCode : EXIT.FAILED;
 }
 

@@ -1,6 +1,8 @@
 // Settings of config.ts as flags of a command. Flags and environment are read together; all faults are reported at once.
 import type { Command } from 'commander';
 import { ConfigError, flagsOf, readConfig, type ServeConfig, secretsOf } from '../config.js';
+import { say } from './terminal/say.js';
+import { visibleMessage } from './terminal/visible.js';
 
 export function addFlags(command: Command, names: readonly (keyof ServeConfig)[]): Command {
   for (const { flags, help } of flagsOf(names)) command.option(flags, help);
@@ -21,7 +23,7 @@ export function settingsOf<K extends keyof ServeConfig>(
     return readConfig(names, command.opts(), process.env);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    for (const fault of error.faults) process.stderr.write(`hexcodes: ${fault}\n`);
+    for (const fault of error.faults) say(`hexcodes: ${visibleMessage(fault)}\n`);
     process.exitCode = 1;
     return undefined;
   }

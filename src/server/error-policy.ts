@@ -5,7 +5,7 @@ import { BrokenBatchError } from '../wire/rows/batch.js';
 import { StalledPeerError } from './bulk/flow.js';
 import { GzipBodyError } from './bulk/gzip.js';
 import { SpoolFullError } from './bulk/spool.js';
-import { type Logger, loggedId } from './log.js';
+import { type Logger, withholdKey } from './log.js';
 import { fail } from './router.js';
 import type { Exchange } from './transport/exchange.js';
 
@@ -37,7 +37,8 @@ export function endOverError(logger: Logger, x: Exchange, error: unknown): void 
 }
 
 function log(logger: Logger, x: Exchange, error: unknown): void {
-  const request = { request_id: loggedId(x), route: x.pattern };
+  withholdKey(x);
+  const request = { request_id: x.requestId, route: x.pattern };
   if (EXPECTED_ERRORS.some((kind) => error instanceof kind)) {
     logger.warn({ ...request, reason: (error as Error).message }, 'an answer was cut off');
   } else {

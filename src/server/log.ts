@@ -1,7 +1,8 @@
 // Log lines: JSON by pino to standard output, without blocking the event loop. Nothing that may contain a key is passed
-// to it (no query, path or header); the redaction is a second safeguard.
+// to it (no query, path or header); redaction and the mask for keys are further safeguards.
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { LogLevel } from '../config.js';
+import { holdsKey, maskKeyTexts } from '../keys/mask.js';
 import { VERSION } from '../version.js';
 import { readApiKey } from '../wire/params/query.js';
 import { LogSink, standardOutput } from './log-sink.js';
@@ -21,8 +22,8 @@ const SECRETS = [
   'authorization',
 ];
 
-/** No key is shorter. */
-const MIN_KEY_LENGTH = 16;
+/** Longer methods, or of other characters, are not named: they may be a key. */
+const METHOD = /^[A-Z-]{1,15}$/;
 
 /** A log that takes nothing does not hold up the end of the process for longer. */
 const FLUSH_TIMEOUT_MS = 1000;
@@ -40,27 +41,35 @@ export function openLog(level: LogLevel, to?: DestinationStream): Log {
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     redact: { paths: SECRETS.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
   };
-  if (to !== undefined) return { logger: pino(options, to), flush: async () => {} };
+  if (to !== undefined) return { logger: pino(options, masked(to)), flush: async () => {} };
   const sink = new LogSink(standardOutput(), (count) =>
     logger.error({ dropped_lines: count }, `${count} log lines were dropped`),
   );
-  const logger = pino(options, sink);
+  const logger = pino(options, masked(sink));
   process.on('exit', () => sink.flushNow());
   return { logger, flush: () => sink.flush(FLUSH_TIMEOUT_MS) };
+}
+
+/** Masks keys in every line, whichever field holds them. */
+function masked(to: DestinationStream): DestinationStream {
+  return { write: (line) => to.write(maskKeyTexts(line)) };
 }
 
 /** Logs an answer: 5xx as error, 4xx as info, the others as debug. */
 export function logAnswer(logger: Logger, x: Exchange, status: number): void {
   if (status < 400 && !logger.isLevelEnabled('debug')) return;
-  const line = { request_id: loggedId(x), method: x.method, route: x.pattern, http_status: status };
+  const line = { request_id: x.requestId, method: methodName(x), route: x.pattern, http_status: status };
   if (status >= 500) logger.error(line, 'answered');
   else if (status >= 400) logger.info(line, 'answered');
   else logger.debug(line, 'answered');
 }
 
-/** The request id, or 'withheld' if it contains the key that the same request presents. */
-export function loggedId(x: Exchange): string {
-  const keys = [readApiKey(x.rawQuery), x.apiKey];
-  const holdsKey = keys.some((key) => key && key.length >= MIN_KEY_LENGTH && x.requestId.includes(key));
-  return holdsKey ? 'withheld' : x.requestId;
+/** Takes `withheld` for the request id if that holds a key, from then on in the answer, too. */
+export function withholdKey(x: Exchange): void {
+  if (holdsKey(x.requestId, [readApiKey(x.rawQuery), x.apiKey])) x.requestId = 'withheld';
+}
+
+/** The method, or `UNKNOWN` if it is none of HTTP's. */
+export function methodName(x: Exchange): string {
+  return METHOD.test(x.method) ? x.method : 'UNKNOWN';
 }

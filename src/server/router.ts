@@ -4,6 +4,7 @@ import type { KeyInfo, KeyRing } from '../keys/key-ring.js';
 import type { ParameterFault } from '../wire/params/parameters.js';
 import { mayHoldKey, readApiKey } from '../wire/params/query.js';
 import { encodeErrorBody, errorBody, JSON_TYPE, type UnderstoodInput, wordOf } from './answers.js';
+import { methodName, withholdKey } from './log.js';
 import type { Adapter } from './transport/adapter.js';
 import type { Exchange } from './transport/exchange.js';
 
@@ -44,6 +45,7 @@ export interface Failure {
 export function fail(x: Exchange, status: number, message: string, failure: Failure = {}): void {
   if (x.headerLines !== CORS_NO_STORE) x.headerLines = mayHoldKey(x.path, x.rawQuery) ? CORS_NO_STORE : CORS;
   const { faults, input, headerLines = '', close = false } = failure;
+  withholdKey(x);
   const body =
     x.path === ENCODE_PATH
       ? encodeErrorBody(wordOf(status), message, x.requestId, faults, input)
@@ -90,7 +92,7 @@ export class Router {
       x.send(204, '', '', preflight);
     });
     this.adapter.route('any', route.path, (x) => {
-      fail(x, 405, `${x.method} is not allowed here`, { headerLines: allow });
+      fail(x, 405, `${methodName(x)} is not allowed here`, { headerLines: allow });
     });
   }
 

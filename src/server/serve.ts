@@ -14,7 +14,7 @@ import { type AdminPort, openAdminPort } from './admin-port.js';
 import { Bulk, type BulkTuning } from './bulk/route.js';
 import { CutPeers } from './cut-peers.js';
 import { endOverError } from './error-policy.js';
-import { type Log, type Logger, logAnswer, loggedId, openLog } from './log.js';
+import { type Log, type Logger, logAnswer, openLog, withholdKey } from './log.js';
 import { fail, failUnavailable, Router } from './router.js';
 import { addBatch } from './routes/batch.js';
 import { addCodeInfo } from './routes/code-info.js';
@@ -157,13 +157,17 @@ export async function serve(
 function hooksFor(logger: Logger): AdapterHooks {
   const cutPeers = new CutPeers(logger);
   return {
-    answered: (x, status) => logAnswer(logger, x, status),
+    answered: (x, status) => {
+      if (x.hasGivenId) withholdKey(x);
+      logAnswer(logger, x, status);
+    },
     refused: (x, status, message, close) => fail(x, status, message, { close }),
     expired: (x) => failUnavailable(x, 'the answer took too long', true),
     thrown: (x, error) => endOverError(logger, x, error),
     flooded: () => cutPeers.add(),
     cut: (x, reason) => {
-      logger.warn({ request_id: loggedId(x), route: x.pattern, reason }, 'an upload was cut off');
+      withholdKey(x);
+      logger.warn({ request_id: x.requestId, route: x.pattern, reason }, 'an upload was cut off');
       x.abort();
     },
     socketThrown: (error) => logger.error({ err: error }, 'a WebSocket handler threw'),

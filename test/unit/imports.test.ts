@@ -30,7 +30,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   server: ['config', 'library', 'wire', 'kernel', 'pool', 'keys', 'geometry'],
   capacity: ['client', 'wire'],
   console: ['library'],
-  'cli/terminal': ['cli/exit-codes'],
+  'cli/terminal': ['cli/exit-codes', 'keys'],
   cli: ['config', 'library', 'wire', 'kernel', 'pool', 'keys', 'capacity', 'geometry', 'server'],
 };
 

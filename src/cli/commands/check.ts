@@ -11,6 +11,7 @@ import { openSource } from '../files/formats/open.js';
 import { textOf } from '../files/formats/table.js';
 import { loadLibrary } from '../library.js';
 import { grouped, paintFor } from '../terminal/paint.js';
+import { visible } from '../terminal/visible.js';
 
 interface Options {
   column?: string;
@@ -88,7 +89,9 @@ async function checkFile(
       if (invalid++ >= listed || options.quiet === true) continue;
       const [meant] = suggest(hexcodes, text, { limit: 1 });
       const hint = meant === undefined ? '' : `  perhaps ${meant.hexcodes}`;
-      process.stdout.write(`${input.name}, row ${rows}: ${JSON.stringify(text)}${hint}\n`);
+      process.stdout.write(
+        `${visible(input.name)}, row ${rows}: ${visible(JSON.stringify(text))}${visible(hint)}\n`,
+      );
     }
   }
   input.close();

@@ -12,6 +12,7 @@ import { FILE_FORMATS, requireFormat } from '../files/format.js';
 import type { ErrorPolicy } from '../files/request.js';
 import { loadLibrary } from '../library.js';
 import { type Position, parsePosition, requireResolution } from '../position.js';
+import { visibleMessage } from '../terminal/visible.js';
 
 interface ConvertOptions {
   output?: string;
@@ -122,7 +123,7 @@ async function convertWhole(
   });
   const isQuiet = options.quiet === true;
   const say = (line: string): void => {
-    if (!isQuiet) process.stderr.write(`${line}\n`);
+    if (!isQuiet) process.stderr.write(`${visibleMessage(line)}\n`);
   };
   const errors = errorPolicy(options.errors);
   // Loaded here, so that one position or code is answered without formats and pool.

@@ -9,6 +9,7 @@ import { KeyStore, storeFault, storePath } from '../../keys/store.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { addFlags, settingsOf } from '../settings.js';
 import { say } from '../terminal/say.js';
+import { visible } from '../terminal/visible.js';
 
 const NAMES = ['dataDir', 'keyPepper'] as const;
 
@@ -57,7 +58,7 @@ export default function register(program: Command): void {
         if (isWritten && out !== undefined) rmSync(out, { force: true });
         throw error;
       }
-      say(`made key ${madeId} for ${options.name}; its text is not kept anywhere else\n`);
+      say(`made key ${madeId} for ${visible(options.name)}; its text is not kept anywhere else\n`);
     });
   });
 
@@ -65,7 +66,7 @@ export default function register(program: Command): void {
   addFlags(list, NAMES).action(() => {
     withStore(list, (store) => {
       for (const { id, state, createdMs, name } of store.list()) {
-        process.stdout.write(`${id}\t${state}\t${new Date(createdMs).toISOString()}\t${name}\n`);
+        process.stdout.write(`${id}\t${state}\t${new Date(createdMs).toISOString()}\t${visible(name)}\n`);
       }
     });
   });

@@ -5,9 +5,11 @@ import { neighbors, parent } from '../../geometry/family.js';
 import { cellFeature } from '../../geometry/geojson.js';
 import { area, edge } from '../../geometry/shape.js';
 import { suggest } from '../../geometry/suggest.js';
+import { holdsKey } from '../../keys/mask.js';
 import type { Hexcodes } from '../../library/hexcodes.js';
-import { decodeEscapes, readQuery } from '../../wire/params/query.js';
+import { decodeEscapes, readApiKey, readQuery } from '../../wire/params/query.js';
 import { errorBody, faultsMessage, JSON_TYPE } from '../answers.js';
+import { withholdKey } from '../log.js';
 import { requireJson } from '../media-types.js';
 import { fail, type Router } from '../router.js';
 import type { Exchange } from '../transport/exchange.js';
@@ -46,7 +48,11 @@ function answer(x: Exchange, handle: (text: string) => void): void {
 function info(x: Exchange, hexcodes: Hexcodes, text: string): void {
   const read = hexcodes.read(text);
   if (read === null) {
-    const message = `${JSON.stringify(text)} is not a hexcode; ${x.path}/suggestions tells what it may have been`;
+    const presented = [readApiKey(x.rawQuery), x.apiKey];
+    const message = holdsKey(text, presented)
+      ? 'an API key is not a hexcode'
+      : `${JSON.stringify(text)} is not a hexcode; ${x.path}/suggestions tells what it may have been`;
+    withholdKey(x);
     x.send(404, JSON_TYPE, errorBody('INVALID_HEXCODES', message, x.requestId));
     return;
   }

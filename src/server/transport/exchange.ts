@@ -27,6 +27,7 @@ const DEFAULT_DEADLINE_MS = 30_000;
 export class Exchange extends Guarded implements HeaderFields {
   bodySizeBytes = 0;
   requestId = '';
+  hasGivenId = false;
   contentType = '';
   accept = '';
   apiKey: string | undefined = undefined;

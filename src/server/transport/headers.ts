@@ -9,6 +9,8 @@ export interface HeaderFields {
   bodySizeBytes: number;
   /** The X-Request-Id header if it is 1 to 128 of A-Z a-z 0-9 . _ -, otherwise a new id. */
   requestId: string;
+  /** The request id is the one of the header. */
+  hasGivenId: boolean;
   contentType: string;
   /** All Accept headers, joined by commas; '' if there is none. */
   accept: string;
@@ -84,7 +86,8 @@ export function readHeaders(req: UwsRequest, fields: HeaderFields): string | und
   visitor.start(fields);
   req.forEach(visitor.visit);
   const { requestId } = fields;
-  if (requestId === '' || !REQUEST_ID.test(requestId)) fields.requestId = idPrefix + idCount++;
+  fields.hasGivenId = requestId !== '' && REQUEST_ID.test(requestId);
+  if (!fields.hasGivenId) fields.requestId = idPrefix + idCount++;
   if (visitor.hosts > 1) return 'more than one Host header';
   if (visitor.contentLengths > 0) {
     if (visitor.contentLengths > 1) return 'more than one Content-Length header';

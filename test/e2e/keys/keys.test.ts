@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { KeyRing } from '#dist/keys/key-ring.js';
 import { digestOf } from '#dist/keys/secret.js';
-import { startServer, type TestServer } from '../../support/server.js';
+import { sendRaw, startServer, type TestServer } from '../../support/server.js';
 
 const run = promisify(execFile);
 let server: TestServer;
@@ -155,6 +155,42 @@ test('no log line contains a key, wherever the request has it', async () => {
   expect(log.split('\n').length).toBeGreaterThan(14);
   expect(log).not.toContain(key);
   expect(log).not.toContain(foreign);
+});
+
+test('a key in a request id or a method goes neither into the log nor into the answer', async () => {
+  const { key } = server;
+  const secret = 'environment.secret-0123456789';
+  const foreign = 'hxk_foreign_key_that_is_not_known_0123456789';
+  for (const [path, headers, id] of [
+    ['/v1/meta', { 'X-API-Key': key }, key],
+    [`/v1/meta?apikey=${key}`, {}, `a.${key}`],
+    ['/v1/meta', { 'X-API-Key': key }, foreign],
+    [`/v1/nothing?apikey=${secret}`, {}, secret],
+    ['/v1/hexcodes/nothing', { 'X-API-Key': key }, foreign],
+  ] as const) {
+    const answer = await fetch(server.base + path, { headers: { ...headers, 'X-Request-Id': id } });
+    expect(answer.headers.get('x-request-id')).toBe('withheld');
+    expect(await answer.text()).not.toContain(id);
+  }
+  const named = await fetch(`${server.base}/v1/hexcodes/${foreign}`, { headers: { 'X-API-Key': key } });
+  expect(await named.text()).not.toContain(foreign);
+  const received = await sendRaw(
+    server.port,
+    `${foreign.toUpperCase()} /v1/meta HTTP/1.1\r\nHost: a\r\n\r\n`,
+  );
+  expect(received).toContain('405');
+  const all = (server.log() + received).toLowerCase();
+  for (const text of [key, secret, foreign]) expect(all).not.toContain(text.toLowerCase());
+});
+
+test('names of keys reach the terminal without control characters', async () => {
+  const made = await keys('create', '--name', 'evil\u001b[2J\n00\tactive\u202e', '--show');
+  const list = (await keys('list')).stdout;
+  for (const text of [made.stderr.trimEnd(), list.replace(/[\n\t]/g, '')]) {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
+    expect(text).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/);
+  }
+  expect(list).toContain('\tevil\\u001b[2J\\u000a00\\u0009active\\u202e\n');
 });
 
 test('the key ring remembers active keys only, and forgets them at every change', () => {

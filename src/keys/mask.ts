@@ -1,0 +1,16 @@
+// Keys in other texts: request ids, methods, messages and log lines may quote what a client or a person has put there.
+import { MIN_KEY_LENGTH } from './secret.js';
+
+/** What `makeKeyText` makes, also cut short or in other case; not the bare prefix. */
+const KEY_TEXT = /hxk_[A-Za-z0-9_-]{8,}/gi;
+
+/** The text with every key of our form replaced by `hxk_…`. */
+export function maskKeyTexts(text: string): string {
+  return text.replace(KEY_TEXT, 'hxk_…');
+}
+
+/** Whether a text holds a key of our form, or one of the keys that a request presents, which may have any form. */
+export function holdsKey(text: string, presented: readonly (string | undefined | null)[] = []): boolean {
+  if (text.search(KEY_TEXT) !== -1) return true;
+  return presented.some((key) => key && key.length >= MIN_KEY_LENGTH && text.includes(key));
+}
