@@ -132,12 +132,13 @@ function batchSubject(hexcodes: Hexcodes, operation: Operation, points: Float64A
   const bodies = documentsOf(hexcodes, operation, 'ndjson', points, PIECE).map((document) =>
     Buffer.from(`{"${name}":[${Buffer.from(document).toString().trimEnd().split('\n').join(',')}]}`),
   );
+  const answers = new ByteSink();
   return {
     name: 'batch JSON',
     points: PIECE,
     pieces: bodies.length,
     run(piece) {
-      sink += batchBody(convertBatch(hexcodes.kernel, openBatch(operation, bodies[piece]!))).length;
+      sink += batchBody(convertBatch(hexcodes.kernel, openBatch(operation, bodies[piece]!), answers)).length;
     },
   };
 }

@@ -56,8 +56,9 @@ export default function work(order: WorkOrder): WorkAnswer {
 
 function workOn(order: WorkOrder): ConvertedBlock | Uint8Array {
   if (order.kind === 'block') return answerBlock(order);
-  if (order.kind === 'batch') return batchBody(convertBatch(kernel, openBatch(order.operation, order.bytes)));
-  if (order.kind === 'json') return answerJsonFrame(kernel, order.bytes);
+  if (order.kind === 'batch')
+    return batchBody(convertBatch(kernel, openBatch(order.operation, order.bytes), sink));
+  if (order.kind === 'json') return answerJsonFrame(kernel, order.bytes, sink);
   return answerFrame(
     kernel,
     order.bytes,

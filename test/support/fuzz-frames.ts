@@ -2,6 +2,7 @@
 // answered as the wire answers the same bytes in this process, in its order; damaged WebSocket frames may end the
 // connection or leave it silent, and disturb no other.
 import type { Kernel } from '#dist/kernel/kernel.js';
+import { ByteSink } from '#dist/wire/bytes/byte-sink.js';
 import { answerFrame, frameCount } from '#dist/wire/frames/answer-frame.js';
 import { answerJsonFrame } from '#dist/wire/rows/json-frame.js';
 import { below, inPieces, mutated, pick, type Random } from './mutate.js';
@@ -20,6 +21,7 @@ export class FramesFuzz {
   answered = 0;
   broken = 0;
   readonly faults: string[] = [];
+  readonly #sink = new ByteSink();
 
   /** @param kernel of the same build and map as the server's */
   constructor(
@@ -98,7 +100,9 @@ export class FramesFuzz {
   }
 
   #due(message: Buffer, isBinary: boolean): Buffer {
-    const bytes = isBinary ? answerFrame(this.kernel, message) : answerJsonFrame(this.kernel, message);
+    const bytes = isBinary
+      ? answerFrame(this.kernel, message)
+      : answerJsonFrame(this.kernel, message, this.#sink);
     return Buffer.from(bytes);
   }
 

@@ -1,5 +1,6 @@
 // The header row of a CSV or TSV that is converted by bytes: the job for its blocks, and the header of the output.
 
+import { extendedHeader, lineEndOf } from '../../wire/bulk/csv-header.js';
 import type { BulkJob } from '../../wire/job.js';
 import { addedColumns, codeColumn, DECODE_ADDED, ENCODE_ADDED, encodeColumns } from './columns.js';
 import type { Input } from './disk/input.js';
@@ -39,13 +40,12 @@ export async function readOpening(
   const kept = names.map((name) => ({ name, kind: 'text' as const }));
   const added = addedColumns(ours, kept, columns.prefix, input.name);
   const bare = header.subarray(0, textEnd(header, 0, header.length));
-  const lineEnd = header.at(-2) === 13 && header.at(-1) === 10 ? '\r\n' : '\n';
-  const separator = String.fromCharCode(delimiter);
-  const tail = added.map(({ name }) => separator + csvQuoted(name)).join('') + lineEnd;
+  const lineEnd = lineEndOf(header);
+  const fields = added.map(({ name }) => csvQuoted(name));
   const opening: Opening = {
     names,
     headerBytes: endOffset,
-    head: Buffer.concat([bare, Buffer.from(tail)]),
+    head: extendedHeader(bare, fields, String.fromCharCode(delimiter), lineEnd),
     job: {
       operation,
       input: 'csv',

@@ -1,5 +1,6 @@
 // The columns of an input that a conversion reads, those that it keeps, and those that it adds.
 
+import { columnsNamed } from '../../wire/bulk/csv-header.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { badInput } from '../file-faults.js';
 import type { TableColumn } from './formats/table.js';
@@ -43,9 +44,9 @@ export function codeColumn(names: readonly string[], choice: ColumnChoice, file:
   return requireColumn(names, choice.code, CODE_NAMES, '--column', file);
 }
 
-/** As the bulk endpoints match names: in any case, with blanks around them, and never one of two. -1 if there is none. */
+/** Never one of two. -1 if there is none. */
 function findColumn(names: readonly string[], wanted: readonly string[], file: string): number {
-  const found = names.flatMap((name, i) => (wanted.includes(name.trim().toLowerCase()) ? [i] : []));
+  const found = columnsNamed(names, wanted);
   if (found.length > 1) {
     const both = found.map((i) => names[i]).join(', ');
     throw badInput({ file }, `more than one column could be ${wanted[0]}: ${both}`);

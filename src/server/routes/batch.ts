@@ -1,6 +1,7 @@
 // POST /v1/hexcodes/encode/batch and /decode/batch: many points or codes in one JSON body, answered in one JSON body.
 import type { Kernel } from '../../kernel/kernel.js';
 import { type Pool, PoolFullError, PoolLostError } from '../../pool/pool.js';
+import { ByteSink } from '../../wire/bytes/byte-sink.js';
 import type { Operation } from '../../wire/job.js';
 import {
   batchBody,
@@ -19,7 +20,15 @@ import type { Exchange } from '../transport/exchange.js';
 /** How long an answer of the pool may take. */
 const POOL_DEADLINE_MS = 30_000;
 
+/** Converts batches: small ones in this thread, with a sink that serves them all. */
+interface Converter {
+  readonly kernel: Kernel;
+  readonly pool: Pool;
+  readonly sink: ByteSink;
+}
+
 export function addBatch(router: Router, kernel: Kernel, pool: Pool): void {
+  const converter: Converter = { kernel, pool, sink: new ByteSink() };
   const handle = (operation: Operation) => (x: Exchange) => {
     if (!requireJson(x)) return;
     if (x.contentType !== '' && utf8TypeOf(x.contentType) !== JSON_TYPE) {
@@ -33,7 +42,7 @@ export function addBatch(router: Router, kernel: Kernel, pool: Pool): void {
     x.readBody(
       MAX_BATCH_BYTES,
       () => failTooLarge(x, MAX_BATCH_BYTES),
-      (body) => answerBatch(x, kernel, pool, operation, body),
+      (body) => answerBatch(x, converter, operation, body),
     );
   };
   for (const operation of ['encode', 'decode'] as const) {
@@ -47,12 +56,17 @@ export function addBatch(router: Router, kernel: Kernel, pool: Pool): void {
 }
 
 /** @throws BrokenBatchError, which is answered 400 */
-function answerBatch(x: Exchange, kernel: Kernel, pool: Pool, operation: Operation, body: Uint8Array): void {
+function answerBatch(
+  x: Exchange,
+  { kernel, pool, sink }: Converter,
+  operation: Operation,
+  body: Uint8Array,
+): void {
   const batch = openBatch(operation, body);
   if (batch.items.count > MAX_BATCH_ITEMS) {
     fail(x, 413, `a batch has at most ${MAX_BATCH_ITEMS} items, not ${batch.items.count}`);
   } else if (body.length <= INLINE_JSON_BYTES) {
-    x.send(200, JSON_TYPE, batchBody(convertBatch(kernel, batch)));
+    x.send(200, JSON_TYPE, batchBody(convertBatch(kernel, batch, sink)));
   } else {
     answerByPool(x, pool, operation, body);
   }

@@ -1,6 +1,7 @@
 // How frames of the two subprotocols are answered: small ones by the kernel of this thread, large ones by the pool.
 import type { Kernel } from '../../kernel/kernel.js';
 import type { Pool } from '../../pool/pool.js';
+import { ByteSink } from '../../wire/bytes/byte-sink.js';
 import { answerFrame, frameCount, refusedFrame } from '../../wire/frames/answer-frame.js';
 import { FRAME_OVERLOADED } from '../../wire/frames/frame-layout.js';
 import { answerJsonFrame, overloadedJsonFrame } from '../../wire/rows/json-frame.js';
@@ -20,10 +21,11 @@ export function binaryAnswerer(kernel: Kernel, pool: Pool): FrameAnswerer {
 }
 
 export function jsonAnswerer(kernel: Kernel, pool: Pool): FrameAnswerer {
+  const sink = new ByteSink();
   return {
     isBinary: false,
     isSmall: (frame) => frame.length <= INLINE_JSON_BYTES,
-    answerNow: (frame) => answerJsonFrame(kernel, frame),
+    answerNow: (frame) => answerJsonFrame(kernel, frame, sink),
     answerLater: (frame) => pool.answerJsonFrame(frame),
     giveBack: (answer) => pool.giveBack(answer),
     overloaded: overloadedJsonFrame,

@@ -1,5 +1,5 @@
-// Answers one block of a bulk body: whole rows or frames in, as many rows or frames out, in order. Pure: the same
-// job and block give the same bytes in every thread.
+// Answers one block of a bulk body: whole rows or frames come in, as many leave, in the same order. The same job and block
+// give the same bytes in every thread.
 import type { Kernel } from '../../kernel/kernel.js';
 import {
   FROM_CSV,
@@ -140,7 +140,7 @@ function convertText(
   }
 }
 
-/** Rows of text as one answer frame. */
+/** Adds the answers to rows of text as one answer frame. */
 function addRecords(kernel: Kernel, memory: TextMemory, job: BulkJob, count: number, sink: AnswerSink): void {
   const { operation, refusal } = job;
   if (refusal !== undefined) {
@@ -193,7 +193,7 @@ function convertFrames(
   for (let at = 0; at < block.length; ) {
     const header = readFrameHeader(block, at);
     if (header === undefined || at + header.sizeBytes > block.length) {
-      // No next frame can be found behind this one.
+      // No next frame can be found, so the rest of the block is answered as one bad frame.
       addBadFrame(memory, job, block.subarray(at), sink);
       return;
     }
@@ -207,9 +207,9 @@ function convertFrames(
       sink.add(refusedFrame(frame, frameStatusOf(job.refusal)));
       memory.statusCounts[ROW_STATUSES.indexOf(job.refusal)]! += header.count;
     } else {
-      // No answer is longer than a text record a point.
-      const room = sink.reserve(FRAME_HEADER_BYTES + header.count * RECORD_BYTES);
-      const answer = answerFrame(kernel, frame, room);
+      // No answer is longer than one with a record for each point.
+      const target = sink.reserve(FRAME_HEADER_BYTES + header.count * RECORD_BYTES);
+      const answer = answerFrame(kernel, frame, target);
       if (answer[2] !== FRAME_OK) {
         memory.statusCounts[INVALID_REQUEST]!++;
         sink.add(answer);
@@ -226,12 +226,12 @@ function convertFrames(
   }
 }
 
-/** How many points failed, as the header of an answer says. */
+/** The number of failed points, from the header of an answer. */
 function failedOf(answer: Uint8Array): number {
   return answer[12]! | (answer[13]! << 8) | (answer[14]! << 16);
 }
 
-/** Whether the frame's own values are known ones, as answerFrame would ask. */
+/** Whether the frame's header has only values that answerFrame understands. */
 function isPlainFrame(frame: Uint8Array): boolean {
   const isReserved = frame[12] !== 0 || frame[13] !== 0 || frame[14] !== 0 || frame[15] !== 0;
   const isKnown = frame[1] === 1 ? frame[2]! <= 15 && frame[3]! <= 1 : frame[2] === 0 && frame[3] === 0;

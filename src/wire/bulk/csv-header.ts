@@ -1,4 +1,4 @@
-// The header row of a CSV body: where the columns are that we read, and the header of the answer.
+// The header row of a CSV body: the places of the columns that a conversion reads, and the header row of the answer.
 
 import { BulkInputError, type BulkRequest, type CsvShape } from '../job.js';
 import { csvFields } from '../rows/csv-fields.js';
@@ -15,13 +15,13 @@ export interface CsvOpening {
 
 /**
  * Reads a header row.
- * @param header its bytes with its line end, if it has one, and with a byte order mark, if there is one
- * @throws BulkInputError that names the column that is missing, there twice, or the same as one of ours
+ * @param header with its line end and byte order mark, where it has them
+ * @throws BulkInputError that names the column that is missing, is there twice, or has the name of an added one
  */
 export function openCsv(header: Uint8Array, request: BulkRequest): CsvOpening {
   const delimiter = request.delimiter ?? ',';
   if (header.includes(0)) throw new BulkInputError('The header row holds a NUL: the text must be UTF-8');
-  const lineEnd = header.at(-2) === 13 && header.at(-1) === 10 ? '\r\n' : '\n';
+  const lineEnd = lineEndOf(header);
   const bareSize = header.length - (header.at(-1) === 10 ? lineEnd.length : 0);
   const bare = header.subarray(0, bareSize);
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bare);
@@ -29,7 +29,7 @@ export function openCsv(header: Uint8Array, request: BulkRequest): CsvOpening {
   if (names === undefined) throw new BulkInputError('The header row has a quote that is not closed');
 
   const column = (wanted: readonly string[], isNeeded: boolean): number => {
-    const found = names.flatMap((name, i) => (wanted.includes(name.trim().toLowerCase()) ? [i] : []));
+    const found = columnsNamed(names, wanted);
     if (found.length > 1) {
       const twice = found.map((i) => JSON.stringify(names[i])).join(', ');
       throw new BulkInputError(`More than one column could be ${wanted[0]}: ${twice}`);
@@ -57,16 +57,35 @@ export function openCsv(header: Uint8Array, request: BulkRequest): CsvOpening {
       `The input has columns that the answer adds: ${columns}. A prefix renames those of the answer`,
     );
   }
-  const rest = new TextEncoder().encode(
-    added.map((name) => delimiter + quoted(name, delimiter)).join('') + lineEnd,
-  );
+  const fields = added.map((name) => quoted(name, delimiter));
+  return { shape, head: extendedHeader(bare, fields, delimiter, lineEnd) };
+}
+
+/** Places of the columns with one of these names, in any case and with blanks around it. */
+export function columnsNamed(names: readonly string[], wanted: readonly string[]): number[] {
+  return names.flatMap((name, i) => (wanted.includes(name.trim().toLowerCase()) ? [i] : []));
+}
+
+/** The line end of a header row; LF where it has none. */
+export function lineEndOf(header: Uint8Array): '\n' | '\r\n' {
+  return header.at(-2) === 13 && header.at(-1) === 10 ? '\r\n' : '\n';
+}
+
+/** A header row with more fields: `bare` is the row as it came, without its line end. */
+export function extendedHeader(
+  bare: Uint8Array,
+  fields: readonly string[],
+  delimiter: string,
+  lineEnd: string,
+): Uint8Array {
+  const rest = new TextEncoder().encode(fields.map((field) => delimiter + field).join('') + lineEnd);
   const head = new Uint8Array(bare.length + rest.length);
   head.set(bare);
   head.set(rest, bare.length);
-  return { shape, head };
+  return head;
 }
 
-/** The header of a CSV answer to input that has none. */
+/** The header row of a CSV answer to NDJSON or frames. */
 export function headWithoutInput(request: BulkRequest): Uint8Array {
   const delimiter = request.delimiter ?? ',';
   const echoed = request.operation === 'encode' ? ['lat', 'lng'] : ['hexcodes'];

@@ -1,5 +1,5 @@
-// Binary frames of the bulk stream, seen from the server: reads a request frame and writes its answer (layout in
-// streaming.md; the client's half is client/frames.ts). A frame that cannot be understood is answered too.
+// Binary frames from the server's side: reads a request frame and writes its answer. A frame that breaks the layout
+// (frame-layout.ts, docs/stream.md) is answered too. The client's side is client/frames.ts.
 import type { Kernel } from '../../kernel/kernel.js';
 import { copyBytes } from '../bytes/copy-bytes.js';
 import {
@@ -29,7 +29,7 @@ export const MAX_FRAME_BYTES = FRAME_HEADER_BYTES + MAX_FRAME_POINTS * RECORD_BY
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Bytes of the whole request frame that starts at `offset`, by its operation and count; undefined if unreadable. */
+/** Bytes of the whole request frame at `offset`, by its operation and count; undefined where these cannot be read. */
 export function requestFrameBytes(bytes: Uint8Array, offset = 0): number | undefined {
   const count = frameCount(bytes, offset);
   if (bytes[offset] !== FRAME_VERSION || count > MAX_FRAME_POINTS) return undefined;
@@ -38,7 +38,7 @@ export function requestFrameBytes(bytes: Uint8Array, offset = 0): number | undef
   return undefined;
 }
 
-/** Points that a frame's header announces; 0 where there is no header. */
+/** The count in a frame's header; 0 where the header is not whole. */
 export function frameCount(frame: Uint8Array, offset = 0): number {
   return frame.length - offset < FRAME_HEADER_BYTES ? 0 : readU32(frame, offset + 8);
 }
@@ -66,16 +66,16 @@ function wellFormedAnswerBytes(frame: Uint8Array): number {
 }
 
 /**
- * The answer of one request frame.
- * @param room where to write it; what does not fit there is allocated. In the kernel's own `textOut` nothing is moved
- * @returns the answer, a view of `room` or of a buffer of its own
+ * Answers one request frame.
+ * @param target holds the answer where it fits; in the kernel's own `textOut` the kernel writes it without a copy
+ * @returns the answer: the beginning of `target`, or an array with a buffer of its own
  */
-export function answerFrame(kernel: Kernel, frame: Uint8Array, room?: Bytes): Bytes {
+export function answerFrame(kernel: Kernel, frame: Uint8Array, target?: Bytes): Bytes {
   if (!isWellFormed(frame)) return refusedFrame(frame, FRAME_BAD);
   const count = frameCount(frame);
   const sizeBytes = wellFormedAnswerBytes(frame);
-  const answer =
-    room !== undefined && room.length >= sizeBytes ? room.subarray(0, sizeBytes) : new Uint8Array(sizeBytes);
+  const hasTarget = target !== undefined && target.length >= sizeBytes;
+  const answer = hasTarget ? target.subarray(0, sizeBytes) : new Uint8Array(sizeBytes);
   answer.set(frame.subarray(0, FRAME_HEADER_BYTES));
   answer[2] = FRAME_OK;
   const failed =
@@ -88,7 +88,7 @@ export function answerFrame(kernel: Kernel, frame: Uint8Array, room?: Bytes): By
   return answer;
 }
 
-/** An answer without records that says why: same operation, output and seq; seq 0 where the frame has none. */
+/** An answer without records that gives the reason: the frame's operation, output and seq, or 0 where it has no header. */
 export function refusedFrame(frame: Uint8Array, frameStatus: number): Bytes {
   const answer = new Uint8Array(FRAME_HEADER_BYTES);
   if (frame.length >= FRAME_HEADER_BYTES) answer.set(frame.subarray(0, 8));
@@ -103,7 +103,7 @@ function encodeInto(kernel: Kernel, frame: Uint8Array, count: number, answer: By
   let failed = 0;
   for (let from = 0; from < count; from += capacity) {
     const block = Math.min(capacity, count - from);
-    takePairs(inputBytes, frame, from, block);
+    copyPoints(inputBytes, frame, from, block);
     const to = FRAME_HEADER_BYTES + recordAt(from);
     if (answer.buffer === output.buffer) {
       failed += exports.encodeBatchTo(block, resolution, answer.byteOffset + to);
@@ -119,14 +119,14 @@ function encodeCellsInto(kernel: Kernel, frame: Uint8Array, count: number, answe
   const { capacity, inputBytes, output, exports } = kernel;
   const resolution = frame[2]!;
   if (count <= capacity && answer.buffer === output.buffer) {
-    takePairs(inputBytes, frame, 0, count);
+    copyPoints(inputBytes, frame, 0, count);
     return exports.encodeCellsTo(count, resolution, answer.byteOffset + FRAME_HEADER_BYTES);
   }
   const body = answer.subarray(FRAME_HEADER_BYTES);
   let failed = 0;
   for (let from = 0; from < count; from += capacity) {
     const block = Math.min(capacity, count - from);
-    takePairs(inputBytes, frame, from, block);
+    copyPoints(inputBytes, frame, from, block);
     failed += exports.encodeCells(block, resolution);
     const admins = cellAdminAt(block, 0);
     const statuses = cellStatusAt(block, 0);
@@ -159,7 +159,7 @@ function decodeInto(kernel: Kernel, frame: Uint8Array, count: number, answer: By
   return failed;
 }
 
-function takePairs(inputBytes: Uint8Array, frame: Uint8Array, from: number, block: number): void {
+function copyPoints(inputBytes: Uint8Array, frame: Uint8Array, from: number, block: number): void {
   const start = FRAME_HEADER_BYTES + from * POINT_BYTES;
   copyBytes(inputBytes, frame.subarray(start, start + block * POINT_BYTES));
 }

@@ -1,5 +1,5 @@
-// Frames as a bulk body: where one ends and the next begins, and answers to rows that came as text. What a single
-// frame means is in stream-frames.ts.
+// Bulk bodies made of frames: where one frame ends and the next begins, the size of the answers, and answer frames for rows
+// that came as text. Single frames are answered by answer-frame.ts.
 import type { BulkJob, Operation } from '../job.js';
 import { answerFrameBytes, frameCount, requestFrameBytes } from './answer-frame.js';
 import {
@@ -21,7 +21,7 @@ export interface FrameHeader {
   readonly sizeBytes: number;
 }
 
-/** The header of the request frame at `at`; undefined if it says no size, so that no next frame can be found. */
+/** The header of the request frame at `at`; undefined where it gives no size, so that no next frame can be found. */
 export function readFrameHeader(bytes: Uint8Array, at: number): FrameHeader | undefined {
   if (bytes.length - at < FRAME_HEADER_BYTES) return undefined;
   const sizeBytes = requestFrameBytes(bytes, at);
@@ -36,8 +36,8 @@ export function readFrameHeader(bytes: Uint8Array, at: number): FrameHeader | un
 }
 
 /**
- * Bytes of the answer, in frames, to blocks of frames: what convertInto will add, known before anything is converted.
- * Undefined where there are more than `mostFrames`.
+ * Bytes of the answer frames to blocks of frames, as convertInto will write them, from the headers alone.
+ * @returns undefined where there are more than `mostFrames` frames
  */
 export function framesAnswerBytes(
   job: BulkJob,
@@ -65,7 +65,7 @@ export function framesAnswerBytes(
   return answerBytes;
 }
 
-/** An answer frame of the records that the kernel has put out for rows of text. It has seq 0. */
+/** An answer frame, with seq 0, of the records or positions in the kernel's output that belong to rows of text. */
 export function answerOfRecords(
   operation: Operation,
   output: Uint8Array,

@@ -1,8 +1,8 @@
-// Batches in JSON: {"points": […]} or {"hexcodes": […]} in, {"status", "summary", "results"} out, from bytes to bytes.
-// The HTTP batch endpoints and the JSON frames of the stream are made of this.
+// Batches in JSON: {"points": […]} or {"hexcodes": […]} come in, {"status", "summary", "results"} leave, from bytes to bytes.
+// The HTTP batch endpoints and the JSON frames of the stream use it.
 import type { Kernel } from '../../kernel/kernel.js';
 import { FROM_JSON, JSON_CLOSED, JSON_OPEN, WITH_RESOLUTION } from '../../kernel/text-memory.js';
-import { ByteSink } from '../bytes/byte-sink.js';
+import type { ByteSink } from '../bytes/byte-sink.js';
 import { MAX_NDJSON_ROW_BYTES, type Operation, ROW_STATUSES } from '../job.js';
 import type { ParameterFault } from '../params/parameters.js';
 import { DEFAULT_RESOLUTION, readResolution } from '../params/resolution.js';
@@ -12,7 +12,7 @@ import { JsonEnvelope, type JsonMember, NotJsonError } from './envelope.js';
 export const MAX_BATCH_ITEMS = 10_000;
 export const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 
-/** The envelope is broken: nothing was converted. The message is one sentence for all faults. */
+/** The batch is broken as a whole: no item was converted. The message names all faults. */
 export class BrokenBatchError extends Error {
   override readonly name = 'BrokenBatchError';
   constructor(readonly faults: readonly ParameterFault[]) {
@@ -20,7 +20,7 @@ export class BrokenBatchError extends Error {
   }
 }
 
-/** A batch whose envelope is right; its items have only been counted. */
+/** A batch whose envelope is right; its items have been counted but not read. */
 export interface Batch {
   readonly operation: Operation;
   readonly resolution: number;
@@ -34,14 +34,11 @@ export interface ConvertedBatch {
   readonly failed: number;
   /** Items by status, at the places of ROW_STATUSES. */
   readonly byStatus: Uint32Array;
-  /** The JSON array of the single answers' bodies: a view that holds until the next batch is converted. */
+  /** The JSON array of the items' answers: a view of the sink. */
   readonly results: Uint8Array<ArrayBuffer>;
 }
 
 const COMMA = 44;
-
-/** Conversions are synchronous: one sink serves all. */
-const sink = new ByteSink();
 
 /**
  * Reads the envelope of a request body.
@@ -57,7 +54,7 @@ export function openBatch(operation: Operation, bytes: Uint8Array): Batch {
 }
 
 /**
- * The batch in an envelope that may have members of its own besides.
+ * Reads the batch in an envelope that may have other members too.
  * @throws BrokenBatchError
  */
 export function batchOf(operation: Operation, envelope: JsonEnvelope): Batch {
@@ -88,9 +85,10 @@ function broken(parameter: string, message: string): BrokenBatchError {
 
 /**
  * Converts all items, in order.
+ * @param sink holds the results; it is started anew
  * @throws BrokenBatchError if the array turns out to be no JSON
  */
-export function convertBatch(kernel: Kernel, batch: Batch): ConvertedBatch {
+export function convertBatch(kernel: Kernel, batch: Batch, sink: ByteSink): ConvertedBatch {
   const memory = preparedMemoryOf(kernel);
   const { exports, blockAt } = memory;
   const { operation, resolution, bytes, items } = batch;
@@ -136,7 +134,7 @@ function answerElements(kernel: Kernel, task: RowsTask, count: number, sink: Byt
   }
 }
 
-/** An item that fills the whole window cannot be scanned; otherwise the array's text has no end. */
+/** A window without a whole item holds either an item larger than itself, or the end of a text that is no array. */
 function tooLarge(window: Uint8Array, windowBytes: number): string {
   return window.length < windowBytes ? 'is not valid JSON' : `has an item longer than ${windowBytes} bytes`;
 }
@@ -163,7 +161,7 @@ function taskOf({ operation, resolution }: Batch): RowsTask {
   };
 }
 
-/** The body of the answer: `{"status":"OK","summary":{…},"results":[…]}`. */
+/** The body of the answer: `{"status":"OK","summary":{…},"results":[…]}`; `head` stands before its first member. */
 export function batchBody(converted: ConvertedBatch, head = ''): Uint8Array<ArrayBuffer> {
   const { total, failed, results } = converted;
   const summary = `{"total":${total},"ok":${total - failed},"failed":${failed}}`;

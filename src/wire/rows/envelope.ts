@@ -1,5 +1,5 @@
-// The members of one large JSON object, by place only: what is inside an array is skipped and its elements counted, so
-// that no object is made for any of them. Everything but those arrays is judged by JSON.parse.
+// The members of one large JSON object, by their places. Arrays are skipped and their elements counted, so that no object is
+// made for an element; every other value is checked by JSON.parse.
 
 const QUOTE = 34;
 const COMMA = 44;
@@ -10,7 +10,7 @@ const CLOSE_BRACKET = 93;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
-/** 1 for the bytes that end or open something. */
+/** 1 for the bytes that begin or end a string, an array, an object or a member. */
 const IS_MARK = new Uint8Array(256);
 for (const byte of [QUOTE, COMMA, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE]) IS_MARK[byte] = 1;
 
@@ -19,16 +19,16 @@ export class NotJsonError extends Error {
   override readonly name = 'NotJsonError';
 }
 
-/** Members of one envelope. Those of ours are three; a limit keeps what a body can ask for in proportion to its points. */
+/** Most members of an envelope. Three have a meaning; the limit keeps the work for others small. */
 export const MAX_MEMBERS = 64;
 
 export interface JsonMember {
-  /** The value's bytes. */
+  /** Where the value begins and ends. */
   readonly start: number;
   readonly end: number;
-  /** Elements, if the value is an array. */
+  /** Elements of an array; 0 for other values. */
   readonly count: number;
-  /** Whether the value is an array, whose elements nobody has judged yet. */
+  /** The elements of an array are not checked yet. */
   readonly isArray: boolean;
 }
 
@@ -62,7 +62,7 @@ export class JsonEnvelope {
     if (this.#afterSpace(at) !== bytes.length) throw new NotJsonError('goes on after its JSON object');
   }
 
-  /** Every member of this name, in order. */
+  /** All members of this name, in order: JSON allows duplicates. */
   members(name: string): readonly JsonMember[] {
     return this.#members.get(name) ?? [];
   }
@@ -101,7 +101,7 @@ export class JsonEnvelope {
   }
 }
 
-/** Where the string that opens at `from` ends. */
+/** The place behind the string that begins at `from`. */
 function stringEnd(bytes: Uint8Array, from: number): number {
   const size = bytes.length;
   for (let at = from + 1; at < size; at++) {
@@ -112,7 +112,7 @@ function stringEnd(bytes: Uint8Array, from: number): number {
   throw new NotJsonError('ends inside a string');
 }
 
-/** Where the value ends, and how many commas stand between its members or elements. */
+/** The place behind the value that begins at `from`, and the commas between its own members or elements. */
 function valueEnd(bytes: Uint8Array, from: number): { end: number; commas: number } {
   const size = bytes.length;
   let depth = 0;
@@ -120,7 +120,7 @@ function valueEnd(bytes: Uint8Array, from: number): { end: number; commas: numbe
   let at = from;
   for (; at < size; at++) {
     const byte = bytes[at]!;
-    // Most bytes are digits and points.
+    // Most bytes of points are digits: this skips them with one look-up.
     if (IS_MARK[byte] === 0) continue;
     if (byte === QUOTE) {
       at = stringEnd(bytes, at) - 1;

@@ -1,6 +1,7 @@
-// JSON frames of the bulk stream: {"seq", "op", "points" or "hexcodes", "resolution"?} in, the batch's answer with its
-// seq out. A frame that cannot be understood is answered too, with the seq if it has one.
+// JSON frames of the bulk stream: {"seq", "op", "points" or "hexcodes", "resolution"?} comes in, the answer of a batch with
+// the same seq leaves. A frame that cannot be read is answered too, with its seq where that can be read.
 import type { Kernel } from '../../kernel/kernel.js';
+import type { ByteSink } from '../bytes/byte-sink.js';
 import { MAX_FRAME_POINTS } from '../frames/answer-frame.js';
 import { OVERLOADED_MESSAGE } from '../status-messages.js';
 import { BrokenBatchError, batchBody, batchOf, convertBatch } from './batch.js';
@@ -9,7 +10,8 @@ import { JsonEnvelope, NotJsonError } from './envelope.js';
 /** A JSON integer that a double holds exactly. */
 const SEQ = /^-?(0|[1-9]\d{0,14})$/;
 
-export function answerJsonFrame(kernel: Kernel, frame: Uint8Array): Uint8Array<ArrayBuffer> {
+/** @param sink is used while the frame is answered; to be brought by callers that answer many */
+export function answerJsonFrame(kernel: Kernel, frame: Uint8Array, sink: ByteSink): Uint8Array<ArrayBuffer> {
   let seq = 'null';
   try {
     const envelope = new JsonEnvelope(frame);
@@ -23,7 +25,7 @@ export function answerJsonFrame(kernel: Kernel, frame: Uint8Array): Uint8Array<A
     if (batch.items.count > MAX_FRAME_POINTS) {
       return refusal(seq, 'INVALID_REQUEST', `a frame has at most ${MAX_FRAME_POINTS} points`);
     }
-    return batchBody(convertBatch(kernel, batch), `"seq":${seq},`);
+    return batchBody(convertBatch(kernel, batch, sink), `"seq":${seq},`);
   } catch (error) {
     if (error instanceof NotJsonError) return refusal(seq, 'INVALID_REQUEST', `the frame ${error.message}`);
     if (error instanceof BrokenBatchError) return refusal(seq, 'INVALID_REQUEST', error.message);
@@ -31,7 +33,7 @@ export function answerJsonFrame(kernel: Kernel, frame: Uint8Array): Uint8Array<A
   }
 }
 
-/** The answer that says "overloaded, send it again". */
+/** The refusal of a frame that may be sent again. */
 export function overloadedJsonFrame(frame: Uint8Array): Uint8Array<ArrayBuffer> {
   let seq = 'null';
   try {
@@ -47,7 +49,7 @@ function seqOf(envelope: JsonEnvelope): string | undefined {
   return text !== undefined && SEQ.test(text) ? text : undefined;
 }
 
-/** The text of a member that is there once. */
+/** The text of a member that is there exactly once and is no array. */
 function onlyText(envelope: JsonEnvelope, name: string): string | undefined {
   const members = envelope.members(name);
   return members.length === 1 && !members[0]!.isArray ? envelope.text(members[0]!) : undefined;

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Hexcodes } from '#dist/library/hexcodes.js';
+import { ByteSink } from '#dist/wire/bytes/byte-sink.js';
 import { MAX_NDJSON_ROW_BYTES, type Operation } from '#dist/wire/job.js';
 import { BrokenBatchError, batchBody, convertBatch, openBatch } from '#dist/wire/rows/batch.js';
 import { item, space } from '../../../support/items.js';
@@ -9,6 +10,7 @@ import { openKernel } from '../../../support/open-world.js';
 import { itemByPeer, withoutWording } from '../../../support/peers/bulk-text.js';
 
 const kernels = [openKernel(), openKernel('kernel.debug')];
+const sink = new ByteSink();
 const library = new Hexcodes(openKernel());
 
 interface Answer {
@@ -19,7 +21,7 @@ interface Answer {
 
 function textOf(operation: Operation, body: string | Uint8Array, kernel = kernels[0]!): string {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  return Buffer.from(batchBody(convertBatch(kernel, openBatch(operation, bytes)))).toString();
+  return Buffer.from(batchBody(convertBatch(kernel, openBatch(operation, bytes), sink))).toString();
 }
 
 function answerTo(operation: Operation, body: string): Answer {
