@@ -8,6 +8,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   fair: () => import('./fair.js'),
   files: () => import('./files.js'),
   'fuzz-bulk': () => import('./fuzz-bulk.js'),
+  'fuzz-files': () => import('./fuzz-files.js'),
   'fuzz-frames': () => import('./fuzz-frames.js'),
   'fuzz-http': () => import('./fuzz-http.js'),
   'fuzz-kernel': () => import('./fuzz-kernel.js'),
@@ -20,6 +21,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   region: () => import('./region.js'),
   resume: () => import('./resume.js'),
   simulate: () => import('./simulate.js'),
+  soak: () => import('./soak.js'),
   typos: () => import('./typos.js'),
   websocket: () => import('./websocket.js'),
 };

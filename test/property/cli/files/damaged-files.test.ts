@@ -4,11 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CliFailure, EXIT } from '#dist/cli/exit-codes.js';
-import { openInput } from '#dist/cli/files/disk/input.js';
-import { formatOfName } from '#dist/cli/files/format.js';
-import { openSource } from '#dist/cli/files/formats/open.js';
+import { EXIT } from '#dist/cli/exit-codes.js';
 import { CliFolder } from '../../../support/cli.js';
+import { damagedBytes, damagesOf, outcomeOf } from '../../../support/files/damaged.js';
 import { randomFrom } from '../../../support/open-world.js';
 
 const SEED = 20_260_603;
@@ -33,20 +31,6 @@ beforeAll(async () => {
   }
 });
 
-/** The number of rows of a file, or its fault. */
-async function outcomeOf(path: string): Promise<{ rows: number } | { fault: string; exitCode: number }> {
-  try {
-    const input = await openInput(path);
-    const source = await openSource(input, formatOfName(path).format ?? 'csv', true);
-    let rows = 0;
-    for await (const { rowCount } of source.batches()) rows += rowCount;
-    return { rows };
-  } catch (error) {
-    if (error instanceof CliFailure) return { fault: error.message, exitCode: error.exitCode };
-    throw error;
-  }
-}
-
 describe.each(NAMES)('%s', (name) => {
   test('undamaged', async () => {
     expect(await outcomeOf(folder.file(name))).toEqual({ rows: 300 });
@@ -57,17 +41,9 @@ describe.each(NAMES)('%s', (name) => {
     const random = randomFrom(SEED);
     const path = join(scratch, name);
     let faults = 0;
-    // A changed byte in a Parquet page, which has no checksum, can keep hyparquet in a loop for minutes.
-    const kinds = name === 'whole.parquet' ? [1, 2] : [0, 1, 2];
+    const damages = damagesOf(name);
     for (let damage = 0; damage < DAMAGES; damage++) {
-      let bytes = Buffer.from(whole);
-      const at = Math.floor(random() * bytes.length);
-      const kind = kinds[damage % kinds.length];
-      if (kind === 0)
-        for (let i = 0; i < 4; i++) bytes[Math.floor(random() * bytes.length)] = Math.floor(random() * 256);
-      if (kind === 1) bytes = bytes.subarray(0, at);
-      if (kind === 2)
-        bytes = Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + 1 + Math.floor(random() * 64))]);
+      const bytes = damagedBytes(whole, damages[damage % damages.length]!, random);
       writeFileSync(path, bytes);
       const outcome = await outcomeOf(path);
       if ('rows' in outcome) continue;

@@ -1,0 +1,80 @@
+// `npm run proof -- soak [--for 2h] [--seed S]`: mixed load with faults on one server process. Its memory, descriptors and
+// the answers of quiet single requests, which show the delay of its event loop, at the start, every tenth and at the end.
+import { readdirSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { BulkFuzz } from '../support/fuzz-bulk.js';
+import { FramesFuzz } from '../support/fuzz-frames.js';
+import { HttpFuzz } from '../support/fuzz-http.js';
+import { sendHonestSingles } from '../support/honest-singles.js';
+import { randomFrom } from '../support/open-world.js';
+import { ServerProcess } from '../support/server-process.js';
+import { shippedKernel } from '../support/shipped.js';
+import { millisecondsOf, report } from './run-length.js';
+
+const PARTS = 10;
+/** Between the load and a look: connections without an answer are closed after some 12 s. */
+const SETTLE_MS = 15_000;
+const MAX_GROWTH_MB = 64;
+
+export default async function proveSoak(args: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: { for: { type: 'string', default: '2h' }, seed: { type: 'string', default: '1' } },
+  });
+  const seed = Number(values.seed);
+  const partMs = millisecondsOf(values.for) / PARTS;
+  const server = await ServerProcess.start({ isQuiet: true });
+  const random = randomFrom(seed);
+  const kernel = shippedKernel();
+  const http = new HttpFuzz(server, random);
+  const bulk = new BulkFuzz(server, kernel, random);
+  const frames = new FramesFuzz(server, kernel, random);
+  const faults: string[] = [];
+  const looks: Look[] = [];
+  try {
+    looks.push(await look(server));
+    for (let part = 0; part < PARTS && !server.hasEnded; part++) {
+      const endMs = performance.now() + partMs;
+      const goesOn = (): boolean => performance.now() < endMs;
+      await Promise.all([http.run(goesOn), bulk.run(goesOn), frames.run(goesOn)]);
+      if (!server.hasEnded) looks.push(await look(server));
+      console.log(looks.map(({ text }) => text).at(-1));
+    }
+    faults.push(...http.faults, ...bulk.faults, ...frames.faults);
+    // The first part warms: compiled code, caches and pools.
+    const [start, warm, end] = [looks[0]!, looks[1] ?? looks[0]!, looks.at(-1)!];
+    if (end.residentMb - warm.residentMb > MAX_GROWTH_MB) faults.push('memory grew');
+    if (end.descriptors > start.descriptors) faults.push('descriptors are left open');
+    report(
+      'soak',
+      `${values.for}: ${http.exchanges} exchanges, ${bulk.bodies} bodies, ${frames.messages} messages; at the start ${start.text}, after a tenth ${warm.text}, at the end ${end.text}`,
+      seed,
+      faults,
+    );
+  } finally {
+    await server.kill();
+  }
+}
+
+interface Look {
+  readonly residentMb: number;
+  readonly descriptors: number;
+  readonly text: string;
+}
+
+async function look(server: ServerProcess): Promise<Look> {
+  await sleep(SETTLE_MS);
+  const { latenciesMs } = await sendHonestSingles(server.port, server.key, {
+    clients: 2,
+    requests: 500,
+    pauseMs: 2,
+  });
+  const sorted = latenciesMs.toSorted((a, b) => a - b);
+  const residentMb = server.memoryMb().now;
+  await sleep(1000);
+  const descriptors = readdirSync(`/proc/${server.child.pid}/fd`).length;
+  const p99Ms = sorted[Math.floor(0.99 * sorted.length)] ?? Number.NaN;
+  const text = `${residentMb.toFixed(0)} MB, ${descriptors} descriptors, singles p99 ${p99Ms.toFixed(1)} ms`;
+  return { residentMb, descriptors, text };
+}
