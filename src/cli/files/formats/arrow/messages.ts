@@ -5,6 +5,7 @@
 import { badInput } from '../../../file-faults.js';
 
 const MAX_MESSAGE_BYTES = 1 << 30;
+const TAIL_PART_BYTES = 64 * 1024;
 /** Kinds of messages: `MessageHeader` of the format. */
 export const SCHEMA = 1;
 export const DICTIONARY = 2;
@@ -45,19 +46,16 @@ export class ByteQueue {
 }
 
 /**
- * The messages up to the end mark.
- * @param hasFooter whether a stream without end mark is cut off, as in a file
+ * The messages up to the end mark, which must be there: without it, or with anything but a footer behind it, the data is
+ * cut off. A part that a crash has filled with zeros looks like an end mark.
+ * @param isFile whether a footer must follow, as in a file
  * @throws CliFailure BAD_INPUT
  */
-export async function* messagesOf(
-  queue: ByteQueue,
-  name: string,
-  hasFooter: boolean,
-): AsyncGenerator<Message> {
+export async function* messagesOf(queue: ByteQueue, name: string, isFile: boolean): AsyncGenerator<Message> {
+  let recordMessages = 0;
   for (let number = 1; ; number++) {
     const cutOff = () => badInput({ file: name }, `the Arrow data is cut off in message ${number}`);
     let prefix = await queue.take(4);
-    if (prefix.length === 0 && !hasFooter) return;
     if (prefix.length < 4) throw cutOff();
     let metadataBytes = Buffer.from(prefix).readInt32LE();
     if (metadataBytes === -1) {
@@ -66,7 +64,13 @@ export async function* messagesOf(
       prefix = Buffer.concat([prefix, size]);
       metadataBytes = Buffer.from(size).readInt32LE();
     }
-    if (metadataBytes === 0) return;
+    if (metadataBytes === 0) {
+      const isWhole = isFile
+        ? recordsInFooter(await tailOf(queue)) === recordMessages
+        : (await queue.take(1)).length === 0;
+      if (isWhole) return;
+      throw cutOff();
+    }
     if (metadataBytes < 16 || metadataBytes > MAX_MESSAGE_BYTES) {
       throw badInput({ file: name }, `broken Arrow data: message ${number} claims ${metadataBytes} bytes`);
     }
@@ -78,6 +82,7 @@ export async function* messagesOf(
     }
     const body = await queue.take(bodyBytes);
     if (body.length < bodyBytes) throw cutOff();
+    if (kind === RECORDS) recordMessages++;
     yield {
       kind,
       bytes: Buffer.concat([prefix, metadata, body]),
@@ -86,22 +91,59 @@ export async function* messagesOf(
   }
 }
 
+/** All bytes that are left. */
+async function tailOf(queue: ByteQueue): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  for (let bytes = 0; bytes < MAX_MESSAGE_BYTES; ) {
+    const part = await queue.take(TAIL_PART_BYTES);
+    if (part.length === 0) break;
+    parts.push(part);
+    bytes += part.length;
+  }
+  return Buffer.concat(parts);
+}
+
+/**
+ * The number of record batches that the footer of a file lists: field 3 of its flatbuffer table; -1 without a footer.
+ * @param tail ends in: footer │ i32 size of the footer │ `ARROW1`
+ */
+function recordsInFooter(tail: Uint8Array): number {
+  const end = tail.length - 10;
+  if (end < 0 || Buffer.from(tail.subarray(end + 4)).toString('latin1') !== 'ARROW1') return -1;
+  const sizeBytes = Buffer.from(tail).readInt32LE(end);
+  if (sizeBytes < 8 || sizeBytes > end) return -1;
+  try {
+    const footer = tableOf(tail.subarray(end - sizeBytes, end));
+    const at = footer.fieldAt(3);
+    return at === 0 ? 0 : footer.view.getUint32(at + footer.view.getUint32(at, true), true);
+  } catch {
+    return -1;
+  }
+}
+
 /** Kind and body size of a message: fields 1 and 3 of its flatbuffer table. */
 function headerOf(metadata: Uint8Array): { kind: number; bodyBytes: number } {
-  const view = new DataView(metadata.buffer, metadata.byteOffset, metadata.byteLength);
+  const { view, fieldAt } = tableOf(metadata);
+  const kindAt = fieldAt(1);
+  const bodyAt = fieldAt(3);
+  return {
+    kind: kindAt === 0 ? 0 : view.getUint8(kindAt),
+    bodyBytes: bodyAt === 0 ? 0 : Number(view.getBigInt64(bodyAt, true)),
+  };
+}
+
+/** The root table of a flatbuffer; `fieldAt` gives the offset of a field, 0 where it is left out. */
+function tableOf(bytes: Uint8Array): { view: DataView; fieldAt: (field: number) => number } {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const table = view.getUint32(0, true);
   const vtable = table - view.getInt32(table, true);
   const sizeBytes = view.getUint16(vtable, true);
-  const offsetOf = (field: number): number => {
+  const fieldAt = (field: number): number => {
     const slot = 4 + 2 * field;
-    return slot < sizeBytes ? view.getUint16(vtable + slot, true) : 0;
+    const offset = slot < sizeBytes ? view.getUint16(vtable + slot, true) : 0;
+    return offset === 0 ? 0 : table + offset;
   };
-  const kindAt = offsetOf(1);
-  const bodyAt = offsetOf(3);
-  return {
-    kind: kindAt === 0 ? 0 : view.getUint8(table + kindAt),
-    bodyBytes: bodyAt === 0 ? 0 : Number(view.getBigInt64(table + bodyAt, true)),
-  };
+  return { view, fieldAt };
 }
 
 /** Bytes in memory as a stream. */
