@@ -33,6 +33,8 @@ const ERRNO: Readonly<Record<string, string>> = {
   ENOTDIR: 'a part of its path is no directory',
   ENOSPC: 'the disk is full',
   EMFILE: 'too many open files',
+  EPIPE: 'its reader has closed it',
+  ELOOP: 'its links lead in a circle',
   EROFS: 'the file system is read-only',
 };
 

@@ -43,7 +43,7 @@ export function declareConvert(program: Command, operation: Operation): Command 
   const command = program
     .command(operation)
     .argument('[what...]', isEncode ? 'files, or one position: 21.0288,105.8525' : 'files, or one hexcode')
-    .option('-o, --output <file>', 'write here instead of stdout; takes its name only when whole')
+    .option('-o, --output <file>', 'write here instead of stdout (-); a file takes its name only when whole')
     .option('--from <format>', `format of the input (${FORMAT_LIST}); default: by extension or content`)
     .option('--to <format>', 'format of the output; default: by extension, else as the input');
   if (isEncode) {
@@ -80,14 +80,16 @@ export async function convert(operation: Operation, what: string[], options: Con
   if (only !== null && only !== '-' && !existsSync(only)) {
     const position = parsePosition(only);
     if (operation === 'encode' && position !== null) {
-      encodeOne(await loadLibrary(), position, resolution, options.json === true);
+      refuseFileOptions(options, 'one position');
+      await answer(options, encodedOne(await loadLibrary(), position, resolution, options.json === true));
       return;
     }
     if (
       operation === 'decode' &&
       !/[/\\]|\.(?:csv|tsv|ndjson|jsonl|geojson|json|parquet|arrow|gz|txt)$/i.test(only)
     ) {
-      await decodeOne(await loadLibrary(), only, options.json === true);
+      refuseFileOptions(options, 'one code');
+      await answer(options, await decodedOne(await loadLibrary(), only, options.json === true));
       return;
     }
   }
@@ -109,6 +111,12 @@ async function convertWhole(
 ): Promise<void> {
   const listed = (text: string | undefined): string[] | undefined =>
     text?.split(',').map((name) => name.trim());
+  if (options.json === true) {
+    throw new CliFailure(EXIT.USAGE, '--json is for one position or code', 'For files: --to ndjson.');
+  }
+  if (options.keep !== undefined && options.id !== undefined) {
+    throw new CliFailure(EXIT.USAGE, '--keep and --id exclude one another', 'Name all columns in --keep.');
+  }
   const keep = listed(options.keep) ?? (options.id === undefined ? undefined : [options.id]);
   if (keep !== undefined && options.drop !== undefined) {
     throw new CliFailure(EXIT.USAGE, '--keep (or --id) and --drop exclude one another');
@@ -161,17 +169,50 @@ async function convertWhole(
   process.stderr.write(summaryOf(tally, operation, elapsedMs, failedWent, paintFor(process.stderr)));
 }
 
+/** The options that only rows of files have. */
+const FILE_OPTIONS = [
+  'from',
+  'to',
+  'lat',
+  'lng',
+  'column',
+  'id',
+  'keep',
+  'drop',
+  'prefix',
+  'errors',
+  'resume',
+  'threads',
+] as const satisfies (keyof ConvertOptions)[];
+const DEFAULTS: Partial<ConvertOptions> = { prefix: '', errors: 'keep' };
+
+function refuseFileOptions(options: ConvertOptions, what: string): void {
+  const name = FILE_OPTIONS.find((each) => options[each] !== DEFAULTS[each]);
+  if (name === undefined) return;
+  throw new CliFailure(EXIT.USAGE, `--${name} is for files: it does not apply to ${what}`);
+}
+
+/** Writes the answer to one position or code to stdout, or where `--output` says. */
+async function answer({ output }: ConvertOptions, text: string): Promise<void> {
+  if (output === undefined || output === '-') {
+    process.stdout.write(`${text}\n`);
+    return;
+  }
+  const { writeWhole } = await import('../files/disk/targets.js');
+  await writeWhole(output, Buffer.from(`${text}\n`));
+}
+
 function errorPolicy(text: string): ErrorPolicy {
   return text === 'keep' || text === 'skip' || text === 'stop'
     ? { kind: text }
     : { kind: 'file', path: text };
 }
 
-function encodeOne(hexcodes: Hexcodes, position: Position, resolution: number, isJson: boolean): void {
+function encodedOne(hexcodes: Hexcodes, position: Position, resolution: number, isJson: boolean): string {
   const { latDeg, lngDeg } = position;
   try {
     const encoded = hexcodes.encode(latDeg, lngDeg, resolution);
-    process.stdout.write(`${isJson ? JSON.stringify(encoded) : encoded.hexcodes}\n`);
+    return isJson ? JSON.stringify(encoded) : encoded.hexcodes;
   } catch (error) {
     if (!(error instanceof HexcodesError)) throw error;
     const hint = looksSwapped(hexcodes.kernel, latDeg, lngDeg)
@@ -181,10 +222,9 @@ function encodeOne(hexcodes: Hexcodes, position: Position, resolution: number, i
   }
 }
 
-async function decodeOne(hexcodes: Hexcodes, text: string, isJson: boolean): Promise<void> {
+async function decodedOne(hexcodes: Hexcodes, text: string, isJson: boolean): Promise<string> {
   const read = hexcodes.read(text);
   if (read === null) throw (await import('./inspect.js')).notAHexcode(hexcodes, text);
   const { hexcodes: code, lat, lng, resolution, admin_code } = read;
-  const answer = { hexcodes: code, lat, lng, resolution, admin_code };
-  process.stdout.write(`${isJson ? JSON.stringify(answer) : `${lat},${lng}`}\n`);
+  return isJson ? JSON.stringify({ hexcodes: code, lat, lng, resolution, admin_code }) : `${lat},${lng}`;
 }

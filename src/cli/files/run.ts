@@ -10,7 +10,9 @@ import { grouped } from '../terminal/paint.js';
 import { Progress } from '../terminal/progress.js';
 import { canConvertByBytes, convertByBytes } from './by-bytes.js';
 import { convertByColumns } from './by-columns.js';
+import { type Destination, destinationOf, notResumableTo } from './disk/destination.js';
 import { type FileStat, type Input, openInput, statOf } from './disk/input.js';
+import { refuseSameFile } from './disk/same-file.js';
 import { Targets } from './disk/targets.js';
 import { type FileFormat, formatOfBytes, formatOfName, isGzipName } from './format.js';
 import type { FilesRequest, Run, RunResult } from './request.js';
@@ -27,22 +29,27 @@ export async function convertFiles(
   request: FilesRequest,
   say: (line: string) => void,
 ): Promise<RunResult> {
-  const { inputs, output } = request;
+  const { inputs } = request;
+  const output = destinationOf(request.output ?? '-');
+  const rejects = request.errors.kind === 'file' ? destinationOf(request.errors.path) : null;
+  // A later input that is missing ends the run here, before any work.
+  const stats = inputs.map((path) => ({ path, ...statOf(path) }));
+  refuseSameFile(inputs, output, rejects);
   const first = await openInput(inputs[0] ?? '-');
   const sourceFormat =
     request.from ??
     (first.path === null ? null : formatOfName(first.path).format) ??
     formatOfBytes(first.head);
-  const targetFormat = request.to ?? (output === null ? null : formatOfName(output).format) ?? sourceFormat;
-  // A later input that is missing ends the run here, before any work.
-  const stats = inputs.map((path) => ({ path, ...statOf(path) }));
-  const targets = new Targets({
-    path: output,
-    rejectsPath: request.errors.kind === 'file' ? request.errors.path : null,
-    notResumable: reasonNotToResume(request, targetFormat),
-    isResume: request.isResume,
-    digest: digestOf(request, sourceFormat, targetFormat, stats),
-  });
+  const targetFormat = request.to ?? formatOfName(output.name).format ?? sourceFormat;
+  const digest = digestOf(request, sourceFormat, targetFormat, stats);
+  const notResumable = reasonNotToResume(request, output, rejects, targetFormat);
+  let targets: Targets;
+  try {
+    targets = new Targets({ output, rejects, notResumable, isResume: request.isResume, digest });
+  } catch (error) {
+    first.close();
+    throw error;
+  }
   if (targets.note !== null) say(targets.note);
   if (targets.isDone) return { tally: targets.tally, elapsedMs: 0 };
   const progress = new Progress(request.isQuiet, targets.tally.rows);
@@ -113,16 +120,22 @@ function interrupted(targets: Targets, { exitCode }: Interruption): CliFailure {
 }
 
 /** Why a run with this output cannot be resumed; null if it can. */
-function reasonNotToResume(request: FilesRequest, format: FileFormat): string | null {
-  const { output, inputs, errors } = request;
-  if (output === null) return 'What went to stdout cannot be resumed';
+function reasonNotToResume(
+  { inputs }: FilesRequest,
+  output: Destination,
+  rejects: Destination | null,
+  format: FileFormat,
+): string | null {
+  const reason = notResumableTo(output);
+  if (reason !== null) return reason;
   if (inputs.includes('-')) return 'What came from stdin cannot be resumed';
   if (!RESUMABLE.includes(format)) return `Output in ${format} cannot be resumed`;
-  if (isGzipName(output)) return 'Output in gzip cannot be resumed';
-  if (errors.kind === 'file') {
-    const rejects = formatOfName(errors.path);
-    if (rejects.gzip || (rejects.format !== null && !RESUMABLE.includes(rejects.format))) {
-      return `A file of failed rows like ${errors.path} cannot be resumed`;
+  if (isGzipName(output.name)) return 'Output in gzip cannot be resumed';
+  if (rejects !== null) {
+    const named = formatOfName(rejects.name);
+    const isOther = named.format !== null && !RESUMABLE.includes(named.format);
+    if (rejects.kind !== 'file' || named.gzip || isOther) {
+      return `A file of failed rows like ${rejects.name} cannot be resumed`;
     }
   }
   return null;

@@ -65,6 +65,26 @@ test('a wrong command line: exit 2 and a message that names the fault', async ()
   }
 });
 
+test('one position or code with options of files: --output is written, the others are refused by name', async () => {
+  const { hexcodes: code } = library.encode(LAT, LNG);
+  const ran = await folder.run(['encode', `${LAT},${LNG}`, '-o', 'one.txt']);
+  expect([ran.code, ran.stdout, ran.stderr]).toEqual([0, '', '']);
+  expect(folder.read('one.txt')).toBe(`${code}\n`);
+  expect((await folder.run(['encode', `${LAT},${LNG}`, '-o', '.'])).code).toBe(4);
+  for (const [args, message] of [
+    [['encode', `${LAT},${LNG}`, '--to', 'geojson'], '--to is for files: it does not apply to one position'],
+    [['encode', `${LAT},${LNG}`, '--keep', 'id'], '--keep is for files'],
+    [['encode', `${LAT},${LNG}`, '--errors', 'skip'], '--errors is for files'],
+    [['decode', code, '--column', 'x'], '--column is for files: it does not apply to one code'],
+    [['encode', 'x.csv', '--json'], '--json is for one position or code'],
+    [['encode', 'x.csv', '--id', 'a', '--keep', 'b'], '--keep and --id exclude one another'],
+  ] as const) {
+    const refused = await folder.run(args);
+    expect([args, refused.code, refused.stdout]).toEqual([args, 2, '']);
+    expect(refused.stderr).toContain(message);
+  }
+});
+
 test('inspect: facts as JSON and drawn; exit 1 for a text that is no code', async () => {
   const { hexcodes: code, admin_code } = library.encode(LAT, LNG);
   const drawn = await folder.run(['inspect', code.toLowerCase()]);

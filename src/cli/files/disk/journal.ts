@@ -1,20 +1,10 @@
 // The journal beside an unfinished output: how far a run has come, so that `--resume` goes on from there with the same
 // bytes as an uninterrupted run.
 
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, existsSync, fsyncSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { badOutput } from '../../file-faults.js';
-import { partialPathOf, syncDirectory } from './output.js';
-
-const journalPathOf = (path: string): string => `${path}.partial.journal`;
+import { journalPathOf, partialPathOf } from './destination.js';
+import { createAfresh, syncDirectory } from './file-output.js';
 
 /** How far the inputs of a run are converted. */
 export interface Reached {
@@ -70,7 +60,7 @@ export class Journal {
   write(checkpoint: Checkpoint): void {
     const beside = `${this.#path}.new`;
     try {
-      const file = openSync(beside, 'w');
+      const file = createAfresh(beside);
       writeFileSync(file, JSON.stringify(checkpoint));
       fsyncSync(file);
       closeSync(file);

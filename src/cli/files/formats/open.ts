@@ -2,6 +2,7 @@
 
 import { CliFailure, EXIT } from '../../exit-codes.js';
 import { badInput, reasonOf } from '../../file-faults.js';
+import { STDOUT_NAME } from '../disk/destination.js';
 import type { Input } from '../disk/input.js';
 import type { Output } from '../disk/output.js';
 import type { FileFormat } from '../format.js';
@@ -94,7 +95,7 @@ export async function openSink(
     case 'parquet':
       return (await import('./parquet.js')).parquetSink(output, columns);
     case 'arrow': {
-      const hasFooter = !/\.arrows$/i.test(output.name) && output.name !== '(stdout)';
+      const hasFooter = !/\.arrows$/i.test(output.name) && output.name !== STDOUT_NAME;
       return (await import('./arrow/arrow.js')).arrowSink(output, columns, hasFooter);
     }
   }

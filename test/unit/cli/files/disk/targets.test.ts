@@ -1,8 +1,19 @@
 // The files of a run: what is on the disk after a crash at each step, and how the next run begins.
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  linkSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { destinationOf } from '#dist/cli/files/disk/destination.js';
 import { Targets, type TargetsRequest } from '#dist/cli/files/disk/targets.js';
 
 let folder: string;
@@ -14,8 +25,8 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const at = (name: string): string => join(folder, name);
 const textOf = (name: string): string => readFileSync(at(name), 'utf8');
 const request = (more: Partial<TargetsRequest> = {}): TargetsRequest => ({
-  path: at('out.csv'),
-  rejectsPath: at('bad.csv'),
+  output: destinationOf(at('out.csv')),
+  rejects: destinationOf(at('bad.csv')),
   notResumable: null,
   isResume: false,
   digest: 'same',
@@ -32,6 +43,15 @@ async function crashed(): Promise<void> {
   targets.checkpoint({ inputNumber: 0, inputOffset: 30, inputRows: 3 }, 1000, true);
   await targets.output.write(Buffer.from('three, not in the journal\n'));
   await targets.rejects?.write(Buffer.from('bad two, not in the journal\n'));
+  for (const name of ['out.csv', 'bad.csv']) endHolder(name);
+}
+
+/** Lets the lock of an output look as after the crash of its process. */
+function endHolder(name: string): void {
+  const lock = `${name}.partial.lock`;
+  const holder = JSON.parse(textOf(lock));
+  expect(holder.pid).toBe(process.pid);
+  writeFileSync(at(lock), JSON.stringify({ ...holder, started: 'before' }));
 }
 
 test('a resumed run cuts off the rows behind the journal and goes on', async () => {
@@ -44,7 +64,12 @@ test('a resumed run cuts off the rows behind the journal and goes on', async () 
   await targets.finish(500);
   expect(textOf('out.csv')).toBe('one\ntwo\nthree\n');
   expect(textOf('bad.csv')).toBe('bad one\n');
-  for (const name of ['out.csv.partial', 'out.csv.partial.journal', 'bad.csv.partial']) {
+  for (const name of [
+    'out.csv.partial',
+    'out.csv.partial.journal',
+    'out.csv.partial.lock',
+    'bad.csv.partial',
+  ]) {
     expect([name, existsSync(at(name))]).toEqual([name, false]);
   }
 });
@@ -81,7 +106,9 @@ test('--resume with other options is refused; without --resume the run starts ag
 test('with a broken journal, or without the partial file, the run starts again', async () => {
   await crashed();
   writeFileSync(at('out.csv.partial.journal'), '{"digest": "sa');
-  expect(new Targets(request({ isResume: true })).from).toBeNull();
+  const again = new Targets(request({ isResume: true }));
+  expect(again.from).toBeNull();
+  again.abandon(false);
   await crashed();
   rmSync(at('out.csv.partial'));
   const targets = new Targets(request({ isResume: true }));
@@ -96,5 +123,60 @@ test('an abandoned run leaves its files only if they are worth keeping', async (
   new Targets(request({ isResume: true })).abandon(false);
   for (const name of ['out.csv', 'out.csv.partial', 'out.csv.partial.journal', 'bad.csv.partial']) {
     expect([name, existsSync(at(name))]).toEqual([name, false]);
+  }
+});
+
+test('a partial file shorter than its journal is refused, whole or not, and stays as it is', async () => {
+  for (const isWhole of [false, true]) {
+    await crashed();
+    const journal = JSON.parse(textOf('out.csv.partial.journal'));
+    writeFileSync(at('out.csv.partial.journal'), JSON.stringify({ ...journal, isWhole }));
+    writeFileSync(at('out.csv.partial'), 'one\n');
+    expect(() => new Targets(request({ isResume: true }))).toThrow(/has 4 bytes, its journal counts 8/);
+    expect(textOf('out.csv.partial')).toBe('one\n');
+    expect(existsSync(at('out.csv'))).toBe(false);
+  }
+});
+
+test('links in place of a partial file are neither followed nor resumed', async () => {
+  writeFileSync(at('precious'), 'precious\n'.repeat(9));
+  for (const link of [symlinkSync, linkSync]) {
+    link(at('precious'), at('out.csv.partial'));
+    const afresh = new Targets(request());
+    await afresh.output.write(Buffer.from('rows\n'));
+    await afresh.finish(1);
+    expect([textOf('out.csv'), textOf('precious')]).toEqual(['rows\n', 'precious\n'.repeat(9)]);
+    await crashed();
+    rmSync(at('out.csv.partial'));
+    link(at('precious'), at('out.csv.partial'));
+    expect(() => new Targets(request({ isResume: true }))).toThrow(/is not the file of the earlier run/);
+    expect(textOf('precious')).toBe('precious\n'.repeat(9));
+    rmSync(at('out.csv.partial'));
+  }
+});
+
+test('a second run with one of the files is refused until the first has ended, however it ends', async () => {
+  const ends = [(run: Targets) => run.finish(1), async (run: Targets) => run.abandon(false)];
+  for (const end of ends) {
+    const first = new Targets(request());
+    const sameRejects = request({ output: destinationOf(at('other.csv')) });
+    for (const second of [request(), request({ isResume: true }), sameRejects]) {
+      expect(() => new Targets(second)).toThrow(`process ${process.pid} is writing it`);
+    }
+    await end(first);
+    new Targets(request()).abandon(false);
+  }
+  expect(readdirSync(folder).filter((name) => name.includes('partial'))).toEqual([]);
+});
+
+test('the lock of a dead process is taken over; that of another host, or one that cannot be read, is not', () => {
+  const lock = at('out.csv.partial.lock');
+  const ended = spawnSync(process.execPath, ['--version']).pid;
+  writeFileSync(lock, JSON.stringify({ host: hostname(), pid: ended, started: null }));
+  new Targets(request()).abandon(false);
+  for (const text of [JSON.stringify({ host: 'elsewhere', pid: ended, started: null }), 'no JSON']) {
+    writeFileSync(lock, text);
+    expect(() => new Targets(request())).toThrow(/is writing it/);
+    expect(readFileSync(lock, 'utf8')).toBe(text);
   }
 });

@@ -14,6 +14,7 @@ async function written(hasFooter: boolean): Promise<{ bytes: Buffer; starts: num
   let sizeBytes = 0;
   const output = {
     name: 'memory',
+    holdsBytes: false,
     write: async (bytes: Uint8Array) => {
       starts.push(sizeBytes);
       parts.push(bytes.slice());
