@@ -5,6 +5,7 @@ import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:
 import { hostname } from 'node:os';
 import { CliFailure, EXIT } from '../../exit-codes.js';
 import { badOutput } from '../../file-faults.js';
+import { visible } from '../../terminal/visible.js';
 import { type FileDestination, lockPathOf } from './destination.js';
 
 interface Holder {
@@ -89,8 +90,8 @@ function refused(name: string, path: string, holder: Holder | null): CliFailure 
         : `process ${holder.pid} on ${holder.host}`;
   return new CliFailure(
     EXIT.BAD_OUTPUT,
-    `cannot write ${name}: ${who} is writing it`,
-    `If that run has ended, remove ${path}.`,
+    `cannot write ${visible(name)}: ${visible(who)} is writing it`,
+    `If that run has ended, remove ${visible(path)}.`,
   );
 }
 

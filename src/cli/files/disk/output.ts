@@ -1,5 +1,5 @@
-// Where results go: the interface that sinks write to, stdout and stderr, and gzip in front of another output. Regular files are in
-// file-output.ts, devices and FIFOs in device-output.ts.
+// Where results go: the interface that sinks write to, stdout and stderr, and gzip in front of another output. Regular
+// files are in file-output.ts, devices and FIFOs in device-output.ts.
 
 import { createGzip, type Gzip } from 'node:zlib';
 import { badOutput } from '../../file-faults.js';

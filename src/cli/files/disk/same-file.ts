@@ -3,6 +3,7 @@
 
 import { type BigIntStats, fstatSync, statSync } from 'node:fs';
 import { CliFailure, EXIT } from '../../exit-codes.js';
+import { visible } from '../../terminal/visible.js';
 import { type Destination, journalPathOf, lockPathOf, partialPathOf } from './destination.js';
 
 interface Named {
@@ -28,7 +29,11 @@ export function refuseSameFile(
   for (const [index, one] of written.entries()) {
     for (const other of [...read, ...written.slice(0, index)]) {
       if (!one.keys.some((key) => other.keys.includes(key))) continue;
-      throw new CliFailure(EXIT.USAGE, `${other.what} and ${one.what} are one file`, 'Name different files.');
+      throw new CliFailure(
+        EXIT.USAGE,
+        `${visible(other.what)} and ${visible(one.what)} are one file`,
+        'Name different files.',
+      );
     }
   }
 }
