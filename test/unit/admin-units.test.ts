@@ -1,4 +1,4 @@
-// Table 2.4: 34 provinces made of 63 former ones.
+// The list of the provinces: 34, made of 63 former ones.
 
 import { expect, test } from 'vitest';
 import { ADMIN_UNITS } from '#dist/admin-units.js';
