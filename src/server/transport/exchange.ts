@@ -60,9 +60,7 @@ export class Exchange extends Guarded implements HeaderFields {
     this.#upgradeContext = upgradeContext;
   }
 
-  // --- request, readable until the handler returns (README U8) ---
-
-  /** The first value of a header, '' if absent. */
+  /** The first value of a header, '' if absent. Like all of the request, readable until the handler returns (README U8). */
   header(lowerCaseName: string): string {
     return this.#request().getHeader(lowerCaseName);
   }
