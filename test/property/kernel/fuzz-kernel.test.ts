@@ -25,5 +25,6 @@ test('a write outside is seen', () => {
   };
   Object.assign(kernel, { exports });
   fuzz.run((calls) => calls < 1);
-  expect(fuzz.faults[0]).toMatch(/^points: memory .* was written$/);
+  // Which of the fuzz's steps calls encodeBatch first depends on the seed.
+  expect(fuzz.faults[0]).toMatch(/^(points|rows): memory .* was written$/);
 });
