@@ -24,7 +24,7 @@ test('a write outside is seen', () => {
     },
   };
   Object.assign(kernel, { exports });
-  fuzz.run((calls) => calls < 1);
-  // Which of the fuzz's steps calls encodeBatch first depends on the seed.
-  expect(fuzz.faults[0]).toMatch(/^(points|rows): memory .* was written$/);
+  // Which of the fuzz's steps calls encodeBatch first, and when, depends on the seed.
+  fuzz.run((calls) => fuzz.faults.length === 0 && calls < 2_000_000);
+  expect(fuzz.faults[0]).toMatch(/: memory .* was written$/);
 });
