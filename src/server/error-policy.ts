@@ -2,7 +2,7 @@
 import { PoolFullError, PoolLostError } from '../pool/pool.js';
 import { BulkInputError } from '../wire/job.js';
 import { BrokenBatchError } from '../wire/rows/batch.js';
-import { StalledPeerError } from './bulk/flow.js';
+import { RevokedKeyError, StalledPeerError } from './bulk/flow.js';
 import { GzipBodyError } from './bulk/gzip.js';
 import { SpoolFullError } from './bulk/spool.js';
 import { type Logger, withholdKey } from './log.js';
@@ -14,13 +14,14 @@ const EXPECTED_ERRORS = [
   BulkInputError,
   GzipBodyError,
   StalledPeerError,
+  RevokedKeyError,
   SpoolFullError,
   PoolFullError,
   PoolLostError,
 ];
 
 /**
- * Before an answer has begun: 400 for a body that cannot be read, 500 for everything else. Afterwards the connection is
+ * Before an answer has begun: 400 for a body that cannot be read, 401 for a key that was revoked meanwhile, 500 for all else. Afterwards the connection is
  * closed, without the last chunk or short of the Content-Length, so that no client takes a part for the whole.
  */
 export function endOverError(logger: Logger, x: Exchange, error: unknown): void {
@@ -31,7 +32,8 @@ export function endOverError(logger: Logger, x: Exchange, error: unknown): void 
     fail(x, 400, error.message, { close: true });
   } else {
     log(logger, x, error);
-    if (isOpen) fail(x, 500, 'internal error', { close: true });
+    if (isOpen && error instanceof RevokedKeyError) fail(x, 401, error.message, { close: true });
+    else if (isOpen) fail(x, 500, 'internal error', { close: true });
     else x.abort();
   }
 }

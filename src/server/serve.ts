@@ -101,7 +101,7 @@ export async function serve(
     addCodeInfo(router, new Hexcodes(kernel));
     const streams = new Streams(router, kernel, pool, keys.ring, tuning.stream);
     streams.open(adapter);
-    const bulk = new Bulk(kernel, pool, config.dataDir, logger, tuning.bulk);
+    const bulk = new Bulk(kernel, pool, keys.ring, config.dataDir, logger, tuning.bulk);
     bulk.open(router);
     steps.drain.push(() => streams.stop());
     steps.release.push(() => bulk.close());

@@ -33,6 +33,11 @@ export class StalledPeerError extends Error {
   override readonly name = 'StalledPeerError';
 }
 
+/** The key that the body came with is no longer active. */
+export class RevokedKeyError extends Error {
+  override readonly name = 'RevokedKeyError';
+}
+
 /**
  * Every part holds a bounded number of bytes. One that is full stops those before it, and at last the reading of this
  * body. The exchange runs all callbacks (`guard`, `nextTurn`, `after`) and handles whatever is thrown in this folder.
@@ -47,7 +52,13 @@ export class BulkFlow {
   #isTurnDue = false;
 
   /** @param onOver called once when the exchange is over */
-  constructor(x: Exchange, request: ParsedBulkRequest, context: BulkContext, onOver: () => void) {
+  constructor(
+    x: Exchange,
+    readonly keyId: string,
+    request: ParsedBulkRequest,
+    context: BulkContext,
+    onOver: () => void,
+  ) {
     this.#x = x;
     this.#context = context;
     this.#request = request;
@@ -78,6 +89,11 @@ export class BulkFlow {
         throw new StalledPeerError('the peer takes no more of its answer');
       }
     });
+  }
+
+  /** Ends the body: its key was revoked or disabled. */
+  revoke(): void {
+    this.#x.reject(new RevokedKeyError('the key is no longer valid'));
   }
 
   #onInput(): void {

@@ -1,6 +1,7 @@
 // POST /v1/hexcodes/encode/bulk and /decode/bulk: refuses a request before its body is read or starts its flow, and
-// sweeps all flows periodically.
+// sweeps all flows periodically: those whose key is no longer active are ended.
 import type { Kernel } from '../../kernel/kernel.js';
+import type { KeyRing } from '../../keys/key-ring.js';
 import type { Pool } from '../../pool/pool.js';
 import { BlockBuffers } from '../../wire/bulk/block-buffers.js';
 import { KernelSink } from '../../wire/bytes/kernel-sink.js';
@@ -27,10 +28,19 @@ export interface BulkTuning extends BulkTimes {
 export class Bulk {
   readonly #flows = new Set<BulkFlow>();
   readonly #context: BulkContext;
+  readonly #ring: KeyRing;
   readonly #timer: NodeJS.Timeout;
   #trimmedMs = performance.now();
 
-  constructor(kernel: Kernel, pool: Pool, dataDir: string, logger: Logger, tuning: Partial<BulkTuning> = {}) {
+  constructor(
+    kernel: Kernel,
+    pool: Pool,
+    ring: KeyRing,
+    dataDir: string,
+    logger: Logger,
+    tuning: Partial<BulkTuning> = {},
+  ) {
+    this.#ring = ring;
     this.#context = {
       kernel,
       pool,
@@ -51,7 +61,7 @@ export class Bulk {
         path: `/v1/hexcodes/${operation}/bulk`,
         methods: ['POST'],
         access: 'key',
-        handle: (x) => this.#handle(x, operation),
+        handle: (x, key) => this.#handle(x, key.id, operation),
       });
     }
   }
@@ -65,7 +75,7 @@ export class Bulk {
     clearInterval(this.#timer);
   }
 
-  #handle(x: Exchange, operation: Operation): void {
+  #handle(x: Exchange, keyId: string, operation: Operation): void {
     const request = readBulkRequest(operation, {
       contentType: x.contentType,
       contentEncoding: x.header('content-encoding'),
@@ -79,14 +89,17 @@ export class Bulk {
     } else if (!this.#context.pool.mayBeginBody) {
       failUnavailable(x, OVERLOADED_MESSAGE, true);
     } else {
-      const flow = new BulkFlow(x, request, this.#context, () => this.#flows.delete(flow));
+      const flow = new BulkFlow(x, keyId, request, this.#context, () => this.#flows.delete(flow));
       this.#flows.add(flow);
     }
   }
 
   #sweep(): void {
     const nowMs = performance.now();
-    for (const flow of [...this.#flows]) flow.sweep(nowMs);
+    for (const flow of [...this.#flows]) {
+      if (this.#ring.isActive(flow.keyId)) flow.sweep(nowMs);
+      else flow.revoke();
+    }
     if (nowMs - this.#trimmedMs < TRIM_MS) return;
     this.#trimmedMs = nowMs;
     this.#context.buffers.trim();

@@ -1,7 +1,7 @@
 // The error policy of the service: every kind of error, before the answer has begun and afterwards.
 import { expect, test } from 'vitest';
 import { PoolFullError, PoolLostError } from '#dist/pool/pool.js';
-import { StalledPeerError } from '#dist/server/bulk/flow.js';
+import { RevokedKeyError, StalledPeerError } from '#dist/server/bulk/flow.js';
 import { GzipBodyError } from '#dist/server/bulk/gzip.js';
 import { SpoolFullError } from '#dist/server/bulk/spool.js';
 import { endOverError } from '#dist/server/error-policy.js';
@@ -77,6 +77,12 @@ test.each([
   new PoolLostError('lost'),
 ])('%s: 500 or cut off, logged as a warning', (error) => {
   expect(outcomeOf(error, 'open')).toMatchObject({ logged: 'warn', status: 500, isClosed: true });
+  expect(outcomeOf(error, 'answering')).toMatchObject({ logged: 'warn', status: 0, isClosed: true });
+});
+
+test('a key that was revoked: 401 or cut off, logged as a warning', () => {
+  const error = new RevokedKeyError('the key is no longer valid');
+  expect(outcomeOf(error, 'open')).toMatchObject({ logged: 'warn', status: 401, isClosed: true });
   expect(outcomeOf(error, 'answering')).toMatchObject({ logged: 'warn', status: 0, isClosed: true });
 });
 
