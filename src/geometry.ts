@@ -12,5 +12,6 @@ export {
   centerFeature,
   type FeatureCollection,
 } from './geometry/geojson.js';
-export { area, boundary, distance, edge, type LatLngDeg, radius } from './geometry/shape.js';
+export type { LatLng, Position } from './geometry/position.js';
+export { area, boundary, distance, edge, radius } from './geometry/shape.js';
 export { type Slip, type Suggestion, type SuggestOptions, suggest } from './geometry/suggest.js';

@@ -80,7 +80,7 @@ export function decodeRows(hexcodes: Hexcodes, points: Float64Array, rounds: num
   return Array.from({ length: 16 }, (_, at) => (at + RESOLUTION) % 16).map((resolution) => {
     const records = hexcodes.encodeBatch(points, resolution);
     const out = {
-      latLngDeg: new Float64Array(2 * count),
+      latLng: new Float64Array(2 * count),
       resolution: new Uint8Array(count),
       status: new Uint8Array(count),
     };
@@ -96,7 +96,7 @@ export function decodeRows(hexcodes: Hexcodes, points: Float64Array, rounds: num
           run(piece) {
             const [from, to] = [piece * BLOCK, (piece + 1) * BLOCK];
             hexcodes.decodeBatch(records.subarray(RECORD_BYTES * from, RECORD_BYTES * to), {
-              latLngDeg: out.latLngDeg.subarray(2 * from, 2 * to),
+              latLng: out.latLng.subarray(2 * from, 2 * to),
               resolution: out.resolution.subarray(from, to),
               status: out.status.subarray(from, to),
             });
@@ -111,7 +111,7 @@ export function decodeRows(hexcodes: Hexcodes, points: Float64Array, rounds: num
     hexcodes.decodeBatch(records, out);
     for (let n = 0; n < count; n++) {
       const [latDeg, lngDeg] = cellToLatLng(cells[n]!);
-      const farDeg = Math.abs(out.latLngDeg[2 * n]! - latDeg) + Math.abs(out.latLngDeg[2 * n + 1]! - lngDeg);
+      const farDeg = Math.abs(out.latLng[2 * n]! - latDeg) + Math.abs(out.latLng[2 * n + 1]! - lngDeg);
       if (out.status[n] !== 0 || !(farDeg < 1e-9))
         throw new Error(
           `decode: ${textOf(records, n)} has status ${out.status[n]}, is ${farDeg} degrees off`,

@@ -25,18 +25,24 @@ function requireResolution(resolution: number, lowest: number, highest: number, 
  *
  * @param hexcodes a loaded library
  * @param code a hexcode in any accepted spelling
+ * @param none there is no third argument, no number of rings for instance; it would be ignored without a word
  * @returns up to six canonical hexcodes of the same resolution
- * @throws HexcodesError INVALID_HEXCODES
+ * @throws HexcodesError INVALID_HEXCODES, BAD_ARGUMENT
  */
-export function neighbors(hexcodes: Codebook, code: string): string[] {
+export function neighbors(hexcodes: Codebook, code: string, ...none: never[]): string[] {
+  if (none.length > 0)
+    throw new HexcodesError(
+      'BAD_ARGUMENT',
+      'neighbors(hexcodes, code) gives the first ring: it takes no more',
+    );
   const read = readOrThrow(hexcodes, code);
   const own = h3Text(read.cell);
   const codes: string[] = [];
   for (const cell of gridDisk(own, 1)) {
     if (cell === own) continue;
-    const [latDeg, lngDeg] = cellToLatLng(cell);
+    const [lat, lng] = cellToLatLng(cell);
     const index = BigInt(`0x${cell}`);
-    const theirs = hexcodes.adminCodeOf(latDeg!, lngDeg!);
+    const theirs = hexcodes.adminCodeOf(lat!, lng!);
     const packed =
       (theirs === null ? null : hexcodes.pack(index, theirs)) ?? hexcodes.pack(index, read.admin_code);
     if (packed !== null) codes.push(packed);

@@ -14,14 +14,14 @@ export interface CodeProperties {
 export interface CellFeature {
   type: 'Feature';
   id: string;
-  geometry: { type: 'Polygon'; coordinates: [lngDeg: number, latDeg: number][][] };
+  geometry: { type: 'Polygon'; coordinates: [lng: number, lat: number][][] };
   properties: CodeProperties;
 }
 
 export interface CenterFeature {
   type: 'Feature';
   id: string;
-  geometry: { type: 'Point'; coordinates: [lngDeg: number, latDeg: number] };
+  geometry: { type: 'Point'; coordinates: [lng: number, lat: number] };
   properties: CodeProperties;
 }
 
@@ -37,7 +37,7 @@ export interface FeatureCollection<F> {
  */
 export function cellFeature(hexcodes: Codebook, code: string): CellFeature {
   const read = readOrThrow(hexcodes, code);
-  const ring = boundary(hexcodes, code).map(([latDeg, lngDeg]): [number, number] => [lngDeg, latDeg]);
+  const ring = boundary(hexcodes, code).map(([lat, lng]): [number, number] => [lng, lat]);
   ring.push([...ring[0]!]);
   return {
     type: 'Feature',

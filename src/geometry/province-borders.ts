@@ -2,7 +2,7 @@
 // islands, sea and zones.
 import { type IndexArc, readIndexArcs, readIndexMeta } from '../kernel/index-file.js';
 
-type Position = [lngDeg: number, latDeg: number];
+type Position = [lng: number, lat: number];
 
 /** GeoJSON (RFC 7946): outer rings counter-clockwise, each followed by its holes. */
 export interface ProvinceGeometry {

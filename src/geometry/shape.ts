@@ -9,9 +9,7 @@ import {
   UNITS,
 } from 'h3-js';
 import { type Codebook, h3Text, readOrThrow } from './codebook.js';
-
-/** A position in degrees, latitude first. */
-export type LatLngDeg = readonly [latDeg: number, lngDeg: number];
+import { type LatLng, latLngOf, type Position } from './position.js';
 
 /**
  * The corners of a code's cell, counter-clockwise, the first one not repeated: six, or up to ten where the cell
@@ -22,9 +20,9 @@ export type LatLngDeg = readonly [latDeg: number, lngDeg: number];
  * @returns corners in degrees, latitude first
  * @throws HexcodesError INVALID_HEXCODES
  */
-export function boundary(hexcodes: Codebook, code: string): LatLngDeg[] {
+export function boundary(hexcodes: Codebook, code: string): LatLng[] {
   const { cell } = readOrThrow(hexcodes, code);
-  return cellToBoundary(h3Text(cell)).map(([latDeg, lngDeg]) => [latDeg!, lngDeg!]);
+  return cellToBoundary(h3Text(cell)).map(([lat, lng]) => [lat!, lng!]);
 }
 
 /**
@@ -60,17 +58,17 @@ export function radius(hexcodes: Codebook, code: string): number {
 }
 
 /**
- * The great-circle distance between two positions in metres. Each is given in degrees, latitude first, or as a hexcode,
- * which stands for the centre of its cell.
+ * The great-circle distance between two positions in metres. Each is given in degrees, or as a hexcode, which stands for
+ * the centre of its cell.
  *
- * @throws HexcodesError INVALID_HEXCODES
+ * @throws HexcodesError INVALID_HEXCODES, NOT_A_COORDINATE
  */
-export function distance(hexcodes: Codebook, from: string | LatLngDeg, to: string | LatLngDeg): number {
-  return greatCircleDistance(positionOf(hexcodes, from), positionOf(hexcodes, to), UNITS.m);
+export function distance(hexcodes: Codebook, from: string | Position, to: string | Position): number {
+  return greatCircleDistance(centreOf(hexcodes, from), centreOf(hexcodes, to), UNITS.m);
 }
 
-function positionOf(hexcodes: Codebook, given: string | LatLngDeg): [latDeg: number, lngDeg: number] {
-  if (typeof given !== 'string') return [given[0], given[1]];
+function centreOf(hexcodes: Codebook, given: string | Position): [lat: number, lng: number] {
+  if (typeof given !== 'string') return latLngOf(given);
   const { lat, lng } = readOrThrow(hexcodes, given);
   return [lat, lng];
 }

@@ -2,8 +2,9 @@
 // code format (separators, accents, admin codes, check symbols) stand in one place.
 
 import { greatCircleDistance, UNITS } from 'h3-js';
+import { HexcodesError } from '../errors.js';
 import type { Codebook } from './codebook.js';
-import type { LatLngDeg } from './shape.js';
+import { latLngOf, type Position } from './position.js';
 
 export type Slip =
   /** The text is a valid code. */
@@ -34,8 +35,8 @@ export interface Suggestion {
 }
 
 export interface SuggestOptions {
-  /** A position in degrees, latitude first, to which the code that was meant is probably close. */
-  near?: LatLngDeg;
+  /** A position in degrees to which the code that was meant is probably close. */
+  near?: Position;
   /** Suggestions at most, default 10. */
   limit?: number;
 }
@@ -70,9 +71,13 @@ const SLIPS: readonly Slip[] = ['none', 'twin', 'swap', 'substitution', 'extra',
  * @param hexcodes a loaded library
  * @param text as it was typed; a text of more than 64 UTF-16 units has no suggestions
  * @returns up to `limit` suggestions; none if more than one thing is wrong
+ * @throws HexcodesError BAD_ARGUMENT for options that are no object, NOT_A_COORDINATE
  */
 export function suggest(hexcodes: Codebook, text: string, options: SuggestOptions = {}): Suggestion[] {
-  const { near, limit = 10 } = options;
+  if (typeof options !== 'object' || options === null)
+    throw new HexcodesError('BAD_ARGUMENT', 'The third argument of suggest is an object: { near, limit }');
+  const near = options.near === undefined ? undefined : latLngOf(options.near);
+  const { limit = 10 } = options;
   const found = new Map<string, Suggestion>();
   const consider = (candidate: string, slip: Slip): void => {
     const read = hexcodes.read(candidate);
@@ -82,7 +87,7 @@ export function suggest(hexcodes: Codebook, text: string, options: SuggestOption
     const { hexcodes: code, resolution, admin_code, lat, lng } = read;
     const suggestion: Suggestion = { hexcodes: code, resolution, admin_code, lat, lng, slip };
     if (near !== undefined) {
-      suggestion.distance_m = greatCircleDistance([near[0], near[1]], [lat, lng], UNITS.m);
+      suggestion.distance_m = greatCircleDistance(near, [lat, lng], UNITS.m);
     }
     found.set(code, suggestion);
   };

@@ -67,7 +67,7 @@ interface KernelGlobals {
 }
 
 /**
- * Points are (f64 latDeg, f64 lngDeg), records 20 bytes, admin numbers places in ADMIN_UNITS; `count` is at most CAPACITY;
+ * Points are (f64 lat, f64 lng) in degrees, records 20 bytes, admin numbers places in ADMIN_UNITS; `count` is at most CAPACITY;
  * a status is one of OK, OUTSIDE_COVERAGE, NOT_A_COORDINATE, INVALID_HEXCODE (kernel.ts). Addresses are bytes of the memory.
  */
 interface KernelCalls {
@@ -85,7 +85,7 @@ interface KernelCalls {
   /** The same with the answer at an address in TEXT_OUT. */
   encodeCellsTo(count: number, resolution: number, address: number): number;
   /** One record at OUTPUT; the status. */
-  encodeOne(latDeg: number, lngDeg: number, resolution: number): number;
+  encodeOne(lat: number, lng: number, resolution: number): number;
   /** Records at INPUT → (f64, f64) × count, u8 resolution × count, u8 status × count at OUTPUT; how many failed. */
   decodeBatch(count: number): number;
   /** The same with the answer at an address in TEXT_OUT. */
@@ -95,13 +95,13 @@ interface KernelCalls {
   /** A cell and an admin number → record at OUTPUT; the status. */
   pack(cell: bigint, admin: number): number;
   /** The H3 cell of a position, as a signed 64-bit number; 0 outside 5-25 N, 100-119 E. */
-  cellOf(latDeg: number, lngDeg: number, resolution: number): bigint;
-  /** The centre of a cell: f64 latDeg, f64 lngDeg at OUTPUT; the status. */
+  cellOf(lat: number, lng: number, resolution: number): bigint;
+  /** The centre of a cell: f64 lat, f64 lng in degrees at OUTPUT; the status. */
   centerOf(cell: bigint): number;
   /** Admin number of a position, 255 outside. */
-  regionOf(latDeg: number, lngDeg: number): number;
+  regionOf(lat: number, lng: number): number;
   /** Unit of the index (former province) of a position, 255 outside. */
-  unitOf(latDeg: number, lngDeg: number): number;
+  unitOf(lat: number, lng: number): number;
   /** Points at INPUT → u8 admin number × count at OUTPUT, 255 outside. */
   locateBatch(count: number): void;
 

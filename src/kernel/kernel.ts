@@ -30,7 +30,7 @@ export class Kernel {
   readonly exports: KernelExports;
   /** Points or records per call. */
   readonly capacity: number;
-  /** Points to encode: latDeg, lngDeg, latDeg, … */
+  /** Points to encode: lat, lng, lat, … in degrees. */
   readonly input: Float64Array;
   /** The same bytes: records to decode. */
   readonly inputBytes: Uint8Array;

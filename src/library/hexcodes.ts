@@ -14,12 +14,15 @@ import {
   recordAt,
 } from '../kernel/output-layout.js';
 import { DEFAULT_RESOLUTION } from '../wire/params/resolution.js';
+import { looksSwapped } from '../wire/swapped.js';
+import { type EncodeOptions, inWords, outputFor, requireKind, resolutionOf } from './arguments.js';
 
 export { ADMIN_UNITS, type AdminUnit } from '../admin-units.js';
 export { HexcodesError, type HexcodesErrorCode } from '../errors.js';
 export type { KernelExports } from '../kernel/exports.js';
 export type { Kernel } from '../kernel/kernel.js';
 export { DEFAULT_RESOLUTION } from '../wire/params/resolution.js';
+export type { EncodeOptions } from './arguments.js';
 
 /** The three binaries of one build, for `Hexcodes.from`. */
 export interface HexcodesData {
@@ -65,10 +68,10 @@ export interface ReadHexcode extends Decoded {
   cell: bigint;
 }
 
-/** Answer of `decodeBatch`: for each record one entry in each array, two in `latLngDeg`. */
+/** Answer of `decodeBatch`: for each record one entry in each array, two in `latLng`. */
 export interface DecodedBatch {
-  /** lat, lng, lat, lng, … of the cells' centres, degrees; NaN where the record is no hexcode. */
-  latLngDeg: Float64Array;
+  /** lat, lng, lat, lng, … of the cells' centres in degrees; NaN where the record is no hexcode. */
+  latLng: Float64Array;
   /** H3 resolution; 255 where the record is no hexcode. */
   resolution: Uint8Array;
   /** 0 OK, 3 invalid hexcode. */
@@ -102,17 +105,17 @@ export class Hexcodes {
    * The hexcode of a position.
    * @param lat latitude, degrees, -90 to 90
    * @param lng longitude, degrees, -180 to 180
-   * @param resolution H3 resolution, integer 0 to 15
+   * @param options as in `HexcodesClient.encode`; a number is the resolution
    * @throws HexcodesError BAD_RESOLUTION, NOT_A_COORDINATE, or OUTSIDE_COVERAGE for a position in no province
    */
-  encode(lat: number, lng: number, resolution = DEFAULT_RESOLUTION): Encoded {
-    requireResolution(resolution);
+  encode(lat: number, lng: number, options: number | EncodeOptions = DEFAULT_RESOLUTION): Encoded {
+    const resolution = resolutionOf(options);
     const { kernel } = this;
     const status =
       typeof lat === 'number' && typeof lng === 'number'
         ? kernel.exports.encodeOne(lat, lng, resolution)
         : NOT_A_COORDINATE;
-    if (status !== OK) throw failure(status, lat, lng);
+    if (status !== OK) throw failure(kernel, status, lat, lng);
     const hexcodes = kernel.textAt(0);
     const admin_code = hexcodes.slice(0, hexcodes.indexOf('-'));
     // + 0 makes 0 of the resolution -0.
@@ -156,8 +159,8 @@ export class Hexcodes {
 
   /**
    * The hexcodes of many positions.
-   * @param latLngDeg lat, lng, lat, lng, … in degrees, any number of positions
-   * @param resolution H3 resolution of all positions, integer 0 to 15
+   * @param latLng lat, lng, lat, lng, … in degrees, any number of positions
+   * @param options the resolution of all positions; a number is the resolution
    * @param out for the records, at least 20 bytes a position; a new array if absent
    * @returns the beginning of `out`, 20 bytes a position: canonical hexcode in ASCII, NUL padded, and in byte 19 the status
    *   (0 OK, 1 outside the coverage, 2 not a coordinate). The other bytes of a failed record are NUL.
@@ -165,20 +168,20 @@ export class Hexcodes {
    *   short or shares bytes with the positions; never for a position
    */
   encodeBatch(
-    latLngDeg: Float64Array,
-    resolution: number = DEFAULT_RESOLUTION,
+    latLng: Float64Array,
+    options: number | EncodeOptions = DEFAULT_RESOLUTION,
     out?: Uint8Array,
   ): Uint8Array {
-    requireResolution(resolution);
-    requireKind(latLngDeg, Float64Array, 'latLngDeg');
-    if (latLngDeg.length % 2 !== 0)
-      throw new HexcodesError('BAD_ARGUMENT', `Positions are pairs: ${latLngDeg.length} numbers are odd`);
-    const count = latLngDeg.length / 2;
-    const records = outputFor(out, Uint8Array, count * RECORD_BYTES, 'out', latLngDeg);
+    const resolution = resolutionOf(options);
+    requireKind(latLng, Float64Array, 'latLng');
+    if (latLng.length % 2 !== 0)
+      throw new HexcodesError('BAD_ARGUMENT', `Positions are pairs: ${latLng.length} numbers are odd`);
+    const count = latLng.length / 2;
+    const records = outputFor(out, Uint8Array, count * RECORD_BYTES, 'out', latLng);
     const { capacity, exports, input, output } = this.kernel;
     for (let from = 0; from < count; from += capacity) {
       const block = Math.min(capacity, count - from);
-      input.set(latLngDeg.subarray(2 * from, 2 * (from + block)));
+      input.set(latLng.subarray(2 * from, 2 * (from + block)));
       exports.encodeBatch(block, resolution);
       records.set(output.subarray(0, recordAt(block)), recordAt(from));
     }
@@ -201,7 +204,9 @@ export class Hexcodes {
         `Records are 20 bytes each: ${records.length} bytes are not whole`,
       );
     const count = records.length / RECORD_BYTES;
-    const latLngDeg = outputFor(out?.latLngDeg, Float64Array, 2 * count, 'out.latLngDeg', records);
+    // Arrays under other names would stay as they are, without a word.
+    if (out !== undefined) requireKind(out.latLng, Float64Array, 'out.latLng');
+    const latLng = outputFor(out?.latLng, Float64Array, 2 * count, 'out.latLng', records);
     const resolution = outputFor(out?.resolution, Uint8Array, count, 'out.resolution', records);
     const status = outputFor(out?.status, Uint8Array, count, 'out.status', records);
     const { capacity, exports, inputBytes, output, outputFloats } = this.kernel;
@@ -209,13 +214,13 @@ export class Hexcodes {
       const block = Math.min(capacity, count - from);
       inputBytes.set(records.subarray(recordAt(from), recordAt(from + block)));
       exports.decodeBatch(block);
-      latLngDeg.set(outputFloats.subarray(0, 2 * block), 2 * from);
+      latLng.set(outputFloats.subarray(0, 2 * block), 2 * from);
       const resolutions = positionResolutionAt(block, 0);
       const statuses = positionStatusAt(block, 0);
       resolution.set(output.subarray(resolutions, statuses), from);
       status.set(output.subarray(statuses, statuses + block), from);
     }
-    return { latLngDeg, resolution, status };
+    return { latLng, resolution, status };
   }
 
   /** The answer of `kernel.readText`. */
@@ -230,55 +235,23 @@ export class Hexcodes {
   }
 }
 
-function requireResolution(resolution: number): void {
-  if (!Number.isInteger(resolution) || resolution < 0 || resolution > 15)
-    throw new HexcodesError(
-      'BAD_RESOLUTION',
-      `A resolution is an integer from 0 to 15, not ${String(resolution)}`,
+/** Why a position has no code. */
+function failure(kernel: Kernel, status: number, lat: unknown, lng: unknown): HexcodesError {
+  if (typeof lat !== 'number' || typeof lng !== 'number')
+    return new HexcodesError(
+      'NOT_A_COORDINATE',
+      `Not a position: lat and lng are numbers in degrees, not ${inWords(lat)} and ${inWords(lng)}`,
     );
-}
-
-type BatchArray = Uint8Array | Float64Array;
-
-/** Refuses arrays of other kinds: in single precision alone a position would move by half a metre. */
-function requireKind<T extends BatchArray>(given: T, kind: new (length: number) => T, name: string): void {
-  // By name: an array of another realm (a frame, a vm context) is no instance of this realm's class.
-  if (Object.prototype.toString.call(given) !== `[object ${kind.name}]`)
-    throw new HexcodesError('BAD_ARGUMENT', `The array ${name} must be a ${kind.name}`);
-}
-
-/** The first `length` entries of `given`, or a new array. */
-function outputFor<T extends BatchArray>(
-  given: T | undefined,
-  kind: new (length: number) => T,
-  length: number,
-  name: string,
-  source: BatchArray,
-): T {
-  if (given === undefined) return new kind(length);
-  requireKind(given, kind, name);
-  if (given.length < length)
-    throw new HexcodesError(
-      'BAD_ARGUMENT',
-      `The array ${name} has room for ${given.length}, ${length} are needed`,
-    );
-  const cut = given.subarray(0, length) as T;
-  // Shared bytes: the answers to a block would overwrite the input of the next.
-  if (
-    cut.buffer === source.buffer &&
-    cut.byteOffset < source.byteOffset + source.byteLength &&
-    source.byteOffset < cut.byteOffset + cut.byteLength
-  )
-    throw new HexcodesError('BAD_ARGUMENT', `The array ${name} shares its bytes with what is to be read`);
-  return cut;
-}
-
-function failure(status: number, lat: number, lng: number): HexcodesError {
-  const position = `${String(lat)}, ${String(lng)}`;
-  if (status === OUTSIDE_COVERAGE)
-    return new HexcodesError('OUTSIDE_COVERAGE', `In no province of Viet Nam nor its sea: ${position}`);
-  return new HexcodesError(
-    'NOT_A_COORDINATE',
-    `Not a position in degrees (latitude -90 to 90, longitude -180 to 180): ${position}`,
-  );
+  const hint = looksSwapped(kernel, lat, lng)
+    ? '. They look swapped: the other way round the position lies in Viet Nam'
+    : '';
+  return status === OUTSIDE_COVERAGE
+    ? new HexcodesError(
+        'OUTSIDE_COVERAGE',
+        `In no province of Viet Nam nor its sea: lat ${lat}, lng ${lng}${hint}`,
+      )
+    : new HexcodesError(
+        'NOT_A_COORDINATE',
+        `Not a position in degrees (lat -90 to 90, lng -180 to 180): lat ${lat}, lng ${lng}${hint}`,
+      );
 }

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { cellToParent } from 'h3-js';
-import { area, distance, edge, type LatLngDeg, radius } from '#dist/geometry.js';
+import { area, distance, edge, type LatLng, radius } from '#dist/geometry.js';
 import { readIndexArcs } from '#dist/kernel/index-file.js';
 import { Hexcodes } from '#dist/library/node.js';
 import { randomFrom } from '../support/open-world.js';
@@ -18,7 +18,7 @@ export default async function precision(args: string[]): Promise<void> {
   });
   const hexcodes = await Hexcodes.load();
   const points = coveredPoints(hexcodes, Number(values.size), randomFrom(Number(values.seed)));
-  const cellOf = ([latDeg, lngDeg]: LatLngDeg, resolution: number): string =>
+  const cellOf = ([latDeg, lngDeg]: LatLng, resolution: number): string =>
     hexcodes.read(hexcodes.encode(latDeg, lngDeg, resolution).hexcodes)!.cell.toString(16);
   const finest = points.map((point) => cellOf(point, FINEST));
   console.log(`precision: ${points.length} points, uniform by area over the coverage, seed ${values.seed}`);
@@ -55,7 +55,7 @@ export default async function precision(args: string[]): Promise<void> {
 }
 
 /** Points drawn uniformly by area from the box of the shipped index, those that have a province. */
-function coveredPoints(hexcodes: Hexcodes, count: number, random: () => number): LatLngDeg[] {
+function coveredPoints(hexcodes: Hexcodes, count: number, random: () => number): LatLng[] {
   const box = { west: Infinity, south: Infinity, east: -Infinity, north: -Infinity };
   for (const { vertices } of readIndexArcs(readFileSync('data/index.bin'))) {
     for (let i = 0; i < vertices.length; i += 2) {
@@ -66,7 +66,7 @@ function coveredPoints(hexcodes: Hexcodes, count: number, random: () => number):
     }
   }
   const sine = (deg: number) => Math.sin((deg * Math.PI) / 180);
-  const points: LatLngDeg[] = [];
+  const points: LatLng[] = [];
   while (points.length < count) {
     const height = sine(box.south) + random() * (sine(box.north) - sine(box.south));
     const latDeg = (Math.asin(height) * 180) / Math.PI;

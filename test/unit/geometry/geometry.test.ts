@@ -7,6 +7,7 @@ import { ADMIN_UNITS } from '#dist/admin-units.js';
 import { children, neighbors, parent } from '#dist/geometry/family.js';
 import { cellCollection, cellFeature, centerFeature } from '#dist/geometry/geojson.js';
 import { area, boundary, distance, edge, radius } from '#dist/geometry/shape.js';
+import { suggest } from '#dist/geometry/suggest.js';
 import { Hexcodes } from '#dist/library/hexcodes.js';
 import { openWorld, openWorldAdmin, randomFrom } from '../../support/open-world.js';
 import { packByPeer } from '../../support/peers/code-format.js';
@@ -72,6 +73,12 @@ describe('family', () => {
     expect(() => children(hexcodes, coarse, 13)).toThrow(expect.objectContaining({ code: 'BAD_RESOLUTION' }));
     expect(() => parent(hexcodes, parent(hexcodes, HOAN_KIEM, 0))).toThrow();
   });
+
+  test('neighbors refuses a number of rings, which it would ignore', () => {
+    expect(() => neighbors(hexcodes, HOAN_KIEM, ...([2] as never[]))).toThrow(
+      expect.objectContaining({ code: 'BAD_ARGUMENT' }),
+    );
+  });
 });
 
 describe('shape', () => {
@@ -100,6 +107,29 @@ describe('shape', () => {
     expect(metres).toBeCloseTo(h3.greatCircleDistance([21.0288, 105.8525], [16.4637, 107.5909], 'm'), -2);
     expect(distance(hexcodes, hue, HOAN_KIEM)).toBeCloseTo(metres, 6);
     expect(distance(hexcodes, HOAN_KIEM, HOAN_KIEM)).toBe(0);
+  });
+});
+
+describe('positions', () => {
+  test('are pairs or objects', () => {
+    const { lat, lng } = hexcodes.decode(HOAN_KIEM)!;
+    expect(distance(hexcodes, { lat, lng }, [10, 106])).toBe(distance(hexcodes, HOAN_KIEM, [10, 106]));
+    const typed = `${HOAN_KIEM.slice(0, -1)}${HOAN_KIEM.endsWith('2') ? '3' : '2'}`;
+    expect(suggest(hexcodes, typed, { near: { lat, lng } })).toEqual(
+      suggest(hexcodes, typed, { near: [lat, lng] }),
+    );
+  });
+
+  test('anything else is NOT_A_COORDINATE, and options that are no object are BAD_ARGUMENT', () => {
+    for (const given of [[21], ['21', '105'], [Number.NaN, 105], { lat: 21 }, null, '21,105'] as never[]) {
+      const expected = expect.objectContaining({ code: 'NOT_A_COORDINATE' });
+      if (typeof given !== 'string') expect(() => distance(hexcodes, HOAN_KIEM, given)).toThrow(expected);
+      expect(() => suggest(hexcodes, HOAN_KIEM, { near: given })).toThrow(expected);
+    }
+    for (const given of [5, null, 'near'] as never[])
+      expect(() => suggest(hexcodes, HOAN_KIEM, given)).toThrow(
+        expect.objectContaining({ code: 'BAD_ARGUMENT' }),
+      );
   });
 });
 

@@ -23,8 +23,8 @@ test.each([0, 1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 5])(
     for (const resolution of [0, 7, 13, 15]) {
       const records = hexcodes.encodeBatch(positions, resolution);
       expect(records).toHaveLength(20 * count);
-      const { latLngDeg, resolution: resolutions, status } = hexcodes.decodeBatch(records);
-      expect([latLngDeg.length, resolutions.length, status.length]).toEqual([2 * count, count, count]);
+      const { latLng, resolution: resolutions, status } = hexcodes.decodeBatch(records);
+      expect([latLng.length, resolutions.length, status.length]).toEqual([2 * count, count, count]);
       for (let n = 0; n < count; n += 1 + Math.floor(count / 300)) {
         const record = records.subarray(20 * n, 20 * n + 20);
         const text = new TextDecoder().decode(record.subarray(0, 19)).replace(/\0+$/, '');
@@ -34,14 +34,14 @@ test.each([0, 1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 5])(
           expect(text).toBe(hexcodes.encode(lat, lng, resolution).hexcodes);
           expect([record[19], status[n]]).toEqual([0, 0]);
           const decoded = hexcodes.decode(text);
-          expect([latLngDeg[2 * n], latLngDeg[2 * n + 1], resolutions[n]]).toEqual([
+          expect([latLng[2 * n], latLng[2 * n + 1], resolutions[n]]).toEqual([
             decoded?.lat,
             decoded?.lng,
             decoded?.resolution,
           ]);
         } else {
           expect([text, record[19], status[n], resolutions[n]]).toEqual(['', 1, 3, 255]);
-          expect(latLngDeg[2 * n]).toBeNaN();
+          expect(latLng[2 * n]).toBeNaN();
         }
       }
     }
@@ -65,13 +65,13 @@ test('fill the arrays of the caller, and no more of them than is needed', () => 
   expect(records).toHaveLength(200);
   expect(out.subarray(200).every((byte) => byte === 7)).toBe(true);
   const into = {
-    latLngDeg: new Float64Array(21).fill(7),
+    latLng: new Float64Array(21).fill(7),
     resolution: new Uint8Array(11).fill(7),
     status: new Uint8Array(10),
   };
   const decoded = hexcodes.decodeBatch(records, into);
-  expect(decoded.latLngDeg.buffer).toBe(into.latLngDeg.buffer);
-  expect([into.latLngDeg[20], into.resolution[10]]).toEqual([7, 7]);
+  expect(decoded.latLng.buffer).toBe(into.latLng.buffer);
+  expect([into.latLng[20], into.resolution[10]]).toEqual([7, 7]);
 });
 
 test('wrong lengths are BAD_ARGUMENT', () => {
@@ -81,11 +81,17 @@ test('wrong lengths are BAD_ARGUMENT', () => {
   );
   expect(codeOf(() => hexcodes.decodeBatch(new Uint8Array(19)))).toBe('BAD_ARGUMENT');
   const small = {
-    latLngDeg: new Float64Array(1),
+    latLng: new Float64Array(1),
     resolution: new Uint8Array(1),
     status: new Uint8Array(1),
   };
   expect(codeOf(() => hexcodes.decodeBatch(new Uint8Array(20), small))).toBe('BAD_ARGUMENT');
+  const otherNames = {
+    latLngDeg: new Float64Array(2),
+    resolution: new Uint8Array(1),
+    status: new Uint8Array(1),
+  };
+  expect(codeOf(() => hexcodes.decodeBatch(new Uint8Array(20), otherNames as never))).toBe('BAD_ARGUMENT');
 });
 
 test('arrays of other kinds and arrays that share bytes are BAD_ARGUMENT', () => {
@@ -108,7 +114,7 @@ test('arrays of other kinds and arrays that share bytes are BAD_ARGUMENT', () =>
   );
   expect(hexcodes.encodeBatch(inPlace, 13, new Uint8Array(shared, 32))).toHaveLength(40);
   const status = new Uint8Array(shared, 19, 1);
-  const out = { latLngDeg: new Float64Array(2), resolution: new Uint8Array(1), status };
+  const out = { latLng: new Float64Array(2), resolution: new Uint8Array(1), status };
   expect(codeOf(() => hexcodes.decodeBatch(new Uint8Array(shared, 0, 20), out))).toBe('BAD_ARGUMENT');
 });
 
@@ -164,8 +170,8 @@ test('the answers to 65,536 positions have the recorded digest on every Node', (
   const hash = createHash('sha256');
   for (let resolution = 0; resolution <= 15; resolution++) {
     const records = hexcodes.encodeBatch(positions, resolution);
-    const { latLngDeg, resolution: resolutions, status } = hexcodes.decodeBatch(records);
-    for (const bytes of [records, new Uint8Array(latLngDeg.buffer), resolutions, status]) hash.update(bytes);
+    const { latLng, resolution: resolutions, status } = hexcodes.decodeBatch(records);
+    for (const bytes of [records, new Uint8Array(latLng.buffer), resolutions, status]) hash.update(bytes);
   }
   expect(hash.digest('hex')).toBe(DIGEST);
 });

@@ -69,6 +69,54 @@ describe('encode', () => {
   });
 });
 
+describe('the third argument of encode and encodeBatch', () => {
+  test('is the resolution or options with it, as the client takes them', () => {
+    expect(hexcodes.encode(...HOAN_KIEM, { resolution: 7 })).toEqual(hexcodes.encode(...HOAN_KIEM, 7));
+    for (const none of [{}, { resolution: undefined } as object])
+      expect(hexcodes.encode(...HOAN_KIEM, none)).toEqual(hexcodes.encode(...HOAN_KIEM));
+    const positions = Float64Array.of(...HOAN_KIEM);
+    expect(hexcodes.encodeBatch(positions, { resolution: 7 })).toEqual(hexcodes.encodeBatch(positions, 7));
+    expect(codeOf(() => hexcodes.encode(...HOAN_KIEM, { resolution: 16 }))).toBe('BAD_RESOLUTION');
+  });
+});
+
+describe('messages of encode', () => {
+  // biome-ignore lint/suspicious/noExplicitAny: wrong arguments
+  const messageOf = (...given: any[]): string => {
+    try {
+      // biome-ignore lint/suspicious/noExplicitAny: wrong arguments
+      (hexcodes.encode as any).apply(hexcodes, given);
+    } catch (error) {
+      return (error as Error).message;
+    }
+    return 'no error';
+  };
+
+  test('a number that is given as text is called a text', () => {
+    expect(messageOf('21.0288', '105.8525')).toBe(
+      'Not a position: lat and lng are numbers in degrees, not the text "21.0288" and the text "105.8525"',
+    );
+    expect(messageOf([21.0288, 105.8525])).toMatch(/not an array and undefined$/);
+    expect(messageOf(21.0288, 105.8525, '9')).toBe(
+      'A resolution is an integer from 0 to 15, not the text "9"',
+    );
+    expect(messageOf(21.0288, 105.8525, { resolution: '9' })).toMatch(/not the text "9"$/);
+  });
+
+  test('say that latitude and longitude look swapped, where the other way round has a code', () => {
+    const hint = 'They look swapped: the other way round the position lies in Viet Nam';
+    expect(messageOf(105.8525, 21.0288)).toBe(
+      `Not a position in degrees (lat -90 to 90, lng -180 to 180): lat 105.8525, lng 21.0288. ${hint}`,
+    );
+    for (const [lat, lng] of [
+      [48.8584, 2.2945],
+      [91, 181],
+      [Number.NaN, 21],
+    ])
+      expect(messageOf(lat, lng)).not.toContain('swapped');
+  });
+});
+
 describe('decode', () => {
   test('null and false for anything that is no hexcode, of any type', () => {
     for (const text of [

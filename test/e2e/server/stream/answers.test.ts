@@ -68,7 +68,7 @@ test.each([1, 100, 4096, 65_536])(
         positions[(answer.firstIndex + i) * 2 + 1] = answer.lngDeg(i);
       }
     }
-    expect(positions).toEqual(decoded.latLngDeg);
+    expect(positions).toEqual(decoded.latLng);
   },
 );
 

@@ -59,7 +59,7 @@ test.each([0, 1, 4096, 4097, 10_000])('encode and decode of %i points equal the 
 
   const decoded = library.decodeBatch(records);
   const positions = answerFrame(kernel, frameOf(2, 0, 0, count, records));
-  expect(Buffer.from(positions.subarray(16, 16 + count * 16)).equals(bytesOf(decoded.latLngDeg))).toBe(true);
+  expect(Buffer.from(positions.subarray(16, 16 + count * 16)).equals(bytesOf(decoded.latLng))).toBe(true);
   expect([...positions.subarray(16 + count * 16, 16 + count * 17)]).toEqual([...decoded.resolution]);
   expect([...positions.subarray(16 + count * 17)]).toEqual([...decoded.status]);
 });
