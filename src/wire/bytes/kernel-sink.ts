@@ -59,7 +59,9 @@ export class KernelSink implements AnswerSink {
   }
 
   addText(text: string): void {
-    this.add(encoder.encode(text));
+    // A UTF-16 unit is at most three bytes.
+    if (this.#size + 3 * text.length > this.#limitBytes) this.add(encoder.encode(text));
+    else this.#size += encoder.encodeInto(text, this.#area.subarray(this.#size)).written;
   }
 
   /** The answer to the largest frame fits into the area. */

@@ -1,9 +1,9 @@
 // The parameters of one conversion, from a query, a form body, a JSON body, or several of them at once: equal values
 // count as one, different ones are a fault. SingleParameters collects their texts; EncodeInput and decodeFaults judge them.
 
-import { eachMember } from './json-members.js';
+import { eachMember, type JsonKind, jsonStringOf } from './json-members.js';
 import { readDecimal } from './number.js';
-import { DIFFERS, decodeEscapes, MALFORMED, type Parameter } from './query.js';
+import { DIFFERS, decodeEscapes, MALFORMED, type Parameter, placeOfEquals } from './query.js';
 import { DEFAULT_RESOLUTION, readResolution } from './resolution.js';
 
 /** A fault of one parameter, as the error body lists it in `details`. */
@@ -42,16 +42,18 @@ export class SingleParameters {
     // Escapes are rare: one search of the whole text spares a search of every value.
     const isPlain = !raw.includes('%') && !raw.includes('+') && !raw.includes('\ufffd');
     let at = 0;
+    let nextEquals = -1;
     while (at < raw.length) {
       let end = raw.indexOf('&', at);
       if (end === -1) end = raw.length;
-      let equals = raw.indexOf('=', at);
-      if (equals === -1 || equals > end) equals = end;
-      let name: string | undefined = raw.slice(at, equals);
+      // Searched for once only: with no `=` in the rest, each search would read all of it.
+      if (nextEquals < at) nextEquals = placeOfEquals(raw, at);
+      const nameEnd = Math.min(nextEquals, end);
+      let name: string | undefined = raw.slice(at, nameEnd);
       if (!isPlain) name = decodeEscapes(name);
       const slot = name === undefined ? undefined : this.#slot(name);
       if (slot !== undefined) {
-        const value = equals < end ? raw.slice(equals + 1, end) : '';
+        const value = nameEnd < end ? raw.slice(nameEnd + 1, end) : '';
         if (isPlain) addSlot(slot, value);
         else addRaw(slot, value);
       }
@@ -59,14 +61,17 @@ export class SingleParameters {
     }
   }
 
-  /** Adds the members of a JSON object; returns false where the text is none. */
+  /** Adds the members of a JSON object; returns false where the text is none: then nothing that was added counts. */
   addJson(text: string): boolean {
-    return eachMember(text, (name, valueText, kind) => {
-      const slot = this.#slot(name);
-      if (slot === undefined) return;
-      if (kind !== slot.kind) slot.fault ??= `must be a JSON ${slot.kind}`;
-      else addSlot(slot, kind === 'string' ? (JSON.parse(valueText) as string) : valueText);
-    });
+    return eachMember(text, (name, valueText, kind) => this.addMember(name, valueText, kind));
+  }
+
+  /** Adds one member of a JSON object. */
+  addMember(name: string, valueText: string, kind: JsonKind): void {
+    const slot = this.#slot(name);
+    if (slot === undefined) return;
+    if (kind !== slot.kind) slot.fault ??= `must be a JSON ${slot.kind}`;
+    else addSlot(slot, kind === 'string' ? jsonStringOf(valueText) : valueText);
   }
 
   #slot(name: string): ParameterSlot | undefined {

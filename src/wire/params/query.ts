@@ -26,16 +26,23 @@ export function decodeEscapes(raw: string): string | undefined {
 /** Calls back with the decoded name and the raw value of every pair whose name can be decoded. */
 export function eachPair(raw: string, visit: (name: string, rawValue: string) => void): void {
   let at = 0;
+  let nextEquals = -1;
   while (at < raw.length) {
     let end = raw.indexOf('&', at);
     if (end === -1) end = raw.length;
-    let equals = raw.indexOf('=', at);
-    if (equals === -1 || equals > end) equals = end;
-    let name: string | undefined = raw.slice(at, equals);
+    if (nextEquals < at) nextEquals = placeOfEquals(raw, at);
+    const nameEnd = Math.min(nextEquals, end);
+    let name: string | undefined = raw.slice(at, nameEnd);
     if (name.includes('%') || name.includes('+')) name = decodeEscapes(name);
-    if (name !== undefined && name !== '') visit(name, equals < end ? raw.slice(equals + 1, end) : '');
+    if (name !== undefined && name !== '') visit(name, nameEnd < end ? raw.slice(nameEnd + 1, end) : '');
     at = end + 1;
   }
+}
+
+/** The first `=` from `from` on; the length of the text where there is none. */
+export function placeOfEquals(raw: string, from: number): number {
+  const place = raw.indexOf('=', from);
+  return place === -1 ? raw.length : place;
 }
 
 function addValue(parameter: Parameter, rawValue: string): void {
@@ -93,10 +100,10 @@ function valueOfApiKey(raw: string, at: number, end: number): string | undefined
     }
   }
   // The name itself may be escaped; this is rare, so the slow reader is good enough.
-  const escapeAt = raw.indexOf('%', at);
-  if (escapeAt === -1 || escapeAt >= end) return undefined;
+  const pair = raw.slice(at, end);
+  if (!pair.includes('%')) return undefined;
   let found: string | undefined;
-  eachPair(raw.slice(at, end), (name, value) => {
+  eachPair(pair, (name, value) => {
     if (name === 'apikey') found = decodeEscapes(value) ?? value;
   });
   return found;

@@ -1,17 +1,40 @@
-// The fields of one CSV row as texts, for header rows and for the few rows whose answers need them.
-import { parse } from 'csv-parse/sync';
+// The fields of one CSV row as texts, for header rows and for the rows whose answers need them. Without quotes a row is
+// split; a quote begins a quoted field only as the field's first character.
 
-/** The fields of a row without its line end; undefined where a quoted field has no end. */
+const QUOTE = 34;
+
+/**
+ * The fields of a row without its line end; undefined where a quoted field has no end. Where text follows a closing quote,
+ * both quotes belong to the field.
+ */
 export function csvFields(text: string, delimiter: number): string[] | undefined {
-  try {
-    const rows = parse(text, {
-      delimiter: String.fromCharCode(delimiter),
-      record_delimiter: ['\r\n', '\n'],
-      relax_quotes: true,
-      relax_column_count: true,
-    });
-    return rows.length === 0 ? [''] : rows[0];
-  } catch {
-    return undefined;
+  const separator = String.fromCharCode(delimiter);
+  if (!text.includes('"')) return text.split(separator);
+  const fields: string[] = [];
+  for (let at = 0; at <= text.length; ) {
+    const isQuoted = text.charCodeAt(at) === QUOTE;
+    const close = isQuoted ? closingQuote(text, at + 1) : at - 1;
+    if (close < at - 1) return undefined;
+    const found = text.indexOf(separator, close + 1);
+    const end = found < 0 ? text.length : found;
+    const rest = text.slice(close + 1, end);
+    fields.push(isQuoted ? unquoted(text.slice(at + 1, close), rest) : rest);
+    at = end + 1;
   }
+  return fields;
+}
+
+/** The place of the quote that ends a quoted field, whose text begins at `from`; -2 where there is none. */
+function closingQuote(text: string, from: number): number {
+  for (let at = text.indexOf('"', from); at >= 0; at = text.indexOf('"', at + 2)) {
+    if (text.charCodeAt(at + 1) !== QUOTE) return at;
+  }
+  return -2;
+}
+
+/** @param rest what stands between the closing quote and the end of the field */
+function unquoted(inside: string, rest: string): string {
+  const text = inside.replaceAll('""', '"');
+  // A NUL ends the quotes as the end of the row does.
+  return rest === '' || rest.startsWith('\0') ? text + rest : `"${text}"${rest}`;
 }

@@ -1,5 +1,7 @@
 // The members of one large JSON object, by their places. Arrays are skipped and their elements counted, so that no object is
-// made for an element; every other value is checked by JSON.parse.
+// made for an element; every other value is checked by the grammar of JSON.
+import { isJson } from '../params/json-grammar.js';
+import { jsonStringOf } from '../params/json-members.js';
 
 const QUOTE = 34;
 const COMMA = 44;
@@ -76,7 +78,7 @@ export class JsonEnvelope {
     if (++this.#memberCount > MAX_MEMBERS) throw new NotJsonError(`has more than ${MAX_MEMBERS} members`);
     if (bytes[from] !== QUOTE) throw new NotJsonError('is not valid JSON');
     const nameEnd = stringEnd(bytes, from);
-    const name = parsed(bytes.subarray(from, nameEnd)) as string;
+    const name = jsonStringOf(checked(bytes.subarray(from, nameEnd)));
     let at = this.#afterSpace(nameEnd);
     if (bytes[at] !== COLON) throw new NotJsonError('is not valid JSON');
     const start = this.#afterSpace(at + 1);
@@ -84,7 +86,7 @@ export class JsonEnvelope {
     const { end, commas } = valueEnd(bytes, start);
     const isEmpty = this.#afterSpace(start + 1) === end - 1;
     const count = isArray && !isEmpty ? commas + 1 : 0;
-    if (!isArray) parsed(bytes.subarray(start, end));
+    if (!isArray) checked(bytes.subarray(start, end));
     const member = { start, end, count, isArray };
     const sameName = this.#members.get(name);
     if (sameName === undefined) this.#members.set(name, [member]);
@@ -144,10 +146,14 @@ function isSpace(byte: number): boolean {
   return byte === 32 || byte === 10 || byte === 13 || byte === 9;
 }
 
-function parsed(bytes: Uint8Array): unknown {
+/** The text of one JSON value. */
+function checked(bytes: Uint8Array): string {
+  let text: string;
   try {
-    return JSON.parse(utf8.decode(bytes));
+    text = utf8.decode(bytes);
   } catch {
     throw new NotJsonError('is not valid JSON');
   }
+  if (!isJson(text)) throw new NotJsonError('is not valid JSON');
+  return text;
 }

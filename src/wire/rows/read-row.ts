@@ -1,7 +1,8 @@
-// Reads one row in full, by library parsers and the rules of the single conversions: rows that the kernel's scan did not
-// understand, and rows whose answer needs a message. Off the fast path: it makes objects for each row.
+// Reads one row in full, by the rules of the single conversions: rows that the kernel's scan did not understand, and rows
+// whose answer needs a message. Off the fast path: it makes objects for each row, but throws nothing and parses nothing twice.
 import type { CsvShape, Operation } from '../job.js';
-import { eachMember, type JsonKind } from '../params/json-members.js';
+import { afterSpace, isJson, jsonValueEnd } from '../params/json-grammar.js';
+import { eachMember, type JsonKind, jsonStringOf, kindOf } from '../params/json-members.js';
 import { decodeFaults, EncodeInput, type ParameterFault, SingleParameters } from '../params/parameters.js';
 import { csvFields } from './csv-fields.js';
 
@@ -28,14 +29,23 @@ export interface ItemRules {
 }
 
 const MAX_ID_UNITS = 128;
+const PAIR = ['lat', 'lng'] as const;
 
-/** Kept apart from other faults: an array with such an element is no JSON as a whole. */
-const NOT_JSON: ParameterFault = { parameter: 'item', message: 'is not valid JSON' };
+/** Kept apart from other rows: an array with such an element is no JSON as a whole. */
+const NOT_JSON = unread([fault('item', 'is not valid JSON')]);
+const NOT_UTF8 = unread([fault('item', 'is not valid UTF-8')]);
+const NOT_A_CODE = unread([fault('item', 'must be a code or an object with a member hexcodes')]);
+const NOT_A_PAIR = unread([fault('item', 'must be an object with lat and lng, or [lat, lng]')]);
+
+const OPEN_BRACE = 123;
+const OPEN_BRACKET = 91;
+const QUOTE = 34;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const lenient = new TextDecoder();
 
 export function isNotJson(row: ReadRow): boolean {
-  return row.faults?.[0] === NOT_JSON;
+  return row === NOT_JSON;
 }
 
 function fault(parameter: string, message: string): ParameterFault {
@@ -57,71 +67,61 @@ function unread(faults: ParameterFault[]): ReadRow {
 export function readItem(rules: ItemRules, bytes: Uint8Array): ReadRow {
   const { operation, resolution, maxItemBytes } = rules;
   const isTooLong = bytes.length > maxItemBytes;
-  const tooLong = unread([fault('item', `is longer than ${maxItemBytes} bytes`)]);
-  if (isTooLong && !rules.isArray) return tooLong;
+  if (isTooLong && !rules.isArray) return tooLong(maxItemBytes);
   let text: string;
   try {
     text = utf8.decode(bytes);
   } catch {
-    return unread([rules.isArray ? NOT_JSON : fault('item', 'is not valid UTF-8')]);
+    return rules.isArray ? NOT_JSON : NOT_UTF8;
   }
-  if (isTooLong) return isJson(text) ? tooLong : unread([NOT_JSON]);
-  const first = /[^ \t\r\n]/.exec(text)?.[0];
-  if (first === '{') return readObject(operation, text, resolution);
-  // JSON.parse is slow to throw: a text that begins with no JSON value is refused without it.
-  if (first === undefined || !'["-0123456789tfn'.includes(first)) return unread([NOT_JSON]);
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return unread([NOT_JSON]);
-  }
-  return operation === 'decode' ? codeOf(value) : pairOf(value, resolution);
+  if (isTooLong) return isJson(text) ? tooLong(maxItemBytes) : NOT_JSON;
+  const at = afterSpace(text, 0);
+  const first = text.charCodeAt(at);
+  if (first === OPEN_BRACE) return readObject(operation, text, resolution);
+  if (!isJson(text)) return NOT_JSON;
+  if (operation === 'decode') return first === QUOTE ? codeOf(text) : NOT_A_CODE;
+  return first === OPEN_BRACKET ? pairOf(text, at + 1, resolution) : NOT_A_PAIR;
 }
 
-function codeOf(value: unknown): ReadRow {
-  if (typeof value !== 'string')
-    return unread([fault('item', 'must be a code or an object with a member hexcodes')]);
+function tooLong(maxItemBytes: number): ReadRow {
+  return unread([fault('item', `is longer than ${maxItemBytes} bytes`)]);
+}
+
+function codeOf(text: string): ReadRow {
   const parameters = new SingleParameters();
-  parameters.hexcodes.text = value;
+  parameters.hexcodes.text = JSON.parse(text) as string;
   return judgeCode(parameters, undefined, undefined);
 }
 
-function pairOf(value: unknown, resolution: number): ReadRow {
-  if (!Array.isArray(value) || value.length !== 2)
-    return unread([fault('item', 'must be an object with lat and lng, or [lat, lng]')]);
+/** Reads an array of JSON whose first element, or closing bracket, stands at `from` or behind white space there. */
+function pairOf(text: string, from: number, resolution: number): ReadRow {
   const parameters = new SingleParameters();
-  for (const [place, name] of (['lat', 'lng'] as const).entries()) {
-    const number: unknown = value[place];
-    if (typeof number === 'number') parameters[name].text = String(number);
+  let count = 0;
+  for (let at = afterSpace(text, from); text[at] !== ']'; count++) {
+    const name = PAIR[count];
+    if (name === undefined) return NOT_A_PAIR;
+    const end = jsonValueEnd(text, at);
+    if (kindOf(text.charCodeAt(at)) === 'number') parameters[name].text = String(Number(text.slice(at, end)));
     else parameters[name].fault = 'must be a JSON number';
+    at = afterSpace(text, end);
+    if (text[at] === ',') at = afterSpace(text, at + 1);
   }
-  return judgePoint(parameters, resolution, undefined, undefined);
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return count === PAIR.length ? judgePoint(parameters, resolution, undefined, undefined) : NOT_A_PAIR;
 }
 
 function readObject(operation: Operation, text: string, resolution: number): ReadRow {
   let id: string | undefined;
   let idFault: ParameterFault | undefined;
+  const parameters = new SingleParameters();
   const isObject = eachMember(text, (name, valueText, kind) => {
-    if (name !== 'id') return;
-    if (!isId(valueText, kind))
+    if (name !== 'id') parameters.addMember(name, valueText, kind);
+    else if (!isId(valueText, kind))
       idFault ??= fault('id', `must be a string of at most ${MAX_ID_UNITS} characters or a number`);
     else if (id !== undefined && id !== valueText)
       idFault ??= fault('id', 'is given more than once with different values');
     else id = valueText;
   });
-  if (!isObject) return unread([NOT_JSON]);
-  const parameters = new SingleParameters();
-  parameters.addJson(text);
+  if (!isObject) return NOT_JSON;
   // A parameter of single requests; in an item it is a member like any other.
   parameters.adminV2.clear();
   if (idFault !== undefined) id = undefined;
@@ -132,7 +132,7 @@ function readObject(operation: Operation, text: string, resolution: number): Rea
 
 function isId(valueText: string, kind: JsonKind): boolean {
   if (kind === 'number') return valueText.length <= MAX_ID_UNITS;
-  return kind === 'string' && (JSON.parse(valueText) as string).length <= MAX_ID_UNITS;
+  return kind === 'string' && jsonStringOf(valueText).length <= MAX_ID_UNITS;
 }
 
 function judgePoint(
@@ -168,7 +168,7 @@ export function readCsvRow(
   delimiter: number,
   resolution: number,
 ): ReadRow {
-  const fields = csvFields(new TextDecoder().decode(bytes), delimiter);
+  const fields = csvFields(lenient.decode(bytes), delimiter);
   if (fields === undefined) return unread([fault('row', 'has a quote that is not closed')]);
   if (fields.length !== shape.columns) {
     const message = `has ${fields.length} fields where the header has ${shape.columns}`;

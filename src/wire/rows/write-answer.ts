@@ -1,6 +1,7 @@
 // Writes the answer to one row: for the rows that the kernel does not write itself, because a message, an escape or a rare
 // number stands in the answer. The same bodies and columns as the kernel's.
 import type { Operation, RowStatus } from '../job.js';
+import type { ParameterFault } from '../params/parameters.js';
 import { OUTSIDE_MESSAGE, OVER_QUOTA_MESSAGE, OVERLOADED_MESSAGE } from '../status-messages.js';
 import { SWAPPED_HINT } from '../swapped.js';
 import type { ReadRow } from './read-row.js';
@@ -30,17 +31,42 @@ export function tailOf(status: RowStatus): string {
   return `"status":"${status}"${message === undefined ? '' : `,"message":${JSON.stringify(message)}`}`;
 }
 
+const INVALID_TAIL = tailOf('INVALID_REQUEST');
+
+/** The texts of faults as they stand inside JSON strings. Nearly all are constants; the rest may not fill the memory. */
+const escapedTexts = new Map<string, string>();
+const MAX_ESCAPED_TEXTS = 256;
+
+function escaped(text: string): string {
+  let inside = escapedTexts.get(text);
+  if (inside === undefined) {
+    inside = JSON.stringify(text).slice(1, -1);
+    if (escapedTexts.size < MAX_ESCAPED_TEXTS) escapedTexts.set(text, inside);
+  }
+  return inside;
+}
+
+/** The members `message` and `details`. */
+function faultsOf(faults: readonly ParameterFault[], hint: string): string {
+  let message = '';
+  let details = '';
+  for (const fault of faults) {
+    const name = escaped(fault.parameter);
+    const words = escaped(fault.message);
+    message += `${message === '' ? '' : '; '}${name} ${words}`;
+    details += `${details === '' ? '' : ','}{"parameter":"${name}","message":"${words}"}`;
+  }
+  return `,"message":"${message}${escaped(hint)}","details":[${details}]`;
+}
+
 /** The answer as a JSON body. */
 export function jsonOf(answer: RowAnswer): string {
   const { operation, row, status, code, position } = answer;
   const id = row.id === undefined ? '' : `,"id":${row.id}`;
-  let tail = tailOf(status);
-  if (status === 'INVALID_REQUEST') {
-    const faults = row.faults ?? [];
-    const message = faults.map((f) => `${f.parameter} ${f.message}`).join('; ');
-    const hint = answer.isSwapped ? SWAPPED_HINT : '';
-    tail += `,"message":${JSON.stringify(message + hint)},"details":${JSON.stringify(faults)}`;
-  }
+  const tail =
+    status === 'INVALID_REQUEST'
+      ? INVALID_TAIL + faultsOf(row.faults ?? [], answer.isSwapped ? SWAPPED_HINT : '')
+      : tailOf(status);
   if (operation === 'encode') {
     const admin = code === undefined ? 'null' : `"${adminOf(code)}"`;
     const text = code === undefined ? 'null' : `"${code}"`;

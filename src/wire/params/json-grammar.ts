@@ -1,0 +1,142 @@
+// The grammar of JSON (RFC 8259), as a walk that makes no objects and throws nothing: JSON.parse takes microseconds to
+// refuse a text, and a hundred nanoseconds for each object that nobody looks at.
+
+const QUOTE = 34;
+const COMMA = 44;
+const MINUS = 45;
+const DOT = 46;
+const COLON = 58;
+const OPEN_BRACKET = 91;
+const BACKSLASH = 92;
+const CLOSE_BRACKET = 93;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
+
+const WORDS: Readonly<Record<number, string>> = { 116: 'true', 102: 'false', 110: 'null' };
+const PLAIN_ESCAPES = '"\\/bfnrt';
+
+/** Whether JSON.parse would read the text. */
+export function isJson(text: string): boolean {
+  const end = jsonValueEnd(text, afterSpace(text, 0));
+  return end >= 0 && afterSpace(text, end) === text.length;
+}
+
+/** The first place from `from` on that is no white space. */
+export function afterSpace(text: string, from: number): number {
+  let at = from;
+  for (;;) {
+    const unit = text.charCodeAt(at);
+    if (unit !== 32 && unit !== 10 && unit !== 13 && unit !== 9) return at;
+    at++;
+  }
+}
+
+/** The place behind the value that begins at `from`; -1 where there is none. */
+export function jsonValueEnd(text: string, from: number): number {
+  /** The brackets that close the values around this one. */
+  const closing: number[] = [];
+  for (let at = from; ; ) {
+    const first = text.charCodeAt(at);
+    if (first === OPEN_BRACE || first === OPEN_BRACKET) {
+      const close = first === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET;
+      at = afterSpace(text, at + 1);
+      if (text.charCodeAt(at) !== close) {
+        closing.push(close);
+        if (first === OPEN_BRACE) at = memberValueAt(text, at);
+        if (at < 0) return -1;
+        continue;
+      }
+      at++;
+    } else {
+      at = scalarEnd(text, at, first);
+      if (at < 0) return -1;
+    }
+    at = nextValueAt(text, at, closing);
+    if (closing.length === 0 || at < 0) return at;
+  }
+}
+
+/**
+ * Behind a value that ends at `from`: where the next one begins, with `closing` shortened by the brackets between; where
+ * none are left, the place behind the last; -1 where there is no JSON.
+ */
+function nextValueAt(text: string, from: number, closing: number[]): number {
+  let at = from;
+  while (closing.length > 0) {
+    at = afterSpace(text, at);
+    const unit = text.charCodeAt(at);
+    const close = closing[closing.length - 1];
+    if (unit === COMMA) {
+      at = afterSpace(text, at + 1);
+      return close === CLOSE_BRACE ? memberValueAt(text, at) : at;
+    }
+    if (unit !== close) return -1;
+    closing.pop();
+    at++;
+  }
+  return at;
+}
+
+/** Where the value of the member begins whose name begins at `from`. */
+function memberValueAt(text: string, from: number): number {
+  const nameEnd = jsonStringEnd(text, from);
+  if (nameEnd < 0) return -1;
+  const at = afterSpace(text, nameEnd);
+  return text.charCodeAt(at) === COLON ? afterSpace(text, at + 1) : -1;
+}
+
+function scalarEnd(text: string, from: number, first: number): number {
+  if (first === QUOTE) return jsonStringEnd(text, from);
+  if (first === MINUS || isDigit(first)) return numberEnd(text, from);
+  const word = WORDS[first];
+  return word !== undefined && text.startsWith(word, from) ? from + word.length : -1;
+}
+
+/** The place behind the string that begins at `from`; -1 where there is none. */
+export function jsonStringEnd(text: string, from: number): number {
+  if (text.charCodeAt(from) !== QUOTE) return -1;
+  for (let at = from + 1; ; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === QUOTE) return at + 1;
+    // Behind the end of the text, charCodeAt is NaN.
+    if (!(unit >= 32)) return -1;
+    if (unit !== BACKSLASH) continue;
+    at++;
+    if (text[at] === 'u') {
+      for (const end = at + 4; at < end; ) if (!isHexDigit(text.charCodeAt(++at))) return -1;
+    } else if (at >= text.length || !PLAIN_ESCAPES.includes(text[at]!)) {
+      return -1;
+    }
+  }
+}
+
+function numberEnd(text: string, from: number): number {
+  let at = text.charCodeAt(from) === MINUS ? from + 1 : from;
+  const whole = at;
+  at = afterDigits(text, at);
+  if (at === whole || (text[whole] === '0' && at > whole + 1)) return -1;
+  if (text.charCodeAt(at) === DOT) {
+    const decimals = at + 1;
+    at = afterDigits(text, decimals);
+    if (at === decimals) return -1;
+  }
+  if ((text.charCodeAt(at) | 32) !== 101) return at;
+  const sign = text[at + 1];
+  const exponent = sign === '+' || sign === '-' ? at + 2 : at + 1;
+  at = afterDigits(text, exponent);
+  return at === exponent ? -1 : at;
+}
+
+function afterDigits(text: string, from: number): number {
+  let at = from;
+  while (isDigit(text.charCodeAt(at))) at++;
+  return at;
+}
+
+function isDigit(unit: number): boolean {
+  return unit >= 48 && unit <= 57;
+}
+
+function isHexDigit(unit: number): boolean {
+  return isDigit(unit) || ((unit | 32) >= 97 && (unit | 32) <= 102);
+}
