@@ -16,7 +16,7 @@ export { useIndex } from "./region/load";
 export { numberEnd, numberIsPlain, numberKind, readNumber } from "./text/numbers/parse";
 export { printNumber } from "./text/numbers/print";
 export { hostRowCount } from "./text/scan/host-rows";
-export { csvEnd, scanCsv, useCsvColumns } from "./text/scan/scan-csv";
+export { csvEnd, csvMissing, scanCsv, useCsvColumns } from "./text/scan/scan-csv";
 export { jsonEnd, jsonState, scanArray, scanNdjson } from "./text/scan/scan-json";
 export { countDecoded, countEncoded } from "./text/write/provinces";
 export { setTextEnd, textEnd } from "./text/write/text-out";

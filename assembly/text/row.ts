@@ -9,7 +9,7 @@ import { ROWS, ROW_BYTES } from "../memory";
 //    4  u32  end          of it, without its line end
 //    8  u32  first        start of lat's text, or of the code's
 //   12  u32  second       start of lng's text, or end of the code's
-//   16  u32  id           start of the id's JSON text
+//   16  u32  id           start of the id's JSON text; of a ragged row, how many fields it must have
 //   20  u16  firstBytes   how much of lat's text is what printing its number gives; 0: it must be printed
 //   22  u16  secondBytes  the same of lng's
 //   24  u16  idBytes      0: no id
@@ -38,6 +38,9 @@ export const ENDS_WITH_CRLF: u32 = 2;
 export const CODE_NEEDS_ESCAPES: u32 = 4;
 /** Flag: the row is listed in HOST_ROWS. */
 export const LEFT_TO_HOST: u32 = 8;
+
+/** Flag: the row has more or fewer fields than the header, or a quote that is not closed. */
+export const RAGGED: u32 = 16;
 
 /** The places of the two coordinates of a row. */
 export const LAT: usize = 0;
@@ -154,6 +157,16 @@ export function idBytes(row: usize): usize {
 export function setId(row: usize, start: usize, sizeBytes: usize): void {
   store<u32>(row, <u32>start, AT_ID);
   store<u16>(row, <u16>sizeBytes, AT_ID_BYTES);
+}
+
+/** How many fields a ragged row must have: as many as the header. */
+export function fieldsWanted(row: usize): u32 {
+  return load<u32>(row, AT_ID);
+}
+
+export function markRagged(row: usize, fields: u32): void {
+  addRowFlags(row, RAGGED);
+  store<u32>(row, fields, AT_ID);
 }
 
 /** Bytes of a coordinate's text that printing its number would give; 0: it must be printed. */

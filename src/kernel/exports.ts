@@ -52,6 +52,8 @@ interface KernelGlobals {
   readonly INDEX: Address;
   /** Where the last scanCsv stopped. */
   readonly csvEnd: Variable;
+  /** Fields that the rows of the last scanCsv lack, all together. */
+  readonly csvMissing: Variable;
   /** Where the last scanNdjson or scanArray stopped. */
   readonly jsonEnd: Variable;
   /** Why the last scanArray stopped: JSON_OPEN, JSON_CLOSED, or another number where it met no JSON. */
@@ -225,6 +227,7 @@ const GLOBALS: { readonly [Name in Exclude<keyof KernelGlobals, 'memory'>]: true
   hostRowCount: true,
   INDEX: true,
   csvEnd: true,
+  csvMissing: true,
   jsonEnd: true,
   jsonState: true,
   textEnd: true,

@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
-import type { BulkJob, ConvertedBlock, Operation } from '../wire/job.js';
+import { BulkInputError, type BulkJob, type ConvertedBlock, type Operation } from '../wire/job.js';
 import { BrokenBatchError } from '../wire/rows/batch.js';
 import { ANSWER_BUFFER_BYTES, BlockShelf } from './block-shelf.js';
 import type { WorkAnswer, WorkerKernel, WorkOrder } from './worker.js';
@@ -98,7 +98,7 @@ export class Pool {
 
   /**
    * Answers one block of a body. The block is copied before this returns.
-   * @throws PoolFullError, PoolLostError, both as rejections
+   * @throws PoolFullError, PoolLostError, BulkInputError (as convertBlock), all as rejections
    */
   async convert(job: BulkJob, block: Uint8Array): Promise<ConvertedBlock> {
     const order = (bytes: Uint8Array): WorkOrder => ({
@@ -207,6 +207,7 @@ export class Pool {
     try {
       const answer = await this.#try(() => orderOf(block));
       if ('broken' in answer) throw new BrokenBatchError(answer.broken);
+      if ('unreadable' in answer) throw new BulkInputError(answer.unreadable);
       if ('fault' in answer) throw answer.fault;
       return answer.done;
     } finally {

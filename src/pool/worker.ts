@@ -5,7 +5,13 @@ import { Kernel } from '../kernel/kernel.js';
 import { convertBlock } from '../wire/bulk/convert-block.js';
 import { ByteSink } from '../wire/bytes/byte-sink.js';
 import { answerFrame } from '../wire/frames/answer-frame.js';
-import { BLOCK_BYTES, type BulkJob, type ConvertedBlock, type Operation } from '../wire/job.js';
+import {
+  BLOCK_BYTES,
+  BulkInputError,
+  type BulkJob,
+  type ConvertedBlock,
+  type Operation,
+} from '../wire/job.js';
 import type { ParameterFault } from '../wire/params/parameters.js';
 import { BrokenBatchError, batchBody, convertBatch, openBatch } from '../wire/rows/batch.js';
 import { answerJsonFrame } from '../wire/rows/json-frame.js';
@@ -35,6 +41,8 @@ export type WorkAnswer =
   | { readonly done: ConvertedBlock | Uint8Array }
   /** The faults of a batch that is no JSON. */
   | { readonly broken: readonly ParameterFault[] }
+  /** Why the rest of a body cannot be read. */
+  | { readonly unreadable: string }
   /** The work would fail in the same way again. */
   | { readonly fault: Error };
 
@@ -50,6 +58,7 @@ export default function work(order: WorkOrder): WorkAnswer {
     return move({ [transferableSymbol]: buffer, [valueSymbol]: { done } }) as unknown as WorkAnswer;
   } catch (error) {
     if (error instanceof BrokenBatchError) return { broken: error.faults };
+    if (error instanceof BulkInputError) return { unreadable: error.message };
     return { fault: error instanceof Error ? error : new Error(String(error)) };
   }
 }

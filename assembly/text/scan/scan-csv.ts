@@ -8,7 +8,7 @@ import {
   HARD_NUMBER, NOT_A_NUMBER, NUMBER, numberEnd, numberIsPlain, numberKind, readNumber, readSmallInteger,
 } from "../numbers/parse";
 import {
-  addRowFlags, CODE_NEEDS_ESCAPES, ENDS_WITH_CRLF, ENDS_WITH_LF, LAT, LNG, NO_RESOLUTION, openRow, ROW_INVALID_REQUEST, rowAt,
+  addRowFlags, CODE_NEEDS_ESCAPES, ENDS_WITH_CRLF, ENDS_WITH_LF, LAT, LNG, markRagged, NO_RESOLUTION, openRow, ROW_INVALID_REQUEST, rowAt,
   setCodeText, setCoordinateText, setPlainBytes, setRowEnd, setRowResolution, setRowShapes, setRowStatus,
 } from "../row";
 import { readDecimals, shapeAt, shapeBytes } from "./decimals";
@@ -17,6 +17,8 @@ import { storeCode, storeNoCode, storePoint } from "./input";
 
 /** Where the last scan stopped: the start of the first row that it did not take. */
 export let csvEnd: usize = 0;
+/** Fields that the rows of the last scan lack, all together: the writer pads these rows. */
+export let csvMissing: u32 = 0;
 
 let columns: u32 = 0;
 let delimiter: u32 = COMMA;
@@ -73,6 +75,7 @@ function placeOf(column: i32): usize {
  */
 export function scanCsv(at: usize, end: usize, limit: u32, isDecode: bool, resolution: u32): u32 {
   clearHostRows();
+  csvMissing = 0;
   store<u8>(end, <u8>LINE_FEED);
   const delimiters = i8x16.splat(<i8>delimiter);
   const quotes = i8x16.splat(<i8>QUOTE);
@@ -140,6 +143,10 @@ export function scanCsv(at: usize, end: usize, limit: u32, isDecode: bool, resol
     if (feed < end) addRowFlags(row, rowEnd == feed ? ENDS_WITH_LF : ENDS_WITH_CRLF);
     p = feed + 1;
     const isOdd = <u32>column != columns || isUnclosed;
+    if (isOdd) {
+      markRagged(row, columns);
+      if (<u32>column < columns) csvMissing += columns - <u32>column;
+    }
     if (isDecode) takeCode(index, row, isOdd);
     else takePoint(index, row, isOdd, resolution);
     index++;

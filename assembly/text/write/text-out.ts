@@ -16,7 +16,14 @@ export function setTextEnd(at: usize): void {
 // @ts-ignore: decorator
 @inline
 export function hasRoom(p: usize, row: usize): bool {
-  return p + rowEnd(row) - rowStart(row) + <usize>MAX_ANSWER_BYTES <= TEXT_OUT + <usize>TEXT_OUT_BYTES;
+  return hasRoomFor(p, rowEnd(row) - rowStart(row));
+}
+
+/** Whether an answer fits that holds `sizeBytes` of the row's own text. */
+// @ts-ignore: decorator
+@inline
+export function hasRoomFor(p: usize, sizeBytes: usize): bool {
+  return p + sizeBytes + <usize>MAX_ANSWER_BYTES <= TEXT_OUT + <usize>TEXT_OUT_BYTES;
 }
 
 /** Ends a writer's call before row `index`: sets textEnd to `p` and returns the row. */

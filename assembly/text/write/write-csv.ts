@@ -7,13 +7,14 @@ import { recordAt } from "../../output-layout";
 import { BACKSLASH, CARRIAGE_RETURN, LINE_FEED, QUOTE } from "../chars";
 import { printSmall } from "../numbers/print";
 import {
-  codeEnd, codeStart, ENDS_WITH_LF, idBytes, idStart, LAT, LINE_END_MASK, LNG, NO_RESOLUTION, noteFailure, ROW_INVALID_REQUEST, ROW_OK, rowAt,
+  codeEnd, codeStart, ENDS_WITH_LF, idBytes, idStart, LAT, LINE_END_MASK, LNG, NO_RESOLUTION, noteFailure, RAGGED, ROW_INVALID_REQUEST, ROW_OK, rowAt,
   rowEnd, rowFlags, rowResolution, rowStart,
 } from "../row";
 import {
   adminLetters, decodedResolution, FROM_FRAMES, FROM_JSON, isPlainCode, isPlainRecord, WITH_ID, WITH_RESOLUTION, WITH_ROW,
   writeCode, writeCoordinate, writeDecoded,
 } from "./fields";
+import { writeRaggedRow } from "./ragged-row";
 import { addStatus, decodedStatus, encodedStatus, writeStatus } from "./statuses";
 import { copyText, hasRoom, stopAt, textEnd } from "./text-out";
 
@@ -30,7 +31,12 @@ export function writeEncodedCsv(from: u32, to: u32, flags: u32, source: u32, del
     const status = encodedStatus(row, record, refusal);
     const start = p;
     if (flags & WITH_ROW) {
-      p = copyText(rowStart(row), rowEnd(row), p);
+      if (rowFlags(row) & RAGGED) {
+        p = writeRaggedRow(row, p, delimiter);
+        if (!p) return stopAt(index, start);
+      } else {
+        p = copyText(rowStart(row), rowEnd(row), p);
+      }
     } else {
       if (flags & WITH_ID) {
         p = writeCsvId(row, p, delimiter);
@@ -82,7 +88,12 @@ export function writeDecodedCsv(
     const status = decodedStatus(count, index, row, refusal);
     const start = p;
     if (flags & WITH_ROW) {
-      p = copyText(rowStart(row), rowEnd(row), p);
+      if (rowFlags(row) & RAGGED) {
+        p = writeRaggedRow(row, p, delimiter);
+        if (!p) return stopAt(index, start);
+      } else {
+        p = copyText(rowStart(row), rowEnd(row), p);
+      }
     } else {
       if (source == FROM_JSON && (status == ROW_INVALID_REQUEST || !isPlainCode(row))) return stopAt(index, start);
       if (flags & WITH_ID) {

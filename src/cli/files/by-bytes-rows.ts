@@ -6,7 +6,7 @@ import { looksSwapped } from '../../wire/swapped.js';
 import type { Opening } from './by-bytes-opening.js';
 import type { Input } from './disk/input.js';
 import { ragged } from './formats/csv-header.js';
-import { fieldsOf } from './formats/csv-rows.js';
+import { eachRow, fieldsOf } from './formats/csv-rows.js';
 import type { Run } from './request.js';
 import { type RowFailure, SWAP_TRIES, stopped } from './tally.js';
 
@@ -44,6 +44,21 @@ export function checkFailures(
       targets.tally.swapped++;
     }
   }
+}
+
+/** Refuses the first row of a block that has more or fewer fields than the header. @throws CliFailure if there is one */
+export function refuseRagged(
+  input: Input,
+  { names, job }: Opening,
+  block: Uint8Array,
+  firstRow: number,
+): void {
+  let row = firstRow;
+  eachRow(block, job.delimiter, (start, end) => {
+    const { length } = fieldsOf(block, start, end, job.delimiter);
+    if (length !== names.length) throw ragged(input.name, row, length, names);
+    row++;
+  });
 }
 
 /** The answers to the rows of a block that are OK, and those to the others, each in their order. */

@@ -8,7 +8,7 @@ import { badInput } from '../file-faults.js';
 import { workerKernel } from '../library.js';
 import { type BlockConverter, inlineConverter, poolConverter } from './by-bytes-convert.js';
 import { type Opening, readOpening } from './by-bytes-opening.js';
-import { checkFailures, reportOf, splitAnswer } from './by-bytes-rows.js';
+import { checkFailures, refuseRagged, reportOf, splitAnswer } from './by-bytes-rows.js';
 import type { Input } from './disk/input.js';
 import type { Reached } from './disk/journal.js';
 import { formatOfName, isGzipName } from './format.js';
@@ -102,7 +102,10 @@ async function convertInput(
   const writeFirst = async (): Promise<void> => {
     const { bytes, answer, endOffset } = pending.shift()!;
     isWriting = true;
-    const answered = await answer;
+    const answered = await answer.catch((error: unknown) => {
+      if (error instanceof BulkInputError) refuseRagged(input, opening, bytes, row.next);
+      throw error;
+    });
     await writeAnswer(run, input, opening, bytes, answered, row);
     buffers.giveBack(bytes);
     if (!targets.output.holdsBytes) converter.giveBack(answered);

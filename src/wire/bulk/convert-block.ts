@@ -29,6 +29,8 @@ import {
 } from '../frames/frame-layout.js';
 import { answerOfRecords, type FrameHeader, readFrameHeader } from '../frames/frame-sequence.js';
 import {
+  BLOCK_BYTES,
+  BulkInputError,
   type BulkJob,
   type ConvertedBlock,
   type ConvertedRows,
@@ -41,10 +43,14 @@ import { RowReport } from '../rows/row-report.js';
 const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
 const INVALID_HEXCODES = ROW_STATUSES.indexOf('INVALID_HEXCODES');
 
+/** Most empty fields that the short rows of a block are padded with: under a wide header they may outweigh the body. */
+const MOST_PADDING = 16 * BLOCK_BYTES;
+
 /**
  * Answers a block with one array.
  * @param buffer holds the answer where it fits
  * @param sink to be brought by callers that convert many blocks: it keeps its memory from one to the next
+ * @throws BulkInputError where short rows of CSV would be padded with more than MOST_PADDING fields
  */
 export function convertBlock(
   kernel: Kernel,
@@ -64,6 +70,7 @@ export function convertBlock(
 /**
  * Adds the answer to a block to a sink.
  * @param report takes part in the conversion where there is one; the sink must then be an empty ByteSink
+ * @throws BulkInputError as convertBlock
  */
 export function convertInto(
   kernel: Kernel,
@@ -130,11 +137,17 @@ function convertText(
   }
   copyBytes(memory.block, block);
   const end = blockAt + block.length;
+  let padding = 0;
   for (let at = blockAt; at < end; ) {
     const scan = isCsv ? exports.scanCsv : exports.scanNdjson;
     const count = scan(at, end, kernel.capacity, isDecode, job.resolution);
     at = (isCsv ? exports.csvEnd : exports.jsonEnd).value;
     if (count === 0) continue;
+    if (task.columns & WITH_ROW) {
+      padding += exports.csvMissing.value;
+      if (padding > MOST_PADDING)
+        throw new BulkInputError('The rows have far fewer fields than the header row');
+    }
     answerRows(kernel, task, count, !isCsv || (shape?.resolution ?? -1) >= 0, sink);
     if (task.output === 'records') addRecords(kernel, memory, job, count, sink);
   }

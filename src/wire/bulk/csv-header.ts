@@ -20,7 +20,6 @@ export interface CsvOpening {
  */
 export function openCsv(header: Uint8Array, request: BulkRequest): CsvOpening {
   const delimiter = request.delimiter ?? ',';
-  if (header.includes(0)) throw new BulkInputError('The header row holds a NUL: the text must be UTF-8');
   const lineEnd = lineEndOf(header);
   const bareSize = header.length - (header.at(-1) === 10 ? lineEnd.length : 0);
   const bare = header.subarray(0, bareSize);

@@ -3,6 +3,7 @@
 
 import { BulkInputError, type BulkJob, type BulkRequest } from '../job.js';
 import { type Block, BlockBuffers } from './block-buffers.js';
+import { isText, notText } from './body-text.js';
 import { headWithoutInput, openCsv } from './csv-header.js';
 import { type BlockSplitter, CsvSplitter, FrameSplitter, firstRowEnd, LineSplitter } from './splitters.js';
 
@@ -15,6 +16,9 @@ export class BulkReader {
   head: Uint8Array = NO_BYTES;
   readonly #request: BulkRequest;
   readonly #splitter: BlockSplitter;
+  /** Bytes of CSV before the next block. */
+  #checkedBytes = 0;
+  #error: BulkInputError | undefined;
 
   /** @param buffers of the blocks; to be shared with other readers by callers that give blocks back */
   constructor(request: BulkRequest, buffers = new BlockBuffers()) {
@@ -35,15 +39,16 @@ export class BulkReader {
    * @throws BulkInputError where the rest of the body cannot be read
    */
   push(chunk: Uint8Array): Block[] {
-    const blocks = this.#splitter.push(chunk);
+    this.#refuse();
+    const blocks = this.#texts(this.#splitter.push(chunk));
     if (this.job !== undefined) return blocks;
     // A header row makes the job known before its block is full.
-    return this.#open(blocks.length > 0 ? blocks : this.#splitter.flush(), false);
+    return this.#open(blocks.length > 0 ? blocks : this.#texts(this.#splitter.flush()), false);
   }
 
   /** The whole rows of a block that is not full, for a body that arrives slowly. */
   flush(): Block[] {
-    return this.job === undefined ? [] : this.#splitter.flush();
+    return this.job === undefined || this.#error !== undefined ? [] : this.#texts(this.#splitter.flush());
   }
 
   /**
@@ -51,11 +56,31 @@ export class BulkReader {
    * @throws BulkInputError where the body has no header row
    */
   end(): Block[] {
-    const blocks = this.#splitter.end();
+    this.#refuse();
+    const blocks = this.#texts(this.#splitter.end());
     if (this.job !== undefined) return blocks;
     const opened = this.#open(blocks, true);
     if (this.job === undefined) throw new BulkInputError('The body has no header row');
     return opened;
+  }
+
+  #refuse(): void {
+    if (this.#error !== undefined) throw this.#error;
+  }
+
+  /** The blocks before the first one of CSV that is not text: the next call throws, or this one if it is the first. */
+  #texts(blocks: Block[]): Block[] {
+    if (this.#request.input !== 'csv') return blocks;
+    for (const [i, block] of blocks.entries()) {
+      if (isText(block)) {
+        this.#checkedBytes += block.length;
+        continue;
+      }
+      this.#error = notText(block, this.#checkedBytes);
+      if (i === 0) throw this.#error;
+      return blocks.slice(0, i);
+    }
+    return blocks;
   }
 
   /** Removes blank lines and the header row from the beginning of the first blocks. */

@@ -175,7 +175,9 @@ function writeRows(
     if (stop === from) {
       // The kernel writes no row either because the host must write this one, or because TEXT_OUT is full.
       const freeBytes = memory.textOut.length - offset;
-      if (freeBytes < memory.rowText(stop).length + MOST_ADDED_BYTES && sink.freeTextOut()) continue;
+      // A ragged row is padded to all columns.
+      const mostBytes = memory.rowText(stop).length + (task.csv?.columns ?? 0) + MOST_ADDED_BYTES;
+      if (freeBytes < mostBytes && sink.freeTextOut()) continue;
       const answer = answerOf(kernel, memory, task, stop, count, items?.get(stop));
       const status = ROW_STATUSES.indexOf(answer.status);
       memory.statusCounts[status]!++;

@@ -79,9 +79,27 @@ export function csvByPeer(
       const end = row.endsWith('\r\n') ? '\r\n' : row.endsWith('\n') ? '\n' : '';
       const bare = row.slice(0, row.length - end.length);
       const added = addedColumns(library, operation, record, count, columns, defaultResolution);
-      return bare + added.map((field) => delimiter + field).join('') + (end || headerEnd);
+      return (
+        rectangular(bare, count, delimiter) +
+        added.map((field) => delimiter + field).join('') +
+        (end || headerEnd)
+      );
     })
     .join('');
+}
+
+/** The first fields of a row as they stand, padded with empty ones; a quote that is not closed is closed. */
+function rectangular(row: string, count: number, delimiter: string): string {
+  const field = new RegExp(`"(?:[^"]|"")*(?:"[^${delimiter}]*)?|[^${delimiter}]*`, 'y');
+  const fields: string[] = [];
+  for (let at = 0; at <= row.length; at = field.lastIndex + 1) {
+    field.lastIndex = at;
+    const [text] = field.exec(row)!;
+    field.lastIndex = at + text.length;
+    const isOpen = /^"(?:[^"]|"")*$/.test(text);
+    fields.push(isOpen ? `${text}"` : text);
+  }
+  return Array.from({ length: count }, (_, i) => fields[i] ?? '').join(delimiter);
 }
 
 function addedColumns(

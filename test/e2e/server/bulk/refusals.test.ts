@@ -1,6 +1,7 @@
 // Requests and bodies that /bulk refuses, on the real server.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
+import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { csvBody, MEDIA, RawBulkPeer, requestHead } from '../../../support/bulk-bodies.js';
 import { pointsOf } from '../../../support/open-world.js';
@@ -70,6 +71,31 @@ test('a CSV column with the name of an added one is 400, unless a prefix renames
   expect((await renamed.text()).split('\n')[0]).toBe(
     'lat,lng,status,hx_hexcodes,hx_resolution,hx_admin_code,hx_status',
   );
+});
+
+const UTF8 = 'in which CSV must be written';
+const FEW = 'far fewer fields than the header row';
+test.each([
+  ['bytes of Windows-1258', Buffer.from('name,lat,lng\nTr\xe2n,21,105\n', 'latin1'), UTF8],
+  ['a NUL', Buffer.from('lat,lng\n21,105\0\n'), 'NUL'],
+  ['short rows under a wide header', Buffer.from(`${'c,'.repeat(8000)}lat,lng\n${'1\n'.repeat(8000)}`), FEW],
+  ['the same, in the pool', Buffer.from(`${'c,'.repeat(8000)}lat,lng\n${'1\n'.repeat(100_000)}`), FEW],
+])('400 for CSV with %s', async (_, body, message) => {
+  const answer = await post(ENCODE, { 'Content-Type': MEDIA.csv }, body);
+  expect(answer.status).toBe(400);
+  expect(((await answer.json()) as { message: string }).message).toContain(message);
+});
+
+test('rows of another length than the header are answered with as many fields', async () => {
+  const body = 'id,note,lat,lng\n1,a,21.03,105.85\n2,short,21.0\n3,long,21.03,105.85,extra\n4,"open,21,105\n';
+  const answer = await post(ENCODE, { 'Content-Type': MEDIA.csv }, body);
+  const rows = parse(await answer.text(), { columns: true }) as Record<string, string>[];
+  expect(rows.map(({ id, status, note, lng }) => [id, status, note, lng])).toEqual([
+    ['1', 'OK', 'a', '105.85'],
+    ['2', 'INVALID_REQUEST', 'short', ''],
+    ['3', 'INVALID_REQUEST', 'long', '105.85'],
+    ['4', 'INVALID_REQUEST', 'open,21,105\n', ''],
+  ]);
 });
 
 test('gzip that is invalid, incomplete, or of an absurd ratio is 400', async () => {

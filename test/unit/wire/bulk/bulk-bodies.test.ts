@@ -1,5 +1,6 @@
 // Bulk bodies that the property tests do not draw: header rows, rows and lines that are too long, long bodies in random
 // chunks, frames in and out, refusals.
+import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 import { Hexcodes } from '#dist/library/hexcodes.js';
 import { BlockBuffers } from '#dist/wire/bulk/block-buffers.js';
@@ -97,7 +98,7 @@ describe('header rows', () => {
     ['decode csv', 'lat,lng', 'There is no column hexcodes; the header row has "lat", "lng"'],
     ['decode csv', 'hexcodes,lat', 'The input has columns that the answer adds: "lat"'],
     ['encode csv', 'lat,"lng', 'quote that is not closed'],
-    ['encode csv', 'l\u0000at,lng', 'NUL'],
+    ['encode csv', 'l\u0000at,lng', 'Byte 2 of the body is NUL'],
     ['encode csv', '', 'The body has no header row'],
     ['encode csv', '\n\n', 'The body has no header row'],
   ])('%s of %j is refused', (asked, header, message) => {
@@ -150,13 +151,98 @@ describe('rows that are too long', () => {
     expect(justFits.length).toBe(MAX_NDJSON_ROW_BYTES);
     expect(JSON.parse(answer(request('encode ndjson'), [justFits]).text).status).toBe('OK');
   });
+});
 
-  test('a quote that is never closed fails its row only', () => {
-    const { text } = answer(request('encode csv'), ['lat,lng\n21.0288,105.8525\n"21,105\n22,106\n']);
-    expect(text.split('\n').slice(1)).toEqual([
-      `21.0288,105.8525,${OK_COLUMNS}`,
-      ...['"21,105', '22,106', ',,13,,INVALID_REQUEST', ''],
-    ]);
+describe('ragged rows', () => {
+  /** The answers to rows under four columns, by a strict reader. */
+  const answered = (rows: string, operation = 'encode'): string[][] => {
+    const head = operation === 'encode' ? 'id,note,lat,lng' : 'id,note,x,hexcodes';
+    const { text } = answer(request(`${operation} csv`), [`${head}\n${rows}`]);
+    return parse(text, { from: 2 });
+  };
+  const refused = ['', '13', '', 'INVALID_REQUEST'];
+
+  test.each([
+    ['two fields', '1,a', ['1', 'a', '', '']],
+    ['no field but one', '1', ['1', '', '', '']],
+    ['one field less', '1,a,21.0288', ['1', 'a', '21.0288', '']],
+    ['one field more', '1,a,21.0288,105.8525,x', ['1', 'a', '21.0288', '105.8525']],
+    ['many more', `1,a,21.0288,105.8525${',x'.repeat(50)}`, ['1', 'a', '21.0288', '105.8525']],
+    ['quoted fields, one less', '1,"a,\n""b""",21.0288', ['1', 'a,\n"b"', '21.0288', '']],
+    ['quoted fields, one more', '"1","a,b","21.0288","105.8525","x,y"', ['1', 'a,b', '21.0288', '105.8525']],
+    ['a quote that is not closed', '1,a,21.0288,"105', ['1', 'a', '21.0288', '105']],
+    [
+      'one not closed in the second field',
+      '1,"a,21,105\n2,b,22,106\n',
+      ['1', 'a,21,105\n2,b,22,106\n', '', ''],
+    ],
+    ['one not closed behind the last column', '1,a,21,105,"x', ['1', 'a', '21', '105']],
+    ['a quote and nothing else', '"', ['', '', '', '']],
+    ['a doubled quote at the end', '1,"a""', ['1', 'a"', '', '']],
+  ])('are answered with as many fields as the header: %s', (_, row, fields) => {
+    const isOpen = /not closed|quote/.test(_) && !_.startsWith('quoted');
+    const rows = `1,a,21.0288,105.8525\n${row}${isOpen ? '' : '\n2,b,21.0288,105.8525\n'}`;
+    const good = ['1', 'a', '21.0288', '105.8525', HANOI.hexcodes, '13', HANOI.admin_code, 'OK'];
+    const due = [good, [...fields, ...refused]];
+    if (!isOpen) due.push(['2', 'b', ...good.slice(2)]);
+    expect(answered(rows)).toEqual(due);
+    expect(answered(`${row}`, 'decode')).toEqual([[...fields, '', '', '', 'INVALID_REQUEST']]);
+  });
+
+  test('under a wide header are padded in the kernel and beside it', () => {
+    const wide = `${'c,'.repeat(20_000)}lat,lng\n`;
+    const { text } = answer(request('encode csv'), [`${wide}${'1\n'.repeat(150)}`]);
+    const lines = text.split('\n');
+    expect(lines[1]).toBe(`1${','.repeat(20_002)},13,,INVALID_REQUEST`);
+    expect(new Set(lines.slice(1, -1))).toEqual(new Set([lines[1]]));
+    expect(lines).toHaveLength(152);
+  });
+
+  test('that would be padded with many times their own size end the body', () => {
+    const wide = `${'c,'.repeat(20_000)}lat,lng\n`;
+    const body = `${wide}${'1\n'.repeat(1000)}`;
+    expect(() => answer(request('encode csv'), [body])).toThrow('far fewer fields than the header row');
+    expect(() => answer(request('encode csv'), [body])).toThrow(BulkInputError);
+    expect(answer(request('encode csv ndjson'), [body]).blocks.length).toBeGreaterThan(0);
+  });
+});
+
+describe('bytes that are not UTF-8', () => {
+  const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1');
+  test.each([
+    ['a byte of Windows-1258', bytesOf('name,lat,lng\nTr\xe2n,21,105\n'), 'Byte 16 of the body is not UTF-8'],
+    ['a byte of no encoding', bytesOf('name,lat,lng\n\xff,21,105\n'), 'Byte 14 of the body is not UTF-8'],
+    [
+      'a character cut off at the end',
+      bytesOf('name,lat,lng\n1,21,105\n\xe1\xbb'),
+      'Byte 23 of the body is not UTF-8',
+    ],
+    ['a surrogate', bytesOf('name,lat,lng\n\xed\xa0\x80,21,105\n'), 'Byte 14 of the body is not UTF-8'],
+    ['a NUL', bytesOf('name,lat,lng\nab\0,21,105\n'), 'Byte 16 of the body is NUL'],
+    ['UTF-16', Buffer.from('\ufefflat,lng\n21,105\n', 'utf16le'), 'Byte 1 of the body is not UTF-8'],
+    ['the header row', bytesOf('t\xean,lat,lng\n1,21,105\n'), 'Byte 2 of the body is not UTF-8'],
+  ])('end a body of CSV: %s', (_, body, message) => {
+    for (const output of ['csv', 'ndjson'] as const) {
+      expect(() => answer(request('encode csv', { output }), [body])).toThrow(message);
+      expect(() => answer(request('encode csv', { output }), [body])).toThrow(BulkInputError);
+    }
+  });
+
+  test('are answered after the blocks before them', () => {
+    const rows = 'Trần,21.0288,105.8525\n'.repeat(30_000);
+    const reader = new BulkReader(request('encode csv'));
+    const good = reader.push(Buffer.from(`name,lat,lng\n${rows}`)).length;
+    const wrong = Buffer.concat([bytesOf('\xff'), Buffer.from(rows)]);
+    expect(good).toBeGreaterThan(1);
+    expect(() => reader.push(wrong)).toThrow('Byte 720014 of the body is not UTF-8');
+    expect(() => reader.push(Buffer.from(rows))).toThrow(/^Byte \d+ of the body is not UTF-8/);
+    expect(() => reader.end()).toThrow(BulkInputError);
+    expect(reader.flush()).toEqual([]);
+
+    const later = new BulkReader(request('encode csv'));
+    const chunk = Buffer.concat([Buffer.from(`name,lat,lng\n${rows}`), wrong]);
+    expect(later.push(chunk)).toHaveLength(good);
+    expect(() => later.end()).toThrow('Byte 720014 of the body is not UTF-8');
   });
 });
 
