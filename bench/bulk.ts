@@ -1,9 +1,10 @@
-// `npm run bench -- bulk [--rounds 7] [--points 200000] [--only NAME] [--sleeping-load]`: server CPU of one point by every bulk
+// `npm run bench -- bulk [--rounds 7] [--points 200000] [--only NAME] [--sleeping-load] [--beside X]`: server CPU of one point by every bulk
 // way in, against the kernel alone and a uWS echo of the same bytes; then the pool on large jobs against one worker.
 // Each server is a process of its own, bound to one core; this process is the load, bound to another. Rounds are interleaved.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Hexcodes } from '#dist/library/node.js';
+import { BESIDE_OPTION, placeBeside } from './beside.js';
 import { poolAgainstOneWorker } from './bulk/pool.js';
 import type { BulkProcess, KernelWork } from './bulk/servers.js';
 import { BODY_POINTS, LARGE_SCALE, waysOf } from './bulk/ways.js';
@@ -39,8 +40,10 @@ export default async function benchBulk(args: string[]): Promise<void> {
       points: { type: 'string', default: '200000' },
       only: { type: 'string', default: '' },
       'sleeping-load': { type: 'boolean', default: false },
+      ...BESIDE_OPTION,
     },
   });
+  const place = placeBeside(values.beside, 'bulk');
   const rounds = Number(values.rounds);
   const smallPoints = Number(values.points);
   const library = await Hexcodes.load();
@@ -52,17 +55,26 @@ export default async function benchBulk(args: string[]): Promise<void> {
   const echo = await start('echo');
   const onOneCore = await start('hexcodes');
   const onAllCores = await start('hexcodes', false);
+  const besideOnOneCore = place && (await ServerProcess.start(SERVERS, 'hexcodes', true, place));
+  const besideOnAllCores = place && (await ServerProcess.start(SERVERS, 'hexcodes', false, place));
 
   const rows: string[][] = [];
   const nanosOfRounds: Record<string, Record<string, number[]>> = {};
   for (const way of waysOf(library, pairsDeg)) {
     if (!way.name.includes(values.only)) continue;
-    const nanos = { kernel: [] as number[], echo: [] as number[], hexcodes: [] as number[] };
+    const nanos = {
+      kernel: [] as number[],
+      echo: [] as number[],
+      hexcodes: [] as number[],
+      beside: [] as number[],
+    };
     const perSecond: number[] = [];
     const echoPerSecond: number[] = [];
     const points = smallPoints * way.scale;
     const ours = way.isOnAllCores ? onAllCores : onOneCore;
+    const beside = way.isOnAllCores ? besideOnAllCores : besideOnOneCore;
     await way.warm?.(ours.port);
+    if (beside !== undefined) await way.warm?.(beside.port);
     for (let round = -1; round < rounds; round++) {
       const cost = async (peer: ServerProcess, run: () => Promise<number>): Promise<[number, number]> => {
         const before = await peer.cpuMicros();
@@ -80,18 +92,22 @@ export default async function benchBulk(args: string[]): Promise<void> {
       const isAsleep = values['sleeping-load'] || way.isOnAllCores;
       const loaded = (peer: ServerProcess) =>
         cost(peer, () => (isAsleep ? load(peer) : awake(() => load(peer))));
+      // The two services take turns in going first.
+      const besideFirst = beside !== undefined && round % 2 !== 0 ? await loaded(beside) : undefined;
       const [ourNanos, ourRate] = await loaded(ours);
+      const besideLast = beside !== undefined && round % 2 === 0 ? await loaded(beside) : undefined;
       const echoed = way.hasEcho ? await loaded(echo) : undefined;
       // The first round is a warm-up.
       if (round < 0) continue;
       nanos.kernel.push(kernelNanos);
       nanos.hexcodes.push(ourNanos);
       perSecond.push(ourRate);
+      nanos.beside.push(...[besideFirst ?? besideLast].flatMap((measured) => measured?.[0] ?? []));
       if (echoed === undefined) continue;
       nanos.echo.push(echoed[0]);
       echoPerSecond.push(echoed[1]);
     }
-    const ratios = nanos.hexcodes.map((value, round) => value / nanos.kernel[round]!);
+    const ratiosTo = (peer: number[]) => nanos.hexcodes.map((value, round) => value / peer[round]!);
     const text = (values: number[], digits: number): string =>
       values.length === 0 ? '' : spreadText(spread(values), digits);
     const millions = (values: number[]): string =>
@@ -99,7 +115,8 @@ export default async function benchBulk(args: string[]): Promise<void> {
     rows.push([
       way.name,
       String(way.connections),
-      text(ratios, 2),
+      text(ratiosTo(nanos.kernel), 2),
+      ...(place === undefined ? [] : [text(ratiosTo(nanos.beside), 2)]),
       text(nanos.hexcodes, 0),
       text(nanos.kernel, 0),
       text(nanos.echo, 0),
@@ -108,10 +125,14 @@ export default async function benchBulk(args: string[]): Promise<void> {
     ]);
     nanosOfRounds[`${way.name}, ${way.connections}`] = nanos;
   }
-  for (const server of [kernel, echo, onOneCore, onAllCores]) server.end();
+  for (const server of [kernel, echo, onOneCore, onAllCores, besideOnOneCore, besideOnAllCores])
+    server?.end();
   const headOfRun = head(['uWebSockets.js', 'piscina']);
   const path = saveResult('bulk', { head: headOfRun, rounds, points: smallPoints, nanosOfRounds, pool });
-  const titles = ['way', 'connections', 'CPU ÷ kernel', 'server, ns a point', 'kernel, ns', 'echo, ns'];
+  const titles = [
+    ...['way', 'connections', 'CPU ÷ kernel', ...(place === undefined ? [] : ['CPU ÷ beside'])],
+    ...['server, ns a point', 'kernel, ns', 'echo, ns'],
+  ];
   console.log(`${headLine(headOfRun)}
 
 Corpus "land": ${CORPUS_NOTES.land}; ${rounds} rounds of ${smallPoints * LARGE_SCALE} points (frames below 1,024 points:

@@ -1,9 +1,10 @@
-// `npm run bench -- http [--rounds 15] [--requests 20000]`: server CPU of one encode request, key check and request id
+// `npm run bench -- http [--rounds 15] [--requests 20000] [--beside X]`: server CPU of one encode request, key check and request id
 // included, against a bare uWS handler that returns a constant of the same size, the same job made of libraries, and
 // node:http. Each server is a process of its own, this process is the load; rounds are interleaved.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Hexcodes } from '#dist/library/node.js';
+import { BESIDE_OPTION, placeBeside } from './beside.js';
 import { CORPUS_NOTES, makeCorpora } from './corpora.js';
 import { head, headLine, saveResult } from './head.js';
 import { encodeRequests, sendAll } from './http/requests.js';
@@ -19,6 +20,9 @@ const LOADS = [
   { name: '8 connections, 16 in flight', connections: 8, depth: 16 },
 ];
 
+/** `beside` is the service again, of `--beside`. */
+type Peer = ServerKind | 'beside';
+
 const PEERS: Record<ServerKind, string> = {
   bare: 'bare uWS handler, constant',
   hexcodes: 'hexcodes',
@@ -31,23 +35,34 @@ const SERVERS = new URL('./http/servers.js', import.meta.url);
 export default async function benchHttp(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
-    options: { rounds: { type: 'string', default: '15' }, requests: { type: 'string', default: '20000' } },
+    options: {
+      rounds: { type: 'string', default: '15' },
+      requests: { type: 'string', default: '20000' },
+      ...BESIDE_OPTION,
+    },
   });
+  const place = placeBeside(values.beside, 'http');
   const rounds = Number(values.rounds);
   const total = Number(values.requests);
   const { kernel } = await Hexcodes.load();
   const requests = encodeRequests(makeCorpora(kernel, readFileSync('data/index.bin'), POSITIONS).cities);
-  const kinds = Object.keys(PEERS) as ServerKind[];
+  const names: Partial<Record<Peer, string>> = { ...PEERS };
   bindLoad();
-  const servers = new Map<ServerKind, ServerProcess>();
-  for (const kind of kinds) servers.set(kind, await ServerProcess.start(SERVERS, kind));
+  const servers = new Map<Peer, ServerProcess>();
+  for (const kind of Object.keys(PEERS) as ServerKind[])
+    servers.set(kind, await ServerProcess.start(SERVERS, kind));
+  if (place !== undefined) {
+    names.beside = `hexcodes of ${values.beside}`;
+    servers.set('beside', await ServerProcess.start(SERVERS, 'hexcodes', true, place));
+  }
+  const kinds = [...servers.keys()];
 
   const rows: string[][] = [];
   /** Server CPU of each round in microseconds a request, by load and server. */
   const microsOfRounds: Record<string, Record<string, number[]>> = {};
   for (const { name, connections, depth } of LOADS) {
-    const micros = new Map<ServerKind, number[]>(kinds.map((kind) => [kind, []]));
-    const perSecond = new Map<ServerKind, number[]>(kinds.map((kind) => [kind, []]));
+    const micros = new Map<Peer, number[]>(kinds.map((kind) => [kind, []]));
+    const perSecond = new Map<Peer, number[]>(kinds.map((kind) => [kind, []]));
     for (let round = -1; round < rounds; round++) {
       for (const [kind, server] of servers) {
         const before = await server.cpuMicros();
@@ -61,14 +76,16 @@ export default async function benchHttp(args: string[]): Promise<void> {
         perSecond.get(kind)?.push((1000 * total) / tookMs);
       }
     }
-    const bare = micros.get('bare') as number[];
+    const ratiosTo = (peer: Peer, own: number[]): number[] =>
+      own.map((value, round) => value / micros.get(peer)![round]!);
     for (const kind of kinds) {
       const own = micros.get(kind) as number[];
-      const ratios = own.map((value, round) => value / (bare[round] as number));
+      const ratios = ratiosTo('bare', own);
       rows.push([
         name,
-        PEERS[kind],
+        names[kind]!,
         spreadText(spread(ratios), 2),
+        ...(place === undefined ? [] : [spreadText(spread(ratiosTo('beside', own)), 2)]),
         spreadText(spread(own), 2),
         spread(perSecond.get(kind) as number[]).median.toFixed(0),
       ]);
@@ -78,12 +95,16 @@ export default async function benchHttp(args: string[]): Promise<void> {
   for (const server of servers.values()) server.end();
   const start = head(['uWebSockets.js', 'h3-js', 'which-polygon']);
   const path = saveResult('http', { head: start, rounds, requests: total, microsOfRounds });
+  const titles = [
+    ...['load', 'server', 'CPU ÷ bare', ...(place === undefined ? [] : ['CPU ÷ beside'])],
+    ...['server CPU, µs a request', 'requests a second seen'],
+  ];
   console.log(`${headLine(start)}
 
 Single encode, corpus "cities": ${CORPUS_NOTES.cities}; ${rounds} rounds of ${total} requests, medians and quartiles.
 Requests a second are bounded by the one load process.
 
-${table(['load', 'server', 'CPU ÷ bare', 'server CPU, µs a request', 'requests a second seen'], rows)}
+${table(titles, rows)}
 
 ${path}`);
 }

@@ -6,6 +6,14 @@ import { once } from 'node:events';
 const SERVER_CORE = 0;
 const LOAD_CORE = 1;
 
+/** What differs from this checkout's program with this process's environment. */
+export interface ProgramPlace {
+  readonly program?: URL;
+  /** The program's working folder, out of which it reads kernel and data. */
+  readonly folder?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 export class ServerProcess {
   private constructor(
     private readonly child: ChildProcess,
@@ -13,8 +21,15 @@ export class ServerProcess {
   ) {}
 
   /** @param kind first argument of the program, which says what it serves */
-  static async start(program: URL, kind: string, isBound = true): Promise<ServerProcess> {
-    const child = fork(program, [kind], {
+  static async start(
+    program: URL,
+    kind: string,
+    isBound = true,
+    place: ProgramPlace = {},
+  ): Promise<ServerProcess> {
+    const child = fork(place.program ?? program, [kind], {
+      cwd: place.folder ?? process.cwd(),
+      env: { ...process.env, ...place.env },
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       serialization: 'advanced',
     });
