@@ -29,7 +29,7 @@ export class CutPeers {
   #log(): void {
     this.logger.warn(
       { connections: this.#count },
-      'closed for too many requests in one turn of the event loop',
+      'closed for too many requests or frames in one turn of the event loop',
     );
     this.#count = 0;
   }

@@ -23,6 +23,7 @@ import { addSingle } from './routes/single.js';
 import { Streams, type StreamTuning } from './stream/route.js';
 import { Adapter, type AdapterHooks } from './transport/adapter.js';
 import type { UwsBuild } from './transport/load-uws.js';
+import { receiveBufferWarning } from './transport/receive-buffer.js';
 
 export interface Service {
   readonly port: number;
@@ -93,6 +94,8 @@ export async function serve(
     });
     const store = keys;
     if (store.folderWarning !== undefined) logger.warn(store.folderWarning);
+    const bufferWarning = receiveBufferWarning();
+    if (bufferWarning !== undefined) logger.warn(bufferWarning);
     adapter = await Adapter.load(hooksFor(logger), config.maxPastStopBytes);
     const router = new Router(adapter, keys.ring);
     addSingle(router, kernel);

@@ -6,7 +6,7 @@ import type { Pool } from '../../pool/pool.js';
 import { MAX_FRAME_BYTES } from '../../wire/frames/answer-frame.js';
 import { OVERLOADED_MESSAGE } from '../../wire/status-messages.js';
 import { fail, failUnavailable, type Router } from '../router.js';
-import type { Adapter } from '../transport/adapter.js';
+import type { Adapter, SocketData } from '../transport/adapter.js';
 import type { Exchange } from '../transport/exchange.js';
 import { binaryAnswerer, jsonAnswerer } from './answerers.js';
 import { type FrameAnswerer, STREAM_TIMES, StreamSession, type StreamTimes } from './session.js';
@@ -32,7 +32,7 @@ export interface StreamTuning extends StreamTimes {
   readonly sweepMs: number;
 }
 
-interface Connection {
+interface Connection extends SocketData {
   readonly keyId: string;
   readonly subprotocol: Subprotocol;
   session: StreamSession | undefined;
@@ -79,8 +79,8 @@ export class Streams {
           () => this.#forget(connection),
         );
       },
-      message: (ws, message, isBinary) =>
-        ws.getUserData().session?.take(message, isBinary, performance.now()),
+      message: (ws, message, isBinary, isTurnSpent) =>
+        ws.getUserData().session?.take(message, isBinary, performance.now(), isTurnSpent),
       drain: (ws) => ws.getUserData().session?.drained(performance.now()),
       close: (ws) => ws.getUserData().session?.gone(),
     });
@@ -135,6 +135,7 @@ export class Streams {
       keyId: key.id,
       subprotocol: subprotocol ?? 'hexcodes.v1.json',
       session: undefined,
+      turn: undefined,
     };
     x.acceptUpgrade(connection, subprotocol ?? '');
   }

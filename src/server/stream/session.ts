@@ -67,6 +67,8 @@ export class StreamSession {
   /** An answer met backpressure, and the buffer is not yet below LOW_WATER_BYTES. */
   #hasBackpressure = false;
   #isCheckDue = false;
+  /** More was unanswered than the window allows; the connection closes in the next turn. */
+  #isOverWindow = false;
   #isStopping = false;
   #isClosed = false;
 
@@ -89,9 +91,12 @@ export class StreamSession {
     this.#send(READY_FRAME, false);
   }
 
-  /** Takes a message of the peer, valid during this call only. */
-  take(message: ArrayBuffer, isBinary: boolean, nowMs: number): void {
-    if (this.#isClosed || this.#isStopping) return;
+  /**
+   * Takes a message of the peer, valid during this call only.
+   * @param mustWait the peer has had its share of this turn of the event loop: the answer is left to the next
+   */
+  take(message: ArrayBuffer, isBinary: boolean, nowMs: number, mustWait = false): void {
+    if (this.#isClosed || this.#isStopping || this.#isOverWindow) return;
     this.#lastFrameMs = nowMs;
     if (isBinary !== this.#answerer.isBinary) {
       const kind = this.#answerer.isBinary ? 'binary' : 'text';
@@ -107,12 +112,13 @@ export class StreamSession {
     this.#unansweredBytes += message.byteLength;
     const frames = this.#unanswered.length;
     if (frames > 1 && (frames > WINDOW_FRAMES || this.#unansweredBytes > WINDOW_BYTES)) {
-      this.close(4003, `at most ${WINDOW_FRAMES} frames and ${WINDOW_BYTES} bytes may be unanswered`);
+      this.#closeOverWindow();
       return;
     }
     const frame = new Uint8Array(message);
-    if (this.#hasBackpressure) this.#checkSoon();
-    if (this.#isPoolBusy || this.#hasBackpressure || this.#queue.length > 0) this.#queue.push(frame.slice());
+    if (mustWait || this.#hasBackpressure) this.#checkSoon();
+    const isBehindOthers = this.#isPoolBusy || this.#hasBackpressure || this.#queue.length > 0;
+    if (mustWait || isBehindOthers) this.#queue.push(frame.slice());
     else this.#answer(frame);
   }
 
@@ -127,14 +133,26 @@ export class StreamSession {
     }
   }
 
-  /** uWS does not call `drain` for bytes that it sends at the end of a callback (transport/README U31). */
+  /**
+   * Answers what waits, as far as it can be, in the next turn of the event loop. uWS does not call `drain` for bytes that it
+   * sends at the end of a callback (transport/README U31).
+   */
   #checkSoon(): void {
     if (this.#isCheckDue) return;
     this.#isCheckDue = true;
     setImmediate(() => {
       this.#isCheckDue = false;
       this.drained(performance.now());
+      this.#answerQueued();
     });
+  }
+
+  /** In the next turn: until then the transport counts what the peer goes on sending, and closes the socket of a flood. */
+  #closeOverWindow(): void {
+    this.#isOverWindow = true;
+    setImmediate(() =>
+      this.close(4003, `at most ${WINDOW_FRAMES} frames and ${WINDOW_BYTES} bytes may be unanswered`),
+    );
   }
 
   /** Called every second or so: closes the connection if it is idle or stalled. */

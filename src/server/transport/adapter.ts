@@ -7,7 +7,7 @@ import { Exchange } from './exchange.js';
 import type { ExchangeContext, ExchangeHooks } from './exchange-context.js';
 import { readHeaders } from './headers.js';
 import { loadUws, type UwsBuild } from './load-uws.js';
-import { Turns } from './turns.js';
+import { SocketTurn, Turns } from './turns.js';
 import {
   type ListenSocket,
   primePause,
@@ -32,11 +32,17 @@ export interface AdapterHooks extends ExchangeHooks<Exchange> {
   refused(x: Exchange, status: 400 | 414, message: string, close: boolean): void;
   /** A WebSocket callback threw. The adapter then closes that socket. */
   socketThrown(error: unknown): void;
-  /** A connection brought more requests in one turn of the event loop than it may, and was closed. */
+  /** A connection brought more requests or frames in one turn of the event loop than it may, and was closed. */
   flooded(): void;
 }
 
-export interface WebSocketRoute<T> {
+/** What the adapter keeps of each WebSocket in its user data. */
+export interface SocketData {
+  /** Set when the socket opens. */
+  turn: SocketTurn | undefined;
+}
+
+export interface WebSocketRoute<T extends SocketData> {
   readonly maxPayloadBytes: number;
   readonly maxBackpressureBytes: number;
   /** 0 or 8 to 960; anything else ends the process (README U7). */
@@ -44,7 +50,8 @@ export interface WebSocketRoute<T> {
   /** Must accept the upgrade or answer the request before it returns. */
   upgrade(x: Exchange): void;
   open(ws: UwsWebSocket<T>): void;
-  message(ws: UwsWebSocket<T>, message: ArrayBuffer, isBinary: boolean): void;
+  /** `isTurnSpent`: this socket has had its share of the turn of the event loop; the answer must wait for another. */
+  message(ws: UwsWebSocket<T>, message: ArrayBuffer, isBinary: boolean, isTurnSpent: boolean): void;
   drain(ws: UwsWebSocket<T>): void;
   close(ws: UwsWebSocket<T>, code: number): void;
 }
@@ -113,7 +120,7 @@ export class Adapter {
   }
 
   /** Adds a WebSocket route. Requests that ask for no upgrade go to the other routes of the same pattern. */
-  websocket<T>(pattern: string, route: WebSocketRoute<T>): void {
+  websocket<T extends SocketData>(pattern: string, route: WebSocketRoute<T>): void {
     // An exception in a WebSocket callback would otherwise be an uncaught exception of the process.
     const guarded = (ws: UwsWebSocket<T>, work: () => void): void => {
       try {
@@ -122,6 +129,14 @@ export class Adapter {
         this.#hooks.socketThrown(error);
         ws.close();
       }
+    };
+    // Without a close frame: after `end` uWS would go on reading what the peer sends, and tell nobody (README U28).
+    const closeFlood = (ws: UwsWebSocket<T>): void => {
+      ws.close();
+      this.#hooks.flooded();
+    };
+    const countControlFrame = (ws: UwsWebSocket<T>, content: ArrayBuffer): void => {
+      if (ws.getUserData().turn!.take(content.byteLength) === 'close the socket') closeFlood(ws);
     };
     const behaviour: UwsBehaviour<T> = {
       maxPayloadLength: route.maxPayloadBytes,
@@ -148,9 +163,17 @@ export class Adapter {
       open: (ws) => {
         // uWS never counts the end of a connection that became a WebSocket.
         this.#context.turns.countConnection(-1);
+        ws.getUserData().turn = new SocketTurn(this.#context.turns);
         guarded(ws, () => route.open(ws));
       },
-      message: (ws, message, isBinary) => guarded(ws, () => route.message(ws, message, isBinary)),
+      message: (ws, message, isBinary) => {
+        const due = ws.getUserData().turn!.take(message.byteLength);
+        if (due === 'close the socket') closeFlood(ws);
+        else guarded(ws, () => route.message(ws, message, isBinary, due === 'answer in a later turn'));
+      },
+      // uWS answers pings itself.
+      ping: countControlFrame,
+      pong: countControlFrame,
       drain: (ws) => guarded(ws, () => route.drain(ws)),
       close: (ws, code) => {
         try {

@@ -5,6 +5,7 @@
 const REQUESTS_PER_TURN = 1000;
 /** And so many more for each open connection: in a long turn uWS may serve each of them more than once. */
 const REQUESTS_PER_CONNECTION = 4;
+
 export class Turns {
   #requests = 0;
   #isOver = true;
@@ -38,5 +39,39 @@ export class Turns {
     if (++this.#requests <= REQUESTS_PER_TURN + REQUESTS_PER_CONNECTION * this.#connections) return true;
     this.#requests = 0;
     return false;
+  }
+}
+
+/** Frames and bytes that one WebSocket may have answered in the turn in which they came. */
+const FRAMES_AT_ONCE = 64;
+const BYTES_AT_ONCE = 2 * 1024 * 1024;
+/** A socket that brings more in a turn keeps neither the window of docs/stream.md nor any measure with its pings. */
+const FLOOD_FRAMES = 1000;
+const FLOOD_BYTES = 16 * 1024 * 1024;
+
+/**
+ * What one WebSocket has brought in the current turn. Answers that wait for the next turn keep the window of the peer full, so
+ * a peer that keeps to it stops sending, and the turn ends; any other is closed.
+ */
+export class SocketTurn {
+  #turn = -1;
+  #frames = 0;
+  #bytes = 0;
+
+  constructor(private readonly turns: Turns) {}
+
+  /** Counts a message, a ping or a pong of so many bytes, and says what is to be done with it. */
+  take(sizeBytes: number): 'answer now' | 'answer in a later turn' | 'close the socket' {
+    const turn = this.turns.number;
+    if (turn !== this.#turn) {
+      this.#turn = turn;
+      this.#frames = 0;
+      this.#bytes = 0;
+    }
+    this.#frames++;
+    this.#bytes += sizeBytes;
+    if (this.#frames <= FRAMES_AT_ONCE && this.#bytes <= BYTES_AT_ONCE) return 'answer now';
+    const isFlood = this.#frames > FLOOD_FRAMES || this.#bytes > FLOOD_BYTES;
+    return isFlood ? 'close the socket' : 'answer in a later turn';
   }
 }

@@ -61,6 +61,8 @@ export interface UwsBehaviour<T> {
   /** The message is detached when the callback returns (README U9). */
   message(ws: UwsWebSocket<T>, message: ArrayBuffer, isBinary: boolean): void;
   drain(ws: UwsWebSocket<T>): void;
+  ping?(ws: UwsWebSocket<T>, message: ArrayBuffer): void;
+  pong?(ws: UwsWebSocket<T>, message: ArrayBuffer): void;
   close(ws: UwsWebSocket<T>, code: number, reason: ArrayBuffer): void;
 }
 

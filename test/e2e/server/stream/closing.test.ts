@@ -76,7 +76,7 @@ test('1006: over the limit of uWS there is no closing frame', async () => {
 
 test('1001 for an idle connection, 1013 for one that does not read', async () => {
   const hasty = await startServer({}, undefined, {
-    stream: { idleMs: 300, noProgressMs: 300, sweepMs: 20 },
+    stream: { idleMs: 3000, noProgressMs: 300, sweepMs: 20 },
   });
   try {
     const idle = await RawWebSocket.open(hasty.port, handshake(hasty.key));

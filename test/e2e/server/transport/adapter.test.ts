@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { Adapter } from '#dist/server/transport/adapter.js';
+import { Adapter, type SocketData } from '#dist/server/transport/adapter.js';
 import type { Exchange } from '#dist/server/transport/exchange.js';
 import { randomFrom } from '../../../support/open-world.js';
 import { parseAnswers, sendRaw } from '../../../support/server.js';
@@ -112,14 +112,14 @@ beforeAll(async () => {
     });
   });
   adapter.route('any', '/*', (x) => x.send(404, 'text/plain', x.method));
-  adapter.websocket<{ name: string }>('/socket', {
+  adapter.websocket<{ name: string } & SocketData>('/socket', {
     maxPayloadBytes: 1 << 20,
     maxBackpressureBytes: 1 << 20,
     idleTimeoutSeconds: 60,
     upgrade: (x) => {
       if (x.rawQuery === 'throw') throw new Error('upgrade');
       if (x.rawQuery === 'no') x.send(403, 'text/plain', 'no');
-      else x.acceptUpgrade({ name: x.rawQuery }, x.header('sec-websocket-protocol'));
+      else x.acceptUpgrade({ name: x.rawQuery, turn: undefined }, x.header('sec-websocket-protocol'));
     },
     open: (ws) => void ws.send(`hello ${ws.getUserData().name}`, false),
     message: (ws, message, isBinary) => {

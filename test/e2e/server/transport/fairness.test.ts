@@ -53,7 +53,7 @@ test('a peer that sends a body in chunks of one byte does not stop the others', 
   expect(statuses.filter((status) => status !== 200)).toEqual([]);
 }, 60_000);
 
-test.each(['requests', 'unread', 'unread-heads'])(
+test.each(['requests', 'unread', 'unread-heads', 'frames', 'pings'])(
   'a peer that floods by %s is cut off, and all others are answered',
   async (kind) => {
     const flooding = flood(kind);
@@ -69,7 +69,7 @@ test('the log says that peers were cut off, a line a second at most', () => {
   const lines = server
     .log()
     .split('\n')
-    .filter((line) => line.includes('too many requests in one turn'));
+    .filter((line) => line.includes('too many requests or frames in one turn'));
   expect(lines.length).toBeGreaterThan(0);
   expect(lines.length).toBeLessThan(100);
 });
