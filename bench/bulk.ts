@@ -11,7 +11,7 @@ import { BODY_POINTS, LARGE_SCALE, waysOf } from './bulk/ways.js';
 import { CORPUS_NOTES, makeCorpora } from './corpora.js';
 import { head, headLine, saveResult } from './head.js';
 import { spread, spreadText, table } from './measure.js';
-import { bindLoad, ServerProcess } from './server-process.js';
+import { bindLoad, ServerProcess, uwsVersion } from './server-process.js';
 
 const SERVERS = new URL('./bulk/servers.js', import.meta.url);
 
@@ -127,7 +127,7 @@ export default async function benchBulk(args: string[]): Promise<void> {
   }
   for (const server of [kernel, echo, onOneCore, onAllCores, besideOnOneCore, besideOnAllCores])
     server?.end();
-  const headOfRun = head(['uWebSockets.js', 'piscina']);
+  const headOfRun = head(['piscina'], await uwsVersion());
   const path = saveResult('bulk', { head: headOfRun, rounds, points: smallPoints, nanosOfRounds, pool });
   const titles = [
     ...['way', 'connections', 'CPU ÷ kernel', ...(place === undefined ? [] : ['CPU ÷ beside'])],

@@ -14,14 +14,17 @@ export interface Head {
   readonly load: number;
 }
 
-/** @param packages whose installed versions belong to the table */
-export function head(packages: readonly string[]): Head {
+/**
+ * @param packages whose installed versions belong to the table
+ * @param versions of what names itself, as the build of uWebSockets.js that serves
+ */
+export function head(packages: readonly string[], versions: Readonly<Record<string, string>> = {}): Head {
   const cores = cpus();
   const memoryGiB = (totalmem() / 2 ** 30).toFixed(0);
   return {
     machine: `${cores.length} × ${cores[0]?.model.trim() ?? 'unknown'}, ${memoryGiB} GiB, ${process.platform} ${process.arch}`,
     node: process.version,
-    versions: Object.fromEntries(packages.map((name) => [name, versionOf(name)])),
+    versions: { ...versions, ...Object.fromEntries(packages.map((name) => [name, versionOf(name)])) },
     commit: commit(),
     date: new Date().toISOString().slice(0, 19).concat('Z'),
     load: loadavg()[0] ?? 0,

@@ -10,7 +10,7 @@ import { head, headLine, saveResult } from './head.js';
 import { encodeRequests, sendAll } from './http/requests.js';
 import type { ServerKind } from './http/servers.js';
 import { spread, spreadText, table } from './measure.js';
-import { bindLoad, ServerProcess } from './server-process.js';
+import { bindLoad, ServerProcess, uwsVersion } from './server-process.js';
 
 const POSITIONS = 5000;
 
@@ -93,7 +93,7 @@ export default async function benchHttp(args: string[]): Promise<void> {
     microsOfRounds[name] = Object.fromEntries(micros);
   }
   for (const server of servers.values()) server.end();
-  const start = head(['uWebSockets.js', 'h3-js', 'which-polygon']);
+  const start = head(['h3-js', 'which-polygon'], await uwsVersion());
   const path = saveResult('http', { head: start, rounds, requests: total, microsOfRounds });
   const titles = [
     ...['load', 'server', 'CPU ÷ bare', ...(place === undefined ? [] : ['CPU ÷ beside'])],

@@ -2,6 +2,7 @@
 // Servers are bound to one core and the load to another, on systems that have taskset.
 import { type ChildProcess, execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { loadUws } from '#dist/server/transport/load-uws.js';
 
 const SERVER_CORE = 0;
 const LOAD_CORE = 1;
@@ -60,6 +61,12 @@ export class ServerProcess {
 /** Binds this process, the load. */
 export function bindLoad(): void {
   bind(process.pid, LOAD_CORE);
+}
+
+/** The build of uWebSockets.js that serves on this Node, by name, and its version. */
+export async function uwsVersion(): Promise<Record<string, string>> {
+  const { name, version } = (await loadUws()).build;
+  return { [name]: version };
 }
 
 function bind(pid: number, core: number): void {
