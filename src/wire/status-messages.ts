@@ -1,5 +1,5 @@
 // The sentences that go with a status, equal in HTTP bodies, rows and frames.
 
-export const OUTSIDE_MESSAGE = 'the position lies in no province of Vietnam nor in its coastal sea';
+export const OUTSIDE_MESSAGE = 'the position lies in no province of Viet Nam nor in its coastal sea';
 export const OVER_QUOTA_MESSAGE = 'the quota of the key is used up';
 export const OVERLOADED_MESSAGE = 'the service is overloaded';

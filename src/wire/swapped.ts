@@ -3,7 +3,7 @@ import type { Kernel } from '../kernel/kernel.js';
 import { NO_ADMIN } from '../kernel/output-layout.js';
 
 /** Follows the message about a position that `looksSwapped`. */
-export const SWAPPED_HINT = '. lat and lng look swapped: the other way round the position lies in Vietnam';
+export const SWAPPED_HINT = '. lat and lng look swapped: the other way round the position lies in Viet Nam';
 
 /** Whether a position without a code, in degrees of any size or NaN, has one with its two numbers exchanged. */
 export function looksSwapped(kernel: Kernel, latDeg: number, lngDeg: number): boolean {

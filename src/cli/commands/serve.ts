@@ -1,6 +1,6 @@
 // `hexcodes serve`: runs the service until SIGTERM, SIGINT or SIGHUP; a second signal ends the process at once.
 import { readFileSync } from 'node:fs';
-import { relative } from 'node:path';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { SETTING_NAMES } from '../../config.js';
 import { type Service, serve } from '../../server/serve.js';
@@ -33,14 +33,18 @@ function greet(host: string, service: Service): void {
   const lines = [`hexcodes ${VERSION} answers on ${base} (${name} ${version})`];
   const file = service.firstKeyFile;
   if (file !== undefined) {
-    const key = `$(cat ${relative('.', file)})`;
     lines.push(
       'try:',
-      `  curl -s "${base}/v1/hexcodes/encode?lat=21.0288&lng=105.8525&apikey=${key}" -X POST`,
+      `  curl -s -H "X-API-Key: $(cat ${quoted(resolve(file))})" '${base}/v1/hexcodes/encode?lat=21.0288&lng=105.8525'`,
     );
     if (process.stderr.isTTY) lines.push(`the first key is ${readFileSync(file, 'utf8').trim()}`);
   }
   say(`${lines.join('\n')}\n`);
+}
+
+/** A path as one word of a shell, whichever folder the shell is in. */
+function quoted(path: string): string {
+  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 function stopOnSignals(service: Service, graceMs: number): void {

@@ -1,11 +1,12 @@
 // `hexcodes serve` as a process: configuration, start-up, ports, signals.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
 import { OPEN_INDEX } from '../../support/open-world.js';
 
@@ -100,16 +101,18 @@ test('a data folder that cannot be used: a sentence and exit 1', async () => {
   expect(running.err()).toMatch(/^hexcodes: .*package\.json/);
 });
 
-test('start-up prints a curl line that works; no key goes to pipes or logs; SIGTERM and SIGINT stop cleanly', async () => {
+test('start-up prints a curl line that works in any folder, with the key in a header; no key goes to pipes or logs; SIGTERM and SIGINT stop cleanly', async () => {
+  const dataDir = join(folder, "Bà Trưng's data");
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    const running = serve();
+    const running = serve(['--port', '0', '--data-dir', dataDir]);
     const base = await baseOf(running);
-    while (!running.err().includes('-X POST')) await sleep(5);
-    const key = readFileSync(join(folder, 'first-key'), 'utf8').trim();
-    const url = /curl -s "([^"]+)"/.exec(running.err())?.[1]?.replace(/\$\(cat [^)]+\)/, key) ?? '';
-    expect(url.startsWith(base)).toBe(true);
-    const answer = await fetch(url, { method: 'POST' });
-    expect(await answer.json()).toMatchObject({ hexcodes: 'HN-6GHP4-83RFR', admin_code: 'HN', status: 'OK' });
+    while (!/curl .*\n/.test(running.err())) await sleep(5);
+    const key = readFileSync(join(dataDir, 'first-key'), 'utf8').trim();
+    const line = /curl .*/.exec(running.err())![0];
+    expect(line).toContain(`'${base}/v1/`);
+    expect(line).toContain('-H "X-API-Key: ');
+    const { stdout } = await promisify(execFile)('sh', ['-c', line], { cwd: tmpdir() });
+    expect(JSON.parse(stdout)).toMatchObject({ hexcodes: 'HN-6GHP4-83RFR', admin_code: 'HN', status: 'OK' });
     running.child.kill(signal);
     expect(await running.exit).toBe(0);
     expect(running.out() + running.err()).not.toContain(key);
