@@ -44,7 +44,13 @@ const ONLY_IN: Record<string, string> = {
 
 /** Rooms and files that may touch the process and the file system. */
 const HOST_ROOMS = ['cli', 'keys', 'config'];
-const HOST_FILES = ['library/node', 'server/transport/load-uws', 'server/log-sink', 'server/bulk/spool'];
+const HOST_FILES = [
+  'library/node',
+  'server/transport/load-uws',
+  'server/transport/receive-buffer',
+  'server/log-sink',
+  'server/bulk/spool',
+];
 
 /** More files than this in one folder of src/, and it is split by trade. */
 const MOST_FILES = 12;
