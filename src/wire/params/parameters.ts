@@ -3,7 +3,7 @@
 
 import { eachMember, type JsonKind, jsonStringOf } from './json-members.js';
 import { readDecimal } from './number.js';
-import { DIFFERS, decodeEscapes, MALFORMED, type Parameter, placeOfEquals } from './query.js';
+import { DIFFERS, decodeEscapes, indexOfEquals, MALFORMED, type Parameter } from './query.js';
 import { DEFAULT_RESOLUTION, readResolution } from './resolution.js';
 
 /** A fault of one parameter, as the error body lists it in `details`. */
@@ -12,7 +12,7 @@ export interface ParameterFault {
   readonly message: string;
 }
 
-class ParameterSlot implements Parameter {
+class ReadParameter implements Parameter {
   text: string | undefined = undefined;
   fault: string | undefined = undefined;
   constructor(readonly kind: 'number' | 'string' | 'boolean') {}
@@ -23,11 +23,11 @@ class ParameterSlot implements Parameter {
 }
 
 export class SingleParameters {
-  readonly lat = new ParameterSlot('number');
-  readonly lng = new ParameterSlot('number');
-  readonly resolution = new ParameterSlot('number');
-  readonly hexcodes = new ParameterSlot('string');
-  readonly adminV2 = new ParameterSlot('boolean');
+  readonly lat = new ReadParameter('number');
+  readonly lng = new ReadParameter('number');
+  readonly resolution = new ReadParameter('number');
+  readonly hexcodes = new ReadParameter('string');
+  readonly adminV2 = new ReadParameter('boolean');
 
   clear(): void {
     this.lat.clear();
@@ -47,15 +47,15 @@ export class SingleParameters {
       let end = raw.indexOf('&', at);
       if (end === -1) end = raw.length;
       // Searched for once only: with no `=` in the rest, each search would read all of it.
-      if (nextEquals < at) nextEquals = placeOfEquals(raw, at);
+      if (nextEquals < at) nextEquals = indexOfEquals(raw, at);
       const nameEnd = Math.min(nextEquals, end);
       let name: string | undefined = raw.slice(at, nameEnd);
       if (!isPlain) name = decodeEscapes(name);
-      const slot = name === undefined ? undefined : this.#slot(name);
-      if (slot !== undefined) {
+      const parameter = name === undefined ? undefined : this.#parameter(name);
+      if (parameter !== undefined) {
         const value = nameEnd < end ? raw.slice(nameEnd + 1, end) : '';
-        if (isPlain) addSlot(slot, value);
-        else addRaw(slot, value);
+        if (isPlain) addText(parameter, value);
+        else addRaw(parameter, value);
       }
       at = end + 1;
     }
@@ -68,13 +68,13 @@ export class SingleParameters {
 
   /** Adds one member of a JSON object. */
   addMember(name: string, valueText: string, kind: JsonKind): void {
-    const slot = this.#slot(name);
-    if (slot === undefined) return;
-    if (kind !== slot.kind) slot.fault ??= `must be a JSON ${slot.kind}`;
-    else addSlot(slot, kind === 'string' ? jsonStringOf(valueText) : valueText);
+    const parameter = this.#parameter(name);
+    if (parameter === undefined) return;
+    if (kind !== parameter.kind) parameter.fault ??= `must be a JSON ${parameter.kind}`;
+    else addText(parameter, kind === 'string' ? jsonStringOf(valueText) : valueText);
   }
 
-  #slot(name: string): ParameterSlot | undefined {
+  #parameter(name: string): ReadParameter | undefined {
     switch (name) {
       case 'lat':
         return this.lat;
@@ -92,17 +92,18 @@ export class SingleParameters {
   }
 }
 
-function addRaw(slot: ParameterSlot, rawValue: string): void {
+function addRaw(parameter: ReadParameter, rawValue: string): void {
   const text = decodeEscapes(rawValue);
-  if (text === undefined) slot.fault ??= MALFORMED;
-  else addSlot(slot, text);
+  if (text === undefined) parameter.fault ??= MALFORMED;
+  else addText(parameter, text);
 }
 
 /** Two spellings of the same number are equal. */
-function addSlot(slot: ParameterSlot, text: string): void {
-  if (slot.text === undefined) slot.text = text;
-  else if (slot.text !== text) {
-    if (slot.kind !== 'number' || readDecimal(slot.text) !== readDecimal(text)) slot.fault ??= DIFFERS;
+function addText(parameter: ReadParameter, text: string): void {
+  if (parameter.text === undefined) parameter.text = text;
+  else if (parameter.text !== text) {
+    if (parameter.kind !== 'number' || readDecimal(parameter.text) !== readDecimal(text))
+      parameter.fault ??= DIFFERS;
   }
 }
 
@@ -127,16 +128,16 @@ export class EncodeInput {
     }
   }
 
-  #degrees(name: string, slot: Parameter, limit: number): number {
-    if (slot.fault !== undefined) {
-      this.#add(name, slot.fault);
+  #degrees(name: string, parameter: Parameter, limit: number): number {
+    if (parameter.fault !== undefined) {
+      this.#add(name, parameter.fault);
       return Number.NaN;
     }
-    if (slot.text === undefined) {
+    if (parameter.text === undefined) {
       this.#add(name, 'is required');
       return Number.NaN;
     }
-    const value = readDecimal(slot.text);
+    const value = readDecimal(parameter.text);
     if (!(Math.abs(value) <= limit)) {
       const finite = Number.isFinite(value);
       this.#add(name, `must be ${finite ? '' : 'a decimal number '}from -${limit} to ${limit}`);

@@ -30,7 +30,7 @@ export function eachPair(raw: string, visit: (name: string, rawValue: string) =>
   while (at < raw.length) {
     let end = raw.indexOf('&', at);
     if (end === -1) end = raw.length;
-    if (nextEquals < at) nextEquals = placeOfEquals(raw, at);
+    if (nextEquals < at) nextEquals = indexOfEquals(raw, at);
     const nameEnd = Math.min(nextEquals, end);
     let name: string | undefined = raw.slice(at, nameEnd);
     if (name.includes('%') || name.includes('+')) name = decodeEscapes(name);
@@ -40,7 +40,7 @@ export function eachPair(raw: string, visit: (name: string, rawValue: string) =>
 }
 
 /** The first `=` from `from` on; the length of the text where there is none. */
-export function placeOfEquals(raw: string, from: number): number {
+export function indexOfEquals(raw: string, from: number): number {
   const place = raw.indexOf('=', from);
   return place === -1 ? raw.length : place;
 }
