@@ -15,7 +15,13 @@ const CLOSING_TIMEOUT_MS = 6000;
 
 export default function register(program: Command): void {
   const command = program.command('serve').description('answer encode and decode over HTTP');
-  addFlags(command, SETTING_NAMES).action(async () => {
+  addFlags(command, SETTING_NAMES);
+  // Read where the transport is loaded, which `hexcodes --version` does as well.
+  command.addHelpText(
+    'after',
+    '\nAlso from the environment only:\n  HEXCODES_UWS          the package that serves (else the newest that loads: docs/transport.md)',
+  );
+  command.action(async () => {
     const config = settingsOf(command, SETTING_NAMES);
     if (config === undefined) return;
     const service = await serve(config, await readDataFiles(config.index));
