@@ -1,7 +1,37 @@
 // The client: one method a call of the service, and `stream` for points without end. It knows no platform: node.ts
-// and web.ts say which WebSocket the stream opens. Positions are WGS 84 degrees, latitude first.
+// and web.ts say how the stream opens its sockets. Positions are WGS 84 degrees, latitude first.
 import { DEFAULT_RESOLUTION } from '../wire/params/resolution.js';
+import type {
+  AdminUnitAnswer,
+  AdminUnitRow,
+  BatchAnswer,
+  DecodeAnswer,
+  DecodeBatchResult,
+  EncodeAnswer,
+  EncodeBatchResult,
+  MetaAnswer,
+  ReadAnswer,
+  SuggestedCode,
+} from './answers.js';
+import { baseUrlOf } from './base-url.js';
 import { HexcodesClientError } from './errors.js';
+import { decodeBatch, encodeBatch } from './http/batches.js';
+import { type BulkAnswer, type BulkOptions, bulk } from './http/bulk.js';
+import { HttpCalls } from './http/calls.js';
+import { allAdminUnits, oneAdminUnit, readCode, suggestCodes } from './http/lookups.js';
+import {
+  type BatchHexcode,
+  type BatchPoint,
+  type CallOptions,
+  type ClientOptions,
+  type EncodeCallOptions,
+  type EncodeStreamOptions,
+  type HexcodesChunk,
+  requireOptions,
+  type StreamOptions,
+  type SuggestCallOptions,
+} from './options.js';
+import { requireOperation, requireSource } from './stream/chunks.js';
 import {
   type DecodedPositions,
   type EncodedCells,
@@ -9,36 +39,29 @@ import {
   framesOfHexcodes,
   framesOfPairs,
   type RequestFrame,
-} from './frames.js';
-import { HttpCalls } from './http-calls.js';
-import type {
-  BatchAnswer,
-  BatchPoint,
-  CallOptions,
-  ClientOptions,
-  DecodeAnswer,
-  DecodeBatchResult,
-  EncodeAnswer,
-  EncodeBatchResult,
-  EncodeStreamOptions,
-  StreamOptions,
-} from './public.js';
-import { type OpenSocket, standardSocketOpener } from './socket.js';
-import { HexcodesStream } from './stream.js';
+} from './stream/frames.js';
+import { type OpenSocket, standardSocketOpener } from './stream/socket.js';
+import { HexcodesStream } from './stream/stream.js';
 
-/** Most items of one batch call; longer lists become several calls. */
-const BATCH_ITEMS = 10_000;
+/** What the platform brings. */
+export interface Platform {
+  /** Opens the stream's socket where the options bring no WebSocket; absent where the platform has none. */
+  readonly openSocket: OpenSocket | undefined;
+  /** Whether `fetch` sends a body while it is made. */
+  readonly streamsBodies: boolean;
+}
 
 export class HexcodesClient {
   readonly #base: URL;
   readonly #apiKey: string | undefined;
   readonly #http: HttpCalls;
   readonly #openSocket: OpenSocket;
+  readonly #streamsBodies: boolean;
 
-  /** @param platformSocket opens the stream's socket where the options bring no WebSocket */
-  constructor(options: ClientOptions, platformSocket?: OpenSocket) {
-    const base = new URL(options.baseUrl);
-    if (!base.pathname.endsWith('/')) base.pathname += '/';
+  /** @throws HexcodesClientError BAD_ARGUMENT for a `baseUrl` that is no address */
+  constructor(options: ClientOptions, platform: Platform) {
+    requireOptions(options, 'HexcodesClient');
+    const base = baseUrlOf(options.baseUrl);
     this.#base = base;
     this.#apiKey = options.apiKey;
     const fetch = options.fetch ?? globalThis.fetch;
@@ -49,63 +72,100 @@ export class HexcodesClient {
       retries: options.retries ?? 2,
       fetch,
     });
-    if (options.WebSocket !== undefined) {
-      this.#openSocket = standardSocketOpener(options.WebSocket, fetch);
-    } else if (platformSocket !== undefined) {
-      this.#openSocket = platformSocket;
-    } else {
-      this.#openSocket = () => {
-        throw new HexcodesClientError(
-          'BAD_ARGUMENT',
-          'this platform has no WebSocket: hand one in as `WebSocket`',
-        );
-      };
-    }
+    this.#openSocket =
+      options.WebSocket === undefined
+        ? (platform.openSocket ?? noWebSocket)
+        : standardSocketOpener(options.WebSocket, fetch);
+    this.#streamsBodies = platform.streamsBodies;
   }
 
   /**
-   * The hexcode of a position, at resolution 13 unless given.
-   * @throws HexcodesClientError NOT_FOUND where the position lies in no province of Viet Nam nor its coastal sea
+   * The hexcode of a position.
+   * @param lat latitude, degrees, -90 to 90
+   * @param lng longitude, degrees, -180 to 180
+   * @throws HexcodesClientError OUTSIDE_COVERAGE for a position in no province of Viet Nam nor its sea, INVALID_REQUEST for
+   *   what is no position
    */
-  encode(
-    latDeg: number,
-    lngDeg: number,
-    options: CallOptions & { readonly resolution?: number } = {},
-  ): Promise<EncodeAnswer> {
+  async encode(lat: number, lng: number, options: EncodeCallOptions = {}): Promise<EncodeAnswer> {
+    requireOptions(options, 'encode');
     const { resolution, signal } = options;
-    return this.#http.post(
-      'hexcodes/encode',
-      { lat: latDeg, lng: lngDeg, ...(resolution === undefined ? {} : { resolution }) },
-      signal,
-    );
+    const body = { lat, lng, ...(resolution === undefined ? {} : { resolution }) };
+    return this.#http.post('hexcodes/encode', body, signal);
   }
 
   /** The centre of a hexcode's cell. A text that is no hexcode is answered with INVALID_HEXCODES, not thrown. */
-  decode(hexcodes: string, options: CallOptions = {}): Promise<DecodeAnswer> {
+  async decode(hexcodes: string, options: CallOptions = {}): Promise<DecodeAnswer> {
+    requireOptions(options, 'decode');
     return this.#http.post('hexcodes/decode', { hexcodes }, options.signal);
   }
 
-  /** Encodes any number of points; each has its own status, and the results are in the order of the points. */
-  encodeBatch(
-    points: readonly BatchPoint[],
-    options: CallOptions & { readonly resolution?: number } = {},
-  ): Promise<BatchAnswer<EncodeBatchResult>> {
-    const { resolution, signal } = options;
-    return this.#batch('hexcodes/encode/batch', points, signal, (part) => ({
-      ...(resolution === undefined ? {} : { resolution }),
-      points: part,
-    }));
+  /** All about one code. A text that is no hexcode is answered with INVALID_HEXCODES, not thrown. */
+  async read(hexcodes: string, options: CallOptions = {}): Promise<ReadAnswer> {
+    requireOptions(options, 'read');
+    return readCode(this.#http, hexcodes, options);
   }
 
-  /** Decodes any number of hexcodes, in any spelling that decode reads; each has its own status, in their order. */
-  decodeBatch(
-    hexcodes: readonly (string | { readonly hexcodes: string; readonly id?: string | number })[],
+  /** Valid codes one slip away from a text, at most ten: with `near` the nearest first, else the likelier slips. */
+  async suggest(text: string, options: SuggestCallOptions = {}): Promise<SuggestedCode[]> {
+    requireOptions(options, 'suggest');
+    return suggestCodes(this.#http, text, options);
+  }
+
+  /**
+   * Encodes any number of points; each has its own status, and the results are in the order of the points.
+   * @param points positions, or lat, lng, lat, lng, … as one array of numbers
+   */
+  async encodeBatch(
+    points: readonly BatchPoint[] | Float64Array,
+    options: EncodeCallOptions = {},
+  ): Promise<BatchAnswer<EncodeBatchResult>> {
+    requireOptions(options, 'encodeBatch');
+    return encodeBatch(this.#http, points, options);
+  }
+
+  /**
+   * Decodes any number of hexcodes; each has its own status, and the results are in their order.
+   * @param hexcodes texts in any spelling that decode reads, or 20-byte records as the library makes them
+   */
+  async decodeBatch(
+    hexcodes: readonly BatchHexcode[] | Uint8Array,
     options: CallOptions = {},
   ): Promise<BatchAnswer<DecodeBatchResult>> {
-    return this.#batch('hexcodes/decode/batch', hexcodes, options.signal, (part) => ({ hexcodes: part }));
+    requireOptions(options, 'decodeBatch');
+    return decodeBatch(this.#http, hexcodes, options);
   }
 
-  /** A stream of positions: chunks of (latDeg, lngDeg) pairs are written, hexcodes or H3 cells are read. */
+  /**
+   * Sends CSV, NDJSON or frames of any length and returns the answer when it begins; read it while the rest is sent. Nothing
+   * is sent twice, and `timeoutMs` does not count. In a browser a stream is sent when all of it is there.
+   */
+  async bulk(options: BulkOptions): Promise<BulkAnswer> {
+    requireOptions(options, 'bulk');
+    return bulk(this.#http.settings, options, this.#streamsBodies);
+  }
+
+  /** The 34 provinces; the place of each is its admin number. */
+  async adminUnits(options: CallOptions = {}): Promise<AdminUnitRow[]> {
+    requireOptions(options, 'adminUnits');
+    return allAdminUnits(this.#http, options);
+  }
+
+  /**
+   * One province with its boundary.
+   * @throws HexcodesClientError NOT_FOUND
+   */
+  async adminUnit(adminCode: string, options: CallOptions = {}): Promise<AdminUnitAnswer> {
+    requireOptions(options, 'adminUnit');
+    return oneAdminUnit(this.#http, adminCode, options);
+  }
+
+  /** Versions of the service, and the source of its boundaries. */
+  async meta(options: CallOptions = {}): Promise<MetaAnswer> {
+    requireOptions(options, 'meta');
+    return this.#http.get('meta', options.signal);
+  }
+
+  /** A stream of positions: chunks of (lat, lng) pairs are written, hexcodes or H3 cells are read. */
   stream(
     options: EncodeStreamOptions & { readonly operation: 'encode'; readonly output?: 'text' },
   ): HexcodesStream<Float64Array, EncodedTexts>;
@@ -114,30 +174,31 @@ export class HexcodesClient {
   ): HexcodesStream<Float64Array, EncodedCells>;
   /** A stream of hexcodes: chunks of texts, or of 20-byte records as `EncodedTexts.records` holds them, are written. */
   stream(
-    options: StreamOptions<readonly string[] | Uint8Array> & { readonly operation: 'decode' },
-  ): HexcodesStream<readonly string[] | Uint8Array, DecodedPositions>;
+    options: StreamOptions<HexcodesChunk> & { readonly operation: 'decode' },
+  ): HexcodesStream<HexcodesChunk, DecodedPositions>;
   stream(
-    options: (EncodeStreamOptions | StreamOptions<readonly string[] | Uint8Array>) & {
+    options: (EncodeStreamOptions | StreamOptions<HexcodesChunk>) & {
       readonly operation: 'encode' | 'decode';
       readonly output?: 'text' | 'cells';
       readonly resolution?: number;
     },
   ): unknown {
-    if (options.operation === 'encode') {
-      const { resolution = DEFAULT_RESOLUTION, output = 'text', source } = options;
-      if (!Number.isInteger(resolution) || resolution < 0 || resolution > 15) {
-        throw new HexcodesClientError('BAD_ARGUMENT', `resolution ${resolution} is no integer of 0 to 15`);
-      }
-      return this.#open<Float64Array, EncodedTexts | EncodedCells>(
-        options,
-        source as StreamOptions<Float64Array>['source'],
-        (chunk, maxPoints) => framesOfPairs(chunk, maxPoints, resolution, output === 'cells'),
-      );
+    requireOptions(options, 'stream');
+    const { operation, output, resolution = DEFAULT_RESOLUTION, source } = options;
+    requireOperation(operation);
+    requireSource(source, operation);
+    if (output !== undefined && (operation === 'decode' || (output !== 'text' && output !== 'cells')))
+      throw badArgument(`output is 'text' or 'cells', of encode only; not ${JSON.stringify(output)}`);
+    if (operation === 'decode') {
+      const texts = source as StreamOptions<HexcodesChunk>['source'];
+      return this.#open<HexcodesChunk, DecodedPositions>(options, texts, framesOfHexcodes);
     }
-    return this.#open<readonly string[] | Uint8Array, DecodedPositions>(
+    if (!Number.isInteger(resolution) || resolution < 0 || resolution > 15)
+      throw badArgument(`resolution ${resolution} is no integer of 0 to 15`);
+    return this.#open<Float64Array, EncodedTexts | EncodedCells>(
       options,
-      options.source as StreamOptions<readonly string[] | Uint8Array>['source'],
-      framesOfHexcodes,
+      source as StreamOptions<Float64Array>['source'],
+      (chunk, maxPoints) => framesOfPairs(chunk, maxPoints, resolution, output === 'cells'),
     );
   }
 
@@ -146,10 +207,9 @@ export class HexcodesClient {
     source: StreamOptions<In>['source'],
     frames: (chunk: In, maxPoints: number) => Iterable<RequestFrame>,
   ): HexcodesStream<In, Out> {
-    const { framePoints = 4096, maxAttempts = 8, answerTimeoutMs = 60_000, signal } = options;
-    if (!Number.isInteger(framePoints) || framePoints < 1) {
-      throw new HexcodesClientError('BAD_ARGUMENT', `framePoints ${framePoints} is no positive integer`);
-    }
+    const { framePoints = 4096, maxAttempts = 12, answerTimeoutMs = 60_000, signal } = options;
+    if (!Number.isInteger(framePoints) || framePoints < 1)
+      throw badArgument(`framePoints ${framePoints} is no positive integer`);
     const url = new URL('hexcodes/stream', this.#base);
     url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
     const stream = new HexcodesStream<In, Out>({
@@ -165,26 +225,12 @@ export class HexcodesClient {
     if (source !== undefined) void stream.pump(source);
     return stream;
   }
+}
 
-  async #batch<Item, Result>(
-    path: string,
-    items: readonly Item[],
-    signal: AbortSignal | undefined,
-    body: (part: readonly Item[]) => object,
-  ): Promise<BatchAnswer<Result>> {
-    const results: Result[] = [];
-    const summary = { total: 0, ok: 0, failed: 0 };
-    for (let first = 0; first === 0 || first < items.length; first += BATCH_ITEMS) {
-      const part = await this.#http.post<BatchAnswer<Result>>(
-        path,
-        body(items.slice(first, first + BATCH_ITEMS)),
-        signal,
-      );
-      for (const result of part.results) results.push(result);
-      summary.total += part.summary.total;
-      summary.ok += part.summary.ok;
-      summary.failed += part.summary.failed;
-    }
-    return { status: 'OK', summary, results };
-  }
+const noWebSocket: OpenSocket = () => {
+  throw badArgument('this platform has no WebSocket: hand one in as `WebSocket`');
+};
+
+function badArgument(message: string): HexcodesClientError {
+  return new HexcodesClientError('BAD_ARGUMENT', message);
 }

@@ -1,14 +1,19 @@
 // hexcodes/client for browsers, and for every platform with a WebSocket of its own.
 import { HexcodesClient as Client } from './client.js';
-import type { ClientOptions } from './public.js';
-import { standardSocketOpener, type WebSocketConstructor } from './socket.js';
+import type { ClientOptions } from './options.js';
+import { standardSocketOpener, type WebSocketConstructor } from './stream/socket.js';
 
 export * from './public.js';
 
 export class HexcodesClient extends Client {
+  /** @throws HexcodesClientError BAD_ARGUMENT for a `baseUrl` that is no address */
   constructor(options: ClientOptions) {
     const { WebSocket } = globalThis as { WebSocket?: WebSocketConstructor };
-    const fetch = options.fetch ?? globalThis.fetch;
-    super(options, WebSocket && standardSocketOpener(WebSocket, fetch));
+    const fetch = options?.fetch ?? globalThis.fetch;
+    // Over HTTP/1.1 browsers send a body only when they have all of it.
+    super(options, {
+      openSocket: WebSocket && standardSocketOpener(WebSocket, fetch),
+      streamsBodies: false,
+    });
   }
 }

@@ -47,7 +47,7 @@ export class Kernel {
   /** The start of the same bytes: UTF-16 units of one text to be read. */
   readonly textInUnits: Uint16Array;
   /** Bytes of text that was written. */
-  readonly textOut: Uint8Array<ArrayBuffer>;
+  readonly textOut: ReturnType<typeof Uint8Array.of>;
 
   /**
    * Compiles a kernel without blocking: browsers limit what may be compiled at once.

@@ -2,8 +2,9 @@
 // queues of messages and a pool, all driven by one seed. Connections are lost at any moment with all that was under way,
 // a message cut in the middle included; messages and pool answers come late; the pool is full at times. On a broken way
 // an answer is doubled or dropped: then the client must refuse to go on.
-import { StreamCredit } from '#dist/client/credit.js';
+
 import { HexcodesClientError } from '#dist/client/errors.js';
+import { StreamCredit } from '#dist/client/stream/credit.js';
 import { type FrameAnswerer, type StreamPeer, StreamSession } from '#dist/server/stream/session.js';
 import { frameCount, refusedFrame } from '#dist/wire/frames/answer-frame.js';
 import { FRAME_OVERLOADED } from '#dist/wire/frames/frame-layout.js';

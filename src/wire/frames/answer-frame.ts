@@ -1,5 +1,5 @@
 // Binary frames from the server's side: reads a request frame and writes its answer. A frame that breaks the layout
-// (frame-layout.ts, docs/stream.md) is answered too. The client's side is client/frames.ts.
+// (frame-layout.ts, docs/stream.md) is answered too. The client's side is client/stream/frames.ts.
 import type { Kernel } from '../../kernel/kernel.js';
 import { copyBytes } from '../bytes/copy-bytes.js';
 import {

@@ -1,7 +1,8 @@
 // The client's HTTP calls: against the real service, and against one that fails in every way.
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { WebSocket as UndiciWebSocket } from 'undici';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { HexcodesClient } from '#dist/client/node.js';
 import { HexcodesClient as WebClient } from '#dist/client/web.js';
 import { Hexcodes } from '#dist/library/hexcodes.js';
@@ -65,7 +66,7 @@ test('errors carry what the service said', async () => {
   const client = new HexcodesClient({ baseUrl: `${server.base}/v1`, apiKey: server.key });
   await expect(client.encode(0, 0)).rejects.toMatchObject({
     name: 'HexcodesClientError',
-    code: 'NOT_FOUND',
+    code: 'OUTSIDE_COVERAGE',
     httpStatus: 404,
   });
   const fault = client.encode(91, 0, { resolution: 99 });
@@ -78,6 +79,152 @@ test('errors carry what the service said', async () => {
   expect(requestId).toMatch(/^[A-Za-z0-9._-]+$/);
   const nobody = new HexcodesClient({ baseUrl: `${server.base}/v1`, apiKey: 'nobody' });
   await expect(nobody.decode('HN')).rejects.toMatchObject({ code: 'REQUEST_DENIED', httpStatus: 401 });
+});
+
+test('every point and text of a batch has its own status, in the words of the library', async () => {
+  const client = new HexcodesClient({ baseUrl: `${server.base}/v1`, apiKey: server.key });
+  const { results, summary } = await client.encodeBatch([
+    [21.0288, 105.8525],
+    { lat: 0, lng: 0, id: 'b', resolution: 5 },
+    { lat: 'x', lng: 105 } as never,
+  ]);
+  expect(summary).toEqual({ total: 3, ok: 1, failed: 2 });
+  const [good, outside, odd] = results;
+  expect(good).toEqual({ ...library.encode(21.0288, 105.8525), status: 'OK' });
+  expect(outside).toEqual({
+    hexcodes: null,
+    lat: 0,
+    lng: 0,
+    resolution: 5,
+    admin_code: null,
+    status: 'OUTSIDE_COVERAGE',
+    message: expect.stringContaining('no province'),
+    id: 'b',
+  });
+  expect(odd).toMatchObject({ hexcodes: null, lat: null, lng: 105, status: 'INVALID_REQUEST' });
+  if (odd?.status === 'INVALID_REQUEST') expect(odd.details[0]?.parameter).toBe('lat');
+  if (good?.status === 'OK') {
+    const decoded = await client.decodeBatch([good.hexcodes, { hexcodes: 'nope', id: 7 }, '']);
+    expect(decoded.results).toEqual([
+      expect.objectContaining({ status: 'OK', resolution: 13, hexcodes: good.hexcodes }),
+      { lat: null, lng: null, resolution: null, hexcodes: 'nope', status: 'INVALID_HEXCODES', id: 7 },
+      {
+        lat: null,
+        lng: null,
+        resolution: null,
+        hexcodes: null,
+        status: 'INVALID_REQUEST',
+        message: 'hexcodes is required',
+        details: [{ parameter: 'hexcodes', message: 'is required' }],
+      },
+    ]);
+  }
+});
+
+test('batches take what those of the library take', async () => {
+  const client = new HexcodesClient({ baseUrl: `${server.base}/v1`, apiKey: server.key });
+  const positions = Float64Array.of(21.0288, 105.8525, 0, 0);
+  const encoded = await client.encodeBatch(positions, { resolution: 10 });
+  const codes = [library.encode(21.0288, 105.8525, { resolution: 10 }).hexcodes, null];
+  expect(encoded.results.map((result) => result.hexcodes)).toEqual(codes);
+  const records = library.encodeBatch(positions, { resolution: 10 });
+  records.set([0xc3, 0x48], 20);
+  const decoded = await client.decodeBatch(records);
+  expect(decoded.results.map(({ status }) => status)).toEqual(['OK', 'INVALID_HEXCODES']);
+  await expect(client.encodeBatch(Float64Array.of(1))).rejects.toMatchObject({ code: 'BAD_ARGUMENT' });
+  await expect(client.decodeBatch(new Uint8Array(19))).rejects.toMatchObject({ code: 'BAD_ARGUMENT' });
+  await expect(client.decodeBatch('HN-6GHP4-83RFR' as never)).rejects.toMatchObject({ code: 'BAD_ARGUMENT' });
+});
+
+test('a number where options are wanted is refused', async () => {
+  const client = new HexcodesClient({ baseUrl: `${server.base}/v1`, apiKey: server.key });
+  const calls = [
+    client.encode(21.0288, 105.8525, 9 as never),
+    client.decode('HN-6GHP4-83RFR', 9 as never),
+    client.encodeBatch([], 9 as never),
+    client.decodeBatch([], null as never),
+    client.read('HN-6GHP4-83RFR', 'x' as never),
+    client.suggest('HN-6GHP4-83RFR', 9 as never),
+    client.adminUnits(9 as never),
+    client.adminUnit('HN', 9 as never),
+    client.meta(9 as never),
+    client.bulk(9 as never),
+  ];
+  for (const call of calls)
+    await expect(call).rejects.toMatchObject({
+      code: 'BAD_ARGUMENT',
+      message: expect.stringMatching(/^the options of \w+ are an object, not (9|null|x)$/),
+    });
+  expect(() => new HexcodesClient('http://127.0.0.1:8080/v1' as never)).toThrow(
+    expect.objectContaining({ code: 'BAD_ARGUMENT' }),
+  );
+});
+
+test.each([
+  [undefined, /undefined cannot be used, it is no text/],
+  ['127.0.0.1:8080/v1', /"127.0.0.1:8080\/v1" cannot be used, it is no address/],
+  ['localhost:8080/v1', /it does not begin with http/],
+  ['ws://127.0.0.1:8080/v1', /it does not begin with http/],
+  ['', /there is no page/],
+  ['/v1', /there is no page/],
+  ['http://user:secret@127.0.0.1/v1', /^(?!.*secret).*user name/],
+])('baseUrl %j is BAD_ARGUMENT', (baseUrl, message) => {
+  expect(() => new HexcodesClient({ baseUrl: baseUrl as string })).toThrow(
+    expect.objectContaining({
+      name: 'HexcodesClientError',
+      code: 'BAD_ARGUMENT',
+      message: expect.stringMatching(message),
+    }),
+  );
+});
+
+test('in a page a path is the address on the same origin', async () => {
+  vi.stubGlobal('location', new URL(`${server.base}/app/page.html?x#y`));
+  try {
+    const client = new WebClient({ baseUrl: '/v1', apiKey: server.key });
+    expect((await client.meta()).service.name).toBe('hexcodes');
+    expect(() => new WebClient({ baseUrl: 'v1' })).toThrow(/it is no address/);
+  } finally {
+    vi.unstubAllGlobals();
+  }
+});
+
+test('another peer, or a path that is none, is PROTOCOL and never a position outside', async () => {
+  // Without /v1 the service itself answers that there is nothing.
+  for (const baseUrl of [server.base, `${server.base}/v1/v1`]) {
+    const lost = new HexcodesClient({ baseUrl, apiKey: server.key });
+    for (const call of [
+      () => lost.encode(21, 105),
+      () => lost.encode(0, 0),
+      () => lost.decode('x'),
+      () => lost.meta(),
+      () => lost.adminUnit('HN'),
+      () => lost.read('HN-6GHP4-83RFR'),
+    ])
+      await expect(call()).rejects.toMatchObject({
+        code: 'PROTOCOL',
+        httpStatus: 404,
+        message: expect.stringContaining('does baseUrl end in /v1?'),
+      });
+    const stream = lost.stream({ operation: 'encode', source: [Float64Array.of(21, 105)] });
+    await expect(stream.readable.getReader().read()).rejects.toMatchObject({ code: 'PROTOCOL' });
+  }
+  for (const [httpStatus, body] of [
+    [404, '<html>not found</html>'],
+    [404, '{"status":"NOT_FOUND","message":"no such page"}'],
+    [404, '[]'],
+    [405, ''],
+    [418, '{"error":"teapot"}'],
+    [501, 'Unsupported method'],
+    [200, '{"ok":true}'],
+    [200, 'null'],
+  ] as const) {
+    const url = await against((_, res) => res.writeHead(httpStatus).end(body));
+    const stranger = new HexcodesClient({ baseUrl: url, retries: 0 });
+    await expect(stranger.encode(0, 0)).rejects.toMatchObject({ code: 'PROTOCOL' });
+    broken?.closeAllConnections();
+    broken?.close();
+  }
 });
 
 test('an overloaded service is asked again, and then believed', async () => {
@@ -100,11 +247,23 @@ test('an overloaded service is asked again, and then believed', async () => {
 });
 
 test('what cannot be reached, does not answer, is aborted or speaks otherwise', async () => {
-  const nowhere = new HexcodesClient({ baseUrl: 'http://127.0.0.1:9/v1', retries: 0 });
-  await expect(nowhere.decode('x')).rejects.toMatchObject({
-    code: 'NETWORK',
-    message: 'the service cannot be reached',
-  });
+  const closed = new URL(await against(() => {})).origin;
+  broken?.close();
+  const nowhere = new HexcodesClient({ baseUrl: `${closed}/v1`, apiKey: 'secret', retries: 0 });
+  const message = `${closed} cannot be reached: connect ECONNREFUSED ${closed.slice('http://'.length)}`;
+  await expect(nowhere.decode('x')).rejects.toMatchObject({ code: 'NETWORK', message });
+  for (const WebSocket of [undefined, UndiciWebSocket]) {
+    const options = { baseUrl: `${closed}/v1`, apiKey: 'secret', ...(WebSocket ? { WebSocket } : {}) };
+    const stream = new HexcodesClient(options as never).stream({
+      operation: 'encode',
+      source: [Float64Array.of(1, 2)],
+      maxAttempts: 1,
+    });
+    await expect(stream.readable.getReader().read()).rejects.toMatchObject({
+      code: 'NETWORK',
+      message: expect.stringMatching(/^(http|ws):.* cannot be reached: connect ECONNREFUSED 127.0.0.1:\d+$/),
+    });
+  }
   const url = await against((req, res) => {
     if (req.url === '/v1/hexcodes/encode') res.end('<h1>hello</h1>');
     // decode is never answered.

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { WebSocket as UndiciWebSocket } from 'undici';
 import { afterEach, expect, test } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { HexcodesClient } from '#dist/client/node.js';
+import { HexcodesClient, HexcodesClientError } from '#dist/client/node.js';
 
 const READY = {
   type: 'ready',
@@ -313,6 +313,38 @@ test('abort, a failing source and a loop that is left early end the connection',
 test('misuse is named before anything is sent', async () => {
   const client = new HexcodesClient({ baseUrl: 'http://127.0.0.1:9/v1' });
   expect(() => client.stream({ operation: 'encode', resolution: 16 })).toThrow(/resolution 16/);
-  const odd = client.stream({ operation: 'encode', source: [Float64Array.of(1)] });
+  for (const given of [
+    {},
+    undefined,
+    9,
+    { operation: 'x' },
+    { operation: 'encode', output: 'foo' },
+    { operation: 'decode', output: 'cells' },
+    { operation: 'encode', source: 'HN-6GHP4-83RFR' },
+    { operation: 'encode', source: Float64Array.of(1, 2) },
+    { operation: 'encode', source: [[1, 2]] },
+    { operation: 'encode', source: [Float64Array.of(1, 2), Float64Array.of(1)] },
+    { operation: 'decode', source: 'HN-6GHP4-83RFR' },
+    { operation: 'decode', source: ['HN-6GHP4-83RFR'] },
+    { operation: 'decode', source: new Uint8Array(20) },
+    { operation: 'decode', source: [new Uint8Array(19)] },
+    { operation: 'decode', source: null },
+    { operation: 'decode', source: 7 },
+  ])
+    expect([given, codeOf(() => client.stream(given as never))]).toEqual([given, 'BAD_ARGUMENT']);
+  // Other iterables are looked at as they are written.
+  const odd = client.stream({ operation: 'encode', source: new Set([Float64Array.of(1)]) });
   await expect(collect(odd)).rejects.toMatchObject({ code: 'BAD_ARGUMENT' });
+  const letters = client.stream({ operation: 'decode', source: new Set(['HN-6GHP4-83RFR']) as never });
+  await expect(letters.readable.getReader().read()).rejects.toMatchObject({ code: 'BAD_ARGUMENT' });
 });
+
+function codeOf(run: () => unknown): string {
+  try {
+    run();
+  } catch (error) {
+    expect(error).toBeInstanceOf(HexcodesClientError);
+    return (error as HexcodesClientError).code;
+  }
+  return 'no error';
+}

@@ -64,8 +64,8 @@ test.each([1, 100, 4096, 65_536])(
     const positions = new Float64Array(pairs.length);
     for await (const answer of client.stream({ operation: 'decode', source: [texts], framePoints })) {
       for (let i = 0; i < answer.count; i++) {
-        positions[(answer.firstIndex + i) * 2] = answer.latDeg(i);
-        positions[(answer.firstIndex + i) * 2 + 1] = answer.lngDeg(i);
+        positions[(answer.firstIndex + i) * 2] = answer.lat(i);
+        positions[(answer.firstIndex + i) * 2 + 1] = answer.lng(i);
       }
     }
     expect(positions).toEqual(decoded.latLng);

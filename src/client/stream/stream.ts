@@ -1,10 +1,11 @@
-// The bulk stream as a pair of Web Streams: points are written, their answers are read in the same order. The
-// connections between (stream-connection.ts) may come and go: conversions are pure, so frames that a lost connection
+// The stream as a pair of Web Streams: points are written, their answers are read in the same order. The
+// connections between (connection.ts) may come and go: conversions are pure, so frames that a lost connection
 // left unanswered are sent again, and every point is answered exactly once.
+
+import { HexcodesClientError } from '../errors.js';
+import { type ConnectionSettings, StreamConnection } from './connection.js';
 import { StreamCredit } from './credit.js';
-import { HexcodesClientError } from './errors.js';
 import type { RequestFrame, StreamAnswers } from './frames.js';
-import { type ConnectionSettings, StreamConnection } from './stream-connection.js';
 
 export interface StreamSettings<In> extends ConnectionSettings {
   /** Cuts one written chunk into request frames of at most `maxPoints` points. */

@@ -1,6 +1,9 @@
 // The socket of the stream as an interface, and its implementation with the standard WebSocket (browsers, Node 22,
 // Deno, undici). The standard hides why an upgrade was refused, so a plain GET of the same URL then asks for the error.
-import { errorOfAnswer, HexcodesClientError } from './errors.js';
+
+import { HexcodesClientError, unreachable } from '../errors.js';
+import { errorOfAnswer } from '../http/answer-errors.js';
+import type { Bytes } from './frames.js';
 
 export const BINARY_SUBPROTOCOL = 'hexcodes.v1.binary';
 
@@ -13,7 +16,7 @@ export interface SocketEvents {
 }
 
 export interface StreamSocket {
-  send(frame: Uint8Array<ArrayBuffer>): void;
+  send(frame: Bytes): void;
   /** Begins the closing handshake; `closed` follows. */
   close(code: number): void;
   /** Ends the connection at once; no event follows. */
@@ -26,7 +29,7 @@ export type OpenSocket = (url: URL, apiKey: string | undefined, events: SocketEv
 /** The part of the standard WebSocket that the stream uses. */
 export interface StandardWebSocket {
   binaryType: string;
-  send(data: Uint8Array<ArrayBuffer>): void;
+  send(data: Bytes): void;
   close(code?: number): void;
   addEventListener(type: string, listener: (event: never) => void): void;
 }
@@ -80,11 +83,14 @@ async function whyRefused(url: URL, fetch: typeof globalThis.fetch): Promise<Hex
   plain.protocol = url.protocol === 'wss:' ? 'https:' : 'http:';
   try {
     const answer = await fetch(plain, { signal: AbortSignal.timeout(10_000) });
-    const body = await answer.text();
+    const text = await answer.text();
     // The service answers 426 to a plain GET, so something between it and us blocks WebSockets.
-    if (answer.status !== 426) return errorOfAnswer(answer.status, body, answer.headers.get('retry-after'));
-    return new HexcodesClientError('NETWORK', 'the WebSocket upgrade failed although the service is there');
+    if (answer.status !== 426) {
+      const retryAfter = answer.headers.get('retry-after');
+      return errorOfAnswer({ url: plain, httpStatus: answer.status, text, retryAfter });
+    }
+    return new HexcodesClientError('NETWORK', `${plain.origin} is there, but the WebSocket upgrade failed`);
   } catch (cause) {
-    return new HexcodesClientError('NETWORK', 'the service cannot be reached', { cause });
+    return unreachable(plain, cause);
   }
 }

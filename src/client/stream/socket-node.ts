@@ -1,7 +1,8 @@
 // The stream's socket in Node, made with `ws`: Node 20 has no WebSocket of its own, and Node 22's hides the answer to
 // a refused upgrade. The key is sent in a header, which keeps it out of access logs.
 import { WebSocket } from 'ws';
-import { errorOfAnswer, HexcodesClientError } from './errors.js';
+import { type HexcodesClientError, unreachable } from '../errors.js';
+import { errorOfAnswer } from '../http/answer-errors.js';
 import { BINARY_SUBPROTOCOL, type OpenSocket } from './socket.js';
 
 const HANDSHAKE_TIMEOUT_MS = 15_000;
@@ -28,15 +29,16 @@ export const openNodeSocket: OpenSocket = (url, apiKey, events) => {
     opened = true;
   });
   socket.on('unexpected-response', (request, answer) => {
-    let body = '';
+    let text = '';
     answer.setEncoding('utf8');
-    answer.on('data', (text: string) => {
-      if (body.length < REFUSAL_BODY_BYTES) body += text;
+    answer.on('data', (part: string) => {
+      if (text.length < REFUSAL_BODY_BYTES) text += part;
       else request.destroy();
     });
     const finish = (): void => {
       request.destroy();
-      refuse(errorOfAnswer(answer.statusCode ?? 0, body, answer.headers['retry-after'] ?? null));
+      const retryAfter = answer.headers['retry-after'] ?? null;
+      refuse(errorOfAnswer({ url, httpStatus: answer.statusCode ?? 0, text, retryAfter }));
     };
     answer.on('end', finish);
     answer.on('error', finish);
@@ -49,7 +51,7 @@ export const openNodeSocket: OpenSocket = (url, apiKey, events) => {
   });
   socket.on('error', (cause) => {
     // After the upgrade `close` with code 1006 follows, and reports the same.
-    if (!opened) refuse(new HexcodesClientError('NETWORK', 'the service cannot be reached', { cause }));
+    if (!opened) refuse(unreachable(url, cause));
   });
   socket.on('close', (code, reason) => {
     if (done) return;

@@ -1,8 +1,9 @@
 // The connections of one stream, one at a time: opened when a frame is to be sent, opened again after a pause when
 // one is lost, given up after too many in a row without an answer. StreamCredit says which frames are sent; frames
 // that a lost connection did not answer are sent again on the next.
+
+import { type ClientErrorCode, HexcodesClientError } from '../errors.js';
 import type { StreamCredit } from './credit.js';
-import { type ClientErrorCode, HexcodesClientError } from './errors.js';
 import type { OpenSocket, StreamSocket } from './socket.js';
 
 export interface ConnectionSettings {
@@ -24,10 +25,14 @@ export interface ConnectionEvents {
 }
 
 const FIRST_PAUSE_MS = 200;
-const LONGEST_PAUSE_MS = 15_000;
+/** A service that is back is found within this time. */
+const LONGEST_PAUSE_MS = 3000;
 
-/** Doubles with each attempt; half of it is random, so that many clients do not come back at the same moment. */
-function pauseMs(attempt: number): number {
+/**
+ * Before attempt `attempt`, from 1. Doubles up to a limit; half of it is random, so that many clients do not come back at
+ * the same moment.
+ */
+export function pauseMs(attempt: number): number {
   const full = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1));
   return full / 2 + Math.random() * (full / 2);
 }

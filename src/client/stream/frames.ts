@@ -1,7 +1,7 @@
-// The binary frames of the bulk stream from the client's side: builds requests, reads answers. wire/frames/frame-layout.ts
+// The binary frames of the stream from the client's side: builds requests, reads answers. wire/frames/frame-layout.ts
 // draws the layout, docs/stream.md defines it to the byte. Typed arrays are little-endian as the frames are, so points are
 // copied.
-import { ADMIN_UNITS } from '../admin-units.js';
+import { ADMIN_UNITS } from '../../admin-units.js';
 import {
   CELL_ANSWER_BYTES,
   cellAdminAt,
@@ -23,8 +23,10 @@ import {
   RECORD_TEXT_BYTES,
   recordAt,
   recordStatusAt,
-} from '../wire/frames/frame-layout.js';
-import { HexcodesClientError } from './errors.js';
+} from '../../wire/frames/frame-layout.js';
+import { HexcodesClientError } from '../errors.js';
+import { requireHexcodes, requirePairs } from './chunks.js';
+import { writeHexcode } from './records.js';
 
 /** The status of one point, in the order of its numbers on the wire. */
 export type PointStatus = 'OK' | 'OUTSIDE_COVERAGE' | 'NOT_A_COORDINATE' | 'INVALID_HEXCODES';
@@ -35,7 +37,8 @@ const POINT_STATUSES: readonly PointStatus[] = [
   'INVALID_HEXCODES',
 ];
 
-export type Bytes = Uint8Array<ArrayBuffer>;
+/** Bytes over an ArrayBuffer, in words that TypeScript before 5.7 knows too. */
+export type Bytes = ReturnType<typeof Uint8Array.of>;
 
 export interface RequestFrame {
   readonly frame: Bytes;
@@ -44,17 +47,15 @@ export interface RequestFrame {
 
 /** Request frames of at most `maxPoints` points each, made as they are asked for. */
 export function* framesOfPairs(
-  pairsDeg: Float64Array,
+  pairs: Float64Array,
   maxPoints: number,
   resolution: number,
   cells: boolean,
 ): Generator<RequestFrame> {
-  if (!(pairsDeg instanceof Float64Array) || pairsDeg.length % 2 !== 0) {
-    throw new HexcodesClientError('BAD_ARGUMENT', 'a chunk is a Float64Array of (latDeg, lngDeg) pairs');
-  }
-  for (let first = 0; first * 2 < pairsDeg.length; first += maxPoints) {
-    const points = Math.min(maxPoints, pairsDeg.length / 2 - first);
-    yield { frame: encodeRequest(pairsDeg, first, points, resolution, cells), points };
+  requirePairs(pairs);
+  for (let first = 0; first * 2 < pairs.length; first += maxPoints) {
+    const points = Math.min(maxPoints, pairs.length / 2 - first);
+    yield { frame: encodeRequest(pairs, first, points, resolution, cells), points };
   }
 }
 
@@ -63,10 +64,8 @@ export function* framesOfHexcodes(
   hexcodes: readonly string[] | Uint8Array,
   maxPoints: number,
 ): Generator<RequestFrame> {
+  requireHexcodes(hexcodes);
   const records = hexcodes instanceof Uint8Array ? hexcodes : undefined;
-  if (records !== undefined && records.length % RECORD_BYTES !== 0) {
-    throw new HexcodesClientError('BAD_ARGUMENT', `records are ${RECORD_BYTES} bytes each`);
-  }
   const count = records === undefined ? hexcodes.length : records.length / RECORD_BYTES;
   for (let first = 0; first < count; first += maxPoints) {
     const points = Math.min(maxPoints, count - first);
@@ -78,9 +77,9 @@ export function* framesOfHexcodes(
   }
 }
 
-/** An encode request of `count` pairs (latDeg, lngDeg) from pair `first` on. Its seq is still 0: see `setSeq`. */
+/** An encode request of `count` pairs (lat, lng) from pair `first` on. Its seq is still 0: see `setSeq`. */
 export function encodeRequest(
-  pairsDeg: Float64Array,
+  pairs: Float64Array,
   first: number,
   count: number,
   resolution: number,
@@ -94,7 +93,7 @@ export function encodeRequest(
     count * POINT_BYTES,
   );
   new Float64Array(frame.buffer, FRAME_HEADER_BYTES, count * 2).set(
-    pairsDeg.subarray(first * 2, (first + count) * 2),
+    pairs.subarray(first * 2, (first + count) * 2),
   );
   return frame;
 }
@@ -129,33 +128,7 @@ function requestFrame(
   return frame;
 }
 
-/**
- * Writes one hexcode as a record. Separators behind the first have no meaning, so a longer spelling is written without
- * them; one that is still too long has more symbols than any hexcode, and `!`, which is none, stands for it.
- */
-function writeHexcode(frame: Bytes, offset: number, hexcode: string): void {
-  let text = hexcode;
-  for (let i = 0; i < hexcode.length; i++) {
-    const unit = hexcode.charCodeAt(i);
-    if (unit === 0) text = '!';
-    if (unit < 0x80) continue;
-    throw new HexcodesClientError(
-      'BAD_ARGUMENT',
-      `hexcode ${JSON.stringify(hexcode)} has letters outside ASCII, which binary records cannot carry: use decode or decodeBatch`,
-    );
-  }
-  if (text.length > RECORD_TEXT_BYTES) {
-    text = text.replace(/^[-._\s]+/, '');
-    const separator = text.search(/[-._\s]/);
-    if (separator >= 0) {
-      text = `${text.slice(0, separator)}-${text.slice(separator).replace(/[-._\s]+/g, '')}`;
-    }
-    if (hexcode.length > 64 || text.length > RECORD_TEXT_BYTES) text = '!';
-  }
-  for (let i = 0; i < text.length; i++) frame[offset + i] = text.charCodeAt(i);
-}
-
-export function setSeq(frame: Bytes, seq: number): void {
+export function setSeq(frame: Uint8Array, seq: number): void {
   new DataView(frame.buffer, frame.byteOffset).setUint32(4, seq, true);
 }
 
@@ -263,12 +236,12 @@ export class DecodedPositions extends Answers {
   protected statusOffset(index: number): number {
     return FRAME_HEADER_BYTES + positionStatusAt(this.count, index);
   }
-  /** Degrees; NaN for an invalid hexcode. */
-  latDeg(index: number): number {
+  /** Of the cell's centre, degrees; NaN for an invalid hexcode. */
+  lat(index: number): number {
     return this.view.getFloat64(positionAt(index), true);
   }
-  /** Degrees; NaN for an invalid hexcode. */
-  lngDeg(index: number): number {
+  /** Of the cell's centre, degrees; NaN for an invalid hexcode. */
+  lng(index: number): number {
     return this.view.getFloat64(positionAt(index) + 8, true);
   }
   /** 0-15, or null for an invalid hexcode. */

@@ -3,8 +3,8 @@
 //
 //   write → [ waiting | sent | answered ] → take        one queue, in the order of the points
 //                        └─ lost connection, overload: back to waiting, to be sent again
-import { FRAME_OK, FRAME_OVER_LIMIT, FRAME_OVERLOADED } from '../wire/frames/frame-layout.js';
-import { HexcodesClientError } from './errors.js';
+import { FRAME_OK, FRAME_OVER_LIMIT, FRAME_OVERLOADED } from '../../wire/frames/frame-layout.js';
+import { HexcodesClientError } from '../errors.js';
 import { answersOf, type Bytes, readAnswer, type StreamAnswers, setSeq } from './frames.js';
 
 /** The limits in the ready frame, which is the first on every connection. */

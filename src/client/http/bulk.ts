@@ -1,0 +1,226 @@
+// Bodies of any length through /bulk: a file or a stream goes in, the answer comes out while the rest is still being sent.
+// The rows are the service's own (docs/http.md, Bulk), in the words of HTTP.
+
+import { HexcodesClientError, unreachable } from '../errors.js';
+import type { CallOptions } from '../options.js';
+import { requireOperation } from '../stream/chunks.js';
+import { errorOfAnswer } from './answer-errors.js';
+import type { HttpSettings } from './calls.js';
+
+export type BulkFormat = 'csv' | 'ndjson' | 'frames';
+
+/**
+ * A file (a Blob or File; in Node `await fs.openAsBlob(path)`), bytes, or a stream: anything that iterates over bytes or
+ * texts, as `fs.createReadStream(path)` does, and a ReadableStream.
+ */
+export type BulkSource =
+  | Blob
+  | Uint8Array
+  | ReadableStream<Uint8Array>
+  | Iterable<Uint8Array | string>
+  | AsyncIterable<Uint8Array | string>;
+
+export interface BulkOptions extends CallOptions {
+  readonly operation: 'encode' | 'decode';
+  readonly source: BulkSource;
+  /** Of the source. */
+  readonly format: BulkFormat;
+  /** Of the answer; default that of the source. */
+  readonly answerFormat?: BulkFormat;
+  /** H3 resolution of rows that have none, integer 0 to 15; default 13. */
+  readonly resolution?: number;
+  /** Is put before the names of the columns that a CSV answer adds. */
+  readonly prefix?: string;
+  /** The source is gzipped. */
+  readonly isGzipped?: boolean;
+}
+
+/** The answer to a bulk body, to be read once: by a loop over it, or as `readable`. */
+export class BulkAnswer implements AsyncIterable<Uint8Array> {
+  /** The bytes of the answer. It errors with a HexcodesClientError where the answer is cut off. */
+  readonly readable: ReadableStream<Uint8Array>;
+  readonly format: BulkFormat;
+
+  constructor(readable: ReadableStream<Uint8Array>, format: BulkFormat) {
+    this.readable = readable;
+    this.format = format;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
+    const reader = this.readable.getReader();
+    try {
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return;
+        yield value;
+      }
+    } finally {
+      // A loop that was left early ends the request.
+      await reader.cancel().catch(() => {});
+      reader.releaseLock();
+    }
+  }
+}
+
+const MEDIA_TYPES: Record<BulkFormat, string> = {
+  csv: 'text/csv',
+  ndjson: 'application/x-ndjson',
+  frames: 'application/vnd.hexcodes.frames',
+};
+
+/** @param streamsBodies whether `fetch` sends a body while it is made; otherwise it is collected in a Blob */
+export async function bulk(
+  http: HttpSettings,
+  options: BulkOptions,
+  streamsBodies: boolean,
+): Promise<BulkAnswer> {
+  const { operation, source, format, answerFormat = format, resolution, prefix, isGzipped, signal } = options;
+  requireOperation(operation);
+  for (const given of [format, answerFormat])
+    if (!Object.hasOwn(MEDIA_TYPES, given))
+      throw refused(`a format is 'csv', 'ndjson' or 'frames', not ${JSON.stringify(given)}`);
+  const { baseUrl, apiKey, fetch } = http;
+  const url = new URL(`hexcodes/${operation}/bulk`, baseUrl);
+  if (resolution !== undefined) url.searchParams.set('resolution', String(resolution));
+  if (prefix !== undefined) url.searchParams.set('prefix', prefix);
+
+  let sourceFailure: { readonly cause: unknown } | undefined;
+  const ours = (cause: unknown): HexcodesClientError => {
+    if (cause instanceof HexcodesClientError) return cause;
+    if (sourceFailure?.cause instanceof HexcodesClientError) return sourceFailure.cause;
+    if (sourceFailure !== undefined)
+      return new HexcodesClientError('ABORTED', 'the source failed', sourceFailure);
+    if (signal?.aborted) return new HexcodesClientError('ABORTED', 'the call was aborted', { cause });
+    return unreachable(url, cause);
+  };
+  const left = new AbortController();
+  const ended = signal === undefined ? left.signal : AbortSignal.any([signal, left.signal]);
+  const body = bodyOf(source, ended, (cause) => {
+    sourceFailure ??= { cause };
+  });
+  try {
+    const isStream = body instanceof ReadableStream;
+    const init: RequestInit & { duplex?: 'half' } = {
+      method: 'POST',
+      headers: {
+        'Content-Type': MEDIA_TYPES[format],
+        Accept: MEDIA_TYPES[answerFormat],
+        ...(isGzipped ? { 'Content-Encoding': 'gzip' } : {}),
+        ...(apiKey === undefined ? {} : { 'X-API-Key': apiKey }),
+      },
+      body: isStream && !streamsBodies ? await new Response(body).blob() : body,
+      ...(isStream && streamsBodies ? { duplex: 'half' } : {}),
+      signal: ended,
+    };
+    const answer = await fetch(url, init);
+    if (!answer.ok) {
+      const retryAfter = answer.headers.get('retry-after');
+      throw errorOfAnswer({ url, httpStatus: answer.status, text: await answer.text(), retryAfter });
+    }
+    const type = answer.headers.get('content-type')?.split(';')[0];
+    if (type !== MEDIA_TYPES[answerFormat] || answer.body === null)
+      throw new HexcodesClientError(
+        'PROTOCOL',
+        `${url.origin}${url.pathname} answered ${String(type)}, as no hexcodes service does`,
+      );
+    return new BulkAnswer(
+      guarded(answer.body, ours, () => left.abort()),
+      answerFormat,
+    );
+  } catch (cause) {
+    left.abort();
+    throw ours(cause);
+  }
+}
+
+function refused(message: string): HexcodesClientError {
+  return new HexcodesClientError('BAD_ARGUMENT', message);
+}
+
+/** @throws HexcodesClientError BAD_ARGUMENT for a source of another kind; a path is one */
+function bodyOf(
+  source: unknown,
+  ended: AbortSignal,
+  failed: (cause: unknown) => void,
+): Blob | ReadableStream<Uint8Array> {
+  if (source instanceof Blob) return source;
+  if (source instanceof Uint8Array) return new Blob([source as Uint8Array<ArrayBuffer>]);
+  if (typeof source === 'object' && source !== null) {
+    if (source instanceof ReadableStream) return streamOf(chunksOf(source), ended, failed);
+    if (Symbol.asyncIterator in source)
+      return streamOf((source as AsyncIterable<unknown>)[Symbol.asyncIterator](), ended, failed);
+    if (Symbol.iterator in source && !ArrayBuffer.isView(source))
+      return streamOf((source as Iterable<unknown>)[Symbol.iterator](), ended, failed);
+  }
+  throw refused(
+    'source is a Blob, bytes, or an iterable of bytes or texts; for a path use fs.createReadStream',
+  );
+}
+
+/** Browsers cannot iterate over a ReadableStream yet. */
+async function* chunksOf(stream: ReadableStream<unknown>): AsyncGenerator<unknown> {
+  const reader = stream.getReader();
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}
+
+function streamOf(
+  chunks: Iterator<unknown> | AsyncIterator<unknown>,
+  ended: AbortSignal,
+  failed: (cause: unknown) => void,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          // undici reads the body of an aborted request to its end, which a source may not have.
+          const { done, value } = ended.aborted
+            ? { done: true, value: await chunks.return?.() }
+            : await chunks.next();
+          if (done) controller.close();
+          else if (typeof value === 'string') controller.enqueue(encoder.encode(value));
+          else if (value instanceof Uint8Array) controller.enqueue(value);
+          else throw refused('the source gave a chunk that is neither bytes nor text');
+        } catch (cause) {
+          failed(cause);
+          controller.error(cause);
+        }
+      },
+      async cancel() {
+        await chunks.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** The same bytes; what ends them early becomes our error. */
+function guarded(
+  body: ReadableStream<Uint8Array>,
+  ours: (cause: unknown) => HexcodesClientError,
+  left: () => void,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read();
+          if (done) controller.close();
+          else controller.enqueue(value);
+        } catch (cause) {
+          controller.error(ours(cause));
+        }
+      },
+      async cancel() {
+        left();
+        await reader.cancel().catch(() => {});
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

@@ -1,0 +1,73 @@
+// What callers hand to the client: its settings, and the arguments and options of its calls.
+import { HexcodesClientError } from './errors.js';
+import type { WebSocketConstructor } from './stream/socket.js';
+
+export interface ClientOptions {
+  /** The base address, ending in `/v1`. In a page it may begin with `/`. */
+  readonly baseUrl: string | URL;
+  readonly apiKey?: string;
+  /** Limit of one HTTP call, its retries included; default 30,000. `bulk` has none. */
+  readonly timeoutMs?: number;
+  /** How often a call is repeated after 503, 502, 504 or a lost connection; default 2. `bulk` is not repeated. */
+  readonly retries?: number;
+  readonly fetch?: typeof globalThis.fetch;
+  /** A standard WebSocket to use for the stream instead of the platform's. */
+  readonly WebSocket?: WebSocketConstructor;
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+}
+
+export interface EncodeCallOptions extends CallOptions {
+  /** H3 resolution, integer 0 to 15; default 13. */
+  readonly resolution?: number;
+}
+
+/** A position in degrees, latitude first or by name. */
+export type Position = readonly [lat: number, lng: number] | { readonly lat: number; readonly lng: number };
+
+export interface SuggestCallOptions extends CallOptions {
+  /** A position to which the code that was meant is probably close. */
+  readonly near?: Position;
+  /** Suggestions at most; the service gives ten at most. */
+  readonly limit?: number;
+}
+
+/** One point of a batch: a position, and as an object also a resolution of its own and an id that its result repeats. */
+export type BatchPoint =
+  | readonly [lat: number, lng: number]
+  | {
+      readonly lat: number;
+      readonly lng: number;
+      readonly resolution?: number;
+      readonly id?: string | number;
+    };
+
+/** One item of a batch of hexcodes. */
+export type BatchHexcode = string | { readonly hexcodes: string; readonly id?: string | number };
+
+export interface StreamOptions<In> extends CallOptions {
+  /** Chunks that the stream writes by itself; without it, the caller writes to `writable`. */
+  readonly source?: Iterable<In> | AsyncIterable<In>;
+  /** Most points of one frame, 1 to 65,536; default 4,096, which costs the service least a point. */
+  readonly framePoints?: number;
+  /** After so many connections in a row without one answer the stream fails; default 12, some 20 seconds. */
+  readonly maxAttempts?: number;
+  /** Timeout of the service's next answer while frames are unanswered: then the stream reconnects. Default 60,000. */
+  readonly answerTimeoutMs?: number;
+}
+
+export interface EncodeStreamOptions extends StreamOptions<Float64Array> {
+  /** H3 resolution, integer 0 to 15; default 13. */
+  readonly resolution?: number;
+}
+
+/** A chunk of a decode stream: hexcodes in any spelling, or 20-byte records of them. */
+export type HexcodesChunk = readonly string[] | Uint8Array;
+
+/** @throws HexcodesClientError BAD_ARGUMENT where the options of a call are no object, a resolution for instance */
+export function requireOptions(given: unknown, call: string): void {
+  if (typeof given === 'object' && given !== null) return;
+  throw new HexcodesClientError('BAD_ARGUMENT', `the options of ${call} are an object, not ${String(given)}`);
+}
