@@ -107,6 +107,13 @@ export class TextMemory {
     return this.#view.getUint32(this.#rowsAt + index * ROW_BYTES + AT_FIRST + 4 * place, true);
   }
 
+  /** Whether a quote stands before a place in a row, but for blanks. */
+  isQuoted(index: number, at: number): boolean {
+    const start = this.#view.getUint32(this.#rowsAt + index * ROW_BYTES, true);
+    const before = Buffer.from(this.#memory.buffer, start, at - start).toString('latin1');
+    return /"(?: |\t|\u00c2\u00a0)*$/.test(before);
+  }
+
   byteAt(address: number): number {
     return this.#memory[address]!;
   }

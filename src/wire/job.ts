@@ -14,9 +14,12 @@ export interface BulkRequest {
   readonly resolution: number;
   /** Begins the names of the columns that the answer adds, so that they clash with none of the input's. */
   readonly prefix: string;
-  /** Of CSV, both in and out; default `,`. */
-  readonly delimiter?: ',' | '\t';
+  /** Of CSV, both in and out; by default the one that its header row shows, and a comma for CSV made of other formats. */
+  readonly delimiter?: Delimiter;
 }
+
+/** Between two fields of CSV. */
+export type Delimiter = ',' | ';' | '\t' | '|';
 
 export interface BulkJob {
   readonly operation: Operation;

@@ -4,13 +4,12 @@
 
 import { RESOLUTIONS } from "../../memory";
 import { CARRIAGE_RETURN, COMMA, LINE_FEED, QUOTE } from "../chars";
-import {
-  HARD_NUMBER, NOT_A_NUMBER, NUMBER, numberEnd, numberIsPlain, numberKind, readNumber, readSmallInteger,
-} from "../numbers/parse";
+import { HARD_NUMBER, NUMBER } from "../numbers/parse";
 import {
   addRowFlags, CODE_NEEDS_ESCAPES, ENDS_WITH_CRLF, ENDS_WITH_LF, LAT, LNG, markRagged, NO_RESOLUTION, openRow, ROW_INVALID_REQUEST, rowAt,
-  setCodeText, setCoordinateText, setPlainBytes, setRowEnd, setRowResolution, setRowShapes, setRowStatus,
+  setCodeText, setCoordinateText, setRowEnd, setRowResolution, setRowShapes, setRowStatus,
 } from "../row";
+import { coordinateKind, readCoordinate, readResolution } from "./csv-numbers";
 import { readDecimals, shapeAt, shapeBytes } from "./decimals";
 import { clearHostRows, leaveToHost } from "./host-rows";
 import { storeCode, storeNoCode, storePoint } from "./input";
@@ -203,7 +202,7 @@ function quotedField(place: usize, field: usize, end: usize): usize {
 function takePoint(index: u32, row: usize, isOdd: bool, resolution: u32): void {
   if (hasOwnResolution) {
     if (isOdd) resolution = NO_RESOLUTION;
-    else if (load<u32>(own) != load<u32>(own, 4)) resolution = readSmallInteger(load<u32>(own), load<u32>(own, 4), 15);
+    else if (load<u32>(own) != load<u32>(own, 4)) resolution = readResolution(load<u32>(own), load<u32>(own, 4));
     store<u8>(RESOLUTIONS + <usize>index, <u8>resolution);
   }
   setRowResolution(row, resolution);
@@ -227,14 +226,11 @@ function takePoint(index: u32, row: usize, isOdd: bool, resolution: u32): void {
     setRowShapes(row, latShape, lngShape);
     return;
   }
-  const latDeg = readNumber(firstStart, false);
-  let kind = numberEnd == firstEnd ? numberKind : NOT_A_NUMBER;
-  if (kind == NUMBER && numberIsPlain) setPlainBytes(row, LAT, firstEnd - firstStart);
-  const lngDeg = readNumber(secondStart, false);
-  const secondKind = numberEnd == secondEnd ? numberKind : NOT_A_NUMBER;
-  if (secondKind == NUMBER && numberIsPlain) setPlainBytes(row, LNG, secondEnd - secondStart);
+  const latDeg = readCoordinate(row, LAT, firstStart, firstEnd);
+  const latKind = coordinateKind;
+  const lngDeg = readCoordinate(row, LNG, secondStart, secondEnd);
+  const kind = latKind | coordinateKind;
   storePoint(index, latDeg, lngDeg);
-  kind |= secondKind;
   if (kind == NUMBER && resolution != NO_RESOLUTION) return;
   if (kind == HARD_NUMBER && resolution != NO_RESOLUTION) {
     leaveToHost(index, row);

@@ -1,6 +1,6 @@
 // The columns of an input that a conversion reads, those that it keeps, and those that it adds.
 
-import { columnsNamed } from '../../wire/bulk/csv-header.js';
+import { columnsNamed } from '../../wire/rows/column-names.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { badInput } from '../file-faults.js';
 import type { TableColumn } from './formats/table.js';

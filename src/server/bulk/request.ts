@@ -1,6 +1,6 @@
 // Reads the head of a /bulk request, before its body: formats from Content-Type and Accept, gzip in both directions,
 // resolution and prefix from the query.
-import type { BulkFormat, BulkRequest, Operation } from '../../wire/job.js';
+import type { BulkFormat, BulkRequest, Delimiter, Operation } from '../../wire/job.js';
 import type { ParameterFault } from '../../wire/params/parameters.js';
 import { type Parameter, readQuery } from '../../wire/params/query.js';
 import { DEFAULT_RESOLUTION } from '../../wire/params/resolution.js';
@@ -19,6 +19,11 @@ export const CONTENT_TYPES: Readonly<Record<BulkFormat, string>> = {
 };
 const FORMATS = Object.keys(MEDIA_TYPES) as BulkFormat[];
 const KNOWN_TYPES = FORMATS.map((format) => MEDIA_TYPES[format]).join(', ');
+/** Values of the parameter `delimiter`: characters, and words for what is awkward in a URL. */
+const DELIMITER_WORDS: Readonly<Record<string, Delimiter>> = {
+  ...{ ',': ',', ';': ';', '\t': '\t', '|': '|' },
+  ...{ comma: ',', semicolon: ';', tab: '\t', pipe: '|' },
+};
 /** Characters that need no quoting in any format. */
 const PREFIX = /^[A-Za-z0-9_.-]{0,64}$/;
 
@@ -60,7 +65,8 @@ export function readBulkRequest(operation: Operation, headers: BulkHeaders): Par
   if (output === undefined) {
     return { status: 406, message: `the Accept header refuses all of ${KNOWN_TYPES}` };
   }
-  const { resolution, prefix } = readQuery(headers.rawQuery, ['resolution', 'prefix']);
+  const query = readQuery(headers.rawQuery, ['resolution', 'prefix', 'delimiter']);
+  const { resolution, prefix } = query;
   const faults: ParameterFault[] = [];
   const refuse = (parameter: string, { fault }: Parameter, rule: string): void => {
     faults.push({ parameter, message: fault ?? rule });
@@ -72,6 +78,13 @@ export function readBulkRequest(operation: Operation, headers: BulkHeaders): Par
   if (prefix.fault !== undefined || !PREFIX.test(prefix.text ?? '')) {
     refuse('prefix', prefix, 'must be at most 64 letters, digits, dots, hyphens or underscores');
   }
+  const delimiter = query.delimiter.text === undefined ? undefined : DELIMITER_WORDS[query.delimiter.text];
+  if (
+    query.delimiter.fault !== undefined ||
+    (query.delimiter.text !== undefined && delimiter === undefined)
+  ) {
+    refuse('delimiter', query.delimiter, 'must be comma, semicolon, tab or pipe');
+  }
   if (faults.length > 0) {
     return { status: 400, message: faultsMessage(faults), faults };
   }
@@ -82,6 +95,7 @@ export function readBulkRequest(operation: Operation, headers: BulkHeaders): Par
       output,
       resolution: resolution.text === undefined ? DEFAULT_RESOLUTION : Number(resolution.text),
       prefix: prefix.text ?? '',
+      ...(delimiter === undefined ? {} : { delimiter }),
     },
     gzipIn,
     gzipOut: acceptsGzip(headers.acceptEncoding),

@@ -1,10 +1,14 @@
 // The header row of a CSV body: the places of the columns that a conversion reads, and the header row of the answer.
 
-import { BulkInputError, type BulkRequest, type CsvShape } from '../job.js';
+import { BulkInputError, type BulkRequest, type CsvShape, type Delimiter } from '../job.js';
+import { codeColumns, columnsNamed, pairColumns } from '../rows/column-names.js';
 import { csvFields } from '../rows/csv-fields.js';
 
-const LAT_NAMES = ['lat', 'latitude'];
-const LNG_NAMES = ['lng', 'lon', 'longitude'];
+/** For messages; column-names.ts has all that are known. */
+const USUAL_NAMES: Readonly<Record<string, string>> = {
+  lat: 'lat or latitude',
+  lng: 'lng or lon or longitude',
+};
 const BOM = '\ufeff';
 
 export interface CsvOpening {
@@ -18,8 +22,7 @@ export interface CsvOpening {
  * @param header with its line end and byte order mark, where it has them
  * @throws BulkInputError that names the column that is missing, is there twice, or has the name of an added one
  */
-export function openCsv(header: Uint8Array, request: BulkRequest): CsvOpening {
-  const delimiter = request.delimiter ?? ',';
+export function openCsv(header: Uint8Array, request: BulkRequest, delimiter: Delimiter): CsvOpening {
   const lineEnd = lineEndOf(header);
   const bareSize = header.length - (header.at(-1) === 10 ? lineEnd.length : 0);
   const bare = header.subarray(0, bareSize);
@@ -27,25 +30,27 @@ export function openCsv(header: Uint8Array, request: BulkRequest): CsvOpening {
   const names = csvFields(text.startsWith(BOM) ? text.slice(1) : text, delimiter.charCodeAt(0));
   if (names === undefined) throw new BulkInputError('The header row has a quote that is not closed');
 
-  const column = (wanted: readonly string[], isNeeded: boolean): number => {
-    const found = columnsNamed(names, wanted);
+  const column = (wanted: string, found: readonly number[], isNeeded = true): number => {
     if (found.length > 1) {
       const twice = found.map((i) => JSON.stringify(names[i])).join(', ');
-      throw new BulkInputError(`More than one column could be ${wanted[0]}: ${twice}`);
+      throw new BulkInputError(`More than one column could be ${wanted}: ${twice}`);
     }
     if (found.length === 0 && isNeeded) {
       const there = names.map((name) => JSON.stringify(name)).join(', ');
-      throw new BulkInputError(`There is no column ${wanted.join(' or ')}; the header row has ${there}`);
+      throw new BulkInputError(
+        `There is no column ${USUAL_NAMES[wanted] ?? wanted}; the header row has ${there}`,
+      );
     }
     return found[0] ?? -1;
   };
   const isEncode = request.operation === 'encode';
+  const pair = pairColumns(names);
   const shape: CsvShape = {
     columns: names.length,
-    lat: isEncode ? column(LAT_NAMES, true) : -1,
-    lng: isEncode ? column(LNG_NAMES, true) : -1,
-    resolution: isEncode ? column(['resolution'], false) : -1,
-    hexcodes: isEncode ? -1 : column(['hexcodes'], true),
+    lat: isEncode ? column('lat', pair.lat) : -1,
+    lng: isEncode ? column('lng', pair.lng) : -1,
+    resolution: isEncode ? column('resolution', columnsNamed(names, ['resolution']), false) : -1,
+    hexcodes: isEncode ? -1 : column('hexcodes', codeColumns(names)),
     lineEnd,
   };
   const added = addedColumns(request, shape.resolution >= 0);
@@ -58,17 +63,6 @@ export function openCsv(header: Uint8Array, request: BulkRequest): CsvOpening {
   }
   const fields = added.map((name) => quoted(name, delimiter));
   return { shape, head: extendedHeader(bare, fields, delimiter, lineEnd) };
-}
-
-/** Places of the columns with one of these names, in any case and with blanks around it. */
-export function columnsNamed(names: readonly string[], wanted: readonly string[]): number[] {
-  const places: number[] = [];
-  // A header row may have 100,000 names: most are told apart by their lengths.
-  const leastUnits = Math.min(...wanted.map((name) => name.length));
-  for (const [i, name] of names.entries()) {
-    if (name.length >= leastUnits && wanted.includes(name.trim().toLowerCase())) places.push(i);
-  }
-  return places;
 }
 
 /** The line end of a header row; LF where it has none. */

@@ -1,9 +1,10 @@
 // Reads a bulk body as its chunks arrive: finds the job, which for CSV depends on the header row, and cuts the rest into
 // blocks for convertBlock.
 
-import { BulkInputError, type BulkJob, type BulkRequest } from '../job.js';
+import { BLOCK_BYTES, BulkInputError, type BulkJob, type BulkRequest, type Delimiter } from '../job.js';
 import { type Block, BlockBuffers } from './block-buffers.js';
 import { isText, notText } from './body-text.js';
+import { delimiterOf, HeaderCollector, sepLineOf } from './csv-delimiter.js';
 import { headWithoutInput, openCsv } from './csv-header.js';
 import { type BlockSplitter, CsvSplitter, FrameSplitter, firstRowEnd, LineSplitter } from './splitters.js';
 
@@ -15,7 +16,12 @@ export class BulkReader {
   /** The beginning of the answer, once the job is known: the header row of CSV, empty for other formats. */
   head: Uint8Array = NO_BYTES;
   readonly #request: BulkRequest;
-  readonly #splitter: BlockSplitter;
+  readonly #buffers: BlockBuffers;
+  /** Undefined until the header row has come, where it must show the delimiter. */
+  #splitter: BlockSplitter | undefined;
+  #delimiter: Delimiter | undefined;
+  /** The beginning of a body of CSV, until it shows the delimiter. */
+  #opening: HeaderCollector | undefined;
   /** Bytes of CSV before the next block. */
   #checkedBytes = 0;
   #error: BulkInputError | undefined;
@@ -23,9 +29,10 @@ export class BulkReader {
   /** @param buffers of the blocks; to be shared with other readers by callers that give blocks back */
   constructor(request: BulkRequest, buffers = new BlockBuffers()) {
     this.#request = request;
-    const delimiter = (request.delimiter ?? ',').charCodeAt(0);
+    this.#buffers = buffers;
     if (request.input === 'csv') {
-      this.#splitter = new CsvSplitter(delimiter, buffers);
+      if (request.delimiter === undefined) this.#opening = new HeaderCollector();
+      else this.#startCsv(request.delimiter);
       return;
     }
     this.#splitter = request.input === 'ndjson' ? new LineSplitter(buffers) : new FrameSplitter(buffers);
@@ -40,15 +47,21 @@ export class BulkReader {
    */
   push(chunk: Uint8Array): Block[] {
     this.#refuse();
-    const blocks = this.#texts(this.#splitter.push(chunk));
+    if (this.#opening !== undefined) {
+      const isWhole = this.#opening.push(chunk);
+      return isWhole || this.#opening.bytes.length > BLOCK_BYTES ? this.#pushOpening(this.#opening) : [];
+    }
+    const splitter = this.#splitter!;
+    const blocks = this.#texts(splitter.push(chunk));
     if (this.job !== undefined) return blocks;
     // A header row makes the job known before its block is full.
-    return this.#open(blocks.length > 0 ? blocks : this.#texts(this.#splitter.flush()), false);
+    return this.#open(blocks.length > 0 ? blocks : this.#texts(splitter.flush()), false);
   }
 
   /** The whole rows of a block that is not full, for a body that arrives slowly. */
   flush(): Block[] {
-    return this.job === undefined || this.#error !== undefined ? [] : this.#texts(this.#splitter.flush());
+    if (this.job === undefined || this.#splitter === undefined || this.#error !== undefined) return [];
+    return this.#texts(this.#splitter.flush());
   }
 
   /**
@@ -57,11 +70,25 @@ export class BulkReader {
    */
   end(): Block[] {
     this.#refuse();
-    const blocks = this.#texts(this.#splitter.end());
-    if (this.job !== undefined) return blocks;
+    const before = this.#opening === undefined ? [] : this.#pushOpening(this.#opening);
+    const blocks = this.#texts(this.#splitter!.end());
+    if (this.job !== undefined) return [...before, ...blocks];
     const opened = this.#open(blocks, true);
     if (this.job === undefined) throw new BulkInputError('The body has no header row');
-    return opened;
+    return [...before, ...opened];
+  }
+
+  /** Goes on with the beginning of a body, now that it shows the delimiter. */
+  #pushOpening(opening: HeaderCollector): Block[] {
+    this.#opening = undefined;
+    const sepLine = sepLineOf(opening.row);
+    this.#startCsv(sepLine?.delimiter ?? delimiterOf(opening.row));
+    return this.push(opening.bytes);
+  }
+
+  #startCsv(delimiter: Delimiter): void {
+    this.#delimiter = delimiter;
+    this.#splitter = new CsvSplitter(delimiter.charCodeAt(0), this.#buffers);
   }
 
   #refuse(): void {
@@ -94,18 +121,21 @@ export class BulkReader {
   }
 
   #withoutHeader(block: Block, isLast: boolean): Block {
-    const text = block.subarray(headerStart(block));
-    const rowEnd = firstRowEnd(text, (this.#request.delimiter ?? ',').charCodeAt(0));
+    const afterBlank = block.subarray(headerStart(block));
+    const text = afterBlank.subarray(sepLineOf(afterBlank)?.sizeBytes ?? 0);
+    const delimiter = this.#delimiter ?? ',';
+    const rowEnd = firstRowEnd(text, delimiter.charCodeAt(0));
     const headerEnd = rowEnd < 0 && isLast ? text.length : rowEnd;
     if (headerEnd <= 0) return text.subarray(text.length);
-    const { shape, head } = openCsv(text.subarray(0, headerEnd), this.#request);
+    const { shape, head } = openCsv(text.subarray(0, headerEnd), this.#request, delimiter);
     this.job = this.#jobWith({ csv: shape });
     if (this.#request.output === 'csv') this.head = head;
     return text.subarray(headerEnd);
   }
 
   #jobWith(csv: Pick<BulkJob, 'csv'>): BulkJob {
-    const { operation, input, output, resolution, delimiter = ',' } = this.#request;
+    const { operation, input, output, resolution } = this.#request;
+    const delimiter = this.#delimiter ?? this.#request.delimiter ?? ',';
     return { operation, input, output, resolution, delimiter: delimiter.charCodeAt(0), ...csv };
   }
 }

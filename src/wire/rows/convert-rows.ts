@@ -59,6 +59,8 @@ const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
 const NO_CODE = 33;
 /** An answer of the kernel is longer than its row by less than this. */
 const MOST_ADDED_BYTES = 2048;
+const COMMA = 44;
+const NUMBER_BYTES = Buffer.from('0123456789.eE+-');
 const lenient = new TextDecoder();
 
 /** Kernels whose tails are set: this is done once for each, as the tails are always the same. */
@@ -105,7 +107,7 @@ function readHostRows(kernel: Kernel, memory: TextMemory, task: RowsTask): Map<n
       if (task.operation === 'decode') putCode(kernel, index, lenient.decode(memory.codeText(index)));
       else
         for (const place of [0, 1] as const)
-          kernel.input[2 * index + place] = hardNumber(memory, index, place);
+          kernel.input[2 * index + place] = hardNumber(memory, index, place, task.delimiter);
       continue;
     }
     const row = readItem(task, memory.rowText(index));
@@ -125,12 +127,17 @@ function readHostRows(kernel: Kernel, memory: TextMemory, task: RowsTask): Map<n
 }
 
 /** A coordinate whose value the kernel cannot tell with certainty, from its text in the kernel's memory. */
-function hardNumber(memory: TextMemory, index: number, place: 0 | 1): number {
+function hardNumber(memory: TextMemory, index: number, place: 0 | 1, delimiter: number): number {
   const at = memory.coordinateAt(index, place);
-  memory.exports.readNumber(at, false);
+  // A comma is a decimal comma, unless it ends the field.
+  const mayHoldComma = delimiter !== COMMA || memory.isQuoted(index, at);
   let text = '';
-  for (let p = at; p < memory.exports.numberEnd.value; p++) text += String.fromCharCode(memory.byteAt(p));
-  return Number(text);
+  for (let p = at; ; p++) {
+    const byte = memory.byteAt(p);
+    if (byte === COMMA && mayHoldComma) text += '.';
+    else if (NUMBER_BYTES.includes(byte)) text += String.fromCharCode(byte);
+    else return Number(text);
+  }
 }
 
 /** Stores the record of a code in any spelling in INPUT, or a record that is no code. Overwrites OUTPUT. */

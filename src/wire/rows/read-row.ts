@@ -5,6 +5,7 @@ import { afterSpace, isJson, jsonValueEnd } from '../params/json-grammar.js';
 import { eachMember, type JsonKind, jsonStringOf, kindOf } from '../params/json-members.js';
 import { decodeFaults, EncodeInput, type ParameterFault, SingleParameters } from '../params/parameters.js';
 import { csvFields } from './csv-fields.js';
+import { plainNumber, withoutBlanks } from './csv-numbers.js';
 
 /** A row as read: degrees are NaN and the resolution is -1 where they cannot be read. */
 export interface ReadRow {
@@ -180,9 +181,12 @@ export function readCsvRow(
     parameters.hexcodes.text = field(shape.hexcodes);
     return judgeCode(parameters, undefined, undefined);
   }
-  parameters.lat.text = field(shape.lat);
-  parameters.lng.text = field(shape.lng);
-  parameters.resolution.text = field(shape.resolution);
+  const number = (column: number): string | undefined => plainNumber(field(column) ?? '') || undefined;
+  parameters.lat.text = number(shape.lat);
+  parameters.lng.text = number(shape.lng);
+  // Blanks are no resolution, unlike an empty field.
+  const own = field(shape.resolution);
+  parameters.resolution.text = own === undefined ? undefined : withoutBlanks(own);
   return judgePoint(parameters, resolution, undefined, undefined);
 }
 

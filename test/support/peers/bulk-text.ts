@@ -88,6 +88,16 @@ export function csvByPeer(
     .join('');
 }
 
+/** Spaces, tabs and no-break spaces (two bytes of UTF-8) at both ends. */
+const BLANKS = /^(?: |\t|\u00c2\u00a0)+|(?: |\t|\u00c2\u00a0)+$/g;
+
+/** One comma is a decimal comma, where there is no point. */
+function asNumber(field = ''): string {
+  const text = field.replace(BLANKS, '');
+  const parts = text.split(',');
+  return parts.length === 2 && parts[0] !== '' && !text.includes('.') ? parts.join('.') : text;
+}
+
 /** The first fields of a row as they stand, padded with empty ones; a quote that is not closed is closed. */
 function rectangular(row: string, count: number, delimiter: string): string {
   const field = new RegExp(`"(?:[^"]|"")*(?:"[^${delimiter}]*)?|[^${delimiter}]*`, 'y');
@@ -117,9 +127,9 @@ function addedColumns(
     const m = decodeOne(library, code);
     return [m.latDeg, m.lngDeg, m.resolution, m.status].map((value) => String(value ?? ''));
   }
-  const [lat = '', lng = ''] = [record[columns.first], record[columns.second]];
+  const [lat, lng] = [asNumber(record[columns.first]), asNumber(record[columns.second])];
   const own = columns.resolution < 0 ? '' : (record[columns.resolution] ?? '');
-  const resolution = own === '' ? defaultResolution : resolutionOf(own);
+  const resolution = own === '' ? defaultResolution : resolutionOf(own.replace(BLANKS, ''));
   const isRight = !isRagged && NUMBER.test(lat) && NUMBER.test(lng) && resolution !== null;
   const m = isRight ? encodeOne(library, Number(lat), Number(lng), resolution) : NOTHING;
   const ours = columns.resolution < 0 ? [String(defaultResolution)] : [];

@@ -94,17 +94,12 @@ function checkReport(job: BulkJob, block: Uint8Array, { bytes, byStatus, report 
     const isWhole = csvFields(given, job.delimiter)?.length === job.csv!.columns;
     if (isWhole) expect(answer.startsWith(given)).toBe(true);
     const fields = csvFields(answer.replace(/\r?\n$/, ''), job.delimiter);
-    expect(fields).toHaveLength(columnsOf(job));
+    expect(fields).toHaveLength(job.csv!.columns + (job.csv!.resolution >= 0 ? 3 : 4));
     expect(answer).toMatch(new RegExp(`,${each.status}\r?\n$`));
     ({ row, answerEnd } = each);
     counts[ROW_STATUSES.indexOf(each.status)]!++;
   }
   expect([...counts].slice(1)).toEqual([...byStatus].slice(1));
-}
-
-/** Columns of the answer: every row has so many fields, whatever came. */
-function columnsOf({ operation, csv }: BulkJob): number {
-  return csv!.columns + (operation === 'encode' && csv!.resolution >= 0 ? 3 : 4);
 }
 
 function request(
@@ -135,13 +130,25 @@ describe('CSV', () => {
       if (how === 2 && !/["\n\r,]/.test(text)) return `"${text}"z`;
       return mayBare(text) ? text : quote(text);
     });
+  /** Numbers as tables hold them. */
+  const cell = fc
+    .tuple(
+      numberText,
+      fc.constantFrom('', '', '', ' ', '\t', '\u00a0 ', ' \u00a0'),
+      fc.integer({ min: 0, max: 8 }),
+    )
+    .map(([text, blanks, how]) => {
+      if (how === 0) return text.replace('.', ',');
+      if (how === 1) return blanks + text.replaceAll('.', ',');
+      return how === 2 ? text + blanks : how === 3 ? blanks + text + blanks : text;
+    });
   const header = ['note', 'lat', 'x', 'lng', 'resolution', 'hexcodes'];
   const fields = [
     field(filler),
-    field(numberText),
+    field(cell),
     field(filler),
-    field(numberText),
-    field(fc.constantFrom('', '', '13', '0', '15', '16', '7', '07', 'x', '1e1')),
+    field(cell),
+    field(fc.constantFrom('', '', '13', '0', '15', '16', '7', ' 7', '9\t', ' ', '07', 'x', '1e1')),
     field(fc.constantFrom(...CODES)),
   ];
 

@@ -153,6 +153,76 @@ describe('rows that are too long', () => {
   });
 });
 
+describe('tables as spreadsheets write them', () => {
+  const code = (answered: string): string[] =>
+    answered
+      .trimEnd()
+      .split(/\r?\n/)
+      .slice(1)
+      .map((row) => row.split(/[,;\t|](?=[A-Z]+-)/)[1]?.split(/[,;\t|]/)[0] ?? '')
+      .filter((text) => text !== '');
+
+  test.each([
+    ['semicolons', 'id;lat;lng\n1;21.0288;105.8525\n'],
+    ['semicolons and decimal commas', 'id;lat;lng\r\n1;21,0288;105,8525\r\n'],
+    ['tabs', 'id\tlat\tlng\n1\t21.0288\t105.8525\n'],
+    ['pipes', 'lat|lng|a,b;c\n21.0288|105.8525|x\n'],
+    ['quoted decimal commas', 'lat,lng\n"21,0288","105,8525"\n'],
+    ['blanks around numbers', 'id, lat, lng\n1, 21.0288,\t105.8525 \n'],
+    ['no-break spaces', 'lat;lng\n\u00a021,0288\u00a0;105,8525 \u00a0\n'],
+    ['many digits', 'lat;lng\n 21,02880000000000000000001;105,85250000000000000000001\n'],
+    ['many quoted digits', 'lat,lng\n" 21,02880000000000000000001",105.85250000000000000000001\n'],
+    ['a byte order mark', '\ufeff"id";"lat";"lng"\n1;21,0288;105,8525\n'],
+    ['a quoted header', '"a;b\n""c";lat;lng\n"x;y";21,0288;105,8525\n'],
+    ['commas in other columns', '"name, full";"note";vĩ độ;kinh độ\nx;y;21,0288;105,8525\n'],
+    ['names in Vietnamese', 'Tên,Vĩ độ,Kinh độ\nx,21.0288,105.8525\n'],
+    ['decomposed names', 'Tên,Vĩ độ,Kinh độ\nx,21.0288,105.8525\n'.normalize('NFD')],
+    ['long', 'id,lat,long\n1,21.0288,105.8525\n'],
+    ['x and y', 'id,x,y\n1,105.8525,21.0288\n'],
+    ['x and y beside lat and lng', 'x,y,lat,lng\n583960,2325461,21.0288,105.8525\n'],
+  ])('are read: %s', (_, body) => {
+    expect(code(answer(request('encode csv'), [body]).text)).toEqual([HANOI.hexcodes]);
+    const json = JSON.parse(answer(request('encode csv ndjson'), [body]).text);
+    expect(json).toMatchObject({ hexcodes: HANOI.hexcodes, lat: 21.0288, lng: 105.8525, status: 'OK' });
+    const single = [...Buffer.from(body)].map((byte) => Uint8Array.of(byte));
+    expect(answer(request('encode csv'), single).text).toBe(answer(request('encode csv'), [body]).text);
+  });
+
+  test('a first line sep= names the delimiter and is left out', () => {
+    for (const first of ['sep=;\r\n', '\ufeffsep=;\n', '"sep=;"\n']) {
+      const { text } = answer(request('encode csv'), [`${first}lat,x;lat;lng\n1;21,0288;105,8525\n`]);
+      expect(text.split('\n')[0]).toBe('lat,x;lat;lng;hexcodes;resolution;admin_code;status');
+      expect(code(text)).toEqual([HANOI.hexcodes]);
+    }
+  });
+
+  test('a delimiter that is named holds whatever the header shows', () => {
+    const body = 'a;b;c,lat,lng\n1,21.0288,105.8525\n';
+    expect(code(answer(request('encode csv', { delimiter: ',' }), [body]).text)).toEqual([HANOI.hexcodes]);
+    expect(() => answer(request('encode csv', { delimiter: ';' }), [body])).toThrow('There is no column lat');
+  });
+
+  test.each(['1,234,567', '21,5.5', '21.5,5', ',5', '2 1', '21,0288x', '', ' '])(
+    '%j is no number',
+    (text) => {
+      const { text: csv } = answer(request('encode csv'), [`lat;lng\n${text};105.85\n`]);
+      expect(csv).toBe(
+        `lat;lng;hexcodes;resolution;admin_code;status\n${text};105.85;;13;;INVALID_REQUEST\n`,
+      );
+    },
+  );
+
+  test('a message about one coordinate does not blame the other', () => {
+    const { text } = answer(request('encode csv ndjson'), ['lat;lng;resolution\n 21,5 ;x; 7\n']);
+    expect(JSON.parse(text)).toMatchObject({
+      lat: 21.5,
+      lng: null,
+      resolution: 7,
+      details: [{ parameter: 'lng' }],
+    });
+  });
+});
+
 describe('ragged rows', () => {
   /** The answers to rows under four columns, by a strict reader. */
   const answered = (rows: string, operation = 'encode'): string[][] => {

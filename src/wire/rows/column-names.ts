@@ -1,0 +1,89 @@
+// The names of columns that are known, as people write them: without regard to case, and to blanks around them. Of each kind
+// there are lists; a name of an earlier list is taken before those of later ones.
+
+type NameLists = readonly (readonly string[])[];
+
+const LAT: NameLists = [
+  ['lat', 'latitude'],
+  [
+    ...['lat_deg', 'latdeg', 'gps_lat', 'lat_gps', 'gps_latitude'],
+    ...['vĩ độ', 'vĩ_độ', 'vĩđộ', 'vi do', 'vi_do', 'vido'],
+  ],
+];
+const LNG: NameLists = [
+  ['lng', 'lon', 'longitude'],
+  [
+    ...[
+      'long',
+      'lng_deg',
+      'lngdeg',
+      'lon_deg',
+      'londeg',
+      'gps_lng',
+      'gps_lon',
+      'gps_long',
+      'lng_gps',
+      'lon_gps',
+    ],
+    ...['gps_longitude', 'kinh độ', 'kinh_độ', 'kinhđộ', 'kinh do', 'kinh_do', 'kinhdo'],
+  ],
+];
+const CODES: NameLists = [['hexcodes'], ['hexcode']];
+
+/** Columns that may hold a whole position. */
+const POSITIONS: readonly string[] = [
+  ...['position', 'coordinates', 'coordinate', 'coords', 'coord', 'latlng', 'lat_lng', 'lat,lng', 'lat, lng'],
+  ...['latlon', 'lat_lon', 'lat,lon', 'lat, lon', 'latlong', 'lat_long', 'location', 'gps', 'point', 'geom'],
+  ...[
+    'geometry',
+    'wkt',
+    'geo',
+    'map',
+    'maps',
+    'toạ độ',
+    'tọa độ',
+    'toạ_độ',
+    'tọa_độ',
+    'toa do',
+    'toa_do',
+    'toado',
+  ],
+  ...['vị trí', 'vị_trí', 'vi tri', 'vi_tri'],
+];
+
+const KNOWN = new Set([...LAT.flat(), ...LNG.flat(), ...CODES.flat(), ...POSITIONS, 'x', 'y', 'resolution']);
+
+/** A name without what does not count: case, blanks around it, and how its letters are composed. */
+function plainName(name: string): string {
+  return name.trim().normalize('NFC').toLowerCase();
+}
+
+export function isKnownName(name: string): boolean {
+  return KNOWN.has(plainName(name));
+}
+
+/** Places of the columns with one of these names. */
+export function columnsNamed(names: readonly string[], wanted: readonly string[]): number[] {
+  return names.flatMap((name, i) => (wanted.includes(plainName(name)) ? [i] : []));
+}
+
+/** Places of the columns that could be latitude and longitude; several of one where it is not clear which is meant. */
+export function pairColumns(names: readonly string[]): { lat: number[]; lng: number[] } {
+  const pair = { lat: firstNamed(names, LAT), lng: firstNamed(names, LNG) };
+  if (pair.lat.length > 0 || pair.lng.length > 0) return pair;
+  // One of these alone says nothing.
+  return { lat: columnsNamed(names, ['y']), lng: columnsNamed(names, ['x']) };
+}
+
+/** Places of the columns that could hold codes. */
+export function codeColumns(names: readonly string[]): number[] {
+  return firstNamed(names, CODES);
+}
+
+function firstNamed(names: readonly string[], lists: NameLists): number[] {
+  for (const list of lists) {
+    const found = columnsNamed(names, list);
+    if (found.length > 0) return found;
+  }
+  return [];
+}
