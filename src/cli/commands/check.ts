@@ -8,7 +8,7 @@ import { codeColumn } from '../files/columns.js';
 import { openInput } from '../files/disk/input.js';
 import { type FileFormat, formatOfBytes, formatOfName, requireFormat } from '../files/format.js';
 import { openSource } from '../files/formats/open.js';
-import { textOf } from '../files/formats/table.js';
+import { codeTextOf } from '../files/formats/values/column-text.js';
 import { loadLibrary } from '../library.js';
 import { grouped, paintFor } from '../terminal/paint.js';
 import { visible } from '../terminal/visible.js';
@@ -74,7 +74,7 @@ async function checkFile(
   const hexcodes = await loadLibrary();
   const input = await openInput(path);
   const named = input.path === null ? null : formatOfName(input.path).format;
-  const source = await openSource(input, from ?? named ?? formatOfBytes(input.head), false);
+  const source = await openSource(input, from ?? named ?? formatOfBytes(input.head), 'any');
   const names = source.columns.map(({ name }) => name);
   const at = codeColumn(names, { code: options.column, prefix: '' }, input.name);
   const column = source.columns[at]!;
@@ -83,7 +83,7 @@ async function checkFile(
   for await (const { rowCount, values } of source.batches()) {
     for (let row = 0; row < rowCount; row++) {
       rows++;
-      const text = textOf(column, values[at]?.[row]);
+      const text = codeTextOf(column, values[at]?.[row]);
       const read = hexcodes.read(text);
       if (read !== null && (options.canonical !== true || read.hexcodes === text)) continue;
       if (invalid++ >= listed || options.quiet === true) continue;

@@ -3,23 +3,26 @@
 
 import { badInput } from '../file-faults.js';
 import { type ConvertedRows, type RowConverter, rowConverter, rowsWhere } from './convert-rows.js';
-import { formatOfName } from './format.js';
+import { type FileFormat, formatOfName } from './format.js';
+import { surveyAll } from './formats/json/survey.js';
 import { openSink, openSource } from './formats/open.js';
-import type { TableSink } from './formats/table.js';
+import type { RowFit, TableSink } from './formats/table.js';
 import type { ErrorPolicy, Run } from './request.js';
 import { stopped } from './tally.js';
 
 export async function convertByColumns(run: Run): Promise<void> {
   const { request, targets, sourceFormat, targetFormat, hexcodes } = run;
   const { output, rejects, tally, from } = targets;
-  const isStrict = targetFormat !== 'ndjson' && !(targetFormat === 'geojson' && sourceFormat === 'geojson');
+  const fit = fitOf(run);
+  const tick = (): void => run.tick({ inputNumber: 0, inputOffset: 0, inputRows: 0 });
+  const known = fit === 'types' ? await surveyAll(request.inputs, sourceFormat, tick) : null;
   let converter: RowConverter | null = null;
   let firstColumns = '';
   let sink: TableSink | null = null;
   let rejectsSink: TableSink | null = null;
   for (let inputNumber = 0; inputNumber < request.inputs.length; inputNumber++) {
     const input = await run.open(inputNumber);
-    const source = await openSource(input, sourceFormat, isStrict);
+    const source = await openSource(input, sourceFormat, fit, known);
     if (converter === null) {
       const isTyped = targetFormat !== 'csv' && targetFormat !== 'tsv';
       converter = rowConverter(hexcodes, request, source.columns, input.name, isTyped);
@@ -32,7 +35,7 @@ export async function convertByColumns(run: Run): Promise<void> {
         const hasRejects = (from?.rejectsOffset ?? 0) > 0;
         rejectsSink = await openSink(format, rejects, columns, position, undefined, hasRejects);
       }
-    } else if (JSON.stringify(source.columns) !== firstColumns && isStrict) {
+    } else if (JSON.stringify(source.columns) !== firstColumns && fit !== 'any') {
       throw badInput({ file: input.name }, `other columns than ${request.inputs[0]}`);
     }
     if (from !== null && inputNumber < from.inputNumber) continue;
@@ -50,6 +53,18 @@ export async function convertByColumns(run: Run): Promise<void> {
   }
   await sink?.close();
   await rejectsSink?.close();
+}
+
+/** How rows must fit their columns, for the output and the file of failed rows. */
+function fitOf({ request, targets, sourceFormat, targetFormat }: Run): RowFit {
+  const formats = [targetFormat];
+  if (request.errors.kind === 'file' && targets.rejects !== null) {
+    formats.push(formatOfName(targets.rejects.name).format ?? targetFormat);
+  }
+  if (formats.some((format) => format === 'parquet' || format === 'arrow')) return 'types';
+  const isPassedOn = (format: FileFormat) =>
+    format === 'ndjson' || (format === 'geojson' && sourceFormat === 'geojson');
+  return formats.every(isPassedOn) ? 'any' : 'names';
 }
 
 async function writeRows(

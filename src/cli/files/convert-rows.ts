@@ -15,8 +15,9 @@ import {
   encodeColumns,
   keptColumns,
 } from './columns.js';
-import type { PositionColumns } from './formats/geojson.js';
-import { degreesOf, type SinkColumns, type TableColumn, type TableRows, textOf } from './formats/table.js';
+import type { PositionColumns } from './formats/json/geojson-sink.js';
+import type { SinkColumns, TableColumn, TableRows } from './formats/table.js';
+import { codeTextOf, degreesOf } from './formats/values/column-text.js';
 import type { FilesRequest } from './request.js';
 import { type RowFailure, SWAP_TRIES, type Tally } from './tally.js';
 
@@ -141,17 +142,20 @@ function encoder(
   };
 }
 
-/** The kept columns of positions that are text: their index among those kept, and 0 for latitudes, 1 for longitudes. */
+/**
+ * The kept columns of positions that are text, or integers of JSON, which has no types: their index among those kept, and 0
+ * for latitudes, 1 for longitudes.
+ */
 function textPositions(
   columns: readonly TableColumn[],
   keptIndexes: readonly number[],
   { lat, lng }: EncodeColumns,
 ): { index: number; half: 0 | 1 }[] {
-  return keptIndexes.flatMap((column, index) =>
-    (column === lat || column === lng) && columns[column]!.kind === 'text'
-      ? [{ index, half: column === lat ? 0 : 1 }]
-      : [],
-  );
+  return keptIndexes.flatMap((column, index) => {
+    const { kind, isInferred } = columns[column]!;
+    const isTyped = kind !== 'text' && !(isInferred === true && kind === 'long');
+    return (column === lat || column === lng) && !isTyped ? [{ index, half: column === lat ? 0 : 1 }] : [];
+  });
 }
 
 function decoder(
@@ -177,7 +181,7 @@ function decoder(
       const status: RowStatus[] = [];
       let failedRows = 0;
       for (let row = 0; row < rows.rowCount; row++) {
-        const text = textOf(column, rows.values[at]?.[row]);
+        const text = codeTextOf(column, rows.values[at]?.[row]);
         const decoded = hexcodes.decode(text);
         lats.push(decoded?.lat ?? null);
         lngs.push(decoded?.lng ?? null);

@@ -28,7 +28,7 @@ export async function outcomeOf(
 ): Promise<{ rows: number } | { fault: string; exitCode: number }> {
   try {
     const input = await openInput(path);
-    const source = await openSource(input, formatOfName(path).format ?? 'csv', true);
+    const source = await openSource(input, formatOfName(path).format ?? 'csv', 'types');
     let rows = 0;
     for await (const { rowCount } of source.batches()) rows += rowCount;
     return { rows };

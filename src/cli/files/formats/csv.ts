@@ -7,14 +7,8 @@ import type { Input } from '../disk/input.js';
 import type { Output } from '../disk/output.js';
 import { ragged, readHeader, refuseNoText } from './csv-header.js';
 import { csvQuoted, eachRow, fieldsOf } from './csv-rows.js';
-import {
-  BATCH_ROWS,
-  type SinkColumns,
-  type TableRows,
-  type TableSink,
-  type TableSource,
-  textOf,
-} from './table.js';
+import { BATCH_ROWS, type SinkColumns, type TableRows, type TableSink, type TableSource } from './table.js';
+import { textOf } from './values/column-text.js';
 
 const QUOTE = 34;
 

@@ -7,23 +7,31 @@ import type { Input } from '../disk/input.js';
 import type { Output } from '../disk/output.js';
 import type { FileFormat } from '../format.js';
 import { csvSink, openCsv } from './csv.js';
-import { geoJsonSink, openGeoJson, type PositionColumns } from './geojson.js';
-import { ndjsonSink, openNdjson } from './ndjson.js';
-import type { CollectionFrame, SinkColumns, TableRows, TableSink, TableSource } from './table.js';
+import type { KnownFeatures } from './json/feature-columns.js';
+import { geoJsonSink, type PositionColumns } from './json/geojson-sink.js';
+import { openGeoJson } from './json/geojson-source.js';
+import { ndjsonSink, openNdjson } from './json/ndjson.js';
+import type { CollectionFrame, RowFit, SinkColumns, TableRows, TableSink, TableSource } from './table.js';
 
 /**
  * Opens an input as rows in columns. Every error of a reader becomes a fault of the file with a row.
- * @param isStrict whether the target is a table, which needs its columns before its first row
+ * @param fit of rows of JSON to their columns
+ * @param known what a survey of all rows of JSON has found
  * @throws CliFailure BAD_INPUT, also from `batches()`
  */
-export async function openSource(input: Input, format: FileFormat, isStrict: boolean): Promise<TableSource> {
+export async function openSource(
+  input: Input,
+  format: FileFormat,
+  fit: RowFit,
+  known: KnownFeatures | null = null,
+): Promise<TableSource> {
   const asFault = (error: unknown, row?: number): CliFailure =>
     error instanceof CliFailure
       ? error
       : badInput({ file: input.name, row }, `cannot be read as ${format} (${reasonOf(error)})`);
   let source: TableSource;
   try {
-    source = await sourceOf(input, format, isStrict);
+    source = await sourceOf(input, format, fit, known);
   } catch (error) {
     throw asFault(error);
   }
@@ -47,20 +55,25 @@ export async function openSource(input: Input, format: FileFormat, isStrict: boo
   };
 }
 
-async function sourceOf(input: Input, format: FileFormat, isStrict: boolean): Promise<TableSource> {
+async function sourceOf(
+  input: Input,
+  format: FileFormat,
+  fit: RowFit,
+  known: KnownFeatures | null,
+): Promise<TableSource> {
   switch (format) {
     case 'csv':
       return openCsv(input, ',');
     case 'tsv':
       return openCsv(input, '\t');
     case 'ndjson':
-      return openNdjson(input, isStrict);
+      return openNdjson(input, fit, known?.columns ?? null);
     case 'geojson':
-      return openGeoJson(input, isStrict);
+      return openGeoJson(input, fit, known);
     case 'parquet':
-      return (await import('./parquet.js')).openParquet(input);
+      return (await import('./parquet/parquet-source.js')).openParquet(input);
     case 'arrow':
-      return (await import('./arrow/arrow.js')).openArrow(input);
+      return (await import('./arrow/arrow-source.js')).openArrow(input);
   }
 }
 
@@ -93,10 +106,10 @@ export async function openSink(
       return geoJsonSink(output, columns, position, frame);
     }
     case 'parquet':
-      return (await import('./parquet.js')).parquetSink(output, columns);
+      return (await import('./parquet/parquet-sink.js')).parquetSink(output, columns);
     case 'arrow': {
       const hasFooter = !/\.arrows$/i.test(output.name) && output.name !== STDOUT_NAME;
-      return (await import('./arrow/arrow.js')).arrowSink(output, columns, hasFooter);
+      return (await import('./arrow/arrow-sink.js')).arrowSink(output, columns, hasFooter);
     }
   }
 }

@@ -1,38 +1,59 @@
 // Rows in columns: sources of any format give them in batches, sinks of any format take them. A column has a kind, so
 // that a Parquet decimal or an Arrow timestamp keeps its value and, where the target can hold it, its type.
 
+import type { TimeUnitName } from './values/calendar.js';
+
 export type ColumnKind =
   | 'text'
   /** number */
   | 'double'
+  /** number, one that 32 bits hold */
+  | 'float'
   /** number, 32 bits signed */
   | 'int'
   /** bigint, 64 bits signed */
   | 'long'
+  /** bigint, 64 bits unsigned */
+  | 'ulong'
   | 'boolean'
   /** bigint since 1970 in the column's unit */
   | 'timestamp'
   /** number of days since 1970 */
   | 'date'
+  /** bigint since midnight in the column's unit */
+  | 'time'
+  /** bigint in the column's unit */
+  | 'duration'
   /** bigint, the value without its decimal point */
   | 'decimal'
+  /** text of 36 characters */
+  | 'uuid'
   /** Uint8Array */
   | 'binary'
-  /** anything JSON can hold */
+  /** the text of any JSON value */
   | 'json';
-
-export type TimeUnitName = 'ms' | 'us' | 'ns';
 
 export interface TableColumn {
   readonly name: string;
   readonly kind: ColumnKind;
-  /** Of timestamps. */
+  /** Of timestamps, times and durations. */
   readonly unit?: TimeUnitName;
+  /** Of timestamps: whether they are instants. */
   readonly isUtc?: boolean;
+  /** Of instants: the zone in which people read them. */
+  readonly zone?: string;
   /** Of decimals. */
   readonly scale?: number;
   readonly precision?: number;
+  /** Of JSON sources: the kind is that of the values met. */
+  readonly isInferred?: boolean;
 }
+
+/**
+ * How rows of JSON must fit the columns of their source. `any`: documents are passed on. `names`: every field is in a
+ * column, for CSV and GeoJSON. `types`: and has the column's type, for Parquet and Arrow.
+ */
+export type RowFit = 'any' | 'names' | 'types';
 
 /** A batch of rows: `values[column][row]`, null or undefined where there is no value. */
 export interface TableRows {
@@ -47,6 +68,8 @@ export interface JsonDocument {
   /** As it is in the file. */
   readonly text: string;
   readonly value: Record<string, unknown>;
+  /** Whether integers of the value may be bigints. */
+  readonly hasBigints: boolean;
 }
 
 /** The text around the features of a GeoJSON collection. `tail` is complete when the last batch has been read. */
@@ -81,84 +104,3 @@ export interface TableSink {
 
 /** Rows in a batch of CSV, NDJSON or GeoJSON. */
 export const BATCH_ROWS = 8192;
-
-/** A value as text, as CSV holds it; empty for null. */
-export function textOf(column: TableColumn, value: unknown): string {
-  if (value === null || value === undefined) return '';
-  switch (column.kind) {
-    case 'timestamp':
-      return timestampText(value as bigint, column.unit ?? 'ms', column.isUtc === true);
-    case 'date':
-      return new Date((value as number) * 86_400_000).toISOString().slice(0, 10);
-    case 'decimal':
-      return decimalText(value as bigint, column.scale ?? 0);
-    case 'binary':
-      return bytesText(value as Uint8Array);
-    case 'json':
-      return typeof value === 'string' ? value : JSON.stringify(value, jsonBigint);
-    default:
-      return String(value);
-  }
-}
-
-/** A value for JSON: numbers and booleans as they are, kinds that JSON does not have as text. */
-export function jsonOf(column: TableColumn, value: unknown): unknown {
-  if (value === null || value === undefined) return null;
-  switch (column.kind) {
-    case 'double':
-      return Number.isFinite(value) ? value : null;
-    case 'int':
-    case 'boolean':
-    case 'text':
-      return value;
-    case 'long':
-      return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
-    case 'json':
-      return value;
-    default:
-      return textOf(column, value);
-  }
-}
-
-/** Replacer for JSON.stringify: a bigint as a number where a double holds it exactly, else as text. */
-export function jsonBigint(_key: string, value: unknown): unknown {
-  if (typeof value !== 'bigint') return value;
-  return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
-}
-
-/** Bytes as text if they are UTF-8, else in base 64. */
-function bytesText(bytes: Uint8Array): string {
-  const text = Buffer.from(bytes).toString();
-  return text.includes('\ufffd') ? Buffer.from(bytes).toString('base64') : text;
-}
-
-const UNITS_PER_SECOND: Record<TimeUnitName, bigint> = { ms: 1000n, us: 1_000_000n, ns: 1_000_000_000n };
-
-function timestampText(value: bigint, unit: TimeUnitName, isUtc: boolean): string {
-  const perSecond = UNITS_PER_SECOND[unit];
-  const fraction = ((value % perSecond) + perSecond) % perSecond;
-  const seconds = Number((value - fraction) / perSecond);
-  const digits = fraction.toString().padStart(perSecond.toString().length - 1, '0');
-  return `${new Date(seconds * 1000).toISOString().slice(0, 19)}.${digits}${isUtc ? 'Z' : ''}`;
-}
-
-function decimalText(value: bigint, scale: number): string {
-  if (scale <= 0) return value.toString();
-  const digits = (value < 0n ? -value : value).toString().padStart(scale + 1, '0');
-  return `${value < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
-}
-
-const NUMBER = /^-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
-
-/** A value as a coordinate in degrees; NaN if it is none. Text must be a decimal number, blanks around it are allowed. */
-export function degreesOf(column: TableColumn, value: unknown): number {
-  if (typeof value === 'number') return value;
-  if (typeof value === 'string') {
-    const trimmed = value.trim();
-    return NUMBER.test(trimmed) ? Number(trimmed) : Number.NaN;
-  }
-  if (typeof value === 'bigint') {
-    return column.kind === 'decimal' ? Number(decimalText(value, column.scale ?? 0)) : Number(value);
-  }
-  return Number.NaN;
-}

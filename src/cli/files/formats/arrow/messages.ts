@@ -4,7 +4,7 @@
 
 import { badInput } from '../../../file-faults.js';
 
-const MAX_MESSAGE_BYTES = 1 << 30;
+export const MAX_MESSAGE_BYTES = 1 << 30;
 const TAIL_PART_BYTES = 64 * 1024;
 /** Kinds of messages: `MessageHeader` of the format. */
 export const SCHEMA = 1;

@@ -1,6 +1,6 @@
 // Cuts a GeoJSON FeatureCollection, as its bytes arrive, into the texts of its features.
 
-import { badInput } from '../../file-faults.js';
+import { badInput } from '../../../file-faults.js';
 
 /** Longest feature; also the longest text before and after the features. */
 const MAX_OBJECT_BYTES = 16 * 1024 * 1024;

@@ -1,0 +1,42 @@
+// Gives flechette the decompressors of Arrow's record batches: LZ4 frames, the default of pandas and pyarrow for Feather,
+// and Zstandard, natively where Node has it (22.15 and later).
+
+import * as zlib from 'node:zlib';
+import decompressLz4 from '@foxglove/wasm-lz4';
+import { CompressionType, setCompressionCodec } from '@uwdata/flechette';
+import { decompressZstd } from 'hyparquet-compressors';
+import { MAX_MESSAGE_BYTES } from './messages.js';
+
+const nativeZstd = (zlib as { zstdDecompressSync?: (bytes: Uint8Array) => Uint8Array }).zstdDecompressSync;
+
+/** Must be awaited before the first record batch is read. */
+export async function loadCodecs(): Promise<void> {
+  await decompressLz4.isLoaded;
+  setCompressionCodec(CompressionType.LZ4_FRAME, reader('LZ4', decompressLz4));
+  setCompressionCodec(
+    CompressionType.ZSTD,
+    reader('Zstandard', nativeZstd ?? ((bytes) => decompressZstd(bytes))),
+  );
+}
+
+function reader(name: string, decompress: (bytes: Uint8Array, sizeBytes: number) => Uint8Array) {
+  return {
+    decode(bytes: Uint8Array, sizeBytes: number): Uint8Array {
+      if (sizeBytes < 0 || sizeBytes > MAX_MESSAGE_BYTES)
+        throw new Error(`${name} data that claims ${sizeBytes} bytes`);
+      let plain: Uint8Array;
+      try {
+        plain = decompress(bytes, sizeBytes);
+      } catch (error) {
+        throw new Error(`broken ${name} data`, { cause: error });
+      }
+      if (plain.length !== sizeBytes)
+        throw new Error(`broken ${name} data: ${plain.length} bytes for ${sizeBytes}`);
+      // Values of 8 bytes are read in place, so the copy begins at a multiple of 8.
+      return plain.byteOffset % 8 === 0 ? plain : plain.slice();
+    },
+    encode(): Uint8Array {
+      throw new Error('record batches are written without compression');
+    },
+  };
+}

@@ -1,0 +1,124 @@
+// NDJSON: one JSON object a line. A row from NDJSON is written as it is in the input, with our fields before its closing
+// brace, so that numbers keep their spelling. A row in which a field is left out or replaced is serialized again.
+
+import type { Input } from '../../disk/input.js';
+import type { Output } from '../../disk/output.js';
+import { linesOf } from '../lines.js';
+import {
+  BATCH_ROWS,
+  type JsonDocument,
+  type RowFit,
+  type SinkColumns,
+  type TableColumn,
+  type TableRows,
+  type TableSink,
+  type TableSource,
+} from '../table.js';
+import { jsonTextOf } from '../values/column-text.js';
+import { jsonText } from '../values/exact-json.js';
+import { FieldSurvey, parseObject, surveyedValue, valuesOf } from './json-columns.js';
+
+/** @param known the columns, where all rows have been surveyed; else they are those of the first batch */
+export async function openNdjson(
+  input: Input,
+  fit: RowFit,
+  known: readonly TableColumn[] | null,
+): Promise<TableSource> {
+  const batches = documentsOf(input);
+  const first = (await batches.next()).value ?? [];
+  const columns = known ?? columnsOf(first, fit);
+  return {
+    columns,
+    async *batches() {
+      let row = 1;
+      for (let batch: JsonDocument[] | undefined = first; batch !== undefined; ) {
+        const rows = batch.map(({ value }) => value);
+        yield {
+          rowCount: batch.length,
+          values: valuesOf(columns, rows, input.name, row, fit),
+          documents: batch,
+        };
+        row += batch.length;
+        const next: IteratorResult<JsonDocument[], undefined> = await batches.next();
+        batch = next.value;
+      }
+    },
+  };
+}
+
+function columnsOf(documents: readonly JsonDocument[], fit: RowFit): TableColumn[] {
+  const survey = new FieldSurvey();
+  for (const document of documents) survey.add(fit === 'types' ? surveyedValue(document) : document.value);
+  return survey.columns(fit === 'types');
+}
+
+/** The columns of all rows of several inputs, for a target with types. */
+export async function surveyNdjson(batches: AsyncIterable<JsonDocument[]>): Promise<TableColumn[]> {
+  const survey = new FieldSurvey();
+  for await (const documents of batches)
+    for (const document of documents) survey.add(surveyedValue(document));
+  return survey.columns(true);
+}
+
+/** Batches of rows. */
+export async function* documentsOf(input: Input): AsyncGenerator<JsonDocument[], undefined> {
+  let batch: JsonDocument[] = [];
+  for await (const lines of linesOf(input.chunks(), input.name)) {
+    for (const { text, line } of lines) {
+      batch.push(parseObject(text, input.name, line));
+      if (batch.length < BATCH_ROWS) continue;
+      yield batch;
+      batch = [];
+    }
+  }
+  if (batch.length > 0) yield batch;
+}
+
+export function ndjsonSink(output: Output, columns: SinkColumns): TableSink {
+  const { kept, added, isWhole } = columns;
+  const all = [...kept, ...added];
+  const names = all.map(({ name }) => `${JSON.stringify(name)}:`);
+  const ours = new Set(added.map(({ name }) => name));
+  return {
+    async write({ rowCount, values, documents }: TableRows) {
+      const lines: string[] = [];
+      const fieldsFrom = (first: number, row: number): string => {
+        let fields = '';
+        for (let c = first; c < all.length; c++) {
+          fields += `${c === first ? '' : ','}${names[c]}${jsonTextOf(all[c]!, values[c]?.[row])}`;
+        }
+        return fields;
+      };
+      for (let row = 0; row < rowCount; row++) {
+        const document = documents?.[row];
+        if (document === undefined) {
+          lines.push('{', fieldsFrom(0, row), '}\n');
+          continue;
+        }
+        const fields = fieldsFrom(kept.length, row);
+        if (isWhole && !added.some(({ name }) => name in document.value)) {
+          const open = document.text.slice(0, document.text.lastIndexOf('}')).trimEnd();
+          lines.push(open, open.endsWith('{') ? '' : ',', fields, '}\n');
+          continue;
+        }
+        const theirs = isWhole
+          ? otherMembers(document.value, ours)
+          : kept.flatMap(({ name, kind }, c) => {
+              const value = values[c]?.[row];
+              if (!Object.hasOwn(document.value, name)) return [];
+              return [`${names[c]}${kind === 'json' ? (value ?? 'null') : jsonText(value)}`];
+            });
+        lines.push('{', ...theirs.map((member) => `${member},`), fields, '}\n');
+      }
+      await output.write(Buffer.from(lines.join('')));
+    },
+    async close() {},
+  };
+}
+
+/** The members of a row, as JSON, without those of some names. */
+function otherMembers(row: Record<string, unknown>, names: ReadonlySet<string>): string[] {
+  return Object.entries(row)
+    .filter(([name]) => !names.has(name))
+    .map(([name, value]) => `${JSON.stringify(name)}:${jsonText(value)}`);
+}

@@ -1,0 +1,46 @@
+// A look at all rows of JSON before the first is written: a target with types needs to know whether a field that begins
+// with integers has a fraction, a text or a new neighbour in some later row.
+
+import { type Input, openInput, statOf } from '../../disk/input.js';
+import type { FileFormat } from '../../format.js';
+import type { JsonDocument } from '../table.js';
+import { type KnownFeatures, surveyGeoJson } from './feature-columns.js';
+import { featureBatches } from './geojson-source.js';
+import { documentsOf, surveyNdjson } from './ndjson.js';
+
+/**
+ * The columns of all inputs together, for a target with types; null for inputs of other formats, and where one is a pipe,
+ * which can be read only once.
+ * @param tick called after each batch; may throw to end the survey
+ * @throws CliFailure BAD_INPUT for what is not JSON
+ */
+export async function surveyAll(
+  paths: readonly string[],
+  format: FileFormat,
+  tick: () => void,
+): Promise<KnownFeatures | null> {
+  if (format !== 'ndjson' && format !== 'geojson') return null;
+  if (paths.some((path) => statOf(path).sizeBytes === null)) return null;
+  if (format === 'ndjson')
+    return { columns: await surveyNdjson(batchesOf(paths, documentsOf, tick)), idName: 'id' };
+  const features = (input: Input) => featureBatches(input, { head: '', tail: '' });
+  return surveyGeoJson(batchesOf(paths, features, tick));
+}
+
+async function* batchesOf(
+  paths: readonly string[],
+  batches: (input: Input) => AsyncIterable<JsonDocument[]>,
+  tick: () => void,
+): AsyncGenerator<JsonDocument[]> {
+  for (const path of paths) {
+    const input = await openInput(path);
+    try {
+      for await (const batch of batches(input)) {
+        yield batch;
+        tick();
+      }
+    } finally {
+      input.close();
+    }
+  }
+}

@@ -1,0 +1,214 @@
+// The types of Parquet as shapes of values: which kind of column each becomes, how hyparquet's values are read, and the
+// element that each kind of column is written as.
+
+import type { SchemaElement, SchemaTree } from 'hyparquet';
+import { isListLike, isMapLike } from 'hyparquet/src/schema.js';
+import type { TableColumn } from '../table.js';
+import { intervalText, type TimeUnitName } from '../values/calendar.js';
+import { type Shape, structOf } from '../values/nested.js';
+import { utf8Text } from '../values/utf8.js';
+
+const UNITS: Record<string, TimeUnitName> = { MILLIS: 'ms', MICROS: 'us', NANOS: 'ns' };
+const UNIT_NAMES = { s: 'MILLIS', ms: 'MILLIS', us: 'MICROS', ns: 'NANOS' } as const;
+
+/** Annotations of BYTE_ARRAY that say UTF-8. Without one the column is bytes. */
+const TEXTUAL = new Set(['UTF8', 'STRING', 'ENUM']);
+
+/**
+ * Shapes are made before `removeAnnotations`.
+ * @throws Error that names a type which is not read
+ */
+export function shapeOf(node: SchemaTree): Shape {
+  const shape = shapeOfOne(node);
+  return node.element.repetition_type === 'REPEATED' ? { is: 'list', of: shape } : shape;
+}
+
+/** The shape of each repetition. hyparquet tells lists and maps apart from structs by the same two questions. */
+function shapeOfOne(node: SchemaTree): Shape {
+  if (node.children.length === 0) return leafOf(node.element);
+  if (node.element.logical_type?.type === 'VARIANT')
+    throw new Error("values of Parquet's type VARIANT are not read");
+  if (isListLike(node)) {
+    const repeated = node.children[0]!;
+    return {
+      is: 'list',
+      of: repeated.children.length === 1 ? shapeOf(repeated.children[0]!) : shapeOfOne(repeated),
+    };
+  }
+  if (isMapLike(node)) {
+    const [key, value] = node.children[0]!.children;
+    const keyShape = shapeOf(key!);
+    // hyparquet makes maps objects, whose keys are text.
+    if (keyShape.is !== 'leaf' || !KEY_KINDS.has(keyShape.column.kind)) {
+      throw new Error('maps are read only where their keys are text, integers or UUIDs');
+    }
+    return { is: 'map', key: { is: 'leaf', column: { kind: 'text' } }, value: shapeOf(value!) };
+  }
+  return structOf(node.children.map((child) => [child.element.name, shapeOf(child)] as const));
+}
+
+const KEY_KINDS: ReadonlySet<string> = new Set(['text', 'int', 'long', 'uuid', 'boolean']);
+
+function leafOf(element: SchemaElement): Shape {
+  const { type, converted_type: converted, logical_type: logical } = element;
+  const leaf = (column: Omit<TableColumn, 'name'>, read?: (value: never) => unknown): Shape =>
+    read === undefined ? { is: 'leaf', column } : { is: 'leaf', column, read };
+  if (logical?.type === 'DECIMAL' || converted === 'DECIMAL') {
+    const { scale = 0, precision = 38 } = logical?.type === 'DECIMAL' ? logical : element;
+    return leaf({ kind: 'decimal', scale, precision }, integerOf);
+  }
+  if (logical?.type === 'TIMESTAMP') {
+    return leaf({ kind: 'timestamp', unit: UNITS[logical.unit] ?? 'ms', isUtc: logical.isAdjustedToUTC });
+  }
+  if (logical?.type === 'TIME') return leaf({ kind: 'time', unit: UNITS[logical.unit] ?? 'ms' }, toBigInt);
+  switch (converted) {
+    case 'TIMESTAMP_MILLIS':
+      return leaf({ kind: 'timestamp', unit: 'ms', isUtc: true });
+    case 'TIMESTAMP_MICROS':
+      return leaf({ kind: 'timestamp', unit: 'us', isUtc: true });
+    case 'TIME_MILLIS':
+      return leaf({ kind: 'time', unit: 'ms' }, toBigInt);
+    case 'TIME_MICROS':
+      return leaf({ kind: 'time', unit: 'us' }, toBigInt);
+    case 'INTERVAL':
+      return leaf({ kind: 'text' }, intervalOf);
+  }
+  if (type === 'INT96') return leaf({ kind: 'timestamp', unit: 'ns', isUtc: false }, in64Bits);
+  if (converted === 'DATE' || logical?.type === 'DATE') return leaf({ kind: 'date' });
+  if (converted === 'JSON' || logical?.type === 'JSON') return leaf({ kind: 'json' }, jsonOf);
+  const isUnsigned = logical?.type === 'INTEGER' && !logical.isSigned;
+  if (type === 'INT64') {
+    if (converted === 'UINT_64' || isUnsigned) {
+      return leaf({ kind: 'ulong' }, (value: number | bigint) => BigInt.asUintN(64, BigInt(value)));
+    }
+    return leaf({ kind: 'long' }, toBigInt);
+  }
+  if (type === 'INT32') {
+    if (converted === 'UINT_32' || (isUnsigned && logical.bitWidth === 32)) {
+      return leaf({ kind: 'long' }, (value: number) => BigInt(value >>> 0));
+    }
+    return leaf({ kind: 'int' });
+  }
+  if (type === 'BOOLEAN') return leaf({ kind: 'boolean' });
+  if (type === 'DOUBLE') return leaf({ kind: 'double' });
+  if (type === 'FLOAT' || logical?.type === 'FLOAT16') return leaf({ kind: 'float' });
+  if (type === 'BYTE_ARRAY' || type === 'FIXED_LEN_BYTE_ARRAY') {
+    if (logical?.type === 'UUID') return leaf({ kind: 'uuid' });
+    return TEXTUAL.has(converted ?? logical?.type ?? '')
+      ? leaf({ kind: 'text' }, (value: string | Uint8Array) =>
+          typeof value === 'string' ? value : utf8Text(value),
+        )
+      : leaf({ kind: 'binary' });
+  }
+  throw new Error(`values of Parquet's type ${type} are not read`);
+}
+
+const toBigInt = (value: number | bigint): bigint => BigInt(value);
+
+/** The stored integer of a decimal; bytes are big-endian two's complement. */
+function integerOf(value: number | bigint | Uint8Array): bigint {
+  if (typeof value === 'number' || typeof value === 'bigint') return BigInt(value);
+  let whole = 0n;
+  for (const byte of value) whole = (whole << 8n) | BigInt(byte);
+  return BigInt.asIntN(8 * value.length, whole);
+}
+
+/** Nanoseconds of INT96, which has days beyond the years 1677 to 2262 that 64 bits hold. */
+function in64Bits(nanoseconds: bigint): bigint {
+  if (BigInt.asIntN(64, nanoseconds) === nanoseconds) return nanoseconds;
+  throw new Error('a time of INT96 before 1677 or after 2262');
+}
+
+function jsonOf(text: string): string {
+  JSON.parse(text);
+  return text;
+}
+
+/** Months, days and milliseconds, each in 32 bits, little endian. */
+function intervalOf(bytes: Uint8Array): string {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const [months, days, ms] = [0, 4, 8].map((at) => view.getUint32(at, true));
+  return intervalText(months!, days!, 1_000_000n * BigInt(ms!));
+}
+
+/** Annotations for which hyparquet would make doubles or nothing of the stored values. */
+export function removeAnnotations(elements: readonly SchemaElement[]): void {
+  for (const element of elements) {
+    const { converted_type: converted, logical_type: logical } = element;
+    if (converted === 'DECIMAL' || logical?.type === 'DECIMAL') delete element.logical_type;
+    if (converted === 'DECIMAL' || converted === 'INTERVAL' || converted === 'BSON')
+      delete element.converted_type;
+  }
+}
+
+const MOST_DIGITS_OF_INT64 = 18;
+
+/** The element that a column is written as. */
+export function elementOf(column: TableColumn): SchemaElement {
+  const { name } = column;
+  const repetition_type = 'OPTIONAL';
+  switch (column.kind) {
+    case 'text':
+    case 'duration':
+      return { name, repetition_type, type: 'BYTE_ARRAY', converted_type: 'UTF8' };
+    case 'json':
+      return {
+        name,
+        repetition_type,
+        type: 'BYTE_ARRAY',
+        converted_type: 'UTF8',
+        logical_type: { type: 'JSON' },
+      };
+    case 'binary':
+      return { name, repetition_type, type: 'BYTE_ARRAY' };
+    case 'uuid':
+      return {
+        name,
+        repetition_type,
+        type: 'FIXED_LEN_BYTE_ARRAY',
+        type_length: 16,
+        logical_type: { type: 'UUID' },
+      };
+    case 'double':
+      return { name, repetition_type, type: 'DOUBLE' };
+    case 'float':
+      return { name, repetition_type, type: 'FLOAT' };
+    case 'int':
+      return { name, repetition_type, type: 'INT32' };
+    case 'long':
+      return { name, repetition_type, type: 'INT64' };
+    case 'ulong':
+      return { name, repetition_type, type: 'INT64', converted_type: 'UINT_64' };
+    case 'boolean':
+      return { name, repetition_type, type: 'BOOLEAN' };
+    case 'date':
+      return { name, repetition_type, type: 'INT32', converted_type: 'DATE' };
+    case 'time': {
+      const unit = UNIT_NAMES[column.unit ?? 'ms'];
+      const logical_type = { type: 'TIME', isAdjustedToUTC: false, unit } as const;
+      return { name, repetition_type, type: unit === 'MILLIS' ? 'INT32' : 'INT64', logical_type };
+    }
+    case 'timestamp': {
+      const unit = UNIT_NAMES[column.unit ?? 'ms'];
+      const logical_type = { type: 'TIMESTAMP', isAdjustedToUTC: column.isUtc === true, unit } as const;
+      return { name, repetition_type, type: 'INT64', logical_type };
+    }
+    case 'decimal': {
+      const { scale = 0, precision = 38 } = column;
+      const converted_type = 'DECIMAL';
+      if (precision <= MOST_DIGITS_OF_INT64)
+        return { name, repetition_type, type: 'INT64', converted_type, scale, precision };
+      // The fewest bytes that hold all numbers of so many digits, and a sign.
+      const type_length = Math.ceil((precision * Math.log2(10) + 1) / 8);
+      return {
+        name,
+        repetition_type,
+        type: 'FIXED_LEN_BYTE_ARRAY',
+        type_length,
+        converted_type,
+        scale,
+        precision,
+      };
+    }
+  }
+}

@@ -1,0 +1,68 @@
+// Lists, structs and maps of Arrow and Parquet as JSON text, each leaf by its own type.
+
+import type { TableColumn } from '../table.js';
+import { jsonTextOf, textOf } from './column-text.js';
+
+/** How the values of a type are read and written. */
+export type Shape =
+  | {
+      readonly is: 'leaf';
+      readonly column: Omit<TableColumn, 'name'>;
+      /** The reader's value in the form that `ColumnKind` gives; absent where it is in this form. */
+      readonly read?: (value: never) => unknown;
+    }
+  | { readonly is: 'list'; readonly of: Shape }
+  | { readonly is: 'struct'; readonly fields: readonly (readonly [name: string, shape: Shape])[] }
+  | { readonly is: 'map'; readonly key: Shape; readonly value: Shape };
+
+/** @throws Error if two fields have one name: an object holds only one of them */
+export function structOf(fields: readonly (readonly [name: string, shape: Shape])[]): Shape {
+  const names = fields.map(([name]) => name);
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  if (twice !== undefined) throw new Error(`a struct with two fields ${twice}`);
+  return { is: 'struct', fields };
+}
+
+/** What a column of a shape is in a table. */
+export function columnOf(name: string, shape: Shape): TableColumn {
+  return shape.is === 'leaf' ? { name, ...shape.column } : { name, kind: 'json' };
+}
+
+/** A value of a column in the form that `ColumnKind` gives; null for null. */
+export function readBy(shape: Shape): ((value: unknown) => unknown) | null {
+  if (shape.is !== 'leaf')
+    return (value) => (value === null || value === undefined ? null : shapedText(shape, value));
+  const { read } = shape;
+  if (read === undefined) return null;
+  return (value) => (value === null || value === undefined ? null : read(value as never));
+}
+
+/** @param value lists in any kind of array, structs as objects, maps as objects or as lists of pairs */
+function shapedText(shape: Shape, value: unknown): string {
+  if (value === null || value === undefined) return 'null';
+  switch (shape.is) {
+    case 'leaf':
+      return jsonTextOf(shape.column, shape.read === undefined ? value : shape.read(value as never));
+    case 'list':
+      return `[${Array.from(value as ArrayLike<unknown>, (each) => shapedText(shape.of, each)).join(',')}]`;
+    case 'struct': {
+      const members = shape.fields.map(
+        ([name, field]) =>
+          `${JSON.stringify(name)}:${shapedText(field, (value as Record<string, unknown>)[name])}`,
+      );
+      return `{${members.join(',')}}`;
+    }
+    case 'map': {
+      const pairs = (Array.isArray(value) ? value : Object.entries(value as object)) as [unknown, unknown][];
+      const members = pairs.map(
+        ([key, each]) => `${JSON.stringify(keyText(shape.key, key))}:${shapedText(shape.value, each)}`,
+      );
+      return `{${members.join(',')}}`;
+    }
+  }
+}
+
+function keyText(shape: Shape, key: unknown): string {
+  if (shape.is !== 'leaf') return shapedText(shape, key);
+  return textOf(shape.column, shape.read === undefined ? key : shape.read(key as never));
+}

@@ -1,0 +1,29 @@
+// Converts files in this process, as the command does.
+import { convertFiles } from '#dist/cli/files/run.js';
+import type { Hexcodes } from '#dist/library/node.js';
+
+/** `hexcodes encode INPUT -o OUTPUT`; paths, whose extensions are the formats. @throws CliFailure as the command says it */
+export async function encodeFile(
+  library: Hexcodes,
+  input: string,
+  output: string,
+  { keep, errors }: { keep?: readonly string[]; errors?: string } = {},
+): Promise<void> {
+  await convertFiles(
+    library,
+    {
+      operation: 'encode',
+      inputs: [input],
+      output,
+      from: null,
+      to: null,
+      resolution: 13,
+      columns: { prefix: '', keep },
+      errors: errors === undefined ? { kind: 'keep' } : { kind: 'file', path: errors },
+      isResume: false,
+      threads: 1,
+      isQuiet: true,
+    },
+    () => undefined,
+  );
+}
