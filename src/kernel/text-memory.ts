@@ -23,6 +23,8 @@ const AT_FIRST = 8;
 const AT_SECOND = 12;
 const AT_RESOLUTION = 26;
 const AT_STATUS = 27;
+const AT_FLAGS = 28;
+const LEFT_TO_HOST = 8;
 
 /** The bare word of a status stands at the end of its tail. */
 const AT_WORD = TAIL_BYTES - 32;
@@ -78,6 +80,16 @@ export class TextMemory {
   rowText(index: number): Uint8Array {
     const at = this.#rowsAt + index * ROW_BYTES;
     return this.#memory.subarray(this.#view.getUint32(at, true), this.#view.getUint32(at + AT_END, true));
+  }
+
+  rowSizeBytes(index: number): number {
+    const at = this.#rowsAt + index * ROW_BYTES;
+    return this.#view.getUint32(at + AT_END, true) - this.#view.getUint32(at, true);
+  }
+
+  /** Whether the scan has left the row to the host. */
+  isLeftToHost(index: number): boolean {
+    return (this.#memory[this.#rowsAt + index * ROW_BYTES + AT_FLAGS]! & LEFT_TO_HOST) !== 0;
   }
 
   /** Where a row starts and ends in the block, without its line end. */

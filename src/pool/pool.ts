@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { BulkInputError, type BulkJob, type ConvertedBlock, type Operation } from '../wire/job.js';
-import { BrokenBatchError } from '../wire/rows/batch.js';
+import { BrokenBatchError, TooManyItemsError } from '../wire/rows/batch.js';
 import { ANSWER_BUFFER_BYTES, BlockShelf } from './block-shelf.js';
 import type { WorkAnswer, WorkerKernel, WorkOrder } from './worker.js';
 
@@ -128,15 +128,22 @@ export class Pool {
 
   /**
    * Answers the JSON body of a batch, in the same way.
-   * @throws BrokenBatchError as a rejection if its items are no JSON
+   * @throws BrokenBatchError, TooManyItemsError as rejections
    */
   async answerBatch(operation: Operation, body: Uint8Array): Promise<Uint8Array> {
     return (await this.#run(body, (bytes) => ({ kind: 'batch', operation, bytes }))) as Uint8Array;
   }
 
-  /** Answers one JSON frame of the stream, in the same way. */
-  async answerJsonFrame(frame: Uint8Array): Promise<Uint8Array> {
-    return (await this.#run(frame, (bytes) => ({ kind: 'json', bytes }))) as Uint8Array;
+  /**
+   * Answers one JSON frame of the stream, in the same way.
+   * @param refusalOf answers the frame if the pool cannot. It reads all of it, so it is not called before
+   */
+  async answerJsonFrame(
+    frame: Uint8Array,
+    refusalOf: (frame: Uint8Array) => Uint8Array,
+  ): Promise<Uint8Array> {
+    const order = (bytes: Uint8Array): WorkOrder => ({ kind: 'json', bytes });
+    return (await this.#run(frame, order, refusalOf)) as Uint8Array;
   }
 
   /** Answers one binary frame of the stream, in the same way. */
@@ -197,6 +204,7 @@ export class Pool {
   async #run(
     bytes: Uint8Array,
     orderOf: (bytes: Uint8Array) => WorkOrder,
+    refusalOf?: (bytes: Uint8Array) => Uint8Array,
   ): Promise<ConvertedBlock | Uint8Array> {
     if (this.#isClosing) throw new PoolLostError('the pool is closed');
     if (!this.mayTakeBlock) throw new PoolFullError('the pool is full');
@@ -207,9 +215,13 @@ export class Pool {
     try {
       const answer = await this.#try(() => orderOf(block));
       if ('broken' in answer) throw new BrokenBatchError(answer.broken);
+      if ('tooMany' in answer) throw new TooManyItemsError(answer.tooMany);
       if ('unreadable' in answer) throw new BulkInputError(answer.unreadable);
       if ('fault' in answer) throw answer.fault;
       return answer.done;
+    } catch (error) {
+      if (refusalOf === undefined) throw error;
+      return refusalOf(block);
     } finally {
       this.#shelf.giveBack(block);
       this.#blocks--;

@@ -13,7 +13,13 @@ import {
   type Operation,
 } from '../wire/job.js';
 import type { ParameterFault } from '../wire/params/parameters.js';
-import { BrokenBatchError, batchBody, convertBatch, openBatch } from '../wire/rows/batch.js';
+import {
+  BrokenBatchError,
+  batchBody,
+  convertBatch,
+  openBatch,
+  TooManyItemsError,
+} from '../wire/rows/batch.js';
 import { answerJsonFrame } from '../wire/rows/json-frame.js';
 import { ANSWER_BUFFER_BYTES } from './block-shelf.js';
 
@@ -41,6 +47,8 @@ export type WorkAnswer =
   | { readonly done: ConvertedBlock | Uint8Array }
   /** The faults of a batch that is no JSON. */
   | { readonly broken: readonly ParameterFault[] }
+  /** How many items a batch has that has too many. */
+  | { readonly tooMany: number }
   /** Why the rest of a body cannot be read. */
   | { readonly unreadable: string }
   /** The work would fail in the same way again. */
@@ -58,6 +66,7 @@ export default function work(order: WorkOrder): WorkAnswer {
     return move({ [transferableSymbol]: buffer, [valueSymbol]: { done } }) as unknown as WorkAnswer;
   } catch (error) {
     if (error instanceof BrokenBatchError) return { broken: error.faults };
+    if (error instanceof TooManyItemsError) return { tooMany: error.count };
     if (error instanceof BulkInputError) return { unreadable: error.message };
     return { fault: error instanceof Error ? error : new Error(String(error)) };
   }

@@ -1,7 +1,7 @@
 // Ends an exchange over an error that its handler or one of the handler's callbacks throws: one policy for all.
 import { PoolFullError, PoolLostError } from '../pool/pool.js';
 import { BulkInputError } from '../wire/job.js';
-import { BrokenBatchError } from '../wire/rows/batch.js';
+import { BrokenBatchError, TooManyItemsError } from '../wire/rows/batch.js';
 import { RevokedKeyError, StalledPeerError } from './bulk/flow.js';
 import { GzipBodyError } from './bulk/gzip.js';
 import { SpoolFullError } from './bulk/spool.js';
@@ -28,6 +28,8 @@ export function endOverError(logger: Logger, x: Exchange, error: unknown): void 
   const isOpen = x.state === 'open';
   if (isOpen && error instanceof BrokenBatchError) {
     fail(x, 400, error.message, { faults: error.faults });
+  } else if (isOpen && error instanceof TooManyItemsError) {
+    fail(x, 413, error.message);
   } else if (isOpen && (error instanceof BulkInputError || error instanceof GzipBodyError)) {
     fail(x, 400, error.message, { close: true });
   } else {

@@ -2,7 +2,8 @@
 // half a millisecond, the time of some fifty single requests. For less the pool would not pay: a trip to it (posting,
 // waking, moving memory) costs some 100 µs of CPU, as much as 4,000 points in the kernel (npm run bench -- bulk).
 import { availableParallelism } from 'node:os';
-import { BLOCK_BYTES, type BulkFormat, FRAME_BLOCK_BYTES } from '../wire/job.js';
+import { BLOCK_BYTES, type BulkFormat, type BulkJob, FRAME_BLOCK_BYTES } from '../wire/job.js';
+import { RowAllowance, type SlowRows } from '../wire/rows/row-allowance.js';
 
 /** Points of a binary frame; 25 to 30 ns each. */
 export const INLINE_POINTS = 16_384;
@@ -16,6 +17,47 @@ const INLINE_BLOCK_BYTES: Readonly<Record<BulkFormat, number>> = {
   csv: BLOCK_BYTES / 4,
   ndjson: BLOCK_BYTES / 4,
 };
+
+/**
+ * Rows that one piece of work, a turn of a body or a JSON frame or batch, converts here. Blocks and frames are bounded in
+ * bytes, but a row may have two of them.
+ */
+const INLINE_ROWS = 16_384;
+const INLINE_ITEMS = 4096;
+/** Points of binary frames cost a quarter of a row of text. */
+const INLINE_FRAME_POINTS = 65_536;
+
+/**
+ * Slow rows (wire/rows/row-allowance.ts) of all pieces of work in one turn of the event loop: half a millisecond. The rest
+ * of a piece that has more goes to the pool. A few are left to each piece whatever the others did, so that a small body
+ * with an odd row is still answered at once.
+ */
+const SLOW_ROWS_PER_TURN = 256;
+const OWN_SLOW_ROWS = 16;
+
+const slowRowsOfTurn: SlowRows = { left: SLOW_ROWS_PER_TURN };
+let isRefillDue = false;
+
+/** What this thread may do of a block of a /bulk body. */
+export function blockAllowance({ input, output }: BulkJob): RowAllowance {
+  return allowanceOf(input === 'frames' && output === 'frames' ? INLINE_FRAME_POINTS : INLINE_ROWS);
+}
+
+/** What this thread may do of a JSON frame or JSON batch: all of its items, or none. */
+export function itemsAllowance(): RowAllowance {
+  return allowanceOf(INLINE_ITEMS);
+}
+
+function allowanceOf(rows: number): RowAllowance {
+  if (!isRefillDue) {
+    isRefillDue = true;
+    setImmediate(() => {
+      isRefillDue = false;
+      slowRowsOfTurn.left = SLOW_ROWS_PER_TURN;
+    });
+  }
+  return new RowAllowance(rows, slowRowsOfTurn, OWN_SLOW_ROWS);
+}
 
 /** The number of cores is read again after so long: it rarely changes, and only from outside the process. */
 const CORES_VALID_MS = 1000;
@@ -32,5 +74,8 @@ export function inlineBlockBytes(format: BulkFormat): number {
   return cores === 1 ? Number.POSITIVE_INFINITY : INLINE_BLOCK_BYTES[format];
 }
 
-/** Bytes of a JSON frame or JSON batch, some 4,000 points; 150 to 200 ns each, reading and writing included. */
+/**
+ * Bytes of a JSON frame or JSON batch, some 4,000 points; 150 to 200 ns each, reading and writing included. Larger ones are
+ * not even searched for their members here.
+ */
 export const INLINE_JSON_BYTES = 128 * 1024;

@@ -166,11 +166,10 @@ class Way {
       answerNow: numbered,
       answerLater: (frame) => {
         const answer = numbered(frame);
-        if (isPoolFull()) return Promise.reject(new Error('full'));
+        if (isPoolFull()) return Promise.resolve(refusedFrame(frame, FRAME_OVERLOADED));
         return new Promise((resolve) => this.#pool.push(() => resolve(answer)));
       },
       giveBack: () => {},
-      overloaded: (frame) => refusedFrame(frame, FRAME_OVERLOADED),
     };
     this.#session = new StreamSession(peer, answerer, 0, () => {});
   }

@@ -1,9 +1,10 @@
 // One /bulk body under way: blocks come from the intake, are converted here or in the pool, and leave in order.
 //
 //   peer ─► BulkIntake ─► kernel or PooledBlocks ─► BulkResponse ─► peer
+import type { Block } from '../../wire/bulk/block-buffers.js';
 import { convertInto } from '../../wire/bulk/convert-block.js';
 import type { BulkJob } from '../../wire/job.js';
-import { inlineBlockBytes } from '../offload.js';
+import { blockAllowance, inlineBlockBytes } from '../offload.js';
 import type { Exchange } from '../transport/exchange.js';
 import { sizeFromAnswers, sizeFromFrameHeaders } from './answer-size.js';
 import type { BulkContext } from './context.js';
@@ -50,6 +51,8 @@ export class BulkFlow {
   readonly #pooled: PooledBlocks;
   readonly #response: BulkResponse;
   #isTurnDue = false;
+  /** The rest of a block whose first rows are answered, and which has too many slow ones: it goes to the pool. */
+  #slowBlock: Block | undefined;
 
   /** @param onOver called once when the exchange is over */
   constructor(
@@ -142,15 +145,21 @@ export class BulkFlow {
   #convert(job: BulkJob): number {
     const { kernel, sink, buffers } = this.#context;
     const intake = this.#intake;
+    const allowance = blockAllowance(job);
     let convertedBytes = 0;
     sink.start((bytes, isLast) => this.#sendNow(bytes, isLast && this.#isAllConverted));
-    while (intake.blocks.length > 0 && !this.#response.isFull && convertedBytes < TURN_BYTES) {
+    const mayGoOn = (): boolean => convertedBytes < TURN_BYTES && allowance.rows > 0;
+    while (intake.blocks.length > 0 && !this.#response.isFull && mayGoOn()) {
       const block = intake.blocks[0]!;
-      if (this.#pooled.isEmpty && block.length <= inlineBlockBytes(job.input)) {
-        intake.shift();
-        convertInto(kernel, job, block, sink);
-        convertedBytes += block.length;
-        buffers.giveBack(block);
+      if (this.#isInline(job, block)) {
+        const { restAt } = convertInto(kernel, job, block, sink, { allowance });
+        convertedBytes += restAt;
+        if (restAt < block.length) {
+          intake.keepRest(restAt);
+          if (allowance.isSlowSpent) this.#slowBlock = intake.blocks[0];
+          continue;
+        }
+        buffers.giveBack(intake.shift());
         // Without chunk headers small writes are cheap. The last bytes are left to `end`, which marks them as such.
         const isEnough = this.#response.isSized || sink.sizeBytes >= WRITE_BYTES;
         if (isEnough && !this.#isAllConverted) sink.flush();
@@ -162,6 +171,10 @@ export class BulkFlow {
     }
     sink.end();
     return convertedBytes;
+  }
+
+  #isInline(job: BulkJob, block: Block): boolean {
+    return this.#pooled.isEmpty && block !== this.#slowBlock && block.length <= inlineBlockBytes(job.input);
   }
 
   get #isAllConverted(): boolean {

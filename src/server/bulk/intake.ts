@@ -93,6 +93,12 @@ export class BulkIntake {
     return block;
   }
 
+  /** Keeps of the first block what begins at `restAt`: its rows before that are answered. */
+  keepRest(restAt: number): void {
+    this.#blocks[0] = this.#blocks[0]!.subarray(restAt);
+    this.#waitingBytes -= restAt;
+  }
+
   /** Makes a block of the rows that do not fill one yet. */
   flush(): void {
     this.#add(this.#reader.flush());

@@ -3,17 +3,11 @@ import type { Kernel } from '../../kernel/kernel.js';
 import { type Pool, PoolFullError, PoolLostError } from '../../pool/pool.js';
 import { ByteSink } from '../../wire/bytes/byte-sink.js';
 import type { Operation } from '../../wire/job.js';
-import {
-  batchBody,
-  convertBatch,
-  MAX_BATCH_BYTES,
-  MAX_BATCH_ITEMS,
-  openBatch,
-} from '../../wire/rows/batch.js';
+import { batchBody, convertAllowed, MAX_BATCH_BYTES, openBatch } from '../../wire/rows/batch.js';
 import { OVERLOADED_MESSAGE } from '../../wire/status-messages.js';
 import { JSON_TYPE } from '../answers.js';
 import { requireJson, utf8TypeOf } from '../media-types.js';
-import { INLINE_JSON_BYTES } from '../offload.js';
+import { INLINE_JSON_BYTES, itemsAllowance } from '../offload.js';
 import { fail, failTooLarge, failUnavailable, type Router } from '../router.js';
 import type { Exchange } from '../transport/exchange.js';
 
@@ -39,6 +33,10 @@ export function addBatch(router: Router, kernel: Kernel, pool: Pool): void {
       fail(x, 400, 'body is required', { faults: [{ parameter: 'body', message: 'is required' }] });
       return;
     }
+    if (x.bodySizeBytes > INLINE_JSON_BYTES && !pool.mayTakeBlock) {
+      failUnavailable(x, OVERLOADED_MESSAGE, true);
+      return;
+    }
     x.readBody(
       MAX_BATCH_BYTES,
       () => failTooLarge(x, MAX_BATCH_BYTES),
@@ -55,21 +53,21 @@ export function addBatch(router: Router, kernel: Kernel, pool: Pool): void {
   }
 }
 
-/** @throws BrokenBatchError, which is answered 400 */
+/** @throws BrokenBatchError, TooManyItemsError, which are answered 400 and 413 */
 function answerBatch(
   x: Exchange,
   { kernel, pool, sink }: Converter,
   operation: Operation,
   body: Uint8Array,
 ): void {
-  const batch = openBatch(operation, body);
-  if (batch.items.count > MAX_BATCH_ITEMS) {
-    fail(x, 413, `a batch has at most ${MAX_BATCH_ITEMS} items, not ${batch.items.count}`);
-  } else if (body.length <= INLINE_JSON_BYTES) {
-    x.send(200, JSON_TYPE, batchBody(convertBatch(kernel, batch, sink)));
-  } else {
+  if (body.length > INLINE_JSON_BYTES) {
     answerByPool(x, pool, operation, body);
+    return;
   }
+  const batch = openBatch(operation, body);
+  const converted = convertAllowed(kernel, batch, sink, itemsAllowance());
+  if (converted === undefined) answerByPool(x, pool, operation, body);
+  else x.send(200, JSON_TYPE, batchBody(converted));
 }
 
 function answerByPool(x: Exchange, pool: Pool, operation: Operation, body: Uint8Array): void {

@@ -4,8 +4,8 @@ import type { Pool } from '../../pool/pool.js';
 import { ByteSink } from '../../wire/bytes/byte-sink.js';
 import { answerFrame, frameCount, refusedFrame } from '../../wire/frames/answer-frame.js';
 import { FRAME_OVERLOADED } from '../../wire/frames/frame-layout.js';
-import { answerJsonFrame, overloadedJsonFrame } from '../../wire/rows/json-frame.js';
-import { INLINE_JSON_BYTES, INLINE_POINTS } from '../offload.js';
+import { answerAllowed, overloadedJsonFrame } from '../../wire/rows/json-frame.js';
+import { INLINE_JSON_BYTES, INLINE_POINTS, itemsAllowance } from '../offload.js';
 import type { FrameAnswerer } from './session.js';
 
 export function binaryAnswerer(kernel: Kernel, pool: Pool): FrameAnswerer {
@@ -14,9 +14,11 @@ export function binaryAnswerer(kernel: Kernel, pool: Pool): FrameAnswerer {
     isSmall: (frame) => frameCount(frame) <= INLINE_POINTS,
     // In the kernel's own memory: the socket copies what it cannot send at once.
     answerNow: (frame) => answerFrame(kernel, frame, kernel.textOut),
-    answerLater: (frame) => pool.answerFrame(frame),
+    answerLater: (frame) => {
+      const refusal = refusedFrame(frame, FRAME_OVERLOADED);
+      return pool.answerFrame(frame).catch(() => refusal);
+    },
     giveBack: (answer) => pool.giveBack(answer),
-    overloaded: (frame) => refusedFrame(frame, FRAME_OVERLOADED),
   };
 }
 
@@ -25,9 +27,9 @@ export function jsonAnswerer(kernel: Kernel, pool: Pool): FrameAnswerer {
   return {
     isBinary: false,
     isSmall: (frame) => frame.length <= INLINE_JSON_BYTES,
-    answerNow: (frame) => answerJsonFrame(kernel, frame, sink),
-    answerLater: (frame) => pool.answerJsonFrame(frame),
+    answerNow: (frame) => answerAllowed(kernel, frame, sink, itemsAllowance()),
+    answerLater: async (frame) =>
+      pool.mayTakeBlock ? pool.answerJsonFrame(frame, overloadedJsonFrame) : overloadedJsonFrame(frame),
     giveBack: (answer) => pool.giveBack(answer),
-    overloaded: overloadedJsonFrame,
   };
 }

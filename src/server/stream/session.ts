@@ -32,14 +32,15 @@ export interface FrameAnswerer {
   readonly isBinary: boolean;
   /** Whether a frame is small enough to be answered in the uWS callback. */
   isSmall(frame: Uint8Array): boolean;
-  /** The answer to a small frame, valid until the next call. */
-  answerNow(frame: Uint8Array): Uint8Array;
-  /** The answer to a large frame, which is copied before this returns. Rejects if the frame cannot be answered. */
+  /** The answer to a small frame, valid until the next call; undefined where it proves to be more work than its size says. */
+  answerNow(frame: Uint8Array): Uint8Array | undefined;
+  /**
+   * The answer to any other frame, which is copied before this returns. Where the pool is full, or workers die over the
+   * frame, that is the answer that asks the peer to send it again.
+   */
   answerLater(frame: Uint8Array): Promise<Uint8Array>;
   /** Takes back the answer to a large frame once it is sent: the socket has copied what it could not send. */
   giveBack(answer: Uint8Array): void;
-  /** The answer that asks the peer to send the frame again. */
-  overloaded(frame: Uint8Array): Uint8Array;
 }
 
 export interface StreamTimes {
@@ -197,17 +198,13 @@ export class StreamSession {
 
   #answer(frame: Uint8Array): void {
     const answerer = this.#answerer;
-    if (answerer.isSmall(frame)) {
-      this.#send(answerer.answerNow(frame), answerer.isBinary);
+    const answer = answerer.isSmall(frame) ? answerer.answerNow(frame) : undefined;
+    if (answer !== undefined) {
+      this.#send(answer, answerer.isBinary);
       return;
     }
     this.#isPoolBusy = true;
-    const refusal = answerer.overloaded(frame);
-    answerer.answerLater(frame).then(
-      (answer) => this.#poolAnswered(answer),
-      // The pool is full, or workers died over this frame: either way the peer may send it again.
-      () => this.#poolAnswered(refusal),
-    );
+    void answerer.answerLater(frame).then((later) => this.#poolAnswered(later));
   }
 
   #poolAnswered(answer: Uint8Array): void {

@@ -13,21 +13,8 @@ import {
 import type { AnswerSink } from '../bytes/answer-sink.js';
 import { ByteSink } from '../bytes/byte-sink.js';
 import { copyBytes } from '../bytes/copy-bytes.js';
-import { answerFrame, refusedFrame } from '../frames/answer-frame.js';
-import {
-  cellStatusAt,
-  FRAME_BAD,
-  FRAME_HEADER_BYTES,
-  FRAME_OK,
-  FRAME_OVER_LIMIT,
-  FRAME_OVERLOADED,
-  NO_RESOLUTION,
-  POINT_BYTES,
-  positionStatusAt,
-  RECORD_BYTES,
-  recordStatusAt,
-} from '../frames/frame-layout.js';
-import { answerOfRecords, type FrameHeader, readFrameHeader } from '../frames/frame-sequence.js';
+import { refusedFrame } from '../frames/answer-frame.js';
+import { answerOfRecords } from '../frames/frame-sequence.js';
 import {
   BLOCK_BYTES,
   BulkInputError,
@@ -38,10 +25,9 @@ import {
   ROW_STATUSES,
 } from '../job.js';
 import { answerRows, preparedMemoryOf, type RowsTask } from '../rows/convert-rows.js';
+import type { RowAllowance } from '../rows/row-allowance.js';
 import { RowReport } from '../rows/row-report.js';
-
-const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
-const INVALID_HEXCODES = ROW_STATUSES.indexOf('INVALID_HEXCODES');
+import { convertFrames, countStatuses, frameStatusOf } from './convert-frames.js';
 
 /** Most empty fields that the short rows of a block are padded with: under a wide header they may outweigh the body. */
 const MOST_PADDING = 16 * BLOCK_BYTES;
@@ -62,14 +48,29 @@ export function convertBlock(
   sink.start(buffer);
   const wantsReport = job.wantsReport === true && job.output !== 'frames';
   const report = wantsReport ? new RowReport(preparedMemoryOf(kernel), job.operation) : undefined;
-  const rows = convertInto(kernel, job, block, sink, report);
+  const { rows, failed, byStatus } = convertInto(kernel, job, block, sink, { report });
   const bytes = sink.take();
-  return report === undefined ? { bytes, ...rows } : { bytes, ...rows, report: report.result() };
+  const converted = { bytes, rows, failed, byStatus };
+  return report === undefined ? converted : { ...converted, report: report.result() };
+}
+
+/** The rows that convertInto has answered, and where in the block those begin that it has not. */
+export interface ConvertedPart extends ConvertedRows {
+  /** The length of the block where all are answered. The rest is a block too: its answer follows. */
+  readonly restAt: number;
+}
+
+/** What a conversion may take into account. */
+export interface Conversion {
+  /** Takes part in the conversion where there is one; the sink must then be an empty ByteSink. */
+  readonly report?: RowReport | undefined;
+  /** Ends the conversion before the row that it does not cover. */
+  readonly allowance?: RowAllowance;
 }
 
 /**
  * Adds the answer to a block to a sink.
- * @param report takes part in the conversion where there is one; the sink must then be an empty ByteSink
+ * @param block where a frame of it is answered in part, bytes before the rest become the header of its other part
  * @throws BulkInputError as convertBlock
  */
 export function convertInto(
@@ -77,15 +78,18 @@ export function convertInto(
   job: BulkJob,
   block: Uint8Array,
   sink: AnswerSink,
-  report?: RowReport,
-): ConvertedRows {
+  conversion: Conversion = {},
+): ConvertedPart {
   const memory = preparedMemoryOf(kernel);
   memory.statusCounts.fill(0);
-  if (job.input === 'frames') convertFrames(kernel, memory, job, block, sink, report);
-  else convertText(kernel, memory, job, block, sink, report);
+  const { report, allowance } = conversion;
+  const restAt =
+    job.input === 'frames'
+      ? convertFrames(kernel, job, taskOf(job, FROM_FRAMES, report), block, sink, allowance)
+      : convertText(kernel, memory, job, block, sink, conversion);
   const byStatus = memory.statusCounts.slice();
   const rows = byStatus.reduce((sum, count) => sum + count, 0);
-  return { rows, failed: rows - byStatus[0]!, byStatus };
+  return { rows, failed: rows - byStatus[0]!, byStatus, restAt };
 }
 
 function taskOf(job: BulkJob, source: number, report: RowReport | undefined): RowsTask {
@@ -116,8 +120,8 @@ function convertText(
   job: BulkJob,
   block: Uint8Array,
   sink: AnswerSink,
-  report: RowReport | undefined,
-): void {
+  { report, allowance }: Conversion,
+): number {
   if (block.length > memory.blockBytes)
     throw new RangeError(`A block has at most ${memory.blockBytes} bytes, not ${block.length}`);
   const { exports, blockAt } = memory;
@@ -139,8 +143,10 @@ function convertText(
   const end = blockAt + block.length;
   let padding = 0;
   for (let at = blockAt; at < end; ) {
+    const limit = Math.min(kernel.capacity, allowance?.rows ?? kernel.capacity);
+    if (limit === 0) return at - blockAt;
     const scan = isCsv ? exports.scanCsv : exports.scanNdjson;
-    const count = scan(at, end, kernel.capacity, isDecode, job.resolution);
+    const count = scan(at, end, limit, isDecode, job.resolution);
     at = (isCsv ? exports.csvEnd : exports.jsonEnd).value;
     if (count === 0) continue;
     if (task.columns & WITH_ROW) {
@@ -148,9 +154,12 @@ function convertText(
       if (padding > MOST_PADDING)
         throw new BulkInputError('The rows have far fewer fields than the header row');
     }
-    answerRows(kernel, task, count, !isCsv || (shape?.resolution ?? -1) >= 0, sink);
-    if (task.output === 'records') addRecords(kernel, memory, job, count, sink);
+    const isMixed = !isCsv || (shape?.resolution ?? -1) >= 0;
+    const answered = answerRows(kernel, task, count, isMixed, sink, allowance);
+    if (task.output === 'records' && answered > 0) addRecords(kernel, memory, job, answered, sink);
+    if (answered < count) return memory.rowBounds(answered)[0];
   }
+  return block.length;
 }
 
 /** Adds the answers to rows of text as one answer frame. */
@@ -164,123 +173,4 @@ function addRecords(kernel: Kernel, memory: TextMemory, job: BulkJob, count: num
   }
   const failed = countStatuses(memory, kernel.output, 0, operation === 'decode', count, false);
   sink.add(answerOfRecords(operation, kernel.output, count, failed));
-}
-
-/** Counts the point statuses of records that start at `body` as row statuses; returns how many failed. */
-function countStatuses(
-  memory: TextMemory,
-  answer: Uint8Array,
-  body: number,
-  isDecode: boolean,
-  count: number,
-  isCells: boolean,
-): number {
-  const { statusCounts } = memory;
-  let failed = 0;
-  for (let i = 0; i < count; i++) {
-    const place = isDecode
-      ? positionStatusAt(count, i)
-      : isCells
-        ? cellStatusAt(count, i)
-        : recordStatusAt(i);
-    const status = answer[body + place]!;
-    statusCounts[status === 0 ? 0 : isDecode ? INVALID_HEXCODES : status]!++;
-    if (status !== 0) failed++;
-  }
-  return failed;
-}
-
-function frameStatusOf(refusal: 'OVER_QUERY_LIMIT' | 'UNAVAILABLE'): number {
-  return refusal === 'OVER_QUERY_LIMIT' ? FRAME_OVER_LIMIT : FRAME_OVERLOADED;
-}
-
-function convertFrames(
-  kernel: Kernel,
-  memory: TextMemory,
-  job: BulkJob,
-  block: Uint8Array,
-  sink: AnswerSink,
-  report: RowReport | undefined,
-): void {
-  const task = taskOf(job, FROM_FRAMES, report);
-  for (let at = 0; at < block.length; ) {
-    const header = readFrameHeader(block, at);
-    if (header === undefined || at + header.sizeBytes > block.length) {
-      // No next frame can be found, so the rest of the block is answered as one bad frame.
-      addBadFrame(memory, job, block.subarray(at), sink);
-      return;
-    }
-    const frame = block.subarray(at, at + header.sizeBytes);
-    at += header.sizeBytes;
-    if (header.operation !== job.operation || (job.output !== 'frames' && !isPlainFrame(frame))) {
-      addBadFrame(memory, job, frame, sink);
-    } else if (job.output !== 'frames') {
-      addFrameAsText(kernel, memory, task, frame, header, sink);
-    } else if (job.refusal !== undefined) {
-      sink.add(refusedFrame(frame, frameStatusOf(job.refusal)));
-      memory.statusCounts[ROW_STATUSES.indexOf(job.refusal)]! += header.count;
-    } else {
-      // No answer is longer than one with a record for each point.
-      const target = sink.reserve(FRAME_HEADER_BYTES + header.count * RECORD_BYTES);
-      const answer = answerFrame(kernel, frame, target);
-      if (answer[2] !== FRAME_OK) {
-        memory.statusCounts[INVALID_REQUEST]!++;
-        sink.add(answer);
-        continue;
-      }
-      sink.commit(answer.length);
-      if (failedOf(answer) === 0) {
-        memory.statusCounts[0]! += header.count;
-      } else {
-        const isDecode = job.operation === 'decode';
-        countStatuses(memory, answer, FRAME_HEADER_BYTES, isDecode, header.count, header.isCells);
-      }
-    }
-  }
-}
-
-/** The number of failed points, from the header of an answer. */
-function failedOf(answer: Uint8Array): number {
-  return answer[12]! | (answer[13]! << 8) | (answer[14]! << 16);
-}
-
-/** Whether the frame's header has only values that answerFrame understands. */
-function isPlainFrame(frame: Uint8Array): boolean {
-  const isReserved = frame[12] !== 0 || frame[13] !== 0 || frame[14] !== 0 || frame[15] !== 0;
-  const isKnown = frame[1] === 1 ? frame[2]! <= 15 && frame[3]! <= 1 : frame[2] === 0 && frame[3] === 0;
-  return isKnown && !isReserved;
-}
-
-function addBadFrame(memory: TextMemory, job: BulkJob, rest: Uint8Array, sink: AnswerSink): void {
-  memory.statusCounts[INVALID_REQUEST]!++;
-  if (job.output === 'frames') {
-    sink.add(refusedFrame(rest, FRAME_BAD));
-    return;
-  }
-  if (job.output === 'csv') {
-    const empty = String.fromCharCode(job.delimiter).repeat(job.operation === 'encode' ? 5 : 4);
-    sink.addText(`${empty}INVALID_REQUEST\n`);
-  } else {
-    const message = 'the body is no sequence of whole frames of this operation';
-    sink.addText(`{"status":"INVALID_REQUEST","message":"${message}"}\n`);
-  }
-}
-
-function addFrameAsText(
-  kernel: Kernel,
-  memory: TextMemory,
-  task: RowsTask,
-  frame: Uint8Array,
-  header: FrameHeader,
-  sink: AnswerSink,
-): void {
-  const isDecode = header.operation === 'decode';
-  for (let from = 0; from < header.count; from += kernel.capacity) {
-    const count = Math.min(kernel.capacity, header.count - from);
-    memory.openRows(count, isDecode ? NO_RESOLUTION : header.resolution);
-    const itemBytes = isDecode ? RECORD_BYTES : POINT_BYTES;
-    const start = FRAME_HEADER_BYTES + from * itemBytes;
-    kernel.inputBytes.set(frame.subarray(start, start + count * itemBytes));
-    answerRows(kernel, { ...task, resolution: header.resolution }, count, false, sink);
-  }
 }

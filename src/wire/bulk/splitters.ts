@@ -30,6 +30,8 @@ function indexOf(bytes: Uint8Array, byte: number, from = 0): number {
 export class LineSplitter implements BlockSplitter {
   readonly #partial: PartialBlock;
   #isFirst = true;
+  /** So many bytes of the partial block hold no line end. */
+  #searchedBytes = 0;
   /** Inside a line that is too long, whose rest is dropped. */
   #isSkipping = false;
 
@@ -54,6 +56,7 @@ export class LineSplitter implements BlockSplitter {
         blocks.push(whole);
       } else {
         this.#partial.clear();
+        this.#searchedBytes = 0;
         this.#isFirst = false;
         this.#isSkipping = true;
         blocks.push(TOO_LONG_LINE.slice());
@@ -73,12 +76,17 @@ export class LineSplitter implements BlockSplitter {
 
   #flushLines(): Block | undefined {
     const { bytes, size } = this.#partial;
-    const feed = size === 0 ? -1 : bytes.lastIndexOf(LF, size - 1);
-    return feed < 0 ? undefined : this.#cut(feed + 1);
+    // A long line may come byte by byte: none of them is searched twice.
+    const feed = bytes.subarray(this.#searchedBytes, size).lastIndexOf(LF);
+    if (feed >= 0) return this.#cut(this.#searchedBytes + feed + 1);
+    this.#searchedBytes = size;
+    return undefined;
   }
 
+  /** The rest behind the last line end has none. */
   #cut(sizeBytes: number): Block {
     const block = this.#partial.cut(sizeBytes);
+    this.#searchedBytes = this.#partial.size;
     const hasMark = this.#isFirst && block[0] === 0xef && block[1] === 0xbb && block[2] === 0xbf;
     this.#isFirst = false;
     return hasMark ? block.subarray(3) : block;

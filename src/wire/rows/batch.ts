@@ -8,6 +8,7 @@ import type { ParameterFault } from '../params/parameters.js';
 import { DEFAULT_RESOLUTION, readResolution } from '../params/resolution.js';
 import { answerRows, BrokenArrayError, preparedMemoryOf, type RowsTask } from './convert-rows.js';
 import { JsonEnvelope, type JsonMember, NotJsonError } from './envelope.js';
+import type { RowAllowance } from './row-allowance.js';
 
 export const MAX_BATCH_ITEMS = 10_000;
 export const MAX_BATCH_BYTES = 4 * 1024 * 1024;
@@ -17,6 +18,14 @@ export class BrokenBatchError extends Error {
   override readonly name = 'BrokenBatchError';
   constructor(readonly faults: readonly ParameterFault[]) {
     super(faults.map(({ parameter, message }) => `${parameter} ${message}`).join('; '));
+  }
+}
+
+/** The batch has more than MAX_BATCH_ITEMS items. */
+export class TooManyItemsError extends Error {
+  override readonly name = 'TooManyItemsError';
+  constructor(readonly count: number) {
+    super(`a batch has at most ${MAX_BATCH_ITEMS} items, not ${count}`);
   }
 }
 
@@ -42,11 +51,17 @@ const COMMA = 44;
 
 /**
  * Reads the envelope of a request body.
- * @throws BrokenBatchError
+ * @throws BrokenBatchError, TooManyItemsError
  */
 export function openBatch(operation: Operation, bytes: Uint8Array): Batch {
+  const batch = batchOf(operation, envelopeOf(bytes));
+  if (batch.items.count > MAX_BATCH_ITEMS) throw new TooManyItemsError(batch.items.count);
+  return batch;
+}
+
+function envelopeOf(bytes: Uint8Array): JsonEnvelope {
   try {
-    return batchOf(operation, new JsonEnvelope(bytes));
+    return new JsonEnvelope(bytes);
   } catch (error) {
     if (error instanceof NotJsonError) throw broken('body', error.message);
     throw error;
@@ -89,6 +104,17 @@ function broken(parameter: string, message: string): BrokenBatchError {
  * @throws BrokenBatchError if the array turns out to be no JSON
  */
 export function convertBatch(kernel: Kernel, batch: Batch, sink: ByteSink): ConvertedBatch {
+  return convertAllowed(kernel, batch, sink, undefined)!;
+}
+
+/** The same; undefined where the allowance does not cover all items. */
+export function convertAllowed(
+  kernel: Kernel,
+  batch: Batch,
+  sink: ByteSink,
+  allowance: RowAllowance | undefined,
+): ConvertedBatch | undefined {
+  if (allowance !== undefined && batch.items.count > allowance.rows) return undefined;
   const memory = preparedMemoryOf(kernel);
   const { exports, blockAt } = memory;
   const { operation, resolution, bytes, items } = batch;
@@ -112,9 +138,11 @@ export function convertBatch(kernel: Kernel, batch: Batch, sink: ByteSink): Conv
     );
     state = exports.jsonState.value;
     const taken = exports.jsonEnd.value - blockAt;
-    if (count > 0) answerElements(kernel, task, count, sink);
-    else if (state === JSON_OPEN && taken === 0)
+    if (count > 0) {
+      if (answerElements(kernel, task, count, sink, allowance) < count) return undefined;
+    } else if (state === JSON_OPEN && taken === 0) {
       throw broken(nameOf(operation), tooLarge(window, memory.blockBytes));
+    }
     at += taken;
   }
   if (state !== JSON_CLOSED || at !== items.end) throw broken(nameOf(operation), 'is not valid JSON');
@@ -125,9 +153,15 @@ export function convertBatch(kernel: Kernel, batch: Batch, sink: ByteSink): Conv
   return { total, failed: total - byStatus[0]!, byStatus, results: sink.added };
 }
 
-function answerElements(kernel: Kernel, task: RowsTask, count: number, sink: ByteSink): void {
+function answerElements(
+  kernel: Kernel,
+  task: RowsTask,
+  count: number,
+  sink: ByteSink,
+  allowance: RowAllowance | undefined,
+): number {
   try {
-    answerRows(kernel, task, count, true, sink);
+    return answerRows(kernel, task, count, true, sink, allowance);
   } catch (error) {
     if (error instanceof BrokenArrayError) throw broken(nameOf(task.operation), 'is not valid JSON');
     throw error;

@@ -23,6 +23,7 @@ import type { AnswerSink } from '../bytes/answer-sink.js';
 import { type CsvShape, type Operation, ROW_STATUSES, type RowStatus } from '../job.js';
 import { looksSwapped } from '../swapped.js';
 import { isNotJson, type ReadRow, readCode, readCsvRow, readItem, readPosition } from './read-row.js';
+import { type RowAllowance, slowWork } from './row-allowance.js';
 import type { RowReport } from './row-report.js';
 import { csvOf, jsonOf, type RowAnswer, tailOf } from './write-answer.js';
 
@@ -77,32 +78,49 @@ export function preparedMemoryOf(kernel: Kernel): TextMemory {
 }
 
 /**
- * Converts the rows of the last scan and adds their answers to the sink.
- * @param count how many they are
+ * Converts the rows of the last scan, as far as the allowance goes, and adds their answers to the sink.
+ * @param scanned how many they are
  * @param isMixed whether each has its own resolution
+ * @returns how many are answered: the first ones
  */
 export function answerRows(
   kernel: Kernel,
   task: RowsTask,
-  count: number,
+  scanned: number,
   isMixed: boolean,
   sink: AnswerSink,
-): void {
+  allowance?: RowAllowance,
+): number {
   const memory = preparedMemoryOf(kernel);
-  const items = readHostRows(kernel, memory, task);
+  const items = new Map<number, ReadRow>();
+  const count = readHostRows(kernel, memory, task, items, scanned, allowance);
   if (task.refusal === 0) {
     if (task.operation === 'decode') kernel.exports.decodeBatch(count);
     else kernel.exports.encodeBatch(count, isMixed ? EACH_ITS_OWN : task.resolution);
   }
-  if (task.output !== 'records') writeRows(kernel, memory, task, count, items, sink);
+  const answered =
+    task.output === 'records' ? count : writeRows(kernel, memory, task, count, items, sink, allowance);
+  allowance?.takeRows(answered);
+  return answered;
 }
 
-/** Reads into INPUT the rows that the scan has left to the host; returns those whose answers the host must write too. */
-function readHostRows(kernel: Kernel, memory: TextMemory, task: RowsTask): Map<number, ReadRow> | undefined {
-  const count = memory.hostRowCount;
-  if (count === 0 || task.source === FROM_FRAMES) return undefined;
-  const items = new Map<number, ReadRow>();
-  for (const index of memory.hostRows.slice(0, count)) {
+/**
+ * Reads into INPUT the rows that the scan has left to the host.
+ * @param items takes those whose answers the host must write too
+ * @returns how many rows can be converted: all, or those before the first that the allowance does not cover
+ */
+function readHostRows(
+  kernel: Kernel,
+  memory: TextMemory,
+  task: RowsTask,
+  items: Map<number, ReadRow>,
+  scanned: number,
+  allowance: RowAllowance | undefined,
+): number {
+  const count = task.source === FROM_FRAMES ? 0 : memory.hostRowCount;
+  for (let i = 0; i < count; i++) {
+    const index = memory.hostRows[i]!;
+    if (!takeSlowRow(memory, task, index, allowance)) return index;
     if (task.source === FROM_CSV) {
       if (task.operation === 'decode') putCode(kernel, index, lenient.decode(memory.codeText(index)));
       else
@@ -123,7 +141,21 @@ function readHostRows(kernel: Kernel, memory: TextMemory, task: RowsTask): Map<n
       kernel.resolutions[index] = row.resolution;
     }
   }
-  return items;
+  return scanned;
+}
+
+/** Counts a row that the host is to read or write; false where the allowance does not cover it. */
+function takeSlowRow(
+  memory: TextMemory,
+  task: RowsTask,
+  index: number,
+  allowance: RowAllowance | undefined,
+): boolean {
+  const sizeBytes = task.source === FROM_FRAMES ? 0 : memory.rowSizeBytes(index);
+  if (allowance?.takeSlow(sizeBytes) === false) return false;
+  slowWork.rows++;
+  slowWork.bytes += sizeBytes;
+  return true;
 }
 
 /** A coordinate whose value the kernel cannot tell with certainty, from its text in the kernel's memory. */
@@ -151,14 +183,16 @@ function putCode(kernel: Kernel, index: number, text: string): void {
   }
 }
 
+/** @returns how many rows are written: all, or those before the first that the allowance does not cover */
 function writeRows(
   kernel: Kernel,
   memory: TextMemory,
   task: RowsTask,
   count: number,
-  items: Map<number, ReadRow> | undefined,
+  items: ReadonlyMap<number, ReadRow>,
   sink: AnswerSink,
-): void {
+  allowance: RowAllowance | undefined,
+): number {
   const { exports, textOutAt } = memory;
   const { operation, source, columns, delimiter, separator, refusal } = task;
   const isJson = task.output === 'json';
@@ -173,7 +207,8 @@ function writeRows(
       ? exports.writeDecodedJson(count, from, count, source, separator, refusal)
       : exports.writeDecodedCsv(count, from, count, columns, source, delimiter, feed, refusal);
   };
-  for (let from = 0; from < count; ) {
+  let from = 0;
+  while (from < count) {
     const offset = sink.textOffset;
     exports.setTextEnd(textOutAt + offset);
     const stop = writeFrom(from);
@@ -183,9 +218,11 @@ function writeRows(
       // The kernel writes no row either because the host must write this one, or because TEXT_OUT is full.
       const freeBytes = memory.textOut.length - offset;
       // A ragged row is padded to all columns.
-      const mostBytes = memory.rowText(stop).length + (task.csv?.columns ?? 0) + MOST_ADDED_BYTES;
+      const mostBytes = memory.rowSizeBytes(stop) + (task.csv?.columns ?? 0) + MOST_ADDED_BYTES;
       if (freeBytes < mostBytes && sink.freeTextOut()) continue;
-      const answer = answerOf(kernel, memory, task, stop, count, items?.get(stop));
+      // A row that the host has read is counted already.
+      if (!memory.isLeftToHost(stop) && !takeSlowRow(memory, task, stop, allowance)) break;
+      const answer = answerOf(kernel, memory, task, stop, count, items.get(stop));
       const status = ROW_STATUSES.indexOf(answer.status);
       memory.statusCounts[status]!++;
       memory.setStatus(stop, status);
@@ -201,7 +238,8 @@ function writeRows(
       from = stop;
     }
   }
-  task.report?.endScan(count, refusal === 0);
+  task.report?.endScan(from, refusal === 0);
+  return from;
 }
 
 function answerOf(

@@ -2,6 +2,7 @@
 // made for an element; every other value is checked by the grammar of JSON.
 import { isJson } from '../params/json-grammar.js';
 import { jsonStringOf } from '../params/json-members.js';
+import { slowWork } from './row-allowance.js';
 
 const QUOTE = 34;
 const COMMA = 44;
@@ -75,6 +76,7 @@ export class JsonEnvelope {
 
   #member(from: number): number {
     const { bytes } = this;
+    slowWork.members++;
     if (++this.#memberCount > MAX_MEMBERS) throw new NotJsonError(`has more than ${MAX_MEMBERS} members`);
     if (bytes[from] !== QUOTE) throw new NotJsonError('is not valid JSON');
     const nameEnd = stringEnd(bytes, from);

@@ -4,14 +4,25 @@ import type { Kernel } from '../../kernel/kernel.js';
 import type { ByteSink } from '../bytes/byte-sink.js';
 import { MAX_FRAME_POINTS } from '../frames/answer-frame.js';
 import { OVERLOADED_MESSAGE } from '../status-messages.js';
-import { BrokenBatchError, batchBody, batchOf, convertBatch } from './batch.js';
+import { BrokenBatchError, batchBody, batchOf, convertAllowed } from './batch.js';
 import { JsonEnvelope, NotJsonError } from './envelope.js';
+import type { RowAllowance } from './row-allowance.js';
 
 /** A JSON integer that a double holds exactly. */
 const SEQ = /^-?(0|[1-9]\d{0,14})$/;
 
 /** @param sink is used while the frame is answered; to be brought by callers that answer many */
 export function answerJsonFrame(kernel: Kernel, frame: Uint8Array, sink: ByteSink): Uint8Array<ArrayBuffer> {
+  return answerAllowed(kernel, frame, sink, undefined)!;
+}
+
+/** The same; undefined where the allowance does not cover all points. */
+export function answerAllowed(
+  kernel: Kernel,
+  frame: Uint8Array,
+  sink: ByteSink,
+  allowance: RowAllowance | undefined,
+): Uint8Array<ArrayBuffer> | undefined {
   let seq = 'null';
   try {
     const envelope = new JsonEnvelope(frame);
@@ -25,7 +36,8 @@ export function answerJsonFrame(kernel: Kernel, frame: Uint8Array, sink: ByteSin
     if (batch.items.count > MAX_FRAME_POINTS) {
       return refusal(seq, 'INVALID_REQUEST', `a frame has at most ${MAX_FRAME_POINTS} points`);
     }
-    return batchBody(convertBatch(kernel, batch, sink), `"seq":${seq},`);
+    const converted = convertAllowed(kernel, batch, sink, allowance);
+    return converted && batchBody(converted, `"seq":${seq},`);
   } catch (error) {
     if (error instanceof NotJsonError) return refusal(seq, 'INVALID_REQUEST', `the frame ${error.message}`);
     if (error instanceof BrokenBatchError) return refusal(seq, 'INVALID_REQUEST', error.message);
