@@ -41,7 +41,20 @@ export function gunzipStage(x: Exchange, events: StageEvents): Stage {
     events.data(bytes);
   };
   gunzip.on('error', () => x.reject(new GzipBodyError('the body is not valid gzip')));
-  return stageOf(x, gunzip, { ...events, data });
+  let inBytes = 0;
+  // Zlib ends without an error at a zero byte behind a member, and leaves what follows.
+  const end = (): void => {
+    if (gunzip.writableEnded && inBytes === gunzip.bytesWritten) events.end();
+    else throw new GzipBodyError('the body has bytes behind its gzip data');
+  };
+  const stage = stageOf(x, gunzip, { ...events, data, end });
+  return {
+    ...stage,
+    write: (bytes, taken) => {
+      inBytes += bytes.length;
+      return stage.write(bytes, taken);
+    },
+  };
 }
 
 /** Compresses an answer: fast rather than small, and flushed after each write, so that no row waits for later ones. */

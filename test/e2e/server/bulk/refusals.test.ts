@@ -112,6 +112,25 @@ test('gzip that is invalid, incomplete, or of an absurd ratio is 400', async () 
   expect((await post(ENCODE, headers, gzipSync(Buffer.alloc(2 ** 20 - 1, '\n')))).status).toBe(200);
 });
 
+test('bytes behind the gzip data are not dropped in silence; further gzip members are read', async () => {
+  const headers = { 'Content-Type': MEDIA.ndjson, 'Content-Encoding': 'gzip' };
+  const member = gzipSync('{"lat":21.0288,"lng":105.8525}\n');
+  const two = await post(ENCODE, headers, Buffer.concat([member, member]));
+  expect([two.status, (await two.text()).trim().split('\n').length]).toEqual([200, 2]);
+  for (const behind of [
+    Buffer.concat([Buffer.from([0]), member]),
+    Buffer.from([0, 1]),
+    Buffer.from('{"lat":1}\n'),
+  ]) {
+    // The answer to the rows before may have begun; then it is cut off.
+    const outcome = await post(ENCODE, headers, Buffer.concat([member, behind])).then(
+      async (answer) => (answer.status === 200 ? await answer.text().catch(() => 'cut') : answer.status),
+      () => 'cut',
+    );
+    expect([400, 'cut']).toContain(outcome);
+  }
+});
+
 test('an error after the first answers closes the connection without the last chunk', async () => {
   const good = csvBody(9, 5000);
   const bad = Buffer.concat([Buffer.from('1,2,"'), Buffer.alloc(300_000, 'x')]);
