@@ -7,10 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { abusersOf } from '../support/abusers/catalogue.js';
 import { type HonestTally, sendHonestSingles } from '../support/honest-singles.js';
+import { runInNamespace, SMALL_RMEM } from '../support/network-namespace.js';
 import { ServerProcess } from '../support/server-process.js';
 import { millisecondsOf } from './run-length.js';
 
-const SMALL_RMEM = '4096 131072 400000';
 const LOAD_CORE = '1';
 const SERVER_CORE = '0';
 /** The aim for the slowest hundredth of the honest answers: so many times that of the quiet server, or so many ms. */
@@ -47,15 +47,9 @@ export default async function proveFair(args: string[]): Promise<void> {
 
 /** Runs this proof again inside a network namespace of its own. */
 function inNamespace(net: string, args: string[]): void {
-  const rmem = net === 'small' ? `sysctl -qw net.ipv4.tcp_rmem="${SMALL_RMEM}" && ` : '';
   console.log(`\nnet.ipv4.tcp_rmem ${net === 'small' ? SMALL_RMEM : 'as the system has it'}\n`);
   const inner = [process.execPath, process.argv[1] as string, 'fair', ...args, '--net', 'here'];
-  const { status } = spawnSync(
-    'unshare',
-    ['-n', 'sh', '-c', `ip link set lo up && ${rmem}exec "$@"`, 'sh', ...inner],
-    { stdio: 'inherit' },
-  );
-  if (status !== 0) process.exitCode = 1;
+  if (runInNamespace(net, inner) !== 0) process.exitCode = 1;
 }
 
 async function rowOf(name: string, lengthMs: number): Promise<string> {

@@ -23,6 +23,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   simulate: () => import('./simulate.js'),
   soak: () => import('./soak.js'),
   typos: () => import('./typos.js'),
+  upload: () => import('./upload.js'),
   websocket: () => import('./websocket.js'),
 };
 
