@@ -3,6 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readConfig, SETTING_NAMES } from '#dist/config.js';
 import { serve } from '#dist/server/serve.js';
 
 export const BENCH_KEY = 'bench_key_0123456789abcdefghijklmnopqrstuvwxyz';
@@ -12,9 +13,15 @@ export async function startService(logLevel: 'info' | 'warn'): Promise<number> {
   const dataDir = mkdtempSync(join(tmpdir(), 'hexcodes-bench-'));
   process.on('exit', () => rmSync(dataDir, { recursive: true, force: true }));
   const config = {
-    ...{ host: '127.0.0.1', port: 0, adminHost: '127.0.0.1', adminPort: 0, dataDir, index: undefined },
-    ...{ keyPepper: undefined, apiKeys: [{ name: 'bench', secret: BENCH_KEY }] },
-    ...{ logLevel, graceMs: 0, maxPastStopBytes: 256 * 1024 * 1024 },
+    ...readConfig(SETTING_NAMES, {}, {}),
+    ...{
+      port: 0,
+      adminPort: 0,
+      dataDir,
+      apiKeys: [{ name: 'bench', secret: BENCH_KEY }],
+      logLevel,
+      graceMs: 0,
+    },
   };
   const files = {
     kernel: readFileSync('dist/kernel.wasm'),

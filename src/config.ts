@@ -22,6 +22,14 @@ export interface ServeConfig {
   readonly graceMs: number;
   /** Bytes of an upload that may come after its reading was stopped; more, and the connection is closed. */
   readonly maxPastStopBytes: number;
+  /** Bytes held in memory for one connection, for one key, for all: what would pass them is refused. */
+  readonly maxConnectionBytes: number;
+  readonly maxKeyBytes: number;
+  readonly maxHeldBytes: number;
+  readonly maxRequestsPerKey: number;
+  readonly maxSocketsPerKey: number;
+  /** WebSockets included. */
+  readonly maxConnections: number;
 }
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -39,6 +47,10 @@ interface Setting<T> {
 
 class Fault extends Error {}
 
+const MIB = 1024 * 1024;
+const MOST_BYTES = 1_000_000 * MIB;
+const MOST_CONNECTIONS = 10_000_000;
+
 const textOr =
   <D extends string | undefined>(fallback: D) =>
   (text: string | undefined): string | D => {
@@ -48,7 +60,7 @@ const textOr =
 
 const integerOr = (fallback: number, least: number, most: number) => (text: string | undefined) => {
   if (text === undefined) return fallback;
-  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN;
   if (!(value >= least && value <= most)) throw new Fault(`must be an integer from ${least} to ${most}`);
   return value;
 };
@@ -141,7 +153,49 @@ const SETTINGS: { readonly [K in keyof ServeConfig]: Setting<ServeConfig[K]> } =
     flag: '--max-past-stop',
     argument: '<bytes>',
     help: 'bytes an upload may bring while its reading is stopped (268435456)',
-    read: integerOr(256 * 1024 * 1024, 1024 * 1024, 999_999_999),
+    read: integerOr(256 * MIB, MIB, 999_999_999),
+  },
+  maxConnectionBytes: {
+    variable: 'HEXCODES_MAX_CONNECTION_BYTES',
+    flag: '--max-connection-bytes',
+    argument: '<bytes>',
+    help: 'bytes held in memory for one connection (402653184)',
+    read: integerOr(384 * MIB, 8 * MIB, MOST_BYTES),
+  },
+  maxKeyBytes: {
+    variable: 'HEXCODES_MAX_KEY_BYTES',
+    flag: '--max-key-bytes',
+    argument: '<bytes>',
+    help: 'bytes held in memory for all connections of one key (536870912)',
+    read: integerOr(512 * MIB, 8 * MIB, MOST_BYTES),
+  },
+  maxHeldBytes: {
+    variable: 'HEXCODES_MAX_HELD_BYTES',
+    flag: '--max-held-bytes',
+    argument: '<bytes>',
+    help: 'bytes held in memory for all connections (1073741824)',
+    read: integerOr(1024 * MIB, 8 * MIB, MOST_BYTES),
+  },
+  maxRequestsPerKey: {
+    variable: 'HEXCODES_MAX_REQUESTS_PER_KEY',
+    flag: '--max-requests-per-key',
+    argument: '<number>',
+    help: 'requests of one key that are under way at a time (1000)',
+    read: integerOr(1000, 1, MOST_CONNECTIONS),
+  },
+  maxSocketsPerKey: {
+    variable: 'HEXCODES_MAX_SOCKETS_PER_KEY',
+    flag: '--max-sockets-per-key',
+    argument: '<number>',
+    help: 'open WebSockets of one key (20000)',
+    read: integerOr(20_000, 1, MOST_CONNECTIONS),
+  },
+  maxConnections: {
+    variable: 'HEXCODES_MAX_CONNECTIONS',
+    flag: '--max-connections',
+    argument: '<number>',
+    help: 'open connections, WebSockets included (50000)',
+    read: integerOr(50_000, 1, MOST_CONNECTIONS),
   },
   keyPepper: {
     variable: 'HEXCODES_KEY_PEPPER',

@@ -2,11 +2,12 @@
 import { PoolFullError, PoolLostError } from '../pool/pool.js';
 import { BulkInputError } from '../wire/job.js';
 import { BrokenBatchError, TooManyItemsError } from '../wire/rows/batch.js';
+import { OverBudgetError } from './budget/budget.js';
 import { RevokedKeyError, StalledPeerError } from './bulk/flow.js';
 import { GzipBodyError } from './bulk/gzip.js';
 import { SpoolFullError } from './bulk/spool.js';
 import { type Logger, withholdKey } from './log.js';
-import { fail } from './router.js';
+import { fail, failUnavailable } from './router.js';
 import type { Exchange } from './transport/exchange.js';
 
 /** Errors that are no defects of this program. */
@@ -18,10 +19,12 @@ const EXPECTED_ERRORS = [
   SpoolFullError,
   PoolFullError,
   PoolLostError,
+  OverBudgetError,
 ];
 
 /**
- * Before an answer has begun: 400 for a body that cannot be read, 401 for a key that was revoked meanwhile, 500 for all else. Afterwards the connection is
+ * Before an answer has begun: 400 for a body that cannot be read, 401 for a key that was revoked meanwhile, 503 past a
+ * limit of the budget, 500 for all else. Afterwards the connection is
  * closed, without the last chunk or short of the Content-Length, so that no client takes a part for the whole.
  */
 export function endOverError(logger: Logger, x: Exchange, error: unknown): void {
@@ -32,6 +35,9 @@ export function endOverError(logger: Logger, x: Exchange, error: unknown): void 
     fail(x, 413, error.message);
   } else if (isOpen && (error instanceof BulkInputError || error instanceof GzipBodyError)) {
     fail(x, 400, error.message, { close: true });
+  } else if (isOpen && error instanceof OverBudgetError) {
+    // The budget has it logged.
+    failUnavailable(x, error.message, true);
   } else {
     log(logger, x, error);
     if (isOpen && error instanceof RevokedKeyError) fail(x, 401, error.message, { close: true });

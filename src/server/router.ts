@@ -111,7 +111,10 @@ export class Router {
       return undefined;
     }
     const verdict = this.ring.check(inQuery || x.apiKey || '');
-    if (verdict.kind === 'allowed') return verdict.key;
+    if (verdict.kind === 'allowed') {
+      x.keyId = verdict.key.id;
+      return verdict.key;
+    }
     if (verdict.kind === 'disabled') fail(x, 403, 'this API key is disabled');
     else fail(x, 401, KEY_WANTED, { headerLines: '\r\nWWW-Authenticate: ApiKey realm="hexcodes"' });
     return undefined;

@@ -11,8 +11,9 @@ import { openKeys, type ServerKeys } from '../keys/keys.js';
 import { Hexcodes, type HexcodesData } from '../library/hexcodes.js';
 import { Pool, type PoolOptions } from '../pool/pool.js';
 import { type AdminPort, openAdminPort } from './admin-port.js';
+import { Budget } from './budget/budget.js';
 import { Bulk, type BulkTuning } from './bulk/route.js';
-import { CutPeers } from './cut-peers.js';
+import { CountedLine } from './counted-line.js';
 import { endOverError } from './error-policy.js';
 import { type Log, type Logger, logAnswer, openLog, withholdKey } from './log.js';
 import { fail, failUnavailable, Router } from './router.js';
@@ -48,11 +49,16 @@ interface StopSteps {
 export interface ServeTuning {
   readonly stream?: Partial<StreamTuning>;
   readonly bulk?: Partial<BulkTuning>;
+  readonly bodyTimeoutMs?: number;
   readonly pool?: Omit<PoolOptions, 'kernel'>;
   /** Called with the pool when it is made. */
   readonly withPool?: (pool: Pool) => void;
+  /** Called with the budget when it is made. */
+  readonly withBudget?: (budget: Budget) => void;
 }
 
+/** Of a body that is collected as a whole: 4 MiB at 35 KiB a second. */
+const BODY_TIMEOUT_MS = 120_000;
 /** How long bytes that uWS holds may take to leave after the last answer. */
 const LINGER_MS = 50;
 const PENDING_POLL_MS = 20;
@@ -96,13 +102,20 @@ export async function serve(
     if (store.folderWarning !== undefined) logger.warn(store.folderWarning);
     const bufferWarning = receiveBufferWarning();
     if (bufferWarning !== undefined) logger.warn(bufferWarning);
-    adapter = await Adapter.load(hooksFor(logger), config.maxPastStopBytes);
+    const budget = budgetOf(config, logger);
+    tuning.withBudget?.(budget);
+    adapter = await Adapter.load(hooksFor(logger), {
+      budget,
+      maxPastStopBytes: config.maxPastStopBytes,
+      maxConnections: config.maxConnections,
+      bodyTimeoutMs: tuning.bodyTimeoutMs ?? BODY_TIMEOUT_MS,
+    });
     const router = new Router(adapter, keys.ring);
     addSingle(router, kernel);
     addBatch(router, kernel, pool);
     addMeta(router, boundaryData(files.index), adapter.build);
     addCodeInfo(router, new Hexcodes(kernel));
-    const streams = new Streams(router, kernel, pool, keys.ring, tuning.stream);
+    const streams = new Streams(router, kernel, pool, keys.ring, budget, tuning.stream);
     streams.open(adapter);
     const bulk = new Bulk(kernel, pool, keys.ring, config.dataDir, logger, tuning.bulk);
     bulk.open(router);
@@ -157,17 +170,38 @@ export async function serve(
   }
 }
 
+function budgetOf(config: ServeConfig, logger: Logger): Budget {
+  const line = new CountedLine(logger, 'refusals', 'refused: a limit is reached');
+  const limits = {
+    connectionBytes: config.maxConnectionBytes,
+    keyBytes: config.maxKeyBytes,
+    processBytes: config.maxHeldBytes,
+    requestsPerKey: config.maxRequestsPerKey,
+    socketsPerKey: config.maxSocketsPerKey,
+  };
+  return new Budget(limits, (keyId, reason) => line.add({ key_id: keyId, reason }));
+}
+
 function hooksFor(logger: Logger): AdapterHooks {
-  const cutPeers = new CutPeers(logger);
+  const floods = new CountedLine(
+    logger,
+    'connections',
+    'closed for too many requests or frames in one turn of the event loop',
+  );
+  const crowds = new CountedLine(logger, 'connections', 'closed at once: too many connections are open');
   return {
     answered: (x, status) => {
       if (x.hasGivenId) withholdKey(x);
       logAnswer(logger, x, status);
     },
     refused: (x, status, message, close) => fail(x, status, message, { close }),
-    expired: (x) => failUnavailable(x, 'the answer took too long', true),
+    expired: (x) => {
+      if (x.isBodyAwaited) fail(x, 408, 'the body took too long', { close: true });
+      else failUnavailable(x, 'the answer took too long', true);
+    },
     thrown: (x, error) => endOverError(logger, x, error),
-    flooded: () => cutPeers.add(),
+    flooded: () => floods.add(),
+    crowded: () => crowds.add(),
     cut: (x, reason) => {
       withholdKey(x);
       logger.warn({ request_id: x.requestId, route: x.pattern, reason }, 'an upload was cut off');

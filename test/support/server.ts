@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import type { ServeConfig } from '#dist/config.js';
+import { readConfig, SETTING_NAMES, type ServeConfig } from '#dist/config.js';
 import type { HexcodesData } from '#dist/library/hexcodes.js';
 import { openLog } from '#dist/server/log.js';
 import { type ServeTuning, serve } from '#dist/server/serve.js';
@@ -30,17 +30,12 @@ export async function startServer(
 ): Promise<TestServer> {
   const dataDir = overrides.dataDir ?? mkdtempSync(join(tmpdir(), 'hexcodes-'));
   const config: ServeConfig = {
-    host: '127.0.0.1',
+    ...readConfig(SETTING_NAMES, {}, {}),
     port: 0,
-    adminHost: '127.0.0.1',
     adminPort: 0,
     dataDir,
-    index: undefined,
-    keyPepper: undefined,
-    apiKeys: [],
     logLevel: 'debug',
     graceMs: 2000,
-    maxPastStopBytes: 256 * 1024 * 1024,
     ...overrides,
   };
   let lines = '';

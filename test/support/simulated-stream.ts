@@ -171,7 +171,7 @@ class Way {
       },
       giveBack: () => {},
     };
-    this.#session = new StreamSession(peer, answerer, 0, () => {});
+    this.#session = new StreamSession(peer, answerer, { hold: () => undefined }, 0, () => {});
   }
 
   deliverToServer(): void {

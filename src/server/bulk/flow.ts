@@ -29,6 +29,9 @@ const WRITE_BYTES = 512 * 1024;
  */
 const MAX_IMMEDIATE_BYTES = 8 * 1024;
 
+/** What zlib takes for one stream, at most. */
+const GZIP_BYTES = 320 * 1024;
+
 /** The peer has neither sent nor read anything for too long. */
 export class StalledPeerError extends Error {
   override readonly name = 'StalledPeerError';
@@ -85,6 +88,7 @@ export class BulkFlow {
     this.#x.guard(() => {
       const { isReceived, isStopped, lastChunkMs } = this.#intake;
       if (!isReceived) this.#response.sweep(nowMs);
+      this.#hold();
       // While uWS reads the body its own timeout applies.
       const isPeersTurn = (isReceived || isStopped) && !this.#pooled.isWorking;
       const lastMs = Math.max(lastChunkMs, this.#response.progressMs);
@@ -99,7 +103,18 @@ export class BulkFlow {
     this.#x.reject(new RevokedKeyError('the key is no longer valid'));
   }
 
+  /**
+   * Says how much memory this body holds.
+   * @throws OverBudgetError
+   */
+  #hold(): void {
+    const { gzipIn, gzipOut } = this.#request;
+    const gzipBytes = (gzipIn ? GZIP_BYTES : 0) + (gzipOut ? GZIP_BYTES : 0);
+    this.#x.hold(gzipBytes + this.#intake.heldBytes + this.#pooled.heldBytes + this.#response.heldBytes);
+  }
+
   #onInput(): void {
+    this.#hold();
     const { onePieceBytes = Number.POSITIVE_INFINITY } = this.#intake;
     if (onePieceBytes > MAX_IMMEDIATE_BYTES || this.#request.gzipOut) {
       this.#scheduleTurn();
@@ -136,6 +151,7 @@ export class BulkFlow {
       this.#response.end();
       return;
     }
+    this.#hold();
     intake.setStopped(!intake.hasEnded && (intake.blocks.length > 0 || this.#response.isFull));
     // For the blocks that are left, or to flush rows that do not fill a block.
     if (convertedBytes > 0 && !this.#response.isFull) this.#scheduleTurn();

@@ -26,6 +26,8 @@ export interface Stage {
   pause(): void;
   resume(): void;
   close(): void;
+  /** Bytes that wait in the stage. */
+  readonly waitingBytes: number;
 }
 
 /** Decompresses a body. Fails with a GzipBodyError if it is not valid gzip or its ratio is too high. */
@@ -74,5 +76,8 @@ function stageOf(x: Exchange, stream: ReturnType<typeof createGunzip>, events: S
     pause: () => stream.pause(),
     resume: () => stream.resume(),
     close: () => stream.destroy(),
+    get waitingBytes() {
+      return stream.writableLength + stream.readableLength;
+    },
   };
 }

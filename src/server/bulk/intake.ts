@@ -18,6 +18,8 @@ export class BulkIntake {
   readonly #onInput: () => void;
   #blocks: Block[] = [];
   #waitingBytes = 0;
+  /** The same with what is not used of their buffers. */
+  #bufferBytes = 0;
   #isReceived = false;
   #hasEnded = false;
   #onePieceBytes: number | undefined;
@@ -80,6 +82,11 @@ export class BulkIntake {
     return this.#isStopped;
   }
 
+  /** Bytes of memory that the input holds. */
+  get heldBytes(): number {
+    return this.#bufferBytes + this.#reader.heldBytes + (this.#gunzip?.waitingBytes ?? 0);
+  }
+
   /** When the last chunk was received, by performance.now(). */
   get lastChunkMs(): number {
     return this.#lastChunkMs;
@@ -90,6 +97,7 @@ export class BulkIntake {
     const block = this.#blocks.shift();
     if (block === undefined) throw new Error('no block waits');
     this.#waitingBytes -= block.length;
+    this.#bufferBytes -= block.buffer.byteLength;
     return block;
   }
 
@@ -118,6 +126,7 @@ export class BulkIntake {
     this.#gunzip?.close();
     for (const block of this.#blocks.splice(0)) this.#buffers.giveBack(block);
     this.#waitingBytes = 0;
+    this.#bufferBytes = 0;
   }
 
   #readPlain(): void {
@@ -184,6 +193,7 @@ export class BulkIntake {
     for (const block of blocks) {
       this.#blocks.push(block);
       this.#waitingBytes += block.length;
+      this.#bufferBytes += block.buffer.byteLength;
     }
   }
 }

@@ -49,6 +49,11 @@ export class BulkOutlet {
     return this.#isSpooling ? this.#spool!.waitingBytes > MAX_SPOOL_WAITING_BYTES : this.#isAnswerFull;
   }
 
+  /** Bytes of memory that the answer holds. */
+  get heldBytes(): number {
+    return this.#answer.heldBytes + (this.#spool?.waitingBytes ?? 0);
+  }
+
   /** When the peer last read something, by performance.now(). */
   get progressMs(): number {
     return this.#answer.progressMs;

@@ -48,6 +48,11 @@ export class PooledBlocks {
     return sizeBytes;
   }
 
+  /** Bytes of memory that the answers hold which wait to be taken. The pool bounds those of its blocks. */
+  get heldBytes(): number {
+    return this.#pending.reduce((sum, { answer }) => sum + (answer?.bytes.buffer.byteLength ?? 0), 0);
+  }
+
   /** Copies the block to the pool, if it may take it now; otherwise `onProgress` is called when it may. */
   convert(job: BulkJob, block: Uint8Array): boolean {
     if (this.#isWaitingForPool) return false;

@@ -51,6 +51,11 @@ export class BulkResponse {
     );
   }
 
+  /** Bytes of memory that the answer holds. */
+  get heldBytes(): number {
+    return (this.#gzip?.waitingBytes ?? 0) + (this.#outlet?.heldBytes ?? 0);
+  }
+
   /** When the peer last read something, by performance.now(); 0 if the answer has not begun. */
   get progressMs(): number {
     return this.#outlet?.progressMs ?? 0;

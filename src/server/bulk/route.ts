@@ -89,6 +89,7 @@ export class Bulk {
     } else if (!this.#context.pool.mayBeginBody) {
       failUnavailable(x, OVERLOADED_MESSAGE, true);
     } else {
+      x.hold(0);
       const flow = new BulkFlow(x, keyId, request, this.#context, () => this.#flows.delete(flow));
       this.#flows.add(flow);
     }

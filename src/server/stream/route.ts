@@ -5,6 +5,7 @@ import type { KeyRing } from '../../keys/key-ring.js';
 import type { Pool } from '../../pool/pool.js';
 import { MAX_FRAME_BYTES } from '../../wire/frames/answer-frame.js';
 import { OVERLOADED_MESSAGE } from '../../wire/status-messages.js';
+import type { Account, Budget } from '../budget/budget.js';
 import { fail, failUnavailable, type Router } from '../router.js';
 import type { Adapter, SocketData } from '../transport/adapter.js';
 import type { Exchange } from '../transport/exchange.js';
@@ -17,8 +18,11 @@ const STREAM_PATH = '/v1/hexcodes/stream';
 const SUBPROTOCOLS = ['hexcodes.v1.binary', 'hexcodes.v1.json'] as const;
 type Subprotocol = (typeof SUBPROTOCOLS)[number];
 
-/** Above the documented limit, so that a frame over that one is closed with 1009 and not by uWS (transport/README U32). */
-const MAX_PAYLOAD_BYTES = 4 * MAX_FRAME_BYTES;
+/**
+ * Above the documented limit, so that a frame over that one is closed with 1009 and not by uWS (transport/README U32). So much
+ * may uWS hold for each socket of a frame that has not come whole.
+ */
+const MAX_PAYLOAD_BYTES = 2 * MAX_FRAME_BYTES;
 /** Never reached: a session sends nothing more once there is backpressure. */
 const MAX_BACKPRESSURE_BYTES = 64 * 1024 * 1024;
 /** uWS's own idle timeout, above ours: ends connections whose peer never answers the closing frame. */
@@ -34,6 +38,7 @@ export interface StreamTuning extends StreamTimes {
 
 interface Connection extends SocketData {
   readonly keyId: string;
+  readonly account: Account;
   readonly subprotocol: Subprotocol;
   session: StreamSession | undefined;
 }
@@ -43,14 +48,23 @@ export class Streams {
   readonly #router: Router;
   readonly #ring: KeyRing;
   readonly #pool: Pool;
+  readonly #budget: Budget;
   readonly #answerers: Readonly<Record<Subprotocol, FrameAnswerer>>;
   readonly #tuning: StreamTuning;
   readonly #timer: NodeJS.Timeout;
   #isStopping = false;
   #onAllClosed: (() => void) | undefined;
 
-  constructor(router: Router, kernel: Kernel, pool: Pool, ring: KeyRing, tuning: Partial<StreamTuning> = {}) {
+  constructor(
+    router: Router,
+    kernel: Kernel,
+    pool: Pool,
+    ring: KeyRing,
+    budget: Budget,
+    tuning: Partial<StreamTuning> = {},
+  ) {
     this.#router = router;
+    this.#budget = budget;
     this.#ring = ring;
     this.#pool = pool;
     this.#tuning = { ...STREAM_TIMES, sweepMs: 1000, ...tuning };
@@ -75,6 +89,7 @@ export class Streams {
         connection.session = new StreamSession(
           ws,
           this.#answerers[connection.subprotocol],
+          connection.account,
           performance.now(),
           () => this.#forget(connection),
         );
@@ -82,7 +97,11 @@ export class Streams {
       message: (ws, message, isBinary, isTurnSpent) =>
         ws.getUserData().session?.take(message, isBinary, performance.now(), isTurnSpent),
       drain: (ws) => ws.getUserData().session?.drained(performance.now()),
-      close: (ws) => ws.getUserData().session?.gone(),
+      close: (ws) => {
+        const { session, account } = ws.getUserData();
+        session?.gone();
+        account.close();
+      },
     });
     this.#router.add({
       path: STREAM_PATH,
@@ -133,6 +152,7 @@ export class Streams {
     }
     const connection: Connection = {
       keyId: key.id,
+      account: this.#budget.open(key.id, 'sockets'),
       subprotocol: subprotocol ?? 'hexcodes.v1.json',
       session: undefined,
       turn: undefined,

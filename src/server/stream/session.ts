@@ -27,6 +27,11 @@ export interface StreamPeer {
   end(code: number, reason: string): void;
 }
 
+/** Counts what the session holds (server/budget): `hold` returns a reason if that is too much. */
+export interface SessionAccount {
+  hold(bytes: number): string | undefined;
+}
+
 /** Answers the frames of one subprotocol. */
 export interface FrameAnswerer {
   readonly isBinary: boolean;
@@ -60,9 +65,11 @@ function wireBytes(payloadBytes: number): number {
 export class StreamSession {
   readonly #peer: StreamPeer;
   readonly #answerer: FrameAnswerer;
+  readonly #account: SessionAccount;
   readonly #onClose: () => void;
   /** Frames that wait, copied out of the memory of uWS. */
   #queue: Uint8Array[] = [];
+  #queuedBytes = 0;
   /** The pool answers a frame; those behind it wait. */
   #isPoolBusy = false;
   /** An answer met backpressure, and the buffer is not yet below LOW_WATER_BYTES. */
@@ -84,9 +91,16 @@ export class StreamSession {
   #lastProgressMs = 0;
   #lastBufferedBytes = 0;
 
-  constructor(peer: StreamPeer, answerer: FrameAnswerer, nowMs: number, onClose: () => void) {
+  constructor(
+    peer: StreamPeer,
+    answerer: FrameAnswerer,
+    account: SessionAccount,
+    nowMs: number,
+    onClose: () => void,
+  ) {
     this.#peer = peer;
     this.#answerer = answerer;
+    this.#account = account;
     this.#onClose = onClose;
     this.#lastFrameMs = nowMs;
     this.#send(READY_FRAME, false);
@@ -119,7 +133,7 @@ export class StreamSession {
     const frame = new Uint8Array(message);
     if (mustWait || this.#hasBackpressure) this.#checkSoon();
     const isBehindOthers = this.#isPoolBusy || this.#hasBackpressure || this.#queue.length > 0;
-    if (mustWait || isBehindOthers) this.#queue.push(frame.slice());
+    if (mustWait || isBehindOthers) this.#enqueue(frame);
     else this.#answer(frame);
   }
 
@@ -196,6 +210,22 @@ export class StreamSession {
     return this.#queue.length + (this.#isPoolBusy ? 1 : 0);
   }
 
+  #enqueue(frame: Uint8Array): void {
+    this.#queuedBytes += frame.length;
+    if (this.#mayHold()) this.#queue.push(frame.slice());
+  }
+
+  /**
+   * Says how many bytes are held: of frames that wait, and of answers that the socket has not taken. Closes the connection if
+   * they are too many. A frame that has not come whole is in the memory of uWS and cannot be seen.
+   */
+  #mayHold(): boolean {
+    if (this.#isClosed) return false;
+    if (this.#account.hold(this.#queuedBytes + this.#peer.getBufferedAmount()) === undefined) return true;
+    this.close(1013, 'too many bytes are held for this key or the service');
+    return false;
+  }
+
   #answer(frame: Uint8Array): void {
     const answerer = this.#answerer;
     const answer = answerer.isSmall(frame) ? answerer.answerNow(frame) : undefined;
@@ -217,8 +247,11 @@ export class StreamSession {
 
   #answerQueued(): void {
     while (!this.#isClosed && !this.#isPoolBusy && !this.#hasBackpressure && this.#queue.length > 0) {
-      this.#answer(this.#queue.shift()!);
+      const frame = this.#queue.shift()!;
+      this.#queuedBytes -= frame.length;
+      this.#answer(frame);
     }
+    this.#mayHold();
     this.#closeIfStopped();
   }
 
@@ -237,6 +270,7 @@ export class StreamSession {
       this.#checkSoon();
       if (wasBuffered === 0) this.#lastProgressMs = performance.now();
       this.#lastBufferedBytes = this.#peer.getBufferedAmount();
+      this.#mayHold();
     }
     this.#settle();
   }

@@ -1,6 +1,7 @@
 // The adapter over uWebSockets.js: routes, the port, and what must hold for every request; README explains why. Handlers are
 // given an Exchange and cannot end the process: onAborted is set before a handler runs, exceptions are caught, and if a
 // handler returns without an answer, the adapter answers 500 (README U6).
+import { Budget, UNLIMITED } from '../budget/budget.js';
 import { BodylessAnswers } from './answers/whole-answer.js';
 import { CorkHolder } from './cork-holder.js';
 import { Exchange } from './exchange.js';
@@ -34,6 +35,8 @@ export interface AdapterHooks extends ExchangeHooks<Exchange> {
   socketThrown(error: unknown): void;
   /** A connection brought more requests or frames in one turn of the event loop than it may, and was closed. */
   flooded(): void;
+  /** A connection came that is one too many for the process, and was closed. */
+  crowded(): void;
 }
 
 /** What the adapter keeps of each WebSocket in its user data. */
@@ -41,6 +44,23 @@ export interface SocketData {
   /** Set when the socket opens. */
   turn: SocketTurn | undefined;
 }
+
+export interface AdapterLimits {
+  /** Counts what is held for each request. */
+  readonly budget: Budget;
+  /** See ExchangeContext, as for the next. */
+  readonly maxPastStopBytes: number;
+  readonly bodyTimeoutMs: number;
+  /** Open connections at a time, WebSockets included. */
+  readonly maxConnections: number;
+}
+
+const NO_LIMITS: AdapterLimits = {
+  budget: new Budget(UNLIMITED),
+  maxPastStopBytes: Number.POSITIVE_INFINITY,
+  bodyTimeoutMs: 120_000,
+  maxConnections: Number.POSITIVE_INFINITY,
+};
 
 export interface WebSocketRoute<T extends SocketData> {
   readonly maxPayloadBytes: number;
@@ -61,6 +81,8 @@ export class Adapter {
   readonly #app: UwsApp;
   readonly #hooks: AdapterHooks;
   readonly #context: ExchangeContext<Exchange>;
+  readonly #maxConnections: number;
+  #connections = 0;
   #listener: ListenSocket | undefined;
 
   private constructor(
@@ -68,27 +90,27 @@ export class Adapter {
     /** The package that serves. */
     readonly build: UwsBuild,
     hooks: AdapterHooks,
-    maxPastStopBytes: number,
+    { maxConnections, ...limits }: AdapterLimits,
   ) {
     this.#uws = uws;
     this.#app = uws.App();
     this.#hooks = hooks;
+    this.#maxConnections = maxConnections;
     this.#context = {
       hooks,
       pending: new Set(),
       corkHolder: new CorkHolder(),
       turns: new Turns(),
       bodylessAnswers: new BodylessAnswers(),
-      maxPastStopBytes,
+      ...limits,
       isClosing: false,
     };
-    this.#app.filter((_res, change) => this.#context.turns.countConnection(change));
+    this.#app.filter((res, change) => this.#countConnection(res, change));
   }
 
-  /** `maxPastStopBytes`: see ExchangeContext. */
-  static async load(hooks: AdapterHooks, maxPastStopBytes = Number.POSITIVE_INFINITY): Promise<Adapter> {
+  static async load(hooks: AdapterHooks, limits = NO_LIMITS): Promise<Adapter> {
     const { uws, build } = await loadUws();
-    return new Adapter(uws, build, hooks, maxPastStopBytes);
+    return new Adapter(uws, build, hooks, limits);
   }
 
   /** Answers that are not complete, of requests whose handlers have returned. */
@@ -176,6 +198,7 @@ export class Adapter {
       pong: countControlFrame,
       drain: (ws) => guarded(ws, () => route.drain(ws)),
       close: (ws, code) => {
+        this.#connections--;
         try {
           route.close(ws, code);
         } catch (error) {
@@ -184,6 +207,15 @@ export class Adapter {
       },
     };
     this.#app.ws(pattern, behaviour);
+  }
+
+  /** Called for every connection that opens (1) or closes (-1); not for the end of one that became a WebSocket. */
+  #countConnection(res: UwsResponse, change: number): void {
+    this.#context.turns.countConnection(change);
+    this.#connections += change;
+    if (change < 0 || this.#connections <= this.#maxConnections) return;
+    res.close();
+    this.#hooks.crowded();
   }
 
   /** Counts the request; closes its connection if it is one too many in this turn of the event loop. */

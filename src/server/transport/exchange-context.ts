@@ -1,4 +1,5 @@
 // What all exchanges of an adapter share, and what its owner supplies. `X` is the exchange.
+import type { Budget } from '../budget/budget.js';
 import type { BodylessAnswers } from './answers/whole-answer.js';
 import type { CorkHolder } from './cork-holder.js';
 import type { Turns } from './turns.js';
@@ -11,7 +12,7 @@ export interface ExchangeHooks<X> {
   thrown(x: X, error: unknown): void;
   /** The peer sends in a way that harms others: logs the reason and closes the connection. */
   cut(x: X, reason: string): void;
-  /** The deadline passed before a status line was written. Answers 503. */
+  /** The deadline passed before a status line was written. Answers 408 if the body has not ended, else 503. */
   expired(x: X): void;
 }
 
@@ -23,8 +24,11 @@ export interface ExchangeContext<X> {
   readonly corkHolder: CorkHolder;
   readonly turns: Turns;
   readonly bodylessAnswers: BodylessAnswers;
+  readonly budget: Budget;
   /** What may still come of a body after `pause` and before `resume`; a peer that brings more is cut off. */
   readonly maxPastStopBytes: number;
+  /** How long a body may take that is collected. */
+  readonly bodyTimeoutMs: number;
   /** The service is stopping: every answer has `Connection: close`. */
   isClosing: boolean;
 }

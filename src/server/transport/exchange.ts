@@ -1,15 +1,15 @@
 // One request and its answer, as handlers see them. Once the answer is complete or the connection is closed, every call of
 // the answering side does nothing, so handlers need not check.
+import { type Account, OverBudgetError } from '../budget/budget.js';
 import { writeHead } from './answers/answer-head.js';
 import { ChunkedAnswer } from './answers/chunked-answer.js';
 import { SizedAnswer } from './answers/sized-answer.js';
 import type { AnswerHooks, StreamedAnswer } from './answers/streamed-answer.js';
 import { endBodyless, writeBody, writeRest } from './answers/whole-answer.js';
-import { BodyLimits } from './body-limits.js';
-import { collectBody } from './collect-body.js';
+import { BodyLimits } from './body/body-limits.js';
+import { collectBody } from './body/collect-body.js';
 import type { ExchangeContext } from './exchange-context.js';
-import { Guarded } from './guarded.js';
-import type { HeaderFields } from './headers.js';
+import { RequestHead } from './request-head.js';
 import type { UpgradeContext, UwsRequest, UwsResponse } from './uws.js';
 
 /** Applies once the whole body is received, if the handler has set no deadline. */
@@ -24,19 +24,14 @@ const DEFAULT_DEADLINE_MS = 30_000;
  *   body in one piece                readBody
  *   body chunk by chunk              streamBody, pause, resume
  */
-export class Exchange extends Guarded implements HeaderFields {
-  bodySizeBytes = 0;
-  requestId = '';
-  hasGivenId = false;
-  contentType = '';
-  accept = '';
-  apiKey: string | undefined = undefined;
-  apiKeyConflict = false;
+export class Exchange extends RequestHead {
+  /** Whose bytes are counted; '' for nobody's. */
+  keyId = '';
   /** "\r\nName: value" of every further header that any answer to this request has. */
   headerLines = '';
 
-  #req: UwsRequest | undefined;
   #upgradeContext: UpgradeContext | undefined;
+  #account: Account | undefined;
   #timer: NodeJS.Timeout | undefined;
   #streamed: StreamedAnswer | undefined;
   #isBodyWanted = false;
@@ -47,49 +42,43 @@ export class Exchange extends Guarded implements HeaderFields {
     private readonly res: UwsResponse,
     req: UwsRequest,
     private readonly context: ExchangeContext<Exchange>,
-    readonly method: string,
-    /** The pattern of the route. Logs name it instead of the path, which may contain a key. */
-    readonly pattern: string,
-    readonly path: string,
-    /** The query as it was sent, without "?"; '' if there is none. */
-    readonly rawQuery: string,
+    method: string,
+    pattern: string,
+    path: string,
+    rawQuery: string,
     upgradeContext?: UpgradeContext,
   ) {
-    super();
-    this.#req = req;
+    super(req, method, pattern, path, rawQuery);
     this.#upgradeContext = upgradeContext;
-  }
-
-  /** The first value of a header, '' if absent. Like all of the request, readable until the handler returns (README U8). */
-  header(lowerCaseName: string): string {
-    return this.#request().getHeader(lowerCaseName);
-  }
-
-  /** All values of a header, in the order they were sent. */
-  headerValues(lowerCaseName: string): string[] {
-    const values: string[] = [];
-    this.#request().forEach((name, value) => {
-      if (name === lowerCaseName) values.push(value);
-    });
-    return values;
-  }
-
-  /** The path segment at the pattern's `:name` number `index`, percent-encoded as it was sent. */
-  parameter(index: number): string {
-    return this.#request().getParameter(index) ?? '';
-  }
-
-  remoteAddress(): string {
-    return Buffer.from(this.res.getRemoteAddressAsText()).toString('latin1');
   }
 
   /**
    * Calls `work` once with the whole body, valid during that call. If the body is longer than the limit, `tooLarge` is
-   * called instead, before more than the limit is buffered; it must answer and close the connection.
+   * called instead, before more than the limit is buffered; it must answer and close the connection. A body that comes in
+   * several chunks has a deadline, and its bytes are held.
    */
   readBody(limitBytes: number, tooLarge: () => void, work: (body: Uint8Array) => void): void {
+    const hold = (bytes: number): void => {
+      if (this.#timer === undefined) this.deadline(this.context.bodyTimeoutMs);
+      this.hold(bytes);
+    };
     if (this.bodySizeBytes > limitBytes) tooLarge();
-    else this.streamBody(collectBody(limitBytes, tooLarge, work));
+    else this.streamBody(collectBody(limitBytes, tooLarge, hold, work));
+  }
+
+  /** The handler has asked for the body, and its end has not come. */
+  get isBodyAwaited(): boolean {
+    return this.#isBodyWanted && !this.#hasBodyEnded;
+  }
+
+  /**
+   * Says how many bytes are held for this request, or are about to be; 0 begins to count the request as under way.
+   * @throws OverBudgetError if a limit would be passed
+   */
+  hold(bytes: number): void {
+    this.#account ??= this.context.budget.open(this.keyId, 'requests');
+    const refusal = this.#account.hold(bytes);
+    if (refusal !== undefined) throw new OverBudgetError(refusal);
   }
 
   /** Calls `work` with each chunk of the body, valid during that call, until the answer is over. */
@@ -118,9 +107,12 @@ export class Exchange extends Guarded implements HeaderFields {
 
   #endBody(lastChunk: Uint8Array, work: (chunk: Uint8Array, isLast: boolean) => void): void {
     this.#hasBodyEnded = true;
+    this.#clearDeadline();
     this.guard(() => work(lastChunk, true));
     this.#streamed?.setBodyEnded();
-    if (this.state === 'open' && this.#timer === undefined) this.deadline(DEFAULT_DEADLINE_MS);
+    if (this.state !== 'open') return;
+    if (this.#timer === undefined) this.deadline(DEFAULT_DEADLINE_MS);
+    if (this.#account === undefined) this.guard(() => this.hold(0));
   }
 
   /** uWS may be wrong about where such a body ends, so the request is the last one on its connection (README U33). */
@@ -157,7 +149,7 @@ export class Exchange extends Guarded implements HeaderFields {
     this.state = 'over';
     this.context.hooks.answered(this, status);
     const isLast = close || this.context.isClosing || this.#isBodyChunked;
-    if (this.#req !== undefined) this.#write(status, contentType, body, headerLines, isLast);
+    if (this.isReadable) this.#write(status, contentType, body, headerLines, isLast);
     else this.res.cork(() => this.#write(status, contentType, body, headerLines, isLast));
   }
 
@@ -178,8 +170,9 @@ export class Exchange extends Guarded implements HeaderFields {
       this.#over();
     } else {
       this.state = 'answering';
+      this.guard(() => this.hold((this.#account?.heldBytes ?? 0) + Buffer.byteLength(body)));
       const isOver = (): boolean => this.state === 'over';
-      writeRest(res, body, isOver, () => this.#over());
+      if (!isOver()) writeRest(res, body, isOver, () => this.#over());
     }
   }
 
@@ -222,7 +215,7 @@ export class Exchange extends Guarded implements HeaderFields {
     if (this.state !== 'open') return undefined;
     this.state = 'answering';
     this.context.hooks.answered(this, status);
-    clearTimeout(this.#timer);
+    this.#clearDeadline();
     const closing = this.#isBodyChunked ? '\r\nConnection: close' : '';
     const streamed = create({
       writeHead: () => writeHead(this.res, this, status, contentType, headerLines + closing),
@@ -242,11 +235,16 @@ export class Exchange extends Guarded implements HeaderFields {
 
   /** Calls the `expired` hook if no status line is written after that time. Replaces an earlier deadline. */
   deadline(timeoutMs: number): void {
-    clearTimeout(this.#timer);
+    this.#clearDeadline();
     if (this.state !== 'open') return;
     this.#timer = setTimeout(() => {
       if (this.state === 'open') this.guard(() => this.context.hooks.expired(this));
     }, timeoutMs);
+  }
+
+  #clearDeadline(): void {
+    if (this.#timer !== undefined) clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 
   /** Closes the connection at once. The client sees an incomplete answer. */
@@ -265,7 +263,7 @@ export class Exchange extends Guarded implements HeaderFields {
 
   /** The handler has returned: the request can no longer be read. */
   leaveFirstTick(): void {
-    this.#req = undefined;
+    this.endReading();
     this.#upgradeContext = undefined;
     if (this.state === 'over') return;
     this.context.pending.add(this);
@@ -283,17 +281,13 @@ export class Exchange extends Guarded implements HeaderFields {
 
   #over(): void {
     this.state = 'over';
-    if (this.#timer !== undefined) clearTimeout(this.#timer);
-    if (this.#req === undefined) this.context.pending.delete(this);
+    this.#account?.close();
+    this.#clearDeadline();
+    if (!this.isReadable) this.context.pending.delete(this);
     this.notifyOver();
   }
 
   protected thrown(error: unknown): void {
     this.context.hooks.thrown(this, error);
-  }
-
-  #request(): UwsRequest {
-    if (this.#req === undefined) throw new Error('the request can be read in the first tick only');
-    return this.#req;
   }
 }

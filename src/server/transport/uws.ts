@@ -18,7 +18,6 @@ export interface UwsResponse {
   onAborted(handler: () => void): UwsResponse;
   onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): UwsResponse;
   cork(work: () => void): UwsResponse;
-  getRemoteAddressAsText(): ArrayBuffer;
   upgrade<T>(userData: T, key: string, protocol: string, extensions: string, context: UpgradeContext): void;
 }
 
@@ -41,7 +40,6 @@ export interface UwsWebSocket<T> {
   send(message: string | ArrayBufferView | ArrayBuffer, isBinary: boolean, compress?: boolean): 0 | 1 | 2;
   getBufferedAmount(): number;
   getUserData(): T;
-  getRemoteAddressAsText(): ArrayBuffer;
   cork(work: () => void): UwsWebSocket<T>;
   ping(): 0 | 1 | 2;
   end(code?: number, reason?: string): void;

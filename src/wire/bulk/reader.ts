@@ -58,6 +58,11 @@ export class BulkReader {
     return this.#open(blocks.length > 0 ? blocks : this.#texts(splitter.flush()), false);
   }
 
+  /** Bytes of memory that the reader holds: those of a block that is not full. */
+  get heldBytes(): number {
+    return (this.#splitter?.heldBytes ?? 0) + (this.#opening?.bytes.length ?? 0);
+  }
+
   /** The whole rows of a block that is not full, for a body that arrives slowly. */
   flush(): Block[] {
     if (this.job === undefined || this.#splitter === undefined || this.#error !== undefined) return [];

@@ -14,6 +14,8 @@ export interface BlockSplitter {
   flush(): Block[];
   /** The rest, after the last chunk, whether it is whole or not. */
   end(): Block[];
+  /** Bytes of memory that the splitter holds. */
+  readonly heldBytes: number;
 }
 
 const LF = 10;
@@ -37,6 +39,10 @@ export class LineSplitter implements BlockSplitter {
 
   constructor(buffers: BlockBuffers) {
     this.#partial = new PartialBlock(buffers);
+  }
+
+  get heldBytes(): number {
+    return this.#partial.bytes.length;
   }
 
   push(chunk: Uint8Array): Block[] {
@@ -117,6 +123,10 @@ export class CsvSplitter implements BlockSplitter {
   constructor(delimiter: number, buffers = new BlockBuffers()) {
     this.#delimiter = delimiter;
     this.#partial = new PartialBlock(buffers);
+  }
+
+  get heldBytes(): number {
+    return this.#partial.bytes.length;
   }
 
   push(chunk: Uint8Array): Block[] {
@@ -207,6 +217,10 @@ export class FrameSplitter implements BlockSplitter {
 
   constructor(buffers: BlockBuffers) {
     this.#partial = new PartialBlock(buffers);
+  }
+
+  get heldBytes(): number {
+    return this.#partial.bytes.length;
   }
 
   push(chunk: Uint8Array): Block[] {

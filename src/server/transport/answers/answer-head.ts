@@ -11,6 +11,7 @@ const STATUS_LINES: Readonly<Record<number, string>> = {
   404: '404 Not Found',
   405: '405 Method Not Allowed',
   406: '406 Not Acceptable',
+  408: '408 Request Timeout',
   413: '413 Content Too Large',
   414: '414 URI Too Long',
   415: '415 Unsupported Media Type',

@@ -184,6 +184,7 @@ export class ChunkedAnswer extends StreamedAnswer {
     if (this.#wasLastWriteCorked) this.res.cork(write);
     else this.corkHolder.runUncorked(write);
     this.hasBegun = true;
+    this.uwsHeldBytes = this.isWritable ? 0 : this.uwsHeldBytes + part.length;
     if (isLarge && this.isWritable) this.#largeBytes = Math.min(MAX_LARGE_BYTES, this.#largeBytes * 2);
     this.queue.callSent();
   }

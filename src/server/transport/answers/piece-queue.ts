@@ -16,6 +16,7 @@ export class PieceQueue {
   /** How much of the first piece is taken. */
   #offsetBytes = 0;
   #sizeBytes = 0;
+  #heldBytes = 0;
   /** Callbacks of the pieces of which the last byte is taken. */
   #sent: (() => void)[] = [];
 
@@ -24,8 +25,15 @@ export class PieceQueue {
     return this.#sizeBytes;
   }
 
+  /** Bytes of memory that the queue keeps: whole buffers, of which a piece may be a small part. */
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
   /** Adds bytes, which must not change until they are taken or `sent` is called. */
   push(bytes: Uint8Array, sent?: () => void): void {
+    // Pieces of one buffer are queued one after the other.
+    if (this.#pieces.at(-1)?.bytes.buffer !== bytes.buffer) this.#heldBytes += bytes.buffer.byteLength;
     this.#pieces.push({ bytes, sent });
     this.#sizeBytes += bytes.length;
   }
@@ -64,6 +72,7 @@ export class PieceQueue {
     this.#offsetBytes += sizeBytes;
     if (this.#offsetBytes < bytes.length) return;
     this.#pieces.shift();
+    if (this.#pieces[0]?.bytes.buffer !== bytes.buffer) this.#heldBytes -= bytes.buffer.byteLength;
     this.#offsetBytes = 0;
     if (sent !== undefined) this.#sent.push(sent);
   }
@@ -72,6 +81,7 @@ export class PieceQueue {
   withdraw(bytes: Uint8Array): number {
     if (this.#pieces.at(-1)?.bytes !== bytes) return bytes.length;
     this.#pieces.pop();
+    if (this.#pieces.at(-1)?.bytes.buffer !== bytes.buffer) this.#heldBytes -= bytes.buffer.byteLength;
     const isFirst = this.#pieces.length === 0;
     const takenBytes = isFirst ? this.#offsetBytes : 0;
     if (isFirst) this.#offsetBytes = 0;
@@ -88,5 +98,6 @@ export class PieceQueue {
     this.#pieces = [];
     this.#offsetBytes = 0;
     this.#sizeBytes = 0;
+    this.#heldBytes = 0;
   }
 }

@@ -36,6 +36,8 @@ export abstract class StreamedAnswer {
   protected hasBegun = false;
   /** False from a write that met backpressure until the socket is writable again. */
   protected isWritable = true;
+  /** The most that uWS may hold while `isWritable` is false. */
+  protected uwsHeldBytes = 0;
   protected isReadingStopped = false;
   #isFlushDue = false;
   #isDrainAwaited = false;
@@ -54,8 +56,14 @@ export abstract class StreamedAnswer {
     });
   }
 
+  /** Bytes that wait to be written. */
   get queuedBytes(): number {
     return this.queue.sizeBytes;
+  }
+
+  /** Bytes of memory that the answer holds, uWS's own included. */
+  get heldBytes(): number {
+    return this.queue.heldBytes + (this.isWritable ? 0 : this.uwsHeldBytes);
   }
 
   /**

@@ -33,6 +33,7 @@ beforeAll(async () => {
     answered: () => {},
     refused: (x, status, message, close) => x.send(status, 'text/plain', message, '', close),
     flooded: () => thrown.push(new Error('flooded')),
+    crowded: () => thrown.push(new Error('crowded')),
     cut: (x) => x.abort(),
     expired: (x) => x.send(503, 'text/plain', 'late', '', true),
     thrown: (x, error) => {

@@ -4,6 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { STREAM_TIMES, StreamSession } from '#dist/server/stream/session.js';
 
+/** Refuses nothing. */
+const ACCOUNT = { hold: () => undefined };
 const ANSWER_BYTES = 100_000;
 
 class PeerWithoutDrain {
@@ -37,7 +39,7 @@ function sessionOn(peer: PeerWithoutDrain): StreamSession {
     answerLater: () => Promise.resolve(answer),
     giveBack: () => {},
   };
-  return new StreamSession(peer, answerer, performance.now(), () => {});
+  return new StreamSession(peer, answerer, ACCOUNT, performance.now(), () => {});
 }
 
 const frame = (): ArrayBuffer => new ArrayBuffer(16);

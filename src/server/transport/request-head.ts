@@ -1,0 +1,63 @@
+// What handlers read of a request besides its body.
+import { Guarded } from './guarded.js';
+import type { HeaderFields } from './headers.js';
+import type { UwsRequest } from './uws.js';
+
+export abstract class RequestHead extends Guarded implements HeaderFields {
+  bodySizeBytes = 0;
+  requestId = '';
+  hasGivenId = false;
+  contentType = '';
+  accept = '';
+  apiKey: string | undefined = undefined;
+  apiKeyConflict = false;
+
+  #req: UwsRequest | undefined;
+
+  constructor(
+    req: UwsRequest,
+    readonly method: string,
+    /** The pattern of the route. Logs name it instead of the path, which may contain a key. */
+    readonly pattern: string,
+    readonly path: string,
+    /** The query as it was sent, without "?"; '' if there is none. */
+    readonly rawQuery: string,
+  ) {
+    super();
+    this.#req = req;
+  }
+
+  /** The first value of a header, '' if absent. Like all of the request, readable until the handler returns (README U8). */
+  header(lowerCaseName: string): string {
+    return this.#request().getHeader(lowerCaseName);
+  }
+
+  /** All values of a header, in the order they were sent. */
+  headerValues(lowerCaseName: string): string[] {
+    const values: string[] = [];
+    this.#request().forEach((name, value) => {
+      if (name === lowerCaseName) values.push(value);
+    });
+    return values;
+  }
+
+  /** The path segment at the pattern's `:name` number `index`, percent-encoded as it was sent. */
+  parameter(index: number): string {
+    return this.#request().getParameter(index) ?? '';
+  }
+
+  /** The handler has not returned yet. */
+  protected get isReadable(): boolean {
+    return this.#req !== undefined;
+  }
+
+  /** The handler has returned. */
+  protected endReading(): void {
+    this.#req = undefined;
+  }
+
+  #request(): UwsRequest {
+    if (this.#req === undefined) throw new Error('the request can be read in the first tick only');
+    return this.#req;
+  }
+}

@@ -1,0 +1,87 @@
+// The budget: what passes each limit is refused, everything comes back, and nothing is counted below zero.
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Budget, type BudgetLimits, OverBudgetError } from '#dist/server/budget/budget.js';
+
+const LIMITS: BudgetLimits = {
+  connectionBytes: 100,
+  keyBytes: 150,
+  processBytes: 200,
+  requestsPerKey: 2,
+  socketsPerKey: 3,
+};
+
+test('bytes past the limit of a connection, a key and the process are refused, and what was held stays', () => {
+  const refused: string[] = [];
+  const budget = new Budget(LIMITS, (keyId, reason) => refused.push(`${keyId}: ${reason}`));
+  const [a, b, c] = [
+    budget.open('one', 'requests'),
+    budget.open('one', 'sockets'),
+    budget.open('two', 'requests'),
+  ];
+  expect(a.hold(101)).toBe('the bytes held for one connection pass 100');
+  expect(a.hold(100)).toBeUndefined();
+  expect(b.hold(51)).toBe('the bytes held for one key pass 150');
+  expect(b.hold(50)).toBeUndefined();
+  expect(c.hold(51)).toBe('the bytes held for all connections pass 200');
+  expect(c.hold(50)).toBeUndefined();
+  expect([a.heldBytes, b.heldBytes, c.heldBytes, budget.figures.bytes]).toEqual([100, 50, 50, 200]);
+  expect(refused).toEqual([
+    'one: the bytes held for one connection pass 100',
+    'one: the bytes held for one key pass 150',
+    'two: the bytes held for all connections pass 200',
+  ]);
+  // Less than before is never refused.
+  expect(a.hold(1)).toBeUndefined();
+  expect(c.hold(100)).toBeUndefined();
+  for (const account of [a, b, c]) account.close();
+  expect(budget.figures).toEqual({ bytes: 0, keys: 0, requests: 0, sockets: 0 });
+});
+
+test('requests and WebSockets of a key past its limits are refused, those of other keys are not', () => {
+  const budget = new Budget(LIMITS);
+  const first = budget.open('one', 'requests');
+  budget.open('one', 'requests');
+  for (let n = 0; n < 3; n++) budget.open('one', 'sockets');
+  expect(() => budget.open('one', 'requests')).toThrow(OverBudgetError);
+  expect(() => budget.open('one', 'requests')).toThrow(
+    'the key has 2 requests under way, the most it may have',
+  );
+  expect(() => budget.open('one', 'sockets')).toThrow('the key has 3 open WebSockets, the most it may have');
+  budget.open('two', 'requests');
+  first.close();
+  first.close();
+  expect(budget.figures).toMatchObject({ requests: 2, sockets: 3 });
+  budget.open('one', 'requests');
+  expect(() => budget.open('one', 'requests')).toThrow(OverBudgetError);
+});
+
+test('a closed account holds nothing more', () => {
+  const budget = new Budget(LIMITS);
+  const account = budget.open('one', 'requests');
+  account.hold(10);
+  account.close();
+  expect(account.hold(20)).toBeUndefined();
+  expect(budget.figures.bytes).toBe(0);
+});
+
+test('whatever is held and closed, no limit is passed, no count is negative, and at the end nothing is left', () => {
+  const step = fc.record({ account: fc.nat(9), bytes: fc.nat(130), closes: fc.boolean() });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+      const budget = new Budget({ ...LIMITS, requestsPerKey: 10 });
+      const accounts = Array.from({ length: 10 }, (_, i) => budget.open(`key ${i % 3}`, 'requests'));
+      for (const { account, bytes, closes } of steps) {
+        if (closes) accounts[account]!.close();
+        else accounts[account]!.hold(bytes);
+        const held = accounts.map(({ heldBytes }) => heldBytes);
+        expect(budget.figures.bytes).toBe(held.reduce((sum, each) => sum + each, 0));
+        expect(Math.min(...held)).toBeGreaterThanOrEqual(0);
+        expect(Math.max(...held)).toBeLessThanOrEqual(LIMITS.connectionBytes);
+        expect(budget.figures.bytes).toBeLessThanOrEqual(LIMITS.processBytes);
+      }
+      for (const account of accounts) account.close();
+      expect(budget.figures).toEqual({ bytes: 0, keys: 0, requests: 0, sockets: 0 });
+    }),
+  );
+});
