@@ -6,6 +6,7 @@ import { RECORD_BYTES, RECORD_TEXT_BYTES, recordAt, recordStatusAt } from '../..
 import type { Hexcodes } from '../../library/node.js';
 import { readResolution } from '../../wire/params/resolution.js';
 import { looksSwapped } from '../../wire/swapped.js';
+import { badInput } from '../file-faults.js';
 import {
   addedColumns,
   codeColumn,
@@ -58,9 +59,21 @@ export function rowConverter(
   isTyped: boolean,
 ): RowConverter {
   const kept = keptColumns(columns, request.columns, file);
+  refuseUnread(
+    kept.map((index) => columns[index]!),
+    file,
+  );
   return request.operation === 'encode'
     ? encoder(hexcodes, request, columns, kept, file, isTyped)
     : decoder(hexcodes, request, columns, kept, file);
+}
+
+/** @throws CliFailure BAD_INPUT for a column whose values are not read */
+function refuseUnread(columns: readonly TableColumn[], file: string): void {
+  for (const { name, unread } of columns) {
+    if (unread !== undefined)
+      throw badInput({ file, column: name }, unread, 'Leave the column out with --drop.');
+  }
 }
 
 /** Whether documents can be passed on as they stand: nothing is left out, and the order is that of the source. */
@@ -78,6 +91,7 @@ function encoder(
 ): RowConverter {
   const names = columns.map(({ name }) => name);
   const at = encodeColumns(names, choice, file);
+  refuseUnread([columns[at.lat]!, columns[at.lng]!], file);
   const kept = keptIndexes.map((index) => columns[index]!);
   const typed = isTyped ? textPositions(columns, keptIndexes, at) : [];
   for (const { index } of typed) kept[index] = { name: kept[index]!.name, kind: 'double' };
@@ -168,6 +182,7 @@ function decoder(
   const names = columns.map(({ name }) => name);
   const at = codeColumn(names, choice, file);
   const column = columns[at]!;
+  refuseUnread([column], file);
   const kept = keptIndexes.map((index) => columns[index]!);
   const added = addedColumns(DECODE_ADDED, kept, choice.prefix, file);
 

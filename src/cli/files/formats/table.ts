@@ -38,7 +38,7 @@ export interface TableColumn {
   readonly kind: ColumnKind;
   /** Of timestamps, times and durations. */
   readonly unit?: TimeUnitName;
-  /** Of timestamps: whether they are instants. */
+  /** Of timestamps: whether they are instants. Of times: whether they are times of UTC. */
   readonly isUtc?: boolean;
   /** Of instants: the zone in which people read them. */
   readonly zone?: string;
@@ -47,6 +47,8 @@ export interface TableColumn {
   readonly precision?: number;
   /** Of JSON sources: the kind is that of the values met. */
   readonly isInferred?: boolean;
+  /** Why the values of the column are not read, which must then be left out. */
+  readonly unread?: string;
 }
 
 /**

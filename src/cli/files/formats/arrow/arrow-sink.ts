@@ -29,6 +29,7 @@ import { Builder } from '@uwdata/flechette/src/encode/builder.js';
 import { type Block, writeFooter } from '@uwdata/flechette/src/encode/footer.js';
 import type { Output } from '../../disk/output.js';
 import type { SinkColumns, TableColumn, TableRows, TableSink } from '../table.js';
+import { textOf } from '../values/column-text.js';
 import { uuidBytes } from '../values/uuid.js';
 import { EXTENSION_NAME, UUID_EXTENSION } from './arrow-types.js';
 import { ByteQueue, messagesOf, once, SCHEMA } from './messages.js';
@@ -84,6 +85,13 @@ function columnOf(column: TableColumn, values: unknown[]): Column<unknown> {
     case 'timestamp':
       return retyped(timestamp(unit, column.zone ?? (column.isUtc === true ? 'UTC' : null)), int64());
     case 'time': {
+      // Times of UTC are a type of Parquet alone.
+      if (column.isUtc === true) {
+        return build(
+          utf8(),
+          values.map((value) => (value === null ? null : textOf(column, value))),
+        );
+      }
       const type = time(unit);
       if (type.bitWidth === 64) return retyped(type, int64());
       return retyped(

@@ -6,7 +6,7 @@ import { CliFailure } from '../../../exit-codes.js';
 import { badInput, reasonOf } from '../../../file-faults.js';
 import type { Input } from '../../disk/input.js';
 import type { TableSource } from '../table.js';
-import { columnOf, readBy, type Shape } from '../values/nested.js';
+import { readBy, type Shape, shapedColumn } from '../values/nested.js';
 import { shapeOf } from './arrow-types.js';
 import { loadCodecs } from './codecs.js';
 import { ByteQueue, DICTIONARY, type Message, messagesOf, RECORDS, SCHEMA } from './messages.js';
@@ -32,15 +32,9 @@ export async function openArrow(input: Input): Promise<TableSource> {
   if (first?.kind !== SCHEMA)
     throw badInput({ file: input.name }, 'not Arrow IPC: it does not start with a schema');
   opening.push(first.bytes);
-  const fields = tableOf([], 1).schema.fields.map((field) => {
-    try {
-      return { name: field.name, shape: shapeOf(field) };
-    } catch (error) {
-      throw badInput({ file: input.name, column: field.name }, reasonOf(error));
-    }
-  });
+  const fields = tableOf([], 1).schema.fields.map((field) => shapedColumn(field.name, () => shapeOf(field)));
   return {
-    columns: fields.map(({ name, shape }) => columnOf(name, shape)),
+    columns: fields.map(({ column }) => column),
     async *batches() {
       let row = 1;
       for await (const message of messages) {
@@ -48,7 +42,8 @@ export async function openArrow(input: Input): Promise<TableSource> {
         if (message.kind !== RECORDS) continue;
         const table = tableOf([message.bytes], row);
         const rowCount = table.numRows;
-        const values = fields.map(({ name, shape }, c) => {
+        const values = fields.map(({ column: { name }, shape }, c) => {
+          if (shape === null) return new Array(rowCount).fill(null);
           try {
             return valuesOf(shape, table.getChildAt(c));
           } catch (error) {

@@ -3,6 +3,7 @@
 import { type DataType, DateUnit, type Field, IntervalUnit, TimeUnit, Type } from '@uwdata/flechette';
 import type { TableColumn } from '../table.js';
 import { intervalText, type TimeUnitName } from '../values/calendar.js';
+import { validJson } from '../values/exact-json.js';
 import { type Shape, structOf } from '../values/nested.js';
 import { uuidText } from '../values/uuid.js';
 
@@ -17,12 +18,15 @@ const UNITS: Record<number, TimeUnitName> = {
 /** Key of a field's metadata that names its extension type. */
 export const EXTENSION_NAME = 'ARROW:extension:name';
 export const UUID_EXTENSION = 'arrow.uuid';
+const JSON_EXTENSION = 'arrow.json';
+const TEXTS: ReadonlySet<number> = new Set([Type.Utf8, Type.LargeUtf8, Type.Utf8View]);
 
 /** @throws Error that names a type which is not read */
 export function shapeOf({ type, metadata }: Pick<Field, 'type' | 'metadata'>): Shape {
   const extension = metadata?.get(EXTENSION_NAME);
   if (extension === UUID_EXTENSION && type.typeId === Type.FixedSizeBinary)
     return leaf({ kind: 'uuid' }, uuidText);
+  if (extension === JSON_EXTENSION && TEXTS.has(type.typeId)) return leaf({ kind: 'json' }, validJson);
   switch (type.typeId) {
     case Type.Dictionary:
       return shapeOf({ type: type.dictionary, metadata });

@@ -13,7 +13,7 @@ import { compressors } from 'hyparquet-compressors';
 import { badInput, reasonOf } from '../../../file-faults.js';
 import type { Input } from '../../disk/input.js';
 import type { TableSource } from '../table.js';
-import { columnOf, readBy } from '../values/nested.js';
+import { readBy, shapedColumn } from '../values/nested.js';
 import { utf8Text } from '../values/utf8.js';
 import { removeAnnotations, shapeOf } from './parquet-types.js';
 
@@ -41,28 +41,30 @@ export async function openParquet(input: Input): Promise<TableSource> {
   } catch (error) {
     throw badInput({ file: input.name }, `not a whole Parquet file (${reasonOf(error)})`);
   }
-  const fields = parquetSchema(metadata).children.map((node) => {
-    const { name } = node.element;
-    try {
-      return { name, shape: shapeOf(node) };
-    } catch (error) {
-      throw badInput({ file: input.name, column: name }, reasonOf(error));
-    }
-  });
-  const names = fields.map(({ name }) => name);
+  const fields = parquetSchema(metadata).children.map((node) =>
+    shapedColumn(node.element.name, () => shapeOf(node)),
+  );
+  const names = fields.map(({ column }) => column.name);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   if (twice !== undefined) throw badInput({ file: input.name, column: twice }, 'the schema names it twice');
   removeAnnotations(metadata.schema);
   const scan = parquetScan({ file, metadata, compressors, geoparquet: false, utf8: false, parsers: PARSERS });
   return {
-    columns: fields.map(({ name, shape }) => columnOf(name, shape)),
+    columns: fields.map(({ column }) => column),
     async *batches() {
       let groupStart = 0;
       for (const group of metadata.row_groups) {
         const groupEnd = groupStart + Number(group.num_rows);
         const values: ArrayLike<unknown>[] = [];
         const { readColumn } = await scan;
-        for (const { name, shape } of fields) {
+        for (const {
+          column: { name },
+          shape,
+        } of fields) {
+          if (shape === null) {
+            values.push(new Array(groupEnd - groupStart).fill(null));
+            continue;
+          }
           try {
             const column = await readColumn({ column: name, rowStart: groupStart, rowEnd: groupEnd });
             const read = readBy(shape);

@@ -5,6 +5,7 @@ import type { SchemaElement, SchemaTree } from 'hyparquet';
 import { isListLike, isMapLike } from 'hyparquet/src/schema.js';
 import type { TableColumn } from '../table.js';
 import { intervalText, type TimeUnitName } from '../values/calendar.js';
+import { validJson } from '../values/exact-json.js';
 import { type Shape, structOf } from '../values/nested.js';
 import { utf8Text } from '../values/utf8.js';
 
@@ -60,7 +61,11 @@ function leafOf(element: SchemaElement): Shape {
   if (logical?.type === 'TIMESTAMP') {
     return leaf({ kind: 'timestamp', unit: UNITS[logical.unit] ?? 'ms', isUtc: logical.isAdjustedToUTC });
   }
-  if (logical?.type === 'TIME') return leaf({ kind: 'time', unit: UNITS[logical.unit] ?? 'ms' }, toBigInt);
+  if (logical?.type === 'TIME')
+    return leaf(
+      { kind: 'time', unit: UNITS[logical.unit] ?? 'ms', isUtc: logical.isAdjustedToUTC },
+      toBigInt,
+    );
   switch (converted) {
     case 'TIMESTAMP_MILLIS':
       return leaf({ kind: 'timestamp', unit: 'ms', isUtc: true });
@@ -75,7 +80,7 @@ function leafOf(element: SchemaElement): Shape {
   }
   if (type === 'INT96') return leaf({ kind: 'timestamp', unit: 'ns', isUtc: false }, in64Bits);
   if (converted === 'DATE' || logical?.type === 'DATE') return leaf({ kind: 'date' });
-  if (converted === 'JSON' || logical?.type === 'JSON') return leaf({ kind: 'json' }, jsonOf);
+  if (converted === 'JSON' || logical?.type === 'JSON') return leaf({ kind: 'json' }, validJson);
   const isUnsigned = logical?.type === 'INTEGER' && !logical.isSigned;
   if (type === 'INT64') {
     if (converted === 'UINT_64' || isUnsigned) {
@@ -117,11 +122,6 @@ function integerOf(value: number | bigint | Uint8Array): bigint {
 function in64Bits(nanoseconds: bigint): bigint {
   if (BigInt.asIntN(64, nanoseconds) === nanoseconds) return nanoseconds;
   throw new Error('a time of INT96 before 1677 or after 2262');
-}
-
-function jsonOf(text: string): string {
-  JSON.parse(text);
-  return text;
 }
 
 /** Months, days and milliseconds, each in 32 bits, little endian. */
@@ -185,7 +185,7 @@ export function elementOf(column: TableColumn): SchemaElement {
       return { name, repetition_type, type: 'INT32', converted_type: 'DATE' };
     case 'time': {
       const unit = UNIT_NAMES[column.unit ?? 'ms'];
-      const logical_type = { type: 'TIME', isAdjustedToUTC: false, unit } as const;
+      const logical_type = { type: 'TIME', isAdjustedToUTC: column.isUtc === true, unit } as const;
       return { name, repetition_type, type: unit === 'MILLIS' ? 'INT32' : 'INT64', logical_type };
     }
     case 'timestamp': {

@@ -16,7 +16,7 @@ export function textOf(column: Omit<TableColumn, 'name'>, value: unknown): strin
     case 'date':
       return dateText(value as number);
     case 'time':
-      return timeText(value as bigint, column.unit ?? 'ms');
+      return `${timeText(value as bigint, column.unit ?? 'ms')}${column.isUtc === true ? 'Z' : ''}`;
     case 'duration':
       return durationText(value as bigint, column.unit ?? 'ms');
     case 'decimal':
@@ -57,10 +57,15 @@ export function jsonTextOf(column: Omit<TableColumn, 'name'>, value: unknown): s
     case 'text':
       return JSON.stringify(value);
     case 'json':
-      return value as string;
+      return oneLine(value as string);
     default:
       return JSON.stringify(textOf(column, value));
   }
+}
+
+/** JSON without line ends, which it may have between its tokens: each row of NDJSON is one line. */
+function oneLine(json: string): string {
+  return /[\r\n]/.test(json) ? json.replace(/[\r\n]+/g, ' ') : json;
 }
 
 function decimalText(value: bigint, scale: number): string {

@@ -56,6 +56,12 @@ export function parseNumbersBy(text: string, number: (digits: string) => unknown
   return valueAt(next());
 }
 
+/** The text itself. @throws SyntaxError for what is not JSON */
+export function validJson(text: string): string {
+  JSON.parse(text);
+  return text;
+}
+
 /** The JSON text of a value of strings, numbers, bigints, booleans, null, lists and plain objects. */
 export function jsonText(value: unknown): string {
   if (typeof value === 'bigint') return value.toString();

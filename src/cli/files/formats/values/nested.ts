@@ -23,9 +23,21 @@ export function structOf(fields: readonly (readonly [name: string, shape: Shape]
   return { is: 'struct', fields };
 }
 
-/** What a column of a shape is in a table. */
-export function columnOf(name: string, shape: Shape): TableColumn {
-  return shape.is === 'leaf' ? { name, ...shape.column } : { name, kind: 'json' };
+/** A column of a file. */
+export interface ShapedColumn {
+  readonly column: TableColumn;
+  /** null where the values are not read. */
+  readonly shape: Shape | null;
+}
+
+/** @param shapeOf throws an Error for a type that is not read */
+export function shapedColumn(name: string, shapeOf: () => Shape): ShapedColumn {
+  try {
+    const shape = shapeOf();
+    return { column: shape.is === 'leaf' ? { name, ...shape.column } : { name, kind: 'json' }, shape };
+  } catch (error) {
+    return { column: { name, kind: 'text', unread: (error as Error).message }, shape: null };
+  }
 }
 
 /** A value of a column in the form that `ColumnKind` gives; null for null. */

@@ -1,0 +1,299 @@
+// Every type of every input format in every output format: docs/values.md is what came out of it. `vitest run FILE --update` writes
+// the page anew; a value that is changed in silence fails before.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
+import { createDuckDB, NODE_RUNTIME, VoidLogger } from '@duckdb/duckdb-wasm/dist/duckdb-node-blocking.cjs';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { tableFromIPC } from 'apache-arrow';
+import { parse } from 'csv-parse/sync';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { CliFailure } from '#dist/cli/exit-codes.js';
+import { Hexcodes } from '#dist/library/node.js';
+import { CliFolder } from '../../../support/cli.js';
+import { encodeFile } from '../../../support/files/convert.js';
+import {
+  jsonCell,
+  markdownTable,
+  type Observed,
+  type TypeCase,
+  textCell,
+  typedCell,
+} from '../../../support/files/value-table.js';
+import {
+  ARROW_REFERENCES,
+  ARROW_TYPES,
+  COMMON_TYPES,
+  DUCKDB_TEXTS,
+  DUCKDB_TYPES,
+  INT96,
+  INT96_REFERENCE,
+  JSON_TYPES,
+  type JsonCase,
+  OTHER_TEXTS_IN_PARQUET,
+} from '../../../support/files/value-types.js';
+
+const FIXTURES = resolve('test/fixtures/types');
+const ROWS = 3;
+const POSITION = ['lat', 'lng'];
+/** The types that are refused, and the words. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  'MAP(DATE, DOUBLE)': 'maps are read only where their keys are text, integers or UUIDs',
+  union: "values of Arrow's type Union are not read",
+};
+/** DuckDB reads no decimals of more than 38 digits from Arrow; Apache Arrow does. */
+const WIDE_DECIMAL = 'decimal256(50,5)';
+const folder = new CliFolder();
+afterAll(() => folder.remove());
+let library: Hexcodes;
+let query: (sql: string) => Promise<Record<string, unknown>[]>;
+let queryArrow: (bytes: Uint8Array, names: readonly string[]) => Observed[];
+
+beforeAll(async () => {
+  library = await Hexcodes.load();
+  const connection = await (await DuckDBInstance.create()).connect();
+  query = async (sql) =>
+    (await connection.runAndReadAll(sql)).getRowObjectsJson() as Record<string, unknown>[];
+  const dist = (name: string): string =>
+    createRequire(import.meta.url).resolve(`@duckdb/duckdb-wasm/dist/${name}`);
+  const bundle = (name: string) => ({ mainModule: dist(name), mainWorker: '' });
+  const database = await createDuckDB(
+    { mvp: bundle('duckdb-mvp.wasm'), eh: bundle('duckdb-eh.wasm') },
+    new VoidLogger(),
+    NODE_RUNTIME,
+  );
+  await database.instantiate();
+  const arrow = database.connect();
+  let tables = 0;
+  queryArrow = (bytes, names) => {
+    const table = `t${tables++}`;
+    arrow.insertArrowFromIPCStream(bytes, { name: table, create: true });
+    return names.map((name) => {
+      const sql = `SELECT typeof("${name}") AS type, "${name}"::VARCHAR AS value FROM ${table}`;
+      const rows = arrow.query(sql).toArray();
+      return observed(rows.map((row) => row.toJSON() as { type: string; value: string | null }));
+    });
+  };
+});
+
+const observed = (rows: readonly { type: string; value: string | null }[]): Observed => ({
+  type: rows[0]!.type,
+  values: rows.map(({ value }) => value),
+});
+
+async function parquetColumns(path: string, names: readonly string[]): Promise<Observed[]> {
+  const columns = names.map(async (name) => {
+    const rows = await query(`SELECT typeof("${name}") AS type, "${name}"::VARCHAR AS value FROM '${path}'`);
+    return observed(rows as { type: string; value: string | null }[]);
+  });
+  return Promise.all(columns);
+}
+
+function wideDecimals(bytes: Uint8Array): Observed {
+  const column = tableFromIPC(bytes).getChild(WIDE_DECIMAL)!;
+  return { type: String(column.type), values: Array.from(column, (value) => value && String(value)) };
+}
+
+/** Encodes the columns of a file that are not refused; the others with the sentences that refuse them. */
+async function encodeColumns(
+  input: string,
+  format: string,
+  names: readonly string[],
+): Promise<{ path: string; kept: string[]; refused: Map<string, string> }> {
+  const path = folder.file(`out.${format}`);
+  const refused = new Map<string, string>();
+  for (;;) {
+    const kept = names.filter((name) => !refused.has(name));
+    try {
+      await encodeFile(library, input, path, { keep: [...kept, ...POSITION] });
+      return { path, kept, refused };
+    } catch (error) {
+      const [, name, reason] = /, column (.+?): (.*)$/.exec((error as Error).message) ?? [];
+      if (!(error instanceof CliFailure) || name === undefined || !kept.includes(name)) throw error;
+      refused.set(name, reason!);
+    }
+  }
+}
+
+/** The JSON text of a member of each row, between its name and that of the next. */
+function members(text: string, name: string, next: string): string[] {
+  const starts = [...text.matchAll(/^\{.*"lat"?.*$|^\{"type":"Feature",.*$/gm)].map(([line]) => line);
+  return starts.map((line) => {
+    const from = line.indexOf(`${JSON.stringify(name)}:`) + JSON.stringify(name).length + 1;
+    return line.slice(from, line.indexOf(`,${JSON.stringify(next)}:`, from));
+  });
+}
+
+/** The rows of the table for the columns of one file. @param inputs the columns as the reader of typed outputs sees them */
+async function rowsOf(
+  input: string,
+  cases: readonly TypeCase[],
+  inputs: readonly Observed[],
+): Promise<string[][]> {
+  const names = cases.map(({ name }) => name);
+  const cells = new Map(names.map((name) => [name, [] as string[]]));
+  const add = (
+    kept: readonly string[],
+    refused: Map<string, string>,
+    cell: (each: TypeCase, c: number) => string,
+  ) => {
+    for (const each of cases) {
+      const c = kept.indexOf(each.name);
+      cells.get(each.name)?.push(c < 0 ? 'refused' : cell(each, c));
+      if (c < 0) expect(refused.get(each.name)).toBe(REFUSALS[each.name]);
+    }
+  };
+  const csv = await encodeColumns(input, 'csv', names);
+  const rows: Record<string, string>[] = parse(folder.read('out.csv'), { columns: true });
+  expect(rows).toHaveLength(ROWS);
+  add(csv.kept, csv.refused, (each) =>
+    textCell(
+      each,
+      rows.map((row) => row[each.name]!),
+    ),
+  );
+  await encodeFile(library, input, folder.file('out.tsv'), { keep: [...csv.kept, ...POSITION] });
+  expect(parse(folder.read('out.tsv'), { columns: true, delimiter: '\t' })).toEqual(rows);
+
+  const ndjson = await encodeColumns(input, 'ndjson', names);
+  const geojson = await encodeColumns(input, 'geojson', names);
+  add(ndjson.kept, ndjson.refused, (each, c) => {
+    const lines = members(folder.read('out.ndjson'), each.name, ndjson.kept[c + 1] ?? 'lat');
+    const features = members(folder.read('out.geojson'), each.name, geojson.kept[c + 1] ?? 'hexcodes');
+    expect(features).toEqual(lines);
+    return jsonCell(each, lines);
+  });
+
+  const inputOf = new Map(names.map((name, i) => [name, inputs[i]!]));
+  const parquet = await encodeColumns(input, 'parquet', names);
+  const inParquet = await parquetColumns(parquet.path, parquet.kept);
+  add(parquet.kept, parquet.refused, (each, c) => typedCell(each, inputOf.get(each.name)!, inParquet[c]!));
+  const arrow = await encodeColumns(input, 'arrows', names);
+  const whole = folder.bytes('out.arrows');
+  const forDuckDb = arrow.kept.filter((name) => name !== WIDE_DECIMAL);
+  await encodeFile(library, input, arrow.path, { keep: [...forDuckDb, ...POSITION] });
+  const inArrow = new Map(
+    queryArrow(folder.bytes('out.arrows'), forDuckDb).map((each, c) => [forDuckDb[c], each]),
+  );
+  add(arrow.kept, arrow.refused, (each) =>
+    each.name === WIDE_DECIMAL
+      ? typedCell(each, wideDecimals(readFileSync(`${FIXTURES}/types.arrows`)), wideDecimals(whole))
+      : typedCell(each, inputOf.get(each.name)!, inArrow.get(each.name)!),
+  );
+  return [...cells].map(([name, each]) => [`\`${name}\``, ...each]);
+}
+
+/** The row of a kind of field in NDJSON, or of property in GeoJSON. */
+async function jsonRow(each: JsonCase, format: 'ndjson' | 'geojson'): Promise<string[]> {
+  const rows = [...each.written, 'null'].map((value) =>
+    format === 'ndjson'
+      ? `{"v":${value},"w":0,"lat":21.0306,"lng":105.8489}`
+      : `{"type":"Feature","geometry":{"type":"Point","coordinates":[105.8489,21.0306]},"properties":{"v":${value},"w":0}}`,
+  );
+  const input = folder.file(`in.${format}`);
+  const whole =
+    format === 'ndjson' ? rows.join('\n') : `{"type":"FeatureCollection","features":[${rows.join(',')}]}`;
+  folder.write(`in.${format}`, whole);
+  const outputs = ['csv', 'ndjson', 'geojson', 'parquet', 'arrows'];
+  const to = (output: string) => encodeFile(library, input, folder.file(`out.${output}`));
+  if (each.type === null) {
+    for (const output of outputs)
+      await expect(to(output)).rejects.toThrow(/row 1: not JSON \(1e400 is beyond/);
+    return [`\`${each.name}\``, ...HEADS.map(() => 'refused')];
+  }
+  for (const output of outputs) await to(output);
+  const csv: Record<string, string>[] = parse(folder.read('out.csv'), { columns: true });
+  const lines = members(folder.read('out.ndjson'), 'v', 'w');
+  const features = members(folder.read('out.geojson'), 'v', 'w');
+  // 2.0 stays 2.0 in rows of NDJSON that are passed on, and is 2 where it is written again.
+  const asDoubles = (values: readonly string[]) => values.map((value) => value.replace(/^(\d)\.0$/, '$1'));
+  expect(asDoubles(features)).toEqual(asDoubles(lines));
+  const [first, second] = asDoubles(each.written);
+  const inInput = { type: each.type, values: [...each.values, null] };
+  const [inParquet] = await parquetColumns(folder.file('out.parquet'), ['v']);
+  const [inArrow] = queryArrow(folder.bytes('out.arrows'), ['v']);
+  expect(typedCell(each, inInput, inParquet!)).toMatch(/^(?:exact|null)$/);
+  return [
+    `\`${each.name}\``,
+    textCell(
+      each,
+      csv.map(({ v }) => v!),
+    ),
+    jsonCell({ ...each, json: [first!, second!] }, asDoubles(lines)),
+    each.type,
+    typedCell(each, inInput, inArrow!).replace(/^(?:exact|null)$/, each.type),
+  ];
+}
+
+const HEAD = `# Values from format to format
+
+What \`hexcodes encode\` and \`decode\` make of a value of each type. Every value is the same in the output, stands there as text,
+or the file is refused. A test writes this page: it encodes files that pyarrow, DuckDB and the test itself wrote, reads the
+outputs with DuckDB, Apache Arrow and csv-parse, and fails where a value is another one.
+
+- A code in backquotes is the first of the values, as it stands in the output. In CSV and TSV null is empty.
+- \`exact\`: the same values, of the same type. \`as BIGINT\`: the same values, of the type that DuckDB calls so.
+- \`text\`: the value as a text, \`JSON\`: the value as a text that says to be JSON. In Arrow, JSON is text.
+- \`refused\`: the message names the column. The other columns are converted if it is left out with \`--drop\`.
+
+Bytes are base 64 in CSV and JSON. Instants are written in UTC; a time zone is kept from Arrow to Arrow. NaN and infinities, which
+JSON does not have, are their names as text. A timestamp of INT96 before 1677 or after 2262 is refused. The leaves of lists,
+structs and maps are written as JSON by the same rules. From GeoJSON to tables, the position is that of the point: properties named
+\`lat\` and \`lng\`, heights and members beside \`properties\` are left out.
+`;
+const HEADS = ['CSV, TSV', 'NDJSON, GeoJSON', 'Parquet', 'Arrow'];
+
+test('docs/values.md', async () => {
+  const parquet = `${FIXTURES}/types.parquet`;
+  const common = await parquetColumns(
+    parquet,
+    COMMON_TYPES.map(({ name }) => name),
+  );
+  const inParquet = COMMON_TYPES.map((each) => ({
+    ...each,
+    texts: OTHER_TEXTS_IN_PARQUET[each.name] ?? each.texts,
+  }));
+  const duckdb = folder.file('duckdb.parquet');
+  const columns = DUCKDB_TYPES.map(([type, ...values]) =>
+    [...values, 'NULL'].map((value) => `${value}::${type} AS "${type.replaceAll('"', '')}"`),
+  );
+  const selects = [0, 1, 2].map(
+    (row) =>
+      `SELECT ${columns.map((values) => values[row]).join(', ')}, 21.0306::DOUBLE AS lat, 105.8489::DOUBLE AS lng`,
+  );
+  await query(`COPY (${selects.join(' UNION ALL ')}) TO '${duckdb}' (FORMAT parquet)`);
+  const int96 = `${FIXTURES}/int96.parquet`;
+  const duckdbInputs = await parquetColumns(
+    duckdb,
+    DUCKDB_TEXTS.map(({ name }) => name),
+  );
+  const pages = [
+    markdownTable(
+      ['Parquet', ...HEADS],
+      [
+        ...(await rowsOf(parquet, inParquet, common)),
+        ...(await rowsOf(duckdb, DUCKDB_TEXTS, duckdbInputs)),
+        ...(await rowsOf(int96, [INT96], [INT96_REFERENCE])),
+      ],
+    ),
+    markdownTable(
+      ['Arrow', ...HEADS],
+      [
+        ...(await rowsOf(`${FIXTURES}/types.arrows`, COMMON_TYPES, common)),
+        ...(await rowsOf(
+          `${FIXTURES}/arrow-only.arrows`,
+          ARROW_TYPES,
+          ARROW_TYPES.map(({ name }) => ARROW_REFERENCES[name]!),
+        )),
+      ],
+    ),
+  ];
+  const rows: string[][] = [];
+  for (const each of JSON_TYPES) {
+    const row = await jsonRow(each, 'ndjson');
+    expect(await jsonRow(each, 'geojson')).toEqual(row);
+    rows.push(row);
+  }
+  pages.push(markdownTable(['NDJSON, GeoJSON', ...HEADS], rows));
+  await expect([HEAD, ...pages].join('\n')).toMatchFileSnapshot(resolve('docs/values.md'));
+});
