@@ -5,6 +5,7 @@ const BENCHES: Record<string, () => Promise<{ default: (args: string[]) => Promi
   kernel: () => import('./kernel.js'),
   text: () => import('./text.js'),
   http: () => import('./http.js'),
+  worst: () => import('./worst.js'),
 };
 
 const [name = '', ...args] = process.argv.slice(2);

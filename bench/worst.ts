@@ -1,0 +1,64 @@
+// `npm run bench -- worst [--rounds 5] [--only NAME] [--beside X]`: CPU of the server's main thread for one of the requests that
+// take the most of it, and for a body of good rows of the same size. What workers do for it is not counted: it holds up nobody.
+import { parseArgs } from 'node:util';
+import { sendWorst, worstRequests } from '../test/support/worst-requests.js';
+import { BESIDE_OPTION, placeBeside } from './beside.js';
+import { head, headLine, saveResult } from './head.js';
+import { type Spread, spread, spreadText, table } from './measure.js';
+import { ServerProcess, uwsVersion } from './server-process.js';
+import { BENCH_KEY } from './service.js';
+
+const SERVERS = new URL('./http/servers.js', import.meta.url);
+const WARM_UPS = 2;
+
+const GOOD = {
+  'good: CSV, 65 KB': {
+    path: '/v1/hexcodes/encode/bulk',
+    type: 'text/csv',
+    accept: 'application/x-ndjson',
+    body: Buffer.from(`lat,lng\n${'21.0288,105.8525\n'.repeat(3800)}`),
+  },
+};
+
+export default async function benchWorst(args: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      rounds: { type: 'string', default: '5' },
+      only: { type: 'string', default: '' },
+      ...BESIDE_OPTION,
+    },
+  });
+  const place = placeBeside(values.beside, 'http');
+  const rounds = Number(values.rounds);
+  const headOfRun = head([], await uwsVersion());
+  // Bound to no core, as a service is that uses its workers.
+  const servers = [await ServerProcess.start(SERVERS, 'hexcodes', false)];
+  if (place !== undefined) servers.push(await ServerProcess.start(SERVERS, 'hexcodes', false, place));
+
+  const rows: string[][] = [];
+  const results: Record<string, Spread[]> = {};
+  for (const [name, request] of Object.entries({ ...GOOD, ...worstRequests() })) {
+    if (!name.includes(values.only)) continue;
+    const millis: number[][] = servers.map(() => []);
+    for (let round = -WARM_UPS; round < rounds; round++) {
+      for (const [i, server] of servers.entries()) {
+        const before = server.mainThreadMicros();
+        await sendWorst(server.port, BENCH_KEY, request);
+        if (round >= 0) millis[i]!.push((server.mainThreadMicros() - before) / 1000);
+      }
+    }
+    const spreads = millis.map(spread);
+    results[name] = spreads;
+    const [ours, theirs] = spreads;
+    const others =
+      theirs === undefined ? [] : [spreadText(theirs, 2), (theirs.median / ours!.median).toFixed(1)];
+    rows.push([name, spreadText(ours!, 2), ...others]);
+  }
+  for (const server of servers) server.end();
+
+  const besideTitles = place === undefined ? [] : [`${values.beside}, ms`, '×'];
+  console.log(`${headLine(headOfRun)}\n\n${rounds} rounds.\n`);
+  console.log(table(['request', 'main thread, ms', ...besideTitles], rows));
+  console.log(`\n${saveResult('worst', { head: headOfRun, rounds, results })}`);
+}
