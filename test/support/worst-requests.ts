@@ -65,6 +65,8 @@ export function worstRequests(): Readonly<Record<string, WorstRequest>> {
     'CSV of ragged rows': bulk(CSV, NDJSON, rows('1,2,3\n', 'lat,lng\n')),
     'CSV of quotes': bulk(CSV, NDJSON, rows('"a"b,"\n', 'lat,lng\n')),
     'CSV, header of 250 KB': bulk(CSV, NDJSON, `${'a,'.repeat(125_000)}lat,lng\n1\n`),
+    'CSV, header with 200 KB of blanks': bulk(CSV, NDJSON, `lat,lng,a${' '.repeat(200_000)}b\n1,2,3\n`),
+    'CSV, 200 KB of blanks in a field': bulk(CSV, NDJSON, `lat,lng\n1${' '.repeat(200_000)}1,2\n`),
     'NDJSON of [': bulk(NDJSON, NDJSON, rows('[\n')),
     'NDJSON of 1': bulk(NDJSON, NDJSON, rows('1\n')),
     'NDJSON of {}': bulk(NDJSON, NDJSON, rows('{}\n')),

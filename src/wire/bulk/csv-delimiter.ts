@@ -3,6 +3,7 @@
 
 import type { Delimiter } from '../job.js';
 import { isKnownName } from '../rows/column-names.js';
+import { withoutAround } from '../rows/csv-numbers.js';
 
 export const DELIMITERS: readonly Delimiter[] = [',', ';', '\t', '|'];
 
@@ -22,14 +23,19 @@ export function delimiterOf(header: Uint8Array): Delimiter {
   let bestScore = 0;
   for (const delimiter of DELIMITERS) {
     const names = row.split(delimiter);
-    const known = names.filter((name) => isKnownName(name.replace(/^[\s"]+|[\s"]+$/g, '')));
+    if (names.length === 1) continue;
+    const known = names.filter((name) => isKnownName(withoutAround(name, isBlankOrQuote)));
     const score = 1e6 * known.length + names.length;
-    if (names.length > 1 && score > bestScore) {
+    if (score > bestScore) {
       best = delimiter;
       bestScore = score;
     }
   }
   return best;
+}
+
+function isBlankOrQuote(unit: string): boolean {
+  return unit === '"' || unit.trim() === '';
 }
 
 const FIRST_BYTES = 4096;

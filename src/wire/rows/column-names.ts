@@ -53,17 +53,46 @@ const POSITIONS: readonly string[] = [
 
 const KNOWN = new Set([...LAT.flat(), ...LNG.flat(), ...CODES.flat(), ...POSITIONS, 'x', 'y', 'resolution']);
 
+/** Decomposed, a letter of a known name may be three units. */
+const MAX_KNOWN_UNITS = 3 * Math.max(...[...KNOWN].map((name) => name.length));
+
 /** A name without what does not count: case, blanks around it, and how its letters are composed. */
 function plainName(name: string): string {
-  return name.trim().normalize('NFC').toLowerCase();
+  const bare = name.trim();
+  // No known name is so long, nor does one of a single letter change by its composition.
+  return bare.length > MAX_KNOWN_UNITS || bare.length === 1
+    ? bare.toLowerCase()
+    : bare.normalize('NFC').toLowerCase();
 }
 
 export function isKnownName(name: string): boolean {
   return KNOWN.has(plainName(name));
 }
 
+/** Where the known names stand in a header row, which is asked for several of them and may have 100,000 names. */
+const knownPlaces = new WeakMap<readonly string[], ReadonlyMap<string, number[]>>();
+
+function placesOfKnown(names: readonly string[]): ReadonlyMap<string, number[]> {
+  const before = knownPlaces.get(names);
+  if (before !== undefined) return before;
+  const places = new Map<string, number[]>();
+  for (let i = 0; i < names.length; i++) {
+    const name = plainName(names[i]!);
+    if (!KNOWN.has(name)) continue;
+    const sameName = places.get(name);
+    if (sameName === undefined) places.set(name, [i]);
+    else sameName.push(i);
+  }
+  knownPlaces.set(names, places);
+  return places;
+}
+
 /** Places of the columns with one of these names. */
 export function columnsNamed(names: readonly string[], wanted: readonly string[]): number[] {
+  if (wanted.every((name) => KNOWN.has(name))) {
+    const places = placesOfKnown(names);
+    return wanted.flatMap((name) => places.get(name) ?? []).sort((a, b) => a - b);
+  }
   return names.flatMap((name, i) => (wanted.includes(plainName(name)) ? [i] : []));
 }
 
