@@ -23,8 +23,8 @@ const EXPECTED_ERRORS = [
 ];
 
 /**
- * Before an answer has begun: 400 for a body that cannot be read, 401 for a key that was revoked meanwhile, 503 past a
- * limit of the budget, 500 for all else. Afterwards the connection is
+ * Before an answer has begun: 400 for a body that cannot be read, 401 for a key that was revoked meanwhile, 408 for a body
+ * that stopped coming, 503 past a limit of the budget, 500 for all else. Afterwards the connection is
  * closed, without the last chunk or short of the Content-Length, so that no client takes a part for the whole.
  */
 export function endOverError(logger: Logger, x: Exchange, error: unknown): void {
@@ -41,6 +41,8 @@ export function endOverError(logger: Logger, x: Exchange, error: unknown): void 
   } else {
     log(logger, x, error);
     if (isOpen && error instanceof RevokedKeyError) fail(x, 401, error.message, { close: true });
+    else if (isOpen && error instanceof StalledPeerError)
+      fail(x, 408, 'the body took too long', { close: true });
     else if (isOpen) fail(x, 500, 'internal error', { close: true });
     else x.abort();
   }

@@ -156,6 +156,7 @@ class Way {
         return this.#bufferedBytes === 0 ? 1 : 0;
       },
       getBufferedAmount: () => this.#bufferedBytes,
+      ping: () => {},
       end: (code) => {
         this.closed = code;
       },

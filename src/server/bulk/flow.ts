@@ -86,15 +86,15 @@ export class BulkFlow {
   /** Called periodically: spools the answer of a peer that does not read, and ends one that does nothing at all. */
   sweep(nowMs: number): void {
     this.#x.guard(() => {
-      const { isReceived, isStopped, lastChunkMs } = this.#intake;
+      const { isReceived, lastChunkMs } = this.#intake;
       if (!isReceived) this.#response.sweep(nowMs);
       this.#hold();
-      // While uWS reads the body its own timeout applies.
-      const isPeersTurn = (isReceived || isStopped) && !this.#pooled.isWorking;
+      if (this.#pooled.isWorking) return;
       const lastMs = Math.max(lastChunkMs, this.#response.progressMs);
-      if (isPeersTurn && nowMs - lastMs >= this.#context.times.noProgressMs) {
-        throw new StalledPeerError('the peer takes no more of its answer');
-      }
+      if (nowMs - lastMs < this.#context.times.noProgressMs) return;
+      throw new StalledPeerError(
+        isReceived ? 'the peer takes no more of its answer' : 'the peer neither sends nor reads',
+      );
     });
   }
 

@@ -10,7 +10,8 @@ import { fail, failUnavailable, type Router } from '../router.js';
 import type { Adapter, SocketData } from '../transport/adapter.js';
 import type { Exchange } from '../transport/exchange.js';
 import { binaryAnswerer, jsonAnswerer } from './answerers.js';
-import { type FrameAnswerer, STREAM_TIMES, StreamSession, type StreamTimes } from './session.js';
+import { STREAM_TIMES, type StreamTimes } from './peer-clock.js';
+import { type FrameAnswerer, StreamSession } from './session.js';
 
 const STREAM_PATH = '/v1/hexcodes/stream';
 
@@ -96,6 +97,7 @@ export class Streams {
       },
       message: (ws, message, isBinary, isTurnSpent) =>
         ws.getUserData().session?.take(message, isBinary, performance.now(), isTurnSpent),
+      pong: (ws) => ws.getUserData().session?.pong(performance.now()),
       drain: (ws) => ws.getUserData().session?.drained(performance.now()),
       close: (ws) => {
         const { session, account } = ws.getUserData();

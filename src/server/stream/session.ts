@@ -3,6 +3,7 @@
 // uWS buffers little; the window (docs/stream.md) bounds the queue. A frame is unanswered until its answer has left
 // the buffer of uWS.
 import { MAX_FRAME_BYTES, MAX_FRAME_POINTS } from '../../wire/frames/answer-frame.js';
+import { PeerClock, type StreamTimes } from './peer-clock.js';
 
 export const WINDOW_FRAMES = 16;
 export const WINDOW_BYTES = 4 * 1024 * 1024;
@@ -24,6 +25,7 @@ export interface StreamPeer {
   /** 1 sent, 0 buffered: backpressure, 2 dropped. */
   send(message: string | Uint8Array, isBinary: boolean): 0 | 1 | 2;
   getBufferedAmount(): number;
+  ping(): void;
   end(code: number, reason: string): void;
 }
 
@@ -47,15 +49,6 @@ export interface FrameAnswerer {
   /** Takes back the answer to a large frame once it is sent: the socket has copied what it could not send. */
   giveBack(answer: Uint8Array): void;
 }
-
-export interface StreamTimes {
-  /** Without a frame for so long the connection is closed with 1001. */
-  readonly idleMs: number;
-  /** With answers buffered, and none of their bytes taken for so long, with 1013. */
-  readonly noProgressMs: number;
-}
-
-export const STREAM_TIMES: StreamTimes = { idleMs: 600_000, noProgressMs: 30_000 };
 
 /** Bytes of a WebSocket frame of the server, header included: it has no mask (RFC 6455, 5.2). */
 function wireBytes(payloadBytes: number): number {
@@ -87,9 +80,7 @@ export class StreamSession {
   #bufferedEnds: number[] = [];
   #sentBytes = 0;
 
-  #lastFrameMs: number;
-  #lastProgressMs = 0;
-  #lastBufferedBytes = 0;
+  readonly #clock: PeerClock;
 
   constructor(
     peer: StreamPeer,
@@ -102,7 +93,7 @@ export class StreamSession {
     this.#answerer = answerer;
     this.#account = account;
     this.#onClose = onClose;
-    this.#lastFrameMs = nowMs;
+    this.#clock = new PeerClock(nowMs);
     this.#send(READY_FRAME, false);
   }
 
@@ -112,7 +103,7 @@ export class StreamSession {
    */
   take(message: ArrayBuffer, isBinary: boolean, nowMs: number, mustWait = false): void {
     if (this.#isClosed || this.#isStopping || this.#isOverWindow) return;
-    this.#lastFrameMs = nowMs;
+    this.#clock.frame(nowMs);
     if (isBinary !== this.#answerer.isBinary) {
       const kind = this.#answerer.isBinary ? 'binary' : 'text';
       this.close(1003, `this subprotocol has ${kind} frames`);
@@ -140,7 +131,7 @@ export class StreamSession {
   /** The socket has sent some or all of what was buffered. */
   drained(nowMs: number): void {
     if (this.#isClosed) return;
-    this.#noteProgress(nowMs);
+    this.#clock.buffered(this.#peer.getBufferedAmount(), nowMs);
     this.#settle();
     if (this.#hasBackpressure && this.#peer.getBufferedAmount() < LOW_WATER_BYTES) {
       this.#hasBackpressure = false;
@@ -170,18 +161,21 @@ export class StreamSession {
     );
   }
 
-  /** Called every second or so: closes the connection if it is idle or stalled. */
+  /** The peer has answered a ping. */
+  pong(nowMs: number): void {
+    this.#clock.pong(nowMs);
+  }
+
+  /** Called every second or so: closes the connection if it is idle or stalled, and sends pings. */
   sweep(nowMs: number, times: StreamTimes): void {
     if (this.#hasBackpressure) this.drained(nowMs);
     if (this.#isClosed) return;
-    const bufferedBytes = this.#peer.getBufferedAmount();
-    if (bufferedBytes === 0) this.#lastProgressMs = nowMs;
-    else this.#noteProgress(nowMs);
-    if (nowMs - this.#lastProgressMs >= times.noProgressMs) {
-      this.close(1013, 'the answers are not taken');
-    } else if (this.#pending === 0 && bufferedBytes === 0 && nowMs - this.#lastFrameMs >= times.idleMs) {
-      this.close(1001, 'no frame for too long');
-    }
+    this.#clock.buffered(this.#peer.getBufferedAmount(), nowMs);
+    const due = this.#clock.due(nowMs, this.#pending > 0, times);
+    if (due === 'stalled') this.close(1013, 'the answers are not taken');
+    else if (due === 'idle') this.close(1001, 'no frame for too long');
+    else if (due === 'hanging') this.close(1001, 'no answer to a ping');
+    else if (due === 'ping') this.#peer.ping();
   }
 
   /** Takes no more frames, and closes with 1012 once the accepted ones are answered. */
@@ -268,8 +262,9 @@ export class StreamSession {
     if (outcome === 0) {
       this.#hasBackpressure = true;
       this.#checkSoon();
-      if (wasBuffered === 0) this.#lastProgressMs = performance.now();
-      this.#lastBufferedBytes = this.#peer.getBufferedAmount();
+      const nowMs = performance.now();
+      this.#clock.buffered(wasBuffered, nowMs);
+      this.#clock.buffered(this.#peer.getBufferedAmount(), nowMs);
       this.#mayHold();
     }
     this.#settle();
@@ -282,12 +277,6 @@ export class StreamSession {
       this.#bufferedEnds.shift();
       this.#unansweredBytes -= this.#unanswered.shift()!;
     }
-  }
-
-  #noteProgress(nowMs: number): void {
-    const bufferedBytes = this.#peer.getBufferedAmount();
-    if (bufferedBytes < this.#lastBufferedBytes) this.#lastProgressMs = nowMs;
-    this.#lastBufferedBytes = bufferedBytes;
   }
 
   #closeIfStopped(): void {

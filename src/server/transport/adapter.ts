@@ -5,7 +5,7 @@ import { Budget, UNLIMITED } from '../budget/budget.js';
 import { BodylessAnswers } from './answers/whole-answer.js';
 import { CorkHolder } from './cork-holder.js';
 import { Exchange } from './exchange.js';
-import type { ExchangeContext, ExchangeHooks } from './exchange-context.js';
+import type { ExchangeContext, ExchangeHooks, ExchangeLimits } from './exchange-context.js';
 import { readHeaders } from './headers.js';
 import { loadUws, type UwsBuild } from './load-uws.js';
 import { SocketTurn, Turns } from './turns.js';
@@ -45,12 +45,7 @@ export interface SocketData {
   turn: SocketTurn | undefined;
 }
 
-export interface AdapterLimits {
-  /** Counts what is held for each request. */
-  readonly budget: Budget;
-  /** See ExchangeContext, as for the next. */
-  readonly maxPastStopBytes: number;
-  readonly bodyTimeoutMs: number;
+export interface AdapterLimits extends ExchangeLimits {
   /** Open connections at a time, WebSockets included. */
   readonly maxConnections: number;
 }
@@ -72,6 +67,8 @@ export interface WebSocketRoute<T extends SocketData> {
   open(ws: UwsWebSocket<T>): void;
   /** `isTurnSpent`: this socket has had its share of the turn of the event loop; the answer must wait for another. */
   message(ws: UwsWebSocket<T>, message: ArrayBuffer, isBinary: boolean, isTurnSpent: boolean): void;
+  /** An answer to `ping`, or a pong that was not asked for. */
+  pong(ws: UwsWebSocket<T>): void;
   drain(ws: UwsWebSocket<T>): void;
   close(ws: UwsWebSocket<T>, code: number): void;
 }
@@ -157,8 +154,10 @@ export class Adapter {
       ws.close();
       this.#hooks.flooded();
     };
-    const countControlFrame = (ws: UwsWebSocket<T>, content: ArrayBuffer): void => {
-      if (ws.getUserData().turn!.take(content.byteLength) === 'close the socket') closeFlood(ws);
+    const countControlFrame = (ws: UwsWebSocket<T>, content: ArrayBuffer): boolean => {
+      const isFlood = ws.getUserData().turn!.take(content.byteLength) === 'close the socket';
+      if (isFlood) closeFlood(ws);
+      return !isFlood;
     };
     const behaviour: UwsBehaviour<T> = {
       maxPayloadLength: route.maxPayloadBytes,
@@ -194,8 +193,10 @@ export class Adapter {
         else guarded(ws, () => route.message(ws, message, isBinary, due === 'answer in a later turn'));
       },
       // uWS answers pings itself.
-      ping: countControlFrame,
-      pong: countControlFrame,
+      ping: (ws, content) => void countControlFrame(ws, content),
+      pong: (ws, content) => {
+        if (countControlFrame(ws, content)) guarded(ws, () => route.pong(ws));
+      },
       drain: (ws) => guarded(ws, () => route.drain(ws)),
       close: (ws, code) => {
         this.#connections--;

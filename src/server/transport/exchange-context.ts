@@ -16,19 +16,23 @@ export interface ExchangeHooks<X> {
   expired(x: X): void;
 }
 
+export interface ExchangeLimits {
+  /** Counts what is held for each request. */
+  readonly budget: Budget;
+  /** What may still come of a body after `pause` and before `resume`; a peer that brings more is cut off. */
+  readonly maxPastStopBytes: number;
+  /** How long a body may take that is collected. */
+  readonly bodyTimeoutMs: number;
+}
+
 /** Shared by all exchanges of one adapter. */
-export interface ExchangeContext<X> {
+export interface ExchangeContext<X> extends ExchangeLimits {
   readonly hooks: ExchangeHooks<X>;
   /** Exchanges whose handler has returned and whose answer is not complete. */
   readonly pending: Set<X>;
   readonly corkHolder: CorkHolder;
   readonly turns: Turns;
   readonly bodylessAnswers: BodylessAnswers;
-  readonly budget: Budget;
-  /** What may still come of a body after `pause` and before `resume`; a peer that brings more is cut off. */
-  readonly maxPastStopBytes: number;
-  /** How long a body may take that is collected. */
-  readonly bodyTimeoutMs: number;
   /** The service is stopping: every answer has `Connection: close`. */
   isClosing: boolean;
 }

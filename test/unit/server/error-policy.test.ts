@@ -1,6 +1,7 @@
 // The error policy of the service: every kind of error, before the answer has begun and afterwards.
 import { expect, test } from 'vitest';
 import { PoolFullError, PoolLostError } from '#dist/pool/pool.js';
+import { OverBudgetError } from '#dist/server/budget/budget.js';
 import { RevokedKeyError, StalledPeerError } from '#dist/server/bulk/flow.js';
 import { GzipBodyError } from '#dist/server/bulk/gzip.js';
 import { SpoolFullError } from '#dist/server/bulk/spool.js';
@@ -70,13 +71,23 @@ test('a broken JSON batch is 400 with its faults, and the connection stays open'
   expect([status, body.details, isClosed]).toEqual([400, faults, false]);
 });
 
-test.each([
-  new StalledPeerError('stalled'),
-  new SpoolFullError('full'),
-  new PoolFullError('full'),
-  new PoolLostError('lost'),
-])('%s: 500 or cut off, logged as a warning', (error) => {
-  expect(outcomeOf(error, 'open')).toMatchObject({ logged: 'warn', status: 500, isClosed: true });
+test.each([new SpoolFullError('full'), new PoolFullError('full'), new PoolLostError('lost')])(
+  '%s: 500 or cut off, logged as a warning',
+  (error) => {
+    expect(outcomeOf(error, 'open')).toMatchObject({ logged: 'warn', status: 500, isClosed: true });
+    expect(outcomeOf(error, 'answering')).toMatchObject({ logged: 'warn', status: 0, isClosed: true });
+  },
+);
+
+test('a body that stopped coming: 408 or cut off, logged as a warning', () => {
+  const error = new StalledPeerError('stalled');
+  expect(outcomeOf(error, 'open')).toMatchObject({ logged: 'warn', status: 408, isClosed: true });
+  expect(outcomeOf(error, 'answering')).toMatchObject({ logged: 'warn', status: 0, isClosed: true });
+});
+
+test('past a limit: 503, which the budget has logged, or cut off', () => {
+  const error = new OverBudgetError('too much');
+  expect(outcomeOf(error, 'open')).toMatchObject({ logged: undefined, status: 503, isClosed: true });
   expect(outcomeOf(error, 'answering')).toMatchObject({ logged: 'warn', status: 0, isClosed: true });
 });
 

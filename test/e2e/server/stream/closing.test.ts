@@ -7,6 +7,9 @@ import { BINARY, clientFrame, handshake, RawWebSocket, TEXT } from '../../../sup
 import { startServer, type TestServer } from '../../../support/server.js';
 import { decodeFrame, encodeFrame } from '../../../support/stream-frames.js';
 
+const PING = 9;
+const PONG = 10;
+
 const kernel = openKernel();
 
 let server: TestServer;
@@ -93,6 +96,35 @@ test('1001 for an idle connection, 1013 for one that does not read', async () =>
     expect(await stalled.closed).toBe(1013);
   } finally {
     await hasty.stop();
+  }
+});
+
+test('1001 for a peer that hangs in a frame, as its pongs are payload; one that answers pings stays', async () => {
+  const own = await startServer({}, undefined, { stream: { pingMs: 50, pongMs: 400, sweepMs: 20 } });
+  try {
+    const open = () => RawWebSocket.open(own.port, handshake(own.key));
+    const [quiet, hanging, mute] = [await open(), await open(), await open()];
+    const frame = encodeFrame(1, pointsOf(1, 1000));
+    hanging.socket.write(clientFrame(frame).subarray(0, 500));
+    let pings = 0;
+    const answerPings = (async () => {
+      for (;;) {
+        const { opcode } = await quiet.next();
+        if (opcode !== PING) break;
+        pings++;
+        quiet.send('', PONG);
+        hanging.send('', PONG);
+      }
+    })();
+    expect(await hanging.closed).toBe(1001);
+    expect(await mute.closed).toBe(1001);
+    const before = pings;
+    while (pings < before + 5) await new Promise((resolve) => setTimeout(resolve, 10));
+    quiet.send(frame);
+    await answerPings;
+    quiet.end();
+  } finally {
+    await own.stop();
   }
 });
 

@@ -127,6 +127,7 @@ beforeAll(async () => {
       if (message.byteLength === 0) throw new Error('message');
       ws.send(message, isBinary);
     },
+    pong: () => {},
     drain: () => {},
     close: (_ws, code) => closed.push(code),
   });

@@ -1,10 +1,12 @@
-// How uWS itself treats WebSockets: facts U9, U16, U30 and U32 of src/server/transport/README.md. A test that fails here means
+// How uWS itself treats WebSockets: facts U9, U16, U30, U32, U34 and U35 of src/server/transport/README.md. A test that fails here means
 // that uWS has changed, and that our answer to the fact may go.
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import type { UwsWebSocket } from '#dist/server/transport/uws.js';
 import { type BareUws, openBareUws } from '../../../support/bare-uws.js';
+import { clientFrame, TEXT } from '../../../support/raw-websocket.js';
 import { sendRaw } from '../../../support/server.js';
 
 const MAX_PAYLOAD_BYTES = 1000;
@@ -13,6 +15,9 @@ const MAX_BACKPRESSURE_BYTES = 4 * 2 ** 20;
 let bare: BareUws;
 let heldMessage: ArrayBuffer | undefined;
 let drainCalls = 0;
+let pongs = 0;
+const lengths: number[] = [];
+const PONG = 10;
 let socket: UwsWebSocket<unknown>;
 
 beforeAll(async () => {
@@ -31,6 +36,10 @@ beforeAll(async () => {
       },
       message: (_ws, message) => {
         heldMessage = message;
+        lengths.push(message.byteLength);
+      },
+      pong: () => {
+        pongs++;
       },
       drain: () => {
         drainCalls++;
@@ -86,4 +95,46 @@ test('U32: a message over maxPayloadLength ends the connection without a close f
   client.send(Buffer.alloc(MAX_PAYLOAD_BYTES + 1));
   const [code] = await once(client, 'close');
   expect(code).toBe(1006);
+});
+
+test('U34: a pong inside a frame that has not come whole is payload, and one between two fragments is a pong', async () => {
+  const client = connect(bare.port, '127.0.0.1');
+  client.on('error', () => {});
+  client.resume();
+  client.write(handshake('x'.repeat(24), 13));
+  await once(client, 'data');
+  const pong = clientFrame('', PONG);
+  const whole = clientFrame('a'.repeat(100));
+  pongs = 0;
+  lengths.length = 0;
+  client.write(Buffer.concat([whole.subarray(0, 50), pong]));
+  client.write(whole.subarray(50 + pong.length));
+  await expect.poll(() => lengths).toEqual([100]);
+  expect(pongs).toBe(0);
+  client.write(Buffer.concat([clientFrame('ab', TEXT, false), pong, clientFrame('cd', 0)]));
+  await expect.poll(() => lengths).toEqual([100, 4]);
+  expect(pongs).toBe(1);
+  client.destroy();
+});
+
+test('U35: a connection that is closed in the filter is counted as any other, and has no answer', async () => {
+  let connections = 0;
+  const own = await openBareUws((app) => {
+    app.get('/', (res) => void res.end('an answer'));
+    // biome-ignore lint/suspicious/useIterableCallbackReturn: this filter is uWS's
+    app.filter((res, change) => {
+      connections += change;
+      if (change > 0 && connections > 1) res.close();
+    });
+  });
+  const first = connect(own.port, '127.0.0.1');
+  await once(first, 'connect');
+  await expect.poll(() => connections).toBe(1);
+  const request = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+  expect(await sendRaw(own.port, request)).toBe('');
+  expect(connections).toBe(1);
+  first.destroy();
+  await expect.poll(() => connections).toBe(0);
+  expect(await sendRaw(own.port, request)).toContain('an answer');
+  own.close();
 });

@@ -2,7 +2,8 @@
 // callbacks.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { STREAM_TIMES, StreamSession } from '#dist/server/stream/session.js';
+import { STREAM_TIMES } from '#dist/server/stream/peer-clock.js';
+import { StreamSession } from '#dist/server/stream/session.js';
 
 /** Refuses nothing. */
 const ACCOUNT = { hold: () => undefined };
@@ -11,6 +12,7 @@ const ANSWER_BYTES = 100_000;
 class PeerWithoutDrain {
   sent = 0;
   buffered = 0;
+  pings = 0;
   closed: number | undefined;
   /** The next answers are buffered. */
   isFull = false;
@@ -24,6 +26,9 @@ class PeerWithoutDrain {
   }
   getBufferedAmount(): number {
     return this.buffered;
+  }
+  ping(): void {
+    this.pings++;
   }
   end(code: number): void {
     this.closed = code;
