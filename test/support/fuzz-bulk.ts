@@ -1,6 +1,7 @@
 // Bulk bodies that are damaged, cut or chunked oddly, against a server in a process of its own. Each answer is compared
 // with what the wire makes of the same bytes in this process; where the body cannot be read, it may be cut, but it is
 // never whole and different. Rows that are left as they were are compared with the library besides, one by one.
+import { isUtf8 } from 'node:buffer';
 import { connect } from 'node:net';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { Kernel } from '#dist/kernel/kernel.js';
@@ -99,7 +100,9 @@ export class BulkFuzz {
       const line = Buffer.from(isCsv ? `${latDeg},${lngDeg}` : `{"lat":${latDeg},"lng":${lngDeg}}`);
       // Quotes, line ends and what makes a line blank would change the number of rows.
       const damaged = position === undefined ? mutated(line, random, ['é', '[', '1e', ',', '}']) : line;
-      return Buffer.from(damaged.map((byte) => (byte < 33 || byte === 34 ? 120 : byte)));
+      const kept = Buffer.from(damaged.map((byte) => (byte < 33 || byte === 34 ? 120 : byte)));
+      // CSV that is not UTF-8 ends the body.
+      return isCsv && !isUtf8(kept) ? Buffer.from(kept.map((byte) => (byte > 127 ? 120 : byte))) : kept;
     });
     if (!isCsv)
       for (const [i, p] of positions.entries())
