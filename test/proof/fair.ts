@@ -72,6 +72,7 @@ async function rowOf(name: string, lengthMs: number): Promise<string> {
     const failed = Object.entries(beside.failures);
     const aimMs = Math.max(AIM_MS, AIM_TIMES_QUIET * share(quiet, 0.99));
     const p99 = share(beside, 0.99);
+    if (failed.length > 0) process.exitCode = 1;
     const verdict = failed.length > 0 ? 'FAILED' : p99 > aimMs ? 'slow' : 'fair';
     const cells = [
       name,

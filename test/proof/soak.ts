@@ -1,5 +1,5 @@
-// `npm run proof -- soak [--for 2h] [--seed S]`: mixed load with faults on one server process. Its memory, descriptors and
-// the answers of quiet single requests, which show the delay of its event loop, at the start, every tenth and at the end.
+// `npm run proof -- soak [--for 2h] [--parts 10] [--seed S]`: mixed load with faults on one server process. Its memory, descriptors and
+// the answers of quiet single requests, which show the delay of its event loop, at the start and after every part.
 import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -12,7 +12,6 @@ import { ServerProcess } from '../support/server-process.js';
 import { shippedKernel } from '../support/shipped.js';
 import { millisecondsOf, report } from './run-length.js';
 
-const PARTS = 10;
 /** Between the load and a look: connections without an answer are closed after some 12 s. */
 const SETTLE_MS = 15_000;
 const MAX_GROWTH_MB = 64;
@@ -20,10 +19,15 @@ const MAX_GROWTH_MB = 64;
 export default async function proveSoak(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
-    options: { for: { type: 'string', default: '2h' }, seed: { type: 'string', default: '1' } },
+    options: {
+      for: { type: 'string', default: '2h' },
+      parts: { type: 'string', default: '10' },
+      seed: { type: 'string', default: '1' },
+    },
   });
   const seed = Number(values.seed);
-  const partMs = millisecondsOf(values.for) / PARTS;
+  const parts = Number(values.parts);
+  const partMs = millisecondsOf(values.for) / parts;
   const server = await ServerProcess.start({ isQuiet: true });
   const random = randomFrom(seed);
   const kernel = shippedKernel();
@@ -34,7 +38,7 @@ export default async function proveSoak(args: string[]): Promise<void> {
   const looks: Look[] = [];
   try {
     looks.push(await look(server));
-    for (let part = 0; part < PARTS && !server.hasEnded; part++) {
+    for (let part = 0; part < parts && !server.hasEnded; part++) {
       const endMs = performance.now() + partMs;
       const goesOn = (): boolean => performance.now() < endMs;
       await Promise.all([http.run(goesOn), bulk.run(goesOn), frames.run(goesOn)]);
@@ -48,7 +52,7 @@ export default async function proveSoak(args: string[]): Promise<void> {
     if (end.descriptors > start.descriptors) faults.push('descriptors are left open');
     report(
       'soak',
-      `${values.for}: ${http.exchanges} exchanges, ${bulk.bodies} bodies, ${frames.messages} messages; at the start ${start.text}, after a tenth ${warm.text}, at the end ${end.text}`,
+      `${values.for}: ${http.exchanges} exchanges, ${bulk.bodies} bodies, ${frames.messages} messages; at the start ${start.text}, after the first part ${warm.text}, at the end ${end.text}`,
       seed,
       faults,
     );
