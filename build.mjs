@@ -73,42 +73,58 @@ await step('kernel', ['assembly', 'asconfig.json'], ['dist/kernel.wasm', 'dist/k
   for (const target of ['debug', 'release']) run(ASC, ['--config', 'asconfig.json', '--target', target]);
 });
 
-await step('library', ['src', 'tsconfig.json'], ['dist/library/node.js'], () => {
+await step('library', ['src', 'tsconfig.json'], ['dist/library/hexcodes.js'], () => {
   prune(
     'dist',
-    readdirSync('dist').filter((name) => name !== 'web'),
+    readdirSync('dist').filter((name) => name !== 'web' && name !== 'cjs'),
     (file) => file.replace('dist', 'src'),
   );
   run(TSC, ['-p', 'tsconfig.json']);
   if (existsSync('dist/cli/main.js')) chmodSync('dist/cli/main.js', 0o755);
 });
 
-/** Base 64 of the three binaries, for the bundle that holds them. */
-function writeWebData() {
-  const constant = (name, path) => `export const ${name} = '${readFileSync(path).toString('base64')}';\n`;
-  const lines = [
-    constant('KERNEL', 'dist/kernel.wasm'),
-    constant('INDEX', 'data/index.bin'),
-    constant('REACH', 'data/reach.bin'),
-  ];
-  writeFileSync('dist/library/web-data.js', lines.join(''));
-}
+const BINARIES = { KERNEL: 'dist/kernel.wasm', INDEX: 'data/index.bin', REACH: 'data/reach.bin' };
+await step('binaries', Object.values(BINARIES), ['dist/library/embedded.js'], () => {
+  const lines = Object.entries(BINARIES).map(
+    ([name, path]) => `export const ${name} = '${readFileSync(path).toString('base64')}';\n`,
+  );
+  writeFileSync('dist/library/embedded.js', lines.join(''));
+});
 
-const WEB_INPUTS = ['dist/kernel.wasm', 'data/index.bin', 'data/reach.bin', 'src', 'tsconfig.json'];
+const WEB_INPUTS = [...Object.values(BINARIES), 'src', 'tsconfig.json'];
+await step('require', [...WEB_INPUTS, 'tsconfig.cjs.json'], ['dist/cjs'], async () => {
+  const { build } = await import('rolldown');
+  rmSync('dist/cjs', { recursive: true, force: true });
+  // The declarations once more, in a folder whose modules are CommonJS.
+  run(TSC, ['-p', 'tsconfig.cjs.json']);
+  writeFileSync('dist/cjs/package.json', '{"type": "commonjs"}\n');
+  const entries = ['library/hexcodes', 'geometry', 'client/node', 'client/web'];
+  await build({
+    input: Object.fromEntries(entries.map((name) => [name, `dist/${name}.js`])),
+    external: ['h3-js', 'ws'],
+    output: {
+      dir: 'dist/cjs',
+      format: 'cjs',
+      entryFileNames: '[name].js',
+      chunkFileNames: 'shared/[name].js',
+    },
+  });
+});
+
 await step('web', WEB_INPUTS, ['dist/web/hexcodes.js', 'dist/web/geometry.js'], async () => {
   const { build } = await import('rolldown');
-  writeWebData();
   const common = { platform: 'browser', treeshake: { moduleSideEffects: false } };
   // These files travel alone, so each says whose work is in it.
   const output = (file, parts) => ({
     file,
+    codeSplitting: false,
     format: 'es',
     minify: true,
     postBanner: `/*! hexcodes, Apache-2.0. ${parts} */`,
   });
   await build({
     ...common,
-    input: 'dist/library/web-bundle.js',
+    input: 'dist/library/hexcodes.js',
     output: output(
       'dist/web/hexcodes.js',
       'Boundaries ODbL-1.0: Contains information from OpenStreetMap, © OpenStreetMap contributors, ODbL 1.0. ' +

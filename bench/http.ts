@@ -3,7 +3,7 @@
 // node:http. Each server is a process of its own, this process is the load; rounds are interleaved.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { Hexcodes } from '#dist/library/node.js';
+import { Hexcodes } from '#dist/library/hexcodes.js';
 import { BESIDE_OPTION, placeBeside } from './beside.js';
 import { CORPUS_NOTES, makeCorpora } from './corpora.js';
 import { head, headLine, saveResult } from './head.js';

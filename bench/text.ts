@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { parse } from 'csv-parse/sync';
 import { cellToLatLng, latLngToCell } from 'h3-js';
-import { Hexcodes } from '#dist/library/node.js';
+import { Hexcodes } from '#dist/library/hexcodes.js';
 import { convertBlock } from '#dist/wire/bulk/convert-block.js';
 import { BulkReader } from '#dist/wire/bulk/reader.js';
 import { ByteSink } from '#dist/wire/bytes/byte-sink.js';

@@ -4,7 +4,7 @@
 import { readFile } from 'node:fs/promises';
 import { HexcodesError } from '../errors.js';
 import { Kernel } from '../kernel/kernel.js';
-import { Hexcodes, type HexcodesData } from '../library/node.js';
+import { Hexcodes, type HexcodesData } from '../library/hexcodes.js';
 import type { WorkerKernel } from '../pool/worker.js';
 import { CliFailure, EXIT } from './exit-codes.js';
 import { reasonOf } from './file-faults.js';

@@ -1,4 +1,5 @@
-// The library, for any platform: positions in Viet Nam to hexcodes and back. node.ts, web.ts and web-bundle.ts add load().
+// The library: positions in Viet Nam to hexcodes and back. It touches no file and no network, so it is the same on every
+// platform and in every bundle.
 
 import { ADMIN_UNITS } from '../admin-units.js';
 import { HexcodesError } from '../errors.js';
@@ -91,6 +92,17 @@ export class Hexcodes {
 
   constructor(kernel: Kernel) {
     this.kernel = kernel;
+  }
+
+  /**
+   * Makes an instance with the boundaries of this package. Kernel and boundaries are a module of their own, imported by the
+   * first call; the kernel is compiled without blocking.
+   * @throws HexcodesError BAD_DATA where WebAssembly may not be compiled: a page's CSP needs 'wasm-unsafe-eval'
+   */
+  static async load<T extends Hexcodes>(this: new (kernel: Kernel) => T): Promise<T> {
+    const { KERNEL, INDEX, REACH } = await import('./embedded.js');
+    const kernel = await Kernel.compile(bytesOf(KERNEL));
+    return new this(Kernel.create(kernel, bytesOf(INDEX), bytesOf(REACH)));
   }
 
   /**
@@ -233,6 +245,13 @@ export class Hexcodes {
       admin_code: ADMIN_UNITS[output[READ_ADMIN_AT]!]!.code,
     };
   }
+}
+
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
 }
 
 /** Why a position has no code. */

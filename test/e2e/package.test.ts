@@ -55,8 +55,12 @@ test('the notice of the boundaries stands in README and in the one file that hol
 
 test('holds what it needs and nothing that it does not', () => {
   for (const path of [
-    'dist/library/node.js',
-    'dist/library/node.d.ts',
+    'dist/library/hexcodes.js',
+    'dist/library/hexcodes.d.ts',
+    'dist/library/embedded.js',
+    'dist/cjs/package.json',
+    'dist/cjs/library/hexcodes.js',
+    'dist/cjs/library/hexcodes.d.ts',
     'dist/web/hexcodes.js',
     'dist/web/geometry.js',
     'dist/cli/main.js',
@@ -107,6 +111,36 @@ test('every entry works where it is installed', () => {
   expect(above).toMatch(/^HN-/);
 });
 
+test('require() gets the same answers, and one error class for library and geometry', () => {
+  writeFileSync(
+    join(folder, 'main.cjs'),
+    `
+    const { Hexcodes, HexcodesError } = require('hexcodes');
+    const { area, parent } = require('hexcodes/geometry');
+    const { HexcodesClient, HexcodesClientError } = require('hexcodes/client');
+    Hexcodes.load().then((hexcodes) => {
+      const code = hexcodes.encode(21.0288, 105.8525).hexcodes;
+      let caught;
+      try {
+        area(hexcodes, 'x');
+      } catch (error) {
+        caught = error instanceof HexcodesError;
+      }
+      try {
+        new HexcodesClient({ baseUrl: '' });
+      } catch (error) {
+        caught = caught && error instanceof HexcodesClientError;
+      }
+      console.log(code, parent(hexcodes, code), caught);
+    });`,
+  );
+  // Newer versions of Node load ES modules by require() too; the entry has to work without that.
+  for (const flags of [[], ['--no-experimental-require-module']]) {
+    const ran = spawnSync(process.execPath, [...flags, 'main.cjs'], { cwd: folder, encoding: 'utf8' });
+    expect([ran.stderr, ran.stdout]).toEqual(['', 'HN-6GHP4-83RFR HN-6GHP4-83R69 true\n']);
+  }
+});
+
 test('the web bundle gives every recorded code and centre, alone', async () => {
   const source = readFileSync('dist/web/hexcodes.js', 'utf8');
   expect(source).not.toMatch(/\bimport\s*[{*('"]|\bfrom\s*["']|node:|\bfetch\(|\bprocess\b|\bBuffer\b/);
@@ -117,7 +151,7 @@ test('the web bundle gives every recorded code and centre, alone', async () => {
   expect(size).toBeLessThan(MOST_WEB_BYTES);
   const { Hexcodes } = (await import(
     resolve('dist/web/hexcodes.js')
-  )) as typeof import('#dist/library/web-bundle.js');
+  )) as typeof import('#dist/library/hexcodes.js');
   const web = await Hexcodes.load();
   const rows = readFileSync('test/vectors/codes.csv', 'utf8')
     .split('\n')
@@ -158,7 +192,7 @@ test('publint and attw find nothing', () => {
     ['publint/src/cli.js', ['--strict']],
     [
       '@arethetypeswrong/cli/dist/index.js',
-      ['--pack', '.', '--profile', 'esm-only', '--no-color', '--no-emoji'],
+      ['--pack', '.', '--profile', 'node16', '--no-color', '--no-emoji'],
     ],
   ] as const) {
     const ran = spawnSync(process.execPath, [join('node_modules', script), ...args], { encoding: 'utf8' });

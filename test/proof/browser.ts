@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { chromium } from 'playwright-core';
-import { Hexcodes } from '#dist/library/node.js';
+import { Hexcodes } from '#dist/library/hexcodes.js';
 import { randomFrom } from '../support/open-world.js';
 
 const POINTS = 200_000;
@@ -62,7 +62,7 @@ export default async function browser(): Promise<void> {
   }
 }
 
-type Web = typeof import('#dist/library/web-bundle.js');
+type Web = typeof import('#dist/library/hexcodes.js');
 type Geometry = typeof import('#dist/geometry.js');
 
 /** Runs in the page. */

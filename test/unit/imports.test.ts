@@ -46,7 +46,6 @@ const ONLY_IN: Record<string, string> = {
 /** Rooms and files that may touch the process and the file system. */
 const HOST_ROOMS = ['cli', 'keys', 'config'];
 const HOST_FILES = [
-  'library/node',
   'server/transport/load-uws',
   'server/transport/receive-buffer',
   'server/log-sink',

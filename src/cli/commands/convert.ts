@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
 import { HexcodesError } from '../../errors.js';
-import { DEFAULT_RESOLUTION, type Hexcodes } from '../../library/node.js';
+import { DEFAULT_RESOLUTION, type Hexcodes } from '../../library/hexcodes.js';
 import type { Operation } from '../../wire/job.js';
 import { looksSwapped } from '../../wire/swapped.js';
 import { CliFailure, EXIT } from '../exit-codes.js';

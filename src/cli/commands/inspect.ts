@@ -5,7 +5,7 @@ import { ADMIN_UNITS } from '../../admin-units.js';
 import { neighbors, parent } from '../../geometry/family.js';
 import { area, boundary, distance, edge, radius } from '../../geometry/shape.js';
 import { suggest } from '../../geometry/suggest.js';
-import type { Hexcodes } from '../../library/node.js';
+import type { Hexcodes } from '../../library/hexcodes.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { loadLibrary } from '../library.js';
 import { metres, type Paint, paintFor, squareMetres } from '../terminal/paint.js';

@@ -3,7 +3,7 @@
 import { ADMIN_UNITS } from '../../admin-units.js';
 import { EACH_ITS_OWN } from '../../kernel/kernel.js';
 import { RECORD_BYTES, RECORD_TEXT_BYTES, recordAt, recordStatusAt } from '../../kernel/output-layout.js';
-import type { Hexcodes } from '../../library/node.js';
+import type { Hexcodes } from '../../library/hexcodes.js';
 import { readResolution } from '../../wire/params/resolution.js';
 import { looksSwapped } from '../../wire/swapped.js';
 import { badInput } from '../file-faults.js';

@@ -1,7 +1,7 @@
 // A run of `encode` or `decode` over files as data: the request of the command line, the state that both ways of
 // conversion share, and the result.
 
-import type { Hexcodes } from '../../library/node.js';
+import type { Hexcodes } from '../../library/hexcodes.js';
 import type { Operation } from '../../wire/job.js';
 import type { ColumnChoice } from './columns.js';
 import type { Input } from './disk/input.js';

@@ -2,7 +2,7 @@
 // TSV without changes of columns, by-columns.ts for everything else), and cleans up however the run ends.
 
 import { createHash } from 'node:crypto';
-import type { Hexcodes } from '../../library/node.js';
+import type { Hexcodes } from '../../library/hexcodes.js';
 import { VERSION } from '../../version.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { Interruption } from '../terminal/interruption.js';

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ADMIN_UNITS } from '#dist/admin-units.js';
-import { Hexcodes } from '#dist/library/node.js';
+import { Hexcodes } from '#dist/library/hexcodes.js';
 import { VERSION } from '#dist/version.js';
 import { CliFolder } from '../../support/cli.js';
 

@@ -2,7 +2,7 @@
 // each of the 16 resolutions, the hexcode names that province, and reads back.
 import { ADMIN_UNITS } from '#dist/admin-units.js';
 import type { IndexArc } from '#dist/kernel/index-file.js';
-import type { Hexcodes } from '#dist/library/node.js';
+import type { Hexcodes } from '#dist/library/hexcodes.js';
 
 const METRES_PER_DEGREE = 111_320;
 /** Places looked at from a place on a line, in micro-degrees: itself, its neighbours, and about 100 m away. */
