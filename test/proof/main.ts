@@ -5,6 +5,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   browser: () => import('./browser.js'),
   builds: () => import('./builds.js'),
   bulk: () => import('./bulk.js'),
+  bundlers: () => import('./bundlers.js'),
   fair: () => import('./fair.js'),
   files: () => import('./files.js'),
   'fuzz-bulk': () => import('./fuzz-bulk.js'),
