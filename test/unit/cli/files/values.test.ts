@@ -2,7 +2,7 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import * as arrow from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Hexcodes } from '#dist/library/node.js';
+import { Hexcodes } from '#dist/library/hexcodes.js';
 import { CliFolder } from '../../../support/cli.js';
 import { encodeFile } from '../../../support/files/convert.js';
 
