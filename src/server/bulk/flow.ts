@@ -87,7 +87,7 @@ export class BulkFlow {
   sweep(nowMs: number): void {
     this.#x.guard(() => {
       const { isReceived, lastChunkMs } = this.#intake;
-      if (!isReceived) this.#response.sweep(nowMs);
+      this.#response.sweep(nowMs, !isReceived);
       this.#hold();
       if (this.#pooled.isWorking) return;
       const lastMs = Math.max(lastChunkMs, this.#response.progressMs);

@@ -2,7 +2,7 @@
 // for a while although it still sends. `isFull` and `onDrain` stop the flow and let it go on.
 //
 //   write ──► StreamedAnswer ──► peer             until the peer stops reading
-//        └──► Spool ──► StreamedAnswer ──► peer   from then on, until the spool is empty
+//        └──► Spool ──► StreamedAnswer ──► peer   from then on, until the spool is empty; once the peer reads, nothing is added
 
 import type { StreamedAnswer } from '../transport/answers/streamed-answer.js';
 import type { Exchange } from '../transport/exchange.js';
@@ -24,6 +24,7 @@ export class BulkOutlet {
   readonly #x: Exchange;
   readonly #answer: StreamedAnswer;
   readonly #spools: Spools;
+  readonly #times: BulkTimes;
   readonly #onDrain: () => void;
   #spool: Spool | undefined;
   /** Bytes go to the spool, and from there to the socket. */
@@ -33,10 +34,11 @@ export class BulkOutlet {
   #isClosed = false;
   #wakeUnspooling: (() => void) | undefined;
 
-  constructor(x: Exchange, answer: StreamedAnswer, spools: Spools, onDrain: () => void) {
+  constructor(x: Exchange, answer: StreamedAnswer, spools: Spools, times: BulkTimes, onDrain: () => void) {
     this.#x = x;
     this.#answer = answer;
     this.#spools = spools;
+    this.#times = times;
     this.#onDrain = onDrain;
     answer.onDrain = () => {
       this.#isAnswerFull = false;
@@ -45,8 +47,10 @@ export class BulkOutlet {
     };
   }
 
+  /** While it spools: also as long as the peer takes anything. Its body waits then, as that of any peer that reads. */
   get isFull(): boolean {
-    return this.#isSpooling ? this.#spool!.waitingBytes > MAX_SPOOL_WAITING_BYTES : this.#isAnswerFull;
+    if (!this.#isSpooling) return this.#isAnswerFull;
+    return this.#spool!.waitingBytes > MAX_SPOOL_WAITING_BYTES || !this.#isStuck(performance.now());
   }
 
   /** Bytes of memory that the answer holds. */
@@ -80,15 +84,26 @@ export class BulkOutlet {
     return this.#isSpooling || this.#isClosed ? 0 : this.#answer.writeNow(bytes, isLast);
   }
 
-  /** Called periodically while the peer still sends: starts spooling if it does not read. Returns true if it starts. */
-  sweep(nowMs: number, times: BulkTimes): boolean {
-    const isStuck = this.#isAnswerFull && nowMs - this.#answer.progressMs >= times.spoolAfterMs;
-    if (this.#isClosed || this.#isSpooling || !isStuck) return false;
-    this.#isSpooling = true;
-    this.#spool ??= this.#spools.open();
-    this.#unspool(this.#spool).catch((error: unknown) => this.#x.reject(error));
-    this.#onDrain();
-    return true;
+  /**
+   * Called periodically: spools if the peer does not read.
+   * @param mayBegin the peer still sends
+   * @returns whether it begins to spool
+   */
+  sweep(nowMs: number, mayBegin: boolean): boolean {
+    if (this.#isClosed || !this.#isAnswerFull || !this.#isStuck(nowMs)) return false;
+    const begins = mayBegin && !this.#isSpooling;
+    if (begins) {
+      this.#isSpooling = true;
+      this.#spool = this.#spools.open();
+      this.#unspool(this.#spool).catch((error: unknown) => this.#x.reject(error));
+    }
+    if (this.#isSpooling) this.#onDrain();
+    return begins;
+  }
+
+  /** The peer has taken nothing for a while. */
+  #isStuck(nowMs: number): boolean {
+    return nowMs - this.#answer.progressMs >= this.#times.spoolAfterMs;
   }
 
   end(): void {
@@ -125,8 +140,14 @@ export class BulkOutlet {
     }
     if (this.#isClosed) return;
     this.#isSpooling = false;
-    if (this.#isEnding) this.#finish();
-    else this.#onDrain();
+    if (this.#isEnding) {
+      this.#finish();
+      return;
+    }
+    // Its file would only grow.
+    spool.close();
+    this.#spool = undefined;
+    this.#onDrain();
   }
 
   #finish(): void {

@@ -110,11 +110,13 @@ export class BulkResponse {
     else this.#gzip.end();
   }
 
-  /** Called periodically while the peer still sends: spools the answer once the peer has not read for a while. */
-  sweep(nowMs: number): void {
-    const { logger, times } = this.#context;
-    if (this.#outlet?.sweep(nowMs, times)) {
-      logger.info({ request_id: this.#x.requestId, route: this.#x.pattern }, 'an answer is spooled');
+  /** Called periodically: see BulkOutlet. */
+  sweep(nowMs: number, mayBegin: boolean): void {
+    if (this.#outlet?.sweep(nowMs, mayBegin)) {
+      this.#context.logger.info(
+        { request_id: this.#x.requestId, route: this.#x.pattern },
+        'an answer is spooled',
+      );
     }
   }
 
@@ -136,7 +138,8 @@ export class BulkResponse {
         ? this.#x.startChunked(200, type, lines, mayEndLate)
         : this.#x.startSized(200, type, lines, this.#sizeBytes);
     if (answer === undefined) throw new Error('the request is answered already');
-    const outlet = new BulkOutlet(this.#x, answer, this.#context.spools, () => {
+    const { spools, times } = this.#context;
+    const outlet = new BulkOutlet(this.#x, answer, spools, times, () => {
       this.#gzip?.resume();
       this.#events.drain();
     });

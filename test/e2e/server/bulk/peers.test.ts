@@ -83,6 +83,44 @@ test('over the limit of the spool the connection is closed, and the log gives th
   }
 });
 
+test('a peer that rests and then reads slowly is not served through the spool for good: its body waits for it', async () => {
+  const requestBytes = 40_000_000;
+  const own = await startServer({}, undefined, {
+    bulk: { spoolAfterMs: 300, sweepMs: 20, spool: { requestBytes, totalBytes: 2 * requestBytes } },
+  });
+  try {
+    const peer = await RawBulkPeer.connect(own.port);
+    peer.socket.pause();
+    const hash = createHash('sha256');
+    let untilRest = 200_000;
+    peer.onBody = (bytes) => {
+      hash.update(bytes);
+      untilRest -= bytes.length;
+      if (untilRest > 0) return;
+      untilRest = 200_000;
+      peer.socket.pause();
+      setTimeout(() => peer.socket.resume(), 10);
+    };
+    const request = { path: ENCODE, key: own.key, format: 'frames', headers: asText } as const;
+    await peer.send(requestHead(request, frames.length));
+    peer.socket.write(frames);
+    while (!own.log().includes('an answer is spooled')) await sleep(5);
+    peer.socket.resume();
+    await peer.done;
+    const due = dueAnswer(kernel, 'encode', 'frames', frames, { output: 'ndjson' });
+    expect([peer.isWhole, peer.sizeBytes, own.log().includes('spooled for this request')]).toEqual([
+      true,
+      due.length,
+      false,
+    ]);
+    expect(due.length).toBeGreaterThan(2 * requestBytes);
+    expect(hash.digest('hex')).toBe(createHash('sha256').update(due).digest('hex'));
+    peer.socket.destroy();
+  } finally {
+    await own.stop();
+  }
+});
+
 test('a peer that reads at a random pace gets every byte of a chunked answer', async () => {
   const random = randomFrom(12);
   const part = csvBody(12, 100_000);
