@@ -27,6 +27,7 @@ export function badOutput(path: string, error: unknown): CliFailure {
 
 const ERRNO: Readonly<Record<string, string>> = {
   ENOENT: 'no such file or directory',
+  EEXIST: 'it is there already',
   EACCES: 'permission denied',
   EPERM: 'not permitted',
   EISDIR: 'it is a directory',

@@ -36,7 +36,7 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
 
 /** The version, and where it is asked for the build of uWebSockets.js that would serve here, or why none does. */
 async function versionText(args: readonly string[]): Promise<string> {
-  if (!args.includes('--version') && !args.includes('-V')) return VERSION;
+  if (!args.includes('--version')) return VERSION;
   const { loadUws } = await import('../server/transport/load-uws.js');
   const transport = await loadUws().then(
     ({ build }) => `${build.name} ${build.version}`,
@@ -45,9 +45,13 @@ async function versionText(args: readonly string[]): Promise<string> {
   return `${VERSION}\ntransport ${transport}`;
 }
 
+// As people try it first.
+const FIRST_WORDS_FOR_VERSION = ['version', '-v', '-V'];
+if (FIRST_WORDS_FOR_VERSION.includes(process.argv[2] ?? '')) process.argv[2] = '--version';
+
 const program = new Command('hexcodes')
   .description('GPS positions in Viet Nam to short hexcodes and back')
-  .version(await versionText(process.argv.slice(2)))
+  .version(await versionText(process.argv.slice(2)), '-V, --version')
   .showHelpAfterError('(--help shows what there is)')
   .configureOutput({ writeErr: (text) => say(visibleMessage(text)) })
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? EXIT.OK : EXIT.USAGE))

@@ -164,10 +164,21 @@ const SENTENCES: Readonly<Record<string, string>> = {
   SQLITE_IOERR: 'cannot be read or written: the disk reports an error, or is full',
 };
 
+/** Of errors of the file system. */
+const FOLDER_FAULTS: Readonly<Record<string, string>> = {
+  EACCES: 'cannot be made or written to: permission denied',
+  EPERM: 'cannot be made or written to: permission denied',
+  EROFS: 'cannot be made or written to: the disk is read-only',
+  EEXIST: 'is a file, not a folder',
+  ENOTDIR: 'lies below a file, not a folder',
+};
+
 /** What is wrong with the store, as a sentence for people. */
 export function storeFault(dataDir: string, error: unknown): string {
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (code === 'ENOENT') return `${storePath(dataDir)} is not there`;
+  const folderFault = FOLDER_FAULTS[String(code)];
+  if (folderFault !== undefined) return `the data folder ${dataDir} ${folderFault}`;
   if (code === 'ENOSPC') return `the disk of ${dataDir} is full`;
   const kind = /^SQLITE_(?:IOERR|[A-Z]+)/.exec(String(code))?.[0] ?? '';
   const sentence = SENTENCES[kind];

@@ -42,6 +42,14 @@ export function requireJson(x: Exchange): boolean {
   return false;
 }
 
+/** True if the body comes as it is; a body with a Content-Encoding, which only /bulk unpacks, is answered 415. */
+export function requirePlainBody(x: Exchange): boolean {
+  const encoding = x.header('content-encoding').trim().toLowerCase();
+  if (encoding === '' || encoding === 'identity') return true;
+  fail(x, 415, 'only bodies of /bulk may have a Content-Encoding');
+  return false;
+}
+
 /** The media type of a Content-Type, in lower case; undefined if the charset beside it is not UTF-8. */
 export function utf8TypeOf(contentType: string): string | undefined {
   const [type = '', ...parameters] = contentType.toLowerCase().split(';');

@@ -98,7 +98,7 @@ export class Router {
 
   /** Answers every other path with 404. To be called once, after all routes are added. */
   addNotFound(): void {
-    this.adapter.route('any', '/*', (x) => fail(x, 404, 'there is nothing at this path'));
+    this.adapter.route('any', '/*', (x) => fail(x, 404, `there is nothing at this path${wayOut(x)}`));
   }
 
   /** The key of the request if it is active; otherwise undefined, and the request is answered. For upgrades, too. */
@@ -119,4 +119,12 @@ export class Router {
     else fail(x, 401, KEY_WANTED, { headerLines: '\r\nWWW-Authenticate: ApiKey realm="hexcodes"' });
     return undefined;
   }
+}
+
+/** What is probably wrong with a path that no route has. The path is not repeated: it may hold a key. */
+function wayOut({ path }: Exchange): string {
+  if (path.toLowerCase().startsWith('/v1/') && path !== path.toLowerCase())
+    return '; paths are in lower case';
+  if (path.length > 1 && path.endsWith('/')) return '; try it without the slash at its end';
+  return path.startsWith('/v1/') ? '' : '; every path begins with /v1/';
 }

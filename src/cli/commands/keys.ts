@@ -7,6 +7,7 @@ import { folderWarning, writeNewPrivateFile } from '../../keys/private-files.js'
 import { readOrMakePepper } from '../../keys/secret.js';
 import { KeyStore, storeFault, storePath } from '../../keys/store.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
+import { reasonOf } from '../file-faults.js';
 import { addFlags, settingsOf } from '../settings.js';
 import { say } from '../terminal/say.js';
 import { visible } from '../terminal/visible.js';
@@ -51,7 +52,7 @@ export default function register(program: Command): void {
         store.create(options.name, pepper, (keyText, id) => {
           madeId = id;
           if (out === undefined) process.stdout.write(`${keyText}\n`);
-          else writeNewPrivateFile(out, `${keyText}\n`);
+          else writeKeyFile(out, keyText);
           isWritten = true;
         });
       } catch (error) {
@@ -65,6 +66,8 @@ export default function register(program: Command): void {
   const list = keys.command('list').description('show all keys, without their texts');
   addFlags(list, NAMES).action(() => {
     withStore(list, (store) => {
+      // For people; scripts get the rows alone.
+      if (process.stdout.isTTY) process.stdout.write('ID\tSTATE\tMADE\tNAME\n');
       for (const { id, state, createdMs, name } of store.list()) {
         process.stdout.write(`${id}\t${state}\t${new Date(createdMs).toISOString()}\t${visible(name)}\n`);
       }
@@ -83,6 +86,14 @@ export default function register(program: Command): void {
         say(`key ${id} is ${state}\n`);
       });
     });
+  }
+}
+
+function writeKeyFile(path: string, keyText: string): void {
+  try {
+    writeNewPrivateFile(path, `${keyText}\n`);
+  } catch (error) {
+    throw new CliFailure(EXIT.FAILED, `cannot write ${path}: ${reasonOf(error)}`);
   }
 }
 

@@ -21,7 +21,7 @@ export function summaryOf(
   const done = operation === 'encode' ? 'encoded' : 'decoded';
   const ok = tally.rows - tally.failedRows;
   const lines = [
-    `${grouped(tally.rows)} rows in ${duration(total)}: ${paint('green', `${grouped(ok)} ${done}`)}`,
+    `${grouped(tally.rows)} ${tally.rows === 1 ? 'row' : 'rows'} in ${duration(total)}: ${paint('green', `${grouped(ok)} ${done}`)}`,
   ];
   if (tally.failedRows > 0) {
     lines[0] += `, ${paint('red', `${grouped(tally.failedRows)} failed`)} (${failedWent})`;

@@ -6,7 +6,7 @@ import type { Operation } from '../../wire/job.js';
 import { batchBody, convertAllowed, MAX_BATCH_BYTES, openBatch } from '../../wire/rows/batch.js';
 import { OVERLOADED_MESSAGE } from '../../wire/status-messages.js';
 import { JSON_TYPE } from '../answers.js';
-import { requireJson, utf8TypeOf } from '../media-types.js';
+import { requireJson, requirePlainBody, utf8TypeOf } from '../media-types.js';
 import { INLINE_JSON_BYTES, itemsAllowance } from '../offload.js';
 import { fail, failTooLarge, failUnavailable, type Router } from '../router.js';
 import type { Exchange } from '../transport/exchange.js';
@@ -33,6 +33,7 @@ export function addBatch(router: Router, kernel: Kernel, pool: Pool): void {
       fail(x, 400, 'body is required', { faults: [{ parameter: 'body', message: 'is required' }] });
       return;
     }
+    if (!requirePlainBody(x)) return;
     if (x.bodySizeBytes > INLINE_JSON_BYTES && !pool.mayTakeBlock) {
       failUnavailable(x, OVERLOADED_MESSAGE, true);
       return;

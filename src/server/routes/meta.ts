@@ -55,7 +55,7 @@ export function addMeta(router: Router, data: BoundaryData, transport: UwsBuild)
   addJson('/v1/meta', () => metaBody);
   addJson('/v1/admin-units', () => tableBody);
   addJson('/v1/admin-units/:code', (x) => {
-    const code = x.parameter(0);
+    const code = x.parameter(0).toUpperCase();
     const adminNumber = ADMIN_UNITS.findIndex((unit) => unit.code === code);
     const unit = ADMIN_UNITS[adminNumber];
     if (unit === undefined) return undefined;

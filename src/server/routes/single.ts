@@ -7,7 +7,7 @@ import { decodeFaults, EncodeInput, SingleParameters } from '../../wire/params/p
 import { OUTSIDE_MESSAGE } from '../../wire/status-messages.js';
 import { looksSwapped, SWAPPED_HINT } from '../../wire/swapped.js';
 import { faultsMessage, JSON_TYPE } from '../answers.js';
-import { requireJson, utf8TypeOf } from '../media-types.js';
+import { requireJson, requirePlainBody, utf8TypeOf } from '../media-types.js';
 import { ENCODE_PATH, fail, failTooLarge, type Router } from '../router.js';
 import type { Exchange } from '../transport/exchange.js';
 
@@ -97,6 +97,7 @@ function withParameters(
     answer(x, inTick);
     return;
   }
+  if (!requirePlainBody(x)) return;
   const type = utf8TypeOf(x.contentType);
   x.readBody(
     MAX_BODY_BYTES,

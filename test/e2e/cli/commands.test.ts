@@ -45,6 +45,13 @@ test('one position or code that fails: exit 1, a sentence and a hint', async () 
   expect(wrong.stderr).toContain(code);
 });
 
+test.each(['version', '-v', '-V', '--version'])('%s shows the version', async (word) => {
+  expect(await folder.run([word])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining(`${VERSION}\n`),
+  });
+});
+
 test('a wrong command line: exit 2 and a message that names the fault', async () => {
   for (const [args, message] of [
     [['encode', '--bogus'], "unknown option '--bogus'"],

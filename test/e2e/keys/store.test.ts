@@ -180,6 +180,11 @@ test('--out that cannot be written leaves neither a file nor a key', () => {
     expect(keys(['create', '--name', 'x', '--out', out]).code).toBe(1);
   }
   expect(readdirSync(file('out'))).toEqual([]);
+  const there = keys(['create', '--name', 'x', '--out', file('pepper')]);
+  expect([there.code, there.stderr]).toEqual([
+    1,
+    expect.stringContaining(`cannot write ${file('pepper')}: it is there already`),
+  ]);
   expect(readdirSync(dir).sort()).toEqual(['keys.db', 'out', 'pepper']);
   expect(keys(['list']).stdout).toBe('');
 });

@@ -75,6 +75,24 @@ describe('methods', () => {
       expectError(await call(server, path, { method: 'DELETE' }, ''), 404, 'NOT_FOUND');
     }
   });
+
+  test.each([
+    [`${ENCODE}/`, 'without the slash at its end'],
+    ['/V1/hexcodes/encode', 'lower case'],
+    ['/v1/hexcodes/Encode/batch', 'lower case'],
+    ['/hexcodes/encode', 'every path begins with /v1/'],
+    ['/', 'every path begins with /v1/'],
+  ])('the 404 of %s says what is probably wrong', async (path, words) => {
+    expect((await call(server, path, {}, '')).body.message).toContain(words);
+  });
+
+  test('a body with a Content-Encoding is 415 where none is understood', async () => {
+    for (const path of [ENCODE, `${ENCODE}/batch`]) {
+      const headers = { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' };
+      const answer = await call(server, path, { method: 'POST', headers, body: 'packed' });
+      expectError(answer, 415, 'INVALID_REQUEST');
+    }
+  });
 });
 
 describe('keys', () => {
