@@ -9,6 +9,7 @@ import { Piscina } from 'piscina';
 import { BulkInputError, type BulkJob, type ConvertedBlock, type Operation } from '../wire/job.js';
 import { BrokenBatchError, TooManyItemsError } from '../wire/rows/batch.js';
 import { ANSWER_BUFFER_BYTES, BlockShelf } from './block-shelf.js';
+import { PoolFullError, WorkQueue } from './work-queue.js';
 import type { WorkAnswer, WorkerKernel, WorkOrder } from './worker.js';
 
 export interface PoolOptions {
@@ -21,11 +22,6 @@ export interface PoolOptions {
   readonly maxBytes?: number;
 }
 
-/** The queue is full. No work was begun. */
-export class PoolFullError extends Error {
-  override readonly name = 'PoolFullError';
-}
-
 /** The block will not be answered: three workers died over it, or the pool is closed. */
 export class PoolLostError extends Error {
   override readonly name = 'PoolLostError';
@@ -33,6 +29,8 @@ export class PoolLostError extends Error {
 
 const QUEUED_PER_THREAD = 32;
 const BODY_BLOCKS_PER_THREAD = 2;
+/** With its next block at hand a worker need not wait for this thread's event loop. */
+const BLOCKS_PER_WORKER = 2;
 /** An answer buffer is about a megabyte. */
 const ANSWER_BUFFERS_PER_THREAD = 8;
 /** A smaller answer gets a buffer of its own size. */
@@ -53,23 +51,23 @@ export class Pool {
   readonly #shelf = new BlockShelf();
   /** Free, each of ANSWER_BUFFER_BYTES. */
   readonly #answerBuffers: ArrayBuffer[] = [];
-  readonly #maxBlocks: number;
-  readonly #maxBytes: number;
-  #blocks = 0;
-  #bytes = 0;
+  readonly #queue: WorkQueue;
   #lostWorkers = 0;
   #completed = 0;
   #isClosing = false;
-  /** Bodies that wait until they may continue, in the order they came. */
-  #waiting: (() => void)[] = [];
+  #onEmpty: (() => void) | undefined;
   readonly #watched = new WeakSet<Worker>();
   /** Threads whose first message has come, which they post once their modules are loaded. */
   readonly #loaded = new WeakSet<Worker>();
 
   constructor(options: PoolOptions) {
     this.threads = options.threads ?? availableParallelism();
-    this.#maxBlocks = this.threads + (options.maxQueued ?? QUEUED_PER_THREAD * this.threads);
-    this.#maxBytes = options.maxBytes ?? MAX_BYTES;
+    this.#queue = new WorkQueue({
+      running: BLOCKS_PER_WORKER * this.threads,
+      blocks: this.threads + (options.maxQueued ?? QUEUED_PER_THREAD * this.threads),
+      bytes: options.maxBytes ?? MAX_BYTES,
+      bodyBlocks: BODY_BLOCKS_PER_THREAD * this.threads,
+    });
     this.#piscina = new Piscina({
       filename: new URL('./worker.js', import.meta.url).href,
       workerData: {
@@ -82,8 +80,7 @@ export class Pool {
       // The pool bounds the queue itself: it counts bytes too, and refuses before a block is copied.
       maxQueue: Number.POSITIVE_INFINITY,
       stricterFIFO: true,
-      // With its next block at hand a worker need not wait for this thread's event loop.
-      concurrentTasksPerWorker: 2,
+      concurrentTasksPerWorker: BLOCKS_PER_WORKER,
       // A worker allocates a few small objects a block: a large nursery would only grow full of them between collections.
       resourceLimits: { maxYoungGenerationSizeMb: WORKER_NURSERY_MB },
       // Workers get neither the environment nor the arguments of the process.
@@ -98,16 +95,17 @@ export class Pool {
 
   /**
    * Answers one block of a body. The block is copied before this returns.
+   * @param key whose turn it takes; here and below, callers without keys share one
    * @throws PoolFullError, PoolLostError, BulkInputError (as convertBlock), all as rejections
    */
-  async convert(job: BulkJob, block: Uint8Array): Promise<ConvertedBlock> {
+  async convert(job: BulkJob, block: Uint8Array, key = ''): Promise<ConvertedBlock> {
     const order = (bytes: Uint8Array): WorkOrder => ({
       kind: 'block',
       job,
       bytes,
       answerBuffer: this.#answerBuffers.pop(),
     });
-    return (await this.#run(block, order)) as ConvertedBlock;
+    return (await this.#run(key, block, order, true)) as ConvertedBlock;
   }
 
   /** A copy of an answer that this thread has made, in an answer buffer unless it is small. */
@@ -130,8 +128,8 @@ export class Pool {
    * Answers the JSON body of a batch, in the same way.
    * @throws BrokenBatchError, TooManyItemsError as rejections
    */
-  async answerBatch(operation: Operation, body: Uint8Array): Promise<Uint8Array> {
-    return (await this.#run(body, (bytes) => ({ kind: 'batch', operation, bytes }))) as Uint8Array;
+  async answerBatch(operation: Operation, body: Uint8Array, key = ''): Promise<Uint8Array> {
+    return (await this.#run(key, body, (bytes) => ({ kind: 'batch', operation, bytes }))) as Uint8Array;
   }
 
   /**
@@ -141,43 +139,41 @@ export class Pool {
   async answerJsonFrame(
     frame: Uint8Array,
     refusalOf: (frame: Uint8Array) => Uint8Array,
+    key = '',
   ): Promise<Uint8Array> {
     const order = (bytes: Uint8Array): WorkOrder => ({ kind: 'json', bytes });
-    return (await this.#run(frame, order, refusalOf)) as Uint8Array;
+    return (await this.#run(key, frame, order, false, refusalOf)) as Uint8Array;
   }
 
   /** Answers one binary frame of the stream, in the same way. */
-  async answerFrame(frame: Uint8Array): Promise<Uint8Array> {
-    return (await this.#run(frame, (bytes) => ({
+  async answerFrame(frame: Uint8Array, key = ''): Promise<Uint8Array> {
+    return (await this.#run(key, frame, (bytes) => ({
       kind: 'frame',
       bytes,
       answerBuffer: this.#answerBuffers.pop(),
     }))) as Uint8Array;
   }
 
-  /** Whether the queue has room for a block. */
-  get mayTakeBlock(): boolean {
-    return !this.#isClosing && this.#blocks < this.#maxBlocks && this.#bytes < this.#maxBytes;
+  /** Whether the pool takes a block of this key. */
+  mayTakeBlock(key = ''): boolean {
+    return !this.#isClosing && this.#queue.mayEnter(key);
   }
 
-  /** Whether the queue has room for a block of another body, and not too many bodies wait already. */
-  get mayBeginBody(): boolean {
-    return this.mayTakeBlock && this.#waiting.length < MAX_WAITING_BODIES;
+  /** Whether it takes a block of another body, and not too many bodies wait already. */
+  mayBeginBody(key = ''): boolean {
+    return this.mayTakeBlock(key) && this.#queue.waitingBodies < MAX_WAITING_BODIES;
   }
 
-  /**
-   * Whether a body under way may hand in its next block. Bodies have only as many blocks in the pool as keep the workers
-   * busy: the rest of the queue is for batches and frames of streams, which cannot wait.
-   */
-  get mayTakeBodyBlock(): boolean {
-    return this.#blocks < BODY_BLOCKS_PER_THREAD * this.threads && this.#bytes < this.#maxBytes;
+  /** Whether a body under way may hand in its next block. */
+  mayTakeBodyBlock(key = ''): boolean {
+    return this.#queue.mayEnterOfBody(key);
   }
 
-  /** Resolves when a body under way may hand in its next block: first come, first served. */
-  async whenBodyMayContinue(): Promise<void> {
-    while (!this.mayTakeBodyBlock || this.#isClosing) {
+  /** Resolves when a body under way may hand in its next block: the keys take turns, the bodies of a key one after the other. */
+  async whenBodyMayContinue(key = ''): Promise<void> {
+    while (!this.mayTakeBodyBlock(key) || this.#isClosing) {
       if (this.#isClosing) throw new PoolLostError('the pool is closed');
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      await this.#queue.waitForBody(key);
     }
   }
 
@@ -193,26 +189,27 @@ export class Pool {
   /** Present and total counts, for metrics and tests; `blocks` and `bytes` are of those in the pool now. */
   get figures(): { blocks: number; bytes: number; completed: number; lostWorkers: number; queued: number } {
     return {
-      blocks: this.#blocks,
-      bytes: this.#bytes,
+      blocks: this.#queue.blocks,
+      bytes: this.#queue.bytes,
       completed: this.#completed,
       lostWorkers: this.#lostWorkers,
-      queued: this.#piscina.queueSize,
+      queued: this.#queue.waitingBlocks,
     };
   }
 
   async #run(
+    key: string,
     bytes: Uint8Array,
     orderOf: (bytes: Uint8Array) => WorkOrder,
+    isOfBody = false,
     refusalOf?: (bytes: Uint8Array) => Uint8Array,
   ): Promise<ConvertedBlock | Uint8Array> {
     if (this.#isClosing) throw new PoolLostError('the pool is closed');
-    if (!this.mayTakeBlock) throw new PoolFullError('the pool is full');
+    if (!this.mayTakeBlock(key)) throw new PoolFullError('the pool is full');
+    const place = this.#queue.enter(key, bytes.length, isOfBody);
     const block = this.#shelf.copyOf(bytes);
-    const sizeBytes = block.length;
-    this.#blocks++;
-    this.#bytes += sizeBytes;
     try {
+      await place.turn;
       const answer = await this.#try(() => orderOf(block));
       if ('broken' in answer) throw new BrokenBatchError(answer.broken);
       if ('tooMany' in answer) throw new TooManyItemsError(answer.tooMany);
@@ -224,8 +221,7 @@ export class Pool {
       return refusalOf(block);
     } finally {
       this.#shelf.giveBack(block);
-      this.#blocks--;
-      this.#bytes -= sizeBytes;
+      this.#queue.leave(place);
       this.#completed++;
       this.#admit();
     }
@@ -248,10 +244,9 @@ export class Pool {
 
   /** Lets one waiting body continue for each block that is done; all of them where none is left to be done. */
   #admit(): void {
-    if (this.#isClosing || this.mayTakeBodyBlock) {
-      const admitted = this.#isClosing || this.#blocks === 0 ? this.#waiting.length : 1;
-      for (const resolve of this.#waiting.splice(0, admitted)) resolve();
-    }
+    const isEmpty = this.#queue.blocks === 0;
+    if (isEmpty) this.#onEmpty?.();
+    if (this.#isClosing || this.#queue.hasRoomForBody) this.#queue.callBodies(this.#isClosing || isEmpty);
   }
 
   /**
@@ -281,8 +276,8 @@ export class Pool {
   async close(): Promise<void> {
     if (this.#isClosing) return;
     this.#isClosing = true;
-    for (const resolve of this.#waiting.splice(0)) resolve();
-    while (this.#blocks > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#queue.callBodies(true);
+    if (this.#queue.blocks > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
     // A thread that is terminated while it loads its modules can abort the process (SIGABRT), and piscina calls the
     // first threads ready before they are.
     const deadlineMs = performance.now() + LOADING_TIMEOUT_MS;

@@ -1,5 +1,6 @@
 // Ends an exchange over an error that its handler or one of the handler's callbacks throws: one policy for all.
-import { PoolFullError, PoolLostError } from '../pool/pool.js';
+import { PoolLostError } from '../pool/pool.js';
+import { PoolFullError } from '../pool/work-queue.js';
 import { BulkInputError } from '../wire/job.js';
 import { BrokenBatchError, TooManyItemsError } from '../wire/rows/batch.js';
 import { OverBudgetError } from './budget/budget.js';

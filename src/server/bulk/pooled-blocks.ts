@@ -58,9 +58,9 @@ export class PooledBlocks {
     if (this.#isWaitingForPool) return false;
     const pooledBytes = this.#pending.reduce((sum, { blockBytes }) => sum + blockBytes, 0);
     if (!this.isEmpty && pooledBytes + block.length > MAX_POOLED_BYTES) return false;
-    if (!this.#pool.mayTakeBodyBlock) {
+    if (!this.#pool.mayTakeBodyBlock(this.#x.keyId)) {
       this.#isWaitingForPool = true;
-      this.#x.after(this.#pool.whenBodyMayContinue(), () => {
+      this.#x.after(this.#pool.whenBodyMayContinue(this.#x.keyId), () => {
         this.#isWaitingForPool = false;
         this.#onProgress();
       });
@@ -68,7 +68,7 @@ export class PooledBlocks {
     }
     const pending: PendingAnswer = { blockBytes: block.length, answer: undefined };
     this.#pending.push(pending);
-    this.#x.after(this.#pool.convert(job, block), (answer) => {
+    this.#x.after(this.#pool.convert(job, block, this.#x.keyId), (answer) => {
       pending.answer = answer;
       this.#onProgress();
     });

@@ -86,7 +86,7 @@ export class Bulk {
     if ('status' in request) {
       const { status, message, faults } = request;
       fail(x, status, message, { close: true, ...(faults === undefined ? {} : { faults }) });
-    } else if (!this.#context.pool.mayBeginBody) {
+    } else if (!this.#context.pool.mayBeginBody(keyId)) {
       failUnavailable(x, OVERLOADED_MESSAGE, true);
     } else {
       x.hold(0);

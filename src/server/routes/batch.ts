@@ -1,6 +1,7 @@
 // POST /v1/hexcodes/encode/batch and /decode/batch: many points or codes in one JSON body, answered in one JSON body.
 import type { Kernel } from '../../kernel/kernel.js';
-import { type Pool, PoolFullError, PoolLostError } from '../../pool/pool.js';
+import { type Pool, PoolLostError } from '../../pool/pool.js';
+import { PoolFullError } from '../../pool/work-queue.js';
 import { ByteSink } from '../../wire/bytes/byte-sink.js';
 import type { Operation } from '../../wire/job.js';
 import { batchBody, convertAllowed, MAX_BATCH_BYTES, openBatch } from '../../wire/rows/batch.js';
@@ -34,7 +35,7 @@ export function addBatch(router: Router, kernel: Kernel, pool: Pool): void {
       return;
     }
     if (!requirePlainBody(x)) return;
-    if (x.bodySizeBytes > INLINE_JSON_BYTES && !pool.mayTakeBlock) {
+    if (x.bodySizeBytes > INLINE_JSON_BYTES && !pool.mayTakeBlock(x.keyId)) {
       failUnavailable(x, OVERLOADED_MESSAGE, true);
       return;
     }
@@ -73,7 +74,7 @@ function answerBatch(
 
 function answerByPool(x: Exchange, pool: Pool, operation: Operation, body: Uint8Array): void {
   x.deadline(POOL_DEADLINE_MS);
-  pool.answerBatch(operation, body).then(
+  pool.answerBatch(operation, body, x.keyId).then(
     (answer) => x.send(200, JSON_TYPE, answer),
     (error: unknown) => {
       const isOverloaded = error instanceof PoolFullError || error instanceof PoolLostError;

@@ -3,6 +3,7 @@
 import type { Kernel } from '../../kernel/kernel.js';
 import type { KeyRing } from '../../keys/key-ring.js';
 import type { Pool } from '../../pool/pool.js';
+import { ByteSink } from '../../wire/bytes/byte-sink.js';
 import { MAX_FRAME_BYTES } from '../../wire/frames/answer-frame.js';
 import { OVERLOADED_MESSAGE } from '../../wire/status-messages.js';
 import type { Account, Budget } from '../budget/budget.js';
@@ -50,7 +51,7 @@ export class Streams {
   readonly #ring: KeyRing;
   readonly #pool: Pool;
   readonly #budget: Budget;
-  readonly #answerers: Readonly<Record<Subprotocol, FrameAnswerer>>;
+  readonly #answerers: Readonly<Record<Subprotocol, (keyId: string) => FrameAnswerer>>;
   readonly #tuning: StreamTuning;
   readonly #timer: NodeJS.Timeout;
   #isStopping = false;
@@ -69,9 +70,10 @@ export class Streams {
     this.#ring = ring;
     this.#pool = pool;
     this.#tuning = { ...STREAM_TIMES, sweepMs: 1000, ...tuning };
+    const sink = new ByteSink();
     this.#answerers = {
-      'hexcodes.v1.binary': binaryAnswerer(kernel, pool),
-      'hexcodes.v1.json': jsonAnswerer(kernel, pool),
+      'hexcodes.v1.binary': (keyId) => binaryAnswerer(kernel, pool, keyId),
+      'hexcodes.v1.json': (keyId) => jsonAnswerer(kernel, pool, keyId, sink),
     };
     this.#timer = setInterval(() => this.#sweep(), this.#tuning.sweepMs);
     this.#timer.unref();
@@ -89,7 +91,7 @@ export class Streams {
         this.#connections.add(connection);
         connection.session = new StreamSession(
           ws,
-          this.#answerers[connection.subprotocol],
+          this.#answerers[connection.subprotocol](connection.keyId),
           connection.account,
           performance.now(),
           () => this.#forget(connection),
@@ -147,7 +149,7 @@ export class Streams {
       fail(x, 400, `none of the subprotocols offered is known; there are ${SUBPROTOCOLS.join(' and ')}`);
       return;
     }
-    if (this.#isStopping || !this.#pool.mayTakeBlock) {
+    if (this.#isStopping || !this.#pool.mayTakeBlock(key.id)) {
       const message = this.#isStopping ? 'the service is restarting' : OVERLOADED_MESSAGE;
       failUnavailable(x, message, this.#isStopping);
       return;

@@ -24,7 +24,8 @@ test('with a full pool open streams answer frame status 3 or UNAVAILABLE, and ne
       own.port,
       handshake(own.key, ['Sec-WebSocket-Protocol: hexcodes.v1.json']),
     );
-    Object.defineProperty(pool, 'mayTakeBlock', { get: () => false, configurable: true });
+    const takesBlocks = pool!.mayTakeBlock;
+    pool!.mayTakeBlock = () => false;
     const large = encodeFrame(1, pointsOf(1, 60_000));
     peer.send(large);
     expect([...(await peer.next()).payload]).toEqual([1, 1, 3, 0, 1, ...new Array(11).fill(0)]);
@@ -58,7 +59,7 @@ test('with a full pool open streams answer frame status 3 or UNAVAILABLE, and ne
       expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
     }
     // The same frame is answered once the pool takes blocks again.
-    Object.defineProperty(pool, 'mayTakeBlock', { get: () => true });
+    pool!.mayTakeBlock = takesBlocks;
     peer.send(large);
     expect((await peer.next()).payload.equals(due(large))).toBe(true);
     for (const socket of [peer, json, refused]) socket.end();

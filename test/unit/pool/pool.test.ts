@@ -5,7 +5,8 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { afterEach, expect, test } from 'vitest';
-import { Pool, PoolFullError, PoolLostError } from '#dist/pool/pool.js';
+import { Pool, PoolLostError } from '#dist/pool/pool.js';
+import { PoolFullError } from '#dist/pool/work-queue.js';
 import { answerFrame } from '#dist/wire/frames/answer-frame.js';
 import { KERNEL_FILES, OPEN_INDEX, OPEN_REACH, openKernel, randomFrom } from '../../support/open-world.js';
 
@@ -49,7 +50,7 @@ test('the queue is bounded in blocks and in bytes, refuses before any work, and 
   pool = new Pool({ kernel: source, threads: 1, maxQueued: 2, maxBytes: 100_000 });
   const small = frameOf(10);
   const first = [small, small, small].map((frame) => pool.answerFrame(frame));
-  expect([pool.mayTakeBlock, pool.mayTakeBodyBlock]).toEqual([false, false]);
+  expect([pool.mayTakeBlock(), pool.mayTakeBodyBlock()]).toEqual([false, false]);
   await expect(pool.answerFrame(small)).rejects.toBeInstanceOf(PoolFullError);
   const order: number[] = [];
   const waiting = [0, 1, 2, 3].map((n) => pool.whenBodyMayContinue().then(() => order.push(n)));
@@ -58,9 +59,9 @@ test('the queue is bounded in blocks and in bytes, refuses before any work, and 
   expect(order).toEqual([0, 1, 2, 3]);
 
   const large = pool.answerFrame(frameOf(10_000));
-  expect(pool.mayTakeBlock).toBe(false);
+  expect(pool.mayTakeBlock()).toBe(false);
   await large;
-  expect(pool.mayTakeBlock).toBe(true);
+  expect(pool.mayTakeBlock()).toBe(true);
 });
 
 test('workers killed mid-block lose and double nothing', async () => {

@@ -1,6 +1,7 @@
 // The error policy of the service: every kind of error, before the answer has begun and afterwards.
 import { expect, test } from 'vitest';
-import { PoolFullError, PoolLostError } from '#dist/pool/pool.js';
+import { PoolLostError } from '#dist/pool/pool.js';
+import { PoolFullError } from '#dist/pool/work-queue.js';
 import { OverBudgetError } from '#dist/server/budget/budget.js';
 import { RevokedKeyError, StalledPeerError } from '#dist/server/bulk/flow.js';
 import { GzipBodyError } from '#dist/server/bulk/gzip.js';

@@ -16,7 +16,8 @@ class Errors extends Guarded {
 
 /** A pool whose answers the test gives. */
 class HeldPool {
-  mayTakeBodyBlock = true;
+  isOpen = true;
+  mayTakeBodyBlock = (): boolean => this.isOpen;
   readonly answer: ((sizeBytes: number) => void)[] = [];
   readonly reject: ((error: Error) => void)[] = [];
   letContinue: () => void = () => {};
@@ -79,9 +80,9 @@ test('a body has a megabyte in the pool at most, but always one block', async ()
 test('while the pool takes no blocks the body waits, and is told when it does', async () => {
   const pool = new HeldPool();
   const { blocks, progress } = blocksIn(pool);
-  pool.mayTakeBodyBlock = false;
+  pool.isOpen = false;
   expect([blocks.convert(JOB, BLOCK), blocks.isEmpty, blocks.isWorking]).toEqual([false, true, true]);
-  pool.mayTakeBodyBlock = true;
+  pool.isOpen = true;
   expect(blocks.convert(JOB, BLOCK)).toBe(false);
   pool.letContinue();
   await turn();

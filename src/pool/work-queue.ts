@@ -1,0 +1,169 @@
+// The blocks that are in the pool, with a worker or waiting for one, and the bodies that wait until they may hand in blocks.
+// The keys of callers take turns in both, and where the pool is full, a key with more in it than another gives up work that
+// waits: who floods the pool delays and refuses himself only.
+import { KeyTurns } from './key-turns.js';
+
+/** The queue is full. No work was begun. */
+export class PoolFullError extends Error {
+  override readonly name = 'PoolFullError';
+}
+
+export interface QueueLimits {
+  /** Blocks that workers have. */
+  readonly running: number;
+  /** Blocks with a worker or waiting, and their bytes. */
+  readonly blocks: number;
+  readonly bytes: number;
+  /** Blocks of bodies, as many as keep the workers busy: the rest is for batches and frames, which cannot wait outside. */
+  readonly bodyBlocks: number;
+}
+
+/** A block in the pool. */
+export class Place {
+  /** Resolves when a worker is free for the block; rejects with PoolFullError where it is given up. */
+  readonly turn: Promise<void>;
+  start!: () => void;
+  giveUp!: (reason: Error) => void;
+  isGivenUp = false;
+
+  /** @param isOfBody a body would break without its answer: the block is never given up */
+  constructor(
+    readonly key: string,
+    readonly sizeBytes: number,
+    readonly isOfBody: boolean,
+  ) {
+    this.turn = new Promise((resolve, reject) => {
+      this.start = resolve;
+      this.giveUp = reject;
+    });
+  }
+}
+
+interface Use {
+  blocks: number;
+  bytes: number;
+}
+
+const NO_USE: Readonly<Use> = { blocks: 0, bytes: 0 };
+
+export class WorkQueue {
+  readonly #limits: QueueLimits;
+  readonly #waiting = new KeyTurns<Place>();
+  readonly #bodies = new KeyTurns<() => void>();
+  readonly #uses = new Map<string, Use>();
+  #running = 0;
+  #blocks = 0;
+  #bytes = 0;
+  #bodyBlocks = 0;
+
+  constructor(limits: QueueLimits) {
+    this.#limits = limits;
+  }
+
+  get blocks(): number {
+    return this.#blocks;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get waitingBlocks(): number {
+    return this.#waiting.size;
+  }
+
+  get waitingBodies(): number {
+    return this.#bodies.size;
+  }
+
+  /** Whether there is room for a block of the key, or another key has one to give up. */
+  mayEnter(key: string): boolean {
+    return this.#hasRoom || this.#giverFor(key) !== undefined;
+  }
+
+  /** Whether a body of the key may hand in a block. */
+  mayEnterOfBody(key: string): boolean {
+    return this.#bodyBlocks < this.#limits.bodyBlocks && this.mayEnter(key);
+  }
+
+  /** Whether a body that is called may hand in a block, whichever key it has. */
+  get hasRoomForBody(): boolean {
+    return this.#bodyBlocks < this.#limits.bodyBlocks && this.#hasRoom;
+  }
+
+  /** @throws PoolFullError */
+  enter(key: string, sizeBytes: number, isOfBody: boolean): Place {
+    while (!this.#hasRoom) {
+      const giver = this.#giverFor(key);
+      if (giver === undefined) throw new PoolFullError('the pool is full');
+      const given = this.#waiting.takeNewest(giver, isGivable)!;
+      given.isGivenUp = true;
+      this.#count(given, -1);
+      given.giveUp(new PoolFullError('the pool is full, and this key has more in it than others'));
+    }
+    const place = new Place(key, sizeBytes, isOfBody);
+    this.#count(place, 1);
+    this.#waiting.add(key, place);
+    this.#start();
+    return place;
+  }
+
+  /** To be called once for each place, however its turn has come out. */
+  leave(place: Place): void {
+    if (place.isGivenUp) return;
+    this.#running--;
+    this.#count(place, -1);
+    this.#start();
+  }
+
+  /** Resolves when a body is called, one for each block that is done, or all where none is left to be done. */
+  waitForBody(key: string): Promise<void> {
+    return new Promise((resolve) => this.#bodies.add(key, resolve));
+  }
+
+  callBodies(isAll: boolean): void {
+    for (let called = isAll ? this.#bodies.size : 1; called > 0; called--) this.#bodies.next()?.();
+  }
+
+  get #hasRoom(): boolean {
+    return this.#blocks < this.#limits.blocks && this.#bytes < this.#limits.bytes;
+  }
+
+  /** The key that has most of what is used up, more than this one will have, and a block to give up. */
+  #giverFor(key: string): string | undefined {
+    const kind = this.#blocks < this.#limits.blocks ? 'bytes' : 'blocks';
+    const own = this.#uses.get(key) ?? NO_USE;
+    let most = own[kind] + (kind === 'blocks' ? 1 : 0);
+    let giver: string | undefined;
+    for (const [other, use] of this.#uses) {
+      if (other === key || use[kind] <= most || !this.#waiting.has(other, isGivable)) continue;
+      most = use[kind];
+      giver = other;
+    }
+    return giver;
+  }
+
+  #start(): void {
+    while (this.#running < this.#limits.running) {
+      const place = this.#waiting.next();
+      if (place === undefined) return;
+      this.#running++;
+      place.start();
+    }
+  }
+
+  #count({ key, sizeBytes, isOfBody }: Place, sign: 1 | -1): void {
+    const use = this.#uses.get(key) ?? { ...NO_USE };
+    use.blocks += sign;
+    use.bytes += sign * sizeBytes;
+    if (use.blocks === 0) this.#uses.delete(key);
+    else this.#uses.set(key, use);
+    this.#blocks += sign;
+    this.#bytes += sign * sizeBytes;
+    if (isOfBody) this.#bodyBlocks += sign;
+  }
+}
+
+function isGivable({ isOfBody }: Place): boolean {
+  return !isOfBody;
+}
