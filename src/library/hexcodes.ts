@@ -15,7 +15,7 @@ import {
   recordAt,
 } from '../kernel/output-layout.js';
 import { DEFAULT_RESOLUTION } from '../wire/params/resolution.js';
-import { looksSwapped } from '../wire/swapped.js';
+import { looksSwapped, SWAPPED_HINT } from '../wire/swapped.js';
 import { type EncodeOptions, inWords, outputFor, requireKind, resolutionOf } from './arguments.js';
 
 export { ADMIN_UNITS, type AdminUnit } from '../admin-units.js';
@@ -261,9 +261,7 @@ function failure(kernel: Kernel, status: number, lat: unknown, lng: unknown): He
       'NOT_A_COORDINATE',
       `Not a position: lat and lng are numbers in degrees, not ${inWords(lat)} and ${inWords(lng)}`,
     );
-  const hint = looksSwapped(kernel, lat, lng)
-    ? '. They look swapped: the other way round the position lies in Viet Nam'
-    : '';
+  const hint = looksSwapped(kernel, lat, lng) ? SWAPPED_HINT : '';
   return status === OUTSIDE_COVERAGE
     ? new HexcodesError(
         'OUTSIDE_COVERAGE',

@@ -216,7 +216,7 @@ function encodedOne(hexcodes: Hexcodes, position: Position, resolution: number, 
   } catch (error) {
     if (!(error instanceof HexcodesError)) throw error;
     const hint = looksSwapped(hexcodes.kernel, latDeg, lngDeg)
-      ? `lat and lng look swapped: hexcodes encode ${lngDeg},${latDeg}`
+      ? `Perhaps: hexcodes encode ${lngDeg},${latDeg}`
       : undefined;
     throw new CliFailure(EXIT.FAILED, error.message, hint);
   }

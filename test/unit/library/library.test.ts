@@ -104,7 +104,7 @@ describe('messages of encode', () => {
   });
 
   test('say that latitude and longitude look swapped, where the other way round has a code', () => {
-    const hint = 'They look swapped: the other way round the position lies in Viet Nam';
+    const hint = 'lat and lng look swapped: the other way round the position lies in Viet Nam';
     expect(messageOf(105.8525, 21.0288)).toBe(
       `Not a position in degrees (lat -90 to 90, lng -180 to 180): lat 105.8525, lng 21.0288. ${hint}`,
     );
