@@ -19,6 +19,16 @@ if (web.encode(21.0288, 105.8525).hexcodes !== code) throw new Error('the web bu
 console.log(process.version, code, neighbors(hexcodes, code).length, area(hexcodes, code).toFixed(1), typeof HexcodesClient);
 `;
 
+const REQUIRES = `
+const { Hexcodes } = require('hexcodes');
+const { neighbors } = require('hexcodes/geometry');
+const { HexcodesClient } = require('hexcodes/client');
+Hexcodes.load().then((hexcodes) => {
+  const { hexcodes: code } = hexcodes.encode(21.0288, 105.8525);
+  console.log('  by require():', code, neighbors(hexcodes, code).length, typeof HexcodesClient);
+});
+`;
+
 const NODES_FOLDER = join('build', 'nodes');
 
 /** What `serve` says first, on either stream; the process is ended then. */
@@ -54,10 +64,12 @@ export default async function pack(): Promise<void> {
       stdio: 'inherit',
     });
     writeFileSync(join(folder, 'main.js'), PROGRAM);
+    writeFileSync(join(folder, 'main.cjs'), REQUIRES);
     const others = canHaveOtherNodes ? NODE_VERSIONS : [];
     const nodes = [process.execPath, ...others.map((version) => otherNode(version, NODES_FOLDER).path)];
     for (const node of nodes) {
-      console.log(execFileSync(node, ['main.js'], { cwd: folder, encoding: 'utf8' }).trim());
+      for (const program of ['main.js', 'main.cjs'])
+        console.log(execFileSync(node, [program], { cwd: folder, encoding: 'utf8' }).trimEnd());
       const command = join(folder, 'node_modules', 'hexcodes', 'dist', 'cli', 'main.js');
       const ran = spawnSync(node, [command, 'encode', '21.0288,105.8525'], { cwd: folder, encoding: 'utf8' });
       if (ran.status !== 0) throw new Error(ran.stderr);

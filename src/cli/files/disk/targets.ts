@@ -210,7 +210,7 @@ function startOf({ output, notResumable, isResume, digest }: TargetsRequest): St
   if (from.digest !== digest) {
     throw new CliFailure(
       EXIT.USAGE,
-      `the unfinished run of ${name} had other options, or its input has changed since`,
+      `the unfinished run of ${name} had other options or another version of hexcodes, or its input has changed since`,
       'Run without --resume to start again.',
     );
   }
