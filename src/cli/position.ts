@@ -1,6 +1,8 @@
-// A position and a resolution typed on the command line.
+// A position as people write it: two numbers, degrees with minutes and seconds, WKT, geo:, a link to a map. And the options
+// that hold a position or a resolution.
 
 import { readResolution } from '../wire/params/resolution.js';
+import { plainNumber } from '../wire/rows/csv-numbers.js';
 import { CliFailure, EXIT } from './exit-codes.js';
 
 export interface Position {
@@ -8,25 +10,132 @@ export interface Position {
   readonly lngDeg: number;
 }
 
-const POSITION =
-  /^\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*[,;\s]\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*$/i;
+const NUMBER = String.raw`[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?`;
+const COMMA_NUMBER = String.raw`[-+]?\d+,\d+`;
+const pairOf = (number: string, between: string): RegExp =>
+  new RegExp(String.raw`^[(\[]?\s*(${number})\s*°?\s*${between}\s*(${number})\s*°?\s*[)\]]?$`, 'i');
 
-/** Reads `21.0288,105.8525`; null if the text is no pair of numbers. */
+/** lat, lng. A comma cannot both be in a number and between two, but for `21,0288, 105,8525`, where a blank follows. */
+const PAIRS: readonly RegExp[] = [
+  pairOf(NUMBER, String.raw`[,;\s]`),
+  pairOf(COMMA_NUMBER, String.raw`(?:;|,\s|\s)`),
+];
+
+const WKT = new RegExp(
+  String.raw`^(?:SRID=4326;\s*)?POINT\s*(?:Z|M|ZM)?\s*\(\s*(${NUMBER})\s+(${NUMBER})(?:\s+${NUMBER}){0,2}\s*\)$`,
+  'i',
+);
+const GEO = new RegExp(
+  String.raw`^geo:(${NUMBER}),(${NUMBER})(?:,${NUMBER})?(?:;(?:crs=wgs84|u=[^;?]*))*(?:\?.*)?$`,
+  'i',
+);
+
+/** In links: latitude first. The pin of a place is more exact than the middle of the picture. */
+const LINKS: readonly RegExp[] = [
+  new RegExp(`!3d(${NUMBER})!4d(${NUMBER})`, 'i'),
+  new RegExp(`[?&]mlat=(${NUMBER})&mlon=(${NUMBER})`, 'i'),
+  new RegExp(
+    String.raw`[?&](?:q|query|ll|sll|center|destination|daddr|coordinate|cp|pt)=(?:loc:)?(${NUMBER})(?:,|~|\s)\s*(${NUMBER})`,
+    'i',
+  ),
+  new RegExp(String.raw`/(?:place|search|dir)/(?:[^?#]*/)?(${NUMBER}),\s*(${NUMBER})(?=[/?#]|$)`, 'i'),
+  new RegExp(`@(${NUMBER}),(${NUMBER})`, 'i'),
+  new RegExp(String.raw`#map=\d+(?:\.\d+)?/(${NUMBER})/(${NUMBER})`, 'i'),
+];
+
+/** Reads a position in any of these spellings; null if the text is none. Degrees beyond 90 and 180 are not refused. */
 export function parsePosition(text: string): Position | null {
-  const match = POSITION.exec(text);
-  return match === null ? null : { latDeg: Number(match[1]), lngDeg: Number(match[2]) };
+  const trimmed = text.replace(/^[\s\u00a0]+|[\s\u00a0]+$/g, '');
+  if (!/\d/.test(trimmed) || trimmed.length > 4096) return null;
+  for (const pair of PAIRS) {
+    const match = pair.exec(trimmed);
+    if (match !== null) return position(plainNumber(match[1]!), plainNumber(match[2]!));
+  }
+  const wkt = WKT.exec(trimmed);
+  if (wkt !== null) return position(wkt[2]!, wkt[1]!);
+  const geo = GEO.exec(trimmed);
+  if (geo !== null) return position(geo[1]!, geo[2]!);
+  return /^https?:\/\//i.test(trimmed) ? inLink(trimmed) : inDegrees(trimmed);
+}
+
+function position(lat: string, lng: string): Position {
+  return { latDeg: Number(lat), lngDeg: Number(lng) };
+}
+
+function inLink(link: string): Position | null {
+  let text = link;
+  try {
+    text = decodeURIComponent(link.replaceAll('+', ' '));
+  } catch {
+    // A percent sign that escapes nothing.
+  }
+  for (const pattern of LINKS) {
+    const match = pattern.exec(text);
+    if (match !== null) return position(match[1]!, match[2]!);
+  }
+  return null;
+}
+
+// Bắc (north) and Đông (east) are understood too. N and T are not: N is south in Vietnamese, and Viet Nam has neither.
+const ANGLE = String.raw`(\d+(?:[.,]\d+)?)\s*(?:°|º|˚|d|\s)\s*(?:(\d+(?:[.,]\d+)?)\s*(?:['′’]|\s)\s*)?(?:(\d+(?:[.,]\d+)?)\s*(?:["″”]|''|′′|’’|\s)?\s*)?`;
+const SIDE = '[NSEWBĐ]';
+const ONE_ANGLE = new RegExp(`^(?:(${SIDE})\\s*)?(-?)${ANGLE}(${SIDE})?$`, 'i');
+
+/** An angle in degrees, minutes and seconds, with or without its side: `21°01'43.7"N`; null if the text is none. */
+export function parseAngle(text: string): number | null {
+  return angleOf(text.trim())?.deg ?? null;
+}
+
+function angleOf(text: string): { deg: number; side: string } | null {
+  if (!/[°º˚NSEWBĐ]/i.test(text)) return null;
+  // The pattern wants something between degrees and minutes or the side.
+  const match = ONE_ANGLE.exec(
+    text.replace(new RegExp(`^(${SIDE}?\\s*-?\\d+(?:[.,]\\d+)?)(${SIDE}?)$`, 'i'), '$1 $2').trim(),
+  );
+  const alone = match ?? ONE_ANGLE.exec(`${text} `);
+  if (alone === null) return null;
+  const [, before, minus, degrees, minutes, seconds, after] = alone;
+  const part = (each: string | undefined): number => Number((each ?? '0').replace(',', '.'));
+  const side = (before ?? after ?? '').toUpperCase();
+  if (before !== undefined && after !== undefined) return null;
+  if (part(minutes) >= 60 || part(seconds) >= 60) return null;
+  const deg = part(degrees) + part(minutes) / 60 + part(seconds) / 3600;
+  return { deg: minus === '-' || side === 'S' || side === 'W' ? -deg : deg, side };
+}
+
+/** Two angles, of which at least one shows by its side or its degree sign that it is one. */
+function inDegrees(text: string): Position | null {
+  // Between the angles: a comma or semicolon, else the side of the first, else a blank behind its seconds.
+  for (let at = 1; at < text.length; at++) {
+    const isCut = /[,;\s]/.test(text[at]!) || /[NSEWBĐ"″”]/i.test(text[at - 1]!);
+    if (!isCut) continue;
+    const first = angleOf(text.slice(0, at).trim());
+    const second = angleOf(
+      text
+        .slice(at)
+        .replace(/^[\s,;]+/, '')
+        .trim(),
+    );
+    if (first === null || second === null) continue;
+    const isLat = (side: string): boolean => side === 'N' || side === 'S' || side === 'B';
+    if ((first.side === '') !== (second.side === '')) continue;
+    if (first.side === '') return { latDeg: first.deg, lngDeg: second.deg };
+    if (isLat(first.side) && !isLat(second.side)) return { latDeg: first.deg, lngDeg: second.deg };
+    if (isLat(second.side) && !isLat(first.side)) return { latDeg: second.deg, lngDeg: first.deg };
+  }
+  return null;
 }
 
 /** The position of an option. @throws CliFailure USAGE if it is none on Earth */
 export function requirePosition(text: string, option: string): Position {
-  const position = parsePosition(text);
-  if (position === null || Math.abs(position.latDeg) > 90 || Math.abs(position.lngDeg) > 180) {
+  const found = parsePosition(text);
+  if (found === null || Math.abs(found.latDeg) > 90 || Math.abs(found.lngDeg) > 180) {
     throw new CliFailure(
       EXIT.USAGE,
       `${option} ${text}: must be a position in degrees, like 21.0288,105.8525`,
     );
   }
-  return position;
+  return found;
 }
 
 /** The resolution of `--resolution`. @throws CliFailure USAGE if it is no integer from 0 to 15 */

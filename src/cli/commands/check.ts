@@ -3,10 +3,12 @@
 
 import type { Command } from 'commander';
 import { suggest } from '../../geometry/suggest.js';
+import { csvChoiceOf, inputOptionsOf } from '../csv-options.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
-import { codeColumn } from '../files/columns.js';
+import { codeColumn } from '../files/columns/code-column.js';
 import { openInput } from '../files/disk/input.js';
 import { type FileFormat, formatOfBytes, formatOfName, requireFormat } from '../files/format.js';
+import { dialectOf, sampleOf } from '../files/formats/csv-dialect.js';
 import { openSource } from '../files/formats/open.js';
 import { codeTextOf } from '../files/formats/values/column-text.js';
 import { loadLibrary } from '../library.js';
@@ -18,6 +20,10 @@ interface Options {
   from?: string;
   limit: string;
   canonical?: boolean;
+  delimiter?: string;
+  header?: boolean;
+  encoding?: string;
+  sheet?: string;
   quiet?: boolean;
 }
 
@@ -29,6 +35,16 @@ export default function declare(program: Command): void {
     .argument('[files...]', 'files in any format that encode reads; stdin without')
     .option('--column <column>', 'column of the hexcodes; default hexcodes')
     .option('--from <format>', 'format of the input; default: by extension or content')
+    .option(
+      '--delimiter <character>',
+      'of CSV: comma, semicolon, tab or pipe; default: as its first row shows',
+    )
+    .option('--no-header', 'the first row of CSV is data; columns are called 1, 2, …')
+    .option(
+      '--encoding <name>',
+      'of text: utf-16le, windows-1258, …; default: UTF-8, or by its byte order mark',
+    )
+    .option('--sheet <name>', 'of a workbook of several sheets: by name or number')
     .option('--canonical', 'a code that is not in canonical form counts as invalid too')
     .option('--limit <n>', 'invalid rows to list', '20')
     .option('-q, --quiet', 'say nothing; the exit code tells')
@@ -72,11 +88,16 @@ async function checkFile(
   listed: number,
 ): Promise<{ rows: number; invalid: number }> {
   const hexcodes = await loadLibrary();
-  const input = await openInput(path);
+  const input = await openInput(path, inputOptionsOf(options));
   const named = input.path === null ? null : formatOfName(input.path).format;
-  const source = await openSource(input, from ?? named ?? formatOfBytes(input.head), 'any');
+  const format = from ?? named ?? formatOfBytes(input.head);
+  const isCode = (text: string): boolean => hexcodes.isValid(text);
+  const dialect = dialectOf(input.head, format, csvChoiceOf(options), isCode);
+  const source = await openSource(input, format, 'any', dialect);
   const names = source.columns.map(({ name }) => name);
-  const at = codeColumn(names, { code: options.column, prefix: '' }, input.name);
+  const firstRows = format === 'csv' || format === 'tsv' ? (sampleOf(input.head, dialect)?.rows ?? []) : [];
+  const choice = { code: options.column, prefix: '' };
+  const at = codeColumn({ names, rows: firstRows }, choice, input.name, isCode, dialect.hasHeader);
   const column = source.columns[at]!;
   let rows = 0;
   let invalid = 0;

@@ -3,16 +3,16 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
-import { HexcodesError } from '../../errors.js';
-import { DEFAULT_RESOLUTION, type Hexcodes } from '../../library/hexcodes.js';
+import { DEFAULT_RESOLUTION } from '../../library/hexcodes.js';
 import type { Operation } from '../../wire/job.js';
-import { looksSwapped } from '../../wire/swapped.js';
+import { csvChoiceOf, inputOptionsOf } from '../csv-options.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { FILE_FORMATS, requireFormat } from '../files/format.js';
 import type { ErrorPolicy } from '../files/request.js';
 import { loadLibrary } from '../library.js';
-import { type Position, parsePosition, requireResolution } from '../position.js';
+import { requireResolution } from '../position.js';
 import { visibleMessage } from '../terminal/visible.js';
+import { codesIn, decodedOne, encodedOne, isPath, noFileNor, positionsIn } from './convert-one.js';
 
 interface ConvertOptions {
   output?: string;
@@ -31,6 +31,12 @@ interface ConvertOptions {
   threads?: string;
   quiet?: boolean;
   json?: boolean;
+  position?: string;
+  delimiter?: string;
+  decimal?: string;
+  header?: boolean;
+  encoding?: string;
+  sheet?: string;
 }
 
 /** Where failed rows are after a run, for the summary; `stop` ends the run without one. */
@@ -42,7 +48,7 @@ export function declareConvert(program: Command, operation: Operation): Command 
   const isEncode = operation === 'encode';
   const command = program
     .command(operation)
-    .argument('[what...]', isEncode ? 'files, or one position: 21.0288,105.8525' : 'files, or one hexcode')
+    .argument('[what...]', isEncode ? 'files, or a position: 21.0288,105.8525' : 'files, or a hexcode')
     .option('-o, --output <file>', 'write here instead of stdout (-); a file takes its name only when whole')
     .option('--from <format>', `format of the input (${FORMAT_LIST}); default: by extension or content`)
     .option('--to <format>', 'format of the output; default: by extension, else as the input');
@@ -50,6 +56,7 @@ export function declareConvert(program: Command, operation: Operation): Command 
     command
       .option('--lat <column>', 'column of the latitude; default lat or latitude')
       .option('--lng <column>', 'column of the longitude; default lng, longitude or lon')
+      .option('--position <column>', 'column of whole positions: lat,lng, WKT, geo:, map links, …')
       .option(
         '-r, --resolution <0-15>',
         `resolution of rows that name none; default ${DEFAULT_RESOLUTION}, edges of 4.3 m`,
@@ -67,6 +74,17 @@ export function declareConvert(program: Command, operation: Operation): Command 
       'failed rows: keep with their status, skip, stop, or write to FILE',
       'keep',
     )
+    .option(
+      '--delimiter <character>',
+      'of CSV: comma, semicolon, tab or pipe; default: as its first row shows',
+    )
+    .option('--decimal <sign>', 'of the numbers that we write to CSV: point or comma', 'point')
+    .option('--no-header', 'the first row of CSV is data; columns are called 1, 2, …')
+    .option(
+      '--encoding <name>',
+      'of text: utf-16le, windows-1258, …; default: UTF-8, or by its byte order mark',
+    )
+    .option('--sheet <name>', 'of a workbook of several sheets: by name or number')
     .option('--resume', 'go on with a run that was broken off')
     .option('--threads <n>', `worker threads; default ${availableParallelism()}, one a core`)
     .option('-q, --quiet', 'no progress and no summary on stderr')
@@ -76,22 +94,22 @@ export function declareConvert(program: Command, operation: Operation): Command 
 export async function convert(operation: Operation, what: string[], options: ConvertOptions): Promise<void> {
   const resolution =
     options.resolution === undefined ? DEFAULT_RESOLUTION : requireResolution(options.resolution);
-  const only = what.length === 1 ? what[0]! : null;
-  if (only !== null && only !== '-' && !existsSync(only)) {
-    const position = parsePosition(only);
-    if (operation === 'encode' && position !== null) {
-      refuseFileOptions(options, 'one position');
-      await answer(options, encodedOne(await loadLibrary(), position, resolution, options.json === true));
+  const isFile = what.some((each) => each === '-' || existsSync(each));
+  if (what.length > 0 && !isFile) {
+    const hexcodes = await loadLibrary();
+    const texts = operation === 'encode' ? positionsIn(what) : codesIn(hexcodes, what);
+    if (texts !== null) {
+      refuseFileOptions(options, operation === 'encode' ? 'one position' : 'one code');
+      const isJson = options.json === true;
+      const lines = texts.map(async (text) =>
+        operation === 'decode'
+          ? decodedOne(hexcodes, text, isJson)
+          : encodedOne(hexcodes, text, resolution, isJson),
+      );
+      await answer(options, (await Promise.all(lines)).join('\n'));
       return;
     }
-    if (
-      operation === 'decode' &&
-      !/[/\\]|\.(?:csv|tsv|ndjson|jsonl|geojson|json|parquet|arrow|gz|txt)$/i.test(only)
-    ) {
-      refuseFileOptions(options, 'one code');
-      await answer(options, await decodedOne(await loadLibrary(), only, options.json === true));
-      return;
-    }
+    if (!what.some(isPath)) throw noFileNor(operation, what);
   }
   if (what.length === 0 && process.stdin.isTTY === true) {
     throw new CliFailure(
@@ -152,11 +170,14 @@ async function convertWhole(
       columns: {
         lat: options.lat,
         lng: options.lng,
+        position: options.position,
         code: options.column,
         keep,
         drop: listed(options.drop),
         prefix: options.prefix,
       },
+      csv: csvChoiceOf(options),
+      input: inputOptionsOf(options),
       errors,
       isResume: options.resume === true,
       threads,
@@ -183,13 +204,25 @@ const FILE_OPTIONS = [
   'errors',
   'resume',
   'threads',
+  'position',
+  'delimiter',
+  'decimal',
+  'header',
+  'encoding',
+  'sheet',
 ] as const satisfies (keyof ConvertOptions)[];
-const DEFAULTS: Partial<ConvertOptions> = { prefix: '', errors: 'keep' };
+const DEFAULTS: Partial<ConvertOptions> = {
+  prefix: '',
+  errors: 'keep',
+  decimal: 'point',
+  header: true,
+};
 
 function refuseFileOptions(options: ConvertOptions, what: string): void {
   const name = FILE_OPTIONS.find((each) => options[each] !== DEFAULTS[each]);
   if (name === undefined) return;
-  throw new CliFailure(EXIT.USAGE, `--${name} is for files: it does not apply to ${what}`);
+  const option = name === 'header' ? 'no-header' : name;
+  throw new CliFailure(EXIT.USAGE, `--${option} is for files: it does not apply to ${what}`);
 }
 
 /** Writes the answer to one position or code to stdout, or where `--output` says. */
@@ -206,25 +239,4 @@ function errorPolicy(text: string): ErrorPolicy {
   return text === 'keep' || text === 'skip' || text === 'stop'
     ? { kind: text }
     : { kind: 'file', path: text };
-}
-
-function encodedOne(hexcodes: Hexcodes, position: Position, resolution: number, isJson: boolean): string {
-  const { latDeg, lngDeg } = position;
-  try {
-    const encoded = hexcodes.encode(latDeg, lngDeg, resolution);
-    return isJson ? JSON.stringify(encoded) : encoded.hexcodes;
-  } catch (error) {
-    if (!(error instanceof HexcodesError)) throw error;
-    const hint = looksSwapped(hexcodes.kernel, latDeg, lngDeg)
-      ? `Perhaps: hexcodes encode ${lngDeg},${latDeg}`
-      : undefined;
-    throw new CliFailure(EXIT.FAILED, error.message, hint);
-  }
-}
-
-async function decodedOne(hexcodes: Hexcodes, text: string, isJson: boolean): Promise<string> {
-  const read = hexcodes.read(text);
-  if (read === null) throw (await import('./inspect.js')).notAHexcode(hexcodes, text);
-  const { hexcodes: code, lat, lng, resolution, admin_code } = read;
-  return isJson ? JSON.stringify({ hexcodes: code, lat, lng, resolution, admin_code }) : `${lat},${lng}`;
 }

@@ -1,6 +1,7 @@
 // The failed rows of answered blocks: messages about them, and their answers apart from those of the other rows.
 
 import { type BlockReport, type ConvertedBlock, ROW_STATUSES } from '../../wire/job.js';
+import { plainNumber } from '../../wire/rows/csv-numbers.js';
 import { failedRowsOf } from '../../wire/rows/row-report.js';
 import { looksSwapped } from '../../wire/swapped.js';
 import type { Opening } from './by-bytes-opening.js';
@@ -40,10 +41,14 @@ export function checkFailures(
       throw ragged(input.name, firstRow + row, fields.length, opening.names);
     }
     if (isStop) throw stopped(input.name, firstRow + row, status as RowFailure);
-    if (isTried && looksSwapped(hexcodes.kernel, Number(fields[csv.lat]), Number(fields[csv.lng]))) {
+    if (isTried && looksSwapped(hexcodes.kernel, numberIn(fields[csv.lat]), numberIn(fields[csv.lng]))) {
       targets.tally.swapped++;
     }
   }
+}
+
+function numberIn(field = ''): number {
+  return Number(plainNumber(field));
 }
 
 /** Refuses the first row of a block that has more or fewer fields than the header. @throws CliFailure if there is one */

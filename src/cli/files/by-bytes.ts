@@ -9,7 +9,8 @@ import { workerKernel } from '../library.js';
 import { type BlockConverter, inlineConverter, poolConverter } from './by-bytes-convert.js';
 import { type Opening, readOpening } from './by-bytes-opening.js';
 import { checkFailures, refuseRagged, reportOf, splitAnswer } from './by-bytes-rows.js';
-import type { Input } from './disk/input.js';
+import { holdsAngles, positionPlace } from './columns/position-columns.js';
+import { type Input, STDIN_NAME } from './disk/input.js';
 import type { Reached } from './disk/journal.js';
 import { formatOfName, isGzipName } from './format.js';
 import { refuseNoText } from './formats/csv-header.js';
@@ -21,10 +22,16 @@ import type { RowFailure } from './tally.js';
 const INLINE_DECODE_BYTES = 16 * 1024 * 1024;
 
 /** Whether a run can be converted by bytes: neither format nor columns change, also not in the file of failed rows. */
-export function canConvertByBytes({ request, sourceFormat, targetFormat }: Run): boolean {
+export function canConvertByBytes({ request, sourceFormat, targetFormat, sample, source }: Run): boolean {
   const { keep, drop } = request.columns;
+  if (request.operation === 'decode' && request.csv.decimal === ',') return false;
   if (sourceFormat !== targetFormat || (sourceFormat !== 'csv' && sourceFormat !== 'tsv')) return false;
   if (keep !== undefined || drop !== undefined) return false;
+  if (request.operation === 'encode' && sample !== null) {
+    const first = request.inputs[0] === '-' ? STDIN_NAME : request.inputs[0]!;
+    const place = positionPlace(sample, request.columns, first, source.hasHeader);
+    if (place.kind !== 'pair' || holdsAngles(sample, place.lat)) return false;
+  }
   if (request.errors.kind !== 'file') return true;
   const rejects = formatOfName(request.errors.path).format;
   return rejects === null || rejects === sourceFormat;
@@ -80,10 +87,10 @@ async function convertInput(
   skip: Pick<Reached, 'inputOffset' | 'inputRows'> | null,
   converter: BlockConverter,
 ): Promise<string[]> {
-  const { request, targets, sourceFormat } = run;
-  const delimiter = sourceFormat === 'csv' ? 44 : 9;
+  const { request, targets } = run;
+  const delimiter = run.source.delimiter.charCodeAt(0);
   const chunks = input.chunks()[Symbol.asyncIterator]();
-  const { opening, rest } = await readOpening(request, input, chunks, delimiter);
+  const { opening, rest } = await readOpening(run, input, chunks);
   if (firstNames !== null && JSON.stringify(firstNames) !== JSON.stringify(opening.names)) {
     throw badInput({ file: input.name }, `other columns than ${request.inputs[0]}`);
   }

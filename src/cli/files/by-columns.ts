@@ -2,11 +2,14 @@
 // rows. by-bytes.ts is the faster way for CSV to CSV.
 
 import { badInput } from '../file-faults.js';
+import type { Sample } from './columns/columns.js';
 import { type ConvertedRows, type RowConverter, rowConverter, rowsWhere } from './convert-rows.js';
 import { type FileFormat, formatOfName } from './format.js';
+import { SAMPLE_ROWS, targetDialect } from './formats/csv-dialect.js';
 import { surveyAll } from './formats/json/survey.js';
 import { openSink, openSource } from './formats/open.js';
-import type { RowFit, TableSink } from './formats/table.js';
+import type { RowFit, TableRows, TableSink, TableSource } from './formats/table.js';
+import { codeTextOf } from './formats/values/column-text.js';
 import type { ErrorPolicy, Run } from './request.js';
 import { stopped } from './tally.js';
 
@@ -15,25 +18,33 @@ export async function convertByColumns(run: Run): Promise<void> {
   const { output, rejects, tally, from } = targets;
   const fit = fitOf(run);
   const tick = (): void => run.tick({ inputNumber: 0, inputOffset: 0, inputRows: 0 });
-  const known = fit === 'types' ? await surveyAll(request.inputs, sourceFormat, tick) : null;
+  const known = fit === 'types' ? await surveyAll(request.inputs, sourceFormat, request.input, tick) : null;
   let converter: RowConverter | null = null;
   let firstColumns = '';
   let sink: TableSink | null = null;
   let rejectsSink: TableSink | null = null;
   for (let inputNumber = 0; inputNumber < request.inputs.length; inputNumber++) {
     const input = await run.open(inputNumber);
-    const source = await openSource(input, sourceFormat, fit, known);
+    const { source, sample } = await sampled(await openSource(input, sourceFormat, fit, run.source, known));
     if (converter === null) {
       const isTyped = targetFormat !== 'csv' && targetFormat !== 'tsv';
-      converter = rowConverter(hexcodes, request, source.columns, input.name, isTyped);
+      converter = rowConverter(hexcodes, request, {
+        columns: source.columns,
+        sample,
+        hasHeader: (sourceFormat !== 'csv' && sourceFormat !== 'tsv') || run.source.hasHeader,
+        file: input.name,
+        isTyped,
+        needsPosition: formatsOf(run).includes('geojson'),
+      });
       firstColumns = JSON.stringify(source.columns);
       const { columns, position } = converter;
       const hasOutput = (from?.outputOffset ?? 0) > 0;
-      sink = await openSink(targetFormat, output, columns, position, source.frame, hasOutput);
+      sink = await openSink(targetFormat, output, columns, position, source.frame, run.target, hasOutput);
       if (rejects !== null) {
         const format = formatOfName(rejects.name).format ?? targetFormat;
         const hasRejects = (from?.rejectsOffset ?? 0) > 0;
-        rejectsSink = await openSink(format, rejects, columns, position, undefined, hasRejects);
+        const dialect = targetDialect(run.source, sourceFormat, format, request.csv);
+        rejectsSink = await openSink(format, rejects, columns, position, undefined, dialect, hasRejects);
       }
     } else if (JSON.stringify(source.columns) !== firstColumns && fit !== 'any') {
       throw badInput({ file: input.name }, `other columns than ${request.inputs[0]}`);
@@ -55,12 +66,34 @@ export async function convertByColumns(run: Run): Promise<void> {
   await rejectsSink?.close();
 }
 
-/** How rows must fit their columns, for the output and the file of failed rows. */
-function fitOf({ request, targets, sourceFormat, targetFormat }: Run): RowFit {
-  const formats = [targetFormat];
-  if (request.errors.kind === 'file' && targets.rejects !== null) {
-    formats.push(formatOfName(targets.rejects.name).format ?? targetFormat);
+/** The formats of the output and the file of failed rows. */
+function formatsOf({ targets, targetFormat }: Run): FileFormat[] {
+  const { rejects } = targets;
+  return rejects === null
+    ? [targetFormat]
+    : [targetFormat, formatOfName(rejects.name).format ?? targetFormat];
+}
+
+/** A source whose first rows have been looked at. */
+async function sampled(source: TableSource): Promise<{ source: TableSource; sample: Sample }> {
+  const batches = source.batches()[Symbol.asyncIterator]();
+  const first = await batches.next();
+  const { columns } = source;
+  const rowCount = first.done === true ? 0 : Math.min(first.value.rowCount, SAMPLE_ROWS);
+  const values = first.done === true ? [] : first.value.values;
+  const rows = Array.from({ length: rowCount }, (_, row) =>
+    columns.map((column, c) => codeTextOf(column, values[c]?.[row])),
+  );
+  async function* all(): AsyncGenerator<TableRows> {
+    for (let next = first; next.done !== true; next = await batches.next()) yield next.value;
   }
+  return { source: { ...source, batches: all }, sample: { names: columns.map(({ name }) => name), rows } };
+}
+
+/** How rows must fit their columns, for the output and the file of failed rows. */
+function fitOf(run: Run): RowFit {
+  const { sourceFormat } = run;
+  const formats = formatsOf(run);
   if (formats.some((format) => format === 'parquet' || format === 'arrow')) return 'types';
   const isPassedOn = (format: FileFormat) =>
     format === 'ndjson' || (format === 'geojson' && sourceFormat === 'geojson');

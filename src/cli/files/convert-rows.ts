@@ -7,18 +7,13 @@ import type { Hexcodes } from '../../library/hexcodes.js';
 import { readResolution } from '../../wire/params/resolution.js';
 import { looksSwapped } from '../../wire/swapped.js';
 import { badInput } from '../file-faults.js';
-import {
-  addedColumns,
-  codeColumn,
-  DECODE_ADDED,
-  ENCODE_ADDED,
-  type EncodeColumns,
-  encodeColumns,
-  keptColumns,
-} from './columns.js';
+import { codeColumn } from './columns/code-column.js';
+import { addedColumns, DECODE_ADDED, ENCODE_ADDED, keptColumns, type Sample } from './columns/columns.js';
+import { type PositionPlace, positionPlace, resolutionColumn } from './columns/position-columns.js';
+import { positionReader } from './columns/position-reader.js';
 import type { PositionColumns } from './formats/json/geojson-sink.js';
 import type { SinkColumns, TableColumn, TableRows } from './formats/table.js';
-import { codeTextOf, degreesOf } from './formats/values/column-text.js';
+import { codeTextOf } from './formats/values/column-text.js';
 import type { FilesRequest } from './request.js';
 import { type RowFailure, SWAP_TRIES, type Tally } from './tally.js';
 
@@ -28,6 +23,10 @@ type RowStatus = 'OK' | RowFailure;
 const NOT_A_RESOLUTION = 254;
 /** By the kernel's status of a point. */
 const STATUS_OF_POINT: readonly RowStatus[] = ['OK', 'NOT_FOUND', 'INVALID_REQUEST', 'INVALID_HEXCODES'];
+const POSITION_ADDED: readonly TableColumn[] = [
+  { name: 'lat', kind: 'double' },
+  { name: 'lng', kind: 'double' },
+];
 const ADMIN_NUMBERS = new Map(ADMIN_UNITS.map(({ code }, admin) => [code, admin]));
 
 /** Rows with our columns after those kept. */
@@ -45,27 +44,32 @@ export interface RowConverter {
   convert(rows: TableRows, tally: Tally): ConvertedRows;
 }
 
+/** What a converter needs to know of its source and its target. */
+export interface RowsShape {
+  readonly columns: readonly TableColumn[];
+  readonly sample: Sample;
+  /** Whether the names of columns are those of a header row. */
+  readonly hasHeader: boolean;
+  /** For messages. */
+  readonly file: string;
+  /** Whether the target has numbers: positions that came as text are then written as numbers. */
+  readonly isTyped: boolean;
+  /** Whether the target needs a column of lat and one of lng, also where the position came in another form. */
+  readonly needsPosition: boolean;
+}
+
 /**
- * @param columns of the source
- * @param file for messages
- * @param isTyped whether the target has numbers: positions that came as text are then written as numbers
  * @throws CliFailure if the columns that the request names are not there, or ours clash with them
  */
-export function rowConverter(
-  hexcodes: Hexcodes,
-  request: FilesRequest,
-  columns: readonly TableColumn[],
-  file: string,
-  isTyped: boolean,
-): RowConverter {
-  const kept = keptColumns(columns, request.columns, file);
+export function rowConverter(hexcodes: Hexcodes, request: FilesRequest, shape: RowsShape): RowConverter {
+  const kept = keptColumns(shape.columns, request.columns, shape.file);
   refuseUnread(
-    kept.map((index) => columns[index]!),
-    file,
+    kept.map((index) => shape.columns[index]!),
+    shape.file,
   );
   return request.operation === 'encode'
-    ? encoder(hexcodes, request, columns, kept, file, isTyped)
-    : decoder(hexcodes, request, columns, kept, file);
+    ? encoder(hexcodes, request, shape, kept)
+    : decoder(hexcodes, request, shape, kept);
 }
 
 /** @throws CliFailure BAD_INPUT for a column whose values are not read */
@@ -84,31 +88,39 @@ function isWhole(keptIndexes: readonly number[], columns: readonly TableColumn[]
 function encoder(
   hexcodes: Hexcodes,
   { resolution, columns: choice }: FilesRequest,
-  columns: readonly TableColumn[],
+  { columns, sample, hasHeader, file, isTyped, needsPosition }: RowsShape,
   keptIndexes: readonly number[],
-  file: string,
-  isTyped: boolean,
 ): RowConverter {
-  const names = columns.map(({ name }) => name);
-  const at = encodeColumns(names, choice, file);
-  refuseUnread([columns[at.lat]!, columns[at.lng]!], file);
+  const place = positionPlace(sample, choice, file, hasHeader);
+  const read = positionReader(columns, place);
+  const at = { resolution: resolutionColumn(sample.names, file) };
+  const readColumns = place.kind === 'pair' ? [place.lat, place.lng] : [place.column];
+  refuseUnread(
+    readColumns.map((index) => columns[index]!),
+    file,
+  );
   const kept = keptIndexes.map((index) => columns[index]!);
-  const typed = isTyped ? textPositions(columns, keptIndexes, at) : [];
+  const typed = isTyped ? textPositions(columns, keptIndexes, place) : [];
   for (const { index } of typed) kept[index] = { name: kept[index]!.name, kind: 'double' };
   const keepsResolution = at.resolution >= 0 && keptIndexes.includes(at.resolution);
-  const ours = ENCODE_ADDED.filter(({ name }) => !(keepsResolution && name === 'resolution'));
+  const addsPosition = needsPosition && place.kind !== 'pair';
+  const ours = [
+    ...(addsPosition ? POSITION_ADDED : []),
+    ...ENCODE_ADDED.filter(({ name }) => !(keepsResolution && name === 'resolution')),
+  ];
   const added = addedColumns(ours, kept, choice.prefix, file);
 
   return {
     columns: { kept, added, isWhole: isWhole(keptIndexes, columns) },
-    position: { lat: keptIndexes.indexOf(at.lat), lng: keptIndexes.indexOf(at.lng) },
+    position: addsPosition
+      ? { lat: kept.length, lng: kept.length + 1 }
+      : place.kind === 'pair'
+        ? { lat: keptIndexes.indexOf(place.lat), lng: keptIndexes.indexOf(place.lng) }
+        : { lat: -1, lng: -1 },
     convert(rows, tally) {
       const { rowCount, values } = rows;
       const latLngDeg = new Float64Array(2 * rowCount);
-      for (let row = 0; row < rowCount; row++) {
-        latLngDeg[2 * row] = degreesOf(columns[at.lat]!, values[at.lat]?.[row]);
-        latLngDeg[2 * row + 1] = degreesOf(columns[at.lng]!, values[at.lng]?.[row]);
-      }
+      read(rows, latLngDeg);
       const own = at.resolution < 0 ? null : resolutionsOf(values[at.resolution], rowCount, resolution);
       const records =
         own === null ? encodeAll(hexcodes, latLngDeg, resolution) : encodeEach(hexcodes, latLngDeg, own);
@@ -145,12 +157,12 @@ function encoder(
       });
       const keptValues = keptIndexes.map((index) => values[index]!);
       for (const { index, half } of typed) {
-        keptValues[index] = Array.from({ length: rowCount }, (_, row) => {
-          const degrees = latLngDeg[2 * row + half]!;
-          return Number.isNaN(degrees) ? null : degrees;
-        });
+        keptValues[index] = degreesAt(latLngDeg, half);
       }
-      const ourValues = keepsResolution ? [codes, admins, status] : [codes, resolutions, admins, status];
+      const ourValues: ArrayLike<unknown>[] = addsPosition
+        ? [degreesAt(latLngDeg, 0), degreesAt(latLngDeg, 1)]
+        : [];
+      ourValues.push(codes, ...(keepsResolution ? [] : [resolutions]), admins, status);
       return { ...rows, values: [...keptValues, ...ourValues], status, failedRows };
     },
   };
@@ -163,8 +175,10 @@ function encoder(
 function textPositions(
   columns: readonly TableColumn[],
   keptIndexes: readonly number[],
-  { lat, lng }: EncodeColumns,
+  place: PositionPlace,
 ): { index: number; half: 0 | 1 }[] {
+  if (place.kind !== 'pair') return [];
+  const { lat, lng } = place;
   return keptIndexes.flatMap((column, index) => {
     const { kind, isInferred } = columns[column]!;
     const isTyped = kind !== 'text' && !(isInferred === true && kind === 'long');
@@ -172,15 +186,21 @@ function textPositions(
   });
 }
 
+/** One half of all positions, null where it is no number. */
+function degreesAt(latLngDeg: Float64Array, half: 0 | 1): (number | null)[] {
+  return Array.from({ length: latLngDeg.length / 2 }, (_, row) => {
+    const degrees = latLngDeg[2 * row + half]!;
+    return Number.isNaN(degrees) ? null : degrees;
+  });
+}
+
 function decoder(
   hexcodes: Hexcodes,
   { columns: choice }: FilesRequest,
-  columns: readonly TableColumn[],
+  { columns, sample, hasHeader, file }: RowsShape,
   keptIndexes: readonly number[],
-  file: string,
 ): RowConverter {
-  const names = columns.map(({ name }) => name);
-  const at = codeColumn(names, choice, file);
+  const at = codeColumn(sample, choice, file, (text) => hexcodes.isValid(text), hasHeader);
   const column = columns[at]!;
   refuseUnread([column], file);
   const kept = keptIndexes.map((index) => columns[index]!);

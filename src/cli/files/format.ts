@@ -20,6 +20,8 @@ const BY_EXTENSION: Readonly<Record<string, FileFormat>> = {
   feather: 'arrow',
   arrows: 'arrow',
   ipc: 'arrow',
+  xlsx: 'csv',
+  xlsm: 'csv',
 };
 
 export interface NamedFormat {
@@ -30,7 +32,7 @@ export interface NamedFormat {
 /** The format that a file's name gives; null if its extension is of none. */
 export function formatOfName(path: string): NamedFormat {
   const gzip = isGzipName(path);
-  const extension = /\.([^./\\]+)$/.exec(gzip ? path.slice(0, -3) : path)?.[1]?.toLowerCase();
+  const extension = /\.([^./\\]+)$/.exec(path.replace(/\.(?:gz|zst)$/i, ''))?.[1]?.toLowerCase();
   return { format: (extension === undefined ? undefined : BY_EXTENSION[extension]) ?? null, gzip };
 }
 
@@ -54,15 +56,10 @@ export function formatOfBytes(head: Uint8Array): FileFormat {
     .trimStart();
   if (start.startsWith('{')) return /"(?:FeatureCollection|Feature)"/.test(start) ? 'geojson' : 'ndjson';
   const firstLine = start.slice(0, start.search(/[\r\n]|$/));
-  return firstLine.includes('\t') && !firstLine.includes(',') ? 'tsv' : 'csv';
+  return firstLine.includes('\t') && !/[,;|]/.test(firstLine) ? 'tsv' : 'csv';
 }
 
 /** Whether a name ends in `.gz`. An output of such a name is compressed; an input is judged by its bytes. */
 export function isGzipName(path: string): boolean {
   return /\.gz$/i.test(path);
-}
-
-/** Whether bytes begin with the magic number of gzip (RFC 1952). */
-export function isGzip(head: Uint8Array): boolean {
-  return head[0] === 0x1f && head[1] === 0x8b;
 }

@@ -3,11 +3,12 @@
 
 import type { Hexcodes } from '../../library/hexcodes.js';
 import type { Operation } from '../../wire/job.js';
-import type { ColumnChoice } from './columns.js';
-import type { Input } from './disk/input.js';
+import type { ColumnChoice, Sample } from './columns/columns.js';
+import type { Input, InputOptions } from './disk/input.js';
 import type { Reached } from './disk/journal.js';
 import type { Targets } from './disk/targets.js';
 import type { FileFormat } from './format.js';
+import type { CsvChoice, CsvDialect } from './formats/csv-dialect.js';
 import type { Tally } from './tally.js';
 
 /** Where failed rows go. */
@@ -27,6 +28,9 @@ export interface FilesRequest {
   /** Of rows that name none, 0 to 15. */
   readonly resolution: number;
   readonly columns: ColumnChoice;
+  readonly csv: CsvChoice;
+  /** How inputs are to be read. */
+  readonly input: InputOptions;
   readonly errors: ErrorPolicy;
   readonly isResume: boolean;
   /** Worker threads at most. */
@@ -41,6 +45,11 @@ export interface Run {
   readonly targets: Targets;
   readonly sourceFormat: FileFormat;
   readonly targetFormat: FileFormat;
+  /** Of CSV and TSV that is read, and of that which is written. */
+  readonly source: CsvDialect;
+  /** Names and first rows of CSV; null for other formats. */
+  readonly sample: Sample | null;
+  readonly target: CsvDialect;
   /** Of all inputs on the disk; null if one is a pipe. */
   readonly totalBytes: number | null;
   /** Opens an input, and closes the one before it. Inputs are opened in their order, each once. */

@@ -10,11 +10,13 @@ import { grouped } from '../terminal/paint.js';
 import { Progress } from '../terminal/progress.js';
 import { canConvertByBytes, convertByBytes } from './by-bytes.js';
 import { convertByColumns } from './by-columns.js';
+import { refuseUnwritable } from './content/kinds.js';
 import { type Destination, destinationOf, notResumableTo } from './disk/destination.js';
 import { type FileStat, type Input, openInput, statOf } from './disk/input.js';
 import { refuseSameFile } from './disk/same-file.js';
 import { Targets } from './disk/targets.js';
 import { type FileFormat, formatOfBytes, formatOfName, isGzipName } from './format.js';
+import { dialectOf, sampleOf, targetDialect } from './formats/csv-dialect.js';
 import type { FilesRequest, Run, RunResult } from './request.js';
 
 /** Formats whose output can be cut off after a row and continued. */
@@ -32,15 +34,20 @@ export async function convertFiles(
   const { inputs } = request;
   const output = destinationOf(request.output ?? '-');
   const rejects = request.errors.kind === 'file' ? destinationOf(request.errors.path) : null;
+  for (const path of [request.output, rejects?.name ?? null]) if (path !== null) refuseUnwritable(path);
   // A later input that is missing ends the run here, before any work.
   const stats = inputs.map((path) => ({ path, ...statOf(path) }));
   refuseSameFile(inputs, output, rejects);
-  const first = await openInput(inputs[0] ?? '-');
+  const first = await openInput(inputs[0] ?? '-', request.input);
   const sourceFormat =
     request.from ??
     (first.path === null ? null : formatOfName(first.path).format) ??
     formatOfBytes(first.head);
   const targetFormat = request.to ?? formatOfName(output.name).format ?? sourceFormat;
+  const source = dialectOf(first.head, sourceFormat, request.csv, (text) => hexcodes.isValid(text));
+  const isCsv = sourceFormat === 'csv' || sourceFormat === 'tsv';
+  const sample = isCsv ? sampleOf(first.head, source) : null;
+  const target = targetDialect(source, sourceFormat, targetFormat, request.csv);
   const digest = digestOf(request, sourceFormat, targetFormat, stats);
   const notResumable = reasonNotToResume(request, output, rejects, targetFormat);
   let targets: Targets;
@@ -66,6 +73,9 @@ export async function convertFiles(
     targets,
     sourceFormat,
     targetFormat,
+    source,
+    target,
+    sample,
     totalBytes,
     async open(inputNumber) {
       if (inputNumber === 0 && !isFirstTaken) {
@@ -74,7 +84,7 @@ export async function convertFiles(
       }
       earlierBytes += current.readBytes();
       current.close();
-      current = await openInput(inputs[inputNumber]!);
+      current = await openInput(inputs[inputNumber]!, request.input);
       return current;
     },
     tick(reached) {
@@ -148,7 +158,18 @@ function digestOf(
   targetFormat: FileFormat,
   inputs: readonly (FileStat & { readonly path: string })[],
 ): string {
-  const { operation, resolution, columns, errors } = request;
-  const shape = { VERSION, operation, resolution, columns, errors, sourceFormat, targetFormat, inputs };
+  const { operation, resolution, columns, errors, csv, input } = request;
+  const shape = {
+    VERSION,
+    operation,
+    resolution,
+    columns,
+    errors,
+    csv,
+    input,
+    sourceFormat,
+    targetFormat,
+    inputs,
+  };
   return createHash('sha256').update(JSON.stringify(shape)).digest('hex');
 }

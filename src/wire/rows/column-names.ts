@@ -109,6 +109,11 @@ export function codeColumns(names: readonly string[]): number[] {
   return firstNamed(names, CODES);
 }
 
+/** Places of the columns whose name says that they hold whole positions. */
+export function positionColumns(names: readonly string[]): number[] {
+  return columnsNamed(names, POSITIONS);
+}
+
 function firstNamed(names: readonly string[], lists: NameLists): number[] {
   for (const list of lists) {
     const found = columnsNamed(names, list);

@@ -150,7 +150,12 @@ test('check', async () => {
     '3 codes: 2 invalid\n',
   );
   expect(await folder.run(['check', 'bad.csv', '-q'])).toMatchObject({ code: 1, stdout: '', stderr: '' });
-  expect(await folder.run(['check', 'good.csv'])).toMatchObject({ code: 3, stdout: '' });
+  // The only column of a list needs no name.
+  expect(await folder.run(['check', 'good.csv'])).toMatchObject({ code: 0 });
+  folder.write('two.csv', `id,place\n1,${good[3]}\n`);
+  const unnamed = await folder.run(['check', 'two.csv']);
+  expect(unnamed).toMatchObject({ code: 3, stdout: '' });
+  expect(unnamed.stderr).toContain('--column "place"');
 });
 
 test('help has examples; version', async () => {

@@ -19,6 +19,8 @@ export async function encodeFile(
       to: null,
       resolution: 13,
       columns: { prefix: '', keep },
+      csv: { delimiter: null, decimal: '.', hasHeader: true },
+      input: {},
       errors: errors === undefined ? { kind: 'keep' } : { kind: 'file', path: errors },
       isResume: false,
       threads: 1,

@@ -2,6 +2,7 @@
 import { CliFailure } from '#dist/cli/exit-codes.js';
 import { openInput } from '#dist/cli/files/disk/input.js';
 import { formatOfName } from '#dist/cli/files/format.js';
+import { dialectOf } from '#dist/cli/files/formats/csv-dialect.js';
 import { openSource } from '#dist/cli/files/formats/open.js';
 import { below, type Random } from '../mutate.js';
 
@@ -28,7 +29,10 @@ export async function outcomeOf(
 ): Promise<{ rows: number } | { fault: string; exitCode: number }> {
   try {
     const input = await openInput(path);
-    const source = await openSource(input, formatOfName(path).format ?? 'csv', 'types');
+    const format = formatOfName(path).format ?? 'csv';
+    const choice = { delimiter: null, decimal: '.', hasHeader: true } as const;
+    const dialect = dialectOf(input.head, format, choice, () => false);
+    const source = await openSource(input, format, 'types', dialect);
     let rows = 0;
     for await (const { rowCount } of source.batches()) rows += rowCount;
     return { rows };

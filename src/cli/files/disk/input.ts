@@ -1,17 +1,18 @@
-// Opens one input, a file or stdin, as chunks of bytes. Content that begins with the magic number of gzip is
-// decompressed. Bytes read from the disk are counted, for the progress line.
+// Opens one input, a file or stdin, as chunks of bytes: packed content is unpacked, a workbook becomes CSV, text of other
+// encodings UTF-8. Bytes read from the disk are counted, for the progress line.
 
 import { createReadStream, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
 import { CliFailure, EXIT } from '../../exit-codes.js';
-import { badInput, reasonOf } from '../../file-faults.js';
-import { isGzip } from '../format.js';
+import { reasonOf } from '../../file-faults.js';
+import { encodingOf, inUtf8 } from '../content/encoding.js';
+import { isWorkbook, packingOf, refuseUnreadable } from '../content/kinds.js';
+import { unpacked } from '../content/unpack.js';
 
 const CHUNK_BYTES = 256 * 1024;
 /** Enough to tell formats apart. */
-const HEAD_BYTES = 4096;
-const STDIN_NAME = '(stdin)';
+export const HEAD_BYTES = 16 * 1024;
+export const STDIN_NAME = '(stdin)';
 
 export interface Input {
   /** For messages: the path as given, or `(stdin)`. */
@@ -20,14 +21,22 @@ export interface Input {
   readonly path: string | null;
   /** Size on disk; null where it is unknown. */
   readonly sizeBytes: number | null;
-  readonly isGzip: boolean;
-  /** First bytes of the content, decompressed; up to HEAD_BYTES. */
+  readonly isPacked: boolean;
+  /** First bytes of the content, as `chunks` gives it; up to HEAD_BYTES. */
   readonly head: Uint8Array;
-  /** Bytes read from the disk or the pipe so far, before decompression. */
+  /** Bytes read from the disk or the pipe so far, before unpacking. */
   readBytes(): number;
-  /** The content from its first byte, decompressed. Can be read once. */
+  /** The content from its first byte, unpacked, text in UTF-8. Can be read once. */
   chunks(): AsyncIterable<Uint8Array>;
   close(): void;
+}
+
+/** How the content of inputs is to be read, where their bytes do not say it. */
+export interface InputOptions {
+  /** Of text, by its name in the Encoding Standard. */
+  readonly encoding?: string | undefined;
+  /** Of workbooks, by name or by number from 1. */
+  readonly sheet?: string | undefined;
 }
 
 export interface FileStat {
@@ -55,41 +64,74 @@ export function statOf(path: string): FileStat {
  * Opens a file, or stdin for `-`.
  * @throws CliFailure BAD_INPUT that names the file if it cannot be read; also from `chunks()`
  */
-export async function openInput(path: string): Promise<Input> {
+export async function openInput(path: string, options: InputOptions = {}): Promise<Input> {
   const isStdin = path === '-';
   const name = isStdin ? STDIN_NAME : path;
   const { sizeBytes } = statOf(path);
   const raw: Readable = isStdin ? process.stdin : createReadStream(path, { highWaterMark: CHUNK_BYTES });
   const counted = new Counted(raw, name);
-  const first = await counted.peek();
-  const gzip = isGzip(first);
-  const content = gzip ? gunzipped(counted, name) : counted;
+  const packing = packingOf(await counted.peek());
+  const unpackedOnes = packing === null ? counted : unpacked(counted, packing, name);
+  const { opening, iterator } = await opened(await readable(unpackedOnes, options, name));
+  return {
+    name,
+    path: isStdin ? null : path,
+    sizeBytes,
+    isPacked: packing !== null,
+    head: Buffer.concat(opening).subarray(0, HEAD_BYTES),
+    readBytes: () => counted.bytes,
+    chunks: () => continued(opening, iterator),
+    close: () => raw.destroy(),
+  };
+}
+
+/** The content in a form that the formats read: CSV of a workbook, UTF-8 of text in other encodings. */
+async function readable(
+  content: AsyncIterable<Uint8Array>,
+  { encoding, sheet }: InputOptions,
+  name: string,
+): Promise<AsyncIterable<Uint8Array>> {
+  const { opening, iterator } = await opened(content);
+  const head = Buffer.concat(opening);
+  const whole = continued(opening, iterator);
+  if (isWorkbook(head)) {
+    const { sheetAsCsv } = await import('../content/workbook.js');
+    return one(await sheetAsCsv(whole, sheet, name));
+  }
+  refuseUnreadable(head, name);
+  const found = encodingOf(head) ?? encoding ?? 'utf-8';
+  return found === 'utf-8' ? whole : inUtf8(whole, found, name);
+}
+
+async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+/** Reads the first chunks of a content, HEAD_BYTES or more unless it is shorter. */
+async function opened(
+  content: AsyncIterable<Uint8Array>,
+): Promise<{ opening: Uint8Array[]; iterator: AsyncIterator<Uint8Array> }> {
   const iterator = content[Symbol.asyncIterator]();
   const opening: Uint8Array[] = [];
-  let openingBytes = 0;
-  while (openingBytes < HEAD_BYTES) {
+  for (let openingBytes = 0; openingBytes < HEAD_BYTES; ) {
     const next = await iterator.next();
     if (next.done === true) break;
     opening.push(next.value);
     openingBytes += next.value.length;
   }
-  return {
-    name,
-    path: isStdin ? null : path,
-    sizeBytes,
-    isGzip: gzip,
-    head: Buffer.concat(opening).subarray(0, HEAD_BYTES),
-    readBytes: () => counted.bytes,
-    async *chunks() {
-      for (const chunk of opening.splice(0)) yield chunk;
-      for (;;) {
-        const next = await iterator.next();
-        if (next.done === true) return;
-        yield next.value;
-      }
-    },
-    close: () => raw.destroy(),
-  };
+  return { opening, iterator };
+}
+
+async function* continued(
+  opening: Uint8Array[],
+  iterator: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  for (const chunk of opening.splice(0)) yield chunk;
+  for (;;) {
+    const next = await iterator.next();
+    if (next.done === true) return;
+    yield next.value;
+  }
 }
 
 /** Counts the bytes of a stream, and shows the first of them before they are read. */
@@ -104,10 +146,10 @@ class Counted implements AsyncIterable<Uint8Array> {
     this.#name = name;
   }
 
-  /** The first bytes, at least two unless the input is shorter. */
+  /** The first bytes, at least four unless the input is shorter. */
   async peek(): Promise<Uint8Array> {
     let first: Uint8Array = new Uint8Array(0);
-    while (first.length < 2) {
+    while (first.length < 4) {
       const next = await this.#next();
       if (next === null) break;
       first = first.length === 0 ? next : Buffer.concat([first, next]);
@@ -137,35 +179,4 @@ class Counted implements AsyncIterable<Uint8Array> {
       yield next;
     }
   }
-}
-
-async function* gunzipped(source: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
-  const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
-  let failure: unknown;
-  const feeding = (async () => {
-    try {
-      for await (const chunk of source) {
-        if (!gunzip.write(chunk)) await new Promise<void>((resolve) => gunzip.once('drain', resolve));
-      }
-      gunzip.end();
-    } catch (error) {
-      failure = error;
-      gunzip.destroy();
-    }
-  })();
-  feeding.catch(() => undefined);
-  let contentBytes = 0;
-  try {
-    for await (const chunk of gunzip as AsyncIterable<Uint8Array>) {
-      contentBytes += chunk.length;
-      yield chunk;
-    }
-  } catch (error) {
-    if (failure instanceof CliFailure) throw failure;
-    const code = (error as NodeJS.ErrnoException).code;
-    const what =
-      code === 'Z_BUF_ERROR' ? 'the gzip data is cut off' : `broken gzip data (${reasonOf(error)})`;
-    throw badInput({ file: name }, `${what} after ${contentBytes} bytes of content`);
-  }
-  if (failure !== undefined) throw failure;
 }

@@ -90,7 +90,11 @@ export function fieldsOf(bytes: Uint8Array, start: number, end: number, delimite
 
 const NEEDS_QUOTES = /[",\t\r\n]/;
 
-/** A field in quotes if CSV or TSV needs them. */
-export function csvQuoted(text: string): string {
-  return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+/** A field in quotes if CSV needs them. */
+export function csvQuoted(text: string, delimiter = ','): string {
+  const needsQuotes =
+    delimiter === ',' || delimiter === '\t'
+      ? NEEDS_QUOTES.test(text)
+      : text.includes(delimiter) || /["\r\n]/.test(text);
+  return needsQuotes ? `"${text.replaceAll('"', '""')}"` : text;
 }

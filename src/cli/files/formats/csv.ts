@@ -5,17 +5,27 @@ import { BulkInputError } from '../../../wire/job.js';
 import { badInput } from '../../file-faults.js';
 import type { Input } from '../disk/input.js';
 import type { Output } from '../disk/output.js';
+import type { CsvDialect } from './csv-dialect.js';
 import { ragged, readHeader, refuseNoText } from './csv-header.js';
 import { csvQuoted, eachRow, fieldsOf } from './csv-rows.js';
-import { BATCH_ROWS, type SinkColumns, type TableRows, type TableSink, type TableSource } from './table.js';
+import {
+  BATCH_ROWS,
+  type SinkColumns,
+  type TableColumn,
+  type TableRows,
+  type TableSink,
+  type TableSource,
+} from './table.js';
 import { textOf } from './values/column-text.js';
 
 const QUOTE = 34;
+const MARK = '\ufeff';
 
-export async function openCsv(input: Input, delimiter: ',' | '\t'): Promise<TableSource> {
+export async function openCsv(input: Input, dialect: CsvDialect): Promise<TableSource> {
+  const { delimiter } = dialect;
   const code = delimiter.charCodeAt(0);
   const chunks = input.chunks()[Symbol.asyncIterator]();
-  const { names, rest } = await readHeader(input, chunks, code);
+  const { names, rest } = await readHeader(input, chunks, dialect);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   if (twice !== undefined) throw badInput({ file: input.name, column: twice }, 'the header names it twice');
   return {
@@ -81,13 +91,18 @@ function* rowsOf(block: Uint8Array, delimiter: string): Generator<string[]> {
 export function csvSink(
   output: Output,
   columns: SinkColumns,
-  delimiter: ',' | '\t',
+  { delimiter, decimal, hasMark, hasHeader }: CsvDialect,
   isContinued: boolean,
 ): TableSink {
   const all = [...columns.kept, ...columns.added];
-  let header: string | null = isContinued
-    ? null
-    : `${all.map(({ name }) => csvQuoted(name)).join(delimiter)}\n`;
+  const names = hasHeader ? `${all.map(({ name }) => csvQuoted(name, delimiter)).join(delimiter)}\n` : '';
+  let header: string | null = isContinued ? null : (hasMark ? MARK : '') + names;
+  // Only our own numbers: what came is passed on as it is.
+  const hasComma = all.map(({ kind }, c) => decimal === ',' && c >= columns.kept.length && kind === 'double');
+  const fieldOf = (column: TableColumn, c: number, value: unknown): string => {
+    const text = textOf(column, value);
+    return csvQuoted(hasComma[c] === true ? text.replace('.', ',') : text, delimiter);
+  };
   const flushHeader = (): string => {
     const text = header ?? '';
     header = null;
@@ -97,7 +112,7 @@ export function csvSink(
     async write({ rowCount, values }: TableRows) {
       const lines = [flushHeader()];
       for (let row = 0; row < rowCount; row++) {
-        lines.push(all.map((column, c) => csvQuoted(textOf(column, values[c]?.[row]))).join(delimiter), '\n');
+        lines.push(all.map((column, c) => fieldOf(column, c, values[c]?.[row])).join(delimiter), '\n');
       }
       await output.write(Buffer.from(lines.join('')));
     },

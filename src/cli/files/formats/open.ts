@@ -7,6 +7,7 @@ import type { Input } from '../disk/input.js';
 import type { Output } from '../disk/output.js';
 import type { FileFormat } from '../format.js';
 import { csvSink, openCsv } from './csv.js';
+import type { CsvDialect } from './csv-dialect.js';
 import type { KnownFeatures } from './json/feature-columns.js';
 import { geoJsonSink, type PositionColumns } from './json/geojson-sink.js';
 import { openGeoJson } from './json/geojson-source.js';
@@ -16,6 +17,7 @@ import type { CollectionFrame, RowFit, SinkColumns, TableRows, TableSink, TableS
 /**
  * Opens an input as rows in columns. Every error of a reader becomes a fault of the file with a row.
  * @param fit of rows of JSON to their columns
+ * @param dialect of CSV and TSV
  * @param known what a survey of all rows of JSON has found
  * @throws CliFailure BAD_INPUT, also from `batches()`
  */
@@ -23,6 +25,7 @@ export async function openSource(
   input: Input,
   format: FileFormat,
   fit: RowFit,
+  dialect: CsvDialect,
   known: KnownFeatures | null = null,
 ): Promise<TableSource> {
   const asFault = (error: unknown, row?: number): CliFailure =>
@@ -31,7 +34,7 @@ export async function openSource(
       : badInput({ file: input.name, row }, `cannot be read as ${format} (${reasonOf(error)})`);
   let source: TableSource;
   try {
-    source = await sourceOf(input, format, fit, known);
+    source = await sourceOf(input, format, fit, dialect, known);
   } catch (error) {
     throw asFault(error);
   }
@@ -59,13 +62,13 @@ async function sourceOf(
   input: Input,
   format: FileFormat,
   fit: RowFit,
+  dialect: CsvDialect,
   known: KnownFeatures | null,
 ): Promise<TableSource> {
   switch (format) {
     case 'csv':
-      return openCsv(input, ',');
     case 'tsv':
-      return openCsv(input, '\t');
+      return openCsv(input, dialect);
     case 'ndjson':
       return openNdjson(input, fit, known?.columns ?? null);
     case 'geojson':
@@ -81,6 +84,7 @@ async function sourceOf(
  * Opens a sink on an output.
  * @param position where a row's position is among the columns, for GeoJSON; -1 where it is in none
  * @param frame the text around the features of a GeoJSON source, if there is one
+ * @param dialect of CSV and TSV
  * @param isContinued whether an earlier run wrote the beginning of the output
  * @throws CliFailure USAGE if the columns lack a position that the format needs
  */
@@ -90,13 +94,13 @@ export async function openSink(
   columns: SinkColumns,
   position: PositionColumns,
   frame: CollectionFrame | undefined,
+  dialect: CsvDialect,
   isContinued: boolean,
 ): Promise<TableSink> {
   switch (format) {
     case 'csv':
-      return csvSink(output, columns, ',', isContinued);
     case 'tsv':
-      return csvSink(output, columns, '\t', isContinued);
+      return csvSink(output, columns, dialect, isContinued);
     case 'ndjson':
       return ndjsonSink(output, columns);
     case 'geojson': {

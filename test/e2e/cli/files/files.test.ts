@@ -122,7 +122,10 @@ describe('encode, CSV', () => {
 
   test('column names, resolution, prefix, keep, drop, id', async () => {
     folder.write('xy.csv', 'Y;,y,x,status\na,21.0306,105.8489,new\n');
-    expect((await folder.run(['encode', 'xy.csv'])).stderr).toContain('no column lat or latitude');
+    folder.write('yard.csv', 'yard,lane,status\n21.0306,105.8489,new\n');
+    const none = await folder.run(['encode', 'yard.csv']);
+    expect(none.stderr).toContain('no column lat or latitude');
+    expect(none.stderr).toContain('perhaps --lat "yard" --lng "lane"');
     const clash = await folder.run(['encode', 'xy.csv', '--lat', 'y', '--lng', 'x']);
     expect(clash.code).toBe(2);
     expect(clash.stderr).toContain('a column status already');
@@ -149,7 +152,7 @@ describe('encode, CSV', () => {
     folder.write('crlf.csv', '\ufefflat,lng\r\n21.0306,105.8489\r\n\r\n21.0306,105.8489');
     expect((await folder.run(['encode', 'crlf.csv', '-q'])).stdout).toMatch(
       new RegExp(
-        `^lat,lng,hexcodes,resolution,admin_code,status\r\n(21.0306,105.8489,${code},13,HN,OK\r\n){2}$`,
+        `^\ufefflat,lng,hexcodes,resolution,admin_code,status\r\n(21.0306,105.8489,${code},13,HN,OK\r\n){2}$`,
       ),
     );
     folder.write('a.tsv', 'lat\tlng\n21.0306\t105.8489\n');

@@ -1,7 +1,7 @@
 // A look at all rows of JSON before the first is written: a target with types needs to know whether a field that begins
 // with integers has a fraction, a text or a new neighbour in some later row.
 
-import { type Input, openInput, statOf } from '../../disk/input.js';
+import { type Input, type InputOptions, openInput, statOf } from '../../disk/input.js';
 import type { FileFormat } from '../../format.js';
 import type { JsonDocument } from '../table.js';
 import { type KnownFeatures, surveyGeoJson } from './feature-columns.js';
@@ -17,23 +17,25 @@ import { documentsOf, surveyNdjson } from './ndjson.js';
 export async function surveyAll(
   paths: readonly string[],
   format: FileFormat,
+  options: InputOptions,
   tick: () => void,
 ): Promise<KnownFeatures | null> {
   if (format !== 'ndjson' && format !== 'geojson') return null;
   if (paths.some((path) => statOf(path).sizeBytes === null)) return null;
   if (format === 'ndjson')
-    return { columns: await surveyNdjson(batchesOf(paths, documentsOf, tick)), idName: 'id' };
+    return { columns: await surveyNdjson(batchesOf(paths, options, documentsOf, tick)), idName: 'id' };
   const features = (input: Input) => featureBatches(input, { head: '', tail: '' });
-  return surveyGeoJson(batchesOf(paths, features, tick));
+  return surveyGeoJson(batchesOf(paths, options, features, tick));
 }
 
 async function* batchesOf(
   paths: readonly string[],
+  options: InputOptions,
   batches: (input: Input) => AsyncIterable<JsonDocument[]>,
   tick: () => void,
 ): AsyncGenerator<JsonDocument[]> {
   for (const path of paths) {
-    const input = await openInput(path);
+    const input = await openInput(path, options);
     try {
       for await (const batch of batches(input)) {
         yield batch;

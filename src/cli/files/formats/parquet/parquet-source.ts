@@ -93,7 +93,7 @@ function sliced(values: ArrayLike<unknown>, start: number, end: number): ArrayLi
 
 /** Reads a file at any offset. A pipe or gzip cannot be read so; its content is held in memory. */
 async function bufferOf(input: Input): Promise<AsyncBuffer> {
-  if (input.path === null || input.isGzip || input.sizeBytes === null) {
+  if (input.path === null || input.isPacked || input.sizeBytes === null) {
     const chunks: Uint8Array[] = [];
     for await (const chunk of input.chunks()) chunks.push(chunk);
     const bytes = new Uint8Array(Buffer.concat(chunks));

@@ -1,5 +1,7 @@
 // Values of columns as text for CSV, as JSON for NDJSON and GeoJSON, and as degrees.
 
+import { plainNumber } from '../../../../wire/rows/csv-numbers.js';
+import { parseAngle } from '../../../position.js';
 import type { TableColumn } from '../table.js';
 import { dateText, durationText, timestampText, timeText } from './calendar.js';
 import { numberText } from './exact-json.js';
@@ -76,12 +78,15 @@ function decimalText(value: bigint, scale: number): string {
 
 const NUMBER = /^-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-/** A value as a coordinate in degrees; NaN if it is none. Text must be a decimal number, blanks around it are allowed. */
+/**
+ * A value as a coordinate in degrees; NaN if it is none. Text must be a number, with a point or a comma, or degrees, minutes
+ * and seconds; blanks around it are allowed.
+ */
 export function degreesOf(column: TableColumn, value: unknown): number {
   if (typeof value === 'number') return value;
   if (typeof value === 'string') {
-    const trimmed = (column.kind === 'json' ? bareText(value) : value).trim();
-    return NUMBER.test(trimmed) ? Number(trimmed) : Number.NaN;
+    const text = plainNumber(column.kind === 'json' ? bareText(value) : value);
+    return NUMBER.test(text) ? Number(text) : (parseAngle(text) ?? Number.NaN);
   }
   if (typeof value === 'bigint') {
     return column.kind === 'decimal' ? Number(decimalText(value, column.scale ?? 0)) : Number(value);

@@ -23,12 +23,13 @@ test('fields that are written are read again the same, here and by csv-parse', (
         .chain((count) =>
           fc.array(fc.array(field, { minLength: count, maxLength: count }), { minLength: 1, maxLength: 8 }),
         ),
-      fc.constantFrom(',', '\t'),
+      fc.constantFrom(',', '\t', ';', '|'),
       fc.constantFrom('\n', '\r\n'),
       fc.boolean(),
       (rows, delimiter, lineEnd, hasLastEnd) => {
         const text =
-          rows.map((row) => row.map(csvQuoted).join(delimiter)).join(lineEnd) + (hasLastEnd ? lineEnd : '');
+          rows.map((row) => row.map((text) => csvQuoted(text, delimiter)).join(delimiter)).join(lineEnd) +
+          (hasLastEnd ? lineEnd : '');
         const bytes = Buffer.from(text);
         const read: string[][] = [];
         eachRow(bytes, delimiter.charCodeAt(0), (start, end) => {

@@ -1,0 +1,95 @@
+// Positions in the spellings that people bring.
+import { describe, expect, test } from 'vitest';
+import { parseAngle, parsePosition } from '#dist/cli/position.js';
+
+const PLACE =
+  'https://www.google.com/maps/place/H/@21.0,105.8,17z/data=!3m1!4b1!4m5!8m2!3d21.0288!4d105.8525';
+
+describe('21.0288, 105.8525', () => {
+  test.each([
+    ...[
+      '21.0288,105.8525',
+      ' 21.0288 105.8525 ',
+      '21.0288;105.8525',
+      '(21.0288, 105.8525)',
+      '[21.0288 105.8525]',
+    ],
+    ...[
+      '21,0288 105,8525',
+      '21,0288; 105,8525',
+      '21,0288, 105,8525',
+      '+21.0288, 1.058525e2',
+      '21.0288°, 105.8525°',
+    ],
+    ...['21.0288N 105.8525E', 'N21.0288 E105.8525', 'N 21.0288, E 105.8525', '21.0288° N, 105.8525° E'],
+    ...['105.8525E 21.0288N', "21°01.728'N 105°51.150'E", '21.0288B 105.8525Đ'],
+    ...['POINT(105.8525 21.0288)', 'SRID=4326;POINT (105.8525 21.0288)', 'point z (105.8525 21.0288 7)'],
+    ...['geo:21.0288,105.8525', 'geo:21.0288,105.8525,7;crs=wgs84;u=35', 'geo:21.0288,105.8525?z=11'],
+    ...[
+      PLACE,
+      'https://maps.google.com/?q=21.0288,105.8525',
+      'https://www.google.com/maps/@21.0288,105.8525,17z',
+    ],
+    'https://www.google.com/maps/search/?api=1&query=21.0288%2C105.8525',
+    'https://www.google.com/maps/place/21.0288,105.8525',
+    'https://www.openstreetmap.org/?mlat=21.0288&mlon=105.8525#map=18/21.02/105.85',
+    'https://www.openstreetmap.org/#map=18/21.0288/105.8525',
+    'https://maps.apple.com/?ll=21.0288,105.8525&q=x',
+  ])('%s', (text) => {
+    const { latDeg, lngDeg } = parsePosition(text)!;
+    expect(latDeg).toBeCloseTo(21.0288, 12);
+    expect(lngDeg).toBeCloseTo(105.8525, 12);
+  });
+});
+
+test.each([
+  `21°01'43.7"N 105°51'09.0"E`,
+  '21°01′43.7″N, 105°51′09.0″E',
+  '21º 01’ 43,7” N; 105º 51’ 09” E',
+  `105°51'09"E 21°01'43.7"N`,
+  `N21°01'43.7" E105°51'9"`,
+  '21 01 43.7 N 105 51 09 E',
+  `21°01'43.7"B 105°51'09.0"Đ`,
+  `21°1'43.7" 105°51'9"`,
+])('degrees, minutes and seconds: %s', (text) => {
+  const { latDeg, lngDeg } = parsePosition(text)!;
+  expect(latDeg).toBeCloseTo(21 + 1 / 60 + 43.7 / 3600, 12);
+  expect(lngDeg).toBeCloseTo(105 + 51 / 60 + 9 / 3600, 12);
+});
+
+test('south and west are negative', () => {
+  expect(parsePosition('10.5S 20.25W')).toEqual({ latDeg: -10.5, lngDeg: -20.25 });
+  expect(parsePosition('-10.5, -20.25')).toEqual({ latDeg: -10.5, lngDeg: -20.25 });
+});
+
+test.each([
+  ...[
+    '',
+    '21.0288',
+    '21.0288,',
+    '1 2 3',
+    '21.0288,105.8525,7',
+    '1,2,3',
+    'HN-6GHP4-83RFR',
+    'shops.csv',
+    '12/5',
+    'id,1',
+  ],
+  ...[
+    'https://maps.app.goo.gl/abc123',
+    'https://example.com/',
+    'POINT(105.8525)',
+    'POINT EMPTY',
+    'SRID=3857;POINT(1 2)',
+  ],
+  ...[`21°61'00"N 105°00'00"E`, '21N 105N', '21N 105', 'geo:21.0288', '21°', 'x'.repeat(5000)],
+])('%j is none', (text) => {
+  expect(parsePosition(text)).toBeNull();
+});
+
+test('one angle', () => {
+  expect(parseAngle(`21°30'00"`)).toBe(21.5);
+  expect(parseAngle('E105.25')).toBe(105.25);
+  expect(parseAngle(`1°30'S`)).toBe(-1.5);
+  for (const text of ['', '21.5', 'x', '21.5 30', 'N']) expect(parseAngle(text)).toBeNull();
+});
