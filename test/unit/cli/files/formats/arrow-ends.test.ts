@@ -37,7 +37,7 @@ async function rowsIn(bytes: Uint8Array): Promise<number> {
     name: 'in.arrow',
     path: 'in.arrow',
     sizeBytes: bytes.length,
-    isGzip: false,
+    isPacked: false,
     head: bytes.subarray(0, 4096),
     readBytes: () => 0,
     async *chunks() {
