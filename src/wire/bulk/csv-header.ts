@@ -9,6 +9,9 @@ const USUAL_NAMES: Readonly<Record<string, string>> = {
   lat: 'lat or latitude',
   lng: 'lng or lon or longitude',
 };
+/** Of a header row with its line end; docs/http.md names it. A longer one would cost more than a block of rows. */
+export const MAX_HEADER_BYTES = 65_536;
+
 const BOM = '\ufeff';
 
 export interface CsvOpening {
@@ -23,6 +26,7 @@ export interface CsvOpening {
  * @throws BulkInputError that names the column that is missing, is there twice, or has the name of an added one
  */
 export function openCsv(header: Uint8Array, request: BulkRequest, delimiter: Delimiter): CsvOpening {
+  if (header.length > MAX_HEADER_BYTES) throw headerTooLong();
   const lineEnd = lineEndOf(header);
   const bareSize = header.length - (header.at(-1) === 10 ? lineEnd.length : 0);
   const bare = header.subarray(0, bareSize);
@@ -63,6 +67,10 @@ export function openCsv(header: Uint8Array, request: BulkRequest, delimiter: Del
   }
   const fields = added.map((name) => quoted(name, delimiter));
   return { shape, head: extendedHeader(bare, fields, delimiter, lineEnd) };
+}
+
+export function headerTooLong(): BulkInputError {
+  return new BulkInputError(`The header row is longer than ${MAX_HEADER_BYTES} bytes`);
 }
 
 /** The line end of a header row; LF where it has none. */

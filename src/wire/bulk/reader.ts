@@ -5,7 +5,7 @@ import { BLOCK_BYTES, BulkInputError, type BulkJob, type BulkRequest, type Delim
 import { type Block, BlockBuffers } from './block-buffers.js';
 import { isText, notText } from './body-text.js';
 import { delimiterOf, HeaderCollector, sepLineOf } from './csv-delimiter.js';
-import { headWithoutInput, openCsv } from './csv-header.js';
+import { headerTooLong, headWithoutInput, MAX_HEADER_BYTES, openCsv } from './csv-header.js';
 import { type BlockSplitter, CsvSplitter, FrameSplitter, firstRowEnd, LineSplitter } from './splitters.js';
 
 const NO_BYTES = new Uint8Array(0);
@@ -49,6 +49,7 @@ export class BulkReader {
     this.#refuse();
     if (this.#opening !== undefined) {
       const isWhole = this.#opening.push(chunk);
+      if (this.#opening.row.length > MAX_HEADER_BYTES) throw headerTooLong();
       return isWhole || this.#opening.bytes.length > BLOCK_BYTES ? this.#pushOpening(this.#opening) : [];
     }
     const splitter = this.#splitter!;

@@ -36,7 +36,7 @@ test.each([
   [400, ENCODE, { 'Content-Type': 'text/csv' }],
   [401, ENCODE, { 'Content-Type': 'text/csv', 'X-API-Key': 'nobody' }],
 ])('%i for %s %j', async (status, path, headers) => {
-  const answer = await post(path, headers, 'x,y\n1,2\n');
+  const answer = await post(path, headers, 'p,q\n1,2\n');
   expect(answer.status).toBe(status);
   expect(Object.keys((await answer.json()) as object).slice(0, 3)).toEqual([
     'status',
