@@ -1,7 +1,7 @@
 // `hexcodes serve` as a process: configuration, start-up, ports, signals.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -193,7 +193,8 @@ test('npm start becomes the server process: a signal to it ends the server', asy
 test('help names every setting and needs neither server nor data', async () => {
   const running = hexcodes(['dist/cli/main.js', 'serve', '--help']);
   expect(await running.exit).toBe(0);
-  const variables = readFileSync('src/config.ts', 'utf8').match(/(?<=variable: ')\w+/g) ?? [];
+  const sources = readdirSync('src/config').map((file) => readFileSync(join('src/config', file), 'utf8'));
+  const variables = sources.join().match(/(?<=variable: ')\w+/g) ?? [];
   expect(variables).toContain('HEXCODES_API_KEYS');
   for (const variable of variables) expect(running.out()).toContain(variable);
   expect(existsSync('dist/cli/main.js')).toBe(true);

@@ -1,0 +1,51 @@
+// Settings: the key store and its secrets.
+import { textOr } from './readers.js';
+import { Fault } from './setting.js';
+
+export interface GivenKey {
+  readonly name: string;
+  readonly secret: string;
+}
+
+export const KEYS = {
+  dataDir: {
+    variable: 'HEXCODES_DATA_DIR',
+    flag: '--data-dir',
+    argument: '<folder>',
+    help: 'folder of the key store (./var)',
+    read: textOr('var'),
+  },
+  keyPepper: {
+    variable: 'HEXCODES_KEY_PEPPER',
+    help: 'keys are hashed under it (else a file of the data folder)',
+    read: readPepper,
+  },
+  apiKeys: {
+    variable: 'HEXCODES_API_KEYS',
+    help: 'further keys, name:secret,name:secret; kept in memory only',
+    read: readApiKeys,
+  },
+};
+
+function readPepper(text: string | undefined): string | undefined {
+  if (text !== undefined && text.length < 16) throw new Fault('must have at least 16 characters');
+  return text;
+}
+
+/** `name:secret,…`; messages never repeat a secret. */
+function readApiKeys(text: string | undefined): readonly GivenKey[] {
+  if (text === undefined || text === '') return [];
+  const keys = text.split(',').map((pair, index) => {
+    const match = /^([^:\s]+):([A-Za-z0-9_-]{16,})$/.exec(pair.trim());
+    if (match === null) {
+      throw new Fault(
+        `entry ${index + 1} must be name:secret, the secret at least 16 characters of A-Z a-z 0-9 _ -`,
+      );
+    }
+    return { name: match[1] as string, secret: match[2] as string };
+  });
+  for (const part of ['name', 'secret'] as const) {
+    if (new Set(keys.map((key) => key[part])).size < keys.length) throw new Fault(`has one ${part} twice`);
+  }
+  return keys;
+}

@@ -1,0 +1,41 @@
+// Settings: where the service listens, and which data it serves.
+import { integerOr, readablePath, textOr } from './readers.js';
+
+export const LISTENING = {
+  host: {
+    variable: 'HEXCODES_HOST',
+    flag: '--host',
+    argument: '<address>',
+    help: 'address to listen on (127.0.0.1)',
+    read: textOr('127.0.0.1'),
+  },
+  port: {
+    variable: 'HEXCODES_PORT',
+    flag: '--port',
+    argument: '<number>',
+    help: 'port to listen on (8080; 0: any free one)',
+    read: integerOr(8080, 0, 65_535),
+  },
+  adminHost: {
+    variable: 'HEXCODES_ADMIN_HOST',
+    flag: '--admin-host',
+    argument: '<address>',
+    help: 'address of /livez and /readyz (127.0.0.1)',
+    read: textOr('127.0.0.1'),
+  },
+  adminPort: {
+    variable: 'HEXCODES_ADMIN_PORT',
+    flag: '--admin-port',
+    argument: '<number>',
+    help: 'port of /livez and /readyz (9090; 0: any free one)',
+    read: integerOr(9090, 0, 65_535),
+  },
+  /** Path of a boundary index of the user's own; undefined: the shipped one. */
+  index: {
+    variable: 'HEXCODES_INDEX',
+    flag: '--index',
+    argument: '<file>',
+    help: 'boundary index to use instead of the shipped one',
+    read: readablePath,
+  },
+};

@@ -1,0 +1,20 @@
+// What a setting is: a variable, most often a flag, a line of help, and a reader that makes a value of its text.
+
+export interface Setting<T> {
+  readonly variable: string;
+  /** Absent for secrets: arguments can be read by every user of the machine. */
+  readonly flag?: string;
+  /** Of the flag, as help shows it; absent for a flag that stands alone and means `true`. */
+  readonly argument?: string;
+  readonly help: string;
+  /** The value of a text, undefined if none is given. Throws a Fault, whose message follows the name of the setting. */
+  readonly read: (text: string | undefined) => T;
+}
+
+/** Says what is wrong with the text of a setting; never repeats a secret. */
+export class Fault extends Error {}
+
+/** The values of some settings. */
+export type ConfigOf<S> = {
+  readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : never;
+};
