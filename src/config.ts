@@ -1,18 +1,34 @@
-// Configuration of `serve` from flags and environment: every fault named at once. A flag wins over its variable. The
-// settings stand in config/, a file for each trade; a new one is an entry there, and everything follows from it: its
-// type here, its flag, its line of help. Secrets have no flag: arguments can be read by every user of the machine.
+// Configuration of `serve` from flags, environment and one file, in this order: the first that gives a setting holds. All
+// faults are named at once. The settings stand in config/, a file for each trade; a new one is an entry there, and
+// everything follows from it: its type here, its flag, its line of help.
 import { BOUNDS } from './config/bounds.js';
+import { type ConfigFile, readConfigFile } from './config/config-file.js';
 import { KEYS } from './config/keys.js';
 import { LIFE_CYCLE } from './config/life-cycle.js';
 import { LISTENING } from './config/listening.js';
 import { LOGGING } from './config/logging.js';
 import { type ConfigOf, Fault, type Setting } from './config/setting.js';
+import { unknownVariable, unknownVariables } from './config/unknown-variables.js';
 
 export type { LogLevel } from './config/logging.js';
 
 const SETTINGS = { ...LISTENING, ...KEYS, ...BOUNDS, ...LOGGING, ...LIFE_CYCLE };
 
 export type ServeConfig = ConfigOf<typeof SETTINGS>;
+export type SettingName = keyof ServeConfig;
+
+export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];
+
+/** Names the file; of all settings it alone cannot stand in it. */
+const FILE_SETTING: Setting<unknown> = {
+  variable: 'HEXCODES_CONFIG',
+  flag: '--config',
+  argument: '<file>',
+  help: 'file of lines HEXCODES_NAME=value; flags and environment go before it',
+  read: (text) => text,
+};
+
+const VARIABLES = SETTING_NAMES.map((name) => SETTINGS[name].variable);
 
 /** Every fault of a configuration, one line each. */
 export class ConfigError extends Error {
@@ -21,44 +37,113 @@ export class ConfigError extends Error {
   }
 }
 
-/** The flags of some settings, in commander's notation. */
-export function flagsOf(names: readonly (keyof ServeConfig)[]): { flags: string; help: string }[] {
-  return names.flatMap((name) => {
-    const { flag, argument, variable, help }: Setting<unknown> = SETTINGS[name];
+/** Where a setting has its value from. */
+interface Origin {
+  readonly text: string;
+  /** Names the setting in a fault: `--port`, `HEXCODES_PORT`, `FILE:3 HEXCODES_PORT`. */
+  readonly name: string;
+  /** `--port`, `environment`, `FILE:3`. */
+  readonly source: string;
+}
+
+export interface ReadSettings<K extends SettingName> {
+  readonly config: Pick<ServeConfig, K>;
+  /** One line for each setting: variable, value and source, aligned; a secret is `***`. */
+  readonly shown: readonly string[];
+}
+
+/** The flags of some settings, in commander's notation, after that of the file. */
+export function flagsOf(names: readonly SettingName[]): { flags: string; help: string }[] {
+  return [FILE_SETTING, ...names.map((name): Setting<unknown> => SETTINGS[name])].flatMap((setting) => {
+    const { flag, argument, variable, help } = setting;
     if (flag === undefined) return [];
     const flags = argument === undefined ? flag : `${flag} ${argument}`;
     return [{ flags, help: `${help} [${variable}]` }];
   });
 }
 
-/** The settings among them that come from the environment only. */
-export function secretsOf(names: readonly (keyof ServeConfig)[]): { variable: string; help: string }[] {
+/** The settings among them that have no flag. */
+export function flaglessOf(
+  names: readonly SettingName[],
+): { variable: string; help: string; isSecret: boolean }[] {
   return names.flatMap((name) => {
-    const { flag, variable, help }: Setting<unknown> = SETTINGS[name];
-    return flag === undefined ? [{ variable, help }] : [];
+    const { flag, variable, help, isSecret = false }: Setting<unknown> = SETTINGS[name];
+    return flag === undefined ? [{ variable, help, isSecret }] : [];
   });
 }
 
-export const SETTING_NAMES = Object.keys(SETTINGS) as (keyof ServeConfig)[];
-
 /** Reads some settings; throws a ConfigError that names every fault. */
-export function readConfig<K extends keyof ServeConfig>(
+export function readConfig<K extends SettingName>(
   names: readonly K[],
   flags: Readonly<Record<string, unknown>>,
   env: Readonly<Record<string, string | undefined>>,
 ): Pick<ServeConfig, K> {
-  const faults: string[] = [];
+  return readSettings(names, flags, env).config;
+}
+
+/**
+ * The same, with the source of each value. `flags` are by commander's names: `maxPastStop` for `--max-past-stop`. Unknown
+ * variables are faults in any case; a wrong value is one only if its setting is among `names`.
+ */
+export function readSettings<K extends SettingName>(
+  names: readonly K[],
+  flags: Readonly<Record<string, unknown>>,
+  env: Readonly<Record<string, string | undefined>>,
+): ReadSettings<K> {
+  const path = originOf(FILE_SETTING, flags, env);
+  const file = path === undefined ? undefined : readConfigFile(path.text);
+  const faults = [...(file?.faults ?? [])];
   const config: Partial<Record<K, unknown>> = {};
+  const shown: string[] = [];
   for (const name of names) {
     const setting: Setting<unknown> = SETTINGS[name];
-    const byFlag = setting.flag === undefined ? undefined : (flags[name] as string | undefined);
+    const origin = originOf(setting, flags, env, file);
     try {
-      config[name] = setting.read(byFlag ?? env[setting.variable]);
+      config[name] = setting.read(origin?.text);
+      shown.push(shownAs(setting, origin, config[name]));
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      faults.push(`${byFlag === undefined ? setting.variable : setting.flag} ${error.message}`);
+      faults.push(`${origin?.name ?? setting.variable} ${error.message}`);
     }
   }
+  faults.push(...unknownVariables([...VARIABLES, FILE_SETTING.variable], env));
+  for (const [variable, { line }] of file?.lines ?? []) {
+    if (!VARIABLES.includes(variable))
+      faults.push(unknownVariable(VARIABLES, variable, `${file?.path}:${line} `));
+  }
   if (faults.length > 0) throw new ConfigError(faults);
-  return config as Pick<ServeConfig, K>;
+  return { config: config as Pick<ServeConfig, K>, shown };
+}
+
+function originOf(
+  { flag, variable }: Setting<unknown>,
+  flags: Readonly<Record<string, unknown>>,
+  env: Readonly<Record<string, string | undefined>>,
+  file?: ConfigFile,
+): Origin | undefined {
+  const byFlag = flag === undefined ? undefined : flags[attributeOf(flag)];
+  if (flag !== undefined && byFlag !== undefined) return { text: String(byFlag), name: flag, source: flag };
+  const text = env[variable];
+  if (text !== undefined) return { text, name: variable, source: 'environment' };
+  const row = file?.lines.get(variable);
+  if (file === undefined || row === undefined) return undefined;
+  const source = `${file.path}:${row.line}`;
+  return { text: row.text, name: `${source} ${variable}`, source };
+}
+
+/** The name under which commander keeps the value of a flag. */
+function attributeOf(flag: string): string {
+  return flag.slice(2).replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+const SHOWN_WIDTH = 48;
+
+function shownAs(
+  { variable, isSecret }: Setting<unknown>,
+  origin: Origin | undefined,
+  value: unknown,
+): string {
+  const standard = typeof value === 'object' || value === undefined ? '' : String(value);
+  const text = origin === undefined ? standard : isSecret ? '***' : origin.text;
+  return `${`${variable}=${text}`.padEnd(SHOWN_WIDTH)}  # ${origin?.source ?? 'default'}`;
 }

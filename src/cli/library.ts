@@ -1,5 +1,5 @@
-// The library as the command uses it: the binaries that ship with the package are read once; HEXCODES_INDEX takes the
-// place of the shipped boundaries.
+// The library as the command uses it: the binaries that ship with the package are read once; HEXCODES_INDEX and
+// HEXCODES_REACH take the place of the shipped ones.
 
 import { readFile } from 'node:fs/promises';
 import { HexcodesError } from '../errors.js';
@@ -9,13 +9,17 @@ import type { WorkerKernel } from '../pool/worker.js';
 import { CliFailure, EXIT } from './exit-codes.js';
 import { reasonOf } from './file-faults.js';
 
-/** Reads the kernel beside this code, and index and reach in data/. @param indexPath a boundary index of the user's own */
-export async function readDataFiles(indexPath?: string): Promise<HexcodesData> {
+/**
+ * Reads the kernel beside this code, and index and reach in data/.
+ * @param indexPath a boundary index of the user's own
+ * @param reachPath a list of the user's own of the provinces that codes may name
+ */
+export async function readDataFiles(indexPath?: string, reachPath?: string): Promise<HexcodesData> {
   const shipped = (path: string) => readFile(new URL(path, import.meta.url));
   const [kernel, index, reach] = await Promise.all([
     shipped('../kernel.wasm'),
     indexPath === undefined ? shipped('../../data/index.bin') : readFile(indexPath),
-    shipped('../../data/reach.bin'),
+    reachPath === undefined ? shipped('../../data/reach.bin') : readFile(reachPath),
   ]);
   return { kernel, index, reach };
 }
@@ -37,20 +41,24 @@ export function workerKernel(): Promise<WorkerKernel> {
   });
 }
 
-const indexPath = (): string | undefined => process.env.HEXCODES_INDEX || undefined;
+const givenPath = (variable: 'HEXCODES_INDEX' | 'HEXCODES_REACH'): string | undefined =>
+  process.env[variable] || undefined;
 
 function readOnce(): Promise<HexcodesData> {
-  reading ??= readDataFiles(indexPath());
+  reading ??= readDataFiles(givenPath('HEXCODES_INDEX'), givenPath('HEXCODES_REACH'));
   return reading;
 }
 
 async function guarded<T>(work: () => Promise<T>): Promise<T> {
-  const path = indexPath();
+  const given = (['HEXCODES_INDEX', 'HEXCODES_REACH'] as const).filter((variable) => givenPath(variable));
   try {
     return await work();
   } catch (error) {
-    const isTheirs = error instanceof HexcodesError || (error as NodeJS.ErrnoException).path === path;
-    if (path === undefined || !isTheirs) throw error;
-    throw new CliFailure(EXIT.BAD_INPUT, `HEXCODES_INDEX=${path}: ${reasonOf(error)}`);
+    const { path } = error as NodeJS.ErrnoException;
+    const atFault = path === undefined ? given : given.filter((variable) => givenPath(variable) === path);
+    const isTheirs = error instanceof HexcodesError || path !== undefined;
+    if (atFault.length === 0 || !isTheirs) throw error;
+    const names = atFault.map((variable) => `${variable}=${givenPath(variable)}`).join(', ');
+    throw new CliFailure(EXIT.BAD_INPUT, `${names}: ${reasonOf(error)}`);
   }
 }

@@ -1,30 +1,49 @@
-// Settings of config.ts as flags of a command. Flags and environment are read together; all faults are reported at once.
+// Settings of config.ts as flags of a command. Flags, environment and file are read together; all faults are reported at once.
 import type { Command } from 'commander';
-import { ConfigError, flagsOf, readConfig, type ServeConfig, secretsOf } from '../config.js';
+import {
+  ConfigError,
+  flaglessOf,
+  flagsOf,
+  type ReadSettings,
+  readSettings,
+  type ServeConfig,
+  type SettingName,
+} from '../config.js';
 import { say } from './terminal/say.js';
 import { visibleMessage } from './terminal/visible.js';
 
-export function addFlags(command: Command, names: readonly (keyof ServeConfig)[]): Command {
+export function addFlags(command: Command, names: readonly SettingName[]): Command {
   for (const { flags, help } of flagsOf(names)) command.option(flags, help);
-  const secrets = secretsOf(names);
-  if (secrets.length > 0) {
-    const lines = secrets.map(({ variable, help }) => `  ${variable.padEnd(20)}  ${help}`);
-    command.addHelpText('after', ['', 'Secrets, from the environment only:', ...lines].join('\n'));
+  for (const isSecret of [true, false]) {
+    const lines = flaglessOf(names)
+      .filter((setting) => setting.isSecret === isSecret)
+      .map(({ variable, help }) => `  ${variable.padEnd(20)}  ${help}`);
+    const title = `${isSecret ? 'Secrets, f' : 'F'}rom the environment or the file only:`;
+    if (lines.length > 0) command.addHelpText('after', ['', title, ...lines].join('\n'));
   }
   return command;
 }
 
 /** The settings; undefined after writing all faults to stderr and setting exit code 1. */
-export function settingsOf<K extends keyof ServeConfig>(
+export function settingsOf<K extends SettingName>(
   command: Command,
   names: readonly K[],
 ): Pick<ServeConfig, K> | undefined {
   try {
-    return readConfig(names, command.opts(), process.env);
+    return readAgain(command, names).config;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    for (const fault of error.faults) say(`hexcodes: ${visibleMessage(fault)}\n`);
+    tellFaults(error);
     process.exitCode = 1;
     return undefined;
   }
+}
+
+/** Reads them, and may be called again: the file may have changed. Throws a ConfigError that names every fault. */
+export function readAgain<K extends SettingName>(command: Command, names: readonly K[]): ReadSettings<K> {
+  return readSettings(names, command.opts(), process.env);
+}
+
+export function tellFaults(error: ConfigError): void {
+  for (const fault of error.faults) say(`hexcodes: ${visibleMessage(fault)}\n`);
 }

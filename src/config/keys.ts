@@ -17,11 +17,13 @@ export const KEYS = {
   },
   keyPepper: {
     variable: 'HEXCODES_KEY_PEPPER',
+    isSecret: true,
     help: 'keys are hashed under it (else a file of the data folder)',
     read: readPepper,
   },
   apiKeys: {
     variable: 'HEXCODES_API_KEYS',
+    isSecret: true,
     help: 'further keys, name:secret,name:secret; kept in memory only',
     read: readApiKeys,
   },

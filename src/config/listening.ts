@@ -38,4 +38,18 @@ export const LISTENING = {
     help: 'boundary index to use instead of the shipped one',
     read: readablePath,
   },
+  /** Path of a list of the provinces that codes may name; undefined: the shipped one. */
+  reach: {
+    variable: 'HEXCODES_REACH',
+    flag: '--reach',
+    argument: '<file>',
+    help: 'reach file to use instead of the shipped one',
+    read: readablePath,
+  },
+  /** The package of uWebSockets.js that serves; undefined: the newest that loads. */
+  uws: {
+    variable: 'HEXCODES_UWS',
+    help: 'the package that serves (else the newest that loads: docs/transport.md)',
+    read: (text: string | undefined) => text || undefined,
+  },
 };

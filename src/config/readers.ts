@@ -1,10 +1,14 @@
 // Readers of the texts of settings that several settings share.
 import { accessSync, constants } from 'node:fs';
 import { Fault } from './setting.js';
+import { isPortOfKubernetes } from './unknown-variables.js';
 
 export const MIB = 1024 * 1024;
 export const MOST_BYTES = 1_000_000 * MIB;
 export const MOST_CONNECTIONS = 10_000_000;
+
+/** A Service named `hexcodes` gives its pods a variable HEXCODES_PORT of another meaning. */
+const KUBERNETES_HINT = "; this one is Kubernetes' own: set enableServiceLinks: false in the pod";
 
 type Reader<T> = (text: string | undefined) => T;
 
@@ -20,8 +24,9 @@ export const integerOr =
   (text) => {
     if (text === undefined) return fallback;
     const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN;
-    if (!(value >= least && value <= most)) throw new Fault(`must be an integer from ${least} to ${most}`);
-    return value;
+    if (value >= least && value <= most) return value;
+    const hint = isPortOfKubernetes(text) ? KUBERNETES_HINT : '';
+    throw new Fault(`must be an integer from ${least} to ${most}${hint}`);
   };
 
 export const oneOf =
@@ -42,4 +47,9 @@ export const readablePath: Reader<string | undefined> = (text) => {
     throw new Fault(`names a file that cannot be read: ${path}`);
   }
   return path;
+};
+
+export const yesOrNo: Reader<boolean> = (text) => {
+  if (text !== undefined && text !== 'true' && text !== 'false') throw new Fault('must be true or false');
+  return text === 'true';
 };

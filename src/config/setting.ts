@@ -6,6 +6,8 @@ export interface Setting<T> {
   readonly flag?: string;
   /** Of the flag, as help shows it; absent for a flag that stands alone and means `true`. */
   readonly argument?: string;
+  /** Its value is never shown. */
+  readonly isSecret?: boolean;
   readonly help: string;
   /** The value of a text, undefined if none is given. Throws a Fault, whose message follows the name of the setting. */
   readonly read: (text: string | undefined) => T;
