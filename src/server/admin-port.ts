@@ -2,16 +2,11 @@
 // as long as the event loop runs, /readyz only while requests are accepted.
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Readiness } from './life/readiness.js';
 
 export interface AdminPort {
   readonly port: number;
   close(): Promise<void>;
-}
-
-/** Requests are accepted. */
-export interface Readiness {
-  /** A sentence about something that a person should see to. */
-  readonly warning: string | undefined;
 }
 
 /** Makes a further page: its content type and body. */
@@ -21,7 +16,7 @@ export type AdminPage = () => Promise<{ type: string; body: string }> | { type: 
 export async function openAdminPort(
   host: string,
   port: number,
-  readiness: () => Readiness | undefined,
+  readiness: Readiness,
   pages: Readonly<Record<string, AdminPage>> = {},
 ): Promise<AdminPort> {
   const server = createServer(async (request, response) => {
@@ -31,10 +26,8 @@ export async function openAdminPort(
       answer(response, 405, 'text/plain', 'method not allowed\n');
     } else if (path === '/livez') answer(response, 200, 'text/plain', 'alive\n');
     else if (path === '/readyz') {
-      const state = readiness();
-      if (state === undefined) answer(response, 503, 'text/plain', 'not ready\n');
-      else if (state.warning === undefined) answer(response, 200, 'text/plain', 'ready\n');
-      else answer(response, 200, 'text/plain', `ready\nwarning: ${state.warning}\n`);
+      const { status, text } = readiness.page;
+      answer(response, status, 'text/plain', text);
     } else if (Object.hasOwn(pages, path)) {
       try {
         const { type, body } = await (pages[path] as AdminPage)();

@@ -17,6 +17,8 @@ export interface LogTarget {
 /** Most bytes of lines that wait; some 5,000 lines. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
+/** A write of at most so many bytes (PIPE_BUF) to a pipe is never mixed with those of other processes (pipe(7)). */
+const SHARED_CHUNK_BYTES = 4096;
 /** After a failed write. */
 const RETRY_MS = 250;
 const FLUSH_POLL_MS = 5;
@@ -24,6 +26,8 @@ const FLUSH_POLL_MS = 5;
 export class LogSink {
   readonly #target: LogTarget;
   readonly #maxWaitingBytes: number;
+  /** Several processes of one supervisor write to the same output. */
+  readonly #chunkBytes = process.connected === true ? SHARED_CHUNK_BYTES : CHUNK_BYTES;
   /** Lines that are in no chunk yet, and their bytes. */
   #lines: string[] = [];
   #linesBytes = 0;
@@ -94,9 +98,12 @@ export class LogSink {
     this.#chunk = undefined;
     if (this.#lines.length === 0) return undefined;
     let count = 0;
-    for (let sizeBytes = 0; count < this.#lines.length && sizeBytes < CHUNK_BYTES; count++) {
-      sizeBytes += (this.#lines[count] as string).length;
-    }
+    let sizeBytes = 0;
+    do sizeBytes += Buffer.byteLength(this.#lines[count++] as string);
+    while (
+      count < this.#lines.length &&
+      sizeBytes + Buffer.byteLength(this.#lines[count] as string) <= this.#chunkBytes
+    );
     const chunk = Buffer.from(this.#lines.splice(0, count).join(''));
     this.#linesBytes -= chunk.length;
     this.#chunk = chunk;

@@ -2,7 +2,6 @@
 // streams and answers are done or the grace period is over, then closes everything else. Signals and exit codes are the
 // command's (cli/commands/serve.ts).
 import { createHash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServeConfig } from '../config.js';
 import { ProvinceBorders } from '../geometry/province-borders.js';
 import { readIndexMeta } from '../kernel/index-file.js';
@@ -15,6 +14,8 @@ import { Budget } from './budget/budget.js';
 import { Bulk, type BulkTuning } from './bulk/route.js';
 import { CountedLine } from './counted-line.js';
 import { endOverError } from './error-policy.js';
+import { Readiness } from './life/readiness.js';
+import { finishAnswers, type StopSteps } from './life/stopping.js';
 import { type Log, type Logger, logAnswer, openLog, withholdKey } from './log.js';
 import { fail, failUnavailable, Router } from './router.js';
 import { addBatch } from './routes/batch.js';
@@ -37,12 +38,12 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** Steps of stopping, in this order. */
-interface StopSteps {
-  /** Once the listener is closed: finish what was accepted, as far as the grace period allows. */
-  readonly drain: (() => Promise<void> | void)[];
-  /** Once all answers are sent: close what they used. */
-  readonly release: (() => Promise<void> | void)[];
+/** Of one process among several that serve together. */
+export interface Seat {
+  /** The number of the process, from 1, for the log. */
+  readonly number: number;
+  /** A port of its own beside the shared one; undefined: none. */
+  readonly ownPort: number | undefined;
 }
 
 /** Settings that only tests and benches change. */
@@ -59,20 +60,22 @@ export interface ServeTuning {
 
 /** Of a body that is collected as a whole: 4 MiB at 35 KiB a second. */
 const BODY_TIMEOUT_MS = 120_000;
-/** How long bytes that uWS holds may take to leave after the last answer. */
-const LINGER_MS = 50;
-const PENDING_POLL_MS = 20;
 
-/** Starts the service; rejects with a message for people, once everything opened so far is closed. */
+/**
+ * Starts the service; rejects with a message for people, once everything opened so far is closed.
+ * @param seat undefined: this process has the port for itself
+ */
 export async function serve(
   config: ServeConfig,
   files: HexcodesData,
   log?: Log,
   tuning: ServeTuning = {},
+  seat?: Seat,
 ): Promise<Service> {
-  const { logger, flush } = log ?? openLog(config.logLevel);
+  const { logger: plainLogger, flush } = log ?? openLog(config.logLevel);
+  const logger = seat === undefined ? plainLogger : plainLogger.child({ process: seat.number });
   const steps: StopSteps = { drain: [], release: [] };
-  let state: 'starting' | 'ready' | 'stopping' = 'starting';
+  const readiness = new Readiness();
   let keys: ServerKeys | undefined;
   let adapter: Adapter | undefined;
   let admin: AdminPort | undefined;
@@ -122,11 +125,10 @@ export async function serve(
     steps.drain.push(() => streams.stop());
     steps.release.push(() => bulk.close());
     router.addNotFound();
-    admin = await openAdminPort(config.adminHost, config.adminPort, () =>
-      state === 'ready' ? { warning: store.fault } : undefined,
-    );
-    const port = await adapter.listen(config.host, config.port);
-    state = 'ready';
+    readiness.addWarning(() => store.fault);
+    admin = await openAdminPort(config.adminHost, config.adminPort, readiness);
+    const port = await adapter.listen(config.host, config.port, seat === undefined, seat?.ownPort);
+    readiness.accept();
     logger.info(
       {
         host: config.host,
@@ -141,16 +143,9 @@ export async function serve(
 
     let stopped: Promise<void> | undefined;
     const stop = async (running: Adapter): Promise<void> => {
-      state = 'stopping';
-      logger.info({ pending: running.pendingCount }, 'stopping');
-      running.stopListening();
-      const overMs = performance.now() + config.graceMs;
-      const grace = sleep(config.graceMs, undefined, { ref: false });
-      await Promise.race([Promise.all(steps.drain.map((step) => step())), grace]);
-      while (running.pendingCount > 0 && performance.now() < overMs) await sleep(PENDING_POLL_MS);
-      await sleep(Math.min(LINGER_MS, config.graceMs));
+      await finishAnswers(running, config, steps, readiness, logger);
       await closeAll();
-      logger.info('stopped');
+      logger.info({ requests: running.requestCount, frames: streams.frameCount }, 'stopped');
       await flush();
     };
     return {

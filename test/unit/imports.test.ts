@@ -29,10 +29,22 @@ const MAY_IMPORT: Record<string, string[]> = {
   'server/budget': [],
   'server/transport': ['server/budget'],
   server: ['config', 'library', 'wire', 'kernel', 'pool', 'keys', 'geometry'],
+  supervisor: ['config', 'server'],
   capacity: ['client', 'wire'],
   console: ['library'],
   'cli/terminal': ['cli/exit-codes', 'keys'],
-  cli: ['config', 'library', 'wire', 'kernel', 'pool', 'keys', 'capacity', 'geometry', 'server'],
+  cli: [
+    'config',
+    'library',
+    'wire',
+    'kernel',
+    'pool',
+    'keys',
+    'capacity',
+    'geometry',
+    'server',
+    'supervisor',
+  ],
 };
 
 /** Packages that only one room may import. */
@@ -44,11 +56,12 @@ const ONLY_IN: Record<string, string> = {
 };
 
 /** Rooms and files that may touch the process and the file system. */
-const HOST_ROOMS = ['cli', 'keys', 'config'];
+const HOST_ROOMS = ['cli', 'keys', 'config', 'supervisor'];
 const HOST_FILES = [
   'server/transport/load-uws',
   'server/transport/receive-buffer',
   'server/log-sink',
+  'server/life/unsent-bytes',
   'server/bulk/spool',
 ];
 

@@ -54,6 +54,7 @@ export class Streams {
   readonly #answerers: Readonly<Record<Subprotocol, (keyId: string) => FrameAnswerer>>;
   readonly #tuning: StreamTuning;
   readonly #timer: NodeJS.Timeout;
+  #endedFrames = 0;
   #isStopping = false;
   #onAllClosed: (() => void) | undefined;
 
@@ -119,6 +120,13 @@ export class Streams {
     return this.#connections.size;
   }
 
+  /** Frames taken so far on all connections. */
+  get frameCount(): number {
+    let count = this.#endedFrames;
+    for (const { session } of this.#connections) count += session?.frameCount ?? 0;
+    return count;
+  }
+
   /** Refuses new connections and closes the open ones, each after its last answer; resolves when all are closed. */
   async stop(): Promise<void> {
     this.#isStopping = true;
@@ -174,7 +182,7 @@ export class Streams {
   }
 
   #forget(connection: Connection): void {
-    this.#connections.delete(connection);
+    if (this.#connections.delete(connection)) this.#endedFrames += connection.session?.frameCount ?? 0;
     if (this.#isStopping && this.#connections.size === 0) this.#onAllClosed?.();
   }
 }

@@ -79,6 +79,7 @@ export class StreamSession {
   /** Where each buffered answer ends, in bytes sent since the connection was opened. */
   #bufferedEnds: number[] = [];
   #sentBytes = 0;
+  #frameCount = 0;
 
   readonly #clock: PeerClock;
 
@@ -114,6 +115,7 @@ export class StreamSession {
       return;
     }
     this.#settle();
+    this.#frameCount++;
     this.#unanswered.push(message.byteLength);
     this.#unansweredBytes += message.byteLength;
     const frames = this.#unanswered.length;
@@ -137,6 +139,7 @@ export class StreamSession {
       this.#hasBackpressure = false;
       this.#answerQueued();
     }
+    this.#closeIfStopped();
   }
 
   /**
@@ -168,7 +171,7 @@ export class StreamSession {
 
   /** Called every second or so: closes the connection if it is idle or stalled, and sends pings. */
   sweep(nowMs: number, times: StreamTimes): void {
-    if (this.#hasBackpressure) this.drained(nowMs);
+    if (this.#hasBackpressure || this.#isStopping) this.drained(nowMs);
     if (this.#isClosed) return;
     this.#clock.buffered(this.#peer.getBufferedAmount(), nowMs);
     const due = this.#clock.due(nowMs, this.#pending > 0, times);
@@ -181,7 +184,7 @@ export class StreamSession {
   /** Takes no more frames, and closes with 1012 once the accepted ones are answered. */
   stop(): void {
     this.#isStopping = true;
-    this.#closeIfStopped();
+    this.#checkSoon();
   }
 
   /** Closes the connection; frames that are unanswered stay so. */
@@ -197,6 +200,11 @@ export class StreamSession {
     this.#isClosed = true;
     this.#queue = [];
     this.#onClose();
+  }
+
+  /** Frames taken so far. */
+  get frameCount(): number {
+    return this.#frameCount;
   }
 
   /** Frames whose answers have not been sent. */
@@ -279,7 +287,9 @@ export class StreamSession {
     }
   }
 
+  /** Not while uWS holds bytes: nobody would see whether they leave. */
   #closeIfStopped(): void {
-    if (this.#isStopping && this.#pending === 0) this.close(1012, 'restarting');
+    if (!this.#isStopping || this.#isClosed || this.#pending > 0) return;
+    if (this.#peer.getBufferedAmount() === 0) this.close(1012, 'restarting');
   }
 }

@@ -7,10 +7,10 @@ import { CorkHolder } from './cork-holder.js';
 import { Exchange } from './exchange.js';
 import type { ExchangeContext, ExchangeHooks, ExchangeLimits } from './exchange-context.js';
 import { readHeaders } from './headers.js';
+import { Listeners } from './listeners.js';
 import { loadUws, type UwsBuild } from './load-uws.js';
 import { SocketTurn, Turns } from './turns.js';
 import {
-  type ListenSocket,
   primePause,
   type UpgradeContext,
   type Uws,
@@ -80,7 +80,8 @@ export class Adapter {
   readonly #context: ExchangeContext<Exchange>;
   readonly #maxConnections: number;
   #connections = 0;
-  #listener: ListenSocket | undefined;
+  #requests = 0;
+  readonly #listeners: Listeners;
 
   private constructor(
     uws: Uws,
@@ -91,6 +92,7 @@ export class Adapter {
   ) {
     this.#uws = uws;
     this.#app = uws.App();
+    this.#listeners = new Listeners(uws, this.#app);
     this.#hooks = hooks;
     this.#maxConnections = maxConnections;
     this.#context = {
@@ -113,6 +115,16 @@ export class Adapter {
   /** Answers that are not complete, of requests whose handlers have returned. */
   get pendingCount(): number {
     return this.#context.pending.size;
+  }
+
+  /** Requests whose heads were read so far. */
+  get requestCount(): number {
+    return this.#requests;
+  }
+
+  /** Open connections, WebSockets included. */
+  get connectionCount(): number {
+    return this.#connections;
   }
 
   /**
@@ -229,12 +241,13 @@ export class Adapter {
   }
 
   #run(res: UwsResponse, req: UwsRequest, x: Exchange, handler: (x: Exchange) => void): void {
+    this.#requests++;
     res.onAborted(() => x.gone());
     primePause(res);
     try {
       const fault = readHeaders(req, x);
       if (fault !== undefined) this.#refuseLater(x, fault);
-      else if (targetSize(x) > TARGET_LIMIT_BYTES) {
+      else if (x.targetBytes > TARGET_LIMIT_BYTES) {
         this.#hooks.refused(x, 414, `the request target exceeds ${TARGET_LIMIT_BYTES} bytes`, false);
       } else handler(x);
     } catch (error) {
@@ -253,34 +266,27 @@ export class Adapter {
     setImmediate(() => x.guard(() => this.#hooks.refused(x, 400, fault, true)));
   }
 
-  /** Listens on the port (0: any free one). Resolves to its number; rejects if the port is in use. */
-  async listen(host: string, port: number, exclusive = true): Promise<number> {
-    const takenPort = await this.#takePort(host, port, exclusive ? this.#uws.LIBUS_LISTEN_EXCLUSIVE_PORT : 0);
+  /**
+   * Listens on the port (0: any free one), and on one more if it is given. Resolves to the first one's number; rejects if a
+   * port is in use. Not `exclusive`: other processes may listen on the same ports.
+   */
+  async listen(host: string, port: number, exclusive = true, ownPort?: number): Promise<number> {
+    const takenPort = await this.#listeners.open(host, port, exclusive);
+    if (ownPort !== undefined) await this.#listeners.open(host, ownPort, exclusive);
     // Not earlier: one of the two ports of its connection could otherwise be the port asked for.
     await this.#context.corkHolder.open(this.#uws);
     return takenPort;
   }
 
-  #takePort(host: string, port: number, options: number): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.#app.listen(host, port, options, (socket) => {
-        if (socket === false) {
-          reject(
-            new Error(`cannot listen on ${host}:${port}: the port is in use or the address is not ours`),
-          );
-          return;
-        }
-        this.#listener = socket;
-        resolve(this.#uws.us_socket_local_port(socket));
-      });
-    });
+  /** Every later answer closes its connection, or tells its client to. */
+  closeAfterAnswers(): void {
+    this.#context.isClosing = true;
   }
 
   /** Stops accepting connections; every later answer closes its connection. */
   stopListening(): void {
-    this.#context.isClosing = true;
-    if (this.#listener !== undefined) this.#uws.us_listen_socket_close(this.#listener);
-    this.#listener = undefined;
+    this.closeAfterAnswers();
+    this.#listeners.closeAll();
   }
 
   /** Closes every connection at once. */
@@ -289,8 +295,4 @@ export class Adapter {
     this.#app.close();
     this.#context.corkHolder.close();
   }
-}
-
-function targetSize(x: Exchange): number {
-  return x.path.length + (x.rawQuery === '' ? 0 : 1 + x.rawQuery.length);
 }

@@ -5,7 +5,7 @@ import { writeHead } from './answers/answer-head.js';
 import { ChunkedAnswer } from './answers/chunked-answer.js';
 import { SizedAnswer } from './answers/sized-answer.js';
 import type { AnswerHooks, StreamedAnswer } from './answers/streamed-answer.js';
-import { endBodyless, writeBody, writeRest } from './answers/whole-answer.js';
+import { endBodyless, fitsEnd, writeBody, writeRest } from './answers/whole-answer.js';
 import { BodyLimits } from './body/body-limits.js';
 import { collectBody } from './body/collect-body.js';
 import type { ExchangeContext } from './exchange-context.js';
@@ -14,6 +14,7 @@ import type { UpgradeContext, UwsRequest, UwsResponse } from './uws.js';
 
 /** Applies once the whole body is received, if the handler has set no deadline. */
 const DEFAULT_DEADLINE_MS = 30_000;
+const CLOSE_LINE = '\r\nConnection: close';
 
 /**
  * Before a handler returns, it must send or start an answer, ask for the body, or set a deadline; otherwise the answer is 500.
@@ -148,9 +149,12 @@ export class Exchange extends RequestHead {
     this.resume();
     this.state = 'over';
     this.context.hooks.answered(this, status);
-    const isLast = close || this.context.isClosing || this.#isBodyChunked;
-    if (this.isReadable) this.#write(status, contentType, body, headerLines, isLast);
-    else this.res.cork(() => this.#write(status, contentType, body, headerLines, isLast));
+    // A large body that uWS itself would close after is not seen to leave: there the client closes.
+    const isLeft = this.context.isClosing && !fitsEnd(body);
+    const isLast = close || this.#isBodyChunked || (this.context.isClosing && !isLeft);
+    const lines = isLeft && !isLast ? `${headerLines}${CLOSE_LINE}` : headerLines;
+    if (this.isReadable) this.#write(status, contentType, body, lines, isLast);
+    else this.res.cork(() => this.#write(status, contentType, body, lines, isLast));
   }
 
   #write(
@@ -216,7 +220,7 @@ export class Exchange extends RequestHead {
     this.state = 'answering';
     this.context.hooks.answered(this, status);
     this.#clearDeadline();
-    const closing = this.#isBodyChunked ? '\r\nConnection: close' : '';
+    const closing = this.#isBodyChunked || this.context.isClosing ? CLOSE_LINE : '';
     const streamed = create({
       writeHead: () => writeHead(this.res, this, status, contentType, headerLines + closing),
       ending: () => this.resume(),

@@ -27,6 +27,11 @@ export abstract class RequestHead extends Guarded implements HeaderFields {
     this.#req = req;
   }
 
+  /** Path and query. */
+  get targetBytes(): number {
+    return this.path.length + (this.rawQuery === '' ? 0 : 1 + this.rawQuery.length);
+  }
+
   /** The first value of a header, '' if absent. Like all of the request, readable until the handler returns (README U8). */
   header(lowerCaseName: string): string {
     return this.#request().getHeader(lowerCaseName);

@@ -48,15 +48,18 @@ const MAX_END_BYTES = 15_000;
 const SMALL_PER_TRY = 8;
 let smallBodies = 0;
 
+/** Whether `end` may write a body, head and all: a character takes three bytes at most. */
+export function fitsEnd(body: string | Uint8Array): boolean {
+  return body.length <= MAX_END_BYTES / 3 || (typeof body !== 'string' && body.length <= MAX_END_BYTES);
+}
+
 /**
  * Writes the body behind a head that is already written. Returns true if the answer is complete. False: the socket has not
  * taken all of it, and `writeRest` goes on; until then another request on the connection closes it (README U12). So a peer
  * that asks on and does not read is closed after a few answers, and cannot fill our memory.
  */
 export function writeBody(res: UwsResponse, body: string | Uint8Array, close: boolean): boolean {
-  const isSmall =
-    body.length <= MAX_END_BYTES / 3 || (typeof body !== 'string' && body.length <= MAX_END_BYTES);
-  if (close || body.length === 0 || (isSmall && ++smallBodies % SMALL_PER_TRY !== 0)) {
+  if (close || body.length === 0 || (fitsEnd(body) && ++smallBodies % SMALL_PER_TRY !== 0)) {
     res.end(body, close);
     return true;
   }

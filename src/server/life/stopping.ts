@@ -1,0 +1,57 @@
+// How the service stops: it goes on for a while as ever, so that balancers notice (the lame-duck time), then closes the
+// port, finishes what was accepted as far as the grace period allows, and closes what is left.
+import { setImmediate as nextCheck, setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../log.js';
+import type { Adapter } from '../transport/adapter.js';
+import type { Readiness } from './readiness.js';
+import { unsentBytes } from './unsent-bytes.js';
+
+/** Steps of stopping, in this order. */
+export interface StopSteps {
+  /** Once the listener is closed: finish what was accepted, as far as the grace period allows. */
+  readonly drain: (() => Promise<void> | void)[];
+  /** Once all answers are sent: close what they used. */
+  readonly release: (() => Promise<void> | void)[];
+}
+
+export interface StopTimes {
+  readonly drainMs: number;
+  readonly graceMs: number;
+}
+
+/** Connections are left alone until for so long nothing was under way and none has closed. */
+const LINGER_MS = 50;
+
+/** Resolves when nothing is under way, or the grace period is over; connections may still be open. */
+export async function finishAnswers(
+  adapter: Adapter,
+  { drainMs, graceMs }: StopTimes,
+  steps: StopSteps,
+  readiness: Readiness,
+  logger: Logger,
+): Promise<void> {
+  readiness.refuse('the service is stopping');
+  logger.info({ pending: adapter.pendingCount, drain_ms: drainMs }, 'stopping');
+  if (drainMs > 0) {
+    adapter.closeAfterAnswers();
+    await sleep(drainMs);
+  }
+  // Right after the event loop has looked for connections: one that waits to be accepted would be reset.
+  await nextCheck();
+  adapter.stopListening();
+  const overMs = performance.now() + graceMs;
+  const grace = sleep(graceMs, undefined, { ref: false });
+  await Promise.race([Promise.all(steps.drain.map((step) => step())), grace]);
+  // A client that keeps its connection may ask on, and is answered with `Connection: close`, until none does.
+  let wasOpen: number;
+  do {
+    wasOpen = adapter.connectionCount;
+    await sleep(Math.min(LINGER_MS, graceMs));
+  } while (
+    performance.now() < overMs &&
+    (adapter.pendingCount > 0 || adapter.connectionCount < wasOpen || unsentBytes() > 0)
+  );
+  if (adapter.pendingCount > 0) {
+    logger.warn({ unanswered: adapter.pendingCount }, 'the grace period is over: requests are cut off');
+  }
+}
