@@ -23,6 +23,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   resume: () => import('./resume.js'),
   simulate: () => import('./simulate.js'),
   soak: () => import('./soak.js'),
+  stops: () => import('./stops.js'),
   typos: () => import('./typos.js'),
   upload: () => import('./upload.js'),
   websocket: () => import('./websocket.js'),

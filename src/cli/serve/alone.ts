@@ -1,0 +1,19 @@
+// `hexcodes serve` in the process of the command itself: SIGTERM, SIGINT and SIGHUP stop it, a second signal ends it at once.
+import type { ServeConfig } from '../../config.js';
+import { serve } from '../../server/serve.js';
+import { EXIT } from '../exit-codes.js';
+import { readDataFiles } from '../library.js';
+import { greet } from './greeting.js';
+import { stopAndExit } from './stop-and-exit.js';
+
+export async function serveAlone(config: ServeConfig): Promise<void> {
+  if (config.uws !== undefined) process.env.HEXCODES_UWS = config.uws;
+  const service = await serve(config, await readDataFiles(config.index, config.reach));
+  let signals = 0;
+  const onSignal = (): void => {
+    if (++signals > 1) process.exit(EXIT.FAILED);
+    stopAndExit(service, config);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
+  greet({ host: config.host, ...service });
+}

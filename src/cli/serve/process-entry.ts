@@ -1,0 +1,37 @@
+// What each process of `hexcodes serve --processes N` runs. The supervisor sends the configuration, and decides about
+// signals: those of a terminal go to all of its processes and mean nothing here. Without a supervisor the process stops.
+import { serve } from '../../server/serve.js';
+import type { ProcessMessage, StartMessage } from '../../supervisor/messages.js';
+import { EXIT } from '../exit-codes.js';
+import { readDataFiles } from '../library.js';
+import { stopAndExit } from './stop-and-exit.js';
+
+let stop = (): void => process.exit(EXIT.OK);
+process.on('SIGINT', () => {});
+process.on('SIGHUP', () => {});
+process.on('SIGTERM', () => stop());
+process.on('disconnect', () => stop());
+
+process.once('message', (message: StartMessage) => {
+  start(message).then(tell, (error: unknown) => {
+    tell({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) });
+  });
+});
+
+async function start({ config, seat, threads }: StartMessage): Promise<ProcessMessage> {
+  const files = await readDataFiles(config.index, config.reach);
+  const service = await serve(config, files, undefined, { pool: { threads } }, seat);
+  let isStopping = false;
+  stop = () => {
+    if (!isStopping) stopAndExit(service, config);
+    isStopping = true;
+  };
+  const { adminPort, firstKeyFile, transport } = service;
+  return { kind: 'ready', adminPort, firstKeyFile, transport };
+}
+
+function tell(message: ProcessMessage): void {
+  process.send?.(message, () => {
+    if (message.kind === 'failed') process.exit(EXIT.FAILED);
+  });
+}

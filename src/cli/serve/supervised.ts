@@ -1,0 +1,56 @@
+// `hexcodes serve --processes N`: this process supervises those that serve. SIGTERM and SIGINT stop all, a second one ends
+// them at once; SIGHUP reads the configuration and the boundary data again.
+import { closeSync, openSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import type { ServeConfig } from '../../config.js';
+import { openLog } from '../../server/log.js';
+import { Supervisor } from '../../supervisor/supervisor.js';
+import { EXIT } from '../exit-codes.js';
+import { say } from '../terminal/say.js';
+import { greet } from './greeting.js';
+
+export async function serveSupervised(
+  config: ServeConfig & { readonly processes: number },
+  readConfig: () => ServeConfig,
+): Promise<void> {
+  const hadTerminal = hasTerminal();
+  const { logger, flush } = openLog(config.logLevel);
+  const { supervisor, first } = await Supervisor.start({
+    entry: new URL('./process-entry.js', import.meta.url),
+    config,
+    readConfig,
+    threads: Math.max(1, Math.floor(availableParallelism() / config.processes)),
+    logger,
+  });
+  let signals = 0;
+  const stop = (): void => {
+    if (++signals > 1) {
+      supervisor.killAll();
+      process.exit(EXIT.FAILED);
+    }
+    logger.info('stopping all processes');
+    void supervisor.stop().then(async (areDone) => {
+      await flush();
+      process.exit(areDone ? EXIT.OK : EXIT.FAILED);
+    });
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  process.on('SIGHUP', () => {
+    // A terminal that was closed sends it, too, and means the end.
+    if (hadTerminal && !hasTerminal()) stop();
+    else void supervisor.reload();
+  });
+  greet({ host: config.host, port: supervisor.port, ...first });
+  say(`process ${process.pid} supervises ${config.processes}; its admin port is ${supervisor.adminPort}\n`);
+}
+
+/** Whether a terminal controls this process. */
+function hasTerminal(): boolean {
+  try {
+    closeSync(openSync('/dev/tty', 'r'));
+    return true;
+  } catch {
+    return false;
+  }
+}

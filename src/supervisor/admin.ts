@@ -1,0 +1,150 @@
+// The admin port of the supervisor. /livez and /readyz speak for all processes; /metrics has the samples of all, each with a
+// label that names its process; /processes/2/… is what the admin port of process 2 answers; every other path goes to the
+// first process that accepts requests.
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { mergeMetrics } from './merge-metrics.js';
+
+/** A process as far as this port uses it. */
+export interface AdminTarget {
+  readonly number: number;
+  /** Undefined while it accepts no requests. */
+  readonly adminPort: number | undefined;
+}
+
+export interface AdminSource {
+  processes(): readonly AdminTarget[];
+  isStopping(): boolean;
+}
+
+export interface AdminServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** A process that does not answer by then is taken for one that hangs. */
+const ASK_TIMEOUT_MS = 2000;
+
+/** Rejects if the port is in use. */
+export async function openSupervisorAdmin(
+  host: string,
+  port: number,
+  source: AdminSource,
+): Promise<AdminServer> {
+  const server = createServer((incoming, response) => {
+    void handle(source, incoming, response).catch(() => send(response, 502, 'the process does not answer\n'));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const why = error.code === 'EADDRINUSE' ? 'the port is in use' : error.message;
+      reject(new Error(`cannot listen on ${host}:${port} for the admin port: ${why}`));
+    });
+    server.listen(port, host, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function handle(
+  source: AdminSource,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const target = incoming.url ?? '/';
+  const path = target.split('?')[0] ?? '';
+  const processes = source.processes();
+  const isRead = incoming.method === 'GET' || incoming.method === 'HEAD';
+  if (isRead && path === '/livez') return send(response, 200, 'alive\n');
+  if (isRead && path === '/readyz') {
+    const { status, text } = await readinessOf(processes, source.isStopping());
+    return send(response, status, text);
+  }
+  if (isRead && path === '/metrics') {
+    const pages = await Promise.all(
+      processes.map(async ({ number, adminPort }) => ({
+        number,
+        text: (await ask(adminPort, target))?.text ?? '',
+      })),
+    );
+    return send(response, 200, mergeMetrics(pages), 'text/plain; version=0.0.4; charset=utf-8');
+  }
+  const [, number, rest] = /^\/processes\/(\d+)(\/.*)$/.exec(target) ?? [];
+  const asked =
+    number === undefined
+      ? processes.find(({ adminPort }) => adminPort !== undefined)
+      : processes.find((process) => process.number === Number(number));
+  if (asked === undefined && number !== undefined) return send(response, 404, 'there is no such process\n');
+  if (asked?.adminPort === undefined)
+    return send(response, 503, 'not ready\nreason: the process is starting or stopping\n');
+  await handOn(incoming, response, asked.adminPort, rest ?? target);
+}
+
+/** Ready where one process is: it serves the shared port for all. */
+async function readinessOf(
+  processes: readonly AdminTarget[],
+  isStopping: boolean,
+): Promise<{ status: number; text: string }> {
+  const pages = await Promise.all(processes.map(({ adminPort }) => ask(adminPort, '/readyz')));
+  const isReady = !isStopping && pages.some((page) => page?.status === 200);
+  const notes = pages.flatMap((page, i) => {
+    const lines = page?.text.trim().split('\n').slice(1) ?? ['it does not accept requests'];
+    return lines.map((line) => `process ${processes[i]?.number}: ${line.replace(/^\w+: /, '')}`);
+  });
+  if (isReady)
+    return { status: 200, text: `${['ready', ...notes.map((note) => `warning: ${note}`)].join('\n')}\n` };
+  const reasons = isStopping ? ['the service is stopping'] : notes;
+  return {
+    status: 503,
+    text: `${['not ready', ...reasons.map((reason) => `reason: ${reason}`)].join('\n')}\n`,
+  };
+}
+
+/** What a process answers; undefined if it does not. */
+async function ask(
+  port: number | undefined,
+  path: string,
+): Promise<{ status: number; text: string } | undefined> {
+  if (port === undefined) return undefined;
+  try {
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+      signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
+    });
+    return { status: answer.status, text: await answer.text() };
+  } catch {
+    return undefined;
+  }
+}
+
+function handOn(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  port: number,
+  path: string,
+): Promise<void> {
+  const { method, headers } = incoming;
+  return new Promise((resolve, reject) => {
+    const outgoing = request({ host: '127.0.0.1', port, path, method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+      answer.on('end', resolve);
+      answer.on('error', reject);
+    });
+    outgoing.on('error', reject);
+    incoming.pipe(outgoing);
+  });
+}
+
+function send(response: ServerResponse, status: number, text: string, type = 'text/plain'): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  response.writeHead(status, { 'Content-Type': type, 'Cache-Control': 'no-store' });
+  response.end(text);
+}

@@ -1,0 +1,223 @@
+// `hexcodes serve --processes N`: one port for all, crashes, reloads, signals, and the admin port that speaks for all.
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, test } from 'vitest';
+import { Load } from '../../support/load/load.js';
+import { OPEN_INDEX } from '../../support/open-world.js';
+import { COMMAND_KEY, ServeCommand } from '../../support/serve-command.js';
+
+const services: ServeCommand[] = [];
+afterEach(() => {
+  for (const service of services.splice(0)) service.remove();
+});
+
+function serve(args: readonly string[], env: Record<string, string> = {}): ServeCommand {
+  const service = new ServeCommand(args, env);
+  services.push(service);
+  return service;
+}
+
+const headers = { 'X-API-Key': COMMAND_KEY };
+const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}`);
+const metaOf = async (base: string): Promise<{ boundary_data: { source: string } }> =>
+  (await fetch(`${base}/v1/meta`, { headers: { ...headers, Connection: 'close' } })).json();
+
+async function freePort(): Promise<number> {
+  const server = createTcpServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+describe.skipIf(process.platform !== 'linux')('several processes (Linux)', () => {
+  test('kill -9 of one under load: clients of the other lose nothing, and another process takes its place', async () => {
+    const service = serve(['--processes', '2', '--own-ports']);
+    const shared = await service.base();
+    const { pids, port } = await service.line('all processes listen');
+    const [firstPid, secondPid] = pids as [number, number];
+    const ofFirst = `http://127.0.0.1:${(port as number) + 1}`;
+    const load = new Load({ base: ofFirst, key: COMMAND_KEY, mayLoseNothing: true });
+    const ofOther = new Load({
+      base: shared,
+      key: COMMAND_KEY,
+      mayLoseNothing: false,
+      streams: 0,
+      uploads: 0,
+    });
+    await load.reach(100, 100);
+    await ofOther.reach(20);
+    process.kill(secondPid, 'SIGKILL');
+    const died = await service.line('a process has died');
+    expect(died).toMatchObject({ process: 2, pid: secondPid, ending: 'SIGKILL', restart_in_ms: 0 });
+    const again = await service.line('the process listens again');
+    expect(again).toMatchObject({ process: 2 });
+    const { requests, frames } = load;
+    await load.reach(requests + 100, frames + 100);
+    await load.stop();
+    await ofOther.stop();
+    expect(load.faults).toEqual([]);
+    expect(load.unanswered).toBe(0);
+    expect([...load.closings.keys()]).toEqual([1000]);
+    // The one that took its place has both ports as well.
+    expect((await fetch(`http://127.0.0.1:${(port as number) + 2}/v1/meta`, { headers })).status).toBe(200);
+    expect(await service.stop()).toBe(0);
+    for (const pid of [firstPid, again.pid as number]) expect(isAlive(pid)).toBe(false);
+    expect(service.lines('stopped')).toHaveLength(2);
+  });
+
+  test('SIGHUP: the processes are replaced one by one without a lost request, and serve the new index and settings', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'hexcodes-reload-'));
+    const config = join(folder, 'hexcodes.env');
+    writeFileSync(config, '');
+    const service = serve(['--processes', '2', '--config', config, '--drain-ms', '300']);
+    const base = await service.base();
+    const { pids } = await service.line('all processes listen');
+    expect((await metaOf(base)).boundary_data.source).toMatch(/OpenStreetMap/);
+
+    // A fault in the file: everything stays.
+    writeFileSync(config, 'HEXCODES_GRACE_MS=x');
+    service.child.kill('SIGHUP');
+    expect(
+      String(
+        (await service.line('not reloaded: the processes that are not replaced go on as they were')).reason,
+      ),
+    ).toBe(`${config}:1 HEXCODES_GRACE_MS must be an integer from 0 to 600000`);
+    // An index that is none: the first process with it cannot start, and everything stays.
+    writeFileSync(join(folder, 'index.bin'), 'none');
+    writeFileSync(config, `HEXCODES_INDEX=${join(folder, 'index.bin')}\nHEXCODES_ADMIN_HOST=::1`);
+    service.child.kill('SIGHUP');
+    const refused = await service.line(
+      'not reloaded: the processes that are not replaced go on as they were',
+      2,
+    );
+    expect(String(refused.reason)).toMatch(/index/);
+    expect(service.lines('these settings change with a restart only')).toMatchObject([
+      { settings: ['adminHost'] },
+    ]);
+    expect((pids as number[]).every(isAlive)).toBe(true);
+    expect((await metaOf(base)).boundary_data.source).toMatch(/OpenStreetMap/);
+
+    writeFileSync(join(folder, 'index.bin'), OPEN_INDEX);
+    const load = new Load({
+      base,
+      key: COMMAND_KEY,
+      mayLoseNothing: false,
+      singles: 4,
+      batches: 1,
+      uploads: 1,
+      streams: 1,
+    });
+    await load.reach(50, 50);
+    service.child.kill('SIGHUP');
+    await service.line('reloaded');
+    for (let i = 0; i < 20; i++) expect((await metaOf(base)).boundary_data.source).toBe('made up');
+    const { requests } = load;
+    await load.reach(requests + 20);
+    await load.stop();
+    // Conversions of the old index and of the new one are both right here; an answer that is cut off is a fault.
+    expect(load.faults.filter((fault) => !fault.includes(': 200 '))).toEqual([]);
+    expect((pids as number[]).some(isAlive)).toBe(false);
+    expect(await service.stop()).toBe(0);
+    rmSync(folder, { recursive: true });
+  });
+
+  test('the first process alone makes the first key, and all know it', async () => {
+    const service = serve(['--processes', '3'], { HEXCODES_API_KEYS: '' });
+    const base = await service.base();
+    const key = execFileSync('cat', [/\$\(cat ([^)]+)\)/.exec(service.err)?.[1] ?? ''], {
+      encoding: 'utf8',
+    }).trim();
+    for (let i = 0; i < 12; i++) {
+      const answer = await fetch(`${base}/v1/meta`, { headers: { 'X-API-Key': key, Connection: 'close' } });
+      expect(answer.status).toBe(200);
+    }
+    expect(await service.stop('SIGINT')).toBe(0);
+  });
+
+  test('a port that somebody has, own ports too, and a process that cannot start: a sentence and exit 1, nothing is left', async () => {
+    const first = serve(['--processes', '1', '--port', String(await freePort())]);
+    const { port } = new URL(await first.base());
+    const second = serve(['--processes', '2', '--port', port]);
+    expect(await second.exit).toBe(1);
+    expect(second.err).toBe(
+      `hexcodes: cannot listen on 127.0.0.1:${port}: the port is in use or the address is not ours\n`,
+    );
+    const alone = serve(['--port', port]);
+    expect(await alone.exit).toBe(1);
+    expect(alone.err).toContain('in use');
+    const holder = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => holder.once('listening', resolve));
+    const held = (holder.address() as AddressInfo).port;
+    const third = serve(['--processes', '1', '--own-ports', '--port', String(held - 1)]);
+    expect(await third.exit).toBe(1);
+    expect(third.err).toContain(`:${held}: the port is in use`);
+    holder.close();
+    const none = serve(['--processes', '2'], { HEXCODES_DATA_DIR: 'package.json' });
+    expect(await none.exit).toBe(1);
+    expect(none.err).toBe('hexcodes: the data folder package.json is a file, not a folder\n');
+  });
+
+  test('the admin port speaks for all processes, and hands on to each', async () => {
+    const service = serve(['--processes', '2']);
+    const admin = await service.adminBase();
+    const get = async (path: string, method = 'GET'): Promise<[number, string]> => {
+      const answer = await fetch(`${admin}${path}`, { method });
+      return [answer.status, await answer.text()];
+    };
+    expect(await get('/livez')).toEqual([200, 'alive\n']);
+    expect(await get('/readyz')).toEqual([200, 'ready\n']);
+    expect(await get('/processes/2/readyz')).toEqual([200, 'ready\n']);
+    expect(await get('/processes/3/readyz')).toEqual([404, 'there is no such process\n']);
+    expect((await get('/none'))[0]).toBe(404);
+    // One that cannot say anything is not asked for ever.
+    const { pids } = await service.line('all processes listen');
+    process.kill((pids as number[])[1]!, 'SIGSTOP');
+    expect(await get('/readyz')).toEqual([200, 'ready\nwarning: process 2: it does not accept requests\n']);
+    process.kill((pids as number[])[1]!, 'SIGCONT');
+    expect(await service.stop()).toBe(0);
+  });
+
+  test('a supervisor that is killed takes its processes with it, once their answers are finished', async () => {
+    const service = serve(['--processes', '2', '--grace-ms', '1000']);
+    const { pids } = await service.line('all processes listen');
+    service.child.kill('SIGKILL');
+    while ((pids as number[]).some(isAlive)) await sleep(20);
+  });
+
+  test('a second signal ends all processes at once', async () => {
+    const service = serve(['--processes', '2', '--drain-ms', '60000']);
+    const { pids } = await service.line('all processes listen');
+    service.child.kill('SIGTERM');
+    await service.line('stopping all processes');
+    service.child.kill('SIGTERM');
+    expect(await service.exit).toBe(1);
+    while ((pids as number[]).some(isAlive)) await sleep(20);
+  });
+
+  test('a terminal that is closed ends the service', async () => {
+    // util-linux: a terminal of its own for a command.
+    const dataDir = mkdtempSync(join(tmpdir(), 'hexcodes-terminal-'));
+    const log = join(dataDir, 'log');
+    const command = `exec ${process.execPath} dist/cli/main.js serve --processes 1 --port 0 --admin-port 0 --data-dir ${dataDir} > ${log}`;
+    const terminal = spawn('script', ['-qec', command, '/dev/null'], { stdio: ['pipe', 'ignore', 'ignore'] });
+    const pidsOf = (): string => {
+      try {
+        return execFileSync('grep', ['-o', '"pids":\\[[0-9,]*', log], { encoding: 'utf8' });
+      } catch {
+        return '';
+      }
+    };
+    while (pidsOf() === '') await sleep(20);
+    const pids = pidsOf().match(/\d+/g)!.map(Number);
+    terminal.kill('SIGKILL');
+    while (pids.some(isAlive)) await sleep(20);
+    expect(execFileSync('grep', ['-c', '"stopped"', log], { encoding: 'utf8' }).trim()).toBe('1');
+    rmSync(dataDir, { recursive: true });
+  });
+});

@@ -1,0 +1,59 @@
+// One HTTP call as load sends it: over a kept connection, with what a lost answer looked like.
+import { Agent as PlainAgent, request as plainRequest } from 'node:http';
+import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
+
+export interface Called {
+  readonly status: number;
+  readonly body: Buffer;
+}
+
+/** The answer is not whole, or there is none. */
+export class LostCall extends Error {
+  constructor(
+    message: string,
+    /** A part of the answer had come. */
+    readonly hadBegun: boolean,
+  ) {
+    super(message);
+  }
+}
+
+export interface Call {
+  readonly path: string;
+  readonly method: 'GET' | 'POST';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array;
+}
+
+/** Keeps connections. Certificates are those of tests. */
+export function agentFor(base: string): PlainAgent {
+  return base.startsWith('https:')
+    ? new TlsAgent({ keepAlive: true, rejectUnauthorized: false })
+    : new PlainAgent({ keepAlive: true });
+}
+
+/** @throws LostCall */
+export function call(
+  agent: PlainAgent,
+  base: string,
+  { path, method, headers, body }: Call,
+): Promise<Called> {
+  return new Promise((resolve, reject) => {
+    let hadBegun = false;
+    const lose = (error: Error & { code?: string }): void =>
+      reject(new LostCall(`${method} ${path}: ${error.code ?? error.message}`, hadBegun));
+    const request = base.startsWith('https:') ? tlsRequest : plainRequest;
+    const outgoing = request(`${base}${path}`, { agent, method, headers }, (answer) => {
+      hadBegun = true;
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+      answer.on('error', lose);
+      answer.on('end', () => {
+        if (answer.complete) resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(chunks) });
+        else lose(new Error('cut off'));
+      });
+    });
+    outgoing.on('error', lose);
+    outgoing.end(body);
+  });
+}
