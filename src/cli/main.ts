@@ -7,6 +7,7 @@ import { VERSION } from '../version.js';
 import { CliFailure, EXIT } from './exit-codes.js';
 import { paintFor } from './terminal/paint.js';
 import { say } from './terminal/say.js';
+import { watchStandardOutput } from './terminal/standard-output.js';
 import { visibleMessage } from './terminal/visible.js';
 
 interface Entry {
@@ -75,6 +76,9 @@ if (called === 'completion') {
 } else {
   program.command('completion').summary('shell completion for bash, zsh or fish');
 }
+
+// The log of `serve` has rules of its own (server/log-sink.ts).
+if (called !== 'serve') watchStandardOutput();
 
 try {
   await program.parseAsync();

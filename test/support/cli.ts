@@ -46,6 +46,11 @@ export class CliFolder {
     return readdirSync(this.path).sort();
   }
 
+  /** The words that run the command, for scripts of a shell. */
+  commandLine(args: readonly string[]): string[] {
+    return [process.execPath, MAIN, ...args];
+  }
+
   run(args: readonly string[], { stdin, env = {}, started }: RunOptions = {}): Promise<Ran> {
     return new Promise((done, failed) => {
       const { NO_COLOR: _, FORCE_COLOR: __, HEXCODES_INDEX: ___, ...inherited } = process.env;

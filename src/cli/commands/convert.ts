@@ -143,10 +143,6 @@ async function convertWhole(
   if (!Number.isInteger(threads) || threads < 1 || threads > 256) {
     throw new CliFailure(EXIT.USAGE, `--threads ${options.threads}: must be a whole number from 1 to 256`);
   }
-  // A reader that closes the pipe early (`| head`) ends the run without failure.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(EXIT.OK);
-  });
   const isQuiet = options.quiet === true;
   const say = (line: string): void => {
     if (!isQuiet) process.stderr.write(`${visibleMessage(line)}\n`);

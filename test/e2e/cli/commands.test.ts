@@ -1,5 +1,6 @@
 // The command with one position or code, and its messages for people: answers, errors, help, exit codes.
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ADMIN_UNITS } from '#dist/admin-units.js';
 import { Hexcodes } from '#dist/library/hexcodes.js';
@@ -43,6 +44,27 @@ test('one position or code that fails: exit 1, a sentence and a hint', async () 
   expect(wrong).toMatchObject({ code: 1, stdout: '' });
   expect(wrong.stderr).toMatch(/is not a hexcode\nDid you mean .*\?/);
   expect(wrong.stderr).toContain(code);
+});
+
+test.skipIf(!existsSync('/dev/full'))('a standard output that is full: exit 4 and a sentence', async () => {
+  for (const args of [['encode', `${LAT},${LNG}`], ['provinces']]) {
+    const { status, stderr } = spawnSync(
+      'sh',
+      ['-c', 'exec "$0" "$@" > /dev/full', ...folder.commandLine(args)],
+      {
+        encoding: 'utf8',
+      },
+    );
+    expect(stderr).toBe('hexcodes: cannot write standard output: the disk is full\n');
+    expect(status).toBe(4);
+  }
+});
+
+test('a reader that has closed standard output is no failure', () => {
+  const line = folder.commandLine(['encode', `${LAT},${LNG}`]);
+  const script = '{ sleep 0.1; "$0" "$@"; echo "exit $?" >&2; } | true';
+  const { stderr } = spawnSync('sh', ['-c', script, ...line], { encoding: 'utf8' });
+  expect(stderr).toBe('exit 0\n');
 });
 
 test.each(['version', '-v', '-V', '--version'])('%s shows the version', async (word) => {
