@@ -5,9 +5,9 @@
 import { Command } from 'commander';
 import { VERSION } from '../version.js';
 import { CliFailure, EXIT } from './exit-codes.js';
+import { watchStandardOutput } from './standard-output.js';
 import { paintFor } from './terminal/paint.js';
 import { say } from './terminal/say.js';
-import { watchStandardOutput } from './terminal/standard-output.js';
 import { visibleMessage } from './terminal/visible.js';
 
 interface Entry {
