@@ -1,6 +1,7 @@
 // Values that once were emptied, rounded or turned into something else: they are the same in the output, digit for digit.
 import { DuckDBInstance } from '@duckdb/node-api';
 import * as arrow from 'apache-arrow';
+import { ByteWriter, parquetWrite } from 'hyparquet-writer';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Hexcodes } from '#dist/library/hexcodes.js';
 import { CliFolder } from '../../../support/cli.js';
@@ -195,5 +196,75 @@ describe('integers beyond 2^53', () => {
     const ran = await folder.run(['encode', 'beyond.ndjson', '--to', 'csv']);
     expect(ran).toMatchObject({ code: 3, stdout: '' });
     expect(ran.stderr).toContain('1e400 is beyond what a number can be');
+  });
+});
+
+describe('GeoJSON', () => {
+  const feature = (id: string, properties: string) =>
+    `{"type":"Feature","id":${id},"geometry":{"type":"Point","coordinates":[105.8489,21.0306]},"properties":${properties}}`;
+  const collection = (...features: string[]) =>
+    `{"type":"FeatureCollection","features":[${features.join(',')}]}`;
+
+  test('an id beside a property id of another value has a column of its own', async () => {
+    folder.write('ids.geojson', collection(feature('1', '{"id":1}'), feature('"node/7"', '{"id":7}')));
+    const csv = await encoded('ids.geojson', 'csv');
+    expect(csv.split('\n').slice(0, 3)).toEqual([
+      'lat,lng,feature_id,id,hexcodes,resolution,admin_code,status',
+      '21.0306,105.8489,1,1,HN-6GHP4-899JC,13,HN,OK',
+      '21.0306,105.8489,node/7,7,HN-6GHP4-899JC,13,HN,OK',
+    ]);
+    folder.write('same.geojson', collection(feature('1', '{"id":1}')));
+    expect(await encoded('same.geojson', 'csv')).toMatch(/^lat,lng,id,hexcodes,/);
+  });
+
+  test('a decimal as latitude is a position', async () => {
+    await query(`COPY (SELECT 21.0306::DECIMAL(9,4) AS lat, 105.8489::DECIMAL(9,4) AS lng, 1.50::DECIMAL(9,2) AS fee)
+      TO '${folder.file('decimal.parquet')}' (FORMAT parquet)`);
+    const [, line] = (await encoded('decimal.parquet', 'geojson')).split('\n');
+    expect(line).toMatch(
+      /^\{"type":"Feature","geometry":\{"type":"Point","coordinates":\[105\.8489,21\.0306\]\}/,
+    );
+    expect(line).toContain('"properties":{"fee":"1.50","hexcodes":"HN-6GHP4-899JC"');
+  });
+});
+
+describe('Parquet', () => {
+  test('JSON with line ends stays one row of NDJSON, and keeps its digits', async () => {
+    await query(`COPY (SELECT '{"id":\n 9007199254740993}'::JSON AS doc, 21.0306 AS lat, 105.8489 AS lng)
+      TO '${folder.file('json.parquet')}' (FORMAT parquet)`);
+    const lines = (await encoded('json.parquet', 'ndjson')).trim().split('\n');
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain('"doc":{"id":  9007199254740993},');
+  });
+
+  test('text that is not UTF-8 is refused by name', async () => {
+    const file = new ByteWriter();
+    parquetWrite({
+      writer: file,
+      columnData: [
+        { name: 'name', data: [Uint8Array.of(0xc3, 0x28)] as never },
+        { name: 'lat', data: [21.0306] },
+        { name: 'lng', data: [105.8489] },
+      ],
+      schema: [
+        { name: 'root', num_children: 3 },
+        { name: 'name', type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'REQUIRED' },
+        { name: 'lat', type: 'DOUBLE', repetition_type: 'REQUIRED' },
+        { name: 'lng', type: 'DOUBLE', repetition_type: 'REQUIRED' },
+      ],
+    });
+    folder.write('utf8.parquet', file.getBytes());
+    await expect(encoded('utf8.parquet', 'csv')).rejects.toThrow(
+      /row 1, column name: cannot be read from here on \(text that is not UTF-8\)/,
+    );
+  });
+
+  test('a column of a type that is not read is refused, and the others are converted without it', async () => {
+    const input = 'test/fixtures/types/arrow-only.arrows';
+    await expect(encodeFile(library, input, folder.file('out.csv'))).rejects.toThrow(
+      "column union: values of Arrow's type Union are not read",
+    );
+    await encodeFile(library, input, folder.file('out.csv'), { keep: ['string_view', 'lat', 'lng'] });
+    expect(folder.read('out.csv').split('\n')[1]).toBe('Đà Nẵng,21.0306,105.8489,HN-6GHP4-899JC,13,HN,OK');
   });
 });

@@ -3,7 +3,7 @@
 
 import type { Output } from '../../disk/output.js';
 import type { CollectionFrame, JsonDocument, SinkColumns, TableRows, TableSink } from '../table.js';
-import { degreesOf, jsonTextOf } from '../values/column-text.js';
+import { degreesOf, jsonWriterOf } from '../values/column-text.js';
 import { jsonText } from '../values/exact-json.js';
 import { propertiesOf } from './feature-columns.js';
 
@@ -28,11 +28,10 @@ export function geoJsonSink(
     return `${frame?.head ?? '{"type":"FeatureCollection","features":['}\n`;
   };
   const names = all.map(({ name }) => `${JSON.stringify(name)}:`);
+  const writers = all.map(jsonWriterOf);
   const ofProperties = all.map((_, c) => c).filter((c) => c !== position.lat && c !== position.lng);
   const textFrom = ({ values }: TableRows, row: number): string => {
-    const properties = ofProperties
-      .map((c) => `${names[c]}${jsonTextOf(all[c]!, values[c]?.[row])}`)
-      .join(',');
+    const properties = ofProperties.map((c) => `${names[c]}${writers[c]!(values[c]?.[row])}`).join(',');
     const lat = degreesOf(all[position.lat]!, values[position.lat]?.[row]);
     const lng = degreesOf(all[position.lng]!, values[position.lng]?.[row]);
     const isPoint = Math.abs(lat) <= 90 && Math.abs(lng) <= 180;

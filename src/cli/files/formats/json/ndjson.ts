@@ -14,7 +14,7 @@ import {
   type TableSink,
   type TableSource,
 } from '../table.js';
-import { jsonTextOf } from '../values/column-text.js';
+import { jsonWriterOf } from '../values/column-text.js';
 import { jsonText } from '../values/exact-json.js';
 import { FieldSurvey, parseObject, surveyedValue, valuesOf } from './json-columns.js';
 
@@ -78,27 +78,30 @@ export function ndjsonSink(output: Output, columns: SinkColumns): TableSink {
   const { kept, added, isWhole } = columns;
   const all = [...kept, ...added];
   const names = all.map(({ name }) => `${JSON.stringify(name)}:`);
+  const laterNames = names.map((name) => `,${name}`);
+  const writers = all.map(jsonWriterOf);
   const ours = new Set(added.map(({ name }) => name));
   return {
     async write({ rowCount, values, documents }: TableRows) {
-      const lines: string[] = [];
-      const fieldsFrom = (first: number, row: number): string => {
-        let fields = '';
+      // Pieces that are joined once: strings that grow by `+=` cost more than the writing.
+      const pieces: string[] = [];
+      const pushFields = (first: number, row: number): void => {
         for (let c = first; c < all.length; c++) {
-          fields += `${c === first ? '' : ','}${names[c]}${jsonTextOf(all[c]!, values[c]?.[row])}`;
+          pieces.push(c === first ? names[c]! : laterNames[c]!, writers[c]!(values[c]?.[row]));
         }
-        return fields;
+        pieces.push('}\n');
       };
       for (let row = 0; row < rowCount; row++) {
         const document = documents?.[row];
         if (document === undefined) {
-          lines.push('{', fieldsFrom(0, row), '}\n');
+          pieces.push('{');
+          pushFields(0, row);
           continue;
         }
-        const fields = fieldsFrom(kept.length, row);
         if (isWhole && !added.some(({ name }) => name in document.value)) {
           const open = document.text.slice(0, document.text.lastIndexOf('}')).trimEnd();
-          lines.push(open, open.endsWith('{') ? '' : ',', fields, '}\n');
+          pieces.push(open, open.endsWith('{') ? '' : ',');
+          pushFields(kept.length, row);
           continue;
         }
         const theirs = isWhole
@@ -108,9 +111,10 @@ export function ndjsonSink(output: Output, columns: SinkColumns): TableSink {
               if (!Object.hasOwn(document.value, name)) return [];
               return [`${names[c]}${kind === 'json' ? (value ?? 'null') : jsonText(value)}`];
             });
-        lines.push('{', ...theirs.map((member) => `${member},`), fields, '}\n');
+        pieces.push('{', ...theirs.map((member) => `${member},`));
+        pushFields(kept.length, row);
       }
-      await output.write(Buffer.from(lines.join('')));
+      await output.write(Buffer.from(pieces.join('')));
     },
     async close() {},
   };

@@ -9,7 +9,8 @@ const UNITS_PER_SECOND: Record<TimeUnitName, bigint> = {
   us: 1_000_000n,
   ns: 1_000_000_000n,
 };
-const SECONDS_PER_DAY = 86_400n;
+const DIGITS: Record<TimeUnitName, number> = { s: 0, ms: 3, us: 6, ns: 9 };
+const SECONDS_PER_DAY = 86_400;
 /** 400 Gregorian years are always this many days. */
 const CYCLE_DAYS = 146_097;
 
@@ -41,22 +42,38 @@ function yearText(year: number): string {
 
 /** @param value units since 1970; @param isUtc whether it is an instant, which ends in `Z`, rather than a local time */
 export function timestampText(value: bigint, unit: TimeUnitName, isUtc: boolean): string {
-  const perDay = SECONDS_PER_DAY * UNITS_PER_SECOND[unit];
-  const ofDay = ((value % perDay) + perDay) % perDay;
-  const days = Number((value - ofDay) / perDay);
-  return `${dateText(days)}T${timeText(ofDay, unit)}${isUtc ? 'Z' : ''}`;
+  const perSecond = UNITS_PER_SECOND[unit];
+  const fraction = ((value % perSecond) + perSecond) % perSecond;
+  const allSeconds = (value - fraction) / perSecond;
+  const [days, seconds] = daysAndSeconds(allSeconds);
+  return `${dateText(days)}T${clockText(seconds, fraction, unit)}${isUtc ? 'Z' : ''}`;
+}
+
+function daysAndSeconds(allSeconds: bigint): [days: number, seconds: number] {
+  const seconds = Number(allSeconds);
+  if (Number.isSafeInteger(seconds)) {
+    const days = Math.floor(seconds / SECONDS_PER_DAY);
+    return [days, seconds - days * SECONDS_PER_DAY];
+  }
+  // Beyond 2^53, which only a unit of seconds reaches.
+  const perDay = BigInt(SECONDS_PER_DAY);
+  const ofDay = ((allSeconds % perDay) + perDay) % perDay;
+  return [Number((allSeconds - ofDay) / perDay), Number(ofDay)];
 }
 
 /** @param value units since midnight */
 export function timeText(value: bigint, unit: TimeUnitName): string {
   const perSecond = UNITS_PER_SECOND[unit];
-  const seconds = Number(value / perSecond);
+  return clockText(Number(value / perSecond), value % perSecond, unit);
+}
+
+function clockText(seconds: number, fraction: bigint, unit: TimeUnitName): string {
   const clock = `${two(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
-  return unit === 's' ? clock : `${clock}.${fractionText(value % perSecond, unit)}`;
+  return unit === 's' ? clock : `${clock}.${fractionText(fraction, unit)}`;
 }
 
 function fractionText(fraction: bigint, unit: TimeUnitName): string {
-  return fraction.toString().padStart(UNITS_PER_SECOND[unit].toString().length - 1, '0');
+  return fraction.toString().padStart(DIGITS[unit], '0');
 }
 
 /** Seconds with all digits of the unit, as `PT-1.500S`. */
