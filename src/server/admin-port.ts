@@ -3,6 +3,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Readiness } from './life/readiness.js';
+import { listenSentence } from './listen-fault.js';
 
 export interface AdminPort {
   readonly port: number;
@@ -12,7 +13,7 @@ export interface AdminPort {
 /** Makes a further page: its content type and body. */
 export type AdminPage = () => Promise<{ type: string; body: string }> | { type: string; body: string };
 
-/** Rejects if the port is in use. */
+/** Rejects with a sentence if it cannot listen there. */
 export async function openAdminPort(
   host: string,
   port: number,
@@ -38,9 +39,8 @@ export async function openAdminPort(
     } else answer(response, 404, 'text/plain', 'not found\n');
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const why = error.code === 'EADDRINUSE' ? 'the port is in use' : error.message;
-      reject(new Error(`cannot listen on ${host}:${port} for the admin port: ${why}`));
+    server.once('error', (error) => {
+      reject(new Error(listenSentence({ host, port, use: 'the admin port' }, error)));
     });
     server.listen(port, host, resolve);
   });

@@ -16,6 +16,7 @@ import { CountedLine } from './counted-line.js';
 import { endOverError } from './error-policy.js';
 import { Readiness } from './life/readiness.js';
 import { finishAnswers, type StopSteps } from './life/stopping.js';
+import { listenSentence, refuseSameAddress, tryAddress } from './listen-fault.js';
 import { type Log, type Logger, logAnswer, openLog, withholdKey } from './log.js';
 import { fail, failUnavailable, Router } from './router.js';
 import { addBatch } from './routes/batch.js';
@@ -126,8 +127,19 @@ export async function serve(
     steps.release.push(() => bulk.close());
     router.addNotFound();
     readiness.addWarning(() => store.fault);
-    admin = await openAdminPort(config.adminHost, config.adminPort, readiness);
-    const port = await adapter.listen(config.host, config.port, seat === undefined, seat?.ownPort);
+    const address = { host: config.host, port: config.port, use: 'the service' } as const;
+    refuseSameAddress(address, { host: config.adminHost, port: config.adminPort });
+    admin = await openAdminPort(config.adminHost, config.adminPort, readiness).catch(async (error: Error) => {
+      // A second server meets both faults: both are named.
+      const fault = seat === undefined ? await tryAddress(address) : undefined;
+      if (fault === undefined) throw error;
+      throw new Error(`${listenSentence(address, fault)}\n${error.message}`);
+    });
+    const port = await adapter
+      .listen(config.host, config.port, seat === undefined, seat?.ownPort)
+      .catch(async () => {
+        throw new Error(listenSentence(address, await tryAddress(address)));
+      });
     readiness.accept();
     logger.info(
       {

@@ -3,6 +3,7 @@
 // first process that accepts requests.
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { listenSentence } from '../server/listen-fault.js';
 import { mergeMetrics } from './merge-metrics.js';
 
 /** A process as far as this port uses it. */
@@ -25,7 +26,7 @@ export interface AdminServer {
 /** A process that does not answer by then is taken for one that hangs. */
 const ASK_TIMEOUT_MS = 2000;
 
-/** Rejects if the port is in use. */
+/** Rejects with a sentence if it cannot listen there. */
 export async function openSupervisorAdmin(
   host: string,
   port: number,
@@ -35,9 +36,8 @@ export async function openSupervisorAdmin(
     void handle(source, incoming, response).catch(() => send(response, 502, 'the process does not answer\n'));
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const why = error.code === 'EADDRINUSE' ? 'the port is in use' : error.message;
-      reject(new Error(`cannot listen on ${host}:${port} for the admin port: ${why}`));
+    server.once('error', (error) => {
+      reject(new Error(listenSentence({ host, port, use: 'the admin port' }, error)));
     });
     server.listen(port, host, resolve);
   });

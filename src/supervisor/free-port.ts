@@ -2,6 +2,7 @@
 // notice that a stranger's process, or another service of the same user, listens on it already.
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { listenSentence } from '../server/listen-fault.js';
 
 /** Resolves to the number of the port (0: any free one); rejects with a sentence if it cannot be had. */
 export async function probePort(host: string, port: number): Promise<number> {
@@ -9,8 +10,8 @@ export async function probePort(host: string, port: number): Promise<number> {
   server.listen({ host, port, exclusive: true });
   try {
     await once(server, 'listening');
-  } catch {
-    throw new Error(`cannot listen on ${host}:${port}: the port is in use or the address is not ours`);
+  } catch (error) {
+    throw new Error(listenSentence({ host, port, use: 'the service' }, error as Error));
   }
   const taken = (server.address() as AddressInfo).port;
   server.close();

@@ -12,17 +12,15 @@ export class Listeners {
   }
 
   /**
-   * Resolves to the number of the port (0: any free one); rejects if it is in use. Not `exclusive`: other processes may
-   * listen on it as well (README U5).
+   * Resolves to the number of the port (0: any free one); rejects, without a reason, if it cannot. Not `exclusive`: other
+   * processes may listen on it as well (README U5).
    */
   open(host: string, port: number, exclusive: boolean): Promise<number> {
     const options = exclusive ? this.#uws.LIBUS_LISTEN_EXCLUSIVE_PORT : 0;
     return new Promise((resolve, reject) => {
       this.#app.listen(host, port, options, (socket) => {
         if (socket === false) {
-          reject(
-            new Error(`cannot listen on ${host}:${port}: the port is in use or the address is not ours`),
-          );
+          reject(new Error(`cannot listen on ${host}:${port}`));
           return;
         }
         this.#sockets.push(socket);

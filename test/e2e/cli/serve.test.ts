@@ -126,14 +126,25 @@ test('a port in use, also the admin port: a message and exit 1', async () => {
   const holder = createServer().listen(0, '127.0.0.1');
   await once(holder, 'listening');
   const { port } = holder.address() as { port: number };
+  const other = createServer().listen(0, '127.0.0.2');
+  await once(other, 'listening');
+  const { port: otherPort } = other.address() as { port: number };
   const taken = serve(['--port', String(port)]);
   expect(await taken.exit).toBe(1);
-  expect(taken.err()).toContain(`127.0.0.1:${port}`);
-  expect(taken.err()).toContain('in use');
+  const inUse = `cannot listen on 127.0.0.1:${port} for the service: the port is in use (--port names another)`;
+  expect(taken.err()).toBe(`hexcodes: ${inUse}\n`);
+  const bothTaken = serve(['--port', String(port), '--admin-host', '127.0.0.2'], {
+    HEXCODES_ADMIN_PORT: String(otherPort),
+  });
+  expect(await bothTaken.exit).toBe(1);
+  expect(bothTaken.err()).toBe(
+    `hexcodes: ${inUse}\ncannot listen on 127.0.0.2:${otherPort} for the admin port: the port is in use (--admin-port names another)\n`,
+  );
   const adminTaken = serve(['--port', '0', '--admin-port', String(port)]);
   expect(await adminTaken.exit).toBe(1);
   expect(adminTaken.err()).toContain('admin port');
   holder.close();
+  other.close();
 
   // A second server must not share the port (SO_REUSEPORT).
   const first = serve();
@@ -143,6 +154,25 @@ test('a port in use, also the admin port: a message and exit 1', async () => {
   expect(second.err()).toContain('in use');
   first.child.kill('SIGTERM');
   expect(await first.exit).toBe(0);
+});
+
+test.each([
+  [
+    ['--host', '192.0.2.1', '--port', '8080'],
+    '192.0.2.1:8080 for the service: this machine has no such address (--host',
+  ],
+  [
+    ['--host', 'nowhere.invalid', '--port', '0'],
+    'nowhere.invalid:0 for the service: no host of this name is known (--host',
+  ],
+  [
+    ['--port', '8123', '--admin-port', '8123'],
+    'the service and the admin port need two ports, and both are 8123',
+  ],
+])('an address that cannot be: %j', async (args, message) => {
+  const running = serve(args);
+  expect(await running.exit).toBe(1);
+  expect(running.err()).toContain(message);
 });
 
 test('a stop waits for answers under way; a second signal exits at once', async () => {

@@ -1,0 +1,53 @@
+// Addresses on which the service cannot listen, as sentences. uWebSockets.js says only that it failed; node:net, which tries
+// the same address, says why.
+import { createServer } from 'node:net';
+
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+  /** For whom: words of a sentence, and the flags that change it. */
+  readonly use: 'the service' | 'the admin port';
+}
+
+const FLAGS = {
+  'the service': ['--port', '--host'],
+  'the admin port': ['--admin-port', '--admin-host'],
+} as const;
+
+/** By the codes of errors: the reason, and whether another port or another host is the way out. */
+const REASONS: Readonly<Record<string, readonly [reason: string, wayOut: 'port' | 'host']>> = {
+  EADDRINUSE: ['the port is in use', 'port'],
+  EACCES: ['not permitted: ports below 1024 need a privilege', 'port'],
+  EADDRNOTAVAIL: ['this machine has no such address', 'host'],
+  ENOTFOUND: ['no host of this name is known', 'host'],
+  EAI_AGAIN: ['no host of this name is known', 'host'],
+  EAFNOSUPPORT: ['this machine has no addresses of this kind', 'host'],
+};
+
+/** @param error that says why, if there is one */
+export function listenSentence({ host, port, use }: ListenAddress, error?: NodeJS.ErrnoException): string {
+  const [reason, wayOut] = REASONS[error?.code ?? ''] ?? [
+    error?.message ?? 'uWebSockets.js gives no reason',
+    'port',
+  ];
+  const [portFlag, hostFlag] = FLAGS[use];
+  const shown = host.includes(':') ? `[${host}]` : host;
+  return `cannot listen on ${shown}:${port} for ${use}: ${reason} (${wayOut === 'port' ? portFlag : hostFlag} names another)`;
+}
+
+/** @throws Error with a sentence if the two would listen at one address */
+export function refuseSameAddress(one: Omit<ListenAddress, 'use'>, admin: Omit<ListenAddress, 'use'>): void {
+  const isEvery = (host: string): boolean => host === '0.0.0.0' || host === '::';
+  const isSameHost = one.host === admin.host || isEvery(one.host) || isEvery(admin.host);
+  if (one.port === 0 || one.port !== admin.port || !isSameHost) return;
+  throw new Error(`the service and the admin port need two ports, and both are ${one.port}`);
+}
+
+/** Tries an address for a moment. @returns why it cannot be listened on; undefined if it can */
+export function tryAddress({ host, port }: ListenAddress): Promise<NodeJS.ErrnoException | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', resolve);
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
+  });
+}
