@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import { createDuckDB, NODE_RUNTIME, VoidLogger } from '@duckdb/duckdb-wasm/dist/duckdb-node-blocking.cjs';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { tableFromIPC } from 'apache-arrow';
+import { tableFromArrays, tableFromIPC, tableToIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Hexcodes } from '#dist/library/hexcodes.js';
 import { CliFolder } from '../../../support/cli.js';
@@ -165,5 +165,30 @@ describe('Arrow', () => {
     ]);
     const direct = await folder.run(['encode', 'in.csv', '--to', 'ndjson', '-q']);
     expect(back.stdout === direct.stdout).toBe(true);
+  });
+
+  test('a file of Apache Arrow for JavaScript, whose schema stands in the footer only', async () => {
+    const positions = tableFromArrays({
+      id: ['một', 'hai', 'một'],
+      lat: [21.0306, 10.7799, 48.8584],
+      lng: [105.8489, 106.7, 2.2945],
+    });
+    folder.write('js.arrow', tableToIPC(positions, 'file'));
+    const ran = await folder.run(['encode', 'js.arrow', '--to', 'csv', '-q']);
+    expect([ran.stderr, ran.stdout]).toEqual([
+      '',
+      `id,lat,lng,hexcodes,resolution,admin_code,status
+một,21.0306,105.8489,HN-6GHP4-899JC,13,HN,OK
+hai,10.7799,106.7,HCM-GXC6M-P9845,13,HCM,OK
+một,48.8584,2.2945,,13,,NOT_FOUND
+`,
+    ]);
+    folder.write('none.arrow', tableToIPC(positions.slice(0, 0), 'file'));
+    expect((await folder.run(['encode', 'none.arrow', '--to', 'csv', '-q'])).code).toBe(0);
+    const piped = await folder.run(['encode', '--to', 'csv', '-q'], { stdin: folder.bytes('js.arrow') });
+    expect([piped.code, piped.stderr]).toEqual([3, expect.stringContaining('Name it as a file')]);
+    folder.write('cut.arrow', folder.bytes('js.arrow').subarray(0, -20));
+    const cut = await folder.run(['encode', 'cut.arrow', '--to', 'csv', '-q']);
+    expect([cut.code, cut.stdout]).toEqual([3, '']);
   });
 });

@@ -49,6 +49,15 @@ describe('a malformed file: the message names file, row and column, and no outpu
       '{"type":"FeatureCollection","features":[{"a":1},3]}',
       /other\.geojson, row 2: something that is no feature/,
     ],
+    ...['EPSG:3857', 'urn:ogc:def:crs:EPSG::3405'].flatMap((system) => {
+      const crs = `"crs": { "type": "name", "properties": { "name": "${system}" } }`;
+      const features = '"features":[{"type":"Feature","properties":{}}]';
+      const message = /in another system than WGS 84: "\S+:3\d+"/;
+      return [
+        [`head-${system.slice(-4)}.geojson`, `{"type":"FeatureCollection",${crs},${features}}`, message],
+        [`tail-${system.slice(-4)}.geojson`, `{"type":"FeatureCollection",${features},${crs}}`, message],
+      ] satisfies (typeof cases)[number][];
+    }),
     ['cut.parquet', Buffer.from('PAR1 and no more'), /cut\.parquet: not a whole Parquet file/],
     [
       'cut.arrow',

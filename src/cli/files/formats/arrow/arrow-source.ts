@@ -9,6 +9,7 @@ import type { TableSource } from '../table.js';
 import { readBy, type Shape, shapedColumn } from '../values/nested.js';
 import { shapeOf } from './arrow-types.js';
 import { loadCodecs } from './codecs.js';
+import { schemaInFooter } from './footer-schema.js';
 import { ByteQueue, DICTIONARY, type Message, messagesOf, RECORDS, SCHEMA } from './messages.js';
 
 const BATCH_ROWS = 65_536;
@@ -29,15 +30,20 @@ export async function openArrow(input: Input): Promise<TableSource> {
     }
   };
   const first = (await messages.next()).value as Message | undefined;
-  if (first?.kind !== SCHEMA)
-    throw badInput({ file: input.name }, 'not Arrow IPC: it does not start with a schema');
-  opening.push(first.bytes);
+  const hasSchema = first?.kind === SCHEMA;
+  const schema = hasSchema ? first.bytes : isFile ? footerSchemaOf(input) : null;
+  if (schema === null) throw badInput({ file: input.name }, 'not Arrow IPC: it does not start with a schema');
+  opening.push(schema);
+  async function* records(): AsyncGenerator<Message> {
+    if (!hasSchema && first !== undefined) yield first;
+    yield* messages;
+  }
   const fields = tableOf([], 1).schema.fields.map((field) => shapedColumn(field.name, () => shapeOf(field)));
   return {
     columns: fields.map(({ column }) => column),
     async *batches() {
       let row = 1;
-      for await (const message of messages) {
+      for await (const message of records()) {
         if (message.kind === DICTIONARY) opening.push(message.bytes);
         if (message.kind !== RECORDS) continue;
         const table = tableOf([message.bytes], row);
@@ -62,6 +68,16 @@ export async function openArrow(input: Input): Promise<TableSource> {
       }
     },
   };
+}
+
+/** @throws CliFailure BAD_INPUT where the end of the file cannot be read first */
+function footerSchemaOf({ path, isPacked, name, sizeBytes }: Input): Uint8Array | null {
+  if (path !== null && sizeBytes !== null && !isPacked) return schemaInFooter(path);
+  throw badInput(
+    { file: name },
+    'an Arrow file without a schema at its start, as apache-arrow for JavaScript writes it, is not read from a pipe',
+    'Name it as a file, unpacked; or write a stream.',
+  );
 }
 
 function valuesOf(shape: Shape, column: Column<unknown>): unknown[] {

@@ -133,7 +133,7 @@ function headerOf(metadata: Uint8Array): { kind: number; bodyBytes: number } {
 }
 
 /** The root table of a flatbuffer; `fieldAt` gives the offset of a field, 0 where it is left out. */
-function tableOf(bytes: Uint8Array): { view: DataView; fieldAt: (field: number) => number } {
+export function tableOf(bytes: Uint8Array): { view: DataView; fieldAt: (field: number) => number } {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const table = view.getUint32(0, true);
   const vtable = table - view.getInt32(table, true);

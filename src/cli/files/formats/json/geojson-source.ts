@@ -10,6 +10,7 @@ import {
   type RowFit,
   type TableSource,
 } from '../table.js';
+import { refuseOtherSystem } from './crs.js';
 import { type KnownFeatures, knownOf, rowOf } from './feature-columns.js';
 import { FeatureSplitter } from './feature-splitter.js';
 import { parseObject, valuesOf } from './json-columns.js';
@@ -85,10 +86,16 @@ async function* lineFeatures(input: Input): AsyncGenerator<string[]> {
 /** Cuts a collection into the texts of its features. */
 async function* collectionFeatures(input: Input, frame: CollectionFrame): AsyncGenerator<string[]> {
   const splitter = new FeatureSplitter(input.name);
+  let hasHead = false;
   for await (const chunk of input.chunks()) {
     const texts = splitter.push(chunk);
-    if (splitter.head !== null) frame.head = splitter.head;
+    if (splitter.head !== null && !hasHead) {
+      hasHead = true;
+      refuseOtherSystem(splitter.head, input.name);
+      frame.head = splitter.head;
+    }
     if (texts.length > 0) yield texts;
   }
   frame.tail = splitter.end();
+  refuseOtherSystem(frame.tail, input.name);
 }
