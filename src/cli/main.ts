@@ -79,6 +79,9 @@ if (called === 'completion') {
 
 // The log of `serve` has rules of its own (server/log-sink.ts).
 if (called !== 'serve') watchStandardOutput();
+// A position south of the equator begins as options do: a blank in front makes it an argument.
+if (called === 'encode')
+  process.argv = process.argv.map((each) => (/^-[\d.]+\s*[,;\s]/.test(each) ? ` ${each}` : each));
 
 try {
   await program.parseAsync();

@@ -1,8 +1,8 @@
-// `hexcodes check FILES`: whether every text of a column is a hexcode. Lists the rows where it is not, each with a
-// suggestion.
+// `hexcodes check FILES`: whether every text of a column is a hexcode. Lists the rows where it is not, each with
+// suggestions, those nearest to the codes of the rows around it first.
 
 import type { Command } from 'commander';
-import { suggest } from '../../geometry/suggest.js';
+import type { Hexcodes } from '../../library/hexcodes.js';
 import { csvChoiceOf, inputOptionsOf } from '../csv-options.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { codeColumn } from '../files/columns/code-column.js';
@@ -12,6 +12,7 @@ import { dialectOf, sampleOf } from '../files/formats/csv-dialect.js';
 import { openSource } from '../files/formats/open.js';
 import { codeTextOf } from '../files/formats/values/column-text.js';
 import { loadLibrary } from '../library.js';
+import { suggestionsFor } from '../suggestions.js';
 import { grouped, paintFor } from '../terminal/paint.js';
 import { visible } from '../terminal/visible.js';
 
@@ -80,6 +81,24 @@ Examples:
     });
 }
 
+type Read = NonNullable<ReturnType<Hexcodes['read']>>;
+
+/** Rows behind an invalid one among which the next code is looked for. */
+const NEXT_ROWS = 100;
+
+function nextCode(
+  hexcodes: Hexcodes,
+  textAt: (row: number) => string,
+  from: number,
+  rowCount: number,
+): Read | null {
+  for (let row = from; row < Math.min(rowCount, from + NEXT_ROWS); row++) {
+    const read = hexcodes.read(textAt(row));
+    if (read !== null) return read;
+  }
+  return null;
+}
+
 /** @param listed invalid rows to list at most */
 async function checkFile(
   path: string,
@@ -101,15 +120,19 @@ async function checkFile(
   const column = source.columns[at]!;
   let rows = 0;
   let invalid = 0;
+  let before: Read | null = null;
   for await (const { rowCount, values } of source.batches()) {
     for (let row = 0; row < rowCount; row++) {
       rows++;
       const text = codeTextOf(column, values[at]?.[row]);
       const read = hexcodes.read(text);
-      if (read !== null && (options.canonical !== true || read.hexcodes === text)) continue;
-      if (invalid++ >= listed || options.quiet === true) continue;
-      const [meant] = suggest(hexcodes, text, { limit: 1 });
-      const hint = meant === undefined ? '' : `  perhaps ${meant.hexcodes}`;
+      const isMeant = read !== null && (options.canonical !== true || read.hexcodes === text);
+      if (read !== null) before = read;
+      if (isMeant || invalid++ >= listed || options.quiet === true) continue;
+      const textAt = (later: number): string => codeTextOf(column, values[at]?.[later]);
+      const near = [before, nextCode(hexcodes, textAt, row + 1, rowCount)].filter((each) => each !== null);
+      const meant = suggestionsFor(hexcodes, text, near);
+      const hint = meant === null ? '' : `  perhaps ${meant.words}`;
       process.stdout.write(
         `${visible(input.name)}, row ${rows}: ${visible(JSON.stringify(text))}${visible(hint)}\n`,
       );

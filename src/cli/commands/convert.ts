@@ -149,7 +149,7 @@ async function convertWhole(
   };
   const errors = errorPolicy(options.errors);
   // Loaded here, so that one position or code is answered without formats and pool.
-  const [{ convertFiles }, { summaryOf }, { paintFor }] = await Promise.all([
+  const [{ convertFiles }, { summaryOf, nothingDone }, { paintFor }] = await Promise.all([
     import('../files/run.js'),
     import('../files/summary.js'),
     import('../terminal/paint.js'),
@@ -181,9 +181,11 @@ async function convertWhole(
     },
     say,
   );
-  if (isQuiet) return;
-  const failedWent = errors.kind === 'file' ? `in ${errors.path}` : FAILED_WENT[errors.kind];
-  process.stderr.write(summaryOf(tally, operation, elapsedMs, failedWent, paintFor(process.stderr)));
+  if (!isQuiet) {
+    const failedWent = errors.kind === 'file' ? `in ${errors.path}` : FAILED_WENT[errors.kind];
+    process.stderr.write(summaryOf(tally, operation, elapsedMs, failedWent, paintFor(process.stderr)));
+  }
+  if (tally.rows > 0 && tally.failedRows === tally.rows) throw nothingDone(tally, operation);
 }
 
 /** The options that only rows of files have. */

@@ -4,10 +4,10 @@ import type { Command } from 'commander';
 import { ADMIN_UNITS } from '../../admin-units.js';
 import { neighbors, parent } from '../../geometry/family.js';
 import { area, boundary, distance, edge, radius } from '../../geometry/shape.js';
-import { suggest } from '../../geometry/suggest.js';
 import type { Hexcodes } from '../../library/hexcodes.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { loadLibrary } from '../library.js';
+import { suggestionsFor } from '../suggestions.js';
 import { metres, type Paint, paintFor, squareMetres } from '../terminal/paint.js';
 
 export default function declare(program: Command): void {
@@ -83,9 +83,17 @@ export function inspect(hexcodes: Hexcodes, text: string): CodeFacts {
 
 /** The failure for a text that is no hexcode, with suggestions. */
 export function notAHexcode(hexcodes: Hexcodes, text: string): CliFailure {
-  const near = suggest(hexcodes, text, { limit: 3 }).map((each) => each.hexcodes);
-  const hint = near.length > 0 ? `Did you mean ${near.join(' or ')}?` : undefined;
+  const meant = suggestionsFor(hexcodes, text, []);
+  if (meant === null) return new CliFailure(EXIT.FAILED, `${JSON.stringify(text)} is not a hexcode`);
+  // Of several none is likelier than the others until a position is known.
+  const sorted = `\nThose near a position first: hexcodes suggest ${quoted(text)} --near LAT,LNG`;
+  const hint = `Did you mean ${meant.words}?${meant.count > 1 ? sorted : ''}`;
   return new CliFailure(EXIT.FAILED, `${JSON.stringify(text)} is not a hexcode`, hint);
+}
+
+/** As a word of a shell. */
+function quoted(text: string): string {
+  return /^[\w-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 const DIRECTIONS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ');

@@ -1,11 +1,13 @@
 // The failed rows of answered blocks: messages about them, and their answers apart from those of the other rows.
 
 import { type BlockReport, type ConvertedBlock, ROW_STATUSES } from '../../wire/job.js';
-import { plainNumber } from '../../wire/rows/csv-numbers.js';
+import { readResolution } from '../../wire/params/resolution.js';
+import { plainNumber, withoutBlanks } from '../../wire/rows/csv-numbers.js';
 import { failedRowsOf } from '../../wire/rows/row-report.js';
 import { looksSwapped } from '../../wire/swapped.js';
 import type { Opening } from './by-bytes-opening.js';
 import type { Input } from './disk/input.js';
+import { type Degrees, type Field, faultIn, type ReadFields } from './failed-row.js';
 import { ragged } from './formats/csv-header.js';
 import { eachRow, fieldsOf } from './formats/csv-rows.js';
 import type { Run } from './request.js';
@@ -15,7 +17,8 @@ const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
 
 /**
  * Checks the failed rows of a block: a row with too many or too few fields ends the run, as does any failed row where
- * the error policy is to stop; positions that have a code with lat and lng exchanged are counted.
+ * the error policy is to stop; the first row of each reason is noted; positions that have a code with lat and lng exchanged
+ * are counted.
  * @param firstRow number of the block's first row in the input
  * @throws CliFailure for the row that ends the run
  */
@@ -29,22 +32,42 @@ export function checkFailures(
 ): void {
   const { request, hexcodes, targets } = run;
   const { csv, delimiter } = opening.job;
+  const { first } = targets.tally;
   const isStop = request.errors.kind === 'stop';
   let tries = targets.tally.failedRows;
   const mayBeRagged = answer.byStatus[INVALID_REQUEST]! > 0;
-  if (!mayBeRagged && !isStop && tries >= SWAP_TRIES) return;
+  const hasFirst = ROW_STATUSES.some(
+    (word, status) => word !== 'OK' && answer.byStatus[status]! > 0 && !first.has(word as RowFailure),
+  );
+  if (!mayBeRagged && !isStop && !hasFirst && tries >= SWAP_TRIES) return;
   for (const { row, status, start, end } of failedRowsOf(reportOf(answer))) {
     const isTried = csv !== undefined && request.operation === 'encode' && tries++ < SWAP_TRIES;
-    if (status !== 'INVALID_REQUEST' && !isStop && !isTried) continue;
+    const reason = status as RowFailure;
+    if (reason !== 'INVALID_REQUEST' && !isStop && !isTried && first.has(reason)) continue;
     const fields = fieldsOf(block, start, end, delimiter);
     if (fields.length !== opening.names.length) {
       throw ragged(input.name, firstRow + row, fields.length, opening.names);
     }
-    if (isStop) throw stopped(input.name, firstRow + row, status as RowFailure);
+    if (!first.has(reason)) {
+      const fault = faultIn(reason, readFields(opening, fields));
+      first.set(reason, { file: input.name, row: firstRow + row, fault });
+    }
+    if (isStop) throw stopped(first.get(reason)!, reason);
     if (isTried && looksSwapped(hexcodes.kernel, numberIn(fields[csv.lat]), numberIn(fields[csv.lng]))) {
       targets.tally.swapped++;
     }
   }
+}
+
+function readFields({ names, job: { csv } }: Opening, fields: readonly string[]): ReadFields {
+  const field = (at: number): Field => ({ name: names[at] ?? '', text: fields[at] ?? '' });
+  const at = csv?.resolution ?? -1;
+  const resolution = at >= 0 && readResolution(withoutBlanks(fields[at] ?? '')) < 0 ? field(at) : null;
+  if (csv === undefined || csv.hexcodes >= 0) {
+    return { kind: 'whole', field: field(csv?.hexcodes ?? 0), resolution };
+  }
+  const degrees = (at: number): Degrees => ({ ...field(at), degrees: numberIn(fields[at]) });
+  return { kind: 'pair', lat: degrees(csv.lat), lng: degrees(csv.lng), resolution };
 }
 
 function numberIn(field = ''): number {

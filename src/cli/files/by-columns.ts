@@ -11,7 +11,7 @@ import { openSink, openSource } from './formats/open.js';
 import type { RowFit, TableRows, TableSink, TableSource } from './formats/table.js';
 import { codeTextOf } from './formats/values/column-text.js';
 import type { ErrorPolicy, Run } from './request.js';
-import { stopped } from './tally.js';
+import { stopped, type Tally } from './tally.js';
 
 export async function convertByColumns(run: Run): Promise<void> {
   const { request, targets, sourceFormat, targetFormat, hexcodes } = run;
@@ -58,12 +58,25 @@ export async function convertByColumns(run: Run): Promise<void> {
       if (rows <= skippedRows) continue;
       const firstRow = rows - batch.rowCount + 1;
       const converted = converter.convert(batch, tally);
+      noteFirstFailures(converted, tally, input.name, firstRow);
       await writeRows(converted, request.errors.kind, sink!, rejectsSink, input.name, firstRow);
       run.tick({ inputNumber, inputOffset: 0, inputRows: rows });
     }
   }
   await sink?.close();
   await rejectsSink?.close();
+}
+
+function noteFirstFailures(
+  { status, failedRows, faultOf }: ConvertedRows,
+  { first }: Tally,
+  file: string,
+  firstRow: number,
+): void {
+  if (failedRows === 0) return;
+  status.forEach((word, i) => {
+    if (word !== 'OK' && !first.has(word)) first.set(word, { file, row: firstRow + i, fault: faultOf(i) });
+  });
 }
 
 /** The formats of the output and the file of failed rows. */
@@ -114,7 +127,7 @@ async function writeRows(
   }
   if (policy === 'stop') {
     converted.status.forEach((word, i) => {
-      if (word !== 'OK') throw stopped(file, firstRow + i, word);
+      if (word !== 'OK') throw stopped({ file, row: firstRow + i, fault: converted.faultOf(i) }, word);
     });
   }
   await sink.write(rowsWhere(converted, (word) => word === 'OK'));

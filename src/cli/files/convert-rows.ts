@@ -1,16 +1,16 @@
 // Converts batches of rows in columns: positions through the kernel's batch calls, codes one at a time.
 
 import { ADMIN_UNITS } from '../../admin-units.js';
-import { EACH_ITS_OWN } from '../../kernel/kernel.js';
-import { RECORD_BYTES, RECORD_TEXT_BYTES, recordAt, recordStatusAt } from '../../kernel/output-layout.js';
+import { RECORD_TEXT_BYTES, recordAt, recordStatusAt } from '../../kernel/output-layout.js';
 import type { Hexcodes } from '../../library/hexcodes.js';
-import { readResolution } from '../../wire/params/resolution.js';
 import { looksSwapped } from '../../wire/swapped.js';
 import { badInput } from '../file-faults.js';
 import { codeColumn } from './columns/code-column.js';
 import { addedColumns, DECODE_ADDED, ENCODE_ADDED, keptColumns, type Sample } from './columns/columns.js';
+import { encodeEach, NOT_A_RESOLUTION, resolutionsOf } from './columns/own-resolutions.js';
 import { type PositionPlace, positionPlace, resolutionColumn } from './columns/position-columns.js';
 import { positionReader } from './columns/position-reader.js';
+import { type Field, faultIn, type ReadFields } from './failed-row.js';
 import type { PositionColumns } from './formats/json/geojson-sink.js';
 import type { SinkColumns, TableColumn, TableRows } from './formats/table.js';
 import { codeTextOf } from './formats/values/column-text.js';
@@ -19,8 +19,6 @@ import { type RowFailure, SWAP_TRIES, type Tally } from './tally.js';
 
 type RowStatus = 'OK' | RowFailure;
 
-/** In place of a row's resolution that is not one of 0 to 15; differs from EACH_ITS_OWN. */
-const NOT_A_RESOLUTION = 254;
 /** By the kernel's status of a point. */
 const STATUS_OF_POINT: readonly RowStatus[] = ['OK', 'NOT_FOUND', 'INVALID_REQUEST', 'INVALID_HEXCODES'];
 const POSITION_ADDED: readonly TableColumn[] = [
@@ -34,6 +32,8 @@ export interface ConvertedRows extends TableRows {
   /** The status of each row. */
   readonly status: readonly RowStatus[];
   readonly failedRows: number;
+  /** What is wrong with a failed row of the batch. */
+  faultOf(row: number): string;
 }
 
 export interface RowConverter {
@@ -163,7 +163,12 @@ function encoder(
         ? [degreesAt(latLngDeg, 0), degreesAt(latLngDeg, 1)]
         : [];
       ourValues.push(codes, ...(keepsResolution ? [] : [resolutions]), admins, status);
-      return { ...rows, values: [...keptValues, ...ourValues], status, failedRows };
+      const faultOf = (row: number): string => {
+        const isWrong = own !== null && own[row] === NOT_A_RESOLUTION;
+        const wrong = isWrong ? fieldOf(columns, rows, at.resolution, row) : null;
+        return faultIn(status[row] as RowFailure, readFieldsOf(columns, place, rows, row, latLngDeg, wrong));
+      };
+      return { ...rows, values: [...keptValues, ...ourValues], status, failedRows, faultOf };
     },
   };
 }
@@ -228,9 +233,40 @@ function decoder(
       }
       countStatus(tally, status);
       const keptValues = keptIndexes.map((index) => rows.values[index]!);
-      return { ...rows, values: [...keptValues, lats, lngs, resolutions, status], status, failedRows };
+      const faultOf = (row: number): string => {
+        const field = fieldOf(columns, rows, at, row);
+        return faultIn(status[row] as RowFailure, { kind: 'whole', field, resolution: null });
+      };
+      return {
+        ...rows,
+        values: [...keptValues, lats, lngs, resolutions, status],
+        status,
+        failedRows,
+        faultOf,
+      };
     },
   };
+}
+
+function fieldOf(columns: readonly TableColumn[], { values }: TableRows, at: number, row: number): Field {
+  const column = columns[at]!;
+  return { name: column.name, text: codeTextOf(column, values[at]?.[row]) };
+}
+
+function readFieldsOf(
+  columns: readonly TableColumn[],
+  place: PositionPlace,
+  rows: TableRows,
+  row: number,
+  latLngDeg: Float64Array,
+  resolution: Field | null,
+): ReadFields {
+  if (place.kind !== 'pair') {
+    return { kind: 'whole', field: fieldOf(columns, rows, place.column, row), resolution };
+  }
+  const lat = { ...fieldOf(columns, rows, place.lat, row), degrees: latLngDeg[2 * row]! };
+  const lng = { ...fieldOf(columns, rows, place.lng, row), degrees: latLngDeg[2 * row + 1]! };
+  return { kind: 'pair', lat, lng, resolution };
 }
 
 function countAdmin(tally: Tally, adminCode: string): void {
@@ -243,44 +279,8 @@ function countStatus(tally: Tally, status: readonly RowStatus[]): void {
   for (const word of status) if (word !== 'OK') tally.fail(word);
 }
 
-/**
- * The resolution of each row, NOT_A_RESOLUTION where a field is none. As for CSV to CSV, an empty text is no resolution
- * and a missing value is the default.
- */
-function resolutionsOf(
-  values: ArrayLike<unknown> | undefined,
-  rowCount: number,
-  otherwise: number,
-): Uint8Array {
-  const resolutions = new Uint8Array(rowCount);
-  for (let row = 0; row < rowCount; row++) {
-    const value = values?.[row];
-    const read = value === null || value === undefined ? otherwise : readResolution(String(value));
-    resolutions[row] = read < 0 ? NOT_A_RESOLUTION : read;
-  }
-  return resolutions;
-}
-
 function encodeAll(hexcodes: Hexcodes, latLngDeg: Float64Array, resolution: number): Buffer {
   return Buffer.from(hexcodes.encodeBatch(latLngDeg, resolution).buffer);
-}
-
-/** As `encodeBatch` of the library, each position at its own resolution. */
-function encodeEach(hexcodes: Hexcodes, latLngDeg: Float64Array, own: Uint8Array): Buffer {
-  const rowCount = own.length;
-  const records = Buffer.alloc(rowCount * RECORD_BYTES);
-  const { capacity, exports, input, output, resolutions } = hexcodes.kernel;
-  for (let from = 0; from < rowCount; from += capacity) {
-    const count = Math.min(capacity, rowCount - from);
-    input.set(latLngDeg.subarray(2 * from, 2 * (from + count)));
-    for (let i = 0; i < count; i++) {
-      const each = own[from + i]!;
-      resolutions[i] = each === NOT_A_RESOLUTION ? 0 : each;
-    }
-    exports.encodeBatch(count, EACH_ITS_OWN);
-    records.set(output.subarray(0, recordAt(count)), recordAt(from));
-  }
-  return records;
 }
 
 /** The rows whose status is wanted. */

@@ -15,11 +15,19 @@ export type RowFailure = keyof typeof ROW_FAILURES;
 /** How many failed rows of a run are tried with lat and lng exchanged. */
 export const SWAP_TRIES = 1000;
 
+/** A failed row in its file, from 1. */
+export interface FailedRow {
+  readonly file: string;
+  readonly row: number;
+  /** The columns to blame, with their values. */
+  readonly fault: string;
+}
+
 /** The failure of `--errors stop`. */
-export function stopped(file: string, row: number, word: RowFailure): CliFailure {
+export function stopped({ file, row, fault }: FailedRow, word: RowFailure): CliFailure {
   return new CliFailure(
     EXIT.FAILED,
-    `${file}, row ${row}: ${word}, ${ROW_FAILURES[word]}`,
+    `${file}, row ${row}: ${word}, ${fault}: ${ROW_FAILURES[word]}`,
     'Stopped as --errors stop asks; nothing was written under the final name.',
   );
 }
@@ -27,6 +35,7 @@ export function stopped(file: string, row: number, word: RowFailure): CliFailure
 interface SavedTally {
   rows: number;
   failed: Partial<Record<RowFailure, number>>;
+  first: Partial<Record<RowFailure, FailedRow>>;
   byAdmin: number[];
   swapped: number;
   elapsedMs: number;
@@ -35,6 +44,8 @@ interface SavedTally {
 export class Tally {
   rows = 0;
   readonly failed = new Map<RowFailure, number>();
+  /** The first row that failed for each reason. */
+  readonly first = new Map<RowFailure, FailedRow>();
   /** Rows of each province, by its index in ADMIN_UNITS. */
   readonly byAdmin = new Float64Array(ADMIN_UNITS.length);
   /** How many of the SWAP_TRIES failed rows that were tried have a code with lat and lng exchanged. */
@@ -56,6 +67,7 @@ export class Tally {
     return {
       rows: this.rows,
       failed: Object.fromEntries(this.failed),
+      first: Object.fromEntries(this.first),
       byAdmin: Array.from(this.byAdmin),
       swapped: this.swapped,
       elapsedMs: this.elapsedBeforeMs + elapsedMs,
@@ -63,10 +75,11 @@ export class Tally {
   }
 
   static restore(saved: unknown): Tally {
-    const { rows, failed, byAdmin, swapped, elapsedMs } = saved as SavedTally;
+    const { rows, failed, first, byAdmin, swapped, elapsedMs } = saved as SavedTally;
     const tally = new Tally();
     tally.rows = rows;
     for (const [reason, count] of Object.entries(failed)) tally.failed.set(reason as RowFailure, count);
+    for (const [reason, row] of Object.entries(first)) tally.first.set(reason as RowFailure, row);
     tally.byAdmin.set(byAdmin);
     tally.swapped = swapped;
     tally.elapsedBeforeMs = elapsedMs;

@@ -39,6 +39,11 @@ test('one position or code that fails: exit 1, a sentence and a hint', async () 
   const outside = await folder.run(['encode', '0,0']);
   expect(outside).toMatchObject({ code: 1, stdout: '' });
   expect(outside.stderr).toContain('In no province');
+  // South of the equator the argument begins as options do.
+  for (const args of [['-21.5,105'], ['-21.5, -105'], ['-21.5', '105'], ['-.5,1', '--json']]) {
+    const south = await folder.run(['encode', ...args]);
+    expect([args, south.code, south.stderr]).toEqual([args, 1, expect.stringContaining('In no province')]);
+  }
   const code = library.encode(LAT, LNG).hexcodes;
   const wrong = await folder.run(['decode', code.replace('8', 'B')]);
   expect(wrong).toMatchObject({ code: 1, stdout: '' });

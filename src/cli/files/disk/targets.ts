@@ -3,6 +3,7 @@
 
 import { rmSync } from 'node:fs';
 import { CliFailure, EXIT } from '../../exit-codes.js';
+import { grouped } from '../../terminal/paint.js';
 import { isGzipName } from '../format.js';
 import { Tally } from '../tally.js';
 import {
@@ -206,7 +207,9 @@ function startOf({ output, notResumable, isResume, digest }: TargetsRequest): St
   }
   if (notResumable !== null) return afresh(`${notResumable}: starting again from the first row.`);
   const from = Journal.read(path);
-  if (from === null) return afresh('Nothing to resume: starting from the first row.');
+  if (from === null) {
+    return afresh(`Nothing to resume, as no run of ${name} was broken off: starting from the first row.`);
+  }
   if (from.digest !== digest) {
     throw new CliFailure(
       EXIT.USAGE,
@@ -214,7 +217,7 @@ function startOf({ output, notResumable, isResume, digest }: TargetsRequest): St
       'Run without --resume to start again.',
     );
   }
-  if (from.isWhole) return { from, note: null, isDone: true };
+  if (from.isWhole) return { from, note: `All rows of ${name} were written already.`, isDone: true };
   if (!isUnfinished(path)) return afresh('The unfinished output is gone: starting from the first row.');
-  return { from, note: null, isDone: false };
+  return { from, note: `Going on after row ${grouped(Tally.restore(from.tally).rows)}.`, isDone: false };
 }

@@ -71,6 +71,8 @@ test('Ctrl-C keeps the rows so far and names --resume; --resume with other optio
   const resumed = await folder.run([...args, '--resume']);
   expect(resumed.code).toBe(0);
   expect(resumed.stderr).toContain('120,000 rows');
+  const [, kept] = /interrupted after ([\d,]+) rows/.exec(broken.stderr)!;
+  expect(resumed.stderr).toContain(`Going on after row ${kept}.\n`);
   expect((await folder.run([...args.slice(0, -1), 'straight.ndjson', '-q'])).code).toBe(0);
   expect(folder.bytes('stopped.ndjson').equals(folder.bytes('straight.ndjson'))).toBe(true);
 });
