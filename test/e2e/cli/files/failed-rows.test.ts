@@ -43,7 +43,7 @@ describe('the first row of each reason, with columns and values', () => {
     ['one that is empty', 'lat,lng\n21,105\n ,105\n', 'row 2: lat is empty'],
     ['a resolution', 'lat,lng,resolution\n21,105,9\n21,105,16\n', 'row 2: resolution "16"'],
     ['a resolution and no position', 'lat,lng,resolution\n21,105,9\nx,105,13\n', 'row 2: lat "x"'],
-    ['one column', 'position\n"21,105"\nnowhere\n', 'row 2: position "nowhere"'],
+    ['one column', 'position\n"21,105"\nnowhere\n"21,105"\n', 'row 2: position "nowhere"'],
     ['an escape', 'lat,lng\n21,105\n"\u001b[31m",105\n', 'row 2: lat "\\u001b[31m"'],
     ['a long one', `lat,lng\n21,105\n${'9'.repeat(90)},105\n`, `row 2: lat "${'9'.repeat(60)}…"`],
   ])('encode: %s', async (_, body, first) => {
