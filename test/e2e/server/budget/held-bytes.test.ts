@@ -73,20 +73,21 @@ async function sendPart(
 const sendBatchPart = (key: string, sizeBytes = 4 * MIB - 1): Promise<RawBulkPeer> =>
   sendPart(key, '/v1/hexcodes/encode/batch', 'application/json', Buffer.alloc(sizeBytes, ' '));
 /**
- * Of the 10 MiB that a test allows, two bodies hold 8. A body holds twice the bytes that have come, so this one passes the
- * limit with its last byte: no byte is unread when the connection is closed, which would reset it and lose the answer.
+ * Two bodies hold 8 MiB, and this leaves less than the first buffer of a third. So it is refused with its first bytes, when none
+ * is unread: a connection that is closed with unread bytes is reset, which would lose the answer.
  */
-const PAST_2_MIB = MIB + 1;
+const LIMIT_BYTES = 8 * MIB + 1000;
+const FIRST_BYTES = 10;
 
 test('bodies that never end are refused with 503 past the limit of a key, and others are served', async () => {
-  await start({ maxKeyBytes: 10 * MIB });
+  await start({ maxKeyBytes: LIMIT_BYTES });
   const first = [await sendBatchPart(KEY), await sendBatchPart(KEY)];
   while (budget.figures.bytes < 8 * MIB) await sleep(5);
-  const refused = await sendBatchPart(KEY, PAST_2_MIB);
+  const refused = await sendBatchPart(KEY, FIRST_BYTES);
   await refused.done;
   expect(refused.status).toBe(503);
   expect(refused.head).toMatch(/\r\nretry-after: 1\r\n/i);
-  expect(server.log()).toMatch(/"key_id":"env:one".*the bytes held for one key pass 10485760/);
+  expect(server.log()).toMatch(/"key_id":"env:one".*the bytes held for one key pass 8389608/);
   const other = await sendBatchPart(OTHER_KEY);
   while (budget.figures.bytes < 12 * MIB) await sleep(5);
   expect(budget.figures.requests).toBe(3);
@@ -98,13 +99,13 @@ test('bodies that never end are refused with 503 past the limit of a key, and ot
 });
 
 test('the limit of the process refuses every key', async () => {
-  await start({ maxHeldBytes: 10 * MIB });
+  await start({ maxHeldBytes: LIMIT_BYTES });
   const peers = [await sendBatchPart(KEY), await sendBatchPart(OTHER_KEY)];
   while (budget.figures.bytes < 8 * MIB) await sleep(5);
-  const refused = await sendBatchPart(OTHER_KEY, PAST_2_MIB);
+  const refused = await sendBatchPart(OTHER_KEY, FIRST_BYTES);
   await refused.done;
   expect(refused.status).toBe(503);
-  expect(server.log()).toContain('the bytes held for all connections pass 10485760');
+  expect(server.log()).toContain(`the bytes held for all connections pass ${LIMIT_BYTES}`);
   for (const peer of [...peers, refused]) peer.socket.destroy();
   await nothingIsHeld();
 });
