@@ -1,8 +1,7 @@
-// The admin port, on plain node:http and without keys, for the machine itself and its orchestrator: /livez answers 200
-// as long as the event loop runs, /readyz only while requests are accepted.
-import { createServer, type ServerResponse } from 'node:http';
+// The admin port, on plain node:http, for the machine itself and its orchestrator: a table of routes, each a method, a path
+// and a handler. The port asks for no key; a route that needs one checks it itself.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Readiness } from './life/readiness.js';
 import { listenSentence } from './listen-fault.js';
 
 export interface AdminPort {
@@ -10,33 +9,83 @@ export interface AdminPort {
   close(): Promise<void>;
 }
 
-/** Makes a further page: its content type and body. */
-export type AdminPage = () => Promise<{ type: string; body: string }> | { type: string; body: string };
+export interface AdminRequest {
+  readonly method: string;
+  readonly path: string;
+  /** The values of the path's `:name` segments, decoded. */
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  /** The values of a header, joined by commas; undefined if absent. */
+  header(lowerCaseName: string): string | undefined;
+  /** The body; undefined if it has more bytes than the limit. To be called once. */
+  body(limitBytes: number): Promise<Buffer | undefined>;
+}
 
-/** Rejects with a sentence if it cannot listen there. */
+export interface AdminAnswer {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string | Uint8Array;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface AdminRoute {
+  /** A route for GET answers HEAD too. */
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** `/livez`, `/admin/v1/keys/:id`: a segment with a colon stands for any one segment. */
+  readonly path: string;
+  handle(request: AdminRequest): AdminAnswer | Promise<AdminAnswer>;
+}
+
+/** A text answer of one line, or of several. */
+export function textAnswer(status: number, ...lines: readonly string[]): AdminAnswer {
+  return { status, type: 'text/plain; charset=utf-8', body: lines.map((line) => `${line}\n`).join('') };
+}
+
+/**
+ * Answers the routes; the first whose path matches is taken. Rejects with a sentence if it cannot
+ * listen there.
+ * @param failed called with what a handler throws, which is answered 500
+ */
 export async function openAdminPort(
   host: string,
   port: number,
-  readiness: Readiness,
-  pages: Readonly<Record<string, AdminPage>> = {},
+  routes: readonly AdminRoute[],
+  failed: (error: unknown) => void = () => {},
 ): Promise<AdminPort> {
-  const server = createServer(async (request, response) => {
-    const path = (request.url ?? '').split('?')[0] ?? '';
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
-      response.setHeader('Allow', 'GET, HEAD');
-      answer(response, 405, 'text/plain', 'method not allowed\n');
-    } else if (path === '/livez') answer(response, 200, 'text/plain', 'alive\n');
-    else if (path === '/readyz') {
-      const { status, text } = readiness.page;
-      answer(response, status, 'text/plain', text);
-    } else if (Object.hasOwn(pages, path)) {
-      try {
-        const { type, body } = await (pages[path] as AdminPage)();
-        answer(response, 200, type, body);
-      } catch {
-        answer(response, 500, 'text/plain', 'failed\n');
+  const table = routes.map((route) => ({ route, segments: route.path.split('/') }));
+
+  const answerOf = async (request: IncomingMessage): Promise<AdminAnswer> => {
+    const [path = '', query = ''] = (request.url ?? '').split(/\?(.*)/s);
+    const segments = path.split('/');
+    const method = request.method === 'HEAD' ? 'GET' : (request.method ?? '');
+    const allowed = new Set<string>();
+    for (const { route, segments: pattern } of table) {
+      const parameters = parametersOf(pattern, segments);
+      if (parameters === undefined) continue;
+      if (route.method === method) {
+        return route.handle({
+          method,
+          path,
+          parameters,
+          query: new URLSearchParams(query),
+          header: (name) => headerOf(request, name),
+          body: (limitBytes) => bodyOf(request, limitBytes),
+        });
       }
-    } else answer(response, 404, 'text/plain', 'not found\n');
+      allowed.add(route.method);
+    }
+    if (allowed.size === 0) return textAnswer(404, 'not found');
+    if (allowed.has('GET')) allowed.add('HEAD');
+    return { ...textAnswer(405, 'method not allowed'), headers: { Allow: [...allowed].join(', ') } };
+  };
+
+  const server = createServer((request, response) => {
+    answerOf(request)
+      .catch((error: unknown) => {
+        failed(error);
+        return textAnswer(500, 'failed');
+      })
+      .then((answer) => send(request, response, answer));
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => {
@@ -54,7 +103,47 @@ export async function openAdminPort(
   };
 }
 
-function answer(response: ServerResponse, status: number, type: string, body: string): void {
-  response.writeHead(status, { 'Content-Type': type, 'Cache-Control': 'no-store' });
+/** The values of the pattern's `:name` segments if the path matches it; a segment with broken escapes matches nothing. */
+function parametersOf(
+  pattern: readonly string[],
+  segments: readonly string[],
+): Record<string, string> | undefined {
+  if (pattern.length !== segments.length) return undefined;
+  const parameters: Record<string, string> = {};
+  for (const [at, expected] of pattern.entries()) {
+    const segment = segments[at] as string;
+    if (!expected.startsWith(':')) {
+      if (segment !== expected) return undefined;
+      continue;
+    }
+    try {
+      parameters[expected.slice(1)] = decodeURIComponent(segment);
+    } catch {
+      return undefined;
+    }
+  }
+  return parameters;
+}
+
+function headerOf(request: IncomingMessage, lowerCaseName: string): string | undefined {
+  return request.headersDistinct[lowerCaseName]?.join(', ');
+}
+
+async function bodyOf(request: IncomingMessage, limitBytes: number): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    sizeBytes += (chunk as Buffer).length;
+    if (sizeBytes > limitBytes) return undefined;
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks);
+}
+
+function send(request: IncomingMessage, response: ServerResponse, answer: AdminAnswer): void {
+  const { status, type, body, headers } = answer;
+  response.writeHead(status, { 'Content-Type': type, 'Cache-Control': 'no-store', ...headers });
   response.end(body);
+  // Discards the rest of a body that the handler has not read: the next request stands behind it.
+  request.resume();
 }

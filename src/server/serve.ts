@@ -9,6 +9,7 @@ import { Kernel } from '../kernel/kernel.js';
 import { openKeys, type ServerKeys } from '../keys/keys.js';
 import { Hexcodes, type HexcodesData } from '../library/hexcodes.js';
 import { Pool, type PoolOptions } from '../pool/pool.js';
+import { healthRoutes } from './admin/health.js';
 import { type AdminPort, openAdminPort } from './admin-port.js';
 import { Budget } from './budget/budget.js';
 import { Bulk, type BulkTuning } from './bulk/route.js';
@@ -129,7 +130,10 @@ export async function serve(
     readiness.addWarning(() => store.fault);
     const address = { host: config.host, port: config.port, use: 'the service' } as const;
     refuseSameAddress(address, { host: config.adminHost, port: config.adminPort });
-    admin = await openAdminPort(config.adminHost, config.adminPort, readiness).catch(async (error: Error) => {
+    const failed = (error: unknown): void =>
+      logger.error({ err: error }, 'a handler of the admin port threw');
+    const pages = openAdminPort(config.adminHost, config.adminPort, healthRoutes(readiness), failed);
+    admin = await pages.catch(async (error: Error) => {
       // A second server meets both faults: both are named.
       const fault = seat === undefined ? await tryAddress(address) : undefined;
       if (fault === undefined) throw error;
