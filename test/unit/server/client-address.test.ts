@@ -1,0 +1,46 @@
+// The client's address behind trusted proxies.
+import { expect, test } from 'vitest';
+import { Networks } from '#dist/networks.js';
+import { addressText, clientAddress } from '#dist/server/client-address.js';
+
+const trusted = new Networks(['10.0.0.0/8', '2001:db8:aaaa::/48', '127.0.0.1']);
+const clientOf = (peer: string, forwardedFor = ''): string => clientAddress(peer, forwardedFor, trusted);
+
+test('without trusted proxies it is the peer, whatever the header says', () => {
+  expect(clientAddress('192.0.2.1', '203.0.113.9', undefined)).toBe('192.0.2.1');
+  expect(clientOf('192.0.2.1', '203.0.113.9')).toBe('192.0.2.1');
+  expect(clientOf('10.0.0.1')).toBe('10.0.0.1');
+});
+
+test.each([
+  ['one proxy', '10.0.0.1', '203.0.113.9', '203.0.113.9'],
+  ['two proxies', '10.0.0.1', '203.0.113.9, 10.0.0.2', '203.0.113.9'],
+  ['a client that adds an entry itself', '10.0.0.1', '1.1.1.1, 203.0.113.9', '203.0.113.9'],
+  ['a client that calls itself a proxy', '10.0.0.1', '1.1.1.1,10.9.9.9,203.0.113.9,10.0.0.2', '203.0.113.9'],
+  ['proxies only', '10.0.0.1', '10.0.0.3, 10.0.0.2', '10.0.0.3'],
+  ['IPv6', '2001:db8:aaaa::1', '2001:db8:bbbb::7', '2001:db8:bbbb::7'],
+  ['IPv4 written as IPv6', '10.0.0.1', '::ffff:203.0.113.9, ::ffff:10.0.0.2', '203.0.113.9'],
+  ['IPv6 in long form', '10.0.0.1', '2001:DB8:BBBB:0:0:0:0:7', '2001:db8:bbbb::7'],
+  ['a port', '10.0.0.1', '203.0.113.9:5123', '203.0.113.9'],
+  ['IPv6 and a port', '10.0.0.1', '[2001:db8:bbbb::7]:5123', '2001:db8:bbbb::7'],
+  ['brackets only', '10.0.0.1', '[2001:db8:bbbb::7]', '2001:db8:bbbb::7'],
+  ['an entry that is none', '10.0.0.1', '203.0.113.9, unknown', '10.0.0.1'],
+  ['an entry that is none before a proxy', '10.0.0.1', 'unknown, 10.0.0.2', '10.0.0.2'],
+  ['an empty entry', '10.0.0.1', '203.0.113.9,', '10.0.0.1'],
+  ['an empty entry at the left', '10.0.0.1', ',10.0.0.2', '10.0.0.2'],
+])('%s', (_, peer, forwardedFor, client) => {
+  expect(clientOf(peer, forwardedFor)).toBe(client);
+});
+
+test('a list of trusted addresses without end is read for 32 hops', () => {
+  const list = Array.from({ length: 100 }, (_, i) => `10.0.0.${i}`).join(',');
+  expect(clientOf('10.0.1.1', list)).toBe('10.0.0.68');
+});
+
+test('what a socket shows is an address of four or sixteen bytes', () => {
+  expect(addressText(Uint8Array.of(192, 0, 2, 1))).toBe('192.0.2.1');
+  const mapped = [...new Array(10).fill(0), 255, 255, 192, 0, 2, 1];
+  expect(addressText(Uint8Array.from(mapped))).toBe('192.0.2.1');
+  expect(addressText(Uint8Array.of(32, 1, 13, 184, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7))).toBe('2001:db8::7');
+  expect(addressText(new Uint8Array(0))).toBe('');
+});
