@@ -7,12 +7,13 @@ import { KEYS } from './config/keys.js';
 import { LIFE_CYCLE } from './config/life-cycle.js';
 import { LISTENING } from './config/listening.js';
 import { LOGGING } from './config/logging.js';
+import { OBSERVATION } from './config/observation.js';
 import { type ConfigOf, Fault, type Setting } from './config/setting.js';
 import { unknownVariable, unknownVariables } from './config/unknown-variables.js';
 
 export type { LogLevel } from './config/logging.js';
 
-const SETTINGS = { ...LISTENING, ...KEYS, ...BOUNDS, ...LOGGING, ...LIFE_CYCLE };
+const SETTINGS = { ...LISTENING, ...KEYS, ...BOUNDS, ...LOGGING, ...OBSERVATION, ...LIFE_CYCLE };
 
 export type ServeConfig = ConfigOf<typeof SETTINGS>;
 export type SettingName = keyof ServeConfig;

@@ -1,4 +1,5 @@
 // Settings: the key store and its secrets.
+import { readFileSync } from 'node:fs';
 import { textOr } from './readers.js';
 import { Fault } from './setting.js';
 
@@ -15,11 +16,25 @@ export const KEYS = {
     help: 'folder of the key store (./var)',
     read: textOr('var'),
   },
+  /** Undefined: the file in the data folder. */
+  store: {
+    variable: 'HEXCODES_STORE',
+    isSecret: true,
+    help: 'database that several nodes share, postgres://user:password@host/database (else a file of the data folder)',
+    read: readStore,
+  },
   keyPepper: {
     variable: 'HEXCODES_KEY_PEPPER',
     isSecret: true,
     help: 'keys are hashed under it (else a file of the data folder)',
     read: readPepper,
+  },
+  /** The content of the file. */
+  keyPepperFile: {
+    variable: 'HEXCODES_KEY_PEPPER_FILE',
+    isSecret: true,
+    help: 'file that holds what HEXCODES_KEY_PEPPER would',
+    read: (path: string | undefined) => readPepper(readSecretFile(path)),
   },
   apiKeys: {
     variable: 'HEXCODES_API_KEYS',
@@ -27,7 +42,33 @@ export const KEYS = {
     help: 'further keys, name:secret,name:secret; kept in memory only',
     read: readApiKeys,
   },
+  /** The content of the file. */
+  apiKeysFile: {
+    variable: 'HEXCODES_API_KEYS_FILE',
+    isSecret: true,
+    help: 'file that holds what HEXCODES_API_KEYS would, also one a line',
+    read: (path: string | undefined) => readApiKeys(readSecretFile(path)?.replace(/[\r\n]+/g, ',')),
+  },
 };
+
+/** The text of a file without the blanks at its ends; messages never repeat it. */
+function readSecretFile(path: string | undefined): string | undefined {
+  if (path === undefined) return undefined;
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8').trim();
+  } catch {
+    throw new Fault(`names a file that cannot be read: ${path}`);
+  }
+  if (text === '') throw new Fault(`names an empty file: ${path}`);
+  return text;
+}
+
+function readStore(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  if (!/^postgres(ql)?:\/\//.test(text)) throw new Fault('must begin with postgres://');
+  return text;
+}
 
 function readPepper(text: string | undefined): string | undefined {
   if (text !== undefined && text.length < 16) throw new Fault('must have at least 16 characters');

@@ -1,19 +1,8 @@
-// The keys as requests see them, in memory. A text that is let in is hashed once and remembered until anything changes;
-// every other text, missing, unknown or revoked alike, takes the whole path of hash and comparison each time.
+// The keys as requests see them, in memory. A text that is let in is hashed once and remembered until any key changes or
+// expires; every other text, missing, unknown, expired or revoked alike, takes the whole path of hash and comparison.
 import { timingSafeEqual } from 'node:crypto';
+import { type KeyInfo, keyInfoOf, SCOPE_BITS, type Scope, type StoredKey } from './key-record.js';
 import { digestOf } from './secret.js';
-
-export type KeyState = 'active' | 'disabled' | 'revoked';
-
-export interface KeyInfo {
-  readonly id: string;
-  readonly name: string;
-}
-
-export interface StoredKey extends KeyInfo {
-  readonly digestHex: string;
-  readonly state: KeyState;
-}
 
 export type KeyVerdict =
   | { readonly kind: 'allowed'; readonly key: KeyInfo }
@@ -26,49 +15,150 @@ const DISABLED: KeyVerdict = { kind: 'disabled' };
 /** Texts remembered; beyond it all are forgotten at once. */
 const REMEMBERED_LIMIT = 10_000;
 
+/** Replaced by tests, which count the calls. */
+export interface KeyHashing {
+  readonly digestOf: (keyText: string, pepper: string) => Buffer;
+  readonly isEqual: (a: Buffer, b: Buffer) => boolean;
+}
+
+/** One text of a key. */
+interface Credential {
+  readonly of: StoredKey;
+  readonly digest: Buffer;
+  /** When it ends, whatever becomes of the key; infinite for the newest text. */
+  readonly endsMs: number;
+  readonly verdict: { readonly kind: 'allowed'; readonly key: KeyInfo };
+  /** A request has presented it since the uses were taken last. */
+  isUsed: boolean;
+}
+
 export class KeyRing {
   /** By digest. What an attacker can choose reaches it only through the pepper, so its timing tells nothing. */
-  #keys = new Map<string, StoredKey>();
-  #activeIds = new Set<string>();
-  readonly #allowed = new Map<string, KeyVerdict>();
+  readonly #byDigest = new Map<string, Credential>();
+  /** By the id of the key, the newest text first. */
+  readonly #byId = new Map<string, readonly Credential[]>();
+  readonly #allowed = new Map<string, Credential>();
+  readonly #listeners: (() => void)[] = [];
   readonly #nobody: Buffer;
+  #used: Credential[] = [];
+  /** When the next text or key ends. */
+  #nextEndMs = Number.POSITIVE_INFINITY;
+  #lastTickMs = 0;
 
-  constructor(private readonly pepper: string) {
+  constructor(
+    private readonly pepper: string,
+    private readonly hashing: KeyHashing = { digestOf, isEqual: timingSafeEqual },
+  ) {
     this.#nobody = digestOf('', pepper);
   }
 
-  /** Takes the place of all keys known so far. */
-  replace(keys: Iterable<StoredKey>): void {
-    this.#keys = new Map([...keys].map((key) => [key.digestHex, key]));
-    this.#activeIds = new Set([...this.#keys.values()].filter((k) => k.state === 'active').map((k) => k.id));
-    this.#allowed.clear();
+  /** Adds keys, or takes them in the place of those with the same ids; removes those of `removedIds`. */
+  change(keys: Iterable<StoredKey>, removedIds: Iterable<string> = []): void {
+    for (const id of removedIds) this.#remove(id);
+    for (const key of keys) {
+      this.#remove(key.id);
+      this.#add(key);
+    }
+    this.#forget();
   }
 
-  /** Whether a key that was let in before may go on. */
-  isActive(keyId: string): boolean {
-    return this.#activeIds.has(keyId);
+  /** Called after every change, and when a key or a text of one ends. */
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** To be called several times a second: ends what has expired. The clock may be set back and forth. */
+  tick(nowMs = Date.now()): void {
+    const isDue = nowMs >= this.#nextEndMs || nowMs < this.#lastTickMs;
+    this.#lastTickMs = nowMs;
+    if (isDue) this.#forget(nowMs);
+  }
+
+  /**
+   * The key as it is now, if a request that was let in with it before may go on: undefined once it is disabled, revoked,
+   * expired, its text has ended, or the scope is taken from it.
+   */
+  current(before: KeyInfo, scope?: Scope, nowMs = Date.now()): KeyInfo | undefined {
+    const found = this.#byId
+      .get(before.id)
+      ?.find(({ verdict }) => verdict.key.generation === before.generation);
+    if (found === undefined || found.of.state !== 'active' || isOver(found, nowMs)) return undefined;
+    const { key } = found.verdict;
+    return scope === undefined || (key.scopeBits & SCOPE_BITS[scope]) !== 0 ? key : undefined;
   }
 
   get size(): number {
-    return this.#keys.size;
+    return this.#byId.size;
   }
 
   /** Judges the text a request presents, '' if it presents none. */
   check(presented: string): KeyVerdict {
-    return this.#allowed.get(presented) ?? this.#checkByDigest(presented);
+    const known = this.#allowed.get(presented);
+    if (known === undefined) return this.#checkByDigest(presented);
+    if (!known.isUsed) this.#use(known);
+    return known.verdict;
+  }
+
+  /** The ids of the keys that were let in since the last call. */
+  takeUses(): string[] {
+    const used = this.#used;
+    this.#used = [];
+    for (const credential of used) credential.isUsed = false;
+    return [...new Set(used.map(({ of }) => of.id))];
   }
 
   #checkByDigest(presented: string): KeyVerdict {
-    const digest = digestOf(presented, this.pepper);
-    const found = this.#keys.get(digest.toString('hex'));
-    const known = found === undefined ? this.#nobody : Buffer.from(found.digestHex, 'hex');
-    const equal = timingSafeEqual(digest, known);
-    if (found === undefined || !equal || found.state === 'revoked') return DENIED;
-    if (found.state === 'disabled') return DISABLED;
-    const verdict: KeyVerdict = { kind: 'allowed', key: found };
+    const digest = this.hashing.digestOf(presented, this.pepper);
+    const found = this.#byDigest.get(digest.toString('hex'));
+    const isEqual = this.hashing.isEqual(digest, found === undefined ? this.#nobody : found.digest);
+    if (found === undefined || !isEqual || found.of.state === 'revoked' || isOver(found, Date.now()))
+      return DENIED;
+    if (found.of.state === 'disabled') return DISABLED;
     if (this.#allowed.size >= REMEMBERED_LIMIT) this.#allowed.clear();
     // A copy: a text cut from a request would keep the whole request in memory.
-    this.#allowed.set(Buffer.from(presented).toString(), verdict);
-    return verdict;
+    this.#allowed.set(Buffer.from(presented).toString(), found);
+    if (!found.isUsed) this.#use(found);
+    return found.verdict;
+  }
+
+  #use(credential: Credential): void {
+    credential.isUsed = true;
+    this.#used.push(credential);
+  }
+
+  #add(key: StoredKey): void {
+    const credentials = [credentialOf(key, key.digestHex, key.generation, Number.POSITIVE_INFINITY)];
+    if (key.formerDigestHex !== undefined)
+      credentials.push(credentialOf(key, key.formerDigestHex, key.generation - 1, key.formerUntilMs ?? 0));
+    this.#byId.set(key.id, credentials);
+    for (const credential of credentials) this.#byDigest.set(credential.digest.toString('hex'), credential);
+  }
+
+  #remove(id: string): void {
+    for (const { of, digest } of this.#byId.get(id) ?? []) {
+      const digestHex = digest.toString('hex');
+      if (this.#byDigest.get(digestHex)?.of === of) this.#byDigest.delete(digestHex);
+    }
+    this.#byId.delete(id);
+  }
+
+  #forget(nowMs = Date.now()): void {
+    this.#allowed.clear();
+    this.#nextEndMs = Number.POSITIVE_INFINITY;
+    for (const credential of this.#byDigest.values()) {
+      const endsMs = endOf(credential);
+      if (endsMs > nowMs && endsMs < this.#nextEndMs) this.#nextEndMs = endsMs;
+    }
+    for (const listener of this.#listeners) listener();
   }
 }
+
+function credentialOf(of: StoredKey, digestHex: string, generation: number, endsMs: number): Credential {
+  const verdict = { kind: 'allowed', key: keyInfoOf(of, generation) } as const;
+  return { of, digest: Buffer.from(digestHex, 'hex'), endsMs, verdict, isUsed: false };
+}
+
+const endOf = ({ of, endsMs }: Credential): number =>
+  Math.min(endsMs, of.expiresMs ?? Number.POSITIVE_INFINITY);
+
+const isOver = (credential: Credential, nowMs: number): boolean => nowMs >= endOf(credential);

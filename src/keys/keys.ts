@@ -4,23 +4,34 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { KeyRing, type StoredKey } from './key-ring.js';
+import { DEFAULT_SCOPES, type StoredKey } from './key-record.js';
+import { KeyRing } from './key-ring.js';
+import type { KeyAnswer, KeyCall } from './manage/key-calls.js';
 import { folderWarning } from './private-files.js';
 import { digestOf } from './secret.js';
-import type { KeysMessage, KeyWorkerData } from './worker.js';
+import type { KeysCommand, KeysMessage, KeyWorkerData } from './worker.js';
+
+/** How soon a key that expires is refused. */
+const TICK_MS = 250;
+/** How often the uses of keys are handed to the store. */
+const USES_MS = 10_000;
+
+const STOPPED: KeyAnswer = { kind: 'unavailable', message: 'the service is stopping', faults: [] };
 
 export interface KeysOptions {
   readonly dataDir: string;
+  /** Of a shared store; undefined: the file in the data folder. */
+  readonly storeUrl: string | undefined;
   /** Undefined: the pepper file of the data folder. */
   readonly pepper: string | undefined;
   /** Keys of the environment; with any, an empty store stays empty. */
   readonly given: readonly { readonly name: string; readonly secret: string }[];
   /** Called after every change but the first load. */
   readonly changed: (ring: KeyRing) => void;
-  /** Called when the store cannot be read any more, once for each reason; the keys known so far stay. */
-  readonly failed: (reason: string) => void;
-  /** Called when the store can be read again. */
-  readonly recovered: () => void;
+  /** Called when the store cannot be read or written any more, once for each reason; the keys known so far stay. */
+  readonly failed: (to: 'read' | 'write', reason: string) => void;
+  /** Called when it can be again. */
+  readonly recovered: (to: 'read' | 'write') => void;
 }
 
 export interface ServerKeys {
@@ -29,59 +40,106 @@ export interface ServerKeys {
   readonly firstKeyFile: string | undefined;
   /** A sentence if other users can replace the store. */
   readonly folderWarning: string | undefined;
-  /** A sentence that says why the store cannot be read just now. */
+  /** A sentence that says why the store cannot be read or written just now. */
   readonly fault: string | undefined;
+  /** For the admin port. */
+  call(call: KeyCall): Promise<KeyAnswer>;
   stop(): Promise<void>;
 }
 
 /** Resolves when all keys are loaded; rejects with a sentence if the store cannot be opened. */
 export async function openKeys(options: KeysOptions): Promise<ServerKeys> {
   const { dataDir, given } = options;
-  const data: KeyWorkerData = { dataDir, pepper: options.pepper, makeFirst: given.length === 0 };
+  const data: KeyWorkerData = {
+    store: { dataDir, url: options.storeUrl },
+    pepper: options.pepper,
+    makeFirst: given.length === 0,
+  };
   const worker = new Worker(new URL('./worker.js', import.meta.url), { workerData: data });
+  const send = (command: KeysCommand): void => worker.postMessage(command);
   let running = true;
+  const waiting = new Map<number, (answer: KeyAnswer) => void>();
   worker.once('exit', () => {
     running = false;
+    for (const answered of waiting.values()) answered(STOPPED);
   });
   const [first] = (await once(worker, 'message')) as [KeysMessage];
   if (first.kind !== 'opened') throw new Error(first.kind === 'failed' ? first.reason : first.kind);
   const ring = new KeyRing(first.pepper);
-  const own: StoredKey[] = given.map(({ name, secret }) => ({
-    id: `env:${name}`,
-    name,
-    digestHex: digestOf(secret, first.pepper).toString('hex'),
-    state: 'active',
-  }));
-  ring.replace([...first.keys, ...own]);
-  let fault: string | undefined;
-  const fail = (reason: string): void => {
-    fault = reason;
-    options.failed(reason);
-  };
+  const own = given.map(({ name, secret }) => givenKey(name, digestOf(secret, first.pepper)));
+  ring.change([...first.keys, ...own]);
+  let lastCallId = 0;
+  const faults = new Map<'read' | 'write', string>();
   worker.on('message', (message: KeysMessage) => {
-    if (message.kind === 'failed') fail(message.reason);
-    else if (message.kind === 'changed') {
-      ring.replace([...message.keys, ...own]);
+    if (message.kind === 'failed') {
+      faults.set(message.to, message.reason);
+      options.failed(message.to, message.reason);
+    } else if (message.kind === 'changed') {
+      ring.change(message.keys, message.removedIds);
       options.changed(ring);
+    } else if (message.kind === 'answer') {
+      waiting.get(message.callId)?.(message.answer);
+      waiting.delete(message.callId);
     } else if (message.kind === 'recovered') {
-      fault = undefined;
-      options.recovered();
+      faults.delete(message.to);
+      options.recovered(message.to);
     }
   });
-  worker.on('error', (error) => fail(error instanceof Error ? error.message : String(error)));
+  worker.on('error', (error) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    faults.set('read', reason);
+    options.failed('read', reason);
+  });
+  const sendUses = (): void => {
+    const ids = ring.takeUses();
+    if (ids.length > 0) send({ kind: 'used', ids, usedMs: Date.now() });
+  };
+  const timers = [setInterval(() => ring.tick(), TICK_MS), setInterval(sendUses, USES_MS)];
+  for (const timer of timers) timer.unref();
   return {
     ring,
     firstKeyFile: firstKeyFileOf(dataDir, ring),
     folderWarning: folderWarning(dataDir),
     get fault() {
-      return fault;
+      return faults.get('read') ?? faults.get('write');
     },
+    call: (call) =>
+      new Promise((resolve) => {
+        if (!running) {
+          resolve(STOPPED);
+          return;
+        }
+        waiting.set(++lastCallId, resolve);
+        send({ kind: 'call', callId: lastCallId, call });
+      }),
     stop: async () => {
+      for (const timer of timers) clearInterval(timer);
       if (!running) return;
       const exited = once(worker, 'exit');
-      worker.postMessage('close');
+      sendUses();
+      send({ kind: 'close' });
       await exited;
     },
+  };
+}
+
+/** A key of the environment. */
+function givenKey(name: string, digest: Buffer): StoredKey {
+  return {
+    id: `env:${name}`,
+    name,
+    state: 'active',
+    scopes: DEFAULT_SCOPES,
+    expiresMs: undefined,
+    origins: [],
+    cidrs: [],
+    limits: {},
+    createdMs: Date.now(),
+    lastUsedMs: undefined,
+    digestHex: digest.toString('hex'),
+    generation: 1,
+    formerDigestHex: undefined,
+    formerUntilMs: undefined,
   };
 }
 

@@ -22,7 +22,7 @@ export function ensureDataDir(dataDir: string): void {
 
 /** A sentence if other users can replace the files of the folder; undefined otherwise. */
 export function folderWarning(dataDir: string): string | undefined {
-  const { mode } = statSync(dataDir);
+  const mode = statSync(dataDir, { throwIfNoEntry: false })?.mode ?? 0;
   if (process.platform === 'win32' || (mode & OTHERS_MAY_WRITE) === 0) return undefined;
   const digits = (mode & 0o777).toString(8).padStart(4, '0');
   return `other users can write to the data folder ${dataDir} (mode ${digits}) and so replace its keys: chmod 700 it`;

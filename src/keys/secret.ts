@@ -19,20 +19,26 @@ export function digestOf(keyText: string, pepper: string): Buffer {
   return createHmac('sha256', pepper).update(keyText, 'utf8').digest();
 }
 
+/** Tells one pepper from another without saying anything about it; kept with the keys that are hashed under it. */
+export function pepperCheckOf(pepper: string): string {
+  return digestOf('which pepper is this', pepper).toString('hex');
+}
+
 /**
  * The pepper kept in the data folder. If there is none, or an empty file, one is made; of several callers at once
  * exactly one makes it.
  *
  * @param storedKeys the number of keys in the store; with any, a lost pepper is never replaced
+ * @param address of the store, for people
  * @throws Error with a sentence for people
  */
-export function readOrMakePepper(dataDir: string, storedKeys: number): string {
+export function readOrMakePepper(dataDir: string, storedKeys: number, address: string): string {
   const path = join(dataDir, 'pepper');
-  const found = readPepper(path);
+  const found = readPepper(dataDir);
   if (found) return found;
   if (storedKeys > 0) {
     throw new Error(
-      `${path} is ${found === '' ? 'empty' : 'missing'}, and without it the ${storedKeys} keys of ${join(dataDir, 'keys.db')} are lost: restore pepper from the backup that keys.db belongs to, or set HEXCODES_KEY_PEPPER`,
+      `${path} is ${found === '' ? 'empty' : 'missing'}, and without it the ${storedKeys} keys of ${address} are lost: restore pepper from the backup that the keys belong to, or set HEXCODES_KEY_PEPPER`,
     );
   }
   const text = `${randomBytes(32).toString('hex')}\n`;
@@ -44,11 +50,20 @@ export function readOrMakePepper(dataDir: string, storedKeys: number): string {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
   }
-  return readPepper(path) as string;
+  return readPepper(dataDir) as string;
 }
 
-/** Undefined if there is no file, '' if it is empty. */
-function readPepper(path: string): string | undefined {
+/** Whether the file in the data folder could hold it. */
+export const isFilePepper = (pepper: string): boolean =>
+  pepper === pepper.trim() && pepper.length >= MIN_PEPPER_LENGTH;
+
+export function replacePepper(dataDir: string, pepper: string): void {
+  replacePrivateFile(join(dataDir, 'pepper'), `${pepper}\n`);
+}
+
+/** The pepper of the data folder: undefined if there is no file, '' if it is empty. */
+export function readPepper(dataDir: string): string | undefined {
+  const path = join(dataDir, 'pepper');
   let pepper: string;
   try {
     pepper = readFileSync(path, 'utf8').trim();

@@ -1,14 +1,17 @@
 // The thread that owns the server's connection to the key store: its calls block, and nothing may block the event loop.
-// It sends all keys once at the start, and again whenever another process has changed or replaced the file. While the
-// file is missing, damaged or unreadable, the keys sent last hold.
-import { statSync } from 'node:fs';
+// It sends all keys once at the start, and later what another process has changed. While the store is missing, damaged or
+// away, the keys sent last hold.
 import { parentPort, workerData } from 'node:worker_threads';
-import type { StoredKey } from './key-ring.js';
+import type { StoredKey } from './key-record.js';
+import { answerCall, type KeyAnswer, type KeyCall } from './manage/key-calls.js';
+import { checkPepper, KeyChanger } from './manage/key-changes.js';
+import { ensureDataDir } from './private-files.js';
 import { readOrMakePepper } from './secret.js';
-import { KeyStore, storeFault, storePath } from './store.js';
+import { Follower } from './store/follower.js';
+import { openFollowedStore, openOrMakeStore, type StoreOptions, storeFault } from './store/open-store.js';
 
 export interface KeyWorkerData {
-  readonly dataDir: string;
+  readonly store: StoreOptions;
   /** Undefined: the pepper file of the data folder. */
   readonly pepper: string | undefined;
   /** Make a first key in an empty store. */
@@ -17,96 +20,173 @@ export interface KeyWorkerData {
 
 export type KeysMessage =
   /** The first message, unless it is a failure. */
-  | { readonly kind: 'opened'; readonly pepper: string; readonly keys: StoredKey[] }
-  | { readonly kind: 'changed'; readonly keys: StoredKey[] }
-  /** A sentence that says why the keys cannot be read just now; sent once for each reason. */
-  | { readonly kind: 'failed'; readonly reason: string }
-  /** The keys can be read again. */
-  | { readonly kind: 'recovered' };
+  | { readonly kind: 'opened'; readonly pepper: string; readonly keys: readonly StoredKey[] }
+  | { readonly kind: 'changed'; readonly keys: readonly StoredKey[]; readonly removedIds: readonly string[] }
+  /** A sentence that says why the store cannot be used just now; sent once for each reason. */
+  | { readonly kind: 'failed'; readonly to: 'read' | 'write'; readonly reason: string }
+  /** The store can be used again. */
+  | { readonly kind: 'recovered'; readonly to: 'read' | 'write' }
+  | { readonly kind: 'answer'; readonly callId: number; readonly answer: KeyAnswer };
 
-/** A change is seen within a second; asking costs microseconds. */
-const POLL_MS = 250;
-/** A stop waits for a call under way. */
-const BUSY_TIMEOUT_MS = 200;
+export type KeysCommand =
+  /** Keys that were let in. */
+  | { readonly kind: 'used'; readonly ids: readonly string[]; readonly usedMs: number }
+  | { readonly kind: 'call'; readonly callId: number; readonly call: KeyCall }
+  | { readonly kind: 'close' };
+
+/** How soon a store that fails is tried again; sooner if it is asked more often anyway. */
+const RETRY_MS = 1000;
 
 const port = parentPort;
 if (port === null) throw new Error('keys/worker.js runs as a worker thread');
-const { dataDir, pepper: givenPepper, makeFirst } = workerData as KeyWorkerData;
+const given = workerData as KeyWorkerData;
+const { dataDir } = given.store;
 const post = (message: KeysMessage): void => port.postMessage(message);
 
-/** Follows the file at the store's path, whichever file that is. */
-class Follower {
-  #store: KeyStore | undefined;
-  /** The file that is open, and when it was last changed. */
-  #stamp = '';
-  #version = 0;
-  /** The keys sent last, as JSON. */
-  #sent = '';
-  #failure = '';
+/** Makes what is missing: the data folder, the store, the pepper, the first key. Returns the pepper. */
+async function prepare(): Promise<string> {
+  ensureDataDir(dataDir);
+  const store = await openOrMakeStore(given.store);
+  try {
+    const pepper = given.pepper ?? readOrMakePepper(dataDir, await store.count(), store.address);
+    checkPepper(store.address, await store.head(), pepper);
+    if (given.makeFirst) await new KeyChanger(store).createFirst(dataDir, pepper);
+    return pepper;
+  } finally {
+    await store.close();
+  }
+}
 
-  /** Reads the keys if anything has changed. Returns them if they differ from those returned last. */
-  read(): StoredKey[] | undefined {
-    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(storePath(dataDir), { bigint: true });
-    const stamp = [dev, ino, size, mtimeNs, ctimeNs].join();
-    if (this.#store === undefined || stamp !== this.#stamp) {
-      this.close();
-      this.#store = KeyStore.open(dataDir, BUSY_TIMEOUT_MS);
-    } else if (this.#store.dataVersion() === this.#version) return undefined;
-    // The version comes first: a change in between is then seen at the next turn.
-    const version = this.#store.dataVersion();
-    const keys = this.#store.load();
-    this.#stamp = stamp;
-    this.#version = version;
-    const text = JSON.stringify(keys);
-    if (text === this.#sent) return undefined;
-    this.#sent = text;
-    return keys;
+/** Says once what fails, and once that it does no longer. */
+class Complaint {
+  #reason = '';
+
+  constructor(private readonly to: 'read' | 'write') {}
+
+  failed(reason: string): void {
+    if (reason !== this.#reason) post({ kind: 'failed', to: this.to, reason });
+    this.#reason = reason;
   }
 
-  poll(): void {
+  succeeded(): void {
+    if (this.#reason !== '') post({ kind: 'recovered', to: this.to });
+    this.#reason = '';
+  }
+}
+
+class Service {
+  readonly #reading = new Complaint('read');
+  readonly #writing = new Complaint('write');
+  readonly #follower: Follower;
+  /** The latest use of each key that is not yet written. */
+  readonly #uses = new Map<string, number>();
+  /** What is done with the store is done one after the other. */
+  #last: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
+  #pollMs = RETRY_MS;
+  #isClosed = false;
+
+  constructor(private readonly pepper: string) {
+    this.#follower = new Follower(
+      () => openFollowedStore(given.store, () => this.#look()),
+      (head) => checkPepper('the store', head, pepper),
+    );
+  }
+
+  /** Reads all keys for the first time, and follows them from then on. */
+  async start(): Promise<readonly StoredKey[]> {
+    const changes = await this.#follower.read();
+    this.#pollMs = (await this.#follower.store()).pollMs;
+    this.#lookIn(this.#pollMs);
+    return changes?.keys ?? [];
+  }
+
+  used(ids: readonly string[], usedMs: number): void {
+    for (const id of ids) this.#uses.set(id, usedMs);
+    void this.#inTurn(() => this.#writeUses());
+  }
+
+  call(callId: number, call: KeyCall): void {
+    void this.#inTurn(async () => {
+      let answer: KeyAnswer;
+      try {
+        answer = await answerCall(await this.#follower.store(), this.pepper, call);
+      } catch (error) {
+        answer = { kind: 'unavailable', message: faultOf(error), faults: [] };
+      }
+      // What was changed holds before the caller hears of it.
+      await this.#read();
+      post({ kind: 'answer', callId, answer });
+    });
+  }
+
+  close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    return this.#inTurn(async () => {
+      await this.#writeUses();
+      await this.#follower.close();
+      port?.close();
+    });
+  }
+
+  /** Reads what has changed, now and again later. */
+  #look(): void {
+    void this.#inTurn(async () => this.#lookIn(await this.#read()));
+  }
+
+  #lookIn(waitMs: number): void {
+    clearTimeout(this.#timer);
+    if (!this.#isClosed) this.#timer = setTimeout(() => this.#look(), waitMs);
+  }
+
+  /** Resolves to how long to wait until the next time. */
+  async #read(): Promise<number> {
     try {
-      const keys = this.read();
-      if (keys !== undefined) post({ kind: 'changed', keys });
-      if (this.#failure !== '') post({ kind: 'recovered' });
-      this.#failure = '';
+      const changes = await this.#follower.read();
+      if (changes !== undefined) post({ kind: 'changed', ...changes });
+      // What could not be written before.
+      await this.#writeUses();
+      this.#reading.succeeded();
+      return this.#pollMs;
     } catch (error) {
-      this.close();
-      const reason = storeFault(dataDir, error);
-      if (reason !== this.#failure) post({ kind: 'failed', reason });
-      this.#failure = reason;
+      await this.#follower.close().catch(() => {});
+      this.#reading.failed(faultOf(error));
+      return Math.min(this.#pollMs, RETRY_MS);
     }
   }
 
-  close(): void {
-    this.#store?.close();
-    this.#store = undefined;
+  async #writeUses(): Promise<void> {
+    if (this.#uses.size === 0) return;
+    try {
+      const store = await this.#follower.store();
+      await store.touch(this.#uses);
+      this.#uses.clear();
+      this.#writing.succeeded();
+    } catch (error) {
+      this.#writing.failed(faultOf(error));
+    }
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    this.#last = this.#last.then(work, work);
+    return this.#last;
   }
 }
 
-/** Makes what is missing: the store, the pepper, the first key. Returns the pepper. */
-function prepare(): string {
-  const store = KeyStore.openOrMake(dataDir);
-  try {
-    const pepper = givenPepper ?? readOrMakePepper(dataDir, store.count());
-    if (makeFirst) store.createFirst(pepper);
-    return pepper;
-  } finally {
-    store.close();
-  }
-}
+/** Errors of a database do not survive the way between threads. */
+const faultOf = (error: unknown): string => storeFault(given.store, error);
 
 try {
-  const pepper = prepare();
-  const follower = new Follower();
-  post({ kind: 'opened', pepper, keys: follower.read() ?? [] });
-  const timer = setInterval(() => follower.poll(), POLL_MS);
-  port.once('message', () => {
-    clearInterval(timer);
-    follower.close();
-    port.close();
+  const pepper = await prepare();
+  const service = new Service(pepper);
+  post({ kind: 'opened', pepper, keys: await service.start() });
+  port.on('message', (command: KeysCommand) => {
+    if (command.kind === 'used') service.used(command.ids, command.usedMs);
+    else if (command.kind === 'call') service.call(command.callId, command.call);
+    else void service.close();
   });
 } catch (error) {
-  // Errors of libsql do not survive the way between threads.
-  post({ kind: 'failed', reason: storeFault(dataDir, error) });
+  post({ kind: 'failed', to: 'read', reason: faultOf(error) });
   port.close();
 }

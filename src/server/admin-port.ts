@@ -15,6 +15,8 @@ export interface AdminRequest {
   /** The values of the path's `:name` segments, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
+  /** The address of the peer, as Node writes it; '' if the connection is gone. */
+  readonly peerAddress: string;
   /** The values of a header, joined by commas; undefined if absent. */
   header(lowerCaseName: string): string | undefined;
   /** The body; undefined if it has more bytes than the limit. To be called once. */
@@ -68,6 +70,7 @@ export async function openAdminPort(
           path,
           parameters,
           query: new URLSearchParams(query),
+          peerAddress: request.socket.remoteAddress ?? '',
           header: (name) => headerOf(request, name),
           body: (limitBytes) => bodyOf(request, limitBytes),
         });

@@ -51,7 +51,13 @@ export class ClientAddresses {
   }
 
   /** The client's address in canonical form. */
-  of({ peerAddress, forwardedFor }: { readonly peerAddress: Uint8Array; readonly forwardedFor: string }): string {
+  of({
+    peerAddress,
+    forwardedFor,
+  }: {
+    readonly peerAddress: Uint8Array;
+    readonly forwardedFor: string;
+  }): string {
     return clientAddress(addressText(peerAddress), forwardedFor, this.#trusted);
   }
 }

@@ -1,9 +1,12 @@
 // Routes, and what all of them share. A request is checked in this order: path, method, key, then by its handler
 // (docs/http.md, Requests). A route for GET answers HEAD too, every route answers OPTIONS, and other methods with 405.
-import type { KeyInfo, KeyRing } from '../keys/key-ring.js';
+import { boundFault } from '../keys/key-bounds.js';
+import { type KeyInfo, SCOPE_BITS, type Scope } from '../keys/key-record.js';
+import type { KeyRing } from '../keys/key-ring.js';
 import type { ParameterFault } from '../wire/params/parameters.js';
 import { mayHoldKey, readApiKey } from '../wire/params/query.js';
 import { encodeErrorBody, errorBody, JSON_TYPE, type UnderstoodInput, wordOf } from './answers.js';
+import type { ClientAddresses } from './client-address.js';
 import { methodName, withholdKey } from './log.js';
 import type { Adapter } from './transport/adapter.js';
 import type { Exchange } from './transport/exchange.js';
@@ -12,15 +15,29 @@ export interface Route {
   /** A pattern of the adapter: `/v1/meta`, `/v1/hexcodes/:code`. */
   readonly path: string;
   readonly methods: readonly ('GET' | 'POST')[];
-  /** 'key': the handler is called with the key of the request; a request without an active one is refused. */
-  readonly access: 'key' | 'open';
+  /**
+   * A scope: the handler is called with the key of the request; a request without an active one that has the scope is
+   * refused. 'key': any scope will do.
+   */
+  readonly access: Scope | 'key' | 'open';
   handle(x: Exchange, key: KeyInfo): void;
 }
 
 export const ENCODE_PATH = '/v1/hexcodes/encode';
 
 /** Stands for the key in an open route. */
-const ANYONE: KeyInfo = { id: '', name: '' };
+const ANYONE: KeyInfo = {
+  id: '',
+  name: '',
+  scopes: [],
+  expiresMs: undefined,
+  origins: [],
+  cidrs: [],
+  limits: {},
+  generation: 0,
+  scopeBits: 0,
+  isBound: false,
+};
 
 /** The service uses no credentials of browsers, so the wildcards stand for every origin and every header. */
 const CORS = '\r\nAccess-Control-Allow-Origin: *\r\nAccess-Control-Expose-Headers: *';
@@ -67,20 +84,22 @@ export class Router {
   constructor(
     private readonly adapter: Adapter,
     private readonly ring: KeyRing,
+    private readonly addresses: ClientAddresses,
   ) {}
 
   add(route: Route): void {
     const allowed = [...route.methods.flatMap((m) => (m === 'GET' ? ['GET', 'HEAD'] : [m])), 'OPTIONS'];
     const allow = `\r\nAllow: ${allowed.join(', ')}`;
     const preflight = `\r\nAccess-Control-Allow-Methods: ${allowed.join(', ')}${PREFLIGHT}${allow}`;
+    const { access } = route;
     const run =
-      route.access === 'open'
+      access === 'open'
         ? (x: Exchange) => {
             x.headerLines = CORS;
             route.handle(x, ANYONE);
           }
         : (x: Exchange) => {
-            const key = this.authorize(x);
+            const key = this.authorize(x, access);
             if (key !== undefined) route.handle(x, key);
           };
     for (const method of route.methods) {
@@ -101,8 +120,8 @@ export class Router {
     this.adapter.route('any', '/*', (x) => fail(x, 404, `there is nothing at this path${wayOut(x)}`));
   }
 
-  /** The key of the request if it is active; otherwise undefined, and the request is answered. For upgrades, too. */
-  authorize(x: Exchange): KeyInfo | undefined {
+  /** The key of the request if it may do this; otherwise undefined, and the request is answered. For upgrades, too. */
+  authorize(x: Exchange, access: Scope | 'key'): KeyInfo | undefined {
     const inQuery = readApiKey(x.rawQuery);
     x.headerLines = inQuery === undefined ? CORS : CORS_NO_STORE;
     if (inQuery === null || x.apiKeyConflict || (inQuery && x.apiKey && inQuery !== x.apiKey)) {
@@ -112,8 +131,16 @@ export class Router {
     }
     const verdict = this.ring.check(inQuery || x.apiKey || '');
     if (verdict.kind === 'allowed') {
-      x.keyId = verdict.key.id;
-      return verdict.key;
+      const { key } = verdict;
+      x.keyId = key.id;
+      if (access !== 'key' && (key.scopeBits & SCOPE_BITS[access]) === 0) {
+        fail(x, 403, `this API key has no scope ${access}`);
+        return undefined;
+      }
+      const fault = key.isBound ? boundFault(key, x.header('origin'), this.addresses.of(x)) : undefined;
+      if (fault === undefined) return key;
+      fail(x, 403, fault);
+      return undefined;
     }
     if (verdict.kind === 'disabled') fail(x, 403, 'this API key is disabled');
     else fail(x, 401, KEY_WANTED, { headerLines: '\r\nWWW-Authenticate: ApiKey realm="hexcodes"' });

@@ -10,9 +10,11 @@ import { openKeys, type ServerKeys } from '../keys/keys.js';
 import { Hexcodes, type HexcodesData } from '../library/hexcodes.js';
 import { Pool, type PoolOptions } from '../pool/pool.js';
 import { healthRoutes } from './admin/health.js';
+import { keyRoutesOf } from './admin/wire-keys.js';
 import { type AdminPort, openAdminPort } from './admin-port.js';
 import { Budget } from './budget/budget.js';
 import { Bulk, type BulkTuning } from './bulk/route.js';
+import { ClientAddresses } from './client-address.js';
 import { CountedLine } from './counted-line.js';
 import { endOverError } from './error-policy.js';
 import { Readiness } from './life/readiness.js';
@@ -62,6 +64,10 @@ export interface ServeTuning {
 
 /** Of a body that is collected as a whole: 4 MiB at 35 KiB a second. */
 const BODY_TIMEOUT_MS = 120_000;
+const STORE_FAILED = {
+  read: 'the key store cannot be read; the keys read last hold',
+  write: 'the key store cannot be written; when keys are used is not kept',
+};
 
 /**
  * Starts the service; rejects with a message for people, once everything opened so far is closed.
@@ -97,11 +103,12 @@ export async function serve(
     tuning.withPool?.(pool);
     keys = await openKeys({
       dataDir: config.dataDir,
-      pepper: config.keyPepper,
-      given: config.apiKeys,
+      storeUrl: config.store,
+      pepper: config.keyPepper ?? config.keyPepperFile,
+      given: [...config.apiKeys, ...config.apiKeysFile],
       changed: (ring) => logger.info({ keys: ring.size }, 'keys changed'),
-      failed: (reason) => logger.error({ reason }, 'the key store cannot be read; the keys read last hold'),
-      recovered: () => logger.info('the key store can be read again'),
+      failed: (to, reason) => logger.error({ reason }, STORE_FAILED[to]),
+      recovered: (to) => logger.info(`the key store can be ${to === 'read' ? 'read' : 'written'} again`),
     });
     const store = keys;
     if (store.folderWarning !== undefined) logger.warn(store.folderWarning);
@@ -115,7 +122,7 @@ export async function serve(
       maxConnections: config.maxConnections,
       bodyTimeoutMs: tuning.bodyTimeoutMs ?? BODY_TIMEOUT_MS,
     });
-    const router = new Router(adapter, keys.ring);
+    const router = new Router(adapter, keys.ring, new ClientAddresses(config.trustedProxies));
     addSingle(router, kernel);
     addBatch(router, kernel, pool);
     addMeta(router, boundaryData(files.index), adapter.build);
@@ -132,7 +139,8 @@ export async function serve(
     refuseSameAddress(address, { host: config.adminHost, port: config.adminPort });
     const failed = (error: unknown): void =>
       logger.error({ err: error }, 'a handler of the admin port threw');
-    const pages = openAdminPort(config.adminHost, config.adminPort, healthRoutes(readiness), failed);
+    const routes = [...healthRoutes(readiness), ...keyRoutesOf(store, config.trustedProxies, logger)];
+    const pages = openAdminPort(config.adminHost, config.adminPort, routes, failed);
     admin = await pages.catch(async (error: Error) => {
       // A second server meets both faults: both are named.
       const fault = seat === undefined ? await tryAddress(address) : undefined;

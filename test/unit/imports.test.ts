@@ -53,6 +53,7 @@ const ONLY_IN: Record<string, string> = {
   piscina: 'pool',
   'h3-js': 'geometry',
   libsql: 'keys',
+  pg: 'keys',
 };
 
 /** Rooms and files that may touch the process and the file system. */

@@ -1,6 +1,7 @@
 // One /bulk body under way: blocks come from the intake, are converted here or in the pool, and leave in order.
 //
 //   peer ─► BulkIntake ─► kernel or PooledBlocks ─► BulkResponse ─► peer
+import type { KeyInfo } from '../../keys/key-record.js';
 import type { Block } from '../../wire/bulk/block-buffers.js';
 import { convertInto } from '../../wire/bulk/convert-block.js';
 import type { BulkJob } from '../../wire/job.js';
@@ -60,7 +61,7 @@ export class BulkFlow {
   /** @param onOver called once when the exchange is over */
   constructor(
     x: Exchange,
-    readonly keyId: string,
+    readonly key: KeyInfo,
     request: ParsedBulkRequest,
     context: BulkContext,
     onOver: () => void,

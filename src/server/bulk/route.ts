@@ -1,6 +1,7 @@
 // POST /v1/hexcodes/encode/bulk and /decode/bulk: refuses a request before its body is read or starts its flow, and
 // sweeps all flows periodically: those whose key is no longer active are ended.
 import type { Kernel } from '../../kernel/kernel.js';
+import type { KeyInfo } from '../../keys/key-record.js';
 import type { KeyRing } from '../../keys/key-ring.js';
 import type { Pool } from '../../pool/pool.js';
 import { BlockBuffers } from '../../wire/bulk/block-buffers.js';
@@ -60,8 +61,8 @@ export class Bulk {
       router.add({
         path: `/v1/hexcodes/${operation}/bulk`,
         methods: ['POST'],
-        access: 'key',
-        handle: (x, key) => this.#handle(x, key.id, operation),
+        access: 'bulk',
+        handle: (x, key) => this.#handle(x, key, operation),
       });
     }
   }
@@ -75,7 +76,7 @@ export class Bulk {
     clearInterval(this.#timer);
   }
 
-  #handle(x: Exchange, keyId: string, operation: Operation): void {
+  #handle(x: Exchange, key: KeyInfo, operation: Operation): void {
     const request = readBulkRequest(operation, {
       contentType: x.contentType,
       contentEncoding: x.header('content-encoding'),
@@ -86,11 +87,11 @@ export class Bulk {
     if ('status' in request) {
       const { status, message, faults } = request;
       fail(x, status, message, { close: true, ...(faults === undefined ? {} : { faults }) });
-    } else if (!this.#context.pool.mayBeginBody(keyId)) {
+    } else if (!this.#context.pool.mayBeginBody(key.id)) {
       failUnavailable(x, OVERLOADED_MESSAGE, true);
     } else {
       x.hold(0);
-      const flow = new BulkFlow(x, keyId, request, this.#context, () => this.#flows.delete(flow));
+      const flow = new BulkFlow(x, key, request, this.#context, () => this.#flows.delete(flow));
       this.#flows.add(flow);
     }
   }
@@ -98,8 +99,8 @@ export class Bulk {
   #sweep(): void {
     const nowMs = performance.now();
     for (const flow of [...this.#flows]) {
-      if (this.#ring.isActive(flow.keyId)) flow.sweep(nowMs);
-      else flow.revoke();
+      if (this.#ring.current(flow.key, 'bulk') === undefined) flow.revoke();
+      else flow.sweep(nowMs);
     }
     if (nowMs - this.#trimmedMs < TRIM_MS) return;
     this.#trimmedMs = nowMs;

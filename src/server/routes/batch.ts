@@ -49,7 +49,7 @@ export function addBatch(router: Router, kernel: Kernel, pool: Pool): void {
     router.add({
       path: `/v1/hexcodes/${operation}/batch`,
       methods: ['POST'],
-      access: 'key',
+      access: operation,
       handle: handle(operation),
     });
   }

@@ -55,14 +55,14 @@ export function addSingle(router: Router, kernel: Kernel): void {
   }
 
   const inTick = new SingleParameters();
-  for (const [path, answer] of [
-    [ENCODE_PATH, encode],
-    [DECODE_PATH, decode],
+  for (const [path, access, answer] of [
+    [ENCODE_PATH, 'encode', encode],
+    [DECODE_PATH, 'decode', decode],
   ] as const) {
     router.add({
       path,
       methods: ['GET', 'POST'],
-      access: 'key',
+      access,
       handle: (x) => withParameters(x, inTick, answer),
     });
   }

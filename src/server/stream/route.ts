@@ -1,6 +1,7 @@
 // GET /v1/hexcodes/stream: accepts a WebSocket handshake or answers it in HTTP (docs/stream.md, Opening). Sweeps all
 // sessions periodically and closes those that are idle or stalled, and those whose key is no longer active.
 import type { Kernel } from '../../kernel/kernel.js';
+import type { KeyInfo } from '../../keys/key-record.js';
 import type { KeyRing } from '../../keys/key-ring.js';
 import type { Pool } from '../../pool/pool.js';
 import { ByteSink } from '../../wire/bytes/byte-sink.js';
@@ -39,7 +40,7 @@ export interface StreamTuning extends StreamTimes {
 }
 
 interface Connection extends SocketData {
-  readonly keyId: string;
+  readonly key: KeyInfo;
   readonly account: Account;
   readonly subprotocol: Subprotocol;
   session: StreamSession | undefined;
@@ -78,6 +79,7 @@ export class Streams {
     };
     this.#timer = setInterval(() => this.#sweep(), this.#tuning.sweepMs);
     this.#timer.unref();
+    ring.onChange(() => this.#sweep());
   }
 
   /** Adds the route. */
@@ -92,7 +94,7 @@ export class Streams {
         this.#connections.add(connection);
         connection.session = new StreamSession(
           ws,
-          this.#answerers[connection.subprotocol](connection.keyId),
+          this.#answerers[connection.subprotocol](connection.key.id),
           connection.account,
           performance.now(),
           () => this.#forget(connection),
@@ -111,7 +113,7 @@ export class Streams {
     this.#router.add({
       path: STREAM_PATH,
       methods: ['GET'],
-      access: 'key',
+      access: 'bulk',
       handle: answerPlainGet,
     });
   }
@@ -136,7 +138,7 @@ export class Streams {
   }
 
   #upgrade(x: Exchange): void {
-    const key = this.#router.authorize(x);
+    const key = this.#router.authorize(x, 'bulk');
     if (key === undefined) return;
     const upgrade = x.header('upgrade').toLowerCase();
     const isAsked = /(^|,)\s*upgrade\s*(,|$)/i.test(x.header('connection'));
@@ -163,7 +165,7 @@ export class Streams {
       return;
     }
     const connection: Connection = {
-      keyId: key.id,
+      key,
       account: this.#budget.open(key.id, 'sockets'),
       subprotocol: subprotocol ?? 'hexcodes.v1.json',
       session: undefined,
@@ -175,7 +177,7 @@ export class Streams {
   #sweep(): void {
     const nowMs = performance.now();
     for (const connection of [...this.#connections]) {
-      if (!this.#ring.isActive(connection.keyId))
+      if (this.#ring.current(connection.key, 'bulk') === undefined)
         connection.session?.close(4001, 'the key is no longer valid');
       else connection.session?.sweep(nowMs, this.#tuning);
     }

@@ -67,6 +67,11 @@ export class Exchange extends RequestHead {
     else this.streamBody(collectBody(limitBytes, tooLarge, hold, work));
   }
 
+  /** The address of the peer, in four or sixteen bytes. To be read before the handler returns. */
+  get peerAddress(): Uint8Array {
+    return new Uint8Array(this.res.getRemoteAddress());
+  }
+
   /** The handler has asked for the body, and its end has not come. */
   get isBodyAwaited(): boolean {
     return this.#isBodyWanted && !this.#hasBodyEnded;

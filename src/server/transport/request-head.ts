@@ -46,6 +46,11 @@ export abstract class RequestHead extends Guarded implements HeaderFields {
     return values;
   }
 
+  /** All X-Forwarded-For headers, joined by commas; '' if there is none. */
+  get forwardedFor(): string {
+    return this.headerValues('x-forwarded-for').join(',');
+  }
+
   /** The path segment at the pattern's `:name` number `index`, percent-encoded as it was sent. */
   parameter(index: number): string {
     return this.#request().getParameter(index) ?? '';

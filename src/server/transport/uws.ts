@@ -12,6 +12,8 @@ export interface UwsResponse {
   /** Bytes of the body that `tryEnd` has taken so far. */
   getWriteOffset(): number;
   close(): UwsResponse;
+  /** Four or sixteen bytes, of the peer. */
+  getRemoteAddress(): ArrayBuffer;
   pause(): void;
   resume(): void;
   onWritable(handler: (offsetBytes: number) => boolean): UwsResponse;

@@ -7,8 +7,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { KeyRing } from '#dist/keys/key-ring.js';
-import { digestOf } from '#dist/keys/secret.js';
 import { sendRaw, startServer, type TestServer } from '../../support/server.js';
 
 const run = promisify(execFile);
@@ -191,27 +189,4 @@ test('names of keys reach the terminal without control characters', async () => 
     expect(text).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/);
   }
   expect(list).toContain('\tevil\\u001b[2J\\u000a00\\u0009active\\u202e\n');
-});
-
-test('the key ring remembers active keys only, and forgets them at every change', () => {
-  const pepper = 'p'.repeat(32);
-  const ring = new KeyRing(pepper);
-  const stored = (state: 'active' | 'disabled' | 'revoked') => ({
-    id: 'a',
-    name: 'a',
-    digestHex: digestOf('text', pepper).toString('hex'),
-    state,
-  });
-  expect(ring.check('text').kind).toBe('denied');
-  ring.replace([stored('active')]);
-  expect(ring.check('text')).toMatchObject({ kind: 'allowed', key: { id: 'a' } });
-  // The same object: it is remembered.
-  expect(ring.check('text')).toBe(ring.check('text'));
-  ring.replace([stored('disabled')]);
-  expect(ring.check('text').kind).toBe('disabled');
-  ring.replace([stored('revoked')]);
-  expect(ring.check('text').kind).toBe('denied');
-  for (const text of ['', 'Text', 'text ', digestOf('text', pepper).toString('hex')]) {
-    expect(ring.check(text).kind).toBe('denied');
-  }
 });

@@ -38,7 +38,12 @@ test('a flag goes before its variable, the variable before the file', () => {
 });
 
 test('every flag reaches its setting under the name that commander gives it', () => {
-  const texts: Record<string, string> = { '<number>': '7', '<milliseconds>': '7', '<bytes>': '9000000' };
+  const texts: Record<string, string> = {
+    '<number>': '7',
+    '<milliseconds>': '7',
+    '<bytes>': '9000000',
+    '<networks>': '10.0.0.0/8',
+  };
   for (const { flags } of flagsOf(SETTING_NAMES)) {
     const [flag = '', argument = ''] = flags.split(' ');
     if (flag === '--config' || flag === '--index' || flag === '--reach' || flag === '--log-level') continue;

@@ -1,7 +1,7 @@
 // A key that is revoked or disabled while its /bulk bodies run: none of their answers ever looks whole, and the log says why.
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { KeyStore } from '#dist/keys/store.js';
 import { RawBulkPeer, requestHead } from '../../../support/bulk-bodies.js';
+import { setKeyState } from '../../../support/keys.js';
 import { pointsOf } from '../../../support/open-world.js';
 import { startServer, type TestServer } from '../../../support/server.js';
 import { encodeFrame } from '../../../support/stream-frames.js';
@@ -15,12 +15,6 @@ beforeEach(async () => {
 });
 afterEach(() => server.stop());
 
-function setState(state: 'disabled' | 'revoked'): void {
-  const store = KeyStore.open(server.dataDir);
-  store.setState(store.list()[0]!.id, state);
-  store.close();
-}
-
 test.each(['revoked', 'disabled'] as const)(
   'an upload that is answered as it comes is cut off when its key is %s',
   async (state) => {
@@ -28,7 +22,7 @@ test.each(['revoked', 'disabled'] as const)(
     await peer.send(requestHead({ path: ENCODE, key: server.key, format: 'csv' }, 1e9));
     await peer.send('lat,lng\n');
     const sending = setInterval(() => peer.socket.write(ROWS), 20);
-    peer.socket.once('data', () => setState(state));
+    peer.socket.once('data', () => void setKeyState(server.dataDir, state));
     await peer.done;
     clearInterval(sending);
     expect([peer.status, peer.sizeBytes > 0, peer.isWhole]).toEqual([200, true, false]);
@@ -41,7 +35,7 @@ test('an upload that has no answer yet is answered 401', async () => {
   await peer.send(requestHead({ path: ENCODE, key: server.key, format: 'csv' }, 1e9));
   await peer.send('lat,');
   const sending = setInterval(() => peer.socket.write(','), 20);
-  setState('revoked');
+  await setKeyState(server.dataDir, 'revoked');
   await peer.done;
   clearInterval(sending);
   expect(peer.status).toBe(401);
@@ -55,7 +49,7 @@ test('an answer of known length whose reader has not taken it stays short of its
   const request = { path: ENCODE, key: server.key, format: 'frames' } as const;
   peer.socket.once('data', () => {
     peer.socket.pause();
-    setState('revoked');
+    void setKeyState(server.dataDir, 'revoked');
   });
   await peer.send(requestHead(request, frames.length));
   await peer.send(frames);

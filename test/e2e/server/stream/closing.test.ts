@@ -1,7 +1,7 @@
 // How connections of the stream end on the real server: the close codes, and ends without one.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { KeyStore } from '#dist/keys/store.js';
 import { answerFrame } from '#dist/wire/frames/answer-frame.js';
+import { setKeyState } from '../../../support/keys.js';
 import { openKernel, pointsOf } from '../../../support/open-world.js';
 import { BINARY, clientFrame, handshake, RawWebSocket, TEXT } from '../../../support/raw-websocket.js';
 import { startServer, type TestServer } from '../../../support/server.js';
@@ -135,9 +135,7 @@ test.each(['disabled', 'revoked'] as const)('4001: the key is %s', async (state)
     const frame = encodeFrame(1, pointsOf(1, 10));
     peer.send(frame);
     expect((await peer.next()).payload.equals(due(frame))).toBe(true);
-    const store = KeyStore.open(own.dataDir);
-    store.setState(store.list()[0]!.id, state);
-    store.close();
+    await setKeyState(own.dataDir, state);
     expect(await peer.closed).toBe(4001);
   } finally {
     await own.stop();

@@ -1,0 +1,70 @@
+// A key as the store keeps it, and as a request carries it. The text of a key is in neither.
+import type { KeyLimits } from './key-limits.js';
+
+/** What a key may be used for. The stream is `bulk`; reading one code, provinces and versions takes any key. */
+export const SCOPES = ['encode', 'decode', 'bulk', 'admin'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** Of a key that is made without any named, and of every key made before there were scopes. */
+export const DEFAULT_SCOPES: readonly Scope[] = ['encode', 'decode', 'bulk'];
+
+export type KeyState = 'active' | 'disabled' | 'revoked';
+
+/** What an operator decides about a key. Times are milliseconds since 1970. */
+export interface KeySettings {
+  /** Whom the key is for. */
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** Undefined: never. */
+  readonly expiresMs: number | undefined;
+  /** Web origins a request must come from, as `https://a.vn` or `https://*.a.vn`; none: any, and requests without one. */
+  readonly origins: readonly string[];
+  /** Networks the client must be in, as `10.0.0.0/8` or `2001:db8::/32`; none: any. */
+  readonly cidrs: readonly string[];
+  readonly limits: KeyLimits;
+}
+
+export interface StoredKey extends KeySettings {
+  readonly id: string;
+  readonly state: KeyState;
+  readonly createdMs: number;
+  /** Of a request that was let in, to within some seconds; undefined: never yet. */
+  readonly lastUsedMs: number | undefined;
+  /** HMAC-SHA-256 of the key's text under the pepper. */
+  readonly digestHex: string;
+  /** 1 for the first text of the key, and one more at each rotation. */
+  readonly generation: number;
+  /** Of the text before the last rotation, which is let in until `formerUntilMs`. */
+  readonly formerDigestHex: string | undefined;
+  readonly formerUntilMs: number | undefined;
+}
+
+/** A key as a request carries it. One object for each text of the key, until anything about the key changes. */
+export interface KeyInfo extends KeySettings {
+  readonly id: string;
+  /** Which of the key's texts the request has presented. */
+  readonly generation: number;
+  /** The scopes as bits, see `SCOPE_BITS`. */
+  readonly scopeBits: number;
+  /** It has origins or networks, so a request has to be compared with them. */
+  readonly isBound: boolean;
+}
+
+/** Of `KeyInfo.scopeBits`. */
+export const SCOPE_BITS: Readonly<Record<Scope, number>> = { encode: 1, decode: 2, bulk: 4, admin: 8 };
+
+export function keyInfoOf(key: StoredKey, generation: number): KeyInfo {
+  const { id, name, scopes, expiresMs, origins, cidrs, limits } = key;
+  return {
+    id,
+    name,
+    scopes,
+    expiresMs,
+    origins,
+    cidrs,
+    limits,
+    generation,
+    scopeBits: scopes.reduce((bits, scope) => bits | SCOPE_BITS[scope], 0),
+    isBound: origins.length > 0 || cidrs.length > 0,
+  };
+}

@@ -1,0 +1,121 @@
+// Keys in a file: exported (digests under the same pepper) or as a backup (the pepper with them). Never a key's text.
+import { DEFAULT_SCOPES, type KeyState, type StoredKey } from '../key-record.js';
+import { pepperCheckOf } from '../secret.js';
+import { parseTime } from './durations.js';
+import { KeyFault } from './key-fault.js';
+import { readKeySettings } from './key-input.js';
+import { keyJson } from './key-json.js';
+
+const FORMAT = 'hexcodes-keys';
+const VERSION = 1;
+
+export interface KeyArchive {
+  readonly keys: readonly StoredKey[];
+  /** Of the pepper under which the digests are made. */
+  readonly pepperCheck: string;
+  /** Of a backup. */
+  readonly pepper: string | undefined;
+}
+
+/** @param pepper goes into the archive if `isBackup` */
+export function archiveText(keys: readonly StoredKey[], pepper: string, isBackup: boolean): string {
+  const archive = {
+    format: FORMAT,
+    version: VERSION,
+    pepper_check: pepperCheckOf(pepper),
+    ...(isBackup ? { pepper } : {}),
+    keys: keys.map((key) => ({
+      ...keyJson(key),
+      digest: key.digestHex,
+      former_digest: key.formerDigestHex ?? null,
+    })),
+  };
+  return `${JSON.stringify(archive, undefined, 1)}\n`;
+}
+
+/** @throws KeyFault 'invalid' */
+export function readArchive(text: string): KeyArchive {
+  const archive = objectOf(parse(text), 'the file');
+  if (archive.format !== FORMAT) throw wrong('the file holds no exported keys and no backup');
+  if (archive.version !== VERSION)
+    throw wrong(`the file has version ${String(archive.version)}, this program reads ${VERSION}`);
+  const { keys, pepper } = archive;
+  if (!Array.isArray(keys)) throw wrong('keys is missing');
+  if (pepper !== undefined && typeof pepper !== 'string') throw wrong('pepper is no text');
+  const pepperCheck = digest(archive.pepper_check, 'pepper_check');
+  if (pepper !== undefined && pepperCheckOf(pepper) !== pepperCheck)
+    throw wrong('its pepper is not the one of its keys');
+  const read = keys.map((key, index) => storedKeyOf(key, `key ${index + 1}`));
+  if (new Set(read.map(({ id }) => id)).size < read.length) throw wrong('it has one id twice');
+  return { keys: read, pepperCheck, pepper };
+}
+
+const OTHERS = [
+  'id',
+  'state',
+  'created',
+  'last_used',
+  'generation',
+  'overlap_until',
+  'digest',
+  'former_digest',
+];
+
+function storedKeyOf(given: unknown, what: string): StoredKey {
+  const key = objectOf(given, what);
+  const base = {
+    name: '',
+    scopes: DEFAULT_SCOPES,
+    expiresMs: undefined,
+    origins: [],
+    cidrs: [],
+    limits: {},
+  };
+  const { id, state, generation } = key;
+  if (typeof id !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(id)) throw wrong(`${what} has no id`);
+  if (!(['active', 'disabled', 'revoked'] as unknown[]).includes(state)) throw wrong(`${what} has no state`);
+  if (!Number.isSafeInteger(generation)) throw wrong(`${what} has no generation`);
+  return {
+    ...readKeySettings(key, base, undefined, OTHERS),
+    id,
+    state: state as KeyState,
+    createdMs: time(key.created, `created of ${what}`),
+    lastUsedMs: optional(key.last_used, (value) => time(value, `last_used of ${what}`)),
+    digestHex: digest(key.digest, `digest of ${what}`),
+    generation: generation as number,
+    formerDigestHex: optional(key.former_digest, (value) => digest(value, `former_digest of ${what}`)),
+    formerUntilMs: optional(key.overlap_until, (value) => time(value, `overlap_until of ${what}`)),
+  };
+}
+
+const wrong = (message: string): KeyFault => new KeyFault('invalid', message);
+
+const optional = <T>(value: unknown, read: (value: unknown) => T): T | undefined =>
+  value === null || value === undefined ? undefined : read(value);
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The message of the parser would quote the file.
+    throw wrong('the file is no JSON');
+  }
+}
+
+function objectOf(value: unknown, what: string): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw wrong(`${what} is no object`);
+  return value as Record<string, unknown>;
+}
+
+function digest(value: unknown, what: string): string {
+  if (typeof value !== 'string' || !/^[0-9a-f]{64}$/.test(value))
+    throw wrong(`${what} must be 64 hexadecimal digits`);
+  return value;
+}
+
+function time(value: unknown, what: string): number {
+  const timeMs = typeof value === 'string' ? parseTime(value) : undefined;
+  if (timeMs === undefined) throw wrong(`${what} is no time`);
+  return timeMs;
+}

@@ -1,0 +1,166 @@
+// What is done to keys, for the command and the admin port alike. The text of a key is made here, handed to the caller
+// once, and kept nowhere.
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { DEFAULT_SCOPES, type KeySettings, type KeyState, type StoredKey } from '../key-record.js';
+import { replacePrivateFile } from '../private-files.js';
+import { digestOf, makeKeyText, pepperCheckOf } from '../secret.js';
+import type { KeyStore, StoreHead } from '../store/key-store.js';
+import { KeyFault } from './key-fault.js';
+
+export interface MadeKey {
+  readonly key: StoredKey;
+  readonly keyText: string;
+}
+
+const FIRST_KEY: KeySettings = {
+  name: 'first',
+  scopes: DEFAULT_SCOPES,
+  expiresMs: undefined,
+  origins: [],
+  cidrs: [],
+  limits: {},
+};
+
+/** @throws Error if the keys of a store are hashed under another pepper */
+export function checkPepper(address: string, { pepperCheck }: StoreHead, pepper: string): void {
+  if (pepperCheck === undefined || pepperCheck === pepperCheckOf(pepper)) return;
+  throw new Error(
+    `the keys of ${address} are hashed under another pepper than this one: give the one they were made with (HEXCODES_KEY_PEPPER, HEXCODES_KEY_PEPPER_FILE, or the file pepper of the data folder)`,
+  );
+}
+
+export class KeyChanger {
+  constructor(private readonly store: KeyStore) {}
+
+  /**
+   * Makes a key. Its text is handed to `keep` before the key is stored, which it is only if `keep` returns: otherwise a
+   * text could be lost.
+   */
+  create(settings: KeySettings, pepper: string, keep: (made: MadeKey) => void): Promise<void> {
+    return this.#change(() => this.#insert(settings, pepper, keep));
+  }
+
+  /** In a store without any key, makes one and leaves its text in the file `first-key` of the data folder. */
+  createFirst(dataDir: string, pepper: string): Promise<void> {
+    return this.#change(async () => {
+      if ((await this.store.count()) > 0) return;
+      const path = join(dataDir, 'first-key');
+      await this.#insert(FIRST_KEY, pepper, ({ keyText }) => replacePrivateFile(path, `${keyText}\n`));
+    });
+  }
+
+  /** @throws KeyFault if there is no such key, or it is revoked: that is for good */
+  setState(id: string, state: KeyState): Promise<StoredKey> {
+    return this.#change(async () => {
+      const key = { ...(await this.#livingKey(id)), state };
+      await this.store.put(key);
+      return key;
+    });
+  }
+
+  /** Takes other settings for those of a key. */
+  update(id: string, settingsOf: (before: StoredKey) => KeySettings): Promise<StoredKey> {
+    return this.#change(async () => {
+      const before = await this.#livingKey(id);
+      const key = { ...before, ...settingsOf(before) };
+      await this.store.put(key);
+      return key;
+    });
+  }
+
+  /**
+   * Gives a key a new text. The text before is let in until the overlap is over; one from before that is not any more.
+   * `keep` as in `create`.
+   */
+  rotate(id: string, overlapMs: number, pepper: string, keep: (made: MadeKey) => void): Promise<void> {
+    return this.#change(async () => {
+      const before = await this.#livingKey(id);
+      const keyText = makeKeyText();
+      const key: StoredKey = {
+        ...before,
+        digestHex: digestOf(keyText, pepper).toString('hex'),
+        generation: before.generation + 1,
+        formerDigestHex: overlapMs > 0 ? before.digestHex : undefined,
+        formerUntilMs: overlapMs > 0 ? Date.now() + overlapMs : undefined,
+      };
+      await this.#bindPepper(pepper);
+      await this.store.put(key);
+      keep({ key, keyText });
+    });
+  }
+
+  /**
+   * Adds keys that another store had. @returns how many
+   *
+   * @param mayReplace whether a key may take the place of one with its id. A revoked one stays revoked
+   */
+  import(keys: readonly StoredKey[], pepper: string, mayReplace: boolean): Promise<number> {
+    return this.#change(async () => {
+      const there = new Map((await this.store.keys()).map((key) => [key.id, key]));
+      const twice = keys.filter(({ id }) => there.has(id)).map(({ id }) => id);
+      if (twice.length > 0 && !mayReplace) {
+        throw new KeyFault(
+          'conflict',
+          `the store has keys with these ids already: ${twice.slice(0, 5).join(', ')}${twice.length > 5 ? ', …' : ''}`,
+        );
+      }
+      const ids = new Map([...there.values()].map(({ digestHex, id }) => [digestHex, id]));
+      const other = keys.find(({ digestHex, id }) => (ids.get(digestHex) ?? id) !== id);
+      if (other !== undefined)
+        throw new KeyFault('conflict', `key ${other.id} is here already, as ${ids.get(other.digestHex)}`);
+      if (keys.length > 0) await this.#bindPepper(pepper);
+      for (const key of keys) {
+        const state = there.get(key.id)?.state === 'revoked' ? 'revoked' : key.state;
+        await this.store.put({ ...key, state });
+      }
+      return keys.length;
+    });
+  }
+
+  /** Takes keys in the place of all. `keep` is called before they are stored, which they are only if it returns. */
+  replaceAll(keys: readonly StoredKey[], pepper: string, keep: () => void): Promise<void> {
+    return this.#change(async () => {
+      await this.store.removeAll();
+      await this.store.setPepperCheck(pepperCheckOf(pepper));
+      for (const key of keys) await this.store.put(key);
+      keep();
+    });
+  }
+
+  async #insert(settings: KeySettings, pepper: string, keep: (made: MadeKey) => void): Promise<void> {
+    const keyText = makeKeyText();
+    const key: StoredKey = {
+      ...settings,
+      id: randomBytes(6).toString('hex'),
+      state: 'active',
+      createdMs: Date.now(),
+      lastUsedMs: undefined,
+      digestHex: digestOf(keyText, pepper).toString('hex'),
+      generation: 1,
+      formerDigestHex: undefined,
+      formerUntilMs: undefined,
+    };
+    await this.#bindPepper(pepper);
+    await this.store.put(key);
+    keep({ key, keyText });
+  }
+
+  async #livingKey(id: string): Promise<StoredKey> {
+    const key = await this.store.find(id);
+    if (key === undefined) throw new KeyFault('unknown', `there is no key ${id}`);
+    if (key.state === 'revoked') throw new KeyFault('revoked', `key ${id} is revoked, and that is for good`);
+    return key;
+  }
+
+  /** Every text of a store is hashed under one pepper. */
+  async #bindPepper(pepper: string): Promise<void> {
+    const head = await this.store.head();
+    checkPepper(this.store.address, head, pepper);
+    if (head.pepperCheck === undefined) await this.store.setPepperCheck(pepperCheckOf(pepper));
+  }
+
+  #change<T>(work: () => Promise<T>): Promise<T> {
+    return this.store.inTransaction(work);
+  }
+}

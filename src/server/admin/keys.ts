@@ -1,0 +1,124 @@
+// /admin/v1/keys…: keys are made and changed over the admin port, by who has a key of scope admin. The calls are answered
+// in the keys' thread (keys/manage/key-calls.ts).
+import { boundFault } from '../../keys/key-bounds.js';
+import type { KeyRing } from '../../keys/key-ring.js';
+import type { KeyAnswer, KeyCall } from '../../keys/manage/key-calls.js';
+import type { AdminAnswer, AdminRequest, AdminRoute } from '../admin-port.js';
+
+const PATH = '/admin/v1/keys';
+const MAX_BODY_BYTES = 16 * 1024;
+
+const KEY_WANTED =
+  'an API key of scope admin is needed, as header X-API-Key or Authorization: Bearer; the one given, if any, is not valid';
+
+/** Statuses and words as of the endpoints under /v1. */
+const FAILURES: Readonly<Record<Exclude<KeyAnswer['kind'], 'done'>, readonly [number, string]>> = {
+  unknown: [404, 'NOT_FOUND'],
+  revoked: [409, 'CONFLICT'],
+  conflict: [409, 'CONFLICT'],
+  invalid: [400, 'INVALID_REQUEST'],
+  unavailable: [503, 'UNAVAILABLE'],
+};
+
+const STATES = { enable: 'active', disable: 'disabled', revoke: 'revoked' } as const;
+
+export interface KeyRoutesOptions {
+  readonly ring: KeyRing;
+  /** Answers in the keys' thread. */
+  readonly call: (call: KeyCall) => Promise<KeyAnswer>;
+  /** The address of the client, in canonical form; '' if it is not known. */
+  readonly clientOf: (request: AdminRequest) => string;
+  /** Called after every change: by whose key, what, to which key. */
+  readonly changed: (byId: string, op: KeyCall['op'], keyId: string) => void;
+}
+
+export function keyRoutes(options: KeyRoutesOptions): AdminRoute[] {
+  const route = (
+    method: 'GET' | 'POST' | 'PATCH',
+    path: string,
+    callOf: (id: string, body: unknown) => KeyCall,
+  ): AdminRoute => ({
+    method,
+    path: PATH + path,
+    handle: async (request) => {
+      const by = callerOf(request, options);
+      if (typeof by !== 'string') return by;
+      const body = method === 'GET' ? { json: undefined } : await readJson(request);
+      if ('type' in body) return body;
+      const asked = callOf(request.parameters.id as string, body.json);
+      const answer = await options.call(asked);
+      if (answer.kind !== 'done') return failureOf(answer);
+      if (!('id' in answer.value)) return json(200, { status: 'OK', keys: answer.value });
+      if (method !== 'GET') options.changed(by, asked.op, answer.value.id);
+      return json(asked.op === 'create' ? 201 : 200, { status: 'OK', ...answer.value });
+    },
+  });
+  return [
+    route('GET', '', () => ({ op: 'list' })),
+    route('POST', '', (_, settings) => ({ op: 'create', settings: settings ?? {} })),
+    route('GET', '/:id', (id) => ({ op: 'show', id })),
+    route('PATCH', '/:id', (id, settings) => ({ op: 'set', id, settings: settings ?? {} })),
+    route('POST', '/:id/rotate', (id, body) => ({
+      op: 'rotate',
+      id,
+      overlap: (body as { overlap?: unknown } | null | undefined)?.overlap,
+    })),
+    ...(['enable', 'disable', 'revoke'] as const).map((verb) =>
+      route('POST', `/:id/${verb}`, (id) => ({ op: 'state', id, state: STATES[verb] })),
+    ),
+  ];
+}
+
+/** The id of the caller's key, or the answer to a caller who may not do this. */
+function callerOf(request: AdminRequest, { ring, clientOf }: KeyRoutesOptions): string | AdminAnswer {
+  const bearer = /^Bearer +(\S+) *$/i.exec(request.header('authorization') ?? '')?.[1];
+  const given = request.header('x-api-key');
+  if (bearer !== undefined && given !== undefined && bearer !== given)
+    return failure(400, 'INVALID_REQUEST', 'two different keys are given');
+  const verdict = ring.check(bearer ?? given ?? '');
+  if (verdict.kind === 'denied') {
+    return {
+      ...failure(401, 'REQUEST_DENIED', KEY_WANTED),
+      headers: { 'WWW-Authenticate': 'ApiKey realm="hexcodes", Bearer realm="hexcodes"' },
+    };
+  }
+  if (verdict.kind === 'disabled') return failure(403, 'REQUEST_DENIED', 'this API key is disabled');
+  const { key } = verdict;
+  const fault = key.scopes.includes('admin')
+    ? boundFault(key, request.header('origin') ?? '', clientOf(request))
+    : 'this API key has no scope admin';
+  return fault === undefined ? key.id : failure(403, 'REQUEST_DENIED', fault);
+}
+
+/** The body, undefined if it is empty; an answer if it is too long or no JSON. */
+async function readJson(request: AdminRequest): Promise<{ json: unknown } | AdminAnswer> {
+  const body = await request.body(MAX_BODY_BYTES);
+  if (body === undefined) return failure(413, 'INVALID_REQUEST', `the body exceeds ${MAX_BODY_BYTES} bytes`);
+  try {
+    return { json: body.length === 0 ? undefined : JSON.parse(body.toString()) };
+  } catch {
+    // The message of the parser would quote the body.
+    return failure(400, 'INVALID_REQUEST', 'the body is no JSON');
+  }
+}
+
+function failureOf({ kind, message, faults }: Exclude<KeyAnswer, { kind: 'done' }>): AdminAnswer {
+  const [status, word] = FAILURES[kind];
+  const details = faults.map((fault) => ({ parameter: fault.setting, message: fault.message }));
+  return failure(status, word, message, details);
+}
+
+function failure(
+  status: number,
+  word: string,
+  message: string,
+  details: readonly object[] = [],
+): AdminAnswer {
+  return json(status, { status: word, message, ...(details.length > 0 ? { details } : {}) });
+}
+
+const json = (status: number, value: unknown): AdminAnswer => ({
+  status,
+  type: 'application/json',
+  body: JSON.stringify(value),
+});

@@ -1,0 +1,161 @@
+// The keys over the admin port: who may, every call, every refusal; nothing of a text in the log.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { KeySettings } from '#dist/keys/key-record.js';
+import { KeyChanger } from '#dist/keys/manage/key-changes.js';
+import { readOrMakePepper } from '#dist/keys/secret.js';
+import { SqliteStore } from '#dist/keys/store/sqlite-store.js';
+import { startServer, type TestServer } from '../../support/server.js';
+
+let server: TestServer;
+let admin = '';
+let plain = '';
+const texts: string[] = [];
+
+async function newKey(settings: Partial<KeySettings>): Promise<string> {
+  const store = SqliteStore.open(server.dataDir);
+  let text = '';
+  const none = { expiresMs: undefined, origins: [], cidrs: [], limits: {} };
+  await new KeyChanger(store).create(
+    { name: 'n', scopes: ['admin'], ...none, ...settings },
+    readOrMakePepper(server.dataDir, 1, ''),
+    ({ keyText }) => {
+      text = keyText;
+    },
+  );
+  await store.close();
+  texts.push(text);
+  for (let tries = 0; tries < 400 && (await call('GET', '', text)).status === 401; tries++)
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  return text;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+  readonly headers: Headers;
+}
+
+async function call(method: string, path: string, key: string, body?: unknown): Promise<Answer> {
+  const answer = await fetch(`http://127.0.0.1:${server.adminPort}/admin/v1/keys${path}`, {
+    method,
+    headers: key === '' ? {} : { 'X-API-Key': key },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  return {
+    status: answer.status,
+    body: (await answer.json()) as Record<string, unknown>,
+    headers: answer.headers,
+  };
+}
+
+const serviceStatus = async (key: string) =>
+  (await fetch(`${server.base}/v1/meta`, { headers: { 'X-API-Key': key } })).status;
+
+beforeAll(async () => {
+  server = await startServer();
+  admin = await newKey({});
+  plain = await newKey({ scopes: ['encode', 'decode', 'bulk'] });
+});
+afterAll(() => server.stop());
+
+test('a key is made, shown, listed, changed, rotated, disabled, enabled and revoked; each holds when it is answered', async () => {
+  const made = await call('POST', '', admin, {
+    name: 'fleet',
+    scopes: ['encode'],
+    expires: '2099-01-31',
+    cidrs: ['127.0.0.0/8'],
+    limits: { points_per_day: 5, points_burst: null },
+  });
+  const { key, id } = made.body as { key: string; id: string };
+  texts.push(key);
+  expect(made).toMatchObject({ status: 201, body: { status: 'OK', name: 'fleet', state: 'active' } });
+  expect(await serviceStatus(key)).toBe(200);
+
+  const { key: _, ...without } = made.body;
+  expect((await call('GET', `/${id}`, admin)).body).toEqual({ ...without, last_used: null });
+  const list = (await call('GET', '', admin)).body.keys as { id: string }[];
+  expect(list).toHaveLength(4);
+  expect(JSON.stringify(list)).not.toMatch(/digest|hxk_/);
+
+  const changed = await call('PATCH', `/${id}`, admin, { expires: null, scopes: ['decode', 'bulk'] });
+  expect(changed).toMatchObject({
+    status: 200,
+    body: { name: 'fleet', expires: null, scopes: ['decode', 'bulk'], cidrs: ['127.0.0.0/8'] },
+  });
+  const encode = () =>
+    fetch(`${server.base}/v1/hexcodes/encode?lat=21&lng=105`, { headers: { 'X-API-Key': key } });
+  expect((await encode()).status).toBe(403);
+
+  const rotated = await call('POST', `/${id}/rotate`, admin, { overlap: '1h' });
+  const next = rotated.body.key as string;
+  texts.push(next);
+  expect(rotated).toMatchObject({ status: 200, body: { id, generation: 2 } });
+  expect([await serviceStatus(key), await serviceStatus(next)]).toEqual([200, 200]);
+  expect((await call('POST', `/${id}/disable`, admin)).body.state).toBe('disabled');
+  expect(await serviceStatus(next)).toBe(403);
+  expect((await call('POST', `/${id}/enable`, admin)).body.state).toBe('active');
+  expect(await serviceStatus(next)).toBe(200);
+  expect((await call('POST', `/${id}/revoke`, admin)).body.state).toBe('revoked');
+  expect([await serviceStatus(key), await serviceStatus(next)]).toEqual([401, 401]);
+  for (const again of ['enable', 'rotate'])
+    expect(await call('POST', `/${id}/${again}`, admin)).toMatchObject({
+      status: 409,
+      body: { status: 'CONFLICT' },
+    });
+});
+
+test('who may not is told so, by the statuses of /v1', async () => {
+  for (const key of ['', 'unknown']) {
+    const answer = await call('GET', '', key);
+    expect([answer.status, answer.body.status]).toEqual([401, 'REQUEST_DENIED']);
+    expect(answer.headers.get('www-authenticate')).toContain('Bearer');
+  }
+  const answer = await call('POST', '', plain, { name: 'x' });
+  expect([answer.status, answer.body.message]).toEqual([403, 'this API key has no scope admin']);
+  const elsewhere = await newKey({ cidrs: ['192.0.2.0/24'] });
+  expect((await call('GET', '', elsewhere)).status).toBe(403);
+  const ended = await newKey({});
+  const list = (await call('GET', '', ended)).body.keys as { id: string }[];
+  await call('PATCH', `/${list.at(-1)?.id}`, admin, { expires: '1s' });
+  for (let tries = 0; tries < 600 && (await call('GET', '', ended)).status === 200; tries++)
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  expect((await call('GET', '', ended)).status).toBe(401);
+});
+
+test('a key is read from Authorization, too; two different ones are refused', async () => {
+  const ask = (headers: Record<string, string>) =>
+    fetch(`http://127.0.0.1:${server.adminPort}/admin/v1/keys`, { headers });
+  expect((await ask({ Authorization: `Bearer ${admin}` })).status).toBe(200);
+  expect((await ask({ Authorization: `Bearer ${admin}`, 'X-API-Key': admin })).status).toBe(200);
+  expect((await ask({ Authorization: `Bearer ${admin}`, 'X-API-Key': plain })).status).toBe(400);
+  expect((await ask({ Authorization: `Basic ${admin}` })).status).toBe(401);
+});
+
+test('wrong bodies name every fault; unknown keys and paths are 404', async () => {
+  const wrong = await call('POST', '', admin, {
+    name: ' ',
+    scopes: [],
+    expires: 5,
+    cidrs: ['x'],
+    colour: 'red',
+  });
+  expect(wrong.status).toBe(400);
+  const details = wrong.body.details as { parameter: string }[];
+  expect(details.map(({ parameter }) => parameter)).toEqual(['name', 'scopes', 'expires', 'cidrs', 'colour']);
+  expect((await call('POST', '', admin)).body.details).toEqual([
+    { parameter: 'name', message: 'is required' },
+  ]);
+  for (const body of ['{"name":', '[]', '"x"', 'null'])
+    expect((await call('POST', '', admin, body)).status, body).toBe(400);
+  expect((await call('POST', '', admin, { name: 'x'.repeat(20_000) })).status).toBe(413);
+  expect((await call('GET', '/nobody', admin)).status).toBe(404);
+  expect((await call('PATCH', '/nobody', admin, { name: 'x' })).status).toBe(404);
+  expect((await call('POST', '/nobody/rotate', admin, { overlap: 'long' })).status).toBe(400);
+  const rest = await fetch(`http://127.0.0.1:${server.adminPort}/admin/v1/keys`, { method: 'DELETE' });
+  expect([rest.status, rest.headers.get('allow')]).toEqual([405, 'GET, POST, HEAD']);
+});
+
+test('the log says who changed what, and holds no text', () => {
+  expect(server.log()).toMatch(/"key_id":"\w+","op":"rotate","changed_key_id":"\w+".*"a key was changed"/);
+  for (const text of texts) expect(server.log()).not.toContain(text);
+});

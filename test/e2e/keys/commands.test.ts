@@ -1,0 +1,241 @@
+// `hexcodes keys` beyond making and revoking: what a key may do, rotation, files of keys.
+import { spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { startServer } from '../../support/server.js';
+
+const root = mkdtempSync(join(tmpdir(), 'hexcodes-keys-'));
+afterAll(() => rmSync(root, { recursive: true }));
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(root, 'data-'));
+});
+const file = (name: string) => join(dir, name);
+
+function keys(args: string[], dataDir = dir, env: Record<string, string> = {}) {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ['dist/cli/main.js', 'keys', ...args, '--data-dir', dataDir],
+    { encoding: 'utf8', env: { ...process.env, ...env } },
+  );
+  return { code: status, stdout, stderr };
+}
+
+function made(...args: string[]) {
+  const { stdout, stderr } = keys(['create', ...args, '--show']);
+  return { text: stdout.trim(), id: /made key (\w+)/.exec(stderr)?.[1] as string };
+}
+
+const shown = (id: string, dataDir = dir) =>
+  JSON.parse(keys(['show', id, '--json'], dataDir).stdout) as Record<string, unknown>;
+
+async function statusOf(text: string, dataDir = dir, env: Record<string, string> = {}): Promise<number> {
+  const server = await startServer({ dataDir, ...env });
+  const { status } = await fetch(`${server.base}/v1/meta`, { headers: { 'X-API-Key': text } });
+  await server.stop();
+  return status;
+}
+
+test('a key is made with what its flags say, and changed by what is given', () => {
+  keys(['init']);
+  const flags = ['--scope', 'decode,encode', '--scope', 'admin', '--expires', '2099-01-31'];
+  const bounds = ['--origin', 'https://a.vn', '--cidr', '10.0.0.0/8,2001:db8::/32'];
+  const limits = ['--points-per-second', '0.5', '--points-per-day', '1000', '--requests-burst', 'none'];
+  const { id, text } = made('fleet', ...flags, ...bounds, ...limits);
+  expect(shown(id)).toEqual({
+    id,
+    name: 'fleet',
+    state: 'active',
+    scopes: ['encode', 'decode', 'admin'],
+    created: expect.stringMatching(/^20/),
+    expires: '2099-01-31T00:00:00.000Z',
+    last_used: null,
+    origins: ['https://a.vn'],
+    cidrs: ['10.0.0.0/8', '2001:db8::/32'],
+    limits: { points_per_second: 0.5, requests_burst: 0, points_per_day: 1000 },
+    generation: 1,
+    overlap_until: null,
+  });
+  const changes = ['--name', 'other', '--expires', 'never', '--origin', 'any', '--points-per-day', 'default'];
+  expect(keys(['set', id, ...changes])).toMatchObject({ code: 0, stderr: `key ${id} is changed\n` });
+  expect(shown(id)).toMatchObject({
+    name: 'other',
+    expires: null,
+    origins: [],
+    cidrs: ['10.0.0.0/8', '2001:db8::/32'],
+    limits: { points_per_second: 0.5, requests_burst: 0 },
+  });
+  const { stdout } = keys(['show', id]);
+  expect(stdout).toMatch(/^name +other\nstate +active\n/);
+  expect(stdout + keys(['list', '--json']).stdout).not.toContain(text);
+});
+
+test.each([
+  [['--scope', 'all'], 'scopes must be one or more of encode, decode, bulk, admin'],
+  [['--expires', 'tomorrow'], 'expires must be a time'],
+  [['--expires', '2001-01-01'], 'expires must be a time to come'],
+  [['--expires', '2099-02-31'], 'expires must be a time'],
+  [['--origin', 'a.vn'], 'origins must be web origins'],
+  [['--cidr', '10.0.0.0/40'], 'cidrs must be networks'],
+  [['--points-per-day', 'many'], '--points-per-day must be a number, none or default'],
+  [['--points-per-day', '1.5'], 'limits.points_per_day must be an integer'],
+  [['--cidr', 'x', '--origin', 'y'], /origins must.*; cidrs must/],
+])('%j is refused, and no key is made', (flags, why) => {
+  keys(['init']);
+  const { code, stdout, stderr } = keys(['create', 'x', '--show', ...flags]);
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(why);
+  expect(keys(['list']).stdout).toBe('');
+});
+
+test('rotate shows another text for the same id; a key has to be there and not revoked', async () => {
+  keys(['init']);
+  const { id, text } = made('fleet');
+  const rotated = keys(['rotate', id, '--overlap', '1h', '--show']);
+  const next = rotated.stdout.trim();
+  expect(next).toMatch(/^hxk_[\w-]{43}$/);
+  expect(rotated.stderr).toMatch(/the one before ends 20/);
+  expect(shown(id)).toMatchObject({ generation: 2, overlap_until: expect.stringMatching(/^20/) });
+  expect([await statusOf(text), await statusOf(next)]).toEqual([200, 200]);
+  expect(keys(['rotate', id, '--overlap', '0', '--out', file('new')]).stderr).toContain('ends now');
+  expect([await statusOf(text), await statusOf(next)]).toEqual([401, 401]);
+  expect(await statusOf(readFileSync(file('new'), 'utf8').trim())).toBe(200);
+  expect(keys(['rotate', id, '--overlap', 'long', '--show']).code).toBe(2);
+  keys(['revoke', id]);
+  expect(keys(['rotate', id, '--show']).stderr).toContain('is revoked, and that is for good');
+  expect(keys(['rotate', 'nobody', '--show']).stderr).toContain('there is no key nobody');
+});
+
+test('a key can be disabled and revoked although the pepper is lost', () => {
+  keys(['init']);
+  const { id } = made('fleet');
+  rmSync(file('pepper'));
+  expect(keys(['disable', id]).code).toBe(0);
+  expect(keys(['revoke', id]).code).toBe(0);
+  expect(keys(['create', 'x', '--show']).code).toBe(1);
+});
+
+describe('files of keys', () => {
+  test('export and import, by digests, under the same pepper', async () => {
+    keys(['init']);
+    const { id, text } = made('fleet', '--scope', 'encode');
+    expect(keys(['export', file('keys.json')]).code).toBe(0);
+    expect(statSync(file('keys.json')).mode & 0o777).toBe(0o600);
+    const exported = readFileSync(file('keys.json'), 'utf8');
+    expect(exported).not.toContain(text);
+    expect(exported).not.toContain(readFileSync(file('pepper'), 'utf8').trim());
+    expect(keys(['export', '-']).stdout).toBe(exported);
+    expect(keys(['export', file('keys.json')]).code).toBe(4);
+
+    const other = mkdtempSync(join(root, 'other-'));
+    keys(['init'], other);
+    expect(keys(['import', file('keys.json')], other).stderr).toContain('another pepper');
+    copyFileSync(file('pepper'), join(other, 'pepper'));
+    expect(keys(['import', file('keys.json')], other).stderr).toContain('took in 1 keys');
+    expect(shown(id, other)).toEqual(shown(id));
+    expect(await statusOf(text, other)).toBe(200);
+    expect(keys(['import', file('keys.json')], other).stderr).toContain('has keys with these ids already');
+    keys(['revoke', id], other);
+    expect(keys(['import', file('keys.json'), '--replace'], other).code).toBe(0);
+    expect(shown(id, other).state).toBe('revoked');
+  });
+
+  test('backup and restore, with the pepper; never over keys without --force', async () => {
+    keys(['init']);
+    const { id, text } = made('fleet');
+    keys(['backup', file('backup')]);
+    expect(statSync(file('backup')).mode & 0o777).toBe(0o600);
+    expect(readFileSync(file('backup'), 'utf8')).not.toContain(text);
+    const late = made('late');
+    const refused = keys(['restore', file('backup')]);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('has 2 keys')]);
+    expect(refused.stderr).toContain('--force');
+
+    const server = await startServer({ dataDir: dir });
+    const becomes = async (key: string, status: number) => {
+      const now = async () =>
+        (await fetch(`${server.base}/v1/meta`, { headers: { 'X-API-Key': key } })).status;
+      for (let tries = 0; tries < 400 && (await now()) !== status; tries++)
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      expect(await now()).toBe(status);
+    };
+    await becomes(late.text, 200);
+    expect(keys(['restore', file('backup'), '--force']).code).toBe(0);
+    await becomes(late.text, 401);
+    await becomes(text, 200);
+    await server.stop();
+
+    const fresh = join(root, 'fresh');
+    expect(keys(['restore', file('backup')], fresh).code).toBe(0);
+    expect(readFileSync(join(fresh, 'pepper'), 'utf8')).toBe(readFileSync(file('pepper'), 'utf8'));
+    expect(statSync(fresh).mode & 0o777).toBe(0o700);
+    expect(await statusOf(text, fresh)).toBe(200);
+    expect(shown(id, fresh)).toMatchObject({ id, name: 'fleet' });
+  });
+
+  test('a damaged store is set aside by --force only', async () => {
+    keys(['init']);
+    const { text } = made('fleet');
+    keys(['backup', file('backup')]);
+    writeFileSync(file('keys.db'), 'garbage'.repeat(1000));
+    expect(keys(['restore', file('backup')]).stderr).toContain('damaged');
+    expect(keys(['restore', file('backup'), '--force']).code).toBe(0);
+    expect(readdirSync(dir)).toContain('keys.db.damaged');
+    expect(await statusOf(text)).toBe(200);
+  });
+
+  test('with a pepper of the environment a backup goes back only under the same', () => {
+    const env = { HEXCODES_KEY_PEPPER: 'short and secret' };
+    keys(['init'], dir, env);
+    keys(['create', 'x', '--show'], dir, env);
+    keys(['backup', file('backup')], dir, env);
+    const fresh = mkdtempSync(join(root, 'env-'));
+    expect(keys(['restore', file('backup')], fresh).stderr).toContain('set HEXCODES_KEY_PEPPER');
+    const other = { HEXCODES_KEY_PEPPER: 'another pepper, quite' };
+    expect(keys(['restore', file('backup')], fresh, other).stderr).toContain('not the one of the backup');
+    expect(keys(['list'], fresh).stdout).toBe('');
+    expect(keys(['restore', file('backup')], fresh, env).code).toBe(0);
+    expect(readdirSync(fresh)).not.toContain('pepper');
+  });
+
+  test.each([
+    ['nothing', undefined, 'cannot read'],
+    ['no JSON', 'hxk_0123456789', 'is no JSON'],
+    ['another file', '{}', 'holds no exported keys'],
+    ['a later version', '{"format":"hexcodes-keys","version":2}', 'has version 2'],
+    ['an export', 'export', 'it has no pepper'],
+    ['a wrong digest', 'digest', 'digest of key 1'],
+    ['a wrong scope', 'scope', 'scopes must be'],
+    ['two of one id', 'twice', 'has one id twice'],
+  ])('restore from %s is refused and changes nothing', (_, content, why) => {
+    keys(['init']);
+    made('fleet');
+    const verb = content === 'export' ? 'export' : 'backup';
+    const whole = keys([verb, '-']).stdout;
+    const changed: Record<string, string> = {
+      export: whole,
+      digest: whole.replace(/"digest": "[0-9a-f]/, '"digest": "X'),
+      scope: whole.replace('"encode"', '"all"'),
+      twice: JSON.stringify({
+        ...JSON.parse(whole),
+        keys: [...JSON.parse(whole).keys, ...JSON.parse(whole).keys],
+      }),
+    };
+    if (content !== undefined) writeFileSync(file('in'), changed[content] ?? content);
+    const before = keys(['list']).stdout;
+    const { code, stderr } = keys(['restore', file('in'), '--force']);
+    expect(code).not.toBe(0);
+    expect(stderr).toContain(why);
+    expect(keys(['list']).stdout).toBe(before);
+  });
+});

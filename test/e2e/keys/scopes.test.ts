@@ -1,0 +1,224 @@
+// What a key may be used for, from where and until when, over HTTP, on streams and in running uploads.
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { KeySettings, StoredKey } from '#dist/keys/key-record.js';
+import { KeyChanger } from '#dist/keys/manage/key-changes.js';
+import { readOrMakePepper } from '#dist/keys/secret.js';
+import { SqliteStore } from '#dist/keys/store/sqlite-store.js';
+import { RawBulkPeer, requestHead } from '../../support/bulk-bodies.js';
+import { handshake, RawWebSocket } from '../../support/raw-websocket.js';
+import { startServer, type TestServer } from '../../support/server.js';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer({ trustedProxies: ['127.0.0.1'] });
+});
+afterAll(() => server.stop());
+
+const PLAIN: KeySettings = {
+  name: 'n',
+  scopes: ['encode', 'decode', 'bulk'],
+  expiresMs: undefined,
+  origins: [],
+  cidrs: [],
+  limits: {},
+};
+
+/** Works on the store as another process does. */
+async function inStore<T>(
+  work: (changer: KeyChanger, pepper: string, store: SqliteStore) => Promise<T>,
+): Promise<T> {
+  const store = SqliteStore.open(server.dataDir);
+  try {
+    return await work(new KeyChanger(store), readOrMakePepper(server.dataDir, 1, ''), store);
+  } finally {
+    await store.close();
+  }
+}
+
+interface Made {
+  readonly id: string;
+  readonly text: string;
+}
+
+async function newKey(settings: Partial<KeySettings> = {}): Promise<Made> {
+  const made = await inStore(async (changer, pepper) => {
+    let found: Made | undefined;
+    await changer.create({ ...PLAIN, ...settings }, pepper, ({ key, keyText }) => {
+      found = { id: key.id, text: keyText };
+    });
+    return found as unknown as Made;
+  });
+  const isSeen = async () => (await call('/v1/meta', made.text)).status !== 401;
+  for (let tries = 0; tries < 400 && !(await isSeen()); tries++) await sleep(10);
+  return made;
+}
+
+const call = (path: string, key: string, init: RequestInit = {}) =>
+  fetch(server.base + path, { ...init, headers: { 'X-API-Key': key, ...init.headers } });
+const post = (body: string, type = 'application/json'): RequestInit => ({
+  method: 'POST',
+  headers: { 'Content-Type': type },
+  body,
+});
+
+const ENCODES: [string, RequestInit][] = [
+  ['/v1/hexcodes/encode?lat=21.03&lng=105.85', {}],
+  ['/v1/hexcodes/encode/batch', post('{"points":[[21.03,105.85]]}')],
+];
+const DECODES: [string, RequestInit][] = [
+  ['/v1/hexcodes/decode?hexcodes=nope', {}],
+  ['/v1/hexcodes/decode/batch', post('{"hexcodes":["nope"]}')],
+];
+const BULKS: [string, RequestInit][] = [
+  ['/v1/hexcodes/encode/bulk', post('lat,lng\n1,2\n', 'text/csv')],
+  ['/v1/hexcodes/decode/bulk', post('hexcodes\nnope\n', 'text/csv')],
+];
+const ANY: [string, RequestInit][] = [
+  ['/v1/meta', {}],
+  ['/v1/admin-units', {}],
+];
+
+test.each([
+  ['encode', ENCODES],
+  ['decode', DECODES],
+  ['bulk', BULKS],
+  ['admin', []],
+] as const)('a key of scope %s does that and reads, and all else is 403', async (scope, allowed) => {
+  const { text } = await newKey({ scopes: [scope] });
+  for (const [path, init] of [...ENCODES, ...DECODES, ...BULKS, ...ANY]) {
+    const answer = await call(path, text, init);
+    const isAllowed = [...allowed, ...ANY].some(([name]) => name === path);
+    expect([path, answer.status]).toEqual([path, isAllowed ? 200 : 403]);
+    const body = await answer.text();
+    if (!isAllowed) expect(JSON.parse(body)).toMatchObject({ status: 'REQUEST_DENIED' });
+    expect(body).not.toContain(text);
+  }
+  const peer = await RawWebSocket.open(server.port, handshake(text)).catch((error: Error) => error);
+  expect(peer instanceof RawWebSocket).toBe(scope === 'bulk');
+  if (peer instanceof RawWebSocket) peer.end();
+});
+
+test('an expired key is answered as an unknown one is, byte for byte', async () => {
+  const { id, text } = await newKey();
+  await inStore(async (changer) =>
+    changer.update(id, (before) => ({ ...before, expiresMs: Date.now() - 1 })),
+  );
+  const headers = { 'X-Request-Id': 'same' };
+  const answerOf = async (key: string) => {
+    const answer = await call('/v1/meta', key, { headers });
+    return [answer.status, [...answer.headers].filter(([name]) => name !== 'date'), await answer.text()];
+  };
+  for (let tries = 0; tries < 400 && (await call('/v1/meta', text)).status === 200; tries++) await sleep(10);
+  expect(await answerOf(text)).toEqual(await answerOf('unknown'));
+});
+
+test('a key that ends by the clock: requests, open streams and running uploads', async () => {
+  const { text } = await newKey({ expiresMs: Date.now() + 1500 });
+  const stream = await RawWebSocket.open(server.port, handshake(text));
+  const upload = await RawBulkPeer.connect(server.port);
+  await upload.send(requestHead({ path: '/v1/hexcodes/encode/bulk', key: text, format: 'csv' }, 1e9));
+  await upload.send('lat,lng\n');
+  const sending = setInterval(() => upload.socket.write('21.03,105.85\n'.repeat(100)), 20);
+  expect(await stream.closed).toBe(4001);
+  await upload.done;
+  clearInterval(sending);
+  expect(upload.isWhole).toBe(false);
+  expect((await call('/v1/meta', text)).status).toBe(401);
+});
+
+test('a stream ends when the scope is taken from its key, or its text ends by a rotation without overlap', async () => {
+  const changes: ((id: string, changer: KeyChanger, pepper: string) => Promise<unknown>)[] = [
+    (id, changer) => changer.update(id, (before: StoredKey) => ({ ...before, scopes: ['encode'] })),
+    (id, changer, pepper) => changer.rotate(id, 0, pepper, () => {}),
+  ];
+  for (const change of changes) {
+    const { id, text } = await newKey();
+    const stream = await RawWebSocket.open(server.port, handshake(text));
+    await inStore((changer, pepper) => change(id, changer, pepper));
+    expect(await stream.closed).toBe(4001);
+  }
+});
+
+test('after a rotation both texts are let in until the overlap is over', async () => {
+  const { id, text } = await newKey();
+  let next = '';
+  await inStore((changer, pepper) =>
+    changer.rotate(id, 2000, pepper, ({ keyText }) => {
+      next = keyText;
+    }),
+  );
+  const becomes = async (key: string, status: number) => {
+    for (let tries = 0; tries < 800 && (await call('/v1/meta', key)).status !== status; tries++)
+      await sleep(10);
+    expect((await call('/v1/meta', key)).status).toBe(status);
+  };
+  await becomes(next, 200);
+  expect((await call('/v1/meta', text)).status).toBe(200);
+  await becomes(text, 401);
+  expect((await call('/v1/meta', next)).status).toBe(200);
+});
+
+test('origins: a key is let in from these, and not without one', async () => {
+  const { text } = await newKey({ origins: ['https://a.vn'] });
+  for (const [origin, status] of [
+    ['https://a.vn', 200],
+    ['https://b.vn', 403],
+    [undefined, 403],
+  ] as const) {
+    const headers: Record<string, string> = origin === undefined ? {} : { Origin: origin };
+    const answer = await call('/v1/meta', text, { headers });
+    expect([origin, answer.status]).toEqual([origin, status]);
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+  }
+});
+
+test('networks: the client behind a trusted proxy counts', async () => {
+  const { text } = await newKey({ cidrs: ['192.0.2.0/24', '2001:db8::/32'] });
+  for (const [forwarded, status] of [
+    ['192.0.2.7', 200],
+    ['2001:db8::7', 200],
+    ['198.51.100.1, 192.0.2.7', 200],
+    ['192.0.2.7, 198.51.100.1', 403],
+    ['198.51.100.1', 403],
+    [undefined, 403],
+  ] as const) {
+    const headers: Record<string, string> = forwarded === undefined ? {} : { 'X-Forwarded-For': forwarded };
+    const answer = await call('/v1/meta', text, { headers });
+    expect([forwarded, answer.status]).toEqual([forwarded, status]);
+  }
+});
+
+const hasIpv6 = await new Promise<boolean>((resolve) => {
+  const probe = createServer();
+  probe.once('error', () => resolve(false));
+  probe.listen(0, '::1', () => probe.close(() => resolve(true)));
+});
+
+test.skipIf(!hasIpv6)('networks: a client on IPv6, and on IPv4 of a socket for both', async () => {
+  const both = await startServer({ host: '::', apiKeys: [], dataDir: server.dataDir });
+  const { text } = await newKey({ cidrs: ['::1'] });
+  const { text: four } = await newKey({ cidrs: ['127.0.0.1'] });
+  const statusOf = async (host: string, key: string) =>
+    (await fetch(`http://${host}:${both.port}/v1/meta`, { headers: { 'X-API-Key': key } })).status;
+  for (let tries = 0; tries < 400 && (await statusOf('127.0.0.1', four)) === 401; tries++) await sleep(10);
+  expect([await statusOf('[::1]', text), await statusOf('127.0.0.1', text)]).toEqual([200, 403]);
+  expect([await statusOf('[::1]', four), await statusOf('127.0.0.1', four)]).toEqual([403, 200]);
+  await both.stop();
+});
+
+test('when a key was used last is kept, also at the end of the service', async () => {
+  const own = await startServer({ dataDir: server.dataDir });
+  const { id, text } = await newKey();
+  for (let tries = 0; tries < 400; tries++) {
+    const answer = await fetch(`${own.base}/v1/meta`, { headers: { 'X-API-Key': text } });
+    if (answer.status === 200) break;
+    await sleep(10);
+  }
+  const { key: unused } = await inStore(async (_, __, store) => ({ key: await store.find(id) }));
+  expect(unused?.createdMs).toBeGreaterThan(0);
+  await own.stop();
+  const used = await inStore((_, __, store) => store.find(id));
+  expect(used?.lastUsedMs).toBeGreaterThanOrEqual(used?.createdMs as number);
+});

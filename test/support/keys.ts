@@ -1,0 +1,38 @@
+// Keys for tests: a key as a store has it, and changes of the keys of a data folder.
+import type { KeyState, StoredKey } from '#dist/keys/key-record.js';
+import { digestOf } from '#dist/keys/secret.js';
+import { SqliteStore } from '#dist/keys/store/sqlite-store.js';
+
+export const PEPPER = 'p'.repeat(32);
+
+/** An active key of a text, as `keys create` makes it. */
+export function storedKey(keyText: string, overrides: Partial<StoredKey> = {}): StoredKey {
+  return {
+    id: 'a',
+    name: 'a',
+    state: 'active',
+    scopes: ['encode', 'decode', 'bulk'],
+    expiresMs: undefined,
+    origins: [],
+    cidrs: [],
+    limits: {},
+    createdMs: 1_700_000_000_000,
+    lastUsedMs: undefined,
+    digestHex: digestOf(keyText, PEPPER).toString('hex'),
+    generation: 1,
+    formerDigestHex: undefined,
+    formerUntilMs: undefined,
+    ...overrides,
+  };
+}
+
+/** Changes the first key of a data folder, as another process would. */
+export async function changeFirstKey(dataDir: string, changes: Partial<StoredKey>): Promise<void> {
+  const store = SqliteStore.open(dataDir);
+  const [key] = await store.keys();
+  await store.put({ ...key!, ...changes });
+  await store.close();
+}
+
+export const setKeyState = (dataDir: string, state: KeyState): Promise<void> =>
+  changeFirstKey(dataDir, { state });
