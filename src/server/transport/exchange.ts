@@ -40,7 +40,7 @@ export class Exchange extends RequestHead {
   #isPaused = false;
 
   constructor(
-    private readonly res: UwsResponse,
+    res: UwsResponse,
     req: UwsRequest,
     private readonly context: ExchangeContext<Exchange>,
     method: string,
@@ -49,7 +49,7 @@ export class Exchange extends RequestHead {
     rawQuery: string,
     upgradeContext?: UpgradeContext,
   ) {
-    super(req, method, pattern, path, rawQuery);
+    super(res, req, method, pattern, path, rawQuery);
     this.#upgradeContext = upgradeContext;
   }
 
@@ -65,11 +65,6 @@ export class Exchange extends RequestHead {
     };
     if (this.bodySizeBytes > limitBytes) tooLarge();
     else this.streamBody(collectBody(limitBytes, tooLarge, hold, work));
-  }
-
-  /** The address of the peer, in four or sixteen bytes. To be read before the handler returns. */
-  get peerAddress(): Uint8Array {
-    return new Uint8Array(this.res.getRemoteAddress());
   }
 
   /** The handler has asked for the body, and its end has not come. */

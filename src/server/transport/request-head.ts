@@ -1,7 +1,7 @@
 // What handlers read of a request besides its body.
 import { Guarded } from './guarded.js';
 import type { HeaderFields } from './headers.js';
-import type { UwsRequest } from './uws.js';
+import type { UwsRequest, UwsResponse } from './uws.js';
 
 export abstract class RequestHead extends Guarded implements HeaderFields {
   bodySizeBytes = 0;
@@ -15,6 +15,7 @@ export abstract class RequestHead extends Guarded implements HeaderFields {
   #req: UwsRequest | undefined;
 
   constructor(
+    protected readonly res: UwsResponse,
     req: UwsRequest,
     readonly method: string,
     /** The pattern of the route. Logs name it instead of the path, which may contain a key. */
@@ -44,6 +45,11 @@ export abstract class RequestHead extends Guarded implements HeaderFields {
       if (name === lowerCaseName) values.push(value);
     });
     return values;
+  }
+
+  /** The address of the peer, in four or sixteen bytes. To be read before the handler returns. */
+  get peerAddress(): Uint8Array {
+    return new Uint8Array(this.res.getRemoteAddress());
   }
 
   /** All X-Forwarded-For headers, joined by commas; '' if there is none. */
