@@ -145,7 +145,12 @@ async function bodyOf(request: IncomingMessage, limitBytes: number): Promise<Buf
 
 function send(request: IncomingMessage, response: ServerResponse, answer: AdminAnswer): void {
   const { status, type, body, headers } = answer;
-  response.writeHead(status, { 'Content-Type': type, 'Cache-Control': 'no-store', ...headers });
+  response.writeHead(status, {
+    'Content-Type': type,
+    'Content-Length': Buffer.byteLength(body),
+    'Cache-Control': 'no-store',
+    ...headers,
+  });
   response.end(body);
   // Discards the rest of a body that the handler has not read: the next request stands behind it.
   request.resume();
