@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { DEFAULT_SCOPES, type StoredKey } from './key-record.js';
 import { KeyRing } from './key-ring.js';
@@ -13,6 +14,8 @@ import type { KeysCommand, KeysMessage, KeyWorkerData } from './worker.js';
 
 /** How soon a key that expires is refused. */
 const TICK_MS = 250;
+/** A database that hangs does not hold up the end of the process for longer. */
+const STOP_TIMEOUT_MS = 3000;
 /** How often the uses of keys are handed to the store. */
 const USES_MS = 10_000;
 
@@ -118,7 +121,13 @@ export async function openKeys(options: KeysOptions): Promise<ServerKeys> {
       const exited = once(worker, 'exit');
       sendUses();
       send({ kind: 'close' });
-      await exited;
+      const timeout = new AbortController();
+      await Promise.race([
+        exited,
+        sleep(STOP_TIMEOUT_MS, undefined, { signal: timeout.signal }).catch(() => {}),
+      ]);
+      timeout.abort();
+      if (running) await worker.terminate();
     },
   };
 }
