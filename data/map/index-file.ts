@@ -73,7 +73,8 @@ function boxOf(segments: Int32Array): Box {
     box.south = Math.min(box.south, segments[i + 1]!);
     box.north = Math.max(box.north, segments[i + 1]!);
   }
-  if (!(box.east - box.west < SIDE_LIMIT && box.north - box.south < SIDE_LIMIT))
+  const isEmpty = segments.length === 0;
+  if (isEmpty || !(box.east - box.west < SIDE_LIMIT && box.north - box.south < SIDE_LIMIT))
     throw new RangeError('the map is empty, or wider or higher than 33 degrees');
   return box;
 }

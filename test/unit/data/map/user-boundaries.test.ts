@@ -127,6 +127,8 @@ describe('single features', () => {
     list[3]!.geometry!.coordinates[0]![1] = ['x', 20] as unknown as Position;
     list[4]!.geometry = { type: 'Point', coordinates: [] };
     list[5]!.geometry = null;
+    // open in one direction alone: its last position lies north of its first
+    list[6]!.geometry!.coordinates[0] = square(105, 20, 0.1).slice(0, 4);
     write(list);
     const faults = read().split('\n');
     expect(faults[0]).toMatch(/Feature 0 .*ring 0: it is open/);
@@ -135,6 +137,7 @@ describe('single features', () => {
     expect(faults[3]).toMatch(/Feature 3 .*position 1 is not a pair of numbers/);
     expect(faults[4]).toMatch(/Feature 4 .*a Polygon or MultiPolygon is wanted, this is Point/);
     expect(faults[5]).toMatch(/Feature 5 .*this is without geometry/);
+    expect(faults[6]).toMatch(/Feature 6 .*ring 0: it is open/);
   });
 
   test('positions in the wrong order or in metres', () => {
@@ -206,6 +209,16 @@ describe('polygons together', () => {
     ring[20] = [lng + (105.7 - lng) * 0.05, lat + (21 - lat) * 0.05];
     expect(faultsOf(() => units(list))).toMatch(/A gap between .*HN.* at /);
     expect(units(list, true).map.left.length).toBeGreaterThan(0);
+  });
+
+  test('an overlap of 4.4 m is a sliver, one of 5.4 m a fault', () => {
+    const besides = (overlapDeg: number) => [
+      ...features(),
+      feature('KH', square(112, 12, 0.1)),
+      feature('KH', square(112.1 - overlapDeg, 12, 0.1)),
+    ];
+    expect(units(besides(0.00004))).toMatchObject({ filledHoles: 0, mendedSlivers: 1 });
+    expect(faultsOf(() => units(besides(0.00005)))).toMatch(/^KH covers a place twice at 12\.0/);
   });
 
   test('a hole inside one province is filled, a sliver mended', () => {
