@@ -6,6 +6,7 @@ import { resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Hexcodes } from '#dist/library/hexcodes.js';
 import { randomFrom } from '../../support/open-world.js';
+import { packByPeer } from '../../support/peers/code-format.js';
 import { countAccepted, SYMBOLS } from '../../support/typos.js';
 import { READING_ROWS } from '../../support/vectors.js';
 
@@ -97,4 +98,28 @@ test('no slip of a code of CT or PT is accepted, the swap CTP… / PTC… includ
     [...SYMBOLS].filter((head) => [...SYMBOLS].some((check) => hexcodes.isValid(`${admin}-${head}${check}`)));
   expect(heads('CT')).not.toContain('P');
   expect(heads('PT')).not.toContain('C');
+});
+
+test('a text is read where its province reaches its head and its first pair, not where it reaches the head alone', () => {
+  const random = randomFrom(SEED);
+  const admins = [
+    ...new Set(READING_ROWS.flatMap(({ code }) => (code === null ? [] : [code.split('-')[0]!]))),
+  ];
+  /** Provinces that some cell under a head has. */
+  const underHead = new Map<string, Set<string>>();
+  const refused: [head: string, admin: string][] = [];
+  for (let tries = 0; tries < 20_000; tries++) {
+    const [lat, lng] = [8 + 15.5 * random(), 102 + 8 * random()];
+    if (hexcodes.adminCodeOf(lat, lng) === null) continue;
+    const { cell } = hexcodes.read(hexcodes.encode(lat, lng, 4).hexcodes)!;
+    for (const admin of admins) {
+      const text = packByPeer(cell.toString(16), admin)!;
+      const packed = hexcodes.pack(cell, admin);
+      expect([text, hexcodes.decode(text) !== null]).toEqual([text, packed !== null]);
+      const head = text.split('-')[1]![0]!;
+      if (packed === null) refused.push([head, admin]);
+      else underHead.set(head, (underHead.get(head) ?? new Set()).add(admin));
+    }
+  }
+  expect(refused.filter(([head, admin]) => underHead.get(head)?.has(admin)).length).toBeGreaterThan(1000);
 });

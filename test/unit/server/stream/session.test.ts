@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { STREAM_TIMES } from '#dist/server/stream/peer-clock.js';
-import { StreamSession } from '#dist/server/stream/session.js';
+import { READY_FRAME, StreamSession, WINDOW_BYTES } from '#dist/server/stream/session.js';
 
 /** Refuses nothing. */
 const ACCOUNT = { hold: () => undefined };
@@ -95,4 +95,30 @@ test('no frame is answered while an answer is buffered', async () => {
   expect([peer.sent, peer.closed]).toEqual([1, undefined]);
   session.sweep(performance.now() + STREAM_TIMES.noProgressMs + 1, STREAM_TIMES);
   expect(peer.closed).toBe(1013);
+});
+
+/** Whether a session whose first answer is buffered is closed over frames of these sizes. */
+async function closedOver(sizesBytes: readonly number[]): Promise<number | undefined> {
+  const peer = new PeerWithoutDrain();
+  const session = sessionOn(peer);
+  peer.isFull = true;
+  for (const sizeBytes of sizesBytes) session.take(new ArrayBuffer(sizeBytes), true, performance.now());
+  await sleep(5);
+  return peer.closed;
+}
+
+test('sixteen frames may be unanswered, as the ready frame says, and one more closes the connection', async () => {
+  const { window } = JSON.parse(READY_FRAME) as { window: number };
+  expect(window).toBe(16);
+  expect(await closedOver(new Array(16).fill(16))).toBeUndefined();
+  expect(await closedOver(new Array(17).fill(16))).toBe(4003);
+});
+
+test('4 MiB may be unanswered, as the ready frame says, and one byte more closes the connection', async () => {
+  const { window_bytes } = JSON.parse(READY_FRAME) as { window_bytes: number };
+  expect([window_bytes, WINDOW_BYTES]).toEqual([4 * 1024 * 1024, 4 * 1024 * 1024]);
+  const quarter = window_bytes / 4;
+  expect(await closedOver([quarter, quarter, quarter, quarter])).toBeUndefined();
+  expect(await closedOver([quarter, quarter, quarter, quarter, 1])).toBe(4003);
+  expect(await closedOver([quarter, quarter, quarter, quarter + 1])).toBe(4003);
 });
