@@ -218,6 +218,17 @@ describe('media types', () => {
     }
   });
 
+  test('several lines of Accept are one list', async () => {
+    const statusOf = async (...accepts: string[]): Promise<number | undefined> => {
+      const lines = accepts.map((accept) => `Accept: ${accept}\n`).join('');
+      const head = `GET ${ENCODE}?${GOOD} HTTP/1.1\nHost: a\nX-API-Key: ${server.key}\n${lines}\n`;
+      return (await callRaw(server, head))[0]?.status;
+    };
+    expect(await statusOf('application/json', 'text/html')).toBe(200);
+    expect(await statusOf('text/html', 'application/json')).toBe(200);
+    expect(await statusOf('text/html', 'image/*')).toBe(406);
+  });
+
   test('415 if a body is neither JSON nor a form', async () => {
     for (const type of [
       'text/plain',

@@ -77,6 +77,14 @@ test('a large batch is refused before its body is read while the pool is full', 
     // No byte of the body is sent.
     const received = await sendRaw(server.port, head(200_000));
     expect(received).toMatch(/^HTTP\/1.1 503 .*\r\nRetry-After: 1\r\n/s);
+    // The size of a chunked one is known when it was read; its envelope is not searched.
+    const body = JSON.stringify({ points: new Array(9000).fill([21.00001, 105.00001]) });
+    const chunked = head(0).replace('Content-Length: 0', 'Transfer-Encoding: chunked');
+    const answer = await sendRaw(
+      server.port,
+      `${chunked}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
+    );
+    expect(answer).toMatch(/^HTTP\/1.1 503 .*\r\nRetry-After: 1\r\n/s);
     const small = '{"points":[[21.5,105.5]]}';
     expect(await sendRaw(server.port, head(small.length) + small)).toMatch(/^HTTP\/1.1 200 /);
   } finally {

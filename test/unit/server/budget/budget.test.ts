@@ -56,6 +56,17 @@ test('requests and WebSockets of a key past its limits are refused, those of oth
   expect(() => budget.open('one', 'requests')).toThrow(OverBudgetError);
 });
 
+test.each([
+  ['requests', 'sockets'],
+  ['sockets', 'requests'],
+] as const)('a key keeps its counts while it has %s open, whatever becomes of its %s', (kept, closed) => {
+  const budget = new Budget(LIMITS);
+  budget.open('one', kept).hold(100);
+  budget.open('one', closed).close();
+  expect(budget.figures).toMatchObject({ bytes: 100, keys: 1, [kept]: 1, [closed]: 0 });
+  expect(budget.open('one', closed).hold(51)).toBe('the bytes held for one key pass 150');
+});
+
 test('a closed account holds nothing more', () => {
   const budget = new Budget(LIMITS);
   const account = budget.open('one', 'requests');
