@@ -15,6 +15,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   'fuzz-kernel': () => import('./fuzz-kernel.js'),
   h3: () => import('./h3.js'),
   map: () => import('./map.js'),
+  mutants: () => import('./mutants.js'),
   numbers: () => import('./numbers.js'),
   pack: () => import('./pack.js'),
   precision: () => import('./precision.js'),
