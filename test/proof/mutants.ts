@@ -1,6 +1,7 @@
-// `npm run proof -- mutants [--from N] [--to N] [--only TEXT] [--for 30m] [--timeout 10m] [--suite]`: faults of one line, one at
-// a time: each is built in a copy of the checkout, and must fail in the tests that stand beside it in
-// test/fixtures/mutants.txt. With --suite, those that pass there meet all tests.
+// `npm run proof -- mutants [--from N] [--to N] [--only TEXT] [--for 30m] [--timeout 10m] [--unchecked] [--suite]`: faults of one
+// line, one at a time: each is built in a copy of the checkout, and must fail in the tests that stand beside it in
+// test/fixtures/mutants.txt. First these run without a fault, unless --unchecked says that they did at this commit. With
+// --suite, the faults that pass there meet all tests.
 import { parseArgs } from 'node:util';
 import { MutantCopy } from '../support/mutant-copy.js';
 import { readMutants } from '../support/mutants.js';
@@ -18,6 +19,7 @@ export default async function proveMutants(args: string[]): Promise<void> {
       only: { type: 'string', default: '' },
       for: { type: 'string', default: '2h' },
       timeout: { type: 'string', default: '10m' },
+      unchecked: { type: 'boolean', default: false },
       suite: { type: 'boolean', default: false },
     },
   });
@@ -37,7 +39,8 @@ export default async function proveMutants(args: string[]): Promise<void> {
   }
   let tried = 0;
   try {
-    await copy.checkWithoutFault([...new Set(chosen.flatMap(({ tests }) => tests))]);
+    const named = [...new Set(chosen.flatMap(({ tests }) => tests))];
+    if (!values.unchecked) await copy.checkWithoutFault(named);
     for (const mutant of chosen) {
       if (performance.now() >= endMs) break;
       tried++;
