@@ -4,10 +4,13 @@ import { EXIT } from './exit-codes.js';
 import { badOutput } from './file-faults.js';
 import { say } from './terminal/say.js';
 
-/** Ends the command with a sentence where standard output cannot be written. A reader that has closed it (`| head`) is no failure. */
+/**
+ * Ends the command with a sentence where standard output cannot be written. A reader that has closed it (`| head`) is no failure:
+ * the exit code is the one so far.
+ */
 export function watchStandardOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(EXIT.OK);
+    if (error.code === 'EPIPE') process.exit();
     say(`hexcodes: ${badOutput('standard output', error).message}\n`);
     process.exit(EXIT.BAD_OUTPUT);
   });

@@ -77,7 +77,6 @@ Examples:
           invalid === 0 ? paint('green', 'all valid') : paint('red', `${grouped(invalid)} invalid`);
         process.stdout.write(`${grouped(rows)} codes: ${verdict}\n`);
       }
-      if (invalid > 0) process.exitCode = EXIT.FAILED;
     });
 }
 
@@ -128,7 +127,10 @@ async function checkFile(
       const read = hexcodes.read(text);
       const isMeant = read !== null && (options.canonical !== true || read.hexcodes === text);
       if (read !== null) before = read;
-      if (isMeant || invalid++ >= listed || options.quiet === true) continue;
+      if (isMeant) continue;
+      // Now, as the reader of the list may leave.
+      process.exitCode = EXIT.FAILED;
+      if (invalid++ >= listed || options.quiet === true) continue;
       const textAt = (later: number): string => codeTextOf(column, values[at]?.[later]);
       const near = [before, nextCode(hexcodes, textAt, row + 1, rowCount)].filter((each) => each !== null);
       const meant = suggestionsFor(hexcodes, text, near);
