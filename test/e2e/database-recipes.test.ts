@@ -1,24 +1,14 @@
 // The recipes for PostgreSQL and pandas, run as they stand in docs/recipes.md: against a server of its own, which this test
 // starts where PostgreSQL is installed, and with the Python there is, where it has pandas.
-import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { execFile, spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { Hexcodes } from '#dist/library/hexcodes.js';
 import { CliFolder } from '../support/cli.js';
 import { blocksOf } from '../support/page-blocks.js';
+import { noPostgres, Postgres } from '../support/postgres.js';
 import { CODE_ROWS } from '../support/vectors.js';
 
 const STOPS =
@@ -45,68 +35,40 @@ test('the CHECK of the table lets every code in', () => {
   expect(codes.filter((code) => !new RegExp(pattern).test(code))).toEqual([]);
 });
 
-const PROGRAMS = '/usr/lib/postgresql';
-const versions = existsSync(PROGRAMS) ? readdirSync(PROGRAMS) : [];
-const programs = versions
-  .map((version) => join(PROGRAMS, version, 'bin'))
-  .find((path) => existsSync(join(path, 'initdb')));
-const hasClient = spawnSync('psql', ['--version']).status === 0;
-
-/** PostgreSQL refuses to run as root. */
-const NOBODY = 65_534;
-const servant = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
-
-test.skipIf(programs === undefined || !hasClient)('PostgreSQL (needs its server and psql)', async () => {
+test.skipIf(noPostgres !== undefined)('PostgreSQL (needs its programs)', async () => {
   const folder = new CliFolder();
-  const home = mkdtempSync(join(tmpdir(), 'hexcodes-pg-'));
-  if (servant.uid !== undefined) chownSync(home, servant.uid, servant.gid);
-  const data = join(home, 'data');
-  execFileSync(join(programs as string, 'initdb'), ['-D', data, '-U', 'tester', '-A', 'trust', '--no-sync'], {
-    ...servant,
-    cwd: home,
-    stdio: 'ignore',
-  });
-  // By its socket only, and nothing of it outlives the test.
-  const settings = ['-D', data, '-k', home, '-c', 'listen_addresses=', '-c', 'fsync=off'];
-  const server = spawn(join(programs as string, 'postgres'), settings, {
-    ...servant,
-    cwd: home,
-    stdio: 'pipe',
-  });
+  const postgres = await Postgres.start();
   try {
-    let log = '';
-    const isReady = new Promise<void>((ready, failed) => {
-      server.stderr.on('data', (bytes: Buffer) => {
-        log += bytes.toString();
-        if (log.includes('ready to accept connections')) ready();
-      });
-      server.on('exit', () => failed(new Error(log)));
+    const url = postgres.newDatabase();
+    const { hostname, port, username, password, pathname } = new URL(url);
+    const env = environmentIn(folder, {
+      PGHOST: hostname,
+      PGPORT: port,
+      PGUSER: username,
+      PGPASSWORD: decodeURIComponent(password),
+      PGDATABASE: pathname.slice(1),
     });
-    await isReady;
-    const env = environmentIn(folder, { PGHOST: home, PGUSER: 'tester', PGDATABASE: 'postgres' });
-    const run = async (program: string, args: string[]): Promise<string> =>
-      (await promisify(execFile)(program, args, { cwd: folder.path, env })).stdout;
-    const ask = (sql: string): Promise<string> =>
-      run('psql', ['-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', '-c', sql]);
-    const [made = '', index = '', ...queries] = tables
+    const statements = tables
       .replace(/^--.*$/gm, '')
       .split(';')
       .map((sql) => sql.trim())
       .filter((sql) => sql !== '');
-    await ask(made);
-    await ask(index);
+    const [made = '', index = '', ...queries] = statements;
+    postgres.sql(made, url);
+    postgres.sql(index, url);
     folder.write('stops.csv', STOPS);
-    await run('bash', ['-o', 'pipefail', '-c', loading]);
-    expect((await ask('SELECT id FROM stops ORDER BY id')).trim().split('\n')).toEqual(['1', '2', '3', '5']);
+    await promisify(execFile)('bash', ['-o', 'pipefail', '-c', loading], { cwd: folder.path, env });
+    expect(postgres.sql('SELECT id FROM stops ORDER BY id', url)).toBe('1\n2\n3\n5\n');
     expect(queries.length).toBe(4);
-    for (const sql of queries) expect([sql, await ask(sql)]).toEqual([sql, expect.stringMatching(/\d/)]);
-    const plan = await ask(`SET enable_seqscan = off; EXPLAIN ${queries[0]}`);
+    for (const sql of queries)
+      expect([sql, postgres.sql(sql, url)]).toEqual([sql, expect.stringMatching(/\d/)]);
+    const plan = postgres.sql(`SET enable_seqscan = off; EXPLAIN ${queries[0]}`, url);
     expect(plan).toMatch(/Index Cond: .*hexcode >= 'HN-6GHP4'/);
-    await expect(ask(`INSERT INTO stops VALUES (9, '21.0288')`)).rejects.toThrow('violates check constraint');
+    expect(() => postgres.sql("INSERT INTO stops VALUES (9, '21.0288')", url)).toThrow(
+      'violates check constraint',
+    );
   } finally {
-    server.kill('SIGINT');
-    if (server.exitCode === null) await once(server, 'exit');
-    rmSync(home, { recursive: true, force: true });
+    await postgres.remove();
     folder.remove();
   }
 });
