@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = dirname(fileURLToPath(import.meta.url));
 process.chdir(root);
@@ -89,6 +89,15 @@ await step('binaries', Object.values(BINARIES), ['dist/library/embedded.js'], ()
     ([name, path]) => `export const ${name} = '${readFileSync(path).toString('base64')}';\n`,
   );
   writeFileSync('dist/library/embedded.js', lines.join(''));
+});
+
+const API_INPUTS = ['src', 'tsconfig.json'];
+const API_OUTPUTS = ['dist/openapi.json', 'dist/server/routes/documents.js'];
+await step('api', API_INPUTS, API_OUTPUTS, async () => {
+  const { openApiDocument } = await import(pathToFileURL('dist/api/document.js'));
+  const document = JSON.stringify(openApiDocument());
+  writeFileSync('dist/openapi.json', document);
+  writeFileSync('dist/server/routes/documents.js', `export const OPENAPI = ${JSON.stringify(document)};\n`);
 });
 
 const WEB_INPUTS = [...Object.values(BINARIES), 'src', 'tsconfig.json'];

@@ -24,6 +24,7 @@ import { type Log, type Logger, logAnswer, openLog, withholdKey } from './log.js
 import { fail, failUnavailable, Router } from './router.js';
 import { addBatch } from './routes/batch.js';
 import { addCodeInfo } from './routes/code-info.js';
+import { addDescription } from './routes/description.js';
 import { addMeta } from './routes/meta.js';
 import { addSingle } from './routes/single.js';
 import { Streams, type StreamTuning } from './stream/route.js';
@@ -127,6 +128,7 @@ export async function serve(
     addBatch(router, kernel, pool);
     addMeta(router, boundaryData(files.index), adapter.build);
     addCodeInfo(router, new Hexcodes(kernel));
+    addDescription(router);
     const streams = new Streams(router, kernel, pool, keys.ring, budget, tuning.stream);
     streams.open(adapter);
     const bulk = new Bulk(kernel, pool, keys.ring, config.dataDir, logger, tuning.bulk);

@@ -29,6 +29,8 @@ const MAY_IMPORT: Record<string, string[]> = {
   'server/budget': [],
   'server/transport': ['server/budget'],
   server: ['config', 'library', 'wire', 'kernel', 'pool', 'keys', 'geometry'],
+  // Build time only: the description of what the others do.
+  api: ['wire', 'server/transport'],
   supervisor: ['config', 'server'],
   capacity: ['client', 'wire'],
   console: ['library'],
@@ -54,6 +56,7 @@ const ONLY_IN: Record<string, string> = {
   'h3-js': 'geometry',
   libsql: 'keys',
   pg: 'keys',
+  typebox: 'api',
 };
 
 /** Rooms and files that may touch the process and the file system. */

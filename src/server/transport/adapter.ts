@@ -9,6 +9,7 @@ import type { ExchangeContext, ExchangeHooks, ExchangeLimits } from './exchange-
 import { readHeaders } from './headers.js';
 import { Listeners } from './listeners.js';
 import { loadUws, type UwsBuild } from './load-uws.js';
+import { TARGET_LIMIT_BYTES } from './request-head.js';
 import { SocketTurn, Turns } from './turns.js';
 import {
   primePause,
@@ -21,9 +22,6 @@ import {
   type UwsResponse,
   type UwsWebSocket,
 } from './uws.js';
-
-/** Most bytes of path and query together; for more the answer is 414. */
-export const TARGET_LIMIT_BYTES = 8192;
 
 /** Of a refusal, which is sent in the next turn of the event loop. */
 const REFUSAL_DEADLINE_MS = 1000;

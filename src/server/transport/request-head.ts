@@ -3,6 +3,9 @@ import { Guarded } from './guarded.js';
 import type { HeaderFields } from './headers.js';
 import type { UwsRequest, UwsResponse } from './uws.js';
 
+/** Of path and query together; more is answered 414. */
+export const TARGET_LIMIT_BYTES = 8192;
+
 export abstract class RequestHead extends Guarded implements HeaderFields {
   bodySizeBytes = 0;
   requestId = '';

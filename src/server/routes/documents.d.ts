@@ -1,0 +1,4 @@
+// Types of dist/server/routes/documents.js, which build.mjs writes: documents that describe the service.
+
+/** The OpenAPI document, JSON. */
+export const OPENAPI: string;
