@@ -124,7 +124,11 @@ export function openApiDocument(): object {
     },
     servers: [{ url: '/' }],
     security: [{ header: [] }, { query: [] }],
-    tags: ['One at a time', 'Many at a time', 'Looking up'].map((name) => ({ name })),
+    tags: [
+      { name: 'One at a time', description: 'A position or a code in a call' },
+      { name: 'Many at a time', description: 'Thousands in a body, or a body without end' },
+      { name: 'Looking up', description: 'Codes, provinces, versions, usage' },
+    ],
     paths,
     components: {
       schemas: BODIES,

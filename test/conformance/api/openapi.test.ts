@@ -1,5 +1,6 @@
 // The description at /openapi.json against the service: every request that is made from it is answered as it says, in status,
 // headers and body, and what it allows is accepted, what it forbids refused.
+import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -325,6 +326,15 @@ test('the description itself: no key, an entity tag, 304 for who has it', async 
   const tag = answer.headers.get('etag')!;
   expect((await fetch(url, { headers: { 'If-None-Match': `"other", W/${tag}` } })).status).toBe(304);
   expect((await fetch(url, { headers: { 'If-None-Match': '"other"' } })).status).toBe(200);
+});
+
+test('an independent linter finds nothing in it', async () => {
+  const config = await createConfig({ extends: ['recommended'], telemetry: 'off' });
+  const source = JSON.stringify(described);
+  const problems = await lintFromString({ source, absoluteRef: 'openapi.json', config });
+  expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual(
+    [],
+  );
 });
 
 test('every path of the service is described, and no other', async () => {
