@@ -1,96 +1,24 @@
 // The description at /openapi.json against the service: every request that is made from it is answered as it says, in status,
 // headers and body, and what it allows is accepted, what it forbids refused.
 import { createConfig, lintFromString } from '@redocly/openapi-core';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { outsideOf, type Schema, valuesOf } from '../../support/schema-values.js';
+import { type Described, DescribedApi, type Operation } from '../../support/described-api.js';
+import { outsideOf, valuesOf } from '../../support/schema-values.js';
 import { startServer, type TestServer } from '../../support/server.js';
-
-interface Response {
-  $ref?: string;
-  headers: Record<string, { $ref: string }>;
-  content: Record<string, { schema: object }>;
-}
-interface Operation {
-  operationId: string;
-  parameters: { name: string; in: 'query' | 'path'; required?: boolean; schema: Schema; example?: unknown }[];
-  requestBody?: { required: boolean; content: Record<string, { schema: Schema }> };
-  responses: Record<string, Response>;
-}
-interface Described {
-  paths: Record<string, Record<string, Operation>>;
-  components: {
-    schemas: Record<string, Schema>;
-    responses: Record<string, Response>;
-    headers: Record<string, { schema: object; required?: boolean }>;
-  };
-}
 
 const SEED = 21;
 const RUNS = 60;
 const JSON_TYPE = 'application/json';
 const FORM_TYPE = 'application/x-www-form-urlencoded';
-/** Of every HTTP answer, and no business of a description. */
-const TRANSPORT_HEADERS = [
-  'connection',
-  'content-length',
-  'content-type',
-  'date',
-  'transfer-encoding',
-  'keep-alive',
-  'uwebsockets',
-];
-
 let server: TestServer;
-let described: Described;
-let ajv: Ajv2020;
+let api: DescribedApi;
 beforeAll(async () => {
   server = await startServer({ logLevel: 'silent' });
-  described = (await (await fetch(`http://127.0.0.1:${server.port}/openapi.json`)).json()) as Described;
-  ajv = new Ajv2020({ strict: false, allErrors: false });
-  ajv.addSchema(described, 'api');
+  const document = await fetch(`http://127.0.0.1:${server.port}/openapi.json`);
+  api = new DescribedApi((await document.json()) as Described);
 });
 afterAll(() => server.stop());
-
-const operationOf = (path: string, method: string): Operation => described.paths[path]![method]!;
-const resolve = (ref: string): Schema => described.components.schemas[ref.split('/').at(-1)!]!;
-const followed = (response: Response): Response =>
-  response.$ref === undefined ? response : described.components.responses[response.$ref.split('/').at(-1)!]!;
-
-/** `#/…` of the description, for ajv. */
-const asWhole = (schema: object): object =>
-  JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"api#/components')) as object;
-
-/** What is wrong with an answer by the description; undefined if nothing is. */
-async function faultOf(operation: Operation, answer: globalThis.Response): Promise<string | undefined> {
-  const declared = operation.responses[String(answer.status)];
-  if (declared === undefined) return `status ${answer.status} is not declared`;
-  const { headers, content } = followed(declared);
-  const lower = new Map(
-    Object.entries(headers).map(([name, { $ref }]) => [name.toLowerCase(), $ref.split('/').at(-1)!]),
-  );
-  for (const [name, ref] of lower) {
-    const { required, schema } = described.components.headers[ref]!;
-    const value = answer.headers.get(name);
-    if (value === null && required) return `header ${name} is missing`;
-    const typed = (schema as Schema).type === 'integer' ? Number(value) : value;
-    if (value !== null && !ajv.validate(schema, typed)) return `header ${name}: ${value}`;
-  }
-  const others = [...answer.headers.keys()].filter(
-    (name) => !lower.has(name) && !TRANSPORT_HEADERS.includes(name),
-  );
-  if (others.length > 0) return `headers that are not declared: ${others}`;
-  const type = answer.headers.get('content-type') ?? '';
-  const media = content[type.split(';')[0]!];
-  if (media === undefined) return `media type ${type} is not declared`;
-  const text = await answer.text();
-  if (type !== JSON_TYPE) return undefined;
-  const body: unknown = JSON.parse(text);
-  return ajv.validate(asWhole(media.schema), body)
-    ? undefined
-    : `${ajv.errorsText()} in ${text.slice(0, 300)}`;
-}
 
 type Values = Record<string, unknown>;
 const queryOf = (values: Values): string =>
@@ -113,7 +41,7 @@ function send(
 /** Parameters of the query with values that the description allows. */
 function queries(operation: Operation): fc.Arbitrary<Values> {
   const inQuery = operation.parameters.filter((each) => each.in === 'query');
-  const model = Object.fromEntries(inQuery.map(({ name, schema }) => [name, valuesOf(schema, resolve)]));
+  const model = Object.fromEntries(inQuery.map(({ name, schema }) => [name, valuesOf(schema, api.resolve)]));
   return fc.record(model, { requiredKeys: inQuery.filter((each) => each.required).map(({ name }) => name) });
 }
 
@@ -121,38 +49,38 @@ const settings = { seed: SEED, numRuns: RUNS };
 
 describe.each(['/v1/hexcodes/encode', '/v1/hexcodes/decode'])('%s', (path) => {
   test('GET with what is allowed is accepted', async () => {
-    const operation = operationOf(path, 'get');
+    const operation = api.operation(path, 'get');
     await fc.assert(
       fc.asyncProperty(queries(operation), async (query) => {
         const answer = await send(path, 'get', query);
         expect([200, 404], JSON.stringify(query)).toContain(answer.status);
-        expect(await faultOf(operation, answer), JSON.stringify(query)).toBeUndefined();
+        expect(await api.faultOf(operation, answer), JSON.stringify(query)).toBeUndefined();
       }),
       settings,
     );
   });
 
   test('a JSON body with what is allowed is accepted', async () => {
-    const operation = operationOf(path, 'post');
+    const operation = api.operation(path, 'post');
     const { schema } = operation.requestBody!.content[JSON_TYPE]!;
     await fc.assert(
-      fc.asyncProperty(valuesOf(schema, resolve), async (body) => {
+      fc.asyncProperty(valuesOf(schema, api.resolve), async (body) => {
         const answer = await send(path, 'post', {}, { type: JSON_TYPE, text: JSON.stringify(body) });
         expect([200, 404], JSON.stringify(body)).toContain(answer.status);
-        expect(await faultOf(operation, answer), JSON.stringify(body)).toBeUndefined();
+        expect(await api.faultOf(operation, answer), JSON.stringify(body)).toBeUndefined();
       }),
       settings,
     );
   });
 
   test('one step outside is refused, by query, form and JSON, and names the member', async () => {
-    const operation = operationOf(path, 'post');
+    const operation = api.operation(path, 'post');
     const { schema } = operation.requestBody!.content[JSON_TYPE]!;
-    const whole = resolve(schema.$ref!);
+    const whole = api.resolve(schema.$ref!);
     const broken = fc.constantFrom(...Object.keys(whole.properties!)).chain((name) =>
       fc.record({
         name: fc.constant(name),
-        body: valuesOf(schema, resolve),
+        body: valuesOf(schema, api.resolve),
         outside: outsideOf(whole.properties![name]!),
         way: fc.constantFrom('json', 'query', 'form'),
       }),
@@ -177,7 +105,7 @@ describe.each(['/v1/hexcodes/encode', '/v1/hexcodes/decode'])('%s', (path) => {
         const shown = `${way} ${JSON.stringify(values)}`;
         expect(answer.status, shown).toBe(400);
         const copy = answer.clone();
-        expect(await faultOf(operation, answer), shown).toBeUndefined();
+        expect(await api.faultOf(operation, answer), shown).toBeUndefined();
         const { details } = (await copy.json()) as { details: { parameter: string }[] };
         expect(
           details.map(({ parameter }) => parameter),
@@ -189,28 +117,28 @@ describe.each(['/v1/hexcodes/encode', '/v1/hexcodes/decode'])('%s', (path) => {
   });
 
   test('a required member that is missing is refused', async () => {
-    const operation = operationOf(path, 'get');
+    const operation = api.operation(path, 'get');
     for (const { name } of operation.parameters.filter((each) => each.required)) {
       const others = operation.parameters.filter((each) => each.required && each.name !== name);
       const query = Object.fromEntries(others.map((each) => [each.name, each.example]));
       const answer = await send(path, 'get', query);
       expect(answer.status).toBe(400);
-      expect(await faultOf(operation, answer)).toBeUndefined();
+      expect(await api.faultOf(operation, answer)).toBeUndefined();
     }
   });
 });
 
 describe.each(['/v1/hexcodes/encode/batch', '/v1/hexcodes/decode/batch'])('%s', (path) => {
   test('what is allowed is accepted, each item of it', async () => {
-    const operation = operationOf(path, 'post');
+    const operation = api.operation(path, 'post');
     const { schema } = operation.requestBody!.content[JSON_TYPE]!;
     await fc.assert(
-      fc.asyncProperty(valuesOf(schema, resolve), async (body) => {
+      fc.asyncProperty(valuesOf(schema, api.resolve), async (body) => {
         const text = JSON.stringify(body);
         const answer = await send(path, 'post', {}, { type: JSON_TYPE, text });
         expect(answer.status, text).toBe(200);
         const copy = answer.clone();
-        expect(await faultOf(operation, answer), text).toBeUndefined();
+        expect(await api.faultOf(operation, answer), text).toBeUndefined();
         const { results } = (await copy.json()) as {
           results: { status: string; details?: { parameter: string }[] }[];
         };
@@ -226,7 +154,7 @@ describe.each(['/v1/hexcodes/encode/batch', '/v1/hexcodes/decode/batch'])('%s', 
   });
 
   test('any JSON is answered as described', async () => {
-    const operation = operationOf(path, 'post');
+    const operation = api.operation(path, 'post');
     const anything = fc.oneof(
       fc.jsonValue(),
       fc.record(
@@ -239,7 +167,7 @@ describe.each(['/v1/hexcodes/encode/batch', '/v1/hexcodes/decode/batch'])('%s', 
         const text = JSON.stringify(body);
         const answer = await send(path, 'post', {}, { type: JSON_TYPE, text });
         expect([200, 400], text).toContain(answer.status);
-        expect(await faultOf(operation, answer), text).toBeUndefined();
+        expect(await api.faultOf(operation, answer), text).toBeUndefined();
       }),
       settings,
     );
@@ -253,23 +181,26 @@ test.each([
   ['/v1/admin-units', {}],
   ['/v1/meta', {}],
 ] as [string, Record<string, string[]>][])('GET %s, right and wrong', async (path, inPath) => {
-  const operation = operationOf(path, 'get');
+  const operation = api.operation(path, 'get');
   const [name, texts] = Object.entries(inPath)[0] ?? ['', ['']];
   for (const text of texts) {
     for (const query of [{}, { near: '21.03,105.85' }, { near: 'x' }]) {
       const answer = await send(path.replace(`{${name}}`, text), 'get', query as Values);
-      expect(await faultOf(operation, answer), `${text} ${JSON.stringify(query)}`).toBeUndefined();
+      expect(await api.faultOf(operation, answer), `${text} ${JSON.stringify(query)}`).toBeUndefined();
     }
   }
 });
 
 test('bodies of any bytes to /bulk are answered as described', async () => {
   for (const path of ['/v1/hexcodes/encode/bulk', '/v1/hexcodes/decode/bulk']) {
-    const operation = operationOf(path, 'post');
+    const operation = api.operation(path, 'post');
     for (const type of Object.keys(operation.requestBody!.content)) {
       for (const text of ['lat,lng,hexcodes\n21.0288,105.8525,HN-66\n', '{"lat":1,"lng":2}\n', 'x', '\0']) {
         const answer = await send(path, 'post', {}, { type, text });
-        expect(await faultOf(operation, answer), `${path} ${type} ${JSON.stringify(text)}`).toBeUndefined();
+        expect(
+          await api.faultOf(operation, answer),
+          `${path} ${type} ${JSON.stringify(text)}`,
+        ).toBeUndefined();
       }
     }
     const answer = await send(
@@ -279,13 +210,13 @@ test('bodies of any bytes to /bulk are answered as described', async () => {
       { type: 'text/csv', text: 'lat,lng\n' },
     );
     expect(answer.status).toBe(400);
-    expect(await faultOf(operation, answer)).toBeUndefined();
+    expect(await api.faultOf(operation, answer)).toBeUndefined();
   }
 });
 
 test('what is wrong with every operation is answered as described: keys, Accept, length of the target, media type', async () => {
   const base = `http://127.0.0.1:${server.port}`;
-  for (const [path, methods] of Object.entries(described.paths)) {
+  for (const [path, methods] of Object.entries(api.document.paths)) {
     for (const [method, operation] of Object.entries(methods)) {
       const url = base + path.replace(/\{.*?\}/g, 'HN');
       const verb = { method: method.toUpperCase() };
@@ -312,7 +243,7 @@ test('what is wrong with every operation is answered as described: keys, Accept,
       }
       for (const [status, answer] of answers) {
         expect(answer.status, `${method} ${path}`).toBe(status);
-        expect(await faultOf(operation, answer), `${method} ${path} ${status}`).toBeUndefined();
+        expect(await api.faultOf(operation, answer), `${method} ${path} ${status}`).toBeUndefined();
       }
     }
   }
@@ -330,7 +261,7 @@ test('the description itself: no key, an entity tag, 304 for who has it', async 
 
 test('an independent linter finds nothing in it', async () => {
   const config = await createConfig({ extends: ['recommended'], telemetry: 'off' });
-  const source = JSON.stringify(described);
+  const source = JSON.stringify(api.document);
   const problems = await lintFromString({ source, absoluteRef: 'openapi.json', config });
   expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual(
     [],
@@ -341,7 +272,7 @@ test('every path of the service is described, and no other', async () => {
   const text = (await import('node:fs')).readFileSync('docs/http.md', 'utf8');
   const table = text.slice(text.indexOf('## Endpoints'), text.indexOf('- `HEAD` is'));
   const documented = [...table.matchAll(/`(?:[A-Z, `]*)?(\/v1\/[^`]*)`/g)].map((match) => match[1]!);
-  expect(new Set(Object.keys(described.paths))).toEqual(
+  expect(new Set(Object.keys(api.document.paths))).toEqual(
     new Set(documented.filter((path) => !path.endsWith('/stream'))),
   );
 });

@@ -1,0 +1,89 @@
+// The description at /openapi.json as tests use it: operations, schemas, and what is wrong with an answer by it.
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { Schema } from './schema-values.js';
+
+interface Response {
+  $ref?: string;
+  headers: Record<string, { $ref: string }>;
+  content: Record<string, { schema: object }>;
+}
+export interface Operation {
+  operationId: string;
+  parameters: { name: string; in: 'query' | 'path'; required?: boolean; schema: Schema; example?: unknown }[];
+  requestBody?: { required: boolean; content: Record<string, { schema: Schema }> };
+  responses: Record<string, Response>;
+}
+export interface Described {
+  paths: Record<string, Record<string, Operation>>;
+  components: {
+    schemas: Record<string, Schema>;
+    responses: Record<string, Response>;
+    headers: Record<string, { schema: object; required?: boolean }>;
+  };
+}
+
+/** Of every HTTP answer, and no business of a description. */
+const TRANSPORT_HEADERS = [
+  'connection',
+  'content-length',
+  'content-type',
+  'date',
+  'transfer-encoding',
+  'keep-alive',
+  'uwebsockets',
+];
+
+const JSON_TYPE = 'application/json';
+
+export class DescribedApi {
+  readonly #ajv = new Ajv2020({ strict: false, allErrors: false });
+
+  constructor(readonly document: Described) {
+    this.#ajv.addSchema(document, 'api');
+  }
+
+  operation(path: string, method: string): Operation {
+    return this.document.paths[path]![method]!;
+  }
+
+  /** The schema that a `$ref` names. */
+  readonly resolve = (ref: string): Schema => this.document.components.schemas[lastOf(ref)]!;
+
+  /** What is wrong with an answer by the description; undefined if nothing is. */
+  async faultOf(operation: Operation, answer: globalThis.Response): Promise<string | undefined> {
+    const declared = operation.responses[String(answer.status)];
+    if (declared === undefined) return `status ${answer.status} is not declared`;
+    const { headers, content } =
+      declared.$ref === undefined ? declared : this.document.components.responses[lastOf(declared.$ref)]!;
+    const headerFault = this.#headerFault(headers, answer.headers);
+    if (headerFault !== undefined) return headerFault;
+    const type = answer.headers.get('content-type') ?? '';
+    const media = content[type.split(';')[0]!];
+    if (media === undefined) return `media type ${type} is not declared`;
+    const text = await answer.text();
+    if (type !== JSON_TYPE) return undefined;
+    const isRight = this.#ajv.validate(asWhole(media.schema), JSON.parse(text));
+    return isRight ? undefined : `${this.#ajv.errorsText()} in ${text.slice(0, 300)}`;
+  }
+
+  #headerFault(declared: Response['headers'], sent: Headers): string | undefined {
+    const refs = new Map(
+      Object.entries(declared).map(([name, { $ref }]) => [name.toLowerCase(), lastOf($ref)]),
+    );
+    for (const [name, ref] of refs) {
+      const { required, schema } = this.document.components.headers[ref]!;
+      const value = sent.get(name);
+      if (value === null && required) return `header ${name} is missing`;
+      const typed = (schema as Schema).type === 'integer' ? Number(value) : value;
+      if (value !== null && !this.#ajv.validate(schema, typed)) return `header ${name}: ${value}`;
+    }
+    const others = [...sent.keys()].filter((name) => !refs.has(name) && !TRANSPORT_HEADERS.includes(name));
+    return others.length > 0 ? `headers that are not declared: ${others}` : undefined;
+  }
+}
+
+const lastOf = (ref: string): string => ref.split('/').at(-1)!;
+
+/** References within the description, for ajv. */
+const asWhole = (schema: object): object =>
+  JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"api#/components')) as object;
