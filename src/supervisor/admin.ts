@@ -16,6 +16,8 @@ export interface AdminTarget {
 export interface AdminSource {
   processes(): readonly AdminTarget[];
   isStopping(): boolean;
+  /** How often a process has died so far. */
+  deaths(): number;
 }
 
 export interface AdminServer {
@@ -67,12 +69,13 @@ async function handle(
   }
   if (isRead && path === '/metrics') {
     const pages = await Promise.all(
-      processes.map(async ({ number, adminPort }) => ({
-        number,
-        text: (await ask(adminPort, target))?.text ?? '',
-      })),
+      processes.map(async ({ number, adminPort }) => {
+        const page = await ask(adminPort, target);
+        return { number, text: page?.status === 200 ? page.text : '' };
+      }),
     );
-    return send(response, 200, mergeMetrics(pages), 'text/plain; version=0.0.4; charset=utf-8');
+    const text = `${ownMetrics(processes, source.deaths())}\n${mergeMetrics(pages)}`;
+    return send(response, 200, text, 'text/plain; version=0.0.4; charset=utf-8');
   }
   const [, number, rest] = /^\/processes\/(\d+)(\/.*)$/.exec(target) ?? [];
   const asked =
@@ -83,6 +86,23 @@ async function handle(
   if (asked?.adminPort === undefined)
     return send(response, 503, 'not ready\nreason: the process is starting or stopping\n');
   await handOn(incoming, response, asked.adminPort, rest ?? target);
+}
+
+/** What only the supervisor knows. */
+function ownMetrics(processes: readonly AdminTarget[], deaths: number): string {
+  const ready = processes.filter(({ adminPort }) => adminPort !== undefined).length;
+  return [
+    '# HELP hexcodes_processes Processes that the supervisor keeps running.',
+    '# TYPE hexcodes_processes gauge',
+    `hexcodes_processes ${processes.length}`,
+    '# HELP hexcodes_processes_ready Of these, the ones that accept requests.',
+    '# TYPE hexcodes_processes_ready gauge',
+    `hexcodes_processes_ready ${ready}`,
+    '# HELP hexcodes_process_deaths_total How often a process has died and was started again.',
+    '# TYPE hexcodes_process_deaths_total counter',
+    `hexcodes_process_deaths_total ${deaths}`,
+    '',
+  ].join('\n');
 }
 
 /** Ready where one process is: it serves the shared port for all. */

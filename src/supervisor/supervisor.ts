@@ -44,6 +44,7 @@ export class Supervisor {
   #rolling: Promise<void> | undefined;
   #isReloadAsked = false;
   #isStopping = false;
+  #deaths = 0;
 
   private constructor(
     options: SupervisorOptions,
@@ -78,6 +79,7 @@ export class Supervisor {
     this.#admin = await openSupervisorAdmin(adminHost, adminPort, {
       processes: () => this.#posts.map(({ process }) => process),
       isStopping: () => this.#isStopping,
+      deaths: () => this.#deaths,
     });
     // The first one alone makes what is missing in an empty data folder: the store, the pepper, the first key.
     const first = await this.#occupy(1);
@@ -109,6 +111,7 @@ export class Supervisor {
   #watch(post: Post, process: ServiceProcess): void {
     void process.ended.then((ending) => {
       if (this.#isStopping || post.process !== process) return;
+      this.#deaths++;
       const delayMs = post.delay.nextMs(process.ageMs);
       this.#logger.error(
         { process: post.number, pid: process.pid, ending, restart_in_ms: delayMs },

@@ -175,6 +175,10 @@ describe.skipIf(process.platform !== 'linux')('several processes (Linux)', () =>
     expect(await get('/processes/2/readyz')).toEqual([200, 'ready\n']);
     expect(await get('/processes/3/readyz')).toEqual([404, 'there is no such process\n']);
     expect((await get('/none'))[0]).toBe(404);
+    const [status, metrics] = await get('/metrics');
+    expect(status).toBe(200);
+    expect(metrics).toContain('\nhexcodes_processes_ready 2\n');
+    expect(metrics).toContain('\nhexcodes_process_deaths_total 0\n');
     // One that cannot say anything is not asked for ever.
     const { pids } = await service.line('all processes listen');
     process.kill((pids as number[])[1]!, 'SIGSTOP');
