@@ -159,12 +159,11 @@ await step('web', WEB_INPUTS, ['dist/web/hexcodes.js', 'dist/web/geometry.js'], 
   });
 });
 
-await step(
-  'tools',
-  ['src', 'bench', 'data', 'test', 'tsconfig.json', 'tsconfig.tools.json'],
-  ['build'],
-  () => {
+// Not where an image is built, whose context has no tests.
+if (existsSync('test')) {
+  const inputs = ['src', 'bench', 'data', 'test', 'tsconfig.json', 'tsconfig.tools.json'];
+  await step('tools', inputs, ['build'], () => {
     prune('build', ['bench', 'data', 'test'], (file) => file.replace('build/', ''));
     run(TSC, ['-p', 'tsconfig.tools.json']);
-  },
-);
+  });
+}

@@ -1,0 +1,83 @@
+// Files of deploy/ that a program of the system judges: the systemd unit, the Kubernetes manifests. Skipped by name where the
+// program is not here. That they agree with one another and with the settings is judged everywhere.
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { readConfig, SETTING_NAMES } from '#dist/config.js';
+import { hasProgram } from '../../support/deploy/proxies.js';
+
+const UNIT = 'deploy/systemd/hexcodes.service';
+
+test('the files that are read as configuration have no fault', () => {
+  const config = readConfig(SETTING_NAMES, { config: 'deploy/systemd/hexcodes.env' }, {});
+  expect(config).toMatchObject({ port: 8080, adminPort: 9090, drainMs: 2000 });
+});
+
+test('every variable that a file of deploy/ sets is a setting', () => {
+  const files = ['Dockerfile', 'deploy/compose.yaml', 'deploy/kubernetes/base/kustomization.yaml', UNIT];
+  const found = files.flatMap((file) => {
+    const text = readFileSync(file, 'utf8').replace(/^\s*#.*$/gm, '');
+    return [...text.matchAll(/HEXCODES_[A-Z_]+(?=[=:])/g)].map(([name]) => name);
+  });
+  expect(found.length).toBeGreaterThan(8);
+  const env = Object.fromEntries(
+    found.filter((name) => name !== 'HEXCODES_CONFIG').map((name) => [name, undefined]),
+  );
+  expect(() => readConfig([], {}, env)).not.toThrow();
+});
+
+test('npm run sbom lists every package that the service needs', () => {
+  const { status, stdout } = spawnSync('npm', ['run', '-s', 'sbom'], { encoding: 'utf8' });
+  expect(status).toBe(0);
+  const listed = (JSON.parse(stdout) as { components: { name: string }[] }).components;
+  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+    dependencies: Record<string, string>;
+  };
+  const names = listed.map(({ name }) => name);
+  expect(Object.keys(dependencies).filter((name) => !names.includes(name))).toEqual([]);
+  expect(names).not.toContain('vitest');
+});
+
+describe.skipIf(!hasProgram('systemd-analyze'))('systemd (where systemd-analyze is installed)', () => {
+  test('the unit is exposed by 1.5 of 10 at most', () => {
+    const { stdout } = spawnSync('systemd-analyze', ['security', '--offline=true', UNIT], {
+      encoding: 'utf8',
+    });
+    const level = /Overall exposure level for hexcodes\.service: (\d+\.\d)/.exec(stdout)?.[1];
+    expect(Number(level)).toBeLessThanOrEqual(1.5);
+  });
+
+  test('the unit has no word that systemd does not know', () => {
+    const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', UNIT], { encoding: 'utf8' });
+    expect(stderr.split('\n').filter((line) => /Unknown|Failed to parse|Invalid/i.test(line))).toEqual([]);
+  });
+});
+
+describe.skipIf(!hasProgram('kubectl'))('Kubernetes (where kubectl is installed)', () => {
+  test.each(['base', 'overlays/postgres'])('%s is built, and its parts agree', (name) => {
+    const built = spawnSync('kubectl', ['kustomize', `deploy/kubernetes/${name}`], { encoding: 'utf8' });
+    expect([built.status, built.stderr]).toEqual([0, '']);
+    const parts = new Map(
+      built.stdout.split(/^---$/m).map((part) => [/^kind: (\w+)$/m.exec(part)?.[1] ?? '', part]),
+    );
+    expect([...parts.keys()].sort()).toEqual(
+      ['ConfigMap', 'Deployment', 'NetworkPolicy', 'PodDisruptionBudget', 'Service'].sort(),
+    );
+    const deployment = parts.get('Deployment')!;
+    const settings = parts.get('ConfigMap')!;
+    const number = (pattern: RegExp, text: string): number => Number(pattern.exec(text)?.[1]);
+    const drainMs = number(/HEXCODES_DRAIN_MS: "(\d+)"/, settings);
+    const graceMs = number(/HEXCODES_GRACE_MS: "(\d+)"/, settings);
+    expect(drainMs).toBe(5000);
+    expect(number(/terminationGracePeriodSeconds: (\d+)/, deployment) * 1000).toBeGreaterThan(
+      drainMs + graceMs,
+    );
+    for (const port of ['http', 'admin']) expect(deployment).toContain(`name: ${port}`);
+    expect(deployment.match(/path: \/(readyz|livez)/g)).toHaveLength(3);
+    expect(deployment).toContain('enableServiceLinks: false');
+    expect(deployment).toContain('readOnlyRootFilesystem: true');
+    const selector = /app\.kubernetes\.io\/name: hexcodes/;
+    for (const kind of ['Service', 'PodDisruptionBudget', 'NetworkPolicy'])
+      expect(parts.get(kind)!.slice(parts.get(kind)!.indexOf('spec:'))).toMatch(selector);
+  });
+});

@@ -1,0 +1,171 @@
+// `npm run proof -- image`: the Dockerfile is built by buildah, and its result runs as the file says, read-only, as a user
+// without rights or capabilities, under bubblewrap. The base is a stand-in of this machine's own files unless --base names an
+// image that can be had. Needs root, buildah and bubblewrap.
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { hasProgram } from '../support/deploy/proxies.js';
+import { makeStandIn, npmSetting } from '../support/deploy/stand-in-base.js';
+import { report } from './run-length.js';
+
+const BASE = /^ARG BASE=(\S+)/m.exec(readFileSync('Dockerfile', 'utf8'))?.[1] ?? '';
+const USER = 65532;
+
+export default async function proveImage(args: string[]): Promise<void> {
+  const { values } = parseArgs({ args, options: { base: { type: 'string' } } });
+  const missing = ['buildah', 'bwrap'].filter((program) => !hasProgram(program));
+  if (missing.length > 0) throw new Error(`not installed: ${missing.join(', ')}`);
+  const folder = mkdtempSync(join(tmpdir(), 'hexcodes-image-'));
+  const buildah = (...rest: string[]): string =>
+    execFileSync('buildah', ['--root', join(folder, 'root'), '--runroot', join(folder, 'run'), ...rest], {
+      env: { ...process.env, STORAGE_DRIVER: 'vfs', BUILDAH_ISOLATION: 'chroot' },
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'inherit'],
+    }).trim();
+  const faults: string[] = [];
+  let sizeMb = 0;
+  try {
+    if (values.base === undefined) {
+      makeStandIn(join(folder, 'base'), 'node_modules');
+      const from = buildah('from', 'scratch');
+      buildah('copy', '-q', from, join(folder, 'base'), '/');
+      buildah('config', '--env', 'PATH=/usr/bin', from);
+      buildah('commit', '-q', from, BASE);
+      rmSync(join(folder, 'base'), { recursive: true });
+    }
+    const from = values.base === undefined ? ['--pull-never'] : ['--build-arg', `BASE=${values.base}`];
+    // Packages that npm has fetched before need not be fetched again.
+    const cache = ['--volume', `${npmSetting('cache')}:/root/.npm`];
+    buildah('bud', '-q', '--format', 'docker', ...from, ...cache, '-t', 'hexcodes', '.');
+    const image = JSON.parse(buildah('inspect', '--type', 'image', 'hexcodes')).Docker.config as ImageConfig;
+    const tree = buildah('mount', buildah('from', '--pull-never', 'hexcodes'));
+    sizeMb = Math.round(Number(/^\d+/.exec(execFileSync('du', ['-sm', tree], { encoding: 'utf8' }))?.[0]));
+    faults.push(...(await run(tree, image, folder)));
+  } finally {
+    buildah('umount', '--all');
+    buildah('rm', '--all');
+    rmSync(folder, { recursive: true, force: true });
+  }
+  const base = values.base === undefined ? 'a stand-in base' : values.base;
+  report('image', `built on ${base}, ${sizeMb} MB, run under bubblewrap`, 0, faults);
+}
+
+interface ImageConfig {
+  readonly User: string;
+  readonly Env: string[];
+  readonly Cmd: string[];
+  readonly Entrypoint: string[];
+  readonly WorkingDir: string;
+  readonly Healthcheck?: { readonly Test: string[] };
+}
+
+/** Runs the image as its configuration says, with the data folder as the only thing that can be written. */
+async function run(tree: string, image: ImageConfig, folder: string): Promise<string[]> {
+  const faults: string[] = [];
+  if (image.User !== `${USER}:${USER}`) faults.push(`the user is ${image.User}`);
+  const natives = readdirSync(join(tree, image.WorkingDir, 'node_modules'), {
+    recursive: true,
+    encoding: 'utf8',
+  }).filter((path) => path.endsWith('.node'));
+  const foreign = natives.filter((path) => /darwin|win32|arm64|musl/.test(path));
+  if (foreign.length > 0) faults.push(`binaries of other platforms: ${foreign.join(', ')}`);
+  const data = join(folder, 'data');
+  mkdirSync(data);
+  chownSync(data, USER, USER);
+  chmodSync(data, 0o700);
+  for (let path = tree; path.startsWith(folder); path = dirname(path))
+    chmodSync(path, path === tree ? 0o755 : 0o711);
+  const jail = [
+    ...['--reuid', String(USER), '--regid', String(USER), '--clear-groups', 'bwrap'],
+    ...[
+      '--ro-bind',
+      tree,
+      '/',
+      '--dev',
+      '/dev',
+      '--proc',
+      '/proc',
+      '--tmpfs',
+      '/tmp',
+      '--bind',
+      data,
+      '/data',
+    ],
+    ...['--unshare-user', '--uid', String(USER), '--gid', String(USER), '--unshare-pid', '--unshare-ipc'],
+    ...['--cap-drop', 'ALL', '--die-with-parent', '--new-session', '--chdir', image.WorkingDir, '--clearenv'],
+    ...[...image.Env, 'HEXCODES_PORT=0', 'HEXCODES_ADMIN_PORT=0'].flatMap((pair) => {
+      const at = pair.indexOf('=');
+      return ['--setenv', pair.slice(0, at), pair.slice(at + 1)];
+    }),
+  ];
+  const child = spawn('setpriv', [...jail, ...image.Entrypoint, ...image.Cmd], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let out = '';
+  child.stdout.on('data', (bytes) => (out += bytes));
+  child.stderr.on('data', (bytes) => (out += bytes));
+  const exit = once(child, 'close');
+  while (!out.includes('"listening"') && child.exitCode === null) await sleep(20);
+  if (child.exitCode !== null) return [...faults, `it does not run: ${out}`];
+  const listening = JSON.parse(out.split('\n').find((line) => line.includes('"listening"'))!) as {
+    port: number;
+    admin_port: number;
+  };
+  const key = readFileSync(join(data, 'first-key'), 'utf8').trim();
+  const answer = await fetch(
+    `http://127.0.0.1:${listening.port}/v1/hexcodes/encode?lat=21.0288&lng=105.8525`,
+    {
+      headers: { 'X-API-Key': key },
+    },
+  );
+  const body = await answer.text();
+  if (!body.includes('HN-6GHP4-83RFR')) faults.push(`answer: ${answer.status} ${body}`);
+  const health = image.Healthcheck?.Test ?? [];
+  const withPort = [
+    ...jail,
+    '--setenv',
+    'HEXCODES_ADMIN_PORT',
+    String(listening.admin_port),
+    ...health.slice(1),
+  ];
+  if (health[0] !== 'CMD') faults.push('no health check');
+  else await execute('setpriv', withPort).catch(() => faults.push('the health check fails'));
+  await execute('setpriv', [...jail, 'sh', '-c', ': > /opt/hexcodes/x']).then(
+    () => faults.push('the root can be written'),
+    () => {},
+  );
+  // bubblewrap hands no signals on; the service is the second process in its namespace.
+  const pid = Number(
+    readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim().split(' ')[0],
+  );
+  process.kill(serviceBelow(pid), 'SIGTERM');
+  await exit;
+  if (!out.includes('"stopped"')) faults.push(`it was not stopped: ${out.slice(-500)}`);
+  if (!existsSync(join(data, 'keys.db'))) faults.push('there is no key store in /data');
+  return faults;
+}
+
+/** The innermost process. */
+function serviceBelow(pid: number): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  return children === '' ? pid : serviceBelow(Number(children.split(' ')[0]));
+}
+
+async function execute(program: string, args: readonly string[]): Promise<void> {
+  const child = spawn(program, args, { stdio: 'ignore' });
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code !== 0) throw new Error(`${program} ended with ${code}`);
+}

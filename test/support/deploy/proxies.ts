@@ -1,0 +1,77 @@
+// The proxy files of deploy/, each with its program: whether that is here, how it checks a file, and how it runs.
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface Proxy {
+  readonly name: string;
+  readonly file: string;
+  readonly program: string;
+  check(path: string): string[];
+  run(path: string): string[];
+}
+
+export const PROXIES: readonly Proxy[] = [
+  {
+    name: 'HAProxy',
+    file: 'deploy/haproxy/haproxy.cfg',
+    program: 'haproxy',
+    check: (path) => ['-c', '-f', path],
+    run: (path) => ['-db', '-f', path],
+  },
+  {
+    name: 'nginx',
+    file: 'deploy/nginx/nginx.conf',
+    program: 'nginx',
+    check: (path) => ['-t', '-q', '-c', path],
+    run: (path) => ['-g', 'daemon off;', '-c', path],
+  },
+  {
+    name: 'Caddy',
+    file: 'deploy/caddy/Caddyfile',
+    program: 'caddy',
+    check: (path) => ['validate', '--adapter', 'caddyfile', '--config', path],
+    run: (path) => ['run', '--adapter', 'caddyfile', '--config', path],
+  },
+];
+
+/** Whether a program is installed; those of administrators are not in everyone's PATH. */
+export function hasProgram(name: string): boolean {
+  return spawnSync('sh', ['-c', `command -v ${name}`], { env: PROXY_ENV, stdio: 'ignore' }).status === 0;
+}
+
+export const PROXY_ENV: NodeJS.ProcessEnv = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/sbin` };
+
+const CERTIFICATE = '/etc/hexcodes/tls/hexcodes.pem';
+const PID_FILE = '/run/hexcodes-nginx.pid';
+
+/** A copy of the file in which the certificate, and what the proxy writes, lie in the folder; all else is as it ships. */
+export function installProxy({ file }: Proxy, folder: string): string {
+  const certificate = join(folder, 'hexcodes.pem');
+  const made = spawnSync(
+    'openssl',
+    [
+      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'],
+      ...[
+        '-subj',
+        '/CN=hexcodes.test',
+        '-addext',
+        'subjectAltName=IP:127.0.0.1',
+        '-keyout',
+        '-',
+        '-out',
+        '-',
+      ],
+    ],
+    { encoding: 'utf8' },
+  );
+  if (made.status !== 0) throw new Error(made.stderr);
+  writeFileSync(certificate, made.stdout);
+  const text = readFileSync(file, 'utf8')
+    .replaceAll(CERTIFICATE, certificate)
+    .replace(PID_FILE, join(folder, 'nginx.pid'))
+    .replaceAll('/var/log/nginx', folder);
+  const path = join(folder, 'config');
+  writeFileSync(path, text);
+  return path;
+}
