@@ -2,6 +2,7 @@
 // is started again; on reload the processes are replaced one by one, each by one that listens already, so that no request
 // is lost. The supervisor itself answers no request; its admin port speaks for all.
 import type { ServeConfig } from '../config.js';
+import { refuseSameAddress } from '../server/listen-fault.js';
 import type { Logger } from '../server/log.js';
 import { type AdminServer, openSupervisorAdmin } from './admin.js';
 import { probePort } from './free-port.js';
@@ -58,7 +59,8 @@ export class Supervisor {
 
   /** Resolves with what the first process says when all accept requests; rejects with a sentence if one cannot start. */
   static async start(options: SupervisorOptions): Promise<{ supervisor: Supervisor; first: ReadyMessage }> {
-    const { host, port, processes, ownPorts } = options.config;
+    const { host, port, adminHost, adminPort, processes, ownPorts } = options.config;
+    refuseSameAddress({ host, port }, { host: adminHost, port: adminPort });
     const sharedPort = await probePort(host, port);
     for (let i = 1; ownPorts && i <= processes; i++) await probePort(host, sharedPort + i);
     const supervisor = new Supervisor(options, sharedPort);

@@ -146,7 +146,7 @@ describe.skipIf(process.platform !== 'linux')('several processes (Linux)', () =>
     const second = serve(['--processes', '2', '--port', port]);
     expect(await second.exit).toBe(1);
     expect(second.err).toBe(
-      `hexcodes: cannot listen on 127.0.0.1:${port}: the port is in use or the address is not ours\n`,
+      `hexcodes: cannot listen on 127.0.0.1:${port} for the service: the port is in use (--port names another)\n`,
     );
     const alone = serve(['--port', port]);
     expect(await alone.exit).toBe(1);
@@ -156,8 +156,11 @@ describe.skipIf(process.platform !== 'linux')('several processes (Linux)', () =>
     const held = (holder.address() as AddressInfo).port;
     const third = serve(['--processes', '1', '--own-ports', '--port', String(held - 1)]);
     expect(await third.exit).toBe(1);
-    expect(third.err).toContain(`:${held}: the port is in use`);
+    expect(third.err).toContain(`:${held} for the service: the port is in use`);
     holder.close();
+    const same = serve(['--processes', '1', '--port', port, '--admin-port', port]);
+    expect(await same.exit).toBe(1);
+    expect(same.err).toBe(`hexcodes: the service and the admin port need two ports, and both are ${port}\n`);
     const none = serve(['--processes', '2'], { HEXCODES_DATA_DIR: 'package.json' });
     expect(await none.exit).toBe(1);
     expect(none.err).toBe('hexcodes: the data folder package.json is a file, not a folder\n');
