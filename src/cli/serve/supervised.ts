@@ -15,7 +15,7 @@ export async function serveSupervised(
 ): Promise<void> {
   const hadTerminal = hasTerminal();
   const { logger, flush } = openLog(config.logLevel);
-  const { supervisor, first } = await Supervisor.start({
+  const started = Supervisor.start({
     entry: new URL('./process-entry.js', import.meta.url),
     config,
     readConfig,
@@ -23,24 +23,31 @@ export async function serveSupervised(
     logger,
   });
   let signals = 0;
+  let running: Supervisor | undefined;
   const stop = (): void => {
     if (++signals > 1) {
-      supervisor.killAll();
+      running?.killAll();
       process.exit(EXIT.FAILED);
     }
     logger.info('stopping all processes');
-    void supervisor.stop().then(async (areDone) => {
+    const ending = started.then(async ({ supervisor }) => {
+      const areDone = await supervisor.stop();
       await flush();
       process.exit(areDone ? EXIT.OK : EXIT.FAILED);
     });
+    // A start that fails is told below.
+    ending.catch(() => {});
   };
+  // Before all have started: a stop waits for that, and ends them too.
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
   process.on('SIGHUP', () => {
     // A terminal that was closed sends it, too, and means the end.
     if (hadTerminal && !hasTerminal()) stop();
-    else void supervisor.reload();
+    else void running?.reload();
   });
+  const { supervisor, first } = await started;
+  running = supervisor;
   greet({ host: config.host, port: supervisor.port, ...first });
   say(`process ${process.pid} supervises ${config.processes}; its admin port is ${supervisor.adminPort}\n`);
 }
