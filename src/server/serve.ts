@@ -51,6 +51,9 @@ export interface Seat {
   readonly ownPort: number | undefined;
 }
 
+/** The admin port of a process among several is there for this address only. */
+export const SUPERVISOR_ADDRESS = '127.0.0.1';
+
 /** Settings that only tests and benches change. */
 export interface ServeTuning {
   readonly stream?: Partial<StreamTuning>;
@@ -141,7 +144,9 @@ export async function serve(
     refuseSameAddress(address, { host: config.adminHost, port: config.adminPort });
     const failed = (error: unknown): void =>
       logger.error({ err: error }, 'a handler of the admin port threw');
-    const routes = [...healthRoutes(readiness), ...keyRoutesOf(store, config.trustedProxies, logger)];
+    // Of several processes the supervisor alone calls this port, and says for whom.
+    const callers = seat === undefined ? config.trustedProxies : [SUPERVISOR_ADDRESS];
+    const routes = [...healthRoutes(readiness), ...keyRoutesOf(store, callers, logger)];
     const pages = openAdminPort(config.adminHost, config.adminPort, routes, failed);
     admin = await pages.catch(async (error: Error) => {
       // A second server meets both faults: both are named.

@@ -3,6 +3,8 @@
 // first process that accepts requests.
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { canonicalAddress, type Networks } from '../networks.js';
+import { clientAddress } from '../server/client-address.js';
 import { listenSentence } from '../server/listen-fault.js';
 import { mergeMetrics } from './merge-metrics.js';
 
@@ -16,6 +18,8 @@ export interface AdminTarget {
 export interface AdminSource {
   processes(): readonly AdminTarget[];
   isStopping(): boolean;
+  /** Proxies whose X-Forwarded-For is believed. */
+  readonly trustedProxies: Networks | undefined;
   /** How often a process has died so far. */
   deaths(): number;
 }
@@ -27,6 +31,7 @@ export interface AdminServer {
 
 /** A process that does not answer by then is taken for one that hangs. */
 const ASK_TIMEOUT_MS = 2000;
+const LOOPBACK = '127.0.0.1';
 
 /** Rejects with a sentence if it cannot listen there. */
 export async function openSupervisorAdmin(
@@ -85,7 +90,7 @@ async function handle(
   if (asked === undefined && number !== undefined) return send(response, 404, 'there is no such process\n');
   if (asked?.adminPort === undefined)
     return send(response, 503, 'not ready\nreason: the process is starting or stopping\n');
-  await handOn(incoming, response, asked.adminPort, rest ?? target);
+  await handOn(incoming, response, asked.adminPort, rest ?? target, source.trustedProxies);
 }
 
 /** What only the supervisor knows. */
@@ -132,7 +137,7 @@ async function ask(
 ): Promise<{ status: number; text: string } | undefined> {
   if (port === undefined) return undefined;
   try {
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+    const answer = await fetch(`http://${LOOPBACK}:${port}${path}`, {
       signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
     });
     return { status: answer.status, text: await answer.text() };
@@ -141,15 +146,19 @@ async function ask(
   }
 }
 
+/** The process believes the supervisor alone about the client, so what a client itself says of that goes no further. */
 function handOn(
   incoming: IncomingMessage,
   response: ServerResponse,
   port: number,
   path: string,
+  trustedProxies: Networks | undefined,
 ): Promise<void> {
-  const { method, headers } = incoming;
+  const peer = canonicalAddress(incoming.socket.remoteAddress ?? '') ?? '';
+  const forwarded = [incoming.headers['x-forwarded-for'] ?? ''].flat().join(',');
+  const headers = { ...incoming.headers, 'x-forwarded-for': clientAddress(peer, forwarded, trustedProxies) };
   return new Promise((resolve, reject) => {
-    const outgoing = request({ host: '127.0.0.1', port, path, method, headers }, (answer) => {
+    const outgoing = request({ host: LOOPBACK, port, path, method: incoming.method, headers }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(response);
       answer.on('end', resolve);

@@ -2,6 +2,7 @@
 // is started again; on reload the processes are replaced one by one, each by one that listens already, so that no request
 // is lost. The supervisor itself answers no request; its admin port speaks for all.
 import type { ServeConfig } from '../config.js';
+import { Networks } from '../networks.js';
 import { refuseSameAddress } from '../server/listen-fault.js';
 import type { Logger } from '../server/log.js';
 import { type AdminServer, openSupervisorAdmin } from './admin.js';
@@ -77,11 +78,12 @@ export class Supervisor {
   }
 
   async #startAll(count: number): Promise<ReadyMessage> {
-    const { adminHost, adminPort } = this.#config;
+    const { adminHost, adminPort, trustedProxies } = this.#config;
     this.#admin = await openSupervisorAdmin(adminHost, adminPort, {
       processes: () => this.#posts.map(({ process }) => process),
       isStopping: () => this.#isStopping,
       deaths: () => this.#deaths,
+      trustedProxies: trustedProxies.length === 0 ? undefined : new Networks(trustedProxies),
     });
     // The first one alone makes what is missing in an empty data folder: the store, the pepper, the first key.
     const first = await this.#occupy(1);

@@ -190,6 +190,30 @@ describe.skipIf(process.platform !== 'linux')('several processes (Linux)', () =>
     expect(await service.stop()).toBe(0);
   });
 
+  test('the key routes of the admin port know the client behind the supervisor, and do not believe what it says of itself', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'hexcodes-admin-'));
+    const service = serve(['--processes', '1', '--data-dir', dataDir]);
+    const admin = await service.adminBase();
+    const list = async (cidr: string, address: string): Promise<number> => {
+      const flags = ['--name', 'n', '--scope', 'admin', '--cidr', cidr, '--data-dir', dataDir, '--show'];
+      const command = [process.execPath, 'dist/cli/main.js', 'keys', 'create', ...flags].join(' ');
+      const key = execFileSync('sh', ['-c', `${command} 2>&1`], { encoding: 'utf8' });
+      const text = /hxk_[\w-]+/.exec(key)?.[0] ?? '';
+      for (;;) {
+        const answer = await fetch(`${admin}/admin/v1/keys`, {
+          headers: { 'X-API-Key': text, 'X-Forwarded-For': address },
+        });
+        // The key is known to the service within a second.
+        if (answer.status !== 401) return answer.status;
+        await sleep(20);
+      }
+    };
+    expect(await list('127.0.0.0/8', '10.1.1.1')).toBe(200);
+    expect(await list('10.0.0.0/8', '10.1.1.1')).toBe(403);
+    expect(await service.stop()).toBe(0);
+    rmSync(dataDir, { recursive: true });
+  });
+
   test('a supervisor that is killed takes its processes with it, once their answers are finished', async () => {
     const service = serve(['--processes', '2', '--grace-ms', '1000']);
     const { pids } = await service.line('all processes listen');
