@@ -95,9 +95,15 @@ const API_INPUTS = ['src', 'tsconfig.json'];
 const API_OUTPUTS = ['dist/openapi.json', 'dist/server/routes/documents.js'];
 await step('api', API_INPUTS, API_OUTPUTS, async () => {
   const { openApiDocument } = await import(pathToFileURL('dist/api/document.js'));
+  const { apiPage } = await import(pathToFileURL('dist/api/page/page.js'));
   const document = JSON.stringify(openApiDocument());
+  const { html, policy } = apiPage();
   writeFileSync('dist/openapi.json', document);
-  writeFileSync('dist/server/routes/documents.js', `export const OPENAPI = ${JSON.stringify(document)};\n`);
+  const texts = { OPENAPI: document, API_PAGE: html, API_PAGE_POLICY: policy };
+  const lines = Object.entries(texts).map(
+    ([name, text]) => `export const ${name} = ${JSON.stringify(text)};\n`,
+  );
+  writeFileSync('dist/server/routes/documents.js', lines.join(''));
 });
 
 const WEB_INPUTS = [...Object.values(BINARIES), 'src', 'tsconfig.json'];

@@ -40,7 +40,7 @@ const EVERY_ANSWER = {
   RateLimit: header('RateLimit'),
 };
 
-const REASONS: Readonly<Record<number, string>> = {
+export const REASONS: Readonly<Record<number, string>> = {
   400: 'A parameter or the body is wrong; `details` names every fault. Correct the request.',
   401: 'The key is missing, unknown, expired or revoked. Use another.',
   403: 'The key is disabled, or may not do this. Ask who gave it.',

@@ -1,24 +1,50 @@
-// GET /openapi.json: the service described for programs. It needs no key, and changes with the version only.
+// GET /openapi.json and /docs: the service described for programs and for people. They need no key, and change with the version
+// only.
 import { createHash } from 'node:crypto';
 import { JSON_TYPE } from '../answers.js';
-import { requireJson } from '../media-types.js';
-import type { Router } from '../router.js';
-import { OPENAPI } from './documents.js';
+import { preferences, qualityOf } from '../media-types.js';
+import { fail, type Router } from '../router.js';
+import { API_PAGE, API_PAGE_POLICY, OPENAPI } from './documents.js';
+
+/** Of pages: nothing of them is a frame elsewhere, guessed to be of another type, or told to other hosts. */
+const PAGE_LINES = [
+  `Content-Security-Policy: ${API_PAGE_POLICY}`,
+  'X-Content-Type-Options: nosniff',
+  'X-Frame-Options: DENY',
+  'Referrer-Policy: no-referrer',
+];
 
 export function addDescription(router: Router): void {
-  const body = Buffer.from(OPENAPI);
+  addDocument(router, '/openapi.json', JSON_TYPE, OPENAPI, []);
+  addDocument(router, '/docs', 'text/html; charset=utf-8', API_PAGE, PAGE_LINES);
+}
+
+function addDocument(
+  router: Router,
+  path: string,
+  type: string,
+  text: string,
+  lines: readonly string[],
+): void {
+  const body = Buffer.from(text);
   const tag = `"${createHash('sha256').update(body).digest('hex').slice(0, 16)}"`;
   // Asked again each time, and answered 304 until a new version is installed.
-  const headerLines = `\r\nETag: ${tag}\r\nCache-Control: no-cache`;
+  const headerLines = [`ETag: ${tag}`, 'Cache-Control: no-cache', ...lines]
+    .map((line) => `\r\n${line}`)
+    .join('');
+  const plainType = type.split(';')[0] as string;
   router.add({
-    path: '/openapi.json',
+    path,
     methods: ['GET'],
     access: 'open',
     handle: (x) => {
-      if (!requireJson(x)) return;
+      if (x.accept !== '' && qualityOf(plainType, preferences(x.accept)) === 0) {
+        fail(x, 406, `the answer is ${plainType}, which the Accept header refuses`);
+        return;
+      }
       const isKnown = tagsOf(x.headerValues('if-none-match')).some((given) => given === tag || given === '*');
       if (isKnown) x.send(304, '', '', headerLines);
-      else x.send(200, JSON_TYPE, body, headerLines);
+      else x.send(200, type, body, headerLines);
     },
   });
 }

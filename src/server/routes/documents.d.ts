@@ -2,3 +2,7 @@
 
 /** The OpenAPI document, JSON. */
 export const OPENAPI: string;
+/** The page that shows it, HTML. */
+export const API_PAGE: string;
+/** The Content-Security-Policy of the page. */
+export const API_PAGE_POLICY: string;

@@ -1,0 +1,118 @@
+// Calls of an operation as people copy them: curl, JavaScript, Python, Go.
+import type { Operation } from '../operations.js';
+
+/** Stand for the address of the service and the key; the page puts its own in their place. */
+export const BASE = 'http://127.0.0.1:8080';
+export const KEY = 'YOUR_KEY';
+
+export interface Call {
+  readonly language: string;
+  readonly code: string;
+}
+
+const BULK_CSV: Readonly<Record<string, string>> = {
+  encodeBulk: 'id,lat,lng\\n1,21.0288,105.8525\\n',
+  decodeBulk: 'id,hexcodes\\n1,HN-6GHP4-83RFR\\n',
+};
+
+interface Example {
+  readonly method: string;
+  readonly url: string;
+  readonly type: string | undefined;
+  /** As it stands between quotes of JavaScript, Python and Go. */
+  readonly body: string | undefined;
+}
+
+/** @param bodyExample the example of the JSON body, if there is one */
+export function callsOf(operation: Operation, bodyExample: object | undefined): Call[] {
+  const example = exampleOf(operation, bodyExample);
+  return [
+    { language: 'curl', code: curl(example) },
+    { language: 'JavaScript', code: javaScript(example) },
+    { language: 'Python', code: python(example) },
+    { language: 'Go', code: go(example) },
+  ];
+}
+
+function exampleOf(
+  { id, path, method, parameters, body }: Operation,
+  bodyExample: object | undefined,
+): Example {
+  const csv = BULK_CSV[id];
+  const isInBody = body !== undefined;
+  const query = isInBody
+    ? []
+    : parameters.filter((each) => each.in === 'query' && each.example !== undefined);
+  const filled = parameters
+    .filter((each) => each.in === 'path')
+    .reduce((text, { name, example }) => text.replace(`{${name}}`, String(example)), path);
+  const search = query.map(({ name, example }) => `${name}=${example}`).join('&');
+  return {
+    method: method.toUpperCase(),
+    url: `${BASE}${filled}${search === '' ? '' : `?${search}`}`,
+    type: csv !== undefined ? 'text/csv' : isInBody ? 'application/json' : undefined,
+    body: csv ?? (isInBody ? JSON.stringify(bodyExample).replaceAll('"', '\\"') : undefined),
+  };
+}
+
+function curl({ url, type, body }: Example): string {
+  const head = `curl -s -H 'X-API-Key: ${KEY}'`;
+  if (body === undefined) return `${head} '${url}'`;
+  const text = body.replaceAll('\\"', '"');
+  // printf makes line ends of \\n; JSON has none.
+  return type === 'text/csv'
+    ? `printf '${text}' | ${head} -H 'Content-Type: ${type}' --data-binary @- '${url}'`
+    : `${head} -H 'Content-Type: ${type}' -d '${text}' '${url}'`;
+}
+
+function javaScript({ method, url, type, body }: Example): string {
+  const typeLine = type === undefined ? '' : `, 'Content-Type': '${type}'`;
+  const bodyLine = body === undefined ? '' : `\n  body: "${body}",`;
+  return `const answer = await fetch('${url}', {
+  method: '${method}',
+  headers: { 'X-API-Key': '${KEY}'${typeLine} },${bodyLine}
+});
+console.log(await answer.text());`;
+}
+
+function python({ method, url, type, body }: Example): string {
+  const typeLine = type === undefined ? '' : `, "Content-Type": "${type}"`;
+  const bodyLine = body === undefined ? '' : `\n    data="${body}".encode(),`;
+  return `from urllib.request import Request, urlopen
+
+request = Request(
+    "${url}",
+    method="${method}",
+    headers={"X-API-Key": "${KEY}"${typeLine}},${bodyLine}
+)
+print(urlopen(request).read().decode())`;
+}
+
+function go({ method, url, type, body }: Example): string {
+  const imports = body === undefined ? ['fmt', 'io', 'net/http'] : ['fmt', 'io', 'net/http', 'strings'];
+  const reader = body === undefined ? 'nil' : `strings.NewReader("${body}")`;
+  const typeLine = type === undefined ? '' : `\n\trequest.Header.Set("Content-Type", "${type}")`;
+  return `package main
+
+import (
+${imports.map((name) => `\t"${name}"`).join('\n')}
+)
+
+func main() {
+	request, err := http.NewRequest("${method}", "${url}", ${reader})
+	if err != nil {
+		panic(err)
+	}
+	request.Header.Set("X-API-Key", "${KEY}")${typeLine}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		panic(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(string(text))
+}`;
+}

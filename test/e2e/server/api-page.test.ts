@@ -1,0 +1,109 @@
+// The page /docs: its headers, its links, and in Debian's Chromium its forms, its policy and what axe-core finds.
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { AxeResults } from 'axe-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ServerProcess } from '../../support/server-process.js';
+
+const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+let server: ServerProcess;
+let address: string;
+beforeAll(async () => {
+  server = await ServerProcess.start({ isQuiet: true });
+  address = `http://127.0.0.1:${server.port}/docs`;
+});
+afterAll(() => server.kill());
+
+test('needs no key, asks no other host, and every link within it has its target', async () => {
+  const answer = await fetch(address);
+  const html = await answer.text();
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+  expect(answer.headers.get('referrer-policy')).toBe('no-referrer');
+  const policy = answer.headers.get('content-security-policy')!;
+  expect(policy).toMatch(
+    /^default-src 'none'; style-src 'sha256-[^;]*; script-src 'sha256-[^;]*; connect-src 'self';/,
+  );
+  expect(policy).not.toContain('unsafe');
+  expect(html).not.toMatch(/https?:\/\/(?!127\.0\.0\.1:8080)/);
+  const ids = new Set([...html.matchAll(/ id="([^"]+)"/g)].map((match) => match[1]));
+  const links = [...html.matchAll(/href="#([^"]+)"/g)].map((match) => match[1]);
+  expect(links.length).toBeGreaterThan(20);
+  expect(links.filter((link) => !ids.has(link))).toEqual([]);
+  expect((await fetch(address, { headers: { 'If-None-Match': answer.headers.get('etag')! } })).status).toBe(
+    304,
+  );
+});
+
+describe.skipIf(!existsSync(CHROMIUM))('needs Chromium', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await chromium.launch({
+      executablePath: CHROMIUM,
+      args: ['--no-sandbox', '--disable-background-networking'],
+    });
+  });
+  afterAll(() => browser.close());
+
+  async function open(
+    colorScheme: 'light' | 'dark',
+    width: number,
+  ): Promise<{ page: Page; faults: string[] }> {
+    const page = await browser.newPage({ colorScheme, viewport: { width, height: 800 } });
+    const faults: string[] = [];
+    page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
+    page.on('pageerror', (error) => faults.push(error.message));
+    page.on('request', (request) => {
+      if (!request.url().startsWith(`http://127.0.0.1:${server.port}/`)) faults.push(request.url());
+    });
+    await page.goto(address);
+    return { page, faults };
+  }
+
+  test('a form sends a call with the key of the page and shows its answer', async () => {
+    const { page, faults } = await open('light', 1200);
+    await page.locator('#key').fill(server.key);
+    await page.getByText('Try encode', { exact: true }).click();
+    const form = page.locator('form[data-path="/v1/hexcodes/encode"][data-method="GET"]');
+    await form.getByRole('button').click();
+    await expect.poll(() => form.locator('output').textContent()).toContain('"hexcodes":"HN-6GHP4-83RFR"');
+    await page.getByText('Try encodeBulk', { exact: true }).click();
+    const bulk = page.locator('form[data-path="/v1/hexcodes/encode/bulk"]');
+    await bulk.getByRole('button').click();
+    await expect
+      .poll(() => bulk.locator('output').textContent())
+      .toContain('1,21.0288,105.8525,HN-6GHP4-83RFR,13,HN,OK');
+    expect(await page.locator('pre code').first().textContent()).toContain(`127.0.0.1:${server.port}`);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  test.each([
+    ['light', 1200],
+    ['dark', 1200],
+    ['light', 360],
+  ] as const)('axe-core finds nothing: %s, %i pixels wide', async (scheme, width) => {
+    const { page, faults } = await open(scheme, width);
+    for (const summary of await page.locator('section summary').all()) await summary.click();
+    // Past the policy of the page, which forbids scripts of others.
+    const session = await page.context().newCDPSession(page);
+    await session.send('Runtime.evaluate', { expression: AXE });
+    const { result } = await session.send('Runtime.evaluate', {
+      expression: 'axe.run().then((found) => JSON.stringify(found))',
+      awaitPromise: true,
+    });
+    const { violations, passes } = JSON.parse(result.value as string) as AxeResults;
+    expect(violations.map(({ id, nodes }) => [id, nodes.slice(0, 3).map(({ html }) => html)])).toEqual([]);
+    expect(passes.length).toBeGreaterThan(15);
+    const overflow = await page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    );
+    expect(overflow).toBe(0);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+});
