@@ -84,6 +84,11 @@ if (called === 'encode')
   process.argv = process.argv.map((each) => (/^-[\d.]+\s*[,;\s]/.test(each) ? ` ${each}` : each));
 
 try {
+  const isWord = called !== undefined && !called.startsWith('-');
+  if (isWord && !program.commands.some((command) => command.name() === called)) {
+    const failure = await (await import('./commands/other-command.js')).noCommand(called);
+    if (failure !== null) throw failure;
+  }
   await program.parseAsync();
 } catch (error) {
   const paint = paintFor(process.stderr);

@@ -75,7 +75,7 @@ Examples:
         const paint = paintFor(process.stdout);
         const verdict =
           invalid === 0 ? paint('green', 'all valid') : paint('red', `${grouped(invalid)} invalid`);
-        process.stdout.write(`${grouped(rows)} codes: ${verdict}\n`);
+        process.stdout.write(`${grouped(rows)} ${rows === 1 ? 'code' : 'codes'}: ${verdict}\n`);
       }
     });
 }

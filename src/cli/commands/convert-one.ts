@@ -7,6 +7,7 @@ import type { Operation } from '../../wire/job.js';
 import { looksSwapped } from '../../wire/swapped.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { parsePosition } from '../position.js';
+import { otherCommand } from './other-command.js';
 
 /** Texts with these are paths, whether there is such a file or not. */
 const PATH =
@@ -32,7 +33,7 @@ export function codesIn(hexcodes: Hexcodes, what: readonly string[]): readonly s
   return what.every(isValid) ? what : null;
 }
 
-export function noFileNor(operation: Operation, what: readonly string[]): CliFailure {
+export function noFileNor(hexcodes: Hexcodes, operation: Operation, what: readonly string[]): CliFailure {
   const text = JSON.stringify(what.join(' '));
   if (operation === 'decode') {
     return new CliFailure(EXIT.BAD_INPUT, `${text} is no file, and not a hexcode or several`);
@@ -43,7 +44,7 @@ export function noFileNor(operation: Operation, what: readonly string[]): CliFai
     `${text} is no file, and not a position`,
     isShortLink
       ? 'The link holds no position. Open it, and copy the long address of the browser.'
-      : 'A position is written like 21.0288,105.8525.',
+      : (otherCommand(hexcodes, what.join(' ')) ?? 'A position is written like 21.0288,105.8525.'),
   );
 }
 

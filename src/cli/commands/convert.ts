@@ -11,6 +11,7 @@ import { FILE_FORMATS, requireFormat } from '../files/format.js';
 import type { ErrorPolicy } from '../files/request.js';
 import { loadLibrary } from '../library.js';
 import { requireResolution } from '../position.js';
+import { shellWord } from '../terminal/shell-word.js';
 import { visibleMessage } from '../terminal/visible.js';
 import { codesIn, decodedOne, encodedOne, isPath, noFileNor, positionsIn } from './convert-one.js';
 
@@ -109,7 +110,7 @@ export async function convert(operation: Operation, what: string[], options: Con
       await answer(options, (await Promise.all(lines)).join('\n'));
       return;
     }
-    if (!what.some(isPath)) throw noFileNor(operation, what);
+    if (!what.some(isPath)) throw noFileNor(hexcodes, operation, what);
   }
   if (what.length === 0 && process.stdin.isTTY === true) {
     throw new CliFailure(
@@ -118,7 +119,28 @@ export async function convert(operation: Operation, what: string[], options: Con
       `See hexcodes ${operation} --help.`,
     );
   }
+  refuseNumbersForColumns(what, options);
+  refuseOutputAsInput(what);
   await convertWhole(operation, what, options, resolution);
+}
+
+/** `encode --lat 21.0288 --lng 105.8525`: columns of files are called otherwise. */
+function refuseNumbersForColumns(what: readonly string[], { lat = '', lng = '' }: ConvertOptions): void {
+  const isDegrees = (text: string): boolean => /^-?\d+\.\d+$/.test(text);
+  if (what.length > 0 || !isDegrees(lat) || !isDegrees(lng)) return;
+  throw new CliFailure(EXIT.USAGE, '--lat and --lng name columns', `Perhaps: hexcodes encode ${lat},${lng}`);
+}
+
+/** `encode in.csv out.csv`, as commands that copy have it. */
+function refuseOutputAsInput(what: readonly string[]): void {
+  const last = what.at(-1);
+  if (what.length !== 2 || last === undefined || last === '-' || existsSync(last) || !existsSync(what[0]!))
+    return;
+  throw new CliFailure(
+    EXIT.BAD_INPUT,
+    `cannot read ${last}: no such file or directory`,
+    `Perhaps: -o ${shellWord(last)}. Several files are inputs of one run.`,
+  );
 }
 
 async function convertWhole(

@@ -9,6 +9,8 @@ import { CliFailure, EXIT } from '../exit-codes.js';
 import { loadLibrary } from '../library.js';
 import { suggestionsFor } from '../suggestions.js';
 import { metres, type Paint, paintFor, squareMetres } from '../terminal/paint.js';
+import { shellWord } from '../terminal/shell-word.js';
+import { otherCommand } from './other-command.js';
 
 export default function declare(program: Command): void {
   program
@@ -84,16 +86,12 @@ export function inspect(hexcodes: Hexcodes, text: string): CodeFacts {
 /** The failure for a text that is no hexcode, with suggestions. */
 export function notAHexcode(hexcodes: Hexcodes, text: string): CliFailure {
   const meant = suggestionsFor(hexcodes, text, []);
-  if (meant === null) return new CliFailure(EXIT.FAILED, `${JSON.stringify(text)} is not a hexcode`);
+  const message = `${JSON.stringify(text)} is not a hexcode`;
+  if (meant === null) return new CliFailure(EXIT.FAILED, message, otherCommand(hexcodes, text));
   // Of several none is likelier than the others until a position is known.
-  const sorted = `\nThose near a position first: hexcodes suggest ${quoted(text)} --near LAT,LNG`;
+  const sorted = `\nThose near a position first: hexcodes suggest ${shellWord(text)} --near LAT,LNG`;
   const hint = `Did you mean ${meant.words}?${meant.count > 1 ? sorted : ''}`;
-  return new CliFailure(EXIT.FAILED, `${JSON.stringify(text)} is not a hexcode`, hint);
-}
-
-/** As a word of a shell. */
-function quoted(text: string): string {
-  return /^[\w-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  return new CliFailure(EXIT.FAILED, message, hint);
 }
 
 const DIRECTIONS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ');

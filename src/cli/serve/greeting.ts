@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { VERSION } from '../../version.js';
 import { say } from '../terminal/say.js';
+import { shellWord } from '../terminal/shell-word.js';
 
 export interface Greeting {
   readonly host: string;
@@ -20,14 +21,9 @@ export function greet({ host, port, firstKeyFile, transport }: Greeting): void {
   if (firstKeyFile !== undefined) {
     lines.push(
       'try:',
-      `  curl -s -H "X-API-Key: $(cat ${quoted(resolve(firstKeyFile))})" '${base}/v1/hexcodes/encode?lat=21.0288&lng=105.8525'`,
+      `  curl -s -H "X-API-Key: $(cat ${shellWord(resolve(firstKeyFile))})" '${base}/v1/hexcodes/encode?lat=21.0288&lng=105.8525'`,
     );
     if (process.stderr.isTTY) lines.push(`the first key is ${readFileSync(firstKeyFile, 'utf8').trim()}`);
   }
   say(`${lines.join('\n')}\n`);
-}
-
-/** A path as one word of a shell, whichever folder the shell is in. */
-function quoted(path: string): string {
-  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

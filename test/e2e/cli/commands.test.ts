@@ -72,6 +72,25 @@ test('a reader that has closed standard output is no failure', () => {
   expect(stderr).toBe('exit 0\n');
 });
 
+test.each([
+  [['21.0288,105.8525'], "unknown command '21.0288,105.8525'\nPerhaps: hexcodes encode 21.0288,105.8525"],
+  [['hn-6ghp4-83rfr'], 'Perhaps: hexcodes decode hn-6ghp4-83rfr'],
+  [['there.csv'], 'Perhaps: hexcodes encode there.csv, or decode'],
+  [['encode', 'HN 6GHP4 83RFR'], "not a position\nPerhaps: hexcodes decode 'HN 6GHP4 83RFR'"],
+  [['decode', '21.0288,105.8525'], 'is not a hexcode\nPerhaps: hexcodes encode 21.0288,105.8525'],
+  [['inspect', '21.0288,105.8525'], 'is not a hexcode\nPerhaps: hexcodes encode 21.0288,105.8525'],
+  [['encode', '--lat', '21.0288', '--lng', '105.8525'], 'Perhaps: hexcodes encode 21.0288,105.8525'],
+  [
+    ['encode', 'there.csv', 'new.csv'],
+    'cannot read new.csv: no such file or directory\nPerhaps: -o new.csv.',
+  ],
+])('%j: the command that was meant', async (args, words) => {
+  folder.write('there.csv', 'lat,lng\n21.0288,105.8525\n');
+  const ran = await folder.run(args);
+  expect(ran.code).not.toBe(0);
+  expect(ran.stderr).toContain(words);
+});
+
 test.each(['version', '-v', '-V', '--version'])('%s shows the version', async (word) => {
   expect(await folder.run([word])).toMatchObject({
     code: 0,

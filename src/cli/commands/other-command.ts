@@ -1,0 +1,24 @@
+// What was probably meant where a position, a code or a file stands in a wrong place: the command that takes it.
+
+import { existsSync } from 'node:fs';
+import type { Hexcodes } from '../../library/hexcodes.js';
+import { CliFailure, EXIT } from '../exit-codes.js';
+import { formatOfName } from '../files/format.js';
+import { loadLibrary } from '../library.js';
+import { parsePosition } from '../position.js';
+import { shellWord } from '../terminal/shell-word.js';
+
+/** `Perhaps: hexcodes encode …` for a position, `… decode …` for a code; undefined for other texts. */
+export function otherCommand(hexcodes: Hexcodes, text: string): string | undefined {
+  const command = parsePosition(text) !== null ? 'encode' : hexcodes.isValid(text) ? 'decode' : null;
+  return command === null ? undefined : `Perhaps: hexcodes ${command} ${shellWord(text)}`;
+}
+
+/** The failure for a first word that is a position, a code or a file; null for others, which commander answers. */
+export async function noCommand(word: string): Promise<CliFailure | null> {
+  const isFile = existsSync(word) && formatOfName(word).format !== null;
+  const hint = isFile
+    ? `Perhaps: hexcodes encode ${shellWord(word)}, or decode`
+    : otherCommand(await loadLibrary(), word);
+  return hint === undefined ? null : new CliFailure(EXIT.USAGE, `unknown command '${word}'`, hint);
+}
