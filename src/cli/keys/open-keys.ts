@@ -32,7 +32,7 @@ export function withStore(
 ): Promise<void> {
   return withConfig(command, async (config) => {
     if (!mayBeThere(optionsOf(config))) {
-      const hint = 'give the folder of the server with --data-dir, or make a store with `hexcodes keys init`';
+      const hint = 'Give the folder of the server with --data-dir, or make a store with `hexcodes keys init`';
       throw new CliFailure(EXIT.FAILED, `there is no key store in ${config.dataDir}`, hint);
     }
     await useStore(await openStore(optionsOf(config)), (store) => work(store, config));
