@@ -10,15 +10,22 @@ const MOST_HOPS = 32;
  * @param peer in canonical form (networks.ts); '' if it is not known
  * @param forwardedFor all X-Forwarded-For headers, joined by commas; '' if there is none
  * @param trusted the proxies; undefined: none
+ * @param isCertain '' where an entry is no address, as of a proxy that hides its clients: a key that is bound to the network of
+ *   the proxies must not let in whoever comes through them
  * @returns the first address from the right that is no trusted proxy, in canonical form; where an entry is no address, the
  * proxy that has added it, and where all are proxies, the first of the list
  */
-export function clientAddress(peer: string, forwardedFor: string, trusted: Networks | undefined): string {
+export function clientAddress(
+  peer: string,
+  forwardedFor: string,
+  trusted: Networks | undefined,
+  isCertain = false,
+): string {
   if (trusted === undefined || forwardedFor === '' || peer === '' || !trusted.has(peer)) return peer;
   let client = peer;
   for (const entry of forwardedFor.split(',').slice(-MOST_HOPS).reverse()) {
     const before = canonicalAddress(withoutPort(entry.trim()));
-    if (before === undefined) break;
+    if (before === undefined) return isCertain ? '' : client;
     client = before;
     if (!trusted.has(client)) break;
   }
@@ -41,6 +48,11 @@ export function addressText(bytes: Uint8Array): string {
   return canonicalAddress(groups.join(':')) as string;
 }
 
+interface AddressedRequest {
+  readonly peerAddress: Uint8Array;
+  readonly forwardedFor: string;
+}
+
 /** Finds the clients of requests. */
 export class ClientAddresses {
   readonly #trusted: Networks | undefined;
@@ -51,13 +63,12 @@ export class ClientAddresses {
   }
 
   /** The client's address in canonical form. */
-  of({
-    peerAddress,
-    forwardedFor,
-  }: {
-    readonly peerAddress: Uint8Array;
-    readonly forwardedFor: string;
-  }): string {
-    return clientAddress(addressText(peerAddress), forwardedFor, this.#trusted);
+  of(request: AddressedRequest): string {
+    return clientAddress(addressText(request.peerAddress), request.forwardedFor, this.#trusted);
+  }
+
+  /** The same, '' where a trusted proxy does not say it. */
+  certain(request: AddressedRequest): string {
+    return clientAddress(addressText(request.peerAddress), request.forwardedFor, this.#trusted, true);
   }
 }

@@ -137,7 +137,7 @@ export class Router {
         fail(x, 403, `this API key has no scope ${access}`);
         return undefined;
       }
-      const fault = key.isBound ? boundFault(key, x.header('origin'), this.addresses.of(x)) : undefined;
+      const fault = key.isBound ? boundFault(key, x.header('origin'), this.addresses.certain(x)) : undefined;
       if (fault === undefined) return key;
       fail(x, 403, fault);
       return undefined;

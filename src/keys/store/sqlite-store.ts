@@ -54,6 +54,8 @@ export class SqliteStore implements FollowedStore {
   readonly #db: Database.Database;
   /** The file that is open, and when it was last changed. */
   #stamp: string;
+  /** Differs after another connection has changed the file. */
+  readonly #version: number;
 
   private constructor(dataDir: string, busyTimeoutMs: number) {
     this.address = storePath(dataDir);
@@ -63,6 +65,7 @@ export class SqliteStore implements FollowedStore {
       this.#db.pragma(`busy_timeout = ${busyTimeoutMs}`);
       this.#db.pragma('journal_mode = DELETE');
       migrate(this.#db, this.address);
+      this.#version = this.#dataVersion();
     } catch (error) {
       this.#db.close();
       throw error;
@@ -181,13 +184,20 @@ export class SqliteStore implements FollowedStore {
     }
   }
 
-  /** A file that is replaced or written to is opened anew: it may be another, or damaged. */
+  /**
+   * A file that is replaced or written to is opened anew: it may be another, or damaged. The version differs once another
+   * connection has written, also where `touch` has taken that for its own writing.
+   */
   async news(): Promise<'none' | 'gone'> {
-    return this.#fileStamp() === this.#stamp ? 'none' : 'gone';
+    return this.#fileStamp() === this.#stamp && this.#dataVersion() === this.#version ? 'none' : 'gone';
   }
 
   async close(): Promise<void> {
     this.#db.close();
+  }
+
+  #dataVersion(): number {
+    return (this.#db.prepare('PRAGMA data_version').get() as { data_version: number }).data_version;
   }
 
   #fileStamp(): string {

@@ -20,6 +20,7 @@ export function keyRoutesOf(
         canonicalAddress(request.peerAddress) ?? '',
         request.header('x-forwarded-for') ?? '',
         trusted,
+        true,
       ),
     changed: (byId, op, keyId) =>
       logger.info({ key_id: byId, op, changed_key_id: keyId }, 'a key was changed'),

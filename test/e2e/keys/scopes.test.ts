@@ -182,6 +182,7 @@ test('networks: the client behind a trusted proxy counts', async () => {
     ['198.51.100.1, 192.0.2.7', 200],
     ['192.0.2.7, 198.51.100.1', 403],
     ['198.51.100.1', 403],
+    ['unknown', 403],
     [undefined, 403],
   ] as const) {
     const headers: Record<string, string> = forwarded === undefined ? {} : { 'X-Forwarded-For': forwarded };

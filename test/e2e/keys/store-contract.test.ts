@@ -179,6 +179,17 @@ describe.each(STORES)('%s', (_, skip, fresh) => {
     await follower.close();
   });
 
+  test('a use that is written does not hide what another has changed', async () => {
+    await store.put(storedKey('a'));
+    const followed = await openFollowedStore(options, () => {});
+    const before = await followed.head();
+    await store.put(storedKey('a', { state: 'revoked' }));
+    await followed.touch(new Map([['a', 7]]));
+    expect(await followed.news()).not.toBe('none');
+    await followed.close();
+    expect((await store.head()).change).toBeGreaterThan(before.change);
+  });
+
   test('changes by several at once are all seen by one who follows', async () => {
     const follower = new Follower(
       () => openFollowedStore(options, () => {}),

@@ -219,6 +219,34 @@ describe.skipIf(!canMount)('disks (needs root)', () => {
     expect(stderr).toMatch(/^hexcodes: \S+keys\.db cannot be written: it is read-only/);
   });
 
+  test('a disk that fills up under a running service: answers go on, log and readiness say so, until there is room', () => {
+    const { stdout } = onOwnDisk(`
+      "$NODE" "$MAIN" serve --port 0 --admin-port 0 --data-dir "$DISK" >/dev/shm/log.$$ 2>/dev/null &
+      server=$!
+      wait_for() { for i in $(seq 600); do grep -q "$1" /dev/shm/log.$$ && return; sleep 0.1; done; echo "no $1"; }
+      wait_for '"listening"'
+      port() { sed -n "s/.*\\"$1\\":\\([0-9]*\\).*/\\1/p" /dev/shm/log.$$ | head -1; }
+      ask() { "$NODE" -e '
+        const key = require("node:fs").readFileSync(process.env.DISK + "/first-key", "utf8").trim();
+        const [port, admin] = process.argv.slice(1);
+        Promise.all([
+          fetch("http://127.0.0.1:" + port + "/v1/meta", { headers: { "X-API-Key": key } }),
+          fetch("http://127.0.0.1:" + admin + "/readyz").then((a) => a.text()),
+        ]).then(([a, ready]) => console.log(a.status, ready.trim().replace("\\n", " | ").replace(/\\(.*/, "")));
+      ' "$(port port)" "$(port admin_port)"; }
+      head -c 262144 /dev/zero > "$DISK/ballast" 2>/dev/null
+      ask >/dev/null
+      wait_for 'the key store cannot be written'
+      ask
+      rm "$DISK/ballast"
+      wait_for 'the key store can be written again'
+      ask
+      kill $server; wait $server; rm /dev/shm/log.$$`);
+    expect(stdout.replaceAll(dir, 'DIR')).toMatch(
+      /^200 ready \| warning: DIR\/keys\.db cannot be (read or )?written.*\n200 ready\n$/,
+    );
+  }, 60_000);
+
   test('a full disk: no empty file is left, the sentence says so, and with room again the start succeeds', () => {
     const { stdout, stderr } = onOwnDisk(`
       head -c 262144 /dev/zero > "$DISK/ballast"

@@ -32,6 +32,13 @@ test.each([
   expect(clientOf(peer, forwardedFor)).toBe(client);
 });
 
+test('for keys that are bound to networks, an entry that is no address leaves the client unknown', () => {
+  const certain = (forwardedFor: string) => clientAddress('10.0.0.1', forwardedFor, trusted, true);
+  for (const list of ['unknown', '203.0.113.9, unknown', 'unknown, 10.0.0.2', '203.0.113.9,'])
+    expect(certain(list), list).toBe('');
+  expect([certain(''), certain('unknown, 203.0.113.9')]).toEqual(['10.0.0.1', '203.0.113.9']);
+});
+
 test('a list of trusted addresses without end is read for 32 hops', () => {
   const list = Array.from({ length: 100 }, (_, i) => `10.0.0.${i}`).join(',');
   expect(clientOf('10.0.1.1', list)).toBe('10.0.0.68');
