@@ -15,9 +15,9 @@ import { visibleMessage } from './terminal/visible.js';
 export function addFlags(command: Command, names: readonly SettingName[]): Command {
   for (const { flags, help } of flagsOf(names)) command.option(flags, help);
   for (const isSecret of [true, false]) {
-    const lines = flaglessOf(names)
-      .filter((setting) => setting.isSecret === isSecret)
-      .map(({ variable, help }) => `  ${variable.padEnd(20)}  ${help}`);
+    const settings = flaglessOf(names).filter((setting) => setting.isSecret === isSecret);
+    const width = Math.max(...settings.map(({ variable }) => variable.length));
+    const lines = settings.map(({ variable, help }) => `  ${variable.padEnd(width)}  ${help}`);
     const title = `${isSecret ? 'Secrets, f' : 'F'}rom the environment or the file only:`;
     if (lines.length > 0) command.addHelpText('after', ['', title, ...lines].join('\n'));
   }
