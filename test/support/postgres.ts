@@ -2,7 +2,16 @@
 // Debian's package; where they are not installed, tests that need them are skipped. Root runs it as nobody.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -96,6 +105,22 @@ export class Postgres {
     const signal = isFrozen ? '-STOP' : '-CONT';
     spawnSync('pkill', [signal, '-P', String(pid)]);
     spawnSync('kill', [signal, String(pid)]);
+  }
+
+  /** From now on it takes connections by TLS only. @returns the file with its certificate */
+  async requireTls(): Promise<string> {
+    const file = (name: string): string => join(this.folder, 'data', name);
+    const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1,DNS:localhost'];
+    const key = ['-newkey', 'rsa:2048', '-nodes', '-keyout', file('server.key'), '-out', file('server.crt')];
+    const made = spawnSync('openssl', ['req', '-x509', '-days', '2', ...key, ...names], { encoding: 'utf8' });
+    if (made.status !== 0) throw new Error(made.stderr);
+    if (isRoot) for (const name of ['server.key', 'server.crt']) chownSync(file(name), NOBODY, NOBODY);
+    chmodSync(file('server.key'), 0o600);
+    writeFileSync(file('pg_hba.conf'), 'hostssl all all 127.0.0.1/32 scram-sha-256\n');
+    await this.halt();
+    appendFileSync(file('postgresql.conf'), 'ssl = on\n');
+    await this.resume();
+    return file('server.crt');
   }
 
   url(database = 'postgres', parameters = ''): string {

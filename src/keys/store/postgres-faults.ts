@@ -22,6 +22,9 @@ const SENTENCES: Readonly<Record<string, string>> = {
   '53100': 'cannot be written: its disk is full',
 };
 
+/** Of OpenSSL and of Node's check of names. */
+const CERTIFICATE = /CERT|ALTNAME|UNABLE_TO_VERIFY/;
+
 /** Of errors without a code. */
 const MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/timeout/i, 'does not answer'],
@@ -35,6 +38,8 @@ export function postgresFault(url: string, error: unknown): string {
     SENTENCES[String(code)] ??
     (code === undefined ? MESSAGES.find(([pattern]) => pattern.test(text))?.[1] : undefined);
   if (sentence !== undefined) return `the database of HEXCODES_STORE ${sentence}`;
+  if (CERTIFICATE.test(String(code)))
+    return `the certificate of the database of HEXCODES_STORE is not trusted (${text})`;
   return withoutSecrets(url, text);
 }
 
