@@ -5,6 +5,7 @@ import { BOUNDS } from './config/bounds.js';
 import { type ConfigFile, readConfigFile } from './config/config-file.js';
 import { KEYS } from './config/keys.js';
 import { LIFE_CYCLE } from './config/life-cycle.js';
+import { LIMITS } from './config/limits.js';
 import { LISTENING } from './config/listening.js';
 import { LOGGING } from './config/logging.js';
 import { OBSERVATION } from './config/observation.js';
@@ -13,7 +14,7 @@ import { unknownVariable, unknownVariables } from './config/unknown-variables.js
 
 export type { LogLevel } from './config/logging.js';
 
-const SETTINGS = { ...LISTENING, ...KEYS, ...BOUNDS, ...LOGGING, ...OBSERVATION, ...LIFE_CYCLE };
+const SETTINGS = { ...LISTENING, ...KEYS, ...BOUNDS, ...LIMITS, ...LOGGING, ...OBSERVATION, ...LIFE_CYCLE };
 
 export type ServeConfig = ConfigOf<typeof SETTINGS>;
 export type SettingName = keyof ServeConfig;

@@ -40,3 +40,10 @@ export class BlockShelf {
     this.#freeBytes += sizeBytes;
   }
 }
+
+/** A copy that all threads may read. */
+export function sharedCopy(bytes: Uint8Array): Uint8Array {
+  const copy = new Uint8Array(new SharedArrayBuffer(bytes.length));
+  copy.set(bytes);
+  return copy;
+}

@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { BulkInputError, type BulkJob, type ConvertedBlock, type Operation } from '../wire/job.js';
-import { BrokenBatchError, TooManyItemsError } from '../wire/rows/batch.js';
-import { ANSWER_BUFFER_BYTES, BlockShelf } from './block-shelf.js';
+import { BrokenBatchError, type CountedAnswer, TooManyItemsError, uncounted } from '../wire/rows/batch.js';
+import { ANSWER_BUFFER_BYTES, BlockShelf, sharedCopy } from './block-shelf.js';
 import { PoolFullError, WorkQueue } from './work-queue.js';
 import type { WorkAnswer, WorkerKernel, WorkOrder } from './worker.js';
 
@@ -126,23 +126,33 @@ export class Pool {
 
   /**
    * Answers the JSON body of a batch, in the same way.
+   * @param mostPoints a batch of more is not converted, and its answer has no bytes
    * @throws BrokenBatchError, TooManyItemsError as rejections
    */
-  async answerBatch(operation: Operation, body: Uint8Array, key = ''): Promise<Uint8Array> {
-    return (await this.#run(key, body, (bytes) => ({ kind: 'batch', operation, bytes }))) as Uint8Array;
+  async answerBatch(
+    operation: Operation,
+    body: Uint8Array,
+    key = '',
+    mostPoints = Number.POSITIVE_INFINITY,
+  ): Promise<CountedAnswer> {
+    const order = (bytes: Uint8Array): WorkOrder => ({ kind: 'batch', operation, bytes, mostPoints });
+    return (await this.#run(key, body, order)) as CountedAnswer;
   }
 
   /**
    * Answers one JSON frame of the stream, in the same way.
    * @param refusalOf answers the frame if the pool cannot. It reads all of it, so it is not called before
+   * @param mostPoints a frame of more is answered as one over the limit
    */
   async answerJsonFrame(
     frame: Uint8Array,
-    refusalOf: (frame: Uint8Array) => Uint8Array,
+    refusalOf: (frame: Uint8Array) => Uint8Array<ArrayBuffer>,
     key = '',
-  ): Promise<Uint8Array> {
-    const order = (bytes: Uint8Array): WorkOrder => ({ kind: 'json', bytes });
-    return (await this.#run(key, frame, order, false, refusalOf)) as Uint8Array;
+    mostPoints = Number.POSITIVE_INFINITY,
+  ): Promise<CountedAnswer> {
+    const order = (bytes: Uint8Array): WorkOrder => ({ kind: 'json', bytes, mostPoints });
+    const refusal = (bytes: Uint8Array): CountedAnswer => uncounted(refusalOf(bytes));
+    return (await this.#run(key, frame, order, false, refusal)) as CountedAnswer;
   }
 
   /** Answers one binary frame of the stream, in the same way. */
@@ -202,8 +212,8 @@ export class Pool {
     bytes: Uint8Array,
     orderOf: (bytes: Uint8Array) => WorkOrder,
     isOfBody = false,
-    refusalOf?: (bytes: Uint8Array) => Uint8Array,
-  ): Promise<ConvertedBlock | Uint8Array> {
+    refusalOf?: (bytes: Uint8Array) => CountedAnswer,
+  ): Promise<ConvertedBlock | CountedAnswer | Uint8Array> {
     if (this.#isClosing) throw new PoolLostError('the pool is closed');
     if (!this.mayTakeBlock(key)) throw new PoolFullError('the pool is full');
     const place = this.#queue.enter(key, bytes.length, isOfBody);
@@ -257,7 +267,7 @@ export class Pool {
     if (this.#isClosing) return;
     queueMicrotask(() => {
       if (!this.#isClosing && this.#piscina.threads.length < this.threads) {
-        this.#piscina.run({ kind: 'json', bytes: new Uint8Array(0) }).catch(() => {});
+        this.#piscina.run({ kind: 'json', bytes: new Uint8Array(0), mostPoints: 0 }).catch(() => {});
       }
       this.#watchLoading();
     });
@@ -285,10 +295,4 @@ export class Pool {
     while (isLoading() && performance.now() < deadlineMs) await sleep(LOADING_POLL_MS);
     await this.#piscina.destroy();
   }
-}
-
-function sharedCopy(bytes: Uint8Array): Uint8Array {
-  const copy = new Uint8Array(new SharedArrayBuffer(bytes.length));
-  copy.set(bytes);
-  return copy;
 }

@@ -16,9 +16,11 @@ import type { ParameterFault } from '../wire/params/parameters.js';
 import {
   BrokenBatchError,
   batchBody,
+  type CountedAnswer,
   convertBatch,
   openBatch,
   TooManyItemsError,
+  uncounted,
 } from '../wire/rows/batch.js';
 import { answerJsonFrame } from '../wire/rows/json-frame.js';
 import { ANSWER_BUFFER_BYTES } from './block-shelf.js';
@@ -38,13 +40,19 @@ export type WorkOrder =
       /** The buffer of an earlier answer, to be used again. */
       readonly answerBuffer: ArrayBuffer | undefined;
     }
-  | { readonly kind: 'batch'; readonly operation: Operation; readonly bytes: Uint8Array }
+  | {
+      readonly kind: 'batch';
+      readonly operation: Operation;
+      readonly bytes: Uint8Array;
+      /** A batch of more is not converted. */
+      readonly mostPoints: number;
+    }
   | { readonly kind: 'frame'; readonly bytes: Uint8Array; readonly answerBuffer: ArrayBuffer | undefined }
-  | { readonly kind: 'json'; readonly bytes: Uint8Array };
+  | { readonly kind: 'json'; readonly bytes: Uint8Array; readonly mostPoints: number };
 
 /** Failures of the work itself come back as values; a rejected task therefore means that the worker has died. */
 export type WorkAnswer =
-  | { readonly done: ConvertedBlock | Uint8Array }
+  | { readonly done: ConvertedBlock | CountedAnswer | Uint8Array }
   /** The faults of a batch that is no JSON. */
   | { readonly broken: readonly ParameterFault[] }
   /** How many items a batch has that has too many. */
@@ -72,16 +80,24 @@ export default function work(order: WorkOrder): WorkAnswer {
   }
 }
 
-function workOn(order: WorkOrder): ConvertedBlock | Uint8Array {
+function workOn(order: WorkOrder): ConvertedBlock | CountedAnswer | Uint8Array {
   if (order.kind === 'block') return answerBlock(order);
-  if (order.kind === 'batch')
-    return batchBody(convertBatch(kernel, openBatch(order.operation, order.bytes), sink));
-  if (order.kind === 'json') return answerJsonFrame(kernel, order.bytes, sink);
+  if (order.kind === 'batch') return answerBatch(order);
+  if (order.kind === 'json') return answerJsonFrame(kernel, order.bytes, sink, order.mostPoints);
   return answerFrame(
     kernel,
     order.bytes,
     new Uint8Array(order.answerBuffer ?? new ArrayBuffer(ANSWER_BUFFER_BYTES)),
   );
+}
+
+function answerBatch({ operation, bytes, mostPoints }: WorkOrder & { kind: 'batch' }): CountedAnswer {
+  const batch = openBatch(operation, bytes);
+  const { count } = batch.items;
+  if (count > mostPoints) return uncounted(new Uint8Array(0), count);
+  const converted = convertBatch(kernel, batch, sink);
+  const { total, failed } = converted;
+  return { bytes: batchBody(converted), total, failed, refused: 0 };
 }
 
 function answerBlock({ job, bytes, answerBuffer }: WorkOrder & { kind: 'block' }): ConvertedBlock {

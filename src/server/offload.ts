@@ -43,6 +43,11 @@ export function blockAllowance({ input, output }: BulkJob): RowAllowance {
   return allowanceOf(input === 'frames' && output === 'frames' ? INLINE_FRAME_POINTS : INLINE_ROWS);
 }
 
+/** So many rows of a block, whatever work they are: where the limits of a key leave no more. */
+export function partAllowance(rows: number): RowAllowance {
+  return new RowAllowance(rows, { left: Number.MAX_SAFE_INTEGER }, 0);
+}
+
 /** What this thread may do of a JSON frame or JSON batch: all of its items, or none. */
 export function itemsAllowance(): RowAllowance {
   return allowanceOf(INLINE_ITEMS);

@@ -3,6 +3,7 @@
 import { boundFault } from '../keys/key-bounds.js';
 import { type KeyInfo, SCOPE_BITS, type Scope } from '../keys/key-record.js';
 import type { KeyRing } from '../keys/key-ring.js';
+import { OPERATIONS, type UsageOperation } from '../usage/operations.js';
 import type { ParameterFault } from '../wire/params/parameters.js';
 import { mayHoldKey, readApiKey } from '../wire/params/query.js';
 import { encodeErrorBody, errorBody, JSON_TYPE, type UnderstoodInput, wordOf } from './answers.js';
@@ -20,6 +21,8 @@ export interface Route {
    * refused. 'key': any scope will do.
    */
   readonly access: Scope | 'key' | 'open';
+  /** What usage counts its requests as; default `lookup`. */
+  readonly operation?: UsageOperation;
   handle(x: Exchange, key: KeyInfo): void;
 }
 
@@ -85,6 +88,8 @@ export class Router {
     private readonly adapter: Adapter,
     private readonly ring: KeyRing,
     private readonly addresses: ClientAddresses,
+    /** Counts a request of a key that is let in; false where its limits refuse it, and it is answered. */
+    private readonly admit: (x: Exchange, key: KeyInfo) => boolean = () => true,
   ) {}
 
   add(route: Route): void {
@@ -92,6 +97,7 @@ export class Router {
     const allow = `\r\nAllow: ${allowed.join(', ')}`;
     const preflight = `\r\nAccess-Control-Allow-Methods: ${allowed.join(', ')}${PREFLIGHT}${allow}`;
     const { access } = route;
+    const operation = OPERATIONS.indexOf(route.operation ?? 'lookup');
     const run =
       access === 'open'
         ? (x: Exchange) => {
@@ -99,6 +105,7 @@ export class Router {
             route.handle(x, ANYONE);
           }
         : (x: Exchange) => {
+            x.operation = operation;
             const key = this.authorize(x, access);
             if (key !== undefined) route.handle(x, key);
           };
@@ -120,7 +127,7 @@ export class Router {
     this.adapter.route('any', '/*', (x) => fail(x, 404, `there is nothing at this path${wayOut(x)}`));
   }
 
-  /** The key of the request if it may do this; otherwise undefined, and the request is answered. For upgrades, too. */
+  /** The key of the request if it may do this and has a request left; otherwise undefined, and the request is answered. For upgrades, too. */
   authorize(x: Exchange, access: Scope | 'key'): KeyInfo | undefined {
     const inQuery = readApiKey(x.rawQuery);
     x.headerLines = inQuery === undefined ? CORS : CORS_NO_STORE;
@@ -138,7 +145,7 @@ export class Router {
         return undefined;
       }
       const fault = key.isBound ? boundFault(key, x.header('origin'), this.addresses.certain(x)) : undefined;
-      if (fault === undefined) return key;
+      if (fault === undefined) return this.admit(x, key) ? key : undefined;
       fail(x, 403, fault);
       return undefined;
     }

@@ -19,6 +19,7 @@ import { CountedLine } from './counted-line.js';
 import { endOverError } from './error-policy.js';
 import { Readiness } from './life/readiness.js';
 import { finishAnswers, type StopSteps } from './life/stopping.js';
+import { type Metering, openMetering } from './limits/metering.js';
 import { listenSentence, refuseSameAddress, tryAddress } from './listen-fault.js';
 import { type Log, type Logger, logAnswer, openLog, withholdKey } from './log.js';
 import { fail, failUnavailable, Router } from './router.js';
@@ -27,6 +28,7 @@ import { addCodeInfo } from './routes/code-info.js';
 import { addDescription } from './routes/description.js';
 import { addMeta } from './routes/meta.js';
 import { addSingle } from './routes/single.js';
+import { addUsage } from './routes/usage.js';
 import { Streams, type StreamTuning } from './stream/route.js';
 import { Adapter, type AdapterHooks } from './transport/adapter.js';
 import type { UwsBuild } from './transport/load-uws.js';
@@ -60,6 +62,8 @@ export interface ServeTuning {
   readonly bulk?: Partial<BulkTuning>;
   readonly bodyTimeoutMs?: number;
   readonly pool?: Omit<PoolOptions, 'kernel'>;
+  /** false: nothing is counted, and no key has limits. */
+  readonly metering?: boolean;
   /** Called with the pool when it is made. */
   readonly withPool?: (pool: Pool) => void;
   /** Called with the budget when it is made. */
@@ -91,10 +95,12 @@ export async function serve(
   let keys: ServerKeys | undefined;
   let adapter: Adapter | undefined;
   let admin: AdminPort | undefined;
+  let metering: Metering | undefined;
 
   const closeAll = async (): Promise<void> => {
     adapter?.close();
     await Promise.all(steps.release.map((step) => step()));
+    await metering?.close();
     await keys?.stop();
     await admin?.close();
   };
@@ -126,10 +132,13 @@ export async function serve(
       maxConnections: config.maxConnections,
       bodyTimeoutMs: tuning.bodyTimeoutMs ?? BODY_TIMEOUT_MS,
     });
-    const router = new Router(adapter, keys.ring, new ClientAddresses(config.trustedProxies));
+    if (tuning.metering !== false) metering = await openMetering(config, keys.ring, logger);
+    const addresses = new ClientAddresses(config.trustedProxies);
+    const router = new Router(adapter, keys.ring, addresses, metering?.admit);
     addSingle(router, kernel);
     addBatch(router, kernel, pool);
     addMeta(router, boundaryData(files.index), adapter.build);
+    if (metering !== undefined) addUsage(router, metering.meters);
     addCodeInfo(router, new Hexcodes(kernel));
     addDescription(router);
     const streams = new Streams(router, kernel, pool, keys.ring, budget, tuning.stream);
@@ -140,6 +149,7 @@ export async function serve(
     steps.release.push(() => bulk.close());
     router.addNotFound();
     readiness.addWarning(() => store.fault);
+    readiness.addWarning(() => metering?.fault);
     const address = { host: config.host, port: config.port, use: 'the service' } as const;
     refuseSameAddress(address, { host: config.adminHost, port: config.adminPort });
     const failed = (error: unknown): void =>
@@ -217,6 +227,7 @@ function hooksFor(logger: Logger): AdapterHooks {
   const crowds = new CountedLine(logger, 'connections', 'closed at once: too many connections are open');
   return {
     answered: (x, status) => {
+      x.meter?.answered(x.operation, status);
       if (x.hasGivenId) withholdKey(x);
       logAnswer(logger, x, status);
     },

@@ -102,7 +102,7 @@ export class FramesFuzz {
   #due(message: Buffer, isBinary: boolean): Buffer {
     const bytes = isBinary
       ? answerFrame(this.kernel, message)
-      : answerJsonFrame(this.kernel, message, this.#sink);
+      : answerJsonFrame(this.kernel, message, this.#sink).bytes;
     return Buffer.from(bytes);
   }
 

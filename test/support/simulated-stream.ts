@@ -5,7 +5,8 @@
 
 import { HexcodesClientError } from '#dist/client/errors.js';
 import { StreamCredit } from '#dist/client/stream/credit.js';
-import { type FrameAnswerer, type StreamPeer, StreamSession } from '#dist/server/stream/session.js';
+import type { FrameAnswerer } from '#dist/server/stream/frame-answerer.js';
+import { type StreamPeer, StreamSession } from '#dist/server/stream/session.js';
 import { frameCount, refusedFrame } from '#dist/wire/frames/answer-frame.js';
 import { FRAME_OVERLOADED } from '#dist/wire/frames/frame-layout.js';
 import { below, type Random } from './mutate.js';

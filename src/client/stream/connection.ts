@@ -28,6 +28,11 @@ const FIRST_PAUSE_MS = 200;
 /** A service that is back is found within this time. */
 const LONGEST_PAUSE_MS = 3000;
 
+/** A rate of the key leaves points again as time goes by, so frames over it are tried so many times as often: some five minutes. */
+const OVER_LIMIT_PATIENCE = 10;
+/** A service that asks to come back later than that, as where the quota of a day is used up, is not waited for. */
+const LONGEST_RETRY_AFTER_SEC = 60;
+
 /**
  * Before attempt `attempt`, from 1. Doubles up to a limit; half of it is random, so that many clients do not come back at
  * the same moment.
@@ -115,9 +120,10 @@ export class StreamConnection {
       binary: (data) =>
         this.#guard(() => {
           this.#restartAnswerTimer();
-          credit.answer(data, Date.now(), (refusals) =>
-            refusals >= this.#settings.maxAttempts ? undefined : pauseMs(refusals),
-          );
+          credit.answer(data, Date.now(), (refusals, overLimit) => {
+            const most = this.#settings.maxAttempts * (overLimit ? OVER_LIMIT_PATIENCE : 1);
+            return refusals >= most ? undefined : pauseMs(refusals);
+          });
           this.#attempts = 0;
           this.#events.answered();
           this.flush();
@@ -126,7 +132,8 @@ export class StreamConnection {
       refused: (error) => {
         const mayPass =
           error.code === 'NETWORK' || error.code === 'UNAVAILABLE' || error.code === 'OVER_QUERY_LIMIT';
-        this.#lost(error, mayPass, error.retryAfterSec);
+        const isSoon = (error.retryAfterSec ?? 0) <= LONGEST_RETRY_AFTER_SEC;
+        this.#lost(error, mayPass && isSoon, error.retryAfterSec);
       },
     });
     this.#restartAnswerTimer();

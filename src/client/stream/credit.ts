@@ -44,6 +44,8 @@ export class StreamCredit {
   #sentBytes = 0;
   #nextSeq = 0;
   #nextIndex = 0;
+  /** A limit of the key is reached: nothing is sent before. */
+  #limitedUntilMs = 0;
 
   /**
    * Reads the ready frame of a connection.
@@ -111,6 +113,7 @@ export class StreamCredit {
 
   /** The next frame to send, which counts as sent from here on; undefined where none waits or the window is full. */
   send(nowMs: number): Bytes | undefined {
+    if (nowMs < this.#limitedUntilMs) return undefined;
     const entry = this.#queue.find((e) => e.state === 'waiting' && e.notBeforeMs <= nowMs);
     if (entry === undefined) return undefined;
     const { windowFrames, windowBytes } = this.limits;
@@ -127,11 +130,13 @@ export class StreamCredit {
   /** The earliest time at which a refused frame may be sent again; undefined where none waits for one. */
   pausedUntilMs(): number | undefined {
     const times = this.#queue.filter((e) => e.state === 'waiting' && e.notBeforeMs > 0);
-    return times.length === 0 ? undefined : Math.min(...times.map((e) => e.notBeforeMs));
+    if (times.length === 0) return undefined;
+    return Math.max(this.#limitedUntilMs, Math.min(...times.map((e) => e.notBeforeMs)));
   }
 
   /**
-   * Takes in an answer. A refused frame keeps its place in the queue and is sent again after a pause.
+   * Takes in an answer. A refused frame keeps its place in the queue and is sent again after a pause. Over a limit of the key
+   * the other frames wait as well: they would be refused too.
    * @param pauseMs the pause after so many refusals in a row; undefined: no further try
    * @throws HexcodesClientError where the answer breaks the protocol, or the frame gets no further try
    */
@@ -170,6 +175,7 @@ export class StreamCredit {
     }
     entry.state = 'waiting';
     entry.notBeforeMs = nowMs + pause;
+    if (overLimit) this.#limitedUntilMs = Math.max(this.#limitedUntilMs, entry.notBeforeMs);
   }
 
   /** The next answers in the order of the points; undefined until they have come. */

@@ -4,12 +4,14 @@
 import type { KeyInfo } from '../../keys/key-record.js';
 import type { Block } from '../../wire/bulk/block-buffers.js';
 import { convertInto } from '../../wire/bulk/convert-block.js';
-import type { BulkJob } from '../../wire/job.js';
-import { blockAllowance, inlineBlockBytes } from '../offload.js';
+import type { BulkJob, ConvertedRows } from '../../wire/job.js';
+import type { RowAllowance } from '../../wire/rows/row-allowance.js';
+import { blockAllowance, inlineBlockBytes, partAllowance } from '../offload.js';
 import type { Exchange } from '../transport/exchange.js';
 import { sizeFromAnswers, sizeFromFrameHeaders } from './answer-size.js';
 import type { BulkContext } from './context.js';
 import { BulkIntake } from './intake.js';
+import { type Admission, BulkLimit } from './limit.js';
 import { PooledBlocks } from './pooled-blocks.js';
 import type { ParsedBulkRequest } from './request.js';
 import { BulkResponse } from './response.js';
@@ -54,7 +56,10 @@ export class BulkFlow {
   readonly #intake: BulkIntake;
   readonly #pooled: PooledBlocks;
   readonly #response: BulkResponse;
+  readonly #limit: BulkLimit;
   #isTurnDue = false;
+  /** When the body last waited for its key. */
+  #waitedMs = 0;
   /** The rest of a block whose first rows are answered, and which has too many slow ones: it goes to the pool. */
   #slowBlock: Block | undefined;
 
@@ -71,6 +76,7 @@ export class BulkFlow {
     this.#request = request;
     const moreToDo = (): void => this.#scheduleTurn();
     this.#pooled = new PooledBlocks(x, context.pool, moreToDo);
+    this.#limit = new BulkLimit(x.meter, x.operation, moreToDo);
     this.#response = new BulkResponse(x, request, context, {
       head: () => this.#intake.head,
       drain: moreToDo,
@@ -80,6 +86,7 @@ export class BulkFlow {
       this.#intake.close();
       this.#response.close();
       this.#pooled.clear();
+      this.#limit.close();
       onOver();
     };
   }
@@ -91,7 +98,13 @@ export class BulkFlow {
       this.#response.sweep(nowMs, !isReceived);
       this.#hold();
       if (this.#pooled.isWorking) return;
-      const lastMs = Math.max(lastChunkMs, this.#response.progressMs);
+      if (this.#limit.isWaiting) {
+        this.#waitedMs = nowMs;
+        // A request without an answer has a deadline once its body has come.
+        if (isReceived) this.#response.begin();
+        return;
+      }
+      const lastMs = Math.max(lastChunkMs, this.#response.progressMs, this.#waitedMs);
       if (nowMs - lastMs < this.#context.times.noProgressMs) return;
       throw new StalledPeerError(
         isReceived ? 'the peer takes no more of its answer' : 'the peer neither sends nor reads',
@@ -141,7 +154,7 @@ export class BulkFlow {
     this.#sendPooled();
     // With nothing else to do, answer the rows that do not fill a block yet: a slow body is answered as it comes.
     if (intake.blocks.length === 0 && this.#pooled.isEmpty) intake.flush();
-    if (this.#response.isSizeable && this.#pooled.isEmpty) {
+    if (this.#response.isSizeable && this.#pooled.isEmpty && !this.#limit.mayRefuse) {
       this.#response.setSize(sizeFromFrameHeaders(intake));
     }
     const convertedBytes = intake.job === undefined ? 0 : this.#convert(intake.job);
@@ -160,7 +173,7 @@ export class BulkFlow {
 
   /** Converts blocks as far as the turn, the pool and the response allow; returns how many bytes in this thread. */
   #convert(job: BulkJob): number {
-    const { kernel, sink, buffers } = this.#context;
+    const { sink, buffers } = this.#context;
     const intake = this.#intake;
     const allowance = blockAllowance(job);
     let convertedBytes = 0;
@@ -168,26 +181,46 @@ export class BulkFlow {
     const mayGoOn = (): boolean => convertedBytes < TURN_BYTES && allowance.rows > 0;
     while (intake.blocks.length > 0 && !this.#response.isFull && mayGoOn()) {
       const block = intake.blocks[0]!;
-      if (this.#isInline(job, block)) {
-        const { restAt } = convertInto(kernel, job, block, sink, { allowance });
+      const isInline = this.#isInline(job, block);
+      if (!isInline && !this.#pooled.mayConvert(block)) break;
+      const admission = this.#limit.admit(job, block, this.#pooled.isEmpty);
+      if (admission === undefined) break;
+      const { part, rows } = admission;
+      if (isInline || rows !== undefined) {
+        const allowed = rows === undefined ? allowance : partAllowance(rows);
+        const restAt = this.#convertNow(admission, allowed);
         convertedBytes += restAt;
         if (restAt < block.length) {
           intake.keepRest(restAt);
-          if (allowance.isSlowSpent) this.#slowBlock = intake.blocks[0];
+          if (rows !== undefined) break;
+          if (allowed.isSlowSpent) this.#slowBlock = intake.blocks[0];
           continue;
         }
         buffers.giveBack(intake.shift());
         // Without chunk headers small writes are cheap. The last bytes are left to `end`, which marks them as such.
         const isEnough = this.#response.isSized || sink.sizeBytes >= WRITE_BYTES;
         if (isEnough && !this.#isAllConverted) sink.flush();
-      } else if (this.#pooled.convert(job, block)) {
-        buffers.giveBack(intake.shift());
       } else {
-        break;
+        this.#pooled.convert(admission.job, part, (converted) => this.#limit.settle(admission, converted));
+        if (part.length < block.length) intake.keepRest(part.length);
+        else buffers.giveBack(intake.shift());
       }
     }
     sink.end();
     return convertedBytes;
+  }
+
+  /** Converts in this thread what is admitted, as far as the allowance goes; returns where in the block the rest begins. */
+  #convertNow(admission: Admission, allowance: RowAllowance): number {
+    const { kernel, sink } = this.#context;
+    let converted: Pick<ConvertedRows, 'rows' | 'failed'> = { rows: 0, failed: 0 };
+    try {
+      const answered = convertInto(kernel, admission.job, admission.part, sink, { allowance });
+      converted = answered;
+      return answered.restAt;
+    } finally {
+      this.#limit.settle(admission, converted);
+    }
   }
 
   #isInline(job: BulkJob, block: Block): boolean {

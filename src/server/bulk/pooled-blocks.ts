@@ -9,6 +9,9 @@ import type { Exchange } from '../transport/exchange.js';
  */
 const MAX_POOLED_BYTES = 1024 * 1024;
 
+type RowCounts = Pick<ConvertedBlock, 'rows' | 'failed'>;
+const NOTHING_CONVERTED: RowCounts = { rows: 0, failed: 0 };
+
 interface PendingAnswer {
   readonly blockBytes: number;
   answer: ConvertedBlock | undefined;
@@ -53,8 +56,8 @@ export class PooledBlocks {
     return this.#pending.reduce((sum, { answer }) => sum + (answer?.bytes.buffer.byteLength ?? 0), 0);
   }
 
-  /** Copies the block to the pool, if it may take it now; otherwise `onProgress` is called when it may. */
-  convert(job: BulkJob, block: Uint8Array): boolean {
+  /** Whether the pool takes the block now; otherwise `onProgress` is called when it may. */
+  mayConvert(block: Uint8Array): boolean {
     if (this.#isWaitingForPool) return false;
     const pooledBytes = this.#pending.reduce((sum, { blockBytes }) => sum + blockBytes, 0);
     if (!this.isEmpty && pooledBytes + block.length > MAX_POOLED_BYTES) return false;
@@ -66,13 +69,22 @@ export class PooledBlocks {
       });
       return false;
     }
+    return true;
+  }
+
+  /**
+   * Copies a block to the pool, which takes it now.
+   * @param settle called with what became of the rows, whether or not the body is still there
+   */
+  convert(job: BulkJob, block: Uint8Array, settle: (converted: RowCounts) => void): void {
     const pending: PendingAnswer = { blockBytes: block.length, answer: undefined };
     this.#pending.push(pending);
-    this.#x.after(this.#pool.convert(job, block, this.#x.keyId), (answer) => {
+    const answered = this.#pool.convert(job, block, this.#x.keyId);
+    answered.then(settle, () => settle(NOTHING_CONVERTED));
+    this.#x.after(answered, (answer) => {
       pending.answer = answer;
       this.#onProgress();
     });
-    return true;
   }
 
   /** Takes the next answer of the body, if it has arrived. */

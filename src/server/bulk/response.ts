@@ -66,6 +66,14 @@ export class BulkResponse {
     this.#pieces = [];
   }
 
+  /** Sends the head before there are rows, unless it is sent. */
+  begin(): void {
+    const pieces = this.#pieces ?? [];
+    this.#pieces = undefined;
+    this.#begin();
+    for (const piece of pieces) this.write(piece);
+  }
+
   /** Makes it an answer of known length, if the length is known. */
   setSize(sizeBytes: number | undefined): void {
     this.#sizeBytes = sizeBytes;

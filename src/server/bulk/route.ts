@@ -8,6 +8,7 @@ import { BlockBuffers } from '../../wire/bulk/block-buffers.js';
 import { KernelSink } from '../../wire/bytes/kernel-sink.js';
 import type { Operation } from '../../wire/job.js';
 import { OVERLOADED_MESSAGE } from '../../wire/status-messages.js';
+import { failOverLimit } from '../limits/limit-answers.js';
 import type { Logger } from '../log.js';
 import { fail, failUnavailable, type Router } from '../router.js';
 import type { Exchange } from '../transport/exchange.js';
@@ -62,6 +63,7 @@ export class Bulk {
         path: `/v1/hexcodes/${operation}/bulk`,
         methods: ['POST'],
         access: 'bulk',
+        operation: `${operation}_bulk`,
         handle: (x, key) => this.#handle(x, key, operation),
       });
     }
@@ -84,11 +86,14 @@ export class Bulk {
       acceptEncoding: x.header('accept-encoding'),
       rawQuery: x.rawQuery,
     });
+    const overQuota = x.meter?.quotaRefusal();
     if ('status' in request) {
       const { status, message, faults } = request;
       fail(x, status, message, { close: true, ...(faults === undefined ? {} : { faults }) });
     } else if (!this.#context.pool.mayBeginBody(key.id)) {
       failUnavailable(x, OVERLOADED_MESSAGE, true);
+    } else if (overQuota !== undefined) {
+      failOverLimit(x, overQuota, undefined, true);
     } else {
       x.hold(0);
       const flow = new BulkFlow(x, key, request, this.#context, () => this.#flows.delete(flow));

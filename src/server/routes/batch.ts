@@ -4,9 +4,17 @@ import { type Pool, PoolLostError } from '../../pool/pool.js';
 import { PoolFullError } from '../../pool/work-queue.js';
 import { ByteSink } from '../../wire/bytes/byte-sink.js';
 import type { Operation } from '../../wire/job.js';
-import { batchBody, convertAllowed, MAX_BATCH_BYTES, openBatch } from '../../wire/rows/batch.js';
-import { OVERLOADED_MESSAGE } from '../../wire/status-messages.js';
+import {
+  batchBody,
+  type ConvertedBatch,
+  convertAllowed,
+  MAX_BATCH_BYTES,
+  openBatch,
+} from '../../wire/rows/batch.js';
+import { OVER_LIMIT_MESSAGE, OVERLOADED_MESSAGE } from '../../wire/status-messages.js';
 import { JSON_TYPE } from '../answers.js';
+import { admitPoints, failOverLimit, limitLines, refusePoints } from '../limits/limit-answers.js';
+import type { LimitRefusal } from '../limits/limit-state.js';
 import { requireJson, requirePlainBody, utf8TypeOf } from '../media-types.js';
 import { INLINE_JSON_BYTES, itemsAllowance } from '../offload.js';
 import { fail, failTooLarge, failUnavailable, type Router } from '../router.js';
@@ -14,6 +22,9 @@ import type { Exchange } from '../transport/exchange.js';
 
 /** How long an answer of the pool may take. */
 const POOL_DEADLINE_MS = 30_000;
+
+/** A batch was refused, and would be let in by now. */
+const LIMIT_PASSED: LimitRefusal = { kind: 'rate', message: OVER_LIMIT_MESSAGE, waitMs: 0 };
 
 /** Converts batches: small ones in this thread, with a sink that serves them all. */
 interface Converter {
@@ -50,6 +61,7 @@ export function addBatch(router: Router, kernel: Kernel, pool: Pool): void {
       path: `/v1/hexcodes/${operation}/batch`,
       methods: ['POST'],
       access: operation,
+      operation: `${operation}_batch`,
       handle: handle(operation),
     });
   }
@@ -67,15 +79,39 @@ function answerBatch(
     return;
   }
   const batch = openBatch(operation, body);
-  const converted = convertAllowed(kernel, batch, sink, itemsAllowance());
+  const { count } = batch.items;
+  if (!admitPoints(x, count)) return;
+  let converted: ConvertedBatch | undefined;
+  try {
+    converted = convertAllowed(kernel, batch, sink, itemsAllowance());
+  } finally {
+    const { total, failed } = converted ?? { total: 0, failed: 0 };
+    x.meter?.settle(x.operation, count, total - failed, failed);
+  }
   if (converted === undefined) answerByPool(x, pool, operation, body);
   else x.send(200, JSON_TYPE, batchBody(converted));
 }
 
+/** How many points there are is seen in the pool, so it is told how many there may be, and they are taken afterwards. */
 function answerByPool(x: Exchange, pool: Pool, operation: Operation, body: Uint8Array): void {
+  const { meter } = x;
+  const before = meter?.pointsRefusal(1);
+  if (before !== undefined) {
+    failOverLimit(x, before);
+    return;
+  }
   x.deadline(POOL_DEADLINE_MS);
-  pool.answerBatch(operation, body, x.keyId).then(
-    (answer) => x.send(200, JSON_TYPE, answer),
+  pool.answerBatch(operation, body, x.keyId, meter?.mostPoints()).then(
+    ({ bytes, total, failed, refused }) => {
+      if (refused > 0) {
+        refusePoints(x, meter?.pointsRefusal(refused) ?? LIMIT_PASSED, refused);
+        return;
+      }
+      meter?.reserve(total);
+      meter?.settle(x.operation, total, total - failed, failed);
+      if (meter !== undefined) x.limitLines = limitLines(meter);
+      x.send(200, JSON_TYPE, bytes);
+    },
     (error: unknown) => {
       const isOverloaded = error instanceof PoolFullError || error instanceof PoolLostError;
       if (isOverloaded) failUnavailable(x, OVERLOADED_MESSAGE);

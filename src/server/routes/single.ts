@@ -7,6 +7,7 @@ import { decodeFaults, EncodeInput, SingleParameters } from '../../wire/params/p
 import { OUTSIDE_MESSAGE } from '../../wire/status-messages.js';
 import { looksSwapped, SWAPPED_HINT } from '../../wire/swapped.js';
 import { faultsMessage, JSON_TYPE } from '../answers.js';
+import { admitPoints } from '../limits/limit-answers.js';
 import { requireJson, requirePlainBody, utf8TypeOf } from '../media-types.js';
 import { ENCODE_PATH, fail, failTooLarge, type Router } from '../router.js';
 import type { Exchange } from '../transport/exchange.js';
@@ -30,7 +31,10 @@ export function addSingle(router: Router, kernel: Kernel): void {
       fail(x, 400, faultsMessage(faults) + hint, { faults, input });
       return;
     }
-    if (kernel.exports.encodeOne(latDeg, lngDeg, resolution) !== OK) {
+    if (!admitPoints(x, 1, input)) return;
+    const isOk = kernel.exports.encodeOne(latDeg, lngDeg, resolution) === OK;
+    x.meter?.settle(x.operation, 1, isOk ? 1 : 0, isOk ? 0 : 1);
+    if (!isOk) {
       fail(x, 404, OUTSIDE_MESSAGE, { input });
       return;
     }
@@ -51,18 +55,23 @@ export function addSingle(router: Router, kernel: Kernel): void {
       fail(x, 400, faultsMessage(faults), { faults });
       return;
     }
-    x.send(200, JSON_TYPE, decodeBody(kernel, parameters.hexcodes.text as string));
+    if (!admitPoints(x, 1)) return;
+    const text = parameters.hexcodes.text as string;
+    const isOk = kernel.readText(text) === OK;
+    x.meter?.settle(x.operation, 1, isOk ? 1 : 0, isOk ? 0 : 1);
+    x.send(200, JSON_TYPE, isOk ? decodedBody(kernel, text) : invalidBody(text));
   }
 
   const inTick = new SingleParameters();
-  for (const [path, access, answer] of [
+  for (const [path, operation, answer] of [
     [ENCODE_PATH, 'encode', encode],
     [DECODE_PATH, 'decode', decode],
   ] as const) {
     router.add({
       path,
       methods: ['GET', 'POST'],
-      access,
+      access: operation,
+      operation,
       handle: (x) => withParameters(x, inTick, answer),
     });
   }
@@ -75,12 +84,13 @@ function codeText(bytes: Buffer): string {
   return bytes.toString('latin1', 0, end);
 }
 
-function decodeBody(kernel: Kernel, text: string): string {
+function invalidBody(text: string): string {
+  return `{"lat":null,"lng":null,"resolution":null,"hexcodes":${JSON.stringify(text)},"status":"INVALID_HEXCODES"}`;
+}
+
+/** The answer to a text that the kernel has just read. */
+function decodedBody({ output, outputFloats }: Kernel, text: string): string {
   const echo = JSON.stringify(text);
-  if (kernel.readText(text) !== OK) {
-    return `{"lat":null,"lng":null,"resolution":null,"hexcodes":${echo},"status":"INVALID_HEXCODES"}`;
-  }
-  const { output, outputFloats } = kernel;
   return `{"lat":${outputFloats[0]},"lng":${outputFloats[1]},"resolution":${output[READ_RESOLUTION_AT]},"hexcodes":${echo},"status":"OK"}`;
 }
 

@@ -4,16 +4,20 @@ import type { Kernel } from '../../kernel/kernel.js';
 import type { KeyInfo } from '../../keys/key-record.js';
 import type { KeyRing } from '../../keys/key-ring.js';
 import type { Pool } from '../../pool/pool.js';
+import { OPERATIONS } from '../../usage/operations.js';
 import { ByteSink } from '../../wire/bytes/byte-sink.js';
 import { MAX_FRAME_BYTES } from '../../wire/frames/answer-frame.js';
 import { OVERLOADED_MESSAGE } from '../../wire/status-messages.js';
 import type { Account, Budget } from '../budget/budget.js';
+import type { KeyMeter } from '../limits/key-meter.js';
+import { failOverLimit } from '../limits/limit-answers.js';
 import { fail, failUnavailable, type Router } from '../router.js';
 import type { Adapter, SocketData } from '../transport/adapter.js';
 import type { Exchange } from '../transport/exchange.js';
 import { binaryAnswerer, jsonAnswerer } from './answerers.js';
+import type { FrameAnswerer } from './frame-answerer.js';
 import { STREAM_TIMES, type StreamTimes } from './peer-clock.js';
-import { type FrameAnswerer, StreamSession } from './session.js';
+import { StreamSession } from './session.js';
 
 const STREAM_PATH = '/v1/hexcodes/stream';
 
@@ -33,6 +37,8 @@ const UWS_IDLE_SECONDS = 960;
 /** Sixteen bytes in base64 (RFC 6455, 4.1). */
 const HANDSHAKE_KEY = /^[A-Za-z0-9+/]{22}==$/;
 const BAD_HANDSHAKE_KEY = 'the header Sec-WebSocket-Key must be sixteen bytes in base64';
+const STREAM = OPERATIONS.indexOf('stream');
+const SWITCHING_PROTOCOLS = 101;
 const UPGRADE_WANTED = '\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13';
 
 export interface StreamTuning extends StreamTimes {
@@ -41,6 +47,7 @@ export interface StreamTuning extends StreamTimes {
 
 interface Connection extends SocketData {
   readonly key: KeyInfo;
+  readonly meter: KeyMeter | undefined;
   readonly account: Account;
   readonly subprotocol: Subprotocol;
   session: StreamSession | undefined;
@@ -52,7 +59,9 @@ export class Streams {
   readonly #ring: KeyRing;
   readonly #pool: Pool;
   readonly #budget: Budget;
-  readonly #answerers: Readonly<Record<Subprotocol, (keyId: string) => FrameAnswerer>>;
+  readonly #answerers: Readonly<
+    Record<Subprotocol, (keyId: string, meter: KeyMeter | undefined) => FrameAnswerer>
+  >;
   readonly #tuning: StreamTuning;
   readonly #timer: NodeJS.Timeout;
   #endedFrames = 0;
@@ -74,8 +83,8 @@ export class Streams {
     this.#tuning = { ...STREAM_TIMES, sweepMs: 1000, ...tuning };
     const sink = new ByteSink();
     this.#answerers = {
-      'hexcodes.v1.binary': (keyId) => binaryAnswerer(kernel, pool, keyId),
-      'hexcodes.v1.json': (keyId) => jsonAnswerer(kernel, pool, keyId, sink),
+      'hexcodes.v1.binary': (keyId, meter) => binaryAnswerer(kernel, pool, keyId, meter),
+      'hexcodes.v1.json': (keyId, meter) => jsonAnswerer(kernel, pool, keyId, meter, sink),
     };
     this.#timer = setInterval(() => this.#sweep(), this.#tuning.sweepMs);
     this.#timer.unref();
@@ -94,7 +103,7 @@ export class Streams {
         this.#connections.add(connection);
         connection.session = new StreamSession(
           ws,
-          this.#answerers[connection.subprotocol](connection.key.id),
+          this.#answerers[connection.subprotocol](connection.key.id, connection.meter),
           connection.account,
           performance.now(),
           () => this.#forget(connection),
@@ -114,6 +123,7 @@ export class Streams {
       path: STREAM_PATH,
       methods: ['GET'],
       access: 'bulk',
+      operation: 'stream',
       handle: answerPlainGet,
     });
   }
@@ -138,6 +148,7 @@ export class Streams {
   }
 
   #upgrade(x: Exchange): void {
+    x.operation = STREAM;
     const key = this.#router.authorize(x, 'bulk');
     if (key === undefined) return;
     const upgrade = x.header('upgrade').toLowerCase();
@@ -164,13 +175,20 @@ export class Streams {
       failUnavailable(x, message, this.#isStopping);
       return;
     }
+    const overQuota = x.meter?.quotaRefusal();
+    if (overQuota !== undefined) {
+      failOverLimit(x, overQuota);
+      return;
+    }
     const connection: Connection = {
       key,
+      meter: x.meter,
       account: this.#budget.open(key.id, 'sockets'),
       subprotocol: subprotocol ?? 'hexcodes.v1.json',
       session: undefined,
       turn: undefined,
     };
+    x.meter?.answered(STREAM, SWITCHING_PROTOCOLS);
     x.acceptUpgrade(connection, subprotocol ?? '');
   }
 

@@ -3,6 +3,8 @@
 // uWS buffers little; the window (docs/stream.md) bounds the queue. A frame is unanswered until its answer has left
 // the buffer of uWS.
 import { MAX_FRAME_BYTES, MAX_FRAME_POINTS } from '../../wire/frames/answer-frame.js';
+import { OVER_QUOTA_MESSAGE } from '../../wire/status-messages.js';
+import { type FrameAnswerer, OVER_QUOTA } from './frame-answerer.js';
 import { PeerClock, type StreamTimes } from './peer-clock.js';
 
 export const WINDOW_FRAMES = 16;
@@ -32,22 +34,6 @@ export interface StreamPeer {
 /** Counts what the session holds (server/budget): `hold` returns a reason if that is too much. */
 export interface SessionAccount {
   hold(bytes: number): string | undefined;
-}
-
-/** Answers the frames of one subprotocol. */
-export interface FrameAnswerer {
-  readonly isBinary: boolean;
-  /** Whether a frame is small enough to be answered in the uWS callback. */
-  isSmall(frame: Uint8Array): boolean;
-  /** The answer to a small frame, valid until the next call; undefined where it proves to be more work than its size says. */
-  answerNow(frame: Uint8Array): Uint8Array | undefined;
-  /**
-   * The answer to any other frame, which is copied before this returns. Where the pool is full, or workers die over the
-   * frame, that is the answer that asks the peer to send it again.
-   */
-  answerLater(frame: Uint8Array): Promise<Uint8Array>;
-  /** Takes back the answer to a large frame once it is sent: the socket has copied what it could not send. */
-  giveBack(answer: Uint8Array): void;
 }
 
 /** Bytes of a WebSocket frame of the server, header included: it has no mask (RFC 6455, 5.2). */
@@ -231,20 +217,29 @@ export class StreamSession {
   #answer(frame: Uint8Array): void {
     const answerer = this.#answerer;
     const answer = answerer.isSmall(frame) ? answerer.answerNow(frame) : undefined;
-    if (answer !== undefined) {
-      this.#send(answer, answerer.isBinary);
-      return;
+    if (answer === OVER_QUOTA) this.#closeOverQuota();
+    else if (answer !== undefined) this.#send(answer, answerer.isBinary);
+    else {
+      this.#isPoolBusy = true;
+      void answerer.answerLater(frame).then((later) => this.#poolAnswered(later));
     }
-    this.#isPoolBusy = true;
-    void answerer.answerLater(frame).then((later) => this.#poolAnswered(later));
   }
 
-  #poolAnswered(answer: Uint8Array): void {
+  #poolAnswered(answer: Uint8Array | typeof OVER_QUOTA): void {
     this.#isPoolBusy = false;
     if (this.#isClosed) return;
+    if (answer === OVER_QUOTA) {
+      this.#closeOverQuota();
+      return;
+    }
     this.#send(answer, this.#answerer.isBinary);
     this.#answerer.giveBack(answer);
     this.#answerQueued();
+  }
+
+  /** The answers to the frames before have been sent, and leave before the closing frame. */
+  #closeOverQuota(): void {
+    this.close(4002, OVER_QUOTA_MESSAGE);
   }
 
   #answerQueued(): void {

@@ -28,6 +28,7 @@ const CLOSE_LINE = '\r\nConnection: close';
 export class Exchange extends RequestHead {
   /** Whose bytes are counted; '' for nobody's. */
   keyId = '';
+  limitLines = '';
   /** "\r\nName: value" of every further header that any answer to this request has. */
   headerLines = '';
 

@@ -1,4 +1,5 @@
 // What handlers read of a request besides its body.
+import type { KeyMeter } from '../limits/key-meter.js';
 import { Guarded } from './guarded.js';
 import type { HeaderFields } from './headers.js';
 import type { UwsRequest, UwsResponse } from './uws.js';
@@ -14,6 +15,10 @@ export abstract class RequestHead extends Guarded implements HeaderFields {
   accept = '';
   apiKey: string | undefined = undefined;
   apiKeyConflict = false;
+  /** Of the key; undefined before it is known, and where nothing is counted. */
+  meter: KeyMeter | undefined = undefined;
+  /** What usage counts the request as: a place in OPERATIONS. */
+  operation = 0;
 
   #req: UwsRequest | undefined;
 

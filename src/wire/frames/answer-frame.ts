@@ -50,6 +50,16 @@ function isWellFormed(frame: Uint8Array): boolean {
     : frame[2] === 0 && frame[3] === 0;
 }
 
+/** Points of a request frame; 0 where it will be answered as one that cannot be understood. */
+export function framePoints(frame: Uint8Array): number {
+  return isWellFormed(frame) ? frameCount(frame) : 0;
+}
+
+/** What the header of an answer says: its records, and how many of them failed. */
+export function answerCounts(answer: Uint8Array): { readonly total: number; readonly failed: number } {
+  return { total: frameCount(answer), failed: readU32(answer, 12) };
+}
+
 /** Bytes of the answer to one request frame. */
 export function answerFrameBytes(frame: Uint8Array): number {
   return isWellFormed(frame) ? wellFormedAnswerBytes(frame) : FRAME_HEADER_BYTES;

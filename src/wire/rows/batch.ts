@@ -47,6 +47,21 @@ export interface ConvertedBatch {
   readonly results: Uint8Array<ArrayBuffer>;
 }
 
+/** The answer to a whole batch or frame, with what became of its items. */
+export interface CountedAnswer {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Items that were converted, and how many of them are not OK. */
+  readonly total: number;
+  readonly failed: number;
+  /** Items that were not converted, because they are more than there may be. */
+  readonly refused: number;
+}
+
+/** An answer without items. */
+export function uncounted(bytes: Uint8Array<ArrayBuffer>, refused = 0): CountedAnswer {
+  return { bytes, total: 0, failed: 0, refused };
+}
+
 const COMMA = 44;
 
 /**

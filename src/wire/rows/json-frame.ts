@@ -3,17 +3,32 @@
 import type { Kernel } from '../../kernel/kernel.js';
 import type { ByteSink } from '../bytes/byte-sink.js';
 import { MAX_FRAME_POINTS } from '../frames/answer-frame.js';
-import { OVERLOADED_MESSAGE } from '../status-messages.js';
-import { BrokenBatchError, batchBody, batchOf, convertAllowed } from './batch.js';
+import { OVER_LIMIT_MESSAGE, OVERLOADED_MESSAGE } from '../status-messages.js';
+import {
+  BrokenBatchError,
+  batchBody,
+  batchOf,
+  type CountedAnswer,
+  convertAllowed,
+  uncounted,
+} from './batch.js';
 import { JsonEnvelope, NotJsonError } from './envelope.js';
 import type { RowAllowance } from './row-allowance.js';
 
 /** A JSON integer that a double holds exactly. */
 const SEQ = /^-?(0|[1-9]\d{0,14})$/;
 
-/** @param sink is used while the frame is answered; to be brought by callers that answer many */
-export function answerJsonFrame(kernel: Kernel, frame: Uint8Array, sink: ByteSink): Uint8Array<ArrayBuffer> {
-  return answerAllowed(kernel, frame, sink, undefined)!;
+/**
+ * @param sink is used while the frame is answered; to be brought by callers that answer many
+ * @param mostPoints a frame of more is refused with OVER_QUERY_LIMIT
+ */
+export function answerJsonFrame(
+  kernel: Kernel,
+  frame: Uint8Array,
+  sink: ByteSink,
+  mostPoints = Number.POSITIVE_INFINITY,
+): CountedAnswer {
+  return answerAllowed(kernel, frame, sink, undefined, mostPoints)!;
 }
 
 /** The same; undefined where the allowance does not cover all points. */
@@ -22,7 +37,8 @@ export function answerAllowed(
   frame: Uint8Array,
   sink: ByteSink,
   allowance: RowAllowance | undefined,
-): Uint8Array<ArrayBuffer> | undefined {
+  mostPoints: number,
+): CountedAnswer | undefined {
   let seq = 'null';
   try {
     const envelope = new JsonEnvelope(frame);
@@ -31,16 +47,23 @@ export function answerAllowed(
     const faults: string[] = [];
     if (seq === 'null') faults.push('seq must be an integer of at most 15 digits');
     if (operation !== '"encode"' && operation !== '"decode"') faults.push('op must be "encode" or "decode"');
-    if (faults.length > 0) return refusal(seq, 'INVALID_REQUEST', faults.join('; '));
+    if (faults.length > 0) return uncounted(refusal(seq, 'INVALID_REQUEST', faults.join('; ')));
     const batch = batchOf(operation === '"encode"' ? 'encode' : 'decode', envelope);
     if (batch.items.count > MAX_FRAME_POINTS) {
-      return refusal(seq, 'INVALID_REQUEST', `a frame has at most ${MAX_FRAME_POINTS} points`);
+      return uncounted(refusal(seq, 'INVALID_REQUEST', `a frame has at most ${MAX_FRAME_POINTS} points`));
+    }
+    if (batch.items.count > mostPoints) {
+      const bytes = refusal(seq, 'OVER_QUERY_LIMIT', `${OVER_LIMIT_MESSAGE}: send the frame again`);
+      return uncounted(bytes, batch.items.count);
     }
     const converted = convertAllowed(kernel, batch, sink, allowance);
-    return converted && batchBody(converted, `"seq":${seq},`);
+    if (converted === undefined) return undefined;
+    const { total, failed } = converted;
+    return { bytes: batchBody(converted, `"seq":${seq},`), total, failed, refused: 0 };
   } catch (error) {
-    if (error instanceof NotJsonError) return refusal(seq, 'INVALID_REQUEST', `the frame ${error.message}`);
-    if (error instanceof BrokenBatchError) return refusal(seq, 'INVALID_REQUEST', error.message);
+    if (error instanceof NotJsonError)
+      return uncounted(refusal(seq, 'INVALID_REQUEST', `the frame ${error.message}`));
+    if (error instanceof BrokenBatchError) return uncounted(refusal(seq, 'INVALID_REQUEST', error.message));
     throw error;
   }
 }

@@ -26,6 +26,8 @@ export interface CommonHeaders {
   /** "\r\nName: value" of every further header. */
   readonly headerLines: string;
   readonly requestId: string;
+  /** "\r\nName: value" of the limits of the key, as they are when the answer begins. */
+  readonly limitLines: string;
 }
 
 /**
@@ -42,9 +44,9 @@ export function writeHead(
 ): void {
   if (status !== 200) res.writeStatus(STATUS_LINES[status] ?? `${status} Status`);
   if (contentType === '') {
-    res.writeHeader('X-Request-Id', common.requestId + common.headerLines + headerLines);
+    res.writeHeader('X-Request-Id', common.requestId + common.limitLines + common.headerLines + headerLines);
   } else {
-    const lines = `${common.headerLines}\r\nX-Request-Id: ${common.requestId}${headerLines}`;
+    const lines = `${common.headerLines}\r\nX-Request-Id: ${common.requestId}${common.limitLines}${headerLines}`;
     res.writeHeader('Content-Type', contentType + lines);
   }
 }

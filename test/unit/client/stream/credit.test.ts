@@ -99,6 +99,15 @@ test('an overloaded frame waits, is sent again and keeps its place', () => {
   expect([credit.take()?.firstIndex, credit.take()?.firstIndex]).toEqual([0, 1]);
 });
 
+test('over a limit of the key no other frame is sent before the refused one', () => {
+  const credit = opened();
+  write(credit, 3);
+  credit.send(0);
+  credit.answer(answer(0, 2), 1000, (_, overLimit) => (overLimit ? 50 : 0));
+  expect([credit.send(1049), credit.pausedUntilMs()]).toEqual([undefined, 1050]);
+  expect([1050, 1050, 1050].map((nowMs) => seqOf(credit.send(nowMs)!))).toEqual([0, 1, 2]);
+});
+
 test('refusals without end become an error that names the limit', () => {
   const overloaded = opened();
   write(overloaded, 1);

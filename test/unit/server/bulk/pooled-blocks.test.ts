@@ -24,7 +24,9 @@ class HeldPool {
 
   convert(): Promise<ConvertedBlock> {
     return new Promise((resolve, reject) => {
-      this.answer.push((sizeBytes) => resolve({ bytes: new Uint8Array(sizeBytes) } as ConvertedBlock));
+      this.answer.push((sizeBytes) =>
+        resolve({ bytes: new Uint8Array(sizeBytes), rows: sizeBytes, failed: 0 } as ConvertedBlock),
+      );
       this.reject.push(reject);
     });
   }
@@ -49,10 +51,21 @@ function blocksIn(pool: HeldPool): { blocks: PooledBlocks; x: Errors; progress: 
   return { blocks, x, progress: () => calls };
 }
 
+/** Hands a block to the pool, if it may take it now. */
+function converted(
+  blocks: PooledBlocks,
+  block: Uint8Array,
+  settle: (rows: number) => void = () => {},
+): boolean {
+  const may = blocks.mayConvert(block);
+  if (may) blocks.convert(JOB, block, ({ rows }) => settle(rows));
+  return may;
+}
+
 test('answers are taken in the order of the body', async () => {
   const pool = new HeldPool();
   const { blocks, progress } = blocksIn(pool);
-  for (let n = 0; n < 3; n++) expect(blocks.convert(JOB, BLOCK)).toBe(true);
+  for (let n = 0; n < 3; n++) expect(converted(blocks, BLOCK)).toBe(true);
   pool.answer[2]!(3);
   pool.answer[1]!(2);
   await turn();
@@ -67,32 +80,44 @@ test('answers are taken in the order of the body', async () => {
 test('a body has a megabyte in the pool at most, but always one block', async () => {
   const pool = new HeldPool();
   const { blocks } = blocksIn(pool);
-  expect(blocks.convert(JOB, new Uint8Array(1_310_736))).toBe(true);
-  expect(blocks.convert(JOB, BLOCK)).toBe(false);
+  expect(converted(blocks, new Uint8Array(1_310_736))).toBe(true);
+  expect(converted(blocks, BLOCK)).toBe(false);
   pool.answer[0]!(1);
   await turn();
   // Answers that wait for their reader count, too.
-  expect(blocks.convert(JOB, BLOCK)).toBe(false);
+  expect(converted(blocks, BLOCK)).toBe(false);
   blocks.shift();
-  expect([1, 2, 3, 4, 5].map(() => blocks.convert(JOB, BLOCK))).toEqual([true, true, true, true, false]);
+  expect([1, 2, 3, 4, 5].map(() => converted(blocks, BLOCK))).toEqual([true, true, true, true, false]);
 });
 
 test('while the pool takes no blocks the body waits, and is told when it does', async () => {
   const pool = new HeldPool();
   const { blocks, progress } = blocksIn(pool);
   pool.isOpen = false;
-  expect([blocks.convert(JOB, BLOCK), blocks.isEmpty, blocks.isWorking]).toEqual([false, true, true]);
+  expect([converted(blocks, BLOCK), blocks.isEmpty, blocks.isWorking]).toEqual([false, true, true]);
   pool.isOpen = true;
-  expect(blocks.convert(JOB, BLOCK)).toBe(false);
+  expect(converted(blocks, BLOCK)).toBe(false);
   pool.letContinue();
   await turn();
-  expect([progress(), blocks.isWorking, blocks.convert(JOB, BLOCK)]).toEqual([1, false, true]);
+  expect([progress(), blocks.isWorking, converted(blocks, BLOCK)]).toEqual([1, false, true]);
+});
+
+test('rows are settled whether or not they are converted, also after the body has been left', async () => {
+  const pool = new HeldPool();
+  const { blocks } = blocksIn(pool);
+  const settled: number[] = [];
+  for (let n = 0; n < 2; n++) converted(blocks, BLOCK, (rows) => settled.push(rows));
+  blocks.clear();
+  pool.reject[0]!(new Error('lost'));
+  pool.answer[1]!(7);
+  await turn();
+  expect(settled).toEqual([0, 7]);
 });
 
 test('an error of the pool is an error of the exchange', async () => {
   const pool = new HeldPool();
   const { blocks, x, progress } = blocksIn(pool);
-  blocks.convert(JOB, BLOCK);
+  converted(blocks, BLOCK);
   const error = new Error('lost');
   pool.reject[0]!(error);
   await turn();

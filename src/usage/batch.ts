@@ -1,0 +1,42 @@
+// What is counted between two flushes, as plain data that goes to the worker thread and from there to the store.
+
+/** Counts of one flush. A batch is counted once however often it is flushed. */
+export interface UsageBatch {
+  /** Numbers of the batches of one process grow. */
+  readonly number: number;
+  /** The start of the hour of the counts, milliseconds since 1970. */
+  readonly hourMs: number;
+  /** The names of the day and the month of the counts. */
+  readonly day: string;
+  readonly month: string;
+  readonly keyIds: readonly string[];
+  /** The cells of each key (operations.ts), one key after the other. */
+  readonly cells: Float64Array;
+}
+
+/** What a key has used in the present day and month, refused requests and points left out. */
+export interface UsedByKey {
+  readonly dayRequests: number;
+  readonly dayPoints: number;
+  readonly monthRequests: number;
+  readonly monthPoints: number;
+}
+
+export type UsedByKeys = ReadonlyMap<string, UsedByKey>;
+
+/** What of a store is of use when a process starts. */
+export interface StoredUse {
+  /** The latest day that anything is counted in; undefined where nothing is. */
+  readonly latestDay: string | undefined;
+  readonly used: UsedByKeys;
+}
+
+/** Counts of one hour, key, operation and outcome, as they are exported. */
+export interface UsageRow {
+  readonly hourMs: number;
+  readonly keyId: string;
+  readonly operation: string;
+  readonly outcome: string;
+  readonly requests: number;
+  readonly points: number;
+}

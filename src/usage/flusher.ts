@@ -1,0 +1,175 @@
+// Sends what is counted to the worker thread every few seconds, one batch at a time. Until the store has taken a batch it waits
+// here and is sent again, with the same number, so that it is counted once; meanwhile the counts go on where they arise. So a
+// full disk or a store that is away costs nothing but the memory of one batch for each hour.
+
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { StoredUse, UsageBatch, UsedByKeys } from './batch.js';
+import type { UsageOrder, UsageReply, UsageWorkerData } from './worker.js';
+
+/** Where usage is counted. */
+export interface UsageSource {
+  /** Takes the counts since the last call; undefined where there are none. */
+  take(number: number): UsageBatch | undefined;
+  /** Takes in what keys have used by all processes that share the store, all batches taken so far included. */
+  learn(batch: UsageBatch, used: UsedByKeys): void;
+  /** Called before each flush: hours and days go by. */
+  tick(): void;
+}
+
+export interface FlusherOptions {
+  readonly dataDir: string;
+  readonly flushMs: number;
+  /** Called when usage cannot be stored any more, once for each reason. */
+  readonly failed: (reason: string) => void;
+  /** Called when it can be stored again. */
+  readonly recovered: () => void;
+}
+
+/** How long a stop waits for the last batches. */
+const STOP_TIMEOUT_MS = 3000;
+/** How long a start waits for what is stored. */
+const LOAD_TIMEOUT_MS = 10_000;
+
+export class UsageFlusher {
+  readonly #node = randomBytes(8).toString('hex');
+  /** Batches that the store has not taken, oldest first. */
+  readonly #queue: UsageBatch[] = [];
+  #worker: Worker | undefined;
+  #source: UsageSource | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #batches = 0;
+  #isSending = false;
+  #fault: string | undefined;
+  #onLoaded: ((stored: StoredUse | undefined) => void) | undefined;
+  #onSettled: (() => void) | undefined;
+
+  constructor(private readonly options: FlusherOptions) {}
+
+  /** A sentence that says why usage cannot be stored just now. */
+  get fault(): string | undefined {
+    return this.#fault;
+  }
+
+  /** Batches that the store has not taken. */
+  get waiting(): number {
+    return this.#queue.length;
+  }
+
+  /** Resolves to what is stored of a day and a month; to undefined where the store cannot be read. */
+  async load(day: string, month: string): Promise<StoredUse | undefined> {
+    const loaded = new Promise<StoredUse | undefined>((resolve) => (this.#onLoaded = resolve));
+    const timer = setTimeout(() => this.#failed('the store of usage does not answer'), LOAD_TIMEOUT_MS);
+    this.#send({ kind: 'load', day, month });
+    try {
+      return await loaded;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Begins to flush. */
+  start(source: UsageSource): void {
+    this.#source = source;
+    this.#timer = setInterval(() => this.flush(), this.options.flushMs);
+    this.#timer.unref();
+  }
+
+  /** Takes the counts so far and sends them, or what waits before them. */
+  flush(): void {
+    this.#source?.tick();
+    if (this.#queue.length === 0) this.cut();
+    this.#sendNext();
+  }
+
+  /** Ends the batch of the counts so far: what comes belongs to another hour, day or month. */
+  cut(): void {
+    const batch = this.#source?.take(this.#batches + 1);
+    if (batch === undefined) return;
+    this.#batches = batch.number;
+    this.#queue.push(batch);
+  }
+
+  /** Flushes what is counted, as far as the store takes it, and ends the thread. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    this.cut();
+    this.#sendNext();
+    if (this.#isSending) {
+      const timeout = setTimeout(() => this.#onSettled?.(), STOP_TIMEOUT_MS);
+      await new Promise<void>((resolve) => (this.#onSettled = resolve));
+      clearTimeout(timeout);
+    }
+    this.#source = undefined;
+    const worker = this.#worker;
+    if (worker === undefined) return;
+    const exited = once(worker, 'exit');
+    worker.postMessage({ kind: 'close' } satisfies UsageOrder);
+    await exited;
+  }
+
+  #sendNext(): void {
+    const batch = this.#queue[0];
+    if (batch === undefined || this.#isSending) return;
+    this.#isSending = true;
+    this.#send({ kind: 'add', batch });
+  }
+
+  #send(order: UsageOrder): void {
+    this.#worker ??= this.#startWorker();
+    this.#worker.postMessage(order);
+  }
+
+  #startWorker(): Worker {
+    const workerData: UsageWorkerData = { dataDir: this.options.dataDir, node: this.#node };
+    const worker = new Worker(new URL('./worker.js', import.meta.url), { workerData });
+    worker.on('message', (reply: UsageReply) => this.#replied(reply));
+    worker.on('error', (error) => this.#failed(error instanceof Error ? error.message : String(error)));
+    // The next flush starts another.
+    worker.once('exit', () => {
+      this.#worker = undefined;
+      if (this.#isSending || this.#onLoaded !== undefined)
+        this.#failed('the thread that stores usage has ended');
+    });
+    return worker;
+  }
+
+  #replied(reply: UsageReply): void {
+    if (reply.kind === 'failed') {
+      this.#failed(reply.reason);
+      return;
+    }
+    if (this.#fault !== undefined) this.options.recovered();
+    this.#fault = undefined;
+    if (reply.kind === 'loaded') {
+      this.#loaded(reply.stored);
+      return;
+    }
+    const batch = this.#queue.shift();
+    this.#isSending = false;
+    if (batch !== undefined && this.#queue.length === 0) this.#source?.learn(batch, reply.used);
+    this.#sendNext();
+    if (!this.#isSending) this.#settled();
+  }
+
+  #failed(reason: string): void {
+    this.#isSending = false;
+    if (reason !== this.#fault) {
+      this.#fault = reason;
+      this.options.failed(reason);
+    }
+    this.#loaded(undefined);
+    this.#settled();
+  }
+
+  #loaded(stored: StoredUse | undefined): void {
+    this.#onLoaded?.(stored);
+    this.#onLoaded = undefined;
+  }
+
+  #settled(): void {
+    this.#onSettled?.();
+    this.#onSettled = undefined;
+  }
+}

@@ -1,0 +1,274 @@
+// Usage in usage.db: a restart goes on with it, also after kill -9; files that are removed, damaged or on a full disk; exports.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import type { UsageRow } from '#dist/usage/batch.js';
+import { UsageStore } from '#dist/usage/store.js';
+import { startServer, type TestServer } from '../../support/server.js';
+
+const root = mkdtempSync(join(tmpdir(), 'hexcodes-usage-'));
+afterAll(() => rmSync(root, { recursive: true }));
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(root, 'data-'));
+});
+const file = (name: string) => join(dir, name);
+const MAIN = 'dist/cli/main.js';
+const FLUSH_MS = 100;
+
+const start = (more = {}): Promise<TestServer> =>
+  startServer({ dataDir: dir, usageFlushMs: FLUSH_MS, ...more });
+
+async function batch(base: string, key: string, count: number): Promise<number> {
+  const answer = await fetch(`${base}/v1/hexcodes/encode/batch`, {
+    method: 'POST',
+    headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ points: Array.from({ length: count }, (_, i) => [i === 0 ? 91 : 21.03, 105.85]) }),
+  });
+  return answer.status;
+}
+
+function rows(): UsageRow[] {
+  const store = UsageStore.open(dir);
+  try {
+    return [...store.rows(0, Number.MAX_SAFE_INTEGER)];
+  } finally {
+    store.close();
+  }
+}
+const stored = (): number => rows().reduce((sum, { points }) => sum + points, 0);
+async function storedBecomes(points: number): Promise<void> {
+  for (;;) {
+    try {
+      if (stored() === points) return;
+    } catch {
+      // Not there yet, or being written.
+    }
+    await sleep(20);
+  }
+}
+const used = async (server: TestServer) =>
+  (await (await fetch(`${server.base}/v1/usage`, { headers: { 'X-API-Key': server.key } })).json()).day;
+async function logged(server: TestServer, text: string): Promise<void> {
+  while (!server.log().includes(text)) await sleep(20);
+}
+const readiness = async (server: TestServer) =>
+  (await fetch(`http://127.0.0.1:${server.adminPort}/readyz`)).text();
+const usage = (...args: string[]) =>
+  spawnSync(process.execPath, [MAIN, 'usage', ...args, '--data-dir', dir], { encoding: 'utf8' });
+
+test('a stop stores what is counted, and a quota goes on after a restart', async () => {
+  const limits = { defaultPointsPerDay: 10, usageFlushMs: 600_000 };
+  const first = await start(limits);
+  expect(await batch(first.base, first.key, 7)).toBe(200);
+  expect(await batch(first.base, first.key, 4)).toBe(429);
+  await first.stop();
+  expect(statSync(file('usage.db')).mode & 0o777).toBe(0o600);
+  const counts = rows().map(({ operation, outcome, requests, points }) => [
+    operation,
+    outcome,
+    requests,
+    points,
+  ]);
+  expect(counts).toEqual([
+    ['encode_batch', 'failed', 0, 1],
+    ['encode_batch', 'ok', 1, 6],
+    ['encode_batch', 'refused', 1, 4],
+  ]);
+  const second = await start(limits);
+  expect(await used(second)).toMatchObject({ requests: 1, points: 7 });
+  expect(await batch(second.base, second.key, 4)).toBe(429);
+  expect(await batch(second.base, second.key, 3)).toBe(200);
+  expect(await batch(second.base, second.key, 1)).toBe(429);
+  await second.stop();
+  expect(stored()).toBe(4 + 4 + 7 + 3 + 1);
+});
+
+test('two processes that share a store learn what the other has used', async () => {
+  const limits = { defaultPointsPerDay: 100 };
+  const one = await start(limits);
+  const two = await start(limits);
+  expect(await batch(one.base, one.key, 60)).toBe(200);
+  await storedBecomes(60);
+  expect(await batch(two.base, one.key, 10)).toBe(200);
+  await storedBecomes(70);
+  while ((await batch(two.base, one.key, 31)) === 200) throw new Error('the quota is passed');
+  while ((await used(two)).points !== 70) await sleep(10);
+  expect(await batch(two.base, one.key, 30)).toBe(200);
+  await Promise.all([one.stop(), two.stop()]);
+});
+
+test.each([
+  ['removed', () => rmSync(file('usage.db'))],
+  ['replaced by a copy', () => copyFileSync(file('usage.db'), file('copy'))],
+] as const)(
+  'a store that is %s under the service: nothing that is counted later is lost',
+  async (_, change) => {
+    const server = await start();
+    await batch(server.base, server.key, 5);
+    await storedBecomes(5);
+    change();
+    if (_ !== 'removed') spawnSync('mv', [file('copy'), file('usage.db')]);
+    await batch(server.base, server.key, 6);
+    await storedBecomes(_ === 'removed' ? 6 : 11);
+    expect(await readiness(server)).toBe('ready\n');
+    await server.stop();
+  },
+);
+
+test('a damaged store: said once, kept in memory, and stored when it can be', async () => {
+  writeFileSync(file('usage.db'), 'garbage'.repeat(5000));
+  const server = await start({ defaultPointsPerDay: 50 });
+  await logged(server, 'usage cannot be stored');
+  expect(await batch(server.base, server.key, 20)).toBe(200);
+  expect(await batch(server.base, server.key, 40)).toBe(429);
+  expect(await readiness(server)).toMatch(
+    /^ready\nwarning: \S+usage\.db is damaged, or no store of usage\n$/,
+  );
+  await sleep(5 * FLUSH_MS);
+  expect(await batch(server.base, server.key, 3)).toBe(200);
+  expect(server.log().split('usage cannot be stored')).toHaveLength(2);
+  rmSync(file('usage.db'));
+  await logged(server, 'usage can be stored again');
+  await storedBecomes(63);
+  expect(await readiness(server)).toBe('ready\n');
+  expect(await used(server)).toMatchObject({ points: 23 });
+  await server.stop();
+});
+
+/** The service as a process of its own. */
+async function serveProcess(): Promise<{ child: ChildProcess; base: string; key: string }> {
+  const settings = ['--port', '0', '--admin-port', '0', '--data-dir', dir];
+  const child = spawn(process.execPath, [MAIN, 'serve', ...settings, '--usage-flush-ms', String(FLUSH_MS)], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let greeting = '';
+  for await (const text of child.stderr!.setEncoding('utf8')) {
+    greeting += text as string;
+    if (/answers on \S+:\d+ /.test(greeting)) break;
+  }
+  const base = `http://127.0.0.1:${/answers on \S+:(\d+)/.exec(greeting)?.[1]}`;
+  return { child, base, key: readFileSync(file('first-key'), 'utf8').trim() };
+}
+
+test('kill -9 loses what was counted after the last flush, and nothing else; nothing is counted twice', async () => {
+  let sent = 0;
+  for (let round = 1; round <= 3; round++) {
+    const { child, base, key } = await serveProcess();
+    for (let n = 0; n < 20; n++) {
+      expect(await batch(base, key, 10 * round)).toBe(200);
+      sent += 10 * round;
+    }
+    // What is sent before a flush that has ended is stored.
+    await storedBecomes(sent);
+    const lost = await batch(base, key, 1);
+    expect(lost).toBe(200);
+    const exited = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exited;
+    const now = stored();
+    expect([sent, sent + 1]).toContain(now);
+    sent = now;
+  }
+});
+
+test('as a table, as CSV and as Parquet, within bounds', async () => {
+  const server = await start();
+  await batch(server.base, server.key, 5);
+  await fetch(`${server.base}/v1/meta`, { headers: { 'X-API-Key': server.key } });
+  await server.stop();
+  const [first] = rows();
+  const hour = new Date(first!.hourMs).toISOString();
+  const table = usage().stdout.split('\n');
+  expect(table[0]).toBe(
+    `${'KEY'.padEnd(first!.keyId.length)}  OPERATION     REQUESTS  POINTS  FAILED  REFUSED REQUESTS  REFUSED POINTS`,
+  );
+  expect(table[1]).toMatch(new RegExp(`^${first!.keyId}  encode_batch +1 +5 +1 +0 +0$`));
+  expect(table[2]).toMatch(/ {2}lookup +1 +0 +0 +0 +0$/);
+  const csv = usage('export', '--csv').stdout.split('\n');
+  expect(csv).toEqual([
+    'hour,key_id,operation,outcome,requests,points',
+    `${csv[1]!.split(',')[0]},${first!.keyId},encode_batch,failed,0,1`,
+    `${csv[1]!.split(',')[0]},${first!.keyId},encode_batch,ok,1,4`,
+    `${csv[1]!.split(',')[0]},${first!.keyId},lookup,ok,1,0`,
+    '',
+  ]);
+  expect(new Date(csv[1]!.split(',')[0]!).toISOString()).toBe(hour);
+  expect(usage('export', '--parquet', '-o', file('usage.parquet')).status).toBe(0);
+  const connection = await (await DuckDBInstance.create()).connect();
+  const read = await connection.runAndReadAll(
+    `SELECT operation, outcome, requests, points FROM '${file('usage.parquet')}'`,
+  );
+  expect(read.getRowsJson()).toEqual([
+    ['encode_batch', 'failed', '0', '1'],
+    ['encode_batch', 'ok', '1', '4'],
+    ['lookup', 'ok', '1', '0'],
+  ]);
+  expect(usage('--from', '2020-01-01', '--to', '2020-12-31').stdout).toBe('no usage\n');
+  expect(usage('--from', '2020-01-01T07').stdout.split('\n')).toHaveLength(4);
+  for (const args of [
+    ['export'],
+    ['export', '--csv', '--parquet'],
+    ['--from', 'yesterday'],
+    ['--to', '2026-13-01'],
+  ])
+    expect(usage(...args).status, args.join(' ')).toBe(2);
+});
+
+test('without a store the command says so', () => {
+  expect(usage()).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining(`no usage is stored in ${dir}`),
+  });
+});
+
+const canMount = spawnSync('sh', ['-c', 'unshare -m true']).status === 0;
+
+describe.skipIf(!canMount)('a full disk (needs root)', () => {
+  test('requests go on, readiness and log say it once, and with room again all is stored', () => {
+    const script = `
+      import { spawnSync } from 'node:child_process';
+      import { rmSync, writeFileSync } from 'node:fs';
+      const [disk, main] = process.argv.slice(-2);
+      const { spawn } = await import('node:child_process');
+      const child = spawn(process.execPath, [main, 'serve', '--port', '0', '--admin-port', '0', '--data-dir', disk, '--usage-flush-ms', '100'],
+        { stdio: ['ignore', 'pipe', 'ignore'], env: { ...process.env, HEXCODES_API_KEYS: 'one:one_key_0123456789abcdef' } });
+      let log = '';
+      child.stdout.setEncoding('utf8').on('data', (text) => (log += text));
+      const until = async (what) => { while (!what()) await new Promise((done) => setTimeout(done, 20)); };
+      await until(() => log.includes('listening'));
+      const { port, admin_port } = JSON.parse(log.split('\\n').find((line) => line.includes('listening')));
+      const encode = async () => (await fetch('http://127.0.0.1:' + port + '/v1/hexcodes/encode?lat=21.03&lng=105.85', { headers: { 'X-API-Key': 'one_key_0123456789abcdef' } })).status;
+      const statuses = new Set();
+      for (let n = 0; n < 10; n++) statuses.add(await encode());
+      await new Promise((done) => setTimeout(done, 500));
+      spawnSync('sh', ['-c', 'cat /dev/zero > "$0/ballast"', disk]);
+      // Enough keys' worth of new rows to need a page: another operation, the hour is the same.
+      for (let n = 0; n < 10; n++) statuses.add(await encode());
+      await until(() => log.includes('usage cannot be stored'));
+      const ready = await (await fetch('http://127.0.0.1:' + admin_port + '/readyz')).text();
+      for (let n = 0; n < 10; n++) statuses.add(await encode());
+      rmSync(disk + '/ballast');
+      await until(() => log.includes('usage can be stored again'));
+      child.kill('SIGTERM');
+      await new Promise((done) => child.on('exit', done));
+      const times = log.split('usage cannot be stored').length - 1;
+      const exported = spawnSync(process.execPath, [main, 'usage', 'export', '--csv', '--data-dir', disk], { encoding: 'utf8' }).stdout;
+      console.log(JSON.stringify({ statuses: [...statuses], ready, times, exported }));`;
+    writeFileSync(file('script.mjs'), script);
+    const disk = mkdtempSync(join(root, 'disk-'));
+    const command = `mount -t tmpfs -o size=256k,mode=700 none ${disk} && exec ${process.execPath} ${file('script.mjs')} ${disk} ${join(process.cwd(), MAIN)}`;
+    const { stdout, stderr } = spawnSync('unshare', ['-m', 'sh', '-c', command], { encoding: 'utf8' });
+    expect(stderr).toBe('');
+    const { statuses, ready, times, exported } = JSON.parse(stdout);
+    expect(statuses).toEqual([200]);
+    expect(ready).toMatch(/^ready\nwarning: \S+usage\.db cannot be written: the disk is full/);
+    expect(times).toBe(1);
+    expect(exported).toMatch(/,env:one,encode,ok,30,30\n$/);
+  });
+});
