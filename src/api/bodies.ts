@@ -45,6 +45,9 @@ const unitMembers = {
   merged_units: Type.Array(Type.String(), { description: 'Provinces and cities before the merger of 2025' }),
 };
 const count = Type.Integer({ minimum: 0 });
+const limit = Type.Union([Type.Number({ exclusiveMinimum: 0 }), Type.Null()], {
+  description: 'null: no limit',
+});
 
 export const BODIES: Readonly<Record<string, TSchema>> = {
   Code: Type.String({
@@ -213,6 +216,21 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
       licence: Type.String(),
       notice: Type.String(),
       sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+    }),
+  }),
+  Usage: answer({
+    status: word('OK'),
+    key: answer({ id: Type.String(), name: Type.String() }),
+    day: answer({ date: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }), requests: count, points: count }),
+    month: answer({ month: Type.String({ pattern: '^\\d{4}-\\d{2}$' }), requests: count, points: count }),
+    time_zone: Type.String({ description: 'Of the IANA; day and month begin in it' }),
+    limits: answer({
+      points_per_second: limit,
+      points_burst: limit,
+      requests_per_second: limit,
+      requests_burst: limit,
+      points_per_day: limit,
+      points_per_month: limit,
     }),
   }),
   Fault: answer({ parameter: Type.String(), message: Type.String() }),

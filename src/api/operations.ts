@@ -213,4 +213,5 @@ export const OPERATIONS: readonly Operation[] = [
     errors: [404],
   }),
   look('/v1/meta', 'meta', 'Versions and the source of the boundaries', 'Meta'),
+  look('/v1/usage', 'usage', 'What the key has used today and this month, and its limits', 'Usage'),
 ];
