@@ -4,6 +4,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { StoredUse, UsageBatch, UsedByKeys } from './batch.js';
 import type { UsageOrder, UsageReply, UsageWorkerData } from './worker.js';
@@ -106,7 +107,8 @@ export class UsageFlusher {
     if (worker === undefined) return;
     const exited = once(worker, 'exit');
     worker.postMessage({ kind: 'close' } satisfies UsageOrder);
-    await exited;
+    // A disk that does not answer holds the thread, but not the stop.
+    await Promise.race([exited, sleep(STOP_TIMEOUT_MS, undefined, { ref: false })]);
   }
 
   #sendNext(): void {
