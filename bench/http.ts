@@ -1,6 +1,6 @@
 // `npm run bench -- http [--rounds 15] [--requests 20000] [--beside X]`: server CPU of one encode request, key check and request id
-// included, against a bare uWS handler that returns a constant of the same size, the same job made of libraries, and
-// node:http. Each server is a process of its own, this process is the load; rounds are interleaved.
+// included, against the service without limits and usage, a bare uWS handler that returns a constant of the same size, the same job
+// made of libraries, and node:http. Each server is a process of its own, this process is the load; rounds are interleaved.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Hexcodes } from '#dist/library/hexcodes.js';
@@ -26,6 +26,7 @@ type Peer = ServerKind | 'beside';
 const PEERS: Record<ServerKind, string> = {
   bare: 'bare uWS handler, constant',
   hexcodes: 'hexcodes',
+  unmetered: 'hexcodes without limits and usage',
   h3: 'uWS + h3-js + which-polygon, no keys',
   node: 'node:http, constant',
 };
@@ -85,6 +86,7 @@ export default async function benchHttp(args: string[]): Promise<void> {
         name,
         names[kind]!,
         spreadText(spread(ratios), 2),
+        spreadText(spread(ratiosTo('unmetered', own)), 3),
         ...(place === undefined ? [] : [spreadText(spread(ratiosTo('beside', own)), 2)]),
         spreadText(spread(own), 2),
         spread(perSecond.get(kind) as number[]).median.toFixed(0),
@@ -96,7 +98,7 @@ export default async function benchHttp(args: string[]): Promise<void> {
   const start = head(['h3-js', 'which-polygon'], await uwsVersion());
   const path = saveResult('http', { head: start, rounds, requests: total, microsOfRounds });
   const titles = [
-    ...['load', 'server', 'CPU ÷ bare', ...(place === undefined ? [] : ['CPU ÷ beside'])],
+    ...['load', 'server', 'CPU ÷ bare', 'CPU ÷ unmetered', ...(place === undefined ? [] : ['CPU ÷ beside'])],
     ...['server CPU, µs a request', 'requests a second seen'],
   ];
   console.log(`${headLine(start)}

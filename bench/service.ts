@@ -4,12 +4,12 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig, SETTING_NAMES } from '#dist/config.js';
-import { serve } from '#dist/server/serve.js';
+import { type ServeTuning, serve } from '#dist/server/serve.js';
 
 export const BENCH_KEY = 'bench_key_0123456789abcdefghijklmnopqrstuvwxyz';
 
 /** Resolves to the port. */
-export async function startService(logLevel: 'info' | 'warn'): Promise<number> {
+export async function startService(logLevel: 'info' | 'warn', tuning: ServeTuning = {}): Promise<number> {
   const dataDir = mkdtempSync(join(tmpdir(), 'hexcodes-bench-'));
   process.on('exit', () => rmSync(dataDir, { recursive: true, force: true }));
   const config = {
@@ -28,5 +28,5 @@ export async function startService(logLevel: 'info' | 'warn'): Promise<number> {
     index: readFileSync('data/index.bin'),
     reach: readFileSync('data/reach.bin'),
   };
-  return (await serve(config, files)).port;
+  return (await serve(config, files, undefined, tuning)).port;
 }

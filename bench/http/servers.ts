@@ -9,7 +9,7 @@ import type { UwsApp, UwsRequest, UwsResponse } from '#dist/server/transport/uws
 import { shippedPolygons } from '../polygons.js';
 import { startService } from '../service.js';
 
-export type ServerKind = 'bare' | 'hexcodes' | 'h3' | 'node';
+export type ServerKind = 'bare' | 'hexcodes' | 'unmetered' | 'h3' | 'node';
 
 /** As long as the usual answer of the service. */
 const CONSTANT =
@@ -20,6 +20,9 @@ const STARTERS: Record<ServerKind, () => Promise<number>> = {
   bare: () => listen((app) => app.post('/v1/hexcodes/encode', (res) => void res.end(CONSTANT))),
 
   hexcodes: () => startService('info'),
+
+  // The same without limits and usage.
+  unmetered: () => startService('info', { metering: false }),
 
   // The same job from libraries, without keys: uWS's own query parsing, which-polygon over our provinces, h3-js.
   h3: () => {
