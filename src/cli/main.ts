@@ -32,7 +32,7 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     load: () => import('./commands/provinces.js'),
   },
   serve: { summary: 'answer encode and decode over HTTP', load: () => import('./commands/serve.js') },
-  usage: { summary: 'what keys have used', load: () => import('./commands/usage.js') },
+  usage: { summary: 'what keys have used', load: () => import('./commands/service/usage.js') },
   keys: { summary: 'manage API keys', load: () => import('./commands/keys.js') },
 };
 

@@ -2,18 +2,18 @@
 // beside the service, which stores what it counts every few seconds.
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import type { ServeConfig } from '../../config.js';
-import type { UsageRow } from '../../usage/batch.js';
-import { Calendar } from '../../usage/calendar.js';
-import { usageFault } from '../../usage/fault.js';
-import { UsageStore, usagePath } from '../../usage/store.js';
-import { CliFailure, EXIT } from '../exit-codes.js';
-import { destinationOf } from '../files/disk/destination.js';
-import { Targets } from '../files/disk/targets.js';
-import { openSink } from '../files/formats/open.js';
-import { BATCH_ROWS, type TableColumn } from '../files/formats/table.js';
-import { addFlags, settingsOf } from '../settings.js';
-import { visible } from '../terminal/visible.js';
+import type { ServeConfig } from '../../../config.js';
+import type { UsageRow } from '../../../usage/batch.js';
+import { Calendar } from '../../../usage/calendar.js';
+import { usageFault } from '../../../usage/fault.js';
+import { UsageStore, usagePath } from '../../../usage/store.js';
+import { CliFailure, EXIT } from '../../exit-codes.js';
+import { destinationOf } from '../../files/disk/destination.js';
+import { Targets } from '../../files/disk/targets.js';
+import { openSink } from '../../files/formats/open.js';
+import { BATCH_ROWS, type TableColumn } from '../../files/formats/table.js';
+import { addFlags, settingsOf } from '../../settings.js';
+import { visible } from '../../terminal/visible.js';
 
 const NAMES = ['dataDir', 'quotaTimeZone'] as const;
 type Config = Pick<ServeConfig, (typeof NAMES)[number]>;
