@@ -92,14 +92,17 @@ await step('binaries', Object.values(BINARIES), ['dist/library/embedded.js'], ()
 });
 
 const API_INPUTS = ['src', 'tsconfig.json'];
-const API_OUTPUTS = ['dist/openapi.json', 'dist/server/routes/documents.js'];
+const API_OUTPUTS = ['dist/openapi.json', 'dist/asyncapi.json', 'dist/server/routes/documents.js'];
 await step('api', API_INPUTS, API_OUTPUTS, async () => {
   const { openApiDocument } = await import(pathToFileURL('dist/api/document.js'));
+  const { asyncApiDocument } = await import(pathToFileURL('dist/api/stream-document.js'));
   const { apiPage } = await import(pathToFileURL('dist/api/page/page.js'));
   const document = JSON.stringify(openApiDocument());
   const { html, policy } = apiPage();
+  const streamDocument = JSON.stringify(asyncApiDocument());
   writeFileSync('dist/openapi.json', document);
-  const texts = { OPENAPI: document, API_PAGE: html, API_PAGE_POLICY: policy };
+  writeFileSync('dist/asyncapi.json', streamDocument);
+  const texts = { OPENAPI: document, ASYNCAPI: streamDocument, API_PAGE: html, API_PAGE_POLICY: policy };
   const lines = Object.entries(texts).map(
     ([name, text]) => `export const ${name} = ${JSON.stringify(text)};\n`,
   );

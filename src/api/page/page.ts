@@ -5,6 +5,7 @@ import { VERSION } from '../../version.js';
 import { BODIES } from '../bodies.js';
 import { REASONS } from '../document.js';
 import { COMMON_ERRORS, OPERATIONS, type Operation, type Parameter } from '../operations.js';
+import { CLOSE_CODES } from '../stream-document.js';
 import { callsOf } from './calls.js';
 import { escapeHtml, table, withCode } from './html.js';
 import { STYLE } from './style.js';
@@ -27,11 +28,12 @@ export function apiPage(): { html: string; policy: string } {
 <title>Hexcodes API</title><style>${STYLE}</style></head><body>
 <header><h1>Hexcodes API <span class="soft">${VERSION}</span></h1>
 <p>GPS positions in Viet Nam to short codes, and back. Every call needs a key, in the header <code>X-API-Key</code>. For programs:
-<a href="/openapi.json">openapi.json</a> (OpenAPI 3.1).</p>
+<a href="/openapi.json">openapi.json</a> (OpenAPI 3.1), and for the stream <a href="/asyncapi.json">asyncapi.json</a> (AsyncAPI 3).</p>
 <form id="with-key" hidden><label>Your key, kept in this page only <input id="key" type="password" autocomplete="off" spellcheck="false"></label></form>
 </header>
-<nav aria-label="Operations"><ul>${links.join('')}</ul></nav>
+<nav aria-label="Operations"><ul>${links.join('')}<li><a href="#stream">WebSocket <code>/v1/hexcodes/stream</code></a><br><span class="soft">The stream</span></li></ul></nav>
 <main>${sections.join('')}
+${streamHtml()}
 <h2>Errors</h2>${table('What an error means, and what to do', ['HTTP', 'what to do'], errors)}
 <h2>Bodies</h2>${Object.entries(BODIES).map(bodyHtml).join('')}</main>
 <footer><p class="soft">Boundaries: © OpenStreetMap contributors, ODbL 1.0.</p></footer>
@@ -46,6 +48,15 @@ export function apiPage(): { html: string; policy: string } {
     "frame-ancestors 'none'",
   ].join('; ');
   return { html, policy };
+}
+
+/** What to know before opening a stream; docs/stream.md has all of it. */
+function streamHtml(): string {
+  const codes = CLOSE_CODES.map(([code, why]) => [String(code), withCode(why)]);
+  return `<h2 id="stream">The stream</h2><p>A WebSocket at <code>/v1/hexcodes/stream</code> for senders that never stop. Offer the subprotocol
+<code>hexcodes.v1.json</code> or <code>hexcodes.v1.binary</code>, wait for the message <code>ready</code>, and have no more frames
+unanswered than its window allows. Every frame has one answer, in the order of the frames.</p>
+<pre><code>{"seq":1,"op":"encode","points":[[21.0288,105.8525]]}</code></pre>${table('What the server closes with', ['code', 'why, and what to do'], codes)}`;
 }
 
 const hashOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`;

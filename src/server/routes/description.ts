@@ -1,10 +1,10 @@
-// GET /openapi.json and /docs: the service described for programs and for people. They need no key, and change with the version
+// GET /openapi.json, /asyncapi.json and /docs: the service described for programs and for people. They need no key, and change with the version
 // only.
 import { createHash } from 'node:crypto';
 import { JSON_TYPE } from '../answers.js';
 import { preferences, qualityOf } from '../media-types.js';
 import { fail, type Router } from '../router.js';
-import { API_PAGE, API_PAGE_POLICY, OPENAPI } from './documents.js';
+import { API_PAGE, API_PAGE_POLICY, ASYNCAPI, OPENAPI } from './documents.js';
 
 /** Of pages: nothing of them is a frame elsewhere, guessed to be of another type, or told to other hosts. */
 const PAGE_LINES = [
@@ -16,6 +16,7 @@ const PAGE_LINES = [
 
 export function addDescription(router: Router): void {
   addDocument(router, '/openapi.json', JSON_TYPE, OPENAPI, []);
+  addDocument(router, '/asyncapi.json', JSON_TYPE, ASYNCAPI, []);
   addDocument(router, '/docs', 'text/html; charset=utf-8', API_PAGE, PAGE_LINES);
 }
 

@@ -180,6 +180,7 @@ test.each([
   ['/v1/admin-units/{admin_code}', { admin_code: ['HN', 'hcm', 'XX'] }],
   ['/v1/admin-units', {}],
   ['/v1/meta', {}],
+  ['/v1/usage', {}],
 ] as [string, Record<string, string[]>][])('GET %s, right and wrong', async (path, inPath) => {
   const operation = api.operation(path, 'get');
   const [name, texts] = Object.entries(inPath)[0] ?? ['', ['']];
