@@ -118,7 +118,7 @@ export function readSettings<K extends SettingName>(
 }
 
 function originOf(
-  { flag, variable }: Setting<unknown>,
+  { flag, variable, standardVariable }: Setting<unknown>,
   flags: Readonly<Record<string, unknown>>,
   env: Readonly<Record<string, string | undefined>>,
   file?: ConfigFile,
@@ -128,9 +128,13 @@ function originOf(
   const text = env[variable];
   if (text !== undefined) return { text, name: variable, source: 'environment' };
   const row = file?.lines.get(variable);
-  if (file === undefined || row === undefined) return undefined;
-  const source = `${file.path}:${row.line}`;
-  return { text: row.text, name: `${source} ${variable}`, source };
+  if (file !== undefined && row !== undefined) {
+    const source = `${file.path}:${row.line}`;
+    return { text: row.text, name: `${source} ${variable}`, source };
+  }
+  const standard = standardVariable === undefined ? undefined : env[standardVariable];
+  if (standardVariable === undefined || standard === undefined) return undefined;
+  return { text: standard, name: standardVariable, source: standardVariable };
 }
 
 /** The name under which commander keeps the value of a flag. */

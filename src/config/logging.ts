@@ -9,7 +9,7 @@ export const LOGGING = {
     variable: 'HEXCODES_LOG_LEVEL',
     flag: '--log-level',
     argument: '<level>',
-    help: `${LOG_LEVELS.join(', ')} (info); debug has a line for every request`,
+    help: `${LOG_LEVELS.join(', ')} (info); at debug every request has a line`,
     read: oneOf(LOG_LEVELS, 'info'),
   },
 };

@@ -2,6 +2,8 @@
 
 export interface Setting<T> {
   readonly variable: string;
+  /** One of a standard, which gives the setting where nothing else does. */
+  readonly standardVariable?: string;
   /** Absent for secrets: arguments can be read by every user of the machine. */
   readonly flag?: string;
   /** Of the flag, as help shows it; absent for a flag that stands alone and means `true`. */

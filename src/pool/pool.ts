@@ -9,18 +9,9 @@ import { Piscina } from 'piscina';
 import { BulkInputError, type BulkJob, type ConvertedBlock, type Operation } from '../wire/job.js';
 import { BrokenBatchError, type CountedAnswer, TooManyItemsError, uncounted } from '../wire/rows/batch.js';
 import { ANSWER_BUFFER_BYTES, BlockShelf, sharedCopy } from './block-shelf.js';
+import type { PoolFigures, PoolOptions } from './pool-options.js';
 import { PoolFullError, WorkQueue } from './work-queue.js';
 import type { WorkAnswer, WorkerKernel, WorkOrder } from './worker.js';
-
-export interface PoolOptions {
-  readonly kernel: WorkerKernel;
-  /** Worker threads; default: one for each core. */
-  readonly threads?: number;
-  /** Most blocks that wait for a worker; default 32 a thread. */
-  readonly maxQueued?: number;
-  /** Most bytes of all blocks in the pool, waiting or being answered; default 64 MiB. */
-  readonly maxBytes?: number;
-}
 
 /** The block will not be answered: three workers died over it, or the pool is closed. */
 export class PoolLostError extends Error {
@@ -60,7 +51,7 @@ export class Pool {
   /** Threads whose first message has come, which they post once their modules are loaded. */
   readonly #loaded = new WeakSet<Worker>();
 
-  constructor(options: PoolOptions) {
+  constructor(private readonly options: PoolOptions) {
     this.threads = options.threads ?? availableParallelism();
     this.#queue = new WorkQueue({
       running: BLOCKS_PER_WORKER * this.threads,
@@ -196,14 +187,15 @@ export class Pool {
     return this.#piscina.threads.filter((thread) => this.#loaded.has(thread));
   }
 
-  /** Present and total counts, for metrics and tests; `blocks` and `bytes` are of those in the pool now. */
-  get figures(): { blocks: number; bytes: number; completed: number; lostWorkers: number; queued: number } {
+  /** For metrics and tests. */
+  get figures(): PoolFigures {
     return {
       blocks: this.#queue.blocks,
       bytes: this.#queue.bytes,
       completed: this.#completed,
       lostWorkers: this.#lostWorkers,
       queued: this.#queue.waitingBlocks,
+      waitingBodies: this.#queue.waitingBodies,
     };
   }
 
@@ -216,11 +208,14 @@ export class Pool {
   ): Promise<ConvertedBlock | CountedAnswer | Uint8Array> {
     if (this.#isClosing) throw new PoolLostError('the pool is closed');
     if (!this.mayTakeBlock(key)) throw new PoolFullError('the pool is full');
+    const enteredMs = performance.now();
     const place = this.#queue.enter(key, bytes.length, isOfBody);
     const block = this.#shelf.copyOf(bytes);
     try {
       await place.turn;
+      const startedMs = performance.now();
       const answer = await this.#try(() => orderOf(block));
+      this.options.timed?.(startedMs - enteredMs, performance.now() - startedMs);
       if ('broken' in answer) throw new BrokenBatchError(answer.broken);
       if ('tooMany' in answer) throw new TooManyItemsError(answer.tooMany);
       if ('unreadable' in answer) throw new BulkInputError(answer.unreadable);

@@ -36,6 +36,8 @@ export class LogSink {
   #isWriting = false;
   #retry: NodeJS.Timeout | undefined;
   #droppedLines = 0;
+  /** Lines dropped since the start. */
+  droppedInAll = 0;
   /** During `recovered`: its line is taken beyond the bound. */
   #isReporting = false;
 
@@ -54,6 +56,7 @@ export class LogSink {
     const sizeBytes = Buffer.byteLength(line);
     if (this.waitingBytes + sizeBytes > this.#maxWaitingBytes && !this.#isReporting) {
       this.#droppedLines++;
+      this.droppedInAll++;
       return;
     }
     this.#lines.push(line);

@@ -32,6 +32,8 @@ export interface Log {
   readonly logger: Logger;
   /** Resolves when all lines are written, after a second at the latest. */
   flush(): Promise<void>;
+  /** Lines that could not be written, since the start. */
+  readonly droppedLines: number;
 }
 
 export function openLog(level: LogLevel, to?: DestinationStream): Log {
@@ -41,27 +43,24 @@ export function openLog(level: LogLevel, to?: DestinationStream): Log {
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     redact: { paths: SECRETS.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
   };
-  if (to !== undefined) return { logger: pino(options, masked(to)), flush: async () => {} };
+  if (to !== undefined) return { logger: pino(options, masked(to)), flush: async () => {}, droppedLines: 0 };
   const sink = new LogSink(standardOutput(), (count) =>
     logger.error({ dropped_lines: count }, `${count} log lines were dropped`),
   );
   const logger = pino(options, masked(sink));
   process.on('exit', () => sink.flushNow());
-  return { logger, flush: () => sink.flush(FLUSH_TIMEOUT_MS) };
+  return {
+    logger,
+    flush: () => sink.flush(FLUSH_TIMEOUT_MS),
+    get droppedLines() {
+      return sink.droppedInAll;
+    },
+  };
 }
 
 /** Masks keys in every line, whichever field holds them. */
 function masked(to: DestinationStream): DestinationStream {
   return { write: (line) => to.write(maskKeyTexts(line)) };
-}
-
-/** Logs an answer: 5xx as error, 4xx as info, the others as debug. */
-export function logAnswer(logger: Logger, x: Exchange, status: number): void {
-  if (status < 400 && !logger.isLevelEnabled('debug')) return;
-  const line = { request_id: x.requestId, method: methodName(x), route: x.pattern, http_status: status };
-  if (status >= 500) logger.error(line, 'answered');
-  else if (status >= 400) logger.info(line, 'answered');
-  else logger.debug(line, 'answered');
 }
 
 /** Takes `withheld` for the request id if that holds a key, from then on in the answer, too. */

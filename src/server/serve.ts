@@ -8,20 +8,24 @@ import { readIndexMeta } from '../kernel/index-file.js';
 import { Kernel } from '../kernel/kernel.js';
 import { openKeys, type ServerKeys } from '../keys/keys.js';
 import { Hexcodes, type HexcodesData } from '../library/hexcodes.js';
-import { Pool, type PoolOptions } from '../pool/pool.js';
+import { Pool } from '../pool/pool.js';
+import type { PoolOptions } from '../pool/pool-options.js';
 import { healthRoutes } from './admin/health.js';
 import { keyRoutesOf } from './admin/wire-keys.js';
 import { type AdminPort, openAdminPort } from './admin-port.js';
 import { Budget } from './budget/budget.js';
 import { Bulk, type BulkTuning } from './bulk/route.js';
-import { ClientAddresses } from './client-address.js';
 import { CountedLine } from './counted-line.js';
 import { endOverError } from './error-policy.js';
 import { Readiness } from './life/readiness.js';
 import { finishAnswers, type StopSteps } from './life/stopping.js';
 import { type Metering, openMetering } from './limits/metering.js';
 import { listenSentence, refuseSameAddress, tryAddress } from './listen-fault.js';
-import { type Log, type Logger, logAnswer, openLog, withholdKey } from './log.js';
+import { type Log, type Logger, openLog, withholdKey } from './log.js';
+import type { Observer } from './observe/observer.js';
+import { openObserver } from './observe/open.js';
+import { versionLabels } from './observe/versions.js';
+import { type Observation, observe } from './observe/wire.js';
 import { fail, failUnavailable, Router } from './router.js';
 import { addBatch } from './routes/batch.js';
 import { addCodeInfo } from './routes/code-info.js';
@@ -88,7 +92,8 @@ export async function serve(
   tuning: ServeTuning = {},
   seat?: Seat,
 ): Promise<Service> {
-  const { logger: plainLogger, flush } = log ?? openLog(config.logLevel);
+  const usedLog = log ?? openLog(config.logLevel);
+  const { logger: plainLogger, flush } = usedLog;
   const logger = seat === undefined ? plainLogger : plainLogger.child({ process: seat.number });
   const steps: StopSteps = { drain: [], release: [] };
   const readiness = new Readiness();
@@ -96,6 +101,7 @@ export async function serve(
   let adapter: Adapter | undefined;
   let admin: AdminPort | undefined;
   let metering: Metering | undefined;
+  let observation: Observation | undefined;
 
   const closeAll = async (): Promise<void> => {
     adapter?.close();
@@ -103,12 +109,21 @@ export async function serve(
     await metering?.close();
     await keys?.stop();
     await admin?.close();
+    await observation?.close();
   };
 
   try {
     const module = await Kernel.moduleOf(files.kernel);
     const kernel = Kernel.create(module, files.index, files.reach);
-    const pool = new Pool({ kernel: { module, index: files.index, reach: files.reach }, ...tuning.pool });
+    const observer = await openObserver(config, logger);
+    const pool = new Pool({
+      kernel: { module, index: files.index, reach: files.reach },
+      timed: (waitedMs, ranMs) => {
+        observer.poolWaits.add(waitedMs);
+        observer.poolRuns.add(ranMs);
+      },
+      ...tuning.pool,
+    });
     steps.release.push(() => pool.close());
     tuning.withPool?.(pool);
     keys = await openKeys({
@@ -124,30 +139,35 @@ export async function serve(
     if (store.folderWarning !== undefined) logger.warn(store.folderWarning);
     const bufferWarning = receiveBufferWarning();
     if (bufferWarning !== undefined) logger.warn(bufferWarning);
-    const budget = budgetOf(config, logger);
+    const budget = budgetOf(config, logger, observer);
     tuning.withBudget?.(budget);
-    adapter = await Adapter.load(hooksFor(logger), {
+    adapter = await Adapter.load(hooksFor(logger, observer), {
       budget,
       maxPastStopBytes: config.maxPastStopBytes,
       maxConnections: config.maxConnections,
       bodyTimeoutMs: tuning.bodyTimeoutMs ?? BODY_TIMEOUT_MS,
     });
     if (tuning.metering !== false) metering = await openMetering(config, keys.ring, logger);
-    const addresses = new ClientAddresses(config.trustedProxies);
-    const router = new Router(adapter, keys.ring, addresses, metering?.admit);
-    addSingle(router, kernel);
+    const router = new Router(adapter, keys.ring, observer.clients, metering?.admit);
+    addSingle(router, kernel, config.logPositions);
     addBatch(router, kernel, pool);
-    addMeta(router, boundaryData(files.index), adapter.build);
+    const boundaries = boundaryData(files.index);
+    addMeta(router, boundaries, adapter.build);
     if (metering !== undefined) addUsage(router, metering.meters);
     addCodeInfo(router, new Hexcodes(kernel));
     addDescription(router);
-    const streams = new Streams(router, kernel, pool, keys.ring, budget, tuning.stream);
+    const streams = new Streams(router, kernel, pool, keys.ring, budget, observer, tuning.stream);
     streams.open(adapter);
     const bulk = new Bulk(kernel, pool, keys.ring, config.dataDir, logger, tuning.bulk);
     bulk.open(router);
     steps.drain.push(() => streams.stop());
     steps.release.push(() => bulk.close());
     router.addNotFound();
+    observation = observe(observer, {
+      info: versionLabels(files.kernel, boundaries, adapter.build),
+      ...{ adapter, streams, bulk, budget, pool, keys, log: usedLog },
+      isReady: () => readiness.page.status === 200,
+    });
     readiness.addWarning(() => store.fault);
     readiness.addWarning(() => metering?.fault);
     const address = { host: config.host, port: config.port, use: 'the service' } as const;
@@ -156,7 +176,8 @@ export async function serve(
       logger.error({ err: error }, 'a handler of the admin port threw');
     // Of several processes the supervisor alone calls this port, and says for whom.
     const callers = seat === undefined ? config.trustedProxies : [SUPERVISOR_ADDRESS];
-    const routes = [...healthRoutes(readiness), ...keyRoutesOf(store, callers, logger)];
+    const keyRoutes = keyRoutesOf(store, callers, logger);
+    const routes = [...healthRoutes(readiness), ...observation.routes, ...keyRoutes];
     const pages = openAdminPort(config.adminHost, config.adminPort, routes, failed);
     admin = await pages.catch(async (error: Error) => {
       // A second server meets both faults: both are named.
@@ -206,7 +227,7 @@ export async function serve(
   }
 }
 
-function budgetOf(config: ServeConfig, logger: Logger): Budget {
+function budgetOf(config: ServeConfig, logger: Logger, observer: Observer): Budget {
   const line = new CountedLine(logger, 'refusals', 'refused: a limit is reached');
   const limits = {
     connectionBytes: config.maxConnectionBytes,
@@ -215,10 +236,13 @@ function budgetOf(config: ServeConfig, logger: Logger): Budget {
     requestsPerKey: config.maxRequestsPerKey,
     socketsPerKey: config.maxSocketsPerKey,
   };
-  return new Budget(limits, (keyId, reason) => line.add({ key_id: keyId, reason }));
+  return new Budget(limits, (keyId, reason, limit) => {
+    observer.refused(limit);
+    line.add({ key_id: keyId, reason });
+  });
 }
 
-function hooksFor(logger: Logger): AdapterHooks {
+function hooksFor(logger: Logger, observer: Observer): AdapterHooks {
   const floods = new CountedLine(
     logger,
     'connections',
@@ -229,16 +253,24 @@ function hooksFor(logger: Logger): AdapterHooks {
     answered: (x, status) => {
       x.meter?.answered(x.operation, status);
       if (x.hasGivenId) withholdKey(x);
-      logAnswer(logger, x, status);
+      observer.beforeAnswer(x);
     },
+    converted: (x, ok, failed) => observer.converted(x.keyId, x.operation, ok, failed),
+    over: (x) => observer.over(x),
     refused: (x, status, message, close) => fail(x, status, message, { close }),
     expired: (x) => {
       if (x.isBodyAwaited) fail(x, 408, 'the body took too long', { close: true });
       else failUnavailable(x, 'the answer took too long', true);
     },
     thrown: (x, error) => endOverError(logger, x, error),
-    flooded: () => floods.add(),
-    crowded: () => crowds.add(),
+    flooded: () => {
+      observer.refusedConnections.flood++;
+      floods.add();
+    },
+    crowded: () => {
+      observer.refusedConnections.crowd++;
+      crowds.add();
+    },
     cut: (x, reason) => {
       withholdKey(x);
       logger.warn({ request_id: x.requestId, route: x.pattern, reason }, 'an upload was cut off');

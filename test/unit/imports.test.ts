@@ -29,6 +29,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   library: ['kernel', 'wire', 'geometry'],
   'server/budget': [],
   'server/transport': ['server/budget', 'server/limits'],
+  'server/metrics': ['server/budget', 'usage'],
   server: ['config', 'library', 'wire', 'kernel', 'pool', 'keys', 'usage', 'geometry'],
   // Build time only: the description of what the others do.
   api: ['wire', 'server/transport'],
@@ -59,6 +60,8 @@ const ONLY_IN: Record<string, string | string[]> = {
   libsql: ['keys', 'usage'],
   pg: 'keys',
   typebox: 'api',
+  'prom-client': 'server/metrics',
+  '@opentelemetry/exporter-trace-otlp-http': 'server/observe',
 };
 
 /** Rooms and files that may touch the process and the file system. */

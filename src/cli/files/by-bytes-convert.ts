@@ -3,7 +3,7 @@
 
 import type { Kernel } from '../../kernel/kernel.js';
 import { ANSWER_BUFFER_BYTES } from '../../pool/block-shelf.js';
-import type { PoolOptions } from '../../pool/pool.js';
+import type { PoolOptions } from '../../pool/pool-options.js';
 import { convertBlock } from '../../wire/bulk/convert-block.js';
 import { ByteSink } from '../../wire/bytes/byte-sink.js';
 import type { BulkJob, ConvertedBlock } from '../../wire/job.js';

@@ -68,10 +68,14 @@ async function show(base: URL, isOnce: boolean): Promise<void> {
     do {
       await sleep(INTERVAL_MS, undefined, { signal: stop.signal });
       const after = await read(base, stop.signal);
-      const rows = isScreen ? Math.floor((stdout.rows - OTHER_LINES) / 2) : undefined;
+      // A terminal without a size says 0.
+      const height = stdout.rows || 24;
+      const rows = isScreen ? Math.floor((height - OTHER_LINES) / 2) : undefined;
       const lines = drawView(viewOf(before, after), base.host, paint, rows);
       stdout.write(
-        isScreen ? frameOf(lines, stdout.rows, stdout.columns) : `${lines.join('\n')}\n${isOnce ? '' : '\n'}`,
+        isScreen
+          ? frameOf(lines, height, stdout.columns || 80)
+          : `${lines.join('\n')}\n${isOnce ? '' : '\n'}`,
       );
       before = after;
     } while (!isOnce);

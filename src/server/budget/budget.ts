@@ -15,6 +15,8 @@ export interface BudgetLimits {
   readonly socketsPerKey: number;
 }
 
+export type Limit = keyof BudgetLimits;
+
 export const UNLIMITED: BudgetLimits = {
   connectionBytes: Number.POSITIVE_INFINITY,
   keyBytes: Number.POSITIVE_INFINITY,
@@ -43,10 +45,10 @@ export class Budget {
   readonly #keys = new Map<string, KeyUse>();
   #bytes = 0;
 
-  /** @param refused called with the key and the reason of everything that is refused */
+  /** @param refused called with the key, the reason and the limit of everything that is refused */
   constructor(
     readonly limits: BudgetLimits,
-    private readonly refused: (keyId: string, reason: string) => void = () => {},
+    private readonly refused: (keyId: string, reason: string, limit: Limit) => void = () => {},
   ) {}
 
   /**
@@ -58,7 +60,8 @@ export class Budget {
     const most = holder === 'requests' ? this.limits.requestsPerKey : this.limits.socketsPerKey;
     if (use[holder] >= most) {
       const what = holder === 'requests' ? 'requests under way' : 'open WebSockets';
-      throw new OverBudgetError(this.refuse(keyId, `the key has ${most} ${what}, the most it may have`));
+      const reason = `the key has ${most} ${what}, the most it may have`;
+      throw new OverBudgetError(this.refuse(keyId, reason, `${holder}PerKey`));
     }
     use[holder]++;
     this.#keys.set(keyId, use);
@@ -69,15 +72,11 @@ export class Budget {
   take(use: KeyUse, heldBytes: number, moreBytes: number): string | undefined {
     if (moreBytes > 0) {
       const { connectionBytes, keyBytes, processBytes } = this.limits;
-      const passed =
-        heldBytes + moreBytes > connectionBytes
-          ? `one connection pass ${connectionBytes}`
-          : use.bytes + moreBytes > keyBytes
-            ? `one key pass ${keyBytes}`
-            : this.#bytes + moreBytes > processBytes
-              ? `all connections pass ${processBytes}`
-              : undefined;
-      if (passed !== undefined) return this.refuse(use.keyId, `the bytes held for ${passed}`);
+      const refuse = (whom: string, limit: 'connectionBytes' | 'keyBytes' | 'processBytes'): string =>
+        this.refuse(use.keyId, `the bytes held for ${whom} pass ${this.limits[limit]}`, limit);
+      if (heldBytes + moreBytes > connectionBytes) return refuse('one connection', 'connectionBytes');
+      if (use.bytes + moreBytes > keyBytes) return refuse('one key', 'keyBytes');
+      if (this.#bytes + moreBytes > processBytes) return refuse('all connections', 'processBytes');
     }
     use.bytes += moreBytes;
     this.#bytes += moreBytes;
@@ -100,8 +99,8 @@ export class Budget {
     return figures;
   }
 
-  private refuse(keyId: string, reason: string): string {
-    this.refused(keyId, reason);
+  private refuse(keyId: string, reason: string, limit: Limit): string {
+    this.refused(keyId, reason, limit);
     return reason;
   }
 }

@@ -201,7 +201,7 @@ export class BulkFlow {
         const isEnough = this.#response.isSized || sink.sizeBytes >= WRITE_BYTES;
         if (isEnough && !this.#isAllConverted) sink.flush();
       } else {
-        this.#pooled.convert(admission.job, part, (converted) => this.#limit.settle(admission, converted));
+        this.#pooled.convert(admission.job, part, (converted) => this.#settle(admission, converted));
         if (part.length < block.length) intake.keepRest(part.length);
         else buffers.giveBack(intake.shift());
       }
@@ -219,8 +219,15 @@ export class BulkFlow {
       converted = answered;
       return answered.restAt;
     } finally {
-      this.#limit.settle(admission, converted);
+      this.#settle(admission, converted);
     }
+  }
+
+  #settle(admission: Admission, converted: Pick<ConvertedRows, 'rows' | 'failed'>): void {
+    this.#limit.settle(admission, converted);
+    // Rows that are refused are not converted.
+    if (admission.job.refusal !== undefined) return;
+    this.#x.countPoints(converted.rows - converted.failed, converted.failed);
   }
 
   #isInline(job: BulkJob, block: Block): boolean {

@@ -69,9 +69,9 @@ export class Bulk {
     }
   }
 
-  /** Bodies under way. */
-  get size(): number {
-    return this.#flows.size;
+  /** Bodies under way, and what of their answers waits on disk. */
+  get figures(): { underWay: number; spooledBytes: number } {
+    return { underWay: this.#flows.size, spooledBytes: this.#context.spools.totalBytes };
   }
 
   close(): void {

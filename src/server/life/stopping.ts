@@ -31,7 +31,7 @@ export async function finishAnswers(
   logger: Logger,
 ): Promise<void> {
   readiness.refuse('the service is stopping');
-  logger.info({ pending: adapter.pendingCount, drain_ms: drainMs }, 'stopping');
+  logger.info({ pending: adapter.pending.size, drain_ms: drainMs }, 'stopping');
   if (drainMs > 0) {
     adapter.closeAfterAnswers();
     await sleep(drainMs);
@@ -49,9 +49,9 @@ export async function finishAnswers(
     await sleep(Math.min(LINGER_MS, graceMs));
   } while (
     performance.now() < overMs &&
-    (adapter.pendingCount > 0 || adapter.connectionCount < wasOpen || unsentBytes() > 0)
+    (adapter.pending.size > 0 || adapter.connectionCount < wasOpen || unsentBytes() > 0)
   );
-  if (adapter.pendingCount > 0) {
-    logger.warn({ unanswered: adapter.pendingCount }, 'the grace period is over: requests are cut off');
+  if (adapter.pending.size > 0) {
+    logger.warn({ unanswered: adapter.pending.size }, 'the grace period is over: requests are cut off');
   }
 }

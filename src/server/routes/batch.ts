@@ -87,6 +87,7 @@ function answerBatch(
   } finally {
     const { total, failed } = converted ?? { total: 0, failed: 0 };
     x.meter?.settle(x.operation, count, total - failed, failed);
+    x.countPoints(total - failed, failed);
   }
   if (converted === undefined) answerByPool(x, pool, operation, body);
   else x.send(200, JSON_TYPE, batchBody(converted));
@@ -109,6 +110,7 @@ function answerByPool(x: Exchange, pool: Pool, operation: Operation, body: Uint8
       }
       meter?.reserve(total);
       meter?.settle(x.operation, total, total - failed, failed);
+      x.countPoints(total - failed, failed);
       if (meter !== undefined) x.limitLines = limitLines(meter);
       x.send(200, JSON_TYPE, bytes);
     },

@@ -18,7 +18,8 @@ const MAX_BODY_BYTES = 16_384;
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 const HYPHEN = 45;
 
-export function addSingle(router: Router, kernel: Kernel): void {
+/** @param logsPositions whether the log has the position or code of each call */
+export function addSingle(router: Router, kernel: Kernel, logsPositions = false): void {
   const input = new EncodeInput();
   const { buffer, byteOffset } = kernel.output;
   const codeBytes = Buffer.from(buffer, byteOffset, RECORD_TEXT_BYTES);
@@ -34,6 +35,8 @@ export function addSingle(router: Router, kernel: Kernel): void {
     if (!admitPoints(x, 1, input)) return;
     const isOk = kernel.exports.encodeOne(latDeg, lngDeg, resolution) === OK;
     x.meter?.settle(x.operation, 1, isOk ? 1 : 0, isOk ? 0 : 1);
+    x.countPoints(isOk ? 1 : 0, isOk ? 0 : 1);
+    if (logsPositions) x.position = { lat_deg: latDeg, lng_deg: lngDeg, resolution };
     if (!isOk) {
       fail(x, 404, OUTSIDE_MESSAGE, { input });
       return;
@@ -59,6 +62,9 @@ export function addSingle(router: Router, kernel: Kernel): void {
     const text = parameters.hexcodes.text as string;
     const isOk = kernel.readText(text) === OK;
     x.meter?.settle(x.operation, 1, isOk ? 1 : 0, isOk ? 0 : 1);
+    x.countPoints(isOk ? 1 : 0, isOk ? 0 : 1);
+    // A text that is no code is not logged: it may be a key.
+    if (logsPositions && isOk) x.position = { hexcodes: text };
     x.send(200, JSON_TYPE, isOk ? decodedBody(kernel, text) : invalidBody(text));
   }
 

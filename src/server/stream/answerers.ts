@@ -20,11 +20,15 @@ import { type FrameAnswerer, OVER_QUOTA } from './frame-answerer.js';
 
 const STREAM = OPERATIONS.indexOf('stream');
 
+/** Is told how the points of each frame came out. */
+export type CountPoints = (ok: number, failed: number) => void;
+
 export function binaryAnswerer(
   kernel: Kernel,
   pool: Pool,
   keyId: string,
   meter: KeyMeter | undefined,
+  count: CountPoints,
 ): FrameAnswerer {
   /** Reserves the points of a frame, or returns what answers it instead. */
   const refusalOf = (frame: Uint8Array): Uint8Array | typeof OVER_QUOTA | undefined => {
@@ -37,9 +41,9 @@ export function binaryAnswerer(
     return refusedFrame(frame, refusal.kind === 'rate' ? FRAME_OVER_LIMIT : FRAME_OVERLOADED);
   };
   const settle = (reserved: number, answer: Uint8Array): void => {
-    if (meter === undefined) return;
     const { total, failed } = answerCounts(answer);
-    meter.settle(STREAM, reserved, total - failed, failed);
+    count(total - failed, failed);
+    meter?.settle(STREAM, reserved, total - failed, failed);
   };
   return {
     isBinary: true,
@@ -71,11 +75,13 @@ export function jsonAnswerer(
   pool: Pool,
   keyId: string,
   meter: KeyMeter | undefined,
+  count: CountPoints,
   sink: ByteSink,
 ): FrameAnswerer {
   const mostPoints = (): number => meter?.mostPoints() ?? Number.POSITIVE_INFINITY;
   /** Counts an answer, whose points are taken now: how many they are is known only after the frame is read. */
   const counted = ({ bytes, total, failed, refused }: CountedAnswer): Uint8Array | typeof OVER_QUOTA => {
+    count(total - failed, failed);
     if (meter === undefined) return bytes;
     if (refused > 0) {
       meter.refuse(STREAM, refused);

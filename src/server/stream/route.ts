@@ -11,10 +11,13 @@ import { OVERLOADED_MESSAGE } from '../../wire/status-messages.js';
 import type { Account, Budget } from '../budget/budget.js';
 import type { KeyMeter } from '../limits/key-meter.js';
 import { failOverLimit } from '../limits/limit-answers.js';
+import { withholdKey } from '../log.js';
+import type { OpenStreams } from '../metrics/service-metrics.js';
+import type { Observer } from '../observe/observer.js';
 import { fail, failUnavailable, type Router } from '../router.js';
 import type { Adapter, SocketData } from '../transport/adapter.js';
 import type { Exchange } from '../transport/exchange.js';
-import { binaryAnswerer, jsonAnswerer } from './answerers.js';
+import { binaryAnswerer, type CountPoints, jsonAnswerer } from './answerers.js';
 import type { FrameAnswerer } from './frame-answerer.js';
 import { STREAM_TIMES, type StreamTimes } from './peer-clock.js';
 import { StreamSession } from './session.js';
@@ -46,8 +49,13 @@ export interface StreamTuning extends StreamTimes {
 }
 
 interface Connection extends SocketData {
+  /** Of the handshake. */
+  readonly requestId: string;
+  readonly client: string;
+  readonly openedMs: number;
   readonly key: KeyInfo;
   readonly meter: KeyMeter | undefined;
+  points: number;
   readonly account: Account;
   readonly subprotocol: Subprotocol;
   session: StreamSession | undefined;
@@ -59,12 +67,12 @@ export class Streams {
   readonly #ring: KeyRing;
   readonly #pool: Pool;
   readonly #budget: Budget;
+  readonly #observer: Observer;
   readonly #answerers: Readonly<
-    Record<Subprotocol, (keyId: string, meter: KeyMeter | undefined) => FrameAnswerer>
+    Record<Subprotocol, (keyId: string, meter: KeyMeter | undefined, count: CountPoints) => FrameAnswerer>
   >;
   readonly #tuning: StreamTuning;
   readonly #timer: NodeJS.Timeout;
-  #endedFrames = 0;
   #isStopping = false;
   #onAllClosed: (() => void) | undefined;
 
@@ -74,8 +82,11 @@ export class Streams {
     pool: Pool,
     ring: KeyRing,
     budget: Budget,
+    observer: Observer,
     tuning: Partial<StreamTuning> = {},
   ) {
+    this.#observer = observer;
+    for (const subprotocol of SUBPROTOCOLS) observer.streamOf(subprotocol);
     this.#router = router;
     this.#budget = budget;
     this.#ring = ring;
@@ -83,8 +94,8 @@ export class Streams {
     this.#tuning = { ...STREAM_TIMES, sweepMs: 1000, ...tuning };
     const sink = new ByteSink();
     this.#answerers = {
-      'hexcodes.v1.binary': (keyId, meter) => binaryAnswerer(kernel, pool, keyId, meter),
-      'hexcodes.v1.json': (keyId, meter) => jsonAnswerer(kernel, pool, keyId, meter, sink),
+      'hexcodes.v1.binary': (keyId, meter, count) => binaryAnswerer(kernel, pool, keyId, meter, count),
+      'hexcodes.v1.json': (keyId, meter, count) => jsonAnswerer(kernel, pool, keyId, meter, count, sink),
     };
     this.#timer = setInterval(() => this.#sweep(), this.#tuning.sweepMs);
     this.#timer.unref();
@@ -93,6 +104,7 @@ export class Streams {
 
   /** Adds the route. */
   open(adapter: Adapter): void {
+    const observer = this.#observer;
     adapter.websocket<Connection>(STREAM_PATH, {
       maxPayloadBytes: MAX_PAYLOAD_BYTES,
       maxBackpressureBytes: MAX_BACKPRESSURE_BYTES,
@@ -101,22 +113,30 @@ export class Streams {
       open: (ws) => {
         const connection = ws.getUserData();
         this.#connections.add(connection);
+        const { key, subprotocol } = connection;
+        const keyId = key.id;
+        const count: CountPoints = (ok, failed) => {
+          connection.points += ok + failed;
+          observer.converted(keyId, STREAM, ok, failed);
+        };
         connection.session = new StreamSession(
           ws,
-          this.#answerers[connection.subprotocol](connection.key.id, connection.meter),
+          this.#answerers[subprotocol](keyId, connection.meter, count),
           connection.account,
           performance.now(),
           () => this.#forget(connection),
+          observer.streamOf(subprotocol),
         );
       },
       message: (ws, message, isBinary, isTurnSpent) =>
         ws.getUserData().session?.take(message, isBinary, performance.now(), isTurnSpent),
       pong: (ws) => ws.getUserData().session?.pong(performance.now()),
       drain: (ws) => ws.getUserData().session?.drained(performance.now()),
-      close: (ws) => {
-        const { session, account } = ws.getUserData();
-        session?.gone();
-        account.close();
+      close: (ws, code) => {
+        const connection = ws.getUserData();
+        connection.session?.gone();
+        connection.account.close();
+        this.#closed(connection, code);
       },
     });
     this.#router.add({
@@ -128,15 +148,22 @@ export class Streams {
     });
   }
 
-  get size(): number {
-    return this.#connections.size;
+  /** Open connections of each subprotocol, with the frames in their windows. */
+  get figures(): OpenStreams {
+    const figures = new Map<string, { connections: number; frames: number; bytes: number }>();
+    for (const { subprotocol, session } of this.#connections) {
+      const sum = figures.get(subprotocol) ?? { connections: 0, frames: 0, bytes: 0 };
+      sum.connections++;
+      sum.frames += session?.window.frames ?? 0;
+      sum.bytes += session?.window.bytes ?? 0;
+      figures.set(subprotocol, sum);
+    }
+    return figures;
   }
 
   /** Frames taken so far on all connections. */
   get frameCount(): number {
-    let count = this.#endedFrames;
-    for (const { session } of this.#connections) count += session?.frameCount ?? 0;
-    return count;
+    return SUBPROTOCOLS.reduce((sum, name) => sum + this.#observer.streamOf(name).traffic.frames, 0);
   }
 
   /** Refuses new connections and closes the open ones, each after its last answer; resolves when all are closed. */
@@ -180,9 +207,14 @@ export class Streams {
       failOverLimit(x, overQuota);
       return;
     }
+    if (x.hasGivenId) withholdKey(x);
     const connection: Connection = {
+      requestId: x.requestId,
+      client: this.#observer.clients.of(x),
+      openedMs: performance.now(),
       key,
       meter: x.meter,
+      points: 0,
       account: this.#budget.open(key.id, 'sockets'),
       subprotocol: subprotocol ?? 'hexcodes.v1.json',
       session: undefined,
@@ -201,8 +233,20 @@ export class Streams {
     }
   }
 
+  /** The peer's code where the service has sent none. */
+  #closed(connection: Connection, peersCode: number): void {
+    const { session, subprotocol, requestId, key, client, points, openedMs } = connection;
+    const traffic = session?.traffic ?? { frames: 0, bytesIn: 0, bytesOut: 0 };
+    this.#observer.streamClosed(subprotocol, {
+      ...{ requestId, keyId: key.id, client, points, ...traffic },
+      route: STREAM_PATH,
+      code: session?.closeCode ?? peersCode,
+      openMs: performance.now() - openedMs,
+    });
+  }
+
   #forget(connection: Connection): void {
-    if (this.#connections.delete(connection)) this.#endedFrames += connection.session?.frameCount ?? 0;
+    this.#connections.delete(connection);
     if (this.#isStopping && this.#connections.size === 0) this.#onAllClosed?.();
   }
 }

@@ -2,22 +2,12 @@
 // thread, large ones by the pool, one at a time. Frames queue while the pool is busy and under backpressure, so that
 // uWS buffers little; the window (docs/stream.md) bounds the queue. A frame is unanswered until its answer has left
 // the buffer of uWS.
-import { MAX_FRAME_BYTES, MAX_FRAME_POINTS } from '../../wire/frames/answer-frame.js';
+import { MAX_FRAME_BYTES } from '../../wire/frames/answer-frame.js';
 import { OVER_QUOTA_MESSAGE } from '../../wire/status-messages.js';
+import { StreamCounts, type StreamTraffic } from '../metrics/stream-counts.js';
 import { type FrameAnswerer, OVER_QUOTA } from './frame-answerer.js';
 import { PeerClock, type StreamTimes } from './peer-clock.js';
-
-export const WINDOW_FRAMES = 16;
-export const WINDOW_BYTES = 4 * 1024 * 1024;
-
-export const READY_FRAME = JSON.stringify({
-  type: 'ready',
-  format: 1,
-  max_frame_bytes: MAX_FRAME_BYTES,
-  max_points: MAX_FRAME_POINTS,
-  window: WINDOW_FRAMES,
-  window_bytes: WINDOW_BYTES,
-});
+import { FrameWindow, READY_FRAME, WINDOW_BYTES, WINDOW_FRAMES } from './window.js';
 
 /** After backpressure the next answer is sent once fewer bytes than these are buffered. */
 const LOW_WATER_BYTES = 64 * 1024;
@@ -34,11 +24,6 @@ export interface StreamPeer {
 /** Counts what the session holds (server/budget): `hold` returns a reason if that is too much. */
 export interface SessionAccount {
   hold(bytes: number): string | undefined;
-}
-
-/** Bytes of a WebSocket frame of the server, header included: it has no mask (RFC 6455, 5.2). */
-function wireBytes(payloadBytes: number): number {
-  return payloadBytes + (payloadBytes < 126 ? 2 : payloadBytes < 65_536 ? 4 : 10);
 }
 
 export class StreamSession {
@@ -59,14 +44,12 @@ export class StreamSession {
   #isStopping = false;
   #isClosed = false;
 
-  /** Sizes of the frames that are unanswered, oldest first. */
-  #unanswered: number[] = [];
-  #unansweredBytes = 0;
-  /** Where each buffered answer ends, in bytes sent since the connection was opened. */
-  #bufferedEnds: number[] = [];
-  #sentBytes = 0;
-  #frameCount = 0;
-
+  /** Of this connection. */
+  readonly traffic: StreamTraffic = { frames: 0, bytesIn: 0, bytesOut: 0 };
+  readonly window: FrameWindow;
+  /** Of the closing frame that was sent first, if the service closes the connection. */
+  closeCode: number | undefined;
+  readonly #counts: StreamCounts;
   readonly #clock: PeerClock;
 
   constructor(
@@ -75,7 +58,10 @@ export class StreamSession {
     account: SessionAccount,
     nowMs: number,
     onClose: () => void,
+    counts = new StreamCounts(),
   ) {
+    this.#counts = counts;
+    this.window = new FrameWindow((ms) => counts.latency.add(ms));
     this.#peer = peer;
     this.#answerer = answerer;
     this.#account = account;
@@ -101,11 +87,8 @@ export class StreamSession {
       return;
     }
     this.#settle();
-    this.#frameCount++;
-    this.#unanswered.push(message.byteLength);
-    this.#unansweredBytes += message.byteLength;
-    const frames = this.#unanswered.length;
-    if (frames > 1 && (frames > WINDOW_FRAMES || this.#unansweredBytes > WINDOW_BYTES)) {
+    this.#counts.add(this.traffic, message.byteLength);
+    if (!this.window.take(message.byteLength, nowMs)) {
       this.#closeOverWindow();
       return;
     }
@@ -176,6 +159,7 @@ export class StreamSession {
   /** Closes the connection; frames that are unanswered stay so. */
   close(code: number, reason: string): void {
     if (this.#isClosed) return;
+    this.closeCode = code;
     this.gone();
     this.#peer.end(code, reason);
   }
@@ -186,11 +170,6 @@ export class StreamSession {
     this.#isClosed = true;
     this.#queue = [];
     this.#onClose();
-  }
-
-  /** Frames taken so far. */
-  get frameCount(): number {
-    return this.#frameCount;
   }
 
   /** Frames whose answers have not been sent. */
@@ -255,8 +234,8 @@ export class StreamSession {
   #send(message: string | Uint8Array, isBinary: boolean): void {
     const wasBuffered = this.#peer.getBufferedAmount();
     const outcome = this.#peer.send(message, isBinary);
-    this.#sentBytes += wireBytes(message.length);
-    if (typeof message !== 'string') this.#bufferedEnds.push(this.#sentBytes);
+    this.window.sent(message.length, typeof message !== 'string');
+    this.#counts.addSent(this.traffic, message.length);
     if (outcome === 2) {
       // Never happens, as nothing is sent under backpressure; but a dropped answer must not pass for a sent one.
       this.close(1011, 'an answer was dropped');
@@ -275,11 +254,7 @@ export class StreamSession {
 
   /** Counts frames as answered whose answers have left the buffer. */
   #settle(): void {
-    const leftBytes = this.#sentBytes - this.#peer.getBufferedAmount();
-    while (this.#bufferedEnds.length > 0 && this.#bufferedEnds[0]! <= leftBytes) {
-      this.#bufferedEnds.shift();
-      this.#unansweredBytes -= this.#unanswered.shift()!;
-    }
+    this.window.settle(this.#peer.getBufferedAmount());
   }
 
   /** Not while uWS holds bytes: nobody would see whether they leave. */

@@ -110,9 +110,9 @@ export class Adapter {
     return new Adapter(uws, build, hooks, limits);
   }
 
-  /** Answers that are not complete, of requests whose handlers have returned. */
-  get pendingCount(): number {
-    return this.#context.pending.size;
+  /** Requests whose handlers have returned and whose answers are not complete. */
+  get pending(): ReadonlySet<Exchange> {
+    return this.#context.pending;
   }
 
   /** Requests whose heads were read so far. */

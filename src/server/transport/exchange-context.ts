@@ -8,6 +8,10 @@ import type { Turns } from './turns.js';
 export interface ExchangeHooks<X> {
   /** Called right before a status line is written. */
   answered(x: X, status: number): void;
+  /** Points were converted for a request: so many came out OK, so many failed. */
+  converted(x: X, ok: number, failed: number): void;
+  /** Called once for each request, when its answer is complete, its connection closed, or it has become a WebSocket. */
+  over(x: X): void;
   /** A handler or a callback failed: answers the error if no answer has begun, else closes the connection. */
   thrown(x: X, error: unknown): void;
   /** The peer sends in a way that harms others: logs the reason and closes the connection. */

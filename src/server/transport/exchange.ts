@@ -26,18 +26,9 @@ const CLOSE_LINE = '\r\nConnection: close';
  *   body chunk by chunk              streamBody, pause, resume
  */
 export class Exchange extends RequestHead {
-  /** Whose bytes are counted; '' for nobody's. */
-  keyId = '';
-  limitLines = '';
-  /** "\r\nName: value" of every further header that any answer to this request has. */
-  headerLines = '';
-
   #upgradeContext: UpgradeContext | undefined;
   #account: Account | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #streamed: StreamedAnswer | undefined;
-  #isBodyWanted = false;
-  #hasBodyEnded = false;
   #isPaused = false;
 
   constructor(
@@ -68,9 +59,11 @@ export class Exchange extends RequestHead {
     else this.streamBody(collectBody(limitBytes, tooLarge, hold, work));
   }
 
-  /** The handler has asked for the body, and its end has not come. */
-  get isBodyAwaited(): boolean {
-    return this.#isBodyWanted && !this.#hasBodyEnded;
+  /** Counts points or codes that are converted for this request. */
+  countPoints(ok: number, failed: number): void {
+    this.points += ok + failed;
+    this.failedPoints += failed;
+    this.context.hooks.converted(this, ok, failed);
   }
 
   /**
@@ -85,10 +78,11 @@ export class Exchange extends RequestHead {
 
   /** Calls `work` with each chunk of the body, valid during that call, until the answer is over. */
   streamBody(work: (chunk: Uint8Array, isLast: boolean) => void): void {
-    this.#isBodyWanted = true;
+    this.isBodyWanted = true;
     const limits = new BodyLimits(this.context.turns, this.context.maxPastStopBytes);
     this.res.onData((chunk, isLast) => {
       if (this.state === 'over') return;
+      this.bytesIn += chunk.byteLength;
       const fault = limits.faultOf(chunk.byteLength, this.#isPaused);
       if (fault !== undefined) {
         this.context.hooks.cut(this, fault);
@@ -97,7 +91,7 @@ export class Exchange extends RequestHead {
       const bytes = new Uint8Array(chunk);
       if (!isLast) {
         this.guard(() => work(bytes, false));
-      } else if (this.#isBodyChunked) {
+      } else if (this.isBodyChunked) {
         // Not in the turn in which uWS believes that the body ended (README U33).
         const copy = bytes.slice();
         this.nextTurn(() => this.#endBody(copy, work));
@@ -108,18 +102,13 @@ export class Exchange extends RequestHead {
   }
 
   #endBody(lastChunk: Uint8Array, work: (chunk: Uint8Array, isLast: boolean) => void): void {
-    this.#hasBodyEnded = true;
+    this.hasBodyEnded = true;
     this.#clearDeadline();
     this.guard(() => work(lastChunk, true));
-    this.#streamed?.setBodyEnded();
+    this.streamed?.setBodyEnded();
     if (this.state !== 'open') return;
     if (this.#timer === undefined) this.deadline(DEFAULT_DEADLINE_MS);
     if (this.#account === undefined) this.guard(() => this.hold(0));
-  }
-
-  /** uWS may be wrong about where such a body ends, so the request is the last one on its connection (README U33). */
-  get #isBodyChunked(): boolean {
-    return this.bodySizeBytes < 0;
   }
 
   /** Stops reading the body, and uWS's timeout, until `resume` or the end of the answer. See README U26 to U28. */
@@ -127,14 +116,14 @@ export class Exchange extends RequestHead {
     if (this.state === 'over' || this.#isPaused) return;
     this.#isPaused = true;
     this.res.pause();
-    this.#streamed?.setReadingStopped(true);
+    this.streamed?.setReadingStopped(true);
   }
 
   resume(): void {
     if (this.state === 'over' || !this.#isPaused) return;
     this.#isPaused = false;
     this.res.resume();
-    this.#streamed?.setReadingStopped(false);
+    this.streamed?.setReadingStopped(false);
   }
 
   /** Sends a whole answer. `headerLines`: "\r\nName: value" of further headers, of trusted text. */
@@ -149,10 +138,11 @@ export class Exchange extends RequestHead {
     // A connection that is paused when the answer ends would never be read again (README U29).
     this.resume();
     this.state = 'over';
+    this.status = status;
     this.context.hooks.answered(this, status);
     // A large body that uWS itself would close after is not seen to leave: there the client closes.
     const isLeft = this.context.isClosing && !fitsEnd(body);
-    const isLast = close || this.#isBodyChunked || (this.context.isClosing && !isLeft);
+    const isLast = close || this.isBodyChunked || (this.context.isClosing && !isLeft);
     const lines = isLeft && !isLast ? `${headerLines}${CLOSE_LINE}` : headerLines;
     if (this.isReadable) this.#write(status, contentType, body, lines, isLast);
     else this.res.cork(() => this.#write(status, contentType, body, lines, isLast));
@@ -170,14 +160,17 @@ export class Exchange extends RequestHead {
     const isHead = this.method === 'HEAD';
     if (isHead || status === 204 || status === 304) {
       endBodyless(res, isHead, body, close || !this.context.bodylessAnswers.take());
-      this.#over();
-    } else if (writeBody(res, body, close)) {
-      this.#over();
+      this.#over(true);
+      return;
+    }
+    this.wholeBytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+    if (writeBody(res, body, close)) {
+      this.#over(true);
     } else {
       this.state = 'answering';
-      this.guard(() => this.hold((this.#account?.heldBytes ?? 0) + Buffer.byteLength(body)));
+      this.guard(() => this.hold((this.#account?.heldBytes ?? 0) + this.wholeBytes));
       const isOver = (): boolean => this.state === 'over';
-      if (!isOver()) writeRest(res, body, isOver, () => this.#over());
+      if (!isOver()) writeRest(res, body, isOver, () => this.#over(true));
     }
   }
 
@@ -219,22 +212,23 @@ export class Exchange extends RequestHead {
   ): StreamedAnswer | undefined {
     if (this.state !== 'open') return undefined;
     this.state = 'answering';
+    this.status = status;
     this.context.hooks.answered(this, status);
     this.#clearDeadline();
-    const closing = this.#isBodyChunked || this.context.isClosing ? CLOSE_LINE : '';
+    const closing = this.isBodyChunked || this.context.isClosing ? CLOSE_LINE : '';
     const streamed = create({
       writeHead: () => writeHead(this.res, this, status, contentType, headerLines + closing),
       ending: () => this.resume(),
       lastWrite: () => {
         // A connection that is paused when its answer ends is never read again (README U29).
-        if (this.#isBodyChunked) this.res.pause();
+        if (this.isBodyChunked) this.res.pause();
       },
-      finished: () => this.#over(),
+      finished: () => this.#over(true),
       guard: (work) => this.guard(work),
     });
-    this.#streamed = streamed;
+    this.streamed = streamed;
     if (this.#isPaused) streamed.setReadingStopped(true);
-    if (this.#hasBodyEnded) streamed.setBodyEnded();
+    if (this.hasBodyEnded) streamed.setBodyEnded();
     return streamed;
   }
 
@@ -262,7 +256,8 @@ export class Exchange extends RequestHead {
     const context = this.#upgradeContext;
     if (this.state !== 'open' || context === undefined) return;
     const key = this.header('sec-websocket-key');
-    this.state = 'over';
+    this.status = 101;
+    this.#over(true);
     this.res.upgrade(userData, key, protocol, '', context);
   }
 
@@ -272,7 +267,8 @@ export class Exchange extends RequestHead {
     this.#upgradeContext = undefined;
     if (this.state === 'over') return;
     this.context.pending.add(this);
-    if (this.state === 'open' && !this.#isBodyWanted && this.#timer === undefined) {
+    this.keepPeerAddress();
+    if (this.state === 'open' && !this.isBodyWanted && this.#timer === undefined) {
       this.thrown(new Error('a handler returned without an answer'));
     }
   }
@@ -280,16 +276,18 @@ export class Exchange extends RequestHead {
   /** The connection is closed. */
   gone(): void {
     if (this.state === 'over') return;
-    this.#streamed?.drop();
-    this.#over();
+    this.streamed?.drop();
+    this.#over(false);
   }
 
-  #over(): void {
+  #over(isComplete: boolean): void {
     this.state = 'over';
+    this.isComplete = isComplete;
     this.#account?.close();
     this.#clearDeadline();
     if (!this.isReadable) this.context.pending.delete(this);
     this.notifyOver();
+    this.context.hooks.over(this);
   }
 
   protected thrown(error: unknown): void {

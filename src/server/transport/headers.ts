@@ -18,6 +18,10 @@ export interface HeaderFields {
   apiKey: string | undefined;
   /** Two X-API-Key headers with different values were sent. */
   apiKeyConflict: boolean;
+  /** All X-Forwarded-For headers, joined by commas; '' if there is none. Likewise the two of W3C Trace Context. */
+  forwardedFor: string;
+  traceparent: string;
+  tracestate: string;
 }
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
@@ -26,6 +30,8 @@ const BODY_SIZE = /^\d{1,15}$/;
 /** New ids are a prefix of this process and a count. */
 const idPrefix = `${randomBytes(9).toString('base64url').replaceAll('-', '.')}.`;
 let idCount = 0;
+
+const joined = (values: string, value: string): string => (values === '' ? value : `${values},${value}`);
 
 /** Visits the headers of one request after the other: stores what handlers use, and counts what may be ambiguous. */
 class HeaderVisitor {
@@ -51,7 +57,7 @@ class HeaderVisitor {
         this.hosts++;
         break;
       case 'accept':
-        fields.accept = fields.accept === '' ? value : `${fields.accept},${value}`;
+        fields.accept = joined(fields.accept, value);
         break;
       case 'x-api-key':
         if (fields.apiKey !== undefined && fields.apiKey !== value) fields.apiKeyConflict = true;
@@ -62,6 +68,15 @@ class HeaderVisitor {
         break;
       case 'x-request-id':
         fields.requestId = value;
+        break;
+      case 'x-forwarded-for':
+        fields.forwardedFor = joined(fields.forwardedFor, value);
+        break;
+      case 'traceparent':
+        fields.traceparent = joined(fields.traceparent, value);
+        break;
+      case 'tracestate':
+        fields.tracestate = joined(fields.tracestate, value);
         break;
       case 'content-length':
         this.contentLengths++;

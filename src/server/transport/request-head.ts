@@ -1,11 +1,15 @@
-// What handlers read of a request besides its body.
+// What handlers read of a request besides its body, and what metrics and logs say of it and of its answer.
 import type { KeyMeter } from '../limits/key-meter.js';
+import type { StreamedAnswer } from './answers/streamed-answer.js';
 import { Guarded } from './guarded.js';
 import type { HeaderFields } from './headers.js';
 import type { UwsRequest, UwsResponse } from './uws.js';
 
 /** Of path and query together; more is answered 414. */
 export const TARGET_LIMIT_BYTES = 8192;
+
+const NO_POSITION = {};
+const NO_ADDRESS = new Uint8Array(0);
 
 export abstract class RequestHead extends Guarded implements HeaderFields {
   bodySizeBytes = 0;
@@ -19,7 +23,36 @@ export abstract class RequestHead extends Guarded implements HeaderFields {
   meter: KeyMeter | undefined = undefined;
   /** What usage counts the request as: a place in OPERATIONS. */
   operation = 0;
+  forwardedFor = '';
+  traceparent = '';
+  tracestate = '';
+  /** "\r\nName: value" of every further header that any answer to this request has. */
+  headerLines = '';
+  limitLines = '';
 
+  /** By performance.now(). */
+  readonly startedMs = performance.now();
+  /** Whose request it is, and whose bytes are counted; '' for nobody's. */
+  keyId = '';
+  /** Of the answer; 0 as long as there is none, 101 for a WebSocket. */
+  status = 0;
+  /** The whole answer is written. */
+  isComplete = false;
+  /** Bytes of the body that have come. */
+  bytesIn = 0;
+  /** Points or codes of the request that are converted, and those among them that failed. */
+  points = 0;
+  failedPoints = 0;
+  /** Fields with the position or code of a single call; {} unless the log is to have them. */
+  position: Readonly<Record<string, string | number>> = NO_POSITION;
+
+  /** An answer that is written piece by piece; otherwise the size of the whole. */
+  protected streamed: StreamedAnswer | undefined;
+  protected wholeBytes = 0;
+  #peer: Uint8Array | undefined;
+
+  protected isBodyWanted = false;
+  protected hasBodyEnded = false;
   #req: UwsRequest | undefined;
 
   constructor(
@@ -41,6 +74,27 @@ export abstract class RequestHead extends Guarded implements HeaderFields {
     return this.path.length + (this.rawQuery === '' ? 0 : 1 + this.rawQuery.length);
   }
 
+  /** Bytes of the answer's body that are written. */
+  get bytesOut(): number {
+    return this.streamed?.sentBytes ?? this.wholeBytes;
+  }
+
+  /** The address of the peer, in four or sixteen bytes; none if it was not kept and the answer has begun. */
+  get peerAddress(): Uint8Array {
+    if (this.#peer === undefined && this.state === 'open') this.keepPeerAddress();
+    return this.#peer ?? NO_ADDRESS;
+  }
+
+  /** To be called before the status line is written: once the answer is complete uWS cannot be asked any more. */
+  keepPeerAddress(): void {
+    this.#peer ??= new Uint8Array(this.res.getRemoteAddress()).slice();
+  }
+
+  /** The handler has asked for the body, and its end has not come. */
+  get isBodyAwaited(): boolean {
+    return this.isBodyWanted && !this.hasBodyEnded;
+  }
+
   /** The first value of a header, '' if absent. Like all of the request, readable until the handler returns (README U8). */
   header(lowerCaseName: string): string {
     return this.#request().getHeader(lowerCaseName);
@@ -55,19 +109,14 @@ export abstract class RequestHead extends Guarded implements HeaderFields {
     return values;
   }
 
-  /** The address of the peer, in four or sixteen bytes. To be read before the handler returns. */
-  get peerAddress(): Uint8Array {
-    return new Uint8Array(this.res.getRemoteAddress());
-  }
-
-  /** All X-Forwarded-For headers, joined by commas; '' if there is none. */
-  get forwardedFor(): string {
-    return this.headerValues('x-forwarded-for').join(',');
-  }
-
   /** The path segment at the pattern's `:name` number `index`, percent-encoded as it was sent. */
   parameter(index: number): string {
     return this.#request().getParameter(index) ?? '';
+  }
+
+  /** uWS may be wrong about where such a body ends, so the request is the last one on its connection (README U33). */
+  protected get isBodyChunked(): boolean {
+    return this.bodySizeBytes < 0;
   }
 
   /** The handler has not returned yet. */

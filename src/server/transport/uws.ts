@@ -12,14 +12,14 @@ export interface UwsResponse {
   /** Bytes of the body that `tryEnd` has taken so far. */
   getWriteOffset(): number;
   close(): UwsResponse;
-  /** Four or sixteen bytes, of the peer. */
-  getRemoteAddress(): ArrayBuffer;
   pause(): void;
   resume(): void;
   onWritable(handler: (offsetBytes: number) => boolean): UwsResponse;
   onAborted(handler: () => void): UwsResponse;
   onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): UwsResponse;
   cork(work: () => void): UwsResponse;
+  /** Four bytes or sixteen. Like all of the response, not to be asked for once `onAborted` is called. */
+  getRemoteAddress(): ArrayBuffer;
   upgrade<T>(userData: T, key: string, protocol: string, extensions: string, context: UpgradeContext): void;
 }
 

@@ -39,10 +39,8 @@ test('a flag goes before its variable, the variable before the file', () => {
 
 test('every flag reaches its setting under the name that commander gives it', () => {
   const texts: Record<string, string> = {
-    '<number>': '7',
-    '<milliseconds>': '7',
-    '<bytes>': '9000000',
-    '<networks>': '10.0.0.0/8',
+    ...{ '<number>': '7', '<milliseconds>': '7', '<bytes>': '9000000', '<0..1>': '0.5' },
+    ...{ '<networks>': '10.0.0.0/8', '<url>': 'http://127.0.0.1:4318' },
   };
   for (const { flags } of flagsOf(SETTING_NAMES)) {
     const [flag = '', argument = ''] = flags.split(' ');
@@ -52,6 +50,31 @@ test('every flag reaches its setting under the name that commander gives it', ()
     const { shown } = readSettings(SETTING_NAMES, { [attribute]: value }, {});
     expect(shown.filter((line) => line.endsWith(`# ${flag}`))).toHaveLength(1);
   }
+});
+
+test('the variable of a standard gives a setting where nothing else does', () => {
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://a:4318/' };
+  expect(readConfig(SETTING_NAMES, {}, env).otlpEndpoint).toBe('http://a:4318');
+  const own = { ...env, HEXCODES_OTLP_ENDPOINT: 'http://b:4318' };
+  expect(readConfig(SETTING_NAMES, {}, own).otlpEndpoint).toBe('http://b:4318');
+  const config = file('HEXCODES_OTLP_ENDPOINT=http://c:4318');
+  expect(readConfig(SETTING_NAMES, { config }, env).otlpEndpoint).toBe('http://c:4318');
+  expect(faultsOf({}, { OTEL_EXPORTER_OTLP_ENDPOINT: 'a' })).toEqual([
+    'OTEL_EXPORTER_OTLP_ENDPOINT must be an address of http or https without user, query and fragment',
+  ]);
+});
+
+test('settings of observation that cannot be are named', () => {
+  const env = {
+    HEXCODES_TRUSTED_PROXIES: '10.0.0.0/8,10.0.0.0/33',
+    HEXCODES_TRACE_RATIO: '1.1',
+    HEXCODES_LOG_POSITIONS: 'maybe',
+    HEXCODES_OTLP_ENDPOINT: 'http://user:secret@a:4318',
+  };
+  const faults = faultsOf({}, env);
+  expect(faults).toHaveLength(4);
+  expect(faults.join()).toContain('"10.0.0.0/33", which is no address or network');
+  expect(faults.join()).not.toContain('secret');
 });
 
 test('lines of the file: comments, blanks, quotes, a byte order mark, CR LF', () => {

@@ -184,6 +184,7 @@ export class ChunkedAnswer extends StreamedAnswer {
     if (this.#wasLastWriteCorked) this.res.cork(write);
     else this.corkHolder.runUncorked(write);
     this.hasBegun = true;
+    this.sentBytes += part.length;
     this.uwsHeldBytes = this.isWritable ? 0 : this.uwsHeldBytes + part.length;
     if (isLarge && this.isWritable) this.#largeBytes = Math.min(MAX_LARGE_BYTES, this.#largeBytes * 2);
     this.queue.callSent();
@@ -191,6 +192,7 @@ export class ChunkedAnswer extends StreamedAnswer {
 
   #finish(): void {
     const last = this.queue.sizeBytes > 0 ? this.queue.take(END_BYTES) : undefined;
+    this.sentBytes += last?.length ?? 0;
     this.stop();
     this.res.cork(() => {
       if (!this.hasBegun) this.hooks.writeHead();

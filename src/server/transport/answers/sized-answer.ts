@@ -10,9 +10,6 @@ import { type AnswerHooks, StreamedAnswer } from './streamed-answer.js';
 const CORK_BYTES = 16 * 1024;
 
 export class SizedAnswer extends StreamedAnswer {
-  /** Bytes of the body that the socket, or uWS's cork, has taken. */
-  #takenBytes = 0;
-
   constructor(
     res: UwsResponse,
     hooks: AnswerHooks,
@@ -41,7 +38,7 @@ export class SizedAnswer extends StreamedAnswer {
   /** Throws if fewer bytes were queued than announced: the answer must neither seem complete nor stay open for ever. */
   end(): void {
     if (this.state === 'over') return;
-    const missing = this.totalBytes - this.#takenBytes - this.queue.sizeBytes;
+    const missing = this.totalBytes - this.sentBytes - this.queue.sizeBytes;
     if (missing !== 0) throw new Error(`the answer lacks ${missing} bytes of its length`);
   }
 
@@ -62,7 +59,7 @@ export class SizedAnswer extends StreamedAnswer {
   }
 
   #checkSize(moreBytes: number): void {
-    const surplus = this.#takenBytes + this.queue.sizeBytes + moreBytes - this.totalBytes;
+    const surplus = this.sentBytes + this.queue.sizeBytes + moreBytes - this.totalBytes;
     if (surplus > 0) throw new Error(`the answer has ${surplus} bytes more than its length`);
   }
 
@@ -80,8 +77,8 @@ export class SizedAnswer extends StreamedAnswer {
     };
     if (isFirst || !this.corkHolder.isOpen) this.res.cork(write);
     else this.corkHolder.runUncorked(write);
-    const count = isTaken || isDone ? part.length : this.res.getWriteOffset() - this.#takenBytes;
-    this.#takenBytes += count;
+    const count = isTaken || isDone ? part.length : this.res.getWriteOffset() - this.sentBytes;
+    this.sentBytes += count;
     if (count > 0) this.progressMs = performance.now();
     if (isDone) {
       this.stop();

@@ -30,6 +30,9 @@ export abstract class StreamedAnswer {
   /** When the socket last took bytes or became writable, by performance.now(). */
   progressMs = performance.now();
 
+  /** Bytes of the body that uWS has taken. */
+  sentBytes = 0;
+
   protected readonly queue = new PieceQueue();
   protected state: 'open' | 'ending' | 'over' = 'open';
   /** The head of the answer is written. */

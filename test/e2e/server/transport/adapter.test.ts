@@ -31,6 +31,8 @@ function patternedRow(row: number): Buffer {
 beforeAll(async () => {
   adapter = await Adapter.load({
     answered: () => {},
+    converted: () => {},
+    over: () => {},
     refused: (x, status, message, close) => x.send(status, 'text/plain', message, '', close),
     flooded: () => thrown.push(new Error('flooded')),
     crowded: () => thrown.push(new Error('crowded')),
@@ -166,9 +168,9 @@ test('a request that is not answered by its deadline gets 503', async () => {
 test('onOver is called once when the client closes the connection', async () => {
   const socket = connect(port, '127.0.0.1');
   socket.write('GET /waits HTTP/1.1\r\nHost: a\r\n\r\n');
-  while (adapter.pendingCount === 0) await sleep(5);
+  while (adapter.pending.size === 0) await sleep(5);
   socket.destroy();
-  while (adapter.pendingCount > 0) await sleep(5);
+  while (adapter.pending.size > 0) await sleep(5);
   expect(over.filter((name) => name === 'waits')).toHaveLength(1);
 });
 

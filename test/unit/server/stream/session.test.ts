@@ -3,7 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { STREAM_TIMES } from '#dist/server/stream/peer-clock.js';
-import { READY_FRAME, StreamSession, WINDOW_BYTES } from '#dist/server/stream/session.js';
+import { StreamSession } from '#dist/server/stream/session.js';
+import { READY_FRAME, WINDOW_BYTES } from '#dist/server/stream/window.js';
 
 /** Refuses nothing. */
 const ACCOUNT = { hold: () => undefined };

@@ -1,0 +1,111 @@
+// The registry of prom-client, the only user of that package. Metrics are functions that are asked for their samples when
+// somebody reads /metrics: nothing here is touched by a request.
+import {
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  type GaugeConfiguration,
+  type MetricType,
+  Registry,
+} from 'prom-client';
+import { LATENCY_BOUNDS_SECONDS, type Latency } from './latency.js';
+
+export type Labels = Readonly<Record<string, string | number>>;
+export type Sample = readonly [labels: Labels, value: number];
+
+interface Described {
+  /** With its unit, `_total` at the end of a counter. */
+  readonly name: string;
+  readonly help: string;
+  readonly labels?: readonly string[];
+}
+
+export interface SampledMetric extends Described {
+  readonly kind: 'counter' | 'gauge';
+  /** One value, where the metric has no labels. */
+  readonly samples: () => number | Iterable<Sample>;
+}
+
+export interface LatencyMetric extends Described {
+  readonly kind: 'histogram';
+  readonly latencies: () => Iterable<readonly [labels: Labels, latency: Latency]>;
+}
+
+export type Metric = SampledMetric | LatencyMetric;
+
+/** Shown by other metrics of this service: their own would start anew with every reader. */
+const NOT_WANTED = /^nodejs_eventloop_lag_/;
+
+export class MetricsRegistry {
+  readonly #registry = new Registry();
+
+  constructor() {
+    collectDefaultMetrics({ register: this.#registry });
+    for (const { name } of this.#registry.getMetricsAsArray()) {
+      if (NOT_WANTED.test(name)) this.#registry.removeSingleMetric(name);
+    }
+  }
+
+  add(metrics: Iterable<Metric>): void {
+    for (const metric of metrics) {
+      if (metric.kind === 'histogram') this.#addHistogram(metric);
+      else this.#addSampled(metric);
+    }
+  }
+
+  /** In the text format of Prometheus. */
+  async text(): Promise<{ type: string; body: string }> {
+    return { type: this.#registry.contentType, body: await this.#registry.metrics() };
+  }
+
+  #addSampled({ kind, name, help, labels = [], samples }: SampledMetric): void {
+    const made = new (kind === 'counter' ? Counter : Gauge)({
+      name,
+      help,
+      labelNames: [...labels],
+      registers: [this.#registry],
+      collect() {
+        made.reset();
+        const values = samples();
+        if (typeof values === 'number') made.inc(values);
+        else for (const [of, value] of values) made.inc({ ...of }, value);
+      },
+    });
+  }
+
+  #addHistogram({ name, help, labels = [], latencies }: LatencyMetric): void {
+    const histogram = new CountedHistogram({ name, help, labelNames: [...labels], registers: [] }, latencies);
+    this.#registry.registerMetric(histogram);
+  }
+}
+
+type Values = Awaited<ReturnType<Gauge['get']>>;
+
+/**
+ * A histogram whose buckets are counted elsewhere. prom-client has no way to set those of its own; a gauge is a metric that is
+ * asked for its values with every reading, and may call them what it likes.
+ */
+class CountedHistogram extends Gauge {
+  constructor(
+    private readonly described: GaugeConfiguration<string>,
+    private readonly latencies: LatencyMetric['latencies'],
+  ) {
+    super(described);
+  }
+
+  override async get(): Promise<Values> {
+    const { name, help } = this.described;
+    const values: (Values['values'][number] & { readonly metricName: string })[] = [];
+    for (const [labels, { counts, sumMs }] of this.latencies()) {
+      let sum = 0;
+      for (const [bucket, count] of counts.entries()) {
+        sum += count;
+        const le = LATENCY_BOUNDS_SECONDS[bucket] ?? '+Inf';
+        values.push({ metricName: `${name}_bucket`, labels: { ...labels, le }, value: sum });
+      }
+      values.push({ metricName: `${name}_sum`, labels: { ...labels }, value: sumMs / 1000 });
+      values.push({ metricName: `${name}_count`, labels: { ...labels }, value: sum });
+    }
+    return { ...(await super.get()), name, help, type: 'histogram' as unknown as MetricType, values };
+  }
+}

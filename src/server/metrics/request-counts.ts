@@ -1,0 +1,110 @@
+// Counts requests by the pattern of their route. Counting is a look-up and a few additions in typed arrays: it happens for
+// every request, whereas all names and labels are made when somebody asks for them.
+import { Latency } from './latency.js';
+
+const METHODS = ['GET', 'POST', 'HEAD', 'OPTIONS'] as const;
+/** Any other: its name is the client's. */
+const OTHER_METHOD = 'OTHER';
+/** Between them lie all that HTTP knows. Place 0 is for requests without an answer. */
+const FIRST_STATUS = 100;
+const STATUS_PLACES = 501;
+
+/** A request as far as it is counted. */
+export interface CountedRequest {
+  readonly pattern: string;
+  readonly method: string;
+  /** 0: the connection was closed before an answer. */
+  readonly status: number;
+  readonly isComplete: boolean;
+  readonly startedMs: number;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+}
+
+/** What was counted of one route. */
+export interface RouteCounts {
+  readonly latency: Latency;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+  /** Requests whose connection was closed before their answer was complete. */
+  readonly cutOff: number;
+  readonly byStatus: readonly { readonly method: string; readonly status: number; readonly count: number }[];
+}
+
+class Route {
+  readonly latency = new Latency();
+  readonly byStatus = new Map<string, Float64Array>();
+  bytesIn = 0;
+  bytesOut = 0;
+  cutOff = 0;
+}
+
+export class RequestCounts {
+  readonly #routes = new Map<string, Route>();
+
+  /** Counts a request that is over. */
+  add(x: CountedRequest, nowMs: number): void {
+    const route = this.#routeOf(x.pattern);
+    route.latency.add(nowMs - x.startedMs);
+    route.bytesIn += x.bytesIn;
+    route.bytesOut += x.bytesOut;
+    if (!x.isComplete) route.cutOff++;
+    if (x.status === 0) return;
+    let counts = route.byStatus.get(x.method);
+    if (counts === undefined) counts = newCounts(route, x.method);
+    counts[x.status - FIRST_STATUS]!++;
+  }
+
+  /** What is counted so far, with the bytes of requests under way. */
+  routes(underWay: Iterable<CountedRequest>): Map<string, RouteCounts> {
+    const routes = new Map<string, RouteCounts>();
+    const more = new Map<string, { bytesIn: number; bytesOut: number }>();
+    for (const { pattern, bytesIn, bytesOut } of underWay) {
+      const sum = more.get(pattern) ?? { bytesIn: 0, bytesOut: 0 };
+      sum.bytesIn += bytesIn;
+      sum.bytesOut += bytesOut;
+      more.set(pattern, sum);
+      this.#routeOf(pattern);
+    }
+    for (const [pattern, route] of this.#routes) {
+      const { latency, cutOff, byStatus } = route;
+      routes.set(pattern, {
+        latency,
+        cutOff,
+        bytesIn: route.bytesIn + (more.get(pattern)?.bytesIn ?? 0),
+        bytesOut: route.bytesOut + (more.get(pattern)?.bytesOut ?? 0),
+        byStatus: [...byStatus].flatMap(([method, counts]) => statusesOf(method, counts)),
+      });
+    }
+    return routes;
+  }
+
+  #routeOf(pattern: string): Route {
+    let route = this.#routes.get(pattern);
+    if (route === undefined) {
+      route = new Route();
+      this.#routes.set(pattern, route);
+    }
+    return route;
+  }
+}
+
+/** The counts of a method by status; those of methods that are not ours are counted together. */
+function newCounts({ byStatus }: Route, method: string): Float64Array {
+  const name = (METHODS as readonly string[]).includes(method) ? method : OTHER_METHOD;
+  let counts = byStatus.get(name);
+  if (counts === undefined) {
+    counts = new Float64Array(STATUS_PLACES);
+    byStatus.set(name, counts);
+  }
+  return counts;
+}
+
+function statusesOf(
+  method: string,
+  counts: Float64Array,
+): { method: string; status: number; count: number }[] {
+  return [...counts].flatMap((count, place) =>
+    count === 0 ? [] : [{ method, status: FIRST_STATUS + place, count }],
+  );
+}

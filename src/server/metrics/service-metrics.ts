@@ -1,0 +1,288 @@
+// The metrics of the service, each with its name, its meaning and where its value comes from. docs/observation.md lists them; a
+// test holds the two together.
+import type { Budget } from '../budget/budget.js';
+import type { EventLoopMonitor } from './event-loop.js';
+import type { Latency } from './latency.js';
+import type { PointCounts } from './point-counts.js';
+import type { Labels, Metric, Sample } from './registry.js';
+import type { CountedRequest, RequestCounts, RouteCounts } from './request-counts.js';
+import type { StreamCounts } from './stream-counts.js';
+
+/** What the metrics are made of. */
+export interface MetricSources {
+  readonly info: Labels;
+  readonly requests: RequestCounts;
+  readonly underWay: () => Iterable<CountedRequest> & { readonly size: number };
+  readonly connections: () => number;
+  /** Connections that were closed at once, and why. */
+  readonly refusedConnections: Readonly<Record<'flood' | 'crowd', number>>;
+  readonly points: PointCounts;
+  readonly streams: Readonly<Record<string, StreamCounts>>;
+  readonly openStreams: () => OpenStreams;
+  readonly bulk: () => { readonly underWay: number; readonly spooledBytes: number };
+  readonly budget: Budget;
+  readonly refusals: ReadonlyMap<string, number>;
+  readonly pool: () => PoolState;
+  readonly poolWaits: Latency;
+  readonly poolRuns: Latency;
+  readonly eventLoop: EventLoopMonitor;
+  readonly droppedLogLines: () => number;
+  readonly skippedLogLines: () => number;
+  readonly keys: () => { readonly loaded: number; readonly fault: boolean };
+  readonly isReady: () => boolean;
+}
+
+export type OpenStreams = ReadonlyMap<
+  string,
+  { readonly connections: number; readonly frames: number; readonly bytes: number }
+>;
+
+interface PoolState {
+  readonly threads: number;
+  readonly blocks: number;
+  readonly bytes: number;
+  readonly queued: number;
+  readonly waitingBodies: number;
+  readonly completed: number;
+  readonly lostWorkers: number;
+}
+
+export function serviceMetrics(of: MetricSources): Metric[] {
+  return [...stateMetrics(of), ...requestMetrics(of), ...streamMetrics(of), ...poolMetrics(of)];
+}
+
+function stateMetrics(of: MetricSources): Metric[] {
+  return [
+    {
+      kind: 'gauge',
+      name: 'hexcodes_info',
+      help: 'Always 1; versions of the service, its kernel, boundary data and transport.',
+      labels: Object.keys(of.info),
+      samples: () => [[of.info, 1]],
+    },
+    gauge('hexcodes_ready', 'Whether requests are accepted, as /readyz says.', () => Number(of.isReady())),
+    gauge('hexcodes_keys', 'API keys in memory.', () => of.keys().loaded),
+    gauge('hexcodes_key_store_fault', 'Whether the key store cannot be read.', () => Number(of.keys().fault)),
+    {
+      kind: 'gauge',
+      name: 'hexcodes_event_loop_delay_seconds',
+      help: 'How late the event loop was, in the worst second of the last fifteen.',
+      labels: ['quantile'],
+      samples: () => {
+        const { p50Ms, p99Ms, maxMs } = of.eventLoop.worst;
+        return [
+          [{ quantile: '0.5' }, p50Ms / 1000],
+          [{ quantile: '0.99' }, p99Ms / 1000],
+          [{ quantile: '1' }, maxMs / 1000],
+        ];
+      },
+    },
+    counter('hexcodes_log_lines_dropped_total', 'Log lines that could not be written.', of.droppedLogLines),
+    counter(
+      'hexcodes_log_requests_skipped_total',
+      'Requests without a log line of their own, beyond the limit of lines in a second.',
+      of.skippedLogLines,
+    ),
+    gauge('hexcodes_held_bytes', 'Bytes held in memory for peers.', () => of.budget.figures.bytes),
+    gauge('hexcodes_held_bytes_limit', 'The most of them that may be held.', () =>
+      finite(of.budget.limits.processBytes),
+    ),
+    {
+      kind: 'counter',
+      name: 'hexcodes_budget_refusals_total',
+      help: 'Requests, frames and WebSockets refused over a limit of what is held.',
+      labels: ['limit'],
+      samples: () => [...of.refusals].map(([limit, count]) => [{ limit }, count]),
+    },
+  ];
+}
+
+function requestMetrics(of: MetricSources): Metric[] {
+  const routes = (): [string, RouteCounts][] => [...of.requests.routes(of.underWay())];
+  const perRoute = (value: (counts: RouteCounts) => number) => (): Sample[] =>
+    routes().map(([route, counts]) => [{ route }, value(counts)]);
+  return [
+    {
+      kind: 'counter',
+      name: 'hexcodes_http_requests_total',
+      help: 'Requests by the pattern of their route, their method and the status of their answer.',
+      labels: ['route', 'method', 'status'],
+      samples: () =>
+        routes().flatMap(([route, { byStatus }]) =>
+          byStatus.map(({ method, status, count }): Sample => [{ route, method, status }, count]),
+        ),
+    },
+    {
+      kind: 'histogram',
+      name: 'hexcodes_http_request_duration_seconds',
+      help: 'From the head of a request to the end of its answer.',
+      labels: ['route'],
+      latencies: () => routes().map(([route, { latency }]) => [{ route }, latency]),
+    },
+    {
+      kind: 'counter',
+      name: 'hexcodes_http_cut_off_total',
+      help: 'Requests whose connection was closed before their answer was complete.',
+      labels: ['route'],
+      samples: perRoute(({ cutOff }) => cutOff),
+    },
+    {
+      kind: 'counter',
+      name: 'hexcodes_http_received_bytes_total',
+      help: 'Bytes of request bodies.',
+      labels: ['route'],
+      samples: perRoute(({ bytesIn }) => bytesIn),
+    },
+    {
+      kind: 'counter',
+      name: 'hexcodes_http_sent_bytes_total',
+      help: 'Bytes of the bodies of answers.',
+      labels: ['route'],
+      samples: perRoute(({ bytesOut }) => bytesOut),
+    },
+    gauge(
+      'hexcodes_http_requests_under_way',
+      'Requests whose answers are not complete.',
+      () => of.underWay().size,
+    ),
+    gauge('hexcodes_connections', 'Open connections, WebSockets included.', of.connections),
+    {
+      kind: 'counter',
+      name: 'hexcodes_connections_refused_total',
+      help: 'Connections closed at once: too many are open, or too many requests came in one turn.',
+      labels: ['reason'],
+      samples: () =>
+        Object.entries(of.refusedConnections).map(([reason, count]): Sample => [{ reason }, count]),
+    },
+    {
+      kind: 'counter',
+      name: 'hexcodes_points_total',
+      help: 'Points and codes converted, by outcome and by operation as usage names it.',
+      labels: ['operation', 'outcome'],
+      samples: () =>
+        of.points.byOutcome.map(({ operation, outcome, count }) => [{ operation, outcome }, count]),
+    },
+    gauge('hexcodes_bulk_answers', 'Bulk bodies that are being answered.', () => of.bulk().underWay),
+    gauge(
+      'hexcodes_bulk_spooled_bytes',
+      'Bytes of bulk answers that wait on disk.',
+      () => of.bulk().spooledBytes,
+    ),
+  ];
+}
+
+function streamMetrics(of: MetricSources): Metric[] {
+  const labels = ['subprotocol'];
+  const perProtocol = (value: (counts: StreamCounts) => number) => (): Sample[] =>
+    Object.entries(of.streams).map(([subprotocol, counts]) => [{ subprotocol }, value(counts)]);
+  const open = (value: 'connections' | 'frames' | 'bytes') => (): Sample[] => {
+    const streams = of.openStreams();
+    return Object.keys(of.streams).map((subprotocol) => [
+      { subprotocol },
+      streams.get(subprotocol)?.[value] ?? 0,
+    ]);
+  };
+  return [
+    {
+      kind: 'gauge',
+      name: 'hexcodes_stream_connections',
+      help: 'Open connections of the stream.',
+      labels,
+      samples: open('connections'),
+    },
+    {
+      kind: 'counter',
+      name: 'hexcodes_stream_frames_total',
+      help: 'Frames that have come.',
+      labels,
+      samples: perProtocol(({ traffic }) => traffic.frames),
+    },
+    {
+      kind: 'histogram',
+      name: 'hexcodes_stream_frame_duration_seconds',
+      help: 'From the arrival of a frame until its answer has left the buffer of the transport.',
+      labels,
+      latencies: () =>
+        Object.entries(of.streams).map(([subprotocol, { latency }]) => [{ subprotocol }, latency]),
+    },
+    {
+      kind: 'gauge',
+      name: 'hexcodes_stream_unanswered_frames',
+      help: 'Frames within the windows of all connections.',
+      labels,
+      samples: open('frames'),
+    },
+    {
+      kind: 'gauge',
+      name: 'hexcodes_stream_unanswered_bytes',
+      help: 'Bytes of these frames.',
+      labels,
+      samples: open('bytes'),
+    },
+    {
+      kind: 'counter',
+      name: 'hexcodes_stream_received_bytes_total',
+      help: 'Bytes of frames that have come.',
+      labels,
+      samples: perProtocol(({ traffic }) => traffic.bytesIn),
+    },
+    {
+      kind: 'counter',
+      name: 'hexcodes_stream_sent_bytes_total',
+      help: 'Bytes of answers to frames.',
+      labels,
+      samples: perProtocol(({ traffic }) => traffic.bytesOut),
+    },
+    {
+      kind: 'counter',
+      name: 'hexcodes_stream_closed_total',
+      help: 'Connections of the stream by the code they were closed with.',
+      labels: ['subprotocol', 'code'],
+      samples: () =>
+        Object.entries(of.streams).flatMap(([subprotocol, { closed }]) =>
+          [...closed].map(([code, count]): Sample => [{ subprotocol, code }, count]),
+        ),
+    },
+  ];
+}
+
+function poolMetrics(of: MetricSources): Metric[] {
+  return [
+    gauge('hexcodes_pool_threads', 'Worker threads.', () => of.pool().threads),
+    gauge('hexcodes_pool_blocks', 'Blocks in the pool, waiting or with a worker.', () => of.pool().blocks),
+    gauge('hexcodes_pool_bytes', 'Bytes of these blocks.', () => of.pool().bytes),
+    gauge('hexcodes_pool_queued_blocks', 'Blocks that wait for a worker.', () => of.pool().queued),
+    gauge(
+      'hexcodes_pool_waiting_bodies',
+      'Bulk bodies that wait for a place in the pool.',
+      () => of.pool().waitingBodies,
+    ),
+    counter('hexcodes_pool_completed_total', 'Blocks answered or given up.', () => of.pool().completed),
+    counter('hexcodes_pool_lost_workers_total', 'Workers that died.', () => of.pool().lostWorkers),
+    {
+      kind: 'histogram',
+      name: 'hexcodes_pool_wait_seconds',
+      help: 'How long a block waits for its turn.',
+      latencies: () => [[{}, of.poolWaits]],
+    },
+    {
+      kind: 'histogram',
+      name: 'hexcodes_pool_run_seconds',
+      help: 'From the turn of a block to its answer.',
+      latencies: () => [[{}, of.poolRuns]],
+    },
+  ];
+}
+
+function gauge(name: string, help: string, value: () => number): Metric {
+  return { kind: 'gauge', name, help, samples: value };
+}
+
+function counter(name: string, help: string, value: () => number): Metric {
+  return { kind: 'counter', name, help, samples: value };
+}
+
+/** Prometheus knows no limit that is not there. */
+function finite(limit: number): number {
+  return Number.isFinite(limit) ? limit : 0;
+}

@@ -1,0 +1,34 @@
+// Counts frames and connections of one subprotocol of the stream.
+import { Latency } from './latency.js';
+
+/** What one connection has brought and taken. */
+export interface StreamTraffic {
+  frames: number;
+  bytesIn: number;
+  bytesOut: number;
+}
+
+export class StreamCounts {
+  readonly traffic: StreamTraffic = { frames: 0, bytesIn: 0, bytesOut: 0 };
+  /** From the arrival of a frame until its answer has left the buffer of uWS. */
+  readonly latency = new Latency();
+  /** Connections by the code that they were closed with. */
+  readonly closed = new Map<number, number>();
+
+  /** Counts a frame, of the connection too. */
+  add(own: StreamTraffic, sizeBytes: number): void {
+    own.frames++;
+    own.bytesIn += sizeBytes;
+    this.traffic.frames++;
+    this.traffic.bytesIn += sizeBytes;
+  }
+
+  addSent(own: StreamTraffic, sizeBytes: number): void {
+    own.bytesOut += sizeBytes;
+    this.traffic.bytesOut += sizeBytes;
+  }
+
+  close(code: number): void {
+    this.closed.set(code, (this.closed.get(code) ?? 0) + 1);
+  }
+}

@@ -1,0 +1,85 @@
+// Sees every request, frame and refusal of the service once, counts it, and has it logged and traced. On the way of a request
+// this is additions in place; names, labels and texts are made when somebody reads them.
+import type { ClientAddresses } from '../client-address.js';
+import { type Logger, withholdKey } from '../log.js';
+import { Latency } from '../metrics/latency.js';
+import { PointCounts } from '../metrics/point-counts.js';
+import { RequestCounts } from '../metrics/request-counts.js';
+import { StreamCounts } from '../metrics/stream-counts.js';
+import type { Exchange } from '../transport/exchange.js';
+import { type ClosedStream, RequestLog, type SpanIds } from './request-log.js';
+
+/** Records the spans of some requests. */
+export interface Tracer {
+  /** Of a request that is over; undefined if it is not recorded. */
+  record(x: Exchange, nowMs: number): SpanIds | undefined;
+  close(): Promise<void>;
+}
+
+export interface ObserverOptions {
+  readonly logger: Logger;
+  readonly clients: ClientAddresses;
+  readonly linesPerSecond: number;
+  readonly tracer?: Tracer | undefined;
+}
+
+export class Observer {
+  readonly requests = new RequestCounts();
+  readonly points = new PointCounts();
+  readonly streams: Record<string, StreamCounts> = {};
+  readonly poolWaits = new Latency();
+  readonly poolRuns = new Latency();
+  readonly refusedConnections = { flood: 0, crowd: 0 };
+  /** By the limit that was reached. */
+  readonly refusals = new Map<string, number>();
+  readonly clients: ClientAddresses;
+  readonly log: RequestLog;
+  readonly #tracer: Tracer | undefined;
+
+  constructor({ logger, clients, linesPerSecond, tracer }: ObserverOptions) {
+    this.clients = clients;
+    this.log = new RequestLog(logger, clients, linesPerSecond);
+    this.#tracer = tracer;
+  }
+
+  /** To be called before the status line of an answer is written. */
+  beforeAnswer(x: Exchange): void {
+    if (this.#tracer !== undefined || this.log.mayLog(x.status)) x.keepPeerAddress();
+  }
+
+  /** A request is over. */
+  over(x: Exchange): void {
+    const nowMs = performance.now();
+    // Of others it is done before the answer.
+    if (x.status === 0 && x.hasGivenId) withholdKey(x);
+    this.requests.add(x, nowMs);
+    this.points.addRequest(x.keyId, nowMs);
+    this.log.add(x, nowMs, this.#tracer?.record(x, nowMs));
+  }
+
+  /** Points of a key were converted. `operation`: a place in the OPERATIONS of usage. */
+  converted(keyId: string, operation: number, ok: number, failed: number): void {
+    this.points.add(keyId, operation, ok, failed);
+  }
+
+  /** The counts of a subprotocol of the stream. */
+  streamOf(subprotocol: string): StreamCounts {
+    this.streams[subprotocol] ??= new StreamCounts();
+    return this.streams[subprotocol];
+  }
+
+  streamClosed(subprotocol: string, stream: ClosedStream): void {
+    this.streamOf(subprotocol).close(stream.code);
+    this.log.addStream(stream);
+  }
+
+  refused(limit: string): void {
+    this.refusals.set(limit, (this.refusals.get(limit) ?? 0) + 1);
+  }
+
+  /** Hands on what is still held. */
+  async close(): Promise<void> {
+    this.log.close();
+    await this.#tracer?.close();
+  }
+}

@@ -1,0 +1,35 @@
+// What the admin port shows of the service's doing: GET /metrics in the text format of Prometheus, and GET /activity, the keys
+// that are in use, for `hexcodes top`.
+import type { AdminRoute } from '../admin-port.js';
+import type { PointCounts } from '../metrics/point-counts.js';
+import type { MetricsRegistry } from '../metrics/registry.js';
+
+/** A key without a request for so long is not in use. */
+const IN_USE_MS = 10_000;
+
+export function observationRoutes(registry: MetricsRegistry, points: PointCounts): AdminRoute[] {
+  return [
+    {
+      method: 'GET',
+      path: '/metrics',
+      handle: async () => ({ status: 200, ...(await registry.text()) }),
+    },
+    {
+      method: 'GET',
+      path: '/activity',
+      handle: () => ({
+        status: 200,
+        type: 'application/json',
+        body: JSON.stringify({ keys: activeKeys(points) }),
+      }),
+    },
+  ];
+}
+
+function activeKeys(points: PointCounts): { id: string; requests: number; points: number }[] {
+  return [...points.keysSince(performance.now() - IN_USE_MS)].map(([id, { requests, points: count }]) => ({
+    id,
+    requests,
+    points: count,
+  }));
+}

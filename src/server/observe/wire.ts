@@ -1,0 +1,70 @@
+// Joins the observer with the parts of the service whose state the metrics show.
+import type { ServerKeys } from '../../keys/keys.js';
+import type { Pool } from '../../pool/pool.js';
+import type { AdminRoute } from '../admin-port.js';
+import type { Budget } from '../budget/budget.js';
+import type { Bulk } from '../bulk/route.js';
+import type { Log } from '../log.js';
+import { EventLoopMonitor } from '../metrics/event-loop.js';
+import { type Labels, MetricsRegistry } from '../metrics/registry.js';
+import { serviceMetrics } from '../metrics/service-metrics.js';
+import type { Streams } from '../stream/route.js';
+import type { Adapter } from '../transport/adapter.js';
+import type { Observer } from './observer.js';
+import { observationRoutes } from './routes.js';
+
+export interface ObservedParts {
+  readonly info: Labels;
+  readonly adapter: Adapter;
+  readonly streams: Streams;
+  readonly bulk: Bulk;
+  readonly budget: Budget;
+  readonly pool: Pool;
+  readonly keys: ServerKeys;
+  readonly log: Log;
+  readonly isReady: () => boolean;
+}
+
+export interface Observation {
+  /** Further metrics may be added to it. */
+  readonly registry: MetricsRegistry;
+  readonly routes: readonly AdminRoute[];
+  close(): Promise<void>;
+}
+
+export function observe(observer: Observer, parts: ObservedParts): Observation {
+  const { info, adapter, streams, bulk, budget, pool, keys, log, isReady } = parts;
+  const eventLoop = new EventLoopMonitor();
+  const registry = new MetricsRegistry();
+  registry.add(
+    serviceMetrics({
+      info,
+      requests: observer.requests,
+      underWay: () => adapter.pending,
+      connections: () => adapter.connectionCount,
+      refusedConnections: observer.refusedConnections,
+      points: observer.points,
+      streams: observer.streams,
+      openStreams: () => streams.figures,
+      bulk: () => bulk.figures,
+      budget,
+      refusals: observer.refusals,
+      pool: () => ({ threads: pool.threads, ...pool.figures }),
+      poolWaits: observer.poolWaits,
+      poolRuns: observer.poolRuns,
+      eventLoop,
+      droppedLogLines: () => log.droppedLines,
+      skippedLogLines: () => observer.log.skipped,
+      keys: () => ({ loaded: keys.ring.size, fault: keys.fault !== undefined }),
+      isReady,
+    }),
+  );
+  return {
+    registry,
+    routes: observationRoutes(registry, observer.points),
+    close: async () => {
+      eventLoop.close();
+      await observer.close();
+    },
+  };
+}
