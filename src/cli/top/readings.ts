@@ -1,4 +1,5 @@
-// What `hexcodes top` shows, from two readings of the admin port: rates between them, and states of the later one.
+// What `hexcodes top` shows, from two readings of the admin port: rates between them, and states of the later one. Where the
+// port is a supervisor's, the samples are those of all its processes: counts are added up, of delays the worst is shown.
 import type { Exposition, Series } from './exposition-text.js';
 
 /** Counts of one key since the start of the service. */
@@ -79,13 +80,18 @@ export function viewOf(before: Reading, after: Reading): View {
     return { p50: quantileOf(buckets, 0.5), p99: quantileOf(buckets, 0.99) };
   };
   const delay = (quantile: string): number =>
-    now('hexcodes_event_loop_delay_seconds', (labels) => labels.quantile === quantile);
-  const started = now('process_start_time_seconds');
+    Math.max(
+      0,
+      ...(after.metrics.get('hexcodes_event_loop_delay_seconds') ?? [])
+        .filter(({ labels }) => labels.quantile === quantile)
+        .map(({ value }) => value),
+    );
+  const starts = (after.metrics.get('process_start_time_seconds') ?? []).map(({ value }) => value);
   return {
     versions: after.metrics.get('hexcodes_info')?.[0]?.labels ?? {},
-    isReady: now('hexcodes_ready') === 1,
+    isReady: now('hexcodes_ready') > 0,
     hasKeyStoreFault: now('hexcodes_key_store_fault') > 0,
-    upSeconds: started === 0 ? 0 : Date.now() / 1000 - started,
+    upSeconds: starts.length === 0 ? 0 : Date.now() / 1000 - Math.min(...starts),
     cpuShare: rate('process_cpu_seconds_total'),
     residentBytes: now('process_resident_memory_bytes'),
     heldBytes: now('hexcodes_held_bytes'),
