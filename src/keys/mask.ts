@@ -9,6 +9,14 @@ export function maskKeyTexts(text: string): string {
   return text.replace(KEY_TEXT, 'hxk_…');
 }
 
+/** The text without keys of our form and without those that a request presents, which may have any form. */
+export function withoutKeys(text: string, presented: readonly (string | undefined | null)[]): string {
+  return presented.reduce<string>(
+    (rest, key) => (key && key.length >= MIN_KEY_LENGTH ? rest.replaceAll(key, '…') : rest),
+    maskKeyTexts(text),
+  );
+}
+
 /** Whether a text holds a key of our form, or one of the keys that a request presents, which may have any form. */
 export function holdsKey(text: string, presented: readonly (string | undefined | null)[] = []): boolean {
   if (text.search(KEY_TEXT) !== -1) return true;

@@ -1,7 +1,9 @@
 // Ends an exchange over an error that its handler or one of the handler's callbacks throws: one policy for all.
+import { withoutKeys } from '../keys/mask.js';
 import { PoolLostError } from '../pool/pool.js';
 import { PoolFullError } from '../pool/work-queue.js';
 import { BulkInputError } from '../wire/job.js';
+import { readApiKey } from '../wire/params/query.js';
 import { BrokenBatchError, TooManyItemsError } from '../wire/rows/batch.js';
 import { OverBudgetError } from './budget/budget.js';
 import { RevokedKeyError, StalledPeerError } from './bulk/flow.js';
@@ -53,7 +55,8 @@ function log(logger: Logger, x: Exchange, error: unknown): void {
   withholdKey(x);
   const request = { request_id: x.requestId, route: x.pattern };
   if (EXPECTED_ERRORS.some((kind) => error instanceof kind)) {
-    logger.warn({ ...request, reason: (error as Error).message }, 'an answer was cut off');
+    const reason = withoutKeys((error as Error).message, [readApiKey(x.rawQuery), x.apiKey]);
+    logger.warn({ ...request, reason }, 'an answer was cut off');
   } else {
     logger.error({ ...request, err: error }, 'a handler threw');
   }

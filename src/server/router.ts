@@ -3,6 +3,7 @@
 import { boundFault } from '../keys/key-bounds.js';
 import { type KeyInfo, SCOPE_BITS, type Scope } from '../keys/key-record.js';
 import type { KeyRing } from '../keys/key-ring.js';
+import { withoutKeys } from '../keys/mask.js';
 import { OPERATIONS, type UsageOperation } from '../usage/operations.js';
 import type { ParameterFault } from '../wire/params/parameters.js';
 import { mayHoldKey, readApiKey } from '../wire/params/query.js';
@@ -66,10 +67,14 @@ export function fail(x: Exchange, status: number, message: string, failure: Fail
   if (x.headerLines !== CORS_NO_STORE) x.headerLines = mayHoldKey(x.path, x.rawQuery) ? CORS_NO_STORE : CORS;
   const { faults, input, headerLines = '', close = false } = failure;
   withholdKey(x);
+  // A message may quote the body, such as the names of its columns.
+  const presented = [readApiKey(x.rawQuery), x.apiKey];
+  const said = withoutKeys(message, presented);
+  const saidFaults = faults?.map((fault) => ({ ...fault, message: withoutKeys(fault.message, presented) }));
   const body =
     x.path === ENCODE_PATH
-      ? encodeErrorBody(wordOf(status), message, x.requestId, faults, input)
-      : errorBody(wordOf(status), message, x.requestId, faults);
+      ? encodeErrorBody(wordOf(status), said, x.requestId, saidFaults, input)
+      : errorBody(wordOf(status), said, x.requestId, saidFaults);
   x.send(status, JSON_TYPE, body, headerLines, close);
 }
 
