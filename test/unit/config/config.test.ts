@@ -39,8 +39,8 @@ test('a flag goes before its variable, the variable before the file', () => {
 
 test('every flag reaches its setting under the name that commander gives it', () => {
   const texts: Record<string, string> = {
-    ...{ '<number>': '7', '<milliseconds>': '7', '<bytes>': '9000000', '<0..1>': '0.5' },
-    ...{ '<networks>': '10.0.0.0/8', '<url>': 'http://127.0.0.1:4318' },
+    ...{ '<number>': '7', '<milliseconds>': '700', '<bytes>': '9000000', '<0..1>': '0.5' },
+    ...{ '<networks>': '10.0.0.0/8', '<url>': 'http://127.0.0.1:4318', '<zone>': 'Asia/Ho_Chi_Minh' },
   };
   for (const { flags } of flagsOf(SETTING_NAMES)) {
     const [flag = '', argument = ''] = flags.split(' ');
