@@ -263,7 +263,7 @@ test('every alert has its place in the runbook and a test', () => {
     expect(runbook, alert).toContain(`\n### ${alert}\n`);
     expect(tests, alert).toMatch(new RegExp(`alertname: ${alert}\\n\\s+exp_alerts:`));
     expect(readFileSync('deploy/prometheus/alerts.yml', 'utf8')).toContain(
-      `operations.md#${alert.toLowerCase()}\n`,
+      `docs/operations.md#${alert.toLowerCase()}\n`,
     );
   }
 });
