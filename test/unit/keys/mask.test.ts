@@ -1,7 +1,7 @@
 // Keys in other texts are found and masked, whatever stands around them.
 import { expect, test } from 'vitest';
 import { holdsKey, maskKeyTexts } from '#dist/keys/mask.js';
-import { makeKeyText } from '#dist/keys/secret.js';
+import { MIN_KEY_LENGTH, makeKeyText } from '#dist/keys/secret.js';
 
 test('keys of our form are masked, as often as they occur, in any case, and cut short', () => {
   const key = makeKeyText();
@@ -13,6 +13,9 @@ test('keys of our form are masked, as often as they occur, in any case, and cut 
 test('a text holds a key of our form, or the one presented if it is long enough to be one', () => {
   expect(holdsKey(`id.${makeKeyText()}`)).toBe(true);
   expect(holdsKey('call-environment_key-0123', [undefined, 'environment_key-0123'])).toBe(true);
+  const shortest = 'k'.repeat(MIN_KEY_LENGTH);
+  expect(holdsKey(`a ${shortest}`, [shortest])).toBe(true);
+  expect(holdsKey(`a ${shortest}`, [shortest.slice(1)])).toBe(false);
   expect(holdsKey('call-1', ['call-1'])).toBe(false);
   expect(holdsKey('call-1', ['', null])).toBe(false);
 });
