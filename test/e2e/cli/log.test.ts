@@ -17,7 +17,13 @@ afterAll(() => {
 });
 
 const SERVE = ['dist/cli/main.js', 'serve', '--port', '0', '--grace-ms', '3000'];
-const ENV = { PATH: process.env.PATH ?? '', HEXCODES_DATA_DIR: folder, HEXCODES_ADMIN_PORT: '0' };
+// A line for each request, however many there are.
+const ENV = {
+  PATH: process.env.PATH ?? '',
+  HEXCODES_DATA_DIR: folder,
+  HEXCODES_ADMIN_PORT: '0',
+  HEXCODES_LOG_REQUESTS_PER_SECOND: '1000000',
+};
 
 interface Running {
   readonly child: ChildProcess;
