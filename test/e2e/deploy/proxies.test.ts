@@ -23,8 +23,10 @@ for (const proxy of PROXIES) {
       });
       const complaints = `${stdout}${stderr}`
         .split('\n')
-        // A certificate that was made for the test has no server to ask about it.
-        .filter((line) => /warn|error|alert/i.test(line) && !line.includes('no OCSP server specified'));
+        // A certificate that was made for the test has no server to ask about it. Caddy says at level info that its nodes are away.
+        .filter(
+          (line) => /warn|error|alert/i.test(line) && !/no OCSP server specified|"level":"info"/.test(line),
+        );
       expect([status, complaints]).toEqual([0, []]);
     });
 
