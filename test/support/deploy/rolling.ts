@@ -2,6 +2,7 @@
 // run in a network namespace of its own (unshare -n), where the addresses that the shipped files name are its own. Writes
 // what happened to the file RESULT, as JSON.
 import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -143,6 +144,10 @@ try {
   await whenServed();
   writeFileSync(resultFile, JSON.stringify(await roll(Number(rounds))));
 } finally {
+  // SIGTERM, as nginx leaves its workers behind when it is killed.
+  const ended = once(running, 'exit');
+  running.kill('SIGTERM');
+  await Promise.race([ended, sleep(3000)]);
   running.kill('SIGKILL');
   for (const node of nodes) node.remove();
   rmSync(folder, { recursive: true, force: true });
