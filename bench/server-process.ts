@@ -8,7 +8,7 @@ import { loadUws } from '#dist/server/transport/load-uws.js';
 const SERVER_CORE = 0;
 const LOAD_CORE = 1;
 
-/** What differs from this checkout's program with this process's environment. */
+/** A program and environment that differ from those of this checkout and process. */
 export interface ProgramPlace {
   readonly program?: URL;
   /** The program's working folder, out of which it reads kernel and data. */

@@ -1,5 +1,5 @@
 // Times of rivals in one process, taken in turns with tinybench: a round is a Bench of its own in which every subject
-// works through one short piece of its corpus, another piece each round. What the machine does meanwhile hits all
+// works through one short piece of its corpus, another piece each round. Other work of the machine hits all
 // alike, and a piece is rarely longer than a time slice.
 import { Bench, type BenchOptions, type Statistics } from 'tinybench';
 import { quantile, type Spread } from './measure.js';

@@ -50,7 +50,7 @@ export interface Definition {
   readonly land: Int32Array;
 }
 
-/** What a definition is made from: closed rings as lines, each with what it bounds on its left. */
+/** The material of a definition: closed rings as lines, each with what it bounds on its left. */
 export interface Neighbourhood {
   /** Polygons of the units. Land inside one is that unit's, land outside all of them that of the nearest. */
   readonly units: TaggedLines;

@@ -24,7 +24,7 @@ export interface PartitionUnit {
 }
 
 export interface PartitionSource {
-  /** What the map was made from, for people. */
+  /** The source of the map, for people. */
   readonly name: string;
   /** ISO date of the youngest source. */
   readonly date: string;

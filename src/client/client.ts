@@ -43,7 +43,7 @@ import {
 import { type OpenSocket, standardSocketOpener } from './stream/socket.js';
 import { HexcodesStream } from './stream/stream.js';
 
-/** What the platform brings. */
+/** The parts of the client that differ between platforms. */
 export interface Platform {
   /** Opens the stream's socket where the options bring no WebSocket; absent where the platform has none. */
   readonly openSocket: OpenSocket | undefined;

@@ -1,4 +1,4 @@
-// What callers hand to the client: its settings, and the arguments and options of its calls.
+// Options that callers hand to the client: its settings, and the arguments and options of its calls.
 import { HexcodesClientError } from './errors.js';
 import type { WebSocketConstructor } from './stream/socket.js';
 

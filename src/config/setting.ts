@@ -1,4 +1,4 @@
-// What a setting is: a variable, most often a flag, a line of help, and a reader that makes a value of its text.
+// A setting: a variable, most often a flag, a line of help, and a reader that makes a value of its text.
 
 export interface Setting<T> {
   readonly variable: string;

@@ -1,7 +1,7 @@
 // A key as the store keeps it, and as a request carries it. The text of a key is in neither.
 import type { KeyLimits } from './key-limits.js';
 
-/** What a key may be used for. The stream is `bulk`; reading one code, provinces and versions takes any key. */
+/** The kinds of work that a key may be used for. The stream is `bulk`; reading one code, provinces and versions takes any key. */
 export const SCOPES = ['encode', 'decode', 'bulk', 'admin'] as const;
 export type Scope = (typeof SCOPES)[number];
 
@@ -10,7 +10,7 @@ export const DEFAULT_SCOPES: readonly Scope[] = ['encode', 'decode', 'bulk'];
 
 export type KeyState = 'active' | 'disabled' | 'revoked';
 
-/** What an operator decides about a key. Times are milliseconds since 1970. */
+/** The operator's decisions about a key. Times are milliseconds since 1970. */
 export interface KeySettings {
   /** Whom the key is for. */
   readonly name: string;

@@ -33,7 +33,7 @@ interface Credential {
 }
 
 export class KeyRing {
-  /** By digest. What an attacker can choose reaches it only through the pepper, so its timing tells nothing. */
+  /** By digest. An attacker's text reaches it only through the pepper, so its timing tells nothing. */
   readonly #byDigest = new Map<string, Credential>();
   /** By the id of the key, the newest text first. */
   readonly #byId = new Map<string, readonly Credential[]>();

@@ -80,7 +80,7 @@ class Service {
   readonly #follower: Follower;
   /** The latest use of each key that is not yet written. */
   readonly #uses = new Map<string, number>();
-  /** What is done with the store is done one after the other. */
+  /** Calls of the store wait for one another. */
   #last: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #pollMs = RETRY_MS;
@@ -114,7 +114,7 @@ class Service {
       } catch (error) {
         answer = { kind: 'unavailable', message: faultOf(error), faults: [] };
       }
-      // What was changed holds before the caller hears of it.
+      // The change must hold before the caller hears of it.
       await this.#read();
       post({ kind: 'answer', callId, answer });
     });
@@ -145,7 +145,7 @@ class Service {
     try {
       const changes = await this.#follower.read();
       if (changes !== undefined) post({ kind: 'changed', ...changes });
-      // What could not be written before.
+      // Uses that could not be written before.
       await this.#writeUses();
       this.#reading.succeeded();
       return this.#pollMs;

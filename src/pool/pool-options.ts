@@ -1,4 +1,4 @@
-// What a pool is made with, and what it says of itself.
+// Options and figures of a pool.
 import type { WorkerKernel } from './worker.js';
 
 export interface PoolOptions {

@@ -95,7 +95,7 @@ export class LogSink {
     this.#target.write(chunk, (error, writtenBytes) => this.#written(chunk, error, writtenBytes));
   }
 
-  /** What is left of the last chunk, or a new one of the lines that wait. */
+  /** The rest of the last chunk, or a new one of the lines that wait. */
   #nextChunk(): Buffer | undefined {
     if (this.#chunk !== undefined && this.#chunk.length > 0) return this.#chunk;
     this.#chunk = undefined;

@@ -38,7 +38,7 @@ const OWN_SLOW_ROWS = 16;
 const slowRowsOfTurn: SlowRows = { left: SLOW_ROWS_PER_TURN };
 let isRefillDue = false;
 
-/** What this thread may do of a block of a /bulk body. */
+/** How much of a block of a /bulk body this thread may convert. */
 export function blockAllowance({ input, output }: BulkJob): RowAllowance {
   return allowanceOf(input === 'frames' && output === 'frames' ? INLINE_FRAME_POINTS : INLINE_ROWS);
 }
@@ -48,7 +48,7 @@ export function partAllowance(rows: number): RowAllowance {
   return new RowAllowance(rows, { left: Number.MAX_SAFE_INTEGER }, 0);
 }
 
-/** What this thread may do of a JSON frame or JSON batch: all of its items, or none. */
+/** How much of a JSON frame or JSON batch this thread may convert: all of its items, or none. */
 export function itemsAllowance(): RowAllowance {
   return allowanceOf(INLINE_ITEMS);
 }

@@ -22,7 +22,7 @@ export interface Route {
    * refused. 'key': any scope will do.
    */
   readonly access: Scope | 'key' | 'open';
-  /** What usage counts its requests as; default `lookup`. */
+  /** The operation of its requests in usage; default `lookup`. */
   readonly operation?: UsageOperation;
   handle(x: Exchange, key: KeyInfo): void;
 }
@@ -160,7 +160,7 @@ export class Router {
   }
 }
 
-/** What is probably wrong with a path that no route has. The path is not repeated: it may hold a key. */
+/** The probable fault of a path that no route has. The path is not repeated: it may hold a key. */
 function wayOut({ path }: Exchange): string {
   if (path.toLowerCase().startsWith('/v1/') && path !== path.toLowerCase())
     return '; paths are in lower case';

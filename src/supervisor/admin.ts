@@ -93,7 +93,7 @@ async function handle(
   await handOn(incoming, response, asked.adminPort, rest ?? target, source.trustedProxies);
 }
 
-/** What only the supervisor knows. */
+/** Samples that only the supervisor knows. */
 function ownMetrics(processes: readonly AdminTarget[], deaths: number): string {
   const ready = processes.filter(({ adminPort }) => adminPort !== undefined).length;
   return [
@@ -130,7 +130,7 @@ async function readinessOf(
   };
 }
 
-/** What a process answers; undefined if it does not. */
+/** The answer of a process; undefined if it does not answer. */
 async function ask(
   port: number | undefined,
   path: string,

@@ -1,4 +1,4 @@
-// What the supervisor and its processes tell each other, over the channel that fork() opens between them.
+// Messages between the supervisor and its processes, over the channel that fork() opens.
 import type { ServeConfig } from '../config.js';
 import type { Seat } from '../server/serve.js';
 

@@ -1,4 +1,4 @@
-// What is counted between two flushes, as plain data that goes to the worker thread and from there to the store.
+// The counts between two flushes, as plain data that goes to the worker thread and from there to the store.
 
 /** Counts of one flush. A batch is counted once however often it is flushed. */
 export interface UsageBatch {
@@ -14,7 +14,7 @@ export interface UsageBatch {
   readonly cells: Float64Array;
 }
 
-/** What a key has used in the present day and month, refused requests and points left out. */
+/** Requests and points of a key in the present day and month, refused ones left out. */
 export interface UsedByKey {
   readonly dayRequests: number;
   readonly dayPoints: number;
@@ -24,7 +24,7 @@ export interface UsedByKey {
 
 export type UsedByKeys = ReadonlyMap<string, UsedByKey>;
 
-/** What of a store is of use when a process starts. */
+/** The part of a store that a process needs at its start. */
 export interface StoredUse {
   /** The latest day that anything is counted in; undefined where nothing is. */
   readonly latestDay: string | undefined;

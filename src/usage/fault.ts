@@ -1,4 +1,4 @@
-// What is wrong with the store of usage, as a sentence for people.
+// Faults of the store of usage, as sentences for people.
 import { usagePath } from './store.js';
 
 const SENTENCES: Readonly<Record<string, string>> = {

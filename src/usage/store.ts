@@ -109,7 +109,7 @@ export class UsageStore {
     }
   }
 
-  /** What has been used in a day and a month. */
+  /** The use of a day and of a month. */
   load(day: string, month: string): StoredUse {
     const { latestDay } = this.#db
       .prepare('SELECT max(period) AS latestDay FROM used WHERE length(period) = 10')

@@ -31,7 +31,7 @@ beforeAll(async () => {
   const main = join(process.cwd(), 'dist/cli/main.js');
   for (const [name, shift] of [
     ['hexcodes', ''],
-    // What follows is the name of the package's own command.
+    // The next word is the name of the package's own command.
     ['npx', 'shift; '],
   ] as const) {
     const script = `#!/bin/sh\n${shift}exec ${process.execPath} ${main} "$@"\n`;

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** What the client is to print: code and status of each position, as the library has them. */
+/** The lines that the client must print: code and status of each position, as the library has them. */
 function dueLines(): string[] {
   const records = Buffer.from(Hexcodes.from(openWorld()).encodeBatch(pairsDeg, RESOLUTION).buffer);
   return Array.from({ length: POINTS }, (_, i) => {

@@ -31,7 +31,7 @@ beforeAll(() => {
   packed = report.files.map(({ path }) => path);
   mkdirSync(installed, { recursive: true });
   execFileSync('tar', ['xzf', join(folder, report.filename), '-C', installed, '--strip-components=1']);
-  // What `npm install` would put there, without its hundreds of megabytes.
+  // The links stand for `npm install`, without its hundreds of megabytes.
   symlinkSync(resolve('node_modules'), join(installed, 'node_modules'));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

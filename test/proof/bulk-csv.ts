@@ -52,7 +52,7 @@ export default async function csv({ size = 10_000_000, seed }: BulkProofOptions)
       dueBytes += rows.length;
       await peer.send(chunkOf(body));
       if (failure !== undefined) throw failure;
-      // What is due is kept here until it is answered; let it not become too much.
+      // Rows that are due are kept here until they are answered; the bytes of them are bounded.
       while (dueBytes - answeredBytes > 64 * 2 ** 20) await new Promise<void>((resolve) => (wake = resolve));
     }
     await peer.send('0\r\n\r\n');

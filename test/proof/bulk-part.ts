@@ -1,4 +1,4 @@
-// What `proof -- bulk` gives each of its parts, and what a part is.
+// A part of `proof -- bulk`, and what each part is given.
 
 export interface BulkProofOptions {
   readonly size: number | undefined;

@@ -274,7 +274,7 @@ async function firstLine(stream: NodeJS.ReadableStream): Promise<string> {
   return (await until(stream, /\n/)).trim();
 }
 
-/** What a stream has said when it matches. */
+/** The text of a stream up to where it matches. */
 async function until(stream: NodeJS.ReadableStream, pattern: RegExp): Promise<string> {
   let text = '';
   for await (const part of stream) {

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { ServerProcess } from '../support/server-process.js';
 import { RunLength, report } from './run-length.js';
 
-/** What garbage may add to the resident memory after the warm-up. */
+/** Growth of the resident memory that garbage may cause after the warm-up. */
 const MAX_GROWTH_MB = 64;
 const WARM_UP_SIZE = 5000;
 

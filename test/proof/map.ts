@@ -8,7 +8,7 @@ import { LineField } from '../../data/map/plane/line-field.js';
 import { buildShippedMap } from '../../data/map/shipped-map.js';
 import { randomFrom } from '../support/region/made-partitions.js';
 
-/** What the design allows lines at sea to be from their place; most are far below it. */
+/** How far lines at sea may be from their place by the design; most are far below it. */
 const MOST_M = 500;
 
 export default async function proveMap(args: string[]): Promise<void> {

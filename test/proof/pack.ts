@@ -31,7 +31,7 @@ Hexcodes.load().then((hexcodes) => {
 
 const NODES_FOLDER = join('build', 'nodes');
 
-/** What `serve` says first, on either stream; the process is ended then. */
+/** The first line of `serve`, on either stream; the process is ended then. */
 async function firstLineOfServe(node: string, command: string, folder: string): Promise<string> {
   const child = spawn(node, [command, 'serve', '--port', '0', '--admin-port', '0'], { cwd: folder });
   try {

@@ -34,7 +34,7 @@ export function ndjsonBody(seed: number, rows: number): Buffer {
   return Buffer.from(lines.join(''));
 }
 
-/** What the wire makes of the whole body, in this thread and without any flow. */
+/** The wire's answer to the whole body, in this thread and without any flow. */
 export function dueAnswer(
   kernel: Kernel,
   operation: Operation,

@@ -49,7 +49,7 @@ export class DescribedApi {
   /** The schema that a `$ref` names. */
   readonly resolve = (ref: string): Schema => this.document.components.schemas[lastOf(ref)]!;
 
-  /** What is wrong with an answer by the description; undefined if nothing is. */
+  /** How an answer departs from the description; undefined if it does not. */
   async faultOf(operation: Operation, answer: globalThis.Response): Promise<string | undefined> {
     const declared = operation.responses[String(answer.status)];
     if (declared === undefined) return `status ${answer.status} is not declared`;

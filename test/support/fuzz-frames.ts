@@ -170,7 +170,7 @@ const JSON_SPLICES = [
   ...['"seq":1,', '"op":"encode",', '"points":[],', '"resolution":9,', 'true', `${'[1,2],'.repeat(100)}`],
 ];
 
-/** What a promise brings, or nothing where it fails or takes too long. */
+/** The value of a promise; undefined where it fails or takes too long. */
 function within<T>(promise: Promise<T>): Promise<T | undefined> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(undefined), HANG_MS);

@@ -97,7 +97,7 @@ class Peer {
     });
   }
 
-  /** What came back; empty where nothing did. */
+  /** The bytes that came back; empty where nothing did. */
   exchange(pieces: readonly Uint8Array[], silenceMs = SILENCE_MS): Promise<string> {
     this.#received = '';
     for (const piece of pieces) this.#socket.write(piece);

@@ -90,7 +90,7 @@ export class KernelFuzz {
       exports.locateBatch(count);
       done += 4 * count;
       this.calls += 4 * count;
-      // What was answered is read as the input of the next calls, and so is what no call would write.
+      // Answers are read as the input of the next calls, and so are bytes that no call would write.
       if (this.random() < 0.3) this.kernel.output.copyWithin(0, below(4000, this.random));
     }
   }

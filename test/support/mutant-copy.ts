@@ -18,7 +18,7 @@ import { type Mutant, mutated } from './mutants.js';
 
 const LEFT_OUT = ['node_modules', '.git', '.ci', 'var', 'dist-lib'];
 
-/** What noticed a fault: `what` names the first test that failed. */
+/** How a fault was noticed: `what` names the first test that failed. */
 export interface Catch {
   readonly by: 'build' | 'test' | 'time';
   readonly what: string;

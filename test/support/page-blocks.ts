@@ -32,7 +32,7 @@ export function sessionsOf({ text }: Block): Session[] {
     });
 }
 
-/** What a program says that it prints: comments behind console.log, or on lines of their own after a loop. */
+/** The output that a program promises: comments behind console.log, or on lines of their own after a loop. */
 export function printedBy({ text }: Block): string[] {
   return text.split('\n').flatMap((line) => {
     const comment = /console\.log\(.*\);\s*\/\/ (.*)$/.exec(line) ?? /^\/\/ (.*)$/.exec(line);

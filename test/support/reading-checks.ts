@@ -6,7 +6,7 @@ import { readByPeer } from './peers/reading.js';
 export interface ReadingCounts {
   texts: number;
   accepted: number;
-  /** What is wrong, in words. */
+  /** Faults, in words. */
   wrong: string[];
 }
 

@@ -74,3 +74,16 @@ test('ARCHITECTURE.md lists the oversized files, and no others', () => {
   const files = ['src', 'assembly', 'data', 'bench', 'test'].flatMap(sourceFilesBelow);
   expect(listed.sort()).toEqual(files.filter(isOversized).sort());
 });
+
+test('no sentence of a comment has a clause with What as its subject', () => {
+  const found = ['src', 'assembly', 'data', 'bench', 'test'].flatMap((folder) =>
+    sourceFilesBelow(folder).flatMap((path) =>
+      readFileSync(path, 'utf8')
+        .split('\n')
+        .flatMap((line, i) =>
+          /^\s*(?:\/\/|\/?\*+)\s(?:.*\. )?What /.test(line) ? [`${path}:${i + 1} ${line.trim()}`] : [],
+        ),
+    ),
+  );
+  expect(found).toEqual([]);
+});

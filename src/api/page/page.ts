@@ -50,7 +50,7 @@ ${streamHtml()}
   return { html, policy };
 }
 
-/** What to know before opening a stream; docs/stream.md has all of it. */
+/** The section about the stream; docs/stream.md has every byte of it. */
 function streamHtml(): string {
   const codes = CLOSE_CODES.map(([code, why]) => [String(code), withCode(why)]);
   return `<h2 id="stream">The stream</h2><p>A WebSocket at <code>/v1/hexcodes/stream</code> for senders that never stop. Offer the subprotocol

@@ -1,4 +1,4 @@
-// What was probably meant where a position, a code or a file stands in a wrong place: the command that takes it.
+// Suggests another command where a position, a code or a file is given to one that does not take it.
 
 import { existsSync } from 'node:fs';
 import type { Hexcodes } from '../../library/hexcodes.js';

@@ -32,7 +32,7 @@ export interface ConvertedRows extends TableRows {
   /** The status of each row. */
   readonly status: readonly RowStatus[];
   readonly failedRows: number;
-  /** What is wrong with a failed row of the batch. */
+  /** The fault of a failed row of the batch, in words. */
   faultOf(row: number): string;
 }
 
@@ -44,7 +44,7 @@ export interface RowConverter {
   convert(rows: TableRows, tally: Tally): ConvertedRows;
 }
 
-/** What a converter needs to know of its source and its target. */
+/** The properties of source and target that a converter depends on. */
 export interface RowsShape {
   readonly columns: readonly TableColumn[];
   readonly sample: Sample;

@@ -1,4 +1,4 @@
-// What is wrong with a failed row, in words: the columns that were read and their values. For the summary and for
+// The fault of a failed row, in words: the columns that were read and their values. For the summary and for
 // `--errors stop`.
 
 import type { RowFailure } from './tally.js';

@@ -1,4 +1,4 @@
-// What `hexcodes serve` says when it answers: the address and a first call, on standard error; logs are on standard output.
+// The greeting of `hexcodes serve`: its address and a first call, on standard error; logs are on standard output.
 // A key is shown on a terminal only.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';

@@ -1,4 +1,4 @@
-// What each process of `hexcodes serve --processes N` runs. The supervisor sends the configuration, and decides about
+// The program of each process of `hexcodes serve --processes N`. The supervisor sends the configuration, and decides about
 // signals: those of a terminal go to all of its processes and mean nothing here. Without a supervisor the process stops.
 import { serve } from '../../server/serve.js';
 import type { ProcessMessage, StartMessage } from '../../supervisor/messages.js';

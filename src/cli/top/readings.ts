@@ -1,4 +1,4 @@
-// What `hexcodes top` shows, from two readings of the admin port: rates between them, and states of the later one. Where the
+// The view of `hexcodes top`, from two readings of the admin port: rates between them, and states of the later one. Where the
 // port is a supervisor's, the samples are those of all its processes: counts are added up, of delays the worst is shown.
 import type { Exposition, Series } from './exposition-text.js';
 

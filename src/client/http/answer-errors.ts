@@ -27,7 +27,7 @@ const WORDS: ReadonlySet<unknown> = new Set<ClientErrorCode>([
   'INTERNAL_ERROR',
 ]);
 
-/** What an HTTP status means where the body is not the service's; every other one is PROTOCOL. */
+/** Error codes by HTTP status, for bodies that are not the service's; every other status is PROTOCOL. */
 const FOREIGN: ReadonlyMap<number, ClientErrorCode> = new Map([
   [400, 'INVALID_REQUEST'],
   [401, 'REQUEST_DENIED'],

@@ -1,5 +1,5 @@
-// What is written to a stream: refused at once where it would be read as something else, a text letter by letter for
-// instance.
+// Checks chunks before they are written to a stream: one that would be read as something else, such as a text letter by
+// letter, is refused at once.
 import { RECORD_BYTES } from '../../wire/frames/frame-layout.js';
 import { HexcodesClientError } from '../errors.js';
 

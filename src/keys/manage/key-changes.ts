@@ -1,4 +1,4 @@
-// What is done to keys, for the command and the admin port alike. The text of a key is made here, handed to the caller
+// Changes of keys, for the command and the admin port alike. The text of a key is made here, handed to the caller
 // once, and kept nowhere.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';

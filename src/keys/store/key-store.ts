@@ -8,7 +8,7 @@ export interface StoreHead {
   readonly epoch: string;
   /** The number of the last change. */
   readonly change: number;
-  /** What `pepperCheckOf` makes of the pepper under which the keys are hashed; undefined before the first key. */
+  /** `pepperCheckOf` of the pepper under which the keys are hashed; undefined before the first key. */
   readonly pepperCheck: string | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface KeyStore {
   keys(afterChange?: number): Promise<StoredKey[]>;
   find(id: string): Promise<StoredKey | undefined>;
   count(): Promise<number>;
-  /** Nobody else changes keys while `work` runs. What it changed is undone if it throws. */
+  /** Nobody else changes keys while `work` runs. Its changes are undone if it throws. */
   inTransaction<T>(work: () => Promise<T>): Promise<T>;
   /** Writes a key, new or in the place of the one with its id, but for when that was used last. */
   put(key: StoredKey): Promise<void>;

@@ -53,7 +53,7 @@ export async function setAsideIfDamaged({ dataDir, url }: StoreOptions): Promise
   if (url === undefined) await SqliteStore.setAsideIfDamaged(dataDir);
 }
 
-/** What is wrong with the store, as a sentence for people, of an error that a call of it threw. */
+/** The fault of a store, as a sentence for people, from an error that a call of it threw. */
 export function storeFault({ dataDir, url }: StoreOptions, error: unknown): string {
   return url === undefined ? sqliteFault(dataDir, error) : postgresFault(url, error);
 }

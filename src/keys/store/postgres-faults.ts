@@ -1,4 +1,4 @@
-// What is wrong with the shared store, as sentences for people. None holds a credential.
+// Faults of the shared store, as sentences for people. None holds a credential.
 
 const SENTENCES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'takes no connections',

@@ -1,4 +1,4 @@
-// What is wrong with the embedded store, as sentences for people.
+// Faults of the embedded store, as sentences for people.
 import { join } from 'node:path';
 
 const SENTENCES: Readonly<Record<string, string>> = {

@@ -166,7 +166,7 @@ export class SqliteStore implements FollowedStore {
       isAsRead = (await this.news()) === 'none';
       for (const [id, usedMs] of uses) update.run(usedMs, id, usedMs);
     });
-    // What is read of keys does not change by this, so nothing has to be read again if nobody else has written.
+    // This write changes no key, so nothing has to be read again if nobody else has written.
     const stamp = this.#fileStamp();
     if (isAsRead && fileOf(stamp) === fileOf(this.#stamp)) this.#stamp = stamp;
   }

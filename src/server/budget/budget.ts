@@ -25,7 +25,7 @@ export const UNLIMITED: BudgetLimits = {
   socketsPerKey: Number.POSITIVE_INFINITY,
 };
 
-/** What an account is for. */
+/** The kinds of accounts. */
 export type Holder = 'requests' | 'sockets';
 
 /** A limit is reached. The message says which. */
@@ -33,7 +33,7 @@ export class OverBudgetError extends Error {
   override readonly name = 'OverBudgetError';
 }
 
-/** What is held for one key. */
+/** Bytes, requests and WebSockets of one key. */
 interface KeyUse {
   readonly keyId: string;
   bytes: number;
@@ -89,7 +89,7 @@ export class Budget {
     if (use.requests === 0 && use.sockets === 0) this.#keys.delete(use.keyId);
   }
 
-  /** What is held now, of all keys together. */
+  /** The sums over all keys now. */
   get figures(): { bytes: number; keys: number; requests: number; sockets: number } {
     const figures = { bytes: this.#bytes, keys: this.#keys.size, requests: 0, sockets: 0 };
     for (const { requests, sockets } of this.#keys.values()) {
@@ -105,7 +105,7 @@ export class Budget {
   }
 }
 
-/** What one request or WebSocket holds. */
+/** The bytes that one request or WebSocket holds. */
 export class Account {
   #heldBytes = 0;
   #isClosed = false;

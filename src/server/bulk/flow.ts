@@ -32,7 +32,7 @@ const WRITE_BYTES = 512 * 1024;
  */
 const MAX_IMMEDIATE_BYTES = 8 * 1024;
 
-/** What zlib takes for one stream, at most. */
+/** Most bytes that zlib takes for one stream. */
 const GZIP_BYTES = 320 * 1024;
 
 /** The peer has neither sent nor read anything for too long. */

@@ -1,4 +1,4 @@
-// What the limits of its key let one /bulk body do: blocks whose rows the key has points for are converted as ever, of others as
+// Limits of a key on one /bulk body: blocks whose rows the key has points for are converted as ever, of others as
 // many rows as there are points. Where a rate is reached the body waits; once the quota is used up every row is refused.
 import type { Block } from '../../wire/bulk/block-buffers.js';
 import { readFrameHeader } from '../../wire/frames/frame-sequence.js';
@@ -11,7 +11,7 @@ const MOST_ROWS_OF_PART = 1024;
 /** Points of the quota that other requests may give back are waited for in such steps. */
 const OTHERS_MS = 50;
 
-/** What may be converted now. */
+/** How much may be converted now. */
 export interface Admission {
   readonly job: BulkJob;
   /** The block, or its first frames. */
@@ -56,7 +56,7 @@ export class BulkLimit {
     const most = mostRows(job, block);
     const quota = meter.quotaLeft();
     if (quota < most) {
-      // What is under way may give some points back. Its own answers bring the body's next turn, others do not.
+      // Work under way may give some points back. Its own answers bring the body's next turn, others do not.
       if (this.#unsettled > 0) return undefined;
       if (quota === 0 && meter.hasReserved) return this.#wait(OTHERS_MS);
       if (quota === 0) return this.#refusing(job, block);
@@ -144,7 +144,7 @@ function mostRows(job: BulkJob, block: Block): number {
   return block.at(-1) === LINE_FEED ? rows : rows + 1;
 }
 
-/** What cannot be read as a frame is answered as one row, and so may be a frame of another kind than the body's. */
+/** Bytes that are no frame are answered as one row, and so may be a frame of another kind than the body's. */
 function rowsOfFrame(header: { readonly count: number } | undefined): number {
   return Math.max(1, header?.count ?? 1);
 }

@@ -1,6 +1,6 @@
 // Whether balancers should send requests here, and what a person should see to: what /readyz of the admin port says.
 
-/** What /readyz answers. */
+/** The answer of /readyz. */
 export interface ReadinessPage {
   readonly status: 200 | 503;
   /** Lines for people; the first is `ready` or `not ready`. */

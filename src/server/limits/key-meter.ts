@@ -1,4 +1,4 @@
-// What one key does and what it may: counts of usage in cells that are flushed, two token buckets, and quotas of a day and a month.
+// The meter of one key: counts of usage in cells that are flushed, two token buckets, and quotas of a day and a month.
 // A key without limits is counted and no more. Points are reserved before their work and settled after it, so that requests
 // that run at the same time cannot use the same points.
 
@@ -23,7 +23,7 @@ export interface MeterContext {
   readonly dirty: (meter: KeyMeter) => void;
 }
 
-/** What a key has used, refused requests and points left out. */
+/** Requests and points of a key, refused ones left out. */
 type Used = { -readonly [K in keyof UsedByKey]: UsedByKey[K] };
 
 export class KeyMeter {
@@ -219,7 +219,7 @@ export class KeyMeter {
     if (!this.#isDirty) this.#setDirty();
   }
 
-  /** What the key has used until now, all processes that share the store as far as is known. */
+  /** The use of the key until now, by all processes that share the store, as far as this one knows. */
   used(): UsedByKey {
     let requests = 0;
     let points = 0;
@@ -247,7 +247,7 @@ export class KeyMeter {
     this.#isDirty = false;
   }
 
-  /** What was used until the cells were taken last, by all processes. */
+  /** Takes in the use by all processes until the cells were taken last. */
   learn(used: UsedByKey): void {
     this.#used = { ...used };
   }

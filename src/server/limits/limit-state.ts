@@ -1,4 +1,4 @@
-// What a meter says about the limits of its key: what is left of them, and why something is refused.
+// The state of a key's limits, as its meter reports it: the points and requests left, and the reason of a refusal.
 import type { Period } from '../../usage/calendar.js';
 import type { TokenBucket } from './token-bucket.js';
 

@@ -21,7 +21,7 @@ export interface CountedRequest {
   readonly bytesOut: number;
 }
 
-/** What was counted of one route. */
+/** Counts of one route. */
 export interface RouteCounts {
   readonly latency: Latency;
   readonly bytesIn: number;
@@ -55,7 +55,7 @@ export class RequestCounts {
     counts[x.status - FIRST_STATUS]!++;
   }
 
-  /** What is counted so far, with the bytes of requests under way. */
+  /** Counts so far, with the bytes of requests under way. */
   routes(underWay: Iterable<CountedRequest>): Map<string, RouteCounts> {
     const routes = new Map<string, RouteCounts>();
     const more = new Map<string, { bytesIn: number; bytesOut: number }>();

@@ -8,7 +8,7 @@ import type { Labels, Metric, Sample } from './registry.js';
 import type { CountedRequest, RequestCounts, RouteCounts } from './request-counts.js';
 import type { StreamCounts } from './stream-counts.js';
 
-/** What the metrics are made of. */
+/** Sources of the metrics. */
 export interface MetricSources {
   readonly info: Labels;
   readonly requests: RequestCounts;

@@ -1,7 +1,7 @@
 // Counts frames and connections of one subprotocol of the stream.
 import { Latency } from './latency.js';
 
-/** What one connection has brought and taken. */
+/** Frames and bytes of one connection, both ways. */
 export interface StreamTraffic {
   frames: number;
   bytesIn: number;

@@ -1,4 +1,4 @@
-// What the admin port shows of the service's doing: GET /metrics in the text format of Prometheus, and GET /activity, the keys
+// Routes of the admin port that show the service at work: GET /metrics in the text format of Prometheus, and GET /activity, the keys
 // that are in use, for `hexcodes top`.
 import type { AdminRoute } from '../admin-port.js';
 import type { PointCounts } from '../metrics/point-counts.js';

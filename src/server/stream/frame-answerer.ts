@@ -1,4 +1,4 @@
-// What a session asks of the one who answers its frames.
+// The interface between a session and the one who answers its frames.
 
 /** Instead of an answer: the quota of the key does not cover the frame. */
 export const OVER_QUOTA = Symbol('over quota');

@@ -55,7 +55,7 @@ export class PeerClock {
   }
 
   /**
-   * What is due now; 'ping' once for each ping. While an answer is owed, or buffered, the peer may be silent.
+   * The step that is due now; 'ping' once for each ping. While an answer is owed, or buffered, the peer may be silent.
    * @param isOwed frames wait for their answers
    */
   due(nowMs: number, isOwed: boolean, times: StreamTimes): Due {

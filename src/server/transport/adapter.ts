@@ -37,7 +37,7 @@ export interface AdapterHooks extends ExchangeHooks<Exchange> {
   crowded(): void;
 }
 
-/** What the adapter keeps of each WebSocket in its user data. */
+/** The user data of each WebSocket. */
 export interface SocketData {
   /** Set when the socket opens. */
   turn: SocketTurn | undefined;

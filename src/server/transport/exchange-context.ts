@@ -1,4 +1,4 @@
-// What all exchanges of an adapter share, and what its owner supplies. `X` is the exchange.
+// The context that all exchanges of an adapter share, supplied by its owner. `X` is the exchange.
 import type { Budget } from '../budget/budget.js';
 import type { BodylessAnswers } from './answers/whole-answer.js';
 import type { CorkHolder } from './cork-holder.js';
@@ -23,7 +23,7 @@ export interface ExchangeHooks<X> {
 export interface ExchangeLimits {
   /** Counts what is held for each request. */
   readonly budget: Budget;
-  /** What may still come of a body after `pause` and before `resume`; a peer that brings more is cut off. */
+  /** Most bytes of a body that may still come after `pause` and before `resume`; a peer that brings more is cut off. */
   readonly maxPastStopBytes: number;
   /** How long a body may take that is collected. */
   readonly bodyTimeoutMs: number;

@@ -1,4 +1,4 @@
-// What the system lets one peer put into the receive buffer of its connection. uWS reads up to 512 KiB at a time and reads the same
+// The largest receive buffer that the system gives a connection. uWS reads up to 512 KiB at a time and reads the same
 // socket again while the peer fills that (README U28), so a smaller maximum makes sure that every peer gets its turn.
 import { readFileSync } from 'node:fs';
 

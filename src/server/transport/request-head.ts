@@ -1,4 +1,4 @@
-// What handlers read of a request besides its body, and what metrics and logs say of it and of its answer.
+// The head of a request, as handlers read it, and what metrics and logs note of the request and its answer.
 import type { KeyMeter } from '../limits/key-meter.js';
 import type { StreamedAnswer } from './answers/streamed-answer.js';
 import { Guarded } from './guarded.js';
@@ -21,7 +21,7 @@ export abstract class RequestHead extends Guarded implements HeaderFields {
   apiKeyConflict = false;
   /** Of the key; undefined before it is known, and where nothing is counted. */
   meter: KeyMeter | undefined = undefined;
-  /** What usage counts the request as: a place in OPERATIONS. */
+  /** The operation of the request in usage: a place in OPERATIONS. */
   operation = 0;
   forwardedFor = '';
   traceparent = '';

@@ -50,7 +50,7 @@ const FLOOD_FRAMES = 1000;
 const FLOOD_BYTES = 16 * 1024 * 1024;
 
 /**
- * What one WebSocket has brought in the current turn. Answers that wait for the next turn keep the window of the peer full, so
+ * Frames and bytes of one WebSocket in the current turn. Answers that wait for the next turn keep the window of the peer full, so
  * a peer that keeps to it stops sending, and the turn ends; any other is closed.
  */
 export class SocketTurn {

@@ -60,7 +60,7 @@ export interface ConvertedPart extends ConvertedRows {
   readonly restAt: number;
 }
 
-/** What a conversion may take into account. */
+/** Options of a conversion. */
 export interface Conversion {
   /** Takes part in the conversion where there is one; the sink must then be an empty ByteSink. */
   readonly report?: RowReport | undefined;

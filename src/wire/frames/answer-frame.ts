@@ -55,7 +55,7 @@ export function framePoints(frame: Uint8Array): number {
   return isWellFormed(frame) ? frameCount(frame) : 0;
 }
 
-/** What the header of an answer says: its records, and how many of them failed. */
+/** The counts in the header of an answer: its records, and how many of them failed. */
 export function answerCounts(answer: Uint8Array): { readonly total: number; readonly failed: number } {
   return { total: frameCount(answer), failed: readU32(answer, 12) };
 }

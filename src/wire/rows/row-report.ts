@@ -1,4 +1,4 @@
-// What a job may ask for besides the answers of a block: OK rows by province, and the failed rows with the places of their
+// The report that a job may ask for besides the answers of a block: OK rows by province, and the failed rows with the places of their
 // answers. The kernel has both at hand; here they become plain numbers that can be posted between threads.
 import type { TextMemory } from '../../kernel/text-memory.js';
 import { type BlockReport, type Operation, ROW_STATUSES, type RowStatus } from '../job.js';

@@ -17,7 +17,7 @@ const READY = {
 };
 
 interface Script {
-  /** What a frame gets; default: its answer. */
+  /** Answers a frame; by default with its answer. */
   onFrame?(frame: Buffer, socket: WebSocket, answer: () => void, nth: number): void;
   /** An HTTP answer instead of the upgrade. */
   refuse?(nth: number): { status: number; headers?: Record<string, string>; body: string } | undefined;

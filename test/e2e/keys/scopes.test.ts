@@ -1,4 +1,4 @@
-// What a key may be used for, from where and until when, over HTTP, on streams and in running uploads.
+// The uses that a key allows: for what, from where and until when, over HTTP, on streams and in running uploads.
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// What every key store does, on both: the file in the data folder and PostgreSQL.
+// The contract of every key store, on both: the file in the data folder and PostgreSQL.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

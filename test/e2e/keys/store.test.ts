@@ -66,7 +66,7 @@ test('a backup moved over the store: its keys hold, and only these', async () =>
   await becomes(server, late, 401);
   expect(await statusOf(server, old)).toBe(200);
   expect(keys(['list']).stdout).not.toContain('late');
-  // What is changed in the replacement holds as well.
+  // A change of the replacement holds as well.
   const id = keys(['list']).stdout.match(/^(\w+)\t.*\told$/m)?.[1] as string;
   expect(keys(['revoke', id]).code).toBe(0);
   await becomes(server, old, 401);

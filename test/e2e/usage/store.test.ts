@@ -164,7 +164,7 @@ test('kill -9 loses what was counted after the last flush, and nothing else; not
       expect(await batch(base, key, 10 * round)).toBe(200);
       sent += 10 * round;
     }
-    // What is sent before a flush that has ended is stored.
+    // Counts sent before a flush that has ended are stored.
     await storedBecomes(sent);
     const lost = await batch(base, key, 1);
     expect(lost).toBe(200);

@@ -72,7 +72,7 @@ export function npmSetting(name: string): string {
   }).trim();
 }
 
-/** What the loader finds for these files; those that it does not find are left out. */
+/** The libraries that the loader finds for these files; those that it does not find are left out. */
 function librariesOf(files: readonly string[]): Set<string> {
   const found = new Set<string>();
   for (const file of files) {

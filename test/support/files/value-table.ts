@@ -9,13 +9,13 @@ export interface TypeCase {
   readonly json: 'text' | 'bare' | readonly [string, string];
 }
 
-/** What a reader found in a column: the name of its type, and the values of three rows. */
+/** A column as a reader found it: the name of its type, and the values of three rows. */
 export interface Observed {
   readonly type: string;
   readonly values: readonly (string | null)[];
 }
 
-/** What stands in the table. */
+/** A cell of the table. */
 export type Cell = string;
 
 /**

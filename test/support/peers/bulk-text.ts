@@ -1,5 +1,5 @@
 // The bulk conversions of text once more, slowly: csv-parse, JSON.parse, Number and String, one object a row, and the
-// library. What convertBlock gives must be the same bytes, but for the wording of messages.
+// library. convertBlock must give the same bytes, but for the wording of messages.
 import { parse } from 'csv-parse/sync';
 import type { Hexcodes } from '#dist/library/hexcodes.js';
 import type { Operation } from '#dist/wire/job.js';

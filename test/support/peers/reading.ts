@@ -18,7 +18,7 @@ function walk(digits: string): void {
 }
 walk('');
 
-/** What one UTF-16 unit leaves: a character, a separator (`-`), nothing, or null for a refusal. */
+/** One UTF-16 unit as it is read: a character, a separator (`-`), nothing, or null for a refusal. */
 function kept(unit: string): string | null {
   const code = unit.charCodeAt(0);
   if (code >= 0xff01 && code <= 0xff5e) return kept(String.fromCharCode(code - 0xfee0));

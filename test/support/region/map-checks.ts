@@ -1,4 +1,4 @@
-// What must hold for every boundary index: the kernel names the one region whose rings wind around a point, and
+// Rules that hold for every boundary index: the kernel names the one region whose rings wind around a point, and
 // none where no ring does. Used by the tests on a sample and by `npm run proof -- region` at full size.
 
 import type { KernelExports } from '#dist/kernel/exports.js';

@@ -6,9 +6,9 @@ export type Step = Buffer | 'pause';
 
 export interface WebSocketCase {
   readonly id: string;
-  /** What the client sends, each part in a segment of its own. */
+  /** Parts that the client sends, each in a segment of its own. */
   readonly steps: readonly Step[];
-  /** What must come back before the connection ends, in order. */
+  /** Frames that must come back before the connection ends, in order. */
   readonly due: readonly Frame[];
   /**
    * How it ends: `open`: by our own close; `closes`: the steps hold a close frame, which is echoed; `fails`: the server must

@@ -52,7 +52,7 @@ function judge({ due, ends }: WebSocketCase, frames: readonly Frame[]): Verdict 
   const heard = frames.filter(({ opcode }) => opcode !== CLOSE);
   const isEqual = heard.every((f, i) => f.opcode === due[i]?.opcode && f.payload.equals(due[i].payload));
   if (ends === 'fails') {
-    // What stood before the fault may be lost with the connection.
+    // Frames before the fault may be lost with the connection.
     if (!isEqual || closes.length > 1) return 'FAIL';
     const code = closes[0] === undefined ? undefined : codeOf(closes[0]);
     if (code === undefined) return 'failed fast';

@@ -1,4 +1,4 @@
-// What Accept and Content-Type headers are taken for.
+// Accept and Content-Type headers, as the service reads them.
 import { expect, test } from 'vitest';
 import { preferences, qualityOf, utf8TypeOf } from '#dist/server/media-types.js';
 

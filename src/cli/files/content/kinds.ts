@@ -1,4 +1,4 @@
-// What the first bytes of a file show it to be: the kinds that are read by way of another one, and those that cannot be read,
+// Recognises a file by its first bytes: the kinds that are read by way of another one, and those that cannot be read,
 // each with the way out.
 
 import { CliFailure, EXIT } from '../../exit-codes.js';

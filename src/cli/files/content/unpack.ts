@@ -6,7 +6,7 @@ import { badInput, reasonOf } from '../../file-faults.js';
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** What zlib of Node 20 lacks. */
+/** Node 20 has no Zstandard, and its types know none. */
 const { createZstdDecompress } = zlib as unknown as {
   createZstdDecompress?: (options: { chunkSize: number }) => zlib.Gunzip;
 };

@@ -56,7 +56,7 @@ export function destinationOf(path: string): Destination {
     if (stat.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
     if (stat.isBlockDevice()) throw new Error('it is a block device');
     accessSync(real, constants.W_OK);
-    // What /proc shows as a file cannot be renamed over.
+    // A file below /proc cannot be replaced by a rename.
     if (!stat.isFile() || real.startsWith('/proc/')) return { kind: 'device', name: path, path: real };
     const { uid, gid, mode } = stat;
     return { kind: 'file', name: path, path: real, owner: { mode: mode & 0o777, uid, gid } };

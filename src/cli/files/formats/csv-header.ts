@@ -14,7 +14,7 @@ export interface CsvHeader {
   readonly names: string[];
   /** The row with its line end, without a byte order mark; nothing where there is no header. */
   readonly bytes: Uint8Array;
-  /** What stands before it: a byte order mark, a line `sep=`. */
+  /** The bytes before it: a byte order mark, a line `sep=`. */
   readonly lead: Uint8Array;
   /** Offset of the first row in the content. */
   readonly endOffset: number;

@@ -38,7 +38,7 @@ export class PieceQueue {
     this.#sizeBytes += bytes.length;
   }
 
-  /** What is left of the first piece. The queue must not be empty. */
+  /** The rest of the first piece. The queue must not be empty. */
   get first(): Uint8Array {
     return (this.#pieces[0] as Piece).bytes.subarray(this.#offsetBytes);
   }

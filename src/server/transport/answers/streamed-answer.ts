@@ -4,7 +4,7 @@
 import type { UwsResponse } from '../uws.js';
 import { PieceQueue } from './piece-queue.js';
 
-/** What an answer needs of its exchange. */
+/** Calls of an answer into its exchange. */
 export interface AnswerHooks {
   /** Writes status line and headers; called in the cork of the first write. */
   readonly writeHead: () => void;

@@ -1,4 +1,4 @@
-// What is held in memory for peers is bounded, and all of it is given back: bodies that are collected, answers that are not
+// Memory that is held for peers is bounded, and all of it is given back: bodies that are collected, answers that are not
 // read, frames that wait; on real sockets.
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';

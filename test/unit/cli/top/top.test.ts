@@ -1,4 +1,4 @@
-// What `hexcodes top` makes of two readings of the admin port.
+// The view of `hexcodes top` from two readings of the admin port.
 import { expect, test } from 'vitest';
 import { readExposition } from '#dist/cli/top/exposition-text.js';
 import { quantileOf, type Reading, viewOf } from '#dist/cli/top/readings.js';

@@ -1,10 +1,10 @@
-// What is due after a peer of a stream has been silent: a ping, then the end; nothing while an answer is owed.
+// Steps that are due after a peer of a stream has been silent: a ping, then the end; nothing while an answer is owed.
 import { expect, test } from 'vitest';
 import { PeerClock } from '#dist/server/stream/peer-clock.js';
 
 const TIMES = { idleMs: 1000, pingMs: 100, pongMs: 300, noProgressMs: 200 };
 
-/** What is due at each of these times, with no answer owed and none buffered. */
+/** The step that is due at each of these times, with no answer owed and none buffered. */
 function dueAt(clock: PeerClock, times: readonly number[]): (string | undefined)[] {
   return times.map((nowMs) => {
     clock.buffered(0, nowMs);

@@ -17,6 +17,6 @@ test.each(['', 'distinct'])('one more is refused, and nothing behind it is read 
   const names = Array.from({ length: MAX_MEMBERS + 1 }, (_, i) => (kind === '' ? '' : `m${i}`));
   const message = `has more than ${MAX_MEMBERS} members`;
   expect(() => new JsonEnvelope(bodyOf(names))).toThrow(message);
-  // What follows is no JSON, which would be the error if it were read.
+  // The rest is no JSON, which would be the error if it were read.
   expect(() => new JsonEnvelope(bodyOf(names, ', no JSON at all'))).toThrow(message);
 });

@@ -1,4 +1,4 @@
-// What an allowance lets through: rows, and slow rows with their bytes, shared first and then the piece's own.
+// An allowance lets through rows, and slow rows with their bytes, shared first and then the piece's own.
 import { expect, test } from 'vitest';
 import { RowAllowance } from '#dist/wire/rows/row-allowance.js';
 

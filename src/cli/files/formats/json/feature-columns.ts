@@ -10,7 +10,7 @@ const POSITION_COLUMNS: readonly TableColumn[] = [
   { name: 'lng', kind: 'double' },
 ];
 
-/** What is known of all features after a survey. */
+/** Facts about all features, from a survey. */
 export interface KnownFeatures {
   readonly columns: readonly TableColumn[];
   readonly idName: IdName;

@@ -5,7 +5,7 @@ import { badInput, reasonOf } from '../../../file-faults.js';
 import type { ColumnKind, JsonDocument, RowFit, TableColumn } from '../table.js';
 import { isFalsifiable, jsonText, parseExact, parseNumbersBy } from '../values/exact-json.js';
 
-/** What values of a field were met, one bit each. */
+/** Kinds of values that a field has had, one bit each. */
 const FRACTION = 1;
 const INTEGER = 2;
 /** Beyond 2^53, within 64 bits. */
