@@ -88,7 +88,7 @@ export function parseAngle(text: string): number | null {
 
 function angleOf(text: string): { deg: number; side: string } | null {
   if (!/[°º˚NSEWBĐ]/i.test(text)) return null;
-  // The pattern wants something between degrees and minutes or the side.
+  // The pattern needs something between degrees and minutes or the side.
   const match = ONE_ANGLE.exec(
     text.replace(new RegExp(`^(${SIDE}?\\s*-?\\d+(?:[.,]\\d+)?)(${SIDE}?)$`, 'i'), '$1 $2').trim(),
   );
