@@ -82,8 +82,8 @@ export function suggest(hexcodes: Codebook, text: string, options: SuggestOption
   const consider = (candidate: string, slip: Slip): void => {
     const read = hexcodes.read(candidate);
     if (read === null) return;
-    const known = found.get(read.hexcodes);
-    if (known !== undefined && SLIPS.indexOf(known.slip) <= SLIPS.indexOf(slip)) return;
+    // A symbol missing beside a separator is found again as a symbol in the separator's place; the first of them is right.
+    if (found.has(read.hexcodes)) return;
     const { hexcodes: code, resolution, admin_code, lat, lng } = read;
     const suggestion: Suggestion = { hexcodes: code, resolution, admin_code, lat, lng, slip };
     if (near !== undefined) {
@@ -111,11 +111,10 @@ function forEachEdit(text: string, consider: (candidate: string, slip: Slip) => 
   const isSymbol = Array.from({ length: text.length }, (_, i) =>
     /[\p{L}\p{N}\p{S}]|[^\s\p{P}]/u.test(text[i] ?? ''),
   );
-  for (let i = 0; i <= text.length; i++) {
+  for (let i = 0; i <= text.length; i++)
+    for (const symbol of SYMBOLS) consider(text.slice(0, i) + symbol + text.slice(i), 'missing');
+  for (const [i, typed] of text.split('').entries()) {
     const before = text.slice(0, i);
-    for (const symbol of SYMBOLS) consider(before + symbol + text.slice(i), 'missing');
-    const typed = text[i];
-    if (typed === undefined) continue;
     const after = text.slice(i + 1);
     consider(before + after, 'extra');
     if (!isSymbol[i]) {

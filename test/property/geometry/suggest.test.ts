@@ -66,3 +66,14 @@ test('nonsense has no suggestions', () => {
     expect(suggest(hexcodes, text)).toEqual([]);
   }
 });
+
+test('a symbol missing before or after a separator is missing, not a substitution of the separator', () => {
+  for (const [typed, meant] of [
+    ['HN-6GHM-53FMF', 'HN-6GHMK-53FMF'],
+    ['HN-6GHMK-3FMF', 'HN-6GHMK-53FMF'],
+    ['HN-GHMK-53FMF', 'HN-6GHMK-53FMF'],
+  ] as const) {
+    const found = suggest(hexcodes, typed, { limit: 10_000 });
+    expect(found.find((each) => each.hexcodes === meant)?.slip).toBe('missing');
+  }
+});
