@@ -61,6 +61,18 @@ test('counts bytes as well as frames, and lets one frame of any size through', (
   expect(credit.send(0)).toBeUndefined();
 });
 
+test('frames that fill the window to the byte have room, one byte more has none', () => {
+  const credit = opened();
+  write(credit, 2);
+  expect([136, 137].map((bytes) => credit.hasRoom(bytes))).toEqual([true, false]);
+  const whole = opened(JSON.stringify({ ...JSON.parse(READY), window_bytes: 64 }));
+  write(whole, 2);
+  expect([0, 0].map(() => whole.send(0)?.length)).toEqual([32, 32]);
+  const oneShort = opened(JSON.stringify({ ...JSON.parse(READY), window_bytes: 63 }));
+  write(oneShort, 2);
+  expect([0, 0].map(() => oneShort.send(0)?.length)).toEqual([32, undefined]);
+});
+
 test('a written frame keeps its place in the window until its answers are taken', () => {
   const credit = opened();
   write(credit, 3);
