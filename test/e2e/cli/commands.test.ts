@@ -51,7 +51,7 @@ test('one position or code that fails: exit 1, a sentence and a hint', async () 
   expect(wrong.stderr).toContain(code);
 });
 
-test.skipIf(!existsSync('/dev/full'))('a standard output that is full: exit 4 and a sentence', async () => {
+test.skipIf(!existsSync('/dev/full'))('a standard output that is full: exit 4 and a sentence (needs /dev/full)', async () => {
   for (const args of [['encode', `${LAT},${LNG}`], ['provinces']]) {
     const { status, stderr } = spawnSync(
       'sh',

@@ -197,7 +197,7 @@ const hasIpv6 = await new Promise<boolean>((resolve) => {
   probe.listen(0, '::1', () => probe.close(() => resolve(true)));
 });
 
-test.skipIf(!hasIpv6)('networks: a client on IPv6, and on IPv4 of a socket for both', async () => {
+test.skipIf(!hasIpv6)('networks: a client on IPv6, and on IPv4 of a socket for both (needs IPv6)', async () => {
   const both = await startServer({ host: '::', apiKeys: [], dataDir: server.dataDir });
   const { text } = await newKey({ cidrs: ['::1'] });
   const { text: four } = await newKey({ cidrs: ['127.0.0.1'] });

@@ -140,7 +140,7 @@ describe.skipIf(process.platform !== 'linux')('several processes (Linux)', () =>
     expect(await service.stop('SIGINT')).toBe(0);
   });
 
-  test('a port that somebody has, own ports too, and a process that cannot start: a sentence and exit 1, nothing is left', async () => {
+  test('a port in use, own ports too, and a process that cannot start: a sentence and exit 1, nothing is left', async () => {
     const first = serve(['--processes', '1', '--port', String(await freePort())]);
     const { port } = new URL(await first.base());
     const second = serve(['--processes', '2', '--port', port]);
