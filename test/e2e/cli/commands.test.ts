@@ -51,19 +51,22 @@ test('one position or code that fails: exit 1, a sentence and a hint', async () 
   expect(wrong.stderr).toContain(code);
 });
 
-test.skipIf(!existsSync('/dev/full'))('a standard output that is full: exit 4 and a sentence (needs /dev/full)', async () => {
-  for (const args of [['encode', `${LAT},${LNG}`], ['provinces']]) {
-    const { status, stderr } = spawnSync(
-      'sh',
-      ['-c', 'exec "$0" "$@" > /dev/full', ...folder.commandLine(args)],
-      {
-        encoding: 'utf8',
-      },
-    );
-    expect(stderr).toBe('hexcodes: cannot write standard output: the disk is full\n');
-    expect(status).toBe(4);
-  }
-});
+test.skipIf(!existsSync('/dev/full'))(
+  'a standard output that is full: exit 4 and a sentence (needs /dev/full)',
+  async () => {
+    for (const args of [['encode', `${LAT},${LNG}`], ['provinces']]) {
+      const { status, stderr } = spawnSync(
+        'sh',
+        ['-c', 'exec "$0" "$@" > /dev/full', ...folder.commandLine(args)],
+        {
+          encoding: 'utf8',
+        },
+      );
+      expect(stderr).toBe('hexcodes: cannot write standard output: the disk is full\n');
+      expect(status).toBe(4);
+    }
+  },
+);
 
 test('a reader that has closed standard output is no failure', () => {
   const line = folder.commandLine(['encode', `${LAT},${LNG}`]);

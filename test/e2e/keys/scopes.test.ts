@@ -197,17 +197,20 @@ const hasIpv6 = await new Promise<boolean>((resolve) => {
   probe.listen(0, '::1', () => probe.close(() => resolve(true)));
 });
 
-test.skipIf(!hasIpv6)('networks: a client on IPv6, and on IPv4 of a socket for both (needs IPv6)', async () => {
-  const both = await startServer({ host: '::', apiKeys: [], dataDir: server.dataDir });
-  const { text } = await newKey({ cidrs: ['::1'] });
-  const { text: four } = await newKey({ cidrs: ['127.0.0.1'] });
-  const statusOf = async (host: string, key: string) =>
-    (await fetch(`http://${host}:${both.port}/v1/meta`, { headers: { 'X-API-Key': key } })).status;
-  for (let tries = 0; tries < 400 && (await statusOf('127.0.0.1', four)) === 401; tries++) await sleep(10);
-  expect([await statusOf('[::1]', text), await statusOf('127.0.0.1', text)]).toEqual([200, 403]);
-  expect([await statusOf('[::1]', four), await statusOf('127.0.0.1', four)]).toEqual([403, 200]);
-  await both.stop();
-});
+test.skipIf(!hasIpv6)(
+  'networks: a client on IPv6, and on IPv4 of a socket for both (needs IPv6)',
+  async () => {
+    const both = await startServer({ host: '::', apiKeys: [], dataDir: server.dataDir });
+    const { text } = await newKey({ cidrs: ['::1'] });
+    const { text: four } = await newKey({ cidrs: ['127.0.0.1'] });
+    const statusOf = async (host: string, key: string) =>
+      (await fetch(`http://${host}:${both.port}/v1/meta`, { headers: { 'X-API-Key': key } })).status;
+    for (let tries = 0; tries < 400 && (await statusOf('127.0.0.1', four)) === 401; tries++) await sleep(10);
+    expect([await statusOf('[::1]', text), await statusOf('127.0.0.1', text)]).toEqual([200, 403]);
+    expect([await statusOf('[::1]', four), await statusOf('127.0.0.1', four)]).toEqual([403, 200]);
+    await both.stop();
+  },
+);
 
 test('when a key was used last is kept, also at the end of the service', async () => {
   const own = await startServer({ dataDir: server.dataDir });

@@ -66,8 +66,11 @@ const BODIES: [BulkFormat, Buffer][] = [
   ['frames', framesBody(3, 65_536)],
 ];
 
-test.skipIf(!isBound).each(BODIES)('%s: the answer is complete and in order (needs taskset)', async (format, body) => {
-  const due = dueAnswer(kernel, 'encode', format, body);
-  const answers = await Promise.all([false, true, false].map((isSlow) => answer(format, body, isSlow)));
-  expect(answers.map((bytes) => bytes.equals(due))).toEqual([true, true, true]);
-});
+test.skipIf(!isBound).each(BODIES)(
+  '%s: the answer is complete and in order (needs taskset)',
+  async (format, body) => {
+    const due = dueAnswer(kernel, 'encode', format, body);
+    const answers = await Promise.all([false, true, false].map((isSlow) => answer(format, body, isSlow)));
+    expect(answers.map((bytes) => bytes.equals(due))).toEqual([true, true, true]);
+  },
+);
