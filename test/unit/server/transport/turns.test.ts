@@ -1,4 +1,4 @@
-// What one turn of the event loop takes: 1,000 requests and four for each open connection.
+// One turn of the event loop takes 1,000 requests, and four more for each open connection.
 import { expect, test } from 'vitest';
 import { Turns } from '#dist/server/transport/turns.js';
 
