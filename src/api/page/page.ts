@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { VERSION } from '../../version.js';
 import { BODIES } from '../bodies.js';
 import { REASONS } from '../document.js';
+import { STATUS_CATALOGUE } from '../error-catalogue.js';
 import { COMMON_ERRORS, OPERATIONS, type Operation, type Parameter } from '../operations.js';
 import { CLOSE_CODES } from '../stream-document.js';
 import { callsOf } from './calls.js';
@@ -22,6 +23,13 @@ export function apiPage(): { html: string; policy: string } {
     ({ id, method, path, summary }) =>
       `<li><a href="#${id}">${method.toUpperCase()} <code>${path}</code></a><br><span class="soft">${withCode(summary)}</span></li>`,
   );
+  const words = STATUS_CATALOGUE.map(({ word, http, elsewhere, meaning, remedy }) => [
+    `<code id="status-${word}">${word}</code>`,
+    http.join(', '),
+    elsewhere,
+    withCode(meaning),
+    withCode(remedy),
+  ]);
   const errors = Object.entries(REASONS).map(([status, reason]) => [status, withCode(reason)]);
   const html = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
@@ -31,10 +39,11 @@ export function apiPage(): { html: string; policy: string } {
 <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1), and for the stream <a href="/asyncapi.json">asyncapi.json</a> (AsyncAPI 3).</p>
 <form id="with-key" hidden><label>Your key, kept in this page only <input id="key" type="password" autocomplete="off" spellcheck="false"></label></form>
 </header>
-<nav aria-label="Operations"><ul>${links.join('')}<li><a href="#stream">WebSocket <code>/v1/hexcodes/stream</code></a><br><span class="soft">The stream</span></li></ul></nav>
+<nav aria-label="Operations"><ul>${links.join('')}<li><a href="#stream">WebSocket <code>/v1/hexcodes/stream</code></a><br><span class="soft">The stream</span></li><li><a href="#errors">Errors</a><br><span class="soft">Each status, and what to do</span></li></ul></nav>
 <main>${sections.join('')}
 ${streamHtml()}
-<h2>Errors</h2>${table('What an error means, and what to do', ['HTTP', 'what to do'], errors)}
+<h2 id="errors">Errors</h2><p>Every error has a <code>status</code> for programs, a <code>message</code> for people, and a <code>request_id</code> that stands in the log.</p>
+${table('Status words', ['status', 'HTTP', 'elsewhere', 'what it means', 'what to do'], words)}${table('What an error means, and what to do', ['HTTP', 'what to do'], errors)}
 <h2>Bodies</h2>${Object.entries(BODIES).map(bodyHtml).join('')}</main>
 <footer><p class="soft">Boundaries: © OpenStreetMap contributors, ODbL 1.0.</p></footer>
 <script>${SCRIPT}</script></body></html>`;
@@ -62,7 +71,7 @@ unanswered than its window allows. Every frame has one answer, in the order of t
 const hashOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`;
 
 function operationHtml(operation: Operation): string {
-  const { id, method, path, summary, description, parameters, body, answers, errors } = operation;
+  const { id, method, path, summary, description, parameters, body, answers, errors, isKept } = operation;
   const rows = parameters.map(({ name, in: place, required, description: text, schema }) => [
     `<code>${name}</code>`,
     `${place}${required ? ', required' : ''}`,
@@ -82,7 +91,7 @@ function operationHtml(operation: Operation): string {
   return `<section aria-labelledby="${id}"><h3 id="${id}"><span class="method">${method.toUpperCase()}</span> <code>${path}</code></h3>
 <p>${withCode(summary)}.${description === undefined ? '' : ` ${withCode(description)}`}</p>
 ${table(`Parameters of ${id}`, ['name', 'where', 'what'], rows)}${table(`Body of ${id}`, ['media type', 'schema'], bodyTypes)}
-<p>200: ${answerText.join(', ')}. <span class="soft">Errors: ${statuses.join(', ')}.</span></p>
+<p>200: ${answerText.join(', ')}. <span class="soft">${isKept ? '304 for who has it (<code>ETag</code>). ' : ''}<a href="#errors">Errors</a>: ${statuses.join(', ')}.</span></p>
 ${calls.join('')}${formHtml(operation)}</section>`;
 }
 
