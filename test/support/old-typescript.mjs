@@ -1,0 +1,7 @@
+// For programs that need the compiler's old interface, which TypeScript 7 has not: `node --import` of this file gives them
+// TypeScript 5.2 in its place.
+import { register } from 'node:module';
+
+const HOOK = `export const resolve = (name, context, next) =>
+  next(name === 'typescript' ? 'typescript-5.2' : name, context);`;
+register(`data:text/javascript,${encodeURIComponent(HOOK)}`, import.meta.url);
