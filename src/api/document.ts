@@ -1,5 +1,6 @@
 // The OpenAPI 3.1 document of the service, made at build time of operations.ts and bodies.ts; build.mjs writes it to
 // dist/openapi.json.
+import { ASKED_AGAIN, KEPT } from '../server/routes/freshness.js';
 import { TARGET_LIMIT_BYTES } from '../server/transport/request-head.js';
 import { VERSION } from '../version.js';
 import { BODIES } from './bodies.js';
@@ -16,8 +17,9 @@ const HEADERS = {
   AllowOrigin: { description: 'CORS', schema: { type: 'string', const: '*' }, required: true },
   ExposeHeaders: { description: 'CORS', schema: { type: 'string', const: '*' }, required: true },
   CacheControl: {
-    description: 'Where the key is in the URL',
-    schema: { type: 'string', const: 'private, no-store' },
+    description:
+      'Where the key is in the URL nothing is to be stored; else, how long an answer of a look-up holds',
+    schema: { type: 'string', enum: ['private, no-store', KEPT, ASKED_AGAIN] },
   },
   RateLimitPolicy: {
     description: 'Limits of the key, if it has any (draft-ietf-httpapi-ratelimit-headers-11)',
@@ -27,6 +29,12 @@ const HEADERS = {
   RetryAfter: { description: 'Seconds', schema: { type: 'integer', minimum: 1 }, required: true },
   Authenticate: { schema: { type: 'string', const: 'ApiKey realm="hexcodes"' }, required: true },
   Vary: { schema: { type: 'string', const: 'Accept, Accept-Encoding' } },
+  EntityTag: {
+    description:
+      'Of this version and its data; to be sent back as If-None-Match. None where the key is in the URL',
+    schema: { type: 'string', pattern: '^"[0-9a-f]{16}"$' },
+  },
+  VaryKey: { schema: { type: 'string', const: 'X-API-Key' } },
   ContentEncoding: { schema: { type: 'string', const: 'gzip' } },
 } as const;
 
@@ -69,21 +77,38 @@ function errorResponse(status: number, schema: string): object {
   };
 }
 
-function okResponse({ answers, id }: Operation): object {
+const OF_KEPT = { ETag: header('EntityTag'), Vary: header('VaryKey') };
+
+function okResponse({ answers, id, isKept }: Operation): object {
   const isBulk = id.endsWith('Bulk');
   const schema = answers.length === 1 ? ref(answers[0] as string) : { oneOf: answers.map(ref) };
   const content = isBulk
     ? Object.fromEntries(answers.map((type) => [type, { schema: { type: 'string' } }]))
     : { [JSON_TYPE]: { schema } };
-  const more = isBulk ? { Vary: header('Vary'), 'Content-Encoding': header('ContentEncoding') } : {};
+  const more = isBulk
+    ? { Vary: header('Vary'), 'Content-Encoding': header('ContentEncoding') }
+    : isKept
+      ? OF_KEPT
+      : {};
   return { description: 'Done', headers: { ...EVERY_ANSWER, ...more }, content };
 }
 
 function operationObject(operation: Operation): object {
-  const { id, summary, description, tag, parameters, body, errors, errorSchema = 'Error' } = operation;
+  const {
+    id,
+    summary,
+    description,
+    tag,
+    parameters,
+    body,
+    errors,
+    errorSchema = 'Error',
+    isKept,
+  } = operation;
   const statuses = [...COMMON_ERRORS, ...errors].sort((a, b) => a - b);
   const responses = Object.fromEntries([
     ['200', okResponse(operation)],
+    ...(isKept ? [['304', { $ref: '#/components/responses/NotModified' }] as const] : []),
     ...statuses.map((status) => [String(status), { $ref: `#/components/responses/${errorSchema}${status}` }]),
   ]);
   const content =
@@ -133,11 +158,17 @@ export function openApiDocument(): object {
     components: {
       schemas: BODIES,
       headers: HEADERS,
-      responses: Object.fromEntries(
-        ['Error', 'EncodeError'].flatMap((schema) =>
-          Object.keys(REASONS).map((status) => [schema + status, errorResponse(Number(status), schema)]),
+      responses: {
+        NotModified: {
+          description: 'Nothing has changed since the answer whose ETag the request has in If-None-Match',
+          headers: { ...EVERY_ANSWER, ...OF_KEPT },
+        },
+        ...Object.fromEntries(
+          ['Error', 'EncodeError'].flatMap((schema) =>
+            Object.keys(REASONS).map((status) => [schema + status, errorResponse(Number(status), schema)]),
+          ),
         ),
-      ),
+      },
       securitySchemes: {
         header: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
         query: {

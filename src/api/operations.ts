@@ -26,6 +26,8 @@ export interface Operation {
   readonly errors: readonly number[];
   /** The schema of its errors. */
   readonly errorSchema?: string;
+  /** Clients may keep its answers: they have an entity tag, and 304 is one of them. */
+  readonly isKept?: boolean;
 }
 
 /** Every operation may answer these: a broken request, keys, Accept, target, limits, a defect, overload. */
@@ -168,6 +170,7 @@ const look = (
   parameters: [],
   answers: [answer],
   errors: [],
+  isKept: true,
   ...more,
 });
 
@@ -213,5 +216,7 @@ export const OPERATIONS: readonly Operation[] = [
     errors: [404],
   }),
   look('/v1/meta', 'meta', 'Versions and the source of the boundaries', 'Meta'),
-  look('/v1/usage', 'usage', 'What the key has used today and this month, and its limits', 'Usage'),
+  look('/v1/usage', 'usage', 'What the key has used today and this month, and its limits', 'Usage', {
+    isKept: false,
+  }),
 ];

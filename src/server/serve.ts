@@ -10,6 +10,7 @@ import { openKeys, type ServerKeys } from '../keys/keys.js';
 import { Hexcodes, type HexcodesData } from '../library/hexcodes.js';
 import { Pool } from '../pool/pool.js';
 import type { PoolOptions } from '../pool/pool-options.js';
+import { VERSION } from '../version.js';
 import { healthRoutes } from './admin/health.js';
 import { keyRoutesOf } from './admin/wire-keys.js';
 import { type AdminPort, openAdminPort } from './admin-port.js';
@@ -30,6 +31,7 @@ import { fail, failUnavailable, Router } from './router.js';
 import { addBatch } from './routes/batch.js';
 import { addCodeInfo } from './routes/code-info.js';
 import { addDescription } from './routes/description.js';
+import { entityTag } from './routes/freshness.js';
 import { addMeta } from './routes/meta.js';
 import { addSingle } from './routes/single.js';
 import { addUsage } from './routes/usage.js';
@@ -151,10 +153,10 @@ export async function serve(
     const router = new Router(adapter, keys.ring, observer.clients, metering?.admit);
     addSingle(router, kernel, config.logPositions);
     addBatch(router, kernel, pool);
-    const boundaries = boundaryData(files.index);
+    const boundaries = boundaryData(files);
     addMeta(router, boundaries, adapter.build);
     if (metering !== undefined) addUsage(router, metering.meters);
-    addCodeInfo(router, new Hexcodes(kernel));
+    addCodeInfo(router, new Hexcodes(kernel), boundaries.tag);
     addDescription(router);
     const streams = new Streams(router, kernel, pool, keys.ring, budget, observer, tuning.stream);
     streams.open(adapter);
@@ -280,11 +282,12 @@ function hooksFor(logger: Logger, observer: Observer): AdapterHooks {
   };
 }
 
-function boundaryData(index: Uint8Array): Parameters<typeof addMeta>[1] {
+function boundaryData({ index, reach }: HexcodesData): Parameters<typeof addMeta>[1] {
   let borders: ProvinceBorders | undefined;
   return {
     meta: readIndexMeta(index),
     sha256: createHash('sha256').update(index).digest('hex'),
+    tag: entityTag(VERSION, index, reach),
     geometryOf: (admin) => {
       borders ??= new ProvinceBorders(index);
       return borders.ofAdmin(admin);

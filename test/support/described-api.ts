@@ -5,7 +5,8 @@ import type { Schema } from './schema-values.js';
 interface Response {
   $ref?: string;
   headers: Record<string, { $ref: string }>;
-  content: Record<string, { schema: object }>;
+  /** Absent of an answer that has no body. */
+  content?: Record<string, { schema: object }>;
 }
 export interface Operation {
   operationId: string;
@@ -58,6 +59,8 @@ export class DescribedApi {
     const headerFault = this.#headerFault(headers, answer.headers);
     if (headerFault !== undefined) return headerFault;
     const type = answer.headers.get('content-type') ?? '';
+    if (content === undefined)
+      return type === '' && (await answer.text()) === '' ? undefined : 'a body where none is declared';
     const media = content[type.split(';')[0]!];
     if (media === undefined) return `media type ${type} is not declared`;
     const text = await answer.text();

@@ -13,6 +13,7 @@ import { withholdKey } from '../log.js';
 import { requireJson } from '../media-types.js';
 import { fail, type Router } from '../router.js';
 import type { Exchange } from '../transport/exchange.js';
+import { KEPT, sendKept } from './freshness.js';
 
 const CODE_PATH = '/v1/hexcodes/:code';
 const SUGGESTIONS_PATH = '/v1/hexcodes/:code/suggestions';
@@ -21,18 +22,19 @@ const SUGGESTIONS = 10;
 const NUMBER = '-?(?:\\d+(?:\\.\\d*)?|\\.\\d+)(?:[eE][+-]?\\d+)?';
 const NEAR = new RegExp(`^(${NUMBER}),(${NUMBER})$`);
 
-export function addCodeInfo(router: Router, hexcodes: Hexcodes): void {
+/** @param tag the entity tag of every answer: they depend on the version and its data only */
+export function addCodeInfo(router: Router, hexcodes: Hexcodes, tag: string): void {
   router.add({
     path: CODE_PATH,
     methods: ['GET'],
     access: 'key',
-    handle: (x) => answer(x, (text) => info(x, hexcodes, text)),
+    handle: (x) => answer(x, (text) => info(x, hexcodes, text, tag)),
   });
   router.add({
     path: SUGGESTIONS_PATH,
     methods: ['GET'],
     access: 'key',
-    handle: (x) => answer(x, (text) => suggestions(x, hexcodes, text)),
+    handle: (x) => answer(x, (text) => suggestions(x, hexcodes, text, tag)),
   });
 }
 
@@ -45,7 +47,7 @@ function answer(x: Exchange, handle: (text: string) => void): void {
   else handle(text);
 }
 
-function info(x: Exchange, hexcodes: Hexcodes, text: string): void {
+function info(x: Exchange, hexcodes: Hexcodes, text: string, tag: string): void {
   const read = hexcodes.read(text);
   if (read === null) {
     const presented = [readApiKey(x.rawQuery), x.apiKey];
@@ -56,32 +58,30 @@ function info(x: Exchange, hexcodes: Hexcodes, text: string): void {
     x.send(404, JSON_TYPE, errorBody('INVALID_HEXCODES', message, x.requestId));
     return;
   }
-  const { hexcodes: code, resolution, admin_code, lat, lng, cell } = read;
-  const { geometry, properties } = cellFeature(hexcodes, code);
-  x.send(
-    200,
-    JSON_TYPE,
-    Buffer.from(
-      JSON.stringify({
-        status: 'OK',
-        hexcodes: code,
-        resolution,
-        admin_code,
-        province: ADMIN_UNITS.find((unit) => unit.code === admin_code)?.name,
-        h3_cell: cell.toString(16),
-        lat,
-        lng,
-        area_m2: area(hexcodes, code),
-        edge_m: edge(hexcodes, code),
-        boundary: { type: 'Feature', geometry, properties },
-        parent: resolution === 0 ? null : parent(hexcodes, code),
-        neighbors: neighbors(hexcodes, code),
-      }),
-    ),
-  );
+  sendKept(x, tag, JSON_TYPE, () => Buffer.from(JSON.stringify(infoOf(hexcodes, read))), KEPT);
 }
 
-function suggestions(x: Exchange, hexcodes: Hexcodes, text: string): void {
+function infoOf(hexcodes: Hexcodes, read: NonNullable<ReturnType<Hexcodes['read']>>): object {
+  const { hexcodes: code, resolution, admin_code, lat, lng, cell } = read;
+  const { geometry, properties } = cellFeature(hexcodes, code);
+  return {
+    status: 'OK',
+    hexcodes: code,
+    resolution,
+    admin_code,
+    province: ADMIN_UNITS.find((unit) => unit.code === admin_code)?.name,
+    h3_cell: cell.toString(16),
+    lat,
+    lng,
+    area_m2: area(hexcodes, code),
+    edge_m: edge(hexcodes, code),
+    boundary: { type: 'Feature', geometry, properties },
+    parent: resolution === 0 ? null : parent(hexcodes, code),
+    neighbors: neighbors(hexcodes, code),
+  };
+}
+
+function suggestions(x: Exchange, hexcodes: Hexcodes, text: string, tag: string): void {
   const { near } = readQuery(x.rawQuery, ['near']);
   const match = near.text === undefined ? null : NEAR.exec(near.text);
   const latDeg = Number(match?.[1]);
@@ -92,10 +92,10 @@ function suggestions(x: Exchange, hexcodes: Hexcodes, text: string): void {
     fail(x, 400, faultsMessage([fault]), { faults: [fault] });
     return;
   }
-  const found = suggest(hexcodes, text, {
-    limit: SUGGESTIONS,
-    ...(isPosition ? { near: [latDeg, lngDeg] as const } : {}),
-  });
-  const body = JSON.stringify({ status: 'OK', hexcodes: text, suggestions: found });
-  x.send(200, JSON_TYPE, Buffer.from(body));
+  const options = { limit: SUGGESTIONS, ...(isPosition ? { near: [latDeg, lngDeg] as const } : {}) };
+  const bodyOf = (): Uint8Array => {
+    const found = suggest(hexcodes, text, options);
+    return Buffer.from(JSON.stringify({ status: 'OK', hexcodes: text, suggestions: found }));
+  };
+  sendKept(x, tag, JSON_TYPE, bodyOf, KEPT);
 }

@@ -1,10 +1,10 @@
 // GET /openapi.json, /asyncapi.json and /docs: the service described for programs and for people. They need no key, and change with the version
 // only.
-import { createHash } from 'node:crypto';
 import { JSON_TYPE } from '../answers.js';
 import { preferences, qualityOf } from '../media-types.js';
 import { fail, type Router } from '../router.js';
 import { API_PAGE, API_PAGE_POLICY, ASYNCAPI, OPENAPI } from './documents.js';
+import { entityTag, sendTagged } from './freshness.js';
 
 /** Of pages: nothing of them is a frame elsewhere, guessed to be of another type, or told to other hosts. */
 const PAGE_LINES = [
@@ -28,7 +28,7 @@ function addDocument(
   lines: readonly string[],
 ): void {
   const body = Buffer.from(text);
-  const tag = `"${createHash('sha256').update(body).digest('hex').slice(0, 16)}"`;
+  const tag = entityTag(body);
   // Asked again each time, and answered 304 until a new version is installed.
   const headerLines = [`ETag: ${tag}`, 'Cache-Control: no-cache', ...lines]
     .map((line) => `\r\n${line}`)
@@ -43,14 +43,7 @@ function addDocument(
         fail(x, 406, `the answer is ${plainType}, which the Accept header refuses`);
         return;
       }
-      const isKnown = tagsOf(x.headerValues('if-none-match')).some((given) => given === tag || given === '*');
-      if (isKnown) x.send(304, '', '', headerLines);
-      else x.send(200, type, body, headerLines);
+      sendTagged(x, tag, type, () => body, headerLines);
     },
   });
-}
-
-/** The entity tags of If-None-Match headers; a weak one stands for the strong one (RFC 9110, 13.1.2). */
-function tagsOf(headers: readonly string[]): string[] {
-  return headers.flatMap((header) => header.split(',').map((tag) => tag.trim().replace(/^W\//, '')));
 }

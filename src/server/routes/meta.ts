@@ -8,11 +8,14 @@ import { requireJson } from '../media-types.js';
 import { fail, type Router } from '../router.js';
 import type { Exchange } from '../transport/exchange.js';
 import type { UwsBuild } from '../transport/load-uws.js';
+import { ASKED_AGAIN, entityTag, KEPT, sendKept } from './freshness.js';
 
 /** The boundary data in use. */
 export interface BoundaryData {
   readonly meta: IndexMeta;
   readonly sha256: string;
+  /** The entity tag of every answer that depends on nothing but this version and its data. */
+  readonly tag: string;
   /** The area of a province, by its admin number, as a GeoJSON geometry. */
   geometryOf(adminNumber: number): unknown;
 }
@@ -20,7 +23,7 @@ export interface BoundaryData {
 const CODE_FORMAT = 1;
 
 export function addMeta(router: Router, data: BoundaryData, transport: UwsBuild): void {
-  const { meta, sha256 } = data;
+  const { meta, sha256, tag } = data;
   const metaBody = bytesOf({
     status: 'OK',
     service: { name: 'hexcodes', version: VERSION },
@@ -38,7 +41,12 @@ export function addMeta(router: Router, data: BoundaryData, transport: UwsBuild)
   /** Bodies of some 100 KB, kept as the bytes that leave: writing one anew costs more than all else of the request. */
   const unitBodies = new Map<string, Uint8Array>();
 
-  const addJson = (path: string, bodyOf: (x: Exchange) => Uint8Array | undefined): void => {
+  const addJson = (
+    path: string,
+    bodyOf: (x: Exchange) => (() => Uint8Array) | undefined,
+    ofTag = tag,
+    cacheControl = KEPT,
+  ): void => {
     router.add({
       path,
       methods: ['GET'],
@@ -47,25 +55,28 @@ export function addMeta(router: Router, data: BoundaryData, transport: UwsBuild)
         if (!requireJson(x)) return;
         const body = bodyOf(x);
         if (body === undefined) fail(x, 404, 'there is no province or city of this code');
-        else x.send(200, JSON_TYPE, body);
+        else sendKept(x, ofTag, JSON_TYPE, body, cacheControl);
       },
     });
   };
 
-  addJson('/v1/meta', () => metaBody);
-  addJson('/v1/admin-units', () => tableBody);
+  // Who asks for the versions wants those of now; the build of uWS is among them.
+  addJson('/v1/meta', () => () => metaBody, entityTag(metaBody), ASKED_AGAIN);
+  addJson('/v1/admin-units', () => () => tableBody);
   addJson('/v1/admin-units/:code', (x) => {
     const code = x.parameter(0).toUpperCase();
     const adminNumber = ADMIN_UNITS.findIndex((unit) => unit.code === code);
     const unit = ADMIN_UNITS[adminNumber];
     if (unit === undefined) return undefined;
-    let body = unitBodies.get(code);
-    if (body === undefined) {
-      const boundary = { type: 'Feature', properties: rowOf(unit), geometry: data.geometryOf(adminNumber) };
-      body = bytesOf({ status: 'OK', ...rowOf(unit), boundary, notice: meta.notice });
-      unitBodies.set(code, body);
-    }
-    return body;
+    return () => {
+      let body = unitBodies.get(code);
+      if (body === undefined) {
+        const boundary = { type: 'Feature', properties: rowOf(unit), geometry: data.geometryOf(adminNumber) };
+        body = bytesOf({ status: 'OK', ...rowOf(unit), boundary, notice: meta.notice });
+        unitBodies.set(code, body);
+      }
+      return body;
+    };
   });
 }
 

@@ -192,6 +192,20 @@ test.each([
   }
 });
 
+test('look-ups have an entity tag, and who sends it is answered 304, as described', async () => {
+  const kept: string[] = [];
+  for (const [path, { get: operation }] of Object.entries(api.document.paths)) {
+    if (operation?.responses['304'] === undefined) continue;
+    kept.push(path);
+    const url = `http://127.0.0.1:${server.port}${path.replace('{code}', 'HN-66').replace('{admin_code}', 'HN')}`;
+    const tag = (await fetch(url, { headers: { 'X-API-Key': server.key } })).headers.get('etag')!;
+    const again = await fetch(url, { headers: { 'X-API-Key': server.key, 'If-None-Match': tag } });
+    expect(again.status, path).toBe(304);
+    expect(await api.faultOf(operation, again), path).toBeUndefined();
+  }
+  expect(kept).toHaveLength(5);
+});
+
 test('bodies of any bytes to /bulk are answered as described', async () => {
   for (const path of ['/v1/hexcodes/encode/bulk', '/v1/hexcodes/decode/bulk']) {
     const operation = api.operation(path, 'post');

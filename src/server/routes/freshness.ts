@@ -1,0 +1,57 @@
+// Answers that clients may keep: their entity tags, how long they hold, and 304 for who has the answer already
+// (docs/http.md, Answers that may be kept).
+import { createHash } from 'node:crypto';
+import { mayHoldKey } from '../../wire/params/query.js';
+import type { Exchange } from '../transport/exchange.js';
+
+/** An answer may be used for so long before the service is asked again. */
+export const KEPT_SECONDS = 3600;
+
+/** The `Cache-Control` of an answer to a request whose key came in a header. */
+export const KEPT = `private, max-age=${KEPT_SECONDS}`;
+/** The same of an answer that is asked for again each time. */
+export const ASKED_AGAIN = 'private, no-cache';
+
+const DIGITS = 16;
+
+/** A strong entity tag of all these texts and bytes together, quotes included. */
+export function entityTag(...parts: readonly (string | Uint8Array)[]): string {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(`${part.length}:`).update(part);
+  return `"${hash.digest('hex').slice(0, DIGITS)}"`;
+}
+
+/**
+ * Answers 200, or 304 where the request has the answer with this tag. To be called in the handler, as it reads a header.
+ * @param bodyOf not called for a 304
+ * @param headerLines "\r\nName: value" of every further header, `ETag` and `Cache-Control` included; a 304 has them, too
+ */
+export function sendTagged(
+  x: Exchange,
+  tag: string,
+  type: string,
+  bodyOf: () => string | Uint8Array,
+  headerLines: string,
+): void {
+  const isKnown = tagsOf(x.headerValues('if-none-match')).some((given) => given === tag || given === '*');
+  if (isKnown) x.send(304, '', '', headerLines);
+  else x.send(200, type, bodyOf(), headerLines);
+}
+
+/** As `sendTagged` for a request that needs a key: nothing may be kept where a key stands in the URL. */
+export function sendKept(
+  x: Exchange,
+  tag: string,
+  type: string,
+  bodyOf: () => string | Uint8Array,
+  cacheControl: string,
+): void {
+  const lines = `\r\nETag: ${tag}\r\nCache-Control: ${cacheControl}\r\nVary: X-API-Key`;
+  if (mayHoldKey(x.path, x.rawQuery)) x.send(200, type, bodyOf());
+  else sendTagged(x, tag, type, bodyOf, lines);
+}
+
+/** The entity tags of If-None-Match headers; a weak one stands for the strong one (RFC 9110, 13.1.2). */
+function tagsOf(headers: readonly string[]): string[] {
+  return headers.flatMap((header) => header.split(',').map((tag) => tag.trim().replace(/^W\//, '')));
+}
