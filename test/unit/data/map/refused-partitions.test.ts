@@ -7,6 +7,7 @@ import { writeIndexFile } from '../../../../data/map/index-file.js';
 import type { Partition } from '../../../../data/map/partition.js';
 import { OUTSIDE } from '../../../../data/map/plane/labelled-lines.js';
 import { checkWithinReach, REACH_FILE } from '../../../../data/map/reach.js';
+import { OPEN_REACH } from '../../../support/open-world.js';
 
 type Line = readonly [west: number, south: number, east: number, north: number];
 
@@ -83,4 +84,6 @@ test('a province where no hexcode has a head is outside the reach', () => {
   const index = writeIndexFile(partition, '');
   const reach = decodeReach(readFileSync(REACH_FILE));
   expect(() => checkWithinReach(partition, index, reach)).toThrow(/reach is frozen/);
+  // also where the reach allows every province in every cell that has a hexcode
+  expect(() => checkWithinReach(partition, index, decodeReach(OPEN_REACH))).toThrow(/reach is frozen/);
 });
