@@ -8,6 +8,7 @@ import { REACH, REACH_ROWS } from "./memory";
 export {
   ADMIN_COUNTS, BLOCK_TEXT, CAPACITY, HOST_ROWS, INDEX, INPUT, OUTPUT, REACH, REACH_BYTES, RECORD_BYTES, RESOLUTIONS, ROW_BYTES, ROWS, SCRATCH,
   SCRATCH_BYTES, STATUS_COUNTS, TAIL_BYTES, TAILS, TEXT_IN, TEXT_IN_BYTES, TEXT_OUT, TEXT_OUT_BYTES,
+  UNIT_NAME_BYTES, UNIT_NAMES,
 } from "./memory";
 export { centerOf, decodeBatch, decodeBatchTo, readText } from "./decode";
 export { encodeBatch, encodeBatchTo, encodeCells, encodeCellsTo, encodeOne, pack } from "./encode";

@@ -11,7 +11,8 @@
 //  0x230000  REACH    HEADS × 401 × u64: admin codes that a (head, first pair or none) may carry
 //  0x23D000  RESOLUTIONS  one byte a point, for batches of mixed resolutions
 //  0x23E000  HOST_ROWS  CAPACITY × u16: rows that the host must read itself
-//  0x240000  INDEX    the boundary index, copied in once; the loader grows the memory by its size, useIndex by the grid's
+//  0x240000  UNIT_NAMES  64 × 32 B: names of former provinces, for the writers of text
+//  0x250000  INDEX    the boundary index, copied in once; the loader grows the memory by its size, useIndex by the grid's
 //
 // test/conformance/kernel/abi.test.ts checks that no two areas overlap.
 
@@ -60,8 +61,13 @@ export const EACH_ITS_OWN: u32 = 255;
 /** u16: numbers of the rows that the last scan left to the host, in order. */
 export const HOST_ROWS: usize = RESOLUTIONS + CAPACITY;
 
+/** For each unit its name, put there by the host: u8 size, then UTF-8. The last one, of OUTSIDE, stays empty. */
+export const UNIT_NAMES: usize = HOST_ROWS + CAPACITY * 2;
+export const UNIT_NAME_BYTES: u32 = 32;
+const UNIT_NAMES_END: usize = UNIT_NAMES + 64 * UNIT_NAME_BYTES;
+
 /** Starts a page, as the memory grows by pages. */
-export const INDEX: usize = (HOST_ROWS + CAPACITY * 2 + 0xffff) & ~0xffff;
+export const INDEX: usize = (UNIT_NAMES_END + 0xffff) & ~0xffff;
 
 /** Point statuses, byte 19 of a record; the host's names stand in src/kernel/kernel.ts. */
 export const OK: u32 = 0;

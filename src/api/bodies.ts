@@ -34,7 +34,11 @@ const failedEncode = {
   resolution: orNull(resolution),
   admin_code: Type.Null(),
 };
+const formerProvince = Type.Optional(
+  Type.String({ description: 'Where `former` asks for it: the province before July 2025' }),
+);
 const noDecoded = { lat: Type.Null(), lng: Type.Null(), resolution: Type.Null() };
+const noFormer = { former_province: Type.Optional(Type.Null()) };
 const position = Type.Array(Type.Number(), { minItems: 2, maxItems: 2, description: 'Longitude, latitude' });
 const ring = Type.Array(position, { minItems: 4 });
 const shape = (geometry: TSchema, properties: TProperties): TObject =>
@@ -60,7 +64,10 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
     description: 'One of the 34 provinces since 2025',
   }),
   EncodeRequest: Type.Object(
-    { lat, lng, resolution: Type.Optional(resolution), admin_v2: Type.Optional(Type.Boolean()) },
+    {
+      ...{ lat, lng, resolution: Type.Optional(resolution) },
+      ...{ former: Type.Optional(Type.Boolean()), admin_v2: Type.Optional(Type.Boolean()) },
+    },
     { examples: [{ lat: 21.0288, lng: 105.8525 }] },
   ),
   Encoded: answer({
@@ -69,6 +76,7 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
     lng,
     resolution,
     admin_code: adminCode,
+    former_province: formerProvince,
     status: word('OK'),
   }),
   DecodeRequest: Type.Object(
@@ -80,6 +88,7 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
   EncodeBatchRequest: Type.Object(
     {
       resolution: Type.Optional(resolution),
+      former: Type.Optional(Type.Boolean()),
       points: Type.Array(
         Type.Union([
           Type.Unsafe({
@@ -108,12 +117,14 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
       lng,
       resolution,
       admin_code: adminCode,
+      former_province: formerProvince,
       status: word('OK'),
       id: Type.Optional(id),
     }),
-    answer({ ...failedEncode, status: word('NOT_FOUND'), message, id: Type.Optional(id) }),
+    answer({ ...failedEncode, ...noFormer, status: word('NOT_FOUND'), message, id: Type.Optional(id) }),
     answer({
       ...failedEncode,
+      ...noFormer,
       status: word('INVALID_REQUEST'),
       message,
       details,
@@ -192,6 +203,17 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
       minItems: ADMIN_UNITS.length,
       maxItems: ADMIN_UNITS.length,
     }),
+  }),
+  FormerProvinces: answer({
+    status: word('OK'),
+    former_provinces: Type.Array(
+      answer({
+        former_province: Type.String({ description: 'A province before July 2025' }),
+        admin_code: adminCode,
+        name: Type.String({ description: 'The province of today that holds it' }),
+      }),
+      { minItems: 63, maxItems: 63 },
+    ),
   }),
   AdminUnit: answer({
     status: word('OK'),

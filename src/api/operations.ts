@@ -59,6 +59,12 @@ const ADMIN_V2: Parameter = {
   description: 'Without effect: codes are always of the structure of 2025',
   schema: { type: 'boolean' },
 };
+const FORMER: Parameter = {
+  name: 'former',
+  in: 'query',
+  description: 'Whether answers name the province before July 2025, as `former_province`',
+  schema: { type: 'boolean', default: false },
+};
 const HEXCODES: Parameter = {
   name: 'hexcodes',
   in: 'query',
@@ -148,7 +154,7 @@ const many = (operation: 'encode' | 'decode'): Operation[] => [
     summary: `${operation === 'encode' ? 'Positions to codes' : 'Codes to positions'} of a body of any length, answered row by row while it is sent`,
     description: 'gzip both ways. docs/bulk.md has the columns, lines and frames.',
     tag: 'Many at a time',
-    parameters: [...(operation === 'encode' ? [RESOLUTION] : []), DELIMITER, PREFIX],
+    parameters: [...(operation === 'encode' ? [RESOLUTION, FORMER] : []), DELIMITER, PREFIX],
     body: BULK_BODY,
     answers: BULK_TYPES,
     errors: [408, 415],
@@ -175,7 +181,7 @@ const look = (
 });
 
 export const OPERATIONS: readonly Operation[] = [
-  ...single('encode', [LAT, LNG, RESOLUTION, ADMIN_V2], 'A position to its code'),
+  ...single('encode', [LAT, LNG, RESOLUTION, FORMER, ADMIN_V2], 'A position to its code'),
   ...single('decode', [HEXCODES, ADMIN_V2], 'A code to the centre of its cell'),
   ...many('encode'),
   ...many('decode'),
@@ -202,6 +208,7 @@ export const OPERATIONS: readonly Operation[] = [
     },
   ),
   look('/v1/admin-units', 'adminUnits', 'The 34 provinces', 'AdminUnits'),
+  look('/v1/admin-units/former', 'formerProvinces', 'The 63 provinces before July 2025', 'FormerProvinces'),
   look('/v1/admin-units/{admin_code}', 'adminUnit', 'One province and its boundary', 'AdminUnit', {
     parameters: [
       {

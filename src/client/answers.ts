@@ -9,6 +9,8 @@ export interface EncodeAnswer {
   readonly lng: number;
   readonly resolution: number;
   readonly admin_code: string;
+  /** The province before July 2025, where `former` asks for it. */
+  readonly former_province?: string;
   readonly status: 'OK';
 }
 
@@ -47,6 +49,7 @@ export interface OutsideResult extends ItemId {
   readonly lng: number;
   readonly resolution: number;
   readonly admin_code: null;
+  readonly former_province?: null;
   readonly status: 'OUTSIDE_COVERAGE';
   readonly message: string;
 }
@@ -58,6 +61,7 @@ export interface InvalidPointResult extends ItemId {
   readonly lng: number | null;
   readonly resolution: number | null;
   readonly admin_code: null;
+  readonly former_province?: null;
   readonly status: 'INVALID_REQUEST';
   readonly message: string;
   readonly details: readonly Fault[];

@@ -88,8 +88,12 @@ export class HexcodesClient {
    */
   async encode(lat: number, lng: number, options: EncodeCallOptions = {}): Promise<EncodeAnswer> {
     requireOptions(options, 'encode');
-    const { resolution, signal } = options;
-    const body = { lat, lng, ...(resolution === undefined ? {} : { resolution }) };
+    const { resolution, former, signal } = options;
+    const body = {
+      ...{ lat, lng },
+      ...(resolution === undefined ? {} : { resolution }),
+      ...(former === undefined ? {} : { former }),
+    };
     return this.#http.post('hexcodes/encode', body, signal);
   }
 

@@ -22,6 +22,8 @@ export interface CallOptions {
 export interface EncodeCallOptions extends CallOptions {
   /** H3 resolution, integer 0 to 15; default 13. */
   readonly resolution?: number;
+  /** Whether answers name the province before July 2025, too. */
+  readonly former?: boolean;
 }
 
 /** A position in degrees, latitude first or by name. */

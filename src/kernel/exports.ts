@@ -48,6 +48,9 @@ interface KernelGlobals {
   readonly HOST_ROWS: Address;
   /** How many rows the last scan left to the host. */
   readonly hostRowCount: Variable;
+  /** For each unit its name, put there by the host: u8 size and UTF-8, UNIT_NAME_BYTES in all. */
+  readonly UNIT_NAMES: Address;
+  readonly UNIT_NAME_BYTES: Size;
   /** The boundary index, and behind it the grid. */
   readonly INDEX: Address;
   /** Where the last scanCsv stopped. */
@@ -146,7 +149,7 @@ interface KernelCalls {
     refusal: number,
   ): number;
   /** Rows `from` to `to` of an encode answer as JSON bodies from textEnd on; the row where it stopped. */
-  writeEncodedJson(from: number, to: number, separator: number, refusal: number): number;
+  writeEncodedJson(from: number, to: number, columns: number, separator: number, refusal: number): number;
   /** The same for a decode answer to `count` rows. */
   writeDecodedJson(
     count: number,
@@ -194,7 +197,7 @@ export const KERNEL_CALLS: { readonly [Name in keyof KernelCalls]: Parameters<Ke
     setTextEnd: 1,
     writeEncodedCsv: 7,
     writeDecodedCsv: 8,
-    writeEncodedJson: 4,
+    writeEncodedJson: 5,
     writeDecodedJson: 6,
     readNumber: 2,
     printNumber: 2,
@@ -224,6 +227,8 @@ const GLOBALS: { readonly [Name in Exclude<keyof KernelGlobals, 'memory'>]: true
   REACH_BYTES: true,
   RESOLUTIONS: true,
   HOST_ROWS: true,
+  UNIT_NAMES: true,
+  UNIT_NAME_BYTES: true,
   hostRowCount: true,
   INDEX: true,
   csvEnd: true,

@@ -3,6 +3,7 @@
 
 import { HexcodesError } from '../errors.js';
 import { exportsOf, type KernelExports, unusable } from './exports.js';
+import { formerProvincesOf } from './former-provinces.js';
 import { INDEX_REFUSALS } from './index-file.js';
 import { RECORD_TEXT_BYTES, recordAt } from './output-layout.js';
 import { decodeReach } from './reach.js';
@@ -19,6 +20,8 @@ export const EACH_ITS_OWN = 255;
 export const MAX_TEXT_UNITS = 64;
 
 const PAGE_BYTES = 65536;
+/** Where a boundary index has its size. */
+const INDEX_SIZE_AT = 8;
 /** No boundary index may be larger. */
 const MAX_INDEX_BYTES = 64 * 2 ** 20;
 
@@ -48,6 +51,7 @@ export class Kernel {
   readonly textInUnits: Uint16Array;
   /** Bytes of text that was written. */
   readonly textOut: ReturnType<typeof Uint8Array.of>;
+  #formerProvinces: readonly string[] | null | undefined;
 
   /**
    * Compiles a kernel without blocking: browsers limit what may be compiled at once.
@@ -130,6 +134,20 @@ export class Kernel {
     if (units > MAX_TEXT_UNITS) return this.exports.readText(MAX_TEXT_UNITS + 1);
     for (let i = 0; i < units; i++) textInUnits[i] = text.charCodeAt(i);
     return this.exports.readText(units);
+  }
+
+  /**
+   * The names of the provinces before July 2025, by unit of the index (`exports.unitOf`); null where the index has other
+   * units, as one made of new boundaries has.
+   */
+  get formerProvinces(): readonly string[] | null {
+    if (this.#formerProvinces === undefined) {
+      const index = this.exports.INDEX.value;
+      const memory = new Uint8Array(this.output.buffer);
+      const sizeBytes = new DataView(memory.buffer).getUint32(index + INDEX_SIZE_AT, true);
+      this.#formerProvinces = formerProvincesOf(memory.subarray(index, index + sizeBytes));
+    }
+    return this.#formerProvinces;
   }
 
   /** The canonical text of the record at a byte offset of `output`. */

@@ -12,10 +12,11 @@ export const JSON_CLOSED = 1;
 export const FROM_CSV = 0;
 export const FROM_JSON = 1;
 export const FROM_FRAMES = 2;
-/** Columns of CSV answers; WITH_ROW is the input row itself. */
+/** Columns of CSV answers; WITH_ROW is the input row itself, WITH_FORMER a member of JSON bodies too. */
 export const WITH_ROW = 1;
 export const WITH_ID = 2;
 export const WITH_RESOLUTION = 4;
+export const WITH_FORMER = 8;
 
 /** Offsets of fields in a row. */
 const AT_END = 4;
@@ -164,6 +165,19 @@ export class TextMemory {
     const at = this.#tailsAt + status * TAIL_BYTES;
     this.#setText(at, json, AT_WORD);
     this.#setText(at + AT_WORD, word, TAIL_BYTES - AT_WORD);
+  }
+
+  /** Sets the names of the units, which answers with WITH_FORMER carry. */
+  setUnitNames(names: readonly string[]): void {
+    const { UNIT_NAMES, UNIT_NAME_BYTES } = this.exports;
+    for (const [unit, name] of names.entries()) {
+      const at = UNIT_NAMES.value + unit * UNIT_NAME_BYTES.value;
+      const bytes = new TextEncoder().encode(name);
+      if (bytes.length >= UNIT_NAME_BYTES.value)
+        throw new RangeError(`No space for a name of ${bytes.length} bytes`);
+      this.#memory[at] = bytes.length;
+      this.#memory.set(bytes, at + 1);
+    }
   }
 
   #setText(at: number, text: string, limitBytes: number): void {

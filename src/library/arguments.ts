@@ -7,6 +7,8 @@ import { DEFAULT_RESOLUTION } from '../wire/params/resolution.js';
 export interface EncodeOptions {
   /** H3 resolution, integer 0 to 15; default 13. */
   readonly resolution?: number;
+  /** Of `encode`: whether the answer names the province before July 2025, too. */
+  readonly former?: boolean;
 }
 
 type BatchArray = Uint8Array | Float64Array;

@@ -47,6 +47,8 @@ export interface Encoded {
   resolution: number;
   /** Province of the position: a code of ADMIN_UNITS. */
   admin_code: string;
+  /** With `former`: the province of the position before July 2025, named as in `mergedUnits` of ADMIN_UNITS. */
+  former_province?: string | null;
 }
 
 /** Answer of `decode`. */
@@ -118,7 +120,8 @@ export class Hexcodes {
    * @param lat latitude, degrees, -90 to 90
    * @param lng longitude, degrees, -180 to 180
    * @param options as in `HexcodesClient.encode`; a number is the resolution
-   * @throws HexcodesError BAD_RESOLUTION, NOT_A_COORDINATE, or OUTSIDE_COVERAGE for a position in no province
+   * @throws HexcodesError BAD_RESOLUTION, NOT_A_COORDINATE, OUTSIDE_COVERAGE for a position in no province, or BAD_DATA for
+   *   `former` where the boundaries lack the provinces before July 2025
    */
   encode(lat: number, lng: number, options: number | EncodeOptions = DEFAULT_RESOLUTION): Encoded {
     const resolution = resolutionOf(options);
@@ -131,7 +134,9 @@ export class Hexcodes {
     const hexcodes = kernel.textAt(0);
     const admin_code = hexcodes.slice(0, hexcodes.indexOf('-'));
     // + 0 makes 0 of the resolution -0.
-    return { hexcodes, lat, lng, resolution: resolution + 0, admin_code };
+    const encoded = { hexcodes, lat, lng, resolution: resolution + 0, admin_code };
+    const isFormer = typeof options === 'object' && options.former === true;
+    return isFormer ? { ...encoded, former_province: this.formerProvinceOf(lat, lng) } : encoded;
   }
 
   /**
@@ -167,6 +172,19 @@ export class Hexcodes {
   adminCodeOf(lat: number, lng: number): string | null {
     if (typeof lat !== 'number' || typeof lng !== 'number') return null;
     return ADMIN_UNITS[this.kernel.exports.regionOf(lat, lng)]?.code ?? null;
+  }
+
+  /**
+   * The province of a position in degrees before July 2025, named as in `mergedUnits` of ADMIN_UNITS; null outside the
+   * coverage.
+   * @throws HexcodesError BAD_DATA where the boundaries are those of the 34 provinces alone
+   */
+  formerProvinceOf(lat: number, lng: number): string | null {
+    const { exports, formerProvinces } = this.kernel;
+    if (formerProvinces === null)
+      throw new HexcodesError('BAD_DATA', 'The boundary index has no provinces of before July 2025');
+    if (typeof lat !== 'number' || typeof lng !== 'number') return null;
+    return formerProvinces[exports.unitOf(lat, lng)] ?? null;
   }
 
   /**

@@ -32,7 +32,7 @@ import { addBatch } from './routes/batch.js';
 import { addCodeInfo } from './routes/code-info.js';
 import { addDescription } from './routes/description.js';
 import { entityTag } from './routes/freshness.js';
-import { addMeta } from './routes/meta.js';
+import { addMeta, type BoundaryData } from './routes/meta.js';
 import { addSingle } from './routes/single.js';
 import { addUsage } from './routes/usage.js';
 import { Streams, type StreamTuning } from './stream/route.js';
@@ -153,7 +153,7 @@ export async function serve(
     const router = new Router(adapter, keys.ring, observer.clients, metering?.admit);
     addSingle(router, kernel, config.logPositions);
     addBatch(router, kernel, pool);
-    const boundaries = boundaryData(files);
+    const boundaries = boundaryData(files, kernel.formerProvinces);
     addMeta(router, boundaries, adapter.build);
     if (metering !== undefined) addUsage(router, metering.meters);
     addCodeInfo(router, new Hexcodes(kernel), boundaries.tag);
@@ -282,10 +282,14 @@ function hooksFor(logger: Logger, observer: Observer): AdapterHooks {
   };
 }
 
-function boundaryData({ index, reach }: HexcodesData): Parameters<typeof addMeta>[1] {
+function boundaryData(
+  { index, reach }: HexcodesData,
+  formerProvinces: readonly string[] | null,
+): BoundaryData {
   let borders: ProvinceBorders | undefined;
   return {
     meta: readIndexMeta(index),
+    formerProvinces,
     sha256: createHash('sha256').update(index).digest('hex'),
     tag: entityTag(VERSION, index, reach),
     geometryOf: (admin) => {

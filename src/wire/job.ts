@@ -16,6 +16,8 @@ export interface BulkRequest {
   readonly prefix: string;
   /** Of CSV, both in and out; by default the one that its header row shows, and a comma for CSV made of other formats. */
   readonly delimiter?: Delimiter;
+  /** Of encode to text: whether the answer names the province before July 2025, for which the index must have them. */
+  readonly former?: boolean;
 }
 
 /** Between two fields of CSV. */
@@ -28,6 +30,8 @@ export interface BulkJob {
   readonly resolution: number;
   /** The byte between two fields of CSV, both in and out. */
   readonly delimiter: number;
+  /** As in BulkRequest. */
+  readonly former?: boolean;
   /** Present when the input is CSV. */
   readonly csv?: CsvShape;
   /** Every row is answered with this status and none is converted: for the rest of a body whose quota is used up. */

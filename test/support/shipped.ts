@@ -2,9 +2,15 @@
 import { readFileSync } from 'node:fs';
 import { Kernel } from '#dist/kernel/kernel.js';
 
+/** The three binaries of the package, for `Hexcodes.from` and servers. */
+export function shippedFiles() {
+  const [kernel, index, reach] = ['dist/kernel.wasm', 'data/index.bin', 'data/reach.bin'].map(
+    (path) => new Uint8Array(readFileSync(path)),
+  ) as [Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>];
+  return { kernel, index, reach };
+}
+
 export function shippedKernel(): Kernel {
-  const [module, index, reach] = ['dist/kernel.wasm', 'data/index.bin', 'data/reach.bin'].map((path) =>
-    readFileSync(path),
-  ) as [Buffer, Buffer, Buffer];
-  return Kernel.create(new Uint8Array(module), index, reach);
+  const { kernel, index, reach } = shippedFiles();
+  return Kernel.create(kernel, index, reach);
 }

@@ -19,7 +19,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'text/row': ['memory'],
   'text/numbers': ['text/chars'],
   'text/scan': ['memory', 'text/chars', 'text/row', 'text/numbers'],
-  'text/write': ['memory', 'output-layout', 'hexcode', 'text/chars', 'text/row', 'text/numbers'],
+  'text/write': ['memory', 'output-layout', 'hexcode', 'region', 'text/chars', 'text/row', 'text/numbers'],
   'find-center': ['h3', 'face5'],
   locate: ['memory', 'scratch', 'hexcode/admin', 'region'],
   encode: ['memory', 'output-layout', 'scratch', 'h3', 'face5', 'hexcode', 'region'],

@@ -1,7 +1,8 @@
 // The fields of answers that both writers need: codes, coordinates, positions. And the arguments that choose among them.
 
-import { INPUT, OUTPUT, RECORD_BYTES } from "../../memory";
+import { INPUT, OUTPUT, RECORD_BYTES, UNIT_NAME_BYTES, UNIT_NAMES } from "../../memory";
 import { AT_STATUS, recordAt, resolutionsOfPositions } from "../../output-layout";
+import { unitAt } from "../../region/locate";
 import { isDigit, LOWER_A, LOWER_CASE, MINUS, POINT, QUOTE, SPACE, UNDERSCORE } from "../chars";
 import { printNumber } from "../numbers/print";
 import { CODE_NEEDS_ESCAPES, codeEnd, codeStart, coordinateText, plainBytes, rowFlags } from "../row";
@@ -11,11 +12,12 @@ export const FROM_CSV: u32 = 0;
 export const FROM_JSON: u32 = 1;
 export const FROM_FRAMES: u32 = 2;
 
-// Columns of CSV answers.
+// Columns of CSV answers; WITH_FORMER is one of JSON bodies, too.
 /** The input row itself comes first: CSV in, CSV out. */
 export const WITH_ROW: u32 = 1;
 export const WITH_ID: u32 = 2;
 export const WITH_RESOLUTION: u32 = 4;
+export const WITH_FORMER: u32 = 8;
 
 /** Writes the text of a record: up to 19 bytes, to the first NUL. */
 // @ts-ignore: decorator
@@ -54,6 +56,15 @@ export function adminLetters(record: usize): u32 {
 @inline
 export function decodedResolution(count: u32, index: u32): u32 {
   return load<u8>(resolutionsOfPositions(OUTPUT, count) + index);
+}
+
+/** Writes the name of the former province that holds the position of a row; nothing outside. */
+export function writeFormer(index: u32, out: usize): usize {
+  const point = INPUT + (<usize>index << 4);
+  const name = UNIT_NAMES + <usize>(unitAt(load<f64>(point), load<f64>(point, 8)) * UNIT_NAME_BYTES);
+  v128.store(out, v128.load(name, 1));
+  v128.store(out, v128.load(name, 16), 15);
+  return out + <usize>load<u8>(name);
 }
 
 /** Writes a coordinate of a decoded position; 0 if the host must print it. */

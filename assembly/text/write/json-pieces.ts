@@ -29,6 +29,13 @@ export const ADMIN_CODE: usize = memory.data<u8>([
   44, 34, 97, 100, 109, 105, 110, 95, 99, 111, 100, 101, 34, 58, 0, 0,
 ], 16);
 
+/** ","former_province":" of FORMER_BYTES, or without its first and last byte and before null */
+export const FORMER: usize = memory.data<u8>([
+  34, 44, 34, 102, 111, 114, 109, 101, 114, 95, 112, 114, 111, 118, 105, 110,
+  99, 101, 34, 58, 34, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+], 16);
+export const FORMER_BYTES: usize = 21;
+
 /** ","status":"OK"} */
 export const OK_END: usize = memory.data<u8>([
   34, 44, 34, 115, 116, 97, 116, 117, 115, 34, 58, 34, 79, 75, 34, 125,

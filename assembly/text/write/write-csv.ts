@@ -11,8 +11,8 @@ import {
   rowEnd, rowFlags, rowResolution, rowStart,
 } from "../row";
 import {
-  adminLetters, decodedResolution, FROM_FRAMES, FROM_JSON, isPlainCode, isPlainRecord, WITH_ID, WITH_RESOLUTION, WITH_ROW,
-  writeCode, writeCoordinate, writeDecoded,
+  adminLetters, decodedResolution, FROM_FRAMES, FROM_JSON, isPlainCode, isPlainRecord, WITH_FORMER, WITH_ID, WITH_RESOLUTION,
+  WITH_ROW, writeCode, writeCoordinate, writeDecoded, writeFormer,
 } from "./fields";
 import { writeRaggedRow } from "./ragged-row";
 import { addStatus, decodedStatus, encodedStatus, writeStatus } from "./statuses";
@@ -67,6 +67,10 @@ export function writeEncodedCsv(from: u32, to: u32, flags: u32, source: u32, del
     if (letters) {
       store<u32>(p, load<u32>(record));
       p += letters;
+    }
+    if (flags & WITH_FORMER) {
+      store<u8>(p++, <u8>delimiter);
+      if (status == ROW_OK) p = writeFormer(index, p);
     }
     store<u8>(p++, <u8>delimiter);
     p = writeStatus(status, p);

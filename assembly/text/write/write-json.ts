@@ -11,18 +11,21 @@ import {
   rowResolution,
 } from "../row";
 import {
-  adminLetters, decodedResolution, FROM_CSV, FROM_FRAMES, FROM_JSON, isPlainCode, isPlainRecord, writeCode, writeCoordinate,
-  writeDecoded,
+  adminLetters, decodedResolution, FROM_CSV, FROM_FRAMES, FROM_JSON, isPlainCode, isPlainRecord, WITH_FORMER, writeCode,
+  writeCoordinate, writeDecoded, writeFormer,
 } from "./fields";
 import {
-  ADMIN_CODE, HEXCODES, HEXCODES_HEAD, HEXCODES_NULL, ID, LAT_AFTER_TEXT, LAT_HEAD, LNG_MEMBER, MIDDLE_BYTES, MIDDLES, NULL,
+  ADMIN_CODE, FORMER, FORMER_BYTES, HEXCODES, HEXCODES_HEAD, HEXCODES_NULL, ID, LAT_AFTER_TEXT, LAT_HEAD, LNG_MEMBER, MIDDLE_BYTES, MIDDLES, NULL,
   NULLS, OK_END, RESOLUTION,
 } from "./json-pieces";
 import { addStatus, decodedStatus, encodedStatus, writeTail } from "./statuses";
 import { copyText, copyWord, hasRoom, stopAt, textEnd } from "./text-out";
 
-/** Writes the encode answers of rows `from` to `to`, each followed by `separator`; returns the row before which it stopped. */
-export function writeEncodedJson(from: u32, to: u32, separator: u32, refusal: u32): u32 {
+/**
+ * Writes the encode answers of rows `from` to `to`, each followed by `separator`; returns the row before which it stopped. Of
+ * the flags WITH_FORMER counts.
+ */
+export function writeEncodedJson(from: u32, to: u32, flags: u32, separator: u32, refusal: u32): u32 {
   let p = textEnd;
   let row = rowAt(from);
   let record = recordAt(OUTPUT, from);
@@ -33,7 +36,7 @@ export function writeEncodedJson(from: u32, to: u32, separator: u32, refusal: u3
     const status = encodedStatus(row, record, refusal);
     if (status != ROW_OK) {
       if (status == ROW_INVALID_REQUEST) break;
-      const end = writeUnencoded(index, row, p, status, separator);
+      const end = writeUnencoded(index, row, p, flags, status, separator);
       if (!end) break;
       p = end;
       continue;
@@ -47,6 +50,7 @@ export function writeEncodedJson(from: u32, to: u32, separator: u32, refusal: u3
     q = copyWord(MIDDLES + (resolution << 5), 32, q) - (32 - MIDDLE_BYTES) + usize(resolution > 9);
     store<u32>(q, load<u32>(record));
     q += adminLetters(record);
+    if (flags & WITH_FORMER) q = writeFormer(index, copyWord(FORMER, FORMER_BYTES, q));
     q = copyWord(OK_END, 16, q);
     p = idBytes(row) ? writeJsonEnd(row, q - 1, separator) : writeSeparator(q, separator);
     written++;
@@ -66,7 +70,7 @@ function writeCoordinates(index: u32, row: usize, out: usize): usize {
 }
 
 /** Writes the encode answer of a row without a hexcode; 0 if the host must print a number of it. */
-function writeUnencoded(index: u32, row: usize, out: usize, status: u32, separator: u32): usize {
+function writeUnencoded(index: u32, row: usize, out: usize, flags: u32, status: u32, separator: u32): usize {
   let p = writeCoordinates(index, row, copyWord(HEXCODES_NULL, 23, out));
   if (!p) return 0;
   p = copyWord(RESOLUTION, 14, p);
@@ -75,6 +79,10 @@ function writeUnencoded(index: u32, row: usize, out: usize, status: u32, separat
   else p = printSmall(resolution, p);
   p = copyWord(ADMIN_CODE, 14, p);
   p = copyWord(NULL, 4, p);
+  if (flags & WITH_FORMER) {
+    p = copyWord(FORMER + 1, FORMER_BYTES - 2, p);
+    p = copyWord(NULL, 4, p);
+  }
   store<u8>(p++, <u8>COMMA);
   p = writeTail(status, p);
   addStatus(status, 1);

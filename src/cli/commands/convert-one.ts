@@ -2,7 +2,7 @@
 // answers.
 
 import { HexcodesError } from '../../errors.js';
-import type { Hexcodes } from '../../library/hexcodes.js';
+import type { EncodeOptions, Hexcodes } from '../../library/hexcodes.js';
 import type { Operation } from '../../wire/job.js';
 import { looksSwapped } from '../../wire/swapped.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
@@ -49,13 +49,19 @@ export function noFileNor(hexcodes: Hexcodes, operation: Operation, what: readon
 }
 
 /** @throws CliFailure FAILED for a position without a code */
-export function encodedOne(hexcodes: Hexcodes, text: string, resolution: number, isJson: boolean): string {
+export function encodedOne(
+  hexcodes: Hexcodes,
+  text: string,
+  options: EncodeOptions,
+  isJson: boolean,
+): string {
   const position = parsePosition(text);
   if (position === null) throw new TypeError(`${text} is no position`);
   const { latDeg, lngDeg } = position;
   try {
-    const encoded = hexcodes.encode(latDeg, lngDeg, resolution);
-    return isJson ? JSON.stringify(encoded) : encoded.hexcodes;
+    const encoded = hexcodes.encode(latDeg, lngDeg, options);
+    if (isJson) return JSON.stringify(encoded);
+    return options.former === true ? `${encoded.hexcodes}  ${encoded.former_province}` : encoded.hexcodes;
   } catch (error) {
     if (!(error instanceof HexcodesError)) throw error;
     const hint = looksSwapped(hexcodes.kernel, latDeg, lngDeg)

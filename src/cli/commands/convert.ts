@@ -27,6 +27,7 @@ interface ConvertOptions {
   drop?: string;
   prefix: string;
   resolution?: string;
+  former?: boolean;
   errors: string;
   resume?: boolean;
   threads?: string;
@@ -61,7 +62,8 @@ export function declareConvert(program: Command, operation: Operation): Command 
       .option(
         '-r, --resolution <0-15>',
         `resolution of rows that name none; default ${DEFAULT_RESOLUTION}, edges of 4.3 m`,
-      );
+      )
+      .option('--former', 'add former_province, the province before July 2025');
   } else {
     command.option('--column <column>', 'column of the hexcodes; default hexcodes');
   }
@@ -95,6 +97,8 @@ export function declareConvert(program: Command, operation: Operation): Command 
 export async function convert(operation: Operation, what: string[], options: ConvertOptions): Promise<void> {
   const resolution =
     options.resolution === undefined ? DEFAULT_RESOLUTION : requireResolution(options.resolution);
+  if (options.former === true && (await loadLibrary()).kernel.formerProvinces === null)
+    throw new CliFailure(EXIT.USAGE, '--former: the boundary index has no provinces of before July 2025');
   const isFile = what.some((each) => each === '-' || existsSync(each));
   if (what.length > 0 && !isFile) {
     const hexcodes = await loadLibrary();
@@ -105,7 +109,7 @@ export async function convert(operation: Operation, what: string[], options: Con
       const lines = texts.map(async (text) =>
         operation === 'decode'
           ? decodedOne(hexcodes, text, isJson)
-          : encodedOne(hexcodes, text, resolution, isJson),
+          : encodedOne(hexcodes, text, { resolution, former: options.former === true }, isJson),
       );
       await answer(options, (await Promise.all(lines)).join('\n'));
       return;
@@ -185,6 +189,7 @@ async function convertWhole(
       from: options.from === undefined ? null : requireFormat(options.from, '--from'),
       to: options.to === undefined ? null : requireFormat(options.to, '--to'),
       resolution,
+      isFormer: options.former === true,
       columns: {
         lat: options.lat,
         lng: options.lng,

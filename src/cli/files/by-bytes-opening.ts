@@ -5,7 +5,7 @@ import { firstRowEnd } from '../../wire/bulk/splitters.js';
 import type { BulkJob } from '../../wire/job.js';
 import { badInput } from '../file-faults.js';
 import { codeColumn } from './columns/code-column.js';
-import { addedColumns, DECODE_ADDED, ENCODE_ADDED } from './columns/columns.js';
+import { addedColumns, DECODE_ADDED, encodeAdded } from './columns/columns.js';
 import { positionPlace, resolutionColumn } from './columns/position-columns.js';
 import type { Input } from './disk/input.js';
 import { readHeader } from './formats/csv-header.js';
@@ -44,9 +44,7 @@ export async function readOpening(
   const isCode = (text: string): boolean => run.hexcodes.isValid(text);
   const hexcodes = isEncode ? -1 : codeColumn(sample, columns, input.name, isCode, hasHeader);
   const readsResolution = resolution >= 0;
-  const ours = (isEncode ? ENCODE_ADDED : DECODE_ADDED).filter(
-    ({ name }) => !(readsResolution && name === 'resolution'),
-  );
+  const ours = isEncode ? encodeAdded(readsResolution, request.isFormer) : DECODE_ADDED;
   const kept = names.map((name) => ({ name, kind: 'text' as const }));
   const added = addedColumns(ours, kept, columns.prefix, input.name);
   const bare = header.subarray(0, textEnd(header, 0, header.length));
@@ -64,6 +62,7 @@ export async function readOpening(
       input: 'csv',
       output: 'csv',
       resolution: request.resolution,
+      former: request.isFormer,
       delimiter: delimiter.charCodeAt(0),
       wantsReport: true,
       csv: {

@@ -6,7 +6,8 @@ import type { Hexcodes } from '../../library/hexcodes.js';
 import { looksSwapped } from '../../wire/swapped.js';
 import { badInput } from '../file-faults.js';
 import { codeColumn } from './columns/code-column.js';
-import { addedColumns, DECODE_ADDED, ENCODE_ADDED, keptColumns, type Sample } from './columns/columns.js';
+import { addedColumns, DECODE_ADDED, encodeAdded, keptColumns, type Sample } from './columns/columns.js';
+import { formerColumn } from './columns/former-column.js';
 import { encodeEach, NOT_A_RESOLUTION, resolutionsOf } from './columns/own-resolutions.js';
 import { type PositionPlace, positionPlace, resolutionColumn } from './columns/position-columns.js';
 import { positionReader } from './columns/position-reader.js';
@@ -87,7 +88,7 @@ function isWhole(keptIndexes: readonly number[], columns: readonly TableColumn[]
 
 function encoder(
   hexcodes: Hexcodes,
-  { resolution, columns: choice }: FilesRequest,
+  { resolution, isFormer, columns: choice }: FilesRequest,
   { columns, sample, hasHeader, file, isTyped, needsPosition }: RowsShape,
   keptIndexes: readonly number[],
 ): RowConverter {
@@ -104,10 +105,7 @@ function encoder(
   for (const { index } of typed) kept[index] = { name: kept[index]!.name, kind: 'double' };
   const keepsResolution = at.resolution >= 0 && keptIndexes.includes(at.resolution);
   const addsPosition = needsPosition && place.kind !== 'pair';
-  const ours = [
-    ...(addsPosition ? POSITION_ADDED : []),
-    ...ENCODE_ADDED.filter(({ name }) => !(keepsResolution && name === 'resolution')),
-  ];
+  const ours = [...(addsPosition ? POSITION_ADDED : []), ...encodeAdded(keepsResolution, isFormer)];
   const added = addedColumns(ours, kept, choice.prefix, file);
 
   return {
@@ -123,7 +121,9 @@ function encoder(
       read(rows, latLngDeg);
       const own = at.resolution < 0 ? null : resolutionsOf(values[at.resolution], rowCount, resolution);
       const records =
-        own === null ? encodeAll(hexcodes, latLngDeg, resolution) : encodeEach(hexcodes, latLngDeg, own);
+        own === null
+          ? Buffer.from(hexcodes.encodeBatch(latLngDeg, resolution).buffer)
+          : encodeEach(hexcodes, latLngDeg, own);
       const codes: (string | null)[] = [];
       const admins: (string | null)[] = [];
       const status: RowStatus[] = [];
@@ -162,7 +162,8 @@ function encoder(
       const ourValues: ArrayLike<unknown>[] = addsPosition
         ? [degreesAt(latLngDeg, 0), degreesAt(latLngDeg, 1)]
         : [];
-      ourValues.push(codes, ...(keepsResolution ? [] : [resolutions]), admins, status);
+      const formers = isFormer ? [formerColumn(hexcodes, latLngDeg, status)] : [];
+      ourValues.push(codes, ...(keepsResolution ? [] : [resolutions]), admins, ...formers, status);
       const faultOf = (row: number): string => {
         const isWrong = own !== null && own[row] === NOT_A_RESOLUTION;
         const wrong = isWrong ? fieldOf(columns, rows, at.resolution, row) : null;
@@ -277,10 +278,6 @@ function countAdmin(tally: Tally, adminCode: string): void {
 function countStatus(tally: Tally, status: readonly RowStatus[]): void {
   tally.rows += status.length;
   for (const word of status) if (word !== 'OK') tally.fail(word);
-}
-
-function encodeAll(hexcodes: Hexcodes, latLngDeg: Float64Array, resolution: number): Buffer {
-  return Buffer.from(hexcodes.encodeBatch(latLngDeg, resolution).buffer);
 }
 
 /** The rows whose status is wanted. */

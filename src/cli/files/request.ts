@@ -27,6 +27,8 @@ export interface FilesRequest {
   readonly to: FileFormat | null;
   /** Of rows that name none, 0 to 15. */
   readonly resolution: number;
+  /** Of encode: whether former_province is added. */
+  readonly isFormer: boolean;
   readonly columns: ColumnChoice;
   readonly csv: CsvChoice;
   /** How inputs are to be read. */

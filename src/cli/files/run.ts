@@ -158,11 +158,12 @@ function digestOf(
   targetFormat: FileFormat,
   inputs: readonly (FileStat & { readonly path: string })[],
 ): string {
-  const { operation, resolution, columns, errors, csv, input } = request;
+  const { operation, resolution, isFormer, columns, errors, csv, input } = request;
   const shape = {
     VERSION,
     operation,
     resolution,
+    isFormer,
     columns,
     errors,
     csv,

@@ -15,7 +15,7 @@ type Served = { readonly status: string };
 export function encodeBatch(
   http: HttpCalls,
   points: readonly BatchPoint[] | Float64Array,
-  { resolution, signal }: EncodeCallOptions,
+  { resolution, former, signal }: EncodeCallOptions,
 ): Promise<BatchAnswer<EncodeBatchResult>> {
   const items = points instanceof Float64Array ? pairsOf(points) : points;
   return batch(
@@ -23,7 +23,11 @@ export function encodeBatch(
     'hexcodes/encode/batch',
     items,
     signal,
-    (part) => ({ ...(resolution === undefined ? {} : { resolution }), points: part }),
+    (part) => ({
+      ...(resolution === undefined ? {} : { resolution }),
+      ...(former === undefined ? {} : { former }),
+      points: part,
+    }),
     // The service's word for a position in no province is that of its HTTP status.
     (result) => (result.status === 'NOT_FOUND' ? { ...result, status: 'OUTSIDE_COVERAGE' } : result),
   );

@@ -29,6 +29,8 @@ export interface BulkOptions extends CallOptions {
   readonly answerFormat?: BulkFormat;
   /** H3 resolution of rows that have none, integer 0 to 15; default 13. */
   readonly resolution?: number;
+  /** Of encode: whether the rows of the answer name the province before July 2025, too. */
+  readonly former?: boolean;
   /** Is put before the names of the columns that a CSV answer adds. */
   readonly prefix?: string;
   /** The source is gzipped. */
@@ -75,6 +77,7 @@ export async function bulk(
   streamsBodies: boolean,
 ): Promise<BulkAnswer> {
   const { operation, source, format, answerFormat = format, resolution, prefix, isGzipped, signal } = options;
+  const { former } = options;
   requireOperation(operation);
   for (const given of [format, answerFormat])
     if (!Object.hasOwn(MEDIA_TYPES, given))
@@ -82,6 +85,7 @@ export async function bulk(
   const { baseUrl, apiKey, fetch } = http;
   const url = new URL(`hexcodes/${operation}/bulk`, baseUrl);
   if (resolution !== undefined) url.searchParams.set('resolution', String(resolution));
+  if (former !== undefined) url.searchParams.set('former', String(former));
   if (prefix !== undefined) url.searchParams.set('prefix', prefix);
 
   let sourceFailure: { readonly cause: unknown } | undefined;

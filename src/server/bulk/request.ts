@@ -1,7 +1,7 @@
 // Reads the head of a /bulk request, before its body: formats from Content-Type and Accept, gzip in both directions,
 // resolution and prefix from the query.
 import type { BulkFormat, BulkRequest, Delimiter, Operation } from '../../wire/job.js';
-import type { ParameterFault } from '../../wire/params/parameters.js';
+import { booleanFault, type ParameterFault } from '../../wire/params/parameters.js';
 import { type Parameter, readQuery } from '../../wire/params/query.js';
 import { DEFAULT_RESOLUTION } from '../../wire/params/resolution.js';
 import { faultsMessage } from '../answers.js';
@@ -65,7 +65,7 @@ export function readBulkRequest(operation: Operation, headers: BulkHeaders): Par
   if (output === undefined) {
     return { status: 406, message: `the Accept header refuses all of ${KNOWN_TYPES}` };
   }
-  const query = readQuery(headers.rawQuery, ['resolution', 'prefix', 'delimiter']);
+  const query = readQuery(headers.rawQuery, ['resolution', 'prefix', 'delimiter', 'former']);
   const { resolution, prefix } = query;
   const faults: ParameterFault[] = [];
   const refuse = (parameter: string, { fault }: Parameter, rule: string): void => {
@@ -85,6 +85,11 @@ export function readBulkRequest(operation: Operation, headers: BulkHeaders): Par
   ) {
     refuse('delimiter', query.delimiter, 'must be comma, semicolon, tab or pipe');
   }
+  const isFormer = operation === 'encode' && query.former.text === 'true';
+  const formerFault = operation === 'encode' ? booleanFault(query.former) : undefined;
+  if (formerFault !== undefined) refuse('former', query.former, formerFault);
+  else if (isFormer && output === 'frames')
+    refuse('former', query.former, 'needs an answer in text/csv or application/x-ndjson');
   if (faults.length > 0) {
     return { status: 400, message: faultsMessage(faults), faults };
   }
@@ -95,6 +100,7 @@ export function readBulkRequest(operation: Operation, headers: BulkHeaders): Par
       output,
       resolution: resolution.text === undefined ? DEFAULT_RESOLUTION : Number(resolution.text),
       prefix: prefix.text ?? '',
+      former: isFormer,
       ...(delimiter === undefined ? {} : { delimiter }),
     },
     gzipIn,

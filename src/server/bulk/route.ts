@@ -7,7 +7,9 @@ import type { Pool } from '../../pool/pool.js';
 import { BlockBuffers } from '../../wire/bulk/block-buffers.js';
 import { KernelSink } from '../../wire/bytes/kernel-sink.js';
 import type { Operation } from '../../wire/job.js';
+import { NO_FORMER } from '../../wire/params/parameters.js';
 import { OVERLOADED_MESSAGE } from '../../wire/status-messages.js';
+import { faultsMessage } from '../answers.js';
 import { failOverLimit } from '../limits/limit-answers.js';
 import type { Logger } from '../log.js';
 import { fail, failUnavailable, type Router } from '../router.js';
@@ -90,6 +92,9 @@ export class Bulk {
     if ('status' in request) {
       const { status, message, faults } = request;
       fail(x, status, message, { close: true, ...(faults === undefined ? {} : { faults }) });
+    } else if (request.request.former === true && this.#context.kernel.formerProvinces === null) {
+      const faults = [{ parameter: 'former', message: NO_FORMER }];
+      fail(x, 400, faultsMessage(faults), { close: true, faults });
     } else if (!this.#context.pool.mayBeginBody(key.id)) {
       failUnavailable(x, OVERLOADED_MESSAGE, true);
     } else if (overQuota !== undefined) {

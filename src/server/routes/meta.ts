@@ -1,8 +1,9 @@
 // GET /v1/meta: versions and boundary data. GET /v1/admin-units: all provinces; /v1/admin-units/{code}: one, with its
-// boundary.
+// boundary; /v1/admin-units/former: those before July 2025.
 import { ADMIN_UNITS, type AdminUnit } from '../../admin-units.js';
 import type { IndexMeta } from '../../kernel/index-file.js';
 import { VERSION } from '../../version.js';
+import { NO_FORMER } from '../../wire/params/parameters.js';
 import { JSON_TYPE } from '../answers.js';
 import { requireJson } from '../media-types.js';
 import { fail, type Router } from '../router.js';
@@ -16,6 +17,8 @@ export interface BoundaryData {
   readonly sha256: string;
   /** The entity tag of every answer that depends on nothing but this version and its data. */
   readonly tag: string;
+  /** The provinces before July 2025 by unit of the index; null where it lacks them. */
+  readonly formerProvinces: readonly string[] | null;
   /** The area of a province, by its admin number, as a GeoJSON geometry. */
   geometryOf(adminNumber: number): unknown;
 }
@@ -63,6 +66,17 @@ export function addMeta(router: Router, data: BoundaryData, transport: UwsBuild)
   // Who asks for the versions wants those of now; the build of uWS is among them.
   addJson('/v1/meta', () => () => metaBody, entityTag(metaBody), ASKED_AGAIN);
   addJson('/v1/admin-units', () => () => tableBody);
+  const formerBody = data.formerProvinces === null ? undefined : formerTable(data.formerProvinces, meta);
+  router.add({
+    path: '/v1/admin-units/former',
+    methods: ['GET'],
+    access: 'key',
+    handle: (x) => {
+      if (!requireJson(x)) return;
+      if (formerBody === undefined) fail(x, 400, `the list ${NO_FORMER}`);
+      else sendKept(x, tag, JSON_TYPE, () => formerBody, KEPT);
+    },
+  });
   addJson('/v1/admin-units/:code', (x) => {
     const code = x.parameter(0).toUpperCase();
     const adminNumber = ADMIN_UNITS.findIndex((unit) => unit.code === code);
@@ -82,6 +96,15 @@ export function addMeta(router: Router, data: BoundaryData, transport: UwsBuild)
 
 function bytesOf(body: object): Uint8Array {
   return Buffer.from(JSON.stringify(body));
+}
+
+/** One row a unit, in the order of the index. */
+function formerTable(names: readonly string[], { units }: IndexMeta): Uint8Array {
+  const rows = names.map((name, unit) => {
+    const { code, name: province } = ADMIN_UNITS[units[unit]!.admin]!;
+    return { former_province: name, admin_code: code, name: province };
+  });
+  return bytesOf({ status: 'OK', former_provinces: rows });
 }
 
 function rowOf({ code, name, mergedUnits }: AdminUnit): object {

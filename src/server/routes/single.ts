@@ -3,7 +3,13 @@
 import { type Kernel, OK } from '../../kernel/kernel.js';
 import { READ_RESOLUTION_AT, RECORD_TEXT_BYTES } from '../../kernel/output-layout.js';
 import { decimalText } from '../../wire/params/number.js';
-import { decodeFaults, EncodeInput, SingleParameters } from '../../wire/params/parameters.js';
+import {
+  booleanFault,
+  decodeFaults,
+  EncodeInput,
+  NO_FORMER,
+  SingleParameters,
+} from '../../wire/params/parameters.js';
 import { OUTSIDE_MESSAGE } from '../../wire/status-messages.js';
 import { looksSwapped, SWAPPED_HINT } from '../../wire/swapped.js';
 import { faultsMessage, JSON_TYPE } from '../answers.js';
@@ -24,8 +30,23 @@ export function addSingle(router: Router, kernel: Kernel, logsPositions = false)
   const { buffer, byteOffset } = kernel.output;
   const codeBytes = Buffer.from(buffer, byteOffset, RECORD_TEXT_BYTES);
 
+  /** Whether the answer is to name the province before July 2025; adds the fault of the parameter to `input`. */
+  function isFormerWanted({ former }: SingleParameters): boolean {
+    if (former.text === undefined && former.fault === undefined) return false;
+    const isWanted = former.fault === undefined && former.text === 'true';
+    const fault = isWanted && kernel.formerProvinces === null ? NO_FORMER : booleanFault(former);
+    if (fault !== undefined) input.add('former', fault);
+    return isWanted;
+  }
+
+  function formerMember(latDeg: number, lngDeg: number): string {
+    const name = kernel.formerProvinces?.[kernel.exports.unitOf(latDeg, lngDeg)] ?? null;
+    return `"former_province":${JSON.stringify(name)},`;
+  }
+
   function encode(x: Exchange, parameters: SingleParameters): void {
     input.read(parameters);
+    const wantsFormer = isFormerWanted(parameters);
     const { latDeg, lngDeg, resolution, faults } = input;
     if (faults !== undefined) {
       const hint = looksSwapped(kernel, latDeg, lngDeg) ? SWAPPED_HINT : '';
@@ -43,12 +64,13 @@ export function addSingle(router: Router, kernel: Kernel, logsPositions = false)
     }
     const code = codeText(codeBytes);
     const admin = code.slice(0, code.charCodeAt(2) === HYPHEN ? 2 : 3);
+    const former = wantsFormer ? formerMember(latDeg, lngDeg) : '';
     const lat = decimalText(parameters.lat.text as string, latDeg);
     const lng = decimalText(parameters.lng.text as string, lngDeg);
     x.send(
       200,
       JSON_TYPE,
-      `{"hexcodes":"${code}","lat":${lat},"lng":${lng},"resolution":${resolution},"admin_code":"${admin}","status":"OK"}`,
+      `{"hexcodes":"${code}","lat":${lat},"lng":${lng},"resolution":${resolution},"admin_code":"${admin}",${former}"status":"OK"}`,
     );
   }
 

@@ -6,6 +6,7 @@ import {
   FROM_FRAMES,
   FROM_JSON,
   type TextMemory,
+  WITH_FORMER,
   WITH_ID,
   WITH_RESOLUTION,
   WITH_ROW,
@@ -96,7 +97,9 @@ function taskOf(job: BulkJob, source: number, report: RowReport | undefined): Ro
   const isRowKept = source === FROM_CSV && job.output === 'csv';
   const hasOwnResolution = isRowKept && (job.csv?.resolution ?? -1) >= 0;
   const columns =
-    (isRowKept ? WITH_ROW : source === FROM_JSON ? WITH_ID : 0) | (hasOwnResolution ? 0 : WITH_RESOLUTION);
+    (isRowKept ? WITH_ROW : source === FROM_JSON ? WITH_ID : 0) |
+    (hasOwnResolution ? 0 : WITH_RESOLUTION) |
+    (job.former === true ? WITH_FORMER : 0);
   return {
     operation: job.operation,
     source,

@@ -104,7 +104,13 @@ export function headWithoutInput(request: BulkRequest): Uint8Array {
 function addedColumns(request: BulkRequest, hasOwnResolution: boolean): string[] {
   const names =
     request.operation === 'encode'
-      ? ['hexcodes', ...(hasOwnResolution ? [] : ['resolution']), 'admin_code', 'status']
+      ? [
+          'hexcodes',
+          ...(hasOwnResolution ? [] : ['resolution']),
+          'admin_code',
+          ...(request.former === true ? ['former_province'] : []),
+          'status',
+        ]
       : ['lat', 'lng', 'resolution', 'status'];
   return names.map((name) => request.prefix + name);
 }

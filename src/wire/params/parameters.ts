@@ -28,6 +28,7 @@ export class SingleParameters {
   readonly resolution = new ReadParameter('number');
   readonly hexcodes = new ReadParameter('string');
   readonly adminV2 = new ReadParameter('boolean');
+  readonly former = new ReadParameter('boolean');
 
   clear(): void {
     this.lat.clear();
@@ -35,6 +36,7 @@ export class SingleParameters {
     this.resolution.clear();
     this.hexcodes.clear();
     this.adminV2.clear();
+    this.former.clear();
   }
 
   /** Adds a raw query string or the text of a form body. */
@@ -86,6 +88,8 @@ export class SingleParameters {
         return this.hexcodes;
       case 'admin_v2':
         return this.adminV2;
+      case 'former':
+        return this.former;
       default:
         return undefined;
     }
@@ -121,32 +125,33 @@ export class EncodeInput {
     const { text, fault } = from.resolution;
     this.resolution =
       fault !== undefined ? -1 : text === undefined ? DEFAULT_RESOLUTION : readResolution(text);
-    if (this.resolution === -1) this.#add('resolution', fault ?? 'must be an integer from 0 to 15');
+    if (this.resolution === -1) this.add('resolution', fault ?? 'must be an integer from 0 to 15');
     if (from.adminV2.text !== undefined || from.adminV2.fault !== undefined) {
-      const message = adminV2Fault(from.adminV2);
-      if (message !== undefined) this.#add('admin_v2', message);
+      const message = booleanFault(from.adminV2);
+      if (message !== undefined) this.add('admin_v2', message);
     }
   }
 
   #degrees(name: string, parameter: Parameter, limit: number): number {
     if (parameter.fault !== undefined) {
-      this.#add(name, parameter.fault);
+      this.add(name, parameter.fault);
       return Number.NaN;
     }
     if (parameter.text === undefined) {
-      this.#add(name, 'is required');
+      this.add(name, 'is required');
       return Number.NaN;
     }
     const value = readDecimal(parameter.text);
     if (!(Math.abs(value) <= limit)) {
       const finite = Number.isFinite(value);
-      this.#add(name, `must be ${finite ? '' : 'a decimal number '}from -${limit} to ${limit}`);
+      this.add(name, `must be ${finite ? '' : 'a decimal number '}from -${limit} to ${limit}`);
       return finite ? value : Number.NaN;
     }
     return value;
   }
 
-  #add(parameter: string, message: string): void {
+  /** Adds a fault. */
+  add(parameter: string, message: string): void {
     this.faults ??= [];
     this.faults.push({ parameter, message });
   }
@@ -158,12 +163,17 @@ export function decodeFaults(from: SingleParameters): ParameterFault[] | undefin
   const { text, fault } = from.hexcodes;
   if (fault !== undefined) faults.push({ parameter: 'hexcodes', message: fault });
   else if (text === undefined || text === '') faults.push({ parameter: 'hexcodes', message: 'is required' });
-  const message = adminV2Fault(from.adminV2);
+  const message = booleanFault(from.adminV2);
   if (message !== undefined) faults.push({ parameter: 'admin_v2', message });
   return faults.length === 0 ? undefined : faults;
 }
 
-function adminV2Fault({ text, fault }: Parameter): string | undefined {
+/** The fault of a request for provinces that the boundary data lack, as the end of a sentence. */
+export const NO_FORMER =
+  'cannot be answered: the boundary data of this service have no provinces of before July 2025';
+
+/** Why a parameter is neither true nor false, nor absent. */
+export function booleanFault({ text, fault }: Parameter): string | undefined {
   if (fault !== undefined) return fault;
   return text === undefined || text === 'true' || text === 'false' ? undefined : 'must be true or false';
 }

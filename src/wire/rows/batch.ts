@@ -1,10 +1,10 @@
 // Batches in JSON: {"points": […]} or {"hexcodes": […]} come in, {"status", "summary", "results"} leave, from bytes to bytes.
 // The HTTP batch endpoints and the JSON frames of the stream use it.
 import type { Kernel } from '../../kernel/kernel.js';
-import { FROM_JSON, JSON_CLOSED, JSON_OPEN, WITH_RESOLUTION } from '../../kernel/text-memory.js';
+import { FROM_JSON, JSON_CLOSED, JSON_OPEN, WITH_FORMER, WITH_RESOLUTION } from '../../kernel/text-memory.js';
 import type { ByteSink } from '../bytes/byte-sink.js';
 import { MAX_NDJSON_ROW_BYTES, type Operation, ROW_STATUSES } from '../job.js';
-import type { ParameterFault } from '../params/parameters.js';
+import { NO_FORMER, type ParameterFault } from '../params/parameters.js';
 import { DEFAULT_RESOLUTION, readResolution } from '../params/resolution.js';
 import { answerRows, BrokenArrayError, preparedMemoryOf, type RowsTask } from './convert-rows.js';
 import { JsonEnvelope, type JsonMember, NotJsonError } from './envelope.js';
@@ -33,6 +33,8 @@ export class TooManyItemsError extends Error {
 export interface Batch {
   readonly operation: Operation;
   readonly resolution: number;
+  /** Whether the results name the provinces before July 2025. */
+  readonly former: boolean;
   readonly bytes: Uint8Array;
   /** The array of its items. */
   readonly items: JsonMember;
@@ -105,8 +107,12 @@ export function batchOf(operation: Operation, envelope: JsonEnvelope): Batch {
         faults.push({ parameter: 'resolution', message: 'must be an integer from 0 to 15' });
     }
   }
+  const former =
+    operation === 'encode' ? envelope.members('former').map((member) => envelope.text(member)) : [];
+  const isFormerRead = former.every((text) => (text === 'true' || text === 'false') && text === former[0]);
+  if (!isFormerRead) faults.push({ parameter: 'former', message: 'must be true or false' });
   if (items === undefined || faults.length > 0) throw new BrokenBatchError(faults);
-  return { operation, resolution, bytes: envelope.bytes, items };
+  return { operation, resolution, former: former[0] === 'true', bytes: envelope.bytes, items };
 }
 
 function broken(parameter: string, message: string): BrokenBatchError {
@@ -133,6 +139,7 @@ export function convertAllowed(
   const memory = preparedMemoryOf(kernel);
   const { exports, blockAt } = memory;
   const { operation, resolution, bytes, items } = batch;
+  if (batch.former && kernel.formerProvinces === null) throw broken('former', NO_FORMER);
   const task = taskOf(batch);
   memory.statusCounts.fill(0);
   sink.start();
@@ -192,14 +199,14 @@ function nameOf(operation: Operation): string {
   return operation === 'encode' ? 'points' : 'hexcodes';
 }
 
-function taskOf({ operation, resolution }: Batch): RowsTask {
+function taskOf({ operation, resolution, former }: Batch): RowsTask {
   return {
     operation,
     source: FROM_JSON,
     output: 'json',
     resolution,
     delimiter: COMMA,
-    columns: WITH_RESOLUTION,
+    columns: WITH_RESOLUTION | (former ? WITH_FORMER : 0),
     lineEnd: '\n',
     separator: COMMA,
     refusal: 0,

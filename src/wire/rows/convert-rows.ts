@@ -16,6 +16,7 @@ import {
   FROM_JSON,
   type TextMemory,
   textMemoryOf,
+  WITH_FORMER,
   WITH_ID,
   WITH_ROW,
 } from '../../kernel/text-memory.js';
@@ -40,7 +41,7 @@ export interface RowsTask {
   readonly output: 'csv' | 'json' | 'records';
   readonly resolution: number;
   readonly delimiter: number;
-  /** Columns of CSV answers: WITH_ROW, WITH_ID, WITH_RESOLUTION. */
+  /** Columns of CSV answers: WITH_ROW, WITH_ID, WITH_RESOLUTION; of encode answers also WITH_FORMER, in JSON too. */
   readonly columns: number;
   /** Ends a CSV row that has no line end of its own. */
   readonly lineEnd: '\n' | '\r\n';
@@ -72,6 +73,7 @@ export function preparedMemoryOf(kernel: Kernel): TextMemory {
   const memory = textMemoryOf(kernel);
   if (!prepared.has(kernel)) {
     for (const [place, status] of ROW_STATUSES.entries()) memory.setTail(place, status, tailOf(status));
+    memory.setUnitNames(kernel.formerProvinces ?? []);
     prepared.add(kernel);
   }
   return memory;
@@ -200,7 +202,7 @@ function writeRows(
   const writeFrom = (from: number): number => {
     if (operation === 'encode') {
       return isJson
-        ? exports.writeEncodedJson(from, count, separator, refusal)
+        ? exports.writeEncodedJson(from, count, columns, separator, refusal)
         : exports.writeEncodedCsv(from, count, columns, source, delimiter, feed, refusal);
     }
     return isJson
@@ -253,17 +255,25 @@ function answerOf(
   const { operation } = task;
   const row = item ?? readRow(kernel, memory, task, index);
   const status = statusOf(kernel, task, index, count, row);
+  const former = task.columns & WITH_FORMER ? { formerProvince: formerAt(kernel, status, index) } : {};
   if (status === 'INVALID_REQUEST') {
-    return { operation, row, status, isSwapped: looksSwapped(kernel, row.latDeg, row.lngDeg) };
+    return { operation, row, status, ...former, isSwapped: looksSwapped(kernel, row.latDeg, row.lngDeg) };
   }
-  if (status !== 'OK') return { operation, row, status };
-  if (operation === 'encode') return { operation, row, status, code: kernel.textAt(recordAt(index)) };
+  if (status !== 'OK') return { operation, row, status, ...former };
+  if (operation === 'encode')
+    return { operation, row, status, ...former, code: kernel.textAt(recordAt(index)) };
   const position = {
     latDeg: kernel.outputFloats[2 * index]!,
     lngDeg: kernel.outputFloats[2 * index + 1]!,
     resolution: kernel.output[positionResolutionAt(count, index)]!,
   };
   return { operation, row, status, position };
+}
+
+function formerAt(kernel: Kernel, status: RowStatus, index: number): string | null {
+  if (status !== 'OK') return null;
+  const unit = kernel.exports.unitOf(kernel.input[2 * index]!, kernel.input[2 * index + 1]!);
+  return kernel.formerProvinces?.[unit] ?? null;
 }
 
 function readRow(kernel: Kernel, memory: TextMemory, task: RowsTask, index: number): ReadRow {

@@ -13,6 +13,8 @@ export interface RowAnswer {
   readonly status: RowStatus;
   /** The canonical code; present where encode is OK. */
   readonly code?: string;
+  /** The province before July 2025, where it is asked for; null for a failed row. */
+  readonly formerProvince?: string | null;
   /** The centre of the cell and its resolution; present where decode is OK. */
   readonly position?: { latDeg: number; lngDeg: number; resolution: number };
   /** Whether the position would be covered with lat and lng exchanged. */
@@ -61,7 +63,7 @@ function faultsOf(faults: readonly ParameterFault[], hint: string): string {
 
 /** The answer as a JSON body. */
 export function jsonOf(answer: RowAnswer): string {
-  const { operation, row, status, code, position } = answer;
+  const { operation, row, status, code, formerProvince, position } = answer;
   const id = row.id === undefined ? '' : `,"id":${row.id}`;
   const tail =
     status === 'INVALID_REQUEST'
@@ -71,7 +73,8 @@ export function jsonOf(answer: RowAnswer): string {
     const admin = code === undefined ? 'null' : `"${adminOf(code)}"`;
     const text = code === undefined ? 'null' : `"${code}"`;
     const resolution = row.resolution < 0 ? 'null' : row.resolution;
-    return `{"hexcodes":${text},"lat":${numberOf(row.latDeg)},"lng":${numberOf(row.lngDeg)},"resolution":${resolution},"admin_code":${admin},${tail}${id}}`;
+    const former = formerProvince === undefined ? '' : `"former_province":${JSON.stringify(formerProvince)},`;
+    return `{"hexcodes":${text},"lat":${numberOf(row.latDeg)},"lng":${numberOf(row.lngDeg)},"resolution":${resolution},"admin_code":${admin},${former}${tail}${id}}`;
   }
   if (status !== 'OK' && status !== 'INVALID_HEXCODES') return `{${tail}${id}}`;
   const { latDeg, lngDeg, resolution } = position ?? {
@@ -84,7 +87,7 @@ export function jsonOf(answer: RowAnswer): string {
 
 /** The answer as a CSV row without a line end: the id where wanted, the position or code that was given, the columns added. */
 export function csvOf(answer: RowAnswer, withId: boolean, delimiter: string): string {
-  const { operation, row, status, code, position } = answer;
+  const { operation, row, status, code, formerProvince, position } = answer;
   const quoted = (text: string): string =>
     text.includes(delimiter) || /["\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   const degrees = (value: number | undefined): string =>
@@ -98,7 +101,9 @@ export function csvOf(answer: RowAnswer, withId: boolean, delimiter: string): st
       code ?? '',
       row.resolution < 0 ? '' : String(row.resolution),
     );
-    fields.push(code === undefined ? '' : adminOf(code), status);
+    fields.push(code === undefined ? '' : adminOf(code));
+    if (formerProvince !== undefined) fields.push(formerProvince ?? '');
+    fields.push(status);
   } else {
     fields.push(quoted(row.hexcodes ?? ''), degrees(position?.latDeg), degrees(position?.lngDeg));
     fields.push(String(position?.resolution ?? ''), status);

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Described, DescribedApi, type Operation } from '../../support/described-api.js';
 import { outsideOf, valuesOf } from '../../support/schema-values.js';
 import { startServer, type TestServer } from '../../support/server.js';
+import { shippedFiles } from '../../support/shipped.js';
 
 const SEED = 21;
 const RUNS = 60;
@@ -14,7 +15,7 @@ const FORM_TYPE = 'application/x-www-form-urlencoded';
 let server: TestServer;
 let api: DescribedApi;
 beforeAll(async () => {
-  server = await startServer({ logLevel: 'silent' });
+  server = await startServer({ logLevel: 'silent' }, shippedFiles());
   const document = await fetch(`http://127.0.0.1:${server.port}/openapi.json`);
   api = new DescribedApi((await document.json()) as Described);
 });
@@ -179,6 +180,7 @@ test.each([
   ['/v1/hexcodes/{code}/suggestions', { code: ['HN-6GHP4-B3RFR', 'HN-6GHP4-83RFR', 'x', '%zz'] }],
   ['/v1/admin-units/{admin_code}', { admin_code: ['HN', 'hcm', 'XX'] }],
   ['/v1/admin-units', {}],
+  ['/v1/admin-units/former', {}],
   ['/v1/meta', {}],
   ['/v1/usage', {}],
 ] as [string, Record<string, string[]>][])('GET %s, right and wrong', async (path, inPath) => {

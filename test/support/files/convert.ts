@@ -18,6 +18,7 @@ export async function encodeFile(
       from: null,
       to: null,
       resolution: 13,
+      isFormer: false,
       columns: { prefix: '', keep },
       csv: { delimiter: null, decimal: '.', hasHeader: true },
       input: {},

@@ -73,10 +73,11 @@ export function keptColumns(columns: readonly TableColumn[], choice: ColumnChoic
   return names.flatMap((name, i) => (choice.drop?.includes(name) === true ? [] : [i]));
 }
 
-export const ENCODE_ADDED: readonly TableColumn[] = [
+const ENCODE_ADDED: readonly TableColumn[] = [
   { name: 'hexcodes', kind: 'text' },
   { name: 'resolution', kind: 'int' },
   { name: 'admin_code', kind: 'text' },
+  { name: 'former_province', kind: 'text' },
   { name: 'status', kind: 'text' },
 ];
 
@@ -86,6 +87,12 @@ export const DECODE_ADDED: readonly TableColumn[] = [
   { name: 'resolution', kind: 'int' },
   { name: 'status', kind: 'text' },
 ];
+
+/** The columns that encode adds to rows with or without a resolution of their own. */
+export function encodeAdded(hasResolution: boolean, isFormer: boolean): TableColumn[] {
+  const left = [...(hasResolution ? ['resolution'] : []), ...(isFormer ? [] : ['former_province'])];
+  return ENCODE_ADDED.filter(({ name }) => !left.includes(name));
+}
 
 /** Our columns with their prefix. @throws CliFailure USAGE if a kept column has one of these names */
 export function addedColumns(
