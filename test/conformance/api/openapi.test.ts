@@ -205,7 +205,7 @@ test('look-ups have an entity tag, and who sends it is answered 304, as describe
     expect(again.status, path).toBe(304);
     expect(await api.faultOf(operation, again), path).toBeUndefined();
   }
-  expect(kept).toHaveLength(5);
+  expect(kept).toHaveLength(6);
 });
 
 test('bodies of any bytes to /bulk are answered as described', async () => {
