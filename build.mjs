@@ -16,6 +16,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { buildConsole } from './build-console.mjs';
 
 const root = dirname(fileURLToPath(import.meta.url));
 process.chdir(root);
@@ -76,7 +77,7 @@ await step('kernel', ['assembly', 'asconfig.json'], ['dist/kernel.wasm', 'dist/k
 await step('library', ['src', 'tsconfig.json'], ['dist/library/hexcodes.js'], () => {
   prune(
     'dist',
-    readdirSync('dist').filter((name) => name !== 'web' && name !== 'cjs'),
+    readdirSync('dist').filter((name) => !['web', 'cjs', 'console'].includes(name)),
     (file) => file.replace('dist', 'src'),
   );
   run(TSC, ['-p', 'tsconfig.json']);
@@ -167,6 +168,24 @@ await step('web', WEB_INPUTS, ['dist/web/hexcodes.js', 'dist/web/geometry.js'], 
     ),
   });
 });
+
+const CONSOLE_INPUTS = [
+  'console',
+  'library',
+  'geometry',
+  'kernel',
+  'wire',
+  'errors.ts',
+  'admin-units.ts',
+  'version.ts',
+];
+const CONSOLE_DATA = [...Object.values(BINARIES), 'data/land.bin', 'build-console.mjs'];
+await step(
+  'console',
+  [...CONSOLE_INPUTS.map((name) => `src/${name}`), ...CONSOLE_DATA],
+  ['dist/console/files.json'],
+  buildConsole,
+);
 
 // Not where an image is built, whose context has no tests.
 if (existsSync('test')) {

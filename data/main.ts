@@ -6,6 +6,7 @@ import { decodeReach, encodeReach } from '#dist/kernel/reach.js';
 import { areaTable } from './map/area-table.js';
 import { cutSources } from './map/cut-sources.js';
 import { writeIndexFile } from './map/index-file.js';
+import { drawLandLine, LAND_LINE_FILE } from './map/land-line.js';
 import { drawPicture } from './map/picture.js';
 import { buildReach, checkWithinReach, REACH_FILE } from './map/reach.js';
 import { buildShippedMap, INDEX_FILE, LICENCE } from './map/shipped-map.js';
@@ -20,6 +21,7 @@ else if (values.picture !== undefined)
 else if (values.areas) console.log(areaTable(buildShippedMap()).join('\n'));
 else if (values.from !== undefined) makeUserIndex(values.from);
 else if (values.reach) makeReach();
+else if (values.land) makeLandLine();
 else makeIndex();
 
 function makeIndex(): void {
@@ -28,6 +30,13 @@ function makeIndex(): void {
   checkWithinReach(partition, file, decodeReach(readFileSync(REACH_FILE)));
   writeFileSync(INDEX_FILE, file);
   console.log(`${INDEX_FILE}: ${partition.left.length} lines, ${file.length} bytes`);
+}
+
+/** The line that the console shows under the provinces. */
+function makeLandLine(): void {
+  const file = drawLandLine(readLand());
+  writeFileSync(LAND_LINE_FILE, file);
+  console.log(`${LAND_LINE_FILE}: ${file.length} bytes`);
 }
 
 function makeUserIndex(path: string): void {
@@ -85,6 +94,7 @@ function readOptions() {
         licence: { type: 'string', default: 'as the notice says' },
         out: { type: 'string' },
         reach: { type: 'boolean', default: false },
+        land: { type: 'boolean', default: false },
         force: { type: 'boolean', default: false },
       },
     }).values;

@@ -35,7 +35,8 @@ const MAY_IMPORT: Record<string, string[]> = {
   api: ['wire', 'server/transport', 'server/routes/freshness'],
   supervisor: ['config', 'server'],
   capacity: ['client', 'wire'],
-  console: ['library'],
+  // Runs in the browser: bundled, never imported.
+  console: ['library', 'geometry', 'wire', 'kernel'],
   'cli/terminal': ['cli/exit-codes', 'keys'],
   cli: [
     'config',
@@ -61,6 +62,7 @@ const ONLY_IN: Record<string, string | string[]> = {
   pg: 'keys',
   typebox: 'api',
   'prom-client': 'server/metrics',
+  'maplibre-gl': 'console/map',
   '@opentelemetry/exporter-trace-otlp-http': 'server/observe',
 };
 
@@ -72,6 +74,7 @@ const HOST_FILES = [
   'server/log-sink',
   'server/life/unsent-bytes',
   'server/bulk/spool',
+  'server/console/read-files',
 ];
 
 /** More files than this in one folder of src/, and it is split by trade. */

@@ -4,9 +4,9 @@
 import { HexcodesError } from '../../errors.js';
 import type { EncodeOptions, Hexcodes } from '../../library/hexcodes.js';
 import type { Operation } from '../../wire/job.js';
+import { parsePosition } from '../../wire/rows/position-text.js';
 import { looksSwapped } from '../../wire/swapped.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
-import { parsePosition } from '../position.js';
 import { otherCommand } from './other-command.js';
 
 /** Texts with these are paths, whether there is such a file or not. */

@@ -10,7 +10,7 @@ import { CliFailure, EXIT } from '../exit-codes.js';
 import { FILE_FORMATS, requireFormat } from '../files/format.js';
 import type { ErrorPolicy } from '../files/request.js';
 import { loadLibrary } from '../library.js';
-import { requireResolution } from '../position.js';
+import { requireResolution } from '../position-options.js';
 import { shellWord } from '../terminal/shell-word.js';
 import { visibleMessage } from '../terminal/visible.js';
 import { codesIn, decodedOne, encodedOne, isPath, noFileNor, positionsIn } from './convert-one.js';

@@ -2,10 +2,10 @@
 
 import { existsSync } from 'node:fs';
 import type { Hexcodes } from '../../library/hexcodes.js';
+import { parsePosition } from '../../wire/rows/position-text.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { formatOfName } from '../files/format.js';
 import { loadLibrary } from '../library.js';
-import { parsePosition } from '../position.js';
 import { shellWord } from '../terminal/shell-word.js';
 
 /** `Perhaps: hexcodes encode …` for a position, `… decode …` for a code; undefined for other texts. */

@@ -5,7 +5,7 @@ import { ADMIN_UNITS } from '../../admin-units.js';
 import { type Slip, suggest } from '../../geometry/suggest.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { loadLibrary } from '../library.js';
-import { requirePosition } from '../position.js';
+import { requirePosition } from '../position-options.js';
 import { metres, paintFor } from '../terminal/paint.js';
 
 interface Options {

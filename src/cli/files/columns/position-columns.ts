@@ -3,8 +3,8 @@
 
 import { columnsNamed, pairColumns, positionColumns } from '../../../wire/rows/column-names.js';
 import { plainNumber } from '../../../wire/rows/csv-numbers.js';
+import { parseAngle, parsePosition } from '../../../wire/rows/position-text.js';
 import { badInput } from '../../file-faults.js';
-import { parseAngle, parsePosition } from '../../position.js';
 import { type ColumnChoice, columnCalled, noColumn, onlyOne, type Sample, textsOf } from './columns.js';
 
 /** Columns by index. */

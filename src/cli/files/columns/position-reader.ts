@@ -1,7 +1,7 @@
 // Reads the positions of rows in columns, wherever encode finds them.
 
 import { plainNumber } from '../../../wire/rows/csv-numbers.js';
-import { parsePosition } from '../../position.js';
+import { parsePosition } from '../../../wire/rows/position-text.js';
 import type { TableColumn, TableRows } from '../formats/table.js';
 import { codeTextOf, degreesOf } from '../formats/values/column-text.js';
 import type { PositionPlace } from './position-columns.js';

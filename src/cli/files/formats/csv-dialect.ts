@@ -2,8 +2,8 @@
 
 import { delimiterOf, HeaderCollector, sepLineOf } from '../../../wire/bulk/csv-delimiter.js';
 import type { Delimiter } from '../../../wire/job.js';
+import { parsePosition } from '../../../wire/rows/position-text.js';
 import { CliFailure, EXIT } from '../../exit-codes.js';
-import { parsePosition } from '../../position.js';
 import type { Sample } from '../columns/columns.js';
 import { HEAD_BYTES } from '../disk/input.js';
 import type { FileFormat } from '../format.js';

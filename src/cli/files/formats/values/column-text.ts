@@ -1,7 +1,7 @@
 // Values of columns as text for CSV, as JSON for NDJSON and GeoJSON, and as degrees.
 
 import { plainNumber } from '../../../../wire/rows/csv-numbers.js';
-import { parseAngle } from '../../../position.js';
+import { parseAngle } from '../../../../wire/rows/position-text.js';
 import type { TableColumn } from '../table.js';
 import { dateText, durationText, timestampText, timeText } from './calendar.js';
 import { numberText } from './exact-json.js';

@@ -1,9 +1,6 @@
-// A position as people write it: two numbers, degrees with minutes and seconds, WKT, geo:, a link to a map. And the options
-// that hold a position or a resolution.
+// A position as people write it: two numbers, degrees with minutes and seconds, WKT, geo:, a link to a map.
 
-import { readResolution } from '../wire/params/resolution.js';
-import { plainNumber } from '../wire/rows/csv-numbers.js';
-import { CliFailure, EXIT } from './exit-codes.js';
+import { plainNumber } from './csv-numbers.js';
 
 export interface Position {
   readonly latDeg: number;
@@ -124,23 +121,4 @@ function inDegrees(text: string): Position | null {
     if (isLat(second.side) && !isLat(first.side)) return { latDeg: second.deg, lngDeg: first.deg };
   }
   return null;
-}
-
-/** The position of an option. @throws CliFailure USAGE if it is none on Earth */
-export function requirePosition(text: string, option: string): Position {
-  const found = parsePosition(text);
-  if (found === null || Math.abs(found.latDeg) > 90 || Math.abs(found.lngDeg) > 180) {
-    throw new CliFailure(
-      EXIT.USAGE,
-      `${option} ${text}: must be a position in degrees, like 21.0288,105.8525`,
-    );
-  }
-  return found;
-}
-
-/** The resolution of `--resolution`. @throws CliFailure USAGE if it is no integer from 0 to 15 */
-export function requireResolution(text: string): number {
-  const resolution = readResolution(text);
-  if (resolution >= 0) return resolution;
-  throw new CliFailure(EXIT.USAGE, `--resolution ${text}: must be an integer from 0 to 15`);
 }

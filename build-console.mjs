@@ -1,0 +1,112 @@
+// Builds dist/console/: the page at `/`, its scripts bundled, all files that it asks for under names with a hash of their content,
+// each with .br and .gz beside it, and files.json, which says what is what. Called by build.mjs.
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, extname, join } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+
+const OUT = 'dist/console';
+const OLD = 'build/console-before';
+
+const TYPES = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.wasm': 'application/wasm',
+  '.bin': 'application/octet-stream',
+  '.webmanifest': 'application/manifest+json',
+};
+
+/** Entries of the page and its workers, by role. */
+const SCRIPTS = { page: 'src/console/main.ts', mapWorker: 'src/console/map/worker.ts' };
+const BUNDLING = { platform: 'browser', resolve: { extensionAlias: { '.js': ['.ts', '.js'] } } };
+/** Only `Hexcodes.load` imports it, which the page does not call. */
+const UNUSED = /embedded\.js$/;
+
+export async function buildConsole() {
+  const { build } = await import('rolldown');
+  // What is already compressed is not compressed again: names tell the content.
+  rmSync(OLD, { recursive: true, force: true });
+  mkdirSync('build', { recursive: true });
+  if (existsSync(OUT)) renameSync(OUT, OLD);
+  mkdirSync(join(OUT, 'assets'), { recursive: true });
+
+  const roles = {};
+  const files = {};
+  const put = (role, name, bytes) => {
+    if (role !== undefined) roles[role] = name;
+    files[name] = TYPES[extname(name)];
+    writeCompressed(join('assets', name), bytes);
+  };
+  const add = (role, stem, bytes) => put(role, hashed(stem, bytes), bytes);
+
+  const { output } = await build({
+    ...BUNDLING,
+    input: SCRIPTS,
+    external: UNUSED,
+    write: false,
+    output: {
+      format: 'es',
+      minify: true,
+      entryFileNames: '[name]-[hash].js',
+      chunkFileNames: '[name]-[hash].js',
+      codeSplitting: true,
+    },
+  });
+  for (const chunk of output) {
+    const role = chunk.isEntry ? chunk.name : undefined;
+    put(role, chunk.fileName, Buffer.from(chunk.code));
+  }
+  const page = output.find(({ isEntry, name }) => isEntry && name === 'page');
+
+  const styles = readdirSync('src/console/style').sort();
+  const style = styles.map((name) => readFileSync(join('src/console/style', name), 'utf8')).join('\n');
+  add('style', 'console.css', Buffer.from(style));
+  const library = 'node_modules/maplibre-gl/dist/';
+  add('mapStyle', 'maplibre-gl.css', readFileSync(`${library}maplibre-gl.css`));
+  const worker = readFileSync(`${library}maplibre-gl-worker.mjs`, 'utf8');
+  add(
+    'mapLibraryWorker',
+    'maplibre-gl-worker.js',
+    Buffer.from(worker.replace(/\n\/\/# sourceMappingURL.*/, '')),
+  );
+  add('icon', 'icon.svg', readFileSync('src/console/icon.svg'));
+  const manifest = readFileSync('src/console/manifest.json', 'utf8').replace(
+    '{{icon}}',
+    `/assets/${roles.icon}`,
+  );
+  add('manifest', 'console.webmanifest', Buffer.from(manifest));
+  add('kernel', 'kernel.wasm', readFileSync('dist/kernel.wasm'));
+  for (const name of ['index', 'reach', 'land']) add(name, `${name}.bin`, readFileSync(`data/${name}.bin`));
+
+  writeFileSync(join(OUT, 'page.html'), readFileSync('src/console/page.html'));
+  const [serviceWorker] = (
+    await build({
+      ...BUNDLING,
+      input: 'src/console/shell/service-worker.ts',
+      write: false,
+      output: { format: 'iife', minify: true },
+    })
+  ).output;
+  writeFileSync(join(OUT, 'service-worker.js'), serviceWorker.code);
+  writeFileSync(join(OUT, 'files.json'), JSON.stringify({ roles, imports: page.imports, files }));
+  rmSync(OLD, { recursive: true, force: true });
+}
+
+function hashed(name, bytes) {
+  const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 12);
+  return `${basename(name, extname(name))}-${hash}${extname(name)}`;
+}
+
+function writeCompressed(name, bytes) {
+  writeFileSync(join(OUT, name), bytes);
+  const isSame = existsSync(join(OLD, name)) && readFileSync(join(OLD, name)).equals(bytes);
+  const kept = (ending, compress) => {
+    const before = join(OLD, name + ending);
+    writeFileSync(join(OUT, name + ending), isSame && existsSync(before) ? readFileSync(before) : compress());
+  };
+  const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_SIZE_HINT } = constants;
+  const params = { [BROTLI_PARAM_QUALITY]: 11, [BROTLI_PARAM_SIZE_HINT]: bytes.length };
+  kept('.br', () => brotliCompressSync(bytes, { params }));
+  kept('.gz', () => gzipSync(bytes, { level: 9 }));
+}

@@ -1,0 +1,96 @@
+// Draws the land line of the console's map: the outline of all land of the sources, thinned. Borders between countries drop
+// out, because both sides of one have the same vertices. src/console/map/land.ts reads the file.
+import { inZone, ZONES } from './coverage.js';
+import { ringArea, STEPS_PER_DEGREE } from './plane/grid.js';
+import { thinnedChains } from './plane/simplify.js';
+import type { Polygon } from './sources.js';
+
+export const LAND_LINE_FILE = 'data/land.bin';
+
+/** Vertices of the file are on a grid of 1e-4 degrees, 11 m: so many steps of the map. */
+const FILE_STEP = STEPS_PER_DEGREE / 10_000;
+/** How far a vertex may be from the thinned line, in steps: 133 m around our land, 1.3 km elsewhere. */
+const NEAR_TOLERANCE = 0.0012 * STEPS_PER_DEGREE;
+const FAR_TOLERANCE = 0.012 * STEPS_PER_DEGREE;
+/** Islands far from our land with less than twice 50 km² are left out; in square steps. */
+const LEAST_FAR_AREA = 0.0085 * STEPS_PER_DEGREE ** 2;
+/** Islets near our land that thinning would leave nothing of: twice 0.5 km², in square steps. */
+const MOST_ISLET_AREA = 0.00008 * STEPS_PER_DEGREE ** 2;
+/** Land is near ours if it lies in a square of this size with a vertex of ours, or in one beside it. */
+const SQUARE = 0.5 * STEPS_PER_DEGREE;
+const OWN_COUNTRY = 'VNM';
+
+/** The file: numbers of 7 bits a byte, low ones first; the count of rings, then for each its count of vertices and their zigzag steps. */
+export function drawLandLine(land: readonly Polygon[]): Uint8Array {
+  const isNear = nearnessTo(land.filter(({ country }) => country === OWN_COUNTRY));
+  const isIslet = ({ ring }: Polygon): boolean =>
+    isNear(ring[0]!, ring[1]!) && Math.abs(ringArea(ring)) < MOST_ISLET_AREA;
+  const lines = outerLines(land.filter((polygon) => !isIslet(polygon)));
+  const rings = thinnedChains(lines, (x, y) => (isNear(x, y) ? NEAR_TOLERANCE : FAR_TOLERANCE))
+    .map((chain) => chain.slice(0, -2))
+    .filter((ring) => {
+      const isKnown = isNear(ring[0]!, ring[1]!) || ring.length > 2000;
+      return ring.length >= 6 && (isKnown || Math.abs(ringArea(Int32Array.from(ring))) > LEAST_FAR_AREA);
+    });
+  const islets = land.filter(isIslet).map(({ ring }) => someCorners(ring));
+  return encode([...rings, ...islets]);
+}
+
+/** Lines that bound land on one side only. */
+function outerLines(land: readonly Polygon[]): Int32Array {
+  const lines = new Map<string, [number, number, number, number]>();
+  for (const { ring } of land) {
+    for (let i = 0, j = ring.length - 2; i < ring.length; j = i, i += 2) {
+      const [x0, y0, x1, y1] = [ring[j]!, ring[j + 1]!, ring[i]!, ring[i + 1]!];
+      const back = `${x1} ${y1} ${x0} ${y0}`;
+      if (!lines.delete(back)) lines.set(`${x0} ${y0} ${x1} ${y1}`, [x0, y0, x1, y1]);
+    }
+  }
+  return Int32Array.from([...lines.values()].flat());
+}
+
+/** At most eight vertices of a ring, evenly chosen. */
+function someCorners(ring: Int32Array): number[] {
+  const count = ring.length / 2;
+  const kept = Math.min(8, count);
+  return Array.from({ length: kept }, (_, i) => Math.floor((i * count) / kept)).flatMap((at) => [
+    ring[2 * at]!,
+    ring[2 * at + 1]!,
+  ]);
+}
+
+/** Whether a point is near our land or in a zone of our archipelagos. */
+function nearnessTo(own: readonly Polygon[]): (x: number, y: number) => boolean {
+  const squares = new Set<string>();
+  const add = (column: number, row: number): void => {
+    for (let dx = -1; dx <= 1; dx++)
+      for (let dy = -1; dy <= 1; dy++) squares.add(`${column + dx} ${row + dy}`);
+  };
+  for (const { ring } of own)
+    for (let i = 0; i < ring.length; i += 2)
+      add(Math.floor(ring[i]! / SQUARE), Math.floor(ring[i + 1]! / SQUARE));
+  return (x, y) =>
+    squares.has(`${Math.floor(x / SQUARE)} ${Math.floor(y / SQUARE)}`) ||
+    ZONES.some((zone) => inZone(zone, x, y));
+}
+
+function encode(rings: readonly (readonly number[])[]): Uint8Array {
+  const bytes: number[] = [];
+  const put = (value: number): void => {
+    let left = value;
+    for (; left > 127; left = Math.floor(left / 128)) bytes.push((left % 128) + 128);
+    bytes.push(left);
+  };
+  put(rings.length);
+  for (const ring of rings) {
+    put(ring.length / 2);
+    const last = [0, 0];
+    ring.forEach((value, i) => {
+      const place = Math.round(value / FILE_STEP);
+      const step = place - last[i % 2]!;
+      put(step < 0 ? -2 * step - 1 : 2 * step);
+      last[i % 2] = place;
+    });
+  }
+  return Uint8Array.from(bytes);
+}

@@ -1,0 +1,9 @@
+// Loads the library with the boundaries of this service.
+import { Kernel } from '../kernel/kernel.js';
+import { Hexcodes } from '../library/hexcodes.js';
+import { bytesOf } from './shipped.js';
+
+export async function loadLibrary(): Promise<Hexcodes> {
+  const [kernel, index, reach] = await Promise.all([bytesOf('kernel'), bytesOf('index'), bytesOf('reach')]);
+  return Hexcodes.from({ kernel: await Kernel.compile(kernel), index, reach });
+}

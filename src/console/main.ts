@@ -1,0 +1,36 @@
+// The console, the page at `/`: a box for codes that answers before the map is there, panels, and the map.
+import type { Desk, MapView } from './desk.js';
+import { loadLibrary } from './load-library.js';
+import { openPanels } from './panels.js';
+import { openCodeBox } from './place/code-box.js';
+import type { Place } from './place/place.js';
+import { PLACE_PANEL } from './place/place-panel.js';
+import { toast } from './shell/elements.js';
+import { openOffline } from './shell/offline.js';
+import { openSwitches } from './shell/switches.js';
+import { Value } from './shell/value.js';
+import { openLanguage, say } from './words/language.js';
+
+/** The panels, in the order of their tabs. */
+const PANELS = [PLACE_PANEL];
+
+openSwitches();
+openLanguage();
+
+try {
+  const library = await loadLibrary();
+  const desk: Desk = {
+    library,
+    place: new Value<Place | undefined>(undefined),
+    map: new Value<MapView | undefined>(undefined),
+  };
+  openPanels(PANELS, desk);
+  openCodeBox(desk, (place) => {
+    desk.place.set(place);
+    desk.map.now?.show(place);
+  });
+  openOffline();
+} catch (error) {
+  console.error(error);
+  toast(say('failed'));
+}

@@ -1,0 +1,68 @@
+// The panels beside the map. Each is an entry of a list in main.ts; its content is made when it is first opened.
+import type { Desk } from './desk.js';
+import { byId, element } from './shell/elements.js';
+import type { TextKey } from './words/texts.js';
+
+export interface Panel {
+  /** Of its elements: `panel-ID` and `tab-ID`. */
+  readonly id: string;
+  readonly title: TextKey;
+  /** Fills the panel; called once. */
+  open(host: HTMLElement, desk: Desk): void | Promise<void>;
+}
+
+export interface Panels {
+  /** Shows a panel. */
+  show(id: string): void;
+}
+
+/** Makes a tab for each panel and shows the first; a single panel has no tab. */
+export function openPanels(panels: readonly Panel[], desk: Desk): Panels {
+  const tabs = byId('tabs');
+  const host = byId('panels');
+  const opened = new Set<string>();
+  const parts = panels.map((panel) => {
+    const tab = element('button', {
+      key: panel.title,
+      attributes: {
+        type: 'button',
+        role: 'tab',
+        id: `tab-${panel.id}`,
+        'aria-controls': `panel-${panel.id}`,
+      },
+      on: { click: () => show(panel.id) },
+    });
+    const body = element('div', {
+      class: 'panel',
+      attributes: { id: `panel-${panel.id}`, role: 'tabpanel', 'aria-labelledby': `tab-${panel.id}` },
+    });
+    return { panel, tab, body };
+  });
+
+  const show = (id: string): void => {
+    for (const { panel, tab, body } of parts) {
+      const isShown = panel.id === id;
+      tab.setAttribute('aria-selected', String(isShown));
+      tab.tabIndex = isShown ? 0 : -1;
+      body.hidden = !isShown;
+      if (!isShown || opened.has(id)) continue;
+      opened.add(id);
+      void panel.open(body, desk);
+    }
+  };
+
+  tabs.addEventListener('keydown', ({ key }) => {
+    const at = parts.findIndex(({ tab }) => tab === document.activeElement);
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[key];
+    if (step === undefined || at < 0) return;
+    const next = parts[(at + step + parts.length) % parts.length] as (typeof parts)[number];
+    show(next.panel.id);
+    next.tab.focus();
+  });
+  tabs.append(...parts.map(({ tab }) => tab));
+  host.append(...parts.map(({ body }) => body));
+  tabs.hidden = parts.length < 2;
+  if (tabs.hidden) for (const { body } of parts) body.removeAttribute('role');
+  if (panels[0] !== undefined) show(panels[0].id);
+  return { show };
+}

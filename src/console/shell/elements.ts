@@ -1,0 +1,54 @@
+// Makes elements. Texts that a switch of the language must change are named by key (words/language.ts).
+import { say } from '../words/language.js';
+import type { TextKey } from '../words/texts.js';
+
+interface Parts {
+  class?: string;
+  /** A text that never changes. */
+  text?: string;
+  /** A text of the table. */
+  key?: TextKey;
+  /** The accessible name, of the table. */
+  label?: TextKey;
+  attributes?: Readonly<Record<string, string>>;
+  on?: { [K in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[K]) => void };
+}
+
+export function element<K extends keyof HTMLElementTagNameMap>(
+  name: K,
+  parts: Parts = {},
+  ...children: (Node | string)[]
+): HTMLElementTagNameMap[K] {
+  const made = document.createElement(name);
+  if (parts.class !== undefined) made.className = parts.class;
+  if (parts.text !== undefined) made.textContent = parts.text;
+  if (parts.key !== undefined) {
+    made.dataset.text = parts.key;
+    made.textContent = say(parts.key);
+  }
+  if (parts.label !== undefined) {
+    made.dataset.label = parts.label;
+    made.setAttribute('aria-label', say(parts.label));
+  }
+  for (const [attribute, value] of Object.entries(parts.attributes ?? {}))
+    made.setAttribute(attribute, value);
+  for (const [event, listener] of Object.entries(parts.on ?? {}))
+    made.addEventListener(event, listener as EventListener);
+  made.append(...children);
+  return made;
+}
+
+/** The element of the page with this id. */
+export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
+  const found = document.getElementById(id);
+  if (found === null) throw new Error(`the page has no #${id}`);
+  return found as T;
+}
+
+/** Says something in passing, also to screen readers. */
+export function toast(text: string): void {
+  const host = byId('toast');
+  host.textContent = text;
+  host.classList.add('is-shown');
+  setTimeout(() => host.textContent === text && host.classList.remove('is-shown'), 4000);
+}

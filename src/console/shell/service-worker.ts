@@ -1,0 +1,60 @@
+// The service worker: keeps all files of one version of the page, and answers with them. The page itself is asked for first, so that a
+// new version is seen at once where there is a network; files have a hash in their names, so a kept one is right.
+
+/** Written before this script by src/server/console/fill-page.ts. */
+declare const SHELL: { readonly version: string; readonly paths: readonly string[] };
+
+/** The types of service workers, which lib.dom does not have. */
+interface ExtendableEvent extends Event {
+  waitUntil(work: Promise<unknown>): void;
+}
+interface FetchEvent extends ExtendableEvent {
+  readonly request: Request;
+  respondWith(answer: Promise<Response>): void;
+}
+interface Worker {
+  readonly clients: { claim(): Promise<void> };
+  addEventListener(name: 'install' | 'activate', listener: (event: ExtendableEvent) => void): void;
+  addEventListener(name: 'fetch', listener: (event: FetchEvent) => void): void;
+}
+const worker = self as unknown as Worker;
+
+const PREFIX = 'hexcodes-console-';
+const CACHE = PREFIX + SHELL.version;
+
+worker.addEventListener('install', (event) => {
+  event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll([...SHELL.paths])));
+});
+
+// Runs when no tab has the version before any more, so nothing that is removed here is still needed.
+worker.addEventListener('activate', (event) => {
+  const removeOld = async (): Promise<void> => {
+    const names = await caches.keys();
+    const old = names.filter((name) => name.startsWith(PREFIX) && name !== CACHE);
+    await Promise.all(old.map((name) => caches.delete(name)));
+    await worker.clients.claim();
+  };
+  event.waitUntil(removeOld());
+});
+
+worker.addEventListener('fetch', (event) => {
+  const { request } = event;
+  const { origin, pathname } = new URL(request.url);
+  if (request.method !== 'GET' || origin !== location.origin) return;
+  if (pathname === '/') event.respondWith(fresh(request));
+  else if (pathname.startsWith('/assets/')) event.respondWith(kept(request));
+});
+
+async function fresh(request: Request): Promise<Response> {
+  try {
+    return await fetch(request);
+  } catch (error) {
+    const answer = await caches.match('/', { cacheName: CACHE });
+    if (answer === undefined) throw error;
+    return answer;
+  }
+}
+
+async function kept(request: Request): Promise<Response> {
+  return (await caches.match(request, { cacheName: CACHE, ignoreVary: true })) ?? fetch(request);
+}
