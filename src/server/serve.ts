@@ -16,8 +16,6 @@ import { keyRoutesOf } from './admin/wire-keys.js';
 import { type AdminPort, openAdminPort } from './admin-port.js';
 import { Budget } from './budget/budget.js';
 import { Bulk, type BulkTuning } from './bulk/route.js';
-import { fillPage } from './console/fill-page.js';
-import { readConsoleFiles } from './console/read-files.js';
 import { CountedLine } from './counted-line.js';
 import { endOverError } from './error-policy.js';
 import { Readiness } from './life/readiness.js';
@@ -161,8 +159,7 @@ export async function serve(
     if (metering !== undefined) addUsage(router, metering.meters);
     addCodeInfo(router, new Hexcodes(kernel), boundaries.tag);
     addDescription(router);
-    const consoleFiles = readConsoleFiles(files);
-    addConsole(router, fillPage(consoleFiles), consoleFiles.files);
+    addConsole(router, files);
     const streams = new Streams(router, kernel, pool, keys.ring, budget, observer, tuning.stream);
     streams.open(adapter);
     const bulk = new Bulk(kernel, pool, keys.ring, config.dataDir, logger, tuning.bulk);

@@ -1,8 +1,9 @@
 // GET /, /service-worker.js and /assets/{name}: the console, the page that shows codes on a map. It needs no key: it converts by
 // itself, and calls nothing of the service.
 import { createHash } from 'node:crypto';
-import type { FilledPage } from '../console/fill-page.js';
-import type { ConsoleFile } from '../console/read-files.js';
+import type { HexcodesData } from '../../library/hexcodes.js';
+import { fillPage } from '../console/fill-page.js';
+import { type ConsoleFile, readConsoleFiles } from '../console/read-files.js';
 import { preferences } from '../media-types.js';
 import { fail, type Router } from '../router.js';
 import type { Exchange } from '../transport/exchange.js';
@@ -14,11 +15,10 @@ const FOR_EVER = 'Cache-Control: public, max-age=31536000, immutable';
 const ASK_AGAIN = 'Cache-Control: no-cache';
 const NOSNIFF = 'X-Content-Type-Options: nosniff';
 
-export function addConsole(
-  router: Router,
-  { html, serviceWorker, policy }: FilledPage,
-  files: readonly ConsoleFile[],
-): void {
+/** @param data the boundaries of this service */
+export function addConsole(router: Router, data: HexcodesData): void {
+  const shipped = readConsoleFiles(data);
+  const { html, serviceWorker, policy } = fillPage(shipped);
   const guard = [`Content-Security-Policy: ${policy}`, NOSNIFF, 'Referrer-Policy: no-referrer', ASK_AGAIN];
   const pageLines = [
     ...guard,
@@ -28,7 +28,7 @@ export function addConsole(
   ];
   addText(router, '/', HTML_TYPE, html, pageLines);
   addText(router, '/service-worker.js', SCRIPT_TYPE, serviceWorker, guard);
-  const byName = new Map(files.map((file) => [file.name, file]));
+  const byName = new Map(shipped.files.map((file) => [file.name, file]));
   router.add({
     path: '/assets/:name',
     methods: ['GET'],
