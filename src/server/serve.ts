@@ -1,16 +1,12 @@
 // Starts and stops the service. serve() resolves when requests are accepted. stop() closes the listener, waits until
 // streams and answers are done or the grace period is over, then closes everything else. Signals and exit codes are the
 // command's (cli/commands/serve.ts).
-import { createHash } from 'node:crypto';
 import type { ServeConfig } from '../config.js';
-import { ProvinceBorders } from '../geometry/province-borders.js';
-import { readIndexMeta } from '../kernel/index-file.js';
 import { Kernel } from '../kernel/kernel.js';
 import { openKeys, type ServerKeys } from '../keys/keys.js';
 import { Hexcodes, type HexcodesData } from '../library/hexcodes.js';
 import { Pool } from '../pool/pool.js';
 import type { PoolOptions } from '../pool/pool-options.js';
-import { VERSION } from '../version.js';
 import { healthRoutes } from './admin/health.js';
 import { keyRoutesOf } from './admin/wire-keys.js';
 import { type AdminPort, openAdminPort } from './admin-port.js';
@@ -29,11 +25,11 @@ import { versionLabels } from './observe/versions.js';
 import { type Observation, observe } from './observe/wire.js';
 import { fail, failUnavailable, Router } from './router.js';
 import { addBatch } from './routes/batch.js';
+import { boundaryData } from './routes/boundary-data.js';
 import { addCodeInfo } from './routes/code-info.js';
 import { addConsole } from './routes/console.js';
 import { addDescription } from './routes/description.js';
-import { entityTag } from './routes/freshness.js';
-import { addMeta, type BoundaryData } from './routes/meta.js';
+import { addMeta } from './routes/meta.js';
 import { addSingle } from './routes/single.js';
 import { addUsage } from './routes/usage.js';
 import { Streams, type StreamTuning } from './stream/route.js';
@@ -281,22 +277,5 @@ function hooksFor(logger: Logger, observer: Observer): AdapterHooks {
       x.abort();
     },
     socketThrown: (error) => logger.error({ err: error }, 'a WebSocket handler threw'),
-  };
-}
-
-function boundaryData(
-  { index, reach }: HexcodesData,
-  formerProvinces: readonly string[] | null,
-): BoundaryData {
-  let borders: ProvinceBorders | undefined;
-  return {
-    meta: readIndexMeta(index),
-    formerProvinces,
-    sha256: createHash('sha256').update(index).digest('hex'),
-    tag: entityTag(VERSION, index, reach),
-    geometryOf: (admin) => {
-      borders ??= new ProvinceBorders(index);
-      return borders.ofAdmin(admin);
-    },
   };
 }

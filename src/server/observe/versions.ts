@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { HexcodesData } from '../../library/hexcodes.js';
 import { VERSION } from '../../version.js';
 import type { Labels } from '../metrics/registry.js';
-import type { BoundaryData } from '../routes/meta.js';
+import type { BoundaryData } from '../routes/boundary-data.js';
 import type { UwsBuild } from '../transport/load-uws.js';
 
 /** So much of a SHA-256, in hexadecimal, as tells builds apart. */

@@ -1,12 +1,12 @@
 // GET /, /service-worker.js and /assets/{name}: the console, the page that shows codes on a map. It needs no key: it converts by
 // itself, and calls nothing of the service.
-import { createHash } from 'node:crypto';
 import type { HexcodesData } from '../../library/hexcodes.js';
 import { fillPage } from '../console/fill-page.js';
 import { type ConsoleFile, readConsoleFiles } from '../console/read-files.js';
 import { preferences } from '../media-types.js';
 import { fail, type Router } from '../router.js';
 import type { Exchange } from '../transport/exchange.js';
+import { entityTag, sendTagged } from './freshness.js';
 
 const HTML_TYPE = 'text/html; charset=utf-8';
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
@@ -44,16 +44,13 @@ export function addConsole(router: Router, data: HexcodesData): void {
 
 function addText(router: Router, path: string, type: string, text: string, lines: readonly string[]): void {
   const body = Buffer.from(text);
-  const tag = `"${createHash('sha256').update(body).digest('hex').slice(0, 16)}"`;
+  const tag = entityTag(body);
   const headerLines = linesOf([`ETag: ${tag}`, ...lines]);
   router.add({
     path,
     methods: ['GET'],
     access: 'open',
-    handle: (x) => {
-      if (isKnown(x, tag)) x.send(304, '', '', headerLines);
-      else x.send(200, type, body, headerLines);
-    },
+    handle: (x) => sendTagged(x, tag, type, () => body, headerLines),
   });
 }
 
@@ -62,8 +59,7 @@ function sendFile(x: Exchange, { name, type, plain, br, gzip }: ConsoleFile): vo
   const tag = encoding === 'plain' ? `"${name}"` : `"${name}.${encoding}"`;
   const lines = [`ETag: ${tag}`, FOR_EVER, 'Vary: Accept-Encoding', NOSNIFF];
   if (encoding !== 'plain') lines.push(`Content-Encoding: ${encoding}`);
-  if (isKnown(x, tag)) x.send(304, '', '', linesOf(lines));
-  else x.send(200, type, { plain, br, gzip }[encoding], linesOf(lines));
+  sendTagged(x, tag, type, () => ({ plain, br, gzip })[encoding], linesOf(lines));
 }
 
 /** The smallest encoding that the request accepts (RFC 9110, 12.5.3). */
@@ -75,15 +71,6 @@ function encodingFor(accepted: string): 'br' | 'gzip' | 'plain' {
       entries.find(({ name }) => name === '*') ?? { quality: 0 }
     ).quality > 0;
   return (['br', 'gzip'] as const).find(accepts) ?? 'plain';
-}
-
-/** Whether If-None-Match names the tag; a weak one stands for the strong one (RFC 9110, 13.1.2). */
-function isKnown(x: Exchange, tag: string): boolean {
-  return x
-    .headerValues('if-none-match')
-    .flatMap((header) => header.split(','))
-    .map((given) => given.trim().replace(/^W\//, ''))
-    .some((given) => given === tag || given === '*');
 }
 
 const linesOf = (lines: readonly string[]): string => lines.map((line) => `\r\n${line}`).join('');

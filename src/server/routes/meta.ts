@@ -9,19 +9,8 @@ import { requireJson } from '../media-types.js';
 import { fail, type Router } from '../router.js';
 import type { Exchange } from '../transport/exchange.js';
 import type { UwsBuild } from '../transport/load-uws.js';
+import type { BoundaryData } from './boundary-data.js';
 import { ASKED_AGAIN, entityTag, KEPT, sendKept } from './freshness.js';
-
-/** The boundary data in use. */
-export interface BoundaryData {
-  readonly meta: IndexMeta;
-  readonly sha256: string;
-  /** The entity tag of every answer that depends on nothing but this version and its data. */
-  readonly tag: string;
-  /** The provinces before July 2025 by unit of the index; null where it lacks them. */
-  readonly formerProvinces: readonly string[] | null;
-  /** The area of a province, by its admin number, as a GeoJSON geometry. */
-  geometryOf(adminNumber: number): unknown;
-}
 
 const CODE_FORMAT = 1;
 
