@@ -1,13 +1,7 @@
 // The admin port, on plain node:http, for the machine itself and its orchestrator: a table of routes, each a method, a path
 // and a handler. The port asks for no key; a route that needs one checks it itself.
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { listenSentence } from './listen-fault.js';
-
-export interface AdminPort {
-  readonly port: number;
-  close(): Promise<void>;
-}
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type AdminListener, openListener } from './admin/listener.js';
 
 export interface AdminRequest {
   readonly method: string;
@@ -53,7 +47,7 @@ export async function openAdminPort(
   port: number,
   routes: readonly AdminRoute[],
   failed: (error: unknown) => void = () => {},
-): Promise<AdminPort> {
+): Promise<AdminListener> {
   const table = routes.map((route) => ({ route, segments: route.path.split('/') }));
 
   const answerOf = async (request: IncomingMessage): Promise<AdminAnswer> => {
@@ -82,7 +76,7 @@ export async function openAdminPort(
     return { ...textAnswer(405, 'method not allowed'), headers: { Allow: [...allowed].join(', ') } };
   };
 
-  const server = createServer((request, response) => {
+  return openListener(host, port, (request, response) => {
     answerOf(request)
       .catch((error: unknown) => {
         failed(error);
@@ -90,20 +84,6 @@ export async function openAdminPort(
       })
       .then((answer) => send(request, response, answer));
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => {
-      reject(new Error(listenSentence({ host, port, use: 'the admin port' }, error)));
-    });
-    server.listen(port, host, resolve);
-  });
-  return {
-    port: (server.address() as AddressInfo).port,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
 }
 
 /** The values of the pattern's `:name` segments if the path matches it; a segment with broken escapes matches nothing. */

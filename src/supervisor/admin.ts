@@ -1,11 +1,11 @@
 // The admin port of the supervisor. /livez and /readyz speak for all processes; /metrics has the samples of all, each with a
-// label that names its process; /processes/2/… is what the admin port of process 2 answers; every other path goes to the
-// first process that accepts requests.
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+// label that names its process; /activity adds up what the keys do in all; /processes/2/… is what the admin port of process 2
+// answers; every other path goes to the first process that accepts requests.
+import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { canonicalAddress, type Networks } from '../networks.js';
+import { type AdminListener, openListener } from '../server/admin/listener.js';
 import { clientAddress } from '../server/client-address.js';
-import { listenSentence } from '../server/listen-fault.js';
+import { mergeActivity } from './merge-activity.js';
 import { mergeMetrics } from './merge-metrics.js';
 
 /** A process as far as this port uses it. */
@@ -24,11 +24,6 @@ export interface AdminSource {
   deaths(): number;
 }
 
-export interface AdminServer {
-  readonly port: number;
-  close(): Promise<void>;
-}
-
 /** A process that does not answer by then is taken for one that hangs. */
 const ASK_TIMEOUT_MS = 2000;
 const LOOPBACK = '127.0.0.1';
@@ -38,24 +33,10 @@ export async function openSupervisorAdmin(
   host: string,
   port: number,
   source: AdminSource,
-): Promise<AdminServer> {
-  const server = createServer((incoming, response) => {
+): Promise<AdminListener> {
+  return openListener(host, port, (incoming, response) => {
     void handle(source, incoming, response).catch(() => send(response, 502, 'the process does not answer\n'));
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => {
-      reject(new Error(listenSentence({ host, port, use: 'the admin port' }, error)));
-    });
-    server.listen(port, host, resolve);
-  });
-  return {
-    port: (server.address() as AddressInfo).port,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
 }
 
 async function handle(
@@ -72,13 +53,19 @@ async function handle(
     const { status, text } = await readinessOf(processes, source.isStopping());
     return send(response, status, text);
   }
-  if (isRead && path === '/metrics') {
-    const pages = await Promise.all(
+  const pagesOfAll = (): Promise<{ number: number; text: string }[]> =>
+    Promise.all(
       processes.map(async ({ number, adminPort }) => {
         const page = await ask(adminPort, target);
         return { number, text: page?.status === 200 ? page.text : '' };
       }),
     );
+  if (isRead && path === '/activity') {
+    const activity = mergeActivity((await pagesOfAll()).map(({ text }) => text));
+    return send(response, 200, JSON.stringify(activity), 'application/json');
+  }
+  if (isRead && path === '/metrics') {
+    const pages = await pagesOfAll();
     const text = `${ownMetrics(processes, source.deaths())}\n${mergeMetrics(pages)}`;
     return send(response, 200, text, 'text/plain; version=0.0.4; charset=utf-8');
   }

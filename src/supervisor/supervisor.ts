@@ -3,9 +3,10 @@
 // is lost. The supervisor itself answers no request; its admin port speaks for all.
 import type { ServeConfig } from '../config.js';
 import { Networks } from '../networks.js';
+import type { AdminListener } from '../server/admin/listener.js';
 import { refuseSameAddress } from '../server/listen-fault.js';
 import type { Logger } from '../server/log.js';
-import { type AdminServer, openSupervisorAdmin } from './admin.js';
+import { openSupervisorAdmin } from './admin.js';
 import { probePort } from './free-port.js';
 import type { ReadyMessage } from './messages.js';
 import { RestartDelay } from './restart-delay.js';
@@ -42,7 +43,7 @@ export class Supervisor {
   readonly #posts: Post[] = [];
   /** Replaced, and finishing their answers. */
   readonly #leaving = new Set<ServiceProcess>();
-  #admin: AdminServer | undefined;
+  #admin: AdminListener | undefined;
   #rolling: Promise<void> | undefined;
   #isReloadAsked = false;
   #isStopping = false;

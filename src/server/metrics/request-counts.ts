@@ -1,5 +1,5 @@
 // Counts requests by the pattern of their route. Counting is a look-up and a few additions in typed arrays: it happens for
-// every request, whereas all names and labels are made when somebody asks for them.
+// every request, whereas all names and labels are made at scrape time.
 import { Latency } from './latency.js';
 
 const METHODS = ['GET', 'POST', 'HEAD', 'OPTIONS'] as const;

@@ -1,5 +1,5 @@
 // Sees every request, frame and refusal of the service once, counts it, and has it logged and traced. On the way of a request
-// this is additions in place; names, labels and texts are made when somebody reads them.
+// this is additions in place; names, labels and texts are made at scrape time.
 import type { ClientAddresses } from '../client-address.js';
 import { type Logger, withholdKey } from '../log.js';
 import { Latency } from '../metrics/latency.js';
