@@ -1,5 +1,5 @@
 // Settings: limits of keys that have none of their own, of the whole process, and usage.
-import { integerOr, textOr } from './readers.js';
+import { integerOr, oneOf, textOr } from './readers.js';
 import { Fault } from './setting.js';
 
 const MOST_POINTS = 999_999_999_999;
@@ -66,5 +66,28 @@ export const LIMITS = {
     argument: '<milliseconds>',
     help: 'how often usage is stored (2000)',
     read: integerOr(2000, 50, 600_000),
+  },
+  /** Counts of hours; 0: for good. */
+  usageDays: {
+    variable: 'HEXCODES_USAGE_DAYS',
+    flag: '--usage-days',
+    argument: '<number>',
+    help: 'how many days usage by the hour is kept (400; 0: for good)',
+    read: integerOr(400, 0, 100_000),
+  },
+  /** As much as a rate gives in so long may be used before the store of all processes knows. */
+  limitsLeaseMs: {
+    variable: 'HEXCODES_LIMITS_LEASE_MS',
+    flag: '--limits-lease-ms',
+    argument: '<milliseconds>',
+    help: 'a process uses as much of a rate that several share as comes in this time, before it settles with the others (1000)',
+    read: integerOr(1000, 1, 60_000),
+  },
+  limitsWhenAway: {
+    variable: 'HEXCODES_LIMITS_WHEN_AWAY',
+    flag: '--limits-when-away',
+    argument: '<open|closed>',
+    help: 'while the store of limits that several processes share is away, let each go on by itself, or refuse with 503 (open)',
+    read: oneOf(['open', 'closed'], 'open'),
   },
 };

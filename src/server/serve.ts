@@ -8,22 +8,23 @@ import { Hexcodes, type HexcodesData } from '../library/hexcodes.js';
 import { Pool } from '../pool/pool.js';
 import type { PoolOptions } from '../pool/pool-options.js';
 import { healthRoutes } from './admin/health.js';
+import type { AdminListener } from './admin/listener.js';
 import { keyRoutesOf } from './admin/wire-keys.js';
-import { type AdminPort, openAdminPort } from './admin-port.js';
+import { openAdminPort } from './admin-port.js';
 import { Budget } from './budget/budget.js';
 import { Bulk, type BulkTuning } from './bulk/route.js';
 import { CountedLine } from './counted-line.js';
-import { endOverError } from './error-policy.js';
 import { Readiness } from './life/readiness.js';
 import { finishAnswers, type StopSteps } from './life/stopping.js';
 import { type Metering, openMetering } from './limits/metering.js';
 import { listenSentence, refuseSameAddress, tryAddress } from './listen-fault.js';
-import { type Log, type Logger, openLog, withholdKey } from './log.js';
+import { type Log, type Logger, openLog } from './log.js';
+import { hooksFor } from './observe/adapter-hooks.js';
 import type { Observer } from './observe/observer.js';
 import { openObserver } from './observe/open.js';
 import { versionLabels } from './observe/versions.js';
 import { type Observation, observe } from './observe/wire.js';
-import { fail, failUnavailable, Router } from './router.js';
+import { Router } from './router.js';
 import { addBatch } from './routes/batch.js';
 import { boundaryData } from './routes/boundary-data.js';
 import { addCodeInfo } from './routes/code-info.js';
@@ -33,7 +34,7 @@ import { addMeta } from './routes/meta.js';
 import { addSingle } from './routes/single.js';
 import { addUsage } from './routes/usage.js';
 import { Streams, type StreamTuning } from './stream/route.js';
-import { Adapter, type AdapterHooks } from './transport/adapter.js';
+import { Adapter } from './transport/adapter.js';
 import type { UwsBuild } from './transport/load-uws.js';
 import { receiveBufferWarning } from './transport/receive-buffer.js';
 
@@ -98,7 +99,7 @@ export async function serve(
   const readiness = new Readiness();
   let keys: ServerKeys | undefined;
   let adapter: Adapter | undefined;
-  let admin: AdminPort | undefined;
+  let admin: AdminListener | undefined;
   let metering: Metering | undefined;
   let observation: Observation | undefined;
 
@@ -165,7 +166,7 @@ export async function serve(
     router.addNotFound();
     observation = observe(observer, {
       info: versionLabels(files.kernel, boundaries, adapter.build),
-      ...{ adapter, streams, bulk, budget, pool, keys, log: usedLog },
+      ...{ adapter, streams, bulk, budget, pool, keys, metering, log: usedLog },
       isReady: () => readiness.page.status === 200,
     });
     readiness.addWarning(() => store.fault);
@@ -240,42 +241,4 @@ function budgetOf(config: ServeConfig, logger: Logger, observer: Observer): Budg
     observer.refused(limit);
     line.add({ key_id: keyId, reason });
   });
-}
-
-function hooksFor(logger: Logger, observer: Observer): AdapterHooks {
-  const floods = new CountedLine(
-    logger,
-    'connections',
-    'closed for too many requests or frames in one turn of the event loop',
-  );
-  const crowds = new CountedLine(logger, 'connections', 'closed at once: too many connections are open');
-  return {
-    answered: (x, status) => {
-      x.meter?.answered(x.operation, status);
-      if (x.hasGivenId) withholdKey(x);
-      observer.beforeAnswer(x);
-    },
-    converted: (x, ok, failed) => observer.converted(x.keyId, x.operation, ok, failed),
-    over: (x) => observer.over(x),
-    refused: (x, status, message, close) => fail(x, status, message, { close }),
-    expired: (x) => {
-      if (x.isBodyAwaited) fail(x, 408, 'the body took too long', { close: true });
-      else failUnavailable(x, 'the answer took too long', true);
-    },
-    thrown: (x, error) => endOverError(logger, x, error),
-    flooded: () => {
-      observer.refusedConnections.flood++;
-      floods.add();
-    },
-    crowded: () => {
-      observer.refusedConnections.crowd++;
-      crowds.add();
-    },
-    cut: (x, reason) => {
-      withholdKey(x);
-      logger.warn({ request_id: x.requestId, route: x.pattern, reason }, 'an upload was cut off');
-      x.abort();
-    },
-    socketThrown: (error) => logger.error({ err: error }, 'a WebSocket handler threw'),
-  };
 }

@@ -1,4 +1,4 @@
-// The counts between two flushes, as plain data that goes to the worker thread and from there to the store.
+// Messages between the service and the store of usage: plain data that goes to the worker thread and back.
 
 /** Counts of one flush. A batch is counted once however often it is flushed. */
 export interface UsageBatch {
@@ -12,6 +12,30 @@ export interface UsageBatch {
   readonly keyIds: readonly string[];
   /** The cells of each key (operations.ts), one key after the other. */
   readonly cells: Float64Array;
+  /** Taken from buckets that processes share. */
+  readonly rates: readonly RateUse[];
+  /** Further keys of which the process has to know what all have used. */
+  readonly watchedIds: readonly string[];
+}
+
+/** The kinds of buckets of a key. */
+export type RateKind = 'points' | 'requests';
+
+/** Tokens that a process has taken from a bucket that processes share. */
+export interface RateUse {
+  readonly keyId: string;
+  readonly kind: RateKind;
+  readonly perSecond: number;
+  readonly capacity: number;
+  /** Less than 0 where some were given back. */
+  readonly spent: number;
+}
+
+/** A shared bucket after that; less than 0 tokens where some are owed. */
+export interface RateLevel {
+  readonly keyId: string;
+  readonly kind: RateKind;
+  readonly tokens: number;
 }
 
 /** Requests and points of a key in the present day and month, refused ones left out. */
@@ -23,6 +47,12 @@ export interface UsedByKey {
 }
 
 export type UsedByKeys = ReadonlyMap<string, UsedByKey>;
+
+/** The state of the store after a batch, of the keys in it: all processes together. */
+export interface Stored {
+  readonly used: UsedByKeys;
+  readonly rates: readonly RateLevel[];
+}
 
 /** The part of a store that a process needs at its start. */
 export interface StoredUse {

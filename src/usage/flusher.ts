@@ -1,37 +1,50 @@
 // Sends what is counted to the worker thread every few seconds, one batch at a time. Until the store has taken a batch it waits
 // here and is sent again, with the same number, so that it is counted once; meanwhile the counts go on where they arise. So a
-// full disk or a store that is away costs nothing but the memory of one batch for each hour.
+// full disk or a store that is away costs nothing but the memory of one batch for each hour. Limits that processes share ask
+// for a flush sooner.
 
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import type { StoredUse, UsageBatch, UsedByKeys } from './batch.js';
+import type { Stored, StoredUse, UsageBatch } from './batch.js';
+import type { UsageAddress } from './store/open-usage.js';
 import type { UsageOrder, UsageReply, UsageWorkerData } from './worker.js';
 
 /** Where usage is counted. */
 export interface UsageSource {
   /** Takes the counts since the last call; undefined where there are none. */
   take(number: number): UsageBatch | undefined;
-  /** Takes in what keys have used by all processes that share the store, all batches taken so far included. */
-  learn(batch: UsageBatch, used: UsedByKeys): void;
+  /**
+   * Takes in what keys have used by all processes that share the store.
+   * @param isLatest no batch was taken after this one
+   */
+  learn(batch: UsageBatch, stored: Stored, isLatest: boolean): void;
   /** Called before each flush: hours and days go by. */
   tick(): void;
 }
 
 export interface FlusherOptions {
-  readonly dataDir: string;
+  readonly address: UsageAddress;
   readonly flushMs: number;
+  /** Counts of hours are kept for so long; 0: for good. */
+  readonly keepDays: number;
   /** Called when usage cannot be stored any more, once for each reason. */
   readonly failed: (reason: string) => void;
   /** Called when it can be stored again. */
   readonly recovered: () => void;
+  /** Called at a stop while the store cannot be used, with the batches that are lost. */
+  readonly lost: (batches: number) => void;
 }
 
 /** How long a stop waits for the last batches. */
 const STOP_TIMEOUT_MS = 3000;
 /** How long a start waits for what is stored. */
 const LOAD_TIMEOUT_MS = 10_000;
+/** Flushes that are asked for are so far apart. */
+const HURRY_MS = 20;
+/** A store that has not answered by then counts as one that is away, for whoever waits for it. */
+const PATIENCE_MS = 500;
 
 export class UsageFlusher {
   readonly #node = randomBytes(8).toString('hex');
@@ -42,7 +55,12 @@ export class UsageFlusher {
   #timer: NodeJS.Timeout | undefined;
   #batches = 0;
   #isSending = false;
+  /** When the store was sent something last, by performance.now(). */
+  #sentMs = 0;
+  #isHurried = false;
+  #soon: NodeJS.Timeout | undefined;
   #fault: string | undefined;
+  #failures = 0;
   #onLoaded: ((stored: StoredUse | undefined) => void) | undefined;
   #onSettled: (() => void) | undefined;
 
@@ -53,9 +71,26 @@ export class UsageFlusher {
     return this.#fault;
   }
 
-  /** Batches that the store has not taken. */
-  get waiting(): number {
-    return this.#queue.length;
+  /** How often the store could not be used. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /** The store cannot be used, or takes long. */
+  get isAway(): boolean {
+    return this.#fault !== undefined || (this.#isSending && performance.now() - this.#sentMs > PATIENCE_MS);
+  }
+
+  /** Flushes soon, where the store can be used. */
+  hurry(): void {
+    this.#isHurried = true;
+    if (this.#isSending || this.#soon !== undefined || this.#fault !== undefined) return;
+    const waitMs = Math.max(0, this.#sentMs + HURRY_MS - performance.now());
+    this.#soon = setTimeout(() => {
+      this.#soon = undefined;
+      this.flush();
+    }, waitMs);
+    this.#soon.unref();
   }
 
   /** Resolves to what is stored of a day and a month; to undefined where the store cannot be read. */
@@ -95,6 +130,8 @@ export class UsageFlusher {
   /** Flushes what is counted, as far as the store takes it, and ends the thread. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
+    clearTimeout(this.#soon);
+    this.#isHurried = false;
     this.cut();
     this.#sendNext();
     if (this.#isSending) {
@@ -103,18 +140,23 @@ export class UsageFlusher {
       clearTimeout(timeout);
     }
     this.#source = undefined;
+    const unstored = this.#queue.filter(({ keyIds }) => keyIds.length > 0).length;
+    if (unstored > 0) this.options.lost(unstored);
     const worker = this.#worker;
     if (worker === undefined) return;
     const exited = once(worker, 'exit');
     worker.postMessage({ kind: 'close' } satisfies UsageOrder);
-    // A disk that does not answer holds the thread, but not the stop.
+    // A disk or database that does not answer holds the thread, but not the stop.
     await Promise.race([exited, sleep(STOP_TIMEOUT_MS, undefined, { ref: false })]);
+    void worker.terminate();
   }
 
   #sendNext(): void {
     const batch = this.#queue[0];
     if (batch === undefined || this.#isSending) return;
     this.#isSending = true;
+    this.#isHurried = false;
+    this.#sentMs = performance.now();
     this.#send({ kind: 'add', batch });
   }
 
@@ -124,7 +166,8 @@ export class UsageFlusher {
   }
 
   #startWorker(): Worker {
-    const workerData: UsageWorkerData = { dataDir: this.options.dataDir, node: this.#node };
+    const { address, keepDays } = this.options;
+    const workerData: UsageWorkerData = { address, node: this.#node, keepDays };
     const worker = new Worker(new URL('./worker.js', import.meta.url), { workerData });
     worker.on('message', (reply: UsageReply) => this.#replied(reply));
     worker.on('error', (error) => this.#failed(error instanceof Error ? error.message : String(error)));
@@ -150,13 +193,16 @@ export class UsageFlusher {
     }
     const batch = this.#queue.shift();
     this.#isSending = false;
-    if (batch !== undefined && this.#queue.length === 0) this.#source?.learn(batch, reply.used);
+    if (batch !== undefined) this.#source?.learn(batch, reply.stored, this.#queue.length === 0);
     this.#sendNext();
-    if (!this.#isSending) this.#settled();
+    if (this.#isSending) return;
+    this.#settled();
+    if (this.#isHurried) this.hurry();
   }
 
   #failed(reason: string): void {
     this.#isSending = false;
+    this.#failures++;
     if (reason !== this.#fault) {
       this.#fault = reason;
       this.options.failed(reason);

@@ -1,14 +1,16 @@
-// The thread that writes usage: calls of the store block, and nothing may block the event loop. It keeps nothing but the open
-// file: a batch that could not be written stays with the service, which sends it again.
+// The thread that stores usage: a file blocks, a database may be far away, and neither may hold up the event loop. It keeps
+// nothing but the open store: a batch that could not be written stays with the service, which sends it again.
 import { parentPort, workerData } from 'node:worker_threads';
-import type { StoredUse, UsageBatch, UsedByKeys } from './batch.js';
-import { usageFault } from './fault.js';
-import { UsageStore } from './store.js';
+import type { Stored, StoredUse, UsageBatch } from './batch.js';
+import { openOrMakeUsage, type UsageAddress, usageFault } from './store/open-usage.js';
+import type { UsageStore } from './store/usage-store.js';
 
 export interface UsageWorkerData {
-  readonly dataDir: string;
+  readonly address: UsageAddress;
   /** Names the process in the store. */
   readonly node: string;
+  /** Counts of hours are kept for so long; 0: for good. */
+  readonly keepDays: number;
 }
 
 export type UsageOrder =
@@ -19,49 +21,65 @@ export type UsageOrder =
 /** One for each order but the last. */
 export type UsageReply =
   | { readonly kind: 'loaded'; readonly stored: StoredUse }
-  | { readonly kind: 'added'; readonly used: UsedByKeys }
+  | { readonly kind: 'added'; readonly stored: Stored }
   /** A sentence that says why the store cannot be used just now. */
   | { readonly kind: 'failed'; readonly reason: string };
 
+const DAY_MS = 24 * 3_600_000;
+
 const port = parentPort;
 if (port === null) throw new Error('usage/worker.js runs as a worker thread');
-const { dataDir, node } = workerData as UsageWorkerData;
+const { address, node, keepDays } = workerData as UsageWorkerData;
 let store: UsageStore | undefined;
-let prunedMonth = '';
+let prunedDay = '';
+/** Orders wait for one another. */
+let last: Promise<void> = Promise.resolve();
 
-function opened(): UsageStore {
-  if (store?.isInPlace === false) close();
-  store ??= UsageStore.openOrMake(dataDir);
+async function opened(): Promise<UsageStore> {
+  if (store?.isInPlace === false) await close();
+  store ??= await openOrMakeUsage(address);
   return store;
 }
 
-function close(): void {
-  store?.close();
+async function close(): Promise<void> {
+  const closed = store;
   store = undefined;
+  await closed?.close();
 }
 
-function replyTo(order: Exclude<UsageOrder, { kind: 'close' }>): UsageReply {
-  if (order.kind === 'load') return { kind: 'loaded', stored: opened().load(order.day, order.month) };
+async function replyTo(order: Exclude<UsageOrder, { kind: 'close' }>): Promise<UsageReply> {
+  const open = await opened();
+  if (order.kind === 'load') return { kind: 'loaded', stored: await open.load(order.day, order.month) };
   const { batch } = order;
-  const used = opened().add(node, batch, Date.now());
-  if (batch.month > prunedMonth) {
-    prunedMonth = batch.month;
-    opened().prune(batch.month, Date.now());
+  const stored = await open.add(node, batch, Date.now());
+  if (batch.day > prunedDay) {
+    prunedDay = batch.day;
+    const beforeMs = keepDays === 0 ? 0 : batch.hourMs - keepDays * DAY_MS;
+    await open.prune(monthBefore(batch.month), Date.now(), beforeMs);
   }
-  return { kind: 'added', used };
+  return { kind: 'added', stored };
 }
 
-port.on('message', (order: UsageOrder) => {
+/** The clock of another process may be in the month before. */
+function monthBefore(month: string): string {
+  return new Date(Date.parse(`${month}-01`) - DAY_MS).toISOString().slice(0, 7);
+}
+
+async function carryOut(order: UsageOrder): Promise<void> {
   if (order.kind === 'close') {
-    close();
-    port.close();
+    await close().catch(() => {});
+    port?.close();
     return;
   }
   try {
-    port.postMessage(replyTo(order));
+    port?.postMessage(await replyTo(order));
   } catch (error) {
-    close();
-    // Errors of libsql do not survive the way between threads.
-    port.postMessage({ kind: 'failed', reason: usageFault(dataDir, error) } satisfies UsageReply);
+    await close().catch(() => {});
+    // Errors of databases do not survive the way between threads.
+    port?.postMessage({ kind: 'failed', reason: usageFault(address, error) } satisfies UsageReply);
   }
+}
+
+port.on('message', (order: UsageOrder) => {
+  last = last.then(() => carryOut(order));
 });

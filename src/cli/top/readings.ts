@@ -33,6 +33,7 @@ export interface View {
   readonly versions: Readonly<Record<string, string>>;
   readonly isReady: boolean;
   readonly hasKeyStoreFault: boolean;
+  readonly hasUsageStoreFault: boolean;
   readonly upSeconds: number;
   readonly cpuShare: number;
   readonly residentBytes: number;
@@ -91,6 +92,7 @@ export function viewOf(before: Reading, after: Reading): View {
     versions: after.metrics.get('hexcodes_info')?.[0]?.labels ?? {},
     isReady: now('hexcodes_ready') > 0,
     hasKeyStoreFault: now('hexcodes_key_store_fault') > 0,
+    hasUsageStoreFault: now('hexcodes_usage_store_fault') > 0,
     upSeconds: starts.length === 0 ? 0 : Date.now() / 1000 - Math.min(...starts),
     cpuShare: rate('process_cpu_seconds_total'),
     residentBytes: now('process_resident_memory_bytes'),

@@ -11,6 +11,7 @@ export function drawView(view: View, address: string, paint: Paint, rows = MOST_
   const state = view.isReady ? paint('green', 'ready') : paint('red', 'not ready');
   const faults = [
     ...(view.hasKeyStoreFault ? ['the key store cannot be read'] : []),
+    ...(view.hasUsageStoreFault ? ['usage cannot be stored'] : []),
     ...(view.droppedLogLines > 0 ? [`${grouped(view.droppedLogLines)} log lines dropped`] : []),
   ];
   const summary = [

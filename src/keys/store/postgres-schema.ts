@@ -47,6 +47,36 @@ const STEPS: readonly string[] = [
      FOR EACH ROW EXECUTE FUNCTION hexcodes_key_changed();
    CREATE TRIGGER hexcodes_key_removed AFTER DELETE OR TRUNCATE ON hexcodes_key
      FOR EACH STATEMENT EXECUTE FUNCTION hexcodes_key_removed()`,
+  `CREATE TABLE hexcodes_usage (
+     hour_ms bigint NOT NULL,
+     key_id text NOT NULL,
+     operation text NOT NULL,
+     outcome text NOT NULL,
+     requests bigint NOT NULL,
+     points bigint NOT NULL,
+     PRIMARY KEY (hour_ms, key_id, operation, outcome)
+   );
+   CREATE TABLE hexcodes_used (
+     period text NOT NULL,
+     key_id text NOT NULL,
+     requests bigint NOT NULL,
+     points bigint NOT NULL,
+     PRIMARY KEY (period, key_id)
+   );
+   CREATE TABLE hexcodes_rate (
+     key_id text NOT NULL,
+     kind text NOT NULL,
+     per_second double precision NOT NULL,
+     capacity double precision NOT NULL,
+     tokens double precision NOT NULL,
+     at_ms double precision NOT NULL,
+     PRIMARY KEY (key_id, kind)
+   );
+   CREATE TABLE hexcodes_flushed (
+     node text PRIMARY KEY,
+     batch bigint NOT NULL,
+     at_ms bigint NOT NULL
+   )`,
 ];
 
 const VERSION = STEPS.length;

@@ -1,19 +1,13 @@
 // The store that several nodes share: PostgreSQL, by one connection. Every change of a key has a number, given under the
 // lock of one row, so that the numbers come in the order in which the changes can be seen. NOTIFY shortens the wait for
 // the next look; nothing depends on its coming.
-import { Socket } from 'node:net';
-import pg from 'pg';
 import type { KeyLimits } from '../key-limits.js';
 import type { KeyState, Scope, StoredKey } from '../key-record.js';
 import type { FollowedStore, StoreHead } from './key-store.js';
-import { migrate } from './postgres-schema.js';
+import { PostgresConnection } from './postgres-connection.js';
 
 /** The longest that a change takes to be seen. */
 const POLL_MS = 5000;
-/** A database that does not answer is one that is away. */
-const ANSWER_TIMEOUT_MS = 4000;
-/** For the last words to a database that may be away. */
-const CLOSE_TIMEOUT_MS = 500;
 
 interface Row {
   readonly id: string;
@@ -52,62 +46,30 @@ const TOUCH = `UPDATE hexcodes_key SET last_used_ms = use.used_ms FROM (
 
 export class PostgresStore implements FollowedStore {
   readonly pollMs = POLL_MS;
-  #isGone = false;
 
-  private constructor(
-    readonly address: string,
-    private readonly client: pg.Client,
-    private readonly socket: Socket,
-  ) {
-    const gone = (): void => {
-      this.#isGone = true;
-    };
-    // Without a listener an error of an idle connection would end the process.
-    client.on('error', gone);
-    client.on('end', gone);
-  }
+  private constructor(private readonly connection: PostgresConnection) {}
 
-  /**
-   * @param url as libpq has them, with TLS and credentials: `postgres://user:password@host/database?sslmode=verify-full`
-   * @param mayMake make the tables if they are not there
-   */
+  /** @param mayMake make the tables if they are not there */
   static async open(url: string, mayMake: boolean): Promise<PostgresStore> {
-    // Our own, to be able to let go of a connection that is stuck.
-    const socket = new Socket();
-    const client = new pg.Client({
-      connectionString: url,
-      application_name: 'hexcodes keys',
-      connectionTimeoutMillis: ANSWER_TIMEOUT_MS,
-      query_timeout: ANSWER_TIMEOUT_MS,
-      keepAlive: true,
-      stream: () => socket,
-    });
-    const address = `postgres://${client.host}:${client.port}/${client.database ?? ''}`;
-    const store = new PostgresStore(address, client, socket);
-    try {
-      await client.connect();
-      await migrate(client, address, mayMake);
-      return store;
-    } catch (error) {
-      await store.close();
-      throw error;
-    }
+    return new PostgresStore(await PostgresConnection.open(url, 'hexcodes keys', mayMake));
   }
 
-  async listen(changed: () => void): Promise<void> {
-    this.client.on('notification', changed);
-    await this.client.query('LISTEN hexcodes_keys');
+  get address(): string {
+    return this.connection.address;
+  }
+
+  listen(changed: () => void): Promise<void> {
+    return this.connection.listen('hexcodes_keys', changed);
   }
 
   async head(): Promise<StoreHead> {
     // Another server, after a failover behind a balancer, may have lost what the one before had.
-    const { rows } = await this.client.query<{
+    const [row] = await this.connection.query<{
       epoch: string;
       change: string;
       pepper_check: string | null;
       started: string;
     }>('SELECT epoch, change, pepper_check, pg_postmaster_start_time()::text AS started FROM hexcodes_store');
-    const row = rows[0];
     if (row === undefined)
       throw new Error(`the key store in ${this.address} is damaged: hexcodes_store has no row`);
     return {
@@ -119,21 +81,23 @@ export class PostgresStore implements FollowedStore {
 
   async keys(afterChange = -1): Promise<StoredKey[]> {
     const text = `${SELECT} WHERE change > $1 ORDER BY created_ms, id`;
-    return (await this.client.query<Row>(text, [afterChange])).rows.map(keyOf);
+    return (await this.connection.query<Row>(text, [afterChange])).map(keyOf);
   }
 
   async find(id: string): Promise<StoredKey | undefined> {
-    const { rows } = await this.client.query<Row>(`${SELECT} WHERE id = $1`, [id]);
-    return rows[0] === undefined ? undefined : keyOf(rows[0]);
+    const [row] = await this.connection.query<Row>(`${SELECT} WHERE id = $1`, [id]);
+    return row === undefined ? undefined : keyOf(row);
   }
 
   async count(): Promise<number> {
-    const { rows } = await this.client.query<{ count: string }>('SELECT count(*) AS count FROM hexcodes_key');
-    return Number(rows[0]?.count);
+    const [row] = await this.connection.query<{ count: string }>(
+      'SELECT count(*) AS count FROM hexcodes_key',
+    );
+    return Number(row?.count);
   }
 
   async put(key: StoredKey): Promise<void> {
-    await this.client.query(PUT, [
+    await this.connection.query(PUT, [
       key.id,
       key.name,
       key.state,
@@ -152,39 +116,30 @@ export class PostgresStore implements FollowedStore {
   }
 
   async removeAll(): Promise<void> {
-    await this.client.query('DELETE FROM hexcodes_key');
+    await this.connection.query('DELETE FROM hexcodes_key');
   }
 
   async setPepperCheck(check: string): Promise<void> {
-    await this.client.query('UPDATE hexcodes_store SET pepper_check = $1', [check]);
+    await this.connection.query('UPDATE hexcodes_store SET pepper_check = $1', [check]);
   }
 
   async touch(uses: ReadonlyMap<string, number>): Promise<void> {
-    await this.client.query(TOUCH, [[...uses.keys()], [...uses.values()]]);
+    await this.connection.query(TOUCH, [[...uses.keys()], [...uses.values()]]);
   }
 
-  async inTransaction<T>(work: () => Promise<T>): Promise<T> {
-    await this.client.query('BEGIN');
-    try {
-      await this.client.query('SELECT FROM hexcodes_store FOR UPDATE');
-      const result = await work();
-      await this.client.query('COMMIT');
-      return result;
-    } catch (error) {
-      await this.client.query('ROLLBACK').catch(() => {});
-      throw error;
-    }
+  inTransaction<T>(work: () => Promise<T>): Promise<T> {
+    return this.connection.inTransaction(async () => {
+      await this.connection.query('SELECT FROM hexcodes_store FOR UPDATE');
+      return work();
+    });
   }
 
   async news(): Promise<'perhaps' | 'gone'> {
-    return this.#isGone ? 'gone' : 'perhaps';
+    return this.connection.isGone ? 'gone' : 'perhaps';
   }
 
-  async close(): Promise<void> {
-    const timer = setTimeout(() => this.socket.destroy(), CLOSE_TIMEOUT_MS);
-    await this.client.end().catch(() => {});
-    clearTimeout(timer);
-    this.socket.destroy();
+  close(): Promise<void> {
+    return this.connection.close();
   }
 }
 

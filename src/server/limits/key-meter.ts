@@ -1,14 +1,15 @@
-// The meter of one key: counts of usage in cells that are flushed, two token buckets, and quotas of a day and a month.
-// A key without limits is counted and no more. Points are reserved before their work and settled after it, so that requests
-// that run at the same time cannot use the same points.
+// The meter of one key: what it has used, two token buckets, and quotas of a day and a month. A key without limits is counted
+// and no more. Points are reserved before their work and settled after it, so that requests that run at the same time cannot
+// use the same points. Where processes share limits, each uses a lease at most before the store knows of it.
 
 import type { KeyLimits } from '../../keys/key-limits.js';
 import type { KeyInfo } from '../../keys/key-record.js';
-import type { UsedByKey } from '../../usage/batch.js';
+import type { RateKind, UsedByKey } from '../../usage/batch.js';
 import type { Calendar } from '../../usage/calendar.js';
-import { CELLS, cellAt, FAILED, OK, REFUSED } from '../../usage/operations.js';
 import { OVER_LIMIT_MESSAGE, OVER_QUOTA_MESSAGE } from '../../wire/status-messages.js';
+import { KeyUse } from './key-use.js';
 import type { LimitRefusal, QuotaState, RateState } from './limit-state.js';
+import { SharedBucket, type Sharing } from './shared-bucket.js';
 import { TokenBucket } from './token-bucket.js';
 
 /** Shared by all meters. */
@@ -21,10 +22,11 @@ export interface MeterContext {
   readonly wallMs: () => number;
   /** Takes note of a meter that has counted something since its cells were taken. */
   readonly dirty: (meter: KeyMeter) => void;
+  /** Undefined: no other process has the same limits. */
+  readonly sharing: Sharing | undefined;
+  /** Takes note of a bucket that has something to tell the store. */
+  readonly spent: (bucket: SharedBucket) => void;
 }
-
-/** Requests and points of a key, refused ones left out. */
-type Used = { -readonly [K in keyof UsedByKey]: UsedByKey[K] };
 
 export class KeyMeter {
   /** Nothing is ever refused to this key. */
@@ -33,12 +35,7 @@ export class KeyMeter {
   #limits: KeyLimits = {};
   #points: TokenBucket | undefined;
   #requests: TokenBucket | undefined;
-  /** Points under way. */
-  #reserved = 0;
-  /** Until the cells were taken last. */
-  #used: Used = { dayRequests: 0, dayPoints: 0, monthRequests: 0, monthPoints: 0 };
-  readonly #cells = new Float64Array(2 * CELLS);
-  #isDirty = false;
+  readonly #use: KeyUse;
 
   constructor(
     key: KeyInfo,
@@ -47,8 +44,10 @@ export class KeyMeter {
     private readonly context: MeterContext,
   ) {
     this.#key = key;
-    if (used !== undefined) this.#used = { ...used };
+    this.#use = new KeyUse(used, () => context.dirty(this));
     this.setLimits(key, limits);
+    // Others may have used more since this process read it.
+    if (this.hasQuota) context.sharing?.hurry();
   }
 
   get key(): KeyInfo {
@@ -63,8 +62,8 @@ export class KeyMeter {
   setLimits(key: KeyInfo, limits: KeyLimits): void {
     this.#key = key;
     this.#limits = limits;
-    this.#points = this.#bucket(this.#points, limits.pointsPerSecond, limits.pointsBurst);
-    this.#requests = this.#bucket(this.#requests, limits.requestsPerSecond, limits.requestsBurst);
+    this.#points = this.#bucket('points', this.#points, limits.pointsPerSecond, limits.pointsBurst);
+    this.#requests = this.#bucket('requests', this.#requests, limits.requestsPerSecond, limits.requestsBurst);
     this.isFree = !this.hasLimits && this.context.ceiling === undefined;
   }
 
@@ -100,7 +99,7 @@ export class KeyMeter {
       ['points-month', pointsPerMonth, monthPoints, month],
     ] as const) {
       if (!isSet(quota)) continue;
-      const left = Math.max(0, quota - used - this.#reserved);
+      const left = Math.max(0, quota - used - this.#use.reserved);
       states.push({ name, quota, left, period, endsInMs: Math.max(0, period.endMs - wallMs) });
     }
     return states;
@@ -115,6 +114,7 @@ export class KeyMeter {
   admitRequest(): LimitRefusal | undefined {
     const waitMs = this.#requests?.waitMs(1, this.context.nowMs()) ?? 0;
     if (waitMs > 0) return { kind: 'rate', message: REQUESTS_REACHED, waitMs };
+    if (this.#requests?.mayTake(1) === false) return this.#settling();
     this.#requests?.take(1);
     return undefined;
   }
@@ -131,28 +131,28 @@ export class KeyMeter {
   pointsRefusal(count: number): LimitRefusal | undefined {
     if (this.isFree || count === 0) return undefined;
     const { ceiling, nowMs } = this.context;
-    if (this.hasQuota) {
-      const exceeded = this.quotas()
-        .filter(({ left }) => count > left)
-        .at(-1);
-      if (exceeded !== undefined) {
-        const { name, left, endsInMs } = exceeded;
-        const period = name === 'points-day' ? 'day' : 'month';
-        const message = `${OVER_QUOTA_MESSAGE}: ${left} points are left of this ${period}, ${count} were asked for`;
-        return { kind: 'quota', message, waitMs: endsInMs };
-      }
+    const quotas = this.quotas();
+    const exceeded = quotas.filter(({ left }) => count > left).at(-1);
+    if (exceeded !== undefined) {
+      const { name, left, endsInMs } = exceeded;
+      const period = name === 'points-day' ? 'day' : 'month';
+      const message = `${OVER_QUOTA_MESSAGE}: ${left} points are left of this ${period}, ${count} were asked for`;
+      return { kind: 'quota', message, waitMs: endsInMs };
     }
     const now = nowMs();
     const waitMs = this.#points?.waitMs(count, now) ?? 0;
     if (waitMs > 0) return { kind: 'rate', message: OVER_LIMIT_MESSAGE, waitMs };
     const ceilingMs = ceiling?.waitMs(count, now) ?? 0;
-    if (ceilingMs > 0) return { kind: 'ceiling', message: CEILING_REACHED, waitMs: ceilingMs };
-    return undefined;
+    if (ceilingMs > 0) return { kind: 'service', message: CEILING_REACHED, waitMs: ceilingMs };
+    if (this.context.sharing === undefined) return undefined;
+    if (this.#points?.mayTake(count) === false) return this.#settling();
+    const { lease, allowance } = this.#quotaLease(quotas);
+    return Math.min(count, lease) > allowance ? this.#settling() : undefined;
   }
 
   /** Points are under way. */
   get hasReserved(): boolean {
-    return this.#reserved > 0;
+    return this.#use.reserved > 0;
   }
 
   /** Points that the rates let in now, one by one. */
@@ -160,13 +160,14 @@ export class KeyMeter {
     const now = this.context.nowMs();
     const { ceiling } = this.context;
     const left = Math.min(this.#points?.left(now) ?? INFINITE, ceiling?.left(now) ?? INFINITE);
-    return Math.max(0, Math.floor(left));
+    return Math.max(0, Math.floor(Math.min(left, this.#allowance())));
   }
 
   /** The most points of one piece of work that would be let in now. */
   mostPoints(): number {
     const now = this.context.nowMs();
     let most = this.hasQuota ? this.quotaLeft() : INFINITE;
+    most = Math.min(most, this.#allowance());
     for (const bucket of [this.#points, this.context.ceiling]) {
       if (bucket === undefined || bucket.waitMs(bucket.capacity, now) === 0) continue;
       most = Math.min(most, Math.max(0, Math.floor(bucket.left(now))));
@@ -180,6 +181,7 @@ export class KeyMeter {
     for (const bucket of [this.#points, this.context.ceiling]) {
       if (bucket !== undefined) least = Math.min(least, bucket.capacity, Math.ceil(bucket.perSecond / 20));
     }
+    if (this.context.sharing !== undefined) least = Math.min(least, this.#quotaLease(this.quotas()).lease);
     return least;
   }
 
@@ -192,97 +194,93 @@ export class KeyMeter {
   /** Reserves points whatever the limits say. */
   reserve(count: number): void {
     if (this.isFree) return;
-    this.#reserved += count;
+    this.#use.reserved += count;
     this.#points?.take(count);
     this.context.ceiling?.take(count);
   }
 
   /** Counts points that are converted, `ok` and otherwise, of `reserved` ones. Those that were not needed are given back. */
   settle(operation: number, reserved: number, ok: number, failed: number): void {
-    if (!this.isFree || this.#reserved > 0) this.#giveBack(reserved, ok + failed);
-    const cells = this.#cells;
-    cells[cellAt(operation, OK) + 1]! += ok;
-    cells[cellAt(operation, FAILED) + 1]! += failed;
-    if (!this.#isDirty) this.#setDirty();
+    if (!this.isFree || this.#use.reserved > 0) this.#giveBack(reserved, ok + failed);
+    this.#use.converted(operation, ok, failed);
   }
 
   /** Counts points that are refused. */
   refuse(operation: number, points: number): void {
-    this.#cells[cellAt(operation, REFUSED) + 1]! += points;
-    if (!this.#isDirty) this.#setDirty();
+    this.#use.refuse(operation, points);
   }
 
   /** Counts a request that is answered. */
   answered(operation: number, httpStatus: number): void {
-    const outcome = httpStatus < 400 ? OK : httpStatus === 429 ? REFUSED : FAILED;
-    this.#cells[cellAt(operation, outcome)]!++;
-    if (!this.#isDirty) this.#setDirty();
+    this.#use.answered(operation, httpStatus);
   }
 
   /** The use of the key until now, by all processes that share the store, as far as this one knows. */
   used(): UsedByKey {
-    let requests = 0;
-    let points = 0;
-    const cells = this.#cells;
-    for (let at = 0; at < 2 * CELLS; at += cellAt(1, 0)) {
-      for (const outcome of [OK, FAILED]) {
-        requests += cells[at + cellAt(0, outcome)]!;
-        points += cells[at + cellAt(0, outcome) + 1]!;
-      }
-    }
-    const { dayRequests, dayPoints, monthRequests, monthPoints } = this.#used;
-    return {
-      dayRequests: dayRequests + requests,
-      dayPoints: dayPoints + points,
-      monthRequests: monthRequests + requests,
-      monthPoints: monthPoints + points,
-    };
+    return this.#use.sums();
   }
 
-  /** Moves the cells to `to`, which has room for them. */
-  takeCells(to: Float64Array): void {
-    this.#used = { ...this.used() };
-    to.set(this.#cells);
-    this.#cells.fill(0);
-    this.#isDirty = false;
+  /** Its cells, and the sums of all processes, are kept here. */
+  get use(): KeyUse {
+    return this.#use;
   }
 
-  /** Takes in the use by all processes until the cells were taken last. */
-  learn(used: UsedByKey): void {
-    this.#used = { ...used };
+  /** The store knows of tokens that it was told of (`SharedBucket.settle`). */
+  settleRate(kind: RateKind, spent: number, tokens: number | undefined): void {
+    const bucket = kind === 'points' ? this.#points : this.#requests;
+    if (bucket instanceof SharedBucket) bucket.settle(spent, tokens, this.context.nowMs());
   }
 
-  /** Another day or month has begun; the cells are taken. */
-  startPeriod(dayIsNew: boolean, monthIsNew: boolean): void {
-    if (dayIsNew) this.#used = { ...this.#used, dayRequests: 0, dayPoints: 0 };
-    if (monthIsNew) this.#used = { ...this.#used, monthRequests: 0, monthPoints: 0 };
+  /** Points that may be taken before the store knows of them. */
+  #allowance(): number {
+    if (this.context.sharing === undefined) return INFINITE;
+    return Math.min(this.#points?.allowance() ?? INFINITE, this.#quotaLease(this.quotas()).allowance);
+  }
+
+  /** The lease of a quota is an eighth of what the store has left of it; of that, what this process may still use. */
+  #quotaLease(quotas: readonly QuotaState[]): { lease: number; allowance: number } {
+    const { sharing } = this.context;
+    if (sharing === undefined || quotas.length === 0) return { lease: INFINITE, allowance: INFINITE };
+    const ahead = this.#use.ahead(this.used());
+    const left = quotas.reduce((least, quota) => Math.min(least, quota.left), INFINITE);
+    const lease = Math.max(1, Math.floor((left + ahead) / LEASES_OF_QUOTA));
+    if (2 * ahead >= lease) sharing.hurry();
+    return { lease, allowance: ahead <= 0 || !sharing.mustSettle() ? INFINITE : Math.max(0, lease - ahead) };
+  }
+
+  /** Refuses until the store knows what was used. */
+  #settling(): LimitRefusal {
+    this.context.sharing?.hurry();
+    return { kind: 'service', message: SETTLING, waitMs: SETTLE_MS };
   }
 
   #giveBack(reserved: number, used: number): void {
     // The limits may have come while the points were under way.
-    this.#reserved = Math.max(0, this.#reserved - reserved);
+    this.#use.reserved = Math.max(0, this.#use.reserved - reserved);
     if (reserved === used) return;
     this.#points?.take(used - reserved);
     this.context.ceiling?.take(used - reserved);
   }
 
-  #bucket(old: TokenBucket | undefined, perSecond = 0, burst = 0): TokenBucket | undefined {
+  #bucket(kind: RateKind, old: TokenBucket | undefined, perSecond = 0, burst = 0): TokenBucket | undefined {
     if (perSecond === 0) return undefined;
     const capacity = burst > 0 ? burst : Math.max(1, Math.ceil(perSecond));
     if (old?.perSecond === perSecond && old.capacity === capacity) return old;
+    const { sharing, spent } = this.context;
     const nowMs = this.context.nowMs();
-    return new TokenBucket(perSecond, capacity, nowMs, old?.left(nowMs));
-  }
-
-  #setDirty(): void {
-    this.#isDirty = true;
-    this.context.dirty(this);
+    if (sharing === undefined) return new TokenBucket(perSecond, capacity, nowMs, old?.left(nowMs));
+    return new SharedBucket(perSecond, capacity, nowMs, { keyId: this.#key.id, kind, sharing, spent }, old);
   }
 }
 
 const INFINITE = Number.POSITIVE_INFINITY;
 const REQUESTS_REACHED = 'the key has reached its limit of requests a second';
 const CEILING_REACHED = 'the service has reached its limit of points a second';
+const SETTLING = 'the limits of the key are being settled with the other processes of the service';
+/** About as long as the store takes to answer. */
+const SETTLE_MS = 25;
+/** So many processes that use a lease of the same quota at the same time do not pass it. */
+const LEASES_OF_QUOTA = 8;
 
 function isSet(quota: number | undefined): quota is number {
   return quota !== undefined && quota > 0;

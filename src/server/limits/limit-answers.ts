@@ -52,7 +52,7 @@ export function failOverLimit(
   if (x.meter !== undefined) x.limitLines = limitLines(x.meter);
   const headerLines = `\r\nRetry-After: ${Math.max(1, secondsOf(refusal.waitMs))}`;
   const failure = { headerLines, close, ...(input === undefined ? {} : { input }) };
-  fail(x, refusal.kind === 'ceiling' ? 503 : 429, refusal.message, failure);
+  fail(x, refusal.kind === 'service' ? 503 : 429, refusal.message, failure);
 }
 
 /** `RateLimit-Policy` and `RateLimit` of a key; '' for a key without limits. */

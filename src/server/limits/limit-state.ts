@@ -4,8 +4,11 @@ import type { TokenBucket } from './token-bucket.js';
 
 /** Why points or a request are refused. */
 export interface LimitRefusal {
-  /** 'ceiling': the service is at its own limit; 'quota': nothing of the day or month is left for this. */
-  readonly kind: 'rate' | 'quota' | 'ceiling';
+  /**
+   * 'quota': nothing of the day or month is left for this. 'service': it is not the key that did too much; the service is at its own
+   * limit, or has to settle the key's with other processes first.
+   */
+  readonly kind: 'rate' | 'quota' | 'service';
   /** For people. */
   readonly message: string;
   readonly waitMs: number;

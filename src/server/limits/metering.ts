@@ -10,10 +10,15 @@ import type { Logger } from '../log.js';
 import type { Exchange } from '../transport/exchange.js';
 import { admitRequest } from './limit-answers.js';
 import { Meters } from './meters.js';
+import type { Sharing } from './shared-bucket.js';
 
 /** The settings of limits and usage. */
 export interface MeteringConfig {
   readonly dataDir: string;
+  /** The database that nodes share; undefined: a file of the data folder. */
+  readonly store: string | undefined;
+  /** Of this service, on one data folder. */
+  readonly processes: number | undefined;
   readonly defaultPointsPerSecond: number;
   readonly defaultRequestsPerSecond: number;
   readonly defaultPointsPerDay: number;
@@ -21,12 +26,17 @@ export interface MeteringConfig {
   readonly maxPointsPerSecond: number;
   readonly quotaTimeZone: string;
   readonly usageFlushMs: number;
+  readonly usageDays: number;
+  readonly limitsLeaseMs: number;
+  readonly limitsWhenAway: 'open' | 'closed';
 }
 
 export interface Metering {
   readonly meters: Meters;
   /** A sentence that says why usage cannot be stored just now. */
   readonly fault: string | undefined;
+  /** How often a batch could not be stored. */
+  readonly failures: number;
   /** Counts a request of a key that is let in; false where its limits refuse it, and it is answered. */
   admit(x: Exchange, key: KeyInfo): boolean;
   /** Stores what is counted. */
@@ -41,16 +51,26 @@ export async function openMetering(config: MeteringConfig, ring: KeyRing, logger
     pointsPerDay: config.defaultPointsPerDay,
     pointsPerMonth: config.defaultPointsPerMonth,
   };
+  const flusher = new UsageFlusher({
+    address: { dataDir: config.dataDir, url: config.store },
+    flushMs: config.usageFlushMs,
+    keepDays: config.usageDays,
+    failed: (reason) => logger.error({ reason }, 'usage cannot be stored; it is kept in memory until it can'),
+    recovered: () => logger.info('usage can be stored again'),
+    lost: (batches) => logger.error({ batches }, 'usage that could not be stored until the stop is lost'),
+  });
+  const isShared = config.store !== undefined || (config.processes ?? 1) > 1;
+  const isClosed = config.limitsWhenAway === 'closed';
+  const sharing: Sharing = {
+    leaseMs: config.limitsLeaseMs,
+    mustSettle: () => isClosed || !flusher.isAway,
+    hurry: () => flusher.hurry(),
+  };
   const meters = new Meters({
     defaults,
     pointsPerSecond: config.maxPointsPerSecond,
     zone: config.quotaTimeZone,
-  });
-  const flusher = new UsageFlusher({
-    dataDir: config.dataDir,
-    flushMs: config.usageFlushMs,
-    failed: (reason) => logger.error({ reason }, 'usage cannot be stored; it is kept in memory until it can'),
-    recovered: () => logger.info('usage can be stored again'),
+    sharing: isShared ? sharing : undefined,
   });
   const load = (): Promise<StoredUse | undefined> => {
     const { day, month } = meters.calendar.periods;
@@ -65,6 +85,9 @@ export async function openMetering(config: MeteringConfig, ring: KeyRing, logger
     meters,
     get fault() {
       return flusher.fault;
+    },
+    get failures() {
+      return flusher.failures;
     },
     admit: (x, key) => admitRequest(meters, x, key),
     close: () => flusher.stop(),

@@ -3,11 +3,12 @@
 
 import type { KeyLimits } from '../../keys/key-limits.js';
 import type { KeyInfo } from '../../keys/key-record.js';
-import type { StoredUse, UsageBatch, UsedByKey, UsedByKeys } from '../../usage/batch.js';
+import type { Stored, StoredUse, UsageBatch, UsedByKey, UsedByKeys } from '../../usage/batch.js';
 import { Calendar } from '../../usage/calendar.js';
 import type { UsageSource } from '../../usage/flusher.js';
 import { CELLS } from '../../usage/operations.js';
 import { KeyMeter, type MeterContext } from './key-meter.js';
+import type { SharedBucket, Sharing } from './shared-bucket.js';
 import { TokenBucket } from './token-bucket.js';
 
 export interface MetersOptions {
@@ -17,6 +18,8 @@ export interface MetersOptions {
   readonly pointsPerSecond: number;
   /** Of days and months. */
   readonly zone: string;
+  /** Undefined: no other process has the same limits. */
+  readonly sharing?: Sharing | undefined;
   readonly nowMs?: () => number;
   readonly wallMs?: () => number;
 }
@@ -28,6 +31,8 @@ export class Meters implements UsageSource {
   readonly #meters = new Map<string, KeyMeter>();
   /** Those that have counted something since their cells were taken. */
   #dirty: KeyMeter[] = [];
+  /** Shared buckets that have something to tell the store. */
+  #spent: SharedBucket[] = [];
   /** Of keys that have sent no request yet. */
   #stored: Map<string, UsedByKey> = new Map();
   readonly #context: MeterContext;
@@ -50,6 +55,8 @@ export class Meters implements UsageSource {
       nowMs,
       wallMs,
       dirty: (meter) => this.#dirty.push(meter),
+      sharing: options.sharing,
+      spent: (bucket) => this.#spent.push(bucket),
     };
     this.#hourMs = this.calendar.hourAt(wallMs());
   }
@@ -107,12 +114,17 @@ export class Meters implements UsageSource {
   }
 
   take(number: number): UsageBatch | undefined {
+    // Of keys with quotas the process has to know what others have used, also while they send nothing here.
+    const isWatched = (meter: KeyMeter): boolean => meter.hasQuota && !meter.use.isDirty;
+    const watched = this.#context.sharing === undefined ? [] : [...this.#meters.values()].filter(isWatched);
     const dirty = this.#dirty;
-    if (dirty.length === 0) return undefined;
+    const rates = this.#spent.map((bucket) => bucket.tell()).filter((rate) => rate !== undefined);
     this.#dirty = [];
+    this.#spent = [];
+    if (dirty.length === 0 && rates.length === 0 && watched.length === 0) return undefined;
     const cells = new Float64Array(2 * CELLS * dirty.length);
     for (const [index, meter] of dirty.entries())
-      meter.takeCells(cells.subarray(2 * CELLS * index, 2 * CELLS * (index + 1)));
+      meter.use.takeCells(cells.subarray(2 * CELLS * index, 2 * CELLS * (index + 1)));
     const { day, month } = this.calendar.periods;
     return {
       number,
@@ -121,18 +133,23 @@ export class Meters implements UsageSource {
       month: month.name,
       keyIds: dirty.map(({ key }) => key.id),
       cells,
+      rates,
+      watchedIds: watched.map(({ key }) => key.id),
     };
   }
 
-  learn({ day, month }: UsageBatch, used: UsedByKeys): void {
+  learn({ day, month, rates }: UsageBatch, stored: Stored, isLatest: boolean): void {
+    const levels = new Map(stored.rates.map(({ keyId, kind, tokens }) => [`${kind} ${keyId}`, tokens]));
+    for (const { keyId, kind, spent } of rates)
+      this.#meters.get(keyId)?.settleRate(kind, spent, levels.get(`${kind} ${keyId}`));
     const { periods } = this.calendar;
-    if (periods.day.name !== day || periods.month.name !== month) return;
-    for (const [keyId, sums] of used) this.#meters.get(keyId)?.learn(sums);
+    if (!isLatest || periods.day.name !== day || periods.month.name !== month) return;
+    for (const [keyId, sums] of stored.used) this.#meters.get(keyId)?.use.learn(sums);
   }
 
   #startPeriod(dayIsNew: boolean, monthIsNew: boolean): void {
     this.#cut();
-    for (const meter of this.#meters.values()) meter.startPeriod(dayIsNew, monthIsNew);
+    for (const { use } of this.#meters.values()) use.startPeriod(dayIsNew, monthIsNew);
     const used = [...this.#stored].map(([keyId, sums]): [string, UsedByKey] => [
       keyId,
       {

@@ -36,6 +36,22 @@ export class TokenBucket {
     this.#tokens = Math.min(this.capacity, this.#tokens - count);
   }
 
+  /** Tokens that may be taken before a store of all processes knows of them. */
+  allowance(): number {
+    return Number.POSITIVE_INFINITY;
+  }
+
+  /** So many may be taken before it does. */
+  mayTake(_count: number): boolean {
+    return true;
+  }
+
+  /** Holds so many from now on. */
+  protected set(tokens: number, nowMs: number): void {
+    this.#tokens = Math.min(this.capacity, tokens);
+    this.#filledMs = nowMs;
+  }
+
   /** Tokens that are there; less than 0 where some are owed. */
   left(nowMs: number): number {
     this.#fill(nowMs);

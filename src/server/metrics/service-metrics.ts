@@ -6,10 +6,12 @@ import type { Latency } from './latency.js';
 import type { PointCounts } from './point-counts.js';
 import type { Labels, Metric, Sample } from './registry.js';
 import type { CountedRequest, RequestCounts, RouteCounts } from './request-counts.js';
+import { counter, gauge } from './single-value.js';
+import { type StoreStates, storeMetrics } from './store-metrics.js';
 import type { StreamCounts } from './stream-counts.js';
 
 /** Sources of the metrics. */
-export interface MetricSources {
+export interface MetricSources extends StoreStates {
   readonly info: Labels;
   readonly requests: RequestCounts;
   readonly underWay: () => Iterable<CountedRequest> & { readonly size: number };
@@ -28,7 +30,6 @@ export interface MetricSources {
   readonly eventLoop: EventLoopMonitor;
   readonly droppedLogLines: () => number;
   readonly skippedLogLines: () => number;
-  readonly keys: () => { readonly loaded: number; readonly fault: boolean };
   readonly isReady: () => boolean;
 }
 
@@ -61,8 +62,7 @@ function stateMetrics(of: MetricSources): Metric[] {
       samples: () => [[of.info, 1]],
     },
     gauge('hexcodes_ready', 'Whether requests are accepted, as /readyz says.', () => Number(of.isReady())),
-    gauge('hexcodes_keys', 'API keys in memory.', () => of.keys().loaded),
-    gauge('hexcodes_key_store_fault', 'Whether the key store cannot be read.', () => Number(of.keys().fault)),
+    ...storeMetrics(of),
     {
       kind: 'gauge',
       name: 'hexcodes_event_loop_delay_seconds',
@@ -272,14 +272,6 @@ function poolMetrics(of: MetricSources): Metric[] {
       latencies: () => [[{}, of.poolRuns]],
     },
   ];
-}
-
-function gauge(name: string, help: string, value: () => number): Metric {
-  return { kind: 'gauge', name, help, samples: value };
-}
-
-function counter(name: string, help: string, value: () => number): Metric {
-  return { kind: 'counter', name, help, samples: value };
 }
 
 /** Prometheus knows no limit that is not there. */

@@ -4,6 +4,7 @@ import type { Pool } from '../../pool/pool.js';
 import type { AdminRoute } from '../admin-port.js';
 import type { Budget } from '../budget/budget.js';
 import type { Bulk } from '../bulk/route.js';
+import type { Metering } from '../limits/metering.js';
 import type { Log } from '../log.js';
 import { EventLoopMonitor } from '../metrics/event-loop.js';
 import { type Labels, MetricsRegistry } from '../metrics/registry.js';
@@ -21,6 +22,8 @@ export interface ObservedParts {
   readonly budget: Budget;
   readonly pool: Pool;
   readonly keys: ServerKeys;
+  /** Undefined: nothing is counted. */
+  readonly metering: Metering | undefined;
   readonly log: Log;
   readonly isReady: () => boolean;
 }
@@ -33,7 +36,7 @@ export interface Observation {
 }
 
 export function observe(observer: Observer, parts: ObservedParts): Observation {
-  const { info, adapter, streams, bulk, budget, pool, keys, log, isReady } = parts;
+  const { info, adapter, streams, bulk, budget, pool, keys, metering, log, isReady } = parts;
   const eventLoop = new EventLoopMonitor();
   const registry = new MetricsRegistry();
   registry.add(
@@ -56,6 +59,7 @@ export function observe(observer: Observer, parts: ObservedParts): Observation {
       droppedLogLines: () => log.droppedLines,
       skippedLogLines: () => observer.log.skipped,
       keys: () => ({ loaded: keys.ring.size, fault: keys.fault !== undefined }),
+      usage: () => ({ fault: metering?.fault !== undefined, failures: metering?.failures ?? 0 }),
       isReady,
     }),
   );

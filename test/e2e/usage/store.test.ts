@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import type { UsageRow } from '#dist/usage/batch.js';
-import { UsageStore } from '#dist/usage/store.js';
+import { SqliteUsage } from '#dist/usage/store/sqlite-usage.js';
 import { startServer, type TestServer } from '../../support/server.js';
 
 const root = mkdtempSync(join(tmpdir(), 'hexcodes-usage-'));
@@ -33,19 +33,21 @@ async function batch(base: string, key: string, count: number): Promise<number> 
   return answer.status;
 }
 
-function rows(): UsageRow[] {
-  const store = UsageStore.open(dir);
+async function rows(): Promise<UsageRow[]> {
+  const store = SqliteUsage.open(dir);
   try {
-    return [...store.rows(0, Number.MAX_SAFE_INTEGER)];
+    const all: UsageRow[] = [];
+    for await (const row of store.rows(0, Number.MAX_SAFE_INTEGER)) all.push(row);
+    return all;
   } finally {
-    store.close();
+    await store.close();
   }
 }
-const stored = (): number => rows().reduce((sum, { points }) => sum + points, 0);
+const stored = async (): Promise<number> => (await rows()).reduce((sum, { points }) => sum + points, 0);
 async function storedBecomes(points: number): Promise<void> {
   for (;;) {
     try {
-      if (stored() === points) return;
+      if ((await stored()) === points) return;
     } catch {
       // Not there yet, or being written.
     }
@@ -69,7 +71,7 @@ test('a stop stores what is counted, and a quota goes on after a restart', async
   expect(await batch(first.base, first.key, 4)).toBe(429);
   await first.stop();
   expect(statSync(file('usage.db')).mode & 0o777).toBe(0o600);
-  const counts = rows().map(({ operation, outcome, requests, points }) => [
+  const counts = (await rows()).map(({ operation, outcome, requests, points }) => [
     operation,
     outcome,
     requests,
@@ -86,7 +88,7 @@ test('a stop stores what is counted, and a quota goes on after a restart', async
   expect(await batch(second.base, second.key, 3)).toBe(200);
   expect(await batch(second.base, second.key, 1)).toBe(429);
   await second.stop();
-  expect(stored()).toBe(4 + 4 + 7 + 3 + 1);
+  expect(await stored()).toBe(4 + 4 + 7 + 3 + 1);
 });
 
 test('two processes that share a store learn what the other has used', async () => {
@@ -171,7 +173,7 @@ test('kill -9 loses what was counted after the last flush, and nothing else; not
     const exited = once(child, 'exit');
     child.kill('SIGKILL');
     await exited;
-    const now = stored();
+    const now = await stored();
     expect([sent, sent + 1]).toContain(now);
     sent = now;
   }
@@ -182,7 +184,7 @@ test('as a table, as CSV and as Parquet, within bounds', async () => {
   await batch(server.base, server.key, 5);
   await fetch(`${server.base}/v1/meta`, { headers: { 'X-API-Key': server.key } });
   await server.stop();
-  const [first] = rows();
+  const [first] = await rows();
   const hour = new Date(first!.hourMs).toISOString();
   const table = usage().stdout.split('\n');
   expect(table[0]).toBe(

@@ -1,12 +1,10 @@
-// `hexcodes usage`: what keys have used, from the store of the data folder, as a table for people or as CSV and Parquet. It may run
-// beside the service, which stores what it counts every few seconds.
-import { existsSync } from 'node:fs';
+// `hexcodes usage`: what keys have used, from the store of the data folder or the database that nodes share, as a table for people
+// or as CSV and Parquet. It may run beside the service, which stores what it counts every few seconds.
 import type { Command } from 'commander';
 import type { ServeConfig } from '../../../config.js';
 import type { UsageRow } from '../../../usage/batch.js';
 import { Calendar } from '../../../usage/calendar.js';
-import { usageFault } from '../../../usage/fault.js';
-import { UsageStore, usagePath } from '../../../usage/store.js';
+import { mayHaveUsage, openUsage, usageFault } from '../../../usage/store/open-usage.js';
 import { CliFailure, EXIT } from '../../exit-codes.js';
 import { destinationOf } from '../../files/disk/destination.js';
 import { Targets } from '../../files/disk/targets.js';
@@ -15,7 +13,7 @@ import { BATCH_ROWS, type TableColumn } from '../../files/formats/table.js';
 import { addFlags, settingsOf } from '../../settings.js';
 import { visible } from '../../terminal/visible.js';
 
-const NAMES = ['dataDir', 'quotaTimeZone'] as const;
+const NAMES = ['dataDir', 'store', 'quotaTimeZone'] as const;
 type Config = Pick<ServeConfig, (typeof NAMES)[number]>;
 
 interface Bounds {
@@ -37,8 +35,8 @@ export default function register(program: Command): void {
     usage.command('show', { isDefault: true }).description('a table by key and operation'),
   );
   show.action((bounds: Bounds) =>
-    withRows(show, bounds, (rows) => {
-      process.stdout.write(tableOf(rows));
+    withRows(show, bounds, async (rows) => {
+      process.stdout.write(await tableOf(rows));
     }),
   );
 
@@ -64,27 +62,27 @@ const BOUND = /^\d{4}-\d{2}-\d{2}(T\d{2}(:00)?)?$/;
 async function withRows(
   command: Command,
   { from, to }: Bounds,
-  work: (rows: Iterable<UsageRow>) => Promise<void> | void,
+  work: (rows: AsyncIterable<UsageRow>) => Promise<void>,
 ): Promise<void> {
   const config = settingsOf(command, NAMES);
   if (config === undefined) return;
-  const { dataDir } = config;
+  const address = { dataDir: config.dataDir, url: config.store };
   const fromMs = from === undefined ? 0 : boundMs('--from', from, config).startMs;
   const untilMs = to === undefined ? Number.MAX_SAFE_INTEGER : boundMs('--to', to, config).endMs;
-  if (!existsSync(usagePath(dataDir))) {
+  if (!mayHaveUsage(address)) {
     const hint = 'give the folder of the server with --data-dir';
-    throw new CliFailure(EXIT.FAILED, `no usage is stored in ${dataDir}`, hint);
+    throw new CliFailure(EXIT.FAILED, `no usage is stored in ${config.dataDir}`, hint);
   }
   try {
-    const store = UsageStore.open(dataDir);
+    const store = await openUsage(address);
     try {
       await work(store.rows(fromMs, untilMs));
     } finally {
-      store.close();
+      await store.close();
     }
   } catch (error) {
     if (error instanceof CliFailure) throw error;
-    throw new CliFailure(EXIT.FAILED, usageFault(dataDir, error));
+    throw new CliFailure(EXIT.FAILED, usageFault(address, error));
   }
 }
 
@@ -119,7 +117,11 @@ const COLUMNS: readonly TableColumn[] = [
   { name: 'points', kind: 'long' },
 ];
 
-async function exportTo(path: string, format: 'csv' | 'parquet', rows: Iterable<UsageRow>): Promise<void> {
+async function exportTo(
+  path: string,
+  format: 'csv' | 'parquet',
+  rows: AsyncIterable<UsageRow>,
+): Promise<void> {
   const notResumable = 'An export cannot be resumed';
   const output = destinationOf(path);
   const targets = new Targets({ output, rejects: null, notResumable, isResume: false, digest: '' });
@@ -142,7 +144,7 @@ async function exportTo(path: string, format: 'csv' | 'parquet', rows: Iterable<
       await sink.write({ rowCount, values });
       values = COLUMNS.map(() => []);
     };
-    for (const { hourMs, keyId, operation, outcome, requests, points } of rows) {
+    for await (const { hourMs, keyId, operation, outcome, requests, points } of rows) {
       const row = [BigInt(hourMs), keyId, operation, outcome, BigInt(requests), BigInt(points)];
       for (const [column, value] of row.entries()) values[column]!.push(value);
       if (values[0]!.length === BATCH_ROWS) await flush();
@@ -167,9 +169,9 @@ interface Line {
 const TITLES = ['KEY', 'OPERATION', 'REQUESTS', 'POINTS', 'FAILED', 'REFUSED REQUESTS', 'REFUSED POINTS'];
 
 /** Requests and points that were answered, how many of the points failed, and what was refused over limits. */
-function tableOf(rows: Iterable<UsageRow>): string {
+async function tableOf(rows: AsyncIterable<UsageRow>): Promise<string> {
   const lines = new Map<string, Line>();
-  for (const { keyId, operation, outcome, requests, points } of rows) {
+  for await (const { keyId, operation, outcome, requests, points } of rows) {
     const name = `${keyId}\t${operation}`;
     const line = lines.get(name) ?? {
       requests: 0,

@@ -108,7 +108,7 @@ test('defaults hold for keys without a limit of that name; 0 is none', () => {
 test('the ceiling of the process holds for all keys together', () => {
   const own = world(undefined, {}, 10);
   expect(convert(own.of(undefined, 'a'), 8)).toBe('ok');
-  expect(convert(own.of(undefined, 'b'), 4)).toBe('ceiling 200');
+  expect(convert(own.of(undefined, 'b'), 4)).toBe('service 200');
   expect(limitLines(own.of(undefined, 'b'))).toBe('');
   own.nowMs += 200;
   expect(convert(own.of(undefined, 'b'), 4)).toBe('ok');
@@ -246,14 +246,22 @@ test('what other processes have used is learned, but not of another day', () => 
   convert(meter, 1);
   own.meters.learn(
     batch,
-    new Map([['k', { dayRequests: 5, dayPoints: 60, monthRequests: 5, monthPoints: 70 }]]),
+    {
+      used: new Map([['k', { dayRequests: 5, dayPoints: 60, monthRequests: 5, monthPoints: 70 }]]),
+      rates: [],
+    },
+    true,
   );
   expect([meter.quotaLeft(), meter.used().monthPoints]).toEqual([39, 71]);
   own.wallMs += 1000;
   expect(meter.quotaLeft()).toBe(100);
   own.meters.learn(
     batch,
-    new Map([['k', { dayRequests: 5, dayPoints: 60, monthRequests: 5, monthPoints: 70 }]]),
+    {
+      used: new Map([['k', { dayRequests: 5, dayPoints: 60, monthRequests: 5, monthPoints: 70 }]]),
+      rates: [],
+    },
+    true,
   );
   expect(meter.quotaLeft()).toBe(100);
 });

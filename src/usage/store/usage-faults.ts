@@ -1,5 +1,5 @@
-// Faults of the store of usage, as sentences for people.
-import { usagePath } from './store.js';
+// Faults of the embedded store of usage, as sentences for people.
+import { usagePath } from './sqlite-usage.js';
 
 const SENTENCES: Readonly<Record<string, string>> = {
   SQLITE_NOTADB: 'is damaged, or no store of usage',
@@ -18,7 +18,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   ENOTDIR: 'cannot be made: the data folder lies below a file',
 };
 
-export function usageFault(dataDir: string, error: unknown): string {
+export function sqliteUsageFault(dataDir: string, error: unknown): string {
   const { code, message } = error as { code?: unknown; message?: unknown };
   const kind = /^SQLITE_(?:IOERR|[A-Z]+)/.exec(String(code))?.[0] ?? String(code);
   const sentence = SENTENCES[kind];

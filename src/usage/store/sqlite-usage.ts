@@ -4,13 +4,14 @@
 import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
-import { ensureDataDir } from '../keys/private-files.js';
-import type { StoredUse, UsageBatch, UsageRow, UsedByKey } from './batch.js';
-import { CELLS, cellAt, OPERATIONS, OUTCOMES, REFUSED } from './operations.js';
+import { ensureDataDir } from '../../keys/private-files.js';
+import type { RateLevel, Stored, StoredUse, UsageBatch, UsageRow } from '../batch.js';
+import { type PeriodSum, rowsOf, usedOf } from '../batch-rows.js';
+import { NODE_AGE_MS, PAGE_ROWS, type UsageStore } from './usage-store.js';
 
-const SCHEMA_VERSION = 1;
-const SCHEMA = `
-  CREATE TABLE usage (
+/** Each step is taken once, in its place, and never edited after a release. */
+const STEPS: readonly string[] = [
+  `CREATE TABLE usage (
     hour_ms INTEGER NOT NULL,
     key_id TEXT NOT NULL,
     operation TEXT NOT NULL,
@@ -30,12 +31,30 @@ const SCHEMA = `
     node TEXT PRIMARY KEY,
     batch INTEGER NOT NULL,
     at_ms INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID`;
+  ) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE rate (
+    key_id TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    per_second REAL NOT NULL,
+    capacity REAL NOT NULL,
+    tokens REAL NOT NULL,
+    at_ms REAL NOT NULL,
+    PRIMARY KEY (key_id, kind)
+  ) STRICT, WITHOUT ROWID`,
+];
+const VERSION = STEPS.length;
 
 const COUNT = `INSERT INTO usage (hour_ms, key_id, operation, outcome, requests, points) VALUES (?, ?, ?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, points = points + excluded.points`;
 const USE = `INSERT INTO used (period, key_id, requests, points) VALUES (?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, points = points + excluded.points`;
+/** A new bucket is a full one. The row that is inserted lacks as many tokens of its capacity as are taken. */
+const TAKE = `INSERT INTO rate (key_id, kind, per_second, capacity, tokens, at_ms) VALUES (?1, ?2, ?3, ?4, ?4 - ?5, ?6)
+  ON CONFLICT DO UPDATE SET
+    tokens = min(excluded.capacity, tokens + max(0, excluded.at_ms - at_ms) * excluded.per_second / 1000)
+      - (excluded.capacity - excluded.tokens),
+    per_second = excluded.per_second, capacity = excluded.capacity, at_ms = excluded.at_ms
+  RETURNING tokens`;
 const FLUSHED = `INSERT INTO flushed (node, batch, at_ms) VALUES (?, ?, ?)
   ON CONFLICT DO UPDATE SET batch = excluded.batch, at_ms = excluded.at_ms`;
 const USED = `SELECT key_id AS keyId, period, requests, points FROM used WHERE period IN (?, ?)`;
@@ -44,17 +63,13 @@ const ROWS = `SELECT hour_ms AS hourMs, key_id AS keyId, operation, outcome, req
   ORDER BY hour_ms, key_id, operation, outcome LIMIT ?`;
 
 const BUSY_TIMEOUT_MS = 1000;
-/** Rows of one read: what a reader holds up a flush for. */
-const PAGE_ROWS = 10_000;
-/** A process that has flushed nothing for so long has ended. */
-const NODE_AGE_MS = 40 * 24 * 3_600_000;
 
 export function usagePath(dataDir: string): string {
   return join(dataDir, 'usage.db');
 }
 
 /** The errors of its methods are those of libsql. */
-export class UsageStore {
+export class SqliteUsage implements UsageStore {
   readonly #db: Database.Database;
   readonly #stamp: string;
 
@@ -71,30 +86,31 @@ export class UsageStore {
   }
 
   /** Opens a store that is there, for reading. */
-  static open(dataDir: string): UsageStore {
+  static open(dataDir: string): SqliteUsage {
     const path = usagePath(dataDir);
     if (!existsSync(path)) throw new Error(`there is no usage.db in ${dataDir}`);
-    const store = new UsageStore(path);
+    const store = new SqliteUsage(path);
     store.#refuseNewer();
     return store;
   }
 
   /** Opens the store, made if it is not there. */
-  static openOrMake(dataDir: string): UsageStore {
+  static openOrMake(dataDir: string): SqliteUsage {
     ensureDataDir(dataDir);
     const path = usagePath(dataDir);
     // Made by us first, so that the file and the journal beside it are its owner's alone.
     if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
-    const store = new UsageStore(path);
+    const store = new SqliteUsage(path);
     try {
       store.#refuseNewer();
       store.#inTransaction(() => {
-        if (store.#version() > 0) return;
-        store.#db.exec(SCHEMA);
-        store.#db.pragma(`user_version = ${SCHEMA_VERSION}`);
+        const version = store.#version();
+        if (version === VERSION) return;
+        for (const step of STEPS.slice(version)) store.#db.exec(step);
+        store.#db.pragma(`user_version = ${VERSION}`);
       });
     } catch (error) {
-      store.close();
+      store.#db.close();
       throw error;
     }
     return store;
@@ -109,60 +125,41 @@ export class UsageStore {
     }
   }
 
-  /** The use of a day and of a month. */
-  load(day: string, month: string): StoredUse {
+  async load(day: string, month: string): Promise<StoredUse> {
     const { latestDay } = this.#db
       .prepare('SELECT max(period) AS latestDay FROM used WHERE length(period) = 10')
       .get() as { latestDay: string | null };
-    return { latestDay: latestDay ?? undefined, used: this.#used(day, month, undefined) };
+    const sums = this.#db.prepare(USED).all(day, month) as PeriodSum[];
+    return { latestDay: latestDay ?? undefined, used: usedOf(sums, day) };
   }
 
-  /**
-   * Adds the counts of a batch, in one transaction, unless the batch has been added before.
-   * @param node names the process
-   * @returns what the keys of the batch have used, by all processes that share the store
-   */
-  add(node: string, batch: UsageBatch, nowMs: number): Map<string, UsedByKey> {
-    const { day, month, keyIds } = batch;
-    this.#inTransaction(() => {
-      const last = this.#db.prepare('SELECT batch FROM flushed WHERE node = ?').get(node) as
-        | { batch: number }
-        | undefined;
-      if (last !== undefined && last.batch >= batch.number) return;
-      const count = this.#db.prepare(COUNT);
-      const use = this.#db.prepare(USE);
-      for (const [index, keyId] of keyIds.entries()) {
-        const cells = batch.cells.subarray(2 * CELLS * index, 2 * CELLS * (index + 1));
-        let requests = 0;
-        let points = 0;
-        for (const [operation, word] of OPERATIONS.entries()) {
-          for (const [outcome, ending] of OUTCOMES.entries()) {
-            const at = cellAt(operation, outcome);
-            if (cells[at] === 0 && cells[at + 1] === 0) continue;
-            count.run(batch.hourMs, keyId, word, ending, cells[at], cells[at + 1]);
-            if (outcome === REFUSED) continue;
-            requests += cells[at]!;
-            points += cells[at + 1]!;
-          }
-        }
-        for (const period of [day, month]) use.run(period, keyId, requests, points);
-      }
-      this.#db.prepare(FLUSHED).run(node, batch.number, nowMs);
-    });
-    return this.#used(day, month, new Set(keyIds));
+  async add(node: string, batch: UsageBatch, nowMs: number): Promise<Stored> {
+    const { day, month, keyIds, watchedIds } = batch;
+    const rates: RateLevel[] = [];
+    // A batch that only asks writes nothing.
+    if (keyIds.length > 0 || batch.rates.length > 0) {
+      this.#inTransaction(() => {
+        const last = this.#db.prepare('SELECT batch FROM flushed WHERE node = ?').get(node) as
+          | { batch: number }
+          | undefined;
+        if (last !== undefined && last.batch >= batch.number) return;
+        rates.push(...this.#addNew(batch, nowMs));
+        this.#db.prepare(FLUSHED).run(node, batch.number, nowMs);
+      });
+    }
+    const one = this.#db.prepare(`${USED} AND key_id = ?`);
+    const sums = [...keyIds, ...watchedIds].flatMap((keyId) => one.all(day, month, keyId) as PeriodSum[]);
+    return { used: usedOf(sums, day), rates };
   }
 
-  /** Removes what nobody asks for any more: sums of periods before `month`, and processes that have long ended. */
-  prune(month: string, nowMs: number): void {
+  async prune(month: string, nowMs: number, beforeMs: number): Promise<void> {
     this.#db.prepare('DELETE FROM used WHERE period < ?').run(month);
-    this.#db.prepare('DELETE FROM flushed WHERE at_ms < ?').run(nowMs - NODE_AGE_MS);
+    for (const table of ['flushed', 'rate'])
+      this.#db.prepare(`DELETE FROM ${table} WHERE at_ms < ?`).run(nowMs - NODE_AGE_MS);
+    this.#db.prepare('DELETE FROM usage WHERE hour_ms < ?').run(beforeMs);
   }
 
-  /**
-   * All rows of hours that begin within bounds, by hour, key, operation and outcome; read in pages, between which a service may write.
-   * @param fromMs, untilMs milliseconds since 1970; `untilMs` is not within
-   */
-  *rows(fromMs: number, untilMs: number): Generator<UsageRow> {
+  async *rows(fromMs: number, untilMs: number): AsyncGenerator<UsageRow> {
     const page = this.#db.prepare(ROWS);
     let after: readonly [number, string, string, string] = [fromMs, '', '', ''];
     for (;;) {
@@ -174,35 +171,22 @@ export class UsageStore {
     }
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#db.close();
   }
 
-  /** @param only of these keys; undefined: of all */
-  #used(day: string, month: string, only: ReadonlySet<string> | undefined): Map<string, UsedByKey> {
-    interface Sum {
-      readonly keyId: string;
-      readonly period: string;
-      readonly requests: number;
-      readonly points: number;
-    }
-    const sums: Sum[] = [];
-    if (only === undefined) sums.push(...(this.#db.prepare(USED).all(day, month) as Sum[]));
-    else {
-      const one = this.#db.prepare(`${USED} AND key_id = ?`);
-      for (const keyId of only) sums.push(...(one.all(day, month, keyId) as Sum[]));
-    }
-    const used = new Map<string, UsedByKey>();
-    for (const { keyId, period, requests, points } of sums) {
-      const before = used.get(keyId) ?? { dayRequests: 0, dayPoints: 0, monthRequests: 0, monthPoints: 0 };
-      used.set(
-        keyId,
-        period === day
-          ? { ...before, dayRequests: requests, dayPoints: points }
-          : { ...before, monthRequests: requests, monthPoints: points },
-      );
-    }
-    return used;
+  #addNew(batch: UsageBatch, nowMs: number): RateLevel[] {
+    const { counts, sums } = rowsOf(batch);
+    const count = this.#db.prepare(COUNT);
+    for (const { hourMs, keyId, operation, outcome, requests, points } of counts)
+      count.run(hourMs, keyId, operation, outcome, requests, points);
+    const use = this.#db.prepare(USE);
+    for (const { period, keyId, requests, points } of sums) use.run(period, keyId, requests, points);
+    const take = this.#db.prepare(TAKE);
+    return batch.rates.map(({ keyId, kind, perSecond, capacity, spent }) => {
+      const { tokens } = take.get(keyId, kind, perSecond, capacity, spent, nowMs) as { tokens: number };
+      return { keyId, kind, tokens };
+    });
   }
 
   #version(): number {
@@ -210,8 +194,8 @@ export class UsageStore {
   }
 
   #refuseNewer(): void {
-    if (this.#version() <= SCHEMA_VERSION) return;
-    this.close();
+    if (this.#version() <= VERSION) return;
+    this.#db.close();
     throw new Error(`${this.path} was made by a newer version of hexcodes`);
   }
 

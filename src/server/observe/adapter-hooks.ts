@@ -1,0 +1,46 @@
+// The transport reports here: answers, refusals, faults and connections that it closes. They are counted and logged, and answered where
+// nobody else does.
+import { CountedLine } from '../counted-line.js';
+import { endOverError } from '../error-policy.js';
+import { type Logger, withholdKey } from '../log.js';
+import { fail, failUnavailable } from '../router.js';
+import type { AdapterHooks } from '../transport/adapter.js';
+import type { Observer } from './observer.js';
+
+export function hooksFor(logger: Logger, observer: Observer): AdapterHooks {
+  const floods = new CountedLine(
+    logger,
+    'connections',
+    'closed for too many requests or frames in one turn of the event loop',
+  );
+  const crowds = new CountedLine(logger, 'connections', 'closed at once: too many connections are open');
+  return {
+    answered: (x, status) => {
+      x.meter?.answered(x.operation, status);
+      if (x.hasGivenId) withholdKey(x);
+      observer.beforeAnswer(x);
+    },
+    converted: (x, ok, failed) => observer.converted(x.keyId, x.operation, ok, failed),
+    over: (x) => observer.over(x),
+    refused: (x, status, message, close) => fail(x, status, message, { close }),
+    expired: (x) => {
+      if (x.isBodyAwaited) fail(x, 408, 'the body took too long', { close: true });
+      else failUnavailable(x, 'the answer took too long', true);
+    },
+    thrown: (x, error) => endOverError(logger, x, error),
+    flooded: () => {
+      observer.refusedConnections.flood++;
+      floods.add();
+    },
+    crowded: () => {
+      observer.refusedConnections.crowd++;
+      crowds.add();
+    },
+    cut: (x, reason) => {
+      withholdKey(x);
+      logger.warn({ request_id: x.requestId, route: x.pattern, reason }, 'an upload was cut off');
+      x.abort();
+    },
+    socketThrown: (error) => logger.error({ err: error }, 'a WebSocket handler threw'),
+  };
+}
