@@ -125,6 +125,39 @@ describe('envelopes', () => {
     expect(() => textOf('encode', body)).toThrow('points is not valid JSON');
   });
 
+  test('every lead byte with the bytes at the edges of what may follow: what TextDecoder refuses breaks it', () => {
+    const decoder = new TextDecoder('utf-8', { fatal: true });
+    const isText = (bytes: Uint8Array): boolean => {
+      try {
+        return decoder.decode(bytes).length > 0;
+      } catch {
+        return false;
+      }
+    };
+    const isTaken = (body: Buffer): boolean => {
+      try {
+        return textOf('encode', body).startsWith('{"status":"OK"');
+      } catch {
+        return false;
+      }
+    };
+    const seconds = [0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0];
+    const rests = [[], [0x7f], [0x80], [0xbf], [0xc0], [0x80, 0x7f], [0x80, 0xbf], [0xc0, 0x80]];
+    const wrong: string[] = [];
+    for (let lead = 0x80; lead < 0x100; lead++)
+      for (const second of seconds)
+        for (const rest of rests) {
+          const sequence = Buffer.from([lead, second, ...rest]);
+          const body = Buffer.concat([
+            Buffer.from('{"points":[{"lat":10,"lng":106,"x":"'),
+            sequence,
+            Buffer.from('"}]}'),
+          ]);
+          if (isTaken(body) !== isText(sequence)) wrong.push(sequence.toString('hex'));
+        }
+    expect(wrong).toEqual([]);
+  });
+
   test('an empty batch, a byte order mark, equal resolutions', () => {
     expect(textOf('encode', '\ufeff{"points":[ ],"resolution":3,"resolution":3}')).toBe(
       '{"status":"OK","summary":{"total":0,"ok":0,"failed":0},"results":[]}',
