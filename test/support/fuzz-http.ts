@@ -70,9 +70,11 @@ export class HttpFuzz {
   async #checkHonest(peer: Peer): Promise<void> {
     const latDeg = 21 + below(1000, this.random) / 1e5;
     const request = `GET /v1/hexcodes/encode?lat=${latDeg}&lng=105.85 HTTP/1.1\r\nHost: a\r\nX-API-Key: ${this.server.key}\r\n\r\n`;
+    const startMs = performance.now();
     const answer = await peer.exchange([Buffer.from(request)], 10_000);
     if (!answer.startsWith('HTTP/1.1 200 ') || !answer.includes(`"lat":${latDeg},"lng":105.85,`)) {
-      this.faults.push(`a right request was answered ${JSON.stringify(answer)}`);
+      const afterMs = Math.round(performance.now() - startMs);
+      this.faults.push(`a right request was answered ${JSON.stringify(answer)} after ${afterMs} ms`);
     }
   }
 }

@@ -143,7 +143,7 @@ function judgePoint(
   idFault: ParameterFault | undefined,
 ): ReadRow {
   const own = parameters.resolution;
-  if (own.text === undefined && own.fault === undefined) own.text = String(resolution);
+  own.text ??= String(resolution);
   const input = new EncodeInput();
   input.read(parameters);
   const faults = idFault === undefined ? input.faults : [...(input.faults ?? []), idFault];

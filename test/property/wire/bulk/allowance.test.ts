@@ -148,6 +148,22 @@ test('blocks that are answered in parts', () => {
   expect(Math.min(seen.parts, seen.whole)).toBeGreaterThan(200);
 });
 
+test.each<[string, Operation, BulkFormat, string]>([
+  ['numbers that the host reads', 'encode', 'csv', '21.0285000000000000000000001,105.85'],
+  ['codes beyond ASCII', 'decode', 'csv', 'é'],
+  ['items that the host reads', 'encode', 'ndjson', '{"lat":"21.02","lng":105.85,"id":"\\u0041"}'],
+])('%s: no part has more of them than its allowance', (_name, operation, input, row) => {
+  const slowRows = 5;
+  const header = input === 'csv' ? (operation === 'encode' ? 'lat,lng\n' : 'hexcodes\n') : '';
+  const reader = new BulkReader({ operation, input, output: 'ndjson', resolution: 11, prefix: '' });
+  const body = Buffer.from(header + `${row}\n`.repeat(50));
+  const blocks = [...reader.push(body), ...reader.end()];
+  const parts = blocks.flatMap((block) => inParts(reader.job!, block, 1000, slowRows));
+  const rowsOfParts = parts.map((part) => part.toString().split('\n').length - 1);
+  expect(rowsOfParts.reduce((a, b) => a + b)).toBe(50);
+  expect(Math.max(...rowsOfParts)).toBeLessThanOrEqual(slowRows + 1);
+});
+
 test('a batch is answered whole or not at all', () => {
   const seen = { whole: 0, refused: 0 };
   const sink = new ByteSink();

@@ -104,3 +104,20 @@ test('members are those of JSON.parse, the last of each name', () => {
   );
   expect(objects).toBeGreaterThan(300);
 });
+
+test('each UTF-16 unit inside a string and behind a backslash, as JSON.parse has it', () => {
+  const wrong: string[] = [];
+  for (let unit = 0; unit < 0x10000; unit++) {
+    const character = String.fromCharCode(unit);
+    for (const text of [
+      `"${character}"`,
+      `"a${character}b"`,
+      `"\\${character}"`,
+      `"\\u00${character}0"`,
+      `1${character}`,
+      character,
+    ])
+      if (isJson(text) !== isParsed(text)) wrong.push(JSON.stringify(text));
+  }
+  expect(wrong).toEqual([]);
+});

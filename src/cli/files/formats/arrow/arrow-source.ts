@@ -11,6 +11,7 @@ import { shapeOf } from './arrow-types.js';
 import { loadCodecs } from './codecs.js';
 import { schemaInFooter } from './footer-schema.js';
 import { ByteQueue, DICTIONARY, type Message, messagesOf, RECORDS, SCHEMA } from './messages.js';
+import { checkLengths, checkRows } from './sound-batch.js';
 
 const BATCH_ROWS = 65_536;
 const OPTIONS = { useBigInt: true, useBigIntTimestamp: true, useDecimalInt: true };
@@ -48,10 +49,18 @@ export async function openArrow(input: Input): Promise<TableSource> {
         if (message.kind !== RECORDS) continue;
         const table = tableOf([message.bytes], row);
         const rowCount = table.numRows;
+        const sizeBytes = message.bytes.length;
+        try {
+          checkRows(rowCount, sizeBytes);
+        } catch (error) {
+          throw badInput({ file: input.name, row }, `broken Arrow data: ${reasonOf(error)}`);
+        }
         const values = fields.map(({ column: { name }, shape }, c) => {
           if (shape === null) return new Array(rowCount).fill(null);
           try {
-            return valuesOf(shape, table.getChildAt(c));
+            const column = table.getChildAt(c);
+            for (const batch of column.data) checkLengths(batch, rowCount, sizeBytes);
+            return valuesOf(shape, column);
           } catch (error) {
             if (error instanceof CliFailure) throw error;
             throw badInput(
