@@ -2,7 +2,7 @@
 // each with .br and .gz beside it, and files.json, which says what is what. Called by build.mjs.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, extname, join } from 'node:path';
+import { basename, extname, join, resolve } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 const OUT = 'dist/console';
@@ -18,8 +18,18 @@ const TYPES = {
 };
 
 /** Entries of the page and its workers, by role. */
-const SCRIPTS = { page: 'src/console/main.ts', mapWorker: 'src/console/map/worker.ts' };
-const BUNDLING = { platform: 'browser', resolve: { extensionAlias: { '.js': ['.ts', '.js'] } } };
+const SCRIPTS = {
+  page: 'src/console/main.ts',
+  mapWorker: 'src/console/map/worker.ts',
+  fileWorker: 'src/console/file/worker.ts',
+};
+/** In the place of Node's, which src/wire uses. */
+const BUFFER = resolve('src/console/file/node-buffer.ts');
+const BUNDLING = {
+  platform: 'browser',
+  resolve: { extensionAlias: { '.js': ['.ts', '.js'] }, alias: { 'node:buffer': BUFFER } },
+  transform: { inject: { Buffer: [BUFFER, 'Buffer'] } },
+};
 /** Only `Hexcodes.load` imports it, which the page does not call. */
 const UNUSED = /embedded\.js$/;
 

@@ -1,5 +1,6 @@
 // The things that all parts of the console share: the library, the place that is chosen, and the map.
 import type { Hexcodes } from '../library/hexcodes.js';
+import type { PointsToDraw } from './map/drawn-points.js';
 import type { Place } from './place/place.js';
 import type { Value } from './shell/value.js';
 
@@ -21,4 +22,6 @@ export interface Desk {
   readonly place: Value<Place | undefined>;
   /** Undefined until the map is drawn. */
   readonly map: Value<MapView | undefined>;
+  /** Of the file that was converted last. */
+  readonly points: Value<PointsToDraw | undefined>;
 }

@@ -5,7 +5,10 @@ interface Shipped {
   readonly version: string;
   /** Paths of files by their part: build-console.mjs names the parts. */
   readonly files: Readonly<
-    Record<'kernel' | 'index' | 'reach' | 'land' | 'mapWorker' | 'mapLibraryWorker' | 'mapStyle', string>
+    Record<
+      'kernel' | 'index' | 'reach' | 'land' | 'fileWorker' | 'mapWorker' | 'mapLibraryWorker' | 'mapStyle',
+      string
+    >
   >;
   readonly basemap: { readonly url: string; readonly attribution: string } | null;
 }

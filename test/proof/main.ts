@@ -6,6 +6,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   builds: () => import('./builds.js'),
   bulk: () => import('./bulk.js'),
   bundlers: () => import('./bundlers.js'),
+  console: () => import('./console.js'),
   fair: () => import('./fair.js'),
   files: () => import('./files.js'),
   'fuzz-bulk': () => import('./fuzz-bulk.js'),

@@ -1,6 +1,9 @@
 // Every text of the console in both languages. A key that one of them lacks does not compile. {names} are filled in by `say`.
 
+import { workEn, workVi } from './work-texts.js';
+
 const vi = {
+  ...workVi,
   api: 'API',
   links: 'Liên kết',
   desk: 'Tra cứu',
@@ -30,6 +33,7 @@ const vi = {
 export type TextKey = keyof typeof vi;
 
 const en: Readonly<Record<TextKey, string>> = {
+  ...workEn,
   api: 'API',
   links: 'Links',
   desk: 'Look up',

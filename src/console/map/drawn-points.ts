@@ -1,0 +1,33 @@
+// Points as the map draws them: offsets in Web Mercator from a place in Viet Nam, which 32 bits hold to some centimetres there, and
+// the colours of the provinces.
+
+export interface PointsToDraw {
+  /** x, y, x, … from ANCHOR; 1 is the circumference of the Earth, y grows to the south. */
+  readonly offsets: Float32Array<ArrayBuffer>;
+  /** Admin numbers; 255 of a position in no province. */
+  readonly admins: Uint8Array<ArrayBuffer>;
+  /** Points that are not among them because they were too many. */
+  readonly left: number;
+}
+
+export const mercatorX = (lngDeg: number): number => (lngDeg + 180) / 360;
+export const mercatorY = (latDeg: number): number =>
+  (1 - Math.asinh(Math.tan((latDeg * Math.PI) / 180)) / Math.PI) / 2;
+
+export const ANCHOR = { x: mercatorX(107), y: mercatorY(16) };
+
+/** The circle of hues, cut by the golden angle: provinces with neighbouring numbers look unlike. */
+const GOLDEN_ANGLE_DEG = 137.508;
+
+/** The colour of a province as red, green and blue, 0 to 255; grey where there is none. */
+export function provinceColor(admin: number): readonly [red: number, green: number, blue: number] {
+  if (admin > 33) return [110, 110, 110];
+  const hue = (admin * GOLDEN_ANGLE_DEG) % 360;
+  const lightness = admin % 2 === 0 ? 0.42 : 0.52;
+  const part = (n: number): number => {
+    const k = (n + hue / 30) % 12;
+    const span = 0.75 * Math.min(lightness, 1 - lightness);
+    return Math.round(255 * (lightness - span * Math.max(-1, Math.min(k - 3, 9 - k, 1))));
+  };
+  return [part(0), part(8), part(4)];
+}

@@ -1,0 +1,60 @@
+// A card for a door or a gate: the code of the place in large letters, and its QR code.
+import { ADMIN_UNITS } from '../../admin-units.js';
+import type { Place } from '../place/place.js';
+import { say } from '../words/language.js';
+import { qrCode } from './qr.js';
+import { svg } from './svg.js';
+
+/** Of A6 across, millimetres. */
+const WIDTH = 148;
+const HEIGHT = 105;
+const QR = 46;
+const MARGIN = 9;
+
+const GREEN = '#0b6e5f';
+const INK = '#17211f';
+const SANS = 'system-ui, "Segoe UI", Roboto, "Noto Sans", sans-serif';
+const MONO = 'ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
+/** Of a letter of the code, as a part of its size. */
+const LETTER = 0.602;
+
+/** @param line of the owner: a name, a street and number; may be '' */
+export function doorplate(place: Place, line: string, link: string): SVGSVGElement {
+  const unit = ADMIN_UNITS.find(({ code }) => code === place.admin_code);
+  const inside = WIDTH - 2 * MARGIN - 6;
+  const text = (y: number, size: number, content: string, more = {}): SVGTextElement =>
+    svg('text', { x: MARGIN + 3, y, 'font-size': size, 'font-family': SANS, fill: INK, ...more }, content);
+  const ownLine = line.slice(0, 60);
+  return svg(
+    'svg',
+    {
+      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+      class: 'doorplate',
+      role: 'img',
+      'aria-label': say('doorplateOf', { code: place.hexcodes }),
+    },
+    svg('rect', { width: WIDTH, height: HEIGHT, fill: '#fff' }),
+    svg('rect', {
+      x: 4,
+      y: 4,
+      width: WIDTH - 8,
+      height: HEIGHT - 8,
+      rx: 5,
+      fill: 'none',
+      stroke: GREEN,
+      'stroke-width': 1.6,
+    }),
+    text(31, Math.min(20, inside / (LETTER * place.hexcodes.length)), place.hexcodes, {
+      'font-family': MONO,
+      'font-weight': 700,
+      class: 'doorplate-code',
+    }),
+    text(52, Math.min(7.5, (WIDTH - QR - 3 * MARGIN) / (0.66 * Math.max(1, ownLine.length))), ownLine, {
+      'font-weight': 600,
+    }),
+    text(62, 5.4, unit?.name ?? place.admin_code),
+    text(70, 4, `${place.lat.toFixed(6)}, ${place.lng.toFixed(6)}`, { fill: '#55625f' }),
+    text(HEIGHT - 13, 3.3, say('doorplateHint'), { fill: '#55625f' }),
+    qrCode(link, WIDTH - MARGIN - QR, HEIGHT - MARGIN - QR, QR),
+  );
+}

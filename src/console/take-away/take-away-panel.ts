@@ -1,0 +1,116 @@
+// The panel of what can be taken away: the hexagons of the view as a file, a sheet of A4 with the hexagons around the place, and a
+// card for its door. Sheet and card are shown first, then printed or saved.
+import type { Desk } from '../desk.js';
+import type { Panel } from '../panels.js';
+import type { Place } from '../place/place.js';
+import { download } from '../shell/download.js';
+import { element } from '../shell/elements.js';
+import { language, number, say } from '../words/language.js';
+import { doorplate } from './doorplate.js';
+import { gridSheet } from './grid-sheet.js';
+import { svgFile } from './svg.js';
+import { MOST_CELLS, viewGrid } from './view-grid.js';
+
+/** Of the sheet, around the place: 91 hexagons, whose codes are still legible. */
+const SHEET_RINGS = 5;
+
+export const TAKE_AWAY_PANEL: Panel = {
+  id: 'take-away',
+  title: 'takeAway',
+  open: (host, desk) => {
+    const redraw = (): void => host.replaceChildren(...gridPart(desk), ...printPart(desk.place.now));
+    const printPart = (place: Place | undefined): HTMLElement[] =>
+      place === undefined
+        ? [element('p', { class: 'soft', key: 'printNeedsPlace' })]
+        : printParts(desk, place);
+    desk.place.each(redraw);
+    language.on(redraw);
+  },
+};
+
+function gridPart(desk: Desk): HTMLElement[] {
+  const status = element('p', { class: 'soft', attributes: { role: 'status', id: 'grid-status' } });
+  const button = element('button', {
+    key: 'gridDownload',
+    attributes: { type: 'button', id: 'grid-download' },
+    on: {
+      click: async () => {
+        const map = desk.map.now;
+        if (map === undefined) {
+          status.textContent = say('gridNeedsMap');
+          return;
+        }
+        button.disabled = true;
+        const resolution = map.gridResolution();
+        const grid = await viewGrid(desk.library, map.bounds(), resolution, (part) => {
+          status.textContent = say('gridProgress', { percent: Math.floor(part * 100) });
+        });
+        button.disabled = false;
+        if (grid.kind === 'file') {
+          status.textContent = say('gridDone', { cells: number(grid.cells), resolution });
+          download(grid.file, `hexcodes-grid-${resolution}.geojson`);
+        } else {
+          status.textContent = say('gridTooMany', {
+            most: number(MOST_CELLS),
+            cells: number(grid.estimate),
+            resolution,
+          });
+        }
+      },
+    },
+  });
+  return [
+    element('h2', { key: 'gridTitle' }),
+    element('p', { class: 'soft', key: 'gridHint' }),
+    button,
+    status,
+  ];
+}
+
+function printParts(desk: Desk, place: Place): HTMLElement[] {
+  const link = `${location.origin}/#${place.hexcodes}`;
+  const line = element('input', {
+    attributes: { id: 'doorplate-line', type: 'text', maxlength: '60', autocomplete: 'off' },
+  });
+  const button = (key: 'sheet' | 'doorplate', make: () => SVGSVGElement): HTMLElement =>
+    element('button', {
+      key,
+      attributes: { type: 'button', id: `print-${key}` },
+      on: { click: () => preview(make(), `${place.hexcodes}-${key}.svg`) },
+    });
+  return [
+    element('h2', { text: say('printTitle', { code: place.hexcodes }) }),
+    element('p', { class: 'soft', key: 'sheetHint' }),
+    button('sheet', () => gridSheet(desk.library, place, SHEET_RINGS, link)),
+    element('label', { key: 'doorplateLine', attributes: { for: 'doorplate-line' } }),
+    line,
+    button('doorplate', () => doorplate(place, line.value.trim(), link)),
+  ];
+}
+
+/** Shows a picture, which is what is printed while it is shown. */
+function preview(picture: SVGSVGElement, fileName: string): void {
+  const button = (key: 'print' | 'save' | 'close', click: () => void): HTMLElement =>
+    element('button', {
+      key,
+      class: key === 'print' ? 'strong' : '',
+      attributes: { type: 'button' },
+      on: { click },
+    });
+  const dialog = element(
+    'dialog',
+    { class: 'preview', label: 'preview' },
+    element(
+      'div',
+      { class: 'preview-buttons' },
+      button('print', () => window.print()),
+      button('save', () => download(svgFile(picture), fileName)),
+      button('close', () => dialog.close()),
+    ),
+    element('div', { class: 'print-page' }),
+  );
+  dialog.lastElementChild!.append(picture);
+  dialog.addEventListener('close', () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+}

@@ -1,0 +1,84 @@
+// The sheet of A4 and the doorplate, in the page and on paper.
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Hexcodes } from '#dist/library/hexcodes.js';
+import {
+  axeOf,
+  type ConsolePage,
+  downloaded,
+  hasChromium,
+  openBrowser,
+  openConsole,
+} from '../../support/console-page.js';
+import { ServerProcess } from '../../support/server-process.js';
+
+const CODE = 'HN-6GHP4-83RFR';
+
+let server: ServerProcess;
+let browser: Browser;
+let library: Hexcodes;
+beforeAll(async () => {
+  server = await ServerProcess.start({ isQuiet: true });
+  library = await Hexcodes.load();
+  if (hasChromium) browser = await openBrowser();
+});
+afterAll(async () => {
+  await browser?.close();
+  await server.kill();
+});
+
+async function withPlace(work: (shown: ConsolePage) => Promise<void>): Promise<void> {
+  const shown = await openConsole(browser, server.port);
+  try {
+    await shown.page.waitForSelector('#panel-place:not([hidden])');
+    await shown.page.fill('#code', CODE);
+    await shown.page.press('#code', 'Enter');
+    await shown.page.waitForSelector('#place-code');
+    await shown.page.click('#tab-take-away');
+    await work(shown);
+    expect(shown.faults).toEqual([]);
+  } finally {
+    await shown.close();
+  }
+}
+
+describe.skipIf(!hasChromium)('needs Chromium', () => {
+  test('the sheet has the hexagons of five rings, each with the end of its code, and prints on one page of A4', async () => {
+    await withPlace(async ({ page }) => {
+      await page.click('#print-sheet');
+      const sheet = page.locator('dialog .sheet');
+      expect(await sheet.locator('.sheet-code').textContent()).toBe(CODE);
+      const said = (await sheet.locator('text').allTextContents()).join('\n');
+      const shared = /begins with (\S+-) /.exec(said)![1]!;
+      const labels = await sheet.locator('polygon + text').allTextContents();
+      expect(labels).toHaveLength(91);
+      const codes = labels.map((label) => library.read(shared + label)?.hexcodes);
+      expect(codes).toEqual(labels.map((label) => shared + label));
+      expect(new Set(codes).size).toBe(91);
+      expect(await sheet.locator('.qr').getAttribute('aria-label')).toBe(
+        `http://127.0.0.1:${server.port}/#${CODE}`,
+      );
+      const pdf = (await page.pdf({ preferCSSPageSize: true })).toString('latin1');
+      expect(pdf.match(/\/Type\s*\/Page\b/g)).toHaveLength(1);
+      const [, width, height] = /\/MediaBox\s*\[\s*0 0 ([\d.]+) ([\d.]+)/.exec(pdf)!;
+      expect([Math.round(Number(width)), Math.round(Number(height))]).toEqual([595, 842]);
+      expect((await axeOf(page)).violations).toEqual([]);
+      await page.keyboard.press('Escape');
+      expect(await page.locator('dialog').count()).toBe(0);
+    });
+  });
+
+  test('the doorplate has the code, the line of its owner and a QR code, and can be saved', async () => {
+    await withPlace(async ({ page }) => {
+      await page.fill('#doorplate-line', 'Nhà <Lan> & Minh');
+      await page.click('#print-doorplate');
+      const texts = await page.locator('dialog .doorplate text').allTextContents();
+      expect(texts).toEqual(expect.arrayContaining([CODE, 'Nhà <Lan> & Minh', 'Hà Nội']));
+      const { name, bytes } = await downloaded(page, 'dialog [data-text="save"]');
+      expect(name).toBe(`${CODE}-doorplate.svg`);
+      expect(bytes.toString()).toMatch(
+        /^<svg xmlns="http:\/\/www.w3.org\/2000\/svg".*Nhà &lt;Lan&gt; &amp; Minh/s,
+      );
+    });
+  });
+});

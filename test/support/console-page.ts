@@ -1,0 +1,94 @@
+// The console in Debian's Chromium, for tests, proofs and pictures: pages that note every request to another host, every message of the
+// policy and every error.
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { AxeResults } from 'axe-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+
+export const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+export const hasChromium = existsSync(CHROMIUM);
+
+/** Software WebGL 2, as there is no graphics card where tests run. */
+const WITH_WEBGL = ['--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'];
+
+/** @param hasWebGl false: the map cannot be drawn */
+export function openBrowser(hasWebGl = true): Promise<Browser> {
+  return chromium.launch({
+    executablePath: CHROMIUM,
+    args: [
+      '--no-sandbox',
+      '--disable-background-networking',
+      ...(hasWebGl ? WITH_WEBGL : ['--disable-3d-apis']),
+    ],
+  });
+}
+
+export interface ConsolePage {
+  readonly page: Page;
+  /** Errors, and requests to other hosts. */
+  readonly faults: string[];
+  close(): Promise<void>;
+}
+
+/** @param hash of the address, as `#HN-6GHP4-83RFR` */
+export async function openConsole(
+  browser: Browser,
+  port: number,
+  options: BrowserContextOptions = {},
+  hash = '',
+): Promise<ConsolePage> {
+  const origin = `http://127.0.0.1:${port}`;
+  const context = await browser.newContext({
+    locale: 'en',
+    viewport: { width: 1280, height: 900 },
+    ...options,
+  });
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
+  page.on('pageerror', (error) => faults.push(error.message));
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!url.startsWith(`${origin}/`) && !url.startsWith(`blob:${origin}/`) && !url.startsWith('data:'))
+      faults.push(url);
+  });
+  await page.goto(`${origin}/${hash}`);
+  return { page, faults, close: () => context.close() };
+}
+
+const AXE = (): string => readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** The findings of axe-core, as rules and the elements that break them; and how many rules hold. */
+export async function axeOf(page: Page): Promise<{ violations: [string, string[]][]; passes: number }> {
+  // Past the policy of the page, which forbids scripts of others.
+  const session = await page.context().newCDPSession(page);
+  await session.send('Runtime.evaluate', { expression: AXE() });
+  const { result } = await session.send('Runtime.evaluate', {
+    expression: 'axe.run().then((found) => JSON.stringify(found))',
+    awaitPromise: true,
+  });
+  const { violations, passes } = JSON.parse(result.value as string) as AxeResults;
+  return {
+    violations: violations.map(({ id, nodes }) => [id, nodes.slice(0, 3).map(({ html }) => html)]),
+    passes: passes.length,
+  };
+}
+
+/** Drops a file on the page. */
+export async function dropFile(page: Page, name: string, text: string): Promise<void> {
+  const transfer = await page.evaluateHandle(
+    ([fileName, content]) => {
+      const made = new DataTransfer();
+      made.items.add(new File([content!], fileName!));
+      return made;
+    },
+    [name, text],
+  );
+  await page.dispatchEvent('body', 'drop', { dataTransfer: transfer });
+}
+
+/** The bytes of the file that a click downloads, and its name. */
+export async function downloaded(page: Page, selector: string): Promise<{ name: string; bytes: Buffer }> {
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click(selector)]);
+  return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
+}
