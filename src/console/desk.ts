@@ -1,7 +1,7 @@
 // The things that all parts of the console share: the library, the place that is chosen, and the map.
 import type { Hexcodes } from '../library/hexcodes.js';
-import type { PointsToDraw } from './map/drawn-points.js';
 import type { Place } from './place/place.js';
+import type { PointsToDraw } from './points/drawn-points.js';
 import type { Value } from './shell/value.js';
 
 /** The map as other parts see it; the drawing without WebGL is one too. */

@@ -2,11 +2,11 @@
 import type { Desk, MapView } from './desk.js';
 import { FILE_PANEL, openDrops } from './file/file-panel.js';
 import { loadLibrary } from './load-library.js';
-import type { PointsToDraw } from './map/drawn-points.js';
 import { openPanels } from './panels.js';
 import { openCodeBox } from './place/code-box.js';
 import type { Place } from './place/place.js';
 import { PLACE_PANEL } from './place/place-panel.js';
+import type { PointsToDraw } from './points/drawn-points.js';
 import { toast } from './shell/elements.js';
 import { openOffline } from './shell/offline.js';
 import { openSwitches } from './shell/switches.js';

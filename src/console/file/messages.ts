@@ -1,6 +1,6 @@
 // The messages between the page and its worker for files.
 import type { Operation, RowStatus } from '../../wire/job.js';
-import type { PointsToDraw } from '../map/drawn-points.js';
+import type { PointsToDraw } from '../points/drawn-points.js';
 
 export type FileFormat = 'csv' | 'ndjson';
 

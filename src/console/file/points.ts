@@ -5,7 +5,7 @@ import { positionStatusAt, recordAt, recordStatusAt } from '../../kernel/output-
 import type { TextMemory } from '../../kernel/text-memory.js';
 import type { Operation } from '../../wire/job.js';
 import { RowReport } from '../../wire/rows/row-report.js';
-import { ANCHOR, mercatorX, mercatorY, type PointsToDraw } from '../map/drawn-points.js';
+import { ANCHOR, mercatorX, mercatorY, type PointsToDraw } from '../points/drawn-points.js';
 
 /** So many points are drawn at most: 18 MB. */
 const MOST_POINTS = 2_000_000;

@@ -1,7 +1,7 @@
 // The summary of a file that was converted: how many rows, of which provinces, which failed and why.
 import { ADMIN_UNITS } from '../../admin-units.js';
 import { ROW_STATUSES, type RowStatus } from '../../wire/job.js';
-import { type PointsToDraw, provinceColor } from '../map/drawn-points.js';
+import { type PointsToDraw, provinceColor } from '../points/drawn-points.js';
 import { element } from '../shell/elements.js';
 import { number, say } from '../words/language.js';
 import type { TextKey } from '../words/texts.js';
