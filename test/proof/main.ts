@@ -14,6 +14,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   'fuzz-frames': () => import('./fuzz-frames.js'),
   'fuzz-http': () => import('./fuzz-http.js'),
   'fuzz-kernel': () => import('./fuzz-kernel.js'),
+  generator: () => import('./generator.js'),
   h3: () => import('./h3.js'),
   image: () => import('./image.js'),
   map: () => import('./map.js'),

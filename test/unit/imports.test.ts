@@ -34,7 +34,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   // Build time only: the description of what the others do.
   api: ['wire', 'server/transport', 'server/routes/freshness'],
   supervisor: ['config', 'server'],
-  capacity: ['client', 'wire'],
+  capacity: ['library', 'client', 'wire'],
   // Runs in the browser: bundled, never imported.
   console: ['library', 'geometry', 'wire', 'kernel'],
   'cli/terminal': ['cli/exit-codes', 'keys'],
@@ -58,6 +58,8 @@ const ONLY_IN: Record<string, string | string[]> = {
   'uWebSockets.js': 'server/transport',
   piscina: 'pool',
   'h3-js': 'geometry',
+  'hdr-histogram-js': 'capacity',
+  tinybench: 'capacity',
   libsql: ['keys', 'usage'],
   pg: 'keys',
   typebox: 'api',
@@ -67,7 +69,7 @@ const ONLY_IN: Record<string, string | string[]> = {
 };
 
 /** Rooms and files that may touch the process and the file system. */
-const HOST_ROOMS = ['cli', 'keys', 'usage', 'config', 'supervisor'];
+const HOST_ROOMS = ['cli', 'keys', 'usage', 'config', 'supervisor', 'capacity/measure'];
 const HOST_FILES = [
   'server/transport/load-uws',
   'server/transport/receive-buffer',

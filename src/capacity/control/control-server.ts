@@ -1,0 +1,75 @@
+// A server whose latencies are known, to test the generator against: it answers HTTP requests without a body with a constant.
+// When each answer is due is reckoned from its arrival; the answers leave in the order of that, by a loop that never sleeps.
+import { createServer, type Socket } from 'node:net';
+import { exponential, uniformFrom } from '../generator/random.js';
+
+export type Behaviour =
+  | { readonly kind: 'echo' }
+  /** Every answer takes this time. */
+  | { readonly kind: 'delay'; readonly delayMs: number }
+  /** Nothing is answered in the first `stallMs` of every `everyMs`; all else at once. */
+  | { readonly kind: 'stall'; readonly everyMs: number; readonly stallMs: number }
+  /** One after the other, each for this time or for times of that mean. */
+  | { readonly kind: 'service'; readonly serviceMs: number; readonly isExponential: boolean };
+
+/** Answers when a request of a moment has its answer, for requests in the order of their arrival. */
+export function answerTimes(behaviour: Behaviour, startMs: number): (arrivalMs: number) => number {
+  switch (behaviour.kind) {
+    case 'echo':
+      return (arrivalMs) => arrivalMs;
+    case 'delay':
+      return (arrivalMs) => arrivalMs + behaviour.delayMs;
+    case 'stall':
+      return (arrivalMs) => {
+        const intoMs = (arrivalMs - startMs) % behaviour.everyMs;
+        return intoMs < behaviour.stallMs ? arrivalMs - intoMs + behaviour.stallMs : arrivalMs;
+      };
+    case 'service': {
+      const uniform = uniformFrom(1);
+      let freeMs = startMs;
+      return (arrivalMs) => {
+        const { serviceMs, isExponential } = behaviour;
+        freeMs = Math.max(arrivalMs, freeMs) + (isExponential ? exponential(uniform, serviceMs) : serviceMs);
+        return freeMs;
+      };
+    }
+  }
+}
+
+const ANSWER = Buffer.from('HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok');
+const REQUEST_END = '\r\n\r\n';
+
+/** Listens on a free port of the loopback. */
+export function startControlServer(behaviour: Behaviour): Promise<{ readonly port: number; stop(): void }> {
+  const answerTime = answerTimes(behaviour, performance.now());
+  const due: { readonly atMs: number; readonly socket: Socket }[] = [];
+  let first = 0;
+  const turn = (): void => {
+    const nowMs = performance.now();
+    while (first < due.length && due[first]!.atMs <= nowMs) due[first++]!.socket.write(ANSWER);
+    if (first === due.length) {
+      due.length = first = 0;
+      return;
+    }
+    setImmediate(turn);
+  };
+  const server = createServer((socket) => {
+    socket.setNoDelay(true);
+    socket.on('error', () => socket.destroy());
+    let rest = '';
+    socket.on('data', (bytes) => {
+      const arrivalMs = performance.now();
+      const parts = (rest + bytes.toString('latin1')).split(REQUEST_END);
+      rest = parts.pop()!;
+      const wasIdle = due.length === 0;
+      for (const _ of parts) due.push({ atMs: answerTime(arrivalMs), socket });
+      if (wasIdle && due.length > 0) turn();
+    });
+  });
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address() as { port: number };
+      resolve({ port: address.port, stop: () => server.close() });
+    });
+  });
+}

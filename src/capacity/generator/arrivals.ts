@@ -1,0 +1,42 @@
+// When requests should start: at a fixed rate, evenly or as a Poisson process, one by one or several at once.
+import { exponential } from './random.js';
+
+export type Arrivals = 'constant' | 'poisson';
+
+/** Intended starts in milliseconds from the beginning of a run, ascending. */
+export class Schedule {
+  readonly #gapMs: number;
+  #nextMs: number;
+  #leftOfBatch: number;
+
+  /**
+   * @param ratePerS requests a second, above 0
+   * @param batch requests that start at the same moment
+   */
+  constructor(
+    readonly arrivals: Arrivals,
+    ratePerS: number,
+    private readonly uniform: () => number,
+    private readonly batch = 1,
+  ) {
+    if (!(ratePerS > 0)) throw new RangeError(`a rate of ${ratePerS} requests a second`);
+    this.#gapMs = (1000 * batch) / ratePerS;
+    this.#nextMs = this.#gap();
+    this.#leftOfBatch = batch;
+  }
+
+  /** When the next request should start; `take` goes on to the one behind it. */
+  get nextMs(): number {
+    return this.#nextMs;
+  }
+
+  take(): void {
+    if (--this.#leftOfBatch > 0) return;
+    this.#leftOfBatch = this.batch;
+    this.#nextMs += this.#gap();
+  }
+
+  #gap(): number {
+    return this.arrivals === 'constant' ? this.#gapMs : exponential(this.uniform, this.#gapMs);
+  }
+}

@@ -1,0 +1,53 @@
+// CPU time, memory and children of processes, and the time that a hypervisor has taken, as Linux shows them in /proc.
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** CPU time of all threads of the processes until now, user and system, in microseconds. Threads that have ended are missing. */
+export function cpuMicrosOf(pids: readonly number[]): number {
+  let nanos = 0;
+  for (const pid of pids)
+    for (const thread of threadsOf(pid)) {
+      const text = textOf(`/proc/${pid}/task/${thread}/schedstat`);
+      nanos += Number(text.slice(0, text.indexOf(' ')));
+    }
+  return nanos / 1000;
+}
+
+function threadsOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`);
+  } catch {
+    return [];
+  }
+}
+
+/** The process and every process below it. */
+export function familyOf(pid: number): number[] {
+  const children = threadsOf(pid).flatMap((thread) =>
+    textOf(`/proc/${pid}/task/${thread}/children`)
+      .split(' ')
+      .filter((word) => word.trim() !== '')
+      .map(Number),
+  );
+  return [pid, ...children.flatMap(familyOf)];
+}
+
+/** Resident memory in bytes: now, and at most so far. */
+export function memoryOf(pid: number): { readonly bytes: number; readonly peakBytes: number } {
+  const status = textOf(`/proc/${pid}/status`);
+  const kib = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0);
+  return { bytes: kib('VmRSS') * 1024, peakBytes: kib('VmHWM') * 1024 };
+}
+
+/** Ticks of all cores since the start of the machine: altogether, and those that the hypervisor gave to others. */
+export function stealTicks(): { readonly all: number; readonly stolen: number } {
+  const ticks = (textOf('/proc/stat').split('\n')[0] ?? '').trim().split(/\s+/).slice(1, 9).map(Number);
+  return { all: ticks.reduce((sum, value) => sum + value, 0), stolen: ticks[7] ?? 0 };
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,141 @@
+// A connection of the stream in its binary subprotocol (docs/stream.md), which keeps to the window that the server names.
+import { randomBytes } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { FRAME_OVER_LIMIT, FRAME_OVERLOADED } from '../../wire/frames/frame-layout.js';
+import type { Exchange } from './peer.js';
+import { openSocket, SocketPeer } from './socket-peer.js';
+
+const TEXT = 1;
+const CLOSE = 8;
+/** Where a binary answer has its frame status. */
+const STATUS_AT = 2;
+
+interface Ready {
+  readonly window: number;
+  readonly window_bytes: number;
+}
+
+export class StreamPeer extends SocketPeer {
+  #held: Buffer = Buffer.alloc(0);
+
+  private constructor(socket: Socket, exchanges: readonly Exchange[], mostUnanswered: number) {
+    super(socket, exchanges, mostUnanswered);
+  }
+
+  /** Resolves when the server is ready for frames. */
+  static async open(
+    base: URL,
+    key: string,
+    exchanges: readonly Exchange[],
+    mostUnanswered: number,
+  ): Promise<StreamPeer> {
+    const socket = await openSocket(base);
+    const { window, window_bytes } = await shakeHands(socket, base, key);
+    const largest = Math.max(...exchanges.map(({ request }) => request.length));
+    return new StreamPeer(
+      socket,
+      exchanges,
+      Math.max(1, Math.min(mostUnanswered, window, Math.floor(window_bytes / largest))),
+    );
+  }
+
+  protected override push(bytes: Buffer): void {
+    let data = this.#held.length === 0 ? bytes : Buffer.concat([this.#held, bytes]);
+    for (;;) {
+      const message = messageOf(data);
+      if (message === undefined) break;
+      data = data.subarray(message.endAt);
+      this.#take(message.opcode, message.payload);
+    }
+    this.#held = data;
+  }
+
+  #take(opcode: number, payload: Buffer): void {
+    if (opcode === CLOSE) {
+      const code = payload.length >= 2 ? payload.readUInt16BE(0) : 1005;
+      this.fault(`the server closed the stream with ${code} ${payload.toString('utf8', 2)}`);
+      return;
+    }
+    const status = payload[STATUS_AT];
+    if (status === 0) this.answered('ok', this.oldest?.isSampled === true ? payload : null);
+    else if (status === FRAME_OVER_LIMIT || status === FRAME_OVERLOADED) this.answered('refused', null);
+    else this.fault(`a frame was answered with status ${status}`);
+  }
+}
+
+interface Message {
+  readonly opcode: number;
+  readonly payload: Buffer;
+  readonly endAt: number;
+}
+
+/** The first message of a server's bytes; undefined where it is not there in whole. */
+function messageOf(data: Buffer): Message | undefined {
+  if (data.length < 2) return undefined;
+  let [size, start] = [data[1]! & 127, 2];
+  if (size === 126) {
+    if (data.length < 4) return undefined;
+    [size, start] = [data.readUInt16BE(2), 4];
+  } else if (size === 127) {
+    if (data.length < 10) return undefined;
+    [size, start] = [Number(data.readBigUInt64BE(2)), 10];
+  }
+  const endAt = start + size;
+  return data.length < endAt
+    ? undefined
+    : { opcode: data[0]! & 15, payload: data.subarray(start, endAt), endAt };
+}
+
+/** A client's message in one frame, masked with zeros, which leave the bytes as they are. */
+export function clientMessage(payload: Uint8Array): Buffer {
+  const size = payload.length;
+  const head = Buffer.alloc(size < 126 ? 6 : size < 65_536 ? 8 : 14);
+  head[0] = 0x82;
+  head[1] = 0x80 | (size < 126 ? size : size < 65_536 ? 126 : 127);
+  if (size >= 65_536) head.writeBigUInt64BE(BigInt(size), 2);
+  else if (size >= 126) head.writeUInt16BE(size, 2);
+  return Buffer.concat([head, payload]);
+}
+
+function shakeHands(socket: Socket, base: URL, key: string): Promise<Ready> {
+  socket.write(
+    [
+      'GET /v1/hexcodes/stream HTTP/1.1',
+      `Host: ${base.host}`,
+      'Upgrade: websocket',
+      'Connection: Upgrade',
+      `Sec-WebSocket-Key: ${randomBytes(16).toString('base64')}`,
+      'Sec-WebSocket-Version: 13',
+      'Sec-WebSocket-Protocol: hexcodes.v1.binary',
+      `X-API-Key: ${key}`,
+      '\r\n',
+    ].join('\r\n'),
+  );
+  return new Promise((resolve, reject) => {
+    let data: Buffer = Buffer.alloc(0);
+    const end = (ready: Ready | Error): void => {
+      socket.off('data', read);
+      socket.off('close', closed);
+      if (ready instanceof Error) {
+        socket.destroy();
+        reject(ready);
+      } else resolve(ready);
+    };
+    const closed = () => end(new Error('the server closed the connection before the stream was open'));
+    const read = (bytes: Buffer): void => {
+      data = Buffer.concat([data, bytes]);
+      const headEnd = data.indexOf('\r\n\r\n');
+      if (headEnd === -1) return;
+      const head = data.toString('latin1', 0, headEnd);
+      if (!head.startsWith('HTTP/1.1 101')) {
+        end(new Error(`the stream is refused: ${head.split('\r\n')[0]}`));
+        return;
+      }
+      const message = messageOf(data.subarray(headEnd + 4));
+      if (message?.opcode === TEXT) end(JSON.parse(message.payload.toString()) as Ready);
+    };
+    socket.on('data', read);
+    socket.on('close', closed);
+    socket.on('error', (error) => end(error));
+  });
+}

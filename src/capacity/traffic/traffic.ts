@@ -1,0 +1,126 @@
+// The requests of the generator, made beforehand out of seeded positions, each with the answer that the library gives for it.
+import { encodeRequest } from '../../client/stream/frames.js';
+import { Hexcodes } from '../../library/hexcodes.js';
+import { FRAME_HEADER_BYTES } from '../../wire/frames/frame-layout.js';
+import type { WayKind } from '../generator/job.js';
+import type { Exchange } from '../peers/peer.js';
+import { clientMessage } from '../peers/stream-peer.js';
+import { landPositions, POSITIONS } from './positions.js';
+
+const RESOLUTION = 13;
+/** Exchanges of one kind: at most so many, and so many points of all together. */
+const MOST_EXCHANGES = 1024;
+const MOST_POINTS = POSITIONS;
+
+interface Encoded {
+  readonly hexcodes: string;
+  readonly admin_code: string;
+}
+
+export class Traffic {
+  readonly #made = new Map<string, readonly Exchange[]>();
+
+  private constructor(
+    private readonly library: Hexcodes,
+    /** lat, lng, … in degrees, with six decimals. */
+    private readonly pairsDeg: Float64Array,
+  ) {}
+
+  static async load(): Promise<Traffic> {
+    const library = await Hexcodes.load();
+    return new Traffic(library, landPositions(library));
+  }
+
+  /** @param points of one request or frame, 1 to POSITIONS */
+  exchangesOf(kind: WayKind, points: number, base: URL, key: string): readonly Exchange[] {
+    const name = `${kind} ${points} ${base.host} ${key}`;
+    const made = this.#made.get(name) ?? this.#make(kind, points, base.host, key);
+    this.#made.set(name, made);
+    return made;
+  }
+
+  #make(kind: WayKind, points: number, host: string, key: string): readonly Exchange[] {
+    const count = Math.max(1, Math.min(MOST_EXCHANGES, Math.floor(MOST_POINTS / points)));
+    return Array.from({ length: count }, (_, at) => {
+      const pairs = this.pairsDeg.subarray(2 * points * at, 2 * points * (at + 1));
+      if (kind === 'stream') return this.#frame(pairs);
+      if (kind === 'single') return this.#single(pairs, host, key);
+      return kind === 'batch' ? this.#batch(pairs, host, key) : this.#csv(pairs, host, key);
+    });
+  }
+
+  #single(pairs: Float64Array, host: string, key: string): Exchange {
+    const [latDeg, lngDeg] = [pairs[0]!, pairs[1]!];
+    const target = `/v1/hexcodes/encode?lat=${latDeg}&lng=${lngDeg}`;
+    const { hexcodes, admin_code } = this.library.encode(latDeg, lngDeg);
+    return {
+      request: Buffer.from(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\nX-API-Key: ${key}\r\n\r\n`),
+      fault: (body) => {
+        const answer = JSON.parse(body.toString()) as Encoded;
+        return answer.hexcodes === hexcodes && answer.admin_code === admin_code
+          ? undefined
+          : `${target} gives ${body}, and ${hexcodes} is right`;
+      },
+    };
+  }
+
+  #batch(pairs: Float64Array, host: string, key: string): Exchange {
+    const points = positionsOf(pairs);
+    const expected = points.map(([latDeg, lngDeg]) => this.library.encode(latDeg, lngDeg).hexcodes).join();
+    const body = Buffer.from(JSON.stringify({ points }));
+    return {
+      request: post('/v1/hexcodes/encode/batch', 'application/json', body, host, key),
+      fault: (answer) => {
+        const { results } = JSON.parse(answer.toString()) as { results: Encoded[] };
+        return results.map(({ hexcodes }) => hexcodes).join() === expected
+          ? undefined
+          : `a batch of ${points.length} positions has other codes than the library gives`;
+      },
+    };
+  }
+
+  #csv(pairs: Float64Array, host: string, key: string): Exchange {
+    const points = positionsOf(pairs);
+    const body = Buffer.from(`lat,lng\n${points.map((position) => position.join()).join('\n')}\n`);
+    const rows = points.map(([latDeg, lngDeg]) => {
+      const { hexcodes, resolution, admin_code } = this.library.encode(latDeg, lngDeg);
+      return `${latDeg},${lngDeg},${hexcodes},${resolution},${admin_code},OK\n`;
+    });
+    const expected = Buffer.from(`lat,lng,hexcodes,resolution,admin_code,status\n${rows.join('')}`);
+    return {
+      request: post('/v1/hexcodes/encode/bulk', 'text/csv', body, host, key),
+      fault: (answer) =>
+        answer.equals(expected)
+          ? undefined
+          : `CSV of ${points.length} rows is not answered as the library says`,
+    };
+  }
+
+  #frame(pairs: Float64Array): Exchange {
+    const points = pairs.length / 2;
+    const records = Buffer.from(this.library.encodeBatch(pairs, RESOLUTION));
+    return {
+      request: clientMessage(encodeRequest(pairs, 0, points, RESOLUTION, false)),
+      fault: (answer) =>
+        answer.subarray(FRAME_HEADER_BYTES).equals(records)
+          ? undefined
+          : `a frame of ${points} points has other records than the library gives`,
+    };
+  }
+}
+
+function positionsOf(pairs: Float64Array): [latDeg: number, lngDeg: number][] {
+  return Array.from({ length: pairs.length / 2 }, (_, at) => [pairs[2 * at]!, pairs[2 * at + 1]!]);
+}
+
+function post(path: string, contentType: string, body: Buffer, host: string, key: string): Buffer {
+  const head = [
+    `POST ${path} HTTP/1.1`,
+    `Host: ${host}`,
+    `X-API-Key: ${key}`,
+    `Content-Type: ${contentType}`,
+    `Content-Length: ${body.length}`,
+    '\r\n',
+  ].join('\r\n');
+  return Buffer.concat([Buffer.from(head), body]);
+}
