@@ -11,6 +11,8 @@ export const EXIT = {
   BAD_INPUT: 3,
   /** The output cannot be written. */
   BAD_OUTPUT: 4,
+  /** `bench`: the machine was too noisy for figures of tails. */
+  TOO_NOISY: 5,
   /** Ctrl-C or SIGTERM, as shells count them. */
   INTERRUPTED: 130,
   TERMINATED: 143,

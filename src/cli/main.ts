@@ -34,6 +34,10 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   serve: { summary: 'answer encode and decode over HTTP', load: () => import('./commands/serve.js') },
   usage: { summary: 'what keys have used', load: () => import('./commands/service/usage.js') },
   keys: { summary: 'manage API keys', load: () => import('./commands/keys.js') },
+  bench: {
+    summary: 'measure what this machine carries, or compare two measurements',
+    load: () => import('./capacity/bench.js'),
+  },
   top: {
     summary: 'live rates, latencies and keys of a running service',
     load: () => import('./top/command.js'),

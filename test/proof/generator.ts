@@ -7,8 +7,8 @@ import { startControlProcess } from '#dist/capacity/control/control-process.js';
 import type { Behaviour } from '#dist/capacity/control/control-server.js';
 import type { Job } from '#dist/capacity/generator/job.js';
 import { Latencies } from '#dist/capacity/generator/latencies.js';
-import { GeneratorProcess } from '#dist/capacity/measure/generator-process.js';
-import { isQuiet, measureNoise } from '#dist/capacity/measure/noise.js';
+import { GeneratorProcess } from '#dist/capacity/processes/generator-process.js';
+import { isQuiet, measureNoise } from '#dist/capacity/processes/noise.js';
 import { report } from './run-length.js';
 
 const RATE_PER_S = 500;

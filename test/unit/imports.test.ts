@@ -69,7 +69,7 @@ const ONLY_IN: Record<string, string | string[]> = {
 };
 
 /** Rooms and files that may touch the process and the file system. */
-const HOST_ROOMS = ['cli', 'keys', 'usage', 'config', 'supervisor', 'capacity/measure'];
+const HOST_ROOMS = ['cli', 'keys', 'usage', 'config', 'supervisor', 'capacity/processes'];
 const HOST_FILES = [
   'server/transport/load-uws',
   'server/transport/receive-buffer',

@@ -1,5 +1,5 @@
 // The control server's process from the outside.
-import { forkPinned, messageOf, SERVER_CORE } from '../measure/pinned-process.js';
+import { forkPinned, messageOf, SERVER_CORE } from '../processes/pinned-process.js';
 import type { Behaviour } from './control-server.js';
 
 const PROGRAM = new URL('./program.js', import.meta.url);

@@ -1,4 +1,4 @@
-// What the generator's process is told to do, and its report. Everything is plain data: it goes through the process's channel.
+// The orders of the generator's process, and its report. Everything is plain data, as it goes through the process's channel.
 import type { Arrivals } from './arrivals.js';
 import type { Slice } from './closed-loop.js';
 

@@ -1,5 +1,5 @@
 // Load at a rate of its own, whatever the server does. Latency runs from the moment when a request should have started, so a
-// server that stalls cannot keep the requests of that time out of the figures (coordinated omission). What may be under way is
+// server that stalls cannot keep the requests of that time out of the figures (coordinated omission). The requests under way are
 // bounded: a request beyond that is skipped and counted. Starts that the generator itself has delayed are counted too.
 
 import type { Peer, Sent } from '../peers/peer.js';

@@ -1,8 +1,9 @@
 // Runs one job in the generator's process: connections, the loop, the report.
-import { cpuMicrosOf } from '../measure/cpu-time.js';
+
 import { HttpPeer } from '../peers/http-peer.js';
 import type { Exchange, Peer } from '../peers/peer.js';
 import { StreamPeer } from '../peers/stream-peer.js';
+import { cpuMicrosOf } from '../processes/cpu-time.js';
 import type { Traffic } from '../traffic/traffic.js';
 import { Schedule } from './arrivals.js';
 import { SPINNING_CLOCK } from './clock.js';

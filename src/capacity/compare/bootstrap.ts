@@ -1,0 +1,49 @@
+// Intervals by the bootstrap: what a figure could have been if the same measurement had come out of other moments of the same run.
+// Neighbouring slices of a run are alike, so whole blocks of them are drawn (moving block bootstrap, Künsch 1989).
+import { uniformFrom } from '../generator/random.js';
+
+export interface Interval {
+  readonly low: number;
+  readonly high: number;
+}
+
+const RESAMPLES = 2000;
+
+/** @param samples in the order in which they were measured; at least one */
+export function resample(samples: readonly number[], uniform: () => number): number[] {
+  const block = Math.max(1, Math.round(Math.sqrt(samples.length)));
+  const drawn: number[] = [];
+  while (drawn.length < samples.length) {
+    const first = Math.floor(uniform() * (samples.length - block + 1));
+    drawn.push(...samples.slice(first, first + block));
+  }
+  return drawn.slice(0, samples.length);
+}
+
+export function medianOf(values: readonly number[]): number {
+  const sorted = Float64Array.from(values).sort();
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+/** The middle part of values. @param confidence 0 to 1 */
+export function intervalOf(values: readonly number[], confidence: number): Interval {
+  const sorted = Float64Array.from(values).sort();
+  const at = (share: number): number => sorted[Math.round(share * (sorted.length - 1))]!;
+  return { low: at((1 - confidence) / 2), high: at((1 + confidence) / 2) };
+}
+
+/** Of the median of `after` divided by that of `before`. */
+export function ratioInterval(
+  before: readonly number[],
+  after: readonly number[],
+  confidence: number,
+  seed = 1,
+): Interval {
+  const uniform = uniformFrom(seed);
+  const ratios = Array.from(
+    { length: RESAMPLES },
+    () => medianOf(resample(after, uniform)) / medianOf(resample(before, uniform)),
+  );
+  return intervalOf(ratios, confidence);
+}

@@ -1,0 +1,201 @@
+// A whole bench, part by part: the generator's own limit, the kernel ladder, memory, five profiles, sizes, speed-ups, and the noise of
+// the machine before, between and after.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Hexcodes } from '../../library/hexcodes.js';
+import { VERSION } from '../../version.js';
+import { startControlProcess } from '../control/control-process.js';
+import { cpuMicrosOf, stealTicks } from '../processes/cpu-time.js';
+import { GeneratorProcess } from '../processes/generator-process.js';
+import { commitNow, machineNow } from '../processes/machine.js';
+import { isQuiet, measureNoise, type Noise } from '../processes/noise.js';
+import { ServiceProcess, type Subject } from '../processes/service-process.js';
+import type { Durations } from './durations.js';
+import { Gauge } from './gauge.js';
+import { searchKnee } from './knee-search.js';
+import { measureLadder } from './ladder.js';
+import { type Backlog, measureBacklog, measureWay } from './measure-way.js';
+import { PROFILES, type Profile, SIZES, sizeLoad } from './profiles.js';
+import { RESULTS_FORMAT, type Results, type SizeResult, samplesOf, type WayResult } from './results.js';
+import { measureSpeedUps } from './speed-up.js';
+
+export interface BenchOptions {
+  readonly durations: Durations;
+  readonly isQuick: boolean;
+  readonly seed: number;
+  readonly targetP99Us: number;
+  /** A server elsewhere; undefined: one is started here. */
+  readonly target: Subject | undefined;
+  /** Profiles to measure; undefined: all. */
+  readonly only?: readonly string[];
+  /** The part that is measured now, and the share of the whole that is done. */
+  onProgress(text: string, share: number): void;
+}
+
+const MEMORY_EVERY_MS = 1000;
+
+export async function runBench(options: BenchOptions): Promise<Results> {
+  const { durations, target, onProgress } = options;
+  const startMs = performance.now();
+  const profiles = PROFILES.filter(({ name }) => options.only?.includes(name) ?? true);
+  const plannedMs = plannedMsOf(durations, profiles, target !== undefined);
+  let doneMs = 0;
+  let part = '';
+  const spend = (ms: number): void => {
+    onProgress(part, Math.min(0.99, doneMs / plannedMs));
+    doneMs += ms;
+  };
+  const begin = (text: string): void => {
+    part = text;
+    onProgress(part, Math.min(0.99, doneMs / plannedMs));
+  };
+  const noises: Noise[] = [];
+  const noise = async (): Promise<Noise> => {
+    spend(durations.noiseMs);
+    noises.push(await measureNoise(durations.noiseMs));
+    return noises.at(-1)!;
+  };
+  const ticks = stealTicks();
+  const machine = machineNow();
+  begin('noise of the machine');
+  await noise();
+  begin('kernel ladder');
+  const ladder = measureLadder(await Hexcodes.load(), durations.ladderRounds);
+
+  const generator = await GeneratorProcess.start();
+  const own = target === undefined ? await ServiceProcess.start() : undefined;
+  const overTime: [number, number][] = [];
+  const watch = setInterval(() => {
+    if (own !== undefined)
+      overTime.push([Math.round((performance.now() - startMs) / 1000), own.memory().bytes]);
+  }, MEMORY_EVERY_MS);
+  try {
+    const gaugeOf = (subject: Subject, sampleEvery = 100) =>
+      new Gauge({
+        generator,
+        subject,
+        seed: options.seed,
+        warmUpMs: durations.warmUpMs,
+        sampleEvery,
+        onJob: spend,
+      });
+    begin('limit of the generator');
+    const control = target === undefined ? await measureControl(gaugeOf, durations) : null;
+    const gauge = gaugeOf(target ?? own!);
+    begin('memory of connections');
+    const held = own === undefined ? null : await measureMemory(own, gauge, durations);
+
+    const backlogs = new Map<Profile, Backlog>();
+    for (let round = 0; round < durations.rounds; round++)
+      for (const profile of profiles.filter(({ backlog }) => backlog !== undefined)) {
+        begin(`${profile.name}: backlog`);
+        backlogs.set(
+          profile,
+          await measureBacklog(gauge, profile, durations.backlogMs, backlogs.get(profile)),
+        );
+      }
+    const ways: WayResult[] = [];
+    for (const profile of profiles) {
+      begin(`${profile.name}: rates and knee`);
+      const backlog = backlogs.get(profile) ?? (await backlogOfFirst(gauge, profile, backlogs, durations));
+      ways.push(
+        await measureWay({ gauge, durations, targetP99Us: options.targetP99Us, noise }, profile, backlog),
+      );
+    }
+    const sizes: SizeResult[] = [];
+    for (const { kind, points } of SIZES) {
+      begin(`${kind} of ${points} points`);
+      const { perS, costUs } = await gauge.backlog(sizeLoad(kind, points), durations.sizeMs);
+      const costs = costUs === null ? null : samplesOf(costUs).median;
+      sizes.push({ kind, points, costUs: costs, pointsPerS: points * samplesOf(perS).median });
+    }
+    const peakBytes = own?.memory().peakBytes ?? 0;
+    await own?.stop();
+    begin('speed-up of processes');
+    const speedUps = own === undefined ? [] : await measureSpeedUps(gaugeOf, durations);
+    begin('noise of the machine');
+    await noise();
+    const after = stealTicks();
+    onProgress('done', 1);
+    return {
+      ...{ format: RESULTS_FORMAT, tool: 'hexcodes bench', version: VERSION, commit: commitNow() },
+      date: new Date().toISOString().slice(0, 19).concat('Z'),
+      tookS: Math.round((performance.now() - startMs) / 1000),
+      ...{
+        seed: options.seed,
+        isQuick: options.isQuick,
+        target: target?.base ?? null,
+        node: process.version,
+      },
+      machine: { ...machine, stealShare: (after.stolen - ticks.stolen) / Math.max(1, after.all - ticks.all) },
+      ...{ noise: noises, isQuietEnough: noises.every(isQuiet), control, ladder, ways, sizes, speedUps },
+      memory: held && { ...held, peakBytes, overTime },
+      idleCoreShare: own === undefined ? null : gauge.idleCoreShare,
+    };
+  } finally {
+    clearInterval(watch);
+    generator.end();
+    await own?.stop();
+  }
+}
+
+/** The generator against a server that does nothing: beyond these rates nothing can be measured here. */
+async function measureControl(
+  gaugeOf: (subject: Subject, sampleEvery: number) => Gauge,
+  durations: Durations,
+) {
+  const control = await startControlProcess({ kind: 'echo' });
+  try {
+    const gauge = gaugeOf({ base: control.base, key: '', pids: [control.pid] }, 0);
+    const single = PROFILES[0]!;
+    const { perS } = await gauge.backlog(single.backlog!, durations.backlogMs);
+    const backlogPerS = samplesOf(perS).median;
+    const { ratePerS } = await searchKnee({
+      ...{ targetP99Us: 10_000, startPerS: backlogPerS / 4, bisections: 1, repeats: 0 },
+      measure: async (rate) => (await gauge.atRate(single.loadsAt(rate, 'poisson'), durations.curveMs)).point,
+    });
+    return { backlogPerS, openPerS: ratePerS };
+  } finally {
+    control.end();
+  }
+}
+
+async function measureMemory(own: ServiceProcess, gauge: Gauge, { curveMs, heldConnections }: Durations) {
+  const cpuBefore = cpuMicrosOf(own.pids);
+  await sleep(curveMs);
+  gauge.idleCoreShare = (cpuMicrosOf(own.pids) - cpuBefore) / (1000 * curveMs);
+  const idleBytes = own.memory().bytes;
+  const loads = PROFILES.find(({ name }) => name === 'stream')!
+    .loadsAt(1, 'poisson')
+    .map((load) => ({ ...load, connections: heldConnections }));
+  // Once before, so that what the first connections bring about is not counted.
+  await gauge.run({ mode: 'hold', loads, durationMs: 100 });
+  const before = own.memory().bytes;
+  let heldBytes = before;
+  const holding = gauge.run({ mode: 'hold', loads, durationMs: 500 }, () => {
+    heldBytes = own.memory().bytes;
+  });
+  await holding;
+  return { idleBytes, perConnectionBytes: Math.max(0, Math.round((heldBytes - before) / heldConnections)) };
+}
+
+/** Mixed traffic has no backlog of its own: that of the stream, measured before or now, says where its rates lie. */
+async function backlogOfFirst(
+  gauge: Gauge,
+  profile: Profile,
+  backlogs: ReadonlyMap<Profile, Backlog>,
+  { backlogMs }: Durations,
+): Promise<Backlog> {
+  const { kind } = profile.loadsAt(1, 'poisson')[0]!;
+  const same = PROFILES.find(({ name }) => name === kind)!;
+  return backlogs.get(same) ?? (await measureBacklog(gauge, same, backlogMs));
+}
+
+/** Some of the search for a knee is not known before. */
+function plannedMsOf(durations: Durations, profiles: readonly Profile[], isElsewhere: boolean): number {
+  const { warmUpMs, noiseMs, backlogMs, rounds, curveMs, stepMs, bisections, repeats, sizeMs, speedUpMs } =
+    durations;
+  const of = (ms: number) => warmUpMs + ms;
+  const way = noiseMs + 5 * of(curveMs) + (5 + bisections + repeats) * of(stepMs);
+  const all = profiles.length * (way + rounds * of(backlogMs)) + SIZES.length * of(sizeMs) + 2 * noiseMs;
+  return isElsewhere ? all : all + 6 * of(curveMs) + 2 * of(speedUpMs);
+}

@@ -1,0 +1,39 @@
+// How long each part of a bench takes: some three minutes with --quick, some twenty-five without, and a tenth of a second a part in
+// tests, where only the shape of the results counts.
+
+export interface Durations {
+  readonly noiseMs: number;
+  readonly warmUpMs: number;
+  readonly backlogMs: number;
+  /** How often backlog is measured, with all other ways in between. */
+  readonly rounds: number;
+  readonly curveMs: number;
+  readonly stepMs: number;
+  readonly bisections: number;
+  readonly repeats: number;
+  readonly sizeMs: number;
+  readonly ladderRounds: number;
+  readonly speedUpMs: number;
+  /** Connections that are held to see what one takes. */
+  readonly heldConnections: number;
+  /** The processes of the speed-ups: every number up to the cores, or powers of two and the cores. */
+  readonly isEveryProcessCount: boolean;
+}
+
+export const QUICK: Durations = {
+  ...{ noiseMs: 700, warmUpMs: 300, backlogMs: 1500, rounds: 2, curveMs: 1500 },
+  ...{ stepMs: 1500, bisections: 3, repeats: 1, sizeMs: 500, ladderRounds: 150, speedUpMs: 2000 },
+  ...{ heldConnections: 1000, isEveryProcessCount: false },
+};
+
+export const FULL: Durations = {
+  ...{ noiseMs: 2000, warmUpMs: 1000, backlogMs: 5000, rounds: 5, curveMs: 8000 },
+  ...{ stepMs: 10_000, bisections: 6, repeats: 3, sizeMs: 3000, ladderRounds: 1000, speedUpMs: 10_000 },
+  ...{ heldConnections: 4000, isEveryProcessCount: true },
+};
+
+export const TINY: Durations = {
+  ...{ noiseMs: 50, warmUpMs: 20, backlogMs: 300, rounds: 1, curveMs: 100 },
+  ...{ stepMs: 100, bisections: 1, repeats: 1, sizeMs: 260, ladderRounds: 5, speedUpMs: 300 },
+  ...{ heldConnections: 50, isEveryProcessCount: false },
+};

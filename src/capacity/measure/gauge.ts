@@ -1,0 +1,107 @@
+// The hands of a bench: runs jobs of the generator against a subject and reads their reports as rates, costs and latencies.
+import type { Slice } from '../generator/closed-loop.js';
+import type { Job, JobReport, Load } from '../generator/job.js';
+import { Latencies } from '../generator/latencies.js';
+import type { GeneratorProcess } from '../processes/generator-process.js';
+import type { Subject } from '../processes/service-process.js';
+import type { RatePoint } from './results.js';
+
+/** Every so many answers one is compared with the library. */
+const SAMPLE_EVERY = 100;
+
+export interface GaugeOptions {
+  readonly generator: GeneratorProcess;
+  readonly subject: Subject;
+  readonly seed: number;
+  readonly warmUpMs: number;
+  /** 0 for servers that are no service. */
+  readonly sampleEvery?: number;
+  /** Called before each job with its length. */
+  onJob(ms: number): void;
+}
+
+/** A slice without an answer belongs to the next one: its CPU time was spent on what is answered there. */
+function withAnswers(slices: readonly Slice[]): Slice[] {
+  const merged: Slice[] = [];
+  let open: Slice = NO_TIME;
+  for (const { ms, answered, cpuUs } of slices) {
+    open = {
+      ms: open.ms + ms,
+      answered,
+      cpuUs: cpuUs === null || open.cpuUs === null ? null : open.cpuUs + cpuUs,
+    };
+    if (answered === 0) continue;
+    merged.push(open);
+    open = NO_TIME;
+  }
+  return merged;
+}
+
+const NO_TIME: Slice = { ms: 0, answered: 0, cpuUs: 0 };
+
+export class Gauge {
+  /** Share of a core that the subject takes without load; measureIdle finds it. */
+  idleCoreShare = 0;
+  #jobs = 0;
+
+  constructor(private readonly options: GaugeOptions) {}
+
+  get subject(): Subject {
+    return this.options.subject;
+  }
+
+  run(job: Pick<Job, 'mode' | 'loads' | 'durationMs'>, onConnected?: () => void): Promise<JobReport> {
+    const { generator, subject, seed, warmUpMs, sampleEvery = SAMPLE_EVERY } = this.options;
+    const { base, key, pids } = subject;
+    this.options.onJob(warmUpMs + job.durationMs);
+    return generator.run(
+      { ...job, base, key, warmUpMs, serverPids: pids, sampleEvery, seed: seed + this.#jobs++ },
+      onConnected,
+    );
+  }
+
+  /** As fast as it is answered: of each slice of the time, what was answered a second, and the CPU time of one in microseconds. */
+  async backlog(load: Load, durationMs: number) {
+    const report = await this.run({ mode: 'closed', loads: [load], durationMs });
+    const slices = withAnswers(report.slices);
+    if (slices.length === 0) throw new Error(`nothing was answered in ${durationMs} ms`);
+    const costs = slices.flatMap(({ cpuUs, answered }) => (cpuUs === null ? [] : [cpuUs / answered]));
+    return {
+      perS: slices.map(({ ms, answered }) => (1000 * answered) / ms),
+      costUs: costs.length === slices.length ? costs : null,
+      busyShare: report.serverCpuUs === null ? null : report.serverCpuUs / (1000 * report.durationMs),
+      services: report.services!,
+      load: report.loads[0]!,
+    };
+  }
+
+  /** At the rates of the loads. Latencies are those of the first; requests lost are those of all. */
+  async atRate(loads: readonly Load[], durationMs: number) {
+    const report = await this.run({ mode: 'open', loads, durationMs });
+    const [first] = report.loads;
+    const sum = (of: (load: (typeof report.loads)[number]) => number) =>
+      report.loads.reduce((total, load) => total + of(load), 0);
+    const due = Math.max(
+      1,
+      sum((load) => load.due),
+    );
+    const answered = sum((load) => load.answered);
+    const [intended, naive] = [Latencies.decode(first!.intended), Latencies.decode(first!.naive)];
+    const { p50Us, p90Us, p99Us, p999Us } = intended.percentiles();
+    const idleUs = this.idleCoreShare * 1000 * durationMs;
+    const point: RatePoint = {
+      ratePerS: loads[0]!.ratePerS,
+      answeredPerS: (1000 * first!.answered) / durationMs,
+      // A unit of mixed traffic is a frame of the first load and its share of the others.
+      costUs:
+        report.serverCpuUs === null || answered === 0
+          ? null
+          : Math.max(0, report.serverCpuUs - idleUs) / Math.max(1, first!.answered),
+      ...{ p50Us, p90Us, p99Us, p999Us, naiveP99Us: naive.atUs(99) },
+      skippedShare: (sum((load) => load.skipped) + sum((load) => load.unanswered)) / due,
+      refusedShare: sum((load) => load.refused) / due,
+      lateShare: sum((load) => load.late) / due,
+    };
+    return { point, intended, naive, loads: report.loads };
+  }
+}

@@ -1,0 +1,75 @@
+// The highest rate at which a server holds a latency target: doubled until it fails, then halved in between, then confirmed.
+import type { RatePoint } from './results.js';
+
+/** More late starts than this, and the generator was the limit. */
+export const MOST_LATE_SHARE = 0.01;
+/** More requests than this skipped, refused or unanswered, and the rate is not held whatever the latency of the others. */
+const MOST_LOST_SHARE = 0.001;
+/** No lower rates than this part of the first are tried. */
+const LEAST_PART = 256;
+/** A rate that repeats did not hold is lowered by this. */
+const LOWERED_BY = 0.05;
+
+export interface KneeSearch {
+  readonly targetP99Us: number;
+  readonly startPerS: number;
+  /** Rates in between that are tried once an upper bound is known. */
+  readonly bisections: number;
+  /** Repeats of the rate that was found; more than half of them have to hold. */
+  readonly repeats: number;
+  measure(ratePerS: number): Promise<RatePoint>;
+}
+
+export interface FoundKnee {
+  readonly ratePerS: number;
+  readonly steps: readonly (RatePoint & { readonly holds: boolean })[];
+  readonly isConfirmed: boolean;
+  readonly isGeneratorLimit: boolean;
+}
+
+export const holdsTarget = (point: RatePoint, targetP99Us: number): boolean =>
+  point.answeredPerS > 0 &&
+  point.p99Us <= targetP99Us &&
+  point.skippedShare + point.refusedShare <= MOST_LOST_SHARE;
+
+export const wasGeneratorLate = ({ lateShare }: RatePoint): boolean => lateShare > MOST_LATE_SHARE;
+
+export async function searchKnee(search: KneeSearch): Promise<FoundKnee> {
+  const steps: (RatePoint & { holds: boolean })[] = [];
+  let failed: RatePoint | undefined;
+  const holds = async (ratePerS: number): Promise<boolean> => {
+    const point = await search.measure(ratePerS);
+    // A late generator says nothing about the server; such a rate is out of reach here.
+    const isHeld = holdsTarget(point, search.targetP99Us) && !wasGeneratorLate(point);
+    steps.push({ ...point, holds: isHeld });
+    if (!isHeld && (failed === undefined || ratePerS <= failed.ratePerS)) failed = point;
+    return isHeld;
+  };
+
+  let low = 0;
+  let high = search.startPerS;
+  while (await holds(high)) {
+    low = high;
+    high *= 2;
+  }
+  // The first rate may be too high already.
+  while (low === 0 && high > search.startPerS / LEAST_PART) {
+    const lower = high / 4;
+    if (await holds(lower)) low = lower;
+    else high = lower;
+  }
+  for (let left = search.bisections; left > 0 && low > 0; left--) {
+    const middle = (low + high) / 2;
+    if (await holds(middle)) low = middle;
+    else high = middle;
+  }
+  const isGeneratorLimit = failed !== undefined && wasGeneratorLate(failed);
+  let isConfirmed = low > 0 && search.repeats === 0;
+  for (let lowered = 0; lowered < 3 && low > 0 && !isConfirmed; lowered++) {
+    let held = 0;
+    for (let repeat = 0; repeat < search.repeats; repeat++) if (await holds(low)) held++;
+    isConfirmed = held * 2 > search.repeats;
+    if (!isConfirmed) low *= 1 - LOWERED_BY;
+  }
+  return { ratePerS: low, steps, isConfirmed, isGeneratorLimit };
+}

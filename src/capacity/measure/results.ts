@@ -1,0 +1,160 @@
+// The file of results that `hexcodes bench` writes and `hexcodes plan`, `bench --compare` and the report read: format 1.
+import type { WayKind } from '../generator/job.js';
+import type { Noise } from '../processes/noise.js';
+
+export const RESULTS_FORMAT = 1;
+
+/** Median and quartiles of samples, and the samples. */
+export interface Samples {
+  readonly median: number;
+  readonly low: number;
+  readonly high: number;
+  readonly samples: readonly number[];
+}
+
+export interface Machine {
+  readonly model: string;
+  readonly cores: number;
+  readonly memoryBytes: number;
+  readonly platform: string;
+  readonly kernel: string;
+  /** Of the CPU's frequency; null where the system names none. */
+  readonly governor: string | null;
+  /** Share of the machine's time that its hypervisor gave to others during the run, 0 to 1. */
+  readonly stealShare: number;
+  /** Processes that wanted a core in the minute before the run. */
+  readonly load: number;
+}
+
+/** Latency and cost at one rate. */
+export interface RatePoint {
+  readonly ratePerS: number;
+  readonly answeredPerS: number;
+  /** CPU time of the server for one unit, less what it spends without load; null where it runs elsewhere. */
+  readonly costUs: number | null;
+  readonly p50Us: number;
+  readonly p90Us: number;
+  readonly p99Us: number;
+  readonly p999Us: number;
+  readonly naiveP99Us: number;
+  /** Shares of the requests, 0 to 1. */
+  readonly skippedShare: number;
+  readonly refusedShare: number;
+  readonly lateShare: number;
+}
+
+export interface Knee {
+  /** The highest rate at which the 99th percentile held the target. */
+  readonly ratePerS: number;
+  readonly targetP99Us: number;
+  /** Every rate that was tried, in order. */
+  readonly steps: readonly (RatePoint & { readonly holds: boolean })[];
+  /** Whether repeats at that rate held it, too. */
+  readonly isConfirmed: boolean;
+  /** Whether the next higher rate failed as the generator was late: then the server carries more than was found. */
+  readonly isGeneratorLimit: boolean;
+}
+
+/** One way into the service; a unit is a request or a frame. */
+export interface WayResult {
+  /** `single`, `batch`, `csv`, `stream`, or `mixed`: vehicles on the stream and bulk CSV beside them. */
+  readonly name: WayKind | 'mixed';
+  readonly pointsPerUnit: number;
+  readonly connections: number;
+  readonly costBacklogUs: Samples | null;
+  readonly backlogPerS: Samples | null;
+  /** Share of the measured time in which the server's core was busy under backlog, 0 to 1: below 0.9 the load was the limit. */
+  readonly backlogBusyShare: number | null;
+  /** Rising rates, from 100/s; the first is the idle cost. */
+  readonly curve: readonly RatePoint[];
+  /** Service times under backlog, a histogram (Latencies.decode). */
+  readonly services: string | null;
+  readonly knee: Knee | null;
+  /** Constant arrivals at the knee, to confirm it. */
+  readonly constant: RatePoint | null;
+  /** Latencies at 80 % of the knee: pairs of percentile and microseconds, from the intended start and from the actual one. */
+  readonly intendedUs: readonly (readonly [percentile: number, us: number])[];
+  readonly naiveUs: readonly (readonly [percentile: number, us: number])[];
+  readonly sentBytesPerUnit: number;
+  readonly receivedBytesPerUnit: number;
+  readonly noise: Noise;
+}
+
+/** Cost of one request or frame by how many points it has. */
+export interface SizeResult {
+  readonly kind: WayKind;
+  readonly points: number;
+  /** Null where the server runs elsewhere. */
+  readonly costUs: number | null;
+  readonly pointsPerS: number;
+}
+
+export interface LadderStep {
+  readonly name: string;
+  readonly nsPerPoint: Samples;
+}
+
+export interface SpeedUp {
+  readonly processes: number;
+  /** Against one process, each sample from one slice of time. */
+  readonly speedUp: Samples;
+}
+
+export interface Results {
+  readonly format: typeof RESULTS_FORMAT;
+  readonly tool: 'hexcodes bench';
+  readonly version: string;
+  /** Of a checkout, with + where files are not as committed; else null. */
+  readonly commit: string | null;
+  /** ISO 8601, UTC. */
+  readonly date: string;
+  readonly tookS: number;
+  readonly seed: number;
+  readonly isQuick: boolean;
+  /** Address of a server elsewhere, or null. */
+  readonly target: string | null;
+  readonly node: string;
+  readonly machine: Machine;
+  /** Before and after the run. */
+  readonly noise: readonly Noise[];
+  /** Whether every noise control was quiet enough for figures of tails. */
+  readonly isQuietEnough: boolean;
+  /** Requests a second that the generator itself could send to a server that does nothing, under backlog and at a rate. */
+  readonly control: { readonly backlogPerS: number; readonly openPerS: number } | null;
+  readonly ladder: readonly LadderStep[];
+  readonly ways: readonly WayResult[];
+  readonly sizes: readonly SizeResult[];
+  readonly speedUps: readonly SpeedUp[];
+  readonly memory: {
+    readonly idleBytes: number;
+    readonly perConnectionBytes: number;
+    readonly peakBytes: number;
+    /** Pairs of seconds since the start of the service and bytes. */
+    readonly overTime: readonly (readonly [s: number, bytes: number])[];
+  } | null;
+  /** Share of a core that the service takes without load; null where it runs elsewhere. */
+  readonly idleCoreShare: number | null;
+}
+
+/** @throws Error where the text is no file of results, or of another format */
+export function parseResults(text: string): Results {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Error('it is no JSON');
+  }
+  const { tool, format, ways } = (value ?? {}) as Partial<Results>;
+  if (tool !== 'hexcodes bench') throw new Error('it is no file of results of hexcodes bench');
+  if (format !== RESULTS_FORMAT)
+    throw new Error(`its format is ${format}, and this version reads ${RESULTS_FORMAT}`);
+  if (!Array.isArray(ways)) throw new Error('it names no ways');
+  return value as Results;
+}
+
+/** Median and quartiles. @param samples at least one */
+export function samplesOf(samples: readonly number[]): Samples {
+  const sorted = [...samples].sort((a, b) => a - b);
+  const at = (share: number): number => sorted[Math.round(share * (sorted.length - 1))]!;
+  return { median: at(0.5), low: at(0.25), high: at(0.75), samples };
+}

@@ -1,0 +1,33 @@
+// The machine, the versions and the commit that stand in a file of results.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import type { Machine } from '../measure/results.js';
+
+const GOVERNOR = '/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor';
+const PACKAGE = fileURLToPath(new URL('../../../', import.meta.url));
+
+export function machineNow(): Omit<Machine, 'stealShare'> {
+  return {
+    model: cpus()[0]?.model.trim() ?? 'unknown',
+    cores: availableParallelism(),
+    memoryBytes: totalmem(),
+    platform: `${process.platform} ${process.arch}`,
+    kernel: release(),
+    governor: existsSync(GOVERNOR) ? readFileSync(GOVERNOR, 'utf8').trim() : null,
+    load: Number((loadavg()[0] ?? 0).toFixed(2)),
+  };
+}
+
+/** Of the checkout that this package lies in, with + where files are not as committed; null outside of one. */
+export function commitNow(): string | null {
+  if (!existsSync(`${PACKAGE}.git`)) return null;
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-C', PACKAGE, ...args], { encoding: 'utf8' }).trim();
+  try {
+    return git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain') === '' ? '' : '+');
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,115 @@
+// The results of a bench in the terminal: the machine, what each way costs and carries, and what may not be believed.
+import { MOST_LATE_SHARE } from '../measure/knee-search.js';
+import type { Results, WayResult } from '../measure/results.js';
+import { bytes, percent, plain, time } from './figures.js';
+import { columns } from './text-table.js';
+
+/** Below it the load, not the service, was the limit under backlog. */
+const BUSY_SHARE = 0.9;
+
+export function benchText(results: Results): string {
+  const { machine, noise, control, ladder, ways, sizes, speedUps, memory } = results;
+  const worst = Math.max(...noise.map(({ p99Us }) => p99Us));
+  const lines = [
+    `${machine.cores} × ${machine.model}, ${bytes(machine.memoryBytes)}, Node ${results.node}, hexcodes ${results.version}${results.commit === null ? '' : ` (${results.commit})`}, ${results.date}, ${results.tookS} s`,
+    `noise: a thread that sleeps 1 ms took up to ${time(worst)} at the 99th percentile${results.isQuietEnough ? '' : ': too noisy for figures of tails'}; stolen by the hypervisor ${percent(machine.stealShare)}; load before ${machine.load}`,
+    '',
+    ...(ways.length === 0 ? [] : [waysTable(ways), '']),
+    ...ways.flatMap(remarksOn),
+    ...(sizes.length === 0 ? [] : [sizesTable(results), '']),
+    columns(
+      [
+        ['in process', 'ns a point'],
+        ...ladder.map(({ name, nsPerPoint }) => [name, plain(nsPerPoint.median)]),
+      ],
+      [1],
+    ),
+    '',
+  ];
+  if (speedUps.length > 0) {
+    const shown = speedUps.map(
+      ({ processes, speedUp }) =>
+        `${processes}: ${plain(speedUp.median)} (${plain(speedUp.low)}-${plain(speedUp.high)})`,
+    );
+    lines.push(`speed-up of processes, from CPU time: ${shown.join(', ')}`);
+    if (machine.cores <= 2) lines.push('with two cores or fewer no law of scaling can be fitted');
+  }
+  if (memory !== null)
+    lines.push(
+      `memory: ${bytes(memory.idleBytes)} without load, ${bytes(memory.perConnectionBytes)} a connection, ${bytes(memory.peakBytes)} at most`,
+    );
+  if (control !== null)
+    lines.push(
+      `the generator itself: ${plain(control.backlogPerS)} requests/s under backlog, ${plain(control.openPerS)}/s at a rate of its own`,
+    );
+  return `${lines.join('\n')}\n`;
+}
+
+function waysTable(ways: readonly WayResult[]): string {
+  const head = [
+    'way',
+    'points',
+    'CPU under backlog',
+    'rate',
+    'CPU at 100/s',
+    'knee',
+    'points/s',
+    'p50 there',
+    'p99',
+    'at a constant rate',
+  ];
+  const rows = ways.map((way) => {
+    const { knee, costBacklogUs, backlogPerS, curve, constant } = way;
+    const at = knee?.steps.filter(({ holds, ratePerS }) => holds && ratePerS === knee.ratePerS).at(-1);
+    const idle = curve[0]?.costUs ?? null;
+    return [
+      way.name,
+      String(way.pointsPerUnit),
+      costBacklogUs === null ? '' : time(costBacklogUs.median),
+      backlogPerS === null ? '' : `${plain(backlogPerS.median)}/s`,
+      idle === null ? '' : time(idle),
+      knee === null ? 'none' : `${plain(knee.ratePerS)}/s`,
+      knee === null ? '' : plain(knee.ratePerS * way.pointsPerUnit),
+      at === undefined ? '' : time(at.p50Us),
+      at === undefined ? '' : time(at.p99Us),
+      constant === null ? '' : time(constant.p99Us),
+    ];
+  });
+  return columns([head, ...rows], [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+}
+
+function remarksOn({ name, knee, backlogBusyShare, curve }: WayResult): string[] {
+  const remarks: string[] = [];
+  if (backlogBusyShare !== null && backlogBusyShare < BUSY_SHARE)
+    remarks.push(
+      `${name}: under backlog the service used ${percent(backlogBusyShare)} of its core: the generator or another process was the limit`,
+    );
+  if (knee === null) remarks.push(`${name}: no rate held the target`);
+  else {
+    if (knee.isGeneratorLimit)
+      remarks.push(`${name}: beyond the knee the generator was late: the service may carry more`);
+    if (!knee.isConfirmed) remarks.push(`${name}: repeats did not hold the knee`);
+  }
+  const late = curve.filter(({ lateShare }) => lateShare > MOST_LATE_SHARE);
+  if (late.length > 0)
+    remarks.push(
+      `${name}: at ${late.map(({ ratePerS }) => `${plain(ratePerS)}/s`).join(', ')} the generator was late: not used`,
+    );
+  return remarks;
+}
+
+function sizesTable({ sizes }: Results): string {
+  return columns(
+    [
+      ['way', 'points', 'CPU', 'ns a point', 'points/s'],
+      ...sizes.map(({ kind, points, costUs, pointsPerS }) => [
+        kind,
+        String(points),
+        costUs === null ? '' : time(costUs),
+        costUs === null ? '' : plain((1000 * costUs) / points),
+        plain(pointsPerS),
+      ]),
+    ],
+    [1, 2, 3, 4],
+  );
+}

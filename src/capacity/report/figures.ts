@@ -1,0 +1,27 @@
+// Numbers with units for people: three digits, no more than a measurement has.
+
+/** `1,234`, `56.8`, `0.0123`. */
+export function plain(value: number): string {
+  if (value === 0) return '0';
+  if (Math.abs(value) >= 999.5) {
+    const digits = 10 ** Math.max(0, Math.floor(Math.log10(Math.abs(value))) - 2);
+    return (Math.round(value / digits) * digits).toString().replace(/\B(?=(\d{3})+$)/g, ',');
+  }
+  return Number(value.toPrecision(3)).toString();
+}
+
+/** `850 µs`, `12.3 ms`, `1.5 s`. */
+export function time(us: number): string {
+  if (us < 1000) return `${plain(us)} µs`;
+  return us < 1e6 ? `${plain(us / 1000)} ms` : `${plain(us / 1e6)} s`;
+}
+
+/** `850 B`, `12.3 MB`, `1.5 GB`; decimal. */
+export function bytes(count: number): string {
+  if (count < 1000) return `${plain(count)} B`;
+  if (count < 1e6) return `${plain(count / 1e3)} kB`;
+  return count < 1e9 ? `${plain(count / 1e6)} MB` : `${plain(count / 1e9)} GB`;
+}
+
+/** `12 %`. */
+export const percent = (share: number): string => `${plain(100 * share)} %`;

@@ -1,0 +1,124 @@
+// `hexcodes bench`: measures this machine with the shipped service, or a server elsewhere; or compares two such measurements.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { compareResults } from '../../capacity/compare/compare.js';
+import { comparisonText } from '../../capacity/compare/comparison-text.js';
+import { runBench } from '../../capacity/measure/bench.js';
+import { FULL, QUICK, TINY } from '../../capacity/measure/durations.js';
+import { PROFILES } from '../../capacity/measure/profiles.js';
+import { benchText } from '../../capacity/report/bench-text.js';
+import { CliFailure, EXIT } from '../exit-codes.js';
+import { reasonOf } from '../file-faults.js';
+import { say } from '../terminal/say.js';
+import { BenchProgress } from './bench-progress.js';
+import { readDuration } from './quantities.js';
+import { readResultsFile } from './results-file.js';
+
+interface Options {
+  readonly quick?: true;
+  readonly tiny?: true;
+  readonly json?: string;
+  readonly target?: string;
+  readonly keyFile?: string;
+  readonly only?: string;
+  readonly p99: number;
+  readonly seed: number;
+  readonly compare?: true;
+}
+
+export default function declare(program: Command): void {
+  program
+    .command('bench')
+    .summary('measure what this machine carries, or compare two measurements')
+    .description(
+      'Measure this machine with the shipped service, or a server elsewhere: cost and rate of each way in, latencies at a rate that does not wait for the server, kernel, memory and speed-up. Takes some 25 minutes, with --quick some 3, on a machine that does nothing else.',
+    )
+    .argument('[files...]', 'with --compare: two files of results')
+    .option('--quick', 'some 3 minutes, with wider spreads')
+    .option('--json <file>', 'write the results for hexcodes plan, --compare and the report')
+    .option('--target <url>', 'measure this server instead of one of its own; needs --key-file')
+    .option('--key-file <file>', 'the API key for --target')
+    .option('--only <ways>', `of ${PROFILES.map(({ name }) => name).join(', ')}: these, with commas between`)
+    .option('--p99 <time>', 'the latency that the capacity is searched for', readDuration, 50)
+    .option('--seed <number>', 'of the arrivals', readSeed, 1)
+    // For tests, which look at the shape of the results only.
+    .addOption(new Option('--tiny').hideHelp())
+    .option('--compare', 'compare two files of results: before, after')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ hexcodes bench --quick --json results.json
+  $ hexcodes plan --vehicles 50000 --interval 5s --from results.json
+  $ hexcodes bench --target http://10.0.0.7:8080 --key-file key --quick
+  $ hexcodes bench --compare before.json after.json
+
+Exit code 5: the machine was too noisy for figures of tails; everything else is in the results.`,
+    )
+    .action((files: string[], options: Options) =>
+      options.compare ? compare(files) : measure(files, options),
+    );
+}
+
+function compare(files: readonly string[]): void {
+  const [before, after] = files;
+  if (before === undefined || after === undefined || files.length > 2)
+    throw new CliFailure(
+      EXIT.USAGE,
+      '--compare takes two files of results',
+      'hexcodes bench --compare A.json B.json',
+    );
+  process.stdout.write(
+    comparisonText(compareResults(readResultsFile(before), readResultsFile(after)), before, after),
+  );
+}
+
+async function measure(files: readonly string[], options: Options): Promise<void> {
+  const { json, only, quick, tiny } = options;
+  if (files.length > 0) throw new CliFailure(EXIT.USAGE, 'files are for --compare');
+  const names = only?.split(',').map((name) => name.trim());
+  const unknown = names?.find((name) => !PROFILES.some((profile) => profile.name === name));
+  if (unknown !== undefined) throw new CliFailure(EXIT.USAGE, `--only ${unknown}: there is no such way`);
+  const progress = new BenchProgress();
+  const results = await runBench({
+    durations: tiny ? TINY : quick ? QUICK : FULL,
+    ...{ isQuick: quick === true, seed: options.seed, targetP99Us: 1000 * options.p99 },
+    target: targetOf(options),
+    ...(names === undefined ? {} : { only: names }),
+    onProgress: (text, share) => progress.show(text, share),
+  }).finally(() => progress.stop());
+  if (json !== undefined) {
+    try {
+      writeFileSync(json, `${JSON.stringify(results)}\n`);
+    } catch (error) {
+      throw new CliFailure(EXIT.BAD_OUTPUT, `${json}: ${reasonOf(error)}`);
+    }
+  }
+  process.stdout.write(benchText(results));
+  if (results.isQuietEnough) return;
+  say('the machine was too noisy for figures of tails: a thread that only sleeps was late (noise, above)\n');
+  process.exitCode = EXIT.TOO_NOISY;
+}
+
+function targetOf({ target, keyFile }: Options) {
+  if (target === undefined) return undefined;
+  if (!/^https?:\/\//.test(target) || !URL.canParse(target))
+    throw new CliFailure(
+      EXIT.USAGE,
+      `--target ${target}: no address of a server, such as http://10.0.0.7:8080`,
+    );
+  if (keyFile === undefined)
+    throw new CliFailure(EXIT.USAGE, '--target needs --key-file, a file with an API key');
+  try {
+    return { base: new URL(target).origin, key: readFileSync(keyFile, 'utf8').trim(), pids: [] };
+  } catch (error) {
+    throw new CliFailure(EXIT.BAD_INPUT, `${keyFile}: ${reasonOf(error)}`);
+  }
+}
+
+function readSeed(text: string): number {
+  const seed = Number(text);
+  if (!Number.isSafeInteger(seed) || seed < 0)
+    throw new InvalidArgumentError('It is a whole number from 0 on.');
+  return seed;
+}
