@@ -14,6 +14,7 @@ import { openAdminPort } from './admin-port.js';
 import { Budget } from './budget/budget.js';
 import { Bulk, type BulkTuning } from './bulk/route.js';
 import { CountedLine } from './counted-line.js';
+import { ClockWatch } from './life/clock-watch.js';
 import { Readiness } from './life/readiness.js';
 import { finishAnswers, type StopSteps } from './life/stopping.js';
 import { type Metering, openMetering } from './limits/metering.js';
@@ -171,6 +172,9 @@ export async function serve(
     });
     readiness.addWarning(() => store.fault);
     readiness.addWarning(() => metering?.fault);
+    const clock = new ClockWatch(logger);
+    steps.release.push(async () => clock.close());
+    readiness.addWarning(() => clock.warning);
     const address = { host: config.host, port: config.port, use: 'the service' } as const;
     refuseSameAddress(address, { host: config.adminHost, port: config.adminPort });
     const failed = (error: unknown): void =>

@@ -2,6 +2,7 @@
 
 /** Each proof is a module whose default export runs it and throws, or sets the exit code, when it fails. */
 const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promise<void> }>> = {
+  away: () => import('./away.js'),
   browser: () => import('./browser.js'),
   builds: () => import('./builds.js'),
   bulk: () => import('./bulk.js'),
@@ -17,9 +18,11 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   generator: () => import('./generator.js'),
   h3: () => import('./h3.js'),
   image: () => import('./image.js'),
+  idle: () => import('./idle.js'),
   map: () => import('./map.js'),
   mutants: () => import('./mutants.js'),
   numbers: () => import('./numbers.js'),
+  overload: () => import('./overload.js'),
   pack: () => import('./pack.js'),
   precision: () => import('./precision.js'),
   read: () => import('./read.js'),
@@ -27,6 +30,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   resume: () => import('./resume.js'),
   rolling: () => import('./rolling.js'),
   simulate: () => import('./simulate.js'),
+  slow: () => import('./slow.js'),
   soak: () => import('./soak.js'),
   stops: () => import('./stops.js'),
   typos: () => import('./typos.js'),
