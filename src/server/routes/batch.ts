@@ -13,6 +13,7 @@ import {
 } from '../../wire/rows/batch.js';
 import { OVER_LIMIT_MESSAGE, OVERLOADED_MESSAGE } from '../../wire/status-messages.js';
 import { JSON_TYPE } from '../answers.js';
+import { TurnTime } from '../budget/turn-time.js';
 import { admitPoints, failOverLimit, limitLines, refusePoints } from '../limits/limit-answers.js';
 import type { LimitRefusal } from '../limits/limit-state.js';
 import { requireJson, requirePlainBody, utf8TypeOf } from '../media-types.js';
@@ -31,10 +32,12 @@ interface Converter {
   readonly kernel: Kernel;
   readonly pool: Pool;
   readonly sink: ByteSink;
+  readonly turn: TurnTime;
 }
 
-export function addBatch(router: Router, kernel: Kernel, pool: Pool): void {
-  const converter: Converter = { kernel, pool, sink: new ByteSink() };
+/** @param turnMs how long one turn of the event loop takes up batches */
+export function addBatch(router: Router, kernel: Kernel, pool: Pool, turnMs?: number): void {
+  const converter: Converter = { kernel, pool, sink: new ByteSink(), turn: new TurnTime(turnMs) };
   const handle = (operation: Operation) => (x: Exchange) => {
     if (!requireJson(x)) return;
     if (x.contentType !== '' && utf8TypeOf(x.contentType) !== JSON_TYPE) {
@@ -46,6 +49,11 @@ export function addBatch(router: Router, kernel: Kernel, pool: Pool): void {
       return;
     }
     if (!requirePlainBody(x)) return;
+    // Before the body is read: a refusal costs a hundredth of an answer.
+    if (converter.turn.isUp) {
+      failUnavailable(x, OVERLOADED_MESSAGE);
+      return;
+    }
     if (x.bodySizeBytes > INLINE_JSON_BYTES && !pool.mayTakeBlock(x.keyId)) {
       failUnavailable(x, OVERLOADED_MESSAGE, true);
       return;
@@ -70,12 +78,17 @@ export function addBatch(router: Router, kernel: Kernel, pool: Pool): void {
 /** @throws BrokenBatchError, TooManyItemsError, which are answered 400 and 413 */
 function answerBatch(
   x: Exchange,
-  { kernel, pool, sink }: Converter,
+  { kernel, pool, sink, turn }: Converter,
   operation: Operation,
   body: Uint8Array,
 ): void {
   if (body.length > INLINE_JSON_BYTES) {
     answerByPool(x, pool, operation, body);
+    return;
+  }
+  // The body may have come in a later turn than the head.
+  if (turn.isUp) {
+    failUnavailable(x, OVERLOADED_MESSAGE);
     return;
   }
   const batch = openBatch(operation, body);

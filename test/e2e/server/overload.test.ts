@@ -4,7 +4,7 @@ import type { Pool } from '#dist/pool/pool.js';
 import { answerFrame } from '#dist/wire/frames/answer-frame.js';
 import { openKernel, pointsOf } from '../../support/open-world.js';
 import { handshake, RawWebSocket, TEXT } from '../../support/raw-websocket.js';
-import { startServer } from '../../support/server.js';
+import { parseAnswers, sendRaw, startServer } from '../../support/server.js';
 import { encodeFrame } from '../../support/stream-frames.js';
 
 const kernel = openKernel();
@@ -63,6 +63,25 @@ test('with a full pool open streams answer frame status 3 or UNAVAILABLE, and ne
     peer.send(large);
     expect((await peer.next()).payload.equals(due(large))).toBe(true);
     for (const socket of [peer, json, refused]) socket.end();
+  } finally {
+    await own.stop();
+  }
+});
+
+test('batches beyond the time of a turn are refused with 503 and Retry-After; the connection goes on', async () => {
+  const own = await startServer({}, undefined, { batchTurnMs: 0 });
+  try {
+    const body = JSON.stringify({ points: [[21.00001, 105.00001]] });
+    const batch = `POST /v1/hexcodes/encode/batch HTTP/1.1\r\nHost: a\r\nX-API-Key: ${own.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    const single = `GET /v1/hexcodes/encode?lat=21&lng=105 HTTP/1.1\r\nHost: a\r\nX-API-Key: ${own.key}\r\n\r\n`;
+    // In one segment, so in one turn. The first asks twice: for its head and for its body.
+    const answers = parseAnswers(await sendRaw(own.port, batch + batch + single));
+    expect(answers.map(({ status, headers }) => [status, headers.get('retry-after')])).toEqual([
+      [503, '1'],
+      [503, '1'],
+      [200, null],
+    ]);
+    expect(JSON.parse(answers[1]!.body)).toMatchObject({ status: 'UNAVAILABLE' });
   } finally {
     await own.stop();
   }
