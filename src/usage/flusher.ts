@@ -8,6 +8,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { Stored, StoredUse, UsageBatch } from './batch.js';
+import { keepLeftover } from './leftover.js';
 import type { UsageAddress } from './store/open-usage.js';
 import type { UsageOrder, UsageReply, UsageWorkerData } from './worker.js';
 
@@ -33,7 +34,9 @@ export interface FlusherOptions {
   readonly failed: (reason: string) => void;
   /** Called when it can be stored again. */
   readonly recovered: () => void;
-  /** Called at a stop while the store cannot be used, with the batches that are lost. */
+  /** Called at a stop while the store cannot be used, with the batches that are kept in a file for the next start. */
+  readonly kept: (batches: number) => void;
+  /** The same, where the file cannot be written, either. */
   readonly lost: (batches: number) => void;
 }
 
@@ -63,6 +66,9 @@ export class UsageFlusher {
   #failures = 0;
   #onLoaded: ((stored: StoredUse | undefined) => void) | undefined;
   #onSettled: (() => void) | undefined;
+  /** Wait for the answer to the next batch, and to the one that is under way. */
+  #asking: (() => void)[] = [];
+  #asked: (() => void)[] = [];
 
   constructor(private readonly options: FlusherOptions) {}
 
@@ -91,6 +97,18 @@ export class UsageFlusher {
       this.flush();
     }, waitMs);
     this.#soon.unref();
+  }
+
+  /** Resolves when the store has answered to a batch that is cut from now on, or is away. */
+  async round(): Promise<void> {
+    this.hurry();
+    if (this.isAway) return;
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, PATIENCE_MS);
+      this.#asking.push(resolve);
+    });
+    clearTimeout(timer);
   }
 
   /** Resolves to what is stored of a day and a month; to undefined where the store cannot be read. */
@@ -125,6 +143,7 @@ export class UsageFlusher {
     if (batch === undefined) return;
     this.#batches = batch.number;
     this.#queue.push(batch);
+    this.#asked.push(...this.#asking.splice(0));
   }
 
   /** Flushes what is counted, as far as the store takes it, and ends the thread. */
@@ -140,8 +159,7 @@ export class UsageFlusher {
       clearTimeout(timeout);
     }
     this.#source = undefined;
-    const unstored = this.#queue.filter(({ keyIds }) => keyIds.length > 0).length;
-    if (unstored > 0) this.options.lost(unstored);
+    this.#keepUnstored();
     const worker = this.#worker;
     if (worker === undefined) return;
     const exited = once(worker, 'exit');
@@ -149,6 +167,18 @@ export class UsageFlusher {
     // A disk or database that does not answer holds the thread, but not the stop.
     await Promise.race([exited, sleep(STOP_TIMEOUT_MS, undefined, { ref: false })]);
     void worker.terminate();
+  }
+
+  /** For the next process on this data folder. */
+  #keepUnstored(): void {
+    const unstored = this.#queue.filter(({ keyIds }) => keyIds.length > 0);
+    if (unstored.length === 0) return;
+    try {
+      keepLeftover(this.options.address.dataDir, this.#node, unstored);
+      this.options.kept(unstored.length);
+    } catch {
+      this.options.lost(unstored.length);
+    }
   }
 
   #sendNext(): void {
@@ -196,6 +226,7 @@ export class UsageFlusher {
     if (batch !== undefined) this.#source?.learn(batch, reply.stored, this.#queue.length === 0);
     this.#sendNext();
     if (this.#isSending) return;
+    for (const answered of this.#asked.splice(0)) answered();
     this.#settled();
     if (this.#isHurried) this.hurry();
   }
@@ -207,6 +238,7 @@ export class UsageFlusher {
       this.#fault = reason;
       this.options.failed(reason);
     }
+    for (const answered of [...this.#asked.splice(0), ...this.#asking.splice(0)]) answered();
     this.#loaded(undefined);
     this.#settled();
   }

@@ -1,7 +1,9 @@
 // The thread that stores usage: a file blocks, a database may be far away, and neither may hold up the event loop. It keeps
-// nothing but the open store: a batch that could not be written stays with the service, which sends it again.
+// nothing but the open store: a batch that could not be written stays with the service, which sends it again. Batches of
+// processes that stopped before they could be written come first.
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Stored, StoredUse, UsageBatch } from './batch.js';
+import { forgetLeftover, leftoversIn } from './leftover.js';
 import { openOrMakeUsage, type UsageAddress, usageFault } from './store/open-usage.js';
 import type { UsageStore } from './store/usage-store.js';
 
@@ -37,7 +39,12 @@ let last: Promise<void> = Promise.resolve();
 
 async function opened(): Promise<UsageStore> {
   if (store?.isInPlace === false) await close();
-  store ??= await openOrMakeUsage(address);
+  if (store !== undefined) return store;
+  store = await openOrMakeUsage(address);
+  for (const left of leftoversIn(address.dataDir)) {
+    for (const batch of left.batches) await store.add(left.node, batch, Date.now());
+    forgetLeftover(left);
+  }
   return store;
 }
 

@@ -8,6 +8,7 @@ import type { StoredUse } from '../../usage/batch.js';
 import { UsageFlusher } from '../../usage/flusher.js';
 import type { Logger } from '../log.js';
 import type { Exchange } from '../transport/exchange.js';
+import type { KeyMeter } from './key-meter.js';
 import { admitRequest } from './limit-answers.js';
 import { Meters } from './meters.js';
 import type { Sharing } from './shared-bucket.js';
@@ -39,6 +40,8 @@ export interface Metering {
   readonly failures: number;
   /** Counts a request of a key that is let in; false where its limits refuse it, and it is answered. */
   admit(x: Exchange, key: KeyInfo): boolean;
+  /** Resolves when all is known that other processes have told the store of the key; undefined where there are none. */
+  refresh(meter: KeyMeter): Promise<void> | undefined;
   /** Stores what is counted. */
   close(): Promise<void>;
 }
@@ -57,6 +60,11 @@ export async function openMetering(config: MeteringConfig, ring: KeyRing, logger
     keepDays: config.usageDays,
     failed: (reason) => logger.error({ reason }, 'usage cannot be stored; it is kept in memory until it can'),
     recovered: () => logger.info('usage can be stored again'),
+    kept: (batches) =>
+      logger.warn(
+        { batches },
+        'usage that could not be stored is in a file of the data folder for the next start',
+      ),
     lost: (batches) => logger.error({ batches }, 'usage that could not be stored until the stop is lost'),
   });
   const isShared = config.store !== undefined || (config.processes ?? 1) > 1;
@@ -90,6 +98,11 @@ export async function openMetering(config: MeteringConfig, ring: KeyRing, logger
       return flusher.failures;
     },
     admit: (x, key) => admitRequest(meters, x, key),
+    refresh: (meter) => {
+      if (!isShared) return undefined;
+      meters.watch(meter);
+      return flusher.round();
+    },
     close: () => flusher.stop(),
   };
 }

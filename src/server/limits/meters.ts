@@ -31,6 +31,8 @@ export class Meters implements UsageSource {
   readonly #meters = new Map<string, KeyMeter>();
   /** Those that have counted something since their cells were taken. */
   #dirty: KeyMeter[] = [];
+  /** Of which the store is to be asked once. */
+  readonly #asked = new Set<KeyMeter>();
   /** Shared buckets that have something to tell the store. */
   #spent: SharedBucket[] = [];
   /** Of keys that have sent no request yet. */
@@ -100,6 +102,11 @@ export class Meters implements UsageSource {
     this.#stored = new Map(used);
   }
 
+  /** The next batch asks for what all processes have used of the key. */
+  watch(meter: KeyMeter): void {
+    this.#asked.add(meter);
+  }
+
   /** @param cut ends the batch of the counts so far */
   onCut(cut: () => void): void {
     this.#cut = cut;
@@ -115,8 +122,10 @@ export class Meters implements UsageSource {
 
   take(number: number): UsageBatch | undefined {
     // Of keys with quotas the process has to know what others have used, also while they send nothing here.
-    const isWatched = (meter: KeyMeter): boolean => meter.hasQuota && !meter.use.isDirty;
+    const isWatched = (meter: KeyMeter): boolean =>
+      (meter.hasQuota || this.#asked.has(meter)) && !meter.use.isDirty;
     const watched = this.#context.sharing === undefined ? [] : [...this.#meters.values()].filter(isWatched);
+    this.#asked.clear();
     const dirty = this.#dirty;
     const rates = this.#spent.map((bucket) => bucket.tell()).filter((rate) => rate !== undefined);
     this.#dirty = [];

@@ -1,18 +1,30 @@
 // GET /v1/usage: what the calling key has used today and this month, and what it may.
 import { JSON_TYPE } from '../answers.js';
 import type { KeyMeter } from '../limits/key-meter.js';
+import type { Metering } from '../limits/metering.js';
 import type { Meters } from '../limits/meters.js';
 import { requireJson } from '../media-types.js';
 import type { Router } from '../router.js';
 
-export function addUsage(router: Router, meters: Meters): void {
+/** The store is asked, and away after less. */
+const REFRESH_DEADLINE_MS = 5000;
+
+export function addUsage(router: Router, metering: Metering): void {
+  const { meters } = metering;
   router.add({
     path: '/v1/usage',
     methods: ['GET'],
     access: 'key',
     handle: (x, key) => {
       if (!requireJson(x)) return;
-      x.send(200, JSON_TYPE, JSON.stringify(usageOf(meters, meters.of(key))));
+      const meter = meters.of(key);
+      const answer = (): void => x.send(200, JSON_TYPE, JSON.stringify(usageOf(meters, meter)));
+      const refreshed = metering.refresh(meter);
+      if (refreshed === undefined) answer();
+      else {
+        x.deadline(REFRESH_DEADLINE_MS);
+        void refreshed.then(answer, (error: unknown) => x.reject(error));
+      }
     },
   });
 }

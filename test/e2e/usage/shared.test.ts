@@ -1,7 +1,7 @@
 // Limits and usage that several processes share: two nodes on one PostgreSQL, two processes on one data folder; the database away
 // and back, with open and with closed limits.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -123,6 +123,17 @@ describe.skipIf(noPostgres !== undefined)(
       await again.stop();
     }, 60_000);
 
+    test('usage of a key without limits is that of all nodes, also where it has sent nothing before', async () => {
+      const [first, second] = (await start(2)) as [string, string];
+      expect(await batch(first, key, 30)).toBe(200);
+      await storedBecomes(30);
+      expect((await dayOf(second, key)).points).toBe(30);
+      expect(await batch(first, key, 12)).toBe(200);
+      await storedBecomes(42);
+      expect((await dayOf(second, key)).points).toBe(42);
+      await stop();
+    }, 60_000);
+
     test('two nodes have one rate', async () => {
       const [first] = (await start(1)) as [string];
       // 400 points may be taken at once, whichever node takes them, and one comes in ten seconds: that is a lease.
@@ -180,6 +191,34 @@ describe.skipIf(noPostgres !== undefined)(
       },
       60_000,
     );
+
+    test('a stop while the database is away keeps what was counted for the next start', async () => {
+      const [base] = (await start(1)) as [string];
+      const { dataDir } = nodes[0]!;
+      expect(await batch(base, key, 10)).toBe(200);
+      await storedBecomes(10);
+      await postgres.halt();
+      try {
+        expect(await batch(base, key, 7)).toBe(200);
+        await stop();
+      } finally {
+        await postgres.resume();
+      }
+      const left = (): string[] => readdirSync(dataDir).filter((name) => name.startsWith('usage-left-'));
+      const [name] = left() as [string];
+      const copy = readFileSync(join(dataDir, name));
+      const settings = { store, keyPepper: PEPPER, dataDir, usageFlushMs: 100 };
+      const again = await startServer(settings);
+      expect((await dayOf(again.base, key)).points).toBe(17);
+      await again.stop();
+      expect([left(), storedPoints()]).toEqual([[], 17]);
+      // Found again, as after a crash before it was removed, and beside one that was cut off: nothing is counted twice.
+      writeFileSync(join(dataDir, name), copy);
+      writeFileSync(join(dataDir, 'usage-left-00.json'), copy.subarray(0, 20));
+      const third = await startServer(settings);
+      await third.stop();
+      expect([left(), storedPoints()]).toEqual([['usage-left-00.json'], 17]);
+    }, 60_000);
 
     test('answers go on while the database hangs', async () => {
       const [base] = (await start(1, { defaultPointsPerDay: 800 })) as [string];

@@ -1,0 +1,52 @@
+// Batches that could not be stored until the service stopped, in files of the data folder: the next process that opens the store
+// adds them, under the name of the process that made them, so that they are counted once however often they are found.
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ensureDataDir } from '../keys/private-files.js';
+import type { UsageBatch } from './batch.js';
+
+const NAME = /^usage-left-([0-9a-f]+)\.json$/;
+
+export interface Leftover {
+  readonly path: string;
+  /** Names the process. */
+  readonly node: string;
+  readonly batches: readonly UsageBatch[];
+}
+
+/** @throws errors of the file system */
+export function keepLeftover(dataDir: string, node: string, batches: readonly UsageBatch[]): void {
+  ensureDataDir(dataDir);
+  // Tokens of rates are back by then.
+  const kept = batches.map((batch) => ({ ...batch, cells: [...batch.cells], rates: [], watchedIds: [] }));
+  const path = join(dataDir, `usage-left-${node}.json`);
+  try {
+    writeFileSync(path, JSON.stringify(kept), { mode: 0o600 });
+  } catch (error) {
+    rmSync(path, { force: true });
+    throw error;
+  }
+}
+
+/** A file that cannot be read, as one that was cut off on a full disk, is left where it is. */
+export function leftoversIn(dataDir: string): Leftover[] {
+  return readdirSync(dataDir).flatMap((name): Leftover[] => {
+    const node = NAME.exec(name)?.[1];
+    if (node === undefined) return [];
+    const path = join(dataDir, name);
+    try {
+      const kept = JSON.parse(readFileSync(path, 'utf8')) as (Omit<UsageBatch, 'cells'> & {
+        cells: number[];
+      })[];
+      return [
+        { path, node, batches: kept.map((batch) => ({ ...batch, cells: Float64Array.from(batch.cells) })) },
+      ];
+    } catch {
+      return [];
+    }
+  });
+}
+
+export function forgetLeftover({ path }: Leftover): void {
+  rmSync(path, { force: true });
+}
