@@ -66,6 +66,7 @@ export interface ServeTuning {
   readonly stream?: Partial<StreamTuning>;
   readonly bulk?: Partial<BulkTuning>;
   readonly bodyTimeoutMs?: number;
+  readonly batchTurnMs?: number;
   readonly pool?: Omit<PoolOptions, 'kernel'>;
   /** false: nothing is counted, and no key has limits. */
   readonly metering?: boolean;
@@ -151,10 +152,10 @@ export async function serve(
     if (tuning.metering !== false) metering = await openMetering(config, keys.ring, logger);
     const router = new Router(adapter, keys.ring, observer.clients, metering?.admit);
     addSingle(router, kernel, config.logPositions);
-    addBatch(router, kernel, pool);
+    addBatch(router, kernel, pool, tuning.batchTurnMs);
     const boundaries = boundaryData(files, kernel.formerProvinces);
     addMeta(router, boundaries, adapter.build);
-    if (metering !== undefined) addUsage(router, metering.meters);
+    if (metering !== undefined) addUsage(router, metering);
     addCodeInfo(router, new Hexcodes(kernel), boundaries.tag);
     addDescription(router);
     addConsole(router, files);

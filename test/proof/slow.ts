@@ -66,12 +66,14 @@ export default async function proveSlow(args: string[]): Promise<void> {
       for (let round = 0; round < Number(values.rounds); round++) {
         quiet.push(await during(server, lengthMs));
         const attack = attackWith(options, values.size, lengthMs);
+        // It ends by itself where the server has closed all its connections.
+        const ended = once(attack, 'exit');
         // Until all are open.
         await sleep((1000 * Number(values.size)) / OPENED_PER_SECOND + 1000);
         open = Math.max(open, openConnections(server.port));
         beside.push(await during(server, lengthMs));
         attack.kill('SIGKILL');
-        await once(attack, 'exit');
+        await ended;
         await sleep(2000);
       }
       const rate = countOf(beside) / countOf(quiet);
