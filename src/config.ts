@@ -1,7 +1,8 @@
-// Configuration of `serve` from flags, environment and one file, in this order: the first that gives a setting holds. All
+// Configuration of the commands from flags, environment and one file, in this order: the first that gives a setting holds. All
 // faults are named at once. The settings stand in config/, a file for each trade; a new one is an entry there, and
 // everything follows from it: its type here, its flag, its line of help.
 import { BOUNDS } from './config/bounds.js';
+import { BUS } from './config/bus.js';
 import { type ConfigFile, readConfigFile } from './config/config-file.js';
 import { KEYS } from './config/keys.js';
 import { LIFE_CYCLE } from './config/life-cycle.js';
@@ -14,12 +15,18 @@ import { unknownVariable, unknownVariables } from './config/unknown-variables.js
 
 export type { LogLevel } from './config/logging.js';
 
-const SETTINGS = { ...LISTENING, ...KEYS, ...BOUNDS, ...LIMITS, ...LOGGING, ...OBSERVATION, ...LIFE_CYCLE };
+const SERVICE = { ...LISTENING, ...KEYS, ...BOUNDS, ...LIMITS, ...LOGGING, ...OBSERVATION, ...LIFE_CYCLE };
+const SETTINGS = { ...SERVICE, ...BUS };
 
-export type ServeConfig = ConfigOf<typeof SETTINGS>;
-export type SettingName = keyof ServeConfig;
+export type Config = ConfigOf<typeof SETTINGS>;
+export type SettingName = keyof Config;
+export type ServeConfig = ConfigOf<typeof SERVICE>;
+export type BusConfig = ConfigOf<typeof BUS>;
 
-export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];
+/** Of the service. */
+export const SETTING_NAMES = Object.keys(SERVICE) as (keyof ServeConfig)[];
+/** Of the commands that work on a message bus. */
+export const BUS_NAMES = Object.keys(BUS) as (keyof BusConfig)[];
 
 /** Names the file; of all settings it alone cannot stand in it. */
 const FILE_SETTING: Setting<unknown> = {
@@ -30,7 +37,7 @@ const FILE_SETTING: Setting<unknown> = {
   read: (text) => text,
 };
 
-const VARIABLES = SETTING_NAMES.map((name) => SETTINGS[name].variable);
+const VARIABLES = Object.values(SETTINGS).map(({ variable }) => variable);
 
 /** Every fault of a configuration, one line each. */
 export class ConfigError extends Error {
@@ -49,7 +56,7 @@ interface Origin {
 }
 
 export interface ReadSettings<K extends SettingName> {
-  readonly config: Pick<ServeConfig, K>;
+  readonly config: Pick<Config, K>;
   /** One line for each setting: variable, value and source, aligned; a secret is `***`. */
   readonly shown: readonly string[];
 }
@@ -79,7 +86,7 @@ export function readConfig<K extends SettingName>(
   names: readonly K[],
   flags: Readonly<Record<string, unknown>>,
   env: Readonly<Record<string, string | undefined>>,
-): Pick<ServeConfig, K> {
+): Pick<Config, K> {
   return readSettings(names, flags, env).config;
 }
 
@@ -114,7 +121,7 @@ export function readSettings<K extends SettingName>(
       faults.push(unknownVariable(VARIABLES, variable, `${file?.path}:${line} `));
   }
   if (faults.length > 0) throw new ConfigError(faults);
-  return { config: config as Pick<ServeConfig, K>, shown };
+  return { config: config as Pick<Config, K>, shown };
 }
 
 function originOf(

@@ -32,6 +32,10 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     load: () => import('./commands/provinces.js'),
   },
   serve: { summary: 'answer encode and decode over HTTP', load: () => import('./commands/serve.js') },
+  worker: {
+    summary: 'convert the messages of a NATS JetStream stream',
+    load: () => import('./engine/worker-command.js'),
+  },
   usage: { summary: 'what keys have used', load: () => import('./commands/service/usage.js') },
   keys: { summary: 'manage API keys', load: () => import('./commands/keys.js') },
   bench: {

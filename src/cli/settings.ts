@@ -1,12 +1,12 @@
 // Settings of config.ts as flags of a command. Flags, environment and file are read together; all faults are reported at once.
 import type { Command } from 'commander';
 import {
+  type Config,
   ConfigError,
   flaglessOf,
   flagsOf,
   type ReadSettings,
   readSettings,
-  type ServeConfig,
   type SettingName,
 } from '../config.js';
 import { say } from './terminal/say.js';
@@ -28,7 +28,7 @@ export function addFlags(command: Command, names: readonly SettingName[]): Comma
 export function settingsOf<K extends SettingName>(
   command: Command,
   names: readonly K[],
-): Pick<ServeConfig, K> | undefined {
+): Pick<Config, K> | undefined {
   try {
     return readAgain(command, names).config;
   } catch (error) {

@@ -8,6 +8,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   bulk: () => import('./bulk.js'),
   bundlers: () => import('./bundlers.js'),
   console: () => import('./console.js'),
+  engine: () => import('./engine.js'),
   fair: () => import('./fair.js'),
   files: () => import('./files.js'),
   'fuzz-bulk': () => import('./fuzz-bulk.js'),

@@ -35,6 +35,8 @@ const MAY_IMPORT: Record<string, string[]> = {
   api: ['wire', 'server/transport', 'server/routes/freshness'],
   supervisor: ['config', 'server'],
   capacity: ['library', 'client', 'wire'],
+  'engine/nats': ['engine'],
+  engine: ['library', 'wire', 'kernel', 'pool'],
   // Runs in the browser: bundled, never imported.
   console: ['library', 'geometry', 'wire', 'kernel'],
   'cli/terminal': ['cli/exit-codes', 'keys'],
@@ -50,6 +52,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     'geometry',
     'server',
     'supervisor',
+    'engine',
   ],
 };
 
@@ -62,6 +65,9 @@ const ONLY_IN: Record<string, string | string[]> = {
   tinybench: 'capacity',
   libsql: ['keys', 'usage'],
   pg: 'keys',
+  '@nats-io/transport-node': 'engine/nats',
+  '@nats-io/jetstream': 'engine/nats',
+  '@nats-io/services': 'engine/nats',
   typebox: 'api',
   'prom-client': 'server/metrics',
   'maplibre-gl': 'console/map',

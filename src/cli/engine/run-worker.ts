@@ -1,0 +1,168 @@
+// `hexcodes worker`, without a subcommand: runs a worker until Ctrl-C or SIGTERM, and says what it does on standard error.
+import type { Command } from 'commander';
+import type { BusConfig } from '../../config.js';
+import { MessageConverter } from '../../engine/messages/message-converter.js';
+import { connectBus } from '../../engine/nats/connect.js';
+import { NatsEngine } from '../../engine/nats/nats-engine.js';
+import { checkStreams, syncWarnings } from '../../engine/nats/start-check.js';
+import { Worker, type WorkerFigures } from '../../engine/worker.js';
+import { CliFailure, EXIT } from '../exit-codes.js';
+import { loadLibrary, workerKernel } from '../library.js';
+import { grouped } from '../terminal/paint.js';
+import { requireCount, requireSize, requireTime } from './quantities.js';
+import {
+  addReadingOptions,
+  addStreamOptions,
+  mapsOf,
+  namesOf,
+  type ReadingOptions,
+  rulesOf,
+  type StreamOptions,
+  sayer,
+  withBus,
+} from './shared-options.js';
+
+interface Options extends StreamOptions, ReadingOptions {
+  readonly threads: string;
+  readonly hold: string;
+  readonly tries: string;
+  readonly ordered?: boolean;
+  readonly monitor?: string;
+  readonly report: string;
+  readonly quiet?: boolean;
+}
+
+/** Messages under way are ended for so long after the order to stop. */
+const GRACE_MS = 10_000;
+/** More messages under way than this are no faster. */
+const MOST_MESSAGES = 256;
+
+export function declareRun(worker: Command): void {
+  const run = worker
+    .command('run', { isDefault: true })
+    .description('run a worker; `hexcodes worker` alone does the same');
+  addReadingOptions(addStreamOptions(run))
+    .option('--threads <n>', 'worker threads that convert; 0: the thread that receives does', '0')
+    .option('--hold <size>', 'messages and answers that are under way, at most', '64M')
+    .option('--tries <n>', 'a message is converted so often before it is a dead letter', '3')
+    .option('--ordered', 'refuse to run where answers would be in no order (worker setup --ordered)')
+    .option('--monitor <url>', 'monitoring port of a server: warn where a power cut would lose messages')
+    .option('--report <time>', 'how often the counts are said', '10s')
+    .option('-q, --quiet', 'say nothing but faults')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ hexcodes worker --nats nats://10.0.0.7:4222 --creds worker.creds
+  $ hexcodes worker --map 'fleet.*.points=fleet.*.hexcodes' --as 'fleet.*.points=ndjson' --threads 2`,
+    );
+  run.action((options: Options) => withBus(run, (settings) => work(options, settings)));
+}
+
+async function work(options: Options, settings: BusConfig): Promise<void> {
+  const [names, maps, rules] = [namesOf(options), mapsOf(options), rulesOf(options)];
+  const threads = requireCount('--threads', options.threads, 0, 256);
+  const mostHeldBytes = requireSize('--hold', options.hold);
+  const tries = requireCount('--tries', options.tries, 1, 100);
+  const reportMs = requireTime('--report', options.report);
+  const monitor = monitorOf(options);
+  const say = sayer(false);
+  const saySometimes = sayer(options.quiet === true);
+  const stopped = stopSignal();
+  const { nc, jsm } = await connectBus(settings, { isPatient: true, say, signal: stopped.signal });
+  try {
+    const version = nc.info?.version ?? '';
+    const isOrdered = options.ordered === true;
+    const { warnings, ackWaitMs } = await checkStreams(jsm, version, names, maps, isOrdered);
+    for (const warning of [...warnings, ...(monitor === undefined ? [] : await syncWarnings(monitor))])
+      saySometimes(`warning: ${warning}`);
+    // Each message may have the size that the servers take, and its answer too.
+    const fitting = Math.floor(mostHeldBytes / (2 * (nc.info?.max_payload ?? 1)));
+    const mostMessages = Math.min(MOST_MESSAGES, Math.max(1, fitting));
+    const engine = new NatsEngine(nc, { stream: names.input, consumer: names.consumer, mostMessages });
+    const pool = threads === 0 ? undefined : await poolOf(threads, mostHeldBytes);
+    const converter = new MessageConverter((await loadLibrary()).kernel, rules, pool);
+    const worker = new Worker(engine, converter, {
+      ...{ maps, rules, tries, mostHeldBytes, say },
+      deadPrefix: options.deadSubject,
+      keepEveryMs: Math.max(100, ackWaitMs / 3),
+    });
+    stopped.signal.addEventListener('abort', () => worker.stop(GRACE_MS));
+    if (stopped.signal.aborted) worker.stop(0);
+    const reporting = report(worker, reportMs, options.quiet === true);
+    saySometimes(`works on ${names.input} of ${nc.getServer()}, nats-server ${version}`);
+    try {
+      await worker.run();
+    } finally {
+      reporting.end();
+      await pool?.close();
+    }
+    if (!nc.isClosed()) await nc.drain();
+  } finally {
+    stopped.end();
+    if (!nc.isClosed()) await nc.close();
+  }
+}
+
+async function poolOf(threads: number, maxBytes: number) {
+  const { Pool } = await import('../../pool/pool.js');
+  return new Pool({
+    kernel: await workerKernel(),
+    threads,
+    maxQueued: 2 * MOST_MESSAGES,
+    maxBytes: 2 * maxBytes,
+  });
+}
+
+function monitorOf({ monitor }: Options): URL | undefined {
+  if (monitor === undefined) return undefined;
+  if (!/^https?:\/\//.test(monitor) || !URL.canParse(monitor))
+    throw new CliFailure(EXIT.USAGE, `--monitor ${monitor}: must be an address, as http://127.0.0.1:8222`);
+  return new URL(monitor);
+}
+
+/** Aborted by Ctrl-C or SIGTERM; a second one ends the process at once. */
+function stopSignal(): { readonly signal: AbortSignal; end(): void } {
+  const controller = new AbortController();
+  const listener = (signal: NodeJS.Signals): void => {
+    if (controller.signal.aborted) process.exit(signal === 'SIGINT' ? EXIT.INTERRUPTED : EXIT.TERMINATED);
+    controller.abort();
+  };
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, listener);
+  return {
+    signal: controller.signal,
+    end: () => {
+      for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, listener);
+    },
+  };
+}
+
+/** Says the counts from time to time, where they have changed, and at the end. */
+function report(worker: Worker, everyMs: number, isQuiet: boolean): { end(): void } {
+  let last = '';
+  const tell = (): void => {
+    const line = lineOf(worker.figures);
+    if (line !== last && !isQuiet) process.stderr.write(`${line}\n`);
+    last = line;
+  };
+  const timer = setInterval(tell, everyMs);
+  return {
+    end: () => {
+      clearInterval(timer);
+      tell();
+    },
+  };
+}
+
+function lineOf(figures: WorkerFigures): string {
+  const counts = [
+    [figures.messages, 'messages'],
+    [figures.points, 'points'],
+    [figures.failedPoints, 'without a code'],
+    [figures.redelivered, 'delivered again'],
+    [figures.already, 'answered already'],
+    [figures.dead, 'dead letters'],
+    [figures.storeFaults, 'tries to store failed'],
+  ] as const;
+  return counts.map(([count, words]) => `${grouped(count)} ${words}`).join('  ');
+}

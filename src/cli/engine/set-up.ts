@@ -1,0 +1,59 @@
+// `hexcodes worker setup`: makes the streams and the consumer that workers use. Nothing else makes any.
+import type { Command } from 'commander';
+import type { BusConfig } from '../../config.js';
+import { connectBus } from '../../engine/nats/connect.js';
+import { setUpStreams } from '../../engine/nats/streams.js';
+import { say } from '../terminal/say.js';
+import { visible } from '../terminal/visible.js';
+import { requireCount, requireSize, requireTime } from './quantities.js';
+import { addStreamOptions, mapsOf, namesOf, type StreamOptions, sayer, withBus } from './shared-options.js';
+
+interface Options extends StreamOptions {
+  readonly maxBytes: string;
+  readonly maxAge: string;
+  readonly replicas: string;
+  readonly ackWait: string;
+  readonly pending: string;
+  readonly ordered?: boolean;
+}
+
+export function declareSetup(worker: Command): void {
+  const setup = worker
+    .command('setup')
+    .description('make the streams and the consumer of workers, or change them to what is given');
+  addStreamOptions(setup)
+    .option('--max-bytes <size>', 'of the messages, and of the answers; a full stream refuses more', '1G')
+    .option('--max-age <time>', 'how long messages are kept; answers stay an hour longer', '24h')
+    .option('--replicas <n>', 'servers that hold each message: 1, 3 or 5', '1')
+    .option('--ack-wait <time>', 'a message of a dead worker is delivered again after so long', '5s')
+    .option('--pending <n>', 'messages that all workers together may be working on', '4096')
+    .option('--ordered', 'one message at a time: answers stand in the order of the messages')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ hexcodes worker setup
+  $ hexcodes worker setup --map 'fleet.*.points=fleet.*.hexcodes' --max-bytes 20G --max-age 7d --replicas 3`,
+    );
+  setup.action((options: Options) => withBus(setup, (settings) => setUp(options, settings)));
+}
+
+async function setUp(options: Options, settings: BusConfig): Promise<void> {
+  const plan = {
+    names: namesOf(options),
+    maps: mapsOf(options),
+    deadPrefix: options.deadSubject,
+    maxBytes: requireSize('--max-bytes', options.maxBytes),
+    maxAgeMs: requireTime('--max-age', options.maxAge),
+    replicas: requireCount('--replicas', options.replicas, 1, 5),
+    ackWaitMs: requireTime('--ack-wait', options.ackWait),
+    maxAckPending: requireCount('--pending', options.pending, 1, 1_000_000),
+    isOrdered: options.ordered === true,
+  };
+  const { nc, jsm } = await connectBus(settings, { isPatient: false, say: sayer(false) });
+  try {
+    for (const line of await setUpStreams(jsm, plan)) say(`${visible(line)}\n`);
+  } finally {
+    await nc.close();
+  }
+}

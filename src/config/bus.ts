@@ -1,0 +1,89 @@
+// Settings: the NATS servers that `hexcodes worker` and `hexcodes job` use, and how they are entered.
+import { readFileSync } from 'node:fs';
+import { textOr } from './readers.js';
+import { Fault } from './setting.js';
+
+export const BUS = {
+  natsUrl: {
+    variable: 'HEXCODES_NATS_URL',
+    flag: '--nats',
+    argument: '<urls>',
+    help: 'NATS servers, comma-separated (nats://127.0.0.1:4222)',
+    read: readServers,
+  },
+  natsUser: {
+    variable: 'HEXCODES_NATS_USER',
+    flag: '--user',
+    argument: '<name>',
+    help: 'user, where the servers ask for one',
+    read: textOr(undefined),
+  },
+  natsPassword: {
+    variable: 'HEXCODES_NATS_PASSWORD',
+    isSecret: true,
+    help: 'password of the user',
+    read: textOr(undefined),
+  },
+  natsToken: {
+    variable: 'HEXCODES_NATS_TOKEN',
+    isSecret: true,
+    help: 'token, where the servers ask for one',
+    read: textOr(undefined),
+  },
+  /** The content of the file. */
+  natsNkey: {
+    variable: 'HEXCODES_NATS_NKEY',
+    flag: '--nkey',
+    argument: '<file>',
+    help: 'file with the seed of an nkey',
+    read: contentOf,
+  },
+  /** The content of the file. */
+  natsCreds: {
+    variable: 'HEXCODES_NATS_CREDS',
+    flag: '--creds',
+    argument: '<file>',
+    help: 'credentials file (.creds)',
+    read: contentOf,
+  },
+  /** The content of the file; so of the two that follow. */
+  natsTlsCa: {
+    variable: 'HEXCODES_NATS_TLS_CA',
+    flag: '--tls-ca',
+    argument: '<file>',
+    help: 'certificates that sign those of the servers (else those of the system); makes TLS a must',
+    read: contentOf,
+  },
+  natsTlsCert: {
+    variable: 'HEXCODES_NATS_TLS_CERT',
+    flag: '--tls-cert',
+    argument: '<file>',
+    help: 'certificate of this client, where the servers ask for one',
+    read: contentOf,
+  },
+  natsTlsKey: {
+    variable: 'HEXCODES_NATS_TLS_KEY',
+    flag: '--tls-key',
+    argument: '<file>',
+    help: 'its private key',
+    read: contentOf,
+  },
+};
+
+function readServers(text = 'nats://127.0.0.1:4222'): readonly string[] {
+  const servers = text.split(',').map((each) => each.trim());
+  if (servers.some((server) => server.includes('@')))
+    throw new Fault('must not hold a user or password: HEXCODES_NATS_USER and HEXCODES_NATS_PASSWORD do');
+  if (!servers.every((server) => /^((nats|tls):\/\/)?[^\s/]+$/.test(server)))
+    throw new Fault('must be addresses like nats://host:4222, separated by commas');
+  return servers;
+}
+
+function contentOf(path: string | undefined): string | undefined {
+  if (path === undefined) return undefined;
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    throw new Fault(`names a file that cannot be read: ${path}`);
+  }
+}

@@ -1,0 +1,76 @@
+// The message bus as a worker sees it: a stream to receive from, and answers that are stored once. The
+// adapters stand in folders of their own; nats/ is the only one.
+
+/** One delivery of a message. */
+export interface Received {
+  readonly subject: string;
+  /** The producer's own id of the message, or one made of its number in the stream: the same at every delivery. */
+  readonly id: string;
+  readonly bytes: Uint8Array;
+  /** Headers of the producer, without those of the bus. */
+  readonly headers: ReadonlyMap<string, string>;
+  /** Names the message where only its number in the stream does: `stream HEXCODES_IN, message 17`. */
+  readonly place: string;
+  /** 1 at the first delivery. */
+  readonly deliveries: number;
+  /** It is done with: it is not delivered again. */
+  accept(): void;
+  /** It is delivered again, to any worker, after so long. */
+  giveBack(delayMs: number): void;
+  /** It is still worked on: the time until it is delivered again starts anew. */
+  keep(): void;
+}
+
+/** A message that is to be stored. */
+export interface Outgoing {
+  /** No second message is stored under the same subject. */
+  readonly subject: string;
+  readonly id: string;
+  readonly bytes: Uint8Array;
+  readonly headers: ReadonlyMap<string, string>;
+}
+
+/** `already`: a message stands under this subject, so this one was not stored. */
+export type Stored = 'stored' | 'already';
+
+/** Why a message could not be stored: `full` and `away` pass, `too-large` does not. */
+export type StoreFaultKind = 'full' | 'away' | 'too-large';
+
+export class StoreFault extends Error {
+  override readonly name = 'StoreFault';
+  constructor(
+    readonly kind: StoreFaultKind,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** Ends a command with one sentence: the bus cannot be used as it is. */
+export class EngineFault extends Error {
+  override readonly name = 'EngineFault';
+  constructor(
+    message: string,
+    /** The way out. */
+    readonly hint?: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+export interface Engine {
+  /**
+   * Deliveries, until `stop`. It goes on through outages of the bus.
+   * @throws EngineFault where it cannot go on: stream or consumer are gone, the credentials hold no longer
+   */
+  receive(): AsyncIterable<Received>;
+  /** Ends `receive`: deliveries that were not handed out are made again, to any worker. */
+  stop(): void;
+  /**
+   * Resolves when the message is stored.
+   * @throws StoreFault
+   */
+  store(message: Outgoing): Promise<Stored>;
+}

@@ -1,0 +1,158 @@
+// Opens the connection to the NATS servers. Programs that run for long wait for servers that are away; whatever cannot get
+// better by waiting ends in one sentence.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
+import {
+  AuthorizationError,
+  connect,
+  credsAuthenticator,
+  type NatsConnection,
+  type NodeConnectionOptions,
+  nkeyAuthenticator,
+} from '@nats-io/transport-node';
+import { EngineFault } from '../engine.js';
+
+export interface BusSettings {
+  readonly natsUrl: readonly string[];
+  readonly natsUser: string | undefined;
+  readonly natsPassword: string | undefined;
+  readonly natsToken: string | undefined;
+  /** Contents of files. */
+  readonly natsNkey: string | undefined;
+  readonly natsCreds: string | undefined;
+  readonly natsTlsCa: string | undefined;
+  readonly natsTlsCert: string | undefined;
+  readonly natsTlsKey: string | undefined;
+}
+
+export interface Waiting {
+  /** Whether to wait for servers that are away. */
+  readonly isPatient: boolean;
+  /** Called with sentences for people. */
+  readonly say: (sentence: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+export interface Bus {
+  readonly nc: NatsConnection;
+  readonly jsm: JetStreamManager;
+}
+
+const CONNECT_TIMEOUT_MS = 5000;
+const RECONNECT_WAIT_MS = 500;
+/** A peer that answers no ping for two of these is given up: a cut network shows no other sign. */
+const PING_INTERVAL_MS = 4000;
+const RETRY_MS = 1000;
+/** So long may JetStream take to start, of a server that has it. */
+const JETSTREAM_START_MS = 15_000;
+
+/** @throws EngineFault */
+export async function connectBus(settings: BusSettings, waiting: Waiting): Promise<Bus> {
+  const nc = await connection(settings, waiting);
+  try {
+    return { nc, jsm: await managerOf(nc, settings) };
+  } catch (error) {
+    await nc.close();
+    throw error;
+  }
+}
+
+/**
+ * A connection alone, without JetStream.
+ * @throws EngineFault
+ */
+export async function connection(settings: BusSettings, waiting: Waiting): Promise<NatsConnection> {
+  const options = optionsOf(settings);
+  for (let tried = 1; ; tried++) {
+    try {
+      return await connect(options);
+    } catch (error) {
+      const fault = lastingFault(error as Error, settings);
+      if (fault !== undefined) throw fault;
+      const words = `${addressesOf(settings)} cannot be reached: ${causeOf(error as Error)}`;
+      if (!waiting.isPatient) throw new EngineFault(words, undefined, { cause: error });
+      if (tried === 1) waiting.say(`${words}; waiting`);
+    }
+    await sleep(RETRY_MS, undefined, { signal: waiting.signal }).catch(() => {
+      throw new EngineFault('stopped before there was a connection');
+    });
+  }
+}
+
+function optionsOf(settings: BusSettings): NodeConnectionOptions {
+  const { natsUser, natsPassword, natsToken, natsNkey, natsCreds } = settings;
+  const { natsTlsCa, natsTlsCert, natsTlsKey } = settings;
+  const isTls = natsTlsCa !== undefined || natsTlsCert !== undefined;
+  const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text.trim());
+  const authenticators = [
+    ...(natsNkey === undefined ? [] : [nkeyAuthenticator(bytesOf(natsNkey))]),
+    ...(natsCreds === undefined ? [] : [credsAuthenticator(bytesOf(natsCreds))]),
+  ];
+  return {
+    servers: [...settings.natsUrl],
+    name: 'hexcodes',
+    timeout: CONNECT_TIMEOUT_MS,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: RECONNECT_WAIT_MS,
+    reconnectJitter: RECONNECT_WAIT_MS,
+    pingInterval: PING_INTERVAL_MS,
+    maxPingOut: 2,
+    ...(natsUser === undefined ? {} : { user: natsUser }),
+    ...(natsPassword === undefined ? {} : { pass: natsPassword }),
+    ...(natsToken === undefined ? {} : { token: natsToken }),
+    ...(authenticators.length === 0 ? {} : { authenticator: authenticators }),
+    ...(isTls
+      ? {
+          tls: {
+            ...(natsTlsCa === undefined ? {} : { ca: natsTlsCa }),
+            ...(natsTlsCert === undefined ? {} : { cert: natsTlsCert }),
+            ...(natsTlsKey === undefined ? {} : { key: natsTlsKey }),
+          },
+        }
+      : {}),
+  };
+}
+
+export const addressesOf = ({ natsUrl }: Pick<BusSettings, 'natsUrl'>): string => natsUrl.join(', ');
+
+/** A fault that waiting does not mend; undefined for all others. */
+function lastingFault(error: Error, settings: BusSettings): EngineFault | undefined {
+  const text = causeOf(error);
+  const where = addressesOf(settings);
+  if (error instanceof AuthorizationError || /authorization violation|authentication/i.test(text))
+    return new EngineFault(
+      `${where} refuses these credentials`,
+      'Give --creds, --nkey, or --user with HEXCODES_NATS_PASSWORD, or HEXCODES_NATS_TOKEN',
+      { cause: error },
+    );
+  if (/certificate|self.signed|tls|ssl/i.test(text))
+    return new EngineFault(
+      `${where}: no TLS connection: ${text}`,
+      'Give the signers of its certificate with --tls-ca',
+      { cause: error },
+    );
+  if (/nkey|seed|creds|checksum/i.test(text))
+    return new EngineFault(`the credentials cannot be used: ${text}`, undefined, { cause: error });
+  return undefined;
+}
+
+/** The innermost message. */
+function causeOf(error: Error): string {
+  const { cause } = error;
+  return cause instanceof Error && cause.message !== '' ? causeOf(cause) : error.message;
+}
+
+async function managerOf(nc: NatsConnection, settings: BusSettings): Promise<JetStreamManager> {
+  const deadlineMs = performance.now() + (nc.info?.jetstream === true ? JETSTREAM_START_MS : 0);
+  for (;;) {
+    try {
+      return await jetstreamManager(nc);
+    } catch (error) {
+      if (performance.now() > deadlineMs) {
+        const hint = 'Start nats-server with --jetstream, and let the account use it';
+        throw new EngineFault(`${addressesOf(settings)} has no JetStream`, hint, { cause: error });
+      }
+    }
+    await sleep(RETRY_MS);
+  }
+}

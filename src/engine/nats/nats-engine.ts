@@ -1,0 +1,194 @@
+// The engine on NATS JetStream: a durable pull consumer with explicit acknowledgements, and streams that hold one message a
+// subject. Messages are pulled as others are done with, so that no more are held here than were asked for: the client's own
+// endless pull asks for more as messages arrive, whether or not they are worked on.
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type Consumer,
+  type ConsumerMessages,
+  type JetStreamClient,
+  type JsMsg,
+  jetstream,
+} from '@nats-io/jetstream';
+import { headers, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
+import {
+  type Engine,
+  EngineFault,
+  type Outgoing,
+  type Received,
+  type Stored,
+  StoreFault,
+} from '../engine.js';
+import { storeFaultOf } from './store-fault.js';
+
+/** Carries the producer's own id. */
+const ID_HEADER = 'Nats-Msg-Id';
+/** The id of the message that an answer belongs to. */
+const ANSWERED_ID_HEADER = 'Hexcodes-Id';
+
+const PULL_EXPIRES_MS = 5000;
+/** A pull that ends by none of its own rules is given up. */
+const PULL_PATIENCE_MS = 20_000;
+const AFTER_FAULT_MS = 250;
+const STORE_TIMEOUT_MS = 5000;
+/** Stream and consumer may be away so long, while servers start. */
+const GONE_MS = 15_000;
+
+export interface NatsEngineOptions {
+  readonly stream: string;
+  readonly consumer: string;
+  /** Messages that are held at once. */
+  readonly mostMessages: number;
+}
+
+export class NatsEngine implements Engine {
+  readonly #nc: NatsConnection;
+  readonly #client: JetStreamClient;
+  readonly #options: NatsEngineOptions;
+  #free: number;
+  #isStopped = false;
+  #fault: Error | undefined;
+  #goneSinceMs: number | undefined;
+  readonly #waiting: Received[] = [];
+  readonly #pulls = new Set<ConsumerMessages>();
+  /** Called when there is something to do for `receive`. */
+  #wake: (() => void) | undefined;
+
+  constructor(nc: NatsConnection, options: NatsEngineOptions) {
+    this.#nc = nc;
+    this.#client = jetstream(nc);
+    this.#options = options;
+    this.#free = options.mostMessages;
+  }
+
+  async *receive(): AsyncGenerator<Received> {
+    const { stream, consumer, mostMessages } = this.#options;
+    const source = await this.#client.consumers.get(stream, consumer);
+    this.#nc.closed().then((error) => {
+      this.#fault ??= new EngineFault(`the connection is closed${error ? `: ${error.message}` : ''}`);
+      this.#wake?.();
+    });
+    let pulls = 0;
+    const pullMore = (): void => {
+      // A pull costs as much as some messages, so it waits until it is worth it.
+      const isWorth = this.#free >= Math.max(1, mostMessages / 4);
+      if (this.#isStopped || !isWorth) return;
+      const size = this.#free;
+      this.#free = 0;
+      pulls++;
+      this.#pull(source, size).finally(() => {
+        pulls--;
+        this.#wake?.();
+      });
+    };
+    while (!this.#isStopped || pulls > 0) {
+      if (this.#fault !== undefined) throw this.#fault;
+      pullMore();
+      const received = this.#waiting.shift();
+      if (received === undefined) await new Promise<void>((resolve) => (this.#wake = resolve));
+      else if (this.#isStopped) received.giveBack(0);
+      else yield received;
+    }
+    for (const received of this.#waiting) received.giveBack(0);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    for (const pull of this.#pulls) pull.stop();
+    this.#wake?.();
+  }
+
+  /** Asks for so many messages, and waits until they have come, or time is up. */
+  async #pull(source: Consumer, size: number): Promise<void> {
+    let left = size;
+    let pull: ConsumerMessages | undefined;
+    const watch = setTimeout(() => pull?.stop(), PULL_PATIENCE_MS);
+    try {
+      pull = await source.fetch({ max_messages: size, expires: PULL_EXPIRES_MS });
+      this.#pulls.add(pull);
+      if (this.#isStopped) pull.stop();
+      for await (const message of pull) {
+        left--;
+        this.#waiting.push(this.#received(message));
+        this.#wake?.();
+      }
+      this.#goneSinceMs = undefined;
+    } catch (error) {
+      await this.#afterFault(source, error as Error);
+    } finally {
+      clearTimeout(watch);
+      if (pull !== undefined) this.#pulls.delete(pull);
+      this.#free += left;
+    }
+  }
+
+  /** Heartbeats were missed, a server went away: all that passes. A stream that is gone does not. */
+  async #afterFault(source: Consumer, error: Error): Promise<void> {
+    if (this.#isStopped || this.#nc.isClosed()) return;
+    const isGone = await source.info().then(
+      () => false,
+      (cause: Error) => /not found/.test(cause.message),
+    );
+    const nowMs = performance.now();
+    this.#goneSinceMs = isGone ? (this.#goneSinceMs ?? nowMs) : undefined;
+    if (this.#goneSinceMs !== undefined && nowMs - this.#goneSinceMs > GONE_MS) {
+      const { stream, consumer } = this.#options;
+      this.#fault = new EngineFault(`stream ${stream} or its consumer ${consumer} is gone`, undefined, {
+        cause: error,
+      });
+    }
+    await sleep(AFTER_FAULT_MS);
+  }
+
+  #received(message: JsMsg): Received {
+    let isSettled = false;
+    const settle = (how: () => void): void => {
+      if (isSettled) return;
+      isSettled = true;
+      how();
+      this.#free++;
+      this.#wake?.();
+    };
+    const { stream, streamSequence, deliveryCount } = message.info;
+    return {
+      subject: message.subject,
+      id: message.headers?.get(ID_HEADER) || `${stream}:${streamSequence}`,
+      bytes: message.data,
+      headers: applicationHeaders(message.headers),
+      place: `stream ${stream}, message ${streamSequence}`,
+      deliveries: deliveryCount,
+      accept: () => settle(() => message.ack()),
+      giveBack: (delayMs) => settle(() => message.nak(delayMs)),
+      keep: () => {
+        if (!isSettled) message.working();
+      },
+    };
+  }
+
+  async store({ subject, id, bytes, headers: given }: Outgoing): Promise<Stored> {
+    const own = headers();
+    for (const [name, value] of given) own.set(name, value);
+    own.set(ANSWERED_ID_HEADER, id);
+    try {
+      // By the subject and not by the id: producers may use one id under several subjects, and a server that takes the second
+      // answer for a repetition of the first would lose it.
+      const { duplicate } = await this.#client.publish(subject, bytes, {
+        msgID: subject,
+        headers: own,
+        timeout: STORE_TIMEOUT_MS,
+      });
+      return duplicate ? 'already' : 'stored';
+    } catch (error) {
+      const fault = storeFaultOf(error as Error, subject);
+      if (fault instanceof StoreFault) throw fault;
+      return 'already';
+    }
+  }
+}
+
+/** Without those that servers and clients of NATS give a meaning. */
+function applicationHeaders(all: MsgHdrs | undefined): Map<string, string> {
+  const own = new Map<string, string>();
+  for (const name of all?.keys() ?? [])
+    if (!/^nats-/i.test(name) && name !== ANSWERED_ID_HEADER) own.set(name, all!.values(name).join(', '));
+  return own;
+}

@@ -1,0 +1,152 @@
+// The check before a worker begins: that streams and consumer are there and hold every answer once, and whether the
+// servers would lose messages in a power cut that they have acknowledged.
+import {
+  AckPolicy,
+  type ConsumerInfo,
+  type JetStreamManager,
+  RetentionPolicy,
+  type StreamInfo,
+} from '@nats-io/jetstream';
+import { EngineFault } from '../engine.js';
+import { isWithin, type SubjectMap } from '../subjects.js';
+import type { StreamNames } from './streams.js';
+
+/** The first version with limits of messages for each subject that refuse new ones. */
+const LEAST_VERSION = [2, 9, 0];
+/** Streams of earlier versions could lose acknowledged messages in more ways (nats-server's release notes). */
+const SOUND_VERSION = [2, 10, 23];
+const SOUND_REPLICAS = 3;
+const MONITOR_TIMEOUT_MS = 5000;
+const SETUP_HINT = 'hexcodes worker setup makes it';
+
+export interface CheckedStreams {
+  readonly warnings: readonly string[];
+  readonly ackWaitMs: number;
+}
+
+/** @throws EngineFault where answers could be lost or stored twice */
+export async function checkStreams(
+  jsm: JetStreamManager,
+  version: string,
+  names: StreamNames,
+  maps: readonly SubjectMap[],
+  isOrdered: boolean,
+): Promise<CheckedStreams> {
+  if (isBefore(version, LEAST_VERSION))
+    throw new EngineFault(`nats-server ${version} cannot hold one message a subject: 2.9 or later is needed`);
+  const [input, output, dead] = [
+    await infoOf(jsm, names.input),
+    await infoOf(jsm, names.output),
+    await infoOf(jsm, names.dead),
+  ];
+  for (const { config } of [output, dead])
+    if (config.max_msgs_per_subject !== 1 || config.discard_new_per_subject !== true)
+      throw new EngineFault(
+        `stream ${config.name} could hold an answer twice: it needs max_msgs_per_subject 1 and discard_new_per_subject`,
+        'hexcodes worker setup gives it both',
+      );
+  for (const map of maps) {
+    requireTaken(input, map.from.join('.'));
+    requireTaken(output, map.answers);
+  }
+  const consumer = await jsm.consumers.info(names.input, names.consumer).catch((error: Error) => {
+    const words = `stream ${names.input} has no consumer ${names.consumer}`;
+    throw new EngineFault(words, SETUP_HINT, { cause: error });
+  });
+  const { ack_policy, max_ack_pending = 0, ack_wait = 0 } = consumer.config;
+  if (ack_policy !== AckPolicy.Explicit)
+    throw new EngineFault(`consumer ${names.consumer} acknowledges ${ack_policy}, and must explicitly`);
+  if (isOrdered && max_ack_pending !== 1)
+    throw new EngineFault(
+      `consumer ${names.consumer} hands out ${max_ack_pending} messages at a time, so answers are in no order`,
+      'hexcodes worker setup --ordered changes it',
+    );
+  return {
+    warnings: [...streamWarnings(input, output, consumer), ...powerWarnings(version, [input, output, dead])],
+    ackWaitMs: ack_wait / 1e6,
+  };
+}
+
+async function infoOf(jsm: JetStreamManager, name: string): Promise<StreamInfo> {
+  try {
+    return await jsm.streams.info(name);
+  } catch (error) {
+    const { message } = error as Error;
+    const isMissing = /not found/.test(message);
+    const words = isMissing ? `there is no stream ${name}` : `stream ${name} cannot be read: ${message}`;
+    throw new EngineFault(words, isMissing ? SETUP_HINT : undefined, { cause: error });
+  }
+}
+
+function requireTaken({ config }: StreamInfo, pattern: string): void {
+  const isTaken = config.subjects.some((subject) => isWithin(subject.split('.'), pattern.split('.')));
+  if (!isTaken)
+    throw new EngineFault(
+      `stream ${config.name} does not take ${pattern}: it takes ${config.subjects.join(', ')}`,
+      'hexcodes worker setup with the same --map changes it',
+    );
+}
+
+function streamWarnings(input: StreamInfo, output: StreamInfo, { config }: ConsumerInfo): string[] {
+  const warnings: string[] = [];
+  if (input.config.retention !== RetentionPolicy.Limits)
+    warnings.push(
+      `stream ${input.config.name} forgets the ids of messages that are done with when a server is killed (retention ${input.config.retention}): a producer's repetition would be answered again`,
+    );
+  const isKeptLonger =
+    output.config.max_age === 0 || (input.config.max_age > 0 && output.config.max_age > input.config.max_age);
+  if (!isKeptLonger)
+    warnings.push(
+      `answers are not kept longer than messages: one that is delivered again late could be answered twice (max_age of ${output.config.name})`,
+    );
+  if ((config.max_deliver ?? -1) > 0)
+    warnings.push(
+      `consumer ${config.durable_name} gives a message up after ${config.max_deliver} deliveries, also where workers died`,
+    );
+  return warnings;
+}
+
+/** Ways to lose messages that were acknowledged. */
+function powerWarnings(version: string, streams: readonly StreamInfo[]): string[] {
+  const few = streams.filter(({ config }) => config.num_replicas < SOUND_REPLICAS);
+  return [
+    ...(isBefore(version, SOUND_VERSION)
+      ? [
+          `nats-server ${version}: a power cut may lose acknowledged messages; 2.10.23 and later can sync each`,
+        ]
+      : []),
+    ...(few.length === 0
+      ? []
+      : [
+          `${few.map(({ config }) => config.name).join(', ')}: fewer than ${SOUND_REPLICAS} replicas, so a lost disk loses messages, and a power cut those of the last sync_interval`,
+        ]),
+  ];
+}
+
+/** The `sync_interval` of a server by its monitoring port, as clients cannot ask for it. */
+export async function syncWarnings(monitor: URL): Promise<string[]> {
+  try {
+    const answer = await fetch(new URL('/varz', monitor), {
+      signal: AbortSignal.timeout(MONITOR_TIMEOUT_MS),
+    });
+    const { jetstream } = (await answer.json()) as {
+      jetstream?: { config?: { sync_always?: boolean; sync_interval?: number } };
+    };
+    const { sync_always, sync_interval } = jetstream?.config ?? {};
+    if (sync_always === true) return [];
+    const interval = sync_interval === undefined ? 'about 2 minutes' : `${sync_interval / 1e9} s`;
+    return [
+      `${monitor.host} syncs its files every ${interval}: a power cut loses what was acknowledged since (sync_interval: always)`,
+    ];
+  } catch (error) {
+    return [`${monitor.host} does not say how it syncs: ${(error as Error).message}`];
+  }
+}
+
+function isBefore(version: string, least: readonly number[]): boolean {
+  const parts = version.split(/[.-]/).map(Number);
+  for (const [i, number] of least.entries()) {
+    if ((parts[i] ?? 0) !== number) return (parts[i] ?? 0) < number;
+  }
+  return false;
+}

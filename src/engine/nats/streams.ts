@@ -1,0 +1,146 @@
+// The streams and the consumer of workers, as `hexcodes worker setup` makes them. It may be run again: what is there is
+// changed to what is asked for, where the servers allow it, and no message is touched.
+import {
+  AckPolicy,
+  type ConsumerConfig,
+  DeliverPolicy,
+  DiscardPolicy,
+  type JetStreamManager,
+  RetentionPolicy,
+  StorageType,
+  type StreamConfig,
+} from '@nats-io/jetstream';
+import { nanos } from '@nats-io/transport-node';
+import { EngineFault } from '../engine.js';
+import type { SubjectMap } from '../subjects.js';
+
+export interface StreamNames {
+  readonly input: string;
+  readonly output: string;
+  readonly dead: string;
+  readonly consumer: string;
+}
+
+export interface StreamPlan {
+  readonly names: StreamNames;
+  readonly maps: readonly SubjectMap[];
+  readonly deadPrefix: string;
+  readonly maxBytes: number;
+  /** Of messages and answers; answers are kept for longer, so that no message outlives its answer. */
+  readonly maxAgeMs: number;
+  readonly replicas: number;
+  /** A message is delivered again if its worker is not heard of for so long. */
+  readonly ackWaitMs: number;
+  /** Messages that all workers together may be working on. */
+  readonly maxAckPending: number;
+  readonly isOrdered: boolean;
+}
+
+/** Dead letters are few: their stream has this part of the size of the others. */
+const DEAD_SHARE = 8;
+
+type Made = Partial<StreamConfig> & { name: string };
+
+const DUPLICATE_WINDOW_MS = 120_000;
+/** Answers and dead letters are kept for so much longer than messages: a delivery under way may still be answered. */
+export const KEPT_LONGER_MS = 60 * 60 * 1000;
+
+/**
+ * @returns a line for each stream and consumer
+ * @throws EngineFault where the servers refuse one
+ */
+export async function setUpStreams(jsm: JetStreamManager, plan: StreamPlan): Promise<string[]> {
+  const { names, maps, deadPrefix } = plan;
+  const common = {
+    retention: RetentionPolicy.Limits,
+    storage: StorageType.File,
+    discard: DiscardPolicy.New,
+    max_bytes: plan.maxBytes,
+    num_replicas: plan.replicas,
+  };
+  /** One message a subject, so that no answer is stored twice, however late it is given again. */
+  const once = { max_msgs_per_subject: 1, discard_new_per_subject: true };
+  const kept = nanos(plan.maxAgeMs + KEPT_LONGER_MS);
+  const window = nanos(Math.min(DUPLICATE_WINDOW_MS, plan.maxAgeMs));
+  const subjects = maps.map(({ from }) => from.join('.'));
+  const lines = [
+    await makeStream(jsm, {
+      ...common,
+      name: names.input,
+      subjects,
+      max_age: nanos(plan.maxAgeMs),
+      duplicate_window: window,
+    }),
+    await makeStream(jsm, {
+      ...{ ...common, ...once, max_age: kept, duplicate_window: window },
+      ...{ name: names.output, subjects: maps.map(({ answers }) => answers) },
+    }),
+    await makeStream(jsm, {
+      ...{ ...common, ...once, max_age: kept, duplicate_window: window },
+      ...{
+        name: names.dead,
+        subjects: [`${deadPrefix}.>`],
+        max_bytes: Math.ceil(plan.maxBytes / DEAD_SHARE),
+      },
+    }),
+  ];
+  return [...lines, await makeConsumer(jsm, plan)];
+}
+
+/**
+ * Makes a stream, or changes the one of this name.
+ * @throws EngineFault
+ */
+export async function makeStream(jsm: JetStreamManager, config: Made): Promise<string> {
+  const { name } = config;
+  const before = await jsm.streams.info(name).catch((error: Error) => {
+    if (/not found/.test(error.message)) return undefined;
+    throw refused(`stream ${name}`, error);
+  });
+  const line = `stream ${name}: ${(config.subjects ?? []).join(', ')}`;
+  try {
+    if (before === undefined) {
+      await jsm.streams.add(config);
+      return `made ${line}`;
+    }
+    if (before.config.retention !== config.retention)
+      throw new Error(`it has the retention ${before.config.retention}, which cannot be changed`);
+    await jsm.streams.update(name, config);
+    return `kept ${line}`;
+  } catch (error) {
+    throw refused(`stream ${name}`, error as Error);
+  }
+}
+
+async function makeConsumer(jsm: JetStreamManager, plan: StreamPlan): Promise<string> {
+  const { input, consumer } = plan.names;
+  const change = {
+    ack_wait: nanos(plan.ackWaitMs),
+    max_ack_pending: plan.isOrdered ? 1 : plan.maxAckPending,
+    // A limit would leave messages behind that met dying workers only.
+    max_deliver: -1,
+  };
+  const config: Partial<ConsumerConfig> = {
+    ...change,
+    durable_name: consumer,
+    ack_policy: AckPolicy.Explicit,
+    deliver_policy: DeliverPolicy.All,
+  };
+  const line = `consumer ${consumer} of ${input}${plan.isOrdered ? ', ordered: one message at a time' : ''}`;
+  try {
+    const before = await jsm.consumers.info(input, consumer).catch(() => undefined);
+    if (before === undefined) await jsm.consumers.add(input, config);
+    else await jsm.consumers.update(input, consumer, change);
+    return `${before === undefined ? 'made' : 'kept'} ${line}`;
+  } catch (error) {
+    throw refused(`consumer ${consumer}`, error as Error);
+  }
+}
+
+function refused(what: string, error: Error): EngineFault {
+  const isFull = /insufficient storage/.test(error.message);
+  const hint = isFull
+    ? 'Servers set the space aside that streams may take: ask for less with --max-bytes'
+    : undefined;
+  return new EngineFault(`${what} cannot be made: ${error.message}`, hint, { cause: error });
+}

@@ -1,0 +1,221 @@
+// A worker: receives messages, converts each, stores the answer and only then accepts the message. A worker that dies in
+// between costs another delivery: the answer has a subject of its own, under which nothing is stored twice. A message that
+// cannot be converted goes to the dead letters with the reason, as soon as the worker's own tries have failed.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Engine, type Outgoing, type Received, type Stored, StoreFault } from './engine.js';
+import type { ConvertedMessage, MessageConverter } from './messages/message-converter.js';
+import { FORMAT_HEADER, READING_HEADERS, type ReadingRules, shapeOf } from './messages/message-shape.js';
+import { type SubjectMap, wordOf } from './subjects.js';
+
+export interface WorkerOptions {
+  readonly maps: readonly SubjectMap[];
+  readonly rules: ReadingRules;
+  /** Before the subjects of dead letters. */
+  readonly deadPrefix: string;
+  /** A message is converted so often before it is a dead letter. */
+  readonly tries: number;
+  /** Messages and answers that are held at most; one message is always taken. */
+  readonly mostHeldBytes: number;
+  /** How often the bus is told that a message is still worked on. */
+  readonly keepEveryMs: number;
+  /** Called with sentences for people; the same sentence comes again and again while its cause lasts. */
+  readonly say: (sentence: string) => void;
+}
+
+export interface WorkerFigures {
+  /** Messages whose answer is stored, by this worker or another, and their points. */
+  messages: number;
+  points: number;
+  failedPoints: number;
+  /** Deliveries that were not the first. */
+  redelivered: number;
+  /** Answers that were stored already. */
+  already: number;
+  dead: number;
+  /** Tries to store an answer that were not successful. */
+  storeFaults: number;
+  heldMessages: number;
+  heldBytes: number;
+}
+
+/** Headers of dead letters. */
+const REASON_HEADER = 'Hexcodes-Reason';
+const SUBJECT_HEADER = 'Hexcodes-Subject';
+const PLACE_HEADER = 'Hexcodes-Place';
+
+const FIRST_DELAY_MS = 100;
+const MOST_DELAY_MS = 5000;
+const MOST_REASON = 500;
+
+export class Worker {
+  readonly figures: WorkerFigures = {
+    ...{ messages: 0, points: 0, failedPoints: 0, redelivered: 0, already: 0, dead: 0, storeFaults: 0 },
+    ...{ heldMessages: 0, heldBytes: 0 },
+  };
+  readonly #engine: Engine;
+  readonly #converter: MessageConverter;
+  readonly #options: WorkerOptions;
+  readonly #stopped = new AbortController();
+  /** Called when a message is done with. */
+  #onDone: (() => void) | undefined;
+
+  constructor(engine: Engine, converter: MessageConverter, options: WorkerOptions) {
+    this.#engine = engine;
+    this.#converter = converter;
+    this.#options = options;
+  }
+
+  /**
+   * Works until `stop`, then ends what is under way.
+   * @throws EngineFault
+   */
+  async run(): Promise<void> {
+    const { figures } = this;
+    for await (const received of this.#engine.receive()) {
+      while (
+        figures.heldMessages > 0 &&
+        figures.heldBytes + received.bytes.length > this.#options.mostHeldBytes
+      )
+        await this.#done();
+      if (this.#stopped.signal.aborted) received.giveBack(0);
+      else this.#take(received);
+    }
+    while (figures.heldMessages > 0) await this.#done();
+  }
+
+  /** Takes no further message. Messages without a stored answer are given back after so long. */
+  stop(graceMs: number): void {
+    this.#engine.stop();
+    setTimeout(() => this.#stopped.abort(), graceMs).unref();
+  }
+
+  #done(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onDone = resolve;
+    });
+  }
+
+  #take(received: Received): void {
+    const { figures } = this;
+    let heldBytes = received.bytes.length;
+    const hold = (bytes: number): void => {
+      heldBytes += bytes;
+      figures.heldBytes += bytes;
+    };
+    figures.heldMessages++;
+    figures.heldBytes += heldBytes;
+    if (received.deliveries > 1) figures.redelivered++;
+    this.#answer(received, hold).finally(() => {
+      figures.heldMessages--;
+      figures.heldBytes -= heldBytes;
+      this.#onDone?.();
+    });
+  }
+
+  async #answer(received: Received, hold: (bytes: number) => void): Promise<void> {
+    const keeping = setInterval(() => received.keep(), this.#options.keepEveryMs);
+    try {
+      const made = await this.#make(received);
+      if (made.letter !== undefined) {
+        await this.#bury(received, made.letter);
+        return;
+      }
+      const { answer, message } = made;
+      hold(answer.bytes.length);
+      const stored = await this.#store(message);
+      answer.release?.();
+      if (stored === undefined) received.giveBack(0);
+      else if (stored instanceof StoreFault) await this.#bury(received, stored.message);
+      else {
+        this.figures.messages++;
+        this.figures.points += answer.points;
+        this.figures.failedPoints += answer.failed;
+        if (stored === 'already') this.figures.already++;
+        received.accept();
+      }
+    } catch (error) {
+      // Nothing above should throw; the message is not lost if it does.
+      this.#options.say(`${received.place}: ${(error as Error).message}`);
+      received.giveBack(MOST_DELAY_MS);
+    } finally {
+      clearInterval(keeping);
+    }
+  }
+
+  /** The answer to a message and where it goes, or the reason why there is none. */
+  async #make(
+    received: Received,
+  ): Promise<
+    | { readonly letter: string }
+    | { readonly letter?: never; readonly answer: ConvertedMessage; readonly message: Outgoing }
+  > {
+    const { maps, rules, tries } = this.#options;
+    const { id, headers } = received;
+    const subject = maps.map((map) => map.answerOf(received.subject, id)).find((each) => each !== undefined);
+    if (subject === undefined) return { letter: `no map says where answers to ${received.subject} go` };
+    for (let tried = 1; ; tried++) {
+      try {
+        const shape = shapeOf(received.subject, headers, rules);
+        const answer = await this.#converter.convert(received.bytes, shape);
+        const passed = new Map([...headers].filter(([name]) => !READING_HEADERS.includes(name)));
+        passed.set(FORMAT_HEADER, shape.format);
+        return { answer, message: { subject, id, bytes: answer.bytes, headers: passed } };
+      } catch (error) {
+        if (tried >= tries) return { letter: (error as Error).message };
+      }
+    }
+  }
+
+  /** Stores the message to the dead letters, and accepts it. */
+  async #bury(received: Received, reason: string): Promise<void> {
+    const { deadPrefix, say } = this.#options;
+    const letter = (bytes: Uint8Array, words: string): Outgoing => ({
+      subject: `${deadPrefix}.${received.subject}.${wordOf(received.id)}`,
+      id: received.id,
+      bytes,
+      headers: new Map([
+        ...received.headers,
+        [REASON_HEADER, words.replace(/[\r\n]+/g, ' ').slice(0, MOST_REASON)],
+        [SUBJECT_HEADER, received.subject],
+        [PLACE_HEADER, received.place],
+      ]),
+    });
+    let stored = await this.#store(letter(received.bytes, reason));
+    if (stored instanceof StoreFault) {
+      const empty = `${reason}; its bytes are in ${received.place}, as they are too many for a dead letter`;
+      stored = await this.#store(letter(new Uint8Array(0), empty));
+    }
+    if (stored === undefined || stored instanceof StoreFault) {
+      received.giveBack(MOST_DELAY_MS);
+      return;
+    }
+    this.figures.dead++;
+    say(`dead letter: ${received.place} (${received.subject}): ${reason}`);
+    received.accept();
+  }
+
+  /**
+   * Stores a message, trying again until it is stored.
+   * @returns undefined if the worker is stopped before; the fault, if it does not pass
+   */
+  async #store(message: Outgoing): Promise<Stored | StoreFault | undefined> {
+    let delayMs = FIRST_DELAY_MS;
+    for (;;) {
+      try {
+        return await this.#engine.store(message);
+      } catch (error) {
+        if (!(error instanceof StoreFault)) throw error;
+        if (error.kind === 'too-large') return error;
+        this.figures.storeFaults++;
+        this.#options.say(error.message);
+      }
+      try {
+        // Not all at once, where many workers wait for the same.
+        await sleep(delayMs * (0.5 + Math.random()), undefined, { signal: this.#stopped.signal });
+      } catch {
+        return undefined;
+      }
+      delayMs = Math.min(MOST_DELAY_MS, 2 * delayMs);
+    }
+  }
+}

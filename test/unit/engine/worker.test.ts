@@ -1,0 +1,210 @@
+// The worker against an engine in memory: nothing is accepted before its answer is stored, tries are counted, what cannot be
+// stored waits, what cannot be converted is a dead letter, and no more is held than was allowed.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeAll, expect, test } from 'vitest';
+import { type Engine, type Outgoing, type Received, type Stored, StoreFault } from '#dist/engine/engine.js';
+import { MessageConverter } from '#dist/engine/messages/message-converter.js';
+import { DEFAULT_RULES } from '#dist/engine/messages/message-shape.js';
+import { SubjectMap } from '#dist/engine/subjects.js';
+import { Worker, type WorkerOptions } from '#dist/engine/worker.js';
+import type { Hexcodes } from '#dist/library/hexcodes.js';
+import { answerByLibrary, encodeFrame, loadLibrary, positionsOf } from '../../support/engine/frames.js';
+
+let library: Hexcodes;
+beforeAll(async () => {
+  library = await loadLibrary();
+});
+
+type Verdict = 'accepted' | 'given back';
+
+/** Hands out the given messages; `decide` says what becomes of what is stored. */
+class MemoryEngine implements Engine {
+  readonly stored = new Map<string, Outgoing>();
+  readonly verdicts = new Map<string, Verdict>();
+  /** In the order in which it happened: `store SUBJECT`, `accept ID`. */
+  readonly events: string[] = [];
+  #stop: (() => void) | undefined;
+
+  constructor(
+    readonly messages: readonly { id: string; subject?: string; bytes: Uint8Array; deliveries?: number }[],
+    readonly decide: (message: Outgoing) => Stored | StoreFault | Promise<Stored> = () => 'stored',
+  ) {}
+
+  async *receive(): AsyncGenerator<Received> {
+    const stopped = new Promise<void>((resolve) => {
+      this.#stop = resolve;
+    });
+    for (const { id, subject = 'in.a', bytes, deliveries = 1 } of this.messages) {
+      yield {
+        ...{ id, subject, bytes, deliveries, headers: new Map([['X-Own', 'kept']]), place: `message ${id}` },
+        accept: () => {
+          this.events.push(`accept ${id}`);
+          this.verdicts.set(id, 'accepted');
+        },
+        giveBack: () => this.verdicts.set(id, 'given back'),
+        keep: () => {},
+      };
+    }
+    await stopped;
+  }
+
+  stop(): void {
+    this.#stop?.();
+  }
+
+  async store(message: Outgoing): Promise<Stored> {
+    const decided = await this.decide(message);
+    if (decided instanceof StoreFault) throw decided;
+    this.events.push(`store ${message.subject}`);
+    if (decided === 'stored') this.stored.set(message.subject, message);
+    return decided;
+  }
+}
+
+const said: string[] = [];
+function workerOf(
+  engine: Engine,
+  options: Partial<WorkerOptions> = {},
+  converter?: MessageConverter,
+): Worker {
+  return new Worker(engine, converter ?? new MessageConverter(library.kernel, DEFAULT_RULES), {
+    ...{ maps: [new SubjectMap('in.>=out.>')], rules: DEFAULT_RULES, deadPrefix: 'dead', tries: 3 },
+    ...{ mostHeldBytes: 1e6, keepEveryMs: 1000, say: (sentence: string) => said.push(sentence) },
+    ...options,
+  });
+}
+
+/** Runs a worker until every message has its verdict. */
+async function settled(worker: Worker, engine: MemoryEngine): Promise<void> {
+  const running = worker.run();
+  while (engine.verdicts.size < engine.messages.length) await sleep(5);
+  worker.stop(0);
+  await running;
+}
+
+const frameOf = (seed: number, count = 10): Uint8Array => encodeFrame(positionsOf(seed, count));
+
+test('each answer is stored under a subject of its own before its message is accepted', async () => {
+  const engine = new MemoryEngine([1, 2, 3].map((i) => ({ id: `m${i}`, bytes: frameOf(i) })));
+  const worker = workerOf(engine);
+  await settled(worker, engine);
+  for (const i of [1, 2, 3]) {
+    const { bytes, headers, id } = engine.stored.get(`out.a.m${i}`)!;
+    expect(Buffer.compare(bytes, answerByLibrary(library, positionsOf(i, 10)))).toBe(0);
+    expect([id, headers.get('X-Own'), headers.get('Hexcodes-Format')]).toEqual([`m${i}`, 'kept', 'frames']);
+    expect(engine.events.indexOf(`store out.a.m${i}`)).toBeLessThan(engine.events.indexOf(`accept m${i}`));
+  }
+  expect(worker.figures).toMatchObject({ messages: 3, points: 30, dead: 0, heldMessages: 0, heldBytes: 0 });
+});
+
+test('an answer that is stored already is accepted and counted', async () => {
+  const engine = new MemoryEngine([{ id: 'm', bytes: frameOf(1), deliveries: 2 }], () => 'already');
+  const worker = workerOf(engine);
+  await settled(worker, engine);
+  expect(engine.verdicts.get('m')).toBe('accepted');
+  expect(worker.figures).toMatchObject({ messages: 1, already: 1, redelivered: 1 });
+});
+
+test('what a full or absent stream does not take is tried again, and not accepted before', async () => {
+  let tries = 0;
+  const engine = new MemoryEngine([{ id: 'm', bytes: frameOf(1) }], () =>
+    ++tries < 3 ? new StoreFault(tries === 1 ? 'full' : 'away', `fault ${tries}`) : 'stored',
+  );
+  const worker = workerOf(engine);
+  await settled(worker, engine);
+  expect(engine.events).toEqual(['store out.a.m', 'accept m']);
+  expect(worker.figures).toMatchObject({ messages: 1, storeFaults: 2 });
+  expect(said).toEqual(expect.arrayContaining(['fault 1', 'fault 2']));
+});
+
+test('a message that cannot be converted is a dead letter after so many tries, with the reason', async () => {
+  const engine = new MemoryEngine([{ id: 'm', bytes: new Uint8Array([1, 2]) }]);
+  let tries = 0;
+  const converter = new MessageConverter(library.kernel, DEFAULT_RULES);
+  const { convert } = converter;
+  converter.convert = (...args) => {
+    tries++;
+    return convert.apply(converter, args);
+  };
+  const worker = workerOf(engine, { tries: 4 }, converter);
+  await settled(worker, engine);
+  expect(tries).toBe(4);
+  const letter = engine.stored.get('dead.in.a.m')!;
+  expect([...letter.bytes]).toEqual([1, 2]);
+  expect(Object.fromEntries(letter.headers)).toEqual({
+    'X-Own': 'kept',
+    'Hexcodes-Reason': 'a frame has a header of 16 bytes, and the message has 2',
+    'Hexcodes-Subject': 'in.a',
+    'Hexcodes-Place': 'message m',
+  });
+  expect(engine.verdicts.get('m')).toBe('accepted');
+  expect(worker.figures).toMatchObject({ messages: 0, dead: 1 });
+});
+
+test('a try that fails once is no dead letter', async () => {
+  const engine = new MemoryEngine([{ id: 'm', bytes: frameOf(1) }]);
+  const converter = new MessageConverter(library.kernel, DEFAULT_RULES);
+  const { convert } = converter;
+  let tries = 0;
+  converter.convert = async (...args) => {
+    if (++tries === 1) throw new Error('a thread died');
+    return convert.apply(converter, args);
+  };
+  await settled(workerOf(engine, {}, converter), engine);
+  expect([...engine.stored.keys()]).toEqual(['out.a.m']);
+});
+
+test('an answer that is too large is a dead letter, and one that is too large even for that names its place', async () => {
+  const large = frameOf(1, 1000);
+  const engine = new MemoryEngine(
+    [
+      { id: 'm', bytes: large },
+      { id: 'n', bytes: frameOf(2) },
+    ],
+    ({ bytes }) =>
+      bytes.length > 10_000 ? new StoreFault('too-large', 'the answer is too large') : 'stored',
+  );
+  await settled(workerOf(engine), engine);
+  const letter = engine.stored.get('dead.in.a.m')!;
+  expect(letter.bytes).toHaveLength(0);
+  expect(letter.headers.get('Hexcodes-Reason')).toBe(
+    'the answer is too large; its bytes are in message m, as they are too many for a dead letter',
+  );
+  expect(engine.stored.has('out.a.n')).toBe(true);
+});
+
+test('a message under no map is a dead letter', async () => {
+  const engine = new MemoryEngine([{ id: 'm', subject: 'other', bytes: frameOf(1) }]);
+  await settled(workerOf(engine), engine);
+  expect(engine.stored.get('dead.other.m')?.headers.get('Hexcodes-Reason')).toBe(
+    'no map says where answers to other go',
+  );
+});
+
+test('no more is held than was allowed, but for one message', async () => {
+  let release = (): void => {};
+  const gate = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const messages = Array.from({ length: 10 }, (_, i) => ({ id: `m${i}`, bytes: frameOf(i, 100) }));
+  const engine = new MemoryEngine(messages, () => gate.then(() => 'stored' as const));
+  const oneBytes = messages[0]!.bytes.length;
+  const worker = workerOf(engine, { mostHeldBytes: 3.5 * oneBytes });
+  const running = settled(worker, engine);
+  await sleep(50);
+  expect(worker.figures.heldMessages).toBeGreaterThan(0);
+  expect(worker.figures.heldMessages).toBeLessThanOrEqual(3);
+  release();
+  await running;
+  expect(engine.stored.size).toBe(10);
+});
+
+test('a stop gives back what is not stored', async () => {
+  const engine = new MemoryEngine([{ id: 'm', bytes: frameOf(1) }], () => new StoreFault('away', 'away'));
+  const worker = workerOf(engine);
+  const running = worker.run();
+  while (worker.figures.storeFaults === 0) await sleep(5);
+  worker.stop(0);
+  await running;
+  expect(engine.verdicts.get('m')).toBe('given back');
+});
