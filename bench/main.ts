@@ -3,6 +3,7 @@
 const BENCHES: Record<string, () => Promise<{ default: (args: string[]) => Promise<void> }>> = {
   capacity: () => import('./capacity.js'),
   bulk: () => import('./bulk.js'),
+  engine: () => import('./engine.js'),
   kernel: () => import('./kernel.js'),
   text: () => import('./text.js'),
   http: () => import('./http.js'),
