@@ -1,11 +1,11 @@
 // A worker: receives messages, converts each, stores the answer and only then accepts the message. A worker that dies in
 // between costs another delivery: the answer has a subject of its own, under which nothing is stored twice. A message that
 // cannot be converted goes to the dead letters with the reason, as soon as the worker's own tries have failed.
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type Engine, type Outgoing, type Received, type Stored, StoreFault } from './engine.js';
+import { type Engine, type Outgoing, type Received, StoreFault } from './engine.js';
 import type { ConvertedMessage, MessageConverter } from './messages/message-converter.js';
 import { FORMAT_HEADER, READING_HEADERS, type ReadingRules, shapeOf } from './messages/message-shape.js';
-import { type SubjectMap, wordOf } from './subjects.js';
+import { PatientStore } from './patient-store.js';
+import type { SubjectMap } from './subjects.js';
 
 export interface WorkerOptions {
   readonly maps: readonly SubjectMap[];
@@ -32,29 +32,22 @@ export interface WorkerFigures {
   /** Answers that were stored already. */
   already: number;
   dead: number;
-  /** Tries to store an answer that were not successful. */
-  storeFaults: number;
   heldMessages: number;
   heldBytes: number;
 }
 
-/** Headers of dead letters. */
-const REASON_HEADER = 'Hexcodes-Reason';
-const SUBJECT_HEADER = 'Hexcodes-Subject';
-const PLACE_HEADER = 'Hexcodes-Place';
-
-const FIRST_DELAY_MS = 100;
-const MOST_DELAY_MS = 5000;
-const MOST_REASON = 500;
+/** A message that met an unknown fault is delivered again after so long. */
+const RETURN_MS = 5000;
 
 export class Worker {
   readonly figures: WorkerFigures = {
-    ...{ messages: 0, points: 0, failedPoints: 0, redelivered: 0, already: 0, dead: 0, storeFaults: 0 },
+    ...{ messages: 0, points: 0, failedPoints: 0, redelivered: 0, already: 0, dead: 0 },
     ...{ heldMessages: 0, heldBytes: 0 },
   };
   readonly #engine: Engine;
   readonly #converter: MessageConverter;
   readonly #options: WorkerOptions;
+  readonly #store: PatientStore;
   readonly #stopped = new AbortController();
   /** Called when a message is done with. */
   #onDone: (() => void) | undefined;
@@ -63,6 +56,15 @@ export class Worker {
     this.#engine = engine;
     this.#converter = converter;
     this.#options = options;
+    this.#store = new PatientStore({
+      store: (message) => engine.store(message),
+      ...{ deadPrefix: options.deadPrefix, say: options.say, signal: this.#stopped.signal },
+    });
+  }
+
+  /** Tries to store an answer or a dead letter that were not successful. */
+  get storeFaults(): number {
+    return this.#store.faults;
   }
 
   /**
@@ -122,7 +124,7 @@ export class Worker {
       }
       const { answer, message } = made;
       hold(answer.bytes.length);
-      const stored = await this.#store(message);
+      const stored = await this.#store.store(message);
       answer.release?.();
       if (stored === undefined) received.giveBack(0);
       else if (stored instanceof StoreFault) await this.#bury(received, stored.message);
@@ -136,7 +138,7 @@ export class Worker {
     } catch (error) {
       // Nothing above should throw; the message is not lost if it does.
       this.#options.say(`${received.place}: ${(error as Error).message}`);
-      received.giveBack(MOST_DELAY_MS);
+      received.giveBack(RETURN_MS);
     } finally {
       clearInterval(keeping);
     }
@@ -166,56 +168,10 @@ export class Worker {
     }
   }
 
-  /** Stores the message to the dead letters, and accepts it. */
   async #bury(received: Received, reason: string): Promise<void> {
-    const { deadPrefix, say } = this.#options;
-    const letter = (bytes: Uint8Array, words: string): Outgoing => ({
-      subject: `${deadPrefix}.${received.subject}.${wordOf(received.id)}`,
-      id: received.id,
-      bytes,
-      headers: new Map([
-        ...received.headers,
-        [REASON_HEADER, words.replace(/[\r\n]+/g, ' ').slice(0, MOST_REASON)],
-        [SUBJECT_HEADER, received.subject],
-        [PLACE_HEADER, received.place],
-      ]),
-    });
-    let stored = await this.#store(letter(received.bytes, reason));
-    if (stored instanceof StoreFault) {
-      const empty = `${reason}; its bytes are in ${received.place}, as they are too many for a dead letter`;
-      stored = await this.#store(letter(new Uint8Array(0), empty));
-    }
-    if (stored === undefined || stored instanceof StoreFault) {
-      received.giveBack(MOST_DELAY_MS);
-      return;
-    }
-    this.figures.dead++;
-    say(`dead letter: ${received.place} (${received.subject}): ${reason}`);
-    received.accept();
-  }
-
-  /**
-   * Stores a message, trying again until it is stored.
-   * @returns undefined if the worker is stopped before; the fault, if it does not pass
-   */
-  async #store(message: Outgoing): Promise<Stored | StoreFault | undefined> {
-    let delayMs = FIRST_DELAY_MS;
-    for (;;) {
-      try {
-        return await this.#engine.store(message);
-      } catch (error) {
-        if (!(error instanceof StoreFault)) throw error;
-        if (error.kind === 'too-large') return error;
-        this.figures.storeFaults++;
-        this.#options.say(error.message);
-      }
-      try {
-        // Not all at once, where many workers wait for the same.
-        await sleep(delayMs * (0.5 + Math.random()), undefined, { signal: this.#stopped.signal });
-      } catch {
-        return undefined;
-      }
-      delayMs = Math.min(MOST_DELAY_MS, 2 * delayMs);
-    }
+    if (await this.#store.bury(received, reason)) {
+      this.figures.dead++;
+      received.accept();
+    } else received.giveBack(RETURN_MS);
   }
 }

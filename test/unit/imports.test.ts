@@ -35,7 +35,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   api: ['wire', 'server/transport', 'server/routes/freshness'],
   supervisor: ['config', 'server'],
   capacity: ['library', 'client', 'wire'],
-  'engine/nats': ['engine'],
+  'engine/nats': ['engine', 'wire'],
   engine: ['library', 'wire', 'kernel', 'pool'],
   // Runs in the browser: bundled, never imported.
   console: ['library', 'geometry', 'wire', 'kernel'],

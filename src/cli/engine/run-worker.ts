@@ -5,10 +5,10 @@ import { MessageConverter } from '../../engine/messages/message-converter.js';
 import { connectBus } from '../../engine/nats/connect.js';
 import { NatsEngine } from '../../engine/nats/nats-engine.js';
 import { checkStreams, syncWarnings } from '../../engine/nats/start-check.js';
-import { Worker, type WorkerFigures } from '../../engine/worker.js';
+import { Worker } from '../../engine/worker.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { loadLibrary, workerKernel } from '../library.js';
-import { grouped } from '../terminal/paint.js';
+import { type Count, CountsReport } from './counts-report.js';
 import { requireCount, requireSize, requireTime } from './quantities.js';
 import {
   addReadingOptions,
@@ -21,6 +21,7 @@ import {
   sayer,
   withBus,
 } from './shared-options.js';
+import { StopSignal } from './stop-signal.js';
 
 interface Options extends StreamOptions, ReadingOptions {
   readonly threads: string;
@@ -68,7 +69,7 @@ async function work(options: Options, settings: BusConfig): Promise<void> {
   const monitor = monitorOf(options);
   const say = sayer(false);
   const saySometimes = sayer(options.quiet === true);
-  const stopped = stopSignal();
+  const stopped = new StopSignal();
   const { nc, jsm } = await connectBus(settings, { isPatient: true, say, signal: stopped.signal });
   try {
     const version = nc.info?.version ?? '';
@@ -87,9 +88,8 @@ async function work(options: Options, settings: BusConfig): Promise<void> {
       deadPrefix: options.deadSubject,
       keepEveryMs: Math.max(100, ackWaitMs / 3),
     });
-    stopped.signal.addEventListener('abort', () => worker.stop(GRACE_MS));
-    if (stopped.signal.aborted) worker.stop(0);
-    const reporting = report(worker, reportMs, options.quiet === true);
+    stopped.onStop(() => worker.stop(GRACE_MS));
+    const reporting = new CountsReport(() => countsOf(worker), reportMs, options.quiet === true);
     saySometimes(`works on ${names.input} of ${nc.getServer()}, nats-server ${version}`);
     try {
       await worker.run();
@@ -121,48 +121,14 @@ function monitorOf({ monitor }: Options): URL | undefined {
   return new URL(monitor);
 }
 
-/** Aborted by Ctrl-C or SIGTERM; a second one ends the process at once. */
-function stopSignal(): { readonly signal: AbortSignal; end(): void } {
-  const controller = new AbortController();
-  const listener = (signal: NodeJS.Signals): void => {
-    if (controller.signal.aborted) process.exit(signal === 'SIGINT' ? EXIT.INTERRUPTED : EXIT.TERMINATED);
-    controller.abort();
-  };
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, listener);
-  return {
-    signal: controller.signal,
-    end: () => {
-      for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, listener);
-    },
-  };
-}
-
-/** Says the counts from time to time, where they have changed, and at the end. */
-function report(worker: Worker, everyMs: number, isQuiet: boolean): { end(): void } {
-  let last = '';
-  const tell = (): void => {
-    const line = lineOf(worker.figures);
-    if (line !== last && !isQuiet) process.stderr.write(`${line}\n`);
-    last = line;
-  };
-  const timer = setInterval(tell, everyMs);
-  return {
-    end: () => {
-      clearInterval(timer);
-      tell();
-    },
-  };
-}
-
-function lineOf(figures: WorkerFigures): string {
-  const counts = [
+function countsOf({ figures, storeFaults }: Worker): Count[] {
+  return [
     [figures.messages, 'messages'],
     [figures.points, 'points'],
     [figures.failedPoints, 'without a code'],
     [figures.redelivered, 'delivered again'],
     [figures.already, 'answered already'],
     [figures.dead, 'dead letters'],
-    [figures.storeFaults, 'tries to store failed'],
-  ] as const;
-  return counts.map(([count, words]) => `${grouped(count)} ${words}`).join('  ');
+    [storeFaults, 'tries to store failed'],
+  ];
 }

@@ -2,11 +2,19 @@
 import type { Command } from 'commander';
 import type { BusConfig } from '../../config.js';
 import { connectBus } from '../../engine/nats/connect.js';
-import { setUpStreams } from '../../engine/nats/streams.js';
+import { setUpPositions, setUpStreams } from '../../engine/nats/streams.js';
 import { say } from '../terminal/say.js';
 import { visible } from '../terminal/visible.js';
 import { requireCount, requireSize, requireTime } from './quantities.js';
-import { addStreamOptions, mapsOf, namesOf, type StreamOptions, sayer, withBus } from './shared-options.js';
+import {
+  addStreamOptions,
+  gathered,
+  mapsOf,
+  namesOf,
+  type StreamOptions,
+  sayer,
+  withBus,
+} from './shared-options.js';
 
 interface Options extends StreamOptions {
   readonly maxBytes: string;
@@ -15,6 +23,8 @@ interface Options extends StreamOptions {
   readonly ackWait: string;
   readonly pending: string;
   readonly ordered?: boolean;
+  readonly collect?: string[];
+  readonly positions: string;
 }
 
 export function declareSetup(worker: Command): void {
@@ -28,12 +38,19 @@ export function declareSetup(worker: Command): void {
     .option('--ack-wait <time>', 'a message of a dead worker is delivered again after so long', '5s')
     .option('--pending <n>', 'messages that all workers together may be working on', '4096')
     .option('--ordered', 'one message at a time: answers stand in the order of the messages')
+    .option(
+      '--collect <pattern>',
+      'subjects of single positions for `worker collect`, may be given several times',
+      gathered,
+    )
+    .option('--positions <name>', 'stream of the single positions', 'HEXCODES_POSITIONS')
     .addHelpText(
       'after',
       `
 Examples:
   $ hexcodes worker setup
-  $ hexcodes worker setup --map 'fleet.*.points=fleet.*.hexcodes' --max-bytes 20G --max-age 7d --replicas 3`,
+  $ hexcodes worker setup --map 'fleet.*.points=fleet.*.hexcodes' --max-bytes 20G --max-age 7d --replicas 3
+  $ hexcodes worker setup --collect 'fleet.*.position'`,
     );
   setup.action((options: Options) => withBus(setup, (settings) => setUp(options, settings)));
 }
@@ -53,6 +70,8 @@ async function setUp(options: Options, settings: BusConfig): Promise<void> {
   const { nc, jsm } = await connectBus(settings, { isPatient: false, say: sayer(false) });
   try {
     for (const line of await setUpStreams(jsm, plan)) say(`${visible(line)}\n`);
+    const { collect, positions } = options;
+    if (collect !== undefined) say(`${visible(await setUpPositions(jsm, plan, positions, collect))}\n`);
   } finally {
     await nc.close();
   }

@@ -6,7 +6,7 @@ import { DEFAULT_RULES, type ReadingRules, readFormatRule } from '../../engine/m
 import type { StreamNames } from '../../engine/nats/streams.js';
 import { requirePattern, SubjectFault, SubjectMap } from '../../engine/subjects.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
-import { requireResolution } from '../position.js';
+import { requireResolution } from '../position-options.js';
 import { addFlags, settingsOf } from '../settings.js';
 import { say } from '../terminal/say.js';
 import { visible } from '../terminal/visible.js';
@@ -46,9 +46,16 @@ export const namesOf = ({ stream, answers, dead, consumer }: StreamOptions): Str
   consumer,
 });
 
+/** The first words of subjects, without wild ones. */
+export function requireSubject(flag: string, text: string): string {
+  const isWild = usage(() => requirePattern(text)).some((word) => word === '*' || word === '>');
+  if (isWild) throw new CliFailure(EXIT.USAGE, `${flag} ${text}: must have neither * nor >`);
+  return text;
+}
+
 export function mapsOf({ map = [DEFAULT_MAP], deadSubject }: StreamOptions): SubjectMap[] {
   return usage(() => {
-    requirePattern(deadSubject);
+    requireSubject('--dead-subject', deadSubject);
     return map.map((text) => new SubjectMap(text));
   });
 }

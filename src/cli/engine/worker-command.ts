@@ -1,6 +1,8 @@
 // `hexcodes worker`: converts the messages of a NATS JetStream stream, on any number of machines. Its subcommands make the
 // streams, and run the helpers beside it.
 import type { Command } from 'commander';
+import { declareCollect } from './collect-positions.js';
+import { declareService } from './run-service.js';
 import { declareRun } from './run-worker.js';
 import { declareSetup } from './set-up.js';
 
@@ -24,4 +26,6 @@ Examples:
     );
   declareRun(worker);
   declareSetup(worker);
+  declareCollect(worker);
+  declareService(worker);
 }

@@ -9,27 +9,17 @@ import {
   type JsMsg,
   jetstream,
 } from '@nats-io/jetstream';
-import { headers, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
-import {
-  type Engine,
-  EngineFault,
-  type Outgoing,
-  type Received,
-  type Stored,
-  StoreFault,
-} from '../engine.js';
-import { storeFaultOf } from './store-fault.js';
+import type { MsgHdrs, NatsConnection } from '@nats-io/transport-node';
+import { type Engine, EngineFault, type Outgoing, type Received, type Stored } from '../engine.js';
+import { ANSWERED_ID_HEADER, storeMessage } from './store-message.js';
 
 /** Carries the producer's own id. */
-const ID_HEADER = 'Nats-Msg-Id';
-/** The id of the message that an answer belongs to. */
-const ANSWERED_ID_HEADER = 'Hexcodes-Id';
+export const ID_HEADER = 'Nats-Msg-Id';
 
 const PULL_EXPIRES_MS = 5000;
 /** A pull that ends by none of its own rules is given up. */
 const PULL_PATIENCE_MS = 20_000;
 const AFTER_FAULT_MS = 250;
-const STORE_TIMEOUT_MS = 5000;
 /** Stream and consumer may be away so long, while servers start. */
 const GONE_MS = 15_000;
 
@@ -164,29 +154,13 @@ export class NatsEngine implements Engine {
     };
   }
 
-  async store({ subject, id, bytes, headers: given }: Outgoing): Promise<Stored> {
-    const own = headers();
-    for (const [name, value] of given) own.set(name, value);
-    own.set(ANSWERED_ID_HEADER, id);
-    try {
-      // By the subject and not by the id: producers may use one id under several subjects, and a server that takes the second
-      // answer for a repetition of the first would lose it.
-      const { duplicate } = await this.#client.publish(subject, bytes, {
-        msgID: subject,
-        headers: own,
-        timeout: STORE_TIMEOUT_MS,
-      });
-      return duplicate ? 'already' : 'stored';
-    } catch (error) {
-      const fault = storeFaultOf(error as Error, subject);
-      if (fault instanceof StoreFault) throw fault;
-      return 'already';
-    }
+  store(message: Outgoing): Promise<Stored> {
+    return storeMessage(this.#client, message);
   }
 }
 
 /** Without those that servers and clients of NATS give a meaning. */
-function applicationHeaders(all: MsgHdrs | undefined): Map<string, string> {
+export function applicationHeaders(all: MsgHdrs | undefined): Map<string, string> {
   const own = new Map<string, string>();
   for (const name of all?.keys() ?? [])
     if (!/^nats-/i.test(name) && name !== ANSWERED_ID_HEADER) own.set(name, all!.values(name).join(', '));

@@ -43,7 +43,7 @@ type Made = Partial<StreamConfig> & { name: string };
 
 const DUPLICATE_WINDOW_MS = 120_000;
 /** Answers and dead letters are kept for so much longer than messages: a delivery under way may still be answered. */
-export const KEPT_LONGER_MS = 60 * 60 * 1000;
+const KEPT_LONGER_MS = 60 * 60 * 1000;
 
 /**
  * @returns a line for each stream and consumer
@@ -88,10 +88,26 @@ export async function setUpStreams(jsm: JetStreamManager, plan: StreamPlan): Pro
 }
 
 /**
+ * The stream of single positions, which are kept no longer than the frames that they are collected into.
+ * @throws EngineFault
+ */
+export function setUpPositions(
+  jsm: JetStreamManager,
+  { maxBytes, maxAgeMs, replicas }: StreamPlan,
+  name: string,
+  subjects: readonly string[],
+): Promise<string> {
+  return makeStream(jsm, {
+    ...{ name, subjects: [...subjects], retention: RetentionPolicy.Limits, storage: StorageType.File },
+    ...{ discard: DiscardPolicy.New, max_bytes: maxBytes, max_age: nanos(maxAgeMs), num_replicas: replicas },
+  });
+}
+
+/**
  * Makes a stream, or changes the one of this name.
  * @throws EngineFault
  */
-export async function makeStream(jsm: JetStreamManager, config: Made): Promise<string> {
+async function makeStream(jsm: JetStreamManager, config: Made): Promise<string> {
   const { name } = config;
   const before = await jsm.streams.info(name).catch((error: Error) => {
     if (/not found/.test(error.message)) return undefined;

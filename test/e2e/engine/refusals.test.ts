@@ -1,4 +1,4 @@
-// What a worker cannot work with ends in one clear sentence and an exit code; servers that are away are waited for.
+// A worker that cannot work ends with one clear sentence and an exit code; servers that are away are waited for.
 import { spawnSync } from 'node:child_process';
 import { jetstreamManager, RetentionPolicy } from '@nats-io/jetstream';
 import { nkeys } from '@nats-io/transport-node';

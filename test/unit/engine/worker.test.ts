@@ -113,7 +113,8 @@ test('what a full or absent stream does not take is tried again, and not accepte
   const worker = workerOf(engine);
   await settled(worker, engine);
   expect(engine.events).toEqual(['store out.a.m', 'accept m']);
-  expect(worker.figures).toMatchObject({ messages: 1, storeFaults: 2 });
+  expect(worker.figures).toMatchObject({ messages: 1 });
+  expect(worker.storeFaults).toBe(2);
   expect(said).toEqual(expect.arrayContaining(['fault 1', 'fault 2']));
 });
 
@@ -203,7 +204,7 @@ test('a stop gives back what is not stored', async () => {
   const engine = new MemoryEngine([{ id: 'm', bytes: frameOf(1) }], () => new StoreFault('away', 'away'));
   const worker = workerOf(engine);
   const running = worker.run();
-  while (worker.figures.storeFaults === 0) await sleep(5);
+  while (worker.storeFaults === 0) await sleep(5);
   worker.stop(0);
   await running;
   expect(engine.verdicts.get('m')).toBe('given back');

@@ -1,0 +1,227 @@
+// Collects single positions of a stream into frames of another. Every frame begins behind the one before and names the messages
+// that it is made of; its subject ends with the first of them, and the server refuses a second one. So positions are neither
+// lost nor doubled, whoever dies, and several collectors may run: one is ahead, the others find its frames and go on behind.
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  AckPolicy,
+  type Consumer,
+  DeliverPolicy,
+  JetStreamApiError,
+  type JetStreamClient,
+  type JetStreamManager,
+  type JsMsg,
+  jetstream,
+} from '@nats-io/jetstream';
+import { headers, type NatsConnection, nanos } from '@nats-io/transport-node';
+import { EngineFault } from '../engine.js';
+import { FORMAT_HEADER } from '../messages/message-shape.js';
+import { lastSequenceOf, PositionBatch, SEQUENCES_HEADER } from '../messages/position-batch.js';
+import { readPositionObject, vehicleOf } from '../messages/position-object.js';
+import { PatientStore } from '../patient-store.js';
+import { applicationHeaders, ID_HEADER } from './nats-engine.js';
+import { storeMessage } from './store-message.js';
+
+export interface CollectorOptions {
+  /** Stream of the single positions. */
+  readonly positions: string;
+  /** Stream of the frames, which is that of the workers' messages. */
+  readonly stream: string;
+  /** Subject of the frames, without its last word. */
+  readonly subject: string;
+  readonly deadPrefix: string;
+  readonly resolution: number;
+  readonly mostPoints: number;
+  /** A position waits no longer than this for others. */
+  readonly waitMs: number;
+  readonly say: (sentence: string) => void;
+}
+
+export interface CollectorFigures {
+  frames: number;
+  positions: number;
+  dead: number;
+}
+
+/** JSStreamWrongLastSequenceErr: the subject has a message already. */
+const WRONG_LAST_SEQUENCE = 10_071;
+const PULL_EXPIRES_MS = 1000;
+const INACTIVE_MS = 60_000;
+const RETRY_MS = 500;
+const PUBLISH_TIMEOUT_MS = 5000;
+
+/** Another collector is ahead, or deliveries have a gap: begin again behind the last frame. */
+class Overtaken extends Error {}
+
+export class Collector {
+  readonly figures: CollectorFigures = { frames: 0, positions: 0, dead: 0 };
+  readonly #jsm: JetStreamManager;
+  readonly #client: JetStreamClient;
+  readonly #options: CollectorOptions;
+  readonly #stopped = new AbortController();
+  readonly #store: PatientStore;
+  /** Delivered and in no frame yet. */
+  #queue: JsMsg[] = [];
+  #wake: (() => void) | undefined;
+
+  constructor(nc: NatsConnection, jsm: JetStreamManager, options: CollectorOptions) {
+    this.#jsm = jsm;
+    this.#client = jetstream(nc);
+    this.#options = options;
+    this.#store = new PatientStore({
+      store: (message) => storeMessage(this.#client, message),
+      ...{ deadPrefix: options.deadPrefix, say: options.say, signal: this.#stopped.signal },
+    });
+  }
+
+  /** @throws EngineFault where a stream is missing or does not take the frames */
+  async run(): Promise<void> {
+    for (const name of [this.#options.positions, this.#options.stream])
+      await this.#jsm.streams.info(name).catch((cause: Error) => {
+        throw new EngineFault(`there is no stream ${name}`, 'hexcodes worker setup --collect makes it', {
+          cause,
+        });
+      });
+    while (!this.#isStopped) {
+      try {
+        await this.#collectFrom((await this.#lastSequence()) + 1);
+      } catch (error) {
+        if (!(error instanceof Overtaken))
+          this.#options.say(`collecting stops for a moment: ${(error as Error).message}`);
+        if (!this.#isStopped) await sleep(RETRY_MS * Math.random());
+      }
+    }
+  }
+
+  /** Ends `run`; positions in no frame yet are collected by the next collector. */
+  stop(): void {
+    this.#stopped.abort();
+    this.#wake?.();
+  }
+
+  get #isStopped(): boolean {
+    return this.#stopped.signal.aborted;
+  }
+
+  /** The last message that is in a frame; 0 where there is no frame. */
+  async #lastSequence(): Promise<number> {
+    const { stream, subject } = this.#options;
+    const frame = await this.#jsm.streams.getMessage(stream, { last_by_subj: `${subject}.*` });
+    return lastSequenceOf(frame?.header.get(SEQUENCES_HEADER)) ?? 0;
+  }
+
+  async #collectFrom(first: number): Promise<void> {
+    const { positions } = this.#options;
+    // Without acknowledgements: the frames say how far it has come.
+    const { name } = await this.#jsm.consumers.add(positions, {
+      ack_policy: AckPolicy.None,
+      deliver_policy: DeliverPolicy.StartSequence,
+      opt_start_seq: first,
+      inactive_threshold: nanos(INACTIVE_MS),
+      mem_storage: true,
+    });
+    const over = new AbortController();
+    this.#queue = [];
+    let fault: Error | undefined;
+    const pulling = this.#pull(await this.#client.consumers.get(positions, name), over.signal).catch(
+      (error: Error) => {
+        fault = error;
+        this.#wake?.();
+      },
+    );
+    try {
+      for (let next = first; !this.#isStopped; ) {
+        if (fault !== undefined) throw fault;
+        if (this.#queue.length === 0) await new Promise<void>((resolve) => (this.#wake = resolve));
+        else next = await this.#makeFrame(next);
+      }
+    } finally {
+      over.abort();
+      await pulling;
+      await this.#jsm.consumers.delete(positions, name).catch(() => {});
+    }
+  }
+
+  /** Fills the queue, which holds no more than a frame takes. */
+  async #pull(consumer: Consumer, signal: AbortSignal): Promise<void> {
+    let delivered = 0;
+    while (!signal.aborted && !this.#isStopped) {
+      const space = this.#options.mostPoints - this.#queue.length;
+      if (space <= 0) {
+        await sleep(1);
+        continue;
+      }
+      const pull = await consumer.fetch({ max_messages: space, expires: PULL_EXPIRES_MS });
+      const end = (): void => pull.stop();
+      signal.addEventListener('abort', end);
+      for await (const message of pull) {
+        if (message.info.deliverySequence !== ++delivered) throw new Overtaken('a delivery was lost');
+        this.#queue.push(message);
+        this.#wake?.();
+      }
+      signal.removeEventListener('abort', end);
+    }
+  }
+
+  /** Makes a frame of the queue. @returns the number of the message behind it */
+  async #makeFrame(first: number): Promise<number> {
+    const { mostPoints, waitMs } = this.#options;
+    for (const end = performance.now() + waitMs; this.#queue.length < mostPoints; await sleep(5))
+      if (performance.now() >= end || this.#isStopped) break;
+    const batch = new PositionBatch(first, mostPoints);
+    let taken = 0;
+    for (const message of this.#queue) {
+      if (!(await this.#add(batch, message))) break;
+      taken++;
+    }
+    if (taken === 0) throw new Overtaken('stopped');
+    this.#queue.splice(0, taken);
+    if (batch.points > 0) await this.#publish(batch);
+    return batch.lastSeq + 1;
+  }
+
+  /** @returns whether the frame has it, or it is a dead letter and belongs to no frame */
+  async #add(batch: PositionBatch, message: JsMsg): Promise<boolean> {
+    try {
+      const object = readPositionObject(message.data);
+      const { latDeg, lngDeg } = object;
+      return batch.add(message.seq, latDeg, lngDeg, vehicleOf(object) ?? message.subject);
+    } catch (error) {
+      const { stream } = message.info;
+      const dead = {
+        ...{ subject: message.subject, bytes: message.data, headers: applicationHeaders(message.headers) },
+        id: message.headers?.get(ID_HEADER) || `${stream}:${message.seq}`,
+        place: `stream ${stream}, message ${message.seq}`,
+      };
+      if (!(await this.#store.bury(dead, (error as Error).message))) return false;
+      this.figures.dead++;
+      batch.skip(message.seq);
+      return true;
+    }
+  }
+
+  /** Publishes a frame until it is stored. @throws Overtaken where there is one that begins so */
+  async #publish(batch: PositionBatch): Promise<void> {
+    const { subject, resolution, say } = this.#options;
+    const own = headers();
+    for (const [name, value] of batch.headers) own.set(name, value);
+    own.set(FORMAT_HEADER, 'frames');
+    const address = `${subject}.${batch.firstSeq}`;
+    for (;;) {
+      try {
+        // Without an id: a server that takes it for a repetition would not say whose frame is there.
+        await this.#client.publish(address, batch.frame(resolution), {
+          ...{ headers: own, timeout: PUBLISH_TIMEOUT_MS, expect: { lastSubjectSequence: 0 } },
+        });
+        this.figures.frames++;
+        this.figures.positions += batch.points;
+        return;
+      } catch (error) {
+        const isThere = error instanceof JetStreamApiError && error.code === WRONG_LAST_SEQUENCE;
+        if (isThere) throw new Overtaken('there is such a frame');
+        say(`a frame is not stored yet (${(error as Error).message}): it is tried again, nothing is lost`);
+      }
+      if (this.#isStopped) throw new Overtaken('stopped');
+      await sleep(RETRY_MS);
+    }
+  }
+}

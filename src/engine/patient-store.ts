@@ -1,0 +1,58 @@
+// Stores messages, again and again while the bus is away or a stream is full.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type DeadMessage, deadLetter, emptyDeadLetter } from './dead-letter.js';
+import { type Outgoing, type Stored, StoreFault } from './engine.js';
+
+const FIRST_DELAY_MS = 100;
+const MOST_DELAY_MS = 5000;
+
+export interface PatientStoreOptions {
+  readonly store: (message: Outgoing) => Promise<Stored>;
+  /** Before the subjects of dead letters. */
+  readonly deadPrefix: string;
+  /** Called with a sentence for each fault. */
+  readonly say: (sentence: string) => void;
+  /** Ends all waiting. */
+  readonly signal: AbortSignal;
+}
+
+export class PatientStore {
+  /** Tries that were not successful. */
+  faults = 0;
+  readonly #options: PatientStoreOptions;
+
+  constructor(options: PatientStoreOptions) {
+    this.#options = options;
+  }
+
+  /** @returns undefined if the signal came before it was stored; the fault, if it does not pass */
+  async store(message: Outgoing): Promise<Stored | StoreFault | undefined> {
+    const { store, say, signal } = this.#options;
+    for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(MOST_DELAY_MS, 2 * delayMs)) {
+      try {
+        return await store(message);
+      } catch (error) {
+        if (!(error instanceof StoreFault)) throw error;
+        if (error.kind === 'too-large') return error;
+        this.faults++;
+        say(error.message);
+      }
+      try {
+        // Not all at once, where many workers wait for the same.
+        await sleep(delayMs * (0.5 + Math.random()), undefined, { signal });
+      } catch {
+        return undefined;
+      }
+    }
+  }
+
+  /** Stores a message to the dead letters, and says so. @returns whether it is there */
+  async bury(message: DeadMessage, reason: string): Promise<boolean> {
+    const { deadPrefix, say } = this.#options;
+    let stored = await this.store(deadLetter(message, deadPrefix, reason));
+    if (stored instanceof StoreFault) stored = await this.store(emptyDeadLetter(message, deadPrefix, reason));
+    if (stored === undefined || stored instanceof StoreFault) return false;
+    say(`dead letter: ${message.place} (${message.subject}): ${reason}`);
+    return true;
+  }
+}
