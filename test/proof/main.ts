@@ -30,6 +30,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   region: () => import('./region.js'),
   resume: () => import('./resume.js'),
   rolling: () => import('./rolling.js'),
+  scale: () => import('./scale.js'),
   simulate: () => import('./simulate.js'),
   slow: () => import('./slow.js'),
   soak: () => import('./soak.js'),
