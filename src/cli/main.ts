@@ -26,6 +26,10 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   },
   inspect: { summary: 'show what a hexcode says', load: () => import('./commands/inspect.js') },
   suggest: { summary: 'what a mistyped code was meant to be', load: () => import('./commands/suggest.js') },
+  aggregate: {
+    summary: 'points to one row a cell, province and time',
+    load: () => import('./aggregate/command.js'),
+  },
   check: { summary: 'validate a column of codes', load: () => import('./commands/check.js') },
   provinces: {
     summary: 'list the 34 provinces and their codes',

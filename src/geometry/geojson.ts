@@ -1,8 +1,8 @@
 // Hexcodes as GeoJSON (RFC 7946): cells as polygons, centres as points. Longitude comes first; rings are closed and
 // counter-clockwise.
 
-import { type Codebook, readOrThrow } from './codebook.js';
-import { boundary } from './shape.js';
+import { cellRing } from './cell-ring.js';
+import { type Codebook, h3Text, readOrThrow } from './codebook.js';
 
 /** The properties of every feature made here. */
 export interface CodeProperties {
@@ -37,8 +37,7 @@ export interface FeatureCollection<F> {
  */
 export function cellFeature(hexcodes: Codebook, code: string): CellFeature {
   const read = readOrThrow(hexcodes, code);
-  const ring = boundary(hexcodes, code).map(([lat, lng]): [number, number] => [lng, lat]);
-  ring.push([...ring[0]!]);
+  const ring = cellRing(h3Text(read.cell));
   return {
     type: 'Feature',
     id: read.hexcodes,

@@ -2,6 +2,7 @@
 
 /** Each proof is a module whose default export runs it and throws, or sets the exit code, when it fails. */
 const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promise<void> }>> = {
+  aggregate: () => import('./aggregate.js'),
   away: () => import('./away.js'),
   browser: () => import('./browser.js'),
   builds: () => import('./builds.js'),

@@ -2,14 +2,13 @@
 // rows. by-bytes.ts is the faster way for CSV to CSV.
 
 import { badInput } from '../file-faults.js';
-import type { Sample } from './columns/columns.js';
+import { sampled } from './columns/sampled.js';
 import { type ConvertedRows, type RowConverter, rowConverter, rowsWhere } from './convert-rows.js';
 import { type FileFormat, formatOfName } from './format.js';
-import { SAMPLE_ROWS, targetDialect } from './formats/csv-dialect.js';
+import { targetDialect } from './formats/csv-dialect.js';
 import { surveyAll } from './formats/json/survey.js';
 import { openSink, openSource } from './formats/open.js';
-import type { RowFit, TableRows, TableSink, TableSource } from './formats/table.js';
-import { codeTextOf } from './formats/values/column-text.js';
+import type { RowFit, TableSink } from './formats/table.js';
 import type { ErrorPolicy, Run } from './request.js';
 import { stopped, type Tally } from './tally.js';
 
@@ -85,22 +84,6 @@ function formatsOf({ targets, targetFormat }: Run): FileFormat[] {
   return rejects === null
     ? [targetFormat]
     : [targetFormat, formatOfName(rejects.name).format ?? targetFormat];
-}
-
-/** A source whose first rows have been looked at. */
-async function sampled(source: TableSource): Promise<{ source: TableSource; sample: Sample }> {
-  const batches = source.batches()[Symbol.asyncIterator]();
-  const first = await batches.next();
-  const { columns } = source;
-  const rowCount = first.done === true ? 0 : Math.min(first.value.rowCount, SAMPLE_ROWS);
-  const values = first.done === true ? [] : first.value.values;
-  const rows = Array.from({ length: rowCount }, (_, row) =>
-    columns.map((column, c) => codeTextOf(column, values[c]?.[row])),
-  );
-  async function* all(): AsyncGenerator<TableRows> {
-    for (let next = first; next.done !== true; next = await batches.next()) yield next.value;
-  }
-  return { source: { ...source, batches: all }, sample: { names: columns.map(({ name }) => name), rows } };
 }
 
 /** How rows must fit their columns, for the output and the file of failed rows. */

@@ -1,0 +1,185 @@
+// Groups in memory: a hash table over typed arrays, from a key of cell, province and time to numbers. It says when it is full,
+// so that the caller can write the groups to the disk; sorted they are visited by cell, province, time.
+
+/** Of a group. Parts that are not grouped by are 0. */
+export interface GroupKey {
+  /** Halves of the H3 index, unsigned. */
+  cellHigh: number;
+  cellLow: number;
+  /** Rank of the province among the sorted codes. */
+  province: number;
+  /** Seconds since 1970. */
+  timeS: number;
+}
+
+const FIRST_GROUPS = 1024;
+/** Keys, and two places of the hash table; two more numbers a group while they are sorted. */
+const KEY_BYTES = 17 + 8 + 8;
+/** While a table doubles, the old and the new one are there. */
+const GROWTH = 1.5;
+
+export class GroupTable {
+  readonly #width: number;
+  readonly #mostGroups: number;
+  #capacity = 0;
+  #size = 0;
+  /** Place of a group + 1; 0 where there is none. */
+  #hash = new Int32Array(0);
+  #cellHigh = new Uint32Array(0);
+  #cellLow = new Uint32Array(0);
+  #province = new Uint8Array(0);
+  #timeS = new Float64Array(0);
+  #numbers = new Float64Array(0);
+
+  /**
+   * @param width numbers of a group
+   * @param limitBytes of all groups
+   */
+  constructor(width: number, limitBytes: number) {
+    this.#width = width;
+    this.#mostGroups = Math.max(FIRST_GROUPS, Math.floor(limitBytes / GROWTH / (KEY_BYTES + 8 * width)));
+    this.#resize(FIRST_GROUPS);
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** The numbers of all groups, `width` each: to be asked for anew after `placeOf`. */
+  get numbers(): Float64Array {
+    return this.#numbers;
+  }
+
+  /** The group of a key, made with zeros if it is new; -1 where it is new and the table full. */
+  placeOf(cellHigh: number, cellLow: number, province: number, timeS: number): number {
+    let at = this.#firstOf(cellHigh, cellLow, province, timeS);
+    for (;;) {
+      const place = this.#hash[at]! - 1;
+      if (place < 0) break;
+      if (
+        this.#cellLow[place] === cellLow &&
+        this.#cellHigh[place] === cellHigh &&
+        this.#province[place] === province &&
+        this.#timeS[place] === timeS
+      )
+        return place;
+      at = at + 1 === this.#hash.length ? 0 : at + 1;
+    }
+    if (this.#size === this.#capacity) {
+      if (this.#capacity >= this.#mostGroups) return -1;
+      this.#resize(Math.min(this.#mostGroups, 2 * this.#capacity));
+      return this.placeOf(cellHigh, cellLow, province, timeS);
+    }
+    const place = this.#size++;
+    this.#cellHigh[place] = cellHigh;
+    this.#cellLow[place] = cellLow;
+    this.#province[place] = province;
+    this.#timeS[place] = timeS;
+    this.#hash[at] = place + 1;
+    return place;
+  }
+
+  /** Fills a key with that of a group. */
+  readKey(place: number, key: GroupKey): void {
+    key.cellHigh = this.#cellHigh[place]!;
+    key.cellLow = this.#cellLow[place]!;
+    key.province = this.#province[place]!;
+    key.timeS = this.#timeS[place]!;
+  }
+
+  /** The places of all groups, by cell, province, time. */
+  sorted(): Uint32Array {
+    const words = [
+      this.#wordsOf((place) => timeWord(this.#timeS[place]!, 0)),
+      this.#wordsOf((place) => timeWord(this.#timeS[place]!, 1)),
+      this.#wordsOf((place) => this.#province[place]!),
+      this.#cellLow,
+      this.#cellHigh,
+    ];
+    let order = Uint32Array.from({ length: this.#size }, (_, place) => place);
+    for (const word of words) {
+      if (word === null) continue;
+      for (const shift of [0, 16]) order = sortedBy(order, word, shift);
+    }
+    return order;
+  }
+
+  /** Removes all groups; the memory is kept. */
+  clear(): void {
+    this.#hash.fill(0);
+    this.#numbers.fill(0, 0, this.#size * this.#width);
+    this.#size = 0;
+  }
+
+  /** One word of each group; null where all are equal, as they are when the part is not grouped by. */
+  #wordsOf(word: (place: number) => number): Uint32Array | null {
+    const first = word(0);
+    let place = 1;
+    while (place < this.#size && word(place) === first) place++;
+    return place >= this.#size ? null : Uint32Array.from({ length: this.#size }, (_, at) => word(at));
+  }
+
+  #firstOf(cellHigh: number, cellLow: number, province: number, timeS: number): number {
+    let hash = Math.imul(cellLow, 0x9e3779b1) ^ Math.imul(cellHigh, 0x85ebca6b);
+    hash ^= Math.imul(province + 1, 0xc2b2ae35) ^ Math.imul(timeS | 0, 0x27d4eb2f);
+    hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
+    hash = Math.imul(hash ^ (hash >>> 13), 0x297a2d39);
+    hash ^= hash >>> 16;
+    return (hash >>> 0) % this.#hash.length;
+  }
+
+  #resize(capacity: number): void {
+    const size = this.#size;
+    this.#capacity = capacity;
+    this.#cellHigh = grown(this.#cellHigh, new Uint32Array(capacity), size);
+    this.#cellLow = grown(this.#cellLow, new Uint32Array(capacity), size);
+    this.#province = grown(this.#province, new Uint8Array(capacity), size);
+    this.#timeS = grown(this.#timeS, new Float64Array(capacity), size);
+    this.#numbers = grown(this.#numbers, new Float64Array(capacity * this.#width), size * this.#width);
+    this.#hash = new Int32Array(2 * capacity);
+    for (let place = 0; place < size; place++) {
+      let at = this.#firstOf(
+        this.#cellHigh[place]!,
+        this.#cellLow[place]!,
+        this.#province[place]!,
+        this.#timeS[place]!,
+      );
+      while (this.#hash[at] !== 0) at = at + 1 === this.#hash.length ? 0 : at + 1;
+      this.#hash[at] = place + 1;
+    }
+  }
+}
+
+/** Negative before 0 when it sorts as two unsigned words: 0 the low one, 1 the high one. */
+function timeWord(timeS: number, half: 0 | 1): number {
+  const moved = timeS + 2 ** 40;
+  return half === 0 ? moved >>> 0 : Math.floor(moved / 2 ** 32);
+}
+
+function grown<T extends Uint8Array | Uint32Array | Float64Array>(old: T, larger: T, count: number): T {
+  larger.set(old.subarray(0, count));
+  return larger;
+}
+
+/** A stable sort by 16 bits of a word. */
+function sortedBy(
+  order: Uint32Array<ArrayBuffer>,
+  word: Uint32Array,
+  shift: number,
+): Uint32Array<ArrayBuffer> {
+  const counts = new Uint32Array(65_536);
+  for (let i = 0; i < order.length; i++) counts[(word[order[i]!]! >>> shift) & 0xffff]!++;
+  let sum = 0;
+  for (let digit = 0; digit < counts.length; digit++) {
+    const count = counts[digit]!;
+    if (count === order.length) return order;
+    counts[digit] = sum;
+    sum += count;
+  }
+  const sorted = new Uint32Array(order.length);
+  for (let i = 0; i < order.length; i++) {
+    const place = order[i]!;
+    sorted[counts[(word[place]! >>> shift) & 0xffff]!++] = place;
+  }
+  return sorted;
+}

@@ -1,0 +1,193 @@
+// `hexcodes aggregate` against DuckDB's grouping of the same rows with our codes in them, in every format, and its refusals.
+import { readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { cellToBoundary } from 'h3-js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { CliFolder } from '../../../support/cli.js';
+import { randomFrom } from '../../../support/open-world.js';
+
+const folder = new CliFolder();
+let query: (sql: string) => Promise<Record<string, unknown>[]>;
+afterAll(() => folder.remove());
+
+const ROWS = 60_000;
+const DAYS = ['2026-10-31', '2026-11-01', '2026-11-02'];
+
+beforeAll(async () => {
+  const random = randomFrom(23);
+  const lines = ['id,ts,speed,load,lat,lng'];
+  for (let i = 0; i < ROWS; i++) {
+    const lat = (9 + random() * 13).toFixed(4);
+    const lng = (104 + random() * 4).toFixed(4);
+    const hour = String(Math.floor(random() * 24)).padStart(2, '0');
+    const speed = i % 50 === 0 ? '' : (random() * 90).toFixed(1);
+    lines.push(
+      `v${i % 40},${DAYS[i % 3]}T${hour}:30:00Z,${speed},${Math.floor(random() * 2000) - 1000},${lat},${lng}`,
+    );
+  }
+  folder.write('points.csv', `${lines.join('\n')}\n`);
+  const connection = await (await DuckDBInstance.create()).connect();
+  query = async (sql) =>
+    (await connection.runAndReadAll(sql)).getRowObjectsJson() as Record<string, unknown>[];
+  expect((await folder.run(['encode', 'points.csv', '-r', '5', '-o', 'coded.csv', '-q'])).code).toBe(0);
+  await query(`CREATE TABLE coded AS SELECT * FROM read_csv('${folder.file('coded.csv')}',
+    types = {'id': 'VARCHAR', 'ts': 'TIMESTAMPTZ', 'speed': 'DOUBLE', 'load': 'BIGINT', 'lat': 'DOUBLE', 'lng': 'DOUBLE'}) WHERE status = 'OK'`);
+  await query(`SET TimeZone = 'Asia/Ho_Chi_Minh'`);
+}, 120_000);
+
+const aggregate = (...args: string[]) => folder.run(['aggregate', 'points.csv', ...args]);
+const ours = (file: string, types = ''): string => `read_csv('${folder.file(file)}'${types})`;
+
+/** Rows of one query that the other has not, in both directions. */
+async function differences(a: string, b: string): Promise<number> {
+  const [row] = await query(`SELECT
+    (SELECT count(*) FROM (${a} EXCEPT ALL ${b})) + (SELECT count(*) FROM (${b} EXCEPT ALL ${a})) AS n`);
+  return Number(row!.n);
+}
+
+const WANTED = `SELECT hexcodes, admin_code, count(*) AS count, sum(load)::BIGINT AS sum_load, round(avg(speed), 9) AS avg_speed
+  FROM coded GROUP BY ALL`;
+const FOUND = `SELECT hexcodes, admin_code, count, sum_load::BIGINT, round(avg_speed, 9)`;
+
+test('by cell and province: row for row as DuckDB groups our codes, sorted by cell', async () => {
+  const ran = await aggregate('-r', '5', '--count', '--sum', 'load', '--avg', 'speed', '-o', 'cells.csv');
+  expect(ran.code).toBe(0);
+  expect(ran.stderr).toMatch(
+    /^60,000 rows in .*: [\d,]+ groups of [\d,]+ points\n +[\d,]+ {2}in no province/,
+  );
+  expect(await differences(WANTED, `${FOUND} FROM ${ours('cells.csv')}`)).toBe(0);
+  const keys = folder
+    .read('cells.csv')
+    .split('\n')
+    .slice(1, -1)
+    .map((line) => line.split(',').slice(1, 3).join(' '));
+  expect(keys).toEqual([...keys].sort());
+  expect(keys.length).toBeGreaterThan(1000);
+});
+
+test('with groups on the disk the same bytes, and nothing is left there', async () => {
+  const options = ['-r', '8', '--sum', 'load', '--time', 'ts', '-q'];
+  const ran = await aggregate(...options, '--memory', '1', '-o', 'disk.csv', '--count');
+  expect(ran.code).toBe(0);
+  expect((await aggregate(...options, '-o', 'memory.csv', '--count')).code).toBe(0);
+  expect(folder.read('disk.csv')).toBe(folder.read('memory.csv'));
+  const loud = await aggregate('-r', '8', '--time', 'ts', '--memory', '1', '-o', 'loud.csv');
+  expect(loud.stderr).toMatch(/ times the groups were written to the disk\n/);
+  expect(readdirSync(tmpdir()).filter((name) => name.startsWith('hexcodes-aggregate-'))).toEqual([]);
+});
+
+test('by province and day of the zone', async () => {
+  await aggregate('--by', 'province', '--time', 'ts', '--bucket', '1d', '--count', '-o', 'days.csv');
+  const wanted = `SELECT admin_code, date_trunc('day', ts) AS time, count(*) AS count FROM coded GROUP BY ALL`;
+  const found = `SELECT admin_code, time::TIMESTAMPTZ, count FROM ${ours('days.csv', ", types = {'time': 'VARCHAR'}")}`;
+  expect(await differences(wanted, found)).toBe(0);
+  expect(folder.read('days.csv').split('\n')[1]).toMatch(/^AG,An Giang,2026-10-31T00:00:00\+07:00,\d+$/);
+});
+
+test('conditions', async () => {
+  await aggregate('--by', 'province', '--where', 'speed > 45.5', '--where', 'load <= 0', '-o', 'where.csv');
+  const wanted = `SELECT admin_code, count(*) AS count FROM coded WHERE speed > 45.5 AND load <= 0 GROUP BY ALL`;
+  expect(await differences(wanted, `SELECT admin_code, count FROM ${ours('where.csv')}`)).toBe(0);
+});
+
+test('Parquet, Arrow and NDJSON out, Parquet and NDJSON in: the same rows', async () => {
+  const options = ['-r', '5', '--count', '--sum', 'load', '--avg', 'speed'];
+  await aggregate(...options, '-o', 'cells.parquet');
+  const types = await query(`DESCRIBE SELECT * FROM read_parquet('${folder.file('cells.parquet')}')`);
+  expect(types.map((row) => `${row.column_name} ${row.column_type}`)).toEqual([
+    'hexcodes VARCHAR',
+    'h3_cell VARCHAR',
+    'admin_code VARCHAR',
+    'count BIGINT',
+    'sum_load BIGINT',
+    'avg_speed DOUBLE',
+  ]);
+  expect(await differences(WANTED, `${FOUND} FROM read_parquet('${folder.file('cells.parquet')}')`)).toBe(0);
+  await query(`COPY coded TO '${folder.file('in.parquet')}' (FORMAT parquet)`);
+  await query(
+    `COPY (SELECT lat, lng, load, speed FROM coded) TO '${folder.file('in.ndjson')}' (FORMAT json)`,
+  );
+  for (const name of ['in.parquet', 'in.ndjson']) {
+    expect(
+      (await folder.run(['aggregate', name, ...options, '--to', 'ndjson', '-o', 'cells.ndjson'])).code,
+    ).toBe(0);
+    expect(await differences(WANTED, `${FOUND} FROM read_json('${folder.file('cells.ndjson')}')`), name).toBe(
+      0,
+    );
+  }
+});
+
+test('GeoJSON has the hexagons of the cells, or the areas of provinces', async () => {
+  await aggregate('-r', '4', '-o', 'cells.geojson');
+  const { features } = JSON.parse(folder.read('cells.geojson'));
+  for (const { geometry, properties } of features) {
+    const ring = cellToBoundary(properties.h3_cell, true);
+    expect(geometry).toEqual({ type: 'Polygon', coordinates: [ring] });
+    expect(properties.count).toBeGreaterThan(0);
+  }
+  const { stdout } = await aggregate('--by', 'province', '--to', 'geojson', '-q');
+  const areas = JSON.parse(stdout).features;
+  const [provinces] = await query('SELECT count(DISTINCT admin_code) AS n FROM coded');
+  expect(areas.length).toBe(Number(provinces!.n));
+  expect(areas.every((each: { geometry: { type: string } }) => each.geometry.type === 'MultiPolygon')).toBe(
+    true,
+  );
+});
+
+test('by cell alone a cell of two provinces is one row', async () => {
+  const { stdout } = await aggregate('--by', 'cell', '-r', '2', '-q');
+  const rows = stdout.trimEnd().split('\n').slice(1);
+  expect(stdout).toMatch(/^h3_cell,count\n/);
+  expect(new Set(rows.map((row) => row.split(',')[0])).size).toBe(rows.length);
+});
+
+test('values that are no numbers are counted, positions and times that are none too', async () => {
+  folder.write(
+    'odd.csv',
+    'lat,lng,speed,ts\n21,105.8,5,2026-11-01\n21,105.8,fast,2026-11-01\nx,1,2,2026-11-01\n21,105.8,7,soon\n0,0,1,1\n',
+  );
+  const ran = await folder.run([
+    'aggregate',
+    'odd.csv',
+    '--by',
+    'province',
+    '--sum',
+    'speed',
+    '--count',
+    '--time',
+    'ts',
+    '--bucket',
+    '1d',
+  ]);
+  expect(ran.stdout).toBe(
+    'admin_code,province,time,count,sum_speed\nHN,Hà Nội,2026-11-01T00:00:00+07:00,2,5\n',
+  );
+  for (const words of [
+    '1  in no province',
+    '1  without a position',
+    '1  without a time',
+    '1  values of speed that are no numbers',
+  ])
+    expect(ran.stderr).toContain(words);
+});
+
+test('wrong options and columns, and a file in which nothing is grouped', async () => {
+  for (const [code, words, ...args] of [
+    [2, '--by town', '--by', 'town'],
+    [2, '--resolution 16', '-r', '16'],
+    [2, '--bucket 7m', '--time', 'ts', '--bucket', '7m'],
+    [2, '--zone Hanoi', '--zone', 'Hanoi'],
+    [2, 'must be COLUMN OP VALUE', '--where', 'speed'],
+    [2, '--memory 0', '--memory', '0'],
+    [3, 'no column sped', '--sum', 'sped'],
+    [2, 'are one file', '-o', 'points.csv'],
+  ] as const) {
+    const ran = await aggregate(...args);
+    expect([ran.code, ran.stderr.includes(words), ran.stdout], ran.stderr).toEqual([code, true, '']);
+  }
+  folder.write('abroad.csv', 'lat,lng\n48.8,2.3\n');
+  const ran = await folder.run(['aggregate', 'abroad.csv', '-o', 'abroad.out.csv']);
+  expect([ran.code, folder.read('abroad.out.csv')]).toEqual([1, 'hexcodes,h3_cell,admin_code,count\n']);
+  expect(ran.stderr).toContain('no row was grouped');
+});
