@@ -17,7 +17,7 @@ import type { RowsOutput } from '../points/rows-output.js';
 import { runPoints } from '../points/run-points.js';
 import { bucketMsOf } from '../points/time-buckets.js';
 import { ZoneClock } from '../points/zone-clock.js';
-import { requireResolution } from '../position.js';
+import { requireResolution } from '../position-options.js';
 import { grouped } from '../terminal/paint.js';
 import { duration } from '../terminal/progress.js';
 import { Aggregation } from './aggregation.js';
