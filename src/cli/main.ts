@@ -30,6 +30,15 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: 'points to one row a cell, province and time',
     load: () => import('./aggregate/command.js'),
   },
+  contains: {
+    summary: 'which points lie in the cells of a list',
+    load: () => import('./zones/contains.js'),
+  },
+  cover: { summary: 'the codes of an area', load: () => import('./zones/cover.js') },
+  track: {
+    summary: 'positions of vehicles to stays in cells',
+    load: () => import('./track/command.js'),
+  },
   check: { summary: 'validate a column of codes', load: () => import('./commands/check.js') },
   provinces: {
     summary: 'list the 34 provinces and their codes',

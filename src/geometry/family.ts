@@ -1,6 +1,6 @@
 // The neighbours, ancestors and descendants of a hexcode's cell, as hexcodes.
 
-import { cellToChildren, cellToLatLng, cellToParent, gridDisk } from 'h3-js';
+import { cellToChildren, cellToLatLng, cellToParent, gridDisk as h3Disk } from 'h3-js';
 import { HexcodesError } from '../errors.js';
 import { type Codebook, h3Text, readOrThrow } from './codebook.js';
 
@@ -38,16 +38,50 @@ export function neighbors(hexcodes: Codebook, code: string, ...none: never[]): s
   const read = readOrThrow(hexcodes, code);
   const own = h3Text(read.cell);
   const codes: string[] = [];
-  for (const cell of gridDisk(own, 1)) {
+  for (const cell of h3Disk(own, 1)) {
     if (cell === own) continue;
-    const [lat, lng] = cellToLatLng(cell);
-    const index = BigInt(`0x${cell}`);
-    const theirs = hexcodes.adminCodeOf(lat!, lng!);
-    const packed =
-      (theirs === null ? null : hexcodes.pack(index, theirs)) ?? hexcodes.pack(index, read.admin_code);
-    if (packed !== null) codes.push(packed);
+    const theirs = packed(hexcodes, cell, read);
+    if (theirs !== null) codes.push(theirs);
   }
   return codes;
+}
+
+/** Most steps of `gridDisk`: 751,501 cells. */
+const MOST_STEPS = 500;
+
+/**
+ * The hexcodes of the cells within so many steps of a code's cell, the code itself first and then ring by ring. Their admin codes are
+ * those of `neighbors`.
+ *
+ * @param hexcodes a loaded library
+ * @param code a hexcode in any accepted spelling
+ * @param steps 0 to 500
+ * @returns up to 1 + 3 · steps · (steps + 1) canonical hexcodes of the same resolution
+ * @throws HexcodesError INVALID_HEXCODES, BAD_ARGUMENT
+ */
+export function gridDisk(hexcodes: Codebook, code: string, steps: number): string[] {
+  if (!Number.isInteger(steps) || steps < 0 || steps > MOST_STEPS)
+    throw new HexcodesError(
+      'BAD_ARGUMENT',
+      `steps of gridDisk are an integer from 0 to ${MOST_STEPS}, not ${steps}`,
+    );
+  const read = readOrThrow(hexcodes, code);
+  const own = h3Text(read.cell);
+  return h3Disk(own, steps).flatMap((cell) =>
+    cell === own ? [read.hexcodes] : (packed(hexcodes, cell, read) ?? []),
+  );
+}
+
+/** The code of a cell near another within the province of its own centre, else of that of the other. */
+function packed(
+  hexcodes: Codebook,
+  cell: string,
+  { admin_code }: { readonly admin_code: string },
+): string | null {
+  const [lat, lng] = cellToLatLng(cell);
+  const index = BigInt(`0x${cell}`);
+  const theirs = hexcodes.adminCodeOf(lat!, lng!);
+  return (theirs === null ? null : hexcodes.pack(index, theirs)) ?? hexcodes.pack(index, admin_code);
 }
 
 /**
@@ -64,10 +98,10 @@ export function parent(hexcodes: Codebook, code: string, resolution?: number): s
   const read = readOrThrow(hexcodes, code);
   const wanted = resolution ?? read.resolution - 1;
   requireResolution(wanted, 0, read.resolution, `a parent of ${read.hexcodes}`);
-  const packed = hexcodes.pack(BigInt(`0x${cellToParent(h3Text(read.cell), wanted)}`), read.admin_code);
+  const ancestor = hexcodes.pack(BigInt(`0x${cellToParent(h3Text(read.cell), wanted)}`), read.admin_code);
   // A row of the reach table holds the rows of all its descendants, so an ancestor always has its code.
-  if (packed === null) throw new HexcodesError('BAD_DATA', `no code for the parent of ${read.hexcodes}`);
-  return packed;
+  if (ancestor === null) throw new HexcodesError('BAD_DATA', `no code for the parent of ${read.hexcodes}`);
+  return ancestor;
 }
 
 /**
@@ -92,8 +126,8 @@ export function children(hexcodes: Codebook, code: string, resolution?: number):
   }
   const codes: string[] = [];
   for (const cell of cellToChildren(h3Text(read.cell), wanted)) {
-    const packed = hexcodes.pack(BigInt(`0x${cell}`), read.admin_code);
-    if (packed !== null) codes.push(packed);
+    const descendant = hexcodes.pack(BigInt(`0x${cell}`), read.admin_code);
+    if (descendant !== null) codes.push(descendant);
   }
   return codes;
 }

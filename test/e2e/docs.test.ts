@@ -229,6 +229,13 @@ describe('docs/recipes.md', () => {
     expect(await linesOf('recipe', block)).toEqual(printedBy(block));
   });
 
+  describe('sessions', () => {
+    test.each(blocksOf('docs/recipes.md', 'console'))('line $line', async (block) => {
+      for (const { command, output } of sessionsOf(block))
+        expect([command, await outputOf(command)]).toEqual([command, output]);
+    });
+  });
+
   test('DuckDB over Parquet', async () => {
     const rows = Array.from(
       { length: 400 },

@@ -15,6 +15,7 @@ import {
 import { conditionOf } from '../points/row-filter.js';
 import type { RowsOutput } from '../points/rows-output.js';
 import { runPoints } from '../points/run-points.js';
+import { shapesSink } from '../points/shapes-sink.js';
 import { bucketMsOf } from '../points/time-buckets.js';
 import { ZoneClock } from '../points/zone-clock.js';
 import { requireResolution } from '../position-options.js';
@@ -22,7 +23,6 @@ import { grouped } from '../terminal/paint.js';
 import { duration } from '../terminal/progress.js';
 import { Aggregation } from './aggregation.js';
 import { resultsOf } from './result-columns.js';
-import { shapesSink } from './shapes-sink.js';
 
 interface Options extends PointOptions {
   readonly by: string;

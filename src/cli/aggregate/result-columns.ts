@@ -3,6 +3,7 @@
 import type { Hexcodes } from '../../library/hexcodes.js';
 import type { FileFormat } from '../files/format.js';
 import type { TableColumn } from '../files/formats/table.js';
+import { timeColumn } from '../points/time-column.js';
 import type { ZoneClock } from '../points/zone-clock.js';
 import { RANKED_UNITS } from './aggregation.js';
 import type { Group } from './spilled-groups.js';
@@ -50,7 +51,7 @@ export function resultsOf(hexcodes: Hexcodes, request: ResultRequest): Results {
     ...(byCell ? [text('h3_cell', (group) => cellOf(group).toString(16))] : []),
     ...(byProvince ? [text('admin_code', (group) => unitOf(group).code)] : []),
     ...(byProvince && !byCell ? [text('province', (group) => unitOf(group).name)] : []),
-    ...(hasTime ? [timeColumn(request)] : []),
+    ...(hasTime ? [timeOf(request)] : []),
     ...(hasCount ? [countColumn()] : []),
     ...sums.map(sumColumn),
     ...averages.map(averageColumn),
@@ -61,14 +62,10 @@ export function resultsOf(hexcodes: Hexcodes, request: ResultRequest): Results {
   };
 }
 
-/** Formats with types take an instant, the others its local text. */
-function timeColumn({ format, clock }: ResultRequest): ResultColumn {
-  if (format === 'parquet' || format === 'arrow')
-    return {
-      column: { name: 'time', kind: 'timestamp', unit: 'ms', isUtc: true, zone: clock.zone },
-      valueIn: ({ timeS }) => BigInt(timeS * 1000),
-    };
-  return { column: { name: 'time', kind: 'text' }, valueIn: ({ timeS }) => clock.text(timeS * 1000) };
+/** The beginning of the bucket. */
+function timeOf({ format, clock }: ResultRequest): ResultColumn {
+  const { column, valueIn } = timeColumn('time', format, clock);
+  return { column, valueIn: ({ timeS }) => valueIn(timeS * 1000) };
 }
 
 function countColumn(): ResultColumn {

@@ -26,6 +26,14 @@ export function bucketMsOf(text: string): number {
   );
 }
 
+/** Any length as `90s`, `30m` or `2h`, in milliseconds. @throws CliFailure USAGE */
+export function durationMsOf(text: string, option: string): number {
+  const [, count, unit] = /^(\d{1,6})([smhdw])$/.exec(text) ?? [];
+  if (unit === undefined)
+    throw new CliFailure(EXIT.USAGE, `${option} ${text}: must be a length as 90s, 30m, 2h or 1d`);
+  return Number(count) * UNITS_MS[unit]!;
+}
+
 /** The first instant of the bucket that holds an instant, in milliseconds since 1970. */
 export function bucketStartOf(utcMs: number, bucketMs: number, clock: ZoneClock): number {
   const offset = clock.offsetMs(utcMs);

@@ -1,7 +1,6 @@
 // Values of columns as numbers, whatever the format of their file.
 
 import { plainNumber } from '../../wire/rows/csv-numbers.js';
-import { badInput } from '../file-faults.js';
 import { columnCalled, noColumn } from '../files/columns/columns.js';
 import type { TableColumn } from '../files/formats/table.js';
 import { codeTextOf, textOf } from '../files/formats/values/column-text.js';
@@ -42,12 +41,4 @@ export function columnNamed(columns: readonly TableColumn[], name: string, file:
   if (at < 0) throw noColumn(names, name, file);
   refuseUnread(columns[at]!, file);
   return at;
-}
-
-/** The failure for a value that is not what its column must hold. */
-export function wrongValue(column: TableColumn, value: unknown, file: string, row: number, wanted: string) {
-  return badInput(
-    { file, row, column: column.name },
-    `${JSON.stringify(codeTextOf(column, value))} is not ${wanted}`,
-  );
 }

@@ -1,4 +1,4 @@
-// GeoJSON of groups: each row is a feature with the hexagon of its cell, or without cells with the area of its province.
+// GeoJSON whose features are areas: each row has the hexagon of its cell, or without cells the area of its province.
 
 import { cellRing } from '../../geometry/cell-ring.js';
 import type { Output } from '../files/disk/output.js';
@@ -9,7 +9,7 @@ import { jsonWriterOf } from '../files/formats/values/column-text.js';
 export function shapesSink(
   output: Output,
   columns: readonly TableColumn[],
-  provinceGeometry: (adminCode: string) => string,
+  provinceGeometry: (adminCode: string) => string = () => 'null',
 ): TableSink {
   const names = columns.map(({ name }) => `${JSON.stringify(name)}:`);
   const writers = columns.map(jsonWriterOf);

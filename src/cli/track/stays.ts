@@ -1,0 +1,86 @@
+// Positions in time to stays: as long as a vehicle is in one cell it is one stay, however many positions say so. Only the stay of
+// each vehicle that has not ended is held.
+
+/** A position of a vehicle; `cell` 0n outside. */
+export interface TrackPoint {
+  readonly id: string;
+  readonly timeMs: number;
+  /** H3 index. */
+  readonly cell: bigint;
+  /** Province of the position, its index in ADMIN_UNITS. */
+  readonly admin: number;
+}
+
+/** Why a stay began: it is the first of its vehicle, in another province than the one before, or in another cell or later. */
+export type StayEvent = 'first' | 'province' | 'cell';
+
+export interface Stay {
+  readonly id: string;
+  readonly cell: bigint;
+  readonly admin: number;
+  readonly event: StayEvent;
+  /** Of the stay before; null for the first. */
+  readonly previousAdmin: number | null;
+  readonly enteredMs: number;
+  /** Of its last position. */
+  leftMs: number;
+  points: number;
+}
+
+interface Vehicle {
+  /** null while it is outside, or nowhere yet. */
+  stay: Stay | null;
+  lastMs: number;
+  lastAdmin: number | null;
+}
+
+export class Stays {
+  readonly #gapMs: number;
+  readonly #vehicles = new Map<string, Vehicle>();
+  /** Positions that came after a later one of their vehicle, and were left out. */
+  late = 0;
+
+  /** @param gapMs a longer time without positions ends a stay */
+  constructor(gapMs: number) {
+    this.#gapMs = gapMs;
+  }
+
+  /** Takes a position; the stay that it ends, if there is one. */
+  take({ id, timeMs, cell, admin }: TrackPoint): Stay | null {
+    let vehicle = this.#vehicles.get(id);
+    if (vehicle === undefined) {
+      vehicle = { stay: null, lastMs: timeMs, lastAdmin: null };
+      this.#vehicles.set(id, vehicle);
+    }
+    if (timeMs < vehicle.lastMs) {
+      this.late++;
+      return null;
+    }
+    const isGap = timeMs - vehicle.lastMs > this.#gapMs;
+    vehicle.lastMs = timeMs;
+    const { stay } = vehicle;
+    if (stay !== null && stay.cell === cell && stay.admin === admin && !isGap) {
+      stay.leftMs = timeMs;
+      stay.points++;
+      return null;
+    }
+    if (cell === 0n) {
+      vehicle.stay = null;
+      return stay;
+    }
+    const previousAdmin = vehicle.lastAdmin;
+    const event = previousAdmin === null ? 'first' : previousAdmin === admin ? 'cell' : 'province';
+    vehicle.stay = { id, cell, admin, event, previousAdmin, enteredMs: timeMs, leftMs: timeMs, points: 1 };
+    vehicle.lastAdmin = admin;
+    return stay;
+  }
+
+  /** The stays that have not ended, in the order in which their vehicles appeared. */
+  *open(): Generator<Stay> {
+    for (const { stay } of this.#vehicles.values()) if (stay !== null) yield stay;
+  }
+
+  get vehicles(): number {
+    return this.#vehicles.size;
+  }
+}

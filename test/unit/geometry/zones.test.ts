@@ -1,0 +1,223 @@
+// Areas as lists of codes: which cells cover an area, whether positions lie in them, disks of cells, and codes without their beginning.
+import { cellToLatLng, gridDisk as h3Disk, latLngToCell } from 'h3-js';
+import { describe, expect, test } from 'vitest';
+import {
+  type Area,
+  boundary,
+  CellSet,
+  cover,
+  gridDisk,
+  lengthen,
+  neighbors,
+  shorten,
+} from '#dist/geometry.js';
+import { Hexcodes } from '#dist/library/hexcodes.js';
+import { randomFrom } from '../../support/open-world.js';
+import { shippedKernel } from '../../support/shipped.js';
+
+const library = new Hexcodes(shippedKernel());
+const cellOf = (code: string): string => library.read(code)!.cell.toString(16);
+
+/** A star around Hà Nội with a hole, and a square. */
+const STAR: Area = {
+  type: 'MultiPolygon',
+  coordinates: [
+    [star(21.03, 105.85, 0.2), [...star(21.03, 105.85, 0.04)].reverse()],
+    [
+      [
+        [106.0, 20.8],
+        [106.1, 20.8],
+        [106.1, 20.9],
+        [106.0, 20.9],
+        [106.0, 20.8],
+      ],
+    ],
+  ],
+};
+
+function star(lat: number, lng: number, size: number): number[][] {
+  const ring = Array.from({ length: 10 }, (_, i) => {
+    const [angle, far] = [(i * Math.PI) / 5, i % 2 === 0 ? size : size / 2];
+    return [lng + far * Math.cos(angle), lat + far * Math.sin(angle)];
+  });
+  return [...ring, ring[0]!];
+}
+
+/** By the rule of even and odd crossings, in degrees. */
+function isInArea(lat: number, lng: number): boolean {
+  const isIn = (ring: readonly (readonly number[])[]): boolean => {
+    let inside = false;
+    for (let i = 1; i < ring.length; i++) {
+      const [[x0, y0], [x1, y1]] = [ring[i - 1] as [number, number], ring[i] as [number, number]];
+      if (y0 > lat !== y1 > lat && lng < x0 + ((x1 - x0) * (lat - y0)) / (y1 - y0)) inside = !inside;
+    }
+    return inside;
+  };
+  return (STAR.coordinates as readonly (readonly (readonly number[])[])[][]).some(
+    ([outer, ...holes]) => isIn(outer!) && !holes.some(isIn),
+  );
+}
+
+/** Positions around both parts of the area. */
+function positions(seed: number, count: number): [number, number][] {
+  const random = randomFrom(seed);
+  return Array.from({ length: count }, () => [20.7 + random() * 0.6, 105.6 + random() * 0.6]);
+}
+
+describe('cover', () => {
+  const touching = cover(library, STAR, { resolution: 8 });
+
+  test('cells that touch the area hold all its points', () => {
+    const set = new CellSet(library, touching);
+    let inside = 0;
+    for (const [lat, lng] of positions(1, 20_000)) {
+      if (!isInArea(lat, lng)) continue;
+      inside++;
+      expect(set.has([lat, lng]), `${lat},${lng}`).toBe(true);
+    }
+    expect(inside).toBeGreaterThan(3000);
+  });
+
+  test('cells by their centres are those whose centre is in it', () => {
+    const centred = new Set(cover(library, STAR, { resolution: 8, cells: 'center' }).map(cellOf));
+    const around = h3Disk(latLngToCell(20.95, 105.9, 8), 80);
+    expect(around.length).toBeGreaterThan(19_000);
+    for (const cell of around) {
+      const [lat, lng] = cellToLatLng(cell) as [number, number];
+      expect(centred.has(cell), cell).toBe(isInArea(lat, lng));
+    }
+  });
+
+  test('cells inside it have all corners in it, and are among those by their centres, which touch it', () => {
+    const inside = cover(library, STAR, { resolution: 8, cells: 'inside' });
+    const centred = new Set(cover(library, STAR, { resolution: 8, cells: 'center' }));
+    for (const code of inside) {
+      expect(centred.has(code)).toBe(true);
+      for (const [lat, lng] of boundary(library, code)) expect(isInArea(lat, lng)).toBe(true);
+    }
+    for (const code of centred) expect(touching).toContain(code);
+    expect(inside.length).toBeGreaterThan(100);
+    expect(centred.size).toBeLessThan(touching.length);
+  });
+
+  test('codes are canonical, of the province of their centre, once each, in the order of cells', () => {
+    const cells = touching.map(cellOf);
+    expect(cells).toEqual([...new Set(cells)].sort());
+    for (const code of touching) {
+      const { hexcodes, lat, lng, admin_code, resolution } = library.read(code)!;
+      expect([hexcodes, resolution, admin_code]).toEqual([code, 8, library.adminCodeOf(lat, lng)]);
+    }
+  });
+
+  test('compacted: fewer codes, and the same answers everywhere', () => {
+    const compacted = cover(library, STAR, { resolution: 9, compact: true });
+    const plain = cover(library, STAR, { resolution: 9 });
+    expect(compacted.length).toBeLessThan(plain.length / 3);
+    const [few, all] = [new CellSet(library, compacted), new CellSet(library, plain)];
+    let inside = 0;
+    for (const position of positions(2, 20_000)) {
+      expect(few.has(position)).toBe(all.has(position));
+      if (all.has(position)) inside++;
+    }
+    expect(inside).toBeGreaterThan(3000);
+  });
+
+  test('an area abroad has no codes, one across the border those of its side', () => {
+    const square = (lat: number, lng: number): Area => ({
+      type: 'Polygon',
+      coordinates: [
+        [
+          [lng, lat],
+          [lng + 0.2, lat],
+          [lng + 0.2, lat + 0.2],
+          [lng, lat + 0.2],
+          [lng, lat],
+        ],
+      ],
+    });
+    expect(cover(library, square(17.9, 102.6), { resolution: 7 })).toEqual([]);
+    const across = cover(library, square(22.4, 103.9), { resolution: 7 });
+    expect(across.length).toBeGreaterThan(10);
+    expect(across.every((code) => code.startsWith('LCI-'))).toBe(true);
+  });
+
+  test('what is no area, and too many cells', () => {
+    for (const wrong of [
+      null,
+      {},
+      { type: 'Point', coordinates: [105, 21] },
+      { type: 'Polygon', coordinates: [[[105, 21]]] },
+    ])
+      expect(() => cover(library, wrong as Area, { resolution: 5 })).toThrow('An area is a GeoJSON Polygon');
+    expect(() => cover(library, STAR, { resolution: 16 })).toThrow('from 0 to 15');
+    expect(() => cover(library, STAR, { resolution: 15 })).toThrow('take a coarser one');
+    expect(() => cover(library, STAR, { resolution: 5, cells: 'all' as 'touch' })).toThrow(
+      "cells is 'touch'",
+    );
+  });
+});
+
+test('a set of named cells: the first name of a cell, the finest cell of a position', () => {
+  const [own, other] = [
+    library.encode(21.0288, 105.8525, 9).hexcodes,
+    library.encode(10.7769, 106.7009, 7).hexcodes,
+  ];
+  const set = new CellSet(library, [
+    [own, 'a'],
+    [own, 'b'],
+    [other, 'c'],
+  ]);
+  expect([set.size, set.resolution]).toEqual([2, 9]);
+  expect(set.nameAt([21.0288, 105.8525])).toBe('a');
+  expect(set.nameAt([16, 108])).toBeUndefined();
+  expect(() => new CellSet(library, ['nope'])).toThrow('is not a hexcode');
+  expect(new CellSet(library, []).has([21, 105])).toBe(false);
+});
+
+describe('gridDisk', () => {
+  test('the code itself, its neighbours, and 1 + 3k(k + 1) codes in all', () => {
+    const { hexcodes: code } = library.encode(21.0288, 105.8525, 9);
+    expect(gridDisk(library, code, 0)).toEqual([code]);
+    expect(gridDisk(library, code, 1).sort()).toEqual([code, ...neighbors(library, code)].sort());
+    for (const k of [2, 5, 20]) expect(new Set(gridDisk(library, code, k)).size).toBe(1 + 3 * k * (k + 1));
+  });
+
+  test('a number of steps that is none', () => {
+    for (const k of [-1, 1.5, 501, Number.NaN])
+      expect(() => gridDisk(library, 'HN-6GHP4-83RFR', k)).toThrow('from 0 to 500');
+  });
+});
+
+describe('codes without their beginning', () => {
+  test('what shorten gives, lengthen undoes, for people within two kilometres', () => {
+    const random = randomFrom(5);
+    let shortened = 0;
+    for (let i = 0; i < 400; i++) {
+      const [lat, lng] = [
+        [21.03, 105.85],
+        [10.78, 106.7],
+        [16.05, 108.2],
+      ][i % 3] as [number, number];
+      const at = [lat + random() * 0.1, lng + random() * 0.1] as const;
+      const near = [at[0] + random() * 0.02 - 0.01, at[1] + random() * 0.02 - 0.01] as const;
+      const { hexcodes } = library.encode(at[0], at[1], 8 + (i % 8));
+      const short = shorten(library, hexcodes, near);
+      if (short === null) continue;
+      shortened++;
+      expect(hexcodes.endsWith(`-${short}`)).toBe(true);
+      expect(lengthen(library, short, near)).toBe(hexcodes);
+      expect(lengthen(library, short.toLowerCase(), near)).toBe(hexcodes);
+    }
+    expect(shortened).toBeGreaterThan(350);
+  });
+
+  test('far away, mistyped, or with nothing left out', () => {
+    expect(lengthen(library, '83RFR', [21.03, 105.85])).toBe('HN-6GHP4-83RFR');
+    expect(lengthen(library, '83RFR', [0, 0])).toBeNull();
+    expect(lengthen(library, 'HN-6GHP4-83RFR', [21.03, 105.85])).toBeNull();
+    expect(lengthen(library, '', [21.03, 105.85])).toBeNull();
+    expect(shorten(library, 'HN-6GHP4-R', [21.03, 105.85])).toBeNull();
+    expect(shorten(library, 'HN-6GHP4-83RFR', [10.7, 106.7])).toBeNull();
+    expect(() => lengthen(library, '83RFR', [Number.NaN, 0])).toThrow('A position is');
+  });
+});
