@@ -1,4 +1,4 @@
-// How uWS itself treats requests: facts U1 and U8 to U18 of src/server/transport/README.md. A test that fails here means
+// How uWS itself treats requests: facts U1, U8 to U18, U33 and U36 of src/server/transport/README.md. A test that fails here means
 // that uWS has changed, and that our answer to the fact may go.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { UwsRequest, UwsResponse } from '#dist/server/transport/uws.js';
@@ -140,4 +140,9 @@ test('U33: chunk extensions, trailers and the ends of chunks are misread', async
   // The last chunk may end in any two bytes, so what stands in the place of trailers is a request.
   const trailer = await sendRaw(bare.port, `${head}0\r\nAA${get('/ok')}`);
   expect(trailer).toMatch(/0 bytes.*\r\n\r\nok/s);
+});
+
+test('U36: the end of a chunked body is reported before its last CRLF has come', async () => {
+  const head = 'POST /body HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
+  expect(await sendRaw(bare.port, `${head}1\r\nx\r\n0\r\n`)).toMatch(/\r\n\r\n1 bytes$/);
 });
