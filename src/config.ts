@@ -4,6 +4,7 @@
 import { BOUNDS } from './config/bounds.js';
 import { BUS } from './config/bus.js';
 import { type ConfigFile, readConfigFile } from './config/config-file.js';
+import { CONSOLE } from './config/console/basemap.js';
 import { KEYS } from './config/keys.js';
 import { LIFE_CYCLE } from './config/life-cycle.js';
 import { LIMITS } from './config/limits.js';
@@ -15,7 +16,16 @@ import { unknownVariable, unknownVariables } from './config/unknown-variables.js
 
 export type { LogLevel } from './config/logging.js';
 
-const SERVICE = { ...LISTENING, ...KEYS, ...BOUNDS, ...LIMITS, ...LOGGING, ...OBSERVATION, ...LIFE_CYCLE };
+const SERVICE = {
+  ...LISTENING,
+  ...KEYS,
+  ...BOUNDS,
+  ...LIMITS,
+  ...LOGGING,
+  ...OBSERVATION,
+  ...LIFE_CYCLE,
+  ...CONSOLE,
+};
 const SETTINGS = { ...SERVICE, ...BUS };
 
 export type Config = ConfigOf<typeof SETTINGS>;

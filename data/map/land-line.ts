@@ -2,7 +2,7 @@
 // out, because both sides of one have the same vertices. src/console/map/land.ts reads the file.
 import { inZone, ZONES } from './coverage.js';
 import { ringArea, STEPS_PER_DEGREE } from './plane/grid.js';
-import { thinnedChains } from './plane/simplify.js';
+import { thinChain } from './plane/simplify.js';
 import type { Polygon } from './sources.js';
 
 export const LAND_LINE_FILE = 'data/land.bin';
@@ -23,34 +23,67 @@ const OWN_COUNTRY = 'VNM';
 /** The file: numbers of 7 bits a byte, low ones first; the count of rings, then for each its count of vertices and their zigzag steps. */
 export function drawLandLine(land: readonly Polygon[]): Uint8Array {
   const isNear = nearnessTo(land.filter(({ country }) => country === OWN_COUNTRY));
-  const isIslet = ({ ring }: Polygon): boolean =>
-    isNear(ring[0]!, ring[1]!) && Math.abs(ringArea(ring)) < MOST_ISLET_AREA;
-  const lines = outerLines(land.filter((polygon) => !isIslet(polygon)));
-  const rings = thinnedChains(lines, (x, y) => (isNear(x, y) ? NEAR_TOLERANCE : FAR_TOLERANCE))
-    .map((chain) => chain.slice(0, -2))
-    .filter((ring) => {
-      const isKnown = isNear(ring[0]!, ring[1]!) || ring.length > 2000;
-      return ring.length >= 6 && (isKnown || Math.abs(ringArea(Int32Array.from(ring))) > LEAST_FAR_AREA);
-    });
-  const islets = land.filter(isIslet).map(({ ring }) => someCorners(ring));
-  return encode([...rings, ...islets]);
+  const tolerance = (x: number, y: number): number => (isNear(x, y) ? NEAR_TOLERANCE : FAR_TOLERANCE);
+  const rings = outerRings(land).flatMap((ring) => {
+    // Land runs clockwise in the source; a gap between two countries runs the other way, and is no sea.
+    const area = -ringArea(Int32Array.from(ring.slice(0, -2)));
+    const isKept = area > 0 && (isNear(ring[0]!, ring[1]!) || area > LEAST_FAR_AREA);
+    if (!isKept) return [];
+    const corners =
+      area < MOST_ISLET_AREA ? someCorners(ring.slice(0, -2)) : thinChain(ring, tolerance).slice(0, -2);
+    return corners.length < 6 ? [] : [{ corners, area }];
+  });
+  // Islands in such gaps lie within the land around.
+  rings.sort((a, b) => b.area - a.area);
+  const outermost = rings.filter(
+    ({ corners: [x, y] }, i) => !rings.slice(0, i).some(({ corners }) => isInside(corners, x!, y!)),
+  );
+  return encode(outermost.map(({ corners }) => corners));
 }
 
-/** Lines that bound land on one side only. */
-function outerLines(land: readonly Polygon[]): Int32Array {
-  const lines = new Map<string, [number, number, number, number]>();
+function isInside(ring: readonly number[], x: number, y: number): boolean {
+  let isWithin = false;
+  for (let i = 0, j = ring.length - 2; i < ring.length; j = i, i += 2) {
+    const [x0, y0, x1, y1] = [ring[j]!, ring[j + 1]!, ring[i]!, ring[i + 1]!];
+    if (y0 > y !== y1 > y && x < x0 + ((y - y0) / (y1 - y0)) * (x1 - x0)) isWithin = !isWithin;
+  }
+  return isWithin;
+}
+
+/** The lines that bound land on one side only, joined to closed rings; each ends with its first vertex. */
+function outerRings(land: readonly Polygon[]): number[][] {
+  type Line = readonly [x0: number, y0: number, x1: number, y1: number];
+  const lines = new Map<string, Line>();
   for (const { ring } of land) {
     for (let i = 0, j = ring.length - 2; i < ring.length; j = i, i += 2) {
-      const [x0, y0, x1, y1] = [ring[j]!, ring[j + 1]!, ring[i]!, ring[i + 1]!];
-      const back = `${x1} ${y1} ${x0} ${y0}`;
-      if (!lines.delete(back)) lines.set(`${x0} ${y0} ${x1} ${y1}`, [x0, y0, x1, y1]);
+      const line: Line = [ring[j]!, ring[j + 1]!, ring[i]!, ring[i + 1]!];
+      const back = [line[2], line[3], line[0], line[1]].join();
+      if (!lines.delete(back)) lines.set(line.join(), line);
     }
   }
-  return Int32Array.from([...lines.values()].flat());
+  const leaving = new Map<string, Line[]>();
+  for (const line of lines.values()) {
+    const at = `${line[0]},${line[1]}`;
+    leaving.set(at, [...(leaving.get(at) ?? []), line]);
+  }
+  const rings: number[][] = [];
+  for (const [, starts] of leaving) {
+    for (let line = starts.pop(); line !== undefined; line = starts.pop()) {
+      const ring = [line[0], line[1]];
+      // As many lines reach a vertex as leave it, so a walk ends where it began.
+      for (let next: Line | undefined = line; next !== undefined; ) {
+        ring.push(next[2], next[3]);
+        const isClosed: boolean = next[2] === ring[0] && next[3] === ring[1];
+        next = isClosed ? undefined : leaving.get(`${next[2]},${next[3]}`)?.pop();
+      }
+      rings.push(ring);
+    }
+  }
+  return rings;
 }
 
 /** At most eight vertices of a ring, evenly chosen. */
-function someCorners(ring: Int32Array): number[] {
+function someCorners(ring: readonly number[]): number[] {
   const count = ring.length / 2;
   const kept = Math.min(8, count);
   return Array.from({ length: kept }, (_, i) => Math.floor((i * count) / kept)).flatMap((at) => [

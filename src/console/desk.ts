@@ -4,22 +4,35 @@ import type { Place } from './place/place.js';
 import type { PointsToDraw } from './points/drawn-points.js';
 import type { Value } from './shell/value.js';
 
+/** Degrees. */
+export interface Box {
+  readonly west: number;
+  readonly south: number;
+  readonly east: number;
+  readonly north: number;
+}
+
 /** The map as other parts see it; the drawing without WebGL is one too. */
 export interface MapView {
-  /** The middle of what is shown, degrees. */
+  /** The middle of the box that is shown, degrees. */
   center(): { lat: number; lng: number };
-  /** The box that is shown, degrees. */
-  bounds(): { west: number; south: number; east: number; north: number };
+  /** The box that is shown. */
+  bounds(): Box;
   /** The resolution of the hexagons that are drawn. */
   gridResolution(): number;
   /** Shows the cell of a place, large enough to be seen. */
   show(place: Place): void;
+  showBox(box: Box): void;
+  /** Zooms in by so many levels, each of which doubles the scale; out by negative ones. */
+  zoomBy(levels: number): void;
 }
 
 export interface Desk {
   readonly library: Hexcodes;
   /** The place that is shown; undefined: none yet. */
   readonly place: Value<Place | undefined>;
+  /** Rings of cells around it that are shown, 0 to 10. */
+  readonly rings: Value<number>;
   /** Undefined until the map is drawn. */
   readonly map: Value<MapView | undefined>;
   /** Of the file that was converted last. */

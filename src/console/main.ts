@@ -2,10 +2,12 @@
 import type { Desk, MapView } from './desk.js';
 import { FILE_PANEL, openDrops } from './file/file-panel.js';
 import { loadLibrary } from './load-library.js';
+import { openMap } from './map/open-map.js';
 import { openPanels } from './panels.js';
 import { openCodeBox } from './place/code-box.js';
 import type { Place } from './place/place.js';
 import { PLACE_PANEL } from './place/place-panel.js';
+import { openShareLinks } from './place/share-link.js';
 import type { PointsToDraw } from './points/drawn-points.js';
 import { toast } from './shell/elements.js';
 import { openOffline } from './shell/offline.js';
@@ -25,6 +27,7 @@ try {
   const desk: Desk = {
     library,
     place: new Value<Place | undefined>(undefined),
+    rings: new Value(0),
     map: new Value<MapView | undefined>(undefined),
     points: new Value<PointsToDraw | undefined>(undefined),
   };
@@ -34,6 +37,8 @@ try {
     desk.place.set(place);
     desk.map.now?.show(place);
   });
+  openShareLinks(desk);
+  await openMap(desk);
   openOffline();
 } catch (error) {
   console.error(error);

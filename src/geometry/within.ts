@@ -1,6 +1,6 @@
-// The hexcodes of all cells in a box of latitudes and longitudes.
+// The cells in a box of latitudes and longitudes, and their hexcodes.
 
-import { cellToLatLng, getHexagonAreaAvg, polygonToCells, UNITS } from 'h3-js';
+import { cellToBoundary, cellToLatLng, getHexagonAreaAvg, polygonToCells, UNITS } from 'h3-js';
 import type { Codebook } from './codebook.js';
 
 /** Degrees. Does not cross the 180th meridian. */
@@ -24,6 +24,22 @@ export function estimatedCells({ west, south, east, north }: Box, resolution: nu
   return areaKm2 / getHexagonAreaAvg(resolution, UNITS.km2);
 }
 
+/** The H3 indexes, hexadecimal, of the cells whose centre lies in the box. */
+export function cellsWithin({ west, south, east, north }: Box, resolution: number): string[] {
+  const corners = [
+    [south, west],
+    [south, east],
+    [north, east],
+    [north, west],
+  ];
+  return polygonToCells(corners, resolution);
+}
+
+/** The corners of a cell as a closed ring of GeoJSON. */
+export function ringOf(cell: string): [lng: number, lat: number][] {
+  return cellToBoundary(cell, true) as [number, number][];
+}
+
 /** Into how many strips `codesWithin` cuts a box. */
 export const stripsOf = (box: Box, resolution: number): number =>
   Math.max(1, Math.ceil(estimatedCells(box, resolution) / STRIP_CELLS));
@@ -38,13 +54,7 @@ export function* codesWithin(hexcodes: Codebook, box: Box, resolution: number): 
   for (let i = 0; i < strips; i++) {
     const low = south + ((north - south) * i) / strips;
     const high = south + ((north - south) * (i + 1)) / strips;
-    const corners = [
-      [low, west],
-      [low, east],
-      [high, east],
-      [high, west],
-    ];
-    yield polygonToCells(corners, resolution).flatMap((cell) => {
+    yield cellsWithin({ west, south: low, east, north: high }, resolution).flatMap((cell) => {
       const [lat, lng] = cellToLatLng(cell);
       const admin = hexcodes.adminCodeOf(lat!, lng!);
       const code = admin === null ? null : hexcodes.pack(BigInt(`0x${cell}`), admin);

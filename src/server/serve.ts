@@ -29,7 +29,7 @@ import { Router } from './router.js';
 import { addBatch } from './routes/batch.js';
 import { boundaryData } from './routes/boundary-data.js';
 import { addCodeInfo } from './routes/code-info.js';
-import { addConsole } from './routes/console.js';
+import { addConsole, basemapOf } from './routes/console.js';
 import { addDescription } from './routes/description.js';
 import { addMeta } from './routes/meta.js';
 import { addSingle } from './routes/single.js';
@@ -158,7 +158,7 @@ export async function serve(
     if (metering !== undefined) addUsage(router, metering);
     addCodeInfo(router, new Hexcodes(kernel), boundaries.tag);
     addDescription(router);
-    addConsole(router, files);
+    addConsole(router, files, basemapOf(config));
     const streams = new Streams(router, kernel, pool, keys.ring, budget, observer, tuning.stream);
     streams.open(adapter);
     const bulk = new Bulk(kernel, pool, keys.ring, config.dataDir, logger, tuning.bulk);

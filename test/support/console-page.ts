@@ -41,6 +41,8 @@ export async function openConsole(
   const context = await browser.newContext({
     locale: 'en',
     viewport: { width: 1280, height: 900 },
+    // It would load every file once more in each test.
+    serviceWorkers: 'block',
     ...options,
   });
   const page = await context.newPage();
@@ -54,6 +56,16 @@ export async function openConsole(
   });
   await page.goto(`${origin}/${hash}`);
   return { page, faults, close: () => context.close() };
+}
+
+/** WebGL in software is slow on a loaded machine. */
+export const MAP_MS = 90_000;
+
+/** Resolves to how the map is drawn, `webgl` or `flat`, once it is. */
+export async function mapState(page: Page): Promise<string | null> {
+  const map = page.locator('#map[data-state]');
+  await map.waitFor({ timeout: MAP_MS });
+  return map.getAttribute('data-state');
 }
 
 const AXE = (): string => readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');

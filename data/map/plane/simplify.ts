@@ -4,20 +4,19 @@
 /** The thinned lines, x0, y0, x1, y1 in steps; a vertex may go if it is within its tolerance, in steps, of the new line. */
 export function thin(lines: Int32Array, toleranceAt: (x: number, y: number) => number): Int32Array {
   const kept: number[] = [];
-  for (const chain of thinnedChains(lines, toleranceAt)) {
-    for (let i = 2; i < chain.length; i += 2)
-      kept.push(chain[i - 2]!, chain[i - 1]!, chain[i]!, chain[i + 1]!);
+  for (const chain of chainsOf(lines)) {
+    const stays = thinChain(chain, toleranceAt);
+    for (let i = 2; i < stays.length; i += 2)
+      kept.push(stays[i - 2]!, stays[i - 1]!, stays[i]!, stays[i + 1]!);
   }
   return Int32Array.from(kept);
 }
 
-/** The same as chains: the vertices of each, x and y in turn. A closed chain ends with its first vertex. */
-export function thinnedChains(lines: Int32Array, toleranceAt: (x: number, y: number) => number): number[][] {
-  return chainsOf(lines).map((chain) => {
-    const tolerances = new Float64Array(chain.length / 2);
-    for (let i = 0; i < tolerances.length; i++) tolerances[i] = toleranceAt(chain[2 * i]!, chain[2 * i + 1]!);
-    return thinned(chain, tolerances).flatMap((i) => [chain[2 * i]!, chain[2 * i + 1]!]);
-  });
+/** The vertices of a chain that stay, x and y in turn; its ends do. */
+export function thinChain(chain: readonly number[], toleranceAt: (x: number, y: number) => number): number[] {
+  const tolerances = new Float64Array(chain.length / 2);
+  for (let i = 0; i < tolerances.length; i++) tolerances[i] = toleranceAt(chain[2 * i]!, chain[2 * i + 1]!);
+  return thinned(chain, tolerances).flatMap((i) => [chain[2 * i]!, chain[2 * i + 1]!]);
 }
 
 /** Indexes of the vertices that stay, ascending. */

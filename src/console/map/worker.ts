@@ -1,7 +1,11 @@
-// Makes the shapes of the map beside the page: cutting the provinces out of the boundary index takes most of a second.
-import { ProvinceBorders } from '../../geometry/province-borders.js';
+// Makes the shapes of the map beside the page, where cutting them out of the boundary index would hold up most of a second.
+import { makeShapes } from './shapes.js';
 
-addEventListener('message', ({ data }: MessageEvent<{ index: Uint8Array }>) => {
-  const borders = new ProvinceBorders(data.index);
-  postMessage(Array.from({ length: 34 }, (_, admin) => borders.ofAdmin(admin)));
+export interface ShapesRequest {
+  readonly index: Uint8Array;
+  readonly land: Uint8Array;
+}
+
+addEventListener('message', ({ data }: MessageEvent<ShapesRequest>) => {
+  postMessage(makeShapes(data.index, data.land));
 });

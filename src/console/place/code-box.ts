@@ -3,6 +3,7 @@ import { suggest } from '../../geometry/suggest.js';
 import type { Desk } from '../desk.js';
 import { byId, element } from '../shell/elements.js';
 import { number, say } from '../words/language.js';
+import { myPositionButton } from './my-position.js';
 import { type Place, readPlace } from './place.js';
 import { chosenResolution } from './resolution.js';
 
@@ -18,6 +19,7 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): void {
     class: 'box-answer',
     attributes: { 'aria-live': 'polite', id: 'box-answer' },
   });
+  byId('code-hint').after(myPositionButton(desk));
   byId('code-form').append(answer);
   let timer: ReturnType<typeof setTimeout> | undefined;
 

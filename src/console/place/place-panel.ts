@@ -1,52 +1,53 @@
 // The panel of the place that is chosen: its code, where it is, and what can be done with it.
 import { ADMIN_UNITS } from '../../admin-units.js';
+import { radius } from '../../geometry/shape.js';
 import type { Desk } from '../desk.js';
 import type { Panel } from '../panels.js';
 import { element } from '../shell/elements.js';
-import { language } from '../words/language.js';
+import { language, say } from '../words/language.js';
+import { ladder, length, neighborList, ringSlider, sizeSlider } from './around.js';
+import { copyButtons } from './copy.js';
 import type { Place } from './place.js';
+import { welcome } from './welcome.js';
 
 export const PLACE_PANEL: Panel = {
   id: 'place',
   title: 'place',
   open: (host, desk) => {
     const redraw = (place: Place | undefined): void => {
-      host.replaceChildren(...(place === undefined ? welcome(desk) : about(place)));
+      const open = new Set([...host.querySelectorAll('details[open]')].map(({ id }) => id));
+      const focused = host.contains(document.activeElement) ? document.activeElement?.id : undefined;
+      host.replaceChildren(...(place === undefined ? welcome(desk) : about(desk, place)));
+      for (const fold of host.querySelectorAll('details')) fold.open = fold.id !== '' && open.has(fold.id);
+      if (focused) document.getElementById(focused)?.focus();
     };
     desk.place.each(redraw);
     language.on(() => redraw(desk.place.now));
   },
 };
 
-/** Codes for people who have none: Hoàn Kiếm lake, Bến Thành market, the citadel of Huế. */
-const EXAMPLES = [['HN-6GHP4-83RFR', 'Hồ Hoàn Kiếm']] as const;
-
-function welcome(desk: Desk): HTMLElement[] {
-  const buttons = EXAMPLES.map(([code, name]) =>
-    element(
-      'button',
-      {
-        class: 'example',
-        attributes: { type: 'button' },
-        on: { click: () => desk.place.set(desk.library.read(code) ?? undefined) },
-      },
-      element('span', { class: 'code', text: code }),
-      element('span', { class: 'soft', text: name }),
-    ),
-  );
-  return [
-    element('h2', { key: 'welcome' }),
-    element('p', { key: 'welcomeMore' }),
-    element('h3', { key: 'examples' }),
-    element('div', { class: 'examples' }, ...buttons),
-  ];
-}
-
-function about(place: Place): HTMLElement[] {
+function about(desk: Desk, place: Place): HTMLElement[] {
   const unit = ADMIN_UNITS.find(({ code }) => code === place.admin_code);
+  const { lat, lng } = place.from ?? place;
+  const fact = (key: 'province' | 'position' | 'exactness', text: string): HTMLElement =>
+    element('div', {}, element('dt', { key }), element('dd', { text }));
   return [
-    element('h2', { class: 'code big', text: place.hexcodes, attributes: { id: 'place-code' } }),
-    element('p', { class: 'soft', text: unit?.name ?? place.admin_code }),
-    element('p', { text: `${place.lat.toFixed(6)}, ${place.lng.toFixed(6)}` }),
+    element(
+      'div',
+      { class: 'answer', attributes: { 'aria-live': 'polite' } },
+      element('h2', { class: 'code big', text: place.hexcodes, attributes: { id: 'place-code' } }),
+    ),
+    copyButtons(desk.library, place),
+    element(
+      'dl',
+      { class: 'facts' },
+      fact('province', unit?.name ?? place.admin_code),
+      fact('position', `${lat.toFixed(6)}, ${lng.toFixed(6)}`),
+      fact('exactness', say('within', { distance: length(radius(desk.library, place.hexcodes)) })),
+    ),
+    sizeSlider(desk, place),
+    ringSlider(desk, place),
+    ladder(desk, place),
+    neighborList(desk, place),
   ];
 }

@@ -1,7 +1,8 @@
 // GET /, /service-worker.js and /assets/{name}: the console, the page that shows codes on a map. It needs no key: it converts by
 // itself, and calls nothing of the service.
+import type { ServeConfig } from '../../config.js';
 import type { HexcodesData } from '../../library/hexcodes.js';
-import { fillPage } from '../console/fill-page.js';
+import { type Basemap, fillPage } from '../console/fill-page.js';
 import { type ConsoleFile, readConsoleFiles } from '../console/read-files.js';
 import { preferences } from '../media-types.js';
 import { fail, type Router } from '../router.js';
@@ -15,10 +16,15 @@ const FOR_EVER = 'Cache-Control: public, max-age=31536000, immutable';
 const ASK_AGAIN = 'Cache-Control: no-cache';
 const NOSNIFF = 'X-Content-Type-Options: nosniff';
 
+/** The map under the hexagons that the operator has set; undefined: none. */
+export function basemapOf({ tilesUrl, tilesAttribution }: ServeConfig): Basemap | undefined {
+  return tilesUrl === undefined ? undefined : { url: tilesUrl, attribution: tilesAttribution };
+}
+
 /** @param data the boundaries of this service */
-export function addConsole(router: Router, data: HexcodesData): void {
+export function addConsole(router: Router, data: HexcodesData, basemap?: Basemap): void {
   const shipped = readConsoleFiles(data);
-  const { html, serviceWorker, policy } = fillPage(shipped);
+  const { html, serviceWorker, policy } = fillPage(shipped, basemap);
   const guard = [`Content-Security-Policy: ${policy}`, NOSNIFF, 'Referrer-Policy: no-referrer', ASK_AGAIN];
   const pageLines = [
     ...guard,

@@ -64,7 +64,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
       expect([Math.round(Number(width)), Math.round(Number(height))]).toEqual([595, 842]);
       expect((await axeOf(page)).violations).toEqual([]);
       await page.keyboard.press('Escape');
-      expect(await page.locator('dialog').count()).toBe(0);
+      await expect.poll(() => page.locator('dialog').count()).toBe(0);
     });
   });
 

@@ -1,0 +1,157 @@
+// The style of the map for MapLibre: sheet, provinces, the sea over them, grid, and the place that is chosen. No glyphs and no images:
+// names are HTML (labels.ts).
+import type { LayerSpecification, SourceSpecification, StyleSpecification } from 'maplibre-gl';
+import type { Polygons } from './features.js';
+import type { Ring } from './land.js';
+import type { Palette } from './palette.js';
+import { SHEET, type Shapes } from './shapes.js';
+
+export const EMPTY: Polygons = { type: 'FeatureCollection', features: [] };
+
+/** The whole world but the sheet. */
+const BEYOND: Ring[] = [
+  [
+    [-180, -85],
+    [180, -85],
+    [180, 85],
+    [-180, 85],
+    [-180, -85],
+  ],
+  [
+    [SHEET.west, SHEET.south],
+    [SHEET.east, SHEET.south],
+    [SHEET.east, SHEET.north],
+    [SHEET.west, SHEET.north],
+    [SHEET.west, SHEET.south],
+  ],
+];
+
+const geojson = (data: object): SourceSpecification => ({ type: 'geojson', data: data as never });
+
+const polygon = (coordinates: readonly Ring[]): object => ({
+  type: 'Feature',
+  properties: {},
+  geometry: { type: 'Polygon', coordinates },
+});
+
+/** Our layers and their sources, from below to above. `hasBasemap`: a map of the operator's shows land and sea. */
+export function ownStyle(
+  shapes: Shapes,
+  palette: Palette,
+  hasBasemap: boolean,
+): { sources: Record<string, SourceSpecification>; layers: LayerSpecification[] } {
+  const features = shapes.provinces.map((geometry, admin) => ({
+    type: 'Feature',
+    geometry,
+    properties: { color: palette.provinces[(shapes.colors[admin] ?? 0) % palette.provinces.length] },
+  }));
+  const sources = {
+    provinces: geojson({ type: 'FeatureCollection', features }),
+    sea: geojson(polygon(shapes.sea)),
+    beyond: geojson(polygon(BEYOND)),
+    grid: geojson(EMPTY),
+    place: geojson(EMPTY),
+    point: geojson(EMPTY),
+  };
+  const sheet: LayerSpecification[] = [
+    { id: 'land', type: 'background', paint: { 'background-color': palette.land } },
+    {
+      id: 'provinces',
+      type: 'fill',
+      source: 'provinces',
+      paint: { 'fill-color': ['get', 'color'], 'fill-antialias': false },
+    },
+  ];
+  const sea: LayerSpecification[] = [
+    { id: 'sea', type: 'fill', source: 'sea', paint: { 'fill-color': palette.sea } },
+    { id: 'coast', type: 'line', source: 'sea', paint: { 'line-color': palette.coast, 'line-width': 0.8 } },
+  ];
+  const layers: LayerSpecification[] = [
+    ...(hasBasemap ? [] : sheet),
+    {
+      id: 'borders',
+      type: 'line',
+      source: 'provinces',
+      paint: { 'line-color': palette.border, 'line-width': 0.9 },
+    },
+    ...(hasBasemap ? [] : sea),
+    {
+      id: 'limit',
+      type: 'line',
+      source: 'provinces',
+      paint: {
+        'line-color': palette.limit,
+        'line-width': 0.8,
+        'line-dasharray': [3, 4],
+        'line-opacity': 0.7,
+      },
+    },
+    {
+      id: 'grid',
+      type: 'line',
+      source: 'grid',
+      paint: { 'line-color': palette.grid, 'line-width': 0.7, 'line-opacity': 0.35 },
+    },
+    ...placeLayers(palette),
+    ...(hasBasemap
+      ? []
+      : [{ id: 'beyond', type: 'fill', source: 'beyond', paint: { 'fill-color': palette.ground } } as const]),
+  ];
+  return { sources, layers };
+}
+
+function placeLayers(palette: Palette): LayerSpecification[] {
+  const only = (kind: string): ['==', ['get', string], string] => ['==', ['get', 'kind'], kind];
+  return [
+    {
+      id: 'ring',
+      type: 'fill',
+      source: 'place',
+      filter: only('ring'),
+      paint: { 'fill-color': palette.ring, 'fill-opacity': 0.18, 'fill-outline-color': palette.ring },
+    },
+    {
+      id: 'ancestors',
+      type: 'line',
+      source: 'place',
+      filter: only('ancestor'),
+      paint: { 'line-color': palette.ancestor, 'line-width': 1.4, 'line-opacity': 0.75 },
+    },
+    {
+      id: 'cell-fill',
+      type: 'fill',
+      source: 'place',
+      filter: only('cell'),
+      paint: { 'fill-color': palette.cell, 'fill-opacity': 0.4 },
+    },
+    {
+      id: 'cell',
+      type: 'line',
+      source: 'place',
+      filter: only('cell'),
+      paint: { 'line-color': palette.cell, 'line-width': 2.5 },
+    },
+    {
+      id: 'point',
+      type: 'circle',
+      source: 'point',
+      paint: {
+        'circle-radius': 5,
+        'circle-color': palette.cell,
+        'circle-stroke-width': 2,
+        'circle-stroke-color': palette.ground,
+      },
+    },
+  ];
+}
+
+/** The whole style without a style of the operator's. @param tiles raster tiles of the operator's, if there are any */
+export function styleOf(shapes: Shapes, palette: Palette, tiles: string | undefined): StyleSpecification {
+  const { sources, layers } = ownStyle(shapes, palette, tiles !== undefined);
+  if (tiles === undefined) return { version: 8, sources, layers };
+  return {
+    version: 8,
+    sources: { tiles: { type: 'raster', tiles: [tiles], tileSize: 256 }, ...sources },
+    layers: [{ id: 'tiles', type: 'raster', source: 'tiles' }, ...layers],
+  };
+}

@@ -1,0 +1,142 @@
+// The cells around a place: larger ones that hold it, its neighbours, and rings of them.
+import { gridDisk, neighbors } from '../../geometry/family.js';
+import { edge } from '../../geometry/shape.js';
+import type { Desk } from '../desk.js';
+import { element } from '../shell/elements.js';
+import { number, say } from '../words/language.js';
+import { copy } from './copy.js';
+import { atResolution, type Place, placeOf } from './place.js';
+import { chosenResolution } from './resolution.js';
+
+const MOST_RINGS = 10;
+
+/** A length in metres as people say it. */
+export function length(metres: number): string {
+  if (metres >= 1000) return `${number(metres / 1000, metres < 10_000 ? 1 : 0)} km`;
+  return metres >= 1 ? `${number(metres, metres < 10 ? 1 : 0)} m` : `${number(metres * 100)} cm`;
+}
+
+/** A slider for the resolution of the place. */
+export function sizeSlider(desk: Desk, place: Place): HTMLElement {
+  const slider = element('input', {
+    attributes: {
+      type: 'range',
+      id: 'resolution',
+      min: '0',
+      max: String(place.root.resolution),
+      value: String(place.resolution),
+    },
+    on: {
+      input: () => {
+        if (place.from !== undefined) chosenResolution.set(Number(slider.value));
+        desk.place.set(atResolution(desk.library, desk.place.now ?? place, Number(slider.value)));
+      },
+    },
+  });
+  const words = say('sizeOf', {
+    resolution: place.resolution,
+    edge: length(edge(desk.library, place.hexcodes)),
+  });
+  slider.setAttribute('aria-valuetext', words);
+  return element(
+    'div',
+    { class: 'slider' },
+    element('label', { key: 'cellSize', attributes: { for: 'resolution' } }),
+    element('output', { class: 'soft', text: words, attributes: { for: 'resolution' } }),
+    slider,
+  );
+}
+
+/** A slider for the rings that the map shows. */
+export function ringSlider(desk: Desk, place: Place): HTMLElement {
+  const output = element('output', { class: 'soft', attributes: { for: 'rings', id: 'rings-words' } });
+  const copyButton = element('button', {
+    class: 'link',
+    key: 'copyRings',
+    attributes: { type: 'button', id: 'copy-rings' },
+    on: { click: () => void copy(`${gridDisk(desk.library, place.hexcodes, desk.rings.now).join('\n')}\n`) },
+  });
+  const slider = element('input', {
+    attributes: {
+      type: 'range',
+      id: 'rings',
+      min: '0',
+      max: String(MOST_RINGS),
+      value: String(desk.rings.now),
+    },
+    on: {
+      input: () => {
+        desk.rings.set(Number(slider.value));
+        update();
+      },
+    },
+  });
+  const update = (): void => {
+    const rings = desk.rings.now;
+    const cells = gridDisk(desk.library, place.hexcodes, rings).length;
+    output.textContent = rings === 0 ? say('noRings') : say('ringsOf', { rings, cells: number(cells) });
+    slider.setAttribute('aria-valuetext', output.textContent);
+    copyButton.hidden = rings === 0;
+  };
+  update();
+  return element(
+    'div',
+    { class: 'slider' },
+    element('label', { key: 'rings', attributes: { for: 'rings' } }),
+    output,
+    slider,
+    copyButton,
+  );
+}
+
+/** The codes of the place at every resolution, the largest cell first. */
+export function ladder(desk: Desk, place: Place): HTMLElement {
+  const { library } = desk;
+  const rows = Array.from({ length: place.root.resolution + 1 }, (_, resolution) => {
+    const other = atResolution(library, place, resolution);
+    const button = codeButton(other.hexcodes, length(edge(library, other.hexcodes)), () => {
+      if (place.from !== undefined) chosenResolution.set(resolution);
+      desk.place.set(other);
+      desk.map.now?.show(other);
+    });
+    if (resolution === place.resolution) button.setAttribute('aria-current', 'true');
+    return element('li', {}, button);
+  });
+  return element(
+    'details',
+    { class: 'fold', attributes: { id: 'ladder' } },
+    element('summary', { key: 'allSizes' }),
+    element('ol', { class: 'codes' }, ...rows),
+  );
+}
+
+/** The six codes around the place. */
+export function neighborList(desk: Desk, place: Place): HTMLElement {
+  const rows = neighbors(desk.library, place.hexcodes).map((code) =>
+    element(
+      'li',
+      {},
+      codeButton(code, '', () => {
+        const next = placeOf(desk.library, code);
+        if (next === undefined) return;
+        desk.place.set(next);
+        desk.map.now?.show(next);
+      }),
+    ),
+  );
+  return element(
+    'details',
+    { class: 'fold', attributes: { id: 'neighbors' } },
+    element('summary', { key: 'neighbors' }),
+    element('ul', { class: 'codes' }, ...rows),
+  );
+}
+
+function codeButton(code: string, words: string, choose: () => void): HTMLButtonElement {
+  return element(
+    'button',
+    { attributes: { type: 'button' }, on: { click: choose } },
+    element('span', { class: 'code', text: code }),
+    ...(words === '' ? [] : [element('span', { class: 'soft', text: words })]),
+  );
+}
