@@ -1,23 +1,25 @@
-// `npm run bench -- engine [--rounds 7] [--subjects 200000]`: points a second that one worker moves through JetStream, against the
-// same worker with the kernel left out, interleaved in one run; the CPU time of both and of the server; one message at a time
-// (--ordered). With --subjects: the server's memory for so many answers, each under a subject of its own.
+// `npm run bench -- engine [--rounds 7] [--subjects 200000]`: points a second that one worker moves through JetStream, by itself and
+// with a thread that converts, against the same worker with the kernel left out, interleaved; CPU time of worker and server; one
+// message at a time (--ordered). With --subjects: the server's memory for so many answers, each under a subject of its own.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { Hexcodes } from '#dist/library/hexcodes.js';
 import { CliFolder } from '../test/support/cli.js';
-import { encodeFrame, positionsOf } from '../test/support/engine/frames.js';
+import { encodeFrame } from '../test/support/engine/frames.js';
 import { NatsServer, noNats } from '../test/support/nats.js';
+import { makeCorpora } from './corpora.js';
 import type { Measured, Subject } from './engine/worker-child.js';
 import { head, headLine, saveResult } from './head.js';
 import { type Spread, spread, spreadText, table } from './measure.js';
 
 /** Messages of a turn by points of each. */
 const LOADS = [
-  { points: 256, messages: 1500 },
-  { points: 4096, messages: 500 },
+  { points: 256, messages: 2500 },
+  { points: 4096, messages: 800 },
   { points: 16_384, messages: 150 },
 ];
 const CHILD = new URL('./engine/worker-child.js', import.meta.url);
@@ -43,14 +45,15 @@ export default async function benchEngine(args: string[]): Promise<void> {
 
 async function measureSpeed(server: NatsServer, rounds: number): Promise<void> {
   const nc = await server.connect();
+  const { kernel: drawing } = await Hexcodes.load();
+  const { tracks } = makeCorpora(drawing, readFileSync('data/index.bin'), LOADS.at(-1)!.points);
   const cells: string[][] = [];
+  const kinds = ['kernel', 'pool', 'control', 'ordered'] as const;
   for (const { points, messages } of LOADS) {
-    const frame = encodeFrame(positionsOf(1, points));
-    const turns: Record<Subject | 'ordered', Turn[]> = { kernel: [], control: [], ordered: [] };
+    const frame = encodeFrame(tracks.subarray(0, 2 * points));
+    const turns: Record<Subject | 'ordered', Turn[]> = { kernel: [], pool: [], control: [], ordered: [] };
     for (let round = 0; round < rounds; round++)
-      for (const name of round % 2 === 0
-        ? (['kernel', 'control', 'ordered'] as const)
-        : (['ordered', 'control', 'kernel'] as const)) {
+      for (const name of round % 2 === 0 ? kinds : kinds.toReversed()) {
         const isOrdered = name === 'ordered';
         const count = isOrdered ? Math.ceil(messages / 5) : messages;
         await prepare(server, nc, frame, count, isOrdered);
@@ -64,12 +67,14 @@ async function measureSpeed(server: NatsServer, rounds: number): Promise<void> {
       );
     const nsOf = (pick: (turn: Turn) => number, name: Subject): Spread =>
       spread(turns[name].map((each) => (pick(each) * 1e6) / (points * messages)));
-    const [kernel, control] = [rate('kernel'), rate('control')];
+    const [kernel, pool, control] = [rate('kernel'), rate('pool'), rate('control')];
     cells.push([
       points.toLocaleString('en'),
       spreadText(kernel),
+      spreadText(pool),
       spreadText(control),
       (kernel.median / control.median).toFixed(2),
+      (pool.median / control.median).toFixed(2),
       spreadText(
         nsOf(({ cpuMs }) => cpuMs, 'kernel'),
         0,
@@ -86,13 +91,16 @@ async function measureSpeed(server: NatsServer, rounds: number): Promise<void> {
     ]);
   }
   const titles = [
-    'points a message',
-    'worker, M points/s',
-    'control, M points/s',
-    'ratio',
-    'worker CPU, ns a point',
+    ...[
+      'points a message',
+      'worker, M points/s',
+      'with --threads 1',
+      'control',
+      'ratio',
+      'ratio, --threads 1',
+    ],
+    ...['worker CPU, ns a point', 'control CPU', 'server CPU', '--ordered, M points/s'],
   ];
-  titles.push('control CPU', 'server CPU', 'ordered, M points/s');
   const heading = headOf(nc);
   console.log(`${headLine(heading)}\n\n${table(titles, cells)}`);
   saveResult('engine', { head: heading, titles, cells });

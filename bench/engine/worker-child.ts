@@ -1,5 +1,6 @@
 // A worker of the bench as a process of its own, with the kernel or with a constant in its place. It connects, waits for the word,
 // answers as many messages as it is told, and reports the time from the first answer to the last and its CPU time.
+import { workerKernel } from '#dist/cli/library.js';
 import { MessageConverter } from '#dist/engine/messages/message-converter.js';
 import { DEFAULT_RULES } from '#dist/engine/messages/message-shape.js';
 import { connectBus } from '#dist/engine/nats/connect.js';
@@ -7,8 +8,10 @@ import { NatsEngine } from '#dist/engine/nats/nats-engine.js';
 import { SubjectMap } from '#dist/engine/subjects.js';
 import { Worker } from '#dist/engine/worker.js';
 import { Hexcodes } from '#dist/library/hexcodes.js';
+import { Pool } from '#dist/pool/pool.js';
 
-export type Subject = 'kernel' | 'control';
+/** `pool`: the kernel of one thread of a pool, as with --threads 1. */
+export type Subject = 'kernel' | 'pool' | 'control';
 
 export interface Measured {
   readonly ms: number;
@@ -33,7 +36,9 @@ const names = [
 const none = Object.fromEntries(names.map((name) => [name, undefined]));
 const settings = { ...none, natsUrl: [url] } as unknown as Parameters<typeof connectBus>[0];
 const { nc } = await connectBus(settings, { isPatient: true, say: console.error });
-const converter = new MessageConverter((await Hexcodes.load()).kernel, DEFAULT_RULES);
+const pool =
+  subject === 'pool' ? new Pool({ kernel: await workerKernel(), threads: 1, maxQueued: 256 }) : undefined;
+const converter = new MessageConverter((await Hexcodes.load()).kernel, DEFAULT_RULES, pool);
 if (subject === 'control')
   // As much memory is taken and as many bytes leave, and no point is looked at.
   converter.convert = async (bytes) => {

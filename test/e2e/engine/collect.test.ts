@@ -115,7 +115,7 @@ describe.skipIf(noNats !== undefined)(`the collector${natsNote}`, () => {
       'it is no JSON',
       'it has no members for latitude and longitude, as lat and lng',
     ]);
-    await collector.says(/2 positions {2}1 frames {2}2 dead letters/);
+    await collector.says(/2 positions {2}\d frames {2}2 dead letters/);
     expect(await collector.end()).toBe(0);
   });
 

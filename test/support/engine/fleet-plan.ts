@@ -38,7 +38,7 @@ export interface FleetResult {
   readonly refused: number;
   readonly workerDeaths: number;
   readonly serverDeaths: number;
-  /** Points of a second that were stored, up to the last arrival or the last answer, whichever is later. */
+  /** Points of a second that were stored while messages arrived; of a backlog, until all were. */
   readonly pointsPerSecond: number;
   /** From arrival to the stored answer, in seconds. */
   readonly p50S: number;

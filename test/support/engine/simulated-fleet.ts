@@ -45,6 +45,7 @@ class Fleet {
   #isSettled = false;
   #accepted = 0;
   #lastStoredS = 0;
+  #storedInTime = 0;
   #redelivered = 0;
   #refused = 0;
   #workerDeaths = 0;
@@ -108,8 +109,10 @@ class Fleet {
 
   #pointsPerSecond(): number {
     const { isBacklog = false, lengthS, pointsPerFrame } = this.#plan;
-    const endS = isBacklog ? this.#lastStoredS : Math.max(lengthS, this.#lastStoredS);
-    return (this.#latenciesS.length * pointsPerFrame) / endS;
+    const [frames, endS] = isBacklog
+      ? [this.#latenciesS.length, this.#lastStoredS]
+      : [this.#storedInTime, lengthS];
+    return (frames * pointsPerFrame) / endS;
   }
 
   /** The server of a stream works, then something happens. */
@@ -205,6 +208,7 @@ class Fleet {
     frame.isStored = true;
     this.#latenciesS.push(this.#events.nowS - frame.arrivedS);
     this.#lastStoredS = this.#events.nowS;
+    if (this.#events.nowS <= this.#plan.lengthS) this.#storedInTime++;
   }
 
   /** A worker that is dead by now has acknowledged nothing. */
