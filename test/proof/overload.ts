@@ -1,6 +1,7 @@
 // `npm run proof -- overload [--for 60s] [--times 3] [--points 1000] [--connections 2000]`: batches at a multiple of the capacity, in an
 // open loop from the other core: goodput, every refusal with Retry-After, and how soon the service answers as before once it is
-// over. The capacity is what 32 connections reach that send as fast as they are answered.
+// over. The capacity is what 32 connections reach that send as fast as they are answered. Both are counted for a second of the server's
+// CPU, because other programs may have a part of its core.
 import { type ChildProcess, fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -38,8 +39,10 @@ export default async function proveOverload(args: string[]): Promise<void> {
     const closed = { perSecond: undefined, connections: CLOSED_CONNECTIONS };
     await order(generator, { ...closed, lengthMs: 5000 });
     const quiet = quantile((await singles(server)).latenciesMs, 0.5);
+    const cpu = server.cpuSeconds();
     const before = await order(generator, { ...closed, lengthMs: 10_000 });
     const capacity = rateOf(before);
+    const beforeCpu = server.cpuSeconds() - cpu;
     const connections = Number(values.connections);
     const tally = await order(generator, {
       perSecond: Number(values.times) * capacity,
@@ -47,13 +50,16 @@ export default async function proveOverload(args: string[]): Promise<void> {
       connections,
     });
     const overMs = performance.now();
+    const overloadCpu = server.cpuSeconds() - cpu - beforeCpu;
     let recovered = 0;
     do {
       recovered = quantile((await singles(server, 5)).latenciesMs, 0.5);
     } while (!(recovered <= 2 * quiet + 1) && performance.now() - overMs < 60_000);
     const recoveryMs = performance.now() - overMs;
+    const restCpu = server.cpuSeconds();
     const after = await order(generator, { ...closed, lengthMs: 10_000 });
-    const goodput = rateOf(tally) / ((capacity + rateOf(after)) / 2);
+    const perCpu = (okOf(before) + okOf(after)) / (beforeCpu + server.cpuSeconds() - restCpu);
+    const goodput = okOf(tally) / overloadCpu / perCpu;
     const faults = [...tally.wrong];
     for (const status of Object.keys(tally.byStatus))
       if (!['200', '429', '503'].includes(status))
@@ -67,7 +73,8 @@ export default async function proveOverload(args: string[]): Promise<void> {
       `capacity ${capacity.toFixed(0)} a second before and ${rateOf(after).toFixed(0)} after`,
       `${perSecond.toFixed(0)} were due a second, ${tally.sent} were sent, ${tally.unsent} found ${connections} connections in use`,
       `answers ${JSON.stringify(tally.byStatus)}`,
-      `goodput ${goodput.toFixed(2)}`,
+      `goodput ${goodput.toFixed(2)} for the CPU, ${((2 * rateOf(tally)) / (capacity + rateOf(after))).toFixed(2)} by the clock`,
+      `the server had ${((100_000 * overloadCpu) / tally.lengthMs).toFixed(0)} % of its core under overload, ${((100_000 * beforeCpu) / before.lengthMs).toFixed(0)} % before`,
       `latency of 200, median ${quantile(tally.okLatenciesMs, 0.5).toFixed(0)} ms`,
       `singles as before after ${Math.round(recoveryMs)} ms`,
       `${server.memoryMb().peak.toFixed(0)} MiB at most`,
@@ -85,7 +92,9 @@ async function order(generator: ChildProcess, what: OpenLoopOrder): Promise<Open
   return (await answered)[0];
 }
 
-const rateOf = ({ byStatus, lengthMs }: OpenLoopTally): number => ((byStatus['200'] ?? 0) * 1000) / lengthMs;
+/** Answers with 200. */
+const okOf = ({ byStatus }: OpenLoopTally): number => byStatus['200'] ?? 0;
+const rateOf = (tally: OpenLoopTally): number => (okOf(tally) * 1000) / tally.lengthMs;
 
 async function singles(server: ServerProcess, requests = 50) {
   await sleep(50);

@@ -1,4 +1,4 @@
-// `npm run proof -- slow [--size 2000] [--for 10s] [--rounds 3]`: slowhttptest (Debian's package) with so many connections, as
+// `npm run proof -- slow [--size 2000] [--for 5s] [--rounds 5]`: slowhttptest (Debian's package) with so many connections, as
 // slowloris, with slow bodies and with slow reads, beside a healthy client: its rate and its median against those of the quiet
 // server, in turns. The server has one core, all load the other.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
@@ -28,7 +28,7 @@ function attacksOn({ port, otherKey }: ServerProcess): Readonly<Record<string, r
     'slow read': [
       '-X',
       '-k',
-      '20',
+      '10',
       '-n',
       '3',
       '-z',
@@ -48,8 +48,8 @@ export default async function proveSlow(args: string[]): Promise<void> {
     args,
     options: {
       size: { type: 'string', default: '2000' },
-      for: { type: 'string', default: '10s' },
-      rounds: { type: 'string', default: '3' },
+      for: { type: 'string', default: '5s' },
+      rounds: { type: 'string', default: '5' },
     },
   });
   const lengthMs = millisecondsOf(values.for);

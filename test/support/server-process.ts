@@ -8,6 +8,8 @@ import { join } from 'node:path';
 
 const KEY = 'proof_0123456789abcdef';
 const OTHER_KEY = 'other_0123456789abcdef';
+/** Of /proc on Linux. */
+const TICKS_PER_SECOND = 100;
 
 export class ServerProcess {
   readonly key = KEY;
@@ -62,6 +64,18 @@ export class ServerProcess {
     const status = existsSync(file) ? readFileSync(file, 'utf8') : '';
     const mb = (name: string): number => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1024;
     return { now: mb('VmRSS'), peak: mb('VmHWM') };
+  }
+
+  /** Seconds of CPU that it has used; NaN where the system does not tell. */
+  cpuSeconds(): number {
+    const file = `/proc/${this.child.pid}/stat`;
+    const stat = existsSync(file) ? readFileSync(file, 'utf8') : '';
+    const [user = Number.NaN, system = Number.NaN] = stat
+      .replace(/^.*\) /s, '')
+      .split(' ')
+      .slice(11, 13)
+      .map(Number);
+    return (user + system) / TICKS_PER_SECOND;
   }
 
   resetPeak(): void {

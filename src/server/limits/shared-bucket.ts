@@ -45,7 +45,9 @@ export class SharedBucket extends TokenBucket {
 
   override take(count: number): void {
     super.take(count);
-    this.#note(count);
+    // While nobody waits for the store, no more than a lease is owed to it.
+    const owed = this.#owner.sharing.mustSettle() ? count : Math.min(count, this.#lease - this.#untold);
+    this.#note(count < 0 ? count : Math.max(0, owed));
     if (2 * this.#untold >= this.#lease) this.#owner.sharing.hurry();
   }
 
@@ -60,9 +62,8 @@ export class SharedBucket extends TokenBucket {
 
   /** The tokens to tell the store of; undefined where there are none. */
   tell(): RateUse | undefined {
-    const { keyId, kind, sharing } = this.#owner;
-    // While the store was away more than a lease may have been taken: the rest is not paid back.
-    const spent = sharing.mustSettle() ? this.#untold : Math.min(this.#untold, this.#lease);
+    const { keyId, kind } = this.#owner;
+    const spent = this.#untold;
     this.#untold = 0;
     this.#isNoted = false;
     if (spent === 0) return undefined;

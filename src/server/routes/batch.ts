@@ -39,6 +39,11 @@ interface Converter {
 export function addBatch(router: Router, kernel: Kernel, pool: Pool, turnMs?: number): void {
   const converter: Converter = { kernel, pool, sink: new ByteSink(), turn: new TurnTime(turnMs) };
   const handle = (operation: Operation) => (x: Exchange) => {
+    // Before anything is read: a refusal has to cost little of the time that is missing.
+    if (converter.turn.isUp) {
+      failUnavailable(x, OVERLOADED_MESSAGE);
+      return;
+    }
     if (!requireJson(x)) return;
     if (x.contentType !== '' && utf8TypeOf(x.contentType) !== JSON_TYPE) {
       fail(x, 415, 'the body must be application/json, in UTF-8');
@@ -49,11 +54,6 @@ export function addBatch(router: Router, kernel: Kernel, pool: Pool, turnMs?: nu
       return;
     }
     if (!requirePlainBody(x)) return;
-    // Before the body is read: a refusal costs a hundredth of an answer.
-    if (converter.turn.isUp) {
-      failUnavailable(x, OVERLOADED_MESSAGE);
-      return;
-    }
     if (x.bodySizeBytes > INLINE_JSON_BYTES && !pool.mayTakeBlock(x.keyId)) {
       failUnavailable(x, OVERLOADED_MESSAGE, true);
       return;

@@ -28,6 +28,8 @@ const list = Array.from({ length: Number(points) }, (_, i) => [21.0288, 105.8525
 const body = Buffer.from(JSON.stringify({ points: list }));
 const head = `POST /v1/hexcodes/encode/batch HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
 const request = Buffer.concat([Buffer.from(head), body]);
+/** The service closes connections that are idle for longer. */
+const MOST_IDLE_MS = 4000;
 const HEAD_END = Buffer.from('\r\n\r\n');
 
 class Connection {
@@ -36,6 +38,7 @@ class Connection {
   #head = '';
   #missing = 0;
   isBusy = false;
+  #idleSinceMs = 0;
 
   constructor(private readonly done: (connection: Connection, head: string, dueMs: number) => void) {
     this.#socket = connect({ port: Number(port), host: '127.0.0.1', noDelay: true });
@@ -47,7 +50,7 @@ class Connection {
   }
 
   get isOpen(): boolean {
-    return !this.#socket.destroyed;
+    return !this.#socket.destroyed && performance.now() - this.#idleSinceMs < MOST_IDLE_MS;
   }
 
   send(dueMs: number): void {
@@ -78,6 +81,7 @@ class Connection {
 
   #end(answer: string): void {
     this.isBusy = false;
+    this.#idleSinceMs = performance.now();
     this.done(this, answer, this.#dueMs);
   }
 }
@@ -114,6 +118,7 @@ async function run({ perSecond, lengthMs, connections }: OpenLoopOrder): Promise
     let connection = free.pop();
     while (connection !== undefined && !connection.isOpen) {
       all.delete(connection);
+      connection.close();
       connection = free.pop();
     }
     if (connection === undefined) {

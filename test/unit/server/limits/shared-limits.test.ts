@@ -189,19 +189,23 @@ test('while the store is away: open limits hold for each process, closed ones le
   }
 });
 
-test('what was taken while the store was away is not owed afterwards beyond a lease', () => {
-  const { store, all } = processes(1, { pointsPerSecond: 100 });
-  const [one] = all as [Process];
-  one.isAway = true;
-  for (let second = 0; second < 60; second++) {
-    expect(one.convert(100)).toBe('ok');
-    store.nowMs += 1000;
+test('what was taken while the store was away is not owed afterwards beyond a lease, whenever the last batch was cut', () => {
+  for (const isCutBefore of [true, false]) {
+    const { store, all } = processes(1, { pointsPerSecond: 100, pointsBurst: 1000 });
+    const [one] = all as [Process];
+    one.convert(10);
+    const early = isCutBefore ? one.meters.take(1) : undefined;
+    one.isAway = true;
+    for (let second = 0; second < 60; second++) {
+      expect(one.convert(100)).toBe('ok');
+      store.nowMs += 1000;
+    }
+    one.isAway = false;
+    for (const batch of [early, early === undefined ? one.meters.take(2) : undefined])
+      if (batch !== undefined) one.meters.learn(batch, store.add(batch), true);
+    // A lease of 100 points is owed, and the 10 from before.
+    expect([isCutBefore, one.meter.rates()[0]!.left]).toEqual([isCutBefore, isCutBefore ? 890 : 900]);
   }
-  const batch = one.meters.take(1)!;
-  expect(batch.rates.map(({ spent }) => spent)).toEqual([100]);
-  one.isAway = false;
-  one.meters.learn(batch, store.add(batch), true);
-  expect(one.meter.rates()[0]!.left).toBe(0);
 });
 
 test('property: together processes pass a rate by a lease each at most, and a quota by an eighth', () => {
