@@ -45,9 +45,9 @@ export class SharedBucket extends TokenBucket {
 
   override take(count: number): void {
     super.take(count);
-    // While nobody waits for the store, no more than a lease is owed to it.
-    const owed = this.#owner.sharing.mustSettle() ? count : Math.min(count, this.#lease - this.#untold);
-    this.#note(count < 0 ? count : Math.max(0, owed));
+    // Nothing is owed to a store that nobody waits for: a minute without it would be followed by refusals.
+    if (count > 0 && !this.#owner.sharing.mustSettle()) return;
+    this.#note(count);
     if (2 * this.#untold >= this.#lease) this.#owner.sharing.hurry();
   }
 
