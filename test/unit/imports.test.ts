@@ -70,7 +70,7 @@ const ONLY_IN: Record<string, string | string[]> = {
   '@nats-io/services': 'engine/nats',
   typebox: 'api',
   'prom-client': 'server/metrics',
-  'maplibre-gl': 'console/map',
+  'maplibre-gl': ['console/map', 'console/points'],
   '@opentelemetry/exporter-trace-otlp-http': 'server/observe',
 };
 

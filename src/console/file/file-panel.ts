@@ -167,6 +167,7 @@ class FileDesk {
         end(say('rowsDone', { rows: number(data.tally.rows) }));
         result.replaceChildren(...summary(data.tally, data.points, () => download(data.answer, name)));
         this.desk.points.set(data.points);
+        if (data.points.box !== undefined) this.desk.map.now?.showBox(data.points.box);
       }
     });
     const { kernel, index, reach } = shipped.files;

@@ -33,6 +33,8 @@ export class PointList {
   #admins = new Uint8Array(FIRST_POINTS);
   #count = 0;
   #left = 0;
+  /** West, south, east, north. */
+  readonly #box: [number, number, number, number] = [180, 90, -180, -90];
 
   add(latDeg: number, lngDeg: number, admin: number): void {
     if (!(Math.abs(latDeg) <= MOST_LAT_DEG && Math.abs(lngDeg) <= 180)) return;
@@ -44,15 +46,26 @@ export class PointList {
     this.#offsets[2 * this.#count] = mercatorX(lngDeg) - ANCHOR.x;
     this.#offsets[2 * this.#count + 1] = mercatorY(latDeg) - ANCHOR.y;
     this.#admins[this.#count++] = admin;
+    if (admin !== NOWHERE) this.#widen(latDeg, lngDeg);
   }
 
   /** All points so far, in buffers of their own. */
   take(): PointsToDraw {
+    const [west, south, east, north] = this.#box;
     return {
       offsets: this.#offsets.slice(0, 2 * this.#count),
       admins: this.#admins.slice(0, this.#count),
       left: this.#left,
+      box: west > east ? undefined : { west, south, east, north },
     };
+  }
+
+  #widen(latDeg: number, lngDeg: number): void {
+    const box = this.#box;
+    if (lngDeg < box[0]) box[0] = lngDeg;
+    if (latDeg < box[1]) box[1] = latDeg;
+    if (lngDeg > box[2]) box[2] = lngDeg;
+    if (latDeg > box[3]) box[3] = latDeg;
   }
 
   #grow(): void {

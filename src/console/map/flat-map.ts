@@ -1,6 +1,7 @@
 // The map where WebGL is missing: the same shapes drawn on a canvas, to be dragged, zoomed and clicked.
 import type { Box, Desk, MapView } from '../desk.js';
 import { chooseAt } from '../place/choose.js';
+import { paintPoints } from '../points/flat-points.js';
 import { element } from '../shell/elements.js';
 import { isDark } from '../shell/switches.js';
 import { language, say } from '../words/language.js';
@@ -106,6 +107,9 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): MapV
       0.35,
     );
     coverBeyond(left, top, right, bottom, palette.ground);
+    const points = desk.points.now;
+    if (points !== undefined) paintPoints(context, points, { ...view, widthPx: width, heightPx: height });
+    host.dataset.points = String(points?.admins.length ?? 0);
     drawPlace(palette.cell, palette.ancestor, palette.ground);
     labels.place(project, view.worldPx);
   };
@@ -176,7 +180,7 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): MapV
     },
   });
   new ResizeObserver(redraw).observe(canvas);
-  for (const value of [isDark, language, desk.place, desk.rings])
+  for (const value of [isDark, language, desk.place, desk.rings, desk.points])
     (value as { on(l: () => void): void }).on(redraw);
   host.append(element('p', { class: 'map-note', text: say('noWebgl') }));
   showBox(COUNTRY);

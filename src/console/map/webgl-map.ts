@@ -8,6 +8,7 @@ import {
 } from 'maplibre-gl';
 import type { Box, Desk, MapView } from '../desk.js';
 import { chooseAt } from '../place/choose.js';
+import { PointsLayer } from '../points/points-layer.js';
 import { toast } from '../shell/elements.js';
 import { isDark } from '../shell/switches.js';
 import { shipped } from '../shipped.js';
@@ -19,6 +20,8 @@ import { paletteOf } from './palette.js';
 import type { Shapes } from './shapes.js';
 import { EMPTY, ownStyle, styleOf } from './style.js';
 
+/** The first layer of the place that is chosen: points are drawn below it. */
+const BELOW_PLACE = 'ring';
 const TILE_PX = 512;
 const MOST_ZOOM = 21.5;
 
@@ -71,6 +74,12 @@ export async function openWebglMap(host: HTMLElement, desk: Desk, shapes: Shapes
     fill('point', place === undefined ? EMPTY : { type: 'Feature', properties: {}, geometry: point });
     host.dataset.place = place?.hexcodes ?? '';
   };
+  const drawPoints = (): void => {
+    const points = desk.points.now;
+    if (map.getLayer(PointsLayer.ID) !== undefined) map.removeLayer(PointsLayer.ID);
+    if (points !== undefined) map.addLayer(new PointsLayer(points), BELOW_PLACE);
+    host.dataset.points = String(points?.admins.length ?? 0);
+  };
   const labels = new Labels(host, shapes.labels);
   const placeLabels = (): void => labels.place((lng, lat) => map.project([lng, lat]), worldPx());
 
@@ -80,11 +89,13 @@ export async function openWebglMap(host: HTMLElement, desk: Desk, shapes: Shapes
   map.on('style.load', () => {
     drawGrid();
     drawPlace();
+    drawPoints();
   });
   language.on(placeLabels);
   isDark.on(() => void styleNow(shapes).then((style) => map.setStyle(style)));
   desk.place.on(drawPlace);
   desk.rings.on(drawPlace);
+  desk.points.on(drawPoints);
   map.on('click', ({ lngLat }) => chooseAt(desk, lngLat.lat, lngLat.lng));
   canvas.addEventListener('keydown', ({ key }) => {
     if (key === 'Enter') chooseAt(desk, map.getCenter().lat, map.getCenter().lng);

@@ -8,6 +8,10 @@ export interface PointsToDraw {
   readonly admins: Uint8Array<ArrayBuffer>;
   /** Points that are not among them because they were too many. */
   readonly left: number;
+  /** Around those in a province; undefined where there are none. Degrees. */
+  readonly box:
+    | { readonly west: number; readonly south: number; readonly east: number; readonly north: number }
+    | undefined;
 }
 
 export const mercatorX = (lngDeg: number): number => (lngDeg + 180) / 360;
@@ -26,7 +30,7 @@ export function provinceColor(admin: number): readonly [red: number, green: numb
   const lightness = admin % 2 === 0 ? 0.42 : 0.52;
   const part = (n: number): number => {
     const k = (n + hue / 30) % 12;
-    const span = 0.75 * Math.min(lightness, 1 - lightness);
+    const span = 0.62 * Math.min(lightness, 1 - lightness);
     return Math.round(255 * (lightness - span * Math.max(-1, Math.min(k - 3, 9 - k, 1))));
   };
   return [part(0), part(8), part(4)];

@@ -1,6 +1,6 @@
 // A sheet of A4 with the hexagons around a place, their codes, and a QR code of the place: to be printed and carried along.
 import { ADMIN_UNITS } from '../../admin-units.js';
-import { neighbors } from '../../geometry/family.js';
+import { gridDisk } from '../../geometry/family.js';
 import { boundary, edge } from '../../geometry/shape.js';
 import type { Hexcodes } from '../../library/hexcodes.js';
 import type { Place } from '../place/place.js';
@@ -29,7 +29,7 @@ const DEGREE_M = 111_195;
 
 /** @param rings of hexagons around that of the place */
 export function gridSheet(library: Hexcodes, place: Place, rings: number, link: string): SVGSVGElement {
-  const codes = codesAround(library, place.hexcodes, rings);
+  const codes = gridDisk(library, place.hexcodes, rings);
   const shared = sharedGroups(codes);
   const unit = ADMIN_UNITS.find(({ code }) => code === place.admin_code);
   const text = (x: number, y: number, size: number, content: string, more = {}): SVGTextElement =>
@@ -55,23 +55,6 @@ export function gridSheet(library: Hexcodes, place: Place, rings: number, link: 
     text(MARGIN, HEIGHT - MARGIN - 4, 3.2, link, { fill: SOFT, 'font-family': MONO }),
     text(MARGIN, HEIGHT - MARGIN, 3.2, say('sheetCredit'), { fill: SOFT }),
   );
-}
-
-/** The codes up to so many rings away, that of the place first. */
-export function codesAround(library: Hexcodes, code: string, rings: number): string[] {
-  const found = new Map([[library.read(code)!.cell, code]]);
-  let rim = [code];
-  for (let ring = 0; ring < rings; ring++) {
-    const next: string[] = [];
-    for (const near of rim.flatMap((each) => neighbors(library, each))) {
-      const { cell } = library.read(near)!;
-      if (found.has(cell)) continue;
-      found.set(cell, near);
-      next.push(near);
-    }
-    rim = next;
-  }
-  return [...found.values()];
 }
 
 /** The groups that all codes begin with, their hyphens included, never a whole code. */

@@ -3,6 +3,7 @@
 import type { Desk } from '../desk.js';
 import type { Panel } from '../panels.js';
 import type { Place } from '../place/place.js';
+import { linkTo } from '../place/share-link.js';
 import { download } from '../shell/download.js';
 import { element } from '../shell/elements.js';
 import { language, number, say } from '../words/language.js';
@@ -29,6 +30,12 @@ export const TAKE_AWAY_PANEL: Panel = {
 };
 
 function gridPart(desk: Desk): HTMLElement[] {
+  const choice = element(
+    'select',
+    { attributes: { id: 'grid-resolution' } },
+    element('option', { key: 'gridAsMap', attributes: { value: '' } }),
+    ...Array.from({ length: 16 }, (_, resolution) => element('option', { text: String(resolution) })),
+  );
   const status = element('p', { class: 'soft', attributes: { role: 'status', id: 'grid-status' } });
   const button = element('button', {
     key: 'gridDownload',
@@ -41,7 +48,7 @@ function gridPart(desk: Desk): HTMLElement[] {
           return;
         }
         button.disabled = true;
-        const resolution = map.gridResolution();
+        const resolution = choice.value === '' ? map.gridResolution() : Number(choice.value);
         const grid = await viewGrid(desk.library, map.bounds(), resolution, (part) => {
           status.textContent = say('gridProgress', { percent: Math.floor(part * 100) });
         });
@@ -62,13 +69,15 @@ function gridPart(desk: Desk): HTMLElement[] {
   return [
     element('h2', { key: 'gridTitle' }),
     element('p', { class: 'soft', key: 'gridHint' }),
+    element('label', { key: 'gridResolution', attributes: { for: 'grid-resolution' } }),
+    choice,
     button,
     status,
   ];
 }
 
 function printParts(desk: Desk, place: Place): HTMLElement[] {
-  const link = `${location.origin}/#${place.hexcodes}`;
+  const link = linkTo(place.hexcodes);
   const line = element('input', {
     attributes: { id: 'doorplate-line', type: 'text', maxlength: '60', autocomplete: 'off' },
   });

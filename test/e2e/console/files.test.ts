@@ -10,6 +10,7 @@ import {
   downloaded,
   dropFile,
   hasChromium,
+  mapState,
   openBrowser,
   openConsole,
 } from '../../support/console-page.js';
@@ -78,6 +79,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
     expect(ran.code).toBe(0);
     const expected = folder.bytes('expected.csv');
     await withPage(async ({ page, faults }) => {
+      expect(await mapState(page)).toBe('flat');
       await dropFile(page, 'rows.csv', csv);
       await page.waitForSelector('#file-download', { timeout: 120_000 });
       expect(await statusOf(page)).toBe('Done: 100,000 rows.');
@@ -86,6 +88,8 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
       expect(bytes.equals(expected)).toBe(true);
       const lines = expected.toString().split('\n').slice(1, -1);
       const count = (ending: string): number => lines.filter((line) => line.endsWith(ending)).length;
+      const drawn = count(',OK') + count(',NOT_FOUND');
+      await expect.poll(() => page.getAttribute('#map', 'data-points')).toBe(String(drawn));
       const shown = await page.locator('#file-result').textContent();
       const rows = (of: number): string => of.toLocaleString('en');
       expect(shown).toContain(`${rows(count(',OK'))} positions have codes`);
@@ -96,8 +100,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
       const first = await page.locator('.by-province tbody tr').first().textContent();
       const [, code = '', counted = ''] = /([A-Z]{2,3})([\d,]+)$/.exec(first!)!;
       expect(counted).toBe(rows(lines.filter((line) => line.endsWith(`,${code},OK`)).length));
-      const { violations } = await axeOf(page);
-      expect(violations).toEqual([]);
+      expect((await axeOf(page)).violations).toEqual([]);
       expect(faults).toEqual([]);
     });
   });

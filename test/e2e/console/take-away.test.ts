@@ -1,4 +1,4 @@
-// The sheet of A4 and the doorplate, in the page and on paper.
+// The sheet of A4 and the doorplate, in the page and on paper, and the grid of the view as a file.
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Hexcodes } from '#dist/library/hexcodes.js';
@@ -7,6 +7,7 @@ import {
   type ConsolePage,
   downloaded,
   hasChromium,
+  mapState,
   openBrowser,
   openConsole,
 } from '../../support/console-page.js';
@@ -28,11 +29,8 @@ afterAll(async () => {
 });
 
 async function withPlace(work: (shown: ConsolePage) => Promise<void>): Promise<void> {
-  const shown = await openConsole(browser, server.port);
+  const shown = await openConsole(browser, server.port, {}, `#${CODE}`);
   try {
-    await shown.page.waitForSelector('#panel-place:not([hidden])');
-    await shown.page.fill('#code', CODE);
-    await shown.page.press('#code', 'Enter');
     await shown.page.waitForSelector('#place-code');
     await shown.page.click('#tab-take-away');
     await work(shown);
@@ -79,6 +77,34 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
       expect(bytes.toString()).toMatch(
         /^<svg xmlns="http:\/\/www.w3.org\/2000\/svg".*Nhà &lt;Lan&gt; &amp; Minh/s,
       );
+    });
+  });
+
+  test('the grid of the view is GeoJSON of codes that lie in it; too large a view is refused with the reason', async () => {
+    await withPlace(async ({ page }) => {
+      await expect.poll(() => page.locator('#grid-download').isEnabled()).toBe(true);
+      await mapState(page);
+      const { name, bytes } = await downloaded(page, '#grid-download');
+      const grid = JSON.parse(bytes.toString()) as {
+        features: { id: string; properties: { resolution: number } }[];
+      };
+      expect(grid.features.length).toBeGreaterThan(10);
+      expect(await page.locator('#grid-status').textContent()).toContain(
+        `${grid.features.length.toLocaleString('en')} hexagons`,
+      );
+      const { resolution } = grid.features[0]!.properties;
+      expect(name).toBe(`hexcodes-grid-${resolution}.geojson`);
+      for (const { id, properties } of grid.features) {
+        expect(library.read(id)).toMatchObject({ hexcodes: id, resolution });
+        expect(properties.resolution).toBe(resolution);
+      }
+      await page.click('[data-label="wholeCountry"]');
+      await expect.poll(() => page.getAttribute('#map', 'data-grid'), { timeout: 60_000 }).toMatch(/^[0-6]$/);
+      await page.selectOption('#grid-resolution', '15');
+      await page.click('#grid-download');
+      await expect
+        .poll(() => page.locator('#grid-status').textContent())
+        .toMatch(/about [\d,]{7,} hexagons of resolution 15; 50,000 is the most/);
     });
   });
 });
