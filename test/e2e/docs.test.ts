@@ -224,6 +224,18 @@ describe('docs/command.md', () => {
   });
 });
 
+test.skipIf(spawnSync('python3', ['--version']).status !== 0)(
+  'clients/python/README.md: what its program prints (needs python3)',
+  async () => {
+    const [block] = blocksOf('clients/python/README.md', 'python');
+    folder.write('program.py', block!.text);
+    const path = resolve('clients/python');
+    const printed = await outputOf(`PYTHONPATH=${path} PYTHONIOENCODING=utf-8 python3 -B program.py`);
+    const wanted = [...block!.text.matchAll(/^ *print\(.*\) +# (.+)$/gm)].map((match) => `${match[1]}\n`);
+    expect(printed).toBe(wanted.join(''));
+  },
+);
+
 describe('docs/recipes.md', () => {
   test.each(blocksOf('docs/recipes.md', 'js'))('line $line', async (block) => {
     expect(await linesOf('recipe', block)).toEqual(printedBy(block));

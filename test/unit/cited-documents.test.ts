@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { expect, test } from 'vitest';
 
-const FOLDERS = ['src', 'assembly', 'test', 'bench', 'data', 'docs', 'examples'];
+const FOLDERS = ['src', 'assembly', 'test', 'bench', 'data', 'docs', 'examples', 'clients'];
 const EXTENSIONS = ['.ts', '.mjs', '.js', '.py', '.sh', '.md'];
 const OWN_PATH = join('test', 'unit', 'cited-documents.test.ts');
 

@@ -1,0 +1,251 @@
+// clients/python/hexcodes_client.py against the service: the recorded vectors, many points by every call, the stream over connections
+// that break, and refusals. Everything is compared with the library.
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Hexcodes } from '#dist/library/hexcodes.js';
+import { randomFrom } from '../support/open-world.js';
+import { startServer, type TestServer } from '../support/server.js';
+import { shippedFiles, shippedKernel } from '../support/shipped.js';
+import { CODE_ROWS, READING_ROWS } from '../support/vectors.js';
+
+const has = (module: string): boolean => spawnSync('python3', ['-c', `import ${module}`]).status === 0;
+const hasPython = has('http.client');
+const hasNumpy = has('numpy');
+const hasWebSockets = has('websockets.asyncio.client');
+
+const library = new Hexcodes(shippedKernel());
+const folder = mkdtempSync(join(tmpdir(), 'hexcodes-python-'));
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer({ logLevel: 'warn' }, shippedFiles());
+});
+afterAll(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true });
+});
+
+type Task = readonly [name: string, ...args: unknown[]];
+// biome-ignore lint/suspicious/noExplicitAny: answers are of many shapes, each compared with a value
+type Answer = any;
+
+/** The answers of the client to tasks, in their order. */
+function answersOf(tasks: readonly Task[], base = `${server.base}/v1`, key = server.key): Promise<Answer[]> {
+  const child = spawn('python3', ['-B', 'test/support/check_client.py', base, key]);
+  let [out, err] = ['', ''];
+  child.stdout.on('data', (text) => {
+    out += text;
+  });
+  child.stderr.on('data', (text) => {
+    err += text;
+  });
+  child.stdin.end(tasks.map((task) => `${JSON.stringify(task)}\n`).join(''));
+  return new Promise((done, failed) => {
+    child.on('error', failed);
+    child.on('close', (code) => {
+      if (code !== 0) failed(new Error(err));
+      else
+        done(
+          out
+            .trimEnd()
+            .split('\n')
+            .map((line) => JSON.parse(line)),
+        );
+    });
+  });
+}
+
+/** Points as f64 pairs in a file; some at sea, abroad or none. */
+function pointsFile(
+  name: string,
+  count: number,
+): { path: string; points: Float64Array; codes: (string | null)[] } {
+  const random = randomFrom(count);
+  const points = Float64Array.from({ length: 2 * count }, (_, i) =>
+    i % 2 === 0 ? 8 + random() * 16 : 102 + random() * 8,
+  );
+  points[4] = 91;
+  const path = join(folder, name);
+  writeFileSync(path, points);
+  return { path, points, codes: codesOf(points, 9) };
+}
+
+function codesOf(points: Float64Array, resolution: number): (string | null)[] {
+  const records = Buffer.from(library.encodeBatch(points, resolution).buffer);
+  return Array.from({ length: points.length / 2 }, (_, i) => {
+    const text = records.toString('latin1', 20 * i, 20 * i + 19).replace(/\0+$/, '');
+    return records[20 * i + 19] === 0 ? text : null;
+  });
+}
+
+const decodedBy = (text: string): number[] | null => {
+  const read = library.decode(text);
+  return read === null ? null : [read.lat, read.lng, read.resolution];
+};
+
+describe.skipIf(!hasPython)('(needs python3)', () => {
+  test('one at a time, with the former province, and what is no code', async () => {
+    const [encoded, former, decoded, none, empty] = await answersOf([
+      ['encode', 21.0288, 105.8525],
+      ['encode', 20.4463, 106.3366, 7, true],
+      ['decode', 'hn6ghp4 83rfr'],
+      ['decode', 'HN-6GHP4-83RFQ'],
+      ['decode', ''],
+    ]);
+    expect(encoded).toEqual({ ...library.encode(21.0288, 105.8525), status: 'OK' });
+    expect(former).toMatchObject({ admin_code: 'HY', former_province: 'Thái Bình', resolution: 7 });
+    expect([decoded.lat, decoded.lng, decoded.resolution]).toEqual(decodedBy('HN-6GHP4-83RFR'));
+    expect([none, empty]).toEqual([null, null]);
+  });
+
+  test('the recorded texts, one at a time and many at once', async () => {
+    const texts = READING_ROWS.map(({ text }) => text).filter((text) => text.length <= 64);
+    const answers = await answersOf(texts.map((text) => ['decode', text]));
+    const positions = answers.map((answer) => answer && [answer.lat, answer.lng, answer.resolution]);
+    expect(positions).toEqual(texts.map((text) => (text === '' ? null : decodedBy(text))));
+    const [many] = await answersOf([['decode_many', CODE_ROWS.map(({ code }) => code)]]);
+    expect(many).toEqual(CODE_ROWS.map(({ code }) => decodedBy(code)));
+  });
+
+  test('texts that do not fit a record are no codes', async () => {
+    const texts = ['HN-6GHP4-83RFR', 'HN-6GHP4-83RFR      x', 'ĐN-6GHP4', '', 'nope'];
+    const [many] = await answersOf([['decode_many', texts]]);
+    expect(many).toEqual([decodedBy(texts[0]!), null, null, null, null]);
+  });
+
+  test('the recorded positions at each resolution', async () => {
+    for (const resolution of [0, 5, 9, 15]) {
+      const rows = CODE_ROWS.filter((row) => row.resolution === resolution);
+      const pairs = rows.map(({ lat, lng }) => [lat, lng]);
+      const [many] = await answersOf([['encode_many', pairs, resolution]]);
+      expect(many).toEqual(codesOf(Float64Array.from(pairs.flat()), resolution));
+    }
+  });
+
+  test('more points than one request holds', async () => {
+    const { path, codes } = pointsFile('many.bin', 270_001);
+    const [many] = await answersOf([['encode_file', path, 9]]);
+    expect(many.length).toBe(codes.length);
+    expect(many.filter((code: string | null, i: number) => code !== codes[i])).toEqual([]);
+  });
+
+  test('batches of more items than one call takes', async () => {
+    const points = Array.from({ length: 10_001 }, (_, i) =>
+      i === 7 ? { lat: 'x' } : [10 + i / 10_000, 106.5],
+    );
+    const [answer, empty] = await answersOf([
+      ['encode_batch', points, 9, true],
+      ['encode_batch', []],
+    ]);
+    expect(answer.summary).toEqual({
+      total: 10_001,
+      ok: answer.results.filter((row: Answer) => row.status === 'OK').length,
+      failed: answer.results.filter((row: Answer) => row.status !== 'OK').length,
+    });
+    expect(answer.results[0].hexcodes).toBe(library.encode(10, 106.5, 9).hexcodes);
+    expect(answer.results[10_000].hexcodes).toBe(library.encode(11, 106.5, 9).hexcodes);
+    expect(answer.results[7].status).toBe('INVALID_REQUEST');
+    expect(answer.results[0]).toHaveProperty('former_province');
+    expect(empty.results).toEqual([]);
+  });
+
+  test('refusals have the word of the service', async () => {
+    const [outside, wrong] = await answersOf([
+      ['encode', 0, 0],
+      ['encode', 91, 200, 16],
+    ]);
+    expect(outside).toMatchObject({ error: 'NOT_FOUND', http: 404 });
+    expect(wrong).toMatchObject({ error: 'INVALID_REQUEST', http: 400 });
+    expect(wrong.details.map((each: { parameter: string }) => each.parameter)).toEqual([
+      'lat',
+      'lng',
+      'resolution',
+    ]);
+    const tasks: Task[] = [
+      ['encode', 21, 105],
+      ['encode_many', [[21, 105]]],
+    ];
+    for (const answer of await answersOf(tasks, undefined, 'no key'))
+      expect(answer).toMatchObject({ error: 'REQUEST_DENIED', http: 401 });
+    for (const answer of await answersOf(tasks, 'http://127.0.0.1:1/v1'))
+      expect(answer).toMatchObject({ error: 'UNREACHABLE', http: 0 });
+  });
+});
+
+test.skipIf(!hasNumpy)(
+  'arrays: records byte for byte those of the library, and back (needs python3 with numpy)',
+  async () => {
+    const { path, points } = pointsFile('array.bin', 270_001);
+    const files = ['records', 'positions', 'resolutions', 'statuses'].map((name) => join(folder, name));
+    const [count] = await answersOf([['encode_array_to', path, 9, ...files]]);
+    expect(count).toBe(270_001);
+    const records = library.encodeBatch(points, 9);
+    const decoded = library.decodeBatch(records);
+    const wanted = [records, decoded.latLng, decoded.resolution, decoded.status];
+    for (const [i, { buffer, byteOffset, byteLength }] of wanted.entries())
+      expect(readFileSync(files[i]!).equals(Buffer.from(buffer, byteOffset, byteLength)), files[i]).toBe(
+        true,
+      );
+    const texts = ['HN-6GHP4-83RFR', 'HN-6GHP4-83RFR      x', 'nope', ''];
+    const [found, none] = await answersOf([
+      ['decode_texts_by_array', texts],
+      ['decode_texts_by_array', []],
+    ]);
+    expect(found).toEqual([decodedBy(texts[0]!), null, null, null]);
+    expect(none).toEqual([]);
+  },
+);
+
+describe.skipIf(!hasWebSockets)('the stream (needs python3 with websockets)', () => {
+  test('answers in order, for chunks of any size', async () => {
+    const { path, codes } = pointsFile('stream.bin', 50_000);
+    const [large, small] = await answersOf([
+      ['encode_stream', path, 4096, 9],
+      ['encode_stream', path, 333, 9],
+    ]);
+    expect(large).toEqual(codes);
+    expect(small).toEqual(codes);
+  });
+
+  test('over connections that break: nothing is lost, nothing comes twice', async () => {
+    const { path, codes } = pointsFile('broken.bin', 50_000);
+    // The first connections are cut after so many bytes of answers.
+    const cuts = [300, 20_000, 200_000];
+    let connections = 0;
+    const sockets = new Set<Socket>();
+    const proxy = createServer((near) => {
+      const far = connect(server.port, '127.0.0.1');
+      let left = cuts[connections++] ?? Number.POSITIVE_INFINITY;
+      for (const each of [near, far]) {
+        sockets.add(each);
+        each.on('error', () => undefined);
+        each.on('close', () => {
+          near.destroy();
+          far.destroy();
+        });
+      }
+      near.pipe(far);
+      far.on('data', (bytes: Buffer) => {
+        near.write(bytes.subarray(0, Math.max(0, left)));
+        left -= bytes.length;
+        if (left <= 0) near.destroy();
+      });
+    });
+    await new Promise<void>((done) => proxy.listen(0, '127.0.0.1', done));
+    const { port } = proxy.address() as { port: number };
+    const [answer] = await answersOf([['encode_stream', path, 1000, 9]], `http://127.0.0.1:${port}/v1`);
+    for (const each of sockets) each.destroy();
+    await new Promise((done) => proxy.close(done));
+    expect(answer).toEqual(codes);
+    expect(connections).toBe(4);
+  });
+
+  test('a key that is not valid ends it at once', async () => {
+    const { path } = pointsFile('denied.bin', 10);
+    const [answer] = await answersOf([['encode_stream', path, 10, 9]], undefined, 'no key');
+    expect(answer).toMatchObject({ error: 'REQUEST_DENIED', http: 401 });
+  });
+});
