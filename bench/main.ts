@@ -5,6 +5,7 @@ const BENCHES: Record<string, () => Promise<{ default: (args: string[]) => Promi
   bulk: () => import('./bulk.js'),
   engine: () => import('./engine.js'),
   kernel: () => import('./kernel.js'),
+  report: () => import('./report.js'),
   text: () => import('./text.js'),
   http: () => import('./http.js'),
   worst: () => import('./worst.js'),

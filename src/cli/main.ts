@@ -55,6 +55,7 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: 'measure what this machine carries, or compare two measurements',
     load: () => import('./capacity/bench.js'),
   },
+  plan: { summary: 'how many machines a fleet needs', load: () => import('./capacity/plan.js') },
   top: {
     summary: 'live rates, latencies and keys of a running service',
     load: () => import('./top/command.js'),

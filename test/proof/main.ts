@@ -26,6 +26,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   numbers: () => import('./numbers.js'),
   overload: () => import('./overload.js'),
   pack: () => import('./pack.js'),
+  plan: () => import('./plan.js'),
   precision: () => import('./precision.js'),
   read: () => import('./read.js'),
   region: () => import('./region.js'),

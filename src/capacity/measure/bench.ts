@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Hexcodes } from '../../library/hexcodes.js';
 import { VERSION } from '../../version.js';
 import { startControlProcess } from '../control/control-process.js';
-import { cpuMicrosOf, stealTicks } from '../processes/cpu-time.js';
+import { stealTicks } from '../processes/cpu-time.js';
 import { GeneratorProcess } from '../processes/generator-process.js';
 import { commitNow, machineNow } from '../processes/machine.js';
 import { isQuiet, measureNoise, type Noise } from '../processes/noise.js';
@@ -93,6 +93,8 @@ export async function runBench(options: BenchOptions): Promise<Results> {
           await measureBacklog(gauge, profile, durations.backlogMs, backlogs.get(profile)),
         );
       }
+    begin('the service at rest');
+    if (own !== undefined) gauge.idleCoreShare = await measureIdle(own, durations.curveMs);
     const ways: WayResult[] = [];
     for (const profile of profiles) {
       begin(`${profile.name}: rates and knee`);
@@ -104,9 +106,8 @@ export async function runBench(options: BenchOptions): Promise<Results> {
     const sizes: SizeResult[] = [];
     for (const { kind, points } of SIZES) {
       begin(`${kind} of ${points} points`);
-      const { perS, costUs } = await gauge.backlog(sizeLoad(kind, points), durations.sizeMs);
-      const costs = costUs === null ? null : samplesOf(costUs).median;
-      sizes.push({ kind, points, costUs: costs, pointsPerS: points * samplesOf(perS).median });
+      const { meanPerS, meanCostUs } = await gauge.backlog(sizeLoad(kind, points), durations.sizeMs);
+      sizes.push({ kind, points, costUs: meanCostUs, pointsPerS: points * meanPerS });
     }
     const peakBytes = own?.memory().peakBytes ?? 0;
     await own?.stop();
@@ -159,10 +160,14 @@ async function measureControl(
   }
 }
 
-async function measureMemory(own: ServiceProcess, gauge: Gauge, { curveMs, heldConnections }: Durations) {
-  const cpuBefore = cpuMicrosOf(own.pids);
-  await sleep(curveMs);
-  gauge.idleCoreShare = (cpuMicrosOf(own.pids) - cpuBefore) / (1000 * curveMs);
+/** The share of a core that the service takes without load, once its code is warm. */
+async function measureIdle(own: ServiceProcess, ms: number): Promise<number> {
+  const before = own.cpuUs();
+  await sleep(ms);
+  return (own.cpuUs() - before) / (1000 * ms);
+}
+
+async function measureMemory(own: ServiceProcess, gauge: Gauge, { heldConnections }: Durations) {
   const idleBytes = own.memory().bytes;
   const loads = PROFILES.find(({ name }) => name === 'stream')!
     .loadsAt(1, 'poisson')

@@ -69,6 +69,9 @@ export class Gauge {
     return {
       perS: slices.map(({ ms, answered }) => (1000 * answered) / ms),
       costUs: costs.length === slices.length ? costs : null,
+      /** Of the whole time, for runs too short for a median of slices. */
+      meanCostUs: report.serverCpuUs === null ? null : report.serverCpuUs / report.loads[0]!.answered,
+      meanPerS: (1000 * report.loads[0]!.answered) / report.durationMs,
       busyShare: report.serverCpuUs === null ? null : report.serverCpuUs / (1000 * report.durationMs),
       services: report.services!,
       load: report.loads[0]!,

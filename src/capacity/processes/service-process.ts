@@ -76,8 +76,12 @@ export class ServiceProcess implements Subject {
     };
   }
 
+  get isRunning(): boolean {
+    return this.child.exitCode === null && this.child.signalCode === null;
+  }
+
   async stop(): Promise<void> {
-    if (this.child.exitCode === null && this.child.signalCode === null) {
+    if (this.isRunning) {
       const ended = once(this.child, 'exit');
       this.child.kill('SIGTERM');
       const timer = setTimeout(() => this.child.kill('SIGKILL'), STOP_TIMEOUT_MS);

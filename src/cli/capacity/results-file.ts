@@ -1,13 +1,17 @@
-// Reads a file of results of `hexcodes bench`.
+// Reads a file of results of `hexcodes bench`, or the one that ships with the package.
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { parseResults, type Results } from '../../capacity/measure/results.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { reasonOf } from '../file-faults.js';
 
-export function readResultsFile(path: string): Results {
+const SHIPPED = fileURLToPath(new URL('../../../data/capacity.json', import.meta.url));
+
+/** @param path undefined: the shipped one */
+export function readResultsFile(path: string | undefined): Results {
   try {
-    return parseResults(readFileSync(path, 'utf8'));
+    return parseResults(readFileSync(path ?? SHIPPED, 'utf8'));
   } catch (error) {
-    throw new CliFailure(EXIT.BAD_INPUT, `${path}: ${reasonOf(error)}`);
+    throw new CliFailure(EXIT.BAD_INPUT, `${path ?? SHIPPED}: ${reasonOf(error)}`);
   }
 }

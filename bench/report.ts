@@ -1,0 +1,56 @@
+// `npm run bench -- report [--from data/capacity.json] [--kernel FILE] [--out bench/report/index.html] [--plot docs/capacity.svg]`: draws
+// results of `hexcodes bench`, and of `bench -- kernel` where that is given, as one page without scripts, and one plot for README.md.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { parseArgs } from 'node:util';
+import { parseResults } from '#dist/capacity/measure/results.js';
+import type { Chart, PeerStep } from './report/chart.js';
+import { chartsOf } from './report/charts.js';
+import { drawSvg } from './report/draw.js';
+import { pageOf } from './report/page.js';
+import { planOf } from './report/plan.js';
+import { latencyChart, planChart } from './report/service-charts.js';
+
+/** A colour that can be read on light and dark pages, for a plot that stands alone. */
+const INK_ALONE = '#7a8290';
+
+export default async function drawReport(args: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      from: { type: 'string', default: 'data/capacity.json' },
+      kernel: { type: 'string' },
+      out: { type: 'string', default: 'bench/report/index.html' },
+      plot: { type: 'string', default: 'docs/capacity.svg' },
+    },
+  });
+  const results = parseResults(readFileSync(values.from, 'utf8'));
+  const peers = values.kernel === undefined ? [] : peersOf(JSON.parse(readFileSync(values.kernel, 'utf8')));
+  const planned = planOf(results);
+  const charts: Chart[] = [planChart(planned.plan), ...chartsOf(results, peers)];
+  const drawn = await Promise.all(
+    charts.map(async (chart) => ({ ...chart, svg: await drawSvg(chart.spec, 'currentColor') })),
+  );
+  write(values.out, pageOf(results, planned.text, drawn));
+  write(values.plot, await drawSvg(latencyChart(results).spec, INK_ALONE));
+}
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  console.log(`${path}, ${(Buffer.byteLength(text) / 1024).toFixed(0)} KiB`);
+}
+
+interface KernelRow {
+  readonly what: string;
+  readonly corpus: string;
+  readonly against: string;
+  readonly theirs: { readonly median: number };
+}
+
+/** The rivals of the kernel bench on its first corpus. */
+function peersOf({ rows }: { rows: readonly KernelRow[] }): PeerStep[] {
+  return rows
+    .filter(({ corpus, against }) => corpus === 'land' && /h3-js|which-polygon/.test(against))
+    .map(({ what, against, theirs }) => ({ name: `${against} (${what})`, nsPerPoint: theirs.median }));
+}

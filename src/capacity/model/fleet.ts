@@ -1,0 +1,90 @@
+// The demand of a fleet on the service: messages, points, bytes and connections, on average and at its peak.
+import type { WayKind } from '../generator/job.js';
+
+/** Frames of the stream, single HTTP requests, or JSON batches. */
+export type FleetProfile = 'stream' | 'single' | 'batch';
+
+export interface Fleet {
+  readonly vehicles: number;
+  readonly intervalMs: number;
+  readonly pointsPerReport: number;
+  /** Share of the vehicles that report at the same moment of every interval, 0 to 1. */
+  readonly togetherShare: number;
+  readonly profile: FleetProfile;
+  /** Gateways collect the points of many vehicles and send them after a time or a number of points; undefined: each vehicle sends. */
+  readonly flush: { readonly everyMs: number } | { readonly points: number } | undefined;
+  readonly gateways: number;
+  /** Peak ÷ mean over a day. */
+  readonly peakFactor: number;
+  /** Everything is multiplied by it. */
+  readonly growth: number;
+  /** Points that come as CSV within a window of every night. */
+  readonly nightly: { readonly points: number; readonly windowMs: number } | undefined;
+}
+
+/** Traffic of one kind. */
+export interface Stream {
+  readonly kind: WayKind;
+  readonly pointsPerMessage: number;
+  readonly messagesPerS: number;
+}
+
+export interface Demand {
+  readonly connections: number;
+  readonly meanPointsPerS: number;
+  readonly peakPointsPerS: number;
+  /** At the peak of the day. */
+  readonly peak: readonly Stream[];
+  /** At night: the fleet on average and what comes in bulk; undefined without any. */
+  readonly night: readonly Stream[] | undefined;
+  /** Messages that come at the same moment, and how often; 0: none. */
+  readonly together: number;
+  readonly togetherEveryMs: number;
+}
+
+/** The most points of one frame. */
+const MOST_POINTS = 65_536;
+/** Rows of one body at night, as the reckoning has them: costs of larger ones are in proportion. */
+const BULK_ROWS = 10_000;
+
+export function demandOf(fleet: Fleet): Demand {
+  const { intervalMs, pointsPerReport, flush, gateways, profile } = fleet;
+  const vehicles = fleet.vehicles * fleet.growth;
+  const reportsPerS = (1000 * vehicles) / intervalMs;
+  const meanPointsPerS = reportsPerS * pointsPerReport;
+  const peakPointsPerS = meanPointsPerS * fleet.peakFactor;
+  const at = (pointsPerS: number): Stream => {
+    let pointsPerMessage = pointsPerReport;
+    if (flush !== undefined)
+      pointsPerMessage =
+        'points' in flush ? flush.points : Math.max(1, (pointsPerS * flush.everyMs) / 1000 / gateways);
+    pointsPerMessage = Math.min(MOST_POINTS, pointsPerMessage);
+    return {
+      kind: kindOf(profile, pointsPerMessage),
+      pointsPerMessage,
+      messagesPerS: pointsPerS / pointsPerMessage,
+    };
+  };
+  const nightly = fleet.nightly && (1000 * fleet.nightly.points * fleet.growth) / fleet.nightly.windowMs;
+  return {
+    connections: Math.round(flush === undefined ? vehicles : gateways),
+    meanPointsPerS,
+    peakPointsPerS,
+    peak: [at(peakPointsPerS)],
+    night:
+      nightly === undefined
+        ? undefined
+        : [
+            at(meanPointsPerS),
+            { kind: 'csv', pointsPerMessage: BULK_ROWS, messagesPerS: nightly / BULK_ROWS },
+          ],
+    // A gateway sends one message whatever comes together.
+    together: flush === undefined ? Math.round(fleet.togetherShare * vehicles) : 0,
+    togetherEveryMs: intervalMs,
+  };
+}
+
+/** A single request has one point; with more it is a batch. */
+export function kindOf(profile: FleetProfile, pointsPerMessage: number): WayKind {
+  return profile === 'single' && pointsPerMessage !== 1 ? 'batch' : profile;
+}

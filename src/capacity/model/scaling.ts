@@ -1,0 +1,146 @@
+// How much several processes on one machine carry against one: as measured, and beyond that the Universal Scalability Law (Gunther
+// 1993, X(n) = λn ÷ (1 + σ(n - 1) + κn(n - 1))) as an interval by bootstrap, no further than twice the largest number measured.
+import { type Interval, intervalOf, medianOf, resample } from '../compare/bootstrap.js';
+import { uniformFrom } from '../generator/random.js';
+import type { SpeedUp } from '../measure/results.js';
+
+const FITS = 400;
+const CONFIDENCE = 0.9;
+/** Three parameters need more than three loads. */
+const LEAST_COUNTS = 4;
+const ITERATIONS = 60;
+
+export interface UslFit {
+  /** Of one process, as a speed-up: near 1. */
+  readonly lambda: number;
+  /** Share of the work that is done one after the other. */
+  readonly sigma: number;
+  /** Cost of agreeing, for each pair. */
+  readonly kappa: number;
+}
+
+export const uslAt = ({ lambda, sigma, kappa }: UslFit, n: number): number =>
+  (lambda * n) / (1 + sigma * (n - 1) + kappa * n * (n - 1));
+
+/**
+ * Least squares by Gauss and Newton with Levenberg's damping; σ and κ stay at 0 or above.
+ * @param points number of processes and speed-up
+ */
+export function fitUsl(points: readonly (readonly [n: number, speedUp: number])[]): UslFit {
+  let at = [1, 0.01, 0.0001];
+  let damping = 1e-3;
+  const fitOf = ([lambda, sigma, kappa]: number[]): UslFit => ({
+    lambda: lambda!,
+    sigma: sigma!,
+    kappa: kappa!,
+  });
+  const errorOf = (parameters: number[]): number =>
+    points.reduce((sum, [n, y]) => sum + (y - uslAt(fitOf(parameters), n)) ** 2, 0);
+  let error = errorOf(at);
+  for (let iteration = 0; iteration < ITERATIONS; iteration++) {
+    const matrix = [0, 1, 2].map(() => [0, 0, 0, 0]);
+    for (const [n, y] of points) {
+      const [lambda, sigma, kappa] = at as [number, number, number];
+      const below = 1 + sigma * (n - 1) + kappa * n * (n - 1);
+      const slope = (-lambda * n) / below ** 2;
+      const gradient = [n / below, slope * (n - 1), slope * n * (n - 1)];
+      for (let row = 0; row < 3; row++) {
+        for (let column = 0; column < 3; column++)
+          matrix[row]![column]! += gradient[row]! * gradient[column]!;
+        matrix[row]![3]! += gradient[row]! * (y - (lambda * n) / below);
+      }
+    }
+    for (let row = 0; row < 3; row++) matrix[row]![row]! *= 1 + damping;
+    const step = solve(matrix);
+    if (step === undefined) break;
+    const next = at.map((value, index) =>
+      index === 0 ? value + step[index]! : Math.max(0, value + step[index]!),
+    );
+    const nextError = errorOf(next);
+    if (nextError <= error) {
+      const gained = error - nextError;
+      [at, error, damping] = [next, nextError, damping / 4];
+      if (gained < 1e-14) break;
+    } else damping *= 8;
+  }
+  return fitOf(at);
+}
+
+/** Three equations by elimination with pivots; undefined where they depend on one another. */
+function solve(matrix: number[][]): number[] | undefined {
+  for (let column = 0; column < 3; column++) {
+    let pivot = column;
+    for (let row = column + 1; row < 3; row++)
+      if (Math.abs(matrix[row]![column]!) > Math.abs(matrix[pivot]![column]!)) pivot = row;
+    [matrix[column], matrix[pivot]] = [matrix[pivot]!, matrix[column]!];
+    const lead = matrix[column]![column]!;
+    if (Math.abs(lead) < 1e-14) return undefined;
+    for (let row = 0; row < 3; row++) {
+      if (row === column) continue;
+      const factor = matrix[row]![column]! / lead;
+      for (let k = column; k < 4; k++) matrix[row]![k]! -= factor * matrix[column]![k]!;
+    }
+  }
+  return matrix.map((row, index) => row[3]! / row[index]!);
+}
+
+export interface Scaling {
+  /** The most processes on one machine of which anything is known. */
+  readonly mostProcesses: number;
+  /** Why it is not more, or what the fit cannot tell; for people. */
+  readonly remark: string;
+  /** @param processes 1 to mostProcesses */
+  speedUp(processes: number): Interval;
+  /** Every fit of the bootstrap; empty where none is possible. */
+  readonly fits: readonly UslFit[];
+}
+
+export function scalingOf(speedUps: readonly SpeedUp[]): Scaling {
+  const largest = Math.max(1, ...speedUps.map(({ processes }) => processes));
+  const measured = (processes: number): Interval | undefined => {
+    const found = speedUps.find((each) => each.processes === processes);
+    return found && { low: found.speedUp.low, high: found.speedUp.high };
+  };
+  if (speedUps.length < LEAST_COUNTS) {
+    const between = (processes: number): Interval => {
+      const lower = Math.max(
+        1,
+        ...speedUps.map((each) => each.processes).filter((each) => each <= processes),
+      );
+      const known = measured(lower) ?? { low: 1, high: 1 };
+      // One more process adds something between nothing and itself.
+      return { low: known.low, high: known.high + processes - lower };
+    };
+    return {
+      mostProcesses: largest,
+      remark: `speed-up was measured for ${speedUps.map(({ processes }) => processes).join(', ') || 'no number of'} processes: too few for a law, so no machine is given more than ${largest}`,
+      speedUp: (processes) => measured(processes) ?? between(processes),
+      fits: [],
+    };
+  }
+  const uniform = uniformFrom(1);
+  const fits = Array.from({ length: FITS }, () =>
+    fitUsl(
+      speedUps.map(({ processes, speedUp }) => [processes, medianOf(resample(speedUp.samples, uniform))]),
+    ),
+  );
+  const kappa = intervalOf(
+    fits.map((fit) => fit.kappa),
+    CONFIDENCE,
+  );
+  const mostProcesses = 2 * largest;
+  return {
+    mostProcesses,
+    remark:
+      kappa.low === 0
+        ? `beyond ${largest} processes by a law whose second parameter cannot be told from 0; no further than ${mostProcesses}`
+        : `beyond ${largest} processes by a fitted law; no further than ${mostProcesses}`,
+    speedUp: (processes) =>
+      measured(processes) ??
+      intervalOf(
+        fits.map((fit) => uslAt(fit, processes)),
+        CONFIDENCE,
+      ),
+    fits,
+  };
+}

@@ -1,0 +1,33 @@
+// Arrivals of a fleet at one process: some vehicles report at the same moment of every interval, the others whenever they do.
+import { exponential } from '../generator/random.js';
+
+export interface FleetArrivals {
+  /** Messages a second that come one by one, as a Poisson process. */
+  readonly singlePerS: number;
+  /** Messages that come together, every `everyUs`. */
+  readonly together: number;
+  readonly everyUs: number;
+}
+
+/** @returns microseconds, ascending. @param count at least so many, where there are any */
+export function arrivalsOf(fleet: FleetArrivals, count: number, uniform: () => number): Float64Array {
+  const { singlePerS, together, everyUs } = fleet;
+  const perUs = singlePerS / 1e6 + together / everyUs;
+  if (perUs === 0) return new Float64Array(0);
+  // Whole intervals, so that bursts have their share.
+  const untilUs = together > 0 ? everyUs * Math.ceil(count / perUs / everyUs) : count / perUs;
+  const singles: number[] = [];
+  if (singlePerS > 0) {
+    const meanUs = 1e6 / singlePerS;
+    for (let atUs = exponential(uniform, meanUs); atUs < untilUs; atUs += exponential(uniform, meanUs))
+      singles.push(atUs);
+  }
+  const bursts = together > 0 ? Math.round(untilUs / everyUs) : 0;
+  const all = new Float64Array(singles.length + bursts * together);
+  all.set(singles);
+  for (let burst = 0; burst < bursts; burst++) {
+    const first = singles.length + burst * together;
+    all.fill(burst * everyUs, first, first + together);
+  }
+  return all.sort();
+}

@@ -1,0 +1,57 @@
+// Service times to draw from: those measured under backlog, moved to the cost that a plan reckons with.
+import type { Latencies } from '../generator/latencies.js';
+
+const QUANTILES = 10_000;
+/** A service that takes more than so many usual ones has met a pause: the collector, the system, another process. */
+const PAUSE_FROM = 3;
+
+export class ServiceTimes {
+  private constructor(
+    /** Ascending; each stands for an equal share. */
+    private readonly quantilesUs: Float64Array,
+    readonly usualUs: number,
+  ) {}
+
+  static measured(services: Latencies): ServiceTimes {
+    const quantiles = new Float64Array(QUANTILES);
+    const at = (n: number): number => services.atUs((100 * (n + 0.5)) / QUANTILES);
+    // A histogram has few different values, and finding one takes long: ranges between equal ends are filled.
+    const fill = (first: number, last: number, firstUs: number, lastUs: number): void => {
+      quantiles[first] = firstUs;
+      quantiles[last] = lastUs;
+      if (last - first < 2) return;
+      if (firstUs === lastUs) {
+        quantiles.fill(firstUs, first, last);
+        return;
+      }
+      const middle = (first + last) >> 1;
+      const middleUs = at(middle);
+      fill(first, middle, firstUs, middleUs);
+      fill(middle, last, middleUs, lastUs);
+    };
+    fill(0, QUANTILES - 1, at(0), at(QUANTILES - 1));
+    return new ServiceTimes(quantiles, services.atUs(50));
+  }
+
+  get meanUs(): number {
+    return this.quantilesUs.reduce((sum, value) => sum + value, 0) / QUANTILES;
+  }
+
+  /**
+   * The same with another mean of the usual services; pauses stay as long and as frequent as they were.
+   * @param costUs of a service that meets no pause
+   */
+  movedTo(costUs: number): ServiceTimes {
+    const limitUs = PAUSE_FROM * this.usualUs;
+    const usual = this.quantilesUs.filter((us) => us <= limitUs);
+    const usualMeanUs = usual.reduce((sum, us) => sum + us, 0) / usual.length;
+    const moved = this.quantilesUs.map((us) =>
+      us <= limitUs ? (us * costUs) / usualMeanUs : costUs + us - this.usualUs,
+    );
+    return new ServiceTimes(moved.sort(), costUs);
+  }
+
+  draw(uniform: () => number): number {
+    return this.quantilesUs[Math.floor(uniform() * QUANTILES)]!;
+  }
+}
