@@ -1,5 +1,6 @@
-// `npm run bench -- report [--from data/capacity.json] [--kernel FILE] [--out bench/report/index.html] [--plot docs/capacity.svg]`: draws
-// results of `hexcodes bench`, and of `bench -- kernel` where that is given, as one page without scripts, and one plot for README.md.
+// `npm run bench -- report [--from data/capacity.json] [--kernel FILE] [--out bench/report/index.html] [--plot docs/capacity.svg]
+// [--readme README.md]`: draws results of `hexcodes bench`, and of `bench -- kernel` where that is given, as one page without scripts,
+// and one plot; with --readme a small table and that plot are written there, between its two marks.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -9,6 +10,7 @@ import { chartsOf } from './report/charts.js';
 import { drawSvg } from './report/draw.js';
 import { pageOf } from './report/page.js';
 import { planOf } from './report/plan.js';
+import { withTable } from './report/readme-table.js';
 import { latencyChart, planChart } from './report/service-charts.js';
 
 /** A colour that can be read on light and dark pages, for a plot that stands alone. */
@@ -21,6 +23,7 @@ export default async function drawReport(args: string[]): Promise<void> {
       from: { type: 'string', default: 'data/capacity.json' },
       kernel: { type: 'string' },
       out: { type: 'string', default: 'bench/report/index.html' },
+      readme: { type: 'string' },
       plot: { type: 'string', default: 'docs/capacity.svg' },
     },
   });
@@ -33,6 +36,8 @@ export default async function drawReport(args: string[]): Promise<void> {
   );
   write(values.out, pageOf(results, planned.text, drawn));
   write(values.plot, await drawSvg(latencyChart(results).spec, INK_ALONE));
+  if (values.readme !== undefined)
+    write(values.readme, withTable(readFileSync(values.readme, 'utf8'), results, values.plot));
 }
 
 function write(path: string, text: string): void {

@@ -65,7 +65,7 @@ export async function runBench(options: BenchOptions): Promise<Results> {
   const own = target === undefined ? await ServiceProcess.start() : undefined;
   const overTime: [number, number][] = [];
   const watch = setInterval(() => {
-    if (own !== undefined)
+    if (own?.isRunning === true)
       overTime.push([Math.round((performance.now() - startMs) / 1000), own.memory().bytes]);
   }, MEMORY_EVERY_MS);
   try {

@@ -1,0 +1,38 @@
+// The small table and the plot of README.md, between two marks that stay.
+import type { Results } from '#dist/capacity/measure/results.js';
+import { plain, time } from '#dist/capacity/report/figures.js';
+import { table } from '../measure.js';
+
+const MARKED = /(<!-- capacity:[^\n]*-->\n)[\s\S]*?(<!-- \/capacity -->)/;
+
+/** @throws Error where the text has no marks */
+export function withTable(readme: string, results: Results, plotPath: string): string {
+  if (!MARKED.test(readme)) throw new Error('no marks for the table');
+  const { machine, node, date, isQuietEnough, ways } = results;
+  const rows = ways.map(({ name, pointsPerUnit, costBacklogUs, knee, constant }) => [
+    `\`${name}\``,
+    String(pointsPerUnit),
+    costBacklogUs === null ? '' : time(costBacklogUs.median),
+    knee === null ? '' : plain(knee.ratePerS),
+    knee === null ? '' : plain(knee.ratePerS * pointsPerUnit),
+    constant === null ? '' : time(constant.p99Us),
+  ]);
+  const titles = [
+    'one process',
+    'points',
+    'CPU under backlog',
+    'rate/s that holds a p99 of 50 ms',
+    'points/s',
+    'p99 there, constant rate',
+  ];
+  const noise = isQuietEnough ? '' : ', too noisy for figures of tails';
+  const block = `
+${table(titles, rows)}
+
+${machine.cores} × ${machine.model}, Node ${node}, ${date}${noise}; latencies counted from the moment when a request should have started:
+
+![latency percentiles of each way in](${plotPath})
+
+`;
+  return readme.replace(MARKED, (_, begin: string, end: string) => `${begin}${block}${end}`);
+}
