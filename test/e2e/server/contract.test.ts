@@ -81,7 +81,7 @@ describe('methods', () => {
     ['/V1/hexcodes/encode', 'lower case'],
     ['/v1/hexcodes/Encode/batch', 'lower case'],
     ['/hexcodes/encode', 'every path begins with /v1/'],
-    ['/', 'every path begins with /v1/'],
+    ['/index.html', 'every path begins with /v1/'],
   ])('the 404 of %s says what is probably wrong', async (path, words) => {
     expect((await call(server, path, {}, '')).body.message).toContain(words);
   });
