@@ -2,6 +2,7 @@
 // (y0 > y) != (y1 > y), and lies strictly east of it. grid.ts cuts this sum down to the segments of one cell, with the same
 // result for every integer point. Everything is integer and exact.
 
+import { NO_ADMIN } from "../hexcode/admin";
 import { INDEX } from "../memory";
 import { cells, columns, east, records, rows, south } from "./grid-state";
 import { AT_ADMINS, CELL_BITS, EFFECT_BITS, EFFECT_MASK, OUTSIDE, SEGMENT_BYTES } from "./layout";
@@ -32,7 +33,7 @@ export function unitAt(latDeg: f64, lngDeg: f64): u32 {
   return unit;
 }
 
-/** The admin number of a unit; NO_ADMIN for OUTSIDE, as load.ts has checked. */
+/** The admin number of a unit; NO_ADMIN for OUTSIDE, also where the file at INDEX was refused and its table is anything. */
 export function adminOf(unit: u32): u32 {
-  return load<u8>(INDEX + AT_ADMINS + unit);
+  return unit >= OUTSIDE ? NO_ADMIN : load<u8>(INDEX + AT_ADMINS + unit);
 }
