@@ -1,6 +1,7 @@
 // `npm run bench -- http [--rounds 15] [--requests 20000] [--beside X]`: server CPU of one encode request, key check and request id
-// included, against the service without limits and usage, a bare uWS handler that returns a constant of the same size, the same job
-// made of libraries, and node:http. Each server is a process of its own, this process is the load; rounds are interleaved.
+// included, against the service without limits, usage, metrics and request log, a bare uWS handler that returns a constant of the
+// same size, the same job made of libraries, and node:http. Each server is a process of its own, this process is the load; rounds
+// are interleaved.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Hexcodes } from '#dist/library/hexcodes.js';
@@ -26,7 +27,7 @@ type Peer = ServerKind | 'beside';
 const PEERS: Record<ServerKind, string> = {
   bare: 'bare uWS handler, constant',
   hexcodes: 'hexcodes',
-  unmetered: 'hexcodes without limits and usage',
+  unmetered: 'hexcodes without limits, usage, metrics and log of requests',
   h3: 'uWS + h3-js + which-polygon, no keys',
   node: 'node:http, constant',
 };

@@ -21,7 +21,7 @@ const STARTERS: Record<ServerKind, () => Promise<number>> = {
 
   hexcodes: () => startService('info'),
 
-  // The same without limits and usage.
+  // The same without limits, usage, metrics and the log of requests.
   unmetered: () => startService('info', { metering: false }),
 
   // The same job from libraries, without keys: uWS's own query parsing, which-polygon over our provinces, h3-js.

@@ -68,7 +68,7 @@ export interface ServeTuning {
   readonly bodyTimeoutMs?: number;
   readonly batchTurnMs?: number;
   readonly pool?: Omit<PoolOptions, 'kernel'>;
-  /** false: nothing is counted, and no key has limits. */
+  /** false: nothing is counted or logged of a request, and no key has limits. */
   readonly metering?: boolean;
   /** Called with the pool when it is made. */
   readonly withPool?: (pool: Pool) => void;
@@ -143,7 +143,7 @@ export async function serve(
     if (bufferWarning !== undefined) logger.warn(bufferWarning);
     const budget = budgetOf(config, logger, observer);
     tuning.withBudget?.(budget);
-    adapter = await Adapter.load(hooksFor(logger, observer), {
+    adapter = await Adapter.load(hooksFor(logger, observer, tuning.metering !== false), {
       budget,
       maxPastStopBytes: config.maxPastStopBytes,
       maxConnections: config.maxConnections,

@@ -7,7 +7,8 @@ import { fail, failUnavailable } from '../router.js';
 import type { AdapterHooks } from '../transport/adapter.js';
 import type { Observer } from './observer.js';
 
-export function hooksFor(logger: Logger, observer: Observer): AdapterHooks {
+/** @param isCounted false: requests are neither counted nor logged, for benches that measure what that costs */
+export function hooksFor(logger: Logger, observer: Observer, isCounted = true): AdapterHooks {
   const floods = new CountedLine(
     logger,
     'connections',
@@ -18,10 +19,10 @@ export function hooksFor(logger: Logger, observer: Observer): AdapterHooks {
     answered: (x, status) => {
       x.meter?.answered(x.operation, status);
       if (x.hasGivenId) withholdKey(x);
-      observer.beforeAnswer(x);
+      if (isCounted) observer.beforeAnswer(x);
     },
-    converted: (x, ok, failed) => observer.converted(x.keyId, x.operation, ok, failed),
-    over: (x) => observer.over(x),
+    converted: isCounted ? (x, ok, failed) => observer.converted(x.keyId, x.operation, ok, failed) : () => {},
+    over: isCounted ? (x) => observer.over(x) : () => {},
     refused: (x, status, message, close) => fail(x, status, message, { close }),
     expired: (x) => {
       if (x.isBodyAwaited) fail(x, 408, 'the body took too long', { close: true });
