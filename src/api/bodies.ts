@@ -177,6 +177,26 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
     parent: orNull(code),
     neighbors: Type.Array(code, { maxItems: 6 }),
   }),
+  Reversed: answer({
+    licence: Type.String({ description: 'The line to show wherever the boundaries are shown' }),
+    lat: Type.String({ description: 'Centre of the cell, degrees north' }),
+    lon: Type.String({ description: 'Centre of the cell, degrees east' }),
+    name: code,
+    display_name: Type.String({ description: 'Code, province, country' }),
+    address: Type.Optional(
+      answer({ state: Type.String(), country: word('Việt Nam'), country_code: word('vn') }),
+    ),
+    boundingbox: Type.Array(Type.String(), {
+      minItems: 4,
+      maxItems: 4,
+      description: 'Of the cell: south, north, west, east',
+    }),
+    hexcodes: code,
+    resolution,
+    admin_code: adminCode,
+    status: word('OK'),
+  }),
+  NotReversed: answer({ error: Type.Literal('Unable to geocode') }),
   Suggestions: answer({
     status: word('OK'),
     hexcodes: Type.String({ description: 'The text as it was sent' }),

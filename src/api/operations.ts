@@ -65,6 +65,18 @@ const FORMER: Parameter = {
   description: 'Whether answers name the province before July 2025, as `former_province`',
   schema: { type: 'boolean', default: false },
 };
+const REVERSE_FORMAT: Parameter = {
+  name: 'format',
+  in: 'query',
+  description: 'The same answer for both',
+  schema: { type: 'string', enum: ['json', 'jsonv2'], default: 'json' },
+};
+const ADDRESS_DETAILS: Parameter = {
+  name: 'addressdetails',
+  in: 'query',
+  description: 'Whether the answer has `address`',
+  schema: { type: 'integer', enum: [0, 1], default: 1 },
+};
 const HEXCODES: Parameter = {
   name: 'hexcodes',
   in: 'query',
@@ -222,6 +234,24 @@ export const OPERATIONS: readonly Operation[] = [
     ],
     errors: [404],
   }),
+  {
+    path: '/v1/reverse',
+    method: 'get',
+    id: 'reverse',
+    summary: 'A position to province and code, in the shape of Nominatim',
+    description:
+      'For products with a setting for a Nominatim server. Province and code, no streets. The key may also be the query parameter `key`.',
+    tag: 'Looking up',
+    parameters: [
+      required(LAT),
+      required({ ...LNG, name: 'lon' }),
+      RESOLUTION,
+      REVERSE_FORMAT,
+      ADDRESS_DETAILS,
+    ],
+    answers: ['Reversed', 'NotReversed'],
+    errors: [],
+  },
   look('/v1/meta', 'meta', 'Versions and the source of the boundaries', 'Meta'),
   look('/v1/usage', 'usage', 'What the key has used today and this month, and its limits', 'Usage', {
     isKept: false,

@@ -6,7 +6,7 @@ import type { KeyRing } from '../keys/key-ring.js';
 import { withoutKeys } from '../keys/mask.js';
 import { OPERATIONS, type UsageOperation } from '../usage/operations.js';
 import type { ParameterFault } from '../wire/params/parameters.js';
-import { mayHoldKey, readApiKey } from '../wire/params/query.js';
+import { DIFFERS, mayHoldKey, readApiKey, readQuery } from '../wire/params/query.js';
 import { encodeErrorBody, errorBody, JSON_TYPE, type UnderstoodInput, wordOf } from './answers.js';
 import type { ClientAddresses } from './client-address.js';
 import { methodName, withholdKey } from './log.js';
@@ -24,6 +24,8 @@ export interface Route {
   readonly access: Scope | 'key' | 'open';
   /** The operation of its requests in usage; default `lookup`. */
   readonly operation?: UsageOperation;
+  /** The key may stand in the query parameter `key`, too, where products with a setting for keys put it. */
+  readonly readsKeyParameter?: boolean;
   handle(x: Exchange, key: KeyInfo): void;
 }
 
@@ -101,7 +103,7 @@ export class Router {
     const allowed = [...route.methods.flatMap((m) => (m === 'GET' ? ['GET', 'HEAD'] : [m])), 'OPTIONS'];
     const allow = `\r\nAllow: ${allowed.join(', ')}`;
     const preflight = `\r\nAccess-Control-Allow-Methods: ${allowed.join(', ')}${PREFLIGHT}${allow}`;
-    const { access } = route;
+    const { access, readsKeyParameter = false } = route;
     const operation = OPERATIONS.indexOf(route.operation ?? 'lookup');
     const run =
       access === 'open'
@@ -111,7 +113,7 @@ export class Router {
           }
         : (x: Exchange) => {
             x.operation = operation;
-            const key = this.authorize(x, access);
+            const key = this.authorize(x, access, readsKeyParameter && takeKeyParameter(x));
             if (key !== undefined) route.handle(x, key);
           };
     for (const method of route.methods) {
@@ -123,6 +125,7 @@ export class Router {
       x.send(204, '', '', preflight);
     });
     this.adapter.route('any', route.path, (x) => {
+      if (readsKeyParameter) x.headerLines = CORS_NO_STORE;
       fail(x, 405, `${methodName(x)} is not allowed here`, { headerLines: allow });
     });
   }
@@ -133,9 +136,9 @@ export class Router {
   }
 
   /** The key of the request if it may do this and has a request left; otherwise undefined, and the request is answered. For upgrades, too. */
-  authorize(x: Exchange, access: Scope | 'key'): KeyInfo | undefined {
+  authorize(x: Exchange, access: Scope | 'key', isKeyInQuery = false): KeyInfo | undefined {
     const inQuery = readApiKey(x.rawQuery);
-    x.headerLines = inQuery === undefined ? CORS : CORS_NO_STORE;
+    x.headerLines = inQuery === undefined && !isKeyInQuery ? CORS : CORS_NO_STORE;
     if (inQuery === null || x.apiKeyConflict || (inQuery && x.apiKey && inQuery !== x.apiKey)) {
       const fault = { parameter: 'apikey', message: 'is given more than once with different values' };
       fail(x, 400, `apikey ${fault.message}`, { faults: [fault] });
@@ -158,6 +161,17 @@ export class Router {
     else fail(x, 401, KEY_WANTED, { headerLines: '\r\nWWW-Authenticate: ApiKey realm="hexcodes"' });
     return undefined;
   }
+}
+
+/** Takes the query parameter `key` as if it were the header X-API-Key. @returns whether the query has one */
+function takeKeyParameter(x: Exchange): boolean {
+  const { text, fault } = readQuery(x.rawQuery, ['key']).key;
+  if (text === undefined && fault === undefined) return false;
+  // A text that cannot be read is no key.
+  const given = text ?? '';
+  if (fault === DIFFERS || (x.apiKey && x.apiKey !== given)) x.apiKeyConflict = true;
+  x.apiKey ||= given;
+  return true;
 }
 
 /** The probable fault of a path that no route has. The path is not repeated: it may hold a key. */

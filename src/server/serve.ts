@@ -32,6 +32,7 @@ import { addCodeInfo } from './routes/code-info.js';
 import { addConsole, basemapOf } from './routes/console.js';
 import { addDescription } from './routes/description.js';
 import { addMeta } from './routes/meta.js';
+import { addReverse } from './routes/reverse.js';
 import { addSingle } from './routes/single.js';
 import { addUsage } from './routes/usage.js';
 import { Streams, type StreamTuning } from './stream/route.js';
@@ -156,7 +157,9 @@ export async function serve(
     const boundaries = boundaryData(files, kernel.formerProvinces);
     addMeta(router, boundaries, adapter.build);
     if (metering !== undefined) addUsage(router, metering);
-    addCodeInfo(router, new Hexcodes(kernel), boundaries.tag);
+    const hexcodes = new Hexcodes(kernel);
+    addCodeInfo(router, hexcodes, boundaries.tag);
+    addReverse(router, hexcodes, boundaries.meta.notice, config.logPositions);
     addDescription(router);
     addConsole(router, files, basemapOf(config));
     const streams = new Streams(router, kernel, pool, keys.ring, budget, observer, tuning.stream);

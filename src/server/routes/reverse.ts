@@ -1,0 +1,122 @@
+// GET /v1/reverse: a position to its province and code, in the shape of Nominatim's reverse geocoding, so that products with a
+// setting for such a server can name this one. It knows no streets, and says none.
+import { ADMIN_UNITS } from '../../admin-units.js';
+import { boundary } from '../../geometry/shape.js';
+import { OK } from '../../kernel/kernel.js';
+import type { Hexcodes } from '../../library/hexcodes.js';
+import { degreesOf } from '../../wire/params/degrees.js';
+import { readDecimal } from '../../wire/params/number.js';
+import type { ParameterFault } from '../../wire/params/parameters.js';
+import { readQuery } from '../../wire/params/query.js';
+import { DEFAULT_RESOLUTION, readResolution } from '../../wire/params/resolution.js';
+import { looksSwapped, SWAPPED_HINT } from '../../wire/swapped.js';
+import { faultsMessage, JSON_TYPE } from '../answers.js';
+import { admitPoints } from '../limits/limit-answers.js';
+import { requireJson } from '../media-types.js';
+import { fail, type Router } from '../router.js';
+import type { Exchange } from '../transport/exchange.js';
+
+/** The answer of Nominatim, with status 200, where it has nothing. */
+const NOTHING_THERE = '{"error":"Unable to geocode"}';
+const COUNTRY = 'Việt Nam';
+const NAMES = ['lat', 'lon', 'resolution', 'format', 'addressdetails'] as const;
+
+interface Wanted {
+  readonly latDeg: number;
+  readonly lngDeg: number;
+  readonly resolution: number;
+  readonly hasAddress: boolean;
+}
+
+/**
+ * @param licence the line to show wherever the boundaries are shown
+ * @param logsPositions whether the log has the position of each call
+ */
+export function addReverse(
+  router: Router,
+  hexcodes: Hexcodes,
+  licence: string,
+  logsPositions: boolean,
+): void {
+  const { kernel } = hexcodes;
+  router.add({
+    path: '/v1/reverse',
+    methods: ['GET'],
+    access: 'encode',
+    operation: 'encode',
+    readsKeyParameter: true,
+    handle: (x) => {
+      if (!requireJson(x)) return;
+      const wanted = read(x, hexcodes);
+      if (wanted === undefined || !admitPoints(x, 1)) return;
+      const { latDeg, lngDeg, resolution } = wanted;
+      const isOk = kernel.exports.encodeOne(latDeg, lngDeg, resolution) === OK;
+      x.meter?.settle(x.operation, 1, isOk ? 1 : 0, isOk ? 0 : 1);
+      x.countPoints(isOk ? 1 : 0, isOk ? 0 : 1);
+      if (logsPositions) x.position = { lat_deg: latDeg, lng_deg: lngDeg, resolution };
+      x.send(
+        200,
+        JSON_TYPE,
+        isOk ? bodyOf(hexcodes, kernel.textAt(0), wanted.hasAddress, licence) : NOTHING_THERE,
+      );
+    },
+  });
+}
+
+/** The parameters; undefined where they have faults, and the request is answered. */
+function read(x: Exchange, { kernel }: Hexcodes): Wanted | undefined {
+  const given = readQuery(x.rawQuery, NAMES);
+  const faults: ParameterFault[] = [];
+  const wrong = (parameter: string, message: string): number => {
+    faults.push({ parameter, message });
+    return Number.NaN;
+  };
+  const [latDeg, lngDeg] = (
+    [
+      ['lat', 90],
+      ['lon', 180],
+    ] as const
+  ).map(([name, limitDeg]) => {
+    const value = degreesOf(given[name], limitDeg);
+    return typeof value === 'number' ? value : wrong(name, value);
+  }) as [number, number];
+  const { text = String(DEFAULT_RESOLUTION), fault } = given.resolution;
+  const resolution = fault === undefined ? readResolution(text) : -1;
+  if (resolution === -1) wrong('resolution', fault ?? 'must be an integer from 0 to 15');
+  const oneOf = (name: 'format' | 'addressdetails', words: readonly string[]): string | undefined => {
+    const { text: word, fault: ofName } = given[name];
+    if (ofName !== undefined || (word !== undefined && !words.includes(word)))
+      wrong(name, ofName ?? `must be ${words.join(' or ')}`);
+    return word;
+  };
+  oneOf('format', ['json', 'jsonv2']);
+  const hasAddress = oneOf('addressdetails', ['0', '1']) !== '0';
+  if (faults.length === 0) return { latDeg, lngDeg, resolution, hasAddress };
+  const said = [given.lat, given.lon].map((each) => readDecimal(each.text ?? '')) as [number, number];
+  const hint = looksSwapped(kernel, ...said) ? SWAPPED_HINT.replace('lng', 'lon') : '';
+  fail(x, 400, faultsMessage(faults) + hint, { faults });
+  return undefined;
+}
+
+function bodyOf(hexcodes: Hexcodes, code: string, hasAddress: boolean, licence: string): string {
+  // The kernel has made the code just now.
+  const { lat, lng, resolution, admin_code } = hexcodes.read(code)!;
+  const state = ADMIN_UNITS.find((unit) => unit.code === admin_code)?.name;
+  const corners = boundary(hexcodes, code);
+  const latsDeg = corners.map(([each]) => each);
+  const lngsDeg = corners.map(([, each]) => each);
+  const box = [Math.min(...latsDeg), Math.max(...latsDeg), Math.min(...lngsDeg), Math.max(...lngsDeg)];
+  return JSON.stringify({
+    licence,
+    lat: String(lat),
+    lon: String(lng),
+    name: code,
+    display_name: `${code}, ${state}, ${COUNTRY}`,
+    ...(hasAddress ? { address: { state, country: COUNTRY, country_code: 'vn' } } : {}),
+    boundingbox: box.map(String),
+    hexcodes: code,
+    resolution,
+    admin_code,
+    status: 'OK',
+  });
+}
