@@ -79,7 +79,7 @@ test('holds what it needs and nothing that it does not', () => {
   expect(
     packed.filter((path) => /^(?:src|assembly|bench|build|tools|var|data\/(?:sources|map))\//.test(path)),
   ).toEqual([]);
-  expect(packed.filter((path) => path.startsWith('docs/') && !path.endsWith('.md'))).toEqual([]);
+  expect(packed.filter((path) => path.startsWith('docs/') && !/\.(?:md|sql)$/.test(path))).toEqual([]);
   expect(packed.filter((path) => path.startsWith('test/') && !path.startsWith('test/vectors/'))).toEqual([]);
   for (const path of packed.filter((each) => each.endsWith('.d.ts') || each.endsWith('.js'))) {
     expect(existsSync(join(installed, path))).toBe(true);

@@ -5,6 +5,7 @@ import { ADMIN_UNITS } from '../../admin-units.js';
 import { ProvinceBorders } from '../../geometry/province-borders.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { loadLibrary, workerKernel } from '../library.js';
+import { memoryBytesOf } from '../memory-option.js';
 import {
   addPointOptions,
   formatTo,
@@ -36,8 +37,6 @@ interface Options extends PointOptions {
   readonly avg: readonly string[];
   readonly memory: string;
 }
-
-const MIB = 2 ** 20;
 
 export default function declare(program: Command): void {
   const each = (value: string, before: readonly string[]): string[] => [...before, value];
@@ -77,12 +76,7 @@ async function aggregate(files: string[], options: Options): Promise<void> {
   const wrong = keys.find((key) => key !== 'cell' && key !== 'province');
   if (wrong !== undefined)
     throw new CliFailure(EXIT.USAGE, `--by ${options.by}: must be cell, province, or cell,province`);
-  const memoryMib = Number(options.memory);
-  if (!Number.isInteger(memoryMib) || memoryMib < 1 || memoryMib > 65_536)
-    throw new CliFailure(
-      EXIT.USAGE,
-      `--memory ${options.memory}: must be a whole number of MiB from 1 to 65536`,
-    );
+  const limitBytes = memoryBytesOf(options.memory);
   const byCell = keys.includes('cell');
   const byProvince = keys.includes('province');
   const clock = new ZoneClock(options.zone);
@@ -94,7 +88,7 @@ async function aggregate(files: string[], options: Options): Promise<void> {
     resolution: requireResolution(options.resolution),
     time: options.time === undefined ? undefined : { column: options.time, bucketMs },
     conditions: options.where.map(conditionOf),
-    limitBytes: memoryMib * MIB,
+    limitBytes,
   });
   let groups = 0;
   const write = async (output: RowsOutput): Promise<void> => {

@@ -1,11 +1,8 @@
 // Groups that memory does not hold: each time the table is full, its groups are written to a file in their order, and in the end
-// all files are read side by side, equal keys added up. The files are in a folder of their own, which the run removes.
+// all files are read side by side, equal keys added up.
 
-import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { CliFailure, EXIT } from '../exit-codes.js';
-import { reasonOf } from '../file-faults.js';
+import { readSync } from 'node:fs';
+import { SpillFolder } from '../files/disk/spill-folder.js';
 import type { GroupKey, GroupTable } from './group-table.js';
 import { addNumbers } from './sums.js';
 
@@ -21,7 +18,7 @@ export interface Group extends GroupKey {
 export class SpilledGroups {
   readonly #width: number;
   readonly #chunk: Records;
-  #folder: string | undefined;
+  readonly #folder = new SpillFolder('hexcodes-aggregate', 'groups');
   readonly #runs: number[] = [];
   #count = 0;
 
@@ -37,33 +34,23 @@ export class SpilledGroups {
 
   /** Writes all groups of a table to a file and clears the table. @throws CliFailure BAD_OUTPUT */
   spill(table: GroupTable): void {
-    try {
-      this.#folder ??= mkdtempSync(join(tmpdir(), 'hexcodes-aggregate-'));
-      const descriptor = openSync(join(this.#folder, `${this.#runs.length}`), 'wx+', 0o600);
-      this.#runs.push(descriptor);
-      this.#count++;
-      const { numbers } = table;
-      const key = keyOfNone();
-      const chunk = this.#chunk;
-      let count = 0;
-      const write = (): void => {
-        const bytes = chunk.bytes.subarray(0, count * chunk.recordBytes);
-        for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done);
-        count = 0;
-      };
-      for (const place of table.sorted()) {
-        table.readKey(place, key);
-        chunk.put(count++, key, numbers, place * this.#width);
-        if (count === chunk.capacity) write();
-      }
-      write();
-    } catch (error) {
-      throw new CliFailure(
-        EXIT.BAD_OUTPUT,
-        `cannot write groups to ${this.#folder ?? tmpdir()}: ${reasonOf(error)}`,
-        'TMPDIR names another folder; --memory leaves more groups in memory.',
-      );
+    const descriptor = this.#folder.create();
+    this.#runs.push(descriptor);
+    this.#count++;
+    const { numbers } = table;
+    const key = keyOfNone();
+    const chunk = this.#chunk;
+    let count = 0;
+    const write = (): void => {
+      this.#folder.write(descriptor, chunk.bytes.subarray(0, count * chunk.recordBytes));
+      count = 0;
+    };
+    for (const place of table.sorted()) {
+      table.readKey(place, key);
+      chunk.put(count++, key, numbers, place * this.#width);
+      if (count === chunk.capacity) write();
     }
+    write();
     table.clear();
   }
 
@@ -90,9 +77,8 @@ export class SpilledGroups {
 
   /** Removes the files. */
   remove(): void {
-    for (const descriptor of this.#runs.splice(0)) closeSync(descriptor);
-    if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
-    this.#folder = undefined;
+    this.#runs.length = 0;
+    this.#folder.remove();
   }
 }
 

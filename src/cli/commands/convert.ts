@@ -8,8 +8,9 @@ import type { Operation } from '../../wire/job.js';
 import { csvChoiceOf, inputOptionsOf } from '../csv-options.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { FILE_FORMATS, requireFormat } from '../files/format.js';
-import type { ErrorPolicy } from '../files/request.js';
+import type { ErrorPolicy, FilesRequest } from '../files/request.js';
 import { loadLibrary } from '../library.js';
+import { memoryBytesOf } from '../memory-option.js';
 import { requireResolution } from '../position-options.js';
 import { shellWord } from '../terminal/shell-word.js';
 import { visibleMessage } from '../terminal/visible.js';
@@ -28,6 +29,8 @@ interface ConvertOptions {
   prefix: string;
   resolution?: string;
   former?: boolean;
+  sort?: string;
+  memory?: string;
   errors: string;
   resume?: boolean;
   threads?: string;
@@ -63,7 +66,9 @@ export function declareConvert(program: Command, operation: Operation): Command 
         '-r, --resolution <0-15>',
         `resolution of rows that name none; default ${DEFAULT_RESOLUTION}, edges of 4.3 m`,
       )
-      .option('--former', 'add former_province, the province before July 2025');
+      .option('--former', 'add former_province, the province before July 2025')
+      .option('--sort <cell>', 'Parquet sorted by cell, with h3 and a bbox, for plain SQL')
+      .option('--memory <MiB>', 'of --sort, for rows; more of them are sorted on the disk; default 256');
   } else {
     command.option('--column <column>', 'column of the hexcodes; default hexcodes');
   }
@@ -169,6 +174,7 @@ async function convertWhole(
   if (!Number.isInteger(threads) || threads < 1 || threads > 256) {
     throw new CliFailure(EXIT.USAGE, `--threads ${options.threads}: must be a whole number from 1 to 256`);
   }
+  const sort = sortOf(options);
   const isQuiet = options.quiet === true;
   const say = (line: string): void => {
     if (!isQuiet) process.stderr.write(`${visibleMessage(line)}\n`);
@@ -190,6 +196,7 @@ async function convertWhole(
       to: options.to === undefined ? null : requireFormat(options.to, '--to'),
       resolution,
       isFormer: options.former === true,
+      sort,
       columns: {
         lat: options.lat,
         lng: options.lng,
@@ -215,6 +222,13 @@ async function convertWhole(
   if (tally.rows > 0 && tally.failedRows === tally.rows) throw nothingDone(tally, operation);
 }
 
+/** @throws CliFailure USAGE */
+function sortOf({ sort, memory }: ConvertOptions): FilesRequest['sort'] {
+  if (sort !== undefined && sort !== 'cell') throw new CliFailure(EXIT.USAGE, `--sort ${sort}: must be cell`);
+  if (sort === undefined && memory !== undefined) throw new CliFailure(EXIT.USAGE, '--memory is for --sort');
+  return sort === undefined ? null : { memoryBytes: memoryBytesOf(memory ?? '256') };
+}
+
 /** The options that only rows of files have. */
 const FILE_OPTIONS = [
   'from',
@@ -226,6 +240,8 @@ const FILE_OPTIONS = [
   'keep',
   'drop',
   'prefix',
+  'sort',
+  'memory',
   'errors',
   'resume',
   'threads',

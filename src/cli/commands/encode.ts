@@ -19,6 +19,7 @@ Examples:
   $ hexcodes encode 21.0288,105.8525
   $ hexcodes encode shops.csv -o shops.hex.csv
   $ hexcodes encode tracks.parquet --lat y --lng x -r 10 -o tracks.hex.parquet
+  $ hexcodes encode tracks.parquet --sort cell -o sorted.parquet
   $ zcat pings.ndjson.gz | hexcodes encode --errors skip | gzip > pings.hex.ndjson.gz
   $ hexcodes encode big.csv -o big.hex.csv --errors failed.csv --resume`,
     );

@@ -10,6 +10,7 @@ import { surveyAll } from './formats/json/survey.js';
 import { openSink, openSource } from './formats/open.js';
 import type { RowFit, TableSink } from './formats/table.js';
 import type { ErrorPolicy, Run } from './request.js';
+import { SortedSink } from './sorted/sorted-sink.js';
 import { stopped, type Tally } from './tally.js';
 
 export async function convertByColumns(run: Run): Promise<void> {
@@ -21,49 +22,59 @@ export async function convertByColumns(run: Run): Promise<void> {
   let converter: RowConverter | null = null;
   let firstColumns = '';
   let sink: TableSink | null = null;
+  let sorted: SortedSink | null = null;
   let rejectsSink: TableSink | null = null;
-  for (let inputNumber = 0; inputNumber < request.inputs.length; inputNumber++) {
-    const input = await run.open(inputNumber);
-    const { source, sample } = await sampled(await openSource(input, sourceFormat, fit, run.source, known));
-    if (converter === null) {
-      const isTyped = targetFormat !== 'csv' && targetFormat !== 'tsv';
-      converter = rowConverter(hexcodes, request, {
-        columns: source.columns,
-        sample,
-        hasHeader: (sourceFormat !== 'csv' && sourceFormat !== 'tsv') || run.source.hasHeader,
-        file: input.name,
-        isTyped,
-        needsPosition: formatsOf(run).includes('geojson'),
-      });
-      firstColumns = JSON.stringify(source.columns);
-      const { columns, position } = converter;
-      const hasOutput = (from?.outputOffset ?? 0) > 0;
-      sink = await openSink(targetFormat, output, columns, position, source.frame, run.target, hasOutput);
-      if (rejects !== null) {
-        const format = formatOfName(rejects.name).format ?? targetFormat;
-        const hasRejects = (from?.rejectsOffset ?? 0) > 0;
-        const dialect = targetDialect(run.source, sourceFormat, format, request.csv);
-        rejectsSink = await openSink(format, rejects, columns, position, undefined, dialect, hasRejects);
+  try {
+    for (let inputNumber = 0; inputNumber < request.inputs.length; inputNumber++) {
+      const input = await run.open(inputNumber);
+      const { source, sample } = await sampled(await openSource(input, sourceFormat, fit, run.source, known));
+      if (converter === null) {
+        const isTyped = targetFormat !== 'csv' && targetFormat !== 'tsv';
+        converter = rowConverter(hexcodes, request, {
+          columns: source.columns,
+          sample,
+          hasHeader: (sourceFormat !== 'csv' && sourceFormat !== 'tsv') || run.source.hasHeader,
+          file: input.name,
+          isTyped,
+          needsPosition: formatsOf(run).includes('geojson'),
+        });
+        firstColumns = JSON.stringify(source.columns);
+        const { columns, position } = converter;
+        const hasOutput = (from?.outputOffset ?? 0) > 0;
+        sink = await openSink(targetFormat, output, columns, position, source.frame, run.target, hasOutput);
+        if (request.sort !== null) {
+          sorted = new SortedSink(sink, columns.sortedBy!, request.sort.memoryBytes, tick);
+          sink = sorted;
+        }
+        if (rejects !== null) {
+          const format = formatOfName(rejects.name).format ?? targetFormat;
+          const hasRejects = (from?.rejectsOffset ?? 0) > 0;
+          const dialect = targetDialect(run.source, sourceFormat, format, request.csv);
+          const { sortedBy: _, ...unsorted } = columns;
+          rejectsSink = await openSink(format, rejects, unsorted, position, undefined, dialect, hasRejects);
+        }
+      } else if (JSON.stringify(source.columns) !== firstColumns && fit !== 'any') {
+        throw badInput({ file: input.name }, `other columns than ${request.inputs[0]}`);
       }
-    } else if (JSON.stringify(source.columns) !== firstColumns && fit !== 'any') {
-      throw badInput({ file: input.name }, `other columns than ${request.inputs[0]}`);
+      if (from !== null && inputNumber < from.inputNumber) continue;
+      // Rows that an earlier run converted are read again but not converted; batches end at the same rows each time.
+      const skippedRows = from !== null && inputNumber === from.inputNumber ? from.inputRows : 0;
+      let rows = 0;
+      for await (const batch of source.batches()) {
+        rows += batch.rowCount;
+        if (rows <= skippedRows) continue;
+        const firstRow = rows - batch.rowCount + 1;
+        const converted = converter.convert(batch, tally);
+        noteFirstFailures(converted, tally, input.name, firstRow);
+        await writeRows(converted, request.errors.kind, sink!, rejectsSink, input.name, firstRow);
+        run.tick({ inputNumber, inputOffset: 0, inputRows: rows });
+      }
     }
-    if (from !== null && inputNumber < from.inputNumber) continue;
-    // Rows that an earlier run converted are read again but not converted; batches end at the same rows each time.
-    const skippedRows = from !== null && inputNumber === from.inputNumber ? from.inputRows : 0;
-    let rows = 0;
-    for await (const batch of source.batches()) {
-      rows += batch.rowCount;
-      if (rows <= skippedRows) continue;
-      const firstRow = rows - batch.rowCount + 1;
-      const converted = converter.convert(batch, tally);
-      noteFirstFailures(converted, tally, input.name, firstRow);
-      await writeRows(converted, request.errors.kind, sink!, rejectsSink, input.name, firstRow);
-      run.tick({ inputNumber, inputOffset: 0, inputRows: rows });
-    }
+    await sink?.close();
+    await rejectsSink?.close();
+  } finally {
+    sorted?.remove();
   }
-  await sink?.close();
-  await rejectsSink?.close();
 }
 
 function noteFirstFailures(

@@ -6,8 +6,8 @@ import type { Hexcodes } from '../../library/hexcodes.js';
 import { looksSwapped } from '../../wire/swapped.js';
 import { badInput } from '../file-faults.js';
 import { codeColumn } from './columns/code-column.js';
-import { addedColumns, DECODE_ADDED, encodeAdded, keptColumns, type Sample } from './columns/columns.js';
-import { formerColumn } from './columns/former-column.js';
+import { addedColumns, DECODE_ADDED, keptColumns, type Sample } from './columns/columns.js';
+import { encodeAdded, encodeAddedValues } from './columns/encode-columns.js';
 import { encodeEach, NOT_A_RESOLUTION, resolutionsOf } from './columns/own-resolutions.js';
 import { type PositionPlace, positionPlace, resolutionColumn } from './columns/position-columns.js';
 import { positionReader } from './columns/position-reader.js';
@@ -88,7 +88,7 @@ function isWhole(keptIndexes: readonly number[], columns: readonly TableColumn[]
 
 function encoder(
   hexcodes: Hexcodes,
-  { resolution, isFormer, columns: choice }: FilesRequest,
+  { resolution, isFormer, sort, columns: choice }: FilesRequest,
   { columns, sample, hasHeader, file, isTyped, needsPosition }: RowsShape,
   keptIndexes: readonly number[],
 ): RowConverter {
@@ -105,11 +105,15 @@ function encoder(
   for (const { index } of typed) kept[index] = { name: kept[index]!.name, kind: 'double' };
   const keepsResolution = at.resolution >= 0 && keptIndexes.includes(at.resolution);
   const addsPosition = needsPosition && place.kind !== 'pair';
-  const ours = [...(addsPosition ? POSITION_ADDED : []), ...encodeAdded(keepsResolution, isFormer)];
-  const added = addedColumns(ours, kept, choice.prefix, file);
+  const encodeShape = { hasResolution: keepsResolution, isFormer, isSorted: sort !== null };
+  const positions = addsPosition ? POSITION_ADDED : [];
+  const added = addedColumns([...positions, ...encodeAdded(encodeShape)], kept, choice.prefix, file);
 
   return {
-    columns: { kept, added, isWhole: isWhole(keptIndexes, columns) },
+    columns: {
+      ...{ kept, added, isWhole: isWhole(keptIndexes, columns) },
+      ...(sort === null ? {} : { sortedBy: kept.length + positions.length }),
+    },
     position: addsPosition
       ? { lat: kept.length, lng: kept.length + 1 }
       : place.kind === 'pair'
@@ -150,7 +154,6 @@ function encoder(
         }
       }
       countStatus(tally, status);
-      // The resolution that was understood, also where the position has no code.
       const resolutions = status.map((_, row) => {
         const each = own === null ? resolution : own[row]!;
         return each === NOT_A_RESOLUTION ? null : each;
@@ -162,8 +165,8 @@ function encoder(
       const ourValues: ArrayLike<unknown>[] = addsPosition
         ? [degreesAt(latLngDeg, 0), degreesAt(latLngDeg, 1)]
         : [];
-      const formers = isFormer ? [formerColumn(hexcodes, latLngDeg, status)] : [];
-      ourValues.push(codes, ...(keepsResolution ? [] : [resolutions]), admins, ...formers, status);
+      const batch = { latLngDeg, codes, admins, resolutions, status };
+      ourValues.push(...encodeAddedValues(encodeShape, batch, hexcodes));
       const faultOf = (row: number): string => {
         const isWrong = own !== null && own[row] === NOT_A_RESOLUTION;
         const wrong = isWrong ? fieldOf(columns, rows, at.resolution, row) : null;

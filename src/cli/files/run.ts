@@ -44,6 +44,10 @@ export async function convertFiles(
     (first.path === null ? null : formatOfName(first.path).format) ??
     formatOfBytes(first.head);
   const targetFormat = request.to ?? formatOfName(output.name).format ?? sourceFormat;
+  if (request.sort !== null && targetFormat !== 'parquet') {
+    first.close();
+    throw new CliFailure(EXIT.USAGE, `--sort is for Parquet, not for ${targetFormat}`, 'Add --to parquet.');
+  }
   const source = dialectOf(first.head, sourceFormat, request.csv, (text) => hexcodes.isValid(text));
   const isCsv = sourceFormat === 'csv' || sourceFormat === 'tsv';
   const sample = isCsv ? sampleOf(first.head, source) : null;
@@ -158,12 +162,13 @@ function digestOf(
   targetFormat: FileFormat,
   inputs: readonly (FileStat & { readonly path: string })[],
 ): string {
-  const { operation, resolution, isFormer, columns, errors, csv, input } = request;
+  const { operation, resolution, isFormer, sort, columns, errors, csv, input } = request;
   const shape = {
     VERSION,
     operation,
     resolution,
     isFormer,
+    sort,
     columns,
     errors,
     csv,

@@ -1,5 +1,5 @@
-// The columns of an input that are kept, and those that a conversion adds; position-columns.ts and code-column.ts find those
-// that it reads.
+// The columns of an input that are kept, and those that decode adds; encode-columns.ts has those of encode, position-columns.ts
+// and code-column.ts find those that are read.
 
 import { CliFailure, EXIT } from '../../exit-codes.js';
 import { badInput } from '../../file-faults.js';
@@ -73,26 +73,12 @@ export function keptColumns(columns: readonly TableColumn[], choice: ColumnChoic
   return names.flatMap((name, i) => (choice.drop?.includes(name) === true ? [] : [i]));
 }
 
-const ENCODE_ADDED: readonly TableColumn[] = [
-  { name: 'hexcodes', kind: 'text' },
-  { name: 'resolution', kind: 'int' },
-  { name: 'admin_code', kind: 'text' },
-  { name: 'former_province', kind: 'text' },
-  { name: 'status', kind: 'text' },
-];
-
 export const DECODE_ADDED: readonly TableColumn[] = [
   { name: 'lat', kind: 'double' },
   { name: 'lng', kind: 'double' },
   { name: 'resolution', kind: 'int' },
   { name: 'status', kind: 'text' },
 ];
-
-/** The columns that encode adds to rows with or without a resolution of their own. */
-export function encodeAdded(hasResolution: boolean, isFormer: boolean): TableColumn[] {
-  const left = [...(hasResolution ? ['resolution'] : []), ...(isFormer ? [] : ['former_province'])];
-  return ENCODE_ADDED.filter(({ name }) => !left.includes(name));
-}
 
 /** Our columns with their prefix. @throws CliFailure USAGE if a kept column has one of these names */
 export function addedColumns(

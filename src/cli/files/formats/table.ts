@@ -95,6 +95,8 @@ export interface SinkColumns {
   readonly added: readonly TableColumn[];
   /** Whether the kept columns are all of the source, in its order: then documents can be passed on unchanged. */
   readonly isWhole: boolean;
+  /** The column by whose bytes the rows come sorted, nulls last; without it they come in any order. */
+  readonly sortedBy?: number;
 }
 
 export interface TableSink {

@@ -64,6 +64,10 @@ export function parquetSink(output: Output, columns: SinkColumns): TableSink {
         // Not before: the writer itself serializes the values of a column that is JSON, with doubles for integers.
         if (kind === 'json') elements[c]!.converted_type = 'JSON';
       });
+      const { sortedBy } = columns;
+      if (sortedBy !== undefined)
+        for (const group of parquet.row_groups)
+          group.sorting_columns = [{ column_idx: sortedBy, descending: false, nulls_first: false }];
       parquet.finish();
       await emit();
     },
