@@ -19,7 +19,7 @@ function walk(digits: string): void {
 walk('');
 
 /** One UTF-16 unit as it is read: a character, a separator (`-`), nothing, or null for a refusal. */
-function kept(unit: string): string | null {
+export function kept(unit: string): string | null {
   const code = unit.charCodeAt(0);
   if (code >= 0xff01 && code <= 0xff5e) return kept(String.fromCharCode(code - 0xfee0));
   if (SEPARATOR.test(unit)) return '-';
