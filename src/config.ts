@@ -12,6 +12,7 @@ import { LISTENING } from './config/listening.js';
 import { LOGGING } from './config/logging.js';
 import { OBSERVATION } from './config/observation.js';
 import { type ConfigOf, Fault, type Setting } from './config/setting.js';
+import { TRACCAR } from './config/traccar/sink.js';
 import { unknownVariable, unknownVariables } from './config/unknown-variables.js';
 
 export type { LogLevel } from './config/logging.js';
@@ -25,6 +26,7 @@ const SERVICE = {
   ...OBSERVATION,
   ...LIFE_CYCLE,
   ...CONSOLE,
+  ...TRACCAR,
 };
 const SETTINGS = { ...SERVICE, ...BUS };
 

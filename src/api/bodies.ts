@@ -3,22 +3,10 @@
 import Type, { type TObject, type TProperties, type TSchema } from 'typebox';
 import { ADMIN_UNITS } from '../admin-units.js';
 import { MAX_BATCH_ITEMS } from '../wire/rows/batch.js';
+import { adminCode, answer, code, lat, lng, named, oneOf, orNull, resolution, word } from './body-parts.js';
+import { TRACKER_BODIES } from './tracker-bodies.js';
 
-/** A schema of this file, by its name. */
-export const named = (name: string): TSchema => Type.Unsafe({ $ref: `#/components/schemas/${name}` });
-
-const orNull = (schema: TSchema): TSchema => Type.Union([schema, Type.Null()]);
-/** Of an answer: all members are there, and further ones may come. */
-const answer = (members: TProperties): TObject => Type.Object(members);
-const word = (status: string): TSchema => Type.Literal(status);
-const oneOf = (values: readonly string[]): TSchema => Type.Unsafe({ type: 'string', enum: [...values] });
-
-const lat = Type.Number({ minimum: -90, maximum: 90, description: 'Degrees north, WGS 84' });
-const lng = Type.Number({ minimum: -180, maximum: 180, description: 'Degrees east, WGS 84' });
-const resolution = Type.Integer({ minimum: 0, maximum: 15, description: 'Resolution of H3' });
 const anyNumber = orNull(Type.Number());
-const code = named('Code');
-const adminCode = named('AdminCode');
 const id = Type.Union([Type.String({ maxLength: 128 }), Type.Number()], {
   description: 'Of the caller; comes back as it was spelled',
 });
@@ -177,26 +165,6 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
     parent: orNull(code),
     neighbors: Type.Array(code, { maxItems: 6 }),
   }),
-  Reversed: answer({
-    licence: Type.String({ description: 'The line to show wherever the boundaries are shown' }),
-    lat: Type.String({ description: 'Centre of the cell, degrees north' }),
-    lon: Type.String({ description: 'Centre of the cell, degrees east' }),
-    name: code,
-    display_name: Type.String({ description: 'Code, province, country' }),
-    address: Type.Optional(
-      answer({ state: Type.String(), country: word('Việt Nam'), country_code: word('vn') }),
-    ),
-    boundingbox: Type.Array(Type.String(), {
-      minItems: 4,
-      maxItems: 4,
-      description: 'Of the cell: south, north, west, east',
-    }),
-    hexcodes: code,
-    resolution,
-    admin_code: adminCode,
-    status: word('OK'),
-  }),
-  NotReversed: answer({ error: Type.Literal('Unable to geocode') }),
   Suggestions: answer({
     status: word('OK'),
     hexcodes: Type.String({ description: 'The text as it was sent' }),
@@ -291,4 +259,5 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
     details: Type.Optional(details),
   }),
   EncodeError: Type.Intersect([Type.Object(failedEncode), named('Error')]),
+  ...TRACKER_BODIES,
 };

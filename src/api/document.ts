@@ -152,6 +152,7 @@ export function openApiDocument(): object {
     tags: [
       { name: 'One at a time', description: 'A position or a code in a call' },
       { name: 'Many at a time', description: 'Thousands in a body, or a body without end' },
+      { name: 'Trackers', description: 'Servers that track vehicles' },
       { name: 'Looking up', description: 'Codes, provinces, versions, usage' },
     ],
     paths,

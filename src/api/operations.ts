@@ -65,6 +65,11 @@ const FORMER: Parameter = {
   description: 'Whether answers name the province before July 2025, as `former_province`',
   schema: { type: 'boolean', default: false },
 };
+const query = (name: string, description: string, schema: object, example: unknown): Parameter => ({
+  ...{ name, in: 'query', description, schema, example },
+});
+const OF_TRACCAR =
+  'docs/traccar.md has its settings. The answer comes once the position is on disk; a position in no province is kept, too, and answered 200. The key may also be the query parameter `key`.';
 const REVERSE_FORMAT: Parameter = {
   name: 'format',
   in: 'query',
@@ -250,6 +255,35 @@ export const OPERATIONS: readonly Operation[] = [
       ADDRESS_DETAILS,
     ],
     answers: ['Reversed', 'NotReversed'],
+    errors: [],
+  },
+  {
+    path: '/v1/traccar',
+    method: 'post',
+    id: 'traccar',
+    summary: 'A position as Traccar forwards it, kept for the sink of the service',
+    description: `${OF_TRACCAR} The body is that of the forward type \`json\`: further members are ignored.`,
+    tag: 'Trackers',
+    parameters: [RESOLUTION],
+    body: { required: true, types: { 'application/json': 'TraccarRequest' } },
+    answers: ['Tracked', 'TrackedOutside'],
+    errors: [408, 413, 415],
+  },
+  {
+    path: '/v1/traccar',
+    method: 'get',
+    id: 'traccarUrl',
+    summary: 'The same of the forward type `url`',
+    description: `${OF_TRACCAR} Parameters have the names of Traccar's placeholders. HEAD keeps nothing.`,
+    tag: 'Trackers',
+    parameters: [
+      query('uniqueId', 'Of the device', { type: 'string', minLength: 1, maxLength: 128 }, '860123456789012'),
+      query('latitude', LAT.description, LAT.schema, LAT.example),
+      query('longitude', LNG.description, LNG.schema, LNG.example),
+      query('fixTime', 'Milliseconds since 1970', { type: 'integer', minimum: 0 }, 1795335302000),
+      RESOLUTION,
+    ].map((each) => (each === RESOLUTION || each.name === 'fixTime' ? each : required(each))),
+    answers: ['Tracked', 'TrackedOutside'],
     errors: [],
   },
   look('/v1/meta', 'meta', 'Versions and the source of the boundaries', 'Meta'),

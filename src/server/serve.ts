@@ -2,6 +2,7 @@
 // streams and answers are done or the grace period is over, then closes everything else. Signals and exit codes are the
 // command's (cli/commands/serve.ts).
 import type { ServeConfig } from '../config.js';
+import { openForwarder } from '../forward/open-forwarder.js';
 import { Kernel } from '../kernel/kernel.js';
 import { openKeys, type ServerKeys } from '../keys/keys.js';
 import { Hexcodes, type HexcodesData } from '../library/hexcodes.js';
@@ -34,6 +35,7 @@ import { addDescription } from './routes/description.js';
 import { addMeta } from './routes/meta.js';
 import { addReverse } from './routes/reverse.js';
 import { addSingle } from './routes/single.js';
+import { addTraccar } from './routes/traccar.js';
 import { addUsage } from './routes/usage.js';
 import { Streams, type StreamTuning } from './stream/route.js';
 import { Adapter } from './transport/adapter.js';
@@ -159,6 +161,10 @@ export async function serve(
     if (metering !== undefined) addUsage(router, metering);
     const hexcodes = new Hexcodes(kernel);
     addCodeInfo(router, hexcodes, boundaries.tag);
+    const forwarder = await openForwarder(config, logger, seat?.number);
+    steps.release.push(async () => forwarder?.close());
+    readiness.addWarning(() => forwarder?.fault);
+    addTraccar(router, kernel, forwarder, config.logPositions);
     addReverse(router, hexcodes, boundaries.meta.notice, config.logPositions);
     addDescription(router);
     addConsole(router, files, basemapOf(config));

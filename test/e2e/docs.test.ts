@@ -10,6 +10,7 @@ import { CliFolder } from '../support/cli.js';
 import { type Block, blocksOf, printedBy, sessionsOf } from '../support/page-blocks.js';
 import { BINARY, handshake, RawWebSocket, TEXT } from '../support/raw-websocket.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { shippedFiles } from '../support/shipped.js';
 import { CODE_ROWS } from '../support/vectors.js';
 
 // Inside the repository, so that the examples import the package by its own name.
@@ -55,9 +56,9 @@ const SHOPS = `id,name,lat,lng
 const ORDERS = 'order,place\n17,HN-6GHP4-899JC\n18,hn6ghp4 83rfr\n19,HN-6GHP4-83RFQ\n';
 
 /** Where examples find the package's commands and a server. */
-function environment(): NodeJS.ProcessEnv {
+function environment({ base, key } = server): NodeJS.ProcessEnv {
   const path = `${folder.path}/bin:${process.env.PATH}`;
-  return { ...process.env, PATH: path, NO_COLOR: '1', BASE: `${server.base}/v1`, KEY: server.key };
+  return { ...process.env, PATH: path, NO_COLOR: '1', BASE: `${base}/v1`, KEY: key };
 }
 
 /** Runs a module of a page; its lines on standard output. */
@@ -73,8 +74,8 @@ async function linesOf(name: string, { line, text }: Block): Promise<string[]> {
 }
 
 /** Runs a shell command in the folder; what it writes anywhere. */
-async function outputOf(command: string): Promise<string> {
-  const ran = await promisify(execFile)('bash', ['-c', command], { cwd: folder.path, env: environment() });
+async function outputOf(command: string, env = environment()): Promise<string> {
+  const ran = await promisify(execFile)('bash', ['-c', command], { cwd: folder.path, env });
   return ran.stdout + ran.stderr;
 }
 
@@ -241,10 +242,17 @@ describe('docs/recipes.md', () => {
     expect(await linesOf('recipe', block)).toEqual(printedBy(block));
   });
 
-  describe('sessions', () => {
+  describe.skipIf(!hasCurl)('sessions (need curl)', () => {
+    let forwarding: TestServer;
+    beforeAll(async () => {
+      const traccarSink = { kind: 'file', path: folder.file('traccar.csv'), format: 'csv' } as const;
+      forwarding = await startServer({ logLevel: 'warn', traccarSink, traccarBatchMs: 1 }, shippedFiles());
+    });
+    afterAll(() => forwarding.stop());
+
     test.each(blocksOf('docs/recipes.md', 'console'))('line $line', async (block) => {
       for (const { command, output } of sessionsOf(block))
-        expect([command, await outputOf(command)]).toEqual([command, output]);
+        expect([command, await outputOf(command, environment(forwarding))]).toEqual([command, output]);
     });
   });
 });

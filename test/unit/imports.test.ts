@@ -30,11 +30,13 @@ const MAY_IMPORT: Record<string, string[]> = {
   'server/budget': [],
   'server/transport': ['server/budget', 'server/limits'],
   'server/metrics': ['server/budget', 'usage'],
-  server: ['config', 'library', 'wire', 'kernel', 'pool', 'keys', 'usage', 'geometry'],
+  server: ['config', 'library', 'wire', 'kernel', 'pool', 'keys', 'usage', 'geometry', 'forward'],
   // Build time only: the description of what the others do.
   api: ['wire', 'server/transport', 'server/routes/freshness'],
   supervisor: ['config', 'server'],
   capacity: ['library', 'client', 'wire'],
+  // Sinks may be buses.
+  forward: ['config', 'engine/nats'],
   'engine/nats': ['engine', 'wire'],
   engine: ['library', 'wire', 'kernel', 'pool'],
   // Runs in the browser: bundled, never imported.
@@ -75,7 +77,16 @@ const ONLY_IN: Record<string, string | string[]> = {
 };
 
 /** Rooms and files that may touch the process and the file system. */
-const HOST_ROOMS = ['cli', 'keys', 'usage', 'config', 'supervisor', 'capacity/processes'];
+const HOST_ROOMS = [
+  'cli',
+  'keys',
+  'usage',
+  'config',
+  'supervisor',
+  'capacity/processes',
+  'forward/backlog',
+  'forward/sinks',
+];
 const HOST_FILES = [
   'server/transport/load-uws',
   'server/transport/receive-buffer',

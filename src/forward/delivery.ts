@@ -1,0 +1,135 @@
+// Brings lines from backlogs to a sink, batch by batch and in order. A sink that takes nothing is tried again, ever more rarely;
+// nothing is left out, so a batch may come to it twice.
+import type { Backlog } from './backlog/backlog.js';
+import type { Sink } from './sinks/sink.js';
+
+export interface DeliveryLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface DeliveryOptions {
+  readonly sink: Sink;
+  /** A batch is collected for so long, or until it is full. */
+  readonly batchMs: number;
+  /** The backlog that is to be delivered next; undefined where all are empty. */
+  readonly source: () => Promise<Backlog | undefined>;
+  /** Rows that wait, of all backlogs. */
+  readonly waitingRows: () => number;
+  readonly log: DeliveryLog;
+}
+
+export const BATCH_ROWS = 500;
+/** More than the longest line. */
+const BATCH_BYTES = 1024 * 1024;
+const FIRST_DELAY_MS = 250;
+const MOST_DELAY_MS = 30_000;
+
+export class Delivery {
+  /** Why the sink takes nothing; undefined while it does. */
+  fault: string | undefined;
+  deliveredRows = 0;
+  readonly #options: DeliveryOptions;
+  readonly #given = new AbortController();
+  #isEnding = false;
+  #isHurried = false;
+  #wake: (() => void) | undefined;
+  readonly #over: Promise<void>;
+
+  constructor(options: DeliveryOptions) {
+    this.#options = options;
+    this.#over = this.#run();
+  }
+
+  /** There are more rows. */
+  notice(): void {
+    if (this.#options.waitingRows() >= BATCH_ROWS) this.#isHurried = true;
+    this.#wake?.();
+  }
+
+  /** Delivers what can be delivered in the time, and ends. */
+  async end(graceMs: number): Promise<void> {
+    this.#isEnding = true;
+    this.#wake?.();
+    const timer = setTimeout(() => this.#given.abort(), graceMs);
+    await this.#over;
+    clearTimeout(timer);
+  }
+
+  async #run(): Promise<void> {
+    const { source, log, batchMs } = this.#options;
+    while (!this.#given.signal.aborted) {
+      try {
+        const backlog = await source();
+        if (backlog === undefined) {
+          if (this.#isEnding) return;
+          await this.#pause(undefined, () => this.#options.waitingRows() > 0);
+          await this.#pause(batchMs, () => this.#isHurried);
+          continue;
+        }
+        if (!(await this.#deliverNext(backlog))) return;
+        this.#isHurried = this.#options.waitingRows() >= BATCH_ROWS;
+        if (!this.#isHurried) await this.#pause(batchMs, () => this.#isHurried);
+      } catch (error) {
+        // Of the disk that the backlog is on.
+        log.error({ reason: (error as Error).message }, 'positions that wait cannot be read');
+        if (this.#isEnding) return;
+        await this.#pause(MOST_DELAY_MS, () => false);
+      }
+    }
+  }
+
+  /** @returns whether the delivery is to go on */
+  async #deliverNext(backlog: Backlog): Promise<boolean> {
+    const piece = await backlog.next(BATCH_BYTES, BATCH_ROWS);
+    if (piece === undefined) return true;
+    const { sink } = this.#options;
+    for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(MOST_DELAY_MS, 2 * delayMs)) {
+      try {
+        await sink.deliver(piece.lines, this.#given.signal);
+        break;
+      } catch (error) {
+        this.#failed((error as Error).message);
+        if (this.#isEnding) return false;
+        await this.#pause(delayMs, () => false);
+      }
+    }
+    await backlog.accept(piece);
+    this.deliveredRows += piece.rows;
+    this.#succeeded();
+    return true;
+  }
+
+  #failed(reason: string): void {
+    if (this.fault === undefined && !this.#given.signal.aborted) {
+      const fields = { sink: this.#options.sink.name, reason, waiting: this.#options.waitingRows() };
+      this.#options.log.warn(fields, 'the sink of positions takes none; they wait on disk');
+    }
+    this.fault = reason;
+  }
+
+  #succeeded(): void {
+    if (this.fault === undefined) return;
+    this.fault = undefined;
+    const fields = { sink: this.#options.sink.name, waiting: this.#options.waitingRows() };
+    this.#options.log.info(fields, 'the sink of positions takes them again');
+  }
+
+  /** Waits for a time, for ever if undefined, or until woken with a reason to go on; not at all while ending. */
+  async #pause(timeMs: number | undefined, isEnough: () => boolean): Promise<void> {
+    const overMs = timeMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + timeMs;
+    while (!this.#isEnding && !isEnough()) {
+      const leftMs = overMs - performance.now();
+      if (leftMs <= 0) return;
+      await new Promise<void>((resolve) => {
+        const timer = Number.isFinite(leftMs) ? setTimeout(resolve, leftMs) : undefined;
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+      this.#wake = undefined;
+    }
+  }
+}

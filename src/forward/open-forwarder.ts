@@ -1,0 +1,59 @@
+// Opens the forwarder of a service, to the sink of its settings.
+import { join, parse } from 'node:path';
+import type { SinkAddress } from '../config/traccar/sink.js';
+import type { ServeConfig } from '../config.js';
+import type { DeliveryLog } from './delivery.js';
+import { Forwarder } from './forwarder.js';
+import { FileSink } from './sinks/file-sink.js';
+import { HttpSink } from './sinks/http-sink.js';
+import { NatsSink } from './sinks/nats-sink.js';
+import type { Sink } from './sinks/sink.js';
+
+/**
+ * @param processNumber of several processes, from 1: each has a file of its own
+ * @returns undefined where positions go nowhere
+ */
+export async function openForwarder(
+  config: ServeConfig,
+  log: DeliveryLog,
+  processNumber?: number,
+): Promise<Forwarder | undefined> {
+  const { traccarSink, traccarBatchMs, traccarBacklogBytes, dataDir } = config;
+  if (traccarSink === undefined) return undefined;
+  return Forwarder.open({
+    sink: sinkOf(traccarSink, config, processNumber),
+    folder: join(dataDir, 'traccar'),
+    mostBytes: traccarBacklogBytes,
+    batchMs: traccarBatchMs,
+    log,
+  });
+}
+
+function sinkOf(address: SinkAddress, config: ServeConfig, processNumber: number | undefined): Sink {
+  switch (address.kind) {
+    case 'http':
+      return new HttpSink(address.url, config.traccarSinkHeader);
+    case 'file': {
+      const { dir, name, ext } = parse(address.path);
+      const path = processNumber === undefined ? address.path : join(dir, `${name}.${processNumber}${ext}`);
+      return new FileSink({ path, format: address.format, fullBytes: config.traccarFileBytes });
+    }
+    case 'nats': {
+      const settings = {
+        natsUrl: [address.server],
+        natsUser: config.traccarNatsUser,
+        natsPassword: config.traccarNatsPassword,
+        natsToken: config.traccarNatsToken,
+        natsNkey: config.traccarNatsNkey,
+        natsCreds: config.traccarNatsCreds,
+        natsTlsCa: config.traccarNatsTlsCa,
+        natsTlsCert: config.traccarNatsTlsCert,
+        natsTlsKey: config.traccarNatsTlsKey,
+      };
+      return new NatsSink(`${address.server}/${address.subject}`, async () => {
+        const { openPublisher } = await import('../engine/nats/publisher.js');
+        return openPublisher(settings, address.subject);
+      });
+    }
+  }
+}

@@ -1,0 +1,104 @@
+// A sink that is a file, CSV or NDJSON: batches are appended, each in one write. It is opened for each batch, so other programs
+// may take it away at any time; one that has reached its size is renamed, and another begins. Old files are nobody's here.
+import { type FileHandle, open, rename } from 'node:fs/promises';
+import { join, parse } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CSV_HEADER, csvOf } from './csv.js';
+import { rowsOf, type Sink } from './sink.js';
+
+export interface FileSinkOptions {
+  readonly path: string;
+  readonly format: 'csv' | 'ndjson';
+  /** Of the file, when another begins. */
+  readonly fullBytes: number;
+}
+
+/** Owner and group: positions are nobody else's business. */
+const MODE = 0o640;
+const LINE_END = 10;
+/** Another process of this service may be writing to the file for so long. */
+const SETTLED_MS = 500;
+const TAIL_BYTES = 64 * 1024;
+
+export class FileSink implements Sink {
+  readonly name: string;
+  /** The file is known to end with a whole line. */
+  #isWhole = false;
+
+  constructor(private readonly options: FileSinkOptions) {
+    this.name = `file:${options.path}`;
+  }
+
+  async deliver(lines: Buffer): Promise<void> {
+    const { path, format, fullBytes } = this.options;
+    const bytes = format === 'csv' ? Buffer.from(csvOf(rowsOf(lines))) : lines;
+    const header = format === 'csv' ? Buffer.from(CSV_HEADER) : Buffer.alloc(0);
+    let file = await openForAppending(path);
+    try {
+      let sizeBytes = (await file.stat()).size;
+      if (sizeBytes >= fullBytes) {
+        await file.close();
+        await rename(path, setAside(path)).catch(ignoreMissing);
+        file = await openForAppending(path);
+        sizeBytes = (await file.stat()).size;
+      }
+      if (!this.#isWhole) sizeBytes = await withoutTornLine(file, sizeBytes);
+      this.#isWhole = false;
+      await appendWhole(file, sizeBytes === 0 ? Buffer.concat([header, bytes]) : bytes);
+      this.#isWhole = true;
+    } finally {
+      await file.close();
+    }
+  }
+
+  async close(): Promise<void> {}
+}
+
+const openForAppending = (path: string): Promise<FileHandle> => open(path, 'a+', MODE);
+
+/** `positions.csv` becomes `positions.20261122T081502114Z.csv`. */
+function setAside(path: string): string {
+  const { dir, name, ext } = parse(path);
+  return join(dir, `${name}.${new Date().toISOString().replace(/[-:.]/g, '')}${ext}`);
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
+}
+
+/** All bytes, or none: a disk that is full would leave a part of a line, and the batch is delivered again. */
+async function appendWhole(file: FileHandle, bytes: Buffer): Promise<void> {
+  const before = (await file.stat()).size;
+  try {
+    for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
+  } catch (error) {
+    await file.truncate(before).catch(() => {});
+    throw error;
+  }
+}
+
+/**
+ * Cuts off a last line without an end, which a process was killed in: it is delivered again.
+ * @returns the size from then on
+ */
+async function withoutTornLine(file: FileHandle, sizeBytes: number): Promise<number> {
+  const tornFrom = await endOfLastLine(file, sizeBytes);
+  if (tornFrom === sizeBytes) return sizeBytes;
+  await sleep(SETTLED_MS);
+  const { size } = await file.stat();
+  if (size !== sizeBytes) return size;
+  await file.truncate(tornFrom);
+  return tornFrom;
+}
+
+async function endOfLastLine(file: FileHandle, sizeBytes: number): Promise<number> {
+  const tail = Buffer.alloc(TAIL_BYTES);
+  for (let end = sizeBytes; end > 0; ) {
+    const start = Math.max(0, end - TAIL_BYTES);
+    const { bytesRead } = await file.read(tail, 0, end - start, start);
+    const place = tail.subarray(0, bytesRead).lastIndexOf(LINE_END);
+    if (place !== -1) return start + place + 1;
+    end = start;
+  }
+  return 0;
+}

@@ -1,0 +1,47 @@
+// A place that positions go on to, as their delivery sees it.
+
+/** A position as sinks get it: the members of a line of NDJSON, in this order. null: not known. */
+export interface PositionRow {
+  /** The same however often the position is sent or delivered. */
+  readonly id: string;
+  readonly unique_id: string;
+  readonly name: string | null;
+  /** ISO 8601, in UTC, as the two that follow. */
+  readonly fix_time: string | null;
+  readonly device_time: string | null;
+  readonly server_time: string | null;
+  readonly lat: number;
+  readonly lng: number;
+  readonly hexcodes: string | null;
+  readonly resolution: number;
+  readonly admin_code: string | null;
+  readonly status: 'OK' | 'NOT_FOUND';
+  readonly speed_kn: number | null;
+  readonly course: number | null;
+  readonly altitude_m: number | null;
+  readonly accuracy_m: number | null;
+  readonly valid: boolean | null;
+  readonly protocol: string | null;
+  readonly attributes: Readonly<Record<string, unknown>> | null;
+}
+
+export interface Sink {
+  /** Names the sink in sentences, without anything secret. */
+  readonly name: string;
+  /**
+   * Resolves when the sink has all lines.
+   * @param lines whole lines of NDJSON, each a PositionRow
+   * @param signal gives the delivery up
+   */
+  deliver(lines: Buffer, signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The rows of whole lines. */
+export function rowsOf(lines: Buffer): PositionRow[] {
+  return lines
+    .toString()
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as PositionRow);
+}

@@ -1,0 +1,137 @@
+// POST and GET /v1/traccar: a position as Traccar forwards it, answered with its code once it is kept for the sink. A position
+// outside of Viet Nam is answered 200 and goes on as well: Traccar would send it again and again after any other status.
+import type { Forwarder } from '../../forward/forwarder.js';
+import { NotTakenError } from '../../forward/forwarder.js';
+import type { PositionRow } from '../../forward/sinks/sink.js';
+import { type Kernel, OK } from '../../kernel/kernel.js';
+import type { ParameterFault } from '../../wire/params/parameters.js';
+import { readQuery } from '../../wire/params/query.js';
+import { DEFAULT_RESOLUTION, readResolution } from '../../wire/params/resolution.js';
+import { faultsMessage, JSON_TYPE } from '../answers.js';
+import { admitPoints } from '../limits/limit-answers.js';
+import { requireJson, requirePlainBody, utf8TypeOf } from '../media-types.js';
+import { fail, failTooLarge, type Router } from '../router.js';
+import { positionInJson, positionInQuery, type TrackedPosition } from '../traccar/read-position.js';
+import type { Exchange } from '../transport/exchange.js';
+
+/** A position with the attributes of its device has some kilobytes. */
+const MAX_BODY_BYTES = 128 * 1024;
+/** Of a line beside the members of the request. */
+const OWN_BYTES = 512;
+const DISK_DEADLINE_MS = 30_000;
+/** How long a sink is away is not known. */
+const RETRY_LINE = '\r\nRetry-After: 10';
+
+/** @param forwarder undefined: positions go nowhere but into the answer */
+export function addTraccar(
+  router: Router,
+  kernel: Kernel,
+  forwarder: Forwarder | undefined,
+  logsPositions: boolean,
+): void {
+  const answer = (x: Exchange, read: TrackedPosition | ParameterFault[], sizeBytes: number): void => {
+    const { text = String(DEFAULT_RESOLUTION), fault } = readQuery(x.rawQuery, ['resolution']).resolution;
+    const resolution = fault === undefined ? readResolution(text) : -1;
+    const faults = Array.isArray(read) ? [...read] : [];
+    if (resolution === -1)
+      faults.push({ parameter: 'resolution', message: fault ?? 'must be an integer from 0 to 15' });
+    if (Array.isArray(read) || faults.length > 0) {
+      fail(x, 400, faultsMessage(faults), { faults });
+      return;
+    }
+    // HEAD asks what GET would answer, and changes nothing.
+    const to = x.method === 'HEAD' ? undefined : forwarder;
+    if (to !== undefined && !to.hasSpace(sizeBytes + OWN_BYTES)) {
+      fail(x, 503, 'the sink of positions is away, and as many wait as may', { headerLines: RETRY_LINE });
+      return;
+    }
+    if (!admitPoints(x, 1)) return;
+    const { latDeg, lngDeg } = read;
+    const isOk = kernel.exports.encodeOne(latDeg, lngDeg, resolution) === OK;
+    x.meter?.settle(x.operation, 1, isOk ? 1 : 0, isOk ? 0 : 1);
+    x.countPoints(isOk ? 1 : 0, isOk ? 0 : 1);
+    if (logsPositions) x.position = { lat_deg: latDeg, lng_deg: lngDeg, resolution };
+    const row = rowOf(read, isOk ? kernel.textAt(0) : null, resolution);
+    const { id, hexcodes, admin_code, status } = row;
+    const forwarded = forwarder !== undefined;
+    const body = JSON.stringify({ id, hexcodes, resolution, admin_code, forwarded, status });
+    if (to === undefined) {
+      x.send(200, JSON_TYPE, body);
+      return;
+    }
+    x.deadline(DISK_DEADLINE_MS);
+    to.take(`${JSON.stringify(row)}\n`).then(
+      () => x.send(200, JSON_TYPE, body),
+      (error: unknown) => {
+        if (error instanceof NotTakenError) fail(x, 503, error.message, { headerLines: RETRY_LINE });
+        else x.reject(error);
+      },
+    );
+  };
+
+  router.add({
+    path: '/v1/traccar',
+    methods: ['GET', 'POST'],
+    access: 'encode',
+    operation: 'encode',
+    readsKeyParameter: true,
+    handle: (x) => {
+      if (!requireJson(x)) return;
+      if (x.method !== 'POST') {
+        answer(x, positionInQuery(x.rawQuery), x.rawQuery.length);
+        return;
+      }
+      if (x.contentType !== '' && utf8TypeOf(x.contentType) !== JSON_TYPE) {
+        fail(x, 415, 'the body must be application/json, in UTF-8');
+        return;
+      }
+      if (!requirePlainBody(x)) return;
+      x.readBody(
+        MAX_BODY_BYTES,
+        () => failTooLarge(x, MAX_BODY_BYTES),
+        (body) => {
+          const value = jsonIn(body);
+          if (value === undefined) {
+            const message = body.length === 0 ? 'is required' : 'is not JSON in UTF-8';
+            fail(x, 400, `the body ${message}`, { faults: [{ parameter: 'body', message }] });
+          } else answer(x, positionInJson(value), body.length);
+        },
+      );
+    },
+  });
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** The value of a JSON text; undefined where it is none. */
+function jsonIn(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(utf8.decode(body)) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function rowOf(read: TrackedPosition, code: string | null, resolution: number): PositionRow {
+  return {
+    id: read.id,
+    unique_id: read.uniqueId,
+    name: read.name,
+    fix_time: read.fixTime,
+    device_time: read.deviceTime,
+    server_time: read.serverTime,
+    lat: read.latDeg,
+    lng: read.lngDeg,
+    hexcodes: code,
+    resolution,
+    admin_code: code === null ? null : code.slice(0, code.indexOf('-')),
+    status: code === null ? 'NOT_FOUND' : 'OK',
+    speed_kn: read.speedKn,
+    course: read.courseDeg,
+    altitude_m: read.altitudeM,
+    accuracy_m: read.accuracyM,
+    valid: read.isValid,
+    protocol: read.protocol,
+    attributes: read.attributes,
+  };
+}

@@ -1,0 +1,158 @@
+// The command with a sink for positions: killed and started again, in several processes, with a file and with NATS as the sink.
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { messagesOf, NatsServer, natsNote, noNats } from '../../../support/nats.js';
+import { COMMAND_KEY, ServeCommand } from '../../../support/serve-command.js';
+import { forwardedBody, HttpSinkServer } from '../../../support/traccar.js';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'hexcodes-traccar-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const started = (sink: string, ...args: string[]): ServeCommand =>
+  new ServeCommand(['--traccar-batch-ms', '5', '--log-requests-per-second', '0', ...args], {
+    HEXCODES_DATA_DIR: join(folder, 'data'),
+    HEXCODES_TRACCAR_SINK: sink,
+  });
+
+/** @returns the id of the position; undefined where there was no answer of 200 */
+async function sent(base: string, n: number): Promise<string | undefined> {
+  const answer = await fetch(`${base}/v1/traccar`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'X-API-Key': COMMAND_KEY, Connection: 'close' },
+    body: JSON.stringify(forwardedBody(n)),
+  }).catch(() => undefined);
+  if (answer?.status !== 200) return undefined;
+  return ((await answer.json().catch(() => undefined)) as { id: string } | undefined)?.id;
+}
+
+const leftIn = (data: string): string[] => readdirSync(join(data, 'traccar'));
+
+test('killed in the midst of it, twice: each position that was answered arrives, in order', async () => {
+  const sink = await HttpSinkServer.start();
+  const taken: string[] = [];
+  sink.behaviour = 'refuses';
+  for (let round = 0; round < 2; round++) {
+    const serve = started(sink.url);
+    const base = await serve.base();
+    const from = round * 1000;
+    for (let n = from; n < from + 40; n++) taken.push((await sent(base, n))!);
+    // Under way while the process is killed: some are answered, some are not.
+    const open = Array.from({ length: 60 }, (_, i) => sent(base, from + 100 + i));
+    await open[20];
+    serve.child.kill('SIGKILL');
+    await serve.exit;
+    const answered = (await Promise.all(open)).filter((id) => id !== undefined);
+    taken.push(...answered.map((id) => `?${id}`));
+  }
+  sink.behaviour = 'takes';
+  const serve = started(sink.url);
+  const arrived = (): string[] => sink.rows.map(({ id }) => id);
+  const wanted = taken.map((id) => id.replace('?', ''));
+  while (!wanted.every((id) => arrived().includes(id))) await sleep(20);
+  await serve.stop();
+  // Those that were sent one after the other.
+  const inOrder = taken.filter((id) => !id.startsWith('?'));
+  expect(inOrder).toHaveLength(80);
+  expect(arrived().filter((id) => inOrder.includes(id))).toEqual(inOrder);
+  // A refusing sink has taken nothing, so nothing came twice.
+  expect(new Set(arrived()).size).toBe(arrived().length);
+  expect(leftIn(join(folder, 'data'))).toEqual([]);
+  await sink.down();
+});
+
+test('killed while the sink takes: a position may come twice, and has the same id then', async () => {
+  const sink = await HttpSinkServer.start();
+  sink.delayMs = 20;
+  const first = started(sink.url);
+  const base = await first.base();
+  const taken: string[] = [];
+  for (let n = 0; n < 60; n++) taken.push((await sent(base, n))!);
+  await sink.received(1);
+  first.child.kill('SIGKILL');
+  await first.exit;
+  const second = started(sink.url);
+  const ids = (): string[] => sink.rows.map(({ id }) => id);
+  while (!taken.every((id) => ids().includes(id))) await sleep(20);
+  await second.stop();
+  expect(new Set(ids())).toEqual(new Set(taken));
+  expect([...new Set(ids())]).toEqual(taken);
+  await sink.down();
+});
+
+test('one of several processes is killed: another delivers what it left', async () => {
+  const sink = await HttpSinkServer.start();
+  sink.behaviour = 'refuses';
+  const serve = started(sink.url, '--processes', '2');
+  const base = await serve.base();
+  const taken: string[] = [];
+  for (let n = 0; n < 60; n++) taken.push((await sent(base, n))!);
+  const { pids } = await serve.line('all processes listen');
+  process.kill((pids as number[])[0]!, 'SIGKILL');
+  await serve.line('positions that were left are delivered');
+  sink.behaviour = 'takes';
+  const arrived = (): string[] => sink.rows.map(({ id }) => id);
+  while (!taken.every((id) => arrived().includes(id))) await sleep(20);
+  await serve.stop();
+  expect(arrived()).toHaveLength(60);
+  expect(leftIn(join(folder, 'data'))).toEqual([]);
+  await sink.down();
+});
+
+test('each of several processes has a file of its own', async () => {
+  const serve = started(`file:${join(folder, 'positions.csv')}`, '--processes', '2');
+  const base = await serve.base();
+  const taken: string[] = [];
+  for (let n = 0; n < 60; n++) taken.push((await sent(base, n))!);
+  const names = (): string[] => readdirSync(folder).filter((name) => name.endsWith('.csv'));
+  const idsIn = (name: string): string[] =>
+    readFileSync(join(folder, name), 'utf8')
+      .split('\n')
+      .slice(1, -1)
+      .map((row) => row.split(',')[0]!);
+  while (names().flatMap(idsIn).length < taken.length) await sleep(20);
+  expect(names().flatMap(idsIn).sort()).toEqual([...taken].sort());
+  for (const name of names()) {
+    expect(name).toMatch(/^positions\.[12]\.csv$/);
+    const own = idsIn(name);
+    expect(own).toEqual(taken.filter((id) => own.includes(id)));
+  }
+  await serve.stop();
+});
+
+describe.skipIf(noNats !== undefined)(`a stream of NATS as the sink${natsNote}`, () => {
+  test('each position is a message under its id; a server that is away is waited for', async () => {
+    const nats = await NatsServer.start();
+    const nc = await nats.connect();
+    const jsm = await jetstreamManager(nc);
+    await jsm.streams.add({ name: 'FLEET', subjects: ['fleet.>'] });
+    const serve = started(`nats://127.0.0.1:${nats.port}/fleet.positions`);
+    const base = await serve.base();
+    const taken: string[] = [];
+    for (let n = 0; n < 20; n++) taken.push((await sent(base, n))!);
+    const stored = async (): Promise<number> => (await jsm.streams.info('FLEET')).state.messages;
+    while ((await stored()) < 20) await sleep(20);
+    // The same position again, as after an answer that was lost: no second message.
+    await sent(base, 19);
+    await nats.kill();
+    for (let n = 20; n < 30; n++) taken.push((await sent(base, n))!);
+    await serve.line('the sink of positions takes none; they wait on disk');
+    await nats.resume();
+    await serve.line('the sink of positions takes them again');
+    while ((await stored().catch(() => 0)) < 30) await sleep(20);
+    const messages = await messagesOf(nc, 'FLEET');
+    for (const { subject, bytes, headers } of messages) {
+      expect(subject).toBe('fleet.positions');
+      expect(headers.get('Nats-Msg-Id')).toBe(JSON.parse(Buffer.from(bytes).toString()).id);
+    }
+    expect(messages.map(({ headers }) => headers.get('Nats-Msg-Id'))).toEqual(taken);
+    await serve.stop();
+    await nats.remove();
+  });
+});

@@ -1,0 +1,123 @@
+// Traccar and its sinks for tests: bodies in the shape that its JSON forwarding has, as its classes Position and Device are
+// written by Jackson, and an HTTP server that receives batches.
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** The body of version 6 for the n-th position of a truck that drives north through Hà Nội. */
+export function forwardedBody(n: number): {
+  position: Record<string, unknown>;
+  device: Record<string, unknown>;
+} {
+  const at = (seconds: number): string =>
+    new Date(Date.UTC(2026, 10, 22, 8, 0, 0) + seconds * 1000).toISOString().replace('Z', '+00:00');
+  return {
+    position: {
+      id: 0,
+      attributes: { batteryLevel: 87, ignition: true, distance: 12.5, totalDistance: 48211.75, motion: true },
+      deviceId: 7,
+      protocol: 'teltonika',
+      serverTime: at(10 * n + 2),
+      deviceTime: at(10 * n),
+      fixTime: at(10 * n),
+      outdated: false,
+      valid: true,
+      latitude: Number((21.0288 + n / 1000).toFixed(4)),
+      longitude: 105.8525,
+      altitude: 14,
+      speed: 16.2,
+      course: 3,
+      address: null,
+      accuracy: 0,
+      network: null,
+      geofenceIds: null,
+    },
+    device: {
+      id: 7,
+      attributes: { speedLimit: 43.2 },
+      groupId: 2,
+      calendarId: 0,
+      name: '51C-123.45, "Trường"',
+      uniqueId: '860123456789012',
+      status: 'online',
+      lastUpdate: at(10 * n + 1),
+      positionId: 4711,
+      phone: null,
+      model: 'FMB920',
+      contact: null,
+      category: 'truck',
+      disabled: false,
+      expirationTime: null,
+    },
+  };
+}
+
+type Behaviour = 'takes' | 'refuses' | 'hangs';
+
+/** A real HTTP server that keeps the lines of the batches that it takes. */
+export class HttpSinkServer {
+  behaviour: Behaviour = 'takes';
+  /** Milliseconds before it answers. */
+  delayMs = 0;
+  /** Lines of each batch that was taken. */
+  readonly batches: string[][] = [];
+  readonly headers: Record<string, unknown>[] = [];
+  refused = 0;
+  #server: Server | undefined;
+
+  private constructor(public port: number) {}
+
+  static async start(): Promise<HttpSinkServer> {
+    const sink = new HttpSinkServer(0);
+    await sink.up();
+    return sink;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}/positions`;
+  }
+
+  /** All rows so far, in order, repetitions included. */
+  get rows(): { id: string; fix_time: string; hexcodes: string | null; status: string }[] {
+    return this.batches.flat().map((line) => JSON.parse(line));
+  }
+
+  async up(): Promise<void> {
+    this.#server = createServer((request, response) => {
+      let body = '';
+      request.setEncoding('utf8');
+      request.on('data', (text: string) => {
+        body += text;
+      });
+      request.on('end', async () => {
+        if (this.behaviour === 'hangs') return;
+        await sleep(this.delayMs);
+        if (this.behaviour === 'refuses') {
+          this.refused++;
+          response.writeHead(500).end('out of order');
+          return;
+        }
+        this.headers.push({ method: request.method, ...request.headers });
+        this.batches.push(body.split('\n').slice(0, -1));
+        response.writeHead(204).end();
+      });
+    });
+    this.#server.listen(this.port, '127.0.0.1');
+    await once(this.#server, 'listening');
+    this.port = (this.#server.address() as AddressInfo).port;
+  }
+
+  async down(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    if (server === undefined) return;
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+
+  /** Resolves when so many rows have come. */
+  async received(rows: number): Promise<void> {
+    while (this.rows.length < rows) await sleep(5);
+  }
+}

@@ -1,0 +1,72 @@
+// Addresses of sinks, as the settings have them.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { ConfigError, flagsOf, readConfig, readSettings, SETTING_NAMES } from '#dist/config.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'hexcodes-sink-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const sinkOf = (text: string) => readConfig(SETTING_NAMES, { traccarSink: text }, {}).traccarSink;
+function faultOf(text: string): string {
+  try {
+    sinkOf(text);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults.join('\n');
+  }
+  return '';
+}
+
+test('files by their endings, URLs, subjects of NATS', () => {
+  expect(readConfig(SETTING_NAMES, {}, {}).traccarSink).toBeUndefined();
+  const csv = { kind: 'file', path: join(folder, 'a.csv'), format: 'csv' };
+  for (const text of [`file:${folder}/a.csv`, `file://${folder}/a.csv`]) expect(sinkOf(text)).toEqual(csv);
+  expect(sinkOf(`file:${folder}/a.ndjson`)).toMatchObject({ format: 'ndjson' });
+  expect(sinkOf('file:a.csv')).toMatchObject({ path: join(process.cwd(), 'a.csv') });
+  const url = 'https://example.com/in?token=x';
+  expect(sinkOf(url)).toEqual({ kind: 'http', url });
+  expect(sinkOf('nats://10.0.0.7:4222/fleet.positions')).toEqual({
+    kind: 'nats',
+    server: 'nats://10.0.0.7:4222',
+    subject: 'fleet.positions',
+  });
+});
+
+test.each([
+  ['positions.csv', 'must be http(s)://'],
+  ['ftp://a/b', 'must be http(s)://'],
+  ['file:a.txt', 'ends neither in .csv nor in .ndjson'],
+  ['file:/no/such/folder/a.csv', 'in a folder that cannot be written: /no/such/folder'],
+  ['https://me:secret@example.com/', 'must not hold a user or password'],
+  ['nats://me:secret@host/a', 'must not hold a user or password'],
+  ['nats://host:4222', 'must end with a subject'],
+  ['nats://host:4222/fleet.*', 'must end with a subject'],
+  ['', 'must be http(s)://'],
+])('%j is refused, without what is secret in it', (text, words) => {
+  expect(faultOf(text)).toContain(`--traccar-sink ${words.startsWith('must') ? '' : 'names a file '}`);
+  expect(faultOf(text)).toContain(words);
+  expect(faultOf(text)).not.toContain('secret@');
+});
+
+test('the header of an http sink is a secret, and one line', () => {
+  const read = (text: string) => readSettings(SETTING_NAMES, {}, { HEXCODES_TRACCAR_SINK_HEADER: text });
+  const { config, shown } = read('Authorization: Bearer abc:def ');
+  expect(config.traccarSinkHeader).toEqual(['Authorization', 'Bearer abc:def']);
+  expect(shown.join()).toContain('HEXCODES_TRACCAR_SINK_HEADER=***');
+  for (const text of ['abc', 'a b: c', 'a: b\nc: d'])
+    expect(() => read(text)).toThrow('must be a header line');
+});
+
+test('credentials of a NATS sink are those of the workers, and have no flags of the service', () => {
+  const { traccarNatsUser, traccarNatsToken } = readConfig(
+    SETTING_NAMES,
+    {},
+    {
+      HEXCODES_NATS_USER: 'me',
+      HEXCODES_NATS_TOKEN: 'abc',
+    },
+  );
+  expect([traccarNatsUser, traccarNatsToken]).toEqual(['me', 'abc']);
+  expect(flagsOf(SETTING_NAMES).filter(({ flags }) => /^--(user|creds|nkey|tls)/.test(flags))).toEqual([]);
+});

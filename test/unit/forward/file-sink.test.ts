@@ -1,0 +1,95 @@
+// Sinks that are files: what is appended, when another file begins, and a line that a kill has torn.
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { FileSink } from '#dist/forward/sinks/file-sink.js';
+
+const root = mkdtempSync(join(tmpdir(), 'hexcodes-file-sink-'));
+afterAll(() => rmSync(root, { recursive: true }));
+
+const line = (id: string, name: string | null = null): string =>
+  `${JSON.stringify({
+    ...{
+      id,
+      unique_id: '86',
+      name,
+      fix_time: '2026-11-22T08:00:00.000Z',
+      device_time: null,
+      server_time: null,
+    },
+    ...{
+      lat: 21.0288,
+      lng: 105.8525,
+      hexcodes: 'HN-6GHP4-83RFR',
+      resolution: 13,
+      admin_code: 'HN',
+      status: 'OK',
+    },
+    ...{
+      speed_kn: 16.2,
+      course: 3,
+      altitude_m: null,
+      accuracy_m: 0,
+      valid: true,
+      protocol: 'x',
+      attributes: { a: 1 },
+    },
+  })}\n`;
+const HEADER =
+  'id,unique_id,name,fix_time,device_time,server_time,lat,lng,hexcodes,resolution,admin_code,status,speed_kn,course,altitude_m,accuracy_m,valid,protocol\n';
+const row = (id: string, name = ''): string =>
+  `${id},86,${name},2026-11-22T08:00:00.000Z,,,21.0288,105.8525,HN-6GHP4-83RFR,13,HN,OK,16.2,3,,0,true,x\n`;
+const sinkOf = (path: string, format: 'csv' | 'ndjson', fullBytes = 1e6): FileSink =>
+  new FileSink({ path, format, fullBytes });
+const textOf = (path: string): string => readFileSync(path, 'utf8');
+
+test('CSV: one header, quotes where they are needed, and nothing readable by everybody', async () => {
+  const path = join(root, 'a.csv');
+  const sink = sinkOf(path, 'csv');
+  await sink.deliver(Buffer.from(line('1', '51C, "Trường"\n') + line('2')));
+  await sink.deliver(Buffer.from(line('3')));
+  expect(textOf(path)).toBe(`${HEADER}${row('1', '"51C, ""Trường""\n"')}${row('2')}${row('3')}`);
+  expect(statSync(path).mode & 0o007).toBe(0);
+  await sinkOf(path, 'csv').deliver(Buffer.from(line('4')));
+  expect(textOf(path).endsWith(row('3') + row('4'))).toBe(true);
+});
+
+test('NDJSON: the lines as they are', async () => {
+  const path = join(root, 'a.ndjson');
+  await sinkOf(path, 'ndjson').deliver(Buffer.from(line('1') + line('2')));
+  expect(textOf(path)).toBe(line('1') + line('2'));
+});
+
+test('a file that has reached its size is renamed, and so is none that another program took away', async () => {
+  const path = join(root, 'full.csv');
+  const sink = sinkOf(path, 'csv', HEADER.length + 1);
+  await sink.deliver(Buffer.from(line('1')));
+  await sink.deliver(Buffer.from(line('2')));
+  const old = readdirSync(root).filter((name) => /^full\.\d{8}T\d{9}Z\.csv$/.test(name));
+  expect(old).toHaveLength(1);
+  expect(textOf(join(root, old[0]!))).toBe(HEADER + row('1'));
+  expect(textOf(path)).toBe(HEADER + row('2'));
+  rmSync(path);
+  await sink.deliver(Buffer.from(line('3')));
+  expect(textOf(path)).toBe(HEADER + row('3'));
+});
+
+test('a last line without an end is cut off, once', async () => {
+  for (const [before, kept] of [
+    [`${HEADER}${row('1')}2,86`, HEADER + row('1')],
+    ['torn', HEADER],
+    [`${HEADER}${'x'.repeat(200_000)}`, HEADER],
+  ] as const) {
+    const path = join(root, 'torn.csv');
+    writeFileSync(path, before);
+    await sinkOf(path, 'csv').deliver(Buffer.from(line('2')));
+    expect(textOf(path)).toBe(kept + row('2'));
+  }
+});
+
+test('a folder that is not there fails, and makes nothing', async () => {
+  const path = join(root, 'none', 'a.csv');
+  await expect(sinkOf(path, 'csv').deliver(Buffer.from(line('1')))).rejects.toThrow('ENOENT');
+  expect(existsSync(join(root, 'none'))).toBe(false);
+});

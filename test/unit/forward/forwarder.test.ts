@@ -1,0 +1,145 @@
+// The forwarder over sinks that take, refuse and hang: order, what the log says, and the bound.
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, expect, test } from 'vitest';
+import { Forwarder } from '#dist/forward/forwarder.js';
+import type { Sink } from '#dist/forward/sinks/sink.js';
+
+const root = mkdtempSync(join(tmpdir(), 'hexcodes-forwarder-'));
+afterAll(() => rmSync(root, { recursive: true }));
+let folders = 0;
+
+class FakeSink implements Sink {
+  readonly name = 'fake';
+  readonly batches: string[][] = [];
+  /** Why it takes nothing. */
+  fault: string | undefined;
+  tries = 0;
+  hangs = false;
+
+  get lines(): string[] {
+    return this.batches.flat();
+  }
+
+  async deliver(lines: Buffer, signal: AbortSignal): Promise<void> {
+    this.tries++;
+    if (this.hangs)
+      await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    if (this.fault !== undefined) throw new Error(this.fault);
+    this.batches.push(lines.toString().trimEnd().split('\n'));
+  }
+
+  async close(): Promise<void> {}
+}
+
+async function opened(options: { batchMs?: number; mostBytes?: number; folder?: string } = {}) {
+  const said: string[] = [];
+  const say = (fields: object, message: string): void => {
+    said.push(`${message} ${JSON.stringify(fields)}`);
+  };
+  const sink = new FakeSink();
+  const folder = options.folder ?? join(root, String(++folders));
+  const forwarder = await Forwarder.open({
+    sink,
+    folder,
+    mostBytes: options.mostBytes ?? 1e6,
+    batchMs: options.batchMs ?? 0,
+    log: { info: say, warn: say, error: say },
+  });
+  return { forwarder, sink, said, folder };
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await sleep(2);
+}
+const line = (n: number): string => `{"n":${n}}\n`;
+const texts = (count: number): string[] => Array.from({ length: count }, (_, n) => `{"n":${n}}`);
+
+test('lines arrive once and in order, however many come at once; nothing is left on disk', async () => {
+  const { forwarder, sink, said, folder } = await opened();
+  await Promise.all(Array.from({ length: 2000 }, (_, n) => forwarder.take(line(n))));
+  await until(() => sink.lines.length === 2000);
+  expect(sink.lines).toEqual(texts(2000));
+  expect(Math.max(...sink.batches.map((batch) => batch.length))).toBeLessThanOrEqual(500);
+  await until(() => forwarder.waitingRows === 0);
+  await forwarder.close();
+  expect(readdirSync(folder)).toEqual([]);
+  expect(said).toEqual([]);
+});
+
+test('positions are collected for a batch, which a full one does not wait for', async () => {
+  const { forwarder, sink } = await opened({ batchMs: 3_600_000 });
+  for (let n = 0; n < 499; n++) await forwarder.take(line(n));
+  await sleep(30);
+  expect(sink.tries).toBe(0);
+  await forwarder.take(line(499));
+  await until(() => sink.lines.length === 500);
+  await forwarder.take(line(500));
+  await forwarder.close();
+  // The end delivers what there is.
+  expect(sink.batches.map((batch) => batch.length)).toEqual([500, 1]);
+});
+
+test('a sink that takes nothing: said once, nothing lost, in order when it is back', async () => {
+  const { forwarder, sink, said } = await opened();
+  sink.fault = 'ECONNREFUSED';
+  for (let n = 0; n < 20; n++) await forwarder.take(line(n));
+  await until(() => sink.tries >= 2);
+  expect(forwarder.fault).toBe('fake takes no positions (ECONNREFUSED): 20 wait on disk');
+  sink.fault = undefined;
+  await until(() => sink.lines.length === 20);
+  expect(sink.lines).toEqual(texts(20));
+  await until(() => forwarder.fault === undefined);
+  expect(said.map((each) => each.split(' {')[0])).toEqual([
+    'the sink of positions takes none; they wait on disk',
+    'the sink of positions takes them again',
+  ]);
+  expect(said[0]).toContain('"reason":"ECONNREFUSED"');
+  await forwarder.close();
+});
+
+test('as much waits as may: refused, said once, and taken again when there is space', async () => {
+  const { forwarder, sink, said } = await opened({ mostBytes: 65_536 });
+  sink.fault = 'away';
+  let taken = 0;
+  while (forwarder.hasSpace(line(taken).length)) await forwarder.take(line(taken++));
+  expect(taken).toBeGreaterThan(5000);
+  for (let i = 0; i < 5; i++) expect(forwarder.hasSpace(100)).toBe(false);
+  sink.fault = undefined;
+  await until(() => sink.lines.length === taken);
+  expect(sink.lines).toEqual(texts(taken));
+  await until(() => forwarder.hasSpace(100));
+  await forwarder.take(line(taken));
+  const refusals = said.filter((each) => each.startsWith('positions are refused'));
+  const again = said.filter((each) => each.startsWith('positions are taken again'));
+  expect([refusals.length, again.length]).toEqual([1, 1]);
+  await forwarder.close();
+});
+
+test('what waits at the end is delivered by the next, before its own, and a sink that hangs does not hold it up', async () => {
+  const first = await opened();
+  first.sink.hangs = true;
+  for (let n = 0; n < 3; n++) await first.forwarder.take(line(n));
+  await first.forwarder.close();
+  expect(first.said).toEqual(['positions wait on disk for the next start {"waiting":3}']);
+  const second = await opened({ folder: first.folder, batchMs: 20 });
+  expect(second.forwarder.waitingRows).toBe(3);
+  for (let n = 3; n < 6; n++) await second.forwarder.take(line(n));
+  await until(() => second.sink.lines.length === 6);
+  expect(second.sink.lines).toEqual(texts(6));
+  expect(second.said).toEqual(['positions that were left are delivered {"waiting":3}']);
+  await second.forwarder.close();
+  expect(readdirSync(first.folder)).toEqual([]);
+});
+
+test('a disk that takes nothing: the caller hears of it, and of the next line again', async () => {
+  const { forwarder, sink, said, folder } = await opened();
+  rmSync(folder, { recursive: true });
+  await expect(forwarder.take(line(0))).rejects.toThrow('the disk of the service takes no positions');
+  await expect(forwarder.take(line(1))).rejects.toThrow('takes no positions');
+  expect(said.filter((each) => each.startsWith('positions are refused'))).toHaveLength(1);
+  expect(sink.lines).toEqual([]);
+  await forwarder.close();
+});
