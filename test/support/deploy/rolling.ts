@@ -58,6 +58,7 @@ async function roll(count: number): Promise<RollingResult> {
     ...{ singles: 4, batches: 1, uploads: 1, streams: 0 },
   });
   const streams = [new StreamOfClient(), new StreamOfClient()];
+  await load.slowUpload();
   let restarts = 0;
   for (let round = 0; round < count; round++) {
     for (const [i, address] of NODES.entries()) {

@@ -1,6 +1,7 @@
 // One HTTP call as load sends it: over a kept connection, with what a lost answer looked like.
-import { Agent as PlainAgent, request as plainRequest } from 'node:http';
+import { type ClientRequest, Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Called {
   readonly status: number;
@@ -23,6 +24,8 @@ export interface Call {
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
+  /** The body is sent in ten pieces with a pause after each; default: all at once. */
+  readonly pauseInBodyMs?: number;
 }
 
 /** Keeps connections. Certificates are those of tests. */
@@ -36,7 +39,7 @@ export function agentFor(base: string): PlainAgent {
 export function call(
   agent: PlainAgent,
   base: string,
-  { path, method, headers, body }: Call,
+  { path, method, headers, body, pauseInBodyMs }: Call,
 ): Promise<Called> {
   return new Promise((resolve, reject) => {
     let hadBegun = false;
@@ -54,6 +57,16 @@ export function call(
       });
     });
     outgoing.on('error', lose);
-    outgoing.end(body);
+    if (body === undefined || pauseInBodyMs === undefined) outgoing.end(body);
+    else void sendSlowly(outgoing, body, pauseInBodyMs);
   });
+}
+
+async function sendSlowly(to: ClientRequest, body: Uint8Array, pauseMs: number): Promise<void> {
+  const pieceBytes = Math.ceil(body.length / 10);
+  for (let at = 0; at < body.length && !to.destroyed; at += pieceBytes) {
+    to.write(body.subarray(at, at + pieceBytes));
+    await sleep(pauseMs);
+  }
+  to.end();
 }

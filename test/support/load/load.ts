@@ -79,6 +79,12 @@ export class Load {
     );
   }
 
+  /** One upload whose answer begins before the body has come. */
+  slowUpload(): Promise<void> {
+    const headers = { ...UPLOAD.headers, 'Content-Length': String(UPLOAD.body!.length) };
+    return this.#once({ ...UPLOAD, headers, pauseInBodyMs: 50 }, isUpload);
+  }
+
   async #once(what: Call, isRight: (answer: Called) => boolean): Promise<void> {
     const { base, key, mayLoseNothing } = this.#options;
     try {
@@ -88,7 +94,8 @@ export class Load {
       });
       this.requests++;
       if (!isRight(answer)) {
-        this.#fault(`${what.path}: ${answer.status} ${answer.body.subarray(0, 200).toString()}`);
+        const { status, body } = answer;
+        this.#fault(`${what.path}: ${status}, ${body.length} bytes: ${body.subarray(0, 200).toString()}`);
       }
     } catch (error) {
       if (!(error instanceof LostCall)) throw error;
