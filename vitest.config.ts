@@ -8,5 +8,7 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 120_000,
     hookTimeout: 60_000,
+    // Vitest would give up after a second, which a busy machine can need.
+    expect: { poll: { timeout: 30_000 } },
   },
 });

@@ -94,10 +94,13 @@ export class RawWebSocket {
     this.socket.write(clientFrame(payload, opcode));
   }
 
-  /** The next message; rejects when the connection ends first. */
+  /** The next message; rejects when the connection ends first, or the upgrade is refused. */
   async next(): Promise<RawMessage> {
     while (this.messages.length === 0) {
-      if (this.#ended) throw new Error(`ended with ${this.#closeCode}: ${this.head}`);
+      const isRefused = this.head !== '' && !this.head.startsWith('HTTP/1.1 101');
+      // The service would keep the refused connection open for a further request.
+      if (isRefused) this.end();
+      if (this.#ended || isRefused) throw new Error(`ended with ${this.#closeCode}: ${this.head}`);
       await new Promise<void>((resolve) => this.#wake.push(resolve));
     }
     return this.messages.shift()!;
