@@ -14,6 +14,8 @@ export interface Nearest {
 const CELL = 2000;
 /** Steps; height of the rows in which windings are counted. */
 const ROW = 200;
+/** In place of a line that is not looked at yet: there is one at the best distance. */
+const SOME_LINE = -2;
 
 export class LineField {
   /** x0, y0, x1, y1 of every line. */
@@ -25,8 +27,12 @@ export class LineField {
   readonly #cellRows: number;
   readonly #cells: Buckets;
   readonly #rows: Buckets;
+  /** Of each cell: so many rings of cells around it, itself included, have no line; 255 for any more. */
+  readonly #emptyRings: Uint8Array;
   /** Turns of each tag around the point asked about; all zero between two questions. */
   readonly #windings = new Int16Array(256);
+  /** The line that `nearest` found last, or -1: the next point is mostly beside the last one, so its distance ends the search early. */
+  #lastNearest = -1;
 
   static ofRings(rings: readonly TaggedRing[]): LineField {
     const { lines, tags } = taggedLinesOf(rings);
@@ -64,6 +70,7 @@ export class LineField {
     this.#cells = new Buckets(this.#columns * this.#cellRows, count, (i, visit) =>
       cellsOfLine(lines, i, west, south, CELL, (column, row) => visit(row * this.#columns + column)),
     );
+    this.#emptyRings = emptyRingsOf(this.#cells, this.#columns);
   }
 
   /** The lowest tag with a ring around the point, or -1. */
@@ -128,9 +135,20 @@ export class LineField {
     const toEdge = Math.min(x - this.#west - column * CELL, (column + 1) * CELL - (x - this.#west));
     const toRow = Math.min(y - this.#south - row * CELL, (row + 1) * CELL - (y - this.#south));
     const margin = Math.min(toEdge * cos, toRow);
+    const { starts, items } = this.#cells;
     let best = limit * limit;
     let bestLine = -1;
-    for (let k = 0; ; k++) {
+    if (this.#lastNearest >= 0) {
+      // Only its distance counts: of lines at the same distance, the order of the cells decides below.
+      const square = squareToLine(this.#lines, this.#lastNearest * 4, x, y, cos);
+      if (square < best) {
+        best = square;
+        bestLine = SOME_LINE;
+      }
+    }
+    const isInside = column >= 0 && column < this.#columns && row >= 0 && row < this.#cellRows;
+    const firstRing = isInside ? this.#emptyRings[row * this.#columns + column]! : 0;
+    for (let k = firstRing; ; k++) {
       const reached = k === 0 ? 0 : (k - 1) * CELL * cos + margin;
       if (reached * reached > best) break;
       const bottom = Math.max(row - k, 0);
@@ -138,24 +156,23 @@ export class LineField {
       for (let r = bottom; r <= top; r++) {
         // Of the rows between the lowest and the highest only the two outer cells belong to the ring.
         const isWholeRow = r === row - k || r === row + k;
-        for (let c = column - k; c <= column + k; c += isWholeRow ? 1 : Math.max(2 * k, 1)) {
-          if (c < 0 || c >= this.#columns) continue;
+        const first = isWholeRow ? Math.max(column - k, 0) : column - k;
+        const last = Math.min(column + k, this.#columns - 1);
+        for (let c = first; c <= last; c += isWholeRow ? 1 : 2 * k) {
+          if (c < 0) continue;
           const cell = r * this.#columns + c;
-          for (let n = this.#cells.starts[cell]!; n < this.#cells.starts[cell + 1]!; n++) {
-            const line = this.#cells.items[n]!;
+          for (let n = starts[cell]!; n < starts[cell + 1]!; n++) {
+            const line = items[n]!;
             const square = squareToLine(this.#lines, line * 4, x, y, cos);
-            if (
-              square < best ||
-              (square === best && bestLine >= 0 && this.#leansTo(line, bestLine, x, y, cos))
-            ) {
-              best = square;
-              bestLine = line;
-            }
+            if (square > best || (square === best && !this.#leansTo(line, bestLine, x, y, cos))) continue;
+            best = square;
+            bestLine = line;
           }
         }
       }
     }
     if (bestLine < 0) return null;
+    this.#lastNearest = bestLine;
     return { distanceM: Math.sqrt(best) * METRES_PER_STEP, tag: this.#tags[bestLine]! };
   }
 
@@ -164,9 +181,34 @@ export class LineField {
    * the plane. The line that makes the smaller angle with the direction to the point wins, which cuts the wedge in half.
    */
   #leansTo(line: number, rival: number, x: number, y: number, cos: number): boolean {
+    if (rival < 0) return rival === SOME_LINE;
     if (this.#tags[line] === this.#tags[rival]) return false;
     return lean(this.#lines, line * 4, x, y, cos) > lean(this.#lines, rival * 4, x, y, cos);
   }
+}
+
+/** By cell, from the cells that have lines outward: each cell has one more than the least of the eight around it. */
+function emptyRingsOf({ starts, count }: Buckets, columns: number): Uint8Array {
+  const rings = new Uint8Array(count).fill(255);
+  let edge: number[] = [];
+  const reach = (cell: number, k: number): void => {
+    if (rings[cell]! <= k) return;
+    rings[cell] = k;
+    edge.push(cell);
+  };
+  for (let cell = 0; cell < count; cell++) if (starts[cell]! < starts[cell + 1]!) reach(cell, 0);
+  for (let k = 1; k < 255 && edge.length > 0; k++) {
+    const inner = edge;
+    edge = [];
+    for (const cell of inner) {
+      const column = cell % columns;
+      for (let r = cell - column - columns; r <= cell - column + columns; r += columns) {
+        if (r < 0 || r >= count) continue;
+        for (let c = Math.max(column - 1, 0); c <= Math.min(column + 1, columns - 1); c++) reach(r + c, k);
+      }
+    }
+  }
+  return rings;
 }
 
 /** Cosine of the angle, at the end of a line that is nearer to the point, between the line and the direction to the point. */

@@ -1,4 +1,4 @@
-// Reading against its specification: 2 million mangled texts, every UTF-16 unit, every pair, records of bytes. The large
+// Reading against its specification: 500,000 mangled texts, every UTF-16 unit, every pair, records of bytes. The large
 // twin is `npm run proof -- read`.
 
 import { expect, test } from 'vitest';
@@ -10,12 +10,12 @@ import { randomCodes, SYMBOLS } from '../../support/typos.js';
 
 const SEED = 64;
 
-test('2 million random and mutated texts: no trap, one canonical text, and the peer agrees', () => {
+test('500,000 random and mutated texts: no trap, one canonical text, and the peer agrees', () => {
   const kernel = openKernel();
-  const counts = checkReading(kernel, mangledTexts(kernel, randomFrom(SEED)), 2_000_000, 5);
+  const counts = checkReading(kernel, mangledTexts(kernel, randomFrom(SEED)), 500_000, 5);
   expect(counts.wrong, `seed ${SEED}`).toEqual([]);
-  expect(counts.accepted).toBeGreaterThan(200_000);
-  expect(counts.texts - counts.accepted).toBeGreaterThan(200_000);
+  expect(counts.accepted).toBeGreaterThan(50_000);
+  expect(counts.texts - counts.accepted).toBeGreaterThan(50_000);
 });
 
 test('the debug build, which traps on a failed assertion, reads 100,000 of them', () => {

@@ -1,4 +1,4 @@
-// H3 equality: 5 million seeded points, all cells of resolutions 0-6, points beside edges and beside the border of the
+// H3 equality: 2 million seeded points, all cells of resolutions 0-6, points beside edges and beside the border of the
 // two faces. The large twin is `npm run proof -- h3`.
 
 import { cellToChildren, cellToLatLng, latLngToCell } from 'h3-js';
@@ -39,7 +39,7 @@ function expectLegitimate(seed: number, differences: Difference[]): void {
   expect(wrong.map(differenceLine), `seed ${seed}`).toEqual([]);
 }
 
-test.each([0, 1, 2, 3, 4])('a million points of the domain, part %i', (part) => {
+test.each([0, 1])('a million points of the domain, part %i', (part) => {
   const seed = SEED + part;
   expectLegitimate(seed, compareWithH3(kernel, uniformPoints(randomFrom(seed)), MILLION));
 });

@@ -226,7 +226,7 @@ describe('CSV', () => {
           expect(answer(asked, [bytes], debugKernel).toString('latin1')).toBe(wanted);
         }
       }),
-      1500,
+      500,
     );
   });
 
@@ -244,7 +244,7 @@ describe('CSV', () => {
         const single = [...bytes].map((byte) => Uint8Array.of(byte));
         expect(answer(asked, single, kernel, [...flips.take(single.length)]).equals(whole)).toBe(true);
       }),
-      60,
+      20,
     );
   });
 });
@@ -277,7 +277,7 @@ describe('NDJSON', () => {
           expect(bodies(answer(request(operation, 'ndjson'), [bytes], debugKernel))).toEqual(wanted);
         }
       }),
-      3000,
+      1000,
     );
   });
 
@@ -291,7 +291,7 @@ describe('NDJSON', () => {
           expect(answer(asked, chunks, kernel, [flush]).equals(whole)).toBe(true);
         }
       }),
-      100,
+      30,
     );
   });
 });
