@@ -3,32 +3,28 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
-import { DEFAULT_RESOLUTION } from '../../library/hexcodes.js';
 import type { Operation } from '../../wire/job.js';
-import { csvChoiceOf, inputOptionsOf } from '../csv-options.js';
+import {
+  addContentOptions,
+  addKeptOptions,
+  addReadOptions,
+  type ConversionOptions,
+  columnsOf,
+  conversionOf,
+  resolutionOf,
+} from '../conversion-options.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { FILE_FORMATS, requireFormat } from '../files/format.js';
 import type { ErrorPolicy, FilesRequest } from '../files/request.js';
 import { loadLibrary } from '../library.js';
 import { memoryBytesOf } from '../memory-option.js';
-import { requireResolution } from '../position-options.js';
 import { shellWord } from '../terminal/shell-word.js';
 import { visibleMessage } from '../terminal/visible.js';
 import { codesIn, decodedOne, encodedOne, isPath, noFileNor, positionsIn } from './convert-one.js';
 
-interface ConvertOptions {
+interface ConvertOptions extends ConversionOptions {
   output?: string;
-  from?: string;
   to?: string;
-  lat?: string;
-  lng?: string;
-  column?: string;
-  id?: string;
-  keep?: string;
-  drop?: string;
-  prefix: string;
-  resolution?: string;
-  former?: boolean;
   sort?: string;
   memory?: string;
   errors: string;
@@ -36,12 +32,6 @@ interface ConvertOptions {
   threads?: string;
   quiet?: boolean;
   json?: boolean;
-  position?: string;
-  delimiter?: string;
-  decimal?: string;
-  header?: boolean;
-  encoding?: string;
-  sheet?: string;
 }
 
 /** Where failed rows are after a run, for the summary; `stop` ends the run without one. */
@@ -57,42 +47,19 @@ export function declareConvert(program: Command, operation: Operation): Command 
     .option('-o, --output <file>', 'write here instead of stdout (-); a file takes its name only when whole')
     .option('--from <format>', `format of the input (${FORMAT_LIST}); default: by extension or content`)
     .option('--to <format>', 'format of the output; default: by extension, else as the input');
+  addReadOptions(command, operation);
   if (isEncode) {
     command
-      .option('--lat <column>', 'column of the latitude; default lat or latitude')
-      .option('--lng <column>', 'column of the longitude; default lng, longitude or lon')
-      .option('--position <column>', 'column of whole positions: lat,lng, WKT, geo:, map links, …')
-      .option(
-        '-r, --resolution <0-15>',
-        `resolution of rows that name none; default ${DEFAULT_RESOLUTION}, edges of 4.3 m`,
-      )
-      .option('--former', 'add former_province, the province before July 2025')
       .option('--sort <cell>', 'Parquet sorted by cell, with h3 and a bbox, for plain SQL')
       .option('--memory <MiB>', 'of --sort, for rows; more of them are sorted on the disk; default 256');
-  } else {
-    command.option('--column <column>', 'column of the hexcodes; default hexcodes');
   }
-  return command
-    .option('--id <column>', 'keep this column of the input and no other: short for --keep')
-    .option('--keep <columns>', 'keep these columns of the input only, comma-separated')
-    .option('--drop <columns>', 'leave these columns of the input out, comma-separated')
-    .option('--prefix <text>', 'before the names of the columns that we add', '')
-    .option(
-      '--errors <keep|skip|stop|FILE>',
-      'failed rows: keep with their status, skip, stop, or write to FILE',
-      'keep',
-    )
-    .option(
-      '--delimiter <character>',
-      'of CSV: comma, semicolon, tab or pipe; default: as its first row shows',
-    )
-    .option('--decimal <sign>', 'of the numbers that we write to CSV: point or comma', 'point')
-    .option('--no-header', 'the first row of CSV is data; columns are called 1, 2, …')
-    .option(
-      '--encoding <name>',
-      'of text: utf-16le, windows-1258, …; default: UTF-8, or by its byte order mark',
-    )
-    .option('--sheet <name>', 'of a workbook of several sheets: by name or number')
+  addKeptOptions(command);
+  command.option(
+    '--errors <keep|skip|stop|FILE>',
+    'failed rows: keep with their status, skip, stop, or write to FILE',
+    'keep',
+  );
+  return addContentOptions(command)
     .option('--resume', 'go on with a run that was broken off')
     .option('--threads <n>', `worker threads; default ${availableParallelism()}, one a core`)
     .option('-q, --quiet', 'no progress and no summary on stderr')
@@ -100,8 +67,7 @@ export function declareConvert(program: Command, operation: Operation): Command 
 }
 
 export async function convert(operation: Operation, what: string[], options: ConvertOptions): Promise<void> {
-  const resolution =
-    options.resolution === undefined ? DEFAULT_RESOLUTION : requireResolution(options.resolution);
+  const resolution = resolutionOf(options);
   if (options.former === true && (await loadLibrary()).kernel.formerProvinces === null)
     throw new CliFailure(EXIT.USAGE, '--former: the boundary index has no provinces of before July 2025');
   const isFile = what.some((each) => each === '-' || existsSync(each));
@@ -158,18 +124,10 @@ async function convertWhole(
   options: ConvertOptions,
   resolution: number,
 ): Promise<void> {
-  const listed = (text: string | undefined): string[] | undefined =>
-    text?.split(',').map((name) => name.trim());
   if (options.json === true) {
     throw new CliFailure(EXIT.USAGE, '--json is for one position or code', 'For files: --to ndjson.');
   }
-  if (options.keep !== undefined && options.id !== undefined) {
-    throw new CliFailure(EXIT.USAGE, '--keep and --id exclude one another', 'Name all columns in --keep.');
-  }
-  const keep = listed(options.keep) ?? (options.id === undefined ? undefined : [options.id]);
-  if (keep !== undefined && options.drop !== undefined) {
-    throw new CliFailure(EXIT.USAGE, '--keep (or --id) and --drop exclude one another');
-  }
+  columnsOf(options);
   const threads = Number(options.threads ?? availableParallelism());
   if (!Number.isInteger(threads) || threads < 1 || threads > 256) {
     throw new CliFailure(EXIT.USAGE, `--threads ${options.threads}: must be a whole number from 1 to 256`);
@@ -189,25 +147,11 @@ async function convertWhole(
   const { tally, elapsedMs } = await convertFiles(
     await loadLibrary(),
     {
-      operation,
       inputs: what.length === 0 ? ['-'] : what,
       output: options.output ?? null,
-      from: options.from === undefined ? null : requireFormat(options.from, '--from'),
       to: options.to === undefined ? null : requireFormat(options.to, '--to'),
-      resolution,
-      isFormer: options.former === true,
+      ...conversionOf(operation, options, resolution),
       sort,
-      columns: {
-        lat: options.lat,
-        lng: options.lng,
-        position: options.position,
-        code: options.column,
-        keep,
-        drop: listed(options.drop),
-        prefix: options.prefix,
-      },
-      csv: csvChoiceOf(options),
-      input: inputOptionsOf(options),
       errors,
       isResume: options.resume === true,
       threads,

@@ -1,0 +1,109 @@
+// The options that say how rows of files are converted, and the conversion that they mean: of encode and decode, here and by
+// the workers of a job.
+
+import type { Command } from 'commander';
+import { DEFAULT_RESOLUTION } from '../library/hexcodes.js';
+import type { Operation } from '../wire/job.js';
+import { type CsvOptions, csvChoiceOf, inputOptionsOf } from './csv-options.js';
+import { CliFailure, EXIT } from './exit-codes.js';
+import type { ColumnChoice } from './files/columns/columns.js';
+import { requireFormat } from './files/format.js';
+import type { FilesRequest } from './files/request.js';
+import { requireResolution } from './position-options.js';
+
+export interface ConversionOptions extends CsvOptions {
+  readonly from?: string;
+  readonly lat?: string;
+  readonly lng?: string;
+  readonly position?: string;
+  readonly column?: string;
+  readonly id?: string;
+  readonly keep?: string;
+  readonly drop?: string;
+  readonly prefix: string;
+  readonly resolution?: string;
+  readonly former?: boolean;
+}
+
+/** How rows are converted, whichever files they are in. */
+export type Conversion = Pick<
+  FilesRequest,
+  'operation' | 'from' | 'resolution' | 'isFormer' | 'columns' | 'csv' | 'input'
+>;
+
+/** Where each row has its position or its code. */
+export function addReadOptions(command: Command, operation: Operation): Command {
+  if (operation === 'decode')
+    return command.option('--column <column>', 'column of the hexcodes; default hexcodes');
+  return command
+    .option('--lat <column>', 'column of the latitude; default lat or latitude')
+    .option('--lng <column>', 'column of the longitude; default lng, longitude or lon')
+    .option('--position <column>', 'column of whole positions: lat,lng, WKT, geo:, map links, …')
+    .option(
+      '-r, --resolution <0-15>',
+      `resolution of rows that name none; default ${DEFAULT_RESOLUTION}, edges of 4.3 m`,
+    )
+    .option('--former', 'add former_province, the province before July 2025');
+}
+
+/** The columns of the output. */
+export function addKeptOptions(command: Command): Command {
+  return command
+    .option('--id <column>', 'keep this column of the input and no other: short for --keep')
+    .option('--keep <columns>', 'keep these columns of the input only, comma-separated')
+    .option('--drop <columns>', 'leave these columns of the input out, comma-separated')
+    .option('--prefix <text>', 'before the names of the columns that we add', '');
+}
+
+/** How inputs are written, where they do not show it. */
+export function addContentOptions(command: Command): Command {
+  return command
+    .option(
+      '--delimiter <character>',
+      'of CSV: comma, semicolon, tab or pipe; default: as its first row shows',
+    )
+    .option('--decimal <sign>', 'of the numbers that we write to CSV: point or comma', 'point')
+    .option('--no-header', 'the first row of CSV is data; columns are called 1, 2, …')
+    .option(
+      '--encoding <name>',
+      'of text: utf-16le, windows-1258, …; default: UTF-8, or by its byte order mark',
+    )
+    .option('--sheet <name>', 'of a workbook of several sheets: by name or number');
+}
+
+/** @throws CliFailure USAGE */
+export function resolutionOf({ resolution }: ConversionOptions): number {
+  return resolution === undefined ? DEFAULT_RESOLUTION : requireResolution(resolution);
+}
+
+/** @throws CliFailure USAGE for options that exclude one another */
+export function columnsOf(options: ConversionOptions): ColumnChoice {
+  const listed = (text: string | undefined): string[] | undefined =>
+    text?.split(',').map((name) => name.trim());
+  if (options.keep !== undefined && options.id !== undefined) {
+    throw new CliFailure(EXIT.USAGE, '--keep and --id exclude one another', 'Name all columns in --keep.');
+  }
+  const keep = listed(options.keep) ?? (options.id === undefined ? undefined : [options.id]);
+  if (keep !== undefined && options.drop !== undefined) {
+    throw new CliFailure(EXIT.USAGE, '--keep (or --id) and --drop exclude one another');
+  }
+  const { lat, lng, position, column, prefix } = options;
+  return { lat, lng, position, code: column, keep, drop: listed(options.drop), prefix };
+}
+
+/** @throws CliFailure USAGE */
+export function conversionOf(
+  operation: Operation,
+  options: ConversionOptions,
+  resolution: number,
+): Conversion {
+  return {
+    operation,
+    from: options.from === undefined ? null : requireFormat(options.from, '--from'),
+    resolution,
+    isFormer: options.former === true,
+    columns: columnsOf(options),
+    csv: csvChoiceOf(options),
+    input: inputOptionsOf(options),
+  };
+}
