@@ -2,13 +2,15 @@
 // rows. by-bytes.ts is the faster way for CSV to CSV.
 
 import { badInput } from '../file-faults.js';
+import type { Sample } from './columns/columns.js';
 import { sampled } from './columns/sampled.js';
 import { type ConvertedRows, type RowConverter, rowConverter, rowsWhere } from './convert-rows.js';
+import { type Input, openInput } from './disk/input.js';
 import { type FileFormat, formatOfName } from './format.js';
-import { targetDialect } from './formats/csv-dialect.js';
+import { SAMPLE_ROWS, targetDialect } from './formats/csv-dialect.js';
 import { surveyAll } from './formats/json/survey.js';
 import { openSink, openSource } from './formats/open.js';
-import type { RowFit, TableSink } from './formats/table.js';
+import type { RowFit, TableSink, TableSource } from './formats/table.js';
 import type { ErrorPolicy, Run } from './request.js';
 import { SortedSink } from './sorted/sorted-sink.js';
 import { stopped, type Tally } from './tally.js';
@@ -27,7 +29,10 @@ export async function convertByColumns(run: Run): Promise<void> {
   try {
     for (let inputNumber = 0; inputNumber < request.inputs.length; inputNumber++) {
       const input = await run.open(inputNumber);
-      const { source, sample } = await sampled(await openSource(input, sourceFormat, fit, run.source, known));
+      const { source, sample } =
+        input.part === undefined
+          ? await sampled(await openSource(input, sourceFormat, fit, run.source, known))
+          : await partOpened(run, input, fit);
       if (converter === null) {
         const isTyped = targetFormat !== 'csv' && targetFormat !== 'tsv';
         converter = rowConverter(hexcodes, request, {
@@ -74,6 +79,23 @@ export async function convertByColumns(run: Run): Promise<void> {
     await rejectsSink?.close();
   } finally {
     sorted?.remove();
+  }
+}
+
+/** A part of a file, with the columns and the first rows of the whole. */
+async function partOpened(
+  { request, sourceFormat, source: dialect }: Run,
+  input: Input,
+  fit: RowFit,
+): Promise<{ source: TableSource; sample: Sample }> {
+  const first = input.part?.kind === 'rows' ? { ...input.part, start: 0, end: SAMPLE_ROWS } : undefined;
+  const whole = await openInput(input.path!, { ...request.input, part: first });
+  try {
+    const { source, sample } = await sampled(await openSource(whole, sourceFormat, fit, dialect));
+    const known = { columns: source.columns, idName: 'id' } as const;
+    return { source: await openSource(input, sourceFormat, fit, dialect, known), sample };
+  } finally {
+    whole.close();
   }
 }
 

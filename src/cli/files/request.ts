@@ -40,6 +40,8 @@ export interface FilesRequest {
   /** Worker threads at most. */
   readonly threads: number;
   readonly isQuiet: boolean;
+  /** Ends the run as a failure. */
+  readonly signal?: AbortSignal;
 }
 
 /** A run under way, as by-bytes.ts and by-columns.ts see it. */

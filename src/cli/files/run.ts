@@ -100,6 +100,7 @@ export async function convertFiles(
         readBytes: earlierBytes + current.readBytes(),
         totalBytes,
       });
+      if (request.signal?.aborted === true) throw new CliFailure(EXIT.FAILED, 'broken off');
       if (!interruption.isAsked) return;
       targets.checkpoint(reached, progress.elapsedMs, true);
       throw interrupted(targets, interruption);

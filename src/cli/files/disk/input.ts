@@ -8,6 +8,7 @@ import { reasonOf } from '../../file-faults.js';
 import { encodingOf, inUtf8 } from '../content/encoding.js';
 import { isWorkbook, packingOf, refuseUnreadable } from '../content/kinds.js';
 import { unpacked } from '../content/unpack.js';
+import { type FilePart, firstBytesOf, partName, RangeReader } from './file-part.js';
 
 const CHUNK_BYTES = 256 * 1024;
 /** Enough to tell formats apart. */
@@ -22,12 +23,16 @@ export interface Input {
   /** Size on disk; null where it is unknown. */
   readonly sizeBytes: number | null;
   readonly isPacked: boolean;
-  /** First bytes of the content, as `chunks` gives it; up to HEAD_BYTES. */
+  /** The part of the file that is read; undefined for the whole. */
+  readonly part: FilePart | undefined;
+  /** First bytes of the content, as `chunks` gives it; up to HEAD_BYTES. Of a part: those of the whole file. */
   readonly head: Uint8Array;
   /** Bytes read from the disk or the pipe so far, before unpacking. */
   readBytes(): number;
   /** The content from its first byte, unpacked, text in UTF-8. Can be read once. */
   chunks(): AsyncIterable<Uint8Array>;
+  /** Adds to what `close` does. */
+  onClose(run: () => void): void;
   close(): void;
 }
 
@@ -37,6 +42,8 @@ export interface InputOptions {
   readonly encoding?: string | undefined;
   /** Of workbooks, by name or by number from 1. */
   readonly sheet?: string | undefined;
+  /** Of one file that is neither packed nor a workbook, in UTF-8. */
+  readonly part?: FilePart | undefined;
 }
 
 export interface FileStat {
@@ -68,20 +75,41 @@ export async function openInput(path: string, options: InputOptions = {}): Promi
   const isStdin = path === '-';
   const name = isStdin ? STDIN_NAME : path;
   const { sizeBytes } = statOf(path);
+  if (options.part?.kind === 'bytes') {
+    const reader = new RangeReader(path, options.part);
+    return {
+      ...{ name: partName(path, options.part), path, sizeBytes, isPacked: false, part: options.part },
+      head: firstBytesOf(path, HEAD_BYTES),
+      readBytes: () => reader.bytes,
+      chunks: () => reader.chunks(),
+      ...closer(() => reader.close()),
+    };
+  }
   const raw: Readable = isStdin ? process.stdin : createReadStream(path, { highWaterMark: CHUNK_BYTES });
   const counted = new Counted(raw, name);
   const packing = packingOf(await counted.peek());
   const unpackedOnes = packing === null ? counted : unpacked(counted, packing, name);
   const { opening, iterator } = await opened(await readable(unpackedOnes, options, name));
   return {
-    name,
+    name: options.part === undefined ? name : partName(name, options.part),
     path: isStdin ? null : path,
     sizeBytes,
     isPacked: packing !== null,
+    part: options.part,
     head: Buffer.concat(opening).subarray(0, HEAD_BYTES),
     readBytes: () => counted.bytes,
     chunks: () => continued(opening, iterator),
-    close: () => raw.destroy(),
+    ...closer(() => raw.destroy()),
+  };
+}
+
+function closer(first: () => void): Pick<Input, 'onClose' | 'close'> {
+  const runs = [first];
+  return {
+    onClose: (run) => void runs.push(run),
+    close() {
+      for (const run of runs.splice(0)) run();
+    },
   };
 }
 

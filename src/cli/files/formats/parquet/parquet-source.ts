@@ -1,7 +1,7 @@
 // Reads Parquet by hyparquet, one row group at a time. Timestamps, dates, times and decimals stay integers, so that none
 // loses digits.
 
-import { openSync, readSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import {
   type AsyncBuffer,
   type FileMetaData,
@@ -48,6 +48,7 @@ export async function openParquet(input: Input): Promise<TableSource> {
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   if (twice !== undefined) throw badInput({ file: input.name, column: twice }, 'the schema names it twice');
   removeAnnotations(metadata.schema);
+  const part = input.part?.kind === 'rows' ? input.part : { start: 0, end: Number.POSITIVE_INFINITY };
   const scan = parquetScan({ file, metadata, compressors, geoparquet: false, utf8: false, parsers: PARSERS });
   return {
     columns: fields.map(({ column }) => column),
@@ -55,6 +56,10 @@ export async function openParquet(input: Input): Promise<TableSource> {
       let groupStart = 0;
       for (const group of metadata.row_groups) {
         const groupEnd = groupStart + Number(group.num_rows);
+        const rowStart = Math.max(groupStart, part.start);
+        const rowEnd = Math.min(groupEnd, part.end);
+        groupStart = groupEnd;
+        if (rowEnd <= rowStart) continue;
         const values: ArrayLike<unknown>[] = [];
         const { readColumn } = await scan;
         for (const {
@@ -62,29 +67,34 @@ export async function openParquet(input: Input): Promise<TableSource> {
           shape,
         } of fields) {
           if (shape === null) {
-            values.push(new Array(groupEnd - groupStart).fill(null));
+            values.push(new Array(rowEnd - rowStart).fill(null));
             continue;
           }
           try {
-            const column = await readColumn({ column: name, rowStart: groupStart, rowEnd: groupEnd });
+            const column = await readColumn({ column: name, rowStart, rowEnd });
             const read = readBy(shape);
             values.push(read === null ? column : Array.from(column as ArrayLike<unknown>, read));
           } catch (error) {
-            const location = { file: input.name, row: groupStart + 1, column: name };
+            const location = { file: input.name, row: rowStart - part.start + 1, column: name };
             throw badInput(location, `cannot be read from here on (${reasonOf(error)})`);
           }
         }
-        for (let start = groupStart; start < groupEnd; start += BATCH_ROWS) {
-          const end = Math.min(start + BATCH_ROWS, groupEnd);
+        for (let start = rowStart; start < rowEnd; start += BATCH_ROWS) {
+          const end = Math.min(start + BATCH_ROWS, rowEnd);
           yield {
             rowCount: end - start,
-            values: values.map((column) => sliced(column, start - groupStart, end - groupStart)),
+            values: values.map((column) => sliced(column, start - rowStart, end - rowStart)),
           };
         }
-        groupStart = groupEnd;
       }
     },
   };
+}
+
+/** The number of rows of each row group. @throws Error for what is no whole Parquet file */
+export async function rowGroupsOf(input: Input): Promise<number[]> {
+  const metadata = await parquetMetadataAsync(await bufferOf(input), { geoparquet: false });
+  return metadata.row_groups.map(({ num_rows }) => Number(num_rows));
 }
 
 function sliced(values: ArrayLike<unknown>, start: number, end: number): ArrayLike<unknown> {
@@ -101,6 +111,7 @@ async function bufferOf(input: Input): Promise<AsyncBuffer> {
   }
   const { sizeBytes } = input;
   const descriptor = openSync(input.path, 'r');
+  input.onClose(() => closeSync(descriptor));
   return {
     byteLength: sizeBytes,
     slice(start, end = sizeBytes) {

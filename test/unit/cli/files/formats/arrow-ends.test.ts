@@ -38,11 +38,13 @@ async function rowsIn(bytes: Uint8Array): Promise<number> {
     path: 'in.arrow',
     sizeBytes: bytes.length,
     isPacked: false,
+    part: undefined,
     head: bytes.subarray(0, 4096),
     readBytes: () => 0,
     async *chunks() {
       for (let at = 0; at < bytes.length; at += 50_000) yield bytes.subarray(at, at + 50_000);
     },
+    onClose: () => undefined,
     close: () => undefined,
   };
   let rows = 0;
