@@ -49,6 +49,10 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: 'convert the messages of a NATS JetStream stream',
     load: () => import('./engine/worker-command.js'),
   },
+  job: {
+    summary: 'convert many files on many machines',
+    load: () => import('./job/job-command.js'),
+  },
   usage: { summary: 'what keys have used', load: () => import('./commands/service/usage.js') },
   keys: { summary: 'manage API keys', load: () => import('./commands/keys.js') },
   bench: {

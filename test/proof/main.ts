@@ -21,6 +21,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   h3: () => import('./h3.js'),
   image: () => import('./image.js'),
   idle: () => import('./idle.js'),
+  job: () => import('./job.js'),
   map: () => import('./map.js'),
   mutants: () => import('./mutants.js'),
   numbers: () => import('./numbers.js'),

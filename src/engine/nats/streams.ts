@@ -107,7 +107,7 @@ export function setUpPositions(
  * Makes a stream, or changes the one of this name.
  * @throws EngineFault
  */
-async function makeStream(jsm: JetStreamManager, config: Made): Promise<string> {
+export async function makeStream(jsm: JetStreamManager, config: Made): Promise<string> {
   const { name } = config;
   const before = await jsm.streams.info(name).catch((error: Error) => {
     if (/not found/.test(error.message)) return undefined;
@@ -153,7 +153,7 @@ async function makeConsumer(jsm: JetStreamManager, plan: StreamPlan): Promise<st
   }
 }
 
-function refused(what: string, error: Error): EngineFault {
+export function refused(what: string, error: Error): EngineFault {
   const isFull = /insufficient storage/.test(error.message);
   const hint = isFull
     ? 'Servers set the space aside that streams may take: ask for less with --max-bytes'

@@ -1,4 +1,4 @@
-// `hexcodes worker` as a process, with the counts that it says.
+// `hexcodes worker` or `hexcodes job worker` as a process, with the counts that it says.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
@@ -22,12 +22,26 @@ const WORDS: readonly (readonly [keyof Counts, string])[] = [
   ['dead', 'dead letters'],
 ];
 
+export interface WorkerPlace {
+  readonly command: readonly string[];
+  readonly before: readonly string[];
+  readonly cwd: string;
+}
+
 export class WorkerProcess {
   readonly child: ChildProcess;
   text = '';
 
-  constructor(url: string, args: readonly string[] = [], env: Record<string, string> = {}) {
-    this.child = spawn(process.execPath, [MAIN, 'worker', ...args], {
+  /** @param before the words of a program that starts it */
+  constructor(
+    url: string,
+    args: readonly string[] = [],
+    env: Record<string, string> = {},
+    { command = ['worker'], before = [], cwd = process.cwd() }: Partial<WorkerPlace> = {},
+  ) {
+    const [program = '', ...words] = [...before, process.execPath, MAIN, ...command, ...args];
+    this.child = spawn(program, words, {
+      cwd,
       stdio: ['ignore', 'ignore', 'pipe'],
       env: { ...process.env, HEXCODES_NATS_URL: url, ...env },
     });

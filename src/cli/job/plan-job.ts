@@ -1,0 +1,81 @@
+// Makes the plan of a job and its parts, of files that are there. The same files and options give the same job, byte for byte.
+import { createHash } from 'node:crypto';
+import { dirname, join } from 'node:path';
+import type { JobPart, JobPlan } from '../../engine/jobs/job.js';
+import { manifestName } from '../../engine/jobs/manifest.js';
+import { VERSION } from '../../version.js';
+import { CliFailure, EXIT } from '../exit-codes.js';
+import { refuseUnwritable } from '../files/content/kinds.js';
+import type { FilePart } from '../files/disk/file-part.js';
+import { statOf } from '../files/disk/input.js';
+import type { JobConversion } from './job-conversion.js';
+import { outputNames } from './parts/output-names.js';
+import { splitFile } from './parts/split-file.js';
+import type { SharedFolder } from './shared-folder.js';
+
+export interface JobRequest {
+  /** Paths. */
+  readonly files: readonly string[];
+  /** The output folder, which is there. */
+  readonly output: string;
+  readonly conversion: JobConversion;
+  readonly partBytes: number;
+  readonly isCode: (text: string) => boolean;
+}
+
+export interface PlannedJob {
+  readonly plan: JobPlan;
+  readonly parts: readonly JobPart[];
+}
+
+/** @throws CliFailure USAGE for files and folders that no job can have */
+export async function planJob(request: JobRequest, shared: SharedFolder): Promise<PlannedJob> {
+  const { conversion } = request;
+  const output = shared.nameOf(request.output);
+  const inputs = [];
+  for (const path of request.files) {
+    const name = shared.nameOf(path);
+    // A later job of the same pattern would take the outputs for inputs.
+    if (output === '.' ? dirname(name) === '.' : name.startsWith(`${output}/`))
+      throw new CliFailure(EXIT.USAGE, `${path} lies in the output folder ${request.output}`);
+    const { sizeBytes, modifiedMs } = statOf(path);
+    if (sizeBytes === null || modifiedMs === null)
+      throw new CliFailure(EXIT.USAGE, `${path} is no regular file: the parts of a job must be`);
+    const { format, parts } = await splitFile(path, { ...request, conversion, to: conversion.to });
+    inputs.push({ name, sizeBytes, modifiedMs: Math.floor(modifiedMs), format, parts });
+  }
+  const named = inputs.map(({ name, format, parts }) => ({
+    ...{ path: name, format: conversion.to ?? format, partCount: parts.length },
+  }));
+  const names = outputNames(named);
+  for (const name of names.flat()) refuseUnwritable(name);
+  const parts = inputs.flatMap(({ name, sizeBytes, modifiedMs, format, parts }, i) =>
+    parts.map((range, k) => ({
+      ...{ input: name, file: { sizeBytes, modifiedMs }, range: range ?? null },
+      sizeBytes: Math.round(shareOf(range, parts) * sizeBytes),
+      ...{ from: format, to: conversion.to ?? format, output: names[i]![k]! },
+    })),
+  );
+  const shape = {
+    ...{ version: VERSION, operation: conversion.operation, output, conversion },
+    ...{ files: inputs.length, parts: parts.length },
+    sizeBytes: inputs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+  };
+  const id = createHash('sha256')
+    .update(JSON.stringify([shape, parts]))
+    .digest('hex')
+    .slice(0, 16);
+  const manifest = manifestName(id);
+  if (names.flat().includes(manifest))
+    throw new CliFailure(EXIT.USAGE, `${join(output, manifest)} would be an output and the manifest`);
+  return {
+    plan: { id, ...shape },
+    parts: parts.map((part, i) => ({ job: id, part: i + 1, ...part })),
+  };
+}
+
+/** Of the bytes of a file, by the bytes or rows of its parts. */
+function shareOf(range: FilePart | undefined, parts: readonly (FilePart | undefined)[]): number {
+  const last = parts.at(-1);
+  return range === undefined || last === undefined ? 1 : (range.end - range.start) / last.end;
+}

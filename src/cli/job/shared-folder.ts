@@ -1,0 +1,88 @@
+// The folder that all machines of a job share. Messages name files relative to it, so that it may be mounted elsewhere on each
+// machine; nothing outside of it is read or written, by no path and no link.
+
+import { existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { dirname, relative, resolve, sep } from 'node:path';
+import { CliFailure, EXIT } from '../exit-codes.js';
+import { badInput, reasonOf } from '../file-faults.js';
+
+export class SharedFolder {
+  /** Without links. */
+  readonly path: string;
+
+  /** @throws CliFailure USAGE where there is no such folder */
+  constructor(path: string) {
+    try {
+      this.path = realpathSync(path);
+    } catch (error) {
+      throw new CliFailure(EXIT.USAGE, `--root ${path}: ${reasonOf(error)}`);
+    }
+  }
+
+  /** The name of a file or folder that is there, relative to this one, with slashes. @throws CliFailure USAGE */
+  nameOf(path: string): string {
+    let real: string;
+    try {
+      real = realpathSync(path);
+    } catch (error) {
+      throw badInput({ file: path }, reasonOf(error));
+    }
+    if (!this.#holds(real))
+      throw new CliFailure(
+        EXIT.USAGE,
+        `${path} is not below the shared folder ${this.path}`,
+        '--root names the folder that all workers share.',
+      );
+    return relative(this.path, real).split(sep).join('/') || '.';
+  }
+
+  /** The path of a file that a message names. @throws CliFailure BAD_INPUT where it is not below the folder */
+  inputPath(name: string): string {
+    const path = this.#pathOf(name);
+    let real: string;
+    try {
+      real = realpathSync(path);
+    } catch (error) {
+      throw badInput({ file: name }, reasonOf(error));
+    }
+    if (!this.#holds(real)) throw badInput({ file: name }, 'it is not below the shared folder');
+    return path;
+  }
+
+  /**
+   * The path of an output below an output folder, whose folder is made.
+   * @throws CliFailure BAD_OUTPUT where it would be elsewhere
+   */
+  outputPath(folder: string, name: string): string {
+    const outer = this.#pathOf(folder);
+    const path = resolve(outer, name);
+    const refused = (reason: string): CliFailure =>
+      new CliFailure(EXIT.BAD_OUTPUT, `cannot write ${name}: ${reason}`);
+    if (!path.startsWith(`${outer}${sep}`) && outer !== sep)
+      throw refused('it is not below the output folder');
+    try {
+      let there = dirname(path);
+      while (!existsSync(there)) there = dirname(there);
+      if (!this.#holds(realpathSync(there))) throw new Error('a link leads out of the shared folder');
+      mkdirSync(dirname(path), { recursive: true });
+      const [realOuter, realFolder] = [realpathSync(outer), realpathSync(dirname(path))];
+      if (this.#holds(realOuter) && isBelow(realOuter, realFolder)) return path;
+    } catch (error) {
+      throw refused(reasonOf(error));
+    }
+    throw refused('a link leads out of the output folder');
+  }
+
+  #pathOf(name: string): string {
+    const path = resolve(this.path, name);
+    if (!isBelow(this.path, path)) throw badInput({ file: name }, 'it is not below the shared folder');
+    return path;
+  }
+
+  #holds(real: string): boolean {
+    return isBelow(this.path, real);
+  }
+}
+
+const isBelow = (outer: string, path: string): boolean =>
+  path === outer || path.startsWith(outer.endsWith(sep) ? outer : `${outer}${sep}`);

@@ -1,0 +1,104 @@
+// `hexcodes job submit`: one message a part of the files. Submitted again, the same job goes on: parts that are there are not
+// added, and parts that are done are not done again.
+import { mkdirSync } from 'node:fs';
+import type { Command } from 'commander';
+import type { BusConfig } from '../../config.js';
+import type { JobPart } from '../../engine/jobs/job.js';
+import type { NatsJobs } from '../../engine/nats/nats-jobs.js';
+import { requireSize } from '../engine/quantities.js';
+import { withBus } from '../engine/shared-options.js';
+import { badOutput } from '../file-faults.js';
+import { loadLibrary } from '../library.js';
+import { grouped } from '../terminal/paint.js';
+import { say } from '../terminal/say.js';
+import { shellWord } from '../terminal/shell-word.js';
+import { visible } from '../terminal/visible.js';
+import { addJobConversion, type JobConversionOptions, jobConversionOf } from './job-conversion.js';
+import { addBusOptions, addRootOption, type BusOptions, withJobs } from './job-options.js';
+import { filesOf } from './parts/file-patterns.js';
+import { type PlannedJob, planJob } from './plan-job.js';
+import { SharedFolder } from './shared-folder.js';
+
+interface Options extends BusOptions, JobConversionOptions {
+  readonly to: string;
+  readonly root: string;
+  readonly partSize: string;
+}
+
+/** Messages that are stored at once. */
+const AT_ONCE = 64;
+
+export function declareSubmit(job: Command): void {
+  const submit = job
+    .command('submit')
+    .description('submit the conversion of files; its id goes to standard output')
+    .argument('<files...>', "files, or patterns in quotes: 'in/*.csv', 'in/**/*.parquet'")
+    .requiredOption('--to <folder>', 'the output folder');
+  addRootOption(submit).option(
+    '--part-size <size>',
+    'CSV, NDJSON and Parquet files that are larger are cut into parts',
+    '64M',
+  );
+  addBusOptions(addJobConversion(submit)).addHelpText(
+    'after',
+    `
+An output has the name of its input; parts of a file are numbered. The same job submitted again adds nothing.
+
+Examples:
+  $ hexcodes job submit 'in/*.parquet' --to out/
+  $ hexcodes job submit 'in/**/*.csv' --to out/ --format parquet -r 10 --errors skip
+  $ hexcodes job submit --decode codes.csv --to out/ --column place`,
+  );
+  submit.action((files: string[], options: Options) =>
+    withBus(submit, (settings) => submitJob(files, options, settings)),
+  );
+}
+
+async function submitJob(patterns: string[], options: Options, settings: BusConfig): Promise<void> {
+  const partBytes = requireSize('--part-size', options.partSize);
+  const conversion = await jobConversionOf(options);
+  const shared = new SharedFolder(options.root);
+  const files = filesOf(patterns);
+  try {
+    mkdirSync(options.to, { recursive: true });
+  } catch (error) {
+    throw badOutput(options.to, error);
+  }
+  const hexcodes = await loadLibrary();
+  const planned = await planJob(
+    {
+      ...{ files, output: options.to, conversion, partBytes },
+      isCode: (text) => hexcodes.isValid(text),
+    },
+    shared,
+  );
+  const { id, sizeBytes, parts } = planned.plan;
+  const { added, done } = await withJobs(options, settings, (jobs) => store(jobs, planned));
+  const counts = [
+    `${grouped(parts)} ${parts === 1 ? 'part' : 'parts'} of ${grouped(files.length)} ${files.length === 1 ? 'file' : 'files'}`,
+    `${grouped(sizeBytes / 1e6)} MB`,
+    ...(added === parts ? [] : [`${grouped(added)} added, ${grouped(done)} done before`]),
+  ];
+  say(`job ${id}: ${counts.join(', ')} → ${visible(shellWord(options.to))}\n`);
+  process.stdout.write(`${id}\n`);
+}
+
+/** Stores the plan first: workers look into it. */
+async function store(
+  jobs: NatsJobs,
+  { plan, parts }: PlannedJob,
+): Promise<{ readonly added: number; readonly done: number }> {
+  const { id } = plan;
+  await jobs.addPlan(plan);
+  const [done, there] = [await jobs.resultNumbers(id), await jobs.partNumbers(id)];
+  // Neither is there of parts that were cancelled, or lost in a retry that was broken off.
+  const missing: JobPart[] = parts.filter(({ part }) => !done.has(part) && !there.has(part));
+  if (missing.length > 0) await jobs.unmark('ended', id);
+  if (await jobs.isCancelled(id)) await jobs.unmark('cancelled', id);
+  let added = 0;
+  for (let at = 0; at < missing.length; at += AT_ONCE) {
+    const stored = await Promise.all(missing.slice(at, at + AT_ONCE).map((part) => jobs.addPart(part)));
+    added += stored.filter((each) => each === 'stored').length;
+  }
+  return { added, done: done.size };
+}

@@ -1,0 +1,142 @@
+// `hexcodes job worker`: takes parts of jobs, one at a time, until it is stopped. A worker that dies costs another delivery of
+// its part and nothing else.
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Command } from 'commander';
+import type { BusConfig } from '../../../config.js';
+import { connectBus } from '../../../engine/nats/connect.js';
+import { checkJobs, JOB_CONSUMER } from '../../../engine/nats/job-stream.js';
+import { NatsEngine } from '../../../engine/nats/nats-engine.js';
+import { NatsJobs } from '../../../engine/nats/nats-jobs.js';
+import { CountsReport } from '../../engine/counts-report.js';
+import { requireCount, requireTime } from '../../engine/quantities.js';
+import { requireSubject, sayer, withBus } from '../../engine/shared-options.js';
+import { StopSignal } from '../../engine/stop-signal.js';
+import { loadLibrary } from '../../library.js';
+import { addBusOptions, addRootOption, type BusOptions } from '../job-options.js';
+import { SharedFolder } from '../shared-folder.js';
+import { finishJobs } from './finish-jobs.js';
+import { PartWorker } from './part-worker.js';
+
+interface Options extends BusOptions {
+  readonly root: string;
+  readonly tries: string;
+  readonly report: string;
+  readonly quiet?: boolean;
+}
+
+/** Every so often a worker looks whether a part of its own was the last one, and seldom whether one of another was. */
+const FINISH_MS = 1000;
+const FINISH_OTHERS_MS = 15_000;
+
+export function declareJobWorker(job: Command): void {
+  const worker = job
+    .command('worker')
+    .description('convert parts of jobs, one at a time; any number of workers on any number of machines');
+  addBusOptions(addRootOption(worker))
+    .option('--tries <n>', 'a part is converted so often before it has failed', '3')
+    .option('--report <time>', 'how often the counts are said', '10s')
+    .option('-q, --quiet', 'say nothing but faults')
+    .addHelpText(
+      'after',
+      `
+A worker keeps one core busy: start as many as there are cores.
+
+Examples:
+  $ hexcodes job worker
+  $ hexcodes job worker --root /mnt/shared --nats nats://10.0.0.7:4222 --creds worker.creds`,
+    );
+  worker.action((options: Options) => withBus(worker, (settings) => work(options, settings)));
+}
+
+async function work(options: Options, settings: BusConfig): Promise<void> {
+  const prefix = requireSubject('--subject', options.subject);
+  const tries = requireCount('--tries', options.tries, 1, 100);
+  const reportMs = requireTime('--report', options.report);
+  const isQuiet = options.quiet === true;
+  const { stream } = options;
+  const hexcodes = await loadLibrary();
+  const shared = new SharedFolder(options.root);
+  // Parts are named relative to it, in files and in faults.
+  process.chdir(shared.path);
+  const [say, saySometimes] = [sayer(false), sayer(isQuiet)];
+  const stopped = new StopSignal();
+  const { nc, jsm } = await connectBus(settings, { isPatient: true, say, signal: stopped.signal });
+  try {
+    const { ackWaitMs } = await checkJobs(jsm, stream, prefix);
+    const engine = new NatsEngine(nc, { stream, consumer: JOB_CONSUMER, mostMessages: 1 });
+    const jobs = new NatsJobs(nc, jsm, stream, prefix);
+    const id = `${hostname().replace(/[^\w.-]/g, '_')}-${process.pid}-${randomUUID().slice(0, 8)}`;
+    const worker = new PartWorker(hexcodes, shared, jobs, {
+      ...{ id, tries, say, signal: stopped.signal },
+      keepEveryMs: Math.max(100, ackWaitMs / 3),
+    });
+    const { figures } = worker;
+    const reporting = new CountsReport(
+      () => [
+        [figures.parts, 'parts'],
+        [figures.rows, 'rows'],
+        [figures.failedRows, 'without a code'],
+        [figures.failedParts, 'parts failed'],
+        [figures.redelivered, 'handed out again'],
+        [figures.already, 'done by others'],
+      ],
+      reportMs,
+      isQuiet,
+    );
+    const finisher = new Finisher(async () => {
+      for (const sentence of await finishJobs(jobs, shared)) say(sentence);
+    }, say);
+    stopped.onStop(() => engine.stop());
+    saySometimes(`works on ${stream} of ${nc.getServer()} in ${shared.path}`);
+    try {
+      for await (const received of engine.receive()) if (await worker.take(received)) finisher.isDue = true;
+    } finally {
+      reporting.end();
+      await finisher.end();
+    }
+    if (!nc.isClosed()) await nc.drain();
+  } finally {
+    stopped.end();
+    if (!nc.isClosed()) await nc.close();
+  }
+}
+
+/** Ends jobs, soon after a result was stored and seldom otherwise. */
+class Finisher {
+  isDue = true;
+  readonly #finish: () => Promise<void>;
+  readonly #say: (sentence: string) => void;
+  readonly #timer: NodeJS.Timeout;
+  #lastMs = 0;
+  #running: Promise<void> | undefined;
+
+  constructor(finish: () => Promise<void>, say: (sentence: string) => void) {
+    this.#finish = finish;
+    this.#say = say;
+    this.#timer = setInterval(() => this.#look(), FINISH_MS);
+  }
+
+  #look(): void {
+    const isTime = performance.now() - this.#lastMs >= FINISH_OTHERS_MS;
+    if (this.#running !== undefined || !(this.isDue || isTime)) return;
+    this.isDue = false;
+    this.#lastMs = performance.now();
+    this.#running = this.#finish()
+      .catch((error: Error) => {
+        this.isDue = true;
+        this.#say(error.message);
+      })
+      .finally(() => {
+        this.#running = undefined;
+      });
+  }
+
+  /** Looks once more. */
+  async end(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#running;
+    if (this.isDue) this.#look();
+    await this.#running;
+  }
+}

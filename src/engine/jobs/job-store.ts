@@ -1,0 +1,51 @@
+// Where the plans, parts and results of jobs are kept. nats/nats-jobs.ts is the one adapter.
+import type { Stored } from '../engine.js';
+import type { JobPart, JobPlan, PartResult } from './job.js';
+
+export interface StoredPlan {
+  readonly plan: JobPlan;
+  /** When it was stored, in milliseconds since 1970. */
+  readonly atMs: number;
+}
+
+export interface StoredResult {
+  readonly result: PartResult;
+  readonly atMs: number;
+}
+
+export interface KnownJob {
+  readonly id: string;
+  readonly isCancelled: boolean;
+  /** Its manifest is written. */
+  readonly isEnded: boolean;
+}
+
+/** Every call may throw a StoreFault, or an error of the bus while it is away. */
+export interface JobStore {
+  addPlan(plan: JobPlan): Promise<Stored>;
+  addPart(part: JobPart): Promise<Stored>;
+  /** `already`: another worker was first, and its result holds. */
+  addResult(job: string, result: PartResult): Promise<Stored>;
+  mark(kind: 'cancelled' | 'ended', job: string): Promise<Stored>;
+  unmark(kind: 'cancelled' | 'ended', job: string): Promise<void>;
+  /** Every job whose plan is there. */
+  jobs(): Promise<KnownJob[]>;
+  planOf(job: string): Promise<StoredPlan | undefined>;
+  partOf(job: string, part: number): Promise<JobPart | undefined>;
+  isCancelled(job: string): Promise<boolean>;
+  hasResult(job: string, part: number): Promise<boolean>;
+  /** Numbers of the parts that have a result. */
+  resultNumbers(job: string): Promise<Set<number>>;
+  /** Numbers of the parts whose message is there, also of those that are done. */
+  partNumbers(job: string): Promise<Set<number>>;
+  /**
+   * By their parts.
+   * @param known results that need not be read again
+   */
+  results(job: string, known?: ReadonlyMap<number, StoredResult>): Promise<StoredResult[]>;
+  /** Removes the messages of all parts of a job, or of one. */
+  dropParts(job: string, part?: number): Promise<void>;
+  dropResult(job: string, part: number): Promise<void>;
+  /** Parts of all jobs that workers have now, and those that wait. */
+  underWay(): Promise<{ readonly taken: number; readonly waiting: number }>;
+}
