@@ -43,8 +43,9 @@ export class Forwarder {
   #unwrittenBytes = 0;
   #writing: Promise<void> | undefined;
   #looking: Promise<void> | undefined;
-  /** Lines refused since the last that was taken. */
+  /** Lines refused since the last that was taken, and since the start. */
   #refused = 0;
+  #refusedInAll = 0;
 
   private constructor(options: ForwarderOptions, own: Backlog) {
     this.#options = options;
@@ -81,6 +82,13 @@ export class Forwarder {
     const reason = this.#delivery.fault;
     if (reason === undefined) return undefined;
     return `${this.#options.sink.name} takes no positions (${reason}): ${this.waitingRows} wait on disk`;
+  }
+
+  /** Counts of lines; `isAway` while the sink takes none. */
+  get figures(): { waiting: number; delivered: number; refused: number; isAway: boolean } {
+    const { deliveredRows, fault } = this.#delivery;
+    const isAway = fault !== undefined;
+    return { waiting: this.waitingRows, delivered: deliveredRows, refused: this.#refusedInAll, isAway };
   }
 
   /** Whether a line of this size can be taken: not where as much waits as may. */
@@ -146,6 +154,7 @@ export class Forwarder {
     if (this.#refused === 0)
       this.#options.log.error({ reason, waiting: this.waitingRows }, 'positions are refused');
     this.#refused += lines;
+    this.#refusedInAll += lines;
   }
 
   #took(): void {

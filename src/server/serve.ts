@@ -177,7 +177,7 @@ export async function serve(
     router.addNotFound();
     observation = observe(observer, {
       info: versionLabels(files.kernel, boundaries, adapter.build),
-      ...{ adapter, streams, bulk, budget, pool, keys, metering, log: usedLog },
+      ...{ adapter, streams, bulk, budget, pool, keys, metering, forwarder, log: usedLog },
       isReady: () => readiness.page.status === 200,
     });
     readiness.addWarning(() => store.fault);

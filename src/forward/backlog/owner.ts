@@ -16,7 +16,8 @@ import { join } from 'node:path';
 export const TOUCH_MS = 3000;
 const UNTOUCHED_MS = 15_000;
 
-const NAME = /^backlog-(\d+)-(\d+)-(\w+)-(\w+)-\d+$/;
+/** When the backlog was begun, which stays as it is; then the owner. */
+const NAME = /^backlog-(\d+)-(\d+)-(\d+)-(\w+)-(\w+)-\d+$/;
 
 /** No two processes have all of it: number and begin, the processes that can see it, the start of the machine. */
 interface Identity {
@@ -36,9 +37,9 @@ const own: Identity = {
 const inUse = new Set<string>();
 let made = 0;
 
-/** A name for a new folder, which is in use from then on. */
-export function nameOwn(): string {
-  const name = `backlog-${own.pid}-${own.begunTicks}-${own.namespace}-${own.boot}-${++made}`;
+/** A name for the folder of a backlog, which is in use from then on. */
+export function nameOwn(begunMs = Date.now()): string {
+  const name = `backlog-${begunMs}-${own.pid}-${own.begunTicks}-${own.namespace}-${own.boot}-${++made}`;
   inUse.add(name);
   return name;
 }
@@ -47,15 +48,15 @@ export function release(name: string): void {
   inUse.delete(name);
 }
 
-/** Takes over the folders whose processes are gone. @returns their new names, those untouched for longest first */
+/** Takes over the folders whose processes are gone. @returns their new names, those begun first before the others */
 export function takeOver(parent: string): string[] {
   const left = readdirSync(parent)
     .filter((name) => NAME.test(name))
     .map((name) => ({ name, touchedMs: statSync(join(parent, name), { throwIfNoEntry: false })?.mtimeMs }))
     .filter(({ name, touchedMs }) => touchedMs !== undefined && !isOwned(name, touchedMs))
-    .sort((a, b) => (a.touchedMs as number) - (b.touchedMs as number));
+    .sort((a, b) => begunMsOf(a.name) - begunMsOf(b.name));
   return left.flatMap(({ name }) => {
-    const taken = nameOwn();
+    const taken = nameOwn(begunMsOf(name));
     try {
       renameSync(join(parent, name), join(parent, taken));
       touch(join(parent, taken));
@@ -68,6 +69,8 @@ export function takeOver(parent: string): string[] {
   });
 }
 
+const begunMsOf = (name: string): number => Number(NAME.exec(name)?.[1]);
+
 /** Shows others that the folder has an owner. */
 export function touch(folder: string): void {
   const now = new Date();
@@ -79,7 +82,7 @@ export function touch(folder: string): void {
 }
 
 function isOwned(name: string, touchedMs: number): boolean {
-  const [, pid = '', begunTicks, namespace, boot] = NAME.exec(name) ?? [];
+  const [, , pid = '', begunTicks, namespace, boot] = NAME.exec(name) ?? [];
   if (namespace !== own.namespace || boot !== own.boot) return Date.now() - touchedMs < UNTOUCHED_MS;
   if (Number(pid) === own.pid && begunTicks === own.begunTicks) return inUse.has(name);
   return isRunning(Number(pid), begunTicks);

@@ -1,5 +1,5 @@
 // Positions as CSV (RFC 4180), for sinks that are files.
-import type { PositionRow } from './sink.js';
+import { eachRow, type PositionRow } from './sink.js';
 
 /** All members but the attributes of the device, which have no columns of their own. */
 const COLUMNS = [
@@ -25,8 +25,13 @@ const COLUMNS = [
 
 export const CSV_HEADER = `${COLUMNS.join(',')}\n`;
 
-export function csvOf(rows: readonly PositionRow[]): string {
-  return rows.map((row) => `${COLUMNS.map((name) => fieldOf(row[name])).join(',')}\n`).join('');
+/** Whole lines of NDJSON as CSV, without the header. */
+export async function csvOf(lines: Buffer): Promise<Buffer> {
+  let text = '';
+  await eachRow(lines, (row) => {
+    text += `${COLUMNS.map((name) => fieldOf(row[name])).join(',')}\n`;
+  });
+  return Buffer.from(text);
 }
 
 function fieldOf(value: string | number | boolean | null): string {

@@ -4,7 +4,7 @@ import { type FileHandle, open, rename } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CSV_HEADER, csvOf } from './csv.js';
-import { rowsOf, type Sink } from './sink.js';
+import type { Sink } from './sink.js';
 
 export interface FileSinkOptions {
   readonly path: string;
@@ -31,7 +31,7 @@ export class FileSink implements Sink {
 
   async deliver(lines: Buffer): Promise<void> {
     const { path, format, fullBytes } = this.options;
-    const bytes = format === 'csv' ? Buffer.from(csvOf(rowsOf(lines))) : lines;
+    const bytes = format === 'csv' ? await csvOf(lines) : lines;
     const header = format === 'csv' ? Buffer.from(CSV_HEADER) : Buffer.alloc(0);
     let file = await openForAppending(path);
     try {

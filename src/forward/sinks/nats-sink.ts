@@ -1,7 +1,7 @@
 // A sink on NATS JetStream: each position is a message, under its id, so that the server drops a second one of the same within
 // the duplicate window of its stream.
 import type { Publisher } from '../../engine/nats/publisher.js';
-import { rowsOf, type Sink } from './sink.js';
+import { eachRow, type Sink } from './sink.js';
 
 export class NatsSink implements Sink {
   #publisher: Promise<Publisher> | undefined;
@@ -17,9 +17,9 @@ export class NatsSink implements Sink {
       this.#publisher = undefined;
       throw error;
     });
-    await publisher.publish(
-      rowsOf(lines).map((row) => ({ id: row.id, bytes: Buffer.from(JSON.stringify(row)) })),
-    );
+    const messages: { id: string; bytes: Uint8Array }[] = [];
+    await eachRow(lines, ({ id }, bytes) => messages.push({ id, bytes }));
+    await publisher.publish(messages);
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,5 @@
 // A place that positions go on to, as their delivery sees it.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** A position as sinks get it: the members of a line of NDJSON, in this order. null: not known. */
 export interface PositionRow {
@@ -37,11 +38,21 @@ export interface Sink {
   close(): Promise<void>;
 }
 
-/** The rows of whole lines. */
-export function rowsOf(lines: Buffer): PositionRow[] {
-  return lines
-    .toString()
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as PositionRow);
+const LINE_END = 10;
+/** Bytes of lines that are converted before requests have their turn: some 100 µs. */
+const TURN_BYTES = 32 * 1024;
+
+/** Calls `each` with every row of whole lines, in several turns of the event loop where there are many. */
+export async function eachRow(lines: Buffer, each: (row: PositionRow, line: Buffer) => void): Promise<void> {
+  let turnEnd = TURN_BYTES;
+  for (let at = 0; at < lines.length; ) {
+    const end = lines.indexOf(LINE_END, at);
+    const line = lines.subarray(at, end);
+    each(JSON.parse(line.toString()) as PositionRow, line);
+    at = end + 1;
+    if (at >= turnEnd) {
+      turnEnd = at + TURN_BYTES;
+      await nextTurn();
+    }
+  }
 }

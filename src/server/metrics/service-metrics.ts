@@ -2,6 +2,7 @@
 // test holds the two together.
 import type { Budget } from '../budget/budget.js';
 import type { EventLoopMonitor } from './event-loop.js';
+import { type ForwardState, forwardMetrics } from './forward-metrics.js';
 import type { Latency } from './latency.js';
 import type { PointCounts } from './point-counts.js';
 import type { Labels, Metric, Sample } from './registry.js';
@@ -28,6 +29,7 @@ export interface MetricSources extends StoreStates {
   readonly poolWaits: Latency;
   readonly poolRuns: Latency;
   readonly eventLoop: EventLoopMonitor;
+  readonly forward: () => ForwardState;
   readonly droppedLogLines: () => number;
   readonly skippedLogLines: () => number;
   readonly isReady: () => boolean;
@@ -63,6 +65,7 @@ function stateMetrics(of: MetricSources): Metric[] {
     },
     gauge('hexcodes_ready', 'Whether requests are accepted, as /readyz says.', () => Number(of.isReady())),
     ...storeMetrics(of),
+    ...forwardMetrics(of.forward),
     {
       kind: 'gauge',
       name: 'hexcodes_event_loop_delay_seconds',

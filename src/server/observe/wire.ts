@@ -1,4 +1,5 @@
 // Joins the observer with the parts of the service whose state the metrics show.
+import type { Forwarder } from '../../forward/forwarder.js';
 import type { ServerKeys } from '../../keys/keys.js';
 import type { Pool } from '../../pool/pool.js';
 import type { AdminRoute } from '../admin-port.js';
@@ -24,9 +25,13 @@ export interface ObservedParts {
   readonly keys: ServerKeys;
   /** Undefined: nothing is counted. */
   readonly metering: Metering | undefined;
+  /** Undefined: positions go nowhere. */
+  readonly forwarder: Forwarder | undefined;
   readonly log: Log;
   readonly isReady: () => boolean;
 }
+
+const NOTHING_FORWARDED = { waiting: 0, delivered: 0, refused: 0, isAway: false };
 
 export interface Observation {
   /** Further metrics may be added to it. */
@@ -36,7 +41,7 @@ export interface Observation {
 }
 
 export function observe(observer: Observer, parts: ObservedParts): Observation {
-  const { info, adapter, streams, bulk, budget, pool, keys, metering, log, isReady } = parts;
+  const { info, adapter, streams, bulk, budget, pool, keys, metering, forwarder, log, isReady } = parts;
   const eventLoop = new EventLoopMonitor();
   const registry = new MetricsRegistry();
   registry.add(
@@ -56,6 +61,7 @@ export function observe(observer: Observer, parts: ObservedParts): Observation {
       poolWaits: observer.poolWaits,
       poolRuns: observer.poolRuns,
       eventLoop,
+      forward: () => forwarder?.figures ?? NOTHING_FORWARDED,
       droppedLogLines: () => log.droppedLines,
       skippedLogLines: () => observer.log.skipped,
       keys: () => ({ loaded: keys.ring.size, fault: keys.fault !== undefined }),

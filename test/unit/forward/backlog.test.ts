@@ -119,7 +119,7 @@ test('folders of processes that are gone are taken over, once; of living ones ne
   const parent = newFolder();
   mkdirSync(parent);
   const mine = nameOwn();
-  const [, pid, ticks, namespace, boot] = /^backlog-(\d+)-(\d+)-(\w+)-(\w+)-/.exec(mine)!;
+  const [, pid, ticks, namespace, boot] = /^backlog-\d+-(\d+)-(\d+)-(\w+)-(\w+)-/.exec(mine)!;
   expect(pid).toBe(String(process.pid));
   const folder = (name: string, untouchedMs: number): string => {
     mkdirSync(join(parent, name));
@@ -129,16 +129,17 @@ test('folders of processes that are gone are taken over, once; of living ones ne
   };
   const living = [
     folder(mine, 3_600_000),
-    folder(`backlog-${process.ppid}-${ticksOfParent()}-${namespace}-${boot}-1`, 3_600_000),
-    folder(`backlog-77-5-9${namespace}-${boot}-1`, 1000),
+    folder(`backlog-5-${process.ppid}-${ticksOfParent()}-${namespace}-${boot}-1`, 3_600_000),
+    folder(`backlog-5-77-5-9${namespace}-${boot}-1`, 1000),
     folder('something-else', 3_600_000),
   ];
-  folder(`backlog-77-5-9${namespace}-${boot}-2`, 60_000);
-  folder(`backlog-77-5-${namespace}-${boot}x-1`, 50_000);
+  folder(`backlog-9-77-5-9${namespace}-${boot}-2`, 60_000);
+  folder(`backlog-7-77-5-${namespace}-${boot}x-1`, 50_000);
   // The number of this process, of an earlier one.
-  folder(`backlog-${pid}-${Number(ticks) - 1}-${namespace}-${boot}-1`, 40_000);
+  folder(`backlog-10-${pid}-${Number(ticks) - 1}-${namespace}-${boot}-1`, 40_000);
   const taken = takeOver(parent);
-  expect(taken).toHaveLength(3);
+  // By their begin, not by when they were touched.
+  expect(taken.map((name) => name.split('-')[1])).toEqual(['7', '9', '10']);
   expect(readdirSync(parent).sort()).toEqual([...living, ...taken].sort());
   expect(takeOver(parent)).toEqual([]);
   release(mine);
