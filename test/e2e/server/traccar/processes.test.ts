@@ -56,6 +56,8 @@ test('killed in the midst of it, twice: each position that was answered arrives,
   const arrived = (): string[] => sink.rows.map(({ id }) => id);
   const wanted = taken.map((id) => id.replace('?', ''));
   while (!wanted.every((id) => arrived().includes(id))) await sleep(20);
+  // Deliveries begin before it listens; an order to stop would end it at once then.
+  await serve.base();
   await serve.stop();
   // Those that were sent one after the other.
   const inOrder = taken.filter((id) => !id.startsWith('?'));
@@ -80,6 +82,7 @@ test('killed while the sink takes: a position may come twice, and has the same i
   const second = started(sink.url);
   const ids = (): string[] => sink.rows.map(({ id }) => id);
   while (!taken.every((id) => ids().includes(id))) await sleep(20);
+  await second.base();
   await second.stop();
   expect(new Set(ids())).toEqual(new Set(taken));
   expect([...new Set(ids())]).toEqual(taken);
