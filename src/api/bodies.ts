@@ -4,6 +4,7 @@ import Type, { type TObject, type TProperties, type TSchema } from 'typebox';
 import { ADMIN_UNITS } from '../admin-units.js';
 import { MAX_BATCH_ITEMS } from '../wire/rows/batch.js';
 import { adminCode, answer, code, lat, lng, named, oneOf, orNull, resolution, word } from './body-parts.js';
+import { GRID_BODIES } from './grid-bodies.js';
 import { TRACKER_BODIES } from './tracker-bodies.js';
 
 const anyNumber = orNull(Type.Number());
@@ -260,4 +261,5 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
   }),
   EncodeError: Type.Intersect([Type.Object(failedEncode), named('Error')]),
   ...TRACKER_BODIES,
+  ...GRID_BODIES,
 };

@@ -35,6 +35,7 @@ const HEADERS = {
     schema: { type: 'string', pattern: '^"[0-9a-f]{16}"$' },
   },
   VaryKey: { schema: { type: 'string', const: 'X-API-Key' } },
+  VaryKeyAndType: { schema: { type: 'string', const: 'Accept, X-API-Key' } },
   ContentEncoding: { schema: { type: 'string', const: 'gzip' } },
 } as const;
 
@@ -77,21 +78,28 @@ function errorResponse(status: number, schema: string): object {
   };
 }
 
+/** The content of a vector tile. */
+const BYTES = { type: 'string', contentMediaType: 'application/octet-stream' };
 const OF_KEPT = { ETag: header('EntityTag'), Vary: header('VaryKey') };
 
-function okResponse({ answers, id, isKept }: Operation): object {
+function okResponse({ answers, id, isKept, otherTypes = [] }: Operation): object {
   const isBulk = id.endsWith('Bulk');
   const schema = answers.length === 1 ? ref(answers[0] as string) : { oneOf: answers.map(ref) };
   const content = isBulk
     ? Object.fromEntries(answers.map((type) => [type, { schema: { type: 'string' } }]))
-    : { [JSON_TYPE]: { schema } };
+    : { [JSON_TYPE]: { schema }, ...Object.fromEntries(otherTypes.map((type) => [type, { schema: BYTES }])) };
   const more = isBulk
     ? { Vary: header('Vary'), 'Content-Encoding': header('ContentEncoding') }
     : isKept
-      ? OF_KEPT
+      ? { ...OF_KEPT, ...(otherTypes.length > 0 ? { Vary: header('VaryKeyAndType') } : {}) }
       : {};
   return { description: 'Done', headers: { ...EVERY_ANSWER, ...more }, content };
 }
+
+const notModified = (headers: object): object => ({
+  description: 'Nothing has changed since the answer whose ETag the request has in If-None-Match',
+  headers: { ...EVERY_ANSWER, ...headers },
+});
 
 function operationObject(operation: Operation): object {
   const {
@@ -104,11 +112,21 @@ function operationObject(operation: Operation): object {
     errors,
     errorSchema = 'Error',
     isKept,
+    otherTypes,
   } = operation;
   const statuses = [...COMMON_ERRORS, ...errors].sort((a, b) => a - b);
   const responses = Object.fromEntries([
     ['200', okResponse(operation)],
-    ...(isKept ? [['304', { $ref: '#/components/responses/NotModified' }] as const] : []),
+    ...(isKept
+      ? [
+          [
+            '304',
+            {
+              $ref: `#/components/responses/${otherTypes === undefined ? 'NotModified' : 'TypeNotModified'}`,
+            },
+          ] as const,
+        ]
+      : []),
     ...statuses.map((status) => [String(status), { $ref: `#/components/responses/${errorSchema}${status}` }]),
   ]);
   const content =
@@ -160,10 +178,8 @@ export function openApiDocument(): object {
       schemas: BODIES,
       headers: HEADERS,
       responses: {
-        NotModified: {
-          description: 'Nothing has changed since the answer whose ETag the request has in If-None-Match',
-          headers: { ...EVERY_ANSWER, ...OF_KEPT },
-        },
+        NotModified: notModified(OF_KEPT),
+        TypeNotModified: notModified({ ...OF_KEPT, Vary: header('VaryKeyAndType') }),
         ...Object.fromEntries(
           ['Error', 'EncodeError'].flatMap((schema) =>
             Object.keys(REASONS).map((status) => [schema + status, errorResponse(Number(status), schema)]),

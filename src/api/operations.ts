@@ -1,14 +1,23 @@
 // The operations of /v1: what each reads, and what it may answer. docs/http.md says the same in sentences.
 import { MAX_BATCH_BYTES, MAX_BATCH_ITEMS } from '../wire/rows/batch.js';
-
-export interface Parameter {
-  readonly name: string;
-  readonly in: 'query' | 'path';
-  readonly required?: boolean;
-  readonly description: string;
-  readonly schema: object;
-  readonly example?: unknown;
-}
+import {
+  ADDRESS_DETAILS,
+  ADMIN_V2,
+  CODE_IN_PATH,
+  DELIMITER,
+  FORMER,
+  HEXCODES,
+  LAT,
+  LNG,
+  OF_TRACCAR,
+  type Parameter,
+  PREFIX,
+  query,
+  RESOLUTION,
+  REVERSE_FORMAT,
+  required,
+  TILE,
+} from './parameters.js';
 
 export interface Operation {
   readonly path: string;
@@ -22,6 +31,8 @@ export interface Operation {
   readonly body?: { readonly required: boolean; readonly types: Readonly<Record<string, string>> };
   /** Names of the schemas that 200 may have; media types for answers that are no JSON. */
   readonly answers: readonly string[];
+  /** Media types that the answer may have besides JSON; then `Accept` takes part in the choice. */
+  readonly otherTypes?: readonly string[];
   /** Beside those that every operation has. */
   readonly errors: readonly number[];
   /** The schema of its errors. */
@@ -33,84 +44,6 @@ export interface Operation {
 /** Every operation may answer these: a broken request, keys, Accept, target, limits, a defect, overload. */
 export const COMMON_ERRORS = [400, 401, 403, 406, 414, 429, 500, 503] as const;
 
-const LAT: Parameter = {
-  name: 'lat',
-  in: 'query',
-  description: 'Degrees north (WGS 84)',
-  schema: { type: 'number', minimum: -90, maximum: 90 },
-  example: 21.0288,
-};
-const LNG: Parameter = {
-  name: 'lng',
-  in: 'query',
-  description: 'Degrees east (WGS 84)',
-  schema: { type: 'number', minimum: -180, maximum: 180 },
-  example: 105.8525,
-};
-const RESOLUTION: Parameter = {
-  name: 'resolution',
-  in: 'query',
-  description: 'Resolution of H3, written without sign, point or leading zero',
-  schema: { type: 'integer', minimum: 0, maximum: 15, default: 13 },
-};
-const ADMIN_V2: Parameter = {
-  name: 'admin_v2',
-  in: 'query',
-  description: 'Without effect: codes are always of the structure of 2025',
-  schema: { type: 'boolean' },
-};
-const FORMER: Parameter = {
-  name: 'former',
-  in: 'query',
-  description: 'Whether answers name the province before July 2025, as `former_province`',
-  schema: { type: 'boolean', default: false },
-};
-const query = (name: string, description: string, schema: object, example: unknown): Parameter => ({
-  ...{ name, in: 'query', description, schema, example },
-});
-const OF_TRACCAR =
-  'docs/traccar.md has its settings. The answer comes once the position is on disk; a position in no province is kept, too, and answered 200. The key may also be the query parameter `key`.';
-const REVERSE_FORMAT: Parameter = {
-  name: 'format',
-  in: 'query',
-  description: 'The same answer for both',
-  schema: { type: 'string', enum: ['json', 'jsonv2'], default: 'json' },
-};
-const ADDRESS_DETAILS: Parameter = {
-  name: 'addressdetails',
-  in: 'query',
-  description: 'Whether the answer has `address`',
-  schema: { type: 'integer', enum: [0, 1], default: 1 },
-};
-const HEXCODES: Parameter = {
-  name: 'hexcodes',
-  in: 'query',
-  description: 'The code in any spelling that docs/code-format.md allows',
-  schema: { type: 'string', minLength: 1 },
-  example: 'HN-6GHP4-83RFR',
-};
-const CODE_IN_PATH: Parameter = {
-  name: 'code',
-  in: 'path',
-  required: true,
-  description: 'A code in any spelling, percent-encoded in UTF-8',
-  schema: { type: 'string', minLength: 1 },
-  example: 'HN-6GHP4-83RFR',
-};
-const DELIMITER: Parameter = {
-  name: 'delimiter',
-  in: 'query',
-  description: 'Of a CSV body; by default the header row shows it',
-  schema: { type: 'string', enum: ['comma', 'semicolon', 'tab', 'pipe'] },
-};
-const PREFIX: Parameter = {
-  name: 'prefix',
-  in: 'query',
-  description: 'Put before the names of the columns that a CSV answer adds',
-  schema: { type: 'string', pattern: '^[A-Za-z0-9_.-]{0,64}$' },
-};
-
-const required = (parameter: Parameter): Parameter => ({ ...parameter, required: true });
 const FORM = 'application/x-www-form-urlencoded';
 const BULK_TYPES = ['text/csv', 'application/x-ndjson', 'application/vnd.hexcodes.frames'];
 const BULK_BODY = { required: true, types: Object.fromEntries(BULK_TYPES.map((type) => [type, 'text'])) };
@@ -224,6 +157,12 @@ export const OPERATIONS: readonly Operation[] = [
       ],
     },
   ),
+  look('/v1/grid/{z}/{x}/{y}', 'grid', 'The cells that touch a tile of a map, with their codes', 'Grid', {
+    description:
+      'Resolutions by zoom: docs/http.md. `y` may end in .geojson or .mvt; without an ending `Accept` chooses, GeoJSON by default.',
+    parameters: TILE,
+    otherTypes: ['application/vnd.mapbox-vector-tile'],
+  }),
   look('/v1/admin-units', 'adminUnits', 'The 34 provinces', 'AdminUnits'),
   look('/v1/admin-units/former', 'formerProvinces', 'The 63 provinces before July 2025', 'FormerProvinces'),
   look('/v1/admin-units/{admin_code}', 'adminUnit', 'One province and its boundary', 'AdminUnit', {

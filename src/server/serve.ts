@@ -15,6 +15,7 @@ import { openAdminPort } from './admin-port.js';
 import { Budget } from './budget/budget.js';
 import { Bulk, type BulkTuning } from './bulk/route.js';
 import { CountedLine } from './counted-line.js';
+import { addGrid } from './grid/route.js';
 import { ClockWatch } from './life/clock-watch.js';
 import { Readiness } from './life/readiness.js';
 import { finishAnswers, type StopSteps } from './life/stopping.js';
@@ -161,6 +162,7 @@ export async function serve(
     if (metering !== undefined) addUsage(router, metering);
     const hexcodes = new Hexcodes(kernel);
     addCodeInfo(router, hexcodes, boundaries.tag);
+    addGrid(router, hexcodes, boundaries.tag);
     const forwarder = await openForwarder(config, logger, seat?.number);
     steps.release.push(async () => forwarder?.close());
     readiness.addWarning(() => forwarder?.fault);

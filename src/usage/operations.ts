@@ -8,7 +8,7 @@ export const OPERATIONS = [
   'encode_bulk',
   'decode_bulk',
   'stream',
-  /** One code, suggestions, provinces, versions and usage itself. */
+  /** One code, suggestions, the grid, provinces, versions and usage itself. */
   'lookup',
 ] as const;
 export type UsageOperation = (typeof OPERATIONS)[number];

@@ -72,6 +72,7 @@ const ONLY_IN: Record<string, string | string[]> = {
   '@nats-io/services': 'engine/nats',
   typebox: 'api',
   'prom-client': 'server/metrics',
+  '@maplibre/vt-pbf': 'server/grid',
   'maplibre-gl': ['console/map', 'console/points'],
   '@opentelemetry/exporter-trace-otlp-http': 'server/observe',
 };

@@ -45,8 +45,9 @@ export function sendKept(
   type: string,
   bodyOf: () => string | Uint8Array,
   cacheControl: string,
+  vary = 'X-API-Key',
 ): void {
-  const lines = `\r\nETag: ${tag}\r\nCache-Control: ${cacheControl}\r\nVary: X-API-Key`;
+  const lines = `\r\nETag: ${tag}\r\nCache-Control: ${cacheControl}\r\nVary: ${vary}`;
   if (mayHoldKey(x.path, x.rawQuery)) x.send(200, type, bodyOf());
   else sendTagged(x, tag, type, bodyOf, lines);
 }

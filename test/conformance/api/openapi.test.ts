@@ -46,6 +46,7 @@ function queries(operation: Operation): fc.Arbitrary<Values> {
   return fc.record(model, { requiredKeys: inQuery.filter((each) => each.required).map(({ name }) => name) });
 }
 
+const TILES = ['12/3252/1803', '12/3252/1803.mvt', '5/0/0', '23/0/0', '12/x/y'];
 const settings = { seed: SEED, numRuns: RUNS };
 
 describe.each(['/v1/hexcodes/encode', '/v1/hexcodes/decode'])('%s', (path) => {
@@ -179,6 +180,7 @@ test.each([
   ['/v1/hexcodes/{code}', { code: ['HN-6GHP4-83RFR', 'hn-66', 'nope', '%C4%90N-', 'a'.repeat(100), '%'] }],
   ['/v1/hexcodes/{code}/suggestions', { code: ['HN-6GHP4-B3RFR', 'HN-6GHP4-83RFR', 'x', '%zz'] }],
   ['/v1/admin-units/{admin_code}', { admin_code: ['HN', 'hcm', 'XX'] }],
+  ['/v1/grid/{z}/{x}/{y}', { 'z}/{x}/{y': TILES }],
   ['/v1/admin-units', {}],
   ['/v1/admin-units/former', {}],
   ['/v1/meta', {}],
@@ -199,13 +201,13 @@ test('look-ups have an entity tag, and who sends it is answered 304, as describe
   for (const [path, { get: operation }] of Object.entries(api.document.paths)) {
     if (operation?.responses['304'] === undefined) continue;
     kept.push(path);
-    const url = `http://127.0.0.1:${server.port}${path.replace('{code}', 'HN-66').replace('{admin_code}', 'HN')}`;
+    const url = `http://127.0.0.1:${server.port}${path.replace('{code}', 'HN-66').replace('{admin_code}', 'HN').replace('{z}/{x}/{y}', '5/25/14')}`;
     const tag = (await fetch(url, { headers: { 'X-API-Key': server.key } })).headers.get('etag')!;
     const again = await fetch(url, { headers: { 'X-API-Key': server.key, 'If-None-Match': tag } });
     expect(again.status, path).toBe(304);
     expect(await api.faultOf(operation, again), path).toBeUndefined();
   }
-  expect(kept).toHaveLength(6);
+  expect(kept).toHaveLength(7);
 });
 
 test('bodies of any bytes to /bulk are answered as described', async () => {

@@ -1,0 +1,25 @@
+// The bodies of the grid's tiles as JSON Schema.
+import Type, { type TSchema } from 'typebox';
+import { adminCode, answer, code, resolution, word } from './body-parts.js';
+
+const position = Type.Array(Type.Number(), { minItems: 2, maxItems: 2, description: 'Longitude, latitude' });
+
+export const GRID_BODIES: Readonly<Record<string, TSchema>> = {
+  Grid: answer({
+    type: Type.Literal('FeatureCollection'),
+    status: word('OK'),
+    resolution,
+    features: Type.Array(
+      answer({
+        type: Type.Literal('Feature'),
+        id: code,
+        geometry: Type.Object({
+          type: Type.Literal('Polygon'),
+          coordinates: Type.Array(Type.Array(position, { minItems: 7 }), { minItems: 1, maxItems: 1 }),
+        }),
+        properties: answer({ hexcodes: code, resolution, admin_code: adminCode }),
+      }),
+      { maxItems: 256 },
+    ),
+  }),
+};

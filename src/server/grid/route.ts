@@ -1,0 +1,65 @@
+// GET /v1/grid/{z}/{x}/{y}: the cells that touch a tile of a map, with their codes, as GeoJSON or as a vector tile.
+import { cellCollection } from '../../geometry/geojson.js';
+import type { Hexcodes } from '../../library/hexcodes.js';
+import { faultsMessage, JSON_TYPE } from '../answers.js';
+import { preferences, qualityOf } from '../media-types.js';
+import { fail, type Router } from '../router.js';
+import { entityTag, KEPT, sendKept } from '../routes/freshness.js';
+import type { Exchange } from '../transport/exchange.js';
+import { KeptBodies } from './kept-bodies.js';
+import { codesIn, RESOLUTION_OF_ZOOM, readTile, type Tile } from './tile.js';
+import { vectorTileOf } from './vector-tile.js';
+
+export const TILE_TYPE = 'application/vnd.mapbox-vector-tile';
+/** Of tiles in memory: a few hundred, of a city at some zooms. */
+const KEPT_BYTES = 8 * 2 ** 20;
+const ENDINGS: Readonly<Record<string, string>> = { '.mvt': TILE_TYPE, '.geojson': JSON_TYPE };
+
+/** @param tag the entity tag of answers that depend on the version and its data only */
+export function addGrid(router: Router, hexcodes: Hexcodes, tag: string): void {
+  const tags: Readonly<Record<string, string>> = { [JSON_TYPE]: tag, [TILE_TYPE]: entityTag(tag, TILE_TYPE) };
+  const bodies = new KeptBodies(KEPT_BYTES);
+  router.add({
+    path: '/v1/grid/:z/:x/:y',
+    methods: ['GET'],
+    access: 'key',
+    handle: (x) => {
+      const [, row = '', ending = ''] = /^(.*?)(\.[a-z]+)?$/.exec(x.parameter(2)) ?? [];
+      const type = typeFor(x, ending);
+      if (type === null) return;
+      const tile =
+        type === undefined
+          ? [{ parameter: 'y', message: 'may end in .mvt or .geojson' }]
+          : readTile(x.parameter(0), x.parameter(1), row);
+      if (type === undefined || Array.isArray(tile)) {
+        const faults = tile as Exclude<typeof tile, Tile>;
+        fail(x, 400, faultsMessage(faults), { faults });
+        return;
+      }
+      const name = `${tile.zoom}/${tile.x}/${tile.y} ${type}`;
+      const bodyOf = (): Uint8Array => bodies.get(name, () => made(hexcodes, tile, type));
+      sendKept(x, tags[type]!, type, bodyOf, KEPT, 'Accept, X-API-Key');
+    },
+  });
+}
+
+/** The media type of the answer; undefined for an ending that there is not, null where the request was answered 406. */
+function typeFor(x: Exchange, ending: string): string | undefined | null {
+  const named = ENDINGS[ending];
+  if (named === undefined && ending !== '') return undefined;
+  const accepted = preferences(x.accept === '' ? '*/*' : x.accept);
+  const offered = named === undefined ? [JSON_TYPE, TILE_TYPE] : [named];
+  const [best] = offered
+    .map((type) => ({ type, quality: qualityOf(type, accepted) }))
+    .sort((a, b) => b.quality - a.quality);
+  if (best!.quality > 0) return best!.type;
+  fail(x, 406, `the answer is ${offered.join(' or ')}, which the Accept header refuses`);
+  return null;
+}
+
+function made(hexcodes: Hexcodes, tile: Tile, type: string): Uint8Array {
+  const { features } = cellCollection(hexcodes, codesIn(hexcodes, tile));
+  if (type === TILE_TYPE) return vectorTileOf(tile, features);
+  const resolution = RESOLUTION_OF_ZOOM[tile.zoom];
+  return Buffer.from(JSON.stringify({ type: 'FeatureCollection', status: 'OK', resolution, features }));
+}
