@@ -10,7 +10,7 @@ import { KeptBodies } from './kept-bodies.js';
 import { codesIn, RESOLUTION_OF_ZOOM, readTile, type Tile } from './tile.js';
 import { vectorTileOf } from './vector-tile.js';
 
-export const TILE_TYPE = 'application/vnd.mapbox-vector-tile';
+const TILE_TYPE = 'application/vnd.mapbox-vector-tile';
 /** Of tiles in memory: a few hundred, of a city at some zooms. */
 const KEPT_BYTES = 8 * 2 ** 20;
 const ENDINGS: Readonly<Record<string, string>> = { '.mvt': TILE_TYPE, '.geojson': JSON_TYPE };

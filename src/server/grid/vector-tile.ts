@@ -4,7 +4,7 @@ import { fromGeojsonVt } from '@maplibre/vt-pbf';
 import type { CellFeature } from '../../geometry/geojson.js';
 import { inTile, type Tile } from './tile.js';
 
-export const LAYER = 'grid';
+const LAYER = 'grid';
 /** Steps across a tile. */
 const EXTENT = 4096;
 const POLYGON = 3;
