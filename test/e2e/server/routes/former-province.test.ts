@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { ADMIN_UNITS } from '#dist/admin-units.js';
+import { HexcodesClient } from '#dist/client/node.js';
 import { rowsOf } from '../../../support/region/fixtures.js';
 import { startServer, type TestServer } from '../../../support/server.js';
 import { shippedFiles } from '../../../support/shipped.js';
@@ -44,6 +45,24 @@ test('one call: after admin_code, in the query or the body', async () => {
       former_province: place.former_province,
     });
   }
+});
+
+test('the client asks for it in one call, a batch and a body', async () => {
+  const client = new HexcodesClient({ baseUrl: `${server.base}/v1`, apiKey: server.key });
+  const [lat, lng] = points[0] as [number, number];
+  expect(await client.encode(lat, lng, { former: true })).toMatchObject({ former_province: wanted[0] });
+  expect(await client.encode(lat, lng)).not.toHaveProperty('former_province');
+  const batch = await client.encodeBatch(
+    points.map(([lat, lng]) => ({ lat: lat!, lng: lng! })),
+    { former: true },
+  );
+  expect(batch.results.map((result) => result.former_province)).toEqual(wanted);
+  const bulk = { operation: 'encode', format: 'csv', source: Buffer.from(csv), former: true } as const;
+  let text = '';
+  for await (const bytes of await client.bulk(bulk)) text += Buffer.from(bytes).toString();
+  const column = text.split('\n')[0]!.split(',').indexOf('former_province');
+  const rows = text.trim().split('\n').slice(1);
+  expect(rows.map((row) => row.split(',')[column])).toEqual(wanted);
 });
 
 test('what is neither true nor false is refused, beside other faults', async () => {
