@@ -45,7 +45,7 @@ export async function readOpening(
   const isCode = (text: string): boolean => run.hexcodes.isValid(text);
   const hexcodes = isEncode ? -1 : codeColumn(sample, columns, input.name, isCode, hasHeader);
   const readsResolution = resolution >= 0;
-  const shape = { hasResolution: readsResolution, isFormer: request.isFormer, isSorted: false };
+  const shape = { hasResolution: readsResolution, isFormer: request.isFormer, boxOf: null };
   const ours = isEncode ? encodeAdded(shape) : DECODE_ADDED;
   const kept = names.map((name) => ({ name, kind: 'text' as const }));
   const added = addedColumns(ours, kept, columns.prefix, input.name);

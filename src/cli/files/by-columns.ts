@@ -42,6 +42,7 @@ export async function convertByColumns(run: Run): Promise<void> {
           file: input.name,
           isTyped,
           needsPosition: formatsOf(run).includes('geojson'),
+          boxOf: request.sort === null ? null : (await import('../../geometry/cell-ring.js')).cellBox,
         });
         firstColumns = JSON.stringify(source.columns);
         const { columns, position } = converter;

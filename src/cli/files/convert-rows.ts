@@ -7,7 +7,7 @@ import { looksSwapped } from '../../wire/swapped.js';
 import { badInput } from '../file-faults.js';
 import { codeColumn } from './columns/code-column.js';
 import { addedColumns, DECODE_ADDED, keptColumns, type Sample } from './columns/columns.js';
-import { encodeAdded, encodeAddedValues } from './columns/encode-columns.js';
+import { type CellBox, encodeAdded, encodeAddedValues } from './columns/encode-columns.js';
 import { encodeEach, NOT_A_RESOLUTION, resolutionsOf } from './columns/own-resolutions.js';
 import { type PositionPlace, positionPlace, resolutionColumn } from './columns/position-columns.js';
 import { positionReader } from './columns/position-reader.js';
@@ -57,6 +57,8 @@ export interface RowsShape {
   readonly isTyped: boolean;
   /** Whether the target needs a column of lat and one of lng, also where the position came in another form. */
   readonly needsPosition: boolean;
+  /** Where rows are sorted by cell. */
+  readonly boxOf: CellBox | null;
 }
 
 /**
@@ -89,7 +91,7 @@ function isWhole(keptIndexes: readonly number[], columns: readonly TableColumn[]
 function encoder(
   hexcodes: Hexcodes,
   { resolution, isFormer, sort, columns: choice }: FilesRequest,
-  { columns, sample, hasHeader, file, isTyped, needsPosition }: RowsShape,
+  { columns, sample, hasHeader, file, isTyped, needsPosition, boxOf }: RowsShape,
   keptIndexes: readonly number[],
 ): RowConverter {
   const place = positionPlace(sample, choice, file, hasHeader);
@@ -105,7 +107,7 @@ function encoder(
   for (const { index } of typed) kept[index] = { name: kept[index]!.name, kind: 'double' };
   const keepsResolution = at.resolution >= 0 && keptIndexes.includes(at.resolution);
   const addsPosition = needsPosition && place.kind !== 'pair';
-  const encodeShape = { hasResolution: keepsResolution, isFormer, isSorted: sort !== null };
+  const encodeShape = { hasResolution: keepsResolution, isFormer, boxOf };
   const positions = addsPosition ? POSITION_ADDED : [];
   const added = addedColumns([...positions, ...encodeAdded(encodeShape)], kept, choice.prefix, file);
 

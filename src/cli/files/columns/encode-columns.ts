@@ -1,6 +1,5 @@
 // The columns that encode adds to rows, and their values for a batch of rows that was encoded.
 
-import { cellBox } from '../../../geometry/cell-ring.js';
 import type { Hexcodes } from '../../../library/hexcodes.js';
 import type { TableColumn } from '../formats/table.js';
 
@@ -9,9 +8,12 @@ export interface EncodeShape {
   /** Whether rows have a resolution of their own, which is kept. */
   readonly hasResolution: boolean;
   readonly isFormer: boolean;
-  /** Whether rows are sorted by cell: then each has what plain SQL prunes by. */
-  readonly isSorted: boolean;
+  /** Where rows are sorted by cell: then each has what plain SQL prunes by. null: they are not. */
+  readonly boxOf: CellBox | null;
 }
+
+/** The box of a cell, an H3 index in hexadecimal: cellBox of geometry, which takes long to load. */
+export type CellBox = (cell: string) => readonly [west: number, south: number, east: number, north: number];
 
 /** A batch that was encoded: an entry for each row, null where a row failed. */
 export interface EncodedBatch {
@@ -56,28 +58,28 @@ const H3: ColumnGroup = {
 };
 
 /** Named as the fields of a bbox in GeoParquet. */
-const BOX: ColumnGroup = {
+const boxes = (boxOf: CellBox): ColumnGroup => ({
   columns: ['xmin', 'ymin', 'xmax', 'ymax'].map((name) => ({ name, kind: 'double' })),
   valuesOf({ codes }, hexcodes) {
-    const boxes = codes.map((code) => {
+    const all = codes.map((code) => {
       const cell = cellOf(hexcodes, code);
-      return cell === null ? null : cellBox(cell.toString(16));
+      return cell === null ? null : boxOf(cell.toString(16));
     });
-    return [0, 1, 2, 3].map((side) => boxes.map((box) => box?.[side] ?? null));
+    return [0, 1, 2, 3].map((side) => all.map((box) => box?.[side] ?? null));
   },
-};
+});
 
 function cellOf(hexcodes: Hexcodes, code: string | null): bigint | null {
   return code === null ? null : (hexcodes.read(code)?.cell ?? null);
 }
 
-function groupsOf({ hasResolution, isFormer, isSorted }: EncodeShape): ColumnGroup[] {
+function groupsOf({ hasResolution, isFormer, boxOf }: EncodeShape): ColumnGroup[] {
   return [
-    ...(isSorted ? [codesNamed('hexcode'), H3] : [codesNamed('hexcodes')]),
+    ...(boxOf === null ? [codesNamed('hexcodes')] : [codesNamed('hexcode'), H3]),
     ...(hasResolution ? [] : [column('resolution', 'int', ({ resolutions }) => resolutions)]),
     column('admin_code', 'text', ({ admins }) => admins),
     ...(isFormer ? [FORMER] : []),
-    ...(isSorted ? [BOX] : []),
+    ...(boxOf === null ? [] : [boxes(boxOf)]),
     column('status', 'text', ({ status }) => status),
   ];
 }
