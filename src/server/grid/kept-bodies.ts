@@ -10,20 +10,25 @@ export class KeptBodies {
     this.#mostBytes = mostBytes;
   }
 
-  /** The body of this name, made by `make` if it is not here. */
-  get(name: string, make: () => Uint8Array): Uint8Array {
-    const kept = this.#bodies.get(name);
-    const body = kept ?? make();
+  /** The body of this name, which counts as asked for now; undefined if it is not here. */
+  find(name: string): Uint8Array | undefined {
+    const body = this.#bodies.get(name);
+    if (body === undefined) return undefined;
     // A map keeps the order of insertion.
-    if (kept !== undefined) this.#bodies.delete(name);
-    else this.#bytes += sizeOf(name, body);
+    this.#bodies.delete(name);
+    this.#bodies.set(name, body);
+    return body;
+  }
+
+  /** Keeps a body under a name that has none. */
+  keep(name: string, body: Uint8Array): void {
+    this.#bytes += sizeOf(name, body);
     this.#bodies.set(name, body);
     for (const [oldest, old] of this.#bodies) {
       if (this.#bytes <= this.#mostBytes) break;
       this.#bodies.delete(oldest);
       this.#bytes -= sizeOf(oldest, old);
     }
-    return body;
   }
 }
 

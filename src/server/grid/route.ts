@@ -1,24 +1,30 @@
 // GET /v1/grid/{z}/{x}/{y}: the cells that touch a tile of a map, with their codes, as GeoJSON or as a vector tile.
 import { cellCollection } from '../../geometry/geojson.js';
 import type { Hexcodes } from '../../library/hexcodes.js';
+import { OVERLOADED_MESSAGE } from '../../wire/status-messages.js';
 import { faultsMessage, JSON_TYPE } from '../answers.js';
 import { preferences, qualityOf } from '../media-types.js';
-import { fail, type Router } from '../router.js';
-import { entityTag, KEPT, sendKept } from '../routes/freshness.js';
+import { fail, failUnavailable, type Router } from '../router.js';
+import { entityTag, KEPT, keptAnswer } from '../routes/freshness.js';
 import type { Exchange } from '../transport/exchange.js';
 import { KeptBodies } from './kept-bodies.js';
+import { OneATurn } from './one-a-turn.js';
 import { codesIn, RESOLUTION_OF_ZOOM, readTile, type Tile } from './tile.js';
 import { vectorTileOf } from './vector-tile.js';
 
 const TILE_TYPE = 'application/vnd.mapbox-vector-tile';
 /** Of tiles in memory: a few hundred, of a city at some zooms. */
 const KEPT_BYTES = 8 * 2 ** 20;
+/** Tiles that wait to be drawn, a second of work altogether. */
+const MOST_WAITING = 200;
+const DRAWING_DEADLINE_MS = 30_000;
 const ENDINGS: Readonly<Record<string, string>> = { '.mvt': TILE_TYPE, '.geojson': JSON_TYPE };
 
 /** @param tag the entity tag of answers that depend on the version and its data only */
 export function addGrid(router: Router, hexcodes: Hexcodes, tag: string): void {
   const tags: Readonly<Record<string, string>> = { [JSON_TYPE]: tag, [TILE_TYPE]: entityTag(tag, TILE_TYPE) };
   const bodies = new KeptBodies(KEPT_BYTES);
+  const drawing = new OneATurn(MOST_WAITING);
   router.add({
     path: '/v1/grid/:z/:x/:y',
     methods: ['GET'],
@@ -37,8 +43,24 @@ export function addGrid(router: Router, hexcodes: Hexcodes, tag: string): void {
         return;
       }
       const name = `${tile.zoom}/${tile.x}/${tile.y} ${type}`;
-      const bodyOf = (): Uint8Array => bodies.get(name, () => made(hexcodes, tile, type));
-      sendKept(x, tags[type]!, type, bodyOf, KEPT, 'Accept, X-API-Key');
+      const send = keptAnswer(x, tags[type]!, type, KEPT, 'Accept, X-API-Key');
+      if (send === undefined) return;
+      const kept = bodies.find(name);
+      if (kept !== undefined) {
+        send(kept);
+        return;
+      }
+      const draw = (): void => {
+        if (x.state === 'over') return;
+        let body = bodies.find(name);
+        if (body === undefined) {
+          body = made(hexcodes, tile, type);
+          bodies.keep(name, body);
+        }
+        send(body);
+      };
+      if (drawing.add(draw, (error) => x.reject(error))) x.deadline(DRAWING_DEADLINE_MS);
+      else failUnavailable(x, OVERLOADED_MESSAGE);
     },
   });
 }

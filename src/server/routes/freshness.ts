@@ -21,11 +21,22 @@ export function entityTag(...parts: readonly (string | Uint8Array)[]): string {
   return `"${hash.digest('hex').slice(0, DIGITS)}"`;
 }
 
+/** Sends the body of an answer, in the handler or later. */
+export type SendBody = (body: string | Uint8Array) => void;
+
 /**
- * Answers 200, or 304 where the request has the answer with this tag. To be called in the handler, as it reads a header.
- * @param bodyOf not called for a 304
+ * Answers 304 where the request has the answer with this tag. To be called in the handler, as it reads a header.
+ * @returns sends the answer otherwise; undefined: it is sent
  * @param headerLines "\r\nName: value" of every further header, `ETag` and `Cache-Control` included; a 304 has them, too
  */
+function unlessKnown(x: Exchange, tag: string, type: string, headerLines: string): SendBody | undefined {
+  const isKnown = tagsOf(x.headerValues('if-none-match')).some((given) => given === tag || given === '*');
+  if (!isKnown) return (body) => x.send(200, type, body, headerLines);
+  x.send(304, '', '', headerLines);
+  return undefined;
+}
+
+/** Answers 200, or 304; see `unlessKnown`. The body is not made for a 304. */
 export function sendTagged(
   x: Exchange,
   tag: string,
@@ -33,23 +44,34 @@ export function sendTagged(
   bodyOf: () => string | Uint8Array,
   headerLines: string,
 ): void {
-  const isKnown = tagsOf(x.headerValues('if-none-match')).some((given) => given === tag || given === '*');
-  if (isKnown) x.send(304, '', '', headerLines);
-  else x.send(200, type, bodyOf(), headerLines);
+  unlessKnown(x, tag, type, headerLines)?.(bodyOf());
 }
 
-/** As `sendTagged` for a request that needs a key: nothing may be kept where a key stands in the URL. */
+/**
+ * As `sendTagged` for a request that needs a key, with the body later: nothing may be kept where a key stands in the URL.
+ * @returns sends the answer; undefined: it is sent, with 304
+ */
+export function keptAnswer(
+  x: Exchange,
+  tag: string,
+  type: string,
+  cacheControl: string,
+  vary = 'X-API-Key',
+): SendBody | undefined {
+  const lines = `\r\nETag: ${tag}\r\nCache-Control: ${cacheControl}\r\nVary: ${vary}`;
+  if (mayHoldKey(x.path, x.rawQuery)) return (body) => x.send(200, type, body);
+  return unlessKnown(x, tag, type, lines);
+}
+
+/** The same with the body at once. */
 export function sendKept(
   x: Exchange,
   tag: string,
   type: string,
   bodyOf: () => string | Uint8Array,
   cacheControl: string,
-  vary = 'X-API-Key',
 ): void {
-  const lines = `\r\nETag: ${tag}\r\nCache-Control: ${cacheControl}\r\nVary: ${vary}`;
-  if (mayHoldKey(x.path, x.rawQuery)) x.send(200, type, bodyOf());
-  else sendTagged(x, tag, type, bodyOf, lines);
+  keptAnswer(x, tag, type, cacheControl)?.(bodyOf());
 }
 
 /** The entity tags of If-None-Match headers; a weak one stands for the strong one (RFC 9110, 13.1.2). */
