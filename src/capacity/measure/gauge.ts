@@ -1,13 +1,19 @@
 // The hands of a bench: runs jobs of the generator against a subject and reads their reports as rates, costs and latencies.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Slice } from '../generator/closed-loop.js';
 import type { Job, JobReport, Load } from '../generator/job.js';
 import { Latencies } from '../generator/latencies.js';
+import { cpuMicrosOf } from '../processes/cpu-time.js';
 import type { GeneratorProcess } from '../processes/generator-process.js';
 import type { Subject } from '../processes/service-process.js';
 import type { RatePoint } from './results.js';
 
 /** Every so many answers one is compared with the library. */
 const SAMPLE_EVERY = 100;
+/** A subject that has taken less than this share of a core for so long has nothing left to do. */
+const SETTLED_SHARE = 0.2;
+const SETTLED_MS = 20;
+const MOST_SETTLING_MS = 10_000;
 
 export interface GaugeOptions {
   readonly generator: GeneratorProcess;
@@ -50,7 +56,8 @@ export class Gauge {
     return this.options.subject;
   }
 
-  run(job: Pick<Job, 'mode' | 'loads' | 'durationMs'>, onConnected?: () => void): Promise<JobReport> {
+  async run(job: Pick<Job, 'mode' | 'loads' | 'durationMs'>, onConnected?: () => void): Promise<JobReport> {
+    await this.#settle();
     const { generator, subject, seed, warmUpMs, sampleEvery = SAMPLE_EVERY } = this.options;
     const { base, key, pids } = subject;
     this.options.onJob(warmUpMs + job.durationMs);
@@ -58,6 +65,19 @@ export class Gauge {
       { ...job, base, key, warmUpMs, serverPids: pids, sampleEvery, seed: seed + this.#jobs++ },
       onConnected,
     );
+  }
+
+  /** Waits until the subject has done what an earlier job left behind, so that the next one does not pay for it. */
+  async #settle(): Promise<void> {
+    const { pids } = this.subject;
+    const endMs = performance.now() + MOST_SETTLING_MS;
+    let cpuUs = cpuMicrosOf(pids);
+    while (pids.length > 0 && performance.now() < endMs) {
+      await sleep(SETTLED_MS);
+      const nowUs = cpuMicrosOf(pids);
+      if (nowUs - cpuUs < SETTLED_SHARE * SETTLED_MS * 1000) return;
+      cpuUs = nowUs;
+    }
   }
 
   /** As fast as it is answered: of each slice of the time, what was answered a second, and the CPU time of one in microseconds. */
