@@ -17,7 +17,7 @@ import { busyAtTarget, serviceTimes } from '#dist/capacity/model/tail.js';
 import { GeneratorProcess } from '#dist/capacity/processes/generator-process.js';
 import { isQuiet, measureNoise } from '#dist/capacity/processes/noise.js';
 import { ServiceProcess, type Subject } from '#dist/capacity/processes/service-process.js';
-import { percentileOf, simulateShared } from '#dist/capacity/simulate/queue.js';
+import { percentilesOf, simulateShared } from '#dist/capacity/simulate/queue.js';
 import { ServiceTimes } from '#dist/capacity/simulate/service-times.js';
 import { millisecondsOf, report } from './run-length.js';
 
@@ -153,7 +153,7 @@ function p90Of(results: Results, costs: Costs, kind: 'batch', ratePerS: number):
     arrivals[at] = arrivals[at - 1]! + exponential(uniform, 1e6 / ratePerS);
   const { latenciesUs } = simulateShared(arrivals, 1, () => services.draw(uniform));
   const idle = results.ways.find(({ name }) => name === kind)!.curve[0]!;
-  return percentileOf(latenciesUs, 90) + Math.max(0, idle.p50Us - (idle.costUs ?? 0));
+  return percentilesOf(latenciesUs, [90])[0]! + Math.max(0, idle.p50Us - (idle.costUs ?? 0));
 }
 
 /** Servers that answer one request after the other in a known time: their knee is known. */

@@ -28,7 +28,7 @@ export const QUICK: Durations = {
 
 export const FULL: Durations = {
   ...{ noiseMs: 2000, warmUpMs: 1000, backlogMs: 5000, rounds: 5, curveMs: 8000 },
-  ...{ stepMs: 10_000, bisections: 6, repeats: 3, sizeMs: 3000, ladderRounds: 1000, speedUpMs: 10_000 },
+  ...{ stepMs: 8000, bisections: 6, repeats: 3, sizeMs: 3000, ladderRounds: 1000, speedUpMs: 10_000 },
   ...{ heldConnections: 4000, isEveryProcessCount: true },
 };
 

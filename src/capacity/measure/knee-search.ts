@@ -1,8 +1,14 @@
 // The highest rate at which a server holds a latency target: doubled until it fails, then halved in between, then confirmed.
+// A generator that starts requests late only moves answers away from their intended starts, so a rate that holds the target with
+// late starts holds it without them; where a rate fails and starts were late, the server may carry more.
 import type { RatePoint } from './results.js';
 
-/** More late starts than this, and the generator was the limit. */
-export const MOST_LATE_SHARE = 0.01;
+/** A rate that fails with more late starts than this says nothing about the server. */
+const MOST_LATE_SHARE = 0.01;
+/** More late starts than this come so close together that the CPU time of a request is that of another rate. */
+const MOST_BUNCHED_SHARE = 0.1;
+/** A rate has failed when it failed as often as this: one pause of the machine is no limit of the server. */
+const TRIES = 2;
 /** More requests than this skipped, refused or unanswered, and the rate is not held whatever the latency of the others. */
 const MOST_LOST_SHARE = 0.001;
 /** No lower rates than this part of the first are tried. */
@@ -32,18 +38,23 @@ export const holdsTarget = (point: RatePoint, targetP99Us: number): boolean =>
   point.p99Us <= targetP99Us &&
   point.skippedShare + point.refusedShare <= MOST_LOST_SHARE;
 
-export const wasGeneratorLate = ({ lateShare }: RatePoint): boolean => lateShare > MOST_LATE_SHARE;
+/** Whether the CPU time of a request at this rate is of use. */
+export const wasSentOnTime = ({ lateShare }: RatePoint): boolean => lateShare <= MOST_BUNCHED_SHARE;
 
 export async function searchKnee(search: KneeSearch): Promise<FoundKnee> {
   const steps: (RatePoint & { holds: boolean })[] = [];
   let failed: RatePoint | undefined;
-  const holds = async (ratePerS: number): Promise<boolean> => {
+  const measure = async (ratePerS: number): Promise<(typeof steps)[number]> => {
     const point = await search.measure(ratePerS);
-    // A late generator says nothing about the server; such a rate is out of reach here.
-    const isHeld = holdsTarget(point, search.targetP99Us) && !wasGeneratorLate(point);
-    steps.push({ ...point, holds: isHeld });
-    if (!isHeld && (failed === undefined || ratePerS <= failed.ratePerS)) failed = point;
-    return isHeld;
+    const step = { ...point, holds: holdsTarget(point, search.targetP99Us) };
+    steps.push(step);
+    return step;
+  };
+  const holds = async (ratePerS: number): Promise<boolean> => {
+    let step = await measure(ratePerS);
+    for (let tries = 1; tries < TRIES && !step.holds; tries++) step = await measure(ratePerS);
+    if (!step.holds && (failed === undefined || ratePerS <= failed.ratePerS)) failed = step;
+    return step.holds;
   };
 
   let low = 0;
@@ -63,11 +74,11 @@ export async function searchKnee(search: KneeSearch): Promise<FoundKnee> {
     if (await holds(middle)) low = middle;
     else high = middle;
   }
-  const isGeneratorLimit = failed !== undefined && wasGeneratorLate(failed);
+  const isGeneratorLimit = failed !== undefined && failed.lateShare > MOST_LATE_SHARE;
   let isConfirmed = low > 0 && search.repeats === 0;
   for (let lowered = 0; lowered < 3 && low > 0 && !isConfirmed; lowered++) {
     let held = 0;
-    for (let repeat = 0; repeat < search.repeats; repeat++) if (await holds(low)) held++;
+    for (let repeat = 0; repeat < search.repeats; repeat++) if ((await measure(low)).holds) held++;
     isConfirmed = held * 2 > search.repeats;
     if (!isConfirmed) low *= 1 - LOWERED_BY;
   }

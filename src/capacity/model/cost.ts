@@ -1,7 +1,7 @@
 // The CPU time of one message: by its size, measured under backlog, and a surcharge for the wake-ups of a process that is not busy.
 // Figures of an idle server alone would mislead by several times, and those of a saturated one as well.
 import type { WayKind } from '../generator/job.js';
-import { wasGeneratorLate } from '../measure/knee-search.js';
+import { wasSentOnTime } from '../measure/knee-search.js';
 import type { Results, WayResult } from '../measure/results.js';
 
 export class Costs {
@@ -64,7 +64,7 @@ export class Costs {
     const way = this.way(kind);
     const backlogUs = way.costBacklogUs!.median;
     const known = way.curve
-      .filter((point) => point.costUs !== null && !wasGeneratorLate(point))
+      .filter((point) => point.costUs !== null && wasSentOnTime(point))
       .map(
         (point) =>
           [Math.log((point.ratePerS * backlogUs) / 1e6), Math.max(0, point.costUs! - backlogUs)] as const,

@@ -1,6 +1,6 @@
 // How many processes a trace of arrivals needs: simulated with the measured service times, each message at the process of its connection.
 import { uniformFrom } from '../generator/random.js';
-import { percentileOf, simulateSplit } from '../simulate/queue.js';
+import { percentilesOf, simulateSplit } from '../simulate/queue.js';
 import { peakPerS, type Trace } from '../simulate/trace.js';
 import type { Costs } from './cost.js';
 import { type FleetProfile, kindOf, type Stream } from './fleet.js';
@@ -56,9 +56,7 @@ export function planTrace(
       () => services.draw(uniform),
       uniform,
     );
-    const [p50Us, p99Us, maxUs] = [50, 99, 100].map((percentile) =>
-      percentileOf(latenciesUs, percentile),
-    ) as [number, number, number];
+    const [p50Us, p99Us, maxUs] = percentilesOf(latenciesUs, [50, 99, 100]) as [number, number, number];
     tries.push({ processes, busyShare, p50Us, p99Us, maxUs });
     if (p99Us <= targetP99Us && busyShare <= 1 - headroom) found = processes;
   }

@@ -1,5 +1,5 @@
 // The results of a bench in the terminal: the machine, what each way costs and carries, and what may not be believed.
-import { MOST_LATE_SHARE } from '../measure/knee-search.js';
+import { wasSentOnTime } from '../measure/knee-search.js';
 import type { Results, WayResult } from '../measure/results.js';
 import { bytes, percent, plain, time } from './figures.js';
 import { columns } from './text-table.js';
@@ -90,10 +90,10 @@ function remarksOn({ name, knee, backlogBusyShare, curve }: WayResult): string[]
       remarks.push(`${name}: beyond the knee the generator was late: the service may carry more`);
     if (!knee.isConfirmed) remarks.push(`${name}: repeats did not hold the knee`);
   }
-  const late = curve.filter(({ lateShare }) => lateShare > MOST_LATE_SHARE);
+  const late = curve.filter((point) => !wasSentOnTime(point));
   if (late.length > 0)
     remarks.push(
-      `${name}: at ${late.map(({ ratePerS }) => `${plain(ratePerS)}/s`).join(', ')} the generator was late: not used`,
+      `${name}: at ${late.map(({ ratePerS }) => `${plain(ratePerS)}/s`).join(', ')} the generator was late: their CPU times are not used`,
     );
   return remarks;
 }

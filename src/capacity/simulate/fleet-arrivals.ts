@@ -16,18 +16,17 @@ export function arrivalsOf(fleet: FleetArrivals, count: number, uniform: () => n
   if (perUs === 0) return new Float64Array(0);
   // Whole intervals, so that bursts have their share.
   const untilUs = together > 0 ? everyUs * Math.ceil(count / perUs / everyUs) : count / perUs;
-  const singles: number[] = [];
-  if (singlePerS > 0) {
-    const meanUs = 1e6 / singlePerS;
-    for (let atUs = exponential(uniform, meanUs); atUs < untilUs; atUs += exponential(uniform, meanUs))
-      singles.push(atUs);
-  }
   const bursts = together > 0 ? Math.round(untilUs / everyUs) : 0;
-  const all = new Float64Array(singles.length + bursts * together);
-  all.set(singles);
+  const all: number[] = [];
+  const meanUs = 1e6 / singlePerS;
+  let singleUs = singlePerS > 0 ? exponential(uniform, meanUs) : Number.POSITIVE_INFINITY;
+  const addSinglesUntil = (endUs: number): void => {
+    for (; singleUs < endUs; singleUs += exponential(uniform, meanUs)) all.push(singleUs);
+  };
   for (let burst = 0; burst < bursts; burst++) {
-    const first = singles.length + burst * together;
-    all.fill(burst * everyUs, first, first + together);
+    addSinglesUntil(burst * everyUs);
+    for (let one = 0; one < together; one++) all.push(burst * everyUs);
   }
-  return all.sort();
+  addSinglesUntil(untilUs);
+  return Float64Array.from(all);
 }

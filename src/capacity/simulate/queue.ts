@@ -58,9 +58,17 @@ function simulate(
   return { latenciesUs, busyShare: openUs === 0 ? 0 : busyUs / openUs / freeUs.length };
 }
 
-/** The value that so many of all are not above, the nearest one. @param percentile 0 to 100 */
-export function percentileOf(values: Float64Array, percentile: number): number {
-  if (values.length === 0) return 0;
+/** For each percentile, 0 to 100, the nearest value that so many of all are not above. */
+export function percentilesOf(values: Float64Array, percentiles: readonly number[]): number[] {
   const sorted = values.slice().sort();
-  return sorted[Math.max(0, Math.ceil((percentile / 100) * sorted.length) - 1)]!;
+  return percentiles.map(
+    (percentile) => sorted[Math.max(0, Math.ceil((percentile / 100) * sorted.length) - 1)] ?? 0,
+  );
+}
+
+/** The share of all values that are not above a limit, 0 to 1. */
+export function shareAtMost(values: Float64Array, limit: number): number {
+  let count = 0;
+  for (const value of values) if (value <= limit) count++;
+  return values.length === 0 ? 0 : count / values.length;
 }

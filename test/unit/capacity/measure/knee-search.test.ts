@@ -33,7 +33,7 @@ test.each([100, 777, 5000, 123_456])('a knee of %d is found from below', async (
 test('a start beyond the knee is lowered', async () => {
   const { measure, rates } = server(300);
   const found = await searchKnee({ ...SEARCH, startPerS: 10_000, measure });
-  expect(rates.slice(0, 4)).toEqual([10_000, 2500, 625, 156.25]);
+  expect(rates.slice(0, 4)).toEqual([10_000, 10_000, 2500, 2500]);
   expect(found.ratePerS).toBeGreaterThan(299);
   expect(found.ratePerS).toBeLessThanOrEqual(300);
 });
@@ -46,10 +46,33 @@ test.each([{ skippedShare: 0.01 }, { refusedShare: 0.01 }])('lost requests fail 
 });
 
 test('a late generator is told from a slow server', async () => {
-  const { measure } = server(1000, { lateShare: 0.02 });
+  const { measure } = server(1000, { lateShare: 0.02, p99Us: 60_000 });
   const found = await searchKnee({ ...SEARCH, startPerS: 300, measure });
   expect(found.ratePerS).toBeLessThanOrEqual(1000);
   expect(found.isGeneratorLimit).toBe(true);
+});
+
+test('a rate that holds with late starts holds', async () => {
+  const late = async (ratePerS: number): Promise<RatePoint> => ({
+    ...{ ...GOOD, ratePerS, answeredPerS: ratePerS, lateShare: 0.05 },
+    p99Us: ratePerS > 1000 ? 60_000 : 1,
+  });
+  const found = await searchKnee({ ...SEARCH, startPerS: 300, measure: late });
+  expect(found.ratePerS).toBeGreaterThan(999);
+  expect(found).toMatchObject({ isConfirmed: true, isGeneratorLimit: true });
+});
+
+test('a rate that fails once is measured again', async () => {
+  const seen = new Set<number>();
+  const pausing = async (ratePerS: number): Promise<RatePoint> => {
+    const isFirst = !seen.has(ratePerS);
+    seen.add(ratePerS);
+    const isOver = ratePerS > 1000;
+    return { ...GOOD, ratePerS, answeredPerS: ratePerS, p99Us: isOver || isFirst ? 60_000 : 1 };
+  };
+  const found = await searchKnee({ ...SEARCH, startPerS: 300, measure: pausing });
+  expect(found.ratePerS).toBeGreaterThan(999);
+  expect(found.isConfirmed).toBe(true);
 });
 
 test('a server that never holds has no knee', async () => {

@@ -2,7 +2,7 @@
 // of the true one, and its standard error must be small enough for that to say something.
 import { expect, test } from 'vitest';
 import { exponential, uniformFrom } from '#dist/capacity/generator/random.js';
-import { percentileOf, simulateShared, simulateSplit } from '#dist/capacity/simulate/queue.js';
+import { percentilesOf, shareAtMost, simulateShared, simulateSplit } from '#dist/capacity/simulate/queue.js';
 import { waitBatchesMD1, waitMDc, waitMMc } from '../../../support/capacity/queue-theory.js';
 
 const SEEDS = 24;
@@ -93,7 +93,8 @@ test('busy time and percentiles', () => {
   const { latenciesUs, busyShare } = simulateShared(Float64Array.of(0, 0, 10, 20), 1, () => 5);
   expect([...latenciesUs]).toEqual([5, 10, 5, 5]);
   expect(busyShare).toBe(20 / 25);
-  expect(percentileOf(Float64Array.of(3, 1, 2), 50)).toBe(2);
-  expect(percentileOf(Float64Array.of(3, 1, 2), 100)).toBe(3);
-  expect(percentileOf(new Float64Array(0), 99)).toBe(0);
+  expect(percentilesOf(Float64Array.of(3, 1, 2), [50, 100])).toEqual([2, 3]);
+  expect(percentilesOf(new Float64Array(0), [99])).toEqual([0]);
+  expect(shareAtMost(Float64Array.of(3, 1, 2, 4), 3)).toBe(0.75);
+  expect(shareAtMost(new Float64Array(0), 1)).toBe(0);
 });
