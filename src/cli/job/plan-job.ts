@@ -1,6 +1,6 @@
 // Makes the plan of a job and its parts, of files that are there. The same files and options give the same job, byte for byte.
 import { createHash } from 'node:crypto';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { JobPart, JobPlan } from '../../engine/jobs/job.js';
 import { manifestName } from '../../engine/jobs/manifest.js';
 import { VERSION } from '../../version.js';
@@ -9,6 +9,7 @@ import { refuseUnwritable } from '../files/content/kinds.js';
 import type { FilePart } from '../files/disk/file-part.js';
 import { statOf } from '../files/disk/input.js';
 import type { JobConversion } from './job-conversion.js';
+import { JobFiles } from './parts/job-files.js';
 import { outputNames } from './parts/output-names.js';
 import { splitFile } from './parts/split-file.js';
 import type { SharedFolder } from './shared-folder.js';
@@ -32,12 +33,11 @@ export interface PlannedJob {
 export async function planJob(request: JobRequest, shared: SharedFolder): Promise<PlannedJob> {
   const { conversion } = request;
   const output = shared.nameOf(request.output);
+  const files = new JobFiles(request.output);
   const inputs = [];
   for (const path of request.files) {
     const name = shared.nameOf(path);
-    // A later job of the same pattern would take the outputs for inputs.
-    if (output === '.' ? dirname(name) === '.' : name.startsWith(`${output}/`))
-      throw new CliFailure(EXIT.USAGE, `${path} lies in the output folder ${request.output}`);
+    files.addInput(path);
     const { sizeBytes, modifiedMs } = statOf(path);
     if (sizeBytes === null || modifiedMs === null)
       throw new CliFailure(EXIT.USAGE, `${path} is no regular file: the parts of a job must be`);
@@ -47,8 +47,11 @@ export async function planJob(request: JobRequest, shared: SharedFolder): Promis
   const named = inputs.map(({ name, format, parts }) => ({
     ...{ path: name, format: conversion.to ?? format, partCount: parts.length },
   }));
-  const names = outputNames(named);
-  for (const name of names.flat()) refuseUnwritable(name);
+  const names = outputNames(named, files.isCaseIgnored);
+  for (const name of names.flat()) {
+    refuseUnwritable(name);
+    files.requireNoInput(name);
+  }
   const parts = inputs.flatMap(({ name, sizeBytes, modifiedMs, format, parts }, i) =>
     parts.map((range, k) => ({
       ...{ input: name, file: { sizeBytes, modifiedMs }, range: range ?? null },

@@ -52,16 +52,27 @@ function keysOfDestination(destination: Destination): string[] {
   }
 }
 
-/** Device and inode of a regular file or FIFO; nothing for a device, which may be input and output at once. */
+/** Nothing for a device, which may be input and output at once. */
 function keysOf(file: string | number): string[] {
-  let stat: BigIntStats | undefined;
+  const stat = statOf(file);
+  return stat?.isFile() === true || stat?.isFIFO() === true ? [identity(stat)] : [];
+}
+
+/** Device and inode of the file or folder that a path leads to; null where there is none, or none that can be looked at. */
+export function identityOf(path: string): string | null {
+  const stat = statOf(path);
+  return stat === undefined ? null : identity(stat);
+}
+
+const identity = ({ dev, ino }: BigIntStats): string => `${dev}:${ino}`;
+
+function statOf(file: string | number): BigIntStats | undefined {
   try {
-    stat =
-      typeof file === 'number'
-        ? fstatSync(file, { bigint: true })
-        : statSync(file, { bigint: true, throwIfNoEntry: false });
+    return typeof file === 'number'
+      ? fstatSync(file, { bigint: true })
+      : statSync(file, { bigint: true, throwIfNoEntry: false });
   } catch {
     // A file that cannot be looked at is refused where it is opened.
+    return undefined;
   }
-  return stat?.isFile() === true || stat?.isFIFO() === true ? [`${stat.dev}:${stat.ino}`] : [];
 }

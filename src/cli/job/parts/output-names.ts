@@ -26,26 +26,28 @@ const WORKBOOK = /\.xls[xm]$/i;
 const LEAST_DIGITS = 4;
 
 /**
+ * @param isCaseIgnored whether names that differ in case alone are one
  * @returns the names of all parts of each input
  * @throws CliFailure USAGE for two outputs of one name
  */
-export function outputNames(inputs: readonly NamedInput[]): string[][] {
+export function outputNames(inputs: readonly NamedInput[], isCaseIgnored = false): string[][] {
+  const spelled = (name: string): string => (isCaseIgnored ? name.normalize().toLowerCase() : name);
   const folder = commonFolder(inputs.map(({ path }) => path));
   const below = inputs.map(({ path }) => posix.relative(folder, path));
   const plain = inputs.map((input, i) => partNames(below[i]!, input, false));
   const counts = new Map<string, number>();
-  for (const name of plain.flat()) counts.set(name, (counts.get(name) ?? 0) + 1);
+  for (const name of plain.flat().map(spelled)) counts.set(name, (counts.get(name) ?? 0) + 1);
   // Of x.csv and x.parquet as CSV come x.csv.csv and x.parquet.csv.
   const names = plain.map((each, i) =>
-    each.some((name) => counts.get(name)! > 1) ? partNames(below[i]!, inputs[i]!, true) : each,
+    each.some((name) => counts.get(spelled(name))! > 1) ? partNames(below[i]!, inputs[i]!, true) : each,
   );
   const owners = new Map<string, string>();
   for (const [i, each] of names.entries())
     for (const name of each) {
-      const other = owners.get(name);
+      const other = owners.get(spelled(name));
       if (other !== undefined)
         throw new CliFailure(EXIT.USAGE, `${other} and ${inputs[i]!.path} would both become ${name}`);
-      owners.set(name, inputs[i]!.path);
+      owners.set(spelled(name), inputs[i]!.path);
     }
   return names;
 }

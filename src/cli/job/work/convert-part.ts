@@ -11,6 +11,7 @@ import { destinationOf } from '../../files/disk/destination.js';
 import { replaceBy } from '../../files/disk/file-output.js';
 import type { FilePart } from '../../files/disk/file-part.js';
 import { statOf } from '../../files/disk/input.js';
+import { identityOf } from '../../files/disk/same-file.js';
 import type { FileFormat } from '../../files/format.js';
 import { convertFiles } from '../../files/run.js';
 import type { JobConversion } from '../job-conversion.js';
@@ -45,9 +46,10 @@ export async function convertPart(
 ): Promise<PartOutput | null> {
   const conversion = plan.conversion as JobConversion;
   const { range, from, to } = part as { range: FilePart | null; from: FileFormat; to: FileFormat };
-  requireUnchanged(shared.inputPath(part.input), part);
+  const input = shared.inputPath(part.input);
+  requireUnchanged(input, part);
   const final = shared.outputPath(plan.output, part.output);
-  refuseLink(final, part.output);
+  requireReplaceable(final, input, part.output);
   const own = `${part.part}-${workerId}`;
   const scratch = dirname(shared.outputPath(plan.output, join(scratchName(plan.id), own, 'x')));
   refuseDeadly(dirname(scratch), part.part);
@@ -67,6 +69,7 @@ export async function convertPart(
     const { size: sizeBytes } = statSync(written);
     requireUnchanged(shared.inputPath(part.input), part);
     if (!(await mayFinish())) return null;
+    requireReplaceable(final, input, part.output);
     takeName(written, final, part.output);
     const failed = Object.fromEntries(tally.failed);
     return { name: part.output, rows: tally.rows, failed, sizeBytes, sha256 };
@@ -95,11 +98,12 @@ function requireUnchanged(path: string, { input, file }: JobPart): void {
   throw badInput({ file: input }, 'it has changed since the job was submitted');
 }
 
-/** A link is not followed, as it may lead anywhere. */
-function refuseLink(path: string, name: string): void {
+/** A link is not followed, as it may lead anywhere, and the input is kept. */
+function requireReplaceable(path: string, input: string, name: string): void {
   const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (stat !== undefined && !stat.isFile())
-    throw badOutput(name, new Error('it is there, and no regular file'));
+  if (stat === undefined) return;
+  if (!stat.isFile()) throw badOutput(name, new Error('it is there, and no regular file'));
+  if (identityOf(path) === identityOf(input)) throw badOutput(name, new Error('it is the input'));
 }
 
 /** As `encode -o` replaces a file: at once, and with its permissions and owner. */

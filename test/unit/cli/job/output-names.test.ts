@@ -60,3 +60,12 @@ test('names that stay alike are refused', () => {
     named(['x.csv', 'csv'], ['x.parquet', 'csv'], ['x.csv.csv', 'csv'], ['x.csv.csv.csv', 'csv']),
   ).toThrow(/would both become x\.csv\.csv/);
 });
+
+test('names that differ in case alone are alike where case is ignored', () => {
+  const inputs = (...paths: string[]) =>
+    paths.map((path) => ({ path, format: 'csv' as const, partCount: 1 }));
+  const two = inputs('in/X.csv', 'in/x.ndjson');
+  expect(outputNames(two)).toEqual([['X.csv'], ['x.csv']]);
+  expect(outputNames(two, true)).toEqual([['X.csv.csv'], ['x.ndjson.csv']]);
+  expect(() => outputNames(inputs('in/A/x.csv', 'in/a/X.csv'), true)).toThrow(/would both become/);
+});
