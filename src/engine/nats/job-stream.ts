@@ -1,12 +1,13 @@
 // The stream of jobs and its consumer, as `hexcodes job setup` makes them, and the check that they are there. One stream holds
 // plans, parts and results: one message a subject, which refuses a second.
 
-import type { JetStreamManager } from '@nats-io/jetstream';
-import { AckPolicy, DeliverPolicy, DiscardPolicy, RetentionPolicy, StorageType } from '@nats-io/jetstream';
+import type { ConsumerConfig, JetStreamManager } from '@nats-io/jetstream';
+import { DiscardPolicy, RetentionPolicy, StorageType } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
 import { EngineFault } from '../engine.js';
 import { JobSubjects } from '../jobs/job.js';
-import { makeStream, refused } from './streams.js';
+import { consumerOf, infoOf, requireOnce, requireTaken } from './start-check.js';
+import { makeConsumer, makeStream } from './streams.js';
 
 /** The consumer that all workers share. */
 export const JOB_CONSUMER = 'job-workers';
@@ -27,6 +28,7 @@ const MOST_TAKEN = 10_000;
 /** The least that servers take: parts that were dropped may be stored again at once. */
 const DUPLICATE_WINDOW_MS = 100;
 const SETUP_HINT = 'hexcodes job setup makes it';
+const SUBJECT_HINT = 'Jobs under another --subject need another --stream';
 
 /**
  * @returns a line for the stream and one for its consumer
@@ -35,6 +37,8 @@ const SETUP_HINT = 'hexcodes job setup makes it';
 export async function setUpJobs(jsm: JetStreamManager, plan: JobStreamPlan): Promise<string[]> {
   const { stream, prefix, ackWaitMs } = plan;
   const subjects = new JobSubjects(prefix);
+  const before = await jsm.consumers.info(stream, JOB_CONSUMER).catch(() => undefined);
+  if (before !== undefined) requireParts(stream, before.config, subjects);
   const line = await makeStream(jsm, {
     ...{ name: stream, subjects: [subjects.all], storage: StorageType.File, num_replicas: plan.replicas },
     // Limits, as a work queue would forget what it has handed out, and results are to stay.
@@ -43,19 +47,10 @@ export async function setUpJobs(jsm: JetStreamManager, plan: JobStreamPlan): Pro
     ...{ max_bytes: plan.maxBytes, max_age: nanos(plan.maxAgeMs), allow_direct: false },
     duplicate_window: nanos(DUPLICATE_WINDOW_MS),
   });
-  const change = { ack_wait: nanos(ackWaitMs), max_ack_pending: MOST_TAKEN, max_deliver: -1 };
-  try {
-    const before = await jsm.consumers.info(stream, JOB_CONSUMER).catch(() => undefined);
-    if (before === undefined)
-      await jsm.consumers.add(stream, {
-        ...{ ...change, durable_name: JOB_CONSUMER, filter_subject: subjects.parts },
-        ...{ ack_policy: AckPolicy.Explicit, deliver_policy: DeliverPolicy.All },
-      });
-    else await jsm.consumers.update(stream, JOB_CONSUMER, change);
-    return [line, `${before === undefined ? 'made' : 'kept'} consumer ${JOB_CONSUMER} of ${stream}`];
-  } catch (error) {
-    throw refused(`consumer ${JOB_CONSUMER}`, error as Error);
-  }
+  const made = await makeConsumer(jsm, stream, JOB_CONSUMER, {
+    ...{ ack_wait: nanos(ackWaitMs), max_ack_pending: MOST_TAKEN, filter_subject: subjects.parts },
+  });
+  return [line, made];
 }
 
 /** @throws EngineFault where a part could be lost or stand twice */
@@ -64,25 +59,20 @@ export async function checkJobs(
   stream: string,
   prefix: string,
 ): Promise<{ readonly ackWaitMs: number }> {
-  const { config } = await jsm.streams.info(stream).catch((error: Error) => {
-    const isMissing = /not found/.test(error.message);
-    const words = isMissing
-      ? `there is no stream ${stream}`
-      : `stream ${stream} cannot be read: ${error.message}`;
-    throw new EngineFault(words, isMissing ? SETUP_HINT : undefined, { cause: error });
-  });
-  if (config.max_msgs_per_subject !== 1 || config.discard_new_per_subject !== true)
-    throw new EngineFault(
-      `stream ${stream} could hold a part twice: it needs max_msgs_per_subject 1 and discard_new_per_subject`,
-      'hexcodes job setup gives it both',
-    );
-  const { all } = new JobSubjects(prefix);
-  if (!config.subjects?.includes(all))
-    throw new EngineFault(
-      `stream ${stream} does not take ${all}: it takes ${(config.subjects ?? []).join(', ')}`,
-    );
-  const consumer = await jsm.consumers.info(stream, JOB_CONSUMER).catch((error: Error) => {
-    throw new EngineFault(`stream ${stream} has no consumer ${JOB_CONSUMER}`, SETUP_HINT, { cause: error });
-  });
-  return { ackWaitMs: (consumer.config.ack_wait ?? 0) / 1e6 };
+  const subjects = new JobSubjects(prefix);
+  const info = await infoOf(jsm, stream, SETUP_HINT);
+  requireOnce(info, 'a part', 'hexcodes job setup gives it both');
+  requireTaken(info, subjects.all, SUBJECT_HINT);
+  const config = await consumerOf(jsm, stream, JOB_CONSUMER, SETUP_HINT);
+  requireParts(stream, config, subjects);
+  return { ackWaitMs: (config.ack_wait ?? 0) / 1e6 };
+}
+
+/** A consumer goes on from where it is, also with other subjects: parts that were stored before would never be handed out. */
+function requireParts(stream: string, { filter_subject }: ConsumerConfig, { parts }: JobSubjects): void {
+  if (filter_subject === parts) return;
+  throw new EngineFault(
+    `consumer ${JOB_CONSUMER} of ${stream} hands out ${filter_subject || 'all subjects'}, and not ${parts}`,
+    SUBJECT_HINT,
+  );
 }

@@ -2,7 +2,7 @@
 // servers would lose messages in a power cut that they have acknowledged.
 import {
   AckPolicy,
-  type ConsumerInfo,
+  type ConsumerConfig,
   type JetStreamManager,
   RetentionPolicy,
   type StreamInfo,
@@ -18,6 +18,7 @@ const SOUND_VERSION = [2, 10, 23];
 const SOUND_REPLICAS = 3;
 const MONITOR_TIMEOUT_MS = 5000;
 const SETUP_HINT = 'hexcodes worker setup makes it';
+const MAP_HINT = 'hexcodes worker setup with the same --map changes it';
 
 export interface CheckedStreams {
   readonly warnings: readonly string[];
@@ -35,27 +36,17 @@ export async function checkStreams(
   if (isBefore(version, LEAST_VERSION))
     throw new EngineFault(`nats-server ${version} cannot hold one message a subject: 2.9 or later is needed`);
   const [input, output, dead] = [
-    await infoOf(jsm, names.input),
-    await infoOf(jsm, names.output),
-    await infoOf(jsm, names.dead),
+    await infoOf(jsm, names.input, SETUP_HINT),
+    await infoOf(jsm, names.output, SETUP_HINT),
+    await infoOf(jsm, names.dead, SETUP_HINT),
   ];
-  for (const { config } of [output, dead])
-    if (config.max_msgs_per_subject !== 1 || config.discard_new_per_subject !== true)
-      throw new EngineFault(
-        `stream ${config.name} could hold an answer twice: it needs max_msgs_per_subject 1 and discard_new_per_subject`,
-        'hexcodes worker setup gives it both',
-      );
+  for (const info of [output, dead]) requireOnce(info, 'an answer', 'hexcodes worker setup gives it both');
   for (const map of maps) {
-    requireTaken(input, map.from.join('.'));
-    requireTaken(output, map.answers);
+    requireTaken(input, map.from.join('.'), MAP_HINT);
+    requireTaken(output, map.answers, MAP_HINT);
   }
-  const consumer = await jsm.consumers.info(names.input, names.consumer).catch((error: Error) => {
-    const words = `stream ${names.input} has no consumer ${names.consumer}`;
-    throw new EngineFault(words, SETUP_HINT, { cause: error });
-  });
-  const { ack_policy, max_ack_pending = 0, ack_wait = 0 } = consumer.config;
-  if (ack_policy !== AckPolicy.Explicit)
-    throw new EngineFault(`consumer ${names.consumer} acknowledges ${ack_policy}, and must explicitly`);
+  const consumer = await consumerOf(jsm, names.input, names.consumer, SETUP_HINT);
+  const { max_ack_pending = 0, ack_wait = 0 } = consumer;
   if (isOrdered && max_ack_pending !== 1)
     throw new EngineFault(
       `consumer ${names.consumer} hands out ${max_ack_pending} messages at a time, so answers are in no order`,
@@ -67,27 +58,53 @@ export async function checkStreams(
   };
 }
 
-async function infoOf(jsm: JetStreamManager, name: string): Promise<StreamInfo> {
+/** @param hint the way out where there is no such stream @throws EngineFault */
+export async function infoOf(jsm: JetStreamManager, name: string, hint: string): Promise<StreamInfo> {
   try {
     return await jsm.streams.info(name);
   } catch (error) {
     const { message } = error as Error;
     const isMissing = /not found/.test(message);
     const words = isMissing ? `there is no stream ${name}` : `stream ${name} cannot be read: ${message}`;
-    throw new EngineFault(words, isMissing ? SETUP_HINT : undefined, { cause: error });
+    throw new EngineFault(words, isMissing ? hint : undefined, { cause: error });
   }
 }
 
-function requireTaken({ config }: StreamInfo, pattern: string): void {
+/** @param what the stream holds one of a subject, for the message @throws EngineFault where it could hold two */
+export function requireOnce({ config }: StreamInfo, what: string, hint: string): void {
+  if (config.max_msgs_per_subject === 1 && config.discard_new_per_subject === true) return;
+  throw new EngineFault(
+    `stream ${config.name} could hold ${what} twice: it needs max_msgs_per_subject 1 and discard_new_per_subject`,
+    hint,
+  );
+}
+
+/** @throws EngineFault where a stream does not take all subjects of a pattern */
+export function requireTaken({ config }: StreamInfo, pattern: string, hint: string): void {
   const isTaken = config.subjects.some((subject) => isWithin(subject.split('.'), pattern.split('.')));
   if (!isTaken)
     throw new EngineFault(
       `stream ${config.name} does not take ${pattern}: it takes ${config.subjects.join(', ')}`,
-      'hexcodes worker setup with the same --map changes it',
+      hint,
     );
 }
 
-function streamWarnings(input: StreamInfo, output: StreamInfo, { config }: ConsumerInfo): string[] {
+/** @throws EngineFault where there is no such consumer, or where its acknowledgements are not explicit */
+export async function consumerOf(
+  jsm: JetStreamManager,
+  stream: string,
+  name: string,
+  hint: string,
+): Promise<ConsumerConfig> {
+  const { config } = await jsm.consumers.info(stream, name).catch((error: Error) => {
+    throw new EngineFault(`stream ${stream} has no consumer ${name}`, hint, { cause: error });
+  });
+  if (config.ack_policy !== AckPolicy.Explicit)
+    throw new EngineFault(`consumer ${name} acknowledges ${config.ack_policy}, and must explicitly`);
+  return config;
+}
+
+function streamWarnings(input: StreamInfo, output: StreamInfo, consumer: ConsumerConfig): string[] {
   const warnings: string[] = [];
   if (input.config.retention !== RetentionPolicy.Limits)
     warnings.push(
@@ -99,9 +116,9 @@ function streamWarnings(input: StreamInfo, output: StreamInfo, { config }: Consu
     warnings.push(
       `answers are not kept longer than messages: one that is delivered again late could be answered twice (max_age of ${output.config.name})`,
     );
-  if ((config.max_deliver ?? -1) > 0)
+  if ((consumer.max_deliver ?? -1) > 0)
     warnings.push(
-      `consumer ${config.durable_name} gives a message up after ${config.max_deliver} deliveries, also where workers died`,
+      `consumer ${consumer.durable_name} gives a message up after ${consumer.max_deliver} deliveries, also where workers died`,
     );
   return warnings;
 }

@@ -84,7 +84,12 @@ export async function setUpStreams(jsm: JetStreamManager, plan: StreamPlan): Pro
       },
     }),
   ];
-  return [...lines, await makeConsumer(jsm, plan)];
+  const { input, consumer } = names;
+  const made = await makeConsumer(jsm, input, consumer, {
+    ack_wait: nanos(plan.ackWaitMs),
+    max_ack_pending: plan.isOrdered ? 1 : plan.maxAckPending,
+  });
+  return [...lines, `${made}${plan.isOrdered ? ', ordered: one message at a time' : ''}`];
 }
 
 /**
@@ -128,32 +133,36 @@ export async function makeStream(jsm: JetStreamManager, config: Made): Promise<s
   }
 }
 
-async function makeConsumer(jsm: JetStreamManager, plan: StreamPlan): Promise<string> {
-  const { input, consumer } = plan.names;
-  const change = {
-    ack_wait: nanos(plan.ackWaitMs),
-    max_ack_pending: plan.isOrdered ? 1 : plan.maxAckPending,
-    // A limit would leave messages behind that met dying workers only.
-    max_deliver: -1,
-  };
-  const config: Partial<ConsumerConfig> = {
-    ...change,
-    durable_name: consumer,
-    ack_policy: AckPolicy.Explicit,
-    deliver_policy: DeliverPolicy.All,
-  };
-  const line = `consumer ${consumer} of ${input}${plan.isOrdered ? ', ordered: one message at a time' : ''}`;
+/**
+ * Makes a consumer with explicit acknowledgements, or changes the one of this name.
+ * @throws EngineFault
+ */
+export async function makeConsumer(
+  jsm: JetStreamManager,
+  stream: string,
+  name: string,
+  change: Partial<ConsumerConfig>,
+): Promise<string> {
+  // A limit of deliveries would leave messages behind that met dying workers only.
+  const config: Partial<ConsumerConfig> = { ...change, max_deliver: -1 };
+  const line = `consumer ${name} of ${stream}`;
   try {
-    const before = await jsm.consumers.info(input, consumer).catch(() => undefined);
-    if (before === undefined) await jsm.consumers.add(input, config);
-    else await jsm.consumers.update(input, consumer, change);
-    return `${before === undefined ? 'made' : 'kept'} ${line}`;
+    const before = await jsm.consumers.info(stream, name).catch(() => undefined);
+    if (before !== undefined) {
+      await jsm.consumers.update(stream, name, config);
+      return `kept ${line}`;
+    }
+    await jsm.consumers.add(stream, {
+      ...{ ...config, durable_name: name },
+      ...{ ack_policy: AckPolicy.Explicit, deliver_policy: DeliverPolicy.All },
+    });
+    return `made ${line}`;
   } catch (error) {
-    throw refused(`consumer ${consumer}`, error as Error);
+    throw refused(`consumer ${name}`, error as Error);
   }
 }
 
-export function refused(what: string, error: Error): EngineFault {
+function refused(what: string, error: Error): EngineFault {
   const isFull = /insufficient storage/.test(error.message);
   const hint = isFull
     ? 'Servers set the space aside that streams may take: ask for less with --max-bytes'
