@@ -29,7 +29,7 @@ function cancelJob(id: string, options: BusOptions, settings: BusConfig): Promis
     const job = oneOf(await jobs.jobs(), id);
     if (job.isEnded) throw new CliFailure(EXIT.FAILED, `job ${job.id} has ended`);
     // The mark first: a worker that has a part sees it, and parts that are gone cannot be taken.
-    await jobs.mark('cancelled', job.id);
+    await jobs.markCancelled(job.id);
     await jobs.dropParts(job.id);
     say(`job ${job.id} is cancelled\n`);
   });

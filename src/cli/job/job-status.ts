@@ -1,8 +1,7 @@
 // `hexcodes job status`: how far jobs have come, at which rate, and which parts failed and why.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { type JobProgress, progressOf } from '../../engine/jobs/job-progress.js';
-import type { JobStore, KnownJob, StoredPlan, StoredResult } from '../../engine/jobs/job-store.js';
+import type { JobStore, KnownJob, StoredResult } from '../../engine/jobs/job-store.js';
 import { manifestName } from '../../engine/jobs/manifest.js';
 import { withBus } from '../engine/shared-options.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
@@ -11,24 +10,18 @@ import { duration } from '../terminal/progress.js';
 import { say } from '../terminal/say.js';
 import { visible } from '../terminal/visible.js';
 import { addBusOptions, type BusOptions, oneOf, withJobs } from './job-options.js';
+import { type JobState, stateOf } from './job-state.js';
 
 interface Options extends BusOptions {
   readonly wait?: boolean;
   readonly json?: boolean;
 }
 
-type State = 'ended' | 'cancelled' | 'under way' | 'no worker has a part';
-
-interface JobState extends JobProgress, StoredPlan {
-  readonly state: State;
-  /** Parts that are not in the stream. */
-  readonly missingParts: number;
-}
-
 const LOOK_MS = 1000;
 const LINE_MS = 10_000;
 const BAR_WIDTH = 20;
 const MOST_FAILURES = 20;
+const CLEARED_LINE = '\r\u001b[2K';
 
 export function declareStatus(job: Command): void {
   const status = job
@@ -55,65 +48,60 @@ Examples:
 
 async function show(jobs: JobStore, id: string | undefined, options: Options): Promise<void> {
   const all = await jobs.jobs();
-  const open = all.filter(({ isEnded, isCancelled }) => !isEnded && !isCancelled);
-  if (id === undefined && options.wait === true && open.length !== 1)
-    throw new CliFailure(EXIT.USAGE, `--wait: ${open.length} jobs are under way`, 'Name one.');
   if (id === undefined && options.wait !== true) {
-    const states = (await Promise.all(all.map((job) => stateOf(jobs, job)))).sort((a, b) => a.atMs - b.atMs);
+    const states: JobState[] = [];
+    for (const job of all) states.push(await stateOf(jobs, job));
+    states.sort((a, b) => a.atMs - b.atMs);
     if (options.json === true) process.stdout.write(`${JSON.stringify(states.map(asJson))}\n`);
     else process.stdout.write(states.length === 0 ? 'no jobs\n' : states.map(lineOf).join(''));
     return;
   }
-  const known = id === undefined ? open[0]! : oneOf(all, id);
+  const known = id === undefined ? await awaitedOf(jobs, all) : oneOf(all, id);
   const state = options.wait === true ? await waited(jobs, known.id) : await stateOf(jobs, known);
   process.stdout.write(options.json === true ? `${JSON.stringify(asJson(state))}\n` : wordsOf(state));
   if (state.failures.length > 0 || state.state === 'cancelled') process.exitCode = EXIT.FAILED;
 }
 
-/** @param known results that need not be read again; those that were read are added */
-async function stateOf(
-  jobs: JobStore,
-  { id, isCancelled, isEnded }: KnownJob,
-  known = new Map<number, StoredResult>(),
-): Promise<JobState> {
-  const [stored, results, parts, done, { taken }] = await Promise.all([
-    jobs.planOf(id),
-    jobs.results(id, known),
-    jobs.partNumbers(id),
-    jobs.resultNumbers(id),
-    jobs.underWay(),
-  ]);
-  if (stored === undefined) throw new CliFailure(EXIT.FAILED, `job ${id} is gone`);
-  for (const each of results) known.set(each.result.part, each);
-  const there = new Set([...parts, ...done]).size;
-  return {
-    ...stored,
-    ...progressOf(stored.plan, results, Date.now()),
-    missingParts: isCancelled ? 0 : stored.plan.parts - there,
-    state: isEnded
-      ? 'ended'
-      : isCancelled
-        ? 'cancelled'
-        : taken > 0 || done.size === stored.plan.parts
-          ? 'under way'
-          : 'no worker has a part',
-  };
+/** The job that is under way; where all have ended, the one that was submitted last. @throws CliFailure USAGE */
+async function awaitedOf(jobs: JobStore, all: readonly KnownJob[]): Promise<KnownJob> {
+  const open = all.filter(({ isEnded, isCancelled }) => !isEnded && !isCancelled);
+  if (open.length > 1)
+    throw new CliFailure(EXIT.USAGE, `--wait: ${open.length} jobs are under way`, 'Name one.');
+  let found = open[0];
+  if (found !== undefined) return found;
+  let foundMs = Number.NEGATIVE_INFINITY;
+  for (const job of all) {
+    const atMs = (await jobs.planOf(job.id))?.atMs ?? Number.NEGATIVE_INFINITY;
+    if (atMs >= foundMs) [found, foundMs] = [job, atMs];
+  }
+  if (found === undefined) throw new CliFailure(EXIT.USAGE, '--wait: there are no jobs');
+  return found;
 }
 
 /** Shows the way there on standard error. */
 async function waited(jobs: JobStore, id: string): Promise<JobState> {
   const isTerminal = process.stderr.isTTY === true;
   let lastMs = performance.now();
+  let isAway = false;
   const known = new Map<number, StoredResult>();
-  for (;;) {
-    const state = await stateOf(jobs, oneOf(await jobs.jobs(), id), known);
+  for (; ; await sleep(LOOK_MS)) {
+    let state: JobState;
+    try {
+      state = await stateOf(jobs, oneOf(await jobs.jobs(), id), known);
+      isAway = false;
+    } catch (error) {
+      if (!jobs.isPassing(error)) throw error;
+      if (!isAway)
+        say(`${isTerminal ? CLEARED_LINE : ''}waiting for the servers: ${(error as Error).message}\n`);
+      isAway = true;
+      continue;
+    }
     const isOver = state.state === 'ended' || state.state === 'cancelled';
     const isDue = performance.now() - lastMs >= LINE_MS;
-    if (isTerminal) process.stderr.write(`\r\u001b[2K${isOver ? '' : progressLine(state)}`);
+    if (isTerminal) process.stderr.write(`${CLEARED_LINE}${isOver ? '' : progressLine(state)}`);
     else if (isDue) say(`${progressLine(state)}\n`);
     if (isDue) lastMs = performance.now();
     if (isOver) return state;
-    await sleep(LOOK_MS);
   }
 }
 

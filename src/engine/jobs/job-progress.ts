@@ -35,8 +35,9 @@ export function progressOf(
     firstMs = Math.min(firstMs, atMs - result.elapsedMs);
   }
   const isDone = stored.length >= parts;
-  const untilMs = isDone ? lastMs : nowMs;
-  const fromMs = isDone ? firstMs : Math.max(firstMs, nowMs - RATE_MS);
+  // The times of results are the servers', whose clock may be ahead.
+  const untilMs = isDone ? lastMs : Math.max(nowMs, lastMs);
+  const fromMs = isDone ? firstMs : Math.max(firstMs, untilMs - RATE_MS);
   const seconds = Math.max(0.001, (untilMs - fromMs) / 1000);
   const recent = stored.filter(({ atMs }) => atMs > fromMs);
   const rowsPerS = sumBy(recent, ({ output }) => output?.rows ?? 0) / seconds;

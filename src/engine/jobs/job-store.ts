@@ -13,6 +13,16 @@ export interface StoredResult {
   readonly atMs: number;
 }
 
+/** Kept with the mark of a job that has ended. */
+export interface JobEnd {
+  readonly rows: number;
+  readonly failedRows: number;
+  readonly rowsPerS: number;
+  readonly bytesPerS: number;
+  /** Numbers of the failed parts, ascending. */
+  readonly failed: readonly number[];
+}
+
 export interface KnownJob {
   readonly id: string;
   readonly isCancelled: boolean;
@@ -26,11 +36,15 @@ export interface JobStore {
   addPart(part: JobPart): Promise<Stored>;
   /** `already`: another worker was first, and its result holds. */
   addResult(job: string, result: PartResult): Promise<Stored>;
-  mark(kind: 'cancelled' | 'ended', job: string): Promise<Stored>;
+  markCancelled(job: string): Promise<Stored>;
+  /** @param end undefined where it is too large to be kept */
+  markEnded(job: string, end: JobEnd | undefined): Promise<Stored>;
   unmark(kind: 'cancelled' | 'ended', job: string): Promise<void>;
   /** Every job whose plan is there. */
   jobs(): Promise<KnownJob[]>;
   planOf(job: string): Promise<StoredPlan | undefined>;
+  /** undefined where nothing is kept of it. */
+  endOf(job: string): Promise<JobEnd | undefined>;
   partOf(job: string, part: number): Promise<JobPart | undefined>;
   isCancelled(job: string): Promise<boolean>;
   hasResult(job: string, part: number): Promise<boolean>;
@@ -43,9 +57,13 @@ export interface JobStore {
    * @param known results that need not be read again
    */
   results(job: string, known?: ReadonlyMap<number, StoredResult>): Promise<StoredResult[]>;
+  /** Of these parts, as far as they have one, in their order. */
+  resultsOf(job: string, parts: readonly number[]): Promise<StoredResult[]>;
   /** Removes the messages of all parts of a job, or of one. */
   dropParts(job: string, part?: number): Promise<void>;
   dropResult(job: string, part: number): Promise<void>;
   /** Parts of all jobs that workers have now, and those that wait. */
   underWay(): Promise<{ readonly taken: number; readonly waiting: number }>;
+  /** Whether the same call may be successful later: the servers are away, or have just started. */
+  isPassing(error: unknown): boolean;
 }

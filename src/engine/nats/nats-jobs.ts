@@ -1,22 +1,31 @@
 // Jobs on NATS JetStream, in one stream that holds one message a subject.
-import { type JetStreamClient, type JetStreamManager, jetstream } from '@nats-io/jetstream';
-import type { NatsConnection } from '@nats-io/transport-node';
+import {
+  JetStreamApiError,
+  type JetStreamClient,
+  type JetStreamManager,
+  jetstream,
+} from '@nats-io/jetstream';
+import { errors, type NatsConnection } from '@nats-io/transport-node';
 import { type Stored, StoreFault } from '../engine.js';
 import { type JobPart, type JobPlan, JobSubjects, type PartResult } from '../jobs/job.js';
-import type { JobStore, KnownJob, StoredPlan, StoredResult } from '../jobs/job-store.js';
+import type { JobEnd, JobStore, KnownJob, StoredPlan, StoredResult } from '../jobs/job-store.js';
 import { JOB_CONSUMER } from './job-stream.js';
 import { storeFaultOf } from './store-fault.js';
 
 const STORE_TIMEOUT_MS = 5000;
 const READ_AT_ONCE = 64;
+/** Of a connection that comes back, and of servers that have just started. */
+const PASSING = [errors.TimeoutError, errors.RequestError, errors.ConnectionError];
 
 export class NatsJobs implements JobStore {
+  readonly #nc: NatsConnection;
   readonly #client: JetStreamClient;
   readonly #jsm: JetStreamManager;
   readonly #stream: string;
   readonly #subjects: JobSubjects;
 
   constructor(nc: NatsConnection, jsm: JetStreamManager, stream: string, prefix: string) {
+    this.#nc = nc;
     this.#client = jetstream(nc);
     this.#jsm = jsm;
     this.#stream = stream;
@@ -35,8 +44,12 @@ export class NatsJobs implements JobStore {
     return this.#add(this.#subjects.ofPart('result', job, result.part), result);
   }
 
-  mark(kind: 'cancelled' | 'ended', job: string): Promise<Stored> {
-    return this.#add(this.#subjects.of(kind, job), {});
+  markCancelled(job: string): Promise<Stored> {
+    return this.#add(this.#subjects.of('cancelled', job), {});
+  }
+
+  markEnded(job: string, end: JobEnd | undefined): Promise<Stored> {
+    return this.#add(this.#subjects.of('ended', job), { end });
   }
 
   unmark(kind: 'cancelled' | 'ended', job: string): Promise<void> {
@@ -55,6 +68,11 @@ export class NatsJobs implements JobStore {
   async planOf(job: string): Promise<StoredPlan | undefined> {
     const found = await this.#get(this.#subjects.of('plan', job));
     return found === undefined ? undefined : { plan: JSON.parse(found.text) as JobPlan, atMs: found.atMs };
+  }
+
+  async endOf(job: string): Promise<JobEnd | undefined> {
+    const found = await this.#get(this.#subjects.of('ended', job));
+    return found === undefined ? undefined : (JSON.parse(found.text) as { end?: JobEnd }).end;
   }
 
   async partOf(job: string, part: number): Promise<JobPart | undefined> {
@@ -78,17 +96,25 @@ export class NatsJobs implements JobStore {
     return this.#numbers(this.#subjects.ofPart('part', job, '*'));
   }
 
-  async results(job: string, known: ReadonlyMap<number, StoredResult> = new Map()): Promise<StoredResult[]> {
-    const stored: StoredResult[] = [];
+  async results(job: string, known?: ReadonlyMap<number, StoredResult>): Promise<StoredResult[]> {
     const numbers = [...(await this.resultNumbers(job))].sort((a, b) => a - b);
+    return this.resultsOf(job, numbers, known);
+  }
+
+  async resultsOf(
+    job: string,
+    parts: readonly number[],
+    known: ReadonlyMap<number, StoredResult> = new Map(),
+  ): Promise<StoredResult[]> {
+    const stored: StoredResult[] = [];
     const read = async (number: number): Promise<StoredResult | undefined> => {
       const found = await this.#get(this.#subjects.ofPart('result', job, number));
       // Dropped meanwhile.
       if (found === undefined) return undefined;
       return { result: JSON.parse(found.text) as PartResult, atMs: found.atMs };
     };
-    for (let at = 0; at < numbers.length; at += READ_AT_ONCE) {
-      const some = numbers.slice(at, at + READ_AT_ONCE);
+    for (let at = 0; at < parts.length; at += READ_AT_ONCE) {
+      const some = parts.slice(at, at + READ_AT_ONCE);
       const found = await Promise.all(some.map((number) => known.get(number) ?? read(number)));
       stored.push(...found.filter((each) => each !== undefined));
     }
@@ -106,6 +132,13 @@ export class NatsJobs implements JobStore {
   async underWay(): Promise<{ readonly taken: number; readonly waiting: number }> {
     const { num_ack_pending, num_pending } = await this.#jsm.consumers.info(this.#stream, JOB_CONSUMER);
     return { taken: num_ack_pending, waiting: num_pending };
+  }
+
+  isPassing(error: unknown): boolean {
+    if (this.#nc.isClosed()) return false;
+    if (error instanceof JetStreamApiError) return error.status >= 500;
+    const cause = error instanceof Error ? error.cause : undefined;
+    return PASSING.some((type) => error instanceof type || cause instanceof type);
   }
 
   /**

@@ -1,52 +1,97 @@
-// Writes the manifests of jobs whose parts all have a result. Every worker may do it at any time: all write the same.
-import { randomUUID } from 'node:crypto';
-import { closeSync, fsyncSync, rmSync, writeFileSync } from 'node:fs';
+// Ends jobs whose parts all have a result, with their manifests. Every worker may do it at any time: all write the same.
+import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { JobStore } from '../../../engine/jobs/job-store.js';
+import type { JobPlan } from '../../../engine/jobs/job.js';
+import { endOf } from '../../../engine/jobs/job-end.js';
+import { progressOf } from '../../../engine/jobs/job-progress.js';
+import type { JobStore, StoredResult } from '../../../engine/jobs/job-store.js';
 import { manifestName, manifestOf } from '../../../engine/jobs/manifest.js';
-import { badOutput } from '../../file-faults.js';
-import { destinationOf } from '../../files/disk/destination.js';
-import { createAfresh, replaceBy } from '../../files/disk/file-output.js';
+import { CliFailure } from '../../exit-codes.js';
 import type { SharedFolder } from '../shared-folder.js';
 import { scratchName } from './convert-part.js';
+import { ManifestFile } from './manifest-file.js';
 
-/** @returns a sentence for each job that was ended now */
-export async function finishJobs(store: JobStore, shared: SharedFolder): Promise<string[]> {
-  const sentences: string[] = [];
-  for (const { id, isCancelled, isEnded } of await store.jobs()) {
-    if (isCancelled || isEnded) continue;
-    const plan = (await store.planOf(id))?.plan;
-    if (plan === undefined || (await store.resultNumbers(id)).size < plan.parts) continue;
-    const results = (await store.results(id)).map(({ result }) => result);
-    if (results.length < plan.parts) continue;
-    const text = manifestOf(plan, results);
-    writeManifest(shared, plan.output, manifestName(id), text);
-    rmSync(dirname(shared.outputPath(plan.output, `${scratchName(id)}/x`)), { recursive: true, force: true });
-    if ((await store.mark('ended', id)) === 'already') continue;
-    const failed = results.filter(({ output }) => output === null).length;
-    const end = failed === 0 ? '' : `, ${failed} failed`;
-    sentences.push(`job ${id} has ended: ${plan.parts} parts${end}, ${plan.output}/${manifestName(id)}`);
-  }
-  return sentences;
+interface OpenJob {
+  readonly plan: JobPlan;
+  /** The last part, which had no result; undefined before the first look, and where all had one. */
+  missing: number | undefined;
 }
 
-/** @throws CliFailure BAD_OUTPUT */
-function writeManifest(shared: SharedFolder, folder: string, name: string, text: string): void {
-  const path = shared.outputPath(folder, name);
-  const beside = `${path}.${randomUUID()}`;
-  try {
-    const destination = destinationOf(path);
-    if (destination.kind !== 'file' || destination.path !== path) throw new Error('it is no regular file');
-    const file = createAfresh(beside);
-    try {
-      writeFileSync(file, text);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
+export class JobFinisher {
+  readonly #store: JobStore;
+  readonly #shared: SharedFolder;
+  readonly #say: (sentence: string) => void;
+  #open = new Map<string, OpenJob>();
+
+  /** @param say called with a sentence for each job that was ended, and each that could not be */
+  constructor(store: JobStore, shared: SharedFolder, say: (sentence: string) => void) {
+    this.#store = store;
+    this.#shared = shared;
+    this.#say = say;
+  }
+
+  /** Ends all jobs that are done. One whose manifest cannot be written holds no other one up. @throws errors of the bus */
+  async finish(): Promise<void> {
+    const before = this.#open;
+    this.#open = new Map();
+    for (const { id, isCancelled, isEnded } of await this.#store.jobs()) {
+      if (isCancelled || isEnded) continue;
+      const plan = before.get(id)?.plan ?? (await this.#store.planOf(id))?.plan;
+      if (plan === undefined) continue;
+      const job = before.get(id) ?? { plan, missing: undefined };
+      this.#open.set(id, job);
+      if (await this.#isDone(job)) await this.#end(plan);
     }
-    replaceBy(beside, destination);
-  } catch (error) {
-    rmSync(beside, { force: true });
-    throw badOutput(`${folder}/${name}`, error);
+  }
+
+  /** Asks for one part, the one that is handed out last; only when that has a result, a long list of all is asked for. */
+  async #isDone(job: OpenJob): Promise<boolean> {
+    const { id, parts } = job.plan;
+    if (job.missing !== undefined && !(await this.#store.hasResult(id, job.missing))) return false;
+    const done = await this.#store.resultNumbers(id);
+    let missing = parts;
+    while (done.has(missing)) missing--;
+    job.missing = missing < 1 ? undefined : missing;
+    return job.missing === undefined;
+  }
+
+  async #end(plan: JobPlan): Promise<void> {
+    const stored = await this.#writeManifest(plan);
+    if (stored === undefined) return;
+    this.#removeScratch(plan);
+    const progress = progressOf(plan, stored, Date.now());
+    if ((await this.#store.markEnded(plan.id, endOf(progress))) === 'already') return;
+    const failed = progress.failures.length;
+    const words = `${plan.parts} parts${failed === 0 ? '' : `, ${failed} failed`}`;
+    this.#say(`job ${plan.id} has ended: ${words}, ${plan.output}/${manifestName(plan.id)}`);
+  }
+
+  /** @returns its results; undefined where it is not written now */
+  async #writeManifest(plan: JobPlan): Promise<StoredResult[] | undefined> {
+    let manifest: ManifestFile | undefined;
+    try {
+      manifest = new ManifestFile(this.#shared, plan.output, manifestName(plan.id));
+      const stored = await this.#store.results(plan.id);
+      // One was dropped meanwhile.
+      if (stored.length < plan.parts) return undefined;
+      const results = stored.map(({ result }) => result);
+      manifest.write(manifestOf(plan, results));
+      return stored;
+    } catch (error) {
+      if (!(error instanceof CliFailure)) throw error;
+      this.#say(`job ${plan.id} cannot be ended yet: ${error.message}`);
+      return undefined;
+    } finally {
+      manifest?.close();
+    }
+  }
+
+  #removeScratch({ id, output }: JobPlan): void {
+    try {
+      const scratch = dirname(this.#shared.outputPath(output, `${scratchName(id)}/x`));
+      rmSync(scratch, { recursive: true, force: true });
+    } catch {
+      // A worker that was held up has a file in it, or it is another user's: the job has ended all the same.
+    }
   }
 }

@@ -15,7 +15,7 @@ import { StopSignal } from '../../engine/stop-signal.js';
 import { loadLibrary } from '../../library.js';
 import { addBusOptions, addRootOption, type BusOptions } from '../job-options.js';
 import { SharedFolder } from '../shared-folder.js';
-import { finishJobs } from './finish-jobs.js';
+import { JobFinisher } from './finish-jobs.js';
 import { PartWorker } from './part-worker.js';
 
 interface Options extends BusOptions {
@@ -84,16 +84,15 @@ async function work(options: Options, settings: BusConfig): Promise<void> {
       reportMs,
       isQuiet,
     );
-    const finisher = new Finisher(async () => {
-      for (const sentence of await finishJobs(jobs, shared)) say(sentence);
-    }, say);
+    const finisher = new JobFinisher(jobs, shared, say);
+    const finishing = new Finishing(() => finisher.finish(), say);
     stopped.onStop(() => engine.stop());
     saySometimes(`works on ${stream} of ${nc.getServer()} in ${shared.path}`);
     try {
-      for await (const received of engine.receive()) if (await worker.take(received)) finisher.isDue = true;
+      for await (const received of engine.receive()) if (await worker.take(received)) finishing.isDue = true;
     } finally {
       reporting.end();
-      await finisher.end();
+      await finishing.end();
     }
     if (!nc.isClosed()) await nc.drain();
   } finally {
@@ -102,8 +101,8 @@ async function work(options: Options, settings: BusConfig): Promise<void> {
   }
 }
 
-/** Ends jobs, soon after a result was stored and seldom otherwise. */
-class Finisher {
+/** When jobs are ended: soon after a result was stored, and seldom otherwise. */
+class Finishing {
   isDue = true;
   readonly #finish: () => Promise<void>;
   readonly #say: (sentence: string) => void;

@@ -1,7 +1,9 @@
 // The progress of a job, and its manifest: every part once, the same bytes whatever the order of the results.
 import { expect, test } from 'vitest';
 import type { JobPlan, PartResult } from '#dist/engine/jobs/job.js';
+import { endOf, progressAtEnd } from '#dist/engine/jobs/job-end.js';
 import { progressOf } from '#dist/engine/jobs/job-progress.js';
+import type { JobEnd } from '#dist/engine/jobs/job-store.js';
 import { manifestOf } from '#dist/engine/jobs/manifest.js';
 
 const plan: JobPlan = {
@@ -34,6 +36,26 @@ test('rates are those of the last two minutes, up to the last result of a job th
   expect(progress.failures).toEqual([failed(3)]);
   const last = [...stored, { result: done(2, 300), atMs: 1_900_500 }];
   expect(progressOf(plan, last, 9_000_000)).toMatchObject({ share: 1, leftMs: null, rowsPerS: 400 / 901 });
+});
+
+test('a clock behind that of the servers makes no rate immense', () => {
+  const stored = [
+    { result: { ...done(1, 100), elapsedMs: 10_000 }, atMs: 1_000_000 },
+    { result: { ...done(2, 100), elapsedMs: 10_000 }, atMs: 1_010_000 },
+  ];
+  expect(progressOf(plan, stored, 900_000)).toMatchObject({ rowsPerS: 10, bytesPerS: 100, leftMs: 10_000 });
+});
+
+test('of a job that has ended the progress is kept, with the numbers of its failed parts', () => {
+  const stored = [done(1, 100, { NOT_FOUND: 2 }), failed(2), done(3, 50)].map((result, i) => ({
+    ...{ result, atMs: 1_000_000 + 1000 * i },
+  }));
+  const progress = progressOf(plan, stored, 5_000_000);
+  const end = endOf(progress)!;
+  expect(end.failed).toEqual([2]);
+  expect(progressAtEnd(plan, JSON.parse(JSON.stringify(end)) as JobEnd, [failed(2)])).toEqual(progress);
+  const failures = Array.from({ length: 10_001 }, (_, i) => failed(i + 1));
+  expect(endOf({ ...progress, failures })).toBeUndefined();
 });
 
 test('nothing done yet', () => {
