@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { BusConfig } from '../../config.js';
 import type { JobPart } from '../../engine/jobs/job.js';
 import { withBus } from '../engine/shared-options.js';
+import { CliFailure, EXIT } from '../exit-codes.js';
 import { grouped } from '../terminal/paint.js';
 import { say } from '../terminal/say.js';
 import { addBusOptions, type BusOptions, oneOf, withJobs } from './job-options.js';
@@ -26,20 +27,28 @@ Example:
 function retryParts(id: string, options: BusOptions, settings: BusConfig): Promise<void> {
   return withJobs(options, settings, async (jobs) => {
     const job = oneOf(await jobs.jobs(), id);
+    if (job.isCancelled)
+      throw new CliFailure(
+        EXIT.FAILED,
+        `job ${job.id} is cancelled`,
+        'hexcodes job submit with the same files and options lets it go on.',
+      );
     const failed = (await jobs.results(job.id)).filter(({ result }) => result.output === null);
     const parts: JobPart[] = [];
-    for (const { result } of failed) {
+    for (const [i, { result }] of failed.entries()) {
       const part: JobPart | undefined = await jobs.partOf(job.id, result.part);
       // In this order a retry that is broken off leaves a part that is missing, which a second submit adds.
       await jobs.dropParts(job.id, result.part);
       await jobs.dropResult(job.id, result.part);
+      // Not before: a worker would end the job again while all results are there.
+      if (i === 0) await jobs.unmark('ended', job.id);
       if (part !== undefined) parts.push(part);
     }
-    // Not before: a worker would end the job again while all results are there.
-    if (failed.length > 0) await jobs.unmark('ended', job.id);
     for (const part of parts) await jobs.addPart(part);
-    const [again, lost] = [failed.length, failed.length - parts.length];
-    if (lost > 0) say(`${grouped(lost)} of them are no longer known: submit the job again\n`);
-    say(`job ${job.id}: ${grouped(again)} ${again === 1 ? 'part' : 'parts'} handed out again\n`);
+    say(`job ${job.id}: ${counted(parts.length)} handed out again\n`);
+    const lost = failed.length - parts.length;
+    if (lost > 0) say(`${counted(lost)} no longer in the stream: submit the job again\n`);
   });
 }
+
+const counted = (parts: number): string => `${grouped(parts)} ${parts === 1 ? 'part' : 'parts'}`;

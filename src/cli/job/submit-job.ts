@@ -90,11 +90,14 @@ async function store(
 ): Promise<{ readonly added: number; readonly done: number }> {
   const { id } = plan;
   await jobs.addPlan(plan);
+  const isCancelled = await jobs.isCancelled(id);
+  // Where cancelling was broken off, parts are there that workers have left out for good.
+  if (isCancelled) await jobs.dropParts(id);
   const [done, there] = [await jobs.resultNumbers(id), await jobs.partNumbers(id)];
   // Neither is there of parts that were cancelled, or lost in a retry that was broken off.
   const missing: JobPart[] = parts.filter(({ part }) => !done.has(part) && !there.has(part));
   if (missing.length > 0) await jobs.unmark('ended', id);
-  if (await jobs.isCancelled(id)) await jobs.unmark('cancelled', id);
+  if (isCancelled) await jobs.unmark('cancelled', id);
   let added = 0;
   for (let at = 0; at < missing.length; at += AT_ONCE) {
     const stored = await Promise.all(missing.slice(at, at + AT_ONCE).map((part) => jobs.addPart(part)));
