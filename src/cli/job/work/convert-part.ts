@@ -29,6 +29,9 @@ export interface PartWork {
 /** Of all workers, below the output folder. */
 export const scratchName = (job: string): string => `.hexcodes-${job}`;
 
+/** Another try would end as this one. */
+export class LastingFailure extends CliFailure {}
+
 /** A worker is hardly killed so often while it has the same part. */
 const MOST_DEATHS = 50;
 
@@ -88,7 +91,7 @@ function refuseDeadly(folder: string, part: number): void {
   const left = readdirSync(folder).filter((name) => name.startsWith(`${part}-`));
   if (left.length <= MOST_DEATHS) return;
   for (const name of left) rmSync(join(folder, name), { recursive: true, force: true });
-  throw new CliFailure(EXIT.FAILED, `${MOST_DEATHS} workers died or were killed while they converted it`);
+  throw new LastingFailure(EXIT.FAILED, `${MOST_DEATHS} workers died or were killed while they converted it`);
 }
 
 /** Parts are ranges of the file as it was. */

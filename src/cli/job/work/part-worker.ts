@@ -8,7 +8,7 @@ import { PatientStore } from '../../../engine/patient-store.js';
 import type { Hexcodes } from '../../../library/hexcodes.js';
 import { VERSION } from '../../../version.js';
 import type { SharedFolder } from '../shared-folder.js';
-import { convertPart } from './convert-part.js';
+import { convertPart, LastingFailure } from './convert-part.js';
 
 export interface PartWorkerOptions {
   /** A word that no other worker has. */
@@ -83,14 +83,16 @@ export class PartWorker {
       received.accept();
       return false;
     }
-    if (plan.version !== VERSION) {
-      say(`job ${plan.id} is for version ${plan.version} of hexcodes: part ${part.part} is left to others`);
-      received.giveBack(OTHER_VERSION_MS);
-      return false;
-    }
     if (await this.#isSettled(part)) {
       this.figures.already++;
       received.accept();
+      return false;
+    }
+    if (plan.version !== VERSION) {
+      say(
+        `job ${plan.id} is for version ${plan.version} of hexcodes: part ${part.part} is left to its workers; hexcodes job cancel ${plan.id} where there are none`,
+      );
+      received.giveBack(OTHER_VERSION_MS);
       return false;
     }
     const startedMs = performance.now();
@@ -163,7 +165,8 @@ export class PartWorker {
           if (error instanceof BusFault) throw error;
           if (stopped.aborted) return 'given back';
           if (cancelled.signal.aborted || (await this.#isSettled(part))) return 'settled';
-          if (tried >= tries) return { output: null, reason: (error as Error).message.slice(0, MOST_REASON) };
+          if (tried >= tries || error instanceof LastingFailure)
+            return { output: null, reason: (error as Error).message.slice(0, MOST_REASON) };
         }
         await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
       }
