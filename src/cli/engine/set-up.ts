@@ -5,7 +5,7 @@ import { connectBus } from '../../engine/nats/connect.js';
 import { setUpPositions, setUpStreams } from '../../engine/nats/streams.js';
 import { say } from '../terminal/say.js';
 import { visible } from '../terminal/visible.js';
-import { requireCount, requireSize, requireTime } from './quantities.js';
+import { requireCount } from './quantities.js';
 import {
   addStreamOptions,
   gathered,
@@ -15,12 +15,9 @@ import {
   sayer,
   withBus,
 } from './shared-options.js';
+import { addLimitOptions, type LimitOptions, limitsOf } from './stream-limits.js';
 
-interface Options extends StreamOptions {
-  readonly maxBytes: string;
-  readonly maxAge: string;
-  readonly replicas: string;
-  readonly ackWait: string;
+interface Options extends StreamOptions, LimitOptions {
   readonly pending: string;
   readonly ordered?: boolean;
   readonly collect?: string[];
@@ -31,11 +28,11 @@ export function declareSetup(worker: Command): void {
   const setup = worker
     .command('setup')
     .description('make the streams and the consumer of workers, or change them to what is given');
-  addStreamOptions(setup)
-    .option('--max-bytes <size>', 'of the messages, and of the answers; a full stream refuses more', '1G')
-    .option('--max-age <time>', 'how long messages are kept; answers stay an hour longer', '24h')
-    .option('--replicas <n>', 'servers that hold each message: 1, 3 or 5', '1')
-    .option('--ack-wait <time>', 'a message of a dead worker is delivered again after so long', '5s')
+  addLimitOptions(addStreamOptions(setup), {
+    maxBytes: ['of the messages, and of the answers; a full stream refuses more', '1G'],
+    maxAge: ['how long messages are kept; answers stay an hour longer', '24h'],
+    ackWait: ['a message of a dead worker is delivered again after so long', '5s'],
+  })
     .option('--pending <n>', 'messages that all workers together may be working on', '4096')
     .option('--ordered', 'one message at a time: answers stand in the order of the messages')
     .option(
@@ -60,10 +57,7 @@ async function setUp(options: Options, settings: BusConfig): Promise<void> {
     names: namesOf(options),
     maps: mapsOf(options),
     deadPrefix: options.deadSubject,
-    maxBytes: requireSize('--max-bytes', options.maxBytes),
-    maxAgeMs: requireTime('--max-age', options.maxAge),
-    replicas: requireCount('--replicas', options.replicas, 1, 5),
-    ackWaitMs: requireTime('--ack-wait', options.ackWait),
+    ...limitsOf(options),
     maxAckPending: requireCount('--pending', options.pending, 1, 1_000_000),
     isOrdered: options.ordered === true,
   };
