@@ -72,8 +72,6 @@ export function statOf(path: string): FileStat {
  * @throws CliFailure BAD_INPUT that names the file if it cannot be read; also from `chunks()`
  */
 export async function openInput(path: string, options: InputOptions = {}): Promise<Input> {
-  const isStdin = path === '-';
-  const name = isStdin ? STDIN_NAME : path;
   const { sizeBytes } = statOf(path);
   if (options.part?.kind === 'bytes') {
     const reader = new RangeReader(path, options.part);
@@ -85,7 +83,23 @@ export async function openInput(path: string, options: InputOptions = {}): Promi
       ...closer(() => reader.close()),
     };
   }
-  const raw: Readable = isStdin ? process.stdin : createReadStream(path, { highWaterMark: CHUNK_BYTES });
+  const raw = path === '-' ? process.stdin : createReadStream(path, { highWaterMark: CHUNK_BYTES });
+  try {
+    return await ofStream(raw, path, sizeBytes, options);
+  } catch (error) {
+    raw.destroy();
+    throw error;
+  }
+}
+
+async function ofStream(
+  raw: Readable,
+  path: string,
+  sizeBytes: number | null,
+  options: InputOptions,
+): Promise<Input> {
+  const isStdin = path === '-';
+  const name = isStdin ? STDIN_NAME : path;
   const counted = new Counted(raw, name);
   const packing = packingOf(await counted.peek());
   const unpackedOnes = packing === null ? counted : unpacked(counted, packing, name);
