@@ -1,7 +1,6 @@
 // Groups that memory does not hold: each time the table is full, its groups are written to a file in their order, and in the end
 // all files are read side by side, equal keys added up.
 
-import { readSync } from 'node:fs';
 import { SpillFolder } from '../files/disk/spill-folder.js';
 import type { GroupKey, GroupTable } from './group-table.js';
 import { addNumbers } from './sums.js';
@@ -56,7 +55,7 @@ export class SpilledGroups {
 
   /** All groups of all files, in order, each key once. */
   *groups(): Generator<Group> {
-    const readers = this.#runs.map((descriptor) => new RunReader(descriptor, this.#width));
+    const readers = this.#runs.map((descriptor) => new RunReader(this.#folder, descriptor, this.#width));
     let open = readers.filter((reader) => reader.next());
     const group = { ...keyOfNone(), numbers: new Float64Array(this.#width) };
     while (open.length > 0) {
@@ -147,12 +146,14 @@ class RunReader {
   isEnded = false;
   numbersAt = 0;
   readonly #records: Records;
+  readonly #folder: SpillFolder;
   readonly #descriptor: number;
   #offset = 0;
   #count = 0;
   #index = -1;
 
-  constructor(descriptor: number, width: number) {
+  constructor(folder: SpillFolder, descriptor: number, width: number) {
+    this.#folder = folder;
     this.#descriptor = descriptor;
     this.#records = new Records(width);
   }
@@ -174,12 +175,7 @@ class RunReader {
 
   #fill(): boolean {
     const { bytes, recordBytes } = this.#records;
-    let filled = 0;
-    while (filled < bytes.length) {
-      const count = readSync(this.#descriptor, bytes, filled, bytes.length - filled, this.#offset + filled);
-      if (count === 0) break;
-      filled += count;
-    }
+    const filled = this.#folder.read(this.#descriptor, bytes, this.#offset);
     this.#offset += filled;
     this.#count = filled / recordBytes;
     this.#index = 0;

@@ -1,6 +1,7 @@
-// Files for rows that memory does not hold: in a folder of their own below TMPDIR, which the run removes however it ends.
+// Files for rows that memory does not hold: in a folder of their own below TMPDIR, which the run removes when it ends, also by
+// Ctrl-C or SIGTERM. SIGKILL and a second Ctrl-C leave it.
 
-import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CliFailure, EXIT } from '../../exit-codes.js';
@@ -25,7 +26,7 @@ export class SpillFolder {
 
   /** Makes a file. @returns its descriptor, to be written and read @throws CliFailure BAD_OUTPUT */
   create(): number {
-    return this.#guarded(() => {
+    return this.#guarded('write', () => {
       this.#folder ??= mkdtempSync(join(tmpdir(), `${this.#name}-`));
       const path = join(this.#folder, `${this.#made++}`);
       const descriptor = openSync(path, 'wx+', 0o600);
@@ -36,8 +37,21 @@ export class SpillFolder {
 
   /** Adds bytes to a file. @throws CliFailure BAD_OUTPUT */
   write(descriptor: number, bytes: Uint8Array): void {
-    this.#guarded(() => {
+    this.#guarded('write', () => {
       for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done);
+    });
+  }
+
+  /** Fills bytes from a place in a file on. @returns how many: fewer at its end @throws CliFailure BAD_OUTPUT */
+  read(descriptor: number, bytes: Uint8Array, offset: number): number {
+    return this.#guarded('read', () => {
+      let done = 0;
+      while (done < bytes.length) {
+        const count = readSync(descriptor, bytes, done, bytes.length - done, offset + done);
+        if (count === 0) break;
+        done += count;
+      }
+      return done;
     });
   }
 
@@ -56,13 +70,14 @@ export class SpillFolder {
     this.#folder = undefined;
   }
 
-  #guarded<T>(act: () => T): T {
+  #guarded<T>(verb: 'write' | 'read', act: () => T): T {
     try {
       return act();
     } catch (error) {
+      const where = `${verb === 'write' ? 'to' : 'from'} ${this.#folder ?? tmpdir()}`;
       throw new CliFailure(
         EXIT.BAD_OUTPUT,
-        `cannot write ${this.#what} to ${this.#folder ?? tmpdir()}: ${reasonOf(error)}`,
+        `cannot ${verb} ${this.#what} ${where}: ${reasonOf(error)}`,
         `TMPDIR names another folder; --memory leaves more ${this.#what} in memory.`,
       );
     }

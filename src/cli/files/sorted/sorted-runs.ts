@@ -1,7 +1,6 @@
 // Sorted rows that memory does not hold: each run of them is a file of blocks, and runs are merged by their keys. When there are
 // as many runs of one level as are merged at a time, they become one of the next, so that few files are open and few blocks held.
 
-import { readSync } from 'node:fs';
 import { deserialize, serialize } from 'node:v8';
 import { SpillFolder } from '../disk/spill-folder.js';
 import type { TableRows } from '../formats/table.js';
@@ -67,7 +66,7 @@ export class SortedRuns {
   }
 
   *#mergedOf(runs: readonly number[], mostBytes: number, mostRows: number): Generator<TableRows> {
-    const readers = runs.map((run, order) => new RunReader(run, order, this.#keyColumn));
+    const readers = runs.map((run, order) => new RunReader(this.#folder, run, order, this.#keyColumn));
     const heap = readers.filter((reader) => !reader.isEnded);
     for (let at = heap.length >> 1; at-- > 0; ) sink(heap, at);
     const held = new HeldRows(this.#keyColumn);
@@ -108,12 +107,14 @@ class RunReader {
   values: unknown[][] = [];
   row = -1;
   isEnded = false;
+  readonly #folder: SpillFolder;
   readonly #descriptor: number;
   readonly #order: number;
   readonly #keyColumn: number;
   #offset = 0;
 
-  constructor(descriptor: number, order: number, keyColumn: number) {
+  constructor(folder: SpillFolder, descriptor: number, order: number, keyColumn: number) {
+    this.#folder = folder;
     this.#descriptor = descriptor;
     this.#order = order;
     this.#keyColumn = keyColumn;
@@ -141,12 +142,8 @@ class RunReader {
   /** So many bytes, or none at the end of the file. */
   #read(length: number): Buffer {
     const bytes = Buffer.alloc(length);
-    for (let done = 0; done < length; ) {
-      const count = readSync(this.#descriptor, bytes, done, length - done, this.#offset + done);
-      if (count === 0) return bytes.subarray(0, done);
-      done += count;
-    }
-    this.#offset += length;
-    return bytes;
+    const done = this.#folder.read(this.#descriptor, bytes, this.#offset);
+    this.#offset += done;
+    return bytes.subarray(0, done);
   }
 }
