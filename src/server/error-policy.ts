@@ -1,4 +1,5 @@
 // Ends an exchange over an error that its handler or one of the handler's callbacks throws: one policy for all.
+import { NotTakenError } from '../forward/forwarder.js';
 import { withoutKeys } from '../keys/mask.js';
 import { PoolLostError } from '../pool/pool.js';
 import { PoolFullError } from '../pool/work-queue.js';
@@ -10,7 +11,7 @@ import { RevokedKeyError, StalledPeerError } from './bulk/flow.js';
 import { GzipBodyError } from './bulk/gzip.js';
 import { SpoolFullError } from './bulk/spool.js';
 import { type Logger, withholdKey } from './log.js';
-import { fail, failUnavailable } from './router.js';
+import { fail, failNotTaken, failUnavailable } from './router.js';
 import type { Exchange } from './transport/exchange.js';
 
 /** Errors that are no defects of this program. */
@@ -23,12 +24,13 @@ const EXPECTED_ERRORS = [
   PoolFullError,
   PoolLostError,
   OverBudgetError,
+  NotTakenError,
 ];
 
 /**
  * Before an answer has begun: 400 for a body that cannot be read, 401 for a key that was revoked meanwhile, 408 for a body
- * that stopped coming, 503 past a limit of the budget, 500 for all else. Afterwards the connection is
- * closed, without the last chunk or short of the Content-Length, so that no client takes a part for the whole.
+ * that stopped coming, 503 past a limit of the budget or where the disk takes no positions, 500 for all else. Afterwards the
+ * connection is closed, without the last chunk or short of the Content-Length, so that no client takes a part for the whole.
  */
 export function endOverError(logger: Logger, x: Exchange, error: unknown): void {
   const isOpen = x.state === 'open';
@@ -41,6 +43,9 @@ export function endOverError(logger: Logger, x: Exchange, error: unknown): void 
   } else if (isOpen && error instanceof OverBudgetError) {
     // The budget has it logged.
     failUnavailable(x, error.message, true);
+  } else if (isOpen && error instanceof NotTakenError) {
+    // The forwarder has it logged.
+    failNotTaken(x, error.message);
   } else {
     log(logger, x, error);
     if (isOpen && error instanceof RevokedKeyError) fail(x, 401, error.message, { close: true });

@@ -85,6 +85,11 @@ export function failUnavailable(x: Exchange, message: string, close = false): vo
   fail(x, 503, message, { headerLines: '\r\nRetry-After: 1', close });
 }
 
+/** Answers 503 to a position that is not taken: how long its sink is away is not known. */
+export function failNotTaken(x: Exchange, message: string): void {
+  fail(x, 503, message, { headerLines: '\r\nRetry-After: 10' });
+}
+
 /** Answers 413 and closes the connection: the rest of the body is not read. */
 export function failTooLarge(x: Exchange, limitBytes: number): void {
   fail(x, 413, `the body exceeds ${limitBytes} bytes`, { close: true });

@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Answer, call, postJson } from './http-calls.js';
+import type { TestServer } from './server.js';
 
 /** The body of version 6 for the n-th position of a truck that drives north through Hà Nội. */
 export function forwardedBody(n: number): {
@@ -52,6 +54,21 @@ export function forwardedBody(n: number): {
     },
   };
 }
+
+/** Sends it as Traccar does: the key in a header, and the Accept of its HTTP client. */
+export const forwarded = (to: TestServer, key: string, body: unknown, query = ''): Promise<Answer> =>
+  call(
+    to,
+    `/v1/traccar${query}`,
+    {
+      ...postJson(JSON.stringify(body)),
+      headers: {
+        'Content-Type': 'application/json',
+        Accept: 'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2',
+      },
+    },
+    key,
+  );
 
 type Behaviour = 'takes' | 'refuses' | 'hangs';
 

@@ -1,5 +1,6 @@
 // The error policy of the service: every kind of error, before the answer has begun and afterwards.
 import { expect, test } from 'vitest';
+import { NotTakenError } from '#dist/forward/forwarder.js';
 import { PoolLostError } from '#dist/pool/pool.js';
 import { PoolFullError } from '#dist/pool/work-queue.js';
 import { OverBudgetError } from '#dist/server/budget/budget.js';
@@ -90,6 +91,17 @@ test('past a limit: 503, which the budget has logged, or cut off', () => {
   const error = new OverBudgetError('too much');
   expect(outcomeOf(error, 'open')).toMatchObject({ logged: undefined, status: 503, isClosed: true });
   expect(outcomeOf(error, 'answering')).toMatchObject({ logged: 'warn', status: 0, isClosed: true });
+});
+
+test('a position that the disk does not take: 503, which the forwarder has logged, and the connection stays open', () => {
+  const error = new NotTakenError('the disk of the service takes no positions');
+  const { message } = error;
+  expect(outcomeOf(error, 'open')).toMatchObject({
+    logged: undefined,
+    status: 503,
+    body: { message },
+    isClosed: false,
+  });
 });
 
 test('a key that was revoked: 401 or cut off, logged as a warning', () => {

@@ -1,13 +1,12 @@
 // /v1/traccar on the real server, with a real HTTP server as its sink: answers, faults, keys, limits, and what the sink gets.
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Hexcodes } from '#dist/library/hexcodes.js';
 import { type Answer, call, expectError, post, postJson } from '../../../support/http-calls.js';
 import { startServer, type TestServer } from '../../../support/server.js';
 import { shippedFiles } from '../../../support/shipped.js';
-import { forwardedBody, HttpSinkServer } from '../../../support/traccar.js';
+import { forwarded, forwardedBody, HttpSinkServer } from '../../../support/traccar.js';
 
 const KEY = 'PlainSecret0123456789abcdef';
 const files = shippedFiles();
@@ -29,20 +28,8 @@ afterAll(async () => {
   await sink.down();
 });
 
-/** As Traccar sends it: the key in a header, and the Accept of its HTTP client. */
 const forward = (to: TestServer, body: unknown, query = ''): Promise<Answer> =>
-  call(
-    to,
-    `/v1/traccar${query}`,
-    {
-      ...postJson(JSON.stringify(body)),
-      headers: {
-        'Content-Type': 'application/json',
-        Accept: 'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2',
-      },
-    },
-    KEY,
-  );
+  forwarded(to, KEY, body, query);
 
 test('a position is answered with its code and goes on whole, under the same id', async () => {
   const before = sink.rows.length;
@@ -185,6 +172,15 @@ test('bad input is 400 and names the member, its value and the rule', async () =
   expectError(await call(server, '/v1/traccar', packed, KEY), 415, 'INVALID_REQUEST');
 });
 
+test('attributes that are nested deeply are 400', async () => {
+  const deep = `${'['.repeat(60_000)}${']'.repeat(60_000)}`;
+  const text = JSON.stringify(forwardedBody(0)).replace('"batteryLevel":87', `"batteryLevel":${deep}`);
+  for (const to of [server, plain]) {
+    const answer = await call(to, '/v1/traccar', postJson(text), KEY);
+    expectError(answer, 400, 'INVALID_REQUEST', ['position.attributes']);
+  }
+});
+
 test('a key is needed, in the header or the query, and is in no line of the log', async () => {
   const text = JSON.stringify(forwardedBody(0));
   expectError(await call(server, '/v1/traccar', postJson(text), ''), 401, 'REQUEST_DENIED');
@@ -209,83 +205,4 @@ test('each position is one point of the key; beyond its limit 429, and nothing g
   } finally {
     await own.stop();
   }
-});
-
-test('a sink that is down, refuses, hangs or is slow: nothing is lost, and what waits survives a restart', async () => {
-  const away = await HttpSinkServer.start();
-  const url = away.url;
-  await away.down();
-  const first = await startServer({ ...settings, traccarSink: { kind: 'http', url } }, files);
-  const ready = async (of: TestServer): Promise<string> =>
-    (await fetch(`http://127.0.0.1:${of.adminPort}/readyz`)).text();
-  const ids: string[] = [];
-  const send = async (to: TestServer, n: number): Promise<void> => {
-    const answer = await forward(to, forwardedBody(n));
-    expect(answer.status).toBe(200);
-    ids.push(answer.body.id);
-  };
-  for (let n = 0; n < 20; n++) await send(first, n);
-  while (!(await ready(first)).includes('takes no positions')) await sleep(5);
-  expect(await ready(first)).toMatch(
-    /^ready\nwarning: http:\S+ takes no positions \(.*ECONNREFUSED.*\): 20 wait on disk$/m,
-  );
-  await away.up();
-  await away.received(20);
-  expect(away.rows.map(({ id }) => id)).toEqual(ids);
-
-  away.behaviour = 'refuses';
-  for (let n = 20; n < 40; n++) await send(first, n);
-  while (away.refused === 0) await sleep(5);
-  away.behaviour = 'hangs';
-  await first.stop();
-  expect(first.log().match(/"msg":"the sink of positions takes none; they wait on disk"/g)).toHaveLength(2);
-  expect(first.log()).toContain('"waiting":20,"msg":"positions wait on disk for the next start"');
-  await away.down();
-});
-
-test('what waits is delivered after a restart, first', async () => {
-  const away = await HttpSinkServer.start();
-  const other = await startServer(settings, files);
-  const folder = { dataDir: join(other.dataDir, 'own') };
-  const own = { ...settings, ...folder, traccarSink: { kind: 'http', url: away.url } as const };
-  const ids: string[] = [];
-  away.behaviour = 'refuses';
-  const first = await startServer(own, files);
-  for (let n = 0; n < 5; n++) ids.push((await forward(first, forwardedBody(n))).body.id);
-  await first.stop();
-  away.behaviour = 'takes';
-  away.delayMs = 30;
-  const second = await startServer(own, files);
-  for (let n = 5; n < 9; n++) ids.push((await forward(second, forwardedBody(n))).body.id);
-  await away.received(9);
-  expect(away.rows.map(({ id }) => id)).toEqual(ids);
-  await second.stop();
-  expect(readdirSync(join(folder.dataDir, 'traccar'))).toEqual([]);
-  await Promise.all([away.down(), other.stop()]);
-});
-
-test('as much waits as may: 503 with Retry-After, which Traccar sends again; nothing that was taken is lost', async () => {
-  const away = await HttpSinkServer.start();
-  away.behaviour = 'refuses';
-  const full = await startServer(
-    { ...settings, traccarBacklogBytes: 65_536, traccarSink: { kind: 'http', url: away.url } },
-    files,
-  );
-  const ids: string[] = [];
-  let refused: Answer;
-  for (let n = 0; ; n++) {
-    refused = await forward(full, forwardedBody(n));
-    if (refused.status !== 200) break;
-    ids.push(refused.body.id);
-  }
-  expectError(refused, 503, 'UNAVAILABLE');
-  expect(refused.headers.get('retry-after')).toBe('10');
-  expect(ids.length).toBeGreaterThan(50);
-  away.behaviour = 'takes';
-  await away.received(ids.length);
-  expect(away.rows.map(({ id }) => id)).toEqual(ids);
-  while ((await forward(full, forwardedBody(0))).status !== 200) await sleep(5);
-  expect(full.log().match(/"msg":"positions are refused"/g)).toHaveLength(1);
-  await full.stop();
-  await away.down();
 });

@@ -1,7 +1,6 @@
 // POST and GET /v1/traccar: a position as Traccar forwards it, answered with its code once it is kept for the sink. A position
 // outside of Viet Nam is answered 200 and goes on as well: Traccar would send it again and again after any other status.
 import type { Forwarder } from '../../forward/forwarder.js';
-import { NotTakenError } from '../../forward/forwarder.js';
 import type { PositionRow } from '../../forward/sinks/sink.js';
 import { type Kernel, OK } from '../../kernel/kernel.js';
 import type { ParameterFault } from '../../wire/params/parameters.js';
@@ -10,17 +9,15 @@ import { DEFAULT_RESOLUTION, readResolution } from '../../wire/params/resolution
 import { faultsMessage, JSON_TYPE } from '../answers.js';
 import { admitPoints } from '../limits/limit-answers.js';
 import { requireJson, requirePlainBody, utf8TypeOf } from '../media-types.js';
-import { fail, failTooLarge, type Router } from '../router.js';
-import { positionInJson, positionInQuery, type TrackedPosition } from '../traccar/read-position.js';
+import { fail, failNotTaken, failTooLarge, type Router } from '../router.js';
 import type { Exchange } from '../transport/exchange.js';
+import { positionInJson, positionInQuery, type TrackedPosition } from './read-position.js';
 
 /** A position with the attributes of its device has some kilobytes. */
 const MAX_BODY_BYTES = 128 * 1024;
 /** Of a line beside the members of the request. */
 const OWN_BYTES = 512;
 const DISK_DEADLINE_MS = 30_000;
-/** How long a sink is away is not known. */
-const RETRY_LINE = '\r\nRetry-After: 10';
 
 /** @param forwarder undefined: positions go nowhere but into the answer */
 export function addTraccar(
@@ -42,7 +39,7 @@ export function addTraccar(
     // HEAD asks what GET would answer, and changes nothing.
     const to = x.method === 'HEAD' ? undefined : forwarder;
     if (to !== undefined && !to.hasSpace(sizeBytes + OWN_BYTES)) {
-      fail(x, 503, 'the sink of positions is away, and as many wait as may', { headerLines: RETRY_LINE });
+      failNotTaken(x, 'the sink of positions is away, and as many wait as may');
       return;
     }
     if (!admitPoints(x, 1)) return;
@@ -60,13 +57,7 @@ export function addTraccar(
       return;
     }
     x.deadline(DISK_DEADLINE_MS);
-    to.take(`${JSON.stringify(row)}\n`).then(
-      () => x.send(200, JSON_TYPE, body),
-      (error: unknown) => {
-        if (error instanceof NotTakenError) fail(x, 503, error.message, { headerLines: RETRY_LINE });
-        else x.reject(error);
-      },
-    );
+    x.after(to.take(`${JSON.stringify(row)}\n`), () => x.send(200, JSON_TYPE, body));
   };
 
   router.add({

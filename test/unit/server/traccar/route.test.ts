@@ -1,0 +1,70 @@
+// The handler of positions over an exchange whose answer cannot be written: the error goes where all errors of handlers go, and
+// not past them, as an unhandled rejection, which would end the process.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { type Forwarder, NotTakenError } from '#dist/forward/forwarder.js';
+import { type Kernel, OK } from '#dist/kernel/kernel.js';
+import type { Route, Router } from '#dist/server/router.js';
+import { addTraccar } from '#dist/server/traccar/route.js';
+import type { Exchange } from '#dist/server/transport/exchange.js';
+import { Guarded } from '#dist/server/transport/guarded.js';
+import { forwardedBody } from '../../../support/traccar.js';
+
+class FakeExchange extends Guarded {
+  readonly method = 'POST';
+  readonly accept = '';
+  readonly contentType = '';
+  readonly rawQuery = '';
+  readonly operation = 0;
+  readonly errors: unknown[] = [];
+  header = (): string => '';
+  countPoints = (): void => {};
+  deadline = (): void => {};
+
+  constructor(private readonly written: () => void) {
+    super();
+  }
+
+  readBody(_limitBytes: number, _tooLarge: () => void, work: (body: Uint8Array) => void): void {
+    work(Buffer.from(JSON.stringify(forwardedBody(0))));
+  }
+
+  send(): void {
+    this.written();
+  }
+
+  protected thrown(error: unknown): void {
+    this.errors.push(error);
+  }
+}
+
+async function errorsOf(written: () => void, take: () => Promise<void>): Promise<unknown[]> {
+  let route: Route | undefined;
+  const router = { add: (added: Route) => (route = added) };
+  const kernel = { exports: { encodeOne: () => OK }, textAt: () => 'HN-6GHP4-83RFR' };
+  const forwarder = { hasSpace: () => true, take };
+  addTraccar(
+    router as unknown as Router,
+    kernel as unknown as Kernel,
+    forwarder as unknown as Forwarder,
+    false,
+  );
+  const x = new FakeExchange(written);
+  route!.handle(x as unknown as Exchange, {} as Parameters<Route['handle']>[1]);
+  await nextTurn();
+  return x.errors;
+}
+
+test('an answer that cannot be written, and a position that is not taken, end at the guard of the exchange', async () => {
+  const unwritable = new Error('the answer cannot be written');
+  const throwing = (): never => {
+    throw unwritable;
+  };
+  expect(await errorsOf(throwing, () => Promise.resolve())).toEqual([unwritable]);
+  const notTaken = new NotTakenError('the disk is full');
+  expect(await errorsOf(throwing, () => Promise.reject(notTaken))).toEqual([notTaken]);
+  let answers = 0;
+  const count = (): number => answers++;
+  expect(await errorsOf(count, () => Promise.resolve())).toEqual([]);
+  expect(answers).toBe(1);
+});
