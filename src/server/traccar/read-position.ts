@@ -29,6 +29,8 @@ export interface TrackedPosition {
 /** Of uniqueId, as in Traccar's own database. */
 const MOST_ID_LENGTH = 128;
 const SHOWN_LENGTH = 40;
+/** Of attributes, which have one or two. Values of thousands exhaust the stack of JSON.stringify. */
+const MOST_LEVELS = 64;
 const ID_LENGTH = 32;
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:?\d\d)$/;
 
@@ -76,15 +78,26 @@ class MemberReader {
   }
 
   wrong(parameter: string, value: unknown, rule: string): void {
-    const text = JSON.stringify(value);
-    const shown = text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH)}…` : text;
-    const message = value === null ? `is required: ${rule}` : `must be ${rule}, and is ${shown}`;
+    const message = value === null ? `is required: ${rule}` : `must be ${rule}, and is ${shownOf(value)}`;
     this.faults.push({ parameter, message });
   }
 }
 
+function shownOf(value: unknown): string {
+  if (isDeeper(value, MOST_LEVELS)) return Array.isArray(value) ? '[…]' : '{…}';
+  const text = JSON.stringify(value);
+  return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH)}…` : text;
+}
+
+/** Whether objects and arrays are nested in more levels. */
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((each) => isDeeper(each, levels - 1));
+}
+
 const isText = (value: unknown): value is string => typeof value === 'string';
 const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
+const isAttributes = (value: unknown): value is Members => isObject(value) && !isDeeper(value, MOST_LEVELS);
 const isUniqueId = (value: unknown): value is string =>
   isText(value) && value !== '' && value.length <= MOST_ID_LENGTH;
 
@@ -138,6 +151,9 @@ function positionOf(
     reader.number(position, ofPosition, name, limit);
   const time = (name: string): string | null => reader.time(position, ofPosition, name);
   const idRule = `a text of 1 to ${MOST_ID_LENGTH} characters`;
+  const attributesRule = isObject(position.attributes)
+    ? `nested in at most ${MOST_LEVELS} levels`
+    : 'an object';
   const uniqueId = reader.of(device, ofDevice, 'uniqueId', isUniqueId, idRule);
   if (uniqueId === null && (device.uniqueId ?? null) === null)
     reader.wrong(`${ofDevice}uniqueId`, null, idRule);
@@ -155,7 +171,7 @@ function positionOf(
     accuracyM: number('accuracy'),
     isValid: reader.of(position, ofPosition, 'valid', isBoolean, 'true or false'),
     protocol: reader.of(position, ofPosition, 'protocol', isText, 'a text'),
-    attributes: reader.of(position, ofPosition, 'attributes', isObject, 'an object'),
+    attributes: reader.of(position, ofPosition, 'attributes', isAttributes, attributesRule),
   };
   return reader.faults.length > 0 ? reader.faults : { id: idOf(read), ...read };
 }

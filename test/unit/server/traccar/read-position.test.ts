@@ -96,6 +96,30 @@ test('faults name the member, its value and the rule, all at once', () => {
   ).toHaveLength(5);
 });
 
+/** So many arrays, one in the other. */
+const nested = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
+
+test('values that are nested deeply are faults, not errors', () => {
+  expect(faultsOf(changed({ attributes: { a: nested(63) } }))).toEqual([]);
+  expect(read(changed({ attributes: { a: nested(63) } })).attributes).toEqual({ a: nested(63) });
+  for (const levels of [64, 60_000])
+    expect(faultsOf(changed({ attributes: { a: 1, b: nested(levels) } }))).toEqual([
+      'position.attributes must be nested in at most 64 levels, and is {…}',
+    ]);
+  expect(faultsOf(changed({ latitude: nested(60_000) }, { name: { a: nested(60_000) } }))).toEqual([
+    'device.name must be a text, and is {…}',
+    'position.latitude must be a number from -90 to 90, and is […]',
+  ]);
+  expect(faultsOf({ position: nested(60_000), device: nested(3) })).toEqual([
+    'position must be an object, and is […]',
+    'device must be an object, and is [[[]]]',
+  ]);
+  const text = `{"a":${'['.repeat(4000)}${']'.repeat(4000)}}`;
+  expect(positionInQuery(`uniqueId=a&latitude=1&longitude=1&attributes=${encodeURIComponent(text)}`)).toEqual(
+    [{ parameter: 'attributes', message: 'must be nested in at most 64 levels, and is {…}' }],
+  );
+});
+
 test('the parameters of a URL', () => {
   const found = positionInQuery(
     'uniqueId=860123456789012&latitude=21.0288&longitude=105.8525&fixTime=1795334400000&deviceTime=1795334400000&valid=true&speed=16.2&altitude=null&name=51C+%22a%22&attributes=%7B%22ignition%22%3Atrue%7D&other=%zz',
