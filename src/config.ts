@@ -164,11 +164,11 @@ function attributeOf(flag: string): string {
 const SHOWN_WIDTH = 48;
 
 function shownAs(
-  { variable, isSecret }: Setting<unknown>,
+  { variable, isSecret, shown = (text) => text }: Setting<unknown>,
   origin: Origin | undefined,
   value: unknown,
 ): string {
   const standard = typeof value === 'object' || value === undefined ? '' : String(value);
-  const text = origin === undefined ? standard : isSecret ? '***' : origin.text;
+  const text = origin === undefined ? standard : isSecret ? '***' : shown(origin.text);
   return `${`${variable}=${text}`.padEnd(SHOWN_WIDTH)}  # ${origin?.source ?? 'default'}`;
 }

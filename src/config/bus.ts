@@ -79,7 +79,8 @@ function readServers(text = 'nats://127.0.0.1:4222'): readonly string[] {
   return servers;
 }
 
-function contentOf(path: string | undefined): string | undefined {
+/** Throws a Fault; undefined where no file is named. */
+export function contentOf(path: string | undefined): string | undefined {
   if (path === undefined) return undefined;
   try {
     return readFileSync(path, 'utf8');

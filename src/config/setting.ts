@@ -10,6 +10,8 @@ export interface Setting<T> {
   readonly argument?: string;
   /** Its value is never shown. */
   readonly isSecret?: boolean;
+  /** The text as it may be shown, where a part of it may be secret. */
+  readonly shown?: (text: string) => string;
   readonly help: string;
   /** The value of a text, undefined if none is given. Throws a Fault, whose message follows the name of the setting. */
   readonly read: (text: string | undefined) => T;

@@ -1,6 +1,8 @@
 // Opens the forwarder of a service, to the sink of its settings.
 import { join, parse } from 'node:path';
-import type { SinkAddress } from '../config/traccar/sink.js';
+import { contentOf } from '../config/bus.js';
+import { Fault } from '../config/setting.js';
+import { type SinkAddress, TRACCAR } from '../config/traccar/sink.js';
 import type { ServeConfig } from '../config.js';
 import type { DeliveryLog } from './delivery.js';
 import { Forwarder } from './forwarder.js';
@@ -10,6 +12,7 @@ import { NatsSink } from './sinks/nats-sink.js';
 import type { Sink } from './sinks/sink.js';
 
 /**
+ * Rejects with a message for people.
  * @param processNumber of several processes, from 1: each has a file of its own
  * @returns undefined where positions go nowhere
  */
@@ -44,16 +47,28 @@ function sinkOf(address: SinkAddress, config: ServeConfig, processNumber: number
         natsUser: config.traccarNatsUser,
         natsPassword: config.traccarNatsPassword,
         natsToken: config.traccarNatsToken,
-        natsNkey: config.traccarNatsNkey,
-        natsCreds: config.traccarNatsCreds,
-        natsTlsCa: config.traccarNatsTlsCa,
-        natsTlsCert: config.traccarNatsTlsCert,
-        natsTlsKey: config.traccarNatsTlsKey,
+        natsNkey: contentOfFile(config, 'traccarNatsNkeyFile'),
+        natsCreds: contentOfFile(config, 'traccarNatsCredsFile'),
+        natsTlsCa: contentOfFile(config, 'traccarNatsTlsCaFile'),
+        natsTlsCert: contentOfFile(config, 'traccarNatsTlsCertFile'),
+        natsTlsKey: contentOfFile(config, 'traccarNatsTlsKeyFile'),
       };
       return new NatsSink(`${address.server}/${address.subject}`, async () => {
         const { openPublisher } = await import('../engine/nats/publisher.js');
         return openPublisher(settings, address.subject);
       });
     }
+  }
+}
+
+type FileName = Extract<keyof typeof TRACCAR, `${string}File`>;
+
+/** Of the file that a setting names. */
+function contentOfFile(config: ServeConfig, name: FileName): string | undefined {
+  try {
+    return contentOf(config[name]);
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    throw new Error(`${TRACCAR[name].variable} ${error.message}`);
   }
 }

@@ -2,7 +2,7 @@
 import { accessSync, constants } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { BUS } from '../bus.js';
-import { integerOr, MIB, MOST_BYTES } from '../readers.js';
+import { integerOr, MIB, MOST_BYTES, textOr } from '../readers.js';
 import { Fault } from '../setting.js';
 
 /** A place that takes positions in batches. */
@@ -17,6 +17,7 @@ export const TRACCAR = {
     flag: '--traccar-sink',
     argument: '<address>',
     help: 'where positions of Traccar go on to: http(s)://…, file:PATH.csv, file:PATH.ndjson or nats://HOST:PORT/SUBJECT (none)',
+    shown: withoutPath,
     read: readSink,
   },
   /** Name and value. */
@@ -33,13 +34,13 @@ export const TRACCAR = {
     help: 'how long positions are collected for one batch to the sink (1000)',
     read: integerOr(1000, 0, 600_000),
   },
-  /** On disk, of each process. */
+  /** On disk, of each process. Even the least is more than the longest line has, some 600 kB. */
   traccarBacklogBytes: {
     variable: 'HEXCODES_TRACCAR_BACKLOG_BYTES',
     flag: '--traccar-backlog-bytes',
     argument: '<bytes>',
     help: 'positions that wait on disk while the sink is away, of each process (268435456); beyond it 503',
-    read: integerOr(256 * MIB, 65_536, MOST_BYTES),
+    read: integerOr(256 * MIB, MIB, MOST_BYTES),
   },
   traccarFileBytes: {
     variable: 'HEXCODES_TRACCAR_FILE_BYTES',
@@ -48,7 +49,8 @@ export const TRACCAR = {
     help: 'size of a file of positions at which it is renamed and another begins (268435456)',
     read: integerOr(256 * MIB, 1024, MOST_BYTES),
   },
-  // How a sink on NATS is entered: as by `hexcodes worker`, without flags, which would say nothing of what they are for here.
+  // Credentials of a nats sink. No flags: `--user` of `serve` would look like a user of the service. Files are named here and
+  // read where there is such a sink (open-forwarder.ts): the environment may be that of `hexcodes worker`, run by another user.
   traccarNatsUser: { variable: 'HEXCODES_NATS_USER', help: 'user of a nats sink', read: BUS.natsUser.read },
   traccarNatsPassword: {
     variable: 'HEXCODES_NATS_PASSWORD',
@@ -62,30 +64,30 @@ export const TRACCAR = {
     help: 'token of a nats sink',
     read: BUS.natsToken.read,
   },
-  traccarNatsNkey: {
+  traccarNatsNkeyFile: {
     variable: 'HEXCODES_NATS_NKEY',
     help: 'file with the seed of an nkey for a nats sink',
-    read: BUS.natsNkey.read,
+    read: textOr(undefined),
   },
-  traccarNatsCreds: {
+  traccarNatsCredsFile: {
     variable: 'HEXCODES_NATS_CREDS',
     help: 'credentials file for a nats sink',
-    read: BUS.natsCreds.read,
+    read: textOr(undefined),
   },
-  traccarNatsTlsCa: {
+  traccarNatsTlsCaFile: {
     variable: 'HEXCODES_NATS_TLS_CA',
     help: 'file with the certificates that sign that of a nats sink',
-    read: BUS.natsTlsCa.read,
+    read: textOr(undefined),
   },
-  traccarNatsTlsCert: {
+  traccarNatsTlsCertFile: {
     variable: 'HEXCODES_NATS_TLS_CERT',
     help: 'file with the certificate of this client, where a nats sink asks for one',
-    read: BUS.natsTlsCert.read,
+    read: textOr(undefined),
   },
-  traccarNatsTlsKey: {
+  traccarNatsTlsKeyFile: {
     variable: 'HEXCODES_NATS_TLS_KEY',
     help: 'file with its private key',
-    read: BUS.natsTlsKey.read,
+    read: textOr(undefined),
   },
 };
 
@@ -107,6 +109,13 @@ function readSink(text: string | undefined): SinkAddress | undefined {
   if (!/^[\w-]+(\.[\w-]+)*$/.test(subject) || url.search !== '')
     throw new Fault('must end with a subject without wildcards, as nats://HOST:4222/fleet.positions');
   return { kind: 'nats', server: `${protocol}//${host}`, subject };
+}
+
+/** A webhook has its secret in the path or the query. */
+function withoutPath(text: string): string {
+  if (!/^https?:/i.test(text) || !URL.canParse(text)) return text;
+  const { origin, pathname, search } = new URL(text);
+  return pathname === '/' && search === '' ? origin : `${origin}/…`;
 }
 
 function fileSink(given: string): SinkAddress {

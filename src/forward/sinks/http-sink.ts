@@ -13,9 +13,8 @@ export class HttpSink implements Sink {
     private readonly url: string,
     header: readonly [name: string, value: string] | undefined,
   ) {
-    // A query may hold a secret.
-    const { origin, pathname } = new URL(url);
-    this.name = `${origin}${pathname}`;
+    // The path may be a secret, as of webhooks, and so may the query.
+    this.name = new URL(url).origin;
     this.#headers = {
       'Content-Type': 'application/x-ndjson',
       ...(header === undefined ? {} : { [header[0]]: header[1] }),

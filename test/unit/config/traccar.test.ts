@@ -1,5 +1,5 @@
 // Addresses of sinks, as the settings have them.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -56,6 +56,43 @@ test('the header of an http sink is a secret, and one line', () => {
   expect(shown.join()).toContain('HEXCODES_TRACCAR_SINK_HEADER=***');
   for (const text of ['abc', 'a b: c', 'a: b\nc: d'])
     expect(() => read(text)).toThrow('must be a header line');
+});
+
+test('the address of an http sink is shown without path and query, which may be secret', () => {
+  const shown = (text: string): string =>
+    readSettings(SETTING_NAMES, { traccarSink: text }, {})
+      .shown.find((row) => row.startsWith('HEXCODES_TRACCAR_SINK='))!
+      .replace(/ *# --traccar-sink$/, '')
+      .slice('HEXCODES_TRACCAR_SINK='.length);
+  expect(shown('https://hooks.example.com/services/T0/SECRET')).toBe('https://hooks.example.com/…');
+  expect(shown('HTTP://10.0.0.7:8080/?token=SECRET')).toBe('http://10.0.0.7:8080/…');
+  expect(shown('https://example.com')).toBe('https://example.com');
+  expect(shown('nats://10.0.0.7:4222/fleet.positions')).toBe('nats://10.0.0.7:4222/fleet.positions');
+  expect(shown(`file:${folder}/a.csv`)).toBe(`file:${folder}/a.csv`);
+});
+
+test('the space for positions that wait holds the longest one', () => {
+  const read = (text: string) =>
+    readConfig(SETTING_NAMES, { traccarBacklogBytes: text }, {}).traccarBacklogBytes;
+  expect(read('1048576')).toBe(1_048_576);
+  expect(() => read('1048575')).toThrow('--traccar-backlog-bytes must be an integer from 1048576 to');
+});
+
+test('files of credentials are named, and not read, by a service without such a sink', () => {
+  const { traccarNatsCredsFile, traccarNatsTlsCaFile } = readConfig(
+    SETTING_NAMES,
+    {},
+    { HEXCODES_NATS_CREDS: '/no/such/file', HEXCODES_NATS_TLS_CA: '/none' },
+  );
+  expect([traccarNatsCredsFile, traccarNatsTlsCaFile]).toEqual(['/no/such/file', '/none']);
+});
+
+test('docs/traccar.md has every variable', () => {
+  const text = readFileSync('docs/traccar.md', 'utf8');
+  const variables = readSettings(SETTING_NAMES, {}, {}).shown.map((row) => row.split('=')[0]!);
+  const own = variables.filter((name) => name.startsWith('HEXCODES_TRACCAR_'));
+  expect(own.length).toBeGreaterThan(4);
+  expect(own.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
 });
 
 test('credentials of a NATS sink are those of the workers, and have no flags of the service', () => {
