@@ -8,6 +8,8 @@ export interface Publisher {
    * the same id within the duplicate window of the stream.
    */
   publish(messages: readonly { readonly id: string; readonly bytes: Uint8Array }[]): Promise<void>;
+  /** Whether its connection has ended for good, so that it will never publish again. */
+  isClosed(): boolean;
   close(): Promise<void>;
 }
 
@@ -27,6 +29,7 @@ export async function openPublisher(settings: BusSettings, subject: string): Pro
       const failed = stored.find((each) => each.status === 'rejected');
       if (failed !== undefined) throw failed.reason;
     },
+    isClosed: () => nc.isClosed(),
     close: () => nc.close(),
   };
 }

@@ -12,14 +12,20 @@ export class NatsSink implements Sink {
   ) {}
 
   async deliver(lines: Buffer): Promise<void> {
-    this.#publisher ??= this.open();
-    const publisher = await this.#publisher.catch((error: Error) => {
-      this.#publisher = undefined;
-      throw error;
-    });
+    const publisher = await this.#opened();
     const messages: { id: string; bytes: Uint8Array }[] = [];
     await eachRow(lines, ({ id }, bytes) => messages.push({ id, bytes }));
     await publisher.publish(messages);
+  }
+
+  /** @returns a publisher that is not closed: two refusals of its credentials in a row close one for good */
+  async #opened(): Promise<Publisher> {
+    if ((await this.#publisher)?.isClosed()) this.#publisher = undefined;
+    this.#publisher ??= this.open().catch((error: Error) => {
+      this.#publisher = undefined;
+      throw error;
+    });
+    return this.#publisher;
   }
 
   async close(): Promise<void> {

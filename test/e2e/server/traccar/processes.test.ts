@@ -1,5 +1,5 @@
 // The command with a sink for positions: killed and started again, in several processes, with a file and with NATS as the sink.
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,10 +15,15 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const started = (sink: string, ...args: string[]): ServeCommand =>
+const started = (
+  sink: string,
+  args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): ServeCommand =>
   new ServeCommand(['--traccar-batch-ms', '5', '--log-requests-per-second', '0', ...args], {
     HEXCODES_DATA_DIR: join(folder, 'data'),
     HEXCODES_TRACCAR_SINK: sink,
+    ...env,
   });
 
 /** @returns the id of the position; undefined where there was no answer of 200 */
@@ -92,7 +97,7 @@ test('killed while the sink takes: a position may come twice, and has the same i
 test('one of several processes is killed: another delivers what it left', async () => {
   const sink = await HttpSinkServer.start();
   sink.behaviour = 'refuses';
-  const serve = started(sink.url, '--processes', '2');
+  const serve = started(sink.url, ['--processes', '2']);
   const base = await serve.base();
   const taken: string[] = [];
   for (let n = 0; n < 60; n++) taken.push((await sent(base, n))!);
@@ -109,7 +114,7 @@ test('one of several processes is killed: another delivers what it left', async 
 });
 
 test('each of several processes has a file of its own', async () => {
-  const serve = started(`file:${join(folder, 'positions.csv')}`, '--processes', '2');
+  const serve = started(`file:${join(folder, 'positions.csv')}`, ['--processes', '2']);
   const base = await serve.base();
   const taken: string[] = [];
   for (let n = 0; n < 60; n++) taken.push((await sent(base, n))!);
@@ -155,6 +160,46 @@ describe.skipIf(noNats !== undefined)(`a stream of NATS as the sink${natsNote}`,
       expect(headers.get('Nats-Msg-Id')).toBe(JSON.parse(Buffer.from(bytes).toString()).id);
     }
     expect(messages.map(({ headers }) => headers.get('Nats-Msg-Id'))).toEqual(taken);
+    await serve.stop();
+    await nats.remove();
+  });
+
+  test('a server that refuses the credentials for a while: positions come once it takes them again', async () => {
+    const users = (password: string): string[] => [
+      `authorization { users: [{ user: fleet, password: "${password}" }] }`,
+    ];
+    const nats = await NatsServer.start((store) => [
+      `jetstream { store_dir: "${store}" }`,
+      ...users('right'),
+    ]);
+    const config = readFileSync(nats.file('nats.conf'), 'utf8');
+    const nc = await nats.connect({ user: 'fleet', pass: 'right', ignoreAuthErrorAbort: true });
+    const jsm = await jetstreamManager(nc);
+    await jsm.streams.add({ name: 'FLEET', subjects: ['fleet.>'] });
+    const serve = started(`${nats.url}/fleet.positions`, [], {
+      HEXCODES_NATS_USER: 'fleet',
+      HEXCODES_NATS_PASSWORD: 'right',
+    });
+    const base = await serve.base();
+    const admin = await serve.adminBase();
+    const taken: string[] = [];
+    for (let n = 0; n < 5; n++) taken.push((await sent(base, n))!);
+    const stored = async (): Promise<number> => (await jsm.streams.info('FLEET')).state.messages;
+    while ((await stored()) < 5) await sleep(20);
+    await nats.kill();
+    writeFileSync(nats.file('nats.conf'), config.replace('"right"', '"wrong"'));
+    await nats.resume();
+    for (let n = 5; n < 9; n++) taken.push((await sent(base, n))!);
+    // The client of NATS has given its connection up by then: this sentence is that of a new one.
+    const warnings = async (): Promise<string> => (await fetch(`${admin}/readyz`)).text();
+    while (!(await warnings()).includes('refuses these credentials')) await sleep(20);
+    await nats.kill();
+    writeFileSync(nats.file('nats.conf'), config);
+    await nats.resume();
+    await serve.line('the sink of positions takes them again');
+    while ((await stored().catch(() => 0)) < 9) await sleep(20);
+    const ids = (await messagesOf(nc, 'FLEET')).map(({ headers }) => headers.get('Nats-Msg-Id'));
+    expect(ids).toEqual(taken);
     await serve.stop();
     await nats.remove();
   });
