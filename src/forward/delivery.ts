@@ -1,7 +1,9 @@
 // Brings lines from backlogs to a sink, batch by batch and in order. A sink that takes nothing is tried again, ever more rarely;
-// nothing is left out, so a batch may come to it twice.
-import type { Backlog } from './backlog/backlog.js';
+// nothing that can be read is left out, so a batch may come to it twice.
+import type { Backlog, Piece } from './backlog/backlog.js';
+import { intactLines } from './backlog/intact-lines.js';
 import type { Sink } from './sinks/sink.js';
+import { within } from './within.js';
 
 export interface DeliveryLog {
   info(fields: object, message: string): void;
@@ -20,18 +22,20 @@ export interface DeliveryOptions {
   readonly log: DeliveryLog;
 }
 
-export const BATCH_ROWS = 500;
+const BATCH_ROWS = 500;
 /** More than the longest line. */
 const BATCH_BYTES = 1024 * 1024;
 const FIRST_DELAY_MS = 250;
 const MOST_DELAY_MS = 30_000;
+/** For a sink to give a delivery up. */
+const GIVE_UP_MS = 200;
 
 export class Delivery {
   /** Why the sink takes nothing; undefined while it does. */
   fault: string | undefined;
   deliveredRows = 0;
   readonly #options: DeliveryOptions;
-  readonly #given = new AbortController();
+  readonly #giveUp = new AbortController();
   #isEnding = false;
   #isHurried = false;
   #wake: (() => void) | undefined;
@@ -48,18 +52,18 @@ export class Delivery {
     this.#wake?.();
   }
 
-  /** Delivers what can be delivered in the time, and ends. */
+  /** Delivers what can be delivered in the time, and ends; a sink that does not give up by then is not waited for. */
   async end(graceMs: number): Promise<void> {
     this.#isEnding = true;
     this.#wake?.();
-    const timer = setTimeout(() => this.#given.abort(), graceMs);
-    await this.#over;
+    const timer = setTimeout(() => this.#giveUp.abort(), graceMs);
+    await within(graceMs + GIVE_UP_MS, this.#over);
     clearTimeout(timer);
   }
 
   async #run(): Promise<void> {
     const { source, log, batchMs } = this.#options;
-    while (!this.#given.signal.aborted) {
+    while (!this.#giveUp.signal.aborted) {
       try {
         const backlog = await source();
         if (backlog === undefined) {
@@ -72,7 +76,7 @@ export class Delivery {
         this.#isHurried = this.#options.waitingRows() >= BATCH_ROWS;
         if (!this.#isHurried) await this.#pause(batchMs, () => this.#isHurried);
       } catch (error) {
-        // Of the disk that the backlog is on.
+        // The disk of the backlog cannot be read.
         log.error({ reason: (error as Error).message }, 'positions that wait cannot be read');
         if (this.#isEnding) return;
         await this.#pause(MOST_DELAY_MS, () => false);
@@ -84,25 +88,41 @@ export class Delivery {
   async #deliverNext(backlog: Backlog): Promise<boolean> {
     const piece = await backlog.next(BATCH_BYTES, BATCH_ROWS);
     if (piece === undefined) return true;
+    const { lines, damagedRows } = await this.#intact(piece);
+    if (lines.length > 0 && !(await this.#bring(lines))) return false;
+    await backlog.accept(piece);
+    this.deliveredRows += piece.rows - damagedRows;
+    if (lines.length > 0) this.#succeeded();
+    return true;
+  }
+
+  async #intact(piece: Piece): Promise<{ lines: Buffer; damagedRows: number }> {
+    // The lines of this process are as it has written them.
+    if (!piece.isFound) return { lines: piece.lines, damagedRows: 0 };
+    const found = await intactLines(piece.lines);
+    const { damagedRows } = found;
+    if (damagedRows > 0)
+      this.#options.log.error({ damaged: damagedRows }, 'lines on disk are damaged and left out');
+    return found;
+  }
+
+  /** Tries until the sink takes the lines. @returns false if it has not by the end */
+  async #bring(lines: Buffer): Promise<boolean> {
     const { sink } = this.#options;
     for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(MOST_DELAY_MS, 2 * delayMs)) {
       try {
-        await sink.deliver(piece.lines, this.#given.signal);
-        break;
+        await sink.deliver(lines, this.#giveUp.signal);
+        return true;
       } catch (error) {
         this.#failed((error as Error).message);
         if (this.#isEnding) return false;
         await this.#pause(delayMs, () => false);
       }
     }
-    await backlog.accept(piece);
-    this.deliveredRows += piece.rows;
-    this.#succeeded();
-    return true;
   }
 
   #failed(reason: string): void {
-    if (this.fault === undefined && !this.#given.signal.aborted) {
+    if (this.fault === undefined && !this.#giveUp.signal.aborted) {
       const fields = { sink: this.#options.sink.name, reason, waiting: this.#options.waitingRows() };
       this.#options.log.warn(fields, 'the sink of positions takes none; they wait on disk');
     }

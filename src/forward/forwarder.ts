@@ -1,10 +1,11 @@
 // Takes lines to be forwarded, keeps them on disk and has them delivered. A line is taken when the system has it on disk; lines
 // that come while a write is under way share the next one, and no caller waits for the sink.
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Backlog } from './backlog/backlog.js';
-import { nameOwn, release, TOUCH_MS, takeOver, touch } from './backlog/owner.js';
+import { begunMsOf, LeftFolders, leave, nameOwn, release, TOUCH_MS, touch } from './backlog/owner.js';
 import { Delivery, type DeliveryLog } from './delivery.js';
 import type { Sink } from './sinks/sink.js';
+import { within } from './within.js';
 
 export interface ForwarderOptions {
   readonly sink: Sink;
@@ -14,6 +15,8 @@ export interface ForwarderOptions {
   readonly mostBytes: number;
   readonly batchMs: number;
   readonly log: DeliveryLog;
+  /** How often folders are touched and looked for; only tests change it. */
+  readonly touchMs?: number;
 }
 
 /** The message is a sentence for people. */
@@ -31,12 +34,19 @@ const MIB = 1024 * 1024;
 /** In memory, on their way to the disk. */
 const MOST_UNWRITTEN_BYTES = 4 * MIB;
 const END_MS = 2000;
+const CLOSE_SINK_MS = 500;
 
 export class Forwarder {
   readonly #options: ForwarderOptions;
-  readonly #own: Backlog;
+  #own: Backlog;
   /** Left behind by processes that are gone, and taken over; oldest first. */
   readonly #older: Backlog[] = [];
+  readonly #left: LeftFolders;
+  /** Why some of them could not be taken over at the last look. */
+  #leftFault: string | undefined;
+  /** Of each folder that was there at the start, whether its owner is gone: what is in it then goes before the own lines. */
+  readonly #judged: Promise<boolean>;
+  #judge!: (areAll: boolean) => void;
   readonly #delivery: Delivery;
   readonly #timer: NodeJS.Timeout;
   #waiting: WaitingLine[] = [];
@@ -50,6 +60,10 @@ export class Forwarder {
   private constructor(options: ForwarderOptions, own: Backlog) {
     this.#options = options;
     this.#own = own;
+    this.#left = new LeftFolders(options.folder);
+    this.#judged = new Promise((resolve) => {
+      this.#judge = resolve;
+    });
     this.#delivery = new Delivery({
       sink: options.sink,
       batchMs: options.batchMs,
@@ -58,15 +72,14 @@ export class Forwarder {
       log: options.log,
     });
     this.#timer = setInterval(() => {
-      for (const { folder } of [own, ...this.#older]) touch(folder);
+      for (const { folder } of [this.#own, ...this.#older]) touch(folder);
       this.#lookForLeft();
-    }, TOUCH_MS).unref();
+    }, options.touchMs ?? TOUCH_MS).unref();
   }
 
   /** Resolves when lines are taken, and those that earlier processes left are found. */
   static async open(options: ForwarderOptions): Promise<Forwarder> {
-    const own = await Backlog.open(join(options.folder, nameOwn()), segmentBytesOf(options));
-    const forwarder = new Forwarder(options, own);
+    const forwarder = new Forwarder(options, await openOwn(options));
     forwarder.#lookForLeft();
     await forwarder.#looking;
     return forwarder;
@@ -114,17 +127,21 @@ export class Forwarder {
     });
   }
 
-  /** Delivers what can be delivered in two seconds; the rest waits on disk for the next process. */
+  /** Delivers what can be delivered in two seconds; the rest waits on disk for the next process. Never rejects. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#writing;
-    await this.#delivery.end(END_MS);
+    const ended = this.#delivery.end(END_MS);
+    this.#judge(false);
+    await ended;
     await this.#looking;
-    await this.#options.sink.close();
     const { waitingRows } = this;
-    for (const backlog of [this.#own, ...this.#older]) await this.#leave(backlog);
-    if (waitingRows > 0)
-      this.#options.log.warn({ waiting: waitingRows }, 'positions wait on disk for the next start');
+    const { sink, log } = this.#options;
+    const failed = (error: Error): void =>
+      log.error({ reason: error.message }, 'positions or their sink cannot be closed');
+    await within(CLOSE_SINK_MS, sink.close()).catch(failed);
+    for (const backlog of [this.#own, ...this.#older]) await this.#leave(backlog).catch(failed);
+    if (waitingRows > 0) log.warn({ waiting: waitingRows }, 'positions wait on disk for the next start');
   }
 
   async #write(): Promise<void> {
@@ -134,7 +151,7 @@ export class Forwarder {
       const bytes = Buffer.concat(lines.map((line) => line.bytes));
       let fault: Error | undefined;
       try {
-        await this.#own.append(bytes, lines.length);
+        await this.#append(bytes, lines.length);
       } catch (error) {
         fault = new NotTakenError('the disk of the service takes no positions', { cause: error });
         this.#refuse((error as Error).message, lines.length);
@@ -147,6 +164,30 @@ export class Forwarder {
       if (fault === undefined) this.#took();
     }
     this.#writing = undefined;
+  }
+
+  async #append(lines: Buffer, rows: number): Promise<void> {
+    try {
+      await this.#own.append(lines, rows);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      await this.#beginAnew();
+      await this.#own.append(lines, rows);
+    }
+  }
+
+  /** The folder, or a file in it, is gone: most likely a process has taken it over that could not see that this one is alive. */
+  async #beginAnew(): Promise<void> {
+    const before = this.#own;
+    this.#own = await openOwn(this.#options);
+    if (await before.isThere()) {
+      this.#addOlder(before);
+      return;
+    }
+    release(basename(before.folder));
+    const message =
+      'the folder of positions that wait is gone: another process has it, and some may come twice';
+    this.#options.log.warn({ waiting: before.rows }, message);
   }
 
   /** Said once, until a line is taken again. */
@@ -165,6 +206,7 @@ export class Forwarder {
 
   /** The backlog that is to be delivered next: the oldest with rows. */
   async #source(): Promise<Backlog | undefined> {
+    if (!(await this.#judged)) return undefined;
     for (let oldest = this.#older[0]; oldest !== undefined; oldest = this.#older[0]) {
       if (oldest.rows > 0) return oldest;
       this.#older.shift();
@@ -174,29 +216,60 @@ export class Forwarder {
   }
 
   #lookForLeft(): void {
-    this.#looking ??= this.#openLeft()
-      .catch((error: Error) => {
-        this.#options.log.error({ reason: error.message }, 'positions that were left cannot be read');
-      })
-      .finally(() => {
-        this.#looking = undefined;
-      });
+    this.#looking ??= this.#openLeft().finally(() => {
+      this.#looking = undefined;
+    });
   }
 
+  /** Opens the backlogs that others have left; one that cannot be opened is tried again at the next look. Never rejects. */
   async #openLeft(): Promise<void> {
     const { folder, log } = this.#options;
-    for (const name of takeOver(folder)) {
-      const backlog = await Backlog.open(join(folder, name), segmentBytesOf(this.#options));
-      if (backlog.rows > 0) log.info({ waiting: backlog.rows }, 'positions that were left are delivered');
-      this.#older.push(backlog);
-      this.#delivery.notice();
+    const faults: Error[] = [];
+    for (const name of this.#namesLeft(faults)) {
+      const path = join(folder, name);
+      try {
+        const backlog = await Backlog.open(path, segmentBytesOf(this.#options));
+        if (backlog.rows > 0) log.info({ waiting: backlog.rows }, 'positions that were left are delivered');
+        this.#addOlder(backlog);
+        this.#delivery.notice();
+      } catch (error) {
+        leave(path);
+        faults.push(error as Error);
+      }
+    }
+    const fault = faults[0]?.message;
+    if (fault !== undefined && this.#leftFault === undefined)
+      log.error({ reason: fault }, 'positions that were left cannot be read');
+    this.#leftFault = fault;
+    if (fault !== undefined || !this.#left.hasUnjudged) this.#judge(true);
+  }
+
+  #namesLeft(faults: Error[]): string[] {
+    try {
+      return this.#left.takeOver();
+    } catch (error) {
+      faults.push(error as Error);
+      return [];
     }
   }
 
-  async #leave(backlog: Backlog): Promise<void> {
-    await backlog.close();
-    release(backlog.folder.slice(backlog.folder.lastIndexOf('/') + 1));
+  #addOlder(backlog: Backlog): void {
+    const begunMs = ({ folder }: Backlog): number => begunMsOf(basename(folder));
+    this.#older.push(backlog);
+    this.#older.sort((a, b) => begunMs(a) - begunMs(b));
   }
+
+  async #leave(backlog: Backlog): Promise<void> {
+    try {
+      await backlog.close();
+    } finally {
+      leave(backlog.folder);
+    }
+  }
+}
+
+function openOwn(options: ForwarderOptions): Promise<Backlog> {
+  return Backlog.open(join(options.folder, nameOwn()), segmentBytesOf(options));
 }
 
 /** So that a quarter of the space is free again when a segment is delivered. */

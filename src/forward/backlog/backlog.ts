@@ -1,6 +1,7 @@
 // Lines on disk between those who send them and a sink, first in, first out: segments of whole lines in a folder, and a cursor
 // that says how far they are delivered. Lines that were appended survive the end of the process, however it ends; a segment
-// goes when it is delivered. One append and one read at a time.
+// goes when it is delivered. One append and one read at a time. Another process may take the folder over while this one is
+// alive (owner.ts); it delivers the lines that are in it by then, and later ones do not count as appended.
 import {
   type FileHandle,
   mkdir,
@@ -22,10 +23,14 @@ export interface Piece {
   readonly segment: number;
   /** Where in the segment the next piece begins. */
   readonly endBytes: number;
+  /** An earlier process has written the segment: after a power cut the bytes of some lines may be others. */
+  readonly isFound: boolean;
 }
 
 interface Segment {
   readonly number: number;
+  /** It was there when the folder was opened. */
+  readonly isFound: boolean;
   /** Of lines that are appended; the file may hold more after a write that failed. */
   sizeBytes: number;
 }
@@ -63,7 +68,10 @@ export class Backlog {
     return this.#segments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   }
 
-  /** Resolves when the whole lines are with the system; where it rejects, none of them counts. */
+  /**
+   * Resolves when the whole lines are with the system; where it rejects, none of them counts. ENOENT: another process has the
+   * folder now, or somebody has removed the file.
+   */
   async append(lines: Buffer, rows: number): Promise<void> {
     const segment = await this.#segmentFor(lines.length);
     const writer = this.#writer as FileHandle;
@@ -76,6 +84,11 @@ export class Backlog {
       await writer.truncate(before).catch(() => this.#endSegment());
       throw error;
     }
+    // Who takes the folder over looks for lines after the rename, so it finds these if the path still leads to them.
+    await stat(this.#pathOf(segment.number)).catch(async (error: Error) => {
+      await this.#endSegment();
+      throw error;
+    });
     segment.sizeBytes += lines.length;
     this.rows += rows;
   }
@@ -90,7 +103,13 @@ export class Backlog {
       const [endBytes, rows] = endOfLines(lines, mostRows);
       if (rows > 0) {
         const end = this.#deliveredBytes + endBytes;
-        return { lines: lines.subarray(0, endBytes), rows, segment: segment.number, endBytes: end };
+        const { number, isFound } = segment;
+        return { lines: lines.subarray(0, endBytes), rows, segment: number, endBytes: end, isFound };
+      }
+      if (lines.length > 0 && lines.length < left) {
+        // No line is so long: its end is damaged, and so is all that is read with it.
+        this.#deliveredBytes += lines.length;
+        continue;
       }
       if (this.#segments.length === 1 && this.#writer !== undefined) return this.#nothing();
       // All of it is delivered, but for a line whose writer was killed: nobody was told that it had been taken.
@@ -107,6 +126,14 @@ export class Backlog {
     else await this.#keepCursor(segment, endBytes);
   }
 
+  /** Whether the folder is still where this process has made it. */
+  isThere(): Promise<boolean> {
+    return stat(this.folder).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
+    );
+  }
+
   /** Ends the writing; the folder goes if everything in it is delivered. */
   async close(): Promise<void> {
     await this.#endSegment();
@@ -118,7 +145,7 @@ export class Backlog {
     const hasSpace = last !== undefined && last.sizeBytes + moreBytes <= this.segmentBytes;
     if (this.#writer !== undefined && last !== undefined && (hasSpace || last.sizeBytes === 0)) return last;
     await this.#endSegment();
-    const segment = { number: (last?.number ?? 0) + 1, sizeBytes: 0 };
+    const segment = { number: (last?.number ?? 0) + 1, isFound: false, sizeBytes: 0 };
     this.#writer = await open(this.#pathOf(segment.number), 'w', 0o600);
     this.#segments.push(segment);
     if (this.#segments.length === 1) this.#deliveredBytes = 0;
@@ -167,24 +194,25 @@ export class Backlog {
   }
 
   async #find(): Promise<void> {
-    const names = await readdir(this.folder);
-    for (const name of names.sort()) {
+    const cursor = await this.#readCursor();
+    for (const name of (await readdir(this.folder)).sort()) {
       const number = Number(SEGMENT_NAME.exec(name)?.[1] ?? Number.NaN);
       if (Number.isNaN(number)) continue;
-      this.#segments.push({ number, sizeBytes: (await stat(this.#pathOf(number))).size });
-    }
-    const cursor = await readFile(join(this.folder, CURSOR), 'utf8')
-      .then((text) => JSON.parse(text) as { segment: number; deliveredBytes: number })
-      .catch(() => undefined);
-    const first = this.#segments[0];
-    if (first !== undefined && cursor?.segment === first.number)
-      this.#deliveredBytes = Math.min(cursor.deliveredBytes, first.sizeBytes);
-    for (const [i, { number }] of this.#segments.entries()) {
       const bytes = await readFile(this.#pathOf(number));
-      this.rows += endOfLines(
-        bytes.subarray(i === 0 ? this.#deliveredBytes : 0),
-        Number.POSITIVE_INFINITY,
-      )[1];
+      const isNext = this.#segments.length === 0 && cursor?.segment === number;
+      const from = isNext && isLineStart(bytes, cursor.deliveredBytes) ? cursor.deliveredBytes : 0;
+      if (this.#segments.length === 0) this.#deliveredBytes = from;
+      this.#segments.push({ number, isFound: true, sizeBytes: bytes.length });
+      this.rows += endOfLines(bytes.subarray(from), Number.POSITIVE_INFINITY)[1];
+    }
+  }
+
+  /** undefined where there is none, or it is damaged: all of the first segment is delivered then. */
+  async #readCursor(): Promise<{ segment?: unknown; deliveredBytes?: unknown } | undefined> {
+    try {
+      return JSON.parse(await readFile(join(this.folder, CURSOR), 'utf8'));
+    } catch {
+      return undefined;
     }
   }
 
@@ -192,6 +220,9 @@ export class Backlog {
     return join(this.folder, `${String(number).padStart(10, '0')}.ndjson`);
   }
 }
+
+const isLineStart = (bytes: Buffer, at: unknown): at is number =>
+  at === 0 || (typeof at === 'number' && bytes[at - 1] === LINE_END);
 
 /** Where the last whole line ends, of so many lines at most, and their count. */
 function endOfLines(bytes: Buffer, mostRows: number): [endBytes: number, rows: number] {

@@ -1,6 +1,6 @@
 // Whose a backlog is. Its folder is named after the process that owns it: processes of one data folder never share one, and one
 // whose process is gone is taken over by another, by a rename, which exactly one of several succeeds in. Where processes cannot
-// see each other (containers, other machines), a folder that was not touched for a while is taken as left behind.
+// see each other (containers, other machines), a folder that is not touched for a while counts as left. No clocks are compared.
 import {
   existsSync,
   readdirSync,
@@ -10,14 +10,15 @@ import {
   statSync,
   utimesSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
-/** How often owners touch their folders. */
+/** How often owners touch their folders, and look for those that were left. */
 export const TOUCH_MS = 3000;
-const UNTOUCHED_MS = 15_000;
+/** So many looks that find a folder untouched make 15 s; a machine that stood still for longer costs one look. */
+const UNTOUCHED_LOOKS = 5;
 
-/** When the backlog was begun, which stays as it is; then the owner. */
-const NAME = /^backlog-(\d+)-(\d+)-(\d+)-(\w+)-(\w+)-\d+$/;
+/** When the backlog was begun, which stays as it is; then the owner; then whether the owner has left it. */
+const NAME = /^backlog-(\d+)-(\d+)-(\d+)-(\w+)-(\w+)-\d+(-left)?$/;
 
 /** No two processes have all of it: number and begin, the processes that can see it, the start of the machine. */
 interface Identity {
@@ -48,28 +49,15 @@ export function release(name: string): void {
   inUse.delete(name);
 }
 
-/** Takes over the folders whose processes are gone. @returns their new names, those begun first before the others */
-export function takeOver(parent: string): string[] {
-  const left = readdirSync(parent)
-    .filter((name) => NAME.test(name))
-    .map((name) => ({ name, touchedMs: statSync(join(parent, name), { throwIfNoEntry: false })?.mtimeMs }))
-    .filter(({ name, touchedMs }) => touchedMs !== undefined && !isOwned(name, touchedMs))
-    .sort((a, b) => begunMsOf(a.name) - begunMsOf(b.name));
-  return left.flatMap(({ name }) => {
-    const taken = nameOwn(begunMsOf(name));
-    try {
-      renameSync(join(parent, name), join(parent, taken));
-      touch(join(parent, taken));
-      return [taken];
-    } catch {
-      // Another process was faster.
-      release(taken);
-      return [];
-    }
-  });
+/** Gives a folder up: it belongs to whoever looks for it first. */
+export function leave(folder: string): void {
+  try {
+    renameSync(folder, `${folder}-left`);
+  } catch {
+    // It is delivered, and gone.
+  }
+  release(basename(folder));
 }
-
-const begunMsOf = (name: string): number => Number(NAME.exec(name)?.[1]);
 
 /** Shows others that the folder has an owner. */
 export function touch(folder: string): void {
@@ -81,9 +69,74 @@ export function touch(folder: string): void {
   }
 }
 
-function isOwned(name: string, touchedMs: number): boolean {
-  const [, , pid = '', begunTicks, namespace, boot] = NAME.exec(name) ?? [];
-  if (namespace !== own.namespace || boot !== own.boot) return Date.now() - touchedMs < UNTOUCHED_MS;
+/** A folder whose owner cannot be seen. */
+interface Watched {
+  readonly touchedMs: number;
+  /** In a row, that have found it as it was. */
+  readonly looks: number;
+  /** It was touched since the first look. */
+  readonly isAlive: boolean;
+}
+
+/** The backlogs below one folder, as they change from look to look. */
+export class LeftFolders {
+  readonly #watched = new Map<string, Watched>();
+
+  constructor(private readonly parent: string) {}
+
+  /** Whether there are folders of which it is not known yet if their owners are gone. */
+  get hasUnjudged(): boolean {
+    return [...this.#watched.values()].some(({ isAlive }) => !isAlive);
+  }
+
+  /**
+   * Takes over the folders whose owners are gone; to be called every TOUCH_MS.
+   * @returns their new names, those begun first before the others
+   */
+  takeOver(): string[] {
+    const names = readdirSync(this.parent).filter((name) => NAME.test(name));
+    for (const name of this.#watched.keys()) if (!names.includes(name)) this.#watched.delete(name);
+    return names
+      .filter((name) => !(isOwned(name) ?? this.#isTouched(name)))
+      .sort((a, b) => begunMsOf(a) - begunMsOf(b))
+      .flatMap((name) => this.#take(name));
+  }
+
+  #isTouched(name: string): boolean {
+    const touchedMs = statSync(join(this.parent, name), { throwIfNoEntry: false })?.mtimeMs;
+    // Another process was faster.
+    if (touchedMs === undefined) return true;
+    const before = this.#watched.get(name);
+    const isSame = before?.touchedMs === touchedMs;
+    const looks = isSame ? before.looks + 1 : 0;
+    const isAlive = before !== undefined && (before.isAlive || !isSame);
+    this.#watched.set(name, { touchedMs, looks, isAlive });
+    return looks < UNTOUCHED_LOOKS;
+  }
+
+  #take(name: string): string[] {
+    this.#watched.delete(name);
+    const taken = nameOwn(begunMsOf(name));
+    try {
+      renameSync(join(this.parent, name), join(this.parent, taken));
+      touch(join(this.parent, taken));
+      return [taken];
+    } catch {
+      // Another process was faster.
+      release(taken);
+      return [];
+    }
+  }
+}
+
+/** When a backlog was begun, by the name of its folder. */
+export const begunMsOf = (name: string): number => Number(NAME.exec(name)?.[1]);
+
+/** undefined where the name does not tell, as the process cannot be seen from here. */
+function isOwned(name: string): boolean | undefined {
+  const [, , pid = '', begunTicks, namespace, boot, left] = NAME.exec(name) ?? [];
+  if (left !== undefined) return false;
+  if (namespace !== own.namespace || boot !== own.boot) return undefined;
   if (Number(pid) === own.pid && begunTicks === own.begunTicks) return inUse.has(name);
   return isRunning(Number(pid), begunTicks);
 }

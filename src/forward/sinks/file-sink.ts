@@ -1,5 +1,6 @@
 // A sink that is a file, CSV or NDJSON: batches are appended, each in one write. It is opened for each batch, so other programs
-// may take it away at any time; one that has reached its size is renamed, and another begins. Old files are nobody's here.
+// may take it away at any time; one that has reached its size is renamed, and another begins. Renamed files are never touched
+// again.
 import { type FileHandle, open, rename } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,5 +1,5 @@
 // A place that positions go on to, as their delivery sees it.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { eachLine } from '../backlog/each-line.js';
 
 /** A position as sinks get it: the members of a line of NDJSON, in this order. null: not known. */
 export interface PositionRow {
@@ -30,7 +30,7 @@ export interface Sink {
   /** Names the sink in sentences, without anything secret. */
   readonly name: string;
   /**
-   * Resolves when the sink has all lines.
+   * Resolves when the sink has all lines. One that does not obey `signal` is left alone at the end of the process.
    * @param lines whole lines of NDJSON, each a PositionRow
    * @param signal gives the delivery up
    */
@@ -38,21 +38,7 @@ export interface Sink {
   close(): Promise<void>;
 }
 
-const LINE_END = 10;
-/** Bytes of lines that are converted before requests have their turn: some 100 µs. */
-const TURN_BYTES = 32 * 1024;
-
 /** Calls `each` with every row of whole lines, in several turns of the event loop where there are many. */
-export async function eachRow(lines: Buffer, each: (row: PositionRow, line: Buffer) => void): Promise<void> {
-  let turnEnd = TURN_BYTES;
-  for (let at = 0; at < lines.length; ) {
-    const end = lines.indexOf(LINE_END, at);
-    const line = lines.subarray(at, end);
-    each(JSON.parse(line.toString()) as PositionRow, line);
-    at = end + 1;
-    if (at >= turnEnd) {
-      turnEnd = at + TURN_BYTES;
-      await nextTurn();
-    }
-  }
+export function eachRow(lines: Buffer, each: (row: PositionRow, line: Buffer) => void): Promise<void> {
+  return eachLine(lines, (line) => each(JSON.parse(line.toString()) as PositionRow, line));
 }

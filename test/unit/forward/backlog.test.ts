@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   utimesSync,
   writeFileSync,
@@ -14,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { Backlog } from '#dist/forward/backlog/backlog.js';
-import { nameOwn, release, takeOver } from '#dist/forward/backlog/owner.js';
+import { LeftFolders, leave, nameOwn, release } from '#dist/forward/backlog/owner.js';
 
 const root = mkdtempSync(join(tmpdir(), 'hexcodes-backlog-'));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -85,18 +86,57 @@ test('opened again after a kill: from the cursor, without a line that was torn, 
   expect(existsSync(folder)).toBe(false);
 });
 
-test('a cursor that is damaged or of a segment that is gone costs repetitions only', async () => {
-  for (const cursor of ['', '{"segment":7,"deliveredBytes":9}', '{"segment":1,"deliveredBytes":100000}']) {
-    const folder = newFolder();
-    const killed = await Backlog.open(folder, 1000);
-    await killed.append(lines(0, 4), 4);
-    writeFileSync(join(folder, 'cursor.json'), cursor);
-    await killed.close();
-    const backlog = await Backlog.open(folder, 1000);
-    expect(await drained(backlog, 9)).toEqual(cursor.includes('100000') ? [] : [0, 1, 2, 3]);
-    expect(backlog.rows).toBe(0);
-    await backlog.close();
+test.each([
+  ['', 'an empty file'],
+  ['{"segment":1', 'a torn one'],
+  ['null', 'null'],
+  ['{"segment":7,"deliveredBytes":9}', 'of a segment that is gone'],
+  ['{"segment":1,"deliveredBytes":100000}', 'beyond the segment'],
+  ['{"segment":1,"deliveredBytes":9}', 'in the midst of a line'],
+  ['{"segment":1,"deliveredBytes":-8}', 'before its beginning'],
+  ['{"segment":1,"deliveredBytes":"8"}', 'no number'],
+])('a cursor that is damaged costs repetitions only: %j, %s', async (cursor) => {
+  const folder = newFolder();
+  const killed = await Backlog.open(folder, 1000);
+  await killed.append(lines(0, 4), 4);
+  writeFileSync(join(folder, 'cursor.json'), cursor);
+  await killed.close();
+  const backlog = await Backlog.open(folder, 1000);
+  expect(backlog.rows).toBe(4);
+  expect(await drained(backlog, 9)).toEqual([0, 1, 2, 3]);
+  expect(backlog.rows).toBe(0);
+  await backlog.close();
+});
+
+test('bytes without a line end, longer than any line, hide none of the lines behind them', async () => {
+  const folder = newFolder();
+  mkdirSync(folder);
+  const zeros = Buffer.alloc(200);
+  writeFileSync(join(folder, '0000000001.ndjson'), Buffer.concat([lines(0, 2), zeros, lines(2, 5)]));
+  const backlog = await Backlog.open(folder, 1000);
+  let delivered = '';
+  for (let piece = await backlog.next(64, 9); piece !== undefined; piece = await backlog.next(64, 9)) {
+    expect(piece.isFound).toBe(true);
+    delivered += piece.lines.toString();
+    await backlog.accept(piece);
   }
+  expect(delivered.replaceAll('\0', '')).toBe(lines(0, 5).toString());
+  expect(delivered.length).toBeLessThan(lines(0, 5).length + 64);
+  await backlog.append(lines(5, 6), 1);
+  expect(await backlog.next(64, 9)).toMatchObject({ rows: 1, isFound: false });
+});
+
+test('a folder that another process has taken over: what was appended is there, what comes later does not count', async () => {
+  const folder = newFolder();
+  const own = await Backlog.open(folder, 1000);
+  await own.append(lines(0, 3), 3);
+  expect(await own.isThere()).toBe(true);
+  renameSync(folder, `${folder}-taken`);
+  expect(await own.isThere()).toBe(false);
+  await expect(own.append(lines(3, 4), 1)).rejects.toMatchObject({ code: 'ENOENT' });
+  await expect(own.append(lines(4, 5), 1)).rejects.toMatchObject({ code: 'ENOENT' });
+  const taken = await Backlog.open(`${folder}-taken`, 1000);
+  expect((await drained(taken, 9)).slice(0, 3)).toEqual([0, 1, 2]);
 });
 
 test('a file that somebody has removed is passed over', async () => {
@@ -115,35 +155,85 @@ test('what is left waits for the next process; an empty folder goes', async () =
   expect(existsSync(left.folder)).toBe(true);
 });
 
-test('folders of processes that are gone are taken over, once; of living ones never', () => {
+/** Owners as the names of folders have them, and a folder for one in the order of calls. */
+function owners() {
   const parent = newFolder();
   mkdirSync(parent);
   const mine = nameOwn();
   const [, pid, ticks, namespace, boot] = /^backlog-\d+-(\d+)-(\d+)-(\w+)-(\w+)-/.exec(mine)!;
   expect(pid).toBe(String(process.pid));
-  const folder = (name: string, untouchedMs: number): string => {
+  const folder = (name: string): string => {
     mkdirSync(join(parent, name));
-    const then = new Date(Date.now() - untouchedMs);
-    utimesSync(join(parent, name), then, then);
     return name;
   };
+  // Set, not taken from the clock: two touches in a millisecond would be one.
+  let touches = 0;
+  const touchAs = (name: string): void => utimesSync(join(parent, name), ++touches, touches);
+  return { parent, mine, pid, ticks, namespace, boot, folder, touchAs };
+}
+
+test('folders of processes that are gone are taken over at once; of living ones never', () => {
+  const { parent, mine, pid, ticks, namespace, boot, folder } = owners();
   const living = [
-    folder(mine, 3_600_000),
-    folder(`backlog-5-${process.ppid}-${ticksOfParent()}-${namespace}-${boot}-1`, 3_600_000),
-    folder(`backlog-5-77-5-9${namespace}-${boot}-1`, 1000),
-    folder('something-else', 3_600_000),
+    folder(mine),
+    folder(`backlog-5-${process.ppid}-${ticksOfParent()}-${namespace}-${boot}-1`),
+    folder('something-else'),
   ];
-  folder(`backlog-9-77-5-9${namespace}-${boot}-2`, 60_000);
-  folder(`backlog-7-77-5-${namespace}-${boot}x-1`, 50_000);
+  folder(`backlog-9-77-5-${namespace}-${boot}-2`);
+  folder(`backlog-7-77-5-${namespace}-${boot}-1`);
   // The number of this process, of an earlier one.
-  folder(`backlog-10-${pid}-${Number(ticks) - 1}-${namespace}-${boot}-1`, 40_000);
-  const taken = takeOver(parent);
+  folder(`backlog-10-${pid}-${Number(ticks) - 1}-${namespace}-${boot}-1`);
+  const left = new LeftFolders(parent);
+  const taken = left.takeOver();
   // By their begin, not by when they were touched.
   expect(taken.map((name) => name.split('-')[1])).toEqual(['7', '9', '10']);
   expect(readdirSync(parent).sort()).toEqual([...living, ...taken].sort());
-  expect(takeOver(parent)).toEqual([]);
+  expect(left.hasUnjudged).toBe(false);
+  expect(left.takeOver()).toEqual([]);
   release(mine);
-  expect(takeOver(parent)).toHaveLength(1);
+  expect(left.takeOver()).toHaveLength(1);
+});
+
+test('a folder that its owner has left is taken at once, also where the owner cannot be seen', () => {
+  const { parent, mine, namespace, boot, folder } = owners();
+  folder(mine);
+  leave(join(parent, mine));
+  folder(`backlog-5-77-5-9${namespace}-${boot}-1-left`);
+  const left = new LeftFolders(parent);
+  expect(left.takeOver()).toHaveLength(2);
+  expect(left.hasUnjudged).toBe(false);
+});
+
+test('an owner that cannot be seen lives while its folder changes, whatever its clock says', () => {
+  const { parent, namespace, boot, folder, touchAs } = owners();
+  const names = [`backlog-5-77-5-9${namespace}-${boot}-1`, `backlog-7-77-5-${namespace}-${boot}x-1`];
+  // Half a century ago by the clock of this machine.
+  for (const name of names) touchAs(folder(name));
+  const left = new LeftFolders(parent);
+  expect(left.takeOver()).toEqual([]);
+  expect(left.hasUnjudged).toBe(true);
+  for (let look = 0; look < 4; look++) expect(left.takeOver()).toEqual([]);
+  for (const name of names) touchAs(name);
+  expect(left.takeOver()).toEqual([]);
+  expect(left.hasUnjudged).toBe(false);
+  // From here on the first is touched, the second is not.
+  for (let look = 0; look < 4; look++) {
+    touchAs(names[0]!);
+    expect(left.takeOver()).toEqual([]);
+  }
+  touchAs(names[0]!);
+  expect(left.takeOver().map((name) => name.split('-')[1])).toEqual(['7']);
+  expect(readdirSync(parent)).toContain(names[0]);
+});
+
+test('a folder that goes while it is watched leaves nothing open', () => {
+  const { parent, namespace, boot, folder } = owners();
+  const name = folder(`backlog-5-77-5-9${namespace}-${boot}-1`);
+  const left = new LeftFolders(parent);
+  left.takeOver();
+  rmSync(join(parent, name), { recursive: true });
+  left.takeOver();
+  expect(left.hasUnjudged).toBe(false);
 });
 
 /** When the process began that has started this one (proc(5)). */

@@ -1,61 +1,8 @@
-// The forwarder over sinks that take, refuse and hang: order, what the log says, and the bound.
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+// The forwarder over sinks that take, refuse and hang: order, what the log says, the bound, and the end.
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, expect, test } from 'vitest';
-import { Forwarder } from '#dist/forward/forwarder.js';
-import type { Sink } from '#dist/forward/sinks/sink.js';
-
-const root = mkdtempSync(join(tmpdir(), 'hexcodes-forwarder-'));
-afterAll(() => rmSync(root, { recursive: true }));
-let folders = 0;
-
-class FakeSink implements Sink {
-  readonly name = 'fake';
-  readonly batches: string[][] = [];
-  /** Why it takes nothing. */
-  fault: string | undefined;
-  tries = 0;
-  hangs = false;
-
-  get lines(): string[] {
-    return this.batches.flat();
-  }
-
-  async deliver(lines: Buffer, signal: AbortSignal): Promise<void> {
-    this.tries++;
-    if (this.hangs)
-      await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
-    if (this.fault !== undefined) throw new Error(this.fault);
-    this.batches.push(lines.toString().trimEnd().split('\n'));
-  }
-
-  async close(): Promise<void> {}
-}
-
-async function opened(options: { batchMs?: number; mostBytes?: number; folder?: string } = {}) {
-  const said: string[] = [];
-  const say = (fields: object, message: string): void => {
-    said.push(`${message} ${JSON.stringify(fields)}`);
-  };
-  const sink = new FakeSink();
-  const folder = options.folder ?? join(root, String(++folders));
-  const forwarder = await Forwarder.open({
-    sink,
-    folder,
-    mostBytes: options.mostBytes ?? 1e6,
-    batchMs: options.batchMs ?? 0,
-    log: { info: say, warn: say, error: say },
-  });
-  return { forwarder, sink, said, folder };
-}
-
-async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await sleep(2);
-}
-const line = (n: number): string => `{"n":${n}}\n`;
-const texts = (count: number): string[] => Array.from({ length: count }, (_, n) => `{"n":${n}}`);
+import { expect, test } from 'vitest';
+import { line, opened, texts, until } from '../../support/forwarders.js';
 
 test('lines arrive once and in order, however many come at once; nothing is left on disk', async () => {
   const { forwarder, sink, said, folder } = await opened();
@@ -137,9 +84,26 @@ test('what waits at the end is delivered by the next, before its own, and a sink
 test('a disk that takes nothing: the caller hears of it, and of the next line again', async () => {
   const { forwarder, sink, said, folder } = await opened();
   rmSync(folder, { recursive: true });
+  writeFileSync(folder, '');
   await expect(forwarder.take(line(0))).rejects.toThrow('the disk of the service takes no positions');
   await expect(forwarder.take(line(1))).rejects.toThrow('takes no positions');
   expect(said.filter((each) => each.startsWith('positions are refused'))).toHaveLength(1);
   expect(sink.lines).toEqual([]);
   await forwarder.close();
+});
+
+test('a sink that neither takes nor gives up, and one that cannot be closed, do not hold up the end', async () => {
+  const { forwarder, sink, said, folder } = await opened();
+  sink.isDeaf = true;
+  sink.closeFault = 'EIO';
+  await forwarder.take(line(0));
+  await until(() => sink.tries === 1);
+  await forwarder.close();
+  expect(said).toEqual([
+    'positions or their sink cannot be closed {"reason":"EIO"}',
+    'positions wait on disk for the next start {"waiting":1}',
+  ]);
+  const next = await opened({ folder });
+  await until(() => next.sink.lines.length === 1);
+  await next.forwarder.close();
 });
