@@ -1,4 +1,4 @@
-// Bodies of answers that are kept in memory, those not asked for longest first to go.
+// Bodies of answers that are kept in memory; where there is no space for a new one, the least recently used go first.
 
 export class KeptBodies {
   readonly #bodies = new Map<string, Uint8Array>();
