@@ -54,16 +54,20 @@ describe.skipIf(!hasProgram('systemd-analyze'))('systemd (where systemd-analyze 
 });
 
 describe.skipIf(!hasProgram('kubectl'))('Kubernetes (where kubectl is installed)', () => {
-  test.each(['base', 'overlays/postgres'])('%s is built, and its parts agree', (name) => {
+  test.each([
+    ['base', 'Deployment'],
+    ['overlays/postgres', 'Deployment'],
+    ['overlays/traccar', 'StatefulSet'],
+  ])('%s is built, and its parts agree', (name, kind) => {
     const built = spawnSync('kubectl', ['kustomize', `deploy/kubernetes/${name}`], { encoding: 'utf8' });
     expect([built.status, built.stderr]).toEqual([0, '']);
     const parts = new Map(
       built.stdout.split(/^---$/m).map((part) => [/^kind: (\w+)$/m.exec(part)?.[1] ?? '', part]),
     );
     expect([...parts.keys()].sort()).toEqual(
-      ['ConfigMap', 'Deployment', 'NetworkPolicy', 'PodDisruptionBudget', 'Service'].sort(),
+      ['ConfigMap', kind, 'NetworkPolicy', 'PodDisruptionBudget', 'Service'].sort(),
     );
-    const deployment = parts.get('Deployment')!;
+    const deployment = parts.get(kind)!;
     const settings = parts.get('ConfigMap')!;
     const number = (pattern: RegExp, text: string): number => Number(pattern.exec(text)?.[1]);
     const drainMs = number(/HEXCODES_DRAIN_MS: "(\d+)"/, settings);
@@ -76,8 +80,13 @@ describe.skipIf(!hasProgram('kubectl'))('Kubernetes (where kubectl is installed)
     expect(deployment.match(/path: \/(readyz|livez)/g)).toHaveLength(3);
     expect(deployment).toContain('enableServiceLinks: false');
     expect(deployment).toContain('readOnlyRootFilesystem: true');
+    // Where positions wait: with the pod, or on a volume that the next pod of the same number has again.
+    const isKept = kind === 'StatefulSet';
+    expect(deployment).toContain('mountPath: /data\n          name: data');
+    expect(/emptyDir:\n\s+sizeLimit: 8Gi\n\s+name: data/.test(deployment)).toBe(!isKept);
+    expect(/volumeClaimTemplates:\n\s+- metadata:\n\s+name: data/.test(deployment)).toBe(isKept);
     const selector = /app\.kubernetes\.io\/name: hexcodes/;
-    for (const kind of ['Service', 'PodDisruptionBudget', 'NetworkPolicy'])
-      expect(parts.get(kind)!.slice(parts.get(kind)!.indexOf('spec:'))).toMatch(selector);
+    for (const each of ['Service', 'PodDisruptionBudget', 'NetworkPolicy'])
+      expect(parts.get(each)!.slice(parts.get(each)!.indexOf('spec:'))).toMatch(selector);
   });
 });
