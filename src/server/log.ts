@@ -10,17 +10,12 @@ import type { Exchange } from './transport/exchange.js';
 
 export type { Logger } from 'pino';
 
-const SECRETS = [
-  'apikey',
-  'apiKey',
-  'key',
-  'secret',
-  'pepper',
-  'query',
-  'rawQuery',
-  'headers',
-  'authorization',
-];
+/** Members whose values are not written, whether of a line itself or of an object in it. */
+const SECRETS: ReadonlySet<string> = new Set([
+  ...['apikey', 'apiKey', 'key', 'secret', 'pepper'],
+  ...['query', 'rawQuery', 'headers', 'authorization'],
+]);
+const CENSORED = '[redacted]';
 
 /** Longer methods, or of other characters, are not named: they may be a key. */
 const METHOD = /^[A-Z-]{1,15}$/;
@@ -41,7 +36,9 @@ export function openLog(level: LogLevel, to?: DestinationStream): Log {
     level,
     base: { service: 'hexcodes', version: VERSION },
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
-    redact: { paths: SECRETS.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
+    // pino's own `redact` takes eight times as long as all else that a line costs.
+    formatters: { log: (fields: Fields) => withoutSecrets(fields) },
+    serializers: { err: (error: Error) => withoutSecrets(pino.stdSerializers.err(error) as Fields) },
   };
   if (to !== undefined) return { logger: pino(options, masked(to)), flush: async () => {}, droppedLines: 0 };
   const sink = new LogSink(standardOutput(), (count) =>
@@ -56,6 +53,26 @@ export function openLog(level: LogLevel, to?: DestinationStream): Log {
       return sink.droppedInAll;
     },
   };
+}
+
+type Fields = Record<string, unknown>;
+
+/** The same object, or a copy where a secret is in it or in an object of it. */
+function withoutSecrets(fields: Fields, isInner = false): Fields {
+  let copy: Fields | undefined;
+  for (const name in fields) {
+    const value = fields[name];
+    const isPlain = typeof value === 'object' && value !== null && !(value instanceof Error);
+    const shown = SECRETS.has(name)
+      ? CENSORED
+      : isPlain && !isInner
+        ? withoutSecrets(value as Fields, true)
+        : value;
+    if (shown === value) continue;
+    copy ??= { ...fields };
+    copy[name] = shown;
+  }
+  return copy ?? fields;
 }
 
 /** Masks keys in every line, whichever field holds them. */
