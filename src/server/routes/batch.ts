@@ -27,17 +27,24 @@ const POOL_DEADLINE_MS = 30_000;
 /** A batch was refused, and would be let in by now. */
 const LIMIT_PASSED: LimitRefusal = { kind: 'rate', message: OVER_LIMIT_MESSAGE, waitMs: 0 };
 
-/** Converts batches: small ones in this thread, with a sink that serves them all. */
+/** Of most answers of this thread. Memory for each anew would make the garbage collector run twice a second under load. */
+const USUAL_ANSWER_BYTES = 128 * 1024;
+
+/** Converts batches: small ones in this thread, with a sink and a buffer of answers that serve them all. */
 interface Converter {
   readonly kernel: Kernel;
   readonly pool: Pool;
   readonly sink: ByteSink;
+  readonly answer: Uint8Array<ArrayBuffer>;
   readonly turn: TurnTime;
 }
 
 /** @param turnMs how long one turn of the event loop takes up batches */
 export function addBatch(router: Router, kernel: Kernel, pool: Pool, turnMs?: number): void {
-  const converter: Converter = { kernel, pool, sink: new ByteSink(), turn: new TurnTime(turnMs) };
+  const converter: Converter = {
+    ...{ kernel, pool, sink: new ByteSink(), turn: new TurnTime(turnMs) },
+    answer: new Uint8Array(USUAL_ANSWER_BYTES),
+  };
   const handle = (operation: Operation) => (x: Exchange) => {
     // Before anything is read: a refusal has to cost little of the time that is missing.
     if (converter.turn.isUp) {
@@ -78,7 +85,7 @@ export function addBatch(router: Router, kernel: Kernel, pool: Pool, turnMs?: nu
 /** @throws BrokenBatchError, TooManyItemsError, which are answered 400 and 413 */
 function answerBatch(
   x: Exchange,
-  { kernel, pool, sink, turn }: Converter,
+  { kernel, pool, sink, answer, turn }: Converter,
   operation: Operation,
   body: Uint8Array,
 ): void {
@@ -103,7 +110,7 @@ function answerBatch(
     x.countPoints(total - failed, failed);
   }
   if (converted === undefined) answerByPool(x, pool, operation, body);
-  else x.send(200, JSON_TYPE, batchBody(converted));
+  else x.sendView(200, JSON_TYPE, batchBody(converted, '', answer));
 }
 
 /** How many points there are is seen in the pool, so it is told how many there may be, and they are taken afterwards. */

@@ -46,9 +46,11 @@ const QUOTE = 34;
 const MARK = [0xef, 0xbb, 0xbf];
 const DELIMITER_BYTES = DELIMITERS.map((delimiter) => delimiter.charCodeAt(0));
 
+const NO_BYTES = new Uint8Array(0);
+
 /** Collects the beginning of a text until its first row that is not blank is whole, whatever its delimiter. */
 export class HeaderCollector {
-  #bytes = new Uint8Array(FIRST_BYTES);
+  #bytes: Uint8Array = NO_BYTES;
   #size = 0;
   /** Where reading goes on, and where the row begins. */
   #at = 0;
@@ -57,7 +59,7 @@ export class HeaderCollector {
   #isFieldStart = true;
   #isQuoted = false;
 
-  /** All bytes that were pushed. */
+  /** All bytes that were pushed; where the first chunk held the row, that chunk. */
   get bytes(): Uint8Array {
     return this.#bytes.subarray(0, this.#size);
   }
@@ -67,8 +69,16 @@ export class HeaderCollector {
     return this.#bytes.subarray(this.#rowStart, this.#at);
   }
 
-  /** Adds a chunk; whether the row is whole now. */
+  /** Adds a chunk; whether the row is whole now. Only a chunk without the end of the row is copied. */
   push(chunk: Uint8Array): boolean {
+    if (this.#size === 0) {
+      this.#bytes = chunk;
+      this.#size = chunk.length;
+      if (this.#takeAll()) return true;
+      this.#bytes = new Uint8Array(Math.max(FIRST_BYTES, 2 * chunk.length));
+      this.#bytes.set(chunk);
+      return false;
+    }
     if (this.#size + chunk.length > this.#bytes.length) {
       const grown = new Uint8Array(2 * (this.#size + chunk.length));
       grown.set(this.bytes);
@@ -76,6 +86,10 @@ export class HeaderCollector {
     }
     this.#bytes.set(chunk, this.#size);
     this.#size += chunk.length;
+    return this.#takeAll();
+  }
+
+  #takeAll(): boolean {
     while (this.#at < this.#size) if (this.#take(this.#bytes[this.#at++]!)) return true;
     return false;
   }

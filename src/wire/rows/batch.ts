@@ -217,14 +217,24 @@ function taskOf({ operation, resolution, former }: Batch): RowsTask {
   };
 }
 
-/** The body of the answer: `{"status":"OK","summary":{…},"results":[…]}`; `head` stands before its first member. */
-export function batchBody(converted: ConvertedBatch, head = ''): Uint8Array<ArrayBuffer> {
+/**
+ * The body of the answer: `{"status":"OK","summary":{…},"results":[…]}`.
+ * @param head stands before its first member
+ * @param target holds the body where it fits; else it has a buffer of its own
+ */
+export function batchBody(
+  converted: ConvertedBatch,
+  head = '',
+  target?: Uint8Array<ArrayBuffer>,
+): Uint8Array<ArrayBuffer> {
   const { total, failed, results } = converted;
   const summary = `{"total":${total},"ok":${total - failed},"failed":${failed}}`;
   const start = new TextEncoder().encode(
     `{${head}"status":"${ROW_STATUSES[0]}","summary":${summary},"results":`,
   );
-  const body = new Uint8Array(start.length + results.length + 1);
+  const sizeBytes = start.length + results.length + 1;
+  const isHeld = target !== undefined && target.length >= sizeBytes;
+  const body = isHeld ? target.subarray(0, sizeBytes) : new Uint8Array(sizeBytes);
   body.set(start);
   body.set(results, start.length);
   body[body.length - 1] = 125;
