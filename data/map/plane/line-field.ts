@@ -171,7 +171,9 @@ export class LineField {
         }
       }
     }
-    if (bestLine < 0) return null;
+    if (bestLine === -1) return null;
+    // The search may end before the cells of the last answer's line, where no other line is nearer.
+    if (bestLine === SOME_LINE) bestLine = this.#lastNearest;
     this.#lastNearest = bestLine;
     return { distanceM: Math.sqrt(best) * METRES_PER_STEP, tag: this.#tags[bestLine]! };
   }
