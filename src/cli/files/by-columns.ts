@@ -4,7 +4,6 @@
 import { badInput } from '../file-faults.js';
 import type { Sample } from './columns/columns.js';
 import { sampled } from './columns/sampled.js';
-import { type ConvertedRows, type RowConverter, rowConverter, rowsWhere } from './convert-rows.js';
 import { type Input, openInput } from './disk/input.js';
 import { type FileFormat, formatOfName } from './format.js';
 import { SAMPLE_ROWS, targetDialect } from './formats/csv-dialect.js';
@@ -12,6 +11,8 @@ import { surveyAll } from './formats/json/survey.js';
 import { openSink, openSource } from './formats/open.js';
 import type { RowFit, TableSink, TableSource } from './formats/table.js';
 import type { ErrorPolicy, Run } from './request.js';
+import { type ConvertedRows, type RowConverter, rowsWhere } from './rows/converted-rows.js';
+import { rowConverter } from './rows/row-converter.js';
 import { SortedSink } from './sorted/sorted-sink.js';
 import { stopped, type Tally } from './tally.js';
 
