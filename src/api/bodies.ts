@@ -3,7 +3,19 @@
 import Type, { type TObject, type TProperties, type TSchema } from 'typebox';
 import { ADMIN_UNITS } from '../admin-units.js';
 import { MAX_BATCH_ITEMS } from '../wire/rows/batch.js';
-import { adminCode, answer, code, lat, lng, named, oneOf, orNull, resolution, word } from './body-parts.js';
+import {
+  adminCode,
+  answer,
+  code,
+  lat,
+  lng,
+  named,
+  oneOf,
+  orNull,
+  position,
+  resolution,
+  word,
+} from './body-parts.js';
 import { GRID_BODIES } from './grid-bodies.js';
 import { TRACKER_BODIES } from './tracker-bodies.js';
 
@@ -28,7 +40,6 @@ const formerProvince = Type.Optional(
 );
 const noDecoded = { lat: Type.Null(), lng: Type.Null(), resolution: Type.Null() };
 const noFormer = { former_province: Type.Optional(Type.Null()) };
-const position = Type.Array(Type.Number(), { minItems: 2, maxItems: 2, description: 'Longitude, latitude' });
 const ring = Type.Array(position, { minItems: 4 });
 const shape = (geometry: TSchema, properties: TProperties): TObject =>
   Type.Object({ type: Type.Literal('Feature'), geometry, properties: answer(properties) });

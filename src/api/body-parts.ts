@@ -16,3 +16,7 @@ export const lng = Type.Number({ minimum: -180, maximum: 180, description: 'Degr
 export const resolution = Type.Integer({ minimum: 0, maximum: 15, description: 'Resolution of H3' });
 export const code = named('Code');
 export const adminCode = named('AdminCode');
+/** Of GeoJSON. */
+export const position = Type.Array(Type.Number(), {
+  ...{ minItems: 2, maxItems: 2, description: 'Longitude, latitude' },
+});

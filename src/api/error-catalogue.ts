@@ -67,9 +67,10 @@ export const STATUS_CATALOGUE: readonly StatusEntry[] = [
     word: 'UNAVAILABLE',
     http: [503],
     elsewhere: 'the rest of a /bulk body; frame status 3; close codes 1012 and 1013 of the stream',
-    meaning: 'Overloaded, restarting, or no answer within 30 s.',
+    meaning:
+      'Overloaded, restarting, or no answer within 30 s; on `/v1/traccar` also: the sink of positions is away, and as many wait as may.',
     remedy:
-      'Send it again after `Retry-After`, more slowly each time. Conversions have no side effects, so repeating them is safe; likewise after 502 or 504 of a proxy.',
+      'Send it again after `Retry-After`, more slowly each time. Conversions have no side effects, so repeating them is safe; a position repeated to `/v1/traccar` may be kept twice. Likewise after 502 or 504 of a proxy.',
   },
   {
     word: 'INTERNAL_ERROR',

@@ -1,8 +1,6 @@
 // The bodies of the grid's tiles as JSON Schema.
 import Type, { type TSchema } from 'typebox';
-import { adminCode, answer, code, resolution, word } from './body-parts.js';
-
-const position = Type.Array(Type.Number(), { minItems: 2, maxItems: 2, description: 'Longitude, latitude' });
+import { adminCode, answer, code, position, resolution, word } from './body-parts.js';
 
 export const GRID_BODIES: Readonly<Record<string, TSchema>> = {
   Grid: answer({

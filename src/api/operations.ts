@@ -7,9 +7,9 @@ import {
   DELIMITER,
   FORMER,
   HEXCODES,
-  LAT,
-  LNG,
-  OF_TRACCAR,
+  latitude,
+  longitude,
+  NEAR,
   type Parameter,
   PREFIX,
   query,
@@ -47,6 +47,8 @@ export const COMMON_ERRORS = [400, 401, 403, 406, 414, 429, 500, 503] as const;
 const FORM = 'application/x-www-form-urlencoded';
 const BULK_TYPES = ['text/csv', 'application/x-ndjson', 'application/vnd.hexcodes.frames'];
 const BULK_BODY = { required: true, types: Object.fromEntries(BULK_TYPES.map((type) => [type, 'text'])) };
+const OF_TRACCAR =
+  'docs/traccar.md has its settings. The answer comes once the position is on disk; a position in no province is kept, too, and answered 200. The key may also be the query parameter `key`.';
 const IN_ANY_PLACE = 'Parameters travel in the query, in a JSON or form body, or in several of them at once.';
 
 const single = (id: 'encode' | 'decode', parameters: readonly Parameter[], summary: string): Operation[] => {
@@ -131,7 +133,11 @@ const look = (
 });
 
 export const OPERATIONS: readonly Operation[] = [
-  ...single('encode', [LAT, LNG, RESOLUTION, FORMER, ADMIN_V2], 'A position to its code'),
+  ...single(
+    'encode',
+    [latitude('lat'), longitude('lng'), RESOLUTION, FORMER, ADMIN_V2],
+    'A position to its code',
+  ),
   ...single('decode', [HEXCODES, ADMIN_V2], 'A code to the centre of its cell'),
   ...many('encode'),
   ...many('decode'),
@@ -145,16 +151,7 @@ export const OPERATIONS: readonly Operation[] = [
     'Valid codes one slip away from a text',
     'Suggestions',
     {
-      parameters: [
-        CODE_IN_PATH,
-        {
-          name: 'near',
-          in: 'query',
-          description: 'lat,lng: the nearest come first, with distance_m',
-          schema: { type: 'string' },
-          example: '21.03,105.85',
-        },
-      ],
+      parameters: [CODE_IN_PATH, NEAR],
     },
   ),
   look('/v1/grid/{z}/{x}/{y}', 'grid', 'The cells that touch a tile of a map, with their codes', 'Grid', {
@@ -187,8 +184,8 @@ export const OPERATIONS: readonly Operation[] = [
       'For products with a setting for a Nominatim server. Province and code, no streets. The key may also be the query parameter `key`.',
     tag: 'Looking up',
     parameters: [
-      required(LAT),
-      required({ ...LNG, name: 'lon' }),
+      required(latitude('lat')),
+      required(longitude('lon')),
       RESOLUTION,
       REVERSE_FORMAT,
       ADDRESS_DETAILS,
@@ -216,12 +213,19 @@ export const OPERATIONS: readonly Operation[] = [
     description: `${OF_TRACCAR} Parameters have the names of Traccar's placeholders. HEAD keeps nothing.`,
     tag: 'Trackers',
     parameters: [
-      query('uniqueId', 'Of the device', { type: 'string', minLength: 1, maxLength: 128 }, '860123456789012'),
-      query('latitude', LAT.description, LAT.schema, LAT.example),
-      query('longitude', LNG.description, LNG.schema, LNG.example),
+      required(
+        query(
+          'uniqueId',
+          'Of the device',
+          { type: 'string', minLength: 1, maxLength: 128 },
+          '860123456789012',
+        ),
+      ),
+      required(latitude('latitude')),
+      required(longitude('longitude')),
       query('fixTime', 'Milliseconds since 1970', { type: 'integer', minimum: 0 }, 1795335302000),
       RESOLUTION,
-    ].map((each) => (each === RESOLUTION || each.name === 'fixTime' ? each : required(each))),
+    ],
     answers: ['Tracked', 'TrackedOutside'],
     errors: [],
   },

@@ -9,62 +9,56 @@ export interface Parameter {
   readonly example?: unknown;
 }
 
-export const LAT: Parameter = {
-  name: 'lat',
-  in: 'query',
-  description: 'Degrees north (WGS 84)',
-  schema: { type: 'number', minimum: -90, maximum: 90 },
-  example: 21.0288,
-};
-export const LNG: Parameter = {
-  name: 'lng',
-  in: 'query',
-  description: 'Degrees east (WGS 84)',
-  schema: { type: 'number', minimum: -180, maximum: 180 },
-  example: 105.8525,
-};
-export const RESOLUTION: Parameter = {
-  name: 'resolution',
-  in: 'query',
-  description: 'Resolution of H3, written without sign, point or leading zero',
-  schema: { type: 'integer', minimum: 0, maximum: 15, default: 13 },
-};
-export const ADMIN_V2: Parameter = {
-  name: 'admin_v2',
-  in: 'query',
-  description: 'Without effect: codes are always of the structure of 2025',
-  schema: { type: 'boolean' },
-};
-export const FORMER: Parameter = {
-  name: 'former',
-  in: 'query',
-  description: 'Whether answers name the province before July 2025, as `former_province`',
-  schema: { type: 'boolean', default: false },
-};
-export const query = (name: string, description: string, schema: object, example: unknown): Parameter => ({
-  ...{ name, in: 'query', description, schema, example },
+export const query = (name: string, description: string, schema: object, example?: unknown): Parameter => ({
+  ...{ name, in: 'query', description, schema },
+  ...(example === undefined ? {} : { example }),
 });
-export const OF_TRACCAR =
-  'docs/traccar.md has its settings. The answer comes once the position is on disk; a position in no province is kept, too, and answered 200. The key may also be the query parameter `key`.';
-export const REVERSE_FORMAT: Parameter = {
-  name: 'format',
-  in: 'query',
-  description: 'The same answer for both',
-  schema: { type: 'string', enum: ['json', 'jsonv2'], default: 'json' },
-};
-export const ADDRESS_DETAILS: Parameter = {
-  name: 'addressdetails',
-  in: 'query',
-  description: 'Whether the answer has `address`',
-  schema: { type: 'integer', enum: [0, 1], default: 1 },
-};
-export const HEXCODES: Parameter = {
-  name: 'hexcodes',
-  in: 'query',
-  description: 'The code in any spelling that docs/code-format.md allows',
-  schema: { type: 'string', minLength: 1 },
-  example: 'HN-6GHP4-83RFR',
-};
+export const required = (parameter: Parameter): Parameter => ({ ...parameter, required: true });
+
+const LATITUDE = { type: 'number', minimum: -90, maximum: 90 };
+const LONGITUDE = { type: 'number', minimum: -180, maximum: 180 };
+
+/** @param name of the parameter */
+export const latitude = (name: string): Parameter => query(name, 'Degrees north (WGS 84)', LATITUDE, 21.0288);
+export const longitude = (name: string): Parameter =>
+  query(name, 'Degrees east (WGS 84)', LONGITUDE, 105.8525);
+export const RESOLUTION = query(
+  'resolution',
+  'Resolution of H3, written without sign, point or leading zero',
+  { type: 'integer', minimum: 0, maximum: 15, default: 13 },
+);
+export const ADMIN_V2 = query('admin_v2', 'Without effect: codes are always of the structure of 2025', {
+  type: 'boolean',
+});
+export const FORMER = query(
+  'former',
+  'Whether answers name the province before July 2025, as `former_province`',
+  { type: 'boolean', default: false },
+);
+export const NEAR = query(
+  'near',
+  'lat,lng: the nearest come first, with distance_m',
+  { type: 'string' },
+  '21.03,105.85',
+);
+export const REVERSE_FORMAT = query('format', 'The same answer for both', {
+  ...{ type: 'string', enum: ['json', 'jsonv2'], default: 'json' },
+});
+export const ADDRESS_DETAILS = query('addressdetails', 'Whether the answer has `address`', {
+  ...{ type: 'integer', enum: [0, 1], default: 1 },
+});
+export const HEXCODES = query(
+  'hexcodes',
+  'The code in any spelling that docs/code-format.md allows',
+  { type: 'string', minLength: 1 },
+  'HN-6GHP4-83RFR',
+);
+export const DELIMITER = query('delimiter', 'Of a CSV body; by default the header row shows it', {
+  ...{ type: 'string', enum: ['comma', 'semicolon', 'tab', 'pipe'] },
+});
+export const PREFIX = query('prefix', 'Put before the names of the columns that a CSV answer adds', {
+  ...{ type: 'string', pattern: '^[A-Za-z0-9_.-]{0,64}$' },
+});
 export const CODE_IN_PATH: Parameter = {
   name: 'code',
   in: 'path',
@@ -73,26 +67,12 @@ export const CODE_IN_PATH: Parameter = {
   schema: { type: 'string', minLength: 1 },
   example: 'HN-6GHP4-83RFR',
 };
-export const DELIMITER: Parameter = {
-  name: 'delimiter',
-  in: 'query',
-  description: 'Of a CSV body; by default the header row shows it',
-  schema: { type: 'string', enum: ['comma', 'semicolon', 'tab', 'pipe'] },
-};
-export const PREFIX: Parameter = {
-  name: 'prefix',
-  in: 'query',
-  description: 'Put before the names of the columns that a CSV answer adds',
-  schema: { type: 'string', pattern: '^[A-Za-z0-9_.-]{0,64}$' },
-};
-
 const TILE_NUMBER = {
   in: 'path',
   required: true,
   schema: { type: 'string', pattern: '^[0-9]{1,7}$' },
 } as const;
 
-export const required = (parameter: Parameter): Parameter => ({ ...parameter, required: true });
 export const TILE: readonly Parameter[] = [
   {
     ...TILE_NUMBER,

@@ -8,7 +8,7 @@ import { degreesOf } from '../../wire/params/degrees.js';
 import { readDecimal } from '../../wire/params/number.js';
 import type { ParameterFault } from '../../wire/params/parameters.js';
 import { readQuery } from '../../wire/params/query.js';
-import { DEFAULT_RESOLUTION, readResolution } from '../../wire/params/resolution.js';
+import { resolutionOf } from '../../wire/params/resolution.js';
 import { looksSwapped, SWAPPED_HINT } from '../../wire/swapped.js';
 import { faultsMessage, JSON_TYPE } from '../answers.js';
 import { admitPoints } from '../limits/limit-answers.js';
@@ -67,26 +67,18 @@ export function addReverse(
 function read(x: Exchange, { kernel }: Hexcodes): Wanted | undefined {
   const given = readQuery(x.rawQuery, NAMES);
   const faults: ParameterFault[] = [];
-  const wrong = (parameter: string, message: string): number => {
-    faults.push({ parameter, message });
+  const orFault = (parameter: string, value: number | string): number => {
+    if (typeof value === 'number') return value;
+    faults.push({ parameter, message: value });
     return Number.NaN;
   };
-  const [latDeg, lngDeg] = (
-    [
-      ['lat', 90],
-      ['lon', 180],
-    ] as const
-  ).map(([name, limitDeg]) => {
-    const value = degreesOf(given[name], limitDeg);
-    return typeof value === 'number' ? value : wrong(name, value);
-  }) as [number, number];
-  const { text = String(DEFAULT_RESOLUTION), fault } = given.resolution;
-  const resolution = fault === undefined ? readResolution(text) : -1;
-  if (resolution === -1) wrong('resolution', fault ?? 'must be an integer from 0 to 15');
+  const latDeg = orFault('lat', degreesOf(given.lat, 90));
+  const lngDeg = orFault('lon', degreesOf(given.lon, 180));
+  const resolution = orFault('resolution', resolutionOf(given.resolution));
   const oneOf = (name: 'format' | 'addressdetails', words: readonly string[]): string | undefined => {
     const { text: word, fault: ofName } = given[name];
     if (ofName !== undefined || (word !== undefined && !words.includes(word)))
-      wrong(name, ofName ?? `must be ${words.join(' or ')}`);
+      orFault(name, ofName ?? `must be ${words.join(' or ')}`);
     return word;
   };
   oneOf('format', ['json', 'jsonv2']);

@@ -4,7 +4,7 @@
 import { eachMember, type JsonKind, jsonStringOf } from './json-members.js';
 import { readDecimal } from './number.js';
 import { DIFFERS, decodeEscapes, indexOfEquals, MALFORMED, type Parameter } from './query.js';
-import { DEFAULT_RESOLUTION, readResolution } from './resolution.js';
+import { resolutionOf } from './resolution.js';
 
 /** A fault of one parameter, as the error body lists it in `details`. */
 export interface ParameterFault {
@@ -122,10 +122,9 @@ export class EncodeInput {
     this.faults = undefined;
     this.latDeg = this.#degrees('lat', from.lat, 90);
     this.lngDeg = this.#degrees('lng', from.lng, 180);
-    const { text, fault } = from.resolution;
-    this.resolution =
-      fault !== undefined ? -1 : text === undefined ? DEFAULT_RESOLUTION : readResolution(text);
-    if (this.resolution === -1) this.add('resolution', fault ?? 'must be an integer from 0 to 15');
+    const resolution = resolutionOf(from.resolution);
+    this.resolution = typeof resolution === 'number' ? resolution : -1;
+    if (typeof resolution === 'string') this.add('resolution', resolution);
     if (from.adminV2.text !== undefined || from.adminV2.fault !== undefined) {
       const message = booleanFault(from.adminV2);
       if (message !== undefined) this.add('admin_v2', message);

@@ -3,48 +3,21 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Described, DescribedApi, type Operation } from '../../support/described-api.js';
+import type { DescribedApi } from '../../support/described-api.js';
+import { DescribedServer, queryOf, type Values } from '../../support/described-server.js';
 import { outsideOf, valuesOf } from '../../support/schema-values.js';
-import { startServer, type TestServer } from '../../support/server.js';
-import { shippedFiles } from '../../support/shipped.js';
 
 const SEED = 21;
 const RUNS = 60;
 const JSON_TYPE = 'application/json';
 const FORM_TYPE = 'application/x-www-form-urlencoded';
-let server: TestServer;
+let described: DescribedServer;
 let api: DescribedApi;
 beforeAll(async () => {
-  server = await startServer({ logLevel: 'silent' }, shippedFiles());
-  const document = await fetch(`http://127.0.0.1:${server.port}/openapi.json`);
-  api = new DescribedApi((await document.json()) as Described);
+  described = await DescribedServer.start();
+  api = described.api;
 });
-afterAll(() => server.stop());
-
-type Values = Record<string, unknown>;
-const queryOf = (values: Values): string =>
-  new URLSearchParams(Object.entries(values).map(([name, value]) => [name, String(value)])).toString();
-
-function send(
-  path: string,
-  method: string,
-  query: Values,
-  body?: { type: string; text: string },
-): Promise<globalThis.Response> {
-  const url = `http://127.0.0.1:${server.port}${path}?${queryOf(query)}`;
-  return fetch(url, {
-    method: method.toUpperCase(),
-    headers: { 'X-API-Key': server.key, ...(body === undefined ? {} : { 'Content-Type': body.type }) },
-    ...(body === undefined ? {} : { body: body.text }),
-  });
-}
-
-/** Parameters of the query with values that the description allows. */
-function queries(operation: Operation): fc.Arbitrary<Values> {
-  const inQuery = operation.parameters.filter((each) => each.in === 'query');
-  const model = Object.fromEntries(inQuery.map(({ name, schema }) => [name, valuesOf(schema, api.resolve)]));
-  return fc.record(model, { requiredKeys: inQuery.filter((each) => each.required).map(({ name }) => name) });
-}
+afterAll(() => described.stop());
 
 const TILES = ['12/3252/1803', '12/3252/1803.mvt', '5/0/0', '23/0/0', '12/x/y'];
 const settings = { seed: SEED, numRuns: RUNS };
@@ -53,8 +26,8 @@ describe.each(['/v1/hexcodes/encode', '/v1/hexcodes/decode'])('%s', (path) => {
   test('GET with what is allowed is accepted', async () => {
     const operation = api.operation(path, 'get');
     await fc.assert(
-      fc.asyncProperty(queries(operation), async (query) => {
-        const answer = await send(path, 'get', query);
+      fc.asyncProperty(described.queries(operation), async (query) => {
+        const answer = await described.send(path, 'get', query);
         expect([200, 404], JSON.stringify(query)).toContain(answer.status);
         expect(await api.faultOf(operation, answer), JSON.stringify(query)).toBeUndefined();
       }),
@@ -67,7 +40,12 @@ describe.each(['/v1/hexcodes/encode', '/v1/hexcodes/decode'])('%s', (path) => {
     const { schema } = operation.requestBody!.content[JSON_TYPE]!;
     await fc.assert(
       fc.asyncProperty(valuesOf(schema, api.resolve), async (body) => {
-        const answer = await send(path, 'post', {}, { type: JSON_TYPE, text: JSON.stringify(body) });
+        const answer = await described.send(
+          path,
+          'post',
+          {},
+          { type: JSON_TYPE, text: JSON.stringify(body) },
+        );
         expect([200, 404], JSON.stringify(body)).toContain(answer.status);
         expect(await api.faultOf(operation, answer), JSON.stringify(body)).toBeUndefined();
       }),
@@ -100,10 +78,10 @@ describe.each(['/v1/hexcodes/encode', '/v1/hexcodes/decode'])('%s', (path) => {
         fc.pre(!(isText && name === 'hexcodes' && outside !== ''));
         const values = { ...(body as Values), [name]: outside };
         const answer = await (way === 'json'
-          ? send(path, 'post', {}, { type: JSON_TYPE, text: JSON.stringify(values) })
+          ? described.send(path, 'post', {}, { type: JSON_TYPE, text: JSON.stringify(values) })
           : way === 'form'
-            ? send(path, 'post', {}, { type: FORM_TYPE, text: queryOf(values) })
-            : send(path, 'post', values));
+            ? described.send(path, 'post', {}, { type: FORM_TYPE, text: queryOf(values) })
+            : described.send(path, 'post', values));
         const shown = `${way} ${JSON.stringify(values)}`;
         expect(answer.status, shown).toBe(400);
         const copy = answer.clone();
@@ -123,7 +101,7 @@ describe.each(['/v1/hexcodes/encode', '/v1/hexcodes/decode'])('%s', (path) => {
     for (const { name } of operation.parameters.filter((each) => each.required)) {
       const others = operation.parameters.filter((each) => each.required && each.name !== name);
       const query = Object.fromEntries(others.map((each) => [each.name, each.example]));
-      const answer = await send(path, 'get', query);
+      const answer = await described.send(path, 'get', query);
       expect(answer.status).toBe(400);
       expect(await api.faultOf(operation, answer)).toBeUndefined();
     }
@@ -137,7 +115,7 @@ describe.each(['/v1/hexcodes/encode/batch', '/v1/hexcodes/decode/batch'])('%s', 
     await fc.assert(
       fc.asyncProperty(valuesOf(schema, api.resolve), async (body) => {
         const text = JSON.stringify(body);
-        const answer = await send(path, 'post', {}, { type: JSON_TYPE, text });
+        const answer = await described.send(path, 'post', {}, { type: JSON_TYPE, text });
         expect(answer.status, text).toBe(200);
         const copy = answer.clone();
         expect(await api.faultOf(operation, answer), text).toBeUndefined();
@@ -167,7 +145,7 @@ describe.each(['/v1/hexcodes/encode/batch', '/v1/hexcodes/decode/batch'])('%s', 
     await fc.assert(
       fc.asyncProperty(anything, async (body) => {
         const text = JSON.stringify(body);
-        const answer = await send(path, 'post', {}, { type: JSON_TYPE, text });
+        const answer = await described.send(path, 'post', {}, { type: JSON_TYPE, text });
         expect([200, 400], text).toContain(answer.status);
         expect(await api.faultOf(operation, answer), text).toBeUndefined();
       }),
@@ -190,7 +168,7 @@ test.each([
   const [name, texts] = Object.entries(inPath)[0] ?? ['', ['']];
   for (const text of texts) {
     for (const query of [{}, { near: '21.03,105.85' }, { near: 'x' }]) {
-      const answer = await send(path.replace(`{${name}}`, text), 'get', query as Values);
+      const answer = await described.send(path.replace(`{${name}}`, text), 'get', query as Values);
       expect(await api.faultOf(operation, answer), `${text} ${JSON.stringify(query)}`).toBeUndefined();
     }
   }
@@ -201,9 +179,9 @@ test('look-ups have an entity tag, and who sends it is answered 304, as describe
   for (const [path, { get: operation }] of Object.entries(api.document.paths)) {
     if (operation?.responses['304'] === undefined) continue;
     kept.push(path);
-    const url = `http://127.0.0.1:${server.port}${path.replace('{code}', 'HN-66').replace('{admin_code}', 'HN').replace('{z}/{x}/{y}', '5/25/14')}`;
-    const tag = (await fetch(url, { headers: { 'X-API-Key': server.key } })).headers.get('etag')!;
-    const again = await fetch(url, { headers: { 'X-API-Key': server.key, 'If-None-Match': tag } });
+    const url = `http://127.0.0.1:${described.server.port}${path.replace('{code}', 'HN-66').replace('{admin_code}', 'HN').replace('{z}/{x}/{y}', '5/25/14')}`;
+    const tag = (await fetch(url, { headers: { 'X-API-Key': described.server.key } })).headers.get('etag')!;
+    const again = await fetch(url, { headers: { 'X-API-Key': described.server.key, 'If-None-Match': tag } });
     expect(again.status, path).toBe(304);
     expect(await api.faultOf(operation, again), path).toBeUndefined();
   }
@@ -215,14 +193,14 @@ test('bodies of any bytes to /bulk are answered as described', async () => {
     const operation = api.operation(path, 'post');
     for (const type of Object.keys(operation.requestBody!.content)) {
       for (const text of ['lat,lng,hexcodes\n21.0288,105.8525,HN-66\n', '{"lat":1,"lng":2}\n', 'x', '\0']) {
-        const answer = await send(path, 'post', {}, { type, text });
+        const answer = await described.send(path, 'post', {}, { type, text });
         expect(
           await api.faultOf(operation, answer),
           `${path} ${type} ${JSON.stringify(text)}`,
         ).toBeUndefined();
       }
     }
-    const answer = await send(
+    const answer = await described.send(
       path,
       'post',
       { delimiter: 'x', prefix: 'ä' },
@@ -234,12 +212,12 @@ test('bodies of any bytes to /bulk are answered as described', async () => {
 });
 
 test('what is wrong with every operation is answered as described: keys, Accept, length of the target, media type', async () => {
-  const base = `http://127.0.0.1:${server.port}`;
+  const base = `http://127.0.0.1:${described.server.port}`;
   for (const [path, methods] of Object.entries(api.document.paths)) {
     for (const [method, operation] of Object.entries(methods)) {
       const url = base + path.replace(/\{.*?\}/g, 'HN');
       const verb = { method: method.toUpperCase() };
-      const key = { 'X-API-Key': server.key };
+      const key = { 'X-API-Key': described.server.key };
       const isBulk = operation.operationId.endsWith('Bulk');
       const answers: [number, globalThis.Response][] = [
         [401, await fetch(url, verb)],
@@ -269,7 +247,7 @@ test('what is wrong with every operation is answered as described: keys, Accept,
 });
 
 test('the description itself: no key, an entity tag, 304 for who has it', async () => {
-  const url = `http://127.0.0.1:${server.port}/openapi.json`;
+  const url = `http://127.0.0.1:${described.server.port}/openapi.json`;
   const answer = await fetch(url);
   expect(answer.status).toBe(200);
   expect(answer.headers.get('cache-control')).toBe('no-cache');

@@ -1,36 +1,24 @@
 // The calls for products that track vehicles, made from the description at /openapi.json and answered as it says.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Described, DescribedApi } from '../../support/described-api.js';
+import type { DescribedApi } from '../../support/described-api.js';
+import { DescribedServer } from '../../support/described-server.js';
 import { valuesOf } from '../../support/schema-values.js';
-import { startServer, type TestServer } from '../../support/server.js';
-import { shippedFiles } from '../../support/shipped.js';
 
 const settings = { seed: 23, numRuns: 100 };
-let server: TestServer;
+let described: DescribedServer;
 let api: DescribedApi;
 beforeAll(async () => {
-  server = await startServer({ logLevel: 'silent' }, shippedFiles());
-  const document = await fetch(`http://127.0.0.1:${server.port}/openapi.json`);
-  api = new DescribedApi((await document.json()) as Described);
+  described = await DescribedServer.start();
+  api = described.api;
 });
-afterAll(() => server.stop());
-
-function get(path: string, query: object): Promise<globalThis.Response> {
-  const texts = Object.entries(query).map(([name, value]) => [name, String(value)]);
-  const url = `http://127.0.0.1:${server.port}${path}?${new URLSearchParams(texts)}`;
-  return fetch(url, { headers: { 'X-API-Key': server.key } });
-}
+afterAll(() => described.stop());
 
 test('POST /v1/traccar: what is allowed is taken, but for dates that there are not; all else is refused as described', async () => {
   const operation = api.operation('/v1/traccar', 'post');
   const { schema } = operation.requestBody!.content['application/json']!;
   const post = (body: unknown): Promise<globalThis.Response> =>
-    fetch(`http://127.0.0.1:${server.port}/v1/traccar`, {
-      method: 'POST',
-      headers: { 'X-API-Key': server.key, 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
-    });
+    described.send('/v1/traccar', 'post', {}, { type: 'application/json', text: JSON.stringify(body) });
   const isDate = (text: unknown): boolean => !Number.isNaN(Date.parse(String(text ?? '1970-01-01')));
   await fc.assert(
     fc.asyncProperty(valuesOf(schema, api.resolve), async (body) => {
@@ -55,13 +43,11 @@ test('POST /v1/traccar: what is allowed is taken, but for dates that there are n
 
 test('GET /v1/traccar: allowed values are taken', async () => {
   const operation = api.operation('/v1/traccar', 'get');
-  const names = operation.parameters.map(({ name, schema }) => [name, valuesOf(schema, api.resolve)]);
-  const queries = fc.record(Object.fromEntries(names) as Record<string, fc.Arbitrary<unknown>>);
   await fc.assert(
-    fc.asyncProperty(queries, async (query) => {
-      const answer = await get('/v1/traccar', query);
+    fc.asyncProperty(described.queries(operation), async (query) => {
       // Traccar writes null for a text that it does not have.
-      fc.pre((query as { uniqueId: string }).uniqueId !== 'null');
+      fc.pre(query.uniqueId !== 'null');
+      const answer = await described.send('/v1/traccar', 'get', query);
       expect(answer.status, JSON.stringify(query)).toBe(200);
       expect(await api.faultOf(operation, answer), JSON.stringify(query)).toBeUndefined();
     }),
@@ -71,15 +57,11 @@ test('GET /v1/traccar: allowed values are taken', async () => {
 
 test('GET /v1/reverse: allowed values are accepted, all others refused', async () => {
   const operation = api.operation('/v1/reverse', 'get');
-  const names = operation.parameters.map(({ name, schema }) => [name, valuesOf(schema, api.resolve)]);
   const requiredKeys = operation.parameters.filter((each) => each.required).map(({ name }) => name);
   expect(requiredKeys).toEqual(['lat', 'lon']);
-  const queries = fc.record(Object.fromEntries(names) as Record<string, fc.Arbitrary<unknown>>, {
-    requiredKeys,
-  });
   await fc.assert(
-    fc.asyncProperty(queries, async (query) => {
-      const answer = await get('/v1/reverse', query);
+    fc.asyncProperty(described.queries(operation), async (query) => {
+      const answer = await described.send('/v1/reverse', 'get', query);
       expect(answer.status, JSON.stringify(query)).toBe(200);
       expect(await api.faultOf(operation, answer), JSON.stringify(query)).toBeUndefined();
     }),
@@ -92,7 +74,7 @@ test('GET /v1/reverse: allowed values are accepted, all others refused', async (
     { resolution: 16 },
     { addressdetails: 2 },
   ]) {
-    const answer = await get('/v1/reverse', { lat: 21, lon: 105, ...wrong });
+    const answer = await described.send('/v1/reverse', 'get', { lat: 21, lon: 105, ...wrong });
     expect(answer.status).toBe(400);
     expect(await api.faultOf(operation, answer)).toBeUndefined();
   }
