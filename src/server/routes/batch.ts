@@ -110,7 +110,10 @@ function answerBatch(
     x.countPoints(total - failed, failed);
   }
   if (converted === undefined) answerByPool(x, pool, operation, body);
-  else x.sendView(200, JSON_TYPE, batchBody(converted, '', answer));
+  else {
+    x.isBodyView = true;
+    x.send(200, JSON_TYPE, batchBody(converted, '', answer));
+  }
 }
 
 /** How many points there are is seen in the pool, so it is told how many there may be, and they are taken afterwards. */

@@ -30,8 +30,8 @@ export class Exchange extends RequestHead {
   #account: Account | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isPaused = false;
-  /** Whether the memory of the body is used again once `send` returns. */
-  #isBodyView = false;
+  /** To be set where the memory of a whole answer may be overwritten once `send` returns. */
+  isBodyView = false;
 
   constructor(
     res: UwsResponse,
@@ -150,12 +150,6 @@ export class Exchange extends RequestHead {
     else this.res.cork(() => this.#write(status, contentType, body, lines, isLast));
   }
 
-  /** The same with bytes that may be overwritten once this returns. */
-  sendView(status: number, contentType: string, body: Uint8Array): void {
-    this.#isBodyView = true;
-    this.send(status, contentType, body);
-  }
-
   #write(
     status: number,
     contentType: string,
@@ -178,7 +172,7 @@ export class Exchange extends RequestHead {
       this.state = 'answering';
       this.guard(() => this.hold((this.#account?.heldBytes ?? 0) + this.wholeBytes));
       const isOver = (): boolean => this.state === 'over';
-      if (!isOver()) writeRest(res, this.#isBodyView ? body.slice() : body, isOver, () => this.#over(true));
+      if (!isOver()) writeRest(res, this.isBodyView ? body.slice() : body, isOver, () => this.#over(true));
     }
   }
 

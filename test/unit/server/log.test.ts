@@ -1,4 +1,4 @@
-// What a line of the log may not say.
+// Secrets that a line of the log must not have.
 import { expect, test } from 'vitest';
 import { openLog } from '#dist/server/log.js';
 
