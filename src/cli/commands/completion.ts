@@ -1,32 +1,37 @@
 // `hexcodes completion bash|zsh|fish`: a completion script for the shell, made from the declared commands.
 
-import { Argument, type Command } from 'commander';
+import { Argument, type Command, type Option } from 'commander';
 import { FILE_FORMATS } from '../files/format.js';
 
 /** One command as the scripts complete it. */
-export interface CommandShape {
+interface CommandShape {
+  /** With the command that it belongs to: `job submit`. */
   readonly name: string;
   readonly summary: string;
-  readonly options: readonly {
-    readonly flags: readonly string[];
-    readonly about: string;
-    readonly takes: string | null;
-  }[];
-  /** Words for its first argument: subcommands or choices. */
+  readonly options: readonly OptionShape[];
+  readonly subcommands: readonly CommandShape[];
+  /** Choices of its first argument. */
   readonly words: readonly string[];
   readonly takesFiles: boolean;
 }
 
+interface OptionShape {
+  readonly flags: readonly string[];
+  readonly about: string;
+  /** null for an option without one. */
+  readonly value: OptionValue | null;
+}
+
+interface OptionValue {
+  readonly words: readonly string[];
+  readonly paths: 'files' | 'folders' | null;
+}
+
 /** Words for the value of an option, by option. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
-  '--from': FILE_FORMATS,
-  '--to': FILE_FORMATS,
   '--errors': ['keep', 'skip', 'stop'],
   '--resolution': Array.from({ length: 16 }, (_, resolution) => String(resolution)),
 };
-
-/** Options whose value is a file. */
-const FILE_OPTIONS = new Set(['--output', '--errors', '--index']);
 
 /** @param loadAll declares every command of the registry */
 export function declareCompletion(program: Command, loadAll: () => Promise<readonly Command[]>): void {
@@ -50,45 +55,74 @@ Examples:
 }
 
 function shapeOf(command: Command): CommandShape {
-  const choices = command.registeredArguments.flatMap((argument) => argument.argChoices ?? []);
+  const name = command.parent?.parent ? `${command.parent.name()} ${command.name()}` : command.name();
   return {
-    name: command.name(),
+    name,
     summary: command.summary() || command.description(),
     options: command.options.map((option) => ({
       flags: [option.short, option.long].filter((flag) => flag !== undefined && flag !== null) as string[],
       about: option.description,
-      takes: option.required || option.optional ? (option.long ?? option.short ?? null) : null,
+      value: option.required || option.optional ? valueShape(option) : null,
     })),
-    words: [...command.commands.map((each) => each.name()), ...choices],
+    subcommands: command.commands.map(shapeOf),
+    words: command.registeredArguments.flatMap((argument) => argument.argChoices ?? []),
     takesFiles: command.registeredArguments.some((argument) => /files|what/.test(argument.name())),
   };
 }
 
+/** By the placeholder: `<folder>`, `<file>`, `<format>`, `<keep|skip|stop|FILE>`; by the option where it is another. */
+function valueShape({ flags, long }: Option): OptionValue {
+  if (/<folder>/.test(flags)) return { words: [], paths: 'folders' };
+  if (/<file>/.test(flags)) return { words: [], paths: 'files' };
+  if (/<format>/.test(flags)) return { words: FILE_FORMATS, paths: null };
+  return { words: VALUES[long ?? ''] ?? [], paths: /\|FILE>/.test(flags) ? 'files' : null };
+}
+
+const lastWord = (name: string): string => name.slice(name.lastIndexOf(' ') + 1);
+const nextWords = ({ subcommands, words }: CommandShape): string[] => [
+  ...subcommands.map(({ name }) => lastWord(name)),
+  ...words,
+];
 const SCRIPTS = { bash, zsh, fish };
 
 function bash(shapes: readonly CommandShape[]): string {
-  const cases = shapes.map(({ name, options, words, takesFiles }) => {
-    const flags = options.flatMap((option) => option.flags).join(' ');
-    const files = takesFiles ? ' files=1' : '';
-    return `    ${name}) words="${[...words, flags].filter((word) => word !== '').join(' ')}"${files} ;;`;
+  const all = shapes.flatMap((shape) => [shape, ...shape.subcommands]);
+  const cases = all.map((shape) => {
+    const flags = shape.options.flatMap((option) => option.flags).join(' ');
+    const files = shape.takesFiles ? ' files=1' : '';
+    const words = [...nextWords(shape), flags].filter((word) => word !== '').join(' ');
+    return `    '${shape.name}') words="${words}"${files} ;;`;
   });
-  const values = Object.entries(VALUES).map(([flag, words]) => {
-    const short = flag === '--resolution' ? '-r|' : '';
-    const also = FILE_OPTIONS.has(flag) ? ' $(compgen -f -- "$cur")' : '';
-    return `    ${short}${flag}) COMPREPLY=($(compgen -W "${words.join(' ')}" -- "$cur")${also}); return ;;`;
+  const answers = new Map<string, string[]>();
+  for (const { name, options } of all)
+    for (const { flags, value } of options) {
+      const words = value === null || value.words.length === 0 ? [] : [`-W "${value.words.join(' ')}"`];
+      const paths = value?.paths == null ? [] : [value.paths === 'files' ? '-f' : '-d'];
+      const answer = [...words, ...paths].map((each) => `$(compgen ${each} -- "$cur")`).join(' ');
+      if (answer === '') continue;
+      answers.set(answer, [...(answers.get(answer) ?? []), ...flags.map((flag) => `'${name} ${flag}'`)]);
+    }
+  const values = Array.from(answers, ([answer, keys]) => {
+    return `    ${keys.join('|')}) COMPREPLY=(${answer}); return ;;`;
   });
+  const inner = all.filter(({ name }) => name.includes(' ')).map(({ name }) => `'${name}'`);
   return `# bash completion for hexcodes
 _hexcodes() {
   local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} words="" files=""
-  case $prev in
-${values.join('\n')}
-    -o|--output|--index) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-  esac
+  local command=\${COMP_WORDS[1]}
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W "${shapes.map(({ name }) => name).join(' ')} help --help --version" -- "$cur"))
     return
   fi
-  case \${COMP_WORDS[1]} in
+  if [ "$COMP_CWORD" -gt 2 ]; then
+    case "$command \${COMP_WORDS[2]}" in
+      ${inner.join('|')}) command="$command \${COMP_WORDS[2]}" ;;
+    esac
+  fi
+  case "$command $prev" in
+${values.join('\n')}
+  esac
+  case $command in
 ${cases.join('\n')}
   esac
   COMPREPLY=($(compgen -W "$words --help" -- "$cur"))
@@ -101,17 +135,32 @@ complete -o filenames -F _hexcodes hexcodes
 function zsh(shapes: readonly CommandShape[]): string {
   const quoted = (text: string): string => text.replaceAll("'", '’').replace(/[[\]:]/g, ' ');
   const commands = shapes.map(({ name, summary }) => `    '${name}:${quoted(summary)}'`).join('\n');
-  const cases = shapes.map(({ name, options, words, takesFiles }) => {
-    const specs = options.flatMap(({ flags, about, takes }) =>
-      flags.map((flag) => {
-        const values = takes === null ? '' : `:value:${actionOf(takes)}`;
-        return `        '${flag}[${quoted(about)}]${values}'`;
-      }),
-    );
-    if (words.length > 0) specs.push(`        '1:what:(${words.join(' ')})'`);
-    if (takesFiles) specs.push("        '*:file:_files'");
-    return `      ${name})\n        _arguments \\\n${specs.join(' \\\n')}\n        ;;`;
-  });
+  const specsOf = (shape: CommandShape): string[] => {
+    const words = nextWords(shape);
+    return [
+      ...shape.options.flatMap(({ flags, about, value }) =>
+        flags.map(
+          (flag) => `'${flag}[${quoted(about)}]${value === null ? '' : `:value:${actionOf(value)}`}'`,
+        ),
+      ),
+      ...(words.length === 0 ? [] : [`'1:what:(${words.join(' ')})'`]),
+      ...(shape.takesFiles ? ["'*:file:_files'"] : []),
+    ];
+  };
+  const caseOf = (shape: CommandShape, indent: string): string => {
+    const { name, subcommands } = shape;
+    const line = (words: readonly string[]): string => `${indent}  ${words.join(` \\\n${indent}  `)}\n`;
+    if (subcommands.length === 0)
+      return `${indent}${lastWord(name)})\n${line(['_arguments', ...specsOf(shape)])}${indent}  ;;`;
+    const inner = subcommands.map((each) => caseOf(each, `${indent}      `)).join('\n');
+    return `${indent}${name})
+${line(['_arguments -C', ...specsOf(shape), "'*::inner:->inner'"])}${indent}  if [[ $state == inner ]]; then
+${indent}    case $words[1] in
+${inner}
+${indent}    esac
+${indent}  fi
+${indent}  ;;`;
+  };
   return `#compdef hexcodes
 _hexcodes() {
   local -a commands
@@ -123,7 +172,7 @@ ${commands}
     command) _describe command commands ;;
     argument)
       case $words[1] in
-${cases.join('\n')}
+${shapes.map((shape) => caseOf(shape, '        ')).join('\n')}
       esac
       ;;
   esac
@@ -132,30 +181,48 @@ _hexcodes "$@"
 `;
 }
 
-function actionOf(flag: string): string {
-  const values = VALUES[flag];
-  if (values !== undefined && !FILE_OPTIONS.has(flag)) return `(${values.join(' ')})`;
-  if (values !== undefined) return `{_values value ${values.join(' ')}; _files}`;
-  return FILE_OPTIONS.has(flag) ? '_files' : ' ';
+function actionOf({ words, paths }: OptionValue): string {
+  const files = paths === 'folders' ? '_files -/' : '_files';
+  if (words.length === 0) return paths === null ? ' ' : files;
+  return paths === null ? `(${words.join(' ')})` : `{_values value ${words.join(' ')}; ${files}}`;
 }
 
 function fish(shapes: readonly CommandShape[]): string {
   const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
   const lines = ['# fish completion for hexcodes', 'complete -c hexcodes -f'];
-  for (const { name, summary, options, words, takesFiles } of shapes) {
-    const seen = quoted(`__fish_seen_subcommand_from ${name}`);
-    lines.push(`complete -c hexcodes -n __fish_use_subcommand -a ${name} -d ${quoted(summary)}`);
-    if (takesFiles) lines.push(`complete -c hexcodes -n ${seen} -F`);
-    if (words.length > 0) lines.push(`complete -c hexcodes -n ${seen} -a ${quoted(words.join(' '))}`);
-    for (const { flags, about, takes } of options) {
+  const add = (shape: CommandShape, seen: string): void => {
+    const { options, subcommands, words, takesFiles } = shape;
+    if (takesFiles) lines.push(`complete -c hexcodes -n ${quoted(seen)} -F`);
+    if (words.length > 0) lines.push(`complete -c hexcodes -n ${quoted(seen)} -a ${quoted(words.join(' '))}`);
+    const inner = subcommands.map(({ name }) => lastWord(name));
+    const noneSeen = `${seen}; and not __fish_seen_subcommand_from ${inner.join(' ')}`;
+    for (const each of subcommands) {
+      const name = lastWord(each.name);
+      const about = quoted(each.summary);
+      lines.push(`complete -c hexcodes -n ${quoted(noneSeen)} -a ${name} -d ${about}`);
+      add(each, `${seen}; and __fish_seen_subcommand_from ${name}`);
+    }
+    for (const { flags, about, value } of options) {
       const parts = flags.map((flag) =>
         flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`,
       );
-      const values = takes === null ? undefined : VALUES[takes];
-      if (takes !== null) parts.push(FILE_OPTIONS.has(takes) ? '-r -F' : '-x');
-      if (values !== undefined) parts.push(`-a ${quoted(values.join(' '))}`);
-      lines.push(`complete -c hexcodes -n ${seen} ${parts.join(' ')} -d ${quoted(about)}`);
+      if (value?.paths === 'folders') parts.push('-x -a "(__fish_complete_directories)"');
+      else if (value !== null) parts.push(value.paths === 'files' ? '-r -F' : '-x');
+      if (value !== null && value.words.length > 0) parts.push(`-a ${quoted(value.words.join(' '))}`);
+      lines.push(`complete -c hexcodes -n ${quoted(seen)} ${parts.join(' ')} -d ${quoted(about)}`);
     }
+  };
+  for (const shape of shapes) {
+    const { name, summary } = shape;
+    lines.push(`complete -c hexcodes -n __fish_use_subcommand -a ${name} -d ${quoted(summary)}`);
+    // `worker` of `job worker` is not the command.
+    const others = shapes.filter(({ subcommands }) =>
+      subcommands.some((each) => lastWord(each.name) === name),
+    );
+    const words = [name, ...others.map((each) => each.name)].map(
+      (each) => `__fish_seen_subcommand_from ${each}`,
+    );
+    add(shape, words.join('; and not '));
   }
   return `${lines.join('\n')}\n`;
 }

@@ -227,17 +227,26 @@ test('completion scripts parse in the installed shells', async () => {
   for (const shell of ['bash', 'zsh', 'fish']) {
     const { stdout, code } = await folder.run(['completion', shell]);
     expect(code).toBe(0);
-    for (const word of ['encode', 'inspect', 'serve', 'resolution', 'errors']) expect(stdout).toContain(word);
+    for (const word of ['encode', 'inspect', 'serve', 'resolution', 'errors', 'part-size'])
+      expect(stdout).toContain(word);
     const checked = spawnSync(shell, ['-n'], { input: stdout });
     if (checked.error === undefined) expect([shell, checked.stderr.toString()]).toEqual([shell, '']);
   }
   const { stdout } = await folder.run(['completion', 'bash']);
-  const asked = spawnSync(
-    'bash',
-    ['-c', `${stdout}\nCOMP_WORDS=(hexcodes encode --res); COMP_CWORD=2; _hexcodes; echo "\${COMPREPLY[@]}"`],
-    { encoding: 'utf8' },
-  );
-  expect(asked.stdout.trim()).toBe('--resolution --resume');
+  const asked = (line: string): string => {
+    const words = line.split(' ');
+    const script = `COMP_WORDS=(${line.replace(/ $/, " ''")}); COMP_CWORD=${words.length - 1}; _hexcodes; echo "\${COMPREPLY[@]}"`;
+    const { stdout: replies } = spawnSync('bash', ['-c', `${stdout}\n${script}`], { encoding: 'utf8' });
+    return replies.trim();
+  };
+  expect(asked('hexcodes encode --res')).toBe('--resolution --resume');
+  expect(asked('hexcodes jo')).toBe('job');
+  expect(asked('hexcodes job su')).toBe('submit');
+  expect(asked('hexcodes job submit --part')).toBe('--part-size');
+  expect(asked('hexcodes job submit --format p')).toBe('parquet');
+  expect(asked('hexcodes job submit --to tes')).toBe('test');
+  expect(asked('hexcodes encode --to p')).toBe('parquet');
+  expect(asked('hexcodes job status --wa')).toBe('--wait');
 });
 
 test('colours on terminals only, and never with NO_COLOR', async () => {
