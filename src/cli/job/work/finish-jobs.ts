@@ -6,7 +6,6 @@ import { endOf } from '../../../engine/jobs/job-end.js';
 import { progressOf } from '../../../engine/jobs/job-progress.js';
 import type { JobStore, StoredResult } from '../../../engine/jobs/job-store.js';
 import { manifestName, manifestOf } from '../../../engine/jobs/manifest.js';
-import { CliFailure } from '../../exit-codes.js';
 import type { SharedFolder } from '../shared-folder.js';
 import { scratchName } from './convert-part.js';
 import { ManifestFile } from './manifest-file.js';
@@ -30,17 +29,22 @@ export class JobFinisher {
     this.#say = say;
   }
 
-  /** Ends all jobs that are done. One whose manifest cannot be written holds no other one up. @throws errors of the bus */
+  /** Ends all jobs that are done. One that cannot be ended holds no other up. @throws where the servers are away */
   async finish(): Promise<void> {
     const before = this.#open;
     this.#open = new Map();
     for (const { id, isCancelled, isEnded } of await this.#store.jobs()) {
       if (isCancelled || isEnded) continue;
-      const plan = before.get(id)?.plan ?? (await this.#store.planOf(id))?.plan;
-      if (plan === undefined) continue;
-      const job = before.get(id) ?? { plan, missing: undefined };
-      this.#open.set(id, job);
-      if (await this.#isDone(job)) await this.#end(plan);
+      try {
+        const plan = before.get(id)?.plan ?? (await this.#store.planOf(id))?.plan;
+        if (plan === undefined) continue;
+        const job = before.get(id) ?? { plan, missing: undefined };
+        this.#open.set(id, job);
+        if (await this.#isDone(job)) await this.#end(plan);
+      } catch (error) {
+        if (this.#store.isPassing(error)) throw error;
+        this.#say(`job ${id} cannot be ended yet: ${(error as Error).message}`);
+      }
     }
   }
 
@@ -66,23 +70,17 @@ export class JobFinisher {
     this.#say(`job ${plan.id} has ended: ${words}, ${plan.output}/${manifestName(plan.id)}`);
   }
 
-  /** @returns its results; undefined where it is not written now */
+  /** @returns its results; undefined where one of them was dropped meanwhile */
   async #writeManifest(plan: JobPlan): Promise<StoredResult[] | undefined> {
-    let manifest: ManifestFile | undefined;
+    const manifest = new ManifestFile(this.#shared, plan.output, manifestName(plan.id));
     try {
-      manifest = new ManifestFile(this.#shared, plan.output, manifestName(plan.id));
       const stored = await this.#store.results(plan.id);
-      // One was dropped meanwhile.
       if (stored.length < plan.parts) return undefined;
       const results = stored.map(({ result }) => result);
       manifest.write(manifestOf(plan, results));
       return stored;
-    } catch (error) {
-      if (!(error instanceof CliFailure)) throw error;
-      this.#say(`job ${plan.id} cannot be ended yet: ${error.message}`);
-      return undefined;
     } finally {
-      manifest?.close();
+      manifest.close();
     }
   }
 

@@ -42,6 +42,22 @@ test('a job whose manifest cannot be written holds no other up, and is ended whe
   expect(readdirSync(join(root, 'blocked'))).toEqual(['manifest-a.json']);
 });
 
+test('a job that cannot be read holds no other up; servers that are away do', async () => {
+  for (const id of ['a', 'b']) {
+    await jobs.addPlan(planOf(id));
+    await jobs.addResult(id, resultOf(1));
+  }
+  const planOfJob = jobs.planOf.bind(jobs);
+  jobs.planOf = async (id) => (id === 'a' ? (JSON.parse('{') as never) : await planOfJob(id));
+  await finisher.finish();
+  expect(said).toEqual([
+    expect.stringMatching(/^job a cannot be ended yet: /),
+    'job b has ended: 1 parts, out/manifest-b.json',
+  ]);
+  jobs.isPassing = () => true;
+  await expect(finisher.finish()).rejects.toThrow(SyntaxError);
+});
+
 test('a job under way costs no list, nor one that has ended', async () => {
   await jobs.addPlan(planOf('a', { parts: 3 }));
   const looked = async (): Promise<number> => {
