@@ -109,13 +109,21 @@ export async function serve(
   let metering: Metering | undefined;
   let observation: Observation | undefined;
 
+  /** Closes one part; its failure does not keep the others from closing, of which one stores the usage. */
+  const close = async (step: () => unknown): Promise<void> => {
+    try {
+      await step();
+    } catch (error) {
+      logger.error({ err: error }, 'a part of the service was not closed');
+    }
+  };
   const closeAll = async (): Promise<void> => {
-    adapter?.close();
-    await Promise.all(steps.release.map((step) => step()));
-    await metering?.close();
-    await keys?.stop();
-    await admin?.close();
-    await observation?.close();
+    await close(() => adapter?.close());
+    await Promise.all(steps.release.map(close));
+    await close(() => metering?.close());
+    await close(() => keys?.stop());
+    await close(() => admin?.close());
+    await close(() => observation?.close());
   };
 
   try {

@@ -2,7 +2,6 @@
 // setting for such a server can name this one. It knows no streets, and says none.
 import { ADMIN_UNITS } from '../../admin-units.js';
 import { boundary } from '../../geometry/shape.js';
-import { OK } from '../../kernel/kernel.js';
 import type { Hexcodes } from '../../library/hexcodes.js';
 import { degreesOf } from '../../wire/params/degrees.js';
 import { readDecimal } from '../../wire/params/number.js';
@@ -15,6 +14,7 @@ import { admitPoints } from '../limits/limit-answers.js';
 import { requireJson } from '../media-types.js';
 import { fail, type Router } from '../router.js';
 import type { Exchange } from '../transport/exchange.js';
+import { encodeOne } from './encode-one.js';
 
 /** The answer of Nominatim, with status 200, where it has nothing. */
 const NOTHING_THERE = '{"error":"Unable to geocode"}';
@@ -50,10 +50,7 @@ export function addReverse(
       const wanted = read(x, hexcodes);
       if (wanted === undefined || !admitPoints(x, 1)) return;
       const { latDeg, lngDeg, resolution } = wanted;
-      const isOk = kernel.exports.encodeOne(latDeg, lngDeg, resolution) === OK;
-      x.meter?.settle(x.operation, 1, isOk ? 1 : 0, isOk ? 0 : 1);
-      x.countPoints(isOk ? 1 : 0, isOk ? 0 : 1);
-      if (logsPositions) x.position = { lat_deg: latDeg, lng_deg: lngDeg, resolution };
+      const isOk = encodeOne(x, kernel, latDeg, lngDeg, resolution, logsPositions);
       x.send(
         200,
         JSON_TYPE,

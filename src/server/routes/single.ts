@@ -17,6 +17,7 @@ import { admitPoints } from '../limits/limit-answers.js';
 import { requireJson, requirePlainBody, utf8TypeOf } from '../media-types.js';
 import { ENCODE_PATH, fail, failTooLarge, type Router } from '../router.js';
 import type { Exchange } from '../transport/exchange.js';
+import { countOne, encodeOne } from './encode-one.js';
 
 const DECODE_PATH = '/v1/hexcodes/decode';
 
@@ -54,10 +55,7 @@ export function addSingle(router: Router, kernel: Kernel, logsPositions = false)
       return;
     }
     if (!admitPoints(x, 1, input)) return;
-    const isOk = kernel.exports.encodeOne(latDeg, lngDeg, resolution) === OK;
-    x.meter?.settle(x.operation, 1, isOk ? 1 : 0, isOk ? 0 : 1);
-    x.countPoints(isOk ? 1 : 0, isOk ? 0 : 1);
-    if (logsPositions) x.position = { lat_deg: latDeg, lng_deg: lngDeg, resolution };
+    const isOk = encodeOne(x, kernel, latDeg, lngDeg, resolution, logsPositions);
     if (!isOk) {
       fail(x, 404, OUTSIDE_MESSAGE, { input });
       return;
@@ -83,8 +81,7 @@ export function addSingle(router: Router, kernel: Kernel, logsPositions = false)
     if (!admitPoints(x, 1)) return;
     const text = parameters.hexcodes.text as string;
     const isOk = kernel.readText(text) === OK;
-    x.meter?.settle(x.operation, 1, isOk ? 1 : 0, isOk ? 0 : 1);
-    x.countPoints(isOk ? 1 : 0, isOk ? 0 : 1);
+    countOne(x, isOk);
     // A text that is no code is not logged: it may be a key.
     if (logsPositions && isOk) x.position = { hexcodes: text };
     x.send(200, JSON_TYPE, isOk ? decodedBody(kernel, text) : invalidBody(text));

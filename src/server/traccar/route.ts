@@ -2,14 +2,15 @@
 // outside of Viet Nam is answered 200 and goes on as well: Traccar would send it again and again after any other status.
 import type { Forwarder } from '../../forward/forwarder.js';
 import type { PositionRow } from '../../forward/sinks/sink.js';
-import { type Kernel, OK } from '../../kernel/kernel.js';
+import type { Kernel } from '../../kernel/kernel.js';
 import type { ParameterFault } from '../../wire/params/parameters.js';
 import { readQuery } from '../../wire/params/query.js';
-import { DEFAULT_RESOLUTION, readResolution } from '../../wire/params/resolution.js';
+import { resolutionOf } from '../../wire/params/resolution.js';
 import { faultsMessage, JSON_TYPE } from '../answers.js';
 import { admitPoints } from '../limits/limit-answers.js';
 import { requireJson, requirePlainBody, utf8TypeOf } from '../media-types.js';
 import { fail, failNotTaken, failTooLarge, type Router } from '../router.js';
+import { encodeOne } from '../routes/encode-one.js';
 import type { Exchange } from '../transport/exchange.js';
 import { positionInJson, positionInQuery, type TrackedPosition } from './read-position.js';
 
@@ -27,12 +28,10 @@ export function addTraccar(
   logsPositions: boolean,
 ): void {
   const answer = (x: Exchange, read: TrackedPosition | ParameterFault[], sizeBytes: number): void => {
-    const { text = String(DEFAULT_RESOLUTION), fault } = readQuery(x.rawQuery, ['resolution']).resolution;
-    const resolution = fault === undefined ? readResolution(text) : -1;
+    const resolution = resolutionOf(readQuery(x.rawQuery, ['resolution']).resolution);
     const faults = Array.isArray(read) ? [...read] : [];
-    if (resolution === -1)
-      faults.push({ parameter: 'resolution', message: fault ?? 'must be an integer from 0 to 15' });
-    if (Array.isArray(read) || faults.length > 0) {
+    if (typeof resolution === 'string') faults.push({ parameter: 'resolution', message: resolution });
+    if (Array.isArray(read) || typeof resolution === 'string') {
       fail(x, 400, faultsMessage(faults), { faults });
       return;
     }
@@ -44,10 +43,7 @@ export function addTraccar(
     }
     if (!admitPoints(x, 1)) return;
     const { latDeg, lngDeg } = read;
-    const isOk = kernel.exports.encodeOne(latDeg, lngDeg, resolution) === OK;
-    x.meter?.settle(x.operation, 1, isOk ? 1 : 0, isOk ? 0 : 1);
-    x.countPoints(isOk ? 1 : 0, isOk ? 0 : 1);
-    if (logsPositions) x.position = { lat_deg: latDeg, lng_deg: lngDeg, resolution };
+    const isOk = encodeOne(x, kernel, latDeg, lngDeg, resolution, logsPositions);
     const row = rowOf(read, isOk ? kernel.textAt(0) : null, resolution);
     const { id, hexcodes, admin_code, status } = row;
     const forwarded = forwarder !== undefined;
