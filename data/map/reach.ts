@@ -141,8 +141,13 @@ export function buildReach(partition: Partition, index: Uint8Array): BigUint64Ar
 }
 
 /** Throws if a province has a point in a cell whose hexcodes may not name that province. */
-export function checkWithinReach(partition: Partition, index: Uint8Array, rows: BigUint64Array): void {
-  for (const [cell, mask] of provincesOfCells(partition, index, FOR_A_CHECK)) {
+export function checkWithinReach(
+  partition: Partition,
+  index: Uint8Array,
+  rows: BigUint64Array,
+  laid = FOR_A_CHECK,
+): void {
+  for (const [cell, mask] of provincesOfCells(partition, index, laid)) {
     const row = rowOf(cell);
     const missing = row === null ? mask : mask & ~rows[row]!;
     if (missing === 0n) continue;

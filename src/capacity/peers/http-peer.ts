@@ -1,8 +1,8 @@
 // A kept connection that sends HTTP requests. Where more than one may be unanswered they are pipelined.
-import type { Socket } from 'node:net';
+import { Connection } from './connection.js';
 import { HttpAnswers } from './http-answers.js';
 import type { Exchange } from './peer.js';
-import { openSocket, SocketPeer } from './socket-peer.js';
+import { SocketPeer } from './socket-peer.js';
 
 /** The server has too much to do, or the key too many requests. */
 const REFUSALS = [429, 503];
@@ -13,12 +13,12 @@ export class HttpPeer extends SocketPeer {
     (status, body) => this.#end(status, body),
   );
 
-  private constructor(socket: Socket, exchanges: readonly Exchange[], mostUnanswered: number) {
-    super(socket, exchanges, mostUnanswered);
+  private constructor(connection: Connection, exchanges: readonly Exchange[], mostUnanswered: number) {
+    super(connection, exchanges, mostUnanswered);
   }
 
   static async open(base: URL, exchanges: readonly Exchange[], mostUnanswered: number): Promise<HttpPeer> {
-    return new HttpPeer(await openSocket(base), exchanges, mostUnanswered);
+    return new HttpPeer(await Connection.open(base), exchanges, mostUnanswered);
   }
 
   protected override push(bytes: Buffer): void {

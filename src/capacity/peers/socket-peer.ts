@@ -1,31 +1,6 @@
 // The part of a connection that HTTP and WebSocket share: the socket, the requests in their order, and faults.
-import { connect as connectTcp, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import type { Connection } from './connection.js';
 import type { Exchange, Outcome, Peer, Sent } from './peer.js';
-
-const CONNECT_TIMEOUT_MS = 10_000;
-
-/** Opens a socket to the host of an `http:` or `https:` address. */
-export function openSocket(base: URL): Promise<Socket> {
-  const isTls = base.protocol === 'https:';
-  const port = Number(base.port || (isTls ? 443 : 80));
-  const host = base.hostname.replace(/^\[|\]$/g, '');
-  return new Promise((resolve, reject) => {
-    const socket = isTls ? connectTls({ host, port, servername: host }) : connectTcp({ host, port });
-    const fail = (error: Error) => {
-      socket.destroy();
-      reject(new Error(`${base.host} cannot be reached: ${error.message}`));
-    };
-    socket.setTimeout(CONNECT_TIMEOUT_MS, () => fail(new Error('no answer')));
-    socket.once('error', fail);
-    socket.once(isTls ? 'secureConnect' : 'connect', () => {
-      socket.setTimeout(0);
-      socket.off('error', fail);
-      socket.setNoDelay(true);
-      resolve(socket);
-    });
-  });
-}
 
 export abstract class SocketPeer implements Peer {
   onAnswer: (sent: Sent, outcome: Outcome) => void = () => {};
@@ -37,11 +12,12 @@ export abstract class SocketPeer implements Peer {
   #isClosed = false;
 
   constructor(
-    private readonly socket: Socket,
+    private readonly connection: Connection,
     protected readonly exchanges: readonly Exchange[],
     readonly mostUnanswered: number,
   ) {
-    socket.on('data', (bytes: Buffer) => this.#read(bytes));
+    const { socket } = connection;
+    connection.onBytes = (bytes) => this.#read(bytes);
     socket.on('error', (error) => this.fault(error.message));
     socket.on('close', () =>
       this.fault(`the server closed a connection with ${this.unanswered} requests unanswered`),
@@ -53,21 +29,21 @@ export abstract class SocketPeer implements Peer {
   }
 
   get sentBytes(): number {
-    return this.socket.bytesWritten;
+    return this.connection.socket.bytesWritten;
   }
 
   get receivedBytes(): number {
-    return this.socket.bytesRead;
+    return this.connection.socket.bytesRead;
   }
 
   send(sent: Sent): void {
     this.#sent.push(sent);
-    this.socket.write(this.exchanges[sent.exchange]!.request);
+    this.connection.socket.write(this.exchanges[sent.exchange]!.request);
   }
 
   close(): void {
     this.#isClosed = true;
-    this.socket.destroy();
+    this.connection.socket.destroy();
   }
 
   protected abstract push(bytes: Buffer): void;

@@ -1,10 +1,11 @@
 // A connection of the stream in its binary subprotocol (docs/stream.md), which keeps to the window that the server names.
 import { randomBytes } from 'node:crypto';
-import type { Socket } from 'node:net';
 import { FRAME_OVER_LIMIT, FRAME_OVERLOADED } from '../../wire/frames/frame-layout.js';
+import { Connection } from './connection.js';
 import type { Exchange } from './peer.js';
-import { openSocket, SocketPeer } from './socket-peer.js';
+import { SocketPeer } from './socket-peer.js';
 
+const NO_BYTES: Buffer = Buffer.alloc(0);
 const TEXT = 1;
 const CLOSE = 8;
 /** Where a binary answer has its frame status. */
@@ -16,10 +17,10 @@ interface Ready {
 }
 
 export class StreamPeer extends SocketPeer {
-  #held: Buffer = Buffer.alloc(0);
+  #held: Buffer = NO_BYTES;
 
-  private constructor(socket: Socket, exchanges: readonly Exchange[], mostUnanswered: number) {
-    super(socket, exchanges, mostUnanswered);
+  private constructor(connection: Connection, exchanges: readonly Exchange[], mostUnanswered: number) {
+    super(connection, exchanges, mostUnanswered);
   }
 
   /** Resolves when the server is ready for frames. */
@@ -29,11 +30,11 @@ export class StreamPeer extends SocketPeer {
     exchanges: readonly Exchange[],
     mostUnanswered: number,
   ): Promise<StreamPeer> {
-    const socket = await openSocket(base);
-    const { window, window_bytes } = await shakeHands(socket, base, key);
+    const connection = await Connection.open(base);
+    const { window, window_bytes } = await shakeHands(connection, base, key);
     const largest = Math.max(...exchanges.map(({ request }) => request.length));
     return new StreamPeer(
-      socket,
+      connection,
       exchanges,
       Math.max(1, Math.min(mostUnanswered, window, Math.floor(window_bytes / largest))),
     );
@@ -47,7 +48,7 @@ export class StreamPeer extends SocketPeer {
       data = data.subarray(message.endAt);
       this.#take(message.opcode, message.payload);
     }
-    this.#held = data;
+    this.#held = data.length === 0 ? NO_BYTES : Buffer.from(data);
   }
 
   #take(opcode: number, payload: Buffer): void {
@@ -97,7 +98,8 @@ export function clientMessage(payload: Uint8Array): Buffer {
   return Buffer.concat([head, payload]);
 }
 
-function shakeHands(socket: Socket, base: URL, key: string): Promise<Ready> {
+function shakeHands(connection: Connection, base: URL, key: string): Promise<Ready> {
+  const { socket } = connection;
   socket.write(
     [
       'GET /v1/hexcodes/stream HTTP/1.1',
@@ -112,9 +114,9 @@ function shakeHands(socket: Socket, base: URL, key: string): Promise<Ready> {
     ].join('\r\n'),
   );
   return new Promise((resolve, reject) => {
-    let data: Buffer = Buffer.alloc(0);
+    let data = NO_BYTES;
     const end = (ready: Ready | Error): void => {
-      socket.off('data', read);
+      connection.onBytes = () => {};
       socket.off('close', closed);
       if (ready instanceof Error) {
         socket.destroy();
@@ -134,7 +136,7 @@ function shakeHands(socket: Socket, base: URL, key: string): Promise<Ready> {
       const message = messageOf(data.subarray(headEnd + 4));
       if (message?.opcode === TEXT) end(JSON.parse(message.payload.toString()) as Ready);
     };
-    socket.on('data', read);
+    connection.onBytes = read;
     socket.on('close', closed);
     socket.on('error', (error) => end(error));
   });

@@ -43,9 +43,11 @@ test('a map whose province lies elsewhere is outside the reach', () => {
     admin: (admin + 17) % ADMIN_UNITS.length,
   }));
   const index = writeIndexFile({ ...partition, units }, LICENCE);
+  const few = { latticeM: 50_000, alongM: 20_000, marginM: 1, finestResolution: 4 };
   expect(() =>
-    checkWithinReach({ ...partition, units }, index, decodeReach(readFileSync(REACH_FILE))),
+    checkWithinReach({ ...partition, units }, index, decodeReach(readFileSync(REACH_FILE)), few),
   ).toThrow(/reach is frozen/);
+  checkWithinReach(partition, readFileSync(INDEX_FILE), decodeReach(readFileSync(REACH_FILE)), few);
 });
 
 describe('land areas, before sea, zones and strip', () => {
