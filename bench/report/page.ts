@@ -36,7 +36,7 @@ export function pageOf(results: Results, plan: string, charts: readonly DrawnCha
 <body>
 <h1>Capacity of hexcodes</h1>
 <p class="dim">${escaped(`${machine.cores} × ${machine.model}, Node ${node}, hexcodes ${version}${commit === null ? '' : ` (${commit})`}, ${date}, ${isQuick ? 'quick run of' : ''} ${tookS} s`)}</p>
-${isQuietEnough ? '' : '<p class="warn">The machine was too noisy for figures of tails: a thread that only sleeps for a millisecond woke late. Costs are sound; p99 and knees are those of this machine in those minutes.</p>'}
+${isQuietEnough ? '' : '<p class="warn">The machine was too noisy for figures of tails: a thread that only sleeps for a millisecond woke late, or the same work took longer in some minutes than in others. p99 and knees are those of this machine in those minutes.</p>'}
 <p>${escaped(plan.split('\n')[0]!)}</p>
 <p><strong>${escaped(answer!)}</strong></p>
 ${charts.map(sectionOf).join('\n')}

@@ -15,7 +15,7 @@ import { Costs } from '#dist/capacity/model/cost.js';
 import { loadOf, predictKneePerS } from '#dist/capacity/model/sizing.js';
 import { busyAtTarget, serviceTimes } from '#dist/capacity/model/tail.js';
 import { GeneratorProcess } from '#dist/capacity/processes/generator-process.js';
-import { isQuiet, measureNoise } from '#dist/capacity/processes/noise.js';
+import { areQuiet, measureNoise } from '#dist/capacity/processes/noise.js';
 import { ServiceProcess, type Subject } from '#dist/capacity/processes/service-process.js';
 import { percentilesOf, simulateShared } from '#dist/capacity/simulate/queue.js';
 import { ServiceTimes } from '#dist/capacity/simulate/service-times.js';
@@ -71,7 +71,7 @@ export default async function provePlan(args: string[]): Promise<void> {
     const fresh = await measureFresh(generator, way, predictedPerS);
     const after = await measureNoise(NOISE_MS);
     // Where the generator was the limit the server carries more than was found, and nothing can be compared.
-    const isAccepted = isQuiet(before) && isQuiet(after) && !fresh.isGeneratorLimit;
+    const isAccepted = areQuiet([...results.noise, before, after]) && !fresh.isGeneratorLimit;
     const error = off(predictedPerS, fresh.kneePerS);
     const cpuErrors = fresh.points.map((point) => off(busyAt(costs, way, point.ratePerS), busyOf(point)));
     const p90 = fresh.points.map(
@@ -181,7 +181,7 @@ async function proveControls(
     });
     const after = await measureNoise(NOISE_MS);
     control.end();
-    const isAccepted = isQuiet(before) && isQuiet(after);
+    const isAccepted = areQuiet([before, after]);
     const error = off(truePerS, ratePerS);
     const line = `control server, services of ${serviceMs} ms${isExponential ? ' on average' : ''}: true ${truePerS.toFixed(0)}/s, found ${ratePerS.toFixed(0)}/s (${signed(error)})`;
     say(`${isAccepted ? '' : '(too noisy) '}${line}`);

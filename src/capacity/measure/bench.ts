@@ -7,7 +7,7 @@ import { startControlProcess } from '../control/control-process.js';
 import { stealTicks } from '../processes/cpu-time.js';
 import { GeneratorProcess } from '../processes/generator-process.js';
 import { commitNow, machineNow } from '../processes/machine.js';
-import { isQuiet, measureNoise, type Noise } from '../processes/noise.js';
+import { areQuiet, measureNoise, type Noise } from '../processes/noise.js';
 import { ServiceProcess, type Subject } from '../processes/service-process.js';
 import type { Durations } from './durations.js';
 import { Gauge } from './gauge.js';
@@ -128,7 +128,7 @@ export async function runBench(options: BenchOptions): Promise<Results> {
         node: process.version,
       },
       machine: { ...machine, stealShare: (after.stolen - ticks.stolen) / Math.max(1, after.all - ticks.all) },
-      ...{ noise: noises, isQuietEnough: noises.every(isQuiet), control, ladder, ways, sizes, speedUps },
+      ...{ noise: noises, isQuietEnough: areQuiet(noises), control, ladder, ways, sizes, speedUps },
       memory: held && { ...held, peakBytes, overTime },
       idleCoreShare: own === undefined ? null : gauge.idleCoreShare,
     };

@@ -1,11 +1,16 @@
-// The noise control: a thread that does nothing but sleep for a millisecond. How late it wakes is the machine's own doing, and
-// no tail of a server can be told from it.
+// The noise control: a thread that does nothing but sleep for a millisecond, and then the same small piece of work again and again.
+// How late it wakes is the machine's own doing, and no tail of a server can be told from it; where the work takes longer than some
+// minutes ago, neighbours share the cores, and no cost can be held against one of those minutes.
 import { Worker } from 'node:worker_threads';
 import { Latencies } from '../generator/latencies.js';
 import { stealTicks } from './cpu-time.js';
 
 /** The most at the 99th percentile of a machine that is quiet enough for figures of tails. */
 export const QUIET_P99_US = 2000;
+/** The most that a piece of work may take in one control, as a factor of what it takes in another. */
+const MOST_WORK_SPREAD = 1.25;
+/** Of a control, the time that it works. */
+const WORK_SHARE = 0.2;
 
 export interface Noise {
   /** Of sleeps of 1 ms: how long they took. */
@@ -14,9 +19,11 @@ export interface Noise {
   readonly maxUs: number;
   /** Share of the machine's time that its hypervisor gave to others meanwhile, 0 to 1. */
   readonly stealShare: number;
+  /** The median time of a piece of work that is always the same; results of before do not have it. */
+  readonly workUs?: number;
 }
 
-const SLEEPER = `
+const CONTROL = `
 const { parentPort, workerData } = require('node:worker_threads');
 const cell = new Int32Array(new SharedArrayBuffer(4));
 const times = [];
@@ -27,13 +34,27 @@ for (let fromMs = performance.now(); fromMs < endMs; ) {
   times.push(nowMs - fromMs);
   fromMs = nowMs;
 }
-parentPort.postMessage(times);
+const work = () => {
+  let sum = 1;
+  for (let i = 0; i < 100000; i++) sum = (Math.imul(sum, 31) + i) | 0;
+  return sum;
+};
+const works = [];
+for (const endWorkMs = performance.now() + workerData.workMs; performance.now() < endWorkMs || works.length < 30; ) {
+  const fromMs = performance.now();
+  work();
+  works.push(performance.now() - fromMs);
+}
+// The first ones are not compiled yet.
+parentPort.postMessage({ times, works: works.slice(10) });
 `;
 
 export async function measureNoise(durationMs: number): Promise<Noise> {
   const before = stealTicks();
-  const times = await new Promise<number[]>((resolve, reject) => {
-    const worker = new Worker(SLEEPER, { eval: true, workerData: { durationMs } });
+  const workMs = WORK_SHARE * durationMs;
+  const { times, works } = await new Promise<Record<'times' | 'works', number[]>>((resolve, reject) => {
+    const workerData = { durationMs: durationMs - workMs, workMs };
+    const worker = new Worker(CONTROL, { eval: true, workerData });
     worker.once('message', resolve);
     worker.once('error', reject);
   });
@@ -42,7 +63,24 @@ export async function measureNoise(durationMs: number): Promise<Noise> {
   for (const ms of times) sleeps.recordMs(ms);
   const { p50Us, p99Us, maxUs } = sleeps.percentiles();
   const ticks = after.all - before.all;
-  return { p50Us, p99Us, maxUs, stealShare: ticks === 0 ? 0 : (after.stolen - before.stolen) / ticks };
+  const workUs = Math.round(1000 * works.sort((a, b) => a - b)[works.length >> 1]!);
+  return {
+    p50Us,
+    p99Us,
+    maxUs,
+    stealShare: ticks === 0 ? 0 : (after.stolen - before.stolen) / ticks,
+    workUs,
+  };
 }
 
-export const isQuiet = ({ p99Us }: Noise): boolean => p99Us < QUIET_P99_US;
+const isQuiet = ({ p99Us }: Noise): boolean => p99Us < QUIET_P99_US;
+
+/** How many times as long the same work took in the slowest of the controls as in the fastest. */
+export function workSpread(noises: readonly Noise[]): number {
+  const times = noises.flatMap(({ workUs }) => (workUs === undefined ? [] : [workUs]));
+  return times.length === 0 ? 1 : Math.max(...times) / Math.min(...times);
+}
+
+/** Whether figures of the minutes in between can be held against each other, tails included. */
+export const areQuiet = (noises: readonly Noise[]): boolean =>
+  noises.every(isQuiet) && workSpread(noises) <= MOST_WORK_SPREAD;

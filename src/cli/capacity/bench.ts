@@ -96,7 +96,9 @@ async function measure(files: readonly string[], options: Options): Promise<void
   }
   process.stdout.write(benchText(results));
   if (results.isQuietEnough) return;
-  say('the machine was too noisy for figures of tails: a thread that only sleeps was late (noise, above)\n');
+  say(
+    'the machine was too noisy for figures of tails: a thread that only sleeps was late, or the same work took longer than before (noise, above)\n',
+  );
   process.exitCode = EXIT.TOO_NOISY;
 }
 

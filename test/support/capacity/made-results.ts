@@ -3,7 +3,7 @@ import { Latencies } from '#dist/capacity/generator/latencies.js';
 import type { RatePoint, Results, WayResult } from '#dist/capacity/measure/results.js';
 import { samplesOf } from '#dist/capacity/measure/results.js';
 
-const QUIET = { p50Us: 1060, p99Us: 1100, maxUs: 1500, stealShare: 0 };
+const QUIET = { p50Us: 1060, p99Us: 1100, maxUs: 1500, stealShare: 0, workUs: 95 };
 
 function point(ratePerS: number, costUs: number): RatePoint {
   return {
