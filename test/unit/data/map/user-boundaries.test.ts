@@ -240,7 +240,7 @@ test('a whole file becomes a partition of 34 provinces with its own notice, and 
   const { partition, report } = buildUserMap({
     path,
     codeProperty: 'ma',
-    toleranceM: 100,
+    toleranceM: 500,
     mend: false,
     notice: undefined,
     name: 'test',
