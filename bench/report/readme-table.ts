@@ -9,27 +9,38 @@ const MARKED = /(<!-- capacity:[^\n]*-->\n)[\s\S]*?(<!-- \/capacity -->)/;
 export function withTable(readme: string, results: Results, plotPath: string): string {
   if (!MARKED.test(readme)) throw new Error('no marks for the table');
   const { machine, node, date, isQuietEnough, ways } = results;
-  const rows = ways.map(({ name, pointsPerUnit, costBacklogUs, knee, constant }) => [
-    `\`${name}\``,
-    String(pointsPerUnit),
-    costBacklogUs === null ? '' : time(costBacklogUs.median),
-    knee === null ? '' : plain(knee.ratePerS),
-    knee === null ? '' : plain(knee.ratePerS * pointsPerUnit),
-    constant === null ? '' : time(constant.p99Us),
-  ]);
+  const rows = ways.map(({ name, pointsPerUnit, costBacklogUs, knee, intendedUs }) => {
+    const at = (percentile: number): string => {
+      const us = intendedUs.find(([each]) => each === percentile)?.[1];
+      return us === undefined ? '' : time(us);
+    };
+    // Where the generator was the limit, or repeats did not hold the rate, the service's own lies elsewhere.
+    const mark = knee === null || knee.isConfirmed ? (knee?.isGeneratorLimit ? '≥ ' : '') : '≈ ';
+    return [
+      `\`${name}\``,
+      String(pointsPerUnit),
+      costBacklogUs === null ? '' : time(costBacklogUs.median),
+      knee === null ? '' : `${mark}${plain(knee.ratePerS)}`,
+      knee === null ? '' : `${mark}${plain(knee.ratePerS * pointsPerUnit)}`,
+      at(50),
+      at(99),
+    ];
+  });
   const titles = [
     'one process',
     'points',
     'CPU under backlog',
     'rate/s that holds a p99 of 50 ms',
     'points/s',
-    'p99 there, constant rate',
+    'median at 80 % of it',
+    'p99',
   ];
   const noise = isQuietEnough ? '' : ', too noisy for figures of tails';
   const block = `
 ${table(titles, rows)}
 
-${machine.cores} × ${machine.model}, Node ${node}, ${date}${noise}; latencies counted from the moment when a request should have started:
+${machine.cores} × ${machine.model}, Node ${node}, ${date}${noise}; latencies counted from the moment when a request should
+have started. ≥: beyond it the load generator was the limit. ≈: repeats did not hold it.
 
 ![latency percentiles of each way in](${plotPath})
 

@@ -13,8 +13,9 @@ const TRIES = 2;
 const MOST_LOST_SHARE = 0.001;
 /** No lower rates than this part of the first are tried. */
 const LEAST_PART = 256;
-/** A rate that repeats did not hold is lowered by this. */
-const LOWERED_BY = 0.05;
+/** A rate that repeats did not hold is lowered by this, so many times at most. */
+const LOWERED_BY = 0.1;
+const MOST_LOWERINGS = 6;
 
 export interface KneeSearch {
   readonly targetP99Us: number;
@@ -76,11 +77,11 @@ export async function searchKnee(search: KneeSearch): Promise<FoundKnee> {
   }
   const isGeneratorLimit = failed !== undefined && failed.lateShare > MOST_LATE_SHARE;
   let isConfirmed = low > 0 && search.repeats === 0;
-  for (let lowered = 0; lowered < 3 && low > 0 && !isConfirmed; lowered++) {
+  for (let lowered = 0; lowered <= MOST_LOWERINGS && low > 0 && !isConfirmed; lowered++) {
     let held = 0;
     for (let repeat = 0; repeat < search.repeats; repeat++) if ((await measure(low)).holds) held++;
     isConfirmed = held * 2 > search.repeats;
-    if (!isConfirmed) low *= 1 - LOWERED_BY;
+    if (!isConfirmed && lowered < MOST_LOWERINGS) low *= 1 - LOWERED_BY;
   }
   return { ratePerS: low, steps, isConfirmed, isGeneratorLimit };
 }
