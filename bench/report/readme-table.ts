@@ -14,16 +14,16 @@ export function withTable(readme: string, results: Results, plotPath: string): s
       const us = intendedUs.find(([each]) => each === percentile)?.[1];
       return us === undefined ? '' : time(us);
     };
-    // Where the generator was the limit, or repeats did not hold the rate, the service's own lies elsewhere.
-    const mark = knee === null || knee.isConfirmed ? (knee?.isGeneratorLimit ? '≥ ' : '') : '≈ ';
+    const isShown = knee?.isConfirmed === true;
+    const mark = knee?.isGeneratorLimit ? '≥ ' : '';
     return [
       `\`${name}\``,
       String(pointsPerUnit),
       costBacklogUs === null ? '' : time(costBacklogUs.median),
-      knee === null ? '' : `${mark}${plain(knee.ratePerS)}`,
-      knee === null ? '' : `${mark}${plain(knee.ratePerS * pointsPerUnit)}`,
-      at(50),
-      at(99),
+      isShown ? `${mark}${plain(knee.ratePerS)}` : '–',
+      isShown ? `${mark}${plain(knee.ratePerS * pointsPerUnit)}` : '–',
+      isShown ? at(50) : '–',
+      isShown ? at(99) : '–',
     ];
   });
   const titles = [
@@ -40,7 +40,7 @@ export function withTable(readme: string, results: Results, plotPath: string): s
 ${table(titles, rows)}
 
 ${machine.cores} × ${machine.model}, Node ${node}, ${date}${noise}; latencies counted from the moment when a request should
-have started. ≥: beyond it the load generator was the limit. ≈: repeats did not hold it.
+have started. ≥: beyond it the load generator was the limit. –: repeats did not hold what was found.
 
 ![latency percentiles of each way in](${plotPath})
 
