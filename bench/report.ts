@@ -53,9 +53,15 @@ interface KernelRow {
   readonly theirs: { readonly median: number };
 }
 
+/** Rows of the kernel bench whose rivals are drawn: each does the same work at the default resolution. */
+const DRAWN = /^(?:whole encode|containment|whole decode, resolution 13)$/;
+
 /** The rivals of the kernel bench on its first corpus. */
 function peersOf({ rows }: { rows: readonly KernelRow[] }): PeerStep[] {
   return rows
-    .filter(({ corpus, against }) => corpus === 'land' && /h3-js|which-polygon/.test(against))
-    .map(({ what, against, theirs }) => ({ name: `${against} (${what})`, nsPerPoint: theirs.median }));
+    .filter(
+      ({ what, corpus, against }) =>
+        corpus === 'land' && DRAWN.test(what) && /h3-js|which-polygon/.test(against),
+    )
+    .map(({ against, theirs }) => ({ name: against, nsPerPoint: theirs.median }));
 }

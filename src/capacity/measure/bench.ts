@@ -84,6 +84,9 @@ export async function runBench(options: BenchOptions): Promise<Results> {
     begin('memory of connections');
     const held = own === undefined ? null : await measureMemory(own, gauge, durations);
 
+    begin('warming up');
+    for (const { backlog } of profiles)
+      if (backlog !== undefined) await gauge.backlog(backlog, durations.heatMs);
     const backlogs = new Map<Profile, Backlog>();
     for (let round = 0; round < durations.rounds; round++)
       for (const profile of profiles.filter(({ backlog }) => backlog !== undefined)) {
@@ -197,10 +200,10 @@ async function backlogOfFirst(
 
 /** Some of the search for a knee is not known before. */
 function plannedMsOf(durations: Durations, profiles: readonly Profile[], isElsewhere: boolean): number {
-  const { warmUpMs, noiseMs, backlogMs, rounds, curveMs, stepMs, bisections, repeats, sizeMs, speedUpMs } =
+  const { warmUpMs, heatMs, noiseMs, backlogMs, rounds, curveMs, stepMs, bisections, repeats, sizeMs, speedUpMs } =
     durations;
   const of = (ms: number) => warmUpMs + ms;
   const way = noiseMs + 5 * of(curveMs) + (5 + bisections + repeats) * of(stepMs);
-  const all = profiles.length * (way + rounds * of(backlogMs)) + SIZES.length * of(sizeMs) + 2 * noiseMs;
+  const all = profiles.length * (way + of(heatMs) + rounds * of(backlogMs)) + SIZES.length * of(sizeMs) + 2 * noiseMs;
   return isElsewhere ? all : all + 6 * of(curveMs) + 2 * of(speedUpMs);
 }
