@@ -31,7 +31,8 @@ const SHARES = [0.2, 0.5, 0.8];
 /** Of the bench that a plan is made from: one way, longer under backlog than a quick run. */
 const DURATIONS: Durations = {
   ...QUICK,
-  ...{ heatMs: 60_000, backlogMs: 4000, rounds: 3, curveMs: 4000, stepMs: 500, bisections: 0, repeats: 0, sizeMs: 260 },
+  ...{ heatMs: 60_000, backlogMs: 4000, rounds: 3 },
+  ...{ curveMs: 4000, stepMs: 500, bisections: 0, repeats: 0, sizeMs: 260 },
   ...{ ladderRounds: 5, speedUpMs: 500, heldConnections: 50 },
 };
 

@@ -200,10 +200,22 @@ async function backlogOfFirst(
 
 /** Some of the search for a knee is not known before. */
 function plannedMsOf(durations: Durations, profiles: readonly Profile[], isElsewhere: boolean): number {
-  const { warmUpMs, heatMs, noiseMs, backlogMs, rounds, curveMs, stepMs, bisections, repeats, sizeMs, speedUpMs } =
-    durations;
+  const {
+    warmUpMs,
+    heatMs,
+    noiseMs,
+    backlogMs,
+    rounds,
+    curveMs,
+    stepMs,
+    bisections,
+    repeats,
+    sizeMs,
+    speedUpMs,
+  } = durations;
   const of = (ms: number) => warmUpMs + ms;
   const way = noiseMs + 5 * of(curveMs) + (5 + bisections + repeats) * of(stepMs);
-  const all = profiles.length * (way + of(heatMs) + rounds * of(backlogMs)) + SIZES.length * of(sizeMs) + 2 * noiseMs;
+  const all =
+    profiles.length * (way + of(heatMs) + rounds * of(backlogMs)) + SIZES.length * of(sizeMs) + 2 * noiseMs;
   return isElsewhere ? all : all + 6 * of(curveMs) + 2 * of(speedUpMs);
 }
