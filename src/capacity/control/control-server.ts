@@ -1,6 +1,7 @@
 // A server whose latencies are known, to test the generator against: it answers HTTP requests without a body with a constant.
 // When each answer is due is reckoned from its arrival; the answers leave in the order of that, by a loop that never sleeps.
 import { createServer, type Socket } from 'node:net';
+import { Latencies } from '../generator/latencies.js';
 import { exponential, uniformFrom } from '../generator/random.js';
 
 export type Behaviour =
@@ -39,14 +40,29 @@ export function answerTimes(behaviour: Behaviour, startMs: number): (arrivalMs: 
 const ANSWER = Buffer.from('HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok');
 const REQUEST_END = '\r\n\r\n';
 
+export interface ControlServer {
+  readonly port: number;
+  /**
+   * From the arrival of each request to the moment its answer was written. On a machine that others use too this loop is stopped at
+   * times, and an answer leaves later than it is due.
+   */
+  readonly delays: Latencies;
+  stop(): void;
+}
+
 /** Listens on a free port of the loopback. */
-export function startControlServer(behaviour: Behaviour): Promise<{ readonly port: number; stop(): void }> {
+export function startControlServer(behaviour: Behaviour): Promise<ControlServer> {
   const answerTime = answerTimes(behaviour, performance.now());
-  const due: { readonly atMs: number; readonly socket: Socket }[] = [];
+  const due: { readonly arrivalMs: number; readonly atMs: number; readonly socket: Socket }[] = [];
+  const delays = new Latencies();
   let first = 0;
   const turn = (): void => {
     const nowMs = performance.now();
-    while (first < due.length && due[first]!.atMs <= nowMs) due[first++]!.socket.write(ANSWER);
+    for (; first < due.length && due[first]!.atMs <= nowMs; first++) {
+      const { arrivalMs, socket } = due[first]!;
+      socket.write(ANSWER);
+      delays.recordMs(performance.now() - arrivalMs);
+    }
     if (first === due.length) {
       due.length = first = 0;
       return;
@@ -62,14 +78,14 @@ export function startControlServer(behaviour: Behaviour): Promise<{ readonly por
       const parts = (rest + bytes.toString('latin1')).split(REQUEST_END);
       rest = parts.pop()!;
       const wasIdle = due.length === 0;
-      for (const _ of parts) due.push({ atMs: answerTime(arrivalMs), socket });
+      for (const _ of parts) due.push({ arrivalMs, atMs: answerTime(arrivalMs), socket });
       if (wasIdle && due.length > 0) turn();
     });
   });
   return new Promise((resolve) => {
     server.listen(0, '127.0.0.1', () => {
       const address = server.address() as { port: number };
-      resolve({ port: address.port, stop: () => server.close() });
+      resolve({ port: address.port, delays, stop: () => server.close() });
     });
   });
 }
