@@ -1,6 +1,7 @@
 // Load at a rate of its own, whatever the server does. Latency runs from the moment when a request should have started, so a
 // server that stalls cannot keep the requests of that time out of the figures (coordinated omission). The requests under way are
-// bounded: a request beyond that is skipped and counted. Starts that the generator itself has delayed are counted too.
+// bounded: a request beyond that waits, which is part of its latency, and is skipped and counted when it has waited for a second.
+// Starts that the generator itself has delayed are counted too.
 
 import type { Peer, Sent } from '../peers/peer.js';
 import type { Schedule } from './arrivals.js';
@@ -31,7 +32,7 @@ export interface OpenFigures {
   due: number;
   answered: number;
   refused: number;
-  /** Not sent, as too much was under way. */
+  /** Not sent, as too much was under way for too long. */
   skipped: number;
   /** Started more than LATE_MS after their time, by the fault of the generator. */
   late: number;
@@ -46,6 +47,8 @@ export interface OpenFigures {
 }
 
 const LATE_MS = 1;
+/** A server that is so far behind holds no rate. */
+const MOST_WAIT_MS = 1000;
 
 export async function runOpenLoop(
   loads: readonly OpenLoad[],
@@ -71,7 +74,7 @@ export async function runOpenLoop(
     };
     turn();
   });
-  return senders.map((sender) => sender.end());
+  return senders.map((sender) => sender.end(endMs));
 }
 
 class Sender {
@@ -83,6 +86,8 @@ class Sender {
   readonly #underWay = new Set<Sent>();
   #count = 0;
   #peer = 0;
+  /** Requests of before this moment could not start: all that may be under way was. */
+  #fullUntilMs = 0;
 
   constructor(
     readonly load: OpenLoad,
@@ -98,30 +103,39 @@ class Sender {
   }
 
   sendDue(untilMs: number): void {
-    const { schedule, exchanges, sampleEvery } = this.load;
+    const { schedule } = this.load;
     for (;;) {
       const intendedMs = this.startMs + schedule.nextMs;
       if (intendedMs > untilMs) return;
+      const peer = this.#freePeer();
+      const nowMs = this.clock.nowMs();
+      if (peer === undefined) this.#fullUntilMs = nowMs;
+      if (peer === undefined && nowMs - intendedMs < MOST_WAIT_MS) return;
       schedule.take();
       const isCounted = intendedMs >= this.fromMs;
       if (isCounted) this.figures.due++;
-      const peer = this.#freePeer();
-      if (peer === undefined) {
-        if (isCounted) this.figures.skipped++;
-        continue;
-      }
-      const sentMs = this.clock.nowMs();
-      if (isCounted && sentMs - intendedMs > LATE_MS) this.figures.late++;
-      const count = this.#count++;
-      const isSampled = sampleEvery > 0 && count % sampleEvery === 0;
-      const sent = { exchange: count % exchanges, intendedMs, sentMs, isSampled };
-      this.#underWay.add(sent);
-      peer.send(sent);
+      if (peer !== undefined) this.#send(peer, intendedMs, nowMs, isCounted);
+      else if (isCounted) this.figures.skipped++;
     }
   }
 
-  /** Whatever is still under way ends here. */
-  end(): OpenFigures {
+  #send(peer: Peer, intendedMs: number, sentMs: number, isCounted: boolean): void {
+    const { exchanges, sampleEvery } = this.load;
+    if (isCounted && sentMs - Math.max(intendedMs, this.#fullUntilMs) > LATE_MS) this.figures.late++;
+    const count = this.#count++;
+    const isSampled = sampleEvery > 0 && count % sampleEvery === 0;
+    const sent = { exchange: count % exchanges, intendedMs, sentMs, isSampled };
+    this.#underWay.add(sent);
+    peer.send(sent);
+  }
+
+  /** Whatever is still under way ends here, and whatever still waits. */
+  end(endMs: number): OpenFigures {
+    for (const { schedule } = this.load; this.startMs + schedule.nextMs <= endMs; schedule.take()) {
+      if (this.startMs + schedule.nextMs < this.fromMs) continue;
+      this.figures.due++;
+      this.figures.skipped++;
+    }
     for (const sent of this.#underWay) {
       if (sent.intendedMs < this.fromMs) continue;
       this.figures.unanswered++;
