@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Hexcodes } from '../../library/hexcodes.js';
 import { VERSION } from '../../version.js';
 import { startControlProcess } from '../control/control-process.js';
-import { stealTicks } from '../processes/cpu-time.js';
+import { watchSteal } from '../processes/cpu-time.js';
 import { GeneratorProcess } from '../processes/generator-process.js';
 import { commitNow, machineNow } from '../processes/machine.js';
 import { areQuiet, measureNoise, type Noise } from '../processes/noise.js';
@@ -54,7 +54,7 @@ export async function runBench(options: BenchOptions): Promise<Results> {
     noises.push(await measureNoise(durations.noiseMs));
     return noises.at(-1)!;
   };
-  const ticks = stealTicks();
+  const steal = watchSteal();
   const machine = machineNow();
   begin('noise of the machine');
   await noise();
@@ -118,7 +118,7 @@ export async function runBench(options: BenchOptions): Promise<Results> {
     const speedUps = own === undefined ? [] : await measureSpeedUps(gaugeOf, durations);
     begin('noise of the machine');
     await noise();
-    const after = stealTicks();
+    const stealShare = steal();
     onProgress('done', 1);
     return {
       ...{ format: RESULTS_FORMAT, tool: 'hexcodes bench', version: VERSION, commit: commitNow() },
@@ -130,8 +130,16 @@ export async function runBench(options: BenchOptions): Promise<Results> {
         target: target?.base ?? null,
         node: process.version,
       },
-      machine: { ...machine, stealShare: (after.stolen - ticks.stolen) / Math.max(1, after.all - ticks.all) },
-      ...{ noise: noises, isQuietEnough: areQuiet(noises), control, ladder, ways, sizes, speedUps },
+      machine: { ...machine, stealShare },
+      ...{
+        noise: noises,
+        isQuietEnough: areQuiet(noises, stealShare),
+        control,
+        ladder,
+        ways,
+        sizes,
+        speedUps,
+      },
       memory: held && { ...held, peakBytes, overTime },
       idleCoreShare: own === undefined ? null : gauge.idleCoreShare,
     };

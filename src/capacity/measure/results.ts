@@ -117,7 +117,7 @@ export interface Results {
   readonly machine: Machine;
   /** Before and after the run. */
   readonly noise: readonly Noise[];
-  /** Whether every noise control was quiet enough for figures of tails, and the cores kept their speed. */
+  /** Whether every noise control was quiet enough for figures of tails, and the cores were not slower or given to others meanwhile. */
   readonly isQuietEnough: boolean;
   /** Requests a second that the generator itself could send to a server that does nothing, under backlog and at a rate. */
   readonly control: { readonly backlogPerS: number; readonly openPerS: number } | null;

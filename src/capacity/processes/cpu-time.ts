@@ -38,8 +38,17 @@ export function memoryOf(pid: number): { readonly bytes: number; readonly peakBy
   return { bytes: kib('VmRSS') * 1024, peakBytes: kib('VmHWM') * 1024 };
 }
 
-/** Ticks of all cores since the start of the machine: altogether, and those that the hypervisor gave to others. */
-export function stealTicks(): { readonly all: number; readonly stolen: number } {
+/** Begins now. @returns tells the share of the machine's time, 0 to 1, that its hypervisor has given to others since */
+export function watchSteal(): () => number {
+  const before = ticksNow();
+  return () => {
+    const { all, stolen } = ticksNow();
+    return (stolen - before.stolen) / Math.max(1, all - before.all);
+  };
+}
+
+/** Of all cores since the start of the machine: altogether, and those that the hypervisor gave to others. */
+function ticksNow(): { readonly all: number; readonly stolen: number } {
   const ticks = (textOf('/proc/stat').split('\n')[0] ?? '').trim().split(/\s+/).slice(1, 9).map(Number);
   return { all: ticks.reduce((sum, value) => sum + value, 0), stolen: ticks[7] ?? 0 };
 }

@@ -3,12 +3,14 @@
 // minutes ago, neighbours share the cores, and no cost can be held against one of those minutes.
 import { Worker } from 'node:worker_threads';
 import { Latencies } from '../generator/latencies.js';
-import { stealTicks } from './cpu-time.js';
+import { watchSteal } from './cpu-time.js';
 
 /** The most at the 99th percentile of a machine that is quiet enough for figures of tails. */
 export const QUIET_P99_US = 2000;
 /** The most that a piece of work may take in one control, as a factor of what it takes in another. */
 const MOST_WORK_SPREAD = 1.25;
+/** The most of a run's time that a hypervisor may give to others; it does so for tens of milliseconds at a time. */
+const MOST_STEAL_SHARE = 0.005;
 /** Of a control, the time that it works. */
 const WORK_SHARE = 0.2;
 
@@ -50,7 +52,7 @@ parentPort.postMessage({ times, works: works.slice(10) });
 `;
 
 export async function measureNoise(durationMs: number): Promise<Noise> {
-  const before = stealTicks();
+  const steal = watchSteal();
   const workMs = WORK_SHARE * durationMs;
   const { times, works } = await new Promise<Record<'times' | 'works', number[]>>((resolve, reject) => {
     const workerData = { durationMs: durationMs - workMs, workMs };
@@ -58,19 +60,12 @@ export async function measureNoise(durationMs: number): Promise<Noise> {
     worker.once('message', resolve);
     worker.once('error', reject);
   });
-  const after = stealTicks();
+  const stealShare = steal();
   const sleeps = new Latencies();
   for (const ms of times) sleeps.recordMs(ms);
   const { p50Us, p99Us, maxUs } = sleeps.percentiles();
-  const ticks = after.all - before.all;
   const workUs = Math.round(1000 * works.sort((a, b) => a - b)[works.length >> 1]!);
-  return {
-    p50Us,
-    p99Us,
-    maxUs,
-    stealShare: ticks === 0 ? 0 : (after.stolen - before.stolen) / ticks,
-    workUs,
-  };
+  return { p50Us, p99Us, maxUs, stealShare, workUs };
 }
 
 const isQuiet = ({ p99Us }: Noise): boolean => p99Us < QUIET_P99_US;
@@ -81,6 +76,9 @@ export function workSpread(noises: readonly Noise[]): number {
   return times.length === 0 ? 1 : Math.max(...times) / Math.min(...times);
 }
 
-/** Whether figures of the minutes in between can be held against each other, tails included. */
-export const areQuiet = (noises: readonly Noise[]): boolean =>
-  noises.every(isQuiet) && workSpread(noises) <= MOST_WORK_SPREAD;
+/**
+ * Whether figures of the minutes in between can be held against each other, tails included.
+ * @param stealShare of those minutes, 0 to 1: controls look at a few seconds of them
+ */
+export const areQuiet = (noises: readonly Noise[], stealShare: number): boolean =>
+  noises.every(isQuiet) && workSpread(noises) <= MOST_WORK_SPREAD && stealShare <= MOST_STEAL_SHARE;

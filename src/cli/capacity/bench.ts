@@ -97,7 +97,7 @@ async function measure(files: readonly string[], options: Options): Promise<void
   process.stdout.write(benchText(results));
   if (results.isQuietEnough) return;
   say(
-    'the machine was too noisy for figures of tails: a thread that only sleeps was late, or the same work took longer than before (noise, above)\n',
+    'the machine was too noisy for figures of tails: a thread that only sleeps was late, the same work took longer than before, or the hypervisor gave the cores to others (noise, above)\n',
   );
   process.exitCode = EXIT.TOO_NOISY;
 }
