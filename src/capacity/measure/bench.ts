@@ -17,6 +17,7 @@ import { type Backlog, measureBacklog, measureWay } from './measure-way.js';
 import { PROFILES, type Profile, SIZES, sizeLoad } from './profiles.js';
 import { RESULTS_FORMAT, type Results, type SizeResult, samplesOf, type WayResult } from './results.js';
 import { measureSpeedUps } from './speed-up.js';
+import { StealGuard } from './steal-guard.js';
 
 export interface BenchOptions {
   readonly durations: Durations;
@@ -69,24 +70,26 @@ export async function runBench(options: BenchOptions): Promise<Results> {
       overTime.push([Math.round((performance.now() - startMs) / 1000), own.memory().bytes]);
   }, MEMORY_EVERY_MS);
   try {
-    const gaugeOf = (subject: Subject, sampleEvery = 100) =>
+    const gaugeOf = (subject: Subject, sampleEvery = 100, guard = new StealGuard(0)) =>
       new Gauge({
         generator,
         subject,
         seed: options.seed,
         warmUpMs: durations.warmUpMs,
+        guard,
         sampleEvery,
         onJob: spend,
       });
     begin('limit of the generator');
     const control = target === undefined ? await measureControl(gaugeOf, durations) : null;
-    const gauge = gaugeOf(target ?? own!);
+    const guard = new StealGuard(durations.againMs);
+    const gauge = gaugeOf(target ?? own!, 100, guard);
     begin('memory of connections');
     const held = own === undefined ? null : await measureMemory(own, gauge, durations);
 
     begin('warming up');
     for (const { backlog } of profiles)
-      if (backlog !== undefined) await gauge.backlog(backlog, durations.heatMs);
+      if (backlog !== undefined) await gaugeOf(gauge.subject).backlog(backlog, durations.heatMs);
     const backlogs = new Map<Profile, Backlog>();
     for (let round = 0; round < durations.rounds; round++)
       for (const profile of profiles.filter(({ backlog }) => backlog !== undefined)) {
@@ -130,10 +133,10 @@ export async function runBench(options: BenchOptions): Promise<Results> {
         target: target?.base ?? null,
         node: process.version,
       },
-      machine: { ...machine, stealShare },
+      machine: { ...machine, stealShare, countedStealShare: guard.worstShare },
       ...{
         noise: noises,
-        isQuietEnough: areQuiet(noises, stealShare),
+        isQuietEnough: areQuiet(noises, guard.worstShare),
         control,
         ladder,
         ways,

@@ -7,6 +7,7 @@ import { cpuMicrosOf } from '../processes/cpu-time.js';
 import type { GeneratorProcess } from '../processes/generator-process.js';
 import type { Subject } from '../processes/service-process.js';
 import type { RatePoint } from './results.js';
+import type { StealGuard } from './steal-guard.js';
 
 /** Every so many answers one is compared with the library. */
 const SAMPLE_EVERY = 100;
@@ -20,6 +21,7 @@ export interface GaugeOptions {
   readonly subject: Subject;
   readonly seed: number;
   readonly warmUpMs: number;
+  readonly guard: StealGuard;
   /** 0 for servers that are no service. */
   readonly sampleEvery?: number;
   /** Called before each job with its length. */
@@ -57,14 +59,17 @@ export class Gauge {
   }
 
   async run(job: Pick<Job, 'mode' | 'loads' | 'durationMs'>, onConnected?: () => void): Promise<JobReport> {
-    await this.#settle();
-    const { generator, subject, seed, warmUpMs, sampleEvery = SAMPLE_EVERY } = this.options;
+    const { generator, subject, seed, warmUpMs, guard, sampleEvery = SAMPLE_EVERY } = this.options;
     const { base, key, pids } = subject;
-    this.options.onJob(warmUpMs + job.durationMs);
-    return generator.run(
-      { ...job, base, key, warmUpMs, serverPids: pids, sampleEvery, seed: seed + this.#jobs++ },
-      onConnected,
-    );
+    const ms = warmUpMs + job.durationMs;
+    this.options.onJob(ms);
+    return guard.run(ms, async () => {
+      await this.#settle();
+      return generator.run(
+        { ...job, base, key, warmUpMs, serverPids: pids, sampleEvery, seed: seed + this.#jobs++ },
+        onConnected,
+      );
+    });
   }
 
   /** Waits until the subject has done what an earlier job left behind, so that the next one does not pay for it. */

@@ -22,6 +22,8 @@ export interface Machine {
   readonly governor: string | null;
   /** Share of the machine's time that its hypervisor gave to others during the run, 0 to 1. */
   readonly stealShare: number;
+  /** The same of the measurements that count: disturbed ones are repeated. Results of before do not have it. */
+  readonly countedStealShare?: number;
   /** Processes that wanted a core in the minute before the run. */
   readonly load: number;
 }

@@ -9,8 +9,8 @@ import { watchSteal } from './cpu-time.js';
 export const QUIET_P99_US = 2000;
 /** The most that a piece of work may take in one control, as a factor of what it takes in another. */
 const MOST_WORK_SPREAD = 1.25;
-/** The most of a run's time that a hypervisor may give to others; it does so for tens of milliseconds at a time. */
-const MOST_STEAL_SHARE = 0.005;
+/** The most of a measurement's time that a hypervisor may give to others. */
+export const MOST_STEAL_SHARE = 0.005;
 /** Of a control, the time that it works. */
 const WORK_SHARE = 0.2;
 
@@ -78,7 +78,7 @@ export function workSpread(noises: readonly Noise[]): number {
 
 /**
  * Whether figures of the minutes in between can be held against each other, tails included.
- * @param stealShare of those minutes, 0 to 1: controls look at a few seconds of them
+ * @param stealShare of the measurements that count, 0 to 1
  */
 export const areQuiet = (noises: readonly Noise[], stealShare: number): boolean =>
   noises.every(isQuiet) && workSpread(noises) <= MOST_WORK_SPREAD && stealShare <= MOST_STEAL_SHARE;

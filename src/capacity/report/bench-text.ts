@@ -13,7 +13,7 @@ export function benchText(results: Results): string {
   const worst = Math.max(...noise.map(({ p99Us }) => p99Us));
   const lines = [
     `${machine.cores} × ${machine.model}, ${bytes(machine.memoryBytes)}, Node ${results.node}, hexcodes ${results.version}${results.commit === null ? '' : ` (${results.commit})`}, ${results.date}, ${results.tookS} s`,
-    `noise: a thread that sleeps 1 ms took up to ${time(worst)} at the 99th percentile; the same work took up to ${plain(workSpread(noise))} times as long${results.isQuietEnough ? '' : ': too noisy for figures of tails'}; stolen by the hypervisor ${percent(machine.stealShare)}; load before ${machine.load}`,
+    `noise: a thread that sleeps 1 ms took up to ${time(worst)} at the 99th percentile; the same work took up to ${plain(workSpread(noise))} times as long${results.isQuietEnough ? '' : ': too noisy for figures of tails'}; stolen by the hypervisor ${percent(machine.stealShare)}${machine.countedStealShare === undefined ? '' : `, ${percent(machine.countedStealShare)} at most of a measurement that counts`}; load before ${machine.load}`,
     '',
     ...(ways.length === 0 ? [] : [waysTable(ways), '']),
     ...ways.flatMap(remarksOn),
