@@ -10,7 +10,7 @@ import type { Job } from '#dist/capacity/generator/job.js';
 import { Latencies } from '#dist/capacity/generator/latencies.js';
 import { watchSteal } from '#dist/capacity/processes/cpu-time.js';
 import { GeneratorProcess } from '#dist/capacity/processes/generator-process.js';
-import { areQuiet, measureNoise } from '#dist/capacity/processes/noise.js';
+import { areQuiet, measureNoise, workSpread } from '#dist/capacity/processes/noise.js';
 import { report } from './run-length.js';
 
 const RATE_PER_S = 500;
@@ -55,7 +55,10 @@ export default async function proveGenerator(args: string[]): Promise<void> {
       const before = await measureNoise(NOISE_MS);
       const { intended, delays, late } = await openLoop(generator, behaviour, seconds);
       const after = await measureNoise(NOISE_MS);
-      const isAccepted = areQuiet([before, after], steal());
+      const isAccepted = areQuiet([before, after], {
+        stealShare: steal(),
+        slowness: workSpread([before, after]),
+      });
       accepted ||= isAccepted;
       wrong = [];
       for (const { percentile, injectedMs } of truths) {

@@ -10,11 +10,12 @@ import { type Durations, QUICK } from '#dist/capacity/measure/durations.js';
 import { Gauge } from '#dist/capacity/measure/gauge.js';
 import { searchKnee } from '#dist/capacity/measure/knee-search.js';
 import { PROFILES } from '#dist/capacity/measure/profiles.js';
+import { QuietGuard } from '#dist/capacity/measure/quiet-guard.js';
 import type { RatePoint, Results } from '#dist/capacity/measure/results.js';
-import { StealGuard } from '#dist/capacity/measure/steal-guard.js';
 import { Costs } from '#dist/capacity/model/cost.js';
 import { loadOf, predictKneePerS } from '#dist/capacity/model/sizing.js';
 import { busyAtTarget, serviceTimes } from '#dist/capacity/model/tail.js';
+import { CoreSpeed } from '#dist/capacity/processes/core-speed.js';
 import { GeneratorProcess } from '#dist/capacity/processes/generator-process.js';
 import { areQuiet, measureNoise, workSpread } from '#dist/capacity/processes/noise.js';
 import { ServiceProcess, type Subject } from '#dist/capacity/processes/service-process.js';
@@ -26,7 +27,7 @@ const TARGET_P99_US = 50_000;
 const MOST_ERROR = 0.15;
 const MOST_CONTROL_ERROR = 0.05;
 const NOISE_MS = 2000;
-const STEP_MS = 8000;
+const STEP_MS = 5000;
 /** Of each bench and each search, for measuring again what the hypervisor has disturbed. */
 const AGAIN_MS = 300_000;
 const SERVICE_MS = 1;
@@ -63,6 +64,7 @@ export default async function provePlan(args: string[]): Promise<void> {
     lines.push(line);
   };
   const generator = await GeneratorProcess.start();
+  const core = await CoreSpeed.start();
   let [held, accepted] = [0, 0];
   for (
     let tries = 0;
@@ -73,19 +75,23 @@ export default async function provePlan(args: string[]): Promise<void> {
     const costs = new Costs(results);
     const predictedPerS = predictKneePerS(costs, way, TARGET_P99_US);
     const before = await measureNoise(NOISE_MS);
-    const fresh = await measureFresh(generator, way, predictedPerS);
+    const fresh = await measureFresh(generator, core, way, predictedPerS);
     const after = await measureNoise(NOISE_MS);
     // Where the generator was the limit the server carries more than was found, and nothing can be compared.
     const noises = [...results.noise, before, after];
-    const stealShare = Math.max(results.machine.countedStealShare!, fresh.stealShare);
-    const isAccepted = areQuiet(noises, stealShare) && !fresh.isGeneratorLimit;
+    const worsts = [results.machine.counted!, fresh.worst];
+    const worst = {
+      stealShare: Math.max(...worsts.map(({ stealShare }) => stealShare)),
+      slowness: Math.max(workSpread(noises), ...worsts.map(({ slowness }) => slowness)),
+    };
+    const isAccepted = areQuiet(noises, worst) && !fresh.isGeneratorLimit;
     const error = off(predictedPerS, fresh.kneePerS);
     const cpuErrors = fresh.points.map((point) => off(busyAt(costs, way, point.ratePerS), busyOf(point)));
     const p90 = fresh.points.map(
       (point) => `${p90Of(results, costs, way, point.ratePerS).toFixed(0)} / ${point.p90Us.toFixed(0)}`,
     );
     say(
-      `${isAccepted ? '' : '(not accepted) '}${way}: predicted ${predictedPerS.toFixed(0)}/s, found ${fresh.kneePerS.toFixed(0)}/s (${signed(error)})${fresh.isGeneratorLimit ? ', the generator was the limit' : ''}; CPU at 20, 50, 80 %: ${cpuErrors.map(signed).join(', ')}; p90 predicted / seen: ${p90.join(', ')} us; noise p99 at most ${Math.max(...noises.map(({ p99Us }) => p99Us)).toFixed(0)} us, work ${workSpread(noises).toFixed(2)}, stolen at most ${(100 * stealShare).toFixed(1)} %`,
+      `${isAccepted ? '' : '(not accepted) '}${way}: predicted ${predictedPerS.toFixed(0)}/s, found ${fresh.kneePerS.toFixed(0)}/s (${signed(error)})${fresh.isGeneratorLimit ? ', the generator was the limit' : ''}; CPU at 20, 50, 80 %: ${cpuErrors.map(signed).join(', ')}; p90 predicted / seen: ${p90.join(', ')} us; noise p99 at most ${Math.max(...noises.map(({ p99Us }) => p99Us)).toFixed(0)} us, work ${worst.slowness.toFixed(2)}, stolen at most ${(100 * worst.stealShare).toFixed(1)} %`,
     );
     const isHeld = Math.abs(error) <= MOST_ERROR && cpuErrors.every((each) => Math.abs(each) <= MOST_ERROR);
     if (!isAccepted) continue;
@@ -96,8 +102,9 @@ export default async function provePlan(args: string[]): Promise<void> {
       break;
     }
   }
-  await proveControls(generator, Number(values.tries), say, faults);
+  await proveControls(generator, core, Number(values.tries), say, faults);
   generator.end();
+  core.end();
   if (accepted === 0)
     say('no minute was accepted by the noise control: only CPU and p90 can be compared, above');
   report('plan', `${held} of ${accepted} accepted tries held`, 1, faults);
@@ -118,10 +125,15 @@ function benchOf(way: string): Promise<Results> {
 }
 
 /** A service of its own, and a search that knows nothing of the prediction but where to begin. */
-async function measureFresh(generator: GeneratorProcess, way: string, predictedPerS: number) {
+async function measureFresh(
+  generator: GeneratorProcess,
+  core: CoreSpeed,
+  way: string,
+  predictedPerS: number,
+) {
   const service = await ServiceProcess.start();
   try {
-    const guard = new StealGuard(AGAIN_MS);
+    const guard = new QuietGuard(AGAIN_MS, core);
     const gauge = gaugeOf(generator, service, 100, guard);
     const profile = PROFILES.find(({ name }) => name === way)!;
     // Warm code, as after the backlog of a bench.
@@ -133,7 +145,7 @@ async function measureFresh(generator: GeneratorProcess, way: string, predictedP
     });
     const points: RatePoint[] = [];
     for (const share of SHARES) points.push(await at(share * ratePerS));
-    return { kneePerS: ratePerS, isGeneratorLimit, points, stealShare: guard.worstShare };
+    return { kneePerS: ratePerS, isGeneratorLimit, points, worst: guard.worst };
   } finally {
     await service.stop();
   }
@@ -143,7 +155,7 @@ const gaugeOf = (
   generator: GeneratorProcess,
   subject: Subject,
   sampleEvery: number,
-  guard: StealGuard,
+  guard: QuietGuard,
 ): Gauge =>
   new Gauge({ generator, subject, seed: 1000, warmUpMs: 1000, sampleEvery, guard, onJob: () => {} });
 
@@ -174,6 +186,7 @@ function p90Of(results: Results, costs: Costs, kind: 'batch', ratePerS: number):
 /** Servers that answer one request after the other in a known time: their knee is known. Each is tried until a minute is accepted. */
 async function proveControls(
   generator: GeneratorProcess,
+  core: CoreSpeed,
   tries: number,
   say: (line: string) => void,
   faults: string[],
@@ -189,7 +202,7 @@ async function proveControls(
     let isAccepted = false;
     for (let attempt = 0; attempt < tries && !isAccepted; attempt++) {
       const control = await startControlProcess({ kind: 'service', serviceMs: SERVICE_MS, isExponential });
-      const guard = new StealGuard(AGAIN_MS);
+      const guard = new QuietGuard(AGAIN_MS, core);
       const gauge = gaugeOf(generator, { base: control.base, key: '', pids: [] }, 0, guard);
       const before = await measureNoise(NOISE_MS);
       const { ratePerS } = await searchKnee({
@@ -198,7 +211,7 @@ async function proveControls(
       });
       const after = await measureNoise(NOISE_MS);
       control.end();
-      isAccepted = areQuiet([before, after], guard.worstShare);
+      isAccepted = areQuiet([before, after], guard.worst);
       const error = off(truePerS, ratePerS);
       const line = `control server, services of ${SERVICE_MS} ms${isExponential ? ' on average' : ''}: true ${truePerS.toFixed(0)}/s, found ${ratePerS.toFixed(0)}/s (${signed(error)})`;
       say(`${isAccepted ? '' : '(too noisy) '}${line}`);

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Hexcodes } from '../../library/hexcodes.js';
 import { VERSION } from '../../version.js';
 import { startControlProcess } from '../control/control-process.js';
+import { CoreSpeed } from '../processes/core-speed.js';
 import { watchSteal } from '../processes/cpu-time.js';
 import { GeneratorProcess } from '../processes/generator-process.js';
 import { commitNow, machineNow } from '../processes/machine.js';
@@ -15,9 +16,9 @@ import { searchKnee } from './knee-search.js';
 import { measureLadder } from './ladder.js';
 import { type Backlog, measureBacklog, measureWay } from './measure-way.js';
 import { PROFILES, type Profile, SIZES, sizeLoad } from './profiles.js';
+import { QuietGuard } from './quiet-guard.js';
 import { RESULTS_FORMAT, type Results, type SizeResult, samplesOf, type WayResult } from './results.js';
 import { measureSpeedUps } from './speed-up.js';
-import { StealGuard } from './steal-guard.js';
 
 export interface BenchOptions {
   readonly durations: Durations;
@@ -64,13 +65,14 @@ export async function runBench(options: BenchOptions): Promise<Results> {
 
   const generator = await GeneratorProcess.start();
   const own = target === undefined ? await ServiceProcess.start() : undefined;
+  const core = own && (await CoreSpeed.start());
   const overTime: [number, number][] = [];
   const watch = setInterval(() => {
     if (own?.isRunning === true)
       overTime.push([Math.round((performance.now() - startMs) / 1000), own.memory().bytes]);
   }, MEMORY_EVERY_MS);
   try {
-    const gaugeOf = (subject: Subject, sampleEvery = 100, guard = new StealGuard(0)) =>
+    const gaugeOf = (subject: Subject, sampleEvery = 100, guard = new QuietGuard(0, undefined)) =>
       new Gauge({
         generator,
         subject,
@@ -82,7 +84,7 @@ export async function runBench(options: BenchOptions): Promise<Results> {
       });
     begin('limit of the generator');
     const control = target === undefined ? await measureControl(gaugeOf, durations) : null;
-    const guard = new StealGuard(durations.againMs);
+    const guard = new QuietGuard(durations.againMs, core);
     const gauge = gaugeOf(target ?? own!, 100, guard);
     begin('memory of connections');
     const held = own === undefined ? null : await measureMemory(own, gauge, durations);
@@ -133,10 +135,10 @@ export async function runBench(options: BenchOptions): Promise<Results> {
         target: target?.base ?? null,
         node: process.version,
       },
-      machine: { ...machine, stealShare, countedStealShare: guard.worstShare },
+      machine: { ...machine, stealShare, counted: guard.worst },
       ...{
         noise: noises,
-        isQuietEnough: areQuiet(noises, guard.worstShare),
+        isQuietEnough: areQuiet(noises, guard.worst),
         control,
         ladder,
         ways,
@@ -149,6 +151,7 @@ export async function runBench(options: BenchOptions): Promise<Results> {
   } finally {
     clearInterval(watch);
     generator.end();
+    core?.end();
     await own?.stop();
   }
 }

@@ -6,8 +6,8 @@ import { Latencies } from '../generator/latencies.js';
 import { cpuMicrosOf } from '../processes/cpu-time.js';
 import type { GeneratorProcess } from '../processes/generator-process.js';
 import type { Subject } from '../processes/service-process.js';
+import type { QuietGuard } from './quiet-guard.js';
 import type { RatePoint } from './results.js';
-import type { StealGuard } from './steal-guard.js';
 
 /** Every so many answers one is compared with the library. */
 const SAMPLE_EVERY = 100;
@@ -21,7 +21,7 @@ export interface GaugeOptions {
   readonly subject: Subject;
   readonly seed: number;
   readonly warmUpMs: number;
-  readonly guard: StealGuard;
+  readonly guard: QuietGuard;
   /** 0 for servers that are no service. */
   readonly sampleEvery?: number;
   /** Called before each job with its length. */

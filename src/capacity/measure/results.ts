@@ -1,6 +1,6 @@
 // The file of results that `hexcodes bench` writes and `hexcodes plan`, `bench --compare` and the report read: format 1.
 import type { WayKind } from '../generator/job.js';
-import type { Noise } from '../processes/noise.js';
+import type { Disturbance, Noise } from '../processes/noise.js';
 
 export const RESULTS_FORMAT = 1;
 
@@ -22,8 +22,8 @@ export interface Machine {
   readonly governor: string | null;
   /** Share of the machine's time that its hypervisor gave to others during the run, 0 to 1. */
   readonly stealShare: number;
-  /** The same of the measurements that count: disturbed ones are repeated. Results of before do not have it. */
-  readonly countedStealShare?: number;
+  /** At most, in the measurements that count: disturbed ones are repeated. Results of before do not have it. */
+  readonly counted?: Disturbance;
   /** Processes that wanted a core in the minute before the run. */
   readonly load: number;
 }

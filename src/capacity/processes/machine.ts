@@ -8,7 +8,7 @@ import type { Machine } from '../measure/results.js';
 const GOVERNOR = '/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor';
 const PACKAGE = fileURLToPath(new URL('../../../', import.meta.url));
 
-export function machineNow(): Omit<Machine, 'stealShare' | 'countedStealShare'> {
+export function machineNow(): Omit<Machine, 'stealShare' | 'counted'> {
   return {
     model: cpus()[0]?.model.trim() ?? 'unknown',
     cores: availableParallelism(),

@@ -1,14 +1,15 @@
-// The noise control: a thread that does nothing but sleep for a millisecond, and then the same small piece of work again and again.
+// The noise control: a thread that does nothing but sleep for a millisecond, and then the same piece of work again and again.
 // How late it wakes is the machine's own doing, and no tail of a server can be told from it; where the work takes longer than some
 // minutes ago, neighbours share the cores, and no cost can be held against one of those minutes.
 import { Worker } from 'node:worker_threads';
 import { Latencies } from '../generator/latencies.js';
 import { watchSteal } from './cpu-time.js';
+import { measureWorkUs } from './work.js';
 
 /** The most at the 99th percentile of a machine that is quiet enough for figures of tails. */
 export const QUIET_P99_US = 2000;
 /** The most that a piece of work may take in one control, as a factor of what it takes in another. */
-const MOST_WORK_SPREAD = 1.25;
+export const MOST_WORK_SPREAD = 1.25;
 /** The most of a measurement's time that a hypervisor may give to others. */
 export const MOST_STEAL_SHARE = 0.005;
 /** Of a control, the time that it works. */
@@ -36,26 +37,14 @@ for (let fromMs = performance.now(); fromMs < endMs; ) {
   times.push(nowMs - fromMs);
   fromMs = nowMs;
 }
-const work = () => {
-  let sum = 1;
-  for (let i = 0; i < 100000; i++) sum = (Math.imul(sum, 31) + i) | 0;
-  return sum;
-};
-const works = [];
-for (const endWorkMs = performance.now() + workerData.workMs; performance.now() < endWorkMs || works.length < 30; ) {
-  const fromMs = performance.now();
-  work();
-  works.push(performance.now() - fromMs);
-}
-// The first ones are not compiled yet.
-parentPort.postMessage({ times, works: works.slice(10) });
+parentPort.postMessage(times);
 `;
 
 export async function measureNoise(durationMs: number): Promise<Noise> {
   const steal = watchSteal();
   const workMs = WORK_SHARE * durationMs;
-  const { times, works } = await new Promise<Record<'times' | 'works', number[]>>((resolve, reject) => {
-    const workerData = { durationMs: durationMs - workMs, workMs };
+  const times = await new Promise<number[]>((resolve, reject) => {
+    const workerData = { durationMs: durationMs - workMs };
     const worker = new Worker(CONTROL, { eval: true, workerData });
     worker.once('message', resolve);
     worker.once('error', reject);
@@ -64,7 +53,7 @@ export async function measureNoise(durationMs: number): Promise<Noise> {
   const sleeps = new Latencies();
   for (const ms of times) sleeps.recordMs(ms);
   const { p50Us, p99Us, maxUs } = sleeps.percentiles();
-  const workUs = Math.round(1000 * works.sort((a, b) => a - b)[works.length >> 1]!);
+  const workUs = measureWorkUs(workMs);
   return { p50Us, p99Us, maxUs, stealShare, workUs };
 }
 
@@ -76,9 +65,14 @@ export function workSpread(noises: readonly Noise[]): number {
   return times.length === 0 ? 1 : Math.max(...times) / Math.min(...times);
 }
 
-/**
- * Whether figures of the minutes in between can be held against each other, tails included.
- * @param stealShare of the measurements that count, 0 to 1
- */
-export const areQuiet = (noises: readonly Noise[], stealShare: number): boolean =>
-  noises.every(isQuiet) && workSpread(noises) <= MOST_WORK_SPREAD && stealShare <= MOST_STEAL_SHARE;
+/** What the machine did meanwhile to the measurements that count, at most. */
+export interface Disturbance {
+  /** Share of the time that the hypervisor gave to others, 0 to 1. */
+  readonly stealShare: number;
+  /** How many times as long the same work took on the server's core as at its fastest. */
+  readonly slowness: number;
+}
+
+/** Whether figures of the minutes in between can be held against each other, tails included. */
+export const areQuiet = (noises: readonly Noise[], { stealShare, slowness }: Disturbance): boolean =>
+  noises.every(isQuiet) && slowness <= MOST_WORK_SPREAD && stealShare <= MOST_STEAL_SHARE;

@@ -1,7 +1,7 @@
 // The results of a bench in the terminal: the machine, what each way costs and carries, and what may not be believed.
 import { wasSentOnTime } from '../measure/knee-search.js';
 import type { Results, WayResult } from '../measure/results.js';
-import { workSpread } from '../processes/noise.js';
+import { type Disturbance, workSpread } from '../processes/noise.js';
 import { bytes, percent, plain, time } from './figures.js';
 import { columns } from './text-table.js';
 
@@ -13,7 +13,7 @@ export function benchText(results: Results): string {
   const worst = Math.max(...noise.map(({ p99Us }) => p99Us));
   const lines = [
     `${machine.cores} × ${machine.model}, ${bytes(machine.memoryBytes)}, Node ${results.node}, hexcodes ${results.version}${results.commit === null ? '' : ` (${results.commit})`}, ${results.date}, ${results.tookS} s`,
-    `noise: a thread that sleeps 1 ms took up to ${time(worst)} at the 99th percentile; the same work took up to ${plain(workSpread(noise))} times as long${results.isQuietEnough ? '' : ': too noisy for figures of tails'}; stolen by the hypervisor ${percent(machine.stealShare)}${machine.countedStealShare === undefined ? '' : `, ${percent(machine.countedStealShare)} at most of a measurement that counts`}; load before ${machine.load}`,
+    `noise: a thread that sleeps 1 ms took up to ${time(worst)} at the 99th percentile; the same work took up to ${plain(workSpread(noise))} times as long${results.isQuietEnough ? '' : ': too noisy for figures of tails'}; stolen by the hypervisor ${percent(machine.stealShare)}${countedText(machine.counted)}; load before ${machine.load}`,
     '',
     ...(ways.length === 0 ? [] : [waysTable(ways), '']),
     ...ways.flatMap(remarksOn),
@@ -44,6 +44,11 @@ export function benchText(results: Results): string {
       `the generator itself: ${plain(control.backlogPerS)} requests/s under backlog, ${plain(control.openPerS)}/s at a rate of its own`,
     );
   return `${lines.join('\n')}\n`;
+}
+
+function countedText(counted: Disturbance | undefined): string {
+  if (counted === undefined) return '';
+  return ` (of what counts ${percent(counted.stealShare)} at most, on a core ${plain(counted.slowness)} times as slow at most as at its fastest)`;
 }
 
 function waysTable(ways: readonly WayResult[]): string {
