@@ -25,7 +25,7 @@ export interface Durations {
 }
 
 export const QUICK: Durations = {
-  againMs: 60_000,
+  againMs: 30_000,
   ...{ noiseMs: 700, warmUpMs: 300, heatMs: 3000, backlogMs: 1500, rounds: 2, curveMs: 1500 },
   ...{ stepMs: 1500, bisections: 3, repeats: 1, sizeMs: 500, ladderRounds: 150, speedUpMs: 2000 },
   ...{ heldConnections: 1000, isEveryProcessCount: false },
