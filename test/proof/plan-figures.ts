@@ -1,4 +1,4 @@
-// What the model predicts at a rate, for the proof of a plan.
+// Predictions of the model at a rate, for the proof of a plan.
 import { exponential, uniformFrom } from '#dist/capacity/generator/random.js';
 import type { RatePoint, Results } from '#dist/capacity/measure/results.js';
 import type { Costs } from '#dist/capacity/model/cost.js';

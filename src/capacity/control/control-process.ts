@@ -9,7 +9,7 @@ export interface ControlProcess {
   /** Its address, without a path. */
   readonly base: string;
   readonly pid: number;
-  /** What its answers were really delayed by so far. */
+  /** The real delays of its answers so far. */
   delays(): Promise<Latencies>;
   end(): void;
 }

@@ -1,6 +1,6 @@
 // On a machine that others use too the hypervisor gives the cores away for tens of milliseconds, and neighbours on the same core
-// halve its speed for seconds: no tail and no cost of those moments is the server's. What was measured then is measured again, as
-// long as there is time for it.
+// halve its speed for seconds: no tail and no cost of those moments is the server's. Measurements of such moments are
+// repeated, as long as there is time for it.
 import type { CoreSpeed } from '../processes/core-speed.js';
 import { watchSteal } from '../processes/cpu-time.js';
 import { type Disturbance, MOST_STEAL_SHARE, MOST_WORK_SPREAD } from '../processes/noise.js';
