@@ -1,4 +1,4 @@
-// How long each part of a bench takes: some three minutes with --quick, some twenty-five without, and a tenth of a second a part in
+// How long each part of a bench takes: some four minutes with --quick, some twenty-five without, and a tenth of a second a part in
 // tests, where only the shape of the results counts.
 
 export interface Durations {

@@ -34,7 +34,7 @@ export default function declare(program: Command): void {
       'Measure this machine with the shipped service, or a server elsewhere: cost and rate of each way in, latencies at a rate that does not wait for the server, kernel, memory and speed-up. Takes some 25 minutes, with --quick some 3, on a machine that does nothing else.',
     )
     .argument('[files...]', 'with --compare: two files of results')
-    .option('--quick', 'some 3 minutes, with wider spreads')
+    .option('--quick', 'some 4 minutes, with wider spreads')
     .option('--json <file>', 'write the results for hexcodes plan, --compare and the report')
     .option('--target <url>', 'measure this server instead of one of its own; needs --key-file')
     .option('--key-file <file>', 'the API key for --target')
