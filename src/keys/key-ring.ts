@@ -94,7 +94,7 @@ export class KeyRing {
   /** Judges the text a request presents, '' if it presents none. */
   check(presented: string): KeyVerdict {
     const known = this.#allowed.get(presented);
-    if (known === undefined) return this.#checkByDigest(presented);
+    if (known === undefined || this.#isEndDue()) return this.#checkByDigest(presented);
     if (!known.isUsed) this.#use(known);
     return known.verdict;
   }
@@ -105,6 +105,11 @@ export class KeyRing {
     this.#used = [];
     for (const credential of used) credential.isUsed = false;
     return [...new Set(used.map(({ of }) => of.id))];
+  }
+
+  /** A key or a text has ended since the last tick: the texts that are remembered can be over. */
+  #isEndDue(): boolean {
+    return this.#nextEndMs !== Number.POSITIVE_INFINITY && Date.now() >= this.#nextEndMs;
   }
 
   #checkByDigest(presented: string): KeyVerdict {

@@ -1,6 +1,6 @@
 // The keys in memory: what is remembered, what every other text costs, and when a key or a text of one ends.
 import { timingSafeEqual } from 'node:crypto';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { KeyInfo } from '#dist/keys/key-record.js';
 import { KeyRing } from '#dist/keys/key-ring.js';
 import { digestOf } from '#dist/keys/secret.js';
@@ -106,6 +106,25 @@ test('what expires is forgotten at the next tick, whichever way the clock is set
   ring.tick(nowMs + 60_000);
   expect(calls).toEqual(['changed', 'changed', 'changed']);
   expect(costOf('other')).toBe('allowed 1+1');
+});
+
+test('a text whose key has expired is denied from that moment, before the next tick', () => {
+  const { ring, costOf } = countingRing();
+  const nowMs = Date.now();
+  vi.useFakeTimers({ toFake: ['Date'], now: nowMs });
+  try {
+    ring.change([storedKey('text', { expiresMs: nowMs + 60_000 }), storedKey('other', { id: 'b' })]);
+    expect([costOf('text'), costOf('text')]).toEqual(['allowed 1+1', 'allowed 0+0']);
+    vi.setSystemTime(nowMs + 59_999);
+    expect(costOf('text')).toBe('allowed 0+0');
+    vi.setSystemTime(nowMs + 60_000);
+    expect(costOf('text')).toBe('denied 1+1');
+    expect(costOf('other')).toBe('allowed 1+1');
+    ring.tick();
+    expect([costOf('other'), costOf('other')]).toEqual(['allowed 1+1', 'allowed 0+0']);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('a key goes on with what it was let in for only while it has the scope', () => {
