@@ -51,9 +51,12 @@ export async function runBench(options: BenchOptions): Promise<Results> {
     onProgress(part, Math.min(0.99, doneMs / plannedMs));
   };
   const noises: Noise[] = [];
+  const core = target === undefined ? await CoreSpeed.start() : undefined;
+  const guard = new QuietGuard(durations.againMs, core);
   const noise = async (): Promise<Noise> => {
-    spend(durations.noiseMs);
-    noises.push(await measureNoise(durations.noiseMs));
+    const ms = durations.noiseMs;
+    spend(ms);
+    noises.push(await guard.run(ms, () => measureNoise(ms)));
     return noises.at(-1)!;
   };
   const steal = watchSteal();
@@ -65,26 +68,24 @@ export async function runBench(options: BenchOptions): Promise<Results> {
 
   const generator = await GeneratorProcess.start();
   const own = target === undefined ? await ServiceProcess.start() : undefined;
-  const core = own && (await CoreSpeed.start());
   const overTime: [number, number][] = [];
   const watch = setInterval(() => {
     if (own?.isRunning === true)
       overTime.push([Math.round((performance.now() - startMs) / 1000), own.memory().bytes]);
   }, MEMORY_EVERY_MS);
   try {
-    const gaugeOf = (subject: Subject, sampleEvery = 100, guard = new QuietGuard(0, undefined)) =>
+    const gaugeOf = (subject: Subject, sampleEvery = 100, itsGuard = new QuietGuard(0, undefined)) =>
       new Gauge({
         generator,
         subject,
         seed: options.seed,
         warmUpMs: durations.warmUpMs,
-        guard,
+        guard: itsGuard,
         sampleEvery,
         onJob: spend,
       });
     begin('limit of the generator');
     const control = target === undefined ? await measureControl(gaugeOf, durations) : null;
-    const guard = new QuietGuard(durations.againMs, core);
     const gauge = gaugeOf(target ?? own!, 100, guard);
     begin('memory of connections');
     const held = own === undefined ? null : await measureMemory(own, gaugeOf(own), durations);
