@@ -1,6 +1,7 @@
 // The part of a plan that can be held against measurements on a machine whose neighbours halve its speed for seconds: CPU and p90.
 // Two services take turns, one for the figures of a bench and one for those that are predicted, in rounds of some 20 s; each figure is
-// divided by the time of a piece of work on the service's core just before and behind it, and medians are compared.
+// divided by the time of a piece of work on the service's core just before and behind it. Of each, those count in which the
+// hypervisor gave least to others, whatever they say, and their medians are compared.
 import type { Load } from '#dist/capacity/generator/job.js';
 import { Gauge } from '#dist/capacity/measure/gauge.js';
 import { PROFILES } from '#dist/capacity/measure/profiles.js';
@@ -8,20 +9,31 @@ import { QuietGuard } from '#dist/capacity/measure/quiet-guard.js';
 import { type RatePoint, type Results, samplesOf } from '#dist/capacity/measure/results.js';
 import { Costs } from '#dist/capacity/model/cost.js';
 import type { CoreSpeed } from '#dist/capacity/processes/core-speed.js';
+import { watchSteal } from '#dist/capacity/processes/cpu-time.js';
 import type { GeneratorProcess } from '#dist/capacity/processes/generator-process.js';
 import { ServiceProcess } from '#dist/capacity/processes/service-process.js';
 import { busyAt, p90Of } from './plan-figures.js';
 
-const ROUNDS = 8;
+const ROUNDS = 20;
+/** Of each figure, the least disturbed ones that count. */
+const COUNTED = 7;
 const HEAT_MS = 15_000;
 const EACH_MS = 2000;
 /** A figure whose core changed its speed by more than this meanwhile says nothing. */
 const MOST_CHANGE = 0.15;
 
+interface Figures {
+  readonly costUs: number;
+  readonly p50Us: number;
+  readonly p90Us: number;
+}
+
 export interface Predicted {
   readonly share: number;
   readonly predicted: { readonly cpuUs: number; readonly p90Us: number };
   readonly seen: { readonly cpuUs: number; readonly p90Us: number };
+  /** The most that the hypervisor gave to others in one of the figures that count, 0 to 1. */
+  readonly stealShare: number;
 }
 
 /** @param results of a bench of the way: its rates and service times are used, and none of its costs */
@@ -45,18 +57,17 @@ export async function comparePlan(
         }),
     ) as [Gauge, Gauge];
     for (const gauge of [known, fresh]) await gauge.backlog(profile.backlog!, HEAT_MS);
-    const figures = new Map<string, { costUs: number; p50Us: number; p90Us: number }[]>();
-    const measure = async (
-      name: string,
-      run: () => Promise<{ costUs: number; p50Us: number; p90Us: number }>,
-    ): Promise<void> => {
+    const figures = new Map<string, (Figures & { readonly stealShare: number })[]>();
+    const measure = async (name: string, run: () => Promise<Figures>): Promise<void> => {
       const before = await core.workUs();
+      const steal = watchSteal();
       const { costUs, p50Us, p90Us } = await run();
+      const stealShare = steal();
       const after = await core.workUs();
       if (Math.abs(before / after - 1) > MOST_CHANGE) return;
       const workUs = (before + after) / 2;
       const all = figures.get(name) ?? [];
-      all.push({ costUs: costUs / workUs, p50Us: p50Us / workUs, p90Us: p90Us / workUs });
+      all.push({ costUs: costUs / workUs, p50Us: p50Us / workUs, p90Us: p90Us / workUs, stealShare });
       figures.set(name, all);
     };
     const atRate = (gauge: Gauge, ratePerS: number) => async () => {
@@ -73,8 +84,10 @@ export async function comparePlan(
       for (const share of shares) await measure(`share ${share}`, atRate(fresh, share * kneePerS));
       fastestUs = Math.min(fastestUs, await core.workUs());
     }
-    const median = (name: string, of: 'costUs' | 'p50Us' | 'p90Us'): number =>
-      fastestUs * samplesOf((figures.get(name) ?? []).map((figure) => figure[of])).median;
+    const counted = (name: string) =>
+      (figures.get(name) ?? []).sort((a, b) => a.stealShare - b.stealShare).slice(0, COUNTED);
+    const median = (name: string, of: keyof Figures): number =>
+      fastestUs * samplesOf(counted(name).map((figure) => figure[of])).median;
     const curve = way.curve.map((point): RatePoint => {
       const name = `curve ${point.ratePerS}`;
       return { ...point, lateShare: 0, costUs: median(name, 'costUs'), p50Us: median(name, 'p50Us') };
@@ -89,7 +102,9 @@ export async function comparePlan(
         p90Us: p90Of(costs, model, kind, ratePerS),
       };
       const name = `share ${share}`;
-      return { share, predicted, seen: { cpuUs: median(name, 'costUs'), p90Us: median(name, 'p90Us') } };
+      const seen = { cpuUs: median(name, 'costUs'), p90Us: median(name, 'p90Us') };
+      const stealShare = Math.max(...[...figures.keys()].flatMap(counted).map((figure) => figure.stealShare));
+      return { share, predicted, seen, stealShare };
     });
   } finally {
     for (const service of services) await service.stop();

@@ -122,9 +122,15 @@ async function proveInTurns(
 ): Promise<void> {
   const way = results.ways[0]!.name as 'batch';
   const kneePerS = predictKneePerS(new Costs(results), way, TARGET_P99_US);
-  for (const { share, predicted, seen } of await comparePlan(generator, core, results, kneePerS, SHARES)) {
+  for (const { share, predicted, seen, stealShare } of await comparePlan(
+    generator,
+    core,
+    results,
+    kneePerS,
+    SHARES,
+  )) {
     const errors = [off(predicted.cpuUs, seen.cpuUs), off(predicted.p90Us, seen.p90Us)] as const;
-    const line = `${way} at ${100 * share} % of ${kneePerS.toFixed(0)}/s: CPU predicted ${predicted.cpuUs.toFixed(1)} us, seen ${seen.cpuUs.toFixed(1)} (${signed(errors[0])}); p90 predicted ${predicted.p90Us.toFixed(0)} us, seen ${seen.p90Us.toFixed(0)} (${signed(errors[1])})`;
+    const line = `${way} at ${100 * share} % of ${kneePerS.toFixed(0)}/s: CPU predicted ${predicted.cpuUs.toFixed(1)} us, seen ${seen.cpuUs.toFixed(1)} (${signed(errors[0])}); p90 predicted ${predicted.p90Us.toFixed(0)} us, seen ${seen.p90Us.toFixed(0)} (${signed(errors[1])}); stolen at most ${(100 * stealShare).toFixed(1)} %`;
     say(line);
     if (Math.abs(errors[0]) > MOST_ERROR) faults.push(line);
   }
