@@ -1,6 +1,6 @@
 // The plan at the top of the report: the fleet of the example in docs/capacity.md.
 import type { Results } from '#dist/capacity/measure/results.js';
-import { busyWithOneLess, type Plan, planFor } from '#dist/capacity/model/plan.js';
+import { type Plan, planFor } from '#dist/capacity/model/plan.js';
 import { planText } from '#dist/capacity/report/plan-text.js';
 
 export function planOf(results: Results): { plan: Plan; text: string } {
@@ -26,5 +26,5 @@ export function planOf(results: Results): { plan: Plan; text: string } {
     },
     results,
   );
-  return { plan, text: planText(plan, busyWithOneLess(plan, results), 'the results of this report') };
+  return { plan, text: planText(plan, 'the results of this report') };
 }

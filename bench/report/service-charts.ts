@@ -1,29 +1,30 @@
 // Plots of how the service answers: the plan, throughput against latency, percentiles, sizes.
 import type { Results } from '#dist/capacity/measure/results.js';
+import { CPU_LIMIT } from '#dist/capacity/model/limits.js';
 import type { Plan } from '#dist/capacity/model/plan.js';
 import { BENCH, type Chart, HEIGHT, round, WIDTH } from './chart.js';
 
-export function planChart({ sizing, request }: Plan): Chart {
-  const carries = 100 * sizing.mostBusyShare;
+export function planChart({ limits, request }: Plan): Chart {
+  const { carries, asks } = limits.find(({ name }) => name === CPU_LIMIT)!;
   const rows = [
-    ['the peak of this fleet', round(100 * sizing.busyShare)],
+    ['the peak of this fleet', round(asks)],
     [`carried with ${round(100 * request.headroom)} % headroom`, round(carries * (1 - request.headroom))],
-    ['carried at the knee', round(carries)],
+    ['carried, by CPU and p99', round(carries)],
   ] as const;
   return {
     title: 'The peak of the planned fleet against capacity',
-    note: 'Share of its time that one process is busy, in per cent.',
+    note: 'Messages a second of one process.',
     command: 'hexcodes plan --vehicles 50000 --interval 5s --p99 50ms',
     spec: {
-      ...{ width: WIDTH, height: 110, data: { values: rows.map(([name, busy]) => ({ name, busy })) } },
+      ...{ width: WIDTH, height: 110, data: { values: rows.map(([name, perS]) => ({ name, perS })) } },
       mark: { type: 'bar', tooltip: false },
       encoding: {
         y: { field: 'name', type: 'nominal', sort: null, title: null, axis: { labelLimit: 260 } },
-        x: { field: 'busy', type: 'quantitative', title: 'busy, %', scale: { domain: [0, 100] } },
+        x: { field: 'perS', type: 'quantitative', title: 'messages/s' },
         color: { field: 'name', type: 'nominal', legend: null, sort: null },
       },
     },
-    titles: ['', 'busy, %'],
+    titles: ['', 'messages/s'],
     rows,
   };
 }

@@ -99,7 +99,7 @@ export async function comparePlan(
       const ratePerS = share * kneePerS;
       const predicted = {
         cpuUs: (1e6 * busyAt(model, kind, ratePerS)) / ratePerS,
-        p90Us: p90Of(costs, model, kind, ratePerS),
+        p90Us: p90Of(model, kind, ratePerS),
       };
       const name = `share ${share}`;
       const seen = { cpuUs: median(name, 'costUs'), p90Us: median(name, 'p90Us') };

@@ -89,7 +89,7 @@ export default async function provePlan(args: string[]): Promise<void> {
     const error = off(predictedPerS, fresh.kneePerS);
     const cpuErrors = fresh.points.map((point) => off(busyAt(costs, way, point.ratePerS), busyOf(point)));
     const p90 = fresh.points.map(
-      (point) => `${p90Of(results, costs, way, point.ratePerS).toFixed(0)} / ${point.p90Us.toFixed(0)}`,
+      (point) => `${p90Of(costs, way, point.ratePerS).toFixed(0)} / ${point.p90Us.toFixed(0)}`,
     );
     say(
       `${isAccepted ? '' : '(not accepted) '}${way}: predicted ${predictedPerS.toFixed(0)}/s, found ${fresh.kneePerS.toFixed(0)}/s (${signed(error)})${fresh.isGeneratorLimit ? ', the generator was the limit' : ''}; CPU at 20, 50, 80 %: ${cpuErrors.map(signed).join(', ')}; p90 predicted / seen: ${p90.join(', ')} us; noise p99 at most ${Math.max(...noises.map(({ p99Us }) => p99Us)).toFixed(0)} us, work ${worst.slowness.toFixed(2)}, stolen at most ${(100 * worst.stealShare).toFixed(1)} %`,

@@ -5,21 +5,20 @@ import { wasSentOnTime } from '../measure/knee-search.js';
 import type { Results, WayResult } from '../measure/results.js';
 
 export class Costs {
-  /** The most that a process may be busy with a kind and size of message at a target: found once, as it takes a simulation. */
-  readonly mostBusy: Map<string, number>;
-
   /** @param scale costs are multiplied by it: 1, or the edges of their spread */
   constructor(
     private readonly results: Results,
     private readonly scale = 1,
-    mostBusy = new Map<string, number>(),
-  ) {
-    this.mostBusy = mostBusy;
+  ) {}
+
+  /** The same results at other costs. */
+  scaled(scale: number): Costs {
+    return new Costs(this.results, scale);
   }
 
-  /** The same results at other costs. How busy a process may be is hardly another then, and stays. */
-  scaled(scale: number): Costs {
-    return new Costs(this.results, scale, this.mostBusy);
+  /** Whether a plan can be made of messages of a kind. */
+  has(kind: WayKind): boolean {
+    return this.results.ways.some(({ name, costBacklogUs }) => name === kind && costBacklogUs !== null);
   }
 
   /** Whether the machine was quiet while it was measured: else knees say more about the machine than about the service. */
@@ -56,12 +55,25 @@ export class Costs {
    * @param busyAtBacklogCost share of its core that all messages would take at their costs under backlog
    */
   atUs(kind: WayKind, points: number, busyAtBacklogCost: number): number {
-    return this.backlogUs(kind, points) + this.scale * this.#wakeUpUs(kind, busyAtBacklogCost);
+    return this.backlogUs(kind, points) + this.wakeUpUs(kind, busyAtBacklogCost);
   }
 
-  /** The surcharge of a message where the process sleeps in between. */
-  #wakeUpUs(kind: WayKind, busy: number): number {
-    const way = this.way(kind);
+  /** The surcharge of a message that comes alone: the wake-up of a process that sleeps, and a turn of its event loop. */
+  wakeUpUs(kind: WayKind, busyAtBacklogCost: number): number {
+    return this.scale * this.#surchargeUs(this.way(kind), busyAtBacklogCost);
+  }
+
+  /** How much longer than the CPU time of its message an exchange takes: both ends of the connection, on the measured machine. */
+  beyondCpuUs(kind: WayKind): number {
+    const beyond = this.way(kind)
+      .curve.filter((point) => point.costUs !== null && wasSentOnTime(point))
+      .map(({ p50Us, costUs }) => Math.max(0, p50Us - costUs!))
+      .sort((a, b) => a - b);
+    // A queue lengthens the upper ones.
+    return beyond[Math.floor((beyond.length - 1) / 2)] ?? 0;
+  }
+
+  #surchargeUs(way: WayResult, busy: number): number {
     const backlogUs = way.costBacklogUs!.median;
     const known = way.curve
       .filter((point) => point.costUs !== null && wasSentOnTime(point))

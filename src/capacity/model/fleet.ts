@@ -33,6 +33,8 @@ export interface Demand {
   readonly connections: number;
   readonly meanPointsPerS: number;
   readonly peakPointsPerS: number;
+  /** Of a mean day, those of the night included. */
+  readonly pointsPerDay: number;
   /** At the peak of the day. */
   readonly peak: readonly Stream[];
   /** At night: the fleet on average and what comes in bulk; undefined without any. */
@@ -40,10 +42,15 @@ export interface Demand {
   /** Messages that come at the same moment, and how often; 0: none. */
   readonly together: number;
   readonly togetherEveryMs: number;
+  /** More points were to be sent together than the service takes in one message, so they come in several. */
+  readonly isCut: boolean;
+  /** How long a gateway keeps the first point of a message; 0: no gateway does. */
+  readonly mostFlushMs: number;
 }
 
-/** The most points of one frame. */
-const MOST_POINTS = 65_536;
+/** The most points of one message. */
+const MOST_POINTS: Readonly<Record<WayKind, number>> = { stream: 65_536, batch: 10_000, single: 1, csv: 1e9 };
+const DAY_S = 86_400;
 /** Rows of one body at night, as the reckoning has them: costs of larger ones are in proportion. */
 const BULK_ROWS = 10_000;
 
@@ -53,24 +60,23 @@ export function demandOf(fleet: Fleet): Demand {
   const reportsPerS = (1000 * vehicles) / intervalMs;
   const meanPointsPerS = reportsPerS * pointsPerReport;
   const peakPointsPerS = meanPointsPerS * fleet.peakFactor;
-  const at = (pointsPerS: number): Stream => {
-    let pointsPerMessage = pointsPerReport;
-    if (flush !== undefined)
-      pointsPerMessage =
-        'points' in flush ? flush.points : Math.max(1, (pointsPerS * flush.everyMs) / 1000 / gateways);
-    pointsPerMessage = Math.min(MOST_POINTS, pointsPerMessage);
-    return {
-      kind: kindOf(profile, pointsPerMessage),
-      pointsPerMessage,
-      messagesPerS: pointsPerS / pointsPerMessage,
-    };
+  const together = (pointsPerS: number): number => {
+    if (flush === undefined) return pointsPerReport;
+    return Math.max(1, 'points' in flush ? flush.points : (pointsPerS * flush.everyMs) / 1000 / gateways);
   };
+  const at = (pointsPerS: number): Stream => {
+    const kind = kindOf(profile, together(pointsPerS));
+    const pointsPerMessage = Math.min(MOST_POINTS[kind], together(pointsPerS));
+    return { kind, pointsPerMessage, messagesPerS: pointsPerS / pointsPerMessage };
+  };
+  const peak = at(peakPointsPerS);
   const nightly = fleet.nightly && (1000 * fleet.nightly.points * fleet.growth) / fleet.nightly.windowMs;
   return {
     connections: Math.round(flush === undefined ? vehicles : gateways),
     meanPointsPerS,
     peakPointsPerS,
-    peak: [at(peakPointsPerS)],
+    pointsPerDay: DAY_S * meanPointsPerS + (fleet.nightly?.points ?? 0) * fleet.growth,
+    peak: [peak],
     night:
       nightly === undefined
         ? undefined
@@ -81,6 +87,13 @@ export function demandOf(fleet: Fleet): Demand {
     // A gateway sends one message whatever comes together.
     together: flush === undefined ? Math.round(fleet.togetherShare * vehicles) : 0,
     togetherEveryMs: intervalMs,
+    isCut: peak.pointsPerMessage < together(peakPointsPerS),
+    mostFlushMs:
+      flush === undefined
+        ? 0
+        : 'points' in flush
+          ? (1000 * flush.points * gateways) / meanPointsPerS
+          : flush.everyMs,
   };
 }
 

@@ -1,7 +1,8 @@
 // The limits that a plan meets as its fleet grows, the nearest first: each with how many times this fleet it carries.
 import type { Results } from '../measure/results.js';
 import type { Demand } from './fleet.js';
-import type { Sizing } from './sizing.js';
+import { LINK_SHARE, type MachineSize, mostPointsPerS, networkBitsPerS, processBytesOf } from './room.js';
+import type { Layout, Sizing } from './sizing.js';
 
 export interface Limit {
   readonly name: string;
@@ -14,27 +15,27 @@ export interface Limit {
   readonly setting?: string;
 }
 
+export const CPU_LIMIT = 'CPU and p99, messages/s a process';
 /** Defaults of the service, for each process: HEXCODES_MAX_CONNECTIONS and HEXCODES_MAX_SOCKETS_PER_KEY. */
 const MOST_CONNECTIONS = 50_000;
 const MOST_SOCKETS_OF_KEY = 20_000;
-/** Share of a link that is planned with: protocols and bursts take the rest. */
-const LINK_SHARE = 0.7;
 
-export interface MachineSize {
-  readonly memoryBytes: number;
-  readonly linkBitsPerS: number;
-}
-
-export function limitsOf(demand: Demand, sizing: Sizing, results: Results, size: MachineSize): Limit[] {
-  const { machines, processesPerMachine } = sizing;
+/** @param timesCarried of this load, by CPU and p99 */
+export function limitsOf(
+  demand: Demand,
+  sizing: Sizing,
+  timesCarried: number,
+  results: Results,
+  size: MachineSize,
+): Limit[] {
+  const { machines, processesPerMachine, streams } = sizing;
   const processes = machines * processesPerMachine;
   const limit = (name: string, carries: number, asks: number): Limit => ({
-    name,
-    carries,
-    asks,
+    ...{ name, carries, asks },
     times: carries / asks,
   });
-  const limits = [limit('CPU: busy share of a process', sizing.mostBusyShare, sizing.busyShare)];
+  const perS = streams.reduce((sum, { messagesPerS }) => sum + messagesPerS, 0);
+  const limits = [limit(CPU_LIMIT, timesCarried * perS, perS)];
   limits.push({
     ...limit('connections', MOST_CONNECTIONS * processes, demand.connections),
     setting: 'HEXCODES_MAX_CONNECTIONS',
@@ -45,7 +46,7 @@ export function limitsOf(demand: Demand, sizing: Sizing, results: Results, size:
       setting: 'HEXCODES_MAX_SOCKETS_PER_KEY',
     });
   if (results.memory !== null) {
-    const fixed = processesPerMachine * results.memory.idleBytes;
+    const fixed = processesPerMachine * processBytesOf(results.memory);
     const connections = (demand.connections / machines) * results.memory.perConnectionBytes;
     if (connections > 0)
       limits.push(
@@ -62,23 +63,9 @@ export function limitsOf(demand: Demand, sizing: Sizing, results: Results, size:
   const kernelNs = kernelNsPerPoint(results);
   if (kernelNs !== undefined)
     limits.push(
-      limit('conversion in the kernel, points/s', (processes * 1e9) / kernelNs, demand.peakPointsPerS),
+      limit('conversion in the kernel, points/s', (processes * 1e9) / kernelNs, mostPointsPerS(demand)),
     );
   return limits.sort((a, b) => a.times - b.times);
-}
-
-/** At the peak, of the busier direction. */
-export function networkBitsPerS(demand: Demand, results: Results): number {
-  let [sent, received] = [0, 0];
-  for (const { kind, pointsPerMessage, messagesPerS } of demand.peak) {
-    const way = results.ways.find(({ name }) => name === kind);
-    if (way === undefined) continue;
-    // The head of a message is small; the rest grows with its points.
-    const scale = pointsPerMessage / way.pointsPerUnit;
-    sent += messagesPerS * way.sentBytesPerUnit * Math.max(1, scale);
-    received += messagesPerS * way.receivedBytesPerUnit * Math.max(1, scale);
-  }
-  return 8 * Math.max(sent, received);
 }
 
 export function kernelNsPerPoint({ ladder }: Results): number | undefined {
@@ -86,11 +73,10 @@ export function kernelNsPerPoint({ ladder }: Results): number | undefined {
 }
 
 /** Of one machine at the peak. */
-export function memoryBytesOf(demand: Demand, sizing: Sizing, { memory }: Results): number | null {
+export function memoryBytesOf(demand: Demand, layout: Layout, { memory }: Results): number | null {
   if (memory === null) return null;
-  const perProcess = Math.max(memory.idleBytes, memory.peakBytes);
+  const { machines, processesPerMachine } = layout;
   return (
-    sizing.processesPerMachine * perProcess +
-    (demand.connections / sizing.machines) * memory.perConnectionBytes
+    processesPerMachine * processBytesOf(memory) + (demand.connections / machines) * memory.perConnectionBytes
   );
 }

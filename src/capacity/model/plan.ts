@@ -3,16 +3,10 @@ import type { Interval } from '../compare/bootstrap.js';
 import type { Results } from '../measure/results.js';
 import { Costs } from './cost.js';
 import { type Demand, demandOf, type Fleet } from './fleet.js';
-import {
-  kernelNsPerPoint,
-  type Limit,
-  limitsOf,
-  type MachineSize,
-  memoryBytesOf,
-  networkBitsPerS,
-} from './limits.js';
+import { kernelNsPerPoint, type Limit, limitsOf, memoryBytesOf } from './limits.js';
+import { type MachineSize, networkBitsPerS, roomOf } from './room.js';
 import { scalingOf } from './scaling.js';
-import { loadOf, type Requirements, type Sizing, sizeFor } from './sizing.js';
+import { type Requirements, Sizer, type Sizing } from './sizing.js';
 
 export interface PlanRequest extends Requirements {
   readonly fleet: Fleet;
@@ -26,7 +20,9 @@ export interface PlanRequest extends Requirements {
 
 /** An answer with its uncertainty: between a plan with every figure at its better quartile and one at its worse. */
 export interface Answer {
+  /** With those that may fail. */
   readonly machines: Interval;
+  readonly cores: Interval;
   readonly carrying: number;
   readonly processesPerMachine: number;
   readonly p50Us: Interval;
@@ -41,19 +37,29 @@ export interface WhatIf {
   readonly firstLimit: Limit;
 }
 
+/** The busier period with one machine fewer, and none in its place. */
+export interface OneLess {
+  readonly busyShare: Interval;
+  readonly p99Us: Interval;
+  readonly holdsTarget: boolean;
+}
+
 export interface Plan {
   readonly request: PlanRequest;
   readonly demand: Demand;
   readonly answer: Answer;
   readonly sizing: Sizing;
-  /** Shares of a core at the peak, of all machines together. */
+  /** Shares of a core in the busier period, of all machines together: for messages however small, and for their points. */
   readonly coresOfMessages: number;
   readonly coresOfPoints: number;
   readonly limits: readonly Limit[];
   readonly whatIfs: readonly WhatIf[];
-  readonly memoryBytesPerMachine: number | null;
+  /** Undefined: there is one machine only. */
+  readonly oneLess: OneLess | undefined;
+  readonly memoryBytesPerMachine: Interval | null;
+  readonly holdsProcess: boolean;
   readonly networkBitsPerS: number;
-  readonly pricePerBillionPoints: number | null;
+  readonly pricePerBillionPoints: Interval | null;
   readonly scalingRemark: string;
   readonly results: Pick<
     Results,
@@ -62,115 +68,160 @@ export interface Plan {
 }
 
 export function planFor(request: PlanRequest, results: Results): Plan {
-  const demand = demandOf(request.fleet);
-  const costs = new Costs(results);
-  const planned = size(demand, request, results, costs);
-  const { sizing, answer } = planned;
-  const size0 = { memoryBytes: request.memoryBytesPerMachine, linkBitsPerS: request.linkBitsPerS };
   const { date, machine, version, commit, isQuick, isQuietEnough, node } = results;
-  const processes = sizing.machines * sizing.processesPerMachine;
-  const kernelNs = kernelNsPerPoint(results) ?? 0;
-  const total = answer.carrying + request.survive;
+  const { fleet, pricePerCoreHour, survive } = request;
+  const planned = new Planner(fleet, request, results);
+  const { demand, sizing } = planned;
+  const answer = planned.answer();
+  const perPoint = (price: number, cores: number): number => (24 * price * cores * 1e9) / demand.pointsPerDay;
   return {
     ...{ request, demand, answer, sizing },
-    coresOfMessages: sizing.busyShare * processes,
-    coresOfPoints: (demand.peakPointsPerS * kernelNs) / 1e9,
-    limits: limitsOf(demand, sizing, results, size0),
-    whatIfs: whatIfs(request, results, costs, size0),
-    memoryBytesPerMachine: memoryBytesOf(demand, sizing, results),
+    ...coresOf(sizing, new Costs(results), results),
+    limits: planned.limits(),
+    whatIfs: whatIfs(request, results),
+    oneLess: sizing.machines + survive < 2 ? undefined : planned.oneLess(),
+    memoryBytesPerMachine:
+      results.memory === null ? null : planned.around((each) => memoryBytesOf(demand, each, results)!),
+    holdsProcess: planned.room.holdsProcess,
     networkBitsPerS: networkBitsPerS(demand, results),
     pricePerBillionPoints:
-      request.pricePerCoreHour === undefined
+      pricePerCoreHour === undefined
         ? null
-        : (request.pricePerCoreHour * total * request.coresPerMachine * 1e9) / (3600 * demand.meanPointsPerS),
+        : {
+            low: perPoint(pricePerCoreHour, answer.cores.low),
+            high: perPoint(pricePerCoreHour, answer.cores.high),
+          },
     scalingRemark: scalingOf(results.speedUps).remark,
     results: { date, machine, version, commit, isQuick, isQuietEnough, node },
   };
 }
 
-/** One demand, with costs in the middle and at the quartiles of what was measured. */
-function size(
-  demand: Demand,
-  request: PlanRequest,
-  results: Results,
+/** The plan of one fleet: with costs in the middle, and at the quartiles of what was measured. */
+class Planner {
+  readonly demand: Demand;
+  readonly room: ReturnType<typeof roomOf>;
+  readonly sizing: Sizing;
+  readonly #machine: MachineSize;
+  /** At the better quartile, in the middle, at the worse. */
+  readonly #sizers: readonly [Sizer, Sizer, Sizer];
+  readonly #sizings: readonly Sizing[];
+
+  constructor(
+    fleet: Fleet,
+    private readonly request: PlanRequest,
+    private readonly results: Results,
+  ) {
+    this.demand = demandOf(fleet);
+    this.#machine = { memoryBytes: request.memoryBytesPerMachine, linkBitsPerS: request.linkBitsPerS };
+    this.room = roomOf(this.demand, results, this.#machine);
+    const costs = new Costs(results);
+    const scaling = scalingOf(results.speedUps);
+    const { median, low, high } = costs.way(this.demand.peak[0]!.kind).costBacklogUs!;
+    const sizer = (scale: number, optimism: keyof Interval): Sizer =>
+      new Sizer(this.demand, costs.scaled(scale), scaling, request, this.room, optimism);
+    this.#sizers = [sizer(low / median, 'high'), sizer(1, 'low'), sizer(high / median, 'low')];
+    this.#sizings = this.#sizers.map((each) => each.size());
+    this.sizing = this.#sizings[1]!;
+  }
+
+  around(of: (sizing: Sizing) => number): Interval {
+    return spread(this.#sizings.map(of));
+  }
+
+  answer(): Answer {
+    const { survive, coresPerMachine } = this.request;
+    const machines = this.around((sizing) => sizing.machines + survive);
+    const p99Us = this.around(({ tail }) => tail.p99Us);
+    return {
+      machines,
+      cores: { low: coresPerMachine * machines.low, high: coresPerMachine * machines.high },
+      carrying: this.sizing.machines,
+      processesPerMachine: this.sizing.processesPerMachine,
+      p50Us: this.around(({ tail }) => tail.p50Us),
+      p99Us: { low: p99Us.low, high: Math.max(p99Us.high, this.#measuredP99Us()) },
+      busyShare: this.around(({ busyShare }) => busyShare),
+      holdsTarget: this.sizing.holdsTarget,
+    };
+  }
+
+  limits(): Limit[] {
+    const times = this.#sizers[1].timesCarried(this.sizing, this.sizing.period);
+    return limitsOf(this.demand, this.sizing, times, this.results, this.#machine);
+  }
+
+  /** @throws where there is one machine only */
+  oneLess(): OneLess {
+    const { machines, processesPerMachine, period } = this.sizing;
+    const layout = { machines: machines + this.request.survive - 1, processesPerMachine };
+    const [best, middle, worst] = this.#sizers.map((sizer) => sizer.at(layout, period));
+    const all = [best!, middle!, worst!];
+    return {
+      busyShare: spread(all.map(({ busyShare }) => busyShare)),
+      p99Us: spread(all.map(({ tail }) => tail.p99Us)),
+      holdsTarget: middle!.holdsTarget,
+    };
+  }
+
+  /** The p99 that the bench saw at the lowest rate at which a process is at least as busy as planned: with the noise of that machine. */
+  #measuredP99Us(): number {
+    const way = new Costs(this.results).way(this.demand.peak[0]!.kind);
+    const busier = way.curve.filter(
+      ({ ratePerS, costUs }) => costUs !== null && (ratePerS * costUs) / 1e6 >= this.sizing.busyShare,
+    );
+    return busier.length === 0 ? 0 : Math.min(...busier.map(({ p99Us }) => p99Us));
+  }
+}
+
+const spread = (values: readonly number[]): Interval => ({
+  low: Math.min(...values),
+  high: Math.max(...values),
+});
+
+/** A message of one point is all message; what a larger one takes beyond that is its points. */
+function coresOf(
+  { streams, used }: Sizing,
   costs: Costs,
-): { sizing: Sizing; answer: Answer } {
-  const scaling = scalingOf(results.speedUps);
-  const { median, low, high } = costs.way(demand.peak[0]!.kind).costBacklogUs!;
-  const machine = { memoryBytes: request.memoryBytesPerMachine, linkBitsPerS: request.linkBitsPerS };
-  const sizing = enlarged(sizeFor(demand, costs, scaling, request), demand, results, machine);
-  const best = sizeFor(demand, costs.scaled(low / median), scaling, request, 'high');
-  const worst = sizeFor(demand, costs.scaled(high / median), scaling, request);
-  const around = (of: (sizing: Sizing) => number): Interval => {
-    const values = [best, sizing, worst].map(of);
-    return { low: Math.min(...values), high: Math.max(...values) };
-  };
-  const measuredUs = measuredP99Us(costs, demand, sizing);
-  const p99Us = around(({ tail }) => tail.p99Us);
-  return {
-    sizing,
-    answer: {
-      machines: around(({ machines }) => machines + request.survive),
-      carrying: sizing.machines,
-      processesPerMachine: sizing.processesPerMachine,
-      p50Us: around(({ tail }) => tail.p50Us),
-      p99Us: { low: p99Us.low, high: Math.max(p99Us.high, measuredUs) },
-      busyShare: around(({ busyShare }) => busyShare),
-      holdsTarget: sizing.holdsTarget,
-    },
-  };
+  results: Results,
+): Pick<Plan, 'coresOfMessages' | 'coresOfPoints'> {
+  const kernelNs = kernelNsPerPoint(results) ?? 0;
+  let [coresOfMessages, coresOfPoints] = [0, 0];
+  for (const { kind, pointsPerMessage, messagesPerS, costUs, backlogUs } of streams) {
+    const ofOneUs = Math.min(
+      backlogUs,
+      (backlogUs * costs.backlogUs(kind, 1)) / costs.backlogUs(kind, pointsPerMessage),
+    );
+    const pointsUs = Math.min(costUs, Math.max((kernelNs * pointsPerMessage) / 1000, backlogUs - ofOneUs));
+    coresOfPoints += (used * messagesPerS * pointsUs) / 1e6;
+    coresOfMessages += (used * messagesPerS * (costUs - pointsUs)) / 1e6;
+  }
+  return { coresOfMessages, coresOfPoints };
 }
 
-/** Memory and network may ask for more machines than CPU does; they are then less busy than the rest of the plan says. */
-function enlarged(sizing: Sizing, demand: Demand, results: Results, machine: MachineSize): Sizing {
-  const [least] = limitsOf(demand, sizing, results, machine).filter(
-    ({ setting, name }) => setting === undefined && !name.startsWith('CPU'),
-  );
-  if (least === undefined || least.times >= 1 || least.times === 0) return sizing;
-  return { ...sizing, machines: Math.ceil(sizing.machines / least.times) };
-}
-
-/** The p99 that the bench saw at the lowest rate at which a process is at least as busy as planned: with the noise of that machine. */
-function measuredP99Us(costs: Costs, demand: Demand, { busyShare }: Sizing): number {
-  const way = costs.way(demand.peak[0]!.kind);
-  const busier = way.curve.filter(
-    ({ ratePerS, costUs }) => costUs !== null && (ratePerS * costUs) / 1e6 >= busyShare,
-  );
-  return busier.length === 0 ? 0 : Math.min(...busier.map(({ p99Us }) => p99Us));
-}
-
-function whatIfs(request: PlanRequest, results: Results, costs: Costs, machine: MachineSize): WhatIf[] {
+function whatIfs(request: PlanRequest, results: Results): WhatIf[] {
   const { fleet } = request;
-  const changed = (name: string, change: Partial<Fleet>): WhatIf => {
-    const demand = demandOf({ ...fleet, ...change });
-    const { answer, sizing } = size(demand, request, results, costs);
-    return { name, answer, firstLimit: limitsOf(demand, sizing, results, machine)[0]! };
+  const costs = new Costs(results);
+  const changed = (name: string, change: Partial<Fleet>): WhatIf[] => {
+    const other = { ...fleet, ...change };
+    if (!demandOf(other).peak.every(({ kind }) => costs.has(kind))) return [];
+    const planned = new Planner(other, request, results);
+    return [{ name, answer: planned.answer(), firstLimit: planned.limits()[0]! }];
   };
   const all = [
-    changed('twice the fleet', { vehicles: 2 * fleet.vehicles }),
-    changed('half the interval', { intervalMs: fleet.intervalMs / 2 }),
+    ...changed('twice the fleet', { growth: 2 * fleet.growth }),
+    ...changed('half the interval', { intervalMs: fleet.intervalMs / 2 }),
   ];
   if (fleet.profile !== 'stream')
-    all.push(changed('binary frames on the stream instead', { profile: 'stream' }));
+    all.push(...changed('binary frames on the stream instead', { profile: 'stream' }));
   if (fleet.profile !== 'single')
-    all.push(changed('every report as an HTTP request instead', { profile: 'single', flush: undefined }));
+    all.push(...changed('every report as an HTTP request instead', { profile: 'single', flush: undefined }));
   if (fleet.flush === undefined)
     all.push(
-      changed(`collected for 1 s by ${fleet.gateways} gateways`, {
+      ...changed(`collected for 1 s by ${fleet.gateways} gateways`, {
         profile: 'stream',
         flush: { everyMs: 1000 },
       }),
     );
   if (fleet.togetherShare === 0 && fleet.flush === undefined)
-    all.push(changed('a fifth of the vehicles report in the same moment', { togetherShare: 0.2 }));
+    all.push(...changed('a fifth of the vehicles report in the same moment', { togetherShare: 0.2 }));
   return all;
-}
-
-/** One machine fewer than those that carry the peak, without another in its place. */
-export function busyWithOneLess({ demand, sizing, request }: Plan, results: Results): number | null {
-  if (sizing.machines + request.survive < 2) return null;
-  const processes = (sizing.machines + request.survive - 1) * sizing.processesPerMachine;
-  const stretch = sizing.processesPerMachine / sizing.speedUp.low;
-  const streams = loadOf(demand.peak, new Costs(results), processes, stretch);
-  return streams.reduce((sum, { messagesPerS, costUs }) => sum + (messagesPerS * costUs) / 1e6, 0);
 }

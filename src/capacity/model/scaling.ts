@@ -99,7 +99,9 @@ export function scalingOf(speedUps: readonly SpeedUp[]): Scaling {
   const largest = Math.max(1, ...speedUps.map(({ processes }) => processes));
   const measured = (processes: number): Interval | undefined => {
     const found = speedUps.find((each) => each.processes === processes);
-    return found && { low: found.speedUp.low, high: found.speedUp.high };
+    // One process is the unit, and n carry no more than n times as much: figures beyond that are noise.
+    const bounded = (value: number): number => Math.min(processes, Math.max(1, value));
+    return found && { low: bounded(found.speedUp.low), high: bounded(found.speedUp.high) };
   };
   if (speedUps.length < LEAST_COUNTS) {
     const between = (processes: number): Interval => {

@@ -1,10 +1,11 @@
-// Latencies of a plan, by simulating one of its processes: measured service times moved to the planned cost, Poisson arrivals, and the
-// messages that come together.
+// Latencies of a plan, by simulating one of its processes: measured service times moved to the planned cost, turns of the event loop,
+// Poisson arrivals, and the messages that come together.
 import { Latencies } from '../generator/latencies.js';
 import { uniformFrom } from '../generator/random.js';
 import { arrivalsOf, type FleetArrivals } from '../simulate/fleet-arrivals.js';
 import { percentilesOf, shareAtMost, simulateShared } from '../simulate/queue.js';
 import { ServiceTimes } from '../simulate/service-times.js';
+import { simulateTurns } from '../simulate/turns.js';
 import type { Costs } from './cost.js';
 import type { Stream } from './fleet.js';
 
@@ -13,31 +14,70 @@ const SEED = 1;
 const MESSAGES = 20_000;
 const BISECTIONS = 8;
 /** Above it a queue never settles within a simulation. */
-const MOST_BUSY = 0.995;
+export const MOST_BUSY = 0.995;
 
 export interface Tail {
   readonly p50Us: number;
+  readonly p90Us: number;
   readonly p99Us: number;
 }
 
 /** A stream at one process. */
 export interface ProcessStream extends Stream {
+  /** CPU time of a message on average. */
   readonly costUs: number;
+  /** Of one that shares its turn of the event loop with many. */
+  readonly backlogUs: number;
+  /** Of a turn, beside its messages. */
+  readonly wakeUpUs: number;
 }
 
 /** @param fleet arrivals at this process; its rates are those of the streams together */
 export function simulateTail(costs: Costs, streams: readonly ProcessStream[], fleet: FleetArrivals): Tail {
+  const latencies = latenciesOf(costs, streams, fleet);
+  const beyondUs = mean(streams, ({ kind }) => costs.beyondCpuUs(kind));
+  const [p50Us, p90Us, p99Us] = percentilesOf(latencies, [50, 90, 99]).map((us) => us + beyondUs);
+  return { p50Us: p50Us!, p90Us: p90Us!, p99Us: p99Us! };
+}
+
+/** Whether 99 of 100 messages are answered in time. */
+export function holdsTail(
+  costs: Costs,
+  streams: readonly ProcessStream[],
+  fleet: FleetArrivals,
+  targetP99Us: number,
+): boolean {
+  const beyondUs = mean(streams, ({ kind }) => costs.beyondCpuUs(kind));
+  return shareAtMost(latenciesOf(costs, streams, fleet), targetP99Us - beyondUs) >= 0.99;
+}
+
+/** Over the messages of all streams. */
+function mean(streams: readonly ProcessStream[], of: (stream: ProcessStream) => number): number {
+  const perS = streams.reduce((sum, { messagesPerS }) => sum + messagesPerS, 0);
+  return streams.reduce((sum, stream) => sum + (stream.messagesPerS / perS) * of(stream), 0);
+}
+
+/** Without what an exchange takes beside its CPU time. */
+function latenciesOf(costs: Costs, streams: readonly ProcessStream[], fleet: FleetArrivals): Float64Array {
   const uniform = uniformFrom(SEED);
-  const arrivals = arrivalsOf(fleet, MESSAGES, uniform);
-  const draw = servicesOf(costs, streams, uniform);
-  const { latenciesUs } = simulateShared(arrivals, 1, draw);
-  const [p50Us, p99Us] = percentilesOf(latenciesUs, [50, 99]) as [number, number];
-  return { p50Us, p99Us };
+  const arrivals =
+    fleet.together === 0 ? poissonArrivals(fleet.singlePerS) : arrivalsOf(fleet, MESSAGES, uniform);
+  const turnUs = mean(streams, ({ wakeUpUs }) => wakeUpUs);
+  return simulateTurns(arrivals, turnUs, servicesOf(costs, streams, uniform));
+}
+
+/** At one arrival a microsecond. A plan simulates hundreds of rates, and drawing the arrivals is the largest part of it. */
+let unitArrivals: Float64Array | undefined;
+
+function poissonArrivals(perS: number): Float64Array {
+  unitArrivals ??= arrivalsOf({ singlePerS: 1e6, together: 0, everyUs: 1 }, MESSAGES, uniformFrom(SEED + 1));
+  const meanUs = 1e6 / perS;
+  return unitArrivals.map((us) => us * meanUs);
 }
 
 /** A service time for each message, whose stream is drawn in proportion. */
 function servicesOf(costs: Costs, streams: readonly ProcessStream[], uniform: () => number): () => number {
-  const all = streams.map(({ kind, costUs }) => serviceTimes(costs, kind).movedTo(costUs));
+  const all = streams.map(({ kind, backlogUs }) => servicesAt(costs, kind, backlogUs));
   const total = streams.reduce((sum, { messagesPerS }) => sum + messagesPerS, 0);
   if (all.length === 1) return () => all[0]!.draw(uniform);
   return () => {
@@ -48,6 +88,18 @@ function servicesOf(costs: Costs, streams: readonly ProcessStream[], uniform: ()
     }
     return all[0]!.draw(uniform);
   };
+}
+
+/** By cost: a plan asks for few of them, many times. */
+const moved = new WeakMap<ServiceTimes, Map<number, ServiceTimes>>();
+
+function servicesAt(costs: Costs, kind: Stream['kind'], costUs: number): ServiceTimes {
+  const services = serviceTimes(costs, kind);
+  const byCost = moved.get(services) ?? new Map<number, ServiceTimes>();
+  moved.set(services, byCost);
+  const found = byCost.get(costUs) ?? services.movedTo(costUs);
+  byCost.set(costUs, found);
+  return found;
 }
 
 /** Of each way, as reading a histogram takes longer than a simulation. */

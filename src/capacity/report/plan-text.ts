@@ -1,50 +1,49 @@
 // A plan for people: what sizes the fleet and the answer first, then limits, what-ifs, and which inputs were measured or assumed.
 import type { Interval } from '../compare/bootstrap.js';
-import type { Answer, Plan } from '../model/plan.js';
+import type { Answer, OneLess, Plan } from '../model/plan.js';
 import { bytes, percent, plain, time } from './figures.js';
 import { columns } from './text-table.js';
 
 const LIMITS_SHOWN = 6;
 
-/** @param busyOneLess of busyWithOneLess */
-export function planText(plan: Plan, busyOneLess: number | null, source: string): string {
-  const { request, demand, answer, limits, whatIfs } = plan;
+export function planText(plan: Plan, source: string): string {
+  const { request, demand, answer, limits, whatIfs, sizing } = plan;
   const { fleet } = request;
-  const [peak] = demand.peak;
   const first = limits[0]!;
   const lines = [
     `${sizedBy(plan)}`,
     '',
-    `${machinesText(answer, plan)}; p99 ${range(answer.p99Us, time)}, p50 ${range(answer.p50Us, time)}; first limit: ${first.name}, at ${plain(first.times)} × this fleet`,
+    `${machinesText(answer, plan)}; p99 ${range(answer.p99Us, latency)}, p50 ${range(answer.p50Us, latency)}; first limit: ${first.name}, at ${plain(first.times)} × this fleet`,
     ...(answer.holdsTarget ? [] : [`a p99 of ${time(request.targetP99Us)} cannot be held: ${whyNot(plan)}`]),
+    ...(plan.holdsProcess ? [] : ['the memory of such a machine does not hold one process at its largest']),
     '',
     columns([
       ['vehicles', plain(fleet.vehicles * fleet.growth), `every ${time(1000 * fleet.intervalMs)}`],
       ['points/s', plain(demand.meanPointsPerS), `${plain(demand.peakPointsPerS)} at the peak`],
-      [
-        'messages/s at the peak',
-        plain(peak!.messagesPerS),
-        `${peak!.kind}, ${plain(peak!.pointsPerMessage)} points each, ${time(plan.sizing.streams[0]!.costUs)} of CPU`,
-      ],
+      ...sizing.streams.map(({ kind, pointsPerMessage, messagesPerS, costUs }, at) => [
+        at === 0 ? `messages/s at ${sizing.period === 'peak' ? 'the peak' : 'night'}` : '',
+        plain(sizing.used * messagesPerS),
+        `${kind}, ${plain(pointsPerMessage)} points each, ${time(costUs)} of CPU`,
+      ]),
       ['connections', plain(demand.connections), ''],
       [
         'processes',
         plain(answer.carrying * answer.processesPerMachine),
-        `each ${range(answer.busyShare, percent)} busy at the peak, of ${percent(plan.sizing.mostBusyShare)} that hold the p99`,
+        `each ${range(answer.busyShare, percent)} busy then`,
       ],
       [
         'memory of a machine',
-        plan.memoryBytesPerMachine === null ? 'not measured' : bytes(plan.memoryBytesPerMachine),
+        plan.memoryBytesPerMachine === null ? 'not measured' : range(plan.memoryBytesPerMachine, bytes),
         '',
       ],
       [
-        'network at the peak',
+        'network',
         `${plain(plan.networkBitsPerS / 1e6)} Mbit/s`,
-        'the busier direction, all machines',
+        'the busier direction, all machines, at most',
       ],
       ...(plan.pricePerBillionPoints === null
         ? []
-        : [['price', plain(plan.pricePerBillionPoints), 'per 1,000,000,000 points']]),
+        : [['price', range(plan.pricePerBillionPoints, plain), 'per 1,000,000,000 points']]),
     ]),
     '',
     columns(
@@ -65,15 +64,11 @@ export function planText(plan: Plan, busyOneLess: number | null, source: string)
       ...whatIfs.map(({ name, answer: other, firstLimit }) => [
         name,
         range(other.machines, plain),
-        other.holdsTarget ? range(other.p99Us, time) : 'not held',
+        other.holdsTarget ? range(other.p99Us, latency) : 'not held',
         `${firstLimit.name}, ${plain(firstLimit.times)} ×`,
       ]),
     ]),
-    ...(busyOneLess === null
-      ? []
-      : [
-          `one machine down at the peak: processes ${percent(busyOneLess)} busy${busyOneLess < plan.sizing.mostBusyShare ? ', and the p99 holds' : ': too much for the p99'}`,
-        ]),
+    ...(plan.oneLess === undefined ? [] : [oneLessText(plan.oneLess)]),
     '',
     ...sources(plan, source),
   ];
@@ -81,31 +76,41 @@ export function planText(plan: Plan, busyOneLess: number | null, source: string)
 }
 
 /** Which of messages, connections and points asks for most. */
-function sizedBy(plan: Plan): string {
-  const { demand, coresOfMessages, coresOfPoints } = plan;
-  const messages = plain(demand.peak[0]!.messagesPerS);
-  const points = `converting ${plain(demand.peakPointsPerS)} points/s takes ${percent(coresOfPoints)} of a core`;
-  const handling = `reading and answering ${messages} messages/s takes ${percent(Math.max(0, coresOfMessages - coresOfPoints))}`;
-  return coresOfPoints > coresOfMessages / 2
+function sizedBy({ demand, sizing, coresOfMessages, coresOfPoints }: Plan): string {
+  const perS = (of: (stream: (typeof sizing.streams)[number]) => number): string =>
+    plain(sizing.streams.reduce((sum, stream) => sum + sizing.used * of(stream), 0));
+  const points = `the points of ${perS(({ messagesPerS, pointsPerMessage }) => messagesPerS * pointsPerMessage)}/s take ${percent(coresOfPoints)} of a core`;
+  const handling = `reading and answering ${perS(({ messagesPerS }) => messagesPerS)} messages/s takes ${percent(coresOfMessages)}`;
+  return coresOfPoints > coresOfMessages
     ? `Points size this fleet: ${points}, ${handling}.`
     : `Messages and connections size this fleet, not points: ${points}, ${handling}, and ${plain(demand.connections)} connections are open.`;
 }
 
 function machinesText(answer: Answer, { request }: Plan): string {
-  const { machines, carrying, processesPerMachine } = answer;
+  const { machines, cores, carrying, processesPerMachine } = answer;
   const count = range(machines, plain);
   const survive = request.survive === 0 ? 'none to spare' : `${request.survive} may fail`;
-  return `${count} ${machines.high === 1 ? 'machine' : 'machines'} of ${request.coresPerMachine} cores (${carrying} ${carrying === 1 ? 'carries' : 'carry'} the peak with ${processesPerMachine} ${processesPerMachine === 1 ? 'process' : 'processes'} each, ${survive})`;
+  return `${count} ${machines.high === 1 ? 'machine' : 'machines'} of ${request.coresPerMachine} cores, ${range(cores, plain)} in all (${carrying} ${carrying === 1 ? 'carries' : 'carry'} the peak with ${processesPerMachine} ${processesPerMachine === 1 ? 'process' : 'processes'} each, ${survive})`;
 }
 
-function whyNot({ sizing, request }: Plan): string {
-  const { streams, mostBusyShare } = sizing;
-  return streams[0]!.costUs >= request.targetP99Us || mostBusyShare === 0
-    ? 'one message alone takes longer'
+function oneLessText({ busyShare, p99Us, holdsTarget }: OneLess): string {
+  const busy = `processes ${range(busyShare, percent)} busy`;
+  const tail = `p99 ${range(p99Us, latency)}`;
+  return `one machine down at the busiest time: ${busy}, ${tail}: ${holdsTarget ? 'the target holds' : 'the target is missed'}`;
+}
+
+function whyNot({ sizing, request, demand }: Plan): string {
+  const { streams, used, machines, processesPerMachine } = sizing;
+  if (streams[0]!.costUs >= request.targetP99Us) return 'one message alone takes longer';
+  return used < machines * processesPerMachine || used === demand.connections
+    ? `${plain(demand.connections)} connections reach no more processes`
     : 'more processes do not shorten it';
 }
 
-function sources({ request, results, scalingRemark }: Plan, source: string): string[] {
+/** A queue that grows has none. */
+const latency = (us: number): string => (Number.isFinite(us) ? time(us) : 'without end');
+
+function sources({ request, demand, results, scalingRemark }: Plan, source: string): string[] {
   const { fleet } = request;
   const { machine } = results;
   return [
@@ -114,6 +119,14 @@ function sources({ request, results, scalingRemark }: Plan, source: string): str
       ? []
       : ['that machine was noisy: its knees are not used, and tails may be shorter on a quiet one']),
     `assumed: peak ${plain(fleet.peakFactor)} × the mean, ${fleet.togetherShare === 0 ? 'no vehicles report in the same moment' : `${percent(fleet.togetherShare)} of the vehicles report in the same moment of every interval`}, ${percent(request.headroom)} headroom, a link of ${plain(request.linkBitsPerS / 1e9)} Gbit/s used to 70 %, cores as fast as those measured, no network between (its delays add to p50 and p99)`,
+    ...(demand.mostFlushMs === 0
+      ? []
+      : [`beside these latencies a point waits up to ${time(1000 * demand.mostFlushMs)} at its gateway`]),
+    ...(demand.isCut
+      ? [
+          `what is collected exceeds one message and is sent in several, of ${plain(demand.peak[0]!.pointsPerMessage)} points at most`,
+        ]
+      : []),
     scalingRemark,
   ];
 }

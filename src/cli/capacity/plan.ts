@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Results } from '../../capacity/measure/results.js';
 import { Costs } from '../../capacity/model/cost.js';
 import type { Fleet, FleetProfile } from '../../capacity/model/fleet.js';
-import { busyWithOneLess, type PlanRequest, planFor } from '../../capacity/model/plan.js';
+import { type PlanRequest, planFor } from '../../capacity/model/plan.js';
 import { planTrace } from '../../capacity/model/trace-plan.js';
 import { planText } from '../../capacity/report/plan-text.js';
 import { traceText } from '../../capacity/report/trace-text.js';
@@ -142,7 +142,7 @@ function fleetAnswer(options: Options, results: Results, source: string): string
     pricePerCoreHour: options.price,
   };
   const made = planFor(request, results);
-  return options.json ? `${JSON.stringify(made)}\n` : planText(made, busyWithOneLess(made, results), source);
+  return options.json ? `${JSON.stringify(made)}\n` : planText(made, source);
 }
 
 function traceAnswer(options: Options, results: Results): string {

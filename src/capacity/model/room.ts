@@ -1,0 +1,71 @@
+// Memory and network that a demand takes, and how many processes and machines that leaves room for.
+import type { Results } from '../measure/results.js';
+import type { Demand, Stream } from './fleet.js';
+
+/** Share of a link that is planned with: protocols and bursts take the rest. */
+export const LINK_SHARE = 0.7;
+
+export interface MachineSize {
+  readonly memoryBytes: number;
+  readonly linkBitsPerS: number;
+}
+
+export interface Room {
+  /** As network and memory ask for, whatever the CPU does; 1 or more. */
+  readonly leastMachines: number;
+  /** Whether the memory of a machine holds one process. */
+  readonly holdsProcess: boolean;
+  /** On each of so many machines, beside its connections; 1 or more. */
+  mostProcesses(machines: number): number;
+}
+
+export function roomOf(demand: Demand, results: Results, { memoryBytes, linkBitsPerS }: MachineSize): Room {
+  const forNetwork = Math.ceil(networkBitsPerS(demand, results) / (LINK_SHARE * linkBitsPerS));
+  const { memory } = results;
+  if (memory === null)
+    return {
+      ...{ leastMachines: Math.max(1, forNetwork), holdsProcess: true },
+      mostProcesses: () => Number.POSITIVE_INFINITY,
+    };
+  const processBytes = processBytesOf(memory);
+  const heldBytes = demand.connections * memory.perConnectionBytes;
+  const holdsProcess = memoryBytes > processBytes;
+  const forMemory = holdsProcess ? Math.ceil(heldBytes / (memoryBytes - processBytes)) : 1;
+  return {
+    ...{ leastMachines: Math.max(1, forNetwork, forMemory), holdsProcess },
+    mostProcesses: (machines) => Math.max(1, Math.floor((memoryBytes - heldBytes / machines) / processBytes)),
+  };
+}
+
+/** At its largest. */
+export const processBytesOf = ({ idleBytes, peakBytes }: NonNullable<Results['memory']>): number =>
+  Math.max(idleBytes, peakBytes);
+
+/** In the busier period, of the busier direction. */
+export function networkBitsPerS(demand: Demand, results: Results): number {
+  return Math.max(...periodsOf(demand).map((streams) => bitsPerS(streams, results)));
+}
+
+/** In the busier period. */
+export const mostPointsPerS = (demand: Demand): number =>
+  Math.max(
+    ...periodsOf(demand).map((streams) =>
+      streams.reduce((sum, { messagesPerS, pointsPerMessage }) => sum + messagesPerS * pointsPerMessage, 0),
+    ),
+  );
+
+const periodsOf = ({ peak, night }: Demand): (readonly Stream[])[] =>
+  night === undefined ? [peak] : [peak, night];
+
+function bitsPerS(streams: readonly Stream[], results: Results): number {
+  let [sent, received] = [0, 0];
+  for (const { kind, pointsPerMessage, messagesPerS } of streams) {
+    const way = results.ways.find(({ name }) => name === kind);
+    if (way === undefined) continue;
+    // The head of a message is small; the rest grows with its points.
+    const scale = pointsPerMessage / way.pointsPerUnit;
+    sent += messagesPerS * way.sentBytesPerUnit * Math.max(1, scale);
+    received += messagesPerS * way.receivedBytesPerUnit * Math.max(1, scale);
+  }
+  return 8 * Math.max(sent, received);
+}
