@@ -1,6 +1,20 @@
 // The file of results that `hexcodes bench` writes and `hexcodes plan`, `bench --compare` and the report read: format 1.
 import type { WayKind } from '../generator/job.js';
+import { Latencies } from '../generator/latencies.js';
 import type { Disturbance, Noise } from '../processes/noise.js';
+import {
+  above0,
+  anyNumber,
+  failField,
+  from0,
+  listOf,
+  optional,
+  orNull,
+  shape,
+  text,
+  whole1,
+  yesOrNo,
+} from './field-checks.js';
 
 export const RESULTS_FORMAT = 1;
 
@@ -138,20 +152,109 @@ export interface Results {
   readonly idleCoreShare: number | null;
 }
 
-/** @throws Error where the text is no file of results, or of another format */
-export function parseResults(text: string): Results {
+const SPREAD = { median: above0, low: above0, high: above0 };
+const SAMPLES = shape({ ...SPREAD, samples: listOf(anyNumber, 1) });
+/** A sample of a slice without CPU time was infinite, which JSON holds as null: parseResults leaves it out. */
+const SPEED_UP = shape({ ...SPREAD, samples: listOf(orNull(anyNumber), 1) });
+const NOISE = shape({
+  p50Us: from0,
+  p99Us: from0,
+  maxUs: from0,
+  stealShare: from0,
+  workUs: optional(above0),
+});
+const MACHINE = shape({
+  model: text,
+  cores: whole1,
+  memoryBytes: above0,
+  platform: text,
+  kernel: text,
+  governor: orNull(text),
+  stealShare: from0,
+  counted: optional(shape({ stealShare: from0, slowness: from0 })),
+  load: from0,
+});
+const RATE_POINT = {
+  ratePerS: above0,
+  answeredPerS: from0,
+  // Less the CPU time that the service spends without load, of which nothing, or less than nothing, may be left.
+  costUs: orNull(anyNumber),
+  ...{ p50Us: from0, p90Us: from0, p99Us: from0, p999Us: from0, naiveP99Us: from0 },
+  ...{ skippedShare: from0, refusedShare: from0, lateShare: from0 },
+};
+const KNEE = shape({
+  ratePerS: above0,
+  targetP99Us: above0,
+  steps: listOf(shape({ ...RATE_POINT, holds: yesOrNo })),
+  isConfirmed: yesOrNo,
+  isGeneratorLimit: yesOrNo,
+});
+const PERCENTILES = listOf(listOf(from0, 2));
+const WAY = shape({
+  name: text,
+  pointsPerUnit: above0,
+  connections: from0,
+  costBacklogUs: orNull(SAMPLES),
+  backlogPerS: orNull(SAMPLES),
+  backlogBusyShare: orNull(from0),
+  curve: listOf(shape(RATE_POINT)),
+  services: orNull(histogram),
+  knee: orNull(KNEE),
+  constant: orNull(shape(RATE_POINT)),
+  ...{ intendedUs: PERCENTILES, naiveUs: PERCENTILES, sentBytesPerUnit: from0, receivedBytesPerUnit: from0 },
+  noise: NOISE,
+});
+const RESULTS = shape({
+  ...{ version: text, commit: orNull(text), date: text, tookS: from0, seed: from0, isQuick: yesOrNo },
+  ...{ target: orNull(text), node: text, machine: MACHINE, noise: listOf(NOISE), isQuietEnough: yesOrNo },
+  control: orNull(shape({ backlogPerS: from0, openPerS: from0 })),
+  ladder: listOf(shape({ name: text, nsPerPoint: SAMPLES })),
+  ways: listOf(WAY),
+  sizes: listOf(shape({ kind: text, points: whole1, costUs: orNull(above0), pointsPerS: from0 })),
+  speedUps: listOf(shape({ processes: whole1, speedUp: SPEED_UP })),
+  memory: orNull(
+    shape({
+      idleBytes: from0,
+      perConnectionBytes: anyNumber,
+      peakBytes: from0,
+      overTime: listOf(listOf(from0, 2)),
+    }),
+  ),
+  idleCoreShare: orNull(anyNumber),
+});
+
+function histogram(value: unknown, field: string): void {
+  text(value, field);
+  let count = 0;
+  try {
+    ({ count } = Latencies.decode(value as string));
+  } catch {}
+  if (count === 0) failField(field, value, 'a histogram with services');
+}
+
+/**
+ * Fields that became part of the format later are optional, and unknown ones are left alone.
+ * @throws Error where the text is no file of results, or of another format, or lacks a field: with the field and its rule
+ */
+export function parseResults(json: string): Results {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(json.replace(/^\uFEFF/, ''));
   } catch {
     throw new Error('it is no JSON');
   }
-  const { tool, format, ways } = (value ?? {}) as Partial<Results>;
+  const { tool, format } = (value ?? {}) as Partial<Results>;
   if (tool !== 'hexcodes bench') throw new Error('it is no file of results of hexcodes bench');
   if (format !== RESULTS_FORMAT)
     throw new Error(`its format is ${format}, and this version reads ${RESULTS_FORMAT}`);
-  if (!Array.isArray(ways)) throw new Error('it names no ways');
-  return value as Results;
+  RESULTS(value, '');
+  const results = value as Results;
+  return { ...results, speedUps: results.speedUps.map(withoutNulls) };
+}
+
+function withoutNulls({ processes, speedUp }: SpeedUp): SpeedUp {
+  const samples = speedUp.samples.filter((sample) => sample !== null);
+  return { processes, speedUp: { ...speedUp, samples } };
 }
 
 /** Median and quartiles. @param samples at least one */
