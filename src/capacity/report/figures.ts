@@ -1,7 +1,9 @@
 // Numbers with units for people: three digits, no more than a measurement has.
+import type { Interval } from '../compare/bootstrap.js';
 
-/** `1,234`, `56.8`, `0.0123`. */
+/** `1,234`, `56.8`, `0.0123`; `∞` for what has no bound. */
 export function plain(value: number): string {
+  if (value === Number.POSITIVE_INFINITY) return '∞';
   if (value === 0) return '0';
   if (Math.abs(value) >= 999.5) {
     const digits = 10 ** Math.max(0, Math.floor(Math.log10(Math.abs(value))) - 2);
@@ -25,3 +27,11 @@ export function bytes(count: number): string {
 
 /** `12 %`. */
 export const percent = (share: number): string => `${plain(100 * share)} %`;
+
+/** `1-2 ms`, `800 µs to 2 ms`; one figure where both ends read the same. */
+export function range({ low, high }: Interval, text: (value: number) => string): string {
+  const [from, to] = [text(low), text(high)];
+  if (from === to) return from;
+  const [fromUnit, toUnit] = [from, to].map((each) => each.split(' ')[1] ?? '');
+  return fromUnit === toUnit ? `${from.split(' ')[0]}-${to}` : `${from} to ${to}`;
+}

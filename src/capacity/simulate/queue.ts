@@ -26,16 +26,6 @@ export function simulateShared(
   });
 }
 
-/** A queue for each server, as connections that stay with one process: each request belongs to the server that is drawn for it. */
-export function simulateSplit(
-  arrivalsUs: Float64Array,
-  servers: number,
-  serviceUs: (request: number) => number,
-  uniform: () => number,
-): Simulated {
-  return simulate(arrivalsUs, new Float64Array(servers), serviceUs, () => Math.floor(uniform() * servers));
-}
-
 function simulate(
   arrivalsUs: Float64Array,
   freeUs: Float64Array,

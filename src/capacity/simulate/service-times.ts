@@ -6,11 +6,18 @@ const QUANTILES = 10_000;
 const PAUSE_FROM = 3;
 
 export class ServiceTimes {
+  readonly #limitUs: number;
+  readonly #usualMeanUs: number;
+
   private constructor(
     /** Ascending; each stands for an equal share. */
     private readonly quantilesUs: Float64Array,
     readonly usualUs: number,
-  ) {}
+  ) {
+    this.#limitUs = PAUSE_FROM * usualUs;
+    const usual = quantilesUs.filter((us) => us <= this.#limitUs);
+    this.#usualMeanUs = usual.reduce((sum, us) => sum + us, 0) / usual.length;
+  }
 
   static measured(services: Latencies): ServiceTimes {
     const quantiles = new Float64Array(QUANTILES);
@@ -42,13 +49,12 @@ export class ServiceTimes {
    * @param costUs of a service that meets no pause
    */
   movedTo(costUs: number): ServiceTimes {
-    const limitUs = PAUSE_FROM * this.usualUs;
-    const usual = this.quantilesUs.filter((us) => us <= limitUs);
-    const usualMeanUs = usual.reduce((sum, us) => sum + us, 0) / usual.length;
-    const moved = this.quantilesUs.map((us) =>
-      us <= limitUs ? (us * costUs) / usualMeanUs : costUs + us - this.usualUs,
-    );
-    return new ServiceTimes(moved.sort(), costUs);
+    return new ServiceTimes(this.quantilesUs.map((us) => this.moved(us, costUs)).sort(), costUs);
+  }
+
+  /** One service time, as `movedTo(costUs)` moves it: for messages that each have a cost of their own. */
+  moved(us: number, costUs: number): number {
+    return us <= this.#limitUs ? (us * costUs) / this.#usualMeanUs : costUs + us - this.usualUs;
   }
 
   draw(uniform: () => number): number {

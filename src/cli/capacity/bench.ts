@@ -39,7 +39,11 @@ export default function declare(program: Command): void {
     .option('--target <url>', 'measure this server instead of one of its own; needs --key-file')
     .option('--key-file <file>', 'the API key for --target')
     .option('--only <ways>', `of ${PROFILES.map(({ name }) => name).join(', ')}: these, with commas between`)
-    .option('--p99 <time>', 'the latency that the capacity is searched for', readDuration, 50)
+    .addOption(
+      new Option('--p99 <time>', 'the latency that the capacity is searched for')
+        .argParser(readDuration)
+        .default(50, '50ms'),
+    )
     .option('--seed <number>', 'of the arrivals', readSeed, 1)
     // For tests, which look at the shape of the results only.
     .addOption(new Option('--tiny').hideHelp())

@@ -4,9 +4,7 @@ import { Costs } from '#dist/capacity/model/cost.js';
 import { demandOf } from '#dist/capacity/model/fleet.js';
 import { planFor } from '#dist/capacity/model/plan.js';
 import { predictKneePerS } from '#dist/capacity/model/sizing.js';
-import { planTrace } from '#dist/capacity/model/trace-plan.js';
 import { planText } from '#dist/capacity/report/plan-text.js';
-import { parseTrace } from '#dist/capacity/simulate/trace.js';
 import { FLEET, requestOf } from '../../../support/capacity/fleets.js';
 import { madeResults } from '../../../support/capacity/made-results.js';
 
@@ -192,33 +190,4 @@ test('results without CPU times make no plan', () => {
   const ways = [{ ...first!, name: 'stream' as const, costBacklogUs: null, services: null }];
   expect(() => planFor(requestOf(), madeResults({ ways }))).toThrow('server elsewhere');
   expect(() => planFor(requestOf(), madeResults({ ways: [] }))).toThrow('no figures of stream');
-});
-
-test('a trace is simulated until a number of processes holds it', () => {
-  // 2,000 messages at the same moment every second: 2,000 × 15 µs and more are 30 ms of one process.
-  const rows = Array.from({ length: 10 }, (_, second) =>
-    Array.from({ length: 2000 }, (_, v) => `${second},v${v}`).join('\n'),
-  );
-  const trace = parseTrace(`time,vehicle\n${rows.join('\n')}\n`);
-  expect(trace.vehicles).toBe(2000);
-  const plan = planTrace(trace, 'stream', new Costs(madeResults()), { targetP99Us: 10_000, headroom: 0.3 });
-  expect(plan).toMatchObject({ messages: 20_000, seconds: 9, peakPerS: 2000 });
-  expect(plan.processes).toBeGreaterThan(3);
-  expect(plan.tries[0]!.p99Us).toBeGreaterThan(30_000);
-  expect(plan.tries.at(-1)!.p99Us).toBeLessThanOrEqual(10_000);
-});
-
-test.each([
-  ['x\n1\n2', 'no column "time"'],
-  ['time\n1', 'fewer than two rows'],
-  ['time\n1\nsoon', 'row 2: "soon" is no time'],
-  ['time,points\n1,1\n2,0', 'row 2: "0" is no number of points'],
-  ['time\n5\n5', 'the same time'],
-])('a trace that cannot be read is refused: %j', (text, message) => {
-  expect(() => parseTrace(text)).toThrow(message);
-});
-
-test('times of a trace may be dates, in any order', () => {
-  const { arrivalsUs } = parseTrace('vehicle,time\na,2026-01-01T00:00:02Z\nb,2026-01-01T00:00:00Z\n');
-  expect([...arrivalsUs]).toEqual([0, 2e6]);
 });

@@ -2,7 +2,7 @@
 // of the true one, and its standard error must be small enough for that to say something.
 import { expect, test } from 'vitest';
 import { exponential, uniformFrom } from '#dist/capacity/generator/random.js';
-import { percentilesOf, shareAtMost, simulateShared, simulateSplit } from '#dist/capacity/simulate/queue.js';
+import { percentilesOf, shareAtMost, simulateShared } from '#dist/capacity/simulate/queue.js';
 import { waitBatchesMD1, waitMDc, waitMMc } from '../../../support/capacity/queue-theory.js';
 
 const SEEDS = 24;
@@ -72,21 +72,6 @@ test.each([
   [100, 0.6],
 ])('M[%d]/D/1, %d busy', (batch, busy) => {
   expectMean(simulatedWaits(1, busy, false, batch), waitBatchesMD1(batch, busy));
-});
-
-test('split queues are as many queues with one server each', () => {
-  const waits = Array.from({ length: SEEDS }, (_, seed) => {
-    const uniform = uniformFrom(900 + seed);
-    const arrivals = new Float64Array(REQUESTS);
-    let atUs = 0;
-    for (let request = 0; request < REQUESTS; request++) {
-      atUs += exponential(uniform, 1 / (4 * 0.7));
-      arrivals[request] = atUs;
-    }
-    const { latenciesUs } = simulateSplit(arrivals, 4, () => 1, uniform);
-    return latenciesUs.reduce((sum, value) => sum + value, 0) / REQUESTS - 1;
-  });
-  expectMean(waits, waitMDc(1, 0.7));
 });
 
 test('busy time and percentiles', () => {

@@ -1,0 +1,156 @@
+// Plans of traces from results of round numbers, held against a reckoning by hand.
+import { expect, test } from 'vitest';
+import { planTrace, type TraceRequest } from '#dist/capacity/model/trace-plan.js';
+import type { Trace } from '#dist/capacity/simulate/trace.js';
+import { madeResults } from '../../../support/capacity/made-results.js';
+
+const requestOf = (changes: Partial<TraceRequest> = {}): TraceRequest => ({
+  ...{ profile: 'stream', targetP99Us: 50_000, headroom: 0.3, survive: 1, coresPerMachine: 4 },
+  ...{ memoryBytesPerMachine: 16e9, pricePerCoreHour: undefined },
+  ...changes,
+});
+
+interface Message {
+  readonly us: number;
+  readonly points?: number;
+  readonly vehicle?: number;
+}
+
+function traceOf(messages: readonly Message[]): Trace {
+  const ofVehicles = messages.every(({ vehicle }) => vehicle !== undefined);
+  return {
+    arrivalsUs: Float64Array.from(messages, ({ us }) => us),
+    points: Int32Array.from(messages, ({ points }) => points ?? 1),
+    vehicleOf: ofVehicles ? Int32Array.from(messages, ({ vehicle }) => vehicle!) : null,
+    vehicles: ofVehicles ? new Set(messages.map(({ vehicle }) => vehicle)).size : null,
+  };
+}
+
+/** @param together messages at the same moment of every second, one of each vehicle where the trace has them */
+const bursts = (together: number, seconds: number, hasVehicles: boolean): Trace =>
+  traceOf(
+    Array.from({ length: together * seconds }, (_, at) => ({
+      us: 1e6 * Math.floor(at / together),
+      ...(hasVehicles ? { vehicle: at % together } : {}),
+    })),
+  );
+
+test('a trace is simulated until a number of processes holds it', () => {
+  // 2,000 messages of 5 µs at the same moment of every second are 10 ms of one process.
+  const plan = planTrace(bursts(2000, 10, true), requestOf({ targetP99Us: 2000 }), madeResults());
+  expect(plan).toMatchObject({
+    messages: 20_000,
+    points: 20_000,
+    seconds: 9,
+    peakPerS: 2000,
+    vehicles: 2000,
+  });
+  expect(plan.answer!.processes).toBeGreaterThan(4);
+  expect(plan.tries[0]).toMatchObject({ processes: 1 });
+  expect(plan.tries[0]!.p99Us).toBeGreaterThan(9900);
+});
+
+test.each([1000, 1500, 2000, 3000])(
+  'the fewest processes: with a p99 of %d µs one fewer does not hold it',
+  (targetP99Us) => {
+    const { answer, tries } = planTrace(bursts(2000, 10, false), requestOf({ targetP99Us }), madeResults());
+    const at = tries.findIndex(({ processes }) => processes === answer!.processes);
+    expect(tries[at]!.p99Us).toBeLessThanOrEqual(targetP99Us);
+    expect(tries[at - 1]!.processes).toBe(answer!.processes - 1);
+    expect(tries[at - 1]!.p99Us).toBeGreaterThan(targetP99Us);
+    expect(tries.map(({ processes }) => processes)).toEqual(
+      tries.map(({ processes }) => processes).sort((a, b) => a - b),
+    );
+  },
+);
+
+test('each message takes as long as its own points', () => {
+  // A frame of 16,384 points takes 325 µs, one of a point 5 µs, each with a turn of at most 50 µs and 85 µs beside its CPU time: their
+  // mean says nothing about the tail.
+  const messages = Array.from({ length: 4000 }, (_, at) => ({
+    us: 10_000 * at,
+    points: at % 20 === 0 ? 16_384 : 1,
+  }));
+  const { tries, points } = planTrace(traceOf(messages), requestOf(), madeResults());
+  expect(points).toBe(200 * 16_384 + 3800);
+  expect(tries[0]!.p50Us).toBeLessThanOrEqual(140);
+  expect(tries[0]!.p99Us).toBeGreaterThanOrEqual(325);
+});
+
+test('with the profile single, messages of several points are batches', () => {
+  const messages = Array.from({ length: 1000 }, (_, at) => ({
+    us: 10_000 * at,
+    points: at % 2 === 0 ? 1 : 100,
+  }));
+  const { tries } = planTrace(traceOf(messages), requestOf({ profile: 'single' }), madeResults());
+  // A batch of 100 takes 150 µs, a single call 20 µs, each with a turn of at most 50 µs, and a call 70 µs beside its CPU time.
+  expect(tries[0]!.p50Us).toBeLessThanOrEqual(141);
+  expect(tries[0]!.p99Us).toBeGreaterThanOrEqual(150);
+  expect(tries[0]!.p99Us).toBeLessThanOrEqual(201);
+});
+
+test('all messages of a vehicle go to one process: more processes do not help one vehicle', () => {
+  // 400 messages at the same moment take at least 2 ms of one process.
+  const messages = Array.from({ length: 4000 }, (_, at) => ({ us: 1e5 * Math.floor(at / 400) }));
+  const needs = requestOf({ targetP99Us: 1000 });
+  const ofOne = planTrace(traceOf(messages.map((each) => ({ ...each, vehicle: 0 }))), needs, madeResults());
+  expect(ofOne).toMatchObject({ vehicles: 1, answer: null });
+  expect(ofOne.tries.at(-1)).toMatchObject({ processes: 1024 });
+  const ofAny = planTrace(traceOf(messages), needs, madeResults());
+  // Some 173 messages of 5 µs fit beside a turn and what an exchange takes beside its CPU time.
+  expect(ofAny.answer!.processes).toBeGreaterThan(2);
+  expect(ofAny.answer!.processes).toBeLessThan(64);
+});
+
+test('the headroom is that of the busiest process', () => {
+  // One vehicle sends a message every 30 µs, of 15 µs and more: over half of the time of its process; a hundred send one each.
+  const heavy = Array.from({ length: 16_000 }, (_, at) => ({ us: 30 * at, vehicle: 0 }));
+  const light = Array.from({ length: 100 }, (_, at) => ({ us: 5000 * at, vehicle: 1 + at }));
+  const trace = traceOf([...heavy, ...light].sort((a, b) => a.us - b.us));
+  expect(planTrace(trace, requestOf({ headroom: 0.6 }), madeResults()).answer).toBeNull();
+  expect(planTrace(trace, requestOf({ headroom: 0 }), madeResults()).answer).not.toBeNull();
+});
+
+test('figures are ranges between the quartiles of the costs', () => {
+  const { answer } = planTrace(bursts(2000, 10, false), requestOf({ targetP99Us: 2000 }), madeResults());
+  const { p99Us, busyShare, processes, processesRange } = answer!;
+  expect(p99Us.low).toBeLessThan(p99Us.high);
+  expect(busyShare.low).toBeLessThan(busyShare.high);
+  expect(processesRange.low).toBeLessThanOrEqual(processes);
+  expect(processesRange.high).toBeGreaterThanOrEqual(processes);
+});
+
+test('machines by cores, those that may fail, memory and price', () => {
+  const trace = bursts(2000, 10, true);
+  const request = requestOf({ targetP99Us: 2000, coresPerMachine: 2, survive: 2, pricePerCoreHour: 0.04 });
+  const { answer } = planTrace(trace, request, madeResults());
+  const { processes, carrying, machines, processesPerMachine } = answer!;
+  expect(carrying).toBe(Math.ceil(processes / 2));
+  expect(machines).toBe(carrying + 2);
+  expect(processesPerMachine).toBe(2);
+  // 200 MB of each process, and 16 kB of each of the connections.
+  expect(answer!.memoryBytesPerMachine).toBeCloseTo(2 * 200e6 + (2000 / carrying) * 16_000);
+  // 20,000 points in 9 s.
+  expect(answer!.pricePerBillionPoints).toBeCloseTo((0.04 * machines * 2 * 1e9 * 9) / (3600 * 20_000));
+  const small = planTrace(trace, { ...request, memoryBytesPerMachine: 250e6 }, madeResults());
+  expect(small.answer).toMatchObject({ processesPerMachine: 1, carrying: processes });
+  const tooSmall = planTrace(trace, { ...request, memoryBytesPerMachine: 1e6 }, madeResults());
+  expect(tooSmall.answer).toMatchObject({ carrying });
+  expect(tooSmall.answer!.memoryBytesPerMachine).toBeGreaterThan(1e6);
+});
+
+test('nothing is not a number', () => {
+  const plan = planTrace(bursts(50, 3, true), requestOf(), madeResults({ memory: null, speedUps: [] }));
+  const text = JSON.stringify(plan, (_, each: unknown) =>
+    typeof each === 'number' && !Number.isFinite(each) ? 'bad' : each,
+  );
+  expect(text).not.toContain('bad');
+  expect(plan.answer!.memoryBytesPerMachine).toBeNull();
+});
+
+test('results without the profile are refused with its name', () => {
+  const ways = madeResults().ways.filter(({ name }) => name === 'stream');
+  expect(() =>
+    planTrace(bursts(5, 2, false), requestOf({ profile: 'batch' }), madeResults({ ways })),
+  ).toThrow('no figures of batch');
+});
