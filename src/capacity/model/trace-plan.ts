@@ -9,6 +9,8 @@ import type { Requirements } from './sizing.js';
 import { type Edge, TraceRun } from './trace-run.js';
 
 export const MOST_PROCESSES = 1024;
+/** Where so many hold, all below are tried. */
+const MOST_ONE_BY_ONE = 16;
 /** More machines than this are no plan. */
 const MOST_MACHINES = 100_000;
 
@@ -46,8 +48,8 @@ export interface TraceAnswer {
   /** With those that may fail. */
   readonly machines: number;
   /**
-   * Of one machine; null where memory was not measured, or the trace has no vehicles to count connections by.
-   * More than a machine has where no number of machines has enough for a process.
+   * Of one machine, connections included where the trace has vehicles; null where memory was not measured. More than a machine has where
+   * no number of machines has enough for a process.
    */
   readonly memoryBytesPerMachine: number | null;
   readonly pricePerBillionPoints: number | null;
@@ -70,7 +72,7 @@ export interface TracePlan {
 export function planTrace(trace: Trace, request: TraceRequest, results: Results): TracePlan {
   const run = new TraceRun(trace, request, results);
   const tries: TraceTry[] = [];
-  const holds = (edge: Edge) => (processes: number) => {
+  const holdsAt = (edge: Edge) => (processes: number) => {
     const simulated = run.at(processes, edge);
     if (edge === 'median') {
       const [p50Us, p99Us, maxUs] = percentilesOf(simulated.latenciesUs, [50, 99, 100]) as [
@@ -82,6 +84,7 @@ export function planTrace(trace: Trace, request: TraceRequest, results: Results)
     }
     return simulated.holdsTarget;
   };
+  const holds = (edge: Edge) => onceEach(holdsAt(edge));
   const processes = fewest(1, holds('median'));
   const points = trace.points.reduce((sum, count) => sum + count, 0);
   const seconds = trace.arrivalsUs.at(-1)! / 1e6;
@@ -96,7 +99,7 @@ export function planTrace(trace: Trace, request: TraceRequest, results: Results)
             processes,
             processesRange: {
               low: Math.min(processes, fewest(processes, holds('low')) ?? processes),
-              high: fewest(processes, holds('high')),
+              high: atLeast(processes, fewest(processes, holds('high'))),
             },
             ...rangesAt(run, processes),
             ...machinesFor(
@@ -110,9 +113,22 @@ export function planTrace(trace: Trace, request: TraceRequest, results: Results)
   };
 }
 
+const atLeast = (least: number, value: number | null): number | null =>
+  value === null ? null : Math.max(least, value);
+
+/** The same, asked once for each number. */
+function onceEach(holds: (processes: number) => boolean): (processes: number) => boolean {
+  const known = new Map<number, boolean>();
+  return (processes) => {
+    const answer = known.get(processes) ?? holds(processes);
+    known.set(processes, answer);
+    return answer;
+  };
+}
+
 /**
- * The fewest that hold: below the number to begin with by halves, above it by doubling and then by halves.
- * More processes hold what fewer do, but for the luck of the routes.
+ * The fewest that hold. Beyond 16 by doubling and halving: more processes hold what fewer do, but for the luck of the routes.
+ * @param from where the search begins
  * @returns a number of which one fewer does not hold; null where none does
  */
 function fewest(from: number, holds: (processes: number) => boolean): number | null {
@@ -120,6 +136,11 @@ function fewest(from: number, holds: (processes: number) => boolean): number | n
   while (!holds(holding)) {
     if (holding === MOST_PROCESSES) return null;
     [failing, holding] = [holding, Math.min(MOST_PROCESSES, 2 * holding)];
+  }
+  if (holding <= MOST_ONE_BY_ONE) {
+    let processes = 1;
+    while (processes < holding && !holds(processes)) processes++;
+    return processes;
   }
   while (holding - failing > 1) {
     const middle = (failing + holding) >> 1;
@@ -161,7 +182,7 @@ function machinesFor(
   const machines = carrying + survive;
   return {
     ...{ carrying, processesPerMachine: processesOn(carrying), machines },
-    memoryBytesPerMachine: memory === null || vehicles === null ? null : bytesOn(carrying),
+    memoryBytesPerMachine: memory === null ? null : bytesOn(carrying),
     pricePerBillionPoints:
       pricePerCoreHour === undefined
         ? null

@@ -1,6 +1,6 @@
 // A simulated trace for people.
 import type { Results } from '../measure/results.js';
-import { MOST_PROCESSES, type TraceAnswer, type TracePlan } from '../model/trace-plan.js';
+import { MOST_PROCESSES, type TraceAnswer, type TracePlan, type TraceRequest } from '../model/trace-plan.js';
 import { bytes, percent, plain, range, time } from './figures.js';
 import { columns } from './text-table.js';
 
@@ -39,7 +39,7 @@ export function traceText(plan: TracePlan, results: Results, source: string): st
   return `${lines.join('\n')}\n`;
 }
 
-function answerLines(answer: TraceAnswer, { request }: TracePlan): string[] {
+function answerLines(answer: TraceAnswer, { request, vehicles }: TracePlan): string[] {
   const { processes, processesRange, p50Us, p99Us, busyShare } = answer;
   const { low, high } = processesRange;
   const { carrying, processesPerMachine, machines, memoryBytesPerMachine, pricePerBillionPoints } = answer;
@@ -50,13 +50,14 @@ function answerLines(answer: TraceAnswer, { request }: TracePlan): string[] {
   return [
     `${processes} ${processes === 1 ? 'process carries' : 'processes carry'} this trace with a p99 of at most ${time(request.targetP99Us)}: p99 ${range(p99Us, time)}, p50 ${range(p50Us, time)}, the busiest ${range(busyShare, percent)} busy${others}`,
     `${machines} ${machines === 1 ? 'machine' : 'machines'} of ${request.coresPerMachine} ${request.coresPerMachine === 1 ? 'core' : 'cores'}, ${plain(machines * request.coresPerMachine)} in all (${carrying} ${carrying === 1 ? 'carries' : 'carry'} it with up to ${processesPerMachine} ${processesPerMachine === 1 ? 'process' : 'processes'} each, ${request.survive === 0 ? 'none to spare' : `${request.survive} may fail`})`,
-    ...(memoryBytesPerMachine === null
-      ? []
-      : [
-          `memory of a machine: ${bytes(memoryBytesPerMachine)}${memoryBytesPerMachine > request.memoryBytesPerMachine ? `, more than the ${bytes(request.memoryBytesPerMachine)} that it has` : ''}`,
-        ]),
+    ...(memoryBytesPerMachine === null ? [] : [memoryText(memoryBytesPerMachine, request, vehicles)]),
     ...(pricePerBillionPoints === null
       ? []
       : [`price: ${plain(pricePerBillionPoints)} per 1,000,000,000 points`]),
   ];
+}
+
+function memoryText(memoryBytes: number, request: TraceRequest, vehicles: number | null): string {
+  const most = request.memoryBytesPerMachine;
+  return `memory of a machine: ${bytes(memoryBytes)}${vehicles === null ? ', and its connections, which nothing counts without a column vehicle' : ''}${memoryBytes > most ? `: more than the ${bytes(most)} that it has` : ''}`;
 }

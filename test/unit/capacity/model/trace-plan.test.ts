@@ -64,6 +64,22 @@ test.each([1000, 1500, 2000, 3000])(
   },
 );
 
+test('up to 16 processes every smaller number has been tried and does not hold', () => {
+  // Forty vehicles of ten messages in the same moment: the draws decide, and more processes may hold less.
+  const messages = Array.from({ length: 8000 }, (_, at) => ({
+    us: 1e6 * Math.floor(at / 400),
+    vehicle: at % 40,
+  }));
+  const targetP99Us = 900;
+  const { answer, tries } = planTrace(traceOf(messages), requestOf({ targetP99Us }), madeResults());
+  const { processes } = answer!;
+  expect(processes).toBeLessThanOrEqual(16);
+  expect(processes).toBeGreaterThan(2);
+  const smaller = tries.filter((each) => each.processes < processes);
+  expect(smaller.map((each) => each.processes)).toEqual(smaller.map((_, at) => at + 1));
+  expect(smaller.every(({ p99Us }) => p99Us > targetP99Us)).toBe(true);
+});
+
 test('each message takes as long as its own points', () => {
   // A frame of 16,384 points takes 325 µs, one of a point 5 µs, each with a turn of at most 50 µs and 85 µs beside its CPU time: their
   // mean says nothing about the tail.
@@ -134,6 +150,8 @@ test('machines by cores, those that may fail, memory and price', () => {
   expect(answer!.pricePerBillionPoints).toBeCloseTo((0.04 * machines * 2 * 1e9 * 9) / (3600 * 20_000));
   const small = planTrace(trace, { ...request, memoryBytesPerMachine: 250e6 }, madeResults());
   expect(small.answer).toMatchObject({ processesPerMachine: 1, carrying: processes });
+  const unnamed = planTrace(bursts(2000, 10, false), request, madeResults()).answer!;
+  expect(unnamed.memoryBytesPerMachine).toBe(unnamed.processesPerMachine * 200e6);
   const tooSmall = planTrace(trace, { ...request, memoryBytesPerMachine: 1e6 }, madeResults());
   expect(tooSmall.answer).toMatchObject({ carrying });
   expect(tooSmall.answer!.memoryBytesPerMachine).toBeGreaterThan(1e6);
