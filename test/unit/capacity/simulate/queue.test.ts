@@ -83,3 +83,23 @@ test('busy time and percentiles', () => {
   expect(shareAtMost(Float64Array.of(3, 1, 2, 4), 3)).toBe(0.75);
   expect(shareAtMost(new Float64Array(0), 1)).toBe(0);
 });
+
+test('percentiles are those of the sorted values, whatever their order', () => {
+  const uniform = uniformFrom(3);
+  const orders: ((at: number) => number)[] = [
+    (at) => at,
+    (at) => -at,
+    (at) => at % 7,
+    () => 4,
+    (at) => (at < 500 ? at : 1000 - at),
+    () => uniform(),
+  ];
+  for (const order of orders) {
+    const values = Float64Array.from({ length: 1001 }, (_, at) => order(at));
+    const sorted = values.slice().sort();
+    const percentiles = [100, 0, 50, 99, 1, 99.95];
+    expect(percentilesOf(values, percentiles)).toEqual(
+      percentiles.map((each) => sorted[Math.max(0, Math.ceil((each / 100) * 1001) - 1)]),
+    );
+  }
+});
