@@ -1,5 +1,6 @@
 // The small table and the plot of README.md, between two marks that stay.
 import type { Results } from '#dist/capacity/measure/results.js';
+import { heldKnee } from '#dist/capacity/report/doubts.js';
 import { plain, time } from '#dist/capacity/report/figures.js';
 import { table } from '../measure.js';
 
@@ -9,28 +10,30 @@ const MARKED = /(<!-- capacity:[^\n]*-->\n)[\s\S]*?(<!-- \/capacity -->)/;
 export function withTable(readme: string, results: Results, plotPath: string): string {
   if (!MARKED.test(readme)) throw new Error('no marks for the table');
   const { machine, node, date, isQuietEnough, ways } = results;
-  const rows = ways.map(({ name, pointsPerUnit, costBacklogUs, knee, intendedUs }) => {
+  const targetP99Us = ways.find(({ knee }) => knee !== null)?.knee?.targetP99Us;
+  const rows = ways.map((way) => {
+    const { name, pointsPerUnit, costBacklogUs, intendedUs } = way;
     const at = (percentile: number): string => {
       const us = intendedUs.find(([each]) => each === percentile)?.[1];
       return us === undefined ? '' : time(us);
     };
-    const isShown = knee?.isConfirmed === true;
+    const knee = heldKnee(way);
     const mark = knee?.isGeneratorLimit ? '≥ ' : '';
     return [
       `\`${name}\``,
       String(pointsPerUnit),
       costBacklogUs === null ? '' : time(costBacklogUs.median),
-      isShown ? `${mark}${plain(knee.ratePerS)}` : '–',
-      isShown ? `${mark}${plain(knee.ratePerS * pointsPerUnit)}` : '–',
-      isShown ? at(50) : '–',
-      isShown ? at(99) : '–',
+      knee ? `${mark}${plain(knee.ratePerS)}` : '–',
+      knee ? `${mark}${plain(knee.ratePerS * pointsPerUnit)}` : '–',
+      knee ? at(50) : '–',
+      knee ? at(99) : '–',
     ];
   });
   const titles = [
     'one process',
     'points',
     'CPU under backlog',
-    'rate/s that holds a p99 of 50 ms',
+    `rate/s that holds ${targetP99Us === undefined ? 'the target' : `a p99 of ${time(targetP99Us)}`}`,
     'points/s',
     'median at 80 % of it',
     'p99',
@@ -40,7 +43,7 @@ export function withTable(readme: string, results: Results, plotPath: string): s
 ${table(titles, rows)}
 
 ${machine.cores} × ${machine.model}, Node ${node}, ${date}${noise}; latencies counted from the moment when a request should
-have started. ≥: beyond it the load generator was the limit. –: repeats did not hold what was found.
+have started. ≥: beyond it the load generator was the limit. –: none that repeats and all lower rates of the run confirm.
 
 ![latency percentiles of each way in](${plotPath})
 

@@ -2,11 +2,9 @@
 import { wasSentOnTime } from '../measure/knee-search.js';
 import type { Results, WayResult } from '../measure/results.js';
 import { type Disturbance, workSpread } from '../processes/noise.js';
+import { doubtsAboutKnee, heldKnee, isLimitedByLoad } from './doubts.js';
 import { bytes, percent, plain, time } from './figures.js';
 import { columns } from './text-table.js';
-
-/** Below it the load, not the service, was the limit under backlog. */
-const BUSY_SHARE = 0.9;
 
 export function benchText(results: Results): string {
   const { machine, noise, control, ladder, ways, sizes, speedUps, memory } = results;
@@ -65,7 +63,8 @@ function waysTable(ways: readonly WayResult[]): string {
     'at a constant rate',
   ];
   const rows = ways.map((way) => {
-    const { knee, costBacklogUs, backlogPerS, curve, constant } = way;
+    const { costBacklogUs, backlogPerS, curve, constant } = way;
+    const knee = heldKnee(way);
     const at = knee?.steps.filter(({ holds, ratePerS }) => holds && ratePerS === knee.ratePerS).at(-1);
     const idle = curve[0]?.costUs ?? null;
     return [
@@ -74,28 +73,31 @@ function waysTable(ways: readonly WayResult[]): string {
       costBacklogUs === null ? '' : time(costBacklogUs.median),
       backlogPerS === null ? '' : `${plain(backlogPerS.median)}/s`,
       idle === null ? '' : time(idle),
-      knee === null ? 'none' : `${plain(knee.ratePerS)}/s`,
+      knee === null ? '–' : `${plain(knee.ratePerS)}/s`,
       knee === null ? '' : plain(knee.ratePerS * way.pointsPerUnit),
       at === undefined ? '' : time(at.p50Us),
       at === undefined ? '' : time(at.p99Us),
-      constant === null ? '' : time(constant.p99Us),
+      knee === null || constant === null ? '' : time(constant.p99Us),
     ];
   });
   return columns([head, ...rows], [1, 2, 3, 4, 5, 6, 7, 8, 9]);
 }
 
-function remarksOn({ name, knee, backlogBusyShare, curve }: WayResult): string[] {
+function remarksOn(way: WayResult): string[] {
+  const { name, knee, backlogBusyShare, curve } = way;
   const remarks: string[] = [];
-  if (backlogBusyShare !== null && backlogBusyShare < BUSY_SHARE)
+  if (isLimitedByLoad(way))
     remarks.push(
-      `${name}: under backlog the service used ${percent(backlogBusyShare)} of its core: the generator or another process was the limit`,
+      `${name}: under backlog the service used ${percent(backlogBusyShare!)} of its core: the generator or another process was the limit`,
     );
+  const doubts = doubtsAboutKnee(way);
   if (knee === null) remarks.push(`${name}: no rate held the target`);
-  else {
-    if (knee.isGeneratorLimit)
-      remarks.push(`${name}: beyond the knee the generator was late: the service may carry more`);
-    if (!knee.isConfirmed) remarks.push(`${name}: repeats did not hold the knee`);
-  }
+  else if (doubts.length > 0)
+    remarks.push(`${name}: ${plain(knee.ratePerS)}/s was found and is not confirmed: ${doubts.join(', ')}`);
+  if (knee?.isGeneratorLimit === true)
+    remarks.push(
+      `${name}: beyond the rate that was found the generator was late: the service may carry more`,
+    );
   const late = curve.filter((point) => !wasSentOnTime(point));
   if (late.length > 0)
     remarks.push(
