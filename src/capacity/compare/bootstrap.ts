@@ -7,11 +7,15 @@ export interface Interval {
   readonly high: number;
 }
 
-const RESAMPLES = 2000;
+const RESAMPLES = 1000;
+/** Of the normal distribution at 0.995: intervals of ratios hold the true one in 99 of 100 cases. */
+const NORMAL_995 = 2.5758;
+
+const blockLengthOf = (count: number): number => Math.max(1, Math.round(Math.sqrt(count)));
 
 /** @param samples in the order in which they were measured; at least one */
 export function resample(samples: readonly number[], uniform: () => number): number[] {
-  const block = Math.max(1, Math.round(Math.sqrt(samples.length)));
+  const block = blockLengthOf(samples.length);
   const drawn: number[] = [];
   while (drawn.length < samples.length) {
     const first = Math.floor(uniform() * (samples.length - block + 1));
@@ -33,17 +37,35 @@ export function intervalOf(values: readonly number[], confidence: number): Inter
   return { low: at((1 - confidence) / 2), high: at((1 + confidence) / 2) };
 }
 
-/** Of the median of `after` divided by that of `before`. */
-export function ratioInterval(
-  before: readonly number[],
-  after: readonly number[],
-  confidence: number,
-  seed = 1,
-): Interval {
+/**
+ * Of the median of `after` divided by that of `before`, 99 %. Its width is the standard error of the bootstrap times Student's t of as many
+ * values as there are blocks: plain quantiles of the bootstrap of a dozen slices, of which neighbours are alike, leave out 1 in up to
+ * 22 % of pairs of the same code, and this interval in up to 5 % (false-alarms.test.ts).
+ * @param before @param after more than two blocks each, in the order in which they were measured
+ */
+export function ratioInterval(before: readonly number[], after: readonly number[], seed = 1): Interval {
   const uniform = uniformFrom(seed);
-  const ratios = Array.from(
-    { length: RESAMPLES },
-    () => medianOf(resample(after, uniform)) / medianOf(resample(before, uniform)),
+  const logs = Array.from({ length: RESAMPLES }, () =>
+    Math.log(medianOf(resample(after, uniform)) / medianOf(resample(before, uniform))),
   );
-  return intervalOf(ratios, confidence);
+  const mean = logs.reduce((sum, log) => sum + log) / RESAMPLES;
+  const errorOfBlocks = Math.sqrt(logs.reduce((sum, log) => sum + (log - mean) ** 2, 0) / (RESAMPLES - 1));
+  const blocks = [before, after].map(({ length }) => length / blockLengthOf(length));
+  const fewest = Math.min(...blocks);
+  // The spread of few blocks is that of a sample around its own mean: too small by this.
+  const error = errorOfBlocks * Math.sqrt(fewest / (fewest - 1));
+  const ratio = medianOf(after) / medianOf(before);
+  const factor = Math.exp(studentQuantile(blocks[0]! + blocks[1]! - 2) * error);
+  return { low: ratio / factor, high: ratio * factor };
+}
+
+/** At 0.995 (Abramowitz and Stegun, 26.7.5); for three degrees of freedom 3 % too small, for more closer. */
+function studentQuantile(degrees: number): number {
+  const z = NORMAL_995;
+  return (
+    z +
+    (z ** 3 + z) / (4 * degrees) +
+    (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * degrees ** 2) +
+    (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / (384 * degrees ** 3)
+  );
 }

@@ -1,43 +1,58 @@
 // Two measurements of the same machine, before and after a change: which figures differ by more than the noise of either.
 import type { Results, Samples } from '../measure/results.js';
 import { type Interval, ratioInterval } from './bootstrap.js';
+import { comparabilityOf, waysInBoth } from './comparability.js';
 
-/** Some twenty figures are judged at once; with 95 % one of them would differ by chance in most comparisons. */
-const CONFIDENCE = 0.99;
 /** Medians of two runs of the same code have lain so far apart on a machine that did nothing else; a smaller change is not told apart. */
 export const LEAST_CHANGE = 0.03;
+/** Of fewer there are less than three blocks, and of the same code up to 8 % of pairs are said to differ. */
+export const LEAST_SAMPLES = 8;
 
-export type Verdict = 'better' | 'worse' | 'no difference seen';
+export type Verdict =
+  | 'better'
+  | 'worse'
+  | 'no difference seen'
+  | 'too few measurements'
+  | 'one value each'
+  | 'not comparable';
 
 export interface ComparedFigure {
   readonly name: string;
   readonly unit: string;
   readonly before: number;
   readonly after: number;
-  /** Of `after` ÷ `before`; null where a figure is one value and has no spread. */
+  /** Of `after` ÷ `before`; null where nothing is said about their difference. */
   readonly interval: Interval | null;
-  readonly verdict: Verdict | 'one value each';
+  readonly verdict: Verdict;
 }
 
 export interface Comparison {
+  /** Those that both runs have. */
   readonly figures: readonly ComparedFigure[];
-  /** Reasons why the two may not be comparable. */
+  /** To be read before the figures: differences of the runs, and doubts about figures. */
   readonly cautions: readonly string[];
 }
 
 export function compareResults(before: Results, after: Results): Comparison {
+  const { cautions, isServiceAlike, isRateAlike, isKneeAlike } = comparabilityOf(before, after);
   const figures: ComparedFigure[] = [];
-  for (const way of before.ways) {
-    const other = after.ways.find(({ name }) => name === way.name);
-    if (other === undefined) continue;
+  const add = (isAlike: boolean, figure: ComparedFigure): void => {
+    figures.push(isAlike ? figure : { ...figure, interval: null, verdict: 'not comparable' });
+  };
+  for (const pair of waysInBoth(before, after)) {
+    const [way, other] = pair;
     if (way.costBacklogUs !== null && other.costBacklogUs !== null)
-      figures.push(
+      add(
+        isServiceAlike,
         judge(`${way.name}: CPU under backlog`, 'µs', way.costBacklogUs, other.costBacklogUs, true),
       );
     if (way.backlogPerS !== null && other.backlogPerS !== null)
-      figures.push(judge(`${way.name}: rate under backlog`, '/s', way.backlogPerS, other.backlogPerS, false));
+      add(
+        isRateAlike(pair),
+        judge(`${way.name}: rate under backlog`, '/s', way.backlogPerS, other.backlogPerS, false),
+      );
     if (way.knee !== null && other.knee !== null)
-      figures.push({
+      add(isKneeAlike(pair), {
         ...{ name: `${way.name}: knee`, unit: '/s', before: way.knee.ratePerS, after: other.knee.ratePerS },
         ...{ interval: null, verdict: 'one value each' },
       });
@@ -45,9 +60,9 @@ export function compareResults(before: Results, after: Results): Comparison {
   for (const step of before.ladder) {
     const other = after.ladder.find(({ name }) => name === step.name);
     if (other !== undefined)
-      figures.push(judge(step.name, 'ns a point', step.nsPerPoint, other.nsPerPoint, true));
+      add(true, judge(step.name, 'ns a point', step.nsPerPoint, other.nsPerPoint, true));
   }
-  return { figures, cautions: cautionsOf(before, after) };
+  return { figures, cautions };
 }
 
 /** @param isCost whether less is better */
@@ -58,25 +73,15 @@ export function judge(
   after: Samples,
   isCost: boolean,
 ): ComparedFigure {
-  const interval = ratioInterval(before.samples, after.samples, CONFIDENCE);
+  const figure = { name, unit, before: before.median, after: after.median };
+  if (Math.min(before.samples.length, after.samples.length) < LEAST_SAMPLES)
+    return { ...figure, interval: null, verdict: 'too few measurements' };
+  const interval = ratioInterval(before.samples, after.samples);
+  // A median of 0 has no ratio.
+  if (!(interval.low > 0 && Number.isFinite(interval.high)))
+    return { ...figure, interval: null, verdict: 'not comparable' };
   const change = after.median / before.median - 1;
   const isSeen = (interval.low > 1 || interval.high < 1) && Math.abs(change) >= LEAST_CHANGE;
   const verdict = !isSeen ? 'no difference seen' : change > 0 === isCost ? 'worse' : 'better';
-  return { name, unit, before: before.median, after: after.median, interval, verdict };
-}
-
-function cautionsOf(before: Results, after: Results): string[] {
-  const cautions: string[] = [];
-  const differ = (what: string, a: string | number, b: string | number): void => {
-    if (a !== b) cautions.push(`${what}: ${a} before, ${b} after`);
-  };
-  differ('machine', before.machine.model, after.machine.model);
-  differ('cores', before.machine.cores, after.machine.cores);
-  differ('Node', before.node, after.node);
-  for (const [name, { isQuietEnough }] of [
-    ['before', before],
-    ['after', after],
-  ] as const)
-    if (!isQuietEnough) cautions.push(`the machine was noisy ${name}: knees and tails say little`);
-  return cautions;
+  return { ...figure, interval, verdict };
 }

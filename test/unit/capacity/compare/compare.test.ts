@@ -42,8 +42,12 @@ test('a change of a tenth in noise of a tenth is seen', () => {
 
 test('the interval holds the ratio, and is the same for the same seed', () => {
   const [before, after] = [noisy(10, 0.1, 1), noisy(12, 0.1, 2)];
-  const interval = ratioInterval(before, after, 0.99, 7);
+  const interval = ratioInterval(before, after, 7);
   expect(interval.low).toBeLessThan(1.2);
   expect(interval.high).toBeGreaterThan(1.2);
-  expect(ratioInterval(before, after, 0.99, 7)).toEqual(interval);
+  expect(ratioInterval(before, after, 7)).toEqual(interval);
+});
+
+test('a median of nothing has no ratio', () => {
+  expect(verdict(Array(12).fill(0), noisy(10, 0.1, 1, 12))).toBe('not comparable');
 });
