@@ -1,5 +1,5 @@
 // `hexcodes bench`: measures this machine with the shipped service, or a server elsewhere; or compares two such measurements.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { compareResults } from '../../capacity/compare/compare.js';
 import { comparisonText } from '../../capacity/compare/comparison-text.js';
@@ -13,6 +13,7 @@ import { say } from '../terminal/say.js';
 import { BenchProgress } from './bench-progress.js';
 import { readDuration } from './quantities.js';
 import { readResultsFile } from './results-file.js';
+import { ResultsOutput } from './results-output.js';
 
 interface Options {
   readonly quick?: true;
@@ -31,11 +32,11 @@ export default function declare(program: Command): void {
     .command('bench')
     .summary('measure what this machine carries, or compare two measurements')
     .description(
-      'Measure this machine with the shipped service, or a server elsewhere: cost and rate of each way in, latencies at a rate that does not wait for the server, kernel, memory and speed-up. Takes some 25 minutes, with --quick some 3, on a machine that does nothing else.',
+      'Measure this machine with the shipped service, or a server elsewhere: cost and rate of each way in, latencies at a rate that does not wait for the server, kernel, memory and speed-up. Takes some 25 minutes, with --quick some 4, on a machine that does nothing else, and up to 6 on one that others disturb.',
     )
     .argument('[files...]', 'with --compare: two files of results')
-    .option('--quick', 'some 4 minutes, with wider spreads')
-    .option('--json <file>', 'write the results for hexcodes plan, --compare and the report')
+    .option('--quick', 'some 4 minutes instead of 25, with wider spreads')
+    .option('--json <file>', 'write the results for hexcodes plan, --compare and the report; - is stdout')
     .option('--target <url>', 'measure this server instead of one of its own; needs --key-file')
     .option('--key-file <file>', 'the API key for --target')
     .option('--only <ways>', `of ${PROFILES.map(({ name }) => name).join(', ')}: these, with commas between`)
@@ -57,14 +58,21 @@ Examples:
   $ hexcodes bench --target http://10.0.0.7:8080 --key-file key --quick
   $ hexcodes bench --compare before.json after.json
 
-Exit code 5: the machine was too noisy for figures of tails; everything else is in the results.`,
+Exit code 3: a file is no file of results, or the two have no figure in common. Exit code 5: the machine was too noisy for figures of
+tails; everything else is in the results.`,
     )
-    .action((files: string[], options: Options) =>
-      options.compare ? compare(files) : measure(files, options),
+    .action((files: string[], options: Options, command: Command) =>
+      options.compare ? compare(files, command) : measure(files, options),
     );
 }
 
-function compare(files: readonly string[]): void {
+function compare(files: readonly string[], command: Command): void {
+  const other = command.options.find(
+    (option) =>
+      option.attributeName() !== 'compare' && command.getOptionValueSource(option.attributeName()) === 'cli',
+  );
+  if (other !== undefined)
+    throw new CliFailure(EXIT.USAGE, `${other.long} is for measuring: it does not apply to --compare`);
   const [before, after] = files;
   if (before === undefined || after === undefined || files.length > 2)
     throw new CliFailure(
@@ -72,9 +80,14 @@ function compare(files: readonly string[]): void {
       '--compare takes two files of results',
       'hexcodes bench --compare A.json B.json',
     );
-  process.stdout.write(
-    comparisonText(compareResults(readResultsFile(before), readResultsFile(after)), before, after),
-  );
+  const comparison = compareResults(readResultsFile(before), readResultsFile(after));
+  if (comparison.figures.length === 0)
+    throw new CliFailure(
+      EXIT.BAD_INPUT,
+      `${before} and ${after} have no figure in common, so there is nothing to compare`,
+      'Measure the same ways in both: --only.',
+    );
+  process.stdout.write(comparisonText(comparison, before, after));
 }
 
 async function measure(files: readonly string[], options: Options): Promise<void> {
@@ -83,22 +96,23 @@ async function measure(files: readonly string[], options: Options): Promise<void
   const names = only?.split(',').map((name) => name.trim());
   const unknown = names?.find((name) => !PROFILES.some((profile) => profile.name === name));
   if (unknown !== undefined) throw new CliFailure(EXIT.USAGE, `--only ${unknown}: there is no such way`);
+  const target = targetOf(options);
+  const output = json === undefined ? undefined : new ResultsOutput(json);
   const progress = new BenchProgress();
   const results = await runBench({
     durations: tiny ? TINY : quick ? QUICK : FULL,
     ...{ isQuick: quick === true, seed: options.seed, targetP99Us: 1000 * options.p99 },
-    target: targetOf(options),
+    target,
     ...(names === undefined ? {} : { only: names }),
     onProgress: (text, share) => progress.show(text, share),
   }).finally(() => progress.stop());
-  if (json !== undefined) {
-    try {
-      writeFileSync(json, `${JSON.stringify(results)}\n`);
-    } catch (error) {
-      throw new CliFailure(EXIT.BAD_OUTPUT, `${json}: ${reasonOf(error)}`);
-    }
+  try {
+    await output?.write(`${JSON.stringify(results)}\n`);
+  } finally {
+    // A disk that has become full meanwhile must not take the figures as well.
+    if (output?.isStandardOutput === true) say(benchText(results));
+    else process.stdout.write(benchText(results));
   }
-  process.stdout.write(benchText(results));
   if (results.isQuietEnough) return;
   say(
     'the machine was too noisy for figures of tails: a thread that only sleeps was late, the same work took longer than before, or the hypervisor gave the cores to others (noise, above)\n',

@@ -1,7 +1,7 @@
 // `hexcodes bench` as a command, in its shortest form: the shape of its results, its faults, and a comparison of two runs.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parseResults, type Results } from '#dist/capacity/measure/results.js';
+import { parseResults, type Results, samplesOf } from '#dist/capacity/measure/results.js';
 import { CliFolder, type Ran } from '../../support/cli.js';
 import { startServer } from '../../support/server.js';
 
@@ -62,12 +62,44 @@ test('the table has a line for each way', () => {
   expect(ran.stdout).toMatch(/^stream +1 /m);
 });
 
-test('a comparison with itself sees no difference', async () => {
-  const { code, stdout } = await folder.run(['bench', '--compare', 'results.json', 'results.json']);
+test('a comparison with itself sees no difference, and nothing in a single slice of backlog', async () => {
+  // The shortest form measures the ladder five times; a quick one has enough.
+  const ladder = results.ladder.map(({ name, nsPerPoint }) => ({
+    name,
+    nsPerPoint: samplesOf([...nsPerPoint.samples, ...nsPerPoint.samples]),
+  }));
+  folder.write('more.json', JSON.stringify({ ...results, ladder }));
+  const { code, stdout } = await folder.run(['bench', '--compare', 'more.json', 'more.json']);
   expect(code).toBe(0);
-  expect(stdout.match(/no difference seen/g)).toHaveLength(11);
+  expect(stdout.match(/no difference seen/g)).toHaveLength(7);
+  expect(stdout).toMatch(/^single: CPU under backlog .*too few measurements$/m);
   expect(stdout).not.toMatch(/better|worse/);
 });
+
+test('two files without a figure in common are no comparison', async () => {
+  folder.write('single.json', JSON.stringify({ ...results, ways: results.ways.slice(0, 1), ladder: [] }));
+  folder.write('stream.json', JSON.stringify({ ...results, ways: results.ways.slice(1), ladder: [] }));
+  const { code, stdout, stderr } = await folder.run(['bench', '--compare', 'single.json', 'stream.json']);
+  expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+  expect(stderr).toContain('single.json and stream.json have no figure in common');
+});
+
+test('results that cannot be written are found out before anything is measured', async () => {
+  const before = folder.names();
+  const { code, stdout, stderr } = await folder.run(['bench', '--tiny', '--json', 'none/x.json']);
+  expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
+  expect(stderr).toBe('hexcodes: cannot write none/x.json: no such file or directory\n');
+  expect(folder.names()).toEqual(before);
+});
+
+test('where the disk is full at the end the summary is printed all the same', async () => {
+  const { code, stdout, stderr } = await folder.run([
+    ...['bench', '--tiny', '--only', 'single', '--json', '/dev/full'],
+  ]);
+  expect(code).toBe(4);
+  expect(stdout).toMatch(/^single +1 /m);
+  expect(stderr).toContain('cannot write /dev/full: the disk is full');
+}, 180_000);
 
 test('a server elsewhere is measured without costs', async () => {
   const files = {
@@ -108,6 +140,9 @@ test.each([
   [['--target', 'http://127.0.0.1:1', '--key-file', 'none'], 3, 'no such file'],
   [['--compare', 'results.json'], 2, 'two files'],
   [['--compare', 'results.json', 'key.none'], 3, 'no such file'],
+  [['--compare', 'results.json', 'results.json', '--json', 'x'], 2, '--json is for measuring'],
+  [['--compare', 'results.json', 'results.json', '--only', 'single'], 2, '--only is for measuring'],
+  [['--compare', 'results.json', 'results.json', '--p99', '50ms'], 2, '--p99 is for measuring'],
   [['--p99', 'soon'], 2, 'Write a time'],
   [['results.json'], 2, 'files are for --compare'],
 ])('%j ends with %d', async (args, code, message) => {

@@ -1,0 +1,45 @@
+// Where `hexcodes bench --json` writes: proved to be writable before minutes of measuring, written at their end. A file that is there
+// keeps its content until the new one is whole, and one that is broken off leaves nothing behind.
+import { destinationOf, type FileDestination } from '../files/disk/destination.js';
+import { DeviceOutput } from '../files/disk/device-output.js';
+import { FileOutput } from '../files/disk/file-output.js';
+import { type Output, StandardOutput } from '../files/disk/output.js';
+
+export class ResultsOutput {
+  /** Whether the results take standard output, and messages for people have to go elsewhere. */
+  readonly isStandardOutput: boolean;
+  readonly #open: () => Output;
+
+  /**
+   * @param path `-` is standard output
+   * @throws CliFailure BAD_OUTPUT where it cannot be written
+   */
+  constructor(path: string) {
+    const destination = destinationOf(path);
+    const descriptor = destination.kind === 'descriptor' ? destination.descriptor : undefined;
+    this.isStandardOutput = descriptor === 1;
+    if (descriptor === 1) this.#open = () => new StandardOutput(destination.name, process.stdout);
+    else if (descriptor === 2) this.#open = () => new StandardOutput(destination.name, process.stderr);
+    else if (destination.kind === 'file') {
+      unfinished(destination).abandon();
+      this.#open = () => unfinished(destination);
+    } else {
+      const device = new DeviceOutput(destination);
+      this.#open = () => device;
+    }
+  }
+
+  /** Once. @throws CliFailure BAD_OUTPUT */
+  async write(text: string): Promise<void> {
+    const output = this.#open();
+    try {
+      await output.write(Buffer.from(text));
+      await output.finish();
+    } catch (error) {
+      output.abandon();
+      throw error;
+    }
+  }
+}
+
+const unfinished = (destination: FileDestination): FileOutput => new FileOutput(destination, false);
