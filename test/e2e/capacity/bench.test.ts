@@ -151,12 +151,14 @@ test.each([
   expect(answer.code).toBe(code);
 });
 
-test.each(['{}', '[1', '{"tool":"hexcodes bench","format":2}'])(
-  'a file that is no result is refused: %s',
-  async (text) => {
-    folder.write('other.json', text);
-    const { code, stderr } = await folder.run(['bench', '--compare', 'results.json', 'other.json']);
-    expect(code).toBe(3);
-    expect(stderr).toContain('other.json');
-  },
-);
+test.each([
+  ...['{}', '[1', '{"tool":"hexcodes bench","format":2}'],
+  // Fields that are not there.
+  '{"tool":"hexcodes bench","format":1,"ways":[]}',
+  '{"tool":"hexcodes bench","format":1,"ways":[{"name":"single"}]}',
+])('a file that is no result is refused: %s', async (text) => {
+  folder.write('other.json', text);
+  const { code, stderr } = await folder.run(['bench', '--compare', 'results.json', 'other.json']);
+  expect(code).toBe(3);
+  expect(stderr).toContain('other.json');
+});
