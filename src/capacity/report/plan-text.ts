@@ -1,7 +1,6 @@
 // A plan for people: what sizes the fleet and the answer first, then limits, what-ifs, and which inputs were measured or assumed.
-import type { Interval } from '../compare/bootstrap.js';
 import type { Answer, OneLess, Plan } from '../model/plan.js';
-import { bytes, percent, plain, time } from './figures.js';
+import { bytes, percent, plain, range, time } from './figures.js';
 import { columns } from './text-table.js';
 
 const LIMITS_SHOWN = 6;
@@ -23,7 +22,7 @@ export function planText(plan: Plan, source: string): string {
       ...sizing.streams.map(({ kind, pointsPerMessage, messagesPerS, costUs }, at) => [
         at === 0 ? `messages/s at ${sizing.period === 'peak' ? 'the peak' : 'night'}` : '',
         plain(sizing.used * messagesPerS),
-        `${kind}, ${plain(pointsPerMessage)} points each, ${time(costUs)} of CPU`,
+        `${kind}, ${counted(pointsPerMessage, 'point')} each, ${time(costUs)} of CPU`,
       ]),
       ['connections', plain(demand.connections), ''],
       [
@@ -83,7 +82,7 @@ function sizedBy({ demand, sizing, coresOfMessages, coresOfPoints }: Plan): stri
   const handling = `reading and answering ${perS(({ messagesPerS }) => messagesPerS)} messages/s takes ${percent(coresOfMessages)}`;
   return coresOfPoints > coresOfMessages
     ? `Points size this fleet: ${points}, ${handling}.`
-    : `Messages and connections size this fleet, not points: ${points}, ${handling}, and ${plain(demand.connections)} connections are open.`;
+    : `Messages and connections size this fleet, not points: ${points}, ${handling}, and ${counted(demand.connections, 'connection')} ${demand.connections === 1 ? 'is' : 'are'} open.`;
 }
 
 function machinesText(answer: Answer, { request }: Plan): string {
@@ -103,9 +102,12 @@ function whyNot({ sizing, request, demand }: Plan): string {
   const { streams, used, machines, processesPerMachine } = sizing;
   if (streams[0]!.costUs >= request.targetP99Us) return 'one message alone takes longer';
   return used < machines * processesPerMachine || used === demand.connections
-    ? `${plain(demand.connections)} connections reach no more processes`
+    ? `a connection belongs to one process, and ${demand.connections === 1 ? 'there is one' : `there are ${plain(demand.connections)}`}`
     : 'more processes do not shorten it';
 }
+
+/** `1 point`, `2 points`. */
+const counted = (count: number, noun: string): string => `${plain(count)} ${noun}${count === 1 ? '' : 's'}`;
 
 /** A queue that grows has none. */
 const latency = (us: number): string => (Number.isFinite(us) ? time(us) : 'without end');
@@ -129,11 +131,4 @@ function sources({ request, demand, results, scalingRemark }: Plan, source: stri
       : []),
     scalingRemark,
   ];
-}
-
-function range({ low, high }: Interval, text: (value: number) => string): string {
-  const [from, to] = [text(low), text(high)];
-  if (from === to) return from;
-  const [fromUnit, toUnit] = [from, to].map((each) => each.split(' ')[1] ?? '');
-  return fromUnit === toUnit ? `${from.split(' ')[0]}-${to}` : `${from} to ${to}`;
 }

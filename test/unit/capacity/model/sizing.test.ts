@@ -80,7 +80,7 @@ test('a connection keeps one process busy: more processes than connections do no
   const plan = planFor(requestOf({ vehicles: 100e6, flush: { everyMs: 1000 }, gateways: 1 }), madeResults());
   expect(plan.sizing).toMatchObject({ used: 1 });
   expect(plan.answer.holdsTarget).toBe(false);
-  expect(planText(plan, 'x')).toContain('1 connections reach no more processes');
+  expect(planText(plan, 'x')).toContain('a connection belongs to one process, and there is one');
 });
 
 test('one machine down is simulated: the busier processes and their tail', () => {
