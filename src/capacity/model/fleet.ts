@@ -37,6 +37,8 @@ export interface Demand {
   readonly pointsPerDay: number;
   /** At the peak of the day. */
   readonly peak: readonly Stream[];
+  /** On average, where messages come together: their share is larger then than at the peak; undefined: none do. */
+  readonly mean: readonly Stream[] | undefined;
   /** At night: the fleet on average and what comes in bulk; undefined without any. */
   readonly night: readonly Stream[] | undefined;
   /** Messages that come at the same moment, and how often; 0: none. */
@@ -60,16 +62,19 @@ export function demandOf(fleet: Fleet): Demand {
   const reportsPerS = (1000 * vehicles) / intervalMs;
   const meanPointsPerS = reportsPerS * pointsPerReport;
   const peakPointsPerS = meanPointsPerS * fleet.peakFactor;
-  const together = (pointsPerS: number): number => {
+  const sentAtOnce = (pointsPerS: number): number => {
     if (flush === undefined) return pointsPerReport;
     return Math.max(1, 'points' in flush ? flush.points : (pointsPerS * flush.everyMs) / 1000 / gateways);
   };
   const at = (pointsPerS: number): Stream => {
-    const kind = kindOf(profile, together(pointsPerS));
-    const pointsPerMessage = Math.min(MOST_POINTS[kind], together(pointsPerS));
+    const kind = kindOf(profile, sentAtOnce(pointsPerS));
+    const pointsPerMessage = Math.min(MOST_POINTS[kind], sentAtOnce(pointsPerS));
     return { kind, pointsPerMessage, messagesPerS: pointsPerS / pointsPerMessage };
   };
   const peak = at(peakPointsPerS);
+  // A gateway sends one message whatever comes together.
+  const perReport = Math.ceil(pointsPerReport / peak.pointsPerMessage);
+  const together = flush === undefined ? perReport * Math.round(fleet.togetherShare * vehicles) : 0;
   const nightly = fleet.nightly && (1000 * fleet.nightly.points * fleet.growth) / fleet.nightly.windowMs;
   return {
     connections: Math.round(flush === undefined ? vehicles : gateways),
@@ -77,6 +82,7 @@ export function demandOf(fleet: Fleet): Demand {
     peakPointsPerS,
     pointsPerDay: DAY_S * meanPointsPerS + (fleet.nightly?.points ?? 0) * fleet.growth,
     peak: [peak],
+    mean: together > 0 && fleet.peakFactor > 1 ? [at(meanPointsPerS)] : undefined,
     night:
       nightly === undefined
         ? undefined
@@ -84,10 +90,9 @@ export function demandOf(fleet: Fleet): Demand {
             at(meanPointsPerS),
             { kind: 'csv', pointsPerMessage: BULK_ROWS, messagesPerS: nightly / BULK_ROWS },
           ],
-    // A gateway sends one message whatever comes together.
-    together: flush === undefined ? Math.round(fleet.togetherShare * vehicles) : 0,
+    together,
     togetherEveryMs: intervalMs,
-    isCut: peak.pointsPerMessage < together(peakPointsPerS),
+    isCut: peak.pointsPerMessage < sentAtOnce(peakPointsPerS),
     mostFlushMs:
       flush === undefined
         ? 0

@@ -36,16 +36,19 @@ export function limitsOf(
   });
   const perS = streams.reduce((sum, { messagesPerS }) => sum + messagesPerS, 0);
   const limits = [limit(CPU_LIMIT, timesCarried * perS, perS)];
-  limits.push({
-    ...limit('connections', MOST_CONNECTIONS * processes, demand.connections),
-    setting: 'HEXCODES_MAX_CONNECTIONS',
-  });
-  if (demand.peak[0]!.kind === 'stream')
+  // A larger fleet behind as many gateways has no more connections.
+  const isGrowing = demand.mostFlushMs === 0;
+  if (isGrowing)
+    limits.push({
+      ...limit('connections', MOST_CONNECTIONS * processes, demand.connections),
+      setting: 'HEXCODES_MAX_CONNECTIONS',
+    });
+  if (isGrowing && demand.peak[0]!.kind === 'stream')
     limits.push({
       ...limit('WebSockets of one key', MOST_SOCKETS_OF_KEY * processes, demand.connections),
       setting: 'HEXCODES_MAX_SOCKETS_PER_KEY',
     });
-  if (results.memory !== null) {
+  if (isGrowing && results.memory !== null) {
     const fixed = processesPerMachine * processBytesOf(results.memory);
     const connections = (demand.connections / machines) * results.memory.perConnectionBytes;
     if (connections > 0)

@@ -1,5 +1,6 @@
 // A whole plan: demand, machines, limits in their order, what-ifs, and how far each figure may be off.
 import type { Interval } from '../compare/bootstrap.js';
+import { wasSentOnTime } from '../measure/knee-search.js';
 import type { Results } from '../measure/results.js';
 import { Costs } from './cost.js';
 import { type Demand, demandOf, type Fleet } from './fleet.js';
@@ -41,6 +42,8 @@ export interface WhatIf {
 export interface OneLess {
   readonly busyShare: Interval;
   readonly p99Us: Interval;
+  /** In memory and network. */
+  readonly hasRoom: boolean;
   readonly holdsTarget: boolean;
 }
 
@@ -58,6 +61,8 @@ export interface Plan {
   readonly oneLess: OneLess | undefined;
   readonly memoryBytesPerMachine: Interval | null;
   readonly holdsProcess: boolean;
+  /** Memory or network, and not the CPU, ask for the machines. */
+  readonly isSizedByRoom: boolean;
   readonly networkBitsPerS: number;
   readonly pricePerBillionPoints: Interval | null;
   readonly scalingRemark: string;
@@ -83,6 +88,7 @@ export function planFor(request: PlanRequest, results: Results): Plan {
     memoryBytesPerMachine:
       results.memory === null ? null : planned.around((each) => memoryBytesOf(demand, each, results)!),
     holdsProcess: planned.room.holdsProcess,
+    isSizedByRoom: sizing.machines > 1 && sizing.machines === planned.room.leastMachines,
     networkBitsPerS: networkBitsPerS(demand, results),
     pricePerBillionPoints:
       pricePerCoreHour === undefined
@@ -138,37 +144,44 @@ class Planner {
       carrying: this.sizing.machines,
       processesPerMachine: this.sizing.processesPerMachine,
       p50Us: this.around(({ tail }) => tail.p50Us),
-      p99Us: { low: p99Us.low, high: Math.max(p99Us.high, this.#measuredP99Us()) },
+      p99Us: { low: p99Us.low, high: Math.max(p99Us.high, this.#measuredP99Us(this.sizing.busyShare)) },
       busyShare: this.around(({ busyShare }) => busyShare),
       holdsTarget: this.sizing.holdsTarget,
     };
   }
 
   limits(): Limit[] {
-    const times = this.#sizers[1].timesCarried(this.sizing, this.sizing.period);
+    const times = this.#sizers[1].timesCarried(this.sizing);
     return limitsOf(this.demand, this.sizing, times, this.results, this.#machine);
   }
 
-  /** @throws where there is one machine only */
+  /** Where there is more than one machine. */
   oneLess(): OneLess {
-    const { machines, processesPerMachine, period } = this.sizing;
-    const layout = { machines: machines + this.request.survive - 1, processesPerMachine };
-    const [best, middle, worst] = this.#sizers.map((sizer) => sizer.at(layout, period));
-    const all = [best!, middle!, worst!];
+    const all = this.#sizings.map(({ machines, processesPerMachine }, at) => {
+      const left = Math.max(1, machines + this.request.survive - 1);
+      return this.#sizers[at]!.at({ machines: left, processesPerMachine });
+    });
+    const p99Us = spread(all.map(({ tail }) => tail.p99Us));
+    const [, middle] = all;
+    const hasRoom =
+      middle!.machines >= this.room.leastMachines &&
+      middle!.processesPerMachine <= this.room.mostProcesses(middle!.machines);
     return {
       busyShare: spread(all.map(({ busyShare }) => busyShare)),
-      p99Us: spread(all.map(({ tail }) => tail.p99Us)),
-      holdsTarget: middle!.holdsTarget,
+      p99Us: { low: p99Us.low, high: Math.max(p99Us.high, this.#measuredP99Us(middle!.busyShare)) },
+      hasRoom,
+      holdsTarget: hasRoom && middle!.holdsTarget,
     };
   }
 
-  /** The p99 that the bench saw at the lowest rate at which a process is at least as busy as planned: with the noise of that machine. */
-  #measuredP99Us(): number {
+  /** The p99 that the bench saw at the lowest rate at which a process is at least as busy: with the noise of that machine. */
+  #measuredP99Us(busyShare: number): number {
     const way = new Costs(this.results).way(this.demand.peak[0]!.kind);
     const busier = way.curve.filter(
-      ({ ratePerS, costUs }) => costUs !== null && (ratePerS * costUs) / 1e6 >= this.sizing.busyShare,
+      (point) =>
+        point.costUs !== null && wasSentOnTime(point) && (point.ratePerS * point.costUs) / 1e6 >= busyShare,
     );
-    return busier.length === 0 ? 0 : Math.min(...busier.map(({ p99Us }) => p99Us));
+    return busier.length === 0 ? 0 : busier.reduce((a, b) => (a.ratePerS <= b.ratePerS ? a : b)).p99Us;
   }
 }
 

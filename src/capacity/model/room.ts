@@ -20,7 +20,11 @@ export interface Room {
 }
 
 export function roomOf(demand: Demand, results: Results, { memoryBytes, linkBitsPerS }: MachineSize): Room {
-  const forNetwork = Math.ceil(networkBitsPerS(demand, results) / (LINK_SHARE * linkBitsPerS));
+  // A machine without a connection has no traffic.
+  const forNetwork = Math.min(
+    Math.max(1, demand.connections),
+    Math.ceil(networkBitsPerS(demand, results) / (LINK_SHARE * linkBitsPerS)),
+  );
   const { memory } = results;
   if (memory === null)
     return {
@@ -57,15 +61,24 @@ export const mostPointsPerS = (demand: Demand): number =>
 const periodsOf = ({ peak, night }: Demand): (readonly Stream[])[] =>
   night === undefined ? [peak] : [peak, night];
 
+/** Of a frame, for each point beyond the first: a position, and its code or its fault with it. */
+const RECORD_BYTES = { sent: 16, received: 20 };
+/** Of an HTTP request or answer, without its points; some more than a proxy adds. */
+const HEAD_BYTES = 300;
+
 function bitsPerS(streams: readonly Stream[], results: Results): number {
   let [sent, received] = [0, 0];
   for (const { kind, pointsPerMessage, messagesPerS } of streams) {
     const way = results.ways.find(({ name }) => name === kind);
     if (way === undefined) continue;
-    // The head of a message is small; the rest grows with its points.
-    const scale = pointsPerMessage / way.pointsPerUnit;
-    sent += messagesPerS * way.sentBytesPerUnit * Math.max(1, scale);
-    received += messagesPerS * way.receivedBytesPerUnit * Math.max(1, scale);
+    const more = pointsPerMessage - way.pointsPerUnit;
+    const bytesOf = (measured: number, record: number): number => {
+      const perPoint =
+        kind === 'stream' ? record : (measured - Math.min(HEAD_BYTES, measured / 2)) / way.pointsPerUnit;
+      return measured + more * perPoint;
+    };
+    sent += messagesPerS * bytesOf(way.sentBytesPerUnit, RECORD_BYTES.sent);
+    received += messagesPerS * bytesOf(way.receivedBytesPerUnit, RECORD_BYTES.received);
   }
   return 8 * Math.max(sent, received);
 }

@@ -27,9 +27,12 @@ export interface Layout {
   readonly processesPerMachine: number;
 }
 
+/** The busiest hour; the mean one, in which crowds are a larger share of all; the night with its bulk. */
+export type Period = 'peak' | 'mean' | 'night';
+
 export interface Sizing extends Layout {
-  /** Which of the two asks for more. */
-  readonly period: 'peak' | 'night';
+  /** Which of them keeps the processes busiest. */
+  readonly period: Period;
   /** Processes that have a connection. */
   readonly used: number;
   /** Of one machine, in processes that would be alone. */
@@ -50,6 +53,9 @@ const BISECTIONS = 6;
 
 /** One demand, on one kind of machine, at one set of costs. */
 export class Sizer {
+  /** Layouts are asked for again and again, and each answer is a simulation. */
+  readonly #known = new Map<string, boolean>();
+
   constructor(
     private readonly demand: Demand,
     private readonly costs: Costs,
@@ -61,15 +67,41 @@ export class Sizer {
   ) {}
 
   size(): Sizing {
-    const peak = this.#size('peak');
-    if (this.demand.night === undefined) return peak;
-    const night = this.#size('night');
-    const more = processesOf(night) - processesOf(peak);
-    return more > 0 || (more === 0 && night.busyShare > peak.busyShare) ? night : peak;
+    const first = this.#periods.map((period) => this.#size(period, this.room.leastMachines));
+    const machines = Math.max(...first.map((sizing) => sizing.machines));
+    const all = first.length === 1 ? first : this.#periods.map((period) => this.#size(period, machines));
+    const processesPerMachine = Math.max(...all.map((sizing) => sizing.processesPerMachine));
+    const holdsTarget = all.every((sizing) => sizing.holdsTarget);
+    return { ...this.at({ machines, processesPerMachine }), holdsTarget };
   }
 
-  /** A layout under the load of a period, whether it carries it or not. */
-  at(layout: Layout, period: Sizing['period']): Sizing {
+  /** A layout in its busiest period, whether it carries that or not, and with the longest tail of all periods. */
+  at(layout: Layout): Sizing {
+    const all = this.#periods.map((period) => this.#in(period, layout));
+    const [busiest] = all.toSorted((a, b) => b.busyShare - a.busyShare);
+    const [slowest] = all.toSorted((a, b) => b.tail.p99Us - a.tail.p99Us);
+    return { ...busiest!, tail: slowest!.tail, holdsTarget: all.every(({ holdsTarget }) => holdsTarget) };
+  }
+
+  /** How many times its load a layout carries: until its processes are busy all the time, or the p99 is missed. */
+  timesCarried(layout: Layout): number {
+    const carries = (times: number): boolean =>
+      this.#periods.every((period) => this.#carries(layout, period, times, 1));
+    let [low, high] = [0, 1];
+    while (high < MOST_PROCESSES && carries(high)) [low, high] = [high, 2 * high];
+    for (let step = 0; step < BISECTIONS; step++) {
+      const middle = (low + high) / 2;
+      if (carries(middle)) low = middle;
+      else high = middle;
+    }
+    return low;
+  }
+
+  get #periods(): Period[] {
+    return (['peak', 'mean', 'night'] as const).filter((each) => this.demand[each] !== undefined);
+  }
+
+  #in(period: Period, layout: Layout): Sizing {
     const streams = this.#streams(layout, period, 1);
     const busyShare = busyOf(streams);
     const isCarried = backlogOf(streams) < MOST_BUSY;
@@ -82,39 +114,23 @@ export class Sizer {
     };
   }
 
-  /** How many times its load a layout carries: until its processes are busy all the time, or the p99 is missed. */
-  timesCarried(layout: Layout, period: Sizing['period']): number {
-    const carries = (times: number): boolean => this.#carries(layout, period, times, 1);
-    let [low, high] = [0, 1];
-    while (high < MOST_PROCESSES && carries(high)) [low, high] = [high, 2 * high];
-    for (let step = 0; step < BISECTIONS; step++) {
-      const middle = (low + high) / 2;
-      if (carries(middle)) low = middle;
-      else high = middle;
-    }
-    return low;
-  }
-
-  #size(period: Sizing['period']): Sizing {
+  #size(period: Period, leastMachines: number): Layout & Pick<Sizing, 'holdsTarget'> {
     const { headroom } = this.needs;
     // Headroom is room for a load so much larger.
     const times = 1 / (1 - headroom);
     const most = (machines: number): Layout => ({
       machines,
-      processesPerMachine: Math.min(
-        this.needs.coresPerMachine,
-        this.scaling.mostProcesses,
-        this.room.mostProcesses(machines),
+      processesPerMachine: this.#best(
+        Math.min(this.needs.coresPerMachine, this.scaling.mostProcesses, this.room.mostProcesses(machines)),
       ),
     });
     const isBusyEnough = (layout: Layout): boolean => this.#isBusyAtMost(layout, period, 1 - headroom, times);
     const carries = (layout: Layout): boolean => this.#carries(layout, period, times, 1 - headroom);
-    const { leastMachines } = this.room;
     const each = most(leastMachines).processesPerMachine;
-    // A process without a connection has no work.
+    // A machine without a connection has no work.
     const limit = Math.max(
       leastMachines,
-      Math.ceil(Math.min(MOST_PROCESSES, this.demand.connections) / each),
+      Math.min(Math.ceil(MOST_PROCESSES / each), this.demand.connections),
     );
     const forWork = fewest(leastMachines, limit, (machines) => isBusyEnough(most(machines)));
     // Once no two messages of a crowd meet in a process, more processes hardly shorten the tail.
@@ -128,21 +144,39 @@ export class Sizer {
     const isEnough = held === undefined ? isBusyEnough : carries;
     const all = most(machines).processesPerMachine;
     const processes = fewest(1, all, (count) => isEnough({ machines, processesPerMachine: count })) ?? all;
-    const sizing = this.at({ machines, processesPerMachine: processes }, period);
-    return { ...sizing, holdsTarget: sizing.holdsTarget && held !== undefined };
+    return { machines, processesPerMachine: processes, holdsTarget: held !== undefined };
   }
 
-  #carries(layout: Layout, period: Sizing['period'], times: number, mostBusy: number): boolean {
+  /** More processes than that carry less together. */
+  #best(most: number): number {
+    let best = 1;
+    const speedUp = (processes: number): number => this.scaling.speedUp(processes)[this.optimism];
+    for (let processes = 2; processes <= most; processes++)
+      if (speedUp(processes) > speedUp(best)) best = processes;
+    return best;
+  }
+
+  #carries(layout: Layout, period: Period, times: number, mostBusy: number): boolean {
+    const name = `${layout.machines} ${layout.processesPerMachine} ${period} ${times} ${mostBusy}`;
+    const known = this.#known.get(name) ?? this.#simulate(layout, period, times, mostBusy);
+    this.#known.set(name, known);
+    return known;
+  }
+
+  #simulate(layout: Layout, period: Period, times: number, mostBusy: number): boolean {
     if (!this.#isBusyAtMost(layout, period, mostBusy, times)) return false;
-    const streams = this.#streams(layout, period, times);
-    return holdsTail(this.costs, streams, this.#arrivals(layout, streams, times), this.needs.targetP99Us);
+    // Processes that have less to do sleep more, and take longer for a message: both loads have to hold.
+    return (times > 1 ? [times, 1] : [times]).every((each) => {
+      const streams = this.#streams(layout, period, each);
+      return holdsTail(this.costs, streams, this.#arrivals(layout, streams, each), this.needs.targetP99Us);
+    });
   }
 
   /**
    * The CPU time alone, and the knee that was measured.
    * @param times load for which the queue must not grow; where the whole of a core may be used, its share is that of this load
    */
-  #isBusyAtMost(layout: Layout, period: Sizing['period'], mostBusy: number, times: number): boolean {
+  #isBusyAtMost(layout: Layout, period: Period, mostBusy: number, times: number): boolean {
     const [now, then] = [1, times].map((each) => this.#streams(layout, period, each));
     const busyShare = busyOf(mostBusy === 1 ? then! : now!);
     const [first] = then!;
@@ -152,27 +186,21 @@ export class Sizer {
   }
 
   /** Of the load of so many times this one. */
-  #streams(layout: Layout, period: Sizing['period'], times: number): ProcessStream[] {
-    const { processesPerMachine } = layout;
-    // Processes that share a machine take longer for the same.
-    const stretch = processesPerMachine / this.scaling.speedUp(processesPerMachine)[this.optimism];
+  #streams(layout: Layout, period: Period, times: number): ProcessStream[] {
+    const used = this.#used(layout);
+    // Processes that share a machine take longer for the same, where they have work.
+    const sharing = Math.min(layout.processesPerMachine, Math.ceil(used / layout.machines));
+    const stretch = sharing / this.scaling.speedUp(sharing)[this.optimism];
     const streams = this.demand[period]!.map((stream) => ({
       ...stream,
       messagesPerS: times * stream.messagesPerS,
     }));
-    return loadOf(streams, this.costs, this.#used(layout), stretch, this.#aloneShare(period));
+    return loadOf(streams, this.costs, used, stretch);
   }
 
   /** A connection belongs to one process. */
   #used({ machines, processesPerMachine }: Layout): number {
     return Math.max(1, Math.min(machines * processesPerMachine, this.demand.connections));
-  }
-
-  /** Of all messages, those that do not come together with others. */
-  #aloneShare(period: Sizing['period']): number {
-    const { together, togetherEveryMs } = this.demand;
-    const perS = this.demand[period]!.reduce((sum, { messagesPerS }) => sum + messagesPerS, 0);
-    return Math.max(0, 1 - (1000 * together) / togetherEveryMs / perS);
   }
 
   #arrivals(layout: Layout, streams: readonly ProcessStream[], times: number): FleetArrivals {
@@ -203,12 +231,10 @@ const NEVER: Tail = {
   p99Us: Number.POSITIVE_INFINITY,
 };
 
-const processesOf = ({ machines, processesPerMachine }: Layout): number => machines * processesPerMachine;
-
 const busyOf = (streams: readonly ProcessStream[]): number =>
   streams.reduce((sum, { messagesPerS, costUs }) => sum + (messagesPerS * costUs) / 1e6, 0);
 
-const backlogOf = (streams: readonly ProcessStream[]): number =>
+const backlogOf = (streams: readonly Omit<ProcessStream, 'costUs' | 'wakeUpUs'>[]): number =>
   streams.reduce((sum, { messagesPerS, backlogUs }) => sum + (messagesPerS * backlogUs) / 1e6, 0);
 
 /** The smallest count from `least` to `most` that is enough, where larger ones are enough as well; undefined where none is. */
@@ -228,27 +254,24 @@ function fewest(least: number, most: number, isEnough: (count: number) => boolea
 }
 
 /**
- * The streams of one of so many processes, with their costs.
+ * The streams of one of so many processes, with their costs: as if no messages came together, as nobody may rely on it.
  * @param stretch factor of the costs
- * @param aloneShare of the messages, 0 to 1: the others come in crowds, and a crowd wakes a process once
  */
 export function loadOf(
   streams: readonly Stream[],
   costs: Costs,
   processes: number,
   stretch: number,
-  aloneShare = 1,
 ): ProcessStream[] {
   const each = streams.map((stream) => ({
     ...stream,
     messagesPerS: stream.messagesPerS / processes,
     backlogUs: stretch * costs.backlogUs(stream.kind, stream.pointsPerMessage),
   }));
-  const busyAlone =
-    aloneShare * each.reduce((sum, { messagesPerS, backlogUs }) => sum + (messagesPerS * backlogUs) / 1e6, 0);
+  const busyShare = backlogOf(each);
   return each.map((stream) => {
-    const wakeUpUs = stretch * costs.wakeUpUs(stream.kind, busyAlone);
-    return { ...stream, wakeUpUs, costUs: stream.backlogUs + aloneShare * wakeUpUs };
+    const wakeUpUs = stretch * costs.wakeUpUs(stream.kind, busyShare);
+    return { ...stream, wakeUpUs, costUs: stream.backlogUs + wakeUpUs };
   });
 }
 

@@ -4,6 +4,7 @@ import { bytes, percent, plain, range, time } from './figures.js';
 import { columns } from './text-table.js';
 
 const LIMITS_SHOWN = 6;
+const WHEN = { peak: 'at the peak', mean: 'on average', night: 'at night' } as const;
 
 export function planText(plan: Plan, source: string): string {
   const { request, demand, answer, limits, whatIfs, sizing } = plan;
@@ -14,13 +15,18 @@ export function planText(plan: Plan, source: string): string {
     '',
     `${machinesText(answer, plan)}; p99 ${range(answer.p99Us, latency)}, p50 ${range(answer.p50Us, latency)}; first limit: ${first.name}, at ${plain(first.times)} × this fleet`,
     ...(answer.holdsTarget ? [] : [`a p99 of ${time(request.targetP99Us)} cannot be held: ${whyNot(plan)}`]),
+    ...(answer.holdsTarget && answer.p99Us.high > request.targetP99Us
+      ? [
+          'the upper end of that p99 is above the target: it was measured at such a load, or is that of the dearer costs',
+        ]
+      : []),
     ...(plan.holdsProcess ? [] : ['the memory of such a machine does not hold one process at its largest']),
     '',
     columns([
       ['vehicles', plain(fleet.vehicles * fleet.growth), `every ${time(1000 * fleet.intervalMs)}`],
       ['points/s', plain(demand.meanPointsPerS), `${plain(demand.peakPointsPerS)} at the peak`],
       ...sizing.streams.map(({ kind, pointsPerMessage, messagesPerS, costUs }, at) => [
-        at === 0 ? `messages/s at ${sizing.period === 'peak' ? 'the peak' : 'night'}` : '',
+        at === 0 ? `messages/s ${WHEN[sizing.period]}` : '',
         plain(sizing.used * messagesPerS),
         `${kind}, ${counted(pointsPerMessage, 'point')} each, ${time(costUs)} of CPU`,
       ]),
@@ -75,11 +81,12 @@ export function planText(plan: Plan, source: string): string {
 }
 
 /** Which of messages, connections and points asks for most. */
-function sizedBy({ demand, sizing, coresOfMessages, coresOfPoints }: Plan): string {
+function sizedBy({ demand, sizing, isSizedByRoom, coresOfMessages, coresOfPoints }: Plan): string {
   const perS = (of: (stream: (typeof sizing.streams)[number]) => number): string =>
     plain(sizing.streams.reduce((sum, stream) => sum + sizing.used * of(stream), 0));
   const points = `the points of ${perS(({ messagesPerS, pointsPerMessage }) => messagesPerS * pointsPerMessage)}/s take ${percent(coresOfPoints)} of a core`;
   const handling = `reading and answering ${perS(({ messagesPerS }) => messagesPerS)} messages/s takes ${percent(coresOfMessages)}`;
+  if (isSizedByRoom) return `Memory or network size this fleet, not its CPU time: ${points}, ${handling}.`;
   return coresOfPoints > coresOfMessages
     ? `Points size this fleet: ${points}, ${handling}.`
     : `Messages and connections size this fleet, not points: ${points}, ${handling}, and ${counted(demand.connections, 'connection')} ${demand.connections === 1 ? 'is' : 'are'} open.`;
@@ -89,13 +96,13 @@ function machinesText(answer: Answer, { request }: Plan): string {
   const { machines, cores, carrying, processesPerMachine } = answer;
   const count = range(machines, plain);
   const survive = request.survive === 0 ? 'none to spare' : `${request.survive} may fail`;
-  return `${count} ${machines.high === 1 ? 'machine' : 'machines'} of ${request.coresPerMachine} cores, ${range(cores, plain)} in all (${carrying} ${carrying === 1 ? 'carries' : 'carry'} the peak with ${processesPerMachine} ${processesPerMachine === 1 ? 'process' : 'processes'} each, ${survive})`;
+  return `${count} ${machines.high === 1 ? 'machine' : 'machines'} of ${request.coresPerMachine} cores, ${range(cores, plain)} in all (${carrying} ${carrying === 1 ? 'carries' : 'carry'} the load with ${processesPerMachine} ${processesPerMachine === 1 ? 'process' : 'processes'} each, ${survive})`;
 }
 
-function oneLessText({ busyShare, p99Us, holdsTarget }: OneLess): string {
+function oneLessText({ busyShare, p99Us, hasRoom, holdsTarget }: OneLess): string {
   const busy = `processes ${range(busyShare, percent)} busy`;
   const tail = `p99 ${range(p99Us, latency)}`;
-  return `one machine down at the busiest time: ${busy}, ${tail}: ${holdsTarget ? 'the target holds' : 'the target is missed'}`;
+  return `one machine down at the busiest time: ${busy}, ${tail}: ${holdsTarget ? 'the target holds' : hasRoom ? 'the target is missed' : 'its memory or its network is too small'}`;
 }
 
 function whyNot({ sizing, request, demand }: Plan): string {
@@ -110,7 +117,7 @@ function whyNot({ sizing, request, demand }: Plan): string {
 const counted = (count: number, noun: string): string => `${plain(count)} ${noun}${count === 1 ? '' : 's'}`;
 
 /** A queue that grows has none. */
-const latency = (us: number): string => (Number.isFinite(us) ? time(us) : 'without end');
+const latency = (us: number): string => (Number.isFinite(us) ? time(us) : 'growing');
 
 function sources({ request, demand, results, scalingRemark }: Plan, source: string): string[] {
   const { fleet } = request;
@@ -126,7 +133,7 @@ function sources({ request, demand, results, scalingRemark }: Plan, source: stri
       : [`beside these latencies a point waits up to ${time(1000 * demand.mostFlushMs)} at its gateway`]),
     ...(demand.isCut
       ? [
-          `what is collected exceeds one message and is sent in several, of ${plain(demand.peak[0]!.pointsPerMessage)} points at most`,
+          `what is sent together exceeds one message and comes in several, of ${demand.peak[0]!.pointsPerMessage.toLocaleString('en')} points at most`,
         ]
       : []),
     scalingRemark,

@@ -24,7 +24,7 @@ test('the first line says what sizes the fleet, the next how many machines it ne
   const [first, , answer] = stdout.split('\n');
   expect(first).toMatch(/^Messages and connections size this fleet, not points: /);
   expect(answer).toMatch(
-    /^2 machines of 4 cores, 8 in all \(1 carries the peak with \d process(es)? each, 1 may fail\); p99 .*; first limit: /,
+    /^2 machines of 4 cores, 8 in all \(1 carries the load with \d process(es)? each, 1 may fail\); p99 .*; first limit: /,
   );
   expect(stdout).toContain('twice the fleet');
   expect(stdout).toContain('40 % headroom');
@@ -81,7 +81,7 @@ test.each([
 
 test('that a gateway collects more points than a message may have is said', async () => {
   const { stdout } = await folder.run([...FLEET, '--flush', '60s', '--from', 'made.json']);
-  expect(stdout).toContain('is sent in several, of 65,500 points at most');
+  expect(stdout).toContain('comes in several, of 65,536 points at most');
 });
 
 test('help shows defaults as they are written', async () => {

@@ -114,8 +114,8 @@ test('memory and network may ask for more machines than CPU does', () => {
 test('the points of the night are in network, kernel, price and first line', () => {
   const nightly = { points: 1e13, windowMs: 6 * 3_600_000 };
   const [by, without] = [planFor(requestOf({ nightly }), madeResults()), planFor(requestOf(), madeResults())];
-  // 463 million points a second in bodies of 10,000, of which each 1,000 are answered with 300 bytes; and half the fleet's peak.
-  expect(by.networkBitsPerS).toBeCloseTo(8 * ((1e13 / 21_600 / 1000) * 300 + 10_000 * 300), -3);
+  // 463 million points a second in bodies of 10,000, each answered with 1,650 bytes; and half the fleet's peak.
+  expect(by.networkBitsPerS).toBeCloseTo(8 * ((1e13 / 21_600 / 10_000) * 1650 + 10_000 * 300), -3);
   expect(without.networkBitsPerS).toBeCloseTo(8 * 20_000 * 300, -3);
   const kernel = by.limits.find(({ name }) => name.startsWith('conversion'))!;
   expect(kernel.asks).toBeCloseTo(1e13 / 21_600 + 10_000, -3);
@@ -132,7 +132,7 @@ test('a message is no larger than the service takes, and the wait at a gateway i
   const batches = planFor(requestOf({ profile: 'batch', flush: { everyMs: 15_000 } }), madeResults());
   expect(batches.demand.peak[0]).toMatchObject({ kind: 'batch', pointsPerMessage: 10_000 });
   const text = planText(batches, 'x');
-  expect(text).toContain('sent in several, of 10,000 points at most');
+  expect(text).toContain('comes in several, of 10,000 points at most');
   expect(text).toContain('a point waits up to 15 s at its gateway');
   expect(demandOf({ ...FLEET, flush: { points: 0.5 } }).peak[0]!.pointsPerMessage).toBe(1);
 });

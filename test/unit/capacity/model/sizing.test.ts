@@ -4,7 +4,7 @@ import { samplesOf } from '#dist/capacity/measure/results.js';
 import { Costs } from '#dist/capacity/model/cost.js';
 import { demandOf, type Fleet } from '#dist/capacity/model/fleet.js';
 import { type PlanRequest, planFor } from '#dist/capacity/model/plan.js';
-import { roomOf } from '#dist/capacity/model/room.js';
+import { networkBitsPerS, roomOf } from '#dist/capacity/model/room.js';
 import { scalingOf } from '#dist/capacity/model/scaling.js';
 import { Sizer } from '#dist/capacity/model/sizing.js';
 import { planText } from '#dist/capacity/report/plan-text.js';
@@ -35,6 +35,14 @@ test('a shorter interval, more of the fleet together, more headroom or a stricte
     risingOf(held.map(processesOf));
   }
   risingOf([0, 0.05, 0.2, 0.5, 1].map((togetherShare) => carryingOf({ togetherShare })));
+  // At the peak a crowd is a smaller share of all: the mean hour has to be carried as well.
+  for (const fleet of [together, { togetherShare: 0.05, vehicles: 1_000_000, intervalMs: 60_000 }])
+    risingOf([1, 2, 4, 8].map((peakFactor) => carryingOf({ ...fleet, peakFactor }, { targetP99Us: 20_000 })));
+  risingOf(
+    [0, 1, 1e9, 1e12].map((points) =>
+      carryingOf({ ...together, nightly: { points: points + 1, windowMs: 3_600_000 } }),
+    ),
+  );
 });
 
 test('where a crowd decides, headroom is room for a larger crowd, and the nearest limit is that crowd', () => {
@@ -106,4 +114,75 @@ test('one process is the unit of the speed-ups, and n carry n times as much at m
     madeResults({ speedUps }),
   );
   expect(tiny.answer.machines).toEqual({ low: 1, high: 1 });
+});
+
+test('a crowd is simulated while it is answered, however long the interval is', () => {
+  const fleet = { vehicles: 10_000, togetherShare: 0.05, peakFactor: 1 };
+  const shares = [60_000, 600_000, 6_000_000].map((intervalMs) => sizingOf({ ...fleet, intervalMs }));
+  for (const { tail, holdsTarget } of shares) {
+    expect(holdsTarget).toBe(true);
+    // 500 messages of 5 µs; 5 of 100 messages are in the crowd, so the p99 is that of its 400th.
+    expect(tail.p99Us).toBeGreaterThan(2000);
+    expect(tail.p99Us).toBeLessThan(2300);
+  }
+});
+
+test('the night takes no machine from a peak that needs it', () => {
+  const speedUps = [1, 1.2].map((speedUp, at) => ({ processes: at + 1, speedUp: samplesOf([speedUp]) }));
+  const results = madeResults({ speedUps });
+  const needs = { coresPerMachine: 2, targetP99Us: 1e6, linkBitsPerS: 1e11 };
+  for (const vehicles of [250_000, 400_000, 700_000]) {
+    const by = sizingOf({ vehicles }, needs, results).machines;
+    const nightly = { points: 1.2e11, windowMs: 6 * 3_600_000 };
+    expect(sizingOf({ vehicles, nightly }, needs, results).machines).toBeGreaterThanOrEqual(by);
+  }
+});
+
+test('a process without a connection slows no other', () => {
+  const speedUps = [1, 1.2].map((speedUp, at) => ({ processes: at + 1, speedUp: samplesOf([speedUp]) }));
+  const results = madeResults({ speedUps });
+  const fleet = { vehicles: 100e6, flush: { everyMs: 1000 } };
+  const needs = { targetP99Us: 1e6, linkBitsPerS: 1e11 };
+  const [two, one] = [2, 1].map((coresPerMachine) => sizingOf(fleet, { ...needs, coresPerMachine }, results));
+  expect(one!.holdsTarget).toBe(true);
+  expect(two!.holdsTarget).toBe(true);
+  expect(two!.machines).toBeLessThanOrEqual(one!.machines);
+});
+
+test('no more processes on a machine than carry more together', () => {
+  const speedUps = [1, 1.8, 2.6, 2].map((speedUp, at) => ({
+    processes: at + 1,
+    speedUp: samplesOf([speedUp]),
+  }));
+  const { processesPerMachine } = sizingOf({ vehicles: 3_000_000 }, {}, madeResults({ speedUps }));
+  expect(processesPerMachine).toBe(3);
+});
+
+test('messages that are cut are all in the crowd', () => {
+  const flags = { togetherShare: 1, profile: 'batch', vehicles: 100 } as const;
+  const cut = demandOf({ ...requestOf(flags).fleet, pointsPerReport: 20_000 });
+  expect(cut.together).toBe(200);
+});
+
+test('one machine down needs room for its connections and bytes as well', () => {
+  const { oneLess } = planFor(requestOf({}, { linkBitsPerS: 10e6, survive: 0 }), madeResults());
+  expect(oneLess).toMatchObject({ hasRoom: false, holdsTarget: false });
+});
+
+test('bytes of a message grow with its points, and not its head', () => {
+  const bits = (points: number) =>
+    networkBitsPerS(demandOf(requestOf({ profile: 'batch', pointsPerReport: points }).fleet), madeResults());
+  // Of 300 bytes for 100 points half are head: 20,000 messages a second.
+  expect(bits(2)).toBeCloseTo(8 * 20_000 * (300 - 98 * 1.5));
+  expect(bits(200)).toBeCloseTo(8 * 20_000 * (300 + 100 * 1.5));
+  const frames = demandOf(requestOf({ flush: { points: 4096 } }).fleet);
+  expect(networkBitsPerS(frames, madeResults())).toBeCloseTo((8 * 20_000 * (300 + 4095 * 20)) / 4096);
+});
+
+test('where gateways collect, connections are no limit that grows with the fleet', () => {
+  const names = planFor(requestOf({ flush: { everyMs: 1000 } }), madeResults()).limits.map(
+    ({ name }) => name,
+  );
+  expect(names).not.toContain('connections');
+  expect(names).not.toContain('WebSockets of one key');
 });
