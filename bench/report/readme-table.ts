@@ -1,6 +1,6 @@
 // The small table and the plot of README.md, between two marks that stay.
 import type { Results } from '#dist/capacity/measure/results.js';
-import { heldKnee } from '#dist/capacity/report/doubts.js';
+import { heldRate } from '#dist/capacity/report/doubts.js';
 import { plain, time } from '#dist/capacity/report/figures.js';
 import { table } from '../measure.js';
 
@@ -12,21 +12,17 @@ export function withTable(readme: string, results: Results, plotPath: string): s
   const { machine, node, date, isQuietEnough, ways } = results;
   const targetP99Us = ways.find(({ knee }) => knee !== null)?.knee?.targetP99Us;
   const rows = ways.map((way) => {
-    const { name, pointsPerUnit, costBacklogUs, intendedUs } = way;
-    const at = (percentile: number): string => {
-      const us = intendedUs.find(([each]) => each === percentile)?.[1];
-      return us === undefined ? '' : time(us);
-    };
-    const knee = heldKnee(way);
-    const mark = knee?.isGeneratorLimit ? '≥ ' : '';
+    const { name, pointsPerUnit, costBacklogUs } = way;
+    const held = targetP99Us === undefined ? null : heldRate(way, targetP99Us);
+    const mark = held?.isLeast ? '≥ ' : '';
     return [
       `\`${name}\``,
       String(pointsPerUnit),
       costBacklogUs === null ? '' : time(costBacklogUs.median),
-      knee ? `${mark}${plain(knee.ratePerS)}` : '–',
-      knee ? `${mark}${plain(knee.ratePerS * pointsPerUnit)}` : '–',
-      knee ? at(50) : '–',
-      knee ? at(99) : '–',
+      held ? `${mark}${plain(held.ratePerS)}` : '–',
+      held ? `${mark}${plain(held.ratePerS * pointsPerUnit)}` : '–',
+      held ? time(held.p50Us) : '–',
+      held ? time(held.p99Us) : '–',
     ];
   });
   const titles = [
@@ -35,15 +31,16 @@ export function withTable(readme: string, results: Results, plotPath: string): s
     'CPU under backlog',
     `rate/s that holds ${targetP99Us === undefined ? 'the target' : `a p99 of ${time(targetP99Us)}`}`,
     'points/s',
-    'median at 80 % of it',
-    'p99',
+    'median there',
+    'p99 there',
   ];
   const noise = isQuietEnough ? '' : ', too noisy for figures of tails';
   const block = `
 ${table(titles, rows)}
 
 ${machine.cores} × ${machine.model}, Node ${node}, ${date}${noise}; latencies counted from the moment when a request should
-have started. ≥: beyond it the load generator was the limit. –: none that repeats and all lower rates of the run confirm.
+have started. ≥: that rate and all lower ones of the run held; beyond it the load generator was the limit, or the run
+confirms none. –: none held.
 
 ![latency percentiles of each way in](${plotPath})
 

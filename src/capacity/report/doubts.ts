@@ -14,6 +14,29 @@ export const isLimitedByLoad = ({ backlogBusyShare }: WayResult): boolean =>
 export const heldKnee = (way: WayResult): Knee | null =>
   doubtsAboutKnee(way).length === 0 ? way.knee : null;
 
+/** A rate that held its target in a run, as did all lower ones. */
+export interface HeldRate {
+  readonly ratePerS: number;
+  readonly p50Us: number;
+  readonly p99Us: number;
+  /** More may be held: beyond it the generator was the limit, or the run confirms nothing. */
+  readonly isLeast: boolean;
+}
+
+/** The knee; where its run does not confirm it, the highest rate of the curve up to which every rate held; else null. */
+export function heldRate(way: WayResult, targetP99Us: number): HeldRate | null {
+  const knee = heldKnee(way);
+  const step = knee?.steps.findLast(({ ratePerS, holds }) => ratePerS === knee.ratePerS && holds);
+  if (knee !== null && step !== undefined)
+    return { ratePerS: knee.ratePerS, p50Us: step.p50Us, p99Us: step.p99Us, isLeast: knee.isGeneratorLimit };
+  const rising = way.curve.toSorted((a, b) => a.ratePerS - b.ratePerS);
+  const firstMissed = rising.findIndex((point) => !holdsTarget(point, targetP99Us));
+  const held = rising.slice(0, firstMissed === -1 ? rising.length : firstMissed).at(-1);
+  return held === undefined
+    ? null
+    : { ratePerS: held.ratePerS, p50Us: held.p50Us, p99Us: held.p99Us, isLeast: true };
+}
+
 /**
  * Why a knee is not shown as one, each reason as a clause; empty where it is, or where there is none. Late starts of the generator are
  * no excuse: they may be why a rate missed the target, but then the run does not show that the service held it.

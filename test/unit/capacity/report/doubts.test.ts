@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { type Knee, samplesOf, type WayResult } from '#dist/capacity/measure/results.js';
 import { benchText } from '#dist/capacity/report/bench-text.js';
-import { doubtsAboutKnee, heldKnee } from '#dist/capacity/report/doubts.js';
+import { doubtsAboutKnee, heldKnee, heldRate } from '#dist/capacity/report/doubts.js';
 import { withTable } from '../../../../bench/report/readme-table.js';
 import { madeResults } from '../../../support/capacity/made-results.js';
 
@@ -50,19 +50,30 @@ test('where no rate held there is neither a knee nor a doubt', () => {
 
 const README = 'a\n<!-- capacity: x -->\nold\n<!-- /capacity -->\nb\n';
 
+const STEP = { ...POINT, ratePerS: 85_400, p50Us: 1000, p99Us: 19_000, holds: true };
+
 test('README.md names the target of the run and shows a knee that holds', () => {
-  const text = withTable(README, madeResults({ ways: [way()] }), 'plot.svg');
+  const measured = way({ knee: { ...KNEE, steps: [STEP, { ...STEP, p99Us: 30_000, holds: false }] } });
+  const text = withTable(README, madeResults({ ways: [measured] }), 'plot.svg');
   expect(text).toContain('rate/s that holds a p99 of 20 ms');
   expect(text).toContain('| `stream` | 1 | 7 µs | ≥ 85,400 | ≥ 85,400 | 1 ms | 19 ms |');
   expect(text).not.toContain('\nold\n');
 });
 
-test('README.md shows a dash for a knee that the run refutes, and for none', () => {
-  const refuted = madeResults({ ways: [way({ intendedUs: [[99, 76_500]] })] });
-  expect(withTable(README, refuted, 'plot.svg')).toContain('| `stream` | 1 | 7 µs | – | – | – | – |');
-  const none = withTable(README, madeResults({ ways: [way({ knee: null })] }), 'plot.svg');
-  expect(none).toContain('rate/s that holds the target');
-  expect(none).toContain('| `stream` | 1 | 7 µs | – | – | – | – |');
+test('where the run refutes its knee, README.md shows the highest rate up to which all held', () => {
+  const curve = [at(100, 300), at(40_000, 30_000), at(20_000, 9000), at(50_000, 10)];
+  const refuted = way({ curve, intendedUs: [[99, 76_500]] });
+  expect(heldRate(refuted, 20_000)).toEqual({ ratePerS: 20_000, p50Us: 100, p99Us: 9000, isLeast: true });
+  const text = withTable(README, madeResults({ ways: [refuted] }), 'plot.svg');
+  expect(text).toContain('| `stream` | 1 | 7 µs | ≥ 20,000 | ≥ 20,000 | 100 µs | 9 ms |');
+});
+
+test('README.md shows a dash where no rate held, and without a target', () => {
+  const none = madeResults({ ways: [way({ curve: [at(100, 30_000)], intendedUs: [[99, 76_500]] })] });
+  expect(withTable(README, none, 'plot.svg')).toContain('| `stream` | 1 | 7 µs | – | – | – | – |');
+  const without = withTable(README, madeResults({ ways: [way({ knee: null })] }), 'plot.svg');
+  expect(without).toContain('rate/s that holds the target');
+  expect(without).toContain('| `stream` | 1 | 7 µs | – | – | – | – |');
 });
 
 test('the text of a bench shows a dash, and what was found with what refutes it', () => {
