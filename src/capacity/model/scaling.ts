@@ -131,18 +131,24 @@ export function scalingOf(speedUps: readonly SpeedUp[]): Scaling {
     CONFIDENCE,
   );
   const mostProcesses = 2 * largest;
+  const known = new Map<number, Interval>();
   return {
     mostProcesses,
     remark:
       kappa.low === 0
         ? `beyond ${largest} processes by a law whose second parameter cannot be told from 0; no further than ${mostProcesses}`
         : `beyond ${largest} processes by a fitted law; no further than ${mostProcesses}`,
-    speedUp: (processes) =>
-      measured(processes) ??
-      intervalOf(
-        fits.map((fit) => uslAt(fit, processes)),
-        CONFIDENCE,
-      ),
+    speedUp: (processes) => {
+      const found =
+        measured(processes) ??
+        known.get(processes) ??
+        intervalOf(
+          fits.map((fit) => uslAt(fit, processes)),
+          CONFIDENCE,
+        );
+      known.set(processes, found);
+      return found;
+    },
     fits,
   };
 }
