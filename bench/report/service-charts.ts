@@ -4,11 +4,10 @@ import { CPU_LIMIT } from '#dist/capacity/model/limits.js';
 import type { Plan } from '#dist/capacity/model/plan.js';
 import { BENCH, type Chart, HEIGHT, round, WIDTH } from './chart.js';
 
-export function planChart({ limits, request }: Plan): Chart {
+export function planChart({ limits }: Plan): Chart {
   const { carries, asks } = limits.find(({ name }) => name === CPU_LIMIT)!;
   const rows = [
     ['the peak of this fleet', round(asks)],
-    [`carried with ${round(100 * request.headroom)} % headroom`, round(carries * (1 - request.headroom))],
     ['carried, by CPU and p99', round(carries)],
   ] as const;
   return {
@@ -16,7 +15,7 @@ export function planChart({ limits, request }: Plan): Chart {
     note: 'Messages a second of one process.',
     command: 'hexcodes plan --vehicles 50000 --interval 5s --p99 50ms',
     spec: {
-      ...{ width: WIDTH, height: 110, data: { values: rows.map(([name, perS]) => ({ name, perS })) } },
+      ...{ width: WIDTH, height: 75, data: { values: rows.map(([name, perS]) => ({ name, perS })) } },
       mark: { type: 'bar', tooltip: false },
       encoding: {
         y: { field: 'name', type: 'nominal', sort: null, title: null, axis: { labelLimit: 260 } },
