@@ -44,6 +44,15 @@ export interface Sizing extends Layout {
   readonly holdsTarget: boolean;
 }
 
+/** Loads that a layout is asked to carry, as multiples of that of a period. */
+interface Asked {
+  /** The load under which the p99 has to hold and the queue must not grow. */
+  readonly times: number;
+  /** The load at which the busy share counts, and its bound. */
+  readonly busyTimes: number;
+  readonly mostBusy: number;
+}
+
 /** More processes than this are no plan. */
 const MOST_PROCESSES = 100_000;
 /** Layouts so many times as large as the work asks for are tried before the p99 is given up. */
@@ -86,7 +95,9 @@ export class Sizer {
   /** How many times its load a layout carries: until its processes are busy all the time, or the p99 is missed. */
   timesCarried(layout: Layout): number {
     const carries = (times: number): boolean =>
-      this.#periods.every((period) => this.#carries(layout, period, times, 1));
+      this.#periods.every((period) =>
+        this.#carries(layout, period, { times, busyTimes: times, mostBusy: 1 }),
+      );
     let [low, high] = [0, 1];
     while (high < MOST_PROCESSES && carries(high)) [low, high] = [high, 2 * high];
     for (let step = 0; step < BISECTIONS; step++) {
@@ -117,15 +128,15 @@ export class Sizer {
   #size(period: Period, leastMachines: number): Layout & Pick<Sizing, 'holdsTarget'> {
     const { headroom } = this.needs;
     // Headroom is room for a load so much larger.
-    const times = 1 / (1 - headroom);
+    const asked = { times: 1 / (1 - headroom), busyTimes: 1, mostBusy: 1 - headroom };
     const most = (machines: number): Layout => ({
       machines,
       processesPerMachine: this.#best(
         Math.min(this.needs.coresPerMachine, this.scaling.mostProcesses, this.room.mostProcesses(machines)),
       ),
     });
-    const isBusyEnough = (layout: Layout): boolean => this.#isBusyAtMost(layout, period, 1 - headroom, times);
-    const carries = (layout: Layout): boolean => this.#carries(layout, period, times, 1 - headroom);
+    const isBusyEnough = (layout: Layout): boolean => this.#isBusyAtMost(layout, period, asked);
+    const carries = (layout: Layout): boolean => this.#carries(layout, period, asked);
     const each = most(leastMachines).processesPerMachine;
     // A machine without a connection has no work.
     const limit = Math.max(
@@ -156,15 +167,16 @@ export class Sizer {
     return best;
   }
 
-  #carries(layout: Layout, period: Period, times: number, mostBusy: number): boolean {
-    const name = `${layout.machines} ${layout.processesPerMachine} ${period} ${times} ${mostBusy}`;
-    const known = this.#known.get(name) ?? this.#simulate(layout, period, times, mostBusy);
+  #carries(layout: Layout, period: Period, asked: Asked): boolean {
+    const name = `${layout.machines} ${layout.processesPerMachine} ${period} ${asked.times} ${asked.busyTimes}`;
+    const known = this.#known.get(name) ?? this.#simulate(layout, period, asked);
     this.#known.set(name, known);
     return known;
   }
 
-  #simulate(layout: Layout, period: Period, times: number, mostBusy: number): boolean {
-    if (!this.#isBusyAtMost(layout, period, mostBusy, times)) return false;
+  #simulate(layout: Layout, period: Period, asked: Asked): boolean {
+    if (!this.#isBusyAtMost(layout, period, asked)) return false;
+    const { times } = asked;
     // Processes that have less to do sleep more, and take longer for a message: both loads have to hold.
     return (times > 1 ? [times, 1] : [times]).every((each) => {
       const streams = this.#streams(layout, period, each);
@@ -172,16 +184,14 @@ export class Sizer {
     });
   }
 
-  /**
-   * The CPU time alone, and the knee that was measured.
-   * @param times load for which the queue must not grow; where the whole of a core may be used, its share is that of this load
-   */
-  #isBusyAtMost(layout: Layout, period: Period, mostBusy: number, times: number): boolean {
-    const [now, then] = [1, times].map((each) => this.#streams(layout, period, each));
-    const busyShare = busyOf(mostBusy === 1 ? then! : now!);
-    const [first] = then!;
+  /** The CPU time alone, and the knee that was measured. */
+  #isBusyAtMost(layout: Layout, period: Period, { times, busyTimes, mostBusy }: Asked): boolean {
+    const streams = this.#streams(layout, period, times);
+    const [first] = streams;
     return (
-      busyShare <= mostBusy && backlogOf(then!) <= MOST_BUSY && first!.messagesPerS <= this.#kneePerS(first!)
+      busyOf(this.#streams(layout, period, busyTimes)) <= mostBusy &&
+      backlogOf(streams) <= MOST_BUSY &&
+      first!.messagesPerS <= this.#kneePerS(first!)
     );
   }
 

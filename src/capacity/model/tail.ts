@@ -60,7 +60,7 @@ export function holdsTail(
   const beyondUs = mean(streams, ({ kind }) => costs.beyondCpuUs(kind));
   const limitUs = targetP99Us - beyondUs;
   const { together, singlePerS, everyUs } = fleet;
-  // The messages of a crowd take at least their turn: most crowds that are too large need no simulation.
+  // A crowd whose work alone takes longer needs no simulation.
   const inTime = (SURELY * limitUs) / mean(streams, ({ backlogUs }) => backlogUs);
   if (together - inTime > 0.01 * (together + (singlePerS * everyUs) / 1e6)) return false;
   const parts = latenciesOf(costs, streams, fleet);
