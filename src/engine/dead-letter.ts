@@ -1,6 +1,6 @@
 // The dead letter of a message: its bytes and headers, and why it was not answered.
 import type { Outgoing, Received } from './engine.js';
-import { wordOf } from './subjects.js';
+import { shortSubject, wordOf } from './subjects.js';
 
 const REASON_HEADER = 'Hexcodes-Reason';
 const SUBJECT_HEADER = 'Hexcodes-Subject';
@@ -14,7 +14,7 @@ export type DeadMessage = Pick<Received, 'subject' | 'id' | 'bytes' | 'headers' 
 export function deadLetter(message: DeadMessage, prefix: string, reason: string): Outgoing {
   const { subject, id, bytes, headers, place } = message;
   return {
-    subject: `${prefix}.${subject}.${wordOf(id)}`,
+    subject: `${prefix}.${shortSubject(`${subject}.${wordOf(id)}`)}`,
     id,
     bytes,
     headers: new Map([

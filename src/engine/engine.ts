@@ -9,6 +9,8 @@ export interface Received {
   readonly bytes: Uint8Array;
   /** Headers of the producer, without those of the bus. */
   readonly headers: ReadonlyMap<string, string>;
+  /** Why its headers cannot be read; it has neither an id of its producer then nor headers. */
+  readonly damage?: string;
   /** Names the message where only its number in the stream does: `stream HEXCODES_IN, message 17`. */
   readonly place: string;
   /** 1 at the first delivery. */

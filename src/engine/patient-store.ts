@@ -14,7 +14,12 @@ export interface PatientStoreOptions {
   readonly say: (sentence: string) => void;
   /** Ends all waiting. */
   readonly signal: AbortSignal;
+  /** Waits between two tries; it rejects when the signal comes. */
+  readonly pause?: (delayMs: number, signal: AbortSignal) => Promise<void>;
 }
+
+const pauseBy = (delayMs: number, signal: AbortSignal): Promise<void> =>
+  sleep(delayMs, undefined, { signal });
 
 export class PatientStore {
   /** Tries that were not successful. */
@@ -27,7 +32,7 @@ export class PatientStore {
 
   /** @returns undefined if the signal came before it was stored; the fault, if it does not pass */
   async store(message: Outgoing): Promise<Stored | StoreFault | undefined> {
-    const { store, say, signal } = this.#options;
+    const { store, say, signal, pause = pauseBy } = this.#options;
     for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(MOST_DELAY_MS, 2 * delayMs)) {
       try {
         return await store(message);
@@ -39,7 +44,7 @@ export class PatientStore {
       }
       try {
         // Not all at once, where many workers wait for the same.
-        await sleep(delayMs * (0.5 + Math.random()), undefined, { signal });
+        await pause(delayMs * (0.5 + Math.random()), signal);
       } catch {
         return undefined;
       }

@@ -7,6 +7,9 @@ export class SubjectFault extends Error {
   override readonly name = 'SubjectFault';
 }
 
+/** Of the subject of a message that is published: servers end a connection that sends them a line of more than 4,096 bytes. */
+export const MOST_SUBJECT_BYTES = 3500;
+
 /** Longer ids become a digest: servers take lines of 4,096 bytes. */
 const MOST_WORD_BYTES = 512;
 
@@ -70,6 +73,12 @@ export function wordOf(id: string): string {
   );
   if (word.length <= MOST_WORD_BYTES && word !== '') return word;
   return `~${createHash('sha256').update(id).digest('hex')}`;
+}
+
+/** A subject, or where it is too long to be published a digest of it as a word. */
+export function shortSubject(subject: string): string {
+  if (Buffer.byteLength(subject) <= MOST_SUBJECT_BYTES) return subject;
+  return `~${createHash('sha256').update(subject).digest('hex')}`;
 }
 
 /** One `FROM=TO`. */

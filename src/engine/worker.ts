@@ -5,7 +5,7 @@ import { type Engine, type Outgoing, type Received, StoreFault } from './engine.
 import type { ConvertedMessage, MessageConverter } from './messages/message-converter.js';
 import { FORMAT_HEADER, READING_HEADERS, type ReadingRules, shapeOf } from './messages/message-shape.js';
 import { PatientStore } from './patient-store.js';
-import type { SubjectMap } from './subjects.js';
+import { MOST_SUBJECT_BYTES, type SubjectMap } from './subjects.js';
 
 export interface WorkerOptions {
   readonly maps: readonly SubjectMap[];
@@ -136,9 +136,12 @@ export class Worker {
         received.accept();
       }
     } catch (error) {
-      // Nothing above should throw; the message is not lost if it does.
-      this.#options.say(`${received.place}: ${(error as Error).message}`);
-      received.giveBack(RETURN_MS);
+      // Nothing above should throw. A message that makes it throw would do so at each delivery.
+      const { message } = error as Error;
+      await this.#bury({ ...received, headers: new Map() }, message).catch(() => {
+        this.#options.say(`${received.place}: ${message}`);
+        received.giveBack(RETURN_MS);
+      });
     } finally {
       clearInterval(keeping);
     }
@@ -153,8 +156,14 @@ export class Worker {
   > {
     const { maps, rules, tries } = this.#options;
     const { id, headers } = received;
+    if (received.damage !== undefined) return { letter: received.damage };
     const subject = maps.map((map) => map.answerOf(received.subject, id)).find((each) => each !== undefined);
     if (subject === undefined) return { letter: `no map says where answers to ${received.subject} go` };
+    const subjectBytes = Buffer.byteLength(subject);
+    if (subjectBytes > MOST_SUBJECT_BYTES)
+      return {
+        letter: `the subject of its answer would have ${subjectBytes} bytes, and may have ${MOST_SUBJECT_BYTES}`,
+      };
     for (let tried = 1; ; tried++) {
       try {
         const shape = shapeOf(received.subject, headers, rules);

@@ -35,10 +35,10 @@ export class NatsServer {
   ) {}
 
   /** @param lines of its configuration, in place of those that switch JetStream on */
-  static async start(lines?: (folder: string) => readonly string[]): Promise<NatsServer> {
+  static async start(lines?: (folder: string, mqttPort: number) => readonly string[]): Promise<NatsServer> {
     const server = new NatsServer(await freePort(), await freePort(), await freePort());
     const { folder, port, mqttPort, monitorPort } = server;
-    const own = lines?.(folder) ?? [
+    const own = lines?.(folder, mqttPort) ?? [
       `jetstream { store_dir: "${folder}", max_file: 4G, max_mem: 64M }`,
       `mqtt { host: 127.0.0.1, port: ${mqttPort} }`,
     ];

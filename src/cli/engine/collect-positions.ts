@@ -8,7 +8,7 @@ import { requireResolution } from '../position-options.js';
 import { addFlags } from '../settings.js';
 import { CountsReport } from './counts-report.js';
 import { requireCount, requireTime } from './quantities.js';
-import { requireSubject, sayer, withBus } from './shared-options.js';
+import { COLLECTED_SUBJECT, requireSubject, sayer, withBus } from './shared-options.js';
 import { StopSignal } from './stop-signal.js';
 
 interface Options {
@@ -32,7 +32,7 @@ export function declareCollect(worker: Command): void {
   addFlags(collect, BUS_NAMES)
     .option('--positions <name>', 'stream of the single positions', 'HEXCODES_POSITIONS')
     .option('--stream <name>', 'stream of the frames: that of the messages of workers', 'HEXCODES_IN')
-    .option('--subject <words>', 'before the subjects of the frames', 'hexcodes.in.collected')
+    .option('--subject <words>', 'before the subjects of the frames', COLLECTED_SUBJECT)
     .option('--dead-subject <words>', 'before the subjects of dead letters', 'hexcodes.dead')
     .option('-r, --resolution <0-15>', `of the frames (${DEFAULT_RULES.resolution})`)
     .option('--points <n>', 'of a frame, at most', String(MOST_POINTS))

@@ -7,7 +7,7 @@ import { startService } from '../../engine/nats/service.js';
 import { VERSION } from '../../version.js';
 import { loadLibrary } from '../library.js';
 import { addFlags } from '../settings.js';
-import { requireSubject, sayer, withBus } from './shared-options.js';
+import { requireSubject, SERVICE_NAME, sayer, withBus } from './shared-options.js';
 import { StopSignal } from './stop-signal.js';
 
 interface Options {
@@ -21,7 +21,7 @@ export function declareService(worker: Command): void {
     .command('service')
     .description('answer requests on NATS: a micro service with the endpoints encode and decode');
   addFlags(service, BUS_NAMES)
-    .option('--name <word>', 'of the service, and before the subjects of its endpoints', 'hexcodes')
+    .option('--name <word>', 'of the service, and before the subjects of its endpoints', SERVICE_NAME)
     .option('--queue <word>', 'instances with the same queue share the requests', 'hexcodes')
     .option('-q, --quiet', 'say nothing but faults')
     .addHelpText(

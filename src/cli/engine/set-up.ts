@@ -2,15 +2,18 @@
 import type { Command } from 'commander';
 import type { BusConfig } from '../../config.js';
 import { connectBus } from '../../engine/nats/connect.js';
+import { permissionText, streamPermissions } from '../../engine/nats/permissions.js';
 import { setUpPositions, setUpStreams } from '../../engine/nats/streams.js';
 import { say } from '../terminal/say.js';
-import { visible } from '../terminal/visible.js';
+import { visible, visibleLines } from '../terminal/visible.js';
 import { requireCount } from './quantities.js';
 import {
   addStreamOptions,
+  COLLECTED_SUBJECT,
   gathered,
   mapsOf,
   namesOf,
+  SERVICE_NAME,
   type StreamOptions,
   sayer,
   withBus,
@@ -44,6 +47,9 @@ export function declareSetup(worker: Command): void {
     .addHelpText(
       'after',
       `
+The permissions that producers, workers and operators need go to standard output, for the configuration of nats-server:
+deploy/nats/hexcodes.conf shows how it uses them.
+
 Examples:
   $ hexcodes worker setup
   $ hexcodes worker setup --map 'fleet.*.points=fleet.*.hexcodes' --max-bytes 20G --max-age 7d --replicas 3
@@ -66,6 +72,12 @@ async function setUp(options: Options, settings: BusConfig): Promise<void> {
     for (const line of await setUpStreams(jsm, plan)) say(`${visible(line)}\n`);
     const { collect, positions } = options;
     if (collect !== undefined) say(`${visible(await setUpPositions(jsm, plan, positions, collect))}\n`);
+    const subjects = {
+      ...plan,
+      positions: collect === undefined ? undefined : { stream: positions, subjects: collect },
+      ...{ collected: COLLECTED_SUBJECT, service: SERVICE_NAME },
+    };
+    process.stdout.write(visibleLines(permissionText(streamPermissions(subjects))));
   } finally {
     await nc.close();
   }

@@ -4,6 +4,7 @@ import { BUS_NAMES, type BusConfig } from '../../config.js';
 import { EngineFault } from '../../engine/engine.js';
 import { DEFAULT_RULES, type ReadingRules, readFormatRule } from '../../engine/messages/message-shape.js';
 import type { StreamNames } from '../../engine/nats/streams.js';
+import { SchemaFault } from '../../engine/schema.js';
 import { requirePattern, SubjectFault, SubjectMap } from '../../engine/subjects.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { requireResolution } from '../position-options.js';
@@ -11,6 +12,10 @@ import { addFlags, settingsOf } from '../settings.js';
 import { say } from '../terminal/say.js';
 import { visible } from '../terminal/visible.js';
 
+/** Before the subjects of frames of collected positions, unless another is given. */
+export const COLLECTED_SUBJECT = 'hexcodes.in.collected';
+/** Of the micro service, and before the subjects of its endpoints, unless another is given. */
+export const SERVICE_NAME = 'hexcodes';
 const DEFAULT_MAP = 'hexcodes.in.>=hexcodes.out.>';
 
 /** Options that may be given several times. */
@@ -109,6 +114,11 @@ export async function withBus(command: Command, work: (settings: BusConfig) => P
     await work(settings);
   } catch (error) {
     if (error instanceof EngineFault) throw new CliFailure(EXIT.FAILED, error.message, error.hint);
+    if (error instanceof SchemaFault)
+      throw new CliFailure(
+        EXIT.FAILED,
+        `a message on the bus is not what its subject says: ${error.message}`,
+      );
     throw error;
   }
 }

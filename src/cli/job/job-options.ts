@@ -9,6 +9,7 @@ import { NatsJobs } from '../../engine/nats/nats-jobs.js';
 import { requireSubject, sayer } from '../engine/shared-options.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { addFlags } from '../settings.js';
+import { JOB_CHECKS } from './job-checks.js';
 
 export interface BusOptions {
   readonly stream: string;
@@ -34,7 +35,7 @@ export async function withJobs<T>(
   const { nc, jsm } = await connectBus(settings, { isPatient: false, say: sayer(false) });
   try {
     await checkJobs(jsm, stream, prefix);
-    return await work(new NatsJobs(nc, jsm, stream, prefix));
+    return await work(new NatsJobs(nc, jsm, stream, prefix, JOB_CHECKS));
   } finally {
     await nc.close();
   }

@@ -26,10 +26,11 @@ export async function stateOf(
     const failures = (await jobs.resultsOf(id, end.failed)).map(({ result }) => result);
     return { ...stored, ...progressAtEnd(stored.plan, end, failures), missingParts: 0, state: 'ended' };
   }
+  const isOfPlan = (part: number): boolean => part <= stored.plan.parts;
   const [results, parts, done, { taken }] = await Promise.all([
-    jobs.results(id, known),
-    jobs.partNumbers(id),
-    jobs.resultNumbers(id),
+    jobs.results(id, known).then((all) => all.filter(({ result }) => isOfPlan(result.part))),
+    jobs.partNumbers(id).then((all) => [...all].filter(isOfPlan)),
+    jobs.resultNumbers(id).then((all) => new Set([...all].filter(isOfPlan))),
     jobs.underWay(),
   ]);
   for (const each of results) known.set(each.result.part, each);

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { JobStore, KnownJob, StoredResult } from '../../engine/jobs/job-store.js';
 import { manifestName } from '../../engine/jobs/manifest.js';
+import { SchemaFault } from '../../engine/schema.js';
 import { withBus } from '../engine/shared-options.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { grouped, paintFor } from '../terminal/paint.js';
@@ -50,32 +51,52 @@ async function show(jobs: JobStore, id: string | undefined, options: Options): P
   const all = await jobs.jobs();
   if (id === undefined && options.wait !== true) {
     const states: JobState[] = [];
-    for (const job of all) states.push(await stateOf(jobs, job));
+    for (const job of all) {
+      try {
+        states.push(await stateOf(jobs, job));
+      } catch (error) {
+        if (!(error instanceof SchemaFault)) throw error;
+        say(`job ${job.id}: its plan is none: ${visible(error.message)}\n`);
+      }
+    }
     states.sort((a, b) => a.atMs - b.atMs);
-    if (options.json === true) process.stdout.write(`${JSON.stringify(states.map(asJson))}\n`);
+    if (options.json === true) process.stdout.write(jsonLine(states.map(asJson)));
     else process.stdout.write(states.length === 0 ? 'no jobs\n' : states.map(lineOf).join(''));
     return;
   }
   const known = id === undefined ? await awaitedOf(jobs, all) : oneOf(all, id);
   const state = options.wait === true ? await waited(jobs, known.id) : await stateOf(jobs, known);
-  process.stdout.write(options.json === true ? `${JSON.stringify(asJson(state))}\n` : wordsOf(state));
+  process.stdout.write(options.json === true ? jsonLine(asJson(state)) : wordsOf(state));
   if (state.failures.length > 0 || state.state === 'cancelled') process.exitCode = EXIT.FAILED;
 }
 
 /** The job that is under way; where all have ended, the one that was submitted last. @throws CliFailure USAGE */
 async function awaitedOf(jobs: JobStore, all: readonly KnownJob[]): Promise<KnownJob> {
-  const open = all.filter(({ isEnded, isCancelled }) => !isEnded && !isCancelled);
+  const open: KnownJob[] = [];
+  for (const job of all) if (!job.isEnded && !job.isCancelled && (await hasPlan(jobs, job))) open.push(job);
   if (open.length > 1)
     throw new CliFailure(EXIT.USAGE, `--wait: ${open.length} jobs are under way`, 'Name one.');
   let found = open[0];
   if (found !== undefined) return found;
   let foundMs = Number.NEGATIVE_INFINITY;
   for (const job of all) {
-    const atMs = (await jobs.planOf(job.id))?.atMs ?? Number.NEGATIVE_INFINITY;
+    const atMs = (await hasPlan(jobs, job))
+      ? ((await jobs.planOf(job.id))?.atMs ?? Number.NEGATIVE_INFINITY)
+      : Number.NEGATIVE_INFINITY;
     if (atMs >= foundMs) [found, foundMs] = [job, atMs];
   }
   if (found === undefined) throw new CliFailure(EXIT.USAGE, '--wait: there are no jobs');
   return found;
+}
+
+/** Whether the message under the subject of a plan is one. */
+async function hasPlan(jobs: JobStore, { id }: KnownJob): Promise<boolean> {
+  try {
+    return (await jobs.planOf(id)) !== undefined;
+  } catch (error) {
+    if (error instanceof SchemaFault) return false;
+    throw error;
+  }
 }
 
 /** Shows the way there on standard error. */
@@ -92,7 +113,9 @@ async function waited(jobs: JobStore, id: string): Promise<JobState> {
     } catch (error) {
       if (!jobs.isPassing(error)) throw error;
       if (!isAway)
-        say(`${isTerminal ? CLEARED_LINE : ''}waiting for the servers: ${(error as Error).message}\n`);
+        say(
+          `${isTerminal ? CLEARED_LINE : ''}waiting for the servers: ${visible((error as Error).message)}\n`,
+        );
       isAway = true;
       continue;
     }
@@ -144,6 +167,9 @@ function wordsOf(state: JobState): string {
   if (state.state === 'ended') lines.push(`manifest: ${visible(plan.output)}/${manifestName(plan.id)}`);
   return `${lines.join('\n')}\n`;
 }
+
+/** Characters that move the cursor are written as escapes, which mean the same in JSON. */
+const jsonLine = (value: unknown): string => `${visible(JSON.stringify(value))}\n`;
 
 function asJson({ plan, atMs, failures, ...state }: JobState): Record<string, unknown> {
   const { id, operation, output } = plan;

@@ -1,13 +1,16 @@
 // Makes the plan of a job and its parts, of files that are there. The same files and options give the same job, byte for byte.
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { JobPart, JobPlan } from '../../engine/jobs/job.js';
+import { idOfPlan, treeOf } from '../../engine/jobs/job-digest.js';
 import { manifestName } from '../../engine/jobs/manifest.js';
+import { readPart, readPlan } from '../../engine/jobs/read-job.js';
+import { SchemaFault } from '../../engine/schema.js';
 import { VERSION } from '../../version.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { refuseUnwritable } from '../files/content/kinds.js';
 import type { FilePart } from '../files/disk/file-part.js';
 import { statOf } from '../files/disk/input.js';
+import { JOB_CHECKS } from './job-checks.js';
 import type { JobConversion } from './job-conversion.js';
 import { JobFiles } from './parts/job-files.js';
 import { outputNames } from './parts/output-names.js';
@@ -52,29 +55,42 @@ export async function planJob(request: JobRequest, shared: SharedFolder): Promis
     refuseUnwritable(name);
     files.requireNoInput(name);
   }
-  const parts = inputs.flatMap(({ name, sizeBytes, modifiedMs, format, parts }, i) =>
+  const split = inputs.flatMap(({ name, sizeBytes, modifiedMs, format, parts }, i) =>
     parts.map((range, k) => ({
       ...{ input: name, file: { sizeBytes, modifiedMs }, range: range ?? null },
       sizeBytes: Math.round(shareOf(range, parts) * sizeBytes),
       ...{ from: format, to: conversion.to ?? format, output: names[i]![k]! },
     })),
   );
+  const numbered = split.map((each, i) => ({ part: i + 1, ...each }));
+  const { digest: partsDigest, proofs } = treeOf(numbered);
   const shape = {
     ...{ version: VERSION, operation: conversion.operation, output, conversion },
-    ...{ files: inputs.length, parts: parts.length },
+    ...{ files: inputs.length, parts: split.length, partsDigest },
     sizeBytes: inputs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
   };
-  const id = createHash('sha256')
-    .update(JSON.stringify([shape, parts]))
-    .digest('hex')
-    .slice(0, 16);
+  const id = idOfPlan(shape);
   const manifest = manifestName(id);
   if (names.flat().includes(manifest))
     throw new CliFailure(EXIT.USAGE, `${join(output, manifest)} would be an output and the manifest`);
-  return {
+  const planned = {
     plan: { id, ...shape },
-    parts: parts.map((part, i) => ({ job: id, part: i + 1, ...part })),
+    parts: numbered.map((part, i) => ({ job: id, ...part, proof: proofs[i]! })),
   };
+  requireReadable(planned);
+  return planned;
+}
+
+/** Workers take nothing else. @throws CliFailure USAGE for names, columns and other values that no message may bring */
+function requireReadable({ plan, parts }: PlannedJob): void {
+  const bytesOf = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
+  try {
+    readPlan(plan.id, bytesOf(plan), JOB_CHECKS);
+    for (const part of parts) readPart(plan.id, part.part, bytesOf(part), JOB_CHECKS);
+  } catch (error) {
+    if (!(error instanceof SchemaFault)) throw error;
+    throw new CliFailure(EXIT.USAGE, `no worker would take the job: ${error.message}`);
+  }
 }
 
 /** Of the bytes of a file, by the bytes or rows of its parts. */

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { BusConfig } from '../../config.js';
 import type { JobPart } from '../../engine/jobs/job.js';
+import { SchemaFault } from '../../engine/schema.js';
 import { withBus } from '../engine/shared-options.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { grouped } from '../terminal/paint.js';
@@ -36,7 +37,10 @@ function retryParts(id: string, options: BusOptions, settings: BusConfig): Promi
     const failed = (await jobs.results(job.id)).filter(({ result }) => result.output === null);
     const parts: JobPart[] = [];
     for (const [i, { result }] of failed.entries()) {
-      const part: JobPart | undefined = await jobs.partOf(job.id, result.part);
+      const part: JobPart | undefined = await jobs.partOf(job.id, result.part).catch((error: Error) => {
+        if (error instanceof SchemaFault) return undefined;
+        throw error;
+      });
       // In this order a retry that is broken off leaves a part that is missing, which a second submit adds.
       await jobs.dropParts(job.id, result.part);
       await jobs.dropResult(job.id, result.part);

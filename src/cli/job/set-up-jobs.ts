@@ -3,10 +3,11 @@ import type { Command } from 'commander';
 import type { BusConfig } from '../../config.js';
 import { connectBus } from '../../engine/nats/connect.js';
 import { setUpJobs } from '../../engine/nats/job-stream.js';
+import { jobPermissions, permissionText } from '../../engine/nats/permissions.js';
 import { requireSubject, sayer, withBus } from '../engine/shared-options.js';
 import { addLimitOptions, type LimitOptions, limitsOf } from '../engine/stream-limits.js';
 import { say } from '../terminal/say.js';
-import { visible } from '../terminal/visible.js';
+import { visible, visibleLines } from '../terminal/visible.js';
 import { addBusOptions, type BusOptions } from './job-options.js';
 
 export function declareJobSetup(job: Command): void {
@@ -20,6 +21,9 @@ export function declareJobSetup(job: Command): void {
   }).addHelpText(
     'after',
     `
+The permissions that workers and operators need go to standard output, for the configuration of nats-server:
+deploy/nats/hexcodes.conf shows how it uses them.
+
 Examples:
   $ hexcodes job setup
   $ hexcodes job setup --replicas 3 --ack-wait 10s`,
@@ -38,6 +42,7 @@ async function setUp(options: BusOptions & LimitOptions, settings: BusConfig): P
   const { nc, jsm } = await connectBus(settings, { isPatient: false, say: sayer(false) });
   try {
     for (const line of await setUpJobs(jsm, plan)) say(`${visible(line)}\n`);
+    process.stdout.write(visibleLines(permissionText(jobPermissions(plan.stream, plan.prefix))));
   } finally {
     await nc.close();
   }

@@ -1,7 +1,7 @@
 // The folder that all machines of a job share. Messages name files relative to it, so that it may be mounted elsewhere on each
 // machine; nothing outside of it is read or written, by no path and no link.
 
-import { existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { badInput, reasonOf } from '../file-faults.js';
@@ -36,7 +36,7 @@ export class SharedFolder {
     return relative(this.path, real).split(sep).join('/') || '.';
   }
 
-  /** The path of a file that a message names. @throws CliFailure BAD_INPUT where it is not below the folder */
+  /** The path of a file that a message names, without links. @throws CliFailure BAD_INPUT where it is not below the folder */
   inputPath(name: string): string {
     const path = this.#pathOf(name);
     let real: string;
@@ -46,6 +46,25 @@ export class SharedFolder {
       throw badInput({ file: name }, reasonOf(error));
     }
     if (!this.#holds(real)) throw badInput({ file: name }, 'it is not below the shared folder');
+    return real;
+  }
+
+  /** Whether a path without links leads to this folder or below it. */
+  holds(real: string): boolean {
+    return this.#holds(real);
+  }
+
+  /**
+   * The path of a folder that is there, below an output folder or the same.
+   * @returns undefined where there is none
+   * @throws CliFailure BAD_OUTPUT where a link leads to it, or it is no folder
+   */
+  folderIn(folder: string, name: string): string | undefined {
+    const path = resolve(this.#pathOf(folder), name);
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    if (stat === undefined) return undefined;
+    const isFolder = stat.isDirectory() && this.#holds(realpathSync(path));
+    if (!isFolder) throw new CliFailure(EXIT.BAD_OUTPUT, `cannot write ${name}: it is there, and no folder`);
     return path;
   }
 

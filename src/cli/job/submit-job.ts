@@ -3,10 +3,13 @@
 import { mkdirSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { BusConfig } from '../../config.js';
-import type { JobPart } from '../../engine/jobs/job.js';
+import type { Stored } from '../../engine/engine.js';
+import type { JobPart, JobPlan } from '../../engine/jobs/job.js';
 import type { NatsJobs } from '../../engine/nats/nats-jobs.js';
+import { SchemaFault } from '../../engine/schema.js';
 import { requireSize } from '../engine/quantities.js';
 import { withBus } from '../engine/shared-options.js';
+import { CliFailure, EXIT } from '../exit-codes.js';
 import { badOutput } from '../file-faults.js';
 import { loadLibrary } from '../library.js';
 import { grouped } from '../terminal/paint.js';
@@ -16,6 +19,7 @@ import { visible } from '../terminal/visible.js';
 import { addJobConversion, type JobConversionOptions, jobConversionOf } from './job-conversion.js';
 import { addBusOptions, addRootOption, type BusOptions, withJobs } from './job-options.js';
 import { filesOf } from './parts/file-patterns.js';
+import { writeReplaced } from './parts/replaced-names.js';
 import { type PlannedJob, planJob } from './plan-job.js';
 import { SharedFolder } from './shared-folder.js';
 
@@ -73,7 +77,7 @@ async function submitJob(patterns: string[], options: Options, settings: BusConf
     shared,
   );
   const { id, sizeBytes, parts } = planned.plan;
-  const { added, done } = await withJobs(options, settings, (jobs) => store(jobs, planned));
+  const { added, done } = await withJobs(options, settings, (jobs) => store(jobs, planned, options.to));
   const counts = [
     `${grouped(parts)} ${parts === 1 ? 'part' : 'parts'} of ${grouped(files.length)} ${files.length === 1 ? 'file' : 'files'}`,
     `${grouped(sizeBytes / 1e6)} MB`,
@@ -87,15 +91,21 @@ async function submitJob(patterns: string[], options: Options, settings: BusConf
 async function store(
   jobs: NatsJobs,
   { plan, parts }: PlannedJob,
+  folder: string,
 ): Promise<{ readonly added: number; readonly done: number }> {
   const { id } = plan;
-  await jobs.addPlan(plan);
+  await requirePlan(jobs, plan, await jobs.addPlan(plan));
   const isCancelled = await jobs.isCancelled(id);
   // Where cancelling was broken off, parts are there that workers have left out for good.
   if (isCancelled) await jobs.dropParts(id);
   const [done, there] = [await jobs.resultNumbers(id), await jobs.partNumbers(id)];
   // Neither is there of parts that were cancelled, or lost in a retry that was broken off.
   const missing: JobPart[] = parts.filter(({ part }) => !done.has(part) && !there.has(part));
+  writeReplaced(
+    folder,
+    id,
+    missing.map(({ output }) => output),
+  );
   if (missing.length > 0) await jobs.unmark('ended', id);
   if (isCancelled) await jobs.unmark('cancelled', id);
   let added = 0;
@@ -104,4 +114,19 @@ async function store(
     added += stored.filter((each) => each === 'stored').length;
   }
   return { added, done: done.size };
+}
+
+/** @throws CliFailure FAILED where another message stands under the subject of the plan */
+async function requirePlan(jobs: NatsJobs, { id }: JobPlan, stored: Stored): Promise<void> {
+  if (stored === 'stored') return;
+  try {
+    await jobs.planOf(id);
+  } catch (error) {
+    if (!(error instanceof SchemaFault)) throw error;
+    throw new CliFailure(
+      EXIT.FAILED,
+      `the message under the subject of the plan of job ${id} is none: ${error.message}`,
+      'Remove it with the tools of NATS, and let nobody publish there who should not: docs/engine.md.',
+    );
+  }
 }

@@ -2,11 +2,9 @@
 import type { JobPlan, PartResult } from './job.js';
 import type { JobProgress } from './job-progress.js';
 import type { JobEnd } from './job-store.js';
+import { MOST_FAILED } from './read-job.js';
 
-/** With so many failed parts the mark would be larger than servers take. */
-const MOST_FAILED = 10_000;
-
-/** undefined where it would be too large. */
+/** undefined where the mark would be larger than servers take, as too many parts have failed. */
 export function endOf(progress: JobProgress): JobEnd | undefined {
   const { rows, failedRows, rowsPerS, bytesPerS, failures } = progress;
   if (failures.length > MOST_FAILED) return undefined;

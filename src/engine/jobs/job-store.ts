@@ -1,4 +1,5 @@
 // Where the plans, parts and results of jobs are kept. nats/nats-jobs.ts is the one adapter.
+import type { DeadMessage } from '../dead-letter.js';
 import type { Stored } from '../engine.js';
 import type { JobPart, JobPlan, PartResult } from './job.js';
 
@@ -30,7 +31,10 @@ export interface KnownJob {
   readonly isEnded: boolean;
 }
 
-/** Every call may throw a StoreFault, or an error of the bus while it is away. */
+/**
+ * All that it gives has passed its schema. Every call may throw a StoreFault, or an error of the bus while it is away; those that
+ * read a plan or a part throw a SchemaFault for one that is none.
+ */
 export interface JobStore {
   addPlan(plan: JobPlan): Promise<Stored>;
   addPart(part: JobPart): Promise<Stored>;
@@ -40,7 +44,9 @@ export interface JobStore {
   /** @param end undefined where it is too large to be kept */
   markEnded(job: string, end: JobEnd | undefined): Promise<Stored>;
   unmark(kind: 'cancelled' | 'ended', job: string): Promise<void>;
-  /** Every job whose plan is there. */
+  /** Stores a message that is no part to the dead letters. */
+  bury(message: DeadMessage, reason: string): Promise<void>;
+  /** Every job that has a message under the subject of its plan. */
   jobs(): Promise<KnownJob[]>;
   planOf(job: string): Promise<StoredPlan | undefined>;
   /** undefined where nothing is kept of it. */
@@ -48,7 +54,7 @@ export interface JobStore {
   partOf(job: string, part: number): Promise<JobPart | undefined>;
   isCancelled(job: string): Promise<boolean>;
   hasResult(job: string, part: number): Promise<boolean>;
-  /** Numbers of the parts that have a result. */
+  /** Numbers of the parts that have a message under the subject of their result. */
   resultNumbers(job: string): Promise<Set<number>>;
   /** Numbers of the parts whose message is there, also of those that are done. */
   partNumbers(job: string): Promise<Set<number>>;

@@ -24,11 +24,26 @@ export class JobSubjects {
   ofPart(kind: 'part' | 'result', job: string, part: number | '*'): string {
     return `${this.prefix}.${kind}.${job}.${part}`;
   }
+
+  /** Before the subjects of messages that are no parts. */
+  get dead(): string {
+    return `${this.prefix}.dead`;
+  }
+
+  /** The part whose message a subject is; undefined where it is none. */
+  partIn(subject: string): { readonly job: string; readonly part: number } | undefined {
+    const before = `${this.prefix}.part.`;
+    const [, job, digits] =
+      /^([0-9a-f]{16})\.([1-9]\d{0,7})$/.exec(
+        subject.startsWith(before) ? subject.slice(before.length) : '',
+      ) ?? [];
+    return job === undefined ? undefined : { job, part: Number(digits) };
+  }
 }
 
 /** All that the parts of a job have in common. The same files and options give the same plan. */
 export interface JobPlan {
-  /** A digest of the plan and its parts: 16 hexadecimal digits. */
+  /** A digest of all other members: 16 hexadecimal digits. */
   readonly id: string;
   /** Of the program that submitted it; workers of another version could give other bytes. */
   readonly version: string;
@@ -39,6 +54,8 @@ export interface JobPlan {
   readonly parts: number;
   /** Of all inputs. */
   readonly sizeBytes: number;
+  /** Of all parts, by which each can be known as one of them: 32 hexadecimal digits. */
+  readonly partsDigest: string;
   /** How rows are converted, as the command line said. */
   readonly conversion: unknown;
 }
@@ -61,10 +78,13 @@ export interface JobPart {
   readonly to: string;
   /** Relative to the output folder. */
   readonly output: string;
+  /** Shows with the digest of the plan that the job has this part. */
+  readonly proof: string;
 }
 
 /** The outcome of a part. The first that is stored holds. */
 export interface PartResult {
+  readonly job: string;
   readonly part: number;
   readonly input: string;
   readonly range: unknown;

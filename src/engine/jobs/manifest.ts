@@ -4,6 +4,9 @@ import type { JobPlan, PartResult } from './job.js';
 
 export const manifestName = (job: string): string => `manifest-${job}.json`;
 
+/** How every manifest of a job begins. */
+export const manifestStart = (job: string): string => `{\n  "job": ${JSON.stringify(job)},\n`;
+
 /** @param results in any order, one a part */
 export function manifestOf(plan: JobPlan, results: readonly PartResult[]): string {
   const sorted = [...results].sort((a, b) => a.part - b.part);

@@ -18,6 +18,8 @@ export interface PositionObject {
 /** Members that say which vehicle it is, in the order in which they are looked for. */
 const ID_NAMES = ['id', 'vehicle', 'vehicleId', 'vehicle_id', 'deviceId', 'device_id', 'uniqueId', 'imei'];
 
+const MOST_ID = 1000;
+
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /** @throws UnreadableMessage */
@@ -66,14 +68,20 @@ function degreesOf(value: unknown): number {
   return typeof value === 'string' ? readDecimal(value.trim()) : Number.NaN;
 }
 
-/** Which vehicle sent it, by a member of the object or of its `device`; undefined where none says so. */
+/**
+ * Which vehicle sent it, by a member of the object or of its `device`; undefined where none says so.
+ * @throws UnreadableMessage for an id that is too long to stand in the header of a frame
+ */
 export function vehicleOf({ value }: PositionObject): string | undefined {
   const device = value.device;
   for (const each of isObject(device) ? [device, value] : [value, ...Object.values(value).filter(isObject)]) {
     // Traccar numbers its devices itself; the number on the device is its uniqueId.
     for (const name of each === device ? ['uniqueId', ...ID_NAMES] : ID_NAMES) {
       const id = each[name];
-      if (typeof id === 'string' || typeof id === 'number') return String(id);
+      if (typeof id !== 'string' && typeof id !== 'number') continue;
+      const text = String(id);
+      if (text.length <= MOST_ID) return text;
+      throw new UnreadableMessage(`its ${name} has ${text.length} characters, and may have ${MOST_ID}`);
     }
   }
   return undefined;

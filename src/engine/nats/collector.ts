@@ -14,11 +14,12 @@ import {
 } from '@nats-io/jetstream';
 import { headers, type NatsConnection, nanos } from '@nats-io/transport-node';
 import { EngineFault } from '../engine.js';
-import { FORMAT_HEADER } from '../messages/message-shape.js';
+import { FORMAT_HEADER, UnreadableMessage } from '../messages/message-shape.js';
 import { lastSequenceOf, PositionBatch, SEQUENCES_HEADER } from '../messages/position-batch.js';
 import { readPositionObject, vehicleOf } from '../messages/position-object.js';
 import { PatientStore } from '../patient-store.js';
-import { applicationHeaders, ID_HEADER } from './nats-engine.js';
+import { SchemaFault } from '../schema.js';
+import { readHeaders } from './nats-engine.js';
 import { storeMessage } from './store-message.js';
 
 export interface CollectorOptions {
@@ -104,9 +105,19 @@ export class Collector {
 
   /** The last message that is in a frame; 0 where there is no frame. */
   async #lastSequence(): Promise<number> {
-    const { stream, subject } = this.#options;
+    const { positions, stream, subject } = this.#options;
     const frame = await this.#jsm.streams.getMessage(stream, { last_by_subj: `${subject}.*` });
-    return lastSequenceOf(frame?.header.get(SEQUENCES_HEADER)) ?? 0;
+    if (frame === null) return 0;
+    const { state } = await this.#jsm.streams.info(positions);
+    try {
+      return lastSequenceOf(frame.subject, frame.header.get(SEQUENCES_HEADER), state.last_seq);
+    } catch (error) {
+      // To go on behind it could leave positions out.
+      const way = `nats stream rmm ${stream} ${frame.seq} removes it`;
+      throw new SchemaFault(
+        `the last frame, ${frame.subject}, is none of a collector: ${(error as Error).message}; ${way}`,
+      );
+    }
   }
 
   async #collectFrom(first: number): Promise<void> {
@@ -181,15 +192,16 @@ export class Collector {
 
   /** @returns whether the frame has it, or it is a dead letter and belongs to no frame */
   async #add(batch: PositionBatch, message: JsMsg): Promise<boolean> {
+    const read = readHeaders(message);
     try {
+      if (read.damage !== undefined) throw new UnreadableMessage(read.damage);
       const object = readPositionObject(message.data);
       const { latDeg, lngDeg } = object;
       return batch.add(message.seq, latDeg, lngDeg, vehicleOf(object) ?? message.subject);
     } catch (error) {
       const { stream } = message.info;
       const dead = {
-        ...{ subject: message.subject, bytes: message.data, headers: applicationHeaders(message.headers) },
-        id: message.headers?.get(ID_HEADER) || `${stream}:${message.seq}`,
+        ...{ subject: message.subject, bytes: message.data, id: read.id, headers: read.headers },
         place: `stream ${stream}, message ${message.seq}`,
       };
       if (!(await this.#store.bury(dead, (error as Error).message))) return false;

@@ -9,6 +9,7 @@ import {
   type NatsConnection,
   type NodeConnectionOptions,
   nkeyAuthenticator,
+  type ServerInfo,
 } from '@nats-io/transport-node';
 import { EngineFault } from '../engine.js';
 
@@ -65,7 +66,10 @@ export async function connection(settings: BusSettings, waiting: Waiting): Promi
   const options = optionsOf(settings);
   for (let tried = 1; ; tried++) {
     try {
-      return await connect(options);
+      const nc = await connect(options);
+      const warning = openWarning(nc.info, nc.getServer());
+      if (warning !== undefined) waiting.say(warning);
+      return nc;
     } catch (error) {
       const fault = lastingFault(error as Error, settings);
       if (fault !== undefined) throw fault;
@@ -78,6 +82,20 @@ export async function connection(settings: BusSettings, waiting: Waiting): Promi
     });
   }
 }
+
+/**
+ * Where anybody on the network may do anything: a server that can be reached from other machines and asks for nothing.
+ * @param address of the server, with its port
+ */
+export function openWarning(info: ServerInfo | undefined, address: string): string | undefined {
+  const asks = info?.auth_required === true || info?.tls_verify === true;
+  const isNear = isLoopback(info?.host ?? '') && isLoopback(address.replace(/:\d+$/, ''));
+  if (info === undefined || asks || isNear) return undefined;
+  return `warning: ${address} listens beyond this machine and asks for no credentials: whoever reaches it may read, forge and remove all messages; deploy/nats/hexcodes.conf has users with permissions`;
+}
+
+const isLoopback = (host: string): boolean =>
+  /^(?:localhost|127(?:\.\d{1,3}){3}|\[?(?:::1|(?:0+:){7}0*1|::ffff:127(?:\.\d{1,3}){3})\]?)$/i.test(host);
 
 function optionsOf(settings: BusSettings): NodeConnectionOptions {
   const { natsUser, natsPassword, natsToken, natsNkey, natsCreds } = settings;

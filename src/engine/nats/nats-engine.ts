@@ -14,7 +14,7 @@ import { type Engine, EngineFault, type Outgoing, type Received, type Stored } f
 import { ANSWERED_ID_HEADER, storeMessage } from './store-message.js';
 
 /** Carries the producer's own id. */
-export const ID_HEADER = 'Nats-Msg-Id';
+const ID_HEADER = 'Nats-Msg-Id';
 
 const PULL_EXPIRES_MS = 5000;
 /** A pull that ends by none of its own rules is given up. */
@@ -141,9 +141,8 @@ export class NatsEngine implements Engine {
     const { stream, streamSequence, deliveryCount } = message.info;
     return {
       subject: message.subject,
-      id: message.headers?.get(ID_HEADER) || `${stream}:${streamSequence}`,
       bytes: message.data,
-      headers: applicationHeaders(message.headers),
+      ...readHeaders(message),
       place: `stream ${stream}, message ${streamSequence}`,
       deliveries: deliveryCount,
       accept: () => settle(() => message.ack()),
@@ -159,10 +158,33 @@ export class NatsEngine implements Engine {
   }
 }
 
+/** The id and the headers of a message. Servers take headers from others that their own client refuses to read. */
+export function readHeaders(message: JsMsg): Pick<Received, 'id' | 'headers' | 'damage'> {
+  const { stream, streamSequence } = message.info;
+  const byNumber = `${stream}:${streamSequence}`;
+  try {
+    const { headers } = message;
+    return { id: headers?.get(ID_HEADER) || byNumber, headers: applicationHeaders(headers) };
+  } catch (error) {
+    return {
+      id: byNumber,
+      headers: new Map(),
+      damage: `its headers are damaged: ${(error as Error).message}`,
+    };
+  }
+}
+
 /** Without those that servers and clients of NATS give a meaning. */
-export function applicationHeaders(all: MsgHdrs | undefined): Map<string, string> {
+function applicationHeaders(all: MsgHdrs | undefined): Map<string, string> {
   const own = new Map<string, string>();
   for (const name of all?.keys() ?? [])
-    if (!/^nats-/i.test(name) && name !== ANSWERED_ID_HEADER) own.set(name, all!.values(name).join(', '));
+    if (/^[!-9;-~]+$/.test(name) && !/^nats-/i.test(name) && name !== ANSWERED_ID_HEADER)
+      own.set(
+        name,
+        all!
+          .values(name)
+          .join(', ')
+          .replace(/[\r\n]+/g, ' '),
+      );
   return own;
 }

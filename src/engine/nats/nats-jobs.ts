@@ -6,11 +6,22 @@ import {
   jetstream,
 } from '@nats-io/jetstream';
 import { errors, type NatsConnection } from '@nats-io/transport-node';
+import { type DeadMessage, deadLetter, emptyDeadLetter } from '../dead-letter.js';
 import { type Stored, StoreFault } from '../engine.js';
 import { type JobPart, type JobPlan, JobSubjects, type PartResult } from '../jobs/job.js';
 import type { JobEnd, JobStore, KnownJob, StoredPlan, StoredResult } from '../jobs/job-store.js';
+import {
+  type ConversionChecks,
+  isJobId,
+  isMark,
+  readEnd,
+  readPart,
+  readPlan,
+  readResult,
+} from '../jobs/read-job.js';
 import { JOB_CONSUMER } from './job-stream.js';
 import { storeFaultOf } from './store-fault.js';
+import { storeMessage } from './store-message.js';
 
 const STORE_TIMEOUT_MS = 5000;
 const READ_AT_ONCE = 64;
@@ -23,13 +34,23 @@ export class NatsJobs implements JobStore {
   readonly #jsm: JetStreamManager;
   readonly #stream: string;
   readonly #subjects: JobSubjects;
+  readonly #checks: ConversionChecks;
+  /** Subjects of marks that were looked at and are such. */
+  readonly #marks = new Set<string>();
 
-  constructor(nc: NatsConnection, jsm: JetStreamManager, stream: string, prefix: string) {
+  constructor(
+    nc: NatsConnection,
+    jsm: JetStreamManager,
+    stream: string,
+    prefix: string,
+    checks: ConversionChecks,
+  ) {
     this.#nc = nc;
     this.#client = jetstream(nc);
     this.#jsm = jsm;
     this.#stream = stream;
     this.#subjects = new JobSubjects(prefix);
+    this.#checks = checks;
   }
 
   addPlan(plan: JobPlan): Promise<Stored> {
@@ -44,44 +65,69 @@ export class NatsJobs implements JobStore {
     return this.#add(this.#subjects.ofPart('result', job, result.part), result);
   }
 
-  markCancelled(job: string): Promise<Stored> {
+  async markCancelled(job: string): Promise<Stored> {
+    const stored = await this.#add(this.#subjects.of('cancelled', job), {});
+    if (stored === 'stored' || (await this.isCancelled(job))) return stored;
+    // Another message is in the way.
+    await this.unmark('cancelled', job);
     return this.#add(this.#subjects.of('cancelled', job), {});
   }
 
-  markEnded(job: string, end: JobEnd | undefined): Promise<Stored> {
-    return this.#add(this.#subjects.of('ended', job), { end });
+  async markEnded(job: string, end: JobEnd | undefined): Promise<Stored> {
+    const subject = this.#subjects.of('ended', job);
+    const stored = await this.#add(subject, { end });
+    if (stored === 'already' && !(await this.#isMarked('ended', job)))
+      throw new Error(
+        `the message under ${subject} is no mark of its end: hexcodes job retry ${job} removes it`,
+      );
+    return stored;
   }
 
-  unmark(kind: 'cancelled' | 'ended', job: string): Promise<void> {
-    return this.#drop(this.#subjects.of(kind, job));
+  async unmark(kind: 'cancelled' | 'ended', job: string): Promise<void> {
+    this.#marks.delete(this.#subjects.of(kind, job));
+    await this.#drop(this.#subjects.of(kind, job));
+  }
+
+  async bury(message: DeadMessage, reason: string): Promise<void> {
+    const { dead } = this.#subjects;
+    try {
+      await storeMessage(this.#client, deadLetter(message, dead, reason));
+    } catch (error) {
+      if (!(error instanceof StoreFault) || error.kind !== 'too-large') throw error;
+      await storeMessage(this.#client, emptyDeadLetter(message, dead, reason));
+    }
   }
 
   async jobs(): Promise<KnownJob[]> {
     const [plans, cancelled, ended] = await Promise.all([
       this.#lastWords(this.#subjects.of('plan', '*')),
-      this.#lastWords(this.#subjects.of('cancelled', '*')),
-      this.#lastWords(this.#subjects.of('ended', '*')),
+      this.#marked('cancelled'),
+      this.#marked('ended'),
     ]);
-    return [...plans].map((id) => ({ id, isCancelled: cancelled.has(id), isEnded: ended.has(id) }));
+    return [...plans]
+      .filter(isJobId)
+      .map((id) => ({ id, isCancelled: cancelled.has(id), isEnded: ended.has(id) }));
   }
 
   async planOf(job: string): Promise<StoredPlan | undefined> {
     const found = await this.#get(this.#subjects.of('plan', job));
-    return found === undefined ? undefined : { plan: JSON.parse(found.text) as JobPlan, atMs: found.atMs };
+    return found === undefined
+      ? undefined
+      : { plan: readPlan(job, found.bytes, this.#checks), atMs: found.atMs };
   }
 
   async endOf(job: string): Promise<JobEnd | undefined> {
     const found = await this.#get(this.#subjects.of('ended', job));
-    return found === undefined ? undefined : (JSON.parse(found.text) as { end?: JobEnd }).end;
+    return found === undefined ? undefined : readEnd(found.bytes)?.end;
   }
 
   async partOf(job: string, part: number): Promise<JobPart | undefined> {
     const found = await this.#get(this.#subjects.ofPart('part', job, part));
-    return found === undefined ? undefined : (JSON.parse(found.text) as JobPart);
+    return found === undefined ? undefined : readPart(job, part, found.bytes, this.#checks);
   }
 
-  async isCancelled(job: string): Promise<boolean> {
-    return (await this.#get(this.#subjects.of('cancelled', job))) !== undefined;
+  isCancelled(job: string): Promise<boolean> {
+    return this.#isMarked('cancelled', job);
   }
 
   async hasResult(job: string, part: number): Promise<boolean> {
@@ -111,7 +157,7 @@ export class NatsJobs implements JobStore {
       const found = await this.#get(this.#subjects.ofPart('result', job, number));
       // Dropped meanwhile.
       if (found === undefined) return undefined;
-      return { result: JSON.parse(found.text) as PartResult, atMs: found.atMs };
+      return { result: readResult(job, number, found.bytes), atMs: found.atMs };
     };
     for (let at = 0; at < parts.length; at += READ_AT_ONCE) {
       const some = parts.slice(at, at + READ_AT_ONCE);
@@ -161,7 +207,7 @@ export class NatsJobs implements JobStore {
     }
   }
 
-  async #get(subject: string): Promise<{ readonly text: string; readonly atMs: number } | undefined> {
+  async #get(subject: string): Promise<{ readonly bytes: Uint8Array; readonly atMs: number } | undefined> {
     const message = await this.#jsm.streams
       .getMessage(this.#stream, { last_by_subj: subject })
       .catch((error: Error) => {
@@ -169,11 +215,33 @@ export class NatsJobs implements JobStore {
         throw error;
       });
     if (message === null) return undefined;
-    return { text: message.string(), atMs: message.time.getTime() };
+    return { bytes: message.data, atMs: message.time.getTime() };
   }
 
   async #drop(subject: string): Promise<void> {
     await this.#jsm.streams.purge(this.#stream, { filter: subject });
+  }
+
+  /** Whether the message under the subject of a mark is one: others may stand there, such as answers of a server. */
+  async #isMarked(kind: 'cancelled' | 'ended', job: string): Promise<boolean> {
+    const found = await this.#get(this.#subjects.of(kind, job));
+    if (found === undefined) return false;
+    return kind === 'cancelled' ? isMark(found.bytes) : readEnd(found.bytes) !== null;
+  }
+
+  async #marked(kind: 'cancelled' | 'ended'): Promise<Set<string>> {
+    const jobs = [...(await this.#lastWords(this.#subjects.of(kind, '*')))].filter(isJobId);
+    const marked = new Set<string>();
+    for (let at = 0; at < jobs.length; at += READ_AT_ONCE)
+      await Promise.all(
+        jobs.slice(at, at + READ_AT_ONCE).map(async (job) => {
+          const subject = this.#subjects.of(kind, job);
+          if (!this.#marks.has(subject) && !(await this.#isMarked(kind, job))) return;
+          this.#marks.add(subject);
+          marked.add(job);
+        }),
+      );
+    return marked;
   }
 
   async #lastWords(subject: string): Promise<Set<string>> {
@@ -182,6 +250,7 @@ export class NatsJobs implements JobStore {
   }
 
   async #numbers(subject: string): Promise<Set<number>> {
-    return new Set([...(await this.#lastWords(subject))].map(Number));
+    const words = [...(await this.#lastWords(subject))];
+    return new Set(words.filter((word) => /^[1-9]\d{0,7}$/.test(word)).map(Number));
   }
 }

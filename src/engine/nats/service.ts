@@ -39,6 +39,8 @@ export async function startService(
   return service;
 
   function reply(request: ServiceMsg, operation: Operation): void {
+    // An answer there would be a request to the server, with the rights of this program.
+    if (request.reply?.startsWith('$') === true) return;
     try {
       const { bytes, points, failed } = answerer.answer(operation, request.data);
       counts[operation].points += points;
@@ -46,7 +48,8 @@ export async function startService(
       if (bytes.length > (nc.info?.max_payload ?? 0)) request.respondError(413, TOO_LARGE);
       else request.respond(bytes);
     } catch (error) {
-      if (error instanceof BadRequest) request.respondError(error.status, error.message);
+      if (error instanceof BadRequest)
+        request.respondError(error.status, error.message.replace(/[\r\n]+/g, ' '));
       else request.respondError(500, 'the request could not be answered');
     }
   }

@@ -16,7 +16,7 @@ export async function storeMessage(
 ): Promise<Stored> {
   const own = headers();
   for (const [name, value] of given) own.set(name, value);
-  own.set(ANSWERED_ID_HEADER, id);
+  own.set(ANSWERED_ID_HEADER, id.replace(/[\r\n]+/g, ' '));
   try {
     // By the subject and not by the id: producers may use one id under several subjects, and a server that takes the second
     // answer for a repetition of the first would lose it.

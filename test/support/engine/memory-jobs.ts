@@ -1,7 +1,10 @@
 // Jobs in memory, for tests of workers without a server. It counts what is asked for, as lists and results of large jobs are long.
+import type { DeadMessage } from '#dist/engine/dead-letter.js';
 import type { Stored } from '#dist/engine/engine.js';
 import type { JobPart, JobPlan, PartResult } from '#dist/engine/jobs/job.js';
+import { treeOf } from '#dist/engine/jobs/job-digest.js';
 import type { JobEnd, JobStore, KnownJob, StoredPlan, StoredResult } from '#dist/engine/jobs/job-store.js';
+import { VERSION } from '#dist/version.js';
 
 interface MemoryJob {
   readonly plan: StoredPlan;
@@ -18,6 +21,8 @@ export class MemoryJobs implements JobStore {
   /** Results that were read. */
   reads = 0;
   nowMs = 1_000_000;
+  /** Dead letters: subjects and reasons. */
+  readonly dead: [subject: string, reason: string][] = [];
 
   #of(job: string): MemoryJob {
     return this.#jobs.get(job)!;
@@ -60,6 +65,10 @@ export class MemoryJobs implements JobStore {
   async unmark(kind: 'cancelled' | 'ended', job: string): Promise<void> {
     if (kind === 'ended') this.#of(job).ended = undefined;
     else this.#of(job).isCancelled = false;
+  }
+
+  async bury({ subject }: DeadMessage, reason: string): Promise<void> {
+    this.dead.push([subject, reason]);
   }
 
   async jobs(): Promise<KnownJob[]> {
@@ -127,19 +136,31 @@ export class MemoryJobs implements JobStore {
   }
 }
 
+/** The id of a job that a test calls by a digit. */
+export const jobId = (digit: string): string => digit.repeat(16);
+
 export function planOf(id: string, changes: Partial<JobPlan> = {}): JobPlan {
   return {
-    ...{ id, version: '1', operation: 'encode', output: 'out', files: 1, parts: 1, sizeBytes: 1000 },
-    ...{ conversion: {} },
+    ...{ id, version: VERSION, operation: 'encode', output: 'out', files: 1, parts: 1, sizeBytes: 1000 },
+    ...{ partsDigest: '0'.repeat(32), conversion: {} },
     ...changes,
   };
 }
 
+/** The only part of a job, and its plan. */
+export function withProof(
+  plan: JobPlan,
+  part: Omit<JobPart, 'proof' | 'job'>,
+): { readonly plan: JobPlan; readonly part: JobPart } {
+  const { digest, proofs } = treeOf([part]);
+  return { plan: { ...plan, partsDigest: digest }, part: { job: plan.id, ...part, proof: proofs[0]! } };
+}
+
 /** @param reason of a part that failed */
-export function resultOf(part: number, reason: string | null = null): PartResult {
+export function resultOf(part: number, reason: string | null = null, job = jobId('a')): PartResult {
   const output = { name: `${part}.csv`, rows: 10, failed: {}, sizeBytes: 5, sha256: 'ab' };
   return {
-    ...{ part, input: 'in/x.csv', range: null, inputBytes: 100, elapsedMs: 5, worker: 'w' },
+    ...{ job, part, input: 'in/x.csv', range: null, inputBytes: 100, elapsedMs: 5, worker: 'w' },
     ...{ reason, output: reason === null ? output : null },
   };
 }

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { MessageConverter } from '#dist/engine/messages/message-converter.js';
 import { DEFAULT_RULES, readFormatRule, shapeOf } from '#dist/engine/messages/message-shape.js';
 import { readPositionObject, vehicleOf } from '#dist/engine/messages/position-object.js';
+import { RequestAnswerer } from '#dist/engine/messages/request-answer.js';
 import type { Hexcodes } from '#dist/library/hexcodes.js';
 import { answerByLibrary, encodeFrame, loadLibrary, positionsOf } from '../../support/engine/frames.js';
 
@@ -133,4 +134,19 @@ test.each([
 ])('the vehicle of %s', (text, vehicle) => {
   const object = readPositionObject(bytesOf(text));
   expect([object.latDeg, object.lngDeg, vehicleOf(object)]).toEqual([21.03, 105.85, vehicle]);
+});
+
+test('the id of a vehicle has 1,000 characters at most', () => {
+  const object = (id: string) =>
+    readPositionObject(new TextEncoder().encode(JSON.stringify({ lat: 1, lng: 2, id })));
+  expect(vehicleOf(object('x'.repeat(1000)))).toHaveLength(1000);
+  expect(() => vehicleOf(object('x'.repeat(1001)))).toThrow('its id has 1001 characters, and may have 1000');
+});
+
+test('a request is answered by the endpoint of its operation', async () => {
+  const answerer = new RequestAnswerer((await loadLibrary()).kernel);
+  const frame = encodeFrame(positionsOf(1, 2));
+  expect(answerer.answer('encode', frame)).toMatchObject({ points: 2 });
+  expect(() => answerer.answer('decode', frame)).toThrow('the frame is not one to decode');
+  expect(() => answerer.answer('encode', frame.subarray(0, -1))).toThrow('the request is no whole frame');
 });

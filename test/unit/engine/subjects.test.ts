@@ -73,6 +73,8 @@ test('an id becomes one word, another for each', () => {
   );
   expect(wordOf('frame-17')).toBe('frame-17');
   expect(wordOf('a.b c')).toBe('a%2Eb%20c');
+  // All of RFC 3986's marks but those of numbers and names: `~` begins digests.
+  expect(wordOf("!'()~*-_")).toBe('%21%27%28%29%7E%2A-_');
   expect(wordOf('x'.repeat(5000))).toMatch(/^~[0-9a-f]{64}$/);
   expect(wordOf('')).toMatch(/^~/);
 });

@@ -209,3 +209,70 @@ test('a stop gives back what is not stored', async () => {
   await running;
   expect(engine.verdicts.get('m')).toBe('given back');
 });
+
+test('points without a code are counted, of answers by this worker and by others', async () => {
+  const outside = encodeFrame(Float64Array.of(21.0288, 105.8525, 1, 1, 2, 2));
+  const engine = new MemoryEngine(
+    [
+      { id: '1', bytes: outside },
+      { id: '2', bytes: outside },
+    ],
+    ({ id }) => (id === '2' ? 'already' : 'stored'),
+  );
+  const worker = workerOf(engine);
+  const run = worker.run();
+  await expect.poll(() => engine.verdicts.size).toBe(2);
+  worker.stop(0);
+  await run;
+  expect(worker.figures).toMatchObject({ messages: 2, points: 6, failedPoints: 4, already: 1 });
+});
+
+test('what makes storing throw, and damaged headers, are dead letters', async () => {
+  const engine = new MemoryEngine([{ id: 'odd', bytes: encodeFrame(positionsOf(1, 1)) }], (message) => {
+    if (message.subject === 'out.a.odd') throw new TypeError('no header has this name');
+    return 'stored';
+  });
+  const worker = workerOf(engine);
+  const run = worker.run();
+  await expect.poll(() => engine.verdicts.size).toBe(1);
+  worker.stop(0);
+  await run;
+  expect([engine.verdicts.get('odd'), worker.figures.dead]).toEqual(['accepted', 1]);
+  const letter = engine.stored.get('dead.in.a.odd');
+  expect(letter?.headers.get('Hexcodes-Reason')).toBe('no header has this name');
+  expect(letter?.headers.has('X-Own')).toBe(false);
+});
+
+test('subjects that are too long to be published', async () => {
+  const long = `in.${'x'.repeat(3600)}`;
+  const engine = new MemoryEngine([{ id: 'a', subject: long, bytes: encodeFrame(positionsOf(1, 1)) }]);
+  const worker = workerOf(engine);
+  const run = worker.run();
+  await expect.poll(() => engine.verdicts.size).toBe(1);
+  worker.stop(0);
+  await run;
+  const [subject, letter] = [...engine.stored][0]!;
+  expect(subject).toMatch(/^dead\.~[0-9a-f]{64}$/);
+  expect(letter.headers.get('Hexcodes-Subject')).toBe(long);
+  expect(letter.headers.get('Hexcodes-Reason')).toMatch(
+    /subject of its answer would have 3606 bytes, and may have 3500/,
+  );
+});
+
+test('a message is taken when it fits beside those that are held', async () => {
+  let most = 0;
+  const bytes = encodeFrame(positionsOf(1, 30));
+  const messages = ['1', '2', '3', '4'].map((id) => ({ id, bytes }));
+  const engine = new MemoryEngine(messages, async () => {
+    most = Math.max(most, worker.figures.heldMessages);
+    await sleep(10);
+    return 'stored' as const;
+  });
+  // Two would be a little more than may be held.
+  const worker = workerOf(engine, { mostHeldBytes: 2 * bytes.length - 1 });
+  const run = worker.run();
+  await expect.poll(() => engine.verdicts.size).toBe(4);
+  worker.stop(0);
+  await run;
+  expect(most).toBe(1);
+});

@@ -1,14 +1,16 @@
 // Ends jobs whose parts all have a result, with their manifests. Every worker may do it at any time: all write the same.
-import { rmSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { join } from 'node:path';
 import type { JobPlan } from '../../../engine/jobs/job.js';
 import { endOf } from '../../../engine/jobs/job-end.js';
 import { progressOf } from '../../../engine/jobs/job-progress.js';
 import type { JobStore, StoredResult } from '../../../engine/jobs/job-store.js';
 import { manifestName, manifestOf } from '../../../engine/jobs/manifest.js';
+import { SchemaFault } from '../../../engine/schema.js';
+import { VERSION } from '../../../version.js';
+import { removeReplaced } from '../parts/replaced-names.js';
 import type { SharedFolder } from '../shared-folder.js';
-import { scratchName } from './convert-part.js';
 import { ManifestFile } from './manifest-file.js';
+import { removeThose } from './scratch.js';
 
 interface OpenJob {
   readonly plan: JobPlan;
@@ -21,6 +23,8 @@ export class JobFinisher {
   readonly #shared: SharedFolder;
   readonly #say: (sentence: string) => void;
   #open = new Map<string, OpenJob>();
+  /** Jobs whose plan is none: said once, and not read again. */
+  #refused = new Set<string>();
 
   /** @param say called with a sentence for each job that was ended, and each that could not be */
   constructor(store: JobStore, shared: SharedFolder, say: (sentence: string) => void) {
@@ -32,18 +36,28 @@ export class JobFinisher {
   /** Ends all jobs that are done. One that cannot be ended holds no other up. @throws where the servers are away */
   async finish(): Promise<void> {
     const before = this.#open;
+    const refused = this.#refused;
     this.#open = new Map();
+    this.#refused = new Set();
     for (const { id, isCancelled, isEnded } of await this.#store.jobs()) {
       if (isCancelled || isEnded) continue;
+      if (refused.has(id)) {
+        this.#refused.add(id);
+        continue;
+      }
       try {
         const plan = before.get(id)?.plan ?? (await this.#store.planOf(id))?.plan;
         if (plan === undefined) continue;
         const job = before.get(id) ?? { plan, missing: undefined };
         this.#open.set(id, job);
-        if (await this.#isDone(job)) await this.#end(plan);
+        // Jobs of another version are left to its workers: nobody here knows what their plans may say.
+        if (plan.version === VERSION && (await this.#isDone(job))) await this.#end(plan);
       } catch (error) {
         if (this.#store.isPassing(error)) throw error;
-        this.#say(`job ${id} cannot be ended yet: ${(error as Error).message}`);
+        if (error instanceof SchemaFault) {
+          this.#refused.add(id);
+          this.#say(`the plan of job ${id} is none, and it is left out: ${error.message}`);
+        } else this.#say(`job ${id} cannot be ended yet: ${(error as Error).message}`);
       }
     }
   }
@@ -62,8 +76,10 @@ export class JobFinisher {
   async #end(plan: JobPlan): Promise<void> {
     const stored = await this.#writeManifest(plan);
     if (stored === undefined) return;
-    this.#removeScratch(plan);
+    removeThose(this.#shared, plan.output, plan.id, () => true);
     const progress = progressOf(plan, stored, Date.now());
+    // Parts that have failed may be tried again.
+    if (progress.failures.length === 0) removeReplaced(join(this.#shared.path, plan.output), plan.id);
     if ((await this.#store.markEnded(plan.id, endOf(progress))) === 'already') return;
     const failed = progress.failures.length;
     const words = `${plan.parts} parts${failed === 0 ? '' : `, ${failed} failed`}`;
@@ -72,24 +88,15 @@ export class JobFinisher {
 
   /** @returns its results; undefined where one of them was dropped meanwhile */
   async #writeManifest(plan: JobPlan): Promise<StoredResult[] | undefined> {
-    const manifest = new ManifestFile(this.#shared, plan.output, manifestName(plan.id));
+    const manifest = new ManifestFile(this.#shared, plan.output, plan.id);
     try {
-      const stored = await this.#store.results(plan.id);
+      const stored = (await this.#store.results(plan.id)).filter(({ result }) => result.part <= plan.parts);
       if (stored.length < plan.parts) return undefined;
       const results = stored.map(({ result }) => result);
       manifest.write(manifestOf(plan, results));
       return stored;
     } finally {
       manifest.close();
-    }
-  }
-
-  #removeScratch({ id, output }: JobPlan): void {
-    try {
-      const scratch = dirname(this.#shared.outputPath(output, `${scratchName(id)}/x`));
-      rmSync(scratch, { recursive: true, force: true });
-    } catch {
-      // A worker that was held up has a file in it, or it is another user's: the job has ended all the same.
     }
   }
 }

@@ -2,17 +2,23 @@
 // has its reason as result, and is not handed out again.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Received, StoreFault } from '../../../engine/engine.js';
-import type { JobPart, JobPlan, PartOutput, PartResult } from '../../../engine/jobs/job.js';
+import type { JobPart, JobPlan, JobSubjects, PartOutput, PartResult } from '../../../engine/jobs/job.js';
 import type { JobStore } from '../../../engine/jobs/job-store.js';
+import { MOST_REASON, readPart, requirePartOf } from '../../../engine/jobs/read-job.js';
 import { PatientStore } from '../../../engine/patient-store.js';
+import { SchemaFault } from '../../../engine/schema.js';
 import type { Hexcodes } from '../../../library/hexcodes.js';
 import { VERSION } from '../../../version.js';
+import { JOB_CHECKS } from '../job-checks.js';
 import type { SharedFolder } from '../shared-folder.js';
-import { convertPart, LastingFailure } from './convert-part.js';
+import { convertPart } from './convert-part.js';
+import { LastingFailure } from './scratch.js';
 
 export interface PartWorkerOptions {
   /** A word that no other worker has. */
   readonly id: string;
+  /** By which parts are known. */
+  readonly subjects: JobSubjects;
   /** A part is converted so often before it has failed. */
   readonly tries: number;
   /** How often the bus is told that a part is still worked on. */
@@ -30,13 +36,16 @@ export interface PartFigures {
   failedParts: number;
   redelivered: number;
   already: number;
+  /** Messages that were no parts. */
+  dead: number;
 }
 
-const MOST_REASON = 1000;
 const RETRY_MS = 1000;
 /** A part for another version, or met while the bus was away, is handed out again after so long. */
 const RETURN_MS = 5000;
 const OTHER_VERSION_MS = 30_000;
+/** Plans that are kept. */
+const MOST_PLANS = 64;
 
 /** The bus is away: no fault of the part. */
 class BusFault extends Error {
@@ -45,7 +54,7 @@ class BusFault extends Error {
 
 export class PartWorker {
   readonly figures: PartFigures = {
-    ...{ parts: 0, rows: 0, failedRows: 0, failedParts: 0, redelivered: 0, already: 0 },
+    ...{ parts: 0, rows: 0, failedRows: 0, failedParts: 0, redelivered: 0, already: 0, dead: 0 },
   };
   readonly #hexcodes: Hexcodes;
   readonly #shared: SharedFolder;
@@ -65,36 +74,62 @@ export class PartWorker {
     const { say, signal } = this.#options;
     if (received.deliveries > 1) this.figures.redelivered++;
     try {
-      const part = JSON.parse(new TextDecoder().decode(received.bytes)) as JobPart;
-      return await this.#work(part, received);
+      return await this.#work(received);
     } catch (error) {
       // The bus is away, or the message is no part; whatever it is, the worker goes on.
+      if (error instanceof SchemaFault && (await this.#bury(received, error.message))) return false;
       if (!signal.aborted) say(`${received.place}: ${(error as Error).message}`);
       received.giveBack(signal.aborted ? 0 : RETURN_MS);
       return false;
     }
   }
 
-  async #work(part: JobPart, received: Received): Promise<boolean> {
-    const { say, signal } = this.#options;
-    const plan = await this.#planOf(part.job);
+  /** @returns whether the message is done with: also where the stream is full, as the message itself stays in it */
+  async #bury(received: Received, reason: string): Promise<boolean> {
+    const { say } = this.#options;
+    const kept = await this.#jobs.bury(received, reason).then(
+      () => '',
+      (error: Error) => {
+        if (error instanceof StoreFault && error.kind === 'full') return ', which cannot be stored';
+        say(`${received.place}: ${error.message}`);
+        return undefined;
+      },
+    );
+    if (kept === undefined) return false;
+    say(`dead letter${kept}: ${received.place} (${received.subject}): ${reason}`);
+    this.figures.dead++;
+    received.accept();
+    return true;
+  }
+
+  async #work(received: Received): Promise<boolean> {
+    const { say, signal, subjects } = this.#options;
+    if (received.damage !== undefined) throw new SchemaFault(received.damage);
+    const named = subjects.partIn(received.subject);
+    if (named === undefined) throw new SchemaFault('its subject is that of no part of a job');
+    const { job, part: number } = named;
+    const read = (): JobPart => readPart(job, number, received.bytes, JOB_CHECKS);
+    const plan = await this.#planOf(job);
     if (plan === undefined) {
-      say(`job ${part.job} has no plan: its part ${part.part} is left out`);
+      read();
+      say(`job ${job} has no plan: its part ${number} is left out`);
       received.accept();
       return false;
     }
-    if (await this.#isSettled(part)) {
+    if (await this.#isSettled(named)) {
       this.figures.already++;
       received.accept();
       return false;
     }
     if (plan.version !== VERSION) {
       say(
-        `job ${plan.id} is for version ${plan.version} of hexcodes: part ${part.part} is left to its workers; hexcodes job cancel ${plan.id} where there are none`,
+        `job ${job} is for version ${plan.version} of hexcodes: part ${number} is left to its workers; hexcodes job cancel ${job} where there are none`,
       );
       received.giveBack(OTHER_VERSION_MS);
       return false;
     }
+    const part = read();
+    requirePartOf(plan, part);
     const startedMs = performance.now();
     const made = await this.#convert(plan, part, received);
     if (made === 'given back') {
@@ -107,7 +142,7 @@ export class PartWorker {
       return false;
     }
     const result: PartResult = {
-      ...{ part: part.part, input: part.input, range: part.range, inputBytes: part.sizeBytes },
+      ...{ job, part: number, input: part.input, range: part.range, inputBytes: part.sizeBytes },
       ...{ elapsedMs: Math.round(performance.now() - startedMs), worker: this.#options.id },
       ...made,
     };
@@ -126,13 +161,21 @@ export class PartWorker {
   async #planOf(job: string): Promise<JobPlan | undefined> {
     const known = this.#plans.get(job);
     if (known !== undefined) return known;
-    const plan = (await this.#jobs.planOf(job))?.plan;
-    if (plan !== undefined) this.#plans.set(job, plan);
+    const plan = await this.#jobs.planOf(job).then(
+      (stored) => stored?.plan,
+      (error: Error) => {
+        if (!(error instanceof SchemaFault)) throw error;
+        throw new SchemaFault(`the plan of its job is none: ${error.message}`, { cause: error });
+      },
+    );
+    if (plan === undefined) return undefined;
+    if (this.#plans.size >= MOST_PLANS) this.#plans.clear();
+    this.#plans.set(job, plan);
     return plan;
   }
 
   /** Whether nothing is to be done: another worker has, or the job is cancelled. */
-  async #isSettled({ job, part }: JobPart): Promise<boolean> {
+  async #isSettled({ job, part }: Pick<JobPart, 'job' | 'part'>): Promise<boolean> {
     const [hasResult, isCancelled] = await Promise.all([
       this.#jobs.hasResult(job, part),
       this.#jobs.isCancelled(job),
@@ -166,7 +209,7 @@ export class PartWorker {
           if (stopped.aborted) return 'given back';
           if (cancelled.signal.aborted || (await this.#isSettled(part))) return 'settled';
           if (tried >= tries || error instanceof LastingFailure)
-            return { output: null, reason: (error as Error).message.slice(0, MOST_REASON) };
+            return { output: null, reason: reasonIn(error as Error) };
         }
         await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
       }
@@ -222,3 +265,10 @@ export class PartWorker {
     for (const count of Object.values(output?.failed ?? {})) figures.failedRows += count;
   }
 }
+
+/** Whole characters of a message, as many as a result may have. */
+const reasonIn = ({ message }: Error): string =>
+  message
+    .slice(0, MOST_REASON)
+    .replace(/\p{Surrogate}/gu, '')
+    .trim() || 'there is no reason';

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import type { BusConfig } from '../../../config.js';
+import { JobSubjects } from '../../../engine/jobs/job.js';
 import { connectBus } from '../../../engine/nats/connect.js';
 import { checkJobs, JOB_CONSUMER } from '../../../engine/nats/job-stream.js';
 import { NatsEngine } from '../../../engine/nats/nats-engine.js';
@@ -13,6 +14,7 @@ import { requireCount, requireTime } from '../../engine/quantities.js';
 import { requireSubject, sayer, withBus } from '../../engine/shared-options.js';
 import { StopSignal } from '../../engine/stop-signal.js';
 import { loadLibrary } from '../../library.js';
+import { JOB_CHECKS } from '../job-checks.js';
 import { addBusOptions, addRootOption, type BusOptions } from '../job-options.js';
 import { SharedFolder } from '../shared-folder.js';
 import { JobFinisher } from './finish-jobs.js';
@@ -65,10 +67,10 @@ async function work(options: Options, settings: BusConfig): Promise<void> {
   try {
     const { ackWaitMs } = await checkJobs(jsm, stream, prefix);
     const engine = new NatsEngine(nc, { stream, consumer: JOB_CONSUMER, mostMessages: 1 });
-    const jobs = new NatsJobs(nc, jsm, stream, prefix);
+    const jobs = new NatsJobs(nc, jsm, stream, prefix, JOB_CHECKS);
     const id = `${hostname().replace(/[^\w.-]/g, '_')}-${process.pid}-${randomUUID().slice(0, 8)}`;
     const worker = new PartWorker(hexcodes, shared, jobs, {
-      ...{ id, tries, say, signal: stopped.signal },
+      ...{ id, tries, say, signal: stopped.signal, subjects: new JobSubjects(prefix) },
       keepEveryMs: Math.max(100, ackWaitMs / 3),
     });
     const { figures } = worker;
@@ -80,6 +82,7 @@ async function work(options: Options, settings: BusConfig): Promise<void> {
         [figures.failedParts, 'parts failed'],
         [figures.redelivered, 'handed out again'],
         [figures.already, 'done by others'],
+        [figures.dead, 'dead letters'],
       ],
       reportMs,
       isQuiet,

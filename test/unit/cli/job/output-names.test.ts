@@ -69,3 +69,8 @@ test('names that differ in case alone are alike where case is ignored', () => {
   expect(outputNames(two, true)).toEqual([['X.csv.csv'], ['x.ndjson.csv']]);
   expect(() => outputNames(inputs('in/A/x.csv', 'in/a/X.csv'), true)).toThrow(/would both become/);
 });
+
+test('outputs are packed as their inputs are, where their format has no packing of its own', () => {
+  expect(named(['x.csv.gz', 'csv'], ['y.csv.gz', 'ndjson'])).toEqual(['x.csv.gz', 'y.ndjson.gz']);
+  expect(named(['x.csv.gz', 'parquet'], ['y.csv.gz', 'arrow'])).toEqual(['x.parquet', 'y.arrow']);
+});

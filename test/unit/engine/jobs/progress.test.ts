@@ -8,10 +8,11 @@ import { manifestOf } from '#dist/engine/jobs/manifest.js';
 
 const plan: JobPlan = {
   ...{ id: 'abc', version: '1', operation: 'encode', output: 'out', files: 2, parts: 3, sizeBytes: 3000 },
-  conversion: { resolution: 12 },
+  ...{ partsDigest: '', conversion: { resolution: 12 } },
 };
 const done = (part: number, rows: number, failed: Record<string, number> = {}): PartResult => ({
   ...{
+    job: 'abc',
     part,
     input: 'in/x.csv',
     range: null,

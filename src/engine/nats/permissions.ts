@@ -1,0 +1,125 @@
+// The permissions that each role on the bus needs, and no more, as nats-server's configuration says them. The setups print it for their
+// own subjects and streams; deploy/nats/hexcodes.conf has it for those that are used by default.
+import { JobSubjects } from '../jobs/job.js';
+import type { SubjectMap } from '../subjects.js';
+import { JOB_CONSUMER } from './job-stream.js';
+import type { StreamNames } from './streams.js';
+
+export interface Permissions {
+  readonly publish: readonly string[];
+  /** Of those that are allowed. */
+  readonly denied: readonly string[];
+  readonly subscribe: readonly string[];
+}
+
+export interface RolePermissions {
+  /** Programs that send messages, positions and requests: in an account of their own, see `permissionText`. */
+  readonly producer: Permissions;
+  /** `hexcodes worker`, `worker collect`, `worker service` and `job worker`. */
+  readonly worker: Permissions;
+  /** Both setups, `job submit`, `status`, `retry` and `cancel`, and those who read answers and dead letters. */
+  readonly operator: Permissions;
+}
+
+export interface StreamSubjects {
+  readonly names: StreamNames;
+  readonly maps: readonly SubjectMap[];
+  readonly deadPrefix: string;
+  /** Stream and subjects of single positions; undefined where none are collected. */
+  readonly positions: { readonly stream: string; readonly subjects: readonly string[] } | undefined;
+  /** Subject of the frames of collected positions, without the last word. */
+  readonly collected: string;
+  /** Name of the service. */
+  readonly service: string;
+}
+
+const INBOX = '_INBOX.>';
+/** Answers to requests of other accounts. */
+const OTHER_ACCOUNTS = '_R_.>';
+const NONE: Permissions = { publish: [], denied: [], subscribe: [] };
+
+/** Of streams of messages, as `worker setup` makes them. */
+export function streamPermissions(subjects: StreamSubjects): RolePermissions {
+  const { names, maps, deadPrefix, positions, collected, service } = subjects;
+  const { input, output, dead, consumer } = names;
+  const sent = [...maps.map(({ from }) => from.join('.')), ...(positions?.subjects ?? [])];
+  const endpoints = [`${service}.encode`, `${service}.decode`];
+  return {
+    producer: { publish: [...sent, ...endpoints], denied: [`${collected}.>`], subscribe: [INBOX] },
+    worker: {
+      publish: [
+        ...['$JS.API.INFO', ...[input, output, dead].map((name) => `$JS.API.STREAM.INFO.${name}`)],
+        ...[`$JS.API.CONSUMER.INFO.${input}.${consumer}`, `$JS.API.CONSUMER.MSG.NEXT.${input}.${consumer}`],
+        `$JS.ACK.${input}.${consumer}.>`,
+        ...[...maps.map(({ answers }) => answers), `${deadPrefix}.>`],
+        ...(positions === undefined ? [] : collecting(positions.stream, input, collected)),
+        ...[INBOX, OTHER_ACCOUNTS],
+      ],
+      denied: [],
+      subscribe: [...endpoints, '$SRV.>', INBOX],
+    },
+    operator: { publish: ['$JS.API.>', '$JS.ACK.>', '$SRV.>', ...endpoints], denied: [], subscribe: [INBOX] },
+  };
+}
+
+/** A collector makes a consumer for itself. */
+const collecting = (positions: string, frames: string, collected: string): string[] => [
+  ...[`$JS.API.STREAM.INFO.${positions}`, `$JS.API.STREAM.MSG.GET.${frames}`],
+  ...['CREATE', 'INFO', 'DELETE', 'MSG.NEXT'].map((what) => `$JS.API.CONSUMER.${what}.${positions}.>`),
+  ...[`$JS.API.CONSUMER.CREATE.${positions}`, `${collected}.*`],
+];
+
+/** Of the stream of jobs, as `job setup` makes it. */
+export function jobPermissions(stream: string, prefix: string): RolePermissions {
+  const subjects = new JobSubjects(prefix);
+  return {
+    producer: NONE,
+    worker: {
+      publish: [
+        ...['$JS.API.INFO', `$JS.API.STREAM.INFO.${stream}`, `$JS.API.STREAM.MSG.GET.${stream}`],
+        `$JS.API.CONSUMER.INFO.${stream}.${JOB_CONSUMER}`,
+        `$JS.API.CONSUMER.MSG.NEXT.${stream}.${JOB_CONSUMER}`,
+        `$JS.ACK.${stream}.${JOB_CONSUMER}.>`,
+        ...[subjects.ofPart('result', '*', '*'), subjects.of('ended', '*'), `${subjects.dead}.>`],
+      ],
+      denied: [],
+      subscribe: [INBOX],
+    },
+    operator: {
+      publish: [
+        ...['$JS.API.>', '$JS.ACK.>'],
+        ...[subjects.of('plan', '*'), subjects.ofPart('part', '*', '*'), subjects.of('cancelled', '*')],
+      ],
+      denied: [],
+      subscribe: [INBOX],
+    },
+  };
+}
+
+/** Of two parts of the bus together. */
+export function unionOf(a: RolePermissions, b: RolePermissions): RolePermissions {
+  const union = (one: Permissions, other: Permissions): Permissions => ({
+    publish: [...new Set([...one.publish, ...other.publish])],
+    denied: [...new Set([...one.denied, ...other.denied])],
+    subscribe: [...new Set([...one.subscribe, ...other.subscribe])],
+  });
+  return {
+    producer: union(a.producer, b.producer),
+    worker: union(a.worker, b.worker),
+    operator: union(a.operator, b.operator),
+  };
+}
+
+/** As variables of nats-server's configuration, `$worker_may` and so on, which `permissions:` of a user can name. */
+export function permissionText(roles: RolePermissions): string {
+  return (['producer', 'worker', 'operator'] as const)
+    .filter((role) => roles[role].publish.length > 0)
+    .map((role) => `${role}_may = ${bodyOf(roles[role])}\n`)
+    .join('');
+}
+
+function bodyOf({ publish, denied, subscribe }: Permissions): string {
+  const lines = (words: readonly string[]): string => words.map((word) => `\n      "${word}"`).join('');
+  const deny = denied.length === 0 ? '' : `\n    deny: [${lines(denied)}\n    ]`;
+  return `{\n  publish {\n    allow: [${lines(publish)}\n    ]${deny}\n  }\n  subscribe {\n    allow: [${lines(subscribe)}\n    ]\n  }\n}`;
+}
