@@ -39,8 +39,23 @@ const ERRNO: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
 };
 
-/** A system error in words; any other error as its message. */
+/** Messages of V8 where a value cannot be made, and their meaning for a file. */
+const BEYOND: readonly (readonly [RegExp, string])[] = [
+  [/Maximum call stack size exceeded/, 'it is nested too deeply'],
+  [/Invalid string length|string longer than/, 'a text is longer than memory can hold'],
+  [
+    /Array buffer allocation failed|Invalid (?:typed )?array length|Map maximum size|Set maximum size/,
+    'it claims more than memory can hold',
+  ],
+  [/outside the bounds of the DataView|Start offset -?\d+ is outside/, 'it points beyond its end'],
+];
+
+/** A system error or a limit of V8 in words; any other error as its message. */
 export function reasonOf(error: unknown): string {
+  if (error instanceof Error) {
+    const beyond = BEYOND.find(([pattern]) => pattern.test(error.message));
+    if (beyond !== undefined) return beyond[1];
+  }
   const code = (error as NodeJS.ErrnoException | null)?.code;
   return (
     (code === undefined ? undefined : ERRNO[code]) ?? (error instanceof Error ? error.message : String(error))

@@ -16,6 +16,11 @@ export function visible(text: string): string {
   return escaped(text, '');
 }
 
+/** Several lines: their ends and tabs stay. */
+export function visibleLines(text: string): string {
+  return escaped(text, '\n\t');
+}
+
 /** A message of our own that may quote others: its line ends and tabs stay, keys are masked. */
 export function visibleMessage(text: string): string {
   return maskKeyTexts(escaped(text, '\n\t'));

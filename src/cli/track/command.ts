@@ -7,6 +7,7 @@ import { cellAdminAt, cellStatusAt } from '../../kernel/output-layout.js';
 import type { Hexcodes } from '../../library/hexcodes.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { codeTextOf } from '../files/formats/values/column-text.js';
+import { requireBelowCeiling } from '../files/held/ceiling.js';
 import { loadLibrary } from '../library.js';
 import { instantOf } from '../points/instants.js';
 import type { PointBatch } from '../points/point-files.js';
@@ -146,6 +147,12 @@ async function track(files: string[], options: Options): Promise<void> {
           }
         }
       }
+      requireBelowCeiling(
+        { file },
+        stays.heldBytes,
+        `the last stay of each of ${grouped(stays.vehicles)} vehicles`,
+        'Split the files by vehicle.',
+      );
     },
     async end(output) {
       rowOf ??= await open(output);

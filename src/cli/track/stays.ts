@@ -28,15 +28,21 @@ export interface Stay {
 }
 
 interface Vehicle {
+  /** A copy: the text of a row may keep the rows around it in memory. */
+  readonly name: string;
   /** null while it is outside, or nowhere yet. */
   stay: Stay | null;
   lastMs: number;
   lastAdmin: number | null;
 }
 
+/** Memory of a vehicle and its stay besides its name, about. */
+const VEHICLE_BYTES = 400;
+
 export class Stays {
   readonly #gapMs: number;
   readonly #vehicles = new Map<string, Vehicle>();
+  #heldBytes = 0;
   /** Positions that came after a later one of their vehicle, and were left out. */
   late = 0;
 
@@ -49,8 +55,10 @@ export class Stays {
   take({ id, timeMs, cell, admin }: TrackPoint): Stay | null {
     let vehicle = this.#vehicles.get(id);
     if (vehicle === undefined) {
-      vehicle = { stay: null, lastMs: timeMs, lastAdmin: null };
-      this.#vehicles.set(id, vehicle);
+      const name = Buffer.from(id, 'utf16le').toString('utf16le');
+      vehicle = { name, stay: null, lastMs: timeMs, lastAdmin: null };
+      this.#vehicles.set(name, vehicle);
+      this.#heldBytes += VEHICLE_BYTES + 2 * id.length;
     }
     if (timeMs < vehicle.lastMs) {
       this.late++;
@@ -70,7 +78,16 @@ export class Stays {
     }
     const previousAdmin = vehicle.lastAdmin;
     const event = previousAdmin === null ? 'first' : previousAdmin === admin ? 'cell' : 'province';
-    vehicle.stay = { id, cell, admin, event, previousAdmin, enteredMs: timeMs, leftMs: timeMs, points: 1 };
+    vehicle.stay = {
+      id: vehicle.name,
+      cell,
+      admin,
+      event,
+      previousAdmin,
+      enteredMs: timeMs,
+      leftMs: timeMs,
+      points: 1,
+    };
     vehicle.lastAdmin = admin;
     return stay;
   }
@@ -78,6 +95,11 @@ export class Stays {
   /** The stays that have not ended, in the order in which their vehicles appeared. */
   *open(): Generator<Stay> {
     for (const { stay } of this.#vehicles.values()) if (stay !== null) yield stay;
+  }
+
+  /** Memory that vehicles and their stays take, about. */
+  get heldBytes(): number {
+    return this.#heldBytes;
   }
 
   get vehicles(): number {

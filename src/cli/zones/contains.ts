@@ -17,6 +17,7 @@ import { dialectOf } from '../files/formats/csv-dialect.js';
 import { openSource } from '../files/formats/open.js';
 import type { TableColumn } from '../files/formats/table.js';
 import { codeTextOf } from '../files/formats/values/column-text.js';
+import { requireBelowCeiling } from '../files/held/ceiling.js';
 import { loadLibrary } from '../library.js';
 import type { PointBatch } from '../points/point-files.js';
 import { addPointOptions, formatTo, type PointOptions, pointFilesOf } from '../points/point-options.js';
@@ -29,6 +30,9 @@ interface Options extends PointOptions {
   readonly column?: string;
   readonly all?: boolean;
 }
+
+/** Memory of a code of the list, with its zone and its cell in the set, about. */
+const CODE_BYTES = 160;
 
 interface ZoneList {
   readonly cells: CellSet;
@@ -146,6 +150,7 @@ async function readList(hexcodes: Hexcodes, path: string, column: string | undef
   const at = codeColumn(sample, { code: column, prefix: '' }, input.name, isCode, dialect.hasHeader);
   const zoneAt = columnCalled(sample.names, 'zone');
   const codes: (readonly [string, string])[] = [];
+  let heldBytes = 0;
   for await (const { rowCount, values } of source.batches()) {
     for (let row = 0; row < rowCount; row++) {
       const code = codeTextOf(source.columns[at]!, values[at]?.[row]);
@@ -154,8 +159,16 @@ async function readList(hexcodes: Hexcodes, path: string, column: string | undef
           { file: input.name, row: codes.length + 1 },
           `${JSON.stringify(code)} is not a hexcode`,
         );
-      codes.push([code, zoneAt < 0 ? '' : codeTextOf(source.columns[zoneAt]!, values[zoneAt]?.[row])]);
+      const zone = zoneAt < 0 ? '' : codeTextOf(source.columns[zoneAt]!, values[zoneAt]?.[row]);
+      heldBytes += CODE_BYTES + 2 * zone.length;
+      codes.push([code, zone]);
     }
+    requireBelowCeiling(
+      { file: input.name },
+      heldBytes,
+      'the list',
+      'Make it with cover --compact, or of a coarser resolution.',
+    );
   }
   input.close();
   if (codes.length === 0) throw badInput({ file: input.name }, 'the list has no codes');

@@ -7,6 +7,9 @@ import { CliFailure, EXIT } from '../exit-codes.js';
 import { badInput, reasonOf } from '../file-faults.js';
 import { openInput } from '../files/disk/input.js';
 import { requireFormat } from '../files/format.js';
+import { jsonWeight } from '../files/formats/json/json-weight.js';
+import { requireBelowCeiling } from '../files/held/ceiling.js';
+import { wholeContent } from '../files/held/whole-content.js';
 import { loadLibrary } from '../library.js';
 import { RowsOutput } from '../points/rows-output.js';
 import { shapesSink } from '../points/shapes-sink.js';
@@ -29,6 +32,9 @@ interface Zone {
   /** Number of its feature, for messages. */
   readonly feature: number;
 }
+
+/** Of the bytes of a file of areas: in pieces, whole and as text. */
+const AREA_COPIES = 4;
 
 const CELLS = ['touch', 'center', 'inside'] as const;
 
@@ -115,18 +121,18 @@ function rowsOf(
 
 async function zonesOf(path: string, name: string | undefined): Promise<{ zones: Zone[]; file: string }> {
   const input = await openInput(path);
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of input.chunks()) chunks.push(chunk);
-  input.close();
   const file = input.name;
+  const bytes = await wholeContent(input, 'a file of areas', 'Split it into several.', AREA_COPIES);
+  input.close();
   let document: unknown;
   try {
-    document = JSON.parse(
-      Buffer.concat(chunks)
-        .toString('utf8')
-        .replace(/^\ufeff/, ''),
-    );
+    const text = Buffer.from(bytes.buffer)
+      .toString('utf8')
+      .replace(/^\ufeff/, '');
+    requireBelowCeiling({ file }, jsonWeight(text), 'a file of areas', 'Split it into several.');
+    document = JSON.parse(text);
   } catch (error) {
+    if (error instanceof CliFailure) throw error;
     throw badInput({ file }, `is not GeoJSON (${reasonOf(error)})`);
   }
   const { type, features } = (document ?? {}) as { type?: unknown; features?: unknown };

@@ -12,6 +12,8 @@ import type { RowAllowance } from './row-allowance.js';
 
 export const MAX_BATCH_ITEMS = 10_000;
 export const MAX_BATCH_BYTES = 4 * 1024 * 1024;
+/** An item and the comma behind it: so a body of JSON has at most so many items. */
+export const LEAST_ITEM_BYTES = 2;
 
 /** The batch is broken as a whole: no item was converted. The message names all faults. */
 export class BrokenBatchError extends Error {

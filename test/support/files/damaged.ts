@@ -4,14 +4,25 @@ import { openInput } from '#dist/cli/files/disk/input.js';
 import { formatOfName } from '#dist/cli/files/format.js';
 import { dialectOf } from '#dist/cli/files/formats/csv-dialect.js';
 import { openSource } from '#dist/cli/files/formats/open.js';
-import { below, type Random } from '../mutate.js';
+import { below, pick, type Random } from '../mutate.js';
 
-export type Damage = 'changed' | 'cut off' | 'left out';
+export type Damage = 'changed' | 'cut off' | 'left out' | 'claims';
 
-/** A changed byte in a Parquet page, which has no checksum, can keep hyparquet in a loop for minutes. */
-export function damagesOf(name: string): readonly Damage[] {
-  return name.endsWith('.parquet') ? ['cut off', 'left out'] : ['changed', 'cut off', 'left out'];
-}
+export const DAMAGES: readonly Damage[] = ['changed', 'cut off', 'left out', 'claims'];
+
+/** Numbers as sizes and counts have them when they lie: little-endian of 1, 2, 4 and 8 bytes, and of seven bits a byte. */
+const CLAIMS = [
+  'ff',
+  '7f',
+  'ffff',
+  'ffff03',
+  'ffffff7f',
+  'ffffffff',
+  '00000001',
+  'ffffffffffffff7f',
+  'ffffffff0f',
+  'feffffff0f',
+].map((hex) => Buffer.from(hex, 'hex'));
 
 export function damagedBytes(whole: Buffer, damage: Damage, random: Random): Buffer {
   const bytes = Buffer.from(whole);
@@ -19,7 +30,8 @@ export function damagedBytes(whole: Buffer, damage: Damage, random: Random): Buf
   if (damage === 'cut off') return bytes.subarray(0, at);
   if (damage === 'left out')
     return Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + 1 + below(64, random))]);
-  for (let i = 0; i < 4; i++) bytes[below(bytes.length, random)] = below(256, random);
+  if (damage === 'claims') pick(CLAIMS, random).copy(bytes, at);
+  else for (let i = 0; i < 4; i++) bytes[below(bytes.length, random)] = below(256, random);
   return bytes;
 }
 
@@ -27,8 +39,10 @@ export function damagedBytes(whole: Buffer, damage: Damage, random: Random): Buf
 export async function outcomeOf(
   path: string,
 ): Promise<{ rows: number } | { fault: string; exitCode: number }> {
+  let close = (): void => undefined;
   try {
     const input = await openInput(path);
+    close = () => input.close();
     const format = formatOfName(path).format ?? 'csv';
     const choice = { delimiter: null, decimal: '.', hasHeader: true } as const;
     const dialect = dialectOf(input.head, format, choice, () => false);
@@ -39,5 +53,7 @@ export async function outcomeOf(
   } catch (error) {
     if (error instanceof CliFailure) return { fault: error.message, exitCode: error.exitCode };
     throw error;
+  } finally {
+    close();
   }
 }

@@ -23,7 +23,14 @@ function packagesOf(entries: readonly string[]): string[] {
 }
 
 test('a conversion of files loads commander and the progress bar, and no other package', () => {
-  const entries = ['main.js', 'commands/encode.js', 'commands/decode.js', 'files/run.js', 'files/summary.js'];
+  const entries = [
+    'main.js',
+    'program.js',
+    'commands/encode.js',
+    'commands/decode.js',
+    'files/run.js',
+    'files/summary.js',
+  ];
   expect(packagesOf(entries.map((entry) => `dist/cli/${entry}`))).toEqual(['cli-progress', 'commander']);
 });
 

@@ -138,15 +138,15 @@ async function readable(
   const whole = continued(opening, iterator);
   if (isWorkbook(head)) {
     const { sheetAsCsv } = await import('../content/workbook.js');
-    return one(await sheetAsCsv(whole, sheet, name));
+    return each(await sheetAsCsv(whole, sheet, name));
   }
   refuseUnreadable(head, name);
   const found = encodingOf(head) ?? encoding ?? 'utf-8';
   return found === 'utf-8' ? whole : inUtf8(whole, found, name);
 }
 
-async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
+async function* each(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield* chunks;
 }
 
 /** Reads the first chunks of a content, HEAD_BYTES or more unless it is shorter. */

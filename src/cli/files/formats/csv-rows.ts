@@ -70,12 +70,14 @@ export function fieldsOf(bytes: Uint8Array, start: number, end: number, delimite
   const fields: string[] = [];
   for (let at = 0; at <= text.length; ) {
     if (text[at] === '"') {
-      let field = '';
-      for (at++; at < text.length; at++) {
-        if (text[at] !== '"') field += text[at];
-        else if (text[at + 1] === '"') field += text[++at];
-        else break;
-      }
+      // By pieces between quotes: a string that grows by single letters takes 32 bytes for each.
+      const start = at + 1;
+      let isDoubled = false;
+      for (at = text.indexOf('"', start); at >= 0 && text[at + 1] === '"'; at = text.indexOf('"', at + 2))
+        isDoubled = true;
+      if (at < 0) at = text.length;
+      const inner = text.slice(start, at);
+      const field = isDoubled ? inner.replaceAll('""', '"') : inner;
       const next = text.indexOf(separator, at);
       fields.push(field);
       at = next < 0 ? text.length + 1 : next + 1;

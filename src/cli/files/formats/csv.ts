@@ -9,6 +9,7 @@ import type { CsvDialect } from './csv-dialect.js';
 import { ragged, readHeader, refuseNoText } from './csv-header.js';
 import { csvQuoted, eachRow, fieldsOf } from './csv-rows.js';
 import {
+  BATCH_BYTES,
   BATCH_ROWS,
   type SinkColumns,
   type TableColumn,
@@ -19,6 +20,8 @@ import {
 import { textOf } from './values/column-text.js';
 
 const QUOTE = 34;
+/** Bytes that a field takes besides its text. */
+const FIELD_BYTES = 32;
 const MARK = '\ufeff';
 
 export async function openCsv(input: Input, dialect: CsvDialect): Promise<TableSource> {
@@ -33,18 +36,29 @@ export async function openCsv(input: Input, dialect: CsvDialect): Promise<TableS
     async *batches() {
       let values: string[][] = names.map(() => []);
       let rows = 0;
+      let held = 0;
+      let bytes = 0;
+      const batch = (): TableRows => {
+        const full = { rowCount: held, values };
+        values = names.map(() => []);
+        held = 0;
+        bytes = 0;
+        return full;
+      };
       for await (const block of blocks(input, chunks, rest, code, () => rows + 1)) {
         refuseNoText(block, input.name, code, names, () => rows + 1);
         for (const fields of rowsOf(block, delimiter)) {
           rows++;
           if (fields.length !== names.length) throw ragged(input.name, rows, fields.length, names);
-          for (let c = 0; c < fields.length; c++) values[c]!.push(fields[c]!);
-          if (rows % BATCH_ROWS !== 0) continue;
-          yield { rowCount: BATCH_ROWS, values };
-          values = names.map(() => []);
+          for (let c = 0; c < fields.length; c++) {
+            values[c]!.push(fields[c]!);
+            bytes += FIELD_BYTES + fields[c]!.length;
+          }
+          held++;
+          if (held >= BATCH_ROWS || bytes >= BATCH_BYTES) yield batch();
         }
       }
-      if (rows % BATCH_ROWS > 0) yield { rowCount: rows % BATCH_ROWS, values };
+      if (held > 0) yield batch();
     },
   };
 }

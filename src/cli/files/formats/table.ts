@@ -72,6 +72,8 @@ export interface JsonDocument {
   readonly value: Record<string, unknown>;
   /** Whether integers of the value may be bigints. */
   readonly hasBigints: boolean;
+  /** Bytes that text and value take in memory, about. */
+  readonly weight: number;
 }
 
 /** The text around the features of a GeoJSON collection. `tail` is complete when the last batch has been read. */
@@ -108,3 +110,5 @@ export interface TableSink {
 
 /** Rows in a batch of CSV, NDJSON or GeoJSON. */
 export const BATCH_ROWS = 8192;
+/** Bytes of rows in memory at which such a batch ends. The same in every run: `--resume` goes on behind a batch. */
+export const BATCH_BYTES = 64 * 1024 * 1024;

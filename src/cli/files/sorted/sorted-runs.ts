@@ -11,12 +11,16 @@ const FAN_IN = 32;
 /** Of a block, as HeldRows counts. */
 const BLOCK_BYTES = 256 * 1024;
 const BLOCK_ROWS = 4096;
+/** Blocks of fewer runs are merged if they have so many bytes: a block has one row at least, however long it is. */
+const MERGE_BYTES = 64 * 1024 * 1024;
 
 export class SortedRuns {
   readonly #folder = new SpillFolder('hexcodes-sort', 'rows');
   readonly #keyColumn: number;
   /** Of each level the descriptors of its runs, in the order in which their rows came; higher levels came before lower ones. */
   readonly #levels: number[][] = [];
+  /** Bytes of the largest block of each run. */
+  readonly #largest = new Map<number, number>();
 
   constructor(keyColumn: number) {
     this.#keyColumn = keyColumn;
@@ -31,9 +35,9 @@ export class SortedRuns {
     this.#add(0, this.#written(rows.sorted(BLOCK_BYTES, BLOCK_ROWS), onBlock), onBlock);
   }
 
-  /** All rows by their keys, those of one key in the order in which they came. @param batchRows of every batch but the last */
-  merged(batchRows: number): Generator<TableRows> {
-    return this.#mergedOf(this.#levels.toReversed().flat(), Infinity, batchRows);
+  /** All rows by their keys, those of one key in the order in which they came, in batches that end at so many bytes or rows. */
+  merged(batchBytes: number, batchRows: number): Generator<TableRows> {
+    return this.#mergedOf(this.#levels.toReversed().flat(), batchBytes, batchRows);
   }
 
   /** Removes the files. */
@@ -46,7 +50,8 @@ export class SortedRuns {
     this.#levels[level] ??= [];
     const runs = this.#levels[level];
     runs.push(run);
-    if (runs.length < FAN_IN) return;
+    const heldBytes = runs.reduce((sum, each) => sum + (this.#largest.get(each) ?? 0), 0);
+    if (runs.length < FAN_IN && (runs.length < 2 || heldBytes < MERGE_BYTES)) return;
     const merged = this.#written(this.#mergedOf(runs, BLOCK_BYTES, BLOCK_ROWS), onBlock);
     for (const each of runs.splice(0)) this.#folder.drop(each);
     this.#add(level + 1, merged, onBlock);
@@ -57,6 +62,7 @@ export class SortedRuns {
     const size = Buffer.alloc(4);
     for (const { values } of blocks) {
       const bytes = serialize(values);
+      this.#largest.set(run, Math.max(this.#largest.get(run) ?? 0, bytes.length));
       size.writeUInt32LE(bytes.length);
       this.#folder.write(run, size);
       this.#folder.write(run, bytes);

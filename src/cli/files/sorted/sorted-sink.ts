@@ -1,7 +1,7 @@
 // A sink before another: takes rows in any order and hands them on sorted, in bounded memory.
 
 import type { TableRows, TableSink } from '../formats/table.js';
-import { BATCH_ROWS } from '../formats/table.js';
+import { BATCH_BYTES, BATCH_ROWS } from '../formats/table.js';
 import { HeldRows } from './held-rows.js';
 import { SortedRuns } from './sorted-runs.js';
 
@@ -33,8 +33,8 @@ export class SortedSink implements TableSink {
   async close(): Promise<void> {
     if (!this.#runs.isEmpty && this.#held.rowCount > 0) this.#runs.spill(this.#held, this.#tick);
     const sorted = this.#runs.isEmpty
-      ? this.#held.sorted(Infinity, BATCH_ROWS)
-      : this.#runs.merged(BATCH_ROWS);
+      ? this.#held.sorted(BATCH_BYTES, BATCH_ROWS)
+      : this.#runs.merged(BATCH_BYTES, BATCH_ROWS);
     for (const rows of sorted) {
       await this.#inner.write(rows);
       this.#tick();

@@ -6,11 +6,11 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EXIT } from '#dist/cli/exit-codes.js';
 import { CliFolder } from '../../../support/cli.js';
-import { damagedBytes, damagesOf, outcomeOf } from '../../../support/files/damaged.js';
+import { DAMAGES, damagedBytes, outcomeOf } from '../../../support/files/damaged.js';
 import { randomFrom } from '../../../support/open-world.js';
 
 const SEED = 20_260_603;
-const DAMAGES = 150;
+const TRIES = 150;
 console.log(`damaged files: seed ${SEED}`);
 
 const folder = new CliFolder();
@@ -41,9 +41,8 @@ describe.each(NAMES)('%s', (name) => {
     const random = randomFrom(SEED);
     const path = join(scratch, name);
     let faults = 0;
-    const damages = damagesOf(name);
-    for (let damage = 0; damage < DAMAGES; damage++) {
-      const bytes = damagedBytes(whole, damages[damage % damages.length]!, random);
+    for (let damage = 0; damage < TRIES; damage++) {
+      const bytes = damagedBytes(whole, DAMAGES[damage % DAMAGES.length]!, random);
       writeFileSync(path, bytes);
       const outcome = await outcomeOf(path);
       if ('rows' in outcome) continue;

@@ -28,13 +28,17 @@ import {
 import { Builder } from '@uwdata/flechette/src/encode/builder.js';
 import { type Block, writeFooter } from '@uwdata/flechette/src/encode/footer.js';
 import type { Output } from '../../disk/output.js';
+import { textSizeOf } from '../../held/row-windows.js';
 import type { SinkColumns, TableColumn, TableRows, TableSink } from '../table.js';
 import { textOf } from '../values/column-text.js';
 import { uuidBytes } from '../values/uuid.js';
 import { EXTENSION_NAME, UUID_EXTENSION } from './arrow-types.js';
-import { ByteQueue, messagesOf, once, SCHEMA } from './messages.js';
+import { SCHEMA } from './message-kinds.js';
+import { ByteQueue, messagesOf, once } from './messages.js';
 
 const BATCH_ROWS = 65_536;
+/** Characters and bytes at which a record batch ends before. */
+const MOST_HELD_TEXT = 64 * 1024 * 1024;
 const MOST_DIGITS_OF_128_BITS = 38;
 
 const UNITS = {
@@ -114,6 +118,7 @@ export function arrowSink(output: Output, columns: SinkColumns, hasFooter: boole
   let schema: Table['schema'] | null = null;
   let held: unknown[][] = all.map(() => []);
   let heldRows = 0;
+  let heldText = 0;
   const emit = async (bytes: Uint8Array): Promise<void> => {
     offset += bytes.length;
     await output.write(bytes);
@@ -141,15 +146,20 @@ export function arrowSink(output: Output, columns: SinkColumns, hasFooter: boole
     }
     held = all.map(() => []);
     heldRows = 0;
+    heldText = 0;
   };
   return {
     async write({ rowCount, values }: TableRows) {
       for (let c = 0; c < all.length; c++) {
         const target = held[c]!;
-        for (let row = 0; row < rowCount; row++) target.push(values[c]?.[row] ?? null);
+        for (let row = 0; row < rowCount; row++) {
+          const value = values[c]?.[row] ?? null;
+          heldText += textSizeOf(value);
+          target.push(value);
+        }
       }
       heldRows += rowCount;
-      if (heldRows >= BATCH_ROWS) await flush();
+      if (heldRows >= BATCH_ROWS || heldText >= MOST_HELD_TEXT) await flush();
     },
     async close() {
       if (heldRows > 0 || schema === null) await flush();

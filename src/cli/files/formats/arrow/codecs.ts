@@ -1,29 +1,38 @@
 // Gives flechette the decompressors of Arrow's record batches: LZ4 frames, the default of pandas and pyarrow for Feather,
 // and Zstandard, natively where Node has it (22.15 and later).
 
-import * as zlib from 'node:zlib';
 import decompressLz4 from '@foxglove/wasm-lz4';
 import { CompressionType, setCompressionCodec } from '@uwdata/flechette';
-import { decompressZstd } from 'hyparquet-compressors';
-import { MAX_MESSAGE_BYTES } from './messages.js';
+import { unpackZstd } from '../values/zstd.js';
 
-const nativeZstd = (zlib as { zstdDecompressSync?: (bytes: Uint8Array) => Uint8Array }).zstdDecompressSync;
+/** Bytes that the message which is read may still unpack to. */
+let left = 0;
+
+/** Allows the next message, with its dictionaries, to unpack to so many bytes. */
+export function allowUnpacked(bytes: number): void {
+  left = bytes;
+}
 
 /** Must be awaited before the first record batch is read. */
 export async function loadCodecs(): Promise<void> {
   await decompressLz4.isLoaded;
   setCompressionCodec(CompressionType.LZ4_FRAME, reader('LZ4', decompressLz4));
-  setCompressionCodec(
-    CompressionType.ZSTD,
-    reader('Zstandard', nativeZstd ?? ((bytes) => decompressZstd(bytes))),
-  );
+  setCompressionCodec(CompressionType.ZSTD, reader('Zstandard', unpackZstd));
+}
+
+/** A message that unpacks to more than is allowed. */
+export class TooMuchUnpacked extends Error {
+  constructor(readonly beyondBytes: number) {
+    super(`a message that unpacks to at least ${beyondBytes} bytes too many`);
+  }
 }
 
 function reader(name: string, decompress: (bytes: Uint8Array, sizeBytes: number) => Uint8Array) {
   return {
     decode(bytes: Uint8Array, sizeBytes: number): Uint8Array {
-      if (sizeBytes < 0 || sizeBytes > MAX_MESSAGE_BYTES)
-        throw new Error(`${name} data that claims ${sizeBytes} bytes`);
+      if (!(sizeBytes >= 0)) throw new Error(`${name} data that claims ${sizeBytes} bytes`);
+      left -= sizeBytes;
+      if (left < 0) throw new TooMuchUnpacked(sizeBytes - left);
       let plain: Uint8Array;
       try {
         plain = decompress(bytes, sizeBytes);

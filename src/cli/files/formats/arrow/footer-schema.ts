@@ -2,7 +2,9 @@
 // only: the stream before it begins without one.
 
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { SCHEMA, tableOf } from './messages.js';
+import { SCHEMA } from './message-kinds.js';
+import { tableOf } from './messages.js';
+import { checkMetadata } from './sound-metadata.js';
 
 /** Behind the footer: i32 its size │ `ARROW1`. */
 const END_BYTES = 10;
@@ -10,7 +12,10 @@ const MOST_FOOTER_BYTES = 64 * 1024 * 1024;
 /** The flatbuffer table of the message, before a copy of the footer to whose schema it points. */
 const TABLE_BYTES = 32;
 
-/** @returns null if the file has no footer with a schema */
+/**
+ * @returns null if the file has no footer with a schema
+ * @throws Error for a schema that points beyond the footer
+ */
 export function schemaInFooter(path: string): Uint8Array | null {
   const footer = footerOf(path);
   if (footer === null) return null;
@@ -66,5 +71,6 @@ function schemaMessage(footer: Uint8Array, schemaAt: number, version: number): U
   table.writeUInt8(SCHEMA, 22);
   table.writeUInt32LE(TABLE_BYTES + schemaAt - 24, 24);
   table.set(footer, TABLE_BYTES);
+  checkMetadata(table, 0);
   return bytes;
 }

@@ -2,17 +2,21 @@
 //   u32 0xFFFFFFFF │ u32 size of the metadata │ metadata: a flatbuffer table │ body, its size in the metadata
 // A metadata size of 0 ends the stream. Before Arrow 0.15 the first word was missing.
 
-import { badInput } from '../../../file-faults.js';
+import { badInput, reasonOf } from '../../../file-faults.js';
+import { requireBelowCeiling } from '../../held/ceiling.js';
+import { RECORDS } from './message-kinds.js';
+import { type BatchClaims, checkMetadata } from './sound-metadata.js';
 
-export const MAX_MESSAGE_BYTES = 1 << 30;
+const MAX_METADATA_BYTES = 64 * 1024 * 1024;
+const MAX_TAIL_BYTES = 64 * 1024 * 1024;
 const TAIL_PART_BYTES = 64 * 1024;
-/** Kinds of messages: `MessageHeader` of the format. */
-export const SCHEMA = 1;
-export const DICTIONARY = 2;
-export const RECORDS = 3;
+/** Copies of a message that are held at a time. */
+const COPIES = 2;
 
 export interface Message {
   readonly kind: number;
+  /** Claims of a message of rows; null for all others. */
+  readonly claims: BatchClaims | null;
   readonly bytes: Uint8Array;
   readonly metadataBytes: number;
 }
@@ -71,20 +75,24 @@ export async function* messagesOf(queue: ByteQueue, name: string, isFile: boolea
       if (isWhole) return;
       throw cutOff();
     }
-    if (metadataBytes < 16 || metadataBytes > MAX_MESSAGE_BYTES) {
+    if (metadataBytes < 16 || metadataBytes > MAX_METADATA_BYTES) {
       throw badInput({ file: name }, `broken Arrow data: message ${number} claims ${metadataBytes} bytes`);
     }
     const metadata = await queue.take(metadataBytes);
     if (metadata.length < metadataBytes) throw cutOff();
-    const { kind, bodyBytes } = headerOf(metadata);
-    if (bodyBytes < 0 || bodyBytes > MAX_MESSAGE_BYTES) {
-      throw badInput({ file: name }, `broken Arrow data: message ${number} claims ${bodyBytes} bytes`);
-    }
+    const { kind, bodyBytes, claims } = soundHeader(metadata, name, number);
+    requireBelowCeiling(
+      { file: name },
+      COPIES * bodyBytes,
+      `message ${number} of the Arrow data`,
+      'Write smaller record batches.',
+    );
     const body = await queue.take(bodyBytes);
     if (body.length < bodyBytes) throw cutOff();
     if (kind === RECORDS) recordMessages++;
     yield {
       kind,
+      claims,
       bytes: Buffer.concat([prefix, metadata, body]),
       metadataBytes: prefix.length + metadataBytes,
     };
@@ -94,7 +102,7 @@ export async function* messagesOf(queue: ByteQueue, name: string, isFile: boolea
 /** All bytes that are left. */
 async function tailOf(queue: ByteQueue): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
-  for (let bytes = 0; bytes < MAX_MESSAGE_BYTES; ) {
+  for (let bytes = 0; bytes < MAX_TAIL_BYTES; ) {
     const part = await queue.take(TAIL_PART_BYTES);
     if (part.length === 0) break;
     parts.push(part);
@@ -118,6 +126,29 @@ function recordsInFooter(tail: Uint8Array): number {
     return at === 0 ? 0 : footer.view.getUint32(at + footer.view.getUint32(at, true), true);
   } catch {
     return -1;
+  }
+}
+
+/** @throws CliFailure BAD_INPUT for metadata that points beyond its end, or claims what the body does not have */
+function soundHeader(
+  metadata: Uint8Array,
+  name: string,
+  number: number,
+): { kind: number; bodyBytes: number; claims: BatchClaims | null } {
+  const broken = (fault: string) =>
+    badInput({ file: name }, `broken Arrow data in message ${number}: ${fault}`);
+  let header: ReturnType<typeof headerOf>;
+  try {
+    header = headerOf(metadata);
+  } catch (error) {
+    throw broken(error instanceof RangeError ? 'its metadata is cut off' : reasonOf(error));
+  }
+  if (header.bodyBytes < 0 || !Number.isSafeInteger(header.bodyBytes))
+    throw broken(`it claims ${header.bodyBytes} bytes`);
+  try {
+    return { ...header, claims: checkMetadata(metadata, header.bodyBytes) };
+  } catch (error) {
+    throw broken(reasonOf(error));
   }
 }
 

@@ -1,6 +1,7 @@
 // Cuts a GeoJSON FeatureCollection, as its bytes arrive, into the texts of its features.
 
 import { badInput } from '../../../file-faults.js';
+import { MOST_DEPTH } from './json-weight.js';
 
 /** Longest feature; also the longest text before and after the features. */
 const MAX_OBJECT_BYTES = 16 * 1024 * 1024;
@@ -60,6 +61,8 @@ export class FeatureSplitter {
           start = i;
         }
         this.#depth++;
+        if (this.#depth > MOST_DEPTH)
+          throw this.#broken(`lists and objects are nested more than ${MOST_DEPTH} deep`);
         if (this.#part === 'head' && byte === OPEN_LIST && this.#depth === 2 && this.#isFeaturesKey) {
           this.head = this.#take(chunk.subarray(start, i + 1));
           this.#part = 'features';

@@ -3,17 +3,11 @@
 
 import type { Input } from '../../disk/input.js';
 import { linesOf } from '../lines.js';
-import {
-  BATCH_ROWS,
-  type CollectionFrame,
-  type JsonDocument,
-  type RowFit,
-  type TableSource,
-} from '../table.js';
+import type { CollectionFrame, JsonDocument, RowFit, TableSource } from '../table.js';
 import { refuseOtherSystem } from './crs.js';
 import { type KnownFeatures, knownOf, rowOf } from './feature-columns.js';
 import { FeatureSplitter } from './feature-splitter.js';
-import { parseObject, valuesOf } from './json-columns.js';
+import { DocumentBatch, narrowBatches, parseObject, valuesOf } from './json-columns.js';
 
 /**
  * Columns: `lat` and `lng` of the geometry, `id` (or `feature_id`) if a feature has one, the properties but for those
@@ -35,18 +29,20 @@ export async function openGeoJson(
     async *batches() {
       let row = 1;
       for (let batch: JsonDocument[] | undefined = first; batch !== undefined; ) {
-        const rows = batch.map((document, i) => rowOf(document, { idName, fit }, input.name, row + i));
-        const positions = batch.map(({ value }) => pointOf(value));
-        yield {
-          rowCount: batch.length,
-          values: [
-            positions.map((position) => position?.[1] ?? null),
-            positions.map((position) => position?.[0] ?? null),
-            ...valuesOf(columns.slice(2), rows, input.name, row, fit),
-          ],
-          documents: batch,
-        };
-        row += batch.length;
+        for (const documents of narrowBatches(batch, columns.length)) {
+          const rows = documents.map((document, i) => rowOf(document, { idName, fit }, input.name, row + i));
+          const positions = documents.map(({ value }) => pointOf(value));
+          yield {
+            rowCount: documents.length,
+            values: [
+              positions.map((position) => position?.[1] ?? null),
+              positions.map((position) => position?.[0] ?? null),
+              ...valuesOf(columns.slice(2), rows, input.name, row, fit),
+            ],
+            documents,
+          };
+          row += documents.length;
+        }
         const next: IteratorResult<JsonDocument[], undefined> = await batches.next();
         batch = next.value;
       }
@@ -66,17 +62,13 @@ export async function* featureBatches(
   frame: CollectionFrame,
 ): AsyncGenerator<JsonDocument[], undefined> {
   const isCollection = /"FeatureCollection"|"features"/.test(Buffer.from(input.head).toString('latin1'));
-  let batch: JsonDocument[] = [];
+  const batch = new DocumentBatch();
   let row = 0;
   for await (const texts of isCollection ? collectionFeatures(input, frame) : lineFeatures(input)) {
-    for (const text of texts) {
-      batch.push(parseObject(text, input.name, ++row));
-      if (batch.length < BATCH_ROWS) continue;
-      yield batch;
-      batch = [];
-    }
+    for (const text of texts) if (batch.add(parseObject(text, input.name, ++row))) yield batch.take();
   }
-  if (batch.length > 0) yield batch;
+  const last = batch.take();
+  if (last.length > 0) yield last;
 }
 
 async function* lineFeatures(input: Input): AsyncGenerator<string[]> {

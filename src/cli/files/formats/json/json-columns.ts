@@ -2,8 +2,26 @@
 // later row with another field or another kind of value; such a row is refused, and the message names the field.
 
 import { badInput, reasonOf } from '../../../file-faults.js';
-import type { ColumnKind, JsonDocument, RowFit, TableColumn } from '../table.js';
+import { requireBelowCeiling } from '../../held/ceiling.js';
+import {
+  BATCH_BYTES,
+  BATCH_ROWS,
+  type ColumnKind,
+  type JsonDocument,
+  type RowFit,
+  type TableColumn,
+} from '../table.js';
 import { isFalsifiable, jsonText, parseExact, parseNumbersBy } from '../values/exact-json.js';
+import { jsonWeight } from './json-weight.js';
+
+/** A row as text and as values, and the batch before. */
+const COPIES = 3;
+/** Rows of fewer bytes are below any ceiling. */
+const LIGHT_BYTES = 1024 * 1024;
+/** Values of all columns of a batch. */
+const MOST_VALUES = 1 << 22;
+/** Fields of different names that the rows of a file may have. */
+const MOST_FIELDS = 65_536;
 
 /** Kinds of values that a field has had, one bit each. */
 const FRACTION = 1;
@@ -59,8 +77,13 @@ function kindOf(met: number): ColumnKind {
 export class FieldSurvey {
   readonly #met = new Map<string, number>();
 
+  /** @throws Error for rows that have more fields together than a table has columns */
   add(row: Record<string, unknown>): void {
     for (const name of Object.keys(row)) this.#met.set(name, (this.#met.get(name) ?? 0) | metIn(row[name]));
+    if (this.#met.size > MOST_FIELDS)
+      throw new Error(
+        `its rows have more than ${MOST_FIELDS} fields with different names, as many as a table has columns`,
+      );
   }
 
   /**
@@ -165,9 +188,20 @@ function isWhole(value: number | bigint): boolean {
   return typeof value === 'bigint' || Number.isInteger(value);
 }
 
-/** Parses one JSON object of a file. @throws CliFailure BAD_INPUT for any other JSON, and for text that is none */
+/**
+ * Parses one JSON object of a file.
+ * @throws CliFailure BAD_INPUT for any other JSON, for text that is none, and for one that is nested too deeply or passes the ceiling
+ */
 export function parseObject(text: string, file: string, row: number): JsonDocument {
   let value: unknown;
+  let weight: number;
+  try {
+    weight = jsonWeight(text);
+  } catch (error) {
+    throw badInput({ file, row }, reasonOf(error), 'Take the deeper members out of the row.');
+  }
+  if (weight > LIGHT_BYTES)
+    requireBelowCeiling({ file, row }, COPIES * weight, 'the row', 'Split it into several.');
   try {
     value = parseExact(text);
   } catch (error) {
@@ -176,5 +210,39 @@ export function parseObject(text: string, file: string, row: number): JsonDocume
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw badInput({ file, row }, `not a JSON object: ${text.slice(0, 40)}`);
   }
-  return { text, value: value as Record<string, unknown>, hasBigints: isFalsifiable(text) };
+  return { text, value: value as Record<string, unknown>, hasBigints: isFalsifiable(text), weight };
+}
+
+/** Collects documents to batches that are bounded in rows and bytes. */
+export class DocumentBatch {
+  #documents: JsonDocument[] = [];
+  #bytes = 0;
+
+  /** @returns whether the batch is full */
+  add(document: JsonDocument): boolean {
+    this.#documents.push(document);
+    this.#bytes += document.weight;
+    return this.#documents.length >= BATCH_ROWS || this.#bytes >= BATCH_BYTES;
+  }
+
+  /** The documents so far, and forgets them. */
+  take(): JsonDocument[] {
+    const taken = this.#documents;
+    this.#documents = [];
+    this.#bytes = 0;
+    return taken;
+  }
+}
+
+/**
+ * Documents in batches whose columns hold a bounded number of values: each may have many fields of its own.
+ * @param columns of the table
+ */
+export function* narrowBatches(documents: JsonDocument[], columns: number): Generator<JsonDocument[]> {
+  const most = Math.max(1, Math.floor(MOST_VALUES / Math.max(1, columns)));
+  if (documents.length <= most) {
+    yield documents;
+    return;
+  }
+  for (let start = 0; start < documents.length; start += most) yield documents.slice(start, start + most);
 }

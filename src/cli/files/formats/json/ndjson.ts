@@ -4,19 +4,25 @@
 import type { Input } from '../../disk/input.js';
 import type { Output } from '../../disk/output.js';
 import { linesOf } from '../lines.js';
-import {
-  BATCH_ROWS,
-  type JsonDocument,
-  type RowFit,
-  type SinkColumns,
-  type TableColumn,
-  type TableRows,
-  type TableSink,
-  type TableSource,
+import type {
+  JsonDocument,
+  RowFit,
+  SinkColumns,
+  TableColumn,
+  TableRows,
+  TableSink,
+  TableSource,
 } from '../table.js';
 import { jsonWriterOf } from '../values/column-text.js';
 import { jsonText } from '../values/exact-json.js';
-import { FieldSurvey, parseObject, surveyedValue, valuesOf } from './json-columns.js';
+import {
+  DocumentBatch,
+  FieldSurvey,
+  narrowBatches,
+  parseObject,
+  surveyedValue,
+  valuesOf,
+} from './json-columns.js';
 
 /** @param known the columns, where all rows have been surveyed; else they are those of the first batch */
 export async function openNdjson(
@@ -32,13 +38,12 @@ export async function openNdjson(
     async *batches() {
       let row = 1;
       for (let batch: JsonDocument[] | undefined = first; batch !== undefined; ) {
-        const rows = batch.map(({ value }) => value);
-        yield {
-          rowCount: batch.length,
-          values: valuesOf(columns, rows, input.name, row, fit),
-          documents: batch,
-        };
-        row += batch.length;
+        for (const documents of narrowBatches(batch, columns.length)) {
+          const rows = documents.map(({ value }) => value);
+          const values = valuesOf(columns, rows, input.name, row, fit);
+          yield { rowCount: documents.length, values, documents };
+          row += documents.length;
+        }
         const next: IteratorResult<JsonDocument[], undefined> = await batches.next();
         batch = next.value;
       }
@@ -62,16 +67,13 @@ export async function surveyNdjson(batches: AsyncIterable<JsonDocument[]>): Prom
 
 /** Batches of rows. */
 export async function* documentsOf(input: Input): AsyncGenerator<JsonDocument[], undefined> {
-  let batch: JsonDocument[] = [];
+  const batch = new DocumentBatch();
   for await (const lines of linesOf(input.chunks(), input.name)) {
-    for (const { text, line } of lines) {
-      batch.push(parseObject(text, input.name, line));
-      if (batch.length < BATCH_ROWS) continue;
-      yield batch;
-      batch = [];
-    }
+    for (const { text, line } of lines)
+      if (batch.add(parseObject(text, input.name, line))) yield batch.take();
   }
-  if (batch.length > 0) yield batch;
+  const last = batch.take();
+  if (last.length > 0) yield last;
 }
 
 export function ndjsonSink(output: Output, columns: SinkColumns): TableSink {

@@ -1,6 +1,8 @@
 // A look at all rows of JSON before the first is written: a target with types needs to know whether a field that begins
 // with integers has a fraction, a text or a new neighbour in some later row.
 
+import { CliFailure } from '../../../exit-codes.js';
+import { badInput, reasonOf } from '../../../file-faults.js';
 import { type Input, type InputOptions, openInput, statOf } from '../../disk/input.js';
 import type { FileFormat } from '../../format.js';
 import type { JsonDocument } from '../table.js';
@@ -22,10 +24,21 @@ export async function surveyAll(
 ): Promise<KnownFeatures | null> {
   if (format !== 'ndjson' && format !== 'geojson') return null;
   if (paths.some((path) => statOf(path).sizeBytes === null)) return null;
-  if (format === 'ndjson')
-    return { columns: await surveyNdjson(batchesOf(paths, options, documentsOf, tick)), idName: 'id' };
-  const features = (input: Input) => featureBatches(input, { head: '', tail: '' });
-  return surveyGeoJson(batchesOf(paths, options, features, tick));
+  let file = paths[0] ?? '-';
+  const noted = (path: string): void => {
+    file = path;
+  };
+  try {
+    if (format === 'ndjson') {
+      const documents = batchesOf(paths, options, documentsOf, tick, noted);
+      return { columns: await surveyNdjson(documents), idName: 'id' };
+    }
+    const features = (input: Input) => featureBatches(input, { head: '', tail: '' });
+    return await surveyGeoJson(batchesOf(paths, options, features, tick, noted));
+  } catch (error) {
+    if (error instanceof CliFailure) throw error;
+    throw badInput({ file }, `cannot be read as ${format} (${reasonOf(error)})`);
+  }
 }
 
 async function* batchesOf(
@@ -33,8 +46,10 @@ async function* batchesOf(
   options: InputOptions,
   batches: (input: Input) => AsyncIterable<JsonDocument[]>,
   tick: () => void,
+  noted: (path: string) => void,
 ): AsyncGenerator<JsonDocument[]> {
   for (const path of paths) {
+    noted(path);
     const input = await openInput(path, options);
     try {
       for await (const batch of batches(input)) {

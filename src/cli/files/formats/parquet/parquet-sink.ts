@@ -1,12 +1,15 @@
-// Writes Parquet by hyparquet-writer in row groups of 65,536 rows.
+// Writes Parquet by hyparquet-writer in row groups of 65,536 rows, or of 64 MiB of text.
 
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { Output } from '../../disk/output.js';
+import { textSizeOf } from '../../held/row-windows.js';
 import type { SinkColumns, TableColumn, TableRows, TableSink } from '../table.js';
 import { textOf } from '../values/column-text.js';
 import { elementOf } from './parquet-types.js';
 
 const ROW_GROUP_ROWS = 65_536;
+/** Characters and bytes at which a row group ends before. */
+const MOST_HELD_TEXT = 64 * 1024 * 1024;
 
 /** The value that the writer takes for a column's element; null where it takes the column's own. */
 function storedBy(column: TableColumn): ((value: unknown) => unknown) | null {
@@ -30,6 +33,7 @@ export function parquetSink(output: Output, columns: SinkColumns): TableSink {
   });
   let held: unknown[][] = all.map(() => []);
   let heldRows = 0;
+  let heldText = 0;
   const emit = async (): Promise<void> => {
     const bytes = writer.getBytes().slice();
     writer.index = 0;
@@ -43,6 +47,7 @@ export function parquetSink(output: Output, columns: SinkColumns): TableSink {
     });
     held = all.map(() => []);
     heldRows = 0;
+    heldText = 0;
     await emit();
   };
   return {
@@ -52,11 +57,12 @@ export function parquetSink(output: Output, columns: SinkColumns): TableSink {
         const store = stored[c]!;
         for (let row = 0; row < rowCount; row++) {
           const value = values[c]?.[row] ?? null;
+          heldText += textSizeOf(value);
           target.push(store === null || value === null ? value : store(value));
         }
       });
       heldRows += rowCount;
-      if (heldRows >= ROW_GROUP_ROWS) await flush();
+      if (heldRows >= ROW_GROUP_ROWS || heldText >= MOST_HELD_TEXT) await flush();
     },
     async close() {
       await flush();

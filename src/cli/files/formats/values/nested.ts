@@ -1,5 +1,6 @@
 // Lists, structs and maps of Arrow and Parquet as JSON text, each leaf by its own type.
 
+import { MOST_ROW_TEXT } from '../../held/row-windows.js';
 import type { TableColumn } from '../table.js';
 import { jsonTextOf, textOf } from './column-text.js';
 
@@ -43,38 +44,54 @@ export function shapedColumn(name: string, shapeOf: () => Shape): ShapedColumn {
 /** A value of a column in the form that `ColumnKind` gives; null for null. */
 export function readBy(shape: Shape): ((value: unknown) => unknown) | null {
   if (shape.is !== 'leaf')
-    return (value) => (value === null || value === undefined ? null : shapedText(shape, value));
+    return (value) =>
+      value === null || value === undefined ? null : shapedText(shape, value, new TextBudget());
   const { read } = shape;
   if (read === undefined) return null;
   return (value) => (value === null || value === undefined ? null : read(value as never));
 }
 
+/** Text that one value may become: its parts may be the same long text of a dictionary many times. */
+class TextBudget {
+  #left = MOST_ROW_TEXT;
+
+  /** @throws Error where the text becomes too long */
+  spent(text: string): string {
+    this.#left -= text.length;
+    if (this.#left < 0) throw new Error(`a value of more than ${MOST_ROW_TEXT / 2 ** 20} MiB of text`);
+    return text;
+  }
+}
+
 /** @param value lists in any kind of array, structs as objects, maps as objects or as lists of pairs */
-function shapedText(shape: Shape, value: unknown): string {
-  if (value === null || value === undefined) return 'null';
+function shapedText(shape: Shape, value: unknown, budget: TextBudget): string {
+  if (value === null || value === undefined) return budget.spent('null');
   switch (shape.is) {
     case 'leaf':
-      return jsonTextOf(shape.column, shape.read === undefined ? value : shape.read(value as never));
+      return budget.spent(
+        jsonTextOf(shape.column, shape.read === undefined ? value : shape.read(value as never)),
+      );
     case 'list':
-      return `[${Array.from(value as ArrayLike<unknown>, (each) => shapedText(shape.of, each)).join(',')}]`;
+      return `[${Array.from(value as ArrayLike<unknown>, (each) => shapedText(shape.of, each, budget)).join(',')}]`;
     case 'struct': {
       const members = shape.fields.map(
         ([name, field]) =>
-          `${JSON.stringify(name)}:${shapedText(field, (value as Record<string, unknown>)[name])}`,
+          `${JSON.stringify(name)}:${shapedText(field, (value as Record<string, unknown>)[name], budget)}`,
       );
       return `{${members.join(',')}}`;
     }
     case 'map': {
       const pairs = (Array.isArray(value) ? value : Object.entries(value as object)) as [unknown, unknown][];
       const members = pairs.map(
-        ([key, each]) => `${JSON.stringify(keyText(shape.key, key))}:${shapedText(shape.value, each)}`,
+        ([key, each]) =>
+          `${JSON.stringify(keyText(shape.key, key, budget))}:${shapedText(shape.value, each, budget)}`,
       );
       return `{${members.join(',')}}`;
     }
   }
 }
 
-function keyText(shape: Shape, key: unknown): string {
-  if (shape.is !== 'leaf') return shapedText(shape, key);
-  return textOf(shape.column, shape.read === undefined ? key : shape.read(key as never));
+function keyText(shape: Shape, key: unknown, budget: TextBudget): string {
+  if (shape.is !== 'leaf') return shapedText(shape, key, budget);
+  return budget.spent(textOf(shape.column, shape.read === undefined ? key : shape.read(key as never)));
 }

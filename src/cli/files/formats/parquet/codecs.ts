@@ -1,0 +1,63 @@
+// The decompressors of Parquet pages, which unpack to the size that the page's header says and not to more, and the pages that have
+// been unpacked to be checked: hyparquet asks for each of them again.
+
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import type { Compressors } from 'hyparquet';
+import { compressors as shared } from 'hyparquet-compressors';
+import { ceilingBytes } from '../../held/ceiling.js';
+import { unpackZstd } from '../values/zstd.js';
+
+type Codec = keyof Compressors;
+
+const bounded: Compressors = {
+  ...shared,
+  // A page in gzip may lack gzip's head.
+  GZIP: (bytes, sizeBytes) =>
+    bytes[0] === 31 && bytes[1] === 139
+      ? gunzipSync(bytes, { maxOutputLength: Math.max(1, sizeBytes) })
+      : shared.GZIP!(bytes, sizeBytes),
+  BROTLI: (bytes, sizeBytes) => brotliDecompressSync(bytes, { maxOutputLength: Math.max(1, sizeBytes) }),
+  ZSTD: (bytes, sizeBytes) => unpackZstd(bytes, sizeBytes, ceilingBytes()),
+};
+
+/** Unpacked pages of one column. */
+export class UnpackedPages {
+  readonly compressors: Compressors;
+  /** By the size that they have packed. */
+  readonly #pages = new Map<number, { packed: Uint8Array; plain: Uint8Array }[]>();
+
+  constructor() {
+    const codecs = Object.keys(bounded) as Codec[];
+    this.compressors = Object.fromEntries(
+      codecs.map((codec) => [
+        codec,
+        (bytes: Uint8Array, sizeBytes: number) => this.#again(codec, bytes, sizeBytes),
+      ]),
+    );
+  }
+
+  /** Unpacks a page for the first time. @throws Error for broken data, and for another size */
+  unpack(codec: string, packed: Uint8Array, sizeBytes: number): Uint8Array {
+    if (codec === 'UNCOMPRESSED') return packed;
+    const decompress = bounded[codec as Codec];
+    if (decompress === undefined) throw new Error(`pages in ${codec} are not read`);
+    const plain = decompress(packed, sizeBytes);
+    if (plain.length !== sizeBytes)
+      throw new Error(`a page of ${plain.length} bytes that claims ${sizeBytes}`);
+    const alike = this.#pages.get(packed.length) ?? [];
+    alike.push({ packed, plain });
+    this.#pages.set(packed.length, alike);
+    return plain;
+  }
+
+  clear(): void {
+    this.#pages.clear();
+  }
+
+  #again(codec: Codec, packed: Uint8Array, sizeBytes: number): Uint8Array {
+    const found = this.#pages
+      .get(packed.length)
+      ?.find((each) => each.plain.length === sizeBytes && Buffer.compare(each.packed, packed) === 0);
+    return found?.plain ?? bounded[codec]!(packed, sizeBytes);
+  }
+}

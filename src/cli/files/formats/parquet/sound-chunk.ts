@@ -1,0 +1,207 @@
+// The pages of a Parquet column, before hyparquet reads them: sizes and counts that their heads claim are compared with the bytes
+// that are there, with the rows of the group and with the ceiling.
+
+import type { RowGroup, SchemaTree } from 'hyparquet';
+import { parquetHeader } from 'hyparquet/src/column.js';
+import { deltaBinaryUnpack } from 'hyparquet/src/delta.js';
+import { getMaxDefinitionLevel, getMaxRepetitionLevel, isFlatColumn } from 'hyparquet/src/schema.js';
+import type { UnpackedPages } from './codecs.js';
+import { checkDeltaHead, PageBytes, walkRuns } from './sound-runs.js';
+import { walkThrift } from './thrift-walk.js';
+
+type PageHeader = ReturnType<typeof parquetHeader>;
+type ColumnMetaData = NonNullable<RowGroup['columns'][number]['meta_data']>;
+
+/** Memory of a value, about: one that is a number, one with bytes of its own, and each list around it. */
+const VALUE_BYTES = 16;
+const TEXT_BYTES = 40;
+const LIST_BYTES = 48;
+/** How often the bytes of texts are held: in their page, and in strings of up to two bytes a letter. */
+const TEXT_COPIES = 3;
+
+/** A leaf of a row group's columns. */
+export interface Chunk {
+  readonly metadata: ColumnMetaData;
+  /** From the root of the schema to the leaf. */
+  readonly path: readonly SchemaTree[];
+  readonly bytes: Uint8Array;
+}
+
+interface Page {
+  readonly header: PageHeader;
+  readonly body: Uint8Array;
+}
+
+/** Pages that have been found sound by their heads, and the memory that reading them takes, about. */
+export interface SoundChunk {
+  readonly chunk: Chunk;
+  readonly pages: readonly Page[];
+  readonly heldBytes: number;
+}
+
+/**
+ * Walks the heads of a chunk's pages.
+ * @param rowEnd rows from the group's first one that are read
+ * @throws Error for a page that is not there whole, or has more values than rows are left
+ */
+export function walkPages(chunk: Chunk, groupRows: number, rowEnd: number): SoundChunk {
+  const { bytes, path } = chunk;
+  const isFlat = isFlatColumn(path as SchemaTree[]);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const isBytes = /BYTE_ARRAY|INT96/.test(chunk.metadata.type);
+  const perValue =
+    (isBytes ? TEXT_BYTES : VALUE_BYTES) +
+    (isFlat ? 0 : LIST_BYTES * getMaxDefinitionLevel(path as SchemaTree[]));
+  const pages: Page[] = [];
+  let values = 0;
+  let heldBytes = 2 * bytes.length;
+  for (let at = 0; at < bytes.length - 1 && !(isFlat && values >= rowEnd); ) {
+    const { end } = walkThrift(view, at);
+    const header = parquetHeader({ view, offset: at });
+    const { compressed_page_size: packedBytes, uncompressed_page_size: plainBytes } = header;
+    if (packedBytes === undefined || plainBytes === undefined) throw new Error('a page without its sizes');
+    if (!(packedBytes >= 0 && packedBytes <= bytes.length - end))
+      throw new Error(`a page that claims ${packedBytes} bytes where ${bytes.length - end} are left`);
+    if (!(plainBytes >= 0)) throw new Error(`a page that claims to unpack to ${plainBytes} bytes`);
+    const count = countOf(header);
+    if (!(count >= 0)) throw new Error(`a page that claims ${count} values`);
+    heldBytes += (isBytes ? TEXT_COPIES : 1) * plainBytes + count * perValue;
+    if (header.type !== 'DICTIONARY_PAGE') values += count;
+    if (isFlat && values > groupRows)
+      throw new Error(`pages that claim ${values} values of ${groupRows} rows`);
+    pages.push({ header, body: bytes.subarray(end, end + packedBytes) });
+    at = end + packedBytes;
+  }
+  return { chunk, pages, heldBytes };
+}
+
+function countOf({
+  data_page_header: v1,
+  data_page_header_v2: v2,
+  dictionary_page_header: dictionary,
+}: PageHeader): number {
+  return (v1 ?? v2 ?? dictionary)?.num_values ?? 0;
+}
+
+/**
+ * Unpacks the pages of a chunk and walks what stands in them.
+ * @param mostBytes that values which are made of those before them may have
+ * @throws Error for runs that claim what is not there
+ */
+export function checkPages(
+  { chunk: { metadata, path }, pages }: SoundChunk,
+  unpacked: UnpackedPages,
+  mostBytes: number,
+): void {
+  const levels = {
+    repetition: getMaxRepetitionLevel(path as SchemaTree[]),
+    definition: getMaxDefinitionLevel(path as SchemaTree[]),
+  };
+  const { type } = metadata;
+  const typeBytes = path.at(-1)?.element.type_length ?? 0;
+  for (const { header, body } of pages) {
+    if (header.data_page_header_v2 !== undefined && header.type === 'DATA_PAGE_V2') {
+      checkPageV2(header, body, metadata.codec, levels, unpacked, { type, typeBytes, mostBytes });
+      continue;
+    }
+    const page = new PageBytes(unpacked.unpack(metadata.codec, body, header.uncompressed_page_size));
+    if (header.type === 'DICTIONARY_PAGE') {
+      const count = header.dictionary_page_header?.num_values ?? 0;
+      if (count > page.left) throw new Error(`a dictionary of ${count} values in ${page.left} bytes`);
+      continue;
+    }
+    const v1 = header.data_page_header;
+    if (v1 === undefined) continue;
+    if (levels.repetition > 0) walkRuns(page.part(page.word()), bitsOf(levels.repetition), v1.num_values);
+    if (levels.definition > 0) walkRuns(page.part(page.word()), bitsOf(levels.definition), v1.num_values);
+    checkValues(page, v1.encoding, v1.num_values, { type, typeBytes, mostBytes });
+  }
+}
+
+interface Levels {
+  readonly repetition: number;
+  readonly definition: number;
+}
+
+interface Values {
+  readonly type: string;
+  readonly typeBytes: number;
+  readonly mostBytes: number;
+}
+
+function checkPageV2(
+  header: PageHeader,
+  body: Uint8Array,
+  codec: string,
+  levels: Levels,
+  unpacked: UnpackedPages,
+  values: Values,
+): void {
+  const v2 = header.data_page_header_v2!;
+  const { num_values: count, num_nulls: nulls } = v2;
+  if (!(nulls >= 0 && nulls <= count)) throw new Error(`a page of ${count} values with ${nulls} nulls`);
+  const page = new PageBytes(body);
+  const repetition = page.part(v2.repetition_levels_byte_length);
+  const definition = page.part(v2.definition_levels_byte_length);
+  if (levels.repetition > 0) walkRuns(repetition, bitsOf(levels.repetition), count);
+  if (levels.definition > 0) walkRuns(definition, bitsOf(levels.definition), count);
+  const sizeBytes = header.uncompressed_page_size - page.at;
+  if (sizeBytes < 0) throw new Error('a page whose levels are longer than itself');
+  const rest = body.subarray(page.at);
+  const plain = v2.is_compressed === false ? rest : unpacked.unpack(codec, rest, sizeBytes);
+  checkValues(new PageBytes(plain), v2.encoding, count, values);
+}
+
+/** @param most values of the page, nulls included, which are not there */
+function checkValues(
+  page: PageBytes,
+  encoding: string,
+  most: number,
+  { type, typeBytes, mostBytes }: Values,
+): void {
+  if (page.left === 0) return;
+  switch (encoding) {
+    case 'PLAIN_DICTIONARY':
+    case 'RLE_DICTIONARY':
+      walkRuns(page, page.byte(), most, false);
+      return;
+    case 'RLE':
+      if (type === 'BOOLEAN') walkRuns(page.part(page.word()), 1, most, false);
+      else walkRuns(page, page.byte(), most, false);
+      return;
+    case 'BYTE_STREAM_SPLIT':
+      if (Math.max(8, typeBytes) * most > mostBytes) throw new Error(`${most} values of ${typeBytes} bytes`);
+      return;
+    case 'DELTA_BINARY_PACKED':
+    case 'DELTA_LENGTH_BYTE_ARRAY':
+      checkDeltaHead(page.bytes.subarray(page.at));
+      return;
+    case 'DELTA_BYTE_ARRAY':
+      checkPrefixes(page, most, mostBytes);
+      return;
+  }
+}
+
+/** Texts that begin as the one before: a few bytes can stand for a long one. */
+function checkPrefixes(page: PageBytes, most: number, mostBytes: number): void {
+  const reader = { view: page.view, offset: page.at };
+  const lengths = [0, 1].map(() => {
+    const rest = page.bytes.subarray(reader.offset);
+    checkDeltaHead(rest);
+    const head = new PageBytes(rest);
+    head.varint();
+    head.varint();
+    const count = head.varint();
+    if (count > most) throw new Error(`${count} texts where ${most} are left`);
+    const into = new Int32Array(count);
+    if (count > 0) deltaBinaryUnpack(reader, count, into);
+    return into;
+  });
+  let total = 0;
+  for (const each of lengths) for (const length of each) total += length;
+  if (!(total <= mostBytes)) throw new Error(`texts of ${total} bytes, made of those before them`);
+}
+
+function bitsOf(most: number): number {
+  return 32 - Math.clz32(most);
+}
