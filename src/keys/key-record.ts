@@ -1,12 +1,15 @@
 // A key as the store keeps it, and as a request carries it. The text of a key is in neither.
 import type { KeyLimits } from './key-limits.js';
 
-/** The kinds of work that a key may be used for. The stream is `bulk`; reading one code, provinces and versions takes any key. */
-export const SCOPES = ['encode', 'decode', 'bulk', 'admin'] as const;
+/**
+ * The kinds of work that a key may be used for. The stream is `bulk`; one code, its suggestions and the grid are `lookup`; provinces
+ * and versions take any key.
+ */
+export const SCOPES = ['encode', 'decode', 'bulk', 'lookup', 'admin'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** Of a key that is made without any named, and of every key made before there were scopes. */
-export const DEFAULT_SCOPES: readonly Scope[] = ['encode', 'decode', 'bulk'];
+export const DEFAULT_SCOPES: readonly Scope[] = ['encode', 'decode', 'bulk', 'lookup'];
 
 export type KeyState = 'active' | 'disabled' | 'revoked';
 
@@ -51,7 +54,13 @@ export interface KeyInfo extends KeySettings {
 }
 
 /** Of `KeyInfo.scopeBits`. */
-export const SCOPE_BITS: Readonly<Record<Scope, number>> = { encode: 1, decode: 2, bulk: 4, admin: 8 };
+export const SCOPE_BITS: Readonly<Record<Scope, number>> = {
+  encode: 1,
+  decode: 2,
+  bulk: 4,
+  admin: 8,
+  lookup: 16,
+};
 
 export function keyInfoOf(key: StoredKey, generation: number): KeyInfo {
   const { id, name, scopes, expiresMs, origins, cidrs, limits } = key;

@@ -1,4 +1,5 @@
 // Messages between the service and the store of usage: plain data that goes to the worker thread and back.
+import type { QuotaGrant, QuotaOrder, QuotaReturn } from './grants.js';
 
 /** Counts of one flush. A batch is counted once however often it is flushed. */
 export interface UsageBatch {
@@ -12,8 +13,13 @@ export interface UsageBatch {
   readonly keyIds: readonly string[];
   /** The cells of each key (operations.ts), one key after the other. */
   readonly cells: Float64Array;
+  /** Points of each key, of those in its cells, that the process held before it used them (grants.ts). */
+  readonly covered: readonly number[];
   /** Taken from buckets that processes share. */
   readonly rates: readonly RateUse[];
+  /** Points of quotas that are asked for, and those that go back. */
+  readonly quotas: readonly QuotaOrder[];
+  readonly returns: readonly QuotaReturn[];
   /** Further keys of which the process has to know what all have used. */
   readonly watchedIds: readonly string[];
 }
@@ -44,6 +50,9 @@ export interface UsedByKey {
   readonly dayPoints: number;
   readonly monthRequests: number;
   readonly monthPoints: number;
+  /** Points that processes hold and have not used, or that were lost with a process that was killed: nobody else may use them. */
+  readonly dayHeld: number;
+  readonly monthHeld: number;
 }
 
 export type UsedByKeys = ReadonlyMap<string, UsedByKey>;
@@ -52,6 +61,8 @@ export type UsedByKeys = ReadonlyMap<string, UsedByKey>;
 export interface Stored {
   readonly used: UsedByKeys;
   readonly rates: readonly RateLevel[];
+  /** One for each quota of the batch. */
+  readonly grants: readonly QuotaGrant[];
 }
 
 /** The part of a store that a process needs at its start. */

@@ -37,12 +37,13 @@ export class Calendar {
   /**
    * @param zone of the IANA, as `Asia/Ho_Chi_Minh`
    * @param nowMs milliseconds since 1970
-   * @param onChange called before another day begins, with whether the day and the month have changed by the course of time
+   * @param onChange called before another day begins, with whether the day and the month have changed by the course of time, and with
+   * the periods that begin
    */
   constructor(
     readonly zone: string,
     nowMs: number,
-    private readonly onChange: (dayIsNew: boolean, monthIsNew: boolean) => void = () => {},
+    private readonly onChange: (dayIsNew: boolean, monthIsNew: boolean, next: Periods) => void = () => {},
   ) {
     this.#format = new Intl.DateTimeFormat('en-u-ca-gregory-nu-latn', {
       timeZone: zone,
@@ -70,7 +71,7 @@ export class Calendar {
     if (nowMs >= day.startMs - DAY_MS && nowMs < day.endMs) return this.#periods;
     const isLater = nowMs >= day.endMs;
     const next = this.periodsAt(nowMs);
-    this.onChange(isLater, isLater && next.month.name !== month.name);
+    this.onChange(isLater, isLater && next.month.name !== month.name, next);
     this.#periods = next;
     return next;
   }

@@ -46,8 +46,10 @@ const STOP_TIMEOUT_MS = 3000;
 const LOAD_TIMEOUT_MS = 10_000;
 /** Flushes that are asked for are so far apart. */
 const HURRY_MS = 20;
-/** A store that has not answered by then counts as one that is away, for whoever waits for it. */
+/** Whoever asks for usage, and rates that processes share, wait for a store no longer than this. */
 const PATIENCE_MS = 500;
+/** A store that has not answered by then counts as one that is away: quotas wait, because they would be passed otherwise. */
+const AWAY_MS = 4000;
 
 export class UsageFlusher {
   readonly #node = randomBytes(8).toString('hex');
@@ -61,6 +63,7 @@ export class UsageFlusher {
   /** When the store was sent something last, by performance.now(). */
   #sentMs = 0;
   #isHurried = false;
+  #isUrgent = false;
   #soon: NodeJS.Timeout | undefined;
   #fault: string | undefined;
   #failures = 0;
@@ -82,16 +85,31 @@ export class UsageFlusher {
     return this.#failures;
   }
 
-  /** The store cannot be used, or takes long. */
+  /** The store cannot be used, or has not answered for seconds. */
   get isAway(): boolean {
-    return this.#fault !== undefined || (this.#isSending && performance.now() - this.#sentMs > PATIENCE_MS);
+    return this.#fault !== undefined || this.#waitedMs > AWAY_MS;
   }
 
-  /** Flushes soon, where the store can be used. */
-  hurry(): void {
+  /** The store cannot be used, or takes long. */
+  get isSlow(): boolean {
+    return this.#fault !== undefined || this.#waitedMs > PATIENCE_MS;
+  }
+
+  get #waitedMs(): number {
+    return this.#isSending ? performance.now() - this.#sentMs : 0;
+  }
+
+  /**
+   * Flushes soon, where the store can be used.
+   * @param isUrgent somebody waits for the answer: in this turn of the event loop, or once the batch under way is answered
+   */
+  hurry(isUrgent = false): void {
     this.#isHurried = true;
-    if (this.#isSending || this.#soon !== undefined || this.#fault !== undefined) return;
-    const waitMs = Math.max(0, this.#sentMs + HURRY_MS - performance.now());
+    this.#isUrgent ||= isUrgent;
+    if (this.#isSending || this.#fault !== undefined) return;
+    if (isUrgent) clearTimeout(this.#soon);
+    else if (this.#soon !== undefined) return;
+    const waitMs = this.#isUrgent ? 0 : Math.max(0, this.#sentMs + HURRY_MS - performance.now());
     this.#soon = setTimeout(() => {
       this.#soon = undefined;
       this.flush();
@@ -102,7 +120,7 @@ export class UsageFlusher {
   /** Resolves when the store has answered to a batch that is cut from now on, or is away. */
   async round(): Promise<void> {
     this.hurry();
-    if (this.isAway) return;
+    if (this.isSlow) return;
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
       timer = setTimeout(resolve, PATIENCE_MS);
@@ -139,6 +157,8 @@ export class UsageFlusher {
 
   /** Ends the batch of the counts so far: what comes belongs to another hour, day or month. */
   cut(): void {
+    this.#isHurried = false;
+    this.#isUrgent = false;
     const batch = this.#source?.take(this.#batches + 1);
     if (batch === undefined) return;
     this.#batches = batch.number;
@@ -171,7 +191,7 @@ export class UsageFlusher {
 
   /** For the next process on this data folder. */
   #keepUnstored(): void {
-    const unstored = this.#queue.filter(({ keyIds }) => keyIds.length > 0);
+    const unstored = this.#queue.filter(({ keyIds, returns }) => keyIds.length + returns.length > 0);
     if (unstored.length === 0) return;
     try {
       keepLeftover(this.options.address.dataDir, this.#node, unstored);
@@ -185,7 +205,6 @@ export class UsageFlusher {
     const batch = this.#queue[0];
     if (batch === undefined || this.#isSending) return;
     this.#isSending = true;
-    this.#isHurried = false;
     this.#sentMs = performance.now();
     this.#send({ kind: 'add', batch });
   }

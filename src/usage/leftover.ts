@@ -17,8 +17,14 @@ export interface Leftover {
 /** @throws errors of the file system */
 export function keepLeftover(dataDir: string, node: string, batches: readonly UsageBatch[]): void {
   ensureDataDir(dataDir);
-  // Tokens of rates are back by then.
-  const kept = batches.map((batch) => ({ ...batch, cells: [...batch.cells], rates: [], watchedIds: [] }));
+  // Tokens of rates are back by then, and nobody waits for points any more.
+  const kept = batches.map((batch) => ({
+    ...batch,
+    cells: [...batch.cells],
+    rates: [],
+    quotas: [],
+    watchedIds: [],
+  }));
   const path = join(dataDir, `usage-left-${node}.json`);
   try {
     writeFileSync(path, JSON.stringify(kept), { mode: 0o600 });
@@ -28,6 +34,16 @@ export function keepLeftover(dataDir: string, node: string, batches: readonly Us
   }
 }
 
+/** Batches of version 0.2.0 know nothing of points that were held. */
+type KeptBatch = Omit<UsageBatch, 'cells' | 'covered' | 'quotas' | 'returns'> & {
+  readonly cells: readonly number[];
+} & Partial<Pick<UsageBatch, 'covered' | 'returns'>>;
+
+function batchOf(kept: KeptBatch): UsageBatch {
+  const { cells, covered = [], returns = [] } = kept;
+  return { ...kept, cells: Float64Array.from(cells), covered, returns, quotas: [] };
+}
+
 /** A file that cannot be read, as one that was cut off on a full disk, is left where it is. */
 export function leftoversIn(dataDir: string): Leftover[] {
   return readdirSync(dataDir).flatMap((name): Leftover[] => {
@@ -35,12 +51,8 @@ export function leftoversIn(dataDir: string): Leftover[] {
     if (node === undefined) return [];
     const path = join(dataDir, name);
     try {
-      const kept = JSON.parse(readFileSync(path, 'utf8')) as (Omit<UsageBatch, 'cells'> & {
-        cells: number[];
-      })[];
-      return [
-        { path, node, batches: kept.map((batch) => ({ ...batch, cells: Float64Array.from(batch.cells) })) },
-      ];
+      const kept = JSON.parse(readFileSync(path, 'utf8')) as KeptBatch[];
+      return [{ path, node, batches: kept.map(batchOf) }];
     } catch {
       return [];
     }

@@ -11,7 +11,7 @@ export function storedKey(keyText: string, overrides: Partial<StoredKey> = {}): 
     id: 'a',
     name: 'a',
     state: 'active',
-    scopes: ['encode', 'decode', 'bulk'],
+    scopes: ['encode', 'decode', 'bulk', 'lookup'],
     expiresMs: undefined,
     origins: [],
     cidrs: [],

@@ -1,5 +1,5 @@
 // Keys in a file: exported (digests under the same pepper) or as a backup (the pepper with them). Never a key's text.
-import { DEFAULT_SCOPES, type KeyState, type StoredKey } from '../key-record.js';
+import { DEFAULT_SCOPES, type KeyState, SCOPES, type StoredKey } from '../key-record.js';
 import { pepperCheckOf } from '../secret.js';
 import { parseTime } from './durations.js';
 import { KeyFault } from './key-fault.js';
@@ -7,7 +7,9 @@ import { readKeySettings } from './key-input.js';
 import { keyJson } from './key-json.js';
 
 const FORMAT = 'hexcodes-keys';
-const VERSION = 1;
+const VERSION = 2;
+/** Of version 0.2.0. Look-ups had no scope then, so its keys keep them. */
+const FORMER_VERSION = 1;
 
 export interface KeyArchive {
   readonly keys: readonly StoredKey[];
@@ -37,15 +39,20 @@ export function archiveText(keys: readonly StoredKey[], pepper: string, isBackup
 export function readArchive(text: string): KeyArchive {
   const archive = objectOf(parse(text), 'the file');
   if (archive.format !== FORMAT) throw wrong('the file holds no exported keys and no backup');
-  if (archive.version !== VERSION)
-    throw wrong(`the file has version ${String(archive.version)}, this program reads ${VERSION}`);
+  const { version } = archive;
+  if (version !== VERSION && version !== FORMER_VERSION)
+    throw wrong(
+      `the file has version ${String(version)}, this program reads ${FORMER_VERSION} and ${VERSION}`,
+    );
   const { keys, pepper } = archive;
   if (!Array.isArray(keys)) throw wrong('keys is missing');
   if (pepper !== undefined && typeof pepper !== 'string') throw wrong('pepper is no text');
   const pepperCheck = digest(archive.pepper_check, 'pepper_check');
   if (pepper !== undefined && pepperCheckOf(pepper) !== pepperCheck)
     throw wrong('its pepper is not the one of its keys');
-  const read = keys.map((key, index) => storedKeyOf(key, `key ${index + 1}`));
+  const read = keys
+    .map((key, index) => storedKeyOf(key, `key ${index + 1}`))
+    .map((key) => (version === VERSION ? key : withLookups(key)));
   if (new Set(read.map(({ id }) => id)).size < read.length) throw wrong('it has one id twice');
   return { keys: read, pepperCheck, pepper };
 }
@@ -86,6 +93,10 @@ function storedKeyOf(given: unknown, what: string): StoredKey {
     formerDigestHex: optional(key.former_digest, (value) => digest(value, `former_digest of ${what}`)),
     formerUntilMs: optional(key.overlap_until, (value) => time(value, `overlap_until of ${what}`)),
   };
+}
+
+function withLookups(key: StoredKey): StoredKey {
+  return { ...key, scopes: SCOPES.filter((scope) => scope === 'lookup' || key.scopes.includes(scope)) };
 }
 
 const wrong = (message: string): KeyFault => new KeyFault('invalid', message);

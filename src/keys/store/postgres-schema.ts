@@ -77,6 +77,18 @@ const STEPS: readonly string[] = [
      batch bigint NOT NULL,
      at_ms bigint NOT NULL
    )`,
+  // Nodes of version 0.2.0 go on adding to `points`: so the points held are beside, and the sum of both stays true.
+  `ALTER TABLE hexcodes_used ADD COLUMN held bigint NOT NULL DEFAULT 0;
+   CREATE TABLE hexcodes_holder (
+     key_id text NOT NULL,
+     node text NOT NULL,
+     points bigint NOT NULL,
+     is_wanted boolean NOT NULL,
+     at_ms double precision NOT NULL,
+     PRIMARY KEY (key_id, node)
+   )`,
+  // Look-ups took any key before they had a scope: keys that are there keep them.
+  `UPDATE hexcodes_key SET scopes = array_append(scopes, 'lookup')`,
 ];
 
 const VERSION = STEPS.length;

@@ -43,6 +43,8 @@ const STEPS: readonly string[] = [
    CREATE TRIGGER api_key_removed AFTER DELETE ON api_key BEGIN
      UPDATE key_head SET change = change + 1, epoch = hex(randomblob(8));
    END`,
+  // Look-ups took any key before they had a scope: keys that are there keep them.
+  `UPDATE api_key SET scopes = json_insert(scopes, '$[#]', 'lookup')`,
 ];
 
 const VERSION = STEPS.length;

@@ -2,6 +2,7 @@
 // The whole body must have been received, without an error in it.
 import { framesAnswerBytes } from '../../wire/frames/frame-sequence.js';
 import type { BulkIntake } from './intake.js';
+import type { ParsedBulkRequest } from './request.js';
 
 /** A body with more frames gets a chunked answer: to read their headers in one go would hold up other requests. */
 const MAX_SIZED_FRAMES = 4096;
@@ -19,4 +20,17 @@ export function sizeFromAnswers(intake: BulkIntake, answeredBytes: number): numb
   if (!hasEnded || error !== undefined || blocks.length > 0) return undefined;
   const sizeBytes = head.length + answeredBytes;
   return sizeBytes === 0 ? undefined : sizeBytes;
+}
+
+/**
+ * Bytes that the answer has at least, before anything of the body has come; 0 where its head does not tell. A row of CSV that is
+ * answered as CSV comes back whole.
+ * @param bodySizeBytes -1 for a body in chunks
+ */
+export function leastAnswerBytes(
+  { request, gzipIn, gzipOut }: ParsedBulkRequest,
+  bodySizeBytes: number,
+): number {
+  const isEchoed = request.input === 'csv' && request.output === 'csv' && !gzipIn && !gzipOut;
+  return isEchoed ? Math.max(0, bodySizeBytes) : 0;
 }

@@ -1,7 +1,8 @@
 // One /bulk body under way: blocks come from the intake, are converted here or in the pool, and leave in order.
 //
 //   peer ─► BulkIntake ─► kernel or PooledBlocks ─► BulkResponse ─► peer
-import type { KeyInfo } from '../../keys/key-record.js';
+
+import type { KeyFault, OpenWork } from '../../keys/open-work.js';
 import type { Block } from '../../wire/bulk/block-buffers.js';
 import { convertInto } from '../../wire/bulk/convert-block.js';
 import type { BulkJob, ConvertedRows } from '../../wire/job.js';
@@ -40,9 +41,13 @@ export class StalledPeerError extends Error {
   override readonly name = 'StalledPeerError';
 }
 
-/** The key that the body came with is no longer active. */
+/** The key that the body came with would not let it in any more. */
 export class RevokedKeyError extends Error {
   override readonly name = 'RevokedKeyError';
+
+  constructor(readonly fault: KeyFault) {
+    super(fault.message);
+  }
 }
 
 /**
@@ -66,7 +71,7 @@ export class BulkFlow {
   /** @param onOver called once when the exchange is over */
   constructor(
     x: Exchange,
-    readonly key: KeyInfo,
+    readonly work: OpenWork,
     request: ParsedBulkRequest,
     context: BulkContext,
     onOver: () => void,
@@ -76,7 +81,7 @@ export class BulkFlow {
     this.#request = request;
     const moreToDo = (): void => this.#scheduleTurn();
     this.#pooled = new PooledBlocks(x, context.pool, moreToDo);
-    this.#limit = new BulkLimit(x.meter, x.operation, moreToDo);
+    this.#limit = new BulkLimit(x.entry, moreToDo);
     this.#response = new BulkResponse(x, request, context, {
       head: () => this.#intake.head,
       drain: moreToDo,
@@ -112,9 +117,9 @@ export class BulkFlow {
     });
   }
 
-  /** Ends the body: its key was revoked or disabled. */
-  revoke(): void {
-    this.#x.reject(new RevokedKeyError('the key is no longer valid'));
+  /** Ends the body: its key was changed. */
+  revoke(fault: KeyFault): void {
+    this.#x.reject(new RevokedKeyError(fault));
   }
 
   /**
@@ -225,9 +230,6 @@ export class BulkFlow {
 
   #settle(admission: Admission, converted: Pick<ConvertedRows, 'rows' | 'failed'>): void {
     this.#limit.settle(admission, converted);
-    // Rows that are refused are not converted.
-    if (admission.job.refusal !== undefined) return;
-    this.#x.countPoints(converted.rows - converted.failed, converted.failed);
   }
 
   #isInline(job: BulkJob, block: Block): boolean {

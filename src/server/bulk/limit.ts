@@ -3,12 +3,14 @@
 import type { Block } from '../../wire/bulk/block-buffers.js';
 import { readFrameHeader } from '../../wire/frames/frame-sequence.js';
 import type { BulkJob, ConvertedRows } from '../../wire/job.js';
-import type { KeyMeter } from '../limits/key-meter.js';
+import type { Entry } from '../ledger/entry.js';
+import { type LimitRefusal, WAIT } from '../ledger/limit-state.js';
+import type { QuotaPeriod } from '../ledger/quota.js';
 
 const LINE_FEED = 10;
 /** Rows of a part of a block are converted in this thread, whatever work they are. */
 const MOST_ROWS_OF_PART = 1024;
-/** Points of the quota that other requests may give back are waited for in such steps. */
+/** The service itself is at its limit for a moment. */
 const OTHERS_MS = 50;
 
 /** How much may be converted now. */
@@ -18,31 +20,41 @@ export interface Admission {
   readonly part: Block;
   /** Rows of the part that may be converted; undefined: all. */
   readonly rows: number | undefined;
-  /** Points that are taken for it. */
+  /** Points that are taken for it, and of which day and month. */
   readonly reserved: number;
+  readonly period: QuotaPeriod | undefined;
+}
+
+/** Points that were asked for: all of them or, `isAll` false, at least one. */
+interface Asked {
+  readonly points: number;
+  readonly isAll: boolean;
 }
 
 export class BulkLimit {
   #isRefusing = false;
+  /** The quota does not cover a whole block any more. */
+  #isScarce = false;
   #timer: NodeJS.Timeout | undefined;
-  /** Admissions whose rows are not counted yet. */
-  #unsettled = 0;
+  #isClosed = false;
+  /** Points that were asked for and have to be waited for, and the answer. */
+  #asked: Asked | undefined;
+  #outcome: number | LimitRefusal | undefined;
 
   /** @param goOn called when a body that had to wait may go on */
   constructor(
-    private readonly meter: KeyMeter | undefined,
-    private readonly operation: number,
+    private readonly entry: Entry | undefined,
     private readonly goOn: () => void,
   ) {}
 
   /** The body waits for its key, not for its peer. */
   get isWaiting(): boolean {
-    return this.#timer !== undefined;
+    return this.#timer !== undefined || (this.#asked !== undefined && this.#outcome === undefined);
   }
 
   /** The end of the body may be refused, so that the size of the answer is not known before. */
   get mayRefuse(): boolean {
-    return this.meter?.hasQuota === true;
+    return this.entry?.key.hasQuota === true;
   }
 
   /**
@@ -50,71 +62,103 @@ export class BulkLimit {
    * @param mayBePart rows may be converted in this thread: none of the body are in the pool
    */
   admit(job: BulkJob, block: Block, mayBePart: boolean): Admission | undefined {
-    const { meter } = this;
-    if (meter === undefined || meter.isFree) return { job, part: block, rows: undefined, reserved: 0 };
-    if (this.#isRefusing) return this.#refusing(job, block);
+    const { entry } = this;
+    if (entry === undefined || entry.isFree)
+      return { job, part: block, rows: undefined, reserved: 0, period: undefined };
+    if (this.#isRefusing) return refusing(job, block);
+    if (this.isWaiting) return undefined;
     const most = mostRows(job, block);
-    const quota = meter.quotaLeft();
-    if (quota < most) {
-      // Work under way may give some points back. Its own answers bring the body's next turn, others do not.
-      if (this.#unsettled > 0) return undefined;
-      if (quota === 0 && meter.hasReserved) return this.#wait(OTHERS_MS);
-      if (quota === 0) return this.#refusing(job, block);
-    } else if (meter.pointsNow() >= most) {
-      return this.#take(meter, { job, part: block, rows: undefined, reserved: most });
+    const now = entry.key.rates.now();
+    if (now >= most && !this.#isScarce) {
+      const taken = this.#take(entry, { points: most, isAll: true });
+      if (typeof taken === 'number')
+        return { job, part: block, rows: undefined, reserved: taken, period: entry.period };
+      if (taken === WAIT) return undefined;
+      if (taken.kind !== 'quota') return this.#wait(taken.waitMs);
+      // Not the whole block: as many of its rows as are left.
+      this.#isScarce = true;
     }
-    if (job.input === 'frames') return this.#admitFrames(meter, job, block, quota);
-    return mayBePart ? this.#admitRows(meter, job, block, Math.min(quota, most)) : undefined;
+    if (job.input === 'frames') return this.#admitFrame(entry, job, block);
+    return mayBePart ? this.#admitRows(entry, job, block, most) : undefined;
   }
 
   /** Counts the rows of an admission. */
-  settle({ job, reserved }: Admission, { rows, failed }: Pick<ConvertedRows, 'rows' | 'failed'>): void {
-    if (reserved > 0) this.#unsettled--;
-    if (job.refusal !== undefined) this.meter?.refuse(this.operation, rows);
-    else this.meter?.settle(this.operation, reserved, rows - failed, failed);
+  settle(
+    { job, reserved, period }: Admission,
+    { rows, failed }: Pick<ConvertedRows, 'rows' | 'failed'>,
+  ): void {
+    if (job.refusal !== undefined) this.entry?.refuse(rows);
+    else this.entry?.done(rows - failed, failed, reserved, period);
   }
 
   close(): void {
+    this.#isClosed = true;
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    this.#giveBack();
   }
 
-  #admitRows(meter: KeyMeter, job: BulkJob, block: Block, most: number): Admission | undefined {
-    const rows = Math.min(most, meter.pointsNow(), MOST_ROWS_OF_PART);
-    const least = Math.min(most, meter.leastPoints(most));
-    if (rows < Math.min(least, MOST_ROWS_OF_PART)) {
-      return this.#wait(meter.pointsRefusal(Math.min(least, MOST_ROWS_OF_PART))?.waitMs ?? OTHERS_MS);
+  #admitRows(entry: Entry, job: BulkJob, block: Block, most: number): Admission | undefined {
+    const { rates } = entry.key;
+    const rows = Math.min(most, rates.now(), MOST_ROWS_OF_PART);
+    const least = Math.min(most, rates.worthwhile(most), MOST_ROWS_OF_PART);
+    if (rows < least) {
+      const verdict = rates.verdict(least);
+      return this.#wait(typeof verdict === 'object' ? verdict.waitMs : OTHERS_MS);
     }
-    return this.#take(meter, { job, part: block, rows, reserved: rows });
+    const taken = this.#take(entry, { points: rows, isAll: false });
+    if (typeof taken === 'number')
+      return { job, part: block, rows: taken, reserved: taken, period: entry.period };
+    if (taken === WAIT) return undefined;
+    return taken.kind === 'quota' ? this.#refuse(job, block) : this.#wait(taken.waitMs);
   }
 
   /** A frame is converted as a whole or not at all. */
-  #admitFrames(meter: KeyMeter, job: BulkJob, block: Block, quota: number): Admission | undefined {
-    const now = meter.pointsNow();
-    let end = 0;
-    let points = 0;
-    while (end < block.length) {
-      const header = readFrameHeader(block, end);
-      const count = rowsOfFrame(header);
-      if (end > 0 && points + count > Math.min(now, quota)) break;
-      if (end === 0 && count > quota) return this.#refusing(job, block);
-      const refusal = end === 0 ? meter.pointsRefusal(count) : undefined;
-      if (refusal !== undefined) return this.#wait(refusal.waitMs);
-      points += count;
-      end = Math.min(block.length, end + (header?.sizeBytes ?? block.length));
+  #admitFrame(entry: Entry, job: BulkJob, block: Block): Admission | undefined {
+    const header = readFrameHeader(block, 0);
+    const taken = this.#take(entry, { points: rowsOfFrame(header), isAll: true });
+    if (typeof taken === 'number') {
+      const part = block.subarray(0, header?.sizeBytes ?? block.length);
+      return { job, part, rows: undefined, reserved: taken, period: entry.period };
     }
-    return this.#take(meter, { job, part: block.subarray(0, end), rows: undefined, reserved: points });
+    if (taken === WAIT) return undefined;
+    return taken.kind === 'quota' ? this.#refuse(job, block) : this.#wait(taken.waitMs);
   }
 
-  #take(meter: KeyMeter, admission: Admission): Admission {
-    meter.reserve(admission.reserved);
-    if (admission.reserved > 0) this.#unsettled++;
-    return admission;
+  /** Takes points now, or asks for them: then `goOn` is called when they have come or are refused. */
+  #take(entry: Entry, asked: Asked): number | LimitRefusal | typeof WAIT {
+    const { points, isAll } = asked;
+    if (this.#asked?.points === points && this.#asked.isAll === isAll && this.#outcome !== undefined) {
+      const outcome = this.#outcome;
+      this.#asked = undefined;
+      this.#outcome = undefined;
+      return outcome;
+    }
+    this.#giveBack();
+    const taken = isAll ? entry.admit(points) : entry.admitSome(points);
+    if (taken !== WAIT) return taken ?? points;
+    this.#asked = asked;
+    const later = isAll
+      ? entry.whenAdmitted(points).then((refusal) => refusal ?? points)
+      : entry.whenAdmittedSome(points);
+    void later.then((outcome) => {
+      this.#outcome = outcome;
+      if (this.#isClosed) this.#giveBack();
+      else this.goOn();
+    });
+    return WAIT;
   }
 
-  #refusing(job: BulkJob, block: Block): Admission {
+  /** Gives back what was asked for and is not needed any more. */
+  #giveBack(): void {
+    if (typeof this.#outcome === 'number') this.entry?.done(0, 0, this.#outcome);
+    if (this.#outcome !== undefined) this.#asked = undefined;
+    this.#outcome = undefined;
+  }
+
+  #refuse(job: BulkJob, block: Block): Admission {
     this.#isRefusing = true;
-    return { job: { ...job, refusal: 'OVER_QUERY_LIMIT' }, part: block, rows: undefined, reserved: 0 };
+    return refusing(job, block);
   }
 
   #wait(waitMs: number): undefined {
@@ -127,6 +171,11 @@ export class BulkLimit {
     );
     return undefined;
   }
+}
+
+function refusing(job: BulkJob, block: Block): Admission {
+  const refused = { ...job, refusal: 'OVER_QUERY_LIMIT' } as const;
+  return { job: refused, part: block, rows: undefined, reserved: 0, period: undefined };
 }
 
 /** Rows of a block at most: exactly those of frames, and lines of text. */

@@ -6,6 +6,7 @@ import { type Parameter, readQuery } from '../../wire/params/query.js';
 import { DEFAULT_RESOLUTION } from '../../wire/params/resolution.js';
 import { faultsMessage } from '../answers.js';
 import { preferences, qualityOf, utf8TypeOf } from '../media-types.js';
+import { AFTER_BODY } from '../transport/headers.js';
 
 const MEDIA_TYPES: Readonly<Record<BulkFormat, string>> = {
   ndjson: 'application/x-ndjson',
@@ -31,6 +32,8 @@ export interface ParsedBulkRequest {
   readonly request: BulkRequest;
   readonly gzipIn: boolean;
   readonly gzipOut: boolean;
+  /** The answer begins when the whole body has come. */
+  readonly isHeld: boolean;
 }
 
 /** The error answer to a request that cannot be served. */
@@ -45,6 +48,8 @@ export interface BulkHeaders {
   readonly contentEncoding: string;
   readonly accept: string;
   readonly acceptEncoding: string;
+  /** Of the header Hexcodes-Answer, in lower case. */
+  readonly answer: string;
   readonly rawQuery: string;
 }
 
@@ -90,6 +95,10 @@ export function readBulkRequest(operation: Operation, headers: BulkHeaders): Par
   if (formerFault !== undefined) refuse('former', query.former, formerFault);
   else if (isFormer && output === 'frames')
     refuse('former', query.former, 'needs an answer in text/csv or application/x-ndjson');
+  const { answer } = headers;
+  if (answer !== '' && answer !== AFTER_BODY) {
+    faults.push({ parameter: 'Hexcodes-Answer', message: `must be ${AFTER_BODY}, or absent` });
+  }
   if (faults.length > 0) {
     return { status: 400, message: faultsMessage(faults), faults };
   }
@@ -105,6 +114,7 @@ export function readBulkRequest(operation: Operation, headers: BulkHeaders): Par
     },
     gzipIn,
     gzipOut: acceptsGzip(headers.acceptEncoding),
+    isHeld: answer === AFTER_BODY,
   };
 }
 

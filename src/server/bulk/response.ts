@@ -1,5 +1,6 @@
 // The HTTP answer to one /bulk body, in one of three shapes: in one piece, of known length, or chunked. Its head is
 // sent with its first byte: until then the body can still be refused.
+import type { StreamedAnswer } from '../transport/answers/streamed-answer.js';
 import type { Exchange } from '../transport/exchange.js';
 import type { BulkContext } from './context.js';
 import { gzipStage, type Stage } from './gzip.js';
@@ -44,11 +45,11 @@ export class BulkResponse {
     return this.#sizeBytes !== undefined;
   }
 
-  /** The size would still be of use: nothing is written yet, and nothing will be compressed. */
+  /** The size would still be of use: nothing is written yet, and nothing will be compressed or held. */
   get isSizeable(): boolean {
-    return (
-      !this.isSized && this.#outlet === undefined && this.#pieces === undefined && !this.#request.gzipOut
-    );
+    const { gzipOut, isHeld } = this.#request;
+    const hasBegun = this.isSized || this.#outlet !== undefined || this.#pieces !== undefined;
+    return !hasBegun && !gzipOut && !isHeld;
   }
 
   /** Bytes of memory that the answer holds. */
@@ -66,12 +67,13 @@ export class BulkResponse {
     this.#pieces = [];
   }
 
-  /** Sends the head before there are rows, unless it is sent. */
+  /** Sends the head before there are rows, unless it is sent. The whole body has come. */
   begin(): void {
     const pieces = this.#pieces ?? [];
     this.#pieces = undefined;
-    this.#begin();
+    const outlet = this.#begin();
     for (const piece of pieces) this.write(piece);
+    outlet.begin();
   }
 
   /** Makes it an answer of known length, if the length is known. */
@@ -136,25 +138,35 @@ export class BulkResponse {
   /** Starts the answer, unless it is: its head and what comes before the first row. */
   #begin(): BulkOutlet {
     if (this.#outlet !== undefined) return this.#outlet;
-    const { request, gzipIn, gzipOut } = this.#request;
-    const type = CONTENT_TYPES[request.output];
-    const lines = gzipOut ? `\r\nContent-Encoding: gzip${VARY}` : VARY;
-    // Only of a body of known length the end is known before its last rows are answered.
-    const mayEndLate = gzipIn || gzipOut || this.#x.bodySizeBytes < 0;
-    const answer =
-      this.#sizeBytes === undefined || this.#x.bodySizeBytes < 0
-        ? this.#x.startChunked(200, type, lines, mayEndLate)
-        : this.#x.startSized(200, type, lines, this.#sizeBytes);
-    if (answer === undefined) throw new Error('the request is answered already');
     const { spools, times } = this.#context;
-    const outlet = new BulkOutlet(this.#x, answer, spools, times, () => {
-      this.#gzip?.resume();
-      this.#events.drain();
+    const { gzipOut, isHeld } = this.#request;
+    const outlet = new BulkOutlet(this.#x, {
+      ...{ spools, times, isHeld },
+      start: (sizeBytes) => this.#start(sizeBytes ?? this.#sizeBytes),
+      onDrain: () => {
+        this.#gzip?.resume();
+        this.#events.drain();
+      },
     });
     this.#outlet = outlet;
     if (gzipOut) this.#gzip = this.#gzipInto(outlet);
     this.write(this.#events.head());
     return outlet;
+  }
+
+  /** An answer without a byte has no size: it is sent in chunks. */
+  #start(sizeBytes = 0): StreamedAnswer {
+    const { request, gzipIn, gzipOut, isHeld } = this.#request;
+    const type = CONTENT_TYPES[request.output];
+    const lines = gzipOut ? `\r\nContent-Encoding: gzip${VARY}` : VARY;
+    // Only of a body of known length, whose rows do not come from a disk, the end is known before its last rows are answered.
+    const mayEndLate = gzipIn || gzipOut || isHeld || this.#x.bodySizeBytes < 0;
+    const answer =
+      sizeBytes === 0 || this.#x.bodySizeBytes < 0
+        ? this.#x.startChunked(200, type, lines, mayEndLate)
+        : this.#x.startSized(200, type, lines, sizeBytes);
+    if (answer === undefined) throw new Error('the request is answered already');
+    return answer;
   }
 
   #gzipInto(outlet: BulkOutlet): Stage {

@@ -2,7 +2,6 @@
 // sweeps all flows periodically: those whose key is no longer active are ended.
 import type { Kernel } from '../../kernel/kernel.js';
 import type { KeyInfo } from '../../keys/key-record.js';
-import type { KeyRing } from '../../keys/key-ring.js';
 import type { Pool } from '../../pool/pool.js';
 import { BlockBuffers } from '../../wire/bulk/block-buffers.js';
 import { KernelSink } from '../../wire/bytes/kernel-sink.js';
@@ -10,15 +9,16 @@ import type { Operation } from '../../wire/job.js';
 import { NO_FORMER } from '../../wire/params/parameters.js';
 import { OVERLOADED_MESSAGE } from '../../wire/status-messages.js';
 import { faultsMessage } from '../answers.js';
-import { failOverLimit } from '../limits/limit-answers.js';
+import { failOverLimit } from '../ledger/limit-answers.js';
 import type { Logger } from '../log.js';
 import { fail, failUnavailable, type Router } from '../router.js';
 import type { Exchange } from '../transport/exchange.js';
+import { leastAnswerBytes } from './answer-size.js';
 import type { BulkContext } from './context.js';
 import { BulkFlow } from './flow.js';
 import { BULK_TIMES, type BulkTimes } from './outlet.js';
 import { readBulkRequest } from './request.js';
-import { SPOOL_LIMITS, type SpoolLimits, Spools } from './spool.js';
+import { type SpoolLimits, Spools, tooLargeToHold } from './spool.js';
 
 const SWEEP_MS = 250;
 /** Block buffers that were not needed for so long are freed. */
@@ -32,25 +32,23 @@ export interface BulkTuning extends BulkTimes {
 export class Bulk {
   readonly #flows = new Set<BulkFlow>();
   readonly #context: BulkContext;
-  readonly #ring: KeyRing;
   readonly #timer: NodeJS.Timeout;
   #trimmedMs = performance.now();
 
   constructor(
     kernel: Kernel,
     pool: Pool,
-    ring: KeyRing,
     dataDir: string,
+    spool: SpoolLimits,
     logger: Logger,
     tuning: Partial<BulkTuning> = {},
   ) {
-    this.#ring = ring;
     this.#context = {
       kernel,
       pool,
       sink: new KernelSink(kernel),
       buffers: new BlockBuffers(),
-      spools: new Spools(dataDir, tuning.spool ?? SPOOL_LIMITS),
+      spools: new Spools(dataDir, tuning.spool ?? spool),
       times: { ...BULK_TIMES, ...tuning },
       logger,
     };
@@ -66,7 +64,7 @@ export class Bulk {
         methods: ['POST'],
         access: 'bulk',
         operation: `${operation}_bulk`,
-        handle: (x, key) => this.#handle(x, key, operation),
+        handle: (x, key) => this.#handle(router, x, key, operation),
       });
     }
   }
@@ -80,15 +78,17 @@ export class Bulk {
     clearInterval(this.#timer);
   }
 
-  #handle(x: Exchange, key: KeyInfo, operation: Operation): void {
+  #handle(router: Router, x: Exchange, key: KeyInfo, operation: Operation): void {
     const request = readBulkRequest(operation, {
       contentType: x.contentType,
       contentEncoding: x.header('content-encoding'),
       accept: x.accept,
       acceptEncoding: x.header('accept-encoding'),
+      answer: x.answerTime,
       rawQuery: x.rawQuery,
     });
-    const overQuota = x.meter?.quotaRefusal();
+    const overQuota = x.entry?.key.quotaRefusal();
+    const { spools } = this.#context;
     if ('status' in request) {
       const { status, message, faults } = request;
       fail(x, status, message, { close: true, ...(faults === undefined ? {} : { faults }) });
@@ -99,9 +99,12 @@ export class Bulk {
       failUnavailable(x, OVERLOADED_MESSAGE, true);
     } else if (overQuota !== undefined) {
       failOverLimit(x, overQuota, undefined, true);
+    } else if (request.isHeld && leastAnswerBytes(request, x.bodySizeBytes) > spools.limits.requestBytes) {
+      fail(x, 413, tooLargeToHold(spools.limits), { close: true });
     } else {
       x.hold(0);
-      const flow = new BulkFlow(x, key, request, this.#context, () => this.#flows.delete(flow));
+      const work = router.workOf(x, key, 'bulk');
+      const flow = new BulkFlow(x, work, request, this.#context, () => this.#flows.delete(flow));
       this.#flows.add(flow);
     }
   }
@@ -109,7 +112,8 @@ export class Bulk {
   #sweep(): void {
     const nowMs = performance.now();
     for (const flow of [...this.#flows]) {
-      if (this.#ring.current(flow.key, 'bulk') === undefined) flow.revoke();
+      const { fault } = flow.work;
+      if (fault !== undefined) flow.revoke(fault);
       else flow.sweep(nowMs);
     }
     if (nowMs - this.#trimmedMs < TRIM_MS) return;

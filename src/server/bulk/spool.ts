@@ -5,29 +5,53 @@ import { mkdirSync } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The message says which limit is reached: the log gives it as the reason for the closed connection. */
+/** A limit is reached. The message is for the client, or for the log where the answer has begun. */
 export class SpoolFullError extends Error {
   override readonly name = 'SpoolFullError';
+
+  constructor(
+    message: string,
+    /** 'request': the answer is too large for any time; 'total': others take up the space now. */
+    readonly limit: 'request' | 'total',
+  ) {
+    super(message);
+  }
 }
 
+/** The disk does not take the answer, or does not give it back. `cause` is its error. */
+export class SpoolDiskError extends Error {
+  override readonly name = 'SpoolDiskError';
+
+  constructor(cause: unknown) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const reason =
+      code === 'ENOSPC' || code === 'EDQUOT' ? 'no space is left on it' : (code ?? String(cause));
+    super(`the disk cannot keep the answer: ${reason}`, { cause });
+  }
+}
+
+/** Bytes on disk, of one request and of all. */
 export interface SpoolLimits {
   readonly requestBytes: number;
   readonly totalBytes: number;
 }
 
-export const SPOOL_LIMITS: SpoolLimits = { requestBytes: 2 ** 30, totalBytes: 4 * 2 ** 30 };
+/** A sentence for a client whose answer passes the limit of a request. */
+export function tooLargeToHold({ requestBytes }: SpoolLimits): string {
+  return `the answer has more than the ${requestBytes} bytes that are kept for a request until its reader takes them (HEXCODES_SPOOL_REQUEST_BYTES): send the body in parts`;
+}
 
 const PIECE_BYTES = 128 * 1024;
 
 /** All spools of a server, and the disk space that they take together. */
 export class Spools {
   readonly #folder: string;
-  readonly #limits: SpoolLimits;
+  readonly limits: SpoolLimits;
   #totalBytes = 0;
 
-  constructor(dataDir: string, limits: SpoolLimits = SPOOL_LIMITS) {
+  constructor(dataDir: string, limits: SpoolLimits) {
     this.#folder = join(dataDir, 'spool');
-    this.#limits = limits;
+    this.limits = limits;
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
   }
 
@@ -46,12 +70,11 @@ export class Spools {
   }
 
   #claim(ownBytes: number, moreBytes: number): void {
-    const { requestBytes, totalBytes } = this.#limits;
-    if (ownBytes + moreBytes > requestBytes) {
-      throw new SpoolFullError(`the answer spooled for this request passes ${requestBytes} bytes`);
-    }
+    const { requestBytes, totalBytes } = this.limits;
+    if (ownBytes + moreBytes > requestBytes) throw new SpoolFullError(tooLargeToHold(this.limits), 'request');
     if (this.#totalBytes + moreBytes > totalBytes) {
-      throw new SpoolFullError(`the answers spooled for all requests pass ${totalBytes} bytes`);
+      const message = `answers of ${totalBytes} bytes wait for their readers, the most that may (HEXCODES_SPOOL_BYTES)`;
+      throw new SpoolFullError(message, 'total');
     }
     this.#totalBytes += moreBytes;
   }
@@ -88,6 +111,16 @@ export class Spool {
     return this.#sizeBytes - this.#writtenBytes;
   }
 
+  /** Settles when everything appended so far is on disk; rejects with a SpoolDiskError. */
+  get written(): Promise<unknown> {
+    return this.#written;
+  }
+
+  /** Bytes appended so far. */
+  get sizeBytes(): number {
+    return this.#sizeBytes;
+  }
+
   /** Bytes that `next` has not returned yet. */
   get unreadBytes(): number {
     return this.#sizeBytes - this.#readBytes;
@@ -95,7 +128,7 @@ export class Spool {
 
   /**
    * Appends bytes, which must not change until the promise settles. It resolves when they are on disk, and rejects
-   * with the error of the disk.
+   * with a SpoolDiskError.
    * @throws SpoolFullError, not as a rejection
    */
   append(bytes: Uint8Array): Promise<void> {
@@ -105,7 +138,8 @@ export class Spool {
     const written = this.#written.then(async () => {
       const file = await this.#file;
       for (let from = 0; from < bytes.length && !this.#isClosed; ) {
-        from += (await file.write(bytes, from, bytes.length - from, at + from)).bytesWritten;
+        const { bytesWritten } = await onDisk(file.write(bytes, from, bytes.length - from, at + from));
+        from += bytesWritten;
       }
       this.#writtenBytes = at + bytes.length;
     });
@@ -118,8 +152,8 @@ export class Spool {
     while (this.#writtenBytes === this.#readBytes) await this.#written;
     const file = await this.#file;
     const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, this.#writtenBytes - this.#readBytes));
-    const { bytesRead } = await file.read(piece, 0, piece.length, this.#readBytes);
-    if (bytesRead === 0) throw new Error('a spool has lost bytes');
+    const { bytesRead } = await onDisk(file.read(piece, 0, piece.length, this.#readBytes));
+    if (bytesRead === 0) throw new SpoolDiskError('it has lost bytes of it');
     this.#readBytes += bytesRead;
     return piece.subarray(0, bytesRead);
   }
@@ -135,7 +169,13 @@ export class Spool {
 }
 
 async function openUnnamed(path: string): Promise<FileHandle> {
-  const file = await open(path, 'wx+', 0o600);
-  await unlink(path);
+  const file = await onDisk(open(path, 'wx+', 0o600));
+  await onDisk(unlink(path));
   return file;
+}
+
+function onDisk<T>(work: Promise<T>): Promise<T> {
+  return work.catch((error: unknown) => {
+    throw new SpoolDiskError(error);
+  });
 }

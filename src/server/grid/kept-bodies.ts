@@ -1,7 +1,13 @@
-// Bodies of answers that are kept in memory; where there is no space for a new one, the least recently used go first.
+// Bodies of answers that are kept in memory, with their price; where there is no space for a new one, the least recently used go first.
+
+export interface KeptBody {
+  readonly bytes: Uint8Array;
+  /** The price of the answer. */
+  readonly points: number;
+}
 
 export class KeptBodies {
-  readonly #bodies = new Map<string, Uint8Array>();
+  readonly #bodies = new Map<string, KeptBody>();
   readonly #mostBytes: number;
   #bytes = 0;
 
@@ -11,7 +17,7 @@ export class KeptBodies {
   }
 
   /** The body of this name, which counts as asked for now; undefined if it is not here. */
-  find(name: string): Uint8Array | undefined {
+  find(name: string): KeptBody | undefined {
     const body = this.#bodies.get(name);
     if (body === undefined) return undefined;
     // A map keeps the order of insertion.
@@ -20,8 +26,9 @@ export class KeptBodies {
     return body;
   }
 
-  /** Keeps a body under a name that has none. */
-  keep(name: string, body: Uint8Array): void {
+  /** Keeps a body, unless there is one of this name. */
+  keep(name: string, body: KeptBody): void {
+    if (this.#bodies.has(name)) return;
     this.#bytes += sizeOf(name, body);
     this.#bodies.set(name, body);
     for (const [oldest, old] of this.#bodies) {
@@ -33,4 +40,4 @@ export class KeptBodies {
 }
 
 /** With some bytes for the entry itself, so that empty bodies count. */
-const sizeOf = (name: string, body: Uint8Array): number => 200 + name.length + body.length;
+const sizeOf = (name: string, { bytes }: KeptBody): number => 200 + name.length + bytes.length;

@@ -3,6 +3,7 @@ import { cellCollection } from '../../geometry/geojson.js';
 import type { Hexcodes } from '../../library/hexcodes.js';
 import { OVERLOADED_MESSAGE } from '../../wire/status-messages.js';
 import { faultsMessage, JSON_TYPE } from '../answers.js';
+import { admitPoints } from '../ledger/limit-answers.js';
 import { preferences, qualityOf } from '../media-types.js';
 import { fail, failUnavailable, type Router } from '../router.js';
 import { entityTag, KEPT, keptAnswer } from '../routes/freshness.js';
@@ -28,7 +29,7 @@ export function addGrid(router: Router, hexcodes: Hexcodes, tag: string): void {
   router.add({
     path: '/v1/grid/:z/:x/:y',
     methods: ['GET'],
-    access: 'key',
+    access: 'lookup',
     handle: (x) => {
       const [, row = '', ending = ''] = /^(.*?)(\.[a-z]+)?$/.exec(x.parameter(2)) ?? [];
       const type = typeFor(x, ending);
@@ -45,19 +46,27 @@ export function addGrid(router: Router, hexcodes: Hexcodes, tag: string): void {
       const name = `${tile.zoom}/${tile.x}/${tile.y} ${type}`;
       const send = keptAnswer(x, tags[type]!, type, KEPT, 'Accept, X-API-Key');
       if (send === undefined) return;
+      /** Takes a point for each code, before the work, and sends the tile. */
+      const pay = (points: number, bodyOf: () => Uint8Array): void => {
+        const paid = (): void => {
+          x.entry?.done(points, 0);
+          send(bodyOf());
+        };
+        if (admitPoints(x, points, paid)) paid();
+      };
       const kept = bodies.find(name);
       if (kept !== undefined) {
-        send(kept);
+        pay(kept.points, () => kept.bytes);
         return;
       }
       const draw = (): void => {
         if (x.state === 'over') return;
-        let body = bodies.find(name);
-        if (body === undefined) {
-          body = made(hexcodes, tile, type);
-          bodies.keep(name, body);
-        }
-        send(body);
+        const codes = codesIn(hexcodes, tile);
+        pay(codes.length, () => {
+          const bytes = bodies.find(name)?.bytes ?? made(hexcodes, tile, type, codes);
+          bodies.keep(name, { bytes, points: codes.length });
+          return bytes;
+        });
       };
       if (drawing.add(draw, (error) => x.reject(error))) x.deadline(DRAWING_DEADLINE_MS);
       else failUnavailable(x, OVERLOADED_MESSAGE);
@@ -79,8 +88,8 @@ function typeFor(x: Exchange, ending: string): string | undefined | null {
   return null;
 }
 
-function made(hexcodes: Hexcodes, tile: Tile, type: string): Uint8Array {
-  const { features } = cellCollection(hexcodes, codesIn(hexcodes, tile));
+function made(hexcodes: Hexcodes, tile: Tile, type: string, codes: readonly string[]): Uint8Array {
+  const { features } = cellCollection(hexcodes, codes);
   if (type === TILE_TYPE) return vectorTileOf(tile, features);
   const resolution = RESOLUTION_OF_ZOOM[tile.zoom];
   return Buffer.from(JSON.stringify({ type: 'FeatureCollection', status: 'OK', resolution, features }));

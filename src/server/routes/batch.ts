@@ -5,17 +5,21 @@ import { PoolFullError } from '../../pool/work-queue.js';
 import { ByteSink } from '../../wire/bytes/byte-sink.js';
 import type { Operation } from '../../wire/job.js';
 import {
+  type Batch,
   batchBody,
   type ConvertedBatch,
   convertAllowed,
+  LEAST_ITEM_BYTES,
   MAX_BATCH_BYTES,
+  MAX_BATCH_ITEMS,
   openBatch,
 } from '../../wire/rows/batch.js';
-import { OVER_LIMIT_MESSAGE, OVERLOADED_MESSAGE } from '../../wire/status-messages.js';
+import { OVERLOADED_MESSAGE } from '../../wire/status-messages.js';
 import { JSON_TYPE } from '../answers.js';
 import { TurnTime } from '../budget/turn-time.js';
-import { admitPoints, failOverLimit, limitLines, refusePoints } from '../limits/limit-answers.js';
-import type { LimitRefusal } from '../limits/limit-state.js';
+import type { Entry } from '../ledger/entry.js';
+import { admitPoints, failOverLimit, limitLines, refusePoints } from '../ledger/limit-answers.js';
+import { WAIT } from '../ledger/limit-state.js';
 import { requireJson, requirePlainBody, utf8TypeOf } from '../media-types.js';
 import { INLINE_JSON_BYTES, itemsAllowance } from '../offload.js';
 import { fail, failTooLarge, failUnavailable, type Router } from '../router.js';
@@ -23,9 +27,6 @@ import type { Exchange } from '../transport/exchange.js';
 
 /** How long an answer of the pool may take. */
 const POOL_DEADLINE_MS = 30_000;
-
-/** A batch was refused, and would be let in by now. */
-const LIMIT_PASSED: LimitRefusal = { kind: 'rate', message: OVER_LIMIT_MESSAGE, waitMs: 0 };
 
 /** Of most answers of this thread. Memory for each anew would make the garbage collector run twice a second under load. */
 const USUAL_ANSWER_BYTES = 128 * 1024;
@@ -83,12 +84,8 @@ export function addBatch(router: Router, kernel: Kernel, pool: Pool, turnMs?: nu
 }
 
 /** @throws BrokenBatchError, TooManyItemsError, which are answered 400 and 413 */
-function answerBatch(
-  x: Exchange,
-  { kernel, pool, sink, answer, turn }: Converter,
-  operation: Operation,
-  body: Uint8Array,
-): void {
+function answerBatch(x: Exchange, converter: Converter, operation: Operation, body: Uint8Array): void {
+  const { pool, turn } = converter;
   if (body.length > INLINE_JSON_BYTES) {
     answerByPool(x, pool, operation, body);
     return;
@@ -99,48 +96,100 @@ function answerBatch(
     return;
   }
   const batch = openBatch(operation, body);
-  const { count } = batch.items;
-  if (!admitPoints(x, count)) return;
-  let converted: ConvertedBatch | undefined;
-  try {
-    converted = convertAllowed(kernel, batch, sink, itemsAllowance());
-  } finally {
-    const { total, failed } = converted ?? { total: 0, failed: 0 };
-    x.meter?.settle(x.operation, count, total - failed, failed);
-    x.countPoints(total - failed, failed);
-  }
-  if (converted === undefined) answerByPool(x, pool, operation, body);
-  else {
-    x.isBodyView = true;
-    x.send(200, JSON_TYPE, batchBody(converted, '', answer));
+  let kept: Uint8Array | undefined;
+  const later = (): void => answerHere(x, converter, operation, openBatch(operation, kept as Uint8Array));
+  if (admitPoints(x, batch.items.count, later)) answerHere(x, converter, operation, batch);
+  else if (x.state === 'open') {
+    // The body is gone after this turn.
+    x.hold(body.length);
+    kept = body.slice();
   }
 }
 
-/** How many points there are is seen in the pool, so it is told how many there may be, and they are taken afterwards. */
-function answerByPool(x: Exchange, pool: Pool, operation: Operation, body: Uint8Array): void {
-  const { meter } = x;
-  const before = meter?.pointsRefusal(1);
-  if (before !== undefined) {
-    failOverLimit(x, before);
+/** Converts a batch whose points are reserved, in this thread unless its items prove to be too much work. */
+function answerHere(x: Exchange, converter: Converter, operation: Operation, batch: Batch): void {
+  const { kernel, pool, sink, answer } = converter;
+  const { count } = batch.items;
+  let converted: ConvertedBatch | undefined;
+  try {
+    converted = convertAllowed(kernel, batch, sink, itemsAllowance());
+  } catch (error) {
+    x.entry?.done(0, 0, count);
+    throw error;
+  }
+  if (converted === undefined) {
+    x.deadline(POOL_DEADLINE_MS);
+    void runInPool(x, pool, operation, batch.bytes, { points: count, isBound: false });
     return;
   }
+  x.entry?.done(converted.total - converted.failed, converted.failed, count);
+  x.isBodyView = true;
+  x.send(200, JSON_TYPE, batchBody(converted, '', answer));
+}
+
+/** Only a bound of the points is known until the pool has read the body, so that is reserved, or what is left. */
+function answerByPool(x: Exchange, pool: Pool, operation: Operation, body: Uint8Array): void {
+  const { entry } = x;
   x.deadline(POOL_DEADLINE_MS);
-  pool.answerBatch(operation, body, x.keyId, meter?.mostPoints()).then(
-    ({ bytes, total, failed, refused }) => {
-      if (refused > 0) {
-        refusePoints(x, meter?.pointsRefusal(refused) ?? LIMIT_PASSED, refused);
-        return;
-      }
-      meter?.reserve(total);
-      meter?.settle(x.operation, total, total - failed, failed);
-      x.countPoints(total - failed, failed);
-      if (meter !== undefined) x.limitLines = limitLines(meter);
+  const bound = Math.min(MAX_BATCH_ITEMS, Math.floor(body.length / LEAST_ITEM_BYTES));
+  const points = entry?.admitUpTo(bound) ?? bound;
+  if (typeof points === 'number') {
+    // Where more may be in it than is left, it is perhaps needed a second time.
+    const given = points === bound ? body : body.slice();
+    void runInPool(x, pool, operation, given, { points, isBound: true });
+  } else if (points !== WAIT) failOverLimit(x, points);
+  else {
+    // The body is gone after this turn.
+    x.hold(body.length);
+    const kept = body.slice();
+    const admitted = (entry as Entry).whenAdmittedUpTo(bound).then((outcome) => {
+      if (typeof outcome !== 'number') x.guard(() => failOverLimit(x, outcome));
+      else if (x.state === 'over') entry?.doneWithin(outcome, 0, 0);
+      else void runInPool(x, pool, operation, kept, { points: outcome, isBound: true });
+    });
+    admitted.catch((error: unknown) => x.reject(error));
+  }
+}
+
+/** Points reserved for a batch: exactly its own, or as many as it may have at most. */
+interface Reserved {
+  readonly points: number;
+  readonly isBound: boolean;
+}
+
+/** Answers a batch by the pool, unless it has more points than are reserved: then it comes again, with as many as it has. */
+async function runInPool(
+  x: Exchange,
+  pool: Pool,
+  operation: Operation,
+  body: Uint8Array,
+  { points, isBound }: Reserved,
+): Promise<void> {
+  const { entry } = x;
+  const settle = (ok: number, failed: number): void => {
+    if (isBound) entry?.doneWithin(points, ok, failed);
+    else entry?.done(ok, failed, points);
+  };
+  try {
+    const answered = await pool.answerBatch(operation, body, x.keyId, points).catch((error: unknown) => {
+      settle(0, 0);
+      throw error;
+    });
+    const { bytes, total, failed, refused } = answered;
+    settle(total - failed, failed);
+    if (x.mayGoOn?.() === false) return;
+    if (refused === 0) {
+      if (entry?.key.hasLimits === true) x.limitLines = limitLines(entry.key);
       x.send(200, JSON_TYPE, bytes);
-    },
-    (error: unknown) => {
-      const isOverloaded = error instanceof PoolFullError || error instanceof PoolLostError;
-      if (isOverloaded) failUnavailable(x, OVERLOADED_MESSAGE);
-      else x.reject(error);
-    },
-  );
+      return;
+    }
+    const refusal = await (entry as Entry).whenAdmitted(refused);
+    if (refusal !== undefined) refusePoints(x, refusal, refused);
+    else if (x.state === 'over') entry?.done(0, 0, refused);
+    else await runInPool(x, pool, operation, body, { points: refused, isBound: false });
+  } catch (error) {
+    const isOverloaded = error instanceof PoolFullError || error instanceof PoolLostError;
+    if (isOverloaded) failUnavailable(x, OVERLOADED_MESSAGE);
+    else x.reject(error);
+  }
 }

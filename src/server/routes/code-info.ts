@@ -9,15 +9,18 @@ import { holdsKey } from '../../keys/mask.js';
 import type { Hexcodes } from '../../library/hexcodes.js';
 import { decodeEscapes, readApiKey, readQuery } from '../../wire/params/query.js';
 import { errorBody, faultsMessage, JSON_TYPE } from '../answers.js';
+import { admitPoints } from '../ledger/limit-answers.js';
 import { withholdKey } from '../log.js';
 import { requireJson } from '../media-types.js';
 import { fail, type Router } from '../router.js';
 import type { Exchange } from '../transport/exchange.js';
-import { KEPT, sendKept } from './freshness.js';
+import { KEPT, keptAnswer } from './freshness.js';
 
 const CODE_PATH = '/v1/hexcodes/:code';
 const SUGGESTIONS_PATH = '/v1/hexcodes/:code/suggestions';
 
+/** The prices in points: one for each code that an answer may be about (docs/http.md, Limits of a key). */
+const CODE_POINTS = 1;
 const SUGGESTIONS = 10;
 const NUMBER = '-?(?:\\d+(?:\\.\\d*)?|\\.\\d+)(?:[eE][+-]?\\d+)?';
 const NEAR = new RegExp(`^(${NUMBER}),(${NUMBER})$`);
@@ -27,13 +30,13 @@ export function addCodeInfo(router: Router, hexcodes: Hexcodes, tag: string): vo
   router.add({
     path: CODE_PATH,
     methods: ['GET'],
-    access: 'key',
+    access: 'lookup',
     handle: (x) => answer(x, (text) => info(x, hexcodes, text, tag)),
   });
   router.add({
     path: SUGGESTIONS_PATH,
     methods: ['GET'],
-    access: 'key',
+    access: 'lookup',
     handle: (x) => answer(x, (text) => suggestions(x, hexcodes, text, tag)),
   });
 }
@@ -58,7 +61,7 @@ function info(x: Exchange, hexcodes: Hexcodes, text: string, tag: string): void 
     x.send(404, JSON_TYPE, errorBody('INVALID_HEXCODES', message, x.requestId));
     return;
   }
-  sendKept(x, tag, JSON_TYPE, () => Buffer.from(JSON.stringify(infoOf(hexcodes, read))), KEPT);
+  sendPaid(x, tag, CODE_POINTS, () => infoOf(hexcodes, read));
 }
 
 function infoOf(hexcodes: Hexcodes, read: NonNullable<ReturnType<Hexcodes['read']>>): object {
@@ -93,9 +96,20 @@ function suggestions(x: Exchange, hexcodes: Hexcodes, text: string, tag: string)
     return;
   }
   const options = { limit: SUGGESTIONS, ...(isPosition ? { near: [latDeg, lngDeg] as const } : {}) };
-  const bodyOf = (): Uint8Array => {
-    const found = suggest(hexcodes, text, options);
-    return Buffer.from(JSON.stringify({ status: 'OK', hexcodes: text, suggestions: found }));
+  sendPaid(x, tag, SUGGESTIONS, () => ({
+    status: 'OK',
+    hexcodes: text,
+    suggestions: suggest(hexcodes, text, options),
+  }));
+}
+
+/** Answers 304, which is free, or takes the price of the answer and sends it. */
+function sendPaid(x: Exchange, tag: string, points: number, answerOf: () => object): void {
+  const send = keptAnswer(x, tag, JSON_TYPE, KEPT);
+  if (send === undefined) return;
+  const paid = (): void => {
+    x.entry?.done(points, 0);
+    send(Buffer.from(JSON.stringify(answerOf())));
   };
-  sendKept(x, tag, JSON_TYPE, bodyOf, KEPT);
+  if (admitPoints(x, points, paid)) paid();
 }

@@ -1,4 +1,4 @@
-// One position to a code by the kernel of this thread, and how one conversion is counted.
+// One position to a code by the kernel of this thread.
 import { type Kernel, OK } from '../../kernel/kernel.js';
 import type { Exchange } from '../transport/exchange.js';
 
@@ -16,13 +16,7 @@ export function encodeOne(
   logsPositions: boolean,
 ): boolean {
   const isOk = kernel.exports.encodeOne(latDeg, lngDeg, resolution) === OK;
-  countOne(x, isOk);
+  x.entry?.done(isOk ? 1 : 0, isOk ? 0 : 1);
   if (logsPositions) x.position = { lat_deg: latDeg, lng_deg: lngDeg, resolution };
   return isOk;
-}
-
-/** Counts one point or code, for the key and for the metrics. */
-export function countOne(x: Exchange, isOk: boolean): void {
-  x.meter?.settle(x.operation, 1, isOk ? 1 : 0, isOk ? 0 : 1);
-  x.countPoints(isOk ? 1 : 0, isOk ? 0 : 1);
 }

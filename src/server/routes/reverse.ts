@@ -10,7 +10,7 @@ import { readQuery } from '../../wire/params/query.js';
 import { resolutionOf } from '../../wire/params/resolution.js';
 import { looksSwapped, SWAPPED_HINT } from '../../wire/swapped.js';
 import { faultsMessage, JSON_TYPE } from '../answers.js';
-import { admitPoints } from '../limits/limit-answers.js';
+import { admitPoints } from '../ledger/limit-answers.js';
 import { requireJson } from '../media-types.js';
 import { fail, type Router } from '../router.js';
 import type { Exchange } from '../transport/exchange.js';
@@ -48,14 +48,17 @@ export function addReverse(
     handle: (x) => {
       if (!requireJson(x)) return;
       const wanted = read(x, hexcodes);
-      if (wanted === undefined || !admitPoints(x, 1)) return;
-      const { latDeg, lngDeg, resolution } = wanted;
-      const isOk = encodeOne(x, kernel, latDeg, lngDeg, resolution, logsPositions);
-      x.send(
-        200,
-        JSON_TYPE,
-        isOk ? bodyOf(hexcodes, kernel.textAt(0), wanted.hasAddress, licence) : NOTHING_THERE,
-      );
+      if (wanted === undefined) return;
+      const answer = (): void => {
+        const { latDeg, lngDeg, resolution } = wanted;
+        const isOk = encodeOne(x, kernel, latDeg, lngDeg, resolution, logsPositions);
+        x.send(
+          200,
+          JSON_TYPE,
+          isOk ? bodyOf(hexcodes, kernel.textAt(0), wanted.hasAddress, licence) : NOTHING_THERE,
+        );
+      };
+      if (admitPoints(x, 1, answer)) answer();
     },
   });
 }

@@ -13,11 +13,11 @@ import {
 import { OUTSIDE_MESSAGE } from '../../wire/status-messages.js';
 import { looksSwapped, SWAPPED_HINT } from '../../wire/swapped.js';
 import { faultsMessage, JSON_TYPE } from '../answers.js';
-import { admitPoints } from '../limits/limit-answers.js';
+import { admitPoints } from '../ledger/limit-answers.js';
 import { requireJson, requirePlainBody, utf8TypeOf } from '../media-types.js';
 import { ENCODE_PATH, fail, failTooLarge, type Router } from '../router.js';
 import type { Exchange } from '../transport/exchange.js';
-import { countOne, encodeOne } from './encode-one.js';
+import { encodeOne } from './encode-one.js';
 
 const DECODE_PATH = '/v1/hexcodes/decode';
 
@@ -45,7 +45,7 @@ export function addSingle(router: Router, kernel: Kernel, logsPositions = false)
     return `"former_province":${JSON.stringify(name)},`;
   }
 
-  function encode(x: Exchange, parameters: SingleParameters): void {
+  function encode(x: Exchange, parameters: SingleParameters, isAdmitted = false): void {
     input.read(parameters);
     const wantsFormer = isFormerWanted(parameters);
     const { latDeg, lngDeg, resolution, faults } = input;
@@ -54,7 +54,8 @@ export function addSingle(router: Router, kernel: Kernel, logsPositions = false)
       fail(x, 400, faultsMessage(faults) + hint, { faults, input });
       return;
     }
-    if (!admitPoints(x, 1, input)) return;
+    const later = (): void => encode(x, keptOf(x, parameters), true);
+    if (!isAdmitted && !admitPoints(x, 1, later, input)) return;
     const isOk = encodeOne(x, kernel, latDeg, lngDeg, resolution, logsPositions);
     if (!isOk) {
       fail(x, 404, OUTSIDE_MESSAGE, { input });
@@ -72,22 +73,30 @@ export function addSingle(router: Router, kernel: Kernel, logsPositions = false)
     );
   }
 
-  function decode(x: Exchange, parameters: SingleParameters): void {
+  function decode(x: Exchange, parameters: SingleParameters, isAdmitted = false): void {
     const faults = decodeFaults(parameters);
     if (faults !== undefined) {
       fail(x, 400, faultsMessage(faults), { faults });
       return;
     }
-    if (!admitPoints(x, 1)) return;
+    const later = (): void => decode(x, keptOf(x, parameters), true);
+    if (!isAdmitted && !admitPoints(x, 1, later)) return;
     const text = parameters.hexcodes.text as string;
     const isOk = kernel.readText(text) === OK;
-    countOne(x, isOk);
+    x.entry?.done(isOk ? 1 : 0, isOk ? 0 : 1);
     // A text that is no code is not logged: it may be a key.
     if (logsPositions && isOk) x.position = { hexcodes: text };
     x.send(200, JSON_TYPE, isOk ? decodedBody(kernel, text) : invalidBody(text));
   }
 
   const inTick = new SingleParameters();
+  /** Parameters that stay what they are in later turns of the event loop. */
+  function keptOf(x: Exchange, parameters: SingleParameters): SingleParameters {
+    if (parameters !== inTick) return parameters;
+    const kept = new SingleParameters();
+    kept.addQuery(x.rawQuery);
+    return kept;
+  }
   for (const [path, operation, answer] of [
     [ENCODE_PATH, 'encode', encode],
     [DECODE_PATH, 'decode', decode],

@@ -1,25 +1,25 @@
 // GET /v1/usage: what the calling key has used today and this month, and what it may.
 import { JSON_TYPE } from '../answers.js';
-import type { KeyMeter } from '../limits/key-meter.js';
-import type { Metering } from '../limits/metering.js';
-import type { Meters } from '../limits/meters.js';
+import type { KeyLedger } from '../ledger/key-ledger.js';
+import type { Ledger } from '../ledger/ledger.js';
+import type { OpenLedger } from '../ledger/open-ledger.js';
 import { requireJson } from '../media-types.js';
 import type { Router } from '../router.js';
 
 /** The store is asked, and away after less. */
 const REFRESH_DEADLINE_MS = 5000;
 
-export function addUsage(router: Router, metering: Metering): void {
-  const { meters } = metering;
+export function addUsage(router: Router, opened: OpenLedger): void {
+  const { ledger } = opened;
   router.add({
     path: '/v1/usage',
     methods: ['GET'],
     access: 'key',
     handle: (x, key) => {
       if (!requireJson(x)) return;
-      const meter = meters.of(key);
-      const answer = (): void => x.send(200, JSON_TYPE, JSON.stringify(usageOf(meters, meter)));
-      const refreshed = metering.refresh(meter);
+      const account = ledger.of(key);
+      const answer = (): void => x.send(200, JSON_TYPE, JSON.stringify(usageOf(ledger, account)));
+      const refreshed = opened.refresh(account);
       if (refreshed === undefined) answer();
       else {
         x.deadline(REFRESH_DEADLINE_MS);
@@ -29,14 +29,14 @@ export function addUsage(router: Router, metering: Metering): void {
   });
 }
 
-function usageOf({ calendar }: Meters, meter: KeyMeter): object {
+function usageOf({ calendar }: Ledger, account: KeyLedger): object {
   const { day, month } = calendar.follow(Date.now());
-  const { dayRequests, dayPoints, monthRequests, monthPoints } = meter.used();
-  const rates = Object.fromEntries(meter.rates().map(({ name, bucket }) => [name, bucket]));
-  const quotas = Object.fromEntries(meter.quotas().map(({ name, quota }) => [name, quota]));
+  const { dayRequests, dayPoints, monthRequests, monthPoints } = account.used();
+  const rates = Object.fromEntries(account.rates.states().map(({ name, bucket }) => [name, bucket]));
+  const quotas = Object.fromEntries(account.quotas().map(({ name, quota }) => [name, quota]));
   return {
     status: 'OK',
-    key: { id: meter.key.id, name: meter.key.name },
+    key: { id: account.key.id, name: account.key.name },
     day: { date: day.name, requests: dayRequests, points: dayPoints },
     month: { month: month.name, requests: monthRequests, points: monthPoints },
     time_zone: calendar.zone,

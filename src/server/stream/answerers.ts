@@ -2,64 +2,65 @@
 // turn of their key. Points over a limit of the key are refused before their work, and all others counted.
 import type { Kernel } from '../../kernel/kernel.js';
 import type { Pool } from '../../pool/pool.js';
-import { OPERATIONS } from '../../usage/operations.js';
 import type { ByteSink } from '../../wire/bytes/byte-sink.js';
 import {
   answerCounts,
   answerFrame,
   frameCount,
   framePoints,
+  MAX_FRAME_POINTS,
   refusedFrame,
 } from '../../wire/frames/answer-frame.js';
 import { FRAME_OVER_LIMIT, FRAME_OVERLOADED } from '../../wire/frames/frame-layout.js';
-import type { CountedAnswer } from '../../wire/rows/batch.js';
+import { LEAST_ITEM_BYTES } from '../../wire/rows/batch.js';
 import { answerAllowed, overloadedJsonFrame } from '../../wire/rows/json-frame.js';
-import type { KeyMeter } from '../limits/key-meter.js';
+import type { Entry } from '../ledger/entry.js';
+import { type LimitRefusal, WAIT } from '../ledger/limit-state.js';
 import { INLINE_JSON_BYTES, INLINE_POINTS, itemsAllowance } from '../offload.js';
 import { type FrameAnswerer, OVER_QUOTA } from './frame-answerer.js';
-
-const STREAM = OPERATIONS.indexOf('stream');
-
-/** Is told how the points of each frame came out. */
-export type CountPoints = (ok: number, failed: number) => void;
 
 export function binaryAnswerer(
   kernel: Kernel,
   pool: Pool,
   keyId: string,
-  meter: KeyMeter | undefined,
-  count: CountPoints,
+  entry: Entry | undefined,
 ): FrameAnswerer {
-  /** Reserves the points of a frame, or returns what answers it instead. */
-  const refusalOf = (frame: Uint8Array): Uint8Array | typeof OVER_QUOTA | undefined => {
-    if (meter === undefined || meter.isFree) return undefined;
-    const points = framePoints(frame);
-    const refusal = meter.admitPoints(points);
-    if (refusal === undefined) return undefined;
-    meter.refuse(STREAM, points);
-    if (refusal.kind === 'quota') return OVER_QUOTA;
-    return refusedFrame(frame, refusal.kind === 'rate' ? FRAME_OVER_LIMIT : FRAME_OVERLOADED);
+  /** Answers a frame whose points are refused. */
+  const refused = (
+    frame: Uint8Array,
+    points: number,
+    { kind }: LimitRefusal,
+  ): Uint8Array | typeof OVER_QUOTA => {
+    entry?.refuse(points);
+    if (kind === 'quota') return OVER_QUOTA;
+    return refusedFrame(frame, kind === 'rate' ? FRAME_OVER_LIMIT : FRAME_OVERLOADED);
   };
   const settle = (reserved: number, answer: Uint8Array): void => {
     const { total, failed } = answerCounts(answer);
-    count(total - failed, failed);
-    meter?.settle(STREAM, reserved, total - failed, failed);
+    entry?.done(total - failed, failed, reserved);
   };
   return {
     isBinary: true,
     isSmall: (frame) => frameCount(frame) <= INLINE_POINTS,
     // In the kernel's own memory: the socket copies what it cannot send at once.
     answerNow: (frame) => {
-      const refusal = refusalOf(frame);
-      if (refusal !== undefined) return refusal;
+      const points = framePoints(frame);
+      const refusal = entry?.admit(points);
+      if (refusal === WAIT) return undefined;
+      if (refusal !== undefined) return refused(frame, points, refusal);
       const answer = answerFrame(kernel, frame, kernel.textOut);
-      settle(framePoints(frame), answer);
+      settle(points, answer);
       return answer;
     },
-    answerLater: async (frame) => {
-      const refusal = refusalOf(frame);
-      if (refusal !== undefined) return refusal;
-      const points = framePoints(frame);
+    answerLater: async (given) => {
+      const points = framePoints(given);
+      let frame = given;
+      let refusal = entry?.admit(points);
+      if (refusal === WAIT) {
+        frame = given.slice();
+        refusal = await (entry as Entry).whenAdmitted(points);
+      }
+      if (refusal !== undefined) return refused(frame, points, refusal);
       const overloaded = refusedFrame(frame, FRAME_OVERLOADED);
       const answer = await pool.answerFrame(frame, keyId).catch(() => overloaded);
       settle(points, answer);
@@ -74,34 +75,57 @@ export function jsonAnswerer(
   kernel: Kernel,
   pool: Pool,
   keyId: string,
-  meter: KeyMeter | undefined,
-  count: CountPoints,
+  entry: Entry | undefined,
   sink: ByteSink,
 ): FrameAnswerer {
-  const mostPoints = (): number => meter?.mostPoints() ?? Number.POSITIVE_INFINITY;
-  /** Counts an answer, whose points are taken now: how many they are is known only after the frame is read. */
-  const counted = ({ bytes, total, failed, refused }: CountedAnswer): Uint8Array | typeof OVER_QUOTA => {
-    count(total - failed, failed);
-    if (meter === undefined) return bytes;
-    if (refused > 0) {
-      meter.refuse(STREAM, refused);
-      return meter.pointsRefusal(refused)?.kind === 'quota' ? OVER_QUOTA : bytes;
-    }
-    meter.reserve(total);
-    meter.settle(STREAM, total, total - failed, failed);
-    return bytes;
+  /** Answers by the pool, with as many points as are reserved; a frame that has more comes again with its count. */
+  const answerByPool = async (
+    frame: Uint8Array,
+    reserved: number,
+    isBound: boolean,
+  ): Promise<Uint8Array | typeof OVER_QUOTA> => {
+    const answer = await pool.answerJsonFrame(frame, overloadedJsonFrame, keyId, reserved);
+    const { bytes, total, failed, refused } = answer;
+    if (isBound) entry?.doneWithin(reserved, total - failed, failed);
+    else entry?.done(total - failed, failed, reserved);
+    if (refused === 0 || entry === undefined) return bytes;
+    const refusal = await entry.whenAdmitted(refused);
+    if (refusal === undefined) return answerByPool(frame, refused, false);
+    entry.refuse(refused);
+    return refusal.kind === 'quota' ? OVER_QUOTA : bytes;
   };
   return {
     isBinary: false,
     isSmall: (frame) => frame.length <= INLINE_JSON_BYTES,
+    // How many points a frame has is known only after it is read, so a bound is reserved.
     answerNow: (frame) => {
-      const answer = answerAllowed(kernel, frame, sink, itemsAllowance(), mostPoints());
-      return answer && counted(answer);
+      const bound = mostPoints(frame);
+      const reserved = entry?.admitUpTo(bound) ?? bound;
+      if (typeof reserved !== 'number') return undefined;
+      const answer = answerAllowed(kernel, frame, sink, itemsAllowance(), reserved);
+      const { total, failed, refused } = answer ?? { total: 0, failed: 0, refused: 0 };
+      entry?.doneWithin(reserved, total - failed, failed);
+      return refused > 0 ? undefined : answer?.bytes;
     },
-    answerLater: async (frame) =>
-      pool.mayTakeBlock(keyId)
-        ? counted(await pool.answerJsonFrame(frame, overloadedJsonFrame, keyId, mostPoints()))
-        : overloadedJsonFrame(frame),
+    answerLater: async (given) => {
+      if (!pool.mayTakeBlock(keyId)) return overloadedJsonFrame(given);
+      const bound = mostPoints(given);
+      const reserved = entry?.admitUpTo(bound) ?? bound;
+      if (reserved === bound) return answerByPool(given, reserved, true);
+      const frame = given.slice();
+      if (typeof reserved === 'number') return answerByPool(frame, reserved, true);
+      const outcome = reserved === WAIT ? await (entry as Entry).whenAdmittedUpTo(bound) : reserved;
+      if (typeof outcome === 'number') return answerByPool(frame, outcome, true);
+      // Its answer names the frame, and the number of its points is counted.
+      const { bytes, refused } = await pool.answerJsonFrame(frame, overloadedJsonFrame, keyId, 0);
+      entry?.refuse(refused);
+      // A frame without points, or that cannot be read, is answered whatever is left.
+      return outcome.kind === 'quota' && refused > 0 ? OVER_QUOTA : bytes;
+    },
     giveBack: (answer) => pool.giveBack(answer),
   };
+}
+
+function mostPoints(frame: Uint8Array): number {
+  return Math.min(MAX_FRAME_POINTS, Math.floor(frame.length / LEAST_ITEM_BYTES));
 }

@@ -3,21 +3,23 @@
 import type { Kernel } from '../../kernel/kernel.js';
 import type { KeyInfo } from '../../keys/key-record.js';
 import type { KeyRing } from '../../keys/key-ring.js';
+import type { OpenWork } from '../../keys/open-work.js';
 import type { Pool } from '../../pool/pool.js';
 import { OPERATIONS } from '../../usage/operations.js';
 import { ByteSink } from '../../wire/bytes/byte-sink.js';
 import { MAX_FRAME_BYTES } from '../../wire/frames/answer-frame.js';
 import { OVERLOADED_MESSAGE } from '../../wire/status-messages.js';
 import type { Account, Budget } from '../budget/budget.js';
-import type { KeyMeter } from '../limits/key-meter.js';
-import { failOverLimit } from '../limits/limit-answers.js';
+import type { Entry } from '../ledger/entry.js';
+import { failOverLimit } from '../ledger/limit-answers.js';
 import { withholdKey } from '../log.js';
 import type { OpenStreams } from '../metrics/service-metrics.js';
 import type { Observer } from '../observe/observer.js';
 import { fail, failUnavailable, type Router } from '../router.js';
-import type { Adapter, SocketData } from '../transport/adapter.js';
+import type { Adapter } from '../transport/adapter.js';
 import type { Exchange } from '../transport/exchange.js';
-import { binaryAnswerer, type CountPoints, jsonAnswerer } from './answerers.js';
+import type { SocketData } from '../transport/sockets/socket-behaviour.js';
+import { binaryAnswerer, jsonAnswerer } from './answerers.js';
 import type { FrameAnswerer } from './frame-answerer.js';
 import { STREAM_TIMES, type StreamTimes } from './peer-clock.js';
 import { StreamSession } from './session.js';
@@ -54,8 +56,8 @@ interface Connection extends SocketData {
   readonly client: string;
   readonly openedMs: number;
   readonly key: KeyInfo;
-  readonly meter: KeyMeter | undefined;
-  points: number;
+  readonly work: OpenWork;
+  readonly entry: Entry | undefined;
   readonly account: Account;
   readonly subprotocol: Subprotocol;
   session: StreamSession | undefined;
@@ -64,12 +66,11 @@ interface Connection extends SocketData {
 export class Streams {
   readonly #connections = new Set<Connection>();
   readonly #router: Router;
-  readonly #ring: KeyRing;
   readonly #pool: Pool;
   readonly #budget: Budget;
   readonly #observer: Observer;
   readonly #answerers: Readonly<
-    Record<Subprotocol, (keyId: string, meter: KeyMeter | undefined, count: CountPoints) => FrameAnswerer>
+    Record<Subprotocol, (keyId: string, entry: Entry | undefined) => FrameAnswerer>
   >;
   readonly #tuning: StreamTuning;
   readonly #timer: NodeJS.Timeout;
@@ -89,13 +90,12 @@ export class Streams {
     for (const subprotocol of SUBPROTOCOLS) observer.streamOf(subprotocol);
     this.#router = router;
     this.#budget = budget;
-    this.#ring = ring;
     this.#pool = pool;
     this.#tuning = { ...STREAM_TIMES, sweepMs: 1000, ...tuning };
     const sink = new ByteSink();
     this.#answerers = {
-      'hexcodes.v1.binary': (keyId, meter, count) => binaryAnswerer(kernel, pool, keyId, meter, count),
-      'hexcodes.v1.json': (keyId, meter, count) => jsonAnswerer(kernel, pool, keyId, meter, count, sink),
+      'hexcodes.v1.binary': (keyId, entry) => binaryAnswerer(kernel, pool, keyId, entry),
+      'hexcodes.v1.json': (keyId, entry) => jsonAnswerer(kernel, pool, keyId, entry, sink),
     };
     this.#timer = setInterval(() => this.#sweep(), this.#tuning.sweepMs);
     this.#timer.unref();
@@ -114,14 +114,9 @@ export class Streams {
         const connection = ws.getUserData();
         this.#connections.add(connection);
         const { key, subprotocol } = connection;
-        const keyId = key.id;
-        const count: CountPoints = (ok, failed) => {
-          connection.points += ok + failed;
-          observer.converted(keyId, STREAM, ok, failed);
-        };
         connection.session = new StreamSession(
           ws,
-          this.#answerers[subprotocol](keyId, connection.meter, count),
+          this.#answerers[subprotocol](key.id, connection.entry),
           connection.account,
           performance.now(),
           () => this.#forget(connection),
@@ -202,7 +197,7 @@ export class Streams {
       failUnavailable(x, message, this.#isStopping);
       return;
     }
-    const overQuota = x.meter?.quotaRefusal();
+    const overQuota = x.entry?.key.quotaRefusal();
     if (overQuota !== undefined) {
       failOverLimit(x, overQuota);
       return;
@@ -213,29 +208,33 @@ export class Streams {
       client: this.#observer.clients.of(x),
       openedMs: performance.now(),
       key,
-      meter: x.meter,
-      points: 0,
+      work: this.#router.workOf(x, key, 'bulk'),
+      entry: x.entry,
       account: this.#budget.open(key.id, 'sockets'),
       subprotocol: subprotocol ?? 'hexcodes.v1.json',
       session: undefined,
       turn: undefined,
     };
-    x.meter?.answered(STREAM, SWITCHING_PROTOCOLS);
+    x.onOver = () => {
+      if (!x.isComplete) connection.account.close();
+    };
+    x.entry?.end(SWITCHING_PROTOCOLS);
     x.acceptUpgrade(connection, subprotocol ?? '');
   }
 
   #sweep(): void {
     const nowMs = performance.now();
     for (const connection of [...this.#connections]) {
-      if (this.#ring.current(connection.key, 'bulk') === undefined)
-        connection.session?.close(4001, 'the key is no longer valid');
+      const { fault } = connection.work;
+      if (fault !== undefined) connection.session?.close(4001, fault.message);
       else connection.session?.sweep(nowMs, this.#tuning);
     }
   }
 
   /** The peer's code where the service has sent none. */
   #closed(connection: Connection, peersCode: number): void {
-    const { session, subprotocol, requestId, key, client, points, openedMs } = connection;
+    const { session, subprotocol, requestId, key, client, entry, openedMs } = connection;
+    const points = entry?.points ?? 0;
     const traffic = session?.traffic ?? { frames: 0, bytesIn: 0, bytesOut: 0 };
     this.#observer.streamClosed(subprotocol, {
       ...{ requestId, keyId: key.id, client, points, ...traffic },

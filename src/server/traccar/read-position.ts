@@ -59,7 +59,7 @@ class MemberReader {
   time(from: Members, prefix: string, name: string): string | null {
     const value = from[name] ?? null;
     if (value === null) return null;
-    const isTime = typeof value === 'number' || (typeof value === 'string' && ISO_TIME.test(value));
+    const isTime = typeof value === 'number' || (typeof value === 'string' && isIsoTime(value));
     const date = isTime ? new Date(value as number | string) : undefined;
     if (date !== undefined && !Number.isNaN(date.getTime())) return date.toISOString();
     this.wrong(
@@ -81,6 +81,14 @@ class MemberReader {
     const message = value === null ? `is required: ${rule}` : `must be ${rule}, and is ${shownOf(value)}`;
     this.faults.push({ parameter, message });
   }
+}
+
+/** Dates that the calendar does not have are no times: JavaScript makes 3 March of 31 February. */
+function isIsoTime(text: string): boolean {
+  if (!ISO_TIME.test(text)) return false;
+  const day = text.slice(0, 10);
+  const midnight = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day);
 }
 
 function shownOf(value: unknown): string {

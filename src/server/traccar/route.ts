@@ -7,7 +7,7 @@ import type { ParameterFault } from '../../wire/params/parameters.js';
 import { readQuery } from '../../wire/params/query.js';
 import { resolutionOf } from '../../wire/params/resolution.js';
 import { faultsMessage, JSON_TYPE } from '../answers.js';
-import { admitPoints } from '../limits/limit-answers.js';
+import { admitPoints } from '../ledger/limit-answers.js';
 import { requireJson, requirePlainBody, utf8TypeOf } from '../media-types.js';
 import { fail, failNotTaken, failTooLarge, type Router } from '../router.js';
 import { encodeOne } from '../routes/encode-one.js';
@@ -27,7 +27,12 @@ export function addTraccar(
   forwarder: Forwarder | undefined,
   logsPositions: boolean,
 ): void {
-  const answer = (x: Exchange, read: TrackedPosition | ParameterFault[], sizeBytes: number): void => {
+  const answer = (
+    x: Exchange,
+    read: TrackedPosition | ParameterFault[],
+    sizeBytes: number,
+    isAdmitted = false,
+  ): void => {
     const resolution = resolutionOf(readQuery(x.rawQuery, ['resolution']).resolution);
     const faults = Array.isArray(read) ? [...read] : [];
     if (typeof resolution === 'string') faults.push({ parameter: 'resolution', message: resolution });
@@ -41,7 +46,7 @@ export function addTraccar(
       failNotTaken(x, 'the sink of positions is away, and as many wait as may');
       return;
     }
-    if (!admitPoints(x, 1)) return;
+    if (!isAdmitted && !admitPoints(x, 1, () => answer(x, read, sizeBytes, true))) return;
     const { latDeg, lngDeg } = read;
     const isOk = encodeOne(x, kernel, latDeg, lngDeg, resolution, logsPositions);
     const row = rowOf(read, isOk ? kernel.textAt(0) : null, resolution);

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { ensureDataDir } from '../../keys/private-files.js';
 import type { RateLevel, Stored, StoredUse, UsageBatch, UsageRow } from '../batch.js';
-import { type PeriodSum, rowsOf, usedOf } from '../batch-rows.js';
+import { askedIds, isWritten, type PeriodSum, returnedOf, rowsOf, usedOf } from '../batch-rows.js';
+import { grantOf, type QuotaGrant, type QuotaOrder, SILENT_MS } from '../grants.js';
 import { NODE_AGE_MS, PAGE_ROWS, type UsageStore } from './usage-store.js';
 
 /** Each step is taken once, in its place, and never edited after a release. */
@@ -41,13 +42,30 @@ const STEPS: readonly string[] = [
     at_ms REAL NOT NULL,
     PRIMARY KEY (key_id, kind)
   ) STRICT, WITHOUT ROWID`,
+  `ALTER TABLE used ADD COLUMN held INTEGER NOT NULL DEFAULT 0;
+  CREATE TABLE holder (
+    key_id TEXT NOT NULL,
+    node TEXT NOT NULL,
+    points INTEGER NOT NULL,
+    is_wanted INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL,
+    PRIMARY KEY (key_id, node)
+  ) STRICT, WITHOUT ROWID`,
 ];
 const VERSION = STEPS.length;
 
 const COUNT = `INSERT INTO usage (hour_ms, key_id, operation, outcome, requests, points) VALUES (?, ?, ?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, points = points + excluded.points`;
-const USE = `INSERT INTO used (period, key_id, requests, points) VALUES (?, ?, ?, ?)
-  ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, points = points + excluded.points`;
+const USE = `INSERT INTO used (period, key_id, requests, points, held) VALUES (?, ?, ?, ?, ?)
+  ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, points = points + excluded.points,
+    held = held + excluded.held`;
+const TAKEN = `SELECT points + held AS taken FROM used WHERE period = ? AND key_id = ?`;
+const HOLDER = `SELECT points, is_wanted AS isWanted FROM holder WHERE key_id = ? AND node = ?`;
+const OTHERS = `SELECT coalesce(sum(points), 0) AS points FROM holder WHERE key_id = ? AND node <> ? AND at_ms > ?`;
+const WANT = `UPDATE holder SET is_wanted = 1 WHERE key_id = ? AND node <> ? AND points > 0`;
+const LET_GO = 'DELETE FROM holder WHERE key_id = ? AND node = ?';
+const HOLD = `INSERT INTO holder (key_id, node, points, is_wanted, at_ms) VALUES (?, ?, ?, 0, ?)
+  ON CONFLICT DO UPDATE SET points = excluded.points, is_wanted = 0, at_ms = excluded.at_ms`;
 /** A new bucket is a full one. The row that is inserted lacks as many tokens of its capacity as are taken. */
 const TAKE = `INSERT INTO rate (key_id, kind, per_second, capacity, tokens, at_ms) VALUES (?1, ?2, ?3, ?4, ?4 - ?5, ?6)
   ON CONFLICT DO UPDATE SET
@@ -57,12 +75,13 @@ const TAKE = `INSERT INTO rate (key_id, kind, per_second, capacity, tokens, at_m
   RETURNING tokens`;
 const FLUSHED = `INSERT INTO flushed (node, batch, at_ms) VALUES (?, ?, ?)
   ON CONFLICT DO UPDATE SET batch = excluded.batch, at_ms = excluded.at_ms`;
-const USED = `SELECT key_id AS keyId, period, requests, points FROM used WHERE period IN (?, ?)`;
+const USED = `SELECT key_id AS keyId, period, requests, points, held FROM used WHERE period IN (?, ?)`;
 const ROWS = `SELECT hour_ms AS hourMs, key_id AS keyId, operation, outcome, requests, points FROM usage
   WHERE (hour_ms, key_id, operation, outcome) > (?, ?, ?, ?) AND hour_ms < ?
   ORDER BY hour_ms, key_id, operation, outcome LIMIT ?`;
 
-const BUSY_TIMEOUT_MS = 1000;
+/** Several processes write in turns; beyond this the file counts as locked. */
+const BUSY_TIMEOUT_MS = 3000;
 
 export function usagePath(dataDir: string): string {
   return join(dataDir, 'usage.db');
@@ -71,6 +90,7 @@ export function usagePath(dataDir: string): string {
 /** The errors of its methods are those of libsql. */
 export class SqliteUsage implements UsageStore {
   readonly #db: Database.Database;
+  readonly #statements = new Map<string, Database.Statement>();
   readonly #stamp: string;
 
   private constructor(private readonly path: string) {
@@ -134,27 +154,31 @@ export class SqliteUsage implements UsageStore {
   }
 
   async add(node: string, batch: UsageBatch, nowMs: number): Promise<Stored> {
-    const { day, month, keyIds, watchedIds } = batch;
+    const { day, month } = batch;
     const rates: RateLevel[] = [];
-    // A batch that only asks writes nothing.
-    if (keyIds.length > 0 || batch.rates.length > 0) {
+    const grants: QuotaGrant[] = [];
+    if (isWritten(batch)) {
       this.#inTransaction(() => {
         const last = this.#db.prepare('SELECT batch FROM flushed WHERE node = ?').get(node) as
           | { batch: number }
           | undefined;
-        if (last !== undefined && last.batch >= batch.number) return;
+        if (last !== undefined && last.batch >= batch.number) {
+          grants.push(...batch.quotas.map((order) => this.#grantedBefore(node, order)));
+          return;
+        }
         rates.push(...this.#addNew(batch, nowMs));
+        grants.push(...batch.quotas.map((order) => this.#grant(node, order, batch, nowMs)));
         this.#db.prepare(FLUSHED).run(node, batch.number, nowMs);
       });
     }
     const one = this.#db.prepare(`${USED} AND key_id = ?`);
-    const sums = [...keyIds, ...watchedIds].flatMap((keyId) => one.all(day, month, keyId) as PeriodSum[]);
-    return { used: usedOf(sums, day), rates };
+    const sums = askedIds(batch).flatMap((keyId) => one.all(day, month, keyId) as PeriodSum[]);
+    return { used: usedOf(sums, day), rates, grants };
   }
 
   async prune(month: string, nowMs: number, beforeMs: number): Promise<void> {
     this.#db.prepare('DELETE FROM used WHERE period < ?').run(month);
-    for (const table of ['flushed', 'rate'])
+    for (const table of ['flushed', 'rate', 'holder'])
       this.#db.prepare(`DELETE FROM ${table} WHERE at_ms < ?`).run(nowMs - NODE_AGE_MS);
     this.#db.prepare('DELETE FROM usage WHERE hour_ms < ?').run(beforeMs);
   }
@@ -181,12 +205,52 @@ export class SqliteUsage implements UsageStore {
     for (const { hourMs, keyId, operation, outcome, requests, points } of counts)
       count.run(hourMs, keyId, operation, outcome, requests, points);
     const use = this.#db.prepare(USE);
-    for (const { period, keyId, requests, points } of sums) use.run(period, keyId, requests, points);
+    for (const { period, keyId, requests, points, held } of sums)
+      use.run(period, keyId, requests, points, held);
+    for (const { period, keyId, points } of returnedOf(batch)) use.run(period, keyId, 0, 0, -points);
     const take = this.#db.prepare(TAKE);
     return batch.rates.map(({ keyId, kind, perSecond, capacity, spent }) => {
       const { tokens } = take.get(keyId, kind, perSecond, capacity, spent, nowMs) as { tokens: number };
       return { keyId, kind, tokens };
     });
+  }
+
+  #grant(node: string, order: QuotaOrder, { day, month }: UsageBatch, nowMs: number): QuotaGrant {
+    const { keyId, held, need, isShared } = order;
+    const taken = this.#prepared(TAKEN);
+    const takenOf = (period: string): number =>
+      (taken.get(period, keyId) as { taken: number } | undefined)?.taken ?? 0;
+    const granted = grantOf(order, { day: takenOf(day), month: takenOf(month) });
+    const use = this.#prepared(USE);
+    if (granted > 0) for (const period of [day, month]) use.run(period, keyId, 0, 0, granted);
+    const own = this.#prepared(HOLDER).get(keyId, node) as { isWanted: number } | undefined;
+    if (isShared && granted < need) this.#prepared(WANT).run(keyId, node);
+    if (held + granted > 0) this.#prepared(HOLD).run(keyId, node, held + granted, nowMs);
+    else this.#prepared(LET_GO).run(keyId, node);
+    return { keyId, granted, others: this.#others(node, order, nowMs), isWanted: own?.isWanted === 1 };
+  }
+
+  /** The answer to an order of a batch that was added, and whose answer was lost. */
+  #grantedBefore(node: string, order: QuotaOrder): QuotaGrant {
+    const { keyId, held } = order;
+    const own = this.#prepared(HOLDER).get(keyId, node) as { points: number } | undefined;
+    const granted = Math.max(0, (own?.points ?? held) - held);
+    return { keyId, granted, others: this.#others(node, order, Date.now()), isWanted: false };
+  }
+
+  #others(node: string, { keyId, isShared }: QuotaOrder, nowMs: number): number {
+    if (!isShared) return 0;
+    return (this.#prepared(OTHERS).get(keyId, node, nowMs - SILENT_MS) as { points: number }).points;
+  }
+
+  /** A statement that is used for every key of a batch. */
+  #prepared(text: string): Database.Statement {
+    let statement = this.#statements.get(text);
+    if (statement === undefined) {
+      statement = this.#db.prepare(text);
+      this.#statements.set(text, statement);
+    }
+    return statement;
   }
 
   #version(): number {

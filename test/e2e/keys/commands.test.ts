@@ -81,7 +81,7 @@ test('a key is made with what its flags say, and changed by what is given', () =
 });
 
 test.each([
-  [['--scope', 'all'], 'scopes must be one or more of encode, decode, bulk, admin'],
+  [['--scope', 'all'], 'scopes must be one or more of encode, decode, bulk, lookup, admin'],
   [['--expires', 'tomorrow'], 'expires must be a time'],
   [['--expires', '2001-01-01'], 'expires must be a time to come'],
   [['--expires', '2099-02-31'], 'expires must be a time'],
@@ -212,7 +212,7 @@ describe('files of keys', () => {
     ['nothing', undefined, 'cannot read'],
     ['no JSON', 'hxk_0123456789', 'is no JSON'],
     ['another file', '{}', 'holds no exported keys'],
-    ['a later version', '{"format":"hexcodes-keys","version":2}', 'has version 2'],
+    ['a later version', '{"format":"hexcodes-keys","version":3}', 'has version 3'],
     ['an export', 'export', 'it has no pepper'],
     ['a wrong digest', 'digest', 'digest of key 1'],
     ['a wrong scope', 'scope', 'scopes must be'],

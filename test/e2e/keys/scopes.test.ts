@@ -7,8 +7,10 @@ import { KeyChanger } from '#dist/keys/manage/key-changes.js';
 import { readOrMakePepper } from '#dist/keys/secret.js';
 import { SqliteStore } from '#dist/keys/store/sqlite-store.js';
 import { RawBulkPeer, requestHead } from '../../support/bulk-bodies.js';
+import { pointsOf } from '../../support/open-world.js';
 import { handshake, RawWebSocket } from '../../support/raw-websocket.js';
 import { startServer, type TestServer } from '../../support/server.js';
+import { encodeFrame } from '../../support/stream-frames.js';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -75,6 +77,11 @@ const BULKS: [string, RequestInit][] = [
   ['/v1/hexcodes/encode/bulk', post('lat,lng\n1,2\n', 'text/csv')],
   ['/v1/hexcodes/decode/bulk', post('hexcodes\nnope\n', 'text/csv')],
 ];
+const LOOKUPS: [string, RequestInit][] = [
+  ['/v1/hexcodes/HN-6GHP4-83RFR', {}],
+  ['/v1/hexcodes/HN-6GHP4-83RFQ/suggestions', {}],
+  ['/v1/grid/12/3252/1803', {}],
+];
 const ANY: [string, RequestInit][] = [
   ['/v1/meta', {}],
   ['/v1/admin-units', {}],
@@ -84,10 +91,11 @@ test.each([
   ['encode', ENCODES],
   ['decode', DECODES],
   ['bulk', BULKS],
+  ['lookup', LOOKUPS],
   ['admin', []],
 ] as const)('a key of scope %s does that and reads, and all else is 403', async (scope, allowed) => {
   const { text } = await newKey({ scopes: [scope] });
-  for (const [path, init] of [...ENCODES, ...DECODES, ...BULKS, ...ANY]) {
+  for (const [path, init] of [...ENCODES, ...DECODES, ...BULKS, ...LOOKUPS, ...ANY]) {
     const answer = await call(path, text, init);
     const isAllowed = [...allowed, ...ANY].some(([name]) => name === path);
     expect([path, answer.status]).toEqual([path, isAllowed ? 200 : 403]);
@@ -139,6 +147,50 @@ test('a stream ends when the scope is taken from its key, or its text ends by a 
     await inStore((changer, pepper) => change(id, changer, pepper));
     expect(await stream.closed).toBe(4001);
   }
+});
+
+test.each([
+  ['networks', { cidrs: ['10.0.0.0/8'] }],
+  ['origins', { origins: ['https://a.vn'] }],
+] as const)(
+  'open work follows its key: %s that leave its client out end streams, uploads and batches',
+  async (_, bound) => {
+    const { id, text } = await newKey();
+    const stream = await RawWebSocket.open(server.port, handshake(text));
+    const upload = await RawBulkPeer.connect(server.port);
+    await upload.send(requestHead({ path: '/v1/hexcodes/encode/bulk', key: text, format: 'csv' }, 1e9));
+    await upload.send('lat,lng\n');
+    const batch = await RawBulkPeer.connect(server.port);
+    const body = '{"points":[{"lat":21,"lng":105.8}]}';
+    await batch.send(
+      `POST /v1/hexcodes/encode/batch HTTP/1.1\r\nHost: a\r\nX-API-Key: ${text}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
+    );
+    await batch.send(body.slice(0, 9));
+    const sending = setInterval(() => upload.socket.write('21.03,105.85\n'.repeat(100)), 20);
+    await inStore((changer) => changer.update(id, (before: StoredKey) => ({ ...before, ...bound })));
+    expect(await stream.closed).toBe(4001);
+    await upload.done;
+    clearInterval(sending);
+    expect(upload.isWhole).toBe(false);
+    await batch.send(body.slice(9));
+    await batch.done;
+    expect(batch.status).toBe(403);
+    expect(batch.body.toString()).toContain('this API key is not allowed from this');
+  },
+);
+
+test('a key that is changed and still lets its client in ends nothing', async () => {
+  const { id, text } = await newKey();
+  const stream = await RawWebSocket.open(server.port, handshake(text));
+  await inStore((changer) =>
+    changer.update(id, (before: StoredKey) => ({ ...before, cidrs: ['127.0.0.0/8'] })),
+  );
+  const elsewhere = { headers: { 'X-Forwarded-For': '192.0.2.1' } };
+  while ((await call('/v1/meta', text, elsewhere)).status !== 403) await sleep(10);
+  await sleep(1500);
+  stream.send(encodeFrame(1, pointsOf(1, 2)));
+  expect((await stream.next()).payload.length).toBe(16 + 2 * 20);
+  stream.end();
 });
 
 test('after a rotation both texts are let in until the overlap is over', async () => {

@@ -48,7 +48,7 @@ test('of 0.2.0: opened, its keys let in for all but admin, brought up to date on
   expect(await statusOf('a text of the old version')).toBe(200);
   expect(shown('old')).toMatchObject({
     name: 'Old key',
-    scopes: ['encode', 'decode', 'bulk'],
+    scopes: ['encode', 'decode', 'bulk', 'lookup'],
     created: '2023-11-14T22:13:20.000Z',
     expires: null,
     limits: {},

@@ -177,10 +177,10 @@ describe.skipIf(noPostgres !== undefined)(
           await postgres.resume();
         }
         const answered = 2 + statuses.filter((status) => status === 200).length;
-        // Closed: an eighth of the 7,990 points that were left, the 10 from before the log line included.
-        expect([answered, new Set(statuses)]).toEqual(
-          limitsWhenAway === 'open' ? [122, new Set([200])] : [1 + 99, new Set([200, 503])],
-        );
+        // Closed: what the node holds, which is some 64 points where a key has used few.
+        expect(new Set(statuses)).toEqual(new Set(limitsWhenAway === 'open' ? [200] : [200, 503]));
+        if (limitsWhenAway === 'open') expect(answered).toBe(122);
+        else expect(answered).toBeLessThan(20);
         await logged(node, 'usage can be stored again');
         await storedBecomes(10 * answered);
         while ((await batch(base, key, 10)) !== 200) await sleep(20);

@@ -1,7 +1,7 @@
 // The token bucket: its rate, its capacity, work larger than it, and clocks that move.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { TokenBucket } from '#dist/server/limits/token-bucket.js';
+import { TokenBucket } from '#dist/server/ledger/token-bucket.js';
 
 test('a full bucket gives its capacity at once, and then its rate', () => {
   const bucket = new TokenBucket(10, 20, 0);

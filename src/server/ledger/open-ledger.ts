@@ -1,6 +1,4 @@
-// Limits and usage of a service: the meters of its keys, what they go on from at the start, and the thread that stores what they
-// count.
-
+// The ledger of a service, what it goes on from at the start, and the thread that stores what it counts.
 import type { KeyLimits } from '../../keys/key-limits.js';
 import type { KeyInfo } from '../../keys/key-record.js';
 import type { KeyRing } from '../../keys/key-ring.js';
@@ -8,13 +6,13 @@ import type { StoredUse } from '../../usage/batch.js';
 import { UsageFlusher } from '../../usage/flusher.js';
 import type { Logger } from '../log.js';
 import type { Exchange } from '../transport/exchange.js';
-import type { KeyMeter } from './key-meter.js';
+import type { KeyLedger } from './key-ledger.js';
+import { Ledger } from './ledger.js';
 import { admitRequest } from './limit-answers.js';
-import { Meters } from './meters.js';
-import type { Sharing } from './shared-bucket.js';
+import type { PointCounts } from './point-counts.js';
 
 /** The settings of limits and usage. */
-export interface MeteringConfig {
+export interface LedgerConfig {
   readonly dataDir: string;
   /** The database that nodes share; undefined: a file of the data folder. */
   readonly store: string | undefined;
@@ -32,22 +30,30 @@ export interface MeteringConfig {
   readonly limitsWhenAway: 'open' | 'closed';
 }
 
-export interface Metering {
-  readonly meters: Meters;
+export interface OpenLedger {
+  readonly ledger: Ledger;
   /** A sentence that says why usage cannot be stored just now. */
   readonly fault: string | undefined;
   /** How often a batch could not be stored. */
   readonly failures: number;
-  /** Counts a request of a key that is let in; false where its limits refuse it, and it is answered. */
+  /** Opens an entry for a request of a key that is let in; false where its limits refuse it, and it is answered. */
   admit(x: Exchange, key: KeyInfo): boolean;
   /** Resolves when all is known that other processes have told the store of the key; undefined where there are none. */
-  refresh(meter: KeyMeter): Promise<void> | undefined;
+  refresh(key: KeyLedger): Promise<void> | undefined;
   /** Stores what is counted. */
   close(): Promise<void>;
 }
 
+/** Points of quotas that are not needed go back in such steps. */
+const GIVE_BACK_MS = 500;
+
 /** Resolves when what keys have used today and this month is known, or cannot be read. */
-export async function openMetering(config: MeteringConfig, ring: KeyRing, logger: Logger): Promise<Metering> {
+export async function openLedger(
+  config: LedgerConfig,
+  ring: KeyRing,
+  counts: PointCounts,
+  logger: Logger,
+): Promise<OpenLedger> {
   const defaults: KeyLimits = {
     pointsPerSecond: config.defaultPointsPerSecond,
     requestsPerSecond: config.defaultRequestsPerSecond,
@@ -68,41 +74,44 @@ export async function openMetering(config: MeteringConfig, ring: KeyRing, logger
     lost: (batches) => logger.error({ batches }, 'usage that could not be stored until the stop is lost'),
   });
   const isShared = config.store !== undefined || (config.processes ?? 1) > 1;
-  const isClosed = config.limitsWhenAway === 'closed';
-  const sharing: Sharing = {
-    leaseMs: config.limitsLeaseMs,
-    mustSettle: () => isClosed || !flusher.isAway,
-    hurry: () => flusher.hurry(),
-  };
-  const meters = new Meters({
+  const ledger = new Ledger({
     defaults,
     pointsPerSecond: config.maxPointsPerSecond,
     zone: config.quotaTimeZone,
-    sharing: isShared ? sharing : undefined,
+    store: flusher,
+    isOpen: config.limitsWhenAway === 'open',
+    leaseMs: isShared ? config.limitsLeaseMs : undefined,
+    counts,
   });
   const load = (): Promise<StoredUse | undefined> => {
-    const { day, month } = meters.calendar.periods;
+    const { day, month } = ledger.calendar.periods;
     return flusher.load(day.name, month.name);
   };
   const stored = await load();
-  if (stored !== undefined) meters.resume((meters.followStore(stored) ? await load() : stored)?.used);
-  meters.onCut(() => flusher.cut());
-  flusher.start(meters);
-  ring.onChange(() => meters.refresh((key) => ring.current(key)));
+  if (stored !== undefined) ledger.resume((ledger.followStore(stored) ? await load() : stored)?.used);
+  ledger.onCut(() => flusher.cut());
+  flusher.start(ledger);
+  ring.onChange(() => ledger.refresh((key) => ring.current(key)));
+  const giveBack = setInterval(() => ledger.giveBackIdle(), GIVE_BACK_MS);
+  giveBack.unref();
   return {
-    meters,
+    ledger,
     get fault() {
       return flusher.fault;
     },
     get failures() {
       return flusher.failures;
     },
-    admit: (x, key) => admitRequest(meters, x, key),
-    refresh: (meter) => {
+    admit: (x, key) => admitRequest(ledger, x, key),
+    refresh: (key) => {
       if (!isShared) return undefined;
-      meters.watch(meter);
+      ledger.watch(key);
       return flusher.round();
     },
-    close: () => flusher.stop(),
+    close: () => {
+      clearInterval(giveBack);
+      ledger.giveAllBack();
+      return flusher.stop();
+    },
   };
 }

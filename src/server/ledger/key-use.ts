@@ -1,18 +1,15 @@
-// The use of one key: counts in cells that are flushed, sums of the day and the month, and points under way. The sums are
-// those of all processes that share the store, as far as this one knows.
+// The use of one key: counts in cells that are flushed, and sums of the day and the month. The sums are those of all processes
+// that share the store, as far as this one knows.
 import type { UsedByKey } from '../../usage/batch.js';
+import { NOTHING_USED } from '../../usage/batch-rows.js';
 import { CELLS, cellAt, FAILED, OK, REFUSED } from '../../usage/operations.js';
 
 /** Requests and points of a key, refused ones left out. */
 type Used = { -readonly [K in keyof UsedByKey]: UsedByKey[K] };
 
 export class KeyUse {
-  /** Points under way. */
-  reserved = 0;
   /** Until the cells were taken last. */
   #used: Used;
-  /** Points of the month that the store has answered with. */
-  #knownPoints: number;
   readonly #cells = new Float64Array(2 * CELLS);
   #isDirty = false;
 
@@ -21,8 +18,7 @@ export class KeyUse {
     used: UsedByKey | undefined,
     private readonly onFirst: () => void,
   ) {
-    this.#used = used ?? { dayRequests: 0, dayPoints: 0, monthRequests: 0, monthPoints: 0 };
-    this.#knownPoints = this.#used.monthPoints;
+    this.#used = used ?? NOTHING_USED;
   }
 
   /** Counts points that are converted, `ok` and otherwise. */
@@ -63,6 +59,7 @@ export class KeyUse {
     }
     const { dayRequests, dayPoints, monthRequests, monthPoints } = this.#used;
     return {
+      ...this.#used,
       dayRequests: dayRequests + requests,
       dayPoints: dayPoints + points,
       monthRequests: monthRequests + requests,
@@ -70,9 +67,9 @@ export class KeyUse {
     };
   }
 
-  /** Points, those under way included, of which the store has not answered that it knows. */
-  ahead({ monthPoints }: UsedByKey): number {
-    return monthPoints - this.#knownPoints + this.reserved;
+  /** The sums that the store has answered with. */
+  get stored(): UsedByKey {
+    return this.#used;
   }
 
   /** Moves the cells to `to`, which has room for them. */
@@ -86,15 +83,13 @@ export class KeyUse {
   /** Takes in the use by all processes until the cells were taken last. */
   learn(used: UsedByKey): void {
     this.#used = { ...used };
-    this.#knownPoints = used.monthPoints;
   }
 
   /** Another day or month has begun; the cells are taken. */
   startPeriod(dayIsNew: boolean, monthIsNew: boolean): void {
-    if (dayIsNew) this.#used = { ...this.#used, dayRequests: 0, dayPoints: 0 };
+    if (dayIsNew) this.#used = { ...this.#used, dayRequests: 0, dayPoints: 0, dayHeld: 0 };
     if (!monthIsNew) return;
-    this.#used = { ...this.#used, monthRequests: 0, monthPoints: 0 };
-    this.#knownPoints = 0;
+    this.#used = { ...this.#used, monthRequests: 0, monthPoints: 0, monthHeld: 0 };
   }
 
   #setDirty(): void {

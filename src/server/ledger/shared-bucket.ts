@@ -10,6 +10,8 @@ export interface Sharing {
   readonly leaseMs: number;
   /** Nothing beyond a lease is let in before the store knows of it. */
   readonly mustSettle: () => boolean;
+  /** The store does not answer just now. */
+  readonly isAway: () => boolean;
   /** Tells the store soon. */
   readonly hurry: () => void;
 }
@@ -57,7 +59,7 @@ export class SharedBucket extends TokenBucket {
   }
 
   override mayTake(count: number): boolean {
-    return Math.min(count, this.#lease) <= this.allowance();
+    return count <= this.allowance();
   }
 
   /** The tokens to tell the store of; undefined where there are none. */

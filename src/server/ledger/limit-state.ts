@@ -1,4 +1,4 @@
-// The state of a key's limits, as its meter reports it: the points and requests left, and the reason of a refusal.
+// The state of a key's limits, as its ledger reports it: the points and requests left, and the reason of a refusal.
 import type { Period } from '../../usage/calendar.js';
 import type { TokenBucket } from './token-bucket.js';
 
@@ -6,13 +6,16 @@ import type { TokenBucket } from './token-bucket.js';
 export interface LimitRefusal {
   /**
    * 'quota': nothing of the day or month is left for this. 'service': it is not the key that did too much; the service is at its own
-   * limit, or has to settle the key's with other processes first.
+   * limit, or cannot settle the key's with other processes.
    */
   readonly kind: 'rate' | 'quota' | 'service';
   /** For people. */
   readonly message: string;
   readonly waitMs: number;
 }
+
+/** Points may be let in in a moment: the store, or work under way, has to tell first. */
+export const WAIT = Symbol('wait');
 
 export interface RateState {
   readonly name: 'points' | 'requests';

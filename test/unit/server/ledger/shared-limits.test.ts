@@ -3,97 +3,80 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { KeyLimits } from '#dist/keys/key-limits.js';
-import type { KeyMeter } from '#dist/server/limits/key-meter.js';
-import { Meters } from '#dist/server/limits/meters.js';
-import type { Stored, UsageBatch } from '#dist/usage/batch.js';
-import { rowsOf, usedOf } from '#dist/usage/batch-rows.js';
+import type { KeyLedger } from '#dist/server/ledger/key-ledger.js';
+import { Ledger } from '#dist/server/ledger/ledger.js';
 import { OPERATIONS } from '#dist/usage/operations.js';
+import { UsageInMemory } from '../../../support/usage-in-memory.js';
 
 const BATCH = OPERATIONS.indexOf('encode_batch');
 const LEASE_MS = 1000;
 
-/** The buckets and sums of a store, as both stores keep them. */
-class FakeStore {
+/** A store with a clock of the test. */
+class Store {
   nowMs = 1000;
-  readonly #buckets = new Map<string, { tokens: number; atMs: number }>();
-  readonly #sums = new Map<string, { points: number; requests: number }>();
-
-  add(batch: UsageBatch): Stored {
-    for (const { period, keyId, requests, points } of rowsOf(batch).sums) {
-      const sum = this.#sums.get(`${period} ${keyId}`) ?? { points: 0, requests: 0 };
-      this.#sums.set(`${period} ${keyId}`, {
-        points: sum.points + points,
-        requests: sum.requests + requests,
-      });
-    }
-    const rates = batch.rates.map(({ keyId, kind, perSecond, capacity, spent }) => {
-      const bucket = this.#buckets.get(kind + keyId) ?? { tokens: capacity, atMs: this.nowMs };
-      const filled = bucket.tokens + ((this.nowMs - bucket.atMs) * perSecond) / 1000;
-      const tokens = Math.min(capacity, filled) - spent;
-      this.#buckets.set(kind + keyId, { tokens, atMs: this.nowMs });
-      return { keyId, kind, tokens };
-    });
-    const sums = [...batch.keyIds, ...batch.watchedIds].flatMap((keyId) =>
-      [batch.day, batch.month].map((period) => ({
-        period,
-        keyId,
-        ...(this.#sums.get(`${period} ${keyId}`) ?? { points: 0, requests: 0 }),
-      })),
-    );
-    return { used: usedOf(sums, batch.day), rates };
-  }
+  readonly usage = new UsageInMemory(() => this.nowMs);
 }
 
 /** One process. */
 class Process {
   isHurried = false;
   isAway = false;
-  readonly meters: Meters;
-  readonly meter: KeyMeter;
+  readonly ledger: Ledger;
+  readonly key: KeyLedger;
+  readonly #node = `node ${Math.random()}`;
   #number = 0;
 
   constructor(
-    private readonly store: FakeStore,
+    private readonly store: Store,
     limits: KeyLimits,
     isOpen = true,
   ) {
-    this.meters = new Meters({
+    const isAway = (): boolean => this.isAway;
+    this.ledger = new Ledger({
       defaults: {},
       pointsPerSecond: 0,
       zone: 'Asia/Ho_Chi_Minh',
-      sharing: {
-        leaseMs: LEASE_MS,
-        mustSettle: () => !isOpen || !this.isAway,
+      store: {
+        get isAway() {
+          return isAway();
+        },
+        get isSlow() {
+          return isAway();
+        },
         hurry: () => {
           this.isHurried = true;
         },
       },
+      isOpen,
+      leaseMs: LEASE_MS,
       nowMs: () => store.nowMs,
       wallMs: () => Date.parse('2026-11-22T05:00:00Z'),
     });
-    this.meter = this.meters.of({ id: 'k', name: 'k', limits } as never);
+    this.key = this.ledger.of({ id: 'k', name: 'k', limits } as never);
   }
 
   convert(count: number): string {
-    const refusal = this.meter.admitPoints(count);
-    if (refusal !== undefined) return refusal.kind;
-    this.meter.settle(BATCH, count, count, 0);
+    const taken = this.key.take(count);
+    if (typeof taken === 'symbol') return 'wait';
+    if (typeof taken === 'object') return taken.kind;
+    this.key.done(BATCH, count, count, 0);
     return 'ok';
   }
 
   request(): string {
-    return this.meter.admitRequest()?.kind ?? 'ok';
+    return this.key.rates.admitRequest()?.kind ?? 'ok';
   }
 
   flush(): void {
     this.isHurried = false;
-    const batch = this.meters.take(++this.#number);
-    if (batch !== undefined && !this.isAway) this.meters.learn(batch, this.store.add(batch), true);
+    const batch = this.ledger.take(++this.#number);
+    if (batch !== undefined && !this.isAway)
+      this.ledger.learn(batch, this.store.usage.add(this.#node, batch), true);
   }
 }
 
 const processes = (count: number, limits: KeyLimits, isOpen = true) => {
-  const store = new FakeStore();
+  const store = new Store();
   return { store, all: Array.from({ length: count }, () => new Process(store, limits, isOpen)) };
 };
 
@@ -104,27 +87,37 @@ test('two processes have one bucket: what one takes the other lacks, once both h
   one.flush();
   expect(two.convert(10)).toBe('ok');
   two.flush();
-  expect(two.meter.rates()[0]!.left).toBe(30);
+  expect(two.key.rates.states()[0]!.left).toBe(30);
   expect(two.convert(31)).toBe('rate');
   store.nowMs += 10;
   expect(two.convert(31)).toBe('ok');
 });
 
+test('tokens that are taken while the store is being told are not given back by its answer', () => {
+  const { store, all } = processes(1, { pointsPerSecond: 100, pointsBurst: 1000 });
+  const [one] = all as [Process];
+  expect(one.convert(30)).toBe('ok');
+  const batch = one.ledger.take(1)!;
+  expect(one.convert(20)).toBe('ok');
+  one.ledger.learn(batch, store.usage.add('node', batch), true);
+  expect(one.key.rates.states()[0]!.left).toBe(950);
+});
+
 test('beyond a lease a process waits for the store, and asks for it', () => {
   const { store, all } = processes(1, { pointsPerSecond: 100, pointsBurst: 1000 });
   const [one] = all as [Process];
-  expect([one.convert(70), one.convert(30), one.convert(1)]).toEqual(['ok', 'ok', 'service']);
-  expect(one.meter.pointsNow()).toBe(0);
+  expect([one.convert(70), one.convert(30), one.convert(1)]).toEqual(['ok', 'ok', 'wait']);
+  expect(one.key.rates.now()).toBe(0);
   one.flush();
   expect(one.convert(100)).toBe('ok');
   one.flush();
   // Work of more than a lease is let in where the store knows of all before it.
-  expect([one.convert(300), one.convert(1)]).toEqual(['ok', 'service']);
+  expect([one.convert(300), one.convert(1)]).toEqual(['ok', 'wait']);
   one.flush();
-  expect(one.meter.rates()[0]!.left).toBe(500);
+  expect(one.key.rates.states()[0]!.left).toBe(500);
   store.nowMs += 10_000;
   one.flush();
-  expect(one.meter.rates()[0]!.left).toBe(1000);
+  expect(one.key.rates.states()[0]!.left).toBe(1000);
 });
 
 test('requests of a second are shared as points are', () => {
@@ -140,44 +133,66 @@ test('requests of a second are shared as points are', () => {
 test('points that were reserved and not needed are given back to all', () => {
   const { all } = processes(2, { pointsPerSecond: 100 });
   const [one, two] = all as [Process, Process];
-  expect(one.meter.admitPoints(80)).toBeUndefined();
+  expect(one.key.take(80)).toBe(80);
   one.flush();
-  one.meter.settle(BATCH, 80, 20, 0);
+  one.key.done(BATCH, 80, 20, 0);
   one.flush();
   expect(two.convert(10)).toBe('ok');
   two.flush();
-  expect(two.meter.rates()[0]!.left).toBe(70);
+  expect(two.key.rates.states()[0]!.left).toBe(70);
 });
 
 test('limits that change keep what the store does not know yet', () => {
   const { all } = processes(2, { pointsPerSecond: 100 });
   const [one, two] = all as [Process, Process];
   one.convert(50);
-  one.meters.of({ id: 'k', name: 'k', limits: { pointsPerSecond: 200 } } as never);
+  one.ledger.of({ id: 'k', name: 'k', limits: { pointsPerSecond: 200 } } as never);
   one.flush();
-  two.meters.of({ id: 'k', name: 'k', limits: { pointsPerSecond: 200 } } as never);
+  two.ledger.of({ id: 'k', name: 'k', limits: { pointsPerSecond: 200 } } as never);
   expect(two.convert(1)).toBe('ok');
   two.flush();
-  expect(two.meter.rates()[0]!.left).toBe(149);
+  expect(two.key.rates.states()[0]!.left).toBe(149);
 });
 
-test('a quota is used up by leases of an eighth of what is left, to its last point', () => {
-  const { all } = processes(8, { pointsPerDay: 1000 });
+test('a quota is used up by several processes, to its last point', () => {
+  const { store, all } = processes(8, { pointsPerDay: 1000 });
   let points = 0;
-  for (let round = 0; round < 100; round++) {
+  for (let round = 0; round < 400; round++) {
     for (const one of all) while (one.convert(1) === 'ok') points++;
     for (const one of all) one.flush();
-    // Of what the others have flushed later they know at the next flush.
-    for (const one of all) one.flush();
+    store.nowMs += 50;
+    if (round % 10 === 0) for (const one of all) one.ledger.giveBackIdle();
   }
   expect(points).toBe(1000);
   expect(all.map((one) => one.convert(1))).toEqual(Array.from({ length: 8 }, () => 'quota'));
 });
 
-test('while the store is away: open limits hold for each process, closed ones let a lease in', () => {
+test('what an idle process holds is given back to one that needs it', () => {
+  const { store, all } = processes(2, { pointsPerDay: 100 });
+  const [one, two] = all as [Process, Process];
+  expect(one.convert(1)).toBe('wait');
+  one.flush();
+  expect(one.convert(1)).toBe('ok');
+  one.flush();
+  expect(two.convert(95)).toBe('wait');
+  two.flush();
+  expect(two.convert(95)).toBe('wait');
+  for (const each of [one, one]) {
+    each.ledger.giveBackIdle();
+    each.flush();
+  }
+  store.nowMs += 50;
+  expect(two.convert(95)).toBe('wait');
+  two.flush();
+  expect([two.convert(95), two.convert(5)]).toEqual(['ok', 'quota']);
+});
+
+test('while the store is away: open limits hold for each process, closed ones let in what it holds', () => {
   for (const isOpen of [true, false]) {
     const { store, all } = processes(1, { pointsPerSecond: 100, pointsPerDay: 1000 }, isOpen);
     const [one] = all as [Process];
+    expect(one.convert(5)).toBe('wait');
+    one.flush();
     one.isAway = true;
     let points = 0;
     for (let second = 0; second < 5; second++) {
@@ -185,7 +200,7 @@ test('while the store is away: open limits hold for each process, closed ones le
       one.flush();
       store.nowMs += 1000;
     }
-    expect([isOpen, points]).toEqual([isOpen, isOpen ? 500 : 100]);
+    expect([isOpen, points]).toEqual([isOpen, isOpen ? 500 : 60]);
   }
 });
 
@@ -195,21 +210,21 @@ test('nothing that was taken while the store was away is owed afterwards, whenev
     const [one] = all as [Process];
     one.convert(10);
     store.nowMs += 1000;
-    const early = isCutBefore ? one.meters.take(1) : undefined;
+    const early = isCutBefore ? one.ledger.take(1) : undefined;
     one.isAway = true;
     for (let second = 0; second < 60; second++) {
       expect(one.convert(100)).toBe('ok');
       store.nowMs += 1000;
     }
     one.isAway = false;
-    for (const batch of [early, early === undefined ? one.meters.take(2) : undefined])
-      if (batch !== undefined) one.meters.learn(batch, store.add(batch), true);
+    for (const batch of [early, early === undefined ? one.ledger.take(2) : undefined])
+      if (batch !== undefined) one.ledger.learn(batch, store.usage.add('node', batch), true);
     // The 10 from before.
-    expect([isCutBefore, one.meter.rates()[0]!.left]).toEqual([isCutBefore, 90]);
+    expect([isCutBefore, one.key.rates.states()[0]!.left]).toEqual([isCutBefore, 90]);
   }
 });
 
-test('property: together processes pass a rate by a lease each at most, and a quota by an eighth', () => {
+test('property: together processes pass a rate by a lease each at most, and a quota never', () => {
   const step = fc.record({
     at: fc.nat(3),
     points: fc.integer({ min: 1, max: 40 }),
@@ -229,7 +244,7 @@ test('property: together processes pass a rate by a lease each at most, and a qu
         store.nowMs += laterMs;
         const due = 120 + ((store.nowMs - startMs) * 50) / 1000;
         expect(taken).toBeLessThanOrEqual(due + count * 50 + 1e-6);
-        expect(taken).toBeLessThanOrEqual(2000 + (count * 2000) / 8);
+        expect(taken).toBeLessThanOrEqual(2000);
       }
     }),
   );

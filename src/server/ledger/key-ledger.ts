@@ -1,0 +1,219 @@
+// The ledger of one key: what it may use, what is under way and what it has used. A key without limits is counted and no more.
+// Points are reserved before their work and settled after it, so that requests that run at the same time cannot use the same
+// points; those that have to wait for the store, or for work under way, wait in the order in which they came.
+import type { KeyLimits } from '../../keys/key-limits.js';
+import type { KeyInfo } from '../../keys/key-record.js';
+import type { UsedByKey } from '../../usage/batch.js';
+import type { Calendar } from '../../usage/calendar.js';
+import { OVER_QUOTA_MESSAGE } from '../../wire/status-messages.js';
+import { KeyUse } from './key-use.js';
+import { type LimitRefusal, type QuotaState, WAIT } from './limit-state.js';
+import type { KeyCounts } from './point-counts.js';
+import { Quota, type QuotaPeriod, type QuotaStore } from './quota.js';
+import { Rates, type RatesContext, SETTLE_MS, SETTLING } from './rates.js';
+
+/** Shared by the ledgers of all keys. */
+export interface KeyLedgerContext extends RatesContext {
+  readonly calendar: Calendar;
+  /** Milliseconds since 1970. */
+  readonly wallMs: () => number;
+  /** Takes note of a ledger that has counted something since its cells were taken. */
+  readonly dirty: (ledger: KeyLedger) => void;
+  readonly store: QuotaStore;
+}
+
+interface Waiter {
+  readonly least: number;
+  readonly most: number;
+  readonly resolve: (outcome: number | LimitRefusal) => void;
+}
+
+/** Work under way tells by itself; what other processes give back is asked for in such steps. */
+const RETRY_MS = 40;
+
+export class KeyLedger {
+  /** Nothing is ever refused to this key. */
+  isFree = true;
+  #key: KeyInfo;
+  #limits: KeyLimits = {};
+  readonly rates: Rates;
+  /** Undefined as long as the key has had none. */
+  quota: Quota | undefined;
+  readonly #use: KeyUse;
+  readonly #waiters: Waiter[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    key: KeyInfo,
+    limits: KeyLimits,
+    used: UsedByKey | undefined,
+    /** Of the metrics. */
+    readonly counts: KeyCounts,
+    private readonly context: KeyLedgerContext,
+  ) {
+    this.#key = key;
+    this.#use = new KeyUse(used, () => context.dirty(this));
+    this.rates = new Rates(key.id, context);
+    this.setLimits(key, limits);
+  }
+
+  get key(): KeyInfo {
+    return this.#key;
+  }
+
+  get limits(): KeyLimits {
+    return this.#limits;
+  }
+
+  /** Takes other limits, for what is under way, too. */
+  setLimits(key: KeyInfo, limits: KeyLimits): void {
+    this.#key = key;
+    this.#limits = limits;
+    this.rates.setLimits(limits);
+    if (this.hasQuota && this.quota === undefined) {
+      const { calendar, store, nowMs } = this.context;
+      const { day, month } = calendar.follow(this.context.wallMs());
+      this.quota = new Quota(key.id, store, { day: day.name, month: month.name }, nowMs);
+      this.quota.start(this.#use.stored);
+    }
+    this.quota?.setLimits(set(limits.pointsPerDay), set(limits.pointsPerMonth));
+    this.isFree = !this.hasLimits && this.context.ceiling === undefined;
+    this.pump();
+  }
+
+  get hasLimits(): boolean {
+    return this.rates.hasLimits || this.hasQuota;
+  }
+
+  get hasQuota(): boolean {
+    return set(this.#limits.pointsPerDay) !== undefined || set(this.#limits.pointsPerMonth) !== undefined;
+  }
+
+  /** The quotas of the key, and what is left of them now. */
+  quotas(): QuotaState[] {
+    const { quota } = this;
+    if (quota === undefined || !this.hasQuota) return [];
+    const { pointsPerDay, pointsPerMonth } = this.#limits;
+    const wallMs = this.context.wallMs();
+    const { day, month } = this.context.calendar.follow(wallMs);
+    const states: QuotaState[] = [];
+    for (const [name, each, left, period] of [
+      ['points-day', set(pointsPerDay), quota.leftOfDay, day],
+      ['points-month', set(pointsPerMonth), quota.leftOfMonth, month],
+    ] as const) {
+      if (each === undefined) continue;
+      const endsInMs = Math.max(0, period.endMs - wallMs);
+      states.push({ name, quota: each, left: Math.max(0, left), period, endsInMs });
+    }
+    return states;
+  }
+
+  /**
+   * Reserves points, each to be settled by `done`; to be called by its entries only.
+   * @param least fewer are of no use
+   * @param most more are not needed
+   * @returns how many; WAIT: `whenTaken` tells later; or why none
+   */
+  take(least: number, most = least): number | LimitRefusal | typeof WAIT {
+    return this.#waiters.length > 0 ? WAIT : this.#takeNow(least, most);
+  }
+
+  /** The same, once it can be said. */
+  whenTaken(least: number, most = least): Promise<number | LimitRefusal> {
+    return new Promise((resolve) => {
+      this.#waiters.push({ least, most, resolve });
+      this.pump();
+    });
+  }
+
+  /** Counts points that are converted, `ok` and otherwise, of `reserved` ones. Those that were not needed are given back. */
+  done(operation: number, reserved: number, ok: number, failed: number, period?: QuotaPeriod): void {
+    const used = ok + failed;
+    this.#use.converted(operation, ok, failed);
+    if (this.isFree && this.quota === undefined) return;
+    this.quota?.settle(reserved, used, period);
+    this.rates.take(used - reserved);
+    if (this.#waiters.length > 0) this.pump();
+  }
+
+  /** Lets in those who wait, in their order, as far as it can be said. */
+  pump(): void {
+    for (;;) {
+      const [first] = this.#waiters;
+      if (first === undefined) break;
+      const outcome = this.#takeNow(first.least, first.most);
+      if (outcome === WAIT) {
+        this.#timer ??= setTimeout(() => {
+          this.#timer = undefined;
+          this.pump();
+        }, RETRY_MS);
+        return;
+      }
+      this.#waiters.shift();
+      first.resolve(outcome);
+    }
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** Why nothing can be converted before another day or month; undefined where something can, or nobody knows yet. */
+  quotaRefusal(): LimitRefusal | undefined {
+    if (!this.hasQuota) return undefined;
+    this.context.calendar.follow(this.context.wallMs());
+    return this.quota?.isOver === true ? this.#overQuota(1) : undefined;
+  }
+
+  /** The use of the key until now, by all processes that share the store, as far as this one knows. */
+  used(): UsedByKey {
+    return this.#use.sums();
+  }
+
+  /** Its cells, and the sums of all processes, are kept here. */
+  get use(): KeyUse {
+    return this.#use;
+  }
+
+  /** Takes in the use by all processes until the cells were taken last. */
+  learn(used: UsedByKey): void {
+    this.#use.learn(used);
+    this.quota?.learnTaken(used.dayPoints + used.dayHeld, used.monthPoints + used.monthHeld);
+  }
+
+  /** Another day or month has begun; the cells are taken. */
+  startPeriod(dayIsNew: boolean, monthIsNew: boolean, period: QuotaPeriod): void {
+    this.#use.startPeriod(dayIsNew, monthIsNew);
+    this.quota?.startPeriod(period, dayIsNew, monthIsNew);
+  }
+
+  #takeNow(least: number, most: number): number | LimitRefusal | typeof WAIT {
+    if (this.isFree || most === 0) return most;
+    if (this.hasQuota) this.context.calendar.follow(this.context.wallMs());
+    const quota = this.hasQuota ? this.quota : undefined;
+    if (quota?.bound !== undefined && quota.bound < least) return this.#overQuota(least);
+    const byRate = least === most ? most : Math.max(least, Math.min(most, this.rates.most()));
+    const verdict = this.rates.verdict(least === most ? most : least);
+    if (verdict !== undefined) return verdict;
+    const taken = quota?.take(least, byRate) ?? byRate;
+    if (taken === 'wait') return WAIT;
+    if (taken === 'over') return this.#overQuota(least);
+    if (taken === 'away') return { kind: 'service', message: SETTLING, waitMs: SETTLE_MS };
+    this.rates.take(taken);
+    return taken;
+  }
+
+  #overQuota(count: number): LimitRefusal {
+    const exceeded = this.quotas()
+      .filter(({ left }) => count > left)
+      .at(-1);
+    // Others have taken what this process believed to be left.
+    const { name, left, endsInMs } = exceeded ?? this.quotas().at(-1)!;
+    const period = name === 'points-day' ? 'day' : 'month';
+    const message = `${OVER_QUOTA_MESSAGE}: ${Math.min(left, count - 1)} points are left of this ${period}, ${count} were asked for`;
+    return { kind: 'quota', message, waitMs: endsInMs };
+  }
+}
+
+/** Undefined for a quota that is none. */
+function set(quota: number | undefined): number | undefined {
+  return quota !== undefined && quota > 0 ? quota : undefined;
+}

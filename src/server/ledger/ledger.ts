@@ -1,0 +1,258 @@
+// The ledgers of all keys that have sent a request, with the limits that the settings give to keys without their own. It is what
+// the flusher of usage reads from.
+import type { KeyLimits } from '../../keys/key-limits.js';
+import type { KeyInfo } from '../../keys/key-record.js';
+import type { Stored, StoredUse, UsageBatch, UsedByKey, UsedByKeys } from '../../usage/batch.js';
+import { Calendar, type Periods } from '../../usage/calendar.js';
+import type { UsageSource } from '../../usage/flusher.js';
+import { CELLS } from '../../usage/operations.js';
+import { Entry } from './entry.js';
+import { KeyLedger, type KeyLedgerContext } from './key-ledger.js';
+import { PointCounts } from './point-counts.js';
+import type { Quota } from './quota.js';
+import type { SharedBucket, Sharing } from './shared-bucket.js';
+import { TokenBucket } from './token-bucket.js';
+
+/** The store of usage, as far as limits need it. */
+export interface LedgerStore {
+  /** It does not answer just now. */
+  readonly isAway: boolean;
+  /** It takes long to answer. */
+  readonly isSlow: boolean;
+  /** Has the batch of the counts so far sent soon; `isUrgent`: at once, since somebody waits. */
+  hurry(isUrgent?: boolean): void;
+}
+
+export interface LedgerOptions {
+  /** For keys that have no such limit of their own. */
+  readonly defaults: KeyLimits;
+  /** Points of a second of the process; 0: no ceiling. */
+  readonly pointsPerSecond: number;
+  /** Of days and months. */
+  readonly zone: string;
+  readonly store: LedgerStore;
+  /** While the store is away, limits hold for each process alone; else nothing is let in beyond what it has. */
+  readonly isOpen: boolean;
+  /** A process may use as much of a rate as comes in this time before the store knows; undefined: it has no others beside. */
+  readonly leaseMs?: number | undefined;
+  /** Of the metrics. */
+  readonly counts?: PointCounts;
+  readonly nowMs?: () => number;
+  readonly wallMs?: () => number;
+}
+
+const DAY_MS = 24 * 3_600_000;
+
+export class Ledger implements UsageSource {
+  readonly calendar: Calendar;
+  readonly #keys = new Map<string, KeyLedger>();
+  /** Those that have counted something since their cells were taken. */
+  #dirty: KeyLedger[] = [];
+  /** Of which the store is to be asked once. */
+  readonly #asked = new Set<KeyLedger>();
+  /** Shared buckets that have something to tell the store. */
+  #spent: SharedBucket[] = [];
+  /** Quotas that have something to ask or to give back. */
+  #asking = new Set<Quota>();
+  /** Quotas that may hold points. */
+  readonly #holding = new Set<Quota>();
+  /** Of keys that have sent no request yet. */
+  #stored: Map<string, UsedByKey> = new Map();
+  readonly #context: KeyLedgerContext;
+  readonly #defaults: KeyLimits;
+  readonly #counts: PointCounts;
+  #hourMs: number;
+  /** Ends the batch of the counts so far. */
+  #cut: () => void = () => {};
+
+  constructor(options: LedgerOptions) {
+    const nowMs = options.nowMs ?? (() => performance.now());
+    const wallMs = options.wallMs ?? Date.now;
+    const { store, isOpen, leaseMs, pointsPerSecond } = options;
+    this.#defaults = options.defaults;
+    this.#counts = options.counts ?? new PointCounts();
+    this.calendar = new Calendar(options.zone, wallMs(), (...change) => this.#startPeriod(...change));
+    const sharing: Sharing | undefined =
+      leaseMs === undefined
+        ? undefined
+        : {
+            leaseMs,
+            mustSettle: () => !isOpen || !store.isSlow,
+            isAway: () => store.isSlow,
+            hurry: () => store.hurry(),
+          };
+    this.#context = {
+      calendar: this.calendar,
+      ceiling: pointsPerSecond > 0 ? new TokenBucket(pointsPerSecond, pointsPerSecond, nowMs()) : undefined,
+      nowMs,
+      wallMs,
+      dirty: (ledger) => this.#dirty.push(ledger),
+      sharing,
+      spent: (bucket) => this.#spent.push(bucket),
+      store: {
+        get isAway() {
+          return store.isAway;
+        },
+        isOpen,
+        isShared: sharing !== undefined,
+        ask: (quota, isUrgent) => {
+          this.#asking.add(quota);
+          store.hurry(isUrgent);
+        },
+      },
+    };
+    this.#hourMs = this.calendar.hourAt(wallMs());
+  }
+
+  /** The ledger of a key, with the limits that the key has now. */
+  of(key: KeyInfo): KeyLedger {
+    const ledger = this.#keys.get(key.id);
+    if (ledger !== undefined && ledger.key === key) return ledger;
+    const limits = this.#limitsOf(key);
+    if (ledger !== undefined) {
+      ledger.setLimits(key, limits);
+      return ledger;
+    }
+    const counts = this.#counts.of(key.id);
+    const made = new KeyLedger(key, limits, this.#stored.get(key.id), counts, this.#context);
+    this.#stored.delete(key.id);
+    this.#keys.set(key.id, made);
+    return made;
+  }
+
+  /** An entry for a request or a stream of a key. `operation`: a place in the OPERATIONS of usage. */
+  open(key: KeyInfo, operation: number): Entry {
+    return new Entry(this.of(key), operation, this.#counts);
+  }
+
+  /**
+   * Takes in limits that have changed, for streams and bodies that are under way.
+   * @param current the key as it is now; undefined where it may no longer be used
+   */
+  refresh(current: (before: KeyInfo) => KeyInfo | undefined): void {
+    for (const { key } of this.#keys.values()) this.of(current(key) ?? key);
+  }
+
+  /**
+   * Goes on with the day of the store where that is tomorrow: then the clock has been set back, and a day that has begun goes on.
+   * @returns whether the day is now another
+   */
+  followStore({ latestDay }: StoredUse): boolean {
+    const laterMs = this.#context.wallMs() + DAY_MS;
+    if (this.calendar.periodsAt(laterMs).day.name !== latestDay) return false;
+    this.calendar.follow(laterMs);
+    return true;
+  }
+
+  /** Goes on with what keys have used in the present day and month, before the first request. */
+  resume(used: UsedByKeys = new Map()): void {
+    this.#stored = new Map(used);
+  }
+
+  /** The next batch asks for what all processes have used of the key. */
+  watch(ledger: KeyLedger): void {
+    this.#asked.add(ledger);
+  }
+
+  /** @param cut ends the batch of the counts so far */
+  onCut(cut: () => void): void {
+    this.#cut = cut;
+  }
+
+  /** Called at even intervals: quotas give back what they do not need. */
+  giveBackIdle(): void {
+    for (const quota of this.#holding) {
+      if (quota.isActive) quota.tick();
+      else this.#holding.delete(quota);
+    }
+  }
+
+  /** Gives back all points that are not under way, at a stop. */
+  giveAllBack(): void {
+    for (const quota of this.#holding) quota.giveAllBack();
+  }
+
+  tick(): void {
+    const wallMs = this.#context.wallMs();
+    this.calendar.follow(wallMs);
+    const hourMs = this.calendar.hourAt(wallMs);
+    if (hourMs !== this.#hourMs) this.#cut();
+    this.#hourMs = hourMs;
+  }
+
+  take(number: number): UsageBatch | undefined {
+    // Of keys with quotas the process has to know what others have used, also while they send nothing here.
+    const isWatched = (ledger: KeyLedger): boolean =>
+      (ledger.hasQuota || this.#asked.has(ledger)) && !ledger.use.isDirty;
+    const watched = this.#context.sharing === undefined ? [] : [...this.#keys.values()].filter(isWatched);
+    this.#asked.clear();
+    const dirty = this.#dirty;
+    const rates = this.#spent.map((bucket) => bucket.tell()).filter((rate) => rate !== undefined);
+    const asking = [...this.#asking];
+    const returns = asking.flatMap((quota) => quota.takeReturns());
+    const quotas = asking.map((quota) => quota.order()).filter((order) => order !== undefined);
+    this.#dirty = [];
+    this.#spent = [];
+    this.#asking = new Set();
+    const isEmpty = dirty.length + rates.length + watched.length + returns.length + quotas.length === 0;
+    if (isEmpty) return undefined;
+    const cells = new Float64Array(2 * CELLS * dirty.length);
+    for (const [index, ledger] of dirty.entries())
+      ledger.use.takeCells(cells.subarray(2 * CELLS * index, 2 * CELLS * (index + 1)));
+    const { day, month } = this.calendar.periods;
+    return {
+      number,
+      hourMs: this.#hourMs,
+      day: day.name,
+      month: month.name,
+      keyIds: dirty.map(({ key }) => key.id),
+      cells,
+      covered: dirty.map(({ quota }) => quota?.takeCovered() ?? 0),
+      rates,
+      quotas,
+      returns,
+      watchedIds: watched.map(({ key }) => key.id),
+    };
+  }
+
+  learn({ day, month, rates }: UsageBatch, stored: Stored, isLatest: boolean): void {
+    const levels = new Map(stored.rates.map(({ keyId, kind, tokens }) => [`${kind} ${keyId}`, tokens]));
+    for (const { keyId, kind, spent } of rates)
+      this.#keys.get(keyId)?.rates.settle(kind, spent, levels.get(`${kind} ${keyId}`));
+    const { periods } = this.calendar;
+    const isNow = isLatest && periods.day.name === day && periods.month.name === month;
+    if (isNow) for (const [keyId, sums] of stored.used) this.#keys.get(keyId)?.learn(sums);
+    for (const grant of stored.grants) {
+      const quota = this.#keys.get(grant.keyId)?.quota;
+      if (quota === undefined) continue;
+      quota.learnGrant(grant, { day, month }, isNow);
+      if (grant.granted > 0) this.#holding.add(quota);
+    }
+    for (const keyId of new Set([...rates, ...stored.grants].map((each) => each.keyId)))
+      this.#keys.get(keyId)?.pump();
+  }
+
+  #startPeriod(dayIsNew: boolean, monthIsNew: boolean, { day, month }: Periods): void {
+    this.#cut();
+    for (const ledger of this.#keys.values())
+      ledger.startPeriod(dayIsNew, monthIsNew, { day: day.name, month: month.name });
+    const used = [...this.#stored].map(([keyId, sums]): [string, UsedByKey] => [
+      keyId,
+      {
+        ...sums,
+        ...(dayIsNew ? { dayRequests: 0, dayPoints: 0, dayHeld: 0 } : {}),
+        ...(monthIsNew ? { monthRequests: 0, monthPoints: 0, monthHeld: 0 } : {}),
+      },
+    ]);
+    this.#stored = new Map(used);
+  }
+
+  #limitsOf({ limits }: KeyInfo): KeyLimits {
+    return { ...this.#defaults, ...definedOf(limits) };
+  }
+}
+
+/** Without members that are undefined, which would hide a default. */
+function definedOf(limits: KeyLimits): KeyLimits {
+  return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
+}

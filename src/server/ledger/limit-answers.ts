@@ -1,0 +1,109 @@
+// Limits of a key in the words of HTTP: 429 with Retry-After where one is reached, and on every answer to a key with limits the
+// header fields of draft-ietf-httpapi-ratelimit-headers-11.
+import type { KeyInfo } from '../../keys/key-record.js';
+import type { UnderstoodInput } from '../answers.js';
+import { fail } from '../router.js';
+import type { Exchange } from '../transport/exchange.js';
+import type { KeyLedger } from './key-ledger.js';
+import type { Ledger } from './ledger.js';
+import { type LimitRefusal, WAIT } from './limit-state.js';
+
+const DAY_SEC = 86_400;
+/** The store of limits answers in milliseconds, work under way in less than this. */
+const ADMIT_DEADLINE_MS = 30_000;
+
+/** Opens the entry of a request; false where its key has no request left, and it is answered. */
+export function admitRequest(ledger: Ledger, x: Exchange, key: KeyInfo): boolean {
+  const entry = ledger.open(key, x.operation);
+  x.entry = entry;
+  if (!entry.key.hasLimits) return true;
+  const refusal = entry.key.rates.admitRequest();
+  x.limitLines = limitLines(entry.key);
+  if (refusal !== undefined) failOverLimit(x, refusal);
+  return refusal === undefined;
+}
+
+/**
+ * Reserves points for a request; false where the limits leave none, and the request is answered, or where that is not known yet:
+ * then `later` is called once the points are reserved, in a turn of the event loop of its own.
+ */
+export function admitPoints(x: Exchange, count: number, later: () => void, input?: UnderstoodInput): boolean {
+  const { entry } = x;
+  if (entry === undefined || entry.isFree) return true;
+  const refusal = entry.admit(count);
+  if (refusal === WAIT) {
+    // Counted as under way, of which a key has so many at most.
+    x.hold(0);
+    x.deadline(ADMIT_DEADLINE_MS);
+    // Its owner uses it for the next request.
+    const kept = input && { ...input };
+    entry.whenAdmitted(count).then(
+      (refused) => {
+        if (x.state === 'over') entry.done(0, 0, count);
+        else if (mayGoOn(x, refused, count, kept)) x.guard(later);
+      },
+      (error: unknown) => x.reject(error),
+    );
+    return false;
+  }
+  return mayGoOn(x, refusal, count, input);
+}
+
+function mayGoOn(
+  x: Exchange,
+  refusal: LimitRefusal | undefined,
+  count: number,
+  input: UnderstoodInput | undefined,
+): boolean {
+  if (refusal !== undefined) refusePoints(x, refusal, count, input);
+  else if (x.entry !== undefined) x.limitLines = limitLines(x.entry.key);
+  return refusal === undefined;
+}
+
+/** Answers a request whose points are refused. */
+export function refusePoints(
+  x: Exchange,
+  refusal: LimitRefusal,
+  count: number,
+  input?: UnderstoodInput,
+): void {
+  x.entry?.refuse(count);
+  failOverLimit(x, refusal, input);
+}
+
+/** 429; 503 where it is not the key that has reached a limit but the service. */
+export function failOverLimit(
+  x: Exchange,
+  refusal: LimitRefusal,
+  input?: UnderstoodInput,
+  close = false,
+): void {
+  if (x.entry !== undefined) x.limitLines = limitLines(x.entry.key);
+  const headerLines = `\r\nRetry-After: ${Math.max(1, secondsOf(refusal.waitMs))}`;
+  const failure = { headerLines, close, ...(input === undefined ? {} : { input }) };
+  fail(x, refusal.kind === 'service' ? 503 : 429, refusal.message, failure);
+}
+
+/** `RateLimit-Policy` and `RateLimit` of a key; '' for a key without limits. */
+export function limitLines(key: KeyLedger): string {
+  if (!key.hasLimits) return '';
+  const policies: string[] = [];
+  const states: string[] = [];
+  const add = (name: string, quota: number, windowSec: number, left: number, untilSec: number): void => {
+    policies.push(`"${name}";q=${quota};w=${windowSec}`);
+    states.push(`"${name}";r=${Math.max(0, Math.floor(left))};t=${untilSec}`);
+  };
+  for (const { name, bucket, left, fullInMs } of key.rates.states()) {
+    const windowSec = Math.max(1, Math.ceil(bucket.capacity / bucket.perSecond));
+    add(name, bucket.capacity, windowSec, left, secondsOf(fullInMs));
+  }
+  for (const { name, quota, left, period, endsInMs } of key.quotas()) {
+    const windowSec = name === 'points-day' ? DAY_SEC : Math.round((period.endMs - period.startMs) / 1000);
+    add(name, quota, windowSec, left, secondsOf(endsInMs));
+  }
+  return `\r\nRateLimit-Policy: ${policies.join(', ')}\r\nRateLimit: ${states.join(', ')}`;
+}
+
+function secondsOf(ms: number): number {
+  return Math.ceil(ms / 1000);
+}

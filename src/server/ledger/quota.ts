@@ -1,0 +1,355 @@
+// The quota of one key in this process. Points are asked of the store before they are used, and the store counts them as taken
+// from then on: so all processes together never use more than the quota, and a process that is killed cannot give its points
+// again. Points that are not needed go back. This file has no clock, timer or socket of its own: test/property/server
+// drives it through millions of schedules.
+import type { UsedByKey } from '../../usage/batch.js';
+import type { QuotaGrant, QuotaOrder, QuotaReturn } from '../../usage/grants.js';
+
+/** The store as a quota sees it. */
+export interface QuotaStore {
+  /** It does not answer just now. */
+  readonly isAway: boolean;
+  /** While it is away, points are used as if this process were alone; otherwise those that it holds. */
+  readonly isOpen: boolean;
+  /** Other processes may use the same keys. */
+  readonly isShared: boolean;
+  /** Puts the order of this quota into the next batch. `isUrgent`: somebody waits for it. */
+  ask(quota: Quota, isUrgent: boolean): void;
+}
+
+/** The day and the month that points are taken from. */
+export interface QuotaPeriod {
+  readonly day: string;
+  readonly month: string;
+}
+
+/** Why no points were taken. */
+export type NotTaken =
+  /** They may come: from the store, from work under way, or from other processes. */
+  | 'wait'
+  /** Not before another day or month. */
+  | 'over'
+  /** The store is away, and what this process holds is used up. */
+  | 'away';
+
+/** Before the first answer nothing is known of others. */
+const UNKNOWN = Number.POSITIVE_INFINITY;
+/** A quota that is scarce is asked for again after so long. */
+const POLL_MS = 40;
+/** The least that is asked for at once. */
+const LEAST_LEASE = 64;
+
+export class Quota {
+  /** Held, and free to be reserved. */
+  #free = 0;
+  /** Held, and under way. */
+  #reserved = 0;
+  /** The same, of a day before. */
+  #formerReserved = 0;
+  #now: QuotaPeriod;
+  /** Used of what was held, since the last batch. */
+  #covered = 0;
+  /** Under way, used and told without being held: while the store was away. */
+  #uncoveredReserved = 0;
+  #formerUncoveredReserved = 0;
+  #uncovered = 0;
+  #uncoveredTold = 0;
+  #returns: QuotaReturn[] = [];
+  /** Of those the ones of this period, and those that the store was told of and has not answered. */
+  #returning = 0;
+  #returningTold = 0;
+  #perDay: number | undefined;
+  #perMonth: number | undefined;
+  /** Taken by all processes, as the store said last. */
+  #takenOfDay = 0;
+  #takenOfMonth = 0;
+  /** Held by other processes, as the store said last. */
+  #others = UNKNOWN;
+  #isWanted = false;
+  /** The store gave less than was wanted. */
+  #isScarce = false;
+  #answeredMs = Number.NEGATIVE_INFINITY;
+  #isAsking = false;
+  #need = 0;
+  #want = 0;
+  #asked = 0;
+  /** Taken since the last `tick`, and in the one before. */
+  #takenNow = 0;
+  #takenBefore = 0;
+
+  constructor(
+    private readonly keyId: string,
+    private readonly store: QuotaStore,
+    period: QuotaPeriod,
+    private readonly nowMs: () => number,
+  ) {
+    this.#now = period;
+  }
+
+  /** Takes other quotas, undefined where there is none. */
+  setLimits(perDay: number | undefined, perMonth: number | undefined): void {
+    if (perDay === this.#perDay && perMonth === this.#perMonth) return;
+    this.#perDay = perDay;
+    this.#perMonth = perMonth;
+    this.#forgetAnswer();
+  }
+
+  /**
+   * Reserves points, to be settled later.
+   * @param least fewer are of no use
+   * @param most more are not needed; fewer are taken where the quota is scarce
+   * @returns how many, or why none
+   */
+  take(least: number, most: number): number | NotTaken {
+    if (this.#free < most && this.store.isAway) return this.#takeAlone(least, most);
+    if (this.#free >= most) return this.#reserve(most);
+    if (this.#free >= least && this.#isScarce) return this.#reserve(this.#free);
+    if (this.bound < least) return 'over';
+    const mayComeAtOnce = this.#left >= least - this.#free;
+    if (mayComeAtOnce || this.nowMs() - this.#answeredMs >= POLL_MS) this.#ask(least, most);
+    return 'wait';
+  }
+
+  /**
+   * Settles reserved points: `used` of them are used, the others are free again.
+   * @param period `now` when they were reserved
+   */
+  settle(reserved: number, used: number, period = this.#now): void {
+    const isFormer = period !== this.#now;
+    const alone = Math.min(reserved, isFormer ? this.#formerUncoveredReserved : this.#uncoveredReserved);
+    const usedAlone = Math.min(used, alone);
+    if (isFormer) this.#formerUncoveredReserved -= alone;
+    else this.#uncoveredReserved -= alone;
+    const held = Math.min(reserved - alone, isFormer ? this.#formerReserved : this.#reserved);
+    const usedOfHeld = Math.min(used - usedAlone, held);
+    if (isFormer) {
+      this.#formerReserved -= held;
+      this.#giveBack(period, held - usedOfHeld);
+    } else {
+      this.#reserved -= held;
+      this.#free += held - usedOfHeld;
+    }
+    this.#covered += usedOfHeld;
+    // The rest was not reserved: the quota has come while the points were under way, or the store was away.
+    this.#uncovered += used - usedOfHeld;
+    if (this.#uncovered > 0) this.#payDebts();
+  }
+
+  /** The day and the month that points are taken from now; another object in another period. */
+  get now(): QuotaPeriod {
+    return this.#now;
+  }
+
+  /** Points left of the day and the month for this process, as far as it knows. Less than 0 where more were used. */
+  get leftOfDay(): number {
+    return this.#leftOf(this.#perDay, this.#takenOfDay) + this.#free;
+  }
+
+  get leftOfMonth(): number {
+    return this.#leftOf(this.#perMonth, this.#takenOfMonth + this.#formerUncoveredReserved) + this.#free;
+  }
+
+  /** Nothing can be taken before another day or month. */
+  get isOver(): boolean {
+    return this.bound < 1;
+  }
+
+  /** The most that can still be had in this period; it only grows if the quota does. */
+  get bound(): number {
+    const own = this.#held + this.#uncoveredReserved;
+    return this.#left + this.#others + own + this.#returning + this.#returningTold;
+  }
+
+  /** Takes in what was stored when the process started. */
+  start({ dayPoints, dayHeld, monthPoints, monthHeld }: UsedByKey): void {
+    this.#takenOfDay = dayPoints + dayHeld;
+    this.#takenOfMonth = monthPoints + monthHeld;
+    this.#others = Math.max(dayHeld, monthHeld);
+  }
+
+  /** It has points, or something to tell the store. */
+  get isActive(): boolean {
+    const taken = this.#takenNow + this.#takenBefore;
+    return this.#held + this.#returns.length + taken > 0;
+  }
+
+  /** Called at even intervals: gives back what is not needed, and what others want. Tells the store that this process lives. */
+  tick(): void {
+    const isIdle = this.#takenNow === 0;
+    this.#takenBefore = this.#takenNow;
+    this.#takenNow = 0;
+    const kept = this.#isWanted || isIdle ? 0 : 2 * this.#lease;
+    this.#isWanted = false;
+    if (this.#free > kept) {
+      this.#giveBack(this.#now, this.#free - kept);
+      this.#free = kept;
+    }
+    if (this.#returns.length > 0 || (this.store.isShared && this.#held > 0)) this.store.ask(this, false);
+  }
+
+  /** Gives back all that is not under way, at a stop. */
+  giveAllBack(): void {
+    this.#giveBack(this.#now, this.#free);
+    this.#free = 0;
+  }
+
+  /** Another day or month begins. The points of the former go back to it. */
+  startPeriod(period: QuotaPeriod, dayIsNew: boolean, monthIsNew: boolean): void {
+    this.giveAllBack();
+    this.#formerReserved += this.#reserved;
+    this.#reserved = 0;
+    this.#formerUncoveredReserved += this.#uncoveredReserved;
+    this.#uncoveredReserved = 0;
+    this.#now = period;
+    if (dayIsNew) this.#takenOfDay = 0;
+    if (monthIsNew) this.#takenOfMonth = 0;
+    this.#forgetAnswer();
+  }
+
+  /** Points used of those that were held since the last call, of as many as were used in all. */
+  takeCovered(): number {
+    const covered = this.#covered;
+    this.#covered = 0;
+    this.#uncoveredTold += this.#uncovered;
+    this.#uncovered = 0;
+    return covered;
+  }
+
+  takeReturns(): readonly QuotaReturn[] {
+    const returns = this.#returns;
+    this.#returns = [];
+    this.#returningTold += this.#returning;
+    this.#returning = 0;
+    return returns;
+  }
+
+  /** The order for the next batch, after `takeReturns`; undefined where one is under way already. */
+  order(): QuotaOrder | undefined {
+    if (this.#isAsking) return undefined;
+    this.#isAsking = true;
+    const need = Math.max(0, this.#need - this.#free);
+    const want = Math.max(need, this.#want - this.#free, 0);
+    this.#asked = want;
+    this.#need = 0;
+    this.#want = 0;
+    return {
+      keyId: this.keyId,
+      perDay: this.#perDay,
+      perMonth: this.#perMonth,
+      held: this.#held,
+      need,
+      want,
+      isShared: this.store.isShared,
+    };
+  }
+
+  /**
+   * Takes in what the store has answered to an order of that period.
+   * @param isLatest `learnTaken` has taken in the same answer
+   */
+  learnGrant({ granted, others, isWanted }: QuotaGrant, period: QuotaPeriod, isLatest = true): void {
+    this.#isAsking = false;
+    if (period.day !== this.#now.day || period.month !== this.#now.month) {
+      this.#giveBack(period, granted);
+      return;
+    }
+    this.#free += granted;
+    this.#payDebts();
+    this.#others = isLatest ? others : UNKNOWN;
+    this.#isWanted ||= isWanted;
+    this.#isScarce = granted < this.#asked;
+    this.#answeredMs = this.nowMs();
+    if (this.#need > 0 || this.#want > 0) this.store.ask(this, this.#need > 0);
+  }
+
+  /** Takes in how many points of the day and the month are taken: used or held by any process. */
+  learnTaken(ofDay: number, ofMonth: number): void {
+    // Others may hold what was taken.
+    if (ofDay > this.#takenOfDay || ofMonth > this.#takenOfMonth) this.#others = UNKNOWN;
+    this.#takenOfDay = ofDay;
+    this.#takenOfMonth = ofMonth;
+    this.#uncoveredTold = 0;
+    this.#returningTold = 0;
+  }
+
+  /** Left in the store, as far as this process knows. */
+  get #left(): number {
+    return Math.min(
+      this.#leftOf(this.#perDay, this.#takenOfDay),
+      this.#leftOf(this.#perMonth, this.#takenOfMonth + this.#formerUncoveredReserved),
+    );
+  }
+
+  /** Points of a day before go back to its month. */
+  get #held(): number {
+    return this.#free + this.#reserved + this.#formerReserved;
+  }
+
+  /** Twice the points that the key uses in an interval of `tick`. */
+  get #lease(): number {
+    return Math.max(LEAST_LEASE, 2 * Math.max(this.#takenNow, this.#takenBefore));
+  }
+
+  #leftOf(quota: number | undefined, taken: number): number {
+    if (quota === undefined) return Number.POSITIVE_INFINITY;
+    return quota - taken - this.#uncovered - this.#uncoveredTold - this.#uncoveredReserved;
+  }
+
+  #reserve(points: number): number {
+    this.#free -= points;
+    this.#reserved += points;
+    this.#takenNow += points;
+    // Asked for before it is used up, so that nobody waits.
+    const isDue = !this.#isScarce || this.nowMs() - this.#answeredMs >= POLL_MS;
+    if (2 * this.#free < this.#lease && isDue) this.#ask(0, this.#lease);
+    return points;
+  }
+
+  /** Without the store: what it left when it was heard last, as if this process were alone. */
+  #takeAlone(least: number, most: number): number | NotTaken {
+    const { isOpen } = this.store;
+    const left = isOpen ? Math.max(this.#free, Math.min(this.leftOfDay, this.leftOfMonth)) : this.#free;
+    const points = Math.min(most, left);
+    if (points < least) {
+      if (left + this.#reserved + this.#uncoveredReserved >= least) return 'wait';
+      return isOpen ? 'over' : 'away';
+    }
+    const held = Math.min(points, this.#free);
+    this.#free -= held;
+    this.#reserved += held;
+    this.#uncoveredReserved += points - held;
+    this.#takenNow += points;
+    return points;
+  }
+
+  /** Points used or reserved while the store was away are taken out of those that it gives, before others. */
+  #payDebts(): void {
+    const used = Math.min(this.#free, this.#uncovered);
+    this.#uncovered -= used;
+    this.#covered += used;
+    const underWay = Math.min(this.#free - used, this.#uncoveredReserved);
+    this.#uncoveredReserved -= underWay;
+    this.#reserved += underWay;
+    this.#free -= used + underWay;
+  }
+
+  #ask(need: number, want: number): void {
+    this.#need = Math.max(this.#need, need);
+    this.#want = Math.max(this.#want, want, this.#lease);
+    if (!this.#isAsking) this.store.ask(this, need > 0);
+  }
+
+  #giveBack(period: QuotaPeriod, points: number): void {
+    if (points <= 0) return;
+    const { day, month } = period;
+    this.#returns.push({ keyId: this.keyId, day, month, points });
+    if (month === this.#now.month) this.#returning += points;
+    this.store.ask(this, false);
+  }
+
+  #forgetAnswer(): void {
+    this.#others = UNKNOWN;
+    this.#isScarce = false;
+    this.#answeredMs = Number.NEGATIVE_INFINITY;
+  }
+}

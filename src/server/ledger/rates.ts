@@ -1,0 +1,142 @@
+// The rates of one key: a token bucket of points and one of requests, and the ceiling of the process. Where processes share
+// limits, each uses a lease at most before the store knows of it.
+import type { KeyLimits } from '../../keys/key-limits.js';
+import type { RateKind } from '../../usage/batch.js';
+import { OVER_LIMIT_MESSAGE } from '../../wire/status-messages.js';
+import { type LimitRefusal, type RateState, WAIT } from './limit-state.js';
+import { SharedBucket, type Sharing } from './shared-bucket.js';
+import { TokenBucket } from './token-bucket.js';
+
+/** Shared by the rates of all keys. */
+export interface RatesContext {
+  /** Points of a second of the whole process; undefined: as many as it can. */
+  readonly ceiling: TokenBucket | undefined;
+  readonly nowMs: () => number;
+  /** Undefined: no other process has the same limits. */
+  readonly sharing: Sharing | undefined;
+  /** Takes note of a bucket that has something to tell the store. */
+  readonly spent: (bucket: SharedBucket) => void;
+}
+
+export class Rates {
+  #points: TokenBucket | undefined;
+  #requests: TokenBucket | undefined;
+  /** Pieces of work under way that have more points reserved than they may need. */
+  #uncertain = 0;
+
+  constructor(
+    private readonly keyId: string,
+    private readonly context: RatesContext,
+  ) {}
+
+  /** Takes other limits; a bucket that is as before goes on, and a new one has no more than the old one. */
+  setLimits(limits: KeyLimits): void {
+    this.#points = this.#bucket('points', this.#points, limits.pointsPerSecond, limits.pointsBurst);
+    this.#requests = this.#bucket('requests', this.#requests, limits.requestsPerSecond, limits.requestsBurst);
+  }
+
+  get hasLimits(): boolean {
+    return this.#points !== undefined || this.#requests !== undefined;
+  }
+
+  states(): RateState[] {
+    const now = this.context.nowMs();
+    return [['points', this.#points] as const, ['requests', this.#requests] as const].flatMap(
+      ([name, bucket]) =>
+        bucket === undefined
+          ? []
+          : [{ name, bucket, left: bucket.left(now), fullInMs: bucket.waitMs(bucket.capacity, now) }],
+    );
+  }
+
+  /** Takes a request, or says why not. */
+  admitRequest(): LimitRefusal | undefined {
+    const waitMs = this.#requests?.waitMs(1, this.context.nowMs()) ?? 0;
+    if (waitMs > 0) return { kind: 'rate', message: REQUESTS_REACHED, waitMs };
+    if (this.#requests?.mayTake(1) === false) return this.#settling();
+    this.#requests?.take(1);
+    return undefined;
+  }
+
+  /** Why so many points would not be let in now. */
+  verdict(count: number): LimitRefusal | typeof WAIT | undefined {
+    const { ceiling, nowMs, sharing } = this.context;
+    const now = nowMs();
+    const waitMs = this.#points?.waitMs(count, now) ?? 0;
+    // Work under way may give tokens back.
+    if (waitMs > 0) return this.#uncertain > 0 ? WAIT : { kind: 'rate', message: OVER_LIMIT_MESSAGE, waitMs };
+    const ceilingMs = ceiling?.waitMs(count, now) ?? 0;
+    if (ceilingMs > 0)
+      return this.#uncertain > 0 ? WAIT : { kind: 'service', message: CEILING_REACHED, waitMs: ceilingMs };
+    if (this.#points?.mayTake(count) !== false) return undefined;
+    const refusal = this.#settling();
+    return sharing?.isAway() === true ? refusal : WAIT;
+  }
+
+  /** Points that are let in now, one by one. */
+  now(): number {
+    const now = this.context.nowMs();
+    const left = Math.min(this.#points?.left(now) ?? INFINITE, this.context.ceiling?.left(now) ?? INFINITE);
+    return Math.max(0, Math.floor(Math.min(left, this.#points?.allowance() ?? INFINITE)));
+  }
+
+  /** The most points of one piece of work that would be let in now: more than a full bucket holds, where it is full. */
+  most(): number {
+    const now = this.context.nowMs();
+    let most = this.#points?.allowance() ?? INFINITE;
+    for (const bucket of [this.#points, this.context.ceiling]) {
+      if (bucket === undefined || bucket.waitMs(bucket.capacity, now) === 0) continue;
+      most = Math.min(most, Math.max(0, Math.floor(bucket.left(now))));
+    }
+    return most;
+  }
+
+  /** Points worth a piece of work of their own, of so many that wait: what comes in a twentieth of a second. */
+  worthwhile(waiting: number): number {
+    let least = waiting;
+    for (const bucket of [this.#points, this.context.ceiling])
+      if (bucket !== undefined) least = Math.min(least, bucket.capacity, Math.ceil(bucket.perSecond / 20));
+    return least;
+  }
+
+  /** Takes points; less than 0 gives some back. */
+  take(count: number): void {
+    if (count === 0) return;
+    this.#points?.take(count);
+    this.context.ceiling?.take(count);
+  }
+
+  /** Counts work that may give points back, 1, or that has done so, -1. */
+  countUncertain(change: 1 | -1): void {
+    this.#uncertain += change;
+  }
+
+  /** The store knows of tokens that it was told of (`SharedBucket.settle`). */
+  settle(kind: RateKind, spent: number, tokens: number | undefined): void {
+    const bucket = kind === 'points' ? this.#points : this.#requests;
+    if (bucket instanceof SharedBucket) bucket.settle(spent, tokens, this.context.nowMs());
+  }
+
+  /** Refuses until the store knows what was used. */
+  #settling(): LimitRefusal {
+    this.context.sharing?.hurry();
+    return { kind: 'service', message: SETTLING, waitMs: SETTLE_MS };
+  }
+
+  #bucket(kind: RateKind, old: TokenBucket | undefined, perSecond = 0, burst = 0): TokenBucket | undefined {
+    if (perSecond === 0) return undefined;
+    const capacity = burst > 0 ? burst : Math.max(1, Math.ceil(perSecond));
+    if (old?.perSecond === perSecond && old.capacity === capacity) return old;
+    const { sharing, spent } = this.context;
+    const nowMs = this.context.nowMs();
+    if (sharing === undefined) return new TokenBucket(perSecond, capacity, nowMs, old?.left(nowMs));
+    return new SharedBucket(perSecond, capacity, nowMs, { keyId: this.keyId, kind, sharing, spent }, old);
+  }
+}
+
+const INFINITE = Number.POSITIVE_INFINITY;
+const REQUESTS_REACHED = 'the key has reached its limit of requests a second';
+const CEILING_REACHED = 'the service has reached its limit of points a second';
+export const SETTLING = 'the limits of the key are being settled with the other processes of the service';
+/** About as long as the store takes to answer. */
+export const SETTLE_MS = 25;

@@ -1,0 +1,56 @@
+// A quota that several processes share, by a model that drives the shipped reservations (test/support/quota-model): large by
+// `npm run proof -- quota`.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, describe, expect, test } from 'vitest';
+import { Quota } from '#dist/server/ledger/quota.js';
+import { type QuotaClass, runSchedule } from '../../support/quota-model.js';
+
+const SCHEDULES = 4000;
+const STEPS = 120;
+const folder = mkdtempSync(join(tmpdir(), 'hexcodes-quota-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe.each([
+  ['never', false],
+  ['never', true],
+  ['closed', true],
+  ['open', true],
+] as const)('the store is away: %s, processes die: %s', (away, deaths) => {
+  test(`${SCHEDULES} schedules: the quota is never passed, and used up to its last point`, () => {
+    const sum = { taken: 0, waits: 0, refusals: 0 };
+    for (let seed = 1; seed <= SCHEDULES; seed++) {
+      const outcome = runSchedule(Quota, { seed, steps: STEPS, away, deaths });
+      sum.taken += outcome.taken;
+      sum.waits += outcome.waits;
+      sum.refusals += outcome.refusals;
+    }
+    // The schedules reach all outcomes.
+    expect(Math.min(sum.taken, sum.waits, sum.refusals)).toBeGreaterThan(SCHEDULES / 10);
+  });
+});
+
+/** The shipped module without one of its lines. */
+async function without(line: string): Promise<QuotaClass> {
+  const shipped = readFileSync('dist/server/ledger/quota.js', 'utf8');
+  expect(shipped.split(line)).toHaveLength(2);
+  const path = join(folder, `quota-${line.length}-${Math.random()}.mjs`);
+  writeFileSync(path, shipped.replace(line, ''));
+  return ((await import(pathToFileURL(path).href)) as { Quota: QuotaClass }).Quota;
+}
+
+test.each([
+  ['reserves', 'this.#free -= points;\n'],
+  ['gives a quota back to its own day', 'this.#giveBack(period, held - usedOfHeld);'],
+  ['gives back what is not used', 'this.#free += held - usedOfHeld;'],
+  ['tells that what was held is used', 'this.#covered += usedOfHeld;'],
+])('the model notices a process that no longer %s', async (_, line) => {
+  const Broken = await without(line);
+  const run = (): void => {
+    for (let seed = 1; seed <= SCHEDULES; seed++)
+      runSchedule(Broken, { seed, steps: STEPS, away: 'never', deaths: false });
+  };
+  expect(run).toThrow(/points/);
+});
