@@ -1,7 +1,10 @@
 // The admin port, on plain node:http, for the machine itself and its orchestrator: a table of routes, each a method, a path
-// and a handler. The port asks for no key; a route that needs one checks it itself.
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type AdminListener, openListener } from './admin/listener.js';
+// and a handler. The port asks for no key; a route that needs one checks it itself. A thread of its own holds the port.
+import type { AdminListener } from './admin/listener.js';
+import { openPortFront } from './admin/port-front.js';
+import type { AdminAnswer, AdminCall } from './admin/port-messages.js';
+
+export type { AdminAnswer } from './admin/port-messages.js';
 
 export interface AdminRequest {
   readonly method: string;
@@ -15,13 +18,6 @@ export interface AdminRequest {
   header(lowerCaseName: string): string | undefined;
   /** The body; undefined if it has more bytes than the limit. To be called once. */
   body(limitBytes: number): Promise<Buffer | undefined>;
-}
-
-export interface AdminAnswer {
-  readonly status: number;
-  readonly type: string;
-  readonly body: string | Uint8Array;
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface AdminRoute {
@@ -41,19 +37,23 @@ export function textAnswer(status: number, ...lines: readonly string[]): AdminAn
  * Answers the routes; the first whose path matches is taken. Rejects with a sentence if it cannot
  * listen there.
  * @param failed called with what a handler throws, which is answered 500
+ * @param names that the port is asked by
+ * @param pulse of a Pulse: /livez and /readyz are answered by the thread of the port, whatever the event loop does
  */
 export async function openAdminPort(
   host: string,
   port: number,
   routes: readonly AdminRoute[],
   failed: (error: unknown) => void = () => {},
+  names: readonly string[] = [],
+  pulse?: SharedArrayBuffer,
 ): Promise<AdminListener> {
   const table = routes.map((route) => ({ route, segments: route.path.split('/') }));
 
-  const answerOf = async (request: IncomingMessage): Promise<AdminAnswer> => {
-    const [path = '', query = ''] = (request.url ?? '').split(/\?(.*)/s);
+  const answerOf = async (call: AdminCall): Promise<AdminAnswer> => {
+    const [path = '', query = ''] = call.url.split(/\?(.*)/s);
     const segments = path.split('/');
-    const method = request.method === 'HEAD' ? 'GET' : (request.method ?? '');
+    const method = call.method === 'HEAD' ? 'GET' : call.method;
     const allowed = new Set<string>();
     for (const { route, segments: pattern } of table) {
       const parameters = parametersOf(pattern, segments);
@@ -64,9 +64,9 @@ export async function openAdminPort(
           path,
           parameters,
           query: new URLSearchParams(query),
-          peerAddress: request.socket.remoteAddress ?? '',
-          header: (name) => headerOf(request, name),
-          body: (limitBytes) => bodyOf(request, limitBytes),
+          peerAddress: call.peerAddress,
+          header: (name) => call.headers[name]?.join(', '),
+          body: async (limitBytes) => bodyOf(call, limitBytes),
         });
       }
       allowed.add(route.method);
@@ -76,14 +76,12 @@ export async function openAdminPort(
     return { ...textAnswer(405, 'method not allowed'), headers: { Allow: [...allowed].join(', ') } };
   };
 
-  return openListener(host, port, (request, response) => {
-    answerOf(request)
-      .catch((error: unknown) => {
-        failed(error);
-        return textAnswer(500, 'failed');
-      })
-      .then((answer) => send(request, response, answer));
-  });
+  const answer = (call: AdminCall): Promise<AdminAnswer> =>
+    answerOf(call).catch((error: unknown) => {
+      failed(error);
+      return textAnswer(500, 'failed');
+    });
+  return openPortFront({ host, port, names, pulse }, answer, failed);
 }
 
 /** The values of the pattern's `:name` segments if the path matches it; a segment with broken escapes matches nothing. */
@@ -108,30 +106,6 @@ function parametersOf(
   return parameters;
 }
 
-function headerOf(request: IncomingMessage, lowerCaseName: string): string | undefined {
-  return request.headersDistinct[lowerCaseName]?.join(', ');
-}
-
-async function bodyOf(request: IncomingMessage, limitBytes: number): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let sizeBytes = 0;
-  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-    sizeBytes += (chunk as Buffer).length;
-    if (sizeBytes > limitBytes) return undefined;
-    chunks.push(chunk as Buffer);
-  }
-  return Buffer.concat(chunks);
-}
-
-function send(request: IncomingMessage, response: ServerResponse, answer: AdminAnswer): void {
-  const { status, type, body, headers } = answer;
-  response.writeHead(status, {
-    'Content-Type': type,
-    'Content-Length': Buffer.byteLength(body),
-    'Cache-Control': 'no-store',
-    ...headers,
-  });
-  response.end(body);
-  // Discards the rest of a body that the handler has not read: the next request stands behind it.
-  request.resume();
+function bodyOf({ body }: AdminCall, limitBytes: number): Buffer | undefined {
+  return body === undefined || body.length > limitBytes ? undefined : Buffer.from(body);
 }

@@ -62,6 +62,11 @@ export class ClientAddresses {
     this.#trusted = trusted.length === 0 ? undefined : new Networks(trusted);
   }
 
+  /** Whether an address, in four or sixteen bytes, is that of a trusted proxy. */
+  isProxy(address: Uint8Array): boolean {
+    return this.#trusted?.has(addressText(address)) === true;
+  }
+
   /** The client's address in canonical form. */
   of(request: AddressedRequest): string {
     return clientAddress(addressText(request.peerAddress), request.forwardedFor, this.#trusted);

@@ -9,7 +9,7 @@ import { BrokenBatchError, TooManyItemsError } from '../wire/rows/batch.js';
 import { OverBudgetError } from './budget/budget.js';
 import { RevokedKeyError, StalledPeerError } from './bulk/flow.js';
 import { GzipBodyError } from './bulk/gzip.js';
-import { SpoolFullError } from './bulk/spool.js';
+import { SpoolDiskError, SpoolFullError } from './bulk/spool.js';
 import { type Logger, withholdKey } from './log.js';
 import { fail, failNotTaken, failUnavailable } from './router.js';
 import type { Exchange } from './transport/exchange.js';
@@ -21,6 +21,7 @@ const EXPECTED_ERRORS = [
   StalledPeerError,
   RevokedKeyError,
   SpoolFullError,
+  SpoolDiskError,
   PoolFullError,
   PoolLostError,
   OverBudgetError,
@@ -28,8 +29,9 @@ const EXPECTED_ERRORS = [
 ];
 
 /**
- * Before an answer has begun: 400 for a body that cannot be read, 401 for a key that was revoked meanwhile, 408 for a body
- * that stopped coming, 503 past a limit of the budget or where the disk takes no positions, 500 for all else. Afterwards the
+ * Before an answer has begun: 400 for a body that cannot be read, 401 or 403 for a key that was changed meanwhile, 408 for a body
+ * that stopped coming, 413 for one whose answer is too large to be held, 503 past a limit of the budget or where the disk takes
+ * no positions or answers, 500 for all else. Afterwards the
  * connection is closed, without the last chunk or short of the Content-Length, so that no client takes a part for the whole.
  */
 export function endOverError(logger: Logger, x: Exchange, error: unknown): void {
@@ -47,8 +49,13 @@ export function endOverError(logger: Logger, x: Exchange, error: unknown): void 
     // The forwarder has it logged.
     failNotTaken(x, error.message);
   } else {
-    log(logger, x, error);
-    if (isOpen && error instanceof RevokedKeyError) fail(x, 401, error.message, { close: true });
+    const isSpool = error instanceof SpoolFullError || error instanceof SpoolDiskError;
+    log(logger, x, error, isOpen && isSpool ? 'an answer could not be kept' : 'an answer was cut off');
+    if (isOpen && error instanceof SpoolFullError && error.limit === 'request')
+      fail(x, 413, error.message, { close: true });
+    else if (isOpen && isSpool) failUnavailable(x, error.message, true);
+    else if (isOpen && error instanceof RevokedKeyError)
+      fail(x, error.fault.status, error.message, { close: true });
     else if (isOpen && error instanceof StalledPeerError)
       fail(x, 408, 'the body took too long', { close: true });
     else if (isOpen) fail(x, 500, 'internal error', { close: true });
@@ -56,12 +63,13 @@ export function endOverError(logger: Logger, x: Exchange, error: unknown): void 
   }
 }
 
-function log(logger: Logger, x: Exchange, error: unknown): void {
+/** @param outcome of an error that is no defect of this program */
+function log(logger: Logger, x: Exchange, error: unknown, outcome: string): void {
   withholdKey(x);
   const request = { request_id: x.requestId, route: x.pattern };
   if (EXPECTED_ERRORS.some((kind) => error instanceof kind)) {
     const reason = withoutKeys((error as Error).message, [readApiKey(x.rawQuery), x.apiKey]);
-    logger.warn({ ...request, reason }, 'an answer was cut off');
+    logger.warn({ ...request, reason }, outcome);
   } else {
     logger.error({ ...request, err: error }, 'a handler threw');
   }

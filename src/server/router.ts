@@ -4,6 +4,7 @@ import { boundFault } from '../keys/key-bounds.js';
 import { type KeyInfo, SCOPE_BITS, type Scope } from '../keys/key-record.js';
 import type { KeyRing } from '../keys/key-ring.js';
 import { withoutKeys } from '../keys/mask.js';
+import { OpenWork } from '../keys/open-work.js';
 import { OPERATIONS, type UsageOperation } from '../usage/operations.js';
 import type { ParameterFault } from '../wire/params/parameters.js';
 import { DIFFERS, mayHoldKey, readApiKey, readQuery } from '../wire/params/query.js';
@@ -50,7 +51,7 @@ const CORS = '\r\nAccess-Control-Allow-Origin: *\r\nAccess-Control-Expose-Header
 /** For a request whose URL contains a key: no cache may store the answer. */
 const CORS_NO_STORE = `${CORS}\r\nCache-Control: private, no-store`;
 const PREFLIGHT =
-  '\r\nAccess-Control-Allow-Headers: Content-Type, Content-Encoding, X-API-Key, X-Request-Id\r\nAccess-Control-Max-Age: 86400';
+  '\r\nAccess-Control-Allow-Headers: Content-Type, Content-Encoding, Hexcodes-Answer, X-API-Key, X-Request-Id\r\nAccess-Control-Max-Age: 86400';
 
 const KEY_WANTED =
   'an API key is needed, as query parameter apikey or header X-API-Key; the one given, if any, is not valid';
@@ -158,13 +159,34 @@ export class Router {
         return undefined;
       }
       const fault = key.isBound ? boundFault(key, x.header('origin'), this.addresses.certain(x)) : undefined;
-      if (fault === undefined) return this.admit(x, key) ? key : undefined;
-      fail(x, 403, fault);
-      return undefined;
+      if (fault !== undefined) {
+        fail(x, 403, fault);
+        return undefined;
+      }
+      if (!this.admit(x, key)) return undefined;
+      if (x.bodySizeBytes !== 0) {
+        const origin = x.header('origin');
+        x.mayGoOn = () => this.isStillLetIn(x, key, access, origin);
+      }
+      return key;
     }
     if (verdict.kind === 'disabled') fail(x, 403, 'this API key is disabled');
     else fail(x, 401, KEY_WANTED, { headerLines: '\r\nWWW-Authenticate: ApiKey realm="hexcodes"' });
     return undefined;
+  }
+
+  /** Watches the key of a request that was let in. Without an origin: to be called before its handler returns. */
+  workOf(x: Exchange, key: KeyInfo, access: Scope | 'key', origin = x.header('origin')): OpenWork {
+    const source = { origin, address: this.addresses.certain(x) };
+    return new OpenWork(this.ring, key, access === 'key' ? undefined : access, source);
+  }
+
+  /** Judges a request again whose body has taken its time. False if it is answered. */
+  private isStillLetIn(x: Exchange, key: KeyInfo, access: Scope | 'key', origin: string): boolean {
+    if (x.state !== 'open' || this.ring.current(key) === key) return true;
+    const { fault } = this.workOf(x, key, access, origin);
+    if (fault !== undefined) fail(x, fault.status, fault.message);
+    return fault === undefined;
   }
 }
 

@@ -8,6 +8,7 @@ import { openKeys, type ServerKeys } from '../keys/keys.js';
 import { Hexcodes, type HexcodesData } from '../library/hexcodes.js';
 import { Pool } from '../pool/pool.js';
 import type { PoolOptions } from '../pool/pool-options.js';
+import { defaultThreads } from '../pool/usable-cores.js';
 import { healthRoutes } from './admin/health.js';
 import type { AdminListener } from './admin/listener.js';
 import { keyRoutesOf } from './admin/wire-keys.js';
@@ -16,10 +17,11 @@ import { Budget } from './budget/budget.js';
 import { Bulk, type BulkTuning } from './bulk/route.js';
 import { CountedLine } from './counted-line.js';
 import { addGrid } from './grid/route.js';
+import { type OpenLedger, openLedger } from './ledger/open-ledger.js';
 import { ClockWatch } from './life/clock-watch.js';
+import { Pulse } from './life/pulse.js';
 import { Readiness } from './life/readiness.js';
 import { finishAnswers, type StopSteps } from './life/stopping.js';
-import { type Metering, openMetering } from './limits/metering.js';
 import { listenSentence, refuseSameAddress, tryAddress } from './listen-fault.js';
 import { type Log, type Logger, openLog } from './log.js';
 import { hooksFor } from './observe/adapter-hooks.js';
@@ -40,6 +42,8 @@ import { addUsage } from './routes/usage.js';
 import { Streams, type StreamTuning } from './stream/route.js';
 import { addTraccar } from './traccar/route.js';
 import { Adapter } from './transport/adapter.js';
+import { connectionsWithin } from './transport/door/descriptors.js';
+import type { DoorLimits } from './transport/door/door.js';
 import type { UwsBuild } from './transport/load-uws.js';
 import { receiveBufferWarning } from './transport/receive-buffer.js';
 
@@ -60,16 +64,16 @@ export interface Seat {
   readonly number: number;
   /** A port of its own beside the shared one; undefined: none. */
   readonly ownPort: number | undefined;
+  /** With which the supervisor calls the admin port of the process. */
+  readonly token: string;
 }
-
-/** The admin port of a process among several is there for this address only. */
-export const SUPERVISOR_ADDRESS = '127.0.0.1';
 
 /** Settings that only tests and benches change. */
 export interface ServeTuning {
   readonly stream?: Partial<StreamTuning>;
   readonly bulk?: Partial<BulkTuning>;
   readonly bodyTimeoutMs?: number;
+  readonly keyless?: Partial<DoorLimits>;
   readonly batchTurnMs?: number;
   readonly pool?: Omit<PoolOptions, 'kernel'>;
   /** false: nothing is counted or logged of a request, and no key has limits. */
@@ -82,6 +86,10 @@ export interface ServeTuning {
 
 /** Of a body that is collected as a whole: 4 MiB at 35 KiB a second. */
 const BODY_TIMEOUT_MS = 120_000;
+/** The connections of one address that have shown no valid key are at most one of so many parts of all that may be open. */
+const KEYLESS_PARTS = 4;
+/** A worker thread without work ends after so long: a thread holds some 15 MB. */
+const THREAD_IDLE_MS = 60_000;
 const STORE_FAILED = {
   read: 'the key store cannot be read; the keys read last hold',
   write: 'the key store cannot be written; when keys are used is not kept',
@@ -106,7 +114,7 @@ export async function serve(
   let keys: ServerKeys | undefined;
   let adapter: Adapter | undefined;
   let admin: AdminListener | undefined;
-  let metering: Metering | undefined;
+  let metering: OpenLedger | undefined;
   let observation: Observation | undefined;
 
   /** Closes one part; its failure does not keep the others from closing, of which one stores the usage. */
@@ -136,6 +144,8 @@ export async function serve(
         observer.poolWaits.add(waitedMs);
         observer.poolRuns.add(ranMs);
       },
+      threads: config.poolThreads ?? defaultThreads(),
+      threadIdleMs: THREAD_IDLE_MS,
       ...tuning.pool,
     });
     steps.release.push(() => pool.close());
@@ -155,13 +165,20 @@ export async function serve(
     if (bufferWarning !== undefined) logger.warn(bufferWarning);
     const budget = budgetOf(config, logger, observer);
     tuning.withBudget?.(budget);
+    const { maxConnections, warning: filesWarning } = connectionsWithin(config.maxConnections);
+    if (filesWarning !== undefined) logger.warn(filesWarning);
     adapter = await Adapter.load(hooksFor(logger, observer, tuning.metering !== false), {
       budget,
       maxPastStopBytes: config.maxPastStopBytes,
-      maxConnections: config.maxConnections,
+      maxConnections,
+      keyless: {
+        perNetwork: Math.min(config.maxKeylessPerAddress, Math.ceil(maxConnections / KEYLESS_PARTS)),
+        isExempt: (address) => observer.clients.isProxy(address),
+        ...tuning.keyless,
+      },
       bodyTimeoutMs: tuning.bodyTimeoutMs ?? BODY_TIMEOUT_MS,
     });
-    if (tuning.metering !== false) metering = await openMetering(config, keys.ring, logger);
+    if (tuning.metering !== false) metering = await openLedger(config, keys.ring, observer.points, logger);
     const router = new Router(adapter, keys.ring, observer.clients, metering?.admit);
     addSingle(router, kernel, config.logPositions);
     addBatch(router, kernel, pool, tuning.batchTurnMs);
@@ -180,7 +197,8 @@ export async function serve(
     addConsole(router, files, basemapOf(config));
     const streams = new Streams(router, kernel, pool, keys.ring, budget, observer, tuning.stream);
     streams.open(adapter);
-    const bulk = new Bulk(kernel, pool, keys.ring, config.dataDir, logger, tuning.bulk);
+    const spool = { requestBytes: config.spoolRequestBytes, totalBytes: config.spoolBytes };
+    const bulk = new Bulk(kernel, pool, config.dataDir, spool, logger, tuning.bulk);
     bulk.open(router);
     steps.drain.push(() => streams.stop());
     steps.release.push(() => bulk.close());
@@ -199,11 +217,12 @@ export async function serve(
     refuseSameAddress(address, { host: config.adminHost, port: config.adminPort });
     const failed = (error: unknown): void =>
       logger.error({ err: error }, 'a handler of the admin port threw');
-    // Of several processes the supervisor alone calls this port, and says for whom.
-    const callers = seat === undefined ? config.trustedProxies : [SUPERVISOR_ADDRESS];
-    const keyRoutes = keyRoutesOf(store, callers, logger);
+    const keyRoutes = keyRoutesOf(store, config.trustedProxies, logger, seat?.token);
     const routes = [...healthRoutes(readiness), ...observation.routes, ...keyRoutes];
-    const pages = openAdminPort(config.adminHost, config.adminPort, routes, failed);
+    const pulse = new Pulse(readiness);
+    steps.release.push(async () => pulse.close());
+    const { adminHost, adminPort, adminNames } = config;
+    const pages = openAdminPort(adminHost, adminPort, routes, failed, adminNames, pulse.shared);
     admin = await pages.catch(async (error: Error) => {
       // A second server meets both faults: both are named.
       const fault = seat === undefined ? await tryAddress(address) : undefined;

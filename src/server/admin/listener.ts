@@ -2,6 +2,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { listenSentence } from '../listen-fault.js';
+import { misdirection } from './host-check.js';
 
 export interface AdminListener {
   readonly port: number;
@@ -9,13 +10,20 @@ export interface AdminListener {
   close(): Promise<void>;
 }
 
-/** Rejects with a sentence if it cannot listen there. */
+/**
+ * Rejects with a sentence if it cannot listen there.
+ * @param names that the port is asked by, beside those that nobody else can have
+ */
 export async function openListener(
   host: string,
   port: number,
+  names: readonly string[],
   answer: RequestListener,
 ): Promise<AdminListener> {
-  const server = createServer(answer);
+  const isMisdirected = misdirection(host, names);
+  const server = createServer((request, response) => {
+    if (!isMisdirected(request, response)) answer(request, response);
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => {
       reject(new Error(listenSentence({ host, port, use: 'the admin port' }, error)));

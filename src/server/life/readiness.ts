@@ -9,16 +9,20 @@ export interface ReadinessPage {
 
 export class Readiness {
   #reason: string | undefined = 'the service is starting';
+  /** Called when the reason has changed. */
+  onChange: (() => void) | undefined;
   readonly #warnings: (() => string | undefined)[] = [];
 
   /** Requests are accepted. */
   accept(): void {
     this.#reason = undefined;
+    this.onChange?.();
   }
 
   /** Balancers should send no more requests, for a reason that follows `reason: `. */
   refuse(reason: string): void {
     this.#reason = reason;
+    this.onChange?.();
   }
 
   /** Adds a source of warnings, each a sentence; it is asked whenever the page is, and says undefined while all is well. */

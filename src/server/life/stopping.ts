@@ -22,6 +22,22 @@ export interface StopTimes {
 /** Connections are left alone until for so long nothing was under way and none has closed. */
 const LINGER_MS = 50;
 
+/** A turn of the event loop that takes no longer left next to no time for a connection to come behind the look for them. */
+const QUIET_TURN_MS = 0.2;
+const QUIET_TRIES = 200;
+
+/**
+ * Resolves right after the event loop has looked for connections, in a turn that did little else: one that waits to be accepted
+ * when the port closes is reset by the system.
+ */
+async function quietTurn(): Promise<void> {
+  for (let tries = 0; tries < QUIET_TRIES; tries++) {
+    const startMs = performance.now();
+    await nextCheck();
+    if (performance.now() - startMs < QUIET_TURN_MS) return;
+  }
+}
+
 /** Resolves when nothing is under way, or the grace period is over; connections may still be open. */
 export async function finishAnswers(
   adapter: Adapter,
@@ -36,8 +52,7 @@ export async function finishAnswers(
     adapter.closeAfterAnswers();
     await sleep(drainMs);
   }
-  // Right after the event loop has looked for connections: one that waits to be accepted would be reset.
-  await nextCheck();
+  await quietTurn();
   adapter.stopListening();
   const overMs = performance.now() + graceMs;
   const grace = sleep(graceMs, undefined, { ref: false });
@@ -49,7 +64,10 @@ export async function finishAnswers(
     await sleep(Math.min(LINGER_MS, graceMs));
   } while (
     performance.now() < overMs &&
-    (adapter.pending.size > 0 || adapter.connectionCount < wasOpen || unsentBytes() > 0)
+    (adapter.pending.size > 0 ||
+      adapter.refusedBodyCount > 0 ||
+      adapter.connectionCount < wasOpen ||
+      unsentBytes() > 0)
   );
   if (adapter.pending.size > 0) {
     logger.warn({ unanswered: adapter.pending.size }, 'the grace period is over: requests are cut off');

@@ -8,6 +8,7 @@ const OTHER_METHOD = 'OTHER';
 /** Between them lie all that HTTP knows. Place 0 is for requests without an answer. */
 const FIRST_STATUS = 100;
 const STATUS_PLACES = 501;
+const DEFECT = 500;
 
 /** A request as far as it is counted. */
 export interface CountedRequest {
@@ -40,6 +41,8 @@ class Route {
 }
 
 export class RequestCounts {
+  /** Requests that were answered with 500, of all routes. */
+  defects = 0;
   readonly #routes = new Map<string, Route>();
 
   /** Counts a request that is over. */
@@ -50,6 +53,7 @@ export class RequestCounts {
     route.bytesOut += x.bytesOut;
     if (!x.isComplete) route.cutOff++;
     if (x.status === 0) return;
+    if (x.status === DEFECT) this.defects++;
     let counts = route.byStatus.get(x.method);
     if (counts === undefined) counts = newCounts(route, x.method);
     counts[x.status - FIRST_STATUS]!++;

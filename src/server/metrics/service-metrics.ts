@@ -1,10 +1,10 @@
 // The metrics of the service, each with its name, its meaning and where its value comes from. docs/observation.md lists them; a
 // test holds the two together.
 import type { Budget } from '../budget/budget.js';
+import type { PointCounts } from '../ledger/point-counts.js';
 import type { EventLoopMonitor } from './event-loop.js';
 import { type ForwardState, forwardMetrics } from './forward-metrics.js';
 import type { Latency } from './latency.js';
-import type { PointCounts } from './point-counts.js';
 import type { Labels, Metric, Sample } from './registry.js';
 import type { CountedRequest, RequestCounts, RouteCounts } from './request-counts.js';
 import { counter, gauge } from './single-value.js';
@@ -18,7 +18,7 @@ export interface MetricSources extends StoreStates {
   readonly underWay: () => Iterable<CountedRequest> & { readonly size: number };
   readonly connections: () => number;
   /** Connections that were closed at once, and why. */
-  readonly refusedConnections: Readonly<Record<'flood' | 'crowd', number>>;
+  readonly refusedConnections: Readonly<Record<'flood' | 'crowd' | 'share' | 'limit', number>>;
   readonly points: PointCounts;
   readonly streams: Readonly<Record<string, StreamCounts>>;
   readonly openStreams: () => OpenStreams;
@@ -116,6 +116,13 @@ function requestMetrics(of: MetricSources): Metric[] {
         ),
     },
     {
+      // A series of a status begins with its first answer, at 1, so that its increase does not show that one.
+      kind: 'counter',
+      name: 'hexcodes_defects_total',
+      help: 'Requests that were answered with 500, which is a defect; 0 from the start.',
+      samples: () => of.requests.defects,
+    },
+    {
       kind: 'histogram',
       name: 'hexcodes_http_request_duration_seconds',
       help: 'From the head of a request to the end of its answer.',
@@ -152,7 +159,7 @@ function requestMetrics(of: MetricSources): Metric[] {
     {
       kind: 'counter',
       name: 'hexcodes_connections_refused_total',
-      help: 'Connections closed at once: too many are open, or too many requests came in one turn.',
+      help: 'Connections closed at once, as too many are open or too many requests came in one turn, and those without a key that made way.',
       labels: ['reason'],
       samples: () =>
         Object.entries(of.refusedConnections).map(([reason, count]): Sample => [{ reason }, count]),

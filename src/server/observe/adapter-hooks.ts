@@ -12,16 +12,20 @@ export function hooksFor(logger: Logger, observer: Observer, isCounted = true): 
   const floods = new CountedLine(
     logger,
     'connections',
-    'closed for too many requests or frames in one turn of the event loop',
+    'refused or closed: too many requests or frames in one turn of the event loop',
   );
   const crowds = new CountedLine(logger, 'connections', 'closed at once: too many connections are open');
+  const evictions = new CountedLine(
+    logger,
+    'connections',
+    'closed to make way: connections that have shown no valid key',
+  );
   return {
     answered: (x, status) => {
-      x.meter?.answered(x.operation, status);
+      x.entry?.end(status);
       if (x.hasGivenId) withholdKey(x);
       if (isCounted) observer.beforeAnswer(x);
     },
-    converted: isCounted ? (x, ok, failed) => observer.converted(x.keyId, x.operation, ok, failed) : () => {},
     over: isCounted ? (x) => observer.over(x) : () => {},
     refused: (x, status, message, close) => fail(x, status, message, { close }),
     expired: (x) => {
@@ -36,6 +40,11 @@ export function hooksFor(logger: Logger, observer: Observer, isCounted = true): 
     crowded: () => {
       observer.refusedConnections.crowd++;
       crowds.add();
+    },
+    evicted: (reason) => {
+      if (reason === 'idle') return;
+      observer.refusedConnections[reason]++;
+      evictions.add({ reason });
     },
     cut: (x, reason) => {
       withholdKey(x);

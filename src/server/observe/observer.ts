@@ -1,9 +1,9 @@
 // Sees every request, frame and refusal of the service once, counts it, and has it logged and traced. On the way of a request
 // this is additions in place; names, labels and texts are made at scrape time.
 import type { ClientAddresses } from '../client-address.js';
+import { PointCounts } from '../ledger/point-counts.js';
 import { type Logger, withholdKey } from '../log.js';
 import { Latency } from '../metrics/latency.js';
-import { PointCounts } from '../metrics/point-counts.js';
 import { RequestCounts } from '../metrics/request-counts.js';
 import { StreamCounts } from '../metrics/stream-counts.js';
 import type { Exchange } from '../transport/exchange.js';
@@ -29,7 +29,7 @@ export class Observer {
   readonly streams: Record<string, StreamCounts> = {};
   readonly poolWaits = new Latency();
   readonly poolRuns = new Latency();
-  readonly refusedConnections = { flood: 0, crowd: 0 };
+  readonly refusedConnections = { flood: 0, crowd: 0, share: 0, limit: 0 };
   /** By the limit that was reached. */
   readonly refusals = new Map<string, number>();
   readonly clients: ClientAddresses;
@@ -53,13 +53,8 @@ export class Observer {
     // Of others it is done before the answer.
     if (x.status === 0 && x.hasGivenId) withholdKey(x);
     this.requests.add(x, nowMs);
-    this.points.addRequest(x.keyId, nowMs);
+    x.entry?.isOver(nowMs);
     this.log.add(x, nowMs, this.#tracer?.record(x, nowMs));
-  }
-
-  /** Points of a key were converted. `operation`: a place in the OPERATIONS of usage. */
-  converted(keyId: string, operation: number, ok: number, failed: number): void {
-    this.points.add(keyId, operation, ok, failed);
   }
 
   /** The counts of a subprotocol of the stream. */

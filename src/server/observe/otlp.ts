@@ -112,7 +112,7 @@ class OtlpTracer implements Tracer {
         'http.request.body.size': x.bytesIn,
         'http.response.body.size': x.bytesOut,
         'hexcodes.request_id': x.requestId,
-        'hexcodes.points': x.points,
+        'hexcodes.points': x.entry?.points ?? 0,
         ...(x.keyId === '' ? {} : { 'hexcodes.key_id': x.keyId }),
         ...(x.status === 0 ? {} : { 'http.response.status_code': x.status }),
       },

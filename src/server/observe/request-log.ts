@@ -77,6 +77,7 @@ export class RequestLog {
 
   #fieldsOf(x: Exchange, nowMs: number, span: SpanIds | undefined): Record<string, unknown> {
     const ids = span ?? callersSpan(x);
+    const { entry } = x;
     return {
       request_id: x.requestId,
       ...(ids === undefined ? {} : { trace_id: ids.traceId, span_id: ids.spanId }),
@@ -85,7 +86,9 @@ export class RequestLog {
       method: methodName(x),
       route: x.pattern,
       ...(x.status === 0 ? {} : { http_status: x.status }),
-      ...(x.points === 0 ? {} : { points: x.points, failed_points: x.failedPoints }),
+      ...(entry === undefined || entry.points === 0
+        ? {}
+        : { points: entry.points, failed_points: entry.failedPoints }),
       ...x.position,
       bytes_in: x.bytesIn,
       bytes_out: x.bytesOut,

@@ -1,7 +1,7 @@
 // Routes of the admin port that show the service at work: GET /metrics in the text format of Prometheus, and GET /activity, the keys
 // that are in use, for `hexcodes top`.
 import type { AdminRoute } from '../admin-port.js';
-import type { PointCounts } from '../metrics/point-counts.js';
+import type { PointCounts } from '../ledger/point-counts.js';
 import type { MetricsRegistry } from '../metrics/registry.js';
 
 /** A key without a request for so long is not in use. */

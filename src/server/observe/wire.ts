@@ -5,7 +5,7 @@ import type { Pool } from '../../pool/pool.js';
 import type { AdminRoute } from '../admin-port.js';
 import type { Budget } from '../budget/budget.js';
 import type { Bulk } from '../bulk/route.js';
-import type { Metering } from '../limits/metering.js';
+import type { OpenLedger } from '../ledger/open-ledger.js';
 import type { Log } from '../log.js';
 import { EventLoopMonitor } from '../metrics/event-loop.js';
 import { type Labels, MetricsRegistry } from '../metrics/registry.js';
@@ -24,7 +24,7 @@ export interface ObservedParts {
   readonly pool: Pool;
   readonly keys: ServerKeys;
   /** Undefined: nothing is counted. */
-  readonly metering: Metering | undefined;
+  readonly metering: OpenLedger | undefined;
   /** Undefined: positions go nowhere. */
   readonly forwarder: Forwarder | undefined;
   readonly log: Log;

@@ -1,15 +1,15 @@
 // The context that all exchanges of an adapter share, supplied by its owner. `X` is the exchange.
 import type { Budget } from '../budget/budget.js';
 import type { BodylessAnswers } from './answers/whole-answer.js';
+import type { RefusedBodies } from './body/refused-bodies.js';
 import type { CorkHolder } from './cork-holder.js';
+import type { Door } from './door/door.js';
 import type { Turns } from './turns.js';
 
 /** Supplied by the owner of the adapter, for all exchanges. */
 export interface ExchangeHooks<X> {
   /** Called right before a status line is written. */
   answered(x: X, status: number): void;
-  /** Points were converted for a request: so many came out OK, so many failed. */
-  converted(x: X, ok: number, failed: number): void;
   /** Called once for each request, when its answer is complete, its connection closed, or it has become a WebSocket. */
   over(x: X): void;
   /** A handler or a callback failed: answers the error if no answer has begun, else closes the connection. */
@@ -36,7 +36,10 @@ export interface ExchangeContext<X> extends ExchangeLimits {
   readonly pending: Set<X>;
   readonly corkHolder: CorkHolder;
   readonly turns: Turns;
+  /** Undefined: connections without a key have no bounds of their own. */
+  readonly door: Door | undefined;
   readonly bodylessAnswers: BodylessAnswers;
+  readonly refusedBodies: RefusedBodies;
   /** The service is stopping: every answer has `Connection: close`. */
   isClosing: boolean;
 }

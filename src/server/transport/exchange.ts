@@ -1,19 +1,23 @@
 // One request and its answer, as handlers see them. Once the answer is complete or the connection is closed, every call of
 // the answering side does nothing, so handlers need not check.
-import { type Account, OverBudgetError } from '../budget/budget.js';
 import { writeHead } from './answers/answer-head.js';
 import { ChunkedAnswer } from './answers/chunked-answer.js';
 import { SizedAnswer } from './answers/sized-answer.js';
 import type { AnswerHooks, StreamedAnswer } from './answers/streamed-answer.js';
-import { endBodyless, fitsEnd, writeBody, writeRest } from './answers/whole-answer.js';
-import { BodyLimits } from './body/body-limits.js';
-import { collectBody } from './body/collect-body.js';
+import {
+  closingInChunks,
+  endBodyless,
+  fitsEnd,
+  isSkippedBody,
+  type WholeAnswer,
+  writeBody,
+  writeRest,
+} from './answers/whole-answer.js';
+import { ReceivingRequest } from './body/receiving-request.js';
 import type { ExchangeContext } from './exchange-context.js';
-import { RequestHead } from './request-head.js';
+import { AFTER_BODY } from './headers.js';
 import type { UpgradeContext, UwsRequest, UwsResponse } from './uws.js';
 
-/** Applies once the whole body is received, if the handler has set no deadline. */
-const DEFAULT_DEADLINE_MS = 30_000;
 const CLOSE_LINE = '\r\nConnection: close';
 
 /**
@@ -25,107 +29,24 @@ const CLOSE_LINE = '\r\nConnection: close';
  *   body in one piece                readBody
  *   body chunk by chunk              streamBody, pause, resume
  */
-export class Exchange extends RequestHead {
+export class Exchange extends ReceivingRequest {
   #upgradeContext: UpgradeContext | undefined;
-  #account: Account | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #isPaused = false;
-  /** To be set where the memory of a whole answer may be overwritten once `send` returns. */
-  isBodyView = false;
+  #isUpgrading = false;
+  /** The request is refused, and its answer waits for the end of its body. */
+  #isAnswerDue = false;
 
   constructor(
     res: UwsResponse,
     req: UwsRequest,
-    private readonly context: ExchangeContext<Exchange>,
+    context: ExchangeContext<Exchange>,
     method: string,
     pattern: string,
     path: string,
     rawQuery: string,
     upgradeContext?: UpgradeContext,
   ) {
-    super(res, req, method, pattern, path, rawQuery);
+    super(res, req, context as ExchangeContext<ReceivingRequest>, method, pattern, path, rawQuery);
     this.#upgradeContext = upgradeContext;
-  }
-
-  /**
-   * Calls `work` once with the whole body, valid during that call. If the body is longer than the limit, `tooLarge` is
-   * called instead, before more than the limit is buffered; it must answer and close the connection. A body that comes in
-   * several chunks has a deadline, and its bytes are held.
-   */
-  readBody(limitBytes: number, tooLarge: () => void, work: (body: Uint8Array) => void): void {
-    const hold = (bytes: number): void => {
-      if (this.#timer === undefined) this.deadline(this.context.bodyTimeoutMs);
-      this.hold(bytes);
-    };
-    if (this.bodySizeBytes > limitBytes) tooLarge();
-    else this.streamBody(collectBody(limitBytes, tooLarge, hold, work));
-  }
-
-  /** Counts points or codes that are converted for this request. */
-  countPoints(ok: number, failed: number): void {
-    this.points += ok + failed;
-    this.failedPoints += failed;
-    this.context.hooks.converted(this, ok, failed);
-  }
-
-  /**
-   * Says how many bytes are held for this request, or are about to be; 0 begins to count the request as under way.
-   * @throws OverBudgetError if a limit would be passed
-   */
-  hold(bytes: number): void {
-    this.#account ??= this.context.budget.open(this.keyId, 'requests');
-    const refusal = this.#account.hold(bytes);
-    if (refusal !== undefined) throw new OverBudgetError(refusal);
-  }
-
-  /** Calls `work` with each chunk of the body, valid during that call, until the answer is over. */
-  streamBody(work: (chunk: Uint8Array, isLast: boolean) => void): void {
-    this.isBodyWanted = true;
-    const limits = new BodyLimits(this.context.turns, this.context.maxPastStopBytes);
-    this.res.onData((chunk, isLast) => {
-      if (this.state === 'over') return;
-      this.bytesIn += chunk.byteLength;
-      const fault = limits.faultOf(chunk.byteLength, this.#isPaused);
-      if (fault !== undefined) {
-        this.context.hooks.cut(this, fault);
-        return;
-      }
-      const bytes = new Uint8Array(chunk);
-      if (!isLast) {
-        this.guard(() => work(bytes, false));
-      } else if (this.isBodyChunked) {
-        // Not in the turn in which uWS believes that the body ended (README U33).
-        const copy = bytes.slice();
-        this.nextTurn(() => this.#endBody(copy, work));
-      } else {
-        this.#endBody(bytes, work);
-      }
-    });
-  }
-
-  #endBody(lastChunk: Uint8Array, work: (chunk: Uint8Array, isLast: boolean) => void): void {
-    this.hasBodyEnded = true;
-    this.#clearDeadline();
-    this.guard(() => work(lastChunk, true));
-    this.streamed?.setBodyEnded();
-    if (this.state !== 'open') return;
-    if (this.#timer === undefined) this.deadline(DEFAULT_DEADLINE_MS);
-    if (this.#account === undefined) this.guard(() => this.hold(0));
-  }
-
-  /** Stops reading the body, and uWS's timeout, until `resume` or the end of the answer. See README U26 to U28. */
-  pause(): void {
-    if (this.state === 'over' || this.#isPaused) return;
-    this.#isPaused = true;
-    this.res.pause();
-    this.streamed?.setReadingStopped(true);
-  }
-
-  resume(): void {
-    if (this.state === 'over' || !this.#isPaused) return;
-    this.#isPaused = false;
-    this.res.resume();
-    this.streamed?.setReadingStopped(false);
   }
 
   /** Sends a whole answer. `headerLines`: "\r\nName: value" of further headers, of trusted text. */
@@ -137,43 +58,94 @@ export class Exchange extends RequestHead {
     close = false,
   ): void {
     if (this.state !== 'open') return;
+    if (this.isReadable && this.context.door?.mustClose(this) === true) {
+      this.abort();
+      return;
+    }
+    this.attach();
     // A connection that is paused when the answer ends would never be read again (README U29).
     this.resume();
     this.state = 'over';
-    this.status = status;
-    this.context.hooks.answered(this, status);
-    // A large body that uWS itself would close after is not seen to leave: there the client closes.
-    const isLeft = this.context.isClosing && !fitsEnd(body);
-    const isLast = close || this.isBodyChunked || (this.context.isClosing && !isLeft);
-    const lines = isLeft && !isLast ? `${headerLines}${CLOSE_LINE}` : headerLines;
-    if (this.isReadable) this.#write(status, contentType, body, lines, isLast);
-    else this.res.cork(() => this.#write(status, contentType, body, lines, isLast));
+    const answer = { status, contentType, body, headerLines, close };
+    if (this.answerTime === AFTER_BODY && this.#mayWait(answer)) return;
+    if (this.isReadable) this.#answer(answer);
+    else this.res.cork(() => this.#answer(answer));
   }
 
-  #write(
-    status: number,
-    contentType: string,
-    body: string | Uint8Array,
-    lines: string,
-    close: boolean,
-  ): void {
-    const { res } = this;
-    writeHead(res, this, status, contentType, lines);
+  /** Lets an answer wait for the end of a body that nobody wants any more; false if it cannot. */
+  #mayWait(answer: WholeAnswer): boolean {
+    if (this.isBodyView || !this.readOn(() => this.res.cork(() => this.#answer(answer)))) return false;
+    this.#isAnswerDue = true;
+    this.keepPeerAddress();
+    this.account?.close();
+    this.timeout.clear();
+    this.notifyOver();
+    return true;
+  }
+
+  #answer(answer: WholeAnswer): void {
+    const { status, body, headerLines, close } = answer;
+    this.#isAnswerDue = false;
+    this.status = status;
+    this.context.hooks.answered(this, status);
+    const isRefused = status >= 400 && this.isBodyComing && !this.isBodyChunked;
+    const isSkipped = isRefused && isSkippedBody(status, this.bodySizeBytes);
+    // A large body that uWS itself would close after is not seen to leave: there the client closes.
+    const isLeft = this.context.isClosing && !fitsEnd(body);
+    const mustClose = (close || isRefused) && !isSkipped;
+    const isLast = mustClose || this.isBodyChunked || (this.context.isClosing && !isLeft);
+    const lines = (isLeft || close) && !isLast ? `${headerLines}${CLOSE_LINE}` : headerLines;
+    this.#write(answer, lines, isLast);
+  }
+
+  #write(answer: WholeAnswer, lines: string, close: boolean): void {
+    const { res, context } = this;
+    const { status, contentType, body } = answer;
+    const closesBefore = context.door?.closes;
     const isHead = this.method === 'HEAD';
-    if (isHead || status === 204 || status === 304) {
-      endBodyless(res, isHead, body, close || !this.context.bodylessAnswers.take());
+    const isBodyless = isHead || status === 204 || status === 304;
+    const mayReadOn = close && !isBodyless && typeof body === 'string' && fitsEnd(body);
+    if (mayReadOn && this.readOn(() => res.close())) {
+      writeHead(res, this, status, contentType, lines + closingInChunks(body));
+      this.wholeBytes = Buffer.byteLength(body);
       this.#over(true);
+      return;
+    }
+    const isLast = close || (isBodyless && !context.bodylessAnswers.take());
+    if (isLast && this.isReadable && context.door !== undefined && context.door.size > 0) {
+      this.#closeLater(() => this.#write(answer, lines, true));
+      return;
+    }
+    const isOver = (): void => {
+      this.isClosedInside = context.door?.closes !== closesBefore;
+      this.#over(true);
+    };
+    writeHead(res, this, status, contentType, lines);
+    if (isBodyless) {
+      endBodyless(res, isHead, body, isLast);
+      isOver();
       return;
     }
     this.wholeBytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
     if (writeBody(res, body, close)) {
-      this.#over(true);
+      isOver();
     } else {
       this.state = 'answering';
-      this.guard(() => this.hold((this.#account?.heldBytes ?? 0) + this.wholeBytes));
-      const isOver = (): boolean => this.state === 'over';
-      if (!isOver()) writeRest(res, this.isBodyView ? body.slice() : body, isOver, () => this.#over(true));
+      this.guard(() => this.hold((this.account?.heldBytes ?? 0) + this.wholeBytes));
+      const isEnded = (): boolean => this.state === 'over';
+      if (!isEnded()) writeRest(res, this.isBodyView ? body.slice() : body, isEnded, () => this.#over(true));
     }
+  }
+
+  /** Ends the request in a turn of its own: a connection that is closed in its handler could not be told from others by the door. */
+  #closeLater(work: () => void): void {
+    this.#isAnswerDue = true;
+    this.keepPeerAddress();
+    setImmediate(() => {
+      if (!this.#isAnswerDue) return;
+      this.#isAnswerDue = false;
+      this.res.cork(work);
+    });
   }
 
   /** Starts an answer of unknown length; not for HEAD. `mayEndLate`: see ChunkedAnswer. */
@@ -213,10 +185,11 @@ export class Exchange extends RequestHead {
     create: (hooks: AnswerHooks) => StreamedAnswer,
   ): StreamedAnswer | undefined {
     if (this.state !== 'open') return undefined;
+    this.attach();
     this.state = 'answering';
     this.status = status;
     this.context.hooks.answered(this, status);
-    this.#clearDeadline();
+    this.timeout.clear();
     const closing = this.isBodyChunked || this.context.isClosing ? CLOSE_LINE : '';
     const streamed = create({
       writeHead: () => writeHead(this.res, this, status, contentType, headerLines + closing),
@@ -229,55 +202,78 @@ export class Exchange extends RequestHead {
       guard: (work) => this.guard(work),
     });
     this.streamed = streamed;
-    if (this.#isPaused) streamed.setReadingStopped(true);
+    if (this.isPaused) streamed.setReadingStopped(true);
     if (this.hasBodyEnded) streamed.setBodyEnded();
     return streamed;
   }
 
-  /** Calls the `expired` hook if no status line is written after that time. Replaces an earlier deadline. */
-  deadline(timeoutMs: number): void {
-    this.#clearDeadline();
-    if (this.state !== 'open') return;
-    this.#timer = setTimeout(() => {
-      if (this.state === 'open') this.guard(() => this.context.hooks.expired(this));
-    }, timeoutMs);
-  }
-
-  #clearDeadline(): void {
-    if (this.#timer !== undefined) clearTimeout(this.#timer);
-    this.#timer = undefined;
-  }
-
   /** Closes the connection at once. The client sees an incomplete answer. */
   abort(): void {
-    if (this.state !== 'over') this.res.close();
+    if (this.state === 'over') return;
+    if (this.isReadable && this.isAttached) {
+      this.state = 'over';
+      this.#closeLater(() => this.res.close());
+      return;
+    }
+    this.res.close();
+    if (this.isAttached) return;
+    // The door has heard it.
+    this.isEndUnseen = false;
+    this.gone();
   }
 
-  /** Accepts a WebSocket upgrade. To be called before the upgrade handler returns. */
+  /**
+   * Accepts a WebSocket upgrade. To be called before the upgrade handler returns. Where many connections without a key could be taken
+   * for this one the upgrade waits for the next turn; if the peer is gone by then, `onOver` is called and no socket opens.
+   */
   acceptUpgrade<T>(userData: T, protocol: string): void {
     const context = this.#upgradeContext;
     if (this.state !== 'open' || context === undefined) return;
     const key = this.header('sec-websocket-key');
-    this.status = 101;
-    this.#over(true);
-    this.res.upgrade(userData, key, protocol, '', context);
+    const upgrade = (): void => {
+      this.status = 101;
+      this.#over(true);
+      this.res.upgrade(userData, key, protocol, '', context);
+    };
+    const { door, corkHolder } = this.context;
+    if (door?.isCrowded(this.peerAddress) !== true || !corkHolder.isOpen) {
+      door?.forget(this.peerAddress);
+      upgrade();
+      return;
+    }
+    this.#isUpgrading = true;
+    // Not corked: uWS may close a connection that is upgraded in its own cork outside of the handler (README U40).
+    this.nextTurn(() => corkHolder.runUncorked(upgrade));
+  }
+
+  /** For the door a request is not over while the rest of its body is read: its connection is busy. */
+  get visitState(): Exchange['state'] {
+    return this.isReadingOn || this.#isAnswerDue ? 'answering' : this.state;
   }
 
   /** The handler has returned: the request can no longer be read. */
   leaveFirstTick(): void {
     this.endReading();
     this.#upgradeContext = undefined;
-    if (this.state === 'over') return;
-    this.context.pending.add(this);
+    if (this.visitState === 'over') return;
+    this.attach();
     this.keepPeerAddress();
-    if (this.state === 'open' && !this.isBodyWanted && this.#timer === undefined) {
+    if (this.state === 'over' && !this.#isAnswerDue) return;
+    this.context.pending.add(this);
+    if (this.state === 'open' && !this.isBodyWanted && !this.#isUpgrading && !this.timeout.isSet) {
       this.thrown(new Error('a handler returned without an answer'));
     }
   }
 
-  /** The connection is closed. */
-  gone(): void {
-    if (this.state === 'over') return;
+  protected gone(): void {
+    if (this.state === 'over') {
+      this.leaveRefused();
+      if (this.#isAnswerDue) {
+        this.#isAnswerDue = false;
+        this.#over(false);
+      } else this.onLeave?.(false);
+      return;
+    }
     this.streamed?.drop();
     this.#over(false);
   }
@@ -285,9 +281,11 @@ export class Exchange extends RequestHead {
   #over(isComplete: boolean): void {
     this.state = 'over';
     this.isComplete = isComplete;
-    this.#account?.close();
-    this.#clearDeadline();
+    this.account?.close();
+    this.timeout.clear();
     if (!this.isReadable) this.context.pending.delete(this);
+    // While the rest of the body is read the connection stays busy: it is closed at the end.
+    if (!this.isReadingOn) this.onLeave?.(isComplete && !this.isClosedInside);
     this.notifyOver();
     this.context.hooks.over(this);
   }

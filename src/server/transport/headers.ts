@@ -7,6 +7,8 @@ import type { UwsRequest } from './uws.js';
 export interface HeaderFields {
   /** Bytes announced for the body; 0 for no body, -1 for a chunked one. */
   bodySizeBytes: number;
+  /** uWS may not report the end of the request behind its handler: the body is chunked, of no bytes, or of an unclear size. */
+  isEndUnseen: boolean;
   /** The X-Request-Id header if it is 1 to 128 of A-Z a-z 0-9 . _ -, otherwise a new id. */
   requestId: string;
   /** The request id is the one of the header. */
@@ -22,7 +24,12 @@ export interface HeaderFields {
   forwardedFor: string;
   traceparent: string;
   tracestate: string;
+  /** The Hexcodes-Answer header; '' if there is none. */
+  answerTime: string;
 }
+
+/** Value of Hexcodes-Answer: the answer, also a refusal, begins when the whole body has come. */
+export const AFTER_BODY = 'after-body';
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 const BODY_SIZE = /^\d{1,15}$/;
@@ -82,6 +89,9 @@ class HeaderVisitor {
         this.contentLengths++;
         this.contentLength = value;
         break;
+      case 'hexcodes-answer':
+        fields.answerTime = value.trim().toLowerCase();
+        break;
       case 'transfer-encoding':
         this.transferEncodings++;
         this.transferEncoding = value;
@@ -103,6 +113,9 @@ export function readHeaders(req: UwsRequest, fields: HeaderFields): string | und
   const { requestId } = fields;
   fields.hasGivenId = requestId !== '' && REQUEST_ID.test(requestId);
   if (!fields.hasGivenId) fields.requestId = idPrefix + idCount++;
+  const { contentLengths, contentLength, transferEncodings } = visitor;
+  fields.isEndUnseen =
+    transferEncodings > 0 || contentLengths > 1 || (contentLengths > 0 && !(Number(contentLength) > 0));
   if (visitor.hosts > 1) return 'more than one Host header';
   if (visitor.contentLengths > 0) {
     if (visitor.contentLengths > 1) return 'more than one Content-Length header';

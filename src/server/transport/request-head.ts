@@ -1,6 +1,7 @@
 // The head of a request, as handlers read it, and what metrics and logs note of the request and its answer.
-import type { KeyMeter } from '../limits/key-meter.js';
+import type { Entry } from '../ledger/entry.js';
 import type { StreamedAnswer } from './answers/streamed-answer.js';
+import type { Visit } from './door/door.js';
 import { Guarded } from './guarded.js';
 import type { HeaderFields } from './headers.js';
 import type { UwsRequest, UwsResponse } from './uws.js';
@@ -11,21 +12,24 @@ export const TARGET_LIMIT_BYTES = 8192;
 const NO_POSITION = {};
 const NO_ADDRESS = new Uint8Array(0);
 
-export abstract class RequestHead extends Guarded implements HeaderFields {
+export abstract class RequestHead extends Guarded implements HeaderFields, Visit {
+  abstract get visitState(): Visit['visitState'];
   bodySizeBytes = 0;
+  isEndUnseen = false;
   requestId = '';
   hasGivenId = false;
   contentType = '';
   accept = '';
   apiKey: string | undefined = undefined;
   apiKeyConflict = false;
-  /** Of the key; undefined before it is known, and where nothing is counted. */
-  meter: KeyMeter | undefined = undefined;
+  /** In the ledger of its key; undefined before that is known, and where nothing is counted. */
+  entry: Entry | undefined = undefined;
   /** The operation of the request in usage: a place in OPERATIONS. */
   operation = 0;
   forwardedFor = '';
   traceparent = '';
   tracestate = '';
+  answerTime = '';
   /** "\r\nName: value" of every further header that any answer to this request has. */
   headerLines = '';
   limitLines = '';
@@ -38,11 +42,10 @@ export abstract class RequestHead extends Guarded implements HeaderFields {
   status = 0;
   /** The whole answer is written. */
   isComplete = false;
+  /** To be set where the memory of a whole answer may be overwritten once `send` returns. */
+  isBodyView = false;
   /** Bytes of the body that have come. */
   bytesIn = 0;
-  /** Points or codes of the request that are converted, and those among them that failed. */
-  points = 0;
-  failedPoints = 0;
   /** Fields with the position or code of a single call; {} unless the log is to have them. */
   position: Readonly<Record<string, string | number>> = NO_POSITION;
 
@@ -51,6 +54,13 @@ export abstract class RequestHead extends Guarded implements HeaderFields {
   protected wholeBytes = 0;
   #peer: Uint8Array | undefined;
 
+  /** Asked before a body is worked on that came later than its head, and before its answer: false if the request is answered. */
+  mayGoOn: (() => boolean) | undefined;
+  receive: Visit['receive'];
+  hasReceived = false;
+  isClosedInside = false;
+  onLeave: Visit['onLeave'];
+  protected isAttached = false;
   protected isBodyWanted = false;
   protected hasBodyEnded = false;
   #req: UwsRequest | undefined;
@@ -79,6 +89,16 @@ export abstract class RequestHead extends Guarded implements HeaderFields {
     return this.streamed?.sentBytes ?? this.wholeBytes;
   }
 
+  /** Hears from uWS when the connection closes. uWS has one callback for that, which was the door's before. */
+  attach(): void {
+    if (this.isAttached) return;
+    this.isAttached = true;
+    this.res.onAborted(() => this.gone());
+  }
+
+  /** The connection is closed. */
+  protected abstract gone(): void;
+
   /** The address of the peer, in four or sixteen bytes; none if it was not kept and the answer has begun. */
   get peerAddress(): Uint8Array {
     if (this.#peer === undefined && this.state === 'open') this.keepPeerAddress();
@@ -88,6 +108,18 @@ export abstract class RequestHead extends Guarded implements HeaderFields {
   /** To be called before the status line is written: once the answer is complete uWS cannot be asked any more. */
   keepPeerAddress(): void {
     this.#peer ??= new Uint8Array(this.res.getRemoteAddress()).slice();
+  }
+
+  get hasValidKey(): boolean {
+    return this.keyId !== '';
+  }
+
+  /** Makes `receive` the callback of uWS for the body. */
+  takeBody(): void {
+    this.res.onData((chunk, isLast) => {
+      this.hasReceived = true;
+      this.receive?.(chunk, isLast);
+    });
   }
 
   /** The handler has asked for the body, and its end has not come. */

@@ -1,6 +1,7 @@
 // SIGTERM under load, and the lame-duck time before it. The large twin is `npm run proof -- stops`.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
+import { stopUnderPlainClients } from '../../support/load/plain-stops.js';
 import { stopUnderLoad } from '../../support/load/stop-under-load.js';
 import { COMMAND_KEY, ServeCommand } from '../../support/serve-command.js';
 
@@ -11,6 +12,16 @@ test('SIGTERM under load: every request that was read and every frame that was t
   for (const args of [[], ['--drain-ms', '200'], ['--processes', '2']]) {
     expect((await stopUnderLoad(args)).faults).toEqual([]);
   }
+});
+
+test('stops with the default --drain-ms: no call of clients that ask on is reset', async () => {
+  const lost: string[] = [];
+  for (const afterMs of [400, 555, 710]) {
+    const result = await stopUnderPlainClients(afterMs);
+    expect(result.answered).toBeGreaterThan(50);
+    lost.push(...result.lost);
+  }
+  expect(lost).toEqual([]);
 });
 
 test('--drain-ms: /readyz says 503 and why while requests and new connections are served, then the port closes', async () => {

@@ -69,6 +69,18 @@ function doubledMembers(sizeBytes: number, open: string): string {
   return `${open}${'"":0,'.repeat(Math.floor(sizeBytes / 5))}"points":[]}`;
 }
 
+/** Messages of streams that never end: continuation frames without a byte, as fast as they are taken. */
+function emptyFrames(key: string, connections: number): Abuse {
+  const held = clientFrame('x', BINARY, false);
+  return {
+    connections,
+    opening: handshake(key),
+    held,
+    repeated: times(clientFrame('', 0, false), 20_000),
+    reads: true,
+  };
+}
+
 /** The abusers of a server, whose key `key` is not that of the honest clients. */
 export function abusersOf(key: string): Readonly<Record<string, Abuse>> {
   const line = '21.0288,105.8525\n';
@@ -141,6 +153,8 @@ export function abusersOf(key: string): Readonly<Record<string, Abuse>> {
       inTurn: 1,
     },
     'H3 csv header': bodies(key, CSV, NDJSON, `${'a,'.repeat(125_000)}lat,lng\n1\n`),
+    'A6 empty frames, 2 peers': emptyFrames(key, 2),
+    'A6 empty frames, 20 peers': emptyFrames(key, 20),
     'H5 unfinished frames': {
       connections: 150,
       opening: handshake(key),

@@ -6,7 +6,7 @@ import { PoolFullError } from '#dist/pool/work-queue.js';
 import { OverBudgetError } from '#dist/server/budget/budget.js';
 import { RevokedKeyError, StalledPeerError } from '#dist/server/bulk/flow.js';
 import { GzipBodyError } from '#dist/server/bulk/gzip.js';
-import { SpoolFullError } from '#dist/server/bulk/spool.js';
+import { SpoolDiskError, SpoolFullError } from '#dist/server/bulk/spool.js';
 import { endOverError } from '#dist/server/error-policy.js';
 import { BulkInputError } from '#dist/wire/job.js';
 import { BrokenBatchError } from '#dist/wire/rows/batch.js';
@@ -73,13 +73,25 @@ test('a broken JSON batch is 400 with its faults, and the connection stays open'
   expect([status, body.details, isClosed]).toEqual([400, faults, false]);
 });
 
-test.each([new SpoolFullError('full'), new PoolFullError('full'), new PoolLostError('lost')])(
+test.each([new PoolFullError('full'), new PoolLostError('lost')])(
   '%s: 500 or cut off, logged as a warning',
   (error) => {
     expect(outcomeOf(error, 'open')).toMatchObject({ logged: 'warn', status: 500, isClosed: true });
     expect(outcomeOf(error, 'answering')).toMatchObject({ logged: 'warn', status: 0, isClosed: true });
   },
 );
+
+test.each([
+  [413, new SpoolFullError('too large', 'request')],
+  [503, new SpoolFullError('others', 'total')],
+  [503, new SpoolDiskError(Object.assign(new Error('x'), { code: 'ENOSPC' }))],
+])('%i where the spool does not take an answer: %s; or cut off, logged as a warning', (status, error) => {
+  const { message } = error;
+  expect(outcomeOf(error, 'open')).toMatchObject({
+    ...{ logged: 'warn', status, body: { message }, isClosed: true },
+  });
+  expect(outcomeOf(error, 'answering')).toMatchObject({ logged: 'warn', status: 0, isClosed: true });
+});
 
 test('a body that stopped coming: 408 or cut off, logged as a warning', () => {
   const error = new StalledPeerError('stalled');
@@ -105,7 +117,7 @@ test('a position that the disk does not take: 503, which the forwarder has logge
 });
 
 test('a key that was revoked: 401 or cut off, logged as a warning', () => {
-  const error = new RevokedKeyError('the key is no longer valid');
+  const error = new RevokedKeyError({ status: 401, message: 'the key is no longer valid' });
   expect(outcomeOf(error, 'open')).toMatchObject({ logged: 'warn', status: 401, isClosed: true });
   expect(outcomeOf(error, 'answering')).toMatchObject({ logged: 'warn', status: 0, isClosed: true });
 });

@@ -27,6 +27,17 @@ export class BodylessAnswers {
   }
 }
 
+/** An answer in one piece. */
+export interface WholeAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string | Uint8Array;
+  /** "\r\nName: value" of headers that it alone has. */
+  readonly headerLines: string;
+  /** The connection is closed after it. */
+  readonly close: boolean;
+}
+
 /** Writes the end of an answer without a body, behind a head that is already written. `isHead`: of a HEAD request. */
 export function endBodyless(
   res: UwsResponse,
@@ -47,6 +58,26 @@ const MAX_END_BYTES = 15_000;
 /** One of so many small bodies is written by `tryEnd`, which costs a tenth of a single request more than `end`. */
 const SMALL_PER_TRY = 8;
 let smallBodies = 0;
+
+/** uWS skips a body of this size by itself; the client closes the connection, if it is told to. */
+const MAX_SKIPPED_BYTES = 64 * 1024;
+/** After them the end of the body is in doubt, or there is a defect. */
+const CLOSING_STATUSES: ReadonlySet<number> = new Set([408, 500]);
+
+/** Whether an answer that comes before the end of a body of this length leaves the rest to uWS. */
+export function isSkippedBody(status: number, bodySizeBytes: number): boolean {
+  return bodySizeBytes <= MAX_SKIPPED_BYTES && !CLOSING_STATUSES.has(status);
+}
+
+/**
+ * A whole body as the end of the head, for `writeHead`: for answers after which the body of the request is still read. uWS goes on
+ * reading as long as it takes the request for unanswered, and writes the last CR LF of this itself (README U38).
+ */
+export function closingInChunks(body: string): string {
+  const sizeBytes = Buffer.byteLength(body).toString(16);
+  const chunks = body === '' ? '0' : `${sizeBytes}\r\n${body}\r\n0`;
+  return `\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}\r\n`;
+}
 
 /** Whether `end` may write a body, head and all: a character takes three bytes at most. */
 export function fitsEnd(body: string | Uint8Array): boolean {

@@ -1,4 +1,5 @@
 // Limits of how many: requests under way and WebSockets of a key, and connections of the process, on real sockets.
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
@@ -90,8 +91,9 @@ test('WebSockets of a key past its limit are refused with 503; other keys and la
   while (budget.figures.keys !== 0) await sleep(5);
 });
 
-test('connections past the limit of the process are closed at once, and the log says so', async () => {
+test('connections past the limit of the process are closed at once where all others have shown a key', async () => {
   await start({ maxConnections: 20 });
+  const ask = `GET /v1/meta HTTP/1.1\r\nHost: a\r\nX-API-Key: ${KEY}\r\n\r\n`;
   const opened = (): Promise<{ socket: Socket; isClosed: Promise<unknown> }> =>
     new Promise((resolve) => {
       const socket = connect(server.port, '127.0.0.1', () => resolve({ socket, isClosed }));
@@ -102,12 +104,17 @@ test('connections past the limit of the process are closed at once, and the log 
   const sockets = [];
   // A WebSocket counts as any other connection, until it is closed.
   const stream = await RawWebSocket.open(server.port, handshake(KEY));
-  for (let n = 0; n < 19; n++) sockets.push(await opened());
+  for (let n = 0; n < 19; n++) {
+    const peer = await opened();
+    const answered = once(peer.socket, 'data');
+    peer.socket.write(ask);
+    await answered;
+    sockets.push(peer);
+  }
   await (await opened()).isClosed;
   await (await opened()).isClosed;
   expect(server.log()).toContain('closed at once: too many connections are open');
   expect((await fetch(`http://127.0.0.1:${server.adminPort}/readyz`)).status).toBe(200);
-  const ask = `GET /v1/meta HTTP/1.1\r\nHost: a\r\nX-API-Key: ${KEY}\r\n\r\n`;
   expect(await sendRaw(server.port, ask)).toBe('');
   stream.end();
   // The service may see the end of the stream a moment later.

@@ -167,6 +167,42 @@ test('limits stand in usage as they hold', async () => {
   });
 });
 
+test('look-ups have a price: a point for each code that they may be about; 304 is free', async () => {
+  await start({ defaultPointsPerDay: 150 });
+  const code = '/hexcodes/HN-6GHP4-83RFR';
+  const used = async (): Promise<number> => (await usage()).day.points;
+  const first = await call(code);
+  expect([first.status, first.headers.get('ratelimit')]).toEqual([
+    200,
+    expect.stringMatching(/^"points-day";r=149;/),
+  ]);
+  const tag = first.headers.get('etag') as string;
+  expect(
+    (
+      await fetch(`${server.base}/v1${code}`, {
+        headers: { 'X-API-Key': KEYS[0]!.secret, 'If-None-Match': tag },
+      })
+    ).status,
+  ).toBe(304);
+  expect(await used()).toBe(1);
+  expect((await call('/hexcodes/HN-6GHP4-83RFQ/suggestions')).status).toBe(200);
+  expect(await used()).toBe(11);
+  expect((await call('/reverse?lat=21.03&lon=105.85')).status).toBe(200);
+  expect(await used()).toBe(12);
+  const tile = await call('/grid/12/3252/1803');
+  expect(tile.status).toBe(200);
+  const codes = tile.body.features.length;
+  expect(codes).toBeGreaterThan(50);
+  expect(await used()).toBe(12 + codes);
+  // The same tile, from memory, costs the same: there is not enough left.
+  const refused = await call('/grid/12/3252/1803');
+  expect([refused.status, refused.body.message]).toEqual([
+    429,
+    `the quota of the key is used up: ${150 - 12 - codes} points are left of this day, ${codes} were asked for`,
+  ]);
+  expect((await call('/meta')).status).toBe(200);
+});
+
 test('with metering switched off there is no usage', async () => {
   server = await startServer({ apiKeys: KEYS, defaultPointsPerSecond: 1 }, undefined, { metering: false });
   expect((await Promise.all([encode(), encode(), encode()])).map(({ status }) => status)).toEqual([

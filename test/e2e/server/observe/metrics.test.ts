@@ -242,6 +242,23 @@ test('dashboard, alerts, runbook and documents name metrics that there are', asy
   }
 });
 
+test('a series whose first increase raises an alert is there before it, at 0', async () => {
+  const fresh = await startServer();
+  try {
+    const { metrics } = await scrape(fresh.adminPort);
+    expect(metrics.get('hexcodes_defects_total')?.map(({ value }) => value)).toEqual([0]);
+    for (const code of ['1011', '1013']) {
+      const series = (metrics.get('hexcodes_stream_closed_total') ?? []).filter(
+        ({ labels }) => labels.code === code,
+      );
+      expect(series.map(({ value }) => value)).toEqual(series.map(() => 0));
+      expect(series.length).toBeGreaterThan(0);
+    }
+  } finally {
+    await fresh.stop();
+  }
+});
+
 test('every metric of the service is drawn or alerted on', async () => {
   const used = new Set(
     namesIn([...drawn(), readFileSync('deploy/prometheus/alerts.yml', 'utf8')].join('\n')),

@@ -135,7 +135,7 @@ test('each form has a tag of its own, and is not sent again to who has it', asyn
   ]);
 });
 
-test('it needs a key, takes any, is a look-up in usage, and stands under its pattern in the metrics', async () => {
+test('it needs a key and a point for each code, is a look-up in usage, and stands under its pattern in the metrics', async () => {
   expect((await call(server, TILE, {}, '')).status).toBe(401);
   expect((await call(server, TILE, { method: 'POST' })).status).toBe(405);
   const usage = async () => JSON.parse((await call(server, '/v1/usage')).text).day;
@@ -144,8 +144,9 @@ test('it needs a key, takes any, is a look-up in usage, and stands under its pat
     sumOf((await scrape(server.adminPort)).metrics, 'hexcodes_http_requests_total', labels);
   const [before, countBefore] = [await usage(), await counted()];
   await call(server, `${TILE}.mvt`);
+  const codes = JSON.parse((await call(server, `${TILE}.geojson`)).text).features.length;
   const after = await usage();
-  // The tile, and the question for usage before it.
-  expect([after.requests - before.requests, after.points - before.points]).toEqual([2, 0]);
-  expect(await counted()).toBe(countBefore + 1);
+  // Both forms of the tile, and the question for usage before them.
+  expect([after.requests - before.requests, after.points - before.points]).toEqual([3, 2 * codes]);
+  expect(await counted()).toBe(countBefore + 2);
 });

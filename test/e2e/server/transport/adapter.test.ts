@@ -5,8 +5,9 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { Adapter, type SocketData } from '#dist/server/transport/adapter.js';
+import { Adapter } from '#dist/server/transport/adapter.js';
 import type { Exchange } from '#dist/server/transport/exchange.js';
+import type { SocketData } from '#dist/server/transport/sockets/socket-behaviour.js';
 import { randomFrom } from '../../../support/open-world.js';
 import { parseAnswers, sendRaw } from '../../../support/server.js';
 
@@ -31,11 +32,11 @@ function patternedRow(row: number): Buffer {
 beforeAll(async () => {
   adapter = await Adapter.load({
     answered: () => {},
-    converted: () => {},
     over: () => {},
     refused: (x, status, message, close) => x.send(status, 'text/plain', message, '', close),
     flooded: () => thrown.push(new Error('flooded')),
     crowded: () => thrown.push(new Error('crowded')),
+    evicted: () => thrown.push(new Error('evicted')),
     cut: (x) => x.abort(),
     expired: (x) => x.send(503, 'text/plain', 'late', '', true),
     thrown: (x, error) => {

@@ -1,5 +1,6 @@
-// How uWS itself treats requests: facts U1, U8 to U18, U33 and U36 of src/server/transport/README.md. A test that fails here means
+// How uWS itself treats requests: facts U1, U8 to U18, U33 and U36 to U38 of src/server/transport/README.md. A test that fails here means
 // that uWS has changed, and that our answer to the fact may go.
+import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { UwsRequest, UwsResponse } from '#dist/server/transport/uws.js';
 import { type BareUws, isUwsPack, openBareUws } from '../../../support/bare-uws.js';
@@ -9,6 +10,7 @@ let bare: BareUws;
 let heldRequest: UwsRequest | undefined;
 let heldChunk: ArrayBuffer | undefined;
 let queryTexts: (string | undefined)[] = [];
+let readOnBytes = 0;
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 const statusLines = async (requests: string) =>
@@ -28,6 +30,15 @@ beforeAll(async () => {
     app.get('/ok', (res) => void res.end('ok'));
     app.post('/body', readWholeBody);
     app.post('/refused', (res) => void res.writeStatus('400 Bad Request').end('no', true));
+    app.post('/in-head', (res) => {
+      res.onAborted(() => {});
+      res.onData((chunk, isLast) => {
+        readOnBytes += chunk.byteLength;
+        if (isLast) setImmediate(() => res.close());
+      });
+      const whole = 'text/plain\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nno\r\n0\r\n';
+      res.writeStatus('400 Bad Request').writeHeader('Content-Type', whole);
+    });
     app.post('/refused-later', (res) => {
       let isAborted = false;
       res.onAborted(() => {
@@ -145,4 +156,36 @@ test('U33: chunk extensions, trailers and the ends of chunks are misread', async
 test('U36: the end of a chunked body is reported before its last CRLF has come', async () => {
   const head = 'POST /body HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
   expect(await sendRaw(bare.port, `${head}1\r\nx\r\n0\r\n`)).toMatch(/\r\n\r\n1 bytes$/);
+});
+
+const UPLOAD_BYTES = 40_000_000;
+
+/** Sends a head and then a body, and reads nothing before all of it is sent. Resolves to the error of the socket, or the answer. */
+async function upload(path: string): Promise<string> {
+  const socket = connect(bare.port, '127.0.0.1');
+  let received = '';
+  const ended = new Promise<string>((resolve) => {
+    socket.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? ''));
+    socket.on('close', () => resolve(received));
+  });
+  socket.pause();
+  socket.write(`POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: ${UPLOAD_BYTES}\r\n\r\n`);
+  const piece = Buffer.alloc(UPLOAD_BYTES / 40);
+  for (let i = 0; i < 40 && !socket.destroyed; i++)
+    await new Promise<void>((resolve) => {
+      socket.write(piece, () => resolve());
+    });
+  socket.on('data', (bytes: Buffer) => (received += bytes.toString()));
+  socket.resume();
+  return ended;
+}
+
+test('U37: an answer that closes resets the connection of a client that sends on', async () => {
+  expect(['ECONNRESET', 'EPIPE']).toContain(await upload('/refused'));
+});
+
+test('U38: with an answer written as a part of the head uWS reads on, and close works', async () => {
+  const answer = await upload('/in-head');
+  expect(readOnBytes).toBe(UPLOAD_BYTES);
+  expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n[\s\S]*\r\n\r\n2\r\nno\r\n0\r\n\r\n$/);
 });

@@ -1,5 +1,6 @@
 // The route table of the admin port, over real sockets.
 
+import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type AdminRoute, openAdminPort, textAnswer } from '#dist/server/admin-port.js';
 
@@ -30,7 +31,8 @@ const call = (path: string, init?: RequestInit): Promise<Response> =>
   fetch(`http://127.0.0.1:${port.port}${path}`, init);
 
 beforeAll(async () => {
-  port = await openAdminPort('127.0.0.1', 0, routes, (error) => thrown.push(error));
+  const failed = (error: unknown): unknown => thrown.push(error);
+  port = await openAdminPort('127.0.0.1', 0, routes, failed, ['metrics.example.com']);
 });
 afterAll(() => port.close());
 
@@ -87,4 +89,35 @@ test('a port that is in use is named', async () => {
   await expect(openAdminPort('127.0.0.1', port.port, [])).rejects.toThrow(
     `cannot listen on 127.0.0.1:${port.port} for the admin port: the port is in use`,
   );
+});
+
+/** The status of a request with a Host header of the caller's own, which fetch does not allow. */
+function statusFor(host: string | undefined): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect(port.port, '127.0.0.1');
+    let text = '';
+    socket.on('data', (bytes) => (text += bytes));
+    socket.on('close', () => resolve(text.slice(9, 12)));
+    const head = host === undefined ? 'GET /a HTTP/1.0\r\n' : `GET /a HTTP/1.1\r\nHost: ${host}\r\n`;
+    socket.write(`${head}Connection: close\r\n\r\n`);
+  });
+}
+
+test.each([
+  ['127.0.0.1:9090', '200'],
+  ['10.1.2.3', '200'],
+  ['[::1]:9090', '200'],
+  ['localhost:9090', '200'],
+  ['node-1:9090', '200'],
+  ['hexcodes.default.svc:9090', '200'],
+  ['hexcodes.default.svc.cluster.local', '200'],
+  ['Metrics.Example.com.:9090', '200'],
+  [undefined, '200'],
+  ['evil.example:9090', '421'],
+  ['metrics.example.com.evil.vn', '421'],
+  ['127.0.0.1.evil.vn', '421'],
+  ['[::1].evil.vn', '421'],
+  ['', '421'],
+])('a request for the host %s: %s', async (host, status) => {
+  expect(await statusFor(host)).toBe(status);
 });

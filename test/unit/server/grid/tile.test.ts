@@ -154,11 +154,11 @@ test('bodies are kept up to a number of bytes, the last asked for longest', () =
   const made: string[] = [];
   const get = (name: string, sizeBytes = 1000): Uint8Array => {
     const kept = bodies.find(name);
-    if (kept !== undefined) return kept;
+    if (kept !== undefined) return kept.bytes;
     made.push(name);
-    const body = new Uint8Array(sizeBytes);
-    bodies.keep(name, body);
-    return body;
+    const bytes = new Uint8Array(sizeBytes);
+    bodies.keep(name, { bytes, points: 1 });
+    return bytes;
   };
   for (const name of ['a', 'b', 'a', 'c', 'a', 'b', 'b']) expect(get(name).length).toBe(1000);
   expect(made).toEqual(['a', 'b', 'c', 'b']);

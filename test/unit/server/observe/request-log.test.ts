@@ -23,8 +23,6 @@ const REQUEST = {
   peerAddress: Uint8Array.of(192, 0, 2, 1),
   forwardedFor: '',
   traceparent: '',
-  points: 0,
-  failedPoints: 0,
   position: {},
   bytesIn: 0,
   bytesOut: 10,
@@ -51,7 +49,7 @@ function logOf(
 
 test('a line has who, what and how long', () => {
   const { lines, add } = logOf('info', 10);
-  add({ points: 3, failedPoints: 1, forwardedFor: '203.0.113.5' });
+  add({ entry: { points: 3, failedPoints: 1 }, forwardedFor: '203.0.113.5' });
   const { time, service, version, ...line } = lines[0] as Line;
   expect([typeof time, service, typeof version]).toEqual(['string', 'hexcodes', 'string']);
   expect(line).toEqual({

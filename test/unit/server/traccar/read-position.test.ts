@@ -60,6 +60,7 @@ test('the id is that of the same position sent again, with what Traccar has adde
     { latitude: 21.0289 },
     { longitude: 105.85 },
     { fixTime: '2026-11-22T08:00:00.001+00:00' },
+    { deviceTime: '2026-11-22T08:00:00.001+00:00' },
     { serverTime: '2026-11-22T08:00:03.000+00:00' },
   ])
     expect(read(changed(position)).id).not.toBe(id);
@@ -67,6 +68,22 @@ test('the id is that of the same position sent again, with what Traccar has adde
   const timeless = changed({ fixTime: null, deviceTime: null, serverTime: null });
   expect(read(timeless).id).not.toBe(read(timeless).id);
   expect(read(timeless).id).toMatch(/^[0-9a-f]{32}$/);
+});
+
+test.each([
+  ['2026-02-31T08:00:00.000+00:00', false],
+  ['2026-02-29T08:00:00Z', false],
+  ['2026-04-31T08:00:00Z', false],
+  ['2026-00-10T08:00:00Z', false],
+  ['2028-02-29T23:30:00.000-0700', true],
+  ['2026-12-31T23:59:59.999+07:00', true],
+])('a time on a day that the calendar does not have is a fault: %s', (fixTime, isTime) => {
+  for (const name of ['fixTime', 'deviceTime', 'serverTime'])
+    expect(faultsOf(changed({ [name]: fixTime }))).toEqual(
+      isTime
+        ? []
+        : [expect.stringMatching(`^position.${name} must be a time, .*and is "${fixTime.slice(0, 10)}`)],
+    );
 });
 
 test('faults name the member, its value and the rule, all at once', () => {

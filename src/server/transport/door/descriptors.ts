@@ -1,0 +1,41 @@
+// How many connections the process can have open: each is a file descriptor, and once none is left uWS accepts nobody and
+// spins. So the limit of connections stays below that of the system, and those without a key make way in time.
+import { readFileSync } from 'node:fs';
+
+const LIMITS = '/proc/self/limits';
+/** For files, threads, databases, the admin port and spooled answers. */
+const OTHERS = 128;
+const LEAST_CONNECTIONS = 64;
+const WAY_OUT = 'raise the limit (ulimit -n, LimitNOFILE= of systemd), or lower --max-connections';
+
+/** The greatest number of open files of this process; infinite where the system does not say. */
+function openFilesLimit(): number {
+  try {
+    return Number(
+      /^Max open files\s+(\d+)/m.exec(readFileSync(LIMITS, 'latin1'))?.[1] ?? Number.POSITIVE_INFINITY,
+    );
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+/**
+ * @param wanted connections
+ * @returns as many of them as there are descriptors for, and a sentence for the log if they are fewer
+ * @throws Error with a sentence where there are too few for any service
+ */
+export function connectionsWithin(
+  wanted: number,
+  filesLimit = openFilesLimit(),
+): { maxConnections: number; warning: string | undefined } {
+  if (wanted + OTHERS <= filesLimit) return { maxConnections: wanted, warning: undefined };
+  const maxConnections = filesLimit - OTHERS;
+  if (maxConnections < Math.min(wanted, LEAST_CONNECTIONS)) {
+    const least = OTHERS + LEAST_CONNECTIONS;
+    throw new Error(
+      `the process may have ${filesLimit} open files, and the service needs ${least}: ${WAY_OUT}`,
+    );
+  }
+  const warning = `the process may have ${filesLimit} open files, so at most ${maxConnections} connections instead of ${wanted}: ${WAY_OUT}`;
+  return { maxConnections, warning };
+}
