@@ -1,7 +1,8 @@
 // Files of deploy/ that a program of the system judges: the systemd unit, the Kubernetes manifests. Skipped by name where the
 // program is not here. That they agree with one another and with the settings is judged everywhere.
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readConfig, SETTING_NAMES } from '#dist/config.js';
 import { hasProgram } from '../../support/deploy/proxies.js';
@@ -36,6 +37,47 @@ test('npm run sbom lists every package that the service needs', () => {
   const names = listed.map(({ name }) => name);
   expect(Object.keys(dependencies).filter((name) => !names.includes(name))).toEqual([]);
   expect(names).not.toContain('vitest');
+});
+
+test('SECURITY.md counts the packages of the lock file, and NOTICE names the licences that packages lack', () => {
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
+    packages: Record<string, { dev?: boolean; integrity?: string; hasInstallScript?: boolean }>;
+  };
+  const shipped = Object.entries(packages).filter(([path, { dev }]) => path !== '' && dev !== true);
+  const security = readFileSync('SECURITY.md', 'utf8');
+  expect(security).toContain(`\n- ${shipped.length} runtime packages in the lock file`);
+  expect(
+    shipped.filter(([, { integrity, hasInstallScript }]) => !integrity || hasInstallScript === true),
+  ).toEqual([]);
+  expect(existsSync('node_modules/uWebSockets.js/LICENSE')).toBe(false);
+  expect(readFileSync('NOTICE', 'utf8').replace(/\s+/g, ' ')).toContain(
+    'The package @btc-vision/uwebsockets.js has no LICENSE file of its own',
+  );
+});
+
+test('npm run sbom lists what is bundled into the page and linked into native code', () => {
+  const { stdout } = spawnSync('npm', ['run', '-s', 'sbom'], { encoding: 'utf8' });
+  const { components } = JSON.parse(stdout) as {
+    components: {
+      'bom-ref': string;
+      name: string;
+      version?: string;
+      properties?: { name: string; value: string }[];
+    }[];
+  };
+  const within = (where: string) =>
+    components
+      .filter(({ properties = [] }) => properties.some(({ value }) => value.startsWith(where)))
+      .map(({ name }) => name);
+  const page = readdirSync('dist/console/assets').map((name) =>
+    readFileSync(join('dist/console/assets', name), 'latin1'),
+  );
+  expect(page.some((text) => text.includes('maplibregl'))).toBe(true);
+  expect(within('dist/console')).toEqual(['maplibre-gl', 'uqr', 'h3-js']);
+  for (const build of ['uWebSockets.js', 'uws-pack'])
+    expect(within(build)).toEqual(['uWebSockets', 'uSockets', 'BoringSSL', 'lsquic']);
+  expect(components.find(({ name }) => name === 'maplibre-gl')?.version).toBe('6.17.0');
+  expect(new Set(components.map((each) => each['bom-ref'])).size).toBe(components.length);
 });
 
 describe.skipIf(!hasProgram('systemd-analyze'))('systemd (where systemd-analyze is installed)', () => {
@@ -83,7 +125,7 @@ describe.skipIf(!hasProgram('kubectl'))('Kubernetes (where kubectl is installed)
     // Where positions wait: with the pod, or on a volume that the next pod of the same number has again.
     const isKept = kind === 'StatefulSet';
     expect(deployment).toContain('mountPath: /data\n          name: data');
-    expect(/emptyDir:\n\s+sizeLimit: 8Gi\n\s+name: data/.test(deployment)).toBe(!isKept);
+    expect(/emptyDir:\n\s+sizeLimit: 10Gi\n\s+name: data/.test(deployment)).toBe(!isKept);
     expect(/volumeClaimTemplates:\n\s+- metadata:\n\s+name: data/.test(deployment)).toBe(isKept);
     const selector = /app\.kubernetes\.io\/name: hexcodes/;
     for (const each of ['Service', 'PodDisruptionBudget', 'NetworkPolicy'])

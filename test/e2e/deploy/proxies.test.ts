@@ -1,13 +1,15 @@
-// The proxy files that ship: each program accepts its file, and a rolling restart of two nodes behind it loses nothing. Each
-// proxy is skipped by its name where it is not installed; restarts need root, for a network of their own. The large twin is
-// `npm run proof -- rolling`.
+// The proxy files that ship: each program accepts its file, a rolling restart of two nodes behind it loses nothing, bodies pass
+// whole, refused ones give their reason, and nobody can forge an address. Each proxy is skipped by its name where it is not
+// installed; all but the first need root, for a network of their own. The large twins are `npm run proof -- rolling` and `proxies`.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { hasProgram, installProxy, PROXIES, PROXY_ENV } from '../../support/deploy/proxies.js';
+import { runProxied } from '../../support/deploy/run-in-namespace.js';
 import { runRolling } from '../../support/deploy/run-rolling.js';
+import type { TaskOptions } from '../../support/deploy/task.js';
 import { canHaveNamespaces } from '../../support/network-namespace.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'hexcodes-proxies-'));
@@ -38,5 +40,45 @@ for (const proxy of PROXIES) {
       expect(reconnections).toBeGreaterThanOrEqual(2);
       expect(Math.min(requests, points)).toBeGreaterThan(0);
     });
+
+    test.skipIf(!canHaveNamespaces())('an address that the client forges is not believed', async () => {
+      const { done, faults } = await runProxied(proxy.name, 'forged');
+      expect(faults).toEqual([]);
+      expect(done).toBeGreaterThan(40);
+    });
+
+    test.skipIf(!canHaveNamespaces()).each<[string, TaskOptions]>([
+      ['with TLS', { times: 3 }],
+      ['with TLS and HTTP/1, from a slow client', { times: 1, isHttp1: true, rate: '25M' }],
+      ['without TLS', { times: 2, isTls: false }],
+      ['without TLS, in chunks', { times: 2, isTls: false, isChunked: true }],
+    ])('a body of 60 MB passes whole %s', async (_, options) => {
+      const { done, faults } = await runProxied(proxy.name, 'bodies', { megabytes: 60, ...options });
+      expect([done, faults]).toEqual([options.times, []]);
+    });
+
+    test.skipIf(!canHaveNamespaces())('an answer whose node dies does not look whole', async () => {
+      for (const isHttp1 of [true, false]) {
+        const { done, faults } = await runProxied(proxy.name, 'killed', { isHttp1 });
+        expect([done, faults]).toEqual([1, []]);
+      }
+    });
+
+    test.skipIf(!canHaveNamespaces())(
+      'bodies that are refused give their reason to every client',
+      async () => {
+        const { done, faults } = await runProxied(proxy.name, 'refused', { times: 1, isBulkOnly: true });
+        expect([done, faults]).toEqual([15, []]);
+      },
+    );
+
+    test.skipIf(!canHaveNamespaces())(
+      'under more batches than it can pass on it has no answer of its own',
+      async () => {
+        const { done, faults } = await runProxied(proxy.name, 'saturated', { seconds: 8 });
+        expect(faults).toEqual([]);
+        expect(done).toBeGreaterThan(0);
+      },
+    );
   });
 }

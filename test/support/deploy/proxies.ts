@@ -3,19 +3,22 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-export interface Proxy {
+export interface ShippedProxy {
   readonly name: string;
   readonly file: string;
   readonly program: string;
+  /** Lines of the file for TLS, and what stands there without it. */
+  readonly plain: readonly (readonly [tls: RegExp, plain: string])[];
   check(path: string): string[];
   run(path: string): string[];
 }
 
-export const PROXIES: readonly Proxy[] = [
+export const PROXIES: readonly ShippedProxy[] = [
   {
     name: 'HAProxy',
     file: 'deploy/haproxy/haproxy.cfg',
     program: 'haproxy',
+    plain: [[/bind :443 ssl .*/, 'bind :80']],
     check: (path) => ['-c', '-f', path],
     run: (path) => ['-db', '-f', path],
   },
@@ -23,6 +26,10 @@ export const PROXIES: readonly Proxy[] = [
     name: 'nginx',
     file: 'deploy/nginx/nginx.conf',
     program: 'nginx',
+    plain: [
+      [/listen 443 ssl;/, 'listen 80;'],
+      [/^ *ssl_.*\n/gm, ''],
+    ],
     check: (path) => ['-t', '-q', '-c', path],
     run: (path) => ['-g', 'daemon off;', '-c', path],
   },
@@ -30,6 +37,10 @@ export const PROXIES: readonly Proxy[] = [
     name: 'Caddy',
     file: 'deploy/caddy/Caddyfile',
     program: 'caddy',
+    plain: [
+      [/^:443 \{/m, ':80 {'],
+      [/^\ttls .*\n/m, ''],
+    ],
     check: (path) => ['validate', '--adapter', 'caddyfile', '--config', path],
     run: (path) => ['run', '--adapter', 'caddyfile', '--config', path],
   },
@@ -45,8 +56,11 @@ export const PROXY_ENV: NodeJS.ProcessEnv = { ...process.env, PATH: `${process.e
 const CERTIFICATE = '/etc/hexcodes/tls/hexcodes.pem';
 const PID_FILE = '/run/hexcodes-nginx.pid';
 
-/** A copy of the file in which the certificate, and what the proxy writes, lie in the folder; all else is as it ships. */
-export function installProxy({ file }: Proxy, folder: string): string {
+/**
+ * A copy of the file in which the certificate, and what the proxy writes, lie in the folder; all else is as it ships, but for TLS
+ * where it is not wanted.
+ */
+export function installProxy({ file, plain }: ShippedProxy, folder: string, isTls = true): string {
   const certificate = join(folder, 'hexcodes.pem');
   const made = spawnSync(
     'openssl',
@@ -72,6 +86,14 @@ export function installProxy({ file }: Proxy, folder: string): string {
     .replace(PID_FILE, join(folder, 'nginx.pid'))
     .replaceAll('/var/log/nginx', folder);
   const path = join(folder, 'config');
-  writeFileSync(path, text);
+  writeFileSync(path, isTls ? text : withoutTls(text, plain));
   return path;
+}
+
+function withoutTls(text: string, plain: ShippedProxy['plain']): string {
+  return plain.reduce((changed, [tls, without]) => {
+    const next = changed.replace(tls, without);
+    if (next === changed) throw new Error(`the file has no line ${tls}`);
+    return next;
+  }, text);
 }

@@ -1,16 +1,12 @@
 // Rolling restarts of two nodes behind a proxy, under load: node build/test/support/deploy/rolling.js PROXY ROUNDS RESULT. To be
 // run in a network namespace of its own (unshare -n), where the addresses that the shipped files name are its own. Writes
 // what happened to the file RESULT, as JSON.
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HexcodesClient } from '#dist/client/node.js';
 import { Load } from '../load/load.js';
-import { COMMAND_KEY, ServeCommand } from '../serve-command.js';
-import { installProxy, PROXIES, PROXY_ENV } from './proxies.js';
+import { COMMAND_KEY } from '../serve-command.js';
+import { type Behind, NODE_ADDRESSES, proxyNamed, startBehind, trustAnyCertificate } from './behind-proxy.js';
 
 export interface RollingResult {
   readonly restarts: number;
@@ -20,48 +16,22 @@ export interface RollingResult {
   readonly faults: readonly string[];
 }
 
-const NODES = ['10.0.0.11', '10.0.0.12'];
-const BASE = 'https://127.0.0.1';
 /** Long enough for health checks every half second. */
-const DRAIN_MS = 1500;
+const DRAIN_MS = 2000;
 const SEEN_AGAIN_MS = 1500;
 const CODE = 'HN-6GHP4-83RFR';
 
-async function startNode(address: string): Promise<ServeCommand> {
-  const node = new ServeCommand(
-    ['--host', address, '--admin-host', address, '--drain-ms', String(DRAIN_MS)],
-    {
-      HEXCODES_PORT: '8080',
-      HEXCODES_ADMIN_PORT: '9090',
-      HEXCODES_LOG_LEVEL: 'info',
-    },
-  );
-  await node.base();
-  return node;
-}
-
-async function whenServed(): Promise<void> {
-  for (let tries = 0; ; tries++) {
-    const answer = await fetch(`${BASE}/v1/meta`, { headers: { 'X-API-Key': COMMAND_KEY } }).catch(
-      () => undefined,
-    );
-    if (answer?.status === 200) return;
-    if (tries > 200) throw new Error(`the proxy does not serve: ${proxySays}`);
-    await sleep(50);
-  }
-}
-
-async function roll(count: number): Promise<RollingResult> {
+async function roll({ base, nodes, startNode }: Behind, count: number): Promise<RollingResult> {
   const faults: string[] = [];
   const load = new Load({
-    ...{ base: BASE, key: COMMAND_KEY, mayLoseNothing: true, pauseMs: 5 },
+    ...{ base, key: COMMAND_KEY, mayLoseNothing: true, pauseMs: 5 },
     ...{ singles: 4, batches: 1, uploads: 1, streams: 0 },
   });
-  const streams = [new StreamOfClient(), new StreamOfClient()];
+  const streams = [new StreamOfClient(base), new StreamOfClient(base)];
   await load.slowUpload();
   let restarts = 0;
   for (let round = 0; round < count; round++) {
-    for (const [i, address] of NODES.entries()) {
+    for (const [i, address] of NODE_ADDRESSES.entries()) {
       const ending = await nodes[i]!.stop();
       if (ending !== 0) faults.push(`node ${address} ended with ${ending}`);
       nodes[i] = await startNode(address);
@@ -92,12 +62,12 @@ class StreamOfClient {
   readonly #done: Promise<void>;
   reconnections = 0;
 
-  constructor() {
+  constructor(private readonly base: string) {
     this.#done = this.#run().catch((error: Error) => void this.faults.push(`stream: ${error.message}`));
   }
 
   async #run(): Promise<void> {
-    const client = new HexcodesClient({ baseUrl: `${BASE}/v1`, apiKey: COMMAND_KEY });
+    const client = new HexcodesClient({ baseUrl: `${this.base}/v1`, apiKey: COMMAND_KEY });
     const stream = client.stream({ operation: 'encode', source: this.#chunks(), framePoints: 100 });
     for await (const answer of stream) {
       for (const code of answer.hexcodes()) if (code !== CODE) this.faults.push(`stream: ${code}`);
@@ -124,33 +94,12 @@ class StreamOfClient {
 }
 
 const [name = '', rounds = '1', resultFile = ''] = process.argv.slice(2);
-const proxy = PROXIES.find((each) => each.name === name);
-if (proxy === undefined || resultFile === '') throw new Error('usage: rolling.js PROXY ROUNDS RESULT');
-// The client's WebSocket and fetch, which know no other way to take the certificate of a test.
-process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
-
-const folder = mkdtempSync(join(tmpdir(), 'hexcodes-rolling-'));
-const ip = (...args: string[]): Buffer => execFileSync('ip', args, { env: PROXY_ENV });
-ip('link', 'set', 'lo', 'up');
-for (const address of NODES) ip('addr', 'add', `${address}/32`, 'dev', 'lo');
-
-const nodes = await Promise.all(NODES.map((address) => startNode(address)));
-const running = spawn(proxy.program, proxy.run(installProxy(proxy, folder)), {
-  env: { ...PROXY_ENV, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
-  stdio: ['ignore', 'ignore', 'pipe'],
-});
-let proxySays = '';
-running.stderr?.on('data', (bytes) => (proxySays = (proxySays + bytes).slice(-2000)));
+if (resultFile === '') throw new Error('usage: rolling.js PROXY ROUNDS RESULT');
+trustAnyCertificate();
+const behind = await startBehind(proxyNamed(name), { args: ['--drain-ms', String(DRAIN_MS)] });
 try {
-  await whenServed();
-  writeFileSync(resultFile, JSON.stringify(await roll(Number(rounds))));
+  writeFileSync(resultFile, JSON.stringify(await roll(behind, Number(rounds))));
 } finally {
-  // SIGTERM, as nginx leaves its workers behind when it is killed.
-  const ended = once(running, 'exit');
-  running.kill('SIGTERM');
-  await Promise.race([ended, sleep(3000)]);
-  running.kill('SIGKILL');
-  for (const node of nodes) node.remove();
-  rmSync(folder, { recursive: true, force: true });
+  await behind.stop();
 }
 process.exit(0);

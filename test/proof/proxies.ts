@@ -1,0 +1,58 @@
+// `npm run proof -- proxies [--megabytes 1000] [--times 10] [--refused 100] [--seconds 60] [--rate 12M] [--proxy nginx]`: two nodes
+// behind each proxy that is installed, with the files of deploy/ as they ship. Bodies of a gigabyte pass whole, with and without
+// TLS, from fast and slow clients; refused ones give their reason; under more batches than can be answered no answer is the
+// proxy's own. The disk needs some five times a body. Needs root. The small twin is test/e2e/deploy/proxies.test.ts.
+import { parseArgs } from 'node:util';
+import { hasProgram, PROXIES } from '../support/deploy/proxies.js';
+import { runProxied } from '../support/deploy/run-in-namespace.js';
+import type { TaskOptions } from '../support/deploy/task.js';
+import type { TaskName } from '../support/deploy/tasks.js';
+import { report } from './run-length.js';
+
+export default async function proveProxies(args: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      megabytes: { type: 'string', default: '1000' },
+      times: { type: 'string', default: '10' },
+      slow: { type: 'string', default: '10' },
+      refused: { type: 'string', default: '100' },
+      seconds: { type: 'string', default: '60' },
+      rate: { type: 'string', default: '12M' },
+      proxy: { type: 'string' },
+    },
+  });
+  const [megabytes, times, slow] = [Number(values.megabytes), Number(values.times), Number(values.slow)];
+  const seconds = Number(values.seconds);
+  for (const { name, program } of PROXIES) {
+    if (values.proxy !== undefined && values.proxy !== name) continue;
+    if (!hasProgram(program)) {
+      console.log(`proxies: ${name} is not installed`);
+      continue;
+    }
+    const run = async (what: string, task: TaskName, options: TaskOptions): Promise<void> => {
+      const { done, faults, notes } = await runProxied(name, task, options);
+      report('proxies', `${name}, ${what}: ${done} right; ${notes.slice(0, 12).join(', ')}`, 0, faults);
+    };
+    for (const isTls of [true, false]) {
+      const way = isTls ? 'TLS' : 'no TLS';
+      if (times > 0)
+        await run(`${times} × ${megabytes} MB, ${way}, fast`, 'bodies', { isTls, megabytes, times });
+      const { rate } = values;
+      if (slow > 0)
+        await run(`${slow} × ${megabytes} MB, ${way}, ${rate}B/s`, 'bodies', {
+          isTls,
+          megabytes,
+          times: slow,
+          rate,
+        });
+    }
+    await run('forged addresses', 'forged', {});
+    if (Number(values.refused) > 0) {
+      const options = { times: Number(values.refused), isBulkOnly: true };
+      await run(`${values.refused} × 15 refused bodies`, 'refused', options);
+    }
+    await run('nodes that are killed', 'killed', { isHttp1: true });
+    if (seconds > 0) await run(`400 connections of batches for ${seconds} s`, 'saturated', { seconds });
+  }
+}

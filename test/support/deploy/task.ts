@@ -1,0 +1,27 @@
+// The options and results of the tasks that are put to two nodes behind a proxy.
+import type { Behind } from './behind-proxy.js';
+
+export interface TaskOptions {
+  /** Default true. */
+  readonly isTls?: boolean;
+  readonly times?: number;
+  readonly megabytes?: number;
+  /** Bytes a second of a slow client, as curl's --limit-rate; undefined: as fast as it can. */
+  readonly rate?: string;
+  /** The body comes in chunks, from a pipe, and not with its length. */
+  readonly isChunked?: boolean;
+  readonly seconds?: number;
+  /** Over TLS too; where the proxy knows HTTP/2 curl chooses that. */
+  readonly isHttp1?: boolean;
+  /** Only bodies of /bulk are refused; a proxy answers some of the others itself. */
+  readonly isBulkOnly?: boolean;
+}
+
+export interface TaskResult {
+  readonly done: number;
+  readonly faults: readonly string[];
+  /** Further figures, for the record. */
+  readonly notes: readonly string[];
+}
+
+export type Task = (behind: Behind, options: TaskOptions) => Promise<TaskResult>;

@@ -1,0 +1,17 @@
+// The tasks that proxied.ts puts to two nodes behind a proxy. Each says how much it did and names every fault.
+import type { Task } from './task.js';
+import { sendBodies } from './task-bodies.js';
+import { forgeAddresses } from './task-forged.js';
+import { killNodes } from './task-killed.js';
+import { sendRefused } from './task-refused.js';
+import { saturate } from './task-saturated.js';
+
+export const TASKS = {
+  bodies: sendBodies,
+  forged: forgeAddresses,
+  killed: killNodes,
+  refused: sendRefused,
+  saturated: saturate,
+} satisfies Record<string, Task>;
+
+export type TaskName = keyof typeof TASKS;
