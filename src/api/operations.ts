@@ -104,12 +104,13 @@ const many = (operation: 'encode' | 'decode'): Operation[] => [
     method: 'post',
     id: `${operation}Bulk`,
     summary: `${operation === 'encode' ? 'Positions to codes' : 'Codes to positions'} of a body of any length, answered row by row while it is sent`,
-    description: 'gzip both ways. docs/bulk.md has the columns, lines and frames.',
+    description:
+      'gzip both ways. With the header Hexcodes-Answer: after-body the answer waits for the end of the body. docs/bulk.md has the columns, lines and frames.',
     tag: 'Many at a time',
     parameters: [...(operation === 'encode' ? [RESOLUTION, FORMER] : []), DELIMITER, PREFIX],
     body: BULK_BODY,
     answers: BULK_TYPES,
-    errors: [408, 415],
+    errors: [408, 413, 415],
   },
 ];
 

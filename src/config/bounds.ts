@@ -1,6 +1,8 @@
 // Settings: what peers may hold and have under way. A limit "for all" is one for each process.
 import { integerOr, MIB, MOST_BYTES, MOST_CONNECTIONS } from './readers.js';
 
+const GIB = 1024 * MIB;
+
 export const BOUNDS = {
   /** Bytes of an upload that may come after its reading was stopped; more, and the connection is closed. */
   maxPastStopBytes: {
@@ -32,6 +34,21 @@ export const BOUNDS = {
     help: 'bytes held in memory for all connections (1073741824)',
     read: integerOr(1024 * MIB, 8 * MIB, MOST_BYTES),
   },
+  /** Bytes of answers on disk that their readers have not taken yet, of one request and of all. */
+  spoolRequestBytes: {
+    variable: 'HEXCODES_SPOOL_REQUEST_BYTES',
+    flag: '--spool-request-bytes',
+    argument: '<bytes>',
+    help: 'bytes of one bulk answer that wait on disk for their reader (3221225472)',
+    read: integerOr(3 * GIB, MIB, MOST_BYTES),
+  },
+  spoolBytes: {
+    variable: 'HEXCODES_SPOOL_BYTES',
+    flag: '--spool-bytes',
+    argument: '<bytes>',
+    help: 'bytes of all bulk answers that wait on disk (8589934592)',
+    read: integerOr(8 * GIB, MIB, MOST_BYTES),
+  },
   maxRequestsPerKey: {
     variable: 'HEXCODES_MAX_REQUESTS_PER_KEY',
     flag: '--max-requests-per-key',
@@ -53,5 +70,13 @@ export const BOUNDS = {
     argument: '<number>',
     help: 'open connections, WebSockets included (50000)',
     read: integerOr(50_000, 1, MOST_CONNECTIONS),
+  },
+  /** Addresses of trusted proxies have no such bound. */
+  maxKeylessPerAddress: {
+    variable: 'HEXCODES_MAX_KEYLESS_PER_ADDRESS',
+    flag: '--max-keyless-per-address',
+    argument: '<number>',
+    help: 'open connections of one address, or one /64 of IPv6, that have not shown a valid key (5000)',
+    read: integerOr(5000, 1, MOST_CONNECTIONS),
   },
 };

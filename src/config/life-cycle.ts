@@ -1,8 +1,9 @@
-// Settings: in how many processes the service runs, and how it stops.
+// Settings: in how many processes and threads the service runs, and how it stops.
 import { integerOr, yesOrNo } from './readers.js';
 import { Fault } from './setting.js';
 
 const MOST_PROCESSES = 256;
+const MOST_THREADS = 1024;
 
 export const LIFE_CYCLE = {
   /** Processes under a supervisor; undefined: the service runs in the process of the command itself. */
@@ -20,13 +21,21 @@ export const LIFE_CYCLE = {
     help: 'each process listens on a port of its own, too: port + 1, port + 2, …',
     read: yesOrNo,
   },
+  /** Of each process; undefined: as many as it may use cores, up to four. */
+  poolThreads: {
+    variable: 'HEXCODES_POOL_THREADS',
+    flag: '--pool-threads',
+    argument: '<number>',
+    help: 'most worker threads of a process for large work, made when needed (one a core, up to 4)',
+    read: integerOr(undefined, 1, MOST_THREADS),
+  },
   /** How long the service goes on as ever, but for /readyz, once it is told to stop. */
   drainMs: {
     variable: 'HEXCODES_DRAIN_MS',
     flag: '--drain-ms',
     argument: '<milliseconds>',
-    help: 'how long /readyz is 503 before a stop closes the port (0)',
-    read: integerOr(0, 0, 600_000),
+    help: 'how long /readyz is 503 before a stop closes the port (2000)',
+    read: integerOr(2000, 0, 600_000),
   },
   /** How long a stop waits for answers under way. */
   graceMs: {

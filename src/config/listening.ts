@@ -1,5 +1,6 @@
 // Settings: where the service listens, and which data it serves.
 import { integerOr, readablePath, textOr } from './readers.js';
+import { Fault } from './setting.js';
 
 export const LISTENING = {
   host: {
@@ -30,6 +31,14 @@ export const LISTENING = {
     help: 'port of /livez and /readyz (9090; 0: any free one)',
     read: integerOr(9090, 0, 65_535),
   },
+  /** Names of the public DNS by which the admin port is asked, in lower case. */
+  adminNames: {
+    variable: 'HEXCODES_ADMIN_NAMES',
+    flag: '--admin-names',
+    argument: '<names>',
+    help: 'names with public endings that the admin port is asked by, as metrics.example.com (none)',
+    read: readNames,
+  },
   /** Path of a boundary index of the user's own; undefined: the shipped one. */
   index: {
     variable: 'HEXCODES_INDEX',
@@ -53,3 +62,11 @@ export const LISTENING = {
     read: (text: string | undefined) => text || undefined,
   },
 };
+
+function readNames(text: string | undefined): string[] {
+  if (text === undefined || text.trim() === '') return [];
+  const names = text.split(',').map((name) => name.trim().toLowerCase());
+  const wrong = names.find((name) => !/^[a-z0-9_.-]+$/.test(name));
+  if (wrong !== undefined) throw new Fault(`has ${JSON.stringify(wrong)}, which is no name of a host`);
+  return names;
+}

@@ -3,8 +3,10 @@ import type { WorkerKernel } from './worker.js';
 
 export interface PoolOptions {
   readonly kernel: WorkerKernel;
-  /** Worker threads; default: one for each core. */
+  /** Most worker threads; default: one for each core, up to four. */
   readonly threads?: number;
+  /** Threads are made when work comes, and end after so long without any; undefined: all are made at once, and stay. */
+  readonly threadIdleMs?: number;
   /** Most blocks that wait for a worker; default 32 a thread. */
   readonly maxQueued?: number;
   /** Most bytes of all blocks in the pool, waiting or being answered; default 64 MiB. */

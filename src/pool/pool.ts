@@ -2,7 +2,6 @@
 // them in shared memory, answers come back as transferred buffers. The queue is bounded in blocks and in bytes: work that
 // exceeds it is refused before it begins, and bodies under way wait. A block whose worker died is tried again, three
 // times in all; conversions are pure, so no row is lost or doubled.
-import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
@@ -10,6 +9,7 @@ import { BulkInputError, type BulkJob, type ConvertedBlock, type Operation } fro
 import { BrokenBatchError, type CountedAnswer, TooManyItemsError, uncounted } from '../wire/rows/batch.js';
 import { ANSWER_BUFFER_BYTES, BlockShelf, sharedCopy } from './block-shelf.js';
 import type { PoolFigures, PoolOptions } from './pool-options.js';
+import { defaultThreads } from './usable-cores.js';
 import { PoolFullError, WorkQueue } from './work-queue.js';
 import type { WorkAnswer, WorkerKernel, WorkOrder } from './worker.js';
 
@@ -52,7 +52,7 @@ export class Pool {
   readonly #loaded = new WeakSet<Worker>();
 
   constructor(private readonly options: PoolOptions) {
-    this.threads = options.threads ?? availableParallelism();
+    this.threads = options.threads ?? defaultThreads();
     this.#queue = new WorkQueue({
       running: BLOCKS_PER_WORKER * this.threads,
       blocks: this.threads + (options.maxQueued ?? QUEUED_PER_THREAD * this.threads),
@@ -66,7 +66,9 @@ export class Pool {
         index: sharedCopy(options.kernel.index),
         reach: sharedCopy(options.kernel.reach),
       } satisfies WorkerKernel,
-      minThreads: this.threads,
+      ...(options.threadIdleMs === undefined
+        ? { minThreads: this.threads }
+        : { minThreads: 0, idleTimeout: options.threadIdleMs }),
       maxThreads: this.threads,
       // The pool bounds the queue itself: it counts bytes too, and refuses before a block is copied.
       maxQueue: Number.POSITIVE_INFINITY,
@@ -239,7 +241,9 @@ export class Pool {
         const order = makeOrder();
         const buffer = 'answerBuffer' in order ? order.answerBuffer : undefined;
         const transferList = buffer === undefined ? [] : [buffer];
-        return await this.#piscina.run(order, { transferList });
+        const answer = this.#piscina.run(order, { transferList });
+        this.#watchLoading();
+        return await answer;
       } catch (cause) {
         this.#lostWorkers++;
         if (tries === TRIES) throw new PoolLostError('three workers died over this block', { cause });
@@ -261,7 +265,8 @@ export class Pool {
   #replaceWorker(): void {
     if (this.#isClosing) return;
     queueMicrotask(() => {
-      if (!this.#isClosing && this.#piscina.threads.length < this.threads) {
+      const isWanted = this.options.threadIdleMs === undefined || this.#queue.blocks > 0;
+      if (!this.#isClosing && isWanted && this.#piscina.threads.length < this.threads) {
         this.#piscina.run({ kind: 'json', bytes: new Uint8Array(0), mostPoints: 0 }).catch(() => {});
       }
       this.#watchLoading();

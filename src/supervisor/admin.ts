@@ -4,6 +4,7 @@
 import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { canonicalAddress, type Networks } from '../networks.js';
 import { type AdminListener, openListener } from '../server/admin/listener.js';
+import { SUPERVISOR_HEADER } from '../server/admin/wire-keys.js';
 import { clientAddress } from '../server/client-address.js';
 import { mergeActivity } from './merge-activity.js';
 import { mergeMetrics } from './merge-metrics.js';
@@ -20,6 +21,10 @@ export interface AdminSource {
   isStopping(): boolean;
   /** Proxies whose X-Forwarded-For is believed. */
   readonly trustedProxies: Networks | undefined;
+  /** Names that the port is asked by. */
+  readonly names: readonly string[];
+  /** By which the processes know that it is the supervisor who asks. */
+  readonly token: string;
   /** How often a process has died so far. */
   deaths(): number;
 }
@@ -34,7 +39,7 @@ export async function openSupervisorAdmin(
   port: number,
   source: AdminSource,
 ): Promise<AdminListener> {
-  return openListener(host, port, (incoming, response) => {
+  return openListener(host, port, source.names, (incoming, response) => {
     void handle(source, incoming, response).catch(() => send(response, 502, 'the process does not answer\n'));
   });
 }
@@ -77,7 +82,7 @@ async function handle(
   if (asked === undefined && number !== undefined) return send(response, 404, 'there is no such process\n');
   if (asked?.adminPort === undefined)
     return send(response, 503, 'not ready\nreason: the process is starting or stopping\n');
-  await handOn(incoming, response, asked.adminPort, rest ?? target, source.trustedProxies);
+  await handOn(incoming, response, asked.adminPort, rest ?? target, source);
 }
 
 /** Samples that only the supervisor knows. */
@@ -139,11 +144,15 @@ function handOn(
   response: ServerResponse,
   port: number,
   path: string,
-  trustedProxies: Networks | undefined,
+  { trustedProxies, token }: AdminSource,
 ): Promise<void> {
   const peer = canonicalAddress(incoming.socket.remoteAddress ?? '') ?? '';
   const forwarded = [incoming.headers['x-forwarded-for'] ?? ''].flat().join(',');
-  const headers = { ...incoming.headers, 'x-forwarded-for': clientAddress(peer, forwarded, trustedProxies) };
+  const headers = {
+    ...incoming.headers,
+    'x-forwarded-for': clientAddress(peer, forwarded, trustedProxies),
+    [SUPERVISOR_HEADER]: token,
+  };
   return new Promise((resolve, reject) => {
     const outgoing = request({ host: LOOPBACK, port, path, method: incoming.method, headers }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);

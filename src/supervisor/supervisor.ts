@@ -1,6 +1,7 @@
 // Runs the service in several processes that share one port. A crash costs the connections of its own process only, which
 // is started again; on reload the processes are replaced one by one, each by one that listens already, so that no request
 // is lost. The supervisor itself answers no request; its admin port speaks for all.
+import { randomBytes } from 'node:crypto';
 import type { ServeConfig } from '../config.js';
 import { Networks } from '../networks.js';
 import type { AdminListener } from '../server/admin/listener.js';
@@ -48,6 +49,8 @@ export class Supervisor {
   #isReloadAsked = false;
   #isStopping = false;
   #deaths = 0;
+  /** A process believes only who has it about a client, as any local program can call its admin port. */
+  readonly #token = randomBytes(24).toString('base64url');
 
   private constructor(
     options: SupervisorOptions,
@@ -79,12 +82,14 @@ export class Supervisor {
   }
 
   async #startAll(count: number): Promise<ReadyMessage> {
-    const { adminHost, adminPort, trustedProxies } = this.#config;
+    const { adminHost, adminPort, adminNames, trustedProxies } = this.#config;
     this.#admin = await openSupervisorAdmin(adminHost, adminPort, {
       processes: () => this.#posts.map(({ process }) => process),
       isStopping: () => this.#isStopping,
       deaths: () => this.#deaths,
       trustedProxies: trustedProxies.length === 0 ? undefined : new Networks(trustedProxies),
+      names: adminNames,
+      token: this.#token,
     });
     // The first one alone makes what is missing in an empty data folder: the store, the pepper, the first key.
     const first = await this.#occupy(1);
@@ -107,7 +112,7 @@ export class Supervisor {
     const config: ServeConfig = { ...this.#config, adminHost: '127.0.0.1', adminPort: 0 };
     return new ServiceProcess(this.#options.entry, {
       config,
-      seat: { number, ownPort },
+      seat: { number, ownPort, token: this.#token },
       threads: this.#options.threads,
     });
   }

@@ -25,6 +25,8 @@ export class ServeCommand {
         PATH: process.env.PATH ?? '',
         HEXCODES_PORT: '0',
         HEXCODES_ADMIN_PORT: '0',
+        // A test that waits for the end of a process has nobody who must notice it before.
+        HEXCODES_DRAIN_MS: '0',
         HEXCODES_API_KEYS: `command:${COMMAND_KEY}`,
         HEXCODES_DATA_DIR: this.#ownFolder ?? '',
         ...env,
@@ -34,6 +36,11 @@ export class ServeCommand {
     this.child.stdout?.on('data', (bytes) => (this.#out += bytes));
     this.child.stderr?.on('data', (bytes) => (this.#err += bytes));
     this.exit = once(this.child, 'close').then(([code, signal]) => code ?? signal);
+  }
+
+  /** Undefined where the environment names one. */
+  get dataDir(): string | undefined {
+    return this.#ownFolder;
   }
 
   get err(): string {

@@ -32,7 +32,18 @@ export class ServerProcess {
     isQuiet?: boolean;
   } = {}): Promise<ServerProcess> {
     const dataDir = mkdtempSync(join(tmpdir(), 'hexcodes-proof-'));
-    const settings = ['--port', '0', '--admin-port', '0', '--data-dir', dataDir, '--log-level', 'warn'];
+    const settings = [
+      '--port',
+      '0',
+      '--admin-port',
+      '0',
+      '--data-dir',
+      dataDir,
+      '--log-level',
+      'warn',
+      '--drain-ms',
+      '0',
+    ];
     const command = [process.execPath, 'dist/cli/main.js', 'serve', ...settings];
     if (core !== undefined) command.unshift('taskset', '-c', core);
     const child = spawn(command[0]!, command.slice(1), {

@@ -35,6 +35,7 @@ export async function startServer(
     adminPort: 0,
     dataDir,
     logLevel: 'debug',
+    drainMs: 0,
     graceMs: 2000,
     ...overrides,
   };
@@ -110,7 +111,7 @@ export interface RawAnswer {
   readonly body: string;
 }
 
-/** Splits what came back into answers of known length. */
+/** Splits what came back into answers: those of known length, and those in one chunk. */
 export function parseAnswers(received: string): RawAnswer[] {
   const answers: RawAnswer[] = [];
   let rest = received;
@@ -119,6 +120,14 @@ export function parseAnswers(received: string): RawAnswer[] {
     if (end === -1) throw new Error(`no complete head in ${JSON.stringify(rest.slice(0, 200))}`);
     const [first = '', ...lines] = rest.slice(0, end).split('\r\n');
     const headers = new Headers(lines.map((line) => line.split(/:\s*(.*)/s).slice(0, 2) as [string, string]));
+    if (headers.get('transfer-encoding') === 'chunked') {
+      const chunk = /^([0-9a-f]+)\r\n/.exec(rest.slice(end + 4));
+      const from = end + 4 + (chunk?.[0].length ?? 0);
+      const to = from + Number.parseInt(chunk?.[1] ?? '0', 16);
+      answers.push({ status: Number(first.split(' ')[1]), headers, body: rest.slice(from, to) });
+      rest = rest.slice(to).replace(/^\r\n0\r\n\r\n/, '');
+      continue;
+    }
     const size = Number(headers.get('content-length') ?? 0);
     answers.push({
       status: Number(first.split(' ')[1]),

@@ -28,8 +28,8 @@ const MAY_IMPORT: Record<string, string[]> = {
   usage: ['keys'],
   library: ['kernel', 'wire', 'geometry'],
   'server/budget': [],
-  'server/transport': ['server/budget', 'server/limits'],
-  'server/metrics': ['server/budget', 'usage'],
+  'server/transport': ['server/budget', 'server/ledger'],
+  'server/metrics': ['server/budget', 'server/ledger', 'usage'],
   server: ['config', 'library', 'wire', 'kernel', 'pool', 'keys', 'usage', 'geometry', 'forward'],
   // Build time only: the description of what the others do.
   api: ['wire', 'server/transport', 'server/routes/freshness'],
@@ -91,6 +91,8 @@ const HOST_ROOMS = [
 const HOST_FILES = [
   'server/transport/load-uws',
   'server/transport/receive-buffer',
+  'server/transport/door/descriptors',
+  'pool/usable-cores',
   'server/log-sink',
   'server/life/unsent-bytes',
   'server/bulk/spool',

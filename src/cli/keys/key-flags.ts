@@ -20,7 +20,7 @@ const LIMIT_HELP: Readonly<Record<string, string>> = {
 
 export function addKeyFlags(command: Command): Command {
   command
-    .option('--scope <scopes>', `what it may do: ${SCOPES.join(', ')} (encode,decode,bulk)`, collect)
+    .option('--scope <scopes>', `what it may do: ${SCOPES.join(', ')} (encode,decode,bulk,lookup)`, collect)
     .option('--expires <time>', 'when it ends: 90d, 2027-01-31, 2027-01-31T17:00:00Z, never')
     .option(
       '--origin <origin>',

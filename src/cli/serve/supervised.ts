@@ -1,8 +1,8 @@
 // `hexcodes serve --processes N`: this process supervises those that serve. SIGTERM and SIGINT stop all, a second one ends
 // them at once; SIGHUP reads the configuration and the boundary data again.
 import { closeSync, openSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import type { ServeConfig } from '../../config.js';
+import { defaultThreads } from '../../pool/usable-cores.js';
 import { openLog } from '../../server/log.js';
 import { Supervisor } from '../../supervisor/supervisor.js';
 import { EXIT } from '../exit-codes.js';
@@ -19,7 +19,7 @@ export async function serveSupervised(
     entry: new URL('./process-entry.js', import.meta.url),
     config,
     readConfig,
-    threads: Math.max(1, Math.floor(availableParallelism() / config.processes)),
+    threads: config.poolThreads ?? defaultThreads(config.processes),
     logger,
   });
   let signals = 0;

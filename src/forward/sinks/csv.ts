@@ -34,7 +34,19 @@ export async function csvOf(lines: Buffer): Promise<Buffer> {
   return Buffer.from(text);
 }
 
+/** A text that a spreadsheet takes for a formula: `=cmd|…`, `@SUM(…`, `-2+…`. A telephone number (`+84 90 123`) is none. */
+const FORMULA = /^[=@\t\r]|^[+-](?![\d\s.()/-]*$)/;
+/** Control characters but tabs and line ends: databases refuse NUL, and no field of a table has the others. */
+const CONTROL = /(?![\t\r\n])\p{Cc}/gu;
+
 function fieldOf(value: string | number | boolean | null): string {
-  const text = value === null ? '' : String(value);
+  if (value === null) return '';
+  const text = typeof value === 'string' ? harmless(value) : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** A text of a device as it may stand in a table that people open. NDJSON keeps it as it came. */
+function harmless(text: string): string {
+  const shown = text.replace(CONTROL, '\ufffd');
+  return FORMULA.test(shown) ? `'${shown}` : shown;
 }

@@ -194,14 +194,15 @@ describe.skipIf(process.platform !== 'linux')('several processes (Linux)', () =>
     const dataDir = mkdtempSync(join(tmpdir(), 'hexcodes-admin-'));
     const service = serve(['--processes', '1', '--data-dir', dataDir]);
     const admin = await service.adminBase();
-    const list = async (cidr: string, address: string): Promise<number> => {
+    const { admin_port: ownPort } = await service.line('listening');
+    const list = async (cidr: string, address: string, port = admin): Promise<number> => {
       const flags = ['--name', 'n', '--scope', 'admin', '--cidr', cidr, '--data-dir', dataDir, '--show'];
       const command = [process.execPath, 'dist/cli/main.js', 'keys', 'create', ...flags].join(' ');
       const key = execFileSync('sh', ['-c', `${command} 2>&1`], { encoding: 'utf8' });
       const text = /hxk_[\w-]+/.exec(key)?.[0] ?? '';
       for (;;) {
-        const answer = await fetch(`${admin}/admin/v1/keys`, {
-          headers: { 'X-API-Key': text, 'X-Forwarded-For': address },
+        const answer = await fetch(`${port}/admin/v1/keys`, {
+          headers: { 'X-API-Key': text, 'X-Forwarded-For': address, 'X-Hexcodes-Supervisor': 'guessed' },
         });
         // The key is known to the service within a second.
         if (answer.status !== 401) return answer.status;
@@ -210,6 +211,10 @@ describe.skipIf(process.platform !== 'linux')('several processes (Linux)', () =>
     };
     expect(await list('127.0.0.0/8', '10.1.1.1')).toBe(200);
     expect(await list('10.0.0.0/8', '10.1.1.1')).toBe(403);
+    // Nor does the process believe a program of this machine that calls its own admin port.
+    const own = `http://127.0.0.1:${ownPort}`;
+    expect(await list('10.0.0.0/8', '10.1.1.1', own)).toBe(403);
+    expect(await list('127.0.0.0/8', '10.1.1.1', own)).toBe(200);
     expect(await service.stop()).toBe(0);
     rmSync(dataDir, { recursive: true });
   });

@@ -14,6 +14,8 @@ export class LostCall extends Error {
     message: string,
     /** A part of the answer had come. */
     readonly hadBegun: boolean,
+    /** The connection had answered another call before. */
+    readonly wasKept = false,
   ) {
     super(message);
   }
@@ -44,7 +46,9 @@ export function call(
   return new Promise((resolve, reject) => {
     let hadBegun = false;
     const lose = (error: Error & { code?: string }): void =>
-      reject(new LostCall(`${method} ${path}: ${error.code ?? error.message}`, hadBegun));
+      reject(
+        new LostCall(`${method} ${path}: ${error.code ?? error.message}`, hadBegun, outgoing.reusedSocket),
+      );
     const request = base.startsWith('https:') ? tlsRequest : plainRequest;
     const outgoing = request(`${base}${path}`, { agent, method, headers }, (answer) => {
       hadBegun = true;

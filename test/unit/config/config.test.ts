@@ -41,7 +41,7 @@ test('every flag reaches its setting under the name that commander gives it', ()
   const texts: Record<string, string> = {
     ...{ '<number>': '7', '<milliseconds>': '700', '<bytes>': '9000000', '<0..1>': '0.5' },
     ...{ '<networks>': '10.0.0.0/8', '<url>': 'http://127.0.0.1:4318', '<zone>': 'Asia/Ho_Chi_Minh' },
-    ...{ '<open|closed>': 'closed', '<address>': 'http://127.0.0.1:4318' },
+    ...{ '<names>': 'metrics.example.com', '<open|closed>': 'closed', '<address>': 'http://127.0.0.1:4318' },
   };
   for (const { flags } of flagsOf(SETTING_NAMES)) {
     const [flag = '', argument = ''] = flags.split(' ');

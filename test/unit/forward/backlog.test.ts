@@ -1,4 +1,5 @@
 // The backlog on disk: order, segments, what a killed process leaves, and whose it is.
+import { spawnSync } from 'node:child_process';
 import {
   appendFileSync,
   existsSync,
@@ -12,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { Backlog } from '#dist/forward/backlog/backlog.js';
 import { LeftFolders, leave, nameOwn, release } from '#dist/forward/backlog/owner.js';
@@ -242,3 +243,36 @@ function ticksOfParent(): string {
     .replace(/^.*\) /s, '')
     .split(' ')[19]!;
 }
+
+test('a piece of several rows is taken off as a whole', async () => {
+  const backlog = await Backlog.open(join(root, 'counted'), 1000);
+  await backlog.append(Buffer.from('a\nb\nc\nd\n'), 4);
+  const piece = await backlog.next(6, 100);
+  expect(piece).toMatchObject({ rows: 3 });
+  await backlog.accept(piece!);
+  expect(backlog.rows).toBe(1);
+  await backlog.accept((await backlog.next(100, 100))!);
+  expect(backlog.rows).toBe(0);
+  await backlog.close();
+});
+
+test('lines of which a full disk takes a part are not there, and the next ones follow', () => {
+  const folder = join(root, 'full');
+  const script = `
+    const { Backlog } = await import(${JSON.stringify(resolve('dist/forward/backlog/backlog.js'))});
+    const backlog = await Backlog.open(${JSON.stringify(folder)}, 1e6);
+    await backlog.append(Buffer.from('first\\n'), 1);
+    const code = await backlog.append(Buffer.from('x'.repeat(9000) + '\\n'), 1).catch((error) => error.code);
+    await backlog.append(Buffer.from('next\\n'), 1);
+    console.log(JSON.stringify([code, backlog.rows, backlog.sizeBytes]));
+  `;
+  // A file of 4 KiB at most, in blocks of 1 KiB: the system takes a part and refuses the rest.
+  const command = `ulimit -f 4; exec "${process.execPath}" --input-type=module -e "$SCRIPT"`;
+  const { stdout, stderr } = spawnSync('bash', ['-c', command], {
+    encoding: 'utf8',
+    env: { ...process.env, SCRIPT: script },
+  });
+  expect([stdout, stderr]).toEqual(['["EFBIG",2,11]\n', '']);
+  const [segment] = readdirSync(folder).filter((name) => name.endsWith('.ndjson'));
+  expect(readFileSync(join(folder, segment!), 'utf8')).toBe('first\nnext\n');
+});

@@ -1,5 +1,14 @@
 // Sinks that are files: what is appended, when another file begins, and a line that a kill has torn.
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -53,6 +62,60 @@ test('CSV: one header, quotes where they are needed, and nothing readable by eve
   expect(statSync(path).mode & 0o007).toBe(0);
   await sinkOf(path, 'csv').deliver(Buffer.from(line('4')));
   expect(textOf(path).endsWith(row('3') + row('4'))).toBe(true);
+});
+
+test('CSV: line ends of every kind are in quotes', async () => {
+  const path = join(root, 'ends.csv');
+  const sink = sinkOf(path, 'csv');
+  for (const name of ['a\rb', 'a\nb', 'a\r\nb', 'a,b', 'a"b'])
+    await sink.deliver(Buffer.from(line('1', name)));
+  expect(textOf(path)).toBe(
+    `${HEADER}${['"a\rb"', '"a\nb"', '"a\r\nb"', '"a,b"', '"a""b"'].map((name) => row('1', name)).join('')}`,
+  );
+});
+
+test.each([
+  ["=cmd|'/c calc'!A1", "'=cmd|'/c calc'!A1"],
+  ['@SUM(A1)', "'@SUM(A1)"],
+  ['+1+cmd|x', "'+1+cmd|x"],
+  ['-2+3', "'-2+3"],
+  ['\t=1', "'\t=1"],
+  ['+84 (90) 123-45.6', '+84 (90) 123-45.6'],
+  ['-12', '-12'],
+  ['51C-123.45', '51C-123.45'],
+  ['a=b', 'a=b'],
+  ['a\u0000b\u001b[31m', 'a\ufffdb\ufffd[31m'],
+])('CSV: the name %j of a device stands there as %j', async (name, shown) => {
+  const [csv, ndjson] = [join(root, 'shown.csv'), join(root, 'shown.ndjson')];
+  rmSync(csv, { force: true });
+  rmSync(ndjson, { force: true });
+  const quoted = /[",]/.test(shown) ? `"${shown}"` : shown;
+  await sinkOf(csv, 'csv').deliver(Buffer.from(line('1', name)));
+  expect(textOf(csv)).toBe(`${HEADER}${row('1', quoted)}`);
+  await sinkOf(ndjson, 'ndjson').deliver(Buffer.from(line('1', name)));
+  expect(JSON.parse(textOf(ndjson)).name).toBe(name);
+});
+
+test('a torn line behind more than the last 64 KiB is cut off, and nothing before it', async () => {
+  const path = join(root, 'long.ndjson');
+  const whole = Array.from({ length: 400 }, (_, i) => line(String(i), 'x'.repeat(100))).join('');
+  expect(whole.length).toBeGreaterThan(100_000);
+  for (const torn of ['{"id":', `{"id":"${'y'.repeat(70_000)}`]) {
+    writeFileSync(path, whole + torn);
+    await sinkOf(path, 'ndjson').deliver(Buffer.from(line('new')));
+    expect(textOf(path)).toBe(whole + line('new'));
+  }
+});
+
+test('a line that another process is still writing is left to it', async () => {
+  const path = join(root, 'other.ndjson');
+  const [begun, rest] = [line('1').slice(0, 20), line('1').slice(20)];
+  writeFileSync(path, begun);
+  const delivered = sinkOf(path, 'ndjson').deliver(Buffer.from(line('2')));
+  await new Promise((done) => setTimeout(done, 150));
+  appendFileSync(path, rest);
+  await delivered;
+  expect(textOf(path)).toBe(line('1') + line('2'));
 });
 
 test('NDJSON: the lines as they are', async () => {

@@ -116,3 +116,19 @@ test.each([0, 1])('closing ends no thread before it is loaded, %i of them replac
   await pool.close();
   expect([loaded.size, ended.length]).toEqual([threads.length, threads.length]);
 });
+
+test('threads are made when work comes, as many as it takes, and end when there is none', async () => {
+  pool = new Pool({ kernel: source, threads: 3, threadIdleMs: 50 });
+  await sleep(100);
+  expect(pool.workers).toHaveLength(0);
+  const frame = frameOf(30_000);
+  const due = answerFrame(kernel, frame);
+  for (let round = 0; round < 3; round++) {
+    const answers = Array.from({ length: 12 }, () => pool.answerFrame(frame));
+    for (const answer of await Promise.all(answers)) expect(Buffer.from(answer).equals(due)).toBe(true);
+    expect(pool.workers.length).toBeGreaterThan(0);
+    expect(pool.workers.length).toBeLessThanOrEqual(3);
+    while (pool.workers.length > 0) await sleep(5);
+  }
+  expect(pool.figures.lostWorkers).toBe(0);
+});

@@ -1,0 +1,94 @@
+// The points of a converted file as the map draws them: where they are, and in the colour of which province.
+import { expect, test } from 'vitest';
+import { ADMIN_UNITS } from '#dist/admin-units.js';
+import { Hexcodes } from '#dist/library/hexcodes.js';
+import { BlockBuffers } from '#dist/wire/bulk/block-buffers.js';
+import { consoleModule } from '../../../support/console-module.js';
+
+interface PointsToDraw {
+  readonly offsets: Float32Array;
+  readonly admins: Uint8Array;
+  readonly left: number;
+  readonly box: { west: number; south: number; east: number; north: number } | undefined;
+}
+interface List {
+  add(latDeg: number, lngDeg: number, admin: number): void;
+  take(): PointsToDraw;
+}
+const { PointList } = await consoleModule<{ PointList: new () => List }>('file/points.ts');
+const { FileConversion, requestFor } = await consoleModule<{
+  requestFor(beginning: Uint8Array, input: string, resolution: number): unknown;
+  FileConversion: new (
+    kernel: unknown,
+    request: unknown,
+    buffers: unknown,
+  ) => { points: List; push(chunk: Uint8Array): unknown; end(): unknown };
+}>('file/conversion.ts');
+
+const NOWHERE = 255;
+const hexcodes = await Hexcodes.load();
+
+function drawn(csv: string): PointsToDraw {
+  const bytes = Buffer.from(csv);
+  const conversion = new FileConversion(hexcodes.kernel, requestFor(bytes, 'csv', 9), new BlockBuffers());
+  conversion.push(bytes);
+  conversion.end();
+  return conversion.points.take();
+}
+
+/** A position in each province, found on a grid of 0.1°. */
+const positions = new Map<number, string>();
+for (let lat = 8.5; lat < 23.4; lat += 0.1)
+  for (let lng = 102.2; lng < 109.5; lng += 0.1) {
+    const code = hexcodes.adminCodeOf(lat, lng);
+    const admin = ADMIN_UNITS.findIndex((unit) => unit.code === code);
+    if (admin >= 0 && !positions.has(admin)) positions.set(admin, `${lat.toFixed(2)},${lng.toFixed(2)}`);
+  }
+const inAll = ADMIN_UNITS.map((_, admin) => positions.get(admin)!);
+
+test('every province has its own number, also where two letters are the beginning of three', () => {
+  expect(positions.size).toBe(ADMIN_UNITS.length);
+  expect(new Set(ADMIN_UNITS.map(({ code }) => code.slice(0, 2))).size).toBeLessThan(ADMIN_UNITS.length);
+  const all = ADMIN_UNITS.map((_, admin) => admin);
+  expect([...drawn(`lat,lng\n${inAll.join('\n')}\n`).admins]).toEqual(all);
+  const codes = inAll.map((text) => {
+    const [lat, lng] = text.split(',').map(Number);
+    return hexcodes.encode(lat!, lng!, 9).hexcodes;
+  });
+  expect([...drawn(`hexcodes\n${codes.join('\n')}\n`).admins]).toEqual(all);
+});
+
+test('a position abroad is drawn without a province; a row without one is not drawn', () => {
+  const { admins, box } = drawn('lat,lng\n21.03,105.85\n48.8,2.3\nx,y\n10.78,106.7\n');
+  expect([admins.length, admins[1]]).toEqual([3, NOWHERE]);
+  expect(box).toEqual({ west: 105.85, south: 10.78, east: 106.7, north: 21.03 });
+  expect(drawn('hexcodes\nHN-6GHP4-83RFR\nHN-6GHP4-83RFQ\n').admins.length).toBe(1);
+});
+
+test('the box is around the points in provinces, and what Mercator cannot show is left out', () => {
+  const points = new PointList();
+  expect(points.take().box).toBeUndefined();
+  for (const [lat, lng, admin] of [
+    [21, 105, 1],
+    [10, 107, 2],
+    [12, 109, 3],
+    [50, 2, NOWHERE],
+    [86, 100, 1],
+    [10, 181, 1],
+    [Number.NaN, 100, 1],
+  ] as const)
+    points.add(lat, lng, admin);
+  const { admins, box, left, offsets } = points.take();
+  expect([...admins]).toEqual([1, 2, 3, NOWHERE]);
+  expect(box).toEqual({ west: 105, south: 10, east: 109, north: 21 });
+  expect([left, offsets.length]).toEqual([0, 8]);
+});
+
+test('more points than the first buffers hold keep their places; beyond two million they are counted', () => {
+  const points = new PointList();
+  for (let i = 0; i < 2_000_003; i++) points.add(10, 100 + (i % 10), i % 34);
+  const { admins, offsets, left } = points.take();
+  expect([admins.length, offsets.length, left]).toEqual([2_000_000, 4_000_000, 3]);
+  expect([admins[0], admins[69_999], offsets[0]]).toEqual([0, 69_999 % 34, offsets[20]]);
+  expect(offsets[2 * 69_999]).toBe(offsets[18]);
+});
