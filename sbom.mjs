@@ -19,6 +19,44 @@ const shipped = new Set(
 );
 const bom = JSON.parse(stdout);
 bom.components = bom.components.filter(({ name, version }) => shipped.has(`${name}@${version}`));
+
+// What is inside of what is shipped: bundled into the page, or linked into native code and WebAssembly. The packages of the binaries do
+// not say which versions of their libraries they have, so those have none here.
+const lockVersion = (name) => packages[`node_modules/${name}`].version;
+const bundled = (name, license, where) => ({
+  type: 'library',
+  name,
+  version: lockVersion(name),
+  'bom-ref': `${name}@${lockVersion(name)}#${where}`,
+  purl: `pkg:npm/${name}@${lockVersion(name)}`,
+  licenses: [{ license: { id: license } }],
+  properties: [{ name: 'hexcodes:bundled-into', value: where }],
+});
+const linked = (name, licenses, url, where) => ({
+  type: 'library',
+  name,
+  'bom-ref': `${name}#${where}`,
+  licenses: licenses.map((id) => ({ license: { id } })),
+  externalReferences: [{ type: 'vcs', url }],
+  properties: [{ name: 'hexcodes:linked-into', value: where }],
+});
+const IN_UWS = [
+  ['uWebSockets', ['Apache-2.0'], 'https://github.com/uNetworking/uWebSockets'],
+  ['uSockets', ['Apache-2.0'], 'https://github.com/uNetworking/uSockets'],
+  ['BoringSSL', ['Apache-2.0', 'OpenSSL', 'ISC', 'MIT'], 'https://boringssl.googlesource.com/boringssl'],
+  ['lsquic', ['MIT'], 'https://github.com/litespeedtech/lsquic'],
+];
+bom.components.push(
+  bundled('maplibre-gl', 'BSD-3-Clause', 'dist/console'),
+  bundled('uqr', 'MIT', 'dist/console'),
+  bundled('h3-js', 'Apache-2.0', 'dist/console'),
+  ...['uWebSockets.js', 'uws-pack'].flatMap((where) =>
+    IN_UWS.map(([name, licenses, url]) => linked(name, licenses, url, `${where}@${lockVersion(where)}`)),
+  ),
+  linked('SQLite (libSQL)', ['MIT', 'blessing'], 'https://github.com/tursodatabase/libsql', 'libsql'),
+  linked('H3', ['Apache-2.0'], 'https://github.com/uber/h3', 'h3-js'),
+  linked('LZ4', ['BSD-2-Clause'], 'https://github.com/lz4/lz4', '@foxglove/wasm-lz4'),
+);
 const kept = new Set([bom.metadata.component, ...bom.components].map((component) => component['bom-ref']));
 bom.dependencies = bom.dependencies
   .filter(({ ref }) => kept.has(ref))

@@ -29,6 +29,8 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   pack: () => import('./pack.js'),
   plan: () => import('./plan.js'),
   precision: () => import('./precision.js'),
+  proxies: () => import('./proxies.js'),
+  quota: () => import('./quota.js'),
   read: () => import('./read.js'),
   region: () => import('./region.js'),
   resume: () => import('./resume.js'),
