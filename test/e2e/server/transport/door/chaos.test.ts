@@ -73,7 +73,7 @@ test('a service that closes connections all the time outlives peers that do anyt
     while (started++ < Number(process.env.CHAOS_CONNECTIONS ?? CONNECTIONS) && !command.hasEnded) await one();
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  expect([seed, command.hasEnded, command.err.split('\n').slice(2)]).toEqual([seed, false, expect.anything()]);
+  expect(command.hasEnded, `seed ${seed}: ${command.err}`).toBe(false);
   const answer = await fetch(`http://127.0.0.1:${port}/v1/meta`, { headers: { 'X-API-Key': KEY } });
   expect(answer.status).toBe(200);
 }, 300_000);
