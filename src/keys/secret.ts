@@ -5,9 +5,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { replacePrivateFile, writeNewPrivateFile } from './private-files.js';
 
-/** No key is shorter, those of the environment included. */
-export const MIN_KEY_LENGTH = 16;
-
 const MIN_PEPPER_LENGTH = 32;
 
 /** A new key text: letters, digits, `-` and `_`, so that it needs no escape in a URL or a shell. */
