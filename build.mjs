@@ -74,7 +74,7 @@ await step('kernel', ['assembly', 'asconfig.json'], ['dist/kernel.wasm', 'dist/k
   for (const target of ['debug', 'release']) run(ASC, ['--config', 'asconfig.json', '--target', target]);
 });
 
-await step('library', ['src', 'tsconfig.json'], ['dist/library/hexcodes.js'], () => {
+await step('library', ['src', 'tsconfig.json'], ['dist/hexcodes/library/hexcodes.js'], () => {
   prune(
     'dist',
     readdirSync('dist').filter((name) => !['web', 'cjs', 'console'].includes(name)),
@@ -85,19 +85,19 @@ await step('library', ['src', 'tsconfig.json'], ['dist/library/hexcodes.js'], ()
 });
 
 const BINARIES = { KERNEL: 'dist/kernel.wasm', INDEX: 'data/index.bin', REACH: 'data/reach.bin' };
-await step('binaries', Object.values(BINARIES), ['dist/library/embedded.js'], () => {
+await step('binaries', Object.values(BINARIES), ['dist/hexcodes/library/embedded.js'], () => {
   const lines = Object.entries(BINARIES).map(
     ([name, path]) => `export const ${name} = '${readFileSync(path).toString('base64')}';\n`,
   );
-  writeFileSync('dist/library/embedded.js', lines.join(''));
+  writeFileSync('dist/hexcodes/library/embedded.js', lines.join(''));
 });
 
 const API_INPUTS = ['src', 'tsconfig.json'];
 const API_OUTPUTS = ['dist/openapi.json', 'dist/asyncapi.json', 'dist/server/routes/documents.js'];
 await step('api', API_INPUTS, API_OUTPUTS, async () => {
-  const { openApiDocument } = await import(pathToFileURL('dist/api/document.js'));
-  const { asyncApiDocument } = await import(pathToFileURL('dist/api/stream-document.js'));
-  const { apiPage } = await import(pathToFileURL('dist/api/page/page.js'));
+  const { openApiDocument } = await import(pathToFileURL('dist/server/api/document.js'));
+  const { asyncApiDocument } = await import(pathToFileURL('dist/server/api/stream-document.js'));
+  const { apiPage } = await import(pathToFileURL('dist/server/api/page/page.js'));
   const document = JSON.stringify(openApiDocument());
   const { html, policy } = apiPage();
   const streamDocument = JSON.stringify(asyncApiDocument());
@@ -119,7 +119,7 @@ await step('require', [...WEB_INPUTS, 'tsconfig.cjs.json'], ['dist/cjs'], async 
   writeFileSync('dist/cjs/package.json', '{"type": "commonjs"}\n');
   const entries = ['library/hexcodes', 'geometry', 'client/node', 'client/web'];
   await build({
-    input: Object.fromEntries(entries.map((name) => [name, `dist/${name}.js`])),
+    input: Object.fromEntries(entries.map((name) => [name, `dist/hexcodes/${name}.js`])),
     external: ['h3-js', 'ws'],
     output: {
       dir: 'dist/cjs',
@@ -143,7 +143,7 @@ await step('web', WEB_INPUTS, ['dist/web/hexcodes.js', 'dist/web/geometry.js'], 
   });
   await build({
     ...common,
-    input: 'dist/library/hexcodes.js',
+    input: 'dist/hexcodes/library/hexcodes.js',
     output: output(
       'dist/web/hexcodes.js',
       'Boundaries ODbL-1.0: Contains information from OpenStreetMap, © OpenStreetMap contributors, ODbL 1.0. ' +
@@ -153,7 +153,7 @@ await step('web', WEB_INPUTS, ['dist/web/hexcodes.js', 'dist/web/geometry.js'], 
   });
   await build({
     ...common,
-    input: 'dist/geometry.js',
+    input: 'dist/hexcodes/geometry.js',
     // One HexcodesError for both files, so that `instanceof` holds.
     external: (id) => id === './hexcodes.js',
     plugins: [
@@ -169,16 +169,7 @@ await step('web', WEB_INPUTS, ['dist/web/hexcodes.js', 'dist/web/geometry.js'], 
   });
 });
 
-const CONSOLE_INPUTS = [
-  'console',
-  'library',
-  'geometry',
-  'kernel',
-  'wire',
-  'errors.ts',
-  'admin-units.ts',
-  'version.ts',
-];
+const CONSOLE_INPUTS = ['console', 'hexcodes'];
 const CONSOLE_DATA = [...Object.values(BINARIES), 'data/land.bin', 'build-console.mjs'];
 await step(
   'console',

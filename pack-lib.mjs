@@ -25,7 +25,7 @@ mkdirSync(join(FOLDER, 'docs'), { recursive: true });
 mkdirSync(join(FOLDER, 'data'));
 
 const bundle = await rolldown({
-  input: Object.fromEntries(ENTRIES.map((name) => [name, `dist/${name}.js`])),
+  input: Object.fromEntries(ENTRIES.map((name) => [name, `dist/hexcodes/${name}.js`])),
   external: ['ws'],
   treeshake: { moduleSideEffects: false },
 });

@@ -69,7 +69,7 @@ const UNIT_NAMES_END: usize = UNIT_NAMES + 64 * UNIT_NAME_BYTES;
 /** Starts a page, as the memory grows by pages. */
 export const INDEX: usize = (UNIT_NAMES_END + 0xffff) & ~0xffff;
 
-/** Point statuses, byte 19 of a record; the host's names stand in src/kernel/kernel.ts. */
+/** Point statuses, byte 19 of a record; the host's names stand in src/hexcodes/kernel/kernel.ts. */
 export const OK: u32 = 0;
 export const OUTSIDE_COVERAGE: u32 = 1;
 export const NOT_A_COORDINATE: u32 = 2;

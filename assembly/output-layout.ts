@@ -1,4 +1,4 @@
-// Where the parts of an answer lie, from OUTPUT on or from the address that a call was given. src/kernel/output-layout.ts
+// Where the parts of an answer lie, from OUTPUT on or from the address that a call was given. src/hexcodes/kernel/output-layout.ts
 // says the same for the host; test/conformance/kernel/output-layout.test.ts compares the two.
 
 import { OUTPUT, POINT_BYTES, RECORD_BYTES } from "./memory";

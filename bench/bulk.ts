@@ -3,7 +3,7 @@
 // Each server is a process of its own, bound to one core; this process is the load, bound to another. Rounds are interleaved.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { Hexcodes } from '#dist/library/hexcodes.js';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { BESIDE_OPTION, placeBeside } from './beside.js';
 import { poolAgainstOneWorker } from './bulk/pool.js';
 import type { BulkProcess, KernelWork } from './bulk/servers.js';

@@ -1,8 +1,8 @@
 // The seeded corpora that the tables name: positions as latitude, longitude, latitude, longitude, … in degrees.
 
 import whichPolygon from 'which-polygon';
-import { NO_ADMIN, readIndexArcs, readIndexMeta } from '#dist/kernel/index-file.js';
-import type { Kernel } from '#dist/kernel/kernel.js';
+import { NO_ADMIN, readIndexArcs, readIndexMeta } from '#dist/hexcodes/kernel/index-file.js';
+import type { Kernel } from '#dist/hexcodes/kernel/kernel.js';
 import { STEPS_PER_DEGREE } from '../data/map/plane/grid.js';
 import { readLand } from '../data/map/sources.js';
 

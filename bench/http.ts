@@ -4,7 +4,7 @@
 // are interleaved.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { Hexcodes } from '#dist/library/hexcodes.js';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { BESIDE_OPTION, placeBeside } from './beside.js';
 import { CORPUS_NOTES, makeCorpora } from './corpora.js';
 import { head, headLine, saveResult } from './head.js';

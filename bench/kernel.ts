@@ -3,7 +3,7 @@
 // bytes. One process, in turns. A wrong or failed answer ends the run.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { Hexcodes } from '#dist/library/hexcodes.js';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { CORPORA, CORPUS_NOTES, makeCorpora } from './corpora.js';
 import { head, headLine, saveResult } from './head.js';
 import { checkAnswers } from './kernel/answers.js';

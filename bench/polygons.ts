@@ -1,7 +1,7 @@
 // The rival for containment: which-polygon on the shipped boundaries, one feature a province.
 import whichPolygon from 'which-polygon';
-import { ADMIN_UNITS } from '#dist/admin-units.js';
-import { ProvinceBorders } from '#dist/geometry/province-borders.js';
+import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
+import { ProvinceBorders } from '#dist/hexcodes/geometry/province-borders.js';
 
 /** The code of the province at a position in degrees, null outside. */
 export type ProvinceAt = (latDeg: number, lngDeg: number) => string | null;

@@ -3,7 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readConfig, SETTING_NAMES } from '#dist/config.js';
+import { readConfig, SETTING_NAMES } from '#dist/config/config.js';
 import { type ServeTuning, serve } from '#dist/server/serve.js';
 
 export const BENCH_KEY = 'bench_key_0123456789abcdefghijklmnopqrstuvwxyz';

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
-import { decodeReach, encodeReach } from '#dist/kernel/reach.js';
+import { decodeReach, encodeReach } from '#dist/hexcodes/kernel/reach.js';
 import { areaTable } from './map/area-table.js';
 import { cutSources } from './map/cut-sources.js';
 import { writeIndexFile } from './map/index-file.js';

@@ -13,7 +13,7 @@
 //
 // An arc is a line of segments with the same unit on either side, all numbers but the first two as LEB128:
 // u8 left, u8 right, count of segments, first vertex (x − west, y − south), then a zigzag step (dx, dy) per
-// segment, all in units of VERTEX_STEP. src/kernel/index-file.ts reads the same bytes for people.
+// segment, all in units of VERTEX_STEP. src/hexcodes/kernel/index-file.ts reads the same bytes for people.
 
 export const MAGIC: u32 = 0x58495848;
 export const FORMAT: u32 = 1;
@@ -70,7 +70,7 @@ export function tilesOf(cells: u32): u32 {
   return (cells + ((1 << TILE_BITS) - 1)) >> TILE_BITS;
 }
 
-/** The answers of useIndex; src/kernel/index-file.ts has the words for them. */
+/** The answers of useIndex; src/hexcodes/kernel/index-file.ts has the words for them. */
 export const ACCEPTED: u32 = 0;
 export const REFUSED_SIZE: u32 = 1;
 export const REFUSED_MAGIC: u32 = 2;

@@ -3,7 +3,7 @@
 
 import { ROWS, ROW_BYTES } from "../memory";
 
-// All addresses are those of text in TEXT_IN. src/kernel/text-memory.ts reads and sets some of the fields.
+// All addresses are those of text in TEXT_IN. src/hexcodes/kernel/text-memory.ts reads and sets some of the fields.
 //
 //    0  u32  start        of the row or item
 //    4  u32  end          of it, without its line end
@@ -22,7 +22,7 @@ import { ROWS, ROW_BYTES } from "../memory";
 // Once a CSV writer has answered a row that failed, `status` is its status, and `first` and `second` are the bounds of the
 // answer in TEXT_OUT.
 
-/** Row statuses: the places of ROW_STATUSES in src/wire/job.ts. */
+/** Row statuses: the places of ROW_STATUSES in src/hexcodes/wire/job.ts. */
 export const ROW_OK: u32 = 0;
 export const ROW_NOT_FOUND: u32 = 1;
 export const ROW_INVALID_REQUEST: u32 = 2;

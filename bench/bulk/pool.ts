@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
-import { Kernel } from '#dist/kernel/kernel.js';
+import { Kernel } from '#dist/hexcodes/kernel/kernel.js';
 import { Pool } from '#dist/pool/pool.js';
 import { encodeFrame } from '../../test/support/stream-frames.js';
 import { spread, spreadText } from '../measure.js';

@@ -1,6 +1,6 @@
 // The processes of the bulk bench, picked by the first argument: the service; a uWS echo of the same bytes, by
 // WebSocket and by HTTP; and the kernel alone, which works on request. Each sends its port, and its CPU time when asked.
-import { Hexcodes } from '#dist/library/hexcodes.js';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { loadUws } from '#dist/server/transport/load-uws.js';
 import { startService } from '../service.js';
 

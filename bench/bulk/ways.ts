@@ -1,5 +1,5 @@
 // The ways into the service that `npm run bench -- bulk` compares: what each sends, and over how many connections.
-import type { Hexcodes } from '#dist/library/hexcodes.js';
+import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { decodeFrame, encodeFrame } from '../../test/support/stream-frames.js';
 import { loadHttp, loadStream } from './load.js';
 

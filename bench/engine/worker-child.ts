@@ -1,13 +1,14 @@
 // A worker of the bench as a process of its own, with the kernel or with a constant in its place. It connects, waits for the word,
 // answers as many messages as it is told, and reports the time from the first answer to the last and its CPU time.
-import { workerKernel } from '#dist/cli/library.js';
-import { MessageConverter } from '#dist/engine/messages/message-converter.js';
-import { DEFAULT_RULES } from '#dist/engine/messages/message-shape.js';
-import { connectBus } from '#dist/engine/nats/connect.js';
-import { NatsEngine } from '#dist/engine/nats/nats-engine.js';
-import { SubjectMap } from '#dist/engine/subjects.js';
-import { Worker } from '#dist/engine/worker.js';
-import { Hexcodes } from '#dist/library/hexcodes.js';
+
+import { MessageConverter } from '#dist/bus/messages/message-converter.js';
+import { DEFAULT_RULES } from '#dist/bus/messages/message-shape.js';
+import { connectBus } from '#dist/bus/nats/connect.js';
+import { NatsEngine } from '#dist/bus/nats/nats-engine.js';
+import { SubjectMap } from '#dist/bus/subjects.js';
+import { Worker } from '#dist/bus/worker.js';
+import { workerKernel } from '#dist/files/library.js';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { Pool } from '#dist/pool/pool.js';
 
 /** `pool`: the kernel of one thread of a pool, as with --threads 1. */

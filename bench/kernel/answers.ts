@@ -1,6 +1,6 @@
 // Checks the answers before they are timed: a wrong or failed one ends the run.
 import { latLngToCell } from 'h3-js';
-import type { Hexcodes } from '#dist/library/hexcodes.js';
+import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import type { CorpusName } from '../corpora.js';
 import type { ProvinceAt } from '../polygons.js';
 import { RECORD_BYTES, RESOLUTION } from './subjects.js';

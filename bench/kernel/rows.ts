@@ -1,6 +1,6 @@
 // The rows of the kernel bench: each compares our work with a rival's, both timed in the same rounds.
 import { cellToLatLng, latLngToCell } from 'h3-js';
-import type { Hexcodes } from '#dist/library/hexcodes.js';
+import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import type { CorpusName } from '../corpora.js';
 import { ratio, type Spread } from '../measure.js';
 import type { ProvinceAt } from '../polygons.js';

@@ -23,7 +23,7 @@ interface OneStart {
 }
 
 const PROGRAM = `
-import { Hexcodes } from '#dist/library/hexcodes.js';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 const begin = performance.now();
 const hexcodes = await Hexcodes.load();
 const ready = performance.now();

@@ -1,6 +1,6 @@
 // The subjects that several rows of the kernel bench time: our batch encode, and h3-js point by point.
 import { latLngToCell } from 'h3-js';
-import type { Hexcodes } from '#dist/library/hexcodes.js';
+import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import type { Subject } from '../turns.js';
 
 export const RESOLUTION = 13;

@@ -1,6 +1,6 @@
 // The areas of provinces: of the map, of its land alone, as the units' source has them, and the official ones. The table of
 // data/README.md, which `npm run data -- --areas` prints; a test compares the two.
-import { ADMIN_UNITS } from '#dist/admin-units.js';
+import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
 import type { Definition } from './coverage.js';
 import { FORMER_PROVINCES, type PartitionUnit } from './partition.js';
 import { areaOfRing, areasOfUnits, overlayAreas } from './plane/areas.js';

@@ -9,7 +9,7 @@ import {
   type IndexMeta,
   NO_ADMIN,
   OUTSIDE_UNIT,
-} from '#dist/kernel/index-file.js';
+} from '#dist/hexcodes/kernel/index-file.js';
 import type { Partition } from './partition.js';
 
 /** Micro-degrees; width and height of the map must stay below this. */

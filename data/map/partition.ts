@@ -1,7 +1,7 @@
 // The map as the writer of the index takes it: every segment once, with the unit on either side. Segments meet at common end
 // points only, so each face between them belongs to one unit or to none, and the unit of a point is found by counting the
 // segments east of it, without rings.
-import { ADMIN_UNITS } from '#dist/admin-units.js';
+import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
 
 export interface Partition {
   /** At most 63; a unit's number is its index here. */

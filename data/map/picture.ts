@@ -1,8 +1,8 @@
 // The map as a picture (SVG) for people, drawn from the index file itself: the 34 provinces in full colour on land and pale
 // at sea, lines between former provinces thin, the archipelago zones dashed, foreign land grey.
-import { ADMIN_UNITS } from '#dist/admin-units.js';
-import { ProvinceBorders, type ProvinceGeometry } from '#dist/geometry/province-borders.js';
-import { readIndexArcs, readIndexMeta } from '#dist/kernel/index-file.js';
+import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
+import { ProvinceBorders, type ProvinceGeometry } from '#dist/hexcodes/geometry/province-borders.js';
+import { readIndexArcs, readIndexMeta } from '#dist/hexcodes/kernel/index-file.js';
 import { ZONES } from './coverage.js';
 import { STEPS_PER_DEGREE } from './plane/grid.js';
 import type { Polygon } from './sources.js';

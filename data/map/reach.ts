@@ -3,9 +3,9 @@
 // maps are checked against it. Both ask the kernel at many points: a lattice over the map, and both sides of every line.
 import { readFileSync } from 'node:fs';
 import { cellToParent, getResolution, gridDisk } from 'h3-js';
-import { ADMIN_UNITS } from '#dist/admin-units.js';
-import { Kernel } from '#dist/kernel/kernel.js';
-import { encodeReach, REACH_ROWS, reachRow } from '#dist/kernel/reach.js';
+import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
+import { Kernel } from '#dist/hexcodes/kernel/kernel.js';
+import { encodeReach, REACH_ROWS, reachRow } from '#dist/hexcodes/kernel/reach.js';
 import type { Partition } from './partition.js';
 import { METRES_PER_STEP, STEPS_PER_DEGREE, shrink } from './plane/grid.js';
 import { OUTSIDE } from './plane/labelled-lines.js';

@@ -2,14 +2,14 @@
 // the workers of a job.
 
 import type { Command } from 'commander';
-import { DEFAULT_RESOLUTION } from '../library/hexcodes.js';
-import type { Operation } from '../wire/job.js';
-import { type CsvOptions, csvChoiceOf, inputOptionsOf } from './csv-options.js';
-import { CliFailure, EXIT } from './exit-codes.js';
-import type { ColumnChoice } from './files/columns/columns.js';
-import { requireFormat } from './files/format.js';
-import type { FilesRequest } from './files/request.js';
-import { requireResolution } from './position-options.js';
+import type { ColumnChoice } from '../files/columns/columns.js';
+import { type CsvOptions, csvChoiceOf, inputOptionsOf } from '../files/csv-options.js';
+import { CliFailure, EXIT } from '../files/exit-codes.js';
+import { requireFormat } from '../files/format.js';
+import { requireResolution } from '../files/position-options.js';
+import type { FilesRequest } from '../files/request.js';
+import { DEFAULT_RESOLUTION } from '../hexcodes/library/hexcodes.js';
+import type { Operation } from '../hexcodes/wire/job.js';
 
 export interface ConversionOptions extends CsvOptions {
   readonly from?: string;

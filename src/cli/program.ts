@@ -2,12 +2,12 @@
 // so that `hexcodes keys` never loads the server. To add one: a module whose default export, `(program: Command) => void`,
 // declares the command of the same name, and a line here.
 import { Command } from 'commander';
-import { VERSION } from '../version.js';
-import { CliFailure, EXIT } from './exit-codes.js';
+import { CliFailure, EXIT } from '../files/exit-codes.js';
+import { paintFor } from '../files/terminal/paint.js';
+import { say } from '../files/terminal/say.js';
+import { visibleMessage } from '../files/terminal/visible.js';
+import { VERSION } from '../hexcodes/version.js';
 import { watchStandardOutput } from './standard-output.js';
-import { paintFor } from './terminal/paint.js';
-import { say } from './terminal/say.js';
-import { visibleMessage } from './terminal/visible.js';
 
 interface Entry {
   readonly summary: string;
@@ -27,16 +27,16 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   suggest: { summary: 'what a mistyped code was meant to be', load: () => import('./commands/suggest.js') },
   aggregate: {
     summary: 'points to one row a cell, province and time',
-    load: () => import('./aggregate/command.js'),
+    load: () => import('./commands/aggregate.js'),
   },
   contains: {
     summary: 'which points lie in the cells of a list',
-    load: () => import('./zones/contains.js'),
+    load: () => import('./commands/contains.js'),
   },
-  cover: { summary: 'the codes of an area', load: () => import('./zones/cover.js') },
+  cover: { summary: 'the codes of an area', load: () => import('./commands/cover.js') },
   track: {
     summary: 'positions of vehicles to stays in cells',
-    load: () => import('./track/command.js'),
+    load: () => import('./commands/track.js'),
   },
   check: { summary: 'validate a column of codes', load: () => import('./commands/check.js') },
   provinces: {
@@ -46,13 +46,13 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   serve: { summary: 'answer encode and decode over HTTP', load: () => import('./commands/serve.js') },
   worker: {
     summary: 'convert the messages of a NATS JetStream stream',
-    load: () => import('./engine/worker-command.js'),
+    load: () => import('./bus/worker-command.js'),
   },
   job: {
     summary: 'convert many files on many machines',
     load: () => import('./job/job-command.js'),
   },
-  usage: { summary: 'what keys have used', load: () => import('./commands/service/usage.js') },
+  usage: { summary: 'what keys have used', load: () => import('./commands/usage.js') },
   keys: { summary: 'manage API keys', load: () => import('./commands/keys.js') },
   bench: {
     summary: 'measure what this machine carries, or compare two measurements',
@@ -61,7 +61,7 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   plan: { summary: 'how many machines a fleet needs', load: () => import('./capacity/plan.js') },
   top: {
     summary: 'live rates, latencies and keys of a running service',
-    load: () => import('./top/command.js'),
+    load: () => import('./commands/top.js'),
   },
 };
 

@@ -8,9 +8,9 @@ import {
   type ReadSettings,
   readSettings,
   type SettingName,
-} from '../config.js';
-import { say } from './terminal/say.js';
-import { visibleMessage } from './terminal/visible.js';
+} from '../config/config.js';
+import { say } from '../files/terminal/say.js';
+import { visibleMessage } from '../files/terminal/visible.js';
 
 export function addFlags(command: Command, names: readonly SettingName[]): Command {
   for (const { flags, help } of flagsOf(names)) command.option(flags, help);

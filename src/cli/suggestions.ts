@@ -1,7 +1,7 @@
 // Suggestions for a text that is no hexcode, in words. One of several is never shown as the answer.
 
-import { type Suggestion, type SuggestOptions, suggest } from '../geometry/suggest.js';
-import type { Hexcodes } from '../library/hexcodes.js';
+import { type Suggestion, type SuggestOptions, suggest } from '../hexcodes/geometry/suggest.js';
+import type { Hexcodes } from '../hexcodes/library/hexcodes.js';
 
 type Near = NonNullable<SuggestOptions['near']>;
 

@@ -1,5 +1,5 @@
 // Settings: what the service says of its requests, in logs and traces, and whom it believes about their clients.
-import { isNetwork } from '../networks.js';
+import { isNetwork } from './networks.js';
 import { integerOr, yesOrNo } from './readers.js';
 import { Fault } from './setting.js';
 

@@ -1,5 +1,5 @@
 // The things that all parts of the console share: the library, the place that is chosen, and the map.
-import type { Hexcodes } from '../library/hexcodes.js';
+import type { Hexcodes } from '../hexcodes/library/hexcodes.js';
 import type { Place } from './place/place.js';
 import type { PointsToDraw } from './points/drawn-points.js';
 import type { Value } from './shell/value.js';

@@ -1,6 +1,6 @@
 // Loads the library with the boundaries of this service.
-import { Kernel } from '../kernel/kernel.js';
-import { Hexcodes } from '../library/hexcodes.js';
+import { Kernel } from '../hexcodes/kernel/kernel.js';
+import { Hexcodes } from '../hexcodes/library/hexcodes.js';
 import { bytesOf } from './shipped.js';
 
 export async function loadLibrary(): Promise<Hexcodes> {

@@ -5,8 +5,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
-import { BulkInputError, type BulkJob, type ConvertedBlock, type Operation } from '../wire/job.js';
-import { BrokenBatchError, type CountedAnswer, TooManyItemsError, uncounted } from '../wire/rows/batch.js';
+import { BulkInputError, type BulkJob, type ConvertedBlock, type Operation } from '../hexcodes/wire/job.js';
+import {
+  BrokenBatchError,
+  type CountedAnswer,
+  TooManyItemsError,
+  uncounted,
+} from '../hexcodes/wire/rows/batch.js';
 import { ANSWER_BUFFER_BYTES, BlockShelf, sharedCopy } from './block-shelf.js';
 import type { PoolFigures, PoolOptions } from './pool-options.js';
 import { defaultThreads } from './usable-cores.js';

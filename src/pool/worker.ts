@@ -1,18 +1,18 @@
 // A pool worker, loaded by piscina: one kernel, made once from the thread's workerData, and nothing else.
 import { workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
-import { Kernel } from '../kernel/kernel.js';
-import { convertBlock } from '../wire/bulk/convert-block.js';
-import { ByteSink } from '../wire/bytes/byte-sink.js';
-import { answerFrame } from '../wire/frames/answer-frame.js';
+import { Kernel } from '../hexcodes/kernel/kernel.js';
+import { convertBlock } from '../hexcodes/wire/bulk/convert-block.js';
+import { ByteSink } from '../hexcodes/wire/bytes/byte-sink.js';
+import { answerFrame } from '../hexcodes/wire/frames/answer-frame.js';
 import {
   BLOCK_BYTES,
   BulkInputError,
   type BulkJob,
   type ConvertedBlock,
   type Operation,
-} from '../wire/job.js';
-import type { ParameterFault } from '../wire/params/parameters.js';
+} from '../hexcodes/wire/job.js';
+import type { ParameterFault } from '../hexcodes/wire/params/parameters.js';
 import {
   BrokenBatchError,
   batchBody,
@@ -21,8 +21,8 @@ import {
   openBatch,
   TooManyItemsError,
   uncounted,
-} from '../wire/rows/batch.js';
-import { answerJsonFrame } from '../wire/rows/json-frame.js';
+} from '../hexcodes/wire/rows/batch.js';
+import { answerJsonFrame } from '../hexcodes/wire/rows/json-frame.js';
 import { ANSWER_BUFFER_BYTES } from './block-shelf.js';
 
 /** The parts of a worker's kernel. All threads share the module, and the bytes too where their buffers are shared. */

@@ -1,5 +1,5 @@
 // Status words and error bodies, the same for all endpoints (docs/http.md, Errors).
-import type { ParameterFault } from '../wire/params/parameters.js';
+import type { ParameterFault } from '../hexcodes/wire/params/parameters.js';
 
 export type StatusWord =
   | 'OK'

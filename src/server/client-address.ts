@@ -1,7 +1,7 @@
 // The address of the client: that of the peer, or behind trusted proxies the one that they report in X-Forwarded-For. Each
 // proxy adds at the right the address it was called from, so the list is read from there, as far as the proxies are trusted:
 // what a client itself has written stands to the left of that, and is not believed.
-import { canonicalAddress, Networks } from '../networks.js';
+import { canonicalAddress, Networks } from '../config/networks.js';
 
 /** Longer lists are not read beyond so many hops. */
 const MOST_HOPS = 32;

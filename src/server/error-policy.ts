@@ -1,15 +1,16 @@
 // Ends an exchange over an error that its handler or one of the handler's callbacks throws: one policy for all.
-import { NotTakenError } from '../forward/forwarder.js';
-import { withoutKeys } from '../keys/mask.js';
+
+import { withoutKeys } from '../config/mask.js';
+import { BulkInputError } from '../hexcodes/wire/job.js';
+import { readApiKey } from '../hexcodes/wire/params/query.js';
+import { BrokenBatchError, TooManyItemsError } from '../hexcodes/wire/rows/batch.js';
 import { PoolLostError } from '../pool/pool.js';
 import { PoolFullError } from '../pool/work-queue.js';
-import { BulkInputError } from '../wire/job.js';
-import { readApiKey } from '../wire/params/query.js';
-import { BrokenBatchError, TooManyItemsError } from '../wire/rows/batch.js';
 import { OverBudgetError } from './budget/budget.js';
 import { RevokedKeyError, StalledPeerError } from './bulk/flow.js';
 import { GzipBodyError } from './bulk/gzip.js';
 import { SpoolDiskError, SpoolFullError } from './bulk/spool.js';
+import { NotTakenError } from './forward/forwarder.js';
 import { type Logger, withholdKey } from './log.js';
 import { fail, failNotTaken, failUnavailable } from './router.js';
 import type { Exchange } from './transport/exchange.js';

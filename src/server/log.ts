@@ -1,10 +1,10 @@
 // Log lines: JSON by pino to standard output, without blocking the event loop. Nothing that may contain a key is passed
 // to it (no query, path or header); redaction and the mask for keys are further safeguards.
 import { type DestinationStream, type Logger, pino } from 'pino';
-import type { LogLevel } from '../config.js';
-import { holdsKey, maskKeyTexts } from '../keys/mask.js';
-import { VERSION } from '../version.js';
-import { readApiKey } from '../wire/params/query.js';
+import type { LogLevel } from '../config/config.js';
+import { holdsKey, maskKeyTexts } from '../config/mask.js';
+import { VERSION } from '../hexcodes/version.js';
+import { readApiKey } from '../hexcodes/wire/params/query.js';
 import { LogSink, standardOutput } from './log-sink.js';
 import type { Exchange } from './transport/exchange.js';
 

@@ -2,8 +2,8 @@
 // half a millisecond, the time of some fifty single requests. For less the pool would not pay: a trip to it (posting,
 // waking, moving memory) costs some 100 µs of CPU, as much as 4,000 points in the kernel (npm run bench -- bulk).
 import { availableParallelism } from 'node:os';
-import { BLOCK_BYTES, type BulkFormat, type BulkJob, FRAME_BLOCK_BYTES } from '../wire/job.js';
-import { RowAllowance, type SlowRows } from '../wire/rows/row-allowance.js';
+import { BLOCK_BYTES, type BulkFormat, type BulkJob, FRAME_BLOCK_BYTES } from '../hexcodes/wire/job.js';
+import { RowAllowance, type SlowRows } from '../hexcodes/wire/rows/row-allowance.js';
 
 /** Points of a binary frame; 25 to 30 ns each. */
 export const INLINE_POINTS = 16_384;

@@ -1,18 +1,19 @@
 // Routes, and what all of them share. A request is checked in this order: path, method, key, then by its handler
 // (docs/http.md, Requests). A route for GET answers HEAD too, every route answers OPTIONS, and other methods with 405.
-import { boundFault } from '../keys/key-bounds.js';
-import { type KeyInfo, SCOPE_BITS, type Scope } from '../keys/key-record.js';
-import type { KeyRing } from '../keys/key-ring.js';
-import { withoutKeys } from '../keys/mask.js';
-import { OpenWork } from '../keys/open-work.js';
-import { OPERATIONS, type UsageOperation } from '../usage/operations.js';
-import type { ParameterFault } from '../wire/params/parameters.js';
-import { DIFFERS, mayHoldKey, readApiKey, readQuery } from '../wire/params/query.js';
+
+import { withoutKeys } from '../config/mask.js';
+import type { ParameterFault } from '../hexcodes/wire/params/parameters.js';
+import { DIFFERS, mayHoldKey, readApiKey, readQuery } from '../hexcodes/wire/params/query.js';
 import { encodeErrorBody, errorBody, JSON_TYPE, type UnderstoodInput, wordOf } from './answers.js';
 import type { ClientAddresses } from './client-address.js';
+import { boundFault } from './keys/key-bounds.js';
+import { type KeyInfo, SCOPE_BITS, type Scope } from './keys/key-record.js';
+import type { KeyRing } from './keys/key-ring.js';
+import { OpenWork } from './keys/open-work.js';
 import { methodName, withholdKey } from './log.js';
 import type { Adapter } from './transport/adapter.js';
 import type { Exchange } from './transport/exchange.js';
+import { OPERATIONS, type UsageOperation } from './usage/operations.js';
 
 export interface Route {
   /** A pattern of the adapter: `/v1/meta`, `/v1/hexcodes/:code`. */

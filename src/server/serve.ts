@@ -1,11 +1,9 @@
 // Starts and stops the service. serve() resolves when requests are accepted. stop() closes the listener, waits until
 // streams and answers are done or the grace period is over, then closes everything else. Signals and exit codes are the
 // command's (cli/commands/serve.ts).
-import type { ServeConfig } from '../config.js';
-import { openForwarder } from '../forward/open-forwarder.js';
-import { Kernel } from '../kernel/kernel.js';
-import { openKeys, type ServerKeys } from '../keys/keys.js';
-import { Hexcodes, type HexcodesData } from '../library/hexcodes.js';
+import type { ServeConfig } from '../config/config.js';
+import { Kernel } from '../hexcodes/kernel/kernel.js';
+import { Hexcodes, type HexcodesData } from '../hexcodes/library/hexcodes.js';
 import { Pool } from '../pool/pool.js';
 import type { PoolOptions } from '../pool/pool-options.js';
 import { defaultThreads } from '../pool/usable-cores.js';
@@ -16,7 +14,9 @@ import { openAdminPort } from './admin-port.js';
 import { Budget } from './budget/budget.js';
 import { Bulk, type BulkTuning } from './bulk/route.js';
 import { CountedLine } from './counted-line.js';
+import { openForwarder } from './forward/open-forwarder.js';
 import { addGrid } from './grid/route.js';
+import { openKeys, type ServerKeys } from './keys/keys.js';
 import { type OpenLedger, openLedger } from './ledger/open-ledger.js';
 import { ClockWatch } from './life/clock-watch.js';
 import { Pulse } from './life/pulse.js';

@@ -4,7 +4,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Hexcodes } from '#dist/library/hexcodes.js';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { openWorld, pointsOf } from '../support/open-world.js';
 import { startServer, type TestServer } from '../support/server.js';
 

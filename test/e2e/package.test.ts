@@ -57,9 +57,9 @@ test('the notice of the boundaries stands in README and in the one file that hol
 
 test('holds what it needs and nothing that it does not', () => {
   for (const path of [
-    'dist/library/hexcodes.js',
-    'dist/library/hexcodes.d.ts',
-    'dist/library/embedded.js',
+    'dist/hexcodes/library/hexcodes.js',
+    'dist/hexcodes/library/hexcodes.d.ts',
+    'dist/hexcodes/library/embedded.js',
     'dist/cjs/package.json',
     'dist/cjs/library/hexcodes.js',
     'dist/cjs/library/hexcodes.d.ts',
@@ -153,7 +153,7 @@ test('the web bundle gives every recorded code and centre, alone', async () => {
   expect(size).toBeLessThan(MOST_WEB_BYTES);
   const { Hexcodes } = (await import(
     resolve('dist/web/hexcodes.js')
-  )) as typeof import('#dist/library/hexcodes.js');
+  )) as typeof import('#dist/hexcodes/library/hexcodes.js');
   const web = await Hexcodes.load();
   const rows = readFileSync('test/vectors/codes.csv', 'utf8')
     .split('\n')

@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { chromium } from 'playwright-core';
-import { Hexcodes } from '#dist/library/hexcodes.js';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { randomFrom } from '../support/open-world.js';
 
 const POINTS = 200_000;
@@ -62,8 +62,8 @@ export default async function browser(): Promise<void> {
   }
 }
 
-type Web = typeof import('#dist/library/hexcodes.js');
-type Geometry = typeof import('#dist/geometry.js');
+type Web = typeof import('#dist/hexcodes/library/hexcodes.js');
+type Geometry = typeof import('#dist/hexcodes/geometry.js');
 
 /** Runs in the page. */
 async function inPageVectors(rows: string[][]): Promise<{ right: number; neighbors: number }> {

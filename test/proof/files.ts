@@ -7,7 +7,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
-import { readIndexArcs } from '#dist/kernel/index-file.js';
+import { readIndexArcs } from '#dist/hexcodes/kernel/index-file.js';
 import { writePointsCsv } from '../support/files/points-csv.js';
 
 const LEAST_RATIO = 10;

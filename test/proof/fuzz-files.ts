@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { EXIT } from '#dist/cli/exit-codes.js';
+import { EXIT } from '#dist/files/exit-codes.js';
 import { DAMAGES, type Damage, damagedBytes, outcomeOf } from '../support/files/damaged.js';
 import { arrowWithCount, longTexts, workbook } from '../support/files/hostile.js';
 import { pick } from '../support/mutate.js';

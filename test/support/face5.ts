@@ -1,6 +1,6 @@
 // For the tests of the fast path: the exports of the open world's kernel, and points beside cell edges.
 import { cellToBoundary, latLngToCell } from 'h3-js';
-import type { KernelExports } from '#dist/kernel/exports.js';
+import type { KernelExports } from '#dist/hexcodes/kernel/exports.js';
 import { type Build, openKernel } from './open-world.js';
 
 /** Every place of the domain is in a province, and every admin code may stand anywhere. */

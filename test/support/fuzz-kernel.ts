@@ -1,11 +1,11 @@
 // Arbitrary bytes in every input area of the kernel: no call traps, and none writes outside its own output. Every round
 // fills the areas anew, makes many calls, and compares all other memory with a copy, and the tables with the module's.
 import { readFileSync } from 'node:fs';
-import { exportsOf } from '#dist/kernel/exports.js';
-import type { Kernel } from '#dist/kernel/kernel.js';
-import { convertBlock } from '#dist/wire/bulk/convert-block.js';
-import { BulkReader } from '#dist/wire/bulk/reader.js';
-import { BulkInputError } from '#dist/wire/job.js';
+import { exportsOf } from '#dist/hexcodes/kernel/exports.js';
+import type { Kernel } from '#dist/hexcodes/kernel/kernel.js';
+import { convertBlock } from '#dist/hexcodes/wire/bulk/convert-block.js';
+import { BulkReader } from '#dist/hexcodes/wire/bulk/reader.js';
+import { BulkInputError } from '#dist/hexcodes/wire/job.js';
 import { below, pick, type Random } from './mutate.js';
 import { type Build, KERNEL_FILES } from './open-world.js';
 

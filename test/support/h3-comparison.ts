@@ -2,7 +2,7 @@
 // cellOf is the careful path; encodeCells is what batches answer, whatever path they take. Both must agree with h3-js.
 
 import { cellToBoundary, h3IndexToSplitLong, latLngToCell } from 'h3-js';
-import { EACH_ITS_OWN, type Kernel } from '#dist/kernel/kernel.js';
+import { EACH_ITS_OWN, type Kernel } from '#dist/hexcodes/kernel/kernel.js';
 
 /** The kernel's domain, degrees. */
 export const DOMAIN = { south: 5, north: 25, west: 100, east: 119 };

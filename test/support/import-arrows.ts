@@ -36,7 +36,7 @@ export function arrowsOf(root: string, tree: string): Arrow[] {
   });
 }
 
-/** `src/wire/rows/batch.ts` → src/wire, `src/errors.ts` → src, `assembly/encode.ts` → assembly. */
+/** `src/hexcodes/wire/rows/batch.ts` → src/wire, `src/hexcodes/errors.ts` → src, `assembly/encode.ts` → assembly. */
 export function roomOf(file: string): string {
   return file.split('/').slice(0, -1).slice(0, 2).join('/');
 }

@@ -1,7 +1,7 @@
 // Keys for tests: a key as a store has it, and changes of the keys of a data folder.
-import type { KeyState, StoredKey } from '#dist/keys/key-record.js';
-import { digestOf } from '#dist/keys/secret.js';
-import { SqliteStore } from '#dist/keys/store/sqlite-store.js';
+import type { KeyState, StoredKey } from '#dist/server/keys/key-record.js';
+import { digestOf } from '#dist/server/keys/secret.js';
+import { SqliteStore } from '#dist/server/keys/store/sqlite-store.js';
 
 export const PEPPER = 'p'.repeat(32);
 

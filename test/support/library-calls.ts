@@ -1,6 +1,6 @@
 // For tests of the library: random positions, and the code of the error that a call throws.
 import { expect } from 'vitest';
-import { HexcodesError } from '#dist/library/hexcodes.js';
+import { HexcodesError } from '#dist/hexcodes/library/hexcodes.js';
 import { randomFrom } from './open-world.js';
 
 /** The code of the HexcodesError that a call throws; `no error` if it throws none. */

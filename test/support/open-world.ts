@@ -2,8 +2,8 @@
 // province occurs, and a reach that allows every province everywhere. Also seeded random numbers.
 
 import { readFileSync } from 'node:fs';
-import { Kernel } from '#dist/kernel/kernel.js';
-import { encodeReach, isReachRow, REACH_ROWS } from '#dist/kernel/reach.js';
+import { Kernel } from '#dist/hexcodes/kernel/kernel.js';
+import { encodeReach, isReachRow, REACH_ROWS } from '#dist/hexcodes/kernel/reach.js';
 import { writeIndexFile } from '../../data/map/index-file.js';
 import type { Partition } from '../../data/map/partition.js';
 

@@ -1,9 +1,9 @@
 // A model of a quota that several processes share: the shipped reservations of src/server/ledger/quota.ts in simulated processes,
 // which reserve and settle pieces of any size, lose answers of the store, die, and find the store away, over days that end.
 import type { NotTaken, Quota, QuotaPeriod, QuotaStore } from '#dist/server/ledger/quota.js';
-import type { UsageBatch } from '#dist/usage/batch.js';
-import { NOTHING_USED } from '#dist/usage/batch-rows.js';
-import { CELLS, cellAt, OK } from '#dist/usage/operations.js';
+import type { UsageBatch } from '#dist/server/usage/batch.js';
+import { NOTHING_USED } from '#dist/server/usage/batch-rows.js';
+import { CELLS, cellAt, OK } from '#dist/server/usage/operations.js';
 import { UsageInMemory } from './usage-in-memory.js';
 
 export type QuotaClass = new (

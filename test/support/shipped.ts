@@ -1,6 +1,6 @@
 // A kernel with what the package ships, as the server has it.
 import { readFileSync } from 'node:fs';
-import { Kernel } from '#dist/kernel/kernel.js';
+import { Kernel } from '#dist/hexcodes/kernel/kernel.js';
 
 /** The three binaries of the package, for `Hexcodes.from` and servers. */
 export function shippedFiles() {

@@ -3,12 +3,12 @@
 // a message cut in the middle included; messages and pool answers come late; the pool is full at times. On a broken way
 // an answer is doubled or dropped: then the client must refuse to go on.
 
-import { HexcodesClientError } from '#dist/client/errors.js';
-import { StreamCredit } from '#dist/client/stream/credit.js';
+import { HexcodesClientError } from '#dist/hexcodes/client/errors.js';
+import { StreamCredit } from '#dist/hexcodes/client/stream/credit.js';
+import { frameCount, refusedFrame } from '#dist/hexcodes/wire/frames/answer-frame.js';
+import { FRAME_OVERLOADED } from '#dist/hexcodes/wire/frames/frame-layout.js';
 import type { FrameAnswerer } from '#dist/server/stream/frame-answerer.js';
 import { type StreamPeer, StreamSession } from '#dist/server/stream/session.js';
-import { frameCount, refusedFrame } from '#dist/wire/frames/answer-frame.js';
-import { FRAME_OVERLOADED } from '#dist/wire/frames/frame-layout.js';
 import { below, type Random } from './mutate.js';
 import { encodeFrame } from './stream-frames.js';
 

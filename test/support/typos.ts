@@ -1,7 +1,7 @@
 // Seeded valid hexcodes, the slips of a typist on them, and whether any slip is accepted.
 
-import { ADMIN_UNITS } from '#dist/admin-units.js';
-import type { Kernel } from '#dist/kernel/kernel.js';
+import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
+import type { Kernel } from '#dist/hexcodes/kernel/kernel.js';
 
 export const SYMBOLS = '23456789CFGHJKMPQRVX';
 /** Everything that may stand in a text besides separators. */

@@ -1,7 +1,7 @@
 // The list of the provinces: 34, made of 63 former ones.
 
 import { expect, test } from 'vitest';
-import { ADMIN_UNITS } from '#dist/admin-units.js';
+import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
 
 test('34 distinct codes of two or three letters', () => {
   expect(ADMIN_UNITS).toHaveLength(34);

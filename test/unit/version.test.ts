@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { VERSION } from '#dist/version.js';
+import { VERSION } from '#dist/hexcodes/version.js';
 
 test('VERSION is package.json’s', () => {
   expect(VERSION).toBe(JSON.parse(readFileSync('package.json', 'utf8')).version);

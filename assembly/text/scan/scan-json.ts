@@ -14,7 +14,7 @@ import { decodeItem, encodeItem } from "./json-items";
 import { lineEnd, usualItem } from "./json-usual-line";
 import { isSpace, useFeedAsSpace } from "./json-values";
 
-/** MAX_NDJSON_ROW_BYTES of src/wire/job.ts: longer items are left to the host, which refuses them. */
+/** MAX_NDJSON_ROW_BYTES of src/hexcodes/wire/job.ts: longer items are left to the host, which refuses them. */
 const MAX_ITEM_BYTES: usize = 65536;
 
 /** Where the last scan stopped. */

@@ -1,7 +1,7 @@
 // Reads a user's boundaries: GeoJSON polygons with the code of their province in a property, any number of features a
 // province (wards will do). All faults of single features are reported together.
 import { readFileSync } from 'node:fs';
-import { ADMIN_UNITS } from '#dist/admin-units.js';
+import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
 import { Buckets, cellsOfLine } from '../plane/buckets.js';
 import { openRing, type Ring, STEPS_PER_DEGREE } from '../plane/grid.js';
 

@@ -1,7 +1,7 @@
 // Makes a map from a user's boundaries, with sea, zones and land strip as in the shipped map, and reports how the two differ.
 import { readFileSync } from 'node:fs';
-import { ADMIN_UNITS } from '#dist/admin-units.js';
-import { readIndexArcs, readIndexMeta } from '#dist/kernel/index-file.js';
+import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
+import { readIndexArcs, readIndexMeta } from '#dist/hexcodes/kernel/index-file.js';
 import { OFFICIAL_KM2 } from '../area-table.js';
 import { checkPartition } from '../check-partition.js';
 import { define, unitNamed, type Zone } from '../coverage.js';

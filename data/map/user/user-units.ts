@@ -1,7 +1,7 @@
 // Turns a user's polygons into provinces that meet exactly. Lines between polygons of one province cancel, the rest is
 // arranged, and each face is asked which provinces cover it and how often. Slivers that come from rounding are mended; overlaps
 // and gaps that a person could see are faults.
-import { ADMIN_UNITS } from '#dist/admin-units.js';
+import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
 import { type Arrangement, arrange } from '../plane/arrangement.js';
 import { findFaces, type Point, pointsInside } from '../plane/faces.js';
 import { METRES_PER_STEP, ringArea, STEPS_PER_DEGREE, shrink } from '../plane/grid.js';

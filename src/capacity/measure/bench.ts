@@ -1,8 +1,8 @@
 // A whole bench, part by part: the generator's own limit, the kernel ladder, memory, five profiles, sizes, speed-ups, and the noise of
 // the machine before, between and after.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Hexcodes } from '../../library/hexcodes.js';
-import { VERSION } from '../../version.js';
+import { Hexcodes } from '../../hexcodes/library/hexcodes.js';
+import { VERSION } from '../../hexcodes/version.js';
 import { startControlProcess } from '../control/control-process.js';
 import { CoreSpeed } from '../processes/core-speed.js';
 import { watchSteal } from '../processes/cpu-time.js';

@@ -1,6 +1,6 @@
 // A connection of the stream in its binary subprotocol (docs/stream.md), which keeps to the window that the server names.
 import { randomBytes } from 'node:crypto';
-import { FRAME_OVER_LIMIT, FRAME_OVERLOADED } from '../../wire/frames/frame-layout.js';
+import { FRAME_OVER_LIMIT, FRAME_OVERLOADED } from '../../hexcodes/wire/frames/frame-layout.js';
 import { Connection } from './connection.js';
 import type { Exchange } from './peer.js';
 import { SocketPeer } from './socket-peer.js';

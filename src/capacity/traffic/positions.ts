@@ -1,5 +1,5 @@
 // Seeded positions in Viet Nam and its sea, uniform over that part of a box around it which has hexcodes.
-import type { Hexcodes } from '../../library/hexcodes.js';
+import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { uniformFrom } from '../generator/random.js';
 
 /** How many there are: the most that one request of the generator has. */

@@ -1,7 +1,7 @@
 // The requests of the generator, made beforehand out of seeded positions, each with the answer that the library gives for it.
-import { encodeRequest } from '../../client/stream/frames.js';
-import { Hexcodes } from '../../library/hexcodes.js';
-import { FRAME_HEADER_BYTES } from '../../wire/frames/frame-layout.js';
+import { encodeRequest } from '../../hexcodes/client/stream/frames.js';
+import { Hexcodes } from '../../hexcodes/library/hexcodes.js';
+import { FRAME_HEADER_BYTES } from '../../hexcodes/wire/frames/frame-layout.js';
 import type { WayKind } from '../generator/job.js';
 import type { Exchange } from '../peers/peer.js';
 import { clientMessage } from '../peers/stream-peer.js';

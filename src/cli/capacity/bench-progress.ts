@@ -1,5 +1,5 @@
 // The part of a bench that runs now, on standard error: one line that is redrawn on a terminal, a line for each part elsewhere.
-import { say } from '../terminal/say.js';
+import { say } from '../../files/terminal/say.js';
 
 const CLEAR_LINE = '\r\u001b[K';
 const BAR_CELLS = 20;

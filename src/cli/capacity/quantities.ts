@@ -1,6 +1,6 @@
 // Durations, shares and counts as people write them on the command line: `5s`, `40%`, `2e9`, `50k`.
 import { InvalidArgumentError } from 'commander';
-import { grouped } from '../terminal/paint.js';
+import { grouped } from '../../files/terminal/paint.js';
 
 const MS_OF: Readonly<Record<string, number>> = {
   ms: 1,

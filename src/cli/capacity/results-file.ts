@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseResults, type Results } from '../../capacity/measure/results.js';
-import { CliFailure, EXIT } from '../exit-codes.js';
-import { reasonOf } from '../file-faults.js';
+import { CliFailure, EXIT } from '../../files/exit-codes.js';
+import { reasonOf } from '../../files/file-faults.js';
 
 const SHIPPED = fileURLToPath(new URL('../../../data/capacity.json', import.meta.url));
 

@@ -1,9 +1,9 @@
 // Where `hexcodes bench --json` writes: proved to be writable before minutes of measuring, written at their end. A file that is there
 // keeps its content until the new one is whole, and one that is broken off leaves nothing behind.
-import { destinationOf, type FileDestination } from '../files/disk/destination.js';
-import { DeviceOutput } from '../files/disk/device-output.js';
-import { FileOutput } from '../files/disk/file-output.js';
-import { type Output, StandardOutput } from '../files/disk/output.js';
+import { destinationOf, type FileDestination } from '../../files/disk/destination.js';
+import { DeviceOutput } from '../../files/disk/device-output.js';
+import { FileOutput } from '../../files/disk/file-output.js';
+import { type Output, StandardOutput } from '../../files/disk/output.js';
 
 export class ResultsOutput {
   /** Whether the results take standard output, and messages for people have to go elsewhere. */

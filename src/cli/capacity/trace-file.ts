@@ -2,11 +2,11 @@
 
 import type { Trace } from '../../capacity/simulate/trace.js';
 import { TraceBuilder, TraceFault } from '../../capacity/simulate/trace-builder.js';
-import { badInput } from '../file-faults.js';
-import { openInput } from '../files/disk/input.js';
-import { formatOfBytes, formatOfName } from '../files/format.js';
-import { openCsv } from '../files/formats/csv.js';
-import { dialectOf } from '../files/formats/csv-dialect.js';
+import { openInput } from '../../files/disk/input.js';
+import { badInput } from '../../files/file-faults.js';
+import { formatOfBytes, formatOfName } from '../../files/format.js';
+import { openCsv } from '../../files/formats/csv.js';
+import { dialectOf } from '../../files/formats/csv-dialect.js';
 
 const CHOICE = { delimiter: null, decimal: '.', hasHeader: true } as const;
 

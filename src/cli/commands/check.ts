@@ -2,19 +2,19 @@
 // suggestions, those nearest to the codes of the rows around it first.
 
 import type { Command } from 'commander';
-import type { Hexcodes } from '../../library/hexcodes.js';
-import { csvChoiceOf, inputOptionsOf } from '../csv-options.js';
-import { CliFailure, EXIT } from '../exit-codes.js';
-import { codeColumn } from '../files/columns/code-column.js';
-import { openInput } from '../files/disk/input.js';
-import { type FileFormat, formatOfBytes, formatOfName, requireFormat } from '../files/format.js';
-import { dialectOf, sampleOf } from '../files/formats/csv-dialect.js';
-import { openSource } from '../files/formats/open.js';
-import { codeTextOf } from '../files/formats/values/column-text.js';
-import { loadLibrary } from '../library.js';
+import { codeColumn } from '../../files/columns/code-column.js';
+import { csvChoiceOf, inputOptionsOf } from '../../files/csv-options.js';
+import { openInput } from '../../files/disk/input.js';
+import { CliFailure, EXIT } from '../../files/exit-codes.js';
+import { type FileFormat, formatOfBytes, formatOfName, requireFormat } from '../../files/format.js';
+import { dialectOf, sampleOf } from '../../files/formats/csv-dialect.js';
+import { openSource } from '../../files/formats/open.js';
+import { codeTextOf } from '../../files/formats/values/column-text.js';
+import { loadLibrary } from '../../files/library.js';
+import { grouped, paintFor } from '../../files/terminal/paint.js';
+import { visible } from '../../files/terminal/visible.js';
+import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { suggestionsFor } from '../suggestions.js';
-import { grouped, paintFor } from '../terminal/paint.js';
-import { visible } from '../terminal/visible.js';
 
 interface Options {
   column?: string;

@@ -1,7 +1,7 @@
 // `hexcodes completion bash|zsh|fish`: a completion script for the shell, made from the declared commands.
 
 import { Argument, type Command, type Option } from 'commander';
-import { FILE_FORMATS } from '../files/format.js';
+import { FILE_FORMATS } from '../../files/format.js';
 
 /** One command as the scripts complete it. */
 interface CommandShape {

@@ -1,12 +1,12 @@
 // Positions and codes on the command line of encode and decode, in place of files: which arguments are meant so, and their
 // answers.
 
-import { HexcodesError } from '../../errors.js';
-import type { EncodeOptions, Hexcodes } from '../../library/hexcodes.js';
-import type { Operation } from '../../wire/job.js';
-import { parsePosition } from '../../wire/rows/position-text.js';
-import { looksSwapped } from '../../wire/swapped.js';
-import { CliFailure, EXIT } from '../exit-codes.js';
+import { CliFailure, EXIT } from '../../files/exit-codes.js';
+import { HexcodesError } from '../../hexcodes/errors.js';
+import type { EncodeOptions, Hexcodes } from '../../hexcodes/library/hexcodes.js';
+import type { Operation } from '../../hexcodes/wire/job.js';
+import { parsePosition } from '../../hexcodes/wire/rows/position-text.js';
+import { looksSwapped } from '../../hexcodes/wire/swapped.js';
 import { otherCommand } from './other-command.js';
 
 /** Texts with these are paths, whether there is such a file or not. */

@@ -3,7 +3,14 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
-import type { Operation } from '../../wire/job.js';
+import { CliFailure, EXIT } from '../../files/exit-codes.js';
+import { FILE_FORMATS, requireFormat } from '../../files/format.js';
+import { loadLibrary } from '../../files/library.js';
+import { memoryBytesOf } from '../../files/memory-option.js';
+import type { ErrorPolicy, FilesRequest } from '../../files/request.js';
+import { shellWord } from '../../files/terminal/shell-word.js';
+import { visibleMessage } from '../../files/terminal/visible.js';
+import type { Operation } from '../../hexcodes/wire/job.js';
 import {
   addContentOptions,
   addKeptOptions,
@@ -13,13 +20,6 @@ import {
   conversionOf,
   resolutionOf,
 } from '../conversion-options.js';
-import { CliFailure, EXIT } from '../exit-codes.js';
-import { FILE_FORMATS, requireFormat } from '../files/format.js';
-import type { ErrorPolicy, FilesRequest } from '../files/request.js';
-import { loadLibrary } from '../library.js';
-import { memoryBytesOf } from '../memory-option.js';
-import { shellWord } from '../terminal/shell-word.js';
-import { visibleMessage } from '../terminal/visible.js';
 import { codesIn, decodedOne, encodedOne, isPath, noFileNor, positionsIn } from './convert-one.js';
 
 interface ConvertOptions extends ConversionOptions {
@@ -140,9 +140,9 @@ async function convertWhole(
   const errors = errorPolicy(options.errors);
   // Loaded here, so that one position or code is answered without formats and pool.
   const [{ convertFiles }, { summaryOf, nothingDone }, { paintFor }] = await Promise.all([
-    import('../files/run.js'),
-    import('../files/summary.js'),
-    import('../terminal/paint.js'),
+    import('../../files/run.js'),
+    import('../../files/summary.js'),
+    import('../../files/terminal/paint.js'),
   ]);
   const { tally, elapsedMs } = await convertFiles(
     await loadLibrary(),
@@ -216,7 +216,7 @@ async function answer({ output }: ConvertOptions, text: string): Promise<void> {
     process.stdout.write(`${text}\n`);
     return;
   }
-  const { writeWhole } = await import('../files/disk/targets.js');
+  const { writeWhole } = await import('../../files/disk/targets.js');
   await writeWhole(output, Buffer.from(`${text}\n`));
 }
 

@@ -1,15 +1,15 @@
 // `hexcodes inspect CODE`: province, cell, sizes and surroundings of one code, drawn for a person or as JSON.
 
 import type { Command } from 'commander';
-import { ADMIN_UNITS } from '../../admin-units.js';
-import { neighbors, parent } from '../../geometry/family.js';
-import { area, boundary, distance, edge, radius } from '../../geometry/shape.js';
-import type { Hexcodes } from '../../library/hexcodes.js';
-import { CliFailure, EXIT } from '../exit-codes.js';
-import { loadLibrary } from '../library.js';
+import { CliFailure, EXIT } from '../../files/exit-codes.js';
+import { loadLibrary } from '../../files/library.js';
+import { metres, type Paint, paintFor, squareMetres } from '../../files/terminal/paint.js';
+import { shellWord } from '../../files/terminal/shell-word.js';
+import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
+import { neighbors, parent } from '../../hexcodes/geometry/family.js';
+import { area, boundary, distance, edge, radius } from '../../hexcodes/geometry/shape.js';
+import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { suggestionsFor } from '../suggestions.js';
-import { metres, type Paint, paintFor, squareMetres } from '../terminal/paint.js';
-import { shellWord } from '../terminal/shell-word.js';
 import { otherCommand } from './other-command.js';
 
 export default function declare(program: Command): void {

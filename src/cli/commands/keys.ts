@@ -1,15 +1,15 @@
 // `hexcodes keys`: makes and changes API keys in the store. A running server sees a change within a second, of a store
 // that several nodes share within five. The text of a key is shown or written once; the store keeps a digest.
 import type { Command } from 'commander';
-import { KeyChanger } from '../../keys/manage/key-changes.js';
-import { readKeySettings } from '../../keys/manage/key-input.js';
-import { keyJson } from '../../keys/manage/key-json.js';
+import { say } from '../../files/terminal/say.js';
+import { KeyChanger } from '../../server/keys/manage/key-changes.js';
+import { readKeySettings } from '../../server/keys/manage/key-input.js';
+import { keyJson } from '../../server/keys/manage/key-json.js';
 import { addArchiving } from '../keys/archiving.js';
 import { addKeyFlags, limitsJson, settingsJson } from '../keys/key-flags.js';
 import { addMaking } from '../keys/making.js';
 import { addStoreFlags, pepperOf, withConfig, withOrMakeStore, withStore } from '../keys/open-keys.js';
 import { addShowing } from '../keys/showing.js';
-import { say } from '../terminal/say.js';
 
 export default function register(program: Command): void {
   const keys = program.command('keys').description('manage API keys');

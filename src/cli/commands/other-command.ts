@@ -1,12 +1,12 @@
 // Suggests another command where a position, a code or a file is given to one that does not take it.
 
 import { existsSync } from 'node:fs';
-import type { Hexcodes } from '../../library/hexcodes.js';
-import { parsePosition } from '../../wire/rows/position-text.js';
-import { CliFailure, EXIT } from '../exit-codes.js';
-import { formatOfName } from '../files/format.js';
-import { loadLibrary } from '../library.js';
-import { shellWord } from '../terminal/shell-word.js';
+import { CliFailure, EXIT } from '../../files/exit-codes.js';
+import { formatOfName } from '../../files/format.js';
+import { loadLibrary } from '../../files/library.js';
+import { shellWord } from '../../files/terminal/shell-word.js';
+import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
+import { parsePosition } from '../../hexcodes/wire/rows/position-text.js';
 
 /** `Perhaps: hexcodes encode …` for a position, `… decode …` for a code; undefined for other texts. */
 export function otherCommand(hexcodes: Hexcodes, text: string): string | undefined {

@@ -1,13 +1,13 @@
 // `hexcodes serve`: runs the service, in this process or in several under this one; or says whether its configuration is
 // right (--check-config), or which it is (--print-config).
 import type { Command } from 'commander';
-import { ConfigError, SETTING_NAMES } from '../../config.js';
-import { Hexcodes } from '../../library/hexcodes.js';
-import { EXIT } from '../exit-codes.js';
-import { readDataFiles } from '../library.js';
+import { ConfigError, SETTING_NAMES } from '../../config/config.js';
+import { EXIT } from '../../files/exit-codes.js';
+import { readDataFiles } from '../../files/library.js';
+import { say } from '../../files/terminal/say.js';
+import { visible } from '../../files/terminal/visible.js';
+import { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { addFlags, readAgain, settingsOf, tellFaults } from '../settings.js';
-import { say } from '../terminal/say.js';
-import { visible } from '../terminal/visible.js';
 
 interface Options {
   readonly checkConfig?: true;

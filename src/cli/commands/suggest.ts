@@ -1,12 +1,12 @@
 // `hexcodes suggest CODE`: the valid codes that a mistyped code was probably meant to be.
 
 import type { Command } from 'commander';
-import { ADMIN_UNITS } from '../../admin-units.js';
-import { type Slip, suggest } from '../../geometry/suggest.js';
-import { CliFailure, EXIT } from '../exit-codes.js';
-import { loadLibrary } from '../library.js';
-import { requirePosition } from '../position-options.js';
-import { metres, paintFor } from '../terminal/paint.js';
+import { CliFailure, EXIT } from '../../files/exit-codes.js';
+import { loadLibrary } from '../../files/library.js';
+import { requirePosition } from '../../files/position-options.js';
+import { metres, paintFor } from '../../files/terminal/paint.js';
+import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
+import { type Slip, suggest } from '../../hexcodes/geometry/suggest.js';
 
 interface Options {
   near?: string;

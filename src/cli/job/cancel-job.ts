@@ -1,9 +1,9 @@
 // `hexcodes job cancel`: no further part is converted. Finished outputs stay; the same job submitted again goes on.
 import type { Command } from 'commander';
-import type { BusConfig } from '../../config.js';
-import { withBus } from '../engine/shared-options.js';
-import { CliFailure, EXIT } from '../exit-codes.js';
-import { say } from '../terminal/say.js';
+import type { BusConfig } from '../../config/config.js';
+import { CliFailure, EXIT } from '../../files/exit-codes.js';
+import { say } from '../../files/terminal/say.js';
+import { withBus } from '../bus/shared-options.js';
 import { addBusOptions, type BusOptions, oneOf, withJobs } from './job-options.js';
 
 export function declareCancel(job: Command): void {

@@ -1,18 +1,8 @@
 // Checks of the members of plans and parts that say how files are converted: the values that `job submit` writes, and no others.
-import type { ConversionChecks } from '../../engine/jobs/read-job.js';
-import {
-  type Check,
-  flag,
-  list,
-  object,
-  oneOf,
-  orNull,
-  SchemaFault,
-  text,
-  whole,
-} from '../../engine/schema.js';
-import type { FilePart } from '../files/disk/file-part.js';
-import { FILE_FORMATS, type FileFormat } from '../files/format.js';
+import type { ConversionChecks } from '../../bus/jobs/read-job.js';
+import { type Check, flag, list, object, oneOf, orNull, SchemaFault, text, whole } from '../../bus/schema.js';
+import type { FilePart } from '../../files/disk/file-part.js';
+import { FILE_FORMATS, type FileFormat } from '../../files/format.js';
 import type { JobConversion } from './job-conversion.js';
 
 const MOST_NAME = 131_072;

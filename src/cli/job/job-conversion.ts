@@ -1,5 +1,9 @@
 // The conversion of a job, as its plan carries it from the command line that submits it to the workers.
 import type { Command } from 'commander';
+import { CliFailure, EXIT } from '../../files/exit-codes.js';
+import { FILE_FORMATS, type FileFormat, requireFormat } from '../../files/format.js';
+import { loadLibrary } from '../../files/library.js';
+import type { ErrorPolicy } from '../../files/request.js';
 import {
   addContentOptions,
   addKeptOptions,
@@ -9,10 +13,6 @@ import {
   conversionOf,
   resolutionOf,
 } from '../conversion-options.js';
-import { CliFailure, EXIT } from '../exit-codes.js';
-import { FILE_FORMATS, type FileFormat, requireFormat } from '../files/format.js';
-import type { ErrorPolicy } from '../files/request.js';
-import { loadLibrary } from '../library.js';
 
 export interface JobConversion extends Conversion {
   /** Format of the outputs; null for those of their inputs. */

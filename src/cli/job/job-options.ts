@@ -1,13 +1,13 @@
 // Shared by the commands of jobs: options of the stream and the shared folder, the connection, and the job that the first
 // digits of an id name.
 import type { Command } from 'commander';
-import { BUS_NAMES, type BusConfig } from '../../config.js';
-import type { KnownJob } from '../../engine/jobs/job-store.js';
-import { connectBus } from '../../engine/nats/connect.js';
-import { checkJobs } from '../../engine/nats/job-stream.js';
-import { NatsJobs } from '../../engine/nats/nats-jobs.js';
-import { requireSubject, sayer } from '../engine/shared-options.js';
-import { CliFailure, EXIT } from '../exit-codes.js';
+import type { KnownJob } from '../../bus/jobs/job-store.js';
+import { connectBus } from '../../bus/nats/connect.js';
+import { checkJobs } from '../../bus/nats/job-stream.js';
+import { NatsJobs } from '../../bus/nats/nats-jobs.js';
+import { BUS_NAMES, type BusConfig } from '../../config/config.js';
+import { CliFailure, EXIT } from '../../files/exit-codes.js';
+import { requireSubject, sayer } from '../bus/shared-options.js';
 import { addFlags } from '../settings.js';
 import { JOB_CHECKS } from './job-checks.js';
 

@@ -1,8 +1,8 @@
 // How a job stands: its progress, and whether anybody works on it.
-import { progressAtEnd } from '../../engine/jobs/job-end.js';
-import { type JobProgress, progressOf } from '../../engine/jobs/job-progress.js';
-import type { JobStore, KnownJob, StoredPlan, StoredResult } from '../../engine/jobs/job-store.js';
-import { CliFailure, EXIT } from '../exit-codes.js';
+import { progressAtEnd } from '../../bus/jobs/job-end.js';
+import { type JobProgress, progressOf } from '../../bus/jobs/job-progress.js';
+import type { JobStore, KnownJob, StoredPlan, StoredResult } from '../../bus/jobs/job-store.js';
+import { CliFailure, EXIT } from '../../files/exit-codes.js';
 
 export interface JobState extends JobProgress, StoredPlan {
   readonly state: 'ended' | 'cancelled' | 'under way' | 'no worker has a part';

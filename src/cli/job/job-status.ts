@@ -1,15 +1,15 @@
 // `hexcodes job status`: how far jobs have come, at which rate, and which parts failed and why.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { JobStore, KnownJob, StoredResult } from '../../engine/jobs/job-store.js';
-import { manifestName } from '../../engine/jobs/manifest.js';
-import { SchemaFault } from '../../engine/schema.js';
-import { withBus } from '../engine/shared-options.js';
-import { CliFailure, EXIT } from '../exit-codes.js';
-import { grouped, paintFor } from '../terminal/paint.js';
-import { duration } from '../terminal/progress.js';
-import { say } from '../terminal/say.js';
-import { visible } from '../terminal/visible.js';
+import type { JobStore, KnownJob, StoredResult } from '../../bus/jobs/job-store.js';
+import { manifestName } from '../../bus/jobs/manifest.js';
+import { SchemaFault } from '../../bus/schema.js';
+import { CliFailure, EXIT } from '../../files/exit-codes.js';
+import { grouped, paintFor } from '../../files/terminal/paint.js';
+import { duration } from '../../files/terminal/progress.js';
+import { say } from '../../files/terminal/say.js';
+import { visible } from '../../files/terminal/visible.js';
+import { withBus } from '../bus/shared-options.js';
 import { addBusOptions, type BusOptions, oneOf, withJobs } from './job-options.js';
 import { type JobState, stateOf } from './job-state.js';
 

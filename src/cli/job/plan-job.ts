@@ -1,15 +1,15 @@
 // Makes the plan of a job and its parts, of files that are there. The same files and options give the same job, byte for byte.
 import { join } from 'node:path';
-import type { JobPart, JobPlan } from '../../engine/jobs/job.js';
-import { idOfPlan, treeOf } from '../../engine/jobs/job-digest.js';
-import { manifestName } from '../../engine/jobs/manifest.js';
-import { readPart, readPlan } from '../../engine/jobs/read-job.js';
-import { SchemaFault } from '../../engine/schema.js';
-import { VERSION } from '../../version.js';
-import { CliFailure, EXIT } from '../exit-codes.js';
-import { refuseUnwritable } from '../files/content/kinds.js';
-import type { FilePart } from '../files/disk/file-part.js';
-import { statOf } from '../files/disk/input.js';
+import type { JobPart, JobPlan } from '../../bus/jobs/job.js';
+import { idOfPlan, treeOf } from '../../bus/jobs/job-digest.js';
+import { manifestName } from '../../bus/jobs/manifest.js';
+import { readPart, readPlan } from '../../bus/jobs/read-job.js';
+import { SchemaFault } from '../../bus/schema.js';
+import { refuseUnwritable } from '../../files/content/kinds.js';
+import type { FilePart } from '../../files/disk/file-part.js';
+import { statOf } from '../../files/disk/input.js';
+import { CliFailure, EXIT } from '../../files/exit-codes.js';
+import { VERSION } from '../../hexcodes/version.js';
 import { JOB_CHECKS } from './job-checks.js';
 import type { JobConversion } from './job-conversion.js';
 import { JobFiles } from './parts/job-files.js';

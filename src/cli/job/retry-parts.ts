@@ -1,12 +1,12 @@
 // `hexcodes job retry`: parts that failed are handed out again, when their cause is mended: a full disk, a file that was missing.
 import type { Command } from 'commander';
-import type { BusConfig } from '../../config.js';
-import type { JobPart } from '../../engine/jobs/job.js';
-import { SchemaFault } from '../../engine/schema.js';
-import { withBus } from '../engine/shared-options.js';
-import { CliFailure, EXIT } from '../exit-codes.js';
-import { grouped } from '../terminal/paint.js';
-import { say } from '../terminal/say.js';
+import type { JobPart } from '../../bus/jobs/job.js';
+import { SchemaFault } from '../../bus/schema.js';
+import type { BusConfig } from '../../config/config.js';
+import { CliFailure, EXIT } from '../../files/exit-codes.js';
+import { grouped } from '../../files/terminal/paint.js';
+import { say } from '../../files/terminal/say.js';
+import { withBus } from '../bus/shared-options.js';
 import { addBusOptions, type BusOptions, oneOf, withJobs } from './job-options.js';
 
 export function declareRetry(job: Command): void {

@@ -1,13 +1,13 @@
 // `hexcodes job setup`: makes the stream of jobs and its consumer. Nothing else makes any.
 import type { Command } from 'commander';
-import type { BusConfig } from '../../config.js';
-import { connectBus } from '../../engine/nats/connect.js';
-import { setUpJobs } from '../../engine/nats/job-stream.js';
-import { jobPermissions, permissionText } from '../../engine/nats/permissions.js';
-import { requireSubject, sayer, withBus } from '../engine/shared-options.js';
-import { addLimitOptions, type LimitOptions, limitsOf } from '../engine/stream-limits.js';
-import { say } from '../terminal/say.js';
-import { visible, visibleLines } from '../terminal/visible.js';
+import { connectBus } from '../../bus/nats/connect.js';
+import { setUpJobs } from '../../bus/nats/job-stream.js';
+import { jobPermissions, permissionText } from '../../bus/nats/permissions.js';
+import type { BusConfig } from '../../config/config.js';
+import { say } from '../../files/terminal/say.js';
+import { visible, visibleLines } from '../../files/terminal/visible.js';
+import { requireSubject, sayer, withBus } from '../bus/shared-options.js';
+import { addLimitOptions, type LimitOptions, limitsOf } from '../bus/stream-limits.js';
 import { addBusOptions, type BusOptions } from './job-options.js';
 
 export function declareJobSetup(job: Command): void {

@@ -3,8 +3,8 @@
 
 import { existsSync, lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { dirname, relative, resolve, sep } from 'node:path';
-import { CliFailure, EXIT } from '../exit-codes.js';
-import { badInput, reasonOf } from '../file-faults.js';
+import { CliFailure, EXIT } from '../../files/exit-codes.js';
+import { badInput, reasonOf } from '../../files/file-faults.js';
 
 export class SharedFolder {
   /** Without links. */

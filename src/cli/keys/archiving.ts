@@ -1,15 +1,15 @@
 // `hexcodes keys export` and `import` (digests), `backup` and `restore` (digests and the pepper).
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { archiveText, type KeyArchive, readArchive } from '../../keys/manage/key-archive.js';
-import { KeyChanger } from '../../keys/manage/key-changes.js';
-import { KeyFault } from '../../keys/manage/key-fault.js';
-import { ensureDataDir, writeNewPrivateFile } from '../../keys/private-files.js';
-import { isFilePepper, pepperCheckOf, readPepper, replacePepper } from '../../keys/secret.js';
-import { setAsideIfDamaged } from '../../keys/store/open-store.js';
-import { CliFailure, EXIT } from '../exit-codes.js';
-import { reasonOf } from '../file-faults.js';
-import { say } from '../terminal/say.js';
+import { CliFailure, EXIT } from '../../files/exit-codes.js';
+import { reasonOf } from '../../files/file-faults.js';
+import { say } from '../../files/terminal/say.js';
+import { archiveText, type KeyArchive, readArchive } from '../../server/keys/manage/key-archive.js';
+import { KeyChanger } from '../../server/keys/manage/key-changes.js';
+import { KeyFault } from '../../server/keys/manage/key-fault.js';
+import { ensureDataDir, writeNewPrivateFile } from '../../server/keys/private-files.js';
+import { isFilePepper, pepperCheckOf, readPepper, replacePepper } from '../../server/keys/secret.js';
+import { setAsideIfDamaged } from '../../server/keys/store/open-store.js';
 import {
   addStoreFlags,
   givenPepper,

@@ -1,8 +1,8 @@
 // The flags that say what a key may do, as the JSON that manage/key-input.ts reads.
 import type { Command } from 'commander';
-import { SCOPES } from '../../keys/key-record.js';
-import { LIMIT_NAMES } from '../../keys/manage/key-json.js';
-import { CliFailure, EXIT } from '../exit-codes.js';
+import { CliFailure, EXIT } from '../../files/exit-codes.js';
+import { SCOPES } from '../../server/keys/key-record.js';
+import { LIMIT_NAMES } from '../../server/keys/manage/key-json.js';
 
 /** Takes the place of all entries of a list. */
 const ANY = 'any';

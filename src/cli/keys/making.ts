@@ -1,15 +1,15 @@
 // `hexcodes keys create` and `rotate`: they make a text, which is shown or written once.
 import { rmSync } from 'node:fs';
 import type { Command } from 'commander';
-import { parseDuration } from '../../keys/manage/durations.js';
-import { DEFAULT_OVERLAP, NEW_KEY } from '../../keys/manage/key-calls.js';
-import { KeyChanger, type MadeKey } from '../../keys/manage/key-changes.js';
-import { readKeySettings } from '../../keys/manage/key-input.js';
-import { writeNewPrivateFile } from '../../keys/private-files.js';
-import { CliFailure, EXIT } from '../exit-codes.js';
-import { reasonOf } from '../file-faults.js';
-import { say } from '../terminal/say.js';
-import { visible } from '../terminal/visible.js';
+import { CliFailure, EXIT } from '../../files/exit-codes.js';
+import { reasonOf } from '../../files/file-faults.js';
+import { say } from '../../files/terminal/say.js';
+import { visible } from '../../files/terminal/visible.js';
+import { parseDuration } from '../../server/keys/manage/durations.js';
+import { DEFAULT_OVERLAP, NEW_KEY } from '../../server/keys/manage/key-calls.js';
+import { KeyChanger, type MadeKey } from '../../server/keys/manage/key-changes.js';
+import { readKeySettings } from '../../server/keys/manage/key-input.js';
+import { writeNewPrivateFile } from '../../server/keys/private-files.js';
 import { addKeyFlags, limitsJson, settingsJson } from './key-flags.js';
 import { addStoreFlags, pepperOf, withStore } from './open-keys.js';
 

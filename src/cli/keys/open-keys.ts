@@ -1,20 +1,20 @@
 // The store and the pepper that a `hexcodes keys` command works with.
 import type { Command } from 'commander';
-import type { ServeConfig } from '../../config.js';
-import { KeyFault } from '../../keys/manage/key-fault.js';
-import { ensureDataDir, folderWarning } from '../../keys/private-files.js';
-import { readOrMakePepper } from '../../keys/secret.js';
-import type { KeyStore } from '../../keys/store/key-store.js';
+import type { ServeConfig } from '../../config/config.js';
+import { CliFailure, EXIT } from '../../files/exit-codes.js';
+import { say } from '../../files/terminal/say.js';
+import { KeyFault } from '../../server/keys/manage/key-fault.js';
+import { ensureDataDir, folderWarning } from '../../server/keys/private-files.js';
+import { readOrMakePepper } from '../../server/keys/secret.js';
+import type { KeyStore } from '../../server/keys/store/key-store.js';
 import {
   mayBeThere,
   openOrMakeStore,
   openStore,
   type StoreOptions,
   storeFault,
-} from '../../keys/store/open-store.js';
-import { CliFailure, EXIT } from '../exit-codes.js';
+} from '../../server/keys/store/open-store.js';
 import { addFlags, settingsOf } from '../settings.js';
-import { say } from '../terminal/say.js';
 
 export const NAMES = ['dataDir', 'store', 'keyPepper', 'keyPepperFile'] as const;
 

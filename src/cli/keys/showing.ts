@@ -1,9 +1,9 @@
 // `hexcodes keys list` and `show`: tables for people, rows or JSON for scripts. No texts and no digests.
 import type { Command } from 'commander';
-import type { StoredKey } from '../../keys/key-record.js';
-import { KeyFault } from '../../keys/manage/key-fault.js';
-import { keyJson } from '../../keys/manage/key-json.js';
-import { visible } from '../terminal/visible.js';
+import { visible } from '../../files/terminal/visible.js';
+import type { StoredKey } from '../../server/keys/key-record.js';
+import { KeyFault } from '../../server/keys/manage/key-fault.js';
+import { keyJson } from '../../server/keys/manage/key-json.js';
 import { addStoreFlags, withStore } from './open-keys.js';
 
 export function addShowing(keys: Command): void {

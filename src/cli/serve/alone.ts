@@ -1,8 +1,8 @@
 // `hexcodes serve` in the process of the command itself: SIGTERM, SIGINT and SIGHUP stop it, a second signal ends it at once.
-import type { ServeConfig } from '../../config.js';
+import type { ServeConfig } from '../../config/config.js';
+import { EXIT } from '../../files/exit-codes.js';
+import { readDataFiles } from '../../files/library.js';
 import { serve } from '../../server/serve.js';
-import { EXIT } from '../exit-codes.js';
-import { readDataFiles } from '../library.js';
 import { greet } from './greeting.js';
 import { stopAndExit } from './stop-and-exit.js';
 

@@ -2,9 +2,9 @@
 // A key is shown on a terminal only.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { VERSION } from '../../version.js';
-import { say } from '../terminal/say.js';
-import { shellWord } from '../terminal/shell-word.js';
+import { say } from '../../files/terminal/say.js';
+import { shellWord } from '../../files/terminal/shell-word.js';
+import { VERSION } from '../../hexcodes/version.js';
 
 export interface Greeting {
   readonly host: string;

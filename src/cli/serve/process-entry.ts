@@ -1,9 +1,10 @@
 // The program of each process of `hexcodes serve --processes N`. The supervisor sends the configuration, and decides about
 // signals: those of a terminal go to all of its processes and mean nothing here. Without a supervisor the process stops.
+
+import { EXIT } from '../../files/exit-codes.js';
+import { readDataFiles } from '../../files/library.js';
 import { serve } from '../../server/serve.js';
-import type { ProcessMessage, StartMessage } from '../../supervisor/messages.js';
-import { EXIT } from '../exit-codes.js';
-import { readDataFiles } from '../library.js';
+import type { ProcessMessage, StartMessage } from '../../server/supervisor/messages.js';
 import { stopAndExit } from './stop-and-exit.js';
 
 let stop = (): void => process.exit(EXIT.OK);

@@ -1,6 +1,6 @@
 // The end of a process that serves.
-import { EXIT } from '../exit-codes.js';
-import { say } from '../terminal/say.js';
+import { EXIT } from '../../files/exit-codes.js';
+import { say } from '../../files/terminal/say.js';
 
 /** A last resort: a stop that takes longer than it may, and this, ends the process with a failure. */
 const CLOSING_TIMEOUT_MS = 6000;

@@ -1,12 +1,12 @@
 // `hexcodes serve --processes N`: this process supervises those that serve. SIGTERM and SIGINT stop all, a second one ends
 // them at once; SIGHUP reads the configuration and the boundary data again.
 import { closeSync, openSync } from 'node:fs';
-import type { ServeConfig } from '../../config.js';
+import type { ServeConfig } from '../../config/config.js';
+import { EXIT } from '../../files/exit-codes.js';
+import { say } from '../../files/terminal/say.js';
 import { defaultThreads } from '../../pool/usable-cores.js';
 import { openLog } from '../../server/log.js';
-import { Supervisor } from '../../supervisor/supervisor.js';
-import { EXIT } from '../exit-codes.js';
-import { say } from '../terminal/say.js';
+import { Supervisor } from '../../server/supervisor/supervisor.js';
 import { greet } from './greeting.js';
 
 export async function serveSupervised(

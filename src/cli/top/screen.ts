@@ -1,6 +1,6 @@
 // Draws a view as lines of text, for a terminal or a file alike.
-import { grouped, type Paint } from '../terminal/paint.js';
-import { visibleMessage } from '../terminal/visible.js';
+import { grouped, type Paint } from '../../files/terminal/paint.js';
+import { visibleMessage } from '../../files/terminal/visible.js';
 import type { Quantiles, View } from './readings.js';
 
 /** Rows of each table where the height of the terminal is not known. */

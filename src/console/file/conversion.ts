@@ -1,14 +1,14 @@
 // Converts a file as its bytes come, by the code of the command and the service: the same bytes leave. Beside them it counts, and
 // keeps the first rows that failed.
-import type { Kernel } from '../../kernel/kernel.js';
-import { textMemoryOf } from '../../kernel/text-memory.js';
-import type { Block, BlockBuffers } from '../../wire/bulk/block-buffers.js';
-import { convertInto } from '../../wire/bulk/convert-block.js';
-import { BulkReader } from '../../wire/bulk/reader.js';
-import { ByteSink } from '../../wire/bytes/byte-sink.js';
-import { BulkInputError, type BulkRequest, ROW_STATUSES } from '../../wire/job.js';
-import { readCsvRow } from '../../wire/rows/read-row.js';
-import { failedRowsOf } from '../../wire/rows/row-report.js';
+import type { Kernel } from '../../hexcodes/kernel/kernel.js';
+import { textMemoryOf } from '../../hexcodes/kernel/text-memory.js';
+import type { Block, BlockBuffers } from '../../hexcodes/wire/bulk/block-buffers.js';
+import { convertInto } from '../../hexcodes/wire/bulk/convert-block.js';
+import { BulkReader } from '../../hexcodes/wire/bulk/reader.js';
+import { ByteSink } from '../../hexcodes/wire/bytes/byte-sink.js';
+import { BulkInputError, type BulkRequest, ROW_STATUSES } from '../../hexcodes/wire/job.js';
+import { readCsvRow } from '../../hexcodes/wire/rows/read-row.js';
+import { failedRowsOf } from '../../hexcodes/wire/rows/row-report.js';
 import type { FailedExample, FileFormat, FileTally } from './messages.js';
 import { PointList, PointsReport } from './points.js';
 

@@ -1,5 +1,5 @@
 // The messages between the page and its worker for files.
-import type { Operation, RowStatus } from '../../wire/job.js';
+import type { Operation, RowStatus } from '../../hexcodes/wire/job.js';
 import type { PointsToDraw } from '../points/drawn-points.js';
 
 export type FileFormat = 'csv' | 'ndjson';

@@ -1,5 +1,5 @@
 // Lines that were pasted from a sheet, which often come without their header row.
-import { pairColumns } from '../../wire/rows/column-names.js';
+import { pairColumns } from '../../hexcodes/wire/rows/column-names.js';
 
 const NUMBER = /^-?\d{1,3}(?:[.,]\d+)?$/;
 /** Latitudes of Viet Nam are below this, longitudes above. */

@@ -1,10 +1,10 @@
 // The positions of the rows of a file, collected while it is converted, as the map draws them.
-import { ADMIN_UNITS } from '../../admin-units.js';
-import type { Kernel } from '../../kernel/kernel.js';
-import { positionStatusAt, recordAt, recordStatusAt } from '../../kernel/output-layout.js';
-import type { TextMemory } from '../../kernel/text-memory.js';
-import type { Operation } from '../../wire/job.js';
-import { RowReport } from '../../wire/rows/row-report.js';
+import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
+import type { Kernel } from '../../hexcodes/kernel/kernel.js';
+import { positionStatusAt, recordAt, recordStatusAt } from '../../hexcodes/kernel/output-layout.js';
+import type { TextMemory } from '../../hexcodes/kernel/text-memory.js';
+import type { Operation } from '../../hexcodes/wire/job.js';
+import { RowReport } from '../../hexcodes/wire/rows/row-report.js';
 import { ANCHOR, mercatorX, mercatorY, type PointsToDraw } from '../points/drawn-points.js';
 
 /** So many points are drawn at most: 18 MB. */

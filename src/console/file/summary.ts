@@ -1,6 +1,6 @@
 // The summary of a file that was converted: how many rows, of which provinces, which failed and why.
-import { ADMIN_UNITS } from '../../admin-units.js';
-import { ROW_STATUSES, type RowStatus } from '../../wire/job.js';
+import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
+import { ROW_STATUSES, type RowStatus } from '../../hexcodes/wire/job.js';
 import { type PointsToDraw, provinceColor } from '../points/drawn-points.js';
 import { element } from '../shell/elements.js';
 import { number, say } from '../words/language.js';

@@ -1,8 +1,8 @@
 // The worker that converts a file beside the page. It reads the file itself, and the answer goes into a Blob bit by bit, so neither
 // is ever in the memory of the page as a whole.
-import { Kernel } from '../../kernel/kernel.js';
-import { BlockBuffers } from '../../wire/bulk/block-buffers.js';
-import { BulkInputError } from '../../wire/job.js';
+import { Kernel } from '../../hexcodes/kernel/kernel.js';
+import { BlockBuffers } from '../../hexcodes/wire/bulk/block-buffers.js';
+import { BulkInputError } from '../../hexcodes/wire/job.js';
 import { FileConversion, requestFor } from './conversion.js';
 import type { FileNews, FileTask } from './messages.js';
 

@@ -1,8 +1,8 @@
 // The hexagons on the map as GeoJSON: the grid of the view, and the place that is chosen with its ring and its ancestors.
-import { gridDisk, parent } from '../../geometry/family.js';
-import { type CellFeature, cellFeature } from '../../geometry/geojson.js';
-import { cellsWithin, estimatedCells, ringOf } from '../../geometry/within.js';
-import type { Hexcodes } from '../../library/hexcodes.js';
+import { gridDisk, parent } from '../../hexcodes/geometry/family.js';
+import { type CellFeature, cellFeature } from '../../hexcodes/geometry/geojson.js';
+import { cellsWithin, estimatedCells, ringOf } from '../../hexcodes/geometry/within.js';
+import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import type { Box } from '../desk.js';
 import type { Place } from '../place/place.js';
 

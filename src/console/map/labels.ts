@@ -1,5 +1,5 @@
 // The names on the map, as HTML over it: the provinces where there is room, and the archipelagos and the sea.
-import { ADMIN_UNITS } from '../../admin-units.js';
+import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import { element } from '../shell/elements.js';
 import { language, say } from '../words/language.js';
 import type { TextKey } from '../words/texts.js';

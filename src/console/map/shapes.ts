@@ -1,7 +1,7 @@
 // The shapes of the map, made of the boundary index and the land line: areas of the provinces, the sea that is laid over them, so
 // that their belts and boxes at sea do not look like land, and where their names stand. Made in worker.ts.
-import { ProvinceBorders, type ProvinceGeometry } from '../../geometry/province-borders.js';
-import { readIndexArcs, readIndexMeta } from '../../kernel/index-file.js';
+import { ProvinceBorders, type ProvinceGeometry } from '../../hexcodes/geometry/province-borders.js';
+import { readIndexArcs, readIndexMeta } from '../../hexcodes/kernel/index-file.js';
 import { type Ring, readLand } from './land.js';
 
 export interface Label {

@@ -1,6 +1,6 @@
 // The cells around a place: larger ones that hold it, its neighbours, and rings of them.
-import { gridDisk, neighbors } from '../../geometry/family.js';
-import { edge } from '../../geometry/shape.js';
+import { gridDisk, neighbors } from '../../hexcodes/geometry/family.js';
+import { edge } from '../../hexcodes/geometry/shape.js';
 import type { Desk } from '../desk.js';
 import { element } from '../shell/elements.js';
 import { number, say } from '../words/language.js';

@@ -1,5 +1,5 @@
 // The box for a code or a position. It answers while one types; a text that is neither gets suggestions once one stops typing.
-import { suggest } from '../../geometry/suggest.js';
+import { suggest } from '../../hexcodes/geometry/suggest.js';
 import type { Desk } from '../desk.js';
 import { byId, element } from '../shell/elements.js';
 import { number, say } from '../words/language.js';

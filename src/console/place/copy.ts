@@ -1,6 +1,6 @@
 // Copies of a place: its code, its H3 index, its cell as GeoJSON, a link.
-import { cellFeature } from '../../geometry/geojson.js';
-import type { Hexcodes } from '../../library/hexcodes.js';
+import { cellFeature } from '../../hexcodes/geometry/geojson.js';
+import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { element, toast } from '../shell/elements.js';
 import { say } from '../words/language.js';
 import type { TextKey } from '../words/texts.js';

@@ -1,7 +1,7 @@
 // A place that is shown: a code with its cell, and the position or the code that it was made from.
-import { parent } from '../../geometry/family.js';
-import type { Hexcodes, ReadHexcode } from '../../library/hexcodes.js';
-import { parsePosition } from '../../wire/rows/position-text.js';
+import { parent } from '../../hexcodes/geometry/family.js';
+import type { Hexcodes, ReadHexcode } from '../../hexcodes/library/hexcodes.js';
+import { parsePosition } from '../../hexcodes/wire/rows/position-text.js';
 
 export interface Place extends ReadHexcode {
   /** The position that was clicked or typed, degrees; absent where a code was. */

@@ -1,5 +1,5 @@
 // The panel before a place is chosen: how to begin, codes to try, and the provinces.
-import { ADMIN_UNITS } from '../../admin-units.js';
+import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import type { Desk } from '../desk.js';
 import { element } from '../shell/elements.js';
 import { type Place, placeOf } from './place.js';

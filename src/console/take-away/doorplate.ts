@@ -1,5 +1,5 @@
 // A card for a door or a gate: the code of the place in large letters, and its QR code.
-import { ADMIN_UNITS } from '../../admin-units.js';
+import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import type { Place } from '../place/place.js';
 import { say } from '../words/language.js';
 import { qrCode } from './qr.js';

@@ -1,8 +1,8 @@
 // A sheet of A4 with the hexagons around a place, their codes, and a QR code of the place: to be printed and carried along.
-import { ADMIN_UNITS } from '../../admin-units.js';
-import { gridDisk } from '../../geometry/family.js';
-import { boundary, edge } from '../../geometry/shape.js';
-import type { Hexcodes } from '../../library/hexcodes.js';
+import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
+import { gridDisk } from '../../hexcodes/geometry/family.js';
+import { boundary, edge } from '../../hexcodes/geometry/shape.js';
+import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import type { Place } from '../place/place.js';
 import { number, say } from '../words/language.js';
 import { qrCode } from './qr.js';

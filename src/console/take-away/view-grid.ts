@@ -1,7 +1,7 @@
 // The hexagons of what the map shows, as a file of GeoJSON.
-import { cellFeature } from '../../geometry/geojson.js';
-import { type Box, codesWithin, estimatedCells, stripsOf } from '../../geometry/within.js';
-import type { Hexcodes } from '../../library/hexcodes.js';
+import { cellFeature } from '../../hexcodes/geometry/geojson.js';
+import { type Box, codesWithin, estimatedCells, stripsOf } from '../../hexcodes/geometry/within.js';
+import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 
 /** A file of so many hexagons has some 25 MB. */
 export const MOST_CELLS = 50_000;

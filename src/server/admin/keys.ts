@@ -1,9 +1,10 @@
 // /admin/v1/keys…: keys are made and changed over the admin port, by who has a key of scope admin. The calls are answered
 // in the keys' thread (keys/manage/key-calls.ts).
-import { boundFault } from '../../keys/key-bounds.js';
-import type { KeyRing } from '../../keys/key-ring.js';
-import type { KeyAnswer, KeyCall } from '../../keys/manage/key-calls.js';
+
 import type { AdminAnswer, AdminRequest, AdminRoute } from '../admin-port.js';
+import { boundFault } from '../keys/key-bounds.js';
+import type { KeyRing } from '../keys/key-ring.js';
+import type { KeyAnswer, KeyCall } from '../keys/manage/key-calls.js';
 
 const PATH = '/admin/v1/keys';
 const MAX_BODY_BYTES = 16 * 1024;

@@ -1,9 +1,9 @@
 // The key routes of the admin port, over the service's keys and its log.
 import { timingSafeEqual } from 'node:crypto';
-import type { ServerKeys } from '../../keys/keys.js';
-import { canonicalAddress, Networks } from '../../networks.js';
+import { canonicalAddress, Networks } from '../../config/networks.js';
 import type { AdminRoute } from '../admin-port.js';
 import { clientAddress } from '../client-address.js';
+import type { ServerKeys } from '../keys/keys.js';
 import type { Logger } from '../log.js';
 import { keyRoutes } from './keys.js';
 

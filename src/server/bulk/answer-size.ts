@@ -1,6 +1,6 @@
 // The length of an answer, where it is known before its first byte: then it has a Content-Length and no chunk headers.
 // The whole body must have been received, without an error in it.
-import { framesAnswerBytes } from '../../wire/frames/frame-sequence.js';
+import { framesAnswerBytes } from '../../hexcodes/wire/frames/frame-sequence.js';
 import type { BulkIntake } from './intake.js';
 import type { ParsedBulkRequest } from './request.js';
 

@@ -1,8 +1,8 @@
 // Shared by all /bulk bodies of a server.
-import type { Kernel } from '../../kernel/kernel.js';
+import type { Kernel } from '../../hexcodes/kernel/kernel.js';
+import type { BlockBuffers } from '../../hexcodes/wire/bulk/block-buffers.js';
+import type { KernelSink } from '../../hexcodes/wire/bytes/kernel-sink.js';
 import type { Pool } from '../../pool/pool.js';
-import type { BlockBuffers } from '../../wire/bulk/block-buffers.js';
-import type { KernelSink } from '../../wire/bytes/kernel-sink.js';
 import type { Logger } from '../log.js';
 import type { BulkTimes } from './outlet.js';
 import type { Spools } from './spool.js';

@@ -2,11 +2,11 @@
 //
 //   peer ─► BulkIntake ─► kernel or PooledBlocks ─► BulkResponse ─► peer
 
-import type { KeyFault, OpenWork } from '../../keys/open-work.js';
-import type { Block } from '../../wire/bulk/block-buffers.js';
-import { convertInto } from '../../wire/bulk/convert-block.js';
-import type { BulkJob, ConvertedRows } from '../../wire/job.js';
-import type { RowAllowance } from '../../wire/rows/row-allowance.js';
+import type { Block } from '../../hexcodes/wire/bulk/block-buffers.js';
+import { convertInto } from '../../hexcodes/wire/bulk/convert-block.js';
+import type { BulkJob, ConvertedRows } from '../../hexcodes/wire/job.js';
+import type { RowAllowance } from '../../hexcodes/wire/rows/row-allowance.js';
+import type { KeyFault, OpenWork } from '../keys/open-work.js';
 import { blockAllowance, inlineBlockBytes, partAllowance } from '../offload.js';
 import type { Exchange } from '../transport/exchange.js';
 import { sizeFromAnswers, sizeFromFrameHeaders } from './answer-size.js';

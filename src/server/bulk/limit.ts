@@ -1,8 +1,8 @@
 // Limits of a key on one /bulk body: blocks whose rows the key has points for are converted as ever, of others as
 // many rows as there are points. Where a rate is reached the body waits; once the quota is used up every row is refused.
-import type { Block } from '../../wire/bulk/block-buffers.js';
-import { readFrameHeader } from '../../wire/frames/frame-sequence.js';
-import type { BulkJob, ConvertedRows } from '../../wire/job.js';
+import type { Block } from '../../hexcodes/wire/bulk/block-buffers.js';
+import { readFrameHeader } from '../../hexcodes/wire/frames/frame-sequence.js';
+import type { BulkJob, ConvertedRows } from '../../hexcodes/wire/job.js';
 import type { Entry } from '../ledger/entry.js';
 import { type LimitRefusal, WAIT } from '../ledger/limit-state.js';
 import type { QuotaPeriod } from '../ledger/quota.js';

@@ -1,6 +1,7 @@
 // The blocks of one body that are in the pool. Answers arrive in any order and are taken in the order of the body.
+
+import type { BulkJob, ConvertedBlock } from '../../hexcodes/wire/job.js';
 import type { Pool } from '../../pool/pool.js';
-import type { BulkJob, ConvertedBlock } from '../../wire/job.js';
 import type { Exchange } from '../transport/exchange.js';
 
 /**

@@ -1,9 +1,9 @@
 // Reads the head of a /bulk request, before its body: formats from Content-Type and Accept, gzip in both directions,
 // resolution and prefix from the query.
-import type { BulkFormat, BulkRequest, Delimiter, Operation } from '../../wire/job.js';
-import { booleanFault, type ParameterFault } from '../../wire/params/parameters.js';
-import { type Parameter, readQuery } from '../../wire/params/query.js';
-import { DEFAULT_RESOLUTION } from '../../wire/params/resolution.js';
+import type { BulkFormat, BulkRequest, Delimiter, Operation } from '../../hexcodes/wire/job.js';
+import { booleanFault, type ParameterFault } from '../../hexcodes/wire/params/parameters.js';
+import { type Parameter, readQuery } from '../../hexcodes/wire/params/query.js';
+import { DEFAULT_RESOLUTION } from '../../hexcodes/wire/params/resolution.js';
 import { faultsMessage } from '../answers.js';
 import { preferences, qualityOf, utf8TypeOf } from '../media-types.js';
 import { AFTER_BODY } from '../transport/headers.js';

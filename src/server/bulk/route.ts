@@ -1,14 +1,14 @@
 // POST /v1/hexcodes/encode/bulk and /decode/bulk: refuses a request before its body is read or starts its flow, and
 // sweeps all flows periodically: those whose key is no longer active are ended.
-import type { Kernel } from '../../kernel/kernel.js';
-import type { KeyInfo } from '../../keys/key-record.js';
+import type { Kernel } from '../../hexcodes/kernel/kernel.js';
+import { BlockBuffers } from '../../hexcodes/wire/bulk/block-buffers.js';
+import { KernelSink } from '../../hexcodes/wire/bytes/kernel-sink.js';
+import type { Operation } from '../../hexcodes/wire/job.js';
+import { NO_FORMER } from '../../hexcodes/wire/params/parameters.js';
+import { OVERLOADED_MESSAGE } from '../../hexcodes/wire/status-messages.js';
 import type { Pool } from '../../pool/pool.js';
-import { BlockBuffers } from '../../wire/bulk/block-buffers.js';
-import { KernelSink } from '../../wire/bytes/kernel-sink.js';
-import type { Operation } from '../../wire/job.js';
-import { NO_FORMER } from '../../wire/params/parameters.js';
-import { OVERLOADED_MESSAGE } from '../../wire/status-messages.js';
 import { faultsMessage } from '../answers.js';
+import type { KeyInfo } from '../keys/key-record.js';
 import { failOverLimit } from '../ledger/limit-answers.js';
 import type { Logger } from '../log.js';
 import { fail, failUnavailable, type Router } from '../router.js';

@@ -1,7 +1,7 @@
 // The page at `/` and its service worker with the names of the files that belong to them, and the policy that the browser holds
 // the page to.
 import { createHash } from 'node:crypto';
-import { VERSION } from '../../version.js';
+import { VERSION } from '../../hexcodes/version.js';
 import type { ConsoleFiles } from './read-files.js';
 
 /** A map of the operator's under the hexagons. */

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import type { HexcodesData } from '../../library/hexcodes.js';
+import type { HexcodesData } from '../../hexcodes/library/hexcodes.js';
 
 /** A file under /assets/. Its name holds a hash of its content. */
 export interface ConsoleFile {
@@ -27,7 +27,7 @@ export interface ConsoleFiles {
   readonly imports: readonly string[];
 }
 
-const FOLDER = new URL('../../console/', import.meta.url);
+const FOLDER = new URL('../../console', import.meta.url);
 
 /** @param data the boundaries of this service, which the page is to use, too */
 export function readConsoleFiles(data: Pick<HexcodesData, 'index' | 'reach'>): ConsoleFiles {

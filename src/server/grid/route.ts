@@ -1,7 +1,7 @@
 // GET /v1/grid/{z}/{x}/{y}: the cells that touch a tile of a map, with their codes, as GeoJSON or as a vector tile.
-import { cellCollection } from '../../geometry/geojson.js';
-import type { Hexcodes } from '../../library/hexcodes.js';
-import { OVERLOADED_MESSAGE } from '../../wire/status-messages.js';
+import { cellCollection } from '../../hexcodes/geometry/geojson.js';
+import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
+import { OVERLOADED_MESSAGE } from '../../hexcodes/wire/status-messages.js';
 import { faultsMessage, JSON_TYPE } from '../answers.js';
 import { admitPoints } from '../ledger/limit-answers.js';
 import { preferences, qualityOf } from '../media-types.js';

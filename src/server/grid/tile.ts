@@ -1,8 +1,8 @@
 // Tiles of the web's maps (z/x/y in the Mercator projection), and the grid in one: which resolution its zoom shows, and the codes of
 // the cells that touch it.
-import { cover } from '../../geometry/cover.js';
-import type { Hexcodes } from '../../library/hexcodes.js';
-import type { ParameterFault } from '../../wire/params/parameters.js';
+import { cover } from '../../hexcodes/geometry/cover.js';
+import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
+import type { ParameterFault } from '../../hexcodes/wire/params/parameters.js';
 
 export interface Tile {
   readonly zoom: number;

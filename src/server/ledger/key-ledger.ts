@@ -1,11 +1,12 @@
 // The ledger of one key: what it may use, what is under way and what it has used. A key without limits is counted and no more.
 // Points are reserved before their work and settled after it, so that requests that run at the same time cannot use the same
 // points; those that have to wait for the store, or for work under way, wait in the order in which they came.
-import type { KeyLimits } from '../../keys/key-limits.js';
-import type { KeyInfo } from '../../keys/key-record.js';
-import type { UsedByKey } from '../../usage/batch.js';
-import type { Calendar } from '../../usage/calendar.js';
-import { OVER_QUOTA_MESSAGE } from '../../wire/status-messages.js';
+
+import { OVER_QUOTA_MESSAGE } from '../../hexcodes/wire/status-messages.js';
+import type { KeyLimits } from '../keys/key-limits.js';
+import type { KeyInfo } from '../keys/key-record.js';
+import type { UsedByKey } from '../usage/batch.js';
+import type { Calendar } from '../usage/calendar.js';
 import { KeyUse } from './key-use.js';
 import { type LimitRefusal, type QuotaState, WAIT } from './limit-state.js';
 import type { KeyCounts } from './point-counts.js';

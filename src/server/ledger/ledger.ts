@@ -1,11 +1,11 @@
 // The ledgers of all keys that have sent a request, with the limits that the settings give to keys without their own. It is what
 // the flusher of usage reads from.
-import type { KeyLimits } from '../../keys/key-limits.js';
-import type { KeyInfo } from '../../keys/key-record.js';
-import type { Stored, StoredUse, UsageBatch, UsedByKey, UsedByKeys } from '../../usage/batch.js';
-import { Calendar, type Periods } from '../../usage/calendar.js';
-import type { UsageSource } from '../../usage/flusher.js';
-import { CELLS } from '../../usage/operations.js';
+import type { KeyLimits } from '../keys/key-limits.js';
+import type { KeyInfo } from '../keys/key-record.js';
+import type { Stored, StoredUse, UsageBatch, UsedByKey, UsedByKeys } from '../usage/batch.js';
+import { Calendar, type Periods } from '../usage/calendar.js';
+import type { UsageSource } from '../usage/flusher.js';
+import { CELLS } from '../usage/operations.js';
 import { Entry } from './entry.js';
 import { KeyLedger, type KeyLedgerContext } from './key-ledger.js';
 import { PointCounts } from './point-counts.js';

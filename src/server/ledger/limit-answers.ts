@@ -1,7 +1,8 @@
 // Limits of a key in the words of HTTP: 429 with Retry-After where one is reached, and on every answer to a key with limits the
 // header fields of draft-ietf-httpapi-ratelimit-headers-11.
-import type { KeyInfo } from '../../keys/key-record.js';
+
 import type { UnderstoodInput } from '../answers.js';
+import type { KeyInfo } from '../keys/key-record.js';
 import { fail } from '../router.js';
 import type { Exchange } from '../transport/exchange.js';
 import type { KeyLedger } from './key-ledger.js';

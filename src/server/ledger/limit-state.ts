@@ -1,5 +1,5 @@
 // The state of a key's limits, as its ledger reports it: the points and requests left, and the reason of a refusal.
-import type { Period } from '../../usage/calendar.js';
+import type { Period } from '../usage/calendar.js';
 import type { TokenBucket } from './token-bucket.js';
 
 /** Why points or a request are refused. */

@@ -1,8 +1,9 @@
 // The rates of one key: a token bucket of points and one of requests, and the ceiling of the process. Where processes share
 // limits, each uses a lease at most before the store knows of it.
-import type { KeyLimits } from '../../keys/key-limits.js';
-import type { RateKind } from '../../usage/batch.js';
-import { OVER_LIMIT_MESSAGE } from '../../wire/status-messages.js';
+
+import { OVER_LIMIT_MESSAGE } from '../../hexcodes/wire/status-messages.js';
+import type { KeyLimits } from '../keys/key-limits.js';
+import type { RateKind } from '../usage/batch.js';
 import { type LimitRefusal, type RateState, WAIT } from './limit-state.js';
 import { SharedBucket, type Sharing } from './shared-bucket.js';
 import { TokenBucket } from './token-bucket.js';

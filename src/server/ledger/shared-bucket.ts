@@ -1,7 +1,7 @@
 // A token bucket that processes share through the store of usage. Each judges by a bucket of its own, takes from it without
 // asking anybody, and tells the store now and then what it has taken; the answer is how many tokens are left of all. A
 // process takes at most a lease before the store knows of it, so that together they pass a rate by a lease each.
-import type { RateKind, RateUse } from '../../usage/batch.js';
+import type { RateKind, RateUse } from '../usage/batch.js';
 import { TokenBucket } from './token-bucket.js';
 
 /** The store, as far as shared limits need it. */

@@ -1,5 +1,5 @@
 // Makes the observer of a service from its settings.
-import type { ServeConfig } from '../../config.js';
+import type { ServeConfig } from '../../config/config.js';
 import { ClientAddresses } from '../client-address.js';
 import { CountedLine } from '../counted-line.js';
 import type { Logger } from '../log.js';

@@ -4,9 +4,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SpanContext } from '@opentelemetry/api';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
-import { holdsKey } from '../../keys/mask.js';
-import { VERSION } from '../../version.js';
-import { readApiKey } from '../../wire/params/query.js';
+import { holdsKey } from '../../config/mask.js';
+import { VERSION } from '../../hexcodes/version.js';
+import { readApiKey } from '../../hexcodes/wire/params/query.js';
 import type { ClientAddresses } from '../client-address.js';
 import { methodName } from '../log.js';
 import type { Exchange } from '../transport/exchange.js';

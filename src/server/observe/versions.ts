@@ -1,7 +1,7 @@
 // The versions that a metric shows, so that a change of behaviour can be laid beside a change of what runs.
 import { createHash } from 'node:crypto';
-import type { HexcodesData } from '../../library/hexcodes.js';
-import { VERSION } from '../../version.js';
+import type { HexcodesData } from '../../hexcodes/library/hexcodes.js';
+import { VERSION } from '../../hexcodes/version.js';
 import type { Labels } from '../metrics/registry.js';
 import type { BoundaryData } from '../routes/boundary-data.js';
 import type { UwsBuild } from '../transport/load-uws.js';

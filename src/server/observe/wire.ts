@@ -1,10 +1,11 @@
 // Joins the observer with the parts of the service whose state the metrics show.
-import type { Forwarder } from '../../forward/forwarder.js';
-import type { ServerKeys } from '../../keys/keys.js';
+
 import type { Pool } from '../../pool/pool.js';
 import type { AdminRoute } from '../admin-port.js';
 import type { Budget } from '../budget/budget.js';
 import type { Bulk } from '../bulk/route.js';
+import type { Forwarder } from '../forward/forwarder.js';
+import type { ServerKeys } from '../keys/keys.js';
 import type { OpenLedger } from '../ledger/open-ledger.js';
 import type { Log } from '../log.js';
 import { EventLoopMonitor } from '../metrics/event-loop.js';

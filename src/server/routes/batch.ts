@@ -1,9 +1,7 @@
 // POST /v1/hexcodes/encode/batch and /decode/batch: many points or codes in one JSON body, answered in one JSON body.
-import type { Kernel } from '../../kernel/kernel.js';
-import { type Pool, PoolLostError } from '../../pool/pool.js';
-import { PoolFullError } from '../../pool/work-queue.js';
-import { ByteSink } from '../../wire/bytes/byte-sink.js';
-import type { Operation } from '../../wire/job.js';
+import type { Kernel } from '../../hexcodes/kernel/kernel.js';
+import { ByteSink } from '../../hexcodes/wire/bytes/byte-sink.js';
+import type { Operation } from '../../hexcodes/wire/job.js';
 import {
   type Batch,
   batchBody,
@@ -13,8 +11,10 @@ import {
   MAX_BATCH_BYTES,
   MAX_BATCH_ITEMS,
   openBatch,
-} from '../../wire/rows/batch.js';
-import { OVERLOADED_MESSAGE } from '../../wire/status-messages.js';
+} from '../../hexcodes/wire/rows/batch.js';
+import { OVERLOADED_MESSAGE } from '../../hexcodes/wire/status-messages.js';
+import { type Pool, PoolLostError } from '../../pool/pool.js';
+import { PoolFullError } from '../../pool/work-queue.js';
 import { JSON_TYPE } from '../answers.js';
 import { TurnTime } from '../budget/turn-time.js';
 import type { Entry } from '../ledger/entry.js';

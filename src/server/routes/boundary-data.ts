@@ -1,9 +1,9 @@
 // The boundary data in use, as /v1/meta and /v1/admin-units show them.
 import { createHash } from 'node:crypto';
-import { ProvinceBorders } from '../../geometry/province-borders.js';
-import { type IndexMeta, readIndexMeta } from '../../kernel/index-file.js';
-import type { HexcodesData } from '../../library/hexcodes.js';
-import { VERSION } from '../../version.js';
+import { ProvinceBorders } from '../../hexcodes/geometry/province-borders.js';
+import { type IndexMeta, readIndexMeta } from '../../hexcodes/kernel/index-file.js';
+import type { HexcodesData } from '../../hexcodes/library/hexcodes.js';
+import { VERSION } from '../../hexcodes/version.js';
 import { entityTag } from './freshness.js';
 
 /** The boundary data in use. */

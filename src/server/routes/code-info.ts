@@ -1,13 +1,14 @@
 // GET /v1/hexcodes/{code}: all about one code. GET /v1/hexcodes/{code}/suggestions: valid codes that a mistyped one may
 // stand for. Both are rare enough for h3-js to run in the handler.
-import { ADMIN_UNITS } from '../../admin-units.js';
-import { neighbors, parent } from '../../geometry/family.js';
-import { cellFeature } from '../../geometry/geojson.js';
-import { area, edge } from '../../geometry/shape.js';
-import { suggest } from '../../geometry/suggest.js';
-import { holdsKey } from '../../keys/mask.js';
-import type { Hexcodes } from '../../library/hexcodes.js';
-import { decodeEscapes, readApiKey, readQuery } from '../../wire/params/query.js';
+
+import { holdsKey } from '../../config/mask.js';
+import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
+import { neighbors, parent } from '../../hexcodes/geometry/family.js';
+import { cellFeature } from '../../hexcodes/geometry/geojson.js';
+import { area, edge } from '../../hexcodes/geometry/shape.js';
+import { suggest } from '../../hexcodes/geometry/suggest.js';
+import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
+import { decodeEscapes, readApiKey, readQuery } from '../../hexcodes/wire/params/query.js';
 import { errorBody, faultsMessage, JSON_TYPE } from '../answers.js';
 import { admitPoints } from '../ledger/limit-answers.js';
 import { withholdKey } from '../log.js';

@@ -1,7 +1,7 @@
 // GET /, /service-worker.js and /assets/{name}: the console, the page that shows codes on a map. It needs no key: it converts by
 // itself, and calls nothing of the service.
-import type { ServeConfig } from '../../config.js';
-import type { HexcodesData } from '../../library/hexcodes.js';
+import type { ServeConfig } from '../../config/config.js';
+import type { HexcodesData } from '../../hexcodes/library/hexcodes.js';
 import { type Basemap, fillPage } from '../console/fill-page.js';
 import { type ConsoleFile, readConsoleFiles } from '../console/read-files.js';
 import { preferences } from '../media-types.js';

@@ -1,5 +1,5 @@
 // One position to a code by the kernel of this thread.
-import { type Kernel, OK } from '../../kernel/kernel.js';
+import { type Kernel, OK } from '../../hexcodes/kernel/kernel.js';
 import type { Exchange } from '../transport/exchange.js';
 
 /**

@@ -1,7 +1,7 @@
 // Answers that clients may keep: their entity tags, how long they hold, and 304 for who has the answer already
 // (docs/http.md, Answers that may be kept).
 import { createHash } from 'node:crypto';
-import { mayHoldKey } from '../../wire/params/query.js';
+import { mayHoldKey } from '../../hexcodes/wire/params/query.js';
 import type { Exchange } from '../transport/exchange.js';
 
 /** An answer may be used for so long before the service is asked again. */

@@ -1,14 +1,14 @@
 // GET /v1/reverse: a position to its province and code, in the shape of Nominatim's reverse geocoding, so that products with a
 // setting for such a server can name this one. It knows no streets, and says none.
-import { ADMIN_UNITS } from '../../admin-units.js';
-import { boundary } from '../../geometry/shape.js';
-import type { Hexcodes } from '../../library/hexcodes.js';
-import { degreesOf } from '../../wire/params/degrees.js';
-import { readDecimal } from '../../wire/params/number.js';
-import type { ParameterFault } from '../../wire/params/parameters.js';
-import { readQuery } from '../../wire/params/query.js';
-import { resolutionOf } from '../../wire/params/resolution.js';
-import { looksSwapped, SWAPPED_HINT } from '../../wire/swapped.js';
+import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
+import { boundary } from '../../hexcodes/geometry/shape.js';
+import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
+import { degreesOf } from '../../hexcodes/wire/params/degrees.js';
+import { readDecimal } from '../../hexcodes/wire/params/number.js';
+import type { ParameterFault } from '../../hexcodes/wire/params/parameters.js';
+import { readQuery } from '../../hexcodes/wire/params/query.js';
+import { resolutionOf } from '../../hexcodes/wire/params/resolution.js';
+import { looksSwapped, SWAPPED_HINT } from '../../hexcodes/wire/swapped.js';
 import { faultsMessage, JSON_TYPE } from '../answers.js';
 import { admitPoints } from '../ledger/limit-answers.js';
 import { requireJson } from '../media-types.js';

@@ -1,17 +1,17 @@
 // Encode and decode of one position or code, by the kernel of this thread. A request without a body is answered in the
 // handler, so that pipelined requests are all answered; a JSON or form body in the callback that brings its last byte.
-import { type Kernel, OK } from '../../kernel/kernel.js';
-import { READ_RESOLUTION_AT, RECORD_TEXT_BYTES } from '../../kernel/output-layout.js';
-import { decimalText } from '../../wire/params/number.js';
+import { type Kernel, OK } from '../../hexcodes/kernel/kernel.js';
+import { READ_RESOLUTION_AT, RECORD_TEXT_BYTES } from '../../hexcodes/kernel/output-layout.js';
+import { decimalText } from '../../hexcodes/wire/params/number.js';
 import {
   booleanFault,
   decodeFaults,
   EncodeInput,
   NO_FORMER,
   SingleParameters,
-} from '../../wire/params/parameters.js';
-import { OUTSIDE_MESSAGE } from '../../wire/status-messages.js';
-import { looksSwapped, SWAPPED_HINT } from '../../wire/swapped.js';
+} from '../../hexcodes/wire/params/parameters.js';
+import { OUTSIDE_MESSAGE } from '../../hexcodes/wire/status-messages.js';
+import { looksSwapped, SWAPPED_HINT } from '../../hexcodes/wire/swapped.js';
 import { faultsMessage, JSON_TYPE } from '../answers.js';
 import { admitPoints } from '../ledger/limit-answers.js';
 import { requireJson, requirePlainBody, utf8TypeOf } from '../media-types.js';

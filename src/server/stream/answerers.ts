@@ -1,8 +1,7 @@
 // How frames of the two subprotocols are answered: small ones by the kernel of this thread, large ones by the pool, in the
 // turn of their key. Points over a limit of the key are refused before their work, and all others counted.
-import type { Kernel } from '../../kernel/kernel.js';
-import type { Pool } from '../../pool/pool.js';
-import type { ByteSink } from '../../wire/bytes/byte-sink.js';
+import type { Kernel } from '../../hexcodes/kernel/kernel.js';
+import type { ByteSink } from '../../hexcodes/wire/bytes/byte-sink.js';
 import {
   answerCounts,
   answerFrame,
@@ -10,10 +9,11 @@ import {
   framePoints,
   MAX_FRAME_POINTS,
   refusedFrame,
-} from '../../wire/frames/answer-frame.js';
-import { FRAME_OVER_LIMIT, FRAME_OVERLOADED } from '../../wire/frames/frame-layout.js';
-import { LEAST_ITEM_BYTES } from '../../wire/rows/batch.js';
-import { answerAllowed, overloadedJsonFrame } from '../../wire/rows/json-frame.js';
+} from '../../hexcodes/wire/frames/answer-frame.js';
+import { FRAME_OVER_LIMIT, FRAME_OVERLOADED } from '../../hexcodes/wire/frames/frame-layout.js';
+import { LEAST_ITEM_BYTES } from '../../hexcodes/wire/rows/batch.js';
+import { answerAllowed, overloadedJsonFrame } from '../../hexcodes/wire/rows/json-frame.js';
+import type { Pool } from '../../pool/pool.js';
 import type { Entry } from '../ledger/entry.js';
 import { type LimitRefusal, WAIT } from '../ledger/limit-state.js';
 import { INLINE_JSON_BYTES, INLINE_POINTS, itemsAllowance } from '../offload.js';

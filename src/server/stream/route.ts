@@ -1,15 +1,14 @@
 // GET /v1/hexcodes/stream: accepts a WebSocket handshake or answers it in HTTP (docs/stream.md, Opening). Sweeps all
 // sessions periodically and closes those that are idle or stalled, and those whose key is no longer active.
-import type { Kernel } from '../../kernel/kernel.js';
-import type { KeyInfo } from '../../keys/key-record.js';
-import type { KeyRing } from '../../keys/key-ring.js';
-import type { OpenWork } from '../../keys/open-work.js';
+import type { Kernel } from '../../hexcodes/kernel/kernel.js';
+import { ByteSink } from '../../hexcodes/wire/bytes/byte-sink.js';
+import { MAX_FRAME_BYTES } from '../../hexcodes/wire/frames/answer-frame.js';
+import { OVERLOADED_MESSAGE } from '../../hexcodes/wire/status-messages.js';
 import type { Pool } from '../../pool/pool.js';
-import { OPERATIONS } from '../../usage/operations.js';
-import { ByteSink } from '../../wire/bytes/byte-sink.js';
-import { MAX_FRAME_BYTES } from '../../wire/frames/answer-frame.js';
-import { OVERLOADED_MESSAGE } from '../../wire/status-messages.js';
 import type { Account, Budget } from '../budget/budget.js';
+import type { KeyInfo } from '../keys/key-record.js';
+import type { KeyRing } from '../keys/key-ring.js';
+import type { OpenWork } from '../keys/open-work.js';
 import type { Entry } from '../ledger/entry.js';
 import { failOverLimit } from '../ledger/limit-answers.js';
 import { withholdKey } from '../log.js';
@@ -19,6 +18,7 @@ import { fail, failUnavailable, type Router } from '../router.js';
 import type { Adapter } from '../transport/adapter.js';
 import type { Exchange } from '../transport/exchange.js';
 import type { SocketData } from '../transport/sockets/socket-behaviour.js';
+import { OPERATIONS } from '../usage/operations.js';
 import { binaryAnswerer, jsonAnswerer } from './answerers.js';
 import type { FrameAnswerer } from './frame-answerer.js';
 import { STREAM_TIMES, type StreamTimes } from './peer-clock.js';

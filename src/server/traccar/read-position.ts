@@ -1,9 +1,9 @@
 // A position as Traccar forwards it: the JSON of its forward type `json`, or the parameters of a URL of its type `url`. Every
 // fault names the member, its value and the rule.
 import { createHash, randomUUID } from 'node:crypto';
-import { readDecimal } from '../../wire/params/number.js';
-import type { ParameterFault } from '../../wire/params/parameters.js';
-import { readQuery } from '../../wire/params/query.js';
+import { readDecimal } from '../../hexcodes/wire/params/number.js';
+import type { ParameterFault } from '../../hexcodes/wire/params/parameters.js';
+import { readQuery } from '../../hexcodes/wire/params/query.js';
 
 /** null: not given. */
 export interface TrackedPosition {

@@ -1,12 +1,13 @@
 // POST and GET /v1/traccar: a position as Traccar forwards it, answered with its code once it is kept for the sink. A position
 // outside of Viet Nam is answered 200 and goes on as well: Traccar would send it again and again after any other status.
-import type { Forwarder } from '../../forward/forwarder.js';
-import type { PositionRow } from '../../forward/sinks/sink.js';
-import type { Kernel } from '../../kernel/kernel.js';
-import type { ParameterFault } from '../../wire/params/parameters.js';
-import { readQuery } from '../../wire/params/query.js';
-import { resolutionOf } from '../../wire/params/resolution.js';
+
+import type { Kernel } from '../../hexcodes/kernel/kernel.js';
+import type { ParameterFault } from '../../hexcodes/wire/params/parameters.js';
+import { readQuery } from '../../hexcodes/wire/params/query.js';
+import { resolutionOf } from '../../hexcodes/wire/params/resolution.js';
 import { faultsMessage, JSON_TYPE } from '../answers.js';
+import type { Forwarder } from '../forward/forwarder.js';
+import type { PositionRow } from '../forward/sinks/sink.js';
 import { admitPoints } from '../ledger/limit-answers.js';
 import { requireJson, requirePlainBody, utf8TypeOf } from '../media-types.js';
 import { fail, failNotTaken, failTooLarge, type Router } from '../router.js';

@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { BODIES } from '#dist/api/bodies.js';
-import { OPERATIONS } from '#dist/api/operations.js';
-import { BASE, callsOf, KEY } from '#dist/api/page/calls.js';
+import { BODIES } from '#dist/server/api/bodies.js';
+import { OPERATIONS } from '#dist/server/api/operations.js';
+import { BASE, callsOf, KEY } from '#dist/server/api/page/calls.js';
 import { ServerProcess } from '../../support/server-process.js';
 
 /** How the text of a call is run. */

@@ -1,10 +1,10 @@
 // The catalogue of status words on /docs: every word of the service and of its rows, under every HTTP status that has it.
 import { expect, test } from 'vitest';
-import { REASONS } from '#dist/api/document.js';
-import { STATUS_CATALOGUE } from '#dist/api/error-catalogue.js';
-import { apiPage } from '#dist/api/page/page.js';
+import { ROW_STATUSES } from '#dist/hexcodes/wire/job.js';
 import { wordOf } from '#dist/server/answers.js';
-import { ROW_STATUSES } from '#dist/wire/job.js';
+import { REASONS } from '#dist/server/api/document.js';
+import { STATUS_CATALOGUE } from '#dist/server/api/error-catalogue.js';
+import { apiPage } from '#dist/server/api/page/page.js';
 
 const entryOf = (word: string) => STATUS_CATALOGUE.find((entry) => entry.word === word);
 

@@ -1,8 +1,8 @@
-// src/kernel/output-layout.ts against the module: the answers of the batch calls are found where the offsets say. The
+// src/hexcodes/kernel/output-layout.ts against the module: the answers of the batch calls are found where the offsets say. The
 // expected values come from the calls for one point.
 
 import { expect, test } from 'vitest';
-import { INVALID_HEXCODE, type Kernel, OK, OUTSIDE_COVERAGE } from '#dist/kernel/kernel.js';
+import { INVALID_HEXCODE, type Kernel, OK, OUTSIDE_COVERAGE } from '#dist/hexcodes/kernel/kernel.js';
 import {
   CELL_ANSWER_BYTES,
   cellAdminAt,
@@ -21,7 +21,7 @@ import {
   RECORD_BYTES,
   recordAt,
   recordStatusAt,
-} from '#dist/kernel/output-layout.js';
+} from '#dist/hexcodes/kernel/output-layout.js';
 import { type Build, KERNEL_FILES, openKernel, openWorldAdmin } from '../../support/open-world.js';
 
 const RESOLUTION = 13;

@@ -1,9 +1,9 @@
 // A reach that allows about half of what codes could carry: every call that reads or writes a code keeps to it, each alike.
 
 import { expect, test } from 'vitest';
-import { ADMIN_UNITS } from '#dist/admin-units.js';
-import { Kernel } from '#dist/kernel/kernel.js';
-import { encodeReach, isReachRow, REACH_ROWS, reachRow } from '#dist/kernel/reach.js';
+import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
+import { Kernel } from '#dist/hexcodes/kernel/kernel.js';
+import { encodeReach, isReachRow, REACH_ROWS, reachRow } from '#dist/hexcodes/kernel/reach.js';
 import { type Build, openKernel, openWorld, randomFrom } from '../../support/open-world.js';
 import { randomCodes, SYMBOLS } from '../../support/typos.js';
 

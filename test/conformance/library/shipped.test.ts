@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { Hexcodes } from '#dist/library/hexcodes.js';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { randomFrom } from '../../support/open-world.js';
 import { packByPeer } from '../../support/peers/code-format.js';
 import { countAccepted, SYMBOLS } from '../../support/typos.js';
@@ -32,7 +32,7 @@ describe('load', () => {
   });
 
   test('holds the binaries that the service reads', async () => {
-    const embedded = (await import(resolve('dist/library/embedded.js'))) as Record<string, string>;
+    const embedded = (await import(resolve('dist/hexcodes/library/embedded.js'))) as Record<string, string>;
     for (const [name, path] of [
       ['KERNEL', 'dist/kernel.wasm'],
       ['INDEX', 'data/index.bin'],

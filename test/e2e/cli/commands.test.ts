@@ -2,9 +2,9 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ADMIN_UNITS } from '#dist/admin-units.js';
-import { Hexcodes } from '#dist/library/hexcodes.js';
-import { VERSION } from '#dist/version.js';
+import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { VERSION } from '#dist/hexcodes/version.js';
 import { CliFolder } from '../../support/cli.js';
 
 const folder = new CliFolder();

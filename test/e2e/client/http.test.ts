@@ -3,9 +3,9 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocket as UndiciWebSocket } from 'undici';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { HexcodesClient } from '#dist/client/node.js';
-import { HexcodesClient as WebClient } from '#dist/client/web.js';
-import { Hexcodes } from '#dist/library/hexcodes.js';
+import { HexcodesClient } from '#dist/hexcodes/client/node.js';
+import { HexcodesClient as WebClient } from '#dist/hexcodes/client/web.js';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { openKernel } from '../../support/open-world.js';
 import { startServer, type TestServer } from '../../support/server.js';
 

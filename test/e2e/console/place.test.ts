@@ -1,8 +1,8 @@
 // The console in Chromium: codes and positions in the box, on the map, in links and on the clipboard.
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { neighbors } from '#dist/geometry.js';
-import { Hexcodes } from '#dist/library/hexcodes.js';
+import { neighbors } from '#dist/hexcodes/geometry.js';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { hasChromium, MAP_MS, mapState, openBrowser, openConsole } from '../../support/console-page.js';
 import { ServerProcess } from '../../support/server-process.js';
 

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readConfig, SETTING_NAMES } from '#dist/config.js';
+import { readConfig, SETTING_NAMES } from '#dist/config/config.js';
 import { hasProgram } from '../../support/deploy/proxies.js';
 
 const UNIT = 'deploy/systemd/hexcodes.service';

@@ -16,9 +16,9 @@ import { join } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { JobPart, JobPlan } from '#dist/engine/jobs/job.js';
-import { idOfPlan, treeOf } from '#dist/engine/jobs/job-digest.js';
-import { VERSION } from '#dist/version.js';
+import type { JobPart, JobPlan } from '#dist/bus/jobs/job.js';
+import { idOfPlan, treeOf } from '#dist/bus/jobs/job-digest.js';
+import { VERSION } from '#dist/hexcodes/version.js';
 import { JobFolder } from '../../support/engine/job-folder.js';
 import { NatsServer, natsNote, noNats } from '../../support/nats.js';
 

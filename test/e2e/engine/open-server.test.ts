@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { openWarning } from '#dist/engine/nats/connect.js';
+import { openWarning } from '#dist/bus/nats/connect.js';
 import { CliFolder } from '../../support/cli.js';
 import { natsNote, noNats } from '../../support/nats.js';
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { ServiceError, Svcm } from '@nats-io/services';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { VERSION } from '#dist/version.js';
+import { VERSION } from '#dist/hexcodes/version.js';
 import { answerByLibrary, encodeFrame, loadLibrary, positionsOf } from '../../support/engine/frames.js';
 import { WorkerProcess } from '../../support/engine/worker-process.js';
 import { NatsServer, natsNote, noNats } from '../../support/nats.js';

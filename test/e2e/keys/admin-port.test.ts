@@ -1,9 +1,9 @@
 // The keys over the admin port: who may, every call, every refusal; nothing of a text in the log.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { KeySettings } from '#dist/keys/key-record.js';
-import { KeyChanger } from '#dist/keys/manage/key-changes.js';
-import { readOrMakePepper } from '#dist/keys/secret.js';
-import { SqliteStore } from '#dist/keys/store/sqlite-store.js';
+import type { KeySettings } from '#dist/server/keys/key-record.js';
+import { KeyChanger } from '#dist/server/keys/manage/key-changes.js';
+import { readOrMakePepper } from '#dist/server/keys/secret.js';
+import { SqliteStore } from '#dist/server/keys/store/sqlite-store.js';
 import { startServer, type TestServer } from '../../support/server.js';
 
 let server: TestServer;

@@ -2,10 +2,10 @@
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { KeySettings, StoredKey } from '#dist/keys/key-record.js';
-import { KeyChanger } from '#dist/keys/manage/key-changes.js';
-import { readOrMakePepper } from '#dist/keys/secret.js';
-import { SqliteStore } from '#dist/keys/store/sqlite-store.js';
+import type { KeySettings, StoredKey } from '#dist/server/keys/key-record.js';
+import { KeyChanger } from '#dist/server/keys/manage/key-changes.js';
+import { readOrMakePepper } from '#dist/server/keys/secret.js';
+import { SqliteStore } from '#dist/server/keys/store/sqlite-store.js';
 import { RawBulkPeer, requestHead } from '../../support/bulk-bodies.js';
 import { pointsOf } from '../../support/open-world.js';
 import { handshake, RawWebSocket } from '../../support/raw-websocket.js';

@@ -3,17 +3,17 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { StoredKey } from '#dist/keys/key-record.js';
-import { KeyChanger } from '#dist/keys/manage/key-changes.js';
-import { digestOf, pepperCheckOf } from '#dist/keys/secret.js';
-import { Follower } from '#dist/keys/store/follower.js';
-import type { KeyStore } from '#dist/keys/store/key-store.js';
+import type { StoredKey } from '#dist/server/keys/key-record.js';
+import { KeyChanger } from '#dist/server/keys/manage/key-changes.js';
+import { digestOf, pepperCheckOf } from '#dist/server/keys/secret.js';
+import { Follower } from '#dist/server/keys/store/follower.js';
+import type { KeyStore } from '#dist/server/keys/store/key-store.js';
 import {
   openFollowedStore,
   openOrMakeStore,
   openStore,
   type StoreOptions,
-} from '#dist/keys/store/open-store.js';
+} from '#dist/server/keys/store/open-store.js';
 import { PEPPER, storedKey } from '../../support/keys.js';
 import { noPostgres, Postgres } from '../../support/postgres.js';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { digestOf } from '#dist/keys/secret.js';
+import { digestOf } from '#dist/server/keys/secret.js';
 import { startServer } from '../../support/server.js';
 
 const root = mkdtempSync(join(tmpdir(), 'hexcodes-versions-'));

@@ -1,7 +1,7 @@
 // Answers of the real server while the pool takes no more work.
 import { expect, test } from 'vitest';
+import { answerFrame } from '#dist/hexcodes/wire/frames/answer-frame.js';
 import type { Pool } from '#dist/pool/pool.js';
-import { answerFrame } from '#dist/wire/frames/answer-frame.js';
 import { openKernel, pointsOf } from '../../support/open-world.js';
 import { handshake, RawWebSocket, TEXT } from '../../support/raw-websocket.js';
 import { parseAnswers, sendRaw, startServer } from '../../support/server.js';

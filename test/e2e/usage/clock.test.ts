@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
-import { SqliteUsage } from '#dist/usage/store/sqlite-usage.js';
+import { SqliteUsage } from '#dist/server/usage/store/sqlite-usage.js';
 import { COMMAND_KEY, ServeCommand } from '../../support/serve-command.js';
 
 const LIBRARY = '/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1';

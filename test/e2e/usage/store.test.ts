@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import type { UsageRow } from '#dist/usage/batch.js';
-import { SqliteUsage } from '#dist/usage/store/sqlite-usage.js';
+import type { UsageRow } from '#dist/server/usage/batch.js';
+import { SqliteUsage } from '#dist/server/usage/store/sqlite-usage.js';
 import { startServer, type TestServer } from '../../support/server.js';
 
 const root = mkdtempSync(join(tmpdir(), 'hexcodes-usage-'));

@@ -1,5 +1,5 @@
 // Frames of positions for the engine's tests, and their answers by the library.
-import { Hexcodes } from '#dist/library/hexcodes.js';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 
 const HEADER_BYTES = 16;
 const RESOLUTION = 13;

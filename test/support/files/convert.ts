@@ -1,6 +1,6 @@
 // Converts files in this process, as the command does.
-import { convertFiles } from '#dist/cli/files/run.js';
-import type { Hexcodes } from '#dist/library/hexcodes.js';
+import { convertFiles } from '#dist/files/run.js';
+import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 
 /** `hexcodes encode INPUT -o OUTPUT`; paths, whose extensions are the formats. @throws CliFailure as the command says it */
 export async function encodeFile(

@@ -1,9 +1,10 @@
 // Files of every format with damaged bytes, and what the command's readers make of them.
-import { CliFailure } from '#dist/cli/exit-codes.js';
-import { openInput } from '#dist/cli/files/disk/input.js';
-import { formatOfName } from '#dist/cli/files/format.js';
-import { dialectOf } from '#dist/cli/files/formats/csv-dialect.js';
-import { openSource } from '#dist/cli/files/formats/open.js';
+
+import { openInput } from '#dist/files/disk/input.js';
+import { CliFailure } from '#dist/files/exit-codes.js';
+import { formatOfName } from '#dist/files/format.js';
+import { dialectOf } from '#dist/files/formats/csv-dialect.js';
+import { openSource } from '#dist/files/formats/open.js';
 import { below, pick, type Random } from '../mutate.js';
 
 export type Damage = 'changed' | 'cut off' | 'left out' | 'claims';

@@ -2,7 +2,7 @@
 // where they are told that a connection closes. A call on a kept connection that gets no answer is lost; one that finds nobody
 // who listens is not.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readConfig } from '#dist/config.js';
+import { readConfig } from '#dist/config/config.js';
 import { COMMAND_KEY, ServeCommand } from '../serve-command.js';
 import { agentFor, call, LostCall } from './calls.js';
 

@@ -1,6 +1,6 @@
 // The bare kernel, without the library's loader, for the tests of boundaries.
 import { readFileSync } from 'node:fs';
-import { exportsOf, type KernelExports } from '#dist/kernel/exports.js';
+import { exportsOf, type KernelExports } from '#dist/hexcodes/kernel/exports.js';
 
 export type Build = 'kernel' | 'kernel.debug';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { ResultsOutput } from '#dist/cli/capacity/results-output.js';
-import { CliFailure, EXIT } from '#dist/cli/exit-codes.js';
+import { CliFailure, EXIT } from '#dist/files/exit-codes.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'hexcodes-results-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

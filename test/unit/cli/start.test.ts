@@ -35,5 +35,5 @@ test('a conversion of files loads commander and the progress bar, and no other p
 });
 
 test('the loading of h3-js would be seen', () => {
-  expect(packagesOf(['dist/geometry/cell-ring.js'])).toEqual(['h3-js']);
+  expect(packagesOf(['dist/hexcodes/geometry/cell-ring.js'])).toEqual(['h3-js']);
 });

@@ -1,6 +1,6 @@
 // The address of a map under the console: raster tiles, or a style.
 import { expect, test } from 'vitest';
-import { readConfig } from '#dist/config.js';
+import { readConfig } from '#dist/config/config.js';
 
 const read = (text: string): string | undefined =>
   readConfig(['tilesUrl'], {}, { HEXCODES_TILES_URL: text }).tilesUrl;

@@ -3,7 +3,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { ConfigError, flaglessOf, flagsOf, readConfig, readSettings, SETTING_NAMES } from '#dist/config.js';
+import {
+  ConfigError,
+  flaglessOf,
+  flagsOf,
+  readConfig,
+  readSettings,
+  SETTING_NAMES,
+} from '#dist/config/config.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'hexcodes-config-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { readConfig, readSettings, SETTING_NAMES } from '#dist/config.js';
+import { readConfig, readSettings, SETTING_NAMES } from '#dist/config/config.js';
 
 const root = mkdtempSync(join(tmpdir(), 'hexcodes-secrets-'));
 afterAll(() => rmSync(root, { recursive: true }));

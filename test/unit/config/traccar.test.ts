@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { ConfigError, flagsOf, readConfig, readSettings, SETTING_NAMES } from '#dist/config.js';
+import { ConfigError, flagsOf, readConfig, readSettings, SETTING_NAMES } from '#dist/config/config.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'hexcodes-sink-'));
 afterAll(() => rmSync(folder, { recursive: true }));

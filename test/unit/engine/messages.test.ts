@@ -1,10 +1,10 @@
 // Messages of each format become what the library says; a message that cannot be read says why.
 import { beforeAll, describe, expect, test } from 'vitest';
-import { MessageConverter } from '#dist/engine/messages/message-converter.js';
-import { DEFAULT_RULES, readFormatRule, shapeOf } from '#dist/engine/messages/message-shape.js';
-import { readPositionObject, vehicleOf } from '#dist/engine/messages/position-object.js';
-import { RequestAnswerer } from '#dist/engine/messages/request-answer.js';
-import type { Hexcodes } from '#dist/library/hexcodes.js';
+import { MessageConverter } from '#dist/bus/messages/message-converter.js';
+import { DEFAULT_RULES, readFormatRule, shapeOf } from '#dist/bus/messages/message-shape.js';
+import { readPositionObject, vehicleOf } from '#dist/bus/messages/position-object.js';
+import { RequestAnswerer } from '#dist/bus/messages/request-answer.js';
+import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { answerByLibrary, encodeFrame, loadLibrary, positionsOf } from '../../support/engine/frames.js';
 
 let library: Hexcodes;

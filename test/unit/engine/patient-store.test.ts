@@ -1,7 +1,7 @@
 // Storing is tried again while the bus is away, at longer and longer intervals, and not where it can never succeed.
 import { expect, test } from 'vitest';
-import { StoreFault } from '#dist/engine/engine.js';
-import { PatientStore } from '#dist/engine/patient-store.js';
+import { StoreFault } from '#dist/bus/engine.js';
+import { PatientStore } from '#dist/bus/patient-store.js';
 
 const message = { subject: 's', id: 'i', bytes: new Uint8Array(1), headers: new Map<string, string>() };
 const dead = { ...message, place: 'message 1' };

@@ -6,7 +6,7 @@ import {
   PositionBatch,
   SEQUENCES_HEADER,
   SOURCES_HEADER,
-} from '#dist/engine/messages/position-batch.js';
+} from '#dist/bus/messages/position-batch.js';
 
 test('a frame holds no position more than it may', () => {
   const batch = new PositionBatch(7, 3);

@@ -1,7 +1,7 @@
 // Patterns of subjects, maps from the subject of a message to that of its answer, and ids as words of subjects.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { haveCommon, isUnder, isWithin, requirePattern, SubjectMap, wordOf } from '#dist/engine/subjects.js';
+import { haveCommon, isUnder, isWithin, requirePattern, SubjectMap, wordOf } from '#dist/bus/subjects.js';
 
 const words = (text: string): string[] => text.split('.');
 

@@ -2,12 +2,12 @@
 // stored waits, what cannot be converted is a dead letter, and no more is held than was allowed.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, test } from 'vitest';
-import { type Engine, type Outgoing, type Received, type Stored, StoreFault } from '#dist/engine/engine.js';
-import { MessageConverter } from '#dist/engine/messages/message-converter.js';
-import { DEFAULT_RULES } from '#dist/engine/messages/message-shape.js';
-import { SubjectMap } from '#dist/engine/subjects.js';
-import { Worker, type WorkerOptions } from '#dist/engine/worker.js';
-import type { Hexcodes } from '#dist/library/hexcodes.js';
+import { type Engine, type Outgoing, type Received, type Stored, StoreFault } from '#dist/bus/engine.js';
+import { MessageConverter } from '#dist/bus/messages/message-converter.js';
+import { DEFAULT_RULES } from '#dist/bus/messages/message-shape.js';
+import { SubjectMap } from '#dist/bus/subjects.js';
+import { Worker, type WorkerOptions } from '#dist/bus/worker.js';
+import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { answerByLibrary, encodeFrame, loadLibrary, positionsOf } from '../../support/engine/frames.js';
 
 let library: Hexcodes;

@@ -15,8 +15,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { Backlog } from '#dist/forward/backlog/backlog.js';
-import { LeftFolders, leave, nameOwn, release } from '#dist/forward/backlog/owner.js';
+import { Backlog } from '#dist/server/forward/backlog/backlog.js';
+import { LeftFolders, leave, nameOwn, release } from '#dist/server/forward/backlog/owner.js';
 
 const root = mkdtempSync(join(tmpdir(), 'hexcodes-backlog-'));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -259,7 +259,7 @@ test('a piece of several rows is taken off as a whole', async () => {
 test('lines of which a full disk takes a part are not there, and the next ones follow', () => {
   const folder = join(root, 'full');
   const script = `
-    const { Backlog } = await import(${JSON.stringify(resolve('dist/forward/backlog/backlog.js'))});
+    const { Backlog } = await import(${JSON.stringify(resolve('dist/server/forward/backlog/backlog.js'))});
     const backlog = await Backlog.open(${JSON.stringify(folder)}, 1e6);
     await backlog.append(Buffer.from('first\\n'), 1);
     const code = await backlog.append(Buffer.from('x'.repeat(9000) + '\\n'), 1).catch((error) => error.code);

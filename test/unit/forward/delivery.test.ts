@@ -1,6 +1,6 @@
 // How often a sink is tried that takes nothing: ever more rarely, up to every 30 s, and at once again when it is back.
 import { afterEach, expect, test, vi } from 'vitest';
-import { Delivery } from '#dist/forward/delivery.js';
+import { Delivery } from '#dist/server/forward/delivery.js';
 
 afterEach(() => {
   vi.useRealTimers();

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { FileSink } from '#dist/forward/sinks/file-sink.js';
+import { FileSink } from '#dist/server/forward/sinks/file-sink.js';
 
 const root = mkdtempSync(join(tmpdir(), 'hexcodes-file-sink-'));
 afterAll(() => rmSync(root, { recursive: true }));

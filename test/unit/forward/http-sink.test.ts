@@ -1,6 +1,6 @@
 // The name of a sink at a URL, which stands in the log and in /readyz.
 import { expect, test } from 'vitest';
-import { HttpSink } from '#dist/forward/sinks/http-sink.js';
+import { HttpSink } from '#dist/server/forward/sinks/http-sink.js';
 
 test.each([
   ['https://hooks.example.com/services/T0/SECRET', 'https://hooks.example.com'],

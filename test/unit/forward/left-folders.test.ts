@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync }
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { Backlog } from '#dist/forward/backlog/backlog.js';
+import { Backlog } from '#dist/server/forward/backlog/backlog.js';
 import { line, newFolder, opened, root, texts, until } from '../../support/forwarders.js';
 
 test('a folder that somebody has removed is made again: the line is taken', async () => {

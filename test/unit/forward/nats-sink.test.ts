@@ -1,6 +1,6 @@
 // The sink on NATS over publishers that are opened, refuse, and are closed for good.
 import { expect, test } from 'vitest';
-import { NatsSink } from '#dist/forward/sinks/nats-sink.js';
+import { NatsSink } from '#dist/server/forward/sinks/nats-sink.js';
 
 class FakePublisher {
   readonly published: string[] = [];

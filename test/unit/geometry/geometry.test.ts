@@ -3,12 +3,12 @@
 
 import * as h3 from 'h3-js';
 import { describe, expect, test } from 'vitest';
-import { ADMIN_UNITS } from '#dist/admin-units.js';
-import { children, neighbors, parent } from '#dist/geometry/family.js';
-import { cellCollection, cellFeature, centerFeature } from '#dist/geometry/geojson.js';
-import { area, boundary, distance, edge, radius } from '#dist/geometry/shape.js';
-import { suggest } from '#dist/geometry/suggest.js';
-import { Hexcodes } from '#dist/library/hexcodes.js';
+import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
+import { children, neighbors, parent } from '#dist/hexcodes/geometry/family.js';
+import { cellCollection, cellFeature, centerFeature } from '#dist/hexcodes/geometry/geojson.js';
+import { area, boundary, distance, edge, radius } from '#dist/hexcodes/geometry/shape.js';
+import { suggest } from '#dist/hexcodes/geometry/suggest.js';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { openWorld, openWorldAdmin, randomFrom } from '../../support/open-world.js';
 import { packByPeer } from '../../support/peers/code-format.js';
 

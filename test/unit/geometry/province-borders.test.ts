@@ -1,7 +1,7 @@
 // Province borders as GeoJSON: rings are closed, have the right direction, and hold the area that the kernel answers.
 import { expect, test } from 'vitest';
-import { ProvinceBorders } from '#dist/geometry/province-borders.js';
-import { readIndexArcs, readIndexMeta } from '#dist/kernel/index-file.js';
+import { ProvinceBorders } from '#dist/hexcodes/geometry/province-borders.js';
+import { readIndexArcs, readIndexMeta } from '#dist/hexcodes/kernel/index-file.js';
 import { writeIndexFile } from '../../../data/map/index-file.js';
 import type { Partition } from '../../../data/map/partition.js';
 import { bareKernel, putIndex } from '../../support/region/bare-kernel.js';

@@ -10,8 +10,8 @@ import {
   lengthen,
   neighbors,
   shorten,
-} from '#dist/geometry.js';
-import { Hexcodes } from '#dist/library/hexcodes.js';
+} from '#dist/hexcodes/geometry.js';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { randomFrom } from '../../support/open-world.js';
 import { shippedKernel } from '../../support/shipped.js';
 

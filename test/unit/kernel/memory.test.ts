@@ -2,7 +2,7 @@
 // larger than 256 KiB would be overwritten by the first points.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { exportsOf } from '#dist/kernel/exports.js';
+import { exportsOf } from '#dist/hexcodes/kernel/exports.js';
 
 test.each(['kernel', 'kernel.debug'])('%s.wasm: static tables end before INPUT', (build) => {
   const module = new WebAssembly.Module(readFileSync(`dist/${build}.wasm`));

@@ -1,7 +1,7 @@
 // The host's view of rows against the scans that fill them: fields lie where assembly/text/row.ts puts them.
 import { expect, test } from 'vitest';
-import { MAX_TEXT_UNITS } from '#dist/kernel/kernel.js';
-import { FROM_CSV, type TextMemory, textMemoryOf, WITH_ROW } from '#dist/kernel/text-memory.js';
+import { MAX_TEXT_UNITS } from '#dist/hexcodes/kernel/kernel.js';
+import { FROM_CSV, type TextMemory, textMemoryOf, WITH_ROW } from '#dist/hexcodes/kernel/text-memory.js';
 import { openKernel } from '../../support/open-world.js';
 
 const COMMA = 44;

@@ -1,8 +1,8 @@
 // Networks, addresses and web origins, and the keys that are bound to them.
 import { expect, test } from 'vitest';
-import { boundFault, isOrigin } from '#dist/keys/key-bounds.js';
-import { type KeyInfo, keyInfoOf } from '#dist/keys/key-record.js';
-import { canonicalAddress, isNetwork, Networks } from '#dist/networks.js';
+import { canonicalAddress, isNetwork, Networks } from '#dist/config/networks.js';
+import { boundFault, isOrigin } from '#dist/server/keys/key-bounds.js';
+import { type KeyInfo, keyInfoOf } from '#dist/server/keys/key-record.js';
 import { storedKey } from '../../support/keys.js';
 
 test.each([

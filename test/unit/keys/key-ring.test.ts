@@ -1,9 +1,9 @@
 // The keys in memory: what is remembered, what every other text costs, and when a key or a text of one ends.
 import { timingSafeEqual } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
-import type { KeyInfo } from '#dist/keys/key-record.js';
-import { KeyRing } from '#dist/keys/key-ring.js';
-import { digestOf } from '#dist/keys/secret.js';
+import type { KeyInfo } from '#dist/server/keys/key-record.js';
+import { KeyRing } from '#dist/server/keys/key-ring.js';
+import { digestOf } from '#dist/server/keys/secret.js';
 import { PEPPER, storedKey } from '../../support/keys.js';
 
 /** A ring that counts hashes and comparisons. */

@@ -1,7 +1,7 @@
 // Keys in other texts are found and masked, whatever stands around them.
 import { expect, test } from 'vitest';
-import { holdsKey, MIN_KEY_LENGTH, maskKeyTexts } from '#dist/keys/mask.js';
-import { makeKeyText } from '#dist/keys/secret.js';
+import { holdsKey, MIN_KEY_LENGTH, maskKeyTexts } from '#dist/config/mask.js';
+import { makeKeyText } from '#dist/server/keys/secret.js';
 
 test('keys of our form are masked, as often as they occur, in any case, and cut short', () => {
   const key = makeKeyText();

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
-import { ADMIN_UNITS, Hexcodes } from '#dist/library/hexcodes.js';
+import { ADMIN_UNITS, Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { codeOf, randomPositions } from '../../support/library-calls.js';
 import { openWorld } from '../../support/open-world.js';
 

@@ -1,7 +1,7 @@
 // The library over the made-up boundaries of open-world.ts: single calls, error codes, wrong arguments.
 
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ADMIN_UNITS, Hexcodes } from '#dist/library/hexcodes.js';
+import { ADMIN_UNITS, Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { codeOf, randomPositions } from '../../support/library-calls.js';
 import { openWorld, openWorldAdmin } from '../../support/open-world.js';
 

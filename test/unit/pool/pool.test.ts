@@ -5,9 +5,9 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { afterEach, expect, test } from 'vitest';
+import { answerFrame } from '#dist/hexcodes/wire/frames/answer-frame.js';
 import { Pool, PoolLostError } from '#dist/pool/pool.js';
 import { PoolFullError } from '#dist/pool/work-queue.js';
-import { answerFrame } from '#dist/wire/frames/answer-frame.js';
 import { KERNEL_FILES, OPEN_INDEX, OPEN_REACH, openKernel, randomFrom } from '../../support/open-world.js';
 
 const kernel = openKernel();

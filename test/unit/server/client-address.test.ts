@@ -1,6 +1,6 @@
 // The client's address behind trusted proxies.
 import { expect, test } from 'vitest';
-import { Networks } from '#dist/networks.js';
+import { Networks } from '#dist/config/networks.js';
 import { addressText, clientAddress } from '#dist/server/client-address.js';
 
 const trusted = new Networks(['10.0.0.0/8', '2001:db8:aaaa::/48', '127.0.0.1']);

@@ -1,6 +1,7 @@
 // The error policy of the service: every kind of error, before the answer has begun and afterwards.
 import { expect, test } from 'vitest';
-import { NotTakenError } from '#dist/forward/forwarder.js';
+import { BulkInputError } from '#dist/hexcodes/wire/job.js';
+import { BrokenBatchError } from '#dist/hexcodes/wire/rows/batch.js';
 import { PoolLostError } from '#dist/pool/pool.js';
 import { PoolFullError } from '#dist/pool/work-queue.js';
 import { OverBudgetError } from '#dist/server/budget/budget.js';
@@ -8,8 +9,7 @@ import { RevokedKeyError, StalledPeerError } from '#dist/server/bulk/flow.js';
 import { GzipBodyError } from '#dist/server/bulk/gzip.js';
 import { SpoolDiskError, SpoolFullError } from '#dist/server/bulk/spool.js';
 import { endOverError } from '#dist/server/error-policy.js';
-import { BulkInputError } from '#dist/wire/job.js';
-import { BrokenBatchError } from '#dist/wire/rows/batch.js';
+import { NotTakenError } from '#dist/server/forward/forwarder.js';
 
 interface Outcome {
   readonly logged: 'warn' | 'error' | undefined;

@@ -1,7 +1,7 @@
 // Days, months and hours of a time zone, and a clock that is set forward and back.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Calendar } from '#dist/usage/calendar.js';
+import { Calendar } from '#dist/server/usage/calendar.js';
 
 const HOUR_MS = 3_600_000;
 const at = (text: string): number => Date.parse(text);

@@ -1,6 +1,6 @@
 // How many points of a quota the store gives to a process that asks.
 import { expect, test } from 'vitest';
-import { grantOf } from '#dist/usage/grants.js';
+import { grantOf } from '#dist/server/usage/grants.js';
 
 test.each([
   ['all that is needed, or nothing', { need: 5, want: 10 }, 96, 0],

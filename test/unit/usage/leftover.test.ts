@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterAll, expect, test } from 'vitest';
-import type { UsageBatch } from '#dist/usage/batch.js';
-import { forgetLeftover, keepLeftover, leftoversIn } from '#dist/usage/leftover.js';
-import { CELLS } from '#dist/usage/operations.js';
-import type { UsageReply } from '#dist/usage/worker.js';
+import type { UsageBatch } from '#dist/server/usage/batch.js';
+import { forgetLeftover, keepLeftover, leftoversIn } from '#dist/server/usage/leftover.js';
+import { CELLS } from '#dist/server/usage/operations.js';
+import type { UsageReply } from '#dist/server/usage/worker.js';
 
 const root = mkdtempSync(join(tmpdir(), 'hexcodes-left-'));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -44,7 +44,7 @@ test('the next process adds it once and removes the file', async () => {
   keepLeftover(folder, 'abc2', [batch(5)]);
   const path = leftoversIn(folder)[0]!.path;
   const load = async (): Promise<UsageReply> => {
-    const worker = new Worker(resolve('dist/usage/worker.js'), {
+    const worker = new Worker(resolve('dist/server/usage/worker.js'), {
       workerData: { address: { dataDir: folder, url: undefined }, node: 'def', keepDays: 400 },
     });
     const reply = await new Promise<UsageReply>((done, failed) => {

@@ -2,7 +2,7 @@
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { badInput } from '../../file-faults.js';
+import { badInput } from '../../../files/file-faults.js';
 
 /**
  * The files that paths and patterns name, each once, sorted by name.

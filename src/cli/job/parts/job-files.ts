@@ -2,8 +2,8 @@
 // may be mounted twice, and where case is ignored a name has many spellings.
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { CliFailure, EXIT } from '../../exit-codes.js';
-import { identityOf } from '../../files/disk/same-file.js';
+import { identityOf } from '../../../files/disk/same-file.js';
+import { CliFailure, EXIT } from '../../../files/exit-codes.js';
 
 export class JobFiles {
   /** Without links. */

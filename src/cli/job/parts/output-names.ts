@@ -2,8 +2,8 @@
 // with a number for each part and the ending of another format.
 
 import { posix } from 'node:path';
-import { CliFailure, EXIT } from '../../exit-codes.js';
-import { type FileFormat, formatOfName } from '../../files/format.js';
+import { CliFailure, EXIT } from '../../../files/exit-codes.js';
+import { type FileFormat, formatOfName } from '../../../files/format.js';
 
 export interface NamedInput {
   /** Relative to the shared folder, with slashes. */

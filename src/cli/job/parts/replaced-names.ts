@@ -11,10 +11,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { isJobId } from '../../../engine/jobs/read-job.js';
-import { jsonIn, list, relativePath } from '../../../engine/schema.js';
-import { badOutput } from '../../file-faults.js';
-import { createAfresh } from '../../files/disk/file-output.js';
+import { isJobId } from '../../../bus/jobs/read-job.js';
+import { jsonIn, list, relativePath } from '../../../bus/schema.js';
+import { createAfresh } from '../../../files/disk/file-output.js';
+import { badOutput } from '../../../files/file-faults.js';
 
 const MOST_BYTES = 1 << 28;
 const MOST_NAMES = 10_000_000;

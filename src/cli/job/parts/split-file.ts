@@ -3,16 +3,16 @@
 // whose parts could come to other columns than the whole.
 
 import { closeSync, openSync, readSync } from 'node:fs';
-import { BlockBuffers } from '../../../wire/bulk/block-buffers.js';
-import { CsvSplitter } from '../../../wire/bulk/splitters.js';
+import { encodingOf } from '../../../files/content/encoding.js';
+import { isWorkbook, packingOf } from '../../../files/content/kinds.js';
+import { type FilePart, firstBytesOf } from '../../../files/disk/file-part.js';
+import { type Input, openInput, statOf } from '../../../files/disk/input.js';
+import { type FileFormat, formatOfBytes, formatOfName } from '../../../files/format.js';
+import { dialectOf } from '../../../files/formats/csv-dialect.js';
+import { readHeader } from '../../../files/formats/csv-header.js';
+import { BlockBuffers } from '../../../hexcodes/wire/bulk/block-buffers.js';
+import { CsvSplitter } from '../../../hexcodes/wire/bulk/splitters.js';
 import type { Conversion } from '../../conversion-options.js';
-import { encodingOf } from '../../files/content/encoding.js';
-import { isWorkbook, packingOf } from '../../files/content/kinds.js';
-import { type FilePart, firstBytesOf } from '../../files/disk/file-part.js';
-import { type Input, openInput, statOf } from '../../files/disk/input.js';
-import { type FileFormat, formatOfBytes, formatOfName } from '../../files/format.js';
-import { dialectOf } from '../../files/formats/csv-dialect.js';
-import { readHeader } from '../../files/formats/csv-header.js';
 
 export interface SplitFile {
   readonly format: FileFormat;
@@ -143,7 +143,7 @@ function lineEnds(path: string, sizeBytes: number, partBytes: number): number[] 
 }
 
 async function rowParts(input: Input, sizeBytes: number, partBytes: number): Promise<FilePart[]> {
-  const { rowGroupsOf } = await import('../../files/formats/parquet/parquet-source.js');
+  const { rowGroupsOf } = await import('../../../files/formats/parquet/parquet-source.js');
   const groups = await rowGroupsOf(input);
   const rows = groups.reduce((sum, each) => sum + each, 0);
   const parts: FilePart[] = [];

@@ -1,16 +1,16 @@
 // Converts one part of a job, by the conversion of `encode` and `decode`, under a name of this worker's own; the whole file then
 // takes its name. Two workers that convert the same part write the same bytes and disturb each other in nothing.
 import { join } from 'node:path';
-import type { JobPart, JobPlan, PartOutput } from '../../../engine/jobs/job.js';
-import { manifestName } from '../../../engine/jobs/manifest.js';
-import type { Hexcodes } from '../../../library/hexcodes.js';
-import { CliFailure } from '../../exit-codes.js';
-import { badInput, badOutput } from '../../file-faults.js';
-import { refuseUnwritable } from '../../files/content/kinds.js';
-import type { FilePart } from '../../files/disk/file-part.js';
-import { statOf } from '../../files/disk/input.js';
-import { type FileFormat, isGzipName } from '../../files/format.js';
-import { convertFiles } from '../../files/run.js';
+import type { JobPart, JobPlan, PartOutput } from '../../../bus/jobs/job.js';
+import { manifestName } from '../../../bus/jobs/manifest.js';
+import { refuseUnwritable } from '../../../files/content/kinds.js';
+import type { FilePart } from '../../../files/disk/file-part.js';
+import { statOf } from '../../../files/disk/input.js';
+import { CliFailure } from '../../../files/exit-codes.js';
+import { badInput, badOutput } from '../../../files/file-faults.js';
+import { type FileFormat, isGzipName } from '../../../files/format.js';
+import { convertFiles } from '../../../files/run.js';
+import type { Hexcodes } from '../../../hexcodes/library/hexcodes.js';
 import type { JobConversion } from '../job-conversion.js';
 import type { SharedFolder } from '../shared-folder.js';
 import { type Pinned, pinInput } from './pinned.js';

@@ -1,12 +1,12 @@
 // Ends jobs whose parts all have a result, with their manifests. Every worker may do it at any time: all write the same.
 import { join } from 'node:path';
-import type { JobPlan } from '../../../engine/jobs/job.js';
-import { endOf } from '../../../engine/jobs/job-end.js';
-import { progressOf } from '../../../engine/jobs/job-progress.js';
-import type { JobStore, StoredResult } from '../../../engine/jobs/job-store.js';
-import { manifestName, manifestOf } from '../../../engine/jobs/manifest.js';
-import { SchemaFault } from '../../../engine/schema.js';
-import { VERSION } from '../../../version.js';
+import type { JobPlan } from '../../../bus/jobs/job.js';
+import { endOf } from '../../../bus/jobs/job-end.js';
+import { progressOf } from '../../../bus/jobs/job-progress.js';
+import type { JobStore, StoredResult } from '../../../bus/jobs/job-store.js';
+import { manifestName, manifestOf } from '../../../bus/jobs/manifest.js';
+import { SchemaFault } from '../../../bus/schema.js';
+import { VERSION } from '../../../hexcodes/version.js';
 import { removeReplaced } from '../parts/replaced-names.js';
 import type { SharedFolder } from '../shared-folder.js';
 import { ManifestFile } from './manifest-file.js';

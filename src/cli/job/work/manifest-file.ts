@@ -13,10 +13,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { manifestName, manifestStart } from '../../../engine/jobs/manifest.js';
-import { badOutput } from '../../file-faults.js';
-import { destinationOf, type FileDestination } from '../../files/disk/destination.js';
-import { createAfresh, replaceBy } from '../../files/disk/file-output.js';
+import { manifestName, manifestStart } from '../../../bus/jobs/manifest.js';
+import { destinationOf, type FileDestination } from '../../../files/disk/destination.js';
+import { createAfresh, replaceBy } from '../../../files/disk/file-output.js';
+import { badOutput } from '../../../files/file-faults.js';
 import type { SharedFolder } from '../shared-folder.js';
 import { type Pinned, pinFolder } from './pinned.js';
 

@@ -1,14 +1,14 @@
 // Takes parts that the bus hands out: converts each, stores the result and only then accepts it. A part that cannot be converted
 // has its reason as result, and is not handed out again.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Received, StoreFault } from '../../../engine/engine.js';
-import type { JobPart, JobPlan, JobSubjects, PartOutput, PartResult } from '../../../engine/jobs/job.js';
-import type { JobStore } from '../../../engine/jobs/job-store.js';
-import { MOST_REASON, readPart, requirePartOf } from '../../../engine/jobs/read-job.js';
-import { PatientStore } from '../../../engine/patient-store.js';
-import { SchemaFault } from '../../../engine/schema.js';
-import type { Hexcodes } from '../../../library/hexcodes.js';
-import { VERSION } from '../../../version.js';
+import { type Received, StoreFault } from '../../../bus/engine.js';
+import type { JobPart, JobPlan, JobSubjects, PartOutput, PartResult } from '../../../bus/jobs/job.js';
+import type { JobStore } from '../../../bus/jobs/job-store.js';
+import { MOST_REASON, readPart, requirePartOf } from '../../../bus/jobs/read-job.js';
+import { PatientStore } from '../../../bus/patient-store.js';
+import { SchemaFault } from '../../../bus/schema.js';
+import type { Hexcodes } from '../../../hexcodes/library/hexcodes.js';
+import { VERSION } from '../../../hexcodes/version.js';
 import { JOB_CHECKS } from '../job-checks.js';
 import type { SharedFolder } from '../shared-folder.js';
 import { convertPart } from './convert-part.js';

@@ -2,7 +2,7 @@
 // who may write to the share leads it elsewhere by a link that is put into its way meanwhile. Where the system has no such
 // paths it is that of the file itself, which is looked at once more.
 import { closeSync, constants, existsSync, fstatSync, openSync, readlinkSync, realpathSync } from 'node:fs';
-import { badInput, badOutput, reasonOf } from '../../file-faults.js';
+import { badInput, badOutput, reasonOf } from '../../../files/file-faults.js';
 import type { SharedFolder } from '../shared-folder.js';
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;

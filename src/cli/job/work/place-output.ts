@@ -12,10 +12,10 @@ import {
   realpathSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { badOutput } from '../../file-faults.js';
-import { destinationOf } from '../../files/disk/destination.js';
-import { replaceBy, syncDirectory } from '../../files/disk/file-output.js';
-import { identityOf } from '../../files/disk/same-file.js';
+import { destinationOf } from '../../../files/disk/destination.js';
+import { replaceBy, syncDirectory } from '../../../files/disk/file-output.js';
+import { identityOf } from '../../../files/disk/same-file.js';
+import { badOutput } from '../../../files/file-faults.js';
 import { mayReplace } from '../parts/replaced-names.js';
 import type { SharedFolder } from '../shared-folder.js';
 import { pinFolder } from './pinned.js';

@@ -13,9 +13,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isJobId } from '../../../engine/jobs/read-job.js';
-import { CliFailure, EXIT } from '../../exit-codes.js';
-import { badOutput } from '../../file-faults.js';
+import { isJobId } from '../../../bus/jobs/read-job.js';
+import { CliFailure, EXIT } from '../../../files/exit-codes.js';
+import { badOutput } from '../../../files/file-faults.js';
 import type { SharedFolder } from '../shared-folder.js';
 import { type Pinned, pinFolder } from './pinned.js';
 

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { availableParallelism, cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { BulkFormat } from '#dist/wire/job.js';
+import type { BulkFormat } from '#dist/hexcodes/wire/job.js';
 import { csvBody, dueAnswer, ndjsonBody, RawBulkPeer, requestHead } from '../../../support/bulk-bodies.js';
 import { openKernel } from '../../../support/open-world.js';
 import { startServer, type TestServer } from '../../../support/server.js';

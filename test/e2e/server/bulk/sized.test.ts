@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { BulkFormat } from '#dist/wire/job.js';
+import type { BulkFormat } from '#dist/hexcodes/wire/job.js';
 import { csvBody, dueAnswer, ndjsonBody, RawBulkPeer, requestHead } from '../../../support/bulk-bodies.js';
 import { openKernel, randomFrom } from '../../../support/open-world.js';
 import { startServer, type TestServer } from '../../../support/server.js';

@@ -1,7 +1,7 @@
 // Limits of keys on /bulk: a rate slows a body down and loses none of its rows, a quota that is used up fills the rest of the rows.
 import { afterEach, expect, test } from 'vitest';
-import type { ServeConfig } from '#dist/config.js';
-import type { BulkFormat } from '#dist/wire/job.js';
+import type { ServeConfig } from '#dist/config/config.js';
+import type { BulkFormat } from '#dist/hexcodes/wire/job.js';
 import {
   csvBody,
   dueAnswer,

@@ -1,8 +1,8 @@
 // Limits of keys on the stream: frame status 2 over a rate, close 4002 over a quota, refusals of the handshake, and how the client
 // of the package takes them.
 import { afterEach, expect, test } from 'vitest';
-import { HexcodesClient } from '#dist/client/node.js';
-import type { ServeConfig } from '#dist/config.js';
+import type { ServeConfig } from '#dist/config/config.js';
+import { HexcodesClient } from '#dist/hexcodes/client/node.js';
 import { pointsOf } from '../../../support/open-world.js';
 import { handshake, RawWebSocket, TEXT } from '../../../support/raw-websocket.js';
 import { startServer, type TestServer } from '../../../support/server.js';

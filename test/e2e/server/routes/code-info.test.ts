@@ -1,11 +1,11 @@
 // The two endpoints about one code, on the real server.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ADMIN_UNITS } from '#dist/admin-units.js';
-import { neighbors, parent } from '#dist/geometry/family.js';
-import { cellFeature } from '#dist/geometry/geojson.js';
-import { area } from '#dist/geometry/shape.js';
-import { suggest } from '#dist/geometry/suggest.js';
-import { Hexcodes } from '#dist/library/hexcodes.js';
+import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
+import { neighbors, parent } from '#dist/hexcodes/geometry/family.js';
+import { cellFeature } from '#dist/hexcodes/geometry/geojson.js';
+import { area } from '#dist/hexcodes/geometry/shape.js';
+import { suggest } from '#dist/hexcodes/geometry/suggest.js';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { openWorld } from '../../../support/open-world.js';
 import { startServer, type TestServer } from '../../../support/server.js';
 

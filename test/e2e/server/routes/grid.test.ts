@@ -2,8 +2,8 @@
 import { VectorTile } from '@mapbox/vector-tile';
 import { PbfReader } from 'pbf';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { cellCollection } from '#dist/geometry/geojson.js';
-import { Hexcodes } from '#dist/library/hexcodes.js';
+import { cellCollection } from '#dist/hexcodes/geometry/geojson.js';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { codesIn } from '#dist/server/grid/tile.js';
 import { call } from '../../../support/http-calls.js';
 import { scrape, sumOf } from '../../../support/metrics.js';

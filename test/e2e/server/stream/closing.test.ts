@@ -1,6 +1,6 @@
 // How connections of the stream end on the real server: the close codes, and ends without one.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { answerFrame } from '#dist/wire/frames/answer-frame.js';
+import { answerFrame } from '#dist/hexcodes/wire/frames/answer-frame.js';
 import { setKeyState } from '../../../support/keys.js';
 import { openKernel, pointsOf } from '../../../support/open-world.js';
 import { BINARY, clientFrame, handshake, RawWebSocket, TEXT } from '../../../support/raw-websocket.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { EXIT } from '#dist/cli/exit-codes.js';
+import { EXIT } from '#dist/files/exit-codes.js';
 import { CliFolder } from '../../../support/cli.js';
 import { DAMAGES, damagedBytes, outcomeOf } from '../../../support/files/damaged.js';
 import { randomFrom } from '../../../support/open-world.js';

@@ -4,10 +4,10 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { convertFiles } from '#dist/cli/files/run.js';
 import { splitFile } from '#dist/cli/job/parts/split-file.js';
-import { loadLibrary } from '#dist/cli/library.js';
-import type { Hexcodes } from '#dist/library/hexcodes.js';
+import { loadLibrary } from '#dist/files/library.js';
+import { convertFiles } from '#dist/files/run.js';
+import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { randomFrom } from '../../../support/open-world.js';
 
 const SEED = 20_261_122;

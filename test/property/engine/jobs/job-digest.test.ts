@@ -1,8 +1,8 @@
 // Each part of a job is known as one by the digest in its plan, and no other part is.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { JobPart } from '#dist/engine/jobs/job.js';
-import { idOfPlan, isPartOf, treeOf } from '#dist/engine/jobs/job-digest.js';
+import type { JobPart } from '#dist/bus/jobs/job.js';
+import { idOfPlan, isPartOf, treeOf } from '#dist/bus/jobs/job-digest.js';
 
 const partsOf = (count: number): Omit<JobPart, 'job' | 'proof'>[] =>
   Array.from({ length: count }, (_, i) => ({

@@ -2,12 +2,12 @@
 // progress as long as there is one. Batches are answered whole or not at all.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { convertBlock, convertInto } from '#dist/wire/bulk/convert-block.js';
-import { BulkReader } from '#dist/wire/bulk/reader.js';
-import { ByteSink } from '#dist/wire/bytes/byte-sink.js';
-import type { BulkFormat, BulkJob, Operation } from '#dist/wire/job.js';
-import { batchBody, convertAllowed, convertBatch, openBatch } from '#dist/wire/rows/batch.js';
-import { RowAllowance, slowWork } from '#dist/wire/rows/row-allowance.js';
+import { convertBlock, convertInto } from '#dist/hexcodes/wire/bulk/convert-block.js';
+import { BulkReader } from '#dist/hexcodes/wire/bulk/reader.js';
+import { ByteSink } from '#dist/hexcodes/wire/bytes/byte-sink.js';
+import type { BulkFormat, BulkJob, Operation } from '#dist/hexcodes/wire/job.js';
+import { batchBody, convertAllowed, convertBatch, openBatch } from '#dist/hexcodes/wire/rows/batch.js';
+import { RowAllowance, slowWork } from '#dist/hexcodes/wire/rows/row-allowance.js';
 import { CODES, item } from '../../../support/items.js';
 import { openKernel, randomFrom } from '../../../support/open-world.js';
 import { decodeFrame, encodeFrame } from '../../../support/stream-frames.js';

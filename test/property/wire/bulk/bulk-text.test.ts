@@ -2,20 +2,20 @@
 // builds of the kernel, and the same documents cut into chunks at every place.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ADMIN_UNITS } from '#dist/admin-units.js';
-import { Hexcodes } from '#dist/library/hexcodes.js';
-import { BlockBuffers } from '#dist/wire/bulk/block-buffers.js';
-import { convertBlock } from '#dist/wire/bulk/convert-block.js';
-import { BulkReader } from '#dist/wire/bulk/reader.js';
+import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { BlockBuffers } from '#dist/hexcodes/wire/bulk/block-buffers.js';
+import { convertBlock } from '#dist/hexcodes/wire/bulk/convert-block.js';
+import { BulkReader } from '#dist/hexcodes/wire/bulk/reader.js';
 import {
   type BulkJob,
   type BulkRequest,
   type ConvertedBlock,
   type Operation,
   ROW_STATUSES,
-} from '#dist/wire/job.js';
-import { csvFields } from '#dist/wire/rows/csv-fields.js';
-import { failedRowsOf } from '#dist/wire/rows/row-report.js';
+} from '#dist/hexcodes/wire/job.js';
+import { csvFields } from '#dist/hexcodes/wire/rows/csv-fields.js';
+import { failedRowsOf } from '#dist/hexcodes/wire/rows/row-report.js';
 import { CODES, item, numberText, space } from '../../../support/items.js';
 import { piecesByKernelSink } from '../../../support/kernel-sink.js';
 import { openKernel } from '../../../support/open-world.js';

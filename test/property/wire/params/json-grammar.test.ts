@@ -2,8 +2,8 @@
 // JSON, and the same with letters changed, left out, doubled or put in.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isJson } from '#dist/wire/params/json-grammar.js';
-import { eachMember } from '#dist/wire/params/json-members.js';
+import { isJson } from '#dist/hexcodes/wire/params/json-grammar.js';
+import { eachMember } from '#dist/hexcodes/wire/params/json-members.js';
 
 const SEED = 20_261_122;
 

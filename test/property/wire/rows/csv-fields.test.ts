@@ -2,7 +2,7 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { csvFields } from '#dist/wire/rows/csv-fields.js';
+import { csvFields } from '#dist/hexcodes/wire/rows/csv-fields.js';
 
 const SEED = 20_261_122;
 

@@ -3,9 +3,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
-import { type GroupKey, GroupTable } from '#dist/cli/aggregate/group-table.js';
-import { groupsOf, SpilledGroups } from '#dist/cli/aggregate/spilled-groups.js';
-import { addValue, doubleSumAt, integerSumAt, valueCountAt, widthOf } from '#dist/cli/aggregate/sums.js';
+import { type GroupKey, GroupTable } from '#dist/files/aggregate/group-table.js';
+import { groupsOf, SpilledGroups } from '#dist/files/aggregate/spilled-groups.js';
+import { addValue, doubleSumAt, integerSumAt, valueCountAt, widthOf } from '#dist/files/aggregate/sums.js';
 
 const WIDTH = widthOf(1);
 const foldersOf = (): string[] =>

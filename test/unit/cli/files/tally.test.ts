@@ -1,6 +1,6 @@
 // The counts of a run, as the journal keeps them for --resume.
 import { expect, test } from 'vitest';
-import { Tally } from '#dist/cli/files/tally.js';
+import { Tally } from '#dist/files/tally.js';
 
 test('a resumed run has the counts and the first failed rows of the run before it', () => {
   const before = new Tally();

@@ -8,8 +8,8 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { tableFromIPC } from 'apache-arrow';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CliFailure } from '#dist/cli/exit-codes.js';
-import { Hexcodes } from '#dist/library/hexcodes.js';
+import { CliFailure } from '#dist/files/exit-codes.js';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { CliFolder } from '../../../support/cli.js';
 import { encodeFile } from '../../../support/files/convert.js';
 import {

@@ -12,13 +12,13 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { manifestStart } from '#dist/bus/jobs/manifest.js';
+import { SchemaFault } from '#dist/bus/schema.js';
 import { oneOf } from '#dist/cli/job/job-options.js';
 import { stateOf } from '#dist/cli/job/job-state.js';
 import { SharedFolder } from '#dist/cli/job/shared-folder.js';
 import { JobFinisher } from '#dist/cli/job/work/finish-jobs.js';
 import { scratchName } from '#dist/cli/job/work/scratch.js';
-import { manifestStart } from '#dist/engine/jobs/manifest.js';
-import { SchemaFault } from '#dist/engine/schema.js';
 import { jobId, MemoryJobs, planOf, resultOf } from '../../../support/engine/memory-jobs.js';
 
 const [A, B] = [jobId('a'), jobId('b')];

@@ -18,11 +18,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { JobPart, JobPlan, PartOutput } from '#dist/bus/jobs/job.js';
 import { writeReplaced } from '#dist/cli/job/parts/replaced-names.js';
 import { SharedFolder } from '#dist/cli/job/shared-folder.js';
 import { convertPart } from '#dist/cli/job/work/convert-part.js';
-import { loadLibrary } from '#dist/cli/library.js';
-import type { JobPart, JobPlan, PartOutput } from '#dist/engine/jobs/job.js';
+import { loadLibrary } from '#dist/files/library.js';
 import { jobId, planOf } from '../../../support/engine/memory-jobs.js';
 
 const A = jobId('a');

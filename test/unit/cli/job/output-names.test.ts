@@ -1,7 +1,7 @@
 // The names of a job's outputs: those of the inputs, numbered for parts, and never two alike.
 import { expect, test } from 'vitest';
-import type { FileFormat } from '#dist/cli/files/format.js';
 import { outputNames } from '#dist/cli/job/parts/output-names.js';
+import type { FileFormat } from '#dist/files/format.js';
 
 const named = (...inputs: [string, FileFormat, number?][]): string[] =>
   outputNames(inputs.map(([path, format, partCount = 1]) => ({ path, format, partCount }))).flat();

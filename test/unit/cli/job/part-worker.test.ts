@@ -4,12 +4,12 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Received, StoreFault } from '#dist/bus/engine.js';
+import { type JobPart, type JobPlan, JobSubjects } from '#dist/bus/jobs/job.js';
+import { SchemaFault } from '#dist/bus/schema.js';
 import { SharedFolder } from '#dist/cli/job/shared-folder.js';
 import { PartWorker } from '#dist/cli/job/work/part-worker.js';
-import { type Received, StoreFault } from '#dist/engine/engine.js';
-import { type JobPart, type JobPlan, JobSubjects } from '#dist/engine/jobs/job.js';
-import { SchemaFault } from '#dist/engine/schema.js';
-import type { Hexcodes } from '#dist/library/hexcodes.js';
+import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { jobId, MemoryJobs, planOf, withProof } from '../../../support/engine/memory-jobs.js';
 
 let root: string;

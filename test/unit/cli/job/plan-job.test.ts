@@ -7,7 +7,7 @@ import { JobFiles } from '#dist/cli/job/parts/job-files.js';
 import { type PlannedJob, planJob } from '#dist/cli/job/plan-job.js';
 import { SharedFolder } from '#dist/cli/job/shared-folder.js';
 import { convertPart } from '#dist/cli/job/work/convert-part.js';
-import type { Hexcodes } from '#dist/library/hexcodes.js';
+import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 
 let root: string;
 let shared: SharedFolder;

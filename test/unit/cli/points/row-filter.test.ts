@@ -1,8 +1,8 @@
 // Conditions of --where: reading them, and which rows they keep.
 import { expect, test } from 'vitest';
-import type { TableColumn } from '#dist/cli/files/formats/table.js';
-import { conditionOf, rowFilter } from '#dist/cli/points/row-filter.js';
-import { ZoneClock } from '#dist/cli/points/zone-clock.js';
+import type { TableColumn } from '#dist/files/formats/table.js';
+import { conditionOf, rowFilter } from '#dist/files/points/row-filter.js';
+import { ZoneClock } from '#dist/files/points/zone-clock.js';
 
 const clock = new ZoneClock('Asia/Ho_Chi_Minh');
 const columns: TableColumn[] = [

@@ -1,7 +1,7 @@
 // The stream's protocol without sockets: order, window, what is sent again, what is refused.
 import { expect, test } from 'vitest';
-import { StreamCredit } from '#dist/client/stream/credit.js';
-import { decodeRequest, encodeRequest } from '#dist/client/stream/frames.js';
+import { StreamCredit } from '#dist/hexcodes/client/stream/credit.js';
+import { decodeRequest, encodeRequest } from '#dist/hexcodes/client/stream/frames.js';
 
 const READY = JSON.stringify({
   type: 'ready',

@@ -1,7 +1,7 @@
 // Texts as records of the binary stream: the kernel reads the record as it reads the text, whatever the spelling.
 import { expect, test } from 'vitest';
-import { decodeRequest } from '#dist/client/stream/frames.js';
-import { Hexcodes } from '#dist/library/hexcodes.js';
+import { decodeRequest } from '#dist/hexcodes/client/stream/frames.js';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { openWorld } from '../../../support/open-world.js';
 import { READING_ROWS } from '../../../support/vectors.js';
 

@@ -1,7 +1,7 @@
 // A file that is converted in the page: the bytes that the command would write, and what is counted beside them.
 import { expect, test } from 'vitest';
-import { Hexcodes } from '#dist/library/hexcodes.js';
-import { BlockBuffers } from '#dist/wire/bulk/block-buffers.js';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { BlockBuffers } from '#dist/hexcodes/wire/bulk/block-buffers.js';
 import { consoleModule } from '../../../support/console-module.js';
 
 interface Conversion {

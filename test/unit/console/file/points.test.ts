@@ -1,8 +1,8 @@
 // The points of a converted file as the map draws them: where they are, and in the colour of which province.
 import { expect, test } from 'vitest';
-import { ADMIN_UNITS } from '#dist/admin-units.js';
-import { Hexcodes } from '#dist/library/hexcodes.js';
-import { BlockBuffers } from '#dist/wire/bulk/block-buffers.js';
+import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { BlockBuffers } from '#dist/hexcodes/wire/bulk/block-buffers.js';
 import { consoleModule } from '../../../support/console-module.js';
 
 interface PointsToDraw {

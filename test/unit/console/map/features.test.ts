@@ -1,8 +1,8 @@
 // The hexagons on the map: wide enough to be seen, and the chosen cell among its ring and its ancestors.
 import { expect, test } from 'vitest';
-import { gridDisk } from '#dist/geometry/family.js';
-import { edge } from '#dist/geometry/shape.js';
-import { Hexcodes } from '#dist/library/hexcodes.js';
+import { gridDisk } from '#dist/hexcodes/geometry/family.js';
+import { edge } from '#dist/hexcodes/geometry/shape.js';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { consoleModule } from '../../../support/console-module.js';
 
 interface Polygons {

@@ -1,9 +1,9 @@
 // The shapes of the map: no two neighbours in one colour, and each name on the land of its province.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { ADMIN_UNITS } from '#dist/admin-units.js';
-import { readIndexArcs, readIndexMeta } from '#dist/kernel/index-file.js';
-import { Hexcodes } from '#dist/library/hexcodes.js';
+import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
+import { readIndexArcs, readIndexMeta } from '#dist/hexcodes/kernel/index-file.js';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { consoleModule } from '../../../support/console-module.js';
 
 interface Shapes {

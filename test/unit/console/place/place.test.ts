@@ -1,6 +1,6 @@
 // The place that the page shows: of a position, of a code, larger and smaller.
 import { expect, test } from 'vitest';
-import { Hexcodes } from '#dist/library/hexcodes.js';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { consoleModule } from '../../../support/console-module.js';
 
 interface Place {

@@ -1,7 +1,7 @@
 // The hexagons of a view as a file: GeoJSON with each cell once, or a word that they are too many.
 import { expect, test } from 'vitest';
-import { codesWithin } from '#dist/geometry/within.js';
-import { Hexcodes } from '#dist/library/hexcodes.js';
+import { codesWithin } from '#dist/hexcodes/geometry/within.js';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { consoleModule } from '../../../support/console-module.js';
 
 type ViewGrid = { kind: 'file'; file: Blob; cells: number } | { kind: 'tooMany'; estimate: number };

@@ -1,7 +1,7 @@
 // The picture of the shipped map: every province once in each layer and by name, numbers everywhere.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { ADMIN_UNITS } from '#dist/admin-units.js';
+import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
 import { drawPicture } from '../../../../data/map/picture.js';
 import { readLand } from '../../../../data/map/sources.js';
 import { INDEX_FILE } from '../../../support/region/shipped-index.js';

@@ -1,7 +1,7 @@
 // Partitions that are none: what `checkPartition` and `writeIndexFile` refuse, and a map outside of the reach.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { decodeReach } from '#dist/kernel/reach.js';
+import { decodeReach } from '#dist/hexcodes/kernel/reach.js';
 import { checkPartition } from '../../../../data/map/check-partition.js';
 import { writeIndexFile } from '../../../../data/map/index-file.js';
 import type { Partition } from '../../../../data/map/partition.js';

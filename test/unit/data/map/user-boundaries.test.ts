@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ADMIN_UNITS } from '#dist/admin-units.js';
+import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
 import { FORMER_PROVINCES } from '../../../../data/map/partition.js';
 import { readUnits } from '../../../../data/map/sources.js';
 import { readUserFile } from '../../../../data/map/user/user-file.js';

@@ -1,11 +1,11 @@
 // Blocks of one body in the pool: answers in the order of the body, and bounds on what one body may have there.
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import type { BulkJob, ConvertedBlock } from '#dist/hexcodes/wire/job.js';
 import type { Pool } from '#dist/pool/pool.js';
 import { PooledBlocks } from '#dist/server/bulk/pooled-blocks.js';
 import type { Exchange } from '#dist/server/transport/exchange.js';
 import { Guarded } from '#dist/server/transport/guarded.js';
-import type { BulkJob, ConvertedBlock } from '#dist/wire/job.js';
 
 class Errors extends Guarded {
   readonly errors: unknown[] = [];

@@ -3,8 +3,8 @@ import { VectorTile } from '@mapbox/vector-tile';
 import { cellToBoundary, cellToLatLng, getResolution, latLngToCell } from 'h3-js';
 import { PbfReader } from 'pbf';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { cellCollection } from '#dist/geometry/geojson.js';
-import { Hexcodes } from '#dist/library/hexcodes.js';
+import { cellCollection } from '#dist/hexcodes/geometry/geojson.js';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { KeptBodies } from '#dist/server/grid/kept-bodies.js';
 import {
   codesIn,

@@ -1,10 +1,10 @@
 // Limits of keys and what they count, with clocks of the test: rates, quotas, changes of limits, days, and batches of counts.
 import { expect, test, vi } from 'vitest';
-import type { KeyLimits } from '#dist/keys/key-limits.js';
+import type { KeyLimits } from '#dist/server/keys/key-limits.js';
 import type { KeyLedger } from '#dist/server/ledger/key-ledger.js';
 import { Ledger } from '#dist/server/ledger/ledger.js';
 import { admitPoints, limitLines } from '#dist/server/ledger/limit-answers.js';
-import { CELLS, cellAt, FAILED, OK, OPERATIONS, REFUSED } from '#dist/usage/operations.js';
+import { CELLS, cellAt, FAILED, OK, OPERATIONS, REFUSED } from '#dist/server/usage/operations.js';
 import { UsageInMemory } from '../../../support/usage-in-memory.js';
 
 const ENCODE = OPERATIONS.indexOf('encode');

@@ -2,8 +2,8 @@
 // not past them, as an unhandled rejection, which would end the process.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { type Forwarder, NotTakenError } from '#dist/forward/forwarder.js';
-import { type Kernel, OK } from '#dist/kernel/kernel.js';
+import { type Kernel, OK } from '#dist/hexcodes/kernel/kernel.js';
+import { type Forwarder, NotTakenError } from '#dist/server/forward/forwarder.js';
 import type { Route, Router } from '#dist/server/router.js';
 import { addTraccar } from '#dist/server/traccar/route.js';
 import type { Exchange } from '#dist/server/transport/exchange.js';

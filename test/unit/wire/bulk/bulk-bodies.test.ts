@@ -2,12 +2,12 @@
 // chunks, frames in and out, refusals.
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
-import { Hexcodes } from '#dist/library/hexcodes.js';
-import { BlockBuffers } from '#dist/wire/bulk/block-buffers.js';
-import { convertBlock } from '#dist/wire/bulk/convert-block.js';
-import { BulkReader } from '#dist/wire/bulk/reader.js';
-import { answerFrame } from '#dist/wire/frames/answer-frame.js';
-import { framesAnswerBytes } from '#dist/wire/frames/frame-sequence.js';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { BlockBuffers } from '#dist/hexcodes/wire/bulk/block-buffers.js';
+import { convertBlock } from '#dist/hexcodes/wire/bulk/convert-block.js';
+import { BulkReader } from '#dist/hexcodes/wire/bulk/reader.js';
+import { answerFrame } from '#dist/hexcodes/wire/frames/answer-frame.js';
+import { framesAnswerBytes } from '#dist/hexcodes/wire/frames/frame-sequence.js';
 import {
   BLOCK_BYTES,
   BulkInputError,
@@ -16,7 +16,7 @@ import {
   type ConvertedBlock,
   MAX_NDJSON_ROW_BYTES,
   ROW_STATUSES,
-} from '#dist/wire/job.js';
+} from '#dist/hexcodes/wire/job.js';
 import { piecesByKernelSink } from '../../../support/kernel-sink.js';
 import { openKernel, randomFrom } from '../../../support/open-world.js';
 

@@ -1,8 +1,8 @@
 // The limit of a CSV header row, whichever way the row comes.
 import { expect, test } from 'vitest';
-import { MAX_HEADER_BYTES } from '#dist/wire/bulk/csv-header.js';
-import { BulkReader } from '#dist/wire/bulk/reader.js';
-import type { Delimiter } from '#dist/wire/job.js';
+import { MAX_HEADER_BYTES } from '#dist/hexcodes/wire/bulk/csv-header.js';
+import { BulkReader } from '#dist/hexcodes/wire/bulk/reader.js';
+import type { Delimiter } from '#dist/hexcodes/wire/job.js';
 
 /** A header row of so many bytes, line end included, and a row. */
 const bodyOf = (headerBytes: number): Buffer =>

@@ -1,7 +1,7 @@
 // Lines of NDJSON, cut as they come: every line is in the block of the chunk that ends it.
 import { expect, test } from 'vitest';
-import { BlockBuffers } from '#dist/wire/bulk/block-buffers.js';
-import { LineSplitter } from '#dist/wire/bulk/splitters.js';
+import { BlockBuffers } from '#dist/hexcodes/wire/bulk/block-buffers.js';
+import { LineSplitter } from '#dist/hexcodes/wire/bulk/splitters.js';
 
 /** Each chunk's blocks, as text. */
 function blocksOf(chunks: readonly string[]): string[][] {

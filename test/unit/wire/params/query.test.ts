@@ -1,9 +1,9 @@
 // Query strings, form bodies and JSON bodies of one conversion: strict reading, duplicates, several sources at once.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { eachMember } from '#dist/wire/params/json-members.js';
-import { EncodeInput, SingleParameters } from '#dist/wire/params/parameters.js';
-import { decodeEscapes, readApiKey, readQuery } from '#dist/wire/params/query.js';
+import { eachMember } from '#dist/hexcodes/wire/params/json-members.js';
+import { EncodeInput, SingleParameters } from '#dist/hexcodes/wire/params/parameters.js';
+import { decodeEscapes, readApiKey, readQuery } from '#dist/hexcodes/wire/params/query.js';
 
 const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31);
 

@@ -1,6 +1,6 @@
 // The envelope of a batch: how many members it may have, and that a body with more is given up there.
 import { expect, test } from 'vitest';
-import { JsonEnvelope, MAX_MEMBERS } from '#dist/wire/rows/envelope.js';
+import { JsonEnvelope, MAX_MEMBERS } from '#dist/hexcodes/wire/rows/envelope.js';
 
 const bodyOf = (names: string[], rest = ''): Buffer =>
   Buffer.from(`{${names.map((name) => `"${name}":0`).join(',')}${rest}}`);

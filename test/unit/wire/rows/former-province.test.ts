@@ -1,13 +1,13 @@
 // former_province in answers to rows: the same in every format, in rows that the kernel writes and in rows that the host
 // writes, and nothing else of the answer changes.
 import { expect, test } from 'vitest';
-import { Hexcodes } from '#dist/library/hexcodes.js';
-import { convertBlock } from '#dist/wire/bulk/convert-block.js';
-import { BulkReader } from '#dist/wire/bulk/reader.js';
-import { ByteSink } from '#dist/wire/bytes/byte-sink.js';
-import type { BulkFormat, BulkRequest } from '#dist/wire/job.js';
-import { batchBody, convertBatch, openBatch } from '#dist/wire/rows/batch.js';
-import { csvFields } from '#dist/wire/rows/csv-fields.js';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { convertBlock } from '#dist/hexcodes/wire/bulk/convert-block.js';
+import { BulkReader } from '#dist/hexcodes/wire/bulk/reader.js';
+import { ByteSink } from '#dist/hexcodes/wire/bytes/byte-sink.js';
+import type { BulkFormat, BulkRequest } from '#dist/hexcodes/wire/job.js';
+import { batchBody, convertBatch, openBatch } from '#dist/hexcodes/wire/rows/batch.js';
+import { csvFields } from '#dist/hexcodes/wire/rows/csv-fields.js';
 import { openKernel } from '../../../support/open-world.js';
 import { rowsOf } from '../../../support/region/fixtures.js';
 import { shippedKernel } from '../../../support/shipped.js';

@@ -1,6 +1,6 @@
 // Positions in the spellings that people bring.
 import { describe, expect, test } from 'vitest';
-import { parseAngle, parsePosition } from '#dist/wire/rows/position-text.js';
+import { parseAngle, parsePosition } from '#dist/hexcodes/wire/rows/position-text.js';
 
 const PLACE =
   'https://www.google.com/maps/place/H/@21.0,105.8,17z/data=!3m1!4b1!4m5!8m2!3d21.0288!4d105.8525';

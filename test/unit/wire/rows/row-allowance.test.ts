@@ -1,6 +1,6 @@
 // An allowance lets through rows, and slow rows with their bytes, shared first and then the piece's own.
 import { expect, test } from 'vitest';
-import { RowAllowance } from '#dist/wire/rows/row-allowance.js';
+import { RowAllowance } from '#dist/hexcodes/wire/rows/row-allowance.js';
 
 test('a slow row costs one more for every 64 bytes', () => {
   for (const [sizeBytes, cost] of [

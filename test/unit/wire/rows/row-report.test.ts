@@ -1,11 +1,11 @@
 // Reports of blocks beyond what the property tests draw: more rows than one scan takes, and codes in every spelling.
 import { expect, test } from 'vitest';
-import { ADMIN_UNITS } from '#dist/admin-units.js';
-import { Hexcodes } from '#dist/library/hexcodes.js';
-import { convertBlock } from '#dist/wire/bulk/convert-block.js';
-import { BulkReader } from '#dist/wire/bulk/reader.js';
-import type { BulkRequest, ConvertedBlock } from '#dist/wire/job.js';
-import { failedRowsOf } from '#dist/wire/rows/row-report.js';
+import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { convertBlock } from '#dist/hexcodes/wire/bulk/convert-block.js';
+import { BulkReader } from '#dist/hexcodes/wire/bulk/reader.js';
+import type { BulkRequest, ConvertedBlock } from '#dist/hexcodes/wire/job.js';
+import { failedRowsOf } from '#dist/hexcodes/wire/rows/row-report.js';
 import { openKernel, randomFrom } from '../../../support/open-world.js';
 
 const kernel = openKernel();

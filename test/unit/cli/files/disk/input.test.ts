@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, expect, test } from 'vitest';
-import { openInput } from '#dist/cli/files/disk/input.js';
+import { openInput } from '#dist/files/disk/input.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'hexcodes-input-'));
 afterAll(() => rmSync(folder, { recursive: true }));

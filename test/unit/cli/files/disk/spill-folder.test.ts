@@ -2,7 +2,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { afterEach, expect, test } from 'vitest';
-import { SpillFolder } from '#dist/cli/files/disk/spill-folder.js';
+import { SpillFolder } from '#dist/files/disk/spill-folder.js';
 
 const folder = new SpillFolder('hexcodes-test', 'rows');
 afterEach(() => folder.remove());

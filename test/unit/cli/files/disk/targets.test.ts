@@ -13,8 +13,8 @@ import {
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { destinationOf } from '#dist/cli/files/disk/destination.js';
-import { Targets, type TargetsRequest } from '#dist/cli/files/disk/targets.js';
+import { destinationOf } from '#dist/files/disk/destination.js';
+import { Targets, type TargetsRequest } from '#dist/files/disk/targets.js';
 
 let folder: string;
 beforeEach(() => {

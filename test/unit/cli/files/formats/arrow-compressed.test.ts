@@ -2,8 +2,8 @@
 // The files are of pyarrow 25.0.1: 20,000 rows in one batch, `write_feather(table, name, compression=...)`.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { openInput } from '#dist/cli/files/disk/input.js';
-import { openArrow } from '#dist/cli/files/formats/arrow/arrow-source.js';
+import { openInput } from '#dist/files/disk/input.js';
+import { openArrow } from '#dist/files/formats/arrow/arrow-source.js';
 import { CliFolder } from '../../../../support/cli.js';
 
 const ROWS = 20_000;

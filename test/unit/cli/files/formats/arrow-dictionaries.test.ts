@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as arrow from 'apache-arrow';
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { openInput } from '#dist/cli/files/disk/input.js';
-import { openArrow } from '#dist/cli/files/formats/arrow/arrow-source.js';
-import { ByteQueue, type Message, messagesOf, once } from '#dist/cli/files/formats/arrow/messages.js';
+import { openInput } from '#dist/files/disk/input.js';
+import { openArrow } from '#dist/files/formats/arrow/arrow-source.js';
+import { ByteQueue, type Message, messagesOf, once } from '#dist/files/formats/arrow/messages.js';
 
 const scratch = mkdtempSync(join(tmpdir(), 'hexcodes-dictionaries-'));
 afterAll(() => rmSync(scratch, { recursive: true }));

@@ -1,8 +1,8 @@
 // Where Arrow IPC ends: a whole file and stream are read, one that is cut off or whose tail a crash has zeroed is refused.
 import { expect, test } from 'vitest';
-import type { Input } from '#dist/cli/files/disk/input.js';
-import { arrowSink } from '#dist/cli/files/formats/arrow/arrow-sink.js';
-import { openArrow } from '#dist/cli/files/formats/arrow/arrow-source.js';
+import type { Input } from '#dist/files/disk/input.js';
+import { arrowSink } from '#dist/files/formats/arrow/arrow-sink.js';
+import { openArrow } from '#dist/files/formats/arrow/arrow-source.js';
 
 const BATCHES = 3;
 const ROWS = 65_536;

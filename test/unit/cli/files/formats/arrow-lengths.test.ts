@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as arrow from 'apache-arrow';
 import { afterAll, expect, test } from 'vitest';
-import { EXIT } from '#dist/cli/exit-codes.js';
+import { EXIT } from '#dist/files/exit-codes.js';
 import { outcomeOf } from '../../../../support/files/damaged.js';
 
 const ROWS = 37;

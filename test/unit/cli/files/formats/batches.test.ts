@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { openInput } from '#dist/cli/files/disk/input.js';
-import { formatOfName } from '#dist/cli/files/format.js';
-import { dialectOf } from '#dist/cli/files/formats/csv-dialect.js';
-import { openSource } from '#dist/cli/files/formats/open.js';
+import { openInput } from '#dist/files/disk/input.js';
+import { formatOfName } from '#dist/files/format.js';
+import { dialectOf } from '#dist/files/formats/csv-dialect.js';
+import { openSource } from '#dist/files/formats/open.js';
 
 const scratch = mkdtempSync(join(tmpdir(), 'hexcodes-batches-'));
 afterAll(() => rmSync(scratch, { recursive: true }));

@@ -1,7 +1,7 @@
 // The depth of a JSON text, and about how much memory its values take, before it is parsed.
 import { expect, test } from 'vitest';
-import { jsonWeight, MOST_DEPTH } from '#dist/cli/files/formats/json/json-weight.js';
-import { parseExact } from '#dist/cli/files/formats/values/exact-json.js';
+import { jsonWeight, MOST_DEPTH } from '#dist/files/formats/json/json-weight.js';
+import { parseExact } from '#dist/files/formats/values/exact-json.js';
 
 const nested = (depth: number, within: string) =>
   `${'[{"a":'.repeat(depth / 2)}${within}${'}]'.repeat(depth / 2)}`;

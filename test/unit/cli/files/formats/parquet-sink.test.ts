@@ -2,8 +2,8 @@
 // a row group ends at as many rows or as much text as it may have.
 import { parquetMetadata } from 'hyparquet';
 import { expect, test } from 'vitest';
-import { parquetSink } from '#dist/cli/files/formats/parquet/parquet-sink.js';
-import type { SinkColumns } from '#dist/cli/files/formats/table.js';
+import { parquetSink } from '#dist/files/formats/parquet/parquet-sink.js';
+import type { SinkColumns } from '#dist/files/formats/table.js';
 
 async function metadataOf(columns: SinkColumns, batches: unknown[][][]) {
   const pieces: Uint8Array[] = [];

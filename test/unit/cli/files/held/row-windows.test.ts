@@ -1,6 +1,6 @@
 // Rows in windows: all of them, in their order, with a bounded amount of text and of values in each.
 import { expect, test } from 'vitest';
-import { MOST_ROW_TEXT, rowWindows, textSizeOf } from '#dist/cli/files/held/row-windows.js';
+import { MOST_ROW_TEXT, rowWindows, textSizeOf } from '#dist/files/held/row-windows.js';
 
 const MIB = 2 ** 20;
 const source = { file: 'x.parquet', firstRow: 11, names: ['a', 'b'] };

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { TableRows, TableSink } from '#dist/cli/files/formats/table.js';
-import { SortedSink } from '#dist/cli/files/sorted/sorted-sink.js';
+import type { TableRows, TableSink } from '#dist/files/formats/table.js';
+import { SortedSink } from '#dist/files/sorted/sorted-sink.js';
 
 const before = process.env.TMPDIR;
 const folder = mkdtempSync(join(tmpdir(), 'hexcodes-sorted-test-'));

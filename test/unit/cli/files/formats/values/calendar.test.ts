@@ -7,7 +7,7 @@ import {
   intervalText,
   timestampText,
   timeText,
-} from '#dist/cli/files/formats/values/calendar.js';
+} from '#dist/files/formats/values/calendar.js';
 
 const MOST_DAYS = 100_000_000;
 

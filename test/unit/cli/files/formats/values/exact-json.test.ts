@@ -6,7 +6,7 @@ import {
   jsonText,
   parseExact,
   parseNumbersBy,
-} from '#dist/cli/files/formats/values/exact-json.js';
+} from '#dist/files/formats/values/exact-json.js';
 
 test('any JSON is read as JSON.parse reads it, by both of its ways', () => {
   fc.assert(

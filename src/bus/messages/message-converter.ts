@@ -1,0 +1,120 @@
+// Converts whole messages, in this thread or in the threads of a pool. The answer depends on the message and the rules alone.
+import { type Kernel, OK, OUTSIDE_COVERAGE } from '../../hexcodes/kernel/kernel.js';
+import { BlockBuffers } from '../../hexcodes/wire/bulk/block-buffers.js';
+import { convertBlock } from '../../hexcodes/wire/bulk/convert-block.js';
+import { BulkReader } from '../../hexcodes/wire/bulk/reader.js';
+import { ByteSink } from '../../hexcodes/wire/bytes/byte-sink.js';
+import { answerCounts, answerFrame, requestFrameBytes } from '../../hexcodes/wire/frames/answer-frame.js';
+import { FRAME_HEADER_BYTES, FRAME_OK } from '../../hexcodes/wire/frames/frame-layout.js';
+import { BulkInputError, type BulkRequest } from '../../hexcodes/wire/job.js';
+import type { Pool } from '../../pool/pool.js';
+import { type MessageShape, type ReadingRules, UnreadableMessage } from './message-shape.js';
+import { type PositionObject, readPositionObject } from './position-object.js';
+
+export interface ConvertedMessage {
+  readonly bytes: Uint8Array;
+  readonly points: number;
+  /** Points that have no answer: outside, no position, no hexcode. */
+  readonly failed: number;
+  /** To be called once the bytes are not needed any more. */
+  readonly release?: () => void;
+}
+
+const encoder = new TextEncoder();
+
+export class MessageConverter {
+  readonly #kernel: Kernel;
+  readonly #rules: ReadingRules;
+  readonly #pool: Pool | undefined;
+  readonly #sink = new ByteSink();
+  readonly #buffers = new BlockBuffers();
+  readonly #header: Uint8Array;
+
+  /** @param pool converts all messages but JSON objects; without one this thread does */
+  constructor(kernel: Kernel, rules: ReadingRules, pool?: Pool) {
+    this.#kernel = kernel;
+    this.#rules = rules;
+    this.#pool = pool;
+    this.#header = encoder.encode(`${rules.columns}\n`);
+  }
+
+  /** @throws UnreadableMessage; PoolFullError, PoolLostError where another try may do better */
+  async convert(bytes: Uint8Array, shape: MessageShape): Promise<ConvertedMessage> {
+    if (shape.format === 'frames') return this.#frame(bytes);
+    if (shape.format === 'json') return this.#object(readPositionObject(bytes), shape.resolution);
+    try {
+      return await this.#text(bytes, shape);
+    } catch (error) {
+      if (error instanceof BulkInputError) throw new UnreadableMessage(error.message, { cause: error });
+      throw error;
+    }
+  }
+
+  async #frame(bytes: Uint8Array): Promise<ConvertedMessage> {
+    const pool = this.#pool;
+    const answer = pool === undefined ? answerFrame(this.#kernel, bytes) : await pool.answerFrame(bytes);
+    if (answer[2] !== FRAME_OK) throw new UnreadableMessage(frameFault(bytes));
+    const { total, failed } = answerCounts(answer);
+    const converted = { bytes: answer, points: total, failed };
+    return pool === undefined ? converted : { ...converted, release: () => pool.giveBack(answer) };
+  }
+
+  async #text(bytes: Uint8Array, { format, operation, resolution }: MessageShape): Promise<ConvertedMessage> {
+    const input = format === 'csv' ? 'csv' : 'ndjson';
+    const { prefix, delimiter } = this.#rules;
+    const request: BulkRequest = { operation, input, output: input, resolution, prefix, delimiter };
+    const reader = new BulkReader(request, this.#buffers);
+    const before = format === 'csv' ? reader.push(this.#header) : [];
+    const blocks = [...before, ...reader.push(bytes), ...reader.end()];
+    let points = 0;
+    let failed = 0;
+    const answers: Uint8Array[] = [];
+    for (const block of blocks) {
+      const pool = this.#pool;
+      const answer =
+        pool === undefined
+          ? convertBlock(this.#kernel, reader.job!, block, undefined, this.#sink)
+          : await pool.convert(reader.job!, block);
+      points += answer.rows;
+      failed += answer.failed;
+      answers.push(answer.bytes);
+      this.#buffers.giveBack(block);
+    }
+    return { bytes: answers.length === 1 ? answers[0]! : Buffer.concat(answers), points, failed };
+  }
+
+  /** Adds the members that rows of NDJSON get; all other text of the object stays as it is. */
+  #object(object: PositionObject, resolution: number): ConvertedMessage {
+    const { prefix } = this.#rules;
+    const { latDeg, lngDeg, text, names } = object;
+    const isNumber = Number.isFinite(latDeg) && Number.isFinite(lngDeg);
+    const status = isNumber ? this.#kernel.exports.encodeOne(latDeg, lngDeg, resolution) : -1;
+    const code = status === OK ? this.#kernel.textAt(0) : null;
+    const added: [string, unknown][] = [
+      [`${prefix}hexcodes`, code],
+      [`${prefix}resolution`, resolution],
+      [`${prefix}admin_code`, code?.slice(0, code.indexOf('-')) ?? null],
+      [
+        `${prefix}status`,
+        status === OK ? 'OK' : status === OUTSIDE_COVERAGE ? 'NOT_FOUND' : 'INVALID_REQUEST',
+      ],
+    ];
+    const clash = added.find(([name]) => names.includes(name))?.[0];
+    if (clash !== undefined)
+      throw new UnreadableMessage(`it has a member "${clash}" already; a prefix renames those of the answer`);
+    const members = added.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
+    const answer = `${text.slice(0, -1).trimEnd()},${members.join(',')}}`;
+    return { bytes: encoder.encode(answer), points: 1, failed: status === OK ? 0 : 1 };
+  }
+}
+
+/** Why a frame cannot be understood. */
+function frameFault(bytes: Uint8Array): string {
+  if (bytes.length < FRAME_HEADER_BYTES)
+    return `a frame has a header of ${FRAME_HEADER_BYTES} bytes, and the message has ${bytes.length}`;
+  const sizeBytes = requestFrameBytes(bytes);
+  if (sizeBytes === undefined) return 'the header is not that of a request frame';
+  if (sizeBytes !== bytes.length)
+    return `by its header the frame has ${sizeBytes} bytes, and the message has ${bytes.length}`;
+  return 'the header of the frame has a value that there is not';
+}

@@ -1,0 +1,104 @@
+// How a message is to be read: by its headers, else by the rule for its subject, else as a frame.
+
+import type { Delimiter, Operation } from '../../hexcodes/wire/job.js';
+import { DEFAULT_RESOLUTION, readResolution } from '../../hexcodes/wire/params/resolution.js';
+import { isUnder, requirePattern, SubjectFault } from '../subjects.js';
+
+export const MESSAGE_FORMATS = ['frames', 'ndjson', 'csv', 'json'] as const;
+
+/** `json`: one object that holds one position, and other members that stay. */
+export type MessageFormat = (typeof MESSAGE_FORMATS)[number];
+
+/** Headers that say how a message is to be read. */
+export const FORMAT_HEADER = 'Hexcodes-Format';
+export const OPERATION_HEADER = 'Hexcodes-Operation';
+export const RESOLUTION_HEADER = 'Hexcodes-Resolution';
+
+/** Headers that answers do not repeat. */
+export const READING_HEADERS: readonly string[] = [FORMAT_HEADER, OPERATION_HEADER, RESOLUTION_HEADER];
+
+/** Frames say operation and resolution themselves. */
+export interface MessageShape {
+  readonly format: MessageFormat;
+  readonly operation: Operation;
+  readonly resolution: number;
+}
+
+/** How messages without such headers are read. */
+export interface ReadingRules {
+  /** Patterns of subjects with the format of their messages; the first that fits holds. */
+  readonly formats: readonly { readonly pattern: readonly string[]; readonly format: MessageFormat }[];
+  readonly operation: Operation;
+  readonly resolution: number;
+  /** The header row of CSV, whose messages have none. */
+  readonly columns: string;
+  readonly delimiter: Delimiter;
+  /** Before the names of the members that are added to JSON objects. */
+  readonly prefix: string;
+}
+
+export const DEFAULT_RULES: ReadingRules = {
+  formats: [],
+  operation: 'encode',
+  resolution: DEFAULT_RESOLUTION,
+  columns: 'lat,lng',
+  delimiter: ',',
+  prefix: '',
+};
+
+/** The message cannot be converted, however often it is tried. The message says why, as the rest of a sentence. */
+export class UnreadableMessage extends Error {
+  override readonly name = 'UnreadableMessage';
+}
+
+/**
+ * One rule `PATTERN=FORMAT`.
+ * @throws SubjectFault
+ */
+export function readFormatRule(text: string): ReadingRules['formats'][number] {
+  const [pattern = '', name] = text.split('=');
+  const format = MESSAGE_FORMATS.find((each) => each === name);
+  if (format === undefined)
+    throw new SubjectFault(
+      `${JSON.stringify(text)}: PATTERN=FORMAT, of the formats ${MESSAGE_FORMATS.join(', ')}`,
+    );
+  return { pattern: requirePattern(pattern), format };
+}
+
+/** @throws UnreadableMessage for a header with another value than there may be */
+export function shapeOf(
+  subject: string,
+  headers: ReadonlyMap<string, string>,
+  rules: ReadingRules,
+): MessageShape {
+  const ruled = rules.formats.find(({ pattern }) => isUnder(pattern, subject))?.format ?? 'frames';
+  const format = wordIn(headers, FORMAT_HEADER, MESSAGE_FORMATS) ?? ruled;
+  const operation = wordIn(headers, OPERATION_HEADER, ['encode', 'decode'] as const) ?? rules.operation;
+  const text = headers.get(RESOLUTION_HEADER);
+  const resolution = text === undefined ? rules.resolution : readResolution(text);
+  if (resolution < 0)
+    throw new UnreadableMessage(`${RESOLUTION_HEADER} must be an integer from 0 to 15, not ${quoted(text!)}`);
+  if (format === 'json' && operation === 'decode')
+    throw new UnreadableMessage('a JSON object of one position can only be encoded');
+  return { format, operation, resolution };
+}
+
+function wordIn<W extends string>(
+  headers: ReadonlyMap<string, string>,
+  name: string,
+  words: readonly W[],
+): W | undefined {
+  const text = headers.get(name);
+  if (text === undefined) return undefined;
+  const word = words.find((each) => each === text.trim().toLowerCase());
+  if (word === undefined)
+    throw new UnreadableMessage(`${name} must be one of ${words.join(', ')}, not ${quoted(text)}`);
+  return word;
+}
+
+const MOST_QUOTED = 40;
+
+/** A text of others in a sentence. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.length > MOST_QUOTED ? `${text.slice(0, MOST_QUOTED)}…` : text);
+}

@@ -1,0 +1,152 @@
+// `hexcodes aggregate FILES`: points of any number to one row a cell, a province or both, and a time.
+
+import type { Command } from 'commander';
+import { Aggregation } from '../../files/aggregate/aggregation.js';
+import { resultsOf } from '../../files/aggregate/result-columns.js';
+import { CliFailure, EXIT } from '../../files/exit-codes.js';
+import { loadLibrary, workerKernel } from '../../files/library.js';
+import { memoryBytesOf } from '../../files/memory-option.js';
+import { conditionOf } from '../../files/points/row-filter.js';
+import type { RowsOutput } from '../../files/points/rows-output.js';
+import { runPoints } from '../../files/points/run-points.js';
+import { shapesSink } from '../../files/points/shapes-sink.js';
+import { bucketMsOf } from '../../files/points/time-buckets.js';
+import { ZoneClock } from '../../files/points/zone-clock.js';
+import { requireResolution } from '../../files/position-options.js';
+import { grouped } from '../../files/terminal/paint.js';
+import { duration } from '../../files/terminal/progress.js';
+import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
+import { ProvinceBorders } from '../../hexcodes/geometry/province-borders.js';
+import { addPointOptions, formatTo, listed, type PointOptions, pointFilesOf } from '../point-options.js';
+
+interface Options extends PointOptions {
+  readonly by: string;
+  readonly resolution: string;
+  readonly time?: string;
+  readonly bucket: string;
+  readonly zone: string;
+  readonly where: readonly string[];
+  readonly count?: boolean;
+  readonly sum: readonly string[];
+  readonly avg: readonly string[];
+  readonly memory: string;
+}
+
+export default function declare(program: Command): void {
+  const each = (value: string, before: readonly string[]): string[] => [...before, value];
+  addPointOptions(
+    program
+      .command('aggregate')
+      .summary('points to one row a cell, province and time')
+      .description('Count and add up points by cell, province and time.')
+      .argument('[files...]', 'files of points in any format that encode reads; stdin without')
+      .option('--by <keys>', 'cell, province, or both with a comma between', 'cell,province')
+      .option('-r, --resolution <0-15>', 'of the cells; 8 has edges of 530 m', '8')
+      .option('--time <column>', 'group by time, too: the column of times')
+      .option('--bucket <length>', 'of time: 15m, 1h, 1d, 1w, …', '1h')
+      .option('--zone <name>', 'whose clock cuts the buckets', 'Asia/Ho_Chi_Minh')
+      .option('--where <condition>', "COLUMN OP VALUE, as 'speed > 5'; several must all be true", each, [])
+      .option('--count', 'how many points; the default without --sum and --avg')
+      .option('--sum <columns>', 'add up these columns, comma-separated', listed, [])
+      .option('--avg <columns>', 'average of these columns, comma-separated', listed, [])
+      .option('--memory <MiB>', 'for groups; more of them are sorted on the disk', '256'),
+  )
+    .addHelpText(
+      'after',
+      `
+Rows come sorted by cell, province and time. GeoJSON has the hexagons, or with --by province the provinces.
+Sums of integers are exact; of other numbers they depend on the order of rows in the last digits.
+
+Examples:
+  $ hexcodes aggregate pings.csv --count --avg speed -o heat.geojson
+  $ hexcodes aggregate pings.parquet --by province --time ts --bucket 1d -o days.csv
+  $ hexcodes aggregate day-*.csv.gz --by cell -r 9 --where 'speed > 5' --sum load -o cells.parquet`,
+    )
+    .action(aggregate);
+}
+
+async function aggregate(files: string[], options: Options): Promise<void> {
+  const keys = options.by.split(',').map((key) => key.trim());
+  const wrong = keys.find((key) => key !== 'cell' && key !== 'province');
+  if (wrong !== undefined)
+    throw new CliFailure(EXIT.USAGE, `--by ${options.by}: must be cell, province, or cell,province`);
+  const limitBytes = memoryBytesOf(options.memory);
+  const byCell = keys.includes('cell');
+  const byProvince = keys.includes('province');
+  const clock = new ZoneClock(options.zone);
+  const sums = [...new Set([...options.sum, ...options.avg])];
+  const bucketMs = bucketMsOf(options.bucket);
+  const hexcodes = await loadLibrary();
+  const aggregation = new Aggregation(hexcodes, {
+    ...{ byCell, byProvince, clock, sums },
+    resolution: requireResolution(options.resolution),
+    time: options.time === undefined ? undefined : { column: options.time, bucketMs },
+    conditions: options.where.map(conditionOf),
+    limitBytes,
+  });
+  let groups = 0;
+  const write = async (output: RowsOutput): Promise<void> => {
+    const results = resultsOf(hexcodes, {
+      ...{ byCell, byProvince, clock, format: output.format, hasTime: options.time !== undefined },
+      hasCount: options.count === true || sums.length === 0,
+      sums: options.sum.map((name) => ({ name, ...placeOf(sums, aggregation, name) })),
+      averages: options.avg.map((name) => ({ name, ...placeOf(sums, aggregation, name) })),
+    });
+    const needsAreas = output.format === 'geojson' && !byCell;
+    const areas = needsAreas ? await areasOfProvinces() : new Map<string, string>();
+    await output.open(results.columns, (to, columns) => shapesSink(to, columns, (code) => areas.get(code)!));
+    for (const group of aggregation.groups()) {
+      groups++;
+      const written = output.add(results.rowOf(group));
+      if (written !== undefined) await written;
+    }
+  };
+  const { rows, elapsedMs } = await runPoints(hexcodes, {
+    files: pointFilesOf(files, options),
+    output: { output: options.output, format: formatTo(options) },
+    isQuiet: options.quiet === true,
+    take: (batch) => aggregation.take(batch),
+    end: write,
+    cleanUp: () => aggregation.remove(),
+  });
+  if (options.quiet !== true)
+    process.stderr.write(`${summaryOf(aggregation, sums, { rows, groups, elapsedMs }).join('\n')}\n`);
+  const { counts } = aggregation;
+  if (rows > counts.filtered && counts.grouped === 0) throw new CliFailure(EXIT.FAILED, 'no row was grouped');
+}
+
+function placeOf(
+  sums: readonly string[],
+  { sumColumns }: Aggregation,
+  name: string,
+): { index: number; isInteger: boolean } {
+  const index = sums.indexOf(name);
+  return { index, isInteger: sumColumns[index]!.isInteger };
+}
+
+/** The areas of all provinces as GeoJSON, by code. */
+async function areasOfProvinces(): Promise<Map<string, string>> {
+  const borders = new ProvinceBorders((await workerKernel()).index);
+  return new Map(ADMIN_UNITS.map(({ code }, admin) => [code, JSON.stringify(borders.ofAdmin(admin))]));
+}
+
+function summaryOf(
+  { counts, sumColumns, spills }: Aggregation,
+  sums: readonly string[],
+  { rows, groups, elapsedMs }: { rows: number; groups: number; elapsedMs: number },
+): string[] {
+  const lines = [
+    `${grouped(rows)} ${rows === 1 ? 'row' : 'rows'} in ${duration(elapsedMs)}: ${grouped(groups)} ${groups === 1 ? 'group' : 'groups'} of ${grouped(counts.grouped)} points`,
+  ];
+  const add = (count: number, words: string): void => {
+    if (count > 0) lines.push(`  ${grouped(count).padStart(12)}  ${words}`);
+  };
+  add(counts.filtered, 'left out by --where');
+  add(counts.outside, 'in no province of Viet Nam nor its sea');
+  add(counts.notPositions, 'without a position');
+  add(counts.withoutTime, 'without a time');
+  for (const [index, { notNumbers }] of sumColumns.entries())
+    add(notNumbers, `values of ${sums[index]} that are no numbers: not added`);
+  add(spills, `${spills === 1 ? 'time' : 'times'} the groups were written to the disk`);
+  return lines;
+}

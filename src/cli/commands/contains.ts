@@ -1,0 +1,181 @@
+// `hexcodes contains FILES --in LIST`: which points lie in the cells of a list of codes, and in which zone.
+
+import type { Command } from 'commander';
+import { codeColumn } from '../../files/columns/code-column.js';
+import { columnCalled } from '../../files/columns/columns.js';
+import { sampled } from '../../files/columns/sampled.js';
+import { openInput } from '../../files/disk/input.js';
+import { CliFailure, EXIT } from '../../files/exit-codes.js';
+import { badInput } from '../../files/file-faults.js';
+import { formatOfBytes, formatOfName } from '../../files/format.js';
+import { dialectOf } from '../../files/formats/csv-dialect.js';
+import { openSource } from '../../files/formats/open.js';
+import type { TableColumn } from '../../files/formats/table.js';
+import { codeTextOf } from '../../files/formats/values/column-text.js';
+import { requireBelowCeiling } from '../../files/held/ceiling.js';
+import { loadLibrary } from '../../files/library.js';
+import type { PointBatch } from '../../files/points/point-files.js';
+import { runPoints } from '../../files/points/run-points.js';
+import { grouped } from '../../files/terminal/paint.js';
+import { duration } from '../../files/terminal/progress.js';
+import { HexcodesError } from '../../hexcodes/errors.js';
+import { CellSet } from '../../hexcodes/geometry/cell-set.js';
+import { OK } from '../../hexcodes/kernel/kernel.js';
+import { cellStatusAt } from '../../hexcodes/kernel/output-layout.js';
+import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
+import { addPointOptions, formatTo, type PointOptions, pointFilesOf } from '../point-options.js';
+
+interface Options extends PointOptions {
+  readonly in: string;
+  readonly column?: string;
+  readonly all?: boolean;
+}
+
+/** Memory of a code of the list, with its zone and its cell in the set, about. */
+const CODE_BYTES = 160;
+
+interface ZoneList {
+  readonly cells: CellSet;
+  /** Whether the list names zones. */
+  readonly hasZones: boolean;
+}
+
+export default function declare(program: Command): void {
+  addPointOptions(
+    program
+      .command('contains')
+      .summary('which points lie in the cells of a list')
+      .description('Keep the points that lie in the cells of a list of codes, as cover makes it.')
+      .argument('[files...]', 'files of points in any format that encode reads; stdin without')
+      .requiredOption('--in <file>', 'the list: a file with a column of codes, and perhaps a column zone')
+      .option('--column <column>', 'column of the codes in the list; default hexcodes')
+      .option('--all', 'keep all points, with a column inside, or zone where the list has zones'),
+  )
+    .addHelpText(
+      'after',
+      `
+A cell that stands twice in the list belongs to its first zone.
+
+Examples:
+  $ hexcodes cover zones.geojson --name district > zones.csv
+  $ hexcodes contains orders.csv --in zones.csv -o delivered.csv
+  $ hexcodes contains pings.parquet --in depot.csv --all --to ndjson`,
+    )
+    .action(contains);
+}
+
+async function contains(files: string[], options: Options): Promise<void> {
+  const hexcodes = await loadLibrary();
+  const { cells, hasZones } = await readList(hexcodes, options.in, options.column);
+  const isAll = options.all === true;
+  const added: TableColumn[] = hasZones
+    ? [{ name: 'zone', kind: 'text' }]
+    : isAll
+      ? [{ name: 'inside', kind: 'boolean' }]
+      : [];
+  let inside = 0;
+  let firstColumns: string | undefined;
+  const { rows, elapsedMs } = await runPoints(hexcodes, {
+    files: pointFilesOf(files, options),
+    output: { output: options.output, format: formatTo(options) },
+    isQuiet: options.quiet === true,
+    async take(batch, output) {
+      const { columns, file, rows: read } = batch;
+      const names = JSON.stringify(columns);
+      if (firstColumns === undefined) {
+        firstColumns = names;
+        refuseUntyped(output.format, columns);
+        const clash = added.find(({ name }) => columns.some((column) => column.name === name));
+        if (clash !== undefined)
+          throw badInput({ file, column: clash.name }, 'there is such a column already, and we add one');
+        await output.open([...columns, ...added]);
+      } else if (names !== firstColumns) throw badInput({ file }, 'has other columns than the first file');
+      for (const { row, zone } of zonesOf(hexcodes, cells, batch)) {
+        if (zone !== undefined) inside++;
+        else if (!isAll) continue;
+        const ours = hasZones ? [zone ?? null] : isAll ? [zone !== undefined] : [];
+        await output.add([...columns.map((_, c) => read.values[c]?.[row]), ...ours]);
+      }
+    },
+    async end(output) {
+      if (firstColumns === undefined) await output.open(added);
+    },
+  });
+  if (options.quiet !== true)
+    process.stderr.write(
+      `${grouped(rows)} ${rows === 1 ? 'row' : 'rows'} in ${duration(elapsedMs)}: ${grouped(inside)} inside ${grouped(cells.size)} ${cells.size === 1 ? 'cell' : 'cells'}\n`,
+    );
+}
+
+/** The zone of each row of a batch; undefined outside, and '' where the list has no zones. */
+function* zonesOf(
+  hexcodes: Hexcodes,
+  cells: CellSet,
+  { latLngDeg }: PointBatch,
+): Generator<{ row: number; zone: string | undefined }> {
+  const { capacity, exports, input, output, outputCells } = hexcodes.kernel;
+  const rows = latLngDeg.length / 2;
+  for (let from = 0; from < rows; from += capacity) {
+    const count = Math.min(capacity, rows - from);
+    input.set(latLngDeg.subarray(2 * from, 2 * (from + count)));
+    exports.encodeCells(count, cells.resolution);
+    const found = outputCells.slice(0, count);
+    const statuses = output.slice(cellStatusAt(count, 0), cellStatusAt(count, count));
+    for (let i = 0; i < count; i++) {
+      const zone = statuses[i] === OK ? cells.nameOf(found[i]!.toString(16)) : undefined;
+      yield { row: from + i, zone };
+    }
+  }
+}
+
+/** @throws CliFailure USAGE: columns of JSON have no types, which these formats need */
+function refuseUntyped(format: string, columns: readonly TableColumn[]): void {
+  const isTyped = format === 'parquet' || format === 'arrow';
+  if (isTyped && columns.some(({ isInferred }) => isInferred === true))
+    throw new CliFailure(
+      EXIT.USAGE,
+      `rows of JSON are not written as ${format} here`,
+      'Take --to ndjson or --to csv.',
+    );
+}
+
+async function readList(hexcodes: Hexcodes, path: string, column: string | undefined): Promise<ZoneList> {
+  const input = await openInput(path);
+  const named = input.path === null ? null : formatOfName(input.path).format;
+  const format = named ?? formatOfBytes(input.head);
+  const isCode = (text: string): boolean => hexcodes.isValid(text);
+  const choice = { delimiter: null, decimal: '.', hasHeader: true } as const;
+  const dialect = dialectOf(input.head, format, choice, isCode);
+  const { source, sample } = await sampled(await openSource(input, format, 'any', dialect));
+  const at = codeColumn(sample, { code: column, prefix: '' }, input.name, isCode, dialect.hasHeader);
+  const zoneAt = columnCalled(sample.names, 'zone');
+  const codes: (readonly [string, string])[] = [];
+  let heldBytes = 0;
+  for await (const { rowCount, values } of source.batches()) {
+    for (let row = 0; row < rowCount; row++) {
+      const code = codeTextOf(source.columns[at]!, values[at]?.[row]);
+      if (!isCode(code))
+        throw badInput(
+          { file: input.name, row: codes.length + 1 },
+          `${JSON.stringify(code)} is not a hexcode`,
+        );
+      const zone = zoneAt < 0 ? '' : codeTextOf(source.columns[zoneAt]!, values[zoneAt]?.[row]);
+      heldBytes += CODE_BYTES + 2 * zone.length;
+      codes.push([code, zone]);
+    }
+    requireBelowCeiling(
+      { file: input.name },
+      heldBytes,
+      'the list',
+      'Make it with cover --compact, or of a coarser resolution.',
+    );
+  }
+  input.close();
+  if (codes.length === 0) throw badInput({ file: input.name }, 'the list has no codes');
+  try {
+    return { cells: new CellSet(hexcodes, codes), hasZones: zoneAt >= 0 };
+  } catch (error) {
+    if (error instanceof HexcodesError) throw badInput({ file: input.name }, error.message);
+    throw error;
+  }
+}

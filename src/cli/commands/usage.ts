@@ -1,0 +1,205 @@
+// `hexcodes usage`: what keys have used, from the store of the data folder or the database that nodes share, as a table for people
+// or as CSV and Parquet. It may run beside the service, which stores what it counts every few seconds.
+import type { Command } from 'commander';
+import type { ServeConfig } from '../../config/config.js';
+import { destinationOf } from '../../files/disk/destination.js';
+import { Targets } from '../../files/disk/targets.js';
+import { CliFailure, EXIT } from '../../files/exit-codes.js';
+import { openSink } from '../../files/formats/open.js';
+import { BATCH_ROWS, type TableColumn } from '../../files/formats/table.js';
+import { visible } from '../../files/terminal/visible.js';
+import type { UsageRow } from '../../server/usage/batch.js';
+import { Calendar } from '../../server/usage/calendar.js';
+import { mayHaveUsage, openUsage, usageFault } from '../../server/usage/store/open-usage.js';
+import { addFlags, settingsOf } from '../settings.js';
+
+const NAMES = ['dataDir', 'store', 'quotaTimeZone'] as const;
+type Config = Pick<ServeConfig, (typeof NAMES)[number]>;
+
+interface Bounds {
+  readonly from?: string;
+  readonly to?: string;
+}
+
+export default function register(program: Command): void {
+  const usage = program.command('usage').description('what keys have used: requests and points');
+  const addBounds = (command: Command): Command =>
+    addFlags(
+      command
+        .option('--from <date>', 'first day or hour, as 2026-11-01 or 2026-11-01T08')
+        .option('--to <date>', 'last day or hour, itself included'),
+      NAMES,
+    );
+
+  const show = addBounds(
+    usage.command('show', { isDefault: true }).description('a table by key and operation'),
+  );
+  show.action((bounds: Bounds) =>
+    withRows(show, bounds, async (rows) => {
+      process.stdout.write(await tableOf(rows));
+    }),
+  );
+
+  const exported = addBounds(
+    usage
+      .command('export')
+      .description('rows by hour, key, operation and outcome')
+      .option('--csv', 'as CSV')
+      .option('--parquet', 'as Parquet')
+      .option('-o, --output <file>', 'instead of standard output', '-'),
+  );
+  exported.action(async (options: Bounds & { csv?: boolean; parquet?: boolean; output: string }) => {
+    if ((options.csv === true) === (options.parquet === true))
+      throw new CliFailure(EXIT.USAGE, 'give one of --csv and --parquet');
+    const format = options.csv === true ? 'csv' : 'parquet';
+    await withRows(exported, options, (rows) => exportTo(options.output, format, rows));
+  });
+}
+
+const HOUR_MS = 3_600_000;
+const BOUND = /^\d{4}-\d{2}-\d{2}(T\d{2}(:00)?)?$/;
+
+async function withRows(
+  command: Command,
+  { from, to }: Bounds,
+  work: (rows: AsyncIterable<UsageRow>) => Promise<void>,
+): Promise<void> {
+  const config = settingsOf(command, NAMES);
+  if (config === undefined) return;
+  const address = { dataDir: config.dataDir, url: config.store };
+  const fromMs = from === undefined ? 0 : boundMs('--from', from, config).startMs;
+  const untilMs = to === undefined ? Number.MAX_SAFE_INTEGER : boundMs('--to', to, config).endMs;
+  if (!mayHaveUsage(address)) {
+    const hint = 'give the folder of the server with --data-dir';
+    throw new CliFailure(EXIT.FAILED, `no usage is stored in ${config.dataDir}`, hint);
+  }
+  try {
+    const store = await openUsage(address);
+    try {
+      await work(store.rows(fromMs, untilMs));
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    if (error instanceof CliFailure) throw error;
+    throw new CliFailure(EXIT.FAILED, usageFault(address, error));
+  }
+}
+
+/** A day or an hour of the zone. */
+function boundMs(
+  option: string,
+  text: string,
+  { quotaTimeZone }: Config,
+): { startMs: number; endMs: number } {
+  const dayMs = BOUND.test(text) ? Date.parse(text.slice(0, 10)) : Number.NaN;
+  const hour = text.length > 10 ? Number(text.slice(11, 13)) : undefined;
+  if (Number.isNaN(dayMs) || (hour ?? 0) > 23)
+    throw new CliFailure(
+      EXIT.USAGE,
+      `${option} ${text}: must be a day as 2026-11-01 or an hour as 2026-11-01T08`,
+    );
+  // Noon of that day in Greenwich lies in it, or in the day before or after it.
+  const calendar = new Calendar(quotaTimeZone, dayMs + 12 * HOUR_MS);
+  let { day } = calendar.periods;
+  if (day.name < text.slice(0, 10)) day = calendar.periodsAt(day.endMs).day;
+  else if (day.name > text.slice(0, 10)) day = calendar.periodsAt(day.startMs - 1).day;
+  if (hour === undefined) return day;
+  return { startMs: day.startMs + hour * HOUR_MS, endMs: day.startMs + (hour + 1) * HOUR_MS };
+}
+
+const COLUMNS: readonly TableColumn[] = [
+  { name: 'hour', kind: 'timestamp', unit: 'ms', isUtc: true },
+  { name: 'key_id', kind: 'text' },
+  { name: 'operation', kind: 'text' },
+  { name: 'outcome', kind: 'text' },
+  { name: 'requests', kind: 'long' },
+  { name: 'points', kind: 'long' },
+];
+
+async function exportTo(
+  path: string,
+  format: 'csv' | 'parquet',
+  rows: AsyncIterable<UsageRow>,
+): Promise<void> {
+  const notResumable = 'An export cannot be resumed';
+  const output = destinationOf(path);
+  const targets = new Targets({ output, rejects: null, notResumable, isResume: false, digest: '' });
+  try {
+    const columns = { kept: [], added: COLUMNS, isWhole: false };
+    const dialect = { delimiter: ',', decimal: '.', hasMark: false, hasHeader: true } as const;
+    const sink = await openSink(
+      format,
+      targets.output,
+      columns,
+      { lat: -1, lng: -1 },
+      undefined,
+      dialect,
+      false,
+    );
+    let values: unknown[][] = COLUMNS.map(() => []);
+    const flush = async (): Promise<void> => {
+      const rowCount = values[0]!.length;
+      if (rowCount === 0) return;
+      await sink.write({ rowCount, values });
+      values = COLUMNS.map(() => []);
+    };
+    for await (const { hourMs, keyId, operation, outcome, requests, points } of rows) {
+      const row = [BigInt(hourMs), keyId, operation, outcome, BigInt(requests), BigInt(points)];
+      for (const [column, value] of row.entries()) values[column]!.push(value);
+      if (values[0]!.length === BATCH_ROWS) await flush();
+    }
+    await flush();
+    await sink.close();
+    await targets.finish(0);
+  } catch (error) {
+    targets.abandon(false);
+    throw error;
+  }
+}
+
+interface Line {
+  requests: number;
+  points: number;
+  failedPoints: number;
+  refusedRequests: number;
+  refusedPoints: number;
+}
+
+const TITLES = ['KEY', 'OPERATION', 'REQUESTS', 'POINTS', 'FAILED', 'REFUSED REQUESTS', 'REFUSED POINTS'];
+
+/** Requests and points that were answered, how many of the points failed, and what was refused over limits. */
+async function tableOf(rows: AsyncIterable<UsageRow>): Promise<string> {
+  const lines = new Map<string, Line>();
+  for await (const { keyId, operation, outcome, requests, points } of rows) {
+    const name = `${keyId}\t${operation}`;
+    const line = lines.get(name) ?? {
+      requests: 0,
+      points: 0,
+      failedPoints: 0,
+      refusedRequests: 0,
+      refusedPoints: 0,
+    };
+    lines.set(name, line);
+    if (outcome === 'refused') {
+      line.refusedRequests += requests;
+      line.refusedPoints += points;
+    } else {
+      line.requests += requests;
+      line.points += points;
+      if (outcome === 'failed') line.failedPoints += points;
+    }
+  }
+  const table = [...lines]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, line]) => [...name.split('\t').map(visible), ...Object.values(line).map(String)]);
+  if (table.length === 0) return 'no usage\n';
+  const all = [TITLES, ...table];
+  const widths = TITLES.map((_, column) => Math.max(...all.map((row) => row[column]!.length)));
+  const text = (row: readonly string[]): string =>
+    row
+      .map((cell, column) => (column < 2 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)))
+      .join('  ')
+      .trimEnd();
+  return `${all.map(text).join('\n')}\n`;
+}

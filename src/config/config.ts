@@ -1,0 +1,174 @@
+// Configuration of the commands from flags, environment and one file, in this order: the first that gives a setting holds. All
+// faults are named at once. The settings stand in config/, a file for each trade; a new one is an entry there, and
+// everything follows from it: its type here, its flag, its line of help.
+import { BOUNDS } from './bounds.js';
+import { BUS } from './bus.js';
+import { type ConfigFile, readConfigFile } from './config-file.js';
+import { CONSOLE } from './console/basemap.js';
+import { KEYS } from './keys.js';
+import { LIFE_CYCLE } from './life-cycle.js';
+import { LIMITS } from './limits.js';
+import { LISTENING } from './listening.js';
+import { LOGGING } from './logging.js';
+import { OBSERVATION } from './observation.js';
+import { type ConfigOf, Fault, type Setting } from './setting.js';
+import { TRACCAR } from './traccar/sink.js';
+import { unknownVariable, unknownVariables } from './unknown-variables.js';
+
+export type { LogLevel } from './logging.js';
+
+const SERVICE = {
+  ...LISTENING,
+  ...KEYS,
+  ...BOUNDS,
+  ...LIMITS,
+  ...LOGGING,
+  ...OBSERVATION,
+  ...LIFE_CYCLE,
+  ...CONSOLE,
+  ...TRACCAR,
+};
+const SETTINGS = { ...SERVICE, ...BUS };
+
+export type Config = ConfigOf<typeof SETTINGS>;
+export type SettingName = keyof Config;
+export type ServeConfig = ConfigOf<typeof SERVICE>;
+export type BusConfig = ConfigOf<typeof BUS>;
+
+/** Of the service. */
+export const SETTING_NAMES = Object.keys(SERVICE) as (keyof ServeConfig)[];
+/** Of the commands that work on a message bus. */
+export const BUS_NAMES = Object.keys(BUS) as (keyof BusConfig)[];
+
+/** Names the file; of all settings it alone cannot stand in it. */
+const FILE_SETTING: Setting<unknown> = {
+  variable: 'HEXCODES_CONFIG',
+  flag: '--config',
+  argument: '<file>',
+  help: 'file of lines HEXCODES_NAME=value; flags and environment go before it',
+  read: (text) => text,
+};
+
+const VARIABLES = Object.values(SETTINGS).map(({ variable }) => variable);
+
+/** Every fault of a configuration, one line each. */
+export class ConfigError extends Error {
+  constructor(readonly faults: readonly string[]) {
+    super(faults.join('\n'));
+  }
+}
+
+/** Where a setting has its value from. */
+interface Origin {
+  readonly text: string;
+  /** Names the setting in a fault: `--port`, `HEXCODES_PORT`, `FILE:3 HEXCODES_PORT`. */
+  readonly name: string;
+  /** `--port`, `environment`, `FILE:3`. */
+  readonly source: string;
+}
+
+export interface ReadSettings<K extends SettingName> {
+  readonly config: Pick<Config, K>;
+  /** One line for each setting: variable, value and source, aligned; a secret is `***`. */
+  readonly shown: readonly string[];
+}
+
+/** The flags of some settings, in commander's notation, after that of the file. */
+export function flagsOf(names: readonly SettingName[]): { flags: string; help: string }[] {
+  return [FILE_SETTING, ...names.map((name): Setting<unknown> => SETTINGS[name])].flatMap((setting) => {
+    const { flag, argument, variable, help } = setting;
+    if (flag === undefined) return [];
+    const flags = argument === undefined ? flag : `${flag} ${argument}`;
+    return [{ flags, help: `${help} [${variable}]` }];
+  });
+}
+
+/** The settings among them that have no flag. */
+export function flaglessOf(
+  names: readonly SettingName[],
+): { variable: string; help: string; isSecret: boolean }[] {
+  return names.flatMap((name) => {
+    const { flag, variable, help, isSecret = false }: Setting<unknown> = SETTINGS[name];
+    return flag === undefined ? [{ variable, help, isSecret }] : [];
+  });
+}
+
+/** Reads some settings; throws a ConfigError that names every fault. */
+export function readConfig<K extends SettingName>(
+  names: readonly K[],
+  flags: Readonly<Record<string, unknown>>,
+  env: Readonly<Record<string, string | undefined>>,
+): Pick<Config, K> {
+  return readSettings(names, flags, env).config;
+}
+
+/**
+ * The same, with the source of each value. `flags` are by commander's names: `maxPastStop` for `--max-past-stop`. Unknown
+ * variables are faults in any case; a wrong value is one only if its setting is among `names`.
+ */
+export function readSettings<K extends SettingName>(
+  names: readonly K[],
+  flags: Readonly<Record<string, unknown>>,
+  env: Readonly<Record<string, string | undefined>>,
+): ReadSettings<K> {
+  const path = originOf(FILE_SETTING, flags, env);
+  const file = path === undefined ? undefined : readConfigFile(path.text);
+  const faults = [...(file?.faults ?? [])];
+  const config: Partial<Record<K, unknown>> = {};
+  const shown: string[] = [];
+  for (const name of names) {
+    const setting: Setting<unknown> = SETTINGS[name];
+    const origin = originOf(setting, flags, env, file);
+    try {
+      config[name] = setting.read(origin?.text);
+      shown.push(shownAs(setting, origin, config[name]));
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      faults.push(`${origin?.name ?? setting.variable} ${error.message}`);
+    }
+  }
+  faults.push(...unknownVariables([...VARIABLES, FILE_SETTING.variable], env));
+  for (const [variable, { line }] of file?.lines ?? []) {
+    if (!VARIABLES.includes(variable))
+      faults.push(unknownVariable(VARIABLES, variable, `${file?.path}:${line} `));
+  }
+  if (faults.length > 0) throw new ConfigError(faults);
+  return { config: config as Pick<Config, K>, shown };
+}
+
+function originOf(
+  { flag, variable, standardVariable }: Setting<unknown>,
+  flags: Readonly<Record<string, unknown>>,
+  env: Readonly<Record<string, string | undefined>>,
+  file?: ConfigFile,
+): Origin | undefined {
+  const byFlag = flag === undefined ? undefined : flags[attributeOf(flag)];
+  if (flag !== undefined && byFlag !== undefined) return { text: String(byFlag), name: flag, source: flag };
+  const text = env[variable];
+  if (text !== undefined) return { text, name: variable, source: 'environment' };
+  const row = file?.lines.get(variable);
+  if (file !== undefined && row !== undefined) {
+    const source = `${file.path}:${row.line}`;
+    return { text: row.text, name: `${source} ${variable}`, source };
+  }
+  const standard = standardVariable === undefined ? undefined : env[standardVariable];
+  if (standardVariable === undefined || standard === undefined) return undefined;
+  return { text: standard, name: standardVariable, source: standardVariable };
+}
+
+/** The name under which commander keeps the value of a flag. */
+function attributeOf(flag: string): string {
+  return flag.slice(2).replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+const SHOWN_WIDTH = 48;
+
+function shownAs(
+  { variable, isSecret, shown = (text) => text }: Setting<unknown>,
+  origin: Origin | undefined,
+  value: unknown,
+): string {
+  const standard = typeof value === 'object' || value === undefined ? '' : String(value);
+  const text = origin === undefined ? standard : isSecret ? '***' : shown(origin.text);
+  return `${`${variable}=${text}`.padEnd(SHOWN_WIDTH)}  # ${origin?.source ?? 'default'}`;
+}

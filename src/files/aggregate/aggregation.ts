@@ -1,0 +1,182 @@
+// Points into groups: each row that passes the filter goes to the group of its cell, province and time, and its values are added
+// there.
+
+import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
+import { NOT_A_COORDINATE, OK } from '../../hexcodes/kernel/kernel.js';
+import { cellAdminAt, cellStatusAt } from '../../hexcodes/kernel/output-layout.js';
+import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
+import { instantOf } from '../points/instants.js';
+import type { PointBatch } from '../points/point-files.js';
+import { type Condition, type RowFilter, rowFilter } from '../points/row-filter.js';
+import { bucketStartOf } from '../points/time-buckets.js';
+import { columnNamed, numberOf } from '../points/values.js';
+import type { ZoneClock } from '../points/zone-clock.js';
+import { GroupTable } from './group-table.js';
+import { type Group, groupsOf, SpilledGroups } from './spilled-groups.js';
+import { addValue, NUMBERS_PER_SUM, widthOf } from './sums.js';
+
+/** Keys of groups, sums, and which rows take part. */
+export interface AggregationRequest {
+  readonly byCell: boolean;
+  readonly byProvince: boolean;
+  /** Of the cells, 0 to 15. */
+  readonly resolution: number;
+  /** undefined: not by time. */
+  readonly time: { readonly column: string; readonly bucketMs: number } | undefined;
+  readonly clock: ZoneClock;
+  readonly conditions: readonly Condition[];
+  /** Names of columns that are added up. */
+  readonly sums: readonly string[];
+  /** Of the groups in memory; more are written to the disk. */
+  readonly limitBytes: number;
+}
+
+/** Rows by what became of them. */
+export interface RowCounts {
+  filtered: number;
+  outside: number;
+  notPositions: number;
+  withoutTime: number;
+  grouped: number;
+}
+
+/** Provinces by their codes, in the order of the alphabet: the order of groups. */
+export const RANKED_UNITS = ADMIN_UNITS.map((unit, admin) => ({ ...unit, admin })).sort((a, b) =>
+  a.code < b.code ? -1 : 1,
+);
+const RANK_OF_ADMIN = ADMIN_UNITS.map(({ code }) => RANKED_UNITS.findIndex((unit) => unit.code === code));
+
+interface ColumnPlaces {
+  readonly filter: RowFilter;
+  readonly time: number;
+  readonly sums: readonly number[];
+}
+
+export class Aggregation {
+  readonly counts: RowCounts = { filtered: 0, outside: 0, notPositions: 0, withoutTime: 0, grouped: 0 };
+  /** Of each summed column: whether all its values were integers, and how many were no numbers. */
+  readonly sumColumns: { isInteger: boolean; notNumbers: number }[];
+  readonly #hexcodes: Hexcodes;
+  readonly #request: AggregationRequest;
+  readonly #width: number;
+  readonly #table: GroupTable;
+  readonly #spilled: SpilledGroups;
+  #places: ColumnPlaces | undefined;
+  #placesOf: unknown;
+
+  constructor(hexcodes: Hexcodes, request: AggregationRequest) {
+    this.#hexcodes = hexcodes;
+    this.#request = request;
+    this.#width = widthOf(request.sums.length);
+    this.#table = new GroupTable(this.#width, request.limitBytes);
+    this.#spilled = new SpilledGroups(this.#width);
+    this.sumColumns = request.sums.map(() => ({ isInteger: true, notNumbers: 0 }));
+  }
+
+  /** How often memory was full. */
+  get spills(): number {
+    return this.#spilled.count;
+  }
+
+  /** @throws CliFailure BAD_INPUT for a column that is not there */
+  take(batch: PointBatch): void {
+    const { capacity, exports, input, output } = this.#hexcodes.kernel;
+    const words = new Uint32Array(output.buffer, output.byteOffset, 2 * capacity);
+    const { byCell, byProvince, resolution, time } = this.#request;
+    const places = this.#placesIn(batch);
+    const { rows, latLngDeg } = batch;
+    for (let from = 0; from < rows.rowCount; from += capacity) {
+      const count = Math.min(capacity, rows.rowCount - from);
+      input.set(latLngDeg.subarray(2 * from, 2 * (from + count)));
+      exports.encodeCells(count, resolution);
+      for (let i = 0; i < count; i++) {
+        const row = from + i;
+        if (!places.filter(rows, row)) {
+          this.counts.filtered++;
+          continue;
+        }
+        const status = output[cellStatusAt(count, i)]!;
+        if (status !== OK) {
+          if (status === NOT_A_COORDINATE) this.counts.notPositions++;
+          else this.counts.outside++;
+          continue;
+        }
+        const timeS = time === undefined ? 0 : this.#bucketOf(batch, places.time, row, time.bucketMs);
+        if (Number.isNaN(timeS)) {
+          this.counts.withoutTime++;
+          continue;
+        }
+        this.counts.grouped++;
+        this.#add(
+          ...([byCell ? words[2 * i + 1]! : 0, byCell ? words[2 * i]! : 0] as const),
+          byProvince ? RANK_OF_ADMIN[output[cellAdminAt(count, i)]!]! : 0,
+          timeS,
+          batch,
+          places,
+          row,
+        );
+      }
+    }
+  }
+
+  /** All groups by cell, province, time; each overwrites the one before. */
+  groups(): Generator<Group> {
+    if (this.#spilled.count === 0) return groupsOf(this.#table, this.#width);
+    if (this.#table.size > 0) this.#spilled.spill(this.#table);
+    return this.#spilled.groups();
+  }
+
+  /** Removes what was written to the disk. */
+  remove(): void {
+    this.#spilled.remove();
+  }
+
+  #add(
+    cellHigh: number,
+    cellLow: number,
+    province: number,
+    timeS: number,
+    { columns, rows: { values } }: PointBatch,
+    { sums }: ColumnPlaces,
+    row: number,
+  ): void {
+    let place = this.#table.placeOf(cellHigh, cellLow, province, timeS);
+    if (place < 0) {
+      this.#spilled.spill(this.#table);
+      place = this.#table.placeOf(cellHigh, cellLow, province, timeS);
+    }
+    const { numbers } = this.#table;
+    const at = place * this.#width;
+    numbers[at]! += 1;
+    for (let s = 0; s < sums.length; s++) {
+      const column = sums[s]!;
+      const value = numberOf(columns[column]!, values[column]?.[row]);
+      if (value === null) continue;
+      if (value === undefined) {
+        this.sumColumns[s]!.notNumbers++;
+        continue;
+      }
+      if (typeof value === 'number' && !Number.isSafeInteger(value)) this.sumColumns[s]!.isInteger = false;
+      addValue(numbers, at + 1 + NUMBERS_PER_SUM * s, value);
+    }
+  }
+
+  #bucketOf({ columns, rows }: PointBatch, column: number, row: number, bucketMs: number): number {
+    const { clock } = this.#request;
+    const ms = instantOf(columns[column]!, rows.values[column]?.[row], clock);
+    return Number.isNaN(ms) ? ms : bucketStartOf(ms, bucketMs, clock) / 1000;
+  }
+
+  /** The columns of a file, found once. */
+  #placesIn({ columns, file }: PointBatch): ColumnPlaces {
+    if (this.#places !== undefined && this.#placesOf === columns) return this.#places;
+    const { conditions, clock, time, sums } = this.#request;
+    this.#places = {
+      filter: rowFilter(conditions, columns, file, clock),
+      time: time === undefined ? -1 : columnNamed(columns, time.column, file),
+      sums: sums.map((name) => columnNamed(columns, name, file)),
+    };
+    this.#placesOf = columns;
+    return this.#places;
+  }
+}

@@ -1,0 +1,110 @@
+// The failed rows of answered blocks: messages about them, and their answers apart from those of the other rows.
+
+import { type BlockReport, type ConvertedBlock, ROW_STATUSES } from '../hexcodes/wire/job.js';
+import { readResolution } from '../hexcodes/wire/params/resolution.js';
+import { plainNumber, withoutBlanks } from '../hexcodes/wire/rows/csv-numbers.js';
+import { failedRowsOf } from '../hexcodes/wire/rows/row-report.js';
+import { looksSwapped } from '../hexcodes/wire/swapped.js';
+import type { Opening } from './by-bytes-opening.js';
+import type { Input } from './disk/input.js';
+import { type Degrees, type Field, faultIn, type ReadFields } from './failed-row.js';
+import { ragged } from './formats/csv-header.js';
+import { eachRow, fieldsOf } from './formats/csv-rows.js';
+import type { Run } from './request.js';
+import { type RowFailure, SWAP_TRIES, stopped } from './tally.js';
+
+const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
+
+/**
+ * Checks the failed rows of a block: a row with too many or too few fields ends the run, as does any failed row where
+ * the error policy is to stop; the first row of each reason is noted; positions that have a code with lat and lng exchanged
+ * are counted.
+ * @param firstRow number of the block's first row in the input
+ * @throws CliFailure for the row that ends the run
+ */
+export function checkFailures(
+  run: Run,
+  input: Input,
+  opening: Opening,
+  block: Uint8Array,
+  answer: ConvertedBlock,
+  firstRow: number,
+): void {
+  const { request, hexcodes, targets } = run;
+  const { csv, delimiter } = opening.job;
+  const { first } = targets.tally;
+  const isStop = request.errors.kind === 'stop';
+  let tries = targets.tally.failedRows;
+  const mayBeRagged = answer.byStatus[INVALID_REQUEST]! > 0;
+  const hasFirst = ROW_STATUSES.some(
+    (word, status) => word !== 'OK' && answer.byStatus[status]! > 0 && !first.has(word as RowFailure),
+  );
+  if (!mayBeRagged && !isStop && !hasFirst && tries >= SWAP_TRIES) return;
+  for (const { row, status, start, end } of failedRowsOf(reportOf(answer))) {
+    const isTried = csv !== undefined && request.operation === 'encode' && tries++ < SWAP_TRIES;
+    const reason = status as RowFailure;
+    if (reason !== 'INVALID_REQUEST' && !isStop && !isTried && first.has(reason)) continue;
+    const fields = fieldsOf(block, start, end, delimiter);
+    if (fields.length !== opening.names.length) {
+      throw ragged(input.name, firstRow + row, fields.length, opening.names);
+    }
+    if (!first.has(reason)) {
+      const fault = faultIn(reason, readFields(opening, fields));
+      first.set(reason, { file: input.name, row: firstRow + row, fault });
+    }
+    if (isStop) throw stopped(first.get(reason)!, reason);
+    if (isTried && looksSwapped(hexcodes.kernel, numberIn(fields[csv.lat]), numberIn(fields[csv.lng]))) {
+      targets.tally.swapped++;
+    }
+  }
+}
+
+function readFields({ names, job: { csv } }: Opening, fields: readonly string[]): ReadFields {
+  const field = (at: number): Field => ({ name: names[at] ?? '', text: fields[at] ?? '' });
+  const at = csv?.resolution ?? -1;
+  const resolution = at >= 0 && readResolution(withoutBlanks(fields[at] ?? '')) < 0 ? field(at) : null;
+  if (csv === undefined || csv.hexcodes >= 0) {
+    return { kind: 'whole', field: field(csv?.hexcodes ?? 0), resolution };
+  }
+  const degrees = (at: number): Degrees => ({ ...field(at), degrees: numberIn(fields[at]) });
+  return { kind: 'pair', lat: degrees(csv.lat), lng: degrees(csv.lng), resolution };
+}
+
+function numberIn(field = ''): number {
+  return Number(plainNumber(field));
+}
+
+/** Refuses the first row of a block that has more or fewer fields than the header. @throws CliFailure if there is one */
+export function refuseRagged(
+  input: Input,
+  { names, job }: Opening,
+  block: Uint8Array,
+  firstRow: number,
+): void {
+  let row = firstRow;
+  eachRow(block, job.delimiter, (start, end) => {
+    const { length } = fieldsOf(block, start, end, job.delimiter);
+    if (length !== names.length) throw ragged(input.name, row, length, names);
+    row++;
+  });
+}
+
+/** The answers to the rows of a block that are OK, and those to the others, each in their order. */
+export function splitAnswer(answer: ConvertedBlock): { ok: Buffer; failed: Buffer } {
+  const ok: Uint8Array[] = [];
+  const failed: Uint8Array[] = [];
+  let at = 0;
+  for (const { answerStart, answerEnd } of failedRowsOf(reportOf(answer))) {
+    ok.push(answer.bytes.subarray(at, answerStart));
+    failed.push(answer.bytes.subarray(answerStart, answerEnd));
+    at = answerEnd;
+  }
+  ok.push(answer.bytes.subarray(at));
+  return { ok: Buffer.concat(ok), failed: Buffer.concat(failed) };
+}
+
+/** The report that every job of this room wants. */
+export function reportOf({ report }: ConvertedBlock): BlockReport {
+  if (report === undefined) throw new TypeError('the block was converted without a report');
+  return report;
+}

@@ -1,0 +1,189 @@
+// CSV to CSV and TSV to TSV as bytes: blocks of whole rows are converted and written in their order. Single rows are read
+// here only where they have failed.
+
+import { type Block, BlockBuffers } from '../hexcodes/wire/bulk/block-buffers.js';
+import { CsvSplitter } from '../hexcodes/wire/bulk/splitters.js';
+import { BulkInputError, type ConvertedBlock, ROW_STATUSES } from '../hexcodes/wire/job.js';
+import { type BlockConverter, inlineConverter, poolConverter } from './by-bytes-convert.js';
+import { type Opening, readOpening } from './by-bytes-opening.js';
+import { checkFailures, refuseRagged, reportOf, splitAnswer } from './by-bytes-rows.js';
+import { holdsAngles, positionPlace } from './columns/position-columns.js';
+import { type Input, STDIN_NAME } from './disk/input.js';
+import type { Reached } from './disk/journal.js';
+import { badInput } from './file-faults.js';
+import { formatOfName, isGzipName } from './format.js';
+import { refuseNoText } from './formats/csv-header.js';
+import { eachRow } from './formats/csv-rows.js';
+import { workerKernel } from './library.js';
+import type { Run } from './request.js';
+import type { RowFailure } from './tally.js';
+
+/** Inputs up to this size are decoded before threads have started. */
+const INLINE_DECODE_BYTES = 16 * 1024 * 1024;
+
+/** Whether a run can be converted by bytes: neither format nor columns change, also not in the file of failed rows. */
+export function canConvertByBytes({ request, sourceFormat, targetFormat, sample, source }: Run): boolean {
+  const { keep, drop } = request.columns;
+  if (request.operation === 'decode' && request.csv.decimal === ',') return false;
+  if (sourceFormat !== targetFormat || (sourceFormat !== 'csv' && sourceFormat !== 'tsv')) return false;
+  if (keep !== undefined || drop !== undefined) return false;
+  if (request.operation === 'encode' && sample !== null) {
+    const first = request.inputs[0] === '-' ? STDIN_NAME : request.inputs[0]!;
+    const place = positionPlace(sample, request.columns, first, source.hasHeader);
+    if (place.kind !== 'pair' || holdsAngles(sample, place.lat)) return false;
+  }
+  if (request.errors.kind !== 'file') return true;
+  const rejects = formatOfName(request.errors.path).format;
+  return rejects === null || rejects === sourceFormat;
+}
+
+/**
+ * Whether workers make a run faster. To read blocks, hand them to workers and write their answers takes this thread as long
+ * as to encode them itself; to decode takes it two to three times as long.
+ */
+function isWorthPool({ request, totalBytes }: Run): boolean {
+  if (request.operation === 'encode' || request.threads === 1) return false;
+  const isPlain = !request.inputs.some((path) => isGzipName(path));
+  return !(isPlain && totalBytes !== null && totalBytes <= INLINE_DECODE_BYTES);
+}
+
+/** A block whose answer is not written yet. */
+interface PendingBlock {
+  readonly bytes: Block;
+  readonly answer: Promise<ConvertedBlock>;
+  /** Where the block ends in the content of its input. */
+  readonly endOffset: number;
+}
+
+export async function convertByBytes(run: Run): Promise<void> {
+  const { request, targets, hexcodes } = run;
+  const converter = isWorthPool(run)
+    ? await poolConverter({ kernel: await workerKernel(), threads: request.threads })
+    : inlineConverter(hexcodes.kernel);
+  try {
+    let names: string[] | null = null;
+    for (let inputNumber = 0; inputNumber < request.inputs.length; inputNumber++) {
+      const input = await run.open(inputNumber);
+      const isDone = targets.from !== null && inputNumber < targets.from.inputNumber;
+      const isResumed = inputNumber === targets.from?.inputNumber;
+      const skip = isResumed ? targets.from : { inputOffset: 0, inputRows: 0 };
+      names = await convertInput(run, input, inputNumber, names, isDone ? null : skip, converter);
+    }
+  } finally {
+    await converter.close();
+  }
+}
+
+/**
+ * @param firstNames the header of the first input; null if this is the first
+ * @param skip how far an earlier run converted the input; null for all of it
+ * @returns the header of this input
+ */
+async function convertInput(
+  run: Run,
+  input: Input,
+  inputNumber: number,
+  firstNames: string[] | null,
+  skip: Pick<Reached, 'inputOffset' | 'inputRows'> | null,
+  converter: BlockConverter,
+): Promise<string[]> {
+  const { request, targets } = run;
+  const delimiter = run.source.delimiter.charCodeAt(0);
+  const chunks = input.chunks()[Symbol.asyncIterator]();
+  const { opening, rest } = await readOpening(run, input, chunks);
+  if (firstNames !== null && JSON.stringify(firstNames) !== JSON.stringify(opening.names)) {
+    throw badInput({ file: input.name }, `other columns than ${request.inputs[0]}`);
+  }
+  if (skip === null) return opening.names;
+  if (firstNames === null && (targets.from?.outputOffset ?? 0) === 0)
+    await targets.output.write(opening.head);
+  if (firstNames === null && (targets.from?.rejectsOffset ?? 0) === 0)
+    await targets.rejects?.write(opening.head);
+
+  const buffers = new BlockBuffers();
+  const splitter = new CsvSplitter(delimiter, buffers);
+  const pending: PendingBlock[] = [];
+  let offset = Math.max(opening.headerBytes, skip.inputOffset);
+  const row = { next: skip.inputRows + 1 };
+  let isWriting = false;
+  const writeFirst = async (): Promise<void> => {
+    const { bytes, answer, endOffset } = pending.shift()!;
+    isWriting = true;
+    const answered = await answer.catch((error: unknown) => {
+      if (error instanceof BulkInputError) refuseRagged(input, opening, bytes, row.next);
+      throw error;
+    });
+    await writeAnswer(run, input, opening, bytes, answered, row);
+    buffers.giveBack(bytes);
+    if (!targets.output.holdsBytes) converter.giveBack(answered);
+    run.tick({ inputNumber, inputOffset: endOffset, inputRows: row.next - 1 });
+    isWriting = false;
+  };
+  const send = async (blocks: readonly Block[]): Promise<void> => {
+    for (const block of blocks) {
+      refuseNoText(block, input.name, delimiter, opening.names, () => {
+        let number = row.next;
+        for (const { bytes } of pending) eachRow(bytes, delimiter, () => number++);
+        return number;
+      });
+      offset += block.length;
+      const answer = converter.convert(opening.job, block);
+      // A failure is thrown when this block is the first. Until then it must not count as an unhandled rejection.
+      answer.catch(() => undefined);
+      pending.push({ bytes: block, answer, endOffset: offset });
+      if (pending.length >= converter.mostPending) await writeFirst();
+    }
+  };
+  try {
+    let toSkip = Math.max(0, skip.inputOffset - opening.headerBytes);
+    for (let chunk: Uint8Array | null = rest; chunk !== null; ) {
+      const skipped = Math.min(toSkip, chunk.length);
+      toSkip -= skipped;
+      if (skipped < chunk.length) await send(splitter.push(chunk.subarray(skipped)));
+      const next: IteratorResult<Uint8Array> = await chunks.next();
+      chunk = next.done === true ? null : next.value;
+    }
+    await send(splitter.end());
+  } catch (error) {
+    // An error of the input: the blocks before it are written first, and an error in one of them is reported instead.
+    // After an error of a write nothing more is written.
+    while (!isWriting && pending.length > 0) await writeFirst();
+    if (error instanceof BulkInputError) throw badInput({ file: input.name, row: row.next }, error.message);
+    throw error;
+  }
+  while (pending.length > 0) await writeFirst();
+  return opening.names;
+}
+
+/**
+ * Counts the rows of an answered block and writes them as the error policy says.
+ * @param row number of the block's first row; moved on by its rows
+ */
+async function writeAnswer(
+  run: Run,
+  input: Input,
+  opening: Opening,
+  block: Uint8Array,
+  answer: ConvertedBlock,
+  row: { next: number },
+): Promise<void> {
+  const { targets, request } = run;
+  const { tally } = targets;
+  const firstRow = row.next;
+  row.next += answer.rows;
+  if (answer.failed > 0) checkFailures(run, input, opening, block, answer, firstRow);
+  tally.rows += answer.rows;
+  ROW_STATUSES.forEach((word, status) => {
+    if (word !== 'OK') tally.fail(word as RowFailure, answer.byStatus[status]);
+  });
+  reportOf(answer).byAdmin.forEach((rows, place) => {
+    tally.byAdmin[place]! += rows;
+  });
+  if (answer.failed === 0 || request.errors.kind === 'keep') {
+    await targets.output.write(answer.bytes);
+    return;
+  }
+  const { ok, failed } = splitAnswer(answer);
+  await targets.output.write(ok);
+  await targets.rejects?.write(failed);
+}

@@ -1,0 +1,98 @@
+// The columns of an input that are kept, and those that decode adds; encode-columns.ts has those of encode, position-columns.ts
+// and code-column.ts find those that are read.
+
+import { CliFailure, EXIT } from '../exit-codes.js';
+import { badInput } from '../file-faults.js';
+import type { TableColumn } from '../formats/table.js';
+
+/** The column options of the command line; names as in the file. */
+export interface ColumnChoice {
+  readonly lat?: string | undefined;
+  readonly lng?: string | undefined;
+  /** Column of whole positions. */
+  readonly position?: string | undefined;
+  /** Column of hexcodes. */
+  readonly code?: string | undefined;
+  readonly keep?: readonly string[] | undefined;
+  readonly drop?: readonly string[] | undefined;
+  /** Put before the names of the columns that we add. */
+  readonly prefix: string;
+}
+
+/** The first rows of an input as texts, one a column: columns are judged by them. */
+export interface Sample {
+  readonly names: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** Texts of a column in the first rows, without those that are empty. */
+export function textsOf({ rows }: Sample, column: number): string[] {
+  return rows.map((row) => row[column] ?? '').filter((text) => text.trim() !== '');
+}
+
+/** The column that an option names: as it is written, else without regard to case and blanks; -1 if there is none. */
+export function columnCalled(names: readonly string[], chosen: string): number {
+  const exact = names.indexOf(chosen);
+  if (exact >= 0) return exact;
+  const plain = (name: string): string => name.trim().normalize('NFC').toLowerCase();
+  const alike = names.flatMap((name, i) => (plain(name) === plain(chosen) ? [i] : []));
+  return alike.length === 1 ? alike[0]! : -1;
+}
+
+/** The failure for a column that is not there. */
+export function noColumn(names: readonly string[], missing: string, file: string, hint?: string): CliFailure {
+  const more = names.length > 20 ? ` and ${names.length - 20} more` : '';
+  const has = names.length === 0 ? 'it has no columns' : `it has ${names.slice(0, 20).join(', ')}${more}`;
+  return badInput({ file }, `no column ${missing}: ${has}`, hint);
+}
+
+/** The only one of some columns; -1 if there is none. @throws CliFailure BAD_INPUT for several */
+export function onlyOne(
+  names: readonly string[],
+  found: readonly number[],
+  wanted: string,
+  file: string,
+): number {
+  if (found.length <= 1) return found[0] ?? -1;
+  const both = found.map((i) => names[i]).join(', ');
+  throw badInput({ file }, `more than one column could be ${wanted}: ${both}`);
+}
+
+/** Indexes of the columns that are kept, in the order of the output. */
+export function keptColumns(columns: readonly TableColumn[], choice: ColumnChoice, file: string): number[] {
+  const names = columns.map(({ name }) => name);
+  for (const [option, listed] of [
+    ['--keep', choice.keep],
+    ['--drop', choice.drop],
+  ] as const) {
+    for (const name of listed ?? []) {
+      if (!names.includes(name)) throw badInput({ file, column: name }, `no such column, named by ${option}`);
+    }
+  }
+  if (choice.keep !== undefined) return choice.keep.map((name) => names.indexOf(name));
+  return names.flatMap((name, i) => (choice.drop?.includes(name) === true ? [] : [i]));
+}
+
+export const DECODE_ADDED: readonly TableColumn[] = [
+  { name: 'lat', kind: 'double' },
+  { name: 'lng', kind: 'double' },
+  { name: 'resolution', kind: 'int' },
+  { name: 'status', kind: 'text' },
+];
+
+/** Our columns with their prefix. @throws CliFailure USAGE if a kept column has one of these names */
+export function addedColumns(
+  added: readonly TableColumn[],
+  kept: readonly TableColumn[],
+  prefix: string,
+  file: string,
+): TableColumn[] {
+  const named = added.map((column) => ({ ...column, name: prefix + column.name }));
+  const clash = named.find(({ name }) => kept.some((column) => column.name === name));
+  if (clash === undefined) return named;
+  throw new CliFailure(
+    EXIT.USAGE,
+    `${file}: there is a column ${clash.name} already, and we add one of this name`,
+    'Rename ours with --prefix, or leave theirs out with --drop.',
+  );
+}

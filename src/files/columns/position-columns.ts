@@ -1,0 +1,177 @@
+// Where encode finds the position of a row: in two columns, in one column of positions in any spelling, or inside nested
+// values. Options name the columns, else their names show them; values decide where names do not.
+
+import { columnsNamed, pairColumns, positionColumns } from '../../hexcodes/wire/rows/column-names.js';
+import { plainNumber } from '../../hexcodes/wire/rows/csv-numbers.js';
+import { parseAngle, parsePosition } from '../../hexcodes/wire/rows/position-text.js';
+import { badInput } from '../file-faults.js';
+import { type ColumnChoice, columnCalled, noColumn, onlyOne, type Sample, textsOf } from './columns.js';
+
+/** Columns by index. */
+export type PositionPlace =
+  | { readonly kind: 'pair'; readonly lat: number; readonly lng: number }
+  | { readonly kind: 'text'; readonly column: number }
+  /** Members of a JSON object, outermost first. */
+  | {
+      readonly kind: 'nested';
+      readonly column: number;
+      readonly lat: readonly string[];
+      readonly lng: readonly string[];
+    };
+
+const LAT = 'lat or latitude';
+const LNG = 'lng or longitude or lon';
+
+/** The column of each row's own resolution; -1 if there is none. @throws CliFailure BAD_INPUT for several */
+export function resolutionColumn(names: readonly string[], file: string): number {
+  return onlyOne(names, columnsNamed(names, ['resolution']), 'resolution', file);
+}
+
+/** @throws CliFailure BAD_INPUT that lists the columns of the file, and proposes those whose values fit */
+export function positionPlace(
+  sample: Sample,
+  choice: ColumnChoice,
+  file: string,
+  hasHeader = true,
+): PositionPlace {
+  const { names } = sample;
+  if (choice.position !== undefined) {
+    const column = columnCalled(names, choice.position);
+    if (column < 0) throw noColumn(names, choice.position, file);
+    return nestedIn(sample, column) ?? { kind: 'text', column };
+  }
+  const nested = chosenNested(names, choice);
+  if (nested !== null) return nested;
+  const named = pairColumns(names);
+  const lat = placeOf(sample, choice.lat, named.lat, 'lat', file);
+  const lng = placeOf(sample, choice.lng, named.lng, 'lng', file);
+  const isChosen = choice.lat !== undefined || choice.lng !== undefined;
+  if (lat >= 0 && lng >= 0) {
+    if (!isChosen) refuseOtherUnits(sample, lat, lng, file);
+    return { kind: 'pair', lat, lng };
+  }
+  if (!isChosen) {
+    const whole = wholePlace(sample, hasHeader);
+    if (whole !== null) return whole;
+  }
+  const fitting = { lat: columnsWithin(sample, 5, 25), lng: columnsWithin(sample, 99, 120) };
+  const isClear = fitting.lat.length === 1 && fitting.lng.length === 1;
+  if (!hasHeader && !isChosen && isClear) return { kind: 'pair', lat: fitting.lat[0]!, lng: fitting.lng[0]! };
+  const missing = lat < 0 ? (choice.lat ?? LAT) : (choice.lng ?? LNG);
+  throw noColumn(names, missing, file, hintFor(sample, lat < 0, lng < 0, fitting));
+}
+
+/** The column of one coordinate; -1 if there is none. */
+function placeOf(
+  { names }: Sample,
+  chosen: string | undefined,
+  named: readonly number[],
+  wanted: string,
+  file: string,
+): number {
+  if (chosen === undefined) return onlyOne(names, named, wanted, file);
+  const column = columnCalled(names, chosen);
+  if (column < 0) throw noColumn(names, chosen, file);
+  return column;
+}
+
+/** `--lat location.lat --lng location.lng`, where `location` is a column and `location.lat` is none. */
+function chosenNested(names: readonly string[], { lat, lng }: ColumnChoice): PositionPlace | null {
+  if (lat === undefined || lng === undefined) return null;
+  if (columnCalled(names, lat) >= 0 || columnCalled(names, lng) >= 0) return null;
+  const [latName, ...latPath] = lat.split('.');
+  const [lngName, ...lngPath] = lng.split('.');
+  const column = columnCalled(names, latName!);
+  if (column < 0 || latName !== lngName || latPath.length === 0 || lngPath.length === 0) return null;
+  return { kind: 'nested', column, lat: latPath, lng: lngPath };
+}
+
+/** One column that holds whole positions: by its name and its values, without a header by its values alone. */
+function wholePlace(sample: Sample, hasHeader: boolean): PositionPlace | null {
+  const { names } = sample;
+  const named = positionColumns(names);
+  for (const column of named) {
+    const place =
+      nestedIn(sample, column) ?? (holdsPositions(sample, column) ? { kind: 'text', column } : null);
+    if (place !== null) return place as PositionPlace;
+  }
+  const all = names.map((_, i) => i);
+  const nested = all.flatMap((column) => nestedIn(sample, column) ?? []);
+  if (nested.length === 1) return nested[0]!;
+  const texts = all.filter((column) => holdsPositions(sample, column));
+  const isOnly = texts.length === 1 && (!hasHeader || names.length === 1);
+  return isOnly ? { kind: 'text', column: texts[0]! } : null;
+}
+
+/** The members of a column's objects that are a position: lat and lng in all their names, or a GeoJSON point. */
+function nestedIn(sample: Sample, column: number): PositionPlace | null {
+  const first = textsOf(sample, column).find((text) => text.startsWith('{'));
+  if (first === undefined) return null;
+  let object: Record<string, unknown>;
+  try {
+    object = JSON.parse(first) as Record<string, unknown>;
+  } catch {
+    return null;
+  }
+  if (object.type === 'Point' && Array.isArray(object.coordinates)) {
+    return { kind: 'nested', column, lat: ['coordinates', '1'], lng: ['coordinates', '0'] };
+  }
+  const keys = Object.keys(object);
+  const { lat, lng } = pairColumns(keys);
+  if (lat.length !== 1 || lng.length !== 1) return null;
+  return { kind: 'nested', column, lat: [keys[lat[0]!]!], lng: [keys[lng[0]!]!] };
+}
+
+function holdsPositions(sample: Sample, column: number): boolean {
+  const texts = textsOf(sample, column);
+  return texts.length > 0 && texts.filter((text) => parsePosition(text) !== null).length > texts.length / 2;
+}
+
+/** Columns whose values are all numbers within bounds. */
+function columnsWithin(sample: Sample, least: number, most: number): number[] {
+  return sample.names.flatMap((_, column) => {
+    const texts = textsOf(sample, column);
+    const isIn = (text: string): boolean => {
+      const value = Number(plainNumber(text));
+      return value >= least && value <= most;
+    };
+    return texts.length > 0 && texts.every(isIn) ? [column] : [];
+  });
+}
+
+/** @throws CliFailure BAD_INPUT for columns called x and y that hold metres of another datum, say */
+function refuseOtherUnits(sample: Sample, lat: number, lng: number, file: string): void {
+  const name = sample.names[lng]!.trim().toLowerCase();
+  const values = textsOf(sample, lng).map((text) => Number(plainNumber(text)));
+  if (name !== 'x' || values.length === 0 || !values.every((value) => Math.abs(value) > 180)) return;
+  const both = `${sample.names[lng]} and ${sample.names[lat]}`;
+  throw badInput(
+    { file, row: 1 },
+    `${both} hold no degrees (${values[0]})`,
+    'Positions are read in degrees of WGS 84. Metres of VN-2000 or UTM must be converted, with ogr2ogr or QGIS for instance.',
+  );
+}
+
+function hintFor(
+  sample: Sample,
+  lacksLat: boolean,
+  lacksLng: boolean,
+  fitting: { lat: readonly number[]; lng: readonly number[] },
+): string {
+  const { names } = sample;
+  const option = (name: string, column: number): string => `${name} ${JSON.stringify(names[column])}`;
+  const options = [...(lacksLat ? ['--lat'] : []), ...(lacksLng ? ['--lng'] : [])].join(' and ');
+  const lat = lacksLat && fitting.lat.length === 1 ? [option('--lat', fitting.lat[0]!)] : [];
+  const lng = lacksLng && fitting.lng.length === 1 ? [option('--lng', fitting.lng[0]!)] : [];
+  const whole = names.flatMap((_, i) => (holdsPositions(sample, i) ? [option('--position', i)] : []));
+  const perhaps = lat.length + lng.length > 0 ? [...lat, ...lng].join(' ') : whole.join(' or ');
+  const other = lacksLat && lacksLng ? ', or a column of whole positions with --position' : '';
+  return `Name ${options.includes(' ') ? 'them' : 'it'} with ${options}${other}${perhaps === '' ? '' : `; perhaps ${perhaps}`}.`;
+}
+
+/** Whether the values of a pair need more than the reading of numbers: degrees, minutes and seconds. */
+export function holdsAngles(sample: Sample, column: number): boolean {
+  return textsOf(sample, column).some(
+    (text) => Number.isNaN(Number(plainNumber(text))) && parseAngle(text) !== null,
+  );
+}

@@ -1,0 +1,95 @@
+// Where a path of the command line leads: stdout or another open descriptor, something that takes bytes as they come (a
+// device, a FIFO), or a regular file, there already or not yet. Links are followed. Nothing is written here.
+
+import { accessSync, constants, fstatSync, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { badOutput } from '../file-faults.js';
+
+export const STDOUT_NAME = '(stdout)';
+
+export type Destination =
+  | { readonly kind: 'descriptor'; readonly name: string; readonly descriptor: number }
+  | { readonly kind: 'device'; readonly name: string; readonly path: string }
+  | FileDestination;
+
+export interface FileDestination {
+  readonly kind: 'file';
+  /** For messages: the path as given. */
+  readonly name: string;
+  /** Where the links of the given path lead. */
+  readonly path: string;
+  /** Of the file that will be replaced; null if there is none. */
+  readonly owner: FileOwner | null;
+}
+
+export interface FileOwner {
+  /** Permission bits. */
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+}
+
+const DESCRIPTOR = /^\/(?:dev|proc\/self)\/fd\/(\d+)$/;
+const STANDARD = new Map([
+  ['/dev/stdin', 0],
+  ['/dev/stdout', 1],
+  ['/dev/stderr', 2],
+]);
+const MOST_LINKS = 40;
+
+/**
+ * @param path as given; `-` is stdout
+ * @throws CliFailure BAD_OUTPUT if it cannot be written: a folder, a block device, a file without permission
+ */
+export function destinationOf(path: string): Destination {
+  if (path === '-') return { kind: 'descriptor', name: STDOUT_NAME, descriptor: 1 };
+  try {
+    if (/[/\\]$/.test(path) || path === '') throw Object.assign(new Error(), { code: 'EISDIR' });
+    const real = realPathOf(path);
+    const descriptor = descriptorOf(real);
+    if (descriptor !== null) {
+      fstatSync(descriptor);
+      return { kind: 'descriptor', name: descriptor === 1 ? STDOUT_NAME : path, descriptor };
+    }
+    const stat = statSync(real, { throwIfNoEntry: false });
+    if (stat === undefined) return { kind: 'file', name: path, path: real, owner: null };
+    if (stat.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
+    if (stat.isBlockDevice()) throw new Error('it is a block device');
+    accessSync(real, constants.W_OK);
+    // A file below /proc cannot be replaced by a rename.
+    if (!stat.isFile() || real.startsWith('/proc/')) return { kind: 'device', name: path, path: real };
+    const { uid, gid, mode } = stat;
+    return { kind: 'file', name: path, path: real, owner: { mode: mode & 0o777, uid, gid } };
+  } catch (error) {
+    throw badOutput(path, error);
+  }
+}
+
+function descriptorOf(path: string): number | null {
+  const digits = DESCRIPTOR.exec(path)?.[1];
+  return digits === undefined ? (STANDARD.get(path) ?? null) : Number(digits);
+}
+
+/** A path without links, also where its last part does not exist yet. Stops at a descriptor, whose link names no file. */
+function realPathOf(path: string): string {
+  let at = resolve(path);
+  for (let links = 0; links < MOST_LINKS; links++) {
+    if (descriptorOf(at) !== null || at.startsWith('/proc/')) return at;
+    const folder = realpathSync(dirname(at));
+    const isLink = lstatSync(at, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+    if (!isLink) return join(folder, basename(at));
+    at = resolve(folder, readlinkSync(at));
+  }
+  throw new Error('too many links');
+}
+
+export const partialPathOf = (path: string): string => `${path}.partial`;
+export const journalPathOf = (path: string): string => `${path}.partial.journal`;
+export const lockPathOf = (path: string): string => `${path}.partial.lock`;
+
+/** Why a run with this output cannot be resumed; null if it can. */
+export function notResumableTo(destination: Destination): string | null {
+  if (destination.kind === 'file') return null;
+  if (destination.name === STDOUT_NAME) return 'What went to stdout cannot be resumed';
+  return `Output to ${destination.name}, which is no regular file, cannot be resumed`;
+}

@@ -1,0 +1,224 @@
+// Opens one input, a file or stdin, as chunks of bytes: packed content is unpacked, a workbook becomes CSV, text of other
+// encodings UTF-8. Bytes read from the disk are counted, for the progress line.
+
+import { createReadStream, statSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { encodingOf, inUtf8 } from '../content/encoding.js';
+import { isWorkbook, packingOf, refuseUnreadable } from '../content/kinds.js';
+import { unpacked } from '../content/unpack.js';
+import { CliFailure, EXIT } from '../exit-codes.js';
+import { reasonOf } from '../file-faults.js';
+import { type FilePart, firstBytesOf, partName, RangeReader } from './file-part.js';
+
+const CHUNK_BYTES = 256 * 1024;
+/** Enough to tell formats apart. */
+export const HEAD_BYTES = 16 * 1024;
+export const STDIN_NAME = '(stdin)';
+
+export interface Input {
+  /** For messages: the path as given, or `(stdin)`. */
+  readonly name: string;
+  /** The path, or null for stdin. */
+  readonly path: string | null;
+  /** Size on disk; null where it is unknown. */
+  readonly sizeBytes: number | null;
+  readonly isPacked: boolean;
+  /** The part of the file that is read; undefined for the whole. */
+  readonly part: FilePart | undefined;
+  /** First bytes of the content, as `chunks` gives it; up to HEAD_BYTES. Of a part: those of the whole file. */
+  readonly head: Uint8Array;
+  /** Bytes read from the disk or the pipe so far, before unpacking. */
+  readBytes(): number;
+  /** The content from its first byte, unpacked, text in UTF-8. Can be read once. */
+  chunks(): AsyncIterable<Uint8Array>;
+  /** Adds to what `close` does. */
+  onClose(run: () => void): void;
+  close(): void;
+}
+
+/** How the content of inputs is to be read, where their bytes do not say it. */
+export interface InputOptions {
+  /** Of text, by its name in the Encoding Standard. */
+  readonly encoding?: string | undefined;
+  /** Of workbooks, by name or by number from 1. */
+  readonly sheet?: string | undefined;
+  /** Of one file that is neither packed nor a workbook, in UTF-8. */
+  readonly part?: FilePart | undefined;
+}
+
+export interface FileStat {
+  /** null for a pipe or a device. */
+  readonly sizeBytes: number | null;
+  /** Modification time in milliseconds; null for a pipe or a device. */
+  readonly modifiedMs: number | null;
+}
+
+const UNKNOWN: FileStat = { sizeBytes: null, modifiedMs: null };
+
+/** Size and time of a file; `-` is stdin. @throws CliFailure BAD_INPUT if it cannot be read */
+export function statOf(path: string): FileStat {
+  if (path === '-') return UNKNOWN;
+  try {
+    const stat = statSync(path);
+    if (stat.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
+    return stat.isFile() ? { sizeBytes: stat.size, modifiedMs: stat.mtimeMs } : UNKNOWN;
+  } catch (error) {
+    throw new CliFailure(EXIT.BAD_INPUT, `cannot read ${path}: ${reasonOf(error)}`);
+  }
+}
+
+/**
+ * Opens a file, or stdin for `-`.
+ * @throws CliFailure BAD_INPUT that names the file if it cannot be read; also from `chunks()`
+ */
+export async function openInput(path: string, options: InputOptions = {}): Promise<Input> {
+  const { sizeBytes } = statOf(path);
+  if (options.part?.kind === 'bytes') {
+    const reader = new RangeReader(path, options.part);
+    return {
+      ...{ name: partName(path, options.part), path, sizeBytes, isPacked: false, part: options.part },
+      head: firstBytesOf(path, HEAD_BYTES),
+      readBytes: () => reader.bytes,
+      chunks: () => reader.chunks(),
+      ...closer(() => reader.close()),
+    };
+  }
+  const raw = path === '-' ? process.stdin : createReadStream(path, { highWaterMark: CHUNK_BYTES });
+  try {
+    return await ofStream(raw, path, sizeBytes, options);
+  } catch (error) {
+    raw.destroy();
+    throw error;
+  }
+}
+
+async function ofStream(
+  raw: Readable,
+  path: string,
+  sizeBytes: number | null,
+  options: InputOptions,
+): Promise<Input> {
+  const isStdin = path === '-';
+  const name = isStdin ? STDIN_NAME : path;
+  const counted = new Counted(raw, name);
+  const packing = packingOf(await counted.peek());
+  const unpackedOnes = packing === null ? counted : unpacked(counted, packing, name);
+  const { opening, iterator } = await opened(await readable(unpackedOnes, options, name));
+  return {
+    name: options.part === undefined ? name : partName(name, options.part),
+    path: isStdin ? null : path,
+    sizeBytes,
+    isPacked: packing !== null,
+    part: options.part,
+    head: Buffer.concat(opening).subarray(0, HEAD_BYTES),
+    readBytes: () => counted.bytes,
+    chunks: () => continued(opening, iterator),
+    ...closer(() => raw.destroy()),
+  };
+}
+
+function closer(first: () => void): Pick<Input, 'onClose' | 'close'> {
+  const runs = [first];
+  return {
+    onClose: (run) => void runs.push(run),
+    close() {
+      for (const run of runs.splice(0)) run();
+    },
+  };
+}
+
+/** The content in a form that the formats read: CSV of a workbook, UTF-8 of text in other encodings. */
+async function readable(
+  content: AsyncIterable<Uint8Array>,
+  { encoding, sheet }: InputOptions,
+  name: string,
+): Promise<AsyncIterable<Uint8Array>> {
+  const { opening, iterator } = await opened(content);
+  const head = Buffer.concat(opening);
+  const whole = continued(opening, iterator);
+  if (isWorkbook(head)) {
+    const { sheetAsCsv } = await import('../content/workbook.js');
+    return each(await sheetAsCsv(whole, sheet, name));
+  }
+  refuseUnreadable(head, name);
+  const found = encodingOf(head) ?? encoding ?? 'utf-8';
+  return found === 'utf-8' ? whole : inUtf8(whole, found, name);
+}
+
+async function* each(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield* chunks;
+}
+
+/** Reads the first chunks of a content, HEAD_BYTES or more unless it is shorter. */
+async function opened(
+  content: AsyncIterable<Uint8Array>,
+): Promise<{ opening: Uint8Array[]; iterator: AsyncIterator<Uint8Array> }> {
+  const iterator = content[Symbol.asyncIterator]();
+  const opening: Uint8Array[] = [];
+  for (let openingBytes = 0; openingBytes < HEAD_BYTES; ) {
+    const next = await iterator.next();
+    if (next.done === true) break;
+    opening.push(next.value);
+    openingBytes += next.value.length;
+  }
+  return { opening, iterator };
+}
+
+async function* continued(
+  opening: Uint8Array[],
+  iterator: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  for (const chunk of opening.splice(0)) yield chunk;
+  for (;;) {
+    const next = await iterator.next();
+    if (next.done === true) return;
+    yield next.value;
+  }
+}
+
+/** Counts the bytes of a stream, and shows the first of them before they are read. */
+class Counted implements AsyncIterable<Uint8Array> {
+  bytes = 0;
+  readonly #iterator: AsyncIterator<Uint8Array>;
+  readonly #name: string;
+  #peeked: Uint8Array | null = null;
+
+  constructor(raw: Readable, name: string) {
+    this.#iterator = raw[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+    this.#name = name;
+  }
+
+  /** The first bytes, at least four unless the input is shorter. */
+  async peek(): Promise<Uint8Array> {
+    let first: Uint8Array = new Uint8Array(0);
+    while (first.length < 4) {
+      const next = await this.#next();
+      if (next === null) break;
+      first = first.length === 0 ? next : Buffer.concat([first, next]);
+    }
+    this.#peeked = first;
+    return first;
+  }
+
+  async #next(): Promise<Uint8Array | null> {
+    try {
+      const next = await this.#iterator.next();
+      if (next.done === true) return null;
+      this.bytes += next.value.length;
+      return next.value;
+    } catch (error) {
+      throw new CliFailure(EXIT.BAD_INPUT, `cannot read ${this.#name}: ${reasonOf(error)}`);
+    }
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    const peeked = this.#peeked;
+    this.#peeked = null;
+    if (peeked !== null && peeked.length > 0) yield peeked;
+    for (;;) {
+      const next = await this.#next();
+      if (next === null) return;
+      yield next;
+    }
+  }
+}

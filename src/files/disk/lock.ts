@@ -1,0 +1,139 @@
+// The lock beside an unfinished output, FILE.partial.lock: it names the process that writes, so that a second run with
+// the same output is refused while the first one lives, and is not held up by a run that was killed.
+
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { CliFailure, EXIT } from '../exit-codes.js';
+import { badOutput } from '../file-faults.js';
+import { visible } from '../terminal/visible.js';
+import { type FileDestination, lockPathOf } from './destination.js';
+
+interface Holder {
+  readonly host: string;
+  readonly pid: number;
+  /** Tells a process from a later one of the same number; null where the system does not show it. */
+  readonly started: string | null;
+}
+
+const held = new Set<string>();
+let isExitWatched = false;
+
+export class OutputLock {
+  readonly #path: string;
+
+  private constructor(path: string) {
+    this.#path = path;
+    held.add(path);
+    if (isExitWatched) return;
+    isExitWatched = true;
+    process.once('exit', () => {
+      for (const each of held) rmSync(each, { force: true });
+    });
+  }
+
+  /** @throws CliFailure BAD_OUTPUT if another process writes the same file, or its folder cannot be written */
+  static take({ name, path: output }: FileDestination): OutputLock {
+    const path = lockPathOf(output);
+    const own: Holder = { host: hostname(), pid: process.pid, started: startOf(process.pid) };
+    const beside = `${path}.${process.pid}`;
+    try {
+      rmSync(beside, { force: true });
+      writeFileSync(beside, JSON.stringify(own), { flag: 'wx' });
+      // link() fails if the lock exists, and shows the lock with its whole content at once.
+      while (!wasLinked(beside, path)) {
+        const text = readOrNull(path);
+        if (text === null) continue;
+        const holder = parsed(text);
+        if (holder === null || !isGone(holder)) throw refused(name, path, holder);
+        removeStale(path, text, `${beside}.stale`);
+      }
+    } catch (error) {
+      throw error instanceof CliFailure ? error : badOutput(name, error);
+    } finally {
+      rmSync(beside, { force: true });
+    }
+    return new OutputLock(path);
+  }
+
+  release(): void {
+    if (held.delete(this.#path)) rmSync(this.#path, { force: true });
+  }
+}
+
+function wasLinked(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Removes the lock of a dead process; one that another run has taken meanwhile is put back. */
+function removeStale(path: string, staleText: string, aside: string): void {
+  try {
+    renameSync(path, aside);
+  } catch {
+    return;
+  }
+  if (readOrNull(aside) !== staleText) wasLinked(aside, path);
+  rmSync(aside, { force: true });
+}
+
+function refused(name: string, path: string, holder: Holder | null): CliFailure {
+  const who =
+    holder === null
+      ? 'another run'
+      : holder.host === hostname()
+        ? `process ${holder.pid}`
+        : `process ${holder.pid} on ${holder.host}`;
+  return new CliFailure(
+    EXIT.BAD_OUTPUT,
+    `cannot write ${visible(name)}: ${visible(who)} is writing it`,
+    `If that run has ended, remove ${visible(path)}.`,
+  );
+}
+
+function readOrNull(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+function parsed(text: string): Holder | null {
+  try {
+    const { host, pid, started } = JSON.parse(text) as Holder;
+    return typeof host === 'string' && Number.isInteger(pid) && pid > 0 ? { host, pid, started } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Whether a holder certainly no longer runs. A process of another host or container cannot be looked at. */
+function isGone({ host, pid, started }: Holder): boolean {
+  if (host !== hostname()) return false;
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return true;
+  }
+  const now = startOf(pid);
+  return now === 'ended' || (now !== null && started !== null && now !== started);
+}
+
+/** When a process started, in clock ticks of a boot; `ended` for one that only waits to be reaped; null if unknown. */
+function startOf(pid: number): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // Behind the name in parentheses: field 3 is the state, field 22 the start.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    if (fields[0] === 'Z' || fields[0] === 'X') return 'ended';
+    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()} ${fields[19]}`;
+  } catch {
+    return null;
+  }
+}

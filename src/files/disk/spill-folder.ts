@@ -1,0 +1,85 @@
+// Files for rows that memory does not hold: in a folder of their own below TMPDIR, which the run removes when it ends, also by
+// Ctrl-C or SIGTERM. SIGKILL and a second Ctrl-C leave it.
+
+import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CliFailure, EXIT } from '../exit-codes.js';
+import { reasonOf } from '../file-faults.js';
+
+export class SpillFolder {
+  readonly #name: string;
+  readonly #what: string;
+  #folder: string | undefined;
+  #made = 0;
+  /** Paths by descriptor. */
+  readonly #open = new Map<number, string>();
+
+  /**
+   * @param name of the folder begins so
+   * @param what is written, for messages
+   */
+  constructor(name: string, what: string) {
+    this.#name = name;
+    this.#what = what;
+  }
+
+  /** Makes a file. @returns its descriptor, to be written and read @throws CliFailure BAD_OUTPUT */
+  create(): number {
+    return this.#guarded('write', () => {
+      this.#folder ??= mkdtempSync(join(tmpdir(), `${this.#name}-`));
+      const path = join(this.#folder, `${this.#made++}`);
+      const descriptor = openSync(path, 'wx+', 0o600);
+      this.#open.set(descriptor, path);
+      return descriptor;
+    });
+  }
+
+  /** Adds bytes to a file. @throws CliFailure BAD_OUTPUT */
+  write(descriptor: number, bytes: Uint8Array): void {
+    this.#guarded('write', () => {
+      for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done);
+    });
+  }
+
+  /** Fills bytes from a place in a file on. @returns how many: fewer at its end @throws CliFailure BAD_OUTPUT */
+  read(descriptor: number, bytes: Uint8Array, offset: number): number {
+    return this.#guarded('read', () => {
+      let done = 0;
+      while (done < bytes.length) {
+        const count = readSync(descriptor, bytes, done, bytes.length - done, offset + done);
+        if (count === 0) break;
+        done += count;
+      }
+      return done;
+    });
+  }
+
+  /** Removes one file. */
+  drop(descriptor: number): void {
+    closeSync(descriptor);
+    rmSync(this.#open.get(descriptor)!, { force: true });
+    this.#open.delete(descriptor);
+  }
+
+  /** Removes all. */
+  remove(): void {
+    for (const descriptor of this.#open.keys()) closeSync(descriptor);
+    this.#open.clear();
+    if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
+    this.#folder = undefined;
+  }
+
+  #guarded<T>(verb: 'write' | 'read', act: () => T): T {
+    try {
+      return act();
+    } catch (error) {
+      const where = `${verb === 'write' ? 'to' : 'from'} ${this.#folder ?? tmpdir()}`;
+      throw new CliFailure(
+        EXIT.BAD_OUTPUT,
+        `cannot ${verb} ${this.#what} ${where}: ${reasonOf(error)}`,
+        `TMPDIR names another folder; --memory leaves more ${this.#what} in memory.`,
+      );
+    }
+  }
+}

@@ -1,0 +1,128 @@
+// How a CSV is written: delimiter, decimal sign, byte order mark, header row. Options say it, else the first bytes show it.
+
+import { delimiterOf, HeaderCollector, sepLineOf } from '../../hexcodes/wire/bulk/csv-delimiter.js';
+import type { Delimiter } from '../../hexcodes/wire/job.js';
+import { parsePosition } from '../../hexcodes/wire/rows/position-text.js';
+import type { Sample } from '../columns/columns.js';
+import { HEAD_BYTES } from '../disk/input.js';
+import { CliFailure, EXIT } from '../exit-codes.js';
+import type { FileFormat } from '../format.js';
+import { eachRow, fieldsOf } from './csv-rows.js';
+
+const LF = 10;
+/** Rows by which columns are judged. */
+export const SAMPLE_ROWS = 100;
+
+/** The options about CSV of the command line. */
+export interface CsvChoice {
+  readonly delimiter: Delimiter | null;
+  /** Of the numbers that we write. */
+  readonly decimal: '.' | ',';
+  readonly hasHeader: boolean;
+}
+
+export interface CsvDialect {
+  readonly delimiter: Delimiter;
+  readonly decimal: '.' | ',';
+  readonly hasMark: boolean;
+  readonly hasHeader: boolean;
+}
+
+const DELIMITER_WORDS: Readonly<Record<string, Delimiter>> = {
+  ...{ ',': ',', ';': ';', '\t': '\t', '\\t': '\t', '|': '|' },
+  ...{ comma: ',', semicolon: ';', tab: '\t', pipe: '|' },
+};
+
+/** @throws CliFailure USAGE for any other word */
+export function requireDelimiter(text: string): Delimiter {
+  const delimiter = DELIMITER_WORDS[text];
+  if (delimiter !== undefined) return delimiter;
+  throw new CliFailure(
+    EXIT.USAGE,
+    `--delimiter ${text}: must be comma, semicolon, tab or pipe, or the character`,
+  );
+}
+
+/** @throws CliFailure USAGE for any other word */
+export function requireDecimal(text: string): '.' | ',' {
+  if (text === ',' || text === 'comma') return ',';
+  if (text === '.' || text === 'point') return '.';
+  throw new CliFailure(EXIT.USAGE, `--decimal ${text}: must be point or comma`);
+}
+
+/**
+ * The dialect of an input.
+ * @param head its first bytes
+ * @param isCode whether a text is a hexcode: a first row that holds one is no header
+ */
+export function dialectOf(
+  head: Uint8Array,
+  format: FileFormat,
+  choice: CsvChoice,
+  isCode: (text: string) => boolean,
+): CsvDialect {
+  const hasMark = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf;
+  const sep = sepLineOf(head);
+  const collector = new HeaderCollector();
+  collector.push(head.subarray(sep?.sizeBytes ?? 0));
+  const row = collector.row;
+  const usual = format === 'tsv' ? '\t' : (sep?.delimiter ?? delimiterOf(row));
+  const delimiter = choice.delimiter ?? usual;
+  const start = hasMark && sep === undefined ? 3 : 0;
+  const fields = fieldsOf(row, start, row.length, delimiter.charCodeAt(0));
+  const hasHeader = choice.hasHeader && !isData(fields, isCode);
+  return { delimiter, decimal: choice.decimal, hasMark, hasHeader };
+}
+
+/** Whether a first row holds a code, or a position: one field of a list, or the first two. */
+function isData(fields: readonly string[], isCode: (text: string) => boolean): boolean {
+  if (fields.some((field) => field.length >= 5 && /\d/.test(field) && isCode(field))) return true;
+  if (fields.some(isPosition)) return true;
+  return fields.some((field, i) => i > 0 && isPosition(`${fields[i - 1]};${field}`));
+}
+
+function isPosition(text: string): boolean {
+  const position = parsePosition(text);
+  return position !== null && Math.abs(position.latDeg) <= 180 && Math.abs(position.lngDeg) <= 180;
+}
+
+/** Names and first rows, as far as the first bytes of a content hold them whole; null where there is no whole row. */
+export function sampleOf(head: Uint8Array, dialect: CsvDialect): Sample | null {
+  const delimiter = dialect.delimiter.charCodeAt(0);
+  const lead = leadOf(head);
+  const rows: string[][] = [];
+  eachRow(head.subarray(lead), delimiter, (start, end) => {
+    if (head[lead + end - 1] === LF || head.length < HEAD_BYTES) {
+      rows.push(fieldsOf(head, lead + start, lead + end, delimiter));
+    }
+  });
+  // The reader refuses bytes that are not text later, and names their place.
+  if (rows.length === 0 || rows[0]!.some((field) => /[\0\ufffd]/.test(field))) return null;
+  const names = dialect.hasHeader ? (rows.shift() ?? []) : (rows[0] ?? []).map((_, i) => `${i + 1}`);
+  return { names, rows: rows.slice(0, SAMPLE_ROWS) };
+}
+
+/** Size of the byte order mark and the line `sep=` at the start of a content. */
+export function leadOf(bytes: Uint8Array): number {
+  const sep = sepLineOf(bytes);
+  if (sep !== undefined) return sep.sizeBytes;
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+}
+
+/** The dialect of an output: that of the input where both are CSV. */
+export function targetDialect(
+  source: CsvDialect,
+  sourceFormat: FileFormat,
+  targetFormat: FileFormat,
+  choice: CsvChoice,
+): CsvDialect {
+  const isPassedOn = sourceFormat === targetFormat;
+  const usual = targetFormat === 'tsv' ? '\t' : ',';
+  const wasText = sourceFormat === 'csv' || sourceFormat === 'tsv';
+  return {
+    delimiter: isPassedOn ? source.delimiter : targetFormat === 'csv' ? (choice.delimiter ?? usual) : usual,
+    decimal: choice.decimal,
+    hasMark: wasText && source.hasMark,
+    hasHeader: !wasText || source.hasHeader,
+  };
+}

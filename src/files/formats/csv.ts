@@ -1,0 +1,138 @@
+// CSV and TSV as rows in columns, for conversions that change the format or the columns. Every value is text.
+
+import { CsvSplitter } from '../../hexcodes/wire/bulk/splitters.js';
+import { BulkInputError } from '../../hexcodes/wire/job.js';
+import type { Input } from '../disk/input.js';
+import type { Output } from '../disk/output.js';
+import { badInput } from '../file-faults.js';
+import type { CsvDialect } from './csv-dialect.js';
+import { ragged, readHeader, refuseNoText } from './csv-header.js';
+import { csvQuoted, eachRow, fieldsOf } from './csv-rows.js';
+import {
+  BATCH_BYTES,
+  BATCH_ROWS,
+  type SinkColumns,
+  type TableColumn,
+  type TableRows,
+  type TableSink,
+  type TableSource,
+} from './table.js';
+import { textOf } from './values/column-text.js';
+
+const QUOTE = 34;
+/** Bytes that a field takes besides its text. */
+const FIELD_BYTES = 32;
+const MARK = '\ufeff';
+
+export async function openCsv(input: Input, dialect: CsvDialect): Promise<TableSource> {
+  const { delimiter } = dialect;
+  const code = delimiter.charCodeAt(0);
+  const chunks = input.chunks()[Symbol.asyncIterator]();
+  const { names, rest } = await readHeader(input, chunks, dialect);
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  if (twice !== undefined) throw badInput({ file: input.name, column: twice }, 'the header names it twice');
+  return {
+    columns: names.map((name) => ({ name, kind: 'text' })),
+    async *batches() {
+      let values: string[][] = names.map(() => []);
+      let rows = 0;
+      let held = 0;
+      let bytes = 0;
+      const batch = (): TableRows => {
+        const full = { rowCount: held, values };
+        values = names.map(() => []);
+        held = 0;
+        bytes = 0;
+        return full;
+      };
+      for await (const block of blocks(input, chunks, rest, code, () => rows + 1)) {
+        refuseNoText(block, input.name, code, names, () => rows + 1);
+        for (const fields of rowsOf(block, delimiter)) {
+          rows++;
+          if (fields.length !== names.length) throw ragged(input.name, rows, fields.length, names);
+          for (let c = 0; c < fields.length; c++) {
+            values[c]!.push(fields[c]!);
+            bytes += FIELD_BYTES + fields[c]!.length;
+          }
+          held++;
+          if (held >= BATCH_ROWS || bytes >= BATCH_BYTES) yield batch();
+        }
+      }
+      if (held > 0) yield batch();
+    },
+  };
+}
+
+/** Blocks of whole rows. */
+async function* blocks(
+  input: Input,
+  chunks: AsyncIterator<Uint8Array>,
+  rest: Uint8Array,
+  delimiter: number,
+  nextRow: () => number,
+): AsyncGenerator<Uint8Array> {
+  const splitter = new CsvSplitter(delimiter);
+  try {
+    yield* splitter.push(rest);
+    for (;;) {
+      const next = await chunks.next();
+      if (next.done === true) break;
+      yield* splitter.push(next.value);
+    }
+    yield* splitter.end();
+  } catch (error) {
+    if (error instanceof BulkInputError) throw badInput({ file: input.name, row: nextRow() }, error.message);
+    throw error;
+  }
+}
+
+function* rowsOf(block: Uint8Array, delimiter: string): Generator<string[]> {
+  if (!block.includes(QUOTE)) {
+    for (const line of Buffer.from(block.buffer, block.byteOffset, block.length).toString().split('\n')) {
+      const text = line.endsWith('\r') ? line.slice(0, -1) : line;
+      if (text !== '') yield text.split(delimiter);
+    }
+    return;
+  }
+  const rows: string[][] = [];
+  eachRow(block, delimiter.charCodeAt(0), (start, end) => {
+    rows.push(fieldsOf(block, start, end, delimiter.charCodeAt(0)));
+  });
+  yield* rows;
+}
+
+/** @param isContinued whether the header was written by an earlier run */
+export function csvSink(
+  output: Output,
+  columns: SinkColumns,
+  { delimiter, decimal, hasMark, hasHeader }: CsvDialect,
+  isContinued: boolean,
+): TableSink {
+  const all = [...columns.kept, ...columns.added];
+  const names = hasHeader ? `${all.map(({ name }) => csvQuoted(name, delimiter)).join(delimiter)}\n` : '';
+  let header: string | null = isContinued ? null : (hasMark ? MARK : '') + names;
+  // Only our own numbers: what came is passed on as it is.
+  const hasComma = all.map(({ kind }, c) => decimal === ',' && c >= columns.kept.length && kind === 'double');
+  const fieldOf = (column: TableColumn, c: number, value: unknown): string => {
+    const text = textOf(column, value);
+    return csvQuoted(hasComma[c] === true ? text.replace('.', ',') : text, delimiter);
+  };
+  const flushHeader = (): string => {
+    const text = header ?? '';
+    header = null;
+    return text;
+  };
+  return {
+    async write({ rowCount, values }: TableRows) {
+      const lines = [flushHeader()];
+      for (let row = 0; row < rowCount; row++) {
+        lines.push(all.map((column, c) => fieldOf(column, c, values[c]?.[row])).join(delimiter), '\n');
+      }
+      await output.write(Buffer.from(lines.join('')));
+    },
+    async close() {
+      const text = flushHeader();
+      if (text !== '') await output.write(Buffer.from(text));
+    },
+  };
+}

@@ -1,0 +1,248 @@
+// Columns for rows that are JSON objects: their names, and the kinds of the values that were met. A table cannot take a
+// later row with another field or another kind of value; such a row is refused, and the message names the field.
+
+import { badInput, reasonOf } from '../../file-faults.js';
+import { requireBelowCeiling } from '../../held/ceiling.js';
+import {
+  BATCH_BYTES,
+  BATCH_ROWS,
+  type ColumnKind,
+  type JsonDocument,
+  type RowFit,
+  type TableColumn,
+} from '../table.js';
+import { isFalsifiable, jsonText, parseExact, parseNumbersBy } from '../values/exact-json.js';
+import { jsonWeight } from './json-weight.js';
+
+/** A row as text and as values, and the batch before. */
+const COPIES = 3;
+/** Rows of fewer bytes are below any ceiling. */
+const LIGHT_BYTES = 1024 * 1024;
+/** Values of all columns of a batch. */
+const MOST_VALUES = 1 << 22;
+/** Fields of different names that the rows of a file may have. */
+const MOST_FIELDS = 65_536;
+
+/** Kinds of values that a field has had, one bit each. */
+const FRACTION = 1;
+const INTEGER = 2;
+/** Beyond 2^53, within 64 bits. */
+const LONG_INTEGER = 4;
+/** Beyond 64 bits, up to 38 digits, which decimals hold. */
+const HUGE_INTEGER = 8;
+const LONGER_INTEGER = 16;
+const TEXT = 32;
+const BOOLEAN = 64;
+const OTHER = 128;
+const NUMBERS = FRACTION | INTEGER | LONG_INTEGER | HUGE_INTEGER | LONGER_INTEGER;
+
+const MOST_DIGITS = 10n ** 38n;
+/** JSON with a number that is an integer by its value but not as it is written, such as 2.0 and 1e3. */
+const WHOLE_FRACTION = /\d\.0*[\s,}\]]|\d[eE]/;
+
+function metIn(value: unknown): number {
+  switch (typeof value) {
+    case 'number':
+      return Number.isInteger(value) ? INTEGER : FRACTION;
+    case 'bigint':
+      if (BigInt.asIntN(64, value) === value) return LONG_INTEGER;
+      return value < MOST_DIGITS && value > -MOST_DIGITS ? HUGE_INTEGER : LONGER_INTEGER;
+    case 'string':
+      return TEXT;
+    case 'boolean':
+      return BOOLEAN;
+    default:
+      return value === null || value === undefined ? 0 : OTHER;
+  }
+}
+
+function typedColumn(name: string, met: number): TableColumn {
+  const kind = kindOf(met);
+  const isInferred = true;
+  return kind === 'decimal'
+    ? { name, kind, precision: 38, scale: 0, isInferred }
+    : { name, kind, isInferred };
+}
+
+function kindOf(met: number): ColumnKind {
+  if (met === 0 || met === TEXT) return 'text';
+  if (met === BOOLEAN) return 'boolean';
+  if ((met & ~NUMBERS) !== 0) return 'json';
+  if ((met & FRACTION) !== 0) return (met & ~(FRACTION | INTEGER)) === 0 ? 'double' : 'json';
+  if ((met & LONGER_INTEGER) !== 0) return 'json';
+  return (met & HUGE_INTEGER) !== 0 ? 'decimal' : 'long';
+}
+
+/** Collects the fields of rows. */
+export class FieldSurvey {
+  readonly #met = new Map<string, number>();
+
+  /** @throws Error for rows that have more fields together than a table has columns */
+  add(row: Record<string, unknown>): void {
+    for (const name of Object.keys(row)) this.#met.set(name, (this.#met.get(name) ?? 0) | metIn(row[name]));
+    if (this.#met.size > MOST_FIELDS)
+      throw new Error(
+        `its rows have more than ${MOST_FIELDS} fields with different names, as many as a table has columns`,
+      );
+  }
+
+  /**
+   * The columns, in the order in which the fields appeared.
+   * @param isTyped whether the target has types; else all numbers are of one kind
+   */
+  columns(isTyped: boolean): TableColumn[] {
+    return Array.from(this.#met, ([name, met]) =>
+      typedColumn(name, isTyped || (met & NUMBERS) === 0 ? met : (met & ~NUMBERS) | FRACTION),
+    );
+  }
+}
+
+/** The value of a row for a survey: numbers that are written with a point or an exponent are no integers. */
+export function surveyedValue({ text, value }: JsonDocument): Record<string, unknown> {
+  if (!WHOLE_FRACTION.test(text)) return value;
+  const asWritten = parseNumbersBy(text, (digits) =>
+    /[.eE]/.test(digits) ? 0.5 : /^-?\d{1,15}$/.test(digits) ? Number(digits) : exactInteger(digits),
+  );
+  return asWritten as Record<string, unknown>;
+}
+
+function exactInteger(digits: string): number | bigint {
+  return Number.isSafeInteger(Number(digits)) ? Number(digits) : BigInt(digits);
+}
+
+/**
+ * The values of a batch in columns.
+ * @param firstRow number of its first row, for messages
+ * @throws CliFailure BAD_INPUT that names row and field, for a row that does not fit the columns
+ */
+export function valuesOf(
+  columns: readonly TableColumn[],
+  rows: readonly Record<string, unknown>[],
+  file: string,
+  firstRow: number,
+  fit: RowFit,
+): unknown[][] {
+  if (fit !== 'any') refuseOtherFields(columns, rows, file, firstRow);
+  return columns.map((column) => {
+    const { name, kind } = column;
+    return rows.map((row, i) => {
+      const value = row[name] ?? null;
+      if (value === null) return null;
+      if (kind === 'json') return jsonText(value);
+      if (fit === 'any') return value;
+      const fitted = fittedTo(kind, value, fit);
+      if (fitted !== undefined) return fitted;
+      const words =
+        kind === 'double' ? 'a number' : kind === 'long' || kind === 'decimal' ? 'an integer' : `a ${kind}`;
+      throw badInput(
+        { file, row: firstRow + i, column: name },
+        `${jsonText(value)} where the first rows have ${words}`,
+        typeof value === 'number' || typeof value === 'bigint'
+          ? 'Name the file instead of a pipe: then all rows are looked at before the first is written.'
+          : 'Drop the column with --drop, or write NDJSON.',
+      );
+    });
+  });
+}
+
+function refuseOtherFields(
+  columns: readonly TableColumn[],
+  rows: readonly Record<string, unknown>[],
+  file: string,
+  firstRow: number,
+): void {
+  const names = new Set(columns.map(({ name }) => name));
+  rows.forEach((row, i) => {
+    for (const name of Object.keys(row)) {
+      if (names.has(name)) continue;
+      throw badInput(
+        { file, row: firstRow + i, column: name },
+        'a field that none of the first rows has',
+        'A table needs its columns at the start: name the fields to keep with --keep, or write NDJSON.',
+      );
+    }
+  });
+}
+
+/** The value in the form that the kind has; undefined if it does not fit. */
+function fittedTo(kind: ColumnKind, value: unknown, fit: RowFit): unknown {
+  const isNumber = typeof value === 'number' || typeof value === 'bigint';
+  switch (kind) {
+    case 'double':
+      if (!isNumber || fit === 'names' || typeof value === 'number') return isNumber ? value : undefined;
+      return BigInt(Number(value)) === value ? Number(value) : undefined;
+    case 'long':
+      return isNumber && isWhole(value) && BigInt.asIntN(64, BigInt(value)) === BigInt(value)
+        ? BigInt(value)
+        : undefined;
+    case 'decimal':
+      return isNumber && isWhole(value) && BigInt(value) < MOST_DIGITS && BigInt(value) > -MOST_DIGITS
+        ? BigInt(value)
+        : undefined;
+    default:
+      return typeof value === (kind === 'text' ? 'string' : 'boolean') ? value : undefined;
+  }
+}
+
+function isWhole(value: number | bigint): boolean {
+  return typeof value === 'bigint' || Number.isInteger(value);
+}
+
+/**
+ * Parses one JSON object of a file.
+ * @throws CliFailure BAD_INPUT for any other JSON, for text that is none, and for one that is nested too deeply or passes the ceiling
+ */
+export function parseObject(text: string, file: string, row: number): JsonDocument {
+  let value: unknown;
+  let weight: number;
+  try {
+    weight = jsonWeight(text);
+  } catch (error) {
+    throw badInput({ file, row }, reasonOf(error), 'Take the deeper members out of the row.');
+  }
+  if (weight > LIGHT_BYTES)
+    requireBelowCeiling({ file, row }, COPIES * weight, 'the row', 'Split it into several.');
+  try {
+    value = parseExact(text);
+  } catch (error) {
+    throw badInput({ file, row }, `not JSON (${reasonOf(error)})`);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw badInput({ file, row }, `not a JSON object: ${text.slice(0, 40)}`);
+  }
+  return { text, value: value as Record<string, unknown>, hasBigints: isFalsifiable(text), weight };
+}
+
+/** Collects documents to batches that are bounded in rows and bytes. */
+export class DocumentBatch {
+  #documents: JsonDocument[] = [];
+  #bytes = 0;
+
+  /** @returns whether the batch is full */
+  add(document: JsonDocument): boolean {
+    this.#documents.push(document);
+    this.#bytes += document.weight;
+    return this.#documents.length >= BATCH_ROWS || this.#bytes >= BATCH_BYTES;
+  }
+
+  /** The documents so far, and forgets them. */
+  take(): JsonDocument[] {
+    const taken = this.#documents;
+    this.#documents = [];
+    this.#bytes = 0;
+    return taken;
+  }
+}
+
+/**
+ * Documents in batches whose columns hold a bounded number of values: each may have many fields of its own.
+ * @param columns of the table
+ */
+export function* narrowBatches(documents: JsonDocument[], columns: number): Generator<JsonDocument[]> {
+  const most = Math.max(1, Math.floor(MOST_VALUES / Math.max(1, columns)));
+  if (documents.length <= most) {
+    yield documents;
+    return;
+  }
+  for (let start = 0; start < documents.length; start += most) yield documents.slice(start, start + most);
+}

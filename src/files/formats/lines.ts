@@ -1,0 +1,66 @@
+// Cuts bytes into lines of UTF-8 text, for NDJSON and for GeoJSON with one feature a line.
+
+import { badInput } from '../file-faults.js';
+
+/** A longer line is a file without line ends rather than a row. */
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
+
+const RECORD_SEPARATOR = 0x1e;
+
+/**
+ * The lines that are not blank, without line ends, with their numbers from 1.
+ * @throws CliFailure BAD_INPUT for a NUL byte, bytes that are not UTF-8, a line that is too long
+ */
+export async function* linesOf(
+  chunks: AsyncIterable<Uint8Array>,
+  file: string,
+): AsyncGenerator<{ text: string; line: number }[]> {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
+  let pending: Uint8Array[] = [];
+  let pendingBytes = 0;
+  let line = 0;
+  const decode = (bytes: Uint8Array): string => {
+    const nul = bytes.indexOf(0);
+    if (nul >= 0) throw badInput({ file, row: line }, `a NUL byte at byte ${nul + 1} of the line`);
+    try {
+      // A record separator may stand before each text of a GeoJSON sequence (RFC 8142).
+      return decoder.decode(bytes[0] === RECORD_SEPARATOR ? bytes.subarray(1) : bytes);
+    } catch {
+      throw badInput({ file, row: line }, 'not UTF-8');
+    }
+  };
+  const tooLong = () => {
+    const mebibytes = MAX_LINE_BYTES / 2 ** 20;
+    return badInput({ file, row: line + 1 }, `a line of more than ${mebibytes} MiB`);
+  };
+  for await (const chunk of chunks) {
+    const lines: { text: string; line: number }[] = [];
+    let start = 0;
+    for (;;) {
+      const end = chunk.indexOf(10, start);
+      if (end < 0) break;
+      let bytes: Uint8Array = chunk.subarray(start, end);
+      if (pendingBytes + bytes.length > MAX_LINE_BYTES) throw tooLong();
+      if (pendingBytes > 0) {
+        bytes = Buffer.concat([...pending, bytes]);
+        pending = [];
+        pendingBytes = 0;
+      }
+      line++;
+      const text = decode(bytes).trim();
+      if (text !== '') lines.push({ text, line });
+      start = end + 1;
+    }
+    if (start < chunk.length) {
+      pending.push(chunk.subarray(start));
+      pendingBytes += chunk.length - start;
+      if (pendingBytes > MAX_LINE_BYTES) throw tooLong();
+    }
+    if (lines.length > 0) yield lines;
+  }
+  if (pendingBytes > 0) {
+    line++;
+    const text = decode(Buffer.concat(pending)).trim();
+    if (text !== '') yield [{ text, line }];
+  }
+}

@@ -1,0 +1,171 @@
+// Reads Parquet by hyparquet, one row group at a time. Timestamps, dates, times and decimals stay integers, so that none
+// loses digits.
+
+import { closeSync, openSync, readSync } from 'node:fs';
+import { type AsyncBuffer, type FileMetaData, parquetScan, parquetSchema, type RowGroup } from 'hyparquet';
+import { getTreePath } from 'hyparquet/src/schema.js';
+import type { Input } from '../../disk/input.js';
+import { CliFailure } from '../../exit-codes.js';
+import { badInput, reasonOf } from '../../file-faults.js';
+import { ceilingBytes, requireBelowCeiling } from '../../held/ceiling.js';
+import { rowWindows, type ValueReader } from '../../held/row-windows.js';
+import { wholeContent } from '../../held/whole-content.js';
+import type { TableSource } from '../table.js';
+import { readBy, shapedColumn } from '../values/nested.js';
+import { utf8Text } from '../values/utf8.js';
+import { UnpackedPages } from './codecs.js';
+import { readFooter } from './footer.js';
+import { removeAnnotations, shapeOf } from './parquet-types.js';
+import { type Chunk, checkPages, walkPages } from './sound-chunk.js';
+
+/** Bytes that a row takes in each column, read or not. */
+const ROW_BYTES = 8;
+const SMALLER_GROUPS = 'Write smaller row groups, or leave columns out.';
+
+const identity = <T>(value: T): T => value;
+const text = (bytes: Uint8Array | undefined): string | undefined => bytes && utf8Text(bytes);
+const PARSERS = {
+  timestampFromMilliseconds: identity,
+  timestampFromMicroseconds: identity,
+  timestampFromNanoseconds: identity,
+  dateFromDays: identity,
+  geometryFromBytes: identity,
+  geographyFromBytes: identity,
+  stringFromBytes: text,
+  // hyparquet's own parser makes doubles of all integers.
+  jsonFromBytes: text,
+};
+
+export async function openParquet(input: Input): Promise<TableSource> {
+  const file = await bufferOf(input);
+  let metadata: FileMetaData;
+  try {
+    metadata = await readFooter(file, input.name);
+  } catch (error) {
+    if (error instanceof CliFailure) throw error;
+    throw badInput({ file: input.name }, `not a whole Parquet file (${reasonOf(error)})`);
+  }
+  const fields = parquetSchema(metadata).children.map((node) =>
+    shapedColumn(node.element.name, () => shapeOf(node)),
+  );
+  const names = fields.map(({ column }) => column.name);
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  if (twice !== undefined) throw badInput({ file: input.name, column: twice }, 'the schema names it twice');
+  removeAnnotations(metadata.schema);
+  const part = input.part?.kind === 'rows' ? input.part : { start: 0, end: Number.POSITIVE_INFINITY };
+  const pages = new UnpackedPages();
+  const { compressors } = pages;
+  const options = { geoparquet: false, utf8: false, parsers: PARSERS, useOffsetIndex: false } as const;
+  const scan = parquetScan({ file, metadata, compressors, ...options });
+  return {
+    columns: fields.map(({ column }) => column),
+    async *batches() {
+      let groupStart = 0;
+      for (const group of metadata.row_groups) {
+        const groupRows = Number(group.num_rows);
+        const groupEnd = groupStart + groupRows;
+        const rowStart = Math.max(groupStart, part.start);
+        const rowEnd = Math.min(groupEnd, part.end);
+        const endInGroup = rowEnd - groupStart;
+        groupStart = groupEnd;
+        if (rowEnd <= rowStart) continue;
+        const firstRow = rowStart - part.start + 1;
+        let heldBytes = ROW_BYTES * (rowEnd - rowStart) * fields.length;
+        requireBelowCeiling(
+          { file: input.name, row: firstRow },
+          heldBytes,
+          `a row group of ${rowEnd - rowStart} rows and ${fields.length} columns`,
+          SMALLER_GROUPS,
+        );
+        const readers: ValueReader[] = [];
+        const { readColumn } = await scan;
+        for (const {
+          column: { name },
+          shape,
+        } of fields) {
+          if (shape === null) {
+            readers.push(() => null);
+            continue;
+          }
+          const location = { file: input.name, row: firstRow, column: name };
+          try {
+            const found = await chunksOf(file, metadata, group, name, location);
+            const sound = found.map((chunk) => walkPages(chunk, groupRows, endInGroup));
+            for (const each of sound) heldBytes += each.heldBytes;
+            requireBelowCeiling(location, heldBytes, 'a row group', SMALLER_GROUPS);
+            for (const each of sound) checkPages(each, pages, ceilingBytes());
+            const column = await readColumn({ column: name, rowStart, rowEnd });
+            if (column.length !== rowEnd - rowStart)
+              throw new Error(`${column.length} values where ${rowEnd - rowStart} are due`);
+            const read = readBy(shape);
+            readers.push(read === null ? (row) => column[row] : (row) => read(column[row]));
+          } catch (error) {
+            if (error instanceof CliFailure) throw error;
+            throw badInput(location, `cannot be read from here on (${reasonOf(error)})`);
+          } finally {
+            pages.clear();
+          }
+        }
+        yield* rowWindows(rowEnd - rowStart, readers, { file: input.name, firstRow, names });
+      }
+    },
+  };
+}
+
+/** The leaves of a column in a row group, packed. @throws CliFailure BAD_INPUT for one beyond the ceiling, Error for one that is not there */
+async function chunksOf(
+  file: AsyncBuffer,
+  metadata: FileMetaData,
+  group: RowGroup,
+  name: string,
+  location: Parameters<typeof requireBelowCeiling>[0],
+): Promise<Chunk[]> {
+  const tree = parquetSchema(metadata);
+  const chunks: Chunk[] = [];
+  for (const { meta_data: leaf } of group.columns) {
+    if (leaf?.path_in_schema[0] !== name) continue;
+    // A dictionary page at 0 is one that is left out.
+    const start = Number(leaf.dictionary_page_offset || leaf.data_page_offset);
+    const sizeBytes = Number(leaf.total_compressed_size);
+    if (!(start >= 0 && sizeBytes >= 0 && start + sizeBytes <= file.byteLength))
+      throw new Error(`a column of ${sizeBytes} bytes at ${start}, and the file has ${file.byteLength}`);
+    requireBelowCeiling(location, sizeBytes, 'a row group', SMALLER_GROUPS);
+    const bytes = new Uint8Array(await file.slice(start, start + sizeBytes));
+    chunks.push({ metadata: leaf, path: getTreePath(tree, leaf.path_in_schema), bytes });
+  }
+  return chunks;
+}
+
+/** The number of rows of each row group. @throws Error for what is no whole Parquet file */
+export async function rowGroupsOf(input: Input): Promise<number[]> {
+  const metadata = await readFooter(await bufferOf(input), input.name);
+  return metadata.row_groups.map(({ num_rows }) => Number(num_rows));
+}
+
+/** Reads a file at any offset. A pipe or gzip cannot be read so; its content is held in memory. */
+async function bufferOf(input: Input): Promise<AsyncBuffer> {
+  if (input.path === null || input.isPacked || input.sizeBytes === null) {
+    const bytes = await wholeContent(
+      input,
+      'a Parquet file from a pipe or packed',
+      'Name it as a file, unpacked.',
+    );
+    return { byteLength: bytes.length, slice: (start, end) => bytes.buffer.slice(start, end) };
+  }
+  const { sizeBytes } = input;
+  const descriptor = openSync(input.path, 'r');
+  input.onClose(() => closeSync(descriptor));
+  return {
+    byteLength: sizeBytes,
+    slice(start, end = sizeBytes) {
+      if (!(start >= 0 && end <= sizeBytes)) throw new Error('the file ends in the middle');
+      const bytes = new Uint8Array(Math.max(0, end - start));
+      for (let done = 0; done < bytes.length; ) {
+        const count = readSync(descriptor, bytes, done, bytes.length - done, start + done);
+        if (count === 0) throw new Error('the file ends in the middle');
+        done += count;
+      }
+      return bytes.buffer;
+    },
+  };
+}

@@ -1,0 +1,64 @@
+// The library as the command uses it: the binaries that ship with the package are read once; HEXCODES_INDEX and
+// HEXCODES_REACH take the place of the shipped ones.
+
+import { readFile } from 'node:fs/promises';
+import { HexcodesError } from '../hexcodes/errors.js';
+import { Kernel } from '../hexcodes/kernel/kernel.js';
+import { Hexcodes, type HexcodesData } from '../hexcodes/library/hexcodes.js';
+import type { WorkerKernel } from '../pool/worker.js';
+import { CliFailure, EXIT } from './exit-codes.js';
+import { reasonOf } from './file-faults.js';
+
+/**
+ * Reads the kernel beside this code, and index and reach in data/.
+ * @param indexPath a boundary index of the user's own
+ * @param reachPath a list of the user's own of the provinces that codes may name
+ */
+export async function readDataFiles(indexPath?: string, reachPath?: string): Promise<HexcodesData> {
+  const shipped = (path: string) => readFile(new URL(path, import.meta.url));
+  const [kernel, index, reach] = await Promise.all([
+    shipped('../kernel.wasm'),
+    indexPath === undefined ? shipped('../../data/index.bin') : readFile(indexPath),
+    reachPath === undefined ? shipped('../../data/reach.bin') : readFile(reachPath),
+  ]);
+  return { kernel, index, reach };
+}
+
+let reading: Promise<HexcodesData> | undefined;
+let loading: Promise<Hexcodes> | undefined;
+
+/** @throws CliFailure if the index that the user names cannot be used */
+export function loadLibrary(): Promise<Hexcodes> {
+  loading ??= guarded(async () => Hexcodes.from(await readOnce()));
+  return loading;
+}
+
+/** The same binaries for the threads of a pool. */
+export function workerKernel(): Promise<WorkerKernel> {
+  return guarded(async () => {
+    const { kernel, index, reach } = await readOnce();
+    return { module: await Kernel.moduleOf(kernel), index, reach };
+  });
+}
+
+const givenPath = (variable: 'HEXCODES_INDEX' | 'HEXCODES_REACH'): string | undefined =>
+  process.env[variable] || undefined;
+
+function readOnce(): Promise<HexcodesData> {
+  reading ??= readDataFiles(givenPath('HEXCODES_INDEX'), givenPath('HEXCODES_REACH'));
+  return reading;
+}
+
+async function guarded<T>(work: () => Promise<T>): Promise<T> {
+  const given = (['HEXCODES_INDEX', 'HEXCODES_REACH'] as const).filter((variable) => givenPath(variable));
+  try {
+    return await work();
+  } catch (error) {
+    const { path } = error as NodeJS.ErrnoException;
+    const atFault = path === undefined ? given : given.filter((variable) => givenPath(variable) === path);
+    const isTheirs = error instanceof HexcodesError || path !== undefined;
+    if (atFault.length === 0 || !isTheirs) throw error;
+    const names = atFault.map((variable) => `${variable}=${givenPath(variable)}`).join(', ');
+    throw new CliFailure(EXIT.BAD_INPUT, `${names}: ${reasonOf(error)}`);
+  }
+}

@@ -1,0 +1,98 @@
+// `--where 'speed > 5'`: rows are kept whose value in a column compares so with a value. Numbers compare as numbers, times as
+// instants, everything else as text. A row without a value is not kept.
+
+import { CliFailure, EXIT } from '../exit-codes.js';
+import type { TableColumn, TableRows } from '../formats/table.js';
+import { codeTextOf } from '../formats/values/column-text.js';
+import { instantOf } from './instants.js';
+import { columnNamed, numberOf } from './values.js';
+import type { ZoneClock } from './zone-clock.js';
+
+type Comparison = '<' | '<=' | '>' | '>=' | '=' | '!=';
+
+export interface Condition {
+  readonly column: string;
+  readonly comparison: Comparison;
+  readonly value: string;
+}
+
+const CONDITION = /^\s*(.+?)\s*(<=|>=|!=|<>|==|=|<|>)\s*(.*?)\s*$/s;
+const ALIASES: Readonly<Record<string, Comparison>> = { '<>': '!=', '==': '=' };
+const QUOTED = /^(['"])(.*)\1$/s;
+
+/** @throws CliFailure USAGE for any other text */
+export function conditionOf(text: string): Condition {
+  const [, column, sign, value] = CONDITION.exec(text) ?? [];
+  if (column === undefined || sign === undefined || value === undefined || value === '')
+    throw new CliFailure(
+      EXIT.USAGE,
+      `--where ${JSON.stringify(text)}: must be COLUMN OP VALUE, with =, !=, <, <=, > or >= as OP`,
+      `As in --where 'speed > 5'. Several --where must all be true.`,
+    );
+  return {
+    column,
+    comparison: ALIASES[sign] ?? (sign as Comparison),
+    value: QUOTED.exec(value)?.[2] ?? value,
+  };
+}
+
+/** Whether a row of a batch is kept. */
+export type RowFilter = (rows: TableRows, row: number) => boolean;
+
+/** @throws CliFailure BAD_INPUT for a column that is not there */
+export function rowFilter(
+  conditions: readonly Condition[],
+  columns: readonly TableColumn[],
+  file: string,
+  clock: ZoneClock,
+): RowFilter {
+  const tests = conditions.map((condition) => {
+    const at = columnNamed(columns, condition.column, file);
+    const matches = testOf(columns[at]!, condition, clock);
+    return ({ values }: TableRows, row: number): boolean => matches(values[at]?.[row]);
+  });
+  return (rows, row) => tests.every((test) => test(rows, row));
+}
+
+function testOf(
+  column: TableColumn,
+  { comparison, value }: Condition,
+  clock: ZoneClock,
+): (value: unknown) => boolean {
+  const text: TableColumn = { name: '', kind: 'text' };
+  if (column.kind === 'timestamp' || column.kind === 'date') {
+    const wanted = instantOf(text, value, clock);
+    if (Number.isNaN(wanted))
+      throw new CliFailure(EXIT.USAGE, `--where: ${column.name} holds times, and ${value} is none`);
+    return (given) => compares(instantOf(column, given, clock), wanted, comparison);
+  }
+  const wanted = numberOf(text, value);
+  if (wanted !== null && wanted !== undefined)
+    return (given) => {
+      const number = numberOf(column, given);
+      return number !== null && number !== undefined && compares(number, wanted, comparison);
+    };
+  return (given) => {
+    if (given === null || given === undefined) return false;
+    const words = codeTextOf(column, given);
+    return words !== '' && compares(words, value, comparison);
+  };
+}
+
+function compares<T extends number | bigint | string>(given: T, wanted: T, comparison: Comparison): boolean {
+  switch (comparison) {
+    case '<':
+      return given < wanted;
+    case '<=':
+      return given <= wanted;
+    case '>':
+      return given > wanted;
+    case '>=':
+      return given >= wanted;
+    case '=':
+      // A bigint and a number of the same value.
+      return given >= wanted && given <= wanted;
+    case '!=':
+      return given < wanted || given > wanted;
+  }
+}

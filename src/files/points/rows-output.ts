@@ -1,0 +1,90 @@
+// The output of a command that makes rows of its own: any format, a file that takes its name only when it is whole, or stdout.
+
+import { destinationOf } from '../disk/destination.js';
+import type { Output } from '../disk/output.js';
+import { refuseSameFile } from '../disk/same-file.js';
+import { Targets } from '../disk/targets.js';
+import { type FileFormat, formatOfName } from '../format.js';
+import { openSink } from '../formats/open.js';
+import { BATCH_ROWS, type TableColumn, type TableSink } from '../formats/table.js';
+
+export interface RowsOutputRequest {
+  /** Paths that are read: none of them may be the output. */
+  readonly inputs: readonly string[];
+  /** undefined for stdout. */
+  readonly output: string | undefined;
+  /** null: as the name of the output says, else CSV. */
+  readonly format: FileFormat | null;
+}
+
+const DIALECT = { delimiter: ',', decimal: '.', hasMark: false, hasHeader: true } as const;
+
+export class RowsOutput {
+  readonly format: FileFormat;
+  readonly #targets: Targets;
+  #sink: TableSink | undefined;
+  #values: unknown[][] = [];
+  #startMs = performance.now();
+
+  /** @throws CliFailure if it cannot be written */
+  constructor({ inputs, output, format }: RowsOutputRequest) {
+    const destination = destinationOf(output ?? '-');
+    refuseSameFile(inputs, destination, null);
+    this.format = format ?? formatOfName(destination.name).format ?? 'csv';
+    const notResumable = 'This run cannot be resumed';
+    this.#targets = new Targets({
+      ...{ output: destination, rejects: null, notResumable, isResume: false, digest: '' },
+    });
+  }
+
+  /**
+   * Begins the rows.
+   * @param shapes makes the sink of GeoJSON whose features are no points
+   */
+  async open(
+    columns: readonly TableColumn[],
+    shapes?: (output: Output, columns: readonly TableColumn[]) => TableSink,
+  ): Promise<void> {
+    const { output } = this.#targets;
+    const at = (name: string): number => columns.findIndex((column) => column.name === name);
+    this.#sink =
+      this.format === 'geojson' && shapes !== undefined
+        ? shapes(output, columns)
+        : await openSink(
+            this.format,
+            output,
+            { kept: [], added: columns, isWhole: false },
+            { lat: at('lat'), lng: at('lng') },
+            undefined,
+            { ...DIALECT, delimiter: this.format === 'tsv' ? '\t' : ',' },
+            false,
+          );
+    this.#values = columns.map(() => []);
+  }
+
+  /** Adds a row; resolves when the next may come. */
+  add(row: readonly unknown[]): Promise<void> | undefined {
+    for (let c = 0; c < row.length; c++) this.#values[c]!.push(row[c]);
+    return this.#values[0]!.length === BATCH_ROWS ? this.#flush() : undefined;
+  }
+
+  /** Writes the end: the file takes its name. */
+  async finish(): Promise<void> {
+    await this.#flush();
+    await this.#sink?.close();
+    await this.#targets.finish(performance.now() - this.#startMs);
+  }
+
+  /** Ends without success: nothing is left. */
+  abandon(): void {
+    this.#targets.abandon(false);
+  }
+
+  async #flush(): Promise<void> {
+    const values = this.#values;
+    const rowCount = values[0]?.length ?? 0;
+    if (rowCount === 0) return;
+    this.#values = values.map(() => []);
+    await this.#sink?.write({ rowCount, values });
+  }
+}

@@ -1,0 +1,44 @@
+// Values of columns as numbers, whatever the format of their file.
+
+import { plainNumber } from '../../hexcodes/wire/rows/csv-numbers.js';
+import { columnCalled, noColumn } from '../columns/columns.js';
+import type { TableColumn } from '../formats/table.js';
+import { codeTextOf, textOf } from '../formats/values/column-text.js';
+import { refuseUnread } from './point-files.js';
+
+const NUMBER = /^-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
+const INTEGER = /^-?\d+$/;
+/** All integers of so many digits are exact as doubles. */
+const SAFE_DIGITS = 15;
+
+/**
+ * A value as a number, an integer that doubles do not hold as a bigint; null where there is none, undefined where it is no
+ * finite number.
+ */
+export function numberOf(column: TableColumn, value: unknown): number | bigint | null | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'bigint') {
+    if (column.kind === 'decimal' && (column.scale ?? 0) !== 0) return Number(textOf(column, value));
+    return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+  }
+  if (typeof value !== 'string') return undefined;
+  const text = plainNumber(codeTextOf(column, value));
+  if (text === '') return null;
+  if (!NUMBER.test(text)) return undefined;
+  if (text.length <= SAFE_DIGITS || !INTEGER.test(text)) {
+    const number = Number(text);
+    return Number.isFinite(number) ? number : undefined;
+  }
+  const integer = BigInt(text);
+  return Number.isSafeInteger(Number(integer)) ? Number(integer) : integer;
+}
+
+/** The index of a column that an option names. @throws CliFailure BAD_INPUT if it is not there or not read */
+export function columnNamed(columns: readonly TableColumn[], name: string, file: string): number {
+  const names = columns.map((column) => column.name);
+  const at = columnCalled(names, name);
+  if (at < 0) throw noColumn(names, name, file);
+  refuseUnread(columns[at]!, file);
+  return at;
+}

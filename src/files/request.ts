@@ -1,0 +1,73 @@
+// A run of `encode` or `decode` over files as data: the request of the command line, the state that both ways of
+// conversion share, and the result.
+
+import type { Hexcodes } from '../hexcodes/library/hexcodes.js';
+import type { Operation } from '../hexcodes/wire/job.js';
+import type { ColumnChoice, Sample } from './columns/columns.js';
+import type { Input, InputOptions } from './disk/input.js';
+import type { Reached } from './disk/journal.js';
+import type { Targets } from './disk/targets.js';
+import type { FileFormat } from './format.js';
+import type { CsvChoice, CsvDialect } from './formats/csv-dialect.js';
+import type { Tally } from './tally.js';
+
+/** Where failed rows go. */
+export type ErrorPolicy =
+  | { readonly kind: 'keep' | 'skip' | 'stop' }
+  | { readonly kind: 'file'; readonly path: string };
+
+export interface FilesRequest {
+  readonly operation: Operation;
+  /** Paths; `-` is stdin. */
+  readonly inputs: readonly string[];
+  /** null for stdout. */
+  readonly output: string | null;
+  /** Formats that the user names; null for those that names and content show. */
+  readonly from: FileFormat | null;
+  readonly to: FileFormat | null;
+  /** Of rows that name none, 0 to 15. */
+  readonly resolution: number;
+  /** Of encode: whether former_province is added. */
+  readonly isFormer: boolean;
+  /** Of encode to Parquet: rows are sorted by cell in so much memory; null leaves them in their order. */
+  readonly sort: { readonly memoryBytes: number } | null;
+  readonly columns: ColumnChoice;
+  readonly csv: CsvChoice;
+  /** How inputs are to be read. */
+  readonly input: InputOptions;
+  readonly errors: ErrorPolicy;
+  readonly isResume: boolean;
+  /** Worker threads at most. */
+  readonly threads: number;
+  readonly isQuiet: boolean;
+  /** Ends the run as a failure. */
+  readonly signal?: AbortSignal;
+}
+
+/** A run under way, as by-bytes.ts and by-columns.ts see it. */
+export interface Run {
+  readonly request: FilesRequest;
+  readonly hexcodes: Hexcodes;
+  readonly targets: Targets;
+  readonly sourceFormat: FileFormat;
+  readonly targetFormat: FileFormat;
+  /** Of CSV and TSV that is read, and of that which is written. */
+  readonly source: CsvDialect;
+  /** Names and first rows of CSV; null for other formats. */
+  readonly sample: Sample | null;
+  readonly target: CsvDialect;
+  /** Of all inputs on the disk; null if one is a pipe. */
+  readonly totalBytes: number | null;
+  /** Opens an input, and closes the one before it. Inputs are opened in their order, each once. */
+  open(inputNumber: number): Promise<Input>;
+  /**
+   * Called between two blocks, when all output up to here is written: shows progress, writes the journal when it is due.
+   * @throws CliFailure if the user has interrupted the run
+   */
+  tick(reached: Reached): void;
+}
+
+export interface RunResult {
+  readonly tally: Tally;
+  readonly elapsedMs: number;
+}

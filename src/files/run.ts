@@ -1,0 +1,182 @@
+// One run of `encode` or `decode` over files: finds the formats, chooses the way of conversion (by-bytes.ts for CSV and
+// TSV without changes of columns, by-columns.ts for everything else), and cleans up however the run ends.
+
+import { createHash } from 'node:crypto';
+import type { Hexcodes } from '../hexcodes/library/hexcodes.js';
+import { VERSION } from '../hexcodes/version.js';
+import { canConvertByBytes, convertByBytes } from './by-bytes.js';
+import { convertByColumns } from './by-columns.js';
+import { refuseUnwritable } from './content/kinds.js';
+import { type Destination, destinationOf, notResumableTo } from './disk/destination.js';
+import { type FileStat, type Input, openInput, statOf } from './disk/input.js';
+import { refuseSameFile } from './disk/same-file.js';
+import { Targets } from './disk/targets.js';
+import { CliFailure, EXIT } from './exit-codes.js';
+import { type FileFormat, formatOfBytes, formatOfName, isGzipName } from './format.js';
+import { dialectOf, sampleOf, targetDialect } from './formats/csv-dialect.js';
+import type { FilesRequest, Run, RunResult } from './request.js';
+import { Interruption } from './terminal/interruption.js';
+import { grouped } from './terminal/paint.js';
+import { Progress } from './terminal/progress.js';
+
+/** Formats whose output can be cut off after a row and continued. */
+const RESUMABLE: readonly FileFormat[] = ['csv', 'tsv', 'ndjson'];
+
+/**
+ * @param say writes a line for the user on stderr, unless the run is quiet
+ * @throws CliFailure whose message says what happened and what is left on the disk
+ */
+export async function convertFiles(
+  hexcodes: Hexcodes,
+  request: FilesRequest,
+  say: (line: string) => void,
+): Promise<RunResult> {
+  const { inputs } = request;
+  const output = destinationOf(request.output ?? '-');
+  const rejects = request.errors.kind === 'file' ? destinationOf(request.errors.path) : null;
+  for (const path of [request.output, rejects?.name ?? null]) if (path !== null) refuseUnwritable(path);
+  // A later input that is missing ends the run here, before any work.
+  const stats = inputs.map((path) => ({ path, ...statOf(path) }));
+  refuseSameFile(inputs, output, rejects);
+  const first = await openInput(inputs[0] ?? '-', request.input);
+  const sourceFormat =
+    request.from ??
+    (first.path === null ? null : formatOfName(first.path).format) ??
+    formatOfBytes(first.head);
+  const targetFormat = request.to ?? formatOfName(output.name).format ?? sourceFormat;
+  if (request.sort !== null && targetFormat !== 'parquet') {
+    first.close();
+    throw new CliFailure(EXIT.USAGE, `--sort is for Parquet, not for ${targetFormat}`, 'Add --to parquet.');
+  }
+  const source = dialectOf(first.head, sourceFormat, request.csv, (text) => hexcodes.isValid(text));
+  const isCsv = sourceFormat === 'csv' || sourceFormat === 'tsv';
+  const sample = isCsv ? sampleOf(first.head, source) : null;
+  const target = targetDialect(source, sourceFormat, targetFormat, request.csv);
+  const digest = digestOf(request, sourceFormat, targetFormat, stats);
+  const notResumable = reasonNotToResume(request, output, rejects, targetFormat);
+  let targets: Targets;
+  try {
+    targets = new Targets({ output, rejects, notResumable, isResume: request.isResume, digest });
+  } catch (error) {
+    first.close();
+    throw error;
+  }
+  if (targets.note !== null) say(targets.note);
+  if (targets.isDone) return { tally: targets.tally, elapsedMs: 0 };
+  const progress = new Progress(request.isQuiet, targets.tally.rows);
+  const totalBytes = stats.every(({ sizeBytes }) => sizeBytes !== null)
+    ? stats.reduce((sum, { sizeBytes }) => sum + (sizeBytes ?? 0), 0)
+    : null;
+  const interruption = new Interruption();
+  let current: Input = first;
+  let isFirstTaken = false;
+  let earlierBytes = 0;
+  const run: Run = {
+    request,
+    hexcodes,
+    targets,
+    sourceFormat,
+    targetFormat,
+    source,
+    target,
+    sample,
+    totalBytes,
+    async open(inputNumber) {
+      if (inputNumber === 0 && !isFirstTaken) {
+        isFirstTaken = true;
+        return first;
+      }
+      earlierBytes += current.readBytes();
+      current.close();
+      current = await openInput(inputs[inputNumber]!, request.input);
+      return current;
+    },
+    tick(reached) {
+      targets.checkpoint(reached, progress.elapsedMs);
+      const { tally } = targets;
+      progress.update({
+        rows: tally.rows,
+        failedRows: tally.failedRows,
+        readBytes: earlierBytes + current.readBytes(),
+        totalBytes,
+      });
+      if (request.signal?.aborted === true) throw new CliFailure(EXIT.FAILED, 'broken off');
+      if (!interruption.isAsked) return;
+      targets.checkpoint(reached, progress.elapsedMs, true);
+      throw interrupted(targets, interruption);
+    },
+  };
+  try {
+    await (canConvertByBytes(run) ? convertByBytes(run) : convertByColumns(run));
+    await targets.finish(progress.elapsedMs);
+    return { tally: targets.tally, elapsedMs: progress.elapsedMs };
+  } catch (error) {
+    // After an interruption or a full disk the user can resume; after any other failure the same run fails again.
+    const isWorthKeeping =
+      interruption.isAsked || (error instanceof CliFailure && error.exitCode === EXIT.BAD_OUTPUT);
+    targets.abandon(isWorthKeeping);
+    throw error;
+  } finally {
+    progress.stop();
+    interruption.end();
+    current.close();
+  }
+}
+
+function interrupted(targets: Targets, { exitCode }: Interruption): CliFailure {
+  const message = `interrupted after ${grouped(targets.tally.rows)} rows`;
+  return targets.isResumable
+    ? new CliFailure(
+        exitCode,
+        `${message}, which are kept`,
+        'The same command with --resume goes on from there.',
+      )
+    : new CliFailure(exitCode, message, 'The unfinished output was removed.');
+}
+
+/** Why a run with this output cannot be resumed; null if it can. */
+function reasonNotToResume(
+  { inputs }: FilesRequest,
+  output: Destination,
+  rejects: Destination | null,
+  format: FileFormat,
+): string | null {
+  const reason = notResumableTo(output);
+  if (reason !== null) return reason;
+  if (inputs.includes('-')) return 'What came from stdin cannot be resumed';
+  if (!RESUMABLE.includes(format)) return `Output in ${format} cannot be resumed`;
+  if (isGzipName(output.name)) return 'Output in gzip cannot be resumed';
+  if (rejects !== null) {
+    const named = formatOfName(rejects.name);
+    const isOther = named.format !== null && !RESUMABLE.includes(named.format);
+    if (rejects.kind !== 'file' || named.gzip || isOther) {
+      return `A file of failed rows like ${rejects.name} cannot be resumed`;
+    }
+  }
+  return null;
+}
+
+/** Of all that shapes the output: a journal of another digest must not be continued. */
+function digestOf(
+  request: FilesRequest,
+  sourceFormat: FileFormat,
+  targetFormat: FileFormat,
+  inputs: readonly (FileStat & { readonly path: string })[],
+): string {
+  const { operation, resolution, isFormer, sort, columns, errors, csv, input } = request;
+  const shape = {
+    VERSION,
+    operation,
+    resolution,
+    isFormer,
+    sort,
+    columns,
+    errors,
+    csv,
+    input,
+    sourceFormat,
+    targetFormat,
+    inputs,
+  };
+  return createHash('sha256').update(JSON.stringify(shape)).digest('hex');
+}

@@ -1,0 +1,88 @@
+// The counts of a run: rows, failures by reason, rows by province. The journal of a resumable run keeps them.
+
+import { ADMIN_UNITS } from '../hexcodes/admin-units.js';
+import { CliFailure, EXIT } from './exit-codes.js';
+
+/** Reasons by the words of the `status` column. */
+export const ROW_FAILURES = {
+  NOT_FOUND: 'in no province of Viet Nam nor its sea',
+  INVALID_REQUEST: 'not a position in degrees, not a resolution, or no code',
+  INVALID_HEXCODES: 'not a hexcode',
+} as const;
+
+export type RowFailure = keyof typeof ROW_FAILURES;
+
+/** How many failed rows of a run are tried with lat and lng exchanged. */
+export const SWAP_TRIES = 1000;
+
+/** A failed row in its file, from 1. */
+export interface FailedRow {
+  readonly file: string;
+  readonly row: number;
+  /** The columns to blame, with their values. */
+  readonly fault: string;
+}
+
+/** The failure of `--errors stop`. */
+export function stopped({ file, row, fault }: FailedRow, word: RowFailure): CliFailure {
+  return new CliFailure(
+    EXIT.FAILED,
+    `${file}, row ${row}: ${word}, ${fault}: ${ROW_FAILURES[word]}`,
+    'Stopped as --errors stop asks; nothing was written under the final name.',
+  );
+}
+
+interface SavedTally {
+  rows: number;
+  failed: Partial<Record<RowFailure, number>>;
+  first: Partial<Record<RowFailure, FailedRow>>;
+  byAdmin: number[];
+  swapped: number;
+  elapsedMs: number;
+}
+
+export class Tally {
+  rows = 0;
+  readonly failed = new Map<RowFailure, number>();
+  /** The first row that failed for each reason. */
+  readonly first = new Map<RowFailure, FailedRow>();
+  /** Rows of each province, by its index in ADMIN_UNITS. */
+  readonly byAdmin = new Float64Array(ADMIN_UNITS.length);
+  /** How many of the SWAP_TRIES failed rows that were tried have a code with lat and lng exchanged. */
+  swapped = 0;
+  /** Time that earlier runs took, if this one goes on from them. */
+  elapsedBeforeMs = 0;
+
+  get failedRows(): number {
+    let sum = 0;
+    for (const count of this.failed.values()) sum += count;
+    return sum;
+  }
+
+  fail(reason: RowFailure, count = 1): void {
+    if (count > 0) this.failed.set(reason, (this.failed.get(reason) ?? 0) + count);
+  }
+
+  save(elapsedMs: number): SavedTally {
+    return {
+      rows: this.rows,
+      failed: Object.fromEntries(this.failed),
+      first: Object.fromEntries(this.first),
+      byAdmin: Array.from(this.byAdmin),
+      swapped: this.swapped,
+      elapsedMs: this.elapsedBeforeMs + elapsedMs,
+    };
+  }
+
+  static restore(saved: unknown): Tally {
+    const { rows, failed, first, byAdmin, swapped, elapsedMs } = saved as SavedTally;
+    const tally = new Tally();
+    tally.rows = rows;
+    for (const [reason, count] of Object.entries(failed)) tally.failed.set(reason as RowFailure, count);
+    for (const [reason, row] of Object.entries(first)) tally.first.set(reason as RowFailure, row);
+    tally.byAdmin.set(byAdmin);
+    tally.swapped = swapped;
+    tally.elapsedBeforeMs = elapsedMs;
+    return tally;
+  }
+}

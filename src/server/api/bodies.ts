@@ -1,0 +1,276 @@
+// The bodies of /v1 as JSON Schema (2020-12), by the names that the document gives them. Compiled at build time only: the
+// service checks requests by hand and writes answers as bytes, and tests hold both to these schemas.
+import Type, { type TObject, type TProperties, type TSchema } from 'typebox';
+import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
+import { MAX_BATCH_ITEMS } from '../../hexcodes/wire/rows/batch.js';
+import {
+  adminCode,
+  answer,
+  code,
+  lat,
+  lng,
+  named,
+  oneOf,
+  orNull,
+  position,
+  resolution,
+  word,
+} from './body-parts.js';
+import { GRID_BODIES } from './grid-bodies.js';
+import { TRACKER_BODIES } from './tracker-bodies.js';
+
+const anyNumber = orNull(Type.Number());
+const id = Type.Union([Type.String({ maxLength: 128 }), Type.Number()], {
+  description: 'Of the caller; comes back as it was spelled',
+});
+const message = Type.String({ description: 'For people; may be worded differently in another version' });
+const requestId = Type.String({ pattern: '^[A-Za-z0-9._-]{1,128}$' });
+const details = Type.Array(named('Fault'), { description: 'Every fault at once' });
+
+/** The members of an encode answer that failed: null for what was not read or not understood. */
+const failedEncode = {
+  hexcodes: Type.Null(),
+  lat: anyNumber,
+  lng: anyNumber,
+  resolution: orNull(resolution),
+  admin_code: Type.Null(),
+};
+const formerProvince = Type.Optional(
+  Type.String({ description: 'Where `former` asks for it: the province before July 2025' }),
+);
+const noDecoded = { lat: Type.Null(), lng: Type.Null(), resolution: Type.Null() };
+const noFormer = { former_province: Type.Optional(Type.Null()) };
+const ring = Type.Array(position, { minItems: 4 });
+const shape = (geometry: TSchema, properties: TProperties): TObject =>
+  Type.Object({ type: Type.Literal('Feature'), geometry, properties: answer(properties) });
+const unitMembers = {
+  admin_code: adminCode,
+  name: Type.String(),
+  merged_units: Type.Array(Type.String(), { description: 'Provinces and cities before the merger of 2025' }),
+};
+const count = Type.Integer({ minimum: 0 });
+const limit = Type.Union([Type.Number({ exclusiveMinimum: 0 }), Type.Null()], {
+  description: 'null: no limit',
+});
+
+export const BODIES: Readonly<Record<string, TSchema>> = {
+  Code: Type.String({
+    pattern: '^[A-Z]{2,3}-([2-9CFGHJKMPQRVX]{5}-){0,2}[2-9CFGHJKMPQRVX]{1,5}$',
+    description: 'A hexcode in its canonical spelling',
+    examples: ['HN-6GHP4-83RFR'],
+  }),
+  AdminCode: Type.Unsafe({
+    ...oneOf(ADMIN_UNITS.map((unit) => unit.code)),
+    description: 'One of the 34 provinces since 2025',
+  }),
+  EncodeRequest: Type.Object(
+    {
+      ...{ lat, lng, resolution: Type.Optional(resolution) },
+      ...{ former: Type.Optional(Type.Boolean()), admin_v2: Type.Optional(Type.Boolean()) },
+    },
+    { examples: [{ lat: 21.0288, lng: 105.8525 }] },
+  ),
+  Encoded: answer({
+    hexcodes: code,
+    lat,
+    lng,
+    resolution,
+    admin_code: adminCode,
+    former_province: formerProvince,
+    status: word('OK'),
+  }),
+  DecodeRequest: Type.Object(
+    { hexcodes: Type.String({ minLength: 1 }), admin_v2: Type.Optional(Type.Boolean()) },
+    { examples: [{ hexcodes: 'HN-6GHP4-83RFR' }] },
+  ),
+  Decoded: answer({ lat, lng, resolution, hexcodes: Type.String(), status: word('OK') }),
+  NotDecoded: answer({ ...noDecoded, hexcodes: Type.String(), status: word('INVALID_HEXCODES') }),
+  EncodeBatchRequest: Type.Object(
+    {
+      resolution: Type.Optional(resolution),
+      former: Type.Optional(Type.Boolean()),
+      points: Type.Array(
+        Type.Union([
+          Type.Unsafe({
+            type: 'array',
+            prefixItems: [lat, lng],
+            minItems: 2,
+            maxItems: 2,
+            description: 'lat, lng',
+          }),
+          Type.Object({ lat, lng, resolution: Type.Optional(resolution), id: Type.Optional(id) }),
+        ]),
+        { maxItems: MAX_BATCH_ITEMS },
+      ),
+    },
+    { examples: [{ points: [[21.0288, 105.8525]] }] },
+  ),
+  EncodeBatchAnswer: answer({
+    status: word('OK'),
+    summary: named('Summary'),
+    results: Type.Array(named('EncodeResult')),
+  }),
+  EncodeResult: Type.Union([
+    answer({
+      hexcodes: code,
+      lat,
+      lng,
+      resolution,
+      admin_code: adminCode,
+      former_province: formerProvince,
+      status: word('OK'),
+      id: Type.Optional(id),
+    }),
+    answer({ ...failedEncode, ...noFormer, status: word('NOT_FOUND'), message, id: Type.Optional(id) }),
+    answer({
+      ...failedEncode,
+      ...noFormer,
+      status: word('INVALID_REQUEST'),
+      message,
+      details,
+      id: Type.Optional(id),
+    }),
+  ]),
+  DecodeBatchRequest: Type.Object(
+    {
+      hexcodes: Type.Array(
+        Type.Union([Type.String(), Type.Object({ hexcodes: Type.String(), id: Type.Optional(id) })]),
+        { maxItems: MAX_BATCH_ITEMS },
+      ),
+    },
+    { examples: [{ hexcodes: ['HN-6GHP4-83RFR'] }] },
+  ),
+  DecodeBatchAnswer: answer({
+    status: word('OK'),
+    summary: named('Summary'),
+    results: Type.Array(named('DecodeResult')),
+  }),
+  DecodeResult: Type.Union([
+    answer({ lat, lng, resolution, hexcodes: Type.String(), status: word('OK'), id: Type.Optional(id) }),
+    answer({
+      ...noDecoded,
+      hexcodes: Type.String(),
+      status: word('INVALID_HEXCODES'),
+      id: Type.Optional(id),
+    }),
+    answer({ status: word('INVALID_REQUEST'), message, details, id: Type.Optional(id) }),
+  ]),
+  Summary: answer({ total: count, ok: count, failed: count }),
+  CodeInfo: answer({
+    status: word('OK'),
+    hexcodes: code,
+    resolution,
+    admin_code: adminCode,
+    province: Type.String(),
+    h3_cell: Type.String({ pattern: '^8[0-9a-f]{14}$', description: 'H3 index, hexadecimal' }),
+    lat,
+    lng,
+    area_m2: Type.Number({ exclusiveMinimum: 0, description: 'Square metres' }),
+    edge_m: Type.Number({ exclusiveMinimum: 0, description: 'Mean length of an edge in metres' }),
+    boundary: shape(
+      Type.Object({
+        type: Type.Literal('Polygon'),
+        coordinates: Type.Array(ring, { minItems: 1, maxItems: 1 }),
+      }),
+      { hexcodes: code, resolution, admin_code: adminCode },
+    ),
+    parent: orNull(code),
+    neighbors: Type.Array(code, { maxItems: 6 }),
+  }),
+  Suggestions: answer({
+    status: word('OK'),
+    hexcodes: Type.String({ description: 'The text as it was sent' }),
+    suggestions: Type.Array(
+      answer({
+        hexcodes: code,
+        resolution,
+        admin_code: adminCode,
+        lat,
+        lng,
+        slip: Type.Union(
+          ['none', 'twin', 'swap', 'substitution', 'extra', 'missing'].map((slip) => Type.Literal(slip)),
+        ),
+        distance_m: Type.Optional(
+          Type.Number({ minimum: 0, description: 'From `near` to the centre, metres' }),
+        ),
+      }),
+      { maxItems: 10 },
+    ),
+  }),
+  AdminUnits: answer({
+    status: word('OK'),
+    admin_units: Type.Array(answer(unitMembers), {
+      minItems: ADMIN_UNITS.length,
+      maxItems: ADMIN_UNITS.length,
+    }),
+  }),
+  FormerProvinces: answer({
+    status: word('OK'),
+    former_provinces: Type.Array(
+      answer({
+        former_province: Type.String({ description: 'A province before July 2025' }),
+        admin_code: adminCode,
+        name: Type.String({ description: 'The province of today that holds it' }),
+      }),
+      { minItems: 63, maxItems: 63 },
+    ),
+  }),
+  AdminUnit: answer({
+    status: word('OK'),
+    ...unitMembers,
+    boundary: shape(
+      Type.Object({
+        type: Type.Literal('MultiPolygon'),
+        coordinates: Type.Array(Type.Array(ring, { minItems: 1 }), { minItems: 1 }),
+      }),
+      unitMembers,
+    ),
+    notice: Type.String({ description: 'The line to show wherever the boundary is shown' }),
+  }),
+  Meta: answer({
+    status: word('OK'),
+    service: answer({ name: Type.Literal('hexcodes'), version: Type.String() }),
+    code_format: Type.Literal(1),
+    transport: answer({ name: Type.String(), version: Type.String() }),
+    boundary_data: answer({
+      source: Type.String(),
+      date: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
+      licence: Type.String(),
+      notice: Type.String(),
+      sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+    }),
+  }),
+  Usage: answer({
+    status: word('OK'),
+    key: answer({ id: Type.String(), name: Type.String() }),
+    day: answer({ date: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }), requests: count, points: count }),
+    month: answer({ month: Type.String({ pattern: '^\\d{4}-\\d{2}$' }), requests: count, points: count }),
+    time_zone: Type.String({ description: 'Of the IANA; day and month begin in it' }),
+    limits: answer({
+      points_per_second: limit,
+      points_burst: limit,
+      requests_per_second: limit,
+      requests_burst: limit,
+      points_per_day: limit,
+      points_per_month: limit,
+    }),
+  }),
+  Fault: answer({ parameter: Type.String(), message: Type.String() }),
+  Error: answer({
+    status: oneOf([
+      'INVALID_HEXCODES',
+      'INVALID_REQUEST',
+      'NOT_FOUND',
+      'REQUEST_DENIED',
+      'OVER_QUERY_LIMIT',
+      'UNAVAILABLE',
+      'INTERNAL_ERROR',
+    ]),
+    message,
+    request_id: requestId,
+    details: Type.Optional(details),
+  }),
+  EncodeError: Type.Intersect([Type.Object(failedEncode), named('Error')]),
+  ...TRACKER_BODIES,
+  ...GRID_BODIES,
+};

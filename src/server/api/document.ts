@@ -1,0 +1,201 @@
+// The OpenAPI 3.1 document of the service, made at build time of operations.ts and bodies.ts; build.mjs writes it to
+// dist/openapi.json.
+
+import { VERSION } from '../../hexcodes/version.js';
+import { ASKED_AGAIN, KEPT } from '../routes/freshness.js';
+import { TARGET_LIMIT_BYTES } from '../transport/request-head.js';
+import { BODIES } from './bodies.js';
+import { COMMON_ERRORS, OPERATIONS, type Operation } from './operations.js';
+
+const JSON_TYPE = 'application/json';
+
+const HEADERS = {
+  RequestId: {
+    description: 'The X-Request-Id of the request, or one made for it; stands in the log',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
+    required: true,
+  },
+  AllowOrigin: { description: 'CORS', schema: { type: 'string', const: '*' }, required: true },
+  ExposeHeaders: { description: 'CORS', schema: { type: 'string', const: '*' }, required: true },
+  CacheControl: {
+    description:
+      'Where the key is in the URL nothing is to be stored; else, how long an answer of a look-up holds',
+    schema: { type: 'string', enum: ['private, no-store', KEPT, ASKED_AGAIN] },
+  },
+  RateLimitPolicy: {
+    description: 'Limits of the key, if it has any (draft-ietf-httpapi-ratelimit-headers-11)',
+    schema: { type: 'string' },
+  },
+  RateLimit: { description: 'What is left of them', schema: { type: 'string' } },
+  RetryAfter: { description: 'Seconds', schema: { type: 'integer', minimum: 1 }, required: true },
+  Authenticate: { schema: { type: 'string', const: 'ApiKey realm="hexcodes"' }, required: true },
+  Vary: { schema: { type: 'string', const: 'Accept, Accept-Encoding' } },
+  EntityTag: {
+    description:
+      'Of this version and its data; to be sent back as If-None-Match. None where the key is in the URL',
+    schema: { type: 'string', pattern: '^"[0-9a-f]{16}"$' },
+  },
+  VaryKey: { schema: { type: 'string', const: 'X-API-Key' } },
+  VaryKeyAndType: { schema: { type: 'string', const: 'Accept, X-API-Key' } },
+  ContentEncoding: { schema: { type: 'string', const: 'gzip' } },
+} as const;
+
+const header = (name: keyof typeof HEADERS): object => ({ $ref: `#/components/headers/${name}` });
+const EVERY_ANSWER = {
+  'X-Request-Id': header('RequestId'),
+  'Access-Control-Allow-Origin': header('AllowOrigin'),
+  'Access-Control-Expose-Headers': header('ExposeHeaders'),
+  'Cache-Control': header('CacheControl'),
+  'RateLimit-Policy': header('RateLimitPolicy'),
+  RateLimit: header('RateLimit'),
+};
+
+export const REASONS: Readonly<Record<number, string>> = {
+  400: 'A parameter or the body is wrong; `details` names every fault. Correct the request.',
+  401: 'The key is missing, unknown, expired or revoked. Use another.',
+  403: 'The key is disabled, or may not do this. Ask who gave it.',
+  404: 'Nothing is there: no province at this position, no such code.',
+  406: 'The Accept header refuses the media type of the answer.',
+  408: 'The body took too long.',
+  413: 'The body is too large. Send less at a time, or use /bulk.',
+  414: `Path and query have more than ${TARGET_LIMIT_BYTES} bytes. Send a body.`,
+  415: 'The body is of another media type, charset or encoding.',
+  429: 'A limit of the key is reached. Try again after Retry-After.',
+  500: 'A defect. Report it with the request id.',
+  503: 'Overloaded or restarting. Try again, more slowly each time.',
+};
+
+const ref = (name: string): object => ({ $ref: `#/components/schemas/${name}` });
+
+function errorResponse(status: number, schema: string): object {
+  const more = {
+    ...(status === 401 ? { 'WWW-Authenticate': header('Authenticate') } : {}),
+    ...(status === 429 || status === 503 ? { 'Retry-After': header('RetryAfter') } : {}),
+  };
+  return {
+    description: REASONS[status],
+    headers: { ...EVERY_ANSWER, ...more },
+    content: { [JSON_TYPE]: { schema: ref(schema) } },
+  };
+}
+
+/** The content of a vector tile. */
+const BYTES = { type: 'string', contentMediaType: 'application/octet-stream' };
+const OF_KEPT = { ETag: header('EntityTag'), Vary: header('VaryKey') };
+
+function okResponse({ answers, id, isKept, otherTypes = [] }: Operation): object {
+  const isBulk = id.endsWith('Bulk');
+  const schema = answers.length === 1 ? ref(answers[0] as string) : { oneOf: answers.map(ref) };
+  const content = isBulk
+    ? Object.fromEntries(answers.map((type) => [type, { schema: { type: 'string' } }]))
+    : { [JSON_TYPE]: { schema }, ...Object.fromEntries(otherTypes.map((type) => [type, { schema: BYTES }])) };
+  const more = isBulk
+    ? { Vary: header('Vary'), 'Content-Encoding': header('ContentEncoding') }
+    : isKept
+      ? { ...OF_KEPT, ...(otherTypes.length > 0 ? { Vary: header('VaryKeyAndType') } : {}) }
+      : {};
+  return { description: 'Done', headers: { ...EVERY_ANSWER, ...more }, content };
+}
+
+const notModified = (headers: object): object => ({
+  description: 'Nothing has changed since the answer whose ETag the request has in If-None-Match',
+  headers: { ...EVERY_ANSWER, ...headers },
+});
+
+function operationObject(operation: Operation): object {
+  const {
+    id,
+    summary,
+    description,
+    tag,
+    parameters,
+    body,
+    errors,
+    errorSchema = 'Error',
+    isKept,
+    otherTypes,
+  } = operation;
+  const statuses = [...COMMON_ERRORS, ...errors].sort((a, b) => a - b);
+  const responses = Object.fromEntries([
+    ['200', okResponse(operation)],
+    ...(isKept
+      ? [
+          [
+            '304',
+            {
+              $ref: `#/components/responses/${otherTypes === undefined ? 'NotModified' : 'TypeNotModified'}`,
+            },
+          ] as const,
+        ]
+      : []),
+    ...statuses.map((status) => [String(status), { $ref: `#/components/responses/${errorSchema}${status}` }]),
+  ]);
+  const content =
+    body === undefined
+      ? undefined
+      : Object.entries(body.types).map(([type, name]) => [
+          type,
+          { schema: name === 'text' ? { type: 'string' } : ref(name) },
+        ]);
+  return {
+    operationId: id,
+    summary,
+    ...(description === undefined ? {} : { description }),
+    tags: [tag],
+    parameters,
+    ...(content === undefined
+      ? {}
+      : { requestBody: { required: body?.required, content: Object.fromEntries(content) } }),
+    responses,
+  };
+}
+
+/** The document as an object that JSON.stringify writes. */
+export function openApiDocument(): object {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const operation of OPERATIONS) {
+    paths[operation.path] = { ...paths[operation.path], [operation.method]: operationObject(operation) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Hexcodes',
+      version: VERSION,
+      summary: 'GPS positions in Viet Nam to short codes, and back',
+      description:
+        'HEAD is answered wherever GET is, OPTIONS on every path. The bulk stream is a WebSocket at /v1/hexcodes/stream: docs/stream.md.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    security: [{ header: [] }, { query: [] }],
+    tags: [
+      { name: 'One at a time', description: 'A position or a code in a call' },
+      { name: 'Many at a time', description: 'Thousands in a body, or a body without end' },
+      { name: 'Trackers', description: 'Servers that track vehicles' },
+      { name: 'Looking up', description: 'Codes, provinces, versions, usage' },
+    ],
+    paths,
+    components: {
+      schemas: BODIES,
+      headers: HEADERS,
+      responses: {
+        NotModified: notModified(OF_KEPT),
+        TypeNotModified: notModified({ ...OF_KEPT, Vary: header('VaryKeyAndType') }),
+        ...Object.fromEntries(
+          ['Error', 'EncodeError'].flatMap((schema) =>
+            Object.keys(REASONS).map((status) => [schema + status, errorResponse(Number(status), schema)]),
+          ),
+        ),
+      },
+      securitySchemes: {
+        header: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+        query: {
+          type: 'apiKey',
+          in: 'query',
+          name: 'apikey',
+          description: 'Addresses end up in logs: prefer the header',
+        },
+      },
+    },
+  };
+}

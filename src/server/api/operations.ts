@@ -1,0 +1,237 @@
+// The operations of /v1: what each reads, and what it may answer. docs/http.md says the same in sentences.
+import { MAX_BATCH_BYTES, MAX_BATCH_ITEMS } from '../../hexcodes/wire/rows/batch.js';
+import {
+  ADDRESS_DETAILS,
+  ADMIN_V2,
+  CODE_IN_PATH,
+  DELIMITER,
+  FORMER,
+  HEXCODES,
+  latitude,
+  longitude,
+  NEAR,
+  type Parameter,
+  PREFIX,
+  query,
+  RESOLUTION,
+  REVERSE_FORMAT,
+  required,
+  TILE,
+} from './parameters.js';
+
+export interface Operation {
+  readonly path: string;
+  readonly method: 'get' | 'post';
+  readonly id: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tag: string;
+  readonly parameters: readonly Parameter[];
+  /** Media types of the body: a schema's name, or text for a body that is no JSON. */
+  readonly body?: { readonly required: boolean; readonly types: Readonly<Record<string, string>> };
+  /** Names of the schemas that 200 may have; media types for answers that are no JSON. */
+  readonly answers: readonly string[];
+  /** Media types that the answer may have besides JSON; then `Accept` takes part in the choice. */
+  readonly otherTypes?: readonly string[];
+  /** Beside those that every operation has. */
+  readonly errors: readonly number[];
+  /** The schema of its errors. */
+  readonly errorSchema?: string;
+  /** Clients may keep its answers: they have an entity tag, and 304 is one of them. */
+  readonly isKept?: boolean;
+}
+
+/** Every operation may answer these: a broken request, keys, Accept, target, limits, a defect, overload. */
+export const COMMON_ERRORS = [400, 401, 403, 406, 414, 429, 500, 503] as const;
+
+const FORM = 'application/x-www-form-urlencoded';
+const BULK_TYPES = ['text/csv', 'application/x-ndjson', 'application/vnd.hexcodes.frames'];
+const BULK_BODY = { required: true, types: Object.fromEntries(BULK_TYPES.map((type) => [type, 'text'])) };
+const OF_TRACCAR =
+  'docs/traccar.md has its settings. The answer comes once the position is on disk; a position in no province is kept, too, and answered 200. The key may also be the query parameter `key`.';
+const IN_ANY_PLACE = 'Parameters travel in the query, in a JSON or form body, or in several of them at once.';
+
+const single = (id: 'encode' | 'decode', parameters: readonly Parameter[], summary: string): Operation[] => {
+  const path = `/v1/hexcodes/${id}`;
+  const common = {
+    path,
+    summary,
+    tag: 'One at a time',
+    answers: id === 'encode' ? ['Encoded'] : ['Decoded', 'NotDecoded'],
+    ...(id === 'encode' ? { errorSchema: 'EncodeError' } : {}),
+  };
+  const errors = [...(id === 'encode' ? [404] : []), 408, 413, 415];
+  const schema = id === 'encode' ? 'EncodeRequest' : 'DecodeRequest';
+  const mandatory = id === 'encode' ? ['lat', 'lng'] : ['hexcodes'];
+  return [
+    {
+      ...common,
+      method: 'get',
+      id,
+      errors,
+      parameters: parameters.map((each) => (mandatory.includes(each.name) ? required(each) : each)),
+    },
+    {
+      ...common,
+      method: 'post',
+      id: `${id}Post`,
+      description: IN_ANY_PLACE,
+      errors,
+      parameters,
+      body: { required: false, types: { 'application/json': schema, [FORM]: schema } },
+    },
+  ];
+};
+
+const many = (operation: 'encode' | 'decode'): Operation[] => [
+  {
+    path: `/v1/hexcodes/${operation}/batch`,
+    method: 'post',
+    id: `${operation}Batch`,
+    summary: `${operation === 'encode' ? 'Positions to codes' : 'Codes to positions'}, up to ${MAX_BATCH_ITEMS} in one body`,
+    description: `At most ${MAX_BATCH_BYTES} bytes. One result for each item, in order; a failed item never fails the batch.`,
+    tag: 'Many at a time',
+    parameters: [],
+    body: {
+      required: true,
+      types: { 'application/json': operation === 'encode' ? 'EncodeBatchRequest' : 'DecodeBatchRequest' },
+    },
+    answers: [operation === 'encode' ? 'EncodeBatchAnswer' : 'DecodeBatchAnswer'],
+    errors: [408, 413, 415],
+  },
+  {
+    path: `/v1/hexcodes/${operation}/bulk`,
+    method: 'post',
+    id: `${operation}Bulk`,
+    summary: `${operation === 'encode' ? 'Positions to codes' : 'Codes to positions'} of a body of any length, answered row by row while it is sent`,
+    description:
+      'gzip both ways. With the header Hexcodes-Answer: after-body the answer waits for the end of the body. docs/bulk.md has the columns, lines and frames.',
+    tag: 'Many at a time',
+    parameters: [...(operation === 'encode' ? [RESOLUTION, FORMER] : []), DELIMITER, PREFIX],
+    body: BULK_BODY,
+    answers: BULK_TYPES,
+    errors: [408, 413, 415],
+  },
+];
+
+const look = (
+  path: string,
+  id: string,
+  summary: string,
+  answer: string,
+  more: Partial<Operation> = {},
+): Operation => ({
+  path,
+  method: 'get',
+  id,
+  summary,
+  tag: 'Looking up',
+  parameters: [],
+  answers: [answer],
+  errors: [],
+  isKept: true,
+  ...more,
+});
+
+export const OPERATIONS: readonly Operation[] = [
+  ...single(
+    'encode',
+    [latitude('lat'), longitude('lng'), RESOLUTION, FORMER, ADMIN_V2],
+    'A position to its code',
+  ),
+  ...single('decode', [HEXCODES, ADMIN_V2], 'A code to the centre of its cell'),
+  ...many('encode'),
+  ...many('decode'),
+  look('/v1/hexcodes/{code}', 'codeInfo', 'What one code says', 'CodeInfo', {
+    parameters: [CODE_IN_PATH],
+    errors: [404],
+  }),
+  look(
+    '/v1/hexcodes/{code}/suggestions',
+    'suggestions',
+    'Valid codes one slip away from a text',
+    'Suggestions',
+    {
+      parameters: [CODE_IN_PATH, NEAR],
+    },
+  ),
+  look('/v1/grid/{z}/{x}/{y}', 'grid', 'The cells that touch a tile of a map, with their codes', 'Grid', {
+    description:
+      'Resolutions by zoom: docs/http.md. `y` may end in .geojson or .mvt; without an ending `Accept` chooses, GeoJSON by default.',
+    parameters: TILE,
+    otherTypes: ['application/vnd.mapbox-vector-tile'],
+  }),
+  look('/v1/admin-units', 'adminUnits', 'The 34 provinces', 'AdminUnits'),
+  look('/v1/admin-units/former', 'formerProvinces', 'The 63 provinces before July 2025', 'FormerProvinces'),
+  look('/v1/admin-units/{admin_code}', 'adminUnit', 'One province and its boundary', 'AdminUnit', {
+    parameters: [
+      {
+        name: 'admin_code',
+        in: 'path',
+        required: true,
+        description: 'In either case',
+        schema: { type: 'string', pattern: '^[A-Za-z]{2,3}$' },
+        example: 'HN',
+      },
+    ],
+    errors: [404],
+  }),
+  {
+    path: '/v1/reverse',
+    method: 'get',
+    id: 'reverse',
+    summary: 'A position to province and code, in the shape of Nominatim',
+    description:
+      'For products with a setting for a Nominatim server. Province and code, no streets. The key may also be the query parameter `key`.',
+    tag: 'Looking up',
+    parameters: [
+      required(latitude('lat')),
+      required(longitude('lon')),
+      RESOLUTION,
+      REVERSE_FORMAT,
+      ADDRESS_DETAILS,
+    ],
+    answers: ['Reversed', 'NotReversed'],
+    errors: [],
+  },
+  {
+    path: '/v1/traccar',
+    method: 'post',
+    id: 'traccar',
+    summary: 'A position as Traccar forwards it, kept for the sink of the service',
+    description: `${OF_TRACCAR} The body is that of the forward type \`json\`: further members are ignored.`,
+    tag: 'Trackers',
+    parameters: [RESOLUTION],
+    body: { required: true, types: { 'application/json': 'TraccarRequest' } },
+    answers: ['Tracked', 'TrackedOutside'],
+    errors: [408, 413, 415],
+  },
+  {
+    path: '/v1/traccar',
+    method: 'get',
+    id: 'traccarUrl',
+    summary: 'The same of the forward type `url`',
+    description: `${OF_TRACCAR} Parameters have the names of Traccar's placeholders. HEAD keeps nothing.`,
+    tag: 'Trackers',
+    parameters: [
+      required(
+        query(
+          'uniqueId',
+          'Of the device',
+          { type: 'string', minLength: 1, maxLength: 128 },
+          '860123456789012',
+        ),
+      ),
+      required(latitude('latitude')),
+      required(longitude('longitude')),
+      query('fixTime', 'Milliseconds since 1970', { type: 'integer', minimum: 0 }, 1795335302000),
+      RESOLUTION,
+    ],
+    answers: ['Tracked', 'TrackedOutside'],
+    errors: [],
+  },
+  look('/v1/meta', 'meta', 'Versions and the source of the boundaries', 'Meta'),
+  look('/v1/usage', 'usage', 'What the key has used today and this month, and its limits', 'Usage', {
+    isKept: false,
+  }),
+];

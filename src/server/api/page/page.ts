@@ -1,0 +1,147 @@
+// The page /docs: every operation, its parameters, answers, errors, calls to copy and a form to try it, as plain HTML made at
+// build time of the same table as the OpenAPI document. It works without its script, but for the forms.
+import { createHash } from 'node:crypto';
+import { VERSION } from '../../../hexcodes/version.js';
+import { BODIES } from '../bodies.js';
+import { REASONS } from '../document.js';
+import { STATUS_CATALOGUE } from '../error-catalogue.js';
+import { COMMON_ERRORS, OPERATIONS, type Operation } from '../operations.js';
+import type { Parameter } from '../parameters.js';
+import { CLOSE_CODES } from '../stream-document.js';
+import { callsOf } from './calls.js';
+import { escapeHtml, table, withCode } from './html.js';
+import { STYLE } from './style.js';
+import { SCRIPT } from './try-it.js';
+
+/** The page, and the Content-Security-Policy that lets its style and script run and nothing else. */
+export function apiPage(): { html: string; policy: string } {
+  const tags = [...new Set(OPERATIONS.map(({ tag }) => tag))];
+  const sections = tags.map((tag) => {
+    const operations = OPERATIONS.filter((each) => each.tag === tag);
+    return `<h2>${tag}</h2>${operations.map(operationHtml).join('')}`;
+  });
+  const links = OPERATIONS.map(
+    ({ id, method, path, summary }) =>
+      `<li><a href="#${id}">${method.toUpperCase()} <code>${path}</code></a><br><span class="soft">${withCode(summary)}</span></li>`,
+  );
+  const words = STATUS_CATALOGUE.map(({ word, http, elsewhere, meaning, remedy }) => [
+    `<code id="status-${word}">${word}</code>`,
+    http.join(', '),
+    elsewhere,
+    withCode(meaning),
+    withCode(remedy),
+  ]);
+  const errors = Object.entries(REASONS).map(([status, reason]) => [status, withCode(reason)]);
+  const html = `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
+<title>Hexcodes API</title><style>${STYLE}</style></head><body>
+<header><h1>Hexcodes API <span class="soft">${VERSION}</span></h1>
+<p>GPS positions in Viet Nam to short codes, and back. Every call needs a key, in the header <code>X-API-Key</code>. For programs:
+<a href="/openapi.json">openapi.json</a> (OpenAPI 3.1), and for the stream <a href="/asyncapi.json">asyncapi.json</a> (AsyncAPI 3).</p>
+<form id="with-key" hidden><label>Your key, kept in this page only <input id="key" type="password" autocomplete="off" spellcheck="false"></label></form>
+</header>
+<nav aria-label="Operations"><ul>${links.join('')}<li><a href="#stream">WebSocket <code>/v1/hexcodes/stream</code></a><br><span class="soft">The stream</span></li><li><a href="#errors">Errors</a><br><span class="soft">Each status, and what to do</span></li></ul></nav>
+<main>${sections.join('')}
+${streamHtml()}
+<h2 id="errors">Errors</h2><p>Every error has a <code>status</code> for programs, a <code>message</code> for people, and a <code>request_id</code> that stands in the log.</p>
+${table('Status words', ['status', 'HTTP', 'elsewhere', 'what it means', 'what to do'], words)}${table('What an error means, and what to do', ['HTTP', 'what to do'], errors)}
+<h2>Bodies</h2>${Object.entries(BODIES).map(bodyHtml).join('')}</main>
+<footer><p class="soft">Boundaries: © OpenStreetMap contributors, ODbL 1.0.</p></footer>
+<script>${SCRIPT}</script></body></html>`;
+  const policy = [
+    "default-src 'none'",
+    `style-src '${hashOf(STYLE)}'`,
+    `script-src '${hashOf(SCRIPT)}'`,
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+  return { html, policy };
+}
+
+/** The section about the stream; docs/stream.md has every byte of it. */
+function streamHtml(): string {
+  const codes = CLOSE_CODES.map(([code, why]) => [String(code), withCode(why)]);
+  return `<h2 id="stream">The stream</h2><p>A WebSocket at <code>/v1/hexcodes/stream</code> for senders that never stop. Offer the subprotocol
+<code>hexcodes.v1.json</code> or <code>hexcodes.v1.binary</code>, wait for the message <code>ready</code>, and have no more frames
+unanswered than its window allows. Every frame has one answer, in the order of the frames.</p>
+<pre><code>{"seq":1,"op":"encode","points":[[21.0288,105.8525]]}</code></pre>${table('What the server closes with', ['code', 'why, and what to do'], codes)}`;
+}
+
+const hashOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`;
+
+function operationHtml(operation: Operation): string {
+  const { id, method, path, summary, description, parameters, body, answers, errors, isKept } = operation;
+  const rows = parameters.map(({ name, in: place, required, description: text, schema }) => [
+    `<code>${name}</code>`,
+    `${place}${required ? ', required' : ''}`,
+    `${withCode(text)} <span class="soft">${escapeHtml(rangeOf(schema))}</span>`,
+  ]);
+  const bodyTypes = Object.entries(body?.types ?? {}).map(([type, name]) => [
+    `<code>${type}</code>`,
+    name === 'text' ? 'see docs/bulk.md' : linkTo(name),
+  ]);
+  const isText = body !== undefined && Object.values(body.types).includes('text');
+  const answerText = isText ? answers.map((type) => `<code>${type}</code>`) : answers.map(linkTo);
+  const statuses = [...COMMON_ERRORS, ...errors].sort((a, b) => a - b);
+  const calls = callsOf(operation, exampleOf(operation)).map(
+    ({ language, code }) =>
+      `<details><summary>${language}</summary><pre><code>${escapeHtml(code)}</code></pre></details>`,
+  );
+  return `<section aria-labelledby="${id}"><h3 id="${id}"><span class="method">${method.toUpperCase()}</span> <code>${path}</code></h3>
+<p>${withCode(summary)}.${description === undefined ? '' : ` ${withCode(description)}`}</p>
+${table(`Parameters of ${id}`, ['name', 'where', 'what'], rows)}${table(`Body of ${id}`, ['media type', 'schema'], bodyTypes)}
+<p>200: ${answerText.join(', ')}. <span class="soft">${isKept ? '304 for who has it (<code>ETag</code>). ' : ''}<a href="#errors">Errors</a>: ${statuses.join(', ')}.</span></p>
+${calls.join('')}${formHtml(operation)}</section>`;
+}
+
+function formHtml(operation: Operation): string {
+  const { id, method, path, parameters, body } = operation;
+  const type = body === undefined ? '' : (Object.keys(body.types)[0] as string);
+  const fields = parameters.map((parameter) => fieldHtml(id, parameter, body !== undefined));
+  const isCsv = type === 'text/csv';
+  const text = isCsv
+    ? id === 'encodeBulk'
+      ? 'id,lat,lng\n1,21.0288,105.8525'
+      : 'id,hexcodes\n1,HN-6GHP4-83RFR'
+    : JSON.stringify(exampleOf(operation));
+  const bodyField =
+    body === undefined
+      ? ''
+      : `<label>Body, ${type} <textarea name="body" data-in="body" rows="3" spellcheck="false">${escapeHtml(text)}</textarea></label>`;
+  return `<details class="try"><summary>Try ${id}</summary><form hidden data-path="${path}" data-method="${method.toUpperCase()}" data-type="${type}">${fields.join('')}${bodyField}<button type="submit">Send</button><output aria-live="polite"></output></form></details>`;
+}
+
+function fieldHtml(id: string, { name, in: place, example }: Parameter, hasBody: boolean): string {
+  const value = example === undefined || (hasBody && place === 'query') ? '' : escapeHtml(String(example));
+  return `<label>${name} <input name="${name}" data-in="${place}" id="${id}-${name}" value="${value}" autocomplete="off" spellcheck="false"></label>`;
+}
+
+const exampleOf = ({ body }: Operation): object | undefined => {
+  const name = body?.types['application/json'];
+  const { examples } = (name === undefined ? {} : BODIES[name]) as { examples?: object[] };
+  return examples?.[0];
+};
+
+const linkTo = (name: string): string => `<a href="#schema-${name}">${name}</a>`;
+
+/** The bounds of a parameter in a few words. */
+function rangeOf(schema: object): string {
+  const { minimum, maximum, default: standard, enum: values } = schema as Record<string, unknown>;
+  return [
+    minimum === undefined ? '' : `${minimum} to ${maximum}`,
+    Array.isArray(values) ? values.join(', ') : '',
+    standard === undefined ? '' : `default ${standard}`,
+  ]
+    .filter((part) => part !== '')
+    .join('; ');
+}
+
+function bodyHtml([name, schema]: [string, object]): string {
+  const text = JSON.stringify(schema, null, 1).replace(
+    /\{\s*"\$ref": "#\/components\/schemas\/(\w+)"\s*\}/g,
+    '$1',
+  );
+  return `<details id="schema-${name}"><summary>${name}</summary><pre><code>${escapeHtml(text)}</code></pre></details>`;
+}

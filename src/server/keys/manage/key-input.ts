@@ -1,0 +1,119 @@
+// Reads the settings of a key as they come from outside: JSON of the admin port and of exported files, and the flags of
+// the command, which makes the same JSON of them. Names every fault at once.
+
+import { isNetwork } from '../../../config/networks.js';
+import { isOrigin } from '../key-bounds.js';
+import type { KeyLimits } from '../key-limits.js';
+import { type KeySettings, SCOPES, type Scope } from '../key-record.js';
+import { parseTime } from './durations.js';
+import { KeyFault, type SettingFault } from './key-fault.js';
+import { LIMIT_NAMES } from './key-json.js';
+
+const MOST_NAME_LENGTH = 200;
+const MOST_ENTRIES = 100;
+const MOST_LIMIT = 1e15;
+
+/** Of a name that is given: a value, or a Fault. */
+type Reader<T> = (value: unknown) => T;
+
+class Fault extends Error {}
+
+const READERS: { readonly [K in keyof KeySettings as JsonName<K>]: Reader<KeySettings[K]> } = {
+  name: (value) => {
+    if (typeof value !== 'string' || value.trim() === '') throw new Fault('must be a text that is not empty');
+    if (value.length > MOST_NAME_LENGTH) throw new Fault(`must have at most ${MOST_NAME_LENGTH} characters`);
+    return value;
+  },
+  scopes: (value) => {
+    const isScope = (text: string): boolean => (SCOPES as readonly string[]).includes(text);
+    const scopes = texts(value, isScope, `one or more of ${SCOPES.join(', ')}`) as Scope[];
+    if (scopes.length === 0) throw new Fault(`must be one or more of ${SCOPES.join(', ')}`);
+    return SCOPES.filter((scope) => scopes.includes(scope));
+  },
+  expires: (value) => {
+    if (value === null || value === 'never') return undefined;
+    const timeMs = typeof value === 'string' ? parseTime(value) : undefined;
+    if (timeMs === undefined)
+      throw new Fault('must be a time as 2027-01-31 or 2027-01-31T17:00:00Z, a duration as 90d, or never');
+    return timeMs;
+  },
+  origins: (value) => texts(value, isOrigin, 'web origins as https://a.vn or https://*.a.vn'),
+  cidrs: (value) => texts(value, isNetwork, 'networks as 192.0.2.0/24 or 2001:db8::/32'),
+  limits: (value) => readLimits(value),
+};
+
+/** Of members of the settings, as JSON names them. */
+type JsonName<K> = K extends 'expiresMs' ? 'expires' : K;
+
+/**
+ * @param given an object; members that it lacks are those of `base`
+ * @param nowMs before which no key may end; undefined: it may have ended long ago
+ * @param others members that are read elsewhere
+ * @throws KeyFault 'invalid'
+ */
+export function readKeySettings(
+  given: unknown,
+  base: KeySettings,
+  nowMs: number | undefined,
+  others: readonly string[] = [],
+): KeySettings {
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw new KeyFault('invalid', 'the settings of a key must be an object');
+  const faults: SettingFault[] = [];
+  const settings: Record<string, unknown> = { ...base };
+  for (const [name, value] of Object.entries(given)) {
+    if (others.includes(name)) continue;
+    try {
+      if (!Object.hasOwn(READERS, name)) throw new Fault('is no setting of a key');
+      const member = name === 'expires' ? 'expiresMs' : name;
+      settings[member] = READERS[name as keyof typeof READERS](value);
+    } catch (error) {
+      if (error instanceof KeyFault) faults.push(...error.faults);
+      else if (error instanceof Fault) faults.push({ setting: name, message: error.message });
+      else throw error;
+    }
+  }
+  const read = settings as unknown as KeySettings;
+  if (read.name === '' && faults.every(({ setting }) => setting !== 'name'))
+    faults.push({ setting: 'name', message: 'is required' });
+  if (Object.hasOwn(given, 'expires') && nowMs !== undefined && (read.expiresMs ?? nowMs + 1) <= nowMs)
+    faults.push({ setting: 'expires', message: 'must be a time to come' });
+  if (faults.length > 0) throw invalid(faults);
+  return {
+    name: read.name,
+    scopes: read.scopes,
+    expiresMs: read.expiresMs,
+    origins: read.origins,
+    cidrs: read.cidrs,
+    limits: read.limits,
+  };
+}
+
+const invalid = (faults: readonly SettingFault[]): KeyFault =>
+  new KeyFault('invalid', faults.map(({ setting, message }) => `${setting} ${message}`).join('; '), faults);
+
+function texts(value: unknown, isRight: (text: string) => boolean, what: string): string[] {
+  if (!Array.isArray(value) || !value.every((text) => typeof text === 'string' && isRight(text)))
+    throw new Fault(`must be ${what}`);
+  if (value.length > MOST_ENTRIES) throw new Fault(`must have at most ${MOST_ENTRIES} entries`);
+  return [...new Set(value as string[])];
+}
+
+function readLimits(value: unknown): KeyLimits {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new Fault('must be an object');
+  const limits: Record<string, number> = {};
+  const faults: SettingFault[] = [];
+  for (const [name, limit] of Object.entries(value)) {
+    const member = LIMIT_NAMES.find(([, inJson]) => inJson === name)?.[0];
+    if (member === undefined) faults.push({ setting: `limits.${name}`, message: 'is no limit' });
+    else if (limit === null) continue;
+    else if (typeof limit !== 'number' || !(limit >= 0 && limit <= MOST_LIMIT))
+      faults.push({ setting: `limits.${name}`, message: `must be a number from 0 to ${MOST_LIMIT}` });
+    else if (!Number.isInteger(limit) && !name.endsWith('_per_second'))
+      faults.push({ setting: `limits.${name}`, message: 'must be an integer' });
+    else limits[member] = limit;
+  }
+  if (faults.length > 0) throw invalid(faults);
+  return limits;
+}

@@ -1,0 +1,175 @@
+// The admin port of the supervisor. /livez and /readyz speak for all processes; /metrics has the samples of all, each with a
+// label that names its process; /activity adds up what the keys do in all; /processes/2/… is what the admin port of process 2
+// answers; every other path goes to the first process that accepts requests.
+import { type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { canonicalAddress, type Networks } from '../../config/networks.js';
+import { type AdminListener, openListener } from '../admin/listener.js';
+import { SUPERVISOR_HEADER } from '../admin/wire-keys.js';
+import { clientAddress } from '../client-address.js';
+import { mergeActivity } from './merge-activity.js';
+import { mergeMetrics } from './merge-metrics.js';
+
+/** A process as far as this port uses it. */
+export interface AdminTarget {
+  readonly number: number;
+  /** Undefined while it accepts no requests. */
+  readonly adminPort: number | undefined;
+}
+
+export interface AdminSource {
+  processes(): readonly AdminTarget[];
+  isStopping(): boolean;
+  /** Proxies whose X-Forwarded-For is believed. */
+  readonly trustedProxies: Networks | undefined;
+  /** Names that the port is asked by. */
+  readonly names: readonly string[];
+  /** By which the processes know that it is the supervisor who asks. */
+  readonly token: string;
+  /** How often a process has died so far. */
+  deaths(): number;
+}
+
+/** A process that does not answer by then is taken for one that hangs. */
+const ASK_TIMEOUT_MS = 2000;
+const LOOPBACK = '127.0.0.1';
+
+/** Rejects with a sentence if it cannot listen there. */
+export async function openSupervisorAdmin(
+  host: string,
+  port: number,
+  source: AdminSource,
+): Promise<AdminListener> {
+  return openListener(host, port, source.names, (incoming, response) => {
+    void handle(source, incoming, response).catch(() => send(response, 502, 'the process does not answer\n'));
+  });
+}
+
+async function handle(
+  source: AdminSource,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const target = incoming.url ?? '/';
+  const path = target.split('?')[0] ?? '';
+  const processes = source.processes();
+  const isRead = incoming.method === 'GET' || incoming.method === 'HEAD';
+  if (isRead && path === '/livez') return send(response, 200, 'alive\n');
+  if (isRead && path === '/readyz') {
+    const { status, text } = await readinessOf(processes, source.isStopping());
+    return send(response, status, text);
+  }
+  const pagesOfAll = (): Promise<{ number: number; text: string }[]> =>
+    Promise.all(
+      processes.map(async ({ number, adminPort }) => {
+        const page = await ask(adminPort, target);
+        return { number, text: page?.status === 200 ? page.text : '' };
+      }),
+    );
+  if (isRead && path === '/activity') {
+    const activity = mergeActivity((await pagesOfAll()).map(({ text }) => text));
+    return send(response, 200, JSON.stringify(activity), 'application/json');
+  }
+  if (isRead && path === '/metrics') {
+    const pages = await pagesOfAll();
+    const text = `${ownMetrics(processes, source.deaths())}\n${mergeMetrics(pages)}`;
+    return send(response, 200, text, 'text/plain; version=0.0.4; charset=utf-8');
+  }
+  const [, number, rest] = /^\/processes\/(\d+)(\/.*)$/.exec(target) ?? [];
+  const asked =
+    number === undefined
+      ? processes.find(({ adminPort }) => adminPort !== undefined)
+      : processes.find((process) => process.number === Number(number));
+  if (asked === undefined && number !== undefined) return send(response, 404, 'there is no such process\n');
+  if (asked?.adminPort === undefined)
+    return send(response, 503, 'not ready\nreason: the process is starting or stopping\n');
+  await handOn(incoming, response, asked.adminPort, rest ?? target, source);
+}
+
+/** Samples that only the supervisor knows. */
+function ownMetrics(processes: readonly AdminTarget[], deaths: number): string {
+  const ready = processes.filter(({ adminPort }) => adminPort !== undefined).length;
+  return [
+    '# HELP hexcodes_processes Processes that the supervisor keeps running.',
+    '# TYPE hexcodes_processes gauge',
+    `hexcodes_processes ${processes.length}`,
+    '# HELP hexcodes_processes_ready Of these, the ones that accept requests.',
+    '# TYPE hexcodes_processes_ready gauge',
+    `hexcodes_processes_ready ${ready}`,
+    '# HELP hexcodes_process_deaths_total How often a process has died and was started again.',
+    '# TYPE hexcodes_process_deaths_total counter',
+    `hexcodes_process_deaths_total ${deaths}`,
+    '',
+  ].join('\n');
+}
+
+/** Ready where one process is: it serves the shared port for all. */
+async function readinessOf(
+  processes: readonly AdminTarget[],
+  isStopping: boolean,
+): Promise<{ status: number; text: string }> {
+  const pages = await Promise.all(processes.map(({ adminPort }) => ask(adminPort, '/readyz')));
+  const isReady = !isStopping && pages.some((page) => page?.status === 200);
+  const notes = pages.flatMap((page, i) => {
+    const lines = page?.text.trim().split('\n').slice(1) ?? ['it does not accept requests'];
+    return lines.map((line) => `process ${processes[i]?.number}: ${line.replace(/^\w+: /, '')}`);
+  });
+  if (isReady)
+    return { status: 200, text: `${['ready', ...notes.map((note) => `warning: ${note}`)].join('\n')}\n` };
+  const reasons = isStopping ? ['the service is stopping'] : notes;
+  return {
+    status: 503,
+    text: `${['not ready', ...reasons.map((reason) => `reason: ${reason}`)].join('\n')}\n`,
+  };
+}
+
+/** The answer of a process; undefined if it does not answer. */
+async function ask(
+  port: number | undefined,
+  path: string,
+): Promise<{ status: number; text: string } | undefined> {
+  if (port === undefined) return undefined;
+  try {
+    const answer = await fetch(`http://${LOOPBACK}:${port}${path}`, {
+      signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
+    });
+    return { status: answer.status, text: await answer.text() };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The process believes the supervisor alone about the client, so what a client itself says of that goes no further. */
+function handOn(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  port: number,
+  path: string,
+  { trustedProxies, token }: AdminSource,
+): Promise<void> {
+  const peer = canonicalAddress(incoming.socket.remoteAddress ?? '') ?? '';
+  const forwarded = [incoming.headers['x-forwarded-for'] ?? ''].flat().join(',');
+  const headers = {
+    ...incoming.headers,
+    'x-forwarded-for': clientAddress(peer, forwarded, trustedProxies),
+    [SUPERVISOR_HEADER]: token,
+  };
+  return new Promise((resolve, reject) => {
+    const outgoing = request({ host: LOOPBACK, port, path, method: incoming.method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+      answer.on('end', resolve);
+      answer.on('error', reject);
+    });
+    outgoing.on('error', reject);
+    incoming.pipe(outgoing);
+  });
+}
+
+function send(response: ServerResponse, status: number, text: string, type = 'text/plain'): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  response.writeHead(status, { 'Content-Type': type, 'Cache-Control': 'no-store' });
+  response.end(text);
+}
