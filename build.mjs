@@ -17,6 +17,7 @@ import {
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { buildConsole } from './build-console.mjs';
+import { bundleForPages, bundleLibrary, bundleProgram } from './tools/packages/bundle.mjs';
 
 const root = dirname(fileURLToPath(import.meta.url));
 process.chdir(root);
@@ -26,6 +27,7 @@ function filesOf(path) {
   if (!existsSync(path)) return [];
   if (statSync(path).isDirectory()) {
     return readdirSync(path, { withFileTypes: true })
+      .filter((e) => !e.isDirectory() || e.name !== 'dist')
       .flatMap((e) => (e.isDirectory() ? filesOf(join(path, e.name)) : [join(path, e.name)]))
       .sort();
   }
@@ -77,7 +79,7 @@ await step('kernel', ['assembly', 'asconfig.json'], ['dist/kernel.wasm', 'dist/k
 await step('library', ['src', 'tsconfig.json'], ['dist/hexcodes/library/hexcodes.js'], () => {
   prune(
     'dist',
-    readdirSync('dist').filter((name) => !['web', 'cjs', 'console'].includes(name)),
+    readdirSync('dist').filter((name) => !['cjs', 'console'].includes(name)),
     (file) => file.replace('dist', 'src'),
   );
   run(TSC, ['-p', 'tsconfig.json']);
@@ -110,63 +112,19 @@ await step('api', API_INPUTS, API_OUTPUTS, async () => {
   writeFileSync('dist/server/routes/documents.js', lines.join(''));
 });
 
-const WEB_INPUTS = [...Object.values(BINARIES), 'src', 'tsconfig.json'];
-await step('require', [...WEB_INPUTS, 'tsconfig.cjs.json'], ['dist/cjs'], async () => {
-  const { build } = await import('rolldown');
+const LIBRARY_INPUTS = [
+  ...Object.values(BINARIES),
+  'src/hexcodes',
+  'tsconfig.json',
+  'tools/packages/bundle.mjs',
+];
+const LIBRARY_OUTPUTS = ['src/hexcodes/dist/library/hexcodes.js', 'src/hexcodes/dist/web/geometry.js'];
+await step('packages/hexcodes', [...LIBRARY_INPUTS, 'tsconfig.cjs.json'], LIBRARY_OUTPUTS, async () => {
   rmSync('dist/cjs', { recursive: true, force: true });
   // The declarations once more, in a folder whose modules are CommonJS.
   run(TSC, ['-p', 'tsconfig.cjs.json']);
-  writeFileSync('dist/cjs/package.json', '{"type": "commonjs"}\n');
-  const entries = ['library/hexcodes', 'geometry', 'client/node', 'client/web'];
-  await build({
-    input: Object.fromEntries(entries.map((name) => [name, `dist/hexcodes/${name}.js`])),
-    external: ['h3-js', 'ws'],
-    output: {
-      dir: 'dist/cjs',
-      format: 'cjs',
-      entryFileNames: '[name].js',
-      chunkFileNames: 'shared/[name].js',
-    },
-  });
-});
-
-await step('web', WEB_INPUTS, ['dist/web/hexcodes.js', 'dist/web/geometry.js'], async () => {
-  const { build } = await import('rolldown');
-  const common = { platform: 'browser', treeshake: { moduleSideEffects: false } };
-  // These files travel alone, so each says whose work is in it.
-  const output = (file, parts) => ({
-    file,
-    codeSplitting: false,
-    format: 'es',
-    minify: true,
-    postBanner: `/*! hexcodes, Apache-2.0. ${parts} */`,
-  });
-  await build({
-    ...common,
-    input: 'dist/hexcodes/library/hexcodes.js',
-    output: output(
-      'dist/web/hexcodes.js',
-      'Boundaries ODbL-1.0: Contains information from OpenStreetMap, © OpenStreetMap contributors, ODbL 1.0. ' +
-        'H3 grid after H3, © Uber Technologies, Inc., Apache-2.0; numbers after fdlibm, © 1993 Sun Microsystems, Inc.; ' +
-        'fast_float, Apache-2.0, and Drachennest, BSL-1.0: see NOTICE.',
-    ),
-  });
-  await build({
-    ...common,
-    input: 'dist/hexcodes/geometry.js',
-    // One HexcodesError for both files, so that `instanceof` holds.
-    external: (id) => id === './hexcodes.js',
-    plugins: [
-      {
-        name: 'errors-of-the-library',
-        resolveId: (id) => (id.endsWith('/errors.js') ? { id: './hexcodes.js', external: true } : null),
-      },
-    ],
-    output: output(
-      'dist/web/geometry.js',
-      'Contains h3-js, © Uber Technologies, Inc., Apache-2.0: see NOTICE.',
-    ),
-  });
+  await bundleLibrary();
+  await bundleForPages();
 });
 
 const CONSOLE_INPUTS = ['console', 'hexcodes'];
@@ -177,6 +135,18 @@ await step(
   ['dist/console/files.json'],
   buildConsole,
 );
+
+const PROGRAM_INPUTS = [
+  ...Object.values(BINARIES),
+  'src',
+  'data/capacity.json',
+  'tsconfig.json',
+  'tools/packages/bundle.mjs',
+];
+for (const name of ['server', 'cli']) {
+  const output = name === 'cli' ? 'main.js' : 'serve.js';
+  await step(`packages/${name}`, PROGRAM_INPUTS, [`src/${name}/dist/${output}`], () => bundleProgram(name));
+}
 
 // Not where an image is built, whose context has no tests.
 if (existsSync('test')) {

@@ -14,10 +14,12 @@ if (status !== 0) {
 const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
 const shipped = new Set(
   Object.entries(packages)
-    .filter(([path, { dev }]) => path !== '' && dev !== true)
+    .filter(([path, { dev, link }]) => path.includes('node_modules/') && dev !== true && link !== true)
     .map(([path, { version }]) => `${path.slice(path.lastIndexOf('node_modules/') + 13)}@${version}`),
 );
-const bom = JSON.parse(stdout);
+// The root has the name of its folder there, and in its package.json one that no package is published by.
+const bom = JSON.parse(stdout.replaceAll('hexcodes-workspaces@', 'hexcodes@'));
+bom.metadata.component.name = 'hexcodes';
 bom.components = bom.components.filter(({ name, version }) => shipped.has(`${name}@${version}`));
 
 // What is inside of what is shipped: bundled into the page, or linked into native code and WebAssembly. The packages of the binaries do
@@ -47,9 +49,9 @@ const IN_UWS = [
   ['lsquic', ['MIT'], 'https://github.com/litespeedtech/lsquic'],
 ];
 bom.components.push(
-  bundled('maplibre-gl', 'BSD-3-Clause', 'dist/console'),
-  bundled('uqr', 'MIT', 'dist/console'),
-  bundled('h3-js', 'Apache-2.0', 'dist/console'),
+  bundled('maplibre-gl', 'BSD-3-Clause', 'hexcodes-server'),
+  bundled('uqr', 'MIT', 'hexcodes-server'),
+  ...['hexcodes', 'hexcodes-cli', 'hexcodes-server'].map((where) => bundled('h3-js', 'Apache-2.0', where)),
   ...['uWebSockets.js', 'uws-pack'].flatMap((where) =>
     IN_UWS.map(([name, licenses, url]) => linked(name, licenses, url, `${where}@${lockVersion(where)}`)),
   ),

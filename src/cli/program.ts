@@ -7,6 +7,7 @@ import { paintFor } from '../files/terminal/paint.js';
 import { say } from '../files/terminal/say.js';
 import { visibleMessage } from '../files/terminal/visible.js';
 import { VERSION } from '../hexcodes/version.js';
+import { isServerMissing, withoutServer } from './missing-server.js';
 import { watchStandardOutput } from './standard-output.js';
 
 interface Entry {
@@ -68,11 +69,13 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
 /** The version, and where it is asked for the build of uWebSockets.js that would serve here, or why none does. */
 async function versionText(args: readonly string[]): Promise<string> {
   if (!args.includes('--version')) return VERSION;
-  const { loadUws } = await import('../server/transport/load-uws.js');
-  const transport = await loadUws().then(
-    ({ build }) => `${build.name} ${build.version}`,
-    (error: Error) => `none: ${error.message}`,
-  );
+  const transport = await import('../server/transport/load-uws.js')
+    .then(({ loadUws }) => loadUws())
+    .then(
+      ({ build }) => `${build.name} ${build.version}`,
+      (error: Error) =>
+        `none: ${isServerMissing(error) ? 'hexcodes-server is not installed' : error.message}`,
+    );
   return `${VERSION}\ntransport ${transport}`;
 }
 
@@ -97,16 +100,6 @@ Examples:
   );
 
 const called = process.argv[2] === 'help' ? process.argv[3] : process.argv[2];
-for (const [name, { summary, load }] of Object.entries(COMMANDS)) {
-  if (name === called) (await load()).default(program);
-  else program.command(name).summary(summary).description(summary);
-}
-if (called === 'completion') {
-  (await import('./commands/completion.js')).declareCompletion(program, declareAll);
-} else {
-  program.command('completion').summary('shell completion for bash, zsh or fish');
-}
-
 // The log of `serve` has rules of its own (server/log-sink.ts).
 if (called !== 'serve') watchStandardOutput();
 // A position south of the equator begins as options do: a blank in front makes it an argument.
@@ -114,13 +107,15 @@ if (called === 'encode')
   process.argv = process.argv.map((each) => (/^-[\d.]+\s*[,;\s]/.test(each) ? ` ${each}` : each));
 
 try {
+  await declareForCall();
   const isWord = called !== undefined && !called.startsWith('-');
   if (isWord && !program.commands.some((command) => command.name() === called)) {
     const failure = await (await import('./commands/other-command.js')).noCommand(called);
     if (failure !== null) throw failure;
   }
   await program.parseAsync();
-} catch (error) {
+} catch (thrown) {
+  const error = withoutServer(thrown, called ?? 'hexcodes');
   // main.ts has a sentence for it.
   if ((error as NodeJS.ErrnoException).code === 'EMFILE') throw error;
   const paint = paintFor(process.stderr);
@@ -130,9 +125,29 @@ try {
   process.exitCode = error instanceof CliFailure ? error.exitCode : EXIT.FAILED;
 }
 
+/** The command that is called with its options, the others by name. */
+async function declareForCall(): Promise<void> {
+  for (const [name, { summary, load }] of Object.entries(COMMANDS)) {
+    if (name === called) (await load()).default(program);
+    else program.command(name).summary(summary).description(summary);
+  }
+  if (called === 'completion') {
+    (await import('./commands/completion.js')).declareCompletion(program, declareAll);
+  } else {
+    program.command('completion').summary('shell completion for bash, zsh or fish');
+  }
+}
+
 /** Every command with its options, for completion scripts. */
 async function declareAll(): Promise<readonly Command[]> {
   const whole = new Command('hexcodes');
-  for (const { load } of Object.values(COMMANDS)) (await load()).default(whole);
+  for (const [name, { summary, load }] of Object.entries(COMMANDS)) {
+    try {
+      (await load()).default(whole);
+    } catch (error) {
+      if (!isServerMissing(error)) throw error;
+      whole.command(name).summary(summary);
+    }
+  }
   return whole.commands;
 }

@@ -15,11 +15,10 @@ import { reasonOf } from './file-faults.js';
  * @param reachPath a list of the user's own of the provinces that codes may name
  */
 export async function readDataFiles(indexPath?: string, reachPath?: string): Promise<HexcodesData> {
-  const shipped = (path: string) => readFile(new URL(path, import.meta.url));
   const [kernel, index, reach] = await Promise.all([
-    shipped('../kernel.wasm'),
-    indexPath === undefined ? shipped('../../data/index.bin') : readFile(indexPath),
-    reachPath === undefined ? shipped('../../data/reach.bin') : readFile(reachPath),
+    readFile(new URL('../kernel.wasm', import.meta.url)),
+    readFile(indexPath ?? new URL('../../data/index.bin', import.meta.url)),
+    readFile(reachPath ?? new URL('../../data/reach.bin', import.meta.url)),
   ]);
   return { kernel, index, reach };
 }

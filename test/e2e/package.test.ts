@@ -1,20 +1,24 @@
-// The package as others get it: what it holds, what its entries export, how much of it a bundler must keep.
-import { execFileSync, spawnSync } from 'node:child_process';
+// The library as others get it: installed from its tarball into an empty folder, small and without a package of others; what it
+// holds, what its entries export by import and by require(), and how much of it a bundler must keep.
+import { spawnSync } from 'node:child_process';
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
-  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bytesBelow, filesBelow, installFrom, packagesIn, packInto } from '../support/packages.js';
 
+const MOST_BYTES = 5 * 1000 * 1000;
 /** Both files of hexcodes/web, gzipped. */
 const MOST_WEB_BYTES = 1.5 * 1024 * 1024;
 
@@ -23,20 +27,46 @@ const installed = join(folder, 'node_modules', 'hexcodes');
 let packed: string[];
 let tarball = '';
 
-beforeAll(() => {
-  const [report] = JSON.parse(
-    execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
-      encoding: 'utf8',
-    }),
-  ) as [{ filename: string; files: { path: string }[] }];
-  packed = report.files.map(({ path }) => path);
-  mkdirSync(installed, { recursive: true });
-  tarball = join(folder, report.filename);
-  execFileSync('tar', ['xzf', tarball, '-C', installed, '--strip-components=1']);
-  // The links stand for `npm install`, without its hundreds of megabytes.
-  symlinkSync(resolve('node_modules'), join(installed, 'node_modules'));
+beforeAll(async () => {
+  const [{ file, files }] = (await packInto(join(folder, 'tarballs'), ['hexcodes'])) as [
+    Awaited<ReturnType<typeof packInto>>[0],
+  ];
+  packed = files.map(({ path }) => path);
+  tarball = file;
+  installFrom(folder, [tarball]);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('is at most 5 MB and the only package, without binaries, scripts and parts of the service', () => {
+  const bytes = bytesBelow(join(folder, 'node_modules'));
+  console.log(`hexcodes: ${bytes} bytes installed`);
+  expect(bytes).toBeLessThan(MOST_BYTES);
+  expect(packagesIn(folder)).toEqual(['hexcodes']);
+  expect(
+    packed.filter((path) => !/\.(js|d\.ts|json|md)$|^(LICENSE|NOTICE|data\/LICENSE)$/.test(path)),
+  ).toEqual([]);
+  expect(packed.filter((path) => /\b(server|cli|keys|pool)\//.test(path))).toEqual([]);
+  const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as Record<
+    string,
+    unknown
+  >;
+  expect(manifest).toMatchObject({ name: 'hexcodes', license: 'Apache-2.0 AND ODbL-1.0' });
+  for (const field of ['dependencies', 'scripts', 'private', 'devDependencies'])
+    expect(manifest[field]).toBeUndefined();
+  expect(manifest.peerDependenciesMeta).toEqual({ ws: { optional: true } });
+});
+
+test('links of its documents lead to files that it has', () => {
+  const broken = filesBelow(installed)
+    .filter((file) => file.endsWith('.md'))
+    .flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(/\]\(([^)\s#:]+)(?:#[^)]*)?\)/g)].map((match) =>
+        join(dirname(file), match[1]!),
+      ),
+    )
+    .filter((path) => !existsSync(path));
+  expect(broken).toEqual([]);
+});
 
 /** Runs a module in the project that the package is installed in. */
 function run(source: string): string {
@@ -48,44 +78,37 @@ function run(source: string): string {
 
 test('the notice of the boundaries stands in README and in the one file that holds them', () => {
   const notice = 'Contains information from OpenStreetMap, © OpenStreetMap contributors, ODbL 1.0';
-  for (const path of ['README.md', 'NOTICE', 'data/README.md', 'dist/web/hexcodes.js'])
+  for (const path of ['README.md', 'NOTICE', 'dist/web/hexcodes.js'])
     expect(readFileSync(join(installed, path), 'utf8').replace(/\s+/g, ' '), path).toContain(notice);
   expect(readFileSync(join(installed, 'dist/web/geometry.js'), 'utf8')).toMatch(
     /^\/\*! hexcodes, Apache-2\.0\. .*h3-js/,
   );
 });
 
-test('holds what it needs and nothing that it does not', () => {
-  for (const path of [
-    'dist/hexcodes/library/hexcodes.js',
-    'dist/hexcodes/library/hexcodes.d.ts',
-    'dist/hexcodes/library/embedded.js',
-    'dist/cjs/package.json',
-    'dist/cjs/library/hexcodes.js',
-    'dist/cjs/library/hexcodes.d.ts',
-    'dist/web/hexcodes.js',
-    'dist/web/geometry.js',
-    'dist/cli/main.js',
-    'dist/kernel.wasm',
-    'data/index.bin',
-    'data/reach.bin',
-    'data/LICENSE',
-    'test/vectors/codes.csv',
-    'test/vectors/reading.csv',
-    'LICENSE',
-    'NOTICE',
-    'README.md',
-  ]) {
+test('holds what its entries name', () => {
+  const { exports } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as {
+    exports: unknown;
+  };
+  const paths = [...JSON.stringify(exports).matchAll(/"\.\/([^"]+\.(?:js|d\.ts))"/g)].map(
+    ([, path]) => path!,
+  );
+  expect(paths.length).toBeGreaterThan(15);
+  expect(paths.filter((path) => !packed.includes(path))).toEqual([]);
+  for (const path of ['dist/cjs/package.json', 'data/LICENSE', 'LICENSE', 'NOTICE', 'README.md'])
     expect(packed).toContain(path);
-  }
-  expect(
-    packed.filter((path) => /^(?:src|assembly|bench|build|tools|var|data\/(?:sources|map))\//.test(path)),
-  ).toEqual([]);
-  expect(packed.filter((path) => path.startsWith('docs/') && !/\.(?:md|sql)$/.test(path))).toEqual([]);
-  expect(packed.filter((path) => path.startsWith('test/') && !path.startsWith('test/vectors/'))).toEqual([]);
-  for (const path of packed.filter((each) => each.endsWith('.d.ts') || each.endsWith('.js'))) {
-    expect(existsSync(join(installed, path))).toBe(true);
-  }
+});
+
+test('a stream in Node says which package it needs', () => {
+  const out = run(`
+    import { HexcodesClient } from 'hexcodes/client';
+    const stream = new HexcodesClient({ baseUrl: 'http://127.0.0.1:9/v1' }).stream({ operation: 'decode', source: [['x']] });
+    try {
+      for await (const _ of stream);
+    } catch ({ code, message }) {
+      console.log(code, message);
+    }
+  `);
+  expect(out).toBe('BAD_ARGUMENT streams in Node need the package ws: npm install ws\n');
 });
 
 test('every entry works where it is installed', () => {
@@ -144,15 +167,15 @@ test('require() gets the same answers, and one error class for library and geome
 });
 
 test('the web bundle gives every recorded code and centre, alone', async () => {
-  const source = readFileSync('dist/web/hexcodes.js', 'utf8');
+  const source = readFileSync(join(installed, 'dist/web/hexcodes.js'), 'utf8');
   expect(source).not.toMatch(/\bimport\s*[{*('"]|\bfrom\s*["']|node:|\bfetch\(|\bprocess\b|\bBuffer\b/);
   const size = ['hexcodes.js', 'geometry.js']
-    .map((name) => gzipSync(readFileSync(`dist/web/${name}`)).length)
+    .map((name) => gzipSync(readFileSync(join(installed, 'dist/web', name))).length)
     .reduce((sum, bytes) => sum + bytes);
   console.log(`hexcodes/web with geometry: ${size} bytes gzipped`);
   expect(size).toBeLessThan(MOST_WEB_BYTES);
   const { Hexcodes } = (await import(
-    resolve('dist/web/hexcodes.js')
+    join(installed, 'dist/web/hexcodes.js')
   )) as typeof import('#dist/hexcodes/library/hexcodes.js');
   const web = await Hexcodes.load();
   const rows = readFileSync('test/vectors/codes.csv', 'utf8')
@@ -199,5 +222,85 @@ test('publint and attw find nothing', () => {
       encoding: 'utf8',
     });
     expect([script, ran.status, ran.status === 0 ? '' : ran.stdout]).toEqual([script, 0, '']);
+  }
+});
+
+test('its types are found by import and by require()', () => {
+  const program = `
+    import { Hexcodes, type Encoded } from 'hexcodes';
+    import { distance } from 'hexcodes/geometry';
+    import { HexcodesClient, type BulkOptions } from 'hexcodes/client';
+    export const use = (given: Encoded, options: BulkOptions): unknown => [Hexcodes, distance, HexcodesClient, given.lat, options.format];
+  `;
+  for (const name of ['types.mts', 'types.cts']) writeFileSync(join(folder, name), program);
+  const compilerOptions = { module: 'nodenext', strict: true, noEmit: true, skipLibCheck: false, types: [] };
+  const config = { compilerOptions, files: ['types.mts', 'types.cts'] };
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
+  const ran = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', folder], {
+    encoding: 'utf8',
+  });
+  expect(ran.stdout + ran.stderr).toBe('');
+});
+
+const PAGE = `
+  import { Hexcodes } from 'hexcodes';
+  import { neighbors } from 'hexcodes/geometry';
+  import { HexcodesClient } from 'hexcodes/client';
+  const hexcodes = await Hexcodes.load();
+  const { hexcodes: code } = hexcodes.encode(21.0288, 105.8525);
+  console.log(code, neighbors(hexcodes, code).length, typeof HexcodesClient);
+`;
+
+/** Bundles run in a folder of their own, where no package is near. */
+function runAlone(from: string, name: string): string {
+  const alone = mkdtempSync(join(tmpdir(), 'hexcodes-bundle-'));
+  cpSync(from, alone, { recursive: true });
+  writeFileSync(join(alone, 'package.json'), '{"type": "module"}');
+  const ran = spawnSync(process.execPath, [join(alone, name)], { cwd: alone, encoding: 'utf8' });
+  rmSync(alone, { recursive: true });
+  return ran.stdout + ran.stderr;
+}
+
+test('Vite bundles it for pages and for Node', async () => {
+  const root = join(folder, 'vite');
+  mkdirSync(root);
+  writeFileSync(join(root, 'main.js'), PAGE);
+  const { build } = await import('vite');
+  for (const ssr of [false, true]) {
+    const outDir = join(root, ssr ? 'node' : 'page');
+    await build({
+      root,
+      configFile: false,
+      logLevel: 'error',
+      ssr: { noExternal: ['hexcodes'] },
+      build: {
+        outDir,
+        ssr,
+        target: 'es2022',
+        minify: false,
+        rollupOptions: { input: join(root, 'main.js'), output: { entryFileNames: 'out.js' } },
+      },
+    });
+    expect(runAlone(outDir, 'out.js')).toBe('HN-6GHP4-83RFR 6 function\n');
+  }
+});
+
+test('esbuild bundles it for pages and for Node', async () => {
+  writeFileSync(join(folder, 'page.mjs'), PAGE);
+  const { build } = await import('esbuild');
+  for (const platform of ['browser', 'node'] as const) {
+    const outdir = join(folder, 'esbuild', platform);
+    const { warnings } = await build({
+      entryPoints: [join(folder, 'page.mjs')],
+      outdir,
+      outExtension: { '.js': '.mjs' },
+      bundle: true,
+      platform,
+      format: 'esm',
+      target: 'es2022',
+      logLevel: 'silent',
+    });
+    expect(warnings).toEqual([]);
+    expect(runAlone(outdir, 'page.mjs')).toBe('HN-6GHP4-83RFR 6 function\n');
   }
 });

@@ -9,7 +9,7 @@ mkdirSync('build', { recursive: true });
 const folder = mkdtempSync(join('build', 'types-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 mkdirSync(join(folder, 'node_modules'));
-symlinkSync(resolve('.'), join(folder, 'node_modules', 'hexcodes'));
+symlinkSync(resolve('src/hexcodes'), join(folder, 'node_modules', 'hexcodes'));
 
 const PROGRAM = `
 import { ADMIN_UNITS, Hexcodes, HexcodesError, type Encoded, type DecodedBatch } from 'hexcodes';
@@ -109,6 +109,6 @@ test('positions are lat and lng in all declarations of the entries', () => {
     expect([file, code.match(/\b(lat|lng)Deg\b|latLngDeg|LatLngDeg/g)]).toEqual([file, null]);
   };
   for (const entry of ['library/hexcodes', 'geometry', 'client/node', 'client/web'])
-    visit(`dist/${entry}.d.ts`);
+    visit(`src/hexcodes/dist/${entry}.d.ts`);
   expect(seen.size).toBeGreaterThan(15);
 });

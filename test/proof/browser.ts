@@ -21,7 +21,7 @@ export default async function browser(): Promise<void> {
   const server = createServer((request, response) => {
     const name = /^\/(hexcodes|geometry)\.js$/.exec(request.url ?? '')?.[0];
     response.setHeader('Content-Type', name === undefined ? 'text/html' : 'text/javascript');
-    response.end(name === undefined ? PAGE : readFileSync(resolve(`dist/web${name}`)));
+    response.end(name === undefined ? PAGE : readFileSync(resolve(`src/hexcodes/dist/web${name}`)));
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const { port } = server.address() as AddressInfo;

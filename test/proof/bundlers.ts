@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
+import { type Packed, packInto } from '../support/packages.js';
 
 const PACKAGES = {
   esbuild: '0.28.2',
@@ -86,7 +87,7 @@ export default async function bundlers(): Promise<void> {
     args: ['--no-sandbox', '--disable-background-networking'],
   });
   try {
-    install(folder);
+    await install(folder);
     forNode(folder);
     await forPages(folder, browser);
     await inNext(folder, browser);
@@ -96,25 +97,18 @@ export default async function bundlers(): Promise<void> {
   }
 }
 
-/** The bundlers, and the package as a tarball unpacked beside its two dependencies: no server is bundled. */
-function install(folder: string): void {
-  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
-    dependencies: Record<string, string>;
-  };
-  const needed = { 'h3-js': dependencies['h3-js'], ws: dependencies.ws };
+/** The bundlers, and the library from its tarball, without any package of others. */
+async function install(folder: string): Promise<void> {
+  const [{ file }] = (await packInto(folder, ['hexcodes'])) as [Packed];
   writeFileSync(
     join(folder, 'package.json'),
-    JSON.stringify({ private: true, type: 'module', dependencies: { ...PACKAGES, ...needed } }),
+    JSON.stringify({
+      private: true,
+      type: 'module',
+      dependencies: { ...PACKAGES, hexcodes: `file:${file}` },
+    }),
   );
   execFileSync('npm', ['install', '--no-audit', '--no-fund', '--silent'], { cwd: folder, stdio: 'inherit' });
-  const [{ filename }] = JSON.parse(
-    execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
-      encoding: 'utf8',
-    }),
-  ) as [{ filename: string }];
-  const installed = join(folder, 'node_modules', 'hexcodes');
-  mkdirSync(installed);
-  execFileSync('tar', ['xzf', join(folder, filename), '-C', installed, '--strip-components=1']);
   writeFileSync(join(folder, 'build.mjs'), BUILD);
   writeFileSync(join(folder, 'imports.mjs'), IMPORTS + IN_NODE);
   writeFileSync(join(folder, 'requires.cjs'), REQUIRES + IN_NODE);

@@ -1,11 +1,12 @@
-// `npm run proof -- pack`: npm pack, npm install into an empty project, and every entry used there, on this Node and on the
+// `npm run proof -- pack`: the three packages packed, npm install of their tarballs into an empty project, and every entry used there, on this Node and on the
 // other supported ones: library, client and command on each, and `serve`, which listens or says why it cannot.
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { canHaveOtherNodes, NODE_VERSIONS, otherNode } from '../support/other-nodes.js';
+import { packInto } from '../support/packages.js';
 
 const PROGRAM = `
 import { Hexcodes } from 'hexcodes';
@@ -50,16 +51,13 @@ async function firstLineOfServe(node: string, command: string, folder: string): 
 export default async function pack(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'hexcodes-pack-'));
   try {
-    const [report] = JSON.parse(
-      execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
-        encoding: 'utf8',
-      }),
-    ) as [{ filename: string; size: number; unpackedSize: number; files: unknown[] }];
-    console.log(
-      `${report.filename}: ${report.size} bytes, ${report.unpackedSize} unpacked, ${report.files.length} files`,
-    );
+    const packed = await packInto(folder, ['hexcodes', 'hexcodes-server', 'hexcodes-cli']);
+    for (const { file, size, unpackedSize, files } of packed)
+      console.log(`${basename(file)}: ${size} bytes, ${unpackedSize} unpacked, ${files.length} files`);
     writeFileSync(join(folder, 'package.json'), '{"name": "empty", "private": true, "type": "module"}');
-    execFileSync('npm', ['install', '--no-audit', '--no-fund', `./${report.filename}`], {
+    const tarballs = packed.map(({ file }) => file);
+    // Streams of the client need ws, which the command brings.
+    execFileSync('npm', ['install', '--no-audit', '--no-fund', ...tarballs], {
       cwd: folder,
       stdio: 'inherit',
     });
@@ -70,7 +68,7 @@ export default async function pack(): Promise<void> {
     for (const node of nodes) {
       for (const program of ['main.js', 'main.cjs'])
         console.log(execFileSync(node, [program], { cwd: folder, encoding: 'utf8' }).trimEnd());
-      const command = join(folder, 'node_modules', 'hexcodes', 'dist', 'cli', 'main.js');
+      const command = join(folder, 'node_modules', 'hexcodes-cli', 'bin', 'hexcodes.js');
       const ran = spawnSync(node, [command, 'encode', '21.0288,105.8525'], { cwd: folder, encoding: 'utf8' });
       if (ran.status !== 0) throw new Error(ran.stderr);
       console.log(`  hexcodes encode: ${ran.stdout.trim()}`);

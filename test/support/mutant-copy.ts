@@ -1,6 +1,6 @@
 // A copy of the checkout in a folder of its own, in which one fault at a time is built and tested. The checkout stays as it
 // is; the folder and all processes that work in it go away with `remove`.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import {
   chmodSync,
   cpSync,
@@ -9,14 +9,13 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
-  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { type Mutant, mutated } from './mutants.js';
 
-const LEFT_OUT = ['node_modules', '.git', '.ci', 'var', 'dist-lib'];
+const LEFT_OUT = ['node_modules', '.git', '.ci', 'var', 'release'];
 
 /** How a fault was noticed: `what` names the first test that failed. */
 export interface Catch {
@@ -46,7 +45,7 @@ export class MutantCopy {
       if (LEFT_OUT.includes(name) || name.endsWith('.tgz')) continue;
       cpSync(join(checkout, name), join(this.#folder, name), { recursive: true, preserveTimestamps: true });
     }
-    symlinkSync(resolve(checkout, 'node_modules'), join(this.#folder, 'node_modules'));
+    execFileSync(process.execPath, ['tools/link-packages.mjs', checkout, this.#folder]);
     mkdirSync(this.#temporary);
   }
 

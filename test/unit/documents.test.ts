@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { sourceFilesBelow } from '../support/import-arrows.js';
 
-const LEFT_OUT = ['node_modules', 'dist', 'dist-lib', 'build', 'var', '.git', '.ci'];
+const LEFT_OUT = ['node_modules', 'dist', 'release', 'build', 'var', '.git', '.ci'];
 
 /** CHANGELOG.md and bench/README.md tell of the past, in which files had other names. */
 const OF_THE_PAST = ['CHANGELOG.md', 'bench/README.md'];

@@ -4,18 +4,40 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { expect, test } from 'vitest';
 
-/** The workspaces that each may import besides itself. */
-const NEEDS: Record<string, string[]> = {
-  hexcodes: [],
-  config: ['hexcodes'],
-  pool: ['hexcodes'],
-  files: ['hexcodes', 'config', 'pool'],
-  bus: ['hexcodes', 'config', 'pool'],
-  server: ['hexcodes', 'config', 'pool', 'bus'],
-  capacity: ['hexcodes'],
-  // Runs in the browser: bundled, never imported.
-  console: ['hexcodes'],
-  cli: ['hexcodes', 'config', 'pool', 'files', 'bus', 'server', 'capacity'],
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly private?: boolean;
+  readonly workspaces?: readonly string[];
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+}
+
+const readManifest = (path: string): Manifest => JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
+const rangesOf = ({ dependencies, optionalDependencies, peerDependencies, devDependencies }: Manifest) => ({
+  ...dependencies,
+  ...optionalDependencies,
+  ...peerDependencies,
+  ...devDependencies,
+});
+
+const ROOT = readManifest('.');
+const WORKSPACES = new Map(readdirSync('src').map((folder) => [folder, readManifest(join('src', folder))]));
+const FOLDERS = new Map([...WORKSPACES].map(([folder, { name }]) => [name, folder]));
+
+/** The packages that a workspace needs, of others and of ours, by the names of their packages. */
+const needsOf = (workspace: string): string[] => Object.keys(rangesOf(WORKSPACES.get(workspace) as Manifest));
+
+/** Packages that the root has had from the first day; tools of others read their ranges there. */
+const FIXED: Record<string, string> = {
+  assemblyscript: '^0.28.20',
+  commander: '^14.0.3',
+  'csv-parse': '^7.0.3',
+  'h3-js': '4.5',
+  piscina: '5.3',
+  'uWebSockets.js': 'npm:@btc-vision/uwebsockets.js@20.57.0',
 };
 
 /** Files of src/hexcodes that all of its rooms may import: they import nothing above them. */
@@ -109,7 +131,10 @@ interface ImportLine {
 function filesBelow(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
     entry.isDirectory()
-      ? filesBelow(join(folder, entry.name))
+      ? // Bundles of the workspaces.
+        entry.name === 'dist'
+        ? []
+        : filesBelow(join(folder, entry.name))
       : entry.name.endsWith('.ts')
         ? [join(folder, entry.name)]
         : [],
@@ -166,16 +191,47 @@ test('import lines are found', () => {
 });
 
 const workspaceOf = (name: string): string => name.split('/')[0] as string;
+const packageOf = (specifier: string): string =>
+  specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
 
-test('workspaces import only the workspaces that they need', () => {
-  const wrong = imports
-    .filter(({ isPackage }) => !isPackage)
-    .filter(({ from, to }) => {
-      const [own, target] = [workspaceOf(from), workspaceOf(to)];
-      return target !== own && !NEEDS[own]?.includes(target);
+test('workspaces import only the workspaces and packages that they need, and need no other workspace', () => {
+  const imported = imports
+    .filter(({ to }) => !to.startsWith('node:'))
+    .map(({ from, to, isPackage }) => {
+      const own = workspaceOf(from);
+      const name = isPackage ? packageOf(to) : WORKSPACES.get(workspaceOf(to))?.name;
+      return { own, name: name as string, line: `${from} imports ${to}` };
     })
-    .map(({ from, to }) => `${from} imports ${to}`);
-  expect(wrong).toEqual([]);
+    .filter(({ own, name }) => name !== WORKSPACES.get(own)?.name);
+  const wrong = imported.filter(({ own, name }) => !needsOf(own).includes(name));
+  expect(wrong.map(({ line }) => line)).toEqual([]);
+  const used = new Set(imported.map(({ own, name }) => `${own} ${name}`));
+  const idle = [...WORKSPACES.keys()].flatMap((own) =>
+    needsOf(own)
+      .filter((name) => FOLDERS.has(name) && !used.has(`${own} ${name}`))
+      .map((name) => `${own} needs ${name}`),
+  );
+  expect(idle).toEqual([]);
+});
+
+test('workspaces are private, of one version, and take packages in the ranges of the root', () => {
+  expect([ROOT.private, ROOT.workspaces]).toEqual([true, ['src/*']]);
+  const all = rangesOf(ROOT);
+  for (const [folder, manifest] of WORKSPACES) {
+    expect([folder, manifest.private, manifest.version]).toEqual([folder, true, ROOT.version]);
+    for (const [name, range] of Object.entries(rangesOf(manifest)))
+      expect([folder, name, range]).toEqual([folder, name, FOLDERS.has(name) ? ROOT.version : all[name]]);
+  }
+  expect(Object.fromEntries(Object.keys(FIXED).map((name) => [name, all[name]]))).toEqual(FIXED);
+});
+
+test('workspaces need one another in one direction', () => {
+  const above = new Map(
+    [...WORKSPACES.keys()].map((own) => [own, needsOf(own).flatMap((name) => FOLDERS.get(name) ?? [])]),
+  );
+  const lines = [...above].flatMap(([from, needed]) => needed.map((to) => ({ from, to, isPackage: false })));
+  expect(lines.length).toBeGreaterThan(10);
+  expect(circlesOf(lines)).toEqual([]);
 });
 
 test('rooms import only the rooms below them', () => {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Machine } from '../measure/results.js';
 
 const GOVERNOR = '/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor';
-const PACKAGE = fileURLToPath(new URL('../../../', import.meta.url));
+const CHECKOUT = fileURLToPath(new URL('../../../', import.meta.url));
 
 export function machineNow(): Omit<Machine, 'stealShare' | 'counted'> {
   return {
@@ -20,11 +20,12 @@ export function machineNow(): Omit<Machine, 'stealShare' | 'counted'> {
   };
 }
 
-/** Of the checkout that this package lies in, with + where files are not as committed; null outside of one. */
+/** The commit of the checkout that this code was built in, with + where files are not as committed; null outside of one. */
 export function commitNow(): string | null {
-  if (!existsSync(`${PACKAGE}.git`)) return null;
+  // An installed package may lie in the checkout of somebody else.
+  if (!['.git', 'assembly'].every((name) => existsSync(`${CHECKOUT}${name}`))) return null;
   const git = (...args: string[]) =>
-    execFileSync('git', ['-C', PACKAGE, ...args], { encoding: 'utf8' }).trim();
+    execFileSync('git', ['-C', CHECKOUT, ...args], { encoding: 'utf8' }).trim();
   try {
     return git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain') === '' ? '' : '+');
   } catch {

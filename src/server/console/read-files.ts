@@ -27,7 +27,7 @@ export interface ConsoleFiles {
   readonly imports: readonly string[];
 }
 
-const FOLDER = new URL('../../console', import.meta.url);
+const FOLDER = new URL('../../console/', import.meta.url);
 
 /** @param data the boundaries of this service, which the page is to use, too */
 export function readConsoleFiles(data: Pick<HexcodesData, 'index' | 'reach'>): ConsoleFiles {

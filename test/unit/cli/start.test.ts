@@ -24,14 +24,14 @@ function packagesOf(entries: readonly string[]): string[] {
 
 test('a conversion of files loads commander and the progress bar, and no other package', () => {
   const entries = [
-    'main.js',
-    'program.js',
-    'commands/encode.js',
-    'commands/decode.js',
+    'cli/main.js',
+    'cli/program.js',
+    'cli/commands/encode.js',
+    'cli/commands/decode.js',
     'files/run.js',
     'files/summary.js',
   ];
-  expect(packagesOf(entries.map((entry) => `dist/cli/${entry}`))).toEqual(['cli-progress', 'commander']);
+  expect(packagesOf(entries.map((entry) => `dist/${entry}`))).toEqual(['cli-progress', 'commander']);
 });
 
 test('the loading of h3-js would be seen', () => {

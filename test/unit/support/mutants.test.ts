@@ -3,7 +3,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { mutated, readMutants } from '../../support/mutants.js';
 
-const ROOMS = ['server', 'wire', 'pool', 'keys', 'cli', 'client', 'kernel', 'library', 'geometry'];
+const ROOMS = [
+  'server',
+  'server/keys',
+  'pool',
+  'cli',
+  'files',
+  ...['wire', 'client', 'kernel', 'library', 'geometry'].map((room) => `hexcodes/${room}`),
+];
 
 test.each(readMutants())('$file: $text', (mutant) => {
   const source = readFileSync(mutant.file, 'utf8');

@@ -1,15 +1,53 @@
 // The stream's socket in Node, made with `ws`: Node 20 has no WebSocket of its own, and Node 22's hides the answer to
 // a refused upgrade. The key is sent in a header, which keeps it out of access logs.
-import { WebSocket } from 'ws';
-import { type HexcodesClientError, unreachable } from '../errors.js';
+import type { WebSocket as Ws } from 'ws';
+import { HexcodesClientError, unreachable } from '../errors.js';
 import { errorOfAnswer } from '../http/answer-errors.js';
-import { BINARY_SUBPROTOCOL, type OpenSocket } from './socket.js';
+import { BINARY_SUBPROTOCOL, type OpenSocket, type StreamSocket } from './socket.js';
 
 const HANDSHAKE_TIMEOUT_MS = 15_000;
 /** The service's error bodies are small; a proxy's page may be large, and the rest of it is not read. */
 const REFUSAL_BODY_BYTES = 65_536;
 
+/** Loads `ws` with the first stream: calls over HTTP do without it. */
 export const openNodeSocket: OpenSocket = (url, apiKey, events) => {
+  let socket: StreamSocket | undefined;
+  let dropped = false;
+  // The catch() tells bundlers that the package may be absent.
+  void import('ws')
+    .catch(() => undefined)
+    .then((ws) => {
+      if (dropped) return;
+      if (ws === undefined)
+        events.refused(
+          new HexcodesClientError('BAD_ARGUMENT', 'streams in Node need the package ws: npm install ws'),
+        );
+      else socket = openWith(ws.WebSocket, url, apiKey, events);
+    })
+    .catch((cause) => {
+      const message = `the stream's socket cannot be made: ${(cause as Error).message}`;
+      events.refused(new HexcodesClientError('BAD_ARGUMENT', message, { cause }));
+    });
+  return {
+    send: (frame) => socket?.send(frame),
+    close: (code) => {
+      if (socket !== undefined) socket.close(code);
+      else {
+        dropped = true;
+        events.closed(code, '');
+      }
+    },
+    drop: () => {
+      dropped = true;
+      socket?.drop();
+    },
+  };
+};
+
+function openWith(
+  WebSocket: typeof Ws,
+  ...[url, apiKey, events]: Parameters<OpenSocket>
+): ReturnType<OpenSocket> {
   const socket = new WebSocket(url, [BINARY_SUBPROTOCOL], {
     headers: apiKey === undefined ? {} : { 'X-API-Key': apiKey },
     handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
@@ -66,4 +104,4 @@ export const openNodeSocket: OpenSocket = (url, apiKey, events) => {
       socket.terminate();
     },
   };
-};
+}

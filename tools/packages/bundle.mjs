@@ -1,0 +1,188 @@
+// Bundles dist/ into what the three published packages ship: src/hexcodes/dist (library, geometry, client), src/server/dist and
+// src/cli/dist. Private workspaces and h3-js are inside; other packages are imported from where they are installed, and the
+// command imports the service from hexcodes-server. Called by build.mjs.
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { dirname, join, relative, resolve } from 'node:path';
+import { rolldown } from 'rolldown';
+
+const DIST = resolve('dist');
+const H3_NOTICE = '/*! Contains h3-js, © Uber Technologies, Inc., Apache-2.0: see NOTICE. */';
+const SHIPPED = {
+  'dist/kernel.wasm': 'kernel.wasm',
+  'data/index.bin': 'index.bin',
+  'data/reach.bin': 'reach.bin',
+};
+
+/** Programs by their package: its entries in dist/, and files that its modules read, with their names in the package. */
+const PROGRAMS = {
+  cli: {
+    entries: [
+      'cli/main',
+      'cli/serve/process-entry',
+      'pool/worker',
+      'capacity/generator/program',
+      'capacity/control/program',
+      'capacity/processes/core-speed-program',
+    ],
+    files: { ...SHIPPED, 'data/capacity.json': 'capacity.json' },
+  },
+  server: {
+    entries: ['pool/worker', 'server/keys/worker', 'server/usage/worker', 'server/admin/port-thread'],
+    files: { 'dist/console': 'console' },
+  },
+};
+
+const packageOf = (specifier) => specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
+
+/** Modules of one part of dist/ that modules of another import, as `server/serve`. */
+export function importedFrom(part, by) {
+  const found = new Set();
+  for (const file of readdirSync(join(DIST, by), { recursive: true }).filter((name) =>
+    name.endsWith('.js'),
+  )) {
+    const path = join(DIST, by, file);
+    for (const [, to] of readFileSync(path, 'utf8').matchAll(
+      /(?:\bfrom\s+|\bimport\()['"](\.[^'"]+)\.js['"]/g,
+    )) {
+      const name = relative(DIST, resolve(dirname(path), to));
+      if (name.startsWith(`${part}/`)) found.add(name);
+    }
+  }
+  return [...found].sort();
+}
+
+const IN_PLACE = /new URL\(\s*'(\.[^']*)',\s*import\.meta\.url\s*\)/g;
+const MARK = 'file-of-the-package:';
+
+/** `new URL('…', import.meta.url)` for another entry, or for a file of the package, by its name in the package. */
+function places(name, { entries, files }, nameInPackage) {
+  const names = new Map(entries.map((entry) => [join(DIST, `${entry}.js`), `${nameInPackage(entry)}.js`]));
+  for (const [path, inPackage] of Object.entries(files)) names.set(resolve(path), inPackage);
+  // Where the package, or the checkout that it is built in, begins.
+  names.set(resolve('.'), '../../..');
+  return {
+    name: 'places',
+    transform(code, id) {
+      const text = code.replace(IN_PLACE, (_, to) => {
+        const place = names.get(resolve(dirname(id), to));
+        if (place === undefined)
+          throw new Error(`${name}: ${relative('.', id)} reads ${to}, which is not in the package`);
+        return `new URL('${MARK}${place}${to.endsWith('/') ? '/' : ''}', import.meta.url)`;
+      });
+      return text === code ? null : { code: text };
+    },
+    renderChunk(code, { fileName }) {
+      const text = code.replace(new RegExp(`(["'\`])${MARK}([^"'\`]*)\\1`, 'g'), (_, quote, to) => {
+        const path = relative(dirname(fileName), to.replace(/\/$/, ''));
+        return `${quote}${path.startsWith('.') ? '' : './'}${path}${to.endsWith('/') ? '/' : ''}${quote}`;
+      });
+      return text === code ? null : { code: text };
+    },
+  };
+}
+
+/**
+ * The command or the server, into src/NAME/dist.
+ * @param {'cli' | 'server'} name
+ */
+export async function bundleProgram(name) {
+  const out = join('src', name, 'dist');
+  const program = PROGRAMS[name];
+  const entries =
+    name === 'server' ? [...program.entries, ...importedFrom('server', 'cli')] : program.entries;
+  const nameInPackage = (entry) => (entry.startsWith(`${name}/`) ? entry.slice(name.length + 1) : entry);
+  const service = {
+    name: 'service',
+    resolveId(id, importer) {
+      if (importer === undefined || !id.startsWith('.')) return null;
+      const path = relative(DIST, resolve(dirname(importer), id));
+      return path.startsWith('server/')
+        ? { id: `hexcodes-server/${path.slice('server/'.length)}`, external: true }
+        : null;
+    },
+  };
+  rmSync(out, { recursive: true, force: true });
+  const bundle = await rolldown({
+    input: Object.fromEntries(entries.map((entry) => [nameInPackage(entry), join(DIST, `${entry}.js`)])),
+    platform: 'node',
+    external: (id) =>
+      isBuiltin(id) || (!id.startsWith('.') && !id.startsWith('/') && packageOf(id) !== 'h3-js'),
+    plugins: [places(name, { ...program, entries }, nameInPackage), ...(name === 'cli' ? [service] : [])],
+  });
+  const { output } = await bundle.write({
+    dir: out,
+    format: 'es',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'shared/[name].js',
+    postBanner: ({ moduleIds = [] }) => (moduleIds.some((id) => id.includes('/h3-js/')) ? H3_NOTICE : ''),
+  });
+  await bundle.close();
+  for (const [from, to] of Object.entries(program.files)) cpSync(from, join(out, to), { recursive: true });
+  return output;
+}
+
+const LIBRARY = 'src/hexcodes/dist';
+const ENTRIES = ['library/hexcodes', 'geometry', 'client/node', 'client/web'];
+
+/** The library, as ES modules and CommonJS; the declarations of dist/cjs are those of its entries and of what they import. */
+export async function bundleLibrary() {
+  for (const name of existsSync(LIBRARY) ? readdirSync(LIBRARY) : []) {
+    if (name !== 'web') rmSync(join(LIBRARY, name), { recursive: true });
+  }
+  const bundle = await rolldown({
+    input: Object.fromEntries(ENTRIES.map((name) => [name, `dist/hexcodes/${name}.js`])),
+    external: ['ws'],
+    treeshake: { moduleSideEffects: false },
+  });
+  for (const [format, dir] of [
+    ['es', LIBRARY],
+    ['cjs', join(LIBRARY, 'cjs')],
+  ]) {
+    const output = { dir, format, entryFileNames: '[name].js', chunkFileNames: 'shared/[name].js' };
+    await bundle.write({ ...output, postBanner: ({ name }) => (name === 'geometry' ? H3_NOTICE : '') });
+    cpSync('dist/cjs', dir, { recursive: true, filter: (path) => !/\.js(on)?$/.test(path) });
+  }
+  await bundle.close();
+  writeFileSync(join(LIBRARY, 'cjs/package.json'), '{"type": "commonjs"}\n');
+}
+
+/** The library and the geometry as one file each, for pages without a bundler. */
+export async function bundleForPages() {
+  const common = { platform: 'browser', treeshake: { moduleSideEffects: false } };
+  // These files travel alone, so each says whose work is in it.
+  const write = async (file, options, parts) => {
+    const bundle = await rolldown({ ...common, ...options });
+    await bundle.write({
+      file: join(LIBRARY, 'web', file),
+      codeSplitting: false,
+      format: 'es',
+      minify: true,
+      postBanner: `/*! hexcodes, Apache-2.0. ${parts} */`,
+    });
+    await bundle.close();
+  };
+  mkdirSync(join(LIBRARY, 'web'), { recursive: true });
+  await write(
+    'hexcodes.js',
+    { input: 'dist/hexcodes/library/hexcodes.js' },
+    'Boundaries ODbL-1.0: Contains information from OpenStreetMap, © OpenStreetMap contributors, ODbL 1.0. ' +
+      'H3 grid after H3, © Uber Technologies, Inc., Apache-2.0; numbers after fdlibm, © 1993 Sun Microsystems, Inc.; ' +
+      'fast_float, Apache-2.0, and Drachennest, BSL-1.0: see NOTICE.',
+  );
+  await write(
+    'geometry.js',
+    {
+      input: 'dist/hexcodes/geometry.js',
+      // One HexcodesError for both files, so that `instanceof` holds.
+      external: (id) => id === './hexcodes.js',
+      plugins: [
+        {
+          name: 'errors-of-the-library',
+          resolveId: (id) => (id.endsWith('/errors.js') ? { id: './hexcodes.js', external: true } : null),
+        },
+      ],
+    },
+    'Contains h3-js, © Uber Technologies, Inc., Apache-2.0: see NOTICE.',
+  );
+}
