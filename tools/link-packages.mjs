@@ -5,15 +5,16 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'n
 import { join, resolve } from 'node:path';
 
 const [from, to] = process.argv.slice(2).map((path) => resolve(path));
+const entriesOf = (path) => (existsSync(path) ? readdirSync(path) : []);
 const workspaces = (checkout) =>
-  readdirSync(join(checkout, 'src'))
+  entriesOf(join(checkout, 'src'))
     .map((folder) => join(checkout, 'src', folder))
     .filter((folder) => existsSync(join(folder, 'package.json')))
     .map((folder) => ({ folder, ...JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) }));
 
 const installed = join(from, 'node_modules');
 const own = new Set(workspaces(from).map(({ name }) => name));
-const names = readdirSync(installed)
+const names = entriesOf(installed)
   .filter((name) => !name.startsWith('.'))
   .flatMap((name) =>
     name.startsWith('@') ? readdirSync(join(installed, name)).map((each) => `${name}/${each}`) : [name],
@@ -28,7 +29,7 @@ for (const { name, folder, bin = {} } of workspaces(to)) {
   link(folder, name);
   for (const [command, path] of Object.entries(bin)) link(join(folder, path), `.bin/${command}`);
 }
-for (const command of readdirSync(join(installed, '.bin'))) {
+for (const command of entriesOf(join(installed, '.bin'))) {
   if (!existsSync(join(to, 'node_modules/.bin', command)))
     link(join(installed, '.bin', command), `.bin/${command}`);
 }

@@ -18,8 +18,11 @@ process.on('unhandledRejection', (reason) => {
   endIfOutOfFiles(reason);
   throw reason;
 });
+const [command, text, ...rest] = process.argv.slice(2);
+const mayBeOnePosition = command === 'encode' && text !== undefined && rest.length === 0 && /^\d/.test(text);
 try {
-  await import('./program.js');
+  const isAnswered = mayBeOnePosition && (await (await import('./one-position.js')).answerOne(text));
+  if (!isAnswered) await import('./program.js');
 } catch (error) {
   endIfOutOfFiles(error);
   throw error;

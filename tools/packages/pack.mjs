@@ -88,7 +88,8 @@ export function pack(name, target) {
     for (const part of ['docs', 'data']) mkdirSync(join(staged, part));
     for (const file of ['LICENSE', 'NOTICE', 'data/LICENSE']) cpSync(join(ROOT, file), join(staged, file));
     for (const file of shipped) writeFileSync(join(staged, file), documentOf(file, shipped));
-    cpSync(join(source, 'README.md'), join(staged, 'README.md'));
+    const readme = readFileSync(join(source, 'README.md'), 'utf8');
+    writeFileSync(join(staged, 'README.md'), readme.replaceAll('](../../docs/', '](docs/'));
     const manifest = { ...manifestOf(name), files: readdirSync(staged) };
     writeFileSync(join(staged, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
     mkdirSync(target, { recursive: true });

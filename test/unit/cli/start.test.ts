@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 
-/** Packages that a module of dist/ loads at once, through other modules, too; those of `import()` are loaded when needed. */
-function packagesOf(entries: readonly string[]): string[] {
+/** Packages and files that modules load at once, through other modules, too; those of `import()` are loaded when needed. */
+function loadedBy(entries: readonly string[]): { packages: string[]; files: number } {
   const seen = new Set<string>();
   const packages = new Set<string>();
   const visit = (file: string): void => {
@@ -12,14 +12,14 @@ function packagesOf(entries: readonly string[]): string[] {
     seen.add(file);
     const text = readFileSync(file, 'utf8');
     for (const [, to] of text.matchAll(
-      /^(?:import\s*|(?:import|export)\b[^;'"=]*?\bfrom\s+)['"]([^'"]+)['"];/gm,
+      /^(?:import\s*|(?:import|export)\b[^;'"=]*?\bfrom\s*)['"]([^'"]+)['"];/gm,
     )) {
       if (to!.startsWith('.')) visit(join(dirname(file), to!));
       else if (!to!.startsWith('node:')) packages.add(to!);
     }
   };
   for (const entry of entries) visit(entry);
-  return [...packages].sort();
+  return { packages: [...packages].sort(), files: seen.size };
 }
 
 test('a conversion of files loads commander and the progress bar, and no other package', () => {
@@ -31,9 +31,14 @@ test('a conversion of files loads commander and the progress bar, and no other p
     'files/run.js',
     'files/summary.js',
   ];
-  expect(packagesOf(entries.map((entry) => `dist/${entry}`))).toEqual(['cli-progress', 'commander']);
+  expect(loadedBy(entries.map((entry) => `dist/${entry}`)).packages).toEqual(['cli-progress', 'commander']);
 });
 
 test('the loading of h3-js would be seen', () => {
-  expect(packagesOf(['dist/hexcodes/geometry/cell-ring.js'])).toEqual(['h3-js']);
+  expect(loadedBy(['dist/hexcodes/geometry/cell-ring.js']).packages).toEqual(['h3-js']);
+});
+
+test('one position is answered by three files and no package', () => {
+  const shipped = ['bin/hexcodes.js', 'dist/shared/start.js'].map((path) => `src/cli/${path}`);
+  expect(loadedBy(shipped)).toEqual({ packages: [], files: 3 });
 });

@@ -1,0 +1,23 @@
+// `hexcodes encode 21.0288,105.8525` as people first try it and scripts call it in loops: one position and no option. It is
+// answered without the parser of commands and all that commands declare. Everything else is left to program.ts, which answers
+// the same, as a test holds.
+import { existsSync } from 'node:fs';
+import { loadLibrary } from '../files/library.js';
+import { parsePosition } from '../hexcodes/wire/rows/position-text.js';
+import { watchStandardOutput } from './standard-output.js';
+
+/**
+ * Writes the code of a position to standard output.
+ * @returns whether it has; if not, nothing is written, and the whole program has the answer or the sentence
+ */
+export async function answerOne(text: string): Promise<boolean> {
+  const position = parsePosition(text);
+  if (position === null || existsSync(text)) return false;
+  const code = await loadLibrary()
+    .then((hexcodes) => hexcodes.encode(position.latDeg, position.lngDeg).hexcodes)
+    .catch(() => undefined);
+  if (code === undefined) return false;
+  watchStandardOutput();
+  process.stdout.write(`${code}\n`);
+  return true;
+}
