@@ -1,5 +1,6 @@
-// `--beside FOLDER` or `--beside uws=PACKAGE`: the service once more in the same run, taking the same turns, from another checkout that is
+// `--beside FOLDER` or `--beside uws=PACKAGE`: the same once more in the same run, taking the same turns, from another checkout that is
 // built, or from this one with another build of uWebSockets.js. Before and after a change then meet the same minutes of the machine.
+// A checkout may have the layout of before its workspaces.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,11 +8,21 @@ import type { ProgramPlace } from './server-process.js';
 
 export const BESIDE_OPTION = { beside: { type: 'string', default: '' } } as const;
 
-/** Where the servers of another checkout lie, today's path first. */
+/** Where the parts of a checkout lie, today's path first. */
 const SERVER_PATHS = {
   bulk: ['build/bench/bulk/servers.js', 'build/bench/bulk-servers.js'],
   http: ['build/bench/http/servers.js', 'build/bench/http-servers.js'],
 } as const;
+const COMMAND_PATHS = ['src/cli/bin/hexcodes.js', 'dist/cli/main.js'];
+const LIBRARY_FOLDERS = ['dist/hexcodes', 'dist'];
+
+/** The first of the paths that a checkout has. @throws Error where it has none */
+function pathIn(folder: string, paths: readonly string[]): string {
+  const path = paths.map((name) => resolve(folder, name)).find((name) => existsSync(name));
+  if (path === undefined)
+    throw new Error(`--beside ${folder}: no ${paths.join(' or ')} there; build it first`);
+  return path;
+}
 
 /**
  * @param text value of `--beside`
@@ -22,8 +33,23 @@ export function placeBeside(text: string, bench: keyof typeof SERVER_PATHS): Pro
   if (text === '') return undefined;
   if (text.startsWith('uws=')) return { env: { HEXCODES_UWS: text.slice('uws='.length) } };
   const folder = resolve(text);
-  const path = SERVER_PATHS[bench].map((name) => resolve(folder, name)).find((name) => existsSync(name));
-  if (path === undefined)
-    throw new Error(`--beside ${text}: no ${SERVER_PATHS[bench].join(' or ')} there; build it first`);
-  return { program: pathToFileURL(path), folder };
+  return { program: pathToFileURL(pathIn(folder, SERVER_PATHS[bench])), folder };
+}
+
+/** The script of a checkout's command. @throws Error where the folder has none */
+export function commandIn(folder: string): string {
+  return pathIn(folder, COMMAND_PATHS);
+}
+
+/**
+ * A module of a checkout's library.
+ * @param name its path in src/hexcodes, as `library/hexcodes.js`
+ * @throws Error where the folder has no such module
+ */
+export async function libraryModule<Module>(folder: string, name: string): Promise<Module> {
+  const path = pathIn(
+    folder,
+    LIBRARY_FOLDERS.map((each) => `${each}/${name}`),
+  );
+  return (await import(pathToFileURL(path).href)) as Module;
 }

@@ -1,13 +1,22 @@
-// `npm run bench -- kernel [--rounds N] [--points N]`: the library's batch calls (positions in an array in; province, cell,
+// `npm run bench -- kernel [--rounds N] [--points N] [--beside FOLDER]`: the library's batch calls (positions in an array in; province, cell,
 // text and status in an array out) against h3-js, which-polygon, both together as a user would write it, and a copy of the
 // bytes. One process, in turns. A wrong or failed answer ends the run.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { BESIDE_OPTION, libraryModule } from './beside.js';
 import { CORPORA, CORPUS_NOTES, makeCorpora } from './corpora.js';
 import { head, headLine, saveResult } from './head.js';
 import { checkAnswers } from './kernel/answers.js';
-import { copyRow, decodeRows, encodeRows, type Row, resolutionRows, singleRows } from './kernel/rows.js';
+import {
+  besideRows,
+  copyRow,
+  decodeRows,
+  encodeRows,
+  type Row,
+  resolutionRows,
+  singleRows,
+} from './kernel/rows.js';
 import { measureStart, type Start } from './kernel/start.js';
 import { checkKept, RESOLUTION } from './kernel/subjects.js';
 import { spreadText, table } from './measure.js';
@@ -19,7 +28,11 @@ const COPY_POINTS = [2 ** 20, 2 ** 22];
 export default async function benchKernel(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
-    options: { rounds: { type: 'string', default: '301' }, points: { type: 'string', default: '65536' } },
+    options: {
+      rounds: { type: 'string', default: '301' },
+      points: { type: 'string', default: '65536' },
+      ...BESIDE_OPTION,
+    },
   });
   const [rounds, points] = [Number(values.rounds), Number(values.points)];
   const headOfRun = head(['h3-js', 'which-polygon']);
@@ -38,6 +51,14 @@ export default async function benchKernel(args: string[]): Promise<void> {
   rows.push(...decodeRows(hexcodes, corpora.land, rounds));
   rows.push(...COPY_POINTS.map((count) => copyRow(hexcodes, corpora.land, count, rounds)));
   rows.push(...singleRows(hexcodes, corpora.land, rounds));
+  if (values.beside !== '') {
+    const { Hexcodes: Other } = await libraryModule<{ Hexcodes: typeof Hexcodes }>(
+      values.beside,
+      'library/hexcodes.js',
+    );
+    const other = await Other.load();
+    for (const corpus of CORPORA) rows.push(...besideRows(hexcodes, other, corpora[corpus], corpus, rounds));
+  }
   checkKept();
 
   const titles = ['× faster', 'what', 'corpus', 'than', 'ours, ns a point', 'theirs, ns a point'];

@@ -3,6 +3,7 @@
 const BENCHES: Record<string, () => Promise<{ default: (args: string[]) => Promise<void> }>> = {
   capacity: () => import('./capacity.js'),
   bulk: () => import('./bulk.js'),
+  command: () => import('./command.js'),
   engine: () => import('./engine.js'),
   kernel: () => import('./kernel.js'),
   report: () => import('./report.js'),

@@ -1,4 +1,4 @@
-// `npm run bench -- text [--rounds N]`: bulk text from bytes to bytes (scan, read numbers, convert, print, write) against
+// `npm run bench -- text [--rounds N] [--beside FOLDER]`: bulk text from bytes to bytes (scan, read numbers, convert, print, write) against
 // the kernel alone on the same points, and against csv-parse or JSON.parse with h3-js doing the same job. One process, in
 // turns. Rows are checked before anything is timed.
 
@@ -7,11 +7,8 @@ import { parseArgs } from 'node:util';
 import { parse } from 'csv-parse/sync';
 import { cellToLatLng, latLngToCell } from 'h3-js';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
-import { convertBlock } from '#dist/hexcodes/wire/bulk/convert-block.js';
-import { BulkReader } from '#dist/hexcodes/wire/bulk/reader.js';
-import { ByteSink } from '#dist/hexcodes/wire/bytes/byte-sink.js';
 import type { BulkRequest, Operation } from '#dist/hexcodes/wire/job.js';
-import { batchBody, convertBatch, openBatch } from '#dist/hexcodes/wire/rows/batch.js';
+import { BESIDE_OPTION, libraryModule } from './beside.js';
 import { CORPUS_NOTES, makeCorpora } from './corpora.js';
 import { head, headLine, saveResult } from './head.js';
 import { ratio, spreadText, table } from './measure.js';
@@ -29,19 +26,26 @@ const DECIMALS = 6;
 type TextFormat = 'csv' | 'ndjson';
 
 export default async function benchText(args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: { rounds: { type: 'string', default: '151' } } });
+  const { values } = parseArgs({
+    args,
+    options: { rounds: { type: 'string', default: '151' }, ...BESIDE_OPTION },
+  });
   const rounds = Number(values.rounds);
   const headOfRun = head(['h3-js', 'csv-parse']);
   const hexcodes = await Hexcodes.load();
+  const ours = [await wireOf('.', '')];
+  if (values.beside !== '') ours.push(await wireOf(values.beside, ', beside'));
   const corpus = makeCorpora(hexcodes.kernel, readFileSync('data/index.bin'), POINTS).cities;
   const points = corpus.map((value) => Number(value.toFixed(DECIMALS)));
   const rows: string[][] = [];
   for (const operation of ['encode', 'decode'] as const) {
-    const subjects = subjectsOf(hexcodes, operation, points);
+    const subjects = subjectsOf(hexcodes, operation, points, ours);
     const [kernel, ...others] = takeTurns(subjects, rounds, 20);
     for (const measured of others) {
       const isOurs = !measured.name.includes(' + ');
-      const rival = others.find(({ name }) => name.startsWith(`${measured.name} by `));
+      const rival =
+        others.find(({ name }) => name === `${measured.name}, beside`) ??
+        others.find(({ name }) => name.startsWith(`${measured.name} by `));
       rows.push([
         operation,
         measured.name,
@@ -55,16 +59,59 @@ export default async function benchText(args: string[]): Promise<void> {
   console.log(`${headLine(headOfRun)}\n`);
   console.log(`Corpus "cities": ${CORPUS_NOTES.cities}; ${DECIMALS} decimals, resolution ${RESOLUTION}.`);
   console.log(`Medians and quartiles of ${rounds} rounds in turns.\n`);
-  console.log(table(['operation', 'text', '× the kernel', '× faster than the rival', 'ns a point'], rows));
+  console.log(
+    table(
+      [
+        'operation',
+        'text',
+        '× the kernel',
+        values.beside === '' ? '× faster than the rival' : '× faster than beside, or the rival',
+        'ns a point',
+      ],
+      rows,
+    ),
+  );
   console.log(`\n${saveResult('text', { head: headOfRun, rounds, rows })}`);
 }
 
-function subjectsOf(hexcodes: Hexcodes, operation: Operation, points: Float64Array): Subject[] {
+/** The modules of a checkout that convert text, and a library of its own kernel. */
+interface Wire {
+  /** What the names of its rows end with. */
+  readonly ending: string;
+  readonly hexcodes: Hexcodes;
+  readonly convertBlock: typeof import('#dist/hexcodes/wire/bulk/convert-block.js').convertBlock;
+  readonly BulkReader: typeof import('#dist/hexcodes/wire/bulk/reader.js').BulkReader;
+  readonly ByteSink: typeof import('#dist/hexcodes/wire/bytes/byte-sink.js').ByteSink;
+  readonly batch: typeof import('#dist/hexcodes/wire/rows/batch.js');
+}
+
+async function wireOf(folder: string, ending: string): Promise<Wire> {
+  const [library, block, reader, bytes, batch] = await Promise.all([
+    libraryModule<{ Hexcodes: typeof Hexcodes }>(folder, 'library/hexcodes.js'),
+    libraryModule<Pick<Wire, 'convertBlock'>>(folder, 'wire/bulk/convert-block.js'),
+    libraryModule<Pick<Wire, 'BulkReader'>>(folder, 'wire/bulk/reader.js'),
+    libraryModule<Pick<Wire, 'ByteSink'>>(folder, 'wire/bytes/byte-sink.js'),
+    libraryModule<Wire['batch']>(folder, 'wire/rows/batch.js'),
+  ]);
+  const { convertBlock } = block;
+  const { BulkReader } = reader;
+  const { ByteSink } = bytes;
+  return { ending, hexcodes: await library.Hexcodes.load(), convertBlock, BulkReader, ByteSink, batch };
+}
+
+function subjectsOf(
+  hexcodes: Hexcodes,
+  operation: Operation,
+  points: Float64Array,
+  ours: readonly Wire[],
+): Subject[] {
   return [
     kernelSubject(hexcodes, operation, points),
-    blockSubject(hexcodes, operation, 'csv', points),
-    blockSubject(hexcodes, operation, 'ndjson', points),
-    batchSubject(hexcodes, operation, points),
+    ...ours.flatMap((wire) => [
+      blockSubject(wire, operation, 'csv', points),
+      blockSubject(wire, operation, 'ndjson', points),
+      batchSubject(wire, operation, points),
+    ]),
     rivalSubject(hexcodes, operation, 'csv', points),
     rivalSubject(hexcodes, operation, 'ndjson', points),
   ];
@@ -91,7 +138,7 @@ function kernelSubject(hexcodes: Hexcodes, operation: Operation, points: Float64
 }
 
 function blockSubject(
-  hexcodes: Hexcodes,
+  { ending, hexcodes, convertBlock, BulkReader, ByteSink }: Wire,
   operation: Operation,
   format: TextFormat,
   points: Float64Array,
@@ -116,7 +163,7 @@ function blockSubject(
   const buffer = new Uint8Array(1 << 20);
   const answers = new ByteSink();
   return {
-    name: format === 'csv' ? 'CSV' : 'NDJSON',
+    name: `${format === 'csv' ? 'CSV' : 'NDJSON'}${ending}`,
     points: PIECE,
     pieces: documents.length,
     run(piece) {
@@ -127,14 +174,19 @@ function blockSubject(
   };
 }
 
-function batchSubject(hexcodes: Hexcodes, operation: Operation, points: Float64Array): Subject {
+function batchSubject(
+  { ending, hexcodes, ByteSink, batch }: Wire,
+  operation: Operation,
+  points: Float64Array,
+): Subject {
+  const { batchBody, convertBatch, openBatch } = batch;
   const name = operation === 'encode' ? 'points' : 'hexcodes';
   const bodies = documentsOf(hexcodes, operation, 'ndjson', points, PIECE).map((document) =>
     Buffer.from(`{"${name}":[${Buffer.from(document).toString().trimEnd().split('\n').join(',')}]}`),
   );
   const answers = new ByteSink();
   return {
-    name: 'batch JSON',
+    name: `batch JSON${ending}`,
     points: PIECE,
     pieces: bodies.length,
     run(piece) {

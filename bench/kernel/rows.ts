@@ -121,6 +121,41 @@ export function decodeRows(hexcodes: Hexcodes, points: Float64Array, rounds: num
   });
 }
 
+/** The batch calls against those of another checkout. */
+export function besideRows(
+  hexcodes: Hexcodes,
+  other: Hexcodes,
+  points: Float64Array,
+  corpus: CorpusName,
+  rounds: number,
+): Row[] {
+  const records = hexcodes.encodeBatch(points, RESOLUTION);
+  const decodeSubject = (library: Hexcodes) => ({
+    name: 'decodeBatch',
+    points: BLOCK,
+    pieces: points.length / 2 / BLOCK,
+    run: (piece: number) => {
+      const [from, to] = [piece * BLOCK, (piece + 1) * BLOCK];
+      keep(library.decodeBatch(records.subarray(RECORD_BYTES * from, RECORD_BYTES * to)).resolution[0]!);
+    },
+  });
+  const [encoded, besideEncoded] = takeTurns(
+    [
+      encodeSubject(hexcodes, points, RESOLUTION),
+      { ...encodeSubject(other, points, RESOLUTION), name: 'beside' },
+    ],
+    rounds,
+  );
+  const [decoded, besideDecoded] = takeTurns(
+    [decodeSubject(hexcodes), { ...decodeSubject(other), name: 'beside' }],
+    rounds,
+  );
+  return [
+    versus('whole encode', corpus, encoded, besideEncoded, 'beside'),
+    versus('whole decode', corpus, decoded, besideDecoded, 'beside'),
+  ];
+}
+
 /** Encode against a copy of as many bytes; here ours is the slower side. */
 export function copyRow(hexcodes: Hexcodes, land: Float64Array, count: number, rounds: number): Row {
   const points = new Float64Array(2 * count);
