@@ -76,7 +76,7 @@ export default async function benchText(args: string[]): Promise<void> {
 
 /** The modules of a checkout that convert text, and a library of its own kernel. */
 interface Wire {
-  /** What the names of its rows end with. */
+  /** The end of the names of its rows. */
   readonly ending: string;
   readonly hexcodes: Hexcodes;
   readonly convertBlock: typeof import('#dist/hexcodes/wire/bulk/convert-block.js').convertBlock;
