@@ -1,5 +1,5 @@
 // The operations of /v1: what each reads, and what it may answer. docs/http.md says the same in sentences.
-import { MAX_BATCH_BYTES, MAX_BATCH_ITEMS } from '../../hexcodes/wire/rows/batch.js';
+import { MAX_BATCH_BYTES, MAX_BATCH_ITEMS } from '../../hexcodes/wire/limits.js';
 import {
   ADDRESS_DETAILS,
   ADMIN_V2,

@@ -1,17 +1,17 @@
 // Batches in JSON: {"points": […]} or {"hexcodes": […]} come in, {"status", "summary", "results"} leave, from bytes to bytes.
 // The HTTP batch endpoints and the JSON frames of the stream use it.
+
 import type { Kernel } from '../../kernel/kernel.js';
 import { FROM_JSON, JSON_CLOSED, JSON_OPEN, WITH_FORMER, WITH_RESOLUTION } from '../../kernel/text-memory.js';
 import type { ByteSink } from '../bytes/byte-sink.js';
 import { MAX_NDJSON_ROW_BYTES, type Operation, ROW_STATUSES } from '../job.js';
+import { MAX_BATCH_ITEMS } from '../limits.js';
 import { NO_FORMER, type ParameterFault } from '../params/parameters.js';
 import { DEFAULT_RESOLUTION, readResolution } from '../params/resolution.js';
 import { answerRows, BrokenArrayError, preparedMemoryOf, type RowsTask } from './convert-rows.js';
 import { JsonEnvelope, type JsonMember, NotJsonError } from './envelope.js';
 import type { RowAllowance } from './row-allowance.js';
 
-export const MAX_BATCH_ITEMS = 10_000;
-export const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 /** An item and the comma behind it: so a body of JSON has at most so many items. */
 export const LEAST_ITEM_BYTES = 2;
 
