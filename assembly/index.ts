@@ -12,7 +12,7 @@ export {
 } from "./memory";
 export { centerOf, decodeBatch, decodeBatchTo, readText } from "./decode";
 export { encodeBatch, encodeBatchTo, encodeCells, encodeCellsTo, encodeOne, pack } from "./encode";
-export { locateBatch, regionOf, unitOf } from "./locate";
+export { borderBatch, borderOf, locateBatch, neighbourOf, regionOf, unitOf } from "./locate";
 export { useIndex } from "./region/load";
 export { numberEnd, numberIsPlain, numberKind, readNumber } from "./text/numbers/parse";
 export { printNumber } from "./text/numbers/print";

@@ -107,6 +107,12 @@ interface KernelCalls {
   regionOf(lat: number, lng: number): number;
   /** Unit of the index (former province) of a position, 255 outside. */
   unitOf(lat: number, lng: number): number;
+  /** Whole metres from a position to the nearest border between two provinces, NO_BORDER beyond 5 km. */
+  borderOf(lat: number, lng: number): number;
+  /** Admin number of the province behind that border, 255 where there is none within 5 km or the position's own is on neither side. */
+  neighbourOf(lat: number, lng: number): number;
+  /** Points at INPUT → u16 × count at OUTPUT, as borderOf gives them. */
+  borderBatch(count: number): void;
   /** Points at INPUT → u8 admin number × count at OUTPUT, 255 outside. */
   locateBatch(count: number): void;
 
@@ -189,6 +195,9 @@ export const KERNEL_CALLS: { readonly [Name in keyof KernelCalls]: Parameters<Ke
     centerOf: 1,
     regionOf: 2,
     unitOf: 2,
+    borderOf: 2,
+    neighbourOf: 2,
+    borderBatch: 1,
     locateBatch: 1,
     useCsvColumns: 5,
     scanCsv: 5,
