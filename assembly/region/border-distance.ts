@@ -42,6 +42,8 @@ const GROUP_BYTES: usize = 96;
 const ARENA_BYTES: usize = 4 << 20;
 /** Of a line while its cell is listed: f64 x, y, dx, dy, f64 × 4 distance from each corner, u32 number. */
 const DRAFT_BYTES: usize = 72;
+/** Of a line while its cell is listed, in the list too. */
+const LISTED_BYTES: usize = DRAFT_BYTES + (GROUP_BYTES >> 2);
 
 /** The planes of cell and ellipsoid differ by at most 2 m here; lines are dropped only if another is nearer by far more. */
 const MARGIN_M: f64 = 8;
@@ -64,10 +66,10 @@ export function layOutBorders(at: usize): bool {
   ids = starts + (<usize>lineTileColumns() * lineTileRows() + 1 << 2);
   lists = ids + (<usize>lineTouches << 2);
   arena = (lists + (<usize>columns * rows << 2) + 15) & ~15;
-  arenaEnd = arena + ARENA_BYTES + <usize>lineTouches * (DRAFT_BYTES + GROUP_BYTES) + HEAD_BYTES + GROUP_BYTES;
+  arenaEnd = arena + ARENA_BYTES + HEAD_BYTES + GROUP_BYTES + <usize>lineTouches * LISTED_BYTES;
   free = arena;
   const used = <usize>memory.size() << 16;
-  if (lineTouches > BORDERS_LIMIT / <u32>(DRAFT_BYTES + GROUP_BYTES) || !reserve(arenaEnd, BORDERS_LIMIT)) return false;
+  if (lineTouches > BORDERS_LIMIT / <u32>LISTED_BYTES || !reserve(arenaEnd, BORDERS_LIMIT)) return false;
   // memory that was grown just now is zero, and is not touched before somebody asks
   if (used > lists) memory.fill(lists, 0, min(used, arena) - lists);
   return true;

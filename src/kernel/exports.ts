@@ -51,8 +51,14 @@ interface KernelGlobals {
   /** For each unit its name, put there by the host: u8 size and UTF-8, UNIT_NAME_BYTES in all. */
   readonly UNIT_NAMES: Address;
   readonly UNIT_NAME_BYTES: Size;
+  /** What certainty says of distances to a border, put there by the host: u32 metres, u8 size, text; BAND_COUNT of BAND_BYTES. */
+  readonly BANDS: Address;
+  readonly BAND_BYTES: Size;
+  readonly BAND_COUNT: Size;
   /** The boundary index, and behind it the grid. */
   readonly INDEX: Address;
+  /** Behind the grid: from here to the end of the memory lies what borderOf, neighbourOf and borderBatch make. */
+  readonly gridEnd: Variable;
   /** Where the last scanCsv stopped. */
   readonly csvEnd: Variable;
   /** Fields that the rows of the last scanCsv lack, all together. */
@@ -238,8 +244,12 @@ const GLOBALS: { readonly [Name in Exclude<keyof KernelGlobals, 'memory'>]: true
   HOST_ROWS: true,
   UNIT_NAMES: true,
   UNIT_NAME_BYTES: true,
+  BANDS: true,
+  BAND_BYTES: true,
+  BAND_COUNT: true,
   hostRowCount: true,
   INDEX: true,
+  gridEnd: true,
   csvEnd: true,
   csvMissing: true,
   jsonEnd: true,

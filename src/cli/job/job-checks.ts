@@ -36,7 +36,8 @@ const encoding: Check<string> = (value, member) => {
 
 const conversion: Check<JobConversion> = object({
   operation: oneOf(['encode', 'decode']),
-  ...{ from: orNull(format), to: orNull(format), resolution: whole(0, 15), isFormer: flag },
+  ...{ from: orNull(format), to: orNull(format), resolution: whole(0, 15) },
+  ...{ isFormer: flag, hasCertainty: flag },
   columns: object(
     { prefix: name },
     { lat: name, lng: name, position: name, code: name, keep: names, drop: names },

@@ -1,8 +1,9 @@
 // The kernel's border_m and neighbour at random points against the peer that asks every line.
+import { NO_BORDER } from '#dist/kernel/certainty.js';
+import { NO_ADMIN } from '#dist/kernel/index-file.js';
 import type { Kernel } from '#dist/kernel/kernel.js';
 import { BorderPeer, FARTHEST_M } from '../peers/border-distance.js';
 
-export const NO_BORDER = 65535;
 const METRES_PER_DEGREE = 111_195;
 
 export interface BorderCheck {
@@ -41,7 +42,9 @@ export function borderFault(
   const wanted = peer.nearest(latDeg, lngDeg, FARTHEST_M + 1);
   const at = `${latDeg}, ${lngDeg}`;
   if (wanted === null || seen === NO_BORDER) {
-    const isRight = seen === NO_BORDER ? wanted === null || wanted.metres > FARTHEST_M - 1 : false;
+    // Beyond the box of all lines the kernel looks for nothing.
+    const isAway = exports.regionOf(latDeg, lngDeg) === NO_ADMIN;
+    const isRight = seen === NO_BORDER && (wanted === null || isAway || wanted.metres > FARTHEST_M - 1);
     const fault = `${at}: ${seen} m, not ${wanted?.metres ?? 'beyond 5 km'}`;
     return { ...(isRight ? {} : { fault }), offM: 0, isNear: false };
   }

@@ -10,7 +10,7 @@ import { SchemaFault } from '#dist/engine/schema.js';
 import { VERSION } from '#dist/version.js';
 
 const conversion = {
-  ...{ operation: 'encode', from: 'csv', to: null, resolution: 12, isFormer: false },
+  ...{ operation: 'encode', from: 'csv', to: null, resolution: 12, isFormer: false, hasCertainty: false },
   ...{
     columns: { lat: 'y', prefix: '', keep: ['a'] },
     csv: { delimiter: ';', decimal: ',', hasHeader: true },
@@ -62,6 +62,7 @@ test.each([
   ['conversion.from', 'xlsx'],
   ['conversion.from', undefined],
   ['conversion.isFormer', 1],
+  ['conversion.hasCertainty', 'yes'],
   ['conversion.columns.prefix', undefined],
   ['conversion.columns.lat', null],
   ['conversion.columns.keep', 'a'],
