@@ -268,6 +268,18 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
       licence: Type.String(),
       notice: Type.String(),
       sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+      bands: Type.Optional(
+        Type.Array(
+          answer({
+            below_m: orNull(Type.Integer({ minimum: 1 })),
+            certainty: Type.Number({ minimum: 0, maximum: 1 }),
+          }),
+          {
+            description:
+              'What `certainty` says of distances to a border below so many metres; null: of all others',
+          },
+        ),
+      ),
     }),
   }),
   Usage: answer({
