@@ -5,7 +5,7 @@ import { HexcodesError } from '../errors.js';
 import { type Band, type Border, bandsOf, NO_BORDER, shareAt } from './certainty.js';
 import { exportsOf, type KernelExports, unusable } from './exports.js';
 import { formerProvincesOf } from './former-provinces.js';
-import { INDEX_REFUSALS, readIndexMeta } from './index-file.js';
+import { INDEX_REFUSALS, type IndexMeta, readIndexMeta } from './index-file.js';
 import { RECORD_TEXT_BYTES, recordAt } from './output-layout.js';
 import { decodeReach } from './reach.js';
 
@@ -53,6 +53,7 @@ export class Kernel {
   /** Bytes of text that was written. */
   readonly textOut: ReturnType<typeof Uint8Array.of>;
   #formerProvinces: readonly string[] | null | undefined;
+  #meta: IndexMeta | null | undefined;
   #bands: readonly Band[] | undefined;
 
   /**
@@ -151,14 +152,20 @@ export class Kernel {
 
   /** The measured shares of right provinces by distance to a border; none where the index has none. */
   get bands(): readonly Band[] {
-    if (this.#bands === undefined) {
+    this.#bands ??= bandsOf(this.meta?.bands);
+    return this.#bands;
+  }
+
+  /** What the index says of itself; null where that is damaged. */
+  get meta(): IndexMeta | null {
+    if (this.#meta === undefined) {
       try {
-        this.#bands = bandsOf(readIndexMeta(this.#index()).bands);
+        this.#meta = readIndexMeta(this.#index());
       } catch {
-        this.#bands = [];
+        this.#meta = null;
       }
     }
-    return this.#bands;
+    return this.#meta;
   }
 
   /** How sure the province of a position in degrees is. */
