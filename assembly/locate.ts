@@ -3,7 +3,7 @@
 import { NO_ADMIN } from "./hexcode/admin";
 import { CAPACITY, INPUT, OUTPUT, POINT_BYTES } from "./memory";
 import { OUTSIDE } from "./region/layout";
-import { borderMetres, neighbourAt } from "./region/border-distance";
+import { borderMetres, bordersOfBlock, neighbourAt } from "./region/border-distance";
 import { adminOf, unitAt } from "./region/locate";
 import { locateBlock } from "./region/locate-block";
 import { ADMIN_NUMBERS, BLOCK_POINTS } from "./scratch";
@@ -32,9 +32,9 @@ export function neighbourOf(latDeg: f64, lngDeg: f64): u32 {
 /** Points at INPUT to u16 each at OUTPUT, as borderOf() gives them. */
 export function borderBatch(count: u32): void {
   if (count > CAPACITY) count = CAPACITY;
-  for (let i: u32 = 0; i < count; i++) {
-    const point = INPUT + <usize>(i * POINT_BYTES);
-    store<u16>(OUTPUT + (<usize>i << 1), <u16>borderMetres(load<f64>(point), load<f64>(point, 8)));
+  for (let from: u32 = 0; from < count; from += BLOCK_POINTS) {
+    const block = min(BLOCK_POINTS, count - from);
+    bordersOfBlock(INPUT + <usize>(from * POINT_BYTES), block, OUTPUT + (<usize>from << 1));
   }
 }
 

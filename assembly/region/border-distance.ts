@@ -7,13 +7,15 @@
 
 import { NO_ADMIN } from "../hexcode/admin";
 import { cos, sin } from "../h3/trig";
-import { adminOf, unitAt } from "./locate";
 import {
   fillLineTiles, firstTile, LINE_BYTES, LINE_TILE_BITS, lineCount, lines, lineTilesOver, lineTouches, MOST_LATITUDE_DEG,
   sidesOf,
 } from "./border-lines";
 import { columns, east, reserve, rows, south } from "./grid-state";
 import { CELL_BITS, MEMORY_LIMIT } from "./layout";
+import { adminOf, unitAt } from "./locate";
+import { microPair } from "./locate-block";
+import { CELLS, CROSSINGS, PLACES_U, PLACES_V } from "../scratch";
 
 /** Beyond this distance the answer is NO_BORDER. */
 const FARTHEST_M: f64 = 5000;
@@ -111,9 +113,15 @@ function listAt(latDeg: f64, lngDeg: f64): usize {
   let list: usize = load<u32>(lists + (<usize>(row * columns + column) << 2));
   if (list == 0) list = makeList(column, row);
   if (list == NONE) return NONE;
+  setPoint(list, u, v);
+  return list;
+}
+
+// @ts-ignore: decorator
+@inline
+function setPoint(list: usize, u: u32, v: u32): void {
   pointX = <f32>(<i32>(u & (CELL - 1)) - HALF_CELL) * load<f32>(list, 4);
   pointY = <f32>(<i32>(v & (CELL - 1)) - HALF_CELL) * load<f32>(list, 8);
-  return list;
 }
 
 /** The squares of the distances from a point to the four lines of a group, m²; `factor` and `slope` mend the longitude. */
@@ -134,7 +142,13 @@ function squares(group: usize, x: v128, y: v128, factor: v128, slope: v128): v12
 /** Metres from a position in degrees to the nearest border between two provinces; NO_BORDER beyond 5 km and for NaN. */
 export function borderMetres(latDeg: f64, lngDeg: f64): u32 {
   const list = listAt(latDeg, lngDeg);
-  if (list == NONE) return NO_BORDER;
+  return list == NONE ? NO_BORDER : leastMetres(list);
+}
+
+/** Metres from the point of pointX and pointY to the nearest line of a list. */
+// @ts-ignore: decorator
+@inline
+function leastMetres(list: usize): u32 {
   const x = f32x4.splat(pointX);
   const y = f32x4.splat(pointY);
   const slope = v128.load32_splat(list, 12);
@@ -148,6 +162,56 @@ export function borderMetres(latDeg: f64, lngDeg: f64): u32 {
   least = f32x4.pmin(least, v128.shuffle<i32>(least, least, 1, 0, 3, 2));
   const metres = f32x4.extract_lane(f32x4.sqrt(least), 0);
   return metres <= <f32>FARTHEST_M ? <u32>(metres + 0.5) : NO_BORDER;
+}
+
+/** The entry that points beyond the grid are given. */
+const NOWHERE: usize = memory.data<u32>([NONE]);
+
+/**
+ * borderMetres() of points (f64 latDeg, f64 lngDeg), at most BLOCK_POINTS, to u16 each at `out`, in passes: no load waits for
+ * another one, nor a branch for a load, so the processor has many cache misses under way. Reads up to three points more.
+ */
+export function bordersOfBlock(points: usize, count: u32, out: usize): void {
+  const bytes = <usize>(count << 2);
+  for (let n: usize = 0; n < bytes; n += 16, points += 64) {
+    const low = microPair(points);
+    const high = microPair(points + 32);
+    const u = i32x4.sub(i32x4.splat(east), v128.shuffle<i64>(low, high, 1, 3));
+    const v = i32x4.sub(v128.shuffle<i64>(low, high, 0, 2), i32x4.splat(south));
+    const column = i32x4.shr_u(u, CELL_BITS);
+    const row = i32x4.shr_u(v, CELL_BITS);
+    const inside = v128.and(i32x4.lt_u(column, i32x4.splat(columns)), i32x4.lt_u(row, i32x4.splat(rows)));
+    const entry = i32x4.add(
+      i32x4.shl(i32x4.add(i32x4.mul(row, i32x4.splat(columns)), column), 2), i32x4.splat(<i32>lists),
+    );
+    v128.store(PLACES_U + n, u);
+    v128.store(PLACES_V + n, v);
+    v128.store(CELLS + n, v128.bitselect(entry, i32x4.splat(<i32>NOWHERE), inside));
+  }
+  let near = CROSSINGS;
+  for (let n: usize = 0; n < bytes; n += 4) {
+    const list = load<u32>(load<u32>(CELLS + n));
+    store<u16>(out + (n >> 1), <u16>NO_BORDER);
+    store<u32>(near, <u32>n);
+    store<u32>(near, list, 4);
+    near += <usize>(list != NONE) << 3;
+  }
+  // brings the first lines of each list into the cache; nobody reads the stored value
+  for (let next = CROSSINGS; next < near; next += 8) {
+    const list = <usize>load<u32>(next, 4);
+    store<u32>(next, load<u32>(list) | load<u32>(list, 64), 4);
+  }
+  for (let next = CROSSINGS; next < near; next += 8) {
+    const n = <usize>load<u32>(next);
+    const u = load<u32>(PLACES_U + n);
+    const v = load<u32>(PLACES_V + n);
+    // once more: a list that is made may have begun the arena again
+    let list = <usize>load<u32>(load<u32>(CELLS + n));
+    if (list == 0) list = makeList(u >> CELL_BITS, v >> CELL_BITS);
+    if (list == NONE) continue;
+    setPoint(list, u, v);
+    store<u16>(out + (n >> 1), <u16>leastMetres(list));
+  }
 }
 
 const SQUARES: usize = memory.data(16, 16);
