@@ -104,7 +104,7 @@ export function conversionOf(
     from: options.from === undefined ? null : requireFormat(options.from, '--from'),
     resolution,
     isFormer: options.former === true,
-    hasCertainty: options.certainty === true,
+    ...(options.certainty === true ? { hasCertainty: true } : {}),
     columns: columnsOf(options),
     csv: csvChoiceOf(options),
     input: inputOptionsOf(options),

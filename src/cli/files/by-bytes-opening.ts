@@ -45,7 +45,7 @@ export async function readOpening(
   const isCode = (text: string): boolean => run.hexcodes.isValid(text);
   const hexcodes = isEncode ? -1 : codeColumn(sample, columns, input.name, isCode, hasHeader);
   const readsResolution = resolution >= 0;
-  const { isFormer, hasCertainty } = request;
+  const { isFormer, hasCertainty = false } = request;
   const shape = { hasResolution: readsResolution, isFormer, hasCertainty, boxOf: null };
   const ours = isEncode ? encodeAdded(shape) : DECODE_ADDED;
   const kept = names.map((name) => ({ name, kind: 'text' as const }));

@@ -169,7 +169,7 @@ function digestOf(
     operation,
     resolution,
     isFormer,
-    hasCertainty,
+    ...(hasCertainty === undefined ? {} : { hasCertainty }),
     sort,
     columns,
     errors,

@@ -23,7 +23,7 @@ import { JobFolder } from '../../support/engine/job-folder.js';
 import { NatsServer, natsNote, noNats } from '../../support/nats.js';
 
 const conversion = {
-  ...{ operation: 'encode', from: null, to: null, resolution: 12, isFormer: false, hasCertainty: false },
+  ...{ operation: 'encode', from: null, to: null, resolution: 12, isFormer: false },
   ...{ columns: { prefix: '' }, csv: { delimiter: null, decimal: '.', hasHeader: true }, input: {} },
   errors: { kind: 'keep' },
 };

@@ -19,7 +19,6 @@ export async function encodeFile(
       to: null,
       resolution: 13,
       isFormer: false,
-      hasCertainty: false,
       sort: null,
       columns: { prefix: '', keep },
       csv: { delimiter: null, decimal: '.', hasHeader: true },

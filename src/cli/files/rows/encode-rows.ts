@@ -32,7 +32,7 @@ const POSITION_ADDED: readonly TableColumn[] = [
 /** @param keptIndexes of the columns of the source that stay */
 export function encoder(
   hexcodes: Hexcodes,
-  { resolution, isFormer, hasCertainty, sort, columns: choice }: FilesRequest,
+  { resolution, isFormer, hasCertainty = false, sort, columns: choice }: FilesRequest,
   { columns, sample, hasHeader, file, isTyped, needsPosition, boxOf }: RowsShape,
   keptIndexes: readonly number[],
 ): RowConverter {

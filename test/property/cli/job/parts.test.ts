@@ -31,7 +31,6 @@ const requestOf = (changes: Changes, inputs: string[], output: string): Request 
     to: null,
     resolution: 12,
     isFormer: false,
-    hasCertainty: false,
     sort: null,
   },
   columns: { prefix: '' },

@@ -27,7 +27,7 @@ import { jobId, planOf } from '../../../support/engine/memory-jobs.js';
 
 const A = jobId('a');
 const conversion = {
-  ...{ operation: 'encode', from: null, to: null, resolution: 12, isFormer: false, hasCertainty: false },
+  ...{ operation: 'encode', from: null, to: null, resolution: 12, isFormer: false },
   ...{ columns: { prefix: '' }, csv: { delimiter: null, decimal: '.', hasHeader: true }, input: {} },
   errors: { kind: 'keep' },
 };

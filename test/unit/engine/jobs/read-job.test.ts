@@ -10,7 +10,7 @@ import { SchemaFault } from '#dist/engine/schema.js';
 import { VERSION } from '#dist/version.js';
 
 const conversion = {
-  ...{ operation: 'encode', from: 'csv', to: null, resolution: 12, isFormer: false, hasCertainty: false },
+  ...{ operation: 'encode', from: 'csv', to: null, resolution: 12, isFormer: false },
   ...{
     columns: { lat: 'y', prefix: '', keep: ['a'] },
     csv: { delimiter: ';', decimal: ',', hasHeader: true },
