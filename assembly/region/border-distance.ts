@@ -1,9 +1,7 @@
 // How far a point is from the nearest border between two provinces, exact to a metre, up to 5 km. For each cell of the grid
 // that is asked for, the lines that can be the nearest of one of its points are listed once, in metres from the cell's
-// centre; a question then measures these few, four at a time.
-//
-// Metres are those of the WGS84 ellipsoid on the plane of the cell. A metre of longitude changes with the latitude: each distance
-// takes that of the middle between point and line.
+// centre; a question then measures these few, four at a time. Metres are those of the WGS84 ellipsoid on the plane of the cell,
+// where a degree of longitude has the length of the latitude in the middle between point and line.
 
 import { NO_ADMIN } from "../hexcode/admin";
 import { cos, sin } from "../h3/trig";
@@ -42,9 +40,9 @@ const HEAD_BYTES: usize = 16;
 const GROUP_BYTES: usize = 96;
 /** The arena's space beside that for every line: the shipped map fills 3.6 MiB once all of its cells have been asked for. */
 const ARENA_BYTES: usize = 4 << 20;
-/** Of a line while its cell is listed: f64 x, y, dx, dy, f64 × 4 distance from each corner, u32 number. */
+/** Bytes of a line while its cell is listed: f64 x, y, dx, dy, f64 × 4 distance from each corner, u32 number. */
 const DRAFT_BYTES: usize = 72;
-/** Of a line while its cell is listed, in the list too. */
+/** The same with its bytes in the list. */
 const LISTED_BYTES: usize = DRAFT_BYTES + (GROUP_BYTES >> 2);
 
 /** The planes of cell and ellipsoid differ by at most 2 m here; lines are dropped only if another is nearer by far more. */

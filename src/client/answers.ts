@@ -187,7 +187,7 @@ export interface MetaAnswer {
     readonly licence: string;
     readonly notice: string;
     readonly sha256: string;
-    /** What `certainty` says of distances to a border below `below_m`, null for all others; absent where none was measured. */
+    /** The `certainty` of distances to a border below `below_m`, null for all others; absent where none was measured. */
     readonly bands?: readonly { readonly below_m: number | null; readonly certainty: number }[];
   };
 }

@@ -6,7 +6,7 @@ export const NO_BORDER = 65_535;
 /** The most bands that an index may have. */
 export const MOST_BANDS = 8;
 
-/** Of the positions whose distance to a border is below `belowM`, and not below that of the band before. */
+/** Positions whose distance to a border is below `belowM`, and not below that of the band before. */
 export interface Band {
   /** Metres; Infinity for the last band. */
   readonly belowM: number;
@@ -44,7 +44,7 @@ export function areBands(given: unknown): given is BandPairs {
   });
 }
 
-/** What certainty says of an answer of `borderOf`. */
+/** The share at an answer of `borderOf`; null without bands. */
 export function shareAt(bands: readonly Band[], metres: number): number | null {
   return bands.find(({ belowM }) => metres < belowM)?.share ?? null;
 }

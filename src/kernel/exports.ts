@@ -51,7 +51,7 @@ interface KernelGlobals {
   /** For each unit its name, put there by the host: u8 size and UTF-8, UNIT_NAME_BYTES in all. */
   readonly UNIT_NAMES: Address;
   readonly UNIT_NAME_BYTES: Size;
-  /** What certainty says of distances to a border, put there by the host: u32 metres, u8 size, text; BAND_COUNT of BAND_BYTES. */
+  /** Shares by distance to a border, put there by the host: u32 metres, u8 size, text; BAND_COUNT of BAND_BYTES. */
   readonly BANDS: Address;
   readonly BAND_BYTES: Size;
   readonly BAND_COUNT: Size;

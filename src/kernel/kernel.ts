@@ -156,7 +156,7 @@ export class Kernel {
     return this.#bands;
   }
 
-  /** What the index says of itself; null where that is damaged. */
+  /** The description in the index; null where it is damaged. */
   get meta(): IndexMeta | null {
     if (this.#meta === undefined) {
       try {

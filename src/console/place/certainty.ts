@@ -7,7 +7,7 @@ import { number, say } from '../words/language.js';
 import { length } from './around.js';
 import type { Place } from './place.js';
 
-/** What the province of a place is sure of, in words; undefined where the place's centre is in no province. */
+/** How sure the province of a place is, in words; undefined where the place's centre is in no province. */
 export function certaintyWords(library: Hexcodes, place: Place): string | undefined {
   const { lat, lng } = place.from ?? place;
   const border = library.borderOf(lat, lng);
