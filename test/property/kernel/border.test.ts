@@ -98,6 +98,21 @@ describe.each(BUILDS)('%s', (build) => {
   });
 });
 
+test('who asks for no distance touches none of the memory for it', () => {
+  const kernel = kernelOf('kernel', index);
+  const { exports, capacity, input } = kernel;
+  const random = randomFrom(seed + 4);
+  for (let batch = 0; batch < 20; batch++) {
+    for (let i = 0; i < 2 * capacity; i += 2) input.set([8 + random() * 15, 103 + random() * 6], i);
+    exports.encodeBatch(capacity, 13);
+    exports.locateBatch(capacity);
+  }
+  const behind = new Uint8Array(exports.memory.buffer, exports.gridEnd.value);
+  expect(behind.every((byte) => byte === 0)).toBe(true);
+  exports.borderBatch(capacity);
+  expect(behind.every((byte) => byte === 0)).toBe(false);
+});
+
 test('a kernel takes a second index: nothing of the first is left', () => {
   const kernel = kernelOf('kernel', index);
   const { exports } = kernel;
