@@ -13,7 +13,7 @@ type Served = { readonly status: string };
 export function encodeBatch(
   http: HttpCalls,
   points: readonly BatchPoint[] | Float64Array,
-  { resolution, former, signal }: EncodeCallOptions,
+  { resolution, former, certainty, signal }: EncodeCallOptions,
 ): Promise<BatchAnswer<EncodeBatchResult>> {
   const items = points instanceof Float64Array ? pairsOf(points) : points;
   return batch(
@@ -24,6 +24,7 @@ export function encodeBatch(
     (part) => ({
       ...(resolution === undefined ? {} : { resolution }),
       ...(former === undefined ? {} : { former }),
+      ...(certainty === undefined ? {} : { certainty }),
       points: part,
     }),
     // The service's word for a position in no province is that of its HTTP status.
