@@ -29,6 +29,8 @@ export interface FilesRequest {
   readonly resolution: number;
   /** Of encode: whether former_province is added. */
   readonly isFormer: boolean;
+  /** Of encode: whether border_m and certainty are added. Absent if not: plans of jobs of before have no such member. */
+  readonly hasCertainty?: boolean;
   /** Of encode to Parquet: rows are sorted by cell in so much memory; null leaves them in their order. */
   readonly sort: { readonly memoryBytes: number } | null;
   readonly columns: ColumnChoice;

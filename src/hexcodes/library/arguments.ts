@@ -9,6 +9,8 @@ export interface EncodeOptions {
   readonly resolution?: number;
   /** Of `encode`: whether the answer names the province before July 2025, too. */
   readonly former?: boolean;
+  /** Of `encode`: whether the answer says how sure the province is, as `border_m` and `certainty`. */
+  readonly certainty?: boolean;
 }
 
 type BatchArray = Uint8Array | Float64Array;

@@ -18,6 +18,8 @@ export interface BulkRequest {
   readonly delimiter?: Delimiter;
   /** Of encode to text: whether the answer names the province before July 2025, for which the index must have them. */
   readonly former?: boolean;
+  /** Of encode to text: whether the answer says how sure the province is, as border_m and certainty. */
+  readonly certainty?: boolean;
 }
 
 /** Between two fields of CSV. */
@@ -32,6 +34,8 @@ export interface BulkJob {
   readonly delimiter: number;
   /** As in BulkRequest. */
   readonly former?: boolean;
+  /** As in BulkRequest. */
+  readonly certainty?: boolean;
   /** Present when the input is CSV. */
   readonly csv?: CsvShape;
   /** Every row is answered with this status and none is converted: for the rest of a body whose quota is used up. */
