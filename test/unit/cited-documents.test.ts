@@ -26,6 +26,13 @@ const sources = FOLDERS.flatMap((folder) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
 ).filter((path) => EXTENSIONS.includes(extname(path)) && path !== OWN_PATH);
 
+/** Further sources that comments may name. */
+const TOOLS = [
+  'build.mjs',
+  'vitest.config.ts',
+  ...readdirSync('tools', { recursive: true, encoding: 'utf8' }),
+];
+
 /** Each line as `path:number text`, addresses on the web taken out. */
 const lines = [...pages, ...sources].flatMap((path) =>
   readFileSync(path, 'utf8')
@@ -42,6 +49,20 @@ test('every page that is named exists, from the root of the repository or from w
   );
   expect(missing).toEqual([]);
   expect(lines.some(({ text }) => text.includes('docs/http.md'))).toBe(true);
+});
+
+test('every source that a comment names exists, by its path or the end of it', () => {
+  const paths = `\n/${[...sources, ...TOOLS].join('\n/')}\n`;
+  const named = lines.flatMap(({ path, place, text }) => {
+    const comment = /(?:^|\s)(?:\/\/|\/?\*+|#)\s(.*)$/.exec(text)?.[1] ?? '';
+    const names = comment.match(/(?<![\w@.*{}-])(?:[\w.-]+\/)*[\w.-]+\.(?:ts|mjs|py|sh)\b/g) ?? [];
+    return path.endsWith('.md')
+      ? []
+      : names.map((name) => ({ place, name: name.replace(/^(?:\.+\/)+/, '') }));
+  });
+  expect(named.length).toBeGreaterThan(100);
+  const missing = named.filter(({ name }) => !paths.includes(`/${name}\n`));
+  expect(missing.map(({ place, name }) => `${place} ${name}`)).toEqual([]);
 });
 
 /** The anchors of a page's headings, as they are made where pages are shown. */

@@ -2,6 +2,7 @@
 // The rows are the service's own (docs/http.md, Bulk), in the words of HTTP.
 
 import { HexcodesClientError, unreachable } from '../errors.js';
+import { loopOver } from '../loop-over.js';
 import type { CallOptions } from '../options.js';
 import { requireOperation } from '../stream/chunks.js';
 import { errorOfAnswer } from './answer-errors.js';
@@ -50,19 +51,8 @@ export class BulkAnswer implements AsyncIterable<Uint8Array> {
     this.format = format;
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
-    const reader = this.readable.getReader();
-    try {
-      for (;;) {
-        const { done, value } = await reader.read();
-        if (done) return;
-        yield value;
-      }
-    } finally {
-      // A loop that was left early ends the request.
-      await reader.cancel().catch(() => {});
-      reader.releaseLock();
-    }
+  [Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
+    return loopOver(this.readable);
   }
 }
 

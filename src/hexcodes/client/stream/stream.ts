@@ -3,6 +3,7 @@
 // left unanswered are sent again, and every point is answered exactly once.
 
 import { HexcodesClientError } from '../errors.js';
+import { loopOver } from '../loop-over.js';
 import { type ConnectionSettings, StreamConnection } from './connection.js';
 import { StreamCredit } from './credit.js';
 import type { RequestFrame, StreamAnswers } from './frames.js';
@@ -84,19 +85,8 @@ export class HexcodesStream<In, Out extends StreamAnswers> implements AsyncItera
     }
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<Out, void, undefined> {
-    const reader = this.readable.getReader();
-    try {
-      for (;;) {
-        const { done, value } = await reader.read();
-        if (done) return;
-        yield value;
-      }
-    } finally {
-      // A loop that was left early ends the stream.
-      await reader.cancel().catch(() => {});
-      reader.releaseLock();
-    }
+  [Symbol.asyncIterator](): AsyncGenerator<Out, void, undefined> {
+    return loopOver(this.readable);
   }
 
   async #write(chunk: In): Promise<void> {

@@ -1,6 +1,7 @@
 // The parameters of one conversion, from a query, a form body, a JSON body, or several of them at once: equal values
 // count as one, different ones are a fault. SingleParameters collects their texts; EncodeInput and decodeFaults judge them.
 
+import { degreesFault } from './degrees.js';
 import { eachMember, type JsonKind, jsonStringOf } from './json-members.js';
 import { readDecimal } from './number.js';
 import { DIFFERS, decodeEscapes, indexOfEquals, MALFORMED, type Parameter } from './query.js';
@@ -135,7 +136,7 @@ export class EncodeInput {
     }
   }
 
-  #degrees(name: string, parameter: Parameter, limit: number): number {
+  #degrees(name: string, parameter: Parameter, limitDeg: 90 | 180): number {
     if (parameter.fault !== undefined) {
       this.add(name, parameter.fault);
       return Number.NaN;
@@ -145,12 +146,10 @@ export class EncodeInput {
       return Number.NaN;
     }
     const value = readDecimal(parameter.text);
-    if (!(Math.abs(value) <= limit)) {
-      const finite = Number.isFinite(value);
-      this.add(name, `must be ${finite ? '' : 'a decimal number '}from -${limit} to ${limit}`);
-      return finite ? value : Number.NaN;
-    }
-    return value;
+    const fault = degreesFault(value, limitDeg);
+    if (fault === undefined) return value;
+    this.add(name, fault);
+    return Number.isFinite(value) ? value : Number.NaN;
   }
 
   /** Adds a fault. */
