@@ -16,8 +16,8 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { buildConsole } from './build-console.mjs';
 import { bundleForPages, bundleLibrary, bundleProgram } from './tools/packages/bundle.mjs';
+import { buildConsole } from './tools/packages/bundle-console.mjs';
 
 const root = dirname(fileURLToPath(import.meta.url));
 process.chdir(root);
@@ -119,16 +119,21 @@ const LIBRARY_INPUTS = [
   'tools/packages/bundle.mjs',
 ];
 const LIBRARY_OUTPUTS = ['src/hexcodes/dist/library/hexcodes.js', 'src/hexcodes/dist/web/geometry.js'];
-await step('packages/hexcodes', [...LIBRARY_INPUTS, 'tsconfig.cjs.json'], LIBRARY_OUTPUTS, async () => {
-  rmSync('dist/cjs', { recursive: true, force: true });
-  // The declarations once more, in a folder whose modules are CommonJS.
-  run(TSC, ['-p', 'tsconfig.cjs.json']);
-  await bundleLibrary();
-  await bundleForPages();
-});
+await step(
+  'packages/hexcodes',
+  [...LIBRARY_INPUTS, 'tools/packages/tsconfig.cjs.json'],
+  LIBRARY_OUTPUTS,
+  async () => {
+    rmSync('dist/cjs', { recursive: true, force: true });
+    // The declarations once more, in a folder whose modules are CommonJS.
+    run(TSC, ['-p', 'tools/packages/tsconfig.cjs.json']);
+    await bundleLibrary();
+    await bundleForPages();
+  },
+);
 
 const CONSOLE_INPUTS = ['console', 'hexcodes'];
-const CONSOLE_DATA = [...Object.values(BINARIES), 'data/land.bin', 'build-console.mjs'];
+const CONSOLE_DATA = [...Object.values(BINARIES), 'data/land.bin', 'tools/packages/bundle-console.mjs'];
 await step(
   'console',
   [...CONSOLE_INPUTS.map((name) => `src/${name}`), ...CONSOLE_DATA],
@@ -150,9 +155,9 @@ for (const name of ['server', 'cli']) {
 
 // Not where an image is built, whose context has no tests.
 if (existsSync('test')) {
-  const inputs = ['src', 'bench', 'data', 'test', 'tsconfig.json', 'tsconfig.tools.json'];
+  const inputs = ['src', 'bench', 'data', 'test', 'tsconfig.json', 'tools/tsconfig.json'];
   await step('tools', inputs, ['build'], () => {
     prune('build', ['bench', 'data', 'test'], (file) => file.replace('build/', ''));
-    run(TSC, ['-p', 'tsconfig.tools.json']);
+    run(TSC, ['-p', 'tools']);
   });
 }

@@ -3,7 +3,7 @@
 
 interface Shipped {
   readonly version: string;
-  /** Paths of files by their part: build-console.mjs names the parts. */
+  /** Paths of files by their part: bundle-console.mjs names the parts. */
   readonly files: Readonly<
     Record<
       'kernel' | 'index' | 'reach' | 'land' | 'fileWorker' | 'mapWorker' | 'mapLibraryWorker' | 'mapStyle',

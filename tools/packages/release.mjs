@@ -37,7 +37,10 @@ for (const name of readdirSync(target)) rmSync(join(target, name));
 
 const files = Object.keys(PUBLISHED).map((name) => basename(pack(name, target).file));
 const bom = `hexcodes-${version}.cdx.json`;
-writeFileSync(join(target, bom), execFileSync(process.execPath, [join(ROOT, 'sbom.mjs')], { cwd: ROOT }));
+writeFileSync(
+  join(target, bom),
+  execFileSync(process.execPath, [join(ROOT, 'tools/packages/sbom.mjs')], { cwd: ROOT }),
+);
 const sums = [...files, bom].sort().map(
   (name) =>
     `${createHash('sha256')

@@ -1,4 +1,4 @@
-// The parts of Node's Buffer that src/wire uses, for browsers. build-console.mjs puts them in the place of Node's, so
+// The parts of Node's Buffer that src/wire uses, for browsers. bundle-console.mjs puts them in the place of Node's, so
 // that a file is converted here by the code of the command and the service.
 
 /** Bytes with the methods of Buffer, over memory that others own. */
