@@ -1,5 +1,5 @@
-// From records, texts and cells to positions: the centre of the cell. Records go through the fast path of face5/ in blocks;
-// those that it cannot read are read one by one.
+// From records, texts and cells to positions: the centre of the cell. Records go through the fast path of face5/ in
+// blocks; those that it cannot read are read one by one.
 
 import { CAPACITY, INPUT, INVALID_HEXCODE, OK, OUTPUT, OUTSIDE_COVERAGE, POINT_BYTES, TEXT_IN } from "./memory";
 import { AT_STATUS, NO_RESOLUTION, READ_ADMIN, READ_CELL, READ_RECORD, READ_RESOLUTION } from "./output-layout";
@@ -96,7 +96,8 @@ export function decodeBatchTo(count: u32, positions: usize): u32 {
 
 /**
  * Reads one text of `units` UTF-16 units at TEXT_IN; longer than 64 units is invalid before any work. Returns the
- * status. OUTPUT: f64 latDeg, f64 lngDeg, u64 cell, u8 resolution, u8 admin number; the canonical record at OUTPUT + 32.
+ * status. OUTPUT: f64 latDeg, f64 lngDeg, u64 cell, u8 resolution, u8 admin number; the canonical record at OUTPUT +
+ * 32.
  */
 export function readText(units: u32): u32 {
   if (readUnits(TEXT_IN, units) && findCenter(readCell)) {
@@ -115,7 +116,10 @@ export function readText(units: u32): u32 {
   return INVALID_HEXCODE;
 }
 
-/** The centre of a cell at OUTPUT: f64 latDeg, f64 lngDeg. OUTSIDE_COVERAGE, with NaN, unless findCenter() knows the cell. */
+/**
+ * The centre of a cell at OUTPUT: f64 latDeg, f64 lngDeg. OUTSIDE_COVERAGE, with NaN, unless findCenter() knows the
+ * cell.
+ */
 export function centerOf(cell: u64): u32 {
   if (findCenter(cell)) {
     store<f64>(OUTPUT, positionLatDeg);

@@ -1,7 +1,7 @@
-// The centre of a cell: from the base cell down the digits, on its home face; over the edge if the centre lies on the other
-// face; and from the plane of that face to a position (_h3ToFaceIjk of h3Index.c and _adjustOverageClassII of
-// faceijk.c, H3 4.5, Copyright Uber Technologies, Inc., Apache License 2.0). Inside the fast path's box face5/center.ts does
-// the last step.
+// The centre of a cell: from the base cell down the digits, on its home face; over the edge if the centre lies on the
+// other face; and from the plane of that face to a position (_h3ToFaceIjk of h3Index.c and _adjustOverageClassII of
+// faceijk.c, H3 4.5, Copyright Uber Technologies, Inc., Apache License 2.0). Inside the fast path's box face5/center.ts
+// does the last step.
 
 import { baseCellOf, digitShift, isCell, resolutionOf } from "./h3/cell";
 import { FACE_5, homeOf, homePosition } from "./h3/faces";
@@ -28,9 +28,9 @@ export function findCenter(cell: u64): bool {
   setCell(home >> 8, home & 255);
   for (let r = 1; r <= resolution; r++) stepDown(r, <i32>(cell >> digitShift(r)) & 7);
 
-  // In an even (Class II) grid the face's triangle is i + j + k <= 2 units of resolution 0; for an odd resolution the centre
-  // is taken one step finer. Beyond the IJ edge (k = 0) lies the other face, turned by 180 degrees; beyond the other two
-  // edges lie faces that the domain does not touch.
+  // In an even (Class II) grid the face's triangle is i + j + k <= 2 units of resolution 0; for an odd resolution the
+  // centre is taken one step finer. Beyond the IJ edge (k = 0) lies the other face, turned by 180 degrees; beyond the
+  // other two edges lie faces that the domain does not touch.
   let face = homeOf(base);
   let i = cellI;
   let j = cellJ;

@@ -5,7 +5,7 @@
 //   0x40000  INPUT    CAPACITY × 20 B   points (f64 lat, f64 lng) or records
 //   0x54000  OUTPUT   CAPACITY × 20 B   records, cells or positions
 //   0x68000  SCRATCH  what the passes over a block hand each other (scratch.ts)
-//   0x78000  TEXT_IN  UTF-16 units of one code that is read, tails, counts; from BLOCK_TEXT on bytes of JSON, NDJSON or CSV
+//   0x78000  TEXT_IN  UTF-16 units of one code, tails, counts; from BLOCK_TEXT on bytes of JSON, NDJSON or CSV
 //   0xC0000  TEXT_OUT bytes of answers: text, or records that leave from there
 //  0x210000  ROWS     CAPACITY × 32 B   the rows of a block of text (text/row.ts)
 //  0x230000  REACH    HEADS × 401 × u64: admin codes that a (head, first pair or none) may carry
@@ -13,7 +13,7 @@
 //  0x23E000  HOST_ROWS  CAPACITY × u16: rows that the host must read itself
 //  0x240000  UNIT_NAMES  64 × 32 B: names of former provinces, for the writers of text
 //  0x240800  BANDS    8 × 32 B: shares of right provinces by distance to a border, for the writers of text
-//  0x250000  INDEX    the boundary index, copied in once; the loader grows the memory by its size, useIndex by the grid's
+//  0x250000  INDEX    the boundary index, copied in once; the loader and useIndex grow the memory for it
 //
 // test/conformance/kernel/abi.test.ts checks that no two areas overlap.
 
@@ -33,10 +33,16 @@ export const SCRATCH_BYTES: u32 = 0x10000;
 export const TEXT_IN: usize = SCRATCH + SCRATCH_BYTES;
 export const TEXT_IN_BYTES: u32 = 0x48000;
 export const TEXT_OUT: usize = TEXT_IN + TEXT_IN_BYTES;
-/** The answer to a frame of 65,536 points fits, or those to sixteen of 4,096: the service sends a turn's answers in one write. */
+/**
+ * The answer to a frame of 65,536 points fits, or those to sixteen of 4,096: the service sends a turn's answers in one
+ * write.
+ */
 export const TEXT_OUT_BYTES: u32 = 0x150000;
 
-/** TEXT_IN begins with the UTF-16 units of one code. The ends of answers follow, one for each row status (text/write/statuses.ts). */
+/**
+ * TEXT_IN begins with the UTF-16 units of one code. The ends of answers follow, one for each row status
+ * (text/write/statuses.ts).
+ */
 export const TAILS: usize = TEXT_IN + 256;
 export const TAIL_BYTES: u32 = 256;
 export const ROW_STATUSES: u32 = 6;
@@ -62,7 +68,7 @@ export const EACH_ITS_OWN: u32 = 255;
 /** u16: numbers of the rows that the last scan left to the host, in order. */
 export const HOST_ROWS: usize = RESOLUTIONS + CAPACITY;
 
-/** For each unit its name, put there by the host: u8 size, then UTF-8. The last one, of OUTSIDE, stays empty. */
+/** Names of the units, written by the host: u8 size, then UTF-8. The last one, of OUTSIDE, stays empty. */
 export const UNIT_NAMES: usize = HOST_ROWS + CAPACITY * 2;
 export const UNIT_NAME_BYTES: u32 = 32;
 
@@ -78,7 +84,7 @@ const BANDS_END: usize = BANDS + BAND_COUNT * BAND_BYTES;
 /** Starts a page, as the memory grows by pages. */
 export const INDEX: usize = (BANDS_END + 0xffff) & ~0xffff;
 
-/** Point statuses, byte 19 of a record; the host's names stand in src/hexcodes/kernel/kernel.ts. */
+/** Point statuses, byte 19 of a record; the host's names are in src/hexcodes/kernel/kernel.ts. */
 export const OK: u32 = 0;
 export const OUTSIDE_COVERAGE: u32 = 1;
 export const NOT_A_COORDINATE: u32 = 2;

@@ -1,9 +1,10 @@
-// Where the parts of an answer lie, from OUTPUT on or from the address that a call was given. src/hexcodes/kernel/output-layout.ts
-// says the same for the host; test/conformance/kernel/output-layout.test.ts compares the two.
+// Where the parts of an answer lie, from OUTPUT on or from the address that a call was given.
+// src/hexcodes/kernel/output-layout.ts says the same for the host; test/conformance/kernel/output-layout.test.ts
+// compares the two.
 
 import { OUTPUT, POINT_BYTES, RECORD_BYTES } from "./memory";
 
-// Of a batch of `count`, or of one text that was read:
+// A batch of `count`, or one text that was read:
 //
 //   records     20 bytes each, the status in byte 19 (hexcode/record.ts)
 //   cells       u64 cell × count, u8 admin number × count, u8 status × count

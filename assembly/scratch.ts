@@ -1,5 +1,5 @@
-// The map of SCRATCH: the arrays through which the passes over a block of points or records hand each other their results.
-// 28 of its 64 KiB are used: later passes use the bytes of arrays that are no longer needed.
+// The map of SCRATCH: the arrays through which the passes over a block of points or records hand each other their
+// results. 28 of its 64 KiB are used: later passes use the bytes of arrays that are no longer needed.
 
 import { SCRATCH } from "./memory";
 
@@ -11,9 +11,9 @@ import { SCRATCH } from "./memory";
 //   then three groups that use the same bytes, one after the other:
 //     VECTORS        f64 × 2, × 3   x, y and z of two points each                   24
 //     QUOTIENTS_I, _J  f32          quotients by 49 between two look-ups             4, 4
-//     PLACES         u32            address, in a table, of the next look-up         4
+//     LOOKUPS         u32            address, in a table, of the next look-up         4
 //     LOWER, MIDDLE, UPPER  u32     digits 12-15, 8-11, 4-7                          4, 4, 4
-//     PLACES_U … CROSSINGS          locating, see below
+//     GRID_U … CROSSINGS          locating, see below
 //
 // Decoding, BLOCK_RECORDS records:
 //
@@ -29,19 +29,19 @@ export const ADMIN_NUMBERS: usize = WORDS + 8 * BLOCK_POINTS;
 export const VECTORS: usize = ADMIN_NUMBERS + 4 * BLOCK_POINTS;
 export const QUOTIENTS_I: usize = ADMIN_NUMBERS + 4 * BLOCK_POINTS;
 export const QUOTIENTS_J: usize = QUOTIENTS_I + 4 * BLOCK_POINTS;
-export const PLACES: usize = QUOTIENTS_J + 4 * BLOCK_POINTS;
-export const LOWER: usize = PLACES + 4 * BLOCK_POINTS;
+export const LOOKUPS: usize = QUOTIENTS_J + 4 * BLOCK_POINTS;
+export const LOWER: usize = LOOKUPS + 4 * BLOCK_POINTS;
 export const MIDDLE: usize = LOWER + 4 * BLOCK_POINTS;
 export const UPPER: usize = MIDDLE + 4 * BLOCK_POINTS;
 
 /**
- * Locating (region/locate-block.ts). For all points: i32 distances from the grid's corner to the west and to the north, u32
- * addresses of cell and tile. For points in mixed tiles: u32 4 × point. For points whose cells list segments, 16 bytes: u64
- * the cell and the next one, u32 4 × point, u32 that nobody reads.
+ * Locating (region/locate-block.ts). For all points: i32 distances from the grid's corner to the west and to the north,
+ * u32 addresses of cell and tile. For points in mixed tiles: u32 4 × point. For points whose cells list segments, 16
+ * bytes: u64 the cell and the next one, u32 4 × point, u32 that nobody reads.
  */
-export const PLACES_U: usize = QUOTIENTS_I;
-export const PLACES_V: usize = QUOTIENTS_J;
-export const CELLS: usize = PLACES;
+export const GRID_U: usize = QUOTIENTS_I;
+export const GRID_V: usize = QUOTIENTS_J;
+export const CELLS: usize = LOOKUPS;
 export const TILES: usize = LOWER;
 export const MIXED_POINTS: usize = MIDDLE;
 export const CROSSINGS: usize = UPPER;

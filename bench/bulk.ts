@@ -1,6 +1,7 @@
-// `npm run bench -- bulk [--rounds 7] [--points 200000] [--only NAME] [--sleeping-load] [--beside X]`: server CPU of one point by every bulk
-// way in, against the kernel alone and a uWS echo of the same bytes; then the pool on large jobs against one worker.
-// Each server is a process of its own, bound to one core; this process is the load, bound to another. Rounds are interleaved.
+// `npm run bench -- bulk [--rounds 7] [--points 200000] [--only NAME] [--sleeping-load] [--beside X]`: server CPU of
+// one point by every bulk way in, against the kernel alone and a uWS echo of the same bytes; then the pool on large
+// jobs against one worker. Each server is a process of its own, bound to one core; this process is the load, bound to
+// another. Rounds are interleaved.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
@@ -16,8 +17,8 @@ import { bindLoad, ServerProcess, uwsVersion } from './server-process.js';
 const SERVERS = new URL('./bulk/servers.js', import.meta.url);
 
 /**
- * Keeps this process from sleeping while it waits for answers. Waking a sleeping peer on the same machine costs the server up
- * to a tenth of its time; a peer on another machine is woken by its network card.
+ * Keeps this process from sleeping while it waits for answers. Waking a sleeping peer on the same machine costs the
+ * server up to a tenth of its time; a peer on another machine is woken by its network card.
  */
 async function awake<T>(work: () => Promise<T>): Promise<T> {
   let isOver = false;

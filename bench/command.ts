@@ -1,5 +1,6 @@
-// `npm run bench -- command [--rounds 9] [--rows 200000] [--beside FOLDER]`: the command as it is shipped: CPU of one position, time from
-// the start of the server to its first answer, and CPU of files. Each run is a process of its own, of both checkouts in turns.
+// `npm run bench -- command [--rounds 9] [--rows 200000] [--beside FOLDER]`: the command as it is shipped: CPU of one
+// position, time from the start of the server to its first answer, and CPU of files. Each run is a process of its own,
+// of both checkouts in turns.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

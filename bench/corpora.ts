@@ -101,7 +101,10 @@ function vietnam(): (latDeg: number, lngDeg: number) => boolean {
   return (latDeg, lngDeg) => query([lngDeg, latDeg]) !== null;
 }
 
-/** Points around borders between provinces: uniform along their length, then moved by a normal distance, deviation 100 m. */
+/**
+ * Points around borders between provinces: uniform along their length, then moved by a normal distance, deviation 100
+ * m.
+ */
 function borderDraw(random: () => number, index: Uint8Array): Draw {
   const admins = readIndexMeta(index).units.map(({ admin }) => admin);
   const lines: [lng0: number, lat0: number, lng1: number, lat1: number][] = [];
@@ -132,7 +135,9 @@ function borderDraw(random: () => number, index: Uint8Array): Draw {
   };
 }
 
-/** Vehicles at 5 to 25 m/s that turn a little each second, and by 90 degrees where `accept` refuses their next position. */
+/**
+ * Vehicles at 5 to 25 m/s that turn a little each second, and by 90 degrees where `accept` refuses their next position.
+ */
 function tracks(random: () => number, count: number, accept: (latDeg: number, lngDeg: number) => boolean) {
   const vehicles = Array.from({ length: 256 }, (_, n) => ({
     at: CITIES[n % CITIES.length]!,

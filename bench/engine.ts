@@ -1,6 +1,7 @@
-// `npm run bench -- engine [--rounds 7] [--subjects 200000]`: points a second that one worker moves through JetStream, by itself and
-// with a thread that converts, against the same worker with the kernel left out, interleaved; CPU time of worker and server; one
-// message at a time (--ordered). With --subjects: the server's memory for so many answers, each under a subject of its own.
+// `npm run bench -- engine [--rounds 7] [--subjects 200000]`: points a second that one worker moves through JetStream,
+// by itself and with a thread that converts, against the same worker with the kernel left out, interleaved; CPU time of
+// worker and server; one message at a time (--ordered). With --subjects: the server's memory for N answers, each under
+// a subject of its own.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

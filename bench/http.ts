@@ -1,7 +1,7 @@
-// `npm run bench -- http [--rounds 15] [--requests 20000] [--beside X]`: server CPU of one encode request, key check and request id
-// included, against the service without limits, usage, metrics and request log, a bare uWS handler that returns a constant of the
-// same size, the same job made of libraries, and node:http. Each server is a process of its own, this process is the load; rounds
-// are interleaved.
+// `npm run bench -- http [--rounds 15] [--requests 20000] [--beside X]`: server CPU of one encode request, key check
+// and request id included, against the service without limits, usage, metrics and request log, a bare uWS handler that
+// returns a constant of the same size, the same job made of libraries, and node:http. Each server is a process of its
+// own, this process is the load; rounds are interleaved.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';

@@ -1,6 +1,6 @@
-// `npm run bench -- kernel [--rounds N] [--points N] [--beside FOLDER]`: the library's batch calls (positions in an array in; province, cell,
-// text and status in an array out) against h3-js, which-polygon, both together as a user would write it, and a copy of the
-// bytes. One process, in turns. A wrong or failed answer ends the run.
+// `npm run bench -- kernel [--rounds N] [--points N] [--beside FOLDER]`: the library's batch calls (positions in an
+// array in; province, cell, text and status in an array out) against h3-js, which-polygon, both together as a user
+// would write it, and a copy of the bytes. One process, in turns. A wrong or failed answer ends the run.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';

@@ -1,4 +1,5 @@
-// Lower quartiles, spreads of values that are not times of tasks, ratios and tables: what the benches need beside tinybench.
+// Lower quartiles, spreads of values that are not times of tasks, ratios and tables: what the benches need beside
+// tinybench.
 
 export interface Spread {
   readonly median: number;
@@ -6,7 +7,9 @@ export interface Spread {
   readonly high: number;
 }
 
-/** How many times as long `slow` takes as `fast`: ratio of medians, and the spread of either against the other's median. */
+/**
+ * How many times as long `slow` takes as `fast`: ratio of medians, and the spread of either against the other's median.
+ */
 export function ratio(slow: Spread, fast: Spread): Spread {
   return {
     median: slow.median / fast.median,

@@ -1,6 +1,7 @@
-// `npm run bench -- report [--from data/capacity.json] [--kernel FILE] [--out bench/report/index.html] [--plot docs/capacity.svg]
-// [--readme README.md]`: draws results of `hexcodes bench`, and of `bench -- kernel` where that is given, as one page without scripts,
-// and one plot; with --readme a small table and that plot are written there, between its two marks.
+// `npm run bench -- report [--from data/capacity.json] [--kernel FILE] [--out bench/report/index.html] [--plot
+// docs/capacity.svg] [--readme README.md]`: draws results of `hexcodes bench`, and of `bench -- kernel` where that is
+// given, as one page without scripts, and one plot; with --readme a small table and that plot are written there,
+// between its two marks.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -13,7 +14,7 @@ import { planOf } from './report/plan.js';
 import { withTable } from './report/readme-table.js';
 import { latencyChart, planChart } from './report/service-charts.js';
 
-/** A colour that can be read on light and dark pages, for a plot that stands alone. */
+/** A colour that can be read on light and dark pages, for a plot without a page. */
 const INK_ALONE = '#7a8290';
 
 export default async function drawReport(args: string[]): Promise<void> {

@@ -1,6 +1,6 @@
-// `npm run bench -- text [--rounds N] [--beside FOLDER]`: bulk text from bytes to bytes (scan, read numbers, convert, print, write) against
-// the kernel alone on the same points, and against csv-parse or JSON.parse with h3-js doing the same job. One process, in
-// turns. Rows are checked before anything is timed.
+// `npm run bench -- text [--rounds N] [--beside FOLDER]`: bulk text from bytes to bytes (scan, read numbers, convert,
+// print, write) against the kernel alone on the same points, and against csv-parse or JSON.parse with h3-js doing the
+// same job. One process, in turns. Rows are checked before anything is timed.
 
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -76,7 +76,7 @@ export default async function benchText(args: string[]): Promise<void> {
 
 /** The modules of a checkout that convert text, and a library of its own kernel. */
 interface Wire {
-  /** The end of the names of its rows. */
+  /** Ending of the names of its rows. */
   readonly ending: string;
   readonly hexcodes: Hexcodes;
   readonly convertBlock: typeof import('#dist/hexcodes/wire/bulk/convert-block.js').convertBlock;

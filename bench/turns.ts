@@ -20,7 +20,7 @@ export interface Measured {
   readonly points: number;
   /** Nanoseconds a point: median and quartiles of the rounds. */
   readonly ns: Spread;
-  /** Of every round, in order. */
+  /** Measurements of every round, in order. */
   readonly rounds: readonly number[];
 }
 
@@ -45,7 +45,10 @@ export function takeTurns<const Subjects extends readonly Subject[]>(
   return turns.map((turn) => turn.measured()) as { [K in keyof Subjects]: Measured };
 }
 
-/** A round begins with another subject than the one before, so none always finds the caches as the same rival leaves them. */
+/**
+ * A round begins with another subject than the one before, so none always finds the caches as the same rival leaves
+ * them.
+ */
 function runRound(turns: readonly Turn[], round: number): void {
   const bench = new Bench(ONE_RUN);
   for (let k = 0; k < turns.length; k++) turns[(k + round) % turns.length]!.addTo(bench, round);

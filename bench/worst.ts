@@ -1,5 +1,6 @@
-// `npm run bench -- worst [--rounds 5] [--only NAME] [--beside X]`: CPU of the server's main thread for one of the requests that
-// take the most of it, and for a body of good rows of the same size. The work of the pool is not counted: it holds up nobody.
+// `npm run bench -- worst [--rounds 5] [--only NAME] [--beside X]`: CPU of the server's main thread for one of the
+// requests that take the most of it, and for a body of good rows of the same size. The work of the pool is not counted:
+// it holds up nobody.
 import { parseArgs } from 'node:util';
 import { sendWorst, worstRequests } from '../test/support/worst-requests.js';
 import { BESIDE_OPTION, placeBeside } from './beside.js';

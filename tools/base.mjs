@@ -1,5 +1,6 @@
-// `node tools/base.mjs COMMIT FOLDER`: a checkout of another commit, built with the packages of others that are installed here,
-// whichever layout it has. Prints the path of its command. It is a worktree: `git worktree remove --force FOLDER` ends it.
+// `node tools/base.mjs COMMIT FOLDER`: a checkout of another commit, built with the packages of others that are
+// installed here, whichever layout it has. Prints the path of its command. It is a worktree: `git worktree remove
+// --force FOLDER` ends it.
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';

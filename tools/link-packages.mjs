@@ -1,6 +1,6 @@
-// `node tools/link-packages.mjs FROM TO`: gives the checkout TO the packages of others that are installed in the checkout
-// FROM, by links, and its own workspaces as what they are there. A link to the whole of node_modules would hand it the
-// workspaces of FROM, and it would run code that is not its own.
+// `node tools/link-packages.mjs FROM TO`: gives the checkout TO the packages of others that are installed in the
+// checkout FROM, by links, and its own workspaces as what they are there. A link to the whole of node_modules would
+// hand it the workspaces of FROM, and it would run code that is not its own.
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 

@@ -5,13 +5,14 @@ import {
   CENTER, HALF_LAT_DEG, HALF_LNG_DEG, MIDDLE_LAT_DEG, MIDDLE_LNG_DEG, ODD_I, ODD_J, UNITS,
 } from "./frame";
 
-// On the tangent plane of the face the point is p = c + i·a + j·b; a and b are one step along each axis. With ρ² = x² + y²,
+// On the tangent plane of the face the point is p = c + i·a + j·b; a and b are one step along each axis. With
+// ρ² = x² + y²,
 //
-//   tan(lng − middle) = y / x      tan(lat − middle) = (z cos m − ρ sin m) / (ρ cos m + z sin m),  m the middle latitude
+//   tan(lng − middle) = y / x,  tan(lat − middle) = (z cos m − ρ sin m) / (ρ cos m + z sin m),  m the middle latitude
 //
 // and within 9° of the middle atan t = t − t³/3 + … + t¹⁷/17 leaves out less than t¹⁹/19 = 4e-17 rad. Farther out the
-// series is larger than atan t in size, so a point outside the box is never taken for one inside. Nor is a cell of another
-// face: the plane continues beyond the face's border, and that lies east of the box.
+// series is larger than atan t in size, so a point outside the box is never taken for one inside. Nor is a cell of
+// another face: the plane continues beyond the face's border, and that lies east of the box.
 
 /** f64: cos m, sin m, the middle, the halves, then the coefficients of atan t in degrees: ±180 / (π (2n + 1)). */
 const CONSTANTS: usize = memory.data<f64>([

@@ -1,14 +1,15 @@
 // Lattice points of face 5 -> words of H3 cells, base cell << 45 | fifteen digits. A look-up in FOUR_DIGITS gives four
-// digits: two of them lead from resolution 13 up to 5, three from 15 up to 3. There a window of the face (FINE, COARSE) gives
-// the base cell and the first five or three digits. A cell of a coarser resolution comes as its centre descendant at 13 or
-// 15, whose further digits are 0.
+// digits: two of them lead from resolution 13 up to 5, three from 15 up to 3. There a window of the face (FINE, COARSE)
+// gives the base cell and the first five or three digits. A cell of a coarser resolution comes as its centre descendant
+// at 13 or 15, whose further digits are 0.
 
-import { LATTICE, LOWER, MIDDLE, PLACES, QUOTIENTS_I, QUOTIENTS_J, UPPER, WORDS } from "../scratch";
+import { LATTICE, LOWER, MIDDLE, LOOKUPS, QUOTIENTS_I, QUOTIENTS_J, UPPER, WORDS } from "../scratch";
 import { COARSE, FINE, FOUR_DIGITS, isFine } from "./tables";
 
-// A block goes through passes, each either arithmetic (four points at a time) or look-ups, with arrays in SCRATCH between:
+// A block goes through passes, each either arithmetic (four points at a time) or look-ups, with arrays in SCRATCH
+// between:
 //
-//   i, j -> quotients by 49, place in FOUR_DIGITS -> entry -> quotients + carries, their quotients … -> FINE or COARSE -> word
+//   i, j -> quotients by 49, index in FOUR_DIGITS -> entry -> quotients + carries, their quotients … -> FINE or COARSE
 //
 // The arithmetic is in f32: for all n < 6.4 million round(n × (1/49) − 24/49) is floor(n / 49), which
 // test/oracle/kernel/fast-encode.test.ts tries one by one, and all products stay below 2²⁴.
@@ -28,10 +29,10 @@ const COLUMN: usize = SEVENTH_SQUARE + 20;
 const COARSE_ROW: usize = SEVENTH_SQUARE + 24;
 const FINE_ROW: usize = SEVENTH_SQUARE + 28;
 const FINE_COLUMN: usize = SEVENTH_SQUARE + 32;
-const PLACE: usize = memory.data<i32>([0x3fff, 4095, 1, 0x3ffff]);
-const FINE_PLACE: usize = PLACE + 12;
-const DIGITS: usize = PLACE + 4;
-const ONE_BIT: usize = PLACE + 8;
+const INDEX_MASK: usize = memory.data<i32>([0x3fff, 4095, 1, 0x3ffff]);
+const FINE_MASK: usize = INDEX_MASK + 12;
+const DIGITS: usize = INDEX_MASK + 4;
+const ONE_BIT: usize = INDEX_MASK + 8;
 
 // @ts-ignore: decorator
 @inline
@@ -46,7 +47,7 @@ function quotient(n: v128): v128 {
   return f32x4.sub(f32x4.add(q, all(ROUNDER)), all(ROUNDER));
 }
 
-/** Four points (i, j) → their quotients by 49 and their places in FOUR_DIGITS, into the arrays at `n`. */
+/** Four points (i, j) → their quotients by 49 and their indexes in FOUR_DIGITS, into the arrays at `n`. */
 // @ts-ignore: decorator
 @inline
 function divide(i: v128, j: v128, n: usize): void {
@@ -54,10 +55,10 @@ function divide(i: v128, j: v128, n: usize): void {
   const jUp = quotient(j);
   const row = f32x4.mul(f32x4.sub(i, f32x4.mul(iUp, all(FORTY_NINE))), all(ROW));
   const column = f32x4.mul(f32x4.sub(j, f32x4.mul(jUp, all(FORTY_NINE))), all(COLUMN));
-  const place = f32x4.add(f32x4.add(row, column), all(ROUNDER));
+  const index = f32x4.add(f32x4.add(row, column), all(ROUNDER));
   v128.store(QUOTIENTS_I + n, iUp);
   v128.store(QUOTIENTS_J + n, jUp);
-  v128.store(PLACES + n, v128.and(place, all(PLACE)));
+  v128.store(LOOKUPS + n, v128.and(index, all(INDEX_MASK)));
 }
 
 /** i of the ancestors four levels up: the quotients at `n` plus bit 12 of the entries. */
@@ -76,15 +77,15 @@ function ancestorJ(entries: v128, n: usize): v128 {
   return f32x4.add(v128.load(QUOTIENTS_J + n), f32x4.convert_i32x4_s(i32x4.shr_u(entries, 13)));
 }
 
-/** PLACES → entries of FOUR_DIGITS, four at a time; `bytes` is 4 × points. */
+/** LOOKUPS → entries of FOUR_DIGITS, four at a time; `bytes` is 4 × points. */
 // @ts-ignore: decorator
 @inline
 function lookUp(bytes: usize, entries: usize): void {
   for (let n: usize = 0; n < bytes; n += 16) {
-    store<u32>(entries + n, load<u16>(load<u32>(PLACES + n), FOUR_DIGITS));
-    store<u32>(entries + n, load<u16>(load<u32>(PLACES + n, 4), FOUR_DIGITS), 4);
-    store<u32>(entries + n, load<u16>(load<u32>(PLACES + n, 8), FOUR_DIGITS), 8);
-    store<u32>(entries + n, load<u16>(load<u32>(PLACES + n, 12), FOUR_DIGITS), 12);
+    store<u32>(entries + n, load<u16>(load<u32>(LOOKUPS + n), FOUR_DIGITS));
+    store<u32>(entries + n, load<u16>(load<u32>(LOOKUPS + n, 4), FOUR_DIGITS), 4);
+    store<u32>(entries + n, load<u16>(load<u32>(LOOKUPS + n, 8), FOUR_DIGITS), 8);
+    store<u32>(entries + n, load<u16>(load<u32>(LOOKUPS + n, 12), FOUR_DIGITS), 12);
   }
 }
 
@@ -111,14 +112,14 @@ export function toWords(count: u32, resolution: u32): void {
   else fromCoarse(bytes);
 }
 
-/** The places of four points' ancestors in a window of the face → PLACES. */
+/** The indexes of four points' ancestors in a window of the face → LOOKUPS. */
 // @ts-ignore: decorator
 @inline
-function placeInWindow(entries: v128, n: usize, rowBytes: usize, columnBytes: usize, bits: usize): void {
+function indexInWindow(entries: v128, n: usize, rowBytes: usize, columnBytes: usize, bits: usize): void {
   const row = f32x4.mul(ancestorI(entries, n), all(rowBytes));
   const column = f32x4.mul(ancestorJ(entries, n), all(columnBytes));
-  const place = f32x4.add(f32x4.add(row, column), all(ROUNDER));
-  v128.store(PLACES + n, v128.and(place, all(bits)));
+  const index = f32x4.add(f32x4.add(row, column), all(ROUNDER));
+  v128.store(LOOKUPS + n, v128.and(index, all(bits)));
 }
 
 /** Entries of two look-ups → words: digits 6 to 13 are known, FINE has the first five. */
@@ -127,7 +128,7 @@ function placeInWindow(entries: v128, n: usize, rowBytes: usize, columnBytes: us
 function fromFine(bytes: usize): void {
   for (let n: usize = 0; n < bytes; n += 16) {
     const entries = v128.load(MIDDLE + n);
-    placeInWindow(entries, n, FINE_ROW, FINE_COLUMN, FINE_PLACE);
+    indexInWindow(entries, n, FINE_ROW, FINE_COLUMN, FINE_MASK);
     const digits = v128.or(
       v128.and(v128.load(LOWER + n), all(DIGITS)), i32x4.shl(v128.and(entries, all(DIGITS)), 12),
     );
@@ -141,11 +142,11 @@ function fromFine(bytes: usize): void {
   }
 }
 
-/** The word of the point at `n`, from its place in FINE and its digits 6 to 13. */
+/** The word of the point at `n`, from its index in FINE and its digits 6 to 13. */
 // @ts-ignore: decorator
 @inline
 function storeFineWord(n: usize): void {
-  const fine = load<u32>(load<u32>(PLACES + n), FINE);
+  const fine = load<u32>(load<u32>(LOOKUPS + n), FINE);
   let digits = load<u32>(LOWER + n);
   digits ^= ((digits | digits >> 1 | digits >> 2) & <u32>ONES) * ((fine >> 17 & 1) * 7);
   store<u64>(WORDS + (n << 1), <u64>fine << 30 | <u64>digits << 6);
@@ -166,7 +167,7 @@ function fromCoarse(bytes: usize): void {
   lookUp(bytes, UPPER);
   for (let n: usize = 0; n < bytes; n += 16) {
     const entries = v128.load(UPPER + n);
-    placeInWindow(entries, n, COARSE_ROW, COLUMN, PLACE);
+    indexInWindow(entries, n, COARSE_ROW, COLUMN, INDEX_MASK);
     v128.store(UPPER + n, v128.and(entries, all(DIGITS)));
   }
   for (let n: usize = 0; n < bytes; n += 16) {
@@ -177,13 +178,14 @@ function fromCoarse(bytes: usize): void {
   }
 }
 
-/** The word of the point at `n`, from its place in COARSE and its digits 4 to 15. */
+/** The word of the point at `n`, from its index in COARSE and its digits 4 to 15. */
 // @ts-ignore: decorator
 @inline
 function storeWord(n: usize): void {
-  const coarse = <u64>load<u16>(load<u32>(PLACES + n), COARSE);
+  const coarse = <u64>load<u16>(load<u32>(LOOKUPS + n), COARSE);
   let digits = <u64>load<u32>(UPPER + n) << 24 | load<u32>(LOWER + n);
-  // base cells 37 and 52 are turned by half a turn: every digit d but 0 becomes 7 - d. Of the four only they have bit 2.
+  // base cells 37 and 52 are turned by half a turn: every digit d but 0 becomes 7 - d. Only these two of the four have
+  // bit 2.
   digits ^= ((digits | digits >> 1 | digits >> 2) & ONES) * ((coarse >> 11 & 1) * 7);
   store<u64>(WORDS + (n << 1), coarse << 36 | digits);
 }

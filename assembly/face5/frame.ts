@@ -1,7 +1,7 @@
-// Icosahedron face 5 as vectors, computed from h3/faces.ts when the module starts. All of the coverage lies on this face
-// but the sea east of 116.75° E. The axes are turned about the pole so that the box's middle meridian is y = 0: longitudes
-// are counted from it. In the plane's own axes i = (1, 0), j = (-1/2, √3/2); the grids of odd resolutions (Class III) are
-// turned by asin(√(3/28)).
+// Icosahedron face 5 as vectors, computed from h3/faces.ts when the module starts. All of the coverage lies on this
+// face but the sea east of 116.75° E. The axes are turned about the pole so that the box's middle meridian is y = 0:
+// longitudes are counted from it. In the plane's own axes i = (1, 0), j = (-1/2, √3/2); the grids of odd resolutions
+// (Class III) are turned by asin(√(3/28)).
 
 import { axisAzimuthRad, centerX, centerY, centerZ, eastX, eastY, eastZ, FACE_5, northX, northY, northZ } from "../h3/faces";
 import { cos, sin } from "../h3/trig";
@@ -29,9 +29,9 @@ export const ODD_J: usize = FRAME + 96;
 /** Lattice units of a resolution per unit of the plane, (3 + √5) / 2 · √7^resolution: f64 × 16. */
 export const UNITS: usize = memory.data(16 * 8);
 /**
- * (3 + √5) / 2, rounded to the nearest double. H3's constant in h3/projection.ts ends in 6, as H3 cuts its inverse after
- * fifteen digits. Neither may replace the other: the careful path needs H3's bits, and centres in the box are defined with
- * this one.
+ * (3 + √5) / 2, rounded to the nearest double. H3's constant in h3/projection.ts ends in 6, as H3 cuts its inverse
+ * after fifteen digits. Neither may replace the other: the careful path needs H3's bits, and centres in the box are
+ * defined with this one.
  */
 const UNITS_0: f64 = 2.618033988749895;
 const ROOT_7: f64 = 2.6457513110645907;

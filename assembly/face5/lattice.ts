@@ -37,7 +37,7 @@ const MARGIN: f64 = 1.0 / 131072.0;
 /** 2⁵² + 2⁵¹: a sum with it is rounded to the nearest integer, and its low 32 bits are that integer. */
 const ROUNDER_VALUE: f64 = 6755399441055744.0;
 
-// Constants lie in memory: V8 builds a vector literal anew, by two instructions, in every turn of the loop. The first
+// Constants lie in memory: V8 builds a vector literal by two instructions in every turn of the loop. The first
 // eight are the coefficients of sin x and cos x, x in degrees, by Remez' exchange over x² up to 81.
 const CONSTANTS: usize = memory.data<f64>([
   0.017453292519943156, -8.860961556463048e-7, 1.3496012836760815e-11, -9.781678171174597e-17,
@@ -124,7 +124,8 @@ export function toLattice(points: usize, count: u32, resolution: u32): void {
   v128.store(MATRIX, i32x4(nowhere, 0, nowhere, 0), 32);
 
   let lattice = LATTICE;
-  // Two loops instead of one: each step waits for the one before, and in short loops the processor has more points at work.
+  // Two loops instead of one: each step waits for the one before, and in short loops the processor has more points at
+  // work.
   let vector = VECTORS;
   for (const end = points + (<usize>count << 4); points < end; points += 32, vector += 48) {
     const first = v128.load(points);
@@ -162,8 +163,9 @@ export function toLattice(points: usize, count: u32, resolution: u32): void {
 }
 
 /**
- * Two points, their x, y and z at `at` → i j i j of their cells at the finest resolution; where undecided, a point of no
- * cell. At resolution 13 a cell is its own descendant, and (0, 0) serves as the point of no cell: it is far from the box.
+ * Two points, their x, y and z at `at` → i j i j of their cells at the finest resolution; where undecided, a point of
+ * no cell. At resolution 13 a cell is its own descendant, and (0, 0) serves as the point of no cell: it is far from the
+ * box.
  */
 // @ts-ignore: decorator
 @inline

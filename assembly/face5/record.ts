@@ -1,6 +1,6 @@
-// The word of a cell and an admin number -> the canonical text (docs/code-format.md) as a record of 20 bytes, by tables of
-// whole pairs. Admin code, head and each pair have a word: their share of the check in the low half, their ASCII bytes in
-// the high half. The shares add up, and the low nine bits of the sum choose the check symbol (symbols.ts).
+// The word of a cell and an admin number -> the canonical text (docs/code-format.md) as a record of 20 bytes, by tables
+// of whole pairs. Admin code, head and each pair have a word: their share of the check in the low half, their ASCII
+// bytes in the high half. The shares add up, and the low nine bits of the sum choose the check symbol (symbols.ts).
 
 import { ADMIN_WORDS, CHECKS, FIRST_PAIR_WORDS, HEAD_WORDS, PAIR_WORDS } from "./symbols";
 import { pairsOf } from "../hexcode/payload";
@@ -25,15 +25,19 @@ const CHECKS_4: usize = CHECKS + 4 * 512;
 const FINER: usize = memory.data(16);
 const PAIRS: usize = FINER + 8;
 
-/** Sets the resolution of the records that follow. Kept in memory: from variables V8 would compute the values for each record. */
+/**
+ * Sets the resolution of the records that follow. Kept in memory: from variables V8 would compute the values for each
+ * record.
+ */
 export function setResolution(resolution: u32): void {
   store<u64>(FINER, finerDigits(resolution));
   store<u32>(PAIRS, pairsOf(resolution));
 }
 
 /**
- * Writes the record of a cell, status OK. `word` is base cell << 45 | digits, at the resolution that was set; `admin` is
- * below ADMIN_UNITS. Returns false and writes nothing if the cell has no head or its reach does not hold the admin code.
+ * Writes the record of a cell, status OK. `word` is base cell << 45 | digits, at the resolution that was set; `admin`
+ * is below ADMIN_UNITS. Returns false and writes nothing if the cell has no head or its reach does not hold the admin
+ * code.
  */
 // @ts-ignore: decorator
 @inline
@@ -56,7 +60,8 @@ export function writeRecord(record: usize, word: u64, admin: u32): bool {
   const pairs = load<u32>(PAIRS);
   store<u32>(record, 0, 16);
   if (pairs == 4) {
-    // The usual length. Words are stored whole, the last one first: each share lies before its bytes and is overwritten next.
+    // The usual length. Words are stored whole, the last one first: each share lies before its bytes and is overwritten
+    // next.
     store<u32>(body, p4, 6);
     store<u32>(body, p3, 4);
     store<u32>(body, p2, 1);

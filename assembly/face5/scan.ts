@@ -1,6 +1,6 @@
-// Records of canonical text -> lattice points. A record is read as one vector: its payload is shuffled into pairs, its bytes
-// become symbol values by three look-ups of sixteen, and the words of its pairs (lattice offset, digits, share of the
-// check) are added up. Every other text, valid or not, is left to hexcode/reading.ts.
+// Records of canonical text -> lattice points. A record is read as one vector: its payload is shuffled into pairs, its
+// bytes become symbol values by three look-ups of sixteen, and the words of its pairs (lattice offset, digits, share of
+// the check) are added up. Every other text, valid or not, is left to hexcode/reading.ts.
 
 import { RECORD_BYTES } from "../memory";
 import { baseCellOf } from "../h3/cell";
@@ -8,7 +8,7 @@ import { baseCellAt, FACE_5 } from "../h3/faces";
 import { cellI, cellJ, setCell, stepDown, stepToCenterChild } from "../h3/lattice";
 import { SYMBOLS, symbolOf } from "../hexcode/alphabet";
 import { cellOfHead, digitsOf, HEADS, isRootHead, reachRow } from "../hexcode/payload";
-import { prefixAt, SLOT_ADMINS, SLOT_PREFIXES, slotOf } from "../hexcode/prefix";
+import { prefixAt, BUCKET_ADMINS, BUCKET_PREFIXES, bucketOf } from "../hexcode/prefix";
 import { inReach } from "../hexcode/record";
 import { AT_ADMIN, AT_FAULT, AT_PAIRS, AT_SUM, AT_VALUES, LATTICE, TEXT_BYTES, TEXTS } from "../scratch";
 import { ADMIN_WORDS, CHECKS, PAIR_WORDS, shareOf } from "./symbols";
@@ -25,15 +25,18 @@ const DASH: u32 = 0x2d;
 /** Length of a payload up to its first NUL → number of pairs; 6 if no payload has that length. */
 const SHAPES: usize = memory.data<u8>([6, 6, 0, 6, 1, 6, 6, 2, 6, 3, 6, 4, 6, 6, 5, 6]);
 
-/** Number of pairs × 16 → for each byte of the lanes its place in the payload, or 255. */
-const PLACES: usize = memory.data(7 * 16, 16);
-/** Number of pairs → a bit for each byte of the lanes that must be a symbol; 6 has a bit that no byte sets, so it is a fault. */
+/** Number of pairs × 16 → for each byte of the lanes its offset in the payload, or 255. */
+const OFFSETS: usize = memory.data(7 * 16, 16);
+/**
+ * Number of pairs → a bit for each byte of the lanes that must be a symbol; 6 has a bit that no byte sets, so it is a
+ * fault.
+ */
 const FILLED: usize = memory.data(7 * 4);
 /** Number of pairs → a bit for each byte of the payload that must be a hyphen. */
 const HYPHENS: usize = memory.data<u32>([0, 0, 1 << 5, 1 << 5, 1 << 5, 1 << 5 | 1 << 11, 0]);
 /**
- * A pair of fewer than three digits is short. Only the last pair may be, and the fifth must be: number of pairs → the places
- * to look at, and the bits that must stand there.
+ * A pair of fewer than three digits is short. Only the last pair may be, and the fifth must be: number of pairs → the
+ * offsets to look at, and the bits that must be there.
  */
 const SHORT_MASK: usize = memory.data<u32>([31, 30, 29, 27, 23, 31]);
 const SHORT_WANTED: usize = memory.data<u32>([0, 0, 0, 0, 0, 16]);
@@ -41,21 +44,21 @@ const SHORT_WANTED: usize = memory.data<u32>([0, 0, 0, 0, 0, 16]);
 const HEAD_LANE: u32 = 10;
 const CHECK_LANE: u32 = 11;
 
-/** The byte of a payload where a symbol stands: a hyphen follows the fifth and the tenth. */
-function placeOf(symbol: u32): u32 {
+/** The byte of a payload that holds a symbol: a hyphen follows the fifth and the tenth. */
+function offsetOf(symbol: u32): u32 {
   return symbol + u32(symbol >= 5) + u32(symbol >= 10);
 }
 
 for (let pairs: u32 = 0; pairs < 6; pairs++) {
-  const places = PLACES + 16 * pairs;
+  const offsets = OFFSETS + 16 * pairs;
   let filled: u32 = 1 << HEAD_LANE | 1 << CHECK_LANE;
-  memory.fill(places, 255, 16);
+  memory.fill(offsets, 255, 16);
   for (let n: u32 = 0; n < 2 * pairs; n++) {
-    store<u8>(places + n, <u8>placeOf(n + 1));
+    store<u8>(offsets + n, <u8>offsetOf(n + 1));
     filled |= 1 << n;
   }
-  store<u8>(places, 0, HEAD_LANE);
-  store<u8>(places + CHECK_LANE, <u8>placeOf(2 * pairs + 1));
+  store<u8>(offsets, 0, HEAD_LANE);
+  store<u8>(offsets + CHECK_LANE, <u8>offsetOf(2 * pairs + 1));
   store<u32>(FILLED + 4 * pairs, filled);
 }
 store<u32>(FILLED, 1 << 16, 24);
@@ -73,7 +76,7 @@ for (let value: u32 = 0; value < 20; value++) {
   store<u8>(FROM_2 + 16 * table + character - load<u8>(FIRSTS + table), <u8>(value + 1));
 }
 
-/** Vectors of one number each: V8 would build literals anew at every use. */
+/** Vectors of one number each: V8 would build a literal at every use. */
 const VECTORS: usize = memory.data(7 * 16, 16);
 const HYPHEN: usize = VECTORS;
 const CHARACTER_2: usize = VECTORS + 16;
@@ -94,13 +97,17 @@ v128.store(PAIR_0, i16x8(0x101, 0x101, 0x101, 0x101, 0x101, -1, -1, -1));
 
 // --- Words of pairs ---
 
-/** A lane is 8 × (20 × (first value + 1) + second value + 1), which is 8 × (the pair's value + 21); 0 where there is no pair. */
+/**
+ * A lane is 8 × (20 × (first value + 1) + second value + 1), which is 8 × (the pair's value + 21); 0 where there is no
+ * pair.
+ */
 const LANE_0: u32 = 21;
 const LANES: u32 = 421;
 
 /**
- * (Place of the pair, 0 to 4) × LANES + lane / 8 → a u64 to be added up: bits 0-10 share of the check, 11-14 number of
- * digits, 15-19 the place's bit if the pair is short, from 20 and from 42 its offset in j and i at resolution 15, signed.
+ * (Index of the pair, 0 to 4) × LANES + lane / 8 → a u64 to be added up: bits 0-10 share of the check, 11-14 number of
+ * digits, 15-19 the index's bit if the pair is short, from 20 and from 42 its offset in j and i at resolution 15,
+ * signed.
  */
 const SUMMANDS: usize = memory.data(5 * LANES * 8);
 const SUMMANDS_1: usize = SUMMANDS + LANES * 8;
@@ -111,24 +118,24 @@ const SUMMANDS_4: usize = SUMMANDS + LANES * 32;
 for (let value: u32 = 1; value < 400; value++) {
   const bits = digitsOf(value);
   const length = (bits & 7) != 7 ? 3 : (bits >> 3 & 7) != 7 ? 2 : 1;
-  for (let place: u32 = 0; place < 5; place++) {
-    if (place == 4 && length == 3) continue;
+  for (let index: u32 = 0; index < 5; index++) {
+    if (index == 4 && length == 3) continue;
     setCell(0, 0);
-    let resolution = 2 + 3 * <i32>place;
+    let resolution = 2 + 3 * <i32>index;
     for (let n = 0; n < length; n++) stepDown(resolution++, bits >> (6 - 3 * n) & 7);
     for (; resolution <= 15; resolution++) stepToCenterChild(resolution, cellI, cellJ);
-    let word = <u64>(load<u32>(PAIR_WORDS + 2048 * place + 4 * bits) & 0x7ff) | <u64>length << 11;
-    if (length < 3) word |= <u64>1 << (15 + place);
-    store<u64>(SUMMANDS + 8 * (LANES * place + LANE_0 + value), word + (<i64>cellJ << 20) + (<i64>cellI << 42));
+    let word = <u64>(load<u32>(PAIR_WORDS + 2048 * index + 4 * bits) & 0x7ff) | <u64>length << 11;
+    if (length < 3) word |= <u64>1 << (15 + index);
+    store<u64>(SUMMANDS + 8 * (LANES * index + LANE_0 + value), word + (<i64>cellJ << 20) + (<i64>cellI << 42));
   }
 }
 
 // --- Heads ---
 
 /**
- * Value of the head symbol + 1 → i32 i, i32 j of its centre at resolution 15 on face 5; i32 -1 if its digits are turned by
- * half a turn (its base cell is at home on the other face), else 0; u32 share of the check, | ROOT for a cell of resolution
- * 0, or RESERVED for a symbol that is no head.
+ * Value of the head symbol + 1 → i32 i, i32 j of its centre at resolution 15 on face 5; i32 -1 if its digits are turned
+ * by half a turn (its base cell is at home on the other face), else 0; u32 share of the check, | ROOT for a cell of
+ * resolution 0, or RESERVED for a symbol that is no head.
  */
 const HEAD_ROWS: usize = memory.data(21 * 16);
 const HEAD_ROWS_4: usize = HEAD_ROWS + 4;
@@ -162,20 +169,22 @@ for (let head: u32 = 0; head < 20; head++) {
 /** Instead of a resolution: the record must be read by hexcode/reading.ts. */
 export const UNKNOWN: u32 = 255;
 
-/** Records → TEXTS: lanes, symbol values, number of pairs, admin number, and a fault that is 0 only for canonical form. */
+/**
+ * Records → TEXTS: lanes, symbol values, number of pairs, admin number, and a fault that is 0 only for canonical form.
+ */
 function splitTexts(records: usize, count: u32): void {
   let text = TEXTS;
   for (const end = records + <usize>count * RECORD_BYTES; records < end; records += RECORD_BYTES, text += TEXT_BYTES) {
     const prefix = prefixAt(records);
     const two = prefix >> 24 == 0;
-    const slot = slotOf(prefix);
-    let fault = load<u32>(slot << 2, SLOT_PREFIXES) ^ prefix;
+    const bucket = bucketOf(prefix);
+    let fault = load<u32>(bucket << 2, BUCKET_PREFIXES) ^ prefix;
 
     const payload = v128.load(records + 4 - <usize>two);
     const nuls = i8x16.bitmask(i8x16.eq(payload, i8x16.splat(0)));
     const pairs: u32 = load<u8>(ctz(nuls | 0x8000), SHAPES);
     fault |= load<u32>(pairs << 2, HYPHENS) & ~i8x16.bitmask(i8x16.eq(payload, v128.load(HYPHEN)));
-    const symbols = i8x16.swizzle(payload, v128.load(pairs << 4, PLACES));
+    const symbols = i8x16.swizzle(payload, v128.load(pairs << 4, OFFSETS));
     let values = v128.or(
       v128.or(
         i8x16.swizzle(v128.load(FROM_2), i8x16.sub(symbols, v128.load(CHARACTER_2))),
@@ -183,7 +192,7 @@ function splitTexts(records: usize, count: u32): void {
       ),
       i8x16.swizzle(v128.load(FROM_S), i8x16.sub(symbols, v128.load(CHARACTER_S))),
     );
-    // stored and loaded again: V8 would otherwise compute them anew for every use
+    // stored and loaded again: V8 would otherwise compute them again for every use
     v128.store(text, values, AT_VALUES);
     values = v128.load(text, AT_VALUES);
     const symbolsFound = v128.andnot(values, i16x8.eq(values, v128.load(PAIR_0)));
@@ -195,7 +204,7 @@ function splitTexts(records: usize, count: u32): void {
     v128.store(text, lanes);
     store<u32>(text, fault, AT_FAULT);
     store<u8>(text, <u8>pairs, AT_PAIRS);
-    store<u8>(text, load<u8>(slot, SLOT_ADMINS), AT_ADMIN);
+    store<u8>(text, load<u8>(bucket, BUCKET_ADMINS), AT_ADMIN);
   }
 }
 
@@ -232,9 +241,9 @@ function addUp(text: usize, lattice: usize): u32 {
 }
 
 /**
- * At most BLOCK_RECORDS records -> LATTICE, each cell's centre descendant at resolution 15, and their resolutions. A record
- * other than the canonical text of a valid code gets the point (0, 0) and UNKNOWN; returns how many did. Fills LATTICE up to
- * an even count.
+ * At most BLOCK_RECORDS records -> LATTICE, each cell's centre descendant at resolution 15, and their resolutions. A
+ * record other than the canonical text of a valid code gets the point (0, 0) and UNKNOWN; returns how many did. Fills
+ * LATTICE up to an even count.
  */
 export function scanRecords(records: usize, count: u32, resolutions: usize): u32 {
   splitTexts(records, count);

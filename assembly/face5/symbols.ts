@@ -1,5 +1,5 @@
-// The parts of a text as words, by one look-up each: the ASCII bytes of a head or pair, and its share of the check, which
-// is a sum in GF(4) × Z/5 (hexcode/check.ts) with one summand for each part.
+// The parts of a text as words, by one look-up each: the ASCII bytes of a head or pair, and its share of the check,
+// which is a sum in GF(4) × Z/5 (hexcode/check.ts) with one summand for each part.
 
 import { ADMIN_UNITS, adminLetters } from "../hexcode/admin";
 import { symbolOf } from "../hexcode/alphabet";
@@ -8,14 +8,14 @@ import { headOf, NO_HEAD, pairOf, reachRow } from "../hexcode/payload";
 
 // A word is u32:
 //
-//   bits 0-10   the share as three counters that add up without carry: bits 0-4 the element of Z/5 (at most 7 × 4 in all),
+//   bits 0-10   the share as three counters that add up without carry: bits 0-4 the element of Z/5 (7 × 4 at most),
 //               5-7 and 8-10 the two bits of the element of GF(4), whose sums matter only as odd or even
 //   bits 16-31  two ASCII bytes; for a head one, then its number
 //
-// A part's summand is multiplied by g² for each pair to its right. The tables assume a text of five pairs; g² has order 6, so
-// CHECKS can undo the factors that a shorter text has too many.
+// A part's summand is multiplied by g² for each pair to its right. The tables assume a text of five pairs; g² has order
+// 6, so CHECKS can undo the factors that a shorter text has too many.
 
-const PLACES: i32 = 5;
+const MOST_PAIRS: i32 = 5;
 
 /** An element of GF(4) × Z/5 times gⁿ. */
 function timesG(element: u32, n: i32): u32 {
@@ -29,8 +29,8 @@ export function shareOf(element: u32, pairsToTheRight: i32): u32 {
   return element % 5 | (element & 1) << 5 | (element >> 1 & 1) << 8;
 }
 
-/** (Place of the pair, 0 to 4) × 512 + nine bits of digits (7 for none) → its word; 0 if no pair has these digits. */
-export const PAIR_WORDS: usize = memory.data(PLACES * 2048);
+/** (Index of the pair, 0 to 4) × 512 + nine bits of digits (7 for none) → its word; 0 if no pair has these digits. */
+export const PAIR_WORDS: usize = memory.data(MOST_PAIRS * 2048);
 
 for (let bits: u32 = 0; bits < 512; bits++) {
   const value = pairOf(<u64>bits << 33, 0);
@@ -38,24 +38,25 @@ for (let bits: u32 = 0; bits < 512; bits++) {
   const high = value / 20;
   const low = value - 20 * high;
   const element = checkStep(checkStep(0, high), low);
-  for (let place = 0; place < PLACES; place++) {
-    const word = shareOf(element, PLACES - 1 - place) | symbolOf(high) << 16 | symbolOf(low) << 24;
-    store<u32>(PAIR_WORDS + 2048 * place + 4 * bits, word);
+  for (let index = 0; index < MOST_PAIRS; index++) {
+    const word = shareOf(element, MOST_PAIRS - 1 - index) | symbolOf(high) << 16 | symbolOf(low) << 24;
+    store<u32>(PAIR_WORDS + 2048 * index + 4 * bits, word);
   }
 }
 
 /**
- * Base cell × 8 + first digit → u32 word of the head, u32 offset of its rows in the reach table; 0 where there is no head.
- * Nine bits of digits 2 to 4 → u32 word of the first pair, u32 offset of its row from there. All offsets are bytes.
+ * Base cell × 8 + first digit → u32 word of the head, u32 offset of its rows in the reach table; 0 where there is no
+ * head. Nine bits of digits 2 to 4 → u32 word of the first pair, u32 offset of its row from there. All offsets are
+ * bytes.
  */
 export const HEAD_WORDS: usize = memory.data(1024 * 8);
 export const FIRST_PAIR_WORDS: usize = memory.data(512 * 8);
 
-for (let place: u32 = 0; place < 1024; place++) {
-  const head = headOf(<u64>place << 42);
+for (let index: u32 = 0; index < 1024; index++) {
+  const head = headOf(<u64>index << 42);
   if (head == NO_HEAD) continue;
-  store<u32>(HEAD_WORDS + 8 * place, shareOf(head, PLACES) | symbolOf(head) << 16 | head << 24);
-  store<u32>(HEAD_WORDS + 8 * place, 8 * reachRow(head, 0), 4);
+  store<u32>(HEAD_WORDS + 8 * index, shareOf(head, MOST_PAIRS) | symbolOf(head) << 16 | head << 24);
+  store<u32>(HEAD_WORDS + 8 * index, 8 * reachRow(head, 0), 4);
 }
 for (let bits: u32 = 0; bits < 512; bits++) {
   store<u32>(FIRST_PAIR_WORDS + 8 * bits, load<u32>(PAIR_WORDS + 4 * bits));
@@ -70,7 +71,7 @@ for (let admin: u32 = 0; admin < ADMIN_UNITS; admin++) {
   let element = checkLetter(checkLetter(0, letters & 255), letters >> 8 & 255);
   if (letters >> 16) element = checkLetter(element, letters >> 16);
   store<u32>(ADMIN_WORDS + 8 * admin, letters | 0x2d << (letters >> 16 ? 24 : 16));
-  store<u32>(ADMIN_WORDS + 8 * admin, shareOf(timesG(element, 1), PLACES), 4);
+  store<u32>(ADMIN_WORDS + 8 * admin, shareOf(timesG(element, 1), MOST_PAIRS), 4);
 }
 
 /** Number of pairs × 512 + the low nine bits of the sum of shares → the check symbol in ASCII. */

@@ -4,9 +4,10 @@ import { baseCellAt, FACE_5 } from "../h3/faces";
 import { cellI, cellJ, setCell, stepToCenterChild, stepUp } from "../h3/lattice";
 
 /**
- * (i mod 49) × 64 + (j mod 49) → u16: four digits, those of an odd resolution and the three above it. Two steps up are a
- * division by 7 (their turns cancel), so four digits depend on the remainders by 49 alone. The ancestor four levels up is
- * the quotient, plus one where the way down from it has the offset "remainder less 49": bit 12 for i, bit 13 for j.
+ * (i mod 49) × 64 + (j mod 49) → u16: four digits, those of an odd resolution and the three above it. Two steps up are
+ * a division by 7 (their turns cancel), so four digits depend on the remainders by 49 alone. The ancestor four levels
+ * up is the quotient, plus one where the way down from it has the offset "remainder less 49": bit 12 for i, bit 13 for
+ * j.
  */
 export const FOUR_DIGITS: usize = memory.data(49 * 64 * 2);
 
@@ -42,7 +43,10 @@ for (let i = 0; i < ROWS; i++) {
   }
 }
 
-/** i of a point (i, 0), at resolution 15 and at 13, that is a corner of the window, outside the box and under no base cell. */
+/**
+ * i of a point (i, 0), at resolution 15 and at 13, that is a corner of the window, outside the box and under no base
+ * cell.
+ */
 export const NOWHERE: i32 = (ROWS - 1) * 117649;
 export const NOWHERE_FINE: i32 = (ROWS - 1) * 16807;
 store<u16>(COARSE + ((ROWS - 1) * COLUMNS << 1), 0);
@@ -52,8 +56,8 @@ const FINE_ROWS: i32 = 7 * ROWS;
 const FINE_COLUMNS: i32 = 7 * COLUMNS;
 
 /**
- * i × 224 + j → u32: base cell << 15 | five digits; 0 where COARSE has 0, and at (0, 0), the centre of the face, which is
- * far from the box and stands for undecided points.
+ * i × 224 + j → u32: base cell << 15 | five digits; 0 where COARSE has 0, and at (0, 0), the centre of the face, which
+ * is far from the box and stands for undecided points.
  */
 export const FINE: usize = memory.data(FINE_ROWS * FINE_COLUMNS * 4);
 

@@ -7,8 +7,8 @@ export const FACE_5: i32 = 0;
 export const FACE_10: i32 = 1;
 
 /**
- * A face is f64 × 10: its centre, north and east = north × centre as unit vectors, and the azimuth of the i-axis. North, where
- * azimuths start, is (0, 0, 1) - z·centre, normalised.
+ * A face is f64 × 10: its centre, north and east = north × centre as unit vectors, and the azimuth of the i-axis.
+ * North, where azimuths start, is (0, 0, 1) - z·centre, normalised.
  */
 const FACE_BYTES: i32 = 80;
 const FACES: usize = memory.data<f64>([

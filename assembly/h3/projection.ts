@@ -17,12 +17,12 @@ const RSQRT7: f64 = 0.37796447300922722721;
 const CLASS_III_TURN_RAD: f64 = 0.3334731722518321;
 /**
  * Unit of resolution 0 in the gnomonic plane, 2 / (3 + √5), and its inverse, both as H3 has them: the unit is cut after
- * fifteen digits, so the inverse ends in 6. The nearest double to (3 + √5) / 2 ends in 5 and stands in face5/frame.ts; with
+ * fifteen digits, so the inverse ends in 6. The nearest double to (3 + √5) / 2 ends in 5 and is in face5/frame.ts; with
  * that one here, cells could differ from H3's.
  */
 const UNIT_0: f64 = 0.38196601125010500003;
 const INVERSE_UNIT_0: f64 = 2.618033988749896;
-/** Below this distance a point is the face's centre. */
+/** A point nearer than this to the face's centre is the centre. */
 const EPSILON: f64 = 1e-16;
 
 /** Results of toPlane(). */

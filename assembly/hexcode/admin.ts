@@ -1,5 +1,5 @@
-// The 34 admin codes, in the order of src/hexcodes/admin-units.ts. An admin number is a place in this table, counted from 0. Codes of
-// two letters are looked up by both letters, codes of three letters by all three.
+// The 34 admin codes, in the order of src/hexcodes/admin-units.ts. An admin number is an index in this table, counted
+// from 0. Codes of two letters are looked up by both letters, codes of three letters by all three.
 
 export const ADMIN_UNITS: u32 = 34;
 export const NO_ADMIN: u32 = 255;

@@ -20,7 +20,7 @@ export function symbolOf(value: u32): u32 {
   return load<u8>(SYMBOLS + value);
 }
 
-/** Of a character code below 128. */
+/** Symbol values by character code, below 128. */
 // @ts-ignore: decorator
 @inline
 export function valueOf(character: u32): u32 {

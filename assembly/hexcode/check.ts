@@ -1,5 +1,5 @@
-// The check symbol, in the ring GF(4) × Z/5 (20 = 4 × 5): Horner's rule from the left over admin letters, head and pairs
-// with g = (α, 2) (docs/code-format.md, Write, 5). A value v stands for (v mod 4, v mod 5).
+// The check symbol, in the ring GF(4) × Z/5 (20 = 4 × 5): Horner's rule from the left over admin letters, head and
+// pairs with g = (α, 2) (docs/code-format.md, Write, 5). A value v stands for (v mod 4, v mod 5).
 
 /** STEP[state × 32 + value]: state · g + value, for states and values 0 to 19. */
 const STEP: usize = memory.data(20 * 32);
@@ -33,12 +33,12 @@ export function checkStep(state: u32, value: u32): u32 {
   return load<u8>(STEP + state * 32 + value);
 }
 
-/** The state after one more letter A-Z, which counts as its place mod 20. */
+/** The state after one more letter A-Z, which counts as its index mod 20. */
 // @ts-ignore: decorator
 @inline
 export function checkLetter(state: u32, letter: u32): u32 {
-  const place = letter - 0x41;
-  return checkStep(state, place >= 20 ? place - 20 : place);
+  const value = letter - 0x41;
+  return checkStep(state, value >= 20 ? value - 20 : value);
 }
 
 /** The value of the check symbol that closes a state. */

@@ -1,5 +1,5 @@
-// Heads and pairs: the H3 cell as values of symbols (docs/code-format.md, Write, 3 and 4). A pair holds three digits as they
-// stand in the index, nine bits with 7 for "none", so both tables below are plain look-ups.
+// Heads and pairs: the H3 cell as values of symbols (docs/code-format.md, Write, 3 and 4). A pair holds three digits as
+// they are in the index, nine bits with 7 for "none", so both tables below are plain look-ups.
 
 import { baseCellOf, cellFrom, resolutionOf } from "../h3/cell";
 
@@ -28,7 +28,10 @@ const PAIR_VALUES: usize = memory.data(1024);
 /** Value 1 to 399 → nine bits of its digits. */
 const PAIR_DIGITS: usize = memory.data(800);
 
-/** Enters a pair in both tables. Its value is the pre-order number in the tree of 400 nodes (57 = 1 + 7 + 49, 8 = 1 + 7). */
+/**
+ * Enters a pair in both tables. Its value is the pre-order number in the tree of 400 nodes (57 = 1 + 7 + 49, 8 = 1 +
+ * 7).
+ */
 function setPair(a: i32, b: i32, c: i32): void {
   let value = 1 + 57 * a;
   if (b != NO_DIGIT) value += 1 + 8 * b;
@@ -87,7 +90,7 @@ export function reachRowOf(cell: u64, head: u32): u32 {
   return reachRow(head, resolutionOf(cell) > 1 ? pairOf(cell, 0) : 0);
 }
 
-/** Whether a head is a resolution-0 cell, after which no pair may stand. */
+/** Whether a head is a resolution-0 cell, which no pair may follow. */
 // @ts-ignore: decorator
 @inline
 export function isRootHead(head: u32): bool {

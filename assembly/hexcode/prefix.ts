@@ -6,9 +6,9 @@ import { ADMIN_UNITS, adminLetters } from "./admin";
 const HYPHEN: u32 = 0x2d;
 
 /** Hash of a prefix → the same bytes (0 for none); and the admin number. */
-const SLOTS: u32 = 256;
-export const SLOT_PREFIXES: usize = memory.data(SLOTS * 4);
-export const SLOT_ADMINS: usize = memory.data(SLOTS);
+const BUCKETS: u32 = 256;
+export const BUCKET_PREFIXES: usize = memory.data(BUCKETS * 4);
+export const BUCKET_ADMINS: usize = memory.data(BUCKETS);
 /** The first odd multiplier under which the 34 prefixes have different hashes. */
 let multiplier: u32 = 0x9e3779b1;
 
@@ -22,20 +22,20 @@ export function prefixAt(text: usize): u32 {
 
 // @ts-ignore: decorator
 @inline
-export function slotOf(prefix: u32): u32 {
+export function bucketOf(prefix: u32): u32 {
   return prefix * multiplier >> 24;
 }
 
-function fillSlots(): bool {
-  memory.fill(SLOT_PREFIXES, 0, SLOTS * 4);
+function fillBuckets(): bool {
+  memory.fill(BUCKET_PREFIXES, 0, BUCKETS * 4);
   for (let admin: u32 = 0; admin < ADMIN_UNITS; admin++) {
     const letters = adminLetters(admin);
     const prefix = letters | HYPHEN << (letters >> 16 ? 24 : 16);
-    const slot = slotOf(prefix);
-    if (load<u32>(SLOT_PREFIXES + 4 * slot) != 0) return false;
-    store<u32>(SLOT_PREFIXES + 4 * slot, prefix);
-    store<u8>(SLOT_ADMINS + slot, <u8>admin);
+    const bucket = bucketOf(prefix);
+    if (load<u32>(BUCKET_PREFIXES + 4 * bucket) != 0) return false;
+    store<u32>(BUCKET_PREFIXES + 4 * bucket, prefix);
+    store<u8>(BUCKET_ADMINS + bucket, <u8>admin);
   }
   return true;
 }
-while (!fillSlots()) multiplier += 2;
+while (!fillBuckets()) multiplier += 2;

@@ -1,5 +1,5 @@
-// From text to cell: every rule of docs/code-format.md, Read, in one pass over UTF-16 units or ASCII bytes, then the payload.
-// At most 15 characters of a text are kept, A-Z and 2-9.
+// From text to cell: every rule of docs/code-format.md, Read, in one pass over UTF-16 units or ASCII bytes, then the
+// payload. At most 15 characters of a text are kept, A-Z and 2-9.
 
 import { inReach } from "./record";
 import { adminAt, NO_ADMIN } from "./admin";
@@ -118,7 +118,7 @@ function readKept(count: u32, beforeSeparator: u32): bool {
   if (head >= HEADS) return false;
   state = checkStep(state, head);
 
-  // an even number of symbols stands between head and check: the pairs
+  // an even number of symbols is between head and check: the pairs
   const last = count - 1;
   let resolution: u32 = isRootHead(head) ? 0 : 1;
   if (resolution == 0 && letters + 1 != last) return false;

@@ -13,7 +13,7 @@ import { columns, east, reserve, rows, south } from "./grid-state";
 import { CELL_BITS, MEMORY_LIMIT } from "./layout";
 import { adminOf, unitAt } from "./locate";
 import { microPair } from "./locate-block";
-import { CELLS, CROSSINGS, PLACES_U, PLACES_V } from "../scratch";
+import { CELLS, CROSSINGS, GRID_U, GRID_V } from "../scratch";
 
 /** Beyond this distance the answer is NO_BORDER. */
 const FARTHEST_M: f64 = 5000;
@@ -182,8 +182,8 @@ export function bordersOfBlock(points: usize, count: u32, out: usize): void {
     const entry = i32x4.add(
       i32x4.shl(i32x4.add(i32x4.mul(row, i32x4.splat(columns)), column), 2), i32x4.splat(<i32>lists),
     );
-    v128.store(PLACES_U + n, u);
-    v128.store(PLACES_V + n, v);
+    v128.store(GRID_U + n, u);
+    v128.store(GRID_V + n, v);
     v128.store(CELLS + n, v128.bitselect(entry, i32x4.splat(<i32>NOWHERE), inside));
   }
   let near = CROSSINGS;
@@ -201,8 +201,8 @@ export function bordersOfBlock(points: usize, count: u32, out: usize): void {
   }
   for (let next = CROSSINGS; next < near; next += 8) {
     const n = <usize>load<u32>(next);
-    const u = load<u32>(PLACES_U + n);
-    const v = load<u32>(PLACES_V + n);
+    const u = load<u32>(GRID_U + n);
+    const v = load<u32>(GRID_V + n);
     // once more: a list that is made may have begun the arena again
     let list = <usize>load<u32>(load<u32>(CELLS + n));
     if (list == 0) list = makeList(u >> CELL_BITS, v >> CELL_BITS);

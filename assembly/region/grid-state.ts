@@ -1,4 +1,4 @@
-// The grid in use: where its tables lie and where on the map it stands. load.ts and grid.ts fill it; locate.ts and
+// The grid in use: where its tables lie and which part of the map it covers. load.ts and grid.ts fill it; locate.ts and
 // locate-block.ts read it.
 
 import { INDEX } from "../memory";

@@ -1,7 +1,8 @@
-// Builds the grid over the segments. For the points of one cell, a square of 2^CELL_BITS micro-degrees, the sum of locate.ts
-// has two parts. Segments that cross one of the cell's rows inside it are listed. All other segments east of the cell add an
-// amount that depends on the row alone: a base value for the cell's first row, and changes at some rows. Each change is listed
-// as a *virtual* segment, upright, just east of the cell, from that row to the cell's top.
+// Builds the grid over the segments. The sum of locate.ts, for the points of one cell (a square of 2^CELL_BITS
+// micro-degrees), has two parts. Segments that cross one of the cell's rows inside it are listed. All other segments
+// east of the cell add an amount that depends on the row alone: a base value for the cell's first row, and changes at
+// some rows. Each change is listed as a *virtual* segment, upright, just east of the cell, from that row to the cell's
+// top.
 
 import { SCRATCH } from "../memory";
 import { reserve, useGrid } from "./grid-state";
@@ -10,11 +11,13 @@ import {
   SEGMENT_BYTES, TILE_BITS, tilesOf,
 } from "./layout";
 
-// The cells of a band, which is a row of cells, are walked from east to west. SUM is what the segments add east of the cell's
-// eastern edge, as a list of changes by row; REST is the part of it that the cell does not list. Every crossing of a segment
-// and an edge is an exact integer division. West of the last cell each row must be outside again, or some line is open.
+// The cells of a band, which is a row of cells, are walked from east to west. SUM is what the segments add east of the
+// cell's eastern edge, as a list of changes by row; REST is the part of it that the cell does not list. Every crossing
+// of a segment and an edge is an exact integer division. West of the last cell each row must be outside again, or some
+// line is open.
 //
-// Memory behind the segments:  cells u32 × (count + 1) · ids u32 × touches, later tiles · records of 16 bytes (layout.ts)
+// Memory behind the segments: cells u32 × (count + 1) · ids u32 × touches, later tiles · records of 16 bytes
+// (layout.ts)
 
 const CELL: i32 = 1 << CELL_BITS;
 
@@ -95,7 +98,9 @@ function floorDivide(dividend: i64, divisor: i64): i64 {
   return quotient - <i64>(quotient * divisor > dividend);
 }
 
-/** Counts in each cell the segments that it will list; returns their sum, and stops as soon as it is beyond the limit. */
+/**
+ * Counts in each cell the segments that it will list; returns their sum, and stops as soon as it is beyond the limit.
+ */
 function countTouches(segments: usize, segmentCount: u32, columns: u32, cells: usize): u32 {
   let touches: u32 = 0;
   const end = segments + <usize>segmentCount * SEGMENT_BYTES;
@@ -115,7 +120,9 @@ function countTouches(segments: usize, segmentCount: u32, columns: u32, cells: u
   return touches;
 }
 
-/** Writes the numbers of the segments that each cell lists, cell by cell; afterwards a cell holds where its list ends. */
+/**
+ * Writes the numbers of the segments that each cell lists, cell by cell; afterwards a cell holds where its list ends.
+ */
 function listTouches(
   segments: usize, segmentCount: u32, columns: u32, cells: usize, cellCount: u32, ids: usize,
 ): void {
@@ -133,9 +140,9 @@ function listTouches(
       findColumns(segment, row);
       for (let column = firstColumn; column <= lastColumn; column++) {
         const cell = cells + (<usize>(row * columns + column) << 2);
-        const place = load<u32>(cell);
-        store<u32>(ids + (<usize>place << 2), id);
-        store<u32>(cell, place + 1);
+        const index = load<u32>(cell);
+        store<u32>(ids + (<usize>index << 2), id);
+        store<u32>(cell, index + 1);
       }
     }
   }
@@ -144,7 +151,10 @@ function listTouches(
 let base: u32 = 0;
 let bandLow: i32 = 0;
 
-/** Applies an effect to the rows low..high − 1 of the band: to `base`, and to the list of changes. Returns its new length. */
+/**
+ * Applies an effect to the rows low..high − 1 of the band: to `base`, and to the list of changes. Returns its new
+ * length.
+ */
 function applyTo(list: usize, count: u32, low: i32, high: i32, effect: u32): u32 {
   low = max<i32>(low, bandLow);
   high = min<i32>(high, bandLow + CELL);
@@ -175,8 +185,8 @@ function change(list: usize, count: u32, row: u32, effect: u32): u32 {
 }
 
 /**
- * On which of its rows a segment lies east of u = edge, rows counted from its own v0: those before the result where it leans
- * west (du > 0) or is upright, those from the result on where it leans east.
+ * On which of its rows a segment lies east of u = edge, rows counted from its own v0: those before the result where it
+ * leans west (du > 0) or is upright, those from the result on where it leans east.
  */
 @inline
 function turnAt(u0: i32, du: i32, dv: i32, edge: i32): i32 {
@@ -230,7 +240,8 @@ function writeRecords(
         if (restCount + 2 > CHANGES_LIMIT || sumCount + 2 > CHANGES_LIMIT) return REFUSED_OPEN;
         v128.store(at, v128.load(segment));
         at += SEGMENT_BYTES;
-        // SUM counts the rows on which the segment lies east of this cell. Its record counts them too, so REST leaves them out.
+        // SUM counts the rows on which the segment lies east of this cell. Its record counts them too, so REST leaves
+        // them out.
         base = restBase;
         restCount = du < 0
           ? applyTo(REST, restCount, v0 + turn, v0 + dv, effect)

@@ -34,7 +34,7 @@ export const AT_ADMINS: usize = 64;
 
 /** Unit of every point that no unit holds; units are 0..62. */
 export const OUTSIDE: u32 = 63;
-/** Micro-degrees between neighbouring places of a vertex. */
+/** Micro-degrees between neighbouring positions of a vertex. */
 export const VERTEX_STEP: i32 = 10;
 /** Width and height of the box lie below it: products in the crossing test then stay below 2^50. */
 export const SIDE_LIMIT: i64 = 1 << 25;
@@ -60,10 +60,10 @@ export const CELL_BITS: u32 = 14;
 
 /** Tiles are squares of 2^TILE_BITS cells; most of the map is tiles of one unit, and those fit a cache. */
 export const TILE_BITS: u32 = 2;
-/** In place of a tile's unit: its cells differ, or one of them lists segments. */
+/** Instead of a tile's unit: its cells differ, or one of them lists segments. */
 export const MIXED: u32 = 64;
 
-/** Tiles over so many rows or columns of cells. */
+/** Number of tiles over `cells` rows or columns of cells. */
 // @ts-ignore: decorator
 @inline
 export function tilesOf(cells: u32): u32 {

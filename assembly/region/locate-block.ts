@@ -1,17 +1,20 @@
-// Admin numbers of a block of points, those that unitAt() finds one by one, in passes: the places of all points in the grid,
-// four at a time; their tiles; the cells of points in mixed tiles; the crossings of points whose cells list segments. No load
-// of a pass waits for another one, so the processor has many cache misses under way at a time.
+// Admin numbers of a block of points, those that unitAt() finds one by one, in passes: the grid positions of all points
+// in the grid, four at a time; their tiles; the cells of points in mixed tiles; the crossings of points whose cells
+// list segments. No load of a pass waits for another one, so the processor has many cache misses under way at a time.
 
 import { NO_ADMIN } from "../hexcode/admin";
 import { INDEX } from "../memory";
-import { ADMIN_NUMBERS, CELLS, CROSSINGS, MIXED_POINTS, PLACES_U, PLACES_V, TILES } from "../scratch";
+import { ADMIN_NUMBERS, CELLS, CROSSINGS, MIXED_POINTS, GRID_U, GRID_V, TILES } from "../scratch";
 import { AT_ADMINS, CELL_BITS, EFFECT_BITS, EFFECT_MASK, MIXED, OUTSIDE, SEGMENT_BYTES, TILE_BITS, tilesOf } from "./layout";
 import { cells, columns, east, records, rows, south, tiles } from "./grid-state";
 
 /** The tile that points beyond the grid are given. */
 const NOWHERE: usize = memory.data<u8>([<u8>OUTSIDE]);
 
-/** f64: micro-degrees of a degree; one half; the bounds of i32; 2⁵² + 2⁵¹, whose sum with an integer ends in that integer's 32 bits. */
+/**
+ * f64 constants: micro-degrees in a degree; 0.5; the bounds of i32; 2⁵² + 2⁵¹ (a sum with an integer ends in its 32
+ * bits).
+ */
 const MICRO: usize = memory.data<f64>([1e6, 0.5, 2147483647, -2147483648, 6755399441055744]);
 const HALF: usize = MICRO + 8;
 const MOST: usize = MICRO + 16;
@@ -30,8 +33,8 @@ const FIRST_TILE: usize = GRID + 96;
 const NO_TILE: usize = GRID + 112;
 
 /**
- * Two numbers of degrees → whole micro-degrees, rounded as in unitAt(), in the low 32 bits of each. Numbers beyond i32, and
- * NaN, become a bound of i32, which lies beyond every grid. Cheaper than WebAssembly's saturating conversion.
+ * Two numbers of degrees → whole micro-degrees, rounded as in unitAt(), in the low 32 bits of each. Numbers beyond i32,
+ * and NaN, become a bound of i32, which lies beyond every grid. Cheaper than WebAssembly's saturating conversion.
  */
 // @ts-ignore: decorator
 @inline
@@ -53,8 +56,8 @@ export function microPair(points: usize): v128 {
 }
 
 /**
- * Writes the admin number that the tile gives to the point at `n`, and `n` itself to `mixed`. Returns the address for the next
- * mixed point: behind `mixed` if the tile is mixed, else `mixed` again.
+ * Writes the admin number that the tile gives to the point at `n`, and `n` itself to `mixed`. Returns the address for
+ * the next mixed point: behind `mixed` if the tile is mixed, else `mixed` again.
  */
 // @ts-ignore: decorator
 @inline
@@ -96,8 +99,8 @@ export function locateBlock(points: usize, count: u32): void {
       v128.load(FIRST_TILE),
     );
     const cell = i32x4.add(i32x4.shl(i32x4.add(i32x4.mul(row, v128.load(COLUMNS)), column), 2), v128.load(FIRST_CELL));
-    v128.store(PLACES_U + n, u);
-    v128.store(PLACES_V + n, v);
+    v128.store(GRID_U + n, u);
+    v128.store(GRID_V + n, v);
     v128.store(CELLS + n, cell);
     v128.store(TILES + n, v128.bitselect(tile, v128.load(NO_TILE), inside));
   }
@@ -129,8 +132,8 @@ export function locateBlock(points: usize, count: u32): void {
   for (let next = CROSSINGS; next < crossing; next += 16) {
     const pair = load<u64>(next);
     const n = <usize>load<u32>(next, 8);
-    const u = load<i32>(PLACES_U + n);
-    const v = load<u32>(PLACES_V + n);
+    const u = load<i32>(GRID_U + n);
+    const v = load<u32>(GRID_V + n);
     let unit = <u32>pair & EFFECT_MASK;
     let at = records + (<usize>(<u32>pair >> EFFECT_BITS)) * SEGMENT_BYTES;
     const end = records + (<usize>(pair >> (32 + EFFECT_BITS))) * SEGMENT_BYTES;

@@ -1,6 +1,6 @@
-// A point's unit: OUTSIDE, XOR (left ^ right) of every segment that spans the point's row, half-open
-// (y0 > y) != (y1 > y), and lies strictly east of it. grid.ts cuts this sum down to the segments of one cell, with the same
-// result for every integer point. Everything is integer and exact.
+// A point's unit: OUTSIDE, XOR (left ^ right) of every segment that spans the point's row, half-open (y0 > y) != (y1 >
+// y), and lies strictly east of it. grid.ts cuts this sum down to the segments of one cell, with the same result for
+// every integer point. Everything is integer and exact.
 
 import { NO_ADMIN } from "../hexcode/admin";
 import { INDEX } from "../memory";
@@ -23,7 +23,8 @@ export function unitAt(latDeg: f64, lngDeg: f64): u32 {
   let at = records + (<usize>((<u32>pair) >> EFFECT_BITS)) * SEGMENT_BYTES;
   const end = records + (<usize>(pair >> (32 + EFFECT_BITS))) * SEGMENT_BYTES;
   for (; at < end; at += SEGMENT_BYTES) {
-    // No branch on whether the segment counts: close to borders that is a coin toss (52 ns a point with one, 43 without).
+    // No branch on whether the segment counts: close to borders that is a coin toss (52 ns a point with one, 43
+    // without).
     const t = v - load<u32>(at, 4);
     const spanAndEffect = load<u32>(at, 12);
     const dv = spanAndEffect >> EFFECT_BITS;
@@ -33,7 +34,9 @@ export function unitAt(latDeg: f64, lngDeg: f64): u32 {
   return unit;
 }
 
-/** The admin number of a unit; NO_ADMIN for OUTSIDE, also where the file at INDEX was refused and its table is anything. */
+/**
+ * The admin number of a unit; NO_ADMIN for OUTSIDE, also where the file at INDEX was refused and its table is anything.
+ */
 export function adminOf(unit: u32): u32 {
   return unit >= OUTSIDE ? NO_ADMIN : load<u8>(INDEX + AT_ADMINS + unit);
 }

@@ -1,5 +1,5 @@
-// A row of a block of text, as scanning leaves it for writing: 32 bytes in ROWS. The numbers themselves are in INPUT and
-// RESOLUTIONS, codes in INPUT as records.
+// A row of a block of text, as scanning leaves it for writing: 32 bytes in ROWS. The numbers themselves are in INPUT
+// and RESOLUTIONS, codes in INPUT as records.
 
 import { ROWS, ROW_BYTES } from "../memory";
 
@@ -19,10 +19,10 @@ import { ROWS, ROW_BYTES } from "../memory";
 //   29  u8   latShape     the shape of lat's text if decimals.ts is to read it, else 0
 //   30  u8   lngShape     the same of lng
 //
-// Once a CSV writer has answered a row that failed, `status` is its status, and `first` and `second` are the bounds of the
-// answer in TEXT_OUT.
+// After a CSV writer has answered a row that failed, `status` is its status, and `first` and `second` are the bounds of
+// the answer in TEXT_OUT.
 
-/** Row statuses: the places of ROW_STATUSES in src/hexcodes/wire/job.ts. */
+/** Row statuses: the indexes of ROW_STATUSES in src/hexcodes/wire/job.ts. */
 export const ROW_OK: u32 = 0;
 export const ROW_NOT_FOUND: u32 = 1;
 export const ROW_INVALID_REQUEST: u32 = 2;
@@ -34,7 +34,7 @@ export const NO_RESOLUTION: u32 = 255;
 export const LINE_END_MASK: u32 = 3;
 export const ENDS_WITH_LF: u32 = 1;
 export const ENDS_WITH_CRLF: u32 = 2;
-/** Flag: the text of the code cannot be copied into JSON as it stands. */
+/** Flag: the text of the code cannot be copied into JSON unchanged. */
 export const CODE_NEEDS_ESCAPES: u32 = 4;
 /** Flag: the row is listed in HOST_ROWS. */
 export const LEFT_TO_HOST: u32 = 8;
@@ -42,7 +42,7 @@ export const LEFT_TO_HOST: u32 = 8;
 /** Flag: the row has more or fewer fields than the header, or a quote that is not closed. */
 export const RAGGED: u32 = 16;
 
-/** The places of the two coordinates of a row. */
+/** Addresses of the two coordinates of a row. */
 export const LAT: usize = 0;
 export const LNG: usize = 1;
 
@@ -110,14 +110,14 @@ export function setRowEnd(row: usize, end: usize): void {
 /** Where the text of a coordinate starts. Its end is not kept: the number's grammar gives it. */
 // @ts-ignore: decorator
 @inline
-export function coordinateText(row: usize, place: usize): usize {
-  return load<u32>(row + (place << 2), AT_FIRST);
+export function coordinateText(row: usize, axis: usize): usize {
+  return load<u32>(row + (axis << 2), AT_FIRST);
 }
 
 // @ts-ignore: decorator
 @inline
-export function setCoordinateText(row: usize, place: usize, start: usize): void {
-  store<u32>(row + (place << 2), <u32>start, AT_FIRST);
+export function setCoordinateText(row: usize, axis: usize, start: usize): void {
+  store<u32>(row + (axis << 2), <u32>start, AT_FIRST);
 }
 
 // @ts-ignore: decorator
@@ -172,14 +172,14 @@ export function markRagged(row: usize, fields: u32): void {
 /** Bytes of a coordinate's text that printing its number would give; 0: it must be printed. */
 // @ts-ignore: decorator
 @inline
-export function plainBytes(row: usize, place: usize): usize {
-  return load<u16>(row + (place << 1), AT_PLAIN_BYTES);
+export function plainBytes(row: usize, axis: usize): usize {
+  return load<u16>(row + (axis << 1), AT_PLAIN_BYTES);
 }
 
 // @ts-ignore: decorator
 @inline
-export function setPlainBytes(row: usize, place: usize, sizeBytes: usize): void {
-  store<u16>(row + (place << 1), <u16>sizeBytes, AT_PLAIN_BYTES);
+export function setPlainBytes(row: usize, axis: usize, sizeBytes: usize): void {
+  store<u16>(row + (axis << 1), <u16>sizeBytes, AT_PLAIN_BYTES);
 }
 
 // @ts-ignore: decorator
@@ -240,6 +240,6 @@ export function setRowShapes(row: usize, latShape: u32, lngShape: u32): void {
 
 // @ts-ignore: decorator
 @inline
-export function setRowShape(row: usize, place: usize, shape: u32): void {
-  store<u8>(row + place, <u8>shape, AT_SHAPES);
+export function setRowShape(row: usize, axis: usize, shape: u32): void {
+  store<u8>(row + axis, <u8>shape, AT_SHAPES);
 }

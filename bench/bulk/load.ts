@@ -1,5 +1,5 @@
-// The load of the bulk bench: bytes made beforehand, and answers of which only status and size are looked at, so that one
-// process can keep a server busy. A wrong status or size ends the run; the tests look at the contents.
+// The load of the bulk bench: bytes made beforehand, and answers of which only status and size are looked at, so that
+// one process can keep a server busy. A wrong status or size ends the run; the tests look at the contents.
 import { connect, type Socket } from 'node:net';
 import { clientFrame, handshake } from '../../test/support/raw-websocket.js';
 import { BENCH_KEY } from '../service.js';
@@ -53,7 +53,8 @@ export async function loadStream(port: number, load: StreamLoad): Promise<number
         socket.on('data', (bytes: Buffer) => {
           let size = bytes.length;
           if (!isReady) {
-            // The 101 and the ready frame come together or one after the other; nothing more comes before a frame is sent.
+            // The 101 and the ready frame come together or one after the other; nothing more comes before a frame is
+            // sent.
             const text = bytes.toString('latin1');
             if (!text.includes('ready')) return;
             isReady = true;

@@ -1,5 +1,5 @@
-// The pool on large jobs, in process: all its workers against one, in turns. Two workers cost as much CPU as one, so time is
-// measured, and the machine should have nothing else to do.
+// The pool on large jobs, in process: all its workers against one, in turns. Two workers cost as much CPU as one, so
+// time is measured, and the machine should have nothing else to do.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';

@@ -1,12 +1,13 @@
 // The processes of the bulk bench, picked by the first argument: the service; a uWS echo of the same bytes, by
-// WebSocket and by HTTP; and the kernel alone, which works on request. Each sends its port, and its CPU time when asked.
+// WebSocket and by HTTP; and the kernel alone, which works on request. Each sends its port, and its CPU time when
+// asked.
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { loadUws } from '#dist/server/transport/load-uws.js';
 import { startService } from '../service.js';
 
 export type BulkProcess = 'hexcodes' | 'echo' | 'kernel';
 
-/** A request to the kernel process: so many points of the corpus, in blocks of one call each. */
+/** A request to the kernel process: a number of points of the corpus, in blocks of one call each. */
 export interface KernelWork {
   readonly operation: 'encode' | 'decode';
   readonly points: number;

@@ -12,7 +12,7 @@ const WARMING_REQUESTS = 5000;
 /** See Way.scale. */
 export const LARGE_SCALE = 32;
 
-/** One way into the service: the load for so many points; the echo gets the same bytes. */
+/** One way into the service: the load for a number of points; the echo gets the same bytes. */
 export interface Way {
   readonly name: string;
   readonly operation: 'encode' | 'decode';
@@ -22,7 +22,10 @@ export interface Way {
   /** Resolves to the number of points answered: at least `points`. */
   run(port: number, points: number, isEcho: boolean): Promise<number>;
   readonly hasEcho: boolean;
-  /** Sends many small requests of the same kind, so that code that runs once a request is compiled as in a service at work. */
+  /**
+   * Sends many small requests of the same kind, so that code that runs once a request is compiled as in a service at
+   * work.
+   */
   warm?(port: number): Promise<void>;
   /** The service is bound to no core and uses its workers; otherwise it is bound to one core and has none. */
   readonly isOnAllCores?: boolean;

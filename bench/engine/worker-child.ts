@@ -1,5 +1,6 @@
-// A worker of the bench as a process of its own, with the kernel or with a constant in its place. It connects, waits for the word,
-// answers as many messages as it is told, and reports the time from the first answer to the last and its CPU time.
+// A worker of the bench as a process of its own, with the kernel or with a constant in its place. It connects, waits
+// for the word, answers as many messages as it is told, and reports the time from the first answer to the last and its
+// CPU time.
 
 import { MessageConverter } from '#dist/bus/messages/message-converter.js';
 import { DEFAULT_RULES } from '#dist/bus/messages/message-shape.js';

@@ -16,7 +16,9 @@ export function encodeRequests(positions: Float64Array): Buffer[] {
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 
-/** Sends `total` requests over `connections`, `depth` in flight on each; rejects at the first answer that is not 200. */
+/**
+ * Sends `total` requests over `connections`, `depth` in flight on each; rejects at the first answer that is not 200.
+ */
 export function sendAll(
   port: number,
   requests: readonly Buffer[],

@@ -1,5 +1,5 @@
-// The start of the library: load() until ready, the first calls on cold code, and the memory of a kernel. Each start is a
-// process of its own, so that nothing is compiled or parsed beforehand.
+// The start of the library: load() until ready, the first calls on cold code, and the memory of a kernel. Each start is
+// a process of its own, so that nothing is compiled or parsed beforehand.
 import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { type Spread, spread } from '../measure.js';

@@ -1,4 +1,4 @@
-// A plot of vega-lite as SVG: no script, no font of its own, and no colour but those given, so that it can stand on any page.
+// A plot of vega-lite as SVG: no script, no font of its own, and no colour but those given, so that it fits any page.
 import { parse, View } from 'vega';
 import { compile, type TopLevelSpec } from 'vega-lite';
 

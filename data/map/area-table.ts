@@ -1,5 +1,5 @@
-// The areas of provinces: of the map, of its land alone, as the units' source has them, and the official ones. The table of
-// data/README.md, which `npm run data -- --areas` prints; a test compares the two.
+// The areas of provinces: of the map, of its land alone, as the units' source has them, and the official ones. The
+// table of data/README.md, which `npm run data -- --areas` prints; a test compares the two.
 import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
 import type { Definition } from './coverage.js';
 import { FORMER_PROVINCES, type PartitionUnit } from './partition.js';

@@ -1,5 +1,6 @@
-// Proves that a partition is one: segments meet at common end points only, and all half-edges of a face, outlines and islands
-// in it alike, agree on its unit. Counting segments east of a point then gives one unit for every point of the plane.
+// Proves that a partition is one: segments meet at common end points only, and all half-edges of a face, outlines and
+// islands in it alike, agree on its unit. Counting segments east of a point then gives one unit for every point of the
+// plane.
 import type { Partition } from './partition.js';
 import { type Arrangement, arrange, findCrossing } from './plane/arrangement.js';
 import { findFaces } from './plane/faces.js';

@@ -1,5 +1,5 @@
-// The definition of the map: the unit of any point, as data/README.md says in words. Slow and simple: drawing the map asks it
-// where lines run and which unit each face has.
+// The definition of the map: the unit of any point, as data/README.md says in words. Slow and simple: drawing the map
+// asks it where lines run and which unit each face has.
 import { FORMER_PROVINCES } from './partition.js';
 import { STEPS_PER_DEGREE } from './plane/grid.js';
 import { OUTSIDE } from './plane/labelled-lines.js';
@@ -22,7 +22,9 @@ export interface Zone {
   readonly north: number;
 }
 
-/** The archipelago zones in degrees. Their western and southern sides belong to them, the eastern and northern do not. */
+/**
+ * The archipelago zones in degrees. Their western and southern sides belong to them, the eastern and northern do not.
+ */
 export const ZONES: readonly Zone[] = [
   { name: 'Hoàng Sa', unitName: 'Đà Nẵng', west: 111, south: 15.4, east: 113.1, north: 17.4 },
   { name: 'Trường Sa', unitName: 'Khánh Hòa', west: 111, south: 6.9, east: 118, north: 12 },

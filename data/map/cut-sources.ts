@@ -1,5 +1,6 @@
 // Makes data/sources/ from the two packages that it comes from: copies the units as they are, and cuts the outer rings
-// around Viet Nam out of the land of the world. Needed once for each version of a source; builds read data/sources/ alone.
+// around Viet Nam out of the land of the world. Needed once for each version of a source; builds read data/sources/
+// alone.
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';

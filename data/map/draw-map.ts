@@ -1,6 +1,6 @@
-// Draws a definition: the units' own lines and the lines that the definition implies (coast strip, sea limit, zones, the
-// middle between two units) are arranged into faces, each face asks the definition for its unit at a point well inside,
-// and lines with the same unit on both sides are dropped.
+// Draws a definition: the units' own lines and the lines that the definition implies (coast strip, sea limit, zones,
+// the middle between two units) are arranged into faces, each face asks the definition for its unit at a point well
+// inside, and lines with the same unit on both sides are dropped.
 import { type Definition, STRIP_M } from './coverage.js';
 import type { Partition } from './partition.js';
 import { arrange } from './plane/arrangement.js';
@@ -15,7 +15,9 @@ const BOX = { west: 101.6, south: 6.4, east: 118.4, north: 23.8 };
 /** A contour may move by this part of its distance to the nearest land or unit line, within these metres. */
 const TOLERANCE = { part: 0.035, leastM: 6, mostM: 80 };
 
-/** Contours are drawn this far into the units, more than a square deep, so that they cross the outlines of the units. */
+/**
+ * Contours are drawn this far into the units, more than a square deep, so that they cross the outlines of the units.
+ */
 const DEPTH_M = 120;
 
 /** @param unitLines the units' own lines, which are kept exactly */

@@ -1,5 +1,5 @@
-// Writes a partition as a boundary index (layout: data/README.md and assembly/region/layout.ts). The bytes depend on the map
-// alone: neither the order of its segments nor the direction of each changes them.
+// Writes a partition as a boundary index (layout: data/README.md and assembly/region/layout.ts). The bytes depend on
+// the map alone: neither the order of its segments nor the direction of each changes them.
 import { crc32 } from 'node:zlib';
 import {
   INDEX_FORMAT,
@@ -80,7 +80,10 @@ function boxOf(segments: Int32Array): Box {
   return box;
 }
 
-/** A segment, directed eastward, or northward where it is upright. Its ends are keys, which sort from west to east, then north. */
+/**
+ * A segment, directed eastward, or northward where it is upright. Its ends are keys, which sort from west to east, then
+ * north.
+ */
 interface Segment {
   readonly from: number;
   readonly to: number;
@@ -135,8 +138,9 @@ interface Chain {
 }
 
 /**
- * Joins segments wherever exactly two meet that have the same sides. So that a map has only one list of chains, an open chain
- * starts at the lesser of its two ends, a closed one at its least vertex and towards the lesser of that vertex's neighbours.
+ * Joins segments wherever exactly two meet that have the same sides. So that a map has only one list of chains, an open
+ * chain starts at the lesser of its two ends, a closed one at its least vertex and towards the lesser of that vertex's
+ * neighbours.
  */
 function chainsOf(segments: readonly Segment[]): Chain[] {
   const around = new Map<number, number[]>();
@@ -183,7 +187,7 @@ function chainsOf(segments: readonly Segment[]): Chain[] {
     }
     chains.push(chain);
   };
-  // Open chains first, from their ends; what is left is closed. Segments are sorted, so the first one found of a closed
+  // Open chains first, from their ends; the rest are closed. Segments are sorted, so the first one found of a closed
   // chain starts at its least vertex and leads to the lesser neighbour.
   segments.forEach(({ from, to }, id) => {
     if (!used[id] && nextAt(id, from) === undefined) walk(id, from);

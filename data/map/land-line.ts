@@ -1,5 +1,5 @@
-// Draws the land line of the console's map: the outline of all land of the sources, thinned. Borders between countries drop
-// out, because both sides of one have the same vertices. src/console/map/land.ts reads the file.
+// Draws the land line of the console's map: the outline of all land of the sources, thinned. Borders between countries
+// drop out, because both sides of one have the same vertices. src/console/map/land.ts reads the file.
 import { inZone, ZONES } from './coverage.js';
 import { ringArea, STEPS_PER_DEGREE } from './plane/grid.js';
 import { thinChain } from './plane/simplify.js';
@@ -7,7 +7,7 @@ import type { Polygon } from './sources.js';
 
 export const LAND_LINE_FILE = 'data/land.bin';
 
-/** Vertices of the file are on a grid of 1e-4 degrees, 11 m: so many steps of the map. */
+/** Steps of the map in one step of the file, whose vertices are on a grid of 1e-4 degrees, 11 m. */
 const FILE_STEP = STEPS_PER_DEGREE / 10_000;
 /** How far a vertex may be from the thinned line, in steps: 133 m around our land, 1.3 km elsewhere. */
 const NEAR_TOLERANCE = 0.0012 * STEPS_PER_DEGREE;
@@ -20,7 +20,10 @@ const MOST_ISLET_AREA = 0.00008 * STEPS_PER_DEGREE ** 2;
 const SQUARE = 0.5 * STEPS_PER_DEGREE;
 const OWN_COUNTRY = 'VNM';
 
-/** The file: numbers of 7 bits a byte, low ones first; the count of rings, then for each its count of vertices and their zigzag steps. */
+/**
+ * The file: numbers of 7 bits a byte, low ones first; the count of rings, then for each its count of vertices and their
+ * zigzag steps.
+ */
 export function drawLandLine(land: readonly Polygon[]): Uint8Array {
   const isNear = nearnessTo(land.filter(({ country }) => country === OWN_COUNTRY));
   const tolerance = (x: number, y: number): number => (isNear(x, y) ? NEAR_TOLERANCE : FAR_TOLERANCE);

@@ -1,6 +1,6 @@
-// The map as the writer of the index takes it: every segment once, with the unit on either side. Segments meet at common end
-// points only, so each face between them belongs to one unit or to none, and the unit of a point is found by counting the
-// segments east of it, without rings.
+// The map as the writer of the index takes it: every segment once, with the unit on either side. Segments meet at
+// common end points only, so each face between them belongs to one unit or to none, and the unit of a point is found by
+// counting the segments east of it, without rings.
 import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
 import type { BandPairs } from '#dist/hexcodes/kernel/certainty.js';
 
@@ -13,7 +13,7 @@ export interface Partition {
   readonly left: Uint8Array;
   /** The same for the right; never equal to the left. */
   readonly right: Uint8Array;
-  /** Credit and licence line that must stand wherever the map is shown. */
+  /** Credit and licence line that must be shown with the map. */
   readonly notice: string;
   readonly source: PartitionSource;
   /** Measured shares of right provinces by distance to a border of this map, where there are any. */

@@ -1,5 +1,5 @@
-// The map as a picture (SVG) for people, drawn from the index file itself: the 34 provinces in full colour on land and pale
-// at sea, lines between former provinces thin, the archipelago zones dashed, foreign land grey.
+// The map as a picture (SVG) for people, drawn from the index file itself: the 34 provinces in full colour on land and
+// pale at sea, lines between former provinces thin, the archipelago zones dashed, foreign land grey.
 import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
 import { ProvinceBorders, type ProvinceGeometry } from '#dist/hexcodes/geometry/province-borders.js';
 import { readIndexArcs, readIndexMeta } from '#dist/hexcodes/kernel/index-file.js';
@@ -96,8 +96,8 @@ function zoneOutline({ west, south, east, north }: (typeof ZONES)[number]): stri
 }
 
 /**
- * The code, on the mainland, which is west of the zones: in the middle of the longest stretch inside the province on any of
- * a few rows.
+ * The code, on the mainland, which is west of the zones: in the middle of the longest stretch inside the province on
+ * any of a few rows.
  */
 function label({ coordinates }: ProvinceGeometry, code: string): string {
   const largest = coordinates.find(([outer]) => outer!.some(([lng]) => lng < ZONES_WEST))?.[0] ?? [];

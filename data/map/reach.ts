@@ -1,6 +1,7 @@
-// The reach table (docs/code-format.md): which provinces a hexcode may name, by the cell of resolution 4 or coarser that its
-// head and first pair stand for. Made once, from the map of the first release, and frozen: codes in use rely on it, so later
-// maps are checked against it. Both ask the kernel at many points: a lattice over the map, and both sides of every line.
+// The reach table (docs/code-format.md): which provinces a hexcode may name, by the cell of resolution 4 or coarser
+// that its head and first pair stand for. Made once, from the map of the first release, and frozen: codes in use rely
+// on it, so later maps are checked against it. Both ask the kernel at many points: a lattice over the map, and both
+// sides of every line.
 import { readFileSync } from 'node:fs';
 import { cellToParent, getResolution, gridDisk } from 'h3-js';
 import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
@@ -22,9 +23,15 @@ const HEADS = '32/- 32/0 32/1 32/4 32/5 32/6 50/- 50/0 50/2 50/4 50/6 52/- 52/0 
 export interface PointsLaid {
   readonly latticeM: number;
   readonly alongM: number;
-  /** Around each point of a line, points this far away in eight directions count for the units on both sides of the line. */
+  /**
+   * Around each point of a line, points this far away in eight directions count for the units on both sides of the
+   * line.
+   */
   readonly marginM: number;
-  /** Cells up to this resolution count; one finer than FINEST_ROW as its ancestor, which need not be the cell of the point. */
+  /**
+   * Cells up to this resolution count; one finer than FINEST_ROW as its ancestor, which need not be the cell of the
+   * point.
+   */
   readonly finestResolution: number;
 }
 
@@ -119,7 +126,10 @@ function forEachLatticePoint(
     for (let lng = west; lng <= east; lng += step) visit(lat, lng);
 }
 
-/** The table of a map: a point allows its province in its cell of resolution 4, the six cells around that, and all parents. */
+/**
+ * The table of a map: a point allows its province in its cell of resolution 4, the six cells around that, and all
+ * parents.
+ */
 export function buildReach(partition: Partition, index: Uint8Array): BigUint64Array {
   const drawn = provincesOfCells(partition, index, FOR_THE_TABLE);
   const reach = new Map<string, bigint>();

@@ -1,5 +1,5 @@
-// Reads data/sources/: the polygons of the 63 former provinces, and the land of Viet Nam and its neighbours, as rings on the
-// grid of the map.
+// Reads data/sources/: the polygons of the 63 former provinces, and the land of Viet Nam and its neighbours, as rings
+// on the grid of the map.
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { FORMER_PROVINCES } from './partition.js';
@@ -69,7 +69,10 @@ export function readLand(): Polygon[] {
   );
 }
 
-/** ECharts' compressed rings: from an offset, a UTF-16 unit for each step of x and y, plus 64 and zigzag, 1024 to a degree. */
+/**
+ * ECharts' compressed rings: from an offset, a UTF-16 unit for each step of x and y, plus 64 and zigzag, 1024 to a
+ * degree.
+ */
 function decodeRing(text: string, offset: readonly number[]): Ring {
   let x = offset[0]!;
   let y = offset[1]!;

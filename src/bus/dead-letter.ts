@@ -4,15 +4,15 @@ import { shortSubject, wordOf } from './subjects.js';
 
 const REASON_HEADER = 'Hexcodes-Reason';
 const SUBJECT_HEADER = 'Hexcodes-Subject';
-const PLACE_HEADER = 'Hexcodes-Place';
+const ORIGIN_HEADER = 'Hexcodes-Place';
 
 const MOST_REASON = 500;
 
-export type DeadMessage = Pick<Received, 'subject' | 'id' | 'bytes' | 'headers' | 'place'>;
+export type DeadMessage = Pick<Received, 'subject' | 'id' | 'bytes' | 'headers' | 'origin'>;
 
 /** @param prefix before the subject of the message */
 export function deadLetter(message: DeadMessage, prefix: string, reason: string): Outgoing {
-  const { subject, id, bytes, headers, place } = message;
+  const { subject, id, bytes, headers, origin } = message;
   return {
     subject: `${prefix}.${shortSubject(`${subject}.${wordOf(id)}`)}`,
     id,
@@ -21,13 +21,13 @@ export function deadLetter(message: DeadMessage, prefix: string, reason: string)
       ...headers,
       [REASON_HEADER, reason.replace(/[\r\n]+/g, ' ').slice(0, MOST_REASON)],
       [SUBJECT_HEADER, subject],
-      [PLACE_HEADER, place],
+      [ORIGIN_HEADER, origin],
     ]),
   };
 }
 
 /** The same without bytes, for a message whose dead letter is larger than the bus takes. */
 export function emptyDeadLetter(message: DeadMessage, prefix: string, reason: string): Outgoing {
-  const words = `${reason}; its bytes are in ${message.place}, as they are too many for a dead letter`;
+  const words = `${reason}; its bytes are in ${message.origin}, as they are too many for a dead letter`;
   return deadLetter({ ...message, bytes: new Uint8Array(0) }, prefix, words);
 }

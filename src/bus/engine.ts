@@ -1,5 +1,5 @@
 // The message bus as a worker sees it: a stream to receive from, and answers that are stored once. The
-// adapters stand in folders of their own; nats/ is the only one.
+// adapters are in folders of their own; nats/ is the only one.
 
 /** One delivery of a message. */
 export interface Received {
@@ -12,14 +12,14 @@ export interface Received {
   /** Why its headers cannot be read; it has neither an id of its producer then nor headers. */
   readonly damage?: string;
   /** Names the message where only its number in the stream does: `stream HEXCODES_IN, message 17`. */
-  readonly place: string;
+  readonly origin: string;
   /** 1 at the first delivery. */
   readonly deliveries: number;
   /** It is done with: it is not delivered again. */
   accept(): void;
-  /** It is delivered again, to any worker, after so long. */
+  /** Delivers it again after `delayMs`, to any worker. */
   giveBack(delayMs: number): void;
-  /** It is still worked on: the time until it is delivered again starts anew. */
+  /** It is still worked on: the time until it is delivered again restarts. */
   keep(): void;
 }
 
@@ -32,7 +32,7 @@ export interface Outgoing {
   readonly headers: ReadonlyMap<string, string>;
 }
 
-/** `already`: a message stands under this subject, so this one was not stored. */
+/** `already`: there is a message under this subject, so this one was not stored. */
 export type Stored = 'stored' | 'already';
 
 /** Why a message could not be stored: `full` and `away` pass, `too-large` does not. */

@@ -57,7 +57,7 @@ export class PatientStore {
     let stored = await this.store(deadLetter(message, deadPrefix, reason));
     if (stored instanceof StoreFault) stored = await this.store(emptyDeadLetter(message, deadPrefix, reason));
     if (stored === undefined || stored instanceof StoreFault) return false;
-    say(`dead letter: ${message.place} (${message.subject}): ${reason}`);
+    say(`dead letter: ${message.origin} (${message.subject}): ${reason}`);
     return true;
   }
 }

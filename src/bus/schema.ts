@@ -1,5 +1,5 @@
-// Checks of values that messages bring: known members, known values, bounded sizes. Each check returns a value that holds
-// nothing but what it has looked at.
+// Checks of values that messages bring: known members, known values, bounded sizes. Each check returns a value that
+// holds nothing but what it has looked at.
 
 /** A message that is not what it must be. Its text is the rest of a sentence, and names the member. */
 export class SchemaFault extends Error {
@@ -112,8 +112,8 @@ export const list =
   };
 
 /**
- * The name of a file relative to a folder, with slashes: no empty step, no `.` and no `..`, so that it leads below the folder.
- * Links are another matter: whoever opens the file has to look where they lead.
+ * The name of a file relative to a folder, with slashes: no empty step, no `.` and no `..`, so that it leads below the
+ * folder. Links are another matter: whoever opens the file has to look where they lead.
  */
 export const relativePath: Check<string> = (value, name) => {
   const path = text(MOST_PATH_BYTES)(value, name);

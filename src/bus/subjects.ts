@@ -1,5 +1,6 @@
-// Subjects: words with points between them. In patterns `*` stands for one word and `>` at the end for one or more. A map
-// says under which subject an answer goes: `fleet.*.points=fleet.*.hexcodes`, and the id of the message follows as a word.
+// Subjects: words with points between them. In patterns `*` stands for one word and `>` at the end for one or more. A
+// map says under which subject an answer goes: `fleet.*.points=fleet.*.hexcodes`, and the id of the message follows as
+// a word.
 import { createHash } from 'node:crypto';
 
 /** A pattern or a map that cannot be. The message begins with its text. */
@@ -7,7 +8,7 @@ export class SubjectFault extends Error {
   override readonly name = 'SubjectFault';
 }
 
-/** Of the subject of a message that is published: servers end a connection that sends them a line of more than 4,096 bytes. */
+/** Longest subject of a message: servers end a connection that sends them a line of more than 4,096 bytes. */
 export const MOST_SUBJECT_BYTES = 3500;
 
 /** Longer ids become a digest: servers take lines of 4,096 bytes. */
@@ -54,7 +55,7 @@ export function isWithin(outer: readonly string[], inner: readonly string[]): bo
   return outer.length === inner.length;
 }
 
-/** The words of a subject that stand at the wild ones of a pattern; undefined where it does not fit. */
+/** Words of a subject at the wild ones of a pattern; undefined where it does not fit. */
 function wildWords(pattern: readonly string[], words: readonly string[]): string[] | undefined {
   const found: string[] = [];
   for (const [i, word] of pattern.entries()) {

@@ -1,6 +1,7 @@
-// A worker: receives messages, converts each, stores the answer and only then accepts the message. A worker that dies in
-// between costs another delivery: the answer has a subject of its own, under which nothing is stored twice. A message that
-// cannot be converted goes to the dead letters with the reason, as soon as the worker's own tries have failed.
+// A worker: receives messages, converts each, stores the answer and only then accepts the message. A worker that dies
+// in between costs another delivery: the answer has a subject of its own, under which nothing is stored twice. A
+// message that cannot be converted goes to the dead letters with the reason, as soon as the worker's own tries have
+// failed.
 import { type Engine, type Outgoing, type Received, StoreFault } from './engine.js';
 import type { ConvertedMessage, MessageConverter } from './messages/message-converter.js';
 import { FORMAT_HEADER, READING_HEADERS, type ReadingRules, shapeOf } from './messages/message-shape.js';
@@ -12,7 +13,7 @@ export interface WorkerOptions {
   readonly rules: ReadingRules;
   /** Before the subjects of dead letters. */
   readonly deadPrefix: string;
-  /** A message is converted so often before it is a dead letter. */
+  /** Conversions of a message before it is a dead letter. */
   readonly tries: number;
   /** Messages and answers that are held at most; one message is always taken. */
   readonly mostHeldBytes: number;
@@ -36,7 +37,7 @@ export interface WorkerFigures {
   heldBytes: number;
 }
 
-/** A message that met an unknown fault is delivered again after so long. */
+/** Delay before a message that met an unknown fault is delivered again. */
 const RETURN_MS = 5000;
 
 export class Worker {
@@ -85,7 +86,7 @@ export class Worker {
     while (figures.heldMessages > 0) await this.#done();
   }
 
-  /** Takes no further message. Messages without a stored answer are given back after so long. */
+  /** Takes no further message. Messages without a stored answer are given back after `graceMs`. */
   stop(graceMs: number): void {
     this.#engine.stop();
     setTimeout(() => this.#stopped.abort(), graceMs).unref();
@@ -139,7 +140,7 @@ export class Worker {
       // Nothing above should throw. A message that makes it throw would do so at each delivery.
       const { message } = error as Error;
       await this.#bury({ ...received, headers: new Map() }, message).catch(() => {
-        this.#options.say(`${received.place}: ${message}`);
+        this.#options.say(`${received.origin}: ${message}`);
         received.giveBack(RETURN_MS);
       });
     } finally {

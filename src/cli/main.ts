@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The `hexcodes` command starts here. The program is loaded by this file and not with it: where the process may open hardly any
-// files, its modules cannot be read, and the user gets a sentence instead of a stack trace.
+// The `hexcodes` command starts here. The program is loaded by this file and not with it: where the process may open
+// hardly any files, its modules cannot be read, and the user gets a sentence instead of a stack trace.
 
 const NO_FILES = 'EMFILE';
 const FAILED = 1;

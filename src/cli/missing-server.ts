@@ -9,7 +9,9 @@ export function isServerMissing(error: unknown): boolean {
   return code === 'ERR_MODULE_NOT_FOUND' && /'hexcodes-server[/']/.test(message);
 }
 
-/** The failure of a command without the server that it needs, with the line that installs it; other errors as they are. */
+/**
+ * The failure of a command without the server that it needs, with the line that installs it; other errors as they are.
+ */
 export function withoutServer(error: unknown, command: string): unknown {
   if (!isServerMissing(error)) return error;
   return new CliFailure(

@@ -1,6 +1,6 @@
-// `hexcodes encode 21.0288,105.8525` as people first try it and scripts call it in loops: one position and no option. It is
-// answered without the parser of commands and all that commands declare. Everything else is left to program.ts, which answers
-// the same, as a test holds.
+// `hexcodes encode 21.0288,105.8525` as people first try it and scripts call it in loops: one position and no option.
+// It is answered without the parser of commands and all that commands declare. Everything else is left to program.ts,
+// which answers the same, as a test holds.
 import { existsSync } from 'node:fs';
 import { loadLibrary } from '../files/library.js';
 import { parsePosition } from '../hexcodes/wire/rows/position-text.js';

@@ -1,5 +1,5 @@
-// The options of commands that read points from files, and their values: which files, which columns hold the position, how
-// text is written.
+// The options of commands that read points from files, and their values: which files, which columns hold the position,
+// how text is written.
 
 import type { Command } from 'commander';
 import { csvChoiceOf, inputOptionsOf } from '../files/csv-options.js';

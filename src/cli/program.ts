@@ -1,6 +1,6 @@
 // The `hexcodes` command: a registry of subcommands. Each is a module of its own that is loaded only when it is called,
-// so that `hexcodes keys` never loads the server. To add one: a module whose default export, `(program: Command) => void`,
-// declares the command of the same name, and a line here.
+// so that `hexcodes keys` never loads the server. To add one: a module whose default export, `(program: Command) =>
+// void`, declares the command of the same name, and a line here.
 import { Command } from 'commander';
 import { CliFailure, EXIT } from '../files/exit-codes.js';
 import { paintFor } from '../files/terminal/paint.js';

@@ -1,4 +1,5 @@
-// Settings of config.ts as flags of a command. Flags, environment and file are read together; all faults are reported at once.
+// Settings of config.ts as flags of a command. Flags, environment and file are read together; all faults are reported
+// at once.
 import type { Command } from 'commander';
 import {
   type Config,

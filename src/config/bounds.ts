@@ -12,7 +12,7 @@ export const BOUNDS = {
     help: 'bytes an upload may bring while its reading is stopped (268435456)',
     read: integerOr(256 * MIB, MIB, 999_999_999),
   },
-  /** Bytes held in memory for one connection, for one key, for all: what would pass them is refused. */
+  /** Bytes held in memory for one connection, for one key, for all: more is refused. */
   maxConnectionBytes: {
     variable: 'HEXCODES_MAX_CONNECTION_BYTES',
     flag: '--max-connection-bytes',

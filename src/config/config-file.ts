@@ -1,5 +1,6 @@
-// The configuration file: lines `HEXCODES_NAME=value`, as systemd (EnvironmentFile=) and `docker --env-file` read them too.
-// Blank lines and lines that begin with # are left out; quotes around a whole value are taken off; there are no escapes.
+// The configuration file: lines `HEXCODES_NAME=value`, as systemd (EnvironmentFile=) and `docker --env-file` read them
+// too. Blank lines and lines that begin with # are left out; quotes around a whole value are taken off; there are no
+// escapes.
 import { readFileSync } from 'node:fs';
 
 /** A value with the line that gave it. */
@@ -11,7 +12,7 @@ export interface FileLine {
 
 export interface ConfigFile {
   readonly path: string;
-  /** By variable. */
+  /** Lines by variable. */
   readonly lines: ReadonlyMap<string, FileLine>;
   /** A sentence for each line that is none; values are never repeated. */
   readonly faults: readonly string[];

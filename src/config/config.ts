@@ -1,6 +1,6 @@
-// Configuration of the commands from flags, environment and one file, in this order: the first that gives a setting holds. All
-// faults are named at once. The settings stand in config/, a file for each trade; a new one is an entry there, and
-// everything follows from it: its type here, its flag, its line of help.
+// Configuration of the commands from flags, environment and one file, in this order: the first that gives a setting
+// holds. All faults are named at once. The settings are in config/, a file for each trade; a new one is an entry there,
+// and everything follows from it: its type here, its flag, its line of help.
 import { BOUNDS } from './bounds.js';
 import { BUS } from './bus.js';
 import { type ConfigFile, readConfigFile } from './config-file.js';
@@ -35,12 +35,12 @@ export type SettingName = keyof Config;
 export type ServeConfig = ConfigOf<typeof SERVICE>;
 export type BusConfig = ConfigOf<typeof BUS>;
 
-/** Of the service. */
+/** Names of the service's settings. */
 export const SETTING_NAMES = Object.keys(SERVICE) as (keyof ServeConfig)[];
-/** Of the commands that work on a message bus. */
+/** Names of the settings of commands that work on a message bus. */
 export const BUS_NAMES = Object.keys(BUS) as (keyof BusConfig)[];
 
-/** Names the file; of all settings it alone cannot stand in it. */
+/** Names the file; of all settings it alone cannot be in the file. */
 const FILE_SETTING: Setting<unknown> = {
   variable: 'HEXCODES_CONFIG',
   flag: '--config',
@@ -103,8 +103,8 @@ export function readConfig<K extends SettingName>(
 }
 
 /**
- * The same, with the source of each value. `flags` are by commander's names: `maxPastStop` for `--max-past-stop`. Unknown
- * variables are faults in any case; a wrong value is one only if its setting is among `names`.
+ * The same, with the source of each value. `flags` are by commander's names: `maxPastStop` for `--max-past-stop`.
+ * Unknown variables are faults in any case; a wrong value is one only if its setting is among `names`.
  */
 export function readSettings<K extends SettingName>(
   names: readonly K[],

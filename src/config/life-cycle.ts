@@ -21,7 +21,7 @@ export const LIFE_CYCLE = {
     help: 'each process listens on a port of its own, too: port + 1, port + 2, …',
     read: yesOrNo,
   },
-  /** Of each process; undefined: as many as it may use cores, up to four. */
+  /** Threads of each process; undefined: as many as it may use cores, up to four. */
   poolThreads: {
     variable: 'HEXCODES_POOL_THREADS',
     flag: '--pool-threads',

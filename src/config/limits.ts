@@ -15,7 +15,7 @@ function timeZone(text: string | undefined): string {
 }
 
 export const LIMITS = {
-  /** Of keys without such a limit of their own; 0: none. */
+  /** Rate of keys that have none of their own; 0: none. */
   defaultPointsPerSecond: {
     variable: 'HEXCODES_DEFAULT_POINTS_PER_SECOND',
     flag: '--default-points-per-second',
@@ -44,7 +44,7 @@ export const LIMITS = {
     help: 'the same of a month (0: no quota)',
     read: integerOr(0, 0, MOST_POINTS),
   },
-  /** Of all keys together; 0: none. */
+  /** Rate of all keys together; 0: none. */
   maxPointsPerSecond: {
     variable: 'HEXCODES_MAX_POINTS_PER_SECOND',
     flag: '--max-points-per-second',
@@ -75,7 +75,7 @@ export const LIMITS = {
     help: 'how many days usage by the hour is kept (400; 0: for good)',
     read: integerOr(400, 0, 100_000),
   },
-  /** As much as a rate gives in so long may be used before the store of all processes knows. */
+  /** Time whose share of a rate may be used before the store of all processes knows. */
   limitsLeaseMs: {
     variable: 'HEXCODES_LIMITS_LEASE_MS',
     flag: '--limits-lease-ms',

@@ -1,4 +1,5 @@
-// IP addresses and networks of both versions. An IPv4 address that is written as IPv6 (::ffff:192.0.2.1) is the IPv4 one.
+// IP addresses and networks of both versions. An IPv4 address that is written as IPv6 (::ffff:192.0.2.1) is the IPv4
+// one.
 import { BlockList, isIP, SocketAddress } from 'node:net';
 
 interface Network {

@@ -37,7 +37,7 @@ export const OBSERVATION = {
     help: 'collector of OpenTelemetry traces, as http://127.0.0.1:4318 (none)',
     read: readEndpoint,
   },
-  /** Of requests whose caller does not say whether it records a trace. */
+  /** Share of requests that are traced where the caller does not say whether it records a trace. */
   traceRatio: {
     variable: 'HEXCODES_TRACE_RATIO',
     flag: '--trace-ratio',

@@ -6,7 +6,7 @@ export interface Setting<T> {
   readonly standardVariable?: string;
   /** Absent for secrets: arguments can be read by every user of the machine. */
   readonly flag?: string;
-  /** Of the flag, as help shows it; absent for a flag that stands alone and means `true`. */
+  /** Argument of the flag, as help shows it; absent for a flag without an argument, which means `true`. */
   readonly argument?: string;
   /** Its value is never shown. */
   readonly isSecret?: boolean;

@@ -1,7 +1,9 @@
 // Variables that look like settings and are none: most often a misspelled one, which would leave the default in force
 // in silence.
 
-/** Of our own programs, but no settings of the service: clients in examples, the command's files, and a test. */
+/**
+ * Variables of our own programs, but no settings of the service: clients in examples, the command's files, and a test.
+ */
 const OF_OTHERS = ['HEXCODES_KEY', 'HEXCODES_CHECKPOINT_BYTES', 'HEXCODES_READ_MEMORY'];
 
 /** Kubernetes sets these in every pod beside a Service whose name begins with `hexcodes`. */

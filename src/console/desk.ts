@@ -23,7 +23,7 @@ export interface MapView {
   /** Shows the cell of a place, large enough to be seen. */
   show(place: Place): void;
   showBox(box: Box): void;
-  /** Zooms in by so many levels, each of which doubles the scale; out by negative ones. */
+  /** Zooms in by a number of levels, each of which doubles the scale; out by negative ones. */
   zoomBy(levels: number): void;
 }
 
@@ -35,6 +35,6 @@ export interface Desk {
   readonly rings: Value<number>;
   /** Undefined until the map is drawn. */
   readonly map: Value<MapView | undefined>;
-  /** Of the file that was converted last. */
+  /** Points of the file that was converted last. */
   readonly points: Value<PointsToDraw | undefined>;
 }

@@ -4,7 +4,7 @@ import { byId, element } from './shell/elements.js';
 import type { TextKey } from './words/texts.js';
 
 export interface Panel {
-  /** Of its elements: `panel-ID` and `tab-ID`. */
+  /** Id of its elements: `panel-ID` and `tab-ID`. */
   readonly id: string;
   readonly title: TextKey;
   /** Fills the panel; called once. */

@@ -1,5 +1,5 @@
-// The settings that the service gives its page: the names of the files that belong to it, and the operator's basemap. src/server/console/
-// fill-page.ts writes it.
+// The settings that the service gives its page: the names of the files that belong to it, and the operator's basemap.
+// src/server/console/ fill-page.ts writes it.
 
 interface Shipped {
   readonly version: string;

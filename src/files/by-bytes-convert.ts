@@ -1,5 +1,5 @@
-// Where the blocks of a file are converted: by the kernel of this thread, or by the workers of a pool. Both use the buffers
-// of written answers again.
+// Where the blocks of a file are converted: by the kernel of this thread, or by the workers of a pool. Both use the
+// buffers of written answers again.
 
 import type { Kernel } from '../hexcodes/kernel/kernel.js';
 import { convertBlock } from '../hexcodes/wire/bulk/convert-block.js';

@@ -6,7 +6,7 @@ import type { BulkJob } from '../hexcodes/wire/job.js';
 import { codeColumn } from './columns/code-column.js';
 import { addedColumns, DECODE_ADDED } from './columns/columns.js';
 import { encodeAdded } from './columns/encode-columns.js';
-import { positionPlace, resolutionColumn } from './columns/position-columns.js';
+import { findPosition, resolutionColumn } from './columns/position-columns.js';
 import type { Input } from './disk/input.js';
 import { badInput } from './file-faults.js';
 import { readHeader } from './formats/csv-header.js';
@@ -25,7 +25,8 @@ export interface Opening {
 /**
  * Reads chunks up to the end of the header row.
  * @returns `rest`: the bytes read beyond it
- * @throws CliFailure if there is no header row, a column is missing, or an added column has the name of one of the input
+ * @throws CliFailure if there is no header row, a column is missing, or an added column has the name of one of the
+ *   input
  */
 export async function readOpening(
   run: Run,
@@ -38,8 +39,8 @@ export async function readOpening(
   const { columns, operation } = request;
   const isEncode = operation === 'encode';
   const sample = { names, rows: run.sample?.rows ?? [] };
-  const place = isEncode ? positionPlace(sample, columns, input.name, hasHeader) : null;
-  if (place !== null && place.kind !== 'pair')
+  const where = isEncode ? findPosition(sample, columns, input.name, hasHeader) : null;
+  if (where !== null && where.kind !== 'pair')
     throw badInput({ file: input.name }, 'the position is in another column');
   const resolution = isEncode ? resolutionColumn(names, input.name) : -1;
   const isCode = (text: string): boolean => run.hexcodes.isValid(text);
@@ -71,8 +72,8 @@ export async function readOpening(
       wantsReport: true,
       csv: {
         columns: names.length,
-        lat: place?.lat ?? -1,
-        lng: place?.lng ?? -1,
+        lat: where?.lat ?? -1,
+        lng: where?.lng ?? -1,
         resolution,
         hexcodes,
         lineEnd,

@@ -17,8 +17,8 @@ const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
 
 /**
  * Checks the failed rows of a block: a row with too many or too few fields ends the run, as does any failed row where
- * the error policy is to stop; the first row of each reason is noted; positions that have a code with lat and lng exchanged
- * are counted.
+ * the error policy is to stop; the first row of each reason is noted; positions that have a code with lat and lng
+ * exchanged are counted.
  * @param firstRow number of the block's first row in the input
  * @throws CliFailure for the row that ends the run
  */
@@ -74,7 +74,10 @@ function numberIn(field = ''): number {
   return Number(plainNumber(field));
 }
 
-/** Refuses the first row of a block that has more or fewer fields than the header. @throws CliFailure if there is one */
+/**
+ * Refuses the first row of a block that has more or fewer fields than the header.
+ * @throws CliFailure if there is one
+ */
 export function refuseRagged(
   input: Input,
   { names, job }: Opening,

@@ -1,5 +1,5 @@
-// CSV to CSV and TSV to TSV as bytes: blocks of whole rows are converted and written in their order. Single rows are read
-// here only where they have failed.
+// CSV to CSV and TSV to TSV as bytes: blocks of whole rows are converted and written in their order. Single rows are
+// read here only where they have failed.
 
 import { type Block, BlockBuffers } from '../hexcodes/wire/bulk/block-buffers.js';
 import { CsvSplitter } from '../hexcodes/wire/bulk/splitters.js';
@@ -7,7 +7,7 @@ import { BulkInputError, type ConvertedBlock, ROW_STATUSES } from '../hexcodes/w
 import { type BlockConverter, inlineConverter, poolConverter } from './by-bytes-convert.js';
 import { type Opening, readOpening } from './by-bytes-opening.js';
 import { checkFailures, refuseRagged, reportOf, splitAnswer } from './by-bytes-rows.js';
-import { holdsAngles, positionPlace } from './columns/position-columns.js';
+import { findPosition, holdsAngles } from './columns/position-columns.js';
 import { type Input, STDIN_NAME } from './disk/input.js';
 import type { Reached } from './disk/journal.js';
 import { badInput } from './file-faults.js';
@@ -29,8 +29,8 @@ export function canConvertByBytes({ request, sourceFormat, targetFormat, sample,
   if (keep !== undefined || drop !== undefined) return false;
   if (request.operation === 'encode' && sample !== null) {
     const first = request.inputs[0] === '-' ? STDIN_NAME : request.inputs[0]!;
-    const place = positionPlace(sample, request.columns, first, source.hasHeader);
-    if (place.kind !== 'pair' || holdsAngles(sample, place.lat)) return false;
+    const where = findPosition(sample, request.columns, first, source.hasHeader);
+    if (where.kind !== 'pair' || holdsAngles(sample, where.lat)) return false;
   }
   if (request.errors.kind !== 'file') return true;
   const rejects = formatOfName(request.errors.path).format;
@@ -38,8 +38,8 @@ export function canConvertByBytes({ request, sourceFormat, targetFormat, sample,
 }
 
 /**
- * Whether workers make a run faster. To read blocks, hand them to workers and write their answers takes this thread as long
- * as to encode them itself; to decode takes it two to three times as long.
+ * Whether workers make a run faster. To read blocks, hand them to workers and write their answers takes this thread as
+ * long as to encode them itself; to decode takes it two to three times as long.
  */
 function isWorthPool({ request, totalBytes }: Run): boolean {
   if (request.operation === 'encode' || request.threads === 1) return false;
@@ -176,8 +176,8 @@ async function writeAnswer(
   ROW_STATUSES.forEach((word, status) => {
     if (word !== 'OK') tally.fail(word as RowFailure, answer.byStatus[status]);
   });
-  reportOf(answer).byAdmin.forEach((rows, place) => {
-    tally.byAdmin[place]! += rows;
+  reportOf(answer).byAdmin.forEach((rows, admin) => {
+    tally.byAdmin[admin]! += rows;
   });
   if (answer.failed === 0 || request.errors.kind === 'keep') {
     await targets.output.write(answer.bytes);

@@ -5,7 +5,7 @@ import type { RowFailure } from './tally.js';
 
 /** A field of a row. */
 export interface Field {
-  /** Of its column. */
+  /** Name of its column. */
   readonly name: string;
   readonly text: string;
 }

@@ -25,13 +25,13 @@ export interface FilesRequest {
   /** Formats that the user names; null for those that names and content show. */
   readonly from: FileFormat | null;
   readonly to: FileFormat | null;
-  /** Of rows that name none, 0 to 15. */
+  /** Resolution of rows that name none, 0 to 15. */
   readonly resolution: number;
-  /** Of encode: whether former_province is added. */
+  /** Whether encode adds former_province. */
   readonly isFormer: boolean;
-  /** Of encode: whether border_m and certainty are added. Absent if not: plans of jobs of before have no such member. */
+  /** Whether encode adds border_m and certainty. Absent if not: plans of jobs of before have no such member. */
   readonly hasCertainty?: boolean;
-  /** Of encode to Parquet: rows are sorted by cell in so much memory; null leaves them in their order. */
+  /** Memory in which encode to Parquet sorts rows by cell; null leaves them in their order. */
   readonly sort: { readonly memoryBytes: number } | null;
   readonly columns: ColumnChoice;
   readonly csv: CsvChoice;
@@ -53,17 +53,18 @@ export interface Run {
   readonly targets: Targets;
   readonly sourceFormat: FileFormat;
   readonly targetFormat: FileFormat;
-  /** Of CSV and TSV that is read, and of that which is written. */
+  /** Dialects of CSV and TSV: of the source, and of the output. */
   readonly source: CsvDialect;
   /** Names and first rows of CSV; null for other formats. */
   readonly sample: Sample | null;
   readonly target: CsvDialect;
-  /** Of all inputs on the disk; null if one is a pipe. */
+  /** Size of all inputs on the disk; null if one is a pipe. */
   readonly totalBytes: number | null;
   /** Opens an input, and closes the one before it. Inputs are opened in their order, each once. */
   open(inputNumber: number): Promise<Input>;
   /**
-   * Called between two blocks, when all output up to here is written: shows progress, writes the journal when it is due.
+   * Called between two blocks, when all output up to here is written: shows progress, writes the journal when it is
+   * due.
    * @throws CliFailure if the user has interrupted the run
    */
   tick(reached: Reached): void;

@@ -156,7 +156,7 @@ function reasonNotToResume(
   return null;
 }
 
-/** Of all that shapes the output: a journal of another digest must not be continued. */
+/** Digest of all that shapes the output: a journal of another digest must not be continued. */
 function digestOf(
   request: FilesRequest,
   sourceFormat: FileFormat,

@@ -6,10 +6,16 @@ import { copyBytes } from '../hexcodes/wire/bytes/copy-bytes.js';
 import { BLOCK_BYTES, FRAME_BLOCK_BYTES } from '../hexcodes/wire/job.js';
 import { MAX_BATCH_BYTES, MAX_FRAME_BYTES } from '../hexcodes/wire/limits.js';
 
-/** Size of an answer buffer: the largest frame fits, and so do most answers to text: they grow to less than four times the block. */
+/**
+ * Size of an answer buffer: the largest frame fits, and so do most answers to text: they grow to less than four times
+ * the block.
+ */
 export const ANSWER_BUFFER_BYTES = Math.max(4 * BLOCK_BYTES, MAX_FRAME_BYTES);
 
-/** Buffers have one of these sizes: for small work, a block of text, a block of frames, the largest frame, the largest batch. */
+/**
+ * Buffers have one of these sizes: for small work, a block of text, a block of frames, the largest frame, the largest
+ * batch.
+ */
 const SIZES_BYTES = [64 * 1024, BLOCK_BYTES, FRAME_BLOCK_BYTES, ANSWER_BUFFER_BYTES, MAX_BATCH_BYTES];
 /** Most bytes of free buffers; further ones are left to the garbage collector. */
 const KEPT_BYTES = 24 * 1024 * 1024;

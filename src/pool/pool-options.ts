@@ -5,7 +5,9 @@ export interface PoolOptions {
   readonly kernel: WorkerKernel;
   /** Most worker threads; default: one for each core, up to four. */
   readonly threads?: number;
-  /** Threads are made when work comes, and end after so long without any; undefined: all are made at once, and stay. */
+  /**
+   * Idle time after which a thread ends; threads are made when work comes. Undefined: all are made at once, and stay.
+   */
   readonly threadIdleMs?: number;
   /** Most blocks that wait for a worker; default 32 a thread. */
   readonly maxQueued?: number;

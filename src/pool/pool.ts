@@ -1,7 +1,7 @@
 // The pool: worker threads that hold a kernel and nothing else, for work too large for the event loop. Blocks go to
-// them in shared memory, answers come back as transferred buffers. The queue is bounded in blocks and in bytes: work that
-// exceeds it is refused before it begins, and bodies under way wait. A block whose worker died is tried again, three
-// times in all; conversions are pure, so no row is lost or doubled.
+// them in shared memory, answers come back as transferred buffers. The queue is bounded in blocks and in bytes: work
+// that exceeds it is refused before it begins, and bodies under way wait. A block whose worker died is tried again,
+// three times in all; conversions are pure, so no row is lost or doubled.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
@@ -79,7 +79,8 @@ export class Pool {
       maxQueue: Number.POSITIVE_INFINITY,
       stricterFIFO: true,
       concurrentTasksPerWorker: BLOCKS_PER_WORKER,
-      // A worker allocates a few small objects a block: a large nursery would only grow full of them between collections.
+      // A worker allocates a few small objects a block: a large nursery would only grow full of them between
+      // collections.
       resourceLimits: { maxYoungGenerationSizeMb: WORKER_NURSERY_MB },
       // Workers get neither the environment nor the arguments of the process.
       env: {},
@@ -177,7 +178,10 @@ export class Pool {
     return this.#queue.mayEnterOfBody(key);
   }
 
-  /** Resolves when a body under way may hand in its next block: the keys take turns, the bodies of a key one after the other. */
+  /**
+   * Resolves when a body under way may hand in its next block: the keys take turns, the bodies of a key one after the
+   * other.
+   */
   async whenBodyMayContinue(key = ''): Promise<void> {
     while (!this.mayTakeBodyBlock(key) || this.#isClosing) {
       if (this.#isClosing) throw new PoolLostError('the pool is closed');
@@ -194,7 +198,7 @@ export class Pool {
     return this.#piscina.threads.filter((thread) => this.#loaded.has(thread));
   }
 
-  /** For metrics and tests. */
+  /** Figures for metrics and tests. */
   get figures(): PoolFigures {
     return {
       blocks: this.#queue.blocks,
@@ -216,10 +220,10 @@ export class Pool {
     if (this.#isClosing) throw new PoolLostError('the pool is closed');
     if (!this.mayTakeBlock(key)) throw new PoolFullError('the pool is full');
     const enteredMs = performance.now();
-    const place = this.#queue.enter(key, bytes.length, isOfBody);
+    const queued = this.#queue.enter(key, bytes.length, isOfBody);
     const block = this.#shelf.copyOf(bytes);
     try {
-      await place.turn;
+      await queued.turn;
       const startedMs = performance.now();
       const answer = await this.#try(() => orderOf(block));
       this.options.timed?.(startedMs - enteredMs, performance.now() - startedMs);
@@ -233,7 +237,7 @@ export class Pool {
       return refusalOf(block);
     } finally {
       this.#shelf.giveBack(block);
-      this.#queue.leave(place);
+      this.#queue.leave(queued);
       this.#completed++;
       this.#admit();
     }
@@ -260,12 +264,12 @@ export class Pool {
   #admit(): void {
     const isEmpty = this.#queue.blocks === 0;
     if (isEmpty) this.#onEmpty?.();
-    if (this.#isClosing || this.#queue.hasRoomForBody) this.#queue.callBodies(this.#isClosing || isEmpty);
+    if (this.#isClosing || this.#queue.hasSpaceForBody) this.#queue.callBodies(this.#isClosing || isEmpty);
   }
 
   /**
    * Piscina replaces a worker that died while loading only when the next task comes, so an empty task is run. Without
-   * it, blocks that wait when the last worker dies would wait for ever.
+   * it, blocks that wait when the last worker dies would never be answered.
    */
   #replaceWorker(): void {
     if (this.#isClosing) return;

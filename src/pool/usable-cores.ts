@@ -1,5 +1,5 @@
-// How many cores this process may use: those it may run on, or fewer where a control group bounds its time, as the CPU limit of a
-// container does. Node counts the former only.
+// How many cores this process may use: those it may run on, or fewer where a control group bounds its time, as the CPU
+// limit of a container does. Node counts the former only.
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 

@@ -1,6 +1,6 @@
-// The blocks that are in the pool, with a worker or waiting for one, and the bodies that wait until they may hand in blocks.
-// The keys of callers take turns in both, and where the pool is full, a key with more in it than another gives up work that
-// waits: who floods the pool delays and refuses himself only.
+// The blocks that are in the pool, with a worker or waiting for one, and the bodies that wait until they may hand in
+// blocks. The keys of callers take turns in both, and where the pool is full, a key with more in it than another gives
+// up work that waits: who floods the pool delays and refuses himself only.
 import { KeyTurns } from './key-turns.js';
 
 /** The queue is full. No work was begun. */
@@ -14,12 +14,14 @@ export interface QueueLimits {
   /** Blocks with a worker or waiting, and their bytes. */
   readonly blocks: number;
   readonly bytes: number;
-  /** Blocks of bodies, as many as keep the workers busy: the rest is for batches and frames, which cannot wait outside. */
+  /**
+   * Blocks of bodies, as many as keep the workers busy: the rest is for batches and frames, which cannot wait outside.
+   */
   readonly bodyBlocks: number;
 }
 
 /** A block in the pool. */
-export class Place {
+export class QueuedBlock {
   /** Resolves when a worker is free for the block; rejects with PoolFullError where it is given up. */
   readonly turn: Promise<void>;
   start!: () => void;
@@ -48,7 +50,7 @@ const NO_USE: Readonly<Use> = { blocks: 0, bytes: 0 };
 
 export class WorkQueue {
   readonly #limits: QueueLimits;
-  readonly #waiting = new KeyTurns<Place>();
+  readonly #waiting = new KeyTurns<QueuedBlock>();
   readonly #bodies = new KeyTurns<() => void>();
   readonly #uses = new Map<string, Use>();
   #running = 0;
@@ -78,7 +80,7 @@ export class WorkQueue {
 
   /** Whether there is room for a block of the key, or another key has one to give up. */
   mayEnter(key: string): boolean {
-    return this.#hasRoom || this.#giverFor(key) !== undefined;
+    return this.#hasSpace || this.#giverFor(key) !== undefined;
   }
 
   /** Whether a body of the key may hand in a block. */
@@ -87,13 +89,13 @@ export class WorkQueue {
   }
 
   /** Whether a body that is called may hand in a block, whichever key it has. */
-  get hasRoomForBody(): boolean {
-    return this.#bodyBlocks < this.#limits.bodyBlocks && this.#hasRoom;
+  get hasSpaceForBody(): boolean {
+    return this.#bodyBlocks < this.#limits.bodyBlocks && this.#hasSpace;
   }
 
   /** @throws PoolFullError */
-  enter(key: string, sizeBytes: number, isOfBody: boolean): Place {
-    while (!this.#hasRoom) {
+  enter(key: string, sizeBytes: number, isOfBody: boolean): QueuedBlock {
+    while (!this.#hasSpace) {
       const giver = this.#giverFor(key);
       if (giver === undefined) throw new PoolFullError('the pool is full');
       const given = this.#waiting.takeNewest(giver, isGivable)!;
@@ -101,18 +103,18 @@ export class WorkQueue {
       this.#count(given, -1);
       given.giveUp(new PoolFullError('the pool is full, and this key has more in it than others'));
     }
-    const place = new Place(key, sizeBytes, isOfBody);
-    this.#count(place, 1);
-    this.#waiting.add(key, place);
+    const block = new QueuedBlock(key, sizeBytes, isOfBody);
+    this.#count(block, 1);
+    this.#waiting.add(key, block);
     this.#start();
-    return place;
+    return block;
   }
 
-  /** To be called once for each place, however its turn has come out. */
-  leave(place: Place): void {
-    if (place.isGivenUp) return;
+  /** To be called once for each block, however its turn has come out. */
+  leave(block: QueuedBlock): void {
+    if (block.isGivenUp) return;
     this.#running--;
-    this.#count(place, -1);
+    this.#count(block, -1);
     this.#start();
   }
 
@@ -125,7 +127,7 @@ export class WorkQueue {
     for (let called = isAll ? this.#bodies.size : 1; called > 0; called--) this.#bodies.next()?.();
   }
 
-  get #hasRoom(): boolean {
+  get #hasSpace(): boolean {
     return this.#blocks < this.#limits.blocks && this.#bytes < this.#limits.bytes;
   }
 
@@ -145,14 +147,14 @@ export class WorkQueue {
 
   #start(): void {
     while (this.#running < this.#limits.running) {
-      const place = this.#waiting.next();
-      if (place === undefined) return;
+      const block = this.#waiting.next();
+      if (block === undefined) return;
       this.#running++;
-      place.start();
+      block.start();
     }
   }
 
-  #count({ key, sizeBytes, isOfBody }: Place, sign: 1 | -1): void {
+  #count({ key, sizeBytes, isOfBody }: QueuedBlock, sign: 1 | -1): void {
     const use = this.#uses.get(key) ?? { ...NO_USE };
     use.blocks += sign;
     use.bytes += sign * sizeBytes;
@@ -164,6 +166,6 @@ export class WorkQueue {
   }
 }
 
-function isGivable({ isOfBody }: Place): boolean {
+function isGivable({ isOfBody }: QueuedBlock): boolean {
   return !isOfBody;
 }

@@ -1,5 +1,5 @@
-// clients/python/hexcodes_client.py against the service: the recorded vectors, many points by every call, the stream over connections
-// that break, and refusals. Everything is compared with the library.
+// clients/python/hexcodes_client.py against the service: the recorded vectors, many points by every call, the stream
+// over connections that break, and refusals. Everything is compared with the library.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
@@ -212,7 +212,7 @@ describe.skipIf(!hasWebSockets)('the stream (needs python3 with websockets)', ()
 
   test('over connections that break: nothing is lost, nothing comes twice', async () => {
     const { path, codes } = pointsFile('broken.bin', 50_000);
-    // The first connections are cut after so many bytes of answers.
+    // The first connections are cut after a number of bytes of answers.
     const cuts = [300, 20_000, 200_000];
     let connections = 0;
     const sockets = new Set<Socket>();

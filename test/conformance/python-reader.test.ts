@@ -1,5 +1,5 @@
-// examples/hexcode_reader.py, a second implementation of reading and checking that people copy, against the recorded vectors and
-// against the kernel.
+// examples/hexcode_reader.py, a second implementation of reading and checking that people copy, against the recorded
+// vectors and against the kernel.
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';

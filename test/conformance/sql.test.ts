@@ -1,5 +1,5 @@
-// docs/sql: the macros of DuckDB and the functions of PostgreSQL, in both databases, against the recorded vectors, the kernel, and
-// h3-js. None of them knows the reach, so neither does the kernel here.
+// docs/sql: the macros of DuckDB and the functions of PostgreSQL, in both databases, against the recorded vectors, the
+// kernel, and h3-js. None of them knows the reach, so neither does the kernel here.
 import { readFileSync } from 'node:fs';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { cellToParent } from 'h3-js';
@@ -15,7 +15,7 @@ import { CODE_ROWS, READING_ROWS } from '../support/vectors.js';
 
 /** A database with the functions and a table `texts (i, t)`. */
 interface Database {
-  /** Fills the table anew. */
+  /** Refills the table. */
   fill(texts: readonly string[]): Promise<void>;
   /** The first column of each row, as text. */
   column(sql: string): Promise<(string | null)[]>;

@@ -1,5 +1,5 @@
-// The recipes for PostgreSQL and pandas, run as they stand in docs/recipes.md: against a server of its own, which this test
-// starts where PostgreSQL is installed, and with the Python there is, where it has pandas.
+// The recipes for PostgreSQL and pandas, run as they stand in docs/recipes.md: against a server of its own, which this
+// test starts where PostgreSQL is installed, and with the Python there is, where it has pandas.
 import { execFile, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

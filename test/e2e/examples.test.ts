@@ -47,7 +47,7 @@ async function runClient(port: number, key = server.key): Promise<{ lines: strin
   return { lines: stdout.split('\n').slice(0, -1), stderr };
 }
 
-/** A relay to the server that cuts its first connections, each after so many bytes from the server. */
+/** A relay to the server that cuts its first connections, each after a number of bytes from the server. */
 async function openCuttingRelay(cutAfterBytes: number[]): Promise<Server> {
   const relay = createServer((client) => {
     const upstream = connect(server.port, '127.0.0.1');

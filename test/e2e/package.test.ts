@@ -1,5 +1,5 @@
-// The library as others get it: installed from its tarball into an empty folder, small and without a package of others; what it
-// holds, what its entries export by import and by require(), and how much of it a bundler must keep.
+// The library as others get it: installed from its tarball into an empty folder, small and without a package of others;
+// what it holds, what its entries export by import and by require(), and how much of it a bundler must keep.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// The types of the package as strict programs see them, with the oldest TypeScript that is supported and with ours: both
-// kinds of modules, and nothing of the declarations skipped.
+// The types of the package as strict programs see them, with the oldest TypeScript that is supported and with ours:
+// both kinds of modules, and nothing of the declarations skipped.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';

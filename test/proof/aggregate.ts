@@ -1,5 +1,5 @@
-// Ten million rows by cell of resolution 8 and province, compared row for row with DuckDB's grouping of the same rows with our
-// codes in them; and five million groups, of which the peak of memory is read. Prints the times of both.
+// Ten million rows by cell of resolution 8 and province, compared row for row with DuckDB's grouping of the same rows
+// with our codes in them; and five million groups, of which the peak of memory is read. Prints the times of both.
 import { spawn } from 'node:child_process';
 import { closeSync, createReadStream, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';

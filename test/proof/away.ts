@@ -1,5 +1,6 @@
-// `npm run proof -- away [--for 60s]`: two nodes on one PostgreSQL under load, the database stopped for so long and started again.
-// No call may fail, and every point that was converted is stored once. The small twin is test/e2e/usage/away.test.ts.
+// `npm run proof -- away [--for 60s]`: two nodes on one PostgreSQL under load, the database stopped for so long and
+// started again. No call may fail, and every point that was converted is stored once. The small twin is
+// test/e2e/usage/away.test.ts.
 import { parseArgs } from 'node:util';
 import { databaseAway } from '../support/load/database-away.js';
 import { noPostgres } from '../support/postgres.js';

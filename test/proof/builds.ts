@@ -1,5 +1,5 @@
-// `npm run proof -- builds [--node 20,22,24] [--tests PATH]`: the end-to-end tests on each supported Node with each build of
-// uWebSockets.js that has a binary for it, and what `serve` says on a Node that none has one for.
+// `npm run proof -- builds [--node 20,22,24] [--tests PATH]`: the end-to-end tests on each supported Node with each
+// build of uWebSockets.js that has a binary for it, and what `serve` says on a Node that none has one for.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

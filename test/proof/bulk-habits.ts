@@ -1,5 +1,5 @@
-// Clients as people use them, with 60 MB: Python's requests, which sends everything before it reads, curl -T, fetch with
-// a streaming body, and a reader that begins twenty seconds after it has sent the last byte.
+// Clients as people use them, with 60 MB: Python's requests, which sends everything before it reads, curl -T, fetch
+// with a streaming body, and a reader that begins twenty seconds after it has sent the last byte.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync, writeFileSync } from 'node:fs';

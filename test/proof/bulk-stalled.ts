@@ -43,7 +43,7 @@ export default async function stalled({ size = 100 }: BulkProofOptions): Promise
           return peer;
         }),
       );
-      // Until they have all come to a stand.
+      // Waits until they all make no progress.
       await new Promise((resolve) => setTimeout(resolve, 5000));
       for (let pair = 0; pair < PAIRS; pair++) {
         const order = pair % 2 === 0 ? [quiet, crowded] : [crowded, quiet];

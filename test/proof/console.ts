@@ -1,6 +1,7 @@
-// `npm run proof -- console [--size N]`: rows of CSV converted in the console's page (Debian's chromium, or CHROMIUM=path), five
-// times without the map, then with it, and the longest task of the page's main thread meanwhile. The answer has to have the bytes
-// that the command writes. First the time to the answer of the box for codes, from a cold cache.
+// `npm run proof -- console [--size N]`: rows of CSV converted in the console's page (Debian's chromium, or
+// CHROMIUM=path), five times without the map, then with it, and the longest task of the page's main thread meanwhile.
+// The answer has to have the bytes that the command writes. First the time to the answer of the box for codes, from a
+// cold cache.
 import { createHash } from 'node:crypto';
 import { createReadStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

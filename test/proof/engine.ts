@@ -1,5 +1,6 @@
-// `npm run proof -- engine [--for 75s]`: frames go through three workers while one at a time is killed every second, the
-// server is killed twice and the network cut once. Every point must stand once among the answers, equal to the library's.
+// `npm run proof -- engine [--for 75s]`: frames go through three workers while one at a time is killed every second,
+// the server is killed twice and the network cut once. Every point must be among the answers once, equal to the
+// library's.
 import { parseArgs } from 'node:util';
 import { killsInNamespace } from '../support/engine/run-kills.js';
 import { noNats } from '../support/nats.js';

@@ -13,7 +13,7 @@ import { millisecondsOf } from './run-length.js';
 
 const LOAD_CORE = '1';
 const SERVER_CORE = '0';
-/** The aim for the slowest hundredth of the honest answers: so many times that of the quiet server, or so many ms. */
+/** The aim for the slowest hundredth of the honest answers: a multiple of that of the quiet server, or ms. */
 const AIM_TIMES_QUIET = 10;
 const AIM_MS = 50;
 

@@ -1,6 +1,7 @@
-// `npm run proof -- fuzz-files [--size 100000] [--for 30m] [--seed S]`: damaged files of every format through the command's
-// readers, in a process of its own with a heap of 256 MiB: each gives rows or a sentence, and none takes more than 1 GiB or 60 s.
-// The first two are the files that took 4.2 and 1.08 GB. The small twin is test/property/cli/files/damaged-files.test.ts.
+// `npm run proof -- fuzz-files [--size 100000] [--for 30m] [--seed S]`: damaged files of every format through the
+// command's readers, in a process of its own with a heap of 256 MiB: each gives rows or a sentence, and none takes more
+// than 1 GiB or 60 s. The first two are the files that took 4.2 and 1.08 GB. The small twin is
+// test/property/cli/files/damaged-files.test.ts.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,7 @@
-// `npm run proof -- generator [--tries 5] [--seconds 20]`: the generator of `hexcodes bench` on real sockets against a control server
-// with known delays. Its percentiles must be within 2 % of the truth in a minute that the noise control accepts. The truth is what the
-// server recorded of each answer: on a machine that others use too its timers are late as well. autocannon, a tool in a closed loop,
-// is run against the same server to show how wrong that is.
+// `npm run proof -- generator [--tries 5] [--seconds 20]`: the generator of `hexcodes bench` on real sockets against a
+// control server with known delays. Its percentiles must be within 2 % of the truth in a minute that the noise control
+// accepts. The truth is what the server recorded of each answer: on a machine that others use too its timers are late
+// as well. autocannon, a tool in a closed loop, is run against the same server to show how wrong that is.
 import { parseArgs } from 'node:util';
 import autocannon from 'autocannon';
 import { startControlProcess } from '#dist/capacity/control/control-process.js';

@@ -1,6 +1,6 @@
-// `npm run proof -- idle [--size 10000] [--clients 4] [--for 10s]`: WebSockets of one key that send nothing, from several client
-// processes with an address of the loopback network each: resident memory of the service for each, and the latency of singles
-// beside them, in turns with none.
+// `npm run proof -- idle [--size 10000] [--clients 4] [--for 10s]`: WebSockets of one key that send nothing, from
+// several client processes with an address of the loopback network each: resident memory of the service for each, and
+// the latency of singles beside them, in turns with none.
 import { type ChildProcess, fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,7 +14,7 @@ import { millisecondsOf, report } from './run-length.js';
 const MOST_BYTES = 16 * 1024;
 const SERVER_CORE = '0';
 const LOAD_CORE = '1';
-/** After this the service has freed what opening so many took. */
+/** Time after which the service has freed the memory of opening the connections. */
 const SETTLE_MS = 15_000;
 
 export default async function proveIdle(args: string[]): Promise<void> {

@@ -1,6 +1,6 @@
-// `npm run proof -- image`: the Dockerfile is built by buildah, and its result runs as the file says, read-only, as a user
-// without rights or capabilities, under bubblewrap. The base is a stand-in of this machine's own files unless --base names an
-// image that can be had. Needs root, buildah and bubblewrap.
+// `npm run proof -- image`: the Dockerfile is built by buildah, and its result runs as the file says, read-only, as a
+// user without rights or capabilities, under bubblewrap. The base is a stand-in of this machine's own files unless
+// --base names an image that can be had. Needs root, buildah and bubblewrap.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {

@@ -1,5 +1,6 @@
-// `npm run proof -- job [--files 200] [--size 2e7] [--kills 10]`: files of CSV and Parquet through two workers of `hexcodes job`,
-// each killed ten times; every part must be byte-equal to that of a job that was left alone, and once in the manifest.
+// `npm run proof -- job [--files 200] [--size 2e7] [--kills 10]`: files of CSV and Parquet through two workers of
+// `hexcodes job`, each killed ten times; every part must be byte-equal to that of a job that was left alone, and once
+// in the manifest.
 import { parseArgs } from 'node:util';
 import { runJob } from '../support/engine/job-run.js';
 import { noNats } from '../support/nats.js';

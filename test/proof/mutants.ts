@@ -1,7 +1,7 @@
-// `npm run proof -- mutants [--from N] [--to N] [--only TEXT] [--for 30m] [--timeout 10m] [--unchecked] [--suite]`: faults of one
-// line, one at a time: each is built in a copy of the checkout, and must fail in the tests that stand beside it in
-// test/fixtures/mutants.txt. First the copy is built and tested without a fault; with --unchecked, if that was done at this
-// commit, only built. With --suite, the faults that pass their tests meet all tests.
+// `npm run proof -- mutants [--from N] [--to N] [--only TEXT] [--for 30m] [--timeout 10m] [--unchecked] [--suite]`:
+// faults of one line, one at a time: each is built in a copy of the checkout, and must fail in the tests that are named
+// beside it in test/fixtures/mutants.txt. First the copy is built and tested without a fault; with --unchecked, if that
+// was done at this commit, only built. With --suite, the faults that pass their tests meet all tests.
 import { parseArgs } from 'node:util';
 import { MutantCopy } from '../support/mutant-copy.js';
 import { readMutants } from '../support/mutants.js';

@@ -1,5 +1,5 @@
-// `npm run proof -- numbers [--size N] [--seed S] [--threads T]`: N readings (20 million) of decimal texts by the kernel against
-// Number, and a sixth as many printings against String.
+// `npm run proof -- numbers [--size N] [--seed S] [--threads T]`: N readings (20 million) of decimal texts by the
+// kernel against Number, and a sixth as many printings against String.
 import { openKernel, randomFrom } from '../support/open-world.js';
 import { checkRound, HARD_TEXTS, NumberChecker, type NumberCounts } from '../support/text-numbers.js';
 import { proveInThreads, workOnParts } from './threads.js';

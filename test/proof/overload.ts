@@ -1,7 +1,7 @@
-// `npm run proof -- overload [--for 60s] [--times 3] [--points 1000] [--connections 2000]`: batches at a multiple of the capacity, in an
-// open loop from the other core: goodput, every refusal with Retry-After, and how soon the service answers as before once it is
-// over. The capacity is what 32 connections reach that send as fast as they are answered. Both are counted for a second of the server's
-// CPU, because other programs may have a part of its core.
+// `npm run proof -- overload [--for 60s] [--times 3] [--points 1000] [--connections 2000]`: batches at a multiple of
+// the capacity, in an open loop from the other core: goodput, every refusal with Retry-After, and how soon the service
+// answers as before once it is over. The capacity is what 32 connections reach that send as fast as they are answered.
+// Both are counted for a second of the server's CPU, because other programs may have a part of its core.
 import { type ChildProcess, fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';

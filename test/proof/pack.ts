@@ -1,5 +1,6 @@
-// `npm run proof -- pack`: the three packages packed, npm install of their tarballs into an empty project, and every entry used there, on this Node and on the
-// other supported ones: library, client and command on each, and `serve`, which listens or says why it cannot.
+// `npm run proof -- pack`: the three packages packed, npm install of their tarballs into an empty project, and every
+// entry used there, on this Node and on the other supported ones: library, client and command on each, and `serve`,
+// which listens or says why it cannot.
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -17,7 +17,7 @@ function streamsAt(costs: Costs, kind: 'batch', messagesPerS: number) {
   return loadOf([{ kind, pointsPerMessage: costs.way(kind).pointsPerUnit, messagesPerS }], costs, 1, 1);
 }
 
-/** By simulation. */
+/** p90 of the costs, by simulation. */
 export function p90Of(costs: Costs, kind: 'batch', ratePerS: number): number {
   const fleet = { singlePerS: ratePerS, together: 0, everyUs: 1e6 };
   return simulateTail(costs, streamsAt(costs, kind, ratePerS), fleet).p90Us;

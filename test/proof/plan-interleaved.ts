@@ -1,7 +1,7 @@
-// The part of a plan that can be held against measurements on a machine whose neighbours halve its speed for seconds: CPU and p90.
-// Two services take turns, one for the figures of a bench and one for those that are predicted, in rounds of some 20 s; each figure is
-// divided by the time of a piece of work on the service's core just before and behind it. Of each, those count in which the
-// hypervisor gave least to others, whatever they say, and their medians are compared.
+// The part of a plan that can be held against measurements on a machine whose neighbours halve its speed for seconds:
+// CPU and p90. Two services take turns, one for the figures of a bench and one for those that are predicted, in rounds
+// of some 20 s; each figure is divided by the time of a piece of work on the service's core just before and behind it.
+// Of each, those count in which the hypervisor gave least to others, whatever they say, and their medians are compared.
 import type { Load } from '#dist/capacity/generator/job.js';
 import { Gauge } from '#dist/capacity/measure/gauge.js';
 import { PROFILES } from '#dist/capacity/measure/profiles.js';
@@ -15,7 +15,7 @@ import { ServiceProcess } from '#dist/capacity/processes/service-process.js';
 import { busyAt, p90Of } from './plan-figures.js';
 
 const ROUNDS = 20;
-/** Of each figure, the least disturbed ones that count. */
+/** Number of least disturbed runs of each figure that count. */
 const COUNTED = 7;
 const HEAT_MS = 15_000;
 const EACH_MS = 2000;

@@ -1,7 +1,8 @@
-// `npm run proof -- plan [--way batch] [--tries 8] [--times 3] [--for 1h]`: predict, then measure. A plan made from cost under backlog and
-// service times must name the rate at which a fresh search finds the p99 target, within 15 %, as often in a row as --times says; CPU
-// at 20, 50 and 80 % of it as well; control servers of known service time within 5 %. Only minutes that the noise control accepts count;
-// where none was accepted, CPU and p90 are compared by services that take turns.
+// `npm run proof -- plan [--way batch] [--tries 8] [--times 3] [--for 1h]`: predict, then measure. A plan made from
+// cost under backlog and service times must name the rate at which a fresh search finds the p99 target, within 15 %, as
+// often in a row as --times says; CPU at 20, 50 and 80 % of it as well; control servers of known service time within 5
+// %. Only minutes that the noise control accepts count; where none was accepted, CPU and p90 are compared by services
+// that take turns.
 import { parseArgs } from 'node:util';
 import { startControlProcess } from '#dist/capacity/control/control-process.js';
 import { Latencies } from '#dist/capacity/generator/latencies.js';
@@ -30,12 +31,12 @@ const MOST_ERROR = 0.15;
 const MOST_CONTROL_ERROR = 0.05;
 const NOISE_MS = 2000;
 const STEP_MS = 5000;
-/** Of each bench and each search, for measuring again what the hypervisor has disturbed. */
+/** Time of each bench and each search for measuring again after a disturbance by the hypervisor. */
 const AGAIN_MS = 600_000;
 const SERVICE_MS = 1;
 const SHARES = [0.2, 0.5, 0.8];
 
-/** Of the bench that a plan is made from: one way, longer under backlog than a quick run. */
+/** Durations of the bench that a plan is made from: one way, longer under backlog than a quick run. */
 const DURATIONS: Durations = {
   ...QUICK,
   ...{ heatMs: 60_000, backlogMs: 4000, rounds: 3 },
@@ -188,7 +189,10 @@ const gaugeOf = (
 ): Gauge =>
   new Gauge({ generator, subject, seed: 1000, warmUpMs: 1000, sampleEvery, guard, onJob: () => {} });
 
-/** Servers that answer one request after the other in a known time: their knee is known. Each is tried until a minute is accepted. */
+/**
+ * Servers that answer one request after the other in a known time: their knee is known. Each is tried until a minute is
+ * accepted.
+ */
 async function proveControls(
   generator: GeneratorProcess,
   core: CoreSpeed,

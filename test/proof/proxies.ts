@@ -1,7 +1,8 @@
-// `npm run proof -- proxies [--megabytes 1000] [--times 10] [--refused 100] [--seconds 60] [--rate 12M] [--proxy nginx]`: two nodes
-// behind each proxy that is installed, with the files of deploy/ as they ship. Bodies of a gigabyte pass whole, with and without
-// TLS, from fast and slow clients; refused ones give their reason; under more batches than can be answered no answer is the
-// proxy's own. The disk needs some five times a body. Needs root. The small twin is test/e2e/deploy/proxies.test.ts.
+// `npm run proof -- proxies [--megabytes 1000] [--times 10] [--refused 100] [--seconds 60] [--rate 12M] [--proxy
+// nginx]`: two nodes behind each proxy that is installed, with the files of deploy/ as they ship. Bodies of a gigabyte
+// pass whole, with and without TLS, from fast and slow clients; refused ones give their reason; under more batches than
+// can be answered no answer is the proxy's own. The disk needs some five times a body. Needs root. The small twin is
+// test/e2e/deploy/proxies.test.ts.
 import { parseArgs } from 'node:util';
 import { hasProgram, PROXIES } from '../support/deploy/proxies.js';
 import { runProxied } from '../support/deploy/run-in-namespace.js';

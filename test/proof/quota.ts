@@ -1,5 +1,6 @@
-// `npm run proof -- quota [--size N] [--seed S]`: a quota that several processes share, N schedules in all (1,000,000) by the model of
-// test/support/quota-model, a quarter each with the store always there, with processes that die, and away with closed and open limits.
+// `npm run proof -- quota [--size N] [--seed S]`: a quota that several processes share, N schedules in all (1,000,000)
+// by the model of test/support/quota-model, a quarter each with the store always there, with processes that die, and
+// away with closed and open limits.
 import { parseArgs } from 'node:util';
 import { Quota } from '#dist/server/ledger/quota.js';
 import { runSchedule } from '../support/quota-model.js';

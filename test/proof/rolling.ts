@@ -1,5 +1,6 @@
 // `npm run proof -- rolling [--rounds 20] [--proxy HAProxy]`: rolling restarts of two nodes behind each proxy that is
-// installed, with the files of deploy/ as they ship, under singles, batches, uploads and streams of the client. Needs root.
+// installed, with the files of deploy/ as they ship, under singles, batches, uploads and streams of the client. Needs
+// root.
 import { parseArgs } from 'node:util';
 import { hasProgram, PROXIES } from '../support/deploy/proxies.js';
 import { runRolling } from '../support/deploy/run-rolling.js';

@@ -1,5 +1,5 @@
-// `npm run proof -- simulate [--size 1000000] [--for 30m] [--seed S]`: runs of the stream without sockets, each with faults
-// of its own seed; every tenth on a way that doubles and drops messages. The small twin is
+// `npm run proof -- simulate [--size 1000000] [--for 30m] [--seed S]`: runs of the stream without sockets, each with
+// faults of its own seed; every tenth on a way that doubles and drops messages. The small twin is
 // test/property/stream/simulate.test.ts.
 import { parseArgs } from 'node:util';
 import { randomFrom } from '../support/open-world.js';

@@ -1,6 +1,6 @@
-// `npm run proof -- slow [--size 2000] [--for 5s] [--rounds 5]`: slowhttptest (Debian's package) with so many connections, as
-// slowloris, with slow bodies and with slow reads, beside a healthy client: its rate and its median against those of the quiet
-// server, in turns. The server has one core, all load the other.
+// `npm run proof -- slow [--size 2000] [--for 5s] [--rounds 5]`: slowhttptest (Debian's package) with SIZE connections,
+// as slowloris, with slow bodies and with slow reads, beside a healthy client: its rate and its median against those of
+// the quiet server, in turns. The server has one core, all load the other.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';

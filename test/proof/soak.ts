@@ -1,5 +1,6 @@
-// `npm run proof -- soak [--for 2h] [--parts 10] [--seed S]`: mixed load with faults on one server process. Its memory, descriptors and
-// the answers of quiet single requests, which show the delay of its event loop, at the start and after every part.
+// `npm run proof -- soak [--for 2h] [--parts 10] [--seed S]`: mixed load with faults on one server process. Its memory,
+// descriptors and the answers of quiet single requests, which show the delay of its event loop, at the start and after
+// every part.
 import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';

@@ -1,5 +1,5 @@
-// `npm run proof -- typos [--size N] [--seed S] [--threads T]`: every single slip on N codes (200,000) of all admin codes
-// and resolutions; none is accepted but the swap that is left to reach.
+// `npm run proof -- typos [--size N] [--seed S] [--threads T]`: every single slip on N codes (200,000) of all admin
+// codes and resolutions; none is accepted but the swap that is left to reach.
 
 import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
 import { openKernel, randomFrom } from '../support/open-world.js';

@@ -1,6 +1,7 @@
-// `npm run proof -- upload [--megabytes 10000] [--times 1] [--net small|system] [--file]`: curl uploads CSV as fast as it can and reads its answers
-// meanwhile, in a network namespace; from a pipe in chunks, or from a file with its length. Every row must be answered, however often it is done; memory of the service is recorded. With
-// `small` no peer can fill the transport's receive buffer (docs/http.md).
+// `npm run proof -- upload [--megabytes 10000] [--times 1] [--net small|system] [--file]`: curl uploads CSV as fast as
+// it can and reads its answers meanwhile, in a network namespace; from a pipe in chunks, or from a file with its
+// length. Every row must be answered, however often it is done; memory of the service is recorded. With `small` no peer
+// can fill the transport's receive buffer (docs/http.md).
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

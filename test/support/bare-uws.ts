@@ -64,8 +64,8 @@ export class CountingClient {
 }
 
 /**
- * Runs a script in a process of its own, where it has `uws`, an `app`, and `listen(work)`, which calls `work` with the port.
- * The script ends with `finish(result)`, which is printed; if it does not, the process ends after ten seconds.
+ * Runs a script in a process of its own, where it has `uws`, an `app`, and `listen(work)`, which calls `work` with the
+ * port. The script ends with `finish(result)`, which is printed; if it does not, the process ends after ten seconds.
  */
 export function runAlone(script: string): SpawnSyncReturns<string> {
   const prelude = `

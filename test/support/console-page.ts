@@ -1,5 +1,5 @@
-// The console in Debian's Chromium, for tests, proofs and pictures: pages that note every request to another host, every message of the
-// policy and every error.
+// The console in Debian's Chromium, for tests, proofs and pictures: pages that note every request to another host,
+// every message of the policy and every error.
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';

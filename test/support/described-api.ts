@@ -23,7 +23,7 @@ export interface Described {
   };
 }
 
-/** Of every HTTP answer, and no business of a description. */
+/** Headers of every HTTP answer, which a description leaves out. */
 const TRANSPORT_HEADERS = [
   'connection',
   'content-length',

@@ -1,9 +1,9 @@
-// For the tests of the fast path: the exports of the open world's kernel, and points beside cell edges.
+// Tests of the fast path share this: the exports of the open world's kernel, and points beside cell edges.
 import { cellToBoundary, latLngToCell } from 'h3-js';
 import type { KernelExports } from '#dist/hexcodes/kernel/exports.js';
 import { type Build, openKernel } from './open-world.js';
 
-/** Every place of the domain is in a province, and every admin code may stand anywhere. */
+/** Every position of the domain is in a province, and every admin code is allowed everywhere. */
 export function fastKernel(build: Build = 'kernel'): KernelExports {
   return openKernel(build).exports;
 }

@@ -1,14 +1,18 @@
-// A fake of uWS's response for chunked answers: it holds, polls and forgets bytes as uWS does under backpressure. Another one,
-// for answers of known length, is in their own test.
+// A fake of uWS's response for chunked answers: it holds, polls and forgets bytes as uWS does under backpressure.
+// Another one, for answers of known length, is in their own test.
 import { ChunkedAnswer } from '#dist/server/transport/answers/chunked-answer.js';
 import type { UwsResponse } from '#dist/server/transport/uws.js';
 
-/** Whether paused sockets were polled for writability; as in uWS, one place for those with held bytes, one for the others. */
+/**
+ * Whether paused sockets were polled for writability; as in uWS, one place for those with held bytes, one for the
+ * others.
+ */
 const storedPolls = { holding: true, empty: false };
 
 /**
- * A response whose socket takes `freeBytes` bytes. It holds the rest, calls onWritable once while it polls for that, and
- * sends what it holds with the next write or cork only, or after the end of the answer (README U20 to U22, U26, U27).
+ * A response whose socket takes `freeBytes` bytes. It holds the rest, calls onWritable once while it polls for that,
+ * and sends what it holds with the next write or cork only, or after the end of the answer (README U20 to U22, U26,
+ * U27).
  */
 export class FakeResponse {
   /** Bytes that the socket has taken. */

@@ -1,4 +1,5 @@
-// Forwarders over a sink that takes, refuses and hangs as the test wants, with folders below one that goes with the tests.
+// Forwarders over a sink that takes, refuses and hangs as the test wants, with folders below one that goes with the
+// tests.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -74,5 +75,5 @@ export async function until(isTrue: () => boolean): Promise<void> {
 
 /** With its line end. */
 export const line = (n: number): string => `{"n":${n}}\n`;
-/** Of so many lines, without their ends. */
+/** Texts of `count` lines, without their ends. */
 export const texts = (count: number): string[] => Array.from({ length: count }, (_, n) => `{"n":${n}}`);

@@ -1,6 +1,6 @@
 // Mutated requests against a server in a process of its own, 300 connections at a time. An exchange ends at its answer,
-// when the connection closes, or after 200 ms of silence. Every tenth connection begins with a request that is right and
-// must be answered so: what went wrong on other connections may not reach it.
+// when the connection closes, or after 200 ms of silence. Every tenth connection begins with a request that is right
+// and must be answered so: what went wrong on other connections may not reach it.
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { below, inPieces, mutated, pick, type Random } from './mutate.js';
@@ -8,7 +8,7 @@ import type { ServerProcess } from './server-process.js';
 
 // Most wait out the silence: damaged framing mostly leaves the server waiting for the rest.
 const CONNECTIONS = 300;
-/** Exchanges of one connection, if it lives so long. */
+/** Exchanges of one connection, if it lives that long. */
 const PER_CONNECTION = 100;
 const SILENCE_MS = 200;
 const CORPUS = 'test/fixtures/corpus/http';
@@ -61,7 +61,8 @@ export class HttpFuzz {
   }
 
   #count(answer: string, request: Buffer): void {
-    // Two answers to a request that was damaged into two may come as one, and the end of the second in the next exchange.
+    // Two answers to a request that was damaged into two may come as one, and the end of the second in the next
+    // exchange.
     const status = /^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? 'none';
     this.statuses[status] = (this.statuses[status] ?? 0) + 1;
     if (status === '500') this.faults.push(`500 for ${JSON.stringify(request.toString('latin1'))}`);

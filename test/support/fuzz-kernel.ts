@@ -1,5 +1,5 @@
 // Arbitrary bytes in every input area of the kernel: no call traps, and none writes outside its own output. Every round
-// fills the areas anew, makes many calls, and compares all other memory with a copy, and the tables with the module's.
+// fills the areas, makes many calls, and compares all other memory with a copy, and the tables with the module's.
 import { readFileSync } from 'node:fs';
 import { exportsOf } from '#dist/hexcodes/kernel/exports.js';
 import type { Kernel } from '#dist/hexcodes/kernel/kernel.js';

@@ -6,13 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const ANSWER_TIMEOUT_MS = 5000;
 
 export interface HonestTally {
-  /** Of the answers that came, in the order in which they came. */
+  /** Latencies of the answers that came, in the order in which they came. */
   readonly latenciesMs: number[];
   /** How often each kind of failure happened. */
   readonly failures: Readonly<Record<string, number>>;
 }
 
-/** Sends singles from `clients` connections until the signal is given; half of them connect anew for each request. */
+/** Sends singles from `clients` connections until the signal is given; half of them connect again for each request. */
 export async function sendHonestSingles(
   port: number,
   key: string,
@@ -45,7 +45,7 @@ export interface HonestOptions {
   readonly clients?: number;
   /** Between an answer and the next request of the same client. */
   readonly pauseMs?: number;
-  /** Of each client. */
+  /** Requests of each client. */
   readonly requests?: number;
   readonly signal?: AbortSignal;
 }

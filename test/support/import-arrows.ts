@@ -1,7 +1,7 @@
 // The import lines of src/ and assembly/, counted by workspace and room of the kernel.
 //   npm run build && node build/test/support/import-arrows.js [FOLDER]     FOLDER: another checkout, . if absent
-// A room is a folder directly below src/ or assembly/; files that lie directly in one of the two are a room together. Type-only
-// imports count too.
+// A room is a folder directly below src/ or assembly/; files that lie directly in one of the two are a room together.
+// Type-only imports count too.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { argv } from 'node:process';

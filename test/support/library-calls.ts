@@ -1,4 +1,4 @@
-// For tests of the library: random positions, and the code of the error that a call throws.
+// Tests of the library share this: random positions, and the code of the error that a call throws.
 import { expect } from 'vitest';
 import { HexcodesError } from '#dist/hexcodes/library/hexcodes.js';
 import { randomFrom } from './open-world.js';

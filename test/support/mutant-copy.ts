@@ -1,5 +1,5 @@
-// A copy of the checkout in a folder of its own, in which one fault at a time is built and tested. The checkout stays as it
-// is; the folder and all processes that work in it go away with `remove`.
+// A copy of the checkout in a folder of its own, in which one fault at a time is built and tested. The checkout stays
+// as it is; the folder and all processes that work in it go away with `remove`.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import {
   chmodSync,

@@ -1,4 +1,5 @@
-// Random damage to bytes, the same for every fuzzer: a byte changed, bytes dropped, doubled or cut off, a splice put in.
+// Random damage to bytes, the same for every fuzzer: a byte changed, bytes dropped, doubled or cut off, a splice put
+// in.
 
 /** Draws: a number in [0, 1). */
 export type Random = () => number;

@@ -1,5 +1,5 @@
-// A real nats-server of the test's own, in a temporary folder, on loopback. The program is that of Debian's package; where it
-// is not installed, tests that need it are skipped by their names.
+// A real nats-server of the test's own, in a temporary folder, on loopback. The program is that of Debian's package;
+// where it is not installed, tests that need it are skipped by their names.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ export const noNats: string | undefined =
     ? 'nats-server is not installed'
     : undefined;
 
-/** To stand in the names of tests that may be skipped. */
+/** Words for the names of tests that may be skipped. */
 export const natsNote = noNats === undefined ? '' : ` (${noNats})`;
 
 const READY_MS = 20_000;

@@ -1,5 +1,5 @@
-// For programs that need the compiler's old interface, which TypeScript 7 has not: `node --import` of this file gives them
-// TypeScript 5.2 in its place.
+// Loads TypeScript 5.2 in programs that need the compiler's old interface, which version 7 has not:
+// `node --import` of this file.
 import { register } from 'node:module';
 
 const HOOK = `export const resolve = (name, context, next) =>

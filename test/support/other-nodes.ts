@@ -1,5 +1,6 @@
-// Other versions of Node, from npm's packages of its binaries, for proofs that run the project on them. Where the C library
-// of this machine is older than the newest build of uWebSockets.js wants, a copy of each is wired to that of Debian 13.
+// Other versions of Node, from npm's packages of its binaries, for proofs that run the project on them. Where the C
+// library of this machine is older than the newest build of uWebSockets.js wants, a copy of each is wired to that of
+// Debian 13.
 import { execFileSync } from 'node:child_process';
 import {
   copyFileSync,
@@ -22,7 +23,7 @@ const LIBRARY_FOLDER = 'usr/lib/x86_64-linux-gnu';
 
 export interface OtherNode {
   readonly version: string;
-  /** A folder that holds nothing but this `node`, to stand first in PATH. */
+  /** A folder that holds nothing but this `node`, to be first in PATH. */
   readonly binFolder: string;
   readonly path: string;
   /** Whether it runs on the C library of Debian 13 instead of the machine's. */
@@ -58,7 +59,9 @@ function glibcMinor(): number {
   return Number(header.glibcVersionRuntime?.split('.')[1] ?? 0);
 }
 
-/** A copy of `from` whose loader and libraries are those of Debian 13, so that the processes it starts have them too. */
+/**
+ * A copy of `from` whose loader and libraries are those of Debian 13, so that the processes it starts have them too.
+ */
 function patch(from: string, to: string, folder: string): void {
   const libraries = join(debian13(folder), LIBRARY_FOLDER);
   copyFileSync(from, to);

@@ -26,8 +26,8 @@ export async function packInto(folder: string, names: readonly string[]): Promis
 }
 
 /**
- * Installs tarballs into an empty folder, with the versions of this checkout's lock file: nothing is asked of a registry that
- * `npm ci` has not fetched before. Scripts are not run.
+ * Installs tarballs into an empty folder, with the versions of this checkout's lock file: nothing is asked of a
+ * registry that `npm ci` has not fetched before. Scripts are not run.
  */
 export function installFrom(folder: string, tarballs: readonly string[]): void {
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {

@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 
 export interface Block {
-  /** Of its first line of code, from 1. */
+  /** Number of its first line of code, from 1. */
   readonly line: number;
   readonly text: string;
 }
 
-/** The code blocks of a page in one language, which is all that stands behind the fence. */
+/** The code blocks of a page in one language, which is the only word behind the fence. */
 export function blocksOf(page: string, language: string): Block[] {
   const text = readFileSync(page, 'utf8');
   return [...text.matchAll(new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, 'gm'))].map((match) => ({

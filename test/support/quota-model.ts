@@ -1,5 +1,6 @@
-// A model of a quota that several processes share: the shipped reservations of src/server/ledger/quota.ts in simulated processes,
-// which reserve and settle pieces of any size, lose answers of the store, die, and find the store away, over days that end.
+// A model of a quota that several processes share: the shipped reservations of src/server/ledger/quota.ts in simulated
+// processes, which reserve and settle pieces of any size, lose answers of the store, die, and find the store away, over
+// days that end.
 import type { NotTaken, Quota, QuotaPeriod, QuotaStore } from '#dist/server/ledger/quota.js';
 import type { UsageBatch } from '#dist/server/usage/batch.js';
 import { NOTHING_USED } from '#dist/server/usage/batch-rows.js';

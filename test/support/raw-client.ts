@@ -22,7 +22,10 @@ export function rawClient(port: number, from = '127.0.0.1'): Promise<RawClient> 
   });
 }
 
-/** Sends pieces with pauses. Resolves to what comes back when the end of an answer has come, or the connection is closed. */
+/**
+ * Sends pieces with pauses. Resolves to what comes back when the end of an answer has come, or the connection is
+ * closed.
+ */
 export async function askRaw(
   client: RawClient,
   pieces: readonly string[],

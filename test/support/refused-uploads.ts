@@ -1,5 +1,5 @@
-// Uploads that the service refuses at their first rows or at their head, by programs that people use: each must get the reason,
-// though it has most of its body still to send.
+// Uploads that the service refuses at their first rows or at their head, by programs that people use: each must get the
+// reason, though it has most of its body still to send.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { HexcodesClient, HexcodesClientError } from '#dist/hexcodes/client/node.js';

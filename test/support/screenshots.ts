@@ -1,5 +1,5 @@
-// `npm run screenshots [-- FOLDER]`: pictures of the console in Debian's Chromium, for people to look at. Those that the README shows are
-// written to docs/pictures/, the others to FOLDER (var/screenshots).
+// `npm run screenshots [-- FOLDER]`: pictures of the console in Debian's Chromium, for people to look at. Those that
+// the README shows are written to docs/pictures/, the others to FOLDER (var/screenshots).
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';

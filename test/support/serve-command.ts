@@ -17,7 +17,10 @@ export class ServeCommand {
   #err = '';
   readonly #ownFolder: string | undefined;
 
-  /** @param args after `serve`; ports are free ones unless they say otherwise. A data folder of its own, unless env has one. */
+  /**
+   * @param args after `serve`; ports are free ones unless they say otherwise. A data folder of its own, unless env has
+   *   one.
+   */
   constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
     if (env.HEXCODES_DATA_DIR === undefined) this.#ownFolder = mkdtempSync(join(tmpdir(), 'hexcodes-serve-'));
     this.child = spawn(process.execPath, ['src/cli/bin/hexcodes.js', 'serve', ...args], {
@@ -60,7 +63,7 @@ export class ServeCommand {
     return this.log.filter((line) => line.msg === message);
   }
 
-  /** Waits until there are so many log lines of the message. @returns the last of them */
+  /** Waits until there is a number of log lines of the message. @returns the last of them */
   async line(message: string, count = 1): Promise<LogLine> {
     for (;;) {
       const found = this.lines(message);

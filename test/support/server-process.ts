@@ -8,7 +8,7 @@ import { join } from 'node:path';
 
 const KEY = 'proof_0123456789abcdef';
 const OTHER_KEY = 'other_0123456789abcdef';
-/** Of /proc on Linux. */
+/** Unit of /proc on Linux. */
 const TICKS_PER_SECOND = 100;
 
 export class ServerProcess {

@@ -66,8 +66,8 @@ export async function startServer(
 const FIRST_BYTE_MS = 3000;
 
 /**
- * Sends bytes as they are, in pieces if given several. Resolves to all that comes back until the connection is closed, or
- * until nothing has come for `idleMs`.
+ * Sends bytes as they are, in pieces if given several. Resolves to all that comes back until the connection is closed,
+ * or until nothing has come for `idleMs`.
  */
 export function sendRaw(
   port: number,

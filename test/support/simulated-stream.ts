@@ -1,7 +1,7 @@
 // One run of the stream without sockets, threads and time: the client's credit and the service's session between two
-// queues of messages and a pool, all driven by one seed. Connections are lost at any moment with all that was under way,
-// a message cut in the middle included; messages and pool answers come late; the pool is full at times. On a broken way
-// an answer is doubled or dropped: then the client must refuse to go on.
+// queues of messages and a pool, all driven by one seed. Connections are lost at any moment with all that was under
+// way, a message cut in the middle included; messages and pool answers come late; the pool is full at times. On a
+// broken way an answer is doubled or dropped: then the client must refuse to go on.
 
 import { HexcodesClientError } from '#dist/hexcodes/client/errors.js';
 import { StreamCredit } from '#dist/hexcodes/client/stream/credit.js';
@@ -12,9 +12,9 @@ import { type StreamPeer, StreamSession } from '#dist/server/stream/session.js';
 import { below, type Random } from './mutate.js';
 import { encodeFrame } from './stream-frames.js';
 
-/** Faults cease after so many steps, so that every run can end. */
+/** Step after which faults cease, so that every run can end. */
 const FAULTY_STEPS = 600;
-/** Without an answer for so many steps the client takes the connection for lost, as its timer would. */
+/** Steps without an answer after which the client takes the connection for lost, as its timer would. */
 const ANSWER_TIMEOUT_STEPS = 1000;
 /** A run that takes more hangs. */
 const MOST_STEPS = 20_000;
@@ -57,7 +57,7 @@ export async function simulateStream(random: Random, isBroken: boolean): Promise
   const steps: (() => void)[] = [
     () => {
       const count = Math.min(points - written, below(30, random));
-      if (count === 0 || !client.hasRoom(16 + 16 * count)) return;
+      if (count === 0 || !client.hasSpace(16 + 16 * count)) return;
       const pairs = Float64Array.from({ length: 2 * count }, (_, i) => written + (i >> 1));
       client.write(Uint8Array.from(encodeFrame(0, pairs)), count);
       written += count;

@@ -33,10 +33,11 @@ export const ROADS = [
 
 /** Tests that need a browser, a bus, a database, a proxy or another language; and loads, floods, fuzzers and files of every size. */
 export const REST = [
+  'test/conformance/api/calls.test.ts',
   'test/conformance/python-*.test.ts',
   'test/conformance/sql.test.ts',
-  'test/e2e/capacity/bench.test.ts',
-  'test/e2e/cli/files/{as-brought,ceilings,duckdb,positions,sorted}.test.ts',
+  'test/e2e/capacity/**/*.test.ts',
+  'test/e2e/cli/files/{as-brought,ceilings,duckdb,files,positions,resume,sorted}.test.ts',
   'test/e2e/console/**/*.test.ts',
   'test/e2e/*-recipes.test.ts',
   'test/e2e/deploy/proxies.test.ts',
@@ -44,6 +45,8 @@ export const REST = [
   'test/e2e/keys/postgres*.test.ts',
   'test/e2e/package*.test.ts',
   'test/e2e/server/api-page.test.ts',
+  'test/e2e/server/bulk/peers.test.ts',
+  'test/e2e/server/limits/bulk.test.ts',
   'test/e2e/server/{fuzz,load-proofs,overload,work-in-a-turn}.test.ts',
   'test/e2e/server/traccar/processes.test.ts',
   'test/e2e/server/transport/door/{chaos,flood,streams}.test.ts',

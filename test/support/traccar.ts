@@ -1,5 +1,5 @@
-// Traccar and its sinks for tests: bodies in the shape that its JSON forwarding has, as its classes Position and Device are
-// written by Jackson, and an HTTP server that receives batches.
+// Traccar and its sinks for tests: bodies in the shape that its JSON forwarding has, as its classes Position and Device
+// are written by Jackson, and an HTTP server that receives batches.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -133,7 +133,7 @@ export class HttpSinkServer {
     await new Promise((resolve) => server.close(resolve));
   }
 
-  /** Resolves when so many rows have come. */
+  /** Resolves when a number of rows have come. */
   async received(rows: number): Promise<void> {
     while (this.rows.length < rows) await sleep(5);
   }

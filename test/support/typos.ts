@@ -4,7 +4,7 @@ import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
 import type { Kernel } from '#dist/hexcodes/kernel/kernel.js';
 
 export const SYMBOLS = '23456789CFGHJKMPQRVX';
-/** Everything that may stand in a text besides separators. */
+/** Everything that may be in a text besides separators. */
 export const CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ23456789';
 
 /** base cell and first digit of each head; 7 for the resolution-0 cell. */

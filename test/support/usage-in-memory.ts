@@ -1,5 +1,5 @@
-// The store of usage in memory: buckets, sums and quotas as both stores keep them, with a clock of the test. Quotas are given by
-// the function that both stores give by.
+// The store of usage in memory: buckets, sums and quotas as both stores keep them, with a clock of the test. Quotas are
+// given by the function that both stores give by.
 import type { RateLevel, Stored, UsageBatch } from '#dist/server/usage/batch.js';
 import { askedIds, returnedOf, rowsOf, usedOf } from '#dist/server/usage/batch-rows.js';
 import { grantOf, type QuotaGrant, type QuotaOrder, SILENT_MS } from '#dist/server/usage/grants.js';
@@ -19,7 +19,7 @@ interface Holder {
 export class UsageInMemory {
   readonly #buckets = new Map<string, { tokens: number; atMs: number }>();
   readonly #sums = new Map<string, Sum>();
-  /** By key and node. */
+  /** Holders by key and node. */
   readonly #holders = new Map<string, Map<string, Holder>>();
   /** The last batch of each node. */
   readonly #added = new Map<string, number>();

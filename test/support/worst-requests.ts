@@ -1,5 +1,5 @@
-// Small requests that once took the most CPU of the main thread, each a row of bench/README.md (`worst`): bad rows in every
-// format, envelopes of needless members, wide headers.
+// Small requests that once took the most CPU of the main thread, each a row of bench/README.md (`worst`): bad rows in
+// every format, envelopes of needless members, wide headers.
 import { handshake, RawWebSocket, TEXT } from './raw-websocket.js';
 
 export interface WorstRequest {

@@ -7,7 +7,7 @@ const FOLDERS = ['src', 'assembly', 'test', 'bench', 'data', 'docs', 'examples',
 const EXTENSIONS = ['.ts', '.mjs', '.js', '.py', '.sh', '.md'];
 const OWN_PATH = join('test', 'unit', 'cited-documents.test.ts');
 
-/** Of the source of the boundaries, which has a file of this name. */
+/** A document of the source of the boundaries. */
 const OF_OTHERS = ['LICENSE.md'];
 
 /** Ways to name documents that the repository does not hold. */

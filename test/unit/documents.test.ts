@@ -1,5 +1,5 @@
-// The documents of the repository name files that exist, by links and by paths in backticks, and ARCHITECTURE.md names every
-// file that is larger than the house allows.
+// The documents of the repository name files that exist, by links and by paths in backticks, and ARCHITECTURE.md names
+// every file that is larger than the house allows.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -74,17 +74,4 @@ test('ARCHITECTURE.md lists the oversized files, and no others', () => {
   const listed = [...chapter.matchAll(/`([^`]+\.ts)`/g)].map((match) => match[1] as string);
   const files = ['src', 'assembly', 'data', 'bench', 'test'].flatMap(sourceFilesBelow);
   expect(listed.sort()).toEqual(files.filter(isOversized).sort());
-});
-
-test('no sentence of a comment has a clause with What as its subject', () => {
-  const found = ['src', 'assembly', 'data', 'bench', 'test'].flatMap((folder) =>
-    sourceFilesBelow(folder).flatMap((path) =>
-      readFileSync(path, 'utf8')
-        .split('\n')
-        .flatMap((line, i) =>
-          /^\s*(?:\/\/|\/?\*+)\s(?:.*\. )?What /.test(line) ? [`${path}:${i + 1} ${line.trim()}`] : [],
-        ),
-    ),
-  );
-  expect(found).toEqual([]);
 });

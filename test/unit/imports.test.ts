@@ -1,5 +1,5 @@
-// Who may import whom, held over the import lines of the repository: workspaces by what their package.json says that they
-// need, and rooms in them by the table below.
+// Who may import whom, held over the import lines of the repository: workspaces by what their package.json says that
+// they need, and rooms in them by the table below.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-// Builds dist/console/: the page at `/`, its scripts bundled, all files that it asks for under names with a hash of their content,
-// each with .br and .gz beside it, and files.json, which says what is what. Called by build.mjs.
+// Builds dist/console/: the page at `/`, its scripts bundled, all files that it asks for under names with a hash of
+// their content, each with .br and .gz beside it, and files.json, which says what is what. Called by build.mjs.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, extname, join, resolve } from 'node:path';
@@ -35,7 +35,7 @@ const UNUSED = /embedded\.js$/;
 
 export async function buildConsole() {
   const { build } = await import('rolldown');
-  // What is already compressed is not compressed again: names tell the content.
+  // Compressed files are not compressed again: names tell the content.
   rmSync(OLD, { recursive: true, force: true });
   mkdirSync('build', { recursive: true });
   if (existsSync(OUT)) renameSync(OUT, OLD);

@@ -1,6 +1,6 @@
-// Bundles dist/ into what the three published packages ship: src/hexcodes/dist (library, geometry, client), src/server/dist and
-// src/cli/dist. Private workspaces and h3-js are inside; other packages are imported from where they are installed, and the
-// command imports the service from hexcodes-server. Called by build.mjs.
+// Bundles dist/ into what the three published packages ship: src/hexcodes/dist (library, geometry, client),
+// src/server/dist and src/cli/dist. Private workspaces and h3-js are inside; other packages are imported from where
+// they are installed, and the command imports the service from hexcodes-server. Called by build.mjs.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -14,7 +14,9 @@ const SHIPPED = {
   'data/reach.bin': 'reach.bin',
 };
 
-/** Programs by their package: its entries in dist/, and files that its modules read, with their names in the package. */
+/**
+ * Programs by their package: its entries in dist/, and files that its modules read, with their names in the package.
+ */
 const PROGRAMS = {
   cli: {
     entries: [
@@ -128,7 +130,7 @@ export async function bundleProgram(name) {
     format: 'es',
     entryFileNames: '[name].js',
     chunkFileNames: 'shared/[name].js',
-    // All that one position needs is one file: each file more costs a millisecond of the start.
+    // The files that one position needs are bundled into one: each file more costs a millisecond of the start.
     codeSplitting: { groups: [{ name: 'start', test: (id) => start.has(id) }] },
     postBanner: ({ moduleIds = [] }) => (moduleIds.some((id) => id.includes('/h3-js/')) ? H3_NOTICE : ''),
   });
@@ -140,7 +142,10 @@ export async function bundleProgram(name) {
 const LIBRARY = 'src/hexcodes/dist';
 const ENTRIES = ['library/hexcodes', 'geometry', 'client/node', 'client/web'];
 
-/** The library, as ES modules and CommonJS; the declarations of dist/cjs are those of its entries and of what they import. */
+/**
+ * The library, as ES modules and CommonJS; the declarations of dist/cjs are those of its entries and of what they
+ * import.
+ */
 export async function bundleLibrary() {
   for (const name of existsSync(LIBRARY) ? readdirSync(LIBRARY) : []) {
     if (name !== 'web') rmSync(join(LIBRARY, name), { recursive: true });

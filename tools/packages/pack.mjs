@@ -1,6 +1,6 @@
-// `npm run pack [-- --to FOLDER] [NAME…]`: makes tarballs of the published packages hexcodes, hexcodes-server and hexcodes-cli
-// from what build.mjs has bundled, each with its documents and licences. Private workspaces are in the bundles, so a tarball
-// names the packages of others that they need.
+// `npm run pack [-- --to FOLDER] [NAME…]`: makes tarballs of the published packages hexcodes, hexcodes-server and
+// hexcodes-cli from what build.mjs has bundled, each with its documents and licences. Private workspaces are in the
+// bundles, so a tarball names the packages of others that they need.
 import { execFileSync } from 'node:child_process';
 import {
   cpSync,

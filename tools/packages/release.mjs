@@ -1,5 +1,5 @@
-// `npm run release [-- --to FOLDER] [--tag]`: the three tarballs, the bill of materials and SHA256SUMS of all, in release/ or
-// FOLDER; --tag also makes the tag vVERSION, of a commit in which nothing is left uncommitted.
+// `npm run release [-- --to FOLDER] [--tag]`: the three tarballs, the bill of materials and SHA256SUMS of all, in
+// release/ or FOLDER; --tag also makes the tag vVERSION, of a commit in which nothing is left uncommitted.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,6 @@
-// `npm run sbom`: what the package brings with it, as CycloneDX. `npm sbom --omit dev` leaves out packages that a tool of the
-// developers needs, too (ws, since mqtt came), so all are listed, and those that the lock file marks as dev are taken out here.
+// `npm run sbom`: what the package brings with it, as CycloneDX. `npm sbom --omit dev` leaves out packages that a tool
+// of the developers needs, too (ws, since mqtt came), so all are listed, and those that the lock file marks as dev are
+// taken out here.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
@@ -22,8 +23,8 @@ const bom = JSON.parse(stdout.replaceAll('hexcodes-workspaces@', 'hexcodes@'));
 bom.metadata.component.name = 'hexcodes';
 bom.components = bom.components.filter(({ name, version }) => shipped.has(`${name}@${version}`));
 
-// What is inside of what is shipped: bundled into the page, or linked into native code and WebAssembly. The packages of the binaries do
-// not say which versions of their libraries they have, so those have none here.
+// Parts of the shipped files: bundled into the page, or linked into native code and WebAssembly. The packages of
+// the binaries do not say which versions of their libraries they have, so those have none here.
 const lockVersion = (name) => packages[`node_modules/${name}`].version;
 const bundled = (name, license, where) => ({
   type: 'library',

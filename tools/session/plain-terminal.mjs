@@ -1,4 +1,5 @@
-// Turns what a terminal was sent into text: escapes removed; of a line that was redrawn in place every second state stays.
+// Turns what a terminal was sent into text: escapes removed; of a line that was redrawn in place every second state
+// stays.
 
 const EVERY = 2;
 let text = '';

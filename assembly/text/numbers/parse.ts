@@ -1,6 +1,7 @@
 // Decimal text → the nearest double, correctly rounded. Two exact paths: Clinger's, where the digits and the power of
-// ten are both exact doubles; and the method of Daniel Lemire and Michael Eisel ("Number Parsing at a Gigabyte per Second", 2021; after their
-// fast_float, Apache-2.0; NOTICE) for up to 19 digits. A number that neither covers is HARD_NUMBER: the host converts it.
+// ten are both exact doubles; and the method of Daniel Lemire and Michael Eisel ("Number Parsing at a Gigabyte per
+// Second", 2021; after their fast_float, Apache-2.0; NOTICE) for up to 19 digits. A number that neither covers is
+// HARD_NUMBER: the host converts it.
 
 import { isDigit, LOWER_CASE, LOWER_E, MINUS, PLUS, POINT, ZERO } from "../chars";
 import { multiplyHigh } from "./multiply-high";
@@ -11,12 +12,14 @@ export const NUMBER: u32 = 0;
 export const HARD_NUMBER: u32 = 1;
 export const NOT_A_NUMBER: u32 = 2;
 
-/** Results of readNumber(): the kind; the address behind the text; whether the text is what printing the number gives. */
+/**
+ * Results of readNumber(): the kind; the address behind the text; whether the text is what printing the number gives.
+ */
 export let numberKind: u32 = NUMBER;
 export let numberEnd: usize = 0;
 export let numberIsPlain: bool = false;
 
-/** So many digits always fit a u64. */
+/** Decimal digits that always fit a u64. */
 const MAX_DIGITS: u32 = 19;
 /** A decimal of up to 15 digits is the shortest one for the double that it rounds to, so printing gives it again. */
 const MAX_PLAIN_DIGITS: u32 = 15;
@@ -138,7 +141,7 @@ export function readNumber(at: usize, json: bool): f64 {
 
 /**
  * The double nearest to digits × 10^exponent, ties to even: digits × 5^exponent from a 128-bit power, then the
- * binary exponent. For exponents of -27 to 55 the product is always decisive.
+ * binary exponent. The product is always decisive for exponents of -27 to 55.
  */
 function nearest(digits: u64, exponent: i32): f64 {
   const shift = clz(digits);
@@ -157,7 +160,8 @@ function nearest(digits: u64, exponent: i32): f64 {
   let mantissa = high >> cut;
   // floor(log2(10^e)) is (217706 e) >> 16 in this range.
   let power = ((217706 * exponent) >> 16) + 63 + <i32>upper - <i32>shift + 1023;
-  // Exactly half way between two doubles is possible for these exponents only (digits × 5^e fits 64 bits, or 5^-e divides digits).
+  // Exactly half way between two doubles is possible for these exponents only (digits × 5^e fits 64 bits, or 5^-e
+  // divides digits).
   if (low <= 1 && exponent >= -4 && exponent <= 23 && (mantissa & 3) == 1 && mantissa << cut == high) mantissa &= ~(<u64>1);
   mantissa += mantissa & 1;
   mantissa >>= 1;
@@ -168,7 +172,9 @@ function nearest(digits: u64, exponent: i32): f64 {
   return reinterpret<f64>((mantissa & (((<u64>1) << 52) - 1)) | (<u64>power << 52));
 }
 
-/** The integer of one or two digits from `at` to `end`; 255 if the text is none, has a leading zero, or is over `max`. */
+/**
+ * The integer of one or two digits from `at` to `end`; 255 if the text is none, has a leading zero, or is over `max`.
+ */
 export function readSmallInteger(at: usize, end: usize, max: u32): u32 {
   const size = end - at;
   if (size == 0 || size > 2) return 255;

@@ -1,5 +1,5 @@
-// Powers of five and ten for exact conversion between decimals and doubles, computed with big integers. The rows of five are
-// the leading 128 bits of a power, high word first.
+// Powers of five and ten for exact conversion between decimals and doubles, computed with big integers. The rows of
+// five are the leading 128 bits of a power, high word first.
 
 /** 5^q for q from -27 to 22: cut where q >= 0 (exact, since 5^22 < 2^128), rounded up where q < 0. */
 export const MIN_POWER_OF_FIVE: i32 = -27;

@@ -1,7 +1,7 @@
-// A double → the shortest decimal that reads back as the same double, the same bytes that JavaScript's String gives. The
-// method is Schubfach (Raffaello Giulietti, "The Schubfach way to render doubles", 2021; the steps follow Alexander Bolz's
-// Drachennest, Boost Software License 1.0). Its table covers 10^-6 <= |x| < 1024, as positions lie within ±180; the host
-// prints other numbers.
+// A double → the shortest decimal that reads back as the same double, the same bytes that JavaScript's String gives.
+// The method is Schubfach (Raffaello Giulietti, "The Schubfach way to render doubles", 2021; the steps follow Alexander
+// Bolz's Drachennest, Boost Software License 1.0). Its table covers 10^-6 <= |x| < 1024, as positions lie within ±180;
+// the host prints other numbers.
 
 import { MINUS, POINT, ZERO } from "../chars";
 import { multiplyHigh } from "./multiply-high";
@@ -29,7 +29,7 @@ export function printNumber(value: f64, out: usize): usize {
   const fraction = bits & (((<u64>1) << 52) - 1);
   const c = fraction | ((<u64>1) << 52);
   const q = <i32>((bits >> 52) & 0x7ff) - 1075;
-  // Below a power of two the neighbour is half as far.
+  // The neighbour below a power of two is half as far.
   const isLowerCloser = fraction == 0;
   const odd = c & 1;
   // k = floor(log10 of the width of the rounding interval): 2^q, or 3/4 of it.
@@ -44,13 +44,13 @@ export function printNumber(value: f64, out: usize): usize {
   const upper = scaled(high, low, (four + 2) << h) - odd;
 
   let s = middle >> 2;
-  let places = <u32>-k;
+  let decimals = <u32>-k;
   const tenth = s / 10;
   const isDownInside = lower <= 40 * tenth;
   const isUpInside = 40 * tenth + 40 <= upper;
   if (isDownInside != isUpInside) {
     s = tenth + <u64>isUpInside;
-    places--;
+    decimals--;
   } else {
     const below = lower <= 4 * s;
     const above = 4 * s + 4 <= upper;
@@ -61,7 +61,7 @@ export function printNumber(value: f64, out: usize): usize {
       s += <u64>(middle > half || (middle == half && (s & 1) != 0));
     }
   }
-  return printDecimal(s, places, out);
+  return printDecimal(s, decimals, out);
 }
 
 /** floor(power × c), with the lowest bit set if anything was cut off: enough for exact comparisons. */
@@ -74,11 +74,11 @@ function scaled(high: u64, low: u64, c: u64): u64 {
   return (multiplyHigh(high, c) + <u64>(sum < carried)) | <u64>(sum > 1);
 }
 
-/** Writes s × 10^-places, whose fraction is not zero, without trailing zeros. */
-function printDecimal(s: u64, places: u32, out: usize): usize {
+/** Writes s × 10^-decimals, whose fraction is not zero, without trailing zeros. */
+function printDecimal(s: u64, decimals: u32, out: usize): usize {
   let fraction = s;
-  if (places < 18) {
-    const ten = integerTen(places);
+  if (decimals < 18) {
+    const ten = integerTen(decimals);
     const whole = s / ten;
     fraction = s - whole * ten;
     out = printSmall(<u32>whole, out);
@@ -87,8 +87,8 @@ function printDecimal(s: u64, places: u32, out: usize): usize {
   }
   store<u8>(out++, <u8>POINT);
   // the digits from the last to the first, nine at a time in 32-bit arithmetic
-  let p = out + places;
-  let left = places;
+  let p = out + decimals;
+  let left = decimals;
   let part = <u32>(fraction % 1000000000);
   let rest = fraction / 1000000000;
   while (left > 9) {
@@ -109,7 +109,7 @@ function printDecimal(s: u64, places: u32, out: usize): usize {
     left -= 2;
   }
   if (left) store<u8>(--p, <u8>(ZERO + part));
-  p = out + places;
+  p = out + decimals;
   while (load<u8>(p - 1) == ZERO) p--;
   return p;
 }

@@ -1,5 +1,5 @@
-// Numbers of CSV fields that are not written as usual (decimals.ts): with blanks around them, or with a decimal comma, as
-// spreadsheets write them under Vietnamese settings. A coordinate with one comma and no point has no other meaning.
+// Numbers of CSV fields that are not written as usual (decimals.ts): with blanks around them, or with a decimal comma,
+// as spreadsheets write them under Vietnamese settings. A coordinate with one comma and no point has no other meaning.
 
 import { COMMA, POINT, SPACE, TAB } from "../chars";
 import { NOT_A_NUMBER, NUMBER, numberEnd, numberIsPlain, numberKind, readNumber, readSmallInteger } from "../numbers/parse";
@@ -9,10 +9,10 @@ import { setCoordinateText, setPlainBytes } from "../row";
 export let coordinateKind: u32 = 0;
 
 /** Reads the coordinate in a field, and notes where its text starts without blanks. */
-export function readCoordinate(row: usize, place: usize, start: usize, end: usize): f64 {
+export function readCoordinate(row: usize, axis: usize, start: usize, end: usize): f64 {
   start = behindBlanks(start, end);
   end = beforeBlanks(start, end);
-  setCoordinateText(row, place, start);
+  setCoordinateText(row, axis, start);
   let value = readNumber(start, false);
   const comma = numberEnd;
   const hasComma = comma > start && comma < end && load<u8>(comma) == COMMA;
@@ -23,7 +23,7 @@ export function readCoordinate(row: usize, place: usize, start: usize, end: usiz
     store<u8>(comma, <u8>COMMA);
   }
   coordinateKind = numberEnd == end ? numberKind : NOT_A_NUMBER;
-  if (coordinateKind == NUMBER && numberIsPlain && !hasComma) setPlainBytes(row, place, end - start);
+  if (coordinateKind == NUMBER && numberIsPlain && !hasComma) setPlainBytes(row, axis, end - start);
   return value;
 }
 

@@ -1,6 +1,6 @@
-// Coordinates as they are usually written: one to three digits, the first not zero, a point, more digits, at most fifteen
-// bytes. Scanning notes only the shape of such a text and goes on without waiting for the number; when all rows are scanned,
-// their numbers are computed, both of a row at once. Every other text is read by numbers/parse.ts.
+// Coordinates as they are usually written: one to three digits, the first not zero, a point, more digits, at most
+// fifteen bytes. Scanning notes only the shape of such a text and goes on without waiting for the number; when all rows
+// are scanned, their numbers are computed, both of a row at once. Every other text is read by numbers/parse.ts.
 
 import { INPUT, POINT_BYTES, ROW_BYTES } from "../../memory";
 import { POINT, ZERO } from "../chars";
@@ -13,19 +13,19 @@ const MAX_WHOLE_DIGITS: u32 = 3;
 const MAX_BYTES: u32 = 15;
 const SIZE_MASK: u32 = 15;
 
-/** Shape × 16 → for each of sixteen digits, aligned to the right, its place in the text; 255 where there is none. */
-const PLACES: usize = memory.data(4 * 256, 16);
+/** Shape × 16 → for each of sixteen digits, aligned to the right, its offset in the text; 255 where there is none. */
+const OFFSETS: usize = memory.data(4 * 256, 16);
 
 for (let whole: u32 = 1; whole <= MAX_WHOLE_DIGITS; whole++) {
   for (let size = whole + 2; size <= MAX_BYTES; size++) {
-    const places = PLACES + ((whole << 4 | size) << 4);
-    memory.fill(places, 255, 16);
+    const offsets = OFFSETS + ((whole << 4 | size) << 4);
+    memory.fill(offsets, 255, 16);
     let lane: u32 = 16;
-    for (let place = size; place-- > 0; ) if (place != whole) store<u8>(places + --lane, <u8>place);
+    for (let offset = size; offset-- > 0; ) if (offset != whole) store<u8>(offsets + --lane, <u8>offset);
   }
 }
 
-/** Vectors of one number each: V8 would build literals anew at every use. */
+/** Vectors of one number each: V8 would build a literal at every use. */
 const VECTORS: usize = memory.data(8 * 16, 16);
 /** Added to a byte, this makes digits, and nothing else, LOWEST_DIGIT or more as signed bytes. */
 const LIFT: usize = VECTORS;
@@ -47,7 +47,8 @@ v128.store(TEN_THOUSANDS, i16x8(10000, 1, 10000, 1, 10000, 1, 10000, 1));
 v128.store(HUNDRED_MILLIONS, f64x2.splat(100000000));
 
 /**
- * The shape of the number at `at`, or 0. The caller looks at the byte behind it: an exponent would make it another number.
+ * The shape of the number at `at`, or 0. The caller looks at the byte behind it: an exponent would make it another
+ * number.
  */
 // @ts-ignore: decorator
 @inline
@@ -85,7 +86,7 @@ export function shapeBytes(shape: u32): u32 {
 // @ts-ignore: decorator
 @inline
 function digitsOf(at: usize, shape: u32): v128 {
-  return i8x16.sub_sat_u(i8x16.swizzle(v128.load(at), v128.load(PLACES + (shape << 4))), v128.load(ZEROS));
+  return i8x16.sub_sat_u(i8x16.swizzle(v128.load(at), v128.load(OFFSETS + (shape << 4))), v128.load(ZEROS));
 }
 
 /** Sixteen digits → four numbers of four digits each, i32. */
@@ -142,8 +143,8 @@ export function readDecimals(count: u32): void {
 }
 
 /** Reads the one coordinate of a row that has a shape; scanning has read the other. */
-function readOne(row: usize, point: usize, place: usize): void {
-  const text = coordinateText(row, place);
-  store<f64>(point + (place << 3), readNumber(text, true));
-  if (numberIsPlain) setPlainBytes(row, place, numberEnd - text);
+function readOne(row: usize, point: usize, axis: usize): void {
+  const text = coordinateText(row, axis);
+  store<f64>(point + (axis << 3), readNumber(text, true));
+  if (numberIsPlain) setPlainBytes(row, axis, numberEnd - text);
 }

@@ -1,4 +1,5 @@
-// The rows that a scan leaves to the host, which reads them with the platform's own parsers (src/hexcodes/wire/rows/read-row.ts).
+// The rows that a scan leaves to the host, which reads them with the platform's own parsers
+// (src/hexcodes/wire/rows/read-row.ts).
 
 import { HOST_ROWS } from "../../memory";
 import { addRowFlags, LEFT_TO_HOST } from "../row";

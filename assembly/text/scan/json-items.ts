@@ -1,5 +1,5 @@
-// Reads one JSON item: {lat, lng, resolution?, id?} or [lat, lng]; {hexcodes, id?} or "code". A parser returns the address
-// behind its text, or 0 where the host must decide.
+// Reads one JSON item: {lat, lng, resolution?, id?} or [lat, lng]; {hexcodes, id?} or "code". A parser returns the
+// address behind its text, or 0 where the host must decide.
 
 import { INPUT, RESOLUTIONS } from "../../memory";
 import {
@@ -71,7 +71,7 @@ export function encodeItem(index: u32, row: usize, p: usize, resolution: u32): u
       p = otherKey(p);
       if (!p) return 0;
     }
-    // A member stands twice: the last one counts, which is left to the host.
+    // A member appears twice: the last one counts, which is left to the host.
     if (seen & member) return 0;
     seen |= member;
     p = afterSpace(p);
@@ -134,17 +134,17 @@ function otherKey(p: usize): usize {
 
 // @ts-ignore: decorator
 @inline
-function coordinate(index: u32, row: usize, p: usize, place: usize): usize {
-  setCoordinateText(row, place, p);
+function coordinate(index: u32, row: usize, p: usize, axis: usize): usize {
+  setCoordinateText(row, axis, p);
   const shape = shapeAt(p);
   if (shape) {
-    setRowShape(row, place, shape);
+    setRowShape(row, axis, shape);
     return p + shapeBytes(shape);
   }
   const value = readNumber(p, true);
   if (numberKind != NUMBER) return 0;
-  store<f64>(pointAt(index) + (place << 3), value);
-  if (numberIsPlain) setPlainBytes(row, place, numberEnd - p);
+  store<f64>(pointAt(index) + (axis << 3), value);
+  if (numberIsPlain) setPlainBytes(row, axis, numberEnd - p);
   return numberEnd;
 }
 

@@ -1,5 +1,5 @@
-// The short way for lines of NDJSON as most are: {"lat":…,"lng":…} with an id before, behind or nowhere, and no space. Names are
-// compared as words, numbers only get their shapes. Every other line is left to json-items.ts.
+// The short way for lines of NDJSON as most are: {"lat":…,"lng":…} with an id before, behind or nowhere, and no space.
+// Names are compared as words, numbers only get their shapes. Every other line is left to json-items.ts.
 
 import { RESOLUTIONS } from "../../memory";
 import { BACKSLASH, CLOSE_BRACE, LINE_FEED, QUOTE, SPACE, ZERO } from "../chars";

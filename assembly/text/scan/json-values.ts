@@ -1,5 +1,5 @@
-// JSON within items: white space, strings, and values that are passed over. A parser returns the address behind its text, or
-// 0 if that is no JSON, no valid UTF-8, or nested too deep.
+// JSON within items: white space, strings, and values that are passed over. A parser returns the address behind its
+// text, or 0 if that is no JSON, no valid UTF-8, or nested too deep.
 
 import {
   BACKSLASH, CARRIAGE_RETURN, COLON, COMMA, isDigit, LINE_FEED, LOWER_A, LOWER_B, LOWER_CASE, LOWER_E, LOWER_F, LOWER_N,
@@ -75,7 +75,9 @@ export function skipValue(p: usize, depth: u32): usize {
   return 0;
 }
 
-/** Passes over the string whose opening quote is at `p`; only valid UTF-8 and valid escapes. Counts its UTF-16 units. */
+/**
+ * Passes over the string whose opening quote is at `p`; only valid UTF-8 and valid escapes. Counts its UTF-16 units.
+ */
 export function skipString(p: usize): usize {
   const quotes = i8x16.splat(<i8>QUOTE);
   const slashes = i8x16.splat(<i8>BACKSLASH);

@@ -1,6 +1,6 @@
-// Scans rows of CSV (RFC 4180): positions or codes go to INPUT, the bounds of rows to ROWS. A field is quoted if it starts
-// with a quote; elsewhere a quote is a character like any other. A field with text behind its closing quote is kept as it
-// stands, quotes included. Rows end at LF or CR LF outside quotes; rows without a byte are skipped.
+// Scans rows of CSV (RFC 4180): positions or codes go to INPUT, the bounds of rows to ROWS. A field is quoted if it
+// starts with a quote; elsewhere a quote is a character like any other. A field with text behind its closing quote is
+// kept as it is, quotes included. Rows end at LF or CR LF outside quotes; rows without a byte are skipped.
 
 import { RESOLUTIONS } from "../../memory";
 import { CARRIAGE_RETURN, COMMA, LINE_FEED, QUOTE } from "../chars";
@@ -31,9 +31,11 @@ const WANTED: usize = memory.data(4 * 4, 16);
 const NO_COLUMN: i32 = -1;
 /** u32 start and u32 end of their fields in the row being scanned, in the same order. */
 const FOUND: usize = memory.data(4 * 8, 16);
-/** The place in FOUND of fields that nobody wants. */
-const LAST_PLACE: usize = 24;
-/** Addresses in FOUND: of lat or the code, of lng, of the row's own resolution. Absent ones have the last place. */
+/** Offset in FOUND of fields that nobody wants. */
+const UNWANTED: usize = 24;
+/**
+ * Addresses in FOUND: of lat or the code, of lng, of the row's own resolution. Absent ones have the address UNWANTED.
+ */
 let first: usize = FOUND;
 let second: usize = FOUND;
 let own: usize = FOUND;
@@ -57,20 +59,20 @@ export function useCsvColumns(count: u32, firstColumn: i32, secondColumn: i32, r
     column = next;
     used++;
   }
-  first = placeOf(firstColumn);
-  second = placeOf(secondColumn);
-  own = placeOf(resolutionColumn);
+  first = addressOf(firstColumn);
+  second = addressOf(secondColumn);
+  own = addressOf(resolutionColumn);
 }
 
-function placeOf(column: i32): usize {
+function addressOf(column: i32): usize {
   for (let at: usize = 0; at < 3; at++) if (column >= 0 && load<i32>(WANTED + (at << 2)) == column) return FOUND + (at << 3);
-  return FOUND + LAST_PLACE;
+  return FOUND + UNWANTED;
 }
 
 /**
  * Scans rows from `at` to `end`, at most `limit`. A row or the body ends at `end`; the byte there is overwritten. Rows
- * without a resolution of their own have `resolution`. Returns the number of rows, and fills csvEnd, ROWS, HOST_ROWS, INPUT
- * and RESOLUTIONS.
+ * without a resolution of their own have `resolution`. Returns the number of rows, and fills csvEnd, ROWS, HOST_ROWS,
+ * INPUT and RESOLUTIONS.
  */
 export function scanCsv(at: usize, end: usize, limit: u32, isDecode: bool, resolution: u32): u32 {
   clearHostRows();
@@ -107,23 +109,23 @@ export function scanCsv(at: usize, end: usize, limit: u32, isDecode: bool, resol
       let mask = <u32>i8x16.bitmask(marks);
       let next = chunk + 16;
       while (mask) {
-        const place = chunk + <usize>ctz(mask);
+        const byteAt = chunk + <usize>ctz(mask);
         mask &= mask - 1;
-        const mark: u32 = load<u8>(place);
+        const mark: u32 = load<u8>(byteAt);
         if (mark == delimiter) {
           if (column == wanted) {
-            found = noteField(found, field, place);
+            found = noteField(found, field, byteAt);
             wanted = load<i32>(found >> 1, WANTED);
           }
           column++;
-          field = place + 1;
+          field = byteAt + 1;
         } else if (mark == LINE_FEED) {
-          feed = place;
-          if (column == wanted) noteField(found, field, withoutReturn(field, place, end));
+          feed = byteAt;
+          if (column == wanted) noteField(found, field, withoutReturn(field, byteAt, end));
           column++;
           break;
-        } else if (place == field) {
-          next = quotedField(column == wanted ? found : LAST_PLACE, field, end);
+        } else if (byteAt == field) {
+          next = quotedField(column == wanted ? found : UNWANTED, field, end);
           if (column == wanted) {
             found += 8;
             wanted = load<i32>(found >> 1, WANTED);
@@ -155,7 +157,10 @@ export function scanCsv(at: usize, end: usize, limit: u32, isDecode: bool, resol
   return index;
 }
 
-/** Where the text ends whose line feed is at `feed`: before CR LF or LF. The LF at `end` is the scan's own; a CR before it is text. */
+/**
+ * Where the text ends whose line feed is at `feed`: before CR LF or LF. The LF at `end` is the scan's own; a CR before
+ * it is text.
+ */
 // @ts-ignore: decorator
 @inline
 function withoutReturn(from: usize, feed: usize, end: usize): usize {
@@ -170,8 +175,10 @@ function noteField(found: usize, start: usize, end: usize): usize {
   return found + 8;
 }
 
-/** Notes the field that starts with the quote at `field`; returns the address of the delimiter or line feed behind it. */
-function quotedField(place: usize, field: usize, end: usize): usize {
+/**
+ * Notes the field that starts with the quote at `field`; returns the address of the delimiter or line feed behind it.
+ */
+function quotedField(target: usize, field: usize, end: usize): usize {
   let p = field + 1;
   let hasDoubled = false;
   for (; ; p++) {
@@ -189,10 +196,10 @@ function quotedField(place: usize, field: usize, end: usize): usize {
   while (stop < end && load<u8>(stop) != delimiter && load<u8>(stop) != LINE_FEED) stop++;
   const textEnd = stop < end && load<u8>(stop) == LINE_FEED ? withoutReturn(after, stop, end) : stop;
   if (textEnd == after) {
-    noteField(place, field + 1, p);
-    if (hasDoubled && FOUND + place == first) isDoubled = true;
+    noteField(target, field + 1, p);
+    if (hasDoubled && FOUND + target == first) isDoubled = true;
   } else {
-    noteField(place, field, textEnd);
+    noteField(target, field, textEnd);
   }
   return stop;
 }

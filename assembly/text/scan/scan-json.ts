@@ -1,6 +1,6 @@
-// Finds JSON items, the lines of NDJSON or the elements of an array, and has them read by json-items.ts. Only items that are
-// right in every byte pass. Every other item is left to the host with its bounds, and the host's JSON parser decides what is
-// wrong with it.
+// Finds JSON items, the lines of NDJSON or the elements of an array, and has them read by json-items.ts. Only items
+// that are right in every byte pass. Every other item is left to the host with its bounds, and the host's JSON parser
+// decides what is wrong with it.
 
 import { RESOLUTIONS } from "../../memory";
 import {
@@ -29,8 +29,8 @@ export const JSON_CLOSED: u32 = 1;
 export const JSON_BROKEN: u32 = 2;
 
 /**
- * Scans lines from `at` to `end`, at most `limit` items; lines of white space are none. The byte at `end` is overwritten.
- * Items without a resolution have `resolution`. Returns the number of items.
+ * Scans lines from `at` to `end`, at most `limit` items; lines of white space are none. The byte at `end` is
+ * overwritten. Items without a resolution have `resolution`. Returns the number of items.
  */
 export function scanNdjson(at: usize, end: usize, limit: u32, isDecode: bool, resolution: u32): u32 {
   clearHostRows();
@@ -71,8 +71,8 @@ export function scanNdjson(at: usize, end: usize, limit: u32, isDecode: bool, re
 
 /**
  * Scans elements of an array from `at` to its closing bracket or `end`, at most `limit`; an element that goes on behind
- * `end` is not taken. `at` is behind a comma, or behind the opening bracket: then `mayClose` is true, as the array may be
- * empty. Returns the number of items; sets jsonEnd and jsonState.
+ * `end` is not taken. `at` is behind a comma, or behind the opening bracket: then `mayClose` is true, as the array may
+ * be empty. Returns the number of items; sets jsonEnd and jsonState.
  */
 export function scanArray(at: usize, end: usize, limit: u32, isDecode: bool, resolution: u32, mayClose: bool): u32 {
   clearHostRows();
@@ -134,7 +134,10 @@ function isBlank(byte: u32): bool {
   return byte == SPACE || byte == TAB || byte == CARRIAGE_RETURN;
 }
 
-/** Where an element that is not understood ends: at the comma or closing bracket behind it, or at `end` if there is none. */
+/**
+ * Where an element that is not understood ends: at the comma or closing bracket behind it, or at `end` if there is
+ * none.
+ */
 function elementEnd(p: usize, end: usize): usize {
   let depth = 0;
   for (; p < end; p++) {

@@ -1,4 +1,5 @@
-// The fields of answers that both writers need: codes, coordinates, positions. And the arguments that choose among them.
+// The fields of answers that both writers need: codes, coordinates, positions. And the arguments that choose among
+// them.
 
 import { BAND_BYTES, BANDS, INPUT, OUTPUT, RECORD_BYTES, UNIT_NAME_BYTES, UNIT_NAMES } from "../../memory";
 import { AT_STATUS, recordAt, resolutionsOfPositions } from "../../output-layout";
@@ -35,13 +36,15 @@ export function writeCode(record: usize, out: usize): usize {
   return out + size;
 }
 
-/** Writes a coordinate of the input: its own text if that is the shortest, else printed; 0 if the host must print it. */
+/**
+ * Writes a coordinate of the input: its own text if that is the shortest, else printed; 0 if the host must print it.
+ */
 // @ts-ignore: decorator
 @inline
-export function writeCoordinate(index: u32, row: usize, out: usize, place: usize): usize {
-  const size = plainBytes(row, place);
-  if (size == 0) return printNumber(load<f64>(INPUT + (<usize>index << 4) + (place << 3)), out);
-  const text = coordinateText(row, place);
+export function writeCoordinate(index: u32, row: usize, out: usize, axis: usize): usize {
+  const size = plainBytes(row, axis);
+  if (size == 0) return printNumber(load<f64>(INPUT + (<usize>index << 4) + (axis << 3)), out);
+  const text = coordinateText(row, axis);
   v128.store(out, v128.load(text));
   if (size > 16) store<u32>(out, load<u32>(text + 16), 16);
   return out + size;
@@ -94,11 +97,11 @@ export function writeShare(metres: u32, out: usize): usize {
 /** Writes a coordinate of a decoded position; 0 if the host must print it. */
 // @ts-ignore: decorator
 @inline
-export function writeDecoded(index: u32, out: usize, place: usize): usize {
-  return printNumber(load<f64>(OUTPUT + (<usize>index << 4) + (place << 3)), out);
+export function writeDecoded(index: u32, out: usize, axis: usize): usize {
+  return printNumber(load<f64>(OUTPUT + (<usize>index << 4) + (axis << 3)), out);
 }
 
-/** Whether the code's text can stand in CSV and JSON as it is: only letters, digits and separators of codes. */
+/** Whether the code's text can be copied to CSV and JSON unchanged: only letters, digits and separators of codes. */
 export function isPlainCode(row: usize): bool {
   if (rowFlags(row) & CODE_NEEDS_ESCAPES) return false;
   let p = codeStart(row);

@@ -3,7 +3,7 @@
 
 import { ADMIN_COUNTS, INPUT, OUTPUT, RECORD_BYTES, ROW_BYTES } from "../../memory";
 import { AT_STATUS, recordAt, statusesOfPositions } from "../../output-layout";
-import { prefixAt, SLOT_ADMINS, SLOT_PREFIXES, slotOf } from "../../hexcode/prefix";
+import { prefixAt, BUCKET_ADMINS, BUCKET_PREFIXES, bucketOf } from "../../hexcode/prefix";
 import { readAdmin, readBytes } from "../../hexcode/reading";
 import { ROW_OK, rowAt, rowStatus } from "../row";
 
@@ -20,7 +20,7 @@ export function countEncoded(count: u32): void {
   let record = OUTPUT;
   for (const end = rowAt(count); row < end; row += ROW_BYTES, record += RECORD_BYTES) {
     if (rowStatus(row) != ROW_OK || load<u8>(record, AT_STATUS)) continue;
-    add(load<u8>(slotOf(prefixAt(record)), SLOT_ADMINS));
+    add(load<u8>(bucketOf(prefixAt(record)), BUCKET_ADMINS));
   }
 }
 
@@ -31,9 +31,9 @@ export function countDecoded(count: u32): void {
     if (rowStatus(rowAt(index)) != ROW_OK || load<u8>(statuses + index)) continue;
     const record = recordAt(INPUT, index);
     const prefix = prefixAt(record);
-    const slot = slotOf(prefix);
+    const bucket = bucketOf(prefix);
     // A prefix with its hyphen can be read in one way only.
-    if (load<u32>(slot << 2, SLOT_PREFIXES) == prefix) add(load<u8>(slot, SLOT_ADMINS));
+    if (load<u32>(bucket << 2, BUCKET_PREFIXES) == prefix) add(load<u8>(bucket, BUCKET_ADMINS));
     else if (readBytes(record, <u32>AT_STATUS)) add(readAdmin);
   }
 }

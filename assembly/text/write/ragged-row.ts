@@ -1,16 +1,16 @@
-// A ragged row of CSV, written so that the answer stays rectangular: its first fields, as many as the header has, padded with
-// empty ones; a quote that is not closed is closed.
+// A ragged row of CSV, written so that the answer stays rectangular: its first fields, as many as the header has,
+// padded with empty ones; a quote that is not closed is closed.
 
 import { QUOTE } from "../chars";
 import { fieldsWanted, rowEnd, rowStart } from "../row";
-import { copyText, hasRoomFor } from "./text-out";
+import { copyText, hasSpaceFor } from "./text-out";
 
 /** Writes the row without a line end; 0 if there is no room for it and the columns behind it. */
 export function writeRaggedRow(row: usize, out: usize, delimiter: u32): usize {
   const start = rowStart(row);
   const end = rowEnd(row);
   const fields = fieldsWanted(row);
-  if (!hasRoomFor(out, end - start + fields)) return 0;
+  if (!hasSpaceFor(out, end - start + fields)) return 0;
   let p = start;
   let isOpen = false;
   let field: u32 = 1;

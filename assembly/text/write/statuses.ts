@@ -5,7 +5,7 @@ import { AT_STATUS, statusesOfPositions } from "../../output-layout";
 import { ROW_INVALID_HEXCODES, ROW_OK, rowStatus } from "../row";
 import { copyText } from "./text-out";
 
-/** The bare word of a status stands at the end of its tail, u32 size and text. */
+/** The bare word of a status is at the end of its tail, u32 size and text. */
 const AT_WORD: u32 = TAIL_BYTES - 32;
 
 /** "OK". */
@@ -49,7 +49,10 @@ export function writeStatus(status: u32, out: usize): usize {
   return copyText(word + 4, word + 4 + <usize>load<u32>(word), out);
 }
 
-/** The JSON members of a status, `"status":"…"` with a message if it has one; a tail begins with their u32 size and text. */
+/**
+ * The JSON members of a status, `"status":"…"` with a message if it has one; a tail begins with their u32 size and
+ * text.
+ */
 // @ts-ignore: decorator
 @inline
 export function writeTail(status: u32, out: usize): usize {

@@ -15,14 +15,14 @@ export function setTextEnd(at: usize): void {
 
 // @ts-ignore: decorator
 @inline
-export function hasRoom(p: usize, row: usize): bool {
-  return hasRoomFor(p, rowEnd(row) - rowStart(row));
+export function hasSpace(p: usize, row: usize): bool {
+  return hasSpaceFor(p, rowEnd(row) - rowStart(row));
 }
 
 /** Whether an answer fits that holds `sizeBytes` of the row's own text. */
 // @ts-ignore: decorator
 @inline
-export function hasRoomFor(p: usize, sizeBytes: usize): bool {
+export function hasSpaceFor(p: usize, sizeBytes: usize): bool {
   return p + sizeBytes + <usize>MAX_ANSWER_BYTES <= TEXT_OUT + <usize>TEXT_OUT_BYTES;
 }
 

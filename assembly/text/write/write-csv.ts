@@ -1,6 +1,6 @@
-// Writes the answers to scanned rows as CSV, from ROWS, INPUT and OUTPUT to TEXT_OUT. A call stops before a row that does not
-// fit, and before one whose answer the host must write: a fault with its message, a text to be escaped, a number to be
-// printed. The host writes that row and calls again for the next.
+// Writes the answers to scanned rows as CSV, from ROWS, INPUT and OUTPUT to TEXT_OUT. A call stops before a row that
+// does not fit, and before one whose answer the host must write: a fault with its message, a text to be escaped, a
+// number to be printed. The host writes that row and calls again for the next.
 
 import { INPUT, OUTPUT } from "../../memory";
 import { recordAt } from "../../output-layout";
@@ -16,17 +16,17 @@ import {
 } from "./fields";
 import { writeRaggedRow } from "./ragged-row";
 import { addStatus, decodedStatus, encodedStatus, writeStatus } from "./statuses";
-import { copyText, hasRoom, stopAt, textEnd } from "./text-out";
+import { copyText, hasSpace, stopAt, textEnd } from "./text-out";
 
 /**
- * Writes the encode answers of rows `from` to `to`; returns the row before which it stopped. Rows without a line end get LF if
- * `feed` is LF, else CR LF.
+ * Writes the encode answers of rows `from` to `to`; returns the row before which it stopped. Rows without a line end
+ * get LF if `feed` is LF, else CR LF.
  */
 export function writeEncodedCsv(from: u32, to: u32, flags: u32, source: u32, delimiter: u32, feed: u32, refusal: u32): u32 {
   let p = textEnd;
   for (let index = from; index < to; index++) {
     const row = rowAt(index);
-    if (!hasRoom(p, row)) return stopAt(index, p);
+    if (!hasSpace(p, row)) return stopAt(index, p);
     const record = recordAt(OUTPUT, index);
     const status = encodedStatus(row, record, refusal);
     const start = p;
@@ -102,7 +102,7 @@ export function writeDecodedCsv(
   let p = textEnd;
   for (let index = from; index < to; index++) {
     const row = rowAt(index);
-    if (!hasRoom(p, row)) return stopAt(index, p);
+    if (!hasSpace(p, row)) return stopAt(index, p);
     const status = decodedStatus(count, index, row, refusal);
     const start = p;
     if (flags & WITH_ROW) {

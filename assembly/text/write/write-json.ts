@@ -1,6 +1,6 @@
-// Writes the answers to scanned rows as JSON bodies, from ROWS, INPUT and OUTPUT to TEXT_OUT. A call stops before a row that
-// does not fit, and before one whose answer the host must write: a fault with its message, a text to be escaped, a number to
-// be printed. The host writes that row and calls again for the next.
+// Writes the answers to scanned rows as JSON bodies, from ROWS, INPUT and OUTPUT to TEXT_OUT. A call stops before a row
+// that does not fit, and before one whose answer the host must write: a fault with its message, a text to be escaped, a
+// number to be printed. The host writes that row and calls again for the next.
 
 import { INPUT, OUTPUT, RECORD_BYTES, ROW_BYTES } from "../../memory";
 import { recordAt } from "../../output-layout";
@@ -19,11 +19,11 @@ import {
   NULLS, OK_END, RESOLUTION,
 } from "./json-pieces";
 import { addStatus, decodedStatus, encodedStatus, writeTail } from "./statuses";
-import { copyText, copyWord, hasRoom, stopAt, textEnd } from "./text-out";
+import { copyText, copyWord, hasSpace, stopAt, textEnd } from "./text-out";
 
 /**
- * Writes the encode answers of rows `from` to `to`, each followed by `separator`; returns the row before which it stopped. Of
- * the flags WITH_FORMER and WITH_CERTAINTY count.
+ * Writes the encode answers of rows `from` to `to`, each followed by `separator`; returns the row before which it
+ * stopped. Only WITH_FORMER and WITH_CERTAINTY are read of the flags.
  */
 export function writeEncodedJson(from: u32, to: u32, flags: u32, separator: u32, refusal: u32): u32 {
   let p = textEnd;
@@ -32,7 +32,7 @@ export function writeEncodedJson(from: u32, to: u32, flags: u32, separator: u32,
   let index = from;
   let written: u32 = 0;
   for (; index < to; index++, row += ROW_BYTES, record += RECORD_BYTES) {
-    if (!hasRoom(p, row)) break;
+    if (!hasSpace(p, row)) break;
     const status = encodedStatus(row, record, refusal);
     if (status != ROW_OK) {
       if (status == ROW_INVALID_REQUEST) break;
@@ -110,7 +110,7 @@ export function writeDecodedJson(count: u32, from: u32, to: u32, source: u32, se
   let p = textEnd;
   for (let index = from; index < to; index++) {
     const row = rowAt(index);
-    if (!hasRoom(p, row)) return stopAt(index, p);
+    if (!hasSpace(p, row)) return stopAt(index, p);
     const status = decodedStatus(count, index, row, refusal);
     if (status == ROW_INVALID_REQUEST) return stopAt(index, p);
     const start = p;

@@ -1,5 +1,5 @@
-// Areas in square kilometres on the WGS84 ellipsoid, summed over lines in an equal-area cylindrical projection, in which a
-// line counts as straight.
+// Areas in square kilometres on the WGS84 ellipsoid, summed over lines in an equal-area cylindrical projection, in
+// which a line counts as straight.
 import { arrange } from './arrangement.js';
 import { findFaces, pointsInside } from './faces.js';
 import { type Ring, STEPS_PER_DEGREE } from './grid.js';
@@ -56,7 +56,10 @@ export function overlayAreas(
   return areasOfUnits(label(arrange(lines), unitAt), unitCount);
 }
 
-/** Lays one map on another: for each pair of units, -1 for outside, the area that has the first before and the second after. */
+/**
+ * Lays one map on another: for each pair of units, -1 for outside, the area that has the first before and the second
+ * after.
+ */
 export function pairAreas(
   before: LabelledLines,
   after: LabelledLines,

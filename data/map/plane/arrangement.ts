@@ -1,6 +1,6 @@
-// Turns any lines into an arrangement, whose edges meet at common end points only. Snap rounding (Hobby 1999): each crossing
-// is rounded to the grid, and each line that passes through the unit square around a vertex is bent through that vertex. A
-// bent line may cross others, so rounds go on until nothing moves. All tests are exact, see grid.ts.
+// Turns any lines into an arrangement, whose edges meet at common end points only. Snap rounding (Hobby 1999): each
+// crossing is rounded to the grid, and each line that passes through the unit square around a vertex is bent through
+// that vertex. A bent line may cross others, so rounds go on until nothing moves. All tests are exact, see grid.ts.
 import { Buckets, cellsOfLine } from './buckets.js';
 
 export interface Arrangement {
@@ -127,8 +127,8 @@ const cross = (x0: number, y0: number, x1: number, y1: number, x: number, y: num
   (x1 - x0) * (y - y0) - (y1 - y0) * (x - x0);
 
 /**
- * Whether a line passes through the open square of one step around a vertex. Touching a corner does not count: a diagonal
- * through the corner of four squares would be bent from one vertex to the other and back for ever.
+ * Whether a line passes through the open square of one step around a vertex. Touching a corner does not count: a
+ * diagonal through the corner of four squares would be bent from one vertex to the other and back without end.
  */
 function passes(x0: number, y0: number, x1: number, y1: number, x: number, y: number): boolean {
   if (y < y0 || y > y1 || x < Math.min(x0, x1) || x > Math.max(x0, x1)) return false;

@@ -1,7 +1,7 @@
-// Draws the lines between the different values of a function of the plane that can only be asked point by point: marching
-// squares for any number of values. Where the corners of a square differ, the change on each side is found by bisection to
-// one step; two such crossings are joined by a line, three or four are joined to the middle of the square. Both squares beside
-// a side use the same crossing, so lines join up from square to square.
+// Draws the lines between the different values of a function of the plane that can only be asked point by point:
+// marching squares for any number of values. Where the corners of a square differ, the change on each side is found by
+// bisection to one step; two such crossings are joined by a line, three or four are joined to the middle of the square.
+// Both squares beside a side use the same crossing, so lines join up from square to square.
 
 /** Steps; 55 m of latitude. */
 const SQUARE = 50;

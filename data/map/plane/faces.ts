@@ -1,7 +1,7 @@
-// The faces that an arrangement cuts the plane into. Half-edge 2e goes from the first vertex of edge e to the second and
-// belongs to the face on its left, 2e + 1 goes back. Turning left as sharply as possible at every vertex leads around a cycle:
-// counter-clockwise around a face from within, or clockwise around a group of edges that lies inside a face. The nearest
-// half-edge west of such a group belongs to that face.
+// The faces that an arrangement cuts the plane into. Half-edge 2e goes from the first vertex of edge e to the second
+// and belongs to the face on its left, 2e + 1 goes back. Turning left as sharply as possible at every vertex leads
+// around a cycle: counter-clockwise around a face from within, or clockwise around a group of edges that lies inside a
+// face. The nearest half-edge west of such a group belongs to that face.
 import type { Arrangement } from './arrangement.js';
 import { Buckets } from './buckets.js';
 
@@ -32,8 +32,8 @@ export function findFaces({ xs, ys, edges }: Arrangement): Faces {
         ys[target(b)]! - ys[vertex]!,
       ),
     );
-    // Spokes leave the vertex, here in counter-clockwise order. After the twin of a spoke, which arrives on the same edge,
-    // the sharpest left turn is the spoke before it in that order.
+    // Spokes leave the vertex, here in counter-clockwise order. After the twin of a spoke, which arrives on the same
+    // edge, the sharpest left turn is the spoke before it in that order.
     for (let k = 0; k < spokes.length; k++)
       next[spokes[k]! ^ 1] = spokes[(k + spokes.length - 1) % spokes.length]!;
   }
@@ -59,8 +59,8 @@ export function findFaces({ xs, ys, edges }: Arrangement): Faces {
     westernmost.push(west);
   }
 
-  // Of each cycle, another one of the same face, nearer to its outline. A counter-clockwise cycle is the outline; a clockwise
-  // one leads to the cycle of the nearest half-edge west of it, or to -1, the unbounded face.
+  // Maps each cycle to another one of the same face, nearer to its outline. A counter-clockwise cycle is the outline; a
+  // clockwise one leads to the cycle of the nearest half-edge west of it, or to -1, the unbounded face.
   const outlineOf = new Int32Array(areas.length);
   const halfEdgeWestOf = westwardSearch({ xs, ys, edges });
   for (let cycle = 0; cycle < areas.length; cycle++) {
@@ -92,7 +92,10 @@ function byAngle(ax: number, ay: number, bx: number, by: number): number {
   return halfA - halfB || bx * ay - ax * by;
 }
 
-/** Prepares a search: for a vertex, the nearest edge west of it, as the half-edge with the vertex on its left; -1 for none. */
+/**
+ * Prepares a search: for a vertex, the nearest edge west of it, as the half-edge with the vertex on its left; -1 for
+ * none.
+ */
 function westwardSearch({ xs, ys, edges }: Arrangement): (vertex: number) => number {
   let south = Infinity;
   let north = -Infinity;
@@ -162,8 +165,8 @@ export function pointsInside({ xs, ys, edges }: Arrangement, faces: Faces): (Poi
     let point: Point | null = null;
     for (const part of [0.5, 0.25, 0.75, 0.125, 0.375, 0.625, 0.875]) {
       const y = Math.min(north - 0.5, Math.floor(south + part * (north - south)) + 0.5);
-      // The face is on the left of its half-edges: from west to east, one that runs down begins a stretch inside the face and
-      // one that runs up ends it.
+      // The face is on the left of its half-edges: from west to east, one that runs down begins a stretch inside the
+      // face and one that runs up ends it.
       const crossings: { x: number; opens: boolean }[] = [];
       for (const half of halves) {
         const a = edges[half]!;

@@ -1,5 +1,5 @@
-// Lines with what lies on either side of them: a map without rings. They are made from an arrangement by giving each of its
-// faces a unit and keeping the lines between different units.
+// Lines with what lies on either side of them: a map without rings. They are made from an arrangement by giving each of
+// its faces a unit and keeping the lines between different units.
 import type { Arrangement } from './arrangement.js';
 import { type Faces, findFaces, pointsInside } from './faces.js';
 import type { TaggedLines } from './tagged-lines.js';

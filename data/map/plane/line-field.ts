@@ -1,6 +1,7 @@
-// Answers two questions about many lines: which tag's rings wind around a point, and how far the nearest line is. Points are
-// in steps of the grid, which need not be whole; distances are in metres on the plane that touches the sphere at the point
-// asked about (a step of longitude is shorter by the cosine of the latitude), within 0.1 % up to 50 km.
+// Answers two questions about many lines: which tag's rings wind around a point, and how far the nearest line is.
+// Points are in steps of the grid, which need not be whole; distances are in metres on the plane that touches the
+// sphere at the point asked about (a step of longitude is shorter by the cosine of the latitude), within 0.1 % up to 50
+// km.
 import { Buckets, cellsOfLine } from './buckets.js';
 import { METRES_PER_STEP, shrink } from './grid.js';
 import { type TaggedRing, taggedLinesOf } from './tagged-lines.js';
@@ -27,11 +28,14 @@ export class LineField {
   readonly #cellRows: number;
   readonly #cells: Buckets;
   readonly #rows: Buckets;
-  /** Of each cell: so many rings of cells around it, itself included, have no line; 255 for any more. */
+  /** Empty rings of cells around each cell, itself included, that have no line; 255 for any more. */
   readonly #emptyRings: Uint8Array;
   /** Turns of each tag around the point asked about; all zero between two questions. */
   readonly #windings = new Int16Array(256);
-  /** The line that `nearest` found last, or -1: the next point is mostly beside the last one, so its distance ends the search early. */
+  /**
+   * The line that `nearest` found last, or -1: the next point is mostly beside the last one, so its distance ends the
+   * search early.
+   */
   #lastNearest = -1;
 
   static ofRings(rings: readonly TaggedRing[]): LineField {
@@ -100,7 +104,9 @@ export class LineField {
     return reversed;
   }
 
-  /** Visits each tag with its winding number, where that is not 0: lines to the east of the point, upward less downward. */
+  /**
+   * Visits each tag with its winding number, where that is not 0: lines to the east of the point, upward less downward.
+   */
   #wind(x: number, y: number, visit: (tag: number, turns: number) => void): void {
     const row = Math.floor((y - this.#south) / ROW);
     if (row < 0 || row >= this.#rows.count) return;
@@ -112,7 +118,8 @@ export class LineField {
       const y0 = lines[i + 1]!;
       const y1 = lines[i + 3]!;
       if (y0 > y === y1 > y) continue;
-      // How far east of the point the line crosses its latitude, times the height of the line, negative if it runs down.
+      // How far east of the point the line crosses its latitude, times the height of the line, negative if it runs
+      // down.
       const east = (lines[i]! - x) * (y1 - y0) + (y - y0) * (lines[i + 2]! - lines[i]!);
       if (y1 > y0 ? east > 0 : east < 0) windings[this.#tags[items[k]!]!]! += y1 > y0 ? 1 : -1;
     }
@@ -131,7 +138,8 @@ export class LineField {
     const column = Math.floor((x - this.#west) / CELL);
     const row = Math.floor((y - this.#south) / CELL);
     const limit = limitM / METRES_PER_STEP;
-    // From the point to the nearest side of its own cell: a cell k cells away is k - 1 cells and this much away, or more.
+    // From the point to the nearest side of its own cell: a cell k cells away is k - 1 cells and this much away, or
+    // more.
     const toEdge = Math.min(x - this.#west - column * CELL, (column + 1) * CELL - (x - this.#west));
     const toRow = Math.min(y - this.#south - row * CELL, (row + 1) * CELL - (y - this.#south));
     const margin = Math.min(toEdge * cos, toRow);
@@ -154,7 +162,7 @@ export class LineField {
       const bottom = Math.max(row - k, 0);
       const top = Math.min(row + k, this.#cellRows - 1);
       for (let r = bottom; r <= top; r++) {
-        // Of the rows between the lowest and the highest only the two outer cells belong to the ring.
+        // Rows between the lowest and the highest have only their two outer cells in the ring.
         const isWholeRow = r === row - k || r === row + k;
         const first = isWholeRow ? Math.max(column - k, 0) : column - k;
         const last = Math.min(column + k, this.#columns - 1);
@@ -179,8 +187,9 @@ export class LineField {
   }
 
   /**
-   * Breaks a tie. Where the nearest point of two lines is the vertex they share, both are equally far from a whole wedge of
-   * the plane. The line that makes the smaller angle with the direction to the point wins, which cuts the wedge in half.
+   * Breaks a tie. Where the nearest point of two lines is the vertex they share, both are equally far from a whole
+   * wedge of the plane. The line that makes the smaller angle with the direction to the point wins, which cuts the
+   * wedge in half.
    */
   #leansTo(line: number, rival: number, x: number, y: number, cos: number): boolean {
     if (rival < 0) return rival === SOME_LINE;
@@ -189,7 +198,10 @@ export class LineField {
   }
 }
 
-/** By cell, from the cells that have lines outward: each cell has one more than the least of the eight around it. */
+/**
+ * Empty rings by cell, from the cells that have lines outward: each cell has one more than the least of the eight
+ * around it.
+ */
 function emptyRingsOf({ starts, count }: Buckets, columns: number): Uint8Array {
   const rings = new Uint8Array(count).fill(255);
   let edge: number[] = [];
@@ -213,7 +225,10 @@ function emptyRingsOf({ starts, count }: Buckets, columns: number): Uint8Array {
   return rings;
 }
 
-/** Cosine of the angle, at the end of a line that is nearer to the point, between the line and the direction to the point. */
+/**
+ * Cosine of the angle, at the end of a line that is nearer to the point, between the line and the direction to the
+ * point.
+ */
 function lean(lines: Int32Array, i: number, x: number, y: number, cos: number): number {
   const ax = (x - lines[i]!) * cos;
   const ay = y - lines[i + 1]!;

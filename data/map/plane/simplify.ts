@@ -1,7 +1,10 @@
-// Joins lines to chains and drops vertices from them (Douglas and Peucker 1973), with a tolerance of its own for each vertex.
-// The ends of chains stay, so lines that met there still meet. Thinned lines may cross each other: the caller arranges them.
+// Joins lines to chains and drops vertices from them (Douglas and Peucker 1973), with a tolerance of its own for each
+// vertex. The ends of chains stay, so lines that met there still meet. Thinned lines may cross each other: the caller
+// arranges them.
 
-/** The thinned lines, x0, y0, x1, y1 in steps; a vertex may go if it is within its tolerance, in steps, of the new line. */
+/**
+ * The thinned lines, x0, y0, x1, y1 in steps; a vertex may go if it is within its tolerance, in steps, of the new line.
+ */
 export function thin(lines: Int32Array, toleranceAt: (x: number, y: number) => number): Int32Array {
   const kept: number[] = [];
   for (const chain of chainsOf(lines)) {
@@ -55,8 +58,8 @@ function distance(chain: readonly number[], i: number, from: number, to: number)
 }
 
 /**
- * The lines joined wherever exactly two of them meet: the vertices of each chain, x and y in turn. A closed chain ends with its
- * first vertex.
+ * The lines joined wherever exactly two of them meet: the vertices of each chain, x and y in turn. A closed chain ends
+ * with its first vertex.
  */
 function chainsOf(lines: Int32Array): number[][] {
   const keyOf = (i: number) => lines[i]! * 2 ** 24 + lines[i + 1]!;

@@ -1,5 +1,5 @@
-// Lines and rings that carry a number, their tag: a former province, a province or an island, as the caller likes. A line
-// is a straight segment between two grid points and has what its tag names on its left.
+// Lines and rings that carry a number, their tag: a former province, a province or an island, as the caller likes. A
+// line is a straight segment between two grid points and has what its tag names on its left.
 import { type Ring, ringArea } from './grid.js';
 
 export interface TaggedRing {
@@ -13,7 +13,9 @@ export interface TaggedLines {
   readonly tags: Int16Array;
 }
 
-/** The lines of open rings, each turned counter-clockwise. Rings of one tag that overlap wind twice around the overlap. */
+/**
+ * The lines of open rings, each turned counter-clockwise. Rings of one tag that overlap wind twice around the overlap.
+ */
 export function taggedLinesOf(rings: readonly TaggedRing[]): TaggedLines {
   const count = rings.reduce((sum, { ring }) => sum + ring.length / 2, 0);
   const lines = new Int32Array(count * 4);

@@ -1,4 +1,5 @@
-// Makes a map from a user's boundaries, with sea, zones and land strip as in the shipped map, and reports how the two differ.
+// Makes a map from a user's boundaries, with sea, zones and land strip as in the shipped map, and reports how the two
+// differ.
 import { readFileSync } from 'node:fs';
 import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
 import { readIndexArcs, readIndexMeta } from '#dist/hexcodes/kernel/index-file.js';

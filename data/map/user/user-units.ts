@@ -1,6 +1,6 @@
 // Turns a user's polygons into provinces that meet exactly. Lines between polygons of one province cancel, the rest is
-// arranged, and each face is asked which provinces cover it and how often. Slivers that come from rounding are mended; overlaps
-// and gaps that a person could see are faults.
+// arranged, and each face is asked which provinces cover it and how often. Slivers that come from rounding are mended;
+// overlaps and gaps that a person could see are faults.
 import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
 import { type Arrangement, arrange } from '../plane/arrangement.js';
 import { findFaces, type Point, pointsInside } from '../plane/faces.js';
@@ -81,7 +81,10 @@ function faultText(
   return `${codes([first, ...more])} overlap at ${where}.`;
 }
 
-/** The map with fewer vertices: lines thinned and arranged again, each face with the province that its inside had before. */
+/**
+ * The map with fewer vertices: lines thinned and arranged again, each face with the province that its inside had
+ * before.
+ */
 function thinned(map: LabelledLines, toleranceM: number): LabelledLines {
   const { lines, tags } = taggedLinesOfMap(map);
   const before = new LineField(lines, tags);
@@ -95,8 +98,8 @@ function thinned(map: LabelledLines, toleranceM: number): LabelledLines {
 /** The lines of the polygons, without those where two polygons of one province meet. */
 function netLines(polygons: readonly UserPolygon[]): TaggedLines {
   /**
-   * By the lower end of a line, three numbers for each upper end and province: these two, and how many polygons of the
-   * province lie on the left of the line less how many lie on its right.
+   * Keyed by the lower end of a line, three numbers for each upper end and province: these two, and how many polygons
+   * of the province lie on the left of the line less how many lie on its right.
    */
   const sides = new Map<number, number[]>();
   const add = (x0: number, y0: number, x1: number, y1: number, admin: number) => {
@@ -143,7 +146,7 @@ function netLines(polygons: readonly UserPolygon[]): TaggedLines {
   return { lines: Int32Array.from(lines), tags: Int16Array.from(tags) };
 }
 
-/** Of each face: its area in square metres, the metres of its outline, and the faces around it. */
+/** Measures each face: its area in square metres, the metres of its outline, and the faces around it. */
 function measure(
   { xs, ys, edges }: Arrangement,
   faceOf: Int32Array,
@@ -157,7 +160,8 @@ function measure(
     const [x0, y0, x1, y1] = [xs[a]! * METRES_PER_STEP, ys[a]!, xs[b]! * METRES_PER_STEP, ys[b]!];
     const cos = shrink((y0 + y1) / 2);
     const face = faceOf[half]!;
-    // The area between the equator and the half-edge: what lies below the face cancels between its upper and lower sides.
+    // The area between the equator and the half-edge: what lies below the face cancels between its upper and lower
+    // sides.
     areas[face]! -= (x1 - x0) * ((heightM(y0) + heightM(y1)) / 2);
     lengths[face]! += Math.hypot((x1 - x0) * cos, (y1 - y0) * METRES_PER_STEP);
     around[face]!.add(faceOf[half ^ 1]!);

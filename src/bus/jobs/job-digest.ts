@@ -1,11 +1,11 @@
-// The id of a job as a digest of its plan, and the digest of its parts in the plan. The parts are the leaves of a tree of
-// digests (Merkle's): each part brings the digests beside its way to the root, so that a worker can tell by the plan alone
-// whether a part belongs to the job, and needs no other part for it.
+// The id of a job as a digest of its plan, and the digest of its parts in the plan. The parts are the leaves of a tree
+// of digests (Merkle's): each part brings the digests beside its way to the root, so that a worker can tell by the plan
+// alone whether a part belongs to the job, and needs no other part for it.
 import { createHash } from 'node:crypto';
 import type { JobPart, JobPlan } from './job.js';
 
 const ID_DIGITS = 16;
-/** Of each digest in the tree. */
+/** Size of each digest in the tree. */
 const NODE_BYTES = 16;
 
 /** The id that a plan must have: 16 hexadecimal digits. */
@@ -15,9 +15,9 @@ export function idOfPlan(plan: Omit<JobPlan, 'id'>): string {
 }
 
 export interface PartTree {
-  /** For the plan: 32 hexadecimal digits. */
+  /** Digest of the plan: 32 hexadecimal digits. */
   readonly digest: string;
-  /** For the parts, in their order: the digests beside the way to the root, in base64. */
+  /** Proofs of the parts, in their order: the digests beside the way to the root, in base64. */
   readonly proofs: readonly string[];
 }
 

@@ -1,4 +1,5 @@
-// The summary of a job that has ended, kept with the mark that says so: its progress is shown without reading all results again.
+// The summary of a job that has ended, kept with the mark that says so: its progress is shown without reading all
+// results again.
 import type { JobPlan, PartResult } from './job.js';
 import type { JobProgress } from './job-progress.js';
 import type { JobEnd } from './job-store.js';

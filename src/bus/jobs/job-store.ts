@@ -32,8 +32,8 @@ export interface KnownJob {
 }
 
 /**
- * All that it gives has passed its schema. Every call may throw a StoreFault, or an error of the bus while it is away; those that
- * read a plan or a part throw a SchemaFault for one that is none.
+ * All that it gives has passed its schema. Every call may throw a StoreFault, or an error of the bus while it is away;
+ * those that read a plan or a part throw a SchemaFault for one that is none.
  */
 export interface JobStore {
   addPlan(plan: JobPlan): Promise<Stored>;
@@ -59,11 +59,11 @@ export interface JobStore {
   /** Numbers of the parts whose message is there, also of those that are done. */
   partNumbers(job: string): Promise<Set<number>>;
   /**
-   * By their parts.
+   * Results by their parts.
    * @param known results that need not be read again
    */
   results(job: string, known?: ReadonlyMap<number, StoredResult>): Promise<StoredResult[]>;
-  /** Of these parts, as far as they have one, in their order. */
+  /** Results of these parts, as far as they have one, in their order. */
   resultsOf(job: string, parts: readonly number[]): Promise<StoredResult[]>;
   /** Removes the messages of all parts of a job, or of one. */
   dropParts(job: string, part?: number): Promise<void>;

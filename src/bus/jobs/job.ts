@@ -1,5 +1,5 @@
-// A job: files that are converted in parts, each a message under a subject of its own, and each with one result under another.
-// A subject holds one message, so that no part and no result is there twice.
+// A job: files that are converted in parts, each a message under a subject of its own, and each with one result under
+// another. A subject holds one message, so that no part and no result is there twice.
 
 /** The words of all subjects of jobs, before the last ones. */
 export class JobSubjects {
@@ -10,7 +10,7 @@ export class JobSubjects {
     return `${this.prefix}.>`;
   }
 
-  /** Of the messages that workers take. */
+  /** Subject of the messages that workers take. */
   get parts(): string {
     return `${this.prefix}.part.>`;
   }
@@ -45,16 +45,16 @@ export class JobSubjects {
 export interface JobPlan {
   /** A digest of all other members: 16 hexadecimal digits. */
   readonly id: string;
-  /** Of the program that submitted it; workers of another version could give other bytes. */
+  /** Version of the program that submitted it; workers of another version could give other bytes. */
   readonly version: string;
   readonly operation: 'encode' | 'decode';
   /** The output folder, relative to the folder that the workers share. */
   readonly output: string;
   readonly files: number;
   readonly parts: number;
-  /** Of all inputs. */
+  /** Size of all inputs. */
   readonly sizeBytes: number;
-  /** Of all parts, by which each can be known as one of them: 32 hexadecimal digits. */
+  /** Digest of all parts, by which each can be known as one of them: 32 hexadecimal digits. */
   readonly partsDigest: string;
   /** How rows are converted, as the command line said. */
   readonly conversion: unknown;
@@ -67,11 +67,11 @@ export interface JobPart {
   readonly part: number;
   /** Relative to the shared folder. */
   readonly input: string;
-  /** Of the whole input when the job was submitted. */
+  /** State of the whole input when the job was submitted. */
   readonly file: { readonly sizeBytes: number; readonly modifiedMs: number };
   /** The part of the input; null for all of it. */
   readonly range: unknown;
-  /** Of the input that belongs to the part; in a file that is cut by rows a share of its size. */
+  /** Size of the input that belongs to the part; in a file that is cut by rows a share of its size. */
   readonly sizeBytes: number;
   /** Formats of input and output. */
   readonly from: string;

@@ -1,5 +1,5 @@
-// The manifest of a job: every part once, in order, with its rows, failures and digest. It holds no times and no workers, so
-// that whoever writes it writes the same.
+// The manifest of a job: every part once, in order, with its rows, failures and digest. It holds no times and no
+// workers, so that whoever writes it writes the same.
 import type { JobPlan, PartResult } from './job.js';
 
 export const manifestName = (job: string): string => `manifest-${job}.json`;

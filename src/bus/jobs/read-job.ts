@@ -1,5 +1,5 @@
-// Reads the messages of jobs. Whoever may publish to their subjects may have written them, so each passes a schema, and names
-// the job and the part of its subject; a plan has the digest that is its id.
+// Reads the messages of jobs. Whoever may publish to their subjects may have written them, so each passes a schema, and
+// names the job and the part of its subject; a plan has the digest that is its id.
 import { VERSION } from '../../hexcodes/version.js';
 import { ROW_STATUSES } from '../../hexcodes/wire/job.js';
 import {
@@ -21,15 +21,15 @@ import type { JobEnd } from './job-store.js';
 
 /** The members of plans and parts whose values the conversion of files knows. */
 export interface ConversionChecks {
-  /** Of a plan; it has the operation, too. */
+  /** Check of a plan's conversion; a plan has the operation, too. */
   readonly conversion: Check<{ readonly operation: JobPlan['operation'] }>;
-  /** Of a part of a file of so many bytes. */
+  /** Check of a part's range in a file of `fileBytes`. */
   readonly range: (fileBytes: number) => Check<unknown>;
   readonly format: Check<string>;
 }
 
 export const MOST_PARTS = 10_000_000;
-/** Above this a job's mark says nothing of its parts. */
+/** Most failed parts that a job's mark names; beyond it the mark says nothing of its parts. */
 export const MOST_FAILED = 10_000;
 /** Characters of a reason. */
 export const MOST_REASON = 1000;
@@ -58,8 +58,8 @@ const common = {
 export const isJobId = (word: string): boolean => DIGITS.test(word);
 
 /**
- * The plan under the subject of a job. That of another version may have members of its own, and is not compared with its
- * digest: workers leave it alone.
+ * The plan under the subject of a job. That of another version may have members of its own, and is not compared with
+ * its digest: workers leave it alone.
  * @throws SchemaFault
  */
 export function readPlan(job: string, bytes: Uint8Array, checks: ConversionChecks): JobPlan {
@@ -96,7 +96,10 @@ export function requirePartOf(plan: JobPlan, part: JobPart): void {
     throw new SchemaFault(`job ${plan.id} has no such part, by the digest of its plan`);
 }
 
-/** The result under the subject of a part. Another message there counts as that of a part that has failed, so that it can be retried. */
+/**
+ * The result under the subject of a part. Another message there counts as that of a part that has failed, so that it
+ * can be retried.
+ */
 export function readResult(job: string, part: number, bytes: Uint8Array): PartResult {
   try {
     const result = resultIn(jsonIn(bytes, MOST_PART_BYTES), 'it');

@@ -1,5 +1,5 @@
-// A JSON object that holds one position: the message of a tracker. Latitude and longitude stand in it under the names that
-// columns may have, or in one of its members that is an object, as `position` of Traccar's messages.
+// A JSON object that holds one position: the message of a tracker. Latitude and longitude are in it under the names
+// that columns may have, or in one of its members that is an object, as `position` of Traccar's messages.
 
 import { readDecimal } from '../../hexcodes/wire/params/number.js';
 import { pairColumns } from '../../hexcodes/wire/rows/column-names.js';
@@ -28,7 +28,7 @@ export function readPositionObject(bytes: Uint8Array): PositionObject {
   const names = Object.keys(value);
   const holder = holderOf(value);
   const pair = pairColumns(Object.keys(holder));
-  const at = (places: readonly number[]): number => degreesOf(Object.values(holder)[places[0]!]);
+  const at = (indexes: readonly number[]): number => degreesOf(Object.values(holder)[indexes[0]!]);
   return { text, names, value, latDeg: at(pair.lat), lngDeg: at(pair.lng) };
 }
 
@@ -70,7 +70,7 @@ function degreesOf(value: unknown): number {
 
 /**
  * Which vehicle sent it, by a member of the object or of its `device`; undefined where none says so.
- * @throws UnreadableMessage for an id that is too long to stand in the header of a frame
+ * @throws UnreadableMessage for an id that is too long for the header of a frame
  */
 export function vehicleOf({ value }: PositionObject): string | undefined {
   const device = value.device;

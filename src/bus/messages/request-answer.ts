@@ -1,5 +1,5 @@
-// Answers one request of a service on the bus: a binary frame, or a JSON batch with the body of POST /v1/hexcodes/encode/batch
-// and its answer.
+// Answers one request of a service on the bus: a binary frame, or a JSON batch with the body of POST
+// /v1/hexcodes/encode/batch and its answer.
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import { ByteSink } from '../../hexcodes/wire/bytes/byte-sink.js';
 import { answerCounts, answerFrame } from '../../hexcodes/wire/frames/answer-frame.js';

@@ -1,6 +1,7 @@
-// Collects single positions of a stream into frames of another. Every frame begins behind the one before and names the messages
-// that it is made of; its subject ends with the first of them, and the server refuses a second one. So positions are neither
-// lost nor doubled, whoever dies, and several collectors may run: one is ahead, the others find its frames and go on behind.
+// Collects single positions of a stream into frames of another. Every frame begins behind the one before and names the
+// messages that it is made of; its subject ends with the first of them, and the server refuses a second one. So
+// positions are neither lost nor doubled, whoever dies, and several collectors may run: one is ahead, the others find
+// its frames and go on behind.
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   AckPolicy,
@@ -202,7 +203,7 @@ export class Collector {
       const { stream } = message.info;
       const dead = {
         ...{ subject: message.subject, bytes: message.data, id: read.id, headers: read.headers },
-        place: `stream ${stream}, message ${message.seq}`,
+        origin: `stream ${stream}, message ${message.seq}`,
       };
       if (!(await this.#store.bury(dead, (error as Error).message))) return false;
       this.figures.dead++;

@@ -1,5 +1,5 @@
-// Opens the connection to the NATS servers. Programs that run for long wait for servers that are away; whatever cannot get
-// better by waiting ends in one sentence.
+// Opens the connection to the NATS servers. Programs that run for long wait for servers that are away; whatever cannot
+// get better by waiting ends in one sentence.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import {
@@ -44,7 +44,7 @@ const RECONNECT_WAIT_MS = 500;
 /** A peer that answers no ping for two of these is given up: a cut network shows no other sign. */
 const PING_INTERVAL_MS = 4000;
 const RETRY_MS = 1000;
-/** So long may JetStream take to start, of a server that has it. */
+/** Longest time that JetStream may take to start, on a server that has it. */
 const JETSTREAM_START_MS = 15_000;
 
 /** @throws EngineFault */

@@ -1,5 +1,5 @@
-// The stream of jobs and its consumer, as `hexcodes job setup` makes them, and the check that they are there. One stream holds
-// plans, parts and results: one message a subject, which refuses a second.
+// The stream of jobs and its consumer, as `hexcodes job setup` makes them, and the check that they are there. One
+// stream holds plans, parts and results: one message a subject, which refuses a second.
 
 import type { ConsumerConfig, JetStreamManager } from '@nats-io/jetstream';
 import { DiscardPolicy, RetentionPolicy, StorageType } from '@nats-io/jetstream';
@@ -19,7 +19,7 @@ export interface JobStreamPlan {
   readonly maxBytes: number;
   readonly maxAgeMs: number;
   readonly replicas: number;
-  /** A part of a worker that is not heard of for so long is handed out again. */
+  /** Silence of a worker after which its part is handed out again. */
   readonly ackWaitMs: number;
 }
 
@@ -53,7 +53,7 @@ export async function setUpJobs(jsm: JetStreamManager, plan: JobStreamPlan): Pro
   return [line, made];
 }
 
-/** @throws EngineFault where a part could be lost or stand twice */
+/** @throws EngineFault where a part could be lost or stored twice */
 export async function checkJobs(
   jsm: JetStreamManager,
   stream: string,
@@ -68,7 +68,10 @@ export async function checkJobs(
   return { ackWaitMs: (config.ack_wait ?? 0) / 1e6 };
 }
 
-/** A consumer goes on from where it is, also with other subjects: parts that were stored before would never be handed out. */
+/**
+ * A consumer goes on from where it is, also with other subjects: parts that were stored before would never be handed
+ * out.
+ */
 function requireParts(stream: string, { filter_subject }: ConsumerConfig, { parts }: JobSubjects): void {
   if (filter_subject === parts) return;
   throw new EngineFault(

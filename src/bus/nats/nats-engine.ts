@@ -1,6 +1,6 @@
-// The engine on NATS JetStream: a durable pull consumer with explicit acknowledgements, and streams that hold one message a
-// subject. Messages are pulled as others are done with, so that no more are held here than were asked for: the client's own
-// endless pull asks for more as messages arrive, whether or not they are worked on.
+// The engine on NATS JetStream: a durable pull consumer with explicit acknowledgements, and streams that hold one
+// message a subject. Messages are pulled as others are done with, so that no more are held here than were asked for:
+// the client's own endless pull asks for more as messages arrive, whether or not they are worked on.
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Consumer,
@@ -20,7 +20,7 @@ const PULL_EXPIRES_MS = 5000;
 /** A pull that ends by none of its own rules is given up. */
 const PULL_PATIENCE_MS = 20_000;
 const AFTER_FAULT_MS = 250;
-/** Stream and consumer may be away so long, while servers start. */
+/** Longest absence of stream and consumer, while servers start. */
 const GONE_MS = 15_000;
 
 export interface NatsEngineOptions {
@@ -87,7 +87,7 @@ export class NatsEngine implements Engine {
     this.#wake?.();
   }
 
-  /** Asks for so many messages, and waits until they have come, or time is up. */
+  /** Asks for a number of messages, and waits until they have come, or time is up. */
   async #pull(source: Consumer, size: number): Promise<void> {
     let left = size;
     let pull: ConsumerMessages | undefined;
@@ -143,7 +143,7 @@ export class NatsEngine implements Engine {
       subject: message.subject,
       bytes: message.data,
       ...readHeaders(message),
-      place: `stream ${stream}, message ${streamSequence}`,
+      origin: `stream ${stream}, message ${streamSequence}`,
       deliveries: deliveryCount,
       accept: () => settle(() => message.ack()),
       giveBack: (delayMs) => settle(() => message.nak(delayMs)),

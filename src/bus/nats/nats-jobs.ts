@@ -25,7 +25,7 @@ import { storeMessage } from './store-message.js';
 
 const STORE_TIMEOUT_MS = 5000;
 const READ_AT_ONCE = 64;
-/** Of a connection that comes back, and of servers that have just started. */
+/** Errors of a connection that comes back, and of servers that have just started. */
 const PASSING = [errors.TimeoutError, errors.RequestError, errors.ConnectionError];
 
 export class NatsJobs implements JobStore {
@@ -188,8 +188,8 @@ export class NatsJobs implements JobStore {
   }
 
   /**
-   * Without an id: the subject alone holds a second one off, as servers know ids of messages that were dropped, and would take
-   * a part that is stored again for one that is there.
+   * Without an id: the subject alone holds a second one off, as servers know ids of messages that were dropped, and
+   * would take a part that is stored again for one that is there.
    */
   async #add(subject: string, value: unknown): Promise<Stored> {
     try {
@@ -222,7 +222,7 @@ export class NatsJobs implements JobStore {
     await this.#jsm.streams.purge(this.#stream, { filter: subject });
   }
 
-  /** Whether the message under the subject of a mark is one: others may stand there, such as answers of a server. */
+  /** Whether the message under the subject of a mark is one: it may be another, such as an answer of a server. */
   async #isMarked(kind: 'cancelled' | 'ended', job: string): Promise<boolean> {
     const found = await this.#get(this.#subjects.of(kind, job));
     if (found === undefined) return false;

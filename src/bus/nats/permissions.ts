@@ -1,5 +1,5 @@
-// The permissions that each role on the bus needs, and no more, as nats-server's configuration says them. The setups print it for their
-// own subjects and streams; deploy/nats/hexcodes.conf has it for those that are used by default.
+// The permissions that each role on the bus needs, and no more, as nats-server's configuration says them. The setups
+// print it for their own subjects and streams; deploy/nats/hexcodes.conf has it for those that are used by default.
 import { JobSubjects } from '../jobs/job.js';
 import type { SubjectMap } from '../subjects.js';
 import { JOB_CONSUMER } from './job-stream.js';
@@ -7,7 +7,7 @@ import type { StreamNames } from './streams.js';
 
 export interface Permissions {
   readonly publish: readonly string[];
-  /** Of those that are allowed. */
+  /** Exceptions from the allowed ones. */
   readonly denied: readonly string[];
   readonly subscribe: readonly string[];
 }
@@ -38,7 +38,7 @@ const INBOX = '_INBOX.>';
 const OTHER_ACCOUNTS = '_R_.>';
 const NONE: Permissions = { publish: [], denied: [], subscribe: [] };
 
-/** Of streams of messages, as `worker setup` makes them. */
+/** Permissions for streams of messages, as `worker setup` makes them. */
 export function streamPermissions(subjects: StreamSubjects): RolePermissions {
   const { names, maps, deadPrefix, positions, collected, service } = subjects;
   const { input, output, dead, consumer } = names;
@@ -69,7 +69,7 @@ const collecting = (positions: string, frames: string, collected: string): strin
   ...[`$JS.API.CONSUMER.CREATE.${positions}`, `${collected}.*`],
 ];
 
-/** Of the stream of jobs, as `job setup` makes it. */
+/** Permissions for the stream of jobs, as `job setup` makes it. */
 export function jobPermissions(stream: string, prefix: string): RolePermissions {
   const subjects = new JobSubjects(prefix);
   return {
@@ -96,7 +96,7 @@ export function jobPermissions(stream: string, prefix: string): RolePermissions 
   };
 }
 
-/** Of two parts of the bus together. */
+/** Permissions for two parts of the bus together. */
 export function unionOf(a: RolePermissions, b: RolePermissions): RolePermissions {
   const union = (one: Permissions, other: Permissions): Permissions => ({
     publish: [...new Set([...one.publish, ...other.publish])],

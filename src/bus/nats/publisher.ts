@@ -1,11 +1,12 @@
-// Publishes messages to one subject of JetStream, in order, with ids of their own: for senders that keep what is not stored.
+// Publishes messages to one subject of JetStream, in order, with ids of their own: for senders that keep what is not
+// stored.
 import { jetstream } from '@nats-io/jetstream';
 import { type BusSettings, connection } from './connect.js';
 
 export interface Publisher {
   /**
-   * Resolves when a stream has all messages. Where it rejects, some may be stored: a server drops those that come again under
-   * the same id within the duplicate window of the stream.
+   * Resolves when a stream has all messages. Where it rejects, some may be stored: a server drops those that come again
+   * under the same id within the duplicate window of the stream.
    */
   publish(messages: readonly { readonly id: string; readonly bytes: Uint8Array }[]): Promise<void>;
   /** Whether its connection has ended for good, so that it will never publish again. */

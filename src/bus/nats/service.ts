@@ -1,4 +1,5 @@
-// Encode and decode as a NATS micro service: request and reply, found and counted by the protocol that all such services have.
+// Encode and decode as a NATS micro service: request and reply, found and counted by the protocol that all such
+// services have.
 import { type Service, type ServiceMsg, Svcm } from '@nats-io/services';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Operation } from '../../hexcodes/wire/job.js';

@@ -18,8 +18,8 @@ export async function storeMessage(
   for (const [name, value] of given) own.set(name, value);
   own.set(ANSWERED_ID_HEADER, id.replace(/[\r\n]+/g, ' '));
   try {
-    // By the subject and not by the id: producers may use one id under several subjects, and a server that takes the second
-    // answer for a repetition of the first would lose it.
+    // Repetitions are known by the subject and not by the id: producers may use one id under several subjects, and a
+    // server that takes the second answer for a repetition of the first would lose it.
     const { duplicate } = await client.publish(subject, bytes, {
       ...{ msgID: subject, headers: own, timeout: STORE_TIMEOUT_MS },
     });

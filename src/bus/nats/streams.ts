@@ -26,10 +26,10 @@ export interface StreamPlan {
   readonly maps: readonly SubjectMap[];
   readonly deadPrefix: string;
   readonly maxBytes: number;
-  /** Of messages and answers; answers are kept for longer, so that no message outlives its answer. */
+  /** Age limit of messages and answers; answers are kept for longer, so that no message outlives its answer. */
   readonly maxAgeMs: number;
   readonly replicas: number;
-  /** A message is delivered again if its worker is not heard of for so long. */
+  /** Silence of a worker after which its message is delivered again. */
   readonly ackWaitMs: number;
   /** Messages that all workers together may be working on. */
   readonly maxAckPending: number;
@@ -42,7 +42,7 @@ const DEAD_SHARE = 8;
 type Made = Partial<StreamConfig> & { name: string };
 
 const DUPLICATE_WINDOW_MS = 120_000;
-/** Answers and dead letters are kept for so much longer than messages: a delivery under way may still be answered. */
+/** Time that answers and dead letters are kept beyond messages: a delivery under way may still be answered. */
 const KEPT_LONGER_MS = 60 * 60 * 1000;
 
 /**

@@ -1,5 +1,6 @@
-// Intervals by the bootstrap: what a figure could have been if the same measurement had come out of other moments of the same run.
-// Neighbouring slices of a run are alike, so whole blocks of them are drawn (moving block bootstrap, Künsch 1989).
+// Intervals by the bootstrap: what a figure could have been if the same measurement had come out of other moments of
+// the same run. Neighbouring slices of a run are alike, so whole blocks of them are drawn (moving block bootstrap,
+// Künsch 1989).
 import { uniformFrom } from '../generator/random.js';
 
 export interface Interval {
@@ -8,7 +9,7 @@ export interface Interval {
 }
 
 const RESAMPLES = 1000;
-/** Of the normal distribution at 0.995: intervals of ratios hold the true one in 99 of 100 cases. */
+/** Quantile 0.995 of the normal distribution: 99 % intervals of ratios. */
 const NORMAL_995 = 2.5758;
 
 const blockLengthOf = (count: number): number => Math.max(1, Math.round(Math.sqrt(count)));
@@ -38,9 +39,10 @@ export function intervalOf(values: readonly number[], confidence: number): Inter
 }
 
 /**
- * Of the median of `after` divided by that of `before`, 99 %. Its width is the standard error of the bootstrap times Student's t of as many
- * values as there are blocks: plain quantiles of the bootstrap of a dozen slices, of which neighbours are alike, leave out 1 in up to
- * 22 % of pairs of the same code, and this interval in up to 5 % (false-alarms.test.ts).
+ * The 99 % interval of the median of `after` divided by that of `before`. Its width is the standard error of the
+ * bootstrap times Student's t of as many values as there are blocks: plain quantiles of the bootstrap of a dozen
+ * slices, of which neighbours are alike, leave out 1 in up to 22 % of pairs of the same code, and this interval in up
+ * to 5 % (false-alarms.test.ts).
  * @param before @param after more than two blocks each, in the order in which they were measured
  */
 export function ratioInterval(before: readonly number[], after: readonly number[], seed = 1): Interval {

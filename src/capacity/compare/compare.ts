@@ -1,11 +1,18 @@
-// Two measurements of the same machine, before and after a change: which figures differ by more than the noise of either.
+// Two measurements of the same machine, before and after a change: which figures differ by more than the noise of
+// either.
 import type { Results, Samples } from '../measure/results.js';
 import { type Interval, ratioInterval } from './bootstrap.js';
 import { comparabilityOf, waysInBoth } from './comparability.js';
 
-/** Medians of two runs of the same code have lain so far apart on a machine that did nothing else; a smaller change is not told apart. */
+/**
+ * Medians of two runs of the same code have lain so far apart on a machine that did nothing else; a smaller change is
+ * not told apart.
+ */
 export const LEAST_CHANGE = 0.03;
-/** Of fewer there are less than three blocks, and of the same code up to 8 % of pairs are said to differ. */
+/**
+ * Least number of samples: fewer give less than three blocks, and up to 8 % of pairs of the same code are called
+ * different.
+ */
 export const LEAST_SAMPLES = 8;
 
 export type Verdict =
@@ -21,7 +28,7 @@ export interface ComparedFigure {
   readonly unit: string;
   readonly before: number;
   readonly after: number;
-  /** Of `after` ÷ `before`; null where nothing is said about their difference. */
+  /** Interval of `after` ÷ `before`; null where nothing is said about their difference. */
   readonly interval: Interval | null;
   readonly verdict: Verdict;
 }

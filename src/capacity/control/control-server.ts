@@ -1,5 +1,6 @@
-// A server whose latencies are known, to test the generator against: it answers HTTP requests without a body with a constant.
-// When each answer is due is reckoned from its arrival; the answers leave in the order of that, by a loop that never sleeps.
+// A server whose latencies are known, to test the generator against: it answers HTTP requests without a body with a
+// constant. When each answer is due is reckoned from its arrival; the answers leave in the order of that, by a loop
+// that never sleeps.
 import { createServer, type Socket } from 'node:net';
 import { Latencies } from '../generator/latencies.js';
 import { exponential, uniformFrom } from '../generator/random.js';
@@ -43,8 +44,8 @@ const REQUEST_END = '\r\n\r\n';
 export interface ControlServer {
   readonly port: number;
   /**
-   * From the arrival of each request to the moment its answer was written. On a machine that others use too this loop is stopped at
-   * times, and an answer leaves later than it is due.
+   * From the arrival of each request to the moment its answer was written. On a machine that others use too this loop
+   * is stopped at times, and an answer leaves later than it is due.
    */
   readonly delays: Latencies;
   stop(): void;

@@ -1,5 +1,5 @@
-// The control server in a process of its own: behaviour as JSON in the first argument, its port through the channel, and its delays
-// as a histogram in base64 for every message.
+// The control server in a process of its own: behaviour as JSON in the first argument, its port through the channel,
+// and its delays as a histogram in base64 for every message.
 import { type Behaviour, startControlServer } from './control-server.js';
 
 process.on('disconnect', () => process.exit(0));

@@ -1,5 +1,5 @@
-// Load that keeps the server's queue from ever being empty: each connection sends its next request as soon as one is answered.
-// It measures cost and service times under backlog, never latency.
+// Load that keeps the server's queue from ever being empty: each connection sends its next request as soon as one is
+// answered. It measures cost and service times under backlog, never latency.
 
 import type { Peer } from '../peers/peer.js';
 import type { Clock } from './clock.js';
@@ -30,7 +30,7 @@ export interface ClosedFigures {
 /** Gaps between ends of answers that are kept for the service times. */
 const MOST_GAPS = 500_000;
 
-/** A run goes on for so long at most until something is answered. */
+/** Longest wait for a first answer before a run ends. */
 const GRACE_MS = 20_000;
 
 export interface ClosedTimes {
@@ -113,8 +113,9 @@ class Gaps {
   }
 
   /**
-   * Answers that come together have shared their time. A usual service takes the median share; whatever a gap has beyond that is
-   * a pause (the collector, another process), which one request of the gap has met. The sum of all times stays.
+   * Answers that come together have shared their time. A usual service takes the median share; whatever a gap has
+   * beyond that is a pause (the collector, another process), which one request of the gap has met. The sum of all times
+   * stays.
    */
   services(): Latencies {
     const services = new Latencies();

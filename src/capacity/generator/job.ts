@@ -1,4 +1,5 @@
-// The orders of the generator's process, and its report. Everything is plain data, as it goes through the process's channel.
+// The orders of the generator's process, and its report. Everything is plain data, as it goes through the process's
+// channel.
 import type { Arrivals } from './arrivals.js';
 import type { Slice } from './closed-loop.js';
 
@@ -21,7 +22,10 @@ export interface Load {
 }
 
 export interface Job {
-  /** `open`: at the rates of the loads; `closed`: the first load, as fast as it is answered; `hold`: connections that send nothing. */
+  /**
+   * `open`: at the rates of the loads; `closed`: the first load, as fast as it is answered; `hold`: connections that
+   * send nothing.
+   */
   readonly mode: 'open' | 'closed' | 'hold';
   /** Address of the server, without a path. */
   readonly base: string;
@@ -32,7 +36,7 @@ export interface Job {
   readonly durationMs: number;
   /** Processes whose CPU time is the server's; empty where it runs elsewhere. */
   readonly serverPids: readonly number[];
-  /** Every so many answers one is compared with the library; 0: none, for servers that are no service. */
+  /** Answers per one that is compared with the library; 0: none, for servers that are no service. */
   readonly sampleEvery: number;
 }
 
@@ -58,9 +62,9 @@ export interface JobReport {
   readonly durationMs: number;
   /** CPU time of the server within the measured time; null where it runs elsewhere. */
   readonly serverCpuUs: number | null;
-  /** Of a closed job. */
+  /** Time slices of a closed job. */
   readonly slices: readonly Slice[];
-  /** Of a closed job: a histogram. */
+  /** Histogram of the service times of a closed job. */
   readonly services: string | null;
 }
 

@@ -1,4 +1,5 @@
-// Durations in an HdrHistogram of three digits: recorded in ticks of 100 ns, stored as compressed base64, read in microseconds.
+// Durations in an HdrHistogram of three digits: recorded in ticks of 100 ns, stored as compressed base64, read in
+// microseconds.
 import {
   build,
   decodeFromCompressedBase64,
@@ -8,7 +9,7 @@ import {
 
 const TICKS_PER_MS = 10_000;
 const TICKS_PER_US = 10;
-/** Some 214 s; what takes longer is recorded as this. */
+/** Longest latency of the histogram, some 214 s; longer ones are recorded as this. */
 const MOST_TICKS = 2 ** 31 - 1;
 
 export interface Percentiles {

@@ -1,7 +1,7 @@
-// Load at a rate of its own, whatever the server does. Latency runs from the moment when a request should have started, so a
-// server that stalls cannot keep the requests of that time out of the figures (coordinated omission). The requests under way are
-// bounded: a request beyond that waits, which is part of its latency, and is skipped and counted when it has waited for a second.
-// Starts that the generator itself has delayed are counted too.
+// Load at a rate of its own, whatever the server does. Latency runs from the moment when a request should have started,
+// so a server that stalls cannot keep the requests of that time out of the figures (coordinated omission). The requests
+// under way are bounded: a request beyond that waits, which is part of its latency, and is skipped and counted when it
+// has waited for a second. Starts that the generator itself has delayed are counted too.
 
 import type { Peer, Sent } from '../peers/peer.js';
 import type { Schedule } from './arrivals.js';
@@ -13,14 +13,14 @@ export interface OpenLoad {
   readonly schedule: Schedule;
   /** How many exchanges were prepared; they are sent in turn. */
   readonly exchanges: number;
-  /** Every so many requests one answer is compared in whole; 0: none. */
+  /** Requests per one whose answer is compared in whole; 0: none. */
   readonly sampleEvery: number;
 }
 
 export interface OpenTimes {
   /** Sent, and not in the figures. */
   readonly warmUpMs: number;
-  /** Of the figures. */
+  /** Time that the figures cover. */
   readonly durationMs: number;
   /** The longest wait for answers behind the last request. */
   readonly drainMs: number;

@@ -1,5 +1,5 @@
-// A whole bench, part by part: the generator's own limit, the kernel ladder, memory, five profiles, sizes, speed-ups, and the noise of
-// the machine before, between and after.
+// A whole bench, part by part: the generator's own limit, the kernel ladder, memory, five profiles, sizes, speed-ups,
+// and the noise of the machine before, between and after.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { VERSION } from '../../hexcodes/version.js';
@@ -125,7 +125,8 @@ export async function runBench(options: BenchOptions): Promise<Results> {
     begin('noise of the machine');
     await noise();
     const stealShare = steal();
-    // Of a server elsewhere nothing can ask the core: the controls on the generator's machine say whether that kept its speed.
+    // The core of a server elsewhere cannot be asked: the controls on the generator's machine say whether that kept its
+    // speed.
     const worst = core === undefined ? { ...guard.worst, slowness: workSpread(noises) } : guard.worst;
     onProgress('done', 1);
     return {
@@ -192,7 +193,7 @@ async function measureMemory(own: ServiceProcess, gauge: Gauge, { heldConnection
   const loads = PROFILES.find(({ name }) => name === 'stream')!
     .loadsAt(1, 'poisson')
     .map((load) => ({ ...load, connections: heldConnections }));
-  // Once before, so that what the first connections bring about is not counted.
+  // A short run before, so that the cost of the first connections is not counted.
   await gauge.run({ mode: 'hold', loads, durationMs: 100 });
   const before = own.memory().bytes;
   let heldBytes = before;

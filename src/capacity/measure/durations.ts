@@ -1,8 +1,8 @@
-// How long each part of a bench takes: some four minutes with --quick, some twenty-five without, and a tenth of a second a part in
-// tests, where only the shape of the results counts.
+// How long each part of a bench takes: some four minutes with --quick, some twenty-five without, and a tenth of a
+// second a part in tests, where only the shape of the results counts.
 
 export interface Durations {
-  /** For measuring again what the hypervisor has disturbed. */
+  /** Time kept for measuring again after a disturbance by the hypervisor. */
   readonly againMs: number;
   readonly noiseMs: number;
   readonly warmUpMs: number;

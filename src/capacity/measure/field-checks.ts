@@ -47,7 +47,7 @@ export const optional =
     if (value !== undefined) check(value, field);
   };
 
-/** @param least so many elements at least */
+/** @param least least number of elements */
 export const listOf =
   (check: Check, least = 0): Check =>
   (value, field) => {

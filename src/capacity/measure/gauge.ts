@@ -1,4 +1,5 @@
-// The hands of a bench: runs jobs of the generator against a subject and reads their reports as rates, costs and latencies.
+// The hands of a bench: runs jobs of the generator against a subject and reads their reports as rates, costs and
+// latencies.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Slice } from '../generator/closed-loop.js';
 import type { Job, JobReport, Load } from '../generator/job.js';
@@ -9,9 +10,9 @@ import type { Subject } from '../processes/service-process.js';
 import type { QuietGuard } from './quiet-guard.js';
 import type { RatePoint } from './results.js';
 
-/** Every so many answers one is compared with the library. */
+/** Answers per one that is compared with the library. */
 const SAMPLE_EVERY = 100;
-/** A subject that has taken less than this share of a core for so long has nothing left to do. */
+/** A subject that has used less than this share of a core for SETTLED_MS has nothing left to do. */
 const SETTLED_SHARE = 0.2;
 const SETTLED_MS = 20;
 const MOST_SETTLING_MS = 10_000;
@@ -85,7 +86,10 @@ export class Gauge {
     }
   }
 
-  /** As fast as it is answered: of each slice of the time, what was answered a second, and the CPU time of one in microseconds. */
+  /**
+   * As fast as it is answered: of each slice of the time, what was answered a second, and the CPU time of one in
+   * microseconds.
+   */
   async backlog(load: Load, durationMs: number) {
     const report = await this.run({ mode: 'closed', loads: [load], durationMs });
     const slices = withAnswers(report.slices);
@@ -94,7 +98,7 @@ export class Gauge {
     return {
       perS: slices.map(({ ms, answered }) => (1000 * answered) / ms),
       costUs: costs.length === slices.length ? costs : null,
-      /** Of the whole time, for runs too short for a median of slices. */
+      /** Mean of the whole time, for runs too short for a median of slices. */
       meanCostUs: report.serverCpuUs === null ? null : report.serverCpuUs / report.loads[0]!.answered,
       meanPerS: (1000 * report.loads[0]!.answered) / report.durationMs,
       busyShare: report.serverCpuUs === null ? null : report.serverCpuUs / (1000 * report.durationMs),

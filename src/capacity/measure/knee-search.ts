@@ -1,6 +1,7 @@
-// The highest rate at which a server holds a latency target: doubled until it fails, then halved in between, then confirmed.
-// A generator that starts requests late only moves answers away from their intended starts, so a rate that holds the target with
-// late starts holds it without them; where a rate fails and starts were late, the server may carry more.
+// The highest rate at which a server holds a latency target: doubled until it fails, then halved in between, then
+// confirmed. A generator that starts requests late only moves answers away from their intended starts, so a rate that
+// holds the target with late starts holds it without them; where a rate fails and starts were late, the server may
+// carry more.
 import type { RatePoint } from './results.js';
 
 /** A rate that fails with more late starts than this says nothing about the server. */
@@ -9,11 +10,13 @@ const MOST_LATE_SHARE = 0.01;
 const MOST_BUNCHED_SHARE = 0.1;
 /** A rate has failed when it failed as often as this: one pause of the machine is no limit of the server. */
 const TRIES = 2;
-/** More requests than this skipped, refused or unanswered, and the rate is not held whatever the latency of the others. */
+/**
+ * More requests than this skipped, refused or unanswered, and the rate is not held whatever the latency of the others.
+ */
 const MOST_LOST_SHARE = 0.001;
 /** No lower rates than this part of the first are tried. */
 const LEAST_PART = 256;
-/** A rate that repeats did not hold is lowered by this, so many times at most. */
+/** Most times that a rate is lowered after its repeats did not hold. */
 const LOWERED_BY = 0.1;
 const MOST_LOWERINGS = 6;
 

@@ -1,5 +1,5 @@
-// The kernel ladder: what a point costs in process, by tinybench, from one position in a call to whole batches. Tasks take turns:
-// a round is a Bench of its own in which each runs once, so what the machine does meanwhile hits all alike.
+// The kernel ladder: what a point costs in process, by tinybench, from one position in a call to whole batches. Tasks
+// take turns: a round is a Bench of its own in which each runs once, so what the machine does meanwhile hits all alike.
 import { Bench } from 'tinybench';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { landPositions, POSITIONS } from '../traffic/positions.js';

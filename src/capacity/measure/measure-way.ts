@@ -1,4 +1,5 @@
-// One profile against one server: what a unit costs under backlog and at rising rates, and the rate at which its p99 still holds.
+// One profile against one server: what a unit costs under backlog and at rising rates, and the rate at which its p99
+// still holds.
 import type { Latencies } from '../generator/latencies.js';
 import type { Noise } from '../processes/noise.js';
 import type { Durations } from './durations.js';
@@ -68,7 +69,7 @@ export async function measureWay(
     const { point, loads } = await gauge.atRate(profile.loadsAt(ratePerS, 'poisson'), durations.curveMs);
     curve.push(point);
     const { sentBytesPerUnit, receivedBytesPerUnit } = loads[0]!;
-    // Of the highest rate, in which handshakes do not show.
+    // Bytes at the highest rate, where handshakes do not show.
     bytes = { sentBytesPerUnit, receivedBytesPerUnit };
   }
   const found = await searchKnee({

@@ -1,4 +1,5 @@
-// The traffic that is measured: five profiles, each with its loads and how they share a rate, and the sizes of requests and frames.
+// The traffic that is measured: five profiles, each with its loads and how they share a rate, and the sizes of requests
+// and frames.
 import type { Load, WayKind } from '../generator/job.js';
 
 export interface Profile {
@@ -27,12 +28,15 @@ function profile(
 }
 
 /**
- * Rows of CSV for each frame of a vehicle in mixed traffic: a nightly load of some 20 % of all points beside the fleet comes to one
- * body of 1,000 rows for 4,000 frames.
+ * Rows of CSV for each frame of a vehicle in mixed traffic: a nightly load of some 20 % of all points beside the fleet
+ * comes to one body of 1,000 rows for 4,000 frames.
  */
 const FRAMES_PER_BULK = 4000;
 
-/** The service refuses more than 1,000 requests, and four for each connection, in one turn: what may be under way stays below. */
+/**
+ * The service refuses more than 1,000 requests, and four for each connection, in one turn: what may be under way stays
+ * below.
+ */
 export const PROFILES: readonly Profile[] = [
   profile('single', 1, { connections: 512, depth: 4 }, { connections: 64, depth: 1 }),
   profile('batch', 100, { connections: 128, depth: 4 }, { connections: 32, depth: 1 }),

@@ -1,6 +1,6 @@
-// On a machine that others use too the hypervisor gives the cores away for tens of milliseconds, and neighbours on the same core
-// halve its speed for seconds: no tail and no cost of those moments is the server's. Measurements of such moments are
-// repeated, as long as there is time for it.
+// On a machine that others use too the hypervisor gives the cores away for tens of milliseconds, and neighbours on the
+// same core halve its speed for seconds: no tail and no cost of those moments is the server's. Measurements of such
+// moments are repeated, as long as there is time for it.
 import type { CoreSpeed } from '../processes/core-speed.js';
 import { watchSteal } from '../processes/cpu-time.js';
 import { type Disturbance, MOST_STEAL_SHARE, MOST_WORK_SPREAD } from '../processes/noise.js';
@@ -27,7 +27,7 @@ export class QuietGuard {
     private readonly watch = watchSteal,
   ) {}
 
-  /** Of all measurements that count. */
+  /** The worst disturbance among the measurements that count. */
   get worst(): Disturbance {
     return {
       stealShare: this.#stealShare,
@@ -60,7 +60,7 @@ export class QuietGuard {
     return workUs;
   }
 
-  /** Above 1: too much to count, if there is time for another. */
+  /** Level of disturbance; above 1 the run does not count, if there is time for another. */
   #levelOf({ stealShare, workUs }: Run<unknown>): number {
     const slowness = workUs === 0 ? 1 : workUs / this.#fastestUs;
     return Math.max(stealShare / MOST_STEAL_SHARE, (slowness - 1) / (MOST_WORK_SPREAD - 1));

@@ -1,4 +1,5 @@
-// The file of results that `hexcodes bench` writes and `hexcodes plan`, `bench --compare` and the report read: format 1.
+// The file of results that `hexcodes bench` writes and `hexcodes plan`, `bench --compare` and the report read: format
+// 1.
 import type { WayKind } from '../generator/job.js';
 import { Latencies } from '../generator/latencies.js';
 import type { Disturbance, Noise } from '../processes/noise.js';
@@ -32,7 +33,7 @@ export interface Machine {
   readonly memoryBytes: number;
   readonly platform: string;
   readonly kernel: string;
-  /** Of the CPU's frequency; null where the system names none. */
+  /** Frequency governor of the CPU; null where the system names none. */
   readonly governor: string | null;
   /** Share of the machine's time that its hypervisor gave to others during the run, 0 to 1. */
   readonly stealShare: number;
@@ -79,7 +80,10 @@ export interface WayResult {
   readonly connections: number;
   readonly costBacklogUs: Samples | null;
   readonly backlogPerS: Samples | null;
-  /** Share of the measured time in which the server's core was busy under backlog, 0 to 1: below 0.9 the load was the limit. */
+  /**
+   * Share of the measured time in which the server's core was busy under backlog, 0 to 1: below 0.9 the load was the
+   * limit.
+   */
   readonly backlogBusyShare: number | null;
   /** Rising rates, from 100/s; the first is the idle cost. */
   readonly curve: readonly RatePoint[];
@@ -88,7 +92,10 @@ export interface WayResult {
   readonly knee: Knee | null;
   /** Constant arrivals at the knee, to confirm it. */
   readonly constant: RatePoint | null;
-  /** Latencies at 80 % of the knee: pairs of percentile and microseconds, from the intended start and from the actual one. */
+  /**
+   * Latencies at 80 % of the knee: pairs of percentile and microseconds, from the intended start and from the actual
+   * one.
+   */
   readonly intendedUs: readonly (readonly [percentile: number, us: number])[];
   readonly naiveUs: readonly (readonly [percentile: number, us: number])[];
   readonly sentBytesPerUnit: number;
@@ -120,7 +127,7 @@ export interface Results {
   readonly format: typeof RESULTS_FORMAT;
   readonly tool: 'hexcodes bench';
   readonly version: string;
-  /** Of a checkout, with + where files are not as committed; else null. */
+  /** Commit of the checkout, with + where files are not as committed; null without a checkout. */
   readonly commit: string | null;
   /** ISO 8601, UTC. */
   readonly date: string;
@@ -133,9 +140,14 @@ export interface Results {
   readonly machine: Machine;
   /** Before and after the run. */
   readonly noise: readonly Noise[];
-  /** Whether every noise control was quiet enough for figures of tails, and the cores were not slower or given to others meanwhile. */
+  /**
+   * Whether every noise control was quiet enough for figures of tails, and the cores were not slower or given to others
+   * meanwhile.
+   */
   readonly isQuietEnough: boolean;
-  /** Requests a second that the generator itself could send to a server that does nothing, under backlog and at a rate. */
+  /**
+   * Requests a second that the generator itself could send to a server that does nothing, under backlog and at a rate.
+   */
   readonly control: { readonly backlogPerS: number; readonly openPerS: number } | null;
   readonly ladder: readonly LadderStep[];
   readonly ways: readonly WayResult[];
@@ -234,7 +246,8 @@ function histogram(value: unknown, field: string): void {
 
 /**
  * Fields that became part of the format later are optional, and unknown ones are left alone.
- * @throws Error where the text is no file of results, or of another format, or lacks a field: with the field and its rule
+ * @throws Error where the text is no file of results, or of another format, or lacks a field: with the field and its
+ *   rule
  */
 export function parseResults(json: string): Results {
   let value: unknown;

@@ -1,6 +1,7 @@
-// How much more several processes of the service carry than one, each number on as many cores. Where the generator needs one of
-// them, too, throughput would show that and not the service: the speed-up is reckoned from CPU time, n × cost of one ÷ cost of n.
-// It has what shared caches, memory and the system cost, which is all that processes without common state can lose.
+// How much more several processes of the service carry than one, each number on as many cores. Where the generator
+// needs one of them, too, throughput would show that and not the service: the speed-up is reckoned from CPU time, n ×
+// cost of one ÷ cost of n. It has what shared caches, memory and the system cost, which is all that processes without
+// common state can lose.
 import { availableParallelism } from 'node:os';
 import { ServiceProcess, type Subject } from '../processes/service-process.js';
 import type { Durations } from './durations.js';

@@ -1,5 +1,5 @@
-// The CPU time of one message: by its size, measured under backlog, and a surcharge for the wake-ups of a process that is not busy.
-// Figures of an idle server alone would mislead by several times, and those of a saturated one as well.
+// The CPU time of one message: by its size, measured under backlog, and a surcharge for the wake-ups of a process that
+// is not busy. Figures of an idle server alone would mislead by several times, and those of a saturated one as well.
 import type { WayKind } from '../generator/job.js';
 import { wasSentOnTime } from '../measure/knee-search.js';
 import type { Results, WayResult } from '../measure/results.js';
@@ -21,7 +21,9 @@ export class Costs {
     return this.results.ways.some(({ name, costBacklogUs }) => name === kind && costBacklogUs !== null);
   }
 
-  /** Whether the machine was quiet while it was measured: else knees say more about the machine than about the service. */
+  /**
+   * Whether the machine was quiet while it was measured: else knees say more about the machine than about the service.
+   */
   get isQuietEnough(): boolean {
     return this.results.isQuietEnough;
   }
@@ -58,12 +60,17 @@ export class Costs {
     return this.backlogUs(kind, points) + this.wakeUpUs(kind, busyAtBacklogCost);
   }
 
-  /** The surcharge of a message that comes alone: the wake-up of a process that sleeps, and a turn of its event loop. */
+  /**
+   * The surcharge of a message that comes alone: the wake-up of a process that sleeps, and a turn of its event loop.
+   */
   wakeUpUs(kind: WayKind, busyAtBacklogCost: number): number {
     return this.scale * this.#surchargeUs(this.way(kind), busyAtBacklogCost);
   }
 
-  /** How much longer than the CPU time of its message an exchange takes: both ends of the connection, on the measured machine. */
+  /**
+   * How much longer than the CPU time of its message an exchange takes: both ends of the connection, on the measured
+   * machine.
+   */
   beyondCpuUs(kind: WayKind): number {
     const beyond = this.way(kind)
       .curve.filter((point) => point.costUs !== null && wasSentOnTime(point))

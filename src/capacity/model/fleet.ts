@@ -12,7 +12,10 @@ export interface Fleet {
   /** Share of the vehicles that report at the same moment of every interval, 0 to 1. */
   readonly togetherShare: number;
   readonly profile: FleetProfile;
-  /** Gateways collect the points of many vehicles and send them after a time or a number of points; undefined: each vehicle sends. */
+  /**
+   * Gateways collect the points of many vehicles and send them after a time or a number of points; undefined: each
+   * vehicle sends.
+   */
   readonly flush: { readonly everyMs: number } | { readonly points: number } | undefined;
   readonly gateways: number;
   /** Peak ÷ mean over a day. */
@@ -34,7 +37,7 @@ export interface Demand {
   readonly connections: number;
   readonly meanPointsPerS: number;
   readonly peakPointsPerS: number;
-  /** Of a mean day, those of the night included. */
+  /** Points of a mean day, nights included. */
   readonly pointsPerDay: number;
   /** At the peak of the day. */
   readonly peak: readonly Stream[];

@@ -1,8 +1,8 @@
 // The limits that a plan meets as its fleet grows, the nearest first: each with how many times this fleet it carries.
 import type { Results } from '../measure/results.js';
 import type { Demand } from './fleet.js';
-import { LINK_SHARE, type MachineSize, mostPointsPerS, networkBitsPerS, processBytesOf } from './room.js';
 import type { Layout, Sizing } from './sizing.js';
+import { LINK_SHARE, type MachineSize, mostPointsPerS, networkBitsPerS, processBytesOf } from './space.js';
 
 export interface Limit {
   readonly name: string;
@@ -75,7 +75,7 @@ export function kernelNsPerPoint({ ladder }: Results): number | undefined {
   return ladder.find(({ name }) => name === 'encodeBatch() of 4096')?.nsPerPoint.median;
 }
 
-/** Of one machine at the peak. */
+/** Memory of one machine at the peak. */
 export function memoryBytesOf(demand: Demand, layout: Layout, { memory }: Results): number | null {
   if (memory === null) return null;
   const { machines, processesPerMachine } = layout;

@@ -5,9 +5,9 @@ import type { Results } from '../measure/results.js';
 import { Costs } from './cost.js';
 import { type Demand, demandOf, type Fleet } from './fleet.js';
 import { kernelNsPerPoint, type Limit, limitsOf, memoryBytesOf } from './limits.js';
-import { type MachineSize, networkBitsPerS, roomOf } from './room.js';
 import { scalingOf } from './scaling.js';
 import { type Requirements, Sizer, type Sizing } from './sizing.js';
+import { type MachineSize, networkBitsPerS, spaceOf } from './space.js';
 
 export interface PlanRequest extends Requirements {
   readonly fleet: Fleet;
@@ -15,7 +15,7 @@ export interface PlanRequest extends Requirements {
   readonly survive: number;
   readonly memoryBytesPerMachine: number;
   readonly linkBitsPerS: number;
-  /** Of one core for one hour, in any currency; undefined: unknown. */
+  /** Price of one core for one hour, in any currency; undefined: unknown. */
   readonly pricePerCoreHour: number | undefined;
 }
 
@@ -43,7 +43,7 @@ export interface OneLess {
   readonly busyShare: Interval;
   readonly p99Us: Interval;
   /** In memory and network. */
-  readonly hasRoom: boolean;
+  readonly hasSpace: boolean;
   readonly holdsTarget: boolean;
 }
 
@@ -52,7 +52,9 @@ export interface Plan {
   readonly demand: Demand;
   readonly answer: Answer;
   readonly sizing: Sizing;
-  /** Shares of a core in the busier period, of all machines together: for messages however small, and for their points. */
+  /**
+   * Shares of a core in the busier period, of all machines together: for messages however small, and for their points.
+   */
   readonly coresOfMessages: number;
   readonly coresOfPoints: number;
   readonly limits: readonly Limit[];
@@ -62,7 +64,7 @@ export interface Plan {
   readonly memoryBytesPerMachine: Interval | null;
   readonly holdsProcess: boolean;
   /** Memory or network, and not the CPU, ask for the machines. */
-  readonly isSizedByRoom: boolean;
+  readonly isSizedBySpace: boolean;
   readonly networkBitsPerS: number;
   readonly pricePerBillionPoints: Interval | null;
   readonly scalingRemark: string;
@@ -87,8 +89,8 @@ export function planFor(request: PlanRequest, results: Results): Plan {
     oneLess: sizing.machines + survive < 2 ? undefined : planned.oneLess(),
     memoryBytesPerMachine:
       results.memory === null ? null : planned.around((each) => memoryBytesOf(demand, each, results)!),
-    holdsProcess: planned.room.holdsProcess,
-    isSizedByRoom: sizing.machines > 1 && sizing.machines === planned.room.leastMachines,
+    holdsProcess: planned.space.holdsProcess,
+    isSizedBySpace: sizing.machines > 1 && sizing.machines === planned.space.leastMachines,
     networkBitsPerS: networkBitsPerS(demand, results),
     pricePerBillionPoints:
       pricePerCoreHour === undefined
@@ -105,7 +107,7 @@ export function planFor(request: PlanRequest, results: Results): Plan {
 /** The plan of one fleet: with costs in the middle, and at the quartiles of what was measured. */
 class Planner {
   readonly demand: Demand;
-  readonly room: ReturnType<typeof roomOf>;
+  readonly space: ReturnType<typeof spaceOf>;
   readonly sizing: Sizing;
   readonly #machine: MachineSize;
   /** At the better quartile, in the middle, at the worse. */
@@ -119,12 +121,12 @@ class Planner {
   ) {
     this.demand = demandOf(fleet);
     this.#machine = { memoryBytes: request.memoryBytesPerMachine, linkBitsPerS: request.linkBitsPerS };
-    this.room = roomOf(this.demand, results, this.#machine);
+    this.space = spaceOf(this.demand, results, this.#machine);
     const costs = new Costs(results);
     const scaling = scalingOf(results.speedUps);
     const { median, low, high } = costs.way(this.demand.peak[0]!.kind).costBacklogUs!;
     const sizer = (scale: number, optimism: keyof Interval): Sizer =>
-      new Sizer(this.demand, costs.scaled(scale), scaling, request, this.room, optimism);
+      new Sizer(this.demand, costs.scaled(scale), scaling, request, this.space, optimism);
     this.#sizers = [sizer(low / median, 'high'), sizer(1, 'low'), sizer(high / median, 'low')];
     this.#sizings = this.#sizers.map((each) => each.size());
     this.sizing = this.#sizings[1]!;
@@ -163,18 +165,21 @@ class Planner {
     });
     const p99Us = spread(all.map(({ tail }) => tail.p99Us));
     const [, middle] = all;
-    const hasRoom =
-      middle!.machines >= this.room.leastMachines &&
-      middle!.processesPerMachine <= this.room.mostProcesses(middle!.machines);
+    const hasSpace =
+      middle!.machines >= this.space.leastMachines &&
+      middle!.processesPerMachine <= this.space.mostProcesses(middle!.machines);
     return {
       busyShare: spread(all.map(({ busyShare }) => busyShare)),
       p99Us: { low: p99Us.low, high: Math.max(p99Us.high, this.#measuredP99Us(middle!.busyShare)) },
-      hasRoom,
-      holdsTarget: hasRoom && middle!.holdsTarget,
+      hasSpace,
+      holdsTarget: hasSpace && middle!.holdsTarget,
     };
   }
 
-  /** The p99 that the bench saw at the lowest rate at which a process is at least as busy: with the noise of that machine. */
+  /**
+   * The p99 that the bench saw at the lowest rate at which a process is at least as busy: with the noise of that
+   * machine.
+   */
   #measuredP99Us(busyShare: number): number {
     const way = new Costs(this.results).way(this.demand.peak[0]!.kind);
     const busier = way.curve.filter(

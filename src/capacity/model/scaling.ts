@@ -1,5 +1,6 @@
-// How much several processes on one machine carry against one: as measured, and beyond that the Universal Scalability Law (Gunther
-// 1993, X(n) = λn ÷ (1 + σ(n - 1) + κn(n - 1))) as an interval by bootstrap, no further than twice the largest number measured.
+// How much several processes on one machine carry against one: as measured, and beyond that the Universal Scalability
+// Law (Gunther 1993, X(n) = λn ÷ (1 + σ(n - 1) + κn(n - 1))) as an interval by bootstrap, no further than twice the
+// largest number measured.
 import { type Interval, intervalOf, medianOf, resample } from '../compare/bootstrap.js';
 import { uniformFrom } from '../generator/random.js';
 import type { SpeedUp } from '../measure/results.js';
@@ -11,7 +12,7 @@ const LEAST_COUNTS = 4;
 const ITERATIONS = 60;
 
 export interface UslFit {
-  /** Of one process, as a speed-up: near 1. */
+  /** Speed-up of one process: near 1. */
   readonly lambda: number;
   /** Share of the work that is done one after the other. */
   readonly sigma: number;

@@ -3,8 +3,8 @@ import type { Interval } from '../compare/bootstrap.js';
 import type { FleetArrivals } from '../simulate/fleet-arrivals.js';
 import type { Costs } from './cost.js';
 import type { Demand, Stream } from './fleet.js';
-import type { Room } from './room.js';
 import type { Scaling } from './scaling.js';
+import type { Space } from './space.js';
 import {
   busyAtTarget,
   holdsTail,
@@ -35,7 +35,7 @@ export interface Sizing extends Layout {
   readonly period: Period;
   /** Processes that have a connection. */
   readonly used: number;
-  /** Of one machine, in processes that would be alone. */
+  /** Speed-up of one machine, in processes that run alone. */
   readonly speedUp: Interval;
   /** Share of its core that a process is busy. */
   readonly busyShare: number;
@@ -55,7 +55,7 @@ interface Asked {
 
 /** More processes than this are no plan. */
 const MOST_PROCESSES = 100_000;
-/** Layouts so many times as large as the work asks for are tried before the p99 is given up. */
+/** Largest multiple of the layout that the work needs; beyond it the p99 is given up. */
 const MOST_IN_VAIN = 8;
 const LARGER_BY = 1.25;
 const BISECTIONS = 6;
@@ -70,13 +70,13 @@ export class Sizer {
     private readonly costs: Costs,
     private readonly scaling: Scaling,
     private readonly needs: Requirements,
-    private readonly room: Room,
+    private readonly space: Space,
     /** 'low': as many processes lose together as the speed-ups allow; 'high': as few. */
     private readonly optimism: keyof Interval = 'low',
   ) {}
 
   size(): Sizing {
-    const first = this.#periods.map((period) => this.#size(period, this.room.leastMachines));
+    const first = this.#periods.map((period) => this.#size(period, this.space.leastMachines));
     const machines = Math.max(...first.map((sizing) => sizing.machines));
     const all = first.length === 1 ? first : this.#periods.map((period) => this.#size(period, machines));
     const processesPerMachine = Math.max(...all.map((sizing) => sizing.processesPerMachine));
@@ -127,12 +127,12 @@ export class Sizer {
 
   #size(period: Period, leastMachines: number): Layout & Pick<Sizing, 'holdsTarget'> {
     const { headroom } = this.needs;
-    // Headroom is room for a load so much larger.
+    // Headroom: the load that the layout must carry is larger by this factor.
     const asked = { times: 1 / (1 - headroom), busyTimes: 1, mostBusy: 1 - headroom };
     const most = (machines: number): Layout => ({
       machines,
       processesPerMachine: this.#best(
-        Math.min(this.needs.coresPerMachine, this.scaling.mostProcesses, this.room.mostProcesses(machines)),
+        Math.min(this.needs.coresPerMachine, this.scaling.mostProcesses, this.space.mostProcesses(machines)),
       ),
     });
     const isBusyEnough = (layout: Layout): boolean => this.#isBusyAtMost(layout, period, asked);
@@ -144,7 +144,7 @@ export class Sizer {
       Math.min(Math.ceil(MOST_PROCESSES / each), this.demand.connections),
     );
     const forWork = fewest(leastMachines, limit, (machines) => isBusyEnough(most(machines)));
-    // Once no two messages of a crowd meet in a process, more processes hardly shorten the tail.
+    // More processes hardly shorten the tail when no two messages of a crowd meet in a process.
     const forCrowd = Math.ceil(this.demand.together / each);
     const held =
       forWork &&
@@ -195,7 +195,7 @@ export class Sizer {
     );
   }
 
-  /** Of the load of so many times this one. */
+  /** Streams of the load, multiplied by `times`. */
   #streams(layout: Layout, period: Period, times: number): ProcessStream[] {
     const used = this.#used(layout);
     // Processes that share a machine take longer for the same, where they have work.
@@ -247,7 +247,10 @@ const busyOf = (streams: readonly ProcessStream[]): number =>
 const backlogOf = (streams: readonly Omit<ProcessStream, 'costUs' | 'wakeUpUs'>[]): number =>
   streams.reduce((sum, { messagesPerS, backlogUs }) => sum + (messagesPerS * backlogUs) / 1e6, 0);
 
-/** The smallest count from `least` to `most` that is enough, where larger ones are enough as well; undefined where none is. */
+/**
+ * The smallest count from `least` to `most` that is enough, where larger ones are enough as well; undefined where none
+ * is.
+ */
 function fewest(least: number, most: number, isEnough: (count: number) => boolean): number | undefined {
   let [low, high] = [least - 1, least];
   while (!isEnough(high)) {
@@ -264,7 +267,7 @@ function fewest(least: number, most: number, isEnough: (count: number) => boolea
 }
 
 /**
- * The streams of one of so many processes, with their costs: as if no messages came together, as nobody may rely on it.
+ * The streams of one of several processes, with their costs: as if no messages came together, as nobody may rely on it.
  * @param stretch factor of the costs
  */
 export function loadOf(
@@ -285,7 +288,10 @@ export function loadOf(
   });
 }
 
-/** The rate that one process carries at a p99, from cost under backlog and service times alone; held against fresh knees. */
+/**
+ * The rate that one process carries at a p99, from cost under backlog and service times alone; held against fresh
+ * knees.
+ */
 export function predictKneePerS(costs: Costs, kind: Stream['kind'], targetP99Us: number): number {
   const services = serviceTimes(costs, kind);
   return (1e6 * busyAtTarget(services, targetP99Us)) / services.meanUs;

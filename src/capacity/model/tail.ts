@@ -1,5 +1,5 @@
-// Latencies of a plan, by simulating one of its processes: measured service times moved to the planned cost, turns of the event loop,
-// Poisson arrivals, and the messages that come together.
+// Latencies of a plan, by simulating one of its processes: measured service times moved to the planned cost, turns of
+// the event loop, Poisson arrivals, and the messages that come together.
 import { Latencies } from '../generator/latencies.js';
 import { uniformFrom } from '../generator/random.js';
 import { arrivalsOf, type FleetArrivals } from '../simulate/fleet-arrivals.js';
@@ -13,17 +13,17 @@ const SEED = 1;
 /** Enough for a 99th percentile that the seed moves by a few per cent. */
 const MESSAGES = 20_000;
 const BISECTIONS = 8;
-/** Crowds of a simulation, by the messages of one: the tail shall not depend on the pauses of one of them. */
+/** Crowds of a simulation, by the messages of one: the tail must not depend on the pauses of one of them. */
 const CROWD_MESSAGES = 20_000;
 const LEAST_CROWDS = 2;
 const MOST_CROWDS = 64;
 const MOST_OF_CROWD = 10_000;
-/** A crowd is answered when its work is done so many times. */
+/** A crowd counts as answered after this multiple of its work. */
 const DRAINED = 2;
 const LEAST_FREE = 0.02;
-/** Below the mean, for luck. */
+/** Safety factor: skip the simulation only if the mean work exceeds the deadline by 20 %. */
 const SURELY = 1.2;
-/** Above it a queue never settles within a simulation. */
+/** Load above which a queue never settles within a simulation. */
 export const MOST_BUSY = 0.995;
 
 export interface Tail {
@@ -36,9 +36,9 @@ export interface Tail {
 export interface ProcessStream extends Stream {
   /** CPU time of a message on average. */
   readonly costUs: number;
-  /** Of one that shares its turn of the event loop with many. */
+  /** Service time of a message that shares its turn of the event loop with many. */
   readonly backlogUs: number;
-  /** Of a turn, beside its messages. */
+  /** Cost of a turn, beside its messages. */
   readonly wakeUpUs: number;
 }
 
@@ -74,8 +74,8 @@ function mean(streams: readonly ProcessStream[], of: (stream: ProcessStream) => 
 }
 
 /**
- * Without what an exchange takes beside its CPU time. Crowds come with what arrives while they are answered; the time between them is
- * simulated once, however long it is.
+ * Latencies without the time that an exchange takes beside its CPU time. Crowds come with the messages that arrive
+ * while they are answered; the time between them is simulated once, however long it is.
  */
 function latenciesOf(costs: Costs, streams: readonly ProcessStream[], fleet: FleetArrivals): Weighted[] {
   const uniform = uniformFrom(SEED);
@@ -87,7 +87,7 @@ function latenciesOf(costs: Costs, streams: readonly ProcessStream[], fleet: Fle
   const backlogUs = mean(streams, (stream) => stream.backlogUs);
   const free = Math.max(LEAST_FREE, 1 - (singlePerS * backlogUs) / 1e6);
   const windowUs = Math.min(everyUs, (DRAINED * (together * backlogUs + turnUs)) / free + 10 * turnUs);
-  // Of the largest crowds, some neighbours count as one message, which takes as long as they do on average.
+  // Neighbours in the largest crowds count as one message, which takes as long as they do on average.
   const group = Math.ceil(together / MOST_OF_CROWD);
   const crowds = { singlePerS: singlePerS / group, together: Math.ceil(together / group), everyUs: windowUs };
   const perCrowd = crowds.together + (crowds.singlePerS * windowUs) / 1e6;
@@ -141,7 +141,9 @@ function countUpTo(values: Float64Array, limit: number): number {
   return low;
 }
 
-/** At one arrival a microsecond. A plan simulates hundreds of rates, and drawing the arrivals is the largest part of it. */
+/**
+ * At one arrival a microsecond. A plan simulates hundreds of rates, and drawing the arrivals is the largest part of it.
+ */
 let unitArrivals: Float64Array | undefined;
 
 function poissonArrivals(perS: number): Float64Array {
@@ -167,7 +169,7 @@ function servicesOf(costs: Costs, streams: readonly ProcessStream[], uniform: ()
   };
 }
 
-/** By cost: a plan asks for few of them, many times. */
+/** Service times moved to a cost: a plan asks for few costs, many times. */
 const moved = new WeakMap<ServiceTimes, Map<number, ServiceTimes>>();
 
 function servicesAt(costs: Costs, kind: Stream['kind'], costUs: number): ServiceTimes {
@@ -179,7 +181,7 @@ function servicesAt(costs: Costs, kind: Stream['kind'], costUs: number): Service
   return found;
 }
 
-/** Of each way, as reading a histogram takes longer than a simulation. */
+/** Service-time samplers by way; building one costs more than a simulation. */
 const read = new WeakMap<object, ServiceTimes>();
 
 export function serviceTimes(costs: Costs, kind: Stream['kind']): ServiceTimes {
@@ -190,7 +192,8 @@ export function serviceTimes(costs: Costs, kind: Stream['kind']): ServiceTimes {
 }
 
 /**
- * The highest share of its time that one process may be busy with messages of one kind for its p99 to hold, by simulation.
+ * The highest share of its time that one process may be busy with messages of one kind for its p99 to hold, by
+ * simulation.
  * @returns 0 where no rate holds it
  */
 export function busyAtTarget(services: ServiceTimes, targetP99Us: number): number {

@@ -1,5 +1,5 @@
-// How many processes and machines a trace of arrivals needs: simulated with the measured service times, each message at the cost of its
-// own number of points, and all messages of a vehicle at one process.
+// How many processes and machines a trace of arrivals needs: simulated with the measured service times, each message at
+// the cost of its own number of points, and all messages of a vehicle at one process.
 import type { Interval } from '../compare/bootstrap.js';
 import type { Results } from '../measure/results.js';
 import { percentilesOf } from '../simulate/queue.js';
@@ -9,7 +9,7 @@ import type { Requirements } from './sizing.js';
 import { type Edge, TraceRun } from './trace-run.js';
 
 export const MOST_PROCESSES = 1024;
-/** Where so many hold, all below are tried. */
+/** Largest number of processes that holds for which all smaller numbers are tried, too. */
 const MOST_ONE_BY_ONE = 16;
 /** More machines than this are no plan. */
 const MOST_MACHINES = 100_000;
@@ -19,14 +19,14 @@ export interface TraceRequest extends Requirements {
   /** Machines that may fail. */
   readonly survive: number;
   readonly memoryBytesPerMachine: number;
-  /** Of one core for one hour, in any currency; undefined: unknown. */
+  /** Price of one core for one hour, in any currency; undefined: unknown. */
   readonly pricePerCoreHour: number | undefined;
 }
 
 /** A number of processes, with the costs in the middle of what was measured. */
 export interface TraceTry {
   readonly processes: number;
-  /** Of the process that is busiest, over the whole trace. */
+  /** Busy share of the busiest process, over the whole trace. */
   readonly busyShare: number;
   readonly p50Us: number;
   readonly p99Us: number;
@@ -36,7 +36,9 @@ export interface TraceTry {
 export interface TraceAnswer {
   /** The fewest that hold the target with the headroom: one fewer does not. */
   readonly processes: number;
-  /** The same with costs and speed-ups at their better and at their worse quartile; null where no number tried holds it. */
+  /**
+   * The same with costs and speed-ups at their better and at their worse quartile; null where no number tried holds it.
+   */
   readonly processesRange: { readonly low: number; readonly high: number | null };
   /** With this number of processes, between costs at their lower and at their upper quartile. */
   readonly p50Us: Interval;
@@ -48,8 +50,8 @@ export interface TraceAnswer {
   /** With those that may fail. */
   readonly machines: number;
   /**
-   * Of one machine, connections included where the trace has vehicles; null where memory was not measured. More than a machine has where
-   * no number of machines has enough for a process.
+   * Memory of one machine, connections included where the trace has vehicles; null where memory was not measured. More
+   * than a machine has where no number of machines has enough for a process.
    */
   readonly memoryBytesPerMachine: number | null;
   readonly pricePerBillionPoints: number | null;
@@ -62,7 +64,7 @@ export interface TracePlan {
   readonly seconds: number;
   readonly peakPerS: number;
   readonly vehicles: number | null;
-  /** By number of processes. */
+  /** Results by number of processes. */
   readonly tries: readonly TraceTry[];
   /** Null where no number up to 1,024 holds the target. */
   readonly answer: TraceAnswer | null;
@@ -127,7 +129,8 @@ function onceEach(holds: (processes: number) => boolean): (processes: number) =>
 }
 
 /**
- * The fewest that hold. Beyond 16 by doubling and halving: more processes hold what fewer do, but for the luck of the routes.
+ * The fewest that hold. Beyond 16 by doubling and halving: more processes hold what fewer do, but for the luck of the
+ * routes.
  * @param from where the search begins
  * @returns a number of which one fewer does not hold; null where none does
  */

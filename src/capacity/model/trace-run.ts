@@ -16,7 +16,10 @@ import { serviceTimes } from './tail.js';
 export type Edge = 'low' | 'median' | 'high';
 
 const SERVICE_SEED = 1;
-/** Of routes: with few vehicles it matters which processes the kernel gives them to. One where each message goes anywhere. */
+/**
+ * Seeds of the routes: with few vehicles it matters which processes the kernel gives them to. One where each message
+ * goes anywhere.
+ */
 const ROUTE_SEEDS = [2, 3, 4];
 
 export interface TraceSimulated extends SplitSimulated {
@@ -31,16 +34,19 @@ interface Priced {
 
 export class TraceRun {
   readonly #kinds: readonly WayKind[];
-  /** Of each message, its place in #kinds. */
+  /** Index in #kinds of each message. */
   readonly #kindAt: Uint8Array;
   readonly #scaling: Scaling;
   /** Processes: as many as have a core each, and no more than were measured or a law supports. */
   readonly mostOfMachine: number;
   readonly #priced = new Map<Edge, Priced>();
   readonly #services: readonly ServiceTimes[];
-  /** Of each message, as measured: the same draw for every number of processes, so that these differ by nothing else. */
+  /**
+   * Service time of each message, as measured: the same draw for every number of processes, so that these differ by
+   * nothing else.
+   */
   readonly #serviceUs: Float64Array;
-  /** Of each kind: how much longer than its CPU time an exchange takes. */
+  /** Time of an exchange beyond its CPU time, by kind. */
   readonly #beyondCpuUs: readonly number[];
 
   /** @throws Error where the results have no figures of a kind of message */

@@ -1,5 +1,5 @@
-// A TCP or TLS connection of the generator, with what it reads in one buffer for all of them: a buffer for each read would be
-// garbage, and collecting it delays the starts of requests.
+// A TCP or TLS connection of the generator, with what it reads in one buffer for all of them: a buffer for each read
+// would be garbage, and collecting it delays the starts of requests.
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 

@@ -1,5 +1,5 @@
-// HTTP/1.1 answers out of the bytes of a connection, with Content-Length or in chunks. Bodies are kept only where somebody
-// wants to see them: the generator has to be faster than the server that it measures.
+// HTTP/1.1 answers out of the bytes of a connection, with Content-Length or in chunks. Bodies are kept only where
+// somebody wants to see them: the generator has to be faster than the server that it measures.
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 const LINE_END = Buffer.from('\r\n');

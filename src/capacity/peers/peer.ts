@@ -10,7 +10,9 @@ export interface Sent {
   readonly isSampled: boolean;
 }
 
-/** 'ok', or 'refused' where the server says that it has too much to do. A wrong answer is a fault of the peer instead. */
+/**
+ * 'ok', or 'refused' where the server says that it has too much to do. A wrong answer is a fault of the peer instead.
+ */
 export type Outcome = 'ok' | 'refused';
 
 export interface Peer {

@@ -1,4 +1,5 @@
-// A connection of the stream in its binary subprotocol (docs/stream.md), which keeps to the window that the server names.
+// A connection of the stream in its binary subprotocol (docs/stream.md), which keeps to the window that the server
+// names.
 import { randomBytes } from 'node:crypto';
 import { FRAME_OVER_LIMIT, FRAME_OVERLOADED } from '../../hexcodes/wire/frames/frame-layout.js';
 import { Connection } from './connection.js';

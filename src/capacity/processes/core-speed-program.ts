@@ -1,4 +1,5 @@
-// A process on the core of the server: works for as many milliseconds as a message says, and answers with the time of a piece.
+// A process on the core of the server: works for as many milliseconds as a message says, and answers with the time of a
+// piece.
 import { measureWorkUs } from './work.js';
 
 process.on('disconnect', () => process.exit(0));

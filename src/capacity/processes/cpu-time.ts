@@ -1,7 +1,10 @@
 // CPU time, memory and children of processes, and the time that a hypervisor has taken, as Linux shows them in /proc.
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** CPU time of all threads of the processes until now, user and system, in microseconds. Threads that have ended are missing. */
+/**
+ * CPU time of all threads of the processes until now, user and system, in microseconds. Threads that have ended are
+ * missing.
+ */
 export function cpuMicrosOf(pids: readonly number[]): number {
   let nanos = 0;
   for (const pid of pids)
@@ -47,7 +50,7 @@ export function watchSteal(): () => number {
   };
 }
 
-/** Of all cores since the start of the machine: altogether, and those that the hypervisor gave to others. */
+/** Ticks of all cores since the machine started: all, and those that the hypervisor gave to others. */
 function ticksNow(): { readonly all: number; readonly stolen: number } {
   const ticks = (textOf('/proc/stat').split('\n')[0] ?? '').trim().split(/\s+/).slice(1, 9).map(Number);
   return { all: ticks.reduce((sum, value) => sum + value, 0), stolen: ticks[7] ?? 0 };

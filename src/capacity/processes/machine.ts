@@ -1,4 +1,4 @@
-// The machine, the versions and the commit that stand in a file of results.
+// The machine, the versions and the commit that a file of results records of results.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os';
@@ -20,7 +20,9 @@ export function machineNow(): Omit<Machine, 'stealShare' | 'counted'> {
   };
 }
 
-/** The commit of the checkout that this code was built in, with + where files are not as committed; null outside of one. */
+/**
+ * The commit of the checkout that this code was built in, with + where files are not as committed; null outside of one.
+ */
 export function commitNow(): string | null {
   // An installed package may lie in the checkout of somebody else.
   if (!['.git', 'assembly'].every((name) => existsSync(`${CHECKOUT}${name}`))) return null;

@@ -1,6 +1,6 @@
-// The noise control: a thread that does nothing but sleep for a millisecond, and then the same piece of work again and again.
-// How late it wakes is the machine's own doing, and no tail of a server can be told from it; where the work takes longer than some
-// minutes ago, neighbours share the cores, and no cost can be held against one of those minutes.
+// The noise control: a thread that does nothing but sleep for a millisecond, and then the same piece of work again and
+// again. How late it wakes is the machine's own doing, and no tail of a server can be told from it; where the work
+// takes longer than some minutes ago, neighbours share the cores, and no cost can be held against one of those minutes.
 import { Worker } from 'node:worker_threads';
 import { Latencies } from '../generator/latencies.js';
 import { watchSteal } from './cpu-time.js';
@@ -12,11 +12,11 @@ export const QUIET_P99_US = 2000;
 export const MOST_WORK_SPREAD = 1.25;
 /** The most of a measurement's time that a hypervisor may give to others. */
 export const MOST_STEAL_SHARE = 0.005;
-/** Of a control, the time that it works. */
+/** Share of a control's time in which it works. */
 const WORK_SHARE = 0.2;
 
 export interface Noise {
-  /** Of sleeps of 1 ms: how long they took. */
+  /** Median duration of sleeps of 1 ms. */
   readonly p50Us: number;
   readonly p99Us: number;
   readonly maxUs: number;

@@ -1,4 +1,5 @@
-// The service that is measured: the shipped `hexcodes serve`, in a process of its own with a key and a data folder of its own.
+// The service that is measured: the shipped `hexcodes serve`, in a process of its own with a key and a data folder of
+// its own.
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -66,7 +67,7 @@ export class ServiceProcess implements Subject {
     return cpuMicrosOf(this.pids);
   }
 
-  /** Of all its processes. */
+  /** Memory of all processes of the service. */
   memory(): { readonly bytes: number; readonly peakBytes: number } {
     const all = this.pids.map(memoryOf);
     const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);

@@ -1,5 +1,5 @@
-// A piece of work that is always the same, and of the kind that the service does: text is parsed, objects are made, text is written.
-// Neighbours on a core that is shared slow this to half, where plain arithmetic loses a fifth.
+// A piece of work that is always the same, and of the kind that the service does: text is parsed, objects are made,
+// text is written. Neighbours on a core that is shared slow this to half, where plain arithmetic loses a fifth.
 const TEXT = JSON.stringify(
   Array.from({ length: 100 }, (_, at) => ({
     lat: 21 + at / 1000,

@@ -1,9 +1,10 @@
-// Figures against which their own run speaks: knees that its other measurements refute, and backlog of which the generator was the limit.
+// Figures against which their own run speaks: knees that its other measurements refute, and backlog of which the
+// generator was the limit.
 import { holdsTarget } from '../measure/knee-search.js';
 import type { Knee, RatePoint, WayResult } from '../measure/results.js';
 import { plain, time } from './figures.js';
 
-/** Below it the load, not the service, was the limit under backlog. */
+/** Busy share below which the load, not the service, was the limit under backlog. */
 const BUSY_SHARE = 0.9;
 
 /** False also where the server runs elsewhere: its CPU time is not known. */
@@ -23,7 +24,9 @@ export interface HeldRate {
   readonly isLeast: boolean;
 }
 
-/** The knee; where its run does not confirm it, the highest rate of the curve up to which every rate held; else null. */
+/**
+ * The knee; where its run does not confirm it, the highest rate of the curve up to which every rate held; else null.
+ */
 export function heldRate(way: WayResult, targetP99Us: number): HeldRate | null {
   const knee = heldKnee(way);
   const step = knee?.steps.findLast(({ ratePerS, holds }) => ratePerS === knee.ratePerS && holds);
@@ -38,8 +41,9 @@ export function heldRate(way: WayResult, targetP99Us: number): HeldRate | null {
 }
 
 /**
- * Why a knee is not shown as one, each reason as a clause; empty where it is, or where there is none. Late starts of the generator are
- * no excuse: they may be why a rate missed the target, but then the run does not show that the service held it.
+ * Why a knee is not shown as one, each reason as a clause; empty where it is, or where there is none. Late starts of
+ * the generator are no excuse: they may be why a rate missed the target, but then the run does not show that the
+ * service held it.
  */
 export function doubtsAboutKnee({ knee, curve, constant, intendedUs }: WayResult): string[] {
   if (knee === null) return [];

@@ -1,4 +1,5 @@
-// A plan for people: what sizes the fleet and the answer first, then limits, what-ifs, and which inputs were measured or assumed.
+// A plan for people: what sizes the fleet and the answer first, then limits, what-ifs, and which inputs were measured
+// or assumed.
 import type { Answer, OneLess, Plan } from '../model/plan.js';
 import { bytes, percent, plain, range, time } from './figures.js';
 import { columns } from './text-table.js';
@@ -81,12 +82,12 @@ export function planText(plan: Plan, source: string): string {
 }
 
 /** Which of messages, connections and points asks for most. */
-function sizedBy({ demand, sizing, isSizedByRoom, coresOfMessages, coresOfPoints }: Plan): string {
+function sizedBy({ demand, sizing, isSizedBySpace, coresOfMessages, coresOfPoints }: Plan): string {
   const perS = (of: (stream: (typeof sizing.streams)[number]) => number): string =>
     plain(sizing.streams.reduce((sum, stream) => sum + sizing.used * of(stream), 0));
   const points = `the points of ${perS(({ messagesPerS, pointsPerMessage }) => messagesPerS * pointsPerMessage)}/s take ${percent(coresOfPoints)} of a core`;
   const handling = `reading and answering ${perS(({ messagesPerS }) => messagesPerS)} messages/s takes ${percent(coresOfMessages)}`;
-  if (isSizedByRoom) return `Memory or network size this fleet, not its CPU time: ${points}, ${handling}.`;
+  if (isSizedBySpace) return `Memory or network size this fleet, not its CPU time: ${points}, ${handling}.`;
   return coresOfPoints > coresOfMessages
     ? `Points size this fleet: ${points}, ${handling}.`
     : `Messages and connections size this fleet, not points: ${points}, ${handling}, and ${counted(demand.connections, 'connection')} ${demand.connections === 1 ? 'is' : 'are'} open.`;
@@ -99,10 +100,10 @@ function machinesText(answer: Answer, { request }: Plan): string {
   return `${count} ${machines.high === 1 ? 'machine' : 'machines'} of ${request.coresPerMachine} cores, ${range(cores, plain)} in all (${carrying} ${carrying === 1 ? 'carries' : 'carry'} the load with ${processesPerMachine} ${processesPerMachine === 1 ? 'process' : 'processes'} each, ${survive})`;
 }
 
-function oneLessText({ busyShare, p99Us, hasRoom, holdsTarget }: OneLess): string {
+function oneLessText({ busyShare, p99Us, hasSpace, holdsTarget }: OneLess): string {
   const busy = `processes ${range(busyShare, percent)} busy`;
   const tail = `p99 ${range(p99Us, latency)}`;
-  return `one machine down at the busiest time: ${busy}, ${tail}: ${holdsTarget ? 'the target holds' : hasRoom ? 'the target is missed' : 'its memory or its network is too small'}`;
+  return `one machine down at the busiest time: ${busy}, ${tail}: ${holdsTarget ? 'the target holds' : hasSpace ? 'the target is missed' : 'its memory or its network is too small'}`;
 }
 
 function whyNot({ sizing, request, demand }: Plan): string {

@@ -1,6 +1,6 @@
 // Tables of plain text: columns as wide as their longest cell, two blanks between.
 
-/** @param right columns whose cells stand at the right, such as numbers */
+/** @param right columns aligned to the right, such as numbers */
 export function columns(rows: readonly (readonly string[])[], right: readonly number[] = []): string {
   const count = Math.max(...rows.map((row) => row.length));
   const widths = Array.from({ length: count }, (_, at) =>

@@ -1,4 +1,5 @@
-// Arrivals of a fleet at one process: some vehicles report at the same moment of every interval, the others whenever they do.
+// Arrivals of a fleet at one process: some vehicles report at the same moment of every interval, the others whenever
+// they do.
 import { exponential } from '../generator/random.js';
 
 export interface FleetArrivals {
@@ -9,7 +10,7 @@ export interface FleetArrivals {
   readonly everyUs: number;
 }
 
-/** @returns microseconds, ascending. @param count at least so many, where there are any */
+/** @returns microseconds, ascending. @param count least number of instants, where there are any */
 export function arrivalsOf(fleet: FleetArrivals, count: number, uniform: () => number): Float64Array {
   const { singlePerS, together, everyUs } = fleet;
   const perUs = singlePerS / 1e6 + together / everyUs;

@@ -1,11 +1,12 @@
-// Times of a trace from their texts: a number of seconds, or ISO 8601. Nothing is guessed, and every digit of a fraction counts.
+// Times of a trace from their texts: a number of seconds, or ISO 8601. Nothing is guessed, and every digit of a
+// fraction counts.
 
 export type TimeKind = 'a number of seconds' | 'ISO 8601 with a zone' | 'ISO 8601 without a zone';
 
 export interface Instant {
   readonly kind: TimeKind;
   readonly wholeS: number;
-  /** Of the second; negative where the time is. */
+  /** Fraction of the second; negative where the time is. */
   readonly fractionUs: number;
 }
 

@@ -48,7 +48,7 @@ function simulate(
   return { latenciesUs, busyShare: openUs === 0 ? 0 : busyUs / openUs / freeUs.length };
 }
 
-/** For each percentile, 0 to 100, the nearest value that so many of all are not above. */
+/** Percentiles (0 to 100) of the values, by the nearest rank. */
 export function percentilesOf(values: Float64Array, percentiles: readonly number[]): number[] {
   const scratch = values.slice();
   return percentiles.map(
@@ -59,7 +59,10 @@ export function percentilesOf(values: Float64Array, percentiles: readonly number
 /** More rounds than chance asks for: the order of the values defeats the pivots. */
 const MOST_ROUNDS = 64;
 
-/** The n-th smallest from 0, by Hoare's selection, which moves values: of a million it takes a quarter of the time of a sort. */
+/**
+ * The n-th smallest from 0, by Hoare's selection, which moves values: of a million it takes a quarter of the time of a
+ * sort.
+ */
 function nthOf(values: Float64Array, n: number): number | undefined {
   let [low, high] = [0, values.length - 1];
   for (let round = 0; low < high; round++) {

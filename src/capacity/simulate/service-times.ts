@@ -2,7 +2,10 @@
 import type { Latencies } from '../generator/latencies.js';
 
 const QUANTILES = 10_000;
-/** A service that takes more than so many usual ones has met a pause: the collector, the system, another process. */
+/**
+ * Multiple of the usual service time beyond which a service has met a pause: the collector, the system, another
+ * process.
+ */
 const PAUSE_FROM = 3;
 
 export class ServiceTimes {

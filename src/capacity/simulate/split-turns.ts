@@ -1,13 +1,13 @@
-// A discrete-event simulation of several processes that each work in turns of their event loop (turns.ts), with connections that stay
-// with one process.
+// A discrete-event simulation of several processes that each work in turns of their event loop (turns.ts), with
+// connections that stay with one process.
 
 export interface SplitLoad {
   /** Ascending. */
   readonly arrivalsUs: Float64Array;
-  /** Of each message the process, from 0. */
+  /** Process of each message, from 0. */
   readonly processOf: Uint16Array;
   readonly processes: number;
-  /** Of the turn that a message begins, beside its messages. */
+  /** Cost of the turn that a message begins, beside its messages. */
   turnUs(message: number): number;
   /** Called once for each message, in the order of arrival. */
   serviceUs(message: number): number;
@@ -28,7 +28,7 @@ export function simulateSplitTurns({
   serviceUs,
 }: SplitLoad): SplitSimulated {
   const latenciesUs = new Float64Array(arrivalsUs.length);
-  // Of each process: when its turn began, when the work of the turn ends, and all its work.
+  // State of each process: when its turn began, when the work of the turn ends, and all its work.
   const startUs = new Float64Array(processes).fill(-1);
   const doneUs = new Float64Array(processes);
   const busyUs = new Float64Array(processes);

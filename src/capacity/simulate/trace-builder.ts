@@ -106,7 +106,7 @@ export class TraceBuilder {
   }
 }
 
-/** Rows in the order of time, those of the same time as they stand. */
+/** Rows in the order of time; rows of the same time keep their order. */
 function orderOf(timesUs: readonly number[]): Uint32Array {
   const order = Uint32Array.from(timesUs, (_, at) => at);
   const isSorted = timesUs.every((us, at) => at === 0 || us >= timesUs[at - 1]!);

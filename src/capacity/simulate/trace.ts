@@ -1,11 +1,12 @@
-// A trace of arrivals, in the order of time: when each message came, of how many points, and whose it was where the trace says so.
+// A trace of arrivals, in the order of time: when each message came, of how many points, and whose it was where the
+// trace says so.
 
 export interface Trace {
   /** Microseconds from the first arrival, ascending. */
   readonly arrivalsUs: Float64Array;
-  /** Of each message. */
+  /** Points of each message. */
   readonly points: Int32Array;
-  /** Of each message the number of its vehicle, from 0; null where the trace has no vehicles. */
+  /** Vehicle of each message, from 0; null where the trace has no vehicles. */
   readonly vehicleOf: Int32Array | null;
   /** Different vehicles; null where the trace has none. */
   readonly vehicles: number | null;

@@ -1,5 +1,6 @@
-// A discrete-event simulation of one process that works in turns of its event loop: a turn takes a time of its own, and then answers
-// all that has arrived by its beginning, one after the other. A message alone pays for its turn alone; those of a crowd share one.
+// A discrete-event simulation of one process that works in turns of its event loop: a turn takes a time of its own, and
+// then answers all that has arrived by its beginning, one after the other. A message alone pays for its turn alone;
+// those of a crowd share one.
 
 /**
  * @param arrivalsUs ascending

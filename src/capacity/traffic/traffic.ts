@@ -1,4 +1,5 @@
-// The requests of the generator, made beforehand out of seeded positions, each with the answer that the library gives for it.
+// The requests of the generator, made beforehand out of seeded positions, each with the answer that the library gives
+// for it.
 import { encodeRequest } from '../../hexcodes/client/stream/frames.js';
 import { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { FRAME_HEADER_BYTES } from '../../hexcodes/wire/frames/frame-layout.js';
@@ -8,7 +9,7 @@ import { clientMessage } from '../peers/stream-peer.js';
 import { landPositions, POSITIONS } from './positions.js';
 
 const RESOLUTION = 13;
-/** Exchanges of one kind: at most so many, and so many points of all together. */
+/** Exchanges of one kind, bounded by their number and by their points in all. */
 const MOST_EXCHANGES = 1024;
 const MOST_POINTS = POSITIONS;
 

@@ -1,4 +1,5 @@
-// `hexcodes worker`, without a subcommand: runs a worker until Ctrl-C or SIGTERM, and says what it does on standard error.
+// `hexcodes worker`, without a subcommand: runs a worker until Ctrl-C or SIGTERM, and says what it does on standard
+// error.
 import type { Command } from 'commander';
 import { MessageConverter } from '../../bus/messages/message-converter.js';
 import { connectBus } from '../../bus/nats/connect.js';
@@ -33,7 +34,7 @@ interface Options extends StreamOptions, ReadingOptions {
   readonly quiet?: boolean;
 }
 
-/** Messages under way are ended for so long after the order to stop. */
+/** Time in which messages under way may end after the order to stop. */
 const GRACE_MS = 10_000;
 /** More messages under way than this are no faster. */
 const MOST_MESSAGES = 256;

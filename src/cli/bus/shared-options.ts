@@ -1,4 +1,5 @@
-// The options that the commands of the message bus have in common: which subjects and streams, and how messages are read.
+// The options that the commands of the message bus have in common: which subjects and streams, and how messages are
+// read.
 import type { Command } from 'commander';
 import { EngineFault } from '../../bus/engine.js';
 import { DEFAULT_RULES, type ReadingRules, readFormatRule } from '../../bus/messages/message-shape.js';
@@ -14,7 +15,7 @@ import { addFlags, settingsOf } from '../settings.js';
 
 /** Before the subjects of frames of collected positions, unless another is given. */
 export const COLLECTED_SUBJECT = 'hexcodes.in.collected';
-/** Of the micro service, and before the subjects of its endpoints, unless another is given. */
+/** Default name of the micro service, also the prefix of its endpoints' subjects. */
 export const SERVICE_NAME = 'hexcodes';
 const DEFAULT_MAP = 'hexcodes.in.>=hexcodes.out.>';
 

@@ -1,4 +1,5 @@
-// Ctrl-C and SIGTERM of commands that run until they are stopped: the first is an order to stop, a second ends the process.
+// Ctrl-C and SIGTERM of commands that run until they are stopped: the first is an order to stop, a second ends the
+// process.
 import { EXIT } from '../../files/exit-codes.js';
 
 const NAMES = ['SIGINT', 'SIGTERM'] as const;

@@ -9,7 +9,7 @@ export interface LimitOptions {
   readonly ackWait: string;
 }
 
-/** Of each option with other words or another default: both. */
+/** Words and default of each option that differ between commands. */
 type LimitWords = Readonly<
   Record<'maxBytes' | 'maxAge' | 'ackWait', readonly [about: string, value: string]>
 >;

@@ -1,5 +1,5 @@
-// `hexcodes worker`: converts the messages of a NATS JetStream stream, on any number of machines. Its subcommands make the
-// streams, and run the helpers beside it.
+// `hexcodes worker`: converts the messages of a NATS JetStream stream, on any number of machines. Its subcommands make
+// the streams, and run the helpers beside it.
 import type { Command } from 'commander';
 import { declareCollect } from './collect-positions.js';
 import { declareService } from './run-service.js';

@@ -1,4 +1,5 @@
-// The part of a bench that runs now, on standard error: one line that is redrawn on a terminal, a line for each part elsewhere.
+// The part of a bench that runs now, on standard error: one line that is redrawn on a terminal, a line for each part
+// elsewhere.
 import { say } from '../../files/terminal/say.js';
 
 const CLEAR_LINE = '\r\u001b[K';

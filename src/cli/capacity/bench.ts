@@ -1,4 +1,5 @@
-// `hexcodes bench`: measures this machine with the shipped service, or a server elsewhere; or compares two such measurements.
+// `hexcodes bench`: measures this machine with the shipped service, or a server elsewhere; or compares two such
+// measurements.
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { compareResults } from '../../capacity/compare/compare.js';
@@ -46,7 +47,7 @@ export default function declare(program: Command): void {
         .default(50, '50ms'),
     )
     .option('--seed <number>', 'of the arrivals', readSeed, 1)
-    // For tests, which look at the shape of the results only.
+    // Hidden option for tests, which look at the shape of the results only.
     .addOption(new Option('--tiny').hideHelp())
     .option('--compare', 'compare two files of results: before, after')
     .addHelpText(

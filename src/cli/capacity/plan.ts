@@ -13,7 +13,7 @@ import { planJson } from './plan-json.js';
 import { readResultsFile } from './results-file.js';
 import { readTraceFile } from './trace-file.js';
 
-/** Of a fleet; a plan for more is none. */
+/** Largest fleet that a plan is made for. */
 const MOST_PROCESSES = 100_000;
 
 export default function declare(program: Command): void {

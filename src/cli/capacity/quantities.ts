@@ -70,7 +70,7 @@ export function wholeFrom(least: number, most: number): (text: string) => number
   };
 }
 
-/** `2e9:6h`: so many points within a window of every night. */
+/** `2e9:6h`: a number of points within a window of every night. */
 export function readNightly(text: string): { points: number; windowMs: number } {
   const [points, window, ...rest] = text.split(':');
   if (points === undefined || window === undefined || rest.some((each) => each !== 'csv'))

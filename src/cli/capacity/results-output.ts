@@ -1,5 +1,5 @@
-// Where `hexcodes bench --json` writes: proved to be writable before minutes of measuring, written at their end. A file that is there
-// keeps its content until the new one is whole, and one that is broken off leaves nothing behind.
+// Where `hexcodes bench --json` writes: proved to be writable before minutes of measuring, written at their end. A file
+// that is there keeps its content until the new one is whole, and one that is broken off leaves nothing behind.
 import { destinationOf, type FileDestination } from '../../files/disk/destination.js';
 import { DeviceOutput } from '../../files/disk/device-output.js';
 import { FileOutput } from '../../files/disk/file-output.js';
@@ -29,7 +29,7 @@ export class ResultsOutput {
     }
   }
 
-  /** Once. @throws CliFailure BAD_OUTPUT */
+  /** Writes the results; called once. @throws CliFailure BAD_OUTPUT */
   async write(text: string): Promise<void> {
     const output = this.#open();
     try {

@@ -1,4 +1,5 @@
-// Reads a file of arrivals for `hexcodes plan --trace`: CSV or TSV, packed or not, with the project's own reader of rows.
+// Reads a file of arrivals for `hexcodes plan --trace`: CSV or TSV, packed or not, with the project's own reader of
+// rows.
 
 import type { Trace } from '../../capacity/simulate/trace.js';
 import { TraceBuilder, TraceFault } from '../../capacity/simulate/trace-builder.js';

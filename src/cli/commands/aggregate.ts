@@ -89,8 +89,8 @@ async function aggregate(files: string[], options: Options): Promise<void> {
     const results = resultsOf(hexcodes, {
       ...{ byCell, byProvince, clock, format: output.format, hasTime: options.time !== undefined },
       hasCount: options.count === true || sums.length === 0,
-      sums: options.sum.map((name) => ({ name, ...placeOf(sums, aggregation, name) })),
-      averages: options.avg.map((name) => ({ name, ...placeOf(sums, aggregation, name) })),
+      sums: options.sum.map((name) => ({ name, ...sumOf(sums, aggregation, name) })),
+      averages: options.avg.map((name) => ({ name, ...sumOf(sums, aggregation, name) })),
     });
     const needsAreas = output.format === 'geojson' && !byCell;
     const areas = needsAreas ? await areasOfProvinces() : new Map<string, string>();
@@ -115,7 +115,7 @@ async function aggregate(files: string[], options: Options): Promise<void> {
   if (rows > counts.filtered && counts.grouped === 0) throw new CliFailure(EXIT.FAILED, 'no row was grouped');
 }
 
-function placeOf(
+function sumOf(
   sums: readonly string[],
   { sumColumns }: Aggregation,
   name: string,

@@ -70,7 +70,10 @@ function shapeOf(command: Command): CommandShape {
   };
 }
 
-/** By the placeholder: `<folder>`, `<file>`, `<format>`, `<keep|skip|stop|FILE>`; by the option where it is another. */
+/**
+ * Values of an option, by its placeholder: `<folder>`, `<file>`, `<format>`, `<keep|skip|stop|FILE>`; by the option
+ * where it is another.
+ */
 function valueShape({ flags, long }: Option): OptionValue {
   if (/<folder>/.test(flags)) return { words: [], paths: 'folders' };
   if (/<file>/.test(flags)) return { words: [], paths: 'files' };

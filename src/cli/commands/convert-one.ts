@@ -1,5 +1,5 @@
-// Positions and codes on the command line of encode and decode, in place of files: which arguments are meant so, and their
-// answers.
+// Positions and codes on the command line of encode and decode, in place of files: which arguments are meant so, and
+// their answers.
 
 import { CliFailure, EXIT } from '../../files/exit-codes.js';
 import { HexcodesError } from '../../hexcodes/errors.js';

@@ -33,7 +33,7 @@ interface Zone {
   readonly feature: number;
 }
 
-/** Of the bytes of a file of areas: in pieces, whole and as text. */
+/** Copies of a file of areas that memory holds: in pieces, whole and as text. */
 const AREA_COPIES = 4;
 
 const CELLS = ['touch', 'center', 'inside'] as const;

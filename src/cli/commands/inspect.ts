@@ -88,7 +88,7 @@ export function notAHexcode(hexcodes: Hexcodes, text: string): CliFailure {
   const meant = suggestionsFor(hexcodes, text, []);
   const message = `${JSON.stringify(text)} is not a hexcode`;
   if (meant === null) return new CliFailure(EXIT.FAILED, message, otherCommand(hexcodes, text));
-  // Of several none is likelier than the others until a position is known.
+  // None of several is likelier than the others until a position is known.
   const sorted = `\nThose near a position first: hexcodes suggest ${shellWord(text)} --near LAT,LNG`;
   const hint = `Did you mean ${meant.words}?${meant.count > 1 ? sorted : ''}`;
   return new CliFailure(EXIT.FAILED, message, hint);

@@ -110,13 +110,13 @@ function openScreen(quit: () => void): () => void {
   };
 }
 
-/** Overwrites what stands there, line by line, so that nothing flickers. */
+/** Overwrites the lines on the screen one by one, so that nothing flickers. */
 function frameOf(lines: readonly string[], rows: number, columns: number): string {
   const shown = lines.slice(0, rows - 1).map((line) => `${cut(line, columns)}${CLEAR_LINE}\n`);
   return `${HOME}${shown.join('')}${CLEAR_BELOW}`;
 }
 
-/** So many columns at most; the sequences that colour the text take none. */
+/** Cuts a text to a number of columns; the sequences that colour it take none. */
 function cut(line: string, columns: number): string {
   let width = 0;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one

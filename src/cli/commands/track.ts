@@ -1,4 +1,5 @@
-// `hexcodes track FILES --id COLUMN --time COLUMN`: the positions of vehicles to their stays in cells, and the changes of province.
+// `hexcodes track FILES --id COLUMN --time COLUMN`: the positions of vehicles to their stays in cells, and the changes
+// of province.
 
 import type { Command } from 'commander';
 import { CliFailure, EXIT } from '../../files/exit-codes.js';

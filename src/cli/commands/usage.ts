@@ -1,5 +1,5 @@
-// `hexcodes usage`: what keys have used, from the store of the data folder or the database that nodes share, as a table for people
-// or as CSV and Parquet. It may run beside the service, which stores what it counts every few seconds.
+// `hexcodes usage`: what keys have used, from the store of the data folder or the database that nodes share, as a table
+// for people or as CSV and Parquet. It may run beside the service, which stores what it counts every few seconds.
 import type { Command } from 'commander';
 import type { ServeConfig } from '../../config/config.js';
 import { destinationOf } from '../../files/disk/destination.js';

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { codeColumn } from '../../files/columns/code-column.js';
-import { positionPlace } from '../../files/columns/position-columns.js';
+import { findPosition } from '../../files/columns/position-columns.js';
 import { positionReader } from '../../files/columns/position-reader.js';
 import { type CsvOptions, csvChoiceOf, inputOptionsOf } from '../../files/csv-options.js';
 import { openInput } from '../../files/disk/input.js';
@@ -119,7 +119,7 @@ async function listChanges(
         codesOfCode(libraries, codeTextOf(source.columns[at]!, values[at]?.[row])),
       );
   } else {
-    const read = positionReader(source.columns, positionPlace(sample, choice, input.name, dialect.hasHeader));
+    const read = positionReader(source.columns, findPosition(sample, choice, input.name, dialect.hasHeader));
     compare = (rows) => {
       const latLngDeg = new Float64Array(2 * rows.rowCount);
       read(rows, latLngDeg);

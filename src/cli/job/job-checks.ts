@@ -1,4 +1,5 @@
-// Checks of the members of plans and parts that say how files are converted: the values that `job submit` writes, and no others.
+// Checks of the members of plans and parts that say how files are converted: the values that `job submit` writes, and
+// no others.
 import type { ConversionChecks } from '../../bus/jobs/read-job.js';
 import { type Check, flag, list, object, oneOf, orNull, SchemaFault, text, whole } from '../../bus/schema.js';
 import type { FilePart } from '../../files/disk/file-part.js';

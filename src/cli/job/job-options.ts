@@ -1,5 +1,5 @@
-// Shared by the commands of jobs: options of the stream and the shared folder, the connection, and the job that the first
-// digits of an id name.
+// Shared by the commands of jobs: options of the stream and the shared folder, the connection, and the job that the
+// first digits of an id name.
 import type { Command } from 'commander';
 import type { KnownJob } from '../../bus/jobs/job-store.js';
 import { connectBus } from '../../bus/nats/connect.js';

@@ -1,4 +1,4 @@
-// How a job stands: its progress, and whether anybody works on it.
+// State of a job: its progress, and whether anybody works on it.
 import { progressAtEnd } from '../../bus/jobs/job-end.js';
 import { type JobProgress, progressOf } from '../../bus/jobs/job-progress.js';
 import type { JobStore, KnownJob, StoredPlan, StoredResult } from '../../bus/jobs/job-store.js';

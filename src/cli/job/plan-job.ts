@@ -1,4 +1,5 @@
-// Makes the plan of a job and its parts, of files that are there. The same files and options give the same job, byte for byte.
+// Makes the plan of a job and its parts, of files that are there. The same files and options give the same job, byte
+// for byte.
 import { join } from 'node:path';
 import type { JobPart, JobPlan } from '../../bus/jobs/job.js';
 import { idOfPlan, treeOf } from '../../bus/jobs/job-digest.js';
@@ -93,7 +94,7 @@ function requireReadable({ plan, parts }: PlannedJob): void {
   }
 }
 
-/** Of the bytes of a file, by the bytes or rows of its parts. */
+/** Share of a file's bytes, by the bytes or rows of its parts. */
 function shareOf(range: FilePart | undefined, parts: readonly (FilePart | undefined)[]): number {
   const last = parts.at(-1);
   return range === undefined || last === undefined ? 1 : (range.end - range.start) / last.end;

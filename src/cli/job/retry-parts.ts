@@ -1,4 +1,5 @@
-// `hexcodes job retry`: parts that failed are handed out again, when their cause is mended: a full disk, a file that was missing.
+// `hexcodes job retry`: parts that failed are handed out again, when their cause is mended: a full disk, a file that
+// was missing.
 import type { Command } from 'commander';
 import type { JobPart } from '../../bus/jobs/job.js';
 import { SchemaFault } from '../../bus/schema.js';

@@ -1,5 +1,5 @@
-// The folder that all machines of a job share. Messages name files relative to it, so that it may be mounted elsewhere on each
-// machine; nothing outside of it is read or written, by no path and no link.
+// The folder that all machines of a job share. Messages name files relative to it, so that it may be mounted elsewhere
+// on each machine; nothing outside of it is read or written, by no path and no link.
 
 import { existsSync, lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { dirname, relative, resolve, sep } from 'node:path';
@@ -36,7 +36,10 @@ export class SharedFolder {
     return relative(this.path, real).split(sep).join('/') || '.';
   }
 
-  /** The path of a file that a message names, without links. @throws CliFailure BAD_INPUT where it is not below the folder */
+  /**
+   * The path of a file that a message names, without links.
+   * @throws CliFailure BAD_INPUT where it is not below the folder
+   */
   inputPath(name: string): string {
     const path = this.#pathOf(name);
     let real: string;

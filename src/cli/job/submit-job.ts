@@ -1,5 +1,5 @@
-// `hexcodes job submit`: one message a part of the files. Submitted again, the same job goes on: parts that are there are not
-// added, and parts that are done are not done again.
+// `hexcodes job submit`: one message a part of the files. Submitted again, the same job goes on: parts that are there
+// are not added, and parts that are done are not done again.
 import { mkdirSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { Stored } from '../../bus/engine.js';
@@ -116,7 +116,7 @@ async function store(
   return { added, done: done.size };
 }
 
-/** @throws CliFailure FAILED where another message stands under the subject of the plan */
+/** @throws CliFailure FAILED where the subject of the plan has another message */
 async function requirePlan(jobs: NatsJobs, { id }: JobPlan, stored: Stored): Promise<void> {
   if (stored === 'stored') return;
   try {

@@ -33,7 +33,7 @@ export function addKeyFlags(command: Command): Command {
   return command;
 }
 
-/** Of the flags that are given. */
+/** Settings from the flags that are given. */
 export function settingsJson(options: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const lists = { scopes: options.scope, origins: options.origin, cidrs: options.cidr };
   const settings: Record<string, unknown> = {};

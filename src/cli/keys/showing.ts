@@ -38,7 +38,7 @@ function writeJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value, undefined, 1)}\n`);
 }
 
-/** For scripts; the name comes last, as it may be anything. */
+/** Rows for scripts; the name comes last, as it may be anything. */
 function rowsOf(keys: readonly StoredKey[]): string {
   return keys
     .map(

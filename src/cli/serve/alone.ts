@@ -1,4 +1,5 @@
-// `hexcodes serve` in the process of the command itself: SIGTERM, SIGINT and SIGHUP stop it, a second signal ends it at once.
+// `hexcodes serve` in the process of the command itself: SIGTERM, SIGINT and SIGHUP stop it, a second signal ends it at
+// once.
 import type { ServeConfig } from '../../config/config.js';
 import { EXIT } from '../../files/exit-codes.js';
 import { readDataFiles } from '../../files/library.js';

@@ -1,5 +1,5 @@
-// `hexcodes serve --processes N`: this process supervises those that serve. SIGTERM and SIGINT stop all, a second one ends
-// them at once; SIGHUP reads the configuration and the boundary data again.
+// `hexcodes serve --processes N`: this process supervises those that serve. SIGTERM and SIGINT stop all, a second one
+// ends them at once; SIGHUP reads the configuration and the boundary data again.
 import { closeSync, openSync } from 'node:fs';
 import type { ServeConfig } from '../../config/config.js';
 import { EXIT } from '../../files/exit-codes.js';

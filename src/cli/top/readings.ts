@@ -1,5 +1,6 @@
-// The view of `hexcodes top`, from two readings of the admin port: rates between them, and states of the later one. Where the
-// port is a supervisor's, the samples are those of all its processes: counts are added up, of delays the worst is shown.
+// The view of `hexcodes top`, from two readings of the admin port: rates between them, and states of the later one.
+// Where the port is a supervisor's, the samples are those of all its processes: counts are added up, of delays the
+// worst is shown.
 import type { Exposition, Series } from './exposition-text.js';
 
 /** Counts of one key since the start of the service. */
@@ -10,7 +11,7 @@ export interface KeyReading {
 }
 
 export interface Reading {
-  /** By performance.now(). */
+  /** Time by performance.now(). */
   readonly atMs: number;
   readonly metrics: Exposition;
   readonly keys: readonly KeyReading[];
@@ -70,7 +71,7 @@ const EVERY: Where = () => true;
 export function viewOf(before: Reading, after: Reading): View {
   const seconds = Math.max(0.001, (after.atMs - before.atMs) / 1000);
   const now = (name: string, where = EVERY): number => sumOf(after.metrics, name, where);
-  /** A counter that is less than before has begun anew: the service was restarted. */
+  /** A counter that is less than before began at zero: the service was restarted. */
   const since = (later: number, earlier: number): number => (later < earlier ? later : later - earlier);
   const rate = (name: string, where = EVERY): number =>
     since(now(name, where), sumOf(before.metrics, name, where)) / seconds;

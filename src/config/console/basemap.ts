@@ -3,7 +3,10 @@ import { textOr } from '../readers.js';
 import { Fault } from '../setting.js';
 
 export const CONSOLE = {
-  /** Of raster tiles, with {z}, {x} and {y}, or of a style of MapLibre; undefined: the console has no other map than its own. */
+  /**
+   * Address of raster tiles, with {z}, {x} and {y}, or of a style of MapLibre; undefined: the console has no other map
+   * than its own.
+   */
   tilesUrl: {
     variable: 'HEXCODES_TILES_URL',
     flag: '--tiles-url',
@@ -20,7 +23,7 @@ export const CONSOLE = {
   },
 };
 
-const PLACES = ['{z}', '{x}', '{y}'];
+const PLACEHOLDERS = ['{z}', '{x}', '{y}'];
 
 function tilesUrl(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
@@ -28,8 +31,8 @@ function tilesUrl(text: string | undefined): string | undefined {
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw new Fault('must be an address that begins with https:// or http://');
   if (/[{}%]/.test(url.host)) throw new Fault('must name one host: only its path may have {z}, {x} and {y}');
-  const found = PLACES.filter((place) => text.includes(place));
-  if (found.length > 0 && found.length < PLACES.length)
+  const found = PLACEHOLDERS.filter((placeholder) => text.includes(placeholder));
+  if (found.length > 0 && found.length < PLACEHOLDERS.length)
     throw new Fault('has some of {z}, {x} and {y}: raster tiles need all three, a style none');
   if (found.length > 0 && /\.(?:pbf|mvt)(?:\?|$)/.test(text))
     throw new Fault(

@@ -49,8 +49,9 @@ export const TRACCAR = {
     help: 'size of a file of positions at which it is renamed and another begins (268435456)',
     read: integerOr(256 * MIB, 1024, MOST_BYTES),
   },
-  // Credentials of a nats sink. No flags: `--user` of `serve` would look like a user of the service. Files are named here and
-  // read where there is such a sink (open-forwarder.ts): the environment may be that of `hexcodes worker`, run by another user.
+  // Credentials of a nats sink. No flags: `--user` of `serve` would look like a user of the service. Files are named
+  // here and read where there is such a sink (open-forwarder.ts): the environment may be that of `hexcodes worker`, run
+  // by another user.
   traccarNatsUser: { variable: 'HEXCODES_NATS_USER', help: 'user of a nats sink', read: BUS.natsUser.read },
   traccarNatsPassword: {
     variable: 'HEXCODES_NATS_PASSWORD',

@@ -1,5 +1,5 @@
-// Converts a file as its bytes come, by the code of the command and the service: the same bytes leave. Beside them it counts, and
-// keeps the first rows that failed.
+// Converts a file as its bytes come, by the code of the command and the service: the same bytes leave. Beside them it
+// counts, and keeps the first rows that failed.
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import { textMemoryOf } from '../../hexcodes/kernel/text-memory.js';
 import type { Block, BlockBuffers } from '../../hexcodes/wire/bulk/block-buffers.js';

@@ -1,5 +1,5 @@
-// The panel for files: a table or lines of JSON are dropped, chosen or pasted, converted here in a worker, summed up, drawn on the
-// map, and downloaded. Nothing leaves the browser.
+// The panel for files: a table or lines of JSON are dropped, chosen or pasted, converted here in a worker, summed up,
+// drawn on the map, and downloaded. Nothing leaves the browser.
 import type { Desk } from '../desk.js';
 import type { Panel } from '../panels.js';
 import { chosenResolution } from '../place/resolution.js';

@@ -1,5 +1,5 @@
-// The parts of Node's Buffer that src/wire uses, for browsers. bundle-console.mjs puts them in the place of Node's, so that a
-// file is converted here by the code of the command and the service.
+// The parts of Node's Buffer that src/wire uses, for browsers. bundle-console.mjs puts them in the place of Node's, so
+// that a file is converted here by the code of the command and the service.
 
 /** Bytes with the methods of Buffer, over memory that others own. */
 export class Buffer {
@@ -29,7 +29,7 @@ export class Buffer {
     return this.#bytes.includes(byte);
   }
 
-  /** For a source that is as long as the target. */
+  /** Copies a source that is as long as the target. */
   fill(source: Uint8Array, _from: number, _to: number): this {
     this.#bytes.set(source);
     return this;

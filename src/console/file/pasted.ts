@@ -6,8 +6,8 @@ const NUMBER = /^-?\d{1,3}(?:[.,]\d+)?$/;
 const BETWEEN_DEG = 60;
 
 /**
- * The text as a file with a header row: where the first line has none and holds two numbers that can be a position of Viet Nam,
- * one is put before it.
+ * The text as a file with a header row: where the first line has none and holds two numbers that can be a position of
+ * Viet Nam, one is put before it.
  */
 export function withHeader(text: string): string {
   const [line = ''] = text.trimStart().split(/\r?\n/, 1);

@@ -7,7 +7,7 @@ import type { Operation } from '../../hexcodes/wire/job.js';
 import { RowReport } from '../../hexcodes/wire/rows/row-report.js';
 import { ANCHOR, mercatorX, mercatorY, type PointsToDraw } from '../points/drawn-points.js';
 
-/** So many points are drawn at most: 18 MB. */
+/** Most points that are drawn: 18 MB. */
 const MOST_POINTS = 2_000_000;
 const FIRST_POINTS = 65_536;
 /** Stands for a position in no province. */

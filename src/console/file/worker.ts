@@ -1,5 +1,5 @@
-// The worker that converts a file beside the page. It reads the file itself, and the answer goes into a Blob bit by bit, so neither
-// is ever in the memory of the page as a whole.
+// The worker that converts a file beside the page. It reads the file itself, and the answer goes into a Blob bit by
+// bit, so neither is ever in the memory of the page as a whole.
 import { Kernel } from '../../hexcodes/kernel/kernel.js';
 import { BlockBuffers } from '../../hexcodes/wire/bulk/block-buffers.js';
 import { BulkInputError } from '../../hexcodes/wire/job.js';

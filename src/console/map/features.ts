@@ -1,4 +1,5 @@
-// The hexagons on the map as GeoJSON: the grid of the view, and the place that is chosen with its ring and its ancestors.
+// The hexagons on the map as GeoJSON: the grid of the view, and the place that is chosen with its ring and its
+// ancestors.
 import { gridDisk, parent } from '../../hexcodes/geometry/family.js';
 import { type CellFeature, cellFeature } from '../../hexcodes/geometry/geojson.js';
 import { cellsWithin, estimatedCells, ringOf } from '../../hexcodes/geometry/within.js';

@@ -17,7 +17,7 @@ import { SHEET, type Shapes } from './shapes.js';
 const LEAST_WORLD_PX = 512 * 2 ** 3;
 const MOST_WORLD_PX = 512 * 2 ** 21.5;
 
-/** Of Web Mercator: 0 to 1 around the Earth, and from north to south. */
+/** Web Mercator: 0 to 1 around the Earth, and from north to south. */
 const mercatorX = (lng: number): number => (lng + 180) / 360;
 const mercatorY = (lat: number): number => 0.5 - Math.asinh(Math.tan((lat * Math.PI) / 180)) / (2 * Math.PI);
 const lngOf = (x: number): number => x * 360 - 180;

@@ -3,7 +3,7 @@
 export interface Moves {
   /** In pixels. */
   move(dx: number, dy: number): void;
-  /** By a factor, around a place of the canvas; its middle if absent. */
+  /** Zooms by a factor, around a position on the canvas; its middle if absent. */
   zoom(factor: number, x?: number, y?: number): void;
   choose(x: number, y: number): void;
 }

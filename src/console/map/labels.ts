@@ -1,4 +1,4 @@
-// The names on the map, as HTML over it: the provinces where there is room, and the archipelagos and the sea.
+// The names on the map, as HTML over it: the provinces where there is space, and the archipelagos and the sea.
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import { element } from '../shell/elements.js';
 import { language, say } from '../words/language.js';
@@ -9,7 +9,7 @@ interface Name {
   readonly node: HTMLElement;
   readonly lng: number;
   readonly lat: number;
-  /** Of the text; 0 before it is measured. */
+  /** Width of the text; 0 before it is measured. */
   width: number;
 }
 
@@ -19,7 +19,7 @@ const AT_SEA: readonly { key: TextKey; lng: number; lat: number }[] = [
   { key: 'eastSea', lng: 112.4, lat: 13.2 },
 ];
 
-/** The cities of the country: their names stand before others. */
+/** Cities of the country: their names have priority. */
 const CITIES = ['HN', 'HCM', 'DNG', 'HP', 'CT', 'HUE'];
 
 const HEIGHT_PX = 18;
@@ -31,10 +31,10 @@ export class Labels {
 
   constructor(host: HTMLElement, labels: readonly Label[]) {
     const box = element('div', { class: 'labels', attributes: { 'aria-hidden': 'true' } });
-    const weight = ({ admin, room }: Label): number =>
-      room + (CITIES.includes(ADMIN_UNITS[admin]?.code ?? '') ? 10 : 0);
-    const byRoom = [...labels].sort((a, b) => weight(b) - weight(a));
-    const provinces = byRoom.map(({ admin, lng, lat }) => ({
+    const weight = ({ admin, space }: Label): number =>
+      space + (CITIES.includes(ADMIN_UNITS[admin]?.code ?? '') ? 10 : 0);
+    const bySpace = [...labels].sort((a, b) => weight(b) - weight(a));
+    const provinces = bySpace.map(({ admin, lng, lat }) => ({
       node: element('span', { class: 'label', text: ADMIN_UNITS[admin]?.name ?? '' }),
       lng,
       lat,
@@ -58,7 +58,7 @@ export class Labels {
     host.append(box);
   }
 
-  /** Places the names anew. @param project degrees to pixels @param worldPx width of the world in pixels */
+  /** Lays the names out. @param project degrees to pixels @param worldPx width of the world in pixels */
   place(project: (lng: number, lat: number) => { x: number; y: number }, worldPx: number): void {
     const taken: { x: number; y: number; width: number }[] = [];
     for (const name of this.#names) {

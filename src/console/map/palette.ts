@@ -4,7 +4,7 @@ export interface Palette {
   /** Beyond the sheet. */
   readonly ground: string;
   readonly sea: string;
-  /** Of others. */
+  /** Colour of other countries. */
   readonly land: string;
   readonly coast: string;
   readonly border: string;

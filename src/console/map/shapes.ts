@@ -1,5 +1,6 @@
-// The shapes of the map, made of the boundary index and the land line: areas of the provinces, the sea that is laid over them, so
-// that their belts and boxes at sea do not look like land, and where their names stand. Made in worker.ts.
+// The shapes of the map, made of the boundary index and the land line: areas of the provinces, the sea that is laid
+// over them, so that their belts and boxes at sea do not look like land, and where their names are drawn. Made in
+// worker.ts.
 import { ProvinceBorders, type ProvinceGeometry } from '../../hexcodes/geometry/province-borders.js';
 import { readIndexArcs, readIndexMeta } from '../../hexcodes/kernel/index-file.js';
 import { type Ring, readLand } from './land.js';
@@ -9,27 +10,27 @@ export interface Label {
   readonly admin: number;
   readonly lng: number;
   readonly lat: number;
-  /** About how far the border is, degrees: names with more room stand before others. */
-  readonly room: number;
+  /** Distance to the border, about, in degrees: names with more space have priority. */
+  readonly space: number;
 }
 
 export interface Shapes {
-  /** By admin number. */
+  /** Provinces by admin number. */
   readonly provinces: readonly ProvinceGeometry[];
-  /** By admin number: a place in the palette, which no neighbour has. */
+  /** Colours by admin number: an index in the palette, which no neighbour has. */
   readonly colors: readonly number[];
   /** A box around the sheet, then the land in it. */
   readonly sea: readonly Ring[];
   readonly labels: readonly Label[];
-  /** The line that must stand wherever the map is shown. */
+  /** Credit line that must be shown with the map. */
   readonly notice: string;
 }
 
-/** Of the land line; beyond it nothing is known. */
+/** Extent of the land line; beyond it nothing is known. */
 export const SHEET = { west: 98, south: 4, east: 121, north: 25.5 };
 
 const PROVINCES = 34;
-/** Of the raster on which names look for room. */
+/** Step of the raster on which names look for space. */
 const RASTER_DEG = 0.05;
 
 export function makeShapes(index: Uint8Array, land: Uint8Array): Shapes {
@@ -59,7 +60,7 @@ export function makeShapes(index: Uint8Array, land: Uint8Array): Shapes {
   };
 }
 
-/** For each province the first color that no neighbour before it has. */
+/** Picks for each province the first color that no neighbour before it has. */
 function colorsOf(pairs: readonly (readonly [number | undefined, number | undefined])[]): number[] {
   const colors: number[] = [];
   for (let admin = 0; admin < PROVINCES; admin++) {
@@ -108,11 +109,11 @@ function labelOf(admin: number, areas: readonly Ring[], land: readonly Ring[]): 
     for (let column = columns - 1; column >= 0; column--)
       settle(row, column, at(row + 1, column), at(row, column + 1));
   const best = steps.reduce((most, value, place) => (value > (steps[most] as number) ? place : most), 0);
-  const room = steps[best] as number;
-  if (room === 0) return [];
+  const space = steps[best] as number;
+  if (space === 0) return [];
   const lng = west + ((best % columns) + 0.5) * RASTER_DEG;
   const lat = south + (Math.floor(best / columns) + 0.5) * RASTER_DEG;
-  return [{ admin, lng, lat, room: room * RASTER_DEG }];
+  return [{ admin, lng, lat, space: space * RASTER_DEG }];
 }
 
 /** Where a parallel crosses rings, from west to east. */

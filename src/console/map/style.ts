@@ -1,5 +1,5 @@
-// The style of the map for MapLibre: sheet, provinces, the sea over them, grid, and the place that is chosen. No glyphs and no images:
-// names are HTML (labels.ts).
+// The style of the map for MapLibre: sheet, provinces, the sea over them, grid, and the place that is chosen. No glyphs
+// and no images: names are HTML (labels.ts).
 import type { LayerSpecification, SourceSpecification, StyleSpecification } from 'maplibre-gl';
 import type { Polygons } from './features.js';
 import type { Ring } from './land.js';

@@ -1,4 +1,5 @@
-// The box for a code or a position. It answers while one types; a text that is neither gets suggestions once one stops typing.
+// The box for a code or a position. It answers while one types; a text that is neither gets suggestions once one stops
+// typing.
 import { suggest } from '../../hexcodes/geometry/suggest.js';
 import type { Desk } from '../desk.js';
 import { byId, element } from '../shell/elements.js';
@@ -76,7 +77,7 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): void {
     event.preventDefault();
     read(true);
   });
-  // A place that was chosen elsewhere, on the map for instance, stands in the box; what one types there stays as it is.
+  // The box shows a position that was chosen elsewhere, on the map for instance; text that one types there stays.
   desk.place.on((place) => {
     if (place === undefined || document.activeElement === box) return;
     box.value = place.hexcodes;

@@ -6,7 +6,10 @@ import { parsePosition } from '../../hexcodes/wire/rows/position-text.js';
 export interface Place extends ReadHexcode {
   /** The position that was clicked or typed, degrees; absent where a code was. */
   readonly from?: { readonly lat: number; readonly lng: number };
-  /** The finest code of the place that is known: others of it are its parents. Where a position is known every resolution is. */
+  /**
+   * The finest code of the place that is known: others of it are its parents. Where a position is known every
+   * resolution is.
+   */
   readonly root: { readonly hexcodes: string; readonly resolution: number };
 }
 

@@ -1,5 +1,5 @@
-// Points as the map draws them: offsets in Web Mercator from a place in Viet Nam, which 32 bits hold to some centimetres there, and
-// the colours of the provinces.
+// Points as the map draws them: offsets in Web Mercator from a place in Viet Nam, which 32 bits hold to some
+// centimetres there, and the colours of the provinces.
 
 export interface PointsToDraw {
   /** x, y, x, … from ANCHOR; 1 is the circumference of the Earth, y grows to the south. */

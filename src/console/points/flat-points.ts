@@ -3,7 +3,7 @@ import { ANCHOR, type PointsToDraw, provinceColor } from './drawn-points.js';
 
 /** The part of the map that is shown. */
 export interface FlatView {
-  /** Of the middle, in Web Mercator, 0 to 1. */
+  /** Middle in Web Mercator, 0 to 1. */
   readonly x: number;
   readonly y: number;
   /** Width of the world, and sizes of the map, in CSS pixels. */
@@ -40,7 +40,7 @@ export function paintPoints(context: CanvasRenderingContext2D, points: PointsToD
   let shown = 0;
   for (let i = 0; i < admins.length; i++)
     if (isShown(left + offsets[2 * i]! * scale, top + offsets[2 * i + 1]! * scale)) shown++;
-  // Of too many, every second, third, … is drawn: they lie over one another.
+  // Every second, third, … is drawn of too many: they lie over one another.
   const step = Math.ceil(shown / MOST_DRAWN) || 1;
   for (let i = 0; i < admins.length; i += step) {
     const x = Math.round(left + offsets[2 * i]! * scale - side / 2);

@@ -1,11 +1,11 @@
-// The layer of a file's points, drawn by WebGL from the arrays that the worker has made: no object for each point, so that a million of
-// them cost the page one copy to the graphics card.
+// The layer of a file's points, drawn by WebGL from the arrays that the worker has made: no object for each point, so
+// that a million of them cost the page one copy to the graphics card.
 import type { CustomLayerInterface, CustomRenderMethodInput } from 'maplibre-gl';
 import { ANCHOR, type PointsToDraw, provinceColor } from './drawn-points.js';
 
 const NO_PROVINCE = 34;
 const COLORS = NO_PROVINCE + 1;
-/** Of positions in no province. */
+/** Opacity of positions in no province. */
 const FAINT = 0.3;
 const LARGE_PX = 9;
 
@@ -119,7 +119,10 @@ export class PointsLayer implements CustomLayerInterface {
   }
 }
 
-/** The matrix for offsets from the anchor, in 64 bits until here: where one is near, offsets of 32 bits are exact enough. */
+/**
+ * The matrix for offsets from the anchor, in 64 bits until here: where one is near, offsets of 32 bits are exact
+ * enough.
+ */
 function fromAnchor(matrix: ArrayLike<number>): Float32Array {
   const moved = Float64Array.from(matrix);
   for (let row = 0; row < 4; row++) moved[12 + row]! += matrix[row]! * ANCHOR.x + matrix[4 + row]! * ANCHOR.y;

@@ -1,5 +1,5 @@
-// Registers the service worker, by which the page opens without a network after the first visit. Browsers have service workers on
-// https and on this machine only.
+// Registers the service worker, by which the page opens without a network after the first visit. Browsers have service
+// workers on https and on this machine only.
 
 export function openOffline(): void {
   if (!('serviceWorker' in navigator)) return;

@@ -1,5 +1,6 @@
-// The service worker: keeps all files of one version of the page, and answers with them. The page itself is asked for first, so that a
-// new version is seen at once where there is a network; files have a hash in their names, so a kept one is right.
+// The service worker: keeps all files of one version of the page, and answers with them. The page itself is asked for
+// first, so that a new version is seen at once where there is a network; files have a hash in their names, so a kept
+// one is right.
 
 /** Written before this script by src/server/console/fill-page.ts. */
 declare const SHELL: { readonly version: string; readonly paths: readonly string[] };

@@ -5,7 +5,7 @@ import { say } from '../words/language.js';
 import { qrCode } from './qr.js';
 import { svg } from './svg.js';
 
-/** Of A6 across, millimetres. */
+/** Width of A6 across, millimetres. */
 const WIDTH = 148;
 const HEIGHT = 105;
 const QR = 46;
@@ -15,7 +15,7 @@ const GREEN = '#0b6e5f';
 const INK = '#17211f';
 const SANS = 'system-ui, "Segoe UI", Roboto, "Noto Sans", sans-serif';
 const MONO = 'ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
-/** Of a letter of the code, as a part of its size. */
+/** Width of a letter of the code, as a part of its size. */
 const LETTER = 0.602;
 
 /** @param line of the owner: a name, a street and number; may be '' */

@@ -1,4 +1,5 @@
-// A sheet of A4 with the hexagons around a place, their codes, and a QR code of the place: to be printed and carried along.
+// A sheet of A4 with the hexagons around a place, their codes, and a QR code of the place: to be printed and carried
+// along.
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import { gridDisk } from '../../hexcodes/geometry/family.js';
 import { boundary, edge } from '../../hexcodes/geometry/shape.js';
@@ -8,7 +9,7 @@ import { number, say } from '../words/language.js';
 import { qrCode } from './qr.js';
 import { svg } from './svg.js';
 
-/** Of A4, millimetres. */
+/** Width of A4, millimetres. */
 const WIDTH = 210;
 const HEIGHT = 297;
 const MARGIN = 14;

@@ -1,5 +1,5 @@
-// The panel of what can be taken away: the hexagons of the view as a file, a sheet of A4 with the hexagons around the place, and a
-// card for its door. Sheet and card are shown first, then printed or saved.
+// The panel of what can be taken away: the hexagons of the view as a file, a sheet of A4 with the hexagons around the
+// place, and a card for its door. Sheet and card are shown first, then printed or saved.
 import type { Desk } from '../desk.js';
 import type { Panel } from '../panels.js';
 import type { Place } from '../place/place.js';
@@ -12,7 +12,7 @@ import { gridSheet } from './grid-sheet.js';
 import { svgFile } from './svg.js';
 import { MOST_CELLS, viewGrid } from './view-grid.js';
 
-/** Of the sheet, around the place: 91 hexagons, whose codes are still legible. */
+/** Rings of hexagons on the sheet: 91 hexagons, whose codes are still legible. */
 const SHEET_RINGS = 5;
 
 export const TAKE_AWAY_PANEL: Panel = {

@@ -3,7 +3,7 @@ import { cellFeature } from '../../hexcodes/geometry/geojson.js';
 import { type Box, codesWithin, estimatedCells, stripsOf } from '../../hexcodes/geometry/within.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 
-/** A file of so many hexagons has some 25 MB. */
+/** Most hexagons in a file: some 25 MB. */
 export const MOST_CELLS = 50_000;
 
 export type ViewGrid =

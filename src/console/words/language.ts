@@ -1,5 +1,5 @@
-// The language of the page: chosen by the visitor, else by the browser. Elements name their texts by data attributes, so that a
-// switch translates the page as it stands.
+// The language of the page: chosen by the visitor, else by the browser. Elements name their texts by data attributes,
+// so that a switch translates the page in its present state.
 import { keep, kept } from '../shell/kept.js';
 import { Value } from '../shell/value.js';
 import { TEXTS, type TextKey } from './texts.js';

@@ -1,4 +1,5 @@
-// Every text of the console in both languages. A key that one of them lacks does not compile. {names} are filled in by `say`.
+// Every text of the console in both languages. A key that one of them lacks does not compile. {names} are filled in by
+// `say`.
 
 import { certaintyEn, certaintyVi } from './certainty-texts.js';
 import { workEn, workVi } from './work-texts.js';

@@ -1,5 +1,5 @@
-// Points into groups: each row that passes the filter goes to the group of its cell, province and time, and its values are added
-// there.
+// Points into groups: each row that passes the filter goes to the group of its cell, province and time, and its values
+// are added there.
 
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import { NOT_A_COORDINATE, OK } from '../../hexcodes/kernel/kernel.js';
@@ -19,7 +19,7 @@ import { addValue, NUMBERS_PER_SUM, widthOf } from './sums.js';
 export interface AggregationRequest {
   readonly byCell: boolean;
   readonly byProvince: boolean;
-  /** Of the cells, 0 to 15. */
+  /** Resolution of the cells, 0 to 15. */
   readonly resolution: number;
   /** undefined: not by time. */
   readonly time: { readonly column: string; readonly bucketMs: number } | undefined;
@@ -27,7 +27,7 @@ export interface AggregationRequest {
   readonly conditions: readonly Condition[];
   /** Names of columns that are added up. */
   readonly sums: readonly string[];
-  /** Of the groups in memory; more are written to the disk. */
+  /** Largest memory of the groups; more are written to the disk. */
   readonly limitBytes: number;
 }
 
@@ -46,7 +46,7 @@ export const RANKED_UNITS = ADMIN_UNITS.map((unit, admin) => ({ ...unit, admin }
 );
 const RANK_OF_ADMIN = ADMIN_UNITS.map(({ code }) => RANKED_UNITS.findIndex((unit) => unit.code === code));
 
-interface ColumnPlaces {
+interface ColumnIndexes {
   readonly filter: RowFilter;
   readonly time: number;
   readonly sums: readonly number[];
@@ -54,15 +54,15 @@ interface ColumnPlaces {
 
 export class Aggregation {
   readonly counts: RowCounts = { filtered: 0, outside: 0, notPositions: 0, withoutTime: 0, grouped: 0 };
-  /** Of each summed column: whether all its values were integers, and how many were no numbers. */
+  /** Kind of each summed column: whether all its values were integers, and how many were no numbers. */
   readonly sumColumns: { isInteger: boolean; notNumbers: number }[];
   readonly #hexcodes: Hexcodes;
   readonly #request: AggregationRequest;
   readonly #width: number;
   readonly #table: GroupTable;
   readonly #spilled: SpilledGroups;
-  #places: ColumnPlaces | undefined;
-  #placesOf: unknown;
+  #indexes: ColumnIndexes | undefined;
+  #indexedColumns: unknown;
 
   constructor(hexcodes: Hexcodes, request: AggregationRequest) {
     this.#hexcodes = hexcodes;
@@ -83,7 +83,7 @@ export class Aggregation {
     const { capacity, exports, input, output } = this.#hexcodes.kernel;
     const words = new Uint32Array(output.buffer, output.byteOffset, 2 * capacity);
     const { byCell, byProvince, resolution, time } = this.#request;
-    const places = this.#placesIn(batch);
+    const indexes = this.#indexesIn(batch);
     const { rows, latLngDeg } = batch;
     for (let from = 0; from < rows.rowCount; from += capacity) {
       const count = Math.min(capacity, rows.rowCount - from);
@@ -91,7 +91,7 @@ export class Aggregation {
       exports.encodeCells(count, resolution);
       for (let i = 0; i < count; i++) {
         const row = from + i;
-        if (!places.filter(rows, row)) {
+        if (!indexes.filter(rows, row)) {
           this.counts.filtered++;
           continue;
         }
@@ -101,7 +101,7 @@ export class Aggregation {
           else this.counts.outside++;
           continue;
         }
-        const timeS = time === undefined ? 0 : this.#bucketOf(batch, places.time, row, time.bucketMs);
+        const timeS = time === undefined ? 0 : this.#bucketOf(batch, indexes.time, row, time.bucketMs);
         if (Number.isNaN(timeS)) {
           this.counts.withoutTime++;
           continue;
@@ -112,7 +112,7 @@ export class Aggregation {
           byProvince ? RANK_OF_ADMIN[output[cellAdminAt(count, i)]!]! : 0,
           timeS,
           batch,
-          places,
+          indexes,
           row,
         );
       }
@@ -137,16 +137,16 @@ export class Aggregation {
     province: number,
     timeS: number,
     { columns, rows: { values } }: PointBatch,
-    { sums }: ColumnPlaces,
+    { sums }: ColumnIndexes,
     row: number,
   ): void {
-    let place = this.#table.placeOf(cellHigh, cellLow, province, timeS);
-    if (place < 0) {
+    let index = this.#table.indexOf(cellHigh, cellLow, province, timeS);
+    if (index < 0) {
       this.#spilled.spill(this.#table);
-      place = this.#table.placeOf(cellHigh, cellLow, province, timeS);
+      index = this.#table.indexOf(cellHigh, cellLow, province, timeS);
     }
     const { numbers } = this.#table;
-    const at = place * this.#width;
+    const at = index * this.#width;
     numbers[at]! += 1;
     for (let s = 0; s < sums.length; s++) {
       const column = sums[s]!;
@@ -168,15 +168,15 @@ export class Aggregation {
   }
 
   /** The columns of a file, found once. */
-  #placesIn({ columns, file }: PointBatch): ColumnPlaces {
-    if (this.#places !== undefined && this.#placesOf === columns) return this.#places;
+  #indexesIn({ columns, file }: PointBatch): ColumnIndexes {
+    if (this.#indexes !== undefined && this.#indexedColumns === columns) return this.#indexes;
     const { conditions, clock, time, sums } = this.#request;
-    this.#places = {
+    this.#indexes = {
       filter: rowFilter(conditions, columns, file, clock),
       time: time === undefined ? -1 : columnNamed(columns, time.column, file),
       sums: sums.map((name) => columnNamed(columns, name, file)),
     };
-    this.#placesOf = columns;
-    return this.#places;
+    this.#indexedColumns = columns;
+    return this.#indexes;
   }
 }

@@ -1,7 +1,7 @@
-// Groups in memory: a hash table over typed arrays, from a key of cell, province and time to numbers. It says when it is full,
-// so that the caller can write the groups to the disk; sorted they are visited by cell, province, time.
+// Groups in memory: a hash table over typed arrays, from a key of cell, province and time to numbers. It says when it
+// is full, so that the caller can write the groups to the disk; sorted they are visited by cell, province, time.
 
-/** Of a group. Parts that are not grouped by are 0. */
+/** Key of a group. Parts that are not grouped by are 0. */
 export interface GroupKey {
   /** Halves of the H3 index, unsigned. */
   cellHigh: number;
@@ -45,58 +45,58 @@ export class GroupTable {
     return this.#size;
   }
 
-  /** The numbers of all groups, `width` each: to be asked for anew after `placeOf`. */
+  /** The numbers of all groups, `width` each: to be read again after `indexOf`. */
   get numbers(): Float64Array {
     return this.#numbers;
   }
 
   /** The group of a key, made with zeros if it is new; -1 where it is new and the table full. */
-  placeOf(cellHigh: number, cellLow: number, province: number, timeS: number): number {
+  indexOf(cellHigh: number, cellLow: number, province: number, timeS: number): number {
     let at = this.#firstOf(cellHigh, cellLow, province, timeS);
     for (;;) {
-      const place = this.#hash[at]! - 1;
-      if (place < 0) break;
+      const index = this.#hash[at]! - 1;
+      if (index < 0) break;
       if (
-        this.#cellLow[place] === cellLow &&
-        this.#cellHigh[place] === cellHigh &&
-        this.#province[place] === province &&
-        this.#timeS[place] === timeS
+        this.#cellLow[index] === cellLow &&
+        this.#cellHigh[index] === cellHigh &&
+        this.#province[index] === province &&
+        this.#timeS[index] === timeS
       )
-        return place;
+        return index;
       at = at + 1 === this.#hash.length ? 0 : at + 1;
     }
     if (this.#size === this.#capacity) {
       if (this.#capacity >= this.#mostGroups) return -1;
       this.#resize(Math.min(this.#mostGroups, 2 * this.#capacity));
-      return this.placeOf(cellHigh, cellLow, province, timeS);
+      return this.indexOf(cellHigh, cellLow, province, timeS);
     }
-    const place = this.#size++;
-    this.#cellHigh[place] = cellHigh;
-    this.#cellLow[place] = cellLow;
-    this.#province[place] = province;
-    this.#timeS[place] = timeS;
-    this.#hash[at] = place + 1;
-    return place;
+    const index = this.#size++;
+    this.#cellHigh[index] = cellHigh;
+    this.#cellLow[index] = cellLow;
+    this.#province[index] = province;
+    this.#timeS[index] = timeS;
+    this.#hash[at] = index + 1;
+    return index;
   }
 
   /** Fills a key with that of a group. */
-  readKey(place: number, key: GroupKey): void {
-    key.cellHigh = this.#cellHigh[place]!;
-    key.cellLow = this.#cellLow[place]!;
-    key.province = this.#province[place]!;
-    key.timeS = this.#timeS[place]!;
+  readKey(index: number, key: GroupKey): void {
+    key.cellHigh = this.#cellHigh[index]!;
+    key.cellLow = this.#cellLow[index]!;
+    key.province = this.#province[index]!;
+    key.timeS = this.#timeS[index]!;
   }
 
   /** The places of all groups, by cell, province, time. */
   sorted(): Uint32Array {
     const words = [
-      this.#wordsOf((place) => timeWord(this.#timeS[place]!, 0)),
-      this.#wordsOf((place) => timeWord(this.#timeS[place]!, 1)),
-      this.#wordsOf((place) => this.#province[place]!),
+      this.#wordsOf((index) => timeWord(this.#timeS[index]!, 0)),
+      this.#wordsOf((index) => timeWord(this.#timeS[index]!, 1)),
+      this.#wordsOf((index) => this.#province[index]!),
       this.#cellLow,
       this.#cellHigh,
     ];
-    let order = Uint32Array.from({ length: this.#size }, (_, place) => place);
+    let order = Uint32Array.from({ length: this.#size }, (_, index) => index);
     for (const word of words) {
       if (word === null) continue;
       for (const shift of [0, 16]) order = sortedBy(order, word, shift);
@@ -112,11 +112,11 @@ export class GroupTable {
   }
 
   /** One word of each group; null where all are equal, as they are when the part is not grouped by. */
-  #wordsOf(word: (place: number) => number): Uint32Array | null {
+  #wordsOf(word: (index: number) => number): Uint32Array | null {
     const first = word(0);
-    let place = 1;
-    while (place < this.#size && word(place) === first) place++;
-    return place >= this.#size ? null : Uint32Array.from({ length: this.#size }, (_, at) => word(at));
+    let index = 1;
+    while (index < this.#size && word(index) === first) index++;
+    return index >= this.#size ? null : Uint32Array.from({ length: this.#size }, (_, at) => word(at));
   }
 
   #firstOf(cellHigh: number, cellLow: number, province: number, timeS: number): number {
@@ -137,15 +137,15 @@ export class GroupTable {
     this.#timeS = grown(this.#timeS, new Float64Array(capacity), size);
     this.#numbers = grown(this.#numbers, new Float64Array(capacity * this.#width), size * this.#width);
     this.#hash = new Int32Array(2 * capacity);
-    for (let place = 0; place < size; place++) {
+    for (let index = 0; index < size; index++) {
       let at = this.#firstOf(
-        this.#cellHigh[place]!,
-        this.#cellLow[place]!,
-        this.#province[place]!,
-        this.#timeS[place]!,
+        this.#cellHigh[index]!,
+        this.#cellLow[index]!,
+        this.#province[index]!,
+        this.#timeS[index]!,
       );
       while (this.#hash[at] !== 0) at = at + 1 === this.#hash.length ? 0 : at + 1;
-      this.#hash[at] = place + 1;
+      this.#hash[at] = index + 1;
     }
   }
 }
@@ -178,8 +178,8 @@ function sortedBy(
   }
   const sorted = new Uint32Array(order.length);
   for (let i = 0; i < order.length; i++) {
-    const place = order[i]!;
-    sorted[counts[(word[place]! >>> shift) & 0xffff]!++] = place;
+    const index = order[i]!;
+    sorted[counts[(word[index]! >>> shift) & 0xffff]!++] = index;
   }
   return sorted;
 }

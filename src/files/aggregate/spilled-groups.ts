@@ -1,5 +1,5 @@
-// Groups that memory does not hold: each time the table is full, its groups are written to a file in their order, and in the end
-// all files are read side by side, equal keys added up.
+// Groups that memory does not hold: each time the table is full, its groups are written to a file in their order, and
+// in the end all files are read side by side, equal keys added up.
 
 import { SpillFolder } from '../disk/spill-folder.js';
 import type { GroupKey, GroupTable } from './group-table.js';
@@ -44,9 +44,9 @@ export class SpilledGroups {
       this.#folder.write(descriptor, chunk.bytes.subarray(0, count * chunk.recordBytes));
       count = 0;
     };
-    for (const place of table.sorted()) {
-      table.readKey(place, key);
-      chunk.put(count++, key, numbers, place * this.#width);
+    for (const index of table.sorted()) {
+      table.readKey(index, key);
+      chunk.put(count++, key, numbers, index * this.#width);
       if (count === chunk.capacity) write();
     }
     write();
@@ -84,9 +84,9 @@ export class SpilledGroups {
 /** The groups of a table that was never full. */
 export function* groupsOf(table: GroupTable, width: number): Generator<Group> {
   const group = { ...keyOfNone(), numbers: new Float64Array(width) };
-  for (const place of table.sorted()) {
-    table.readKey(place, group);
-    group.numbers.set(table.numbers.subarray(place * width, (place + 1) * width));
+  for (const index of table.sorted()) {
+    table.readKey(index, group);
+    group.numbers.set(table.numbers.subarray(index * width, (index + 1) * width));
     yield group;
   }
 }

@@ -1,5 +1,5 @@
-// Sums inside the numbers of a group. Each summed column has four: an integer in two halves, which stays exact, the sum of the
-// other numbers, and how many values there were. The first number of a group counts its rows.
+// Sums inside the numbers of a group. Each summed column has four: an integer in two halves, which stays exact, the sum
+// of the other numbers, and how many values there were. The first number of a group counts its rows.
 
 import { CliFailure, EXIT } from '../exit-codes.js';
 
@@ -9,7 +9,7 @@ const MOST = 2 ** 52;
 
 export const NUMBERS_PER_SUM = 4;
 
-/** Of `sums` columns. */
+/** Numbers that a group with `sums` summed columns has. */
 export function widthOf(sums: number): number {
   return 1 + NUMBERS_PER_SUM * sums;
 }

@@ -1,5 +1,5 @@
-// The columns of an input that are kept, and those that decode adds; encode-columns.ts has those of encode, position-columns.ts
-// and code-column.ts find those that are read.
+// The columns of an input that are kept, and those that decode adds; encode-columns.ts has those of encode,
+// position-columns.ts and code-column.ts find those that are read.
 
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { badInput } from '../file-faults.js';

@@ -31,7 +31,7 @@ type Values = readonly ArrayLike<unknown>[];
 
 interface ColumnGroup {
   readonly columns: readonly TableColumn[];
-  /** Of each column. */
+  /** Values of each column. */
   valuesOf(batch: EncodedBatch, hexcodes: Hexcodes): Values;
 }
 

@@ -1,5 +1,5 @@
-// Where encode finds the position of a row: in two columns, in one column of positions in any spelling, or inside nested
-// values. Options name the columns, else their names show them; values decide where names do not.
+// Where encode finds the position of a row: in two columns, in one column of positions in any spelling, or inside
+// nested values. Options name the columns, else their names show them; values decide where names do not.
 
 import { columnsNamed, pairColumns, positionColumns } from '../../hexcodes/wire/rows/column-names.js';
 import { plainNumber } from '../../hexcodes/wire/rows/csv-numbers.js';
@@ -8,7 +8,7 @@ import { badInput } from '../file-faults.js';
 import { type ColumnChoice, columnCalled, noColumn, onlyOne, type Sample, textsOf } from './columns.js';
 
 /** Columns by index. */
-export type PositionPlace =
+export type PositionColumns =
   | { readonly kind: 'pair'; readonly lat: number; readonly lng: number }
   | { readonly kind: 'text'; readonly column: number }
   /** Members of a JSON object, outermost first. */
@@ -28,12 +28,12 @@ export function resolutionColumn(names: readonly string[], file: string): number
 }
 
 /** @throws CliFailure BAD_INPUT that lists the columns of the file, and proposes those whose values fit */
-export function positionPlace(
+export function findPosition(
   sample: Sample,
   choice: ColumnChoice,
   file: string,
   hasHeader = true,
-): PositionPlace {
+): PositionColumns {
   const { names } = sample;
   if (choice.position !== undefined) {
     const column = columnCalled(names, choice.position);
@@ -43,15 +43,15 @@ export function positionPlace(
   const nested = chosenNested(names, choice);
   if (nested !== null) return nested;
   const named = pairColumns(names);
-  const lat = placeOf(sample, choice.lat, named.lat, 'lat', file);
-  const lng = placeOf(sample, choice.lng, named.lng, 'lng', file);
+  const lat = columnOf(sample, choice.lat, named.lat, 'lat', file);
+  const lng = columnOf(sample, choice.lng, named.lng, 'lng', file);
   const isChosen = choice.lat !== undefined || choice.lng !== undefined;
   if (lat >= 0 && lng >= 0) {
     if (!isChosen) refuseOtherUnits(sample, lat, lng, file);
     return { kind: 'pair', lat, lng };
   }
   if (!isChosen) {
-    const whole = wholePlace(sample, hasHeader);
+    const whole = wholePosition(sample, hasHeader);
     if (whole !== null) return whole;
   }
   const fitting = { lat: columnsWithin(sample, 5, 25), lng: columnsWithin(sample, 99, 120) };
@@ -62,7 +62,7 @@ export function positionPlace(
 }
 
 /** The column of one coordinate; -1 if there is none. */
-function placeOf(
+function columnOf(
   { names }: Sample,
   chosen: string | undefined,
   named: readonly number[],
@@ -76,7 +76,7 @@ function placeOf(
 }
 
 /** `--lat location.lat --lng location.lng`, where `location` is a column and `location.lat` is none. */
-function chosenNested(names: readonly string[], { lat, lng }: ColumnChoice): PositionPlace | null {
+function chosenNested(names: readonly string[], { lat, lng }: ColumnChoice): PositionColumns | null {
   if (lat === undefined || lng === undefined) return null;
   if (columnCalled(names, lat) >= 0 || columnCalled(names, lng) >= 0) return null;
   const [latName, ...latPath] = lat.split('.');
@@ -87,13 +87,13 @@ function chosenNested(names: readonly string[], { lat, lng }: ColumnChoice): Pos
 }
 
 /** One column that holds whole positions: by its name and its values, without a header by its values alone. */
-function wholePlace(sample: Sample, hasHeader: boolean): PositionPlace | null {
+function wholePosition(sample: Sample, hasHeader: boolean): PositionColumns | null {
   const { names } = sample;
   const named = positionColumns(names);
   for (const column of named) {
-    const place =
+    const where =
       nestedIn(sample, column) ?? (holdsPositions(sample, column) ? { kind: 'text', column } : null);
-    if (place !== null) return place as PositionPlace;
+    if (where !== null) return where as PositionColumns;
   }
   const all = names.map((_, i) => i);
   const nested = all.flatMap((column) => nestedIn(sample, column) ?? []);
@@ -104,7 +104,7 @@ function wholePlace(sample: Sample, hasHeader: boolean): PositionPlace | null {
 }
 
 /** The members of a column's objects that are a position: lat and lng in all their names, or a GeoJSON point. */
-function nestedIn(sample: Sample, column: number): PositionPlace | null {
+function nestedIn(sample: Sample, column: number): PositionColumns | null {
   const first = textsOf(sample, column).find((text) => text.startsWith('{'));
   if (first === undefined) return null;
   let object: Record<string, unknown>;

@@ -4,15 +4,15 @@ import { plainNumber } from '../../hexcodes/wire/rows/csv-numbers.js';
 import { parsePosition } from '../../hexcodes/wire/rows/position-text.js';
 import type { TableColumn, TableRows } from '../formats/table.js';
 import { codeTextOf, degreesOf } from '../formats/values/column-text.js';
-import type { PositionPlace } from './position-columns.js';
+import type { PositionColumns } from './position-columns.js';
 
 /** Fills an array with lat and lng of each row, NaN where there is none. */
 export type PositionReader = (rows: TableRows, latLngDeg: Float64Array) => void;
 
-export function positionReader(columns: readonly TableColumn[], place: PositionPlace): PositionReader {
+export function positionReader(columns: readonly TableColumn[], where: PositionColumns): PositionReader {
   return ({ rowCount, values }, latLngDeg) => {
     for (let row = 0; row < rowCount; row++) {
-      const [latDeg, lngDeg] = positionIn(columns, place, (column) => values[column]?.[row]);
+      const [latDeg, lngDeg] = positionIn(columns, where, (column) => values[column]?.[row]);
       latLngDeg[2 * row] = latDeg;
       latLngDeg[2 * row + 1] = lngDeg;
     }
@@ -23,15 +23,15 @@ const NONE = [Number.NaN, Number.NaN] as const;
 
 function positionIn(
   columns: readonly TableColumn[],
-  place: PositionPlace,
+  where: PositionColumns,
   valueAt: (column: number) => unknown,
 ): readonly [latDeg: number, lngDeg: number] {
-  if (place.kind === 'pair') {
-    const { lat, lng } = place;
+  if (where.kind === 'pair') {
+    const { lat, lng } = where;
     return [degreesOf(columns[lat]!, valueAt(lat)), degreesOf(columns[lng]!, valueAt(lng))];
   }
-  const text = codeTextOf(columns[place.column]!, valueAt(place.column));
-  if (place.kind === 'text') {
+  const text = codeTextOf(columns[where.column]!, valueAt(where.column));
+  if (where.kind === 'text') {
     const position = parsePosition(text);
     return position === null ? NONE : [position.latDeg, position.lngDeg];
   }
@@ -41,7 +41,7 @@ function positionIn(
   } catch {
     return NONE;
   }
-  return [numberAt(object, place.lat), numberAt(object, place.lng)];
+  return [numberAt(object, where.lat), numberAt(object, where.lng)];
 }
 
 function numberAt(object: unknown, path: readonly string[]): number {

@@ -1,4 +1,5 @@
-// Text of other encodings than UTF-8, as UTF-8 with a byte order mark: so spreadsheets read the output as they read the input.
+// Text of other encodings than UTF-8, as UTF-8 with a byte order mark: so spreadsheets read the output as they read the
+// input.
 
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { badInput } from '../file-faults.js';

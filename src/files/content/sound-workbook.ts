@@ -1,6 +1,6 @@
-// A workbook before it is read: a ZIP archive whose parts may unpack to any size, and whose cells may stand anywhere. The reader
-// makes a row for each number up to the last, and a cell for each column. It believes the head of each part, not the directory at
-// the end, so it gets an archive of the parts that have been checked.
+// A workbook before it is read: a ZIP archive whose parts may unpack to any size, and whose cells may be anywhere. The
+// reader makes a row for each number up to the last, and a cell for each column. It believes the head of each part, not
+// the directory at the end, so it gets an archive of the parts that have been checked.
 
 import { inflateRawSync } from 'node:zlib';
 import { requireBelowCeiling } from '../held/ceiling.js';
@@ -12,7 +12,7 @@ const END_BYTES = 22;
 const ENTRY_BYTES = 46;
 const LOCAL_BYTES = 30;
 const MOST_COMMENT_BYTES = 65_535;
-/** Of ZIP that is needed to read the archive. */
+/** Version of ZIP that is needed to read the archive. */
 const VERSION = 20;
 const STORED = 0;
 const DEFLATED = 8;
@@ -27,7 +27,7 @@ const WAY_OUT = 'Save the sheet as CSV.';
 
 interface Part {
   readonly name: string;
-  /** Of the content, as the directory says. */
+  /** Checksum of the content, as the directory says. */
   readonly crc: number;
   readonly method: number;
   readonly packed: Uint8Array;
@@ -53,7 +53,8 @@ export function checkedWorkbook(bytes: Uint8Array, file: string): Buffer {
     plains.push({ part, plain });
     if (!SHEET.test(part.name)) continue;
     const { rows, columns, filled } = gridOf(plain);
-    // Rows that are left out are made without cells; those that are there, and all below a last column, get all of them.
+    // Rows that are left out are made without cells; those that are there, and all below a last column, get all of
+    // them.
     gridBytes += ROW_BYTES * rows + CELL_BYTES * columns * Math.max(filled, rows);
     require();
   }

@@ -1,5 +1,6 @@
-// One sheet of an Excel workbook (.xlsx) as CSV: numbers with all digits that they have, dates as ISO 8601. Rows and columns
-// without a value at the end of the sheet are left out. The workbook is held in memory whole, up to the ceiling.
+// One sheet of an Excel workbook (.xlsx) as CSV: numbers with all digits that they have, dates as ISO 8601. Rows and
+// columns without a value at the end of the sheet are left out. The workbook is held in memory whole, up to the
+// ceiling.
 
 import { CliFailure } from '../exit-codes.js';
 import { badInput, reasonOf } from '../file-faults.js';

@@ -14,11 +14,11 @@ export type Destination =
 
 export interface FileDestination {
   readonly kind: 'file';
-  /** For messages: the path as given. */
+  /** Name in messages: the path as given. */
   readonly name: string;
   /** Where the links of the given path lead. */
   readonly path: string;
-  /** Of the file that will be replaced; null if there is none. */
+  /** Owner of the file that will be replaced; null if there is none. */
   readonly owner: FileOwner | null;
 }
 
@@ -70,7 +70,9 @@ function descriptorOf(path: string): number | null {
   return digits === undefined ? (STANDARD.get(path) ?? null) : Number(digits);
 }
 
-/** A path without links, also where its last part does not exist yet. Stops at a descriptor, whose link names no file. */
+/**
+ * A path without links, also where its last part does not exist yet. Stops at a descriptor, whose link names no file.
+ */
 function realPathOf(path: string): string {
   let at = resolve(path);
   for (let links = 0; links < MOST_LINKS; links++) {

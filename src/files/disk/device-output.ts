@@ -1,5 +1,5 @@
 // An output that takes bytes as they come: a device, a FIFO, or a descriptor that the shell has opened, like the
-// /dev/fd/63 of `>(gzip)`. It has no partial file: what is written is gone.
+// /dev/fd/63 of `>(gzip)`. It has no partial file: bytes that are written are gone.
 
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';

@@ -1,5 +1,5 @@
-// A regular file as output: written as FILE.partial and renamed to FILE when it is complete. A file that was there keeps
-// its content until then, and passes on its permissions and its owner.
+// A regular file as output: written as FILE.partial and renamed to FILE when it is complete. A file that was there
+// keeps its content until then, and passes on its permissions and its owner.
 
 import {
   closeSync,

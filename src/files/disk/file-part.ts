@@ -1,5 +1,5 @@
-// A part of a file: bytes between two row ends of CSV, TSV or NDJSON, or rows of Parquet. It is converted as the same rows of
-// the whole file are: columns and spelling are judged by the first rows of the file.
+// A part of a file: bytes between two row ends of CSV, TSV or NDJSON, or rows of Parquet. It is converted as the same
+// rows of the whole file are: columns and spelling are judged by the first rows of the file.
 
 import { closeSync, createReadStream, openSync, type ReadStream, readSync } from 'node:fs';
 import { CliFailure, EXIT } from '../exit-codes.js';
@@ -11,7 +11,7 @@ export interface ByteRange {
   readonly kind: 'bytes';
   /** From 1. */
   readonly number: number;
-  /** Of the header row and what stands before it: the first bytes of the file, which belong to each part. */
+  /** Bytes of the header row and the text before it: the first bytes of the file, which belong to each part. */
   readonly headBytes: number;
   readonly start: number;
   readonly end: number;
@@ -27,7 +27,7 @@ export interface RowRange {
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** For messages. */
+/** Name of a part in messages. */
 export const partName = (path: string, { number }: FilePart): string => `${path}, part ${number}`;
 
 /** The first bytes of a file. @throws CliFailure BAD_INPUT */

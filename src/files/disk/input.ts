@@ -1,5 +1,5 @@
-// Opens one input, a file or stdin, as chunks of bytes: packed content is unpacked, a workbook becomes CSV, text of other
-// encodings UTF-8. Bytes read from the disk are counted, for the progress line.
+// Opens one input, a file or stdin, as chunks of bytes: packed content is unpacked, a workbook becomes CSV, text of
+// other encodings UTF-8. Bytes read from the disk are counted, for the progress line.
 
 import { createReadStream, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
@@ -16,7 +16,7 @@ export const HEAD_BYTES = 16 * 1024;
 export const STDIN_NAME = '(stdin)';
 
 export interface Input {
-  /** For messages: the path as given, or `(stdin)`. */
+  /** Name in messages: the path as given, or `(stdin)`. */
   readonly name: string;
   /** The path, or null for stdin. */
   readonly path: string | null;
@@ -38,11 +38,11 @@ export interface Input {
 
 /** How the content of inputs is to be read, where their bytes do not say it. */
 export interface InputOptions {
-  /** Of text, by its name in the Encoding Standard. */
+  /** Encoding of text, by its name in the Encoding Standard. */
   readonly encoding?: string | undefined;
-  /** Of workbooks, by name or by number from 1. */
+  /** Sheet of a workbook, by name or by number from 1. */
   readonly sheet?: string | undefined;
-  /** Of one file that is neither packed nor a workbook, in UTF-8. */
+  /** Part of one file that is neither packed nor a workbook, in UTF-8. */
   readonly part?: FilePart | undefined;
 }
 

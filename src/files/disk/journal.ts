@@ -18,7 +18,7 @@ export interface Reached {
 
 /** The state of a run at a row end of its output. */
 export interface Checkpoint extends Reached {
-  /** Of inputs and options; a run of another digest must not continue this output. */
+  /** Digest of inputs and options; a run of another digest must not continue this output. */
   readonly digest: string;
   /** Bytes of output up to there. */
   readonly outputOffset: number;
@@ -36,9 +36,9 @@ export interface Checkpoint extends Reached {
  *     out.csv.partial          the rows so far
  *     out.csv.partial.journal  how far: input and output offsets, counts, a digest of everything that shapes the output
  *
- * Order at a checkpoint: rows written → fsync → journal written beside → fsync → renamed over the old journal. Rows that
- * the journal counts have therefore reached the disk before it. After a crash everything behind the journal's offset is
- * cut off and converted again, so the end result is the same bytes.
+ * Order at a checkpoint: rows written → fsync → journal written beside → fsync → renamed over the old journal. Rows
+ * that the journal counts have therefore reached the disk before it. After a crash everything behind the journal's
+ * offset is cut off and converted again, so the end result is the same bytes.
  */
 export class Journal {
   readonly #path: string;

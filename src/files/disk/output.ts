@@ -5,7 +5,7 @@ import { createGzip, type Gzip } from 'node:zlib';
 import { badOutput } from '../file-faults.js';
 
 export interface Output {
-  /** For messages. */
+  /** Name in messages. */
   readonly name: string;
   /** Whether the bytes of a write are still read after it has resolved: then the caller must not change them. */
   readonly holdsBytes: boolean;

@@ -1,5 +1,5 @@
-// Refuses a run whose input, output and file of failed rows are not all different files: the result of one would destroy
-// another. Files are compared by device and inode, so that links and hard links count as their file.
+// Refuses a run whose input, output and file of failed rows are not all different files: the result of one would
+// destroy another. Files are compared by device and inode, so that links and hard links count as their file.
 
 import { type BigIntStats, fstatSync, statSync } from 'node:fs';
 import { CliFailure, EXIT } from '../exit-codes.js';
@@ -8,7 +8,7 @@ import { type Destination, journalPathOf, lockPathOf, partialPathOf } from './de
 
 interface Named {
   readonly what: string;
-  /** Of every file that it reads or writes. */
+  /** Keys of every file that it reads or writes. */
   readonly keys: readonly string[];
 }
 
@@ -58,7 +58,9 @@ function keysOf(file: string | number): string[] {
   return stat?.isFile() === true || stat?.isFIFO() === true ? [identity(stat)] : [];
 }
 
-/** Device and inode of the file or folder that a path leads to; null where there is none, or none that can be looked at. */
+/**
+ * Device and inode of the file or folder that a path leads to; null where there is none, or none that can be looked at.
+ */
 export function identityOf(path: string): string | null {
   const stat = statOf(path);
   return stat === undefined ? null : identity(stat);

@@ -1,5 +1,5 @@
-// Files for rows that memory does not hold: in a folder of their own below TMPDIR, which the run removes when it ends, also by
-// Ctrl-C or SIGTERM. SIGKILL and a second Ctrl-C leave it.
+// Files for rows that memory does not hold: in a folder of their own below TMPDIR, which the run removes when it ends,
+// also by Ctrl-C or SIGTERM. SIGKILL and a second Ctrl-C leave it.
 
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';

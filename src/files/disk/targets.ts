@@ -19,18 +19,18 @@ import { type Checkpoint, isUnfinished, Journal, type Reached } from './journal.
 import { OutputLock } from './lock.js';
 import { GzipOutput, type Output, StandardOutput } from './output.js';
 
-/** The journal is due after so much output, or after so much time. */
+/** Output, and time, after which the journal is due. */
 const CHECKPOINT_BYTES = 16 * 1024 * 1024;
 const CHECKPOINT_MS = 2000;
 
 export interface TargetsRequest {
   readonly output: Destination;
-  /** Of failed rows. */
+  /** Destination of failed rows. */
   readonly rejects: Destination | null;
   /** Why the run cannot be resumed; null if it can. */
   readonly notResumable: string | null;
   readonly isResume: boolean;
-  /** Of all that shapes the output. */
+  /** Digest of all that shapes the output. */
   readonly digest: string;
 }
 

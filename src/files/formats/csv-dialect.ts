@@ -1,4 +1,5 @@
-// How a CSV is written: delimiter, decimal sign, byte order mark, header row. Options say it, else the first bytes show it.
+// How a CSV is written: delimiter, decimal sign, byte order mark, header row. Options say it, else the first bytes show
+// it.
 
 import { delimiterOf, HeaderCollector, sepLineOf } from '../../hexcodes/wire/bulk/csv-delimiter.js';
 import type { Delimiter } from '../../hexcodes/wire/job.js';
@@ -16,7 +17,7 @@ export const SAMPLE_ROWS = 100;
 /** The options about CSV of the command line. */
 export interface CsvChoice {
   readonly delimiter: Delimiter | null;
-  /** Of the numbers that we write. */
+  /** Decimal sign of the numbers that we write. */
   readonly decimal: '.' | ',';
   readonly hasHeader: boolean;
 }

@@ -70,7 +70,7 @@ export function fieldsOf(bytes: Uint8Array, start: number, end: number, delimite
   const fields: string[] = [];
   for (let at = 0; at <= text.length; ) {
     if (text[at] === '"') {
-      // By pieces between quotes: a string that grows by single letters takes 32 bytes for each.
+      // Built from pieces between quotes: a string that grows by single letters takes 32 bytes for each.
       const start = at + 1;
       let isDoubled = false;
       for (at = text.indexOf('"', start); at >= 0 && text[at + 1] === '"'; at = text.indexOf('"', at + 2))

@@ -111,7 +111,7 @@ export function csvSink(
   const all = [...columns.kept, ...columns.added];
   const names = hasHeader ? `${all.map(({ name }) => csvQuoted(name, delimiter)).join(delimiter)}\n` : '';
   let header: string | null = isContinued ? null : (hasMark ? MARK : '') + names;
-  // Only our own numbers: what came is passed on as it is.
+  // Only our own numbers change: the values of the source are passed on unchanged.
   const hasComma = all.map(({ kind }, c) => decimal === ',' && c >= columns.kept.length && kind === 'double');
   const fieldOf = (column: TableColumn, c: number, value: unknown): string => {
     const text = textOf(column, value);

@@ -23,7 +23,7 @@ export async function* linesOf(
     const nul = bytes.indexOf(0);
     if (nul >= 0) throw badInput({ file, row: line }, `a NUL byte at byte ${nul + 1} of the line`);
     try {
-      // A record separator may stand before each text of a GeoJSON sequence (RFC 8142).
+      // A record separator may precede each text of a GeoJSON sequence (RFC 8142).
       return decoder.decode(bytes[0] === RECORD_SEPARATOR ? bytes.subarray(1) : bytes);
     } catch {
       throw badInput({ file, row: line }, 'not UTF-8');

@@ -36,16 +36,16 @@ export type ColumnKind =
 export interface TableColumn {
   readonly name: string;
   readonly kind: ColumnKind;
-  /** Of timestamps, times and durations. */
+  /** Unit of timestamps, times and durations. */
   readonly unit?: TimeUnitName;
-  /** Of timestamps: whether they are instants. Of times: whether they are times of UTC. */
+  /** Whether timestamps are instants, or times are times of UTC. */
   readonly isUtc?: boolean;
-  /** Of instants: the zone in which people read them. */
+  /** Zone in which people read instants. */
   readonly zone?: string;
-  /** Of decimals. */
+  /** Scale of decimals. */
   readonly scale?: number;
   readonly precision?: number;
-  /** Of JSON sources: the kind is that of the values met. */
+  /** Whether the kind was found in the values met: for JSON sources. */
   readonly isInferred?: boolean;
   /** Why the values of the column are not read, which must then be left out. */
   readonly unread?: string;
@@ -84,7 +84,7 @@ export interface CollectionFrame {
 
 export interface TableSource {
   readonly columns: readonly TableColumn[];
-  /** Of GeoJSON collections. */
+  /** Frame of a GeoJSON collection. */
   readonly frame?: CollectionFrame;
   batches(): AsyncIterable<TableRows>;
 }

@@ -1,4 +1,5 @@
-// The ceiling on what one file may make its reader hold: claims of sizes and counts are compared with it before memory is taken.
+// The ceiling on what one file may make its reader hold: claims of sizes and counts are compared with it before memory
+// is taken.
 
 import { getHeapStatistics } from 'node:v8';
 import { CliFailure, EXIT } from '../exit-codes.js';
@@ -13,7 +14,8 @@ const MOST = 65_536;
 const DEFAULT_MOST_BYTES = 1024 * MIB;
 
 /**
- * Bytes that one file may take while it is read: `HEXCODES_READ_MEMORY` in MiB, else half of the heap that Node has, 1 GiB at most.
+ * Bytes that one file may take while it is read: `HEXCODES_READ_MEMORY` in MiB, else half of the heap that Node has, 1
+ * GiB at most.
  * @throws CliFailure USAGE for a value that is no such number
  */
 export function ceilingBytes(): number {

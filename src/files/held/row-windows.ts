@@ -1,5 +1,5 @@
-// Rows of a column format in windows that hold a bounded amount of text: few bytes of a file can stand for gigabytes of values,
-// as where a dictionary holds one long text and all rows name it.
+// Rows of a column format in windows that hold a bounded amount of text: few bytes of a file can stand for gigabytes of
+// values, as where a dictionary holds one long text and all rows name it.
 
 import { CliFailure } from '../exit-codes.js';
 import { badInput, reasonOf } from '../file-faults.js';

@@ -4,7 +4,7 @@ import { requireBelowCeiling } from './ceiling.js';
 
 /** An input as far as it is read here. */
 interface Content {
-  /** For messages. */
+  /** Name in messages. */
   readonly name: string;
   chunks(): AsyncIterable<Uint8Array>;
 }

@@ -1,5 +1,5 @@
-// Values of columns as instants: timestamps of typed files, texts of ISO 8601, and numbers of Unix time, whose size shows
-// whether they count seconds, milliseconds, microseconds or nanoseconds.
+// Values of columns as instants: timestamps of typed files, texts of ISO 8601, and numbers of Unix time, whose size
+// shows whether they count seconds, milliseconds, microseconds or nanoseconds.
 
 import type { TableColumn } from '../formats/table.js';
 import { codeTextOf } from '../formats/values/column-text.js';

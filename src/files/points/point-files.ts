@@ -2,7 +2,7 @@
 
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import type { ColumnChoice } from '../columns/columns.js';
-import { positionPlace } from '../columns/position-columns.js';
+import { findPosition } from '../columns/position-columns.js';
 import { positionReader } from '../columns/position-reader.js';
 import { sampled } from '../columns/sampled.js';
 import { type InputOptions, openInput } from '../disk/input.js';
@@ -28,7 +28,7 @@ export interface PointBatch {
   readonly rows: TableRows;
   /** lat, lng of each row in degrees; NaN where there is none. */
   readonly latLngDeg: Float64Array;
-  /** Of the file, for messages. */
+  /** Name of the file in messages. */
   readonly file: string;
   /** Number of the first row, from 1. */
   readonly firstRow: number;
@@ -48,10 +48,10 @@ export async function* pointBatches(hexcodes: Hexcodes, files: PointFiles): Asyn
       const { source, sample } = await sampled(await openSource(input, format, 'any', dialect));
       const { columns } = source;
       const hasHeader = (format !== 'csv' && format !== 'tsv') || dialect.hasHeader;
-      const place = positionPlace(sample, files.columns, input.name, hasHeader);
-      for (const index of place.kind === 'pair' ? [place.lat, place.lng] : [place.column])
+      const where = findPosition(sample, files.columns, input.name, hasHeader);
+      for (const index of where.kind === 'pair' ? [where.lat, where.lng] : [where.column])
         refuseUnread(columns[index]!, input.name);
-      const read = positionReader(columns, place);
+      const read = positionReader(columns, where);
       let firstRow = 1;
       for await (const rows of source.batches()) {
         const latLngDeg = new Float64Array(2 * rows.rowCount);

@@ -1,5 +1,5 @@
-// `--where 'speed > 5'`: rows are kept whose value in a column compares so with a value. Numbers compare as numbers, times as
-// instants, everything else as text. A row without a value is not kept.
+// `--where 'speed > 5'`: rows are kept whose value in a column compares so with a value. Numbers compare as numbers,
+// times as instants, everything else as text. A row without a value is not kept.
 
 import { CliFailure, EXIT } from '../exit-codes.js';
 import type { TableColumn, TableRows } from '../formats/table.js';

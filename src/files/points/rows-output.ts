@@ -1,4 +1,5 @@
-// The output of a command that makes rows of its own: any format, a file that takes its name only when it is whole, or stdout.
+// The output of a command that makes rows of its own: any format, a file that takes its name only when it is whole, or
+// stdout.
 
 import { destinationOf } from '../disk/destination.js';
 import type { Output } from '../disk/output.js';

@@ -8,12 +8,12 @@ import { refuseUnread } from './point-files.js';
 
 const NUMBER = /^-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const INTEGER = /^-?\d+$/;
-/** All integers of so many digits are exact as doubles. */
+/** Digits of integers that are all exact as doubles. */
 const SAFE_DIGITS = 15;
 
 /**
- * A value as a number, an integer that doubles do not hold as a bigint; null where there is none, undefined where it is no
- * finite number.
+ * A value as a number, an integer that doubles do not hold as a bigint; null where there is none, undefined where it is
+ * no finite number.
  */
 export function numberOf(column: TableColumn, value: unknown): number | bigint | null | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;

@@ -4,8 +4,8 @@ import { CliFailure, EXIT } from '../exit-codes.js';
 
 const MINUTE_MS = 60_000;
 /** Zones change their offset at whole quarters of an hour. */
-const SLOT_MS = 15 * MINUTE_MS;
-const MOST_SLOTS = 100_000;
+const QUARTER_MS = 15 * MINUTE_MS;
+const MOST_QUARTERS = 100_000;
 
 const two = (value: number): string => String(value).padStart(2, '0');
 
@@ -28,12 +28,12 @@ export class ZoneClock {
 
   /** Local time minus UTC, at an instant in milliseconds since 1970. */
   offsetMs(utcMs: number): number {
-    const slot = Math.floor(utcMs / SLOT_MS);
-    let offset = this.#offsets.get(slot);
+    const quarter = Math.floor(utcMs / QUARTER_MS);
+    let offset = this.#offsets.get(quarter);
     if (offset === undefined) {
-      offset = this.#offsetAt(slot * SLOT_MS);
-      if (this.#offsets.size >= MOST_SLOTS) this.#offsets.clear();
-      this.#offsets.set(slot, offset);
+      offset = this.#offsetAt(quarter * QUARTER_MS);
+      if (this.#offsets.size >= MOST_QUARTERS) this.#offsets.clear();
+      this.#offsets.set(quarter, offset);
     }
     return offset;
   }

@@ -36,7 +36,7 @@ export interface RowsShape {
   readonly sample: Sample;
   /** Whether the names of columns are those of a header row. */
   readonly hasHeader: boolean;
-  /** For messages. */
+  /** Name of the file in messages. */
   readonly file: string;
   /** Whether the target has numbers: positions that came as text are then written as numbers. */
   readonly isTyped: boolean;
@@ -54,7 +54,7 @@ export function refuseUnread(columns: readonly TableColumn[], file: string): voi
   }
 }
 
-/** Whether documents can be passed on as they stand: nothing is left out, and the order is that of the source. */
+/** Whether documents can be passed on unchanged: nothing is left out, and the order is that of the source. */
 export function isWhole(keptIndexes: readonly number[], columns: readonly TableColumn[]): boolean {
   return keptIndexes.length === columns.length && keptIndexes.every((index, i) => index === i);
 }

@@ -5,7 +5,7 @@ import { looksSwapped } from '../../hexcodes/wire/swapped.js';
 import { addedColumns } from '../columns/columns.js';
 import { encodeAdded, encodeAddedValues } from '../columns/encode-columns.js';
 import { encodeEach, NOT_A_RESOLUTION, resolutionsOf } from '../columns/own-resolutions.js';
-import { type PositionPlace, positionPlace, resolutionColumn } from '../columns/position-columns.js';
+import { findPosition, type PositionColumns, resolutionColumn } from '../columns/position-columns.js';
 import { positionReader } from '../columns/position-reader.js';
 import { type Field, faultIn, type ReadFields } from '../failed-row.js';
 import type { TableColumn, TableRows } from '../formats/table.js';
@@ -22,7 +22,7 @@ import {
   refuseUnread,
 } from './converted-rows.js';
 
-/** By the kernel's status of a point. */
+/** Row status by the kernel's status of a point. */
 const STATUS_OF_POINT: readonly RowStatus[] = ['OK', 'NOT_FOUND', 'INVALID_REQUEST', 'INVALID_HEXCODES'];
 const POSITION_ADDED: readonly TableColumn[] = [
   { name: 'lat', kind: 'double' },
@@ -36,19 +36,19 @@ export function encoder(
   { columns, sample, hasHeader, file, isTyped, needsPosition, boxOf }: RowsShape,
   keptIndexes: readonly number[],
 ): RowConverter {
-  const place = positionPlace(sample, choice, file, hasHeader);
-  const read = positionReader(columns, place);
+  const where = findPosition(sample, choice, file, hasHeader);
+  const read = positionReader(columns, where);
   const at = { resolution: resolutionColumn(sample.names, file) };
-  const readColumns = place.kind === 'pair' ? [place.lat, place.lng] : [place.column];
+  const readColumns = where.kind === 'pair' ? [where.lat, where.lng] : [where.column];
   refuseUnread(
     readColumns.map((index) => columns[index]!),
     file,
   );
   const kept = keptIndexes.map((index) => columns[index]!);
-  const typed = isTyped ? textPositions(columns, keptIndexes, place) : [];
+  const typed = isTyped ? textPositions(columns, keptIndexes, where) : [];
   for (const { index } of typed) kept[index] = { name: kept[index]!.name, kind: 'double' };
   const keepsResolution = at.resolution >= 0 && keptIndexes.includes(at.resolution);
-  const addsPosition = needsPosition && place.kind !== 'pair';
+  const addsPosition = needsPosition && where.kind !== 'pair';
   const encodeShape = { hasResolution: keepsResolution, isFormer, hasCertainty, boxOf };
   const positions = addsPosition ? POSITION_ADDED : [];
   const added = addedColumns([...positions, ...encodeAdded(encodeShape)], kept, choice.prefix, file);
@@ -60,8 +60,8 @@ export function encoder(
     },
     position: addsPosition
       ? { lat: kept.length, lng: kept.length + 1 }
-      : place.kind === 'pair'
-        ? { lat: keptIndexes.indexOf(place.lat), lng: keptIndexes.indexOf(place.lng) }
+      : where.kind === 'pair'
+        ? { lat: keptIndexes.indexOf(where.lat), lng: keptIndexes.indexOf(where.lng) }
         : { lat: -1, lng: -1 },
     convert(rows, tally) {
       const { rowCount, values } = rows;
@@ -114,7 +114,7 @@ export function encoder(
       const faultOf = (row: number): string => {
         const isWrong = own !== null && own[row] === NOT_A_RESOLUTION;
         const wrong = isWrong ? fieldOf(columns, rows, at.resolution, row) : null;
-        return faultIn(status[row] as RowFailure, readFieldsOf(columns, place, rows, row, latLngDeg, wrong));
+        return faultIn(status[row] as RowFailure, readFieldsOf(columns, where, rows, row, latLngDeg, wrong));
       };
       return { ...rows, values: [...keptValues, ...ourValues], status, failedRows, faultOf };
     },
@@ -122,16 +122,16 @@ export function encoder(
 }
 
 /**
- * The kept columns of positions that are text, or integers of JSON, which has no types: their index among those kept, and 0
- * for latitudes, 1 for longitudes.
+ * The kept columns of positions that are text, or integers of JSON, which has no types: their index among those kept,
+ * and 0 for latitudes, 1 for longitudes.
  */
 function textPositions(
   columns: readonly TableColumn[],
   keptIndexes: readonly number[],
-  place: PositionPlace,
+  where: PositionColumns,
 ): { index: number; half: 0 | 1 }[] {
-  if (place.kind !== 'pair') return [];
-  const { lat, lng } = place;
+  if (where.kind !== 'pair') return [];
+  const { lat, lng } = where;
   return keptIndexes.flatMap((column, index) => {
     const { kind, isInferred } = columns[column]!;
     const isTyped = kind !== 'text' && !(isInferred === true && kind === 'long');
@@ -149,16 +149,16 @@ function degreesAt(latLngDeg: Float64Array, half: 0 | 1): (number | null)[] {
 
 function readFieldsOf(
   columns: readonly TableColumn[],
-  place: PositionPlace,
+  where: PositionColumns,
   rows: TableRows,
   row: number,
   latLngDeg: Float64Array,
   resolution: Field | null,
 ): ReadFields {
-  if (place.kind !== 'pair') {
-    return { kind: 'whole', field: fieldOf(columns, rows, place.column, row), resolution };
+  if (where.kind !== 'pair') {
+    return { kind: 'whole', field: fieldOf(columns, rows, where.column, row), resolution };
   }
-  const lat = { ...fieldOf(columns, rows, place.lat, row), degrees: latLngDeg[2 * row]! };
-  const lng = { ...fieldOf(columns, rows, place.lng, row), degrees: latLngDeg[2 * row + 1]! };
+  const lat = { ...fieldOf(columns, rows, where.lat, row), degrees: latLngDeg[2 * row]! };
+  const lng = { ...fieldOf(columns, rows, where.lng, row), degrees: latLngDeg[2 * row + 1]! };
   return { kind: 'pair', lat, lng, resolution };
 }

@@ -2,7 +2,7 @@
 
 import type { TableRows } from '../formats/table.js';
 
-/** Of an array's entry, and of a string's or bigint's header. */
+/** Bytes of an array's entry, and of a string's or bigint's header. */
 const POINTER_BYTES = 8;
 const HEADER_BYTES = 24;
 

@@ -1,5 +1,6 @@
-// Sorted rows that memory does not hold: each run of them is a file of blocks, and runs are merged by their keys. When there are
-// as many runs of one level as are merged at a time, they become one of the next, so that few files are open and few blocks held.
+// Sorted rows that memory does not hold: each run of them is a file of blocks, and runs are merged by their keys. When
+// there are as many runs of one level as are merged at a time, they become one of the next, so that few files are open
+// and few blocks held.
 
 import { deserialize, serialize } from 'node:v8';
 import { SpillFolder } from '../disk/spill-folder.js';
@@ -8,16 +9,18 @@ import { compareKeys, HeldRows } from './held-rows.js';
 
 /** Runs that are merged at a time. */
 const FAN_IN = 32;
-/** Of a block, as HeldRows counts. */
+/** Size of a block, as HeldRows counts. */
 const BLOCK_BYTES = 256 * 1024;
 const BLOCK_ROWS = 4096;
-/** Blocks of fewer runs are merged if they have so many bytes: a block has one row at least, however long it is. */
+/** Bytes from which blocks of fewer runs are merged: a block has one row at least, however long it is. */
 const MERGE_BYTES = 64 * 1024 * 1024;
 
 export class SortedRuns {
   readonly #folder = new SpillFolder('hexcodes-sort', 'rows');
   readonly #keyColumn: number;
-  /** Of each level the descriptors of its runs, in the order in which their rows came; higher levels came before lower ones. */
+  /**
+   * Descriptors of the runs of each level, in the order in which their rows came; higher levels came before lower ones.
+   */
   readonly #levels: number[][] = [];
   /** Bytes of the largest block of each run. */
   readonly #largest = new Map<number, number>();
@@ -30,12 +33,16 @@ export class SortedRuns {
     return this.#levels.length === 0;
   }
 
-  /** Writes rows as a run and forgets them. @param onBlock is called between two blocks @throws CliFailure BAD_OUTPUT */
+  /**
+   * Writes rows as a run and forgets them.
+   * @param onBlock is called between two blocks
+   * @throws CliFailure BAD_OUTPUT
+   */
   spill(rows: HeldRows, onBlock: () => void): void {
     this.#add(0, this.#written(rows.sorted(BLOCK_BYTES, BLOCK_ROWS), onBlock), onBlock);
   }
 
-  /** All rows by their keys, those of one key in the order in which they came, in batches that end at so many bytes or rows. */
+  /** All rows by their keys, those of one key in the order in which they came, in batches of bounded bytes and rows. */
   merged(batchBytes: number, batchRows: number): Generator<TableRows> {
     return this.#mergedOf(this.#levels.toReversed().flat(), batchBytes, batchRows);
   }
@@ -93,7 +100,7 @@ export class SortedRuns {
   }
 }
 
-/** Moves an entry of a heap down to its place: the least stands first. */
+/** Moves an entry of a heap down to its index: the least one is first. */
 function sink(heap: RunReader[], at: number): void {
   const moved = heap[at]!;
   for (;;) {
@@ -109,7 +116,7 @@ function sink(heap: RunReader[], at: number): void {
 
 /** A run from its beginning, one block in memory. */
 class RunReader {
-  /** Of the block. */
+  /** Rows of the block. */
   values: unknown[][] = [];
   row = -1;
   isEnded = false;
@@ -127,7 +134,7 @@ class RunReader {
     this.next();
   }
 
-  /** By key, then by the order of the runs. */
+  /** Compares by key, then by the order of the runs. */
   compare(other: RunReader): number {
     return compareKeys(this.#key, other.#key) || this.#order - other.#order;
   }
@@ -145,7 +152,7 @@ class RunReader {
     return this.values[this.#keyColumn]![this.row];
   }
 
-  /** So many bytes, or none at the end of the file. */
+  /** The next `length` bytes, or none at the end of the file. */
   #read(length: number): Buffer {
     const bytes = Buffer.alloc(length);
     const done = this.#folder.read(this.#descriptor, bytes, this.#offset);

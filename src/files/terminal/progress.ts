@@ -8,7 +8,7 @@ export interface ProgressState {
   readonly failedRows: number;
   /** Bytes of input read so far. */
   readonly readBytes: number;
-  /** Of all inputs; null if the size of one is unknown. */
+  /** Size of all inputs; null if the size of one is unknown. */
   readonly totalBytes: number | null;
 }
 

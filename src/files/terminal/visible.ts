@@ -1,6 +1,6 @@
-// Texts of others on a terminal: names of files and columns, values, names of keys. Control characters (C0, DEL, C1), line
-// separators and the marks that turn the direction of writing are shown as escapes, so that no text moves the cursor,
-// forges a line or hides a part of itself.
+// Texts of others on a terminal: names of files and columns, values, names of keys. Control characters (C0, DEL, C1),
+// line separators and the marks that turn the direction of writing are shown as escapes, so that no text moves the
+// cursor, forges a line or hides a part of itself.
 import { maskKeyTexts } from '../../config/mask.js';
 
 const isControl = (code: number): boolean => code < 0x20 || (code >= 0x7f && code <= 0x9f);

@@ -1,5 +1,5 @@
-// Positions in time to stays: as long as a vehicle is in one cell it is one stay, however many positions say so. Only the stay of
-// each vehicle that has not ended is held.
+// Positions in time to stays: as long as a vehicle is in one cell it is one stay, however many positions say so. Only
+// the stay of each vehicle that has not ended is held.
 
 /** A position of a vehicle; `cell` 0n outside. */
 export interface TrackPoint {
@@ -11,7 +11,10 @@ export interface TrackPoint {
   readonly admin: number;
 }
 
-/** Why a stay began: it is the first of its vehicle, in another province than the one before, or in another cell or later. */
+/**
+ * Why a stay began: it is the first of its vehicle, in another province than the one before, or in another cell or
+ * later.
+ */
 export type StayEvent = 'first' | 'province' | 'cell';
 
 export interface Stay {
@@ -19,10 +22,10 @@ export interface Stay {
   readonly cell: bigint;
   readonly admin: number;
   readonly event: StayEvent;
-  /** Of the stay before; null for the first. */
+  /** Admin number of the stay before; null for the first. */
   readonly previousAdmin: number | null;
   readonly enteredMs: number;
-  /** Of its last position. */
+  /** Time of its last position. */
   leftMs: number;
   points: number;
 }

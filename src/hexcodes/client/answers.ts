@@ -1,5 +1,5 @@
-// The answers of the client's calls, each a union by `status` where more than one thing can come (docs/http.md). Positions
-// are `lat` and `lng` in degrees, WGS 84; `admin_code` is a code of ADMIN_UNITS of the library.
+// The answers of the client's calls, each a union by `status` where more than one thing can come (docs/http.md).
+// Positions are `lat` and `lng` in degrees, WGS 84; `admin_code` is a code of ADMIN_UNITS of the library.
 import type { Fault } from './errors.js';
 
 /** A position has a code: of `encode`. */
@@ -63,7 +63,7 @@ export interface OutsideResult extends ItemId {
   readonly message: string;
 }
 
-/** A point of `encodeBatch` that is none; what was understood of it is not null. */
+/** A point of `encodeBatch` that is none; the fields that were understood are not null. */
 export interface InvalidPointResult extends ItemId {
   readonly hexcodes: null;
   readonly lat: number | null;

@@ -83,8 +83,8 @@ export class HexcodesClient {
    * The hexcode of a position.
    * @param lat latitude, degrees, -90 to 90
    * @param lng longitude, degrees, -180 to 180
-   * @throws HexcodesClientError OUTSIDE_COVERAGE for a position in no province of Viet Nam nor its sea, INVALID_REQUEST for
-   *   what is no position
+   * @throws HexcodesClientError OUTSIDE_COVERAGE for a position in no province of Viet Nam nor its sea, INVALID_REQUEST
+   *   for what is no position
    */
   async encode(lat: number, lng: number, options: EncodeCallOptions = {}): Promise<EncodeAnswer> {
     requireOptions(options, 'encode');
@@ -141,8 +141,8 @@ export class HexcodesClient {
   }
 
   /**
-   * Sends CSV, NDJSON or frames of any length and returns the answer when it begins; read it while the rest is sent. Nothing
-   * is sent twice, and `timeoutMs` does not count. In a browser a stream is sent when all of it is there.
+   * Sends CSV, NDJSON or frames of any length and returns the answer when it begins; read it while the rest is sent.
+   * Nothing is sent twice, and `timeoutMs` does not count. In a browser a stream is sent when all of it is there.
    */
   async bulk(options: BulkOptions): Promise<BulkAnswer> {
     requireOptions(options, 'bulk');

@@ -15,7 +15,7 @@ export type ClientErrorCode =
   | 'NETWORK'
   /** No answer within the timeout. */
   | 'TIMEOUT'
-  /** Something else than a hexcodes service answers at this address, or a proxy stands between. */
+  /** Something else than a hexcodes service answers at this address, or a proxy is between. */
   | 'PROTOCOL'
   /** Misuse by the caller. */
   | 'BAD_ARGUMENT'

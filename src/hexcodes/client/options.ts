@@ -38,7 +38,9 @@ export interface SuggestCallOptions extends CallOptions {
   readonly limit?: number;
 }
 
-/** One point of a batch: a position, and as an object also a resolution of its own and an id that its result repeats. */
+/**
+ * One point of a batch: a position, and as an object also a resolution of its own and an id that its result repeats.
+ */
 export type BatchPoint =
   | readonly [lat: number, lng: number]
   | {
@@ -56,7 +58,7 @@ export interface StreamOptions<In> extends CallOptions {
   readonly source?: Iterable<In> | AsyncIterable<In>;
   /** Most points of one frame, 1 to 65,536; default 4,096, which costs the service least a point. */
   readonly framePoints?: number;
-  /** After so many connections in a row without one answer the stream fails; default 12, some 20 seconds. */
+  /** Connections in a row without one answer after which the stream fails; default 12, some 20 seconds. */
   readonly maxAttempts?: number;
   /** Timeout of the service's next answer while frames are unanswered: then the stream reconnects. Default 60,000. */
   readonly answerTimeoutMs?: number;

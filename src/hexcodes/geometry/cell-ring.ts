@@ -12,13 +12,13 @@ export function cellRing(cell: string): [lng: number, lat: number][] {
   return ring;
 }
 
-/** Boxes are rounded outwards to so many parts of a degree: more than corners and positions are inexact by. */
+/** Boxes are rounded outwards to this fraction of a degree, which exceeds the error of corners and positions. */
 const PARTS = 1e7;
 const RADIANS = Math.PI / 180;
 
 /**
- * The box that holds every position of a cell, in degrees: its edges are arcs, which between their ends may lie farther north
- * or south than both. For cells that no pole and no 180th meridian crosses.
+ * The box that holds every position of a cell, in degrees: its edges are arcs, which between their ends may lie farther
+ * north or south than both. Valid for cells that no pole and no 180th meridian crosses.
  * @param cell an H3 index in hexadecimal
  */
 export function cellBox(cell: string): [west: number, south: number, east: number, north: number] {

@@ -5,8 +5,8 @@ import { type Codebook, h3Text, readOrThrow } from './codebook.js';
 import { latLngOf, type Position } from './position.js';
 
 /**
- * Cells with names. A position is in a cell of the list if its cell of the finest resolution of the list has it as its H3 ancestor:
- * so a compacted list answers as the one that it was made of. Provinces play no part.
+ * Cells with names. A position is in a cell of the list if its cell of the finest resolution of the list has it as its
+ * H3 ancestor: so a compacted list answers as the one that it was made of. Provinces play no part.
  */
 export class CellSet {
   readonly #names = new Map<string, string>();
@@ -45,7 +45,10 @@ export class CellSet {
     return this.nameAt(position) !== undefined;
   }
 
-  /** The name of the finest cell that holds a position in degrees; undefined for none. @throws HexcodesError NOT_A_COORDINATE */
+  /**
+   * The name of the finest cell that holds a position in degrees; undefined for none.
+   * @throws HexcodesError NOT_A_COORDINATE
+   */
   nameAt(position: Position): string | undefined {
     const [lat, lng] = latLngOf(position);
     return this.nameOf(latLngToCell(lat, lng, this.resolution));

@@ -32,11 +32,11 @@ const MOST_CELLS = 2_000_000;
 const SQUARE_DEGREES = 4_357_449 / 111.2 ** 2;
 
 /**
- * The hexcodes of an area, in the order of their H3 indexes. A cell has the province of its centre, else of a corner; cells
- * with neither lie outside Viet Nam and are left out.
+ * The hexcodes of an area, in the order of their H3 indexes. A cell has the province of its centre, else of a corner;
+ * cells with neither lie outside Viet Nam and are left out.
  *
- * H3's hierarchy is logical: with `compact` a code stands for the seven finer cells of its own, whose outline differs a little from that
- * of the drawn cell. `CellSet` of the same list goes by these, so that compacting changes no answer.
+ * H3's hierarchy is logical: with `compact` a code stands for the seven finer cells of its own, whose outline differs a
+ * little from that of the drawn cell. `CellSet` of the same list goes by these, so that compacting changes no answer.
  *
  * @param hexcodes a loaded library
  * @param area in degrees, longitude first
@@ -94,7 +94,7 @@ function isPolygon(rings: unknown): boolean {
   );
 }
 
-/** By the box around the ring: no polygon in it has more cells. */
+/** Checks the size by the box around the ring: no polygon in it has more cells. */
 function requireSize(ring: number[][], resolution: number): void {
   let [west, south, east, north] = [180, 90, -180, -90];
   for (const [lng, lat] of ring as [number, number][]) {

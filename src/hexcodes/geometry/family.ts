@@ -50,8 +50,8 @@ export function neighbors(hexcodes: Codebook, code: string, ...none: never[]): s
 const MOST_STEPS = 500;
 
 /**
- * The hexcodes of the cells within so many steps of a code's cell, the code itself first and then ring by ring. Their admin codes are
- * those of `neighbors`.
+ * The hexcodes of the cells within `steps` of a code's cell, the code itself first and then ring by ring. Their admin
+ * codes are those of `neighbors`.
  *
  * @param hexcodes a loaded library
  * @param code a hexcode in any accepted spelling
@@ -105,8 +105,8 @@ export function parent(hexcodes: Codebook, code: string, resolution?: number): s
 }
 
 /**
- * The hexcodes of the cell's H3 descendants, within the same admin code. `parent` of each is `code`. Where the cell lies
- * on a border, descendants too far from the province for decode to accept them are left out.
+ * The hexcodes of the cell's H3 descendants, within the same admin code. `parent` of each is `code`. Where the cell
+ * lies on a border, descendants too far from the province for decode to accept them are left out.
  *
  * @param hexcodes a loaded library
  * @param code a hexcode in any accepted spelling

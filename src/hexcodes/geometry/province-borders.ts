@@ -22,7 +22,7 @@ interface Ring {
   readonly area: number;
 }
 
-/** Of a province that has no unit in the index. */
+/** Geometry of a province that has no unit in the index. */
 const EMPTY: ProvinceGeometry = { type: 'MultiPolygon', coordinates: [] };
 
 /** The coverage of provinces and units of one index file. */
@@ -91,7 +91,7 @@ function ringsOf(courses: readonly Course[]): Ring[] {
   return rings;
 }
 
-/** Of several courses that leave a vertex, the one that bounds the same wedge of the region: rings never cross. */
+/** Picks, among courses that leave a vertex, the one that bounds the same wedge of the region: rings never cross. */
 function nextCourse({ vertices }: Course, leaving: readonly Course[]): Course | undefined {
   if (leaving.length < 2) return leaving[0];
   const [fromX, fromY, x, y] = vertices.subarray(-4) as unknown as [number, number, number, number];

@@ -58,8 +58,8 @@ export function radius(hexcodes: Codebook, code: string): number {
 }
 
 /**
- * The great-circle distance between two positions in metres. Each is given in degrees, or as a hexcode, which stands for
- * the centre of its cell.
+ * The great-circle distance between two positions in metres. Each is given in degrees, or as a hexcode, which stands
+ * for the centre of its cell.
  *
  * @throws HexcodesError INVALID_HEXCODES, NOT_A_COORDINATE
  */

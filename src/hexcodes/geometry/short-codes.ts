@@ -1,5 +1,6 @@
-// Codes without their beginning, for people who are near: the province and the first group of five, HN-6GHP4-, stand for a cell of
-// resolution 7 (edges of 1.4 km). Where somebody is, the rest alone is enough, and the check symbol guards it.
+// Codes without their beginning, for people who are near: the province and the first group of five, HN-6GHP4-, stand
+// for a cell of resolution 7 (edges of 1.4 km). Where somebody is, the rest alone is enough, and the check symbol
+// guards it.
 
 import { cellToLatLng, greatCircleDistance, gridDisk, latLngToCell, UNITS } from 'h3-js';
 import { cellRing } from './cell-ring.js';
@@ -8,12 +9,12 @@ import { latLngOf, type Position } from './position.js';
 
 /** The cell that the left out part stands for. */
 const LEFT_OUT_RESOLUTION = 7;
-/** So many steps around the position: some 7 km. */
+/** Steps around the position that are searched: some 7 km. */
 const STEPS = 3;
 
 /**
- * The full code that a shortened one stands for: of the codes that end so, with a right check, that whose centre is nearest
- * to a position.
+ * The full code that a shortened one stands for: of the codes that end so, with a right check, that whose centre is
+ * nearest to a position.
  *
  * @param hexcodes a loaded library
  * @param short the groups behind the first, as `83RFR`, in any accepted spelling
@@ -39,8 +40,8 @@ export function lengthen(hexcodes: Codebook, short: string, near: Position): str
 }
 
 /**
- * A code without its province and first group, for people around a position; null where `lengthen` from there would give
- * another code, or for codes of resolution 7 and coarser.
+ * A code without its province and first group, for people around a position; null where `lengthen` from there would
+ * give another code, or for codes of resolution 7 and coarser.
  *
  * @throws HexcodesError INVALID_HEXCODES, NOT_A_COORDINATE
  */

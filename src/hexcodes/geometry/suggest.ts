@@ -1,5 +1,5 @@
-// Valid hexcodes one slip away from a mistyped one. Each edit of the text is read by the kernel, so that the rules of the
-// code format (separators, accents, admin codes, check symbols) stand in one place.
+// Valid hexcodes one slip away from a mistyped one. Each edit of the text is read by the kernel, so that the rules of
+// the code format (separators, accents, admin codes, check symbols) are defined once.
 
 import { greatCircleDistance, UNITS } from 'h3-js';
 import { HexcodesError } from '../errors.js';
@@ -82,7 +82,8 @@ export function suggest(hexcodes: Codebook, text: string, options: SuggestOption
   const consider = (candidate: string, slip: Slip): void => {
     const read = hexcodes.read(candidate);
     if (read === null) return;
-    // A symbol missing beside a separator is found again as a symbol in the separator's place; the first of them is right.
+    // A symbol missing beside a separator is found again as a symbol in the separator's place; the first of them is
+    // right.
     if (found.has(read.hexcodes)) return;
     const { hexcodes: code, resolution, admin_code, lat, lng } = read;
     const suggestion: Suggestion = { hexcodes: code, resolution, admin_code, lat, lng, slip };

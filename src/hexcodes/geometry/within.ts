@@ -12,7 +12,7 @@ export interface Box {
 }
 
 const EARTH_RADIUS_KM = 6371.007180918475;
-/** A strip has some so many cells. */
+/** Cells in one strip, about. */
 const STRIP_CELLS = 500;
 
 const inRadians = (deg: number): number => (deg * Math.PI) / 180;
@@ -45,8 +45,8 @@ export const stripsOf = (box: Box, resolution: number): number =>
   Math.max(1, Math.ceil(estimatedCells(box, resolution) / STRIP_CELLS));
 
 /**
- * The hexcodes of the cells whose centre lies in the box and in a province, strip by strip from south to north, so that the
- * caller can do other things between two of them.
+ * The hexcodes of the cells whose centre lies in the box and in a province, strip by strip from south to north, so that
+ * the caller can do other things between two of them.
  */
 export function* codesWithin(hexcodes: Codebook, box: Box, resolution: number): Generator<string[]> {
   const { west, south, east, north } = box;

@@ -1,5 +1,6 @@
-// The boundary between TypeScript and the AssemblyScript module: every export of kernel.wasm with its type, and the check
-// that a module has them. assembly/README.md tells what each call reads and writes, assembly/memory.ts draws where.
+// The boundary between TypeScript and the AssemblyScript module: every export of kernel.wasm with its type, and the
+// check that a module has them. assembly/README.md tells what each call reads and writes, assembly/memory.ts draws
+// where.
 
 import { HexcodesError } from '../errors.js';
 import { RECORD_BYTES } from './output-layout.js';
@@ -24,7 +25,7 @@ interface KernelGlobals {
   /** The area of block text and what belongs to it; its first bytes are the UTF-16 units that readText reads. */
   readonly TEXT_IN: Address;
   readonly TEXT_IN_BYTES: Size;
-  /** For each row status, TAIL_BYTES: the end of its answers, put there by the host. */
+  /** Ends of answers by row status, TAIL_BYTES each, written by the host. */
   readonly TAILS: Address;
   readonly TAIL_BYTES: Size;
   /** u32 for each row status: rows written since the host cleared them. */
@@ -48,7 +49,7 @@ interface KernelGlobals {
   readonly HOST_ROWS: Address;
   /** How many rows the last scan left to the host. */
   readonly hostRowCount: Variable;
-  /** For each unit its name, put there by the host: u8 size and UTF-8, UNIT_NAME_BYTES in all. */
+  /** Names of the units, written by the host: u8 size and UTF-8, UNIT_NAME_BYTES in all. */
   readonly UNIT_NAMES: Address;
   readonly UNIT_NAME_BYTES: Size;
   /** Shares by distance to a border, put there by the host: u32 metres, u8 size, text; BAND_COUNT of BAND_BYTES. */
@@ -78,8 +79,9 @@ interface KernelGlobals {
 }
 
 /**
- * Points are (f64 lat, f64 lng) in degrees, records 20 bytes, admin numbers places in ADMIN_UNITS; `count` is at most CAPACITY;
- * a status is one of OK, OUTSIDE_COVERAGE, NOT_A_COORDINATE, INVALID_HEXCODE (kernel.ts). Addresses are bytes of the memory.
+ * Points are (f64 lat, f64 lng) in degrees, records 20 bytes, admin numbers places in ADMIN_UNITS; `count` is at most
+ * CAPACITY; a status is one of OK, OUTSIDE_COVERAGE, NOT_A_COORDINATE, INVALID_HEXCODE (kernel.ts). Addresses are bytes
+ * of the memory.
  */
 interface KernelCalls {
   /** Takes the table at REACH into use. 0, or 1 if a mask has a bit beyond the 34 provinces. */

@@ -1,6 +1,6 @@
 // The boundary index as a file, read for people: its description and its arcs. assembly/region/layout.ts defines layout
-// and grammar. The kernel checks every byte before it takes a file into use; files read here have been accepted there, or
-// are about to be.
+// and grammar. The kernel checks every byte before it takes a file into use; files read here have been accepted there,
+// or are about to be.
 
 import { HexcodesError } from '../errors.js';
 import { areBands, type BandPairs } from './certainty.js';
@@ -24,14 +24,14 @@ export const INDEX_MAGIC = 0x58495848;
 /** Unit id of everything that no unit claims; its admin number is NO_ADMIN. */
 export const OUTSIDE_UNIT = 63;
 export const NO_ADMIN = 255;
-/** Micro-degrees between neighbouring places of a vertex. */
+/** Micro-degrees between neighbouring positions of a vertex. */
 export const INDEX_VERTEX_STEP = 10;
 
 /** The description of the index: the JSON block of the file. */
 export interface IndexMeta {
   /** The most exact unit that the map tells apart (for the shipped map a former province), by unit id. */
   readonly units: readonly { readonly name: string; readonly admin: number }[];
-  /** Credit and licence line that must stand wherever the map is shown. */
+  /** Credit and licence line that must be shown with the map. */
   readonly notice: string;
   /** SPDX identifier, or words. */
   readonly licence: string;

@@ -140,8 +140,8 @@ export class Kernel {
   }
 
   /**
-   * The names of the provinces before July 2025, by unit of the index (`exports.unitOf`); null where the index has other
-   * units, as one made of new boundaries has.
+   * The names of the provinces before July 2025, by unit of the index (`exports.unitOf`); null where the index has
+   * other units, as one made of new boundaries has.
    */
   get formerProvinces(): readonly string[] | null {
     if (this.#formerProvinces === undefined) {

@@ -1,6 +1,7 @@
-// Where the parts of the kernel's answers lie, as byte offsets: at OUTPUT, at the address that a call was given, and in the
-// bodies of binary answer frames, which are the same bytes. assembly/output-layout.ts says the same inside the kernel;
-// test/conformance/kernel/output-layout.test.ts compares the two. No WebAssembly here: clients read frames by it.
+// Where the parts of the kernel's answers lie, as byte offsets: at OUTPUT, at the address that a call was given, and in
+// the bodies of binary answer frames, which are the same bytes. assembly/output-layout.ts says the same inside the
+// kernel; test/conformance/kernel/output-layout.test.ts compares the two. No WebAssembly here: clients read frames by
+// it.
 
 /** A position to encode: f64 latDeg, f64 lngDeg. */
 export const POINT_BYTES = 16;
@@ -62,7 +63,9 @@ export function positionStatusAt(count: number, index: number): number {
   return count * (POINT_BYTES + 1) + index;
 }
 
-/** The answer of readText, behind f64 latDeg and f64 lngDeg: u64 cell, u8 resolution, u8 admin number, canonical record. */
+/**
+ * The answer of readText, behind f64 latDeg and f64 lngDeg: u64 cell, u8 resolution, u8 admin number, canonical record.
+ */
 export const READ_CELL_AT = 16;
 export const READ_RESOLUTION_AT = 24;
 export const READ_ADMIN_AT = 25;

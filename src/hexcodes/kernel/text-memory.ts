@@ -29,7 +29,7 @@ const AT_STATUS = 27;
 const AT_FLAGS = 28;
 const LEFT_TO_HOST = 8;
 
-/** The bare word of a status stands at the end of its tail. */
+/** The bare word of a status is at the end of its tail. */
 const AT_WORD = TAIL_BYTES - 32;
 const ROW_STATUSES = 6;
 
@@ -118,11 +118,11 @@ export class TextMemory {
   }
 
   /** The address of a coordinate's text (0 lat, 1 lng). Its end is not kept: the number's grammar gives it. */
-  coordinateAt(index: number, place: 0 | 1): number {
-    return this.#view.getUint32(this.#rowsAt + index * ROW_BYTES + AT_FIRST + 4 * place, true);
+  coordinateAt(index: number, axis: 0 | 1): number {
+    return this.#view.getUint32(this.#rowsAt + index * ROW_BYTES + AT_FIRST + 4 * axis, true);
   }
 
-  /** Whether a quote stands before a place in a row, but for blanks. */
+  /** Whether a quote is before an address in a row, but for blanks. */
   isQuoted(index: number, at: number): boolean {
     const start = this.#view.getUint32(this.#rowsAt + index * ROW_BYTES, true);
     const before = Buffer.from(this.#memory.buffer, start, at - start).toString('latin1');

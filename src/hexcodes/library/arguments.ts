@@ -3,11 +3,11 @@
 import { HexcodesError } from '../errors.js';
 import { DEFAULT_RESOLUTION } from '../wire/params/resolution.js';
 
-/** Of `encode` and `encodeBatch`. */
+/** Options of `encode` and `encodeBatch`. */
 export interface EncodeOptions {
   /** H3 resolution, integer 0 to 15; default 13. */
   readonly resolution?: number;
-  /** Of `encode`: whether the answer names the province before July 2025, too. */
+  /** Whether the answer of `encode` names the province before July 2025, too. */
   readonly former?: boolean;
   /** Of `encode`: whether the answer says how sure the province is, as `border_m` and `certainty`. */
   readonly certainty?: boolean;
@@ -40,7 +40,7 @@ export function requireKind<T extends BatchArray>(
   kind: new (length: number) => T,
   name: string,
 ): void {
-  // By name: an array of another realm (a frame, a vm context) is no instance of this realm's class.
+  // Compared by name: an array of another realm (a frame, a vm context) is no instance of this realm's class.
   if (Object.prototype.toString.call(given) !== `[object ${kind.name}]`)
     throw new HexcodesError('BAD_ARGUMENT', `The array ${name} must be a ${kind.name}`);
 }

@@ -1,5 +1,5 @@
-// The library: positions in Viet Nam to hexcodes and back. It touches no file and no network, so it is the same on every
-// platform and in every bundle.
+// The library: positions in Viet Nam to hexcodes and back. It touches no file and no network, so it is the same on
+// every platform and in every bundle.
 
 import { ADMIN_UNITS } from '../admin-units.js';
 import { HexcodesError } from '../errors.js';
@@ -102,8 +102,8 @@ export interface DecodedBatch {
 }
 
 /**
- * Positions in Viet Nam to hexcodes and back. All calls are synchronous, and their answers depend on the arguments alone;
- * one instance serves a whole thread. Degrees are WGS 84; resolutions are those of H3, 0 to 15.
+ * Positions in Viet Nam to hexcodes and back. All calls are synchronous, and their answers depend on the arguments
+ * alone; one instance serves a whole thread. Degrees are WGS 84; resolutions are those of H3, 0 to 15.
  */
 export class Hexcodes {
   /**
@@ -117,8 +117,8 @@ export class Hexcodes {
   }
 
   /**
-   * Makes an instance with the boundaries of this package. Kernel and boundaries are a module of their own, imported by the
-   * first call; the kernel is compiled without blocking.
+   * Makes an instance with the boundaries of this package. Kernel and boundaries are a module of their own, imported by
+   * the first call; the kernel is compiled without blocking.
    * @throws HexcodesError BAD_DATA where WebAssembly may not be compiled: a page's CSP needs 'wasm-unsafe-eval'
    */
   static async load<T extends Hexcodes>(this: new (kernel: Kernel) => T): Promise<T> {
@@ -140,8 +140,8 @@ export class Hexcodes {
    * @param lat latitude, degrees, -90 to 90
    * @param lng longitude, degrees, -180 to 180
    * @param options as in `HexcodesClient.encode`; a number is the resolution
-   * @throws HexcodesError BAD_RESOLUTION, NOT_A_COORDINATE, OUTSIDE_COVERAGE for a position in no province, or BAD_DATA for
-   *   `former` where the boundaries lack the provinces before July 2025
+   * @throws HexcodesError BAD_RESOLUTION, NOT_A_COORDINATE, OUTSIDE_COVERAGE for a position in no province, or BAD_DATA
+   *   for `former` where the boundaries lack the provinces before July 2025
    */
   encode(lat: number, lng: number, options: number | EncodeOptions = DEFAULT_RESOLUTION): Encoded {
     const resolution = resolutionOf(options);
@@ -247,8 +247,8 @@ export class Hexcodes {
    * @param latLng lat, lng, lat, lng, … in degrees, any number of positions
    * @param options the resolution of all positions; a number is the resolution
    * @param out for the records, at least 20 bytes a position; a new array if absent
-   * @returns the beginning of `out`, 20 bytes a position: canonical hexcode in ASCII, NUL padded, and in byte 19 the status
-   *   (0 OK, 1 outside the coverage, 2 not a coordinate). The other bytes of a failed record are NUL.
+   * @returns the beginning of `out`, 20 bytes a position: canonical hexcode in ASCII, NUL padded, and in byte 19 the
+   *   status (0 OK, 1 outside the coverage, 2 not a coordinate). The other bytes of a failed record are NUL.
    * @throws HexcodesError BAD_RESOLUTION; BAD_ARGUMENT for another kind of array, an odd length, an `out` that is too
    *   short or shares bytes with the positions; never for a position
    */
@@ -276,8 +276,8 @@ export class Hexcodes {
    * @param records 20 bytes each: a hexcode in ASCII, in any spelling, up to the first NUL; byte 19 is ignored
    * @param out for the answer, at least two numbers and two bytes a record; new arrays if absent
    * @returns the centres of the cells, in the beginnings of the arrays of `out`
-   * @throws HexcodesError BAD_ARGUMENT for another kind of array, a length that is no multiple of 20, an `out` that is too
-   *   short or shares bytes with the records; never for a record
+   * @throws HexcodesError BAD_ARGUMENT for another kind of array, a length that is no multiple of 20, an `out` that is
+   *   too short or shares bytes with the records; never for a record
    */
   decodeBatch(records: Uint8Array, out?: DecodedBatch): DecodedBatch {
     requireKind(records, Uint8Array, 'records');

@@ -14,9 +14,11 @@ export interface BulkRequest {
   readonly resolution: number;
   /** Begins the names of the columns that the answer adds, so that they clash with none of the input's. */
   readonly prefix: string;
-  /** Of CSV, both in and out; by default the one that its header row shows, and a comma for CSV made of other formats. */
+  /**
+   * Delimiter of CSV, both in and out; by default that of its header row, and a comma for CSV made of other formats.
+   */
   readonly delimiter?: Delimiter;
-  /** Of encode to text: whether the answer names the province before July 2025, for which the index must have them. */
+  /** Whether rows of encode name the province before July 2025, for which the index must have the former provinces. */
   readonly former?: boolean;
   /** Of encode to text: whether the answer says how sure the province is, as border_m and certainty. */
   readonly certainty?: boolean;

@@ -1,5 +1,5 @@
-// The description of the stream at /asyncapi.json: valid by the schema of AsyncAPI, and messages of the JSON subprotocol are as
-// it says.
+// The description of the stream at /asyncapi.json: valid by the schema of AsyncAPI, and messages of the JSON
+// subprotocol are as it says.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Ajv } from 'ajv';

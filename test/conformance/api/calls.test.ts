@@ -1,4 +1,4 @@
-// The calls that /docs shows for copying, run as they stand against the service, but for its address and key.
+// The calls that /docs shows for copying, run unchanged against the service, but for its address and key.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,5 @@
-// The catalogue of status words on /docs: every word of the service and of its rows, under every HTTP status that has it.
+// The catalogue of status words on /docs: every word of the service and of its rows, under every HTTP status that has
+// it.
 import { expect, test } from 'vitest';
 import { ROW_STATUSES } from '#dist/hexcodes/wire/job.js';
 import { wordOf } from '#dist/server/answers.js';

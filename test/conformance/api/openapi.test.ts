@@ -1,5 +1,5 @@
-// The description at /openapi.json against the service: every request that is made from it is answered as it says, in status,
-// headers and body, and what it allows is accepted, what it forbids refused.
+// The description at /openapi.json against the service: every request that is made from it is answered as it says, in
+// status, headers and body, and what it allows is accepted, what it forbids refused.
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

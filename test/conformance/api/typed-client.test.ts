@@ -1,5 +1,5 @@
-// A client of which every path, parameter and body is typed by openapi-typescript from the description: it compiles, strict,
-// with both compilers, mistakes in it do not, and it runs against the service.
+// A client of which every path, parameter and body is typed by openapi-typescript from the description: it compiles,
+// strict, with both compilers, mistakes in it do not, and it runs against the service.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

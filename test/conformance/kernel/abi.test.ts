@@ -1,5 +1,5 @@
-// The module as others see it: its exports and their arities, that it imports nothing, its size, its areas of memory and
-// the views of them.
+// The module as others see it: its exports and their arities, that it imports nothing, its size, its areas of memory
+// and the views of them.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';

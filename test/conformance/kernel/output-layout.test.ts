@@ -1,5 +1,5 @@
-// src/hexcodes/kernel/output-layout.ts against the module: the answers of the batch calls are found where the offsets say. The
-// expected values come from the calls for one point.
+// src/hexcodes/kernel/output-layout.ts against the module: the answers of the batch calls are found where the offsets
+// say. The expected values come from the calls for one point.
 
 import { expect, test } from 'vitest';
 import { INVALID_HEXCODE, type Kernel, OK, OUTSIDE_COVERAGE } from '#dist/hexcodes/kernel/kernel.js';

@@ -1,4 +1,5 @@
-// A reach that allows about half of what codes could carry: every call that reads or writes a code keeps to it, each alike.
+// A reach that allows about half of what codes could carry: every call that reads or writes a code keeps to it, each
+// alike.
 
 import { expect, test } from 'vitest';
 import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
@@ -13,7 +14,7 @@ const OUTSIDE_COVERAGE = 1;
 const INVALID_HEXCODE = 3;
 const RECORD_BYTES = 20;
 
-/** The mask of each row: provinces allowed under it, drawn anew for each row. */
+/** The mask of each row: provinces allowed under it, drawn for each row. */
 function patchyMasks(random: () => number): BigUint64Array {
   return BigUint64Array.from({ length: REACH_ROWS }, (_, row) => {
     if (!isReachRow(row)) return 0n;

@@ -11,7 +11,7 @@ import { CODE_ROWS, READING_ROWS } from '../../support/vectors.js';
 
 const BUILDS: Build[] = ['kernel', 'kernel.debug'];
 const CENTER_TOLERANCE_DEG = 1e-9;
-/** Of everything the last test asks; recorded on Node 20, the same on Node 22. */
+/** Digest of everything the last test asks; recorded on Node 20, the same on Node 22. */
 const DIGEST = '2250d5990d519d162c650c0f537504c40baf60e1578a6d4c18c5216f15a92aed';
 
 test('the vectors are all there', () => {

@@ -1,4 +1,5 @@
-// `hexcodes bench` as a command, in its shortest form: the shape of its results, its faults, and a comparison of two runs.
+// `hexcodes bench` as a command, in its shortest form: the shape of its results, its faults, and a comparison of two
+// runs.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseResults, type Results, samplesOf } from '#dist/capacity/measure/results.js';

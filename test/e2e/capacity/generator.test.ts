@@ -1,4 +1,5 @@
-// The generator against the real service: every way in, every answer compared; and against a server that answers wrongly.
+// The generator against the real service: every way in, every answer compared; and against a server that answers
+// wrongly.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startControlServer } from '#dist/capacity/control/control-server.js';

@@ -1,5 +1,5 @@
-// `hexcodes serve` over a log that cannot be written: requests are answered, the signals end the process, and lines that
-// were dropped are counted. The disk that is full is a tmpfs in a mount namespace, which only root can make.
+// `hexcodes serve` over a log that cannot be written: requests are answered, the signals end the process, and lines
+// that were dropped are counted. The disk that is full is a tmpfs in a mount namespace, which only root can make.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
@@ -46,7 +46,7 @@ async function start(stdout: number | 'pipe', command = process.execPath, args =
   }
 }
 
-/** So many requests without a key, each of which is refused and logged. @returns how many were answered */
+/** Sends requests without a key, each of which is refused and logged. @returns how many were answered */
 async function refuse(port: number, count: number): Promise<number> {
   const socket = connect(port, '127.0.0.1');
   let answered = 0;

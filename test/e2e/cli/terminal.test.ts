@@ -1,5 +1,5 @@
-// Exit codes and messages beside the answers: the exit code for a reader that has left, and messages with texts of others that
-// would steer the terminal.
+// Exit codes and messages beside the answers: the exit code for a reader that has left, and messages with texts of
+// others that would steer the terminal.
 import { afterAll, expect, test } from 'vitest';
 import { CliFolder } from '../../support/cli.js';
 

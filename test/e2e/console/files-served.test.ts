@@ -1,4 +1,5 @@
-// The files of the console as the service sends them: encodings, caching, policy, weight, and the boundaries of the service.
+// The files of the console as the service sends them: encodings, caching, policy, weight, and the boundaries of the
+// service.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';

@@ -1,5 +1,5 @@
-// Files in the console: dropped, chosen and pasted, converted in the page to the bytes that the command writes, summed up and
-// downloaded, with nothing sent anywhere.
+// Files in the console: dropped, chosen and pasted, converted in the page to the bytes that the command writes, summed
+// up and downloaded, with nothing sent anywhere.
 import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-// The recipe of docs/recipes.md for a map with the grid, run as it stands in Chromium: MapLibre reads the vector tiles, and a click
-// gives the code of the cell.
+// The recipe of docs/recipes.md for a map with the grid, run as it stands in Chromium: MapLibre reads the vector tiles,
+// and a click gives the code of the cell.
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

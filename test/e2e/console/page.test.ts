@@ -1,4 +1,5 @@
-// The console in Chromium as a page: language, light and dark, phones, without WebGL, without a network, and what axe-core finds.
+// The console in Chromium as a page: language, light and dark, phones, without WebGL, without a network, and what
+// axe-core finds.
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { axeOf, hasChromium, mapState, openBrowser, openConsole } from '../../support/console-page.js';

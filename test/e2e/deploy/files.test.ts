@@ -1,5 +1,5 @@
-// Files of deploy/ that a program of the system judges: the systemd unit, the Kubernetes manifests. Skipped by name where the
-// program is not here. That they agree with one another and with the settings is judged everywhere.
+// Files of deploy/ that a program of the system judges: the systemd unit, the Kubernetes manifests. Skipped by name
+// where the program is not here. That they agree with one another and with the settings is judged everywhere.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

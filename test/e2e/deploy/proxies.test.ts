@@ -1,6 +1,7 @@
-// The proxy files that ship: each program accepts its file, a rolling restart of two nodes behind it loses nothing, bodies pass
-// whole, refused ones give their reason, and nobody can forge an address. Each proxy is skipped by its name where it is not
-// installed; all but the first need root, for a network of their own. The large twins are `npm run proof -- rolling` and `proxies`.
+// The proxy files that ship: each program accepts its file, a rolling restart of two nodes behind it loses nothing,
+// bodies pass whole, refused ones give their reason, and nobody can forge an address. Each proxy is skipped by its name
+// where it is not installed; all but the first need root, for a network of their own. The large twins are `npm run
+// proof -- rolling` and `proxies`.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +26,8 @@ for (const proxy of PROXIES) {
       });
       const complaints = `${stdout}${stderr}`
         .split('\n')
-        // A certificate that was made for the test has no server to ask about it. Caddy says at level info that its nodes are away.
+        // A certificate that was made for the test has no server to ask about it. Caddy says at level info that its
+        // nodes are away.
         .filter(
           (line) => /warn|error|alert/i.test(line) && !/no OCSP server specified|"level":"info"/.test(line),
         );

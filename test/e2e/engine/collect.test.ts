@@ -1,5 +1,5 @@
-// Single positions become hexcodes: MQTT publishes of npm's mqtt client, Traccar's JSON, by a collector and a worker; nothing
-// lost or doubled where collectors are killed, and where two of them run.
+// Single positions become hexcodes: MQTT publishes of npm's mqtt client, Traccar's JSON, by a collector and a worker;
+// nothing lost or doubled where collectors are killed, and where two of them run.
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import mqtt from 'mqtt';

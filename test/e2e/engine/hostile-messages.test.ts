@@ -1,5 +1,5 @@
-// Workers, collectors and services meet messages that no client sends: damaged headers, long subjects and ids, forged frames. Each
-// costs a dead letter or a sentence, and the work goes on.
+// Workers, collectors and services meet messages that no client sends: damaged headers, long subjects and ids, forged
+// frames. Each costs a dead letter or a sentence, and the work goes on.
 import { createConnection } from 'node:net';
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';

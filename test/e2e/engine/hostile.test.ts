@@ -1,5 +1,5 @@
-// Messages of somebody who may publish whatever he likes: nothing outside the share is read, written or removed, nothing in it
-// is that was there before, and the work of others goes on.
+// Messages of somebody who may publish whatever he likes: nothing outside the share is read, written or removed,
+// nothing in it is that was there before, and the work of others goes on.
 import {
   chmodSync,
   existsSync,

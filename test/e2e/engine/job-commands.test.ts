@@ -1,4 +1,5 @@
-// The commands of `hexcodes job` where something was broken off or is away: cancelling, waiting, trying again, other subjects.
+// The commands of `hexcodes job` where something was broken off or is away: cancelling, waiting, trying again, other
+// subjects.
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { JobFolder } from '../../support/engine/job-folder.js';

@@ -1,5 +1,5 @@
-// Two workers of a job, killed again and again: every part as by a job that was left alone, and once in the manifest. The large
-// twin is `npm run proof -- job`.
+// Two workers of a job, killed again and again: every part as by a job that was left alone, and once in the manifest.
+// The large twin is `npm run proof -- job`.
 import { expect, test } from 'vitest';
 import { runJob } from '../../support/engine/job-run.js';
 import { natsNote, noNats } from '../../support/nats.js';

@@ -1,5 +1,6 @@
-// `hexcodes job`: submitted again it adds nothing, failed parts have their reason and hold nobody up, outputs stay in their
-// folder, a worker that was held up disturbs nothing, and a job that is cancelled goes on when it is submitted again.
+// `hexcodes job`: submitted again it adds nothing, failed parts have their reason and hold nobody up, outputs stay in
+// their folder, a worker that was held up disturbs nothing, and a job that is cancelled goes on when it is submitted
+// again.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {

@@ -1,5 +1,5 @@
-// Workers killed every second, the server killed, the network cut: every point stands once among the answers. The large twin
-// is `npm run proof -- engine`.
+// Workers killed every second, the server killed, the network cut: every point stands once among the answers. The large
+// twin is `npm run proof -- engine`.
 import { expect, test } from 'vitest';
 import { killsInNamespace } from '../../support/engine/run-kills.js';
 import { natsNote, noNats } from '../../support/nats.js';

@@ -1,5 +1,5 @@
-// Every command on the bus warns where a server listens beyond its machine and asks for no credentials. The servers have a network
-// namespace of their own, where they can be reached by nobody.
+// Every command on the bus warns where a server listens beyond its machine and asks for no credentials. The servers
+// have a network namespace of their own, where they can be reached by nobody.
 import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

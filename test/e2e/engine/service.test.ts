@@ -1,4 +1,5 @@
-// The micro service on the bus: frames and JSON batches as over HTTP, errors by the protocol of services, discovery and counts.
+// The micro service on the bus: frames and JSON batches as over HTTP, errors by the protocol of services, discovery and
+// counts.
 import { readFileSync } from 'node:fs';
 import { ServiceError, Svcm } from '@nats-io/services';
 import type { NatsConnection } from '@nats-io/transport-node';

@@ -1,5 +1,5 @@
-// The store that several nodes share: two services on one PostgreSQL, changes seen by NOTIFY and without it, the database
-// killed, frozen and back, wrong passwords, a store of a later version.
+// The store that several nodes share: two services on one PostgreSQL, changes seen by NOTIFY and without it, the
+// database killed, frozen and back, wrong passwords, a store of a later version.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

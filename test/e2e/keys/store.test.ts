@@ -1,5 +1,5 @@
-// The key store under a running service: replaced, removed, damaged; and a start or a command over a store, a pepper or a
-// disk that is not as it should be.
+// The key store under a running service: replaced, removed, damaged; and a start or a command over a store, a pepper or
+// a disk that is not as it should be.
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,

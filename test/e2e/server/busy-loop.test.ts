@@ -1,4 +1,5 @@
-// /livez and /readyz of a service whose event loop stands still: answered all the same, and 503 once it has stood for five seconds.
+// /livez and /readyz of a service whose event loop stands still: answered all the same, and 503 once it has stood for
+// five seconds.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { afterEach, expect, test } from 'vitest';

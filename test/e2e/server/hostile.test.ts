@@ -34,7 +34,9 @@ test('a request one byte at a time gets the same answer', async () => {
   expect(chunked?.body).toBe(whole?.body);
 });
 
-/** Where uws-pack takes a request line that is cut for another version of HTTP, and answers 505 (transport README U14). */
+/**
+ * Where uws-pack takes a request line that is cut for another version of HTTP, and answers 505 (transport README U14).
+ */
 function mistakenCuts(request: string): number[] {
   const method = request.indexOf(' ') + 1;
   const version = request.indexOf(' HTTP/1.1\r');

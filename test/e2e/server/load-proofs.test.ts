@@ -1,5 +1,5 @@
-// Small twins of `npm run proof -- fair` and `-- soak`: honest requests beside some of the known abusers, and mixed load with faults,
-// after which memory and descriptors are where they were.
+// Small twins of `npm run proof -- fair` and `-- soak`: honest requests beside some of the known abusers, and mixed
+// load with faults, after which memory and descriptors are where they were.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-// Uploads that are refused while most of them is still to come: curl, urllib, fetch and the client of this package get the reason
-// each time. The large twin is `npm run proof -- proxies`.
+// Uploads that are refused while most of them is still to come: curl, urllib, fetch and the client of this package get
+// the reason each time. The large twin is `npm run proof -- proxies`.
 import { spawnSync } from 'node:child_process';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';

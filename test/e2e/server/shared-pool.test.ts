@@ -1,5 +1,5 @@
-// The pool between keys, on real sockets: a key whose streams keep it full delays and refuses itself only; and a batch for
-// which the pool has no room is refused before its body is read.
+// The pool between keys, on real sockets: a key whose streams keep it full delays and refuses itself only; and a batch
+// for which the pool has no room is refused before its body is read.
 import { expect, test } from 'vitest';
 import type { Pool } from '#dist/pool/pool.js';
 import { handshake, RawWebSocket } from '../../support/raw-websocket.js';

@@ -1,5 +1,6 @@
-// How much slow work the main thread does in one turn of its event loop, counted over the worst requests known: rows that the
-// host reads or writes, their bytes, and members of envelopes. The server runs in this process, its workers in threads.
+// How much slow work the main thread does in one turn of its event loop, counted over the worst requests known: rows
+// that the host reads or writes, their bytes, and members of envelopes. The server runs in this process, its workers in
+// threads.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { slowWork } from '#dist/hexcodes/wire/rows/row-allowance.js';
 import { startServer, type TestServer } from '../../support/server.js';

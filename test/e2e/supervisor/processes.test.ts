@@ -182,7 +182,7 @@ describe.skipIf(process.platform !== 'linux')('several processes (Linux)', () =>
     expect(status).toBe(200);
     expect(metrics).toContain('\nhexcodes_processes_ready 2\n');
     expect(metrics).toContain('\nhexcodes_process_deaths_total 0\n');
-    // One that cannot say anything is not asked for ever.
+    // One that cannot say anything is not asked without end.
     const { pids } = await service.line('all processes listen');
     process.kill((pids as number[])[1]!, 'SIGSTOP');
     expect(await get('/readyz')).toEqual([200, 'ready\nwarning: process 2: it does not accept requests\n']);

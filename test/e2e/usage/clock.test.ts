@@ -1,5 +1,5 @@
-// The clock of the machine is moved by an hour and back, over midnight, by Debian's faketime: answers go on, no quota is given
-// twice and no usage is lost, log and readiness say it.
+// The clock of the machine is moved by an hour and back, over midnight, by Debian's faketime: answers go on, no quota
+// is given twice and no usage is lost, log and readiness say it.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
-// A quota is never passed and is used to its last point, by parallel work of every kind, on one, two and four processes, over two
-// nodes on PostgreSQL, and over processes that are killed: no answer of 503, and no line of an error.
+// A quota is never passed and is used to its last point, by parallel work of every kind, on one, two and four
+// processes, over two nodes on PostgreSQL, and over processes that are killed: no answer of 503, and no line of an
+// error.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -84,7 +85,7 @@ function stream(base: string, pointsOfFrame: number): Promise<Answered> {
   });
 }
 
-/** Starts a service of so many processes. @returns the address of each process */
+/** Starts a service of several processes. @returns the address of each process */
 async function start(processes: number, perDay: number): Promise<{ service: ServeCommand; bases: string[] }> {
   const port = await freePort();
   const service = new ServeCommand(

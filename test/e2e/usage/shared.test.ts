@@ -1,5 +1,5 @@
-// Limits and usage that several processes share: two nodes on one PostgreSQL, two processes on one data folder; the database away
-// and back, with open and with closed limits.
+// Limits and usage that several processes share: two nodes on one PostgreSQL, two processes on one data folder; the
+// database away and back, with open and with closed limits.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ afterAll(() => rmSync(root, { recursive: true }));
 
 const headersOf = (key: string) => ({ 'X-API-Key': key, 'Content-Type': 'application/json' });
 
-/** @returns the status of a batch of so many points */
+/** @returns the status of a batch of a number of points */
 async function batch(base: string, key: string, points: number): Promise<number> {
   const answer = await fetch(`${base}/v1/hexcodes/encode/batch`, {
     method: 'POST',
@@ -32,7 +32,10 @@ async function batch(base: string, key: string, points: number): Promise<number>
 const dayOf = async (base: string, key: string): Promise<{ requests: number; points: number }> =>
   (await (await fetch(`${base}/v1/usage`, { headers: headersOf(key) })).json()).day;
 
-/** Sends batches to both in turn, again where they are refused with 503, until 429. @returns the points that were converted */
+/**
+ * Sends batches to both in turn, again where they are refused with 503, until 429.
+ * @returns the points that were converted
+ */
 async function useUp(bases: readonly string[], key: string, size: number): Promise<number> {
   let points = 0;
   const open = new Set(bases);

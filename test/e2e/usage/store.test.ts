@@ -1,4 +1,5 @@
-// Usage in usage.db: a restart goes on with it, also after kill -9; files that are removed, damaged or on a full disk; exports.
+// Usage in usage.db: a restart goes on with it, also after kill -9; files that are removed, damaged or on a full disk;
+// exports.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';

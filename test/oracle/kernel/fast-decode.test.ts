@@ -69,7 +69,10 @@ function expectSame(kernel: KernelExports, records: Uint8Array): void {
   expect(found, `seed ${SEED}`).toEqual([]);
 }
 
-/** Records of random points of the domain. The index of the tests covers all of it; points without a code give failed records. */
+/**
+ * Records of random points of the domain. The index of the tests covers all of it; points without a code give failed
+ * records.
+ */
 function randomRecords(kernel: KernelExports, resolution: number, next: () => number): Uint8Array {
   const points = Array.from({ length: BATCH }, (): Position => [5 + 20 * next(), 100 + 19 * next()]);
   new Float64Array(kernel.memory.buffer, kernel.INPUT.value, 2 * BATCH).set(points.flat());

@@ -1,6 +1,7 @@
-// former_province at random points of all 63 units, against the polygons that the boundaries are drawn from. Lines of the map
-// may lie up to 80 m from those of the source (data/README.md), so points nearer than that to a line of the source are left out.
-// Along the land border the polygons reach into land that the other source gives to the neighbour: there no unit is right, too.
+// former_province at random points of all 63 units, against the polygons that the boundaries are drawn from. Lines of
+// the map may lie up to 80 m from those of the source (data/README.md), so points nearer than that to a line of the
+// source are left out. Along the land border the polygons reach into land that the other source gives to the neighbour:
+// there no unit is right, too.
 import { expect, test } from 'vitest';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { FORMER_PROVINCES } from '../../../data/map/partition.js';

@@ -21,7 +21,10 @@ const MILLION = 1_000_000;
 
 const kernel = openKernel();
 
-/** Whether the code format has a head for the cell, by base cell and first digit, which is 7 for resolution 0 (docs/code-format.md). */
+/**
+ * Whether the code format has a head for the cell, by base cell and first digit, which is 7 for resolution 0
+ * (docs/code-format.md).
+ */
 function hasHead(cell: string): boolean {
   const index = BigInt(`0x${cell}`);
   const base = Number((index >> 45n) & 127n);

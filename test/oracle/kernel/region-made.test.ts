@@ -17,7 +17,10 @@ import {
 
 const SEED = 20261121;
 
-/** Places where an index is most likely to be wrong: beside vertices and middles of segments, on edges of cells; and any place. */
+/**
+ * Places where an index is most likely to be wrong: beside vertices and middles of segments, on edges of cells; and any
+ * place.
+ */
 function* delicatePlaces(partition: Partition, random: Random, each: number): Generator<[number, number]> {
   const { segments } = partition;
   let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity];

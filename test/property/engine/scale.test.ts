@@ -1,5 +1,5 @@
-// The simulated fleet: every frame is stored once for any plan in which workers and servers die and come back; it moves what a
-// worker and a server can by arithmetic. The large twin is `npm run proof -- scale`.
+// The simulated fleet: every frame is stored once for any plan in which workers and servers die and come back; it moves
+// what a worker and a server can by arithmetic. The large twin is `npm run proof -- scale`.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { EventQueue } from '../../support/engine/event-queue.js';

@@ -1,5 +1,5 @@
-// A quota that several processes share, by a model that drives the shipped reservations (test/support/quota-model): large by
-// `npm run proof -- quota`.
+// A quota that several processes share, by a model that drives the shipped reservations (test/support/quota-model):
+// large by `npm run proof -- quota`.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 // The connections of one abuser: each sends an opening and then the same bytes again and again, as fast as the socket
-// takes them or at a rate, and connects anew when it is cut. Connections that hold send their opening and wait.
+// takes them or at a rate, and connects again when it is cut. Connections that hold send their opening and wait.
 import { connect, type Socket } from 'node:net';
 
 const RECONNECT_MS = 10;
@@ -14,13 +14,13 @@ export interface Abuse {
   /** Absent where the connection only holds what it has opened. */
   readonly repeated?: Uint8Array;
   readonly reads: boolean;
-  /** `repeated` is sent again when its answer has come: so many bytes of it, or the last chunk of a chunked one. */
+  /** `repeated` is sent again when its answer has come: a number of its bytes, or the last chunk of a chunked one. */
   readonly inTurn?: number | 'last chunk';
   /** Between an answer and the next `repeated`. */
   readonly pauseMs?: number;
-  /** Of each connection; absent: as fast as the socket takes it. */
+  /** Rate of each connection; absent: as fast as the socket takes it. */
   readonly bytesPerSec?: number;
-  /** Each connection ends its sending after so many bytes and holds. */
+  /** Bytes after which each connection ends its sending and holds. */
   readonly maxBytes?: number;
 }
 

@@ -1,4 +1,5 @@
-// Results of a bench as a machine of round numbers would give them: every cost is known, so a plan can be reckoned by hand.
+// Results of a bench as a machine of round numbers would give them: every cost is known, so a plan can be reckoned by
+// hand.
 import { Latencies } from '#dist/capacity/generator/latencies.js';
 import type { RatePoint, Results, WayResult } from '#dist/capacity/measure/results.js';
 import { samplesOf } from '#dist/capacity/measure/results.js';

@@ -14,8 +14,8 @@ export function waitMMc(servers: number, busy: number): number {
 }
 
 /**
- * Mean waiting time in M/D/c, in units of the service time: the number of requests in the system, looked at every service time, is a
- * Markov chain (Crommelin 1932), iterated here until it does not change.
+ * Mean waiting time in M/D/c, in units of the service time: the number of requests in the system, looked at every
+ * service time, is a Markov chain (Crommelin 1932), iterated here until it does not change.
  */
 export function waitMDc(servers: number, busy: number): number {
   const load = servers * busy;

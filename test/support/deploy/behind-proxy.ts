@@ -1,5 +1,5 @@
-// Nodes of the service behind a proxy with the file that ships, in the network namespace of this process, where the addresses
-// that the file names are made its own. To be used by programs that run under `unshare -n`.
+// Nodes of the service behind a proxy with the file that ships, in the network namespace of this process, where the
+// addresses that the file names are made its own. To be used by programs that run under `unshare -n`.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -23,7 +23,7 @@ export interface BehindOptions {
 }
 
 export interface Behind {
-  /** Of the proxy, without a path. */
+  /** Address of the proxy, without a path. */
   readonly base: string;
   readonly nodes: ServeCommand[];
   /** The last words of the proxy. */

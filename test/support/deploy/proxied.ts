@@ -1,5 +1,6 @@
-// Two nodes behind a proxy with the file that ships, and a task that is put to them: node build/test/support/deploy/proxied.js
-// PROXY TASK OPTIONS RESULT, in a network namespace of its own (unshare -n). OPTIONS and the file RESULT are JSON.
+// Two nodes behind a proxy with the file that ships, and a task that is put to them: node
+// build/test/support/deploy/proxied.js PROXY TASK OPTIONS RESULT, in a network namespace of its own (unshare -n).
+// OPTIONS and the file RESULT are JSON.
 import { writeFileSync } from 'node:fs';
 import { proxyNamed, startBehind, trustAnyCertificate } from './behind-proxy.js';
 import type { TaskOptions } from './task.js';

@@ -7,7 +7,7 @@ export interface ShippedProxy {
   readonly name: string;
   readonly file: string;
   readonly program: string;
-  /** Lines of the file for TLS, and what stands there without it. */
+  /** Lines of the file for TLS, and the line that replaces them without it. */
   readonly plain: readonly (readonly [tls: RegExp, plain: string])[];
   check(path: string): string[];
   run(path: string): string[];
@@ -57,8 +57,8 @@ const CERTIFICATE = '/etc/hexcodes/tls/hexcodes.pem';
 const PID_FILE = '/run/hexcodes-nginx.pid';
 
 /**
- * A copy of the file in which the certificate, and what the proxy writes, lie in the folder; all else is as it ships, but for TLS
- * where it is not wanted.
+ * A copy of the file in which the certificate, and what the proxy writes, lie in the folder; all else is as it ships,
+ * but for TLS where it is not wanted.
  */
 export function installProxy({ file, plain }: ShippedProxy, folder: string, isTls = true): string {
   const certificate = join(folder, 'hexcodes.pem');

@@ -1,5 +1,5 @@
-// A CSV body of any length, of one block of rows repeated, and the check of its answer while it comes: every byte of it, without
-// keeping any.
+// A CSV body of any length, of one block of rows repeated, and the check of its answer while it comes: every byte of
+// it, without keeping any.
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';

@@ -1,6 +1,6 @@
-// Rolling restarts of two nodes behind a proxy, under load: node build/test/support/deploy/rolling.js PROXY ROUNDS RESULT. To be
-// run in a network namespace of its own (unshare -n), where the addresses that the shipped files name are its own. Writes
-// what happened to the file RESULT, as JSON.
+// Rolling restarts of two nodes behind a proxy, under load: node build/test/support/deploy/rolling.js PROXY ROUNDS
+// RESULT. To be run in a network namespace of its own (unshare -n), where the addresses that the shipped files name are
+// its own. Writes what happened to the file RESULT, as JSON.
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HexcodesClient } from '#dist/hexcodes/client/node.js';

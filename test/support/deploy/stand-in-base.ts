@@ -1,6 +1,6 @@
-// A stand-in for the base image of the Dockerfile, for machines that reach no registry of images: Node, npm, a shell and what
-// these and the packages' native code need, taken from this machine. It shows that the file builds and that its result runs;
-// it does not show the real base.
+// A stand-in for the base image of the Dockerfile, for machines that reach no registry of images: Node, npm, a shell
+// and what these and the packages' native code need, taken from this machine. It shows that the file builds and that
+// its result runs; it does not show the real base.
 import { execFileSync } from 'node:child_process';
 import {
   cpSync,

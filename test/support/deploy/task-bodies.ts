@@ -9,7 +9,7 @@ import type { Behind } from './behind-proxy.js';
 import { RepeatedBody } from './repeated-body.js';
 import type { TaskOptions, TaskResult } from './task.js';
 
-/** Of a log line. */
+/** Level of a log line. */
 const WARNING = 40;
 const BULK = '/v1/hexcodes/encode/bulk';
 

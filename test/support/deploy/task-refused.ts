@@ -1,4 +1,5 @@
-// Uploads through a proxy that the service refuses while most of them is still to come: every client must get the reason.
+// Uploads through a proxy that the service refuses while most of them is still to come: every client must get the
+// reason.
 import { REFUSALS, sendRefusedUpload, UPLOAD_CLIENTS } from '../refused-uploads.js';
 import { COMMAND_KEY } from '../serve-command.js';
 import type { Behind } from './behind-proxy.js';

@@ -1,5 +1,5 @@
-// Batches on 400 connections for a while, more than two nodes can answer. Every answer must be the service's own: one of the
-// proxy for want of a server, or none, is a fault.
+// Batches on 400 connections for a while, more than two nodes can answer. Every answer must be the service's own: one
+// of the proxy for want of a server, or none, is a fault.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';

@@ -8,7 +8,7 @@ const PATIENCE_MS = 5000;
 
 export interface Watched {
   readonly failed: number;
-  /** Of each answer, ascending. */
+  /** Time of each answer, ascending. */
   readonly tookMs: readonly number[];
 }
 

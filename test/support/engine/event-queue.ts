@@ -1,4 +1,5 @@
-// Events of a simulation by their time: a binary heap. Events of the same time happen in the order in which they were added.
+// Events of a simulation by their time: a binary heap. Events of the same time happen in the order in which they were
+// added.
 
 interface Event {
   readonly atS: number;

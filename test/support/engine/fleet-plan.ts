@@ -3,7 +3,7 @@
 export interface FleetPlan {
   /** Pairs of streams, each with a server of its own that leads it. */
   readonly streams: number;
-  /** Of all streams together. */
+  /** Workers of all streams together. */
   readonly workers: number;
   readonly pointsPerFrame: number;
   readonly pointsPerSecond: number;
@@ -34,7 +34,7 @@ export interface FleetResult {
   readonly frames: number;
   readonly lost: number;
   readonly redelivered: number;
-  /** Second answers, each of which would stand twice without a subject of its own. */
+  /** Second answers, each of which would be stored twice without a subject of its own. */
   readonly refused: number;
   readonly workerDeaths: number;
   readonly serverDeaths: number;

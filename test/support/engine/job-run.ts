@@ -1,5 +1,5 @@
-// Many files are converted by a job on two workers that are killed again and again, and by one that is left alone; part by part
-// the outputs are compared, and with the manifests.
+// Many files are converted by a job on two workers that are killed again and again, and by one that is left alone; part
+// by part the outputs are compared, and with the manifests.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ export interface JobRunOptions {
   /** Half of them CSV, half of them Parquet. */
   readonly files: number;
   readonly rowsPerFile: number;
-  /** Of each worker. */
+  /** Kills of each worker. */
   readonly kills: number;
   readonly partSize: string;
 }
@@ -28,7 +28,7 @@ export interface JobReport {
   readonly failedParts: number;
   /** Parts whose file is not byte-equal to that of the job that was left alone, or not that of the manifest. */
   readonly differing: number;
-  /** Parts that stand twice in the manifest, or not at all. */
+  /** Parts that the manifest has twice, or not at all. */
   readonly doubled: number;
   readonly missing: number;
   /** Files in the output folder that are no part and not the manifest. */

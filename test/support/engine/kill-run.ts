@@ -1,5 +1,5 @@
-// Frames go through three workers while one at a time is killed every second, the server is killed and the network cut; at
-// the end the stream of the answers is compared with the library, point by point.
+// Frames go through three workers while one at a time is killed every second, the server is killed and the network cut;
+// at the end the stream of the answers is compared with the library, point by point.
 import { spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
@@ -201,6 +201,6 @@ async function comparisonOf(
     if (times > 1) doubled++;
     found.delete(idOf(number));
   }
-  // Whatever else stands there was never sent.
+  // Any other answer was never asked for.
   return { lost, doubled, wrong: wrong + found.size };
 }

@@ -1,4 +1,5 @@
-// Jobs in memory, for tests of workers without a server. It counts what is asked for, as lists and results of large jobs are long.
+// Jobs in memory, for tests of workers without a server. It counts what is asked for, as lists and results of large
+// jobs are long.
 import type { DeadMessage } from '#dist/bus/dead-letter.js';
 import type { Stored } from '#dist/bus/engine.js';
 import type { JobPart, JobPlan, PartResult } from '#dist/bus/jobs/job.js';

@@ -1,5 +1,5 @@
-// Runs kill-run.ts as a process of its own, with the options in its argument, and prints the report as JSON; `inNamespace`
-// starts it in a network namespace where that is allowed.
+// Runs kill-run.ts as a process of its own, with the options in its argument, and prints the report as JSON;
+// `inNamespace` starts it in a network namespace where that is allowed.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { canHaveNamespaces } from '../network-namespace.js';

@@ -1,5 +1,6 @@
-// A fleet of workers on JetStream as a simulation of events: servers and workers are cores that do one thing after the other,
-// messages wait, are handed out, answered, stored once and acknowledged; workers and servers die at random and come back.
+// A fleet of workers on JetStream as a simulation of events: servers and workers are cores that do one thing after the
+// other, messages wait, are handed out, answered, stored once and acknowledged; workers and servers die at random and
+// come back.
 import { EventQueue } from './event-queue.js';
 import type { FleetPlan, FleetResult } from './fleet-plan.js';
 
@@ -20,7 +21,7 @@ interface Worker {
 
 interface Stream {
   readonly waiting: Frame[];
-  /** Of `waiting`, handed out already. */
+  /** Messages of `waiting` that are handed out already. */
   next: number;
   readonly workers: Worker[];
   turn: number;

@@ -2,7 +2,10 @@
 import { convertFiles } from '#dist/files/run.js';
 import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 
-/** `hexcodes encode INPUT -o OUTPUT`; paths, whose extensions are the formats. @throws CliFailure as the command says it */
+/**
+ * `hexcodes encode INPUT -o OUTPUT`; paths, whose extensions are the formats.
+ * @throws CliFailure as the command says it
+ */
 export async function encodeFile(
   library: Hexcodes,
   input: string,

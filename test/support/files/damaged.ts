@@ -11,7 +11,9 @@ export type Damage = 'changed' | 'cut off' | 'left out' | 'claims';
 
 export const DAMAGES: readonly Damage[] = ['changed', 'cut off', 'left out', 'claims'];
 
-/** Numbers as sizes and counts have them when they lie: little-endian of 1, 2, 4 and 8 bytes, and of seven bits a byte. */
+/**
+ * Numbers as sizes and counts have them when they lie: little-endian of 1, 2, 4 and 8 bytes, and of seven bits a byte.
+ */
 const CLAIMS = [
   'ff',
   '7f',

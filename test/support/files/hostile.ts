@@ -32,8 +32,8 @@ export function soundArrow(): Buffer {
 }
 
 /**
- * The stream of `soundArrow` with two damaged bytes, by which a list of its metadata claims 67 million entries: they made a reader
- * collect 4.2 GB of them.
+ * The stream of `soundArrow` with two damaged bytes, by which a list of its metadata claims 67 million entries: they
+ * made a reader collect 4.2 GB of them.
  */
 export function arrowWithCount(list: 'columns' | 'nodes' | 'buffers'): Buffer {
   const bytes = soundArrow();
@@ -90,7 +90,10 @@ export function listsOfOneText(entries: number, letters: number): Buffer {
   );
 }
 
-/** An Arrow stream whose texts go back and forth over the same bytes. @param rows odd: the writer keeps bytes up to the last offset */
+/**
+ * An Arrow stream whose texts go back and forth over the same bytes.
+ * @param rows odd: the writer keeps bytes up to the last offset
+ */
 export function overlappingTexts(rows: number, letters: number): Buffer {
   const texts = arrow.makeData({
     type: new arrow.Utf8(),

@@ -14,8 +14,8 @@ export interface KilledRun {
 }
 
 /**
- * Runs `hexcodes ARGS -o OUT --resume`. Kills it (SIGKILL) `kills` times: when the journal first appears, then each time
- * after a random part of `spanMs`. Then lets it finish.
+ * Runs `hexcodes ARGS -o OUT --resume`. Kills it (SIGKILL) `kills` times: when the journal first appears, then each
+ * time after a random part of `spanMs`. Then lets it finish.
  */
 export async function runKilled(
   args: readonly string[],

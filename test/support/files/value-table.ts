@@ -1,5 +1,6 @@
 // The table of docs/values.md: what becomes of a value of each type in each format. Every cell is observed: files of
-// independent writers are encoded, and independent readers read the outputs. A cell that would be a silent change throws.
+// independent writers are encoded, and independent readers read the outputs. A cell that would be a silent change
+// throws.
 
 /** A type of an input format, with the values of two rows as text; the third row is null. */
 export interface TypeCase {
@@ -27,7 +28,7 @@ export function typedCell({ name, texts, json }: TypeCase, input: Observed, foun
   const { type, values } = found;
   const isSame = (wanted: readonly (string | null)[]): boolean =>
     JSON.stringify(wanted) === JSON.stringify(values);
-  // Of a column of nulls readers do not tell the type.
+  // Readers do not tell the type of a column of nulls.
   if (isSame([null, null, null]) && isSame(input.values)) return 'null';
   if (isSame(input.values) && type === input.type) return 'exact';
   if (type === 'VARCHAR' && isSame([...texts, null])) return `text ${code(texts[0])}`;

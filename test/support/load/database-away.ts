@@ -1,5 +1,5 @@
-// Two nodes on one PostgreSQL under load, while the database is stopped and comes back: no call may fail, readiness and log have to
-// tell, and what the nodes have converted has to be stored in the end, once.
+// Two nodes on one PostgreSQL under load, while the database is stopped and comes back: no call may fail, readiness and
+// log have to tell, and what the nodes have converted has to be stored in the end, once.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

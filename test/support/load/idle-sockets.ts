@@ -1,5 +1,5 @@
-// Holds WebSockets that send nothing, as a process of its own: port, key, how many, from which address. Sends a message once all
-// are open, and how many are still open when it is asked; it goes when its parent does.
+// Holds WebSockets that send nothing, as a process of its own: port, key, how many, from which address. Sends a message
+// once all are open, and how many are still open when it is asked; it goes when its parent does.
 import WebSocket from 'ws';
 
 const [port = '', key = '', count = '', localAddress = ''] = process.argv.slice(2);

@@ -1,6 +1,7 @@
-// Load on a running service: singles, batches, uploads and streams at once, as fast as they are answered. It counts what was
-// answered in whole; an answer that is cut off or wrong is a fault. Where a call got no answer at all, whoever runs the load
-// decides: behind a proxy that is a fault, in front of a service that stops it is not, unless the service had read it.
+// Load on a running service: singles, batches, uploads and streams at once, as fast as they are answered. It counts
+// what was answered in whole; an answer that is cut off or wrong is a fault. Where a call got no answer at all, whoever
+// runs the load decides: behind a proxy that is a fault, in front of a service that stops it is not, unless the service
+// had read it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import WebSocket from 'ws';
 import { agentFor, type Call, type Called, call, LostCall } from './calls.js';
@@ -53,7 +54,7 @@ export class Load {
     for (let i = 0; i < streams; i++) this.#workers.push(this.#stream());
   }
 
-  /** Resolves when at least so many requests, and so many frames, are answered. */
+  /** Resolves when the given number of requests, and of frames, are answered. */
   async reach(requests: number, frames = 0): Promise<void> {
     while ((this.requests < requests || this.frames < frames) && this.faults.length === 0)
       await sleep(RETRY_MS);

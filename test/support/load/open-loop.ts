@@ -1,6 +1,6 @@
-// Batches at a given rate, whatever the answers take: each is sent when its time has come, on a connection of its own as long as no
-// other is free. As a process of its own: port, key, points of a batch, and by messages the rate and how long. Latencies count from
-// the time at which a batch was due.
+// Batches at a given rate, whatever the answers take: each is sent when its time has come, on a connection of its own
+// as long as no other is free. As a process of its own: port, key, points of a batch, and by messages the rate and how
+// long. Latencies count from the time at which a batch was due.
 import { connect, type Socket } from 'node:net';
 
 export interface OpenLoopOrder {

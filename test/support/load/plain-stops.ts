@@ -1,6 +1,6 @@
-// A stop with its default times under clients that know nothing of it: they keep their connections, ask on, and connect again
-// where they are told that a connection closes. A call on a kept connection that gets no answer is lost; one that finds nobody
-// who listens is not.
+// A stop with its default times under clients that know nothing of it: they keep their connections, ask on, and connect
+// again where they are told that a connection closes. A call on a kept connection that gets no answer is lost; one that
+// finds nobody who listens is not.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '#dist/config/config.js';
 import { COMMAND_KEY, ServeCommand } from '../serve-command.js';
@@ -36,7 +36,8 @@ export async function stopUnderPlainClients(afterMs: number, drain?: string): Pr
         else lost.push(`${status}`);
       } catch (error) {
         if (!(error instanceof LostCall)) throw error;
-        // Nobody listens any more: a connection is refused, or reset where it came in the moment in which the port closed.
+        // Nobody listens any more: a connection is refused, or reset where it came in the moment in which the port
+        // closed.
         if (!error.wasKept && !error.hadBegun) break;
         lost.push(error.message);
       }

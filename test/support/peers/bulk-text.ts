@@ -98,7 +98,7 @@ function asNumber(field = ''): string {
   return parts.length === 2 && parts[0] !== '' && !text.includes('.') ? parts.join('.') : text;
 }
 
-/** The first fields of a row as they stand, padded with empty ones; a quote that is not closed is closed. */
+/** The first fields of a row unchanged, padded with empty ones; a quote that is not closed is closed. */
 function rectangular(row: string, count: number, delimiter: string): string {
   const field = new RegExp(`"(?:[^"]|"")*(?:"[^${delimiter}]*)?|[^${delimiter}]*`, 'y');
   const fields: string[] = [];

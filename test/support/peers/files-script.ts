@@ -1,5 +1,5 @@
-// The script that a user would write without us: csv-parse reads the rows, which-polygon finds the province in the shipped
-// boundaries, h3-js the cell, and docs/code-format.md says how the code is written. One thread.
+// The script that a user would write without us: csv-parse reads the rows, which-polygon finds the province in the
+// shipped boundaries, h3-js the cell, and docs/code-format.md says how the code is written. One thread.
 //
 //   node files-script.js IN.csv OUT.csv
 

@@ -1,5 +1,5 @@
-// A peer that floods the service, as a process of its own: `node build/test/support/peers/flood.js KIND PORT SECONDS`. Prints
-// how many of its connections were closed by the service, as JSON, and ends by itself.
+// A peer that floods the service, as a process of its own: `node build/test/support/peers/flood.js KIND PORT SECONDS`.
+// Prints how many of its connections were closed by the service, as JSON, and ends by itself.
 import { connect, type Socket } from 'node:net';
 import { clientFrame, handshake } from '../raw-websocket.js';
 

@@ -15,7 +15,7 @@ const LOOKS = [0, 1, -1, 900, -900].flatMap((far) =>
       ],
 );
 
-/** lat, lng, lat, lng, … of places beside the lines: vertices, and between them every so many metres. */
+/** lat, lng, lat, lng, … of places beside the lines: vertices, and points between them at a fixed distance. */
 export function placesAlong(arcs: readonly IndexArc[], everyM: number): Float64Array {
   const places: number[] = [];
   for (const { vertices } of arcs)

@@ -1,5 +1,5 @@
-// The cases of the Autobahn test suite for servers, by their numbers, rebuilt from its published descriptions. Compression
-// (12, 13) is left out: the service has none. A peer that echoes every message is expected behind them.
+// The cases of the Autobahn test suite for servers, by their numbers, rebuilt from its published descriptions.
+// Compression (12, 13) is left out: the service has none. A peer that echoes every message is expected behind them.
 import { sequencesOf6 } from './utf8-sequences.js';
 
 export type Step = Buffer | 'pause';
@@ -11,8 +11,8 @@ export interface WebSocketCase {
   /** Frames that must come back before the connection ends, in order. */
   readonly due: readonly Frame[];
   /**
-   * How it ends: `open`: by our own close; `closes`: the steps hold a close frame, which is echoed; `fails`: the server must
-   * end it; `any`: the suite only looks.
+   * How it ends: `open`: by our own close; `closes`: the steps hold a close frame, which is echoed; `fails`: the server
+   * must end it; `any`: the suite only looks.
    */
   readonly ends: 'open' | 'closes' | 'fails' | 'any';
   /** Bytes of the largest message. */
@@ -63,7 +63,7 @@ const cut = (bytes: Buffer, sizeBytes: number): Buffer[] =>
     bytes.subarray(i * sizeBytes, (i + 1) * sizeBytes),
   );
 
-/** The frames of one message, of so many bytes each. */
+/** The frames of one message, of the given sizes. */
 function fragments(opcode: number, payload: Buffer, sizeBytes: number): Buffer[] {
   const parts = payload.length === 0 ? [payload] : cut(payload, sizeBytes);
   return parts.map((part, i) =>

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CLOSE, closeFrame, type Frame, type WebSocketCase } from './cases.js';
 
 /**
- * `failed fast`: the server had to end the connection, and did so without a close frame. `refused by limit`: the message is
- * larger than the service takes.
+ * `failed fast`: the server had to end the connection, and did so without a close frame. `refused by limit`: the
+ * message is larger than the service takes.
  */
 export type Verdict = 'pass' | 'failed fast' | 'refused by limit' | 'FAIL';
 
@@ -56,7 +56,7 @@ function judge({ due, ends }: WebSocketCase, frames: readonly Frame[]): Verdict 
     if (!isEqual || closes.length > 1) return 'FAIL';
     const code = closes[0] === undefined ? undefined : codeOf(closes[0]);
     if (code === undefined) return 'failed fast';
-    // By the suite's rules a close frame without a code names no wrong one.
+    // A close frame without a code names no wrong one by the suite's rules.
     return code === 1002 || code === 1007 || code === 1005 ? 'pass' : 'FAIL';
   }
   return isEqual && heard.length === due.length && closes.length === 1 ? 'pass' : 'FAIL';

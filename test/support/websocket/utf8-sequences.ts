@@ -1,5 +1,5 @@
-// The byte sequences of the cases 6.5 to 6.23: those of Markus Kuhn's UTF-8 decoder stress test, in its order. Whether one
-// is UTF-8 is asked of TextDecoder.
+// The byte sequences of the cases 6.5 to 6.23: those of Markus Kuhn's UTF-8 decoder stress test, in its order. Whether
+// one is UTF-8 is asked of TextDecoder.
 
 export interface Sequence {
   readonly id: string;
@@ -7,7 +7,9 @@ export interface Sequence {
   readonly isValid: boolean;
 }
 
-/** Groups 6.7 to 6.22 in hexadecimal; 6.5 and 6.6 need the Greek word, and 6.12.8, 6.13 and 6.22 are counted out below. */
+/**
+ * Groups 6.7 to 6.22 in hexadecimal; 6.5 and 6.6 need the Greek word, and 6.12.8, 6.13 and 6.22 are counted out below.
+ */
 const GROUPS: Readonly<Record<number, string>> = {
   7: '00 c280 e0a080 f0908080',
   8: 'f888808080 fc8480808080',

@@ -1,4 +1,5 @@
-// The file of `hexcodes bench --json`: an older one keeps its content until the new one is whole, and a faulty path is found out early.
+// The file of `hexcodes bench --json`: an older one keeps its content until the new one is whole, and a faulty path is
+// found out early.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 
-/** Packages and files that modules load at once, through other modules, too; those of `import()` are loaded when needed. */
+/**
+ * Packages and files that modules load at once, through other modules, too; those of `import()` are loaded when needed.
+ */
 function loadedBy(entries: readonly string[]): { packages: string[]; files: number } {
   const seen = new Set<string>();
   const packages = new Set<string>();

@@ -4,7 +4,7 @@ import { StoreFault } from '#dist/bus/engine.js';
 import { PatientStore } from '#dist/bus/patient-store.js';
 
 const message = { subject: 's', id: 'i', bytes: new Uint8Array(1), headers: new Map<string, string>() };
-const dead = { ...message, place: 'message 1' };
+const dead = { ...message, origin: 'message 1' };
 
 test('the pauses between two tries grow, up to some seconds, and differ from worker to worker', async () => {
   const pauses: number[] = [];

@@ -1,5 +1,5 @@
-// A frame of single positions: it holds as many as it may, names the messages that it is made of, those without a position among
-// them, and the vehicles in their order. Frames that no collector has made are told apart.
+// A frame of single positions: it holds as many as it may, names the messages that it is made of, those without a
+// position among them, and the vehicles in their order. Frames that no collector has made are told apart.
 import { expect, test } from 'vitest';
 import {
   lastSequenceOf,

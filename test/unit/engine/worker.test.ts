@@ -1,5 +1,5 @@
-// The worker against an engine in memory: nothing is accepted before its answer is stored, tries are counted, what cannot be
-// stored waits, what cannot be converted is a dead letter, and no more is held than was allowed.
+// The worker against an engine in memory: nothing is accepted before its answer is stored, tries are counted, what
+// cannot be stored waits, what cannot be converted is a dead letter, and no more is held than was allowed.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, test } from 'vitest';
 import { type Engine, type Outgoing, type Received, type Stored, StoreFault } from '#dist/bus/engine.js';
@@ -36,7 +36,7 @@ class MemoryEngine implements Engine {
     });
     for (const { id, subject = 'in.a', bytes, deliveries = 1 } of this.messages) {
       yield {
-        ...{ id, subject, bytes, deliveries, headers: new Map([['X-Own', 'kept']]), place: `message ${id}` },
+        ...{ id, subject, bytes, deliveries, headers: new Map([['X-Own', 'kept']]), origin: `message ${id}` },
         accept: () => {
           this.events.push(`accept ${id}`);
           this.verdicts.set(id, 'accepted');

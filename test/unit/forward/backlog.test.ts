@@ -28,7 +28,7 @@ const lines = (from: number, to: number): Buffer =>
 const segmentsIn = (folder: string): string[] =>
   readdirSync(folder).filter((name) => name.endsWith('.ndjson'));
 
-/** All that is left, delivered in pieces of so many rows. */
+/** All that is left, delivered in pieces of `rows` rows. */
 async function drained(backlog: Backlog, mostRows: number): Promise<number[]> {
   const found: number[] = [];
   for (;;) {
@@ -186,7 +186,7 @@ test('folders of processes that are gone are taken over at once; of living ones 
   folder(`backlog-10-${pid}-${Number(ticks) - 1}-${namespace}-${boot}-1`);
   const left = new LeftFolders(parent);
   const taken = left.takeOver();
-  // By their begin, not by when they were touched.
+  // Ordered by their begin, not by when they were touched.
   expect(taken.map((name) => name.split('-')[1])).toEqual(['7', '9', '10']);
   expect(readdirSync(parent).sort()).toEqual([...living, ...taken].sort());
   expect(left.hasUnjudged).toBe(false);

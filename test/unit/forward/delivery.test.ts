@@ -8,7 +8,7 @@ afterEach(() => {
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** A delivery of one batch to a sink that fails so often; the pauses between its tries in ms. */
+/** A delivery of one batch to a sink that fails `failures` times; the pauses between its tries in ms. */
 async function pausesOf(failures: number): Promise<number[]> {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const tries: number[] = [];

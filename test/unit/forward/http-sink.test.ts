@@ -1,4 +1,4 @@
-// The name of a sink at a URL, which stands in the log and in /readyz.
+// The name of a sink at a URL, which is in the log and in /readyz.
 import { expect, test } from 'vitest';
 import { HttpSink } from '#dist/server/forward/sinks/http-sink.js';
 

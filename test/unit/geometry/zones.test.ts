@@ -1,4 +1,5 @@
-// Areas as lists of codes: which cells cover an area, whether positions lie in them, disks of cells, and codes without their beginning.
+// Areas as lists of codes: which cells cover an area, whether positions lie in them, disks of cells, and codes without
+// their beginning.
 import { cellToLatLng, gridDisk as h3Disk, latLngToCell } from 'h3-js';
 import { describe, expect, test } from 'vitest';
 import {
@@ -43,7 +44,7 @@ function star(lat: number, lng: number, size: number): number[][] {
   return [...ring, ring[0]!];
 }
 
-/** By the rule of even and odd crossings, in degrees. */
+/** Whether a position is in the area, by the rule of even and odd crossings, in degrees. */
 function isInArea(lat: number, lng: number): boolean {
   const isIn = (ring: readonly (readonly number[])[]): boolean => {
     let inside = false;

@@ -1,5 +1,5 @@
-// The compiler puts static tables from address 0 on and does not know the areas of assembly/memory.ts behind them: tables
-// larger than 256 KiB would be overwritten by the first points.
+// The compiler puts static tables from address 0 on and does not know the areas of assembly/memory.ts behind them:
+// tables larger than 256 KiB would be overwritten by the first points.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { exportsOf } from '#dist/hexcodes/kernel/exports.js';

@@ -100,7 +100,7 @@ test('what expires is forgotten at the next tick, whichever way the clock is set
   ring.tick(nowMs + 60_000);
   expect(calls).toEqual(['changed']);
   expect(ring.current(key, undefined, nowMs + 60_000)).toBeUndefined();
-  // Set back: the key is judged anew, and its end is waited for again.
+  // Set back: the key is judged again, and its end is waited for again.
   ring.tick(nowMs + 10);
   expect(costOf('text')).toBe('allowed 1+1');
   ring.tick(nowMs + 60_000);

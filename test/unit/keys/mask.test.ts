@@ -1,4 +1,4 @@
-// Keys in other texts are found and masked, whatever stands around them.
+// Keys in other texts are found and masked, whatever is around them.
 import { expect, test } from 'vitest';
 import { holdsKey, MIN_KEY_LENGTH, maskKeyTexts } from '#dist/config/mask.js';
 import { makeKeyText } from '#dist/server/keys/secret.js';

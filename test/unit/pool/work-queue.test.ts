@@ -1,6 +1,6 @@
 // Whose turn it is in the pool, and who gives way where it is full: by key, without threads.
 import { expect, test } from 'vitest';
-import { type Place, PoolFullError, WorkQueue } from '#dist/pool/work-queue.js';
+import { PoolFullError, type QueuedBlock, WorkQueue } from '#dist/pool/work-queue.js';
 
 const LIMITS = { running: 1, blocks: 6, bytes: 1000, bodyBlocks: 2 };
 
@@ -9,19 +9,19 @@ class Noted {
   readonly queue = new WorkQueue(LIMITS);
   readonly started: string[] = [];
   readonly refused: string[] = [];
-  readonly #running: Place[] = [];
+  readonly #running: QueuedBlock[] = [];
 
   enter(key: string, name: string, sizeBytes = 1, isOfBody = false): void {
-    const place = this.queue.enter(key, sizeBytes, isOfBody);
-    place.turn.then(
+    const block = this.queue.enter(key, sizeBytes, isOfBody);
+    block.turn.then(
       () => {
         this.started.push(name);
-        this.#running.push(place);
+        this.#running.push(block);
       },
       (error: unknown) => {
         expect(error).toBeInstanceOf(PoolFullError);
         this.refused.push(name);
-        this.queue.leave(place);
+        this.queue.leave(block);
       },
     );
   }

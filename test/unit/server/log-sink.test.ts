@@ -24,7 +24,7 @@ class HeldTarget implements LogTarget {
     return takenBytes;
   }
 
-  /** Settles the write that waits: with an error, or with so many of its bytes. */
+  /** Settles the write that waits: with an error, or with a number of its bytes. */
   answer(takes: Error | number): void {
     const { bytes, done } = this.waiting.shift() as { bytes: Buffer; done: Done };
     if (takes instanceof Error) {

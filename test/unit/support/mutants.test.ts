@@ -1,4 +1,5 @@
-// The list of faults for the proof `mutants`: each stands in its file exactly once and changes it, and its tests are there.
+// The list of faults for the proof `mutants`: each text is in its file exactly once and changes it, and its tests are
+// there.
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { mutated, readMutants } from '../../support/mutants.js';

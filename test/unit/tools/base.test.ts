@@ -1,5 +1,5 @@
-// A base to compare with runs its own files: packages of others are linked into it, and its workspaces are its own, whether it
-// has the layout with workspaces or the one before.
+// A base to compare with runs its own files: packages of others are linked into it, and its workspaces are its own,
+// whether it has the layout with workspaces or the one before.
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,

@@ -1,4 +1,5 @@
-// Counts that a process left in a file: added once to the store by the next one, which removes the file then and only then.
+// Counts that a process left in a file: added once to the store by the next one, which removes the file then and only
+// then.
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';

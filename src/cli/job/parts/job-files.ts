@@ -1,5 +1,5 @@
-// Keeps the inputs of a job from its outputs. Files and folders are compared by device and inode: links lead elsewhere, a folder
-// may be mounted twice, and where case is ignored a name has many spellings.
+// Keeps the inputs of a job from its outputs. Files and folders are compared by device and inode: links lead elsewhere,
+// a folder may be mounted twice, and where case is ignored a name has many spellings.
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { identityOf } from '../../../files/disk/same-file.js';

@@ -1,5 +1,5 @@
-// The names of a job's outputs below its output folder: those of the inputs below the folder that all of them have in common,
-// with a number for each part and the ending of another format.
+// The names of a job's outputs below its output folder: those of the inputs below the folder that all of them have in
+// common, with a number for each part and the ending of another format.
 
 import { posix } from 'node:path';
 import { CliFailure, EXIT } from '../../../files/exit-codes.js';
@@ -8,7 +8,7 @@ import { type FileFormat, formatOfName } from '../../../files/format.js';
 export interface NamedInput {
   /** Relative to the shared folder, with slashes. */
   readonly path: string;
-  /** Of the output. */
+  /** Format of the output. */
   readonly format: FileFormat;
   readonly partCount: number;
 }
@@ -37,7 +37,7 @@ export function outputNames(inputs: readonly NamedInput[], isCaseIgnored = false
   const plain = inputs.map((input, i) => partNames(below[i]!, input, false));
   const counts = new Map<string, number>();
   for (const name of plain.flat().map(spelled)) counts.set(name, (counts.get(name) ?? 0) + 1);
-  // Of x.csv and x.parquet as CSV come x.csv.csv and x.parquet.csv.
+  // x.csv and x.parquet become x.csv.csv and x.parquet.csv as CSV.
   const names = plain.map((each, i) =>
     each.some((name) => counts.get(spelled(name))! > 1) ? partNames(below[i]!, inputs[i]!, true) : each,
   );

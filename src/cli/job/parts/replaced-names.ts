@@ -1,5 +1,5 @@
-// Which files a job may replace: those that were there when it was submitted, which `submit` writes down beside the outputs. A
-// message cannot say so, as messages may be anybody's; whoever writes this list may write to the folder.
+// Which files a job may replace: those that were there when it was submitted, which `submit` writes down beside the
+// outputs. A message cannot say so, as messages may be anybody's; whoever writes this list may write to the folder.
 import {
   closeSync,
   constants,
@@ -25,7 +25,11 @@ export function replacedName(job: string): string {
   return `.hexcodes-${job}.replaces`;
 }
 
-/** Writes down which outputs are there; nothing where none is. @param folder of the outputs @throws CliFailure BAD_OUTPUT */
+/**
+ * Writes down which outputs are there; nothing where none is.
+ * @param folder of the outputs
+ * @throws CliFailure BAD_OUTPUT
+ */
 export function writeReplaced(folder: string, job: string, outputs: readonly string[]): void {
   const there = outputs.filter(
     (name) => lstatSync(join(folder, name), { throwIfNoEntry: false })?.isFile() === true,

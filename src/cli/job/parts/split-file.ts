@@ -1,6 +1,6 @@
-// Cuts a file into parts that are converted by themselves: CSV between two rows as the CSV scanner finds them, as a line break
-// may stand in quotes; NDJSON at line ends; Parquet between row groups. All other files stay whole, and so does every file
-// whose parts could come to other columns than the whole.
+// Cuts a file into parts that are converted by themselves: CSV between two rows as the CSV scanner finds them, as a
+// line break may be in quotes; NDJSON at line ends; Parquet between row groups. All other files stay whole, and so does
+// every file whose parts could come to other columns than the whole.
 
 import { closeSync, openSync, readSync } from 'node:fs';
 import { encodingOf } from '../../../files/content/encoding.js';
@@ -90,7 +90,7 @@ function byteParts(ends: readonly number[], headBytes: number): FilePart[] {
   });
 }
 
-/** Ends of rows of CSV, each so many bytes behind the one before, and the end of the content. */
+/** Ends of rows of CSV, a fixed number of bytes apart or more, and the end of the content. */
 async function rowEnds(
   first: Uint8Array,
   chunks: AsyncIterator<Uint8Array>,
@@ -121,7 +121,7 @@ async function rowEnds(
   return [...ends, offset];
 }
 
-/** Line ends, each so many bytes or a little more behind the one before, and the end of the file. */
+/** Line ends, a fixed number of bytes apart or a little more, and the end of the file. */
 function lineEnds(path: string, sizeBytes: number, partBytes: number): number[] {
   const ends: number[] = [];
   const bytes = new Uint8Array(LINE_SEARCH_BYTES);

@@ -1,5 +1,6 @@
-// Converts one part of a job, by the conversion of `encode` and `decode`, under a name of this worker's own; the whole file then
-// takes its name. Two workers that convert the same part write the same bytes and disturb each other in nothing.
+// Converts one part of a job, by the conversion of `encode` and `decode`, under a name of this worker's own; the whole
+// file then takes its name. Two workers that convert the same part write the same bytes and disturb each other in
+// nothing.
 import { join } from 'node:path';
 import type { JobPart, JobPlan, PartOutput } from '../../../bus/jobs/job.js';
 import { manifestName } from '../../../bus/jobs/manifest.js';
@@ -14,7 +15,7 @@ import type { Hexcodes } from '../../../hexcodes/library/hexcodes.js';
 import type { JobConversion } from '../job-conversion.js';
 import type { SharedFolder } from '../shared-folder.js';
 import { type Pinned, pinInput } from './pinned.js';
-import { digestOf, placeOutput, requireReplaceable } from './place-output.js';
+import { digestOf, putOutput, requireReplaceable } from './place-output.js';
 import { OwnScratch, refuseDeadly } from './scratch.js';
 
 export interface PartWork {
@@ -85,7 +86,7 @@ async function converted(
     });
     requireUnchanged(shared.inputPath(part.input), part);
     if (!(await mayFinish())) return null;
-    await placeOutput(shared, {
+    await putOutput(shared, {
       ...{ written, digest, output: plan.output, job: plan.id, name: part.output, input: input.path },
     });
     const failed = Object.fromEntries(tally.failed);

@@ -1,4 +1,5 @@
-// Ends jobs whose parts all have a result, with their manifests. Every worker may do it at any time: all write the same.
+// Ends jobs whose parts all have a result, with their manifests. Every worker may do it at any time: all write the
+// same.
 import { join } from 'node:path';
 import type { JobPlan } from '../../../bus/jobs/job.js';
 import { endOf } from '../../../bus/jobs/job-end.js';
@@ -62,7 +63,9 @@ export class JobFinisher {
     }
   }
 
-  /** Asks for one part, the one that is handed out last; only when that has a result, a long list of all is asked for. */
+  /**
+   * Asks for one part, the one that is handed out last; only when that has a result, a long list of all is asked for.
+   */
   async #isDone(job: OpenJob): Promise<boolean> {
     const { id, parts } = job.plan;
     if (job.missing !== undefined && !(await this.#store.hasResult(id, job.missing))) return false;

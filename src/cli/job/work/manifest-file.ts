@@ -1,4 +1,5 @@
-// The manifest of a job as a file: opened before the results are read, which may be many, and given its name when it is whole.
+// The manifest of a job as a file: opened before the results are read, which may be many, and given its name when it is
+// whole.
 import { randomUUID } from 'node:crypto';
 import {
   closeSync,

@@ -1,5 +1,5 @@
-// Takes parts that the bus hands out: converts each, stores the result and only then accepts it. A part that cannot be converted
-// has its reason as result, and is not handed out again.
+// Takes parts that the bus hands out: converts each, stores the result and only then accepts it. A part that cannot be
+// converted has its reason as result, and is not handed out again.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Received, StoreFault } from '../../../bus/engine.js';
 import type { JobPart, JobPlan, JobSubjects, PartOutput, PartResult } from '../../../bus/jobs/job.js';
@@ -17,9 +17,9 @@ import { LastingFailure } from './scratch.js';
 export interface PartWorkerOptions {
   /** A word that no other worker has. */
   readonly id: string;
-  /** By which parts are known. */
+  /** Subjects by which parts are known. */
   readonly subjects: JobSubjects;
-  /** A part is converted so often before it has failed. */
+  /** Conversions of a part before it has failed. */
   readonly tries: number;
   /** How often the bus is told that a part is still worked on. */
   readonly keepEveryMs: number;
@@ -41,7 +41,7 @@ export interface PartFigures {
 }
 
 const RETRY_MS = 1000;
-/** A part for another version, or met while the bus was away, is handed out again after so long. */
+/** Delay before a part for another version, or met while the bus was away, is handed out again. */
 const RETURN_MS = 5000;
 const OTHER_VERSION_MS = 30_000;
 /** Plans that are kept. */
@@ -78,7 +78,7 @@ export class PartWorker {
     } catch (error) {
       // The bus is away, or the message is no part; whatever it is, the worker goes on.
       if (error instanceof SchemaFault && (await this.#bury(received, error.message))) return false;
-      if (!signal.aborted) say(`${received.place}: ${(error as Error).message}`);
+      if (!signal.aborted) say(`${received.origin}: ${(error as Error).message}`);
       received.giveBack(signal.aborted ? 0 : RETURN_MS);
       return false;
     }
@@ -91,12 +91,12 @@ export class PartWorker {
       () => '',
       (error: Error) => {
         if (error instanceof StoreFault && error.kind === 'full') return ', which cannot be stored';
-        say(`${received.place}: ${error.message}`);
+        say(`${received.origin}: ${error.message}`);
         return undefined;
       },
     );
     if (kept === undefined) return false;
-    say(`dead letter${kept}: ${received.place} (${received.subject}): ${reason}`);
+    say(`dead letter${kept}: ${received.origin} (${received.subject}): ${reason}`);
     this.figures.dead++;
     received.accept();
     return true;

@@ -1,6 +1,6 @@
-// Files and folders of the share that are held open while they are worked on: their path goes by the descriptor, so that nobody
-// who may write to the share leads it elsewhere by a link that is put into its way meanwhile. Where the system has no such
-// paths it is that of the file itself, which is looked at once more.
+// Files and folders of the share that are held open while they are worked on: their path goes by the descriptor, so
+// that nobody who may write to the share leads it elsewhere by a link that is put into its way meanwhile. Where the
+// system has no such paths it is that of the file itself, which is looked at once more.
 import { closeSync, constants, existsSync, fstatSync, openSync, readlinkSync, realpathSync } from 'node:fs';
 import { badInput, badOutput, reasonOf } from '../../../files/file-faults.js';
 import type { SharedFolder } from '../shared-folder.js';
@@ -56,7 +56,12 @@ export function pinInput(shared: SharedFolder, name: string): Pinned {
   throw badInput({ file: name }, 'it is no regular file');
 }
 
-/** A folder of the share, open. @param path where no link is last @param name for messages @throws CliFailure BAD_OUTPUT */
+/**
+ * A folder of the share, open.
+ * @param path where no link is last
+ * @param name for messages
+ * @throws CliFailure BAD_OUTPUT
+ */
 export function pinFolder(shared: SharedFolder, path: string, name: string): Pinned {
   try {
     return new Pinned(path, 'folder', (real) => shared.holds(real));

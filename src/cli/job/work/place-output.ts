@@ -1,5 +1,5 @@
-// Gives the output of a part its name. No file is replaced that was not there when the job was submitted, whatever the messages
-// of the job name; a file with the same bytes is what another worker made of the part.
+// Gives the output of a part its name. No file is replaced that was not there when the job was submitted, whatever the
+// messages of the job name; a file with the same bytes is what another worker made of the part.
 import { createHash } from 'node:crypto';
 import {
   closeSync,
@@ -32,7 +32,7 @@ export interface Placing {
   /** The output folder, relative to the shared one. */
   readonly output: string;
   readonly job: string;
-  /** Of the output, relative to its folder. */
+  /** Name of the output, relative to its folder. */
   readonly name: string;
   /** Path of the input, which is not replaced. */
   readonly input: string;
@@ -41,7 +41,7 @@ export interface Placing {
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
 /** @throws CliFailure BAD_OUTPUT where there is a link, a folder, the input, or a file that the job may not replace */
-export async function placeOutput(shared: SharedFolder, placing: Placing): Promise<void> {
+export async function putOutput(shared: SharedFolder, placing: Placing): Promise<void> {
   const { written, output, job, name, digest } = placing;
   const final = shared.outputPath(output, name);
   const folder = pinFolder(shared, realpathSync(dirname(final)), name);
@@ -75,7 +75,7 @@ export function requireReplaceable(path: string, input: string, name: string): v
   if (identityOf(path) === identityOf(input)) throw badOutput(name, new Error('it is the input'));
 }
 
-/** Of a regular file. @throws errors of the system, and for a link or another kind of file */
+/** Digest of a regular file. @throws errors of the system, and for a link or another kind of file */
 export async function digestOf(path: string): Promise<Digested> {
   const file = openSync(path, O_RDONLY | (O_NOFOLLOW ?? 0) | (O_NONBLOCK ?? 0));
   try {

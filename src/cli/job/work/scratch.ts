@@ -1,6 +1,6 @@
-// The scratch folder of a job, `.hexcodes-` and its id below the output folder, in which each worker makes a folder of its own for
-// a part. A folder has a mark in it that names the job; one without is somebody else's, and is left. Nothing is removed but the
-// files that a worker writes, by their names, and folders that are empty then.
+// The scratch folder of a job, `.hexcodes-` and its id below the output folder, in which each worker makes a folder of
+// its own for a part. A folder has a mark in it that names the job; one without is somebody else's, and is left.
+// Nothing is removed but the files that a worker writes, by their names, and folders that are empty then.
 import {
   closeSync,
   constants,
@@ -145,7 +145,7 @@ function hasMark(path: string, job: string): boolean {
   }
 }
 
-/** A worker is hardly killed so often while it has the same part. */
+/** Most attempts at one part: a worker is hardly killed that often while it has the same part. */
 const MOST_DEATHS = 50;
 
 /** Another try would end as this one. */
@@ -153,7 +153,7 @@ export class LastingFailure extends CliFailure {}
 
 /**
  * A part that is larger than the memory, say, ends each worker that takes it: their scratch folders are left.
- * @throws LastingFailure where so many are
+ * @throws LastingFailure where all of them are taken
  */
 export function refuseDeadly(shared: SharedFolder, output: string, job: string, part: number): void {
   if (scratchOf(shared, output, job, part).length < MOST_DEATHS) return;

@@ -1,5 +1,5 @@
-// `hexcodes job worker`: takes parts of jobs, one at a time, until it is stopped. A worker that dies costs another delivery of
-// its part and nothing else.
+// `hexcodes job worker`: takes parts of jobs, one at a time, until it is stopped. A worker that dies costs another
+// delivery of its part and nothing else.
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
@@ -27,7 +27,7 @@ interface Options extends BusOptions {
   readonly quiet?: boolean;
 }
 
-/** Every so often a worker looks whether a part of its own was the last one, and seldom whether one of another was. */
+/** Interval at which a worker looks whether a part of its own was the last one; that of another is looked at seldom. */
 const FINISH_MS = 1000;
 const FINISH_OTHERS_MS = 15_000;
 

@@ -1,5 +1,5 @@
-// Reads Arrow IPC by flechette, one record batch at a time: flechette is given single messages, so that the whole file is
-// never held. Files (`.arrow`, `.feather`) have a magic word and a footer around the stream.
+// Reads Arrow IPC by flechette, one record batch at a time: flechette is given single messages, so that the whole file
+// is never held. Files (`.arrow`, `.feather`) have a magic word and a footer around the stream.
 
 import { type Batch, type Table, tableFromIPC } from '@uwdata/flechette';
 import type { Input } from '../../disk/input.js';

@@ -1,5 +1,5 @@
-// Gives flechette the decompressors of Arrow's record batches: LZ4 frames, the default of pandas and pyarrow for Feather,
-// and Zstandard, natively where Node has it (22.15 and later).
+// Gives flechette the decompressors of Arrow's record batches: LZ4 frames, the default of pandas and pyarrow for
+// Feather, and Zstandard, natively where Node has it (22.15 and later).
 
 import decompressLz4 from '@foxglove/wasm-lz4';
 import { CompressionType, setCompressionCodec } from '@uwdata/flechette';
@@ -8,7 +8,7 @@ import { unpackZstd } from '../values/zstd.js';
 /** Bytes that the message which is read may still unpack to. */
 let left = 0;
 
-/** Allows the next message, with its dictionaries, to unpack to so many bytes. */
+/** Sets the bytes to which the next message, with its dictionaries, may unpack. */
 export function allowUnpacked(bytes: number): void {
   left = bytes;
 }

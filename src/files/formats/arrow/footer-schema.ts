@@ -1,5 +1,5 @@
-// The schema in the footer of an Arrow file, as a message. Files of the writer for JavaScript (apache-arrow) have it there
-// only: the stream before it begins without one.
+// The schema in the footer of an Arrow file, as a message. Files of the writer for JavaScript (apache-arrow) have it
+// there only: the stream before it begins without one.
 
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { SCHEMA } from './message-kinds.js';
@@ -64,7 +64,7 @@ function schemaMessage(footer: Uint8Array, schemaAt: number, version: number): U
   bytes.writeInt32LE(bytes.length - 8, 4);
   const table = bytes.subarray(8);
   table.writeUInt32LE(16, 0);
-  // The vtable: its size, that of the table, and where version, kind, schema and body size stand (0: left out).
+  // The vtable: its size, that of the table, and where version, kind, schema and body size are (0: left out).
   for (const [i, value] of [12, 12, 4, 6, 8, 0].entries()) table.writeUInt16LE(value, 4 + 2 * i);
   table.writeInt32LE(12, 16);
   table.writeInt16LE(version, 20);

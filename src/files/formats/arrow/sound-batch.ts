@@ -1,5 +1,5 @@
-// The lengths that a record batch claims, before any value is read: flechette believes them, and four damaged bytes would
-// make it collect billions of values of a file of some kilobytes.
+// The lengths that a record batch claims, before any value is read: flechette believes them, and four damaged bytes
+// would make it collect billions of values of a file of some kilobytes.
 
 import { type Batch, Type } from '@uwdata/flechette';
 import { ceilingBytes } from '../../held/ceiling.js';
@@ -20,7 +20,7 @@ type AnyBatch = Batch<unknown> & {
   readonly dictionary?: { readonly data: readonly AnyBatch[]; readonly length: number };
 };
 
-/** @throws Error where a batch of so many bytes cannot have so many rows */
+/** @throws Error where a batch of `sizeBytes` cannot have `rows` rows */
 export function checkRows(rows: number, sizeBytes: number): void {
   if (rows > Math.max(MAX_ROWS_WITHOUT_BYTES, BITS_PER_BYTE * sizeBytes))
     throw new Error(`a batch of ${sizeBytes} bytes claims ${rows} rows`);
@@ -58,7 +58,7 @@ function check(batch: AnyBatch, length: number, sizeBytes: number, isWithin: boo
     return;
   }
   if (batch.offsets === undefined) {
-    // The values of a struct stand at the same places in its children; runs have lengths of their own.
+    // The values of a struct have the same indexes in its children; runs have lengths of their own.
     const isStruct = batch.names !== undefined;
     for (const child of children) checkChild(child, isStruct ? length : 0, sizeBytes);
     if (!isStruct) checkRuns(children, length, isWithin);
@@ -165,7 +165,7 @@ function isValid({ nullCount, validity }: AnyBatch, i: number): boolean {
   return (((validity[i >> 3] ?? 0) >> (i & 7)) & 1) === 1;
 }
 
-/** A value of a union stands at an offset of one of its children, at which others may stand, too. */
+/** A value of a union is at an offset of one of its children, which others may share. */
 function checkUnion({ children, offsets, typeIds }: AnyBatch, length: number, sizeBytes: number): void {
   const isSparse = offsets === undefined || offsets === null;
   for (const child of children) checkChild(child, isSparse ? length : 0, sizeBytes);
@@ -196,7 +196,7 @@ function requireEntries(offsets: ArrayLike<unknown>, entries: number, length: nu
     throw new Error(`${offsets.length} offsets for ${length} values`);
 }
 
-/** Texts within lists are made together, and anew for each place in which they stand. */
+/** Texts within lists are made together, and again for each use. */
 function requireWithin(bytes: number): void {
   const most = ceilingBytes() / 2;
   if (bytes > most)

@@ -1,5 +1,5 @@
-// The metadata of an Arrow message, before flechette reads it: a flatbuffer whose offsets and counts it believes. Two damaged
-// bytes made it collect two thousand million buffers that were not there.
+// The metadata of an Arrow message, before flechette reads it: a flatbuffer whose offsets and counts it believes. Two
+// damaged bytes made it collect two thousand million buffers that were not there.
 
 import { DICTIONARY, RECORDS, SCHEMA } from './message-kinds.js';
 

@@ -1,5 +1,5 @@
-// The `crs` member that GeoJSON had before RFC 7946, and that many programs still write: coordinates of any other system than
-// WGS 84 are refused, because they would be read as degrees.
+// The `crs` member that GeoJSON had before RFC 7946, and that many programs still write: coordinates of any other
+// system than WGS 84 are refused, because they would be read as degrees.
 
 import { badInput } from '../../file-faults.js';
 

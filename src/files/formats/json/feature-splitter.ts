@@ -102,7 +102,10 @@ export class FeatureSplitter {
     return texts;
   }
 
-  /** After the last chunk: the text after the last feature. @throws CliFailure BAD_INPUT if the collection is cut off */
+  /**
+   * After the last chunk: the text after the last feature.
+   * @throws CliFailure BAD_INPUT if the collection is cut off
+   */
   end(): string {
     if (this.#part === 'head') throw this.#broken('no list of features');
     if (this.#part === 'features') throw this.#broken('the file ends in the middle');

@@ -1,5 +1,5 @@
-// Writes GeoJSON as one FeatureCollection. Features from GeoJSON keep their geometry, id and other members, and the text
-// around the features of a collection is passed on unchanged.
+// Writes GeoJSON as one FeatureCollection. Features from GeoJSON keep their geometry, id and other members, and the
+// text around the features of a collection is passed on unchanged.
 
 import type { Output } from '../../disk/output.js';
 import type { CollectionFrame, JsonDocument, SinkColumns, TableRows, TableSink } from '../table.js';

@@ -1,5 +1,5 @@
-// Reads GeoJSON points (RFC 7946): a FeatureCollection of any length, or one feature a line. The text around the features
-// of a collection is kept.
+// Reads GeoJSON points (RFC 7946): a FeatureCollection of any length, or one feature a line. The text around the
+// features of a collection is kept.
 
 import type { Input } from '../../disk/input.js';
 import { linesOf } from '../lines.js';

@@ -190,7 +190,8 @@ function isWhole(value: number | bigint): boolean {
 
 /**
  * Parses one JSON object of a file.
- * @throws CliFailure BAD_INPUT for any other JSON, for text that is none, and for one that is nested too deeply or passes the ceiling
+ * @throws CliFailure BAD_INPUT for any other JSON, for text that is none, and for one that is nested too deeply or
+ *   passes the ceiling
  */
 export function parseObject(text: string, file: string, row: number): JsonDocument {
   let value: unknown;

@@ -1,5 +1,5 @@
-// How deep the text of a JSON row is nested and how much memory its values take, before it is parsed: `[[],[],…` takes twenty
-// times its length, and what is nested a million deep cannot be written again.
+// How deep the text of a JSON row is nested and how much memory its values take, before it is parsed: `[[],[],…` takes
+// twenty times its length, and what is nested a million deep cannot be written again.
 
 import { stringEnd } from '../values/exact-json.js';
 

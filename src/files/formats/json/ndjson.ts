@@ -1,5 +1,6 @@
-// NDJSON: one JSON object a line. A row from NDJSON is written as it is in the input, with our fields before its closing
-// brace, so that numbers keep their spelling. A row in which a field is left out or replaced is serialized again.
+// NDJSON: one JSON object a line. A row from NDJSON is written as it is in the input, with our fields before its
+// closing brace, so that numbers keep their spelling. A row in which a field is left out or replaced is serialized
+// again.
 
 import type { Input } from '../../disk/input.js';
 import type { Output } from '../../disk/output.js';

@@ -11,8 +11,8 @@ import { featureBatches } from './geojson-source.js';
 import { documentsOf, surveyNdjson } from './ndjson.js';
 
 /**
- * The columns of all inputs together, for a target with types; null for inputs of other formats, and where one is a pipe,
- * which can be read only once.
+ * The columns of all inputs together, for a target with types; null for inputs of other formats, and where one is a
+ * pipe, which can be read only once.
  * @param tick called after each batch; may throw to end the survey
  * @throws CliFailure BAD_INPUT for what is not JSON
  */

@@ -1,5 +1,5 @@
-// The decompressors of Parquet pages, which unpack to the size that the page's header says and not to more, and the pages that have
-// been unpacked to be checked: hyparquet asks for each of them again.
+// The decompressors of Parquet pages, which unpack to the size that the page's header says and not to more, and the
+// pages that have been unpacked to be checked: hyparquet asks for each of them again.
 
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { Compressors } from 'hyparquet';
@@ -23,7 +23,7 @@ const bounded: Compressors = {
 /** Unpacked pages of one column. */
 export class UnpackedPages {
   readonly compressors: Compressors;
-  /** By the size that they have packed. */
+  /** Pages by their packed size. */
   readonly #pages = new Map<number, { packed: Uint8Array; plain: Uint8Array }[]>();
 
   constructor() {

@@ -1,5 +1,5 @@
-// Reads Parquet by hyparquet, one row group at a time. Timestamps, dates, times and decimals stay integers, so that none
-// loses digits.
+// Reads Parquet by hyparquet, one row group at a time. Timestamps, dates, times and decimals stay integers, so that
+// none loses digits.
 
 import { closeSync, openSync, readSync } from 'node:fs';
 import { type AsyncBuffer, type FileMetaData, parquetScan, parquetSchema, type RowGroup } from 'hyparquet';
@@ -112,7 +112,10 @@ export async function openParquet(input: Input): Promise<TableSource> {
   };
 }
 
-/** The leaves of a column in a row group, packed. @throws CliFailure BAD_INPUT for one beyond the ceiling, Error for one that is not there */
+/**
+ * The leaves of a column in a row group, packed.
+ * @throws CliFailure BAD_INPUT for one beyond the ceiling, Error for one that is not there
+ */
 async function chunksOf(
   file: AsyncBuffer,
   metadata: FileMetaData,

@@ -198,7 +198,7 @@ export function elementOf(column: TableColumn): SchemaElement {
       const converted_type = 'DECIMAL';
       if (precision <= MOST_DIGITS_OF_INT64)
         return { name, repetition_type, type: 'INT64', converted_type, scale, precision };
-      // The fewest bytes that hold all numbers of so many digits, and a sign.
+      // The fewest bytes that hold all numbers of `precision` digits, and a sign.
       const type_length = Math.ceil((precision * Math.log2(10) + 1) / 8);
       return {
         name,

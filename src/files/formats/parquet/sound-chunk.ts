@@ -1,5 +1,5 @@
-// The pages of a Parquet column, before hyparquet reads them: sizes and counts that their heads claim are compared with the bytes
-// that are there, with the rows of the group and with the ceiling.
+// The pages of a Parquet column, before hyparquet reads them: sizes and counts that their heads claim are compared with
+// the bytes that are there, with the rows of the group and with the ceiling.
 
 import type { RowGroup, SchemaTree } from 'hyparquet';
 import { parquetHeader } from 'hyparquet/src/column.js';
@@ -84,7 +84,7 @@ function countOf({
 }
 
 /**
- * Unpacks the pages of a chunk and walks what stands in them.
+ * Unpacks the pages of a chunk and walks their content.
  * @param mostBytes that values which are made of those before them may have
  * @throws Error for runs that claim what is not there
  */

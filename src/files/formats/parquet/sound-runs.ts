@@ -66,7 +66,7 @@ function cutOff(): Error {
  */
 export function walkRuns(page: PageBytes, width: number, most: number, isWhole = true): void {
   if (width > 32) throw new Error(`values of ${width} bits`);
-  // Of values without bits there is only one, and nothing is read.
+  // Values without bits are all the same, and nothing is read.
   if (width === 0) return;
   for (let seen = 0; seen < most && (isWhole || page.left > 0); ) {
     const header = page.varint();

@@ -1,5 +1,5 @@
-// Walks a structure of Thrift's compact protocol before hyparquet reads it: it makes lists as long as they claim to be, one within
-// the other, so that a hundred bytes took gigabytes.
+// Walks a structure of Thrift's compact protocol before hyparquet reads it: it makes lists as long as they claim to be,
+// one within the other, so that a hundred bytes took gigabytes.
 
 const MOST_DEPTH = 32;
 /** Memory that a structure, a list, an entry and a member take when they are read, about. */

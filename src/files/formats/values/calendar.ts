@@ -1,5 +1,5 @@
-// Dates, times, durations and intervals as ISO 8601 text, exact for every value that 64 bits hold. Date of JavaScript ends
-// in the year 275760.
+// Dates, times, durations and intervals as ISO 8601 text, exact for every value that 64 bits hold. Date of JavaScript
+// ends in the year 275760.
 
 export type TimeUnitName = 's' | 'ms' | 'us' | 'ns';
 

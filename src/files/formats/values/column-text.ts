@@ -52,7 +52,9 @@ export function jsonWriterOf(column: TableColumn): (value: unknown) => string {
     typeof value === 'string' && PLAIN_TEXT.test(value) ? `"${value}"` : JSON.stringify(value ?? null);
 }
 
-/** A value as JSON text: numbers and booleans as they are, with all digits; kinds that JSON does not have as strings. */
+/**
+ * A value as JSON text: numbers and booleans as they are, with all digits; kinds that JSON does not have as strings.
+ */
 export function jsonTextOf(column: Omit<TableColumn, 'name'>, value: unknown): string {
   if (value === null || value === undefined) return 'null';
   switch (column.kind) {
@@ -89,8 +91,8 @@ function decimalText(value: bigint, scale: number): string {
 const NUMBER = /^-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /**
- * A value as a coordinate in degrees; NaN if it is none. Text must be a number, with a point or a comma, or degrees, minutes
- * and seconds; blanks around it are allowed.
+ * A value as a coordinate in degrees; NaN if it is none. Text must be a number, with a point or a comma, or degrees,
+ * minutes and seconds; blanks around it are allowed.
  */
 export function degreesOf(column: TableColumn, value: unknown): number {
   if (typeof value === 'number') return value;

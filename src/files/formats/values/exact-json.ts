@@ -1,9 +1,12 @@
 // JSON whose integers keep all their digits: those that a double cannot hold are bigints. JSON.parse reads them as the
 // nearest double without a word, and JSON.stringify refuses them.
 
-/** Text that JSON.parse may falsify: an integer of 16 or more digits where a value stands, or a large exponent. */
+/** Text that JSON.parse may falsify: an integer of 16 or more digits as a value, or a large exponent. */
 const FALSIFIABLE = /[[,:\s-]\d{16}|^\d{16}|\d[eE]\+?\d{3}/;
-/** Of a string only its first quote: a pattern for the rest keeps a place to go back to for each escape, and has room for few. */
+/**
+ * A string is matched by its first quote only: a pattern for the rest keeps a state to go back to for each escape, and
+ * may have few.
+ */
 const TOKEN = /\s*(?:(")|(-?\d[\d.eE+-]*)|([[\]{},:])|(true|false|null))/y;
 const BACKSLASH = 0x5c;
 

@@ -1,4 +1,5 @@
-// Unpacks Zstandard of a known size, natively where Node has it (22.15 and later), and never to much more than that size.
+// Unpacks Zstandard of a known size, natively where Node has it (22.15 and later), and never to much more than that
+// size.
 
 import * as zlib from 'node:zlib';
 import { decompressZstd } from 'hyparquet-compressors';

@@ -1,5 +1,5 @@
-// The error of an HTTP answer that is no success. A body of the service has its own word; of any other body, which a proxy
-// or some other server has written, only the HTTP status is known.
+// The error of an HTTP answer that is no success. A body of the service has its own word; of any other body, which a
+// proxy or some other server has written, only the HTTP status is known.
 import { type ClientErrorCode, type Fault, HexcodesClientError } from '../errors.js';
 
 /** An HTTP answer, read to its end. */

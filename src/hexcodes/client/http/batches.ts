@@ -1,5 +1,5 @@
-// Batches of any length: several calls of the size that the service takes, their results in one list and in the words of
-// the library.
+// Batches of any length: several calls of the size that the service takes, their results in one list and in the words
+// of the library.
 import { RECORD_BYTES, RECORD_TEXT_BYTES } from '../../wire/frames/frame-layout.js';
 import { MAX_BATCH_ITEMS } from '../../wire/limits.js';
 import type { BatchAnswer, DecodeBatchResult, EncodeBatchResult } from '../answers.js';

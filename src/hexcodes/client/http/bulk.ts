@@ -1,5 +1,5 @@
-// Bodies of any length through /bulk: a file or a stream goes in, the answer comes out while the rest is still being sent.
-// The rows are the service's own (docs/http.md, Bulk), in the words of HTTP.
+// Bodies of any length through /bulk: a file or a stream goes in, the answer comes out while the rest is still being
+// sent. The rows are the service's own (docs/http.md, Bulk), in the words of HTTP.
 
 import { HexcodesClientError, unreachable } from '../errors.js';
 import { loopOver } from '../loop-over.js';
@@ -11,8 +11,8 @@ import type { HttpSettings } from './calls.js';
 export type BulkFormat = 'csv' | 'ndjson' | 'frames';
 
 /**
- * A file (a Blob or File; in Node `await fs.openAsBlob(path)`), bytes, or a stream: anything that iterates over bytes or
- * texts, as `fs.createReadStream(path)` does, and a ReadableStream.
+ * A file (a Blob or File; in Node `await fs.openAsBlob(path)`), bytes, or a stream: anything that iterates over bytes
+ * or texts, as `fs.createReadStream(path)` does, and a ReadableStream.
  */
 export type BulkSource =
   | Blob
@@ -24,13 +24,13 @@ export type BulkSource =
 export interface BulkOptions extends CallOptions {
   readonly operation: 'encode' | 'decode';
   readonly source: BulkSource;
-  /** Of the source. */
+  /** Format of the source. */
   readonly format: BulkFormat;
-  /** Of the answer; default that of the source. */
+  /** Format of the answer; default that of the source. */
   readonly answerFormat?: BulkFormat;
   /** H3 resolution of rows that have none, integer 0 to 15; default 13. */
   readonly resolution?: number;
-  /** Of encode: whether the rows of the answer name the province before July 2025, too. */
+  /** Whether the rows of an encoded answer name the province before July 2025, too. */
   readonly former?: boolean;
   /** Of encode: whether they say how sure the province is, as border_m and certainty. */
   readonly certainty?: boolean;

@@ -87,7 +87,10 @@ export class HttpCalls {
   }
 }
 
-/** The body of an answer that is no error. That a text is no hexcode is an answer, with 404 where the text is in the path. */
+/**
+ * The body of an answer that is no error. That a text is no hexcode is an answer, with 404 where the text is in the
+ * path.
+ */
 function answerIn(text: string): object | undefined {
   try {
     const parsed = JSON.parse(text) as { readonly status?: unknown } | null;

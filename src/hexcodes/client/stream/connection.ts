@@ -11,7 +11,7 @@ export interface ConnectionSettings {
   readonly url: URL;
   readonly apiKey: string | undefined;
   readonly openSocket: OpenSocket;
-  /** After so many connections in a row without one answer the stream fails. */
+  /** Connections in a row without one answer after which the stream fails. */
   readonly maxAttempts: number;
   /** Timeout of the next answer while frames are unanswered: then the connection counts as lost. */
   readonly answerTimeoutMs: number;
@@ -28,14 +28,14 @@ const FIRST_PAUSE_MS = 200;
 /** A service that is back is found within this time. */
 const LONGEST_PAUSE_MS = 3000;
 
-/** A rate of the key leaves points again as time goes by, so frames over it are tried so many times as often: some five minutes. */
+/** Multiple of the tries for frames over a rate, which leaves points again as time goes by: some five minutes. */
 const OVER_LIMIT_PATIENCE = 10;
 /** A service that asks to come back later than that, as where the quota of a day is used up, is not waited for. */
 const LONGEST_RETRY_AFTER_SEC = 60;
 
 /**
- * Before attempt `attempt`, from 1. Doubles up to a limit; half of it is random, so that many clients do not come back at
- * the same moment.
+ * Before attempt `attempt`, from 1. Doubles up to a limit; half of it is random, so that many clients do not come back
+ * at the same moment.
  */
 export function pauseMs(attempt: number): number {
   const full = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1));

@@ -87,7 +87,7 @@ export class StreamCredit {
   }
 
   /** Whether the window has room for a frame of this size; a frame leaves the window when its answers are taken. */
-  hasRoom(frameBytes: number): boolean {
+  hasSpace(frameBytes: number): boolean {
     return (
       this.#queue.length === 0 ||
       (this.#queue.length < this.limits.windowFrames &&
@@ -137,9 +137,9 @@ export class StreamCredit {
   }
 
   /**
-   * Takes in an answer. A refused frame keeps its place in the queue and is sent again after a pause. Over a limit of the key
-   * the other frames wait as well: they would be refused too.
-   * @param pauseMs the pause after so many refusals in a row; undefined: no further try
+   * Takes in an answer. A refused frame keeps its place in the queue and is sent again after a pause. Over a limit of
+   * the key the other frames wait as well: they would be refused too.
+   * @param pauseMs the pause after a number of refusals in a row; undefined: no further try
    * @throws HexcodesClientError where the answer breaks the protocol, or the frame gets no further try
    */
   answer(

@@ -1,6 +1,6 @@
 // The binary frames of the stream from the client's side: builds requests, reads answers. wire/frames/frame-layout.ts
-// draws the layout, docs/stream.md defines it to the byte. Typed arrays are little-endian as the frames are, so points are
-// copied.
+// draws the layout, docs/stream.md defines it to the byte. Typed arrays are little-endian as the frames are, so points
+// are copied.
 import { ADMIN_UNITS } from '../../admin-units.js';
 import {
   CELL_ANSWER_BYTES,
@@ -236,11 +236,11 @@ export class DecodedPositions extends Answers {
   protected statusOffset(index: number): number {
     return FRAME_HEADER_BYTES + positionStatusAt(this.count, index);
   }
-  /** Of the cell's centre, degrees; NaN for an invalid hexcode. */
+  /** Latitude of the cell's centre, degrees; NaN for an invalid hexcode. */
   lat(index: number): number {
     return this.view.getFloat64(positionAt(index), true);
   }
-  /** Of the cell's centre, degrees; NaN for an invalid hexcode. */
+  /** Longitude of the cell's centre, degrees; NaN for an invalid hexcode. */
   lng(index: number): number {
     return this.view.getFloat64(positionAt(index) + 8, true);
   }

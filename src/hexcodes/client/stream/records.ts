@@ -1,5 +1,6 @@
-// Hexcodes as the 20-byte records of the binary stream. A record carries ASCII only, so a spelling with other letters is
-// folded as every reader folds it (docs/code-format.md, Read, steps 1 to 3); whether it is a hexcode is left to the service.
+// Hexcodes as the 20-byte records of the binary stream. A record carries ASCII only, so a spelling with other letters
+// is folded as every reader folds it (docs/code-format.md, Read, steps 1 to 3); whether it is a hexcode is left to the
+// service.
 import { RECORD_TEXT_BYTES } from '../../wire/frames/frame-layout.js';
 
 /** Longer texts are no hexcodes, in UTF-16 units. */

@@ -92,7 +92,7 @@ export class HexcodesStream<In, Out extends StreamAnswers> implements AsyncItera
   async #write(chunk: In): Promise<void> {
     const maxPoints = Math.min(this.#settings.framePoints, this.#credit.limits.maxPoints);
     for (const { frame, points } of this.#settings.frames(chunk, maxPoints)) {
-      while (!this.#failure && !this.#credit.hasRoom(frame.length)) await this.#change();
+      while (!this.#failure && !this.#credit.hasSpace(frame.length)) await this.#change();
       if (this.#failure) throw this.#failure;
       this.#credit.write(frame, points);
       this.#connection.flush();

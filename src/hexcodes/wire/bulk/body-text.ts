@@ -1,4 +1,5 @@
-// Whether bytes of CSV are text: UTF-8 without NUL. A block ends with a row, so no character is cut in two by its bounds.
+// Whether bytes of CSV are text: UTF-8 without NUL. A block ends with a row, so no character is cut in two by its
+// bounds.
 
 import { isUtf8 } from 'node:buffer';
 import { BulkInputError } from '../job.js';

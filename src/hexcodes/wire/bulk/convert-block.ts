@@ -1,5 +1,5 @@
-// Answers one block of a bulk body: whole rows or frames come in, as many leave, in the same order. The same job and block
-// give the same bytes in every thread.
+// Answers one block of a bulk body: whole rows or frames come in, as many leave, in the same order. The same job and
+// block give the same bytes in every thread.
 import type { Kernel } from '../../kernel/kernel.js';
 import {
   FROM_CSV,

@@ -1,5 +1,5 @@
-// Answers the frames of a block, as frames or as rows of text. Every frame is converted on its own; one that is answered in
-// part leaves its other points as a frame with a header of its own.
+// Answers the frames of a block, as frames or as rows of text. Every frame is converted on its own; one that is
+// answered in part leaves its other points as a frame with a header of its own.
 import type { Kernel } from '../../kernel/kernel.js';
 import type { TextMemory } from '../../kernel/text-memory.js';
 import type { AnswerSink } from '../bytes/answer-sink.js';
@@ -22,7 +22,7 @@ import { type BulkJob, ROW_STATUSES } from '../job.js';
 import { answerRows, preparedMemoryOf, type RowsTask } from '../rows/convert-rows.js';
 import type { RowAllowance } from '../rows/row-allowance.js';
 
-/** A frame costs as much as so many rows, however few points it has. */
+/** Cost of a frame in rows, however few points it has. */
 const ROWS_PER_FRAME = 32;
 const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
 const INVALID_HEXCODES = ROW_STATUSES.indexOf('INVALID_HEXCODES');
@@ -140,7 +140,9 @@ function addFrameAsText(
   return header.count;
 }
 
-/** Makes the points from `point` on a frame of their own, whose header overwrites points before them; returns its place. */
+/**
+ * Makes the points from `point` on a frame of their own, whose header overwrites points before them; returns its place.
+ */
 function beginFrameAt(frame: Uint8Array, header: FrameHeader, point: number): number {
   const at = point * itemBytesOf(header);
   frame.copyWithin(at, 0, FRAME_HEADER_BYTES);
@@ -165,12 +167,12 @@ export function countStatuses(
   const { statusCounts } = memory;
   let failed = 0;
   for (let i = 0; i < count; i++) {
-    const place = isDecode
+    const statusAt = isDecode
       ? positionStatusAt(count, i)
       : isCells
         ? cellStatusAt(count, i)
         : recordStatusAt(i);
-    const status = answer[body + place]!;
+    const status = answer[body + statusAt]!;
     statusCounts[status === 0 ? 0 : isDecode ? INVALID_HEXCODES : status]!++;
     if (status !== 0) failed++;
   }

@@ -1,5 +1,5 @@
-// The delimiter of a CSV text, found in its header row: the one that gives the most fields with names that are known, then
-// the most fields. A first line `sep=;`, which Excel writes and reads, names it.
+// The delimiter of a CSV text, found in its header row: the one that gives the most fields with names that are known,
+// then the most fields. A first line `sep=;`, which Excel writes and reads, names it.
 
 import type { Delimiter } from '../job.js';
 import { isKnownName } from '../rows/column-names.js';

@@ -4,12 +4,12 @@ import { BulkInputError, type BulkRequest, type CsvShape, type Delimiter } from 
 import { codeColumns, columnsNamed, pairColumns } from '../rows/column-names.js';
 import { csvFields } from '../rows/csv-fields.js';
 
-/** For messages; column-names.ts has all that are known. */
+/** Usual column names, for messages; column-names.ts has all that are known. */
 const USUAL_NAMES: Readonly<Record<string, string>> = {
   lat: 'lat or latitude',
   lng: 'lng or lon or longitude',
 };
-/** Of a header row with its line end; docs/http.md names it. A longer one would cost more than a block of rows. */
+/** Largest header row with its line end (docs/http.md). A longer one would cost more than a block of rows. */
 export const MAX_HEADER_BYTES = 65_536;
 
 const BOM = '\ufeff';

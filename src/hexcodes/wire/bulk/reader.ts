@@ -1,5 +1,5 @@
-// Reads a bulk body as its chunks arrive: finds the job, which for CSV depends on the header row, and cuts the rest into
-// blocks for convertBlock.
+// Reads a bulk body as its chunks arrive: finds the job, which for CSV depends on the header row, and cuts the rest
+// into blocks for convertBlock.
 
 import { BLOCK_BYTES, BulkInputError, type BulkJob, type BulkRequest, type Delimiter } from '../job.js';
 import { type Block, BlockBuffers } from './block-buffers.js';

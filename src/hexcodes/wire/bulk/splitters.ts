@@ -32,7 +32,7 @@ function indexOf(bytes: Uint8Array, byte: number, from = 0): number {
 export class LineSplitter implements BlockSplitter {
   readonly #partial: PartialBlock;
   #isFirst = true;
-  /** So many bytes of the partial block hold no line end. */
+  /** Bytes at the beginning of the partial block that hold no line end. */
   #searchedBytes = 0;
   /** Inside a line that is too long, whose rest is dropped. */
   #isSkipping = false;
@@ -226,7 +226,8 @@ export class FrameSplitter implements BlockSplitter {
   push(chunk: Uint8Array): Block[] {
     const blocks: Block[] = [];
     for (let from = 0; from < chunk.length && !this.#isBroken; ) {
-      // The last frame of a block may pass BLOCK_BYTES if the buffer holds it; then no rest is copied to the next buffer.
+      // The last frame of a block may pass BLOCK_BYTES if the buffer holds it; then no rest is copied to the next
+      // buffer.
       const isNearEnd = this.#frameEnd > BLOCK_BYTES && this.#frameEnd <= this.#partial.bytes.length;
       from += this.#partial.fill(chunk, from, isNearEnd ? this.#frameEnd : BLOCK_BYTES);
       this.#findFrames();

@@ -6,7 +6,7 @@ export interface AnswerSink {
   readonly sizeBytes: number;
   add(bytes: Uint8Array): void;
   addText(text: string): void;
-  /** Free bytes, at least so many, for the caller to write to; `commit` then adds the first of them. */
+  /** Free bytes, at least `sizeBytes`, for the caller to write to; `commit` then adds the first of them. */
   reserve(sizeBytes: number): Uint8Array<ArrayBuffer>;
   /** Adds the first bytes of the last `reserve`. */
   commit(sizeBytes: number): void;

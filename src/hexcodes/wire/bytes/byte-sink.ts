@@ -1,4 +1,4 @@
-// Bytes that are added piece by piece and taken as one array, which stands in a buffer of the caller's where it fits, and
+// Bytes that are added piece by piece and taken as one array, which is in a buffer of the caller's where it fits, and
 // else in one of its own.
 
 import type { AnswerSink } from './answer-sink.js';
@@ -74,7 +74,9 @@ export class ByteSink implements AnswerSink {
     this.#size -= sizeBytes;
   }
 
-  /** All bytes, as the beginning of the given buffer or as an array with a buffer of its own. The sink is empty then. */
+  /**
+   * All bytes, as the beginning of the given buffer or as an array with a buffer of its own. The sink is empty then.
+   */
   take(): Bytes {
     const isGiven = this.#bytes === this.#given;
     const taken = isGiven ? this.#bytes.subarray(0, this.#size) : this.#bytes.slice(0, this.#size);

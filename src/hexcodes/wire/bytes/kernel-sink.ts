@@ -1,5 +1,5 @@
-// Collects answers in TEXT_OUT, the area where the kernel writes text, and passes them on from there: text of the kernel
-// is not copied before it leaves the process, and stays in the processor's cache meanwhile.
+// Collects answers in TEXT_OUT, the area where the kernel writes text, and passes them on from there: text of the
+// kernel is not copied before it leaves the process, and stays in the processor's cache meanwhile.
 import type { Kernel } from '../../kernel/kernel.js';
 import type { AnswerSink } from './answer-sink.js';
 

@@ -97,7 +97,9 @@ export function answerFrame(kernel: Kernel, frame: Uint8Array, target?: Bytes): 
   return answer;
 }
 
-/** An answer without records that gives the reason: the frame's operation, output and seq, or 0 where it has no header. */
+/**
+ * An answer without records that gives the reason: the frame's operation, output and seq, or 0 where it has no header.
+ */
 export function refusedFrame(frame: Uint8Array, frameStatus: number): Bytes {
   const answer = new Uint8Array(FRAME_HEADER_BYTES);
   if (frame.length >= FRAME_HEADER_BYTES) answer.set(frame.subarray(0, 8));

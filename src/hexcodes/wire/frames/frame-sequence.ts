@@ -1,5 +1,5 @@
-// Bulk bodies made of frames: where one frame ends and the next begins, the size of the answers, and answer frames for rows
-// that came as text. Single frames are answered by answer-frame.ts.
+// Bulk bodies made of frames: where one frame ends and the next begins, the size of the answers, and answer frames for
+// rows that came as text. Single frames are answered by answer-frame.ts.
 import type { BulkJob, Operation } from '../job.js';
 import { answerFrameBytes, frameCount, requestFrameBytes } from './answer-frame.js';
 import {
@@ -17,7 +17,7 @@ export interface FrameHeader {
   readonly resolution: number;
   readonly isCells: boolean;
   readonly count: number;
-  /** Of the whole frame. */
+  /** Size of the whole frame. */
   readonly sizeBytes: number;
 }
 

@@ -1,4 +1,5 @@
-// Degrees as a parameter of a query, for handlers off the hot path; encode's own are read by EncodeInput, by the same rule.
+// Degrees as a parameter of a query, for handlers off the hot path; encode's own are read by EncodeInput, by the same
+// rule.
 import { readDecimal } from './number.js';
 import type { Parameter } from './query.js';
 

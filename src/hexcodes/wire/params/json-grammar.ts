@@ -57,8 +57,8 @@ export function jsonValueEnd(text: string, from: number): number {
 }
 
 /**
- * Behind a value that ends at `from`: where the next one begins, with `closing` shortened by the brackets between; where
- * none are left, the place behind the last; -1 where there is no JSON.
+ * Behind a value that ends at `from`: where the next one begins, with `closing` shortened by the brackets between;
+ * where none are left, the place behind the last; -1 where there is no JSON.
  */
 function nextValueAt(text: string, from: number, closing: number[]): number {
   let at = from;

@@ -1,5 +1,5 @@
 // The members of one JSON object with the texts of their values. JSON.parse hides duplicate members and the spelling of
-// numbers; this walk gives each member as it stands.
+// numbers; this walk gives each member as written.
 import { afterSpace, jsonStringEnd, jsonValueEnd } from './json-grammar.js';
 
 export type JsonKind = 'number' | 'string' | 'boolean' | 'null' | 'compound';

@@ -49,8 +49,9 @@ function isExponent(text: string, from: number): boolean {
 }
 
 /**
- * The same text as String(value), without printing where that is not needed: a plain decimal of at most 15 digits without
- * needless zeros is already the shortest text of its double, because decimals of 15 digits map to doubles one to one.
+ * The same text as String(value), without printing where that is not needed: a plain decimal of at most 15 digits
+ * without needless zeros is already the shortest text of its double, because decimals of 15 digits map to doubles one
+ * to one.
  * @param text the text that `value` was read from
  */
 export function decimalText(text: string, value: number): string {

@@ -1,5 +1,6 @@
 // The parameters of one conversion, from a query, a form body, a JSON body, or several of them at once: equal values
-// count as one, different ones are a fault. SingleParameters collects their texts; EncodeInput and decodeFaults judge them.
+// count as one, different ones are a fault. SingleParameters collects their texts; EncodeInput and decodeFaults judge
+// them.
 
 import { degreesFault } from './degrees.js';
 import { eachMember, type JsonKind, jsonStringOf } from './json-members.js';

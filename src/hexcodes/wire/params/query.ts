@@ -1,6 +1,6 @@
 // Query strings and form bodies, read strictly from the raw text: `+` is a space, an escape is two hexadecimal digits,
-// escaped bytes must be UTF-8. Equal duplicates count as one, different ones are a fault. Parameters that no handler asks
-// for are not decoded.
+// escaped bytes must be UTF-8. Equal duplicates count as one, different ones are a fault. Parameters that no handler
+// asks for are not decoded.
 
 /** One parameter as given: its text, or the fault that makes it unusable, as the end of a sentence ("must be …"). */
 export interface Parameter {
@@ -41,8 +41,8 @@ export function eachPair(raw: string, visit: (name: string, rawValue: string) =>
 
 /** The first `=` from `from` on; the length of the text where there is none. */
 export function indexOfEquals(raw: string, from: number): number {
-  const place = raw.indexOf('=', from);
-  return place === -1 ? raw.length : place;
+  const end = raw.indexOf('=', from);
+  return end === -1 ? raw.length : end;
 }
 
 function addValue(parameter: Parameter, rawValue: string): void {

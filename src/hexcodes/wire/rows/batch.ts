@@ -1,6 +1,5 @@
-// Batches in JSON: {"points": […]} or {"hexcodes": […]} come in, {"status", "summary", "results"} leave, from bytes to bytes.
-// The HTTP batch endpoints and the JSON frames of the stream use it.
-
+// Batches in JSON: {"points": […]} or {"hexcodes": […]} come in, {"status", "summary", "results"} leave, from bytes to
+// bytes. The HTTP batch endpoints and the JSON frames of the stream use it.
 import type { Kernel } from '../../kernel/kernel.js';
 import {
   FROM_JSON,
@@ -19,7 +18,7 @@ import { answerRows, BrokenArrayError, preparedMemoryOf, type RowsTask } from '.
 import { JsonEnvelope, type JsonMember, NotJsonError } from './envelope.js';
 import type { RowAllowance } from './row-allowance.js';
 
-/** An item and the comma behind it: so a body of JSON has at most so many items. */
+/** Bytes of the smallest item and its comma: bounds the items of a body. */
 export const LEAST_ITEM_BYTES = 2;
 
 /** The batch is broken as a whole: no item was converted. The message names all faults. */
@@ -137,7 +136,7 @@ function broken(parameter: string, message: string): BrokenBatchError {
 
 /**
  * Converts all items, in order.
- * @param sink holds the results; it is started anew
+ * @param sink holds the results; emptied first
  * @throws BrokenBatchError if the array turns out to be no JSON
  */
 export function convertBatch(kernel: Kernel, batch: Batch, sink: ByteSink): ConvertedBatch {
@@ -235,7 +234,7 @@ function taskOf({ operation, resolution, former, certainty }: Batch): RowsTask {
 
 /**
  * The body of the answer: `{"status":"OK","summary":{…},"results":[…]}`.
- * @param head stands before its first member
+ * @param head text before its first member
  * @param target holds the body where it fits; else it has a buffer of its own
  */
 export function batchBody(

@@ -1,5 +1,5 @@
-// The names of columns that are known, as people write them: without regard to case, and to blanks around them. Of each kind
-// there are lists; a name of an earlier list is taken before those of later ones.
+// The names of columns that are known, as people write them: without regard to case, and to blanks around them. Of each
+// kind there are lists; a name of an earlier list is taken before those of later ones.
 
 type NameLists = readonly (readonly string[])[];
 
@@ -59,7 +59,7 @@ const MAX_KNOWN_UNITS = 3 * Math.max(...[...KNOWN].map((name) => name.length));
 /** A name without what does not count: case, blanks around it, and how its letters are composed. */
 function plainName(name: string): string {
   const bare = name.trim();
-  // No known name is so long, nor does one of a single letter change by its composition.
+  // Every known name is shorter, and none of a single letter changes by its composition.
   return bare.length > MAX_KNOWN_UNITS || bare.length === 1
     ? bare.toLowerCase()
     : bare.normalize('NFC').toLowerCase();
@@ -69,34 +69,34 @@ export function isKnownName(name: string): boolean {
   return KNOWN.has(plainName(name));
 }
 
-/** Where the known names stand in a header row, which is asked for several of them and may have 100,000 names. */
-const knownPlaces = new WeakMap<readonly string[], ReadonlyMap<string, number[]>>();
+/** Positions of the known names in a header row, which is asked for several of them and may have 100,000 names. */
+const knownIndexes = new WeakMap<readonly string[], ReadonlyMap<string, number[]>>();
 
-function placesOfKnown(names: readonly string[]): ReadonlyMap<string, number[]> {
-  const before = knownPlaces.get(names);
+function indexesOfKnown(names: readonly string[]): ReadonlyMap<string, number[]> {
+  const before = knownIndexes.get(names);
   if (before !== undefined) return before;
-  const places = new Map<string, number[]>();
+  const indexes = new Map<string, number[]>();
   for (let i = 0; i < names.length; i++) {
     const name = plainName(names[i]!);
     if (!KNOWN.has(name)) continue;
-    const sameName = places.get(name);
-    if (sameName === undefined) places.set(name, [i]);
+    const sameName = indexes.get(name);
+    if (sameName === undefined) indexes.set(name, [i]);
     else sameName.push(i);
   }
-  knownPlaces.set(names, places);
-  return places;
+  knownIndexes.set(names, indexes);
+  return indexes;
 }
 
-/** Places of the columns with one of these names. */
+/** Indexes of the columns with one of these names. */
 export function columnsNamed(names: readonly string[], wanted: readonly string[]): number[] {
   if (wanted.every((name) => KNOWN.has(name))) {
-    const places = placesOfKnown(names);
-    return wanted.flatMap((name) => places.get(name) ?? []).sort((a, b) => a - b);
+    const indexes = indexesOfKnown(names);
+    return wanted.flatMap((name) => indexes.get(name) ?? []).sort((a, b) => a - b);
   }
   return names.flatMap((name, i) => (wanted.includes(plainName(name)) ? [i] : []));
 }
 
-/** Places of the columns that could be latitude and longitude; several of one where it is not clear which is meant. */
+/** Indexes of the columns that could be latitude and longitude; several of one where it is not clear which is meant. */
 export function pairColumns(names: readonly string[]): { lat: number[]; lng: number[] } {
   const pair = { lat: firstNamed(names, LAT), lng: firstNamed(names, LNG) };
   if (pair.lat.length > 0 || pair.lng.length > 0) return pair;
@@ -104,12 +104,12 @@ export function pairColumns(names: readonly string[]): { lat: number[]; lng: num
   return { lat: columnsNamed(names, ['y']), lng: columnsNamed(names, ['x']) };
 }
 
-/** Places of the columns that could hold codes. */
+/** Indexes of the columns that could hold codes. */
 export function codeColumns(names: readonly string[]): number[] {
   return firstNamed(names, CODES);
 }
 
-/** Places of the columns whose name says that they hold whole positions. */
+/** Indexes of the columns whose name says that they hold whole positions. */
 export function positionColumns(names: readonly string[]): number[] {
   return columnsNamed(names, POSITIONS);
 }

@@ -1,5 +1,6 @@
-// Converts the rows of the kernel's last scan and writes their answers. The kernel does nearly all of them; rows that it
-// cannot read with certainty are read by read-row.ts, and answers that it cannot write are written by write-answer.ts.
+// Converts the rows of the kernel's last scan and writes their answers. The kernel does nearly all of them; rows that
+// it cannot read with certainty are read by read-row.ts, and answers that it cannot write are written by
+// write-answer.ts.
 import type { Border } from '../../kernel/certainty.js';
 import { EACH_ITS_OWN, INVALID_HEXCODE, type Kernel, OK } from '../../kernel/kernel.js';
 import {
@@ -49,7 +50,7 @@ export interface RowsTask {
   readonly lineEnd: '\n' | '\r\n';
   /** The byte written behind each JSON body. */
   readonly separator: number;
-  /** The place in ROW_STATUSES of the status that answers every row; 0 where rows are converted. */
+  /** Index in ROW_STATUSES of the status that answers every row; 0 where rows are converted. */
   readonly refusal: number;
   readonly maxItemBytes: number;
   /** Items are elements of one array: BrokenArrayError is thrown where one of them is no JSON. */
@@ -74,7 +75,7 @@ const prepared = new WeakSet<Kernel>();
 export function preparedMemoryOf(kernel: Kernel): TextMemory {
   const memory = textMemoryOf(kernel);
   if (!prepared.has(kernel)) {
-    for (const [place, status] of ROW_STATUSES.entries()) memory.setTail(place, status, tailOf(status));
+    for (const [index, status] of ROW_STATUSES.entries()) memory.setTail(index, status, tailOf(status));
     memory.setUnitNames(kernel.formerProvinces ?? []);
     memory.setBands(kernel.bands);
     prepared.add(kernel);
@@ -129,8 +130,8 @@ function readHostRows(
     if (task.source === FROM_CSV) {
       if (task.operation === 'decode') putCode(kernel, index, lenient.decode(memory.codeText(index)));
       else
-        for (const place of [0, 1] as const)
-          kernel.input[2 * index + place] = hardNumber(memory, index, place, task.delimiter);
+        for (const axis of [0, 1] as const)
+          kernel.input[2 * index + axis] = hardNumber(memory, index, axis, task.delimiter);
       continue;
     }
     const row = readItem(task, memory.rowText(index));
@@ -164,8 +165,8 @@ function takeSlowRow(
 }
 
 /** A coordinate whose value the kernel cannot tell with certainty, from its text in the kernel's memory. */
-function hardNumber(memory: TextMemory, index: number, place: 0 | 1, delimiter: number): number {
-  const at = memory.coordinateAt(index, place);
+function hardNumber(memory: TextMemory, index: number, axis: 0 | 1, delimiter: number): number {
+  const at = memory.coordinateAt(index, axis);
   // A comma is a decimal comma, unless it ends the field.
   const mayHoldComma = delimiter !== COMMA || memory.isQuoted(index, at);
   let text = '';

@@ -4,8 +4,8 @@
 const QUOTE = 34;
 
 /**
- * The fields of a row without its line end; undefined where a quoted field has no end. Where text follows a closing quote,
- * both quotes belong to the field.
+ * The fields of a row without its line end; undefined where a quoted field has no end. Where text follows a closing
+ * quote, both quotes belong to the field.
  */
 export function csvFields(text: string, delimiter: number): string[] | undefined {
   const separator = String.fromCharCode(delimiter);
@@ -32,7 +32,7 @@ function closingQuote(text: string, from: number): number {
   return -2;
 }
 
-/** @param rest what stands between the closing quote and the end of the field */
+/** @param rest text between the closing quote and the end of the field */
 function unquoted(inside: string, rest: string): string {
   const text = inside.replaceAll('""', '"');
   // A NUL ends the quotes as the end of the row does.

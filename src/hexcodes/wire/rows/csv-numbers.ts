@@ -1,5 +1,5 @@
-// Texts of numbers as tables hold them: with blanks around them, or with a decimal comma. The same rules as the kernel's
-// (assembly/text/scan/csv-numbers.ts).
+// Texts of numbers as tables hold them: with blanks around them, or with a decimal comma. The same rules as the
+// kernel's (assembly/text/scan/csv-numbers.ts).
 
 /** Without the spaces, tabs and no-break spaces around a text. */
 export function withoutBlanks(text: string): string {
@@ -11,8 +11,8 @@ function isBlank(unit: string): boolean {
 }
 
 /**
- * Without the UTF-16 units around a text that `isDropped` names. An expression like /[ ]+$/ would try every blank inside the
- * text anew: 250 KB of blanks took a minute.
+ * Without the UTF-16 units around a text that `isDropped` names. An expression like /[ ]+$/ would try every blank
+ * inside the text again: 250 KB of blanks took a minute.
  */
 export function withoutAround(text: string, isDropped: (unit: string) => boolean): string {
   let start = 0;

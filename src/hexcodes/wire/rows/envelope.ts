@@ -1,5 +1,5 @@
-// The members of one large JSON object, by their places. Arrays are skipped and their elements counted, so that no object is
-// made for an element; every other value is checked by the grammar of JSON.
+// The members of one large JSON object, by their places. Arrays are skipped and their elements counted, so that no
+// object is made for an element; every other value is checked by the grammar of JSON.
 import { isJson } from '../params/json-grammar.js';
 import { jsonStringOf } from '../params/json-members.js';
 import { slowWork } from './row-allowance.js';
@@ -43,8 +43,8 @@ export class JsonEnvelope {
   #memberCount = 0;
 
   /**
-   * @throws NotJsonError if the bytes are not one JSON object, as far as can be said without looking into its arrays, or
-   * have more than MAX_MEMBERS members
+   * @throws NotJsonError if the bytes are not one JSON object, as far as can be said without looking into its arrays,
+   *   or have more than MAX_MEMBERS members
    */
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;

@@ -1,5 +1,6 @@
-// Reads one row in full, by the rules of the single conversions: rows that the kernel's scan did not understand, and rows
-// whose answer needs a message. Off the fast path: it makes objects for each row, but throws nothing and parses nothing twice.
+// Reads one row in full, by the rules of the single conversions: rows that the kernel's scan did not understand, and
+// rows whose answer needs a message. Off the fast path: it makes objects for each row, but throws nothing and parses
+// nothing twice.
 import type { CsvShape, Operation } from '../job.js';
 import { afterSpace, isJson, jsonValueEnd } from '../params/json-grammar.js';
 import { eachMember, type JsonKind, jsonStringOf, kindOf } from '../params/json-members.js';
@@ -22,7 +23,7 @@ export interface ReadRow {
 /** How items of JSON are read; a part of RowsTask. */
 export interface ItemRules {
   readonly operation: Operation;
-  /** Of items that name none. */
+  /** Resolution of items that name none. */
   readonly resolution: number;
   readonly maxItemBytes: number;
   /** Items are elements of an array, not lines. */
@@ -94,7 +95,7 @@ function codeOf(text: string): ReadRow {
   return judgeCode(parameters, undefined, undefined);
 }
 
-/** Reads an array of JSON whose first element, or closing bracket, stands at `from` or behind white space there. */
+/** Reads an array of JSON whose first element, or closing bracket, is at `from` or behind white space there. */
 function pairOf(text: string, from: number, resolution: number): ReadRow {
   const parameters = new SingleParameters();
   let count = 0;

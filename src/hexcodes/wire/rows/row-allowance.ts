@@ -1,10 +1,13 @@
-// How much of the rows' work a thread may do before it goes on with other work. A row that the kernel reads and writes costs
-// some 50 ns; one that the host must read or write, a slow one, costs microseconds. Both are counted, never timed.
+// How much of the rows' work a thread may do before it goes on with other work. A row that the kernel reads and writes
+// costs some 50 ns; one that the host must read or write, a slow one, costs microseconds. Both are counted, never
+// timed.
 
-/** Slow rows are counted with their bytes: each of so many costs as much as one more row. */
+/** Slow rows are counted with their bytes: this number of bytes costs as much as one more row. */
 const SLOW_ROW_BYTES = 64;
 
-/** Counts of this thread since its start: rows that the host read or wrote, their bytes, and members of JSON envelopes. */
+/**
+ * Counts of this thread since its start: rows that the host read or wrote, their bytes, and members of JSON envelopes.
+ */
 export const slowWork = { rows: 0, bytes: 0, members: 0 };
 
 /** Slow rows that several pieces of work may still do together. */

@@ -1,5 +1,6 @@
-// The report that a job may ask for besides the answers of a block: OK rows by province, and the failed rows with the places of their
-// answers. The kernel has both at hand; here they become plain numbers that can be posted between threads.
+// The report that a job may ask for besides the answers of a block: OK rows by province, and the failed rows with the
+// places of their answers. The kernel has both at hand; here they become plain numbers that can be posted between
+// threads.
 import type { TextMemory } from '../../kernel/text-memory.js';
 import { type BlockReport, type Operation, ROW_STATUSES, type RowStatus } from '../job.js';
 
@@ -7,10 +8,10 @@ import { type BlockReport, type Operation, ROW_STATUSES, type RowStatus } from '
 export interface FailedRow {
   readonly row: number;
   readonly status: RowStatus;
-  /** Where the row stands in the block, without its line end. */
+  /** Bounds of the row in the block, without its line end. */
   readonly start: number;
   readonly end: number;
-  /** Where its answer stands in the answer to the block, with its line end. */
+  /** Bounds of its answer in the answer to the block, with its line end. */
   readonly answerStart: number;
   readonly answerEnd: number;
 }

@@ -1,5 +1,5 @@
-// Writes the answer to one row: for the rows that the kernel does not write itself, because a message, an escape or a rare
-// number stands in the answer. The same bodies and columns as the kernel's.
+// Writes the answer to one row: for the rows that the kernel does not write itself, because a message, an escape or a
+// rare number is in the answer. The same bodies and columns as the kernel's.
 import type { Border } from '../../kernel/certainty.js';
 import type { Operation, RowStatus } from '../job.js';
 import type { ParameterFault } from '../params/parameters.js';
@@ -38,7 +38,7 @@ export function tailOf(status: RowStatus): string {
 
 const INVALID_TAIL = tailOf('INVALID_REQUEST');
 
-/** The texts of faults as they stand inside JSON strings. Nearly all are constants; the rest may not fill the memory. */
+/** The texts of faults as written inside JSON strings. Nearly all are constants; the rest may not fill the memory. */
 const escapedTexts = new Map<string, string>();
 const MAX_ESCAPED_TEXTS = 256;
 
@@ -93,7 +93,10 @@ export function jsonOf(answer: RowAnswer): string {
   return `{"lat":${numberOf(latDeg)},"lng":${numberOf(lngDeg)},"resolution":${resolution},"hexcodes":${JSON.stringify(row.hexcodes)},${tail}${id}}`;
 }
 
-/** The answer as a CSV row without a line end: the id where wanted, the position or code that was given, the columns added. */
+/**
+ * The answer as a CSV row without a line end: the id where wanted, the position or code that was given, the columns
+ * added.
+ */
 export function csvOf(answer: RowAnswer, withId: boolean, delimiter: string): string {
   const { operation, row, status, code, formerProvince, border, position } = answer;
   const quoted = (text: string): string =>

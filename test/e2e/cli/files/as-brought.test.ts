@@ -56,7 +56,7 @@ describe('CSV of spreadsheets', () => {
     folder.write('in.csv', input);
     const ran = await folder.run(['encode', 'in.csv', '-q']);
     expect([ran.stderr, ran.stdout]).toEqual(['', output]);
-    // By columns the same rows, though without what is peculiar to their bytes.
+    // Columns give the same rows, though without what is peculiar to their bytes.
     const kept = await folder.run(['encode', 'in.csv', '-q', '--drop', 'nope']);
     expect(kept.stderr).toContain('no such column, named by --drop');
     const json = await folder.run(['encode', 'in.csv', '-q', '--to', 'ndjson']);

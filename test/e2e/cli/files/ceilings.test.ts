@@ -1,5 +1,5 @@
-// Small files that claim or become a great deal, through the real command with a small heap: an answer, or one sentence with the
-// limit and the way out and exit code 3; never an end of memory, a stack or a message of V8.
+// Small files that claim or become a great deal, through the real command with a small heap: an answer, or one sentence
+// with the limit and the way out and exit code 3; never an end of memory, a stack or a message of V8.
 import { spawn } from 'node:child_process';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';

@@ -1,4 +1,5 @@
-// Where results go, through the real command: links, devices, FIFOs and descriptors, and what is refused before work begins.
+// Where results go, through the real command: links, devices, FIFOs and descriptors, and what is refused before work
+// begins.
 import { spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync,

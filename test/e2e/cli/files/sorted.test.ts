@@ -1,5 +1,5 @@
-// `encode --sort cell`: the rows are those of a run without it, in the order of their codes, with columns and statistics that
-// DuckDB prunes by; in memory and from the disk.
+// `encode --sort cell`: the rows are those of a run without it, in the order of their codes, with columns and
+// statistics that DuckDB prunes by; in memory and from the disk.
 import { mkdirSync, readdirSync } from 'node:fs';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,4 +1,5 @@
-// `hexcodes aggregate` against DuckDB's grouping of the same rows with our codes in them, in every format, and its refusals.
+// `hexcodes aggregate` against DuckDB's grouping of the same rows with our codes in them, in every format, and its
+// refusals.
 import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { DuckDBInstance } from '@duckdb/node-api';

@@ -1,5 +1,5 @@
-// Memory that is held for peers is bounded, and all of it is given back: bodies that are collected, answers that are not
-// read, frames that wait; on real sockets.
+// Memory that is held for peers is bounded, and all of it is given back: bodies that are collected, answers that are
+// not read, frames that wait; on real sockets.
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
@@ -73,8 +73,8 @@ async function sendPart(
 const sendBatchPart = (key: string, sizeBytes = 4 * MIB - 1): Promise<RawBulkPeer> =>
   sendPart(key, '/v1/hexcodes/encode/batch', 'application/json', Buffer.alloc(sizeBytes, ' '));
 /**
- * Two bodies hold 8 MiB, and this leaves less than the first buffer of a third. So it is refused with its first bytes, when none
- * is unread: a connection that is closed with unread bytes is reset, which would lose the answer.
+ * Two bodies hold 8 MiB, and this leaves less than the first buffer of a third. So it is refused with its first bytes,
+ * when none is unread: a connection that is closed with unread bytes is reset, which would lose the answer.
  */
 const LIMIT_BYTES = 8 * MIB + 1000;
 const FIRST_BYTES = 10;

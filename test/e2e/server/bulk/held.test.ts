@@ -1,5 +1,5 @@
-// `Hexcodes-Answer: after-body`: nothing of the answer comes before the body has ended, and then all of it; what does not fit the
-// disk or its limits is refused as a whole.
+// `Hexcodes-Answer: after-body`: nothing of the answer comes before the body has ended, and then all of it; what does
+// not fit the disk or its limits is refused as a whole.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';

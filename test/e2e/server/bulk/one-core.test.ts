@@ -1,5 +1,5 @@
-// Bulk bodies on one core, where all blocks are converted in the main thread: fast and slow readers get the same answers.
-// Binds its process, which vitest starts for this file alone, to one core.
+// Bulk bodies on one core, where all blocks are converted in the main thread: fast and slow readers get the same
+// answers. Binds its process, which vitest starts for this file alone, to one core.
 import { execFileSync } from 'node:child_process';
 import { availableParallelism, cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';

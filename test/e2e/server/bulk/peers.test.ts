@@ -205,8 +205,8 @@ test('no row is lost or doubled when workers are killed', async () => {
       if (worker === undefined) continue;
       await worker.terminate();
       killed++;
-      // The pool tries a block again on another worker, but not for ever: the next worker is killed once the block that
-      // was lost must be through. Three blocks before it and three behind it may complete first.
+      // The pool tries a block again on another worker, but not without end: the next worker is killed once the block
+      // that was lost must be through. Three blocks before it and three behind it may complete first.
       while (running && pool.figures.completed < completed + 8) await sleep(5);
     }
     const peer = await exchange;

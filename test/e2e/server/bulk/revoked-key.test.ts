@@ -1,4 +1,5 @@
-// A key that is revoked or disabled while its /bulk bodies run: none of their answers ever looks whole, and the log says why.
+// A key that is revoked or disabled while its /bulk bodies run: none of their answers ever looks whole, and the log
+// says why.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { RawBulkPeer, requestHead } from '../../../support/bulk-bodies.js';
 import { setKeyState } from '../../../support/keys.js';

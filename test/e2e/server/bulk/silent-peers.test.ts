@@ -1,4 +1,5 @@
-// Peers of /bulk that neither send nor read for too long, on the real server: with 408, or cut off once rows are answered.
+// Peers of /bulk that neither send nor read for too long, on the real server: with 408, or cut off once rows are
+// answered.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RawBulkPeer, requestHead } from '../../../support/bulk-bodies.js';
 import { startServer, type TestServer } from '../../../support/server.js';

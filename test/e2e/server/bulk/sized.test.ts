@@ -52,7 +52,8 @@ test.each([
   ['frames', framesBody(700, 5)],
 ] as const)('%s: the answer has a Content-Length, and as many bytes', async (format, body) => {
   const due = dueAnswer(kernel, 'encode', format, body);
-  // A body that arrives in two parts may be answered from the first part on; the operating system decides how it arrives.
+  // A body that arrives in two parts may be answered from the first part on; the operating system decides how it
+  // arrives.
   for (let tries = 1; ; tries++) {
     const peer = await answerTo(format, body);
     expect([peer.status, peer.body.equals(due)]).toEqual([200, true]);

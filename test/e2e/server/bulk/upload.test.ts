@@ -1,4 +1,5 @@
-// An upload as fast as curl can, where no peer can fill the transport's receive buffer: the small twin of `npm run proof -- upload`.
+// An upload as fast as curl can, where no peer can fill the transport's receive buffer: the small twin of `npm run
+// proof -- upload`.
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { canHaveNamespaces } from '../../../support/network-namespace.js';

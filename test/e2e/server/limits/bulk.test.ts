@@ -1,4 +1,5 @@
-// Limits of keys on /bulk: a rate slows a body down and loses none of its rows, a quota that is used up fills the rest of the rows.
+// Limits of keys on /bulk: a rate slows a body down and loses none of its rows, a quota that is used up fills the rest
+// of the rows.
 import { afterEach, expect, test } from 'vitest';
 import type { ServeConfig } from '#dist/config/config.js';
 import type { BulkFormat } from '#dist/hexcodes/wire/job.js';
@@ -106,7 +107,7 @@ test.each([
   expect(rest.length).toBeGreaterThan(150);
   expect(rest.filter((row) => !row.includes('OVER_QUERY_LIMIT'))).toEqual([]);
   expect((await usage()).points).toBe(quota);
-  // Of a body that comes later not a row can be converted.
+  // No row of a body that comes later can be converted.
   const later = await encode(format, body);
   expect([later.status, JSON.parse(later.body.toString()).status]).toEqual([429, 'OVER_QUERY_LIMIT']);
 });

@@ -1,4 +1,5 @@
-// Limits of keys over HTTP on the real server: header fields, refusals and their order among the checks, and what is counted.
+// Limits of keys over HTTP on the real server: header fields, refusals and their order among the checks, and what is
+// counted.
 import { afterEach, expect, test } from 'vitest';
 import type { ServeConfig } from '#dist/config/config.js';
 import { startServer, type TestServer } from '../../../support/server.js';

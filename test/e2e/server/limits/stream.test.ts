@@ -1,5 +1,5 @@
-// Limits of keys on the stream: frame status 2 over a rate, close 4002 over a quota, refusals of the handshake, and how the client
-// of the package takes them.
+// Limits of keys on the stream: frame status 2 over a rate, close 4002 over a quota, refusals of the handshake, and how
+// the client of the package takes them.
 import { afterEach, expect, test } from 'vitest';
 import type { ServeConfig } from '#dist/config/config.js';
 import { HexcodesClient } from '#dist/hexcodes/client/node.js';
@@ -140,7 +140,7 @@ test.each([
   expect(await peer.closed).toBe(4002);
 });
 
-/** All codes of a stream over so many points, in frames of 100. */
+/** All codes of a stream over a number of points, in frames of 100. */
 async function codesOf(points: number): Promise<number> {
   const client = new HexcodesClient({ baseUrl: `${server.base}/v1`, apiKey: server.key });
   let answered = 0;

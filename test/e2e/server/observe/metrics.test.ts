@@ -1,5 +1,5 @@
-// Metrics of the real server: what requests of every kind add to them, and that documents, dashboard and alerts name metrics
-// that there are.
+// Metrics of the real server: what requests of every kind add to them, and that documents, dashboard and alerts name
+// metrics that there are.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';

@@ -1,5 +1,5 @@
-// A key in every place of a request where a client could put it, and then a search for it in all that the service says: log,
-// metrics, traces, activity and error bodies. Likewise positions, which are said only where that is asked for.
+// A key in every place of a request where a client could put it, and then a search for it in all that the service says:
+// log, metrics, traces, activity and error bodies. Likewise positions, which are said only where that is asked for.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,5 +1,5 @@
-// `former` over HTTP and the stream, with the boundaries that ship: every place of the fixtures, the 63 capitals among them,
-// gets its former province in every call; a service whose boundaries lack them refuses.
+// `former` over HTTP and the stream, with the boundaries that ship: every place of the fixtures, the 63 capitals among
+// them, gets its former province in every call; a service whose boundaries lack them refuses.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';

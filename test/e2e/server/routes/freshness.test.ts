@@ -1,5 +1,5 @@
-// Entity tags of look-ups: who has the answer gets 304, nothing is kept where a key is in the URL, and a 304 is counted and
-// logged as one.
+// Entity tags of look-ups: who has the answer gets 304, nothing is kept where a key is in the URL, and a 304 is counted
+// and logged as one.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { HexcodesData } from '#dist/hexcodes/library/hexcodes.js';

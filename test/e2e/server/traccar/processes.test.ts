@@ -1,4 +1,5 @@
-// The command with a sink for positions: killed and started again, in several processes, with a file and with NATS as the sink.
+// The command with a sink for positions: killed and started again, in several processes, with a file and with NATS as
+// the sink.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

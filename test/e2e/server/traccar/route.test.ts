@@ -1,4 +1,5 @@
-// /v1/traccar on the real server, with a real HTTP server as its sink: answers, faults, keys, limits, and what the sink gets.
+// /v1/traccar on the real server, with a real HTTP server as its sink: answers, faults, keys, limits, and what the sink
+// gets.
 import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,4 +1,5 @@
-// /v1/traccar on the real server while its sink is away, refuses or hangs: what waits, over restarts as well, and its bound.
+// /v1/traccar on the real server while its sink is away, refuses or hangs: what waits, over restarts as well, and its
+// bound.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,5 +1,5 @@
-// The adapter alone, with routes made for the tests: handlers and clients that would abort uWS, or corrupt its answers, must
-// not do so here.
+// The adapter alone, with routes made for the tests: handlers and clients that would abort uWS, or corrupt its answers,
+// must not do so here.
 import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,5 +1,6 @@
-// The first body that the process ever pauses is paused while uWS holds bytes of its answer, and resumed when it holds none.
-// Unprepared, uWS would never read it again (transport README U27). Needs a process of its own, which vitest gives each file.
+// The first body that the process ever pauses is paused while uWS holds bytes of its answer, and resumed when it holds
+// none. Unprepared, uWS would never read it again (transport README U27). Needs a process of its own, which vitest
+// gives each file.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RawBulkPeer, requestHead } from '../../../support/bulk-bodies.js';

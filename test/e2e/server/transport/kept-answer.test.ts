@@ -1,5 +1,5 @@
-// An answer of a batch is written from memory that the next batch uses again. Where a socket does not take all of it, the rest
-// must stay as it was.
+// An answer of a batch is written from memory that the next batch uses again. Where a socket does not take all of it,
+// the rest must stay as it was.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';

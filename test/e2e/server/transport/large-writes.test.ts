@@ -1,5 +1,5 @@
-// Large writes are uncorked and lose nothing (transport README U20, U21). The service runs in a process of its own, because
-// uWS prints its warning about uncorked writes on standard error.
+// Large writes are uncorked and lose nothing (transport README U20, U21). The service runs in a process of its own,
+// because uWS prints its warning about uncorked writes on standard error.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,5 @@
-// Too many requests in one turn of the event loop: the one that is too many, if it is the only one of its connection, is answered.
+// Too many requests in one turn of the event loop: the one that is too many, if it is the only one of its connection,
+// is answered.
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { startServer } from '../../../support/server.js';

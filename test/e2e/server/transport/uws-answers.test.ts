@@ -1,5 +1,5 @@
-// How uWS itself writes answers and pauses requests: facts U20 to U23, U26 and U29 of
-// src/server/transport/README.md. A test that fails here means that uWS has changed, and that our answer to the fact may go.
+// How uWS itself writes answers and pauses requests: facts U20 to U23, U26 and U29 of src/server/transport/README.md. A
+// test that fails here means that uWS has changed, and that our answer to the fact may go.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CorkHolder } from '#dist/server/transport/cork-holder.js';
 import type { UwsResponse } from '#dist/server/transport/uws.js';

@@ -1,5 +1,5 @@
-// Effects of uWS on its process: facts U1, U4 to U7, U21 and U27 of src/server/transport/README.md, each in a process of its
-// own. A test that fails here means that uWS has changed, and that our answer to the fact may go.
+// Effects of uWS on its process: facts U1, U4 to U7, U21 and U27 of src/server/transport/README.md, each in a process
+// of its own. A test that fails here means that uWS has changed, and that our answer to the fact may go.
 import { expect, test } from 'vitest';
 import { runAlone } from '../../../support/bare-uws.js';
 

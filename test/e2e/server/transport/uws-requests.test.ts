@@ -1,5 +1,5 @@
-// How uWS itself treats requests: facts U1, U8 to U18, U33 and U36 to U38 of src/server/transport/README.md. A test that fails here means
-// that uWS has changed, and that our answer to the fact may go.
+// How uWS itself treats requests: facts U1, U8 to U18, U33 and U36 to U38 of src/server/transport/README.md. A test
+// that fails here means that uWS has changed, and that our answer to the fact may go.
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { UwsRequest, UwsResponse } from '#dist/server/transport/uws.js';
@@ -145,10 +145,11 @@ test('U18: a size given to endWithoutBody becomes a Content-Length of a 204 too'
 
 test('U33: chunk extensions, trailers and the ends of chunks are misread', async () => {
   const head = 'POST /body HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
-  // `;` counts as a hexadecimal digit of the value 11, so this chunk is taken for 27 bytes and swallows the next request.
+  // `;` counts as a hexadecimal digit of the value 11, so this chunk is taken for 27 bytes and swallows the next
+  // request.
   const extension = await sendRaw(bare.port, `${head}1;\r\nx\r\n0\r\n\r\n${get('/ok')}`);
   expect(extension).not.toContain('1 bytes');
-  // The last chunk may end in any two bytes, so what stands in the place of trailers is a request.
+  // The last chunk may end in any two bytes, so the bytes where trailers belong are a request.
   const trailer = await sendRaw(bare.port, `${head}0\r\nAA${get('/ok')}`);
   expect(trailer).toMatch(/0 bytes.*\r\n\r\nok/s);
 });
@@ -160,7 +161,10 @@ test('U36: the end of a chunked body is reported before its last CRLF has come',
 
 const UPLOAD_BYTES = 40_000_000;
 
-/** Sends a head and then a body, and reads nothing before all of it is sent. Resolves to the error of the socket, or the answer. */
+/**
+ * Sends a head and then a body, and reads nothing before all of it is sent. Resolves to the error of the socket, or the
+ * answer.
+ */
 async function upload(path: string): Promise<string> {
   const socket = connect(bare.port, '127.0.0.1');
   let received = '';

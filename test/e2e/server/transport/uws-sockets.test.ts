@@ -1,5 +1,5 @@
-// How uWS itself treats WebSockets: facts U9, U16, U30, U32, U34 and U35 of src/server/transport/README.md. A test that fails here means
-// that uWS has changed, and that our answer to the fact may go.
+// How uWS itself treats WebSockets: facts U9, U16, U30, U32, U34 and U35 of src/server/transport/README.md. A test that
+// fails here means that uWS has changed, and that our answer to the fact may go.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-// Which connections uWS closes by itself: facts U24 and U25 of src/server/transport/README.md. A test that fails here means
-// that uWS has changed, and that our answer to the fact may go.
+// Which connections uWS closes by itself: facts U24 and U25 of src/server/transport/README.md. A test that fails here
+// means that uWS has changed, and that our answer to the fact may go.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CorkHolder } from '#dist/server/transport/cork-holder.js';

@@ -1,5 +1,5 @@
-// The outputs of a file's parts, put together, are the output of the whole file, byte by byte: also where rows hold line breaks
-// in quotes, where there is no header, and where columns are found by the values of the first rows.
+// The outputs of a file's parts, put together, are the output of the whole file, byte by byte: also where rows hold
+// line breaks in quotes, where there is no header, and where columns are found by the values of the first rows.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// Bulk text against the slow peer of test/support/peers/bulk-text.ts: random documents with faults of every kind, in both
-// builds of the kernel, and the same documents cut into chunks at every place.
+// Bulk text against the slow peer of test/support/peers/bulk-text.ts: random documents with faults of every kind, in
+// both builds of the kernel, and the same documents cut into chunks at every place.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
@@ -25,7 +25,7 @@ const kernel = openKernel();
 const debugKernel = openKernel('kernel.debug');
 const library = new Hexcodes(openKernel());
 
-/** Shared by all bodies, so that blocks stand in buffers that hold bytes of earlier ones. */
+/** Shared by all bodies, so that blocks lie in buffers that hold bytes of earlier ones. */
 const buffers = new BlockBuffers();
 
 /** The answer to a body that arrives in chunks; `flushes`: after which of them the reader is flushed. */

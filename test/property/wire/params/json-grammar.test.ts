@@ -1,5 +1,5 @@
-// The grammar of JSON against JSON.parse, and the walk over members against what JSON.parse makes of them: texts that are
-// JSON, and the same with letters changed, left out, doubled or put in.
+// The grammar of JSON against JSON.parse, and the walk over members against what JSON.parse makes of them: texts that
+// are JSON, and the same with letters changed, left out, doubled or put in.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isJson } from '#dist/hexcodes/wire/params/json-grammar.js';

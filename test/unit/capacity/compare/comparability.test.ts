@@ -1,4 +1,5 @@
-// Runs that differ in more than the code: each difference is said before the figures, and figures it spoils get no verdict.
+// Runs that differ in more than the code: each difference is said before the figures, and figures it spoils get no
+// verdict.
 import { expect, test } from 'vitest';
 import { type Comparison, compareResults } from '#dist/capacity/compare/compare.js';
 import { comparisonText } from '#dist/capacity/compare/comparison-text.js';

@@ -1,4 +1,5 @@
-// How often two runs of the same code are said to differ. Times are skewed to the right, and neighbouring slices of a run are alike.
+// How often two runs of the same code are said to differ. Times are skewed to the right, and neighbouring slices of a
+// run are alike.
 import { expect, test } from 'vitest';
 import { judge, LEAST_SAMPLES } from '#dist/capacity/compare/compare.js';
 import { uniformFrom } from '#dist/capacity/generator/random.js';

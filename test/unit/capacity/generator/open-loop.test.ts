@@ -1,5 +1,5 @@
-// The open loop in simulated time, against servers whose latencies are known: the percentiles are the true ones, where a
-// closed loop against the same server is wrong. The same on real sockets: `npm run proof -- generator`.
+// The open loop in simulated time, against servers whose latencies are known: the percentiles are the true ones, where
+// a closed loop against the same server is wrong. The same on real sockets: `npm run proof -- generator`.
 import { expect, test } from 'vitest';
 import { answerTimes, type Behaviour } from '#dist/capacity/control/control-server.js';
 import { Schedule } from '#dist/capacity/generator/arrivals.js';
@@ -38,7 +38,8 @@ test('a fixed delay is reported at every percentile', async () => {
 test('a stall of 200 ms every 2 s has its true p99, 180 ms, where a closed loop sees less than a millisecond', async () => {
   const stall = { kind: 'stall', everyMs: 2000, stallMs: 200 } as const;
   const { intended } = await load(stall);
-  // One request in ten meets the stall, at any moment of it: the slowest hundredth waits 180 to 200 ms. Arrivals are 2 ms apart.
+  // One request in ten meets the stall, at any moment of it: the slowest hundredth waits 180 to 200 ms. Arrivals are 2
+  // ms apart.
   expect(intended.atUs(99) / 1000).toBeGreaterThan(178);
   expect(intended.atUs(99) / 1000).toBeLessThan(182);
 

@@ -5,7 +5,7 @@ import { QuietGuard } from '#dist/capacity/measure/quiet-guard.js';
 interface Machine {
   /** Time of all repeats; a measurement takes 100 ms. */
   readonly againMs: number;
-  /** Of each measurement, the share of its time that was given to others, and the time of the work behind it. */
+  /** Share of each measurement's time that was given to others, and the time of the work behind it. */
   readonly all: readonly (readonly [stealShare: number, workUs: number])[];
   readonly runs?: number;
 }

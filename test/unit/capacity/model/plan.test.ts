@@ -76,8 +76,9 @@ test('vehicles that report together make the tail, and need more processes to ho
   const alone = planFor(requestOf({}, { targetP99Us: 10_000 }), madeResults());
   const together = planFor(requestOf({ togetherShare: 0.2 }, { targetP99Us: 10_000 }), madeResults());
   const processes = ({ answer }: typeof alone) => answer.carrying * answer.processesPerMachine;
-  // 10,000 messages at the same moment are 50 ms of one process at the 5 µs that each takes in a crowd. The crowd is a tenth of all
-  // messages, so nine tenths of it have to be answered in 10 ms, and with headroom in 7: by more than 6 processes.
+  // 10,000 messages at the same moment are 50 ms of one process at the 5 µs that each takes in a crowd. The crowd is a
+  // tenth of all messages, so nine tenths of it have to be answered in 10 ms, and with headroom in 7: by more than 6
+  // processes.
   expect(processes(together)).toBeGreaterThanOrEqual(6);
   expect(processes(together)).toBeLessThanOrEqual(10);
   expect(processes(alone)).toBeLessThan(3);
@@ -146,7 +147,8 @@ test('results of one profile are enough for a plan of that profile', () => {
 
 test('expected latencies contain what an exchange takes beside the CPU time of its message', () => {
   const { answer } = planFor(requestOf({ vehicles: 20_000 }), madeResults());
-  // The bench has seen medians of 100 µs at every rate, 95 µs of which were no CPU time of a frame under load, and 45 of one alone.
+  // The bench has seen medians of 100 µs at every rate, 95 µs of which were no CPU time of a frame under load, and 45
+  // of one alone.
   expect(answer.p50Us.low).toBeGreaterThan(80);
   expect(answer.p50Us.high).toBeLessThan(150);
 });

@@ -1,4 +1,5 @@
-// The law of scaling: its parameters come back from points that were made with them, and nothing is said that the data cannot support.
+// The law of scaling: its parameters come back from points that were made with them, and nothing is said that the data
+// cannot support.
 import { expect, test } from 'vitest';
 import { uniformFrom } from '#dist/capacity/generator/random.js';
 import { samplesOf } from '#dist/capacity/measure/results.js';

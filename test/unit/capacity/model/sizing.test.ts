@@ -4,9 +4,9 @@ import { samplesOf } from '#dist/capacity/measure/results.js';
 import { Costs } from '#dist/capacity/model/cost.js';
 import { demandOf, type Fleet } from '#dist/capacity/model/fleet.js';
 import { type PlanRequest, planFor } from '#dist/capacity/model/plan.js';
-import { networkBitsPerS, roomOf } from '#dist/capacity/model/room.js';
 import { scalingOf } from '#dist/capacity/model/scaling.js';
 import { Sizer } from '#dist/capacity/model/sizing.js';
+import { networkBitsPerS, spaceOf } from '#dist/capacity/model/space.js';
 import { planText } from '#dist/capacity/report/plan-text.js';
 import { requestOf } from '../../../support/capacity/fleets.js';
 import { madeResults } from '../../../support/capacity/made-results.js';
@@ -15,8 +15,8 @@ function sizingOf(fleet: Partial<Fleet>, rest: Partial<PlanRequest> = {}, result
   const request = requestOf(fleet, rest);
   const demand = demandOf(request.fleet);
   const machine = { memoryBytes: request.memoryBytesPerMachine, linkBitsPerS: request.linkBitsPerS };
-  const room = roomOf(demand, results, machine);
-  return new Sizer(demand, new Costs(results), scalingOf(results.speedUps), request, room).size();
+  const space = spaceOf(demand, results, machine);
+  return new Sizer(demand, new Costs(results), scalingOf(results.speedUps), request, space).size();
 }
 
 const processesOf = ({ machines, processesPerMachine }: ReturnType<typeof sizingOf>): number =>
@@ -45,7 +45,7 @@ test('a shorter interval, more of the fleet together, more headroom or a stricte
   );
 });
 
-test('where a crowd decides, headroom is room for a larger crowd, and the nearest limit is that crowd', () => {
+test('where a crowd decides, headroom is space for a larger crowd, and the nearest limit is that crowd', () => {
   const request = { togetherShare: 0.5, growth: 4 };
   const tight = planFor(requestOf(request, { headroom: 0 }), madeResults());
   const limit = tight.limits.find(({ name }) => name.startsWith('CPU and p99'))!;
@@ -164,15 +164,15 @@ test('messages that are cut are all in the crowd', () => {
   expect(cut.together).toBe(200);
 });
 
-test('one machine down needs room for its connections and bytes as well', () => {
+test('one machine down needs space for its connections and bytes as well', () => {
   const { oneLess } = planFor(requestOf({}, { linkBitsPerS: 10e6, survive: 0 }), madeResults());
-  expect(oneLess).toMatchObject({ hasRoom: false, holdsTarget: false });
+  expect(oneLess).toMatchObject({ hasSpace: false, holdsTarget: false });
 });
 
 test('bytes of a message grow with its points, and not its head', () => {
   const bits = (points: number) =>
     networkBitsPerS(demandOf(requestOf({ profile: 'batch', pointsPerReport: points }).fleet), madeResults());
-  // Of 300 bytes for 100 points half are head: 20,000 messages a second.
+  // Half of 300 bytes for 100 points are head: 20,000 messages a second.
   expect(bits(2)).toBeCloseTo(8 * 20_000 * (300 - 98 * 1.5));
   expect(bits(200)).toBeCloseTo(8 * 20_000 * (300 + 100 * 1.5));
   const frames = demandOf(requestOf({ flush: { points: 4096 } }).fleet);

@@ -81,8 +81,8 @@ test('up to 16 processes every smaller number has been tried and does not hold',
 });
 
 test('each message takes as long as its own points', () => {
-  // A frame of 16,384 points takes 325 µs, one of a point 5 µs, each with a turn of at most 50 µs and 85 µs beside its CPU time: their
-  // mean says nothing about the tail.
+  // A frame of 16,384 points takes 325 µs, one of a point 5 µs, each with a turn of at most 50 µs and 85 µs beside its
+  // CPU time: their mean says nothing about the tail.
   const messages = Array.from({ length: 4000 }, (_, at) => ({
     us: 10_000 * at,
     points: at % 20 === 0 ? 16_384 : 1,
@@ -99,7 +99,8 @@ test('with the profile single, messages of several points are batches', () => {
     points: at % 2 === 0 ? 1 : 100,
   }));
   const { tries } = planTrace(traceOf(messages), requestOf({ profile: 'single' }), madeResults());
-  // A batch of 100 takes 150 µs, a single call 20 µs, each with a turn of at most 50 µs, and a call 70 µs beside its CPU time.
+  // A batch of 100 takes 150 µs, a single call 20 µs, each with a turn of at most 50 µs, and a call 70 µs beside its
+  // CPU time.
   expect(tries[0]!.p50Us).toBeLessThanOrEqual(141);
   expect(tries[0]!.p99Us).toBeGreaterThanOrEqual(150);
   expect(tries[0]!.p99Us).toBeLessThanOrEqual(201);
@@ -119,7 +120,8 @@ test('all messages of a vehicle go to one process: more processes do not help on
 });
 
 test('the headroom is that of the busiest process', () => {
-  // One vehicle sends a message every 30 µs, of 15 µs and more: over half of the time of its process; a hundred send one each.
+  // One vehicle sends a message every 30 µs, of 15 µs and more: over half of the time of its process; a hundred send
+  // one each.
   const heavy = Array.from({ length: 16_000 }, (_, at) => ({ us: 30 * at, vehicle: 0 }));
   const light = Array.from({ length: 100 }, (_, at) => ({ us: 5000 * at, vehicle: 1 + at }));
   const trace = traceOf([...heavy, ...light].sort((a, b) => a.us - b.us));

@@ -1,4 +1,5 @@
-// Knees that their own run refutes are not shown as knees: neither by the text of a bench nor by the table of README.md.
+// Knees that their own run refutes are not shown as knees: neither by the text of a bench nor by the table of
+// README.md.
 import { expect, test } from 'vitest';
 import { type Knee, samplesOf, type WayResult } from '#dist/capacity/measure/results.js';
 import { benchText } from '#dist/capacity/report/bench-text.js';

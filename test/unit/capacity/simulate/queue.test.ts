@@ -1,5 +1,5 @@
-// The simulation against theory. Both sides have a mean: that of the simulation, over seeds, must lie within four standard errors
-// of the true one, and its standard error must be small enough for that to say something.
+// The simulation against theory. Both sides have a mean: that of the simulation, over seeds, must lie within four
+// standard errors of the true one, and its standard error must be small enough for that to say something.
 import { expect, test } from 'vitest';
 import { exponential, uniformFrom } from '#dist/capacity/generator/random.js';
 import { percentilesOf, shareAtMost, simulateShared } from '#dist/capacity/simulate/queue.js';

@@ -1,4 +1,5 @@
-// Traces of arrivals from columns of text: nothing is guessed, and what cannot be read is named with row, column and rule.
+// Traces of arrivals from columns of text: nothing is guessed, and what cannot be read is named with row, column and
+// rule.
 import { expect, test } from 'vitest';
 import { peakPerS } from '#dist/capacity/simulate/trace.js';
 import { TraceBuilder, TraceFault } from '#dist/capacity/simulate/trace-builder.js';

@@ -49,10 +49,10 @@ function expectedOf(given: readonly (readonly [GroupKey, number])[]): [string, n
 }
 
 function addTo(table: GroupTable, { cellHigh, cellLow, province, timeS }: GroupKey, value: number): boolean {
-  const place = table.placeOf(cellHigh, cellLow, province, timeS);
-  if (place < 0) return false;
-  table.numbers[place * WIDTH]! += 1;
-  addValue(table.numbers, place * WIDTH + 1, value);
+  const index = table.indexOf(cellHigh, cellLow, province, timeS);
+  if (index < 0) return false;
+  table.numbers[index * WIDTH]! += 1;
+  addValue(table.numbers, index * WIDTH + 1, value);
   return true;
 }
 
@@ -98,13 +98,13 @@ test('files of a table that is written away now and then give the same', () => {
 test('a full table says so for new keys only, and holds no more than its limit', () => {
   const table = new GroupTable(WIDTH, 500_000);
   let groups = 0;
-  while (table.placeOf(groups, 7, 0, 0) >= 0) groups++;
+  while (table.indexOf(groups, 7, 0, 0) >= 0) groups++;
   expect(groups).toBeGreaterThan(2000);
   expect(groups * (17 + 8 * WIDTH + 8)).toBeLessThan(500_000);
-  expect(table.placeOf(0, 7, 0, 0)).toBe(0);
+  expect(table.indexOf(0, 7, 0, 0)).toBe(0);
   table.clear();
   expect(table.size).toBe(0);
-  expect(table.placeOf(5, 7, 0, 0)).toBe(0);
+  expect(table.indexOf(5, 7, 0, 0)).toBe(0);
   expect(table.numbers.every((value) => value === 0)).toBe(true);
 });
 

@@ -1,5 +1,5 @@
-// Every type of every input format in every output format: docs/values.md is what came out of it. `vitest run FILE --update` writes
-// the page anew; a value that is changed in silence fails before.
+// Every type of every input format in every output format: docs/values.md is what came out of it. `vitest run FILE
+// --update` writes the page; a value that is changed in silence fails before.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
@@ -124,7 +124,10 @@ function members(text: string, name: string, next: string): string[] {
   });
 }
 
-/** The rows of the table for the columns of one file. @param inputs the columns as the reader of typed outputs sees them */
+/**
+ * The rows of the table for the columns of one file.
+ * @param inputs the columns as the reader of typed outputs sees them
+ */
 async function rowsOf(
   input: string,
   cases: readonly TypeCase[],

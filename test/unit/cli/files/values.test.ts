@@ -1,4 +1,5 @@
-// Values that once were emptied, rounded or turned into something else: they are the same in the output, digit for digit.
+// Values that once were emptied, rounded or turned into something else: they are the same in the output, digit for
+// digit.
 import { DuckDBInstance } from '@duckdb/node-api';
 import * as arrow from 'apache-arrow';
 import { ByteWriter, parquetWrite } from 'hyparquet-writer';

@@ -1,5 +1,6 @@
-// A worker converts files and writes outputs of its own, whatever a job's messages name, and whoever may write to the share
-// leads it elsewhere by links: nothing outside the share is read or written, and no file is replaced that was there before.
+// A worker converts files and writes outputs of its own, whatever a job's messages name, and whoever may write to the
+// share leads it elsewhere by links: nothing outside the share is read or written, and no file is replaced that was
+// there before.
 import {
   existsSync,
   linkSync,

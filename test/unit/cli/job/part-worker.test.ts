@@ -1,5 +1,5 @@
-// A worker of jobs against jobs in memory: a part that ended many workers fails for good, and parts of another version are left to
-// its workers, unless they are done with.
+// A worker of jobs against jobs in memory: a part that ended many workers fails for good, and parts of another version
+// are left to its workers, unless they are done with.
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,7 +45,7 @@ function jobOf(changes: Partial<JobPlan> = {}): { readonly plan: JobPlan; readon
 async function given(body: JobPart | string, subject = `jobs.part.${A}.1`): Promise<string[]> {
   const verdicts: string[] = [];
   const received: Received = {
-    ...{ id: 'm', subject, headers: new Map(), place: 'message 1', deliveries: 1 },
+    ...{ id: 'm', subject, headers: new Map(), origin: 'message 1', deliveries: 1 },
     bytes: new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body)),
     accept: () => void verdicts.push('accepted'),
     giveBack: () => void verdicts.push('given back'),

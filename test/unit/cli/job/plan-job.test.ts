@@ -1,4 +1,5 @@
-// No job is planned, and no part converted, that would write over an input: whatever the paths, links and spellings are.
+// No job is planned, and no part converted, that would write over an input: whatever the paths, links and spellings
+// are.
 import { linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

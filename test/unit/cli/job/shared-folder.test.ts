@@ -1,4 +1,5 @@
-// A job reads and writes below its shared folder only, whatever its messages name and wherever links lead; patterns find files.
+// A job reads and writes below its shared folder only, whatever its messages name and wherever links lead; patterns
+// find files.
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// The pauses between the tries of a call: each twice as long as the one before, less some chance, and never shorter than the
-// service asks for.
+// The pauses between the tries of a call: each twice as long as the one before, less some chance, and never shorter
+// than the service asks for.
 import { afterEach, expect, test, vi } from 'vitest';
 import { HttpCalls } from '#dist/hexcodes/client/http/calls.js';
 

@@ -55,7 +55,7 @@ test('sends no more than the window and answers in order', () => {
 test('counts bytes as well as frames, and lets one frame of any size through', () => {
   const credit = opened();
   credit.write(encodeRequest(new Float64Array(40), 0, 20, 13, false), 20);
-  expect(credit.hasRoom(32)).toBe(false);
+  expect(credit.hasSpace(32)).toBe(false);
   write(credit, 1);
   expect(credit.send(0)?.length).toBe(336);
   expect(credit.send(0)).toBeUndefined();
@@ -64,7 +64,7 @@ test('counts bytes as well as frames, and lets one frame of any size through', (
 test('frames that fill the window to the byte have room, one byte more has none', () => {
   const credit = opened();
   write(credit, 2);
-  expect([136, 137].map((bytes) => credit.hasRoom(bytes))).toEqual([true, false]);
+  expect([136, 137].map((bytes) => credit.hasSpace(bytes))).toEqual([true, false]);
   const whole = opened(JSON.stringify({ ...JSON.parse(READY), window_bytes: 64 }));
   write(whole, 2);
   expect([0, 0].map(() => whole.send(0)?.length)).toEqual([32, 32]);
@@ -77,9 +77,9 @@ test('a written frame keeps its place in the window until its answers are taken'
   const credit = opened();
   write(credit, 3);
   for (let i = 0; i < 3; i++) credit.answer(answer(seqOf(credit.send(0)!)), 0, noPause);
-  expect(credit.hasRoom(32)).toBe(false);
+  expect(credit.hasSpace(32)).toBe(false);
   credit.take();
-  expect(credit.hasRoom(32)).toBe(true);
+  expect(credit.hasSpace(32)).toBe(true);
 });
 
 test('sends exactly the unanswered frames again after a lost connection', () => {

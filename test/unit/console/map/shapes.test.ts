@@ -10,7 +10,7 @@ interface Shapes {
   readonly provinces: unknown[];
   readonly colors: number[];
   readonly sea: [number, number][][];
-  readonly labels: { admin: number; lng: number; lat: number; room: number }[];
+  readonly labels: { admin: number; lng: number; lat: number; space: number }[];
 }
 const { makeShapes } = await consoleModule<{ makeShapes(index: Uint8Array, land: Uint8Array): Shapes }>(
   'map/shapes.ts',
@@ -35,8 +35,8 @@ test('neighbours differ in colour, and the palette is small', () => {
 
 test('every province has one name, inside of it', () => {
   expect(shapes.labels.map(({ admin }) => admin)).toEqual(ADMIN_UNITS.map((_, admin) => admin));
-  for (const { admin, lat, lng, room } of shapes.labels) {
+  for (const { admin, lat, lng, space } of shapes.labels) {
     expect(library.adminCodeOf(lat, lng)).toBe(ADMIN_UNITS[admin]!.code);
-    expect(room).toBeGreaterThan(0);
+    expect(space).toBeGreaterThan(0);
   }
 });

@@ -1,5 +1,5 @@
-// Messages of jobs are read by a schema: known members, known values, bounded sizes, the job and part of their subject, and a plan
-// whose id is its digest.
+// Messages of jobs are read by a schema: known members, known values, bounded sizes, the job and part of their subject,
+// and a plan whose id is its digest.
 import { expect, test } from 'vitest';
 import type { JobPlan } from '#dist/bus/jobs/job.js';
 import { JobSubjects } from '#dist/bus/jobs/job.js';

@@ -1,4 +1,4 @@
-// A turn of the event loop takes up work for so long, and the next one again.
+// A turn of the event loop takes up work for a bounded time, and the next one again.
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { TurnTime } from '#dist/server/budget/turn-time.js';

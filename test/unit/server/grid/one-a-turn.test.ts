@@ -1,4 +1,5 @@
-// Pieces of work one a turn of the event loop: in order, with other work in between, bounded, and one that fails ends none.
+// Pieces of work one a turn of the event loop: in order, with other work in between, bounded, and one that fails ends
+// none.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { OneATurn } from '#dist/server/grid/one-a-turn.js';

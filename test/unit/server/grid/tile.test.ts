@@ -1,4 +1,5 @@
-// Tiles of the grid: which texts name one, which cells each has, how many at most, and what a reader of vector tiles finds in one.
+// Tiles of the grid: which texts name one, which cells each has, how many at most, and what a reader of vector tiles
+// finds in one.
 import { VectorTile } from '@mapbox/vector-tile';
 import { cellToBoundary, cellToLatLng, getResolution, latLngToCell } from 'h3-js';
 import { PbfReader } from 'pbf';
@@ -17,7 +18,7 @@ import {
 import { vectorTileOf } from '#dist/server/grid/vector-tile.js';
 import { randomFrom } from '../../../support/open-world.js';
 
-/** Of a tile, as docs/http.md promises. */
+/** Cells of a tile, as docs/http.md promises. */
 const MOST_CELLS = 256;
 const ZOOMS = Array.from({ length: MOST_ZOOM + 1 }, (_, zoom) => zoom);
 

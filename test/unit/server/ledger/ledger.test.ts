@@ -1,4 +1,5 @@
-// Limits of keys and what they count, with clocks of the test: rates, quotas, changes of limits, days, and batches of counts.
+// Limits of keys and what they count, with clocks of the test: rates, quotas, changes of limits, days, and batches of
+// counts.
 import { expect, test, vi } from 'vitest';
 import type { KeyLimits } from '#dist/server/keys/key-limits.js';
 import type { KeyLedger } from '#dist/server/ledger/key-ledger.js';

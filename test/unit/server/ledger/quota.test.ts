@@ -1,4 +1,5 @@
-// One quota of one process, by answers of a store that the test makes: what it takes, waits for, asks for and gives back.
+// One quota of one process, by answers of a store that the test makes: what it takes, waits for, asks for and gives
+// back.
 import { expect, test } from 'vitest';
 import { Quota } from '#dist/server/ledger/quota.js';
 

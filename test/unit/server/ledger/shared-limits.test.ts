@@ -1,5 +1,5 @@
-// Limits that several processes share, each with meters of its own, over a store of the test with a clock of the test: how far
-// they pass a limit together, and what happens while the store is away.
+// Limits that several processes share, each with meters of its own, over a store of the test with a clock of the test:
+// how far they pass a limit together, and what happens while the store is away.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { KeyLimits } from '#dist/server/keys/key-limits.js';

@@ -50,7 +50,7 @@ function sessionOn(peer: PeerWithoutDrain): StreamSession {
 
 const frame = (): ArrayBuffer => new ArrayBuffer(16);
 
-/** A session that has taken so many frames, the first answer of which is buffered. */
+/** A session that has taken a number of frames, the first answer of which is buffered. */
 function stalledWith(frames: number): { peer: PeerWithoutDrain; session: StreamSession } {
   const peer = new PeerWithoutDrain();
   const session = sessionOn(peer);

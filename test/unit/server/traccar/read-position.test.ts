@@ -113,7 +113,7 @@ test('faults name the member, its value and the rule, all at once', () => {
   ).toHaveLength(5);
 });
 
-/** So many arrays, one in the other. */
+/** Nested arrays, `depth` of them. */
 const nested = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
 
 test('values that are nested deeply are faults, not errors', () => {

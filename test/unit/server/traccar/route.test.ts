@@ -1,5 +1,5 @@
-// The handler of positions over an exchange whose answer cannot be written: the error goes where all errors of handlers go, and
-// not past them, as an unhandled rejection, which would end the process.
+// The handler of positions over an exchange whose answer cannot be written: the error goes where all errors of handlers
+// go, and not past them, as an unhandled rejection, which would end the process.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { type Kernel, OK } from '#dist/hexcodes/kernel/kernel.js';

@@ -1,5 +1,5 @@
-// The builds of uWebSockets.js that ship are the ones that were tested: their native code has the recorded digests, and the
-// lockfile holds both packages to theirs.
+// The builds of uWebSockets.js that ship are the ones that were tested: their native code has the recorded digests, and
+// the lockfile holds both packages to theirs.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';

@@ -4,7 +4,7 @@ import { MAX_HEADER_BYTES } from '#dist/hexcodes/wire/bulk/csv-header.js';
 import { BulkReader } from '#dist/hexcodes/wire/bulk/reader.js';
 import type { Delimiter } from '#dist/hexcodes/wire/job.js';
 
-/** A header row of so many bytes, line end included, and a row. */
+/** A header row of a number of bytes, line end included, and a row. */
 const bodyOf = (headerBytes: number): Buffer =>
   Buffer.from(`lat,lng,${'n'.repeat(headerBytes - 9)}\n21,105,x\n`);
 

@@ -29,7 +29,9 @@ function byCode(counts: Uint32Array): Record<string, number> {
   return Object.fromEntries(entries.filter(([, rows]) => rows > 0));
 }
 
-/** Two places of the test world, with the positions and codes of each; one admin code has three letters, the other two. */
+/**
+ * Two places of the test world, with the positions and codes of each; one admin code has three letters, the other two.
+ */
 const NORTH = library.encode(21.02, 105.85, 13);
 const SOUTH = library.encode(10.77, 106.7, 13);
 const [N, S] = [NORTH.admin_code, SOUTH.admin_code];

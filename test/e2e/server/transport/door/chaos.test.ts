@@ -1,5 +1,6 @@
-// Peers that do anything at any moment, beside limits that close connections all the time: the transport keeps the responses of
-// connections, and one that were used after its end would end the process. So the service is a process of its own here.
+// Peers that do anything at any moment, beside limits that close connections all the time: the transport keeps the
+// responses of connections, and one that were used after its end would end the process. So the service is a process of
+// its own here.
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';

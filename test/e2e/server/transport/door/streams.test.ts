@@ -1,5 +1,5 @@
-// Five thousand streams of one address, as a gateway or a carrier's address translation has them: each has shown its key, so the share
-// of an address is not theirs.
+// Five thousand streams of one address, as a gateway or a carrier's address translation has them: each has shown its
+// key, so the share of an address is not theirs.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { KeylessPeers } from '../../../../support/keyless-peers.js';

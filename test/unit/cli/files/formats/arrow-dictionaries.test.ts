@@ -1,4 +1,5 @@
-// Dictionaries of an Arrow stream that change between its batches: one that is replaced is forgotten, one that is added to stays.
+// Dictionaries of an Arrow stream that change between its batches: one that is replaced is forgotten, one that is added
+// to stays.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// Where Arrow IPC ends: a whole file and stream are read, one that is cut off or whose tail a crash has zeroed is refused.
+// Where Arrow IPC ends: a whole file and stream are read, one that is cut off or whose tail a crash has zeroed is
+// refused.
 import { expect, test } from 'vitest';
 import type { Input } from '#dist/files/disk/input.js';
 import { arrowSink } from '#dist/files/formats/arrow/arrow-sink.js';

@@ -1,5 +1,5 @@
-// Batches of text formats end at as many bytes as at as many rows, and hold every row once; rows that are read again after
-// `--resume` are the same, whatever the ceiling is.
+// Batches of text formats end at as many bytes as at as many rows, and hold every row once; rows that are read again
+// after `--resume` are the same, whatever the ceiling is.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// Metadata of a written Parquet file: by which column its rows are sorted, and where those without a value stand; and that
-// a row group ends at as many rows or as much text as it may have.
+// Metadata of a written Parquet file: by which column its rows are sorted, and where those without a value come; and
+// that a row group ends at as many rows or as much text as it may have.
 import { parquetMetadata } from 'hyparquet';
 import { expect, test } from 'vitest';
 import { parquetSink } from '#dist/files/formats/parquet/parquet-sink.js';

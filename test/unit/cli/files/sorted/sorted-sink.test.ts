@@ -1,4 +1,5 @@
-// Rows handed on by a sorting sink, against a stable sort of them all: in memory, and from the disk in one level and in two.
+// Rows handed on by a sorting sink, against a stable sort of them all: in memory, and from the disk in one level and in
+// two.
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

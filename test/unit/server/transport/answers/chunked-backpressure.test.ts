@@ -1,5 +1,5 @@
-// Chunked answers under backpressure: no byte may stay behind, however slowly the client reads, and whether the reading of
-// the body is stopped or not.
+// Chunked answers under backpressure: no byte may stay behind, however slowly the client reads, and whether the reading
+// of the body is stopped or not.
 import { expect, test, vi } from 'vitest';
 import {
   answerOn,

@@ -6,9 +6,9 @@ import type { UwsResponse } from '#dist/server/transport/uws.js';
 const CORK_BYTES = 16_384;
 
 /**
- * A response whose socket takes `freeBytes` bytes. A body that fits the cork it reports as taken in any case, and holds what
- * the socket does not take until the next write; of an uncorked one it holds nothing (README U23). After backpressure it
- * calls onWritable once.
+ * A response whose socket takes `freeBytes` bytes. A body that fits the cork it reports as taken in any case, and holds
+ * what the socket does not take until the next write; of an uncorked one it holds nothing (README U23). After
+ * backpressure it calls onWritable once.
  */
 class FakeResponse {
   readonly taken: Buffer[] = [];

@@ -30,7 +30,7 @@ test('1,000 requests in one turn, and 4 more for each open connection', async ()
   const taken = (count: number) =>
     Array.from({ length: count }, () => turns.takeRequest()).filter(Boolean).length;
   expect(taken(1001)).toBe(1000);
-  // The count has started anew with the connection that was closed.
+  // The count has restarted with the connection that was closed.
   expect(taken(1000)).toBe(1000);
   await nextTurn();
   turns.countConnection(1);

@@ -1,4 +1,5 @@
-// JSON whose integers keep their digits: read as JSON.parse reads where that is exact, written so that it is read again.
+// JSON whose integers keep their digits: read as JSON.parse reads where that is exact, written so that it is read
+// again.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {

@@ -1,4 +1,4 @@
-// Memory and network that a demand takes, and how many processes and machines that leaves room for.
+// Memory and network that a demand takes, and how many processes and machines that leaves space for.
 import type { Results } from '../measure/results.js';
 import type { Demand, Stream } from './fleet.js';
 
@@ -10,16 +10,16 @@ export interface MachineSize {
   readonly linkBitsPerS: number;
 }
 
-export interface Room {
+export interface Space {
   /** As network and memory ask for, whatever the CPU does; 1 or more. */
   readonly leastMachines: number;
   /** Whether the memory of a machine holds one process. */
   readonly holdsProcess: boolean;
-  /** On each of so many machines, beside its connections; 1 or more. */
+  /** Machines that share the load, each beside its connections; 1 or more. */
   mostProcesses(machines: number): number;
 }
 
-export function roomOf(demand: Demand, results: Results, { memoryBytes, linkBitsPerS }: MachineSize): Room {
+export function spaceOf(demand: Demand, results: Results, { memoryBytes, linkBitsPerS }: MachineSize): Space {
   // A machine without a connection has no traffic.
   const forNetwork = Math.min(
     Math.max(1, demand.connections),
@@ -61,9 +61,9 @@ export const mostPointsPerS = (demand: Demand): number =>
 const periodsOf = ({ peak, night }: Demand): (readonly Stream[])[] =>
   night === undefined ? [peak] : [peak, night];
 
-/** Of a frame, for each point beyond the first: a position, and its code or its fault with it. */
+/** Bytes of a frame for each point beyond the first: a position, and its code or fault with it. */
 const RECORD_BYTES = { sent: 16, received: 20 };
-/** Of an HTTP request or answer, without its points; some more than a proxy adds. */
+/** Bytes of an HTTP request or answer without its points, with some that a proxy adds. */
 const HEAD_BYTES = 300;
 
 function bitsPerS(streams: readonly Stream[], results: Results): number {
