@@ -1,4 +1,5 @@
-// CHANGELOG.md: Unreleased, then releases, newest first, the newest of which is this version; in each one order of kinds.
+// CHANGELOG.md: Unreleased, then releases, newest first, the newest of which is this version; in each one order of
+// kinds.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { VERSION } from '#dist/hexcodes/version.js';

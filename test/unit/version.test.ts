@@ -1,5 +1,5 @@
-// One version: that of the code, of every workspace and what it needs of the others, of the lock file, and of the files that name
-// a tarball or an image of a release.
+// One version: that of the code, of every workspace and what it needs of the others, of the lock file, and of the files
+// that name a tarball or an image of a release.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';

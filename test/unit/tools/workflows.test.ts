@@ -1,5 +1,5 @@
-// The workflows in .github/: actionlint finds no fault, they run on the Node versions that the package is for, and each of their
-// lines is one that .ci/run runs, too, so that they cannot differ from what is tried.
+// The workflows in .github/: actionlint finds no fault, they run on the Node versions that the package is for, and each
+// of their lines is one that .ci/run runs, too, so that they cannot differ from what is tried.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
