@@ -1,4 +1,4 @@
-/** A loop over a stream, which may be begun once. A loop that is left early cancels the stream, and so ends its request. */
+/** Loops over a stream, once. A loop that is left early cancels the stream, and so ends its request. */
 export async function* loopOver<T>(stream: ReadableStream<T>): AsyncGenerator<T, void, undefined> {
   const reader = stream.getReader();
   try {

@@ -1,6 +1,6 @@
-// The data folder of a service of version 0.2.0 that was used and stopped (test/fixtures/data-0.2.0/, made by its make.mjs with that
-// version), opened by this one: keys with their bounds, usage and what of it the store had not taken, a shared rate, and
-// positions that wait for their sink.
+// The data folder of a service of version 0.2.0 that was used and stopped (test/fixtures/data-0.2.0/, made by its
+// make.mjs with 6dc676b), opened by this one: keys with their bounds, usage and what of it the store had not taken,
+// a shared rate, and positions that wait for their sink.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -11,7 +11,7 @@ export function degreesOf({ text, fault }: Parameter, limitDeg: 90 | 180): numbe
   return degreesFault(value, limitDeg) ?? value;
 }
 
-/** Why a number, or NaN for a text that is none, cannot be degrees, as the end of a sentence; undefined where it can. */
+/** Why a number, or NaN, cannot be degrees, as the end of a sentence; undefined where it can. */
 export function degreesFault(value: number, limitDeg: 90 | 180): string | undefined {
   if (Math.abs(value) <= limitDeg) return undefined;
   return `must be ${Number.isFinite(value) ? '' : 'a decimal number '}from -${limitDeg} to ${limitDeg}`;
