@@ -1,14 +1,43 @@
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { LONG_UNITS, REST, ROADS } from './test/support/speeds.js';
 
+/** One project of test files, with the options that all of them share. */
+function project(
+  name: string,
+  include: readonly string[],
+  exclude: readonly string[],
+  isolate = true,
+): TestProjectInlineConfiguration {
+  return {
+    test: {
+      name,
+      include: [...include],
+      exclude: [...exclude],
+      isolate,
+      pool: 'forks',
+      testTimeout: 120_000,
+      hookTimeout: 60_000,
+      // Vitest would give up after a second, which a busy machine can need.
+      expect: { poll: { timeout: 30_000 } },
+      // Node loads what is built as it is; vitest would transform it again for each file.
+      server: { deps: { external: [/\/dist\//] } },
+    },
+  };
+}
+
+const OTHERS = ['test/conformance/**/*.test.ts', 'test/e2e/**/*.test.ts', 'test/oracle/**/*.test.ts'];
+
+// Each test file is in one project; test/support/speeds.ts says which speed has which.
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    // uWebSockets.js aborts the process when a worker thread that holds an app ends, so every file gets a process.
-    pool: 'forks',
     maxWorkers: 3,
-    testTimeout: 120_000,
-    hookTimeout: 60_000,
-    // Vitest would give up after a second, which a busy machine can need.
-    expect: { poll: { timeout: 30_000 } },
+    projects: [
+      // Files share processes: with one for each they take half as long again.
+      project('units', ['test/property/**/*.test.ts', 'test/unit/**/*.test.ts'], LONG_UNITS, false),
+      // uWebSockets.js aborts the process when a worker thread that holds an app ends, so every file gets a process.
+      project('roads', ROADS, []),
+      project('parts', [...OTHERS, ...LONG_UNITS], [...ROADS, ...REST]),
+      project('rest', REST, []),
+    ],
   },
 });

@@ -6,13 +6,14 @@ import { ADMIN_UNITS } from "./hexcode/admin";
 import { REACH, REACH_ROWS } from "./memory";
 
 export {
-  ADMIN_COUNTS, BLOCK_TEXT, CAPACITY, HOST_ROWS, INDEX, INPUT, OUTPUT, REACH, REACH_BYTES, RECORD_BYTES, RESOLUTIONS, ROW_BYTES, ROWS, SCRATCH,
+  ADMIN_COUNTS, BAND_BYTES, BAND_COUNT, BANDS, BLOCK_TEXT, CAPACITY, HOST_ROWS, INDEX, INPUT, OUTPUT, REACH, REACH_BYTES, RECORD_BYTES, RESOLUTIONS, ROW_BYTES, ROWS, SCRATCH,
   SCRATCH_BYTES, STATUS_COUNTS, TAIL_BYTES, TAILS, TEXT_IN, TEXT_IN_BYTES, TEXT_OUT, TEXT_OUT_BYTES,
   UNIT_NAME_BYTES, UNIT_NAMES,
 } from "./memory";
 export { centerOf, decodeBatch, decodeBatchTo, readText } from "./decode";
 export { encodeBatch, encodeBatchTo, encodeCells, encodeCellsTo, encodeOne, pack } from "./encode";
-export { locateBatch, regionOf, unitOf } from "./locate";
+export { borderBatch, borderOf, locateBatch, neighbourOf, regionOf, unitOf } from "./locate";
+export { gridEnd } from "./region/grid";
 export { useIndex } from "./region/load";
 export { numberEnd, numberIsPlain, numberKind, readNumber } from "./text/numbers/parse";
 export { printNumber } from "./text/numbers/print";

@@ -3,6 +3,7 @@
 import { NO_ADMIN } from "./hexcode/admin";
 import { CAPACITY, INPUT, OUTPUT, POINT_BYTES } from "./memory";
 import { OUTSIDE } from "./region/layout";
+import { borderMetres, bordersOfBlock, neighbourAt } from "./region/border-distance";
 import { adminOf, unitAt } from "./region/locate";
 import { locateBlock } from "./region/locate-block";
 import { ADMIN_NUMBERS, BLOCK_POINTS } from "./scratch";
@@ -16,6 +17,25 @@ export function regionOf(latDeg: f64, lngDeg: f64): u32 {
 export function unitOf(latDeg: f64, lngDeg: f64): u32 {
   const unit = unitAt(latDeg, lngDeg);
   return unit == OUTSIDE ? NO_ADMIN : unit;
+}
+
+/** Whole metres from a position to the nearest border between two provinces, NO_BORDER beyond 5 km. */
+export function borderOf(latDeg: f64, lngDeg: f64): u32 {
+  return borderMetres(latDeg, lngDeg);
+}
+
+/** Admin number of the province behind that border, NO_ADMIN where there is none. */
+export function neighbourOf(latDeg: f64, lngDeg: f64): u32 {
+  return neighbourAt(latDeg, lngDeg);
+}
+
+/** Points at INPUT to u16 each at OUTPUT, as borderOf() gives them. */
+export function borderBatch(count: u32): void {
+  if (count > CAPACITY) count = CAPACITY;
+  for (let from: u32 = 0; from < count; from += BLOCK_POINTS) {
+    const block = min(BLOCK_POINTS, count - from);
+    bordersOfBlock(INPUT + <usize>(from * POINT_BYTES), block, OUTPUT + (<usize>from << 1));
+  }
 }
 
 /** Points at INPUT to one admin number each at OUTPUT; for measurements and for callers that need no code. */

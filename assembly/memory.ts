@@ -12,6 +12,7 @@
 //  0x23D000  RESOLUTIONS  one byte a point, for batches of mixed resolutions
 //  0x23E000  HOST_ROWS  CAPACITY × u16: rows that the host must read itself
 //  0x240000  UNIT_NAMES  64 × 32 B: names of former provinces, for the writers of text
+//  0x240800  BANDS    8 × 32 B: shares of right provinces by distance to a border, for the writers of text
 //  0x250000  INDEX    the boundary index, copied in once; the loader and useIndex grow the memory for it
 //
 // test/conformance/kernel/abi.test.ts checks that no two areas overlap.
@@ -70,10 +71,18 @@ export const HOST_ROWS: usize = RESOLUTIONS + CAPACITY;
 /** Names of the units, written by the host: u8 size, then UTF-8. The last one, of OUTSIDE, stays empty. */
 export const UNIT_NAMES: usize = HOST_ROWS + CAPACITY * 2;
 export const UNIT_NAME_BYTES: u32 = 32;
-const UNIT_NAMES_END: usize = UNIT_NAMES + 64 * UNIT_NAME_BYTES;
+
+/**
+ * Shares by distance to a border, put there by the host: u32 metres that it is below, ascending, u8 size, the number's
+ * text. The last one takes every distance; one of size 0 is unknown.
+ */
+export const BANDS: usize = UNIT_NAMES + 64 * UNIT_NAME_BYTES;
+export const BAND_BYTES: u32 = 32;
+export const BAND_COUNT: u32 = 8;
+const BANDS_END: usize = BANDS + BAND_COUNT * BAND_BYTES;
 
 /** Starts a page, as the memory grows by pages. */
-export const INDEX: usize = (UNIT_NAMES_END + 0xffff) & ~0xffff;
+export const INDEX: usize = (BANDS_END + 0xffff) & ~0xffff;
 
 /** Point statuses, byte 19 of a record; the host's names are in src/hexcodes/kernel/kernel.ts. */
 export const OK: u32 = 0;

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
+import { Kernel } from '#dist/hexcodes/kernel/kernel.js';
 import { decodeReach, encodeReach } from '#dist/hexcodes/kernel/reach.js';
 import { areaTable } from './map/area-table.js';
 import { cutSources } from './map/cut-sources.js';
@@ -11,6 +12,7 @@ import { drawPicture } from './map/picture.js';
 import { buildReach, checkWithinReach, REACH_FILE } from './map/reach.js';
 import { buildShippedMap, INDEX_FILE, LICENCE } from './map/shipped-map.js';
 import { readLand } from './map/sources.js';
+import { measure, measureTable } from './map/user/measure.js';
 import { buildUserMap } from './map/user/user-map.js';
 
 const values = readOptions();
@@ -20,6 +22,7 @@ else if (values.picture !== undefined)
   writeFileSync(values.picture, drawPicture(readFileSync(INDEX_FILE), readLand()));
 else if (values.areas) console.log(areaTable(buildShippedMap()).join('\n'));
 else if (values.from !== undefined) makeUserIndex(values.from);
+else if (values.measure !== undefined) printMeasured(values.measure);
 else if (values.reach) makeReach();
 else if (values.land) makeLandLine();
 else makeIndex();
@@ -64,6 +67,22 @@ function makeUserIndex(path: string): void {
   }
 }
 
+function printMeasured(path: string): void {
+  const [points, seed] = [Number(values.points), Number(values.seed)];
+  try {
+    if (!Number.isInteger(points) || points < 1 || !Number.isInteger(seed))
+      throw new Error('--points must be a whole number above 0, --seed a whole number');
+    const [kernel, index, reach] = ['dist/kernel.wasm', values.index, REACH_FILE].map((file) =>
+      readFileSync(file),
+    );
+    const options = { path, codeProperty: values['code-property'], points, seed };
+    console.log(measureTable(measure(Kernel.create(kernel!, index!, reach!), options)));
+  } catch (error) {
+    console.error((error as Error).message);
+    process.exitCode = 1;
+  }
+}
+
 /** Written once for each format of hexcodes: a changed row would refuse codes that have been issued. */
 function makeReach(): void {
   if (existsSync(REACH_FILE) && !values.force) {
@@ -93,6 +112,10 @@ function readOptions() {
         date: { type: 'string' },
         licence: { type: 'string', default: 'as the notice says' },
         out: { type: 'string' },
+        measure: { type: 'string' },
+        index: { type: 'string', default: INDEX_FILE },
+        points: { type: 'string', default: '200000' },
+        seed: { type: 'string', default: '1' },
         reach: { type: 'boolean', default: false },
         land: { type: 'boolean', default: false },
         force: { type: 'boolean', default: false },

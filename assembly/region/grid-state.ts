@@ -34,9 +34,9 @@ export function dropGrid(): void {
   useGrid(0, 0, 0, 0, 0, 0, 0);
 }
 
-/** Grows the memory up to an address; false beyond MEMORY_LIMIT or where the host gives no more. */
-export function reserve(end: usize): bool {
-  if (end - INDEX > MEMORY_LIMIT) return false;
+/** Grows the memory up to an address; false where the index would take more than `limit` or the host gives no more. */
+export function reserve(end: usize, limit: u32 = MEMORY_LIMIT): bool {
+  if (end - INDEX > limit) return false;
   const pages = <i32>((end + 0xffff) >> 16) - memory.size();
   return pages <= 0 || memory.grow(pages) >= 0;
 }

@@ -26,6 +26,9 @@ const SUM: usize = SCRATCH;
 const REST: usize = SCRATCH + 0x4000;
 const CHANGES_LIMIT: u32 = 0xfff;
 
+/** The address behind the last grid. */
+export let gridEnd: usize = 0;
+
 /** Builds the grid over the segments, which lie wholly in the box, and takes it into use: ACCEPTED, or a refusal. */
 export function buildGrid(
   segments: usize, segmentCount: u32, east: i32, south: i32, width: u32, height: u32,
@@ -263,5 +266,6 @@ function writeRecords(
     if (sumBase != OUTSIDE || sumCount != 0) return REFUSED_OPEN;
   }
   store<u32>(cell, <u32>((at - records) / SEGMENT_BYTES) << EFFECT_BITS);
+  gridEnd = at;
   return ACCEPTED;
 }

@@ -4,10 +4,12 @@
 
 import { ADMIN_UNITS, NO_ADMIN } from "../hexcode/admin";
 import { INDEX, SCRATCH } from "../memory";
-import { buildGrid } from "./grid";
+import { layOutBorders } from "./border-distance";
+import { addLine, sideOf, startLines } from "./border-lines";
+import { buildGrid, gridEnd } from "./grid";
 import { dropGrid, reserve } from "./grid-state";
 import {
-  AT_ADMINS, AT_ARCS, AT_ARCS_BYTES, AT_ARCS_OFFSET, AT_BOX, AT_CHECKSUM, AT_META_BYTES,
+  ACCEPTED, AT_ADMINS, AT_ARCS, AT_ARCS_BYTES, AT_ARCS_OFFSET, AT_BOX, AT_CHECKSUM, AT_META_BYTES,
   AT_META_OFFSET, AT_SEGMENTS, AT_SIZE, AT_UNITS, AT_ZERO, EFFECT_BITS, FORMAT, HEADER_BYTES, MAGIC, MEMORY_LIMIT,
   OUTSIDE, REFUSED_ARCS, REFUSED_CHECKSUM, REFUSED_FORMAT, REFUSED_HEADER, REFUSED_MAGIC,
   REFUSED_MEMORY, REFUSED_SIZE, SEGMENT_BYTES, SIDE_LIMIT, VERTEX_STEP,
@@ -47,13 +49,16 @@ export function useIndex(sizeBytes: u32): u32 {
     if (unit < units ? admin >= ADMIN_UNITS : admin != NO_ADMIN) return REFUSED_HEADER;
   }
 
-  const segments = (INDEX + sizeBytes + 15) & ~15;
+  const segments = startLines((INDEX + sizeBytes + 15) & ~15, segmentCount);
   const segmentsEnd = segments + <usize>segmentCount * SEGMENT_BYTES;
   if (!reserve(segmentsEnd)) return REFUSED_MEMORY;
   const kept = unpackArcs(INDEX + arcsOffset, arcsBytes, load<u32>(INDEX + AT_ARCS), segmentCount, units,
     east - west, north - south, segments);
   if (kept < 0) return REFUSED_ARCS;
-  return buildGrid(segments, <u32>kept, east, south, <u32>(east - west), <u32>(north - south));
+  const refusal = buildGrid(segments, <u32>kept, east, south, <u32>(east - west), <u32>(north - south));
+  if (refusal != ACCEPTED || layOutBorders(gridEnd)) return refusal;
+  dropGrid();
+  return REFUSED_MEMORY;
 }
 
 let cursor: usize = 0;
@@ -88,6 +93,9 @@ function unpackArcs(
     if (leftUnit == rightUnit) return -1;
     if (leftUnit >= units && leftUnit != OUTSIDE) return -1;
     if (rightUnit >= units && rightUnit != OUTSIDE) return -1;
+    const leftAdmin = sideOf(leftUnit);
+    const rightAdmin = sideOf(rightUnit);
+    const isBorder = leftAdmin != rightAdmin && leftAdmin != NO_ADMIN && rightAdmin != NO_ADMIN;
     const count = nextNumber();
     if (count < 1 || <u32>count > left) return -1;
     left -= <u32>count;
@@ -116,6 +124,7 @@ function unpackArcs(
       } else if (du == 0) {
         return -1;
       }
+      if (isBorder) addLine(u, v, du, dv, leftAdmin, rightAdmin);
       u = toU;
       v = toV;
     }

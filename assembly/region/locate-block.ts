@@ -47,7 +47,7 @@ function micro(deg: v128): v128 {
 /** Two points (f64 latDeg, f64 lngDeg) as i32 lat, lat, lng, lng in micro-degrees. */
 // @ts-ignore: decorator
 @inline
-function microPair(points: usize): v128 {
+export function microPair(points: usize): v128 {
   const first = v128.load(points);
   const second = v128.load(points, 16);
   const lat = micro(v128.shuffle<f64>(first, second, 0, 2));

@@ -32,9 +32,18 @@ export function encodeRows(
   rounds: number,
 ): Row[] {
   const { capacity, exports, input } = hexcodes.kernel;
-  const [ours, locate, h3, polygons, pipeline] = takeTurns(
+  const plain = encodeSubject(hexcodes, points, RESOLUTION);
+  const [ours, withBorders, locate, h3, polygons, pipeline] = takeTurns(
     [
-      encodeSubject(hexcodes, points, RESOLUTION),
+      plain,
+      {
+        ...plain,
+        name: 'encodeBatch with border_m',
+        run(piece) {
+          plain.run(piece);
+          keep(hexcodes.borderBatch(points.subarray(2 * piece * BLOCK, 2 * (piece + 1) * BLOCK))[0]!);
+        },
+      },
       {
         name: 'containment',
         points: BLOCK,
@@ -62,6 +71,7 @@ export function encodeRows(
     versus('whole encode', corpus, ours, h3, 'h3-js latLngToCell alone'),
     versus('whole encode', corpus, ours, pipeline, 'h3-js + which-polygon + string'),
     versus('containment', corpus, locate, polygons, 'which-polygon'),
+    versus('whole encode', corpus, ours, withBorders, 'the same with border_m'),
   ];
 }
 

@@ -53,7 +53,7 @@ _CLOSED_FOR_GOOD = (1003, 1009, 4001, 4002, 4003)
 
 
 class Encoded(TypedDict, total=False):
-    """A position with its code. `former_province` is there where it was asked for."""
+    """A position with its code. `former_province`, `border_m` and `certainty` are there where they were asked for."""
 
     hexcodes: Optional[str]
     lat: Optional[float]
@@ -61,6 +61,8 @@ class Encoded(TypedDict, total=False):
     resolution: Optional[int]
     admin_code: Optional[str]
     former_province: Optional[str]
+    border_m: Optional[int]
+    certainty: Optional[float]
     status: str
     message: str
     id: Union[str, int, float]
@@ -128,9 +130,11 @@ class HexcodesClient:
             self._connection.close()
             self._connection = None
 
-    def encode(self, lat: float, lng: float, resolution: int = DEFAULT_RESOLUTION, former: bool = False) -> Encoded:
+    def encode(
+        self, lat: float, lng: float, resolution: int = DEFAULT_RESOLUTION, former: bool = False, certainty: bool = False
+    ) -> Encoded:
         """The code of a position. HexcodesError NOT_FOUND: it is in no province of Viet Nam nor its sea."""
-        body = {"lat": lat, "lng": lng, "resolution": resolution, **({"former": True} if former else {})}
+        body = {"lat": lat, "lng": lng, "resolution": resolution, **_asked(former, certainty)}
         return self._json("POST", "/hexcodes/encode", body)
 
     def decode(self, code: str) -> Optional[Decoded]:
@@ -140,9 +144,11 @@ class HexcodesClient:
         answer = self._json("POST", "/hexcodes/decode", {"hexcodes": code})
         return answer if answer["status"] == "OK" else None
 
-    def encode_batch(self, points: Sequence[Any], resolution: int = DEFAULT_RESOLUTION, former: bool = False) -> BatchAnswer:
+    def encode_batch(
+        self, points: Sequence[Any], resolution: int = DEFAULT_RESOLUTION, former: bool = False, certainty: bool = False
+    ) -> BatchAnswer:
         """Results for any number of [lat, lng] or {"lat", "lng", "resolution"?, "id"?}."""
-        more = {"resolution": resolution, **({"former": True} if former else {})}
+        more = {"resolution": resolution, **_asked(former, certainty)}
         return self._batch("/hexcodes/encode/batch", "points", points, more)
 
     def decode_batch(self, codes: Sequence[Any]) -> BatchAnswer:
@@ -372,6 +378,10 @@ class HexcodesClient:
         finally:
             if next_chunk is not None:
                 next_chunk.cancel()
+
+
+def _asked(former: bool, certainty: bool) -> Dict[str, bool]:
+    return {**({"former": True} if former else {}), **({"certainty": True} if certainty else {})}
 
 
 def _wait_s(attempt: int) -> float:

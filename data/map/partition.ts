@@ -2,6 +2,7 @@
 // common end points only, so each face between them belongs to one unit or to none, and the unit of a point is found by
 // counting the segments east of it, without rings.
 import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
+import type { BandPairs } from '#dist/hexcodes/kernel/certainty.js';
 
 export interface Partition {
   /** At most 63; a unit's number is its index here. */
@@ -15,6 +16,8 @@ export interface Partition {
   /** Credit and licence line that must be shown with the map. */
   readonly notice: string;
   readonly source: PartitionSource;
+  /** Measured shares of right provinces by distance to a border of this map, where there are any. */
+  readonly bands?: BandPairs;
 }
 
 export interface PartitionUnit {

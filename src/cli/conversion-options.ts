@@ -23,12 +23,13 @@ export interface ConversionOptions extends CsvOptions {
   readonly prefix: string;
   readonly resolution?: string;
   readonly former?: boolean;
+  readonly certainty?: boolean;
 }
 
 /** How rows are converted, whichever files they are in. */
 export type Conversion = Pick<
   FilesRequest,
-  'operation' | 'from' | 'resolution' | 'isFormer' | 'columns' | 'csv' | 'input'
+  'operation' | 'from' | 'resolution' | 'isFormer' | 'hasCertainty' | 'columns' | 'csv' | 'input'
 >;
 
 /** Where each row has its position or its code. */
@@ -43,7 +44,8 @@ export function addReadOptions(command: Command, operation: Operation): Command 
       '-r, --resolution <0-15>',
       `resolution of rows that name none; default ${DEFAULT_RESOLUTION}, edges of 4.3 m`,
     )
-    .option('--former', 'add former_province, the province before July 2025');
+    .option('--former', 'add former_province, the province before July 2025')
+    .option('--certainty', 'add border_m and certainty: how sure the province is');
 }
 
 /** The columns of the output. */
@@ -102,6 +104,7 @@ export function conversionOf(
     from: options.from === undefined ? null : requireFormat(options.from, '--from'),
     resolution,
     isFormer: options.former === true,
+    ...(options.certainty === true ? { hasCertainty: true } : {}),
     columns: columnsOf(options),
     csv: csvChoiceOf(options),
     input: inputOptionsOf(options),

@@ -40,6 +40,10 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     load: () => import('./commands/track.js'),
   },
   check: { summary: 'validate a column of codes', load: () => import('./commands/check.js') },
+  diff: {
+    summary: 'which codes change with new borders',
+    load: () => import('./diff/command.js'),
+  },
   provinces: {
     summary: 'list the 34 provinces and their codes',
     load: () => import('./commands/provinces.js'),

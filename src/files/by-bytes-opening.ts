@@ -46,7 +46,8 @@ export async function readOpening(
   const isCode = (text: string): boolean => run.hexcodes.isValid(text);
   const hexcodes = isEncode ? -1 : codeColumn(sample, columns, input.name, isCode, hasHeader);
   const readsResolution = resolution >= 0;
-  const shape = { hasResolution: readsResolution, isFormer: request.isFormer, boxOf: null };
+  const { isFormer, hasCertainty = false } = request;
+  const shape = { hasResolution: readsResolution, isFormer, hasCertainty, boxOf: null };
   const ours = isEncode ? encodeAdded(shape) : DECODE_ADDED;
   const kept = names.map((name) => ({ name, kind: 'text' as const }));
   const added = addedColumns(ours, kept, columns.prefix, input.name);
@@ -65,7 +66,8 @@ export async function readOpening(
       input: 'csv',
       output: 'csv',
       resolution: request.resolution,
-      former: request.isFormer,
+      former: isFormer,
+      certainty: hasCertainty,
       delimiter: delimiter.charCodeAt(0),
       wantsReport: true,
       csv: {

@@ -163,12 +163,13 @@ function digestOf(
   targetFormat: FileFormat,
   inputs: readonly (FileStat & { readonly path: string })[],
 ): string {
-  const { operation, resolution, isFormer, sort, columns, errors, csv, input } = request;
+  const { operation, resolution, isFormer, hasCertainty, sort, columns, errors, csv, input } = request;
   const shape = {
     VERSION,
     operation,
     resolution,
     isFormer,
+    ...(hasCertainty === undefined ? {} : { hasCertainty }),
     sort,
     columns,
     errors,

@@ -3,9 +3,8 @@
 // again, so a long body allocates a handful of them.
 
 import { copyBytes } from '../hexcodes/wire/bytes/copy-bytes.js';
-import { MAX_FRAME_BYTES } from '../hexcodes/wire/frames/answer-frame.js';
 import { BLOCK_BYTES, FRAME_BLOCK_BYTES } from '../hexcodes/wire/job.js';
-import { MAX_BATCH_BYTES } from '../hexcodes/wire/rows/batch.js';
+import { MAX_BATCH_BYTES, MAX_FRAME_BYTES } from '../hexcodes/wire/limits.js';
 
 /**
  * Size of an answer buffer: the largest frame fits, and so do most answers to text: they grow to less than four times

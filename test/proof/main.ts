@@ -4,6 +4,7 @@
 const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promise<void> }>> = {
   aggregate: () => import('./aggregate.js'),
   away: () => import('./away.js'),
+  border: () => import('./border.js'),
   browser: () => import('./browser.js'),
   builds: () => import('./builds.js'),
   bulk: () => import('./bulk.js'),

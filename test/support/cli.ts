@@ -4,7 +4,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-const MAIN = resolve('dist/cli/main.js');
+/** As it ships: bundled. */
+const MAIN = resolve('src/cli/bin/hexcodes.js');
 
 export interface Ran {
   /** Exit code; null if a signal ended it. */

@@ -47,12 +47,15 @@ export class KernelFuzz {
 
   run(goesOn: (calls: number) => boolean): void {
     const { output, scratch, textIn, textOut, input, rows } = this.#areas;
+    const { memory, gridEnd } = this.kernel.exports;
+    const borders: Area = [gridEnd.value, memory.buffer.byteLength];
     const resolutions: Area = [this.kernel.exports.RESOLUTIONS.value, this.kernel.exports.INDEX.value];
+    const rowAreas = [input, output, scratch, textIn, textOut, rows, resolutions];
     while (goesOn(this.calls) && this.faults.length === 0) {
-      this.#round('points', [output, scratch], () => this.#points());
-      this.#round('single calls', [output, scratch], () => this.#singles());
+      this.#round('points', [output, scratch, borders], () => this.#points());
+      this.#round('single calls', [output, scratch, borders], () => this.#singles());
       this.#round('numbers', [output, scratch, textOut], () => this.#numbers());
-      this.#round('rows', [input, output, scratch, textIn, textOut, rows, resolutions], () => this.#rows());
+      this.#round('rows', [...rowAreas, borders], () => this.#rows());
     }
   }
 
@@ -88,8 +91,9 @@ export class KernelFuzz {
       exports.encodeCells(count, resolution);
       exports.decodeBatch(count);
       exports.locateBatch(count);
-      done += 4 * count;
-      this.calls += 4 * count;
+      exports.borderBatch(count);
+      done += 5 * count;
+      this.calls += 5 * count;
       // Answers are read as the input of the next calls, and so are bytes that no call would write.
       if (this.random() < 0.3) this.kernel.output.copyWithin(0, below(4000, this.random));
     }
@@ -107,9 +111,11 @@ export class KernelFuzz {
       exports.pack(cells[i]!, below(256, this.random));
       exports.regionOf(doubles[i]!, doubles[i + 1]!);
       exports.unitOf(doubles[i]!, doubles[i + 1]!);
+      exports.borderOf(doubles[i]!, doubles[i + 1]!);
+      exports.neighbourOf(doubles[i]!, doubles[i + 1]!);
       exports.readText(below(66, this.random));
     }
-    this.calls += 7 * doubles.length;
+    this.calls += 9 * doubles.length;
   }
 
   #numbers(): void {
@@ -127,7 +133,8 @@ export class KernelFuzz {
     const input = pick(['csv', 'ndjson', 'frames'] as const, this.random);
     const output = pick(['csv', 'ndjson', input] as const, this.random);
     const operation = pick(['encode', 'decode'] as const, this.random);
-    const reader = new BulkReader({ operation, input, output, resolution: 9, prefix: '' });
+    const certainty = operation === 'encode' && output !== 'frames' && this.random() < 0.5;
+    const reader = new BulkReader({ operation, input, output, resolution: 9, prefix: '', certainty });
     // Bodies of CSV are refused unless they are UTF-8.
     const alphabet = pick(input === 'csv' ? ALPHABETS.slice(1) : ALPHABETS, this.random);
     const text = Buffer.alloc(below(100_000, this.random));

@@ -1,4 +1,4 @@
-// The import lines of src/ and assembly/, counted by room: what the table at the end of ARCHITECTURE.md shows.
+// The import lines of src/ and assembly/, counted by workspace and room of the kernel.
 //   npm run build && node build/test/support/import-arrows.js [FOLDER]     FOLDER: another checkout, . if absent
 // A room is a folder directly below src/ or assembly/; files that lie directly in one of the two are a room together.
 // Type-only imports count too.
@@ -17,7 +17,9 @@ const IMPORT_LINE = /^(?:import|export)\b[^;]*?from\s+['"]([^'"]+)['"]|\bimport\
 export function sourceFilesBelow(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
     entry.isDirectory()
-      ? sourceFilesBelow(join(folder, entry.name))
+      ? entry.name === 'dist'
+        ? []
+        : sourceFilesBelow(join(folder, entry.name))
       : entry.name.endsWith('.ts')
         ? [join(folder, entry.name)]
         : [],
@@ -36,7 +38,7 @@ export function arrowsOf(root: string, tree: string): Arrow[] {
   });
 }
 
-/** `src/hexcodes/wire/rows/batch.ts` → src/wire, `src/hexcodes/errors.ts` → src, `assembly/encode.ts` → assembly. */
+/** `src/hexcodes/wire/rows/batch.ts` → src/hexcodes, `assembly/encode.ts` → assembly. */
 export function roomOf(file: string): string {
   return file.split('/').slice(0, -1).slice(0, 2).join('/');
 }

@@ -14,7 +14,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   h3: [],
   hexcode: ['memory', 'h3'],
   face5: ['memory', 'scratch', 'h3', 'hexcode'],
-  region: ['memory', 'scratch', 'hexcode/admin'],
+  region: ['memory', 'scratch', 'h3/trig', 'hexcode/admin'],
   'text/chars': [],
   'text/row': ['memory'],
   'text/numbers': ['text/chars'],

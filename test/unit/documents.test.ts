@@ -69,7 +69,8 @@ function isOversized(path: string): boolean {
 }
 
 test('ARCHITECTURE.md lists the oversized files, and no others', () => {
-  const chapter = /## Exceptions\n([\s\S]*?)\n## /.exec(readFileSync('ARCHITECTURE.md', 'utf8'))?.[1] ?? '';
+  const chapter =
+    readFileSync('ARCHITECTURE.md', 'utf8').split('\n## Exceptions\n')[1]?.split('\n## ')[0] ?? '';
   const listed = [...chapter.matchAll(/`([^`]+\.ts)`/g)].map((match) => match[1] as string);
   const files = ['src', 'assembly', 'data', 'bench', 'test'].flatMap(sourceFilesBelow);
   expect(listed.sort()).toEqual(files.filter(isOversized).sort());

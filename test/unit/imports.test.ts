@@ -44,7 +44,12 @@ const FIXED: Record<string, string> = {
 const GROUND = ['hexcodes/errors', 'hexcodes/admin-units', 'hexcodes/version'];
 
 /** The files at the top of wire that its rooms share. */
-const WIRE_TOP = ['hexcodes/wire/job', 'hexcodes/wire/status-messages', 'hexcodes/wire/swapped'];
+const WIRE_TOP = [
+  'hexcodes/wire/job',
+  'hexcodes/wire/limits',
+  'hexcodes/wire/status-messages',
+  'hexcodes/wire/swapped',
+];
 
 const KERNEL = 'hexcodes/kernel';
 const WIRE = 'hexcodes/wire';

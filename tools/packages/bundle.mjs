@@ -130,7 +130,7 @@ export async function bundleProgram(name) {
     format: 'es',
     entryFileNames: '[name].js',
     chunkFileNames: 'shared/[name].js',
-    // The files that one position needs are bundled into one: each file more costs a millisecond of the start.
+    // All that one position needs is one file: each file more costs a millisecond of the start.
     codeSplitting: { groups: [{ name: 'start', test: (id) => start.has(id) }] },
     postBanner: ({ moduleIds = [] }) => (moduleIds.some((id) => id.includes('/h3-js/')) ? H3_NOTICE : ''),
   });

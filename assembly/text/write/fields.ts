@@ -1,11 +1,12 @@
 // The fields of answers that both writers need: codes, coordinates, positions. And the arguments that choose among
 // them.
 
-import { INPUT, OUTPUT, RECORD_BYTES, UNIT_NAME_BYTES, UNIT_NAMES } from "../../memory";
+import { BAND_BYTES, BANDS, INPUT, OUTPUT, RECORD_BYTES, UNIT_NAME_BYTES, UNIT_NAMES } from "../../memory";
 import { AT_STATUS, recordAt, resolutionsOfPositions } from "../../output-layout";
+import { borderMetres, NO_BORDER } from "../../region/border-distance";
 import { unitAt } from "../../region/locate";
 import { isDigit, LOWER_A, LOWER_CASE, MINUS, POINT, QUOTE, SPACE, UNDERSCORE } from "../chars";
-import { printNumber } from "../numbers/print";
+import { printNumber, printSmall } from "../numbers/print";
 import { CODE_NEEDS_ESCAPES, codeEnd, codeStart, coordinateText, plainBytes, rowFlags } from "../row";
 
 /** The kind of input: texts are copied from each in another way. */
@@ -13,12 +14,13 @@ export const FROM_CSV: u32 = 0;
 export const FROM_JSON: u32 = 1;
 export const FROM_FRAMES: u32 = 2;
 
-// Columns of CSV answers; WITH_FORMER is one of JSON bodies, too.
+// Columns of CSV answers; WITH_FORMER and WITH_CERTAINTY are members of JSON bodies, too.
 /** The input row itself comes first: CSV in, CSV out. */
 export const WITH_ROW: u32 = 1;
 export const WITH_ID: u32 = 2;
 export const WITH_RESOLUTION: u32 = 4;
 export const WITH_FORMER: u32 = 8;
+export const WITH_CERTAINTY: u32 = 16;
 
 /** Writes the text of a record: up to 19 bytes, to the first NUL. */
 // @ts-ignore: decorator
@@ -68,6 +70,28 @@ export function writeFormer(index: u32, out: usize): usize {
   v128.store(out, v128.load(name, 1));
   v128.store(out, v128.load(name, 16), 15);
   return out + <usize>load<u8>(name);
+}
+
+/** Metres from the position of a row to the nearest border between two provinces, NO_BORDER beyond 5 km. */
+// @ts-ignore: decorator
+@inline
+export function borderOfRow(index: u32): u32 {
+  const point = INPUT + (<usize>index << 4);
+  return borderMetres(load<f64>(point), load<f64>(point, 8));
+}
+
+/** Writes such a distance; nothing for NO_BORDER. */
+export function writeMetres(metres: u32, out: usize): usize {
+  return metres == NO_BORDER ? out : printSmall(metres, out);
+}
+
+/** Writes the share of right provinces at such a distance; nothing where it is unknown. */
+export function writeShare(metres: u32, out: usize): usize {
+  let band = BANDS;
+  while (metres >= load<u32>(band)) band += BAND_BYTES;
+  v128.store(out, v128.load(band, 5));
+  v128.store(out, v128.load(band, 16), 11);
+  return out + <usize>load<u8>(band, 4);
 }
 
 /** Writes a coordinate of a decoded position; 0 if the host must print it. */

@@ -36,9 +36,21 @@ export const FORMER: usize = memory.data<u8>([
 ], 16);
 export const FORMER_BYTES: usize = 21;
 
+/** ","border_m": of BORDER_BYTES */
+export const BORDER: usize = memory.data<u8>([
+  34, 44, 34, 98, 111, 114, 100, 101, 114, 95, 109, 34, 58, 0, 0, 0, 0,
+], 16);
+export const BORDER_BYTES: usize = 13;
+
+/** ,"certainty": of CERTAINTY_BYTES */
+export const CERTAINTY: usize = memory.data<u8>([
+  44, 34, 99, 101, 114, 116, 97, 105, 110, 116, 121, 34, 58, 0, 0, 0,
+], 16);
+export const CERTAINTY_BYTES: usize = 13;
+
 /** ","status":"OK"} */
 export const OK_END: usize = memory.data<u8>([
-  34, 44, 34, 115, 116, 97, 116, 117, 115, 34, 58, 34, 79, 75, 34, 125,
+  34, 44, 34, 115, 116, 97, 116, 117, 115, 34, 58, 34, 79, 75, 34, 125, 0,
 ], 16);
 
 /** null */

@@ -11,8 +11,8 @@ import {
   rowEnd, rowFlags, rowResolution, rowStart,
 } from "../row";
 import {
-  adminLetters, decodedResolution, FROM_FRAMES, FROM_JSON, isPlainCode, isPlainRecord, WITH_FORMER, WITH_ID, WITH_RESOLUTION,
-  WITH_ROW, writeCode, writeCoordinate, writeDecoded, writeFormer,
+  adminLetters, borderOfRow, decodedResolution, FROM_FRAMES, FROM_JSON, isPlainCode, isPlainRecord, WITH_CERTAINTY, WITH_FORMER,
+  WITH_ID, WITH_RESOLUTION, WITH_ROW, writeCode, writeCoordinate, writeDecoded, writeFormer, writeMetres, writeShare,
 } from "./fields";
 import { writeRaggedRow } from "./ragged-row";
 import { addStatus, decodedStatus, encodedStatus, writeStatus } from "./statuses";
@@ -72,6 +72,7 @@ export function writeEncodedCsv(from: u32, to: u32, flags: u32, source: u32, del
       store<u8>(p++, <u8>delimiter);
       if (status == ROW_OK) p = writeFormer(index, p);
     }
+    if (flags & WITH_CERTAINTY) p = writeBorder(index, p, status, delimiter);
     store<u8>(p++, <u8>delimiter);
     p = writeStatus(status, p);
     p = writeLineEnd(row, p, feed);
@@ -79,6 +80,19 @@ export function writeEncodedCsv(from: u32, to: u32, flags: u32, source: u32, del
     addStatus(status, 1);
   }
   return stopAt(to, p);
+}
+
+/** Writes the columns border_m and certainty with a delimiter before each. */
+function writeBorder(index: u32, out: usize, status: u32, delimiter: u32): usize {
+  if (status != ROW_OK) {
+    store<u16>(out, <u16>(delimiter * 257));
+    return out + 2;
+  }
+  const metres = borderOfRow(index);
+  store<u8>(out, <u8>delimiter);
+  out = writeMetres(metres, out + 1);
+  store<u8>(out, <u8>delimiter);
+  return writeShare(metres, out + 1);
 }
 
 /** The same for the decode answers to `count` rows. */

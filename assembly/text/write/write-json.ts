@@ -11,11 +11,11 @@ import {
   rowResolution,
 } from "../row";
 import {
-  adminLetters, decodedResolution, FROM_CSV, FROM_FRAMES, FROM_JSON, isPlainCode, isPlainRecord, WITH_FORMER, writeCode,
-  writeCoordinate, writeDecoded, writeFormer,
+  adminLetters, borderOfRow, decodedResolution, FROM_CSV, FROM_FRAMES, FROM_JSON, isPlainCode, isPlainRecord, WITH_CERTAINTY,
+  WITH_FORMER, writeCode, writeCoordinate, writeDecoded, writeFormer, writeMetres, writeShare,
 } from "./fields";
 import {
-  ADMIN_CODE, FORMER, FORMER_BYTES, HEXCODES, HEXCODES_HEAD, HEXCODES_NULL, ID, LAT_AFTER_TEXT, LAT_HEAD, LNG_MEMBER, MIDDLE_BYTES, MIDDLES, NULL,
+  ADMIN_CODE, BORDER, BORDER_BYTES, CERTAINTY, CERTAINTY_BYTES, FORMER, FORMER_BYTES, HEXCODES, HEXCODES_HEAD, HEXCODES_NULL, ID, LAT_AFTER_TEXT, LAT_HEAD, LNG_MEMBER, MIDDLE_BYTES, MIDDLES, NULL,
   NULLS, OK_END, RESOLUTION,
 } from "./json-pieces";
 import { addStatus, decodedStatus, encodedStatus, writeTail } from "./statuses";
@@ -23,7 +23,7 @@ import { copyText, copyWord, hasSpace, stopAt, textEnd } from "./text-out";
 
 /**
  * Writes the encode answers of rows `from` to `to`, each followed by `separator`; returns the row before which it
- * stopped. Only WITH_FORMER is read of the flags.
+ * stopped. WITH_FORMER and WITH_CERTAINTY are read of the flags.
  */
 export function writeEncodedJson(from: u32, to: u32, flags: u32, separator: u32, refusal: u32): u32 {
   let p = textEnd;
@@ -51,12 +51,24 @@ export function writeEncodedJson(from: u32, to: u32, flags: u32, separator: u32,
     store<u32>(q, load<u32>(record));
     q += adminLetters(record);
     if (flags & WITH_FORMER) q = writeFormer(index, copyWord(FORMER, FORMER_BYTES, q));
-    q = copyWord(OK_END, 16, q);
+    if (flags & WITH_CERTAINTY) q = writeBorder(index, copyWord(BORDER, BORDER_BYTES, q));
+    else q = copyWord(OK_END, 16, q);
     p = idBytes(row) ? writeJsonEnd(row, q - 1, separator) : writeSeparator(q, separator);
     written++;
   }
   addStatus(ROW_OK, written);
   return stopAt(index, p);
+}
+
+/** Writes the value of border_m, certainty, and OK_END without its quote. */
+function writeBorder(index: u32, out: usize): usize {
+  const metres = borderOfRow(index);
+  let p = writeMetres(metres, out);
+  if (p == out) p = copyWord(NULL, 4, p);
+  const share = copyWord(CERTAINTY, CERTAINTY_BYTES, p);
+  p = writeShare(metres, share);
+  if (p == share) p = copyWord(NULL, 4, p);
+  return copyWord(OK_END + 1, 15, p);
 }
 
 /** Writes lat, the name of lng, and lng; 0 if the host must print one of them. */
@@ -82,6 +94,10 @@ function writeUnencoded(index: u32, row: usize, out: usize, flags: u32, status: 
   if (flags & WITH_FORMER) {
     p = copyWord(FORMER + 1, FORMER_BYTES - 2, p);
     p = copyWord(NULL, 4, p);
+  }
+  if (flags & WITH_CERTAINTY) {
+    p = copyWord(NULL, 4, copyWord(BORDER + 1, BORDER_BYTES - 1, p));
+    p = copyWord(NULL, 4, copyWord(CERTAINTY, CERTAINTY_BYTES, p));
   }
   store<u8>(p++, <u8>COMMA);
   p = writeTail(status, p);

@@ -1,4 +1,5 @@
 // The demand of a fleet on the service: messages, points, bytes and connections, on average and at its peak.
+import { MAX_BATCH_ITEMS, MAX_FRAME_POINTS } from '../../hexcodes/wire/limits.js';
 import type { WayKind } from '../generator/job.js';
 
 /** Frames of the stream, single HTTP requests, or JSON batches. */
@@ -54,7 +55,12 @@ export interface Demand {
 }
 
 /** The most points of one message. */
-const MOST_POINTS: Readonly<Record<WayKind, number>> = { stream: 65_536, batch: 10_000, single: 1, csv: 1e9 };
+const MOST_POINTS: Readonly<Record<WayKind, number>> = {
+  stream: MAX_FRAME_POINTS,
+  batch: MAX_BATCH_ITEMS,
+  single: 1,
+  csv: 1e9,
+};
 const DAY_S = 86_400;
 /** Rows of one body at night, as the reckoning has them: costs of larger ones are in proportion. */
 const BULK_ROWS = 10_000;

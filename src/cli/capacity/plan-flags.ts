@@ -1,9 +1,10 @@
 // The flags of `hexcodes plan`, each with its bounds, and which of them a trace takes the place of.
+
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Fleet, FleetProfile } from '../../capacity/model/fleet.js';
 import { CliFailure, EXIT } from '../../files/exit-codes.js';
 import { grouped } from '../../files/terminal/paint.js';
-import { MAX_FRAME_POINTS } from '../../hexcodes/wire/frames/answer-frame.js';
+import { MAX_FRAME_POINTS } from '../../hexcodes/wire/limits.js';
 import { numberFrom, readDuration, readGrowth, readNightly, readShare, wholeFrom } from './quantities.js';
 
 const PROFILES: readonly FleetProfile[] = ['stream', 'single', 'batch'];

@@ -1,4 +1,5 @@
 // `hexcodes plan`: how many cores, processes and machines a fleet needs, from results of `hexcodes bench`.
+
 import type { Command } from 'commander';
 import type { Results } from '../../capacity/measure/results.js';
 import { type PlanRequest, planFor } from '../../capacity/model/plan.js';
@@ -6,8 +7,7 @@ import { planTrace, type TraceRequest } from '../../capacity/model/trace-plan.js
 import { planText } from '../../capacity/report/plan-text.js';
 import { traceText } from '../../capacity/report/trace-text.js';
 import { CliFailure, EXIT } from '../../files/exit-codes.js';
-import { MAX_FRAME_POINTS } from '../../hexcodes/wire/frames/answer-frame.js';
-import { MAX_BATCH_ITEMS } from '../../hexcodes/wire/rows/batch.js';
+import { MAX_BATCH_ITEMS, MAX_FRAME_POINTS } from '../../hexcodes/wire/limits.js';
 import { addPlanFlags, type PlanOptions, refuseFleetFlags } from './plan-flags.js';
 import { planJson } from './plan-json.js';
 import { readResultsFile } from './results-file.js';

@@ -3,7 +3,7 @@
 
 import { CliFailure, EXIT } from '../../files/exit-codes.js';
 import { HexcodesError } from '../../hexcodes/errors.js';
-import type { EncodeOptions, Hexcodes } from '../../hexcodes/library/hexcodes.js';
+import type { Encoded, EncodeOptions, Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import type { Operation } from '../../hexcodes/wire/job.js';
 import { parsePosition } from '../../hexcodes/wire/rows/position-text.js';
 import { looksSwapped } from '../../hexcodes/wire/swapped.js';
@@ -61,7 +61,8 @@ export function encodedOne(
   try {
     const encoded = hexcodes.encode(latDeg, lngDeg, options);
     if (isJson) return JSON.stringify(encoded);
-    return options.former === true ? `${encoded.hexcodes}  ${encoded.former_province}` : encoded.hexcodes;
+    const former = options.former === true ? `  ${encoded.former_province}` : '';
+    return encoded.hexcodes + former + (options.certainty === true ? certaintyIn(encoded) : '');
   } catch (error) {
     if (!(error instanceof HexcodesError)) throw error;
     const hint = looksSwapped(hexcodes.kernel, latDeg, lngDeg)
@@ -69,6 +70,12 @@ export function encodedOne(
       : undefined;
     throw new CliFailure(EXIT.FAILED, error.message, hint);
   }
+}
+
+/** How sure the province is, for people. */
+function certaintyIn({ border_m, certainty }: Encoded): string {
+  const border = border_m === null ? 'no border within 5 km' : `border at ${border_m} m`;
+  return certainty === null ? `  ${border}` : `  ${border}, certainty ${certainty}`;
 }
 
 /** @throws CliFailure FAILED for a text that is no code */

@@ -77,10 +77,11 @@ export async function convert(operation: Operation, what: string[], options: Con
     if (texts !== null) {
       refuseFileOptions(options, operation === 'encode' ? 'one position' : 'one code');
       const isJson = options.json === true;
+      const [former, certainty] = [options.former === true, options.certainty === true];
       const lines = texts.map(async (text) =>
         operation === 'decode'
           ? decodedOne(hexcodes, text, isJson)
-          : encodedOne(hexcodes, text, { resolution, former: options.former === true }, isJson),
+          : encodedOne(hexcodes, text, { resolution, former, certainty }, isJson),
       );
       await answer(options, (await Promise.all(lines)).join('\n'));
       return;

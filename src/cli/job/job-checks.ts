@@ -25,21 +25,24 @@ const encoding: Check<string> = (value, member) => {
   throw new SchemaFault(`${member} must be the name of an encoding`);
 };
 
-const conversion: Check<JobConversion> = object({
-  operation: oneOf(['encode', 'decode']),
-  ...{ from: orNull(format), to: orNull(format), resolution: whole(0, 15), isFormer: flag },
-  columns: object(
-    { prefix: name },
-    { lat: name, lng: name, position: name, code: name, keep: names, drop: names },
-  ),
-  csv: object({
-    delimiter: orNull(oneOf([',', ';', '\t', '|'])),
-    ...{ decimal: oneOf(['.', ',']), hasHeader: flag },
-  }),
-  input: object({}, { encoding, sheet: name }),
-  // A file of failed rows has a path, which no message may name.
-  errors: object({ kind: oneOf(['keep', 'skip', 'stop']) }),
-});
+const conversion: Check<JobConversion> = object(
+  {
+    operation: oneOf(['encode', 'decode']),
+    ...{ from: orNull(format), to: orNull(format), resolution: whole(0, 15), isFormer: flag },
+    columns: object(
+      { prefix: name },
+      { lat: name, lng: name, position: name, code: name, keep: names, drop: names },
+    ),
+    csv: object({
+      delimiter: orNull(oneOf([',', ';', '\t', '|'])),
+      ...{ decimal: oneOf(['.', ',']), hasHeader: flag },
+    }),
+    input: object({}, { encoding, sheet: name }),
+    // A file of failed rows has a path, which no message may name.
+    errors: object({ kind: oneOf(['keep', 'skip', 'stop']) }),
+  },
+  { hasCertainty: flag },
+);
 
 const number = whole(1, MOST_PART_NUMBER);
 

@@ -26,7 +26,7 @@ export interface JobConversionOptions extends ConversionOptions {
   readonly errors: string;
 }
 
-const ENCODE_ONLY = ['lat', 'lng', 'position', 'resolution', 'former'] as const;
+const ENCODE_ONLY = ['lat', 'lng', 'position', 'resolution', 'former', 'certainty'] as const;
 
 export function addJobConversion(command: Command): Command {
   const formats = FILE_FORMATS.join(', ');

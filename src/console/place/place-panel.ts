@@ -6,6 +6,7 @@ import type { Panel } from '../panels.js';
 import { element } from '../shell/elements.js';
 import { language, say } from '../words/language.js';
 import { ladder, length, neighborList, ringSlider, sizeSlider } from './around.js';
+import { certaintyFold, certaintyWords } from './certainty.js';
 import { copyButtons } from './copy.js';
 import type { Place } from './place.js';
 import { welcome } from './welcome.js';
@@ -29,8 +30,9 @@ export const PLACE_PANEL: Panel = {
 function about(desk: Desk, place: Place): HTMLElement[] {
   const unit = ADMIN_UNITS.find(({ code }) => code === place.admin_code);
   const { lat, lng } = place.from ?? place;
-  const fact = (key: 'province' | 'position' | 'exactness', text: string): HTMLElement =>
+  const fact = (key: 'province' | 'position' | 'exactness' | 'certainty', text: string): HTMLElement =>
     element('div', {}, element('dt', { key }), element('dd', { text }));
+  const certainty = certaintyWords(desk.library, place);
   return [
     element(
       'div',
@@ -44,9 +46,11 @@ function about(desk: Desk, place: Place): HTMLElement[] {
       fact('province', unit?.name ?? place.admin_code),
       fact('position', `${lat.toFixed(6)}, ${lng.toFixed(6)}`),
       fact('exactness', say('within', { distance: length(radius(desk.library, place.hexcodes)) })),
+      ...(certainty === undefined ? [] : [fact('certainty', certainty)]),
     ),
     sizeSlider(desk, place),
     ringSlider(desk, place),
+    certaintyFold(desk),
     ladder(desk, place),
     neighborList(desk, place),
   ];

@@ -1,10 +1,12 @@
 // Every text of the console in both languages. A key that one of them lacks does not compile. {names} are filled in by
 // `say`.
 
+import { certaintyEn, certaintyVi } from './certainty-texts.js';
 import { workEn, workVi } from './work-texts.js';
 
 const vi = {
   ...workVi,
+  ...certaintyVi,
   api: 'API',
   links: 'Liên kết',
   desk: 'Tra cứu',
@@ -64,6 +66,7 @@ export type TextKey = keyof typeof vi;
 
 const en: Readonly<Record<TextKey, string>> = {
   ...workEn,
+  ...certaintyEn,
   api: 'API',
   links: 'Links',
   desk: 'Look up',

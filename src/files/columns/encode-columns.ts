@@ -8,6 +8,7 @@ export interface EncodeShape {
   /** Whether rows have a resolution of their own, which is kept. */
   readonly hasResolution: boolean;
   readonly isFormer: boolean;
+  readonly hasCertainty: boolean;
   /** Where rows are sorted by cell: then each has what plain SQL prunes by. null: they are not. */
   readonly boxOf: CellBox | null;
 }
@@ -52,6 +53,23 @@ const FORMER: ColumnGroup = {
   ],
 };
 
+/** How sure the province is. */
+const CERTAINTY: ColumnGroup = {
+  columns: [
+    { name: 'border_m', kind: 'int' },
+    { name: 'certainty', kind: 'double' },
+  ],
+  valuesOf({ latLngDeg, status }, { kernel }) {
+    const borders = status.map((word, row) =>
+      word === 'OK' ? kernel.borderAt(latLngDeg[2 * row]!, latLngDeg[2 * row + 1]!) : null,
+    );
+    return [
+      borders.map((border) => border?.borderM ?? null),
+      borders.map((border) => border?.certainty ?? null),
+    ];
+  },
+};
+
 const H3: ColumnGroup = {
   columns: [{ name: 'h3', kind: 'ulong' }],
   valuesOf: ({ codes }, hexcodes) => [codes.map((code) => cellOf(hexcodes, code))],
@@ -73,12 +91,13 @@ function cellOf(hexcodes: Hexcodes, code: string | null): bigint | null {
   return code === null ? null : (hexcodes.read(code)?.cell ?? null);
 }
 
-function groupsOf({ hasResolution, isFormer, boxOf }: EncodeShape): ColumnGroup[] {
+function groupsOf({ hasResolution, isFormer, hasCertainty, boxOf }: EncodeShape): ColumnGroup[] {
   return [
     ...(boxOf === null ? [codesNamed('hexcodes')] : [codesNamed('hexcode'), H3]),
     ...(hasResolution ? [] : [column('resolution', 'int', ({ resolutions }) => resolutions)]),
     column('admin_code', 'text', ({ admins }) => admins),
     ...(isFormer ? [FORMER] : []),
+    ...(hasCertainty ? [CERTAINTY] : []),
     ...(boxOf === null ? [] : [boxes(boxOf)]),
     column('status', 'text', ({ status }) => status),
   ];

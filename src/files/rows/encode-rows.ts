@@ -32,7 +32,7 @@ const POSITION_ADDED: readonly TableColumn[] = [
 /** @param keptIndexes of the columns of the source that stay */
 export function encoder(
   hexcodes: Hexcodes,
-  { resolution, isFormer, sort, columns: choice }: FilesRequest,
+  { resolution, isFormer, hasCertainty = false, sort, columns: choice }: FilesRequest,
   { columns, sample, hasHeader, file, isTyped, needsPosition, boxOf }: RowsShape,
   keptIndexes: readonly number[],
 ): RowConverter {
@@ -49,7 +49,7 @@ export function encoder(
   for (const { index } of typed) kept[index] = { name: kept[index]!.name, kind: 'double' };
   const keepsResolution = at.resolution >= 0 && keptIndexes.includes(at.resolution);
   const addsPosition = needsPosition && where.kind !== 'pair';
-  const encodeShape = { hasResolution: keepsResolution, isFormer, boxOf };
+  const encodeShape = { hasResolution: keepsResolution, isFormer, hasCertainty, boxOf };
   const positions = addsPosition ? POSITION_ADDED : [];
   const added = addedColumns([...positions, ...encodeAdded(encodeShape)], kept, choice.prefix, file);
 

@@ -11,6 +11,13 @@ export interface EncodeAnswer {
   readonly admin_code: string;
   /** The province before July 2025, where `former` asks for it. */
   readonly former_province?: string;
+  /** Whole metres to the nearest border between two provinces, null beyond 5 km, where `certainty` asks for it. */
+  readonly border_m?: number | null;
+  /**
+   * The share of positions so far from a border whose province is right, 0 to 1, where `certainty` asks for it; null
+   * where the service's boundaries say none.
+   */
+  readonly certainty?: number | null;
   readonly status: 'OK';
 }
 
@@ -50,6 +57,8 @@ export interface OutsideResult extends ItemId {
   readonly resolution: number;
   readonly admin_code: null;
   readonly former_province?: null;
+  readonly border_m?: null;
+  readonly certainty?: null;
   readonly status: 'OUTSIDE_COVERAGE';
   readonly message: string;
 }
@@ -62,6 +71,8 @@ export interface InvalidPointResult extends ItemId {
   readonly resolution: number | null;
   readonly admin_code: null;
   readonly former_province?: null;
+  readonly border_m?: null;
+  readonly certainty?: null;
   readonly status: 'INVALID_REQUEST';
   readonly message: string;
   readonly details: readonly Fault[];
@@ -176,5 +187,9 @@ export interface MetaAnswer {
     readonly licence: string;
     readonly notice: string;
     readonly sha256: string;
+    /**
+     * The `certainty` of distances to a border below `below_m`, null for all others; absent where none was measured.
+     */
+    readonly bands?: readonly { readonly below_m: number | null; readonly certainty: number }[];
   };
 }

@@ -88,11 +88,12 @@ export class HexcodesClient {
    */
   async encode(lat: number, lng: number, options: EncodeCallOptions = {}): Promise<EncodeAnswer> {
     requireOptions(options, 'encode');
-    const { resolution, former, signal } = options;
+    const { resolution, former, certainty, signal } = options;
     const body = {
       ...{ lat, lng },
       ...(resolution === undefined ? {} : { resolution }),
       ...(former === undefined ? {} : { former }),
+      ...(certainty === undefined ? {} : { certainty }),
     };
     return this.#http.post('hexcodes/encode', body, signal);
   }

@@ -24,6 +24,8 @@ export interface EncodeCallOptions extends CallOptions {
   readonly resolution?: number;
   /** Whether answers name the province before July 2025, too. */
   readonly former?: boolean;
+  /** Whether answers say how sure the province is, as `border_m` and `certainty`. */
+  readonly certainty?: boolean;
 }
 
 /** A position in degrees, latitude first or by name. */

@@ -52,8 +52,14 @@ interface KernelGlobals {
   /** Names of the units, written by the host: u8 size and UTF-8, UNIT_NAME_BYTES in all. */
   readonly UNIT_NAMES: Address;
   readonly UNIT_NAME_BYTES: Size;
+  /** Shares by distance to a border, put there by the host: u32 metres, u8 size, text; BAND_COUNT of BAND_BYTES. */
+  readonly BANDS: Address;
+  readonly BAND_BYTES: Size;
+  readonly BAND_COUNT: Size;
   /** The boundary index, and behind it the grid. */
   readonly INDEX: Address;
+  /** Behind the grid: from here to the end of the memory lies what borderOf, neighbourOf and borderBatch make. */
+  readonly gridEnd: Variable;
   /** Where the last scanCsv stopped. */
   readonly csvEnd: Variable;
   /** Fields that the rows of the last scanCsv lack, all together. */
@@ -109,6 +115,15 @@ interface KernelCalls {
   regionOf(lat: number, lng: number): number;
   /** Unit of the index (former province) of a position, 255 outside. */
   unitOf(lat: number, lng: number): number;
+  /** Whole metres from a position to the nearest border between two provinces, NO_BORDER beyond 5 km. */
+  borderOf(lat: number, lng: number): number;
+  /**
+   * Admin number of the province behind that border, 255 where there is none within 5 km or the position's own is on
+   * neither side.
+   */
+  neighbourOf(lat: number, lng: number): number;
+  /** Points at INPUT → u16 × count at OUTPUT, as borderOf gives them. */
+  borderBatch(count: number): void;
   /** Points at INPUT → u8 admin number × count at OUTPUT, 255 outside. */
   locateBatch(count: number): void;
 
@@ -191,6 +206,9 @@ export const KERNEL_CALLS: { readonly [Name in keyof KernelCalls]: Parameters<Ke
     centerOf: 1,
     regionOf: 2,
     unitOf: 2,
+    borderOf: 2,
+    neighbourOf: 2,
+    borderBatch: 1,
     locateBatch: 1,
     useCsvColumns: 5,
     scanCsv: 5,
@@ -231,8 +249,12 @@ const GLOBALS: { readonly [Name in Exclude<keyof KernelGlobals, 'memory'>]: true
   HOST_ROWS: true,
   UNIT_NAMES: true,
   UNIT_NAME_BYTES: true,
+  BANDS: true,
+  BAND_BYTES: true,
+  BAND_COUNT: true,
   hostRowCount: true,
   INDEX: true,
+  gridEnd: true,
   csvEnd: true,
   csvMissing: true,
   jsonEnd: true,

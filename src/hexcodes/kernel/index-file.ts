@@ -3,6 +3,7 @@
 // or are about to be.
 
 import { HexcodesError } from '../errors.js';
+import { areBands, type BandPairs } from './certainty.js';
 
 /** Words for the numbers of the kernel's useIndex; 0 is acceptance. */
 export const INDEX_REFUSALS: readonly string[] = [
@@ -35,6 +36,11 @@ export interface IndexMeta {
   /** SPDX identifier, or words. */
   readonly licence: string;
   readonly source: { readonly name: string; readonly date: string };
+  /**
+   * Shares of positions on land with the right province by distance to a border of this map: metres that the distance
+   * is below, ascending, null for the last; the share, 0 to 1. Absent where nobody has measured it.
+   */
+  readonly bands?: BandPairs;
 }
 
 /** Part of a border between two units: vertices x0, y0, x1, y1, … in micro-degrees of longitude and latitude. */
@@ -69,10 +75,11 @@ export function readIndexMeta(file: Uint8Array): IndexMeta {
 }
 
 function isIndexMeta(given: unknown, admins: Uint8Array): given is IndexMeta {
-  const { units, notice, licence, source } = (given ?? {}) as { [Key in keyof IndexMeta]?: unknown };
+  const { units, notice, licence, source, bands } = (given ?? {}) as { [Key in keyof IndexMeta]?: unknown };
   const { name, date } = (source ?? {}) as { name?: unknown; date?: unknown };
   return (
     [notice, licence, name, date].every((text) => typeof text === 'string') &&
+    (bands === undefined || areBands(bands)) &&
     Array.isArray(units) &&
     units.length === admins.length &&
     units.every((unit, n) => typeof unit?.name === 'string' && unit.admin === admins[n])

@@ -2,9 +2,10 @@
 // draws that memory; assembly/README.md lists the calls.
 
 import { HexcodesError } from '../errors.js';
+import { type Band, type Border, bandsOf, NO_BORDER, shareAt } from './certainty.js';
 import { exportsOf, type KernelExports, unusable } from './exports.js';
 import { formerProvincesOf } from './former-provinces.js';
-import { INDEX_REFUSALS } from './index-file.js';
+import { INDEX_REFUSALS, type IndexMeta, readIndexMeta } from './index-file.js';
 import { RECORD_TEXT_BYTES, recordAt } from './output-layout.js';
 import { decodeReach } from './reach.js';
 
@@ -52,6 +53,8 @@ export class Kernel {
   /** Bytes of text that was written. */
   readonly textOut: ReturnType<typeof Uint8Array.of>;
   #formerProvinces: readonly string[] | null | undefined;
+  #meta: IndexMeta | null | undefined;
+  #bands: readonly Band[] | undefined;
 
   /**
    * Compiles a kernel without blocking: browsers limit what may be compiled at once.
@@ -142,12 +145,41 @@ export class Kernel {
    */
   get formerProvinces(): readonly string[] | null {
     if (this.#formerProvinces === undefined) {
-      const index = this.exports.INDEX.value;
-      const memory = new Uint8Array(this.output.buffer);
-      const sizeBytes = new DataView(memory.buffer).getUint32(index + INDEX_SIZE_AT, true);
-      this.#formerProvinces = formerProvincesOf(memory.subarray(index, index + sizeBytes));
+      this.#formerProvinces = formerProvincesOf(this.#index());
     }
     return this.#formerProvinces;
+  }
+
+  /** The measured shares of right provinces by distance to a border; none where the index has none. */
+  get bands(): readonly Band[] {
+    this.#bands ??= bandsOf(this.meta?.bands);
+    return this.#bands;
+  }
+
+  /** The description in the index; null where it is damaged. */
+  get meta(): IndexMeta | null {
+    if (this.#meta === undefined) {
+      try {
+        this.#meta = readIndexMeta(this.#index());
+      } catch {
+        this.#meta = null;
+      }
+    }
+    return this.#meta;
+  }
+
+  /** How sure the province of a position in degrees is. */
+  borderAt(latDeg: number, lngDeg: number): Border {
+    const metres = this.exports.borderOf(latDeg, lngDeg);
+    return { borderM: metres === NO_BORDER ? null : metres, certainty: shareAt(this.bands, metres) };
+  }
+
+  /** The file in the memory. */
+  #index(): Uint8Array {
+    const index = this.exports.INDEX.value;
+    const memory = new Uint8Array(this.output.buffer);
+    const sizeBytes = new DataView(memory.buffer).getUint32(index + INDEX_SIZE_AT, true);
+    return memory.subarray(index, index + sizeBytes);
   }
 
   /** The canonical text of the record at a byte offset of `output`. */

@@ -1,6 +1,7 @@
 // The kernel's text half, seen from the host: views of block text and answers, and the fields of the rows that scanning
 // leaves (assembly/text/row.ts) which the host reads or sets.
 import { ADMIN_UNITS } from '../admin-units.js';
+import type { Band } from './certainty.js';
 import { type KernelExports, ROW_BYTES, TAIL_BYTES } from './exports.js';
 import type { Kernel } from './kernel.js';
 
@@ -12,11 +13,15 @@ export const JSON_CLOSED = 1;
 export const FROM_CSV = 0;
 export const FROM_JSON = 1;
 export const FROM_FRAMES = 2;
-/** Columns of CSV answers; WITH_ROW is the input row itself, WITH_FORMER a member of JSON bodies too. */
+/**
+ * Columns of CSV answers; WITH_ROW is the input row itself, WITH_FORMER and WITH_CERTAINTY are members of JSON bodies
+ * too.
+ */
 export const WITH_ROW = 1;
 export const WITH_ID = 2;
 export const WITH_RESOLUTION = 4;
 export const WITH_FORMER = 8;
+export const WITH_CERTAINTY = 16;
 
 /** Offsets of fields in a row. */
 const AT_END = 4;
@@ -177,6 +182,21 @@ export class TextMemory {
         throw new RangeError(`No space for a name of ${bytes.length} bytes`);
       this.#memory[at] = bytes.length;
       this.#memory.set(bytes, at + 1);
+    }
+  }
+
+  /** Sets what answers with WITH_CERTAINTY say of each distance; without bands it is unknown. */
+  setBands(bands: readonly Band[]): void {
+    const { BANDS, BAND_BYTES, BAND_COUNT } = this.exports;
+    if (bands.length > BAND_COUNT.value) throw new RangeError(`No space for ${bands.length} bands`);
+    const unknown = [{ belowM: Number.POSITIVE_INFINITY, share: null }];
+    for (const [n, { belowM, share }] of (bands.length > 0 ? bands : unknown).entries()) {
+      const at = BANDS.value + n * BAND_BYTES.value;
+      const text = new TextEncoder().encode(share === null ? '' : String(share));
+      if (text.length >= BAND_BYTES.value - 5) throw new RangeError(`No space for the share ${share}`);
+      this.#view.setUint32(at, Math.min(belowM, 0xffff_ffff), true);
+      this.#memory[at + 4] = text.length;
+      this.#memory.set(text, at + 5);
     }
   }
 

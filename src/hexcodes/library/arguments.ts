@@ -9,6 +9,8 @@ export interface EncodeOptions {
   readonly resolution?: number;
   /** Whether the answer of `encode` names the province before July 2025, too. */
   readonly former?: boolean;
+  /** Whether the answer of `encode` says how sure the province is, as `border_m` and `certainty`. */
+  readonly certainty?: boolean;
 }
 
 type BatchArray = Uint8Array | Float64Array;

@@ -49,6 +49,28 @@ export interface Encoded {
   admin_code: string;
   /** With `former`: the province of the position before July 2025, named as in `mergedUnits` of ADMIN_UNITS. */
   former_province?: string | null;
+  /** With `certainty`: whole metres to the nearest border between two provinces; null beyond 5 km. */
+  border_m?: number | null;
+  /**
+   * With `certainty`: the share of positions so far from a border whose province is right, 0 to 1, as measured on land;
+   * null where the boundaries say no such share.
+   */
+  certainty?: number | null;
+}
+
+/** Answer of `borderOf`. */
+export interface ProvinceBorder {
+  /** Whole metres to the nearest border between two provinces; null beyond 5 km. */
+  border_m: number | null;
+  /**
+   * The share of positions so far from a border whose province is right, 0 to 1; null where the boundaries say none.
+   */
+  certainty: number | null;
+  /**
+   * The province behind that border, a code of ADMIN_UNITS; null beyond 5 km, and where sea or foreign land lies before
+   * the border.
+   */
+  neighbour_code: string | null;
 }
 
 /** Answer of `decode`. */
@@ -135,8 +157,9 @@ export class Hexcodes {
     const admin_code = hexcodes.slice(0, hexcodes.indexOf('-'));
     // + 0 makes 0 of the resolution -0.
     const encoded = { hexcodes, lat, lng, resolution: resolution + 0, admin_code };
-    const isFormer = typeof options === 'object' && options.former === true;
-    return isFormer ? { ...encoded, former_province: this.formerProvinceOf(lat, lng) } : encoded;
+    if (typeof options !== 'object') return encoded;
+    const former = options.former === true ? { former_province: this.formerProvinceOf(lat, lng) } : {};
+    return { ...encoded, ...former, ...(options.certainty === true ? this.#certaintyOf(lat, lng) : {}) };
   }
 
   /**
@@ -187,6 +210,40 @@ export class Hexcodes {
     return formerProvinces[exports.unitOf(lat, lng)] ?? null;
   }
 
+  /** How sure the province of a position in degrees is, and which other one it may be; null outside the coverage. */
+  borderOf(lat: number, lng: number): ProvinceBorder | null {
+    if (this.adminCodeOf(lat, lng) === null) return null;
+    const neighbour_code = ADMIN_UNITS[this.kernel.exports.neighbourOf(lat, lng)]?.code ?? null;
+    return { ...this.#certaintyOf(lat, lng), neighbour_code };
+  }
+
+  /**
+   * The distances of many positions to the nearest border between two provinces.
+   * @param latLng lat, lng, lat, lng, … in degrees, any number of positions
+   * @returns whole metres for each; 65535 beyond 5 km, and for what is no position. Positions outside the coverage have
+   *   a distance, too.
+   * @throws HexcodesError BAD_ARGUMENT for another kind of array, or an odd length
+   */
+  borderBatch(latLng: Float64Array): Uint16Array {
+    requirePairs(latLng);
+    const count = latLng.length / 2;
+    const metres = new Uint16Array(count);
+    const { capacity, exports, input, output } = this.kernel;
+    const answers = new Uint16Array(output.buffer, output.byteOffset, capacity);
+    for (let from = 0; from < count; from += capacity) {
+      const block = Math.min(capacity, count - from);
+      input.set(latLng.subarray(2 * from, 2 * (from + block)));
+      exports.borderBatch(block);
+      metres.set(answers.subarray(0, block), from);
+    }
+    return metres;
+  }
+
+  #certaintyOf(lat: number, lng: number): { border_m: number | null; certainty: number | null } {
+    const { borderM, certainty } = this.kernel.borderAt(lat, lng);
+    return { border_m: borderM, certainty };
+  }
+
   /**
    * The hexcodes of many positions.
    * @param latLng lat, lng, lat, lng, … in degrees, any number of positions
@@ -203,9 +260,7 @@ export class Hexcodes {
     out?: Uint8Array,
   ): Uint8Array {
     const resolution = resolutionOf(options);
-    requireKind(latLng, Float64Array, 'latLng');
-    if (latLng.length % 2 !== 0)
-      throw new HexcodesError('BAD_ARGUMENT', `Positions are pairs: ${latLng.length} numbers are odd`);
+    requirePairs(latLng);
     const count = latLng.length / 2;
     const records = outputFor(out, Uint8Array, count * RECORD_BYTES, 'out', latLng);
     const { capacity, exports, input, output } = this.kernel;
@@ -263,6 +318,12 @@ export class Hexcodes {
       admin_code: ADMIN_UNITS[output[READ_ADMIN_AT]!]!.code,
     };
   }
+}
+
+function requirePairs(latLng: Float64Array): void {
+  requireKind(latLng, Float64Array, 'latLng');
+  if (latLng.length % 2 !== 0)
+    throw new HexcodesError('BAD_ARGUMENT', `Positions are pairs: ${latLng.length} numbers are odd`);
 }
 
 function bytesOf(base64: string): Uint8Array<ArrayBuffer> {

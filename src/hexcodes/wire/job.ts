@@ -20,6 +20,8 @@ export interface BulkRequest {
   readonly delimiter?: Delimiter;
   /** Whether rows of encode name the province before July 2025, for which the index must have the former provinces. */
   readonly former?: boolean;
+  /** Whether rows of encode say how sure the province is, as border_m and certainty. */
+  readonly certainty?: boolean;
 }
 
 /** Between two fields of CSV. */
@@ -34,6 +36,8 @@ export interface BulkJob {
   readonly delimiter: number;
   /** As in BulkRequest. */
   readonly former?: boolean;
+  /** As in BulkRequest. */
+  readonly certainty?: boolean;
   /** Present when the input is CSV. */
   readonly csv?: CsvShape;
   /** Every row is answered with this status and none is converted: for the rest of a body whose quota is used up. */

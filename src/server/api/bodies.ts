@@ -1,8 +1,9 @@
 // The bodies of /v1 as JSON Schema (2020-12), by the names that the document gives them. Compiled at build time only: the
 // service checks requests by hand and writes answers as bytes, and tests hold both to these schemas.
+
 import Type, { type TObject, type TProperties, type TSchema } from 'typebox';
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
-import { MAX_BATCH_ITEMS } from '../../hexcodes/wire/rows/batch.js';
+import { MAX_BATCH_ITEMS } from '../../hexcodes/wire/limits.js';
 import {
   adminCode,
   answer,
@@ -38,8 +39,34 @@ const failedEncode = {
 const formerProvince = Type.Optional(
   Type.String({ description: 'Where `former` asks for it: the province before July 2025' }),
 );
+const border = {
+  border_m: Type.Optional(
+    orNull(
+      Type.Integer({
+        minimum: 0,
+        maximum: 5000,
+        description:
+          'Where `certainty` asks for it: metres to the nearest border between two provinces; null beyond 5 km',
+      }),
+    ),
+  ),
+  certainty: Type.Optional(
+    orNull(
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        description:
+          'Where `certainty` asks for it: the share of positions on land so far from a border whose province is right, as measured; null where the boundary data say none',
+      }),
+    ),
+  ),
+};
 const noDecoded = { lat: Type.Null(), lng: Type.Null(), resolution: Type.Null() };
-const noFormer = { former_province: Type.Optional(Type.Null()) };
+const noneAsked = {
+  former_province: Type.Optional(Type.Null()),
+  border_m: Type.Optional(Type.Null()),
+  certainty: Type.Optional(Type.Null()),
+};
 const ring = Type.Array(position, { minItems: 4 });
 const shape = (geometry: TSchema, properties: TProperties): TObject =>
   Type.Object({ type: Type.Literal('Feature'), geometry, properties: answer(properties) });
@@ -66,7 +93,8 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
   EncodeRequest: Type.Object(
     {
       ...{ lat, lng, resolution: Type.Optional(resolution) },
-      ...{ former: Type.Optional(Type.Boolean()), admin_v2: Type.Optional(Type.Boolean()) },
+      ...{ former: Type.Optional(Type.Boolean()), certainty: Type.Optional(Type.Boolean()) },
+      admin_v2: Type.Optional(Type.Boolean()),
     },
     { examples: [{ lat: 21.0288, lng: 105.8525 }] },
   ),
@@ -77,6 +105,7 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
     resolution,
     admin_code: adminCode,
     former_province: formerProvince,
+    ...border,
     status: word('OK'),
   }),
   DecodeRequest: Type.Object(
@@ -89,6 +118,7 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
     {
       resolution: Type.Optional(resolution),
       former: Type.Optional(Type.Boolean()),
+      certainty: Type.Optional(Type.Boolean()),
       points: Type.Array(
         Type.Union([
           Type.Unsafe({
@@ -118,13 +148,14 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
       resolution,
       admin_code: adminCode,
       former_province: formerProvince,
+      ...border,
       status: word('OK'),
       id: Type.Optional(id),
     }),
-    answer({ ...failedEncode, ...noFormer, status: word('NOT_FOUND'), message, id: Type.Optional(id) }),
+    answer({ ...failedEncode, ...noneAsked, status: word('NOT_FOUND'), message, id: Type.Optional(id) }),
     answer({
       ...failedEncode,
-      ...noFormer,
+      ...noneAsked,
       status: word('INVALID_REQUEST'),
       message,
       details,
@@ -238,6 +269,18 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
       licence: Type.String(),
       notice: Type.String(),
       sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+      bands: Type.Optional(
+        Type.Array(
+          answer({
+            below_m: orNull(Type.Integer({ minimum: 1 })),
+            certainty: Type.Number({ minimum: 0, maximum: 1 }),
+          }),
+          {
+            description:
+              'What `certainty` says of distances to a border below so many metres; null: of all others',
+          },
+        ),
+      ),
     }),
   }),
   Usage: answer({

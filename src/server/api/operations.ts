@@ -1,8 +1,9 @@
 // The operations of /v1: what each reads, and what it may answer. docs/http.md says the same in sentences.
-import { MAX_BATCH_BYTES, MAX_BATCH_ITEMS } from '../../hexcodes/wire/rows/batch.js';
+import { MAX_BATCH_BYTES, MAX_BATCH_ITEMS } from '../../hexcodes/wire/limits.js';
 import {
   ADDRESS_DETAILS,
   ADMIN_V2,
+  CERTAINTY,
   CODE_IN_PATH,
   DELIMITER,
   FORMER,
@@ -107,7 +108,7 @@ const many = (operation: 'encode' | 'decode'): Operation[] => [
     description:
       'gzip both ways. With the header Hexcodes-Answer: after-body the answer waits for the end of the body. docs/bulk.md has the columns, lines and frames.',
     tag: 'Many at a time',
-    parameters: [...(operation === 'encode' ? [RESOLUTION, FORMER] : []), DELIMITER, PREFIX],
+    parameters: [...(operation === 'encode' ? [RESOLUTION, FORMER, CERTAINTY] : []), DELIMITER, PREFIX],
     body: BULK_BODY,
     answers: BULK_TYPES,
     errors: [408, 413, 415],
@@ -136,7 +137,7 @@ const look = (
 export const OPERATIONS: readonly Operation[] = [
   ...single(
     'encode',
-    [latitude('lat'), longitude('lng'), RESOLUTION, FORMER, ADMIN_V2],
+    [latitude('lat'), longitude('lng'), RESOLUTION, FORMER, CERTAINTY, ADMIN_V2],
     'A position to its code',
   ),
   ...single('decode', [HEXCODES, ADMIN_V2], 'A code to the centre of its cell'),

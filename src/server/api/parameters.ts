@@ -35,6 +35,11 @@ export const FORMER = query(
   'Whether answers name the province before July 2025, as `former_province`',
   { type: 'boolean', default: false },
 );
+export const CERTAINTY = query(
+  'certainty',
+  'Whether answers say how sure the province is, as `border_m` and `certainty`',
+  { type: 'boolean', default: false },
+);
 export const NEAR = query(
   'near',
   'lat,lng: the nearest come first, with distance_m',

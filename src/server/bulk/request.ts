@@ -70,7 +70,7 @@ export function readBulkRequest(operation: Operation, headers: BulkHeaders): Par
   if (output === undefined) {
     return { status: 406, message: `the Accept header refuses all of ${KNOWN_TYPES}` };
   }
-  const query = readQuery(headers.rawQuery, ['resolution', 'prefix', 'delimiter', 'former']);
+  const query = readQuery(headers.rawQuery, ['resolution', 'prefix', 'delimiter', 'former', 'certainty']);
   const { resolution, prefix } = query;
   const faults: ParameterFault[] = [];
   const refuse = (parameter: string, { fault }: Parameter, rule: string): void => {
@@ -90,11 +90,18 @@ export function readBulkRequest(operation: Operation, headers: BulkHeaders): Par
   ) {
     refuse('delimiter', query.delimiter, 'must be comma, semicolon, tab or pipe');
   }
-  const isFormer = operation === 'encode' && query.former.text === 'true';
-  const formerFault = operation === 'encode' ? booleanFault(query.former) : undefined;
-  if (formerFault !== undefined) refuse('former', query.former, formerFault);
-  else if (isFormer && output === 'frames')
-    refuse('former', query.former, 'needs an answer in text/csv or application/x-ndjson');
+  const isAsked = (name: 'former' | 'certainty'): boolean => {
+    if (operation !== 'encode') return false;
+    const parameter = query[name];
+    const fault = booleanFault(parameter);
+    const isTrue = parameter.text === 'true';
+    if (fault !== undefined) refuse(name, parameter, fault);
+    else if (isTrue && output === 'frames')
+      refuse(name, parameter, 'needs an answer in text/csv or application/x-ndjson');
+    return isTrue;
+  };
+  const former = isAsked('former');
+  const certainty = isAsked('certainty');
   const { answer } = headers;
   if (answer !== '' && answer !== AFTER_BODY) {
     faults.push({ parameter: 'Hexcodes-Answer', message: `must be ${AFTER_BODY}, or absent` });
@@ -109,7 +116,8 @@ export function readBulkRequest(operation: Operation, headers: BulkHeaders): Par
       output,
       resolution: resolution.text === undefined ? DEFAULT_RESOLUTION : Number(resolution.text),
       prefix: prefix.text ?? '',
-      former: isFormer,
+      former,
+      certainty,
       ...(delimiter === undefined ? {} : { delimiter }),
     },
     gzipIn,

@@ -47,10 +47,13 @@ export interface OpenLedger {
 /** Points of quotas that are not needed go back in such steps. */
 const GIVE_BACK_MS = 500;
 
-/** Resolves when what keys have used today and this month is known, or cannot be read. */
+/**
+ * Resolves when what keys have used today and this month is known, or cannot be read.
+ * @param opening the keys, whose store is opened first; the thread that stores usage starts meanwhile
+ */
 export async function openLedger(
   config: LedgerConfig,
-  ring: KeyRing,
+  opening: Promise<{ readonly ring: KeyRing }>,
   counts: PointCounts,
   logger: Logger,
 ): Promise<OpenLedger> {
@@ -87,6 +90,11 @@ export async function openLedger(
     const { day, month } = ledger.calendar.periods;
     return flusher.load(day.name, month.name);
   };
+  flusher.warm();
+  const { ring } = await opening.catch(async (error) => {
+    await flusher.stop();
+    throw error;
+  });
   const stored = await load();
   if (stored !== undefined) ledger.resume((ledger.followStore(stored) ? await load() : stored)?.used);
   ledger.onCut(() => flusher.cut());

@@ -101,9 +101,10 @@ export class Quota {
    * @returns how many, or why none
    */
   take(least: number, most: number): number | NotTaken {
-    if (this.#free < most && this.store.isAway) return this.#takeAlone(least, most);
-    if (this.#free >= most) return this.#reserve(most);
-    if (this.#free >= least && this.#isScarce) return this.#reserve(this.#free);
+    const free = this.#spendable;
+    if (free < most && this.store.isAway) return this.#takeAlone(least, most);
+    if (free >= most) return this.#reserve(most);
+    if (free >= least && this.#isScarce) return this.#reserve(free);
     if (this.bound < least) return 'over';
     const mayComeAtOnce = this.#left >= least - this.#free;
     if (mayComeAtOnce || this.nowMs() - this.#answeredMs >= POLL_MS) this.#ask(least, most);
@@ -280,6 +281,12 @@ export class Quota {
     );
   }
 
+  /** Held, and neither under way nor owed to the month: the store gives without knowing of points taken while it was away. */
+  get #spendable(): number {
+    if (this.#formerUncoveredReserved === 0) return this.#free;
+    return Math.max(0, Math.min(this.#free, this.leftOfMonth));
+  }
+
   /** Points of a day before go back to its month. */
   get #held(): number {
     return this.#free + this.#reserved + this.#formerReserved;
@@ -308,7 +315,8 @@ export class Quota {
   /** Without the store: what it left when it was heard last, as if this process were alone. */
   #takeAlone(least: number, most: number): number | NotTaken {
     const { isOpen } = this.store;
-    const left = isOpen ? Math.max(this.#free, Math.min(this.leftOfDay, this.leftOfMonth)) : this.#free;
+    const free = this.#spendable;
+    const left = isOpen ? Math.max(free, Math.min(this.leftOfDay, this.leftOfMonth)) : free;
     const points = Math.min(most, left);
     if (points < least) {
       if (left + this.#reserved + this.#uncoveredReserved >= least) return 'wait';

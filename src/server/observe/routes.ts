@@ -2,12 +2,12 @@
 // that are in use, for `hexcodes top`.
 import type { AdminRoute } from '../admin-port.js';
 import type { PointCounts } from '../ledger/point-counts.js';
-import type { MetricsRegistry } from '../metrics/registry.js';
+import type { LateRegistry } from '../metrics/late-registry.js';
 
 /** A key without a request for so long is not in use. */
 const IN_USE_MS = 10_000;
 
-export function observationRoutes(registry: MetricsRegistry, points: PointCounts): AdminRoute[] {
+export function observationRoutes(registry: LateRegistry, points: PointCounts): AdminRoute[] {
   return [
     {
       method: 'GET',

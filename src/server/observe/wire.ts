@@ -9,7 +9,8 @@ import type { ServerKeys } from '../keys/keys.js';
 import type { OpenLedger } from '../ledger/open-ledger.js';
 import type { Log } from '../log.js';
 import { EventLoopMonitor } from '../metrics/event-loop.js';
-import { type Labels, MetricsRegistry } from '../metrics/registry.js';
+import { LateRegistry } from '../metrics/late-registry.js';
+import type { Labels } from '../metrics/registry.js';
 import { serviceMetrics } from '../metrics/service-metrics.js';
 import type { Streams } from '../stream/route.js';
 import type { Adapter } from '../transport/adapter.js';
@@ -35,8 +36,8 @@ export interface ObservedParts {
 const NOTHING_FORWARDED = { waiting: 0, delivered: 0, refused: 0, isAway: false };
 
 export interface Observation {
-  /** Further metrics may be added to it. */
-  readonly registry: MetricsRegistry;
+  /** Further metrics may be added to it before its first reader. */
+  readonly registry: LateRegistry;
   readonly routes: readonly AdminRoute[];
   close(): Promise<void>;
 }
@@ -44,7 +45,7 @@ export interface Observation {
 export function observe(observer: Observer, parts: ObservedParts): Observation {
   const { info, adapter, streams, bulk, budget, pool, keys, metering, forwarder, log, isReady } = parts;
   const eventLoop = new EventLoopMonitor();
-  const registry = new MetricsRegistry();
+  const registry = new LateRegistry();
   registry.add(
     serviceMetrics({
       info,
@@ -74,6 +75,7 @@ export function observe(observer: Observer, parts: ObservedParts): Observation {
     registry,
     routes: observationRoutes(registry, observer.points),
     close: async () => {
+      registry.close();
       eventLoop.close();
       await observer.close();
     },

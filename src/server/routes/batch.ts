@@ -1,15 +1,15 @@
 // POST /v1/hexcodes/encode/batch and /decode/batch: many points or codes in one JSON body, answered in one JSON body.
+
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import { ByteSink } from '../../hexcodes/wire/bytes/byte-sink.js';
 import type { Operation } from '../../hexcodes/wire/job.js';
+import { MAX_BATCH_BYTES, MAX_BATCH_ITEMS } from '../../hexcodes/wire/limits.js';
 import {
   type Batch,
   batchBody,
   type ConvertedBatch,
   convertAllowed,
   LEAST_ITEM_BYTES,
-  MAX_BATCH_BYTES,
-  MAX_BATCH_ITEMS,
   openBatch,
 } from '../../hexcodes/wire/rows/batch.js';
 import { OVERLOADED_MESSAGE } from '../../hexcodes/wire/status-messages.js';

@@ -27,6 +27,7 @@ export function addMeta(router: Router, data: BoundaryData, transport: UwsBuild)
       licence: meta.licence,
       notice: meta.notice,
       sha256,
+      ...bandsMember(meta),
     },
   });
   const tableBody = bytesOf({ status: 'OK', admin_units: ADMIN_UNITS.map(rowOf) });
@@ -85,6 +86,12 @@ export function addMeta(router: Router, data: BoundaryData, transport: UwsBuild)
 
 function bytesOf(body: object): Uint8Array {
   return Buffer.from(JSON.stringify(body));
+}
+
+/** How sure provinces are by the distance to a border; nothing where nobody has measured it. */
+function bandsMember({ bands }: IndexMeta): object {
+  if (bands === undefined) return {};
+  return { bands: bands.map(([below_m, certainty]) => ({ below_m, certainty })) };
 }
 
 /** One row a unit, in the order of the index. */

@@ -10,6 +10,7 @@ import {
   NO_FORMER,
   SingleParameters,
 } from '../../hexcodes/wire/params/parameters.js';
+import { borderMembers } from '../../hexcodes/wire/rows/write-answer.js';
 import { OUTSIDE_MESSAGE } from '../../hexcodes/wire/status-messages.js';
 import { looksSwapped, SWAPPED_HINT } from '../../hexcodes/wire/swapped.js';
 import { faultsMessage, JSON_TYPE } from '../answers.js';
@@ -40,6 +41,14 @@ export function addSingle(router: Router, kernel: Kernel, logsPositions = false)
     return isWanted;
   }
 
+  /** Whether the answer is to say how sure the province is; adds the fault of the parameter to `input`. */
+  function isCertaintyWanted({ certainty }: SingleParameters): boolean {
+    if (certainty.text === undefined && certainty.fault === undefined) return false;
+    const fault = booleanFault(certainty);
+    if (fault !== undefined) input.add('certainty', fault);
+    return certainty.text === 'true';
+  }
+
   function formerMember(latDeg: number, lngDeg: number): string {
     const name = kernel.formerProvinces?.[kernel.exports.unitOf(latDeg, lngDeg)] ?? null;
     return `"former_province":${JSON.stringify(name)},`;
@@ -48,6 +57,7 @@ export function addSingle(router: Router, kernel: Kernel, logsPositions = false)
   function encode(x: Exchange, parameters: SingleParameters, isAdmitted = false): void {
     input.read(parameters);
     const wantsFormer = isFormerWanted(parameters);
+    const wantsCertainty = isCertaintyWanted(parameters);
     const { latDeg, lngDeg, resolution, faults } = input;
     if (faults !== undefined) {
       const hint = looksSwapped(kernel, latDeg, lngDeg) ? SWAPPED_HINT : '';
@@ -64,12 +74,13 @@ export function addSingle(router: Router, kernel: Kernel, logsPositions = false)
     const code = codeText(codeBytes);
     const admin = code.slice(0, code.charCodeAt(2) === HYPHEN ? 2 : 3);
     const former = wantsFormer ? formerMember(latDeg, lngDeg) : '';
+    const border = wantsCertainty ? borderMembers(kernel.borderAt(latDeg, lngDeg)) : '';
     const lat = decimalText(parameters.lat.text as string, latDeg);
     const lng = decimalText(parameters.lng.text as string, lngDeg);
     x.send(
       200,
       JSON_TYPE,
-      `{"hexcodes":"${code}","lat":${lat},"lng":${lng},"resolution":${resolution},"admin_code":"${admin}",${former}"status":"OK"}`,
+      `{"hexcodes":"${code}","lat":${lat},"lng":${lng},"resolution":${resolution},"admin_code":"${admin}",${former}${border}"status":"OK"}`,
     );
   }
 

@@ -1,5 +1,6 @@
 // How frames of the two subprotocols are answered: small ones by the kernel of this thread, large ones by the pool, in the
 // turn of their key. Points over a limit of the key are refused before their work, and all others counted.
+
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import type { ByteSink } from '../../hexcodes/wire/bytes/byte-sink.js';
 import {
@@ -7,10 +8,10 @@ import {
   answerFrame,
   frameCount,
   framePoints,
-  MAX_FRAME_POINTS,
   refusedFrame,
 } from '../../hexcodes/wire/frames/answer-frame.js';
 import { FRAME_OVER_LIMIT, FRAME_OVERLOADED } from '../../hexcodes/wire/frames/frame-layout.js';
+import { MAX_FRAME_POINTS } from '../../hexcodes/wire/limits.js';
 import { LEAST_ITEM_BYTES } from '../../hexcodes/wire/rows/batch.js';
 import { answerAllowed, overloadedJsonFrame } from '../../hexcodes/wire/rows/json-frame.js';
 import type { Pool } from '../../pool/pool.js';

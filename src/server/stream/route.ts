@@ -1,8 +1,9 @@
 // GET /v1/hexcodes/stream: accepts a WebSocket handshake or answers it in HTTP (docs/stream.md, Opening). Sweeps all
 // sessions periodically and closes those that are idle or stalled, and those whose key is no longer active.
+
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import { ByteSink } from '../../hexcodes/wire/bytes/byte-sink.js';
-import { MAX_FRAME_BYTES } from '../../hexcodes/wire/frames/answer-frame.js';
+import { MAX_FRAME_BYTES } from '../../hexcodes/wire/limits.js';
 import { OVERLOADED_MESSAGE } from '../../hexcodes/wire/status-messages.js';
 import type { Pool } from '../../pool/pool.js';
 import type { Account, Budget } from '../budget/budget.js';

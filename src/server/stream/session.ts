@@ -2,7 +2,7 @@
 // thread, large ones by the pool, one at a time. Frames queue while the pool is busy and under backpressure, so that
 // uWS buffers little; the window (docs/stream.md) bounds the queue. A frame is unanswered until its answer has left
 // the buffer of uWS.
-import { MAX_FRAME_BYTES } from '../../hexcodes/wire/frames/answer-frame.js';
+import { MAX_FRAME_BYTES } from '../../hexcodes/wire/limits.js';
 import { OVER_QUOTA_MESSAGE } from '../../hexcodes/wire/status-messages.js';
 import { StreamCounts, type StreamTraffic } from '../metrics/stream-counts.js';
 import { type FrameAnswerer, OVER_QUOTA } from './frame-answerer.js';

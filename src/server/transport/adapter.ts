@@ -1,6 +1,6 @@
 // The adapter over uWebSockets.js: routes, the port, and what must hold for every request; README explains why. Handlers are
-// given an Exchange and cannot end the process: exceptions are caught, onAborted is set before a handler runs, and one that neither
-// answers nor leaves its answer to later is answered 500 (README U6).
+// given an Exchange and cannot end the process: exceptions are caught, onAborted is set for whoever leaves the answer to later, and a
+// handler that does neither is answered 500 (README U6).
 import { Budget, UNLIMITED } from '../budget/budget.js';
 import { BodylessAnswers } from './answers/whole-answer.js';
 import { RefusedBodies } from './body/refused-bodies.js';
@@ -180,8 +180,12 @@ export class Adapter {
     door?.beforeHandler();
     try {
       const fault = readHeaders(req, x);
-      if (x.isEndUnseen && door !== undefined && door.size > 0) x.keepPeerAddress();
-      if (door?.mayHide(x) !== true) x.attach();
+      if (x.mayHaveBody && door?.isLost(x) === true) {
+        x.abort();
+        return;
+      }
+      // A request without a body that is answered at once needs no callback; each costs.
+      if (x.mayHaveBody && door?.mayHide(x) !== true) x.attach();
       if (!turns.takeRequest()) {
         this.#hooks.flooded();
         this.#refuseLater(x, 503, TOO_MANY, false);

@@ -62,7 +62,7 @@ export class Exchange extends ReceivingRequest {
       this.abort();
       return;
     }
-    this.attach();
+    if (this.mayHaveBody) this.attach();
     // A connection that is paused when the answer ends would never be read again (README U29).
     this.resume();
     this.state = 'over';
@@ -116,6 +116,8 @@ export class Exchange extends ReceivingRequest {
       this.#closeLater(() => this.#write(answer, lines, true));
       return;
     }
+    // uWS would end the process: it takes a request that it closes behind such an answer for one without an answer.
+    if (isLast && isBodyless && this.isReadable) this.attach();
     const isOver = (): void => {
       this.isClosedInside = context.door?.closes !== closesBefore;
       this.#over(true);
@@ -140,6 +142,7 @@ export class Exchange extends ReceivingRequest {
   /** Ends the request in a turn of its own: a connection that is closed in its handler could not be told from others by the door. */
   #closeLater(work: () => void): void {
     this.#isAnswerDue = true;
+    this.attach();
     this.keepPeerAddress();
     setImmediate(() => {
       if (!this.#isAnswerDue) return;
@@ -236,6 +239,10 @@ export class Exchange extends ReceivingRequest {
       this.res.upgrade(userData, key, protocol, '', context);
     };
     const { door, corkHolder } = this.context;
+    if (door?.isLost(this) === true) {
+      this.abort();
+      return;
+    }
     if (door?.isCrowded(this.peerAddress) !== true || !corkHolder.isOpen) {
       door?.forget(this.peerAddress);
       upgrade();

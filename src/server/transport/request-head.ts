@@ -89,6 +89,11 @@ export abstract class RequestHead extends Guarded implements HeaderFields, Visit
     return this.streamed?.sentBytes ?? this.wholeBytes;
   }
 
+  /** The request has a body, or says that it has one of no bytes. */
+  get mayHaveBody(): boolean {
+    return this.bodySizeBytes !== 0 || this.isEndUnseen;
+  }
+
   /** Hears from uWS when the connection closes. uWS has one callback for that, which was the door's before. */
   attach(): void {
     if (this.isAttached) return;

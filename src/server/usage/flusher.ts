@@ -129,6 +129,11 @@ export class UsageFlusher {
     clearTimeout(timer);
   }
 
+  /** Starts the thread, which opens no store before its first order. */
+  warm(): void {
+    this.#worker ??= this.#startWorker();
+  }
+
   /** Resolves to what is stored of a day and a month; to undefined where the store cannot be read. */
   async load(day: string, month: string): Promise<StoredUse | undefined> {
     const loaded = new Promise<StoredUse | undefined>((resolve) => (this.#onLoaded = resolve));

@@ -66,6 +66,8 @@ function areasOf(kernel: Kernel): Record<string, readonly [from: number, end: nu
     REACH: area(exports.REACH, exports.REACH_BYTES.value),
     RESOLUTIONS: area(exports.RESOLUTIONS, capacity),
     HOST_ROWS: area(exports.HOST_ROWS, 2 * capacity),
+    UNIT_NAMES: area(exports.UNIT_NAMES, 64 * exports.UNIT_NAME_BYTES.value),
+    BANDS: area(exports.BANDS, exports.BAND_COUNT.value * exports.BAND_BYTES.value),
     INDEX: area(exports.INDEX, OPEN_INDEX.length),
   };
 }
@@ -113,6 +115,7 @@ test('the views are the areas, and stay attached when everything is called', () 
   kernel.exports.encodeBatch(kernel.capacity, 15);
   kernel.exports.encodeCells(kernel.capacity, 15);
   kernel.exports.decodeBatch(kernel.capacity);
+  kernel.exports.borderBatch(kernel.capacity);
   kernel.readText('HN-66');
   for (const view of [input, output, textIn, textOut, resolutions]) expect(view.length).toBeGreaterThan(0);
 });

@@ -32,6 +32,13 @@ describe.each([
   });
 });
 
+test.each([21_317, 106_120])(
+  'points used while the store was away are paid before others: schedule %d',
+  (seed) => {
+    runSchedule(Quota, { seed, steps: STEPS, away: 'open', deaths: true });
+  },
+);
+
 /** The shipped module without one of its lines. */
 async function without(line: string): Promise<QuotaClass> {
   const shipped = readFileSync('dist/server/ledger/quota.js', 'utf8');

@@ -27,11 +27,12 @@ export function partitionOf(file: Uint8Array, { arcs }: CheckedMap): Partition {
       left.push(arc.left);
       right.push(arc.right);
     }
-  const { units, notice, source } = readIndexMeta(file);
+  const { units, notice, source, bands } = readIndexMeta(file);
   return {
     units,
     notice,
     source,
+    ...(bands === undefined ? {} : { bands }),
     segments: Int32Array.from(segments),
     left: Uint8Array.from(left),
     right: Uint8Array.from(right),

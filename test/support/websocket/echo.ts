@@ -1,6 +1,6 @@
 // A server that echoes every WebSocket message, on the transport of the service with the service's options. Only tests
 // have it.
-import { MAX_FRAME_BYTES } from '#dist/hexcodes/wire/frames/answer-frame.js';
+import { MAX_FRAME_BYTES } from '#dist/hexcodes/wire/limits.js';
 import { type BareUws, openBareUws } from '../bare-uws.js';
 
 /** Largest message, as the stream's route has it. */

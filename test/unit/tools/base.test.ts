@@ -61,7 +61,7 @@ beforeAll(() => {
     'build.mjs': `import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
       mkdirSync('dist/cli', { recursive: true });
       cpSync('src/word.js', 'dist/word.js');
-      writeFileSync('dist/cli/main.js', "import { word } from '../word.js'; import { other } from 'other'; console.log(word, other);");
+      writeFileSync('dist/cli/main.js', 'import { word } from "../word.js"; import { other } from "other"; console.log(word, other);');
       writeFileSync('built', '');`,
     'package.json': '{"type": "module"}',
   });

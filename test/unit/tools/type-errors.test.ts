@@ -1,4 +1,4 @@
-// `npm run check` compiles every workspace: a type error that is planted in each of them is reported for
+// The programs that `npm run check` compiles hold every workspace: a type error that is planted in each is reported for
 // each.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,13 +1,11 @@
 // Batches of any length: several calls of the size that the service takes, their results in one list and in the words
 // of the library.
 import { RECORD_BYTES, RECORD_TEXT_BYTES } from '../../wire/frames/frame-layout.js';
+import { MAX_BATCH_ITEMS } from '../../wire/limits.js';
 import type { BatchAnswer, DecodeBatchResult, EncodeBatchResult } from '../answers.js';
 import { HexcodesClientError } from '../errors.js';
 import type { BatchHexcode, BatchPoint, CallOptions, EncodeCallOptions } from '../options.js';
 import type { HttpCalls } from './calls.js';
-
-/** Most items of one batch call. */
-const BATCH_ITEMS = 10_000;
 
 /** A result as the service writes it. */
 type Served = { readonly status: string };
@@ -15,7 +13,7 @@ type Served = { readonly status: string };
 export function encodeBatch(
   http: HttpCalls,
   points: readonly BatchPoint[] | Float64Array,
-  { resolution, former, signal }: EncodeCallOptions,
+  { resolution, former, certainty, signal }: EncodeCallOptions,
 ): Promise<BatchAnswer<EncodeBatchResult>> {
   const items = points instanceof Float64Array ? pairsOf(points) : points;
   return batch(
@@ -26,6 +24,7 @@ export function encodeBatch(
     (part) => ({
       ...(resolution === undefined ? {} : { resolution }),
       ...(former === undefined ? {} : { former }),
+      ...(certainty === undefined ? {} : { certainty }),
       points: part,
     }),
     // The service's word for a position in no province is that of its HTTP status.
@@ -63,10 +62,10 @@ async function batch<Item, Result>(
   if (!Array.isArray(items)) throw new HexcodesClientError('BAD_ARGUMENT', 'a batch is an array of items');
   const results: Served[] = [];
   const summary = { total: 0, ok: 0, failed: 0 };
-  for (let first = 0; first === 0 || first < items.length; first += BATCH_ITEMS) {
+  for (let first = 0; first === 0 || first < items.length; first += MAX_BATCH_ITEMS) {
     const part = await http.post<BatchAnswer<Served>>(
       path,
-      body(items.slice(first, first + BATCH_ITEMS)),
+      body(items.slice(first, first + MAX_BATCH_ITEMS)),
       signal,
     );
     for (const result of part.results) results.push(inOurWords(result));

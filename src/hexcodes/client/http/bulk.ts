@@ -31,6 +31,8 @@ export interface BulkOptions extends CallOptions {
   readonly resolution?: number;
   /** Whether the rows of an encoded answer name the province before July 2025, too. */
   readonly former?: boolean;
+  /** Whether rows of encode say how sure the province is, as border_m and certainty. */
+  readonly certainty?: boolean;
   /** Is put before the names of the columns that a CSV answer adds. */
   readonly prefix?: string;
   /** The source is gzipped. */
@@ -77,7 +79,7 @@ export async function bulk(
   streamsBodies: boolean,
 ): Promise<BulkAnswer> {
   const { operation, source, format, answerFormat = format, resolution, prefix, isGzipped, signal } = options;
-  const { former } = options;
+  const { former, certainty } = options;
   requireOperation(operation);
   for (const given of [format, answerFormat])
     if (!Object.hasOwn(MEDIA_TYPES, given))
@@ -86,6 +88,7 @@ export async function bulk(
   const url = new URL(`hexcodes/${operation}/bulk`, baseUrl);
   if (resolution !== undefined) url.searchParams.set('resolution', String(resolution));
   if (former !== undefined) url.searchParams.set('former', String(former));
+  if (certainty !== undefined) url.searchParams.set('certainty', String(certainty));
   if (prefix !== undefined) url.searchParams.set('prefix', prefix);
 
   let sourceFailure: { readonly cause: unknown } | undefined;

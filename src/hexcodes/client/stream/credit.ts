@@ -3,7 +3,9 @@
 //
 //   write → [ waiting | sent | answered ] → take        one queue, in the order of the points
 //                        └─ lost connection, overload: back to waiting, to be sent again
+
 import { FRAME_OK, FRAME_OVER_LIMIT, FRAME_OVERLOADED } from '../../wire/frames/frame-layout.js';
+import { MAX_FRAME_BYTES, MAX_FRAME_POINTS } from '../../wire/limits.js';
 import { HexcodesClientError } from '../errors.js';
 import { answersOf, type Bytes, readAnswer, type StreamAnswers, setSeq } from './frames.js';
 
@@ -17,8 +19,8 @@ export interface StreamLimits {
 
 /** The limits of today's service, assumed until the first ready frame has come. */
 export const USUAL_LIMITS: StreamLimits = {
-  maxFrameBytes: 1_310_736,
-  maxPoints: 65_536,
+  maxFrameBytes: MAX_FRAME_BYTES,
+  maxPoints: MAX_FRAME_POINTS,
   windowFrames: 16,
   windowBytes: 4_194_304,
 };

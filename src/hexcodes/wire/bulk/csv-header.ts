@@ -109,6 +109,7 @@ function addedColumns(request: BulkRequest, hasOwnResolution: boolean): string[]
           ...(hasOwnResolution ? [] : ['resolution']),
           'admin_code',
           ...(request.former === true ? ['former_province'] : []),
+          ...(request.certainty === true ? ['border_m', 'certainty'] : []),
           'status',
         ]
       : ['lat', 'lng', 'resolution', 'status'];

@@ -140,9 +140,13 @@ export class BulkReader {
   }
 
   #jobWith(csv: Pick<BulkJob, 'csv'>): BulkJob {
-    const { operation, input, output, resolution, former = false } = this.#request;
+    const { operation, input, output, resolution, former = false, certainty = false } = this.#request;
     const delimiter = this.#delimiter ?? this.#request.delimiter ?? ',';
-    return { operation, input, output, resolution, delimiter: delimiter.charCodeAt(0), former, ...csv };
+    return {
+      ...{ operation, input, output, resolution, former, certainty },
+      delimiter: delimiter.charCodeAt(0),
+      ...csv,
+    };
   }
 }
 

@@ -1,7 +1,9 @@
 // Binary frames from the server's side: reads a request frame and writes its answer. A frame that breaks the layout
 // (frame-layout.ts, docs/stream.md) is answered too. The client's side is client/stream/frames.ts.
+
 import type { Kernel } from '../../kernel/kernel.js';
 import { copyBytes } from '../bytes/copy-bytes.js';
+import { MAX_FRAME_POINTS } from '../limits.js';
 import {
   CELL_ANSWER_BYTES,
   cellAdminAt,
@@ -23,9 +25,6 @@ import {
   RECORD_BYTES,
   recordAt,
 } from './frame-layout.js';
-
-export const MAX_FRAME_POINTS = 65_536;
-export const MAX_FRAME_BYTES = FRAME_HEADER_BYTES + MAX_FRAME_POINTS * RECORD_BYTES;
 
 type Bytes = Uint8Array<ArrayBuffer>;
 

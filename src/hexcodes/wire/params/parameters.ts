@@ -30,6 +30,7 @@ export class SingleParameters {
   readonly hexcodes = new ReadParameter('string');
   readonly adminV2 = new ReadParameter('boolean');
   readonly former = new ReadParameter('boolean');
+  readonly certainty = new ReadParameter('boolean');
 
   clear(): void {
     this.lat.clear();
@@ -38,6 +39,7 @@ export class SingleParameters {
     this.hexcodes.clear();
     this.adminV2.clear();
     this.former.clear();
+    this.certainty.clear();
   }
 
   /** Adds a raw query string or the text of a form body. */
@@ -91,6 +93,8 @@ export class SingleParameters {
         return this.adminV2;
       case 'former':
         return this.former;
+      case 'certainty':
+        return this.certainty;
       default:
         return undefined;
     }

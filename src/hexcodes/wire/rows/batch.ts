@@ -1,17 +1,24 @@
 // Batches in JSON: {"points": […]} or {"hexcodes": […]} come in, {"status", "summary", "results"} leave, from bytes to
 // bytes. The HTTP batch endpoints and the JSON frames of the stream use it.
+
 import type { Kernel } from '../../kernel/kernel.js';
-import { FROM_JSON, JSON_CLOSED, JSON_OPEN, WITH_FORMER, WITH_RESOLUTION } from '../../kernel/text-memory.js';
+import {
+  FROM_JSON,
+  JSON_CLOSED,
+  JSON_OPEN,
+  WITH_CERTAINTY,
+  WITH_FORMER,
+  WITH_RESOLUTION,
+} from '../../kernel/text-memory.js';
 import type { ByteSink } from '../bytes/byte-sink.js';
 import { MAX_NDJSON_ROW_BYTES, type Operation, ROW_STATUSES } from '../job.js';
+import { MAX_BATCH_ITEMS } from '../limits.js';
 import { NO_FORMER, type ParameterFault } from '../params/parameters.js';
 import { DEFAULT_RESOLUTION, readResolution } from '../params/resolution.js';
 import { answerRows, BrokenArrayError, preparedMemoryOf, type RowsTask } from './convert-rows.js';
 import { JsonEnvelope, type JsonMember, NotJsonError } from './envelope.js';
 import type { RowAllowance } from './row-allowance.js';
 
-export const MAX_BATCH_ITEMS = 10_000;
-export const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 /** Bytes of the smallest item and its comma: bounds the items of a body. */
 export const LEAST_ITEM_BYTES = 2;
 
@@ -37,6 +44,8 @@ export interface Batch {
   readonly resolution: number;
   /** Whether the results name the provinces before July 2025. */
   readonly former: boolean;
+  /** Whether the results say how sure the provinces are. */
+  readonly certainty: boolean;
   readonly bytes: Uint8Array;
   /** The array of its items. */
   readonly items: JsonMember;
@@ -109,12 +118,17 @@ export function batchOf(operation: Operation, envelope: JsonEnvelope): Batch {
         faults.push({ parameter: 'resolution', message: 'must be an integer from 0 to 15' });
     }
   }
-  const former =
-    operation === 'encode' ? envelope.members('former').map((member) => envelope.text(member)) : [];
-  const isFormerRead = former.every((text) => (text === 'true' || text === 'false') && text === former[0]);
-  if (!isFormerRead) faults.push({ parameter: 'former', message: 'must be true or false' });
+  const isAsked = (parameter: 'former' | 'certainty'): boolean => {
+    if (operation !== 'encode') return false;
+    const texts = envelope.members(parameter).map((member) => envelope.text(member));
+    const isRead = texts.every((text) => (text === 'true' || text === 'false') && text === texts[0]);
+    if (!isRead) faults.push({ parameter, message: 'must be true or false' });
+    return texts[0] === 'true';
+  };
+  const former = isAsked('former');
+  const certainty = isAsked('certainty');
   if (items === undefined || faults.length > 0) throw new BrokenBatchError(faults);
-  return { operation, resolution, former: former[0] === 'true', bytes: envelope.bytes, items };
+  return { operation, resolution, former, certainty, bytes: envelope.bytes, items };
 }
 
 function broken(parameter: string, message: string): BrokenBatchError {
@@ -201,14 +215,14 @@ function nameOf(operation: Operation): string {
   return operation === 'encode' ? 'points' : 'hexcodes';
 }
 
-function taskOf({ operation, resolution, former }: Batch): RowsTask {
+function taskOf({ operation, resolution, former, certainty }: Batch): RowsTask {
   return {
     operation,
     source: FROM_JSON,
     output: 'json',
     resolution,
     delimiter: COMMA,
-    columns: WITH_RESOLUTION | (former ? WITH_FORMER : 0),
+    columns: WITH_RESOLUTION | (former ? WITH_FORMER : 0) | (certainty ? WITH_CERTAINTY : 0),
     lineEnd: '\n',
     separator: COMMA,
     refusal: 0,

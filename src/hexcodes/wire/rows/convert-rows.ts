@@ -1,6 +1,7 @@
 // Converts the rows of the kernel's last scan and writes their answers. The kernel does nearly all of them; rows that
 // it cannot read with certainty are read by read-row.ts, and answers that it cannot write are written by
 // write-answer.ts.
+import type { Border } from '../../kernel/certainty.js';
 import { EACH_ITS_OWN, INVALID_HEXCODE, type Kernel, OK } from '../../kernel/kernel.js';
 import {
   positionResolutionAt,
@@ -17,6 +18,7 @@ import {
   FROM_JSON,
   type TextMemory,
   textMemoryOf,
+  WITH_CERTAINTY,
   WITH_FORMER,
   WITH_ID,
   WITH_ROW,
@@ -42,7 +44,10 @@ export interface RowsTask {
   readonly output: 'csv' | 'json' | 'records';
   readonly resolution: number;
   readonly delimiter: number;
-  /** Columns of CSV answers: WITH_ROW, WITH_ID, WITH_RESOLUTION; of encode answers also WITH_FORMER, in JSON too. */
+  /**
+   * Columns of CSV answers: WITH_ROW, WITH_ID, WITH_RESOLUTION; of encode answers also WITH_FORMER and WITH_CERTAINTY,
+   * in JSON too.
+   */
   readonly columns: number;
   /** Ends a CSV row that has no line end of its own. */
   readonly lineEnd: '\n' | '\r\n';
@@ -75,6 +80,7 @@ export function preparedMemoryOf(kernel: Kernel): TextMemory {
   if (!prepared.has(kernel)) {
     for (const [index, status] of ROW_STATUSES.entries()) memory.setTail(index, status, tailOf(status));
     memory.setUnitNames(kernel.formerProvinces ?? []);
+    memory.setBands(kernel.bands);
     prepared.add(kernel);
   }
   return memory;
@@ -256,13 +262,16 @@ function answerOf(
   const { operation } = task;
   const row = item ?? readRow(kernel, memory, task, index);
   const status = statusOf(kernel, task, index, count, row);
-  const former = task.columns & WITH_FORMER ? { formerProvince: formerAt(kernel, status, index) } : {};
+  const added = {
+    ...(task.columns & WITH_FORMER ? { formerProvince: formerAt(kernel, status, index) } : {}),
+    ...(task.columns & WITH_CERTAINTY ? { border: borderAt(kernel, status, index) } : {}),
+  };
   if (status === 'INVALID_REQUEST') {
-    return { operation, row, status, ...former, isSwapped: looksSwapped(kernel, row.latDeg, row.lngDeg) };
+    return { operation, row, status, ...added, isSwapped: looksSwapped(kernel, row.latDeg, row.lngDeg) };
   }
-  if (status !== 'OK') return { operation, row, status, ...former };
+  if (status !== 'OK') return { operation, row, status, ...added };
   if (operation === 'encode')
-    return { operation, row, status, ...former, code: kernel.textAt(recordAt(index)) };
+    return { operation, row, status, ...added, code: kernel.textAt(recordAt(index)) };
   const position = {
     latDeg: kernel.outputFloats[2 * index]!,
     lngDeg: kernel.outputFloats[2 * index + 1]!,
@@ -275,6 +284,11 @@ function formerAt(kernel: Kernel, status: RowStatus, index: number): string | nu
   if (status !== 'OK') return null;
   const unit = kernel.exports.unitOf(kernel.input[2 * index]!, kernel.input[2 * index + 1]!);
   return kernel.formerProvinces?.[unit] ?? null;
+}
+
+function borderAt(kernel: Kernel, status: RowStatus, index: number): Border {
+  if (status !== 'OK') return { borderM: null, certainty: null };
+  return kernel.borderAt(kernel.input[2 * index]!, kernel.input[2 * index + 1]!);
 }
 
 function readRow(kernel: Kernel, memory: TextMemory, task: RowsTask, index: number): ReadRow {

@@ -1,8 +1,9 @@
 // JSON frames of the bulk stream: {"seq", "op", "points" or "hexcodes", "resolution"?} comes in, the answer of a batch
 // with the same seq leaves. A frame that cannot be read is answered too, with its seq where that can be read.
+
 import type { Kernel } from '../../kernel/kernel.js';
 import type { ByteSink } from '../bytes/byte-sink.js';
-import { MAX_FRAME_POINTS } from '../frames/answer-frame.js';
+import { MAX_FRAME_POINTS } from '../limits.js';
 import { OVER_LIMIT_MESSAGE, OVERLOADED_MESSAGE } from '../status-messages.js';
 import {
   BrokenBatchError,

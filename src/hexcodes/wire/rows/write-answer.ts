@@ -1,5 +1,6 @@
 // Writes the answer to one row: for the rows that the kernel does not write itself, because a message, an escape or a
 // rare number is in the answer. The same bodies and columns as the kernel's.
+import type { Border } from '../../kernel/certainty.js';
 import type { Operation, RowStatus } from '../job.js';
 import type { ParameterFault } from '../params/parameters.js';
 import { OUTSIDE_MESSAGE, OVER_QUOTA_MESSAGE, OVERLOADED_MESSAGE } from '../status-messages.js';
@@ -15,6 +16,8 @@ export interface RowAnswer {
   readonly code?: string;
   /** The province before July 2025, where it is asked for; null for a failed row. */
   readonly formerProvince?: string | null;
+  /** How sure the province is, where it is asked for; nulls for a failed row. */
+  readonly border?: Border;
   /** The centre of the cell and its resolution; present where decode is OK. */
   readonly position?: { latDeg: number; lngDeg: number; resolution: number };
   /** Whether the position would be covered with lat and lng exchanged. */
@@ -61,9 +64,14 @@ function faultsOf(faults: readonly ParameterFault[], hint: string): string {
   return `,"message":"${message}${escaped(hint)}","details":[${details}]`;
 }
 
+/** The members that `certainty` asks for, with a comma behind them. */
+export function borderMembers({ borderM, certainty }: Border): string {
+  return `"border_m":${borderM},"certainty":${certainty},`;
+}
+
 /** The answer as a JSON body. */
 export function jsonOf(answer: RowAnswer): string {
-  const { operation, row, status, code, formerProvince, position } = answer;
+  const { operation, row, status, code, formerProvince, border, position } = answer;
   const id = row.id === undefined ? '' : `,"id":${row.id}`;
   const tail =
     status === 'INVALID_REQUEST'
@@ -74,7 +82,7 @@ export function jsonOf(answer: RowAnswer): string {
     const text = code === undefined ? 'null' : `"${code}"`;
     const resolution = row.resolution < 0 ? 'null' : row.resolution;
     const former = formerProvince === undefined ? '' : `"former_province":${JSON.stringify(formerProvince)},`;
-    return `{"hexcodes":${text},"lat":${numberOf(row.latDeg)},"lng":${numberOf(row.lngDeg)},"resolution":${resolution},"admin_code":${admin},${former}${tail}${id}}`;
+    return `{"hexcodes":${text},"lat":${numberOf(row.latDeg)},"lng":${numberOf(row.lngDeg)},"resolution":${resolution},"admin_code":${admin},${former}${border === undefined ? '' : borderMembers(border)}${tail}${id}}`;
   }
   if (status !== 'OK' && status !== 'INVALID_HEXCODES') return `{${tail}${id}}`;
   const { latDeg, lngDeg, resolution } = position ?? {
@@ -90,7 +98,7 @@ export function jsonOf(answer: RowAnswer): string {
  * added.
  */
 export function csvOf(answer: RowAnswer, withId: boolean, delimiter: string): string {
-  const { operation, row, status, code, formerProvince, position } = answer;
+  const { operation, row, status, code, formerProvince, border, position } = answer;
   const quoted = (text: string): string =>
     text.includes(delimiter) || /["\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   const degrees = (value: number | undefined): string =>
@@ -106,6 +114,7 @@ export function csvOf(answer: RowAnswer, withId: boolean, delimiter: string): st
     );
     fields.push(code === undefined ? '' : adminOf(code));
     if (formerProvince !== undefined) fields.push(formerProvince ?? '');
+    if (border !== undefined) fields.push(`${border.borderM ?? ''}`, `${border.certainty ?? ''}`);
     fields.push(status);
   } else {
     fields.push(quoted(row.hexcodes ?? ''), degrees(position?.latDeg), degrees(position?.lngDeg));

@@ -73,9 +73,6 @@ export abstract class ReceivingRequest extends RequestHead {
   /** Calls `work` with each chunk, valid during the call, until the answer is over. */
   #receive(work: (bytes: Uint8Array, isLast: boolean) => void): void {
     this.isBodyWanted = true;
-    // The door asks for it behind the handler, when the answer may be over.
-    if (this.isReadable && this.context.door !== undefined && this.context.door.size > 0)
-      this.keepPeerAddress();
     this.#headTurn = this.context.turns.number;
     const limits = new BodyLimits(this.context.turns, this.context.maxPastStopBytes);
     this.receive = (chunk, isLast) => {

@@ -108,6 +108,11 @@ export class Door {
     this.#settle();
   }
 
+  /** The peer has reset its connection, which therefore has no address any more: the door could not tell it from others. */
+  isLost(visit: Visit): boolean {
+    return this.#groups.size > 0 && visit.peerAddress.length === 0;
+  }
+
   /** Whether a request without a key, if it were answered, would make the door lose sight of many connections. */
   mayHide(visit: Visit): boolean {
     return visit.isEndUnseen && this.isCrowded(visit.peerAddress);

@@ -26,7 +26,14 @@ const planned = (files: readonly string[], output: string): Promise<PlannedJob> 
     {
       ...{ files: files.map((name) => join(root, name)), output: join(root, output), partBytes: 1e6 },
       conversion: {
-        ...{ operation: 'encode', from: null, to: null, resolution: 12, isFormer: false },
+        ...{
+          operation: 'encode',
+          from: null,
+          to: null,
+          resolution: 12,
+          isFormer: false,
+          hasCertainty: false,
+        },
         ...{ columns: { prefix: '' }, csv: { delimiter: null, decimal: '.', hasHeader: true }, input: {} },
         errors: { kind: 'keep' },
       },

@@ -62,6 +62,7 @@ test.each([
   ['conversion.from', 'xlsx'],
   ['conversion.from', undefined],
   ['conversion.isFormer', 1],
+  ['conversion.hasCertainty', 'yes'],
   ['conversion.columns.prefix', undefined],
   ['conversion.columns.lat', null],
   ['conversion.columns.keep', 'a'],

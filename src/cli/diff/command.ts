@@ -1,0 +1,172 @@
+// `hexcodes diff OLD NEW FILE`: which positions or codes of a file have another code with a new boundary index.
+
+import type { Command } from 'commander';
+import { codeColumn } from '../../files/columns/code-column.js';
+import { findPosition } from '../../files/columns/position-columns.js';
+import { positionReader } from '../../files/columns/position-reader.js';
+import { type CsvOptions, csvChoiceOf, inputOptionsOf } from '../../files/csv-options.js';
+import { openInput } from '../../files/disk/input.js';
+import { CliFailure, EXIT } from '../../files/exit-codes.js';
+import { reasonOf } from '../../files/file-faults.js';
+import { formatOfBytes, formatOfName, requireFormat } from '../../files/format.js';
+import { dialectOf, sampleOf } from '../../files/formats/csv-dialect.js';
+import { openSource } from '../../files/formats/open.js';
+import type { TableRows } from '../../files/formats/table.js';
+import { codeTextOf } from '../../files/formats/values/column-text.js';
+import { readDataFiles } from '../../files/library.js';
+import { requireResolution } from '../../files/position-options.js';
+import { grouped } from '../../files/terminal/paint.js';
+import { say } from '../../files/terminal/say.js';
+import { HexcodesError } from '../../hexcodes/errors.js';
+import { NOT_A_COORDINATE } from '../../hexcodes/kernel/kernel.js';
+import { DEFAULT_RESOLUTION, Hexcodes } from '../../hexcodes/library/hexcodes.js';
+import { codeColumns } from '../../hexcodes/wire/rows/column-names.js';
+
+interface Options extends CsvOptions {
+  readonly lat?: string;
+  readonly lng?: string;
+  readonly position?: string;
+  readonly column?: string;
+  readonly from?: string;
+  readonly resolution?: string;
+  readonly quiet?: boolean;
+}
+
+/** Old and new code of a row, empty where it has none. */
+type Pair = readonly [before: string, after: string];
+/** Both codes of each row of a batch; null for a row that is neither position nor code. */
+type Compare = (rows: TableRows) => (Pair | null)[];
+
+export default function declare(program: Command): void {
+  program
+    .command('diff')
+    .summary('which codes change with new borders')
+    .description(
+      'Compare two boundary indexes: list the rows of a file whose code has another province with the new one.',
+    )
+    .argument('<old>', 'boundary index, as data/index.bin')
+    .argument('<new>', 'boundary index')
+    .argument('<file>', 'positions or codes, in any format that encode reads; - for stdin')
+    .option('--column <column>', 'column of hexcodes; default hexcodes, where there is one')
+    .option('--lat <column>', 'column of the latitude; default lat or latitude')
+    .option('--lng <column>', 'column of the longitude; default lng, longitude or lon')
+    .option('--position <column>', 'column of whole positions: lat,lng, WKT, geo:, map links, …')
+    .option('-r, --resolution <0-15>', `of the codes of positions; default ${DEFAULT_RESOLUTION}`)
+    .option('--from <format>', 'format of the file; default: by extension or content')
+    .option(
+      '--delimiter <character>',
+      'of CSV: comma, semicolon, tab or pipe; default: as its first row shows',
+    )
+    .option('--no-header', 'the first row of CSV is data; columns are called 1, 2, …')
+    .option(
+      '--encoding <name>',
+      'of text: utf-16le, windows-1258, …; default: UTF-8, or by its byte order mark',
+    )
+    .option('--sheet <name>', 'of a workbook of several sheets: by name or number')
+    .option('-q, --quiet', 'no summary on stderr')
+    .addHelpText(
+      'after',
+      `
+Writes CSV to stdout: row, old, new; a field is empty where the position has no code. A code is judged
+by the centre of its cell. Exits with 0 if no code changes, with 1 if one does.
+
+Examples:
+  $ hexcodes diff index-2025.bin index-2026.bin shops.csv
+  $ hexcodes diff index-2025.bin index-2026.bin orders.csv --column place`,
+    )
+    .action(async (before: string, after: string, file: string, options: Options) => {
+      const libraries = [await libraryOf(before), await libraryOf(after)] as const;
+      await listChanges(libraries, file, options);
+    });
+}
+
+async function libraryOf(path: string): Promise<Hexcodes> {
+  try {
+    return Hexcodes.from(await readDataFiles(path));
+  } catch (error) {
+    const isTheirs = error instanceof HexcodesError || (error as NodeJS.ErrnoException).path === path;
+    if (!isTheirs) throw error;
+    throw new CliFailure(EXIT.BAD_INPUT, `${path}: ${reasonOf(error)}`);
+  }
+}
+
+async function listChanges(
+  libraries: readonly [before: Hexcodes, after: Hexcodes],
+  path: string,
+  options: Options,
+): Promise<void> {
+  const resolution =
+    options.resolution === undefined ? DEFAULT_RESOLUTION : requireResolution(options.resolution);
+  const from = options.from === undefined ? null : requireFormat(options.from, '--from');
+  const input = await openInput(path, inputOptionsOf(options));
+  const named = input.path === null ? null : formatOfName(input.path).format;
+  const format = from ?? named ?? formatOfBytes(input.head);
+  const isCode = (text: string): boolean => libraries[0].isValid(text);
+  const dialect = dialectOf(input.head, format, csvChoiceOf(options), isCode);
+  const source = await openSource(input, format, 'any', dialect);
+  const names = source.columns.map(({ name }) => name);
+  const isText = format === 'csv' || format === 'tsv';
+  const sample = { names, rows: isText ? (sampleOf(input.head, dialect)?.rows ?? []) : [] };
+  const { lat, lng, position, column } = options;
+  const choice = { lat, lng, position, code: column, prefix: '' };
+  const isPositions = [lat, lng, position].some((each) => each !== undefined);
+  const isCodes = column !== undefined || (!isPositions && codeColumns(names).length > 0);
+  let compare: Compare;
+  if (isCodes) {
+    const at = codeColumn(sample, choice, input.name, isCode, dialect.hasHeader);
+    compare = ({ rowCount, values }) =>
+      Array.from({ length: rowCount }, (_, row) =>
+        codesOfCode(libraries, codeTextOf(source.columns[at]!, values[at]?.[row])),
+      );
+  } else {
+    const read = positionReader(source.columns, findPosition(sample, choice, input.name, dialect.hasHeader));
+    compare = (rows) => {
+      const latLngDeg = new Float64Array(2 * rows.rowCount);
+      read(rows, latLngDeg);
+      return Array.from({ length: rows.rowCount }, (_, row) =>
+        codesOfPosition(libraries, latLngDeg[2 * row]!, latLngDeg[2 * row + 1]!, resolution),
+      );
+    };
+  }
+  const counts = { rows: 0, changed: 0, unread: 0 };
+  process.stdout.write('row,old,new\n');
+  for await (const rows of source.batches()) {
+    for (const pair of compare(rows)) {
+      counts.rows++;
+      if (pair === null) counts.unread++;
+      if (pair === null || pair[0] === pair[1]) continue;
+      counts.changed++;
+      // Now, as the reader of the list may leave.
+      process.exitCode = EXIT.FAILED;
+      process.stdout.write(`${counts.rows},${pair[0]},${pair[1]}\n`);
+    }
+  }
+  input.close();
+  const unread = counts.unread === 0 ? '' : `; ${grouped(counts.unread)} not understood`;
+  if (options.quiet !== true)
+    say(`${grouped(counts.rows)} rows: ${grouped(counts.changed)} change${unread}\n`);
+}
+
+/** The codes of a position with both indexes. */
+function codesOfPosition(
+  libraries: readonly [Hexcodes, Hexcodes],
+  latDeg: number,
+  lngDeg: number,
+  resolution: number,
+): Pair | null {
+  const codes = libraries.map(({ kernel }) => {
+    const status = kernel.exports.encodeOne(latDeg, lngDeg, resolution);
+    return status === 0 ? kernel.textAt(0) : status === NOT_A_COORDINATE ? null : '';
+  });
+  return codes.includes(null) ? null : (codes as unknown as Pair);
+}
+
+/** The codes of a code's cell with the provinces that both indexes give to its centre. */
+function codesOfCode([before, after]: readonly [Hexcodes, Hexcodes], text: string): Pair | null {
+  const read = before.read(text);
+  if (read === null) return null;
+  const { cell, lat, lng, hexcodes } = read;
+  const [old, now] = [before.adminCodeOf(lat, lng), after.adminCodeOf(lat, lng)];
+  if (old === now) return [hexcodes, hexcodes];
+  return [hexcodes, now === null ? '' : (after.pack(cell, now) ?? '')];
+}

@@ -1,0 +1,207 @@
+// The parts of a running service, opened in their order and closed in theirs. Threads of keys and usage start while the
+// transport is loaded, which is most of what a start waits for.
+import type { ServeConfig } from '../config/config.js';
+import { Kernel } from '../hexcodes/kernel/kernel.js';
+import type { HexcodesData } from '../hexcodes/library/hexcodes.js';
+import { Pool } from '../pool/pool.js';
+import type { PoolOptions } from '../pool/pool-options.js';
+import { defaultThreads } from '../pool/usable-cores.js';
+import type { AdminListener } from './admin/listener.js';
+import { Budget } from './budget/budget.js';
+import type { BulkTuning } from './bulk/route.js';
+import { CountedLine } from './counted-line.js';
+import type { Forwarder } from './forward/forwarder.js';
+import { openForwarder } from './forward/open-forwarder.js';
+import { openKeys, type ServerKeys } from './keys/keys.js';
+import { type OpenLedger, openLedger } from './ledger/open-ledger.js';
+import { Readiness } from './life/readiness.js';
+import type { StopSteps } from './life/stopping.js';
+import type { Logger } from './log.js';
+import { hooksFor } from './observe/adapter-hooks.js';
+import type { Observer } from './observe/observer.js';
+import { openObserver } from './observe/open.js';
+import type { Observation } from './observe/wire.js';
+import type { StreamTuning } from './stream/route.js';
+import { Adapter } from './transport/adapter.js';
+import { connectionsWithin } from './transport/door/descriptors.js';
+import type { DoorLimits } from './transport/door/door.js';
+import { receiveBufferWarning } from './transport/receive-buffer.js';
+
+/** Of one process among several that serve together. */
+export interface Seat {
+  /** The number of the process, from 1, for the log. */
+  readonly number: number;
+  /** A port of its own beside the shared one; undefined: none. */
+  readonly ownPort: number | undefined;
+  /** With which the supervisor calls the admin port of the process. */
+  readonly token: string;
+}
+
+/** Settings that only tests and benches change. */
+export interface ServeTuning {
+  readonly stream?: Partial<StreamTuning>;
+  readonly bulk?: Partial<BulkTuning>;
+  readonly bodyTimeoutMs?: number;
+  readonly keyless?: Partial<DoorLimits>;
+  readonly batchTurnMs?: number;
+  readonly pool?: Omit<PoolOptions, 'kernel'>;
+  /** false: nothing is counted or logged of a request, and no key has limits. */
+  readonly metering?: boolean;
+  /** Called with the pool when it is made. */
+  readonly withPool?: (pool: Pool) => void;
+  /** Called with the budget when it is made. */
+  readonly withBudget?: (budget: Budget) => void;
+}
+
+/** The parts that routes are made of, all open. */
+export interface Parts {
+  readonly config: ServeConfig;
+  readonly files: HexcodesData;
+  readonly logger: Logger;
+  readonly tuning: ServeTuning;
+  readonly kernel: Kernel;
+  readonly observer: Observer;
+  readonly pool: Pool;
+  readonly budget: Budget;
+  readonly adapter: Adapter;
+  readonly keys: ServerKeys;
+  /** Undefined: nothing is counted. */
+  readonly metering: OpenLedger | undefined;
+  /** Undefined: positions go nowhere. */
+  readonly forwarder: Forwarder | undefined;
+  readonly readiness: Readiness;
+}
+
+/** Of a body that is collected as a whole: 4 MiB at 35 KiB a second. */
+const BODY_TIMEOUT_MS = 120_000;
+/** The connections of one address that have shown no valid key are at most one of so many parts of all that may be open. */
+const KEYLESS_PARTS = 4;
+/** A worker thread without work ends after so long: a thread holds some 15 MB. */
+const THREAD_IDLE_MS = 60_000;
+const STORE_FAILED = {
+  read: 'the key store cannot be read; the keys read last hold',
+  write: 'the key store cannot be written; when keys are used is not kept',
+};
+
+/** All that is open so far, for the end of the service and of a start that fails. */
+export class OpenParts {
+  readonly steps: StopSteps = { drain: [], release: [] };
+  readonly readiness = new Readiness();
+  admin: AdminListener | undefined;
+  observation: Observation | undefined;
+  #adapter: Adapter | undefined;
+  #keys: Promise<ServerKeys> | undefined;
+  #ledger: Promise<OpenLedger> | undefined;
+
+  constructor(
+    readonly config: ServeConfig,
+    readonly logger: Logger,
+    readonly tuning: ServeTuning,
+  ) {}
+
+  /** Rejects with a message for people; the caller closes what is open by then. */
+  async open(files: HexcodesData, seat: Seat | undefined): Promise<Parts> {
+    const { config, logger, tuning, readiness, steps } = this;
+    const module = await Kernel.moduleOf(files.kernel);
+    const kernel = Kernel.create(module, files.index, files.reach);
+    const observer = await openObserver(config, logger);
+    this.#keys = this.#openKeys();
+    if (tuning.metering !== false) this.#ledger = openLedger(config, this.#keys, observer.points, logger);
+    // Whoever waits for them is told; until then nobody does.
+    for (const opening of [this.#keys, this.#ledger]) opening?.catch(() => {});
+
+    const pool = this.#openPool({ module, index: files.index, reach: files.reach }, observer);
+    const budget = budgetOf(config, logger, observer);
+    tuning.withBudget?.(budget);
+    const { maxConnections, warning: filesWarning } = connectionsWithin(config.maxConnections);
+    const adapter = await Adapter.load(hooksFor(logger, observer, tuning.metering !== false), {
+      budget,
+      maxPastStopBytes: config.maxPastStopBytes,
+      maxConnections,
+      keyless: {
+        perNetwork: Math.min(config.maxKeylessPerAddress, Math.ceil(maxConnections / KEYLESS_PARTS)),
+        isExempt: (address) => observer.clients.isProxy(address),
+        ...tuning.keyless,
+      },
+      bodyTimeoutMs: tuning.bodyTimeoutMs ?? BODY_TIMEOUT_MS,
+    });
+    this.#adapter = adapter;
+
+    const keys = await this.#keys;
+    for (const warning of [keys.folderWarning, receiveBufferWarning(), filesWarning])
+      if (warning !== undefined) logger.warn(warning);
+    const metering = await this.#ledger;
+    const forwarder = await openForwarder(config, logger, seat?.number);
+    steps.release.push(async () => forwarder?.close());
+    readiness.addWarning(() => forwarder?.fault);
+    const parts = { kernel, observer, pool, budget, adapter, keys, metering, forwarder };
+    return { config, files, logger, tuning, readiness, ...parts };
+  }
+
+  /** Closes what is open, each part whatever becomes of the others. */
+  async close(): Promise<void> {
+    await this.#attempt(() => this.#adapter?.close());
+    await Promise.all(this.steps.release.map((step) => this.#attempt(step)));
+    // One that could not be opened has said so to whoever waited for it.
+    const [ledger, keys] = await Promise.all(
+      [this.#ledger, this.#keys].map((each) => each?.catch(() => undefined)),
+    );
+    await this.#attempt(() => (ledger as OpenLedger | undefined)?.close());
+    await this.#attempt(() => (keys as ServerKeys | undefined)?.stop());
+    await this.#attempt(() => this.admin?.close());
+    await this.#attempt(() => this.observation?.close());
+  }
+
+  /** The failure of one part does not keep the others from closing, of which one stores the usage. */
+  async #attempt(step: () => unknown): Promise<void> {
+    try {
+      await step();
+    } catch (error) {
+      this.logger.error({ err: error }, 'a part of the service was not closed');
+    }
+  }
+
+  #openKeys(): Promise<ServerKeys> {
+    const { config, logger } = this;
+    return openKeys({
+      dataDir: config.dataDir,
+      storeUrl: config.store,
+      pepper: config.keyPepper ?? config.keyPepperFile,
+      given: [...config.apiKeys, ...config.apiKeysFile],
+      changed: (ring) => logger.info({ keys: ring.size }, 'keys changed'),
+      failed: (to, reason) => logger.error({ reason }, STORE_FAILED[to]),
+      recovered: (to) => logger.info(`the key store can be ${to === 'read' ? 'read' : 'written'} again`),
+    });
+  }
+
+  #openPool(kernel: PoolOptions['kernel'], observer: Observer): Pool {
+    const pool = new Pool({
+      kernel,
+      timed: (waitedMs, ranMs) => {
+        observer.poolWaits.add(waitedMs);
+        observer.poolRuns.add(ranMs);
+      },
+      threads: this.config.poolThreads ?? defaultThreads(),
+      threadIdleMs: THREAD_IDLE_MS,
+      ...this.tuning.pool,
+    });
+    this.steps.release.push(() => pool.close());
+    this.tuning.withPool?.(pool);
+    return pool;
+  }
+}
+
+function budgetOf(config: ServeConfig, logger: Logger, observer: Observer): Budget {
+  const line = new CountedLine(logger, 'refusals', 'refused: a limit is reached');
+  const limits = {
+    connectionBytes: config.maxConnectionBytes,
+    keyBytes: config.maxKeyBytes,
+    processBytes: config.maxHeldBytes,
+    requestsPerKey: config.maxRequestsPerKey,
+    socketsPerKey: config.maxSocketsPerKey,
+  };
+  return new Budget(limits, (keyId, reason, limit) => {
+    observer.refused(limit);
+    line.add({ key_id: keyId, reason });
+  });
+}

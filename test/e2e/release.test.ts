@@ -1,0 +1,94 @@
+// The files of a release, and the tree of the image, which has workspaces in place of the links to them.
+import { execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+
+const folder = mkdtempSync(join(tmpdir(), 'hexcodes-release-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+
+test('npm run release makes three tarballs, a bill of materials, and sums that hold', () => {
+  const target = join(folder, 'release');
+  execFileSync(process.execPath, ['tools/packages/release.mjs', '--to', target], { stdio: 'pipe' });
+  const tarballs = ['hexcodes', 'hexcodes-cli', 'hexcodes-server'].map((name) => `${name}-${version}.tgz`);
+  const files = [...tarballs, `hexcodes-${version}.cdx.json`];
+  expect(readdirSync(target).sort()).toEqual([...files, 'SHA256SUMS'].sort());
+  const sums = readFileSync(join(target, 'SHA256SUMS'), 'utf8').trimEnd().split('\n');
+  const sumOf = (name: string): string =>
+    createHash('sha256')
+      .update(readFileSync(join(target, name)))
+      .digest('hex');
+  // As `sha256sum -c` reads it.
+  expect(sums.sort()).toEqual(files.map((name) => `${sumOf(name)}  ${name}`).sort());
+  const bom = JSON.parse(readFileSync(join(target, `hexcodes-${version}.cdx.json`), 'utf8'));
+  expect([bom.metadata.component.name, bom.metadata.component.version]).toEqual(['hexcodes', version]);
+  const refs = new Set([bom.metadata.component, ...bom.components].map((each) => each['bom-ref']));
+  const named = bom.dependencies.flatMap(({ ref, dependsOn }: { ref: string; dependsOn: string[] }) => [
+    ref,
+    ...dependsOn,
+  ]);
+  expect(named.filter((ref: string) => !refs.has(ref))).toEqual([]);
+});
+
+test('the tree of the image starts where no src is', async () => {
+  const tree = join(folder, 'image');
+  // As the Dockerfile does it, with links to the packages of others.
+  for (const name of readdirSync('src')) {
+    for (const part of ['package.json', 'bin', 'dist']) {
+      const from = join('src', name, part);
+      if (existsSync(from)) cpSync(from, join(tree, from), { recursive: true });
+    }
+  }
+  mkdirSync(tree, { recursive: true });
+  execFileSync(process.execPath, ['tools/link-packages.mjs', '.', tree]);
+  execFileSync(process.execPath, [resolve('deploy/docker/unlink-workspaces.mjs')], { cwd: tree });
+  rmSync(join(tree, 'src'), { recursive: true });
+  for (const name of ['hexcodes-cli', 'hexcodes-server'])
+    expect(lstatSync(join(tree, 'node_modules', name)).isDirectory()).toBe(true);
+  expect(existsSync(join(tree, 'node_modules/@hexcodes'))).toBe(false);
+
+  const [, entry = ''] = /^ENTRYPOINT \["node", "([^"]+)"\]$/m.exec(readFileSync('Dockerfile', 'utf8')) ?? [];
+  const args = [entry, 'serve', '--port', '0', '--admin-port', '0', '--data-dir', join(folder, 'var')];
+  const child = spawn(process.execPath, args, { cwd: tree, stdio: ['ignore', 'ignore', 'pipe'] });
+  try {
+    const [text] = (await once(child.stderr, 'data')) as [Buffer];
+    const address = /answers on (http:\S+)/.exec(String(text))?.[1];
+    const page = await fetch(`${address}/`);
+    expect(page.status).toBe(200);
+  } finally {
+    child.kill('SIGKILL');
+  }
+});
+
+test('the context of the image has every file that its build reads', () => {
+  const kept = readFileSync('.dockerignore', 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('!'))
+    .map((line) => line.slice(1));
+  const has = (path: string): boolean => kept.some((each) => path === each || path.startsWith(`${each}/`));
+  const read = [
+    'build.mjs',
+    'build-console.mjs',
+    'tools/packages/bundle.mjs',
+    'tsconfig.cjs.json',
+    'data/capacity.json',
+  ];
+  for (const script of ['build.mjs', 'build-console.mjs', 'tools/packages/bundle.mjs']) {
+    for (const [path] of readFileSync(script, 'utf8').matchAll(/\bdata\/[\w-]+\.(?:bin|json)\b/g))
+      read.push(path);
+  }
+  expect(read.filter((path) => !has(path))).toEqual([]);
+});

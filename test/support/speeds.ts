@@ -1,0 +1,57 @@
+// Which tests run at which speed: `npm run test:fast` has units and roads, `npm test` has parts as well, `npm run
+// test:all` has the rest. The figures are seconds of CPU on 2 × AMD EPYC; docs/development.md says how they are
+// measured.
+
+/** Unit and property tests of several seconds each; they are parts. */
+export const LONG_UNITS = [
+  'test/property/cli/files/damaged-files.test.ts',
+  'test/property/cli/job/parts.test.ts',
+  'test/property/server/quota.test.ts',
+  'test/property/wire/bulk/bulk-text.test.ts',
+  'test/unit/capacity/compare/false-alarms.test.ts',
+  'test/unit/capacity/model/{plan,sizing}.test.ts',
+  'test/unit/cli/files/formats/batches.test.ts',
+  'test/unit/cli/files/value-table.test.ts',
+  'test/unit/data/map/{boundary-map,user-boundaries}.test.ts',
+  'test/unit/geometry/cell-box.test.ts',
+  'test/unit/support/mutant-copy.test.ts',
+  'test/unit/tools/type-errors.test.ts',
+  'test/unit/wire/bulk/bulk-bodies.test.ts',
+];
+
+/** One way through each room, end to end. */
+export const ROADS = [
+  'test/conformance/cli/vectors.test.ts',
+  'test/conformance/kernel/vectors.test.ts',
+  'test/conformance/library/shipped.test.ts',
+  'test/e2e/cli/points/track.test.ts',
+  'test/e2e/client/http.test.ts',
+  'test/e2e/forward/http-sink.test.ts',
+  'test/e2e/server/bulk/answers.test.ts',
+  'test/e2e/server/routes/single.test.ts',
+  'test/e2e/server/stream/answers.test.ts',
+];
+
+/**
+ * Tests that need a browser, a bus, a database, a proxy or another language; and loads, floods, fuzzers and files of
+ * every size.
+ */
+export const REST = [
+  'test/conformance/python-*.test.ts',
+  'test/conformance/sql.test.ts',
+  'test/e2e/capacity/bench.test.ts',
+  'test/e2e/cli/files/{as-brought,ceilings,duckdb,positions,sorted}.test.ts',
+  'test/e2e/console/**/*.test.ts',
+  'test/e2e/*-recipes.test.ts',
+  'test/e2e/deploy/proxies.test.ts',
+  'test/e2e/engine/**/*.test.ts',
+  'test/e2e/keys/postgres*.test.ts',
+  'test/e2e/package*.test.ts',
+  'test/e2e/server/api-page.test.ts',
+  'test/e2e/server/{fuzz,load-proofs,overload,work-in-a-turn}.test.ts',
+  'test/e2e/server/traccar/processes.test.ts',
+  'test/e2e/server/transport/door/{chaos,flood,streams}.test.ts',
+  'test/e2e/server/transport/{fairness,large-writes,uws-timeouts}.test.ts',
+  'test/e2e/types.test.ts',
+  'test/e2e/usage/{away,quota,shared}.test.ts',
+];

@@ -1,0 +1,120 @@
+// The bands of an index: which ones can be used, and what they say of a distance.
+import { expect, test } from 'vitest';
+import { areBands, bandsOf, NO_BORDER, shareAt } from '#dist/hexcodes/kernel/certainty.js';
+import { readIndexMeta } from '#dist/hexcodes/kernel/index-file.js';
+import { textMemoryOf } from '#dist/hexcodes/kernel/text-memory.js';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { writeIndexFile } from '../../../data/map/index-file.js';
+import { openKernel } from '../../support/open-world.js';
+import { fieldsPartition, randomFrom } from '../../support/region/made-partitions.js';
+import { shippedFiles, shippedKernel } from '../../support/shipped.js';
+
+test('a band begins where the one before ends', () => {
+  const bands = bandsOf([
+    [100, 0.5],
+    [2000, 0.75],
+    [null, 1],
+  ]);
+  expect([0, 99, 100, 1999, 2000, 5000, NO_BORDER].map((metres) => shareAt(bands, metres))).toEqual([
+    ...[0.5, 0.5, 0.75, 0.75],
+    ...[1, 1, 1],
+  ]);
+  expect(shareAt(bandsOf(undefined), 10)).toBeNull();
+});
+
+test.each([
+  ['no array', {}],
+  ['none', []],
+  ['no end', [[100, 0.5]]],
+  [
+    'an end too early',
+    [
+      [null, 0.5],
+      [100, 1],
+    ],
+  ],
+  [
+    'not ascending',
+    [
+      [100, 0.5],
+      [100, 0.6],
+      [null, 1],
+    ],
+  ],
+  [
+    'no whole metres',
+    [
+      [99.5, 0.5],
+      [null, 1],
+    ],
+  ],
+  ['a share above 1', [[null, 1.1]]],
+  ['a share that is a text', [[null, '1']]],
+  ['three numbers', [[null, 1, 1]]],
+  ['nine of them', [...Array.from({ length: 8 }, (_, n) => [n + 1, 0.5]), [null, 1]]],
+])('bands that cannot be used: %s', (_, bands) => {
+  expect(areBands(bands)).toBe(false);
+});
+
+test('an index with such bands is refused where its description is read', () => {
+  const partition = fieldsPartition(randomFrom(1));
+  const file = writeIndexFile({ ...partition, bands: [[100, 2]] }, 'none');
+  expect(() => readIndexMeta(file)).toThrow('what it says of itself is damaged');
+  expect(readIndexMeta(writeIndexFile({ ...partition, bands: [[null, 0.5]] }, 'none')).bands).toEqual([
+    [null, 0.5],
+  ]);
+});
+
+test('the shipped index has the bands that data/README.md names, in ascending shares', () => {
+  const bands = bandsOf(readIndexMeta(shippedFiles().index).bands);
+  expect(bands.map(({ belowM }) => belowM)).toEqual([100, 500, 2000, 5000, Infinity]);
+  expect(bands.map(({ share }) => share)).toEqual(bands.map(({ share }) => share).toSorted((a, b) => a - b));
+});
+
+test('without bands the distance is known and the certainty is not', () => {
+  const library = new Hexcodes(openKernel());
+  expect(library.kernel.bands).toEqual([]);
+  const encoded = library.encode(21.4999, 105.5, { certainty: true });
+  expect(encoded).toMatchObject({ border_m: 11, certainty: null });
+});
+
+test('the kernel has no space for more bands, or longer texts', () => {
+  const memory = textMemoryOf(openKernel());
+  const band = { belowM: 1, share: 0.1 };
+  expect(() => memory.setBands(Array.from({ length: 9 }, () => band))).toThrow(RangeError);
+});
+
+test('the library: at a border, in the middle of a province, outside', () => {
+  const library = new Hexcodes(shippedKernel());
+  // 400 m from the line between Hà Nội and Bắc Ninh on the bank of the Đuống
+  const near = library.borderOf(21.0757, 105.9872);
+  const own = library.adminCodeOf(21.0757, 105.9872);
+  expect(near?.neighbour_code).not.toBeNull();
+  expect(near?.neighbour_code).not.toBe(own);
+  const { border_m, certainty } = library.encode(21.0757, 105.9872, { certainty: true });
+  expect({ border_m, certainty }).toEqual({ border_m: near?.border_m, certainty: near?.certainty });
+  expect(library.borderOf(12.6667, 108.05)).toEqual({ border_m: null, certainty: 1, neighbour_code: null });
+  expect(library.borderOf(0, 0)).toBeNull();
+  expect(library.encode(21.0757, 105.9872)).not.toHaveProperty('border_m');
+  const both = library.encode(21.0757, 105.9872, { certainty: true, former: true, resolution: 9 });
+  expect(Object.keys(both)).toEqual([
+    ...['hexcodes', 'lat', 'lng', 'resolution', 'admin_code'],
+    ...['former_province', 'border_m', 'certainty'],
+  ]);
+});
+
+test('the library: many positions', () => {
+  const library = new Hexcodes(shippedKernel());
+  const random = randomFrom(2);
+  const latLng = Float64Array.from({ length: 2 * 5000 }, (_, i) =>
+    i % 2 === 0 ? 9 + random() * 14 : 103 + random() * 6,
+  );
+  latLng[0] = Number.NaN;
+  const metres = library.borderBatch(latLng);
+  expect(metres.length).toBe(5000);
+  for (let n = 0; n < 5000; n++)
+    expect(metres[n]).toBe(library.kernel.exports.borderOf(latLng[2 * n]!, latLng[2 * n + 1]!));
+  expect(metres[0]).toBe(NO_BORDER);
+  expect(() => library.borderBatch(new Float64Array(3))).toThrow('3 numbers are odd');
+  expect(() => library.borderBatch([21, 105] as unknown as Float64Array)).toThrow('must be a Float64Array');
+});

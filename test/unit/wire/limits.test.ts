@@ -1,0 +1,14 @@
+// The limits of the wire stand in one file; clients that cannot import it have copies, which are compared here.
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { MAX_BATCH_ITEMS, MAX_FRAME_BYTES, MAX_FRAME_POINTS } from '#dist/hexcodes/wire/limits.js';
+
+test('the Python client cuts batches as the service takes them', () => {
+  const source = readFileSync('clients/python/hexcodes_client.py', 'utf8');
+  expect(Number(/^BATCH_ITEMS = ([\d_]+)$/m.exec(source)?.[1]?.replaceAll('_', ''))).toBe(MAX_BATCH_ITEMS);
+});
+
+test('the example of a ready frame has the limits of today', () => {
+  const ready = /^\{"type":"ready".*\}$/m.exec(readFileSync('docs/stream.md', 'utf8'))?.[0] ?? '{}';
+  expect(JSON.parse(ready)).toMatchObject({ max_frame_bytes: MAX_FRAME_BYTES, max_points: MAX_FRAME_POINTS });
+});
