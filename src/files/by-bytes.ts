@@ -7,7 +7,7 @@ import { BulkInputError, type ConvertedBlock, ROW_STATUSES } from '../hexcodes/w
 import { type BlockConverter, inlineConverter, poolConverter } from './by-bytes-convert.js';
 import { type Opening, readOpening } from './by-bytes-opening.js';
 import { checkFailures, refuseRagged, reportOf, splitAnswer } from './by-bytes-rows.js';
-import { holdsAngles, findPosition } from './columns/position-columns.js';
+import { findPosition, holdsAngles } from './columns/position-columns.js';
 import { type Input, STDIN_NAME } from './disk/input.js';
 import type { Reached } from './disk/journal.js';
 import { badInput } from './file-faults.js';

@@ -1,8 +1,8 @@
 // The limits that a plan meets as its fleet grows, the nearest first: each with how many times this fleet it carries.
 import type { Results } from '../measure/results.js';
 import type { Demand } from './fleet.js';
-import { LINK_SHARE, type MachineSize, mostPointsPerS, networkBitsPerS, processBytesOf } from './space.js';
 import type { Layout, Sizing } from './sizing.js';
+import { LINK_SHARE, type MachineSize, mostPointsPerS, networkBitsPerS, processBytesOf } from './space.js';
 
 export interface Limit {
   readonly name: string;

@@ -5,9 +5,9 @@ import type { Results } from '../measure/results.js';
 import { Costs } from './cost.js';
 import { type Demand, demandOf, type Fleet } from './fleet.js';
 import { kernelNsPerPoint, type Limit, limitsOf, memoryBytesOf } from './limits.js';
-import { type MachineSize, networkBitsPerS, spaceOf } from './space.js';
 import { scalingOf } from './scaling.js';
 import { type Requirements, Sizer, type Sizing } from './sizing.js';
+import { type MachineSize, networkBitsPerS, spaceOf } from './space.js';
 
 export interface PlanRequest extends Requirements {
   readonly fleet: Fleet;

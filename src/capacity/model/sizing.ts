@@ -3,8 +3,8 @@ import type { Interval } from '../compare/bootstrap.js';
 import type { FleetArrivals } from '../simulate/fleet-arrivals.js';
 import type { Costs } from './cost.js';
 import type { Demand, Stream } from './fleet.js';
-import type { Space } from './space.js';
 import type { Scaling } from './scaling.js';
+import type { Space } from './space.js';
 import {
   busyAtTarget,
   holdsTail,

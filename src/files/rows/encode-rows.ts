@@ -5,7 +5,7 @@ import { looksSwapped } from '../../hexcodes/wire/swapped.js';
 import { addedColumns } from '../columns/columns.js';
 import { encodeAdded, encodeAddedValues } from '../columns/encode-columns.js';
 import { encodeEach, NOT_A_RESOLUTION, resolutionsOf } from '../columns/own-resolutions.js';
-import { type PositionColumns, findPosition, resolutionColumn } from '../columns/position-columns.js';
+import { findPosition, type PositionColumns, resolutionColumn } from '../columns/position-columns.js';
 import { positionReader } from '../columns/position-reader.js';
 import { type Field, faultIn, type ReadFields } from '../failed-row.js';
 import type { TableColumn, TableRows } from '../formats/table.js';

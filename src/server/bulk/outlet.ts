@@ -37,7 +37,7 @@ interface KeptPiece {
  * The way of the bytes:
  *
  *   write ──► StreamedAnswer ──► peer             until the peer stops reading
- *        └──► Spool ──► StreamedAnswer ──► peer   from then on, until the spool is empty; a peer that reads adds nothing
+ *        └──► Spool ──► StreamedAnswer ──► peer   from then on, until the spool is empty; readers add nothing
  *        └──► memory, Spool                       held: until `begin` or `end`
  */
 export class BulkOutlet {

@@ -1,6 +1,6 @@
 // Whose turn it is in the pool, and who gives way where it is full: by key, without threads.
 import { expect, test } from 'vitest';
-import { type QueuedBlock, PoolFullError, WorkQueue } from '#dist/pool/work-queue.js';
+import { PoolFullError, type QueuedBlock, WorkQueue } from '#dist/pool/work-queue.js';
 
 const LIMITS = { running: 1, blocks: 6, bytes: 1000, bodyBlocks: 2 };
 
