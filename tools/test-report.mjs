@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// `node tools/test-report.mjs [--complete] REPORT...`: sums vitest's JSON reports in its last line, `N passed, N failed`. Names the tests
-// that were skipped; with --complete, where all programs are installed, each of them counts as failed.
+// `node tools/test-report.mjs [--complete] REPORT...`: sums vitest's JSON reports in its last line, `N passed, N
+// failed`. Names the tests that were skipped; with --complete, where all programs are installed, each of them counts as
+// failed.
 import { readFileSync } from 'node:fs';
 
 const args = process.argv.slice(2);

@@ -1,7 +1,7 @@
-// How far a point is from the nearest border between two provinces, exact to a metre, up to 5 km. For each cell of the grid
-// that is asked for, the lines that can be the nearest of one of its points are listed once, in metres from the cell's
-// centre; a question then measures these few, four at a time. Metres are those of the WGS84 ellipsoid on the plane of the cell,
-// where a degree of longitude has the length of the latitude in the middle between point and line.
+// How far a point is from the nearest border between two provinces, exact to a metre, up to 5 km. For each cell of the
+// grid that is asked for, the lines that can be the nearest of one of its points are listed once, in metres from the
+// cell's centre; a question then measures these few, four at a time. Metres are those of the WGS84 ellipsoid on the
+// plane of the cell, where a degree of longitude has the length of the latitude in the middle between point and line.
 
 import { NO_ADMIN } from "../hexcode/admin";
 import { cos, sin } from "../h3/trig";
@@ -30,22 +30,27 @@ const HALF_CELL: i32 = CELL >> 1;
 //
 // An entry of the lists is 0 (nobody has asked), NONE (no border within 5 km) or the address of a list in the arena:
 //
-//   u32 groups, f32 metres of a micro-degree of longitude, f32 the same of latitude, f32 tangent of the latitude / 2 radii;
-//   for each group of four lines f32 × 4: x, y of an end, dx, dy to the other one, 1 / length²; u32 × 4: the lines' numbers
+//   u32 groups, f32 metres of a micro-degree east, f32 north, f32 tangent of the latitude / 2 radii;
+//   for each group of four lines f32 × 4: x, y of an end, dx, dy to the other, 1 / length²; u32 × 4: line numbers
 //
 // A full arena begins again with no list. It has space for the list of any cell, even with every line in it.
 
 const NONE: u32 = 1;
 const HEAD_BYTES: usize = 16;
 const GROUP_BYTES: usize = 96;
-/** The arena's space beside that for every line: the shipped map fills 3.6 MiB once all of its cells have been asked for. */
+/**
+ * The arena's space beside that for every line: the shipped map fills 3.6 MiB once all of its cells have been asked
+ * for.
+ */
 const ARENA_BYTES: usize = 4 << 20;
 /** Bytes of a line while its cell is listed: f64 x, y, dx, dy, f64 × 4 distance from each corner, u32 number. */
 const DRAFT_BYTES: usize = 72;
 /** The same with its bytes in the list. */
 const LISTED_BYTES: usize = DRAFT_BYTES + (GROUP_BYTES >> 2);
 
-/** The planes of cell and ellipsoid differ by at most 2 m here; lines are dropped only if another is nearer by far more. */
+/**
+ * The planes of cell and ellipsoid differ by at most 2 m here; lines are dropped only if another is nearer by far more.
+ */
 const MARGIN_M: f64 = 8;
 
 /** The most memory that index, grid and these tables may take; an index that MEMORY_LIMIT allows stays below it. */
@@ -91,14 +96,19 @@ function lineTileRows(): u32 {
 let pointX: f32 = 0;
 let pointY: f32 = 0;
 
-/** Degrees, at most 180, → micro-degrees. Cheaper than WebAssembly's saturating conversion: the sum ends in the integer's 32 bits. */
+/**
+ * Degrees, at most 180, → micro-degrees. Cheaper than WebAssembly's saturating conversion: the sum ends in the
+ * integer's 32 bits.
+ */
 // @ts-ignore: decorator
 @inline
 function micro(deg: f64): i32 {
   return <i32>reinterpret<u64>(floor<f64>(deg * 1e6 + 0.5) + 6755399441055744);
 }
 
-/** The list for a position, rounded to micro-degrees as in unitAt(), and sets its offset; NONE where no border is near. */
+/**
+ * The list for a position, rounded to micro-degrees as in unitAt(), and sets its offset; NONE where no border is near.
+ */
 // @ts-ignore: decorator
 @inline
 function listAt(latDeg: f64, lngDeg: f64): usize {
@@ -122,7 +132,9 @@ function setPoint(list: usize, u: u32, v: u32): void {
   pointY = <f32>(<i32>(v & (CELL - 1)) - HALF_CELL) * load<f32>(list, 8);
 }
 
-/** The squares of the distances from a point to the four lines of a group, m²; `factor` and `slope` mend the longitude. */
+/**
+ * The squares of the distances from a point to the four lines of a group, m²; `factor` and `slope` mend the longitude.
+ */
 // @ts-ignore: decorator
 @inline
 function squares(group: usize, x: v128, y: v128, factor: v128, slope: v128): v128 {
@@ -166,8 +178,9 @@ function leastMetres(list: usize): u32 {
 const NOWHERE: usize = memory.data<u32>([NONE]);
 
 /**
- * borderMetres() of points (f64 latDeg, f64 lngDeg), at most BLOCK_POINTS, to u16 each at `out`, in passes: no load waits for
- * another one, nor a branch for a load, so the processor has many cache misses under way. Reads up to three points more.
+ * borderMetres() of points (f64 latDeg, f64 lngDeg), at most BLOCK_POINTS, to u16 each at `out`, in passes: no load
+ * waits for another one, nor a branch for a load, so the processor has many cache misses under way. Reads up to three
+ * points more.
  */
 export function bordersOfBlock(points: usize, count: u32, out: usize): void {
   const bytes = <usize>(count << 2);
@@ -215,8 +228,8 @@ export function bordersOfBlock(points: usize, count: u32, out: usize): void {
 const SQUARES: usize = memory.data(16, 16);
 
 /**
- * The admin number of the province on the other side of the border nearest to a position; NO_ADMIN beyond 5 km, outside all
- * provinces, and where the position's own is on neither side of it: then sea or foreign land lies between.
+ * The admin number of the province on the other side of the border nearest to a position; NO_ADMIN beyond 5 km, outside
+ * all provinces, and where the position's own is on neither side of it: then sea or foreign land lies between.
  */
 export function neighbourAt(latDeg: f64, lngDeg: f64): u32 {
   const list = listAt(latDeg, lngDeg);
@@ -244,11 +257,11 @@ export function neighbourAt(latDeg: f64, lngDeg: f64): u32 {
       neighbour = left == own ? right : left;
     }
   }
-  // lines of other provinces may end in the same place
+  // lines of other provinces may end in the same point
   return sqrt(leastOfOwn) <= sqrt(least) + 1 ? neighbour : NO_ADMIN;
 }
 
-/** Results of near(): the nearest place of a line. */
+/** Results of near(): the nearest point of a line. */
 let nearX: f64 = 0;
 let nearY: f64 = 0;
 
@@ -265,10 +278,10 @@ function near(draft: usize, x: f64, y: f64): f64 {
 }
 
 /**
- * Places of the borders that lines are compared with, five: f64 × 4, its distance from each corner of the cell; and the least
- * distance from each corner.
+ * Points of the borders that lines are compared with, five: f64 × 4, its distance from each corner of the cell; and the
+ * least distance from each corner.
  */
-const PLACES: usize = memory.data(5 * 32, 16);
+const NEAREST: usize = memory.data(5 * 32, 16);
 const LEAST: usize = memory.data(32, 16);
 
 /** Makes the list of a cell: the entry of `lists`. */
@@ -315,11 +328,12 @@ function makeList(column: u32, row: u32): usize {
   const halfY = <f64>HALF_CELL * scaleY;
   const radius = sqrt(halfX * halfX + halfY * halfY);
 
-  // Drafts of the lines that come within 5 km of the cell. A line of several tiles is met in each, and taken in the first.
+  // Drafts of the lines that come within 5 km of the cell. A line of several tiles is met in each, and taken in the
+  // first.
   let end = drafts;
   let least = FARTHEST_M + radius + MARGIN_M;
   nearX = Infinity;
-  storePlace(4, halfX, halfY);
+  storeNearest(4, halfX, halfY);
   for (let tileRow = low; tileRow <= lastRow; tileRow++) {
     for (let tileColumn = west; tileColumn <= lastColumn; tileColumn++) {
       const tile = starts + (<usize>(tileRow * tileColumns + tileColumn) << 2);
@@ -341,7 +355,7 @@ function makeList(column: u32, row: u32): usize {
         if (metres > min(least + 2 * radius + MARGIN_M, FARTHEST_M + radius + MARGIN_M)) continue;
         if (metres < least) {
           least = metres;
-          storePlace(4, halfX, halfY);
+          storeNearest(4, halfX, halfY);
         }
         end += DRAFT_BYTES;
       }
@@ -352,7 +366,7 @@ function makeList(column: u32, row: u32): usize {
     return NONE;
   }
 
-  // The nearest place from each corner.
+  // The nearest point from each corner.
   for (let corner: u32 = 0; corner < 4; corner++) store<f64>(LEAST + (<usize>corner << 3), Infinity);
   for (let draft = drafts; draft < end; draft += DRAFT_BYTES) {
     for (let corner: u32 = 0; corner < 4; corner++) {
@@ -361,7 +375,7 @@ function makeList(column: u32, row: u32): usize {
       store<f64>(draft + at, metres, 32);
       if (metres < load<f64>(LEAST + at)) {
         store<f64>(LEAST + at, metres);
-        storePlace(corner, halfX, halfY);
+        storeNearest(corner, halfX, halfY);
       }
     }
   }
@@ -396,8 +410,8 @@ function makeList(column: u32, row: u32): usize {
 }
 
 /** Stores how far the result of near() is from each corner. */
-function storePlace(place: u32, halfX: f64, halfY: f64): void {
-  const at = PLACES + (<usize>place << 5);
+function storeNearest(index: u32, halfX: f64, halfY: f64): void {
+  const at = NEAREST + (<usize>index << 5);
   const x = nearX;
   const y = nearY;
   for (let corner: u32 = 0; corner < 4; corner++) {
@@ -408,12 +422,12 @@ function storePlace(place: u32, halfX: f64, halfY: f64): void {
 }
 
 /**
- * Whether some place is nearer than a line for every point of the cell. The points that are nearer to a place than to a line form
- * a convex set: if the corners are in it, so is the cell.
+ * Whether some point is nearer than a line for every point of the cell. The points that are nearer to a point than to a
+ * line form a convex set: if the corners are in it, so is the cell.
  */
 function isBeaten(draft: usize): bool {
-  for (let place: u32 = 0; place < 5; place++) {
-    const at = PLACES + (<usize>place << 5);
+  for (let index: u32 = 0; index < 5; index++) {
+    const at = NEAREST + (<usize>index << 5);
     if (
       load<f64>(at) + MARGIN_M <= load<f64>(draft, 32) && load<f64>(at, 8) + MARGIN_M <= load<f64>(draft, 40) &&
       load<f64>(at, 16) + MARGIN_M <= load<f64>(draft, 48) && load<f64>(at, 24) + MARGIN_M <= load<f64>(draft, 56)

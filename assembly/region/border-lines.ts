@@ -1,5 +1,6 @@
-// The lines between two provinces, as the arcs of the file have them: level ones too, and none between two former provinces of
-// one province or to the outside. load.ts notes them; tiles, which are made when a distance is first asked for, list them.
+// The lines between two provinces, as the arcs of the file have them: level ones too, and none between two former
+// provinces of one province or to the outside. load.ts notes them; tiles, which are made when a distance is first asked
+// for, list them.
 
 import { NO_ADMIN } from "../hexcode/admin";
 import { INDEX } from "../memory";
@@ -16,7 +17,9 @@ const SIDES_BYTES: usize = 2;
 export const LINE_TILE_BITS: u32 = 16;
 export const MOST_LATITUDE_DEG: f64 = 45;
 
-/** The lines, and behind the space for all segments of the file the provinces on either side of each: u8 left, u8 right. */
+/**
+ * The lines, and behind the space for all segments of the file the provinces on either side of each: u8 left, u8 right.
+ */
 export let lines: usize = 0;
 let sides: usize = 0;
 export let lineCount: u32 = 0;
@@ -71,7 +74,7 @@ export function lastTile(from: i32, step: i32): u32 {
   return <u32>max<i32>(from, from + step) >> LINE_TILE_BITS;
 }
 
-/** Tiles over a width or height of so many micro-degrees. */
+/** Number of tiles over a width or height in micro-degrees. */
 // @ts-ignore: decorator
 @inline
 export function lineTilesOver(sizeMicro: u32): u32 {
@@ -79,8 +82,8 @@ export function lineTilesOver(sizeMicro: u32): u32 {
 }
 
 /**
- * Fills the tiles: `starts`, u32 for each tile and one more, and `ids`, u32 for each of the lineTouches: the lines of tile n are
- * ids[starts[n]] to ids[starts[n + 1] − 1].
+ * Fills the tiles: `starts`, u32 for each tile and one more, and `ids`, u32 for each of the lineTouches: the lines of
+ * tile n are ids[starts[n]] to ids[starts[n + 1] − 1].
  */
 export function fillLineTiles(starts: usize, ids: usize, tileColumns: u32, tileRows: u32): void {
   const tiles = tileColumns * tileRows;
@@ -100,9 +103,9 @@ export function fillLineTiles(starts: usize, ids: usize, tileColumns: u32, tileR
           if (pass == 0) {
             store<u32>(tile, load<u32>(tile) + 1);
           } else {
-            const place = load<u32>(tile) - 1;
-            store<u32>(tile, place);
-            store<u32>(ids + (<usize>place << 2), line);
+            const index = load<u32>(tile) - 1;
+            store<u32>(tile, index);
+            store<u32>(ids + (<usize>index << 2), line);
           }
         }
       }

@@ -1,5 +1,6 @@
-// The admin port, on plain node:http, for the machine itself and its orchestrator: a table of routes, each a method, a path
-// and a handler. The port asks for no key; a route that needs one checks it itself. A thread of its own holds the port.
+// The admin port, on plain node:http, for the machine itself and its orchestrator: a table of routes, each a method, a
+// path and a handler. The port asks for no key; a route that needs one checks it itself. A thread of its own holds the
+// port.
 import type { AdminListener } from './admin/listener.js';
 import { openPortFront } from './admin/port-front.js';
 import type { AdminAnswer, AdminCall } from './admin/port-messages.js';
@@ -84,7 +85,9 @@ export async function openAdminPort(
   return openPortFront({ host, port, names, pulse }, answer, failed);
 }
 
-/** The values of the pattern's `:name` segments if the path matches it; a segment with broken escapes matches nothing. */
+/**
+ * The values of the pattern's `:name` segments if the path matches it; a segment with broken escapes matches nothing.
+ */
 function parametersOf(
   pattern: readonly string[],
   segments: readonly string[],

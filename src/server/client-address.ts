@@ -1,19 +1,19 @@
-// The address of the client: that of the peer, or behind trusted proxies the one that they report in X-Forwarded-For. Each
-// proxy adds at the right the address it was called from, so the list is read from there, as far as the proxies are trusted:
-// what a client itself has written stands to the left of that, and is not believed.
+// The address of the client: that of the peer, or behind trusted proxies the one that they report in X-Forwarded-For.
+// Each proxy adds at the right the address it was called from, so the list is read from there, as far as the proxies
+// are trusted: text of the client itself is to the left of that, and is not believed.
 import { canonicalAddress, Networks } from '../config/networks.js';
 
-/** Longer lists are not read beyond so many hops. */
+/** Most hops of a list that are read. */
 const MOST_HOPS = 32;
 
 /**
  * @param peer in canonical form (networks.ts); '' if it is not known
  * @param forwardedFor all X-Forwarded-For headers, joined by commas; '' if there is none
  * @param trusted the proxies; undefined: none
- * @param isCertain '' where an entry is no address, as of a proxy that hides its clients: a key that is bound to the network of
- *   the proxies must not let in whoever comes through them
- * @returns the first address from the right that is no trusted proxy, in canonical form; where an entry is no address, the
- * proxy that has added it, and where all are proxies, the first of the list
+ * @param isCertain '' where an entry is no address, as of a proxy that hides its clients: a key that is bound to the
+ *   network of the proxies must not let in whoever comes through them
+ * @returns the first address from the right that is no trusted proxy, in canonical form; where an entry is no address,
+ *   the proxy that has added it, and where all are proxies, the first of the list
  */
 export function clientAddress(
   peer: string,

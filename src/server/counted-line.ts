@@ -1,5 +1,5 @@
-// A line of the log that many peers may cause, at most once a second, with how often it was caused: a flood of connections or
-// requests is not a flood of lines.
+// A line of the log that many peers may cause, at most once a second, with how often it was caused: a flood of
+// connections or requests is not a flood of lines.
 import type { Logger } from './log.js';
 
 const LINE_MS = 1000;
@@ -16,7 +16,9 @@ export class CountedLine {
     private readonly message: string,
   ) {}
 
-  /** Counts a cause. The first of a second is logged at once; of the others the last gives the fields of the next line. */
+  /**
+   * Counts a cause. The first of a second is logged at once; of the others the last gives the fields of the next line.
+   */
   add(fields: Readonly<Record<string, string>> = {}): void {
     this.#count++;
     this.#fields = fields;

@@ -30,10 +30,10 @@ const EXPECTED_ERRORS = [
 ];
 
 /**
- * Before an answer has begun: 400 for a body that cannot be read, 401 or 403 for a key that was changed meanwhile, 408 for a body
- * that stopped coming, 413 for one whose answer is too large to be held, 503 past a limit of the budget or where the disk takes
- * no positions or answers, 500 for all else. Afterwards the
- * connection is closed, without the last chunk or short of the Content-Length, so that no client takes a part for the whole.
+ * Before an answer has begun: 400 for a body that cannot be read, 401 or 403 for a key that was changed meanwhile, 408
+ * for a body that stopped coming, 413 for one whose answer is too large to be held, 503 past a limit of the budget or
+ * where the disk takes no positions or answers, 500 for all else. Afterwards the connection is closed, without the last
+ * chunk or short of the Content-Length, so that no client takes a part for the whole.
  */
 export function endOverError(logger: Logger, x: Exchange, error: unknown): void {
   const isOpen = x.state === 'open';

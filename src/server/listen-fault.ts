@@ -1,11 +1,11 @@
-// Addresses on which the service cannot listen, as sentences. uWebSockets.js says only that it failed; node:net, which tries
-// the same address, says why.
+// Addresses on which the service cannot listen, as sentences. uWebSockets.js says only that it failed; node:net, which
+// tries the same address, says why.
 import { createServer } from 'node:net';
 
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
-  /** For whom: words of a sentence, and the flags that change it. */
+  /** User of the port: words of a sentence, and the flags that change it. */
   readonly use: 'the service' | 'the admin port';
 }
 
@@ -14,7 +14,7 @@ const FLAGS = {
   'the admin port': ['--admin-port', '--admin-host'],
 } as const;
 
-/** By the codes of errors: the reason, and whether another port or another host is the way out. */
+/** Reasons by the codes of errors, and whether another port or another host is the way out. */
 const REASONS: Readonly<Record<string, readonly [reason: string, wayOut: 'port' | 'host']>> = {
   EADDRINUSE: ['the port is in use', 'port'],
   EACCES: ['not permitted: ports below 1024 need a privilege', 'port'],

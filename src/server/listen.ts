@@ -14,7 +14,7 @@ import type { ServiceRoutes } from './routes/service-routes.js';
 
 export interface Ports {
   readonly admin: AdminListener;
-  /** Of the service. */
+  /** Port of the service. */
   readonly port: number;
 }
 

@@ -1,6 +1,7 @@
-// Where log lines go: standard output, written in the background. A disk that is full, a reader that went away or stands
-// still holds up nothing: lines wait in bounded memory, lines beyond it are dropped and counted, and the count is
-// reported as soon as a write succeeds again. No call blocks on a pipe or terminal, the last one of the process included.
+// Where log lines go: standard output, written in the background. A disk that is full, a reader that went away or
+// hangs holds up nothing: lines wait in bounded memory, lines beyond it are dropped and counted, and the count
+// is reported as soon as a write succeeds again. No call blocks on a pipe or terminal, the last one of the process
+// included.
 import { constants, fstatSync, openSync, write, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -17,7 +18,7 @@ export interface LogTarget {
 /** Most bytes of lines that wait; some 5,000 lines. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
-/** A write of at most so many bytes (PIPE_BUF) to a pipe is never mixed with those of other processes (pipe(7)). */
+/** Largest write to a pipe that is never mixed with those of other processes (PIPE_BUF, pipe(7)). */
 const SHARED_CHUNK_BYTES = 4096;
 /** After a failed write. */
 const RETRY_MS = 250;
@@ -74,7 +75,7 @@ export class LogSink {
     while (this.waitingBytes > 0 && performance.now() < overMs) await sleep(FLUSH_POLL_MS);
   }
 
-  /** For the end of the process: writes what the target takes without blocking. */
+  /** Writes the bytes that the target takes without blocking; called at the end of the process. */
   flushNow(): void {
     try {
       // A chunk that is being written may be on its way already.

@@ -19,8 +19,8 @@ const INLINE_BLOCK_BYTES: Readonly<Record<BulkFormat, number>> = {
 };
 
 /**
- * Rows that one piece of work, a turn of a body or a JSON frame or batch, converts here. Blocks and frames are bounded in
- * bytes, but a row may have two of them.
+ * Rows that one piece of work, a turn of a body or a JSON frame or batch, converts here. Blocks and frames are bounded
+ * in bytes, but a row may have two of them.
  */
 const INLINE_ROWS = 16_384;
 const INLINE_ITEMS = 4096;
@@ -28,9 +28,9 @@ const INLINE_ITEMS = 4096;
 const INLINE_FRAME_POINTS = 65_536;
 
 /**
- * Slow rows (wire/rows/row-allowance.ts) of all pieces of work in one turn of the event loop: half a millisecond. The rest
- * of a piece that has more goes to the pool. A few are left to each piece whatever the others did, so that a small body
- * with an odd row is still answered at once.
+ * Slow rows (wire/rows/row-allowance.ts) of all pieces of work in one turn of the event loop: half a millisecond. The
+ * rest of a piece that has more goes to the pool. A few are left to each piece whatever the others did, so that a small
+ * body with an odd row is still answered at once.
  */
 const SLOW_ROWS_PER_TURN = 256;
 const OWN_SLOW_ROWS = 16;
@@ -43,7 +43,7 @@ export function blockAllowance({ input, output }: BulkJob): RowAllowance {
   return allowanceOf(input === 'frames' && output === 'frames' ? INLINE_FRAME_POINTS : INLINE_ROWS);
 }
 
-/** So many rows of a block, whatever work they are: where the limits of a key leave no more. */
+/** Allowance of `rows` rows of a block, whatever their work: where the limits of a key leave no more. */
 export function partAllowance(rows: number): RowAllowance {
   return new RowAllowance(rows, { left: Number.MAX_SAFE_INTEGER }, 0);
 }
@@ -64,7 +64,7 @@ function allowanceOf(rows: number): RowAllowance {
   return new RowAllowance(rows, slowRowsOfTurn, OWN_SLOW_ROWS);
 }
 
-/** The number of cores is read again after so long: it rarely changes, and only from outside the process. */
+/** Interval at which the number of cores is read: it rarely changes, and only from outside the process. */
 const CORES_VALID_MS = 1000;
 let cores = availableParallelism();
 let coresKnownMs = performance.now();
@@ -80,7 +80,7 @@ export function inlineBlockBytes(format: BulkFormat): number {
 }
 
 /**
- * Bytes of a JSON frame or JSON batch, some 4,000 points; 150 to 200 ns each, reading and writing included. Larger ones are
- * not even searched for their members here.
+ * Bytes of a JSON frame or JSON batch, some 4,000 points; 150 to 200 ns each, reading and writing included. Larger ones
+ * are not even searched for their members here.
  */
 export const INLINE_JSON_BYTES = 128 * 1024;

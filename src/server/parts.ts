@@ -27,7 +27,7 @@ import { connectionsWithin } from './transport/door/descriptors.js';
 import type { DoorLimits } from './transport/door/door.js';
 import { receiveBufferWarning } from './transport/receive-buffer.js';
 
-/** Of one process among several that serve together. */
+/** Seat of one process among several that serve together. */
 export interface Seat {
   /** The number of the process, from 1, for the log. */
   readonly number: number;
@@ -72,11 +72,11 @@ export interface Parts {
   readonly readiness: Readiness;
 }
 
-/** Of a body that is collected as a whole: 4 MiB at 35 KiB a second. */
+/** Time of a body that is collected as a whole: 4 MiB at 35 KiB a second. */
 const BODY_TIMEOUT_MS = 120_000;
-/** The connections of one address that have shown no valid key are at most one of so many parts of all that may be open. */
+/** Divisor of all connections for those of one address that have shown no valid key. */
 const KEYLESS_PARTS = 4;
-/** A worker thread without work ends after so long: a thread holds some 15 MB. */
+/** Idle time after which a worker thread ends: a thread holds some 15 MB. */
 const THREAD_IDLE_MS = 60_000;
 const STORE_FAILED = {
   read: 'the key store cannot be read; the keys read last hold',

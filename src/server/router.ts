@@ -49,7 +49,7 @@ const ANYONE: KeyInfo = {
 
 /** The service uses no credentials of browsers, so the wildcards stand for every origin and every header. */
 const CORS = '\r\nAccess-Control-Allow-Origin: *\r\nAccess-Control-Expose-Headers: *';
-/** For a request whose URL contains a key: no cache may store the answer. */
+/** Headers of an answer to a request whose URL contains a key: no cache may store it. */
 const CORS_NO_STORE = `${CORS}\r\nCache-Control: private, no-store`;
 const PREFLIGHT =
   '\r\nAccess-Control-Allow-Headers: Content-Type, Content-Encoding, Hexcodes-Answer, X-API-Key, X-Request-Id\r\nAccess-Control-Max-Age: 86400';
@@ -59,7 +59,7 @@ const KEY_WANTED =
 
 export interface Failure {
   readonly faults?: readonly ParameterFault[];
-  /** Of an encode request, as far as it was understood. */
+  /** Input of an encode request, as far as it was understood. */
   readonly input?: UnderstoodInput;
   /** Further "\r\nName: value" lines. */
   readonly headerLines?: string;
@@ -142,7 +142,10 @@ export class Router {
     this.adapter.route('any', '/*', (x) => fail(x, 404, `there is nothing at this path${wayOut(x)}`));
   }
 
-  /** The key of the request if it may do this and has a request left; otherwise undefined, and the request is answered. For upgrades, too. */
+  /**
+   * The key of the request if it may do this and has a request left; otherwise undefined, and the request is answered.
+   * For upgrades, too.
+   */
   authorize(x: Exchange, access: Scope | 'key', isKeyInQuery = false): KeyInfo | undefined {
     const inQuery = readApiKey(x.rawQuery);
     x.headerLines = inQuery === undefined && !isKeyInQuery ? CORS : CORS_NO_STORE;

@@ -1,4 +1,4 @@
-// The examples of the documentation, run as they stand.
+// The examples of the documentation, run unchanged.
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -1,4 +1,4 @@
-// `npm run proof -- away [--for 60s]`: two nodes on one PostgreSQL under load, the database stopped for so long and
+// `npm run proof -- away [--for 60s]`: two nodes on one PostgreSQL under load, the database stopped for a time and
 // started again. No call may fail, and every point that was converted is stored once. The small twin is
 // test/e2e/usage/away.test.ts.
 import { parseArgs } from 'node:util';

@@ -1,5 +1,5 @@
-// `npm run proof -- border [--size 100000] [--seed S]`: border_m and the neighbour of the shipped map, in both builds of the
-// kernel, at random points against every line of the map.
+// `npm run proof -- border [--size 100000] [--seed S]`: border_m and the neighbour of the shipped map, in both builds
+// of the kernel, at random points against every line of the map.
 
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

@@ -1,5 +1,6 @@
-// Which tests run at which speed: `npm run test:fast` has units and roads, `npm test` has parts as well, `npm run test:all` has the
-// rest. The figures are seconds of CPU on 2 × AMD EPYC; docs/development.md says how they are measured.
+// Which tests run at which speed: `npm run test:fast` has units and roads, `npm test` has parts as well, `npm run
+// test:all` has the rest. The figures are seconds of CPU on 2 × AMD EPYC; docs/development.md says how they are
+// measured.
 
 /** Unit and property tests of several seconds each; they are parts. */
 export const LONG_UNITS = [
@@ -31,7 +32,10 @@ export const ROADS = [
   'test/e2e/server/stream/answers.test.ts',
 ];
 
-/** Tests that need a browser, a bus, a database, a proxy or another language; and loads, floods, fuzzers and files of every size. */
+/**
+ * Tests that need a browser, a bus, a database, a proxy or another language; and loads, floods, fuzzers and files of
+ * every size.
+ */
 export const REST = [
   'test/conformance/api/calls.test.ts',
   'test/conformance/python-*.test.ts',

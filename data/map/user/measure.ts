@@ -1,6 +1,6 @@
-// `npm run data -- --measure FILE`: how often an index names the right province, by distance to its nearest border. FILE is the
-// truth: polygons, on which points are drawn, or a CSV of positions with the province of each; or a CSV of positions alone, of
-// which the distances are told, and the share of right provinces that the index expects of them.
+// `npm run data -- --measure FILE`: how often an index names the right province, by distance to its nearest border.
+// FILE is the truth: polygons, on which points are drawn, or a CSV of positions with the province of each; or a CSV of
+// positions alone, of which the distances are told, and the share of right provinces that the index expects of them.
 import { readFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
@@ -30,7 +30,7 @@ export interface MeasureOptions {
 }
 
 export interface Measured {
-  /** For each of ENDS_M. */
+  /** Counts by ENDS_M. */
   readonly bands: readonly { positions: number; right: number }[];
   /** Positions in no province of the index. */
   readonly outside: number;

@@ -1,4 +1,5 @@
-// How sure the province of a place is: the distance to the nearest border, the province behind it, and the table of shares.
+// How sure the province of a place is: the distance to the nearest border, the province behind it, and the table of
+// shares.
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import type { Desk } from '../desk.js';

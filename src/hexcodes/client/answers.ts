@@ -14,8 +14,8 @@ export interface EncodeAnswer {
   /** Whole metres to the nearest border between two provinces, null beyond 5 km, where `certainty` asks for it. */
   readonly border_m?: number | null;
   /**
-   * The share of positions so far from a border whose province is right, 0 to 1, where `certainty` asks for it; null where
-   * the service's boundaries say none.
+   * The share of positions so far from a border whose province is right, 0 to 1, where `certainty` asks for it; null
+   * where the service's boundaries say none.
    */
   readonly certainty?: number | null;
   readonly status: 'OK';
@@ -187,7 +187,9 @@ export interface MetaAnswer {
     readonly licence: string;
     readonly notice: string;
     readonly sha256: string;
-    /** The `certainty` of distances to a border below `below_m`, null for all others; absent where none was measured. */
+    /**
+     * The `certainty` of distances to a border below `below_m`, null for all others; absent where none was measured.
+     */
     readonly bands?: readonly { readonly below_m: number | null; readonly certainty: number }[];
   };
 }

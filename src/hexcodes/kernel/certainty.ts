@@ -1,5 +1,6 @@
-// How sure the province of a position is: the distance to the nearest border between two provinces, and the share of right
-// provinces that was measured at such distances. The index carries the measured shares, as they are those of its own borders.
+// How sure the province of a position is: the distance to the nearest border between two provinces, and the share of
+// right provinces that was measured at such distances. The index carries the measured shares, as they are those of its
+// own borders.
 
 /** `borderOf` and `borderBatch` of the kernel: no border between two provinces within 5 km. */
 export const NO_BORDER = 65_535;

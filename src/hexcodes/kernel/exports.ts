@@ -117,7 +117,10 @@ interface KernelCalls {
   unitOf(lat: number, lng: number): number;
   /** Whole metres from a position to the nearest border between two provinces, NO_BORDER beyond 5 km. */
   borderOf(lat: number, lng: number): number;
-  /** Admin number of the province behind that border, 255 where there is none within 5 km or the position's own is on neither side. */
+  /**
+   * Admin number of the province behind that border, 255 where there is none within 5 km or the position's own is on
+   * neither side.
+   */
   neighbourOf(lat: number, lng: number): number;
   /** Points at INPUT → u16 × count at OUTPUT, as borderOf gives them. */
   borderBatch(count: number): void;

@@ -37,8 +37,8 @@ export interface IndexMeta {
   readonly licence: string;
   readonly source: { readonly name: string; readonly date: string };
   /**
-   * Shares of positions on land with the right province by distance to a border of this map: metres that the distance is below,
-   * ascending, null for the last; the share, 0 to 1. Absent where nobody has measured it.
+   * Shares of positions on land with the right province by distance to a border of this map: metres that the distance
+   * is below, ascending, null for the last; the share, 0 to 1. Absent where nobody has measured it.
    */
   readonly bands?: BandPairs;
 }

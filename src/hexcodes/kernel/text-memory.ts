@@ -13,7 +13,10 @@ export const JSON_CLOSED = 1;
 export const FROM_CSV = 0;
 export const FROM_JSON = 1;
 export const FROM_FRAMES = 2;
-/** Columns of CSV answers; WITH_ROW is the input row itself, WITH_FORMER and WITH_CERTAINTY are members of JSON bodies too. */
+/**
+ * Columns of CSV answers; WITH_ROW is the input row itself, WITH_FORMER and WITH_CERTAINTY are members of JSON bodies
+ * too.
+ */
 export const WITH_ROW = 1;
 export const WITH_ID = 2;
 export const WITH_RESOLUTION = 4;

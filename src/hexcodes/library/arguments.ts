@@ -9,7 +9,7 @@ export interface EncodeOptions {
   readonly resolution?: number;
   /** Whether the answer of `encode` names the province before July 2025, too. */
   readonly former?: boolean;
-  /** Of `encode`: whether the answer says how sure the province is, as `border_m` and `certainty`. */
+  /** Whether the answer of `encode` says how sure the province is, as `border_m` and `certainty`. */
   readonly certainty?: boolean;
 }
 

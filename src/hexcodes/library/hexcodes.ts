@@ -52,8 +52,8 @@ export interface Encoded {
   /** With `certainty`: whole metres to the nearest border between two provinces; null beyond 5 km. */
   border_m?: number | null;
   /**
-   * With `certainty`: the share of positions so far from a border whose province is right, 0 to 1, as measured on land; null
-   * where the boundaries say no such share.
+   * With `certainty`: the share of positions so far from a border whose province is right, 0 to 1, as measured on land;
+   * null where the boundaries say no such share.
    */
   certainty?: number | null;
 }
@@ -62,7 +62,9 @@ export interface Encoded {
 export interface ProvinceBorder {
   /** Whole metres to the nearest border between two provinces; null beyond 5 km. */
   border_m: number | null;
-  /** The share of positions so far from a border whose province is right, 0 to 1; null where the boundaries say none. */
+  /**
+   * The share of positions so far from a border whose province is right, 0 to 1; null where the boundaries say none.
+   */
   certainty: number | null;
   /**
    * The province behind that border, a code of ADMIN_UNITS; null beyond 5 km, and where sea or foreign land lies before
@@ -218,8 +220,8 @@ export class Hexcodes {
   /**
    * The distances of many positions to the nearest border between two provinces.
    * @param latLng lat, lng, lat, lng, … in degrees, any number of positions
-   * @returns whole metres for each; 65535 beyond 5 km, and for what is no position. Positions outside the coverage have a
-   *   distance, too.
+   * @returns whole metres for each; 65535 beyond 5 km, and for what is no position. Positions outside the coverage have
+   *   a distance, too.
    * @throws HexcodesError BAD_ARGUMENT for another kind of array, or an odd length
    */
   borderBatch(latLng: Float64Array): Uint16Array {

@@ -20,7 +20,7 @@ export interface BulkRequest {
   readonly delimiter?: Delimiter;
   /** Whether rows of encode name the province before July 2025, for which the index must have the former provinces. */
   readonly former?: boolean;
-  /** Of encode to text: whether the answer says how sure the province is, as border_m and certainty. */
+  /** Whether rows of encode say how sure the province is, as border_m and certainty. */
   readonly certainty?: boolean;
 }
 

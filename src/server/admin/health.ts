@@ -1,4 +1,5 @@
-// GET /livez answers 200 as long as the event loop runs, GET /readyz only while requests are accepted, and says why not.
+// GET /livez answers 200 as long as the event loop runs, GET /readyz only while requests are accepted, and says why
+// not.
 import { type AdminRoute, textAnswer } from '../admin-port.js';
 import type { Readiness } from '../life/readiness.js';
 

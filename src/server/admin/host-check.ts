@@ -1,6 +1,7 @@
-// Which Host headers the admin ports answer. A page of a stranger can make a browser of this network ask an admin port under a name of
-// the stranger's own (DNS rebinding), and read the answer. Such a name is one of the public DNS: addresses, names without a dot and
-// names that the public DNS does not have are safe, and others have to be named by the operator.
+// Which Host headers the admin ports answer. A page of a stranger can make a browser of this network ask an admin port
+// under a name of the stranger's own (DNS rebinding), and read the answer. Such a name is one of the public DNS:
+// addresses, names without a dot and names that the public DNS does not have are safe, and others have to be named by
+// the operator.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 

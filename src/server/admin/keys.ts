@@ -1,5 +1,5 @@
-// /admin/v1/keys…: keys are made and changed over the admin port, by who has a key of scope admin. The calls are answered
-// in the keys' thread (keys/manage/key-calls.ts).
+// /admin/v1/keys…: keys are made and changed over the admin port, by who has a key of scope admin. The calls are
+// answered in the keys' thread (keys/manage/key-calls.ts).
 
 import type { AdminAnswer, AdminRequest, AdminRoute } from '../admin-port.js';
 import { boundFault } from '../keys/key-bounds.js';

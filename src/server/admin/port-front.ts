@@ -1,4 +1,5 @@
-// Starts the thread that holds the admin port (port-thread.ts), answers what it hands on, and starts it again should it end.
+// Starts the thread that holds the admin port (port-thread.ts), answers what it hands on, and starts it again should it
+// end.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { listenSentence } from '../listen-fault.js';

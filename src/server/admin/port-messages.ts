@@ -6,7 +6,7 @@ export interface PortStart {
   readonly port: number;
   /** That the port is asked by, beside those that nobody else can have. */
   readonly names: readonly string[];
-  /** Of a Pulse; undefined: the service answers every path. */
+  /** Shared memory of a Pulse; undefined: the service answers every path. */
   readonly pulse: SharedArrayBuffer | undefined;
 }
 

@@ -1,5 +1,5 @@
-// The thread that holds the admin port. It answers /livez and /readyz by itself, from what the event loop of the service has
-// published, so that a probe does not wait for that loop; every other call it hands to the service.
+// The thread that holds the admin port. It answers /livez and /readyz by itself, from what the event loop of the
+// service has published, so that a probe does not wait for that loop; every other call it hands to the service.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -88,7 +88,7 @@ function send(
     ...headers,
   });
   response.end(body);
-  // Discards the rest of a body that is not read: the next request stands behind it.
+  // Discards the rest of a body that is not read: the next request follows it.
   request.resume();
 }
 

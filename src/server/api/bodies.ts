@@ -1,5 +1,5 @@
-// The bodies of /v1 as JSON Schema (2020-12), by the names that the document gives them. Compiled at build time only: the
-// service checks requests by hand and writes answers as bytes, and tests hold both to these schemas.
+// The bodies of /v1 as JSON Schema (2020-12), by the names that the document gives them. Compiled at build time only:
+// the service checks requests by hand and writes answers as bytes, and tests hold both to these schemas.
 
 import Type, { type TObject, type TProperties, type TSchema } from 'typebox';
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';

@@ -5,7 +5,7 @@ import Type, { type TObject, type TProperties, type TSchema } from 'typebox';
 export const named = (name: string): TSchema => Type.Unsafe({ $ref: `#/components/schemas/${name}` });
 
 export const orNull = (schema: TSchema): TSchema => Type.Union([schema, Type.Null()]);
-/** Of an answer: all members are there, and further ones may come. */
+/** Schema of an answer: all members are there, and further ones may come. */
 export const answer = (members: TProperties): TObject => Type.Object(members);
 export const word = (status: string): TSchema => Type.Literal(status);
 export const oneOf = (values: readonly string[]): TSchema =>
@@ -16,7 +16,7 @@ export const lng = Type.Number({ minimum: -180, maximum: 180, description: 'Degr
 export const resolution = Type.Integer({ minimum: 0, maximum: 15, description: 'Resolution of H3' });
 export const code = named('Code');
 export const adminCode = named('AdminCode');
-/** Of GeoJSON. */
+/** Position of GeoJSON. */
 export const position = Type.Array(Type.Number(), {
   ...{ minItems: 2, maxItems: 2, description: 'Longitude, latitude' },
 });

@@ -3,9 +3,9 @@
 /** A word of the member `status`, in an answer, an item, a row or a frame of the stream. */
 export interface StatusEntry {
   readonly word: string;
-  /** Of answers whose `status` it is. */
+  /** HTTP statuses of answers whose `status` it is. */
   readonly http: readonly number[];
-  /** Where else it stands; '' for nowhere. */
+  /** Other uses of the word; '' for none. */
   readonly elsewhere: string;
   readonly meaning: string;
   readonly remedy: string;

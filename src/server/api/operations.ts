@@ -50,7 +50,7 @@ const BULK_TYPES = ['text/csv', 'application/x-ndjson', 'application/vnd.hexcode
 const BULK_BODY = { required: true, types: Object.fromEntries(BULK_TYPES.map((type) => [type, 'text'])) };
 const OF_TRACCAR =
   'docs/traccar.md has its settings. The answer comes once the position is on disk; a position in no province is kept, too, and answered 200. The key may also be the query parameter `key`.';
-const IN_ANY_PLACE = 'Parameters travel in the query, in a JSON or form body, or in several of them at once.';
+const IN_ANY_PART = 'Parameters travel in the query, in a JSON or form body, or in several of them at once.';
 
 const single = (id: 'encode' | 'decode', parameters: readonly Parameter[], summary: string): Operation[] => {
   const path = `/v1/hexcodes/${id}`;
@@ -76,7 +76,7 @@ const single = (id: 'encode' | 'decode', parameters: readonly Parameter[], summa
       ...common,
       method: 'post',
       id: `${id}Post`,
-      description: IN_ANY_PLACE,
+      description: IN_ANY_PART,
       errors,
       parameters,
       body: { required: false, types: { 'application/json': schema, [FORM]: schema } },

@@ -1,6 +1,6 @@
-// Counts the bytes that the service holds in memory for its peers, and their requests and WebSockets, and refuses what would
-// pass a limit: of one connection, of one key, or of the process. Whoever is about to hold bytes opens an account, says how many
-// it holds whenever that changes, and closes it; what is refused is up to the holder.
+// Counts the bytes that the service holds in memory for its peers, and their requests and WebSockets, and refuses what
+// would pass a limit: of one connection, of one key, or of the process. Whoever is about to hold bytes opens an
+// account, says how many it holds whenever that changes, and closes it; what is refused is up to the holder.
 
 export interface BudgetLimits {
   /** Bytes held for one request or WebSocket. */
@@ -68,7 +68,10 @@ export class Budget {
     return new Account(this, use, holder);
   }
 
-  /** For accounts: adds bytes, less than 0 to give some back. Returns the limit that they would pass, if any; then none are added. */
+  /**
+   * Adds bytes of an account, less than 0 to give some back. Returns the limit that they would pass, if any; then none
+   * are added.
+   */
   take(use: KeyUse, heldBytes: number, moreBytes: number): string | undefined {
     if (moreBytes > 0) {
       const { connectionBytes, keyBytes, processBytes } = this.limits;
@@ -83,7 +86,7 @@ export class Budget {
     return undefined;
   }
 
-  /** For accounts: closes one that holds nothing any more. */
+  /** Closes an account that holds nothing any more. */
   leave(use: KeyUse, holder: Holder): void {
     use[holder]--;
     if (use.requests === 0 && use.sockets === 0) this.#keys.delete(use.keyId);

@@ -1,6 +1,6 @@
-// How long one turn of the event loop has worked on batches. With more requests ready than it can answer soon, a turn would go on
-// until all are answered, each later than the one before, and the transport would close the last of them without an answer.
-// So those that find a second of work before them are refused at once, and may come again.
+// How long one turn of the event loop has worked on batches. With more requests ready than it can answer soon, a turn
+// would go on until all are answered, each later than the one before, and the transport would close the last of them
+// without an answer. So those that find a second of work before them are refused at once, and may come again.
 
 /** Long enough for some four hundred batches of 1,000 points. */
 const MOST_MS = 1000;

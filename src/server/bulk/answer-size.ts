@@ -23,8 +23,8 @@ export function sizeFromAnswers(intake: BulkIntake, answeredBytes: number): numb
 }
 
 /**
- * Bytes that the answer has at least, before anything of the body has come; 0 where its head does not tell. A row of CSV that is
- * answered as CSV comes back whole.
+ * Bytes that the answer has at least, before anything of the body has come; 0 where its head does not tell. A row of
+ * CSV that is answered as CSV comes back whole.
  * @param bodySizeBytes -1 for a body in chunks
  */
 export function leastAnswerBytes(

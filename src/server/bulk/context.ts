@@ -12,7 +12,7 @@ export interface BulkContext {
   readonly pool: Pool;
   /** Holds the answers of blocks that this thread converts; empty between two turns of the event loop. */
   readonly sink: KernelSink;
-  /** For the blocks of all bodies. */
+  /** Buffers for the blocks of all bodies. */
   readonly buffers: BlockBuffers;
   readonly spools: Spools;
   readonly times: BulkTimes;

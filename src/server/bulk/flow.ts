@@ -19,17 +19,17 @@ import { BulkResponse } from './response.js';
 
 /**
  * Bytes of blocks that one turn of the event loop converts here: a millisecond of text, half a millisecond of frames. A
- * single request waits so long for each body under way.
+ * single request waits that long for each body under way.
  */
 const TURN_BYTES = 512 * 1024;
 
-/** So many bytes are sent at once, while they are in the second-level cache: each write costs a system call. */
+/** Bytes of one write, while they are in the second-level cache: each write costs a system call. */
 const WRITE_BYTES = 512 * 1024;
 
 /**
- * A body that arrives in one chunk of at most so many bytes is answered in the callback that brings it. With its answer
- * pending, uWS would close the connection at the next pipelined request and lose the answers in its cork (transport/README
- * U12, U13).
+ * Largest body that, arriving in one chunk, is answered in the callback that brings it. With its answer pending, uWS
+ * would close the connection at the next pipelined request and lose the answers in its cork (transport/README U12,
+ * U13).
  */
 const MAX_IMMEDIATE_BYTES = 8 * 1024;
 
@@ -172,7 +172,7 @@ export class BulkFlow {
     }
     this.#hold();
     intake.setStopped(!intake.hasEnded && (intake.blocks.length > 0 || this.#response.isFull));
-    // For the blocks that are left, or to flush rows that do not fill a block.
+    // Another turn for the blocks that are left, or to flush rows that do not fill a block.
     if (convertedBytes > 0 && !this.#response.isFull) this.#scheduleTurn();
   }
 
@@ -215,7 +215,9 @@ export class BulkFlow {
     return convertedBytes;
   }
 
-  /** Converts in this thread what is admitted, as far as the allowance goes; returns where in the block the rest begins. */
+  /**
+   * Converts in this thread what is admitted, as far as the allowance goes; returns where in the block the rest begins.
+   */
   #convertNow(admission: Admission, allowance: RowAllowance): number {
     const { kernel, sink } = this.#context;
     let converted: Pick<ConvertedRows, 'rows' | 'failed'> = { rows: 0, failed: 0 };

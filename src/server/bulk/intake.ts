@@ -7,7 +7,9 @@ import type { Exchange } from '../transport/exchange.js';
 import { gunzipStage, type Stage } from './gzip.js';
 import type { ParsedBulkRequest } from './request.js';
 
-/** Reading stops while so many bytes wait. Bytes that the system has received already still come (transport/README U28). */
+/**
+ * Waiting bytes that stop the reading. Bytes that the system has received already still come (transport/README U28).
+ */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
 export class BulkIntake {

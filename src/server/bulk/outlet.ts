@@ -5,9 +5,9 @@ import type { Exchange } from '../transport/exchange.js';
 import type { Spool, Spools } from './spool.js';
 
 export interface BulkTimes {
-  /** The answer is spooled for a peer that still sends but has read nothing for so long. */
+  /** Time without a read after which the answer is spooled for a peer that still sends. */
   readonly spoolAfterMs: number;
-  /** The connection is closed after so long without a byte sent or read by the peer. */
+  /** Time without a byte sent or read by the peer after which the connection is closed. */
   readonly noProgressMs: number;
 }
 
@@ -37,7 +37,7 @@ interface KeptPiece {
  * The way of the bytes:
  *
  *   write ──► StreamedAnswer ──► peer             until the peer stops reading
- *        └──► Spool ──► StreamedAnswer ──► peer   from then on, until the spool is empty; once the peer reads, nothing is added
+ *        └──► Spool ──► StreamedAnswer ──► peer   from then on, until the spool is empty; readers add nothing
  *        └──► memory, Spool                       held: until `begin` or `end`
  */
 export class BulkOutlet {

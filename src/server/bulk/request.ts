@@ -48,7 +48,7 @@ export interface BulkHeaders {
   readonly contentEncoding: string;
   readonly accept: string;
   readonly acceptEncoding: string;
-  /** Of the header Hexcodes-Answer, in lower case. */
+  /** Value of the header Hexcodes-Answer, in lower case. */
   readonly answer: string;
   readonly rawQuery: string;
 }

@@ -159,7 +159,8 @@ export class BulkResponse {
     const { request, gzipIn, gzipOut, isHeld } = this.#request;
     const type = CONTENT_TYPES[request.output];
     const lines = gzipOut ? `\r\nContent-Encoding: gzip${VARY}` : VARY;
-    // Only of a body of known length, whose rows do not come from a disk, the end is known before its last rows are answered.
+    // Only of a body of known length, whose rows do not come from a disk, the end is known before its last rows are
+    // answered.
     const mayEndLate = gzipIn || gzipOut || isHeld || this.#x.bodySizeBytes < 0;
     const answer =
       sizeBytes === 0 || this.#x.bodySizeBytes < 0

@@ -21,7 +21,7 @@ import { readBulkRequest } from './request.js';
 import { type SpoolLimits, Spools, tooLargeToHold } from './spool.js';
 
 const SWEEP_MS = 250;
-/** Block buffers that were not needed for so long are freed. */
+/** Time after which unneeded block buffers are freed. */
 const TRIM_MS = 2000;
 
 export interface BulkTuning extends BulkTimes {

@@ -1,12 +1,12 @@
-// The page at `/` and its service worker with the names of the files that belong to them, and the policy that the browser holds
-// the page to.
+// The page at `/` and its service worker with the names of the files that belong to them, and the policy that the
+// browser holds the page to.
 import { createHash } from 'node:crypto';
 import { VERSION } from '../../hexcodes/version.js';
 import type { ConsoleFiles } from './read-files.js';
 
 /** A map of the operator's under the hexagons. */
 export interface Basemap {
-  /** Of raster tiles, with {z}, {x} and {y}, or of a style of MapLibre. */
+  /** Address of raster tiles, with {z}, {x} and {y}, or of a style of MapLibre. */
   readonly url: string;
   /** Who made the map, as it is to be shown; plain text. */
   readonly attribution: string;
@@ -40,12 +40,12 @@ export function fillPage(
       (role) => `<link rel="preload" as="fetch" crossorigin href="${paths[role]}">`,
     ),
   ];
-  const places: Readonly<Record<string, string>> = {
+  const values: Readonly<Record<string, string>> = {
     ...paths,
     preloads: preloads.join('\n'),
     settings: inAttribute(JSON.stringify(settings)),
   };
-  const html = page.replace(/\{\{(\w+)\}\}/g, (_, place: string) => places[place] ?? '');
+  const html = page.replace(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? '');
   const names = files.map(({ name }) => name);
   const version = createHash('sha256').update(html).update(names.join()).digest('hex').slice(0, 12);
   const shell = { version, paths: ['/', ...names.map((name) => `/assets/${name}`)] };

@@ -1,5 +1,5 @@
-// Reads dist/console/, which the build makes: the page at `/`, its service worker, and the files that they ask for, each as it is
-// and compressed twice.
+// Reads dist/console/, which the build makes: the page at `/`, its service worker, and the files that they ask for,
+// each as it is and compressed twice.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';

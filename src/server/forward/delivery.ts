@@ -1,5 +1,5 @@
-// Brings lines from backlogs to a sink, batch by batch and in order. A sink that takes nothing is tried again, ever more rarely;
-// nothing that can be read is left out, so a batch may come to it twice.
+// Brings lines from backlogs to a sink, batch by batch and in order. A sink that takes nothing is tried again, ever
+// more rarely; nothing that can be read is left out, so a batch may come to it twice.
 import type { Backlog, Piece } from './backlog/backlog.js';
 import { intactLines } from './backlog/intact-lines.js';
 import type { Sink } from './sinks/sink.js';
@@ -13,7 +13,7 @@ export interface DeliveryLog {
 
 export interface DeliveryOptions {
   readonly sink: Sink;
-  /** A batch is collected for so long, or until it is full. */
+  /** Time for which a batch is collected, unless it is full before. */
   readonly batchMs: number;
   /** The backlog that is to be delivered next; undefined where all are empty. */
   readonly source: () => Promise<Backlog | undefined>;
@@ -27,7 +27,7 @@ const BATCH_ROWS = 500;
 const BATCH_BYTES = 1024 * 1024;
 const FIRST_DELAY_MS = 250;
 const MOST_DELAY_MS = 30_000;
-/** For a sink to give a delivery up. */
+/** Time for a sink to give a delivery up. */
 const GIVE_UP_MS = 200;
 
 export class Delivery {
@@ -97,7 +97,7 @@ export class Delivery {
   }
 
   async #intact(piece: Piece): Promise<{ lines: Buffer; damagedRows: number }> {
-    // The lines of this process are as it has written them.
+    // Lines of this process need no check: it has written them itself.
     if (!piece.isFound) return { lines: piece.lines, damagedRows: 0 };
     const found = await intactLines(piece.lines);
     const { damagedRows } = found;
@@ -136,7 +136,7 @@ export class Delivery {
     this.#options.log.info(fields, 'the sink of positions takes them again');
   }
 
-  /** Waits for a time, for ever if undefined, or until woken with a reason to go on; not at all while ending. */
+  /** Waits for a time, without end if undefined, or until woken with a reason to go on; not at all while ending. */
   async #pause(timeMs: number | undefined, isEnough: () => boolean): Promise<void> {
     const overMs = timeMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + timeMs;
     while (!this.#isEnding && !isEnough()) {

@@ -1,5 +1,5 @@
-// Takes lines to be forwarded, keeps them on disk and has them delivered. A line is taken when the system has it on disk; lines
-// that come while a write is under way share the next one, and no caller waits for the sink.
+// Takes lines to be forwarded, keeps them on disk and has them delivered. A line is taken when the system has it on
+// disk; lines that come while a write is under way share the next one, and no caller waits for the sink.
 import { basename, join } from 'node:path';
 import { Backlog } from './backlog/backlog.js';
 import { begunMsOf, LeftFolders, leave, nameOwn, release, TOUCH_MS, touch } from './backlog/owner.js';
@@ -11,7 +11,7 @@ export interface ForwarderOptions {
   readonly sink: Sink;
   /** Folder of the backlogs of all processes. */
   readonly folder: string;
-  /** Of all backlogs that this process has, on disk. */
+  /** Largest size of all backlogs that this process has, on disk. */
   readonly mostBytes: number;
   readonly batchMs: number;
   readonly log: DeliveryLog;
@@ -44,7 +44,10 @@ export class Forwarder {
   readonly #left: LeftFolders;
   /** Why some of them could not be taken over at the last look. */
   #leftFault: string | undefined;
-  /** Of each folder that was there at the start, whether its owner is gone: what is in it then goes before the own lines. */
+  /**
+   * Resolves when each folder found at the start is known to be live or abandoned: abandoned lines are delivered before
+   * own ones.
+   */
   readonly #judged: Promise<boolean>;
   #judge!: (areAll: boolean) => void;
   readonly #delivery: Delivery;
@@ -176,7 +179,10 @@ export class Forwarder {
     }
   }
 
-  /** The folder, or a file in it, is gone: most likely a process has taken it over that could not see that this one is alive. */
+  /**
+   * The folder, or a file in it, is gone: most likely a process has taken it over that could not see that this one is
+   * alive.
+   */
   async #beginAnew(): Promise<void> {
     const before = this.#own;
     this.#own = await openOwn(this.#options);
@@ -221,7 +227,9 @@ export class Forwarder {
     });
   }
 
-  /** Opens the backlogs that others have left; one that cannot be opened is tried again at the next look. Never rejects. */
+  /**
+   * Opens the backlogs that others have left; one that cannot be opened is tried again at the next look. Never rejects.
+   */
   async #openLeft(): Promise<void> {
     const { folder, log } = this.#options;
     const faults: Error[] = [];

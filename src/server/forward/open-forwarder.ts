@@ -63,7 +63,7 @@ function sinkOf(address: SinkAddress, config: ServeConfig, processNumber: number
 
 type FileName = Extract<keyof typeof TRACCAR, `${string}File`>;
 
-/** Of the file that a setting names. */
+/** Content of the file that a setting names. */
 function contentOfFile(config: ServeConfig, name: FileName): string | undefined {
   try {
     return contentOf(config[name]);

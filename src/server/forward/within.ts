@@ -1,4 +1,4 @@
-// Waits for work, but not for ever: the end of a process has its time.
+// Waits for work, but not without end: the end of a process has its time.
 
 /** Resolves when the work is done, or after the time, whichever is first; rejects as the work does until then. */
 export async function within(timeMs: number, work: Promise<unknown>): Promise<void> {

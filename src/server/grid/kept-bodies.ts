@@ -1,4 +1,5 @@
-// Bodies of answers that are kept in memory, with their price; where there is no space for a new one, the least recently used go first.
+// Bodies of answers that are kept in memory, with their price; where there is no space for a new one, the least
+// recently used go first.
 
 export interface KeptBody {
   readonly bytes: Uint8Array;

@@ -1,4 +1,5 @@
-// Work of some milliseconds a piece, done one piece a turn of the event loop, so that other requests are answered in between.
+// Work of some milliseconds a piece, done one piece a turn of the event loop, so that other requests are answered in
+// between.
 
 interface Piece {
   readonly work: () => void;

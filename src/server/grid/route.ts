@@ -14,7 +14,7 @@ import { codesIn, RESOLUTION_OF_ZOOM, readTile, type Tile } from './tile.js';
 import { vectorTileOf } from './vector-tile.js';
 
 const TILE_TYPE = 'application/vnd.mapbox-vector-tile';
-/** Of tiles in memory: a few hundred, of a city at some zooms. */
+/** Memory of kept tiles: a few hundred, of a city at some zooms. */
 const KEPT_BYTES = 8 * 2 ** 20;
 /** Tiles that wait to be drawn, a second of work altogether. */
 const MOST_WAITING = 200;

@@ -1,5 +1,5 @@
-// Tiles of the web's maps (z/x/y in the Mercator projection), and the grid in one: which resolution its zoom shows, and the codes of
-// the cells that touch it.
+// Tiles of the web's maps (z/x/y in the Mercator projection), and the grid in one: which resolution its zoom shows, and
+// the codes of the cells that touch it.
 import { cover } from '../../hexcodes/geometry/cover.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import type { ParameterFault } from '../../hexcodes/wire/params/parameters.js';
@@ -12,8 +12,8 @@ export interface Tile {
 }
 
 /**
- * By zoom: the finest resolution of which a tile has up to some 180 cells at the equator, by the mean area. One with cells on its
- * edges and smaller ones than the mean has at most 256 (test/unit/server/grid/tile.test.ts).
+ * Resolution by zoom: the finest one of which a tile has up to some 180 cells at the equator, by the mean area. One
+ * with cells on its edges and smaller ones than the mean has at most 256 (test/unit/server/grid/tile.test.ts).
  */
 export const RESOLUTION_OF_ZOOM = [
   0, 0, 1, 2, 2, 3, 3, 4, 5, 6, 6, 7, 8, 8, 9, 10, 11, 11, 12, 13, 13, 14, 15,
@@ -22,7 +22,10 @@ export const MOST_ZOOM = RESOLUTION_OF_ZOOM.length - 1;
 
 /** Degrees around all provinces and their sea. */
 const COVERAGE = { south: 5, west: 100, north: 25, east: 119 } as const;
-/** A cell of resolution 0 reaches no further beyond its centre, in degrees there; each finer one is smaller by a root of seven. */
+/**
+ * A cell of resolution 0 reaches no further beyond its centre, in degrees there; each finer one is smaller by a root of
+ * seven.
+ */
 const REACH_DEG = 15;
 
 const INTEGER = /^(?:0|[1-9]\d{0,7})$/;
@@ -45,15 +48,17 @@ const lngDegOf = (x: number, zoom: number): number => (x / 2 ** zoom) * 360 - 18
 const latDegOf = (y: number, zoom: number): number =>
   (Math.atan(Math.sinh(Math.PI * (1 - (2 * y) / 2 ** zoom))) * 180) / Math.PI;
 
-/** Where a position lies in a tile: 0, 0 at its north-western corner, 1, 1 at its south-eastern one; beyond it outside. */
+/**
+ * Where a position lies in a tile: 0, 0 at its north-western corner, 1, 1 at its south-eastern one; beyond it outside.
+ */
 export function inTile({ zoom, x, y }: Tile, lngDeg: number, latDeg: number): [right: number, down: number] {
   const mercator = Math.asinh(Math.tan((latDeg * Math.PI) / 180)) / Math.PI;
   return [((lngDeg + 180) / 360) * 2 ** zoom - x, ((1 - mercator) / 2) * 2 ** zoom - y];
 }
 
 /**
- * The codes of the cells that touch a tile, in the order of their H3 indexes. Cells of no province have none. Tiles far from Viet Nam
- * take no work.
+ * The codes of the cells that touch a tile, in the order of their H3 indexes. Cells of no province have none. Tiles far
+ * from Viet Nam take no work.
  */
 export function codesIn(hexcodes: Hexcodes, { zoom, x, y }: Tile): string[] {
   const resolution = RESOLUTION_OF_ZOOM[zoom]!;

@@ -1,5 +1,5 @@
-// Cells as a vector tile (Mapbox Vector Tile 2.1): one layer of polygons, whole ones also where they reach beyond the tile, so that
-// the outline of a cell is the same in each tile that it touches.
+// Cells as a vector tile (Mapbox Vector Tile 2.1): one layer of polygons, whole ones also where they reach beyond the
+// tile, so that the outline of a cell is the same in each tile that it touches.
 import { fromGeojsonVt } from '@maplibre/vt-pbf';
 import type { CellFeature } from '../../hexcodes/geometry/geojson.js';
 import { inTile, type Tile } from './tile.js';

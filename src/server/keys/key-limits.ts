@@ -1,5 +1,5 @@
-// The limits of a key: what it may do in a second, a day and a month. A point is one converted item, whatever its status;
-// a request is one HTTP request, the handshake of a stream included.
+// The limits of a key: what it may do in a second, a day and a month. A point is one converted item, whatever its
+// status; a request is one HTTP request, the handshake of a stream included.
 
 /**
  * Bursts and quotas are integers. Absent: the default of the settings holds.
@@ -13,7 +13,7 @@ export interface KeyLimits {
   readonly requestsPerSecond?: number | undefined;
   /** Requests at once after a rest; by default those of one second, and at least one. */
   readonly requestsBurst?: number | undefined;
-  /** Of the calendar, in the time zone of the settings. */
+  /** Quotas of the calendar, in the time zone of the settings. */
   readonly pointsPerDay?: number | undefined;
   readonly pointsPerMonth?: number | undefined;
 }

@@ -2,13 +2,13 @@
 import type { KeyLimits } from './key-limits.js';
 
 /**
- * The kinds of work that a key may be used for. The stream is `bulk`; one code, its suggestions and the grid are `lookup`; provinces
- * and versions take any key.
+ * The kinds of work that a key may be used for. The stream is `bulk`; one code, its suggestions and the grid are
+ * `lookup`; provinces and versions take any key.
  */
 export const SCOPES = ['encode', 'decode', 'bulk', 'lookup', 'admin'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** Of a key that is made without any named, and of every key made before there were scopes. */
+/** Scopes of a key that is made without any named, and of every key made before there were scopes. */
 export const DEFAULT_SCOPES: readonly Scope[] = ['encode', 'decode', 'bulk', 'lookup'];
 
 export type KeyState = 'active' | 'disabled' | 'revoked';
@@ -20,7 +20,9 @@ export interface KeySettings {
   readonly scopes: readonly Scope[];
   /** Undefined: never. */
   readonly expiresMs: number | undefined;
-  /** Web origins a request must come from, as `https://a.vn` or `https://*.a.vn`; none: any, and requests without one. */
+  /**
+   * Web origins a request must come from, as `https://a.vn` or `https://*.a.vn`; none: any, and requests without one.
+   */
   readonly origins: readonly string[];
   /** Networks the client must be in, as `10.0.0.0/8` or `2001:db8::/32`; none: any. */
   readonly cidrs: readonly string[];
@@ -31,13 +33,13 @@ export interface StoredKey extends KeySettings {
   readonly id: string;
   readonly state: KeyState;
   readonly createdMs: number;
-  /** Of a request that was let in, to within some seconds; undefined: never yet. */
+  /** Time of the last request that was let in, to within some seconds; undefined: never yet. */
   readonly lastUsedMs: number | undefined;
   /** HMAC-SHA-256 of the key's text under the pepper. */
   readonly digestHex: string;
   /** 1 for the first text of the key, and one more at each rotation. */
   readonly generation: number;
-  /** Of the text before the last rotation, which is let in until `formerUntilMs`. */
+  /** Digest of the text before the last rotation, which is let in until `formerUntilMs`. */
   readonly formerDigestHex: string | undefined;
   readonly formerUntilMs: number | undefined;
 }
@@ -53,7 +55,7 @@ export interface KeyInfo extends KeySettings {
   readonly isBound: boolean;
 }
 
-/** Of `KeyInfo.scopeBits`. */
+/** Bits of `KeyInfo.scopeBits`. */
 export const SCOPE_BITS: Readonly<Record<Scope, number>> = {
   encode: 1,
   decode: 2,

@@ -1,5 +1,6 @@
-// The keys as requests see them, in memory. A text that is let in is hashed once and remembered until any key changes or
-// expires; every other text, missing, unknown, expired or revoked alike, takes the whole path of hash and comparison.
+// The keys as requests see them, in memory. A text that is let in is hashed once and remembered until any key changes
+// or expires; every other text, missing, unknown, expired or revoked alike, takes the whole path of hash and
+// comparison.
 import { timingSafeEqual } from 'node:crypto';
 import { type KeyInfo, keyInfoOf, SCOPE_BITS, type Scope, type StoredKey } from './key-record.js';
 import { digestOf } from './secret.js';
@@ -33,9 +34,9 @@ interface Credential {
 }
 
 export class KeyRing {
-  /** By digest. An attacker's text reaches it only through the pepper, so its timing tells nothing. */
+  /** Credentials by digest. An attacker's text reaches it only through the pepper, so its timing tells nothing. */
   readonly #byDigest = new Map<string, Credential>();
-  /** By the id of the key, the newest text first. */
+  /** Credentials by the id of the key, the newest text first. */
   readonly #byId = new Map<string, readonly Credential[]>();
   readonly #allowed = new Map<string, Credential>();
   readonly #listeners: (() => void)[] = [];
@@ -75,8 +76,8 @@ export class KeyRing {
   }
 
   /**
-   * The key as it is now, if a request that was let in with it before may go on: undefined once it is disabled, revoked,
-   * expired, its text has ended, or the scope is taken from it.
+   * The key as it is now, if a request that was let in with it before may go on: undefined once it is disabled,
+   * revoked, expired, its text has ended, or the scope is taken from it.
    */
   current(before: KeyInfo, scope?: Scope, nowMs = Date.now()): KeyInfo | undefined {
     const found = this.#byId

@@ -23,7 +23,7 @@ const STOPPED: KeyAnswer = { kind: 'unavailable', message: 'the service is stopp
 
 export interface KeysOptions {
   readonly dataDir: string;
-  /** Of a shared store; undefined: the file in the data folder. */
+  /** Address of a shared store; undefined: the file in the data folder. */
   readonly storeUrl: string | undefined;
   /** Undefined: the pepper file of the data folder. */
   readonly pepper: string | undefined;
@@ -45,7 +45,7 @@ export interface ServerKeys {
   readonly folderWarning: string | undefined;
   /** A sentence that says why the store cannot be read or written just now. */
   readonly fault: string | undefined;
-  /** For the admin port. */
+  /** Answers a call of the admin port. */
   call(call: KeyCall): Promise<KeyAnswer>;
   stop(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// Work that lasts, as a stream, a bulk body or a batch: whether its key would still let it in. A change of the key is judged as if
-// the request came now, from where it came.
+// Work that lasts, as a stream, a bulk body or a batch: whether its key would still let it in. A change of the key is
+// judged as if the request came now, from where it came.
 import { boundFault } from './key-bounds.js';
 import type { KeyInfo, Scope } from './key-record.js';
 import type { KeyRing } from './key-ring.js';
@@ -8,7 +8,7 @@ import type { KeyRing } from './key-ring.js';
 export interface WorkSource {
   /** Its Origin header, '' if there was none. */
   readonly origin: string;
-  /** Of the client, in canonical form; '' if it is not known. */
+  /** Address of the client, in canonical form; '' if it is not known. */
   readonly address: string;
 }
 

@@ -38,7 +38,7 @@ export function writeNewPrivateFile(path: string, text: string): void {
   withFileBeside(path, text, (beside) => linkSync(beside, path));
 }
 
-function withFileBeside(path: string, text: string, putInPlace: (beside: string) => void): void {
+function withFileBeside(path: string, text: string, moveOver: (beside: string) => void): void {
   const beside = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   const fd = openSync(beside, 'wx', 0o600);
   try {
@@ -49,7 +49,7 @@ function withFileBeside(path: string, text: string, putInPlace: (beside: string)
     } finally {
       closeSync(fd);
     }
-    putInPlace(beside);
+    moveOver(beside);
   } finally {
     rmSync(beside, { force: true });
   }

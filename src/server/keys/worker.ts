@@ -1,6 +1,6 @@
 // The thread that owns the server's connection to the key store: its calls block, and nothing may block the event loop.
-// It sends all keys once at the start, and later what another process has changed. While the store is missing, damaged or
-// away, the keys sent last hold.
+// It sends all keys once at the start, and later what another process has changed. While the store is missing, damaged
+// or away, the keys sent last hold.
 import { parentPort, workerData } from 'node:worker_threads';
 import type { StoredKey } from './key-record.js';
 import { answerCall, type KeyAnswer, type KeyCall } from './manage/key-calls.js';

@@ -1,5 +1,5 @@
-// One request, or one stream, in the ledger of its key. It is opened when the key is let in; points are admitted before their
-// work and done after it. Quota, rates, usage, metrics and the log read what is written here.
+// One request, or one stream, in the ledger of its key. It is opened when the key is let in; points are admitted before
+// their work and done after it. Quota, rates, usage, metrics and the log read what is written here.
 import type { KeyLedger } from './key-ledger.js';
 import type { LimitRefusal, WAIT } from './limit-state.js';
 import type { PointCounts } from './point-counts.js';
@@ -42,8 +42,8 @@ export class Entry {
   }
 
   /**
-   * Reserves points for work of which only a bound is known. Where fewer are left fewer are reserved, at least one: the work is then
-   * told how many, counts first, and comes again with its count if that is more.
+   * Reserves points for work of which only a bound is known. Where fewer are left fewer are reserved, at least one: the
+   * work is then told how many, counts first, and comes again with its count if that is more.
    * @returns how many: to be settled by `doneWithin`
    */
   admitUpTo(bound: number): number | LimitRefusal | typeof WAIT {
@@ -84,8 +84,8 @@ export class Entry {
   }
 
   /**
-   * Reserves some of many points, at least one and more where the quota is not scarce, within what the rates let in now. A free key
-   * gets them all. To be settled by `done`.
+   * Reserves some of many points, at least one and more where the quota is not scarce, within what the rates let in
+   * now. A free key gets them all. To be settled by `done`.
    */
   admitSome(most: number): number | LimitRefusal | typeof WAIT {
     return this.key.isFree ? most : this.#noted(this.key.take(1, most));

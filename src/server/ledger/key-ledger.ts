@@ -1,6 +1,7 @@
-// The ledger of one key: what it may use, what is under way and what it has used. A key without limits is counted and no more.
-// Points are reserved before their work and settled after it, so that requests that run at the same time cannot use the same
-// points; those that have to wait for the store, or for work under way, wait in the order in which they came.
+// The ledger of one key: what it may use, what is under way and what it has used. A key without limits is counted and
+// no more. Points are reserved before their work and settled after it, so that requests that run at the same time
+// cannot use the same points; those that have to wait for the store, or for work under way, wait in the order in which
+// they came.
 
 import { OVER_QUOTA_MESSAGE } from '../../hexcodes/wire/status-messages.js';
 import type { KeyLimits } from '../keys/key-limits.js';
@@ -48,7 +49,7 @@ export class KeyLedger {
     key: KeyInfo,
     limits: KeyLimits,
     used: UsedByKey | undefined,
-    /** Of the metrics. */
+    /** Counts for the metrics. */
     readonly counts: KeyCounts,
     private readonly context: KeyLedgerContext,
   ) {
@@ -127,7 +128,10 @@ export class KeyLedger {
     });
   }
 
-  /** Counts points that are converted, `ok` and otherwise, of `reserved` ones. Those that were not needed are given back. */
+  /**
+   * Counts points that are converted, `ok` and otherwise, of `reserved` ones. Those that were not needed are given
+   * back.
+   */
   done(operation: number, reserved: number, ok: number, failed: number, period?: QuotaPeriod): void {
     const used = ok + failed;
     this.#use.converted(operation, ok, failed);

@@ -1,5 +1,5 @@
-// The use of one key: counts in cells that are flushed, and sums of the day and the month. The sums are those of all processes
-// that share the store, as far as this one knows.
+// The use of one key: counts in cells that are flushed, and sums of the day and the month. The sums are those of all
+// processes that share the store, as far as this one knows.
 import type { UsedByKey } from '../usage/batch.js';
 import { NOTHING_USED } from '../usage/batch-rows.js';
 import { CELLS, cellAt, FAILED, OK, REFUSED } from '../usage/operations.js';

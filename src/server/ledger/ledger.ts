@@ -1,5 +1,5 @@
-// The ledgers of all keys that have sent a request, with the limits that the settings give to keys without their own. It is what
-// the flusher of usage reads from.
+// The ledgers of all keys that have sent a request, with the limits that the settings give to keys without their own.
+// It is what the flusher of usage reads from.
 import type { KeyLimits } from '../keys/key-limits.js';
 import type { KeyInfo } from '../keys/key-record.js';
 import type { Stored, StoredUse, UsageBatch, UsedByKey, UsedByKeys } from '../usage/batch.js';
@@ -24,18 +24,21 @@ export interface LedgerStore {
 }
 
 export interface LedgerOptions {
-  /** For keys that have no such limit of their own. */
+  /** Limits of keys that have none of their own. */
   readonly defaults: KeyLimits;
   /** Points of a second of the process; 0: no ceiling. */
   readonly pointsPerSecond: number;
-  /** Of days and months. */
+  /** Time zone of days and months. */
   readonly zone: string;
   readonly store: LedgerStore;
   /** While the store is away, limits hold for each process alone; else nothing is let in beyond what it has. */
   readonly isOpen: boolean;
-  /** A process may use as much of a rate as comes in this time before the store knows; undefined: it has no others beside. */
+  /**
+   * A process may use as much of a rate as comes in this time before the store knows; undefined: it has no others
+   * beside.
+   */
   readonly leaseMs?: number | undefined;
-  /** Of the metrics. */
+  /** Counts for the metrics. */
   readonly counts?: PointCounts;
   readonly nowMs?: () => number;
   readonly wallMs?: () => number;
@@ -48,7 +51,7 @@ export class Ledger implements UsageSource {
   readonly #keys = new Map<string, KeyLedger>();
   /** Those that have counted something since their cells were taken. */
   #dirty: KeyLedger[] = [];
-  /** Of which the store is to be asked once. */
+  /** Ledgers about which the store is to be asked once. */
   readonly #asked = new Set<KeyLedger>();
   /** Shared buckets that have something to tell the store. */
   #spent: SharedBucket[] = [];
@@ -56,7 +59,7 @@ export class Ledger implements UsageSource {
   #asking = new Set<Quota>();
   /** Quotas that may hold points. */
   readonly #holding = new Set<Quota>();
-  /** Of keys that have sent no request yet. */
+  /** Stored use of keys that have sent no request yet. */
   #stored: Map<string, UsedByKey> = new Map();
   readonly #context: KeyLedgerContext;
   readonly #defaults: KeyLimits;
@@ -134,7 +137,8 @@ export class Ledger implements UsageSource {
   }
 
   /**
-   * Goes on with the day of the store where that is tomorrow: then the clock has been set back, and a day that has begun goes on.
+   * Goes on with the day of the store where that is tomorrow: then the clock has been set back, and a day that has
+   * begun goes on.
    * @returns whether the day is now another
    */
   followStore({ latestDay }: StoredUse): boolean {
@@ -181,7 +185,7 @@ export class Ledger implements UsageSource {
   }
 
   take(number: number): UsageBatch | undefined {
-    // Of keys with quotas the process has to know what others have used, also while they send nothing here.
+    // The process has to know the use by others of keys with quotas, also while they send nothing here.
     const isWatched = (ledger: KeyLedger): boolean =>
       (ledger.hasQuota || this.#asked.has(ledger)) && !ledger.use.isDirty;
     const watched = this.#context.sharing === undefined ? [] : [...this.#keys.values()].filter(isWatched);

@@ -1,5 +1,5 @@
-// Limits of a key in the words of HTTP: 429 with Retry-After where one is reached, and on every answer to a key with limits the
-// header fields of draft-ietf-httpapi-ratelimit-headers-11.
+// Limits of a key in the words of HTTP: 429 with Retry-After where one is reached, and on every answer to a key with
+// limits the header fields of draft-ietf-httpapi-ratelimit-headers-11.
 
 import type { UnderstoodInput } from '../answers.js';
 import type { KeyInfo } from '../keys/key-record.js';
@@ -25,15 +25,15 @@ export function admitRequest(ledger: Ledger, x: Exchange, key: KeyInfo): boolean
 }
 
 /**
- * Reserves points for a request; false where the limits leave none, and the request is answered, or where that is not known yet:
- * then `later` is called once the points are reserved, in a turn of the event loop of its own.
+ * Reserves points for a request; false where the limits leave none, and the request is answered, or where that is not
+ * known yet: then `later` is called once the points are reserved, in a turn of the event loop of its own.
  */
 export function admitPoints(x: Exchange, count: number, later: () => void, input?: UnderstoodInput): boolean {
   const { entry } = x;
   if (entry === undefined || entry.isFree) return true;
   const refusal = entry.admit(count);
   if (refusal === WAIT) {
-    // Counted as under way, of which a key has so many at most.
+    // Counted as under way, which is bounded for each key.
     x.hold(0);
     x.deadline(ADMIT_DEADLINE_MS);
     // Its owner uses it for the next request.

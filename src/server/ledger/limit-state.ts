@@ -5,11 +5,11 @@ import type { TokenBucket } from './token-bucket.js';
 /** Why points or a request are refused. */
 export interface LimitRefusal {
   /**
-   * 'quota': nothing of the day or month is left for this. 'service': it is not the key that did too much; the service is at its own
-   * limit, or cannot settle the key's with other processes.
+   * 'quota': nothing of the day or month is left for this. 'service': it is not the key that did too much; the service
+   * is at its own limit, or cannot settle the key's with other processes.
    */
   readonly kind: 'rate' | 'quota' | 'service';
-  /** For people. */
+  /** Sentence for people. */
   readonly message: string;
   readonly waitMs: number;
 }

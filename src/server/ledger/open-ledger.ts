@@ -16,7 +16,7 @@ export interface LedgerConfig {
   readonly dataDir: string;
   /** The database that nodes share; undefined: a file of the data folder. */
   readonly store: string | undefined;
-  /** Of this service, on one data folder. */
+  /** Number of processes of this service, on one data folder. */
   readonly processes: number | undefined;
   readonly defaultPointsPerSecond: number;
   readonly defaultRequestsPerSecond: number;

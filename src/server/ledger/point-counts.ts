@@ -8,7 +8,7 @@ const MOST_KEYS = 10_000;
 export interface KeyCounts {
   requests: number;
   points: number;
-  /** Of its last request or frame, by performance.now(). */
+  /** Time of its last request or frame, by performance.now(). */
   lastMs: number;
 }
 
@@ -17,20 +17,20 @@ export class PointCounts {
   readonly #counts = new Float64Array(2 * OPERATIONS.length);
   readonly #keys = new Map<string, KeyCounts>();
 
-  /** Counts points of a key. `operation`: a place in OPERATIONS. */
+  /** Counts points of a key. `operation`: an index in OPERATIONS. */
   add(key: KeyCounts, operation: number, ok: number, failed: number): void {
-    const place = 2 * operation;
-    this.#counts[place]! += ok;
-    this.#counts[place + 1]! += failed;
+    const index = 2 * operation;
+    this.#counts[index]! += ok;
+    this.#counts[index + 1]! += failed;
     key.points += ok + failed;
   }
 
   get byOutcome(): readonly { operation: UsageOperation; outcome: 'ok' | 'failed'; count: number }[] {
     return OPERATIONS.filter((operation) => operation !== 'lookup').flatMap((operation) => {
-      const place = 2 * OPERATIONS.indexOf(operation);
+      const index = 2 * OPERATIONS.indexOf(operation);
       return [
-        { operation, outcome: 'ok' as const, count: this.#counts[place]! },
-        { operation, outcome: 'failed' as const, count: this.#counts[place + 1]! },
+        { operation, outcome: 'ok' as const, count: this.#counts[index]! },
+        { operation, outcome: 'failed' as const, count: this.#counts[index + 1]! },
       ];
     });
   }

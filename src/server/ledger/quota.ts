@@ -1,7 +1,7 @@
-// The quota of one key in this process. Points are asked of the store before they are used, and the store counts them as taken
-// from then on: so all processes together never use more than the quota, and a process that is killed cannot give its points
-// again. Points that are not needed go back. This file has no clock, timer or socket of its own: test/property/server
-// drives it through millions of schedules.
+// The quota of one key in this process. Points are asked of the store before they are used, and the store counts them
+// as taken from then on: so all processes together never use more than the quota, and a process that is killed cannot
+// give its points again. Points that are not needed go back. This file has no clock, timer or socket of its own:
+// test/property/server drives it through millions of schedules.
 import type { UsedByKey } from '../usage/batch.js';
 import type { QuotaGrant, QuotaOrder, QuotaReturn } from '../usage/grants.js';
 
@@ -34,7 +34,7 @@ export type NotTaken =
 
 /** Before the first answer nothing is known of others. */
 const UNKNOWN = Number.POSITIVE_INFINITY;
-/** A quota that is scarce is asked for again after so long. */
+/** Time after which a scarce quota is asked for again. */
 const POLL_MS = 40;
 /** The least that is asked for at once. */
 const LEAST_LEASE = 64;
@@ -55,7 +55,7 @@ export class Quota {
   #uncovered = 0;
   #uncoveredTold = 0;
   #returns: QuotaReturn[] = [];
-  /** Of those the ones of this period, and those that the store was told of and has not answered. */
+  /** Points of #returns in this period; below, those that the store was told of and has not answered. */
   #returning = 0;
   #returningTold = 0;
   #perDay: number | undefined;
@@ -174,7 +174,10 @@ export class Quota {
     return this.#held + this.#returns.length + taken > 0;
   }
 
-  /** Called at even intervals: gives back what is not needed, and what others want. Tells the store that this process lives. */
+  /**
+   * Called at even intervals: gives back what is not needed, and what others want. Tells the store that this process
+   * lives.
+   */
   tick(): void {
     const isIdle = this.#takenNow === 0;
     this.#takenBefore = this.#takenNow;
@@ -281,7 +284,10 @@ export class Quota {
     );
   }
 
-  /** Held, and neither under way nor owed to the month: the store gives without knowing of points taken while it was away. */
+  /**
+   * Held, and neither under way nor owed to the month: the store gives without knowing of points taken while it was
+   * away.
+   */
   get #spendable(): number {
     if (this.#formerUncoveredReserved === 0) return this.#free;
     return Math.max(0, Math.min(this.#free, this.leftOfMonth));

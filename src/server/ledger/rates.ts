@@ -1,5 +1,5 @@
-// The rates of one key: a token bucket of points and one of requests, and the ceiling of the process. Where processes share
-// limits, each uses a lease at most before the store knows of it.
+// The rates of one key: a token bucket of points and one of requests, and the ceiling of the process. Where processes
+// share limits, each uses a lease at most before the store knows of it.
 
 import { OVER_LIMIT_MESSAGE } from '../../hexcodes/wire/status-messages.js';
 import type { KeyLimits } from '../keys/key-limits.js';
@@ -59,7 +59,7 @@ export class Rates {
     return undefined;
   }
 
-  /** Why so many points would not be let in now. */
+  /** Reason why `count` points would not be let in now. */
   verdict(count: number): LimitRefusal | typeof WAIT | undefined {
     const { ceiling, nowMs, sharing } = this.context;
     const now = nowMs();
@@ -92,7 +92,7 @@ export class Rates {
     return most;
   }
 
-  /** Points worth a piece of work of their own, of so many that wait: what comes in a twentieth of a second. */
+  /** Points worth a piece of work of their own, among those that wait: the points of a twentieth of a second. */
   worthwhile(waiting: number): number {
     let least = waiting;
     for (const bucket of [this.#points, this.context.ceiling])

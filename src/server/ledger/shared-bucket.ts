@@ -1,12 +1,12 @@
-// A token bucket that processes share through the store of usage. Each judges by a bucket of its own, takes from it without
-// asking anybody, and tells the store now and then what it has taken; the answer is how many tokens are left of all. A
-// process takes at most a lease before the store knows of it, so that together they pass a rate by a lease each.
+// A token bucket that processes share through the store of usage. Each judges by a bucket of its own, takes from it
+// without asking anybody, and tells the store now and then what it has taken; the answer is how many tokens are left of
+// all. A process takes at most a lease before the store knows of it, so that together they pass a rate by a lease each.
 import type { RateKind, RateUse } from '../usage/batch.js';
 import { TokenBucket } from './token-bucket.js';
 
 /** The store, as far as shared limits need it. */
 export interface Sharing {
-  /** A lease is what a rate gives in so long. */
+  /** Time whose share of a rate is a lease. */
   readonly leaseMs: number;
   /** Nothing beyond a lease is let in before the store knows of it. */
   readonly mustSettle: () => boolean;

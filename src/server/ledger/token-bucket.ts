@@ -1,5 +1,5 @@
-// A token bucket on the monotonic clock. Work of more tokens than the bucket holds at its fullest is let in when it is full, and
-// the bucket then owes the rest: so no size of work is impossible, and the rate holds in the long run.
+// A token bucket on the monotonic clock. Work of more tokens than the bucket holds at its fullest is let in when it is
+// full, and the bucket then owes the rest: so no size of work is impossible, and the rate holds in the long run.
 
 /** Sums of fractions of tokens are not exact. */
 const ROUNDING = 1e-6;
@@ -24,7 +24,7 @@ export class TokenBucket {
     this.#filledMs = nowMs;
   }
 
-  /** How long until so many tokens can be taken; 0: now. */
+  /** Time until `count` tokens can be taken; 0: now. */
   waitMs(count: number, nowMs: number): number {
     this.#fill(nowMs);
     const missing = Math.min(count, this.capacity) - this.#tokens;
@@ -41,12 +41,12 @@ export class TokenBucket {
     return Number.POSITIVE_INFINITY;
   }
 
-  /** So many may be taken before it does. */
+  /** Whether tokens may be taken before it does. */
   mayTake(_count: number): boolean {
     return true;
   }
 
-  /** Holds so many from now on. */
+  /** Sets the tokens that it holds from now on. */
   protected set(tokens: number, nowMs: number): void {
     this.#tokens = Math.min(this.capacity, tokens);
     this.#filledMs = nowMs;

@@ -1,11 +1,11 @@
-// Notices that the clock of the machine was moved: log and /readyz say so. Rates do not use that clock, and a day of quotas that
-// has begun goes on (usage/calendar.ts); ends of keys and times of log lines follow the clock.
+// Notices that the clock of the machine was moved: log and /readyz say so. Rates do not use that clock, and a day of
+// quotas that has begun goes on (usage/calendar.ts); ends of keys and times of log lines follow the clock.
 import type { Logger } from '../log.js';
 
 const LOOK_MS = 1000;
 /** Time servers correct by less. */
 const LEAST_MS = 5000;
-/** /readyz has the warning for so long. */
+/** Time for which /readyz has the warning. */
 const WARN_MS = 600_000;
 
 export class ClockWatch {

@@ -1,12 +1,15 @@
-// The state of the service's event loop in shared memory: when it last ran, and the page of /readyz. Another thread reads it
-// without asking the loop, so probes are answered at once however busy the loop is.
+// The state of the service's event loop in shared memory: when it last ran, and the page of /readyz. Another thread
+// reads it without asking the loop, so probes are answered at once however busy the loop is.
 import type { Readiness, ReadinessPage } from './readiness.js';
 
 const BEAT_MS = 50;
-/** A loop that has not run for so long is taken for one that stands still. */
+/** Time without a turn after which a loop counts as hung. */
 const STILL_MS = 5000;
 
-/** Offsets in the shared memory, in bytes: time of the last beat in nanoseconds, then numbers of four bytes, then the text. */
+/**
+ * Offsets in the shared memory, in bytes: time of the last beat in nanoseconds, then numbers of four bytes, then the
+ * text.
+ */
 const BEAT_AT = 0;
 const VERSION_AT = 2;
 const STATUS_AT = 3;
@@ -62,7 +65,7 @@ export class PulseReader {
     this.#text = new Uint8Array(shared, TEXT_AT);
   }
 
-  /** The page of /livez: 503 while the loop stands still. */
+  /** The page of /livez: 503 while the loop hangs. */
   get alive(): ReadinessPage {
     const reason = this.#stillness;
     return reason === undefined
@@ -70,7 +73,7 @@ export class PulseReader {
       : { status: 503, text: `not alive\nreason: ${reason}\n` };
   }
 
-  /** The page of /readyz: 503 while the loop stands still, else what was published last. */
+  /** The page of /readyz: 503 while the loop hangs, else the page published last. */
   get ready(): ReadinessPage {
     const reason = this.#stillness;
     if (reason !== undefined) return { status: 503, text: `not ready\nreason: ${reason}\n` };

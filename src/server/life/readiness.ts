@@ -25,7 +25,9 @@ export class Readiness {
     this.onChange?.();
   }
 
-  /** Adds a source of warnings, each a sentence; it is asked whenever the page is, and says undefined while all is well. */
+  /**
+   * Adds a source of warnings, each a sentence; it is asked whenever the page is, and says undefined while all is well.
+   */
   addWarning(source: () => string | undefined): void {
     this.#warnings.push(source);
   }

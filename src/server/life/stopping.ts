@@ -8,9 +8,9 @@ import { unsentBytes } from './unsent-bytes.js';
 
 /** Steps of stopping, in this order. */
 export interface StopSteps {
-  /** Once the listener is closed: finish what was accepted, as far as the grace period allows. */
+  /** Steps after the listener is closed: finish the accepted work, as far as the grace period allows. */
   readonly drain: (() => Promise<void> | void)[];
-  /** Once all answers are sent: close what they used. */
+  /** Steps after all answers are sent: close the parts that they used. */
   readonly release: (() => Promise<void> | void)[];
 }
 
@@ -19,16 +19,18 @@ export interface StopTimes {
   readonly graceMs: number;
 }
 
-/** Connections are left alone until for so long nothing was under way and none has closed. */
+/** Quiet time, with nothing under way and no connection closed, until which connections are left alone. */
 const LINGER_MS = 50;
 
-/** A turn of the event loop that takes no longer left next to no time for a connection to come behind the look for them. */
+/**
+ * A turn of the event loop that takes no longer left next to no time for a connection to come behind the look for them.
+ */
 const QUIET_TURN_MS = 0.2;
 const QUIET_TRIES = 200;
 
 /**
- * Resolves right after the event loop has looked for connections, in a turn that did little else: one that waits to be accepted
- * when the port closes is reset by the system.
+ * Resolves right after the event loop has looked for connections, in a turn that did little else: one that waits to be
+ * accepted when the port closes is reset by the system.
  */
 async function quietTurn(): Promise<void> {
   for (let tries = 0; tries < QUIET_TRIES; tries++) {

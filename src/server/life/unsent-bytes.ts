@@ -1,10 +1,14 @@
-// Bytes that the system has not brought to the peers of this process yet. A socket that is closed with bytes of its peer
-// unread resets the connection, and what had not arrived is lost; so a stop looks here before it closes what is left.
+// Bytes that the system has not brought to the peers of this process yet. A socket that is closed with bytes of its
+// peer unread resets the connection, and what had not arrived is lost; so a stop looks here before it closes what is
+// left.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 const LISTENING = '0A';
 
-/** Of all TCP sockets of this process that are connected; 0 where the system does not tell (elsewhere than on Linux). */
+/**
+ * Unsent bytes of all connected TCP sockets of this process; 0 where the system does not tell (elsewhere than on
+ * Linux).
+ */
 export function unsentBytes(): number {
   try {
     const own = socketsOf('/proc/self/fd');

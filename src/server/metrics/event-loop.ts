@@ -1,5 +1,6 @@
 // How late the event loop is: libuv's own timer, measured by Node, without the time between two of its beats. The worst
-// second of the last few is shown, so that whoever asks less often than every second does not miss it, and several may ask.
+// second of the last few is shown, so that whoever asks less often than every second does not miss it, and several may
+// ask.
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 
 const BEAT_MS = 10;
@@ -25,7 +26,7 @@ export class EventLoopMonitor {
     this.#timer.unref();
   }
 
-  /** Of the worst second of the last fifteen, each of the three by itself. */
+  /** Delays of the worst second of the last fifteen, each of the three by itself. */
   get worst(): EventLoopDelay {
     return [...this.#seconds, this.#now()].reduce(
       (worst, second) => ({

@@ -1,4 +1,5 @@
-// The registry without its package, whose loading took a tenth of a start: it is loaded a second later, or with the first reader.
+// The registry without its package, whose loading took a tenth of a start: it is loaded a second later, or with the
+// first reader.
 import type { Metric, MetricsRegistry } from './registry.js';
 
 const LOADED_AFTER_MS = 1000;

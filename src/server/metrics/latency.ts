@@ -8,7 +8,7 @@ export const LATENCY_BOUNDS_SECONDS: readonly number[] = [
 const BOUNDS_MS = Float64Array.from(LATENCY_BOUNDS_SECONDS, (seconds) => seconds * 1000);
 
 export class Latency {
-  /** Of each bucket by itself; the last one is of what passes all bounds. */
+  /** Counts of each bucket by itself; the last one is of latencies beyond all bounds. */
   readonly counts = new Float64Array(BOUNDS_MS.length + 1);
   sumMs = 0;
 

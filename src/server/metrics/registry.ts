@@ -33,7 +33,7 @@ export interface LatencyMetric extends Described {
 
 export type Metric = SampledMetric | LatencyMetric;
 
-/** Shown by other metrics of this service: their own would start anew with every reader. */
+/** Shown by other metrics of this service: their own would start at zero with every reader. */
 const NOT_WANTED = /^nodejs_eventloop_lag_/;
 
 export class MetricsRegistry {
@@ -82,8 +82,8 @@ export class MetricsRegistry {
 type Values = Awaited<ReturnType<Gauge['get']>>;
 
 /**
- * A histogram whose buckets are counted elsewhere. prom-client has no way to set those of its own; a gauge is a metric that is
- * asked for its values with every reading, and may call them what it likes.
+ * A histogram whose buckets are counted elsewhere. prom-client has no way to set those of its own; a gauge is a metric
+ * that is asked for its values with every reading, and may call them what it likes.
  */
 class CountedHistogram extends Gauge {
   constructor(

@@ -1,5 +1,5 @@
-// Counts requests by the pattern of their route. Counting is a look-up and a few additions in typed arrays: it happens for
-// every request, whereas all names and labels are made at scrape time.
+// Counts requests by the pattern of their route. Counting is a look-up and a few additions in typed arrays: it happens
+// for every request, whereas all names and labels are made at scrape time.
 import { Latency } from './latency.js';
 
 const METHODS = ['GET', 'POST', 'HEAD', 'OPTIONS'] as const;
@@ -7,7 +7,7 @@ const METHODS = ['GET', 'POST', 'HEAD', 'OPTIONS'] as const;
 const OTHER_METHOD = 'OTHER';
 /** Between them lie all that HTTP knows. Place 0 is for requests without an answer. */
 const FIRST_STATUS = 100;
-const STATUS_PLACES = 501;
+const STATUS_COUNT = 501;
 const DEFECT = 500;
 
 /** A request as far as it is counted. */
@@ -98,7 +98,7 @@ function newCounts({ byStatus }: Route, method: string): Float64Array {
   const name = (METHODS as readonly string[]).includes(method) ? method : OTHER_METHOD;
   let counts = byStatus.get(name);
   if (counts === undefined) {
-    counts = new Float64Array(STATUS_PLACES);
+    counts = new Float64Array(STATUS_COUNT);
     byStatus.set(name, counts);
   }
   return counts;
@@ -108,7 +108,7 @@ function statusesOf(
   method: string,
   counts: Float64Array,
 ): { method: string; status: number; count: number }[] {
-  return [...counts].flatMap((count, place) =>
-    count === 0 ? [] : [{ method, status: FIRST_STATUS + place, count }],
+  return [...counts].flatMap((count, index) =>
+    count === 0 ? [] : [{ method, status: FIRST_STATUS + index, count }],
   );
 }

@@ -1,5 +1,5 @@
-// The metrics of the service, each with its name, its meaning and where its value comes from. docs/observation.md lists them; a
-// test holds the two together.
+// The metrics of the service, each with its name, its meaning and where its value comes from. docs/observation.md lists
+// them; a test holds the two together.
 import type { Budget } from '../budget/budget.js';
 import type { PointCounts } from '../ledger/point-counts.js';
 import type { EventLoopMonitor } from './event-loop.js';

@@ -1,5 +1,5 @@
-// The transport reports here: answers, refusals, faults and connections that it closes. They are counted and logged, and answered where
-// nobody else does.
+// The transport reports here: answers, refusals, faults and connections that it closes. They are counted and logged,
+// and answered where nobody else does.
 import { CountedLine } from '../counted-line.js';
 import { endOverError } from '../error-policy.js';
 import { type Logger, withholdKey } from '../log.js';

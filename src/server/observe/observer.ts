@@ -1,5 +1,5 @@
-// Sees every request, frame and refusal of the service once, counts it, and has it logged and traced. On the way of a request
-// this is additions in place; names, labels and texts are made at scrape time.
+// Sees every request, frame and refusal of the service once, counts it, and has it logged and traced. On the way of a
+// request this is additions in place; names, labels and texts are made at scrape time.
 import type { ClientAddresses } from '../client-address.js';
 import { PointCounts } from '../ledger/point-counts.js';
 import { type Logger, withholdKey } from '../log.js';
@@ -11,7 +11,7 @@ import { type ClosedStream, RequestLog, type SpanIds } from './request-log.js';
 
 /** Records the spans of some requests. */
 export interface Tracer {
-  /** Of a request that is over; undefined if it is not recorded. */
+  /** Records a request that is over; its span ids, undefined if it is not traced. */
   record(x: Exchange, nowMs: number): SpanIds | undefined;
   close(): Promise<void>;
 }
@@ -30,7 +30,7 @@ export class Observer {
   readonly poolWaits = new Latency();
   readonly poolRuns = new Latency();
   readonly refusedConnections = { flood: 0, crowd: 0, share: 0, limit: 0 };
-  /** By the limit that was reached. */
+  /** Refusals by the limit that was reached. */
   readonly refusals = new Map<string, number>();
   readonly clients: ClientAddresses;
   readonly log: RequestLog;
@@ -50,7 +50,7 @@ export class Observer {
   /** A request is over. */
   over(x: Exchange): void {
     const nowMs = performance.now();
-    // Of others it is done before the answer.
+    // A request with a status had its key withheld before the answer.
     if (x.status === 0 && x.hasGivenId) withholdKey(x);
     this.requests.add(x, nowMs);
     x.entry?.isOver(nowMs);

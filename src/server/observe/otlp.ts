@@ -1,6 +1,6 @@
-// Spans of requests for an OpenTelemetry collector, by OTLP over HTTP. The packages of OpenTelemetry are optional and loaded
-// only when an endpoint is set. A span is made when its request is over, so that no request waits for one, and for few of them:
-// those whose caller records a trace, and a share of those whose caller says nothing.
+// Spans of requests for an OpenTelemetry collector, by OTLP over HTTP. The packages of OpenTelemetry are optional and
+// loaded only when an endpoint is set. A span is made when its request is over, so that no request waits for one, and
+// for few of them: those whose caller records a trace, and a share of those whose caller says nothing.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SpanContext } from '@opentelemetry/api';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
@@ -17,7 +17,7 @@ import { readTraceparent, readTracestate, type TraceContext } from './trace-cont
 export interface TracerOptions {
   /** Spans are posted to `/v1/traces` below it. */
   readonly endpoint: string;
-  /** Of requests whose caller sends no traceparent. */
+  /** Share of traced requests among those whose caller sends no traceparent. */
   readonly ratio: number;
   readonly clients: ClientAddresses;
   /** Called when spans could not be handed over. */

@@ -1,5 +1,5 @@
-// A line of the log for each request and each stream that has ended, at most so many a second: of those beyond, one line says
-// how many there were. Answers of 500 and above have a limit of their own, so that a flood of others does not hide them.
+// A line of the log for each request and each stream that has ended, bounded for each second: one line says how many
+// more there were. Answers of 500 and above have a limit of their own, so that a flood of others does not hide them.
 import type { ClientAddresses } from '../client-address.js';
 import { type Logger, methodName } from '../log.js';
 import type { Exchange } from '../transport/exchange.js';
@@ -15,7 +15,7 @@ export interface SpanIds {
 
 /** A stream that is closed. */
 export interface ClosedStream {
-  /** Of its handshake. */
+  /** Request id of its handshake. */
   readonly requestId: string;
   readonly keyId: string;
   readonly client: string;
@@ -112,15 +112,15 @@ function rounded(ms: number): number {
 }
 
 /** Statuses are below this. */
-const STATUS_PLACES = 600;
+const STATUS_COUNT = 600;
 
 /** Lines of one level, a bounded number in each second. */
 class LimitedLines {
   skipped = 0;
-  /** Of this second. */
+  /** Lines left in this second. */
   #left: number;
   #counted = 0;
-  readonly #byStatus = new Uint32Array(STATUS_PLACES);
+  readonly #byStatus = new Uint32Array(STATUS_COUNT);
   readonly #isEnabled: boolean;
   #timer: NodeJS.Timeout | undefined;
 

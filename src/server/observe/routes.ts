@@ -1,10 +1,10 @@
-// Routes of the admin port that show the service at work: GET /metrics in the text format of Prometheus, and GET /activity, the keys
-// that are in use, for `hexcodes top`.
+// Routes of the admin port that show the service at work: GET /metrics in the text format of Prometheus, and GET
+// /activity, the keys that are in use, for `hexcodes top`.
 import type { AdminRoute } from '../admin-port.js';
 import type { PointCounts } from '../ledger/point-counts.js';
 import type { LateRegistry } from '../metrics/late-registry.js';
 
-/** A key without a request for so long is not in use. */
+/** Time without a request after which a key is not in use. */
 const IN_USE_MS = 10_000;
 
 export function observationRoutes(registry: LateRegistry, points: PointCounts): AdminRoute[] {

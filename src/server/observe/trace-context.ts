@@ -1,10 +1,10 @@
-// W3C Trace Context (https://www.w3.org/TR/trace-context/), read strictly: a header that breaks the standard counts as absent,
-// as it demands. So what is logged and exported is hexadecimal, and cannot be a key.
+// W3C Trace Context (https://www.w3.org/TR/trace-context/), read strictly: a header that breaks the standard counts as
+// absent, as it demands. So what is logged and exported is hexadecimal, and cannot be a key.
 
 export interface TraceContext {
   /** 32 lower-case hexadecimal digits, not all 0. */
   readonly traceId: string;
-  /** Of the caller's span: 16 such digits. */
+  /** Id of the caller's span: 16 such digits. */
   readonly parentId: string;
   /** The caller records its part. */
   readonly isSampled: boolean;
@@ -13,7 +13,9 @@ export interface TraceContext {
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const SAMPLED_FLAG = 1;
 
-/** Undefined for a header that is absent, sent twice, or breaks the standard. Of later versions the known part is read. */
+/**
+ * Undefined for a header that is absent, sent twice, or breaks the standard. Of later versions the known part is read.
+ */
 export function readTraceparent(text: string): TraceContext | undefined {
   const [, version, traceId = '', parentId = '', flags = '', more] = TRACEPARENT.exec(text) ?? [];
   if (version === undefined || version === 'ff' || (version === '00' && more !== undefined)) return undefined;

@@ -1,5 +1,5 @@
-// GET /, /service-worker.js and /assets/{name}: the console, the page that shows codes on a map. It needs no key: it converts by
-// itself, and calls nothing of the service.
+// GET /, /service-worker.js and /assets/{name}: the console, the page that shows codes on a map. It needs no key: it
+// converts by itself, and calls nothing of the service.
 import type { ServeConfig } from '../../config/config.js';
 import type { HexcodesData } from '../../hexcodes/library/hexcodes.js';
 import { type Basemap, fillPage } from '../console/fill-page.js';

@@ -1,12 +1,12 @@
-// GET /openapi.json, /asyncapi.json and /docs: the service described for programs and for people. They need no key, and change with the version
-// only.
+// GET /openapi.json, /asyncapi.json and /docs: the service described for programs and for people. They need no key, and
+// change with the version only.
 import { JSON_TYPE } from '../answers.js';
 import { preferences, qualityOf } from '../media-types.js';
 import { fail, type Router } from '../router.js';
 import { API_PAGE, API_PAGE_POLICY, ASYNCAPI, OPENAPI } from './documents.js';
 import { entityTag, sendTagged } from './freshness.js';
 
-/** Of pages: nothing of them is a frame elsewhere, guessed to be of another type, or told to other hosts. */
+/** Headers of pages: no page is a frame elsewhere, guessed to be of another type, or told to other hosts. */
 const PAGE_LINES = [
   `Content-Security-Policy: ${API_PAGE_POLICY}`,
   'X-Content-Type-Options: nosniff',

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { mayHoldKey } from '../../hexcodes/wire/params/query.js';
 import type { Exchange } from '../transport/exchange.js';
 
-/** An answer may be used for so long before the service is asked again. */
+/** Time that an answer may be used before the service is asked again. */
 export const KEPT_SECONDS = 3600;
 
 /** The `Cache-Control` of an answer to a request whose key came in a header. */
@@ -27,7 +27,8 @@ export type SendBody = (body: string | Uint8Array) => void;
 /**
  * Answers 304 where the request has the answer with this tag. To be called in the handler, as it reads a header.
  * @returns sends the answer otherwise; undefined: it is sent
- * @param headerLines "\r\nName: value" of every further header, `ETag` and `Cache-Control` included; a 304 has them, too
+ * @param headerLines "\r\nName: value" of every further header, `ETag` and `Cache-Control` included; a 304 has them,
+ *   too
  */
 function unlessKnown(x: Exchange, tag: string, type: string, headerLines: string): SendBody | undefined {
   const isKnown = tagsOf(x.headerValues('if-none-match')).some((given) => given === tag || given === '*');
@@ -48,7 +49,8 @@ export function sendTagged(
 }
 
 /**
- * As `sendTagged` for a request that needs a key, with the body later: nothing may be kept where a key stands in the URL.
+ * As `sendTagged` for a request that needs a key, with the body later: nothing may be kept where a key stands in the
+ * URL.
  * @returns sends the answer; undefined: it is sent, with 304
  */
 export function keptAnswer(

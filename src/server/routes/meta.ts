@@ -31,7 +31,7 @@ export function addMeta(router: Router, data: BoundaryData, transport: UwsBuild)
     },
   });
   const tableBody = bytesOf({ status: 'OK', admin_units: ADMIN_UNITS.map(rowOf) });
-  /** Bodies of some 100 KB, kept as the bytes that leave: writing one anew costs more than all else of the request. */
+  /** Bodies of some 100 KB, kept as the bytes that leave: writing one again costs more than all else of the request. */
   const unitBodies = new Map<string, Uint8Array>();
 
   const addJson = (

@@ -1,5 +1,5 @@
-// GET /v1/reverse: a position to its province and code, in the shape of Nominatim's reverse geocoding, so that products with a
-// setting for such a server can name this one. It knows no streets, and says none.
+// GET /v1/reverse: a position to its province and code, in the shape of Nominatim's reverse geocoding, so that products
+// with a setting for such a server can name this one. It knows no streets, and says none.
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import { boundary } from '../../hexcodes/geometry/shape.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';

@@ -1,5 +1,5 @@
-// How frames of the two subprotocols are answered: small ones by the kernel of this thread, large ones by the pool, in the
-// turn of their key. Points over a limit of the key are refused before their work, and all others counted.
+// How frames of the two subprotocols are answered: small ones by the kernel of this thread, large ones by the pool, in
+// the turn of their key. Points over a limit of the key are refused before their work, and all others counted.
 
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import type { ByteSink } from '../../hexcodes/wire/bytes/byte-sink.js';

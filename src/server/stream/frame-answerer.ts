@@ -8,7 +8,10 @@ export interface FrameAnswerer {
   readonly isBinary: boolean;
   /** Whether a frame is small enough to be answered in the uWS callback. */
   isSmall(frame: Uint8Array): boolean;
-  /** The answer to a small frame, valid until the next call; undefined where it proves to be more work than its size says. */
+  /**
+   * The answer to a small frame, valid until the next call; undefined where it proves to be more work than its size
+   * says.
+   */
   answerNow(frame: Uint8Array): Uint8Array | typeof OVER_QUOTA | undefined;
   /**
    * The answer to any other frame, which is copied before this returns. Where the pool is full, or workers die over the

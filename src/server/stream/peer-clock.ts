@@ -1,15 +1,17 @@
-// When the peer of a stream last sent a frame, answered a ping and took bytes of its answers, and what is due after a while. A
-// peer whose frame does not come whole cannot be told from one that rests, but it cannot answer a ping either: inside a frame
-// its pong is payload (transport/README U34).
+// When the peer of a stream last sent a frame, answered a ping and took bytes of its answers, and what is due after a
+// while. A peer whose frame does not come whole cannot be told from one that rests, but it cannot answer a ping either:
+// inside a frame its pong is payload (transport/README U34).
 
 export interface StreamTimes {
-  /** Without a frame for so long the connection is closed with 1001. */
+  /** Time without a frame after which the connection is closed with 1001. */
   readonly idleMs: number;
-  /** After so long without a frame or a pong a ping is sent. */
+  /** Time without a frame or a pong after which a ping is sent. */
   readonly pingMs: number;
-  /** A ping without a pong for so long closes the connection with 1001: the largest frame at 20 kB a second takes less. */
+  /**
+   * Time without a pong after which the connection is closed with 1001: the largest frame at 20 kB a second takes less.
+   */
   readonly pongMs: number;
-  /** With answers buffered, and none of their bytes taken for so long, with 1013. */
+  /** Time without a taken byte of buffered answers after which it is closed with 1013. */
   readonly noProgressMs: number;
 }
 
@@ -24,9 +26,9 @@ type Due = 'stalled' | 'idle' | 'hanging' | 'ping' | undefined;
 
 export class PeerClock {
   #frameMs: number;
-  /** Of the last frame or pong. */
+  /** Time of the last frame or pong. */
   #heardMs: number;
-  /** Of a ping that has no pong. */
+  /** Time of a ping that has no pong. */
   #pingMs: number | undefined;
   #progressMs: number;
   #bufferedBytes = 0;

@@ -27,13 +27,13 @@ import { StreamSession } from './session.js';
 
 const STREAM_PATH = '/v1/hexcodes/stream';
 
-/** The first of the client's offers that stands here is taken. */
+/** The first of the client's offers that is listed here is taken. */
 const SUBPROTOCOLS = ['hexcodes.v1.binary', 'hexcodes.v1.json'] as const;
 type Subprotocol = (typeof SUBPROTOCOLS)[number];
 
 /**
- * Above the documented limit, so that a frame over that one is closed with 1009 and not by uWS (transport/README U32). So much
- * may uWS hold for each socket of a frame that has not come whole.
+ * Twice the documented limit, so that a frame over that one is closed with 1009 and not by uWS (transport/README U32).
+ * uWS may buffer this much of an incomplete frame for each socket.
  */
 const MAX_PAYLOAD_BYTES = 2 * MAX_FRAME_BYTES;
 /** Never reached: a session sends nothing more once there is backpressure. */
@@ -52,7 +52,7 @@ export interface StreamTuning extends StreamTimes {
 }
 
 interface Connection extends SocketData {
-  /** Of the handshake. */
+  /** Request id of the handshake. */
   readonly requestId: string;
   readonly client: string;
   readonly openedMs: number;

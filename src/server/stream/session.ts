@@ -44,10 +44,10 @@ export class StreamSession {
   #isStopping = false;
   #isClosed = false;
 
-  /** Of this connection. */
+  /** Traffic of this connection. */
   readonly traffic: StreamTraffic = { frames: 0, bytesIn: 0, bytesOut: 0 };
   readonly window: FrameWindow;
-  /** Of the closing frame that was sent first, if the service closes the connection. */
+  /** Code of the closing frame that was sent first, if the service closes the connection. */
   closeCode: number | undefined;
   readonly #counts: StreamCounts;
   readonly #clock: PeerClock;
@@ -112,8 +112,8 @@ export class StreamSession {
   }
 
   /**
-   * Answers what waits, as far as it can be, in the next turn of the event loop. uWS does not call `drain` for bytes that it
-   * sends at the end of a callback (transport/README U31).
+   * Answers what waits, as far as it can be, in the next turn of the event loop. uWS does not call `drain` for bytes
+   * that it sends at the end of a callback (transport/README U31).
    */
   #checkSoon(): void {
     if (this.#isCheckDue) return;
@@ -125,7 +125,9 @@ export class StreamSession {
     });
   }
 
-  /** In the next turn: until then the transport counts what the peer goes on sending, and closes the socket of a flood. */
+  /**
+   * In the next turn: until then the transport counts what the peer goes on sending, and closes the socket of a flood.
+   */
   #closeOverWindow(): void {
     this.#isOverWindow = true;
     setImmediate(() =>
@@ -183,8 +185,8 @@ export class StreamSession {
   }
 
   /**
-   * Says how many bytes are held: of frames that wait, and of answers that the socket has not taken. Closes the connection if
-   * they are too many. A frame that has not come whole is in the memory of uWS and cannot be seen.
+   * Says how many bytes are held: of frames that wait, and of answers that the socket has not taken. Closes the
+   * connection if they are too many. A frame that has not come whole is in the memory of uWS and cannot be seen.
    */
   #mayHold(): boolean {
     if (this.#isClosed) return false;

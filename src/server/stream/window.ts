@@ -1,5 +1,5 @@
-// The window of one connection (docs/stream.md): the frames that are unanswered, from their arrival until their answers have
-// left the buffer of uWS. Says when the peer has passed it, and how long the answers took.
+// The window of one connection (docs/stream.md): the frames that are unanswered, from their arrival until their answers
+// have left the buffer of uWS. Says when the peer has passed it, and how long the answers took.
 import { MAX_FRAME_BYTES, MAX_FRAME_POINTS } from '../../hexcodes/wire/limits.js';
 
 export const WINDOW_FRAMES = 16;

@@ -1,6 +1,6 @@
-// The admin port of the supervisor. /livez and /readyz speak for all processes; /metrics has the samples of all, each with a
-// label that names its process; /activity adds up what the keys do in all; /processes/2/… is what the admin port of process 2
-// answers; every other path goes to the first process that accepts requests.
+// The admin port of the supervisor. /livez and /readyz speak for all processes; /metrics has the samples of all, each
+// with a label that names its process; /activity adds up what the keys do in all; /processes/2/… is what the admin port
+// of process 2 answers; every other path goes to the first process that accepts requests.
 import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { canonicalAddress, type Networks } from '../../config/networks.js';
 import { type AdminListener, openListener } from '../admin/listener.js';
@@ -23,7 +23,7 @@ export interface AdminSource {
   readonly trustedProxies: Networks | undefined;
   /** Names that the port is asked by. */
   readonly names: readonly string[];
-  /** By which the processes know that it is the supervisor who asks. */
+  /** Token by which the processes know that it is the supervisor who asks. */
   readonly token: string;
   /** How often a process has died so far. */
   deaths(): number;

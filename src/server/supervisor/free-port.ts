@@ -1,5 +1,5 @@
-// Whether a port is free, asked by taking it for a moment. The processes of the service share theirs, so none of them would
-// notice that a stranger's process, or another service of the same user, listens on it already.
+// Whether a port is free, asked by taking it for a moment. The processes of the service share theirs, so none of them
+// would notice that a stranger's process, or another service of the same user, listens on it already.
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { listenSentence } from '../listen-fault.js';

@@ -1,5 +1,5 @@
-// Pages of metrics of several processes as one, in the text format of Prometheus (0.0.4): each sample gets a label `process`,
-// and all samples of a metric stand together behind its HELP and TYPE, as the format demands.
+// Pages of metrics of several processes as one, in the text format of Prometheus (0.0.4): each sample gets a label
+// `process`, and all samples of a metric come together behind its HELP and TYPE, as the format demands.
 
 interface Page {
   readonly number: number;

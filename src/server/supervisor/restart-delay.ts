@@ -1,7 +1,7 @@
 // How long a process that died stays away: at once the first time, then longer each time, so that a fault that kills it
 // over and over does not take the machine.
 
-/** A process that lived so long has no past. */
+/** Lifetime after which earlier deaths of a process are forgotten. */
 const STABLE_MS = 60_000;
 const FIRST_DELAY_MS = 1000;
 const MOST_DELAY_MS = 30_000;

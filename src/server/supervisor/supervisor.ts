@@ -1,6 +1,6 @@
-// Runs the service in several processes that share one port. A crash costs the connections of its own process only, which
-// is started again; on reload the processes are replaced one by one, each by one that listens already, so that no request
-// is lost. The supervisor itself answers no request; its admin port speaks for all.
+// Runs the service in several processes that share one port. A crash costs the connections of its own process only,
+// which is started again; on reload the processes are replaced one by one, each by one that listens already, so that no
+// request is lost. The supervisor itself answers no request; its admin port speaks for all.
 import { randomBytes } from 'node:crypto';
 import type { ServeConfig } from '../../config/config.js';
 import { Networks } from '../../config/networks.js';
@@ -26,7 +26,7 @@ export interface SupervisorOptions {
 
 /** Settings that hold as long as the supervisor runs. */
 const FIXED = ['host', 'port', 'adminHost', 'adminPort', 'processes', 'ownPorts', 'dataDir'] as const;
-/** A process ends itself after the grace period and so long; then it is killed. */
+/** Time beyond the grace period after which a process that has not ended itself is killed. */
 const KILL_AFTER_MS = 8000;
 
 /** One of the processes, whichever runs in its place. */
@@ -62,7 +62,9 @@ export class Supervisor {
     this.#config = { ...options.config, port };
   }
 
-  /** Resolves with what the first process says when all accept requests; rejects with a sentence if one cannot start. */
+  /**
+   * Resolves with what the first process says when all accept requests; rejects with a sentence if one cannot start.
+   */
   static async start(options: SupervisorOptions): Promise<{ supervisor: Supervisor; first: ReadyMessage }> {
     const { host, port, adminHost, adminPort, processes, ownPorts } = options.config;
     refuseSameAddress({ host, port }, { host: adminHost, port: adminPort });
@@ -147,8 +149,8 @@ export class Supervisor {
   }
 
   /**
-   * Reads the configuration again and replaces the processes one by one. With a fault in it, or a process that cannot start,
-   * the log says so and everything stays as it is. A call during a reload is another one after it.
+   * Reads the configuration again and replaces the processes one by one. With a fault in it, or a process that cannot
+   * start, the log says so and everything stays as it is. A call during a reload is another one after it.
    */
   reload(): Promise<void> {
     this.#isReloadAsked = true;
@@ -213,7 +215,9 @@ export class Supervisor {
     return this.#config.drainMs + this.#config.graceMs + KILL_AFTER_MS;
   }
 
-  /** Stops all processes at once; resolves to whether each has finished its answers. A second call waits for the same. */
+  /**
+   * Stops all processes at once; resolves to whether each has finished its answers. A second call waits for the same.
+   */
   async stop(): Promise<boolean> {
     this.#isStopping = true;
     for (const { restart } of this.#posts) clearTimeout(restart);

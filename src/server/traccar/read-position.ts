@@ -1,5 +1,5 @@
-// A position as Traccar forwards it: the JSON of its forward type `json`, or the parameters of a URL of its type `url`. Every
-// fault names the member, its value and the rule.
+// A position as Traccar forwards it: the JSON of its forward type `json`, or the parameters of a URL of its type `url`.
+// Every fault names the member, its value and the rule.
 import { createHash, randomUUID } from 'node:crypto';
 import { readDecimal } from '../../hexcodes/wire/params/number.js';
 import type { ParameterFault } from '../../hexcodes/wire/params/parameters.js';
@@ -26,10 +26,10 @@ export interface TrackedPosition {
   readonly attributes: Readonly<Record<string, unknown>> | null;
 }
 
-/** Of uniqueId, as in Traccar's own database. */
+/** Longest uniqueId, as in Traccar's own database. */
 const MOST_ID_LENGTH = 128;
 const SHOWN_LENGTH = 40;
-/** Of attributes, which have one or two. Values of thousands exhaust the stack of JSON.stringify. */
+/** Deepest attributes, which have one or two levels. Values of thousands exhaust the stack of JSON.stringify. */
 const MOST_LEVELS = 64;
 const ID_LENGTH = 32;
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:?\d\d)$/;
@@ -185,8 +185,8 @@ function positionOf(
 }
 
 /**
- * Made of the device, the times and the position: Traccar's own id of a position is 0 until the database has it, which is
- * after it was forwarded for the first time.
+ * Made of the device, the times and the position: Traccar's own id of a position is 0 until the database has it, which
+ * is after it was forwarded for the first time.
  */
 function idOf(read: Omit<TrackedPosition, 'id'>): string {
   const { uniqueId, fixTime, deviceTime, serverTime, latDeg, lngDeg } = read;

@@ -1,5 +1,6 @@
-// POST and GET /v1/traccar: a position as Traccar forwards it, answered with its code once it is kept for the sink. A position
-// outside of Viet Nam is answered 200 and goes on as well: Traccar would send it again and again after any other status.
+// POST and GET /v1/traccar: a position as Traccar forwards it, answered with its code once it is kept for the sink. A
+// position outside of Viet Nam is answered 200 and goes on as well: Traccar would send it again and again after any
+// other status.
 
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import type { ParameterFault } from '../../hexcodes/wire/params/parameters.js';
@@ -17,7 +18,7 @@ import { positionInJson, positionInQuery, type TrackedPosition } from './read-po
 
 /** A position with the attributes of its device has some kilobytes. */
 const MAX_BODY_BYTES = 128 * 1024;
-/** Of a line beside the members of the request. */
+/** Bytes of a line beside the members of the request. */
 const OWN_BYTES = 512;
 const DISK_DEADLINE_MS = 30_000;
 

@@ -1,6 +1,6 @@
-// The adapter over uWebSockets.js: routes, the port, and what must hold for every request; README explains why. Handlers are
-// given an Exchange and cannot end the process: exceptions are caught, onAborted is set for whoever leaves the answer to later, and a
-// handler that does neither is answered 500 (README U6).
+// The adapter over uWebSockets.js: routes, the port, and what must hold for every request; README explains why.
+// Handlers are given an Exchange and cannot end the process: exceptions are caught, onAborted is set for whoever leaves
+// the answer to later, and a handler that does neither is answered 500 (README U6).
 import { Budget, UNLIMITED } from '../budget/budget.js';
 import { BodylessAnswers } from './answers/whole-answer.js';
 import { RefusedBodies } from './body/refused-bodies.js';
@@ -25,7 +25,7 @@ import {
   type UwsResponse,
 } from './uws.js';
 
-/** Of a refusal, which is sent in the next turn of the event loop. */
+/** Deadline of a refusal, which is sent in the next turn of the event loop. */
 const REFUSAL_DEADLINE_MS = 1000;
 const TOO_MANY = 'too many requests came at once; send this one again';
 
@@ -34,11 +34,17 @@ export interface AdapterHooks extends ExchangeHooks<Exchange> {
   refused(x: Exchange, status: 400 | 414 | 503, message: string, close: boolean): void;
   /** A WebSocket callback threw. The adapter then closes that socket. */
   socketThrown(error: unknown): void;
-  /** More requests came in one turn of the event loop than may, and one is refused; or more frames, and the socket is closed. */
+  /**
+   * More requests came in one turn of the event loop than may, and one is refused; or more frames, and the socket is
+   * closed.
+   */
   flooded(): void;
   /** A connection came that is one too many for the process, and was closed. */
   crowded(): void;
-  /** A connection that has shown no valid key was closed: it rested too long, its network has too many, or another had to come in. */
+  /**
+   * A connection that has shown no valid key was closed: it rested too long, its network has too many, or another had
+   * to come in.
+   */
   evicted(reason: EvictionReason): void;
 }
 
@@ -202,9 +208,10 @@ export class Adapter {
   }
 
   /**
-   * Refuses a request in the next turn of the event loop. If an ambiguous one were answered at once, uWS would read what
-   * follows its headers as the next request and answer that too; an unanswered request makes uWS close the connection
-   * instead (README U11, U12). So it does with a peer that brings one request after the other, but not with one that brings one.
+   * Refuses a request in the next turn of the event loop. If an ambiguous one were answered at once, uWS would read
+   * what follows its headers as the next request and answer that too; an unanswered request makes uWS close the
+   * connection instead (README U11, U12). So it does with a peer that brings one request after the other, but not with
+   * one that brings one.
    */
   #refuseLater(x: Exchange, status: 400 | 503, fault: string, close: boolean): void {
     x.deadline(REFUSAL_DEADLINE_MS);
@@ -213,8 +220,8 @@ export class Adapter {
   }
 
   /**
-   * Listens on the port (0: any free one), and on one more if it is given. Resolves to the first one's number; rejects if a
-   * port is in use. Not `exclusive`: other processes may listen on the same ports.
+   * Listens on the port (0: any free one), and on one more if it is given. Resolves to the first one's number; rejects
+   * if a port is in use. Not `exclusive`: other processes may listen on the same ports.
    */
   async listen(host: string, port: number, exclusive = true, ownPort?: number): Promise<number> {
     const takenPort = await this.#listeners.open(host, port, exclusive);

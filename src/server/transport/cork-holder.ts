@@ -1,6 +1,7 @@
-// Makes uncorked writes possible: large ones must not go through uWS's cork, which may lose a part of them (README U20), but
-// uWS prints a warning for each write while no response is corked. Any response will do (README U21). So the process opens
-// a connection to itself with a request that is never answered, and corks that response while it writes to others.
+// Makes uncorked writes possible: large ones must not go through uWS's cork, which may lose a part of them (README
+// U20), but uWS prints a warning for each write while no response is corked. Any response will do (README U21). So the
+// process opens a connection to itself with a request that is never answered, and corks that response while it writes
+// to others.
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import type { Uws, UwsApp, UwsResponse } from './uws.js';
@@ -19,8 +20,8 @@ export class CorkHolder {
   }
 
   /**
-   * Makes the connection, over a port of 127.0.0.1 that is closed again once the connection is made or has failed. Never
-   * rejects, and resolves within OPEN_TIMEOUT_MS: answers can do without it.
+   * Makes the connection, over a port of 127.0.0.1 that is closed again once the connection is made or has failed.
+   * Never rejects, and resolves within OPEN_TIMEOUT_MS: answers can do without it.
    */
   async open(uws: Uws): Promise<void> {
     const path = `/${randomBytes(16).toString('hex')}`;

@@ -1,5 +1,5 @@
-// One request and its answer, as handlers see them. Once the answer is complete or the connection is closed, every call of
-// the answering side does nothing, so handlers need not check.
+// One request and its answer, as handlers see them. Once the answer is complete or the connection is closed, every call
+// of the answering side does nothing, so handlers need not check.
 import { writeHead } from './answers/answer-head.js';
 import { ChunkedAnswer } from './answers/chunked-answer.js';
 import { SizedAnswer } from './answers/sized-answer.js';
@@ -21,7 +21,8 @@ import type { UpgradeContext, UwsRequest, UwsResponse } from './uws.js';
 const CLOSE_LINE = '\r\nConnection: close';
 
 /**
- * Before a handler returns, it must send or start an answer, ask for the body, or set a deadline; otherwise the answer is 500.
+ * Before a handler returns, it must send or start an answer, ask for the body, or set a deadline; otherwise the answer
+ * is 500.
  *
  *   answer in one piece              send
  *   answer of unknown length         startChunked, then write, onDrain and end of what it returns
@@ -139,7 +140,10 @@ export class Exchange extends ReceivingRequest {
     }
   }
 
-  /** Ends the request in a turn of its own: a connection that is closed in its handler could not be told from others by the door. */
+  /**
+   * Ends the request in a turn of its own: a connection that is closed in its handler could not be told from others by
+   * the door.
+   */
   #closeLater(work: () => void): void {
     this.#isAnswerDue = true;
     this.attach();
@@ -226,8 +230,9 @@ export class Exchange extends ReceivingRequest {
   }
 
   /**
-   * Accepts a WebSocket upgrade. To be called before the upgrade handler returns. Where many connections without a key could be taken
-   * for this one the upgrade waits for the next turn; if the peer is gone by then, `onOver` is called and no socket opens.
+   * Accepts a WebSocket upgrade. To be called before the upgrade handler returns. Where many connections without a key
+   * could be taken for this one the upgrade waits for the next turn; if the peer is gone by then, `onOver` is called
+   * and no socket opens.
    */
   acceptUpgrade<T>(userData: T, protocol: string): void {
     const context = this.#upgradeContext;
@@ -253,7 +258,7 @@ export class Exchange extends ReceivingRequest {
     this.nextTurn(() => corkHolder.runUncorked(upgrade));
   }
 
-  /** For the door a request is not over while the rest of its body is read: its connection is busy. */
+  /** State for the door: a request is not over while the rest of its body is read, as its connection is busy. */
   get visitState(): Exchange['state'] {
     return this.isReadingOn || this.#isAnswerDue ? 'answering' : this.state;
   }

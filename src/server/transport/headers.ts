@@ -1,5 +1,5 @@
-// Reads the headers of a request in one pass: fills in the fields that every handler needs, and finds those headers that
-// uWS accepts although two servers may read them differently (request smuggling; see README U10).
+// Reads the headers of a request in one pass: fills in the fields that every handler needs, and finds those headers
+// that uWS accepts although two servers may read them differently (request smuggling; see README U10).
 import { randomBytes } from 'node:crypto';
 import type { UwsRequest } from './uws.js';
 
@@ -7,7 +7,10 @@ import type { UwsRequest } from './uws.js';
 export interface HeaderFields {
   /** Bytes announced for the body; 0 for no body, -1 for a chunked one. */
   bodySizeBytes: number;
-  /** uWS may not report the end of the request behind its handler: the body is chunked, of no bytes, or of an unclear size. */
+  /**
+   * uWS may not report the end of the request behind its handler: the body is chunked, of no bytes, or of an unclear
+   * size.
+   */
   isEndUnseen: boolean;
   /** The X-Request-Id header if it is 1 to 128 of A-Z a-z 0-9 . _ -, otherwise a new id. */
   requestId: string;
@@ -56,7 +59,7 @@ class HeaderVisitor {
     this.transferEncodings = 0;
   }
 
-  /** For `forEach`, which calls it without `this`. */
+  /** Callback of `forEach`, which calls it without `this`. */
   readonly visit = (name: string, value: string): void => {
     const fields = this.fields as HeaderFields;
     switch (name) {
@@ -104,8 +107,8 @@ class HeaderVisitor {
 const visitor = new HeaderVisitor();
 
 /**
- * Fills `fields`, which must be as in a new Exchange. Returns a sentence if the request is ambiguous: the end of its body is
- * then in doubt.
+ * Fills `fields`, which must be as in a new Exchange. Returns a sentence if the request is ambiguous: the end of its
+ * body is then in doubt.
  */
 export function readHeaders(req: UwsRequest, fields: HeaderFields): string | undefined {
   visitor.start(fields);

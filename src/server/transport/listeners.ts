@@ -12,8 +12,8 @@ export class Listeners {
   }
 
   /**
-   * Resolves to the number of the port (0: any free one); rejects, without a reason, if it cannot. Not `exclusive`: other
-   * processes may listen on it as well (README U5).
+   * Resolves to the number of the port (0: any free one); rejects, without a reason, if it cannot. Not `exclusive`:
+   * other processes may listen on it as well (README U5).
    */
   open(host: string, port: number, exclusive: boolean): Promise<number> {
     const options = exclusive ? this.#uws.LIBUS_LISTEN_EXCLUSIVE_PORT : 0;

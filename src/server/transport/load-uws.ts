@@ -1,14 +1,14 @@
-// Decides which build of uWebSockets.js serves: the newest that loads on this machine, or the one that HEXCODES_UWS names.
-// The packages are imported nowhere else, and only dynamically: a build reads the size of the header block from the
-// environment once, while it loads.
+// Decides which build of uWebSockets.js serves: the newest that loads on this machine, or the one that HEXCODES_UWS
+// names. The packages are imported nowhere else, and only dynamically: a build reads the size of the header block from
+// the environment once, while it loads.
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { Uws } from './uws.js';
 
 /**
- * The packages that are tried, in this order. The first name is also that of the official package: who installs that one
- * in its place is served by it.
+ * The packages that are tried, in this order. The first name is also that of the official package: who installs that
+ * one in its place is served by it.
  */
 const CANDIDATES = ['uWebSockets.js', 'uws-pack'];
 
@@ -17,7 +17,9 @@ export const HEADER_BLOCK_BYTES = 16_384;
 
 /** The package that was loaded. */
 export interface UwsBuild {
-  /** As the package names itself: `@btc-vision/uwebsockets.js`, `uws-pack`, or `uWebSockets.js` for the official one. */
+  /**
+   * As the package names itself: `@btc-vision/uwebsockets.js`, `uws-pack`, or `uWebSockets.js` for the official one.
+   */
   readonly name: string;
   readonly version: string;
 }
@@ -53,8 +55,8 @@ async function loadFirst(forced: string | undefined): Promise<LoadedUws> {
 }
 
 /**
- * By `require` where the package can be required: on Node 20 a CommonJS module that throws while it is imported leaves an
- * unhandled rejection behind, which would end the process although the import itself is caught.
+ * Loads by `require` where the package can be required: on Node 20 a CommonJS module that throws while it is imported
+ * leaves an unhandled rejection behind, which would end the process although the import itself is caught.
  */
 async function load(candidate: string): Promise<Uws> {
   try {

@@ -10,7 +10,8 @@ const RECOMMENDED = '4096 131072 400000';
 
 /**
  * @param read gives the setting's text: least, default and greatest size in bytes
- * @returns a sentence for the log where a peer can fill the buffer; undefined where none can, or where the system has no such setting
+ * @returns a sentence for the log where a peer can fill the buffer; undefined where none can, or where the system has
+ *   no such setting
  */
 export function receiveBufferWarning(
   read = (): string => readFileSync(SETTING, 'latin1'),

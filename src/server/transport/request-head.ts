@@ -6,7 +6,7 @@ import { Guarded } from './guarded.js';
 import type { HeaderFields } from './headers.js';
 import type { UwsRequest, UwsResponse } from './uws.js';
 
-/** Of path and query together; more is answered 414. */
+/** Longest path and query together; more is answered 414. */
 export const TARGET_LIMIT_BYTES = 8192;
 
 const NO_POSITION = {};
@@ -34,11 +34,11 @@ export abstract class RequestHead extends Guarded implements HeaderFields, Visit
   headerLines = '';
   limitLines = '';
 
-  /** By performance.now(). */
+  /** Time of the start by performance.now(). */
   readonly startedMs = performance.now();
   /** Whose request it is, and whose bytes are counted; '' for nobody's. */
   keyId = '';
-  /** Of the answer; 0 as long as there is none, 101 for a WebSocket. */
+  /** Status of the answer; 0 as long as there is none, 101 for a WebSocket. */
   status = 0;
   /** The whole answer is written. */
   isComplete = false;
@@ -54,7 +54,10 @@ export abstract class RequestHead extends Guarded implements HeaderFields, Visit
   protected wholeBytes = 0;
   #peer: Uint8Array | undefined;
 
-  /** Asked before a body is worked on that came later than its head, and before its answer: false if the request is answered. */
+  /**
+   * Asked before a body is worked on that came later than its head, and before its answer: false if the request is
+   * answered.
+   */
   mayGoOn: (() => boolean) | undefined;
   receive: Visit['receive'];
   hasReceived = false;
@@ -132,7 +135,9 @@ export abstract class RequestHead extends Guarded implements HeaderFields, Visit
     return this.isBodyWanted && !this.hasBodyEnded;
   }
 
-  /** The first value of a header, '' if absent. Like all of the request, readable until the handler returns (README U8). */
+  /**
+   * The first value of a header, '' if absent. Like all of the request, readable until the handler returns (README U8).
+   */
   header(lowerCaseName: string): string {
     return this.#request().getHeader(lowerCaseName);
   }

@@ -1,9 +1,9 @@
-// Counts within one turn of the event loop. uWS reads a socket again and again while the peer fills its receive buffer, and
-// runs nothing else meanwhile (README U28): what one peer may do in a turn has to be bounded by counting.
+// Counts within one turn of the event loop. uWS reads a socket again and again while the peer fills its receive buffer,
+// and runs nothing else meanwhile (README U28): what one peer may do in a turn has to be bounded by counting.
 
 /** Requests of one turn, of all connections together; uWS does not say which connection a request came by. */
 const REQUESTS_PER_TURN = 1000;
-/** And so many more for each open connection: in a long turn uWS may serve each of them more than once. */
+/** Further requests of a turn for each open connection: in a long turn uWS may serve each more than once. */
 const REQUESTS_PER_CONNECTION = 4;
 
 export class Turns {
@@ -12,7 +12,7 @@ export class Turns {
   #number = 0;
   #connections = 0;
 
-  /** Changes with every turn in which it is asked for. */
+  /** Id of the current event-loop turn. */
   get number(): number {
     if (this.#isOver) {
       this.#isOver = false;
@@ -25,13 +25,13 @@ export class Turns {
     return this.#number;
   }
 
-  /** For every connection that opens (1), closes, or becomes a WebSocket (-1). */
+  /** Counts every connection that opens (1), closes, or becomes a WebSocket (-1). */
   countConnection(change: number): void {
     this.#connections += change;
   }
 
   /**
-   * Counts a request. False if it is one too many: its connection must be closed. The count then starts anew, so that the
+   * Counts a request. False if it is one too many: its connection must be closed. The count then restarts, so that the
    * next connection of the turn is not closed for what this one did.
    */
   takeRequest(): boolean {
@@ -45,13 +45,16 @@ export class Turns {
 /** Frames and bytes that one WebSocket may have answered in the turn in which they came. */
 const FRAMES_AT_ONCE = 64;
 const BYTES_AT_ONCE = 2 * 1024 * 1024;
-/** A socket that brings more in a turn keeps neither the window of docs/stream.md nor any measure with its pings. */
+/**
+ * Frames and bytes of a turn that make a socket a flood: it breaks the window of docs/stream.md, or sends pings without
+ * end.
+ */
 const FLOOD_FRAMES = 1000;
 const FLOOD_BYTES = 16 * 1024 * 1024;
 
 /**
- * Frames and bytes of one WebSocket in the current turn. Answers that wait for the next turn keep the window of the peer full, so
- * a peer that keeps to it stops sending, and the turn ends; any other is closed.
+ * Frames and bytes of one WebSocket in the current turn. Answers that wait for the next turn keep the window of the
+ * peer full, so a peer that keeps to it stops sending, and the turn ends; any other is closed.
  */
 export class SocketTurn {
   #turn = -1;
@@ -60,7 +63,7 @@ export class SocketTurn {
 
   constructor(private readonly turns: Turns) {}
 
-  /** Counts a message, a ping or a pong of so many bytes, and says what is to be done with it. */
+  /** Counts a message, a ping or a pong of `sizeBytes`, and says how it is handled. */
   take(sizeBytes: number): 'answer now' | 'answer in a later turn' | 'close the socket' {
     const turn = this.turns.number;
     if (turn !== this.#turn) {

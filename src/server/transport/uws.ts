@@ -7,7 +7,9 @@ export interface UwsResponse {
   write(bytes: string | Uint8Array): boolean;
   end(body?: string | Uint8Array, closeConnection?: boolean): UwsResponse;
   endWithoutBody(reportedSizeBytes?: number, closeConnection?: boolean): UwsResponse;
-  /** [all of `bytes` taken, whole answer complete]. After backpressure, goes on at `getWriteOffset()` from onWritable. */
+  /**
+   * [all of `bytes` taken, whole answer complete]. After backpressure, goes on at `getWriteOffset()` from onWritable.
+   */
   tryEnd(bytes: string | Uint8Array, totalSizeBytes: number): [boolean, boolean];
   /** Bytes of the body that `tryEnd` has taken so far. */
   getWriteOffset(): number;
@@ -88,8 +90,8 @@ export interface Uws {
 let isPausePrimed = false;
 
 /**
- * To be called with the first request of the process, before anything is written to it: makes sure that a socket which is
- * paused later is read again after `resume` (README U27).
+ * To be called with the first request of the process, before anything is written to it: makes sure that a socket which
+ * is paused later is read again after `resume` (README U27).
  */
 export function primePause(res: UwsResponse): void {
   if (isPausePrimed) return;

@@ -91,7 +91,10 @@ export function returnedOf({ returns }: UsageBatch): { period: string; keyId: st
   return [...sums.values()].sort((a, b) => compareRows(a, b));
 }
 
-/** By key, and of a key the day before its month: processes that write at the same time wait for one another in one order. */
+/**
+ * Order of rows: by key, and of a key the day before its month. Processes that write at once wait for one another in
+ * it.
+ */
 export function compareRows(
   a: { readonly keyId: string; readonly period: string },
   b: { readonly keyId: string; readonly period: string },

@@ -50,7 +50,10 @@ export interface UsedByKey {
   readonly dayPoints: number;
   readonly monthRequests: number;
   readonly monthPoints: number;
-  /** Points that processes hold and have not used, or that were lost with a process that was killed: nobody else may use them. */
+  /**
+   * Points that processes hold and have not used, or that were lost with a process that was killed: nobody else may use
+   * them.
+   */
   readonly dayHeld: number;
   readonly monthHeld: number;
 }

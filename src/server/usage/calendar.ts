@@ -1,6 +1,6 @@
-// Hours, days and months of a time zone, by the clock of the machine. A period never goes back: where the clock is set back by
-// less than a day, the day and the month that have begun go on, so that no quota is given twice. Where it is set back by more,
-// it was wrong before, and the periods follow it without a new quota.
+// Hours, days and months of a time zone, by the clock of the machine. A period never goes back: where the clock is set
+// back by less than a day, the day and the month that have begun go on, so that no quota is given twice. Where it is
+// set back by more, it was wrong before, and the periods follow it without a new quota.
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -37,8 +37,8 @@ export class Calendar {
   /**
    * @param zone of the IANA, as `Asia/Ho_Chi_Minh`
    * @param nowMs milliseconds since 1970
-   * @param onChange called before another day begins, with whether the day and the month have changed by the course of time, and with
-   * the periods that begin
+   * @param onChange called before another day begins, with whether the day and the month have changed by the course of
+   *   time, and with the periods that begin
    */
   constructor(
     readonly zone: string,
@@ -102,7 +102,8 @@ export class Calendar {
   /** The first moment of a day of the zone. */
   #startOf(year: number, month: number, day: number): number {
     const utcMs = Date.UTC(year, month - 1, day);
-    // The offset of a zone is less than 15 hours. Where midnight does not exist the day begins later, in steps of a quarter hour.
+    // The offset of a zone is less than 15 hours. Where midnight does not exist the day begins later, in steps of a
+    // quarter hour.
     let startMs = utcMs - 15 * HOUR_MS;
     const isBefore = (ms: number): boolean => {
       const date = this.#dateAt(ms);

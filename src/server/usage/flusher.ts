@@ -1,7 +1,7 @@
-// Sends what is counted to the worker thread every few seconds, one batch at a time. Until the store has taken a batch it waits
-// here and is sent again, with the same number, so that it is counted once; meanwhile the counts go on where they arise. So a
-// full disk or a store that is away costs nothing but the memory of one batch for each hour. Limits that processes share ask
-// for a flush sooner.
+// Sends what is counted to the worker thread every few seconds, one batch at a time. Until the store has taken a batch
+// it waits here and is sent again, with the same number, so that it is counted once; meanwhile the counts go on where
+// they arise. So a full disk or a store that is away costs nothing but the memory of one batch for each hour. Limits
+// that processes share ask for a flush sooner.
 
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -28,7 +28,7 @@ export interface UsageSource {
 export interface FlusherOptions {
   readonly address: UsageAddress;
   readonly flushMs: number;
-  /** Counts of hours are kept for so long; 0: for good. */
+  /** Time for which counts of hours are kept; 0: for good. */
   readonly keepDays: number;
   /** Called when usage cannot be stored any more, once for each reason. */
   readonly failed: (reason: string) => void;
@@ -48,7 +48,10 @@ const LOAD_TIMEOUT_MS = 10_000;
 const HURRY_MS = 20;
 /** Whoever asks for usage, and rates that processes share, wait for a store no longer than this. */
 const PATIENCE_MS = 500;
-/** A store that has not answered by then counts as one that is away: quotas wait, because they would be passed otherwise. */
+/**
+ * A store that has not answered by then counts as one that is away: quotas wait, because they would be passed
+ * otherwise.
+ */
 const AWAY_MS = 4000;
 
 export class UsageFlusher {
@@ -101,7 +104,8 @@ export class UsageFlusher {
 
   /**
    * Flushes soon, where the store can be used.
-   * @param isUrgent somebody waits for the answer: in this turn of the event loop, or once the batch under way is answered
+   * @param isUrgent somebody waits for the answer: in this turn of the event loop, or once the batch under way is
+   *   answered
    */
   hurry(isUrgent = false): void {
     this.#isHurried = true;
@@ -194,7 +198,7 @@ export class UsageFlusher {
     void worker.terminate();
   }
 
-  /** For the next process on this data folder. */
+  /** Keeps the unstored counts for the next process on this data folder. */
   #keepUnstored(): void {
     const unstored = this.#queue.filter(({ keyIds, returns }) => keyIds.length + returns.length > 0);
     if (unstored.length === 0) return;

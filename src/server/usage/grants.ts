@@ -1,5 +1,5 @@
-// Quotas between the service and the store: what a process asks for, and how many points it is given. Both stores, and the model of
-// the tests, give by the same function.
+// Quotas between the service and the store: what a process asks for, and how many points it is given. Both stores, and
+// the model of the tests, give by the same function.
 
 /** Points that a process asks for, before it uses them. */
 export interface QuotaOrder {
@@ -35,7 +35,7 @@ export interface QuotaReturn {
   readonly points: number;
 }
 
-/** A process that has told nothing for so long may be dead: nobody waits for what it holds, and nobody is given it. */
+/** Silence after which a process may be dead: nobody waits for the points that it holds, and nobody is given them. */
 export const SILENT_MS = 3000;
 
 /** A process is given this share of what is left, unless it needs more at once: so several find some. */

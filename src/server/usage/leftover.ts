@@ -1,5 +1,6 @@
-// Batches that could not be stored until the service stopped, in files of the data folder: the next process that opens the store
-// adds them, under the name of the process that made them, so that they are counted once however often they are found.
+// Batches that could not be stored until the service stopped, in files of the data folder: the next process that opens
+// the store adds them, under the name of the process that made them, so that they are counted once however often they
+// are found.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureDataDir } from '../keys/private-files.js';

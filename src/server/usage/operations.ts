@@ -1,4 +1,5 @@
-// The words of usage: which operation a request belongs to and how it ended. Counts are kept at their places in these lists.
+// The words of usage: which operation a request belongs to and how it ended. Counts are kept at their places in these
+// lists.
 
 export const OPERATIONS = [
   'encode',
@@ -14,8 +15,8 @@ export const OPERATIONS = [
 export type UsageOperation = (typeof OPERATIONS)[number];
 
 /**
- * Of requests: answered, answered with an error, refused over a limit of the key. Of points: converted, converted with another
- * status than OK, refused over a limit of the key.
+ * Outcomes of requests: answered, answered with an error, refused over a limit of the key. Of points: converted,
+ * converted with another status than OK, refused over a limit of the key.
  */
 export const OUTCOMES = ['ok', 'failed', 'refused'] as const;
 

@@ -1,6 +1,6 @@
-// The thread that stores usage: a file blocks, a database may be far away, and neither may hold up the event loop. It keeps
-// nothing but the open store: a batch that could not be written stays with the service, which sends it again. Batches of
-// processes that stopped before they could be written come first.
+// The thread that stores usage: a file blocks, a database may be far away, and neither may hold up the event loop. It
+// keeps nothing but the open store: a batch that could not be written stays with the service, which sends it again.
+// Batches of processes that stopped before they could be written come first.
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Stored, StoredUse, UsageBatch } from './batch.js';
 import { forgetLeftover, leftoversIn } from './leftover.js';
@@ -11,7 +11,7 @@ export interface UsageWorkerData {
   readonly address: UsageAddress;
   /** Names the process in the store. */
   readonly node: string;
-  /** Counts of hours are kept for so long; 0: for good. */
+  /** Time for which counts of hours are kept; 0: for good. */
   readonly keepDays: number;
 }
 
@@ -38,7 +38,7 @@ let prunedDay = '';
 let last: Promise<void> = Promise.resolve();
 
 async function opened(): Promise<UsageStore> {
-  if (store?.isInPlace === false) await close();
+  if (store?.isCurrent === false) await close();
   if (store !== undefined) return store;
   store = await openOrMakeUsage(address);
   for (const left of leftoversIn(address.dataDir)) {

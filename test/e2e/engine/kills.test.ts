@@ -1,4 +1,4 @@
-// Workers killed every second, the server killed, the network cut: every point stands once among the answers. The large
+// Workers killed every second, the server killed, the network cut: every point is among the answers once. The large
 // twin is `npm run proof -- engine`.
 import { expect, test } from 'vitest';
 import { killsInNamespace } from '../../support/engine/run-kills.js';

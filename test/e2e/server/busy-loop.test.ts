@@ -1,4 +1,4 @@
-// /livez and /readyz of a service whose event loop stands still: answered all the same, and 503 once it has stood for
+// /livez and /readyz of a service whose event loop hangs: answered all the same, and 503 when it has hung for
 // five seconds.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';

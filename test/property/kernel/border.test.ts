@@ -1,5 +1,5 @@
-// border_m and the neighbour of both builds against a peer that asks every line, by another metric: on the shipped map, where
-// the proof `border` asks 100,000 points, on maps that are made up, and where the lists of cells begin again.
+// border_m and the neighbour of both builds against a peer that asks every line, by another metric: on the shipped map,
+// where the proof `border` asks 100,000 points, on maps that are made up, and where the lists of cells begin again.
 
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
@@ -130,7 +130,9 @@ test('a kernel takes a second index: nothing of the first is left', () => {
   expect(ask()).toEqual(before);
 });
 
-/** Two provinces, the border between them 75,000 lines of 2 m: each cell within 5 km lists all that are opposite to it. */
+/**
+ * Two provinces, the border between them 75,000 lines of 2 m: each cell within 5 km lists all that are opposite to it.
+ */
 function fineLine(): Partition {
   const segments: number[] = [];
   const left: number[] = [];

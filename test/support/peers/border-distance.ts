@@ -1,5 +1,6 @@
-// How far a point is from the nearest border between two provinces, a second time: every line of the file is asked, and the
-// distance is that of two points of the WGS84 ellipsoid in space. At 5 km the chord is 0.13 mm shorter than the arc.
+// How far a point is from the nearest border between two provinces, a second time: every line of the file is asked, and
+// the distance is that of two points of the WGS84 ellipsoid in space. At 5 km the chord is 0.13 mm shorter than the
+// arc.
 import { NO_ADMIN, OUTSIDE_UNIT, readIndexArcs, readIndexMeta } from '#dist/hexcodes/kernel/index-file.js';
 
 export const FARTHEST_M = 5000;
@@ -7,7 +8,9 @@ export const FARTHEST_M = 5000;
 const EQUATOR_M = 6_378_137;
 const ECCENTRICITY_2 = 0.006_694_379_990_141_317;
 const RAD = Math.PI / 180;
-/** Lines that the plane of the point finds this much farther than the nearest are not asked: it errs by less than 3 m. */
+/**
+ * Lines that the plane of the point finds this much farther than the nearest are not asked: it errs by less than 3 m.
+ */
 const PLANE_MARGIN_M = 20;
 const STEPS = 60;
 const GOLDEN = (Math.sqrt(5) - 1) / 2;

@@ -16,7 +16,10 @@ export interface BorderCheck {
   readonly wrong: readonly string[];
 }
 
-/** A position: anywhere in the box of the map's land, or so far from a random border as `random` has it, up to 300 m or 7 km. */
+/**
+ * A position: anywhere in the box of the map's land, or so far from a random border as `random` has it, up to 300 m or
+ * 7 km.
+ */
 export function drawPosition(
   { lines }: BorderPeer,
   random: () => number,

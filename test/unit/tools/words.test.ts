@@ -29,6 +29,7 @@ test.each([
   '/** Memory that lies fallow. */\nexport const a = 1;',
   '/** It waits for ever. */\nexport const a = 1;',
   '/** After so many connections it ends. */\nexport const a = 1;',
+  '/** A thread without work ends after so long. */\nexport const a = 1;',
   '/** The binary holds the bytes. */\nexport const a = 1;',
   `// ${LONG}\nexport const a = 1;`,
   `/**\n * Fine.\n * ${LONG}\n */\nexport const a = 1;`,
@@ -45,6 +46,7 @@ test.each([
 test.each([
   '/** Price of one core for one hour. */\nexport const price = 1;',
   '// The first line\n// Of a sentence that goes on.\nexport const a = 1;',
+  '/** It waits so long as the peer reads. */\nexport const a = 1;',
   "export const a = '/** Of a string */';",
   'export const a = `// ${1} For a template, anew`;',
   'export const replaced = { headroom: 1 };',

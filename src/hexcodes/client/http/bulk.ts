@@ -32,7 +32,7 @@ export interface BulkOptions extends CallOptions {
   readonly resolution?: number;
   /** Whether the rows of an encoded answer name the province before July 2025, too. */
   readonly former?: boolean;
-  /** Of encode: whether they say how sure the province is, as border_m and certainty. */
+  /** Whether rows of encode say how sure the province is, as border_m and certainty. */
   readonly certainty?: boolean;
   /** Is put before the names of the columns that a CSV answer adds. */
   readonly prefix?: string;

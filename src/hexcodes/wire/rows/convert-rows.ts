@@ -44,7 +44,10 @@ export interface RowsTask {
   readonly output: 'csv' | 'json' | 'records';
   readonly resolution: number;
   readonly delimiter: number;
-  /** Columns of CSV answers: WITH_ROW, WITH_ID, WITH_RESOLUTION; of encode answers also WITH_FORMER and WITH_CERTAINTY, in JSON too. */
+  /**
+   * Columns of CSV answers: WITH_ROW, WITH_ID, WITH_RESOLUTION; of encode answers also WITH_FORMER and WITH_CERTAINTY,
+   * in JSON too.
+   */
   readonly columns: number;
   /** Ends a CSV row that has no line end of its own. */
   readonly lineEnd: '\n' | '\r\n';

@@ -19,7 +19,7 @@ interface Example {
   readonly method: string;
   readonly url: string;
   readonly type: string | undefined;
-  /** As it stands between quotes of JavaScript, Python and Go. */
+  /** Text between quotes of JavaScript, Python and Go. */
   readonly body: string | undefined;
 }
 

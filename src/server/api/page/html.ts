@@ -2,7 +2,7 @@
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-/** A text as it stands between tags and in quoted attributes. */
+/** Escapes a text for use between tags and in quoted attributes. */
 export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"]/g, (letter) => ENTITIES[letter] as string);
 

@@ -1,5 +1,5 @@
-// The page /docs: every operation, its parameters, answers, errors, calls to copy and a form to try it, as plain HTML made at
-// build time of the same table as the OpenAPI document. It works without its script, but for the forms.
+// The page /docs: every operation, its parameters, answers, errors, calls to copy and a form to try it, as plain HTML
+// made at build time of the same table as the OpenAPI document. It works without its script, but for the forms.
 import { createHash } from 'node:crypto';
 import { VERSION } from '../../../hexcodes/version.js';
 import { BODIES } from '../bodies.js';
@@ -73,9 +73,9 @@ const hashOf = (text: string): string => `sha256-${createHash('sha256').update(t
 
 function operationHtml(operation: Operation): string {
   const { id, method, path, summary, description, parameters, body, answers, errors, isKept } = operation;
-  const rows = parameters.map(({ name, in: place, required, description: text, schema }) => [
+  const rows = parameters.map(({ name, in: location, required, description: text, schema }) => [
     `<code>${name}</code>`,
-    `${place}${required ? ', required' : ''}`,
+    `${location}${required ? ', required' : ''}`,
     `${withCode(text)} <span class="soft">${escapeHtml(rangeOf(schema))}</span>`,
   ]);
   const bodyTypes = Object.entries(body?.types ?? {}).map(([type, name]) => [
@@ -113,9 +113,9 @@ function formHtml(operation: Operation): string {
   return `<details class="try"><summary>Try ${id}</summary><form hidden data-path="${path}" data-method="${method.toUpperCase()}" data-type="${type}">${fields.join('')}${bodyField}<button type="submit">Send</button><output aria-live="polite"></output></form></details>`;
 }
 
-function fieldHtml(id: string, { name, in: place, example }: Parameter, hasBody: boolean): string {
-  const value = example === undefined || (hasBody && place === 'query') ? '' : escapeHtml(String(example));
-  return `<label>${name} <input name="${name}" data-in="${place}" id="${id}-${name}" value="${value}" autocomplete="off" spellcheck="false"></label>`;
+function fieldHtml(id: string, { name, in: location, example }: Parameter, hasBody: boolean): string {
+  const value = example === undefined || (hasBody && location === 'query') ? '' : escapeHtml(String(example));
+  return `<label>${name} <input name="${name}" data-in="${location}" id="${id}-${name}" value="${value}" autocomplete="off" spellcheck="false"></label>`;
 }
 
 const exampleOf = ({ body }: Operation): object | undefined => {

@@ -1,7 +1,8 @@
-// Lines on disk between those who send them and a sink, first in, first out: segments of whole lines in a folder, and a cursor
-// that says how far they are delivered. Lines that were appended survive the end of the process, however it ends; a segment
-// goes when it is delivered. One append and one read at a time. Another process may take the folder over while this one is
-// alive (owner.ts); it delivers the lines that are in it by then, and later ones do not count as appended.
+// Lines on disk between those who send them and a sink, first in, first out: segments of whole lines in a folder, and a
+// cursor that says how far they are delivered. Lines that were appended survive the end of the process, however it
+// ends; a segment goes when it is delivered. One append and one read at a time. Another process may take the folder
+// over while this one is alive (owner.ts); it delivers the lines that are in it by then, and later ones do not count as
+// appended.
 import {
   type FileHandle,
   mkdir,
@@ -31,7 +32,7 @@ interface Segment {
   readonly number: number;
   /** It was there when the folder was opened. */
   readonly isFound: boolean;
-  /** Of lines that are appended; the file may hold more after a write that failed. */
+  /** Size of the lines that are appended; the file may hold more after a write that failed. */
   sizeBytes: number;
 }
 
@@ -44,7 +45,7 @@ export class Backlog {
   rows = 0;
   readonly #segments: Segment[] = [];
   #deliveredBytes = 0;
-  /** Of the last segment, if lines are appended to it. */
+  /** Handle of the last segment, if lines are appended to it. */
   #writer: FileHandle | undefined;
 
   private constructor(
@@ -63,14 +64,14 @@ export class Backlog {
     return backlog;
   }
 
-  /** Of all segments, delivered parts of the first one included. */
+  /** Size of all segments, delivered parts of the first one included. */
   get sizeBytes(): number {
     return this.#segments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   }
 
   /**
-   * Resolves when the whole lines are with the system; where it rejects, none of them counts. ENOENT: another process has the
-   * folder now, or somebody has removed the file.
+   * Resolves when the whole lines are with the system; where it rejects, none of them counts. ENOENT: another process
+   * has the folder now, or somebody has removed the file.
    */
   async append(lines: Buffer, rows: number): Promise<void> {
     const segment = await this.#segmentFor(lines.length);
@@ -93,7 +94,7 @@ export class Backlog {
     this.rows += rows;
   }
 
-  /** The next whole lines, at most so many bytes and rows of them; undefined where all are delivered. */
+  /** The next whole lines, bounded in bytes and rows; undefined where all are delivered. */
   async next(mostBytes: number, mostRows: number): Promise<Piece | undefined> {
     for (;;) {
       const segment = this.#segments[0];
@@ -107,7 +108,7 @@ export class Backlog {
         return { lines: lines.subarray(0, endBytes), rows, segment: number, endBytes: end, isFound };
       }
       if (lines.length > 0 && lines.length < left) {
-        // No line is so long: its end is damaged, and so is all that is read with it.
+        // No line is longer: its end is damaged, and so is all that is read with it.
         this.#deliveredBytes += lines.length;
         continue;
       }
@@ -224,14 +225,14 @@ export class Backlog {
 const isLineStart = (bytes: Buffer, at: unknown): at is number =>
   at === 0 || (typeof at === 'number' && bytes[at - 1] === LINE_END);
 
-/** Where the last whole line ends, of so many lines at most, and their count. */
+/** End of the last whole line among the first `mostRows`, and their count. */
 function endOfLines(bytes: Buffer, mostRows: number): [endBytes: number, rows: number] {
   let end = 0;
   let rows = 0;
   while (rows < mostRows) {
-    const place = bytes.indexOf(LINE_END, end);
-    if (place === -1) break;
-    end = place + 1;
+    const at = bytes.indexOf(LINE_END, end);
+    if (at === -1) break;
+    end = at + 1;
     rows++;
   }
   return [end, rows];

@@ -1,5 +1,5 @@
-// Lines that an earlier process has left. They are not forced onto the disk one by one, so after a power cut some may be other
-// bytes, most often zeros: those are left out, as no sink would ever take the batch that they are in.
+// Lines that an earlier process has left. They are not forced onto the disk one by one, so after a power cut some may
+// be other bytes, most often zeros: those are left out, as no sink would ever take the batch that they are in.
 import { eachLine } from './each-line.js';
 
 const LINE_END = Buffer.from('\n');

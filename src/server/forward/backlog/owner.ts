@@ -1,6 +1,7 @@
-// Whose a backlog is. Its folder is named after the process that owns it: processes of one data folder never share one, and one
-// whose process is gone is taken over by another, by a rename, which exactly one of several succeeds in. Where processes cannot
-// see each other (containers, other machines), a folder that is not touched for a while counts as left. No clocks are compared.
+// Whose a backlog is. Its folder is named after the process that owns it: processes of one data folder never share one,
+// and one whose process is gone is taken over by another, by a rename, which exactly one of several succeeds in. Where
+// processes cannot see each other (containers, other machines), a folder that is not touched for a while counts as
+// left. No clocks are compared.
 import {
   existsSync,
   readdirSync,
@@ -14,7 +15,10 @@ import { basename, join } from 'node:path';
 
 /** How often owners touch their folders, and look for those that were left. */
 export const TOUCH_MS = 3000;
-/** So many looks that find a folder untouched make 15 s; a machine that stood still for longer costs one look. */
+/**
+ * Looks that find a folder untouched before it has no owner: 15 s; a machine that stood still for longer costs one
+ * look.
+ */
 const UNTOUCHED_LOOKS = 5;
 
 /** When the backlog was begun, which stays as it is; then the owner; then whether the owner has left it. */

@@ -34,7 +34,9 @@ export async function csvOf(lines: Buffer): Promise<Buffer> {
   return Buffer.from(text);
 }
 
-/** A text that a spreadsheet takes for a formula: `=cmd|…`, `@SUM(…`, `-2+…`. A telephone number (`+84 90 123`) is none. */
+/**
+ * A text that a spreadsheet takes for a formula: `=cmd|…`, `@SUM(…`, `-2+…`. A telephone number (`+84 90 123`) is none.
+ */
 const FORMULA = /^[=@\t\r]|^[+-](?![\d\s.()/-]*$)/;
 /** Control characters but tabs and line ends: databases refuse NUL, and no field of a table has the others. */
 const CONTROL = /(?![\t\r\n])\p{Cc}/gu;

@@ -1,6 +1,6 @@
-// A sink that is a file, CSV or NDJSON: batches are appended, each in one write. It is opened for each batch, so other programs
-// may take it away at any time; one that has reached its size is renamed, and another begins. Renamed files are never touched
-// again.
+// A sink that is a file, CSV or NDJSON: batches are appended, each in one write. It is opened for each batch, so other
+// programs may take it away at any time; one that has reached its size is renamed, and another begins. Renamed files
+// are never touched again.
 import { type FileHandle, open, rename } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,14 +10,14 @@ import type { Sink } from './sink.js';
 export interface FileSinkOptions {
   readonly path: string;
   readonly format: 'csv' | 'ndjson';
-  /** Of the file, when another begins. */
+  /** Size of the file at which another begins. */
   readonly fullBytes: number;
 }
 
 /** Owner and group: positions are nobody else's business. */
 const MODE = 0o640;
 const LINE_END = 10;
-/** Another process of this service may be writing to the file for so long. */
+/** Longest time that another process of this service may be writing to the file. */
 const SETTLED_MS = 500;
 const TAIL_BYTES = 64 * 1024;
 
@@ -97,8 +97,8 @@ async function endOfLastLine(file: FileHandle, sizeBytes: number): Promise<numbe
   for (let end = sizeBytes; end > 0; ) {
     const start = Math.max(0, end - TAIL_BYTES);
     const { bytesRead } = await file.read(tail, 0, end - start, start);
-    const place = tail.subarray(0, bytesRead).lastIndexOf(LINE_END);
-    if (place !== -1) return start + place + 1;
+    const at = tail.subarray(0, bytesRead).lastIndexOf(LINE_END);
+    if (at !== -1) return start + at + 1;
     end = start;
   }
   return 0;

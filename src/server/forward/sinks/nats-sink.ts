@@ -1,5 +1,5 @@
-// A sink on NATS JetStream: each position is a message, under its id, so that the server drops a second one of the same within
-// the duplicate window of its stream.
+// A sink on NATS JetStream: each position is a message, under its id, so that the server drops a second one of the same
+// within the duplicate window of its stream.
 import type { Publisher } from '../../../bus/nats/publisher.js';
 import { eachRow, type Sink } from './sink.js';
 

@@ -18,7 +18,9 @@ export function parseDuration(text: string): number | undefined {
 
 const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
-/** In milliseconds since 1970; a date alone is its midnight in UTC, a duration counts from now. Undefined if it is none. */
+/**
+ * In milliseconds since 1970; a date alone is its midnight in UTC, a duration counts from now. Undefined if it is none.
+ */
 export function parseTime(text: string, nowMs = Date.now()): number | undefined {
   const durationMs = parseDuration(text);
   if (durationMs !== undefined) return nowMs + durationMs;

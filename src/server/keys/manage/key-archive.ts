@@ -8,14 +8,14 @@ import { keyJson } from './key-json.js';
 
 const FORMAT = 'hexcodes-keys';
 const VERSION = 2;
-/** Of version 0.2.0. Look-ups had no scope then, so its keys keep them. */
+/** Format of version 0.2.0. Look-ups had no scope then, so its keys keep them. */
 const FORMER_VERSION = 1;
 
 export interface KeyArchive {
   readonly keys: readonly StoredKey[];
-  /** Of the pepper under which the digests are made. */
+  /** Check of the pepper under which the digests are made. */
   readonly pepperCheck: string;
-  /** Of a backup. */
+  /** Pepper of a backup. */
   readonly pepper: string | undefined;
 }
 

@@ -13,7 +13,7 @@ export class KeyFault extends Error {
     /** 'conflict': with what the store holds. */
     readonly kind: 'unknown' | 'revoked' | 'conflict' | 'invalid',
     message: string,
-    /** Of 'invalid': all that is wrong. */
+    /** All faults of an 'invalid' request. */
     readonly faults: readonly SettingFault[] = [],
   ) {
     super(message);

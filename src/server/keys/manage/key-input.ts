@@ -13,7 +13,7 @@ const MOST_NAME_LENGTH = 200;
 const MOST_ENTRIES = 100;
 const MOST_LIMIT = 1e15;
 
-/** Of a name that is given: a value, or a Fault. */
+/** Reads the value of a name that is given, or throws a Fault. */
 type Reader<T> = (value: unknown) => T;
 
 class Fault extends Error {}
@@ -42,7 +42,7 @@ const READERS: { readonly [K in keyof KeySettings as JsonName<K>]: Reader<KeySet
   limits: (value) => readLimits(value),
 };
 
-/** Of members of the settings, as JSON names them. */
+/** Names of the settings' members in JSON. */
 type JsonName<K> = K extends 'expiresMs' ? 'expires' : K;
 
 /**

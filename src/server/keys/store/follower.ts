@@ -1,5 +1,5 @@
-// Follows the keys of a store, whichever store or file it is: says what has changed since it was asked last. Uses of keys
-// are no changes.
+// Follows the keys of a store, whichever store or file it is: says what has changed since it was asked last. Uses of
+// keys are no changes.
 import type { StoredKey } from '../key-record.js';
 import type { FollowedStore, StoreHead } from './key-store.js';
 
@@ -22,7 +22,7 @@ export class Follower {
     private readonly accept: (head: StoreHead) => void,
   ) {}
 
-  /** The store, opened if it is not open, or has to be opened anew. */
+  /** The store, opened if it is not open, or has to be opened again. */
   async store(): Promise<FollowedStore> {
     if (this.#store !== undefined && (await this.#store.news()) === 'gone') await this.close();
     this.#store ??= await this.open();

@@ -35,6 +35,6 @@ export interface KeyStore {
 export interface FollowedStore extends KeyStore {
   /** How often to ask whether anything has changed. */
   readonly pollMs: number;
-  /** 'gone': the store has to be opened anew. */
+  /** 'gone': the store has to be opened again. */
   news(): Promise<'none' | 'perhaps' | 'gone'>;
 }

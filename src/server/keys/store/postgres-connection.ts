@@ -1,12 +1,12 @@
-// One connection to the shared store, with its tables up to date. A database that does not answer in time counts as one that
-// is away: the query fails, and whoever holds the connection lets go of it and opens another.
+// One connection to the shared store, with its tables up to date. A database that does not answer in time counts as one
+// that is away: the query fails, and whoever holds the connection lets go of it and opens another.
 import { Socket } from 'node:net';
 import pg from 'pg';
 import { migrate } from './postgres-schema.js';
 
 /** A database that does not answer is one that is away. */
 const ANSWER_TIMEOUT_MS = 4000;
-/** For the last words to a database that may be away. */
+/** Time to say goodbye to a database that may be away. */
 const CLOSE_TIMEOUT_MS = 500;
 
 export class PostgresConnection {
@@ -27,7 +27,8 @@ export class PostgresConnection {
   }
 
   /**
-   * @param url as libpq has them, with TLS and credentials: `postgres://user:password@host/database?sslmode=verify-full`
+   * @param url as libpq has them, with TLS and credentials:
+   *   `postgres://user:password@host/database?sslmode=verify-full`
    * @param name as the database's administrator sees the connection
    * @param mayMake make the tables if they are not there
    */

@@ -22,10 +22,10 @@ const SENTENCES: Readonly<Record<string, string>> = {
   '53100': 'cannot be written: its disk is full',
 };
 
-/** Of OpenSSL and of Node's check of names. */
+/** Codes of OpenSSL and of Node's check of names. */
 const CERTIFICATE = /CERT|ALTNAME|UNABLE_TO_VERIFY/;
 
-/** Of errors without a code. */
+/** Words of errors without a code. */
 const MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/timeout/i, 'does not answer'],
   [/connection terminated|not queryable|was closed/i, 'has closed the connection'],
@@ -43,7 +43,7 @@ export function postgresFault(url: string, error: unknown): string {
   return withoutSecrets(url, text);
 }
 
-/** The user's name is no secret; whatever stands as its password is. */
+/** The user's name is no secret; its password is. */
 function withoutSecrets(url: string, text: string): string {
   const [, password] = /^[a-z]+:\/\/[^/@]*?:([^@]*)@/i.exec(url) ?? [];
   const secrets = [url, password, password === undefined ? undefined : decoded(password)];

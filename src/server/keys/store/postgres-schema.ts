@@ -93,7 +93,7 @@ const STEPS: readonly string[] = [
 
 const VERSION = STEPS.length;
 
-/** Of all programs that use one database, ours alone takes this lock. */
+/** Number of the advisory lock that no other program on the database takes. */
 const LOCK = 4_838_200_611;
 
 /** The version of the tables; undefined if there are none. */

@@ -12,7 +12,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   SQLITE_IOERR: 'cannot be read or written: the disk reports an error, or is full',
 };
 
-/** Of errors of the file system. */
+/** Words for errors of the file system. */
 const FOLDER_FAULTS: Readonly<Record<string, string>> = {
   EACCES: 'cannot be made or written to: permission denied',
   EPERM: 'cannot be made or written to: permission denied',
@@ -21,7 +21,7 @@ const FOLDER_FAULTS: Readonly<Record<string, string>> = {
   ENOTDIR: 'lies below a file, not a folder',
 };
 
-/** Of an error of libsql or of the file system. */
+/** Fault for an error of libsql or of the file system. */
 export function sqliteFault(dataDir: string, error: unknown): string {
   const path = join(dataDir, 'keys.db');
   const { code, message } = error as { code?: unknown; message?: unknown };

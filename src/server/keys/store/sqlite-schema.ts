@@ -1,5 +1,5 @@
-// The tables of the embedded store, and how an older store becomes the present one. `user_version` counts the steps that
-// a file has taken; the first version that people used had the first table and no number.
+// The tables of the embedded store, and how an older store becomes the present one. `user_version` counts the steps
+// that a file has taken; the first version that people used had the first table and no number.
 import type Database from 'libsql';
 
 /**

@@ -1,6 +1,6 @@
-// The embedded store: one libsql file in the data folder, shared by the service and the command. Its calls block for all
-// that they are declared to be asynchronous. The file has no write-ahead log beside it, so that a backup that is moved
-// over it is not mixed with what was there before.
+// The embedded store: one libsql file in the data folder, shared by the service and the command. It is declared async,
+// but the calls block. The file has no write-ahead log beside it, so that a backup that is moved over it is not mixed
+// with what was there before.
 import { closeSync, existsSync, openSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
@@ -185,8 +185,8 @@ export class SqliteStore implements FollowedStore {
   }
 
   /**
-   * A file that is replaced or written to is opened anew: it may be another, or damaged. The version differs once another
-   * connection has written, also where `touch` has taken that for its own writing.
+   * A file that is replaced or written to is opened again: it may be another, or damaged. The version differs once
+   * another connection has written, also where `touch` has mistaken that for its own write.
    */
   async news(): Promise<'none' | 'gone'> {
     return this.#fileStamp() === this.#stamp && this.#dataVersion() === this.#version ? 'none' : 'gone';

@@ -32,8 +32,9 @@ export interface CommonHeaders {
 
 /**
  * Passes all headers to uWS in one call, as a call costs more than the bytes. That works because writeHeader does not
- * escape CR LF (README U17); so only trusted text may come here: constants, and request ids, whose characters are checked.
- * `headerLines`: "\r\nName: value" of headers that this answer alone has. The status line 200 is written by uWS.
+ * escape CR LF (README U17); so only trusted text may come here: constants, and request ids, whose characters are
+ * checked. `headerLines`: "\r\nName: value" of headers that this answer alone has. The status line 200 is written by
+ * uWS.
  */
 export function writeHead(
   res: UwsResponse,

@@ -1,24 +1,27 @@
-// An answer of unknown length, sent in chunks. Nothing is written in a uWS callback, as those run corked and a write that
-// overflows the cork may be lost (README U20): bytes are queued and written in a turn of the event loop of their own, small
-// pieces packed into one corked write, large ones uncorked. uWS holds what the socket does not take; `#flushHeldBytes` and
-// `#probeLater` make sure that those bytes leave, and find out when they have.
+// An answer of unknown length, sent in chunks. Nothing is written in a uWS callback, as those run corked and a write
+// that overflows the cork may be lost (README U20): bytes are queued and written in a turn of the event loop of their
+// own, small pieces packed into one corked write, large ones uncorked. uWS holds what the socket does not take;
+// `#flushHeldBytes` and `#probeLater` make sure that those bytes leave, and find out when they have.
 import type { CorkHolder } from '../cork-holder.js';
 import type { UwsResponse } from '../uws.js';
 import { PACKED_BYTES } from './piece-queue.js';
 import { type AnswerHooks, StreamedAnswer } from './streamed-answer.js';
 
 /**
- * The size of a large write lies between these: halved by every write that meets backpressure, doubled by every large one
- * that does not. So uWS holds less for a slow reader, and calls onWritable more often.
+ * The size of a large write lies between these: halved by every write that meets backpressure, doubled by every large
+ * one that does not. So uWS holds less for a slow reader, and calls onWritable more often.
  */
 const MIN_LARGE_BYTES = 32 * 1024;
 const MAX_LARGE_BYTES = 1024 * 1024;
 
-/** A probe is a write that finds out whether the socket takes all that uWS holds. If not, uWS holds the probe as well. */
+/**
+ * A probe is a write that finds out whether the socket takes all that uWS holds. If not, uWS holds the probe as well.
+ */
 const PROBE_BYTES = 256;
 /**
- * The last bytes of an answer wait until uWS holds nothing more, and serve as probes of a few bytes meanwhile: after the
- * end of an answer its timeout can no longer be reset, and a reader that pauses then loses what uWS still holds (README U24).
+ * The last bytes of an answer wait until uWS holds nothing more, and serve as probes of a few bytes meanwhile: after
+ * the end of an answer its timeout can no longer be reset, and a reader that pauses then loses what uWS still holds
+ * (README U24).
  */
 const END_BYTES = 256;
 const END_PROBE_BYTES = 4;
@@ -41,8 +44,8 @@ export class ChunkedAnswer extends StreamedAnswer {
     /** While it is not open, all writes are corked, and so never larger than PACKED_BYTES. */
     private readonly corkHolder: Pick<CorkHolder, 'isOpen' | 'runUncorked'>,
     /**
-     * `end` may be called long after the last `write`. So whenever uWS may hold bytes, the last END_BYTES stay queued even
-     * before `end`: there would be nothing else to probe with.
+     * `end` may be called long after the last `write`. So whenever uWS may hold bytes, the last END_BYTES stay queued
+     * even before `end`: there would be nothing else to probe with.
      */
     private readonly mayEndLate = false,
   ) {
@@ -95,8 +98,9 @@ export class ChunkedAnswer extends StreamedAnswer {
   }
 
   /**
-   * uWS calls onWritable once and sends nothing of what it holds (README U22). An empty cork makes it send, and poll for
-   * writability again if the socket does not take everything; but it does not report which. So the next write is a probe.
+   * uWS calls onWritable once and sends nothing of what it holds (README U22). An empty cork makes it send, and poll
+   * for writability again if the socket does not take everything; but it does not report which. So the next write is a
+   * probe.
    */
   #flushHeldBytes(): void {
     this.res.cork(() => {});
@@ -106,7 +110,9 @@ export class ChunkedAnswer extends StreamedAnswer {
     this.scheduleFlush();
   }
 
-  /** Until the whole body is received, uWS's timeout is left alone: it closes a connection whose client does nothing. */
+  /**
+   * Until the whole body is received, uWS's timeout is left alone: it closes a connection whose client does nothing.
+   */
   #metBackpressure(): void {
     this.#largeBytes = Math.max(MIN_LARGE_BYTES, this.#largeBytes / 2);
     if (this.isReadingStopped) this.#probeLater();
@@ -114,8 +120,9 @@ export class ChunkedAnswer extends StreamedAnswer {
   }
 
   /**
-   * A write that meets backpressure makes uWS read the body again; a second pause stops that, but then uWS does not poll
-   * for writability either and never calls onWritable (README U26). Instead, a probe is written every few milliseconds.
+   * A write that meets backpressure makes uWS read the body again; a second pause stops that, but then uWS does not
+   * poll for writability either and never calls onWritable (README U26). Instead, a probe is written every few
+   * milliseconds.
    */
   #probeLater(): void {
     this.res.pause();
@@ -168,8 +175,8 @@ export class ChunkedAnswer extends StreamedAnswer {
   }
 
   /**
-   * Writes once, corked if the bytes fit the cork. Probes near the end are uncorked, because only an uncorked write reports
-   * whether the socket took the write itself.
+   * Writes once, corked if the bytes fit the cork. Probes near the end are uncorked, because only an uncorked write
+   * reports whether the socket took the write itself.
    */
   #write(maxBytes: number): void {
     const isEndProbe =

@@ -1,6 +1,8 @@
 // The bytes of an answer that are not written yet, in the pieces in which they were queued.
 
-/** Most bytes that `take` puts together from small pieces. With the head of the answer they fit uWS's cork (README U20). */
+/**
+ * Most bytes that `take` puts together from small pieces. With the head of the answer they fit uWS's cork (README U20).
+ */
 export const PACKED_BYTES = 15_000;
 
 /** Small pieces are put together here. One buffer for all answers: uWS has copied its bytes when a write returns. */
@@ -44,8 +46,8 @@ export class PieceQueue {
   }
 
   /**
-   * Takes the next bytes, at least one and `maxBytes` at most: a part of a large piece where it lies, or a copy of small
-   * pieces put together, valid until the next call.
+   * Takes the next bytes, at least one and `maxBytes` at most: a part of a large piece where it lies, or a copy of
+   * small pieces put together, valid until the next call.
    */
   take(maxBytes: number): Uint8Array {
     const { first } = this;

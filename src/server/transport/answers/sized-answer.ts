@@ -1,7 +1,7 @@
-// An answer whose length is known before its first byte, because the whole body has been received: it has a Content-Length
-// and no chunk headers. Of an uncorked write uWS holds nothing, and says what the socket took; a corked one it may report as
-// taken and hold (README U23). So only the first write, which carries the head, is corked, and if its bytes could fit the
-// cork, the last one is left out: when the answer is complete, the socket has taken all of it.
+// Answer whose length is known before its first byte, because the whole body has been received: it has a Content-Length
+// and no chunk headers. Outside a cork uWS buffers nothing of a write and reports how much the socket took; inside one
+// it may report bytes as taken that it still buffers (README U23). So only the first write, with the head, is corked,
+// and only if its bytes cannot stay in the cork's buffer; when the answer is complete, the socket has taken all of it.
 import type { CorkHolder } from '../cork-holder.js';
 import type { UwsResponse } from '../uws.js';
 import { type AnswerHooks, StreamedAnswer } from './streamed-answer.js';
@@ -35,7 +35,9 @@ export class SizedAnswer extends StreamedAnswer {
     return count < bytes.length && this.isWritable ? count + this.#send(bytes.subarray(count)) : count;
   }
 
-  /** Throws if fewer bytes were queued than announced: the answer must neither seem complete nor stay open for ever. */
+  /**
+   * Throws if fewer bytes were queued than announced: the answer must neither seem complete nor stay open without end.
+   */
   end(): void {
     if (this.state === 'over') return;
     const missing = this.totalBytes - this.sentBytes - this.queue.sizeBytes;

@@ -1,5 +1,5 @@
-// An answer that is written piece by piece: the queue, the turns in which it is written, and uWS's timeout, for answers of
-// unknown length (chunked-answer.ts) and of known length (sized-answer.ts).
+// An answer that is written piece by piece: the queue, the turns in which it is written, and uWS's timeout, for answers
+// of unknown length (chunked-answer.ts) and of known length (sized-answer.ts).
 
 import type { UwsResponse } from '../uws.js';
 import { PieceQueue } from './piece-queue.js';
@@ -18,7 +18,7 @@ export interface AnswerHooks {
   readonly guard: (work: () => void) => void;
 }
 
-/** With so many bytes queued, `write` asks its caller to wait. */
+/** Queued bytes from which `write` asks its caller to wait. */
 const HIGH_WATER_BYTES = 256 * 1024;
 
 /** Well below uWS's timeout, which is ten seconds or more, counted in steps of four (README U24). */
@@ -70,8 +70,8 @@ export abstract class StreamedAnswer {
   }
 
   /**
-   * Queues bytes, which must not change until `sent` is called (uWS has its own copy then of what the socket did not take).
-   * Returns false to ask the caller to wait for `onDrain`, and for an answer that takes no more bytes.
+   * Queues bytes, which must not change until `sent` is called (uWS has its own copy then of what the socket did not
+   * take). Returns false to ask the caller to wait for `onDrain`, and for an answer that takes no more bytes.
    */
   write(bytes: Uint8Array, sent?: () => void): boolean {
     if (this.state !== 'open') return false;
@@ -85,8 +85,9 @@ export abstract class StreamedAnswer {
   }
 
   /**
-   * Writes at once as much as the socket takes of bytes that are valid during the call only. Not to be called from a uWS
-   * callback. `isLast`: the answer ends with these bytes. Returns how many bytes are written; the rest is for `write`.
+   * Writes at once as much as the socket takes of bytes that are valid during the call only. Not to be called from a
+   * uWS callback. `isLast`: the answer ends with these bytes. Returns how many bytes are written; the rest is for
+   * `write`.
    */
   abstract writeNow(bytes: Uint8Array, isLast: boolean): number;
 
@@ -111,7 +112,9 @@ export abstract class StreamedAnswer {
   /** uWS has called onWritable: the socket takes bytes again. */
   protected abstract socketWritable(): void;
 
-  /** Writes what is queued, as far as the socket takes it. Called in a turn of the event loop, never in a uWS callback. */
+  /**
+   * Writes what is queued, as far as the socket takes it. Called in a turn of the event loop, never in a uWS callback.
+   */
   protected abstract flush(): void;
 
   protected scheduleFlush(): void {
@@ -132,12 +135,14 @@ export abstract class StreamedAnswer {
     this.onDrain?.();
   }
 
-  /** Restarts uWS's timeout now and every few seconds until the answer is over, so that a slow reader is not cut off. */
+  /**
+   * Restarts uWS's timeout now and every few seconds until the answer is over, so that a slow reader is not cut off.
+   */
   protected keepResettingTimeout(): void {
     if (this.#timeoutTimer === undefined) this.#resetTimeout();
   }
 
-  /** `resume` starts the timeout anew (README U24). Which events uWS polls the socket for does not change. */
+  /** `resume` restarts the timeout (README U24). Which events uWS polls the socket for does not change. */
   #resetTimeout(): void {
     if (this.state === 'over') return;
     if (!this.isReadingStopped) {

@@ -1,13 +1,14 @@
 // Writes an answer whose body is there as a whole. The caller has corked the response; see README U18, U19 and U23.
 import type { UwsResponse } from '../uws.js';
 
-/** Bodyless answers that a connection may stay open after: so many at once, and so many more each second. */
+/** Bodyless answers that a connection may stay open after: a burst, and a rate each second. */
 const BODYLESS_BURST = 1000;
 const BODYLESS_PER_SECOND = 10;
 
 /**
- * uWS says of a body whether the socket takes it, but not of a head alone. So a peer that asks for heads and never reads them
- * would fill our memory. Beyond a rate that honest peers hardly reach, each such answer closes its connection.
+ * uWS says of a body whether the socket takes it, but not of a head alone. So a peer that asks for heads and never
+ * reads them would fill our memory. Beyond a rate that honest peers hardly reach, each such answer closes its
+ * connection.
  */
 export class BodylessAnswers {
   #left = BODYLESS_BURST;
@@ -55,7 +56,7 @@ export function endBodyless(
 
 /** Larger bodies do not fit uWS's cork together with their head; `end` may drop such a body (README U19). */
 const MAX_END_BYTES = 15_000;
-/** One of so many small bodies is written by `tryEnd`, which costs a tenth of a single request more than `end`. */
+/** Small bodies of which one is written by `tryEnd`, which costs a tenth of a single request more than `end`. */
 const SMALL_PER_TRY = 8;
 let smallBodies = 0;
 
@@ -70,8 +71,9 @@ export function isSkippedBody(status: number, bodySizeBytes: number): boolean {
 }
 
 /**
- * A whole body as the end of the head, for `writeHead`: for answers after which the body of the request is still read. uWS goes on
- * reading as long as it takes the request for unanswered, and writes the last CR LF of this itself (README U38).
+ * A whole body as the end of the head, for `writeHead`: for answers after which the body of the request is still read.
+ * uWS goes on reading as long as it takes the request for unanswered, and writes the last CR LF of this itself (README
+ * U38).
  */
 export function closingInChunks(body: string): string {
   const sizeBytes = Buffer.byteLength(body).toString(16);
@@ -85,9 +87,9 @@ export function fitsEnd(body: string | Uint8Array): boolean {
 }
 
 /**
- * Writes the body behind a head that is already written. Returns true if the answer is complete. False: the socket has not
- * taken all of it, and `writeRest` goes on; until then another request on the connection closes it (README U12). So a peer
- * that asks on and does not read is closed after a few answers, and cannot fill our memory.
+ * Writes the body behind a head that is already written. Returns true if the answer is complete. False: the socket has
+ * not taken all of it, and `writeRest` goes on; until then another request on the connection closes it (README U12). So
+ * a peer that asks on and does not read is closed after a few answers, and cannot fill our memory.
  */
 export function writeBody(res: UwsResponse, body: string | Uint8Array, close: boolean): boolean {
   if (close || body.length === 0 || (fitsEnd(body) && ++smallBodies % SMALL_PER_TRY !== 0)) {

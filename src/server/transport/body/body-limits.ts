@@ -1,10 +1,10 @@
-// How the body of one request may come. uWS hands bytes on as long as the peer fills its receive buffer, also after `pause`
-// (README U28), so a peer that sends without regard for others can only be cut off.
+// How the body of one request may come. uWS hands bytes on as long as the peer fills its receive buffer, also after
+// `pause` (README U28), so a peer that sends without regard for others can only be cut off.
 import type { Turns } from '../turns.js';
 
 /**
- * Chunks of one body in one turn of the event loop. A receive buffer of 512 KiB holds 87,381 chunks of one byte; so only a
- * peer whose bytes fill the buffer at least twice in a row passes this.
+ * Chunks of one body in one turn of the event loop. A receive buffer of 512 KiB holds 87,381 chunks of one byte; so
+ * only a peer whose bytes fill the buffer at least twice in a row passes this.
  */
 const CHUNKS_PER_TURN = 100_000;
 

@@ -3,10 +3,10 @@
 const FIRST_BUFFER_BYTES = 4096;
 
 /**
- * Returns a receiver for the chunks of a body, which are valid during the call only. It calls `work` once with the whole
- * body, valid during that call. For each chunk that exceeds the limit it calls `tooLarge` instead, and keeps nothing;
- * `tooLarge` must answer the request, so that no further chunk comes. Before it keeps bytes it calls `hold` with how many, which
- * may throw.
+ * Returns a receiver for the chunks of a body, which are valid during the call only. It calls `work` once with the
+ * whole body, valid during that call. For each chunk that exceeds the limit it calls `tooLarge` instead, and keeps
+ * nothing; `tooLarge` must answer the request, so that no further chunk comes. Before it keeps bytes it calls `hold`
+ * with how many, which may throw.
  */
 export function collectBody(
   limitBytes: number,

@@ -1,5 +1,5 @@
-// A request and how its body comes: in one piece or chunk by chunk, paused, held, and by a deadline; and what becomes of the rest
-// once the request is refused.
+// A request and how its body comes: in one piece or chunk by chunk, paused, held, and by a deadline; and what becomes
+// of the rest once the request is refused.
 import { type Account, OverBudgetError } from '../../budget/budget.js';
 import { Deadline } from '../answers/deadline.js';
 import type { ExchangeContext } from '../exchange-context.js';
@@ -14,7 +14,7 @@ const DEFAULT_DEADLINE_MS = 30_000;
 
 export abstract class ReceivingRequest extends RequestHead {
   protected account: Account | undefined;
-  /** By which a status line must be written. */
+  /** Deadline by which a status line must be written. */
   protected readonly timeout = new Deadline();
   /** The reading of the body is stopped. */
   protected isPaused = false;
@@ -38,8 +38,8 @@ export abstract class ReceivingRequest extends RequestHead {
 
   /**
    * Calls `work` once with the whole body, valid during that call. If the body is longer than the limit, `tooLarge` is
-   * called instead, before more than the limit is buffered; it must answer and close the connection. A body that comes in
-   * several chunks has a deadline, and its bytes are held.
+   * called instead, before more than the limit is buffered; it must answer and close the connection. A body that comes
+   * in several chunks has a deadline, and its bytes are held.
    */
   readBody(limitBytes: number, tooLarge: () => void, work: (body: Uint8Array) => void): void {
     const hold = (bytes: number): void => {
@@ -101,9 +101,9 @@ export abstract class ReceivingRequest extends RequestHead {
   }
 
   /**
-   * Reads the rest of the body, which nobody wants any more, and calls `ended` then, or once a bound is reached; not if the
-   * connection is closed before. False if that cannot be: the body has ended, its end cannot be seen any more, or too many are
-   * read on.
+   * Reads the rest of the body, which nobody wants any more, and calls `ended` then, or once a bound is reached; not if
+   * the connection is closed before. False if that cannot be: the body has ended, its end cannot be seen any more, or
+   * too many are read on.
    */
   protected readOn(ended: () => void): boolean {
     const { refusedBodies } = this.context;

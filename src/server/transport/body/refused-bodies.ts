@@ -1,14 +1,21 @@
-// Bodies of requests that are refused while most of the body is still to come. Closed at once, the connection would be reset
-// by the bytes under way, and the client would see that in place of the reason (README U37). So the rest is read and thrown
-// away, within bounds, and only then the connection is closed, or the answer sent to a client that wants it after its body.
+// Bodies of requests that are refused while most of the body is still to come. Closed at once, the connection would be
+// reset by the bytes under way, and the client would see that in place of the reason (README U37). So the rest is read
+// and thrown away, within bounds, and only then the connection is closed, or the answer sent to a client that wants it
+// after its body.
 
 /** More than a body of 1 GB. To read bytes and drop them costs the process less than any request of as many bytes. */
 const MOST_BYTES = 2 ** 30;
 /** As long as a peer that neither sends nor reads is waited for elsewhere (bulk/outlet.ts). */
 const MOST_MS = 60_000;
-/** Without a byte for this long the peer has stopped sending: most do when they see the answer, and some proxies then wait for us. */
+/**
+ * Without a byte for this long the peer has stopped sending: most do when they see the answer, and some proxies then
+ * wait for us.
+ */
 const QUIET_MS = 3000;
-/** Connections at a time, of all peers and of one key; those without a key count as one. Beyond them they are closed at once. */
+/**
+ * Connections at a time, of all peers and of one key; those without a key count as one. Beyond them they are closed at
+ * once.
+ */
 const MOST_BODIES = 256;
 const MOST_BODIES_PER_KEY = 64;
 /** The end of a body in chunks is reported before its last two bytes have come (README U36). */

@@ -1,5 +1,5 @@
-// Connections by the network they come from: an IPv4 address, or the /64 of an IPv6 one, which one peer has to itself. Knows
-// which network has the most at any time, without looking through them.
+// Connections by the network they come from: an IPv4 address, or the /64 of an IPv6 one, which one peer has to itself.
+// Knows which network has the most at any time, without looking through them.
 
 /** The network of a peer: a text that is the same for all its addresses. */
 export function networkOf(address: Uint8Array): string {

@@ -1,9 +1,9 @@
-// How many connections the process can have open: each is a file descriptor, and once none is left uWS accepts nobody and
-// spins. So the limit of connections stays below that of the system, and those without a key make way in time.
+// How many connections the process can have open: each is a file descriptor, and once none is left uWS accepts nobody
+// and spins. So the limit of connections stays below that of the system, and those without a key make way in time.
 import { readFileSync } from 'node:fs';
 
 const LIMITS = '/proc/self/limits';
-/** For files, threads, databases, the admin port and spooled answers. */
+/** Descriptors kept for files, threads, databases, the admin port and spooled answers. */
 const OTHERS = 128;
 const LEAST_CONNECTIONS = 64;
 const WAY_OUT = 'raise the limit (ulimit -n, LimitNOFILE= of systemd), or lower --max-connections';

@@ -1,7 +1,7 @@
-// The connections that have not shown a valid key: how long they may rest, how many of one network there may be, and which of them
-// makes way at the limit. uWS does not say which connection a request came by, but the callback of a kept connection is called right
-// behind the handler of its request (README U39). Where it is not, the connections of that network that may have brought the request are
-// let go: they are not closed from here until they speak again.
+// The connections that have not shown a valid key: how long they may rest, how many of one network there may be, and
+// which of them makes way at the limit. uWS does not say which connection a request came by, but the callback of a kept
+// connection is called right behind the handler of its request (README U39). Where it is not, the connections of that
+// network that may have brought the request are let go: they are not closed from here until they speak again.
 import type { UwsResponse } from '../uws.js';
 import { type AddressGroup, AddressGroups, networkOf } from './address-groups.js';
 import { KeylessConnection } from './keyless-connection.js';
@@ -13,7 +13,7 @@ export interface DoorLimits {
   readonly isExempt: (address: Uint8Array) => boolean;
   /** How long such a connection may rest, in ticks. */
   readonly idleTicks?: number;
-  /** Length of a tick. The clock stands still while the event loop does: a peer may have sent what is not read yet. */
+  /** Length of a tick. The clock stops while the event loop hangs: a peer may have sent what is not read yet. */
   readonly tickMs?: number;
 }
 
@@ -26,7 +26,9 @@ export interface Visit {
   readonly visitState: 'open' | 'answering' | 'over';
   /** It has shown a valid key. */
   readonly hasValidKey: boolean;
-  /** uWS may report nothing behind its handler, though its connection is kept: of a chunked body, and one of no bytes. */
+  /**
+   * uWS may report nothing behind its handler, though its connection is kept: of a chunked body, and one of no bytes.
+   */
   readonly isEndUnseen: boolean;
   /** The connection was closed while its answer was written. */
   readonly isClosedInside: boolean;
@@ -45,7 +47,7 @@ const TICK_MS = 500;
 const IDLE_TICKS = 10;
 /** Older ones of a network above its share are closed. */
 const FRESH_TICKS = 2;
-/** Of a network with more than so many, a request that would let go all of them is not answered. */
+/** Most connections of one network that a request may let go; one that would let go more is not answered. */
 const MOST_LET_GO = 8;
 
 export class Door {
@@ -62,7 +64,9 @@ export class Door {
   #isSettleDue = false;
   #closes = 0;
 
-  /** @param evicted called for each connection that is closed from here: it rested too long, or others have to come in */
+  /**
+   * @param evicted called for each connection that is closed from here: it rested too long, or others have to come in
+   */
   constructor(
     private readonly limits: DoorLimits,
     private readonly evicted: (reason: EvictionReason) => void,
@@ -108,7 +112,9 @@ export class Door {
     this.#settle();
   }
 
-  /** The peer has reset its connection, which therefore has no address any more: the door could not tell it from others. */
+  /**
+   * The peer has reset its connection, which therefore has no address any more: the door could not tell it from others.
+   */
   isLost(visit: Visit): boolean {
     return this.#groups.size > 0 && visit.peerAddress.length === 0;
   }
@@ -129,7 +135,10 @@ export class Door {
     return (this.#groups.of(networkOf(address))?.size ?? 0) > MOST_LET_GO;
   }
 
-  /** One of the connections of this network becomes a WebSocket at once: none of those at rest is touched from here any more. */
+  /**
+   * One of the connections of this network becomes a WebSocket at once: none of those at rest is touched from here any
+   * more.
+   */
   forget(address: Uint8Array): void {
     this.#settle();
     if (this.#groups.size === 0) return;
@@ -265,7 +274,8 @@ export class Door {
 
   /**
    * Lets go the connections that a request may have come by whose connection is not known.
-   * @param isUnanswered nothing of its answer is written, so the last answer of a connection tells whether it was this one
+   * @param isUnanswered nothing of its answer is written, so the last answer of a connection tells whether it was this
+   *   one
    */
   #letGo(group: AddressGroup<KeylessConnection>, isUnanswered: boolean): void {
     const isTold = (connection: KeylessConnection): boolean => isUnanswered && connection.lastAnswerBytes > 0;

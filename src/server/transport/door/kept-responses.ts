@@ -1,5 +1,6 @@
-// Whether uWS does what the door builds on (README U39). It is tried once a process, on a connection of the process to itself: a
-// response that is kept where uWS does otherwise would be used after its connection is gone, and end the process.
+// Whether uWS does what the door builds on (README U39). It is tried once a process, on a connection of the process to
+// itself: a response that is kept where uWS does otherwise would be used after its connection is gone, and end the
+// process.
 import { connect } from 'node:net';
 import type { Uws, UwsResponse } from '../uws.js';
 

@@ -1,6 +1,6 @@
-// One connection that has not shown a valid key yet. uWS has one callback of each kind for a connection, which the owner of the
-// response may set at any time and the end of an answer clears. So the response that uWS shows when the connection opens is kept,
-// and its callbacks say what becomes of the connection between requests (README U39).
+// One connection that has not shown a valid key yet. uWS has one callback of each kind for a connection, which the
+// owner of the response may set at any time and the end of an answer clears. So the response that uWS shows when the
+// connection opens is kept, and its callbacks say what becomes of the connection between requests (README U39).
 import type { UwsResponse } from '../uws.js';
 
 type Receiver = (chunk: ArrayBuffer, isLast: boolean) => void;
@@ -15,7 +15,9 @@ export interface KeylessListener {
 export class KeylessConnection {
   /** The door's clock when the connection opened, or last had a request or the end of an answer. */
   lastTick = 0;
-  /** Bytes of its last answer's body, which uWS keeps until its next request begins (README U39); 0 before the first. */
+  /**
+   * Bytes of its last answer's body, which uWS keeps until its next request begins (README U39); 0 before the first.
+   */
   lastAnswerBytes = 0;
   /** A request of it is not answered completely. */
   isBusy = false;
@@ -51,7 +53,10 @@ export class KeylessConnection {
     this.lastAnswerBytes = this.res.getWriteOffset();
   }
 
-  /** A request has begun that nothing else was said of. To be asked at rest only, and if there was an answer with a body. */
+  /**
+   * A request has begun that nothing else was said of. To be asked at rest only, and if there was an answer with a
+   * body.
+   */
   get hasNewRequest(): boolean {
     return this.res.getWriteOffset() !== this.lastAnswerBytes;
   }

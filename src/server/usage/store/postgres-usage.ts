@@ -1,6 +1,7 @@
-// The usage of keys in the database that several nodes share, by one connection of the thread of usage. Its tables stand in
-// the schema of the key store. Rows are written in the order of key ids: nodes that flush at the same time wait for each
-// other in one direction only. The time of shared buckets is the database's: the clocks of nodes may differ.
+// The usage of keys in the database that several nodes share, by one connection of the thread of usage. Its tables
+// stand in the schema of the key store. Rows are written in the order of key ids: nodes that flush at the same time
+// wait for each other in one direction only. The time of shared buckets is the database's: the clocks of nodes may
+// differ.
 import { PostgresConnection } from '../../keys/store/postgres-connection.js';
 import type { RateKind, RateLevel, Stored, StoredUse, UsageBatch, UsageRow } from '../batch.js';
 import {
@@ -91,7 +92,7 @@ export class PostgresUsage implements UsageStore {
     return new PostgresUsage(await PostgresConnection.open(url, 'hexcodes usage', mayMake));
   }
 
-  get isInPlace(): boolean {
+  get isCurrent(): boolean {
     return !this.connection.isGone;
   }
 
@@ -158,7 +159,9 @@ export class PostgresUsage implements UsageStore {
     });
   }
 
-  /** Locks all rows of sums that the batch may change, in one order for all nodes, and makes those that are not there. */
+  /**
+   * Locks all rows of sums that the batch may change, in one order for all nodes, and makes those that are not there.
+   */
   async #lock({ quotas, day, month }: UsageBatch, changed: readonly Row[]): Promise<void> {
     const asked = quotas.flatMap(({ keyId }) => [day, month].map((period) => ({ keyId, period })));
     const rows = [...changed, ...asked].sort(compareRows);
@@ -240,7 +243,7 @@ export class PostgresUsage implements UsageStore {
     });
   }
 
-  /** By key. */
+  /** Holders by key. */
   async #holders(keyIds: readonly string[]): Promise<Map<string, HolderRow[]>> {
     const holders = new Map<string, HolderRow[]>();
     for (const row of await this.connection.query<HolderRow>(HOLDERS, [keyIds, SILENT_MS])) {

@@ -1,6 +1,7 @@
-// The usage of keys in a libsql file of its own, usage.db in the data folder, so that its writes hold up no reader of keys.
-// Every call blocks: the service uses it from a worker thread. Like the key store it has no write-ahead log beside it: a
-// reader holds up a flush at most for the rows it reads at a time, and the file can be moved, replaced or removed.
+// The usage of keys in a libsql file of its own, usage.db in the data folder, so that its writes hold up no reader of
+// keys. Every call blocks: the service uses it from a worker thread. Like the key store it has no write-ahead log
+// beside it: a reader holds up a flush at most for the rows it reads at a time, and the file can be moved, replaced or
+// removed.
 import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
@@ -137,7 +138,7 @@ export class SqliteUsage implements UsageStore {
   }
 
   /** Whether the file that is open is the one at its path. */
-  get isInPlace(): boolean {
+  get isCurrent(): boolean {
     try {
       return stampOf(this.path) === this.#stamp;
     } catch {

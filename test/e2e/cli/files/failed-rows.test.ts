@@ -1,5 +1,5 @@
 // Rows that fail: the summary shows the first of each reason, a run in which every row fails says so by its exit code,
-// and of several suggestions none stands as the answer.
+// and of several suggestions none becomes the answer.
 import { afterAll, describe, expect, test } from 'vitest';
 import { CliFolder, type Ran } from '../../../support/cli.js';
 

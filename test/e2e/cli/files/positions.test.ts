@@ -1,5 +1,5 @@
-// Where positions and codes stand: in files without a header, in one column, nested, on the command line. Hints where
-// they are not found.
+// Where positions and codes are found: in files without a header, in one column, nested, on the command line. Hints
+// where they are not found.
 import { afterAll, describe, expect, test } from 'vitest';
 import { CliFolder, type Ran } from '../../../support/cli.js';
 

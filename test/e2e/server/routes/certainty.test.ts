@@ -1,5 +1,5 @@
-// `certainty` over HTTP and the stream, with the boundaries that ship: every place of the fixtures gets the library's numbers in
-// every call.
+// `certainty` over HTTP and the stream, with the boundaries that ship: every place of the fixtures gets the library's
+// numbers in every call.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { HexcodesClient } from '#dist/hexcodes/client/node.js';

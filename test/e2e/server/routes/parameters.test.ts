@@ -1,4 +1,4 @@
-// Parameters of encode and decode on the real server: where they may stand, and which values they may have.
+// Parameters of encode and decode on the real server: where they may be, and which values they may have.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import {

@@ -1,5 +1,5 @@
-// border_m and certainty in answers to rows: the same in every format, in rows that the kernel writes and in rows that the
-// host writes, and nothing else of the answer changes.
+// border_m and certainty in answers to rows: the same in every format, in rows that the kernel writes and in rows that
+// the host writes, and nothing else of the answer changes.
 import { expect, test } from 'vitest';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { convertBlock } from '#dist/hexcodes/wire/bulk/convert-block.js';
