@@ -228,7 +228,12 @@ test('dashboard, alerts, runbook and documents name metrics that there are', asy
   );
   const expressions = drawn();
   expect(expressions.length).toBeGreaterThan(30);
-  const documents = ['deploy/prometheus/alerts.yml', 'docs/operations.md', 'docs/observation.md', 'docs/reference/metrics.md'];
+  const documents = [
+    'deploy/prometheus/alerts.yml',
+    'docs/operations.md',
+    'docs/observation.md',
+    'docs/reference/metrics.md',
+  ];
   for (const [where, text] of [
     ['dashboard', expressions.join('\n')],
     ...documents.map((path) => [path, readFileSync(path, 'utf8')]),
