@@ -1,4 +1,4 @@
-// The table of docs/values.md: what becomes of a value of each type in each format. Every cell is observed: files of
+// The table of docs/reference/values.md: what becomes of a value of each type in each format. Every cell is observed: files of
 // independent writers are encoded, and independent readers read the outputs. A cell that would be a silent change
 // throws.
 

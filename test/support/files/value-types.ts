@@ -1,4 +1,4 @@
-// The types of the table in docs/values.md with two values each, a usual one and an extreme one.
+// The types of the table in docs/reference/values.md with two values each, a usual one and an extreme one.
 import type { Observed, TypeCase } from './value-table.js';
 
 const MIN64 = '-9223372036854775808';

@@ -191,9 +191,9 @@ async function described(): Promise<Described[]> {
   );
 }
 
-test('the table of docs/observation.md has all metrics of the service and no others', async () => {
+test('the table of docs/reference/metrics.md has all metrics of the service and no others', async () => {
   const table = [
-    ...readFileSync('docs/observation.md', 'utf8').matchAll(
+    ...readFileSync('docs/reference/metrics.md', 'utf8').matchAll(
       /^\| `(hexcodes_\w+)` \| (\w+) \| [^|]*\| (.*) \|$/gm,
     ),
   ].map(([, name = '', kind = '', help = '']) => ({ name, kind, help }));
@@ -228,7 +228,12 @@ test('dashboard, alerts, runbook and documents name metrics that there are', asy
   );
   const expressions = drawn();
   expect(expressions.length).toBeGreaterThan(30);
-  const documents = ['deploy/prometheus/alerts.yml', 'docs/operations.md', 'docs/observation.md'];
+  const documents = [
+    'deploy/prometheus/alerts.yml',
+    'docs/operations.md',
+    'docs/observation.md',
+    'docs/reference/metrics.md',
+  ];
   for (const [where, text] of [
     ['dashboard', expressions.join('\n')],
     ...documents.map((path) => [path, readFileSync(path, 'utf8')]),

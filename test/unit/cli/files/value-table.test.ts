@@ -1,4 +1,4 @@
-// Every type of every input format in every output format: docs/values.md is what came out of it. `vitest run FILE
+// Every type of every input format in every output format: docs/reference/values.md is what came out of it. `vitest run FILE
 // --update` writes the page; a value that is changed in silence fails before.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -246,7 +246,7 @@ structs and maps are written as JSON by the same rules. From GeoJSON to tables, 
 `;
 const HEADS = ['CSV, TSV', 'NDJSON, GeoJSON', 'Parquet', 'Arrow'];
 
-test('docs/values.md', async () => {
+test('docs/reference/values.md', async () => {
   const parquet = `${FIXTURES}/types.parquet`;
   const common = await parquetColumns(
     parquet,
@@ -298,5 +298,5 @@ test('docs/values.md', async () => {
     rows.push(row);
   }
   pages.push(markdownTable(['NDJSON, GeoJSON', ...HEADS], rows));
-  await expect([HEAD, ...pages].join('\n')).toMatchFileSnapshot(resolve('docs/values.md'));
+  await expect([HEAD, ...pages].join('\n')).toMatchFileSnapshot(resolve('docs/reference/values.md'));
 });
