@@ -169,8 +169,8 @@ export class Kernel {
   }
 
   /** How sure the province of a position in degrees is. */
-  borderAt(latDeg: number, lngDeg: number): Border {
-    const metres = this.exports.borderOf(latDeg, lngDeg);
+  borderAt(lat: number, lng: number): Border {
+    const metres = this.exports.borderOf(lat, lng);
     return { borderM: metres === NO_BORDER ? null : metres, certainty: shareAt(this.bands, metres) };
   }
 
