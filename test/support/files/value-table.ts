@@ -1,6 +1,6 @@
-// The table of docs/reference/values.md: what becomes of a value of each type in each format. Every cell is observed: files of
-// independent writers are encoded, and independent readers read the outputs. A cell that would be a silent change
-// throws.
+// The table of docs/reference/values.md: what becomes of a value of each type in each format. Every cell is observed:
+// files of independent writers are encoded, and independent readers read the outputs. A cell that would be a silent
+// change throws.
 
 /** A type of an input format, with the values of two rows as text; the third row is null. */
 export interface TypeCase {

@@ -1,4 +1,5 @@
-// Every type of every input format in every output format: docs/reference/values.md is what came out of it. `vitest run FILE
+// Every type of every input format in every output format: docs/reference/values.md is what came out of it. `vitest run
+// FILE
 // --update` writes the page; a value that is changed in silence fails before.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
