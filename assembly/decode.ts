@@ -116,10 +116,7 @@ export function readText(units: u32): u32 {
   return INVALID_HEXCODE;
 }
 
-/**
- * The centre of a cell at OUTPUT: f64 latDeg, f64 lngDeg. OUTSIDE_COVERAGE, with NaN, unless findCenter() knows the
- * cell.
- */
+/** The centre of a cell at OUTPUT: f64 latDeg, f64 lngDeg. OUTSIDE_COVERAGE, with NaN, where findCenter() fails. */
 export function centerOf(cell: u64): u32 {
   if (findCenter(cell)) {
     store<f64>(OUTPUT, positionLatDeg);

@@ -101,10 +101,7 @@ function vietnam(): (latDeg: number, lngDeg: number) => boolean {
   return (latDeg, lngDeg) => query([lngDeg, latDeg]) !== null;
 }
 
-/**
- * Points around borders between provinces: uniform along their length, then moved by a normal distance, deviation 100
- * m.
- */
+/** Points around borders between provinces: uniform along them, then moved by a normal distance, deviation 100 m. */
 function borderDraw(random: () => number, index: Uint8Array): Draw {
   const admins = readIndexMeta(index).units.map(({ admin }) => admin);
   const lines: [lng0: number, lat0: number, lng1: number, lat1: number][] = [];

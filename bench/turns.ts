@@ -45,10 +45,7 @@ export function takeTurns<const Subjects extends readonly Subject[]>(
   return turns.map((turn) => turn.measured()) as { [K in keyof Subjects]: Measured };
 }
 
-/**
- * A round begins with another subject than the one before, so none always finds the caches as the same rival leaves
- * them.
- */
+/** A round begins with another subject than the one before, so none always finds the caches of the same rival. */
 function runRound(turns: readonly Turn[], round: number): void {
   const bench = new Bench(ONE_RUN);
   for (let k = 0; k < turns.length; k++) turns[(k + round) % turns.length]!.addTo(bench, round);

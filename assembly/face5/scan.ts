@@ -27,10 +27,7 @@ const SHAPES: usize = memory.data<u8>([6, 6, 0, 6, 1, 6, 6, 2, 6, 3, 6, 4, 6, 6,
 
 /** Number of pairs × 16 → for each byte of the lanes its offset in the payload, or 255. */
 const OFFSETS: usize = memory.data(7 * 16, 16);
-/**
- * Number of pairs → a bit for each byte of the lanes that must be a symbol; 6 has a bit that no byte sets, so it is a
- * fault.
- */
+/** Number of pairs → a bit for each byte of the lanes that must be a symbol; 6 has one that no byte sets: a fault. */
 const FILLED: usize = memory.data(7 * 4);
 /** Number of pairs → a bit for each byte of the payload that must be a hyphen. */
 const HYPHENS: usize = memory.data<u32>([0, 0, 1 << 5, 1 << 5, 1 << 5, 1 << 5 | 1 << 11, 0]);

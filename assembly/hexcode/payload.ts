@@ -28,10 +28,7 @@ const PAIR_VALUES: usize = memory.data(1024);
 /** Value 1 to 399 → nine bits of its digits. */
 const PAIR_DIGITS: usize = memory.data(800);
 
-/**
- * Enters a pair in both tables. Its value is the pre-order number in the tree of 400 nodes (57 = 1 + 7 + 49, 8 = 1 +
- * 7).
- */
+/** Enters a pair in both tables. Its value is the pre-order number in a tree of 400 (57 = 1 + 7 + 49, 8 = 1 + 7). */
 function setPair(a: i32, b: i32, c: i32): void {
   let value = 1 + 57 * a;
   if (b != NO_DIGIT) value += 1 + 8 * b;

@@ -38,10 +38,7 @@ const HALF_CELL: i32 = CELL >> 1;
 const NONE: u32 = 1;
 const HEAD_BYTES: usize = 16;
 const GROUP_BYTES: usize = 96;
-/**
- * The arena's space beside that for every line: the shipped map fills 3.6 MiB once all of its cells have been asked
- * for.
- */
+/** The arena's space beside that for every line: the shipped map fills 3.6 MiB when all cells have been asked for. */
 const ARENA_BYTES: usize = 4 << 20;
 /** Bytes of a line while its cell is listed: f64 x, y, dx, dy, f64 × 4 distance from each corner, u32 number. */
 const DRAFT_BYTES: usize = 72;

@@ -151,10 +151,7 @@ function listTouches(
 let base: u32 = 0;
 let bandLow: i32 = 0;
 
-/**
- * Applies an effect to the rows low..high − 1 of the band: to `base`, and to the list of changes. Returns its new
- * length.
- */
+/** Applies an effect to the rows low..high − 1 of the band: to `base` and the list of changes. Returns its length. */
 function applyTo(list: usize, count: u32, low: i32, high: i32, effect: u32): u32 {
   low = max<i32>(low, bandLow);
   high = min<i32>(high, bandLow + CELL);

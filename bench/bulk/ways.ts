@@ -22,10 +22,7 @@ export interface Way {
   /** Resolves to the number of points answered: at least `points`. */
   run(port: number, points: number, isEcho: boolean): Promise<number>;
   readonly hasEcho: boolean;
-  /**
-   * Sends many small requests of the same kind, so that code that runs once a request is compiled as in a service at
-   * work.
-   */
+  /** Sends many small requests of the same kind, so that code of a request is compiled as in a service at work. */
   warm?(port: number): Promise<void>;
   /** The service is bound to no core and uses its workers; otherwise it is bound to one core and has none. */
   readonly isOnAllCores?: boolean;

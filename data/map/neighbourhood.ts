@@ -65,10 +65,7 @@ export function neighbourhoodOf(units: readonly Polygon[], countries: readonly P
   };
 }
 
-/**
- * Whether an outline has a vertex inside a unit. One that only crosses a unit counts as an island, which that unit
- * gets.
- */
+/** Whether an outline has a vertex inside a unit. One that only crosses a unit is an island, which it gets. */
 function touches(ring: Ring, units: LineField): boolean {
   for (let i = 0; i < ring.length; i += 2) if (units.holderOf(ring[i]!, ring[i + 1]!) >= 0) return true;
   return false;

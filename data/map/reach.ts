@@ -23,10 +23,7 @@ const HEADS = '32/- 32/0 32/1 32/4 32/5 32/6 50/- 50/0 50/2 50/4 50/6 52/- 52/0 
 export interface PointsLaid {
   readonly latticeM: number;
   readonly alongM: number;
-  /**
-   * Around each point of a line, points this far away in eight directions count for the units on both sides of the
-   * line.
-   */
+  /** Around each point of a line, points this far away in eight directions count for the units on both sides. */
   readonly marginM: number;
   /**
    * Cells up to this resolution count; one finer than FINEST_ROW as its ancestor, which need not be the cell of the

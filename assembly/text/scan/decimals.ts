@@ -46,10 +46,7 @@ v128.store(HUNDREDS, i16x8(100, 1, 100, 1, 100, 1, 100, 1));
 v128.store(TEN_THOUSANDS, i16x8(10000, 1, 10000, 1, 10000, 1, 10000, 1));
 v128.store(HUNDRED_MILLIONS, f64x2.splat(100000000));
 
-/**
- * The shape of the number at `at`, or 0. The caller looks at the byte behind it: an exponent would make it another
- * number.
- */
+/** The shape of the number at `at`, or 0. The caller looks behind it: an exponent would make it another number. */
 // @ts-ignore: decorator
 @inline
 export function shapeAt(at: usize): u32 {

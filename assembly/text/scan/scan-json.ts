@@ -134,10 +134,7 @@ function isBlank(byte: u32): bool {
   return byte == SPACE || byte == TAB || byte == CARRIAGE_RETURN;
 }
 
-/**
- * Where an element that is not understood ends: at the comma or closing bracket behind it, or at `end` if there is
- * none.
- */
+/** Where an element that is not understood ends: at the comma or closing bracket behind it, or at `end`. */
 function elementEnd(p: usize, end: usize): usize {
   let depth = 0;
   for (; p < end; p++) {

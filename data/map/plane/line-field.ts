@@ -198,10 +198,7 @@ export class LineField {
   }
 }
 
-/**
- * Empty rings by cell, from the cells that have lines outward: each cell has one more than the least of the eight
- * around it.
- */
+/** Empty rings by cell, from cells with lines outward: each has one more than the least of the eight around it. */
 function emptyRingsOf({ starts, count }: Buckets, columns: number): Uint8Array {
   const rings = new Uint8Array(count).fill(255);
   let edge: number[] = [];

@@ -1,5 +1,5 @@
 // Lines and rings that carry a number, their tag: a former province, a province or an island, as the caller likes. A
-// line is a straight segment between two grid points and has what its tag names on its left.
+// line is a straight segment between two grid points; the area that its tag names is on its left.
 import { type Ring, ringArea } from './grid.js';
 
 export interface TaggedRing {

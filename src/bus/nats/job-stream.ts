@@ -68,10 +68,7 @@ export async function checkJobs(
   return { ackWaitMs: (config.ack_wait ?? 0) / 1e6 };
 }
 
-/**
- * A consumer goes on from where it is, also with other subjects: parts that were stored before would never be handed
- * out.
- */
+/** A consumer goes on from where it is, also with other subjects: parts stored before would never be handed out. */
 function requireParts(stream: string, { filter_subject }: ConsumerConfig, { parts }: JobSubjects): void {
   if (filter_subject === parts) return;
   throw new EngineFault(

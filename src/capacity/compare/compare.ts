@@ -9,10 +9,7 @@ import { comparabilityOf, waysInBoth } from './comparability.js';
  * not told apart.
  */
 export const LEAST_CHANGE = 0.03;
-/**
- * Least number of samples: fewer give less than three blocks, and up to 8 % of pairs of the same code are called
- * different.
- */
+/** Least number of samples: fewer give less than three blocks, and up to 8 % of equal pairs are called different. */
 export const LEAST_SAMPLES = 8;
 
 export type Verdict =

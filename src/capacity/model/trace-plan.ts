@@ -129,8 +129,8 @@ function onceEach(holds: (processes: number) => boolean): (processes: number) =>
 }
 
 /**
- * The fewest that hold. Beyond 16 by doubling and halving: more processes hold what fewer do, but for the luck of the
- * routes.
+ * The fewest that hold; beyond 16 searched by doubling and halving, as more processes nearly always hold where fewer do
+ * (routes are drawn at random).
  * @param from where the search begins
  * @returns a number of which one fewer does not hold; null where none does
  */

@@ -2,10 +2,7 @@
 import type { Latencies } from '../generator/latencies.js';
 
 const QUANTILES = 10_000;
-/**
- * Multiple of the usual service time beyond which a service has met a pause: the collector, the system, another
- * process.
- */
+/** Multiple of the usual service time beyond which it has met a pause: the collector, the system, another process. */
 const PAUSE_FROM = 3;
 
 export class ServiceTimes {

@@ -85,7 +85,7 @@ function labelOf(admin: number, areas: readonly Ring[], land: readonly Ring[]): 
   const west = lngs.reduce((a, b) => Math.min(a, b));
   const rows = Math.ceil((lats.reduce((a, b) => Math.max(a, b)) - south) / RASTER_DEG) + 1;
   const columns = Math.ceil((lngs.reduce((a, b) => Math.max(a, b)) - west) / RASTER_DEG) + 1;
-  /** Steps to the next place outside, counted as taxis drive. */
+  /** Manhattan distance to the nearest raster cell outside, in cells. */
   const steps = new Uint16Array(rows * columns);
   for (let row = 0; row < rows; row++) {
     const lat = south + (row + 0.5) * RASTER_DEG;

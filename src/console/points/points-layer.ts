@@ -119,10 +119,7 @@ export class PointsLayer implements CustomLayerInterface {
   }
 }
 
-/**
- * The matrix for offsets from the anchor, in 64 bits until here: where one is near, offsets of 32 bits are exact
- * enough.
- */
+/** The matrix for offsets from the anchor, in 64 bits until here: near it, offsets of 32 bits are exact enough. */
 function fromAnchor(matrix: ArrayLike<number>): Float32Array {
   const moved = Float64Array.from(matrix);
   for (let row = 0; row < 4; row++) moved[12 + row]! += matrix[row]! * ANCHOR.x + matrix[4 + row]! * ANCHOR.y;

@@ -44,10 +44,7 @@ export class Forwarder {
   readonly #left: LeftFolders;
   /** Why some of them could not be taken over at the last look. */
   #leftFault: string | undefined;
-  /**
-   * Resolves when each folder found at the start is known to be live or abandoned: abandoned lines are delivered before
-   * own ones.
-   */
+  /** Resolves when each folder found at the start is known to be live or abandoned, whose lines are delivered first. */
   readonly #judged: Promise<boolean>;
   #judge!: (areAll: boolean) => void;
   readonly #delivery: Delivery;

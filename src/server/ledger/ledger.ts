@@ -33,10 +33,7 @@ export interface LedgerOptions {
   readonly store: LedgerStore;
   /** While the store is away, limits hold for each process alone; else nothing is let in beyond what it has. */
   readonly isOpen: boolean;
-  /**
-   * A process may use as much of a rate as comes in this time before the store knows; undefined: it has no others
-   * beside.
-   */
+  /** A process may use as much of a rate as comes in this time before the store knows; undefined: it is alone. */
   readonly leaseMs?: number | undefined;
   /** Counts for the metrics. */
   readonly counts?: PointCounts;

@@ -5,10 +5,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 const LISTENING = '0A';
 
-/**
- * Unsent bytes of all connected TCP sockets of this process; 0 where the system does not tell (elsewhere than on
- * Linux).
- */
+/** Unsent bytes of all connected TCP sockets of this process; 0 where the system does not tell (not Linux). */
 export function unsentBytes(): number {
   try {
     const own = socketsOf('/proc/self/fd');

@@ -28,10 +28,7 @@ import type { Exchange } from '../transport/exchange.js';
 /** How long an answer of the pool may take. */
 const POOL_DEADLINE_MS = 30_000;
 
-/**
- * Size of most answers of this thread. New memory for each would make the garbage collector run twice a second under
- * load.
- */
+/** Size of most answers of this thread. New memory for each would cost two garbage collections a second under load. */
 const USUAL_ANSWER_BYTES = 128 * 1024;
 
 /** Converts batches: small ones in this thread, with a sink and a buffer of answers that serve them all. */
@@ -160,10 +157,7 @@ interface Reserved {
   readonly isBound: boolean;
 }
 
-/**
- * Answers a batch by the pool, unless it has more points than are reserved: then it comes again, with as many as it
- * has.
- */
+/** Answers a batch by the pool, unless it has more points than are reserved: then it comes again with its count. */
 async function runInPool(
   x: Exchange,
   pool: Pool,

@@ -91,10 +91,7 @@ export function returnedOf({ returns }: UsageBatch): { period: string; keyId: st
   return [...sums.values()].sort((a, b) => compareRows(a, b));
 }
 
-/**
- * Order of rows: by key, and of a key the day before its month. Processes that write at once wait for one another in
- * it.
- */
+/** Order of rows: by key, a key's day before its month. Processes that write at once wait for one another in it. */
 export function compareRows(
   a: { readonly keyId: string; readonly period: string },
   b: { readonly keyId: string; readonly period: string },

@@ -48,10 +48,7 @@ const LOAD_TIMEOUT_MS = 10_000;
 const HURRY_MS = 20;
 /** Whoever asks for usage, and rates that processes share, wait for a store no longer than this. */
 const PATIENCE_MS = 500;
-/**
- * A store that has not answered by then counts as one that is away: quotas wait, because they would be passed
- * otherwise.
- */
+/** A store that has not answered by then counts as one that is away: quotas wait, as they would be passed otherwise. */
 const AWAY_MS = 4000;
 
 export class UsageFlusher {

@@ -87,10 +87,7 @@ export class HttpCalls {
   }
 }
 
-/**
- * The body of an answer that is no error. That a text is no hexcode is an answer, with 404 where the text is in the
- * path.
- */
+/** The body of an answer that is no error. An invalid text is an answer, with 404 where it is in the path. */
 function answerIn(text: string): object | undefined {
   try {
     const parsed = JSON.parse(text) as { readonly status?: unknown } | null;

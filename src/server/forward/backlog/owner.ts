@@ -15,10 +15,7 @@ import { basename, join } from 'node:path';
 
 /** How often owners touch their folders, and look for those that were left. */
 export const TOUCH_MS = 3000;
-/**
- * Looks that find a folder untouched before it has no owner: 15 s; a machine that stood still for longer costs one
- * look.
- */
+/** Looks that find a folder untouched before it has no owner: 15 s; a machine that hung for longer costs one look. */
 const UNTOUCHED_LOOKS = 5;
 
 /** When the backlog was begun, which stays as it is; then the owner; then whether the owner has left it. */
