@@ -254,7 +254,12 @@ describe.skipIf(!canMount)('a full disk (needs root)', () => {
       // Enough keys' worth of new rows to need a page: another operation, the hour is the same.
       for (let n = 0; n < 10; n++) statuses.add(await encode());
       await until(() => log.includes('usage cannot be stored'));
-      const ready = await (await fetch('http://127.0.0.1:' + admin_port + '/readyz')).text();
+      const readiness = async () => (await fetch('http://127.0.0.1:' + admin_port + '/readyz')).text();
+      let ready = await readiness();
+      for (let tries = 0; ready === 'ready\\n' && tries < 200; tries++) {
+        await new Promise((done) => setTimeout(done, 50));
+        ready = await readiness();
+      }
       for (let n = 0; n < 10; n++) statuses.add(await encode());
       rmSync(disk + '/ballast');
       await until(() => log.includes('usage can be stored again'));
