@@ -1,4 +1,4 @@
-// The ABI of the kernel: every export. README.md tells what each call reads and writes, memory.ts draws where.
+// The ABI of the kernel: every export. docs/kernel-abi.md tells what each call reads and writes, memory.ts draws where.
 // Nothing throws and nothing is imported; a bad point is a status.
 
 import { carefulCellAt, inDomain, MAX_RESOLUTION } from "./h3/cell";
@@ -6,13 +6,13 @@ import { ADMIN_UNITS } from "./hexcode/admin";
 import { REACH, REACH_ROWS } from "./memory";
 
 export {
-  ADMIN_COUNTS, BAND_BYTES, BAND_COUNT, BANDS, BLOCK_TEXT, CAPACITY, HOST_ROWS, INDEX, INPUT, OUTPUT, REACH, REACH_BYTES, RECORD_BYTES, RESOLUTIONS, ROW_BYTES, ROWS, SCRATCH,
+  ABI_VERSION, ADMIN_COUNTS, BAND_BYTES, BAND_COUNT, BANDS, BLOCK_TEXT, CAPACITY, HOST_ROWS, INDEX, INPUT, OUTPUT, REACH, REACH_BYTES, RECORD_BYTES, RESOLUTIONS, ROW_BYTES, ROWS, SCRATCH,
   SCRATCH_BYTES, STATUS_COUNTS, TAIL_BYTES, TAILS, TEXT_IN, TEXT_IN_BYTES, TEXT_OUT, TEXT_OUT_BYTES,
   UNIT_NAME_BYTES, UNIT_NAMES,
 } from "./memory";
 export { centerOf, decodeBatch, decodeBatchTo, readText } from "./decode";
 export { encodeBatch, encodeBatchTo, encodeCells, encodeCellsTo, encodeOne, pack } from "./encode";
-export { borderBatch, borderOf, locateBatch, neighbourOf, regionOf, unitOf } from "./locate";
+export { borderBatch, borderOf, locateBatch, neighbourOf, regionOf, unitBatch, unitOf } from "./locate";
 export { gridEnd } from "./region/grid";
 export { useIndex } from "./region/load";
 export { numberEnd, numberIsPlain, numberKind, readNumber } from "./text/numbers/parse";
@@ -20,6 +20,7 @@ export { printNumber } from "./text/numbers/print";
 export { hostRowCount } from "./text/scan/host-rows";
 export { csvEnd, csvMissing, scanCsv, useCsvColumns } from "./text/scan/scan-csv";
 export { jsonEnd, jsonState, scanArray, scanNdjson } from "./text/scan/scan-json";
+export { skipArray, skipCommas, skipDepth, skipInString } from "./text/scan/skip-array";
 export { countDecoded, countEncoded } from "./text/write/provinces";
 export { setTextEnd, textEnd } from "./text/write/text-out";
 export { writeDecodedCsv, writeEncodedCsv } from "./text/write/write-csv";

@@ -19,6 +19,15 @@ export function unitOf(latDeg: f64, lngDeg: f64): u32 {
   return unit == OUTSIDE ? NO_ADMIN : unit;
 }
 
+/** Points at INPUT to one unit each at OUTPUT, as unitOf() gives them. */
+export function unitBatch(count: u32): void {
+  if (count > CAPACITY) count = CAPACITY;
+  for (let n: u32 = 0; n < count; n++) {
+    const point = INPUT + <usize>(n * POINT_BYTES);
+    store<u8>(OUTPUT + n, <u8>unitOf(load<f64>(point), load<f64>(point, 8)));
+  }
+}
+
 /** Whole metres from a position to the nearest border between two provinces, NO_BORDER beyond 5 km. */
 export function borderOf(latDeg: f64, lngDeg: f64): u32 {
   return borderMetres(latDeg, lngDeg);

@@ -17,6 +17,9 @@
 //
 // test/conformance/kernel/abi.test.ts checks that no two areas overlap.
 
+/** Version of docs/kernel-abi.md that this module keeps to; hosts refuse any other. */
+export const ABI_VERSION: u32 = 1;
+
 /** Points per call: INPUT and OUTPUT together stay inside a 256 KiB second-level cache. */
 export const CAPACITY: u32 = 4096;
 

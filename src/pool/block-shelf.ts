@@ -2,7 +2,7 @@
 // reference is posted, and the block is still there when a worker dies over it. Buffers that were given back are used
 // again, so a long body allocates a handful of them.
 
-import { copyBytes } from '../hexcodes/wire/bytes/copy-bytes.js';
+import { copyBytes } from '../hexcodes/wire/bytes/byte-sink.js';
 import { BLOCK_BYTES, FRAME_BLOCK_BYTES } from '../hexcodes/wire/job.js';
 import { MAX_BATCH_BYTES, MAX_FRAME_BYTES } from '../hexcodes/wire/limits.js';
 

@@ -1,7 +1,51 @@
 // The blocks that are in the pool, with a worker or waiting for one, and the bodies that wait until they may hand in
 // blocks. The keys of callers take turns in both, and where the pool is full, a key with more in it than another gives
 // up work that waits: who floods the pool delays and refuses himself only.
-import { KeyTurns } from './key-turns.js';
+
+/** Items that wait, by key. The keys take turns, however many items each of them has. */
+class KeyTurns<T> {
+  /** In the order of their turns; no key is here without an item. */
+  readonly #items = new Map<string, T[]>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(key: string, item: T): void {
+    const items = this.#items.get(key);
+    if (items === undefined) this.#items.set(key, [item]);
+    else items.push(item);
+    this.#size++;
+  }
+
+  /** Takes the oldest item of the key whose turn it is; undefined where there is none. */
+  next(): T | undefined {
+    const [first] = this.#items;
+    if (first === undefined) return undefined;
+    const [key, items] = first;
+    const item = items.shift();
+    this.#items.delete(key);
+    if (items.length > 0) this.#items.set(key, items);
+    this.#size--;
+    return item;
+  }
+
+  /** Takes the newest item of a key that `isWanted`; undefined where there is none. */
+  takeNewest(key: string, isWanted: (item: T) => boolean): T | undefined {
+    const items = this.#items.get(key) ?? [];
+    const at = items.findLastIndex(isWanted);
+    if (at < 0) return undefined;
+    const [item] = items.splice(at, 1);
+    if (items.length === 0) this.#items.delete(key);
+    this.#size--;
+    return item;
+  }
+
+  has(key: string, isWanted: (item: T) => boolean): boolean {
+    return this.#items.get(key)?.some(isWanted) ?? false;
+  }
+}
 
 /** The queue is full. No work was begun. */
 export class PoolFullError extends Error {

@@ -83,7 +83,10 @@ export default function work(order: WorkOrder): WorkAnswer {
 function workOn(order: WorkOrder): ConvertedBlock | CountedAnswer | Uint8Array {
   if (order.kind === 'block') return answerBlock(order);
   if (order.kind === 'batch') return answerBatch(order);
-  if (order.kind === 'json') return answerJsonFrame(kernel, order.bytes, sink, order.mostPoints);
+  if (order.kind === 'json') {
+    const answer = answerJsonFrame(kernel, order.bytes, sink, order.mostPoints);
+    return { ...answer, bytes: answer.bytes.slice() };
+  }
   return answerFrame(
     kernel,
     order.bytes,
@@ -92,12 +95,12 @@ function workOn(order: WorkOrder): ConvertedBlock | CountedAnswer | Uint8Array {
 }
 
 function answerBatch({ operation, bytes, mostPoints }: WorkOrder & { kind: 'batch' }): CountedAnswer {
-  const batch = openBatch(operation, bytes);
+  const batch = openBatch(operation, bytes, kernel);
   const { count } = batch.items;
   if (count > mostPoints) return uncounted(new Uint8Array(0), count);
   const converted = convertBatch(kernel, batch, sink);
   const { total, failed } = converted;
-  return { bytes: batchBody(converted), total, failed, refused: 0 };
+  return { bytes: batchBody(converted).slice(), total, failed, refused: 0 };
 }
 
 function answerBlock({ job, bytes, answerBuffer }: WorkOrder & { kind: 'block' }): ConvertedBlock {

@@ -1,12 +1,13 @@
 // A double → the shortest decimal that reads back as the same double, the same bytes that JavaScript's String gives.
 // The method is Schubfach (Raffaello Giulietti, "The Schubfach way to render doubles", 2021; the steps follow Alexander
 // Bolz's Drachennest, Boost Software License 1.0). Its table covers 10^-6 <= |x| < 1024, as positions lie within ±180;
-// the host prints other numbers.
+// the host prints other numbers, print-usual.ts most numbers from 8 on.
 
 import { MINUS, POINT, ZERO } from "../chars";
 import { multiplyHigh } from "./multiply-high";
 import { integerTen } from "./parse";
 import { DIGIT_PAIRS, MIN_SCALE, SCALES } from "./powers";
+import { printUsual } from "./print-usual";
 
 /** The longest decimal in this range: a sign, "0.00000", 17 digits. */
 export const MAX_NUMBER_BYTES: u32 = 25;
@@ -14,6 +15,10 @@ export const MAX_NUMBER_BYTES: u32 = 25;
 /** Writes the number at `out`; returns the address behind it, or 0 if the number is beyond the table's range. */
 export function printNumber(value: f64, out: usize): usize {
   const bits = reinterpret<u64>(value);
+  store<u8>(out, <u8>MINUS);
+  const start = out + <usize>(bits >> 63);
+  const usualEnd = printUsual(bits, start);
+  if (usualEnd) return usualEnd;
   if (bits << 1 == 0) {
     store<u8>(out, <u8>ZERO);
     return out + 1;
@@ -21,7 +26,7 @@ export function printNumber(value: f64, out: usize): usize {
   const size = abs(value);
   // also true for NaN
   if (!(size >= 1e-6 && size < 1024)) return 0;
-  if (bits >> 63) store<u8>(out++, <u8>MINUS);
+  out = start;
 
   const whole = <u32>size;
   if (<f64>whole == size) return printSmall(whole, out);

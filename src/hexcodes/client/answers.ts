@@ -154,7 +154,7 @@ export interface SuggestedCode {
   readonly lat: number;
   readonly lng: number;
   /** The slip that turns this code into the text. */
-  readonly slip: 'none' | 'twin' | 'swap' | 'substitution' | 'extra' | 'missing';
+  readonly slip: 'none' | 'twin' | 'swap' | 'substitution' | 'extra' | 'missing' | 'province';
   /** From `near` to the cell's centre, metres; absent without `near`. */
   readonly distance_m?: number;
 }

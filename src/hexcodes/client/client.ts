@@ -1,6 +1,10 @@
 // The client: one method a call of the service, and `stream` for points without end. It knows no platform: node.ts
 // and web.ts say how the stream opens its sockets. Positions are WGS 84 degrees, latitude first.
-import { DEFAULT_RESOLUTION } from '../wire/params/resolution.js';
+
+import { ADMIN_UNITS } from '../admin-units.js';
+import { RECORD_BYTES, RECORD_TEXT_BYTES } from '../wire/frames/frame-layout.js';
+import { MAX_BATCH_ITEMS } from '../wire/limits.js';
+import { DEFAULT_RESOLUTION } from '../wire/params/number.js';
 import type {
   AdminUnitAnswer,
   AdminUnitRow,
@@ -13,12 +17,9 @@ import type {
   ReadAnswer,
   SuggestedCode,
 } from './answers.js';
-import { baseUrlOf } from './base-url.js';
 import { HexcodesClientError } from './errors.js';
-import { decodeBatch, encodeBatch } from './http/batches.js';
 import { type BulkAnswer, type BulkOptions, bulk } from './http/bulk.js';
 import { HttpCalls } from './http/calls.js';
-import { allAdminUnits, oneAdminUnit, readCode, suggestCodes } from './http/lookups.js';
 import {
   type BatchHexcode,
   type BatchPoint,
@@ -27,6 +28,7 @@ import {
   type EncodeCallOptions,
   type EncodeStreamOptions,
   type HexcodesChunk,
+  type Position,
   requireOptions,
   type StreamOptions,
   type SuggestCallOptions,
@@ -42,6 +44,218 @@ import {
 } from './stream/frames.js';
 import { type OpenSocket, standardSocketOpener } from './stream/socket.js';
 import { HexcodesStream } from './stream/stream.js';
+
+// Batches of any length: several calls of the size that the service takes, their results in one list and in the words
+// of the library.
+/** A result as the service writes it. */
+type Served = { readonly status: string };
+
+function encodeBatch(
+  http: HttpCalls,
+  points: readonly BatchPoint[] | Float64Array,
+  { resolution, former, certainty, signal }: EncodeCallOptions,
+): Promise<BatchAnswer<EncodeBatchResult>> {
+  const items = points instanceof Float64Array ? pairsOf(points) : points;
+  return batch(
+    http,
+    'hexcodes/encode/batch',
+    items,
+    signal,
+    (part) => ({
+      ...(resolution === undefined ? {} : { resolution }),
+      ...(former === undefined ? {} : { former }),
+      ...(certainty === undefined ? {} : { certainty }),
+      points: part,
+    }),
+    // The service's word for a position in no province is that of its HTTP status.
+    (result) => (result.status === 'NOT_FOUND' ? { ...result, status: 'OUTSIDE_COVERAGE' } : result),
+  );
+}
+
+function decodeBatch(
+  http: HttpCalls,
+  hexcodes: readonly BatchHexcode[] | Uint8Array,
+  { signal }: CallOptions,
+): Promise<BatchAnswer<DecodeBatchResult>> {
+  const items = hexcodes instanceof Uint8Array ? textsOf(hexcodes) : hexcodes;
+  return batch(
+    http,
+    'hexcodes/decode/batch',
+    items,
+    signal,
+    (part) => ({ hexcodes: part }),
+    (result) =>
+      result.status === 'INVALID_REQUEST'
+        ? { lat: null, lng: null, resolution: null, hexcodes: null, ...result }
+        : result,
+  );
+}
+
+async function batch<Item, Result>(
+  http: HttpCalls,
+  path: string,
+  items: readonly Item[],
+  signal: AbortSignal | undefined,
+  body: (part: readonly Item[]) => object,
+  inOurWords: (result: Served) => Served,
+): Promise<BatchAnswer<Result>> {
+  if (!Array.isArray(items)) throw new HexcodesClientError('BAD_ARGUMENT', 'a batch is an array of items');
+  const results: Served[] = [];
+  const summary = { total: 0, ok: 0, failed: 0 };
+  for (let first = 0; first === 0 || first < items.length; first += MAX_BATCH_ITEMS) {
+    const part = await http.post<BatchAnswer<Served>>(
+      path,
+      body(items.slice(first, first + MAX_BATCH_ITEMS)),
+      signal,
+    );
+    for (const result of part.results) results.push(inOurWords(result));
+    summary.total += part.summary.total;
+    summary.ok += part.summary.ok;
+    summary.failed += part.summary.failed;
+  }
+  return { status: 'OK', summary, results: results as Result[] };
+}
+
+function pairsOf(latLng: Float64Array): [number, number][] {
+  if (latLng.length % 2 !== 0)
+    throw new HexcodesClientError('BAD_ARGUMENT', `positions are pairs: ${latLng.length} numbers are odd`);
+  return Array.from({ length: latLng.length / 2 }, (_, i) => [latLng[2 * i]!, latLng[2 * i + 1]!]);
+}
+
+/** The texts of 20-byte records, as `encodeBatch` of the library makes them. */
+function textsOf(records: Uint8Array): string[] {
+  if (records.length % RECORD_BYTES !== 0)
+    throw new HexcodesClientError('BAD_ARGUMENT', `records are ${RECORD_BYTES} bytes each`);
+  return Array.from({ length: records.length / RECORD_BYTES }, (_, i) => {
+    const bytes = records.subarray(i * RECORD_BYTES, i * RECORD_BYTES + RECORD_TEXT_BYTES);
+    const end = bytes.indexOf(0);
+    // Bytes outside ASCII are in no record of a hexcode; the replacement character is in no text of one.
+    return Array.from(end < 0 ? bytes : bytes.subarray(0, end), (byte) =>
+      byte < 0x80 ? String.fromCharCode(byte) : '\ufffd',
+    ).join('');
+  });
+}
+
+/** The service reads no longer text, in UTF-16 units. */
+const MAX_TEXT_UNITS = 64;
+/** Suggestions that the service gives at most. */
+const MOST_SUGGESTIONS = 10;
+
+async function readCode(http: HttpCalls, text: string, { signal }: CallOptions): Promise<ReadAnswer> {
+  const segment = segmentOf(text);
+  if (segment === undefined)
+    return {
+      status: 'INVALID_HEXCODES',
+      hexcodes: text,
+      message: `${JSON.stringify(text)} is not a hexcode`,
+    };
+  const answer = await http.get<ReadAnswer>(`hexcodes/${segment}`, signal);
+  if (answer.status === 'OK') return answer;
+  return { status: answer.status, hexcodes: text, message: answer.message };
+}
+
+async function suggestCodes(
+  http: HttpCalls,
+  text: string,
+  { near, limit = MOST_SUGGESTIONS, signal }: SuggestCallOptions,
+): Promise<SuggestedCode[]> {
+  const query = near === undefined ? '' : `?near=${nearOf(near)}`;
+  const segment = segmentOf(text);
+  if (segment === undefined) return [];
+  const { suggestions } = await http.get<{ suggestions: SuggestedCode[] }>(
+    `hexcodes/${segment}/suggestions${query}`,
+    signal,
+  );
+  return suggestions.slice(0, limit);
+}
+
+async function allAdminUnits(http: HttpCalls, { signal }: CallOptions): Promise<AdminUnitRow[]> {
+  return (await http.get<{ admin_units: AdminUnitRow[] }>('admin-units', signal)).admin_units;
+}
+
+async function oneAdminUnit(
+  http: HttpCalls,
+  code: string,
+  { signal }: CallOptions,
+): Promise<AdminUnitAnswer> {
+  const segment = segmentOf(code);
+  if (segment === undefined) throw noUnit(code);
+  try {
+    return await http.get<AdminUnitAnswer>(`admin-units/${segment}`, signal);
+  } catch (error) {
+    // The service answers an unknown province and an unknown path alike.
+    const isAnswered = error instanceof HexcodesClientError && error.httpStatus === 404 && error.requestId;
+    if (isAnswered && !ADMIN_UNITS.some((unit) => unit.code === code)) throw noUnit(code, error);
+    throw error;
+  }
+}
+
+function noUnit(code: string, cause?: HexcodesClientError): HexcodesClientError {
+  return new HexcodesClientError(
+    'NOT_FOUND',
+    `there is no province or city of the code ${JSON.stringify(code)}`,
+    {
+      cause,
+      httpStatus: cause?.httpStatus,
+      requestId: cause?.requestId,
+    },
+  );
+}
+
+function nearOf(near: Position): string {
+  const { lat, lng } = Array.isArray(near)
+    ? { lat: near[0] as number, lng: near[1] as number }
+    : ((near ?? {}) as { lat: number; lng: number });
+  if (Number.isFinite(lat) && Number.isFinite(lng)) return `${lat},${lng}`;
+  throw new HexcodesClientError('BAD_ARGUMENT', 'near is [lat, lng] or { lat, lng } in degrees');
+}
+
+/** A text as one segment of a path; undefined for a text that cannot be one, and is no code either. */
+function segmentOf(text: string): string | undefined {
+  if (typeof text !== 'string') throw new HexcodesClientError('BAD_ARGUMENT', 'a code is a text');
+  // Dots would be steps in the path; a lone surrogate cannot be encoded.
+  if (text === '' || text === '.' || text === '..' || text.length > MAX_TEXT_UNITS) return undefined;
+  try {
+    const escaped = encodeURIComponent(text);
+    // "encode" and its like name other endpoints; with its first letter escaped it is a code like any other.
+    return /^[a-z]+$/.test(text) ? `%${text.charCodeAt(0).toString(16)}${escaped.slice(1)}` : escaped;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The address with a slash at its end. A text that begins with a slash is resolved against the page.
+ * @throws HexcodesClientError BAD_ARGUMENT where it is no address over HTTP
+ */
+function baseUrlOf(given: unknown): URL {
+  const text = given instanceof URL ? given.href : given;
+  if (typeof text !== 'string') throw refused(text, 'it is no text');
+  const { location } = globalThis as { location?: { readonly href: string } };
+  let url: URL;
+  try {
+    url = text.startsWith('/') && location !== undefined ? new URL(text, location.href) : new URL(text);
+  } catch {
+    const isPath = text === '' || text.startsWith('/');
+    throw refused(text, isPath ? 'there is no page whose address it could belong to' : 'it is no address');
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw refused(text, 'it does not begin with http:// or https://');
+  if (url.username !== '' || url.password !== '')
+    throw new HexcodesClientError('BAD_ARGUMENT', 'baseUrl holds a user name: a proxy key cannot go there');
+  if (!url.pathname.endsWith('/')) url.pathname += '/';
+  url.search = '';
+  url.hash = '';
+  return url;
+}
+
+function refused(given: unknown, reason: string): HexcodesClientError {
+  const shown = typeof given === 'string' ? JSON.stringify(given) : String(given);
+  return new HexcodesClientError(
+    'BAD_ARGUMENT',
+    `baseUrl ${shown} cannot be used, ${reason}: it reads like http://127.0.0.1:8080/v1`,
+  );
+}
 
 /** The parts of the client that differ between platforms. */
 export interface Platform {

@@ -1,7 +1,113 @@
 // hexcodes/client for Node: the stream opens its sockets with `ws`.
+
+import type { WebSocket as Ws } from 'ws';
 import { HexcodesClient as Client } from './client.js';
+import { errorOfAnswer, HexcodesClientError, unreachable } from './errors.js';
 import type { ClientOptions } from './options.js';
-import { openNodeSocket } from './stream/socket-node.js';
+import { BINARY_SUBPROTOCOL, type OpenSocket, type StreamSocket } from './stream/socket.js';
+
+// The stream's socket in Node, made with `ws`: Node 20 has no WebSocket of its own, and Node 22's hides the answer to
+// a refused upgrade. The key is sent in a header, which keeps it out of access logs.
+const HANDSHAKE_TIMEOUT_MS = 15_000;
+/** The service's error bodies are small; a proxy's page may be large, and the rest of it is not read. */
+const REFUSAL_BODY_BYTES = 65_536;
+
+/** Loads `ws` with the first stream: calls over HTTP do without it. */
+const openNodeSocket: OpenSocket = (url, apiKey, events) => {
+  let socket: StreamSocket | undefined;
+  let dropped = false;
+  // The catch() tells bundlers that the package may be absent.
+  void import('ws')
+    .catch(() => undefined)
+    .then((ws) => {
+      if (dropped) return;
+      if (ws === undefined)
+        events.refused(
+          new HexcodesClientError('BAD_ARGUMENT', 'streams in Node need the package ws: npm install ws'),
+        );
+      else socket = openWith(ws.WebSocket, url, apiKey, events);
+    })
+    .catch((cause) => {
+      const message = `the stream's socket cannot be made: ${(cause as Error).message}`;
+      events.refused(new HexcodesClientError('BAD_ARGUMENT', message, { cause }));
+    });
+  return {
+    send: (frame) => socket?.send(frame),
+    close: (code) => {
+      if (socket !== undefined) socket.close(code);
+      else {
+        dropped = true;
+        events.closed(code, '');
+      }
+    },
+    drop: () => {
+      dropped = true;
+      socket?.drop();
+    },
+  };
+};
+
+function openWith(
+  WebSocket: typeof Ws,
+  ...[url, apiKey, events]: Parameters<OpenSocket>
+): ReturnType<OpenSocket> {
+  const socket = new WebSocket(url, [BINARY_SUBPROTOCOL], {
+    headers: apiKey === undefined ? {} : { 'X-API-Key': apiKey },
+    handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+    perMessageDeflate: false,
+    // Answers are binary, and JSON.parse refuses a ready frame that is damaged.
+    skipUTF8Validation: true,
+  });
+  let done = false;
+  let opened = false;
+  const refuse = (error: HexcodesClientError): void => {
+    if (done) return;
+    done = true;
+    events.refused(error);
+  };
+  socket.binaryType = 'nodebuffer';
+  socket.on('open', () => {
+    opened = true;
+  });
+  socket.on('unexpected-response', (request, answer) => {
+    let text = '';
+    answer.setEncoding('utf8');
+    answer.on('data', (part: string) => {
+      if (text.length < REFUSAL_BODY_BYTES) text += part;
+      else request.destroy();
+    });
+    const finish = (): void => {
+      request.destroy();
+      const retryAfter = answer.headers['retry-after'] ?? null;
+      refuse(errorOfAnswer({ url, httpStatus: answer.statusCode ?? 0, text, retryAfter }));
+    };
+    answer.on('end', finish);
+    answer.on('error', finish);
+    answer.on('aborted', finish);
+  });
+  socket.on('message', (data: Buffer, isBinary: boolean) => {
+    if (done) return;
+    if (isBinary) events.binary(data);
+    else events.text(data.toString());
+  });
+  socket.on('error', (cause) => {
+    // After the upgrade `close` with code 1006 follows, and reports the same.
+    if (!opened) refuse(unreachable(url, cause));
+  });
+  socket.on('close', (code, reason) => {
+    if (done) return;
+    done = true;
+    events.closed(code, reason.toString());
+  });
+  return {
+    send: (frame) => socket.send(frame),
+    close: (code) => socket.close(code),
+    drop: () => {
+      done = true;
+      socket.terminate();
+    },
+  };
+}
 
 export * from './public.js';
 

@@ -2,6 +2,26 @@
 
 import { HexcodesError } from '../errors.js';
 
+// Positions as callers hand them in.
+/** A position in degrees, latitude first. */
+export type LatLng = readonly [lat: number, lng: number];
+
+/** A position in degrees, as a pair or as an object: an answer of `encode` or `decode` is one. */
+export type Position = LatLng | { readonly lat: number; readonly lng: number };
+
+/** @throws HexcodesError NOT_A_COORDINATE for anything but two finite numbers */
+export function latLngOf(given: Position): [lat: number, lng: number] {
+  const { lat, lng } = Array.isArray(given)
+    ? { lat: given[0] as number, lng: given[1] as number }
+    : ((given ?? {}) as { lat: number; lng: number });
+  if (!Number.isFinite(lat) || !Number.isFinite(lng))
+    throw new HexcodesError(
+      'NOT_A_COORDINATE',
+      `A position is [lat, lng] or { lat, lng } in degrees, not ${JSON.stringify(given)}`,
+    );
+  return [lat, lng];
+}
+
 /** The content of a hexcode, and the centre of its cell. */
 export interface ReadCode {
   /** Canonical text. */
@@ -26,6 +46,11 @@ export interface Codebook {
   pack(cell: bigint, adminCode: string): string | null;
   /** The admin code of a position in degrees; null outside the coverage. */
   adminCodeOf(lat: number, lng: number): string | null;
+  /**
+   * The lines between the coverage and what lies outside it: lng, lat, lng, lat, … in micro-degrees. Without them,
+   * `cover` leaves out cells that the coverage touches with neither their centre nor a corner.
+   */
+  coverageEdges?(): readonly Int32Array[];
 }
 
 /** Reads a hexcode. @throws HexcodesError INVALID_HEXCODES if the text is none */

@@ -8,8 +8,7 @@ import {
   originToDirectedEdges,
   UNITS,
 } from 'h3-js';
-import { type Codebook, h3Text, readOrThrow } from './codebook.js';
-import { type LatLng, latLngOf, type Position } from './position.js';
+import { type Codebook, h3Text, type LatLng, latLngOf, type Position, readOrThrow } from './codebook.js';
 
 /**
  * The corners of a code's cell, counter-clockwise, the first one not repeated: six, or up to ten where the cell

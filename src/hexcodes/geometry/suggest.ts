@@ -1,10 +1,89 @@
 // Valid hexcodes one slip away from a mistyped one. Each edit of the text is read by the kernel, so that the rules of
 // the code format (separators, accents, admin codes, check symbols) are defined once.
 
-import { greatCircleDistance, UNITS } from 'h3-js';
+import { cellToLatLng, greatCircleDistance, gridDisk, latLngToCell, UNITS } from 'h3-js';
+import { ADMIN_UNITS } from '../admin-units.js';
 import { HexcodesError } from '../errors.js';
-import type { Codebook } from './codebook.js';
-import { latLngOf, type Position } from './position.js';
+import { type Codebook, latLngOf, type Position, type ReadCode, readOrThrow } from './codebook.js';
+import { cellRing } from './geojson.js';
+
+// Codes without their beginning, for people who are near: the province and the first group of five, HN-6GHP4-, stand
+// for a cell of resolution 7 (edges of 1.4 km). The check symbol is that of the whole code. It guards the short one
+// only as far as the position tells which beginning is meant: among beginnings some of them would fit a wrong text.
+/** The cell that the left out part stands for. */
+const LEFT_OUT_RESOLUTION = 7;
+/** Steps around the position that are searched: some 5 km. */
+const STEPS = 2;
+const CHECK_SYMBOLS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const LAST_SYMBOL = /[\p{L}\p{N}](?=[^\p{L}\p{N}]*$)/u;
+
+/**
+ * The full code that a shortened one stands for: of the cells that end so, whatever their check symbol, the one whose
+ * centre is nearest to the position; null if the check symbol is not that of this cell's code. A whole code shows each
+ * single wrong symbol, a short one most of them: where the wrong text means another beginning its check may fit.
+ *
+ * @param hexcodes a loaded library
+ * @param short the groups behind the first, as `83RFR`, in any accepted spelling
+ * @param near in degrees, within a kilometre of the code; farther away another cell may be nearer, and null the answer
+ * @returns the canonical code; null where the nearest cell has another check symbol, or none around ends so
+ * @throws HexcodesError NOT_A_COORDINATE
+ */
+export function lengthen(hexcodes: Codebook, short: string, near: Position): string | null {
+  const [latDeg, lngDeg] = latLngOf(near);
+  const own = latLngToCell(latDeg, lngDeg, LEFT_OUT_RESOLUTION);
+  const given = LAST_SYMBOL.exec(short)?.[0];
+  if (given === undefined) return null;
+  let nearestM = Number.POSITIVE_INFINITY;
+  let nearest: string | null = null;
+  for (const cell of gridDisk(own, STEPS)) {
+    for (const start of startsOf(hexcodes, cell)) {
+      const meant = readBehind(hexcodes, start, short);
+      for (const check of meant === null ? CHECK_SYMBOLS : given) {
+        const read = meant ?? readBehind(hexcodes, start, short.replace(LAST_SYMBOL, check));
+        if (read === null) continue;
+        const farM = greatCircleDistance([latDeg, lngDeg], [read.lat, read.lng], UNITS.m);
+        // Provinces share the cells of their border: each has its own code, and one of them the right check.
+        if (farM < nearestM) [nearestM, nearest] = [farM, meant?.hexcodes ?? null];
+        else if (farM === nearestM) nearest ??= meant?.hexcodes ?? null;
+        break;
+      }
+    }
+  }
+  return nearest;
+}
+
+/** Reads a code of a beginning and a rest. A rest with symbols too many or too few may read as one of another shape. */
+function readBehind(hexcodes: Codebook, start: string, rest: string): ReadCode | null {
+  const read = hexcodes.read(`${start}-${rest}`);
+  return read !== null && read.resolution > LEFT_OUT_RESOLUTION && read.hexcodes.startsWith(start)
+    ? read
+    : null;
+}
+
+/**
+ * A code without its province and first group, for people around a position; null where `lengthen` from there would
+ * give another code, or for codes of resolution 7 and coarser.
+ *
+ * @throws HexcodesError INVALID_HEXCODES, NOT_A_COORDINATE
+ */
+export function shorten(hexcodes: Codebook, code: string, near: Position): string | null {
+  const { hexcodes: full, resolution } = readOrThrow(hexcodes, code);
+  if (resolution <= LEFT_OUT_RESOLUTION) return null;
+  const short = full.split('-').slice(2).join('-');
+  return lengthen(hexcodes, short, near) === full ? short : null;
+}
+
+/** Province and first group of the codes in a cell, one for each province at its centre or a corner. */
+function startsOf(hexcodes: Codebook, cell: string): Set<string> {
+  const starts = new Set<string>();
+  const [centreLat, centreLng] = cellToLatLng(cell) as [number, number];
+  for (const [lng, lat] of [[centreLng, centreLat] as const, ...cellRing(cell)]) {
+    const admin = hexcodes.adminCodeOf(lat, lng);
+    const code = admin === null ? null : hexcodes.pack(BigInt(`0x${cell}`), admin);
+    if (code !== null) starts.add(code.split('-').slice(0, 2).join('-'));
+  }
+  return starts;
+}
 
 export type Slip =
   /** The text is a valid code. */
@@ -18,7 +97,9 @@ export type Slip =
   /** One symbol too many. */
   | 'extra'
   /** One symbol missing. */
-  | 'missing';
+  | 'missing'
+  /** The letters of another province before a right rest. */
+  | 'province';
 
 export interface Suggestion {
   /** Canonical text of a valid hexcode. */
@@ -61,10 +142,11 @@ const TWINS = [
   'KX',
   'CX',
 ];
-const SLIPS: readonly Slip[] = ['none', 'twin', 'swap', 'substitution', 'extra', 'missing'];
+const SLIPS: readonly Slip[] = ['none', 'twin', 'swap', 'substitution', 'extra', 'missing', 'province'];
 
 /**
- * Valid hexcodes that a text was probably meant to be: itself if it reads, else every valid code one slip away.
+ * Valid hexcodes that a text was probably meant to be: itself if it reads, else every valid code one slip away, the
+ * wrong province before a right rest among them.
  *
  * Order: with `near` by distance; without it by slip (a look-alike before any other wrong symbol), then in byte order.
  *
@@ -94,7 +176,10 @@ export function suggest(hexcodes: Codebook, text: string, options: SuggestOption
   };
   if (text.length <= MOST_UNITS) {
     consider(text, 'none');
-    if (found.size === 0) forEachEdit(text, consider);
+    if (found.size === 0) {
+      forEachEdit(text, consider);
+      forEachProvince(text, consider);
+    }
   }
   return [...found.values()].sort(byLikelihood).slice(0, limit);
 }
@@ -130,6 +215,15 @@ function forEachEdit(text: string, consider: (candidate: string, slip: Slip) => 
     if (isSymbol[i] && next > 0 && text[next] !== typed) {
       consider(before + text[next] + text.slice(i + 1, next) + typed + text.slice(next + 1), 'swap');
     }
+  }
+}
+
+/** The text with the letters of each province in front. */
+function forEachProvince(text: string, consider: (candidate: string, slip: Slip) => void): void {
+  for (const letters of [2, 3]) {
+    const match = new RegExp(`^\\s*\\p{L}{${letters}}(?=[\\s\\p{P}]*[\\p{L}\\d])(.*)$`, 'su').exec(text);
+    if (match === null) continue;
+    for (const { code } of ADMIN_UNITS) consider(code + match[1]!, 'province');
   }
 }
 

@@ -1,5 +1,5 @@
 // The boundary between TypeScript and the AssemblyScript module: every export of kernel.wasm with its type, and the
-// check that a module has them. assembly/README.md tells what each call reads and writes, assembly/memory.ts draws
+// check that a module has them. docs/kernel-abi.md tells what each call reads and writes, assembly/memory.ts draws
 // where.
 
 import { HexcodesError } from '../errors.js';
@@ -12,6 +12,8 @@ type Variable = WebAssembly.Global<'i32'>;
 /** Addresses, sizes and variables of the module, and its memory. */
 interface KernelGlobals {
   readonly memory: WebAssembly.Memory;
+  /** Version of docs/kernel-abi.md. */
+  readonly ABI_VERSION: Size;
   /** Points or records per call. */
   readonly CAPACITY: Size;
   readonly RECORD_BYTES: Size;
@@ -68,6 +70,10 @@ interface KernelGlobals {
   readonly jsonEnd: Variable;
   /** Why the last scanArray stopped: JSON_OPEN, JSON_CLOSED, or another number where it met no JSON. */
   readonly jsonState: Variable;
+  /** Where the last skipArray stopped: brackets that are open, commas between elements so far, 1 inside a string. */
+  readonly skipDepth: Variable;
+  readonly skipCommas: Variable;
+  readonly skipInString: Variable;
   /** The first free byte of TEXT_OUT. */
   readonly textEnd: Variable;
   /** Kind of the text that the last readNumber read: 0 a number, 1 one whose value the host must find, 2 no number. */
@@ -126,6 +132,8 @@ interface KernelCalls {
   borderBatch(count: number): void;
   /** Points at INPUT → u8 admin number × count at OUTPUT, 255 outside. */
   locateBatch(count: number): void;
+  /** Points at INPUT → u8 unit × count at OUTPUT, as unitOf gives them. */
+  unitBatch(count: number): void;
 
   /** The columns of the CSV to be scanned, from 0: lat and lng, or the code and -1; the resolution or -1. */
   useCsvColumns(columns: number, first: number, second: number, resolution: number, delimiter: number): void;
@@ -133,6 +141,11 @@ interface KernelCalls {
   scanCsv(at: number, end: number, limit: number, isDecode: boolean, resolution: number): number;
   /** The same for lines of NDJSON; sets jsonEnd. */
   scanNdjson(at: number, end: number, limit: number, isDecode: boolean, resolution: number): number;
+  /**
+   * The address behind an array, or `to` while skipDepth is not 0: then the next call goes on. The first call is at its
+   * opening bracket.
+   */
+  skipArray(at: number, to: number, isFirst: boolean): number;
   /** The same for the elements of an array, behind its opening bracket or a comma; sets jsonEnd and jsonState. */
   scanArray(
     at: number,
@@ -210,10 +223,12 @@ export const KERNEL_CALLS: { readonly [Name in keyof KernelCalls]: Parameters<Ke
     neighbourOf: 2,
     borderBatch: 1,
     locateBatch: 1,
+    unitBatch: 1,
     useCsvColumns: 5,
     scanCsv: 5,
     scanNdjson: 5,
     scanArray: 6,
+    skipArray: 3,
     setTextEnd: 1,
     writeEncodedCsv: 7,
     writeDecodedCsv: 8,
@@ -226,6 +241,7 @@ export const KERNEL_CALLS: { readonly [Name in keyof KernelCalls]: Parameters<Ke
   };
 
 const GLOBALS: { readonly [Name in Exclude<keyof KernelGlobals, 'memory'>]: true } = {
+  ABI_VERSION: true,
   CAPACITY: true,
   RECORD_BYTES: true,
   INPUT: true,
@@ -259,6 +275,9 @@ const GLOBALS: { readonly [Name in Exclude<keyof KernelGlobals, 'memory'>]: true
   csvMissing: true,
   jsonEnd: true,
   jsonState: true,
+  skipDepth: true,
+  skipCommas: true,
+  skipInString: true,
   textEnd: true,
   numberKind: true,
   numberEnd: true,
@@ -267,6 +286,9 @@ const GLOBALS: { readonly [Name in Exclude<keyof KernelGlobals, 'memory'>]: true
 
 /** Names of the exported globals. */
 export const KERNEL_GLOBALS: readonly string[] = Object.keys(GLOBALS);
+
+/** The version of docs/kernel-abi.md that this host keeps to. */
+const ABI_VERSION = 1;
 
 /** Bytes of a row of the table that scanning leaves, and of a tail: text-memory.ts reads and writes inside them. */
 export const ROW_BYTES = 32;
@@ -278,6 +300,11 @@ export const TAIL_BYTES = 256;
  */
 export function exportsOf(module: WebAssembly.Module): KernelExports {
   const { exports } = new WebAssembly.Instance(module);
+  const { ABI_VERSION: version } = exports;
+  if (version instanceof WebAssembly.Global && version.value !== ABI_VERSION)
+    throw unusable(
+      `it has version ${version.value} of the kernel's interface, this build reads ${ABI_VERSION}`,
+    );
   requireKernel(exports);
   const isOfThisBuild =
     exports.RECORD_BYTES.value === RECORD_BYTES &&

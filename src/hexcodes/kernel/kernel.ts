@@ -1,13 +1,43 @@
 // Loads the AssemblyScript module, puts index and reach into it, and owns the views of its memory. assembly/memory.ts
-// draws that memory; assembly/README.md lists the calls.
+// draws that memory; docs/kernel-abi.md lists the calls.
 
+import { ADMIN_UNITS } from '../admin-units.js';
 import { HexcodesError } from '../errors.js';
-import { type Band, type Border, bandsOf, NO_BORDER, shareAt } from './certainty.js';
 import { exportsOf, type KernelExports, unusable } from './exports.js';
-import { formerProvincesOf } from './former-provinces.js';
-import { INDEX_REFUSALS, type IndexMeta, readIndexMeta } from './index-file.js';
+import {
+  type Band,
+  type Border,
+  bandsOf,
+  INDEX_REFUSALS,
+  type IndexArc,
+  type IndexMeta,
+  NO_BORDER,
+  readIndexArcs,
+  readIndexMeta,
+  shareAt,
+} from './index-file.js';
 import { RECORD_TEXT_BYTES, recordAt } from './output-layout.js';
 import { decodeReach } from './reach.js';
+
+// The 63 provinces before July 2025, as units of a boundary index. The shipped index has them as its units; an index
+// that users make of new boundaries has the 34 provinces alone.
+/**
+ * The names of the units in their order, as in `mergedUnits` of ADMIN_UNITS; null unless they are all those provinces.
+ */
+function formerProvincesOf(index: Uint8Array): readonly string[] | null {
+  let units: readonly { readonly name: string; readonly admin: number }[];
+  try {
+    units = readIndexMeta(index).units;
+  } catch {
+    return null;
+  }
+  const wanted = ADMIN_UNITS.flatMap(({ mergedUnits }, admin) =>
+    mergedUnits.map((name) => `${admin} ${name}`),
+  );
+  const found = new Set(units.map(({ name, admin }) => `${admin} ${name}`));
+  const areAll = units.length === wanted.length && wanted.every((each) => found.has(each));
+  return areAll ? units.map(({ name }) => name) : null;
+}
 
 /** Point statuses. */
 export const OK = 0;
@@ -166,6 +196,15 @@ export class Kernel {
       }
     }
     return this.#meta;
+  }
+
+  /** Every arc of the index, read from the memory by each call; none where the index is damaged. */
+  get arcs(): readonly IndexArc[] {
+    try {
+      return readIndexArcs(this.#index());
+    } catch {
+      return [];
+    }
   }
 
   /** How sure the province of a position in degrees is. */

@@ -1,8 +1,8 @@
 // The kernel's text half, seen from the host: views of block text and answers, and the fields of the rows that scanning
 // leaves (assembly/text/row.ts) which the host reads or sets.
 import { ADMIN_UNITS } from '../admin-units.js';
-import type { Band } from './certainty.js';
 import { type KernelExports, ROW_BYTES, TAIL_BYTES } from './exports.js';
+import type { Band } from './index-file.js';
 import type { Kernel } from './kernel.js';
 
 /** Values of jsonState: why a scan of an array stopped. Any other one means that it met no JSON. */

@@ -1,11 +1,9 @@
 // Bodies of any length through /bulk: a file or a stream goes in, the answer comes out while the rest is still being
 // sent. The rows are the service's own (docs/http.md, Bulk), in the words of HTTP.
 
-import { HexcodesClientError, unreachable } from '../errors.js';
-import { loopOver } from '../loop-over.js';
+import { errorOfAnswer, HexcodesClientError, unreachable } from '../errors.js';
 import type { CallOptions } from '../options.js';
-import { requireOperation } from '../stream/chunks.js';
-import { errorOfAnswer } from './answer-errors.js';
+import { loopOver, requireOperation } from '../stream/chunks.js';
 import type { HttpSettings } from './calls.js';
 
 export type BulkFormat = 'csv' | 'ndjson' | 'frames';

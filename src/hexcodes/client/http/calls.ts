@@ -1,8 +1,7 @@
 // JSON calls to the service over fetch: one timeout for a call with all its retries, and every failure as one
 // HexcodesClientError. Calls change nothing, so one may be repeated without asking what became of it.
 
-import { HexcodesClientError, unreachable } from '../errors.js';
-import { errorOfAnswer } from './answer-errors.js';
+import { errorOfAnswer, HexcodesClientError, unreachable } from '../errors.js';
 
 export interface HttpSettings {
   /** Ends with a slash; paths of calls are resolved against it. */

@@ -1,8 +1,7 @@
 // The socket of the stream as an interface, and its implementation with the standard WebSocket (browsers, Node 22,
 // Deno, undici). The standard hides why an upgrade was refused, so a plain GET of the same URL then asks for the error.
 
-import { HexcodesClientError, unreachable } from '../errors.js';
-import { errorOfAnswer } from '../http/answer-errors.js';
+import { errorOfAnswer, HexcodesClientError, unreachable } from '../errors.js';
 import type { Bytes } from './frames.js';
 
 export const BINARY_SUBPROTOCOL = 'hexcodes.v1.binary';

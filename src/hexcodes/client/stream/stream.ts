@@ -1,12 +1,213 @@
 // The stream as a pair of Web Streams: points are written, their answers are read in the same order. The
-// connections between (connection.ts) may come and go: conversions are pure, so frames that a lost connection
-// left unanswered are sent again, and every point is answered exactly once.
+// connections between may come and go: conversions are pure, so frames that a lost connection left unanswered are sent
+// again, and every point is answered exactly once.
 
-import { HexcodesClientError } from '../errors.js';
-import { loopOver } from '../loop-over.js';
-import { type ConnectionSettings, StreamConnection } from './connection.js';
+import { type ClientErrorCode, HexcodesClientError } from '../errors.js';
+import { loopOver } from './chunks.js';
 import { StreamCredit } from './credit.js';
 import type { RequestFrame, StreamAnswers } from './frames.js';
+import type { OpenSocket, StreamSocket } from './socket.js';
+
+// The connections of one stream, one at a time: opened when a frame is to be sent, opened again after a pause when
+// one is lost, given up after too many in a row without an answer. StreamCredit says which frames are sent; frames
+// that a lost connection did not answer are sent again on the next.
+interface ConnectionSettings {
+  /** ws: or wss:, without the key. */
+  readonly url: URL;
+  readonly apiKey: string | undefined;
+  readonly openSocket: OpenSocket;
+  /** Connections in a row without one answer after which the stream fails. */
+  readonly maxAttempts: number;
+  /** Timeout of the next answer while frames are unanswered: then the connection counts as lost. */
+  readonly answerTimeoutMs: number;
+}
+
+interface ConnectionEvents {
+  /** The credit has taken in an answer. */
+  answered(): void;
+  /** No further connection will be opened. */
+  failed(error: HexcodesClientError): void;
+}
+
+const FIRST_PAUSE_MS = 200;
+/** A service that is back is found within this time. */
+const LONGEST_PAUSE_MS = 3000;
+
+/** Multiple of the tries for frames over a rate, which leaves points again as time goes by: some five minutes. */
+const OVER_LIMIT_PATIENCE = 10;
+/** A service that asks to come back later than that, as where the quota of a day is used up, is not waited for. */
+const LONGEST_RETRY_AFTER_SEC = 60;
+
+/**
+ * Before attempt `attempt`, from 1. Doubles up to a limit; half of it is random, so that many clients do not come back
+ * at the same moment.
+ */
+export function pauseMs(attempt: number): number {
+  const full = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1));
+  return full / 2 + Math.random() * (full / 2);
+}
+
+/** Close codes that a new connection would only meet again, with the error that each becomes. */
+const FINAL_CLOSES: ReadonlyMap<number, [ClientErrorCode, string]> = new Map([
+  [1002, ['PROTOCOL', 'the service saw a breach of the WebSocket protocol']],
+  [1003, ['PROTOCOL', 'the service does not take binary frames here']],
+  [1009, ['PROTOCOL', 'a frame was larger than the service takes']],
+  [4001, ['REQUEST_DENIED', 'the key was revoked or disabled']],
+  [4002, ['OVER_QUERY_LIMIT', "the key's quota is used up"]],
+  [4003, ['PROTOCOL', 'the service counted more unanswered frames than it allows']],
+]);
+
+class StreamConnection {
+  readonly #settings: ConnectionSettings;
+  readonly #credit: StreamCredit;
+  readonly #events: ConnectionEvents;
+  #socket: StreamSocket | undefined;
+  /** The ready frame of the present connection has come. */
+  #isReady = false;
+  /** Connections in a row that brought no answer. */
+  #attempts = 0;
+  #opened = 0;
+  #hasEnded = false;
+  #retryTimer: ReturnType<typeof setTimeout> | undefined;
+  #answerTimer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(settings: ConnectionSettings, credit: StreamCredit, events: ConnectionEvents) {
+    this.#settings = settings;
+    this.#credit = credit;
+    this.#events = events;
+  }
+
+  /** How often a connection was lost and opened again. */
+  get reconnections(): number {
+    return Math.max(0, this.#opened - 1);
+  }
+
+  /** Sends the frames that the credit allows now; connects first where there is no connection. */
+  flush(): void {
+    if (this.#hasEnded) return;
+    if (this.#socket === undefined) {
+      if (this.#credit.unanswered > 0 && this.#retryTimer === undefined) this.#connect();
+      return;
+    }
+    if (!this.#isReady) return;
+    for (let frame = this.#credit.send(Date.now()); frame; frame = this.#credit.send(Date.now())) {
+      this.#socket.send(frame);
+      this.#restartAnswerTimer();
+    }
+    const pausedUntilMs = this.#credit.pausedUntilMs();
+    if (pausedUntilMs !== undefined) this.#flushAfter(pausedUntilMs - Date.now());
+  }
+
+  /** Ends timers and connection: with a close handshake where the service has said ready, else at once. */
+  end(): void {
+    this.#hasEnded = true;
+    clearTimeout(this.#retryTimer);
+    clearTimeout(this.#answerTimer);
+    if (this.#socket === undefined) return;
+    if (this.#isReady) this.#socket.close(1000);
+    else this.#socket.drop();
+    this.#socket = undefined;
+  }
+
+  #connect(): void {
+    const credit = this.#credit;
+    this.#isReady = false;
+    this.#opened++;
+    this.#socket = this.#settings.openSocket(this.#settings.url, this.#settings.apiKey, {
+      text: (data) =>
+        this.#guard(() => {
+          if (this.#isReady)
+            throw new HexcodesClientError('PROTOCOL', 'the service sent text among the answers');
+          credit.open(data);
+          this.#isReady = true;
+          this.flush();
+        }),
+      binary: (data) =>
+        this.#guard(() => {
+          this.#restartAnswerTimer();
+          credit.answer(data, Date.now(), (refusals, overLimit) => {
+            const most = this.#settings.maxAttempts * (overLimit ? OVER_LIMIT_PATIENCE : 1);
+            return refusals >= most ? undefined : pauseMs(refusals);
+          });
+          this.#attempts = 0;
+          this.#events.answered();
+          this.flush();
+        }),
+      closed: (code, reason) => this.#closed(code, reason),
+      refused: (error) => {
+        const mayPass =
+          error.code === 'NETWORK' || error.code === 'UNAVAILABLE' || error.code === 'OVER_QUERY_LIMIT';
+        const isSoon = (error.retryAfterSec ?? 0) <= LONGEST_RETRY_AFTER_SEC;
+        this.#lost(error, mayPass && isSoon, error.retryAfterSec);
+      },
+    });
+    this.#restartAnswerTimer();
+  }
+
+  #closed(code: number, reason: string): void {
+    const final = FINAL_CLOSES.get(code);
+    if (final !== undefined) {
+      const message = reason === '' ? final[1] : `${final[1]}: ${reason}`;
+      this.#lost(new HexcodesClientError(final[0], message, { closeCode: code }), false);
+      return;
+    }
+    const error = new HexcodesClientError('NETWORK', `the stream was closed (${code} ${reason})`.trim(), {
+      closeCode: code,
+    });
+    this.#lost(error, true);
+  }
+
+  /** @param mayPass whether another connection may succeed */
+  #lost(error: HexcodesClientError, mayPass: boolean, retryAfterSec?: number): void {
+    clearTimeout(this.#answerTimer);
+    this.#socket = undefined;
+    this.#isReady = false;
+    this.#credit.lose();
+    if (this.#hasEnded) return;
+    // An idle connection may end without harm: the next frame opens a new one.
+    if (mayPass && this.#credit.unanswered === 0) return;
+    this.#attempts++;
+    if (!mayPass || this.#attempts >= this.#settings.maxAttempts) {
+      this.#events.failed(error);
+      return;
+    }
+    this.#flushAfter(Math.max(pauseMs(this.#attempts), (retryAfterSec ?? 0) * 1000));
+  }
+
+  #flushAfter(delayMs: number): void {
+    if (this.#retryTimer !== undefined) return;
+    this.#retryTimer = setTimeout(
+      () => {
+        this.#retryTimer = undefined;
+        this.#guard(() => this.flush());
+      },
+      Math.max(1, delayMs),
+    );
+  }
+
+  #restartAnswerTimer(): void {
+    clearTimeout(this.#answerTimer);
+    this.#answerTimer = setTimeout(() => {
+      if (this.#socket === undefined || (this.#isReady && this.#credit.sent === 0)) return;
+      this.#socket.drop();
+      const ms = this.#settings.answerTimeoutMs;
+      this.#lost(new HexcodesClientError('TIMEOUT', `no answer from the service for ${ms} ms`), true);
+    }, this.#settings.answerTimeoutMs);
+  }
+
+  /** Errors thrown in callbacks of sockets and timers end the stream; nobody else would see them. */
+  #guard(work: () => void): void {
+    try {
+      work();
+    } catch (cause) {
+      this.#events.failed(
+        cause instanceof HexcodesClientError
+          ? cause
+          : new HexcodesClientError('PROTOCOL', 'the stream could not be read', { cause }),
+      );
+    }
+  }
+}
 
 export interface StreamSettings<In> extends ConnectionSettings {
   /** Cuts one written chunk into request frames of at most `maxPoints` points. */

@@ -1,7 +1,31 @@
-// Bytes that are added piece by piece and taken as one array, which is in a buffer of the caller's where it fits, and
-// else in one of its own.
+// Where conversions write their answers, piece by piece. ByteSink collects them as one array, in a buffer of the
+// caller's where it fits and else in one of its own; KernelSink passes them on from the kernel's own memory.
 
-import type { AnswerSink } from './answer-sink.js';
+/**
+ * Like target.set(source), where either may be a SharedArrayBuffer: V8 copies shared memory word by word, in twice the
+ * time. Buffer.fill with a source as long as the target is one plain copy.
+ */
+export function copyBytes(target: Uint8Array, source: Uint8Array): void {
+  if (source.length === 0) return;
+  Buffer.from(target.buffer, target.byteOffset, target.length).fill(source, 0, source.length);
+}
+
+export interface AnswerSink {
+  /** Bytes added so far, without those that are passed on already. */
+  readonly sizeBytes: number;
+  add(bytes: Uint8Array): void;
+  addText(text: string): void;
+  /** Free bytes, at least `sizeBytes`, for the caller to write to; `commit` then adds the first of them. */
+  reserve(sizeBytes: number): Uint8Array<ArrayBuffer>;
+  /** Adds the first bytes of the last `reserve`. */
+  commit(sizeBytes: number): void;
+  /** Where in TEXT_OUT the kernel may write text. */
+  readonly textOffset: number;
+  /** Adds text that the kernel wrote at `textOffset`. */
+  addWritten(text: Uint8Array): void;
+  /** Frees all of TEXT_OUT for the kernel's text, so that `textOffset` is 0; false where it is free already. */
+  freeTextOut(): boolean;
+}
 
 const FIRST_BYTES = 1 << 16;
 /** A sink that is used again keeps no larger buffer than the answers to usual blocks need. */

@@ -1,12 +1,12 @@
 // Collects answers in TEXT_OUT, the area where the kernel writes text, and passes them on from there: text of the
 // kernel is not copied before it leaves the process, and stays in the processor's cache meanwhile.
 import type { Kernel } from '../../kernel/kernel.js';
-import type { AnswerSink } from './answer-sink.js';
+import type { AnswerSink } from './byte-sink.js';
+
+const encoder = new TextEncoder();
 
 /** The kernel's vector stores may reach so far behind the text that they write. */
 const MARGIN_BYTES = 64;
-
-const encoder = new TextEncoder();
 
 type Bytes = Uint8Array<ArrayBuffer>;
 

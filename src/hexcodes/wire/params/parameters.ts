@@ -2,11 +2,25 @@
 // count as one, different ones are a fault. SingleParameters collects their texts; EncodeInput and decodeFaults judge
 // them.
 
-import { degreesFault } from './degrees.js';
-import { eachMember, type JsonKind, jsonStringOf } from './json-members.js';
-import { readDecimal } from './number.js';
+import { eachMember, type JsonKind, jsonStringOf } from './json-grammar.js';
+import { readDecimal, readJsonResolution, resolutionOf } from './number.js';
 import { DIFFERS, decodeEscapes, indexOfEquals, MALFORMED, type Parameter } from './query.js';
-import { resolutionOf } from './resolution.js';
+
+// Degrees as a parameter of a query, for handlers off the hot path; encode's own are read by EncodeInput, by the same
+// rule.
+/** The degrees of a parameter that is required, or why there are none, as the end of a sentence. */
+export function degreesOf({ text, fault }: Parameter, limitDeg: 90 | 180): number | string {
+  if (fault !== undefined) return fault;
+  if (text === undefined) return 'is required';
+  const value = readDecimal(text);
+  return degreesFault(value, limitDeg) ?? value;
+}
+
+/** Why a number, or NaN, cannot be degrees, as the end of a sentence; undefined where it can. */
+function degreesFault(value: number, limitDeg: 90 | 180): string | undefined {
+  if (Math.abs(value) <= limitDeg) return undefined;
+  return `must be ${Number.isFinite(value) ? '' : 'a decimal number '}from -${limitDeg} to ${limitDeg}`;
+}
 
 /** A fault of one parameter, as the error body lists it in `details`. */
 export interface ParameterFault {
@@ -15,14 +29,50 @@ export interface ParameterFault {
 }
 
 class ReadParameter implements Parameter {
+  /** As the request spelled it. */
+  name: string | undefined = undefined;
   text: string | undefined = undefined;
   fault: string | undefined = undefined;
   constructor(readonly kind: 'number' | 'string' | 'boolean') {}
   clear(): void {
+    this.name = undefined;
     this.text = undefined;
     this.fault = undefined;
   }
+
+  get isGiven(): boolean {
+    return this.text !== undefined || this.fault !== undefined;
+  }
+
+  calledBy(name: string): this {
+    this.name ??= name;
+    return this;
+  }
 }
+
+/** Names that are no parameters, with the parameter that was probably meant. */
+const MEANT: Readonly<Record<string, string>> = {
+  ...{
+    long: 'lng',
+    x: 'lng',
+    y: 'lat',
+    latitute: 'lat',
+    res: 'resolution',
+    level: 'resolution',
+    precision: 'resolution',
+  },
+  ...{
+    zoom: 'resolution',
+    hexcode: 'hexcodes',
+    code: 'hexcodes',
+    admin: 'admin_v2',
+    key: 'apikey',
+    api_key: 'apikey',
+  },
+};
+/** A name longer than this, or with other characters, is not repeated: it may be a key. */
+const REPEATABLE = /^[a-z_][a-z0-9_.-]{0,23}$/i;
+const MOST_UNKNOWN = 3;
 
 export class SingleParameters {
   readonly lat = new ReadParameter('number');
@@ -32,6 +82,11 @@ export class SingleParameters {
   readonly adminV2 = new ReadParameter('boolean');
   readonly former = new ReadParameter('boolean');
   readonly certainty = new ReadParameter('boolean');
+  /** `latitude`, and `longitude` or `lon`: read where `lat` or `lng` is missing. */
+  readonly latitude = new ReadParameter('number');
+  readonly longitude = new ReadParameter('number');
+  /** Names that no parameter has, of which the first are kept. */
+  unknown: string[] | undefined = undefined;
 
   clear(): void {
     this.lat.clear();
@@ -41,6 +96,30 @@ export class SingleParameters {
     this.adminV2.clear();
     this.former.clear();
     this.certainty.clear();
+    this.latitude.clear();
+    this.longitude.clear();
+    this.unknown = undefined;
+  }
+
+  /** The parameter that names the latitude of the request. */
+  get latGiven(): ReadParameter {
+    return !this.lat.isGiven && this.latitude.isGiven ? this.latitude : this.lat;
+  }
+
+  /** The parameter that names the longitude of the request. */
+  get lngGiven(): ReadParameter {
+    return !this.lng.isGiven && this.longitude.isGiven ? this.longitude : this.lng;
+  }
+
+  /** A hint about names that no parameter has, for a header; empty where there are none. */
+  get hint(): string {
+    if (this.unknown === undefined) return '';
+    return this.unknown
+      .map((name) => {
+        const meant = MEANT[name.toLowerCase()];
+        return `${name} is not a parameter${meant === undefined ? '' : `; perhaps ${meant}`}`;
+      })
+      .join(', ');
   }
 
   /** Adds a raw query string or the text of a form body. */
@@ -77,6 +156,7 @@ export class SingleParameters {
     const parameter = this.#parameter(name);
     if (parameter === undefined) return;
     if (kind !== parameter.kind) parameter.fault ??= `must be a JSON ${parameter.kind}`;
+    else if (parameter === this.resolution) addText(parameter, integerText(valueText));
     else addText(parameter, kind === 'string' ? jsonStringOf(valueText) : valueText);
   }
 
@@ -96,10 +176,31 @@ export class SingleParameters {
         return this.former;
       case 'certainty':
         return this.certainty;
+      case 'latitude':
+        return this.latitude.calledBy(name);
+      case 'longitude':
+      case 'lon':
+        return this.longitude.calledBy(name);
+      case 'apikey':
+      case 'id':
+        return undefined;
       default:
+        this.#addUnknown(name);
         return undefined;
     }
   }
+
+  #addUnknown(name: string): void {
+    if (!REPEATABLE.test(name)) return;
+    this.unknown ??= [];
+    if (this.unknown.length < MOST_UNKNOWN && !this.unknown.includes(name)) this.unknown.push(name);
+  }
+}
+
+/** A JSON number that is a resolution, as a query spells it: 9.0 as 9. */
+function integerText(text: string): string {
+  const resolution = readJsonResolution(text);
+  return resolution < 0 ? text : String(resolution);
 }
 
 function addRaw(parameter: ReadParameter, rawValue: string): void {
@@ -126,8 +227,9 @@ export class EncodeInput {
 
   read(from: SingleParameters): void {
     this.faults = undefined;
-    this.latDeg = this.#degrees('lat', from.lat, 90);
-    this.lngDeg = this.#degrees('lng', from.lng, 180);
+    const { latGiven, lngGiven } = from;
+    this.latDeg = this.#degrees(latGiven.name ?? 'lat', latGiven, 90);
+    this.lngDeg = this.#degrees(lngGiven.name ?? 'lng', lngGiven, 180);
     const resolution = resolutionOf(from.resolution);
     this.resolution = typeof resolution === 'number' ? resolution : -1;
     if (typeof resolution === 'string') this.add('resolution', resolution);

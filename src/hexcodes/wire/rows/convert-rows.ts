@@ -1,7 +1,7 @@
 // Converts the rows of the kernel's last scan and writes their answers. The kernel does nearly all of them; rows that
 // it cannot read with certainty are read by read-row.ts, and answers that it cannot write are written by
 // write-answer.ts.
-import type { Border } from '../../kernel/certainty.js';
+import type { Border } from '../../kernel/index-file.js';
 import { EACH_ITS_OWN, INVALID_HEXCODE, type Kernel, OK } from '../../kernel/kernel.js';
 import {
   positionResolutionAt,
@@ -23,7 +23,7 @@ import {
   WITH_ID,
   WITH_ROW,
 } from '../../kernel/text-memory.js';
-import type { AnswerSink } from '../bytes/answer-sink.js';
+import type { AnswerSink } from '../bytes/byte-sink.js';
 import { type CsvShape, type Operation, ROW_STATUSES, type RowStatus } from '../job.js';
 import { looksSwapped } from '../swapped.js';
 import { isNotJson, type ReadRow, readCode, readCsvRow, readItem, readPosition } from './read-row.js';

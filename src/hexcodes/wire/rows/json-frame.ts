@@ -2,8 +2,8 @@
 // with the same seq leaves. A frame that cannot be read is answered too, with its seq where that can be read.
 import type { Kernel } from '../../kernel/kernel.js';
 import type { ByteSink } from '../bytes/byte-sink.js';
+import { OVER_LIMIT_MESSAGE, OVERLOADED_MESSAGE } from '../job.js';
 import { MAX_FRAME_POINTS } from '../limits.js';
-import { OVER_LIMIT_MESSAGE, OVERLOADED_MESSAGE } from '../status-messages.js';
 import {
   BrokenBatchError,
   batchBody,
@@ -19,7 +19,7 @@ import type { RowAllowance } from './row-allowance.js';
 const SEQ = /^-?(0|[1-9]\d{0,14})$/;
 
 /**
- * @param sink is used while the frame is answered; to be brought by callers that answer many
+ * @param sink to be brought by callers that answer many; the bytes may be a view of it
  * @param mostPoints a frame of more is refused with OVER_QUERY_LIMIT
  */
 export function answerJsonFrame(
@@ -41,7 +41,7 @@ export function answerAllowed(
 ): CountedAnswer | undefined {
   let seq = 'null';
   try {
-    const envelope = new JsonEnvelope(frame);
+    const envelope = new JsonEnvelope(frame, kernel);
     seq = seqOf(envelope) ?? 'null';
     const operation = onlyText(envelope, 'op');
     const faults: string[] = [];

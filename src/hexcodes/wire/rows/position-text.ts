@@ -1,6 +1,6 @@
 // A position as people write it: two numbers, degrees with minutes and seconds, WKT, geo:, a link to a map.
 
-import { plainNumber } from './csv-numbers.js';
+import { plainNumber } from './csv-fields.js';
 
 export interface Position {
   readonly latDeg: number;
@@ -78,13 +78,28 @@ const ANGLE = String.raw`(\d+(?:[.,]\d+)?)\s*(?:°|º|˚|d|\s)\s*(?:(\d+(?:[.,]\
 const SIDE = '[NSEWBĐ]';
 const ONE_ANGLE = new RegExp(`^(?:(${SIDE})\\s*)?(-?)${ANGLE}(${SIDE})?$`, 'i');
 
-/** An angle in degrees, minutes and seconds, with or without its side: `21°01'43.7"N`; null if the text is none. */
-export function parseAngle(text: string): number | null {
-  return angleOf(text.trim())?.deg ?? null;
+const SIDES = { lat: 'NSB', lng: 'EWĐ' } as const;
+/** `21 01 43.7`: three numbers between blanks are degrees, minutes and seconds. */
+const IN_BLANKS = /^-?\d{1,3}\s+\d{1,2}\s+\d{1,2}(?:[.,]\d+)?$/;
+/** A number whose exponent was cut off: `2.1e+01` as `2.1e`. Its letter is no side. */
+const CUT_EXPONENT = /^-?(?:\d+\.?\d*|\.\d+)e$/;
+
+/**
+ * An angle in degrees, minutes and seconds, with or without its side: `21°01'43.7"N`.
+ *
+ * @param axis the coordinate that the text is read for: a latitude has no east, a longitude no north
+ * @returns degrees; null if the text is no angle or has a side of the other axis
+ */
+export function parseAngle(text: string, axis: 'lat' | 'lng'): number | null {
+  const trimmed = text.trim();
+  const angle = CUT_EXPONENT.test(trimmed)
+    ? null
+    : angleOf(IN_BLANKS.test(trimmed) ? `${trimmed}"` : trimmed);
+  return angle !== null && (angle.side === '' || SIDES[axis].includes(angle.side)) ? angle.deg : null;
 }
 
 function angleOf(text: string): { deg: number; side: string } | null {
-  if (!/[°º˚NSEWBĐ]/i.test(text)) return null;
+  if (!/[°º˚NSEWBĐ"]/i.test(text)) return null;
   // The pattern needs something between degrees and minutes or the side.
   const match = ONE_ANGLE.exec(
     text.replace(new RegExp(`^(${SIDE}?\\s*-?\\d+(?:[.,]\\d+)?)(${SIDE}?)$`, 'i'), '$1 $2').trim(),

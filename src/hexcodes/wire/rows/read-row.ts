@@ -2,11 +2,17 @@
 // rows whose answer needs a message. Off the fast path: it makes objects for each row, but throws nothing and parses
 // nothing twice.
 import type { CsvShape, Operation } from '../job.js';
-import { afterSpace, isJson, jsonValueEnd } from '../params/json-grammar.js';
-import { eachMember, type JsonKind, jsonStringOf, kindOf } from '../params/json-members.js';
+import {
+  afterSpace,
+  eachMember,
+  isJson,
+  type JsonKind,
+  jsonStringOf,
+  jsonValueEnd,
+  kindOf,
+} from '../params/json-grammar.js';
 import { decodeFaults, EncodeInput, type ParameterFault, SingleParameters } from '../params/parameters.js';
-import { csvFields } from './csv-fields.js';
-import { plainNumber, withoutBlanks } from './csv-numbers.js';
+import { csvFields, plainNumber, withoutBlanks } from './csv-fields.js';
 
 /** A row as read: degrees are NaN and the resolution is -1 where they cannot be read. */
 export interface ReadRow {

@@ -1,9 +1,14 @@
 // Writes the answer to one row: for the rows that the kernel does not write itself, because a message, an escape or a
 // rare number is in the answer. The same bodies and columns as the kernel's.
-import type { Border } from '../../kernel/certainty.js';
-import type { Operation, RowStatus } from '../job.js';
+import type { Border } from '../../kernel/index-file.js';
+import {
+  type Operation,
+  OUTSIDE_MESSAGE,
+  OVER_QUOTA_MESSAGE,
+  OVERLOADED_MESSAGE,
+  type RowStatus,
+} from '../job.js';
 import type { ParameterFault } from '../params/parameters.js';
-import { OUTSIDE_MESSAGE, OVER_QUOTA_MESSAGE, OVERLOADED_MESSAGE } from '../status-messages.js';
 import { SWAPPED_HINT } from '../swapped.js';
 import type { ReadRow } from './read-row.js';
 

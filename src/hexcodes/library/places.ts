@@ -1,0 +1,233 @@
+// Names of places in Viet Nam: some 700 provinces, former provinces, towns and landmarks, found by what people type,
+// and the nearest of them to a position in words. It is a list of names, no geocoder: streets and houses are not in it.
+import { HexcodesError } from '../errors.js';
+import { PLACE_LIST } from './place-list.js';
+
+export type PlaceKind = 'province' | 'former_province' | 'town' | 'landmark';
+
+/** A name of the list. */
+export interface NamedPlace {
+  /** As it is written in Vietnamese. */
+  name: string;
+  kind: PlaceKind;
+  /** Its middle, degrees. */
+  lat: number;
+  lng: number;
+  /** About half its width, metres. */
+  radius_m: number;
+  /** Province of the middle: a code of ADMIN_UNITS. */
+  admin_code: string;
+  /** From `near` to the middle, metres; absent without `near`. */
+  distance_m?: number;
+}
+
+export interface FindPlacesOptions {
+  /** A position in degrees: near and large places come first. */
+  near?: readonly [lat: number, lng: number];
+  /** Names at most, 1 to 100; default 10. */
+  limit?: number;
+}
+
+/** One of eight points of the compass. */
+export type CompassPoint = 'N' | 'NE' | 'E' | 'SE' | 'S' | 'SW' | 'W' | 'NW';
+
+/** Where a position is, seen from the nearest town. */
+export interface PlaceNear {
+  /** Name of the town. */
+  name: string;
+  /** From the middle of the town to the position, metres. */
+  distance_m: number;
+  /** The direction in which the position lies from there. */
+  direction: CompassPoint;
+}
+
+/** The part of a loaded library that is needed here. */
+interface Provinces {
+  adminCodeOf(lat: number, lng: number): string | null;
+}
+
+interface Entry {
+  readonly name: string;
+  readonly kind: PlaceKind;
+  readonly lat: number;
+  readonly lng: number;
+  readonly radius_m: number;
+  /** The name without accents, blanks and words like "tỉnh"; others that people use. */
+  readonly keys: readonly string[];
+  /** The same with accents. */
+  readonly exact: string;
+}
+
+const KINDS: Readonly<Record<string, PlaceKind>> = {
+  P: 'province',
+  F: 'former_province',
+  T: 'town',
+  L: 'landmark',
+};
+/** Other names, by the name in the list, as keys. */
+const ALIASES: Readonly<Record<string, readonly string[]>> = {
+  'TP. Hồ Chí Minh': ['saigon', 'hcm', 'hcmc', 'tphcm', 'sg', 'tpsaigon'],
+  'Thành phố Hồ Chí Minh': ['saigon', 'hcm', 'hcmc', 'tphcm', 'sg'],
+  'Hà Nội': ['hn'],
+  'Đà Nẵng': ['dng', 'dn'],
+  'Đảo Phú Quốc': ['phuquoc'],
+  'Hồ Hoàn Kiếm': ['hoguom', 'hoankiemlake'],
+  'Đại Nội Huế': ['dainoi', 'hoangthanhhue'],
+  'Phố cổ Hội An': ['phocohoian'],
+  'Quần đảo Hoàng Sa': ['hoangsa', 'paracel', 'paracelislands'],
+  'Quần đảo Trường Sa': ['truongsa', 'spratly', 'spratlyislands'],
+};
+/** Words in front of a name that say what it is. */
+const TITLES =
+  /^(?:(?:thành phố|thanh pho|t\.?p|tỉnh|tinh|thị xã|thi xa|t\.?x|thị trấn|thi tran|t\.?t|huyện|huyen|quận|quan|q(?=\.)|phường|phuong|p(?=\.)|xã|xa|city of|province of)(?=[.\s])\.?\s*)+/iu;
+const MOST_UNITS = 100;
+const EARTH_M = 6_371_008.8;
+const RAD = Math.PI / 180;
+const COMPASS: readonly CompassPoint[] = ['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW'];
+
+/**
+ * Places by name, in any case, with or without diacritics, with or without "tp.", "tỉnh", "phường" in front, and while
+ * the name is still being typed.
+ *
+ * Order: whole names before beginnings, these before words inside names, these before names with one wrong letter; with
+ * the diacritics of the text before others; then with `near` by distance in relation to size, without it by size.
+ *
+ * @param hexcodes a loaded library
+ * @param text of 100 UTF-16 units at most; longer ones find nothing
+ * @throws HexcodesError BAD_ARGUMENT for options that are no object or a limit that is no whole number from 1 to 100
+ */
+export function findPlaces(hexcodes: Provinces, text: string, options: FindPlacesOptions = {}): NamedPlace[] {
+  if (typeof options !== 'object' || options === null)
+    throw new HexcodesError('BAD_ARGUMENT', 'The third argument of findPlaces is an object: { near, limit }');
+  const { near, limit = 10 } = options;
+  if (!Number.isInteger(limit) || limit < 1 || limit > 100)
+    throw new HexcodesError('BAD_ARGUMENT', `limit ${limit}: must be a whole number from 1 to 100`);
+  if (text.length > MOST_UNITS) return [];
+  const exact = exactOf(text);
+  const key = keyOf(text);
+  if (key === '') return [];
+  const found = entries().flatMap((entry) => {
+    const rank = rankOf(entry, key);
+    if (rank === undefined) return [];
+    const distance = near === undefined ? undefined : metresBetween(near[0], near[1], entry.lat, entry.lng);
+    const isExact = entry.exact.startsWith(exact);
+    // Somebody asks for a place as far away as it is known.
+    const reach = distance === undefined ? -entry.radius_m : Math.log((distance + 500) / entry.radius_m);
+    return [{ entry, rank, isExact, distance, reach }];
+  });
+  const best = Math.min(...found.map(({ rank }) => rank));
+  return found
+    .filter(({ rank }) => rank < SLIP_RANK || best === SLIP_RANK)
+    .sort((a, b) => a.rank - b.rank || Number(b.isExact) - Number(a.isExact) || a.reach - b.reach)
+    .slice(0, limit)
+    .flatMap(({ entry: { name, kind, lat, lng, radius_m }, distance }) => {
+      const admin_code = hexcodes.adminCodeOf(lat, lng);
+      if (admin_code === null) return [];
+      const found: NamedPlace = { name, kind, lat, lng, radius_m, admin_code };
+      if (distance !== undefined) found.distance_m = distance;
+      return [found];
+    });
+}
+
+/**
+ * The town that people would name for a position: the nearest, where a larger one may be farther away.
+ * @param lat degrees
+ * @param lng degrees
+ * @returns null where no town is within 100 km
+ */
+export function placeNear(lat: number, lng: number): PlaceNear | null {
+  let best: Entry | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (const entry of entries()) {
+    if (entry.kind !== 'town') continue;
+    const distance = metresBetween(entry.lat, entry.lng, lat, lng);
+    if (distance > MOST_NEAR_M) continue;
+    const weighed = distance / Math.min(2, 1 + entry.radius_m / 20_000);
+    if (weighed >= least) continue;
+    least = weighed;
+    best = entry;
+  }
+  if (best === undefined) return null;
+  const north = lat - best.lat;
+  const east = (lng - best.lng) * Math.cos(lat * RAD);
+  const turn = (Math.atan2(east, north) / RAD + 360) % 360;
+  return {
+    name: best.name,
+    distance_m: metresBetween(best.lat, best.lng, lat, lng),
+    direction: COMPASS[Math.round(turn / 45) % 8]!,
+  };
+}
+
+/** All names of the list, the largest first within each kind; for maps. */
+export function placeNames(): readonly Pick<NamedPlace, 'name' | 'kind' | 'lat' | 'lng' | 'radius_m'>[] {
+  return entries();
+}
+
+const MOST_NEAR_M = 100_000;
+/** Ranks: 0 the whole name, 1 its beginning, 2 the beginning of a word of it, 3 one letter wrong. */
+const SLIP_RANK = 3;
+const LEAST_SLIP_LETTERS = 5;
+
+function rankOf({ keys }: Entry, key: string): number | undefined {
+  if (keys.includes(key)) return 0;
+  if (key.length < 2) return undefined;
+  if (keys.some((each) => each.startsWith(key))) return 1;
+  if (key.length >= 3 && keys.some((each) => each.includes(key))) return 2;
+  if (key.length >= LEAST_SLIP_LETTERS && keys.some((each) => isOneSlip(each, key))) return SLIP_RANK;
+  return undefined;
+}
+
+/** Whether one letter more, less or another, or two exchanged, make one text of the other. */
+function isOneSlip(a: string, b: string): boolean {
+  if (Math.abs(a.length - b.length) > 1) return false;
+  let start = 0;
+  while (start < a.length && a[start] === b[start]) start++;
+  let end = 0;
+  while (end < Math.min(a.length, b.length) - start && a.at(-1 - end) === b.at(-1 - end)) end++;
+  const [left, right] = [a.length - start - end, b.length - start - end];
+  if (left <= 1 && right <= 1) return true;
+  return left === 2 && right === 2 && a[start] === b[start + 1] && a[start + 1] === b[start];
+}
+
+let all: readonly Entry[] | undefined;
+
+function entries(): readonly Entry[] {
+  all ??= PLACE_LIST.trim()
+    .split(/[;\n]/)
+    .map((row) => {
+      const [named = '', lat, lng, km] = row.split('|');
+      const name = named.slice(1);
+      return {
+        name,
+        kind: KINDS[named[0]!]!,
+        lat: Number(lat),
+        lng: Number(lng),
+        radius_m: Number(km) * 1000,
+        keys: [keyOf(name), ...(ALIASES[name] ?? [])],
+        exact: exactOf(name),
+      };
+    });
+  return all;
+}
+
+/** Lower case with accents, without titles, blanks and signs. */
+function exactOf(text: string): string {
+  const typed = text.normalize('NFC').toLowerCase().trim();
+  const words = typed.replace(TITLES, '').trim();
+  // The district of a number is nothing without its title.
+  const numbered = /^(?:quận|quan|q)?[.\s]*(\d{1,2})$/u.exec(typed);
+  const kept = numbered === null ? words : `quận${numbered[1]}`;
+  return kept.replace(/[^\p{L}\p{N}]/gu, '');
+}
+
+/** The same without accents. */
+function keyOf(text: string): string {
+  return exactOf(text).normalize('NFD').replace(/\p{M}/gu, '').replaceAll('đ', 'd');
+}
+
+function metresBetween(latA: number, lngA: number, latB: number, lngB: number): number {
+  const north = Math.sin(((latB - latA) * RAD) / 2);
+  const east = Math.sin(((lngB - lngA) * RAD) / 2);
+  const part = north ** 2 + Math.cos(latA * RAD) * Math.cos(latB * RAD) * east ** 2;
+  return 2 * EARTH_M * Math.asin(Math.sqrt(Math.min(1, part)));
+}
