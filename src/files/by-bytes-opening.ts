@@ -3,12 +3,11 @@
 import { extendedHeader, lineEndOf } from '../hexcodes/wire/bulk/csv-header.js';
 import { firstRowEnd } from '../hexcodes/wire/bulk/splitters.js';
 import type { BulkJob } from '../hexcodes/wire/job.js';
-import { codeColumn } from './columns/code-column.js';
 import { addedColumns, DECODE_ADDED } from './columns/columns.js';
 import { encodeAdded } from './columns/encode-columns.js';
-import { findPosition, resolutionColumn } from './columns/position-columns.js';
+import { codeColumn, findPosition, resolutionColumn } from './columns/position-columns.js';
 import type { Input } from './disk/input.js';
-import { badInput } from './file-faults.js';
+import { badInput } from './exit-codes.js';
 import { readHeader } from './formats/csv-header.js';
 import { csvQuoted, textEnd } from './formats/csv-rows.js';
 import type { Run } from './request.js';

@@ -1,17 +1,24 @@
 // The failed rows of answered blocks: messages about them, and their answers apart from those of the other rows.
 
 import { type BlockReport, type ConvertedBlock, ROW_STATUSES } from '../hexcodes/wire/job.js';
-import { readResolution } from '../hexcodes/wire/params/resolution.js';
-import { plainNumber, withoutBlanks } from '../hexcodes/wire/rows/csv-numbers.js';
+import { readResolution } from '../hexcodes/wire/params/number.js';
+import { plainNumber, withoutBlanks } from '../hexcodes/wire/rows/csv-fields.js';
 import { failedRowsOf } from '../hexcodes/wire/rows/row-report.js';
 import { looksSwapped } from '../hexcodes/wire/swapped.js';
 import type { Opening } from './by-bytes-opening.js';
 import type { Input } from './disk/input.js';
-import { type Degrees, type Field, faultIn, type ReadFields } from './failed-row.js';
 import { ragged } from './formats/csv-header.js';
 import { eachRow, fieldsOf } from './formats/csv-rows.js';
 import type { Run } from './request.js';
-import { type RowFailure, SWAP_TRIES, stopped } from './tally.js';
+import {
+  type Degrees,
+  type Field,
+  faultIn,
+  type ReadFields,
+  type RowFailure,
+  SWAP_TRIES,
+  stopped,
+} from './tally.js';
 
 const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
 

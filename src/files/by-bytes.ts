@@ -1,22 +1,72 @@
 // CSV to CSV and TSV to TSV as bytes: blocks of whole rows are converted and written in their order. Single rows are
 // read here only where they have failed.
 
+import type { Kernel } from '../hexcodes/kernel/kernel.js';
 import { type Block, BlockBuffers } from '../hexcodes/wire/bulk/block-buffers.js';
+import { convertBlock } from '../hexcodes/wire/bulk/convert-block.js';
 import { CsvSplitter } from '../hexcodes/wire/bulk/splitters.js';
-import { BulkInputError, type ConvertedBlock, ROW_STATUSES } from '../hexcodes/wire/job.js';
-import { type BlockConverter, inlineConverter, poolConverter } from './by-bytes-convert.js';
+import { ByteSink } from '../hexcodes/wire/bytes/byte-sink.js';
+import { BulkInputError, type BulkJob, type ConvertedBlock, ROW_STATUSES } from '../hexcodes/wire/job.js';
+import { ANSWER_BUFFER_BYTES } from '../pool/block-shelf.js';
+import type { PoolOptions } from '../pool/pool.js';
 import { type Opening, readOpening } from './by-bytes-opening.js';
 import { checkFailures, refuseRagged, reportOf, splitAnswer } from './by-bytes-rows.js';
 import { findPosition, holdsAngles } from './columns/position-columns.js';
 import { type Input, STDIN_NAME } from './disk/input.js';
 import type { Reached } from './disk/journal.js';
-import { badInput } from './file-faults.js';
-import { formatOfName, isGzipName } from './format.js';
+import { badInput } from './exit-codes.js';
+import { FORMATS, formatOfName, isGzipName } from './format.js';
 import { refuseNoText } from './formats/csv-header.js';
 import { eachRow } from './formats/csv-rows.js';
 import { workerKernel } from './library.js';
 import type { Run } from './request.js';
 import type { RowFailure } from './tally.js';
+
+// Where the blocks of a file are converted: by the kernel of this thread, or by the workers of a pool. Both use the
+// buffers of written answers again.
+interface BlockConverter {
+  /** Most blocks that are handed in before the answer to the first of them is written. */
+  readonly mostPending: number;
+  convert(job: BulkJob, block: Uint8Array): Promise<ConvertedBlock>;
+  /** Takes back an answer that nobody reads any more. */
+  giveBack(answer: ConvertedBlock): void;
+  close(): Promise<void>;
+}
+
+/** Blocks in the pool or answered and not yet written, for each thread. */
+const BLOCKS_PER_THREAD = 4;
+
+/** Converts in this thread, a block at a time. */
+function inlineConverter(kernel: Kernel): BlockConverter {
+  const sink = new ByteSink();
+  const free: Uint8Array<ArrayBuffer>[] = [];
+  return {
+    mostPending: 1,
+    async convert(job, block) {
+      const buffer = free.pop() ?? new Uint8Array(ANSWER_BUFFER_BYTES);
+      return convertBlock(kernel, job, block, buffer, sink);
+    },
+    giveBack({ bytes: { buffer } }) {
+      if (buffer.byteLength === ANSWER_BUFFER_BYTES) free.push(new Uint8Array(buffer));
+    },
+    async close() {},
+  };
+}
+
+/** Starts the workers of a pool, which is loaded only here: most runs need none. */
+async function poolConverter(options: PoolOptions): Promise<BlockConverter> {
+  const { Pool } = await import('../pool/pool.js');
+  const pool = new Pool(options);
+  return {
+    mostPending: BLOCKS_PER_THREAD * pool.threads,
+    async convert(job, block) {
+      await pool.whenBodyMayContinue();
+      return pool.convert(job, block);
+    },
+    giveBack: ({ bytes }) => pool.giveBack(bytes),
+    close: () => pool.close(),
+  };
+}
 
 /** Inputs up to this size are decoded before threads have started. */
 const INLINE_DECODE_BYTES = 16 * 1024 * 1024;
@@ -25,12 +75,13 @@ const INLINE_DECODE_BYTES = 16 * 1024 * 1024;
 export function canConvertByBytes({ request, sourceFormat, targetFormat, sample, source }: Run): boolean {
   const { keep, drop } = request.columns;
   if (request.operation === 'decode' && request.csv.decimal === ',') return false;
-  if (sourceFormat !== targetFormat || (sourceFormat !== 'csv' && sourceFormat !== 'tsv')) return false;
+  if (sourceFormat !== targetFormat || FORMATS[sourceFormat].delimiter === null) return false;
   if (keep !== undefined || drop !== undefined) return false;
   if (request.operation === 'encode' && sample !== null) {
     const first = request.inputs[0] === '-' ? STDIN_NAME : request.inputs[0]!;
     const where = findPosition(sample, request.columns, first, source.hasHeader);
-    if (where.kind !== 'pair' || holdsAngles(sample, where.lat)) return false;
+    if (where.kind !== 'pair') return false;
+    if (holdsAngles(sample, where.lat, 'lat') || holdsAngles(sample, where.lng, 'lng')) return false;
   }
   if (request.errors.kind !== 'file') return true;
   const rejects = formatOfName(request.errors.path).format;

@@ -2,19 +2,89 @@
 // rows. by-bytes.ts is the faster way for CSV to CSV.
 
 import type { Sample } from './columns/columns.js';
-import { sampled } from './columns/sampled.js';
-import { type Input, openInput } from './disk/input.js';
-import { badInput } from './file-faults.js';
-import { type FileFormat, formatOfName } from './format.js';
+import { type ConvertedRows, type RowConverter, rowConverter, rowsWhere } from './convert-rows.js';
+import { type Input, type InputOptions, openInput, statOf } from './disk/input.js';
+import { badInput, CliFailure, reasonOf } from './exit-codes.js';
+import { type FileFormat, FORMATS, formatOfName } from './format.js';
 import { SAMPLE_ROWS, targetDialect } from './formats/csv-dialect.js';
-import { surveyAll } from './formats/json/survey.js';
+import { featureBatches, type KnownFeatures, surveyGeoJson } from './formats/json/geojson-source.js';
+import { documentsOf, surveyNdjson } from './formats/json/ndjson.js';
 import { openSink, openSource } from './formats/open.js';
-import type { RowFit, TableSink, TableSource } from './formats/table.js';
+import type { JsonDocument, RowFit, TableRows, TableSink, TableSource } from './formats/table.js';
+import { codeTextOf } from './formats/values/column-text.js';
 import type { ErrorPolicy, Run } from './request.js';
-import { type ConvertedRows, type RowConverter, rowsWhere } from './rows/converted-rows.js';
-import { rowConverter } from './rows/row-converter.js';
-import { SortedSink } from './sorted/sorted-sink.js';
+import { SortedSink } from './sorted/sorted-runs.js';
 import { stopped, type Tally } from './tally.js';
+
+// Looks at the first rows of a source before they are read: columns are found by their values, too.
+
+/** A source whose first rows have been looked at. */
+export async function sampled(source: TableSource): Promise<{ source: TableSource; sample: Sample }> {
+  const batches = source.batches()[Symbol.asyncIterator]();
+  const first = await batches.next();
+  const { columns } = source;
+  const rowCount = first.done === true ? 0 : Math.min(first.value.rowCount, SAMPLE_ROWS);
+  const values = first.done === true ? [] : first.value.values;
+  const rows = Array.from({ length: rowCount }, (_, row) =>
+    columns.map((column, c) => codeTextOf(column, values[c]?.[row])),
+  );
+  async function* all(): AsyncGenerator<TableRows> {
+    for (let next = first; next.done !== true; next = await batches.next()) yield next.value;
+  }
+  return { source: { ...source, batches: all }, sample: { names: columns.map(({ name }) => name), rows } };
+}
+
+/**
+ * The columns of all inputs together, for a target with types; null for inputs of other formats, and where one is a
+ * pipe, which can be read only once.
+ * @param tick called after each batch; may throw to end the survey
+ * @throws CliFailure BAD_INPUT for what is not JSON
+ */
+async function surveyAll(
+  paths: readonly string[],
+  format: FileFormat,
+  options: InputOptions,
+  tick: () => void,
+): Promise<KnownFeatures | null> {
+  if (!FORMATS[format].isJson) return null;
+  if (paths.some((path) => statOf(path).sizeBytes === null)) return null;
+  let file = paths[0] ?? '-';
+  const noted = (path: string): void => {
+    file = path;
+  };
+  try {
+    if (!FORMATS[format].needsPosition) {
+      const documents = batchesOf(paths, options, documentsOf, tick, noted);
+      return { columns: await surveyNdjson(documents), idName: 'id' };
+    }
+    const features = (input: Input) => featureBatches(input, { head: '', tail: '' });
+    return await surveyGeoJson(batchesOf(paths, options, features, tick, noted));
+  } catch (error) {
+    if (error instanceof CliFailure) throw error;
+    throw badInput({ file }, `cannot be read as ${format} (${reasonOf(error)})`);
+  }
+}
+
+async function* batchesOf(
+  paths: readonly string[],
+  options: InputOptions,
+  batches: (input: Input) => AsyncIterable<JsonDocument[]>,
+  tick: () => void,
+  noted: (path: string) => void,
+): AsyncGenerator<JsonDocument[]> {
+  for (const path of paths) {
+    noted(path);
+    const input = await openInput(path, options);
+    try {
+      for await (const batch of batches(input)) {
+        yield batch;
+        tick();
+      }
+    } finally {
+      input.close();
+    }
+  }
+}
 
 export async function convertByColumns(run: Run): Promise<void> {
   const { request, targets, sourceFormat, targetFormat, hexcodes } = run;
@@ -24,28 +94,31 @@ export async function convertByColumns(run: Run): Promise<void> {
   const known = fit === 'types' ? await surveyAll(request.inputs, sourceFormat, request.input, tick) : null;
   let converter: RowConverter | null = null;
   let firstColumns = '';
+  let firstKnown: KnownFeatures | null = null;
   let sink: TableSink | null = null;
   let sorted: SortedSink | null = null;
   let rejectsSink: TableSink | null = null;
   try {
     for (let inputNumber = 0; inputNumber < request.inputs.length; inputNumber++) {
       const input = await run.open(inputNumber);
-      const { source, sample } =
+      const { source, sample }: { source: TableSource; sample: Sample } =
         input.part === undefined
-          ? await sampled(await openSource(input, sourceFormat, fit, run.source, known))
+          ? await sampled(await openSource(input, sourceFormat, fit, run.source, known ?? firstKnown))
           : await partOpened(run, input, fit);
       if (converter === null) {
-        const isTyped = targetFormat !== 'csv' && targetFormat !== 'tsv';
         converter = rowConverter(hexcodes, request, {
           columns: source.columns,
           sample,
-          hasHeader: (sourceFormat !== 'csv' && sourceFormat !== 'tsv') || run.source.hasHeader,
+          hasHeader: FORMATS[sourceFormat].delimiter === null || run.source.hasHeader,
           file: input.name,
-          isTyped,
-          needsPosition: formatsOf(run).includes('geojson'),
-          boxOf: request.sort === null ? null : (await import('../hexcodes/geometry/cell-ring.js')).cellBox,
+          isTyped: FORMATS[targetFormat].delimiter === null,
+          needsPosition: formatsOf(run).some((format) => FORMATS[format].needsPosition),
+          boxOf: request.sort === null ? null : (await import('../hexcodes/geometry/geojson.js')).cellBox,
         });
         firstColumns = JSON.stringify(source.columns);
+        // Later inputs of JSON are read by the fields of the first one, in whichever order they have them.
+        if (FORMATS[sourceFormat].isJson && fit === 'any')
+          firstKnown = { columns: source.columns, idName: 'id' };
         const { columns, position } = converter;
         const hasOutput = (from?.outputOffset ?? 0) > 0;
         sink = await openSink(targetFormat, output, columns, position, source.frame, run.target, hasOutput);
@@ -101,7 +174,7 @@ async function partOpened(
   }
 }
 
-function noteFirstFailures(
+export function noteFirstFailures(
   { status, failedRows, faultOf }: ConvertedRows,
   { first }: Tally,
   file: string,
@@ -125,13 +198,11 @@ function formatsOf({ targets, targetFormat }: Run): FileFormat[] {
 function fitOf(run: Run): RowFit {
   const { sourceFormat } = run;
   const formats = formatsOf(run);
-  if (formats.some((format) => format === 'parquet' || format === 'arrow')) return 'types';
-  const isPassedOn = (format: FileFormat) =>
-    format === 'ndjson' || (format === 'geojson' && sourceFormat === 'geojson');
-  return formats.every(isPassedOn) ? 'any' : 'names';
+  if (formats.some((format) => FORMATS[format].hasTypes)) return 'types';
+  return formats.every((format) => FORMATS[format].passesOn.includes(sourceFormat)) ? 'any' : 'names';
 }
 
-async function writeRows(
+export async function writeRows(
   converted: ConvertedRows,
   policy: ErrorPolicy['kind'],
   sink: TableSink,

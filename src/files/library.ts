@@ -6,8 +6,7 @@ import { HexcodesError } from '../hexcodes/errors.js';
 import { Kernel } from '../hexcodes/kernel/kernel.js';
 import { Hexcodes, type HexcodesData } from '../hexcodes/library/hexcodes.js';
 import type { WorkerKernel } from '../pool/worker.js';
-import { CliFailure, EXIT } from './exit-codes.js';
-import { reasonOf } from './file-faults.js';
+import { CliFailure, EXIT, reasonOf } from './exit-codes.js';
 
 /**
  * Reads the kernel beside this code, and index and reach in data/.
@@ -20,6 +19,17 @@ export async function readDataFiles(indexPath?: string, reachPath?: string): Pro
   const index = readFileSync(indexPath ?? new URL('../../data/index.bin', import.meta.url));
   const reach = readFileSync(reachPath ?? new URL('../../data/reach.bin', import.meta.url));
   return { kernel, index, reach };
+}
+
+/** The data that the service answers from. */
+export async function readServedData(paths: {
+  index: string | undefined;
+  previousIndex: string | undefined;
+  reach: string | undefined;
+}): Promise<HexcodesData & { readonly previousIndex: Uint8Array | undefined }> {
+  const { previousIndex: path } = paths;
+  const previousIndex = path === undefined ? undefined : readFileSync(path);
+  return { ...(await readDataFiles(paths.index, paths.reach)), previousIndex };
 }
 
 let reading: Promise<HexcodesData> | undefined;

@@ -42,6 +42,8 @@ export interface FilesRequest {
   /** Worker threads at most. */
   readonly threads: number;
   readonly isQuiet: boolean;
+  /** Whether to say how the rows were converted. */
+  readonly isVerbose?: boolean;
   /** Ends the run as a failure. */
   readonly signal?: AbortSignal;
 }

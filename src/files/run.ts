@@ -7,20 +7,15 @@ import { VERSION } from '../hexcodes/version.js';
 import { canConvertByBytes, convertByBytes } from './by-bytes.js';
 import { convertByColumns } from './by-columns.js';
 import { refuseUnwritable } from './content/kinds.js';
-import { type Destination, destinationOf, notResumableTo } from './disk/destination.js';
+import { type Destination, destinationOf, notResumableTo, refuseSameFile } from './disk/destination.js';
 import { type FileStat, type Input, openInput, statOf } from './disk/input.js';
-import { refuseSameFile } from './disk/same-file.js';
 import { Targets } from './disk/targets.js';
 import { CliFailure, EXIT } from './exit-codes.js';
-import { type FileFormat, formatOfBytes, formatOfName, isGzipName } from './format.js';
+import { type FileFormat, FORMATS, formatOf, formatOfName, isGzipName } from './format.js';
 import { dialectOf, sampleOf, targetDialect } from './formats/csv-dialect.js';
 import type { FilesRequest, Run, RunResult } from './request.js';
-import { Interruption } from './terminal/interruption.js';
-import { grouped } from './terminal/paint.js';
-import { Progress } from './terminal/progress.js';
-
-/** Formats whose output can be cut off after a row and continued. */
-const RESUMABLE: readonly FileFormat[] = ['csv', 'tsv', 'ndjson'];
+import { Interruption, Progress } from './terminal/progress.js';
+import { grouped } from './terminal/say.js';
 
 /**
  * @param say writes a line for the user on stderr, unless the run is quiet
@@ -39,18 +34,14 @@ export async function convertFiles(
   const stats = inputs.map((path) => ({ path, ...statOf(path) }));
   refuseSameFile(inputs, output, rejects);
   const first = await openInput(inputs[0] ?? '-', request.input);
-  const sourceFormat =
-    request.from ??
-    (first.path === null ? null : formatOfName(first.path).format) ??
-    formatOfBytes(first.head);
+  const sourceFormat = formatOf(first, request.from);
   const targetFormat = request.to ?? formatOfName(output.name).format ?? sourceFormat;
   if (request.sort !== null && targetFormat !== 'parquet') {
     first.close();
     throw new CliFailure(EXIT.USAGE, `--sort is for Parquet, not for ${targetFormat}`, 'Add --to parquet.');
   }
   const source = dialectOf(first.head, sourceFormat, request.csv, (text) => hexcodes.isValid(text));
-  const isCsv = sourceFormat === 'csv' || sourceFormat === 'tsv';
-  const sample = isCsv ? sampleOf(first.head, source) : null;
+  const sample = FORMATS[sourceFormat].delimiter === null ? null : sampleOf(first.head, source);
   const target = targetDialect(source, sourceFormat, targetFormat, request.csv);
   const digest = digestOf(request, sourceFormat, targetFormat, stats);
   const notResumable = reasonNotToResume(request, output, rejects, targetFormat);
@@ -107,7 +98,8 @@ export async function convertFiles(
     },
   };
   try {
-    await (canConvertByBytes(run) ? convertByBytes(run) : convertByColumns(run));
+    const road = await convertOn(run);
+    if (request.isVerbose === true) say(road);
     await targets.finish(progress.elapsedMs);
     return { tally: targets.tally, elapsedMs: progress.elapsedMs };
   } catch (error) {
@@ -121,6 +113,35 @@ export async function convertFiles(
     interruption.end();
     current.close();
   }
+}
+
+/** Converts on the fastest road that knows the formats. @returns which it was, and why */
+async function convertOn(run: Run): Promise<string> {
+  if (canConvertByBytes(run)) {
+    await convertByBytes(run);
+    return 'Converted by bytes: rows were copied as they are.';
+  }
+  let reason = `from ${run.sourceFormat} to ${run.targetFormat}`;
+  if (run.sourceFormat === 'parquet' && run.targetFormat === 'parquet') {
+    const { planChunks, convertByChunks } = await import('./by-chunks.js');
+    const plan = await planChunks(run);
+    if (typeof plan !== 'string') {
+      await convertByChunks(run, plan);
+      return 'Converted by column chunks: kept columns were copied as they are.';
+    }
+    reason = plan;
+  }
+  if (run.sourceFormat === 'ndjson' && run.targetFormat === 'ndjson') {
+    const { planLines, convertByLines } = await import('./by-lines.js');
+    const plan = await planLines(run);
+    if (typeof plan !== 'string') {
+      await convertByLines(run, plan);
+      return 'Converted by bytes: lines were copied as they are.';
+    }
+    reason = plan;
+  }
+  await convertByColumns(run);
+  return `Converted value by value: ${reason}.`;
 }
 
 function interrupted(targets: Targets, { exitCode }: Interruption): CliFailure {
@@ -144,11 +165,11 @@ function reasonNotToResume(
   const reason = notResumableTo(output);
   if (reason !== null) return reason;
   if (inputs.includes('-')) return 'What came from stdin cannot be resumed';
-  if (!RESUMABLE.includes(format)) return `Output in ${format} cannot be resumed`;
+  if (!FORMATS[format].isResumable) return `Output in ${format} cannot be resumed`;
   if (isGzipName(output.name)) return 'Output in gzip cannot be resumed';
   if (rejects !== null) {
     const named = formatOfName(rejects.name);
-    const isOther = named.format !== null && !RESUMABLE.includes(named.format);
+    const isOther = named.format !== null && !FORMATS[named.format].isResumable;
     if (rejects.kind !== 'file' || named.gzip || isOther) {
       return `A file of failed rows like ${rejects.name} cannot be resumed`;
     }

@@ -5,15 +5,12 @@ import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import { NOT_A_COORDINATE, OK } from '../../hexcodes/kernel/kernel.js';
 import { cellAdminAt, cellStatusAt } from '../../hexcodes/kernel/output-layout.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
-import { instantOf } from '../points/instants.js';
-import type { PointBatch } from '../points/point-files.js';
 import { type Condition, type RowFilter, rowFilter } from '../points/row-filter.js';
-import { bucketStartOf } from '../points/time-buckets.js';
+import type { PointBatch } from '../points/run-points.js';
 import { columnNamed, numberOf } from '../points/values.js';
-import type { ZoneClock } from '../points/zone-clock.js';
-import { GroupTable } from './group-table.js';
+import { bucketStartOf, instantOf, type ZoneClock } from '../points/zone-clock.js';
+import { addValue, GroupTable, NUMBERS_PER_SUM, widthOf } from './group-table.js';
 import { type Group, groupsOf, SpilledGroups } from './spilled-groups.js';
-import { addValue, NUMBERS_PER_SUM, widthOf } from './sums.js';
 
 /** Keys of groups, sums, and which rows take part. */
 export interface AggregationRequest {

@@ -3,11 +3,10 @@
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import type { FileFormat } from '../format.js';
 import type { TableColumn } from '../formats/table.js';
-import { timeColumn } from '../points/time-column.js';
-import type { ZoneClock } from '../points/zone-clock.js';
+import { timeColumn, type ZoneClock } from '../points/zone-clock.js';
 import { RANKED_UNITS } from './aggregation.js';
+import { doubleSumAt, integerSumAt, NUMBERS_PER_SUM, valueCountAt } from './group-table.js';
 import type { Group } from './spilled-groups.js';
-import { doubleSumAt, integerSumAt, NUMBERS_PER_SUM, valueCountAt } from './sums.js';
 
 export interface ResultRequest {
   readonly byCell: boolean;

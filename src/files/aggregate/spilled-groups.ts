@@ -2,8 +2,7 @@
 // in the end all files are read side by side, equal keys added up.
 
 import { SpillFolder } from '../disk/spill-folder.js';
-import type { GroupKey, GroupTable } from './group-table.js';
-import { addNumbers } from './sums.js';
+import { addNumbers, type GroupKey, type GroupTable } from './group-table.js';
 
 /** A key in a file: three words, one unused, and the time. */
 const KEY_BYTES = 24;

@@ -1,8 +1,7 @@
 // The columns of an input that are kept, and those that decode adds; encode-columns.ts has those of encode,
-// position-columns.ts and code-column.ts find those that are read.
+// position-columns.ts finds those that are read.
 
-import { CliFailure, EXIT } from '../exit-codes.js';
-import { badInput } from '../file-faults.js';
+import { badInput, CliFailure, EXIT } from '../exit-codes.js';
 import type { TableColumn } from '../formats/table.js';
 
 /** The column options of the command line; names as in the file. */

@@ -1,11 +1,99 @@
 // Where encode finds the position of a row: in two columns, in one column of positions in any spelling, or inside
 // nested values. Options name the columns, else their names show them; values decide where names do not.
 
-import { columnsNamed, pairColumns, positionColumns } from '../../hexcodes/wire/rows/column-names.js';
-import { plainNumber } from '../../hexcodes/wire/rows/csv-numbers.js';
+import {
+  codeColumns,
+  columnsNamed,
+  pairColumns,
+  positionColumns,
+} from '../../hexcodes/wire/rows/column-names.js';
+import { plainNumber } from '../../hexcodes/wire/rows/csv-fields.js';
 import { parseAngle, parsePosition } from '../../hexcodes/wire/rows/position-text.js';
-import { badInput } from '../file-faults.js';
+import { badInput } from '../exit-codes.js';
+import type { TableColumn, TableRows } from '../formats/table.js';
+import { codeTextOf, degreesOf } from '../formats/values/column-text.js';
 import { type ColumnChoice, columnCalled, noColumn, onlyOne, type Sample, textsOf } from './columns.js';
+
+// The column of hexcodes that decode reads: named by an option or by its name; of a list, the only column.
+
+/**
+ * Index of the column of hexcodes.
+ * @param hasHeader whether the names are those of a header row
+ * @throws CliFailure BAD_INPUT that lists the columns of the file, and proposes one whose values are codes
+ */
+export function codeColumn(
+  sample: Sample,
+  choice: ColumnChoice,
+  file: string,
+  isCode: (text: string) => boolean,
+  hasHeader = true,
+): number {
+  const { names } = sample;
+  const chosen = choice.code;
+  const found =
+    chosen === undefined ? onlyOne(names, codeColumns(names), 'hexcodes', file) : columnCalled(names, chosen);
+  if (found >= 0) return found;
+  const fitting = names.flatMap((_, i) => {
+    const texts = textsOf(sample, i);
+    return texts.length > 0 && texts.every((text) => text.length >= 4 && isCode(text)) ? [i] : [];
+  });
+  const isList = names.length === 1;
+  if (chosen === undefined && isList && (!hasHeader || fitting.length === 1)) return 0;
+  if (chosen === undefined && !hasHeader && fitting.length === 1) return fitting[0]!;
+  const perhaps = fitting.map((i) => `--column ${JSON.stringify(names[i])}`).join(' or ');
+  const hint = perhaps === '' ? 'Name it with --column.' : `Name it with --column, perhaps ${perhaps}.`;
+  throw noColumn(names, chosen ?? 'hexcodes', file, hint);
+}
+
+/** Fills an array with lat and lng of each row, NaN where there is none. */
+type PositionReader = (rows: TableRows, latLngDeg: Float64Array) => void;
+
+export function positionReader(columns: readonly TableColumn[], where: PositionColumns): PositionReader {
+  return ({ rowCount, values }, latLngDeg) => {
+    for (let row = 0; row < rowCount; row++) {
+      const [latDeg, lngDeg] = positionIn(columns, where, (column) => values[column]?.[row]);
+      latLngDeg[2 * row] = latDeg;
+      latLngDeg[2 * row + 1] = lngDeg;
+    }
+  };
+}
+
+const NONE = [Number.NaN, Number.NaN] as const;
+
+function positionIn(
+  columns: readonly TableColumn[],
+  where: PositionColumns,
+  valueAt: (column: number) => unknown,
+): readonly [latDeg: number, lngDeg: number] {
+  if (where.kind === 'pair') {
+    const { lat, lng } = where;
+    return [degreesOf(columns[lat]!, valueAt(lat), 'lat'), degreesOf(columns[lng]!, valueAt(lng), 'lng')];
+  }
+  const text = codeTextOf(columns[where.column]!, valueAt(where.column));
+  if (where.kind === 'text') {
+    const position = parsePosition(text);
+    return position === null ? NONE : [position.latDeg, position.lngDeg];
+  }
+  let object: unknown;
+  try {
+    object = JSON.parse(text);
+  } catch {
+    return NONE;
+  }
+  return [numberAt(object, where.lat, 'lat'), numberAt(object, where.lng, 'lng')];
+}
+
+function numberAt(object: unknown, path: readonly string[], axis: 'lat' | 'lng'): number {
+  let value = object;
+  for (const name of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return Number.NaN;
+    value = (value as Record<string, unknown>)[name];
+  }
+  if (typeof value === 'number') return value;
+  return typeof value === 'string' ? degreesOf(TEXT, plainNumber(value), axis) : Number.NaN;
+}
+
+const TEXT: TableColumn = { name: '', kind: 'text' };
 
 /** Columns by index. */
 export type PositionColumns =
@@ -169,9 +257,13 @@ function hintFor(
   return `Name ${options.includes(' ') ? 'them' : 'it'} with ${options}${other}${perhaps === '' ? '' : `; perhaps ${perhaps}`}.`;
 }
 
-/** Whether the values of a pair need more than the reading of numbers: degrees, minutes and seconds. */
-export function holdsAngles(sample: Sample, column: number): boolean {
-  return textsOf(sample, column).some(
-    (text) => Number.isNaN(Number(plainNumber(text))) && parseAngle(text) !== null,
-  );
+/**
+ * Whether a column of a pair needs more than the kernel's reading of numbers: degrees, minutes and seconds, a side, a
+ * plus sign.
+ */
+export function holdsAngles(sample: Sample, column: number, axis: 'lat' | 'lng'): boolean {
+  return textsOf(sample, column).some((text) => {
+    const number = plainNumber(text);
+    return number.startsWith('+') || (Number.isNaN(Number(number)) && parseAngle(text, axis) !== null);
+  });
 }

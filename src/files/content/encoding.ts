@@ -1,8 +1,7 @@
 // Text of other encodings than UTF-8, as UTF-8 with a byte order mark: so spreadsheets read the output as they read the
 // input.
 
-import { CliFailure, EXIT } from '../exit-codes.js';
-import { badInput } from '../file-faults.js';
+import { badInput, CliFailure, EXIT } from '../exit-codes.js';
 
 const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 const LF = 10;

@@ -1,8 +1,7 @@
 // Recognises a file by its first bytes: the kinds that are read by way of another one, and those that cannot be read,
 // each with the way out.
 
-import { CliFailure, EXIT } from '../exit-codes.js';
-import { badInput } from '../file-faults.js';
+import { badInput, CliFailure, EXIT } from '../exit-codes.js';
 
 interface Unreadable {
   /** The first bytes as Latin-1, or a pattern for them. */

@@ -16,7 +16,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { badOutput } from '../file-faults.js';
+import { badOutput } from '../exit-codes.js';
 import { type FileDestination, type FileOwner, partialPathOf } from './destination.js';
 import type { Output } from './output.js';
 

@@ -1,14 +1,154 @@
 // Opens one input, a file or stdin, as chunks of bytes: packed content is unpacked, a workbook becomes CSV, text of
 // other encodings UTF-8. Bytes read from the disk are counted, for the progress line.
 
-import { createReadStream, statSync } from 'node:fs';
+import { closeSync, createReadStream, openSync, type ReadStream, readSync, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
+import zlib from 'node:zlib';
 import { encodingOf, inUtf8 } from '../content/encoding.js';
 import { isWorkbook, packingOf, refuseUnreadable } from '../content/kinds.js';
-import { unpacked } from '../content/unpack.js';
-import { CliFailure, EXIT } from '../exit-codes.js';
-import { reasonOf } from '../file-faults.js';
-import { type FilePart, firstBytesOf, partName, RangeReader } from './file-part.js';
+import { badInput, CliFailure, EXIT, reasonOf } from '../exit-codes.js';
+
+// Unpacks gzip and Zstandard as it is read. Zstandard is there from Node 22.15 and 24 on.
+
+/** Node 20 has no Zstandard, and its types know none. */
+const { createZstdDecompress } = zlib as unknown as {
+  createZstdDecompress?: (options: { chunkSize: number }) => zlib.Gunzip;
+};
+
+/** @throws CliFailure BAD_INPUT for data that is broken or cut off, and where this Node has no Zstandard */
+function unpacked(
+  source: AsyncIterable<Uint8Array>,
+  packing: 'gzip' | 'zstd',
+  name: string,
+): AsyncGenerator<Uint8Array> {
+  if (packing === 'gzip')
+    return unpackedBy(zlib.createGunzip({ chunkSize: CHUNK_BYTES }), source, 'gzip', name);
+  if (createZstdDecompress === undefined) {
+    throw badInput(
+      { file: name },
+      `packed with Zstandard, which Node ${process.versions.node} does not read`,
+      'Unpack it first: zstd -dc FILE | hexcodes …, or use Node 22.15 or later.',
+    );
+  }
+  return unpackedBy(createZstdDecompress({ chunkSize: CHUNK_BYTES }), source, 'Zstandard', name);
+}
+
+async function* unpackedBy(
+  stream: zlib.Gunzip,
+  source: AsyncIterable<Uint8Array>,
+  what: string,
+  name: string,
+): AsyncGenerator<Uint8Array> {
+  let failure: unknown;
+  const feeding = (async () => {
+    try {
+      for await (const chunk of source) {
+        if (!stream.write(chunk)) await new Promise<void>((resolve) => stream.once('drain', resolve));
+      }
+      stream.end();
+    } catch (error) {
+      failure = error;
+      stream.destroy();
+    }
+  })();
+  feeding.catch(() => undefined);
+  let contentBytes = 0;
+  try {
+    for await (const chunk of stream as AsyncIterable<Uint8Array>) {
+      contentBytes += chunk.length;
+      yield chunk;
+    }
+  } catch (error) {
+    if (failure instanceof CliFailure) throw failure;
+    const code = (error as NodeJS.ErrnoException).code;
+    const fault =
+      code === 'Z_BUF_ERROR' ? `the ${what} data is cut off` : `broken ${what} data (${reasonOf(error)})`;
+    throw badInput({ file: name }, `${fault} after ${contentBytes} bytes of content`);
+  }
+  if (failure !== undefined) throw failure;
+}
+
+export type FilePart = ByteRange | RowRange;
+
+interface ByteRange {
+  readonly kind: 'bytes';
+  /** From 1. */
+  readonly number: number;
+  /** Bytes of the header row and the text before it: the first bytes of the file, which belong to each part. */
+  readonly headBytes: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+interface RowRange {
+  readonly kind: 'rows';
+  /** From 1. */
+  readonly number: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Name of a part in messages. */
+const partName = (path: string, { number }: FilePart): string => `${path}, part ${number}`;
+
+/** The first bytes of a file. @throws CliFailure BAD_INPUT */
+export function firstBytesOf(path: string, mostBytes: number): Uint8Array {
+  const bytes = new Uint8Array(mostBytes);
+  let size = 0;
+  try {
+    const file = openSync(path, 'r');
+    try {
+      for (let count = 1; count > 0 && size < mostBytes; size += count)
+        count = readSync(file, bytes, size, mostBytes - size, size);
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    throw new CliFailure(EXIT.BAD_INPUT, `cannot read ${path}: ${reasonOf(error)}`);
+  }
+  return bytes.subarray(0, size);
+}
+
+/** Reads the head of a file and then a range of it. */
+class RangeReader {
+  bytes = 0;
+  readonly #path: string;
+  readonly #range: ByteRange;
+  #stream: ReadStream | null = null;
+
+  constructor(path: string, range: ByteRange) {
+    this.#path = path;
+    this.#range = range;
+  }
+
+  /** @throws CliFailure BAD_INPUT */
+  async *chunks(): AsyncGenerator<Uint8Array> {
+    const { headBytes, start, end } = this.#range;
+    for (const [from, to] of [
+      [0, headBytes],
+      [start, end],
+    ] as const) {
+      // A stream cannot be asked for no bytes.
+      if (to <= from) continue;
+      this.#stream = createReadStream(this.#path, { start: from, end: to - 1, highWaterMark: CHUNK_BYTES });
+      let left = to - from;
+      try {
+        for await (const chunk of this.#stream as AsyncIterable<Uint8Array>) {
+          left -= chunk.length;
+          this.bytes += chunk.length;
+          yield chunk;
+        }
+      } catch (error) {
+        throw new CliFailure(EXIT.BAD_INPUT, `cannot read ${this.#path}: ${reasonOf(error)}`);
+      }
+      if (left > 0) throw new CliFailure(EXIT.BAD_INPUT, `${this.#path} has become shorter`);
+    }
+  }
+
+  close(): void {
+    this.#stream?.destroy();
+  }
+}
 
 const CHUNK_BYTES = 256 * 1024;
 /** Enough to tell formats apart. */

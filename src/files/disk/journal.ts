@@ -2,7 +2,7 @@
 // bytes as an uninterrupted run.
 
 import { closeSync, existsSync, fsyncSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { badOutput } from '../file-faults.js';
+import { badOutput } from '../exit-codes.js';
 import { journalPathOf, partialPathOf } from './destination.js';
 import { createAfresh, syncDirectory } from './file-output.js';
 

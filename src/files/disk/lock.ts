@@ -3,9 +3,8 @@
 
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { CliFailure, EXIT } from '../exit-codes.js';
-import { badOutput } from '../file-faults.js';
-import { visible } from '../terminal/visible.js';
+import { badOutput, CliFailure, EXIT } from '../exit-codes.js';
+import { visible } from '../terminal/say.js';
 import { type FileDestination, lockPathOf } from './destination.js';
 
 interface Holder {

@@ -4,8 +4,7 @@
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CliFailure, EXIT } from '../exit-codes.js';
-import { reasonOf } from '../file-faults.js';
+import { CliFailure, EXIT, reasonOf } from '../exit-codes.js';
 
 export class SpillFolder {
   readonly #name: string;

@@ -5,7 +5,7 @@ import { rmSync } from 'node:fs';
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { isGzipName } from '../format.js';
 import { Tally } from '../tally.js';
-import { grouped } from '../terminal/paint.js';
+import { grouped } from '../terminal/say.js';
 import {
   type Destination,
   destinationOf,
@@ -13,11 +13,10 @@ import {
   partialPathOf,
   STDOUT_NAME,
 } from './destination.js';
-import { DeviceOutput } from './device-output.js';
 import { FileOutput } from './file-output.js';
 import { type Checkpoint, isUnfinished, Journal, type Reached } from './journal.js';
 import { OutputLock } from './lock.js';
-import { GzipOutput, type Output, StandardOutput } from './output.js';
+import { DeviceOutput, GzipOutput, type Output, StandardOutput } from './output.js';
 
 /** Output, and time, after which the journal is due. */
 const CHECKPOINT_BYTES = 16 * 1024 * 1024;

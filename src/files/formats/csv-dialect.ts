@@ -1,13 +1,13 @@
 // How a CSV is written: delimiter, decimal sign, byte order mark, header row. Options say it, else the first bytes show
 // it.
 
-import { delimiterOf, HeaderCollector, sepLineOf } from '../../hexcodes/wire/bulk/csv-delimiter.js';
+import { delimiterOf, HeaderCollector, sepLineOf } from '../../hexcodes/wire/bulk/csv-header.js';
 import type { Delimiter } from '../../hexcodes/wire/job.js';
 import { parsePosition } from '../../hexcodes/wire/rows/position-text.js';
 import type { Sample } from '../columns/columns.js';
 import { HEAD_BYTES } from '../disk/input.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
-import type { FileFormat } from '../format.js';
+import { type FileFormat, FORMATS } from '../format.js';
 import { eachRow, fieldsOf } from './csv-rows.js';
 
 const LF = 10;
@@ -67,7 +67,8 @@ export function dialectOf(
   const collector = new HeaderCollector();
   collector.push(head.subarray(sep?.sizeBytes ?? 0));
   const row = collector.row;
-  const usual = format === 'tsv' ? '\t' : (sep?.delimiter ?? delimiterOf(row));
+  const own = FORMATS[format].delimiter;
+  const usual = own?.isFixed === true ? own.usual : (sep?.delimiter ?? delimiterOf(row));
   const delimiter = choice.delimiter ?? usual;
   const start = hasMark && sep === undefined ? 3 : 0;
   const fields = fieldsOf(row, start, row.length, delimiter.charCodeAt(0));
@@ -118,10 +119,14 @@ export function targetDialect(
   choice: CsvChoice,
 ): CsvDialect {
   const isPassedOn = sourceFormat === targetFormat;
-  const usual = targetFormat === 'tsv' ? '\t' : ',';
-  const wasText = sourceFormat === 'csv' || sourceFormat === 'tsv';
+  const usual = FORMATS[targetFormat].delimiter?.usual ?? ',';
+  const wasText = FORMATS[sourceFormat].delimiter !== null;
   return {
-    delimiter: isPassedOn ? source.delimiter : targetFormat === 'csv' ? (choice.delimiter ?? usual) : usual,
+    delimiter: isPassedOn
+      ? source.delimiter
+      : FORMATS[targetFormat].delimiter?.isFixed === false
+        ? (choice.delimiter ?? usual)
+        : usual,
     decimal: choice.decimal,
     hasMark: wasText && source.hasMark,
     hasHeader: !wasText || source.hasHeader,

@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import { firstRowEnd } from '../../hexcodes/wire/bulk/splitters.js';
 import { encodingHint } from '../content/encoding.js';
 import type { Input } from '../disk/input.js';
-import { badInput } from '../file-faults.js';
+import { badInput } from '../exit-codes.js';
 import { type CsvDialect, leadOf } from './csv-dialect.js';
 import { eachRow, fieldsOf } from './csv-rows.js';
 

@@ -4,7 +4,7 @@ import { CsvSplitter } from '../../hexcodes/wire/bulk/splitters.js';
 import { BulkInputError } from '../../hexcodes/wire/job.js';
 import type { Input } from '../disk/input.js';
 import type { Output } from '../disk/output.js';
-import { badInput } from '../file-faults.js';
+import { badInput } from '../exit-codes.js';
 import type { CsvDialect } from './csv-dialect.js';
 import { ragged, readHeader, refuseNoText } from './csv-header.js';
 import { csvQuoted, eachRow, fieldsOf } from './csv-rows.js';

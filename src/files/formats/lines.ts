@@ -1,6 +1,6 @@
 // Cuts bytes into lines of UTF-8 text, for NDJSON and for GeoJSON with one feature a line.
 
-import { badInput } from '../file-faults.js';
+import { badInput } from '../exit-codes.js';
 
 /** A longer line is a file without line ends rather than a row. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
@@ -9,16 +9,18 @@ const RECORD_SEPARATOR = 0x1e;
 
 /**
  * The lines that are not blank, without line ends, with their numbers from 1.
+ * @param earlierLines of the file, before the chunks
  * @throws CliFailure BAD_INPUT for a NUL byte, bytes that are not UTF-8, a line that is too long
  */
 export async function* linesOf(
   chunks: AsyncIterable<Uint8Array>,
   file: string,
+  earlierLines = 0,
 ): AsyncGenerator<{ text: string; line: number }[]> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
   let pending: Uint8Array[] = [];
   let pendingBytes = 0;
-  let line = 0;
+  let line = earlierLines;
   const decode = (bytes: Uint8Array): string => {
     const nul = bytes.indexOf(0);
     if (nul >= 0) throw badInput({ file, row: line }, `a NUL byte at byte ${nul + 1} of the line`);

@@ -3,16 +3,68 @@
 import { STDOUT_NAME } from '../disk/destination.js';
 import type { Input } from '../disk/input.js';
 import type { Output } from '../disk/output.js';
-import { CliFailure, EXIT } from '../exit-codes.js';
-import { badInput, reasonOf } from '../file-faults.js';
+import { badInput, CliFailure, EXIT, reasonOf } from '../exit-codes.js';
 import type { FileFormat } from '../format.js';
 import { csvSink, openCsv } from './csv.js';
 import type { CsvDialect } from './csv-dialect.js';
-import type { KnownFeatures } from './json/feature-columns.js';
-import { geoJsonSink, type PositionColumns } from './json/geojson-sink.js';
-import { openGeoJson } from './json/geojson-source.js';
+import { geoJsonSink, type KnownFeatures, openGeoJson, type PointColumns } from './json/geojson-source.js';
 import { ndjsonSink, openNdjson } from './json/ndjson.js';
 import type { CollectionFrame, RowFit, SinkColumns, TableRows, TableSink, TableSource } from './table.js';
+
+interface Opened {
+  readonly input: Input;
+  readonly fit: RowFit;
+  readonly dialect: CsvDialect;
+  readonly known: KnownFeatures | null;
+}
+
+interface Sunk {
+  readonly output: Output;
+  readonly columns: SinkColumns;
+  readonly position: PointColumns;
+  readonly frame: CollectionFrame | undefined;
+  readonly dialect: CsvDialect;
+  readonly isContinued: boolean;
+}
+
+/** How a format of the list in format.ts is opened. */
+interface Driver {
+  open(opened: Opened): TableSource | Promise<TableSource>;
+  sink(sunk: Sunk): TableSink | Promise<TableSink>;
+}
+
+const DELIMITED: Driver = {
+  open: ({ input, dialect }) => openCsv(input, dialect),
+  sink: ({ output, columns, dialect, isContinued }) => csvSink(output, columns, dialect, isContinued),
+};
+
+const DRIVERS: Readonly<Record<FileFormat, Driver>> = {
+  csv: DELIMITED,
+  tsv: DELIMITED,
+  ndjson: {
+    open: ({ input, fit, known }) => openNdjson(input, fit, known?.columns ?? null),
+    sink: ({ output, columns }) => ndjsonSink(output, columns),
+  },
+  geojson: {
+    open: ({ input, fit, known }) => openGeoJson(input, fit, known),
+    sink({ output, columns, position, frame }) {
+      if (position.lat >= 0 && position.lng >= 0) return geoJsonSink(output, columns, position, frame);
+      throw new CliFailure(EXIT.USAGE, 'GeoJSON needs the columns of lat and lng: keep them');
+    },
+  },
+  parquet: {
+    open: async ({ input }) => (await import('./parquet/parquet-source.js')).openParquet(input),
+    sink: async ({ output, columns }) =>
+      (await import('./parquet/parquet-sink.js')).parquetSink(output, columns),
+  },
+  arrow: {
+    open: async ({ input }) => (await import('./arrow/arrow-source.js')).openArrow(input),
+    async sink({ output, columns }) {
+      const hasFooter = !/\.arrows$/i.test(output.name) && output.name !== STDOUT_NAME;
+      return (await import('./arrow/arrow-sink.js')).arrowSink(output, columns, hasFooter);
+    },
+  },
+};
 
 /**
  * Opens an input as rows in columns. Every error of a reader becomes a fault of the file with a row.
@@ -34,7 +86,7 @@ export async function openSource(
       : badInput({ file: input.name, row }, `cannot be read as ${format} (${reasonOf(error)})`);
   let source: TableSource;
   try {
-    source = await sourceOf(input, format, fit, dialect, known);
+    source = await DRIVERS[format].open({ input, fit, dialect, known });
   } catch (error) {
     throw asFault(error);
   }
@@ -58,28 +110,6 @@ export async function openSource(
   };
 }
 
-async function sourceOf(
-  input: Input,
-  format: FileFormat,
-  fit: RowFit,
-  dialect: CsvDialect,
-  known: KnownFeatures | null,
-): Promise<TableSource> {
-  switch (format) {
-    case 'csv':
-    case 'tsv':
-      return openCsv(input, dialect);
-    case 'ndjson':
-      return openNdjson(input, fit, known?.columns ?? null);
-    case 'geojson':
-      return openGeoJson(input, fit, known);
-    case 'parquet':
-      return (await import('./parquet/parquet-source.js')).openParquet(input);
-    case 'arrow':
-      return (await import('./arrow/arrow-source.js')).openArrow(input);
-  }
-}
-
 /**
  * Opens a sink on an output.
  * @param position where a row's position is among the columns, for GeoJSON; -1 where it is in none
@@ -92,28 +122,10 @@ export async function openSink(
   format: FileFormat,
   output: Output,
   columns: SinkColumns,
-  position: PositionColumns,
+  position: PointColumns,
   frame: CollectionFrame | undefined,
   dialect: CsvDialect,
   isContinued: boolean,
 ): Promise<TableSink> {
-  switch (format) {
-    case 'csv':
-    case 'tsv':
-      return csvSink(output, columns, dialect, isContinued);
-    case 'ndjson':
-      return ndjsonSink(output, columns);
-    case 'geojson': {
-      if (position.lat < 0 || position.lng < 0) {
-        throw new CliFailure(EXIT.USAGE, 'GeoJSON needs the columns of lat and lng: keep them');
-      }
-      return geoJsonSink(output, columns, position, frame);
-    }
-    case 'parquet':
-      return (await import('./parquet/parquet-sink.js')).parquetSink(output, columns);
-    case 'arrow': {
-      const hasFooter = !/\.arrows$/i.test(output.name) && output.name !== STDOUT_NAME;
-      return (await import('./arrow/arrow-sink.js')).arrowSink(output, columns, hasFooter);
-    }
-  }
+  return DRIVERS[format].sink({ output, columns, position, frame, dialect, isContinued });
 }

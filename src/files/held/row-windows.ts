@@ -1,8 +1,7 @@
 // Rows of a column format in windows that hold a bounded amount of text: few bytes of a file can stand for gigabytes of
 // values, as where a dictionary holds one long text and all rows name it.
 
-import { CliFailure } from '../exit-codes.js';
-import { badInput, reasonOf } from '../file-faults.js';
+import { badInput, CliFailure, reasonOf } from '../exit-codes.js';
 import type { TableRows } from '../formats/table.js';
 
 /** Rows of a window at most. */

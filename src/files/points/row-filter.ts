@@ -4,9 +4,8 @@
 import { CliFailure, EXIT } from '../exit-codes.js';
 import type { TableColumn, TableRows } from '../formats/table.js';
 import { codeTextOf } from '../formats/values/column-text.js';
-import { instantOf } from './instants.js';
 import { columnNamed, numberOf } from './values.js';
-import type { ZoneClock } from './zone-clock.js';
+import { instantOf, type ZoneClock } from './zone-clock.js';
 
 type Comparison = '<' | '<=' | '>' | '>=' | '=' | '!=';
 

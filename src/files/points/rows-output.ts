@@ -1,13 +1,53 @@
 // The output of a command that makes rows of its own: any format, a file that takes its name only when it is whole, or
 // stdout.
 
-import { destinationOf } from '../disk/destination.js';
+import { cellRing } from '../../hexcodes/geometry/geojson.js';
+import { destinationOf, refuseSameFile } from '../disk/destination.js';
 import type { Output } from '../disk/output.js';
-import { refuseSameFile } from '../disk/same-file.js';
 import { Targets } from '../disk/targets.js';
-import { type FileFormat, formatOfName } from '../format.js';
+import { type FileFormat, FORMATS, formatOfName } from '../format.js';
 import { openSink } from '../formats/open.js';
 import { BATCH_ROWS, type TableColumn, type TableSink } from '../formats/table.js';
+import { jsonWriterOf } from '../formats/values/column-text.js';
+
+// GeoJSON whose features are areas: each row has the hexagon of its cell, or without cells the area of its province.
+
+/** @param provinceGeometry of a province by its code, as GeoJSON text; called once for each */
+export function shapesSink(
+  output: Output,
+  columns: readonly TableColumn[],
+  provinceGeometry: (adminCode: string) => string = () => 'null',
+): TableSink {
+  const names = columns.map(({ name }) => `${JSON.stringify(name)}:`);
+  const writers = columns.map(jsonWriterOf);
+  const cell = columns.findIndex(({ name }) => name === 'h3_cell');
+  const admin = columns.findIndex(({ name }) => name === 'admin_code');
+  const areas = new Map<string, string>();
+  const areaOf = (code: string): string => {
+    const area = areas.get(code) ?? provinceGeometry(code);
+    areas.set(code, area);
+    return area;
+  };
+  let separator = '{"type":"FeatureCollection","features":[\n';
+  return {
+    async write({ rowCount, values }) {
+      const parts: string[] = [];
+      for (let row = 0; row < rowCount; row++) {
+        const geometry =
+          cell < 0
+            ? areaOf(values[admin]![row] as string)
+            : JSON.stringify({ type: 'Polygon', coordinates: [cellRing(values[cell]![row] as string)] });
+        const properties = columns.map((_, c) => `${names[c]}${writers[c]!(values[c]![row])}`).join(',');
+        parts.push(separator, `{"type":"Feature","geometry":${geometry},"properties":{${properties}}}`);
+        separator = ',\n';
+      }
+      await output.write(Buffer.from(parts.join('')));
+    },
+    async close() {
+      await output.write(Buffer.from(`${separator === ',\n' ? '' : separator}\n]}\n`));
+    },
+  };
+}
 
 export interface RowsOutputRequest {
   /** Paths that are read: none of them may be the output. */
@@ -57,7 +97,7 @@ export class RowsOutput {
             { kept: [], added: columns, isWhole: false },
             { lat: at('lat'), lng: at('lng') },
             undefined,
-            { ...DIALECT, delimiter: this.format === 'tsv' ? '\t' : ',' },
+            { ...DIALECT, delimiter: FORMATS[this.format].delimiter?.usual ?? ',' },
             false,
           );
     this.#values = columns.map(() => []);

@@ -1,10 +1,10 @@
 // Values of columns as numbers, whatever the format of their file.
 
-import { plainNumber } from '../../hexcodes/wire/rows/csv-numbers.js';
+import { plainNumber } from '../../hexcodes/wire/rows/csv-fields.js';
 import { columnCalled, noColumn } from '../columns/columns.js';
 import type { TableColumn } from '../formats/table.js';
 import { codeTextOf, textOf } from '../formats/values/column-text.js';
-import { refuseUnread } from './point-files.js';
+import { refuseUnread } from './run-points.js';
 
 const NUMBER = /^-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const INTEGER = /^-?\d+$/;

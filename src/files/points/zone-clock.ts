@@ -1,6 +1,119 @@
 // The clock of a time zone: its offset at an instant, local times as instants, and their text.
 
 import { CliFailure, EXIT } from '../exit-codes.js';
+import { type FileFormat, FORMATS } from '../format.js';
+import type { TableColumn } from '../formats/table.js';
+import { codeTextOf } from '../formats/values/column-text.js';
+import { numberOf } from './values.js';
+
+// Values of columns as instants: timestamps of typed files, texts of ISO 8601, and numbers of Unix time, whose size
+// shows whether they count seconds, milliseconds, microseconds or nanoseconds.
+const PER_MS = { s: 1e-3, ms: 1, us: 1e3, ns: 1e6 } as const;
+const MS_OF_DAY = 86_400_000;
+/** Years of four digits, which Date holds and texts show. */
+const EARLIEST_MS = Date.parse('0000-01-01T00:00:00Z');
+const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z');
+
+const ISO =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?$/i;
+
+/** A value in milliseconds since 1970; NaN where it is no instant. Times without an offset are those of the zone. */
+export function instantOf(column: TableColumn, value: unknown, clock: ZoneClock): number {
+  if (value === null || value === undefined) return Number.NaN;
+  if (column.kind === 'timestamp') {
+    const ms = Math.floor(Number(value as bigint) / PER_MS[column.unit ?? 'ms']);
+    return within(column.isUtc === true ? ms : clock.instantOf(ms));
+  }
+  if (column.kind === 'date') return within(clock.instantOf((value as number) * MS_OF_DAY));
+  const text = typeof value === 'string' ? codeTextOf(column, value).trim() : undefined;
+  const iso = text === undefined ? null : ISO.exec(text);
+  if (iso !== null) return within(ofIso(iso, clock));
+  const number = numberOf(column, value);
+  return number === null || number === undefined ? Number.NaN : within(ofUnix(Number(number)));
+}
+
+/** Seconds until the year 5138, milliseconds from 1973 on, and so on. */
+function ofUnix(value: number): number {
+  const size = Math.abs(value);
+  if (size < 1e11) return value * 1000;
+  if (size < 1e14) return value;
+  return size < 1e17 ? Math.floor(value / 1e3) : Math.floor(value / 1e6);
+}
+
+function ofIso(match: RegExpExecArray, clock: ZoneClock): number {
+  const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', zone] = match;
+  const date = new Date(0);
+  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+  const isDate = date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
+  if (!isDate || Number(hour) > 24 || Number(minute) > 59 || Number(second) > 60) return Number.NaN;
+  const ms = Number(fraction.padEnd(3, '0').slice(0, 3));
+  const local = date.getTime() + ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1000 + ms;
+  if (zone === undefined) return clock.instantOf(local);
+  if (zone === 'Z' || zone === 'z') return local;
+  const offset = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(3).replace(':', '') || '0');
+  return local - (zone.startsWith('-') ? -1 : 1) * offset * 60_000;
+}
+
+function within(ms: number): number {
+  return ms >= EARLIEST_MS && ms <= LATEST_MS ? ms : Number.NaN;
+}
+
+interface TimeColumn {
+  readonly column: TableColumn;
+  /** The value of an instant in milliseconds since 1970. */
+  valueIn(utcMs: number): unknown;
+}
+
+export function timeColumn(name: string, format: FileFormat, clock: ZoneClock): TimeColumn {
+  if (FORMATS[format].hasTypes)
+    return {
+      column: { name, kind: 'timestamp', unit: 'ms', isUtc: true, zone: clock.zone },
+      valueIn: (utcMs) => BigInt(utcMs),
+    };
+  return { column: { name, kind: 'text' }, valueIn: (utcMs) => clock.text(utcMs) };
+}
+
+const UNITS_MS: Readonly<Record<string, number>> = {
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
+const DAY_MS = 86_400_000;
+/** 1970 began on a Thursday; weeks begin on Monday. */
+const MONDAY_MS = 4 * DAY_MS;
+
+/** A length as `15m`, `1h`, `1d` or `1w`, in milliseconds. @throws CliFailure USAGE */
+export function bucketMsOf(text: string): number {
+  const [, count, unit] = /^(\d{1,6})([smhdw])$/.exec(text) ?? [];
+  const ms = Number(count) * (UNITS_MS[unit ?? ''] ?? Number.NaN);
+  const isFitting = ms > 0 && (ms < DAY_MS ? DAY_MS % ms === 0 : ms % DAY_MS === 0);
+  if (isFitting) return ms;
+  throw new CliFailure(
+    EXIT.USAGE,
+    `--bucket ${text}: must be a part of a day that divides it, or whole days, as 15m, 1h, 1d or 1w`,
+  );
+}
+
+/** Any length as `90s`, `30m` or `2h`, in milliseconds. @throws CliFailure USAGE */
+export function durationMsOf(text: string, option: string): number {
+  const [, count, unit] = /^(\d{1,6})([smhdw])$/.exec(text) ?? [];
+  if (unit === undefined)
+    throw new CliFailure(EXIT.USAGE, `${option} ${text}: must be a length as 90s, 30m, 2h or 1d`);
+  return Number(count) * UNITS_MS[unit]!;
+}
+
+/** The first instant of the bucket that holds an instant, in milliseconds since 1970. */
+export function bucketStartOf(utcMs: number, bucketMs: number, clock: ZoneClock): number {
+  const offset = clock.offsetMs(utcMs);
+  const local = utcMs + offset;
+  const anchor = bucketMs % UNITS_MS.w! === 0 ? MONDAY_MS : 0;
+  const startLocal = Math.floor((local - anchor) / bucketMs) * bucketMs + anchor;
+  // Within a day of one offset the hour that the clock shows twice stays two hours.
+  const start = startLocal - offset;
+  return clock.offsetMs(start) === offset ? start : clock.instantOf(startLocal);
+}
 
 const MINUTE_MS = 60_000;
 /** Zones change their offset at whole quarters of an hour. */

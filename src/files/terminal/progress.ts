@@ -1,7 +1,38 @@
 // Progress on stderr: one line that is redrawn on a terminal, a plain line every few seconds elsewhere.
 
 import cliProgress from 'cli-progress';
-import { grouped } from './paint.js';
+import { EXIT, type ExitCode } from '../exit-codes.js';
+import { grouped } from './say.js';
+
+// Ctrl-C and SIGTERM: the first stops the run at its next tick, a second ends the process at once.
+
+/** Catches both signals from its construction to `end()`. */
+export class Interruption {
+  #signal: 'SIGINT' | 'SIGTERM' | null = null;
+  readonly #listener: (signal: NodeJS.Signals) => void;
+
+  constructor() {
+    this.#listener = (signal) => {
+      if (this.#signal !== null) process.exit(signal === 'SIGINT' ? EXIT.INTERRUPTED : EXIT.TERMINATED);
+      this.#signal = signal as 'SIGINT' | 'SIGTERM';
+    };
+    process.on('SIGINT', this.#listener);
+    process.on('SIGTERM', this.#listener);
+  }
+
+  get isAsked(): boolean {
+    return this.#signal !== null;
+  }
+
+  get exitCode(): ExitCode {
+    return this.#signal === 'SIGTERM' ? EXIT.TERMINATED : EXIT.INTERRUPTED;
+  }
+
+  end(): void {
+    process.off('SIGINT', this.#listener);
+    process.off('SIGTERM', this.#listener);
+  }
+}
 
 export interface ProgressState {
   readonly rows: number;

@@ -30,11 +30,10 @@ import { type Block, writeFooter } from '@uwdata/flechette/src/encode/footer.js'
 import type { Output } from '../../disk/output.js';
 import { textSizeOf } from '../../held/row-windows.js';
 import type { SinkColumns, TableColumn, TableRows, TableSink } from '../table.js';
-import { textOf } from '../values/column-text.js';
-import { uuidBytes } from '../values/uuid.js';
+import { textOf, uuidBytes } from '../values/column-text.js';
 import { EXTENSION_NAME, UUID_EXTENSION } from './arrow-types.js';
-import { SCHEMA } from './message-kinds.js';
 import { ByteQueue, messagesOf, once } from './messages.js';
+import { SCHEMA } from './sound-metadata.js';
 
 const BATCH_ROWS = 65_536;
 /** Characters and bytes at which a record batch ends before. */

@@ -1,20 +1,143 @@
 // Reads Arrow IPC by flechette, one record batch at a time: flechette is given single messages, so that the whole file
 // is never held. Files (`.arrow`, `.feather`) have a magic word and a footer around the stream.
 
-import { type Batch, type Table, tableFromIPC } from '@uwdata/flechette';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import decompressLz4 from '@foxglove/wasm-lz4';
+import {
+  type Batch,
+  CompressionType,
+  setCompressionCodec,
+  type Table,
+  tableFromIPC,
+} from '@uwdata/flechette';
 import type { Input } from '../../disk/input.js';
-import { CliFailure } from '../../exit-codes.js';
-import { badInput, reasonOf } from '../../file-faults.js';
+import { badInput, CliFailure, reasonOf } from '../../exit-codes.js';
 import { beyondCeiling, ceilingBytes, requireBelowCeiling } from '../../held/ceiling.js';
 import { rowWindows } from '../../held/row-windows.js';
 import type { TableSource } from '../table.js';
 import { readBy, type Shape, shapedColumn } from '../values/nested.js';
+import { unpackZstd } from '../values/zstd.js';
 import { shapeOf } from './arrow-types.js';
-import { allowUnpacked, loadCodecs, TooMuchUnpacked } from './codecs.js';
-import { schemaInFooter } from './footer-schema.js';
-import { DICTIONARY, RECORDS, SCHEMA } from './message-kinds.js';
-import { ByteQueue, type Message, messagesOf } from './messages.js';
+import { ByteQueue, type Message, messagesOf, tableOf } from './messages.js';
 import { checkLengths, checkRows } from './sound-batch.js';
+import { checkMetadata, DICTIONARY, RECORDS, SCHEMA } from './sound-metadata.js';
+
+// Gives flechette the decompressors of Arrow's record batches: LZ4 frames, the default of pandas and pyarrow for
+// Feather, and Zstandard, natively where Node has it (22.15 and later).
+
+/** Bytes that the message which is read may still unpack to. */
+let left = 0;
+
+/** Sets the bytes to which the next message, with its dictionaries, may unpack. */
+function allowUnpacked(bytes: number): void {
+  left = bytes;
+}
+
+/** Must be awaited before the first record batch is read. */
+async function loadCodecs(): Promise<void> {
+  await decompressLz4.isLoaded;
+  setCompressionCodec(CompressionType.LZ4_FRAME, reader('LZ4', decompressLz4));
+  setCompressionCodec(CompressionType.ZSTD, reader('Zstandard', unpackZstd));
+}
+
+/** A message that unpacks to more than is allowed. */
+class TooMuchUnpacked extends Error {
+  constructor(readonly beyondBytes: number) {
+    super(`a message that unpacks to at least ${beyondBytes} bytes too many`);
+  }
+}
+
+function reader(name: string, decompress: (bytes: Uint8Array, sizeBytes: number) => Uint8Array) {
+  return {
+    decode(bytes: Uint8Array, sizeBytes: number): Uint8Array {
+      if (!(sizeBytes >= 0)) throw new Error(`${name} data that claims ${sizeBytes} bytes`);
+      left -= sizeBytes;
+      if (left < 0) throw new TooMuchUnpacked(sizeBytes - left);
+      let plain: Uint8Array;
+      try {
+        plain = decompress(bytes, sizeBytes);
+      } catch (error) {
+        throw new Error(`broken ${name} data`, { cause: error });
+      }
+      if (plain.length !== sizeBytes)
+        throw new Error(`broken ${name} data: ${plain.length} bytes for ${sizeBytes}`);
+      // Values of 8 bytes are read in place, so the copy begins at a multiple of 8.
+      return plain.byteOffset % 8 === 0 ? plain : plain.slice();
+    },
+    encode(): Uint8Array {
+      throw new Error('record batches are written without compression');
+    },
+  };
+}
+
+/** Behind the footer: i32 its size │ `ARROW1`. */
+const END_BYTES = 10;
+const MOST_FOOTER_BYTES = 64 * 1024 * 1024;
+/** The flatbuffer table of the message, before a copy of the footer to whose schema it points. */
+const TABLE_BYTES = 32;
+
+/**
+ * @returns null if the file has no footer with a schema
+ * @throws Error for a schema that points beyond the footer
+ */
+function schemaInFooter(path: string): Uint8Array | null {
+  const footer = footerOf(path);
+  if (footer === null) return null;
+  try {
+    const { view, fieldAt } = tableOf(footer);
+    const versionAt = fieldAt(0);
+    const schemaAt = fieldAt(1);
+    if (schemaAt === 0) return null;
+    const version = versionAt === 0 ? 0 : view.getInt16(versionAt, true);
+    return schemaMessage(footer, schemaAt + view.getUint32(schemaAt, true), version);
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+function footerOf(path: string): Uint8Array | null {
+  const descriptor = openSync(path, 'r');
+  try {
+    const { size } = fstatSync(descriptor);
+    const end = Buffer.alloc(END_BYTES);
+    if (size < END_BYTES || readSync(descriptor, end, 0, END_BYTES, size - END_BYTES) < END_BYTES)
+      return null;
+    const sizeBytes = end.readInt32LE();
+    const start = size - END_BYTES - sizeBytes;
+    if (
+      end.toString('latin1', 4) !== 'ARROW1' ||
+      sizeBytes < 8 ||
+      sizeBytes > MOST_FOOTER_BYTES ||
+      start < 8
+    ) {
+      return null;
+    }
+    const footer = Buffer.alloc(sizeBytes);
+    return readSync(descriptor, footer, 0, sizeBytes, start) === sizeBytes ? footer : null;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** @param schemaAt where the table of the schema begins in the footer */
+function schemaMessage(footer: Uint8Array, schemaAt: number, version: number): Uint8Array {
+  const padding = (8 - (footer.length % 8)) % 8;
+  const bytes = Buffer.alloc(8 + TABLE_BYTES + footer.length + padding);
+  bytes.writeInt32LE(-1, 0);
+  bytes.writeInt32LE(bytes.length - 8, 4);
+  const table = bytes.subarray(8);
+  table.writeUInt32LE(16, 0);
+  // The vtable: its size, that of the table, and where version, kind, schema and body size are (0: left out).
+  for (const [i, value] of [12, 12, 4, 6, 8, 0].entries()) table.writeUInt16LE(value, 4 + 2 * i);
+  table.writeInt32LE(12, 16);
+  table.writeInt16LE(version, 20);
+  table.writeUInt8(SCHEMA, 22);
+  table.writeUInt32LE(TABLE_BYTES + schemaAt - 24, 24);
+  table.set(footer, TABLE_BYTES);
+  checkMetadata(table, 0);
+  return bytes;
+}
 
 const OPTIONS = { useBigInt: true, useBigIntTimestamp: true, useDecimalInt: true };
 /** Bytes that a value takes at least while its batch is read, beside its text. */

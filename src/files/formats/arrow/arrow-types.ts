@@ -3,9 +3,9 @@
 import { type DataType, DateUnit, type Field, IntervalUnit, TimeUnit, Type } from '@uwdata/flechette';
 import type { TableColumn } from '../table.js';
 import { intervalText, type TimeUnitName } from '../values/calendar.js';
+import { uuidText } from '../values/column-text.js';
 import { validJson } from '../values/exact-json.js';
 import { type Shape, structOf } from '../values/nested.js';
-import { uuidText } from '../values/uuid.js';
 
 const MS_PER_DAY = 86_400_000;
 const UNITS: Record<number, TimeUnitName> = {

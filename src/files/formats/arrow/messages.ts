@@ -2,10 +2,9 @@
 //   u32 0xFFFFFFFF │ u32 size of the metadata │ metadata: a flatbuffer table │ body, its size in the metadata
 // A metadata size of 0 ends the stream. Before Arrow 0.15 the first word was missing.
 
-import { badInput, reasonOf } from '../../file-faults.js';
+import { badInput, reasonOf } from '../../exit-codes.js';
 import { requireBelowCeiling } from '../../held/ceiling.js';
-import { RECORDS } from './message-kinds.js';
-import { type BatchClaims, checkMetadata } from './sound-metadata.js';
+import { type BatchClaims, checkMetadata, RECORDS } from './sound-metadata.js';
 
 const MAX_METADATA_BYTES = 64 * 1024 * 1024;
 const MAX_TAIL_BYTES = 64 * 1024 * 1024;

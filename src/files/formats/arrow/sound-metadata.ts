@@ -1,7 +1,10 @@
 // The metadata of an Arrow message, before flechette reads it: a flatbuffer whose offsets and counts it believes. Two
 // damaged bytes made it collect two thousand million buffers that were not there.
 
-import { DICTIONARY, RECORDS, SCHEMA } from './message-kinds.js';
+// Kinds of Arrow messages: `MessageHeader` of the format.
+export const SCHEMA = 1;
+export const DICTIONARY = 2;
+export const RECORDS = 3;
 
 const MOST_DEPTH = 64;
 const LEAST_TABLE_BYTES = 4;

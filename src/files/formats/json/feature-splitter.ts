@@ -1,7 +1,7 @@
 // Cuts a GeoJSON FeatureCollection, as its bytes arrive, into the texts of its features.
 
-import { badInput } from '../../file-faults.js';
-import { MOST_DEPTH } from './json-weight.js';
+import { badInput } from '../../exit-codes.js';
+import { MOST_DEPTH } from './json-columns.js';
 
 /** Longest feature; also the longest text before and after the features. */
 const MAX_OBJECT_BYTES = 16 * 1024 * 1024;

@@ -2,12 +2,207 @@
 // features of a collection is kept.
 
 import type { Input } from '../../disk/input.js';
+import type { Output } from '../../disk/output.js';
+import { badInput } from '../../exit-codes.js';
 import { linesOf } from '../lines.js';
-import type { CollectionFrame, JsonDocument, RowFit, TableSource } from '../table.js';
-import { refuseOtherSystem } from './crs.js';
-import { type KnownFeatures, knownOf, rowOf } from './feature-columns.js';
+import type {
+  CollectionFrame,
+  JsonDocument,
+  RowFit,
+  SinkColumns,
+  TableColumn,
+  TableRows,
+  TableSink,
+  TableSource,
+} from '../table.js';
+import { degreesOf, jsonWriterOf } from '../values/column-text.js';
+import { jsonText } from '../values/exact-json.js';
 import { FeatureSplitter } from './feature-splitter.js';
-import { DocumentBatch, narrowBatches, parseObject, valuesOf } from './json-columns.js';
+import {
+  DocumentBatch,
+  FieldSurvey,
+  narrowBatches,
+  parseObject,
+  surveyedValue,
+  valuesOf,
+} from './json-columns.js';
+
+// Writes GeoJSON as one FeatureCollection. Features from GeoJSON keep their geometry, id and other members, and the
+// text around the features of a collection is passed on unchanged.
+
+/** Indexes of a position among the columns of a sink; -1 where it is in none. */
+export interface PointColumns {
+  readonly lat: number;
+  readonly lng: number;
+}
+
+export function geoJsonSink(
+  output: Output,
+  columns: SinkColumns,
+  position: PointColumns,
+  frame: CollectionFrame | undefined,
+): TableSink {
+  const all = [...columns.kept, ...columns.added];
+  const keptNames = new Set(columns.kept.map(({ name }) => name));
+  let isFirst = true;
+  const opening = (): string => {
+    if (!isFirst) return '';
+    isFirst = false;
+    return `${frame?.head ?? '{"type":"FeatureCollection","features":['}\n`;
+  };
+  const names = all.map(({ name }) => `${JSON.stringify(name)}:`);
+  const writers = all.map(jsonWriterOf);
+  const ofProperties = all.map((_, c) => c).filter((c) => c !== position.lat && c !== position.lng);
+  const textFrom = ({ values }: TableRows, row: number): string => {
+    const properties = ofProperties.map((c) => `${names[c]}${writers[c]!(values[c]?.[row])}`).join(',');
+    const lat = degreesOf(all[position.lat]!, values[position.lat]?.[row], 'lat');
+    const lng = degreesOf(all[position.lng]!, values[position.lng]?.[row], 'lng');
+    const isPoint = Math.abs(lat) <= 90 && Math.abs(lng) <= 180;
+    const geometry = isPoint ? `{"type":"Point","coordinates":[${lng},${lat}]}` : 'null';
+    return `{"type":"Feature","geometry":${geometry},"properties":{${properties}}}`;
+  };
+  /** A feature as it was, with our properties. */
+  const extended = ({ value, hasBigints }: JsonDocument, { values }: TableRows, row: number): string => {
+    const theirs = Object.entries(propertiesOf(value)).filter(
+      ([name]) => columns.isWhole || keptNames.has(name),
+    );
+    const ours = columns.added.map(({ name }, c) => [name, values[columns.kept.length + c]?.[row] ?? null]);
+    const feature = { ...value, properties: Object.fromEntries([...theirs, ...ours]) };
+    return hasBigints ? jsonText(feature) : JSON.stringify(feature);
+  };
+  return {
+    async write(rows: TableRows) {
+      const parts: string[] = [];
+      for (let row = 0; row < rows.rowCount; row++) {
+        const before = isFirst ? opening() : ',\n';
+        const document = rows.documents?.[row];
+        const isFeature = document?.value.type === 'Feature';
+        parts.push(before, isFeature ? extended(document, rows, row) : textFrom(rows, row));
+      }
+      await output.write(Buffer.from(parts.join('')));
+    },
+    async close() {
+      await output.write(Buffer.from(`${opening()}\n${frame?.tail.trimEnd() ?? ']}'}\n`));
+    },
+  };
+}
+
+const POSITION_COLUMNS: readonly TableColumn[] = [
+  { name: 'lat', kind: 'double' },
+  { name: 'lng', kind: 'double' },
+];
+
+/** Facts about all features, from a survey. */
+export interface KnownFeatures {
+  readonly columns: readonly TableColumn[];
+  readonly idName: IdName;
+}
+
+/** The column of feature ids: another than `id` where features have a property of this name and another value. */
+type IdName = 'id' | 'feature_id';
+
+/** @param fit whether kinds are those of a target with types */
+function knownOf(documents: readonly JsonDocument[], fit: RowFit): KnownFeatures {
+  const survey = new FeatureSurvey();
+  survey.add(documents, fit === 'types');
+  const known = survey.known(fit === 'types');
+  // Documents that are passed on hold both ids.
+  return fit === 'any' ? { ...known, idName: 'id' } : known;
+}
+
+/** The columns of all features of several inputs, for a target with types. */
+export async function surveyGeoJson(batches: AsyncIterable<JsonDocument[]>): Promise<KnownFeatures> {
+  const survey = new FeatureSurvey();
+  for await (const documents of batches) survey.add(documents, true);
+  return survey.known(true);
+}
+
+class FeatureSurvey {
+  readonly #withId = new FieldSurvey();
+  readonly #properties = new FieldSurvey();
+  readonly #ids = new FieldSurvey();
+  #isTwofold = false;
+
+  add(documents: readonly JsonDocument[], isTyped: boolean): void {
+    for (const document of documents) {
+      const feature = isTyped ? surveyedValue(document) : document.value;
+      const properties = tableProperties(feature);
+      if (feature.id !== undefined) this.#ids.add({ feature_id: feature.id });
+      if (hasOtherId(feature)) this.#isTwofold = true;
+      this.#properties.add(properties);
+      this.#withId.add(feature.id === undefined ? properties : { id: feature.id, ...properties });
+    }
+  }
+
+  known(isTyped: boolean): KnownFeatures {
+    if (!this.#isTwofold)
+      return { idName: 'id', columns: [...POSITION_COLUMNS, ...this.#withId.columns(isTyped)] };
+    const columns = [...this.#ids.columns(isTyped), ...this.#properties.columns(isTyped)];
+    return { idName: 'feature_id', columns: [...POSITION_COLUMNS, ...columns] };
+  }
+}
+
+function hasOtherId(feature: Record<string, unknown>): boolean {
+  const properties = propertiesOf(feature);
+  if (feature.id === undefined || !Object.hasOwn(properties, 'id')) return false;
+  return jsonText(feature.id) !== jsonText(properties.id);
+}
+
+/**
+ * A feature as the fields of a row, but for its position.
+ * @throws CliFailure BAD_INPUT if it is none, or if the table has one column for two ids
+ */
+function rowOf(
+  document: JsonDocument,
+  { idName, fit }: { idName: IdName; fit: RowFit },
+  file: string,
+  row: number,
+): Record<string, unknown> {
+  const { value } = document;
+  if (value.type !== 'Feature') {
+    throw badInput({ file, row }, `not a GeoJSON feature: ${document.text.slice(0, 40)}`);
+  }
+  const properties = tableProperties(value);
+  if (value.id === undefined) return properties;
+  if (idName === 'feature_id') return { feature_id: value.id, ...properties };
+  if (fit !== 'any' && hasOtherId(value)) {
+    throw badInput(
+      { file, row, column: 'id' },
+      `the feature's id ${jsonText(value.id)} is not its property id ${jsonText(propertiesOf(value).id)}`,
+      'Write GeoJSON or NDJSON, which hold both.',
+    );
+  }
+  return { id: value.id, ...properties };
+}
+
+/** Properties that become columns: a position is that of the geometry. */
+function tableProperties(feature: Record<string, unknown>): Record<string, unknown> {
+  const { lat: _lat, lng: _lng, ...properties } = propertiesOf(feature);
+  return properties;
+}
+
+export function propertiesOf(feature: Record<string, unknown>): Record<string, unknown> {
+  const properties = feature.properties;
+  return typeof properties === 'object' && properties !== null ? (properties as Record<string, unknown>) : {};
+}
+
+/** WGS 84, by the names that it has there; in GeoJSON longitude comes first with each of them. */
+const WGS_84 = /(?:\bCRS:?84|\b4326)$/i;
+
+const MEMBER =
+  /"crs"\s*:\s*\{[^{}]*"properties"\s*:\s*\{[^{}]*"(?:name|code|href)"\s*:\s*(?:"([^"]*)"|(\d+))/;
+
+/** @param text around the features of a collection. @throws CliFailure BAD_INPUT if it names another system */
+function refuseOtherSystem(text: string, file: string): void {
+  const [, name, code] = MEMBER.exec(text) ?? [];
+  const system = name ?? (code === undefined ? undefined : `EPSG:${code}`);
+  if (system === undefined || WGS_84.test(system.trim())) return;
+  throw badInput(
+    { file },
+    `its coordinates are in another system than WGS 84: ${JSON.stringify(system.slice(0, 60))}`,
+    'ogr2ogr -t_srs EPSG:4326 -lco RFC7946=YES converts them.',
+  );
+}
 
 /**
  * Columns: `lat` and `lng` of the geometry, `id` (or `feature_id`) if a feature has one, the properties but for those

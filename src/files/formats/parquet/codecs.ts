@@ -50,6 +50,11 @@ export class UnpackedPages {
     return plain;
   }
 
+  /** A page that `unpack` has unpacked. */
+  again(codec: string, packed: Uint8Array, sizeBytes: number): Uint8Array {
+    return codec === 'UNCOMPRESSED' ? packed : this.#again(codec as Codec, packed, sizeBytes);
+  }
+
   clear(): void {
     this.#pages.clear();
   }
@@ -57,7 +62,11 @@ export class UnpackedPages {
   #again(codec: Codec, packed: Uint8Array, sizeBytes: number): Uint8Array {
     const found = this.#pages
       .get(packed.length)
-      ?.find((each) => each.plain.length === sizeBytes && Buffer.compare(each.packed, packed) === 0);
+      ?.find(
+        (each) =>
+          each.plain.length === sizeBytes &&
+          (each.packed === packed || Buffer.compare(each.packed, packed) === 0),
+      );
     return found?.plain ?? bounded[codec]!(packed, sizeBytes);
   }
 }

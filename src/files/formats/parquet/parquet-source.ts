@@ -2,17 +2,21 @@
 // none loses digits.
 
 import { closeSync, openSync, readSync } from 'node:fs';
-import { type AsyncBuffer, type FileMetaData, parquetScan, parquetSchema, type RowGroup } from 'hyparquet';
+import {
+  type AsyncBuffer,
+  type FileMetaData,
+  parquetScan,
+  parquetSchema,
+  type RowGroup,
+  type SchemaElement,
+} from 'hyparquet';
 import { getTreePath } from 'hyparquet/src/schema.js';
 import type { Input } from '../../disk/input.js';
-import { CliFailure } from '../../exit-codes.js';
-import { badInput, reasonOf } from '../../file-faults.js';
-import { ceilingBytes, requireBelowCeiling } from '../../held/ceiling.js';
+import { badInput, CliFailure, reasonOf } from '../../exit-codes.js';
+import { ceilingBytes, requireBelowCeiling, wholeContent } from '../../held/ceiling.js';
 import { rowWindows, type ValueReader } from '../../held/row-windows.js';
-import { wholeContent } from '../../held/whole-content.js';
 import type { TableSource } from '../table.js';
-import { readBy, shapedColumn } from '../values/nested.js';
-import { utf8Text } from '../values/utf8.js';
+import { readBy, shapedColumn, utf8Text } from '../values/nested.js';
 import { UnpackedPages } from './codecs.js';
 import { readFooter } from './footer.js';
 import { removeAnnotations, shapeOf } from './parquet-types.js';
@@ -36,27 +40,51 @@ const PARSERS = {
   jsonFromBytes: text,
 };
 
-export async function openParquet(input: Input): Promise<TableSource> {
-  const file = await bufferOf(input);
+/** A file whose metadata are read. */
+export interface ParquetFile {
+  readonly buffer: AsyncBuffer;
+  readonly metadata: FileMetaData;
+  readonly fields: readonly ReturnType<typeof shapedColumn>[];
+  /** The leaves of the schema that are columns of their own; null for those that hold others. */
+  readonly elements: readonly (SchemaElement | null)[];
+}
+
+/** @throws CliFailure BAD_INPUT for what is no whole Parquet file, and for a name that stands twice in the schema */
+export async function readParquet(input: Input): Promise<ParquetFile> {
+  const buffer = await bufferOf(input);
   let metadata: FileMetaData;
   try {
-    metadata = await readFooter(file, input.name);
+    metadata = await readFooter(buffer, input.name);
   } catch (error) {
     if (error instanceof CliFailure) throw error;
     throw badInput({ file: input.name }, `not a whole Parquet file (${reasonOf(error)})`);
   }
-  const fields = parquetSchema(metadata).children.map((node) =>
-    shapedColumn(node.element.name, () => shapeOf(node)),
-  );
+  const { children } = parquetSchema(metadata);
+  const fields = children.map((node) => shapedColumn(node.element.name, () => shapeOf(node)));
+  const elements = children.map(({ element, children: below }) => (below.length > 0 ? null : { ...element }));
   const names = fields.map(({ column }) => column.name);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   if (twice !== undefined) throw badInput({ file: input.name, column: twice }, 'the schema names it twice');
   removeAnnotations(metadata.schema);
+  return { buffer, metadata, fields, elements };
+}
+
+/** hyparquet's reader of single columns. */
+export function scanOf(
+  { buffer, metadata }: ParquetFile,
+  pages: UnpackedPages,
+): ReturnType<typeof parquetScan> {
+  const options = { geoparquet: false, utf8: false, parsers: PARSERS, useOffsetIndex: false } as const;
+  return parquetScan({ file: buffer, metadata, compressors: pages.compressors, ...options });
+}
+
+export async function openParquet(input: Input): Promise<TableSource> {
+  const parquet = await readParquet(input);
+  const { buffer: file, metadata, fields } = parquet;
+  const names = fields.map(({ column }) => column.name);
   const part = input.part?.kind === 'rows' ? input.part : { start: 0, end: Number.POSITIVE_INFINITY };
   const pages = new UnpackedPages();
-  const { compressors } = pages;
-  const options = { geoparquet: false, utf8: false, parsers: PARSERS, useOffsetIndex: false } as const;
-  const scan = parquetScan({ file, metadata, compressors, ...options });
+  const scan = scanOf(parquet, pages);
   return {
     columns: fields.map(({ column }) => column),
     async *batches() {
@@ -116,7 +144,7 @@ export async function openParquet(input: Input): Promise<TableSource> {
  * The leaves of a column in a row group, packed.
  * @throws CliFailure BAD_INPUT for one beyond the ceiling, Error for one that is not there
  */
-async function chunksOf(
+export async function chunksOf(
   file: AsyncBuffer,
   metadata: FileMetaData,
   group: RowGroup,

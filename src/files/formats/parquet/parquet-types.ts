@@ -6,8 +6,7 @@ import { isListLike, isMapLike } from 'hyparquet/src/schema.js';
 import type { TableColumn } from '../table.js';
 import { intervalText, type TimeUnitName } from '../values/calendar.js';
 import { validJson } from '../values/exact-json.js';
-import { type Shape, structOf } from '../values/nested.js';
-import { utf8Text } from '../values/utf8.js';
+import { type Shape, structOf, utf8Text } from '../values/nested.js';
 
 const UNITS: Record<string, TimeUnitName> = { MILLIS: 'ms', MICROS: 'us', NANOS: 'ns' };
 const UNIT_NAMES = { s: 'MILLIS', ms: 'MILLIS', us: 'MICROS', ns: 'NANOS' } as const;

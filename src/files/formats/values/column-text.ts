@@ -1,10 +1,20 @@
 // Values of columns as text for CSV, as JSON for NDJSON and GeoJSON, and as degrees.
 
-import { plainNumber } from '../../../hexcodes/wire/rows/csv-numbers.js';
+import { plainNumber } from '../../../hexcodes/wire/rows/csv-fields.js';
 import { parseAngle } from '../../../hexcodes/wire/rows/position-text.js';
 import type { TableColumn } from '../table.js';
 import { dateText, durationText, timestampText, timeText } from './calendar.js';
 import { numberText } from './exact-json.js';
+
+// UUIDs as text of 36 characters and as 16 bytes (RFC 9562).
+export function uuidText(bytes: Uint8Array): string {
+  const hex = Buffer.from(bytes).toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}
+
+export function uuidBytes(text: string): Uint8Array {
+  return new Uint8Array(Buffer.from(text.replaceAll('-', ''), 'hex'));
+}
 
 /** A value as text, as CSV holds it; empty for null. */
 export function textOf(column: Omit<TableColumn, 'name'>, value: unknown): string {
@@ -88,17 +98,19 @@ function decimalText(value: bigint, scale: number): string {
   return `${value < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
 }
 
-const NUMBER = /^-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
+const NUMBER = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /**
  * A value as a coordinate in degrees; NaN if it is none. Text must be a number, with a point or a comma, or degrees,
  * minutes and seconds; blanks around it are allowed.
+ *
+ * @param axis the coordinate: a side of the other one (`21E` as a latitude) is none
  */
-export function degreesOf(column: TableColumn, value: unknown): number {
+export function degreesOf(column: TableColumn, value: unknown, axis: 'lat' | 'lng'): number {
   if (typeof value === 'number') return value;
   if (typeof value === 'string') {
     const text = plainNumber(column.kind === 'json' ? bareText(value) : value);
-    return NUMBER.test(text) ? Number(text) : (parseAngle(text) ?? Number.NaN);
+    return NUMBER.test(text) ? Number(text) : (parseAngle(text, axis) ?? Number.NaN);
   }
   if (typeof value === 'bigint') {
     return column.kind === 'decimal' ? Number(decimalText(value, column.scale ?? 0)) : Number(value);

@@ -1,8 +1,17 @@
 // Lists, structs and maps of Arrow and Parquet as JSON text, each leaf by its own type.
 
+import { isUtf8 } from 'node:buffer';
 import { MOST_ROW_TEXT } from '../../held/row-windows.js';
 import type { TableColumn } from '../table.js';
 import { jsonTextOf, textOf } from './column-text.js';
+
+// Bytes as text, without the replacement characters that decoders put in place of what is not UTF-8.
+
+/** @throws Error for bytes that are not UTF-8 */
+export function utf8Text(bytes: Uint8Array): string {
+  if (!isUtf8(bytes)) throw new Error('text that is not UTF-8');
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+}
 
 /** How the values of a type are read and written. */
 export type Shape =

@@ -1,0 +1,320 @@
+// Chooses the converter of rows in columns: positions to codes, or codes to positions.
+
+import { ADMIN_UNITS } from '../hexcodes/admin-units.js';
+import { RECORD_TEXT_BYTES, recordAt, recordStatusAt } from '../hexcodes/kernel/output-layout.js';
+import type { Hexcodes } from '../hexcodes/library/hexcodes.js';
+import { looksSwapped } from '../hexcodes/wire/swapped.js';
+import { addedColumns, DECODE_ADDED, keptColumns, type Sample } from './columns/columns.js';
+import {
+  type CellBox,
+  encodeAdded,
+  encodeAddedValues,
+  encodeEach,
+  NOT_A_RESOLUTION,
+  resolutionsOf,
+} from './columns/encode-columns.js';
+import {
+  codeColumn,
+  findPosition,
+  type PositionColumns,
+  positionReader,
+  resolutionColumn,
+} from './columns/position-columns.js';
+import { badInput } from './exit-codes.js';
+import type { PointColumns } from './formats/json/geojson-source.js';
+import type { SinkColumns, TableColumn, TableRows } from './formats/table.js';
+import { codeTextOf } from './formats/values/column-text.js';
+import type { FilesRequest } from './request.js';
+import { type Field, faultIn, type ReadFields, type RowFailure, SWAP_TRIES, type Tally } from './tally.js';
+
+// Positions in columns to codes, a batch of rows at a time.
+
+/** Row status by the kernel's status of a point. */
+const STATUS_OF_POINT: readonly RowStatus[] = ['OK', 'NOT_FOUND', 'INVALID_REQUEST', 'INVALID_HEXCODES'];
+const POSITION_ADDED: readonly TableColumn[] = [
+  { name: 'lat', kind: 'double' },
+  { name: 'lng', kind: 'double' },
+];
+
+/** @param keptIndexes of the columns of the source that stay */
+function encoder(
+  hexcodes: Hexcodes,
+  { resolution, isFormer, hasCertainty = false, sort, columns: choice }: FilesRequest,
+  { columns, sample, hasHeader, file, isTyped, needsPosition, boxOf }: RowsShape,
+  keptIndexes: readonly number[],
+): RowConverter {
+  const where = findPosition(sample, choice, file, hasHeader);
+  const read = positionReader(columns, where);
+  const at = { resolution: resolutionColumn(sample.names, file) };
+  const readColumns = where.kind === 'pair' ? [where.lat, where.lng] : [where.column];
+  refuseUnread(
+    readColumns.map((index) => columns[index]!),
+    file,
+  );
+  const kept = keptIndexes.map((index) => columns[index]!);
+  const typed = isTyped ? textPositions(columns, keptIndexes, where) : [];
+  for (const { index } of typed) kept[index] = { name: kept[index]!.name, kind: 'double' };
+  const keepsResolution = at.resolution >= 0 && keptIndexes.includes(at.resolution);
+  const addsPosition = needsPosition && where.kind !== 'pair';
+  const encodeShape = { hasResolution: keepsResolution, isFormer, hasCertainty, boxOf };
+  const positions = addsPosition ? POSITION_ADDED : [];
+  const added = addedColumns([...positions, ...encodeAdded(encodeShape)], kept, choice.prefix, file);
+
+  return {
+    columns: {
+      ...{ kept, added, isWhole: isWhole(keptIndexes, columns) },
+      ...(sort === null ? {} : { sortedBy: kept.length + positions.length }),
+    },
+    position: addsPosition
+      ? { lat: kept.length, lng: kept.length + 1 }
+      : where.kind === 'pair'
+        ? { lat: keptIndexes.indexOf(where.lat), lng: keptIndexes.indexOf(where.lng) }
+        : { lat: -1, lng: -1 },
+    convert(rows, tally) {
+      const { rowCount, values } = rows;
+      const latLngDeg = new Float64Array(2 * rowCount);
+      read(rows, latLngDeg);
+      const own = at.resolution < 0 ? null : resolutionsOf(values[at.resolution], rowCount, resolution);
+      const records =
+        own === null
+          ? Buffer.from(hexcodes.encodeBatch(latLngDeg, resolution).buffer)
+          : encodeEach(hexcodes, latLngDeg, own);
+      const codes: (string | null)[] = [];
+      const admins: (string | null)[] = [];
+      const status: RowStatus[] = [];
+      let failedRows = 0;
+      for (let row = 0; row < rowCount; row++) {
+        const isResolution = own === null || own[row] !== NOT_A_RESOLUTION;
+        const word = isResolution ? STATUS_OF_POINT[records[recordStatusAt(row)]!]! : 'INVALID_REQUEST';
+        status.push(word);
+        if (word === 'OK') {
+          const start = recordAt(row);
+          const longest = start + RECORD_TEXT_BYTES;
+          const end = records.indexOf(0, start);
+          const code = records.toString('latin1', start, end < 0 ? longest : Math.min(end, longest));
+          const admin = code.slice(0, code.indexOf('-'));
+          codes.push(code);
+          admins.push(admin);
+          countAdmin(tally, admin);
+          continue;
+        }
+        codes.push(null);
+        admins.push(null);
+        if (failedRows++ + tally.failedRows < SWAP_TRIES) {
+          if (looksSwapped(hexcodes.kernel, latLngDeg[2 * row]!, latLngDeg[2 * row + 1]!)) tally.swapped++;
+        }
+      }
+      countStatus(tally, status);
+      const resolutions = status.map((_, row) => {
+        const each = own === null ? resolution : own[row]!;
+        return each === NOT_A_RESOLUTION ? null : each;
+      });
+      const keptValues = keptIndexes.map((index) => values[index]!);
+      for (const { index, half } of typed) {
+        keptValues[index] = degreesAt(latLngDeg, half);
+      }
+      const ourValues: ArrayLike<unknown>[] = addsPosition
+        ? [degreesAt(latLngDeg, 0), degreesAt(latLngDeg, 1)]
+        : [];
+      const batch = { latLngDeg, codes, admins, resolutions, status };
+      ourValues.push(...encodeAddedValues(encodeShape, batch, hexcodes));
+      const faultOf = (row: number): string => {
+        const isWrong = own !== null && own[row] === NOT_A_RESOLUTION;
+        const wrong = isWrong ? fieldOf(columns, rows, at.resolution, row) : null;
+        return faultIn(status[row] as RowFailure, readFieldsOf(columns, where, rows, row, latLngDeg, wrong));
+      };
+      return { ...rows, values: [...keptValues, ...ourValues], status, failedRows, faultOf };
+    },
+  };
+}
+
+/**
+ * The kept columns of positions that are text, or integers of JSON, which has no types: their index among those kept,
+ * and 0 for latitudes, 1 for longitudes.
+ */
+function textPositions(
+  columns: readonly TableColumn[],
+  keptIndexes: readonly number[],
+  where: PositionColumns,
+): { index: number; half: 0 | 1 }[] {
+  if (where.kind !== 'pair') return [];
+  const { lat, lng } = where;
+  return keptIndexes.flatMap((column, index) => {
+    const { kind, isInferred } = columns[column]!;
+    const isTyped = kind !== 'text' && !(isInferred === true && kind === 'long');
+    return (column === lat || column === lng) && !isTyped ? [{ index, half: column === lat ? 0 : 1 }] : [];
+  });
+}
+
+/** One half of all positions, null where it is no number. */
+function degreesAt(latLngDeg: Float64Array, half: 0 | 1): (number | null)[] {
+  return Array.from({ length: latLngDeg.length / 2 }, (_, row) => {
+    const degrees = latLngDeg[2 * row + half]!;
+    return Number.isNaN(degrees) ? null : degrees;
+  });
+}
+
+function readFieldsOf(
+  columns: readonly TableColumn[],
+  where: PositionColumns,
+  rows: TableRows,
+  row: number,
+  latLngDeg: Float64Array,
+  resolution: Field | null,
+): ReadFields {
+  if (where.kind !== 'pair') {
+    return { kind: 'whole', field: fieldOf(columns, rows, where.column, row), resolution };
+  }
+  const lat = { ...fieldOf(columns, rows, where.lat, row), degrees: latLngDeg[2 * row]! };
+  const lng = { ...fieldOf(columns, rows, where.lng, row), degrees: latLngDeg[2 * row + 1]! };
+  return { kind: 'pair', lat, lng, resolution };
+}
+
+/** @param keptIndexes of the columns of the source that stay */
+function decoder(
+  hexcodes: Hexcodes,
+  { columns: choice }: FilesRequest,
+  { columns, sample, hasHeader, file }: RowsShape,
+  keptIndexes: readonly number[],
+): RowConverter {
+  const at = codeColumn(sample, choice, file, (text) => hexcodes.isValid(text), hasHeader);
+  const column = columns[at]!;
+  refuseUnread([column], file);
+  const kept = keptIndexes.map((index) => columns[index]!);
+  const added = addedColumns(DECODE_ADDED, kept, choice.prefix, file);
+
+  return {
+    columns: { kept, added, isWhole: isWhole(keptIndexes, columns) },
+    position: { lat: kept.length, lng: kept.length + 1 },
+    convert(rows, tally) {
+      const lats: (number | null)[] = [];
+      const lngs: (number | null)[] = [];
+      const resolutions: (number | null)[] = [];
+      const status: RowStatus[] = [];
+      let failedRows = 0;
+      for (let row = 0; row < rows.rowCount; row++) {
+        const text = codeTextOf(column, rows.values[at]?.[row]);
+        const decoded = hexcodes.decode(text);
+        lats.push(decoded?.lat ?? null);
+        lngs.push(decoded?.lng ?? null);
+        resolutions.push(decoded?.resolution ?? null);
+        // As the service: a row without a code is a wrong request, not an invalid code.
+        status.push(decoded !== null ? 'OK' : text === '' ? 'INVALID_REQUEST' : 'INVALID_HEXCODES');
+        if (decoded === null) failedRows++;
+        else countAdmin(tally, decoded.admin_code);
+      }
+      countStatus(tally, status);
+      const keptValues = keptIndexes.map((index) => rows.values[index]!);
+      const faultOf = (row: number): string => {
+        const field = fieldOf(columns, rows, at, row);
+        return faultIn(status[row] as RowFailure, { kind: 'whole', field, resolution: null });
+      };
+      return {
+        ...rows,
+        values: [...keptValues, lats, lngs, resolutions, status],
+        status,
+        failedRows,
+        faultOf,
+      };
+    },
+  };
+}
+
+export type RowStatus = 'OK' | RowFailure;
+
+const ADMIN_NUMBERS = new Map(ADMIN_UNITS.map(({ code }, admin) => [code, admin]));
+
+/** Rows with our columns after those kept. */
+export interface ConvertedRows extends TableRows {
+  /** The status of each row. */
+  readonly status: readonly RowStatus[];
+  readonly failedRows: number;
+  /** The fault of a failed row of the batch, in words. */
+  faultOf(row: number): string;
+}
+
+export interface RowConverter {
+  readonly columns: SinkColumns;
+  /** Where a position is among the columns kept and added: for GeoJSON. */
+  readonly position: PointColumns;
+  /** Converts a batch and counts its rows. */
+  convert(rows: TableRows, tally: Tally): ConvertedRows;
+}
+
+/** The properties of source and target that a converter depends on. */
+export interface RowsShape {
+  readonly columns: readonly TableColumn[];
+  readonly sample: Sample;
+  /** Whether the names of columns are those of a header row. */
+  readonly hasHeader: boolean;
+  /** Name of the file in messages. */
+  readonly file: string;
+  /** Whether the target has numbers: positions that came as text are then written as numbers. */
+  readonly isTyped: boolean;
+  /** Whether the target needs a column of lat and one of lng, also where the position came in another form. */
+  readonly needsPosition: boolean;
+  /** Where rows are sorted by cell. */
+  readonly boxOf: CellBox | null;
+}
+
+/** @throws CliFailure BAD_INPUT for a column whose values are not read */
+export function refuseUnread(columns: readonly TableColumn[], file: string): void {
+  for (const { name, unread } of columns) {
+    if (unread !== undefined)
+      throw badInput({ file, column: name }, unread, 'Leave the column out with --drop.');
+  }
+}
+
+/** Whether documents can be passed on unchanged: nothing is left out, and the order is that of the source. */
+export function isWhole(keptIndexes: readonly number[], columns: readonly TableColumn[]): boolean {
+  return keptIndexes.length === columns.length && keptIndexes.every((index, i) => index === i);
+}
+
+/** A value of a row, for the words of its fault. */
+export function fieldOf(
+  columns: readonly TableColumn[],
+  { values }: TableRows,
+  at: number,
+  row: number,
+): Field {
+  const column = columns[at]!;
+  return { name: column.name, text: codeTextOf(column, values[at]?.[row]) };
+}
+
+export function countAdmin(tally: Tally, adminCode: string): void {
+  const admin = ADMIN_NUMBERS.get(adminCode);
+  if (admin !== undefined) tally.byAdmin[admin]!++;
+}
+
+export function countStatus(tally: Tally, status: readonly RowStatus[]): void {
+  tally.rows += status.length;
+  for (const word of status) if (word !== 'OK') tally.fail(word);
+}
+
+/** The rows whose status is wanted. */
+export function rowsWhere(rows: ConvertedRows, isWanted: (status: RowStatus) => boolean): TableRows {
+  const wanted: number[] = [];
+  rows.status.forEach((word, row) => {
+    if (isWanted(word)) wanted.push(row);
+  });
+  const { documents } = rows;
+  return {
+    rowCount: wanted.length,
+    values: rows.values.map((column) => wanted.map((row) => column[row])),
+    ...(documents === undefined ? {} : { documents: wanted.map((row) => documents[row]!) }),
+  };
+}
+
+/**
+ * @throws CliFailure if the columns that the request names are not there, or ours clash with them
+ */
+export function rowConverter(hexcodes: Hexcodes, request: FilesRequest, shape: RowsShape): RowConverter {
+  const kept = keptColumns(shape.columns, request.columns, shape.file);
+  refuseUnread(
+    kept.map((index) => shape.columns[index]!),
+    shape.file,
+  );
+  return request.operation === 'encode'
+    ? encoder(hexcodes, request, shape, kept)
+    : decoder(hexcodes, request, shape, kept);
+}

@@ -1,0 +1,155 @@
+// Columns of coordinates as doubles, from the pages of one row group: plain values and dictionaries are read here,
+// other encodings by hyparquet.
+
+import type { parquetScan, RowGroup } from 'hyparquet';
+import { readRleBitPackedHybrid } from 'hyparquet/src/encoding.js';
+import { badInput, CliFailure, reasonOf } from '../../exit-codes.js';
+import { ceilingBytes, requireBelowCeiling } from '../../held/ceiling.js';
+import type { UnpackedPages } from './codecs.js';
+import { chunksOf, type ParquetFile } from './parquet-source.js';
+import { checkPages, PageBytes, type SoundChunk, walkPages } from './sound-chunk.js';
+
+export interface Coordinates {
+  /** NaN where there is none. */
+  readonly degrees: Float64Array;
+  /** 1 where there is a value; null where all rows have one. */
+  readonly defined: Uint8Array | null;
+  /** The chunk as it is in the file. */
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * @param name of a column of doubles or floats
+ * @param firstRow of the group in the file, from 1, for messages
+ * @throws CliFailure BAD_INPUT for a column that is damaged
+ */
+export async function readCoordinates(
+  file: ParquetFile,
+  scan: Awaited<ReturnType<typeof parquetScan>>,
+  pages: UnpackedPages,
+  group: RowGroup,
+  groupStart: number,
+  name: string,
+  fileName: string,
+): Promise<Coordinates> {
+  const rows = Number(group.num_rows);
+  const location = { file: fileName, row: groupStart + 1, column: name };
+  try {
+    const [chunk, ...others] = await chunksOf(file.buffer, file.metadata, group, name, location);
+    if (chunk === undefined || others.length > 0) throw new Error(`${others.length + 1} columns of one name`);
+    const sound = walkPages(chunk, rows, rows);
+    requireBelowCeiling(location, sound.heldBytes, 'a row group', 'Write smaller row groups.');
+    checkPages(sound, pages, ceilingBytes());
+    const read = readPlain(sound, pages, rows);
+    if (read !== null) return { ...read, bytes: chunk.bytes };
+    const column = await scan.readColumn({ column: name, rowStart: groupStart, rowEnd: groupStart + rows });
+    if (column.length !== rows) throw new Error(`${column.length} values where ${rows} are due`);
+    const degrees = new Float64Array(rows);
+    const defined = new Uint8Array(rows);
+    for (let row = 0; row < rows; row++) {
+      const value = column[row] as number | null | undefined;
+      degrees[row] = value ?? Number.NaN;
+      defined[row] = value === null || value === undefined ? 0 : 1;
+    }
+    return { degrees, defined, bytes: chunk.bytes };
+  } catch (error) {
+    if (error instanceof CliFailure) throw error;
+    throw badInput(location, `cannot be read from here on (${reasonOf(error)})`);
+  } finally {
+    pages.clear();
+  }
+}
+
+/** null for an encoding that is not read here. @throws Error for pages of fewer values than rows */
+function readPlain(
+  { chunk: { metadata, path }, pages }: SoundChunk,
+  unpacked: UnpackedPages,
+  rows: number,
+): Omit<Coordinates, 'bytes'> | null {
+  const isOptional = path.at(-1)?.element.repetition_type === 'OPTIONAL';
+  const degrees = new Float64Array(rows);
+  let defined: Uint8Array | null = null;
+  let dictionary: Float64Array | null = null;
+  let row = 0;
+  for (const { header, body } of pages) {
+    const { codec, type } = metadata;
+    const v2 = header.type === 'DATA_PAGE_V2' ? header.data_page_header_v2 : undefined;
+    let page: PageBytes;
+    let levels: PageBytes | null = null;
+    if (v2 === undefined) {
+      page = new PageBytes(unpacked.again(codec, body, header.uncompressed_page_size));
+      if (header.type === 'DICTIONARY_PAGE') {
+        dictionary = plainValues(page, type, header.dictionary_page_header?.num_values ?? 0);
+        continue;
+      }
+      if (header.type !== 'DATA_PAGE') continue;
+      if (isOptional) levels = page.part(page.word());
+    } else {
+      const head = new PageBytes(body);
+      head.skip(v2.repetition_levels_byte_length);
+      levels = head.part(v2.definition_levels_byte_length);
+      if (!isOptional) levels = null;
+      const rest = body.subarray(head.at);
+      const plainBytes = header.uncompressed_page_size - head.at;
+      page = new PageBytes(v2.is_compressed === false ? rest : unpacked.again(codec, rest, plainBytes));
+    }
+    const count = (v2 ?? header.data_page_header)?.num_values ?? 0;
+    const encoding = (v2 ?? header.data_page_header)?.encoding;
+    const isIndexed = encoding === 'RLE_DICTIONARY' || encoding === 'PLAIN_DICTIONARY';
+    if (!isIndexed && encoding !== 'PLAIN') return null;
+    if (row + count > rows) throw new Error(`pages of ${row + count} values where ${rows} are due`);
+    let present = count;
+    if (levels !== null && !isAllDefined(levels, count)) {
+      const each = new Uint8Array(count);
+      if (levels.left > 0)
+        readRleBitPackedHybrid({ view: levels.view, offset: levels.at }, 1, each, levels.left);
+      defined ??= new Uint8Array(rows).fill(1);
+      defined.set(each, row);
+      present = 0;
+      for (const one of each) present += one;
+    }
+    const values = isIndexed ? indexedValues(page, dictionary, present) : plainValues(page, type, present);
+    if (present === count) degrees.set(values, row);
+    else
+      for (let i = 0, v = 0; i < count; i++)
+        degrees[row + i] = defined![row + i] === 1 ? values[v++]! : Number.NaN;
+    row += count;
+  }
+  if (row !== rows) throw new Error(`${row} values where ${rows} are due`);
+  return { degrees, defined };
+}
+
+/** Whether levels are one run of ones. */
+function isAllDefined(levels: PageBytes, count: number): boolean {
+  const look = new PageBytes(levels.bytes.subarray(levels.at));
+  if (look.left === 0) return false;
+  const header = look.varint();
+  return header % 2 === 0 && header / 2 >= count && look.left > 0 && look.byte() === 1;
+}
+
+function plainValues(page: PageBytes, type: string, count: number): Float64Array {
+  const width = type === 'FLOAT' ? 4 : 8;
+  const at = page.at;
+  page.skip(width * count);
+  // A copy that is aligned; `slice` of a Buffer would be none.
+  const own = new Uint8Array(width * count);
+  own.set(page.bytes.subarray(at, page.at));
+  return width === 8
+    ? new Float64Array(own.buffer, 0, count)
+    : Float64Array.from(new Float32Array(own.buffer, 0, count));
+}
+
+function indexedValues(page: PageBytes, dictionary: Float64Array | null, count: number): Float64Array {
+  const values = new Float64Array(count);
+  if (count === 0) return values;
+  if (dictionary === null) throw new Error('a page that names a dictionary, and there is none');
+  const width = page.byte();
+  const indexes = new Uint32Array(count);
+  if (width > 0) readRleBitPackedHybrid({ view: page.view, offset: page.at }, width, indexes, page.left);
+  for (let i = 0; i < count; i++) {
+    const index = indexes[i]!;
+    if (index >= dictionary.length) throw new Error(`value ${index} of a dictionary of ${dictionary.length}`);
+    values[i] = dictionary[index]!;
+  }
+  return values;
+}

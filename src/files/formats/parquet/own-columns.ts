@@ -1,0 +1,440 @@
+// The columns that encode adds, as the bytes of Parquet: pages are written from the kernel's records, and no value is
+// made for a row.
+
+import { ADMIN_UNITS } from '../../../hexcodes/admin-units.js';
+import {
+  RECORD_BYTES,
+  RECORD_TEXT_BYTES,
+  recordAt,
+  recordStatusAt,
+} from '../../../hexcodes/kernel/output-layout.js';
+import {
+  BINARY,
+  binary,
+  I32,
+  I64,
+  LIST,
+  STRUCT,
+  type ThriftStruct,
+  thrift,
+  writtenThrift,
+} from './thrift.js';
+
+// Enumerations of the format.
+const BYTE_ARRAY = 6;
+const INT32 = 1;
+const OPTIONAL = 1;
+const UTF8 = 0;
+const [PLAIN, RLE, RLE_DICTIONARY] = [0, 3, 8] as const;
+const [UNCOMPRESSED, SNAPPY] = [0, 1] as const;
+const [DICTIONARY_PAGE, DATA_PAGE_V2] = [2, 3] as const;
+
+/** Rows of a page of codes. */
+const PAGE_ROWS = 32_768;
+/** Most bytes of an entry: its length in four bytes and the text. */
+const ENTRY_BYTES = 4 + RECORD_TEXT_BYTES;
+/** Most bytes of an entry in Snappy: a copy, the tag of a literal and the entry. */
+const PACKED_BYTES = ENTRY_BYTES + 4;
+/** Bytes behind an entry that a copy of it can reach. */
+const FARTHEST = 65_536;
+/** Before a page: the varint of its size. */
+const LEAD_BYTES = 5;
+const DASH = 45;
+const LETTERS = 27;
+const LETTER_A = 65;
+/** In place of an index where a row has no value. */
+export const NONE = 255;
+
+/** Bytes of a column chunk, in their order, and its metadata but for where it lies. */
+export interface OwnChunk {
+  readonly pages: readonly Uint8Array[];
+  readonly sizeBytes: number;
+  readonly plainBytes: number;
+  readonly codec: number;
+  readonly encodings: readonly number[];
+  readonly hasDictionary: boolean;
+  /** Size of the dictionary page with its head. */
+  readonly dictionaryBytes: number;
+  readonly statistics: ThriftStruct;
+}
+
+/** The schema's element of a column of ours. */
+export function ownElement(name: string, kind: 'text' | 'int'): ThriftStruct {
+  const isText = kind === 'text';
+  return thrift(
+    [1, I32, isText ? BYTE_ARRAY : INT32],
+    [3, I32, OPTIONAL],
+    [4, BINARY, binary(name)],
+    [6, I32, isText ? UTF8 : undefined],
+  );
+}
+
+/** The metadata of a chunk at an offset of the file. */
+export function ownChunkMetadata(
+  chunk: OwnChunk,
+  name: string,
+  kind: 'text' | 'int',
+  rows: number,
+  offset: number,
+): ThriftStruct {
+  const { sizeBytes, plainBytes, codec, encodings, hasDictionary, dictionaryBytes, statistics } = chunk;
+  const metadata = thrift(
+    [1, I32, kind === 'text' ? BYTE_ARRAY : INT32],
+    [2, LIST, { type: I32, values: encodings }],
+    [3, LIST, { type: BINARY, values: [binary(name)] }],
+    [4, I32, codec],
+    [5, I64, BigInt(rows)],
+    [6, I64, BigInt(plainBytes)],
+    [7, I64, BigInt(sizeBytes)],
+    [9, I64, BigInt(offset + dictionaryBytes)],
+    [11, I64, hasDictionary ? BigInt(offset) : undefined],
+    [12, STRUCT, statistics],
+  );
+  return thrift([2, I64, BigInt(offset)], [3, STRUCT, metadata]);
+}
+
+function statisticsOf(
+  least: Uint8Array | undefined,
+  most: Uint8Array | undefined,
+  nulls: number,
+): ThriftStruct {
+  return thrift([3, I64, BigInt(nulls)], [5, BINARY, most], [6, BINARY, least]);
+}
+
+/** The admin number of a record by the letters before its dash. */
+const ADMIN_BY_LETTERS = new Uint8Array(LETTERS ** 3).fill(NONE);
+for (const [admin, { code }] of ADMIN_UNITS.entries())
+  ADMIN_BY_LETTERS[
+    keyOf(code.charCodeAt(0), code.charCodeAt(1), code.length > 2 ? code.charCodeAt(2) : DASH)
+  ] = admin;
+
+function keyOf(first: number, second: number, third: number): number {
+  const last = third === DASH ? 0 : third - LETTER_A + 1;
+  return ((first - LETTER_A) * LETTERS + (second - LETTER_A)) * LETTERS + last;
+}
+
+/** The admin number of the OK record at an offset. */
+export function adminOf(records: Uint8Array, at: number): number {
+  return ADMIN_BY_LETTERS[keyOf(records[at]!, records[at + 1]!, records[at + 2]!)]!;
+}
+
+/**
+ * Codes of records as pages of plain values in Snappy: the beginning that an entry has in common with the one before is
+ * a copy, the rest a literal.
+ */
+export class CodePages {
+  readonly #taken: (page: Uint8Array) => void;
+  readonly #packed = new Uint8Array(LEAD_BYTES + PAGE_ROWS * PACKED_BYTES);
+  #at = LEAD_BYTES;
+  readonly #defined = new Uint8Array(PAGE_ROWS);
+  #rows = 0;
+  #nulls = 0;
+  #plainBytes = 0;
+  /** The last code of each province in the page, its length, and where its entry begins in the plain page. */
+  readonly #last = new Uint8Array(256 * RECORD_BYTES);
+  readonly #lengths = new Uint8Array(256);
+  readonly #offsets = new Int32Array(256);
+  readonly #least = new Uint8Array(RECORD_BYTES).fill(255);
+  readonly #most = new Uint8Array(RECORD_BYTES);
+  #totals = { nulls: 0, sizeBytes: 0, plainBytes: 0 };
+
+  /** @param taken gets the parts of each page, which are its own */
+  constructor(taken: (page: Uint8Array) => void) {
+    this.#taken = taken;
+  }
+
+  /** Adds the codes of records; a row whose status is not OK has none. */
+  add(records: Uint8Array, count: number): void {
+    for (let from = 0; from < count; ) {
+      const to = Math.min(count, from + PAGE_ROWS - this.#rows);
+      this.#addRows(records, from, to);
+      from = to;
+      if (this.#rows === PAGE_ROWS) this.#flush();
+    }
+  }
+
+  #addRows(records: Uint8Array, from: number, to: number): void {
+    const packed = this.#packed;
+    const defined = this.#defined;
+    const last = this.#last;
+    const least = this.#least;
+    const most = this.#most;
+    let at = this.#at;
+    let rows = this.#rows;
+    const lengths = this.#lengths;
+    const offsets = this.#offsets;
+    let plainBytes = this.#plainBytes;
+    let [leastKey, mostKey] = [keyAt(least, 0), keyAt(most, 0)];
+    for (let row = from; row < to; row++) {
+      const start = recordAt(row);
+      if (records[recordStatusAt(row)] !== 0) {
+        defined[rows++] = 0;
+        this.#nulls++;
+        continue;
+      }
+      defined[rows++] = 1;
+      // The codes of a province begin alike.
+      const admin = adminOf(records, start);
+      const other = RECORD_BYTES * admin;
+      let length = lengths[admin]!;
+      if (
+        length < 1 ||
+        records[start + length - 1] === 0 ||
+        (length < RECORD_TEXT_BYTES && records[start + length] !== 0)
+      ) {
+        length = 0;
+        while (length < RECORD_TEXT_BYTES && records[start + length] !== 0) length++;
+      }
+      const distance = plainBytes - offsets[admin]!;
+      let same = 0;
+      if (length === lengths[admin] && distance < FARTHEST) {
+        while (same < length && last[other + same] === records[start + same]) same++;
+        const copied = 4 + same;
+        if (copied < 12 && distance < 2048) {
+          packed[at++] = 1 | ((copied - 4) << 2) | ((distance >> 8) << 5);
+          packed[at++] = distance;
+        } else {
+          packed[at++] = 2 | ((copied - 1) << 2);
+          packed[at++] = distance;
+          packed[at++] = distance >> 8;
+        }
+        if (same < length) packed[at++] = (length - same - 1) << 2;
+      } else {
+        packed[at++] = (4 + length - 1) << 2;
+        packed[at++] = length;
+        packed[at++] = 0;
+        packed[at++] = 0;
+        packed[at++] = 0;
+        lengths[admin] = length;
+      }
+      for (let i = same; i < length; i++) {
+        const byte = records[start + i]!;
+        packed[at++] = byte;
+        last[other + i] = byte;
+      }
+      offsets[admin] = plainBytes;
+      plainBytes += 4 + length;
+      const key = keyAt(records, start);
+      if (key <= leastKey && isLess(records, start, least)) {
+        copyRecord(records, start, length, least);
+        leastKey = key;
+      }
+      if (key >= mostKey && !isLess(records, start, most)) {
+        copyRecord(records, start, length, most);
+        mostKey = key;
+      }
+    }
+    this.#at = at;
+    this.#rows = rows;
+    this.#plainBytes = plainBytes;
+  }
+
+  #flush(): void {
+    if (this.#rows === 0) return;
+    const levels = levelsOf(this.#defined, this.#rows, this.#nulls);
+    const hasValues = this.#nulls < this.#rows;
+    let start = LEAD_BYTES;
+    if (hasValues) {
+      const lead = varintOf(this.#plainBytes);
+      start -= lead.length;
+      this.#packed.set(lead, start);
+    }
+    const body = this.#packed.subarray(start, hasValues ? this.#at : start);
+    const head = dataHead(
+      this.#rows,
+      this.#nulls,
+      PLAIN,
+      levels.length,
+      this.#plainBytes,
+      body.length,
+      hasValues,
+    );
+    for (const part of [head, levels, body.slice()]) this.#taken(part);
+    this.#totals.sizeBytes += head.length + levels.length + body.length;
+    this.#totals.plainBytes += head.length + levels.length + this.#plainBytes;
+    this.#totals.nulls += this.#nulls;
+    this.#at = LEAD_BYTES;
+    this.#rows = 0;
+    this.#nulls = 0;
+    this.#plainBytes = 0;
+    // A page is unpacked alone.
+    this.#lengths.fill(0);
+  }
+
+  /** Writes the last page, and begins the next chunk. */
+  end(): OwnChunk {
+    this.#flush();
+    const isEmpty = this.#most[0] === 0;
+    const text = (record: Uint8Array): Uint8Array | undefined =>
+      isEmpty ? undefined : record.slice(0, textLength(record));
+    const statistics = statisticsOf(text(this.#least), text(this.#most), this.#totals.nulls);
+    const { sizeBytes, plainBytes } = this.#totals;
+    this.#totals = { nulls: 0, sizeBytes: 0, plainBytes: 0 };
+    this.#least.fill(255);
+    this.#most.fill(0);
+    return {
+      ...{ pages: [], sizeBytes, plainBytes, codec: SNAPPY, encodings: [PLAIN, RLE] },
+      ...{ hasDictionary: false, dictionaryBytes: 0, statistics },
+    };
+  }
+}
+
+function textLength(record: Uint8Array): number {
+  const end = record.indexOf(0);
+  return end < 0 ? RECORD_TEXT_BYTES : Math.min(end, RECORD_TEXT_BYTES);
+}
+
+function keyAt(bytes: Uint8Array, at: number): number {
+  return ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0;
+}
+
+function isLess(records: Uint8Array, start: number, other: Uint8Array): boolean {
+  for (let i = 0; i < RECORD_TEXT_BYTES; i++) {
+    const difference = records[start + i]! - other[i]!;
+    if (difference !== 0) return difference < 0;
+  }
+  return false;
+}
+
+function copyRecord(records: Uint8Array, start: number, length: number, into: Uint8Array): void {
+  into.fill(0);
+  for (let i = 0; i < length; i++) into[i] = records[start + i]!;
+}
+
+/**
+ * A column of few values: a dictionary, and the index of each row's value in few bits.
+ * @param values plain bytes of the values, in any order; texts without their length
+ * @param indexes of the rows' values among them, NONE where a row has none
+ */
+export function dictionaryChunk(
+  kind: 'text' | 'int',
+  values: readonly Uint8Array[],
+  indexes: Uint8Array,
+): OwnChunk {
+  const used: number[] = [];
+  const numbers = new Uint8Array(256).fill(NONE);
+  const rows = indexes.length;
+  const packed = new Uint8Array(rows);
+  const defined = new Uint8Array(rows);
+  let count = 0;
+  for (let row = 0; row < rows; row++) {
+    const index = indexes[row]!;
+    if (index === NONE) continue;
+    defined[row] = 1;
+    let number = numbers[index]!;
+    if (number === NONE) {
+      number = used.length;
+      numbers[index] = number;
+      used.push(index);
+    }
+    packed[count++] = number;
+  }
+  const nulls = rows - count;
+  const dictionary = Buffer.concat(
+    used.flatMap((index) => (kind === 'int' ? [values[index]!] : [lengthOf(values[index]!), values[index]!])),
+  );
+  const dictionaryHead = writtenThrift(
+    thrift(
+      [1, I32, DICTIONARY_PAGE],
+      [2, I32, dictionary.length],
+      [3, I32, dictionary.length],
+      [7, STRUCT, thrift([1, I32, used.length], [2, I32, PLAIN])],
+    ),
+  );
+  const levels = levelsOf(defined, rows, nulls);
+  const body = indexesOf(packed.subarray(0, count), used.length);
+  const head = dataHead(rows, nulls, RLE_DICTIONARY, levels.length, body.length, body.length, false);
+  const pages = [dictionaryHead, dictionary, head, levels, body];
+  const sizeBytes = pages.reduce((sum, page) => sum + page.length, 0);
+  // Numbers are in one order only where there is one of them.
+  const sorted = used.map((index) => values[index]!).sort(Buffer.compare);
+  return {
+    ...{
+      pages,
+      sizeBytes,
+      plainBytes: sizeBytes,
+      codec: UNCOMPRESSED,
+      encodings: [PLAIN, RLE, RLE_DICTIONARY],
+    },
+    ...{ hasDictionary: true, dictionaryBytes: dictionaryHead.length + dictionary.length },
+    statistics: statisticsOf(sorted[0], sorted.at(-1), nulls),
+  };
+}
+
+function lengthOf(text: Uint8Array): Uint8Array {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(text.length);
+  return bytes;
+}
+
+/** Indexes in as few bits as they need, with the number of bits before them. */
+function indexesOf(indexes: Uint8Array, values: number): Uint8Array {
+  if (indexes.length === 0) return Uint8Array.of(1);
+  if (values === 1) return Buffer.concat([Uint8Array.of(1), varintOf(2 * indexes.length), Uint8Array.of(0)]);
+  const width = 32 - Math.clz32(values - 1);
+  const groups = Math.ceil(indexes.length / 8);
+  const lead = varintOf(2 * groups + 1);
+  const bytes = new Uint8Array(1 + lead.length + groups * width);
+  bytes[0] = width;
+  bytes.set(lead, 1);
+  let at = 1 + lead.length;
+  let [bits, held] = [0, 0];
+  for (let i = 0; i < 8 * groups; i++) {
+    bits |= (i < indexes.length ? indexes[i]! : 0) << held;
+    held += width;
+    while (held >= 8) {
+      bytes[at++] = bits & 255;
+      bits >>>= 8;
+      held -= 8;
+    }
+  }
+  return bytes;
+}
+
+/** Which rows have a value, in runs: of one, or of bits. */
+function levelsOf(defined: Uint8Array, rows: number, nulls: number): Uint8Array {
+  if (nulls === 0 || nulls === rows)
+    return Buffer.concat([varintOf(2 * rows), Uint8Array.of(nulls === 0 ? 1 : 0)]);
+  const groups = Math.ceil(rows / 8);
+  const lead = varintOf(2 * groups + 1);
+  const bytes = new Uint8Array(lead.length + groups);
+  bytes.set(lead);
+  for (let row = 0; row < rows; row++) bytes[lead.length + (row >> 3)]! |= defined[row]! << (row & 7);
+  return bytes;
+}
+
+function varintOf(value: number): Uint8Array {
+  const bytes: number[] = [];
+  let left = value;
+  for (; left > 127; left = Math.floor(left / 128)) bytes.push((left & 127) | 128);
+  bytes.push(left);
+  return Uint8Array.from(bytes);
+}
+
+function dataHead(
+  rows: number,
+  nulls: number,
+  encoding: number,
+  levelBytes: number,
+  plainBytes: number,
+  packedBytes: number,
+  isPacked: boolean,
+): Uint8Array {
+  const page = thrift(
+    [1, I32, rows],
+    [2, I32, nulls],
+    [3, I32, rows],
+    [4, I32, encoding],
+    [5, I32, levelBytes],
+    [6, I32, 0],
+    [7, isPacked ? 1 : 2, isPacked],
+  );
+  return writtenThrift(
+    thrift(
+      [1, I32, DATA_PAGE_V2],
+      [2, I32, levelBytes + plainBytes],
+      [3, I32, levelBytes + packedBytes],
+      [8, STRUCT, page],
+    ),
+  );
+}

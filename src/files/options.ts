@@ -1,0 +1,60 @@
+// The options of the command line about how inputs are written, for the commands that read files.
+
+import { readResolution } from '../hexcodes/wire/params/number.js';
+import { type Position, parsePosition } from '../hexcodes/wire/rows/position-text.js';
+import { requireEncoding } from './content/encoding.js';
+import type { InputOptions } from './disk/input.js';
+import { CliFailure, EXIT } from './exit-codes.js';
+import { type CsvChoice, requireDecimal, requireDelimiter } from './formats/csv-dialect.js';
+
+// `--memory MiB` of commands that go on from the disk when memory is full.
+const MIB = 2 ** 20;
+
+/** Bytes. @throws CliFailure USAGE */
+export function memoryBytesOf(text: string): number {
+  const mib = Number(text);
+  if (Number.isInteger(mib) && mib >= 1 && mib <= 65_536) return mib * MIB;
+  throw new CliFailure(EXIT.USAGE, `--memory ${text}: must be a whole number of MiB from 1 to 65536`);
+}
+
+/** The position of an option. @throws CliFailure USAGE if it is none on Earth */
+export function requirePosition(text: string, option: string): Position {
+  const found = parsePosition(text);
+  if (found === null || Math.abs(found.latDeg) > 90 || Math.abs(found.lngDeg) > 180) {
+    throw new CliFailure(
+      EXIT.USAGE,
+      `${option} ${text}: must be a position in degrees, like 21.0288,105.8525`,
+    );
+  }
+  return found;
+}
+
+/** The resolution of `--resolution`. @throws CliFailure USAGE if it is no integer from 0 to 15 */
+export function requireResolution(text: string): number {
+  const resolution = readResolution(text);
+  if (resolution >= 0) return resolution;
+  throw new CliFailure(EXIT.USAGE, `--resolution ${text}: must be an integer from 0 to 15`);
+}
+
+export interface CsvOptions {
+  readonly delimiter?: string;
+  readonly decimal?: string;
+  /** false for --no-header. */
+  readonly header?: boolean;
+  readonly encoding?: string;
+  readonly sheet?: string;
+}
+
+/** @throws CliFailure USAGE */
+export function csvChoiceOf({ delimiter, decimal, header }: CsvOptions): CsvChoice {
+  return {
+    delimiter: delimiter === undefined ? null : requireDelimiter(delimiter),
+    decimal: decimal === undefined ? '.' : requireDecimal(decimal),
+    hasHeader: header !== false,
+  };
+}
+
+/** @throws CliFailure USAGE */
+export function inputOptionsOf({ encoding, sheet }: CsvOptions): InputOptions {
+  return { encoding: encoding === undefined ? undefined : requireEncoding(encoding), sheet };
+}
