@@ -15,6 +15,8 @@ export interface Received {
   readonly origin: string;
   /** 1 at the first delivery. */
   readonly deliveries: number;
+  /** Name that the adapter gives the message, for its answer. */
+  readonly handle?: unknown;
   /** It is done with: it is not delivered again. */
   accept(): void;
   /** Delivers it again after `delayMs`, to any worker. */
@@ -30,10 +32,16 @@ export interface Outgoing {
   readonly id: string;
   readonly bytes: Uint8Array;
   readonly headers: ReadonlyMap<string, string>;
+  /** That of the message that it answers, or is the dead letter of. */
+  readonly handle?: unknown;
+  readonly isDead?: boolean;
 }
 
-/** `already`: there is a message under this subject, so this one was not stored. */
-export type Stored = 'stored' | 'already';
+/**
+ * `already`: there is a message under this subject, so this one was not stored. `lost`: nothing was stored, as the
+ * message that it answers is delivered again, to this worker or another.
+ */
+export type Stored = 'stored' | 'already' | 'lost';
 
 /** Why a message could not be stored: `full` and `away` pass, `too-large` does not. */
 export type StoreFaultKind = 'full' | 'away' | 'too-large';

@@ -1,7 +1,37 @@
 // Stores messages, again and again while the bus is away or a stream is full.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type DeadMessage, deadLetter, emptyDeadLetter } from './dead-letter.js';
-import { type Outgoing, type Stored, StoreFault } from './engine.js';
+import { type Outgoing, type Received, type Stored, StoreFault } from './engine.js';
+import { shortSubject, wordOf } from './subjects.js';
+
+// The dead letter of a message: its bytes and headers, and why it was not answered.
+const REASON_HEADER = 'Hexcodes-Reason';
+const SUBJECT_HEADER = 'Hexcodes-Subject';
+const ORIGIN_HEADER = 'Hexcodes-Place';
+
+const MOST_REASON = 500;
+
+export type DeadMessage = Pick<Received, 'subject' | 'id' | 'bytes' | 'headers' | 'origin' | 'handle'>;
+
+/** @param prefix before the subject of the message */
+export function deadLetter(message: DeadMessage, prefix: string, reason: string): Outgoing {
+  const { subject, id, bytes, headers, origin, handle } = message;
+  return {
+    subject: `${prefix}.${shortSubject(`${subject}.${wordOf(id)}`)}`,
+    ...{ id, bytes, handle, isDead: true },
+    headers: new Map([
+      ...headers,
+      [REASON_HEADER, reason.replace(/[\r\n]+/g, ' ').slice(0, MOST_REASON)],
+      [SUBJECT_HEADER, subject],
+      [ORIGIN_HEADER, origin],
+    ]),
+  };
+}
+
+/** The same without bytes, for a message whose dead letter is larger than the bus takes. */
+export function emptyDeadLetter(message: DeadMessage, prefix: string, reason: string): Outgoing {
+  const words = `${reason}; its bytes are in ${message.origin}, as they are too many for a dead letter`;
+  return deadLetter({ ...message, bytes: new Uint8Array(0) }, prefix, words);
+}
 
 const FIRST_DELAY_MS = 100;
 const MOST_DELAY_MS = 5000;
@@ -56,7 +86,7 @@ export class PatientStore {
     const { deadPrefix, say } = this.#options;
     let stored = await this.store(deadLetter(message, deadPrefix, reason));
     if (stored instanceof StoreFault) stored = await this.store(emptyDeadLetter(message, deadPrefix, reason));
-    if (stored === undefined || stored instanceof StoreFault) return false;
+    if (stored === undefined || stored === 'lost' || stored instanceof StoreFault) return false;
     say(`dead letter: ${message.origin} (${message.subject}): ${reason}`);
     return true;
   }

@@ -2,6 +2,7 @@
 // in between costs another delivery: the answer has a subject of its own, under which nothing is stored twice. A
 // message that cannot be converted goes to the dead letters with the reason, as soon as the worker's own tries have
 // failed.
+import { Durations } from './durations.js';
 import { type Engine, type Outgoing, type Received, StoreFault } from './engine.js';
 import type { ConvertedMessage, MessageConverter } from './messages/message-converter.js';
 import { FORMAT_HEADER, READING_HEADERS, type ReadingRules, shapeOf } from './messages/message-shape.js';
@@ -35,6 +36,8 @@ export interface WorkerFigures {
   dead: number;
   heldMessages: number;
   heldBytes: number;
+  /** From the delivery of a message to the storage of its answer or dead letter. */
+  readonly times: Durations;
 }
 
 /** Delay before a message that met an unknown fault is delivered again. */
@@ -43,7 +46,7 @@ const RETURN_MS = 5000;
 export class Worker {
   readonly figures: WorkerFigures = {
     ...{ messages: 0, points: 0, failedPoints: 0, redelivered: 0, already: 0, dead: 0 },
-    ...{ heldMessages: 0, heldBytes: 0 },
+    ...{ heldMessages: 0, heldBytes: 0, times: new Durations() },
   };
   readonly #engine: Engine;
   readonly #converter: MessageConverter;
@@ -100,6 +103,7 @@ export class Worker {
 
   #take(received: Received): void {
     const { figures } = this;
+    const startedMs = performance.now();
     let heldBytes = received.bytes.length;
     const hold = (bytes: number): void => {
       heldBytes += bytes;
@@ -109,6 +113,7 @@ export class Worker {
     figures.heldBytes += heldBytes;
     if (received.deliveries > 1) figures.redelivered++;
     this.#answer(received, hold).finally(() => {
+      figures.times.add(performance.now() - startedMs);
       figures.heldMessages--;
       figures.heldBytes -= heldBytes;
       this.#onDone?.();
@@ -127,7 +132,7 @@ export class Worker {
       hold(answer.bytes.length);
       const stored = await this.#store.store(message);
       answer.release?.();
-      if (stored === undefined) received.giveBack(0);
+      if (stored === undefined || stored === 'lost') received.giveBack(0);
       else if (stored instanceof StoreFault) await this.#bury(received, stored.message);
       else {
         this.figures.messages++;
@@ -156,7 +161,7 @@ export class Worker {
     | { readonly letter?: never; readonly answer: ConvertedMessage; readonly message: Outgoing }
   > {
     const { maps, rules, tries } = this.#options;
-    const { id, headers } = received;
+    const { id, headers, handle } = received;
     if (received.damage !== undefined) return { letter: received.damage };
     const subject = maps.map((map) => map.answerOf(received.subject, id)).find((each) => each !== undefined);
     if (subject === undefined) return { letter: `no map says where answers to ${received.subject} go` };
@@ -171,7 +176,7 @@ export class Worker {
         const answer = await this.#converter.convert(received.bytes, shape);
         const passed = new Map([...headers].filter(([name]) => !READING_HEADERS.includes(name)));
         passed.set(FORMAT_HEADER, shape.format);
-        return { answer, message: { subject, id, bytes: answer.bytes, headers: passed } };
+        return { answer, message: { subject, id, handle, bytes: answer.bytes, headers: passed } };
       } catch (error) {
         if (tried >= tries) return { letter: (error as Error).message };
       }

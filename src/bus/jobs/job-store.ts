@@ -1,6 +1,7 @@
 // Where the plans, parts and results of jobs are kept. nats/nats-jobs.ts is the one adapter.
-import type { DeadMessage } from '../dead-letter.js';
+
 import type { Stored } from '../engine.js';
+import type { DeadMessage } from '../patient-store.js';
 import type { JobPart, JobPlan, PartResult } from './job.js';
 
 export interface StoredPlan {

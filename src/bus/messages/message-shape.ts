@@ -1,7 +1,7 @@
 // How a message is to be read: by its headers, else by the rule for its subject, else as a frame.
 
 import type { Delimiter, Operation } from '../../hexcodes/wire/job.js';
-import { DEFAULT_RESOLUTION, readResolution } from '../../hexcodes/wire/params/resolution.js';
+import { DEFAULT_RESOLUTION, readResolution } from '../../hexcodes/wire/params/number.js';
 import { isUnder, requirePattern, SubjectFault } from '../subjects.js';
 
 export const MESSAGE_FORMATS = ['frames', 'ndjson', 'csv', 'json'] as const;

@@ -42,8 +42,8 @@ export class RequestAnswerer {
   answer(operation: Operation, request: Uint8Array): RequestAnswer {
     if (request[0] === FRAME_VERSION) return this.#frame(operation, request);
     try {
-      const converted = convertBatch(this.#kernel, openBatch(operation, request), this.#sink);
-      return { bytes: batchBody(converted), points: converted.total, failed: converted.failed };
+      const converted = convertBatch(this.#kernel, openBatch(operation, request, this.#kernel), this.#sink);
+      return { bytes: batchBody(converted).slice(), points: converted.total, failed: converted.failed };
     } catch (error) {
       if (error instanceof BrokenBatchError) throw new BadRequest(400, error.message);
       if (error instanceof TooManyItemsError) throw new BadRequest(413, error.message);

@@ -14,6 +14,8 @@ import {
   jetstream,
 } from '@nats-io/jetstream';
 import { headers, type NatsConnection, nanos } from '@nats-io/transport-node';
+import type { BusLook, Collecting, CollectorFigures, CollectorOptions } from '../bus.js';
+import { Durations } from '../durations.js';
 import { EngineFault } from '../engine.js';
 import { FORMAT_HEADER, UnreadableMessage } from '../messages/message-shape.js';
 import { lastSequenceOf, PositionBatch, SEQUENCES_HEADER } from '../messages/position-batch.js';
@@ -22,27 +24,7 @@ import { PatientStore } from '../patient-store.js';
 import { SchemaFault } from '../schema.js';
 import { readHeaders } from './nats-engine.js';
 import { storeMessage } from './store-message.js';
-
-export interface CollectorOptions {
-  /** Stream of the single positions. */
-  readonly positions: string;
-  /** Stream of the frames, which is that of the workers' messages. */
-  readonly stream: string;
-  /** Subject of the frames, without its last word. */
-  readonly subject: string;
-  readonly deadPrefix: string;
-  readonly resolution: number;
-  readonly mostPoints: number;
-  /** A position waits no longer than this for others. */
-  readonly waitMs: number;
-  readonly say: (sentence: string) => void;
-}
-
-export interface CollectorFigures {
-  frames: number;
-  positions: number;
-  dead: number;
-}
+import { fillOf } from './streams.js';
 
 /** JSStreamWrongLastSequenceErr: the subject has a message already. */
 const WRONG_LAST_SEQUENCE = 10_071;
@@ -54,8 +36,10 @@ const PUBLISH_TIMEOUT_MS = 5000;
 /** Another collector is ahead, or deliveries have a gap: begin again behind the last frame. */
 class Overtaken extends Error {}
 
-export class Collector {
-  readonly figures: CollectorFigures = { frames: 0, positions: 0, dead: 0 };
+export class Collector implements Collecting {
+  readonly figures: CollectorFigures = { frames: 0, positions: 0, dead: 0, times: new Durations() };
+  /** Number of the message behind the last frame. */
+  #next = 1;
   readonly #jsm: JetStreamManager;
   readonly #client: JetStreamClient;
   readonly #options: CollectorOptions;
@@ -92,6 +76,16 @@ export class Collector {
         if (!this.#isStopped) await sleep(RETRY_MS * Math.random());
       }
     }
+  }
+
+  async look(): Promise<BusLook> {
+    const { positions, stream } = this.#options;
+    const { state } = await this.#jsm.streams.info(positions);
+    return {
+      waiting: Math.max(0, state.last_seq + 1 - Math.max(this.#next, state.first_seq)),
+      underWay: this.#queue.length,
+      streams: [await fillOf(this.#jsm, positions), await fillOf(this.#jsm, stream)],
+    };
   }
 
   /** Ends `run`; positions in no frame yet are collected by the next collector. */
@@ -141,6 +135,7 @@ export class Collector {
       },
     );
     try {
+      this.#next = first;
       for (let next = first; !this.#isStopped; ) {
         if (fault !== undefined) throw fault;
         if (this.#queue.length === 0) await new Promise<void>((resolve) => (this.#wake = resolve));
@@ -177,6 +172,7 @@ export class Collector {
   /** Makes a frame of the queue. @returns the number of the message behind it */
   async #makeFrame(first: number): Promise<number> {
     const { mostPoints, waitMs } = this.#options;
+    const startedMs = performance.now();
     for (const end = performance.now() + waitMs; this.#queue.length < mostPoints; await sleep(5))
       if (performance.now() >= end || this.#isStopped) break;
     const batch = new PositionBatch(first, mostPoints);
@@ -188,7 +184,9 @@ export class Collector {
     if (taken === 0) throw new Overtaken('stopped');
     this.#queue.splice(0, taken);
     if (batch.points > 0) await this.#publish(batch);
-    return batch.lastSeq + 1;
+    this.figures.times.add(performance.now() - startedMs);
+    this.#next = batch.lastSeq + 1;
+    return this.#next;
   }
 
   /** @returns whether the frame has it, or it is a dead letter and belongs to no frame */

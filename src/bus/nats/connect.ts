@@ -11,33 +11,8 @@ import {
   nkeyAuthenticator,
   type ServerInfo,
 } from '@nats-io/transport-node';
+import type { BusSettings, Waiting } from '../bus.js';
 import { EngineFault } from '../engine.js';
-
-export interface BusSettings {
-  readonly natsUrl: readonly string[];
-  readonly natsUser: string | undefined;
-  readonly natsPassword: string | undefined;
-  readonly natsToken: string | undefined;
-  /** Contents of files. */
-  readonly natsNkey: string | undefined;
-  readonly natsCreds: string | undefined;
-  readonly natsTlsCa: string | undefined;
-  readonly natsTlsCert: string | undefined;
-  readonly natsTlsKey: string | undefined;
-}
-
-export interface Waiting {
-  /** Whether to wait for servers that are away. */
-  readonly isPatient: boolean;
-  /** Called with sentences for people. */
-  readonly say: (sentence: string) => void;
-  readonly signal?: AbortSignal;
-}
-
-export interface Bus {
-  readonly nc: NatsConnection;
-  readonly jsm: JetStreamManager;
-}
 
 const CONNECT_TIMEOUT_MS = 5000;
 const RECONNECT_WAIT_MS = 500;
@@ -46,17 +21,6 @@ const PING_INTERVAL_MS = 4000;
 const RETRY_MS = 1000;
 /** Longest time that JetStream may take to start, on a server that has it. */
 const JETSTREAM_START_MS = 15_000;
-
-/** @throws EngineFault */
-export async function connectBus(settings: BusSettings, waiting: Waiting): Promise<Bus> {
-  const nc = await connection(settings, waiting);
-  try {
-    return { nc, jsm: await managerOf(nc, settings) };
-  } catch (error) {
-    await nc.close();
-    throw error;
-  }
-}
 
 /**
  * A connection alone, without JetStream.
@@ -160,7 +124,8 @@ function causeOf(error: Error): string {
   return cause instanceof Error && cause.message !== '' ? causeOf(cause) : error.message;
 }
 
-async function managerOf(nc: NatsConnection, settings: BusSettings): Promise<JetStreamManager> {
+/** JetStream of a connection, once its server has started it. @throws EngineFault */
+export async function managerOf(nc: NatsConnection, settings: BusSettings): Promise<JetStreamManager> {
   const deadlineMs = performance.now() + (nc.info?.jetstream === true ? JETSTREAM_START_MS : 0);
   for (;;) {
     try {

@@ -4,6 +4,7 @@
 import type { ConsumerConfig, JetStreamManager } from '@nats-io/jetstream';
 import { DiscardPolicy, RetentionPolicy, StorageType } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
+import type { JobStreamPlan } from '../bus.js';
 import { EngineFault } from '../engine.js';
 import { JobSubjects } from '../jobs/job.js';
 import { consumerOf, infoOf, requireOnce, requireTaken } from './start-check.js';
@@ -11,17 +12,6 @@ import { makeConsumer, makeStream } from './streams.js';
 
 /** The consumer that all workers share. */
 export const JOB_CONSUMER = 'job-workers';
-
-export interface JobStreamPlan {
-  readonly stream: string;
-  /** Before all subjects. */
-  readonly prefix: string;
-  readonly maxBytes: number;
-  readonly maxAgeMs: number;
-  readonly replicas: number;
-  /** Silence of a worker after which its part is handed out again. */
-  readonly ackWaitMs: number;
-}
 
 /** Parts that all workers together may have. */
 const MOST_TAKEN = 10_000;

@@ -6,7 +6,6 @@ import {
   jetstream,
 } from '@nats-io/jetstream';
 import { errors, type NatsConnection } from '@nats-io/transport-node';
-import { type DeadMessage, deadLetter, emptyDeadLetter } from '../dead-letter.js';
 import { type Stored, StoreFault } from '../engine.js';
 import { type JobPart, type JobPlan, JobSubjects, type PartResult } from '../jobs/job.js';
 import type { JobEnd, JobStore, KnownJob, StoredPlan, StoredResult } from '../jobs/job-store.js';
@@ -19,9 +18,9 @@ import {
   readPlan,
   readResult,
 } from '../jobs/read-job.js';
+import { type DeadMessage, deadLetter, emptyDeadLetter } from '../patient-store.js';
 import { JOB_CONSUMER } from './job-stream.js';
-import { storeFaultOf } from './store-fault.js';
-import { storeMessage } from './store-message.js';
+import { storeFaultOf, storeMessage } from './store-message.js';
 
 const STORE_TIMEOUT_MS = 5000;
 const READ_AT_ONCE = 64;

@@ -1,9 +1,8 @@
 // The permissions that each role on the bus needs, and no more, as nats-server's configuration says them. The setups
 // print it for their own subjects and streams; deploy/nats/hexcodes.conf has it for those that are used by default.
+import type { StreamPlan } from '../bus.js';
 import { JobSubjects } from '../jobs/job.js';
-import type { SubjectMap } from '../subjects.js';
 import { JOB_CONSUMER } from './job-stream.js';
-import type { StreamNames } from './streams.js';
 
 export interface Permissions {
   readonly publish: readonly string[];
@@ -21,17 +20,10 @@ export interface RolePermissions {
   readonly operator: Permissions;
 }
 
-export interface StreamSubjects {
-  readonly names: StreamNames;
-  readonly maps: readonly SubjectMap[];
-  readonly deadPrefix: string;
-  /** Stream and subjects of single positions; undefined where none are collected. */
-  readonly positions: { readonly stream: string; readonly subjects: readonly string[] } | undefined;
-  /** Subject of the frames of collected positions, without the last word. */
-  readonly collected: string;
-  /** Name of the service. */
-  readonly service: string;
-}
+export type StreamSubjects = Pick<
+  StreamPlan,
+  'names' | 'maps' | 'deadPrefix' | 'positions' | 'collected' | 'service'
+>;
 
 const INBOX = '_INBOX.>';
 /** Answers to requests of other accounts. */

@@ -3,15 +3,8 @@
 import { type Service, type ServiceMsg, Svcm } from '@nats-io/services';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Operation } from '../../hexcodes/wire/job.js';
+import type { ServiceOptions } from '../bus.js';
 import { BadRequest, type RequestAnswerer } from '../messages/request-answer.js';
-
-export interface ServiceOptions {
-  /** Name of the service and first word of its subjects: `hexcodes.encode`, `hexcodes.decode`. */
-  readonly name: string;
-  readonly version: string;
-  /** Instances with the same queue share the requests. */
-  readonly queue: string;
-}
 
 const TOO_LARGE = 'the answer is larger than the servers take: ask for fewer points';
 

@@ -7,9 +7,9 @@ import {
   RetentionPolicy,
   type StreamInfo,
 } from '@nats-io/jetstream';
+import type { StreamNames } from '../bus.js';
 import { EngineFault } from '../engine.js';
 import { isWithin, type SubjectMap } from '../subjects.js';
-import type { StreamNames } from './streams.js';
 
 /** The first version with limits of messages for each subject that refuse new ones. */
 const LEAST_VERSION = [2, 9, 0];

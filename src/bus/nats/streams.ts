@@ -11,33 +11,8 @@ import {
   type StreamConfig,
 } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
+import type { BusLook, StreamFill, StreamPlan } from '../bus.js';
 import { EngineFault } from '../engine.js';
-import type { SubjectMap } from '../subjects.js';
-
-export interface StreamNames {
-  readonly input: string;
-  readonly output: string;
-  readonly dead: string;
-  readonly consumer: string;
-}
-
-export interface StreamPlan {
-  readonly names: StreamNames;
-  readonly maps: readonly SubjectMap[];
-  readonly deadPrefix: string;
-  readonly maxBytes: number;
-  /** Age limit of messages and answers; answers are kept for longer, so that no message outlives its answer. */
-  readonly maxAgeMs: number;
-  readonly replicas: number;
-  /** Silence of a worker after which its message is delivered again. */
-  readonly ackWaitMs: number;
-  /** Messages that all workers together may be working on. */
-  readonly maxAckPending: number;
-  readonly isOrdered: boolean;
-}
-
-/** Dead letters are few: their stream has this part of the size of the others. */
-const DEAD_SHARE = 8;
 
 type Made = Partial<StreamConfig> & { name: string };
 
@@ -50,12 +25,11 @@ const KEPT_LONGER_MS = 60 * 60 * 1000;
  * @throws EngineFault where the servers refuse one
  */
 export async function setUpStreams(jsm: JetStreamManager, plan: StreamPlan): Promise<string[]> {
-  const { names, maps, deadPrefix } = plan;
+  const { names, maps, deadPrefix, sizes } = plan;
   const common = {
     retention: RetentionPolicy.Limits,
     storage: StorageType.File,
     discard: DiscardPolicy.New,
-    max_bytes: plan.maxBytes,
     num_replicas: plan.replicas,
   };
   /** One message a subject, so that no answer is stored twice, however late it is given again. */
@@ -68,19 +42,20 @@ export async function setUpStreams(jsm: JetStreamManager, plan: StreamPlan): Pro
       ...common,
       name: names.input,
       subjects,
+      max_bytes: sizes.input,
       max_age: nanos(plan.maxAgeMs),
       duplicate_window: window,
     }),
     await makeStream(jsm, {
       ...{ ...common, ...once, max_age: kept, duplicate_window: window },
-      ...{ name: names.output, subjects: maps.map(({ answers }) => answers) },
+      ...{ name: names.output, subjects: maps.map(({ answers }) => answers), max_bytes: sizes.output },
     }),
     await makeStream(jsm, {
       ...{ ...common, ...once, max_age: kept, duplicate_window: window },
       ...{
         name: names.dead,
         subjects: [`${deadPrefix}.>`],
-        max_bytes: Math.ceil(plan.maxBytes / DEAD_SHARE),
+        max_bytes: sizes.dead,
       },
     }),
   ];
@@ -98,13 +73,22 @@ export async function setUpStreams(jsm: JetStreamManager, plan: StreamPlan): Pro
  */
 export function setUpPositions(
   jsm: JetStreamManager,
-  { maxBytes, maxAgeMs, replicas }: StreamPlan,
-  name: string,
-  subjects: readonly string[],
+  { sizes, maxAgeMs, replicas }: StreamPlan,
+  { stream, subjects }: NonNullable<StreamPlan['positions']>,
 ): Promise<string> {
   return makeStream(jsm, {
-    ...{ name, subjects: [...subjects], retention: RetentionPolicy.Limits, storage: StorageType.File },
-    ...{ discard: DiscardPolicy.New, max_bytes: maxBytes, max_age: nanos(maxAgeMs), num_replicas: replicas },
+    ...{
+      name: stream,
+      subjects: [...subjects],
+      retention: RetentionPolicy.Limits,
+      storage: StorageType.File,
+    },
+    ...{
+      discard: DiscardPolicy.New,
+      max_bytes: sizes.positions,
+      max_age: nanos(maxAgeMs),
+      num_replicas: replicas,
+    },
   });
 }
 
@@ -160,6 +144,22 @@ export async function makeConsumer(
   } catch (error) {
     throw refused(`consumer ${name}`, error as Error);
   }
+}
+
+export async function fillOf(jsm: JetStreamManager, name: string): Promise<StreamFill> {
+  const { config, state } = await jsm.streams.info(name);
+  return { name, messages: state.messages, bytes: state.bytes, mostBytes: Math.max(0, config.max_bytes) };
+}
+
+/** @param streams the first of them is that of the consumer */
+export async function lookAt(
+  jsm: JetStreamManager,
+  streams: readonly string[],
+  consumer: string,
+): Promise<BusLook> {
+  const { num_pending, num_ack_pending } = await jsm.consumers.info(streams[0]!, consumer);
+  const fills = await Promise.all(streams.map((name) => fillOf(jsm, name)));
+  return { waiting: num_pending, underWay: num_ack_pending, streams: fills };
 }
 
 function refused(what: string, error: Error): EngineFault {

@@ -1,0 +1,210 @@
+// A message bus as commands and sinks see it: what they set up, check, receive, store, collect, serve and publish. An
+// adapter is a folder beside this file; open-bus.ts chooses one by address.
+import type { Durations } from './durations.js';
+import type { Engine } from './engine.js';
+import type { JobStore } from './jobs/job-store.js';
+import type { ConversionChecks } from './jobs/read-job.js';
+import type { RequestAnswerer } from './messages/request-answer.js';
+import type { SubjectMap } from './subjects.js';
+
+export interface BusSettings {
+  readonly natsUrl: readonly string[];
+  readonly natsUser: string | undefined;
+  readonly natsPassword: string | undefined;
+  readonly natsToken: string | undefined;
+  /** Contents of files. */
+  readonly natsNkey: string | undefined;
+  readonly natsCreds: string | undefined;
+  readonly natsTlsCa: string | undefined;
+  readonly natsTlsCert: string | undefined;
+  readonly natsTlsKey: string | undefined;
+  readonly kafkaUser?: string | undefined;
+  readonly kafkaPassword?: string | undefined;
+  readonly kafkaSasl?: 'plain' | 'scram-sha-256' | 'scram-sha-512' | undefined;
+}
+
+export interface Waiting {
+  /** Whether to wait for servers that are away. */
+  readonly isPatient: boolean;
+  /** Called with sentences for people. */
+  readonly say: (sentence: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+export interface StreamNames {
+  readonly input: string;
+  readonly output: string;
+  readonly dead: string;
+  readonly consumer: string;
+}
+
+/** Which messages are answered, and where answers and dead letters go. */
+export interface WorkPlan {
+  readonly names: StreamNames;
+  readonly maps: readonly SubjectMap[];
+  /** Before the subjects of dead letters. */
+  readonly deadPrefix: string;
+  /** Refuses to work where answers would be in no order. */
+  readonly isOrdered: boolean;
+  /** Bytes of messages and answers that the worker holds at most. */
+  readonly mostHeldBytes: number;
+  /** More messages under way than this are no faster. */
+  readonly mostMessages: number;
+  /** Monitoring port of a server, which says what a power cut would lose. */
+  readonly monitor: URL | undefined;
+  /** Name of this worker in its group that stays the same when it starts again. */
+  readonly instance: string | undefined;
+}
+
+/** A stream with a bound, as it is filled. */
+export interface StreamFill {
+  readonly name: string;
+  readonly messages: number;
+  readonly bytes: number;
+  readonly mostBytes: number;
+}
+
+/** Messages and streams as the servers count them at the moment of the call. */
+export interface BusLook {
+  /** Messages that were handed out to nobody. */
+  readonly waiting: number;
+  /** Messages that are with a worker. */
+  readonly underWay: number;
+  readonly streams: readonly StreamFill[];
+}
+
+export interface Work {
+  /** Names what is worked on: `HEXCODES_IN`. */
+  readonly source: string;
+  /** Rejects while the servers are away. */
+  readonly look: () => Promise<BusLook>;
+  readonly engine: Engine;
+  /** Ways to lose messages, or to answer them twice. */
+  readonly warnings: readonly string[];
+  /** Silence of a worker after which its message is delivered again. */
+  readonly ackWaitMs: number;
+}
+
+export type StreamSizes = Readonly<Record<'input' | 'output' | 'dead' | 'positions', number>>;
+
+export interface StreamPlan
+  extends Omit<WorkPlan, 'mostHeldBytes' | 'mostMessages' | 'monitor' | 'instance'> {
+  /** Bytes of each stream, where the bus bounds streams by bytes. */
+  readonly sizes: StreamSizes;
+  /** Age limit of messages and answers; answers are kept for longer, so that no message outlives its answer. */
+  readonly maxAgeMs: number;
+  readonly replicas: number;
+  /** Partitions of each topic, where the bus has them. */
+  readonly partitions?: number;
+  readonly ackWaitMs: number;
+  /** Messages that all workers together may be working on. */
+  readonly maxAckPending: number;
+  /** Stream and subjects of single positions; undefined where none are collected. */
+  readonly positions: { readonly stream: string; readonly subjects: readonly string[] } | undefined;
+  /** Subject of the frames of collected positions, without the last word. */
+  readonly collected: string;
+  /** Name of the service. */
+  readonly service: string;
+}
+
+export interface JobStreamPlan {
+  readonly stream: string;
+  /** Before all subjects. */
+  readonly prefix: string;
+  readonly maxBytes: number;
+  readonly maxAgeMs: number;
+  readonly replicas: number;
+  /** Silence of a worker after which its part is handed out again. */
+  readonly ackWaitMs: number;
+}
+
+export interface SetUp {
+  /** A line for each stream and consumer. */
+  readonly lines: readonly string[];
+  /** Rights of each role, in the words of the servers' configuration. */
+  readonly permissions: string;
+}
+
+export interface CollectorOptions {
+  /** Stream of the single positions. */
+  readonly positions: string;
+  /** Stream of the frames, which is that of the workers' messages. */
+  readonly stream: string;
+  /** Subject of the frames, without its last word. */
+  readonly subject: string;
+  readonly deadPrefix: string;
+  readonly resolution: number;
+  readonly mostPoints: number;
+  /** A position waits no longer than this for others. */
+  readonly waitMs: number;
+  readonly say: (sentence: string) => void;
+}
+
+export interface CollectorFigures {
+  frames: number;
+  positions: number;
+  dead: number;
+  /** From the first position of a frame that was waited for to its storage. */
+  readonly times: Durations;
+}
+
+export interface Collecting {
+  readonly figures: CollectorFigures;
+  /** @throws EngineFault where a stream is missing or does not take the frames */
+  run(): Promise<void>;
+  /** Rejects while the servers are away. */
+  look(): Promise<BusLook>;
+  /** Ends `run`; positions in no frame yet are collected by the next collector. */
+  stop(): void;
+}
+
+export interface ServiceOptions {
+  /** Name of the service and first word of its subjects: `hexcodes.encode`, `hexcodes.decode`. */
+  readonly name: string;
+  readonly version: string;
+  /** Instances with the same queue share the requests. */
+  readonly queue: string;
+}
+
+export interface Serving {
+  /** Resolves when the connection has ended for good. */
+  readonly ended: Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+export interface Publisher {
+  /**
+   * Resolves when a stream has all messages. Where it rejects, some may be stored: a server drops those that come again
+   * under the same id within the duplicate window of the stream.
+   */
+  publish(messages: readonly { readonly id: string; readonly bytes: Uint8Array }[]): Promise<void>;
+  /** Whether its connection has ended for good, so that it will never publish again. */
+  isClosed(): boolean;
+  close(): Promise<void>;
+}
+
+/** Jobs of a stream that is checked. */
+export interface Jobs {
+  readonly store: JobStore;
+  readonly ackWaitMs: number;
+  readonly look: () => Promise<BusLook>;
+  /** Parts, handed out one at a time. */
+  readonly engine: () => Engine;
+}
+
+/** Every method throws an EngineFault where the bus cannot be used so. */
+export interface Bus {
+  /** The server and its version: `127.0.0.1:4222, nats-server 2.9.10`. */
+  readonly name: string;
+  /** Makes streams and consumers, or changes them to what is asked for; no message is touched. */
+  setUp(plan: StreamPlan): Promise<SetUp>;
+  /** Checks that answers can be neither lost nor stored twice, and opens what receives and stores. */
+  work(plan: WorkPlan): Promise<Work>;
+  collect(options: CollectorOptions): Promise<Collecting>;
+  serve(answerer: RequestAnswerer, options: ServiceOptions): Promise<Serving>;
+  publisher(subject: string): Publisher;
+  setUpJobs(plan: JobStreamPlan): Promise<SetUp>;
+  jobs(stream: string, prefix: string, checks: ConversionChecks): Promise<Jobs>;
+  /** Sends what is queued and ends the connection. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,137 @@
+// How Kafka's brokers are reached: the client, which is a package that the command can do without, its options by the
+// settings, and the faults that waiting does not mend.
+import { isIP } from 'node:net';
+import type { BaseOptions } from '@platformatic/kafka';
+import type { BusSettings } from '../bus.js';
+import { EngineFault } from '../engine.js';
+
+export type Client = typeof import('@platformatic/kafka');
+
+/** Brokers of an address: `kafka://host:9092,other:9092`, or `kafka+tls://`. */
+export interface KafkaAddress {
+  readonly brokers: readonly string[];
+  readonly isTls: boolean;
+}
+
+const CLIENT = '@platformatic/kafka';
+const CLIENT_VERSION = '1.35.0';
+const DEFAULT_PORT = 9092;
+const TIMEOUT_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 5000;
+const MOST_RETRY_DELAY_MS = 250;
+const SASL_WORDS = {
+  plain: 'PLAIN',
+  'scram-sha-256': 'SCRAM-SHA-256',
+  'scram-sha-512': 'SCRAM-SHA-512',
+} as const;
+
+/** @throws EngineFault */
+export function readKafkaAddress(text: string): KafkaAddress {
+  const [, tls, rest = ''] = /^kafka(\+tls)?:\/\/([^/]+)\/?$/i.exec(text) ?? [];
+  const brokers = rest.split(',').map((each) => each.trim().replace(/^kafka(\+tls)?:\/\//i, ''));
+  const isRight = brokers.every((broker) => /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i.test(broker));
+  if (rest.includes('@'))
+    throw new EngineFault('--from must not hold a user or password: --user and HEXCODES_KAFKA_PASSWORD do');
+  if (!isRight)
+    throw new EngineFault(`--from ${text}: must be addresses as kafka://host:9092, separated by commas`);
+  return {
+    brokers: brokers.map((broker) => (/:\d+$/.test(broker) ? broker : `${broker}:${DEFAULT_PORT}`)),
+    isTls: tls !== undefined,
+  };
+}
+
+const hostOf = (broker: string): string => broker.replace(/:\d+$/, '').replace(/^\[|\]$/g, '');
+
+/** @throws EngineFault with the line that installs it, where it is not there */
+export async function loadClient(): Promise<Client> {
+  try {
+    return await import('@platformatic/kafka');
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code !== 'ERR_MODULE_NOT_FOUND' || !message.includes(`'${CLIENT}'`)) throw cause;
+    throw new EngineFault(
+      `kafka:// needs the package ${CLIENT}: npm install ${CLIENT}@${CLIENT_VERSION}`,
+      undefined,
+      {
+        cause,
+      },
+    );
+  }
+}
+
+/** @throws EngineFault for settings that do not go together */
+export function optionsOf(settings: BusSettings, { brokers, isTls }: KafkaAddress): BaseOptions {
+  const { kafkaSasl, natsTlsCa: ca, natsTlsCert: cert, natsTlsKey: key } = settings;
+  const user = settings.kafkaUser ?? settings.natsUser;
+  const password = settings.kafkaPassword ?? settings.natsPassword;
+  if (user !== undefined && password === undefined)
+    throw new EngineFault('a user needs a password', 'Give HEXCODES_KAFKA_PASSWORD');
+  const hasTls = isTls || ca !== undefined || cert !== undefined;
+  const tls = {
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+  };
+  return {
+    clientId: 'hexcodes',
+    bootstrapBrokers: [...brokers],
+    timeout: TIMEOUT_MS,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    // Short, as a transaction that begins right after another meets its markers.
+    retryDelay: (_client, _operation, attempt) => Math.min(MOST_RETRY_DELAY_MS, 10 * attempt),
+    // An address is no name that a server could be asked for.
+    ...(hasTls ? { tls, tlsServerName: !brokers.some((broker) => isIP(hostOf(broker)) !== 0) } : {}),
+    ...(user === undefined
+      ? {}
+      : { sasl: { mechanism: SASL_WORDS[kafkaSasl ?? 'plain'], username: user, password: password! } }),
+  };
+}
+
+/** Errors by which brokers refuse what is asked of them, and the way out of each. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  TOPIC_AUTHORIZATION_FAILED: 'may not read or write a topic',
+  GROUP_AUTHORIZATION_FAILED: 'may not use the consumer group',
+  TRANSACTIONAL_ID_AUTHORIZATION_FAILED: 'may not use transactions',
+  CLUSTER_AUTHORIZATION_FAILED: 'may not do that',
+  INVALID_TRANSACTION_TIMEOUT: 'may not hold a transaction for 10 s (transaction.max.timeout.ms)',
+};
+
+/** Every error of a chain and of what it gathers. */
+function* errorsIn(error: unknown): Generator<Error & { readonly apiId?: string; readonly code?: string }> {
+  if (!(error instanceof Error)) return;
+  for (const each of (error as { errors?: unknown[] }).errors ?? []) yield* errorsIn(each);
+  yield* errorsIn(error.cause);
+  yield error;
+}
+
+export const hasCode = (error: unknown, apiId: string): boolean =>
+  [...errorsIn(error)].some((each) => each.apiId === apiId);
+
+/** The innermost message, in one line. */
+export function causeOf(error: unknown): string {
+  for (const { message, apiId } of errorsIn(error))
+    if (message !== '') return apiId === undefined ? message.replace(/\s+/g, ' ') : `${apiId}: ${message}`;
+  return 'unknown';
+}
+
+/** A fault that waiting does not mend; undefined for all others. */
+export function lastingFault(error: unknown, where: string): EngineFault | undefined {
+  for (const each of errorsIn(error)) {
+    const refusal = REFUSALS[each.apiId ?? ''];
+    if (refusal !== undefined)
+      return new EngineFault(`${where}: this user ${refusal} (${each.apiId})`, undefined, { cause: error });
+    if (each.code === 'PLT_KFK_AUTHENTICATION' || /sasl|authentication/i.test(each.message))
+      return new EngineFault(
+        `${where} refuses these credentials: ${each.message}`,
+        'Give --user and --sasl with HEXCODES_KAFKA_PASSWORD',
+        { cause: error },
+      );
+    if (/certificate|self.signed|unable to verify|wrong version number|\bssl\b/i.test(each.message))
+      return new EngineFault(
+        `${where}: no TLS connection: ${each.message}`,
+        'Give the signers of its certificate with --tls-ca',
+        { cause: error },
+      );
+  }
+  return undefined;
+}

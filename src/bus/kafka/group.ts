@@ -1,0 +1,561 @@
+// A member of a consumer group that stores what it makes of messages and how far it has come in one transaction: both
+// are there, or neither is. Messages between two rebalances are a session; when one ends, whatever is not stored is
+// forgotten here and read again from the offsets that are, by this member or another.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type {
+  Admin,
+  BaseOptions,
+  ClusterMetadata,
+  ConnectionPool,
+  Consumer,
+  GroupAssignment,
+  MessageToProduce,
+  Producer,
+} from '@platformatic/kafka';
+import { EngineFault } from '../engine.js';
+import { type Client, causeOf, hasCode, lastingFault } from './connect.js';
+import { type FetchedRecord, recordsOf } from './fetched-records.js';
+
+export type Output = MessageToProduce<Buffer, Buffer, Buffer, Buffer>;
+
+/** Consecutive messages of a partition whose outputs are stored together. */
+export interface Span {
+  readonly lastOffset: bigint;
+  /** Bytes of its messages and outputs, as far as they are known. */
+  heldBytes: number;
+  /** undefined while it is worked on. */
+  outputs: readonly Output[] | undefined;
+  /** `lost`: its messages are read again. */
+  end(how: 'stored' | 'lost'): void;
+}
+
+export interface Partition {
+  readonly topic: string;
+  readonly partition: number;
+  /** In the order of their messages; they are stored from the first. */
+  spans: Span[];
+}
+
+export interface GroupOptions {
+  readonly client: Client;
+  readonly connecting: BaseOptions;
+  /** Names the brokers in sentences. */
+  readonly where: string;
+  readonly group: string;
+  /** Name of this member that stays the same when it starts again; undefined: another one each time. */
+  readonly instance: string | undefined;
+  readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+  readonly mostHeldBytes: number;
+  readonly say: (sentence: string) => void;
+  /** Takes a record, which waits in a span of its partition until it is stored. */
+  readonly take: (record: FetchedRecord, partition: Partition) => void;
+  /** Called when all spans of a session are forgotten. */
+  readonly onLost: () => void;
+}
+
+export interface GroupFigures {
+  /** Messages that are in the partitions of this member and not stored. */
+  pending: number;
+  /** Those of them that were read. */
+  underWay: number;
+  /** Partitions of this member. */
+  partitions: number;
+  rebalances: number;
+}
+
+/** A transaction that was not committed, or of which nobody knows. */
+class TransactionFault extends Error {
+  /** The group has another generation by now: nothing is wrong. */
+  readonly isByRebalance: boolean;
+
+  constructor(override readonly cause: unknown) {
+    super(`answers are not stored yet: ${causeOf(cause)}`);
+    const codes = ['ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID', 'REBALANCE_IN_PROGRESS', 'FENCED_INSTANCE_ID'];
+    this.isByRebalance = codes.some((code) => hasCode(cause, code));
+  }
+}
+
+interface Joined {
+  readonly generationId: number;
+  readonly memberId: string;
+  readonly assignments: readonly GroupAssignment[];
+}
+
+interface Session {
+  readonly partitions: readonly (Partition & { next: bigint; high: bigint })[];
+  readonly metadata: ClusterMetadata;
+  readonly joined: Joined;
+  /** Ends it; the reason is an error, or undefined after a rebalance. */
+  readonly over: AbortController;
+}
+
+/** Silence after which a member has left; brokers take 6 s and more. */
+const SESSION_TIMEOUT_MS = 10_000;
+const HEARTBEAT_MS = 2000;
+/** An idle fetch ends, so that a rebalance is noticed. */
+const FETCH_WAIT_MS = 500;
+const MOST_FETCH_BYTES = 8 * 1024 * 1024;
+const PARTITION_FETCH_BYTES = 1024 * 1024;
+/** Memory of a message beside its bytes. */
+export const MESSAGE_BYTES = 1024;
+const MOST_TRANSACTION_BYTES = 16 * 1024 * 1024;
+/** Spare bytes of a batch of records, beside the values: headers are counted roughly. */
+const BATCH_SPARE_BYTES = 16 * 1024;
+const DEFAULT_BATCH_BYTES = 1_048_588;
+const UNSTABLE_PAUSE_MS = 100;
+const FIRST_PAUSE_MS = 200;
+const MOST_PAUSE_MS = 5000;
+/** Longest absence of a topic, while brokers start. */
+const GONE_MS = 15_000;
+const READ_COMMITTED = 1;
+
+export const sizeOf = ({ key, value, headers }: Output): number => {
+  let sizeBytes = 64 + (key?.length ?? 0) + (value?.length ?? 0);
+  for (const [name, word] of headers instanceof Map ? headers : [])
+    sizeBytes += name.length + (word?.length ?? 0) + 10;
+  return sizeBytes;
+};
+
+export class KafkaGroup {
+  readonly figures: GroupFigures = { pending: 0, underWay: 0, partitions: 0, rebalances: 0 };
+  /** Bytes that one output may have at most; known once it runs. */
+  mostOutputBytes = DEFAULT_BATCH_BYTES - BATCH_SPARE_BYTES;
+  readonly #options: GroupOptions;
+  readonly #transactionalId: string;
+  readonly #stopping = new AbortController();
+  readonly #given = new AbortController();
+  #heldBytes = 0;
+  #consumer: Consumer<Buffer, Buffer, Buffer, Buffer> | undefined;
+  #producer: Producer<Buffer, Buffer, Buffer, Buffer> | undefined;
+  #admin: Admin | undefined;
+  #pool: ConnectionPool | undefined;
+  #session: Session | undefined;
+  /** Generation whose partitions this member knows; the client names the next one before it knows them. */
+  #joined: Joined | undefined;
+  #goneSinceMs: number | undefined;
+  /** Called when a span is ready or has ended. */
+  #wakes: (() => void)[] = [];
+
+  constructor(options: GroupOptions) {
+    this.#options = options;
+    const { group, instance } = options;
+    this.#transactionalId = `${group}.${instance ?? `${process.pid}.${Math.random().toString(36).slice(2)}`}`;
+  }
+
+  /**
+   * Works until `stop`. It goes on through outages of the brokers.
+   * @throws EngineFault where it cannot go on
+   */
+  async run(): Promise<void> {
+    const { say, where } = this.#options;
+    let pauseMs = FIRST_PAUSE_MS;
+    try {
+      while (!this.#isStopping) {
+        const startedMs = performance.now();
+        try {
+          await this.#openSession();
+          this.#goneSinceMs = undefined;
+          await this.#work(this.#session!);
+        } catch (error) {
+          if (this.#isStopping) break;
+          const fault = this.#lasting(error);
+          if (fault !== undefined) throw fault;
+          const isTransaction = error instanceof TransactionFault;
+          if (!isTransaction || !error.isByRebalance)
+            say(`${where}: ${causeOf(error)}; it is tried again, nothing is lost`);
+          if (performance.now() - startedMs > MOST_PAUSE_MS) pauseMs = FIRST_PAUSE_MS;
+          // A member that leaves makes the others begin again, and their transactions fail in turn.
+          if (!isTransaction) await this.#closeClients();
+          await sleep(pauseMs * (0.5 + Math.random()), undefined, { signal: this.#stopping.signal }).catch(
+            () => {},
+          );
+          pauseMs = Math.min(MOST_PAUSE_MS, 2 * pauseMs);
+        } finally {
+          this.#forget();
+        }
+      }
+    } finally {
+      this.#forget();
+      await this.#closeClients();
+    }
+  }
+
+  /** Reads nothing more; what is worked on is stored within `graceMs`, else read again by another member. */
+  stop(graceMs: number): void {
+    this.#stopping.abort();
+    this.wake();
+    setTimeout(() => {
+      this.#given.abort();
+      this.#session?.over.abort();
+      this.wake();
+    }, graceMs).unref();
+  }
+
+  get #isStopping(): boolean {
+    return this.#stopping.signal.aborted;
+  }
+
+  /** To be called when spans have become ready, or were removed. */
+  wake(): void {
+    for (const wake of this.#wakes.splice(0)) wake();
+  }
+
+  /** Ends the session: what is not stored is read again. */
+  restart(): void {
+    this.#session?.over.abort();
+    this.wake();
+  }
+
+  #woken(): Promise<void> {
+    return new Promise((resolve) => this.#wakes.push(resolve));
+  }
+
+  #lasting(error: unknown): EngineFault | undefined {
+    if (error instanceof EngineFault) return error;
+    const { where } = this.#options;
+    const [, topic] = /^Unknown topic (.+)\.$/.exec(causeOf(error)) ?? [];
+    if (topic !== undefined) {
+      const nowMs = performance.now();
+      this.#goneSinceMs ??= nowMs;
+      if (nowMs - this.#goneSinceMs > GONE_MS)
+        return new EngineFault(`topic ${topic} of ${where} is gone`, 'hexcodes worker setup --from makes it');
+      return undefined;
+    }
+    this.#goneSinceMs = undefined;
+    return lastingFault(error, where);
+  }
+
+  #clients(): {
+    readonly consumer: Consumer<Buffer, Buffer, Buffer, Buffer>;
+    readonly admin: Admin;
+  } {
+    const { client, connecting, group, instance, inputs } = this.#options;
+    if (this.#consumer === undefined) {
+      const consumer = new client.Consumer<Buffer, Buffer, Buffer, Buffer>({
+        ...connecting,
+        groupId: group,
+        ...(instance === undefined ? {} : { groupInstanceId: instance }),
+        ...{ retries: 3, autocommit: false, heartbeatInterval: HEARTBEAT_MS },
+        ...{ sessionTimeout: SESSION_TIMEOUT_MS, rebalanceTimeout: SESSION_TIMEOUT_MS },
+      });
+      consumer.topics.trackAll(...inputs);
+      consumer.on('consumer:group:join', ({ generationId = -1, memberId, assignments = [] }) => {
+        this.#joined = { generationId, memberId, assignments };
+        this.figures.rebalances++;
+        this.restart();
+      });
+      // The client tells of some faults by this event alone.
+      consumer.on(
+        'error' as never,
+        ((error: Error) => {
+          this.#session?.over.abort(error);
+          this.wake();
+        }) as never,
+      );
+      this.#consumer = consumer;
+    }
+    this.#admin ??= new client.Admin({ ...connecting, retries: 3 });
+    return { consumer: this.#consumer, admin: this.#admin };
+  }
+
+  /** A producer that has shut out the one of before, whose open transaction is given up. */
+  async #openProducer(): Promise<Producer<Buffer, Buffer, Buffer, Buffer>> {
+    if (this.#producer !== undefined) return this.#producer;
+    const { client, connecting } = this.#options;
+    const producer = new client.Producer<Buffer, Buffer, Buffer, Buffer>({
+      ...{ ...connecting, idempotent: true, transactionalId: this.#transactionalId, retries: 40 },
+    });
+    this.#producer = producer;
+    try {
+      const first = await producer.beginTransaction({ producerId: -1n, producerEpoch: -1 });
+      await first.cancel();
+      return producer;
+    } catch (error) {
+      this.#producer = undefined;
+      void Promise.resolve(producer.close(true)).catch(() => {});
+      throw error;
+    }
+  }
+
+  async #closeClients(): Promise<void> {
+    const closing = [
+      this.#consumer?.close(true),
+      this.#producer?.close(true),
+      this.#admin?.close(),
+      this.#pool?.close(),
+    ];
+    this.#consumer = this.#producer = this.#admin = this.#pool = undefined;
+    this.#joined = undefined;
+    const done = Promise.allSettled(closing);
+    await Promise.race([done, sleep(SESSION_TIMEOUT_MS, undefined, { ref: false })]);
+  }
+
+  /** Joins the group where it is no member, and finds where its partitions are to be read from. */
+  async #openSession(): Promise<void> {
+    const { inputs, outputs } = this.#options;
+    const { consumer, admin } = this.#clients();
+    await this.#openProducer();
+    const metadata = await admin.metadata({ topics: [...new Set([...inputs, ...outputs])] });
+    if (this.#joined === undefined) await consumer.joinGroup({});
+    const joined = this.#joined as Joined | undefined;
+    if (joined === undefined) throw new Error('the group has taken no member');
+    const assigned = joined.assignments.filter(({ partitions }) => partitions.length > 0);
+    const partitions: (Partition & { next: bigint; high: bigint })[] = [];
+    this.mostOutputBytes = (await this.#mostBatchBytes(admin)) - BATCH_SPARE_BYTES;
+    if (assigned.length > 0) {
+      const topics = assigned.map(({ topic, partitions: indexes }) => ({
+        name: topic,
+        partitionIndexes: indexes,
+      }));
+      const [found] = await this.#stableOffsets(admin, topics);
+      const earliest = await consumer.listOffsets({
+        topics: assigned.map(({ topic }) => topic),
+        timestamp: -2n,
+      });
+      for (const { topic, partitions: indexes } of assigned)
+        for (const partition of indexes) {
+          const stored = found?.topics
+            .find(({ name }) => name === topic)
+            ?.partitions.find(({ partitionIndex }) => partitionIndex === partition)?.committedOffset;
+          const first = earliest.get(topic)?.[partition] ?? 0n;
+          if (stored !== undefined && stored >= 0n && stored < first)
+            this.#sayDropped(topic, partition, stored, first);
+          const next = stored === undefined || stored < first ? first : stored;
+          partitions.push({ topic, partition, spans: [], next, high: next });
+        }
+    }
+    this.figures.partitions = partitions.length;
+    this.#session = { partitions, metadata, joined, over: new AbortController() };
+    if (this.#joined !== joined) this.#session.over.abort();
+  }
+
+  /** Offsets of the group behind all transactions: one of a member that died may still be open. */
+  async #stableOffsets(admin: Admin, topics: { name: string; partitionIndexes: number[] }[]) {
+    const joined = this.#joined;
+    for (;;) {
+      try {
+        const groups = [{ groupId: this.#options.group, topics }];
+        return await admin.listConsumerGroupOffsets({ groups, requireStable: true });
+      } catch (error) {
+        if (!hasCode(error, 'UNSTABLE_OFFSET_COMMIT') || this.#joined !== joined || this.#isStopping)
+          throw error;
+      }
+      await sleep(UNSTABLE_PAUSE_MS);
+    }
+  }
+
+  #sayDropped(topic: string, partition: number, from: bigint, to: bigint): void {
+    this.#options.say(
+      `${topic}, partition ${partition}: messages ${from} to ${to - 1n} were dropped by its retention before they were answered`,
+    );
+  }
+
+  async #mostBatchBytes(admin: Admin): Promise<number> {
+    const { client, outputs } = this.#options;
+    const described = await admin
+      .describeConfigs({
+        resources: outputs.map((resourceName) => ({
+          resourceType: client.ConfigResourceTypes.TOPIC,
+          ...{ resourceName, configurationKeys: ['max.message.bytes'] },
+        })),
+      })
+      // A user may be allowed to write and not to look.
+      .catch(() => []);
+    const sizes = described.flatMap(({ configs }) => configs.map(({ value }) => Number(value)));
+    return Math.min(DEFAULT_BATCH_BYTES * 64, ...(sizes.length === 0 ? [DEFAULT_BATCH_BYTES] : sizes));
+  }
+
+  /** Reads and stores until the session is over. */
+  async #work(session: Session): Promise<void> {
+    const { over, metadata, partitions } = session;
+    const byLeader = new Map<number, (typeof partitions)[number][]>();
+    for (const each of partitions) {
+      const leader = metadata.topics.get(each.topic)?.partitions[each.partition]?.leader ?? -1;
+      byLeader.set(leader, [...(byLeader.get(leader) ?? []), each]);
+    }
+    const guarded = async (task: Promise<void>): Promise<void> => {
+      try {
+        await task;
+      } catch (error) {
+        over.abort(error);
+        this.wake();
+      }
+    };
+    const tasks = [...byLeader].map(([leader, own]) =>
+      guarded(this.#read(session, leader, own, byLeader.size)),
+    );
+    await Promise.all([...tasks, guarded(this.#store(session))]);
+    const { reason } = over.signal;
+    if (reason instanceof Error && reason.name !== 'AbortError') throw reason;
+  }
+
+  async #read(session: Session, leader: number, own: Session['partitions'], leaders: number): Promise<void> {
+    const { client, connecting, mostHeldBytes, take } = this.#options;
+    const { over, metadata } = session;
+    const broker = metadata.brokers.get(leader);
+    if (broker === undefined) throw new Error(`partitions of ${own[0]?.topic} have no leader`);
+    this.#pool ??= new client.ConnectionPool('hexcodes', connecting);
+    const pool = this.#pool;
+    const most = mostHeldBytes / 2;
+    while (!over.signal.aborted && !this.#isStopping) {
+      if (this.#heldBytes >= most) {
+        await this.#woken();
+        continue;
+      }
+      const maxBytes = Math.min(MOST_FETCH_BYTES, Math.max(1, Math.ceil((most - this.#heldBytes) / leaders)));
+      const connection = await pool.get(broker);
+      const topics = own.map(({ topic, partition, next }) => ({
+        topicId: metadata.topics.get(topic)!.id,
+        partitions: [
+          {
+            ...{ partition, fetchOffset: next, partitionMaxBytes: Math.min(maxBytes, PARTITION_FETCH_BYTES) },
+            ...{ currentLeaderEpoch: -1, lastFetchedEpoch: -1 },
+          },
+        ],
+      }));
+      const answer = await client.fetchV13.api
+        .async(connection, FETCH_WAIT_MS, 1, maxBytes, READ_COMMITTED, 0, 0, topics, [], '')
+        .catch((error: unknown) => {
+          // Messages were dropped while they waited: the next session begins with those that are left.
+          if (hasCode(error, 'OFFSET_OUT_OF_RANGE')) return undefined;
+          throw error;
+        });
+      if (answer === undefined) return over.abort();
+      if (over.signal.aborted || this.#isStopping) return;
+      const names = new Map(own.map(({ topic }) => [metadata.topics.get(topic)!.id, topic]));
+      for (const { topicId, partitions } of answer.responses)
+        for (const fetched of partitions) {
+          const partition = own.find(
+            (each) => each.partition === fetched.partitionIndex && each.topic === names.get(topicId),
+          );
+          if (partition === undefined) continue;
+          const { records, next } = recordsOf(partition.topic, fetched, partition.next);
+          partition.next = next;
+          partition.high = fetched.lastStableOffset;
+          for (const record of records) {
+            const before = partition.spans.length;
+            take(record, partition);
+            for (const { heldBytes } of partition.spans.slice(before)) this.#heldBytes += heldBytes;
+          }
+        }
+      this.#countPending(session);
+    }
+  }
+
+  /** Counts what a span holds beyond what it held when it was made. */
+  hold(span: Span, sizeBytes: number): void {
+    span.heldBytes += sizeBytes;
+    this.#heldBytes += sizeBytes;
+  }
+
+  #countPending({ partitions }: Session): void {
+    this.figures.underWay = 0;
+    this.figures.pending = 0;
+    for (const { next, high, spans } of partitions) {
+      this.figures.underWay += spans.length;
+      this.figures.pending += Math.max(0, Number(high - next)) + spans.length;
+    }
+  }
+
+  /** Stores spans that are ready, from the first of each partition, in one transaction after the other. */
+  async #store(session: Session): Promise<void> {
+    const { over, partitions } = session;
+    for (;;) {
+      const ready = readySpans(partitions);
+      if (ready.length > 0 && !over.signal.aborted) {
+        await this.#transact(session, ready);
+        for (const { partition, spans } of ready) {
+          partition.spans.splice(0, spans.length);
+          for (const span of spans) this.#end(span, 'stored');
+        }
+        this.#countPending(session);
+        this.wake();
+        continue;
+      }
+      const isDone = this.#isStopping && partitions.every(({ spans }) => spans.length === 0);
+      if (over.signal.aborted || isDone || this.#given.signal.aborted) return;
+      await this.#woken();
+    }
+  }
+
+  async #transact({ joined: { generationId, memberId } }: Session, ready: readonly Ready[]): Promise<void> {
+    const { group } = this.#options;
+    const { consumer } = this.#clients();
+    const producer = await this.#openProducer();
+    try {
+      const { coordinatorId } = consumer;
+      const transaction = await producer.beginTransaction();
+      await transaction.addConsumer(consumer);
+      for (const messages of batchesOf(ready, this.mostOutputBytes)) await transaction.send({ messages });
+      // One at a time: the client answers calls under way at once with the outcome of the first.
+      for (const { partition, spans } of ready)
+        await transaction.addOffset({
+          ...{ topic: partition.topic, partition: partition.partition, offset: spans.at(-1)!.lastOffset },
+          metadata: { consumer: { groupId: group, memberId, generationId, coordinatorId } },
+        } as unknown as Parameters<typeof transaction.addOffset>[0]);
+      await transaction.commit();
+    } catch (error) {
+      // Whether it was committed is not known: the offsets say so, once a new producer has shut this one out.
+      this.#producer = undefined;
+      void Promise.resolve(producer.close(true)).catch(() => {});
+      throw new TransactionFault(error);
+    }
+  }
+
+  #end(span: Span, how: 'stored' | 'lost'): void {
+    this.#heldBytes -= span.heldBytes;
+    span.end(how);
+  }
+
+  #forget(): void {
+    const session = this.#session;
+    this.#session = undefined;
+    if (session === undefined) return;
+    session.over.abort();
+    for (const partition of session.partitions)
+      for (const span of partition.spans.splice(0)) this.#end(span, 'lost');
+    this.#options.onLost();
+    this.wake();
+  }
+}
+
+interface Ready {
+  readonly partition: Partition;
+  readonly spans: readonly Span[];
+}
+
+function readySpans(partitions: readonly Partition[]): Ready[] {
+  const ready: Ready[] = [];
+  let sizeBytes = 0;
+  for (const partition of partitions) {
+    let count = 0;
+    while (partition.spans[count]?.outputs !== undefined && sizeBytes < MOST_TRANSACTION_BYTES)
+      sizeBytes += partition.spans[count++]!.heldBytes;
+    if (count > 0) ready.push({ partition, spans: partition.spans.slice(0, count) });
+  }
+  return ready;
+}
+
+/** The client makes one batch of all messages of a partition that it sends at once, and brokers bound a batch. */
+function* batchesOf(ready: readonly Ready[], mostBytes: number): Generator<Output[]> {
+  const byPartition = new Map<string, { batches: Output[][]; lastBytes: number }>();
+  for (const { spans } of ready)
+    for (const output of spans.flatMap(({ outputs }) => outputs ?? [])) {
+      const name = `${output.topic}:${output.partition}`;
+      const own = byPartition.get(name) ?? { batches: [[]], lastBytes: 0 };
+      byPartition.set(name, own);
+      const sizeBytes = sizeOf(output);
+      if (own.lastBytes > 0 && own.lastBytes + sizeBytes > mostBytes) {
+        own.batches.push([]);
+        own.lastBytes = 0;
+      }
+      own.batches.at(-1)!.push(output);
+      own.lastBytes += sizeBytes;
+    }
+  for (let i = 0; ; i++) {
+    const messages = [...byPartition.values()].flatMap(({ batches }) => batches[i] ?? []);
+    if (messages.length === 0) return;
+    yield messages;
+  }
+}

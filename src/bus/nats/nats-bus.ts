@@ -1,0 +1,129 @@
+// NATS as a bus: JetStream for all that is stored, micro services for requests.
+import { type JetStreamManager, jetstream } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type {
+  Bus,
+  BusSettings,
+  Collecting,
+  CollectorOptions,
+  JobStreamPlan,
+  Jobs,
+  Publisher,
+  ServiceOptions,
+  Serving,
+  SetUp,
+  StreamPlan,
+  Waiting,
+  Work,
+  WorkPlan,
+} from '../bus.js';
+import type { ConversionChecks } from '../jobs/read-job.js';
+import type { RequestAnswerer } from '../messages/request-answer.js';
+import { Collector } from './collector.js';
+import { connection, managerOf } from './connect.js';
+import { checkJobs, JOB_CONSUMER, setUpJobs } from './job-stream.js';
+import { NatsEngine } from './nats-engine.js';
+import { NatsJobs } from './nats-jobs.js';
+import { jobPermissions, permissionText, streamPermissions } from './permissions.js';
+import { startService } from './service.js';
+import { checkStreams, syncWarnings } from './start-check.js';
+import { lookAt, setUpPositions, setUpStreams } from './streams.js';
+
+const PUBLISH_TIMEOUT_MS = 5000;
+
+export class NatsBus implements Bus {
+  readonly name: string;
+  readonly #nc: NatsConnection;
+  readonly #settings: BusSettings;
+
+  /** @throws EngineFault */
+  static async open(settings: BusSettings, waiting: Waiting): Promise<NatsBus> {
+    return new NatsBus(await connection(settings, waiting), settings);
+  }
+
+  constructor(nc: NatsConnection, settings: BusSettings) {
+    this.#nc = nc;
+    this.#settings = settings;
+    this.name = `${nc.getServer()}, nats-server ${nc.info?.version ?? ''}`;
+  }
+
+  /** Requests alone need no JetStream. */
+  #manager(): Promise<JetStreamManager> {
+    return managerOf(this.#nc, this.#settings);
+  }
+
+  async setUp(plan: StreamPlan): Promise<SetUp> {
+    const jsm = await this.#manager();
+    const lines = await setUpStreams(jsm, plan);
+    if (plan.positions !== undefined) lines.push(await setUpPositions(jsm, plan, plan.positions));
+    return { lines, permissions: permissionText(streamPermissions(plan)) };
+  }
+
+  async work({ names, maps, isOrdered, mostHeldBytes, mostMessages, monitor }: WorkPlan): Promise<Work> {
+    const { info } = this.#nc;
+    const jsm = await this.#manager();
+    const checked = await checkStreams(jsm, info?.version ?? '', names, maps, isOrdered);
+    // Each message may have the size that the servers take, and its answer too.
+    const fitting = Math.floor(mostHeldBytes / (2 * (info?.max_payload ?? 1)));
+    const engine = new NatsEngine(this.#nc, {
+      stream: names.input,
+      consumer: names.consumer,
+      mostMessages: Math.min(mostMessages, Math.max(1, fitting)),
+    });
+    const unsynced = monitor === undefined ? [] : await syncWarnings(monitor);
+    const { input, output, dead, consumer } = names;
+    return {
+      ...{ engine, ackWaitMs: checked.ackWaitMs, warnings: [...checked.warnings, ...unsynced] },
+      source: input,
+      look: () => lookAt(jsm, [input, output, dead], consumer),
+    };
+  }
+
+  async collect(options: CollectorOptions): Promise<Collecting> {
+    return new Collector(this.#nc, await this.#manager(), options);
+  }
+
+  async serve(answerer: RequestAnswerer, options: ServiceOptions): Promise<Serving> {
+    const service = await startService(this.#nc, answerer, options);
+    return { ended: this.#nc.closed(), stop: async () => void (await service.stop()) };
+  }
+
+  publisher(subject: string): Publisher {
+    const nc = this.#nc;
+    const client = jetstream(nc);
+    return {
+      publish: async (messages) => {
+        const stored = await Promise.allSettled(
+          messages.map(({ id, bytes }) =>
+            client.publish(subject, bytes, { msgID: id, timeout: PUBLISH_TIMEOUT_MS }),
+          ),
+        );
+        const failed = stored.find((each) => each.status === 'rejected');
+        if (failed !== undefined) throw failed.reason;
+      },
+      isClosed: () => nc.isClosed(),
+      close: () => nc.close(),
+    };
+  }
+
+  async setUpJobs(plan: JobStreamPlan): Promise<SetUp> {
+    const lines = await setUpJobs(await this.#manager(), plan);
+    return { lines, permissions: permissionText(jobPermissions(plan.stream, plan.prefix)) };
+  }
+
+  async jobs(stream: string, prefix: string, checks: ConversionChecks): Promise<Jobs> {
+    const jsm = await this.#manager();
+    const { ackWaitMs } = await checkJobs(jsm, stream, prefix);
+    return {
+      ackWaitMs,
+      look: () => lookAt(jsm, [stream], JOB_CONSUMER),
+      store: new NatsJobs(this.#nc, jsm, stream, prefix, checks),
+      engine: () => new NatsEngine(this.#nc, { stream, consumer: JOB_CONSUMER, mostMessages: 1 }),
+    };
+  }
+
+  async close(): Promise<void> {
+    if (!this.#nc.isClosed()) await this.#nc.drain().catch(() => {});
+    if (!this.#nc.isClosed()) await this.#nc.close();
+  }
+}

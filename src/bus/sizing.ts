@@ -1,0 +1,76 @@
+// How many bytes a rate of points takes on the bus: the arithmetic of `hexcodes worker setup` and of `hexcodes plan`.
+
+/** Head, headers and index entry of a message in a stream. */
+const MESSAGE_BYTES = 250;
+const FRAME_HEADER_BYTES = 16;
+const POINT_BYTES = 16;
+const RECORD_BYTES = 20;
+/** The name of a vehicle in the headers of a collected frame. */
+const SOURCE_BYTES = 10;
+/** A JSON position as trackers send it, with its subject. */
+const POSITION_BYTES = 200;
+/** A row of NDJSON, and what its answer adds to it. */
+const ROW_BYTES = 45;
+const ANSWERED_ROW_BYTES = 130;
+
+export interface BusLoad {
+  readonly pointsPerSecond: number;
+  /** Points of a message; 1 for a message a position. */
+  readonly pointsPerMessage: number;
+  /** Messages as JSON rows, else as frames. */
+  readonly isJson?: boolean;
+  /** Frames that were collected name the vehicle of each point. */
+  readonly isCollected?: boolean;
+}
+
+export interface BusBytes {
+  readonly messagesPerSecond: number;
+  /** Bytes a second of messages, of their answers, and of single positions before they are collected. */
+  readonly input: number;
+  readonly output: number;
+  readonly positions: number;
+}
+
+/** Bytes that a load adds to the streams in a second, for one replica. */
+export function busBytesPerSecond({
+  pointsPerSecond,
+  pointsPerMessage,
+  isJson = pointsPerMessage === 1,
+  isCollected = false,
+}: BusLoad): BusBytes {
+  const messagesPerSecond = pointsPerSecond / pointsPerMessage;
+  const head = MESSAGE_BYTES + (isJson ? 0 : FRAME_HEADER_BYTES);
+  const named = isCollected ? SOURCE_BYTES : 0;
+  return {
+    messagesPerSecond,
+    input: messagesPerSecond * head + pointsPerSecond * ((isJson ? ROW_BYTES : POINT_BYTES) + named),
+    output:
+      messagesPerSecond * head + pointsPerSecond * ((isJson ? ANSWERED_ROW_BYTES : RECORD_BYTES) + named),
+    positions: isCollected ? pointsPerSecond * (MESSAGE_BYTES + POSITION_BYTES) : 0,
+  };
+}
+
+/** Points of a frame that a collector makes of this rate. @param waitMs that a position waits for others */
+export const collectedPoints = (pointsPerSecond: number, waitMs: number): number =>
+  Math.max(1, Math.min(16_384, Math.floor((pointsPerSecond * waitMs) / 1000)));
+
+/** A stream is made larger than what it needs: the rate of a day has its peaks. */
+export const SPARE = 1.25;
+
+/** A stream, its size and what it gets in a second. */
+export interface SizedStream {
+  readonly name: string;
+  readonly mostBytes: number;
+  readonly bytesPerSecond: number;
+}
+
+/** How long streams last at a load, the shortest first. @returns hours, at most those that messages are kept */
+export function lasting(streams: readonly SizedStream[], keepMs: number): { name: string; hours: number }[] {
+  return streams
+    .filter(({ bytesPerSecond }) => bytesPerSecond > 0)
+    .map(({ name, mostBytes, bytesPerSecond }) => ({
+      name,
+      hours: Math.min(keepMs, (1000 * mostBytes) / bytesPerSecond) / 3_600_000,
+    }))
+    .sort((a, b) => a.hours - b.hours);
+}
