@@ -1,5 +1,20 @@
-// When requests should start: at a fixed rate, evenly or as a Poisson process, one by one or several at once.
+// The clock of the loops, and when requests should start: at a fixed rate, evenly or as a Poisson process, one by one
+// or several at once.
 import { exponential } from './random.js';
+
+/** Time as the loops of the generator see it. Tests put a simulated clock in its place. */
+export interface Clock {
+  /** Milliseconds since any moment, with fractions. */
+  nowMs(): number;
+  /** Calls back once the sockets have been looked at. */
+  nextTurn(callback: () => void): void;
+}
+
+/** The clock of this process. Its turns never sleep: a timer of Node would be up to a millisecond late. */
+export const SPINNING_CLOCK: Clock = {
+  nowMs: () => performance.now(),
+  nextTurn: (callback) => void setImmediate(callback),
+};
 
 export type Arrivals = 'constant' | 'poisson';
 

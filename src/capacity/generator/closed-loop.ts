@@ -1,8 +1,8 @@
 // Load that keeps the server's queue from ever being empty: each connection sends its next request as soon as one is
 // answered. It measures cost and service times under backlog, never latency.
 
-import type { Peer } from '../peers/peer.js';
-import type { Clock } from './clock.js';
+import type { Peer } from '../peers/socket-peer.js';
+import type { Clock } from './arrivals.js';
 import { Latencies } from './latencies.js';
 
 export interface ClosedLoad {

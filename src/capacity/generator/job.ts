@@ -44,6 +44,8 @@ export interface Job {
 export interface LoadReport {
   readonly due: number;
   readonly answered: number;
+  /** Answers within the measured time, whenever their requests were due: the CPU time of that time is theirs. */
+  readonly answeredMeanwhile: number;
   readonly refused: number;
   readonly skipped: number;
   readonly late: number;

@@ -3,9 +3,8 @@
 // under way are bounded: a request beyond that waits, which is part of its latency, and is skipped and counted when it
 // has waited for a second. Starts that the generator itself has delayed are counted too.
 
-import type { Peer, Sent } from '../peers/peer.js';
-import type { Schedule } from './arrivals.js';
-import type { Clock } from './clock.js';
+import type { Peer, Sent } from '../peers/socket-peer.js';
+import type { Clock, Schedule } from './arrivals.js';
 import { Latencies } from './latencies.js';
 
 export interface OpenLoad {

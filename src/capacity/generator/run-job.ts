@@ -1,12 +1,11 @@
 // Runs one job in the generator's process: connections, the loop, the report.
 
 import { HttpPeer } from '../peers/http-peer.js';
-import type { Exchange, Peer } from '../peers/peer.js';
+import type { Exchange, Peer } from '../peers/socket-peer.js';
 import { StreamPeer } from '../peers/stream-peer.js';
-import { cpuMicrosOf } from '../processes/cpu-time.js';
+import { cpuMicrosOf } from '../processes/machine.js';
 import type { Traffic } from '../traffic/traffic.js';
-import { Schedule } from './arrivals.js';
-import { SPINNING_CLOCK } from './clock.js';
+import { Schedule, SPINNING_CLOCK } from './arrivals.js';
 import { runClosedLoop } from './closed-loop.js';
 import type { Job, JobReport, Load, LoadReport } from './job.js';
 import { runOpenLoop } from './open-loop.js';
@@ -41,7 +40,17 @@ export async function runJob(job: Job, traffic: Traffic, onConnected: () => void
       );
       const answered = slices.reduce((sum, slice) => sum + slice.answered, 0);
       return {
-        loads: [{ ...NOTHING, ...bytesOf(peers), due: answered, answered, refused, sampled }],
+        loads: [
+          {
+            ...NOTHING,
+            ...bytesOf(peers),
+            due: answered,
+            answered,
+            answeredMeanwhile: answered,
+            refused,
+            sampled,
+          },
+        ],
         durationMs: slices.reduce((sum, { ms }) => sum + ms, 0),
         serverCpuUs: slices.some((slice) => slice.cpuUs === null)
           ? null
@@ -57,24 +66,30 @@ export async function runJob(job: Job, traffic: Traffic, onConnected: () => void
       exchanges: exchanges.length,
       sampleEvery: job.sampleEvery,
     }));
-    let [fromUs, toUs] = [null, null] as [number | null, number | null];
+    const now = () => ({ cpuUs: cpuUs(), answers: open.map(({ peers }) => answersOf(peers)) });
+    let [from, to] = [undefined, undefined] as (ReturnType<typeof now> | undefined)[];
     const timers = [
-      setTimeout(() => (fromUs = cpuUs()), job.warmUpMs),
-      setTimeout(() => (toUs = cpuUs()), job.warmUpMs + job.durationMs),
+      setTimeout(() => {
+        from = now();
+      }, job.warmUpMs),
+      setTimeout(() => {
+        to = now();
+      }, job.warmUpMs + job.durationMs),
     ];
     const times = { warmUpMs: job.warmUpMs, durationMs: job.durationMs, drainMs: DRAIN_MS };
     const figures = await runOpenLoop(loads, times, SPINNING_CLOCK);
     for (const timer of timers) clearTimeout(timer);
-    toUs ??= cpuUs();
+    to ??= now();
     return {
       loads: figures.map(({ intended, naive, ...counts }, at) => ({
         ...counts,
+        answeredMeanwhile: to!.answers[at]! - (from?.answers[at] ?? 0),
         intended: intended.encode(),
         naive: naive.encode(),
         ...bytesOf(open[at]!.peers),
       })),
       durationMs: job.durationMs,
-      serverCpuUs: fromUs === null || toUs === null ? null : toUs - fromUs,
+      serverCpuUs: from === undefined || from.cpuUs === null ? null : to.cpuUs! - from.cpuUs,
       slices: [],
       services: null,
     };
@@ -84,7 +99,16 @@ export async function runJob(job: Job, traffic: Traffic, onConnected: () => void
 }
 
 const NOTHING: LoadReport = {
-  ...{ due: 0, answered: 0, refused: 0, skipped: 0, late: 0, unanswered: 0, sampled: 0 },
+  ...{
+    due: 0,
+    answered: 0,
+    answeredMeanwhile: 0,
+    refused: 0,
+    skipped: 0,
+    late: 0,
+    unanswered: 0,
+    sampled: 0,
+  },
   ...{ intended: '', naive: '', sentBytesPerUnit: 0, receivedBytesPerUnit: 0 },
 };
 
@@ -93,9 +117,11 @@ async function hold(durationMs: number): Promise<JobReport> {
   return { loads: [], durationMs, serverCpuUs: null, slices: [], services: null };
 }
 
+const answersOf = (peers: readonly Peer[]): number => peers.reduce((sum, peer) => sum + peer.answers, 0);
+
 /** Handshakes are in these figures, too: a run sends many requests on each connection. */
 function bytesOf(peers: readonly Peer[]): Pick<LoadReport, 'sentBytesPerUnit' | 'receivedBytesPerUnit'> {
-  const units = peers.reduce((sum, peer) => sum + peer.answers, 0);
+  const units = answersOf(peers);
   const per = (bytes: (peer: Peer) => number) =>
     units === 0 ? 0 : Math.round(peers.reduce((sum, peer) => sum + bytes(peer), 0) / units);
   return {

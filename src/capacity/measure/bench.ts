@@ -1,24 +1,132 @@
 // A whole bench, part by part: the generator's own limit, the kernel ladder, memory, five profiles, sizes, speed-ups,
 // and the noise of the machine before, between and after.
+
+import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Bench } from 'tinybench';
 import { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { VERSION } from '../../hexcodes/version.js';
-import { startControlProcess } from '../control/control-process.js';
-import { CoreSpeed } from '../processes/core-speed.js';
-import { watchSteal } from '../processes/cpu-time.js';
-import { GeneratorProcess } from '../processes/generator-process.js';
-import { commitNow, machineNow } from '../processes/machine.js';
+import { measureConversions } from '../processes/conversion-process.js';
+import { commitNow, machineNow, watchSteal } from '../processes/machine.js';
 import { areQuiet, measureNoise, type Noise, workSpread } from '../processes/noise.js';
+import { CoreSpeed, GeneratorProcess, startControlProcess } from '../processes/pinned-process.js';
 import { ServiceProcess, type Subject } from '../processes/service-process.js';
-import type { Durations } from './durations.js';
-import { Gauge } from './gauge.js';
+import { landPositions, POSITIONS } from '../traffic/traffic.js';
+import { Gauge, QuietGuard } from './gauge.js';
 import { searchKnee } from './knee-search.js';
-import { measureLadder } from './ladder.js';
 import { type Backlog, measureBacklog, measureWay } from './measure-way.js';
-import { PROFILES, type Profile, SIZES, sizeLoad } from './profiles.js';
-import { QuietGuard } from './quiet-guard.js';
-import { RESULTS_FORMAT, type Results, type SizeResult, samplesOf, type WayResult } from './results.js';
-import { measureSpeedUps } from './speed-up.js';
+import { type Durations, PROFILES, type Profile, SIZES, sizeLoad } from './profiles.js';
+import {
+  type LadderStep,
+  RESULTS_FORMAT,
+  type Results,
+  type SizeResult,
+  type SpeedUp,
+  samplesOf,
+  type WayResult,
+  withoutImpossible,
+} from './results.js';
+
+// How much more several processes of the service carry than one, each number on as many cores. Where the generator
+// needs one of them, too, throughput would show that and not the service: the speed-up is reckoned from CPU time, n ×
+// cost of one ÷ cost of n. It has what shared caches, memory and the system cost, which is all that processes without
+// common state can lose.
+const MOST_PROCESSES = 64;
+/** With fewer connections for each process the system does not deal them out evenly. */
+const CONNECTIONS_PER_PROCESS = 64;
+
+async function measureSpeedUps(
+  gaugeOf: (subject: Subject) => Gauge,
+  durations: Durations,
+): Promise<SpeedUp[]> {
+  const costs: { processes: number; samples: readonly number[] }[] = [];
+  for (const processes of countsUpTo(
+    Math.min(MOST_PROCESSES, availableParallelism()),
+    durations.isEveryProcessCount,
+  )) {
+    const service = await ServiceProcess.start(processes);
+    try {
+      const load = { ...PROFILES[0]!.backlog!, connections: CONNECTIONS_PER_PROCESS * processes };
+      const { costUs } = await gaugeOf(service).backlog(load, durations.speedUpMs);
+      costs.push({ processes, samples: costUs! });
+    } finally {
+      await service.stop();
+    }
+  }
+  const alone = samplesOf(costs[0]!.samples).median;
+  return costs.map(({ processes, samples }) => ({
+    processes,
+    speedUp: samplesOf(samples.map((cost) => Number(((processes * alone) / cost).toPrecision(5)))),
+  }));
+}
+
+/** Every number, or powers of two and the last. */
+function countsUpTo(cores: number, isEvery: boolean): number[] {
+  const all = Array.from({ length: cores }, (_, at) => at + 1);
+  return isEvery ? all : all.filter((count) => count === cores || Number.isInteger(Math.log2(count)));
+}
+
+/** Points that each task works through: tasks of less than 10 µs would show the clock. */
+const TASK_POINTS = 4096;
+const WARM_UP_ROUNDS = 30;
+
+interface Step {
+  readonly name: string;
+  run(firstPoint: number): void;
+}
+
+function measureLadder(library: Hexcodes, rounds: number): LadderStep[] {
+  const pairs = landPositions(library);
+  const records = library.encodeBatch(pairs);
+  const codes = Array.from({ length: POSITIONS }, (_, at) =>
+    String.fromCharCode(...records.subarray(at * 20, at * 20 + 19)).replace(/\0+$/, ''),
+  );
+  const batches = (size: number) => (first: number) => {
+    for (let at = first; at < first + TASK_POINTS; at += size)
+      library.encodeBatch(pairs.subarray(2 * at, 2 * (at + size)));
+  };
+  const steps: Step[] = [
+    {
+      name: 'encode() of one position to an object',
+      run: (first) => {
+        for (let at = first; at < first + TASK_POINTS; at++)
+          library.encode(pairs[2 * at]!, pairs[2 * at + 1]!);
+      },
+    },
+    ...[1, 64, 1024, 4096].map((size) => ({ name: `encodeBatch() of ${size}`, run: batches(size) })),
+    {
+      name: 'decode() of one text to an object',
+      run: (first) => {
+        for (let at = first; at < first + TASK_POINTS; at++) library.decode(codes[at]!);
+      },
+    },
+    {
+      name: 'decodeBatch() of 4096',
+      run: (first) => void library.decodeBatch(records.subarray(20 * first, 20 * (first + TASK_POINTS))),
+    },
+  ];
+  const times = steps.map(() => [] as number[]);
+  for (let round = 0; round < WARM_UP_ROUNDS + rounds; round++) {
+    const bench = new Bench({ concurrency: null, iterations: 1, time: 0, warmup: false, throws: true });
+    const first = (round * TASK_POINTS) % POSITIONS;
+    // Another one begins each time, so none always finds the caches as the same rival leaves them.
+    for (let k = 0; k < steps.length; k++) {
+      const { name, run } = steps[(k + round) % steps.length]!;
+      bench.add(name, () => run(first), { async: false });
+    }
+    bench.runSync();
+    if (round < WARM_UP_ROUNDS) continue;
+    for (const [at, { name }] of steps.entries()) {
+      const { result } = bench.getTask(name)!;
+      if (result.state !== 'completed') throw new Error(`${name} is ${result.state}`);
+      times[at]!.push((result.latency.p50 * 1e6) / TASK_POINTS);
+    }
+  }
+  return steps.map(({ name }, at) => ({
+    name,
+    nsPerPoint: samplesOf(times[at]!.map((ns) => Number(ns.toPrecision(4)))),
+  }));
+}
 
 export interface BenchOptions {
   readonly durations: Durations;
@@ -64,7 +172,13 @@ export async function runBench(options: BenchOptions): Promise<Results> {
   begin('noise of the machine');
   await noise();
   begin('kernel ladder');
-  const ladder = measureLadder(await Hexcodes.load(), durations.ladderRounds);
+  const library = await Hexcodes.load();
+  const ladder = measureLadder(library, durations.ladderRounds);
+
+  begin('files');
+  // The command of this package: a server elsewhere says nothing about it.
+  const conversions =
+    target === undefined ? await measureConversions(landPositions(library), durations.conversionRows) : [];
 
   const generator = await GeneratorProcess.start();
   const own = target === undefined ? await ServiceProcess.start() : undefined;
@@ -129,7 +243,7 @@ export async function runBench(options: BenchOptions): Promise<Results> {
     // speed.
     const worst = core === undefined ? { ...guard.worst, slowness: workSpread(noises) } : guard.worst;
     onProgress('done', 1);
-    return {
+    return withoutImpossible({
       ...{ format: RESULTS_FORMAT, tool: 'hexcodes bench', version: VERSION, commit: commitNow() },
       date: new Date().toISOString().slice(0, 19).concat('Z'),
       tookS: Math.round((performance.now() - startMs) / 1000),
@@ -150,8 +264,9 @@ export async function runBench(options: BenchOptions): Promise<Results> {
         speedUps,
       },
       memory: held && { ...held, peakBytes, overTime },
+      conversions,
       idleCoreShare: own === undefined ? null : gauge.idleCoreShare,
-    };
+    });
   } finally {
     clearInterval(watch);
     generator.end();
@@ -232,7 +347,7 @@ function plannedMsOf(durations: Durations, profiles: readonly Profile[], isElsew
     speedUpMs,
   } = durations;
   const of = (ms: number) => warmUpMs + ms;
-  const way = noiseMs + 5 * of(curveMs) + (5 + bisections + repeats) * of(stepMs);
+  const way = noiseMs + 7 * of(curveMs) + (5 + bisections + repeats) * of(stepMs);
   const all =
     profiles.length * (way + of(heatMs) + rounds * of(backlogMs)) + SIZES.length * of(sizeMs) + 2 * noiseMs;
   return isElsewhere ? all : all + 6 * of(curveMs) + 2 * of(speedUpMs);

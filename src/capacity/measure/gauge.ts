@@ -4,11 +4,76 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Slice } from '../generator/closed-loop.js';
 import type { Job, JobReport, Load } from '../generator/job.js';
 import { Latencies } from '../generator/latencies.js';
-import { cpuMicrosOf } from '../processes/cpu-time.js';
-import type { GeneratorProcess } from '../processes/generator-process.js';
+import { cpuMicrosOf, watchSteal } from '../processes/machine.js';
+import { type Disturbance, MOST_STEAL_SHARE, MOST_WORK_SPREAD } from '../processes/noise.js';
+import type { CoreSpeed, GeneratorProcess } from '../processes/pinned-process.js';
 import type { Subject } from '../processes/service-process.js';
-import type { QuietGuard } from './quiet-guard.js';
 import type { RatePoint } from './results.js';
+
+// On a machine that others use too the hypervisor gives the cores away for tens of milliseconds, and neighbours on the
+// same core halve its speed for seconds: no tail and no cost of those moments is the server's. Measurements of such
+// moments are repeated, as long as there is time for it.
+interface Run<T> {
+  readonly value: T;
+  readonly stealShare: number;
+  /** Before or behind it, whichever was slower; 0: not known. */
+  readonly workUs: number;
+}
+
+export class QuietGuard {
+  #fastestUs = Number.POSITIVE_INFINITY;
+  #stealShare = 0;
+  #slowestUs = 0;
+
+  /**
+   * @param leftMs time for measuring again, of all measurements together
+   * @param core of the server; undefined: its speed is not known
+   */
+  constructor(
+    private leftMs: number,
+    private readonly core: Pick<CoreSpeed, 'workUs'> | undefined,
+    private readonly watch = watchSteal,
+  ) {}
+
+  /** The worst disturbance among the measurements that count. */
+  get worst(): Disturbance {
+    return {
+      stealShare: this.#stealShare,
+      slowness: this.#slowestUs === 0 ? 1 : this.#slowestUs / this.#fastestUs,
+    };
+  }
+
+  /** @param ms how long the measurement takes @returns the one that was disturbed least */
+  async run<T>(ms: number, measure: () => Promise<T>): Promise<T> {
+    let best = await this.#once(measure);
+    for (; this.#levelOf(best) > 1 && this.leftMs >= ms; this.leftMs -= ms) {
+      const next = await this.#once(measure);
+      if (this.#levelOf(next) < this.#levelOf(best)) best = next;
+    }
+    this.#stealShare = Math.max(this.#stealShare, best.stealShare);
+    this.#slowestUs = Math.max(this.#slowestUs, best.workUs);
+    return best.value;
+  }
+
+  async #once<T>(measure: () => Promise<T>): Promise<Run<T>> {
+    const before = await this.#workUs();
+    const stealShare = this.watch();
+    const value = await measure();
+    return { value, stealShare: stealShare(), workUs: Math.max(before, await this.#workUs()) };
+  }
+
+  async #workUs(): Promise<number> {
+    const workUs = (await this.core?.workUs()) ?? 0;
+    if (workUs > 0) this.#fastestUs = Math.min(this.#fastestUs, workUs);
+    return workUs;
+  }
+
+  /** Level of disturbance; above 1 the run does not count, if there is time for another. */
+  #levelOf({ stealShare, workUs }: Run<unknown>): number {
+    const slowness = workUs === 0 ? 1 : workUs / this.#fastestUs;
+    return Math.max(stealShare / MOST_STEAL_SHARE, (slowness - 1) / (MOST_WORK_SPREAD - 1));
+  }
+}
 
 /** Answers per one that is compared with the library. */
 const SAMPLE_EVERY = 100;
@@ -117,7 +182,6 @@ export class Gauge {
       1,
       sum((load) => load.due),
     );
-    const answered = sum((load) => load.answered);
     const [intended, naive] = [Latencies.decode(first!.intended), Latencies.decode(first!.naive)];
     const { p50Us, p90Us, p99Us, p999Us } = intended.percentiles();
     const idleUs = this.idleCoreShare * 1000 * durationMs;
@@ -126,9 +190,9 @@ export class Gauge {
       answeredPerS: (1000 * first!.answered) / durationMs,
       // A unit of mixed traffic is a frame of the first load and its share of the others.
       costUs:
-        report.serverCpuUs === null || answered === 0
+        report.serverCpuUs === null || first!.answeredMeanwhile === 0
           ? null
-          : Math.max(0, report.serverCpuUs - idleUs) / Math.max(1, first!.answered),
+          : Math.max(0, report.serverCpuUs - idleUs) / first!.answeredMeanwhile,
       ...{ p50Us, p90Us, p99Us, p999Us, naiveP99Us: naive.atUs(99) },
       skippedShare: (sum((load) => load.skipped) + sum((load) => load.unanswered)) / due,
       refusedShare: sum((load) => load.refused) / due,

@@ -2,16 +2,19 @@
 // still holds.
 import type { Latencies } from '../generator/latencies.js';
 import type { Noise } from '../processes/noise.js';
-import type { Durations } from './durations.js';
 import type { Gauge } from './gauge.js';
 import { searchKnee } from './knee-search.js';
-import type { Profile } from './profiles.js';
+import type { Durations, Profile } from './profiles.js';
 import { type Knee, type RatePoint, type Samples, samplesOf, type WayResult } from './results.js';
 
 /** The first rate of every curve: the cost of one where almost nothing happens. */
 export const IDLE_RATE_PER_S = 100;
-/** The other rates of a curve, as shares of the rate under backlog. */
-const CURVE_SHARES = [0.05, 0.2, 0.5, 0.8];
+/**
+ * The other rates of a curve lie between that one and this share of the rate under backlog, each the same multiple of
+ * the one before and no more than this.
+ */
+const HIGHEST_SHARE = 0.8;
+const MOST_APART = 3;
 /** Where the search for the knee begins, and where latencies are recorded in whole. */
 const START_SHARE = 0.25;
 const RECORDED_SHARE = 0.8;
@@ -63,9 +66,8 @@ export async function measureWay(
   const quiet = await noise();
   const fullPerS = backlog.perS.median;
   const curve: RatePoint[] = [];
-  const rates = [IDLE_RATE_PER_S, ...CURVE_SHARES.map((share) => share * fullPerS)].sort((a, b) => a - b);
   let bytes = { sentBytesPerUnit: 0, receivedBytesPerUnit: 0 };
-  for (const ratePerS of rates) {
+  for (const ratePerS of ratesOf(fullPerS)) {
     const { point, loads } = await gauge.atRate(profile.loadsAt(ratePerS, 'poisson'), durations.curveMs);
     curve.push(point);
     const { sentBytesPerUnit, receivedBytesPerUnit } = loads[0]!;
@@ -101,6 +103,16 @@ export async function measureWay(
     ...bytes,
     noise: quiet,
   };
+}
+
+/** @param fullPerS rate under backlog */
+export function ratesOf(fullPerS: number): number[] {
+  const highest = Math.max(IDLE_RATE_PER_S, HIGHEST_SHARE * fullPerS);
+  const steps = Math.ceil(Math.log(highest / IDLE_RATE_PER_S) / Math.log(MOST_APART));
+  return Array.from(
+    { length: steps + 1 },
+    (_, at) => IDLE_RATE_PER_S * (highest / IDLE_RATE_PER_S) ** (at / Math.max(1, steps)),
+  );
 }
 
 function percentilesOf(latencies: Latencies): [number, number][] {

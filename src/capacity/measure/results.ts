@@ -3,19 +3,70 @@
 import type { WayKind } from '../generator/job.js';
 import { Latencies } from '../generator/latencies.js';
 import type { Disturbance, Noise } from '../processes/noise.js';
-import {
-  above0,
-  anyNumber,
-  failField,
-  from0,
-  listOf,
-  optional,
-  orNull,
-  shape,
-  text,
-  whole1,
-  yesOrNo,
-} from './field-checks.js';
+
+// Checks of the fields of a file that somebody else may have written: each names the field and its rule.
+/** @throws Error with field and rule */
+type Check = (value: unknown, field: string) => void;
+
+const MOST_SHOWN = 40;
+
+function failField(field: string, value: unknown, rule: string): never {
+  if (value === undefined) throw new Error(`field ${field} is missing: ${rule}`);
+  const shown = JSON.stringify(value);
+  const short = shown.length > MOST_SHOWN ? `${shown.slice(0, MOST_SHOWN)}…` : shown;
+  throw new Error(`field ${field} is ${short}, and has to be ${rule}`);
+}
+
+const numberThat =
+  (isRight: (value: number) => boolean, rule: string): Check =>
+  (value, field) => {
+    if (typeof value !== 'number' || !Number.isFinite(value) || !isRight(value))
+      failField(field, value, rule);
+  };
+
+const anyNumber = numberThat(() => true, 'a number');
+const from0 = numberThat((value) => value >= 0, 'a number from 0 on');
+const above0 = numberThat((value) => value > 0, 'a number above 0');
+const whole1 = numberThat((value) => Number.isInteger(value) && value >= 1, 'a whole number from 1 on');
+
+const text: Check = (value, field) => {
+  if (typeof value !== 'string') failField(field, value, 'a text');
+};
+
+const yesOrNo: Check = (value, field) => {
+  if (typeof value !== 'boolean') failField(field, value, 'true or false');
+};
+
+const orNull =
+  (check: Check): Check =>
+  (value, field) => {
+    if (value !== null) check(value, field);
+  };
+
+const optional =
+  (check: Check): Check =>
+  (value, field) => {
+    if (value !== undefined) check(value, field);
+  };
+
+/** @param least least number of elements */
+const listOf =
+  (check: Check, least = 0): Check =>
+  (value, field) => {
+    if (!Array.isArray(value) || value.length < least)
+      failField(field, value, least === 0 ? 'a list' : `a list of ${least} or more`);
+    for (const [at, each] of (value as unknown[]).entries()) check(each, `${field}[${at}]`);
+  };
+
+/** Other fields are left alone. */
+const shape =
+  (checks: Readonly<Record<string, Check>>): Check =>
+  (value, field) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      failField(field, value, 'an object');
+    for (const [name, check] of Object.entries(checks))
+      check((value as Record<string, unknown>)[name], field === '' ? name : `${field}.${name}`);
+  };
 
 export const RESULTS_FORMAT = 1;
 
@@ -123,6 +174,15 @@ export interface SpeedUp {
   readonly speedUp: Samples;
 }
 
+/** A file of positions through `hexcodes encode`, in and out in the same format. */
+export interface ConversionResult {
+  readonly format: 'csv' | 'ndjson' | 'parquet' | 'arrow';
+  /** CPU time of all threads. */
+  readonly nsPerRow: number;
+  readonly readBytesPerRow: number;
+  readonly writtenBytesPerRow: number;
+}
+
 export interface Results {
   readonly format: typeof RESULTS_FORMAT;
   readonly tool: 'hexcodes bench';
@@ -160,6 +220,8 @@ export interface Results {
     /** Pairs of seconds since the start of the service and bytes. */
     readonly overTime: readonly (readonly [s: number, bytes: number])[];
   } | null;
+  /** Files through the command; results of before do not have it. */
+  readonly conversions?: readonly ConversionResult[];
   /** Share of a core that the service takes without load; null where it runs elsewhere. */
   readonly idleCoreShare: number | null;
 }
@@ -232,6 +294,9 @@ const RESULTS = shape({
       overTime: listOf(listOf(from0, 2)),
     }),
   ),
+  conversions: optional(
+    listOf(shape({ format: text, nsPerRow: above0, readBytesPerRow: above0, writtenBytesPerRow: above0 })),
+  ),
   idleCoreShare: orNull(anyNumber),
 });
 
@@ -275,4 +340,50 @@ export function samplesOf(samples: readonly number[]): Samples {
   const sorted = [...samples].sort((a, b) => a - b);
   const at = (share: number): number => sorted[Math.round(share * (sorted.length - 1))]!;
   return { median: at(0.5), low: at(0.25), high: at(0.75), samples };
+}
+
+/**
+ * Leaves out impossible figures: a slice in which the server got no CPU time has a cost of 0 or none, and its speed-up
+ * is infinite. A figure without samples becomes null, or leaves its list, as parseResults reads it.
+ */
+export function withoutImpossible(results: Results): Results {
+  const { ladder, ways, sizes, speedUps, control } = results;
+  const isPossible = (value: number): boolean => Number.isFinite(value) && value > 0;
+  const kept = (samples: Samples | null): Samples | null => {
+    const possible = (samples?.samples ?? []).filter(isPossible);
+    return possible.length === 0
+      ? null
+      : possible.length === samples!.samples.length
+        ? samples
+        : samplesOf(possible);
+  };
+  const costOf = <T extends { readonly costUs: number | null }>(point: T): T =>
+    point.costUs !== null && isPossible(point.costUs) ? point : { ...point, costUs: null };
+  const pointsOf = <T extends RatePoint>(points: readonly T[]): T[] =>
+    points.filter(({ ratePerS }) => isPossible(ratePerS)).map(costOf);
+  return {
+    ...results,
+    control: control && isPossible(control.backlogPerS) && isPossible(control.openPerS) ? control : null,
+    ladder: ladder.flatMap(({ name, nsPerPoint }) => {
+      const samples = kept(nsPerPoint);
+      return samples === null ? [] : [{ name, nsPerPoint: samples }];
+    }),
+    ways: ways.map((way) => {
+      const { knee, constant } = way;
+      return {
+        ...way,
+        costBacklogUs: kept(way.costBacklogUs),
+        backlogPerS: kept(way.backlogPerS),
+        services: way.services === null || Latencies.decode(way.services).count === 0 ? null : way.services,
+        curve: pointsOf(way.curve),
+        knee: knee !== null && isPossible(knee.ratePerS) ? { ...knee, steps: pointsOf(knee.steps) } : null,
+        constant: constant === null ? null : (pointsOf([constant])[0] ?? null),
+      };
+    }),
+    sizes: sizes.map(costOf),
+    speedUps: speedUps.flatMap(({ processes, speedUp }) => {
+      const samples = kept(speedUp);
+      return samples === null ? [] : [{ processes, speedUp: samples }];
+    }),
+  };
 }

@@ -34,7 +34,9 @@ export class Costs {
     if (way === undefined) throw new Error(`the results have no figures of ${kind}`);
     if (way.costBacklogUs === null || way.services === null)
       throw new Error(
-        'the results have no CPU times: they are of a server elsewhere. Plan from a bench on its machine',
+        this.results.target === null
+          ? `no CPU time of ${kind} was measured: its run was disturbed. Measure again`
+          : 'the results have no CPU times: they are of a server elsewhere. Plan from a bench on its machine',
       );
     return way as WayResult & { services: string };
   }
@@ -82,19 +84,89 @@ export class Costs {
 
   #surchargeUs(way: WayResult, busy: number): number {
     const backlogUs = way.costBacklogUs!.median;
-    const known = way.curve
-      .filter((point) => point.costUs !== null && wasSentOnTime(point))
-      .map(
-        (point) =>
-          [Math.log((point.ratePerS * backlogUs) / 1e6), Math.max(0, point.costUs! - backlogUs)] as const,
-      )
-      .sort((a, b) => a[0] - b[0]);
-    // With the queue never empty nothing wakes anything.
-    known.push([Math.log(1), 0]);
-    const [first] = known;
-    const at = Math.log(Math.max(busy, 1e-9));
-    return at <= first![0] ? first![1] : at >= 0 ? 0 : interpolate(known, at);
+    return Math.max(0, costAt(curveOf(way), busy * (1e6 / backlogUs)) - backlogUs);
   }
+}
+
+/** Rate and CPU time of one unit, ascending by rate; the last is under backlog, where nothing wakes anything. */
+type CostCurve = readonly (readonly [ratePerS: number, costUs: number])[];
+
+/** The points of a way that tell a cost: those that were sent on time. */
+const pointsOf = ({ curve }: WayResult): [ratePerS: number, costUs: number][] =>
+  curve
+    .filter((point) => point.costUs !== null && point.costUs > 0 && wasSentOnTime(point))
+    .map(({ ratePerS, costUs }) => [ratePerS, costUs!] as [number, number])
+    .sort((a, b) => a[0] - b[0]);
+
+/** The cost at rising rates, which never rises: where a point says so its neighbours share the difference. */
+function curveOf(way: WayResult, points = pointsOf(way)): CostCurve {
+  const backlogUs = way.costBacklogUs?.median;
+  if (backlogUs === undefined) return falling(points);
+  const fullPerS = 1e6 / backlogUs;
+  const known = points.filter(([ratePerS]) => ratePerS < fullPerS);
+  return [
+    ...falling(known).map(([ratePerS, costUs]) => [ratePerS, Math.max(costUs, backlogUs)] as const),
+    [fullPerS, backlogUs],
+  ];
+}
+
+/** The nearest curve that nowhere rises, in logarithms (pool adjacent violators; Ayer and others 1955). */
+function falling(points: CostCurve): CostCurve {
+  const pools: { rates: number[]; log: number }[] = [];
+  for (const [ratePerS, costUs] of points) {
+    pools.push({ rates: [ratePerS], log: Math.log(costUs) });
+    for (let last = pools.length - 1; last > 0 && pools[last - 1]!.log < pools[last]!.log; last--) {
+      const [a, b] = pools.splice(last - 1, 2) as [(typeof pools)[number], (typeof pools)[number]];
+      const rates = [...a.rates, ...b.rates];
+      pools.push({ rates, log: (a.rates.length * a.log + b.rates.length * b.log) / rates.length });
+    }
+  }
+  return pools.flatMap(({ rates, log }) => rates.map((ratePerS) => [ratePerS, Math.exp(log)] as const));
+}
+
+/**
+ * Between measured rates the cost is a power of the rate: between 100/s and the rate under backlog a straight line over
+ * the logarithm of the rate is up to 2.9 times too high. Before the first and behind the last it stays what it is.
+ */
+function costAt(curve: CostCurve, ratePerS: number): number {
+  const right = curve.findIndex(([known]) => known >= ratePerS);
+  if (right === -1) return curve.at(-1)![1];
+  if (right === 0) return curve[0]![1];
+  const [[rate0, cost0], [rate1, cost1]] = [curve[right - 1]!, curve[right]!];
+  const share = Math.log(ratePerS / rate0) / Math.log(rate1 / rate0);
+  return cost0 * (cost1 / cost0) ** share;
+}
+
+/** A measured cost, and the one that the other points of its way predict. */
+export interface LeftOut {
+  readonly way: WayResult['name'];
+  readonly ratePerS: number;
+  readonly measuredUs: number;
+  readonly predictedUs: number;
+}
+
+/**
+ * Leaves out each measured rate in turn and predicts its cost from the others. The lowest rate of a way is never left
+ * out, nor is the highest where no backlog lies beyond: nothing is predicted outside of what was measured.
+ */
+export function leaveOneOut(ways: readonly WayResult[]): LeftOut[] {
+  return ways.flatMap((way) => {
+    const points = pointsOf(way);
+    return points.slice(1).flatMap(([ratePerS, measuredUs]) => {
+      const curve = curveOf(
+        way,
+        points.filter(([other]) => other !== ratePerS),
+      );
+      if (curve.at(-1)![0] < ratePerS) return [];
+      return [{ way: way.name, ratePerS, measuredUs, predictedUs: costAt(curve, ratePerS) }];
+    });
+  });
+}
+
+/** The largest error of predictions, as a share of what was measured, 0 or more; undefined without any. */
+export function worstOf(predictions: readonly LeftOut[]): LeftOut | undefined {
+  const errorOf = ({ measuredUs, predictedUs }: LeftOut): number => Math.abs(predictedUs / measuredUs - 1);
+  return predictions.toSorted((a, b) => errorOf(b) - errorOf(a))[0];
 }
 
 /** Linear between known pairs; before the first and behind the last as the nearest two go on, never below 0. */

@@ -2,12 +2,111 @@
 import type { Interval } from '../compare/bootstrap.js';
 import { wasSentOnTime } from '../measure/knee-search.js';
 import type { Results } from '../measure/results.js';
-import { Costs } from './cost.js';
+import { Costs, leaveOneOut, worstOf } from './cost.js';
 import { type Demand, demandOf, type Fleet } from './fleet.js';
-import { kernelNsPerPoint, type Limit, limitsOf, memoryBytesOf } from './limits.js';
-import { scalingOf } from './scaling.js';
-import { type Requirements, Sizer, type Sizing } from './sizing.js';
-import { type MachineSize, networkBitsPerS, spaceOf } from './space.js';
+import { type ProxyPlan, proxyOf } from './proxy.js';
+import { type Scaling, scalingOf } from './scaling.js';
+import {
+  type Layout,
+  LINK_SHARE,
+  type MachineSize,
+  mostPointsPerS,
+  networkBitsPerS,
+  processBytesOf,
+  type Requirements,
+  Sizer,
+  type Sizing,
+  spaceOf,
+} from './sizing.js';
+import { type Wire, wireOfStreams } from './wire.js';
+
+// The limits that a plan meets as its fleet grows, the nearest first: each with how many times this fleet it carries.
+export interface Limit {
+  readonly name: string;
+  /** Carried, and asked for, in the unit that the name says. */
+  readonly carries: number;
+  readonly asks: number;
+  /** carries ÷ asks. */
+  readonly times: number;
+  /** The setting that raises it; undefined where only machines do. */
+  readonly setting?: string;
+  /** A setting or a purchase that moves it. */
+  readonly remedy: string;
+}
+
+export const CPU_LIMIT = 'CPU and p99, messages/s a process';
+/** Defaults of the service, for each process: HEXCODES_MAX_CONNECTIONS and HEXCODES_MAX_SOCKETS_PER_KEY. */
+const MOST_CONNECTIONS = 50_000;
+const MOST_SOCKETS_OF_KEY = 20_000;
+
+/** @param timesCarried of this load, by CPU and p99 */
+function limitsOf(
+  demand: Demand,
+  sizing: Sizing,
+  timesCarried: number,
+  results: Results,
+  size: MachineSize,
+): Limit[] {
+  const { machines, processesPerMachine, streams } = sizing;
+  const processes = machines * processesPerMachine;
+  const limit = (name: string, carries: number, asks: number, remedy: string): Limit => ({
+    ...{ name, carries, asks, remedy },
+    times: carries / asks,
+  });
+  const perS = streams.reduce((sum, { messagesPerS }) => sum + messagesPerS, 0);
+  const limits = [limit(CPU_LIMIT, timesCarried * perS, perS, 'one more machine')];
+  // A larger fleet behind as many gateways has no more connections.
+  const isGrowing = demand.mostFlushMs === 0;
+  const perProcess = Math.ceil(demand.connections / processes);
+  const ofSetting = (name: string, most: number, setting: string): Limit => {
+    const value = Math.max(2 * most, 10_000 * Math.ceil(perProcess / 5000));
+    return { ...limit(name, most * processes, demand.connections, `${setting}=${value}`), setting };
+  };
+  if (isGrowing) limits.push(ofSetting('connections', MOST_CONNECTIONS, 'HEXCODES_MAX_CONNECTIONS'));
+  if (isGrowing && demand.peak[0]!.kind === 'stream')
+    limits.push(ofSetting('WebSockets of one key', MOST_SOCKETS_OF_KEY, 'HEXCODES_MAX_SOCKETS_PER_KEY'));
+  if (isGrowing && results.memory !== null) {
+    const fixed = processesPerMachine * processBytesOf(results, size.cores);
+    const connections = (demand.connections / machines) * results.memory.perConnectionBytes;
+    const left = Math.max(0, size.memoryBytes - fixed);
+    if (connections > 0)
+      limits.push(limit('memory of connections, bytes a machine', left, connections, 'more memory'));
+  }
+  limits.push(
+    limit(
+      'network, bits/s a machine',
+      LINK_SHARE * size.linkBitsPerS,
+      networkBitsPerS(demand, results) / machines,
+      'a faster link',
+    ),
+  );
+  const kernelNs = kernelNsPerPoint(results);
+  if (kernelNs !== undefined)
+    limits.push(
+      limit(
+        'conversion in the kernel, points/s',
+        (processes * 1e9) / kernelNs,
+        mostPointsPerS(demand),
+        'one more machine',
+      ),
+    );
+  return limits.sort((a, b) => a.times - b.times);
+}
+
+function kernelNsPerPoint({ ladder }: Results): number | undefined {
+  return ladder.find(({ name }) => name === 'encodeBatch() of 4096')?.nsPerPoint.median;
+}
+
+/** Memory of one machine at the peak. */
+function memoryBytesOf(demand: Demand, layout: Layout, results: Results, cores: number): number | null {
+  const { memory } = results;
+  if (memory === null) return null;
+  const { machines, processesPerMachine } = layout;
+  return (
+    processesPerMachine * processBytesOf(results, cores) +
+    (demand.connections / machines) * memory.perConnectionBytes
+  );
+}
 
 export interface PlanRequest extends Requirements {
   readonly fleet: Fleet;
@@ -15,6 +114,8 @@ export interface PlanRequest extends Requirements {
   readonly survive: number;
   readonly memoryBytesPerMachine: number;
   readonly linkBitsPerS: number;
+  /** Proxies before the machines that share the connections evenly; 0: none, so that vehicles reach the machines. */
+  readonly proxies: number;
   /** Price of one core for one hour, in any currency; undefined: unknown. */
   readonly pricePerCoreHour: number | undefined;
 }
@@ -29,6 +130,7 @@ export interface Answer {
   readonly p50Us: Interval;
   readonly p99Us: Interval;
   readonly busyShare: Interval;
+  /** Judged by the upper end of the p99. */
   readonly holdsTarget: boolean;
 }
 
@@ -66,8 +168,16 @@ export interface Plan {
   /** Memory or network, and not the CPU, ask for the machines. */
   readonly isSizedBySpace: boolean;
   readonly networkBitsPerS: number;
+  /** Traffic of the machines together at the peak, without the other side of the proxy. */
+  readonly wire: Wire;
+  readonly proxy: ProxyPlan | null;
   readonly pricePerBillionPoints: Interval | null;
-  readonly scalingRemark: string;
+  readonly scaling: Pick<Scaling, 'measured' | 'beyond' | 'mostProcesses' | 'remark'>;
+  /**
+   * Largest error of a CPU time that is predicted from the others of its way, as a share of the one measured; null
+   * where none can be.
+   */
+  readonly predictsWithin: number | null;
   readonly results: Pick<
     Results,
     'date' | 'machine' | 'version' | 'commit' | 'isQuick' | 'isQuietEnough' | 'node'
@@ -80,6 +190,8 @@ export function planFor(request: PlanRequest, results: Results): Plan {
   const planned = new Planner(fleet, request, results);
   const { demand, sizing } = planned;
   const answer = planned.answer();
+  const { measured, beyond, mostProcesses, remark } = scalingOf(results.speedUps, request.assumeLinear);
+  const worst = worstOf(leaveOneOut(results.ways));
   const perPoint = (price: number, cores: number): number => (24 * price * cores * 1e9) / demand.pointsPerDay;
   return {
     ...{ request, demand, answer, sizing },
@@ -88,10 +200,14 @@ export function planFor(request: PlanRequest, results: Results): Plan {
     whatIfs: whatIfs(request, results),
     oneLess: sizing.machines + survive < 2 ? undefined : planned.oneLess(),
     memoryBytesPerMachine:
-      results.memory === null ? null : planned.around((each) => memoryBytesOf(demand, each, results)!),
+      results.memory === null
+        ? null
+        : planned.around((each) => memoryBytesOf(demand, each, results, request.coresPerMachine)!),
     holdsProcess: planned.space.holdsProcess,
     isSizedBySpace: sizing.machines > 1 && sizing.machines === planned.space.leastMachines,
     networkBitsPerS: networkBitsPerS(demand, results),
+    wire: wireOfStreams(demand.peak, results, request.proxies === 0),
+    proxy: planned.proxy(),
     pricePerBillionPoints:
       pricePerCoreHour === undefined
         ? null
@@ -99,7 +215,8 @@ export function planFor(request: PlanRequest, results: Results): Plan {
             low: perPoint(pricePerCoreHour, answer.cores.low),
             high: perPoint(pricePerCoreHour, answer.cores.high),
           },
-    scalingRemark: scalingOf(results.speedUps).remark,
+    scaling: { measured, beyond, mostProcesses, remark },
+    predictsWithin: worst === undefined ? null : Math.abs(worst.predictedUs / worst.measuredUs - 1),
     results: { date, machine, version, commit, isQuick, isQuietEnough, node },
   };
 }
@@ -120,10 +237,14 @@ class Planner {
     private readonly results: Results,
   ) {
     this.demand = demandOf(fleet);
-    this.#machine = { memoryBytes: request.memoryBytesPerMachine, linkBitsPerS: request.linkBitsPerS };
+    this.#machine = {
+      cores: request.coresPerMachine,
+      memoryBytes: request.memoryBytesPerMachine,
+      linkBitsPerS: request.linkBitsPerS,
+    };
     this.space = spaceOf(this.demand, results, this.#machine);
     const costs = new Costs(results);
-    const scaling = scalingOf(results.speedUps);
+    const scaling = scalingOf(results.speedUps, request.assumeLinear);
     const { median, low, high } = costs.way(this.demand.peak[0]!.kind).costBacklogUs!;
     const sizer = (scale: number, optimism: keyof Interval): Sizer =>
       new Sizer(this.demand, costs.scaled(scale), scaling, request, this.space, optimism);
@@ -139,22 +260,56 @@ class Planner {
   answer(): Answer {
     const { survive, coresPerMachine } = this.request;
     const machines = this.around((sizing) => sizing.machines + survive);
-    const p99Us = this.around(({ tail }) => tail.p99Us);
+    const p99Us = this.#p99Us(this.#sizings);
     return {
       machines,
       cores: { low: coresPerMachine * machines.low, high: coresPerMachine * machines.high },
       carrying: this.sizing.machines,
       processesPerMachine: this.sizing.processesPerMachine,
       p50Us: this.around(({ tail }) => tail.p50Us),
-      p99Us: { low: p99Us.low, high: Math.max(p99Us.high, this.#measuredP99Us(this.sizing.busyShare)) },
+      p99Us,
       busyShare: this.around(({ busyShare }) => busyShare),
-      holdsTarget: this.sizing.holdsTarget,
+      holdsTarget: this.sizing.holdsTarget && p99Us.high <= this.request.targetP99Us,
     };
   }
 
   limits(): Limit[] {
     const times = this.#sizers[1].timesCarried(this.sizing);
-    return limitsOf(this.demand, this.sizing, times, this.results, this.#machine);
+    const limits = limitsOf(this.demand, this.sizing, times, this.results, this.#machine);
+    return [...limits, ...this.#proxyLimits()].sort((a, b) => a.times - b.times);
+  }
+
+  /** Those of one proxy while one machine is down: its vehicles are on the others. */
+  #proxyLimits(): Limit[] {
+    const proxy = this.proxy();
+    // A larger fleet behind as many gateways has no more connections.
+    if (proxy === null || this.demand.mostFlushMs > 0) return [];
+    const { mostPerPort, connectionsPerPort, cores, linkBitsPerS } = proxy;
+    const limit = (name: string, carries: number, asks: number, remedy: string): Limit => ({
+      ...{ name, carries, asks, remedy },
+      times: carries / asks,
+    });
+    return [
+      limit("ports of a proxy's address", mostPerPort, connectionsPerPort, '--own-ports, source addresses'),
+      limit('CPU of a proxy, cores', this.request.coresPerMachine, cores, 'one more proxy'),
+      limit(
+        'network of a proxy, bits/s',
+        LINK_SHARE * this.request.linkBitsPerS,
+        linkBitsPerS,
+        'one more proxy',
+      ),
+    ];
+  }
+
+  /** Null without one. The service alone has one port, processes with --own-ports one each. */
+  proxy(): ProxyPlan | null {
+    const { survive, proxies, coresPerMachine } = this.request;
+    const { machines, processesPerMachine } = this.sizing;
+    return proxies === 0
+      ? null
+      : proxyOf(this.demand, this.results, {
+          ...{ proxies, machines: machines + survive, ports: processesPerMachine, cores: coresPerMachine },
+        });
   }
 
   /** Where there is more than one machine. */
@@ -163,30 +318,35 @@ class Planner {
       const left = Math.max(1, machines + this.request.survive - 1);
       return this.#sizers[at]!.at({ machines: left, processesPerMachine });
     });
-    const p99Us = spread(all.map(({ tail }) => tail.p99Us));
+    const p99Us = this.#p99Us(all);
     const [, middle] = all;
     const hasSpace =
       middle!.machines >= this.space.leastMachines &&
       middle!.processesPerMachine <= this.space.mostProcesses(middle!.machines);
     return {
       busyShare: spread(all.map(({ busyShare }) => busyShare)),
-      p99Us: { low: p99Us.low, high: Math.max(p99Us.high, this.#measuredP99Us(middle!.busyShare)) },
+      p99Us,
       hasSpace,
-      holdsTarget: hasSpace && middle!.holdsTarget,
+      holdsTarget: hasSpace && middle!.holdsTarget && p99Us.high <= this.request.targetP99Us,
     };
   }
 
+  /** @param sizings at the better quartile, in the middle, at the worse */
+  #p99Us(sizings: readonly Sizing[]): Interval {
+    const { low, high } = spread(sizings.map(({ tail }) => tail.p99Us));
+    return { low, high: Math.max(high, this.#measuredP99Us(sizings[1]!.busyShare)) };
+  }
+
   /**
-   * The p99 that the bench saw at the lowest rate at which a process is at least as busy: with the noise of that
-   * machine.
+   * The lowest p99 that the bench saw of a process at least as busy: with the noise of that machine, and never lower
+   * for a busier process. Where one that was busier answered sooner, a pause of the machine is no latency of this load.
    */
   #measuredP99Us(busyShare: number): number {
-    const way = new Costs(this.results).way(this.demand.peak[0]!.kind);
-    const busier = way.curve.filter(
-      (point) =>
-        point.costUs !== null && wasSentOnTime(point) && (point.ratePerS * point.costUs) / 1e6 >= busyShare,
-    );
-    return busier.length === 0 ? 0 : busier.reduce((a, b) => (a.ratePerS <= b.ratePerS ? a : b)).p99Us;
+    const busier = new Costs(this.results)
+      .way(this.demand.peak[0]!.kind)
+      .curve.filter((point) => point.costUs !== null && wasSentOnTime(point))
+      .filter(({ ratePerS, costUs }) => (ratePerS * costUs!) / 1e6 >= busyShare);
+    return busier.length === 0 ? 0 : Math.min(...busier.map(({ p99Us }) => p99Us));
   }
 }
 

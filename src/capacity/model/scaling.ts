@@ -88,6 +88,10 @@ function solve(matrix: number[][]): number[] | undefined {
 export interface Scaling {
   /** The most processes on one machine of which anything is known. */
   readonly mostProcesses: number;
+  /** The most processes that were measured. */
+  readonly measured: number;
+  /** The ground of numbers beyond those measured. */
+  readonly beyond: 'nothing' | 'law' | 'linear';
   /** Why it is not more, or what the fit cannot tell; for people. */
   readonly remark: string;
   /** @param processes 1 to mostProcesses */
@@ -96,7 +100,8 @@ export interface Scaling {
   readonly fits: readonly UslFit[];
 }
 
-export function scalingOf(speedUps: readonly SpeedUp[]): Scaling {
+/** @param isLinear whether more processes than were measured carry in proportion, by the choice of who plans */
+export function scalingOf(speedUps: readonly SpeedUp[], isLinear = false): Scaling {
   const largest = Math.max(1, ...speedUps.map(({ processes }) => processes));
   const measured = (processes: number): Interval | undefined => {
     const found = speedUps.find((each) => each.processes === processes);
@@ -104,6 +109,22 @@ export function scalingOf(speedUps: readonly SpeedUp[]): Scaling {
     const bounded = (value: number): number => Math.min(processes, Math.max(1, value));
     return found && { low: bounded(found.speedUp.low), high: bounded(found.speedUp.high) };
   };
+  if (isLinear) {
+    const last = measured(largest) ?? { low: 1, high: 1 };
+    const nearest = (processes: number): Interval => {
+      const counts = speedUps.map((each) => each.processes).filter((each) => each <= processes);
+      const from = Math.max(1, ...counts);
+      const { low, high } = from === largest ? last : (measured(from) ?? { low: 1, high: 1 });
+      return { low: (low * processes) / from, high: (high * processes) / from };
+    };
+    return {
+      mostProcesses: Number.POSITIVE_INFINITY,
+      ...{ measured: largest, beyond: 'linear' },
+      remark: `beyond ${largest} ${largest === 1 ? 'process' : 'processes'} in proportion, as --assume-linear says: nothing measured supports it`,
+      speedUp: nearest,
+      fits: [],
+    };
+  }
   if (speedUps.length < LEAST_COUNTS) {
     const between = (processes: number): Interval => {
       const lower = Math.max(
@@ -116,6 +137,7 @@ export function scalingOf(speedUps: readonly SpeedUp[]): Scaling {
     };
     return {
       mostProcesses: largest,
+      ...{ measured: largest, beyond: 'nothing' },
       remark: `speed-up was measured for ${speedUps.map(({ processes }) => processes).join(', ') || 'no number of'} processes: too few for a law, so no machine is given more than ${largest}`,
       speedUp: (processes) => measured(processes) ?? between(processes),
       fits: [],
@@ -135,6 +157,7 @@ export function scalingOf(speedUps: readonly SpeedUp[]): Scaling {
   const known = new Map<number, Interval>();
   return {
     mostProcesses,
+    ...{ measured: largest, beyond: 'law' },
     remark:
       kappa.low === 0
         ? `beyond ${largest} processes by a law whose second parameter cannot be told from 0; no further than ${mostProcesses}`

@@ -1,12 +1,12 @@
 // From a demand to processes and machines: as few as carry the peak with headroom and hold the p99.
 import type { Interval } from '../compare/bootstrap.js';
-import type { FleetArrivals } from '../simulate/fleet-arrivals.js';
+import type { Results } from '../measure/results.js';
 import type { Costs } from './cost.js';
 import type { Demand, Stream } from './fleet.js';
 import type { Scaling } from './scaling.js';
-import type { Space } from './space.js';
 import {
   busyAtTarget,
+  type FleetArrivals,
   holdsTail,
   MOST_BUSY,
   type ProcessStream,
@@ -14,12 +14,91 @@ import {
   simulateTail,
   type Tail,
 } from './tail.js';
+import { linkBitsOf, wireOfStreams } from './wire.js';
+
+// Memory and network that a demand takes, and how many processes and machines that leaves space for.
+/** Share of a link that is planned with: protocols and bursts take the rest. */
+export const LINK_SHARE = 0.7;
+
+export interface MachineSize {
+  readonly cores: number;
+  readonly memoryBytes: number;
+  readonly linkBitsPerS: number;
+}
+
+interface Space {
+  /** As network and memory ask for, whatever the CPU does; 1 or more. */
+  readonly leastMachines: number;
+  /** Whether the memory of a machine holds one process. */
+  readonly holdsProcess: boolean;
+  /** Machines that share the load, each beside its connections; 1 or more. */
+  mostProcesses(machines: number): number;
+}
+
+export function spaceOf(
+  demand: Demand,
+  results: Results,
+  { cores, memoryBytes, linkBitsPerS }: MachineSize,
+): Space {
+  // A machine without a connection has no traffic.
+  const forNetwork = Math.min(
+    Math.max(1, demand.connections),
+    Math.ceil(networkBitsPerS(demand, results) / (LINK_SHARE * linkBitsPerS)),
+  );
+  const { memory } = results;
+  if (memory === null)
+    return {
+      ...{ leastMachines: Math.max(1, forNetwork), holdsProcess: true },
+      mostProcesses: () => Number.POSITIVE_INFINITY,
+    };
+  const processBytes = processBytesOf(results, cores);
+  const heldBytes = demand.connections * memory.perConnectionBytes;
+  const holdsProcess = memoryBytes > processBytes;
+  const forMemory = holdsProcess ? Math.ceil(heldBytes / (memoryBytes - processBytes)) : 1;
+  return {
+    ...{ leastMachines: Math.max(1, forNetwork, forMemory), holdsProcess },
+    mostProcesses: (machines) => Math.max(1, Math.floor((memoryBytes - heldBytes / machines) / processBytes)),
+  };
+}
+
+/** Worker threads that a process makes at most when it needs them, one a core, and memory of one. */
+const MOST_THREADS = 4;
+const THREAD_BYTES = 15e6;
+
+/** A process at its largest, with the threads that it makes on a machine. @param cores of the machine */
+export function processBytesOf({ memory, machine }: Results, cores: number): number {
+  const threads = Math.max(0, Math.min(MOST_THREADS, cores) - machine.cores);
+  return memory === null ? 0 : Math.max(memory.idleBytes, memory.peakBytes + threads * THREAD_BYTES);
+}
+
+/** In the busier period, of the busier direction, with the heads and acknowledgements of packets. */
+export function networkBitsPerS(demand: Demand, results: Results): number {
+  return Math.max(
+    ...periodsOf(demand).flatMap((streams) => {
+      const { received, sent } = wireOfStreams(streams, results, false);
+      return [linkBitsOf(received), linkBitsOf(sent)];
+    }),
+  );
+}
+
+/** In the busier period. */
+export const mostPointsPerS = (demand: Demand): number =>
+  Math.max(
+    ...periodsOf(demand).map((streams) =>
+      streams.reduce((sum, { messagesPerS, pointsPerMessage }) => sum + messagesPerS * pointsPerMessage, 0),
+    ),
+  );
+
+const periodsOf = ({ peak, night }: Demand): (readonly Stream[])[] =>
+  night === undefined ? [peak] : [peak, night];
 
 export interface Requirements {
   readonly targetP99Us: number;
   /** Share of the capacity that the peak leaves free, 0 to below 1. */
   readonly headroom: number;
   readonly coresPerMachine: number;
+  /** More processes than were measured carry in proportion: undefined, only as far as the speed-ups support. */
+  readonly assumeLinear?: boolean;
 }
 
 export interface Layout {

@@ -2,9 +2,7 @@
 // names.
 import { randomBytes } from 'node:crypto';
 import { FRAME_OVER_LIMIT, FRAME_OVERLOADED } from '../../hexcodes/wire/frames/frame-layout.js';
-import { Connection } from './connection.js';
-import type { Exchange } from './peer.js';
-import { SocketPeer } from './socket-peer.js';
+import { Connection, type Exchange, SocketPeer } from './socket-peer.js';
 
 const NO_BYTES: Buffer = Buffer.alloc(0);
 const TEXT = 1;

@@ -1,6 +1,89 @@
-// Starts the processes of a bench, each on cores of its own where the system has taskset.
+// The processes of a bench from the outside, each on cores of its own where the system has taskset.
 import { type ChildProcess, type ForkOptions, fork, spawn, spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
+import type { Behaviour } from '../control/control-server.js';
+import type { GeneratorMessage, Job, JobReport } from '../generator/job.js';
+import { Latencies } from '../generator/latencies.js';
+
+const CONTROL_SERVER = new URL('../control/program.js', import.meta.url);
+
+interface ControlProcess {
+  /** Its address, without a path. */
+  readonly base: string;
+  readonly pid: number;
+  /** The real delays of its answers so far. */
+  delays(): Promise<Latencies>;
+  end(): void;
+}
+
+export async function startControlProcess(behaviour: Behaviour): Promise<ControlProcess> {
+  const child = forkPinned(CONTROL_SERVER, [JSON.stringify(behaviour)], String(SERVER_CORE));
+  const { port } = await messageOf<{ port: number }>(child);
+  return {
+    base: `http://127.0.0.1:${port}`,
+    pid: child.pid!,
+    async delays() {
+      child.send('delays');
+      return Latencies.decode((await messageOf<{ delays: string }>(child)).delays);
+    },
+    end: () => child.disconnect(),
+  };
+}
+
+const CORE_SPEED = new URL('./core-speed-program.js', import.meta.url);
+const WORK_MS = 20;
+
+/** The speed of the server's core at this moment, which has to be asked while the server rests. */
+export class CoreSpeed {
+  private constructor(private readonly child: ChildProcess) {}
+
+  static async start(): Promise<CoreSpeed> {
+    const child = forkPinned(CORE_SPEED, [], String(SERVER_CORE));
+    await messageOf(child);
+    return new CoreSpeed(child);
+  }
+
+  /** The time of a piece of work, in microseconds. */
+  async workUs(): Promise<number> {
+    const answer = messageOf<{ workUs: number }>(this.child);
+    this.child.send(WORK_MS);
+    return (await answer).workUs;
+  }
+
+  end(): void {
+    if (this.child.connected) this.child.disconnect();
+  }
+}
+
+const GENERATOR = new URL('../generator/program.js', import.meta.url);
+
+export class GeneratorProcess {
+  private constructor(private readonly child: ChildProcess) {}
+
+  static async start(): Promise<GeneratorProcess> {
+    const child = forkPinned(GENERATOR, [], String(measuringCore()));
+    await messageOf<GeneratorMessage>(child);
+    return new GeneratorProcess(child);
+  }
+
+  /**
+   * @param onConnected called when all connections are open, before anything is sent
+   * @throws Error for a wrong answer of the server, a lost connection or one that cannot be opened
+   */
+  async run(job: Job, onConnected: () => void = () => {}): Promise<JobReport> {
+    this.child.send(job);
+    for (;;) {
+      const message = await messageOf<GeneratorMessage>(this.child);
+      if (message.kind === 'connected') onConnected();
+      else if (message.kind === 'done') return message.report;
+      else if (message.kind === 'failed') throw new Error(message.reason);
+    }
+  }
+
+  end(): void {
+    if (this.child.connected) this.child.disconnect();
+  }
+}
 
 let hasTaskset: boolean | undefined;
 

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { cpuMicrosOf, familyOf, memoryOf } from './cpu-time.js';
+import { cpuMicrosOf, familyOf, memoryOf } from './machine.js';
 import { SERVER_CORE, spawnPinned } from './pinned-process.js';
 
 const COMMAND = fileURLToPath(new URL('../../cli/main.js', import.meta.url));

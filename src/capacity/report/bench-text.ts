@@ -1,10 +1,13 @@
 // The results of a bench in the terminal: the machine, what each way costs and carries, and what may not be believed.
 import { wasSentOnTime } from '../measure/knee-search.js';
 import type { Results, WayResult } from '../measure/results.js';
+import { leaveOneOut, worstOf } from '../model/cost.js';
 import { type Disturbance, workSpread } from '../processes/noise.js';
 import { doubtsAboutKnee, heldKnee, isLimitedByLoad } from './doubts.js';
-import { bytes, percent, plain, time } from './figures.js';
-import { columns } from './text-table.js';
+import { bytes, columns, percent, plain, time } from './figures.js';
+
+/** Multiple of the number of processes beyond which a speed-up is not one: n carry n times as much at most. */
+const MOST_SPEED_UP = 1.1;
 
 export function benchText(results: Results): string {
   const { machine, noise, control, ladder, ways, sizes, speedUps, memory } = results;
@@ -15,6 +18,7 @@ export function benchText(results: Results): string {
     '',
     ...(ways.length === 0 ? [] : [waysTable(ways), '']),
     ...ways.flatMap(remarksOn),
+    ...predictionText(ways),
     ...(sizes.length === 0 ? [] : [sizesTable(results), '']),
     columns(
       [
@@ -26,9 +30,10 @@ export function benchText(results: Results): string {
     '',
   ];
   if (speedUps.length > 0) {
-    const shown = speedUps.map(
-      ({ processes, speedUp }) =>
-        `${processes}: ${plain(speedUp.median)} (${plain(speedUp.low)}-${plain(speedUp.high)})`,
+    const shown = speedUps.map(({ processes, speedUp: { median, low, high } }) =>
+      median > MOST_SPEED_UP * processes
+        ? `${processes}: – (${plain(median)} is more than there are: the machine was disturbed)`
+        : `${processes}: ${plain(median)} (${plain(low)}-${plain(high)})`,
     );
     lines.push(`speed-up of processes, from CPU time: ${shown.join(', ')}`);
     if (machine.cores <= 2) lines.push('with two cores or fewer no law of scaling can be fitted');
@@ -42,6 +47,19 @@ export function benchText(results: Results): string {
       `the generator itself: ${plain(control.backlogPerS)} requests/s under backlog, ${plain(control.openPerS)}/s at a rate of its own`,
     );
   return `${lines.join('\n')}\n`;
+}
+
+/** How far the cost that a plan reckons with is from each one that was measured, where that one is left out. */
+function predictionText(ways: readonly WayResult[]): string[] {
+  const predictions = leaveOneOut(ways);
+  const worst = worstOf(predictions);
+  if (worst === undefined) return [];
+  const { way, ratePerS, measuredUs, predictedUs } = worst;
+  const error = percent(Math.abs(predictedUs / measuredUs - 1));
+  return [
+    `CPU between rates: predicts its own ${predictions.length} points within ${error}, each from the others of its way (worst: ${way} at ${plain(ratePerS)}/s, ${time(measuredUs)} measured, ${time(predictedUs)} predicted)`,
+    '',
+  ];
 }
 
 function countedText(counted: Disturbance | undefined): string {

@@ -1,6 +1,23 @@
 // Numbers with units for people: three digits, no more than a measurement has.
 import type { Interval } from '../compare/bootstrap.js';
 
+// Tables of plain text: columns as wide as their longest cell, two blanks between.
+/** @param right columns aligned to the right, such as numbers */
+export function columns(rows: readonly (readonly string[])[], right: readonly number[] = []): string {
+  const count = Math.max(...rows.map((row) => row.length));
+  const widths = Array.from({ length: count }, (_, at) =>
+    Math.max(...rows.map((row) => (row[at] ?? '').length)),
+  );
+  return rows
+    .map((row) =>
+      row
+        .map((cell, at) => (right.includes(at) ? cell.padStart(widths[at]!) : cell.padEnd(widths[at]!)))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
 /** `1,234`, `56.8`, `0.0123`; `∞` for what has no bound. */
 export function plain(value: number): string {
   if (value === Number.POSITIVE_INFINITY) return '∞';
@@ -12,10 +29,18 @@ export function plain(value: number): string {
   return Number(value.toPrecision(3)).toString();
 }
 
+/** `1,234,567`: what is counted, and not measured. */
+export const whole = (count: number): string => Math.round(count).toLocaleString('en');
+
 /** `850 µs`, `12.3 ms`, `1.5 s`. */
 export function time(us: number): string {
   if (us < 1000) return `${plain(us)} µs`;
   return us < 1e6 ? `${plain(us / 1000)} ms` : `${plain(us / 1e6)} s`;
+}
+
+/** The same with two digits: latencies of a plan have no more. */
+export function roughTime(us: number): string {
+  return Number.isFinite(us) ? time(Number(us.toPrecision(2))) : 'growing';
 }
 
 /** `850 B`, `12.3 MB`, `1.5 GB`; decimal. */

@@ -1,27 +1,81 @@
 // A plan for people: what sizes the fleet and the answer first, then limits, what-ifs, and which inputs were measured
 // or assumed.
-import type { Answer, OneLess, Plan } from '../model/plan.js';
-import { bytes, percent, plain, range, time } from './figures.js';
-import { columns } from './text-table.js';
+
+import type { Results } from '../measure/results.js';
+import type { Plan } from '../model/plan.js';
+import { MOST_PROCESSES, type TraceAnswer, type TracePlan, type TraceRequest } from '../model/trace-plan.js';
+import { bytes, columns, percent, plain, range, roughTime, time, whole } from './figures.js';
+import { headlineOf, NOISY_LINE } from './headline.js';
+
+// A simulated trace for people.
+/** @param source where the results are from */
+export function traceText(plan: TracePlan, results: Results, source: string): string {
+  const { messages, points, seconds, peakPerS, vehicles, tries, answer, request } = plan;
+  const lines = [
+    ...(results.isQuietEnough ? [] : [NOISY_LINE]),
+    ...(answer === null
+      ? [
+          `no number of processes up to ${MOST_PROCESSES.toLocaleString('en')} holds a p99 of ${time(request.targetP99Us)} for this trace with ${percent(request.headroom)} headroom`,
+        ]
+      : answerLines(answer, plan)),
+    '',
+    `${plain(messages)} messages of ${plain(points)} points in ${plain(seconds)} s, ${plain(messages / seconds)} messages/s on average and ${plain(peakPerS)} in the busiest second`,
+    vehicles === null
+      ? 'no column vehicle: each message goes to any process, so that a vehicle which sends much shows less than it would'
+      : `${plain(vehicles)} ${vehicles === 1 ? 'vehicle' : 'vehicles'}, each with all its messages at one process: three draws of processes have to hold`,
+    '',
+    columns(
+      [
+        ['processes', 'busiest', 'p50', 'p99', 'slowest'],
+        ...tries.map((each) => [
+          String(each.processes),
+          percent(each.busyShare),
+          time(each.p50Us),
+          time(each.p99Us),
+          time(each.maxUs),
+        ]),
+      ],
+      [0, 1, 2, 3, 4],
+    ),
+    '',
+    `measured (${source}): costs, service times and speed-ups, on ${results.machine.cores} × ${results.machine.model}, Node ${results.node}, hexcodes ${results.version}, ${results.date}${results.isQuick ? ', by a quick run' : ''}`,
+    'assumed: cores as fast as those measured, no network between (its delays add to p50 and p99)',
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function answerLines(answer: TraceAnswer, { request, vehicles }: TracePlan): string[] {
+  const { processes, processesRange, p50Us, p99Us, busyShare } = answer;
+  const { low, high } = processesRange;
+  const { carrying, processesPerMachine, machines, memoryBytesPerMachine, pricePerBillionPoints } = answer;
+  const others =
+    low === processes && high === processes
+      ? ''
+      : `; ${low} with costs at their lower quartile, ${high === null ? `more than ${MOST_PROCESSES.toLocaleString('en')}` : high} at their upper`;
+  return [
+    `${processes} ${processes === 1 ? 'process carries' : 'processes carry'} this trace with a p99 of at most ${time(request.targetP99Us)}: p99 ${range(p99Us, time)}, p50 ${range(p50Us, time)}, the busiest ${range(busyShare, percent)} busy${others}`,
+    `${machines} ${machines === 1 ? 'machine' : 'machines'} of ${request.coresPerMachine} ${request.coresPerMachine === 1 ? 'core' : 'cores'}, ${plain(machines * request.coresPerMachine)} in all (${carrying} ${carrying === 1 ? 'carries' : 'carry'} it with up to ${processesPerMachine} ${processesPerMachine === 1 ? 'process' : 'processes'} each, ${request.survive === 0 ? 'none to spare' : `${request.survive} may fail`})`,
+    ...(memoryBytesPerMachine === null ? [] : [memoryText(memoryBytesPerMachine, request, vehicles)]),
+    ...(pricePerBillionPoints === null
+      ? []
+      : [`price: ${plain(pricePerBillionPoints)} per 1,000,000,000 points`]),
+  ];
+}
+
+function memoryText(memoryBytes: number, request: TraceRequest, vehicles: number | null): string {
+  const most = request.memoryBytesPerMachine;
+  return `memory of a machine: ${bytes(memoryBytes)}${vehicles === null ? ', and its connections, which nothing counts without a column vehicle' : ''}${memoryBytes > most ? `: more than the ${bytes(most)} that it has` : ''}`;
+}
 
 const LIMITS_SHOWN = 6;
 const WHEN = { peak: 'at the peak', mean: 'on average', night: 'at night' } as const;
 
-export function planText(plan: Plan, source: string): string {
+/** @param source where the results are from @param explain adds the arithmetic, and what was measured or assumed */
+export function planText(plan: Plan, source: string, explain = false): string {
   const { request, demand, answer, limits, whatIfs, sizing } = plan;
   const { fleet } = request;
-  const first = limits[0]!;
   const lines = [
-    `${sizedBy(plan)}`,
-    '',
-    `${machinesText(answer, plan)}; p99 ${range(answer.p99Us, latency)}, p50 ${range(answer.p50Us, latency)}; first limit: ${first.name}, at ${plain(first.times)} × this fleet`,
-    ...(answer.holdsTarget ? [] : [`a p99 of ${time(request.targetP99Us)} cannot be held: ${whyNot(plan)}`]),
-    ...(answer.holdsTarget && answer.p99Us.high > request.targetP99Us
-      ? [
-          'the upper end of that p99 is above the target: it was measured at such a load, or is that of the dearer costs',
-        ]
-      : []),
-    ...(plan.holdsProcess ? [] : ['the memory of such a machine does not hold one process at its largest']),
+    ...headlineOf(plan),
     '',
     columns([
       ['vehicles', plain(fleet.vehicles * fleet.growth), `every ${time(1000 * fleet.intervalMs)}`],
@@ -34,52 +88,71 @@ export function planText(plan: Plan, source: string): string {
       ['connections', plain(demand.connections), ''],
       [
         'processes',
-        plain(answer.carrying * answer.processesPerMachine),
-        `each ${range(answer.busyShare, percent)} busy then`,
+        whole(answer.carrying * answer.processesPerMachine),
+        `${whole(answer.processesPerMachine)} a machine, each ${range(answer.busyShare, rough)} busy then`,
       ],
+      ['latency', `p50 ${range(answer.p50Us, roughTime)}`, `p99 ${range(answer.p99Us, roughTime)}`],
       [
         'memory of a machine',
         plan.memoryBytesPerMachine === null ? 'not measured' : range(plan.memoryBytesPerMachine, bytes),
         '',
       ],
-      [
-        'network',
-        `${plain(plan.networkBitsPerS / 1e6)} Mbit/s`,
-        'the busier direction, all machines, at most',
-      ],
-      ...(plan.pricePerBillionPoints === null
-        ? []
-        : [['price', range(plan.pricePerBillionPoints, plain), 'per 1,000,000,000 points']]),
+      ['network', `${plain(plan.networkBitsPerS / 1e6)} Mbit/s`, networkText(plan)],
+      ...proxyRows(plan),
     ]),
     '',
     columns(
       [
-        ['limit', 'carries', 'asked for', '× this fleet'],
+        ['limit', 'carries', 'asked for', '× this fleet', 'remedy'],
         ...limits
           .slice(0, LIMITS_SHOWN)
-          .map(({ name, carries, asks, times }) => [name, plain(carries), plain(asks), plain(times)]),
+          .map(({ name, carries, asks, times, remedy }) => [
+            name,
+            plain(carries),
+            plain(asks),
+            plain(times),
+            remedy,
+          ]),
       ],
       [1, 2, 3],
     ),
-    ...limits
-      .filter(({ times, setting }) => times < 1 && setting !== undefined)
-      .map(({ name, setting }) => `raise ${setting}: this fleet has more ${name} than its default allows`),
     '',
     columns([
       ['what if', 'machines', 'p99', 'first limit'],
       ...whatIfs.map(({ name, answer: other, firstLimit }) => [
         name,
-        range(other.machines, plain),
-        other.holdsTarget ? range(other.p99Us, latency) : 'not held',
+        range(other.machines, whole),
+        other.holdsTarget ? range(other.p99Us, roughTime) : 'not held',
         `${firstLimit.name}, ${plain(firstLimit.times)} ×`,
       ]),
     ]),
-    ...(plan.oneLess === undefined ? [] : [oneLessText(plan.oneLess)]),
     '',
-    ...sources(plan, source),
+    ...remarks(plan),
+    ...(explain
+      ? [...arithmeticOf(plan), '', ...sources(plan, source)]
+      : ['--explain: the arithmetic, and which inputs were measured or assumed']),
   ];
   return `${lines.join('\n')}\n`;
 }
+
+/** Beside the bits of the busier direction. */
+const networkText = ({ wire: { received, sent } }: Plan): string =>
+  `the busier direction, all machines; ${plain(received.packetsPerS + sent.packetsPerS)} packets/s both ways`;
+
+function proxyRows({ proxy }: Plan): string[][] {
+  if (proxy === null) return [];
+  const { proxies, connections, cores, memoryBytes, packetsPerS, linkBitsPerS } = proxy;
+  return [
+    [
+      proxies === 1 ? 'proxy' : `each of ${whole(proxies)} proxies`,
+      `${rough(cores)} of a core`,
+      `${plain(connections)} connections, ${plain(packetsPerS)} packets/s, ${plain(linkBitsPerS / 1e6)} Mbit/s with TLS, ${bytes(memoryBytes)}`,
+    ],
+  ];
+}
+
+/** `12 %`, with two digits. */
+const rough = (share: number): string => percent(Number(share.toPrecision(2)));
 
 /** Which of messages, connections and points asks for most. */
 function sizedBy({ demand, sizing, isSizedBySpace, coresOfMessages, coresOfPoints }: Plan): string {
@@ -93,42 +166,12 @@ function sizedBy({ demand, sizing, isSizedBySpace, coresOfMessages, coresOfPoint
     : `Messages and connections size this fleet, not points: ${points}, ${handling}, and ${counted(demand.connections, 'connection')} ${demand.connections === 1 ? 'is' : 'are'} open.`;
 }
 
-function machinesText(answer: Answer, { request }: Plan): string {
-  const { machines, cores, carrying, processesPerMachine } = answer;
-  const count = range(machines, plain);
-  const survive = request.survive === 0 ? 'none to spare' : `${request.survive} may fail`;
-  return `${count} ${machines.high === 1 ? 'machine' : 'machines'} of ${request.coresPerMachine} cores, ${range(cores, plain)} in all (${carrying} ${carrying === 1 ? 'carries' : 'carry'} the load with ${processesPerMachine} ${processesPerMachine === 1 ? 'process' : 'processes'} each, ${survive})`;
-}
-
-function oneLessText({ busyShare, p99Us, hasSpace, holdsTarget }: OneLess): string {
-  const busy = `processes ${range(busyShare, percent)} busy`;
-  const tail = `p99 ${range(p99Us, latency)}`;
-  return `one machine down at the busiest time: ${busy}, ${tail}: ${holdsTarget ? 'the target holds' : hasSpace ? 'the target is missed' : 'its memory or its network is too small'}`;
-}
-
-function whyNot({ sizing, request, demand }: Plan): string {
-  const { streams, used, machines, processesPerMachine } = sizing;
-  if (streams[0]!.costUs >= request.targetP99Us) return 'one message alone takes longer';
-  return used < machines * processesPerMachine || used === demand.connections
-    ? `a connection belongs to one process, and ${demand.connections === 1 ? 'there is one' : `there are ${plain(demand.connections)}`}`
-    : 'more processes do not shorten it';
-}
-
 /** `1 point`, `2 points`. */
 const counted = (count: number, noun: string): string => `${plain(count)} ${noun}${count === 1 ? '' : 's'}`;
 
-/** A queue that grows has none. */
-const latency = (us: number): string => (Number.isFinite(us) ? time(us) : 'growing');
-
-function sources({ request, demand, results, scalingRemark }: Plan, source: string): string[] {
-  const { fleet } = request;
-  const { machine } = results;
+/** Notes to the table. */
+function remarks({ demand }: Plan): string[] {
   return [
-    `measured (${source}): costs, service times, bytes, memory and speed-ups, on ${machine.cores} × ${machine.model}, Node ${results.node}, hexcodes ${results.version}, ${results.date}${results.isQuick ? ', by a quick run' : ''}`,
-    ...(results.isQuietEnough
-      ? []
-      : ['that machine was noisy: its knees are not used, and tails may be shorter on a quiet one']),
-    `assumed: peak ${plain(fleet.peakFactor)} × the mean, ${fleet.togetherShare === 0 ? 'no vehicles report in the same moment' : `${percent(fleet.togetherShare)} of the vehicles report in the same moment of every interval`}, ${percent(request.headroom)} headroom, a link of ${plain(request.linkBitsPerS / 1e9)} Gbit/s used to 70 %, cores as fast as those measured, no network between (its delays add to p50 and p99)`,
     ...(demand.mostFlushMs === 0
       ? []
       : [`beside these latencies a point waits up to ${time(1000 * demand.mostFlushMs)} at its gateway`]),
@@ -137,6 +180,40 @@ function sources({ request, demand, results, scalingRemark }: Plan, source: stri
           `what is sent together exceeds one message and comes in several, of ${demand.peak[0]!.pointsPerMessage.toLocaleString('en')} points at most`,
         ]
       : []),
-    scalingRemark,
+  ];
+}
+
+/** From the fleet to the machines, one step a line, each with its figures. */
+function arithmeticOf(plan: Plan): string[] {
+  const { request, demand, answer, sizing } = plan;
+  const { fleet, headroom, survive, coresPerMachine, pricePerCoreHour } = request;
+  const { used, machines, processesPerMachine, speedUp } = sizing;
+  return [
+    sizedBy(plan),
+    `points/s: ${whole(fleet.vehicles)} vehicles × ${plain(fleet.growth)} (growth) × ${plain(fleet.pointsPerReport)} ÷ ${time(1000 * fleet.intervalMs)} = ${plain(demand.meanPointsPerS)}; × ${plain(fleet.peakFactor)} at the peak = ${plain(demand.peakPointsPerS)}`,
+    ...sizing.streams.map(
+      ({ kind, messagesPerS, costUs, backlogUs, wakeUpUs }) =>
+        `${kind}: ${plain(messagesPerS)} messages/s a process × (${time(backlogUs)} under backlog + ${time(wakeUpUs)} for waking up) = ${rough((messagesPerS * costUs) / 1e6)} of its core`,
+    ),
+    `processes: as few as are ${rough(1 - headroom)} busy at most (headroom ${rough(headroom)}) and hold the p99 in a simulation of that load and of one ${plain(1 / (1 - headroom))} times as large: ${whole(used)} with work`,
+    `machines: ${whole(machines)} of ${whole(processesPerMachine)} ${processesPerMachine === 1 ? 'process' : 'processes'} (${range(speedUp, plain)} times one), and ${whole(survive)} that may fail`,
+    ...(pricePerCoreHour === undefined
+      ? []
+      : [
+          `price: ${range(answer.cores, whole)} cores (${coresPerMachine} a machine) × ${pricePerCoreHour} × 24 h ÷ ${plain(demand.pointsPerDay)} points a day`,
+        ]),
+  ];
+}
+
+function sources({ request, results, scaling }: Plan, source: string): string[] {
+  const { fleet } = request;
+  const { machine } = results;
+  return [
+    `measured (${source}): costs, service times, bytes, memory and speed-ups, on ${machine.cores} × ${machine.model}, Node ${results.node}, hexcodes ${results.version}, ${results.date}${results.isQuick ? ', by a quick run' : ''}`,
+    ...(results.isQuietEnough
+      ? []
+      : ['that machine was noisy: its knees are not used, and tails may be shorter on a quiet one']),
+    `assumed: peak ${plain(fleet.peakFactor)} × the mean, ${fleet.togetherShare === 0 ? 'no vehicles report in the same moment' : `${percent(fleet.togetherShare)} of the vehicles report in the same moment of every interval`}, ${percent(request.headroom)} headroom, a link of ${plain(request.linkBitsPerS / 1e9)} Gbit/s used to 70 %, cores as fast as those measured, no network between (its delays add to p50 and p99)`,
+    scaling.remark,
   ];
 }

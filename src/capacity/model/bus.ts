@@ -1,0 +1,84 @@
+// A fleet on NATS JetStream: workers, servers and streams that carry it, and how large the streams have to be for as
+// long as they keep. Costs are those of `npm run bench -- engine`; a test holds the steps of docs/archive/scale.md
+// against the same functions.
+
+/** CPU of a point in messages of 16,384 points, in nanoseconds, on one core of the machine of docs/archive/scale.md. */
+const WORKER_NS = 160;
+const SERVER_NS = 117;
+const POINTS_PER_MESSAGE = 16_384;
+/** CPU of a message however small, of a worker and of the server, from messages of 256 points. */
+const MESSAGE_US = { worker: 350, server: 100 };
+/**
+ * Steps of docs/archive/scale.md, which leave space for deaths and peaks: points a second of a worker and of a
+ * stream's server, and the cores that one of either takes, with its threads.
+ */
+const WORKER_POINTS_PER_S = 4e6;
+const STREAM_POINTS_PER_S = 6e6;
+const CORES_OF_PROCESS = 1.6;
+/** Share of a link that the payload of large messages has. */
+const LINK_SHARE = 0.95;
+/** Bytes of a point: two doubles, and a record; and of a message, its subject and heads in the stream's file. */
+const BUS_BYTES = { in: 16, out: 20, message: 120 };
+
+export interface BusRequest {
+  /** At the peak. */
+  readonly pointsPerS: number;
+  /** Over a day, which is what streams keep. */
+  readonly meanPointsPerS: number;
+  readonly pointsPerMessage: number;
+  /** Servers that hold each message: 1, 3 or 5. */
+  readonly replicas: number;
+  readonly maxAgeS: number;
+  readonly coresPerMachine: number;
+  readonly linkBitsPerS: number;
+}
+
+export interface BusPlan {
+  readonly streams: number;
+  readonly workers: number;
+  readonly workerCores: number;
+  readonly serverCores: number;
+  readonly machines: number;
+  /** Which of them asks for the machines. */
+  readonly boundBy: 'CPU' | 'network';
+  /** Sent by the servers, replicas included. */
+  readonly serverBitsPerS: number;
+  /** Bytes that positions and answers take in the streams, of all servers, after `maxAgeS`. */
+  readonly storedBytes: number;
+  /** `--max-bytes` of one stream of positions that lasts for `maxAgeS`. */
+  readonly streamBytes: number;
+  /** How long a stream of 1 GiB, the default of `hexcodes worker setup`, lasts at this rate. */
+  readonly defaultLastsS: number;
+}
+
+/** `--max-bytes` that `hexcodes worker setup` has unless told otherwise. */
+const DEFAULT_STREAM_BYTES = 2 ** 30;
+
+export function busOf(request: BusRequest): BusPlan {
+  const { pointsPerS, meanPointsPerS, pointsPerMessage, replicas, maxAgeS, coresPerMachine, linkBitsPerS } =
+    request;
+  const perS = pointsPerS / pointsPerMessage;
+  // Costs were measured in messages of 16,384 points, whose own share is in them already.
+  const messagesBeyond = Math.max(0, perS - pointsPerS / POINTS_PER_MESSAGE);
+  const coresOf = (pointNs: number, messageUs: number): number =>
+    (pointsPerS * pointNs) / 1e9 + (messagesBeyond * messageUs) / 1e6;
+  const workerCores = coresOf(WORKER_NS, MESSAGE_US.worker);
+  const serverCores = coresOf(SERVER_NS, MESSAGE_US.server);
+  const workers = Math.ceil((workerCores * 1e9) / WORKER_NS / WORKER_POINTS_PER_S);
+  const streams = Math.ceil((serverCores * 1e9) / SERVER_NS / STREAM_POINTS_PER_S);
+  const bytesOf = (point: number): number => pointsPerS * point + perS * BUS_BYTES.message;
+  const stored = bytesOf(BUS_BYTES.in) + bytesOf(BUS_BYTES.out);
+  // Out of a leader: the message to a worker, the answer to its reader, and both to each further replica.
+  const serverBitsPerS = 8 * stored * (1 + (replicas - 1));
+  const keptShare = meanPointsPerS / pointsPerS;
+  const byCpu = Math.ceil((CORES_OF_PROCESS * (workers + streams)) / coresPerMachine);
+  const byNetwork = Math.ceil(serverBitsPerS / (LINK_SHARE * linkBitsPerS));
+  return {
+    ...{ streams, workers, workerCores, serverCores, serverBitsPerS },
+    machines: Math.max(1, byCpu, byNetwork),
+    boundBy: byNetwork > byCpu ? 'network' : 'CPU',
+    storedBytes: keptShare * stored * maxAgeS * replicas,
+    streamBytes: (keptShare * bytesOf(BUS_BYTES.in) * maxAgeS) / streams,
+    defaultLastsS: (DEFAULT_STREAM_BYTES * streams) / (keptShare * bytesOf(BUS_BYTES.in)),
+  };
+}

@@ -1,0 +1,95 @@
+// Packets and bytes that messages take on the wire, beside their payload: heads of each packet, acknowledgements, and
+// records of TLS. Sizes from IEEE 802.3, RFC 791, RFC 9293 with timestamps (RFC 7323) and RFC 8446.
+import type { Results } from '../measure/results.js';
+import type { Stream } from './fleet.js';
+
+/** Ethernet's head, IPv4 and TCP with timestamps, as counters of an interface see a packet. */
+export const PACKET_HEAD_BYTES = 14 + 20 + 32;
+/** Preamble, checksum and gap, which take time on a link beside that. */
+export const LINK_GAP_BYTES = 24;
+/** Payload of a full packet: 1,500 bytes of Ethernet less the heads. */
+export const MOST_PAYLOAD_BYTES = 1448;
+/** Head, type and tag of a record of TLS 1.3, and the most that one holds. */
+const RECORD_BYTES = 22;
+const MOST_RECORD_BYTES = 16_384;
+
+/** One direction. */
+export interface Direction {
+  readonly packetsPerS: number;
+  /** Heads of packets included, as an interface counts them. */
+  readonly bytesPerS: number;
+}
+
+export interface Wire {
+  /** From the clients, and to them. */
+  readonly received: Direction;
+  readonly sent: Direction;
+}
+
+const NOTHING: Direction = { packetsPerS: 0, bytesPerS: 0 };
+
+/**
+ * A message and its answer. The answer acknowledges the message, and of each two full packets before it one is
+ * acknowledged alone; the answer is acknowledged alone, as vehicles have nothing else to send by then.
+ */
+function wireOf(sentBytes: number, receivedBytes: number, isTls: boolean): Wire {
+  const [message, answer] = [sentBytes, receivedBytes].map(
+    (bytes) => bytes + (isTls ? RECORD_BYTES * Math.ceil(bytes / MOST_RECORD_BYTES) : 0),
+  ) as [number, number];
+  const packetsOf = (bytes: number): number => Math.max(1, Math.ceil(bytes / MOST_PAYLOAD_BYTES));
+  const direction = (payload: number, acknowledged: number): Direction => {
+    const packetsPerS = packetsOf(payload) + acknowledged;
+    return { packetsPerS, bytesPerS: payload + PACKET_HEAD_BYTES * packetsPerS };
+  };
+  return {
+    received: direction(message, Math.ceil(packetsOf(answer) / 2)),
+    sent: direction(answer, Math.floor((packetsOf(message) - 1) / 2)),
+  };
+}
+
+/** Bytes of a frame for each point beyond the first: a position, and its code or fault with it. */
+const POINT_BYTES = { sent: 16, received: 20 };
+/** Bytes of an HTTP request or answer without its points, with some that a proxy adds. */
+const HEAD_BYTES = 300;
+
+/** Payload of one message and of its answer, from the profile that was measured. */
+export function payloadOf(
+  { kind, pointsPerMessage }: Pick<Stream, 'kind' | 'pointsPerMessage'>,
+  { ways }: Results,
+): { readonly sentBytes: number; readonly receivedBytes: number } {
+  const way = ways.find(({ name }) => name === kind);
+  if (way === undefined) return { sentBytes: 0, receivedBytes: 0 };
+  const more = pointsPerMessage - way.pointsPerUnit;
+  const bytesOf = (measured: number, point: number): number => {
+    const perPoint =
+      kind === 'stream' ? point : (measured - Math.min(HEAD_BYTES, measured / 2)) / way.pointsPerUnit;
+    return measured + more * perPoint;
+  };
+  return {
+    sentBytes: bytesOf(way.sentBytesPerUnit, POINT_BYTES.sent),
+    receivedBytes: bytesOf(way.receivedBytesPerUnit, POINT_BYTES.received),
+  };
+}
+
+/** All streams together. @param isTls between proxy and vehicles; between proxy and nodes there is none */
+export function wireOfStreams(streams: readonly Stream[], results: Results, isTls: boolean): Wire {
+  const sum = (a: Direction, b: Direction, factor: number): Direction => ({
+    packetsPerS: a.packetsPerS + factor * b.packetsPerS,
+    bytesPerS: a.bytesPerS + factor * b.bytesPerS,
+  });
+  return streams.reduce<Wire>(
+    (all, stream) => {
+      const { sentBytes, receivedBytes } = payloadOf(stream, results);
+      const one = wireOf(sentBytes, receivedBytes, isTls);
+      return {
+        received: sum(all.received, one.received, stream.messagesPerS),
+        sent: sum(all.sent, one.sent, stream.messagesPerS),
+      };
+    },
+    { received: NOTHING, sent: NOTHING },
+  );
+}
+
+/** Bits a second that a direction takes of a link. */
+export const linkBitsOf = ({ packetsPerS, bytesPerS }: Direction): number =>
+  8 * (bytesPerS + LINK_GAP_BYTES * packetsPerS);
