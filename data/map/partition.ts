@@ -2,7 +2,7 @@
 // common end points only, so each face between them belongs to one unit or to none, and the unit of a point is found by
 // counting the segments east of it, without rings.
 import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
-import type { BandPairs } from '#dist/hexcodes/kernel/certainty.js';
+import type { BandPairs } from '#dist/hexcodes/kernel/index-file.js';
 
 export interface Partition {
   /** At most 63; a unit's number is its index here. */

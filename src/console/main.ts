@@ -1,20 +1,78 @@
 // The console, the page at `/`: a box for codes that answers before the map is there, panels, and the map.
+
+import { Kernel } from '../hexcodes/kernel/kernel.js';
+import { Hexcodes } from '../hexcodes/library/hexcodes.js';
 import type { Desk, MapView } from './desk.js';
 import { FILE_PANEL, openDrops } from './file/file-panel.js';
-import { loadLibrary } from './load-library.js';
 import { openMap } from './map/open-map.js';
 import { openPanels } from './panels.js';
 import { openCodeBox } from './place/code-box.js';
+import { openRecent, openShareLinks } from './place/copy.js';
 import type { Place } from './place/place.js';
+import { openPlaceBar } from './place/place-bar.js';
 import { PLACE_PANEL } from './place/place-panel.js';
-import { openShareLinks } from './place/share-link.js';
 import type { PointsToDraw } from './points/drawn-points.js';
-import { toast } from './shell/elements.js';
-import { openOffline } from './shell/offline.js';
+import { byId, element } from './shell/elements.js';
 import { openSwitches } from './shell/switches.js';
 import { Value } from './shell/value.js';
+import { bytesOf } from './shipped.js';
 import { TAKE_AWAY_PANEL } from './take-away/take-away-panel.js';
-import { openLanguage, say } from './words/language.js';
+import { openLanguage } from './words/language.js';
+
+/**
+ * Registers the service worker, by which the page opens without a network after the first visit, and says when a new
+ * version is there. Browsers have service workers on https and on this machine only.
+ */
+function openOffline(): void {
+  const workers = navigator.serviceWorker as ServiceWorkerContainer | undefined;
+  if (workers === undefined) return;
+  const watch = (worker: ServiceWorker | null): void => {
+    worker?.addEventListener('statechange', () => {
+      // The first version of all is no news.
+      if (worker.state === 'installed' && workers.controller !== null) sayNewVersion();
+    });
+  };
+  const register = (): void => {
+    // Not while the page itself still loads. A browser that refuses leaves the page as it is.
+    workers
+      .register('/service-worker.js')
+      .then((registration) =>
+        registration.addEventListener('updatefound', () => watch(registration.installing)),
+      )
+      .catch(() => undefined);
+  };
+  if (document.readyState === 'complete') register();
+  else addEventListener('load', register, { once: true });
+}
+
+function sayNewVersion(): void {
+  byId('notices').replaceChildren(
+    element('span', { key: 'newVersion' }),
+    element('button', {
+      key: 'reload',
+      attributes: { type: 'button', id: 'reload' },
+      on: { click: () => location.reload() },
+    }),
+  );
+}
+
+/** Says that the data did not come, until somebody tries again. */
+function sayFailed(): void {
+  byId('notices').replaceChildren(
+    element('span', { key: 'failed' }),
+    element('button', {
+      key: 'retry',
+      class: 'strong',
+      attributes: { type: 'button', id: 'retry' },
+      on: { click: () => location.reload() },
+    }),
+  );
+}
+
+async function loadLibrary(): Promise<Hexcodes> {
+  const [kernel, index, reach] = await Promise.all([bytesOf('kernel'), bytesOf('index'), bytesOf('reach')]);
+  return Hexcodes.from({ kernel: await Kernel.compile(kernel), index, reach });
+}
 
 /** The panels, in the order of their tabs. */
 const PANELS = [PLACE_PANEL, FILE_PANEL, TAKE_AWAY_PANEL];
@@ -33,14 +91,16 @@ try {
   };
   const panels = openPanels(PANELS, desk);
   openDrops(() => panels.show(FILE_PANEL.id));
-  openCodeBox(desk, (place) => {
+  openPlaceBar(desk);
+  openRecent(desk);
+  const box = openCodeBox(desk, (place) => {
     desk.place.set(place);
     desk.map.now?.show(place);
   });
-  openShareLinks(desk);
+  openShareLinks(desk, box.look);
   await openMap(desk);
   openOffline();
 } catch (error) {
   console.error(error);
-  toast(say('failed'));
+  sayFailed();
 }

@@ -53,9 +53,15 @@ export function openPanels(panels: readonly Panel[], desk: Desk): Panels {
 
   tabs.addEventListener('keydown', ({ key }) => {
     const at = parts.findIndex(({ tab }) => tab === document.activeElement);
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[key];
-    if (step === undefined || at < 0) return;
-    const next = parts[(at + step + parts.length) % parts.length] as (typeof parts)[number];
+    const last = parts.length - 1;
+    const to = {
+      ArrowRight: at === last ? 0 : at + 1,
+      ArrowLeft: at === 0 ? last : at - 1,
+      Home: 0,
+      End: last,
+    }[key];
+    if (to === undefined || at < 0) return;
+    const next = parts[to] as (typeof parts)[number];
     show(next.panel.id);
     next.tab.focus();
   });

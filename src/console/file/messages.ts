@@ -23,6 +23,8 @@ export interface FailedExample {
   readonly text: string;
   /** '' where the status says everything. */
   readonly reason: string;
+  /** Whether it would lie in Viet Nam with latitude and longitude exchanged. */
+  readonly isSwapped: boolean;
 }
 
 export interface FileTally {

@@ -5,6 +5,7 @@ import { BlockBuffers } from '../../hexcodes/wire/bulk/block-buffers.js';
 import { BulkInputError } from '../../hexcodes/wire/job.js';
 import { FileConversion, requestFor } from './conversion.js';
 import type { FileNews, FileTask } from './messages.js';
+import { encodingOf, withHeader } from './pasted.js';
 
 /** Most bytes of answers before they become part of a Blob, which browsers keep outside of the scripts' memory. */
 const PART_BYTES = 8 * 2 ** 20;
@@ -26,7 +27,7 @@ async function convert(task: FileTask): Promise<void> {
   const source: ReadableStream<Uint8Array> = task.isGzip
     ? task.file.stream().pipeThrough(new DecompressionStream('gzip'))
     : task.file.stream();
-  const reader = source.getReader();
+  const reader = (await prepared(source, task.format)).getReader();
   const answer = new AnswerBlob();
   let conversion: FileConversion | undefined;
   let readBytes = 0;
@@ -54,6 +55,55 @@ async function convert(task: FileTask): Promise<void> {
     points.offsets.buffer,
     points.admins.buffer,
   ]);
+}
+
+/** The bytes of a table as UTF-8, with a header row where it can be told; lines of JSON as they are. */
+async function prepared(
+  source: ReadableStream<Uint8Array>,
+  format: FileTask['format'],
+): Promise<ReadableStream<Uint8Array>> {
+  if (format === 'ndjson') return source;
+  const reader = source.getReader();
+  const { value: beginning } = await reader.read();
+  if (beginning === undefined) return new Blob([]).stream();
+  const rest = (first: Uint8Array): ReadableStream<Uint8Array> =>
+    new ReadableStream({
+      start: (controller) => controller.enqueue(first),
+      pull: async (controller) => {
+        const { done, value } = await reader.read();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    });
+  const encoding = encodingOf(beginning);
+  if (encoding === 'utf-8') return rest(withHeaderRow(beginning));
+  const bytes = rest(beginning) as ReadableStream<BufferSource>;
+  const decoded = bytes.pipeThrough(new TextDecoderStream(encoding)).getReader();
+  let isFirst = true;
+  const texts = new ReadableStream<string>({
+    pull: async (controller) => {
+      const { done, value } = await decoded.read();
+      if (done) controller.close();
+      // Letters of Windows-1258 have their tones behind them.
+      else controller.enqueue(isFirst ? withHeader(value).normalize('NFC') : value.normalize('NFC'));
+      isFirst = false;
+    },
+  });
+  return texts.pipeThrough(new TextEncoderStream());
+}
+
+function withHeaderRow(beginning: Uint8Array): Uint8Array {
+  const end = beginning.indexOf(10);
+  const line = new TextDecoder().decode(end < 0 ? beginning : beginning.subarray(0, end + 1));
+  const headed = withHeader(line);
+  if (headed === line) return beginning;
+  const head = new TextEncoder().encode(headed);
+  const tail = end < 0 ? new Uint8Array() : beginning.subarray(end + 1);
+  const joined = new Uint8Array(head.length + tail.length);
+  joined.set(head);
+  joined.set(tail, head.length);
+  return joined;
 }
 
 async function kernelOf({ paths }: FileTask): Promise<Kernel> {

@@ -1,18 +1,26 @@
 // The hexagons on the map as GeoJSON: the grid of the view, and the place that is chosen with its ring and its
 // ancestors.
+
+import { cellsWithin, estimatedCells, ringOf } from '../../hexcodes/geometry/cover.js';
 import { gridDisk, parent } from '../../hexcodes/geometry/family.js';
 import { type CellFeature, cellFeature } from '../../hexcodes/geometry/geojson.js';
-import { cellsWithin, estimatedCells, ringOf } from '../../hexcodes/geometry/within.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
+import { DEFAULT_RESOLUTION } from '../../hexcodes/wire/params/number.js';
 import type { Box } from '../desk.js';
-import type { Place } from '../place/place.js';
+import { chosenResolution, EDGE_M_OF_RESOLUTION_0, type Place } from '../place/place.js';
+
+/** Mainland and coast; the archipelagos are in view where the screen is wide enough. */
+export const COUNTRY: Box = { west: 101.8, south: 8.2, east: 112, north: 23.5 };
 
 export interface Polygons {
   type: 'FeatureCollection';
-  features: { type: 'Feature'; geometry: CellFeature['geometry']; properties: { kind: string } }[];
+  features: {
+    type: 'Feature';
+    geometry: CellFeature['geometry'];
+    properties: { kind: string; code?: string };
+  }[];
 }
 
-const EDGE_M_OF_RESOLUTION_0 = 1_281_256;
 const EARTH_M = 40_075_017;
 /** A hexagon of the grid is at least so wide on the screen, and less than the square root of seven times as wide. */
 const LEAST_WIDTH_PX = 44;
@@ -21,10 +29,19 @@ const MOST_CELLS = 12_000;
 
 /** The finest resolution whose hexagons are wide enough; `worldPx`: the width of the world on the screen. */
 export function gridResolutionAt(worldPx: number, latDeg: number): number {
-  const pxPerM = worldPx / (EARTH_M * Math.cos((latDeg * Math.PI) / 180));
+  const pxPerM = 1 / pixelM(worldPx, latDeg);
   const finest = Math.log((2 * EDGE_M_OF_RESOLUTION_0 * pxPerM) / LEAST_WIDTH_PX) / Math.log(Math.sqrt(7));
   return Math.min(15, Math.max(0, Math.floor(finest)));
 }
+
+/** The resolution of the hexagons on the map: as fine as is legible, but no finer than codes are wanted. */
+export function drawnResolution(worldPx: number, latDeg: number): number {
+  return Math.min(gridResolutionAt(worldPx, latDeg), Math.max(DEFAULT_RESOLUTION, chosenResolution.now));
+}
+
+/** Width of a pixel, metres. */
+export const pixelM = (worldPx: number, latDeg: number): number =>
+  (EARTH_M * Math.cos((latDeg * Math.PI) / 180)) / worldPx;
 
 /** The cells of the view that have codes. */
 export function gridOf(library: Hexcodes, view: Box, resolution: number): Polygons {
@@ -50,15 +67,47 @@ export function gridOf(library: Hexcodes, view: Box, resolution: number): Polygo
 export function placeShapes(library: Hexcodes, place: Place, rings: number): Polygons {
   const around = rings === 0 ? [] : gridDisk(library, place.hexcodes, rings);
   const shape = (kind: string, code: string) =>
-    feature(kind, cellFeature(library, code).geometry.coordinates);
+    feature(kind, cellFeature(library, code).geometry.coordinates, code);
   const ancestors = Array.from({ length: place.resolution }, (_, resolution) =>
     shape('ancestor', parent(library, place.hexcodes, resolution)),
   );
   return collection([
+    ...errorCircle(place),
     ...around.filter((code) => code !== place.hexcodes).map((code) => shape('ring', code)),
     ...ancestors,
     shape('cell', place.hexcodes),
   ]);
+}
+
+/** The circle that a measured position lies in. */
+function errorCircle({ from, accuracyM }: Place): Polygons['features'] {
+  if (from === undefined || accuracyM === undefined) return [];
+  const degrees = (accuracyM / EARTH_M) * 360;
+  const ring = Array.from({ length: 73 }, (_, i): [number, number] => {
+    const angle = (i / 36) * Math.PI;
+    const lat = from.lat + degrees * Math.sin(angle);
+    return [from.lng + (degrees * Math.cos(angle)) / Math.cos((lat * Math.PI) / 180), lat];
+  });
+  return [feature('error', [ring])];
+}
+
+/** The position itself where codes are, else the middle of the nearest hexagon of a grid; undefined without any. */
+export function nearestWithCode(
+  library: Hexcodes,
+  at: { lat: number; lng: number },
+  grid: Polygons['features'],
+): { lat: number; lng: number } | undefined {
+  if (library.adminCodeOf(at.lat, at.lng) !== null) return at;
+  const middles = grid.map(({ geometry }) => {
+    const ring = (geometry.coordinates[0] ?? []).slice(1);
+    const [lng, lat] = [0, 1].map((i) => ring.reduce((sum, corner) => sum + corner[i]!, 0) / ring.length);
+    return { lat: lat!, lng: lng! };
+  });
+  const far = ({ lat, lng }: { lat: number; lng: number }): number =>
+    (lat - at.lat) ** 2 + (lng - at.lng) ** 2;
+  return middles
+    .filter(({ lat, lng }) => library.adminCodeOf(lat, lng) !== null)
+    .sort((a, b) => far(a) - far(b))[0];
 }
 
 /** The box of a place's cell with room for its neighbours. */
@@ -70,7 +119,16 @@ export function boxAround(library: Hexcodes, place: Place, rings: number): Box {
   const halfLat = ((Math.max(...lats) - Math.min(...lats)) / 2) * far;
   const halfLng = ((Math.max(...lngs) - Math.min(...lngs)) / 2) * far;
   const { lat, lng } = place;
-  return { west: lng - halfLng, south: lat - halfLat, east: lng + halfLng, north: lat + halfLat };
+  const box = { west: lng - halfLng, south: lat - halfLat, east: lng + halfLng, north: lat + halfLat };
+  for (const { geometry } of errorCircle(place)) {
+    for (const [x, y] of geometry.coordinates.flat()) {
+      box.west = Math.min(box.west, x);
+      box.east = Math.max(box.east, x);
+      box.south = Math.min(box.south, y);
+      box.north = Math.max(box.north, y);
+    }
+  }
+  return box;
 }
 
 const collection = (features: Polygons['features']): Polygons => ({ type: 'FeatureCollection', features });
@@ -78,8 +136,9 @@ const collection = (features: Polygons['features']): Polygons => ({ type: 'Featu
 const feature = (
   kind: string,
   coordinates: CellFeature['geometry']['coordinates'],
+  code?: string,
 ): Polygons['features'][0] => ({
   type: 'Feature',
   geometry: { type: 'Polygon', coordinates },
-  properties: { kind },
+  properties: { kind, ...(code === undefined ? {} : { code }) },
 });

@@ -1,17 +1,155 @@
 // The map where WebGL is missing: the same shapes drawn on a canvas, to be dragged, zoomed and clicked.
 import type { Box, Desk, MapView } from '../desk.js';
-import { chooseAt } from '../place/choose.js';
-import { paintPoints } from '../points/flat-points.js';
+import { chooseOnMap } from '../place/choose.js';
+import { chosenResolution } from '../place/place.js';
+import { ANCHOR, type PointsToDraw, provinceColor } from '../points/drawn-points.js';
 import { element } from '../shell/elements.js';
 import { isDark } from '../shell/switches.js';
-import { language, say } from '../words/language.js';
-import { COUNTRY } from './controls.js';
-import { boxAround, gridOf, gridResolutionAt, type Polygons, placeShapes } from './features.js';
-import { listenForMoves } from './gestures.js';
+import { language } from '../words/language.js';
+import {
+  boxAround,
+  COUNTRY,
+  drawnResolution,
+  gridOf,
+  nearestWithCode,
+  type Polygons,
+  pixelM,
+  placeShapes,
+} from './features.js';
 import { Labels } from './labels.js';
-import type { Ring } from './land.js';
-import { paletteOf } from './palette.js';
-import { SHEET, type Shapes } from './shapes.js';
+import { type Palette, paletteOf } from './palette.js';
+import { type Ring, type River, SHEET, type Shapes } from './shapes.js';
+
+// Draws a file's points where WebGL is missing: into the pixels of a picture, which is then laid over the map.
+
+/** The part of the map that is shown. */
+interface FlatView {
+  /** Middle in Web Mercator, 0 to 1. */
+  readonly x: number;
+  readonly y: number;
+  /** Width of the world, and sizes of the map, in CSS pixels. */
+  readonly worldPx: number;
+  readonly widthPx: number;
+  readonly heightPx: number;
+}
+
+/** The sentence that the map is a plain drawing is read in this time. */
+const NOTE_MS = 8000;
+const NO_PROVINCE = 34;
+/** More points in the view would hold up the page. */
+const MOST_DRAWN = 60_000;
+const MOST_COUNTED = 20_000;
+/** Alpha of positions in no province, of 255. */
+const FAINT = 76;
+/** Alpha, blue, green and red of a pixel, in the order of ImageData read as 32 bits. */
+const COLORS = Uint32Array.from({ length: NO_PROVINCE + 1 }, (_, admin) => {
+  const [red, green, blue] = provinceColor(admin);
+  return (((admin === NO_PROVINCE ? FAINT : 255) << 24) | (blue << 16) | (green << 8) | red) >>> 0;
+});
+
+function paintPoints(context: CanvasRenderingContext2D, points: PointsToDraw, view: FlatView): void {
+  const { offsets, admins } = points;
+  const ratio = devicePixelRatio;
+  const width = Math.round(view.widthPx * ratio);
+  const height = Math.round(view.heightPx * ratio);
+  if (width === 0 || height === 0) return;
+  const picture = new ImageData(width, height);
+  const pixels = new Uint32Array(picture.data.buffer);
+  const scale = view.worldPx * ratio;
+  const left = (ANCHOR.x - view.x) * scale + width / 2;
+  const top = (ANCHOR.y - view.y) * scale + height / 2;
+  const side = Math.round((admins.length > 100_000 ? 2 : admins.length > 5000 ? 3 : 6) * ratio);
+  const isShown = (x: number, y: number): boolean =>
+    x >= 0 && y >= 0 && x + side <= width && y + side <= height;
+  // A sample tells how many are in the view: to ask each of a million would hold up the page.
+  const stride = Math.ceil(admins.length / MOST_COUNTED) || 1;
+  let shown = 0;
+  for (let i = 0; i < admins.length; i += stride)
+    if (isShown(left + offsets[2 * i]! * scale, top + offsets[2 * i + 1]! * scale)) shown += stride;
+  // Every second, third, … is drawn of too many: they lie over one another.
+  const step = Math.ceil(shown / MOST_DRAWN) || 1;
+  for (let i = 0; i < admins.length; i += step) {
+    const x = Math.round(left + offsets[2 * i]! * scale - side / 2);
+    const y = Math.round(top + offsets[2 * i + 1]! * scale - side / 2);
+    if (!isShown(x, y)) continue;
+    const color = COLORS[Math.min(admins[i]!, NO_PROVINCE)]!;
+    for (let row = y; row < y + side; row++)
+      for (let at = row * width + x; at < row * width + x + side; at++) pixels[at] = color;
+  }
+  const layer = new OffscreenCanvas(width, height);
+  layer.getContext('2d')?.putImageData(picture, 0, 0);
+  context.drawImage(layer, 0, 0, view.widthPx, view.heightPx);
+}
+
+interface Moves {
+  /** In pixels. */
+  move(dx: number, dy: number): void;
+  /** Zooms by a factor, around a position on the canvas; its middle if absent. */
+  zoom(factor: number, x?: number, y?: number): void;
+  choose(x: number, y: number): void;
+  /** Chooses the middle of the map, or what is nearest to it. */
+  chooseMiddle(): void;
+}
+
+/** A finger that moves less than this has tapped. */
+const TAP_PX = 5;
+const KEY_STEP_PX = 80;
+
+function listenForMoves(canvas: HTMLCanvasElement, moves: Moves): void {
+  const fingers = new Map<number, { x: number; y: number }>();
+  let travelled = 0;
+
+  canvas.addEventListener('pointerdown', (event) => {
+    canvas.setPointerCapture(event.pointerId);
+    if (fingers.size === 0) travelled = 0;
+    fingers.set(event.pointerId, { x: event.offsetX, y: event.offsetY });
+  });
+  canvas.addEventListener('pointermove', (event) => {
+    const before = fingers.get(event.pointerId);
+    if (before === undefined) return;
+    const now = { x: event.offsetX, y: event.offsetY };
+    fingers.set(event.pointerId, now);
+    travelled += Math.hypot(now.x - before.x, now.y - before.y);
+    const other = [...fingers].find(([id]) => id !== event.pointerId)?.[1];
+    if (other === undefined) {
+      if (travelled > TAP_PX) moves.move(now.x - before.x, now.y - before.y);
+      return;
+    }
+    const apart = (from: typeof now): number => Math.hypot(from.x - other.x, from.y - other.y) || 1;
+    moves.zoom(apart(now) / apart(before), (now.x + other.x) / 2, (now.y + other.y) / 2);
+  });
+  const lift = (event: PointerEvent): void => {
+    const wasTap = event.type === 'pointerup' && fingers.size === 1 && travelled <= TAP_PX;
+    fingers.delete(event.pointerId);
+    if (wasTap) moves.choose(event.offsetX, event.offsetY);
+  };
+  canvas.addEventListener('pointerup', lift);
+  canvas.addEventListener('pointercancel', lift);
+  canvas.addEventListener(
+    'wheel',
+    (event) => {
+      event.preventDefault();
+      moves.zoom(2 ** (-event.deltaY / 300), event.offsetX, event.offsetY);
+    },
+    { passive: false },
+  );
+  canvas.addEventListener('keydown', (event) => {
+    const step: Record<string, () => void> = {
+      ArrowLeft: () => moves.move(KEY_STEP_PX, 0),
+      ArrowRight: () => moves.move(-KEY_STEP_PX, 0),
+      ArrowUp: () => moves.move(0, KEY_STEP_PX),
+      ArrowDown: () => moves.move(0, -KEY_STEP_PX),
+      '+': () => moves.zoom(2),
+      '=': () => moves.zoom(2),
+      '-': () => moves.zoom(0.5),
+      Enter: () => moves.chooseMiddle(),
+    };
+    const run = step[event.key];
+    if (run === undefined) return;
+    event.preventDefault();
+    run();
+  });
+}
 
 /** Width of the world in pixels. */
 const LEAST_WORLD_PX = 512 * 2 ** 3;
@@ -31,7 +169,7 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): MapV
   });
   host.append(canvas);
   const context = canvas.getContext('2d') as CanvasRenderingContext2D;
-  const labels = new Labels(host, shapes.labels);
+  const labels = new Labels(host, desk, shapes.labels, false);
   const view = { x: 0.5, y: 0.5, worldPx: LEAST_WORLD_PX };
   let grid: Polygons['features'] = [];
 
@@ -48,7 +186,7 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): MapV
     const { lng: east, lat: south } = positionAt(canvas.clientWidth, canvas.clientHeight);
     return { west, south, east, north };
   };
-  const gridResolution = (): number => gridResolutionAt(view.worldPx, latOf(view.y));
+  const gridResolution = (): number => drawnResolution(view.worldPx, latOf(view.y));
 
   const trace = (rings: readonly Ring[]): void => {
     context.beginPath();
@@ -77,6 +215,18 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): MapV
     context.globalAlpha = 1;
   };
 
+  const drawRiver = (line: River['line'], color: string, level: number): void => {
+    context.beginPath();
+    line.forEach(([lng, lat], i) => {
+      const { x, y } = project(lng, lat);
+      if (i === 0) context.moveTo(x, y);
+      else context.lineTo(x, y);
+    });
+    context.strokeStyle = color;
+    context.lineWidth = 1.8 - 0.25 * level;
+    context.stroke();
+  };
+
   const draw = (): void => {
     const palette = paletteOf(isDark.now);
     const ratio = devicePixelRatio;
@@ -95,6 +245,7 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): MapV
       fill(rings, palette.provinces[(shapes.colors[admin] ?? 0) % palette.provinces.length] as string);
     });
     for (const rings of provinces) stroke(rings, palette.border, 0.9);
+    for (const { level, line } of shapes.rivers) drawRiver(line, palette.river, level);
     fill(shapes.sea, palette.sea);
     stroke(shapes.sea, palette.coast, 0.8);
     context.setLineDash([3, 4]);
@@ -110,8 +261,17 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): MapV
     const points = desk.points.now;
     if (points !== undefined) paintPoints(context, points, { ...view, widthPx: width, heightPx: height });
     host.dataset.points = String(points?.admins.length ?? 0);
-    drawPlace(palette.cell, palette.ancestor, palette.ground);
-    labels.place(project, view.worldPx);
+    drawPlace(palette);
+    const place = desk.place.now;
+    labels.draw({
+      project,
+      positionAt,
+      bounds: bounds(),
+      worldPx: view.worldPx,
+      grid,
+      gridResolution: gridResolution(),
+      place: place === undefined ? [] : placeShapes(desk.library, place, desk.rings.now).features,
+    });
   };
 
   const coverBeyond = (left: number, top: number, right: number, bottom: number, color: string): void => {
@@ -121,13 +281,17 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): MapV
     context.fillStyle = color;
     context.fill('evenodd');
   };
-  const drawPlace = (color: string, ancestorColor: string, edge: string): void => {
+  const drawPlace = ({ cell: color, ancestor, error, ground: edge }: Palette): void => {
     const place = desk.place.now;
     host.dataset.place = place?.hexcodes ?? '';
+    host.dataset.error = String(place?.accuracyM ?? '');
     if (place === undefined) return;
     for (const { geometry, properties } of placeShapes(desk.library, place, desk.rings.now).features) {
-      if (properties.kind === 'ancestor') stroke(geometry.coordinates, ancestorColor, 1.4, 0.75);
-      else fill(geometry.coordinates, color, properties.kind === 'cell' ? 0.4 : 0.18);
+      if (properties.kind === 'ancestor') stroke(geometry.coordinates, ancestor, 1.4, 0.75);
+      else if (properties.kind === 'error') {
+        fill(geometry.coordinates, error, 0.12);
+        stroke(geometry.coordinates, error, 1.5);
+      } else fill(geometry.coordinates, color, properties.kind === 'cell' ? 0.4 : 0.18);
       if (properties.kind === 'cell') stroke(geometry.coordinates, color, 2.5);
     }
     const { x, y } = project((place.from ?? place).lng, (place.from ?? place).lat);
@@ -140,14 +304,27 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): MapV
     context.stroke();
   };
 
+  /** No view leaves the sheet. */
+  const keepOnSheet = (): void => {
+    const [west, east] = [mercatorX(SHEET.west), mercatorX(SHEET.east)];
+    const [north, south] = [mercatorY(SHEET.north), mercatorY(SHEET.south)];
+    const least = Math.max(canvas.clientWidth / (east - west), canvas.clientHeight / (south - north));
+    view.worldPx = Math.min(MOST_WORLD_PX, Math.max(LEAST_WORLD_PX, least, view.worldPx));
+    const [halfX, halfY] = [canvas.clientWidth / 2 / view.worldPx, canvas.clientHeight / 2 / view.worldPx];
+    view.x = Math.min(east - halfX, Math.max(west + halfX, view.x));
+    view.y = Math.min(south - halfY, Math.max(north + halfY, view.y));
+  };
+
   let isDue = false;
   const redraw = (): void => {
     if (isDue) return;
     isDue = true;
     requestAnimationFrame(() => {
       isDue = false;
+      keepOnSheet();
       grid = gridOf(desk.library, bounds(), gridResolution()).features;
       host.dataset.grid = String(gridResolution());
+      host.dataset.view = [view.x, view.y, Math.log2(view.worldPx)].map((n) => n.toFixed(4)).join();
       draw();
     });
   };
@@ -167,6 +344,8 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): MapV
     redraw();
   };
 
+  const chooseAt = ({ lat, lng }: { lat: number; lng: number }): void =>
+    chooseOnMap(desk, lat, lng, gridResolution(), pixelM(view.worldPx, lat));
   listenForMoves(canvas, {
     move: (dx, dy) => {
       view.x -= dx / view.worldPx;
@@ -174,15 +353,19 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): MapV
       redraw();
     },
     zoom: zoomAt,
-    choose: (x, y) => {
-      const { lat, lng } = positionAt(x, y);
-      chooseAt(desk, lat, lng);
+    choose: (x, y) => chooseAt(positionAt(x, y)),
+    chooseMiddle: () => {
+      const middle = positionAt(canvas.clientWidth / 2, canvas.clientHeight / 2);
+      chooseAt(nearestWithCode(desk.library, middle, grid) ?? middle);
     },
   });
   new ResizeObserver(redraw).observe(canvas);
-  for (const value of [isDark, language, desk.place, desk.rings, desk.points])
+  for (const value of [isDark, language, desk.place, desk.rings, desk.points, chosenResolution])
     (value as { on(l: () => void): void }).on(redraw);
-  host.append(element('p', { class: 'map-note', text: say('noWebgl') }));
+  const note = element('p', { class: 'map-note', key: 'noWebgl' });
+  host.append(note);
+  // It would cover the map for good.
+  setTimeout(() => note.remove(), NOTE_MS);
   showBox(COUNTRY);
   return {
     center: () => positionAt(canvas.clientWidth / 2, canvas.clientHeight / 2),

@@ -1,16 +1,38 @@
-// The names on the map, as HTML over it: the provinces where there is space, and the archipelagos and the sea.
+// Texts over the map: names of provinces, towns, landmarks and waters, the codes of the hexagons, the sizes of the
+// larger cells of a place, a scale bar, and the code under the mouse. Names are HTML; texts of cells are painted on a
+// canvas.
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
+import { edge } from '../../hexcodes/geometry/shape.js';
+import { placeNames } from '../../hexcodes/library/places.js';
+import type { Box, Desk } from '../desk.js';
+import { length } from '../place/around.js';
+import { EDGE_M_OF_RESOLUTION_0 } from '../place/place.js';
 import { element } from '../shell/elements.js';
+import { isDark } from '../shell/switches.js';
 import { language, say } from '../words/language.js';
 import type { TextKey } from '../words/texts.js';
+import { type Polygons, pixelM } from './features.js';
+import { paletteOf } from './palette.js';
 import type { Label } from './shapes.js';
 
+/** The map as it is drawn now. */
+export interface Drawn {
+  project(lng: number, lat: number): { x: number; y: number };
+  positionAt(x: number, y: number): { lat: number; lng: number };
+  readonly bounds: Box;
+  /** Width of the world, pixels. */
+  readonly worldPx: number;
+  readonly grid: Polygons['features'];
+  readonly gridResolution: number;
+  /** The shapes of the place that is chosen. */
+  readonly place: Polygons['features'];
+}
+
 interface Name {
-  readonly node: HTMLElement;
+  readonly text: string;
+  readonly kind: 'water' | 'province' | 'town' | 'landmark';
   readonly lng: number;
   readonly lat: number;
-  /** Width of the text; 0 before it is measured. */
-  width: number;
 }
 
 const AT_SEA: readonly { key: TextKey; lng: number; lat: number }[] = [
@@ -18,61 +40,218 @@ const AT_SEA: readonly { key: TextKey; lng: number; lat: number }[] = [
   { key: 'truongSa', lng: 114.2, lat: 9.2 },
   { key: 'eastSea', lng: 112.4, lat: 13.2 },
 ];
-
 /** Cities of the country: their names have priority. */
 const CITIES = ['HN', 'HCM', 'DNG', 'HP', 'CT', 'HUE'];
 
 const HEIGHT_PX = 18;
-/** Beyond this scale, in pixels for the world, one is inside a province and its name says nothing. */
-const MOST_WORLD_PX = 512 * 2 ** 12;
+const LETTER_PX = 6.9;
+/** Scales in pixels for the world. */
+const atZoom = (zoom: number): number => 512 * 2 ** zoom;
+const TOWNS_FROM_PX = atZoom(5.6);
+const LANDMARKS_FROM_PX = atZoom(11);
+const MOST_NAMES = 70;
+/** Names of provinces slide into view from here on, as their own position may be far. */
+const SLIDING_FROM_PX = atZoom(7);
+/** Parts of the view, across and down, where a name may slide to. */
+const SLIDES = [0.5, 0.3, 0.7, 0.12, 0.88].flatMap((x) =>
+  [0.14, 0.3, 0.72, 0.88].map((y) => [x, y] as const),
+);
+/** Hexagons narrower than this have no code in them. */
+const LEAST_CODE_PX = 60;
+const MOST_CODES = 900;
+const CODE_LETTER_PX = 6.1;
+const MOST_SCALE_PX = 110;
 
 export class Labels {
-  readonly #names: Name[];
+  readonly #box = element('div', { class: 'labels', attributes: { 'aria-hidden': 'true' } });
+  readonly #codes = element('canvas', { class: 'map-codes', attributes: { 'aria-hidden': 'true' } });
+  readonly #scale = element('div', { class: 'scale', attributes: { id: 'scale' } });
+  readonly #hover = element('div', { class: 'hover-code code', attributes: { 'aria-hidden': 'true' } });
+  readonly #nodes = new Map<string, HTMLElement>();
+  readonly #provinces: readonly (Name & { admin: number })[];
+  readonly #named: readonly Name[];
+  #drawn: Drawn | undefined;
 
-  constructor(host: HTMLElement, labels: readonly Label[]) {
-    const box = element('div', { class: 'labels', attributes: { 'aria-hidden': 'true' } });
+  /** @param hasBasemap a map of the operator's names towns itself */
+  constructor(
+    private readonly host: HTMLElement,
+    private readonly desk: Desk,
+    labels: readonly Label[],
+    hasBasemap: boolean,
+  ) {
     const weight = ({ admin, space }: Label): number =>
       space + (CITIES.includes(ADMIN_UNITS[admin]?.code ?? '') ? 10 : 0);
-    const bySpace = [...labels].sort((a, b) => weight(b) - weight(a));
-    const provinces = bySpace.map(({ admin, lng, lat }) => ({
-      node: element('span', { class: 'label', text: ADMIN_UNITS[admin]?.name ?? '' }),
-      lng,
-      lat,
-      width: 0,
-    }));
-    const waters = AT_SEA.map(({ key, lng, lat }) => ({
-      node: element('span', { class: 'label at-sea', text: say(key) }),
-      lng,
-      lat,
-      width: 0,
-    }));
-    language.on(() => {
-      AT_SEA.forEach(({ key }, i) => {
-        const name = waters[i] as Name;
-        name.node.textContent = say(key);
-        name.width = 0;
-      });
-    });
-    this.#names = [...waters, ...provinces];
-    box.append(...this.#names.map(({ node }) => node));
-    host.append(box);
+    this.#provinces = [...labels]
+      .sort((a, b) => weight(b) - weight(a))
+      .map(({ admin, lng, lat }) => ({
+        admin,
+        text: ADMIN_UNITS[admin]?.name ?? '',
+        kind: 'province',
+        lng,
+        lat,
+      }));
+    const kinds = hasBasemap ? [] : (['town', 'landmark'] as const);
+    this.#named = kinds.flatMap((kind) =>
+      placeNames()
+        .filter((each) => each.kind === kind)
+        .map(({ name, lng, lat }): Name => ({ text: name, kind, lng, lat })),
+    );
+    host.append(this.#codes, this.#box);
+    host.parentElement?.append(this.#scale, this.#hover);
+    language.on(() => this.#drawn && this.draw(this.#drawn));
+    host.addEventListener('pointermove', (event) => this.#showCode(event));
+    host.addEventListener('pointerleave', () => this.#hover.classList.remove('is-shown'));
   }
 
-  /** Lays the names out. @param project degrees to pixels @param worldPx width of the world in pixels */
-  place(project: (lng: number, lat: number) => { x: number; y: number }, worldPx: number): void {
+  /** Draws all texts for the map as it is now. */
+  draw(drawn: Drawn): void {
+    this.#drawn = drawn;
+    this.#placeNames(drawn);
+    this.#paintCodes(drawn);
+    this.#drawScale(drawn);
+  }
+
+  #placeNames({ project, worldPx, bounds }: Drawn): void {
+    const { clientWidth: width, clientHeight: height } = this.host;
     const taken: { x: number; y: number; width: number }[] = [];
-    for (const name of this.#names) {
-      if (name.width === 0) name.width = name.node.offsetWidth;
-      const { x, y } = project(name.lng, name.lat);
-      const { width } = name;
+    const texts = new Set<string>();
+    const shown = new Set<string>();
+    const show = ({ text, kind }: Name, x: number, y: number): void => {
+      if (shown.size >= MOST_NAMES || texts.has(text)) return;
+      const hasDot = kind === 'town' || kind === 'landmark';
+      const wide = text.length * LETTER_PX + (hasDot ? 14 : 0);
+      const middle = hasDot ? x + wide / 2 - 5 : x;
+      if (x < 0 || y < 0 || x > width || y > height) return;
       const isFree = taken.every(
-        (other) => Math.abs(other.x - x) > (other.width + width) / 2 + 4 || Math.abs(other.y - y) > HEIGHT_PX,
+        (other) =>
+          Math.abs(other.x - middle) > (other.width + wide) / 2 + 6 || Math.abs(other.y - y) > HEIGHT_PX,
       );
-      const isShown = isFree && worldPx < MOST_WORLD_PX;
-      name.node.classList.toggle('is-shown', isShown);
-      if (!isShown) continue;
-      taken.push({ x, y, width });
-      name.node.style.transform = `translate(${(x - width / 2).toFixed(1)}px, ${(y - HEIGHT_PX / 2).toFixed(1)}px)`;
+      if (!isFree) return;
+      taken.push({ x: middle, y, width: wide });
+      texts.add(text);
+      const key = `${kind}/${text}`;
+      shown.add(key);
+      const node = this.#nodeOf(key, text, kind);
+      const left = hasDot ? x - 5 : x;
+      const shift = hasDot ? '' : ' translateX(-50%)';
+      node.style.transform = `translate(${left.toFixed(1)}px, ${(y - HEIGHT_PX / 2).toFixed(1)}px)${shift}`;
+    };
+    for (const { key, lng, lat } of AT_SEA) {
+      const { x, y } = project(lng, lat);
+      show({ text: say(key), kind: 'water', lng, lat }, x, y);
     }
+    for (const name of this.#provinces) {
+      const { x, y } = project(name.lng, name.lat);
+      show(name, x, y);
+    }
+    if (worldPx > SLIDING_FROM_PX) this.#slideIn(width, height, show);
+    const isIn = ({ lng, lat }: Name): boolean =>
+      lng >= bounds.west && lng <= bounds.east && lat >= bounds.south && lat <= bounds.north;
+    for (const name of this.#named) {
+      if (name.kind === 'town' ? worldPx < TOWNS_FROM_PX : worldPx < LANDMARKS_FROM_PX) continue;
+      if (!isIn(name)) continue;
+      const { x, y } = project(name.lng, name.lat);
+      show(name, x, y);
+    }
+    for (const [key, node] of this.#nodes) {
+      if (shown.has(key)) continue;
+      node.remove();
+      this.#nodes.delete(key);
+    }
+  }
+
+  /** Provinces whose own position is out of view are named where the view has some of them. */
+  #slideIn(width: number, height: number, show: (name: Name, x: number, y: number) => void): void {
+    for (const [across, down] of SLIDES) {
+      const [x, y] = [across * width, down * height];
+      const { lat, lng } = this.#drawn!.positionAt(x, y);
+      const code = this.desk.library.adminCodeOf(lat, lng);
+      const name = this.#provinces.find(({ admin }) => ADMIN_UNITS[admin]?.code === code);
+      if (name !== undefined) show(name, x, y);
+    }
+  }
+
+  #nodeOf(key: string, text: string, kind: Name['kind']): HTMLElement {
+    let node = this.#nodes.get(key);
+    if (node === undefined) {
+      node = element('span', { class: `label is-${kind}`, text });
+      this.#nodes.set(key, node);
+      this.#box.append(node);
+    }
+    return node;
+  }
+
+  /** The codes in the hexagons, and the sizes of the larger cells at their upper edges. */
+  #paintCodes({ project, grid, gridResolution, place, worldPx, bounds }: Drawn): void {
+    const { clientWidth: width, clientHeight: height } = this.host;
+    const canvas = this.#codes;
+    const ratio = devicePixelRatio;
+    canvas.width = width * ratio;
+    canvas.height = height * ratio;
+    const context = canvas.getContext('2d');
+    if (context === null) return;
+    context.scale(ratio, ratio);
+    context.textAlign = 'center';
+    context.textBaseline = 'middle';
+    context.lineJoin = 'round';
+    const palette = paletteOf(isDark.now);
+    const write = (text: string, x: number, y: number, color: string): void => {
+      context.strokeStyle = palette.ground;
+      context.lineWidth = 3;
+      context.strokeText(text, x, y);
+      context.fillStyle = color;
+      context.fillText(text, x, y);
+    };
+    const middleLat = (bounds.south + bounds.north) / 2;
+    const edgeM = EDGE_M_OF_RESOLUTION_0 / Math.sqrt(7) ** gridResolution;
+    const wide = (1.9 * edgeM) / pixelM(worldPx, middleLat);
+    let codes = 0;
+    context.font = '10px ui-monospace, Menlo, Consolas, monospace';
+    for (const { geometry } of grid) {
+      const ring = geometry.coordinates[0] ?? [];
+      if (wide < LEAST_CODE_PX || codes >= MOST_CODES) break;
+      const [lng, lat] = [0, 1].map(
+        (i) => ring.slice(1).reduce((sum, at) => sum + at[i]!, 0) / (ring.length - 1),
+      );
+      const { x, y } = project(lng!, lat!);
+      if (x < 0 || y < 0 || x > width || y > height) continue;
+      if (this.desk.library.adminCodeOf(lat!, lng!) === null) continue;
+      const code = this.desk.library.encode(lat!, lng!, gridResolution).hexcodes;
+      const isWhole = code.length * CODE_LETTER_PX < wide * 0.95;
+      write(isWhole ? code : `…${code.slice(code.lastIndexOf('-') + 1)}`, x, y, palette.grid);
+      codes++;
+    }
+    this.host.dataset.codes = String(codes);
+    context.font = '600 11px system-ui, sans-serif';
+    // A label over another is no label; the smallest cells of the place matter most.
+    for (const { geometry, properties } of [...place].reverse()) {
+      if (properties.kind !== 'ancestor' || properties.code === undefined) continue;
+      const corners = (geometry.coordinates[0] ?? []).map(([lng, lat]) => project(lng, lat));
+      const across = Math.max(...corners.map(({ x }) => x)) - Math.min(...corners.map(({ x }) => x));
+      if (across < 2 * LEAST_CODE_PX) continue;
+      const seen = corners.filter(({ x, y }) => x > 50 && y > 10 && x < width - 50 && y < height - 10);
+      const top = seen.sort((a, b) => a.y - b.y)[0];
+      if (top === undefined) continue;
+      const size = length(edge(this.desk.library, properties.code));
+      write(`${properties.code} · ${size}`, top.x, top.y, palette.ancestor);
+    }
+  }
+
+  #drawScale({ worldPx, bounds }: Drawn): void {
+    const metres = pixelM(worldPx, (bounds.south + bounds.north) / 2) * MOST_SCALE_PX;
+    const power = 10 ** Math.floor(Math.log10(metres));
+    const round = [5, 2, 1].find((each) => each * power <= metres) ?? 1;
+    this.#scale.textContent = length(round * power);
+    this.#scale.style.width = `${Math.round((round * power * MOST_SCALE_PX) / metres)}px`;
+  }
+
+  #showCode({ pointerType, clientX, clientY }: PointerEvent): void {
+    const drawn = this.#drawn;
+    if (pointerType !== 'mouse' || drawn === undefined) return;
+    const { left, top } = this.host.getBoundingClientRect();
+    const { lat, lng } = drawn.positionAt(clientX - left, clientY - top);
+    const isOurs = Math.abs(lat) <= 90 && this.desk.library.adminCodeOf(lat, lng) !== null;
+    this.#hover.classList.toggle('is-shown', isOurs);
+    if (isOurs) this.#hover.textContent = this.desk.library.encode(lat, lng, drawn.gridResolution).hexcodes;
   }
 }

@@ -2,9 +2,13 @@
 import type { Desk, MapView } from '../desk.js';
 import { byId, element } from '../shell/elements.js';
 import { bytesOf, shipped } from '../shipped.js';
-import { openControls } from './controls.js';
+import type { TextKey } from '../words/texts.js';
+import { COUNTRY } from './features.js';
 import type { Shapes } from './shapes.js';
 import type { ShapesRequest } from './worker.js';
+
+/** Towns and rivers: data/README.md. */
+const OTHER_SOURCES = '© GeoNames, CC BY 4.0 · GSHHG, LGPL 3';
 
 /** On the element of the map: `webgl` or `flat` once it is drawn. */
 export async function openMap(desk: Desk): Promise<void> {
@@ -14,7 +18,9 @@ export async function openMap(desk: Desk): Promise<void> {
   // Its failure is met where it is awaited.
   library?.catch(() => undefined);
   const shapes = await loadShapes();
-  byId('credit').textContent = [shipped.basemap?.attribution, shapes.notice].filter(Boolean).join(' · ');
+  byId('credit').textContent = [shipped.basemap?.attribution, shapes.notice, OTHER_SOURCES]
+    .filter(Boolean)
+    .join(' · ');
   let map: MapView | undefined;
   if (library !== undefined) {
     try {
@@ -35,17 +41,19 @@ export async function openMap(desk: Desk): Promise<void> {
   }
   openControls(map);
   desk.map.set(map);
-  if (desk.place.now !== undefined) map.show(desk.place.now);
+  // A click that came while the map was being drawn is where it was made.
+  const place = desk.place.now;
+  if (place !== undefined && place.isClicked !== true) map.show(place);
 }
 
 async function loadShapes(): Promise<Shapes> {
-  const [index, land] = await Promise.all([bytesOf('index'), bytesOf('land')]);
+  const [index, land, rivers] = await Promise.all([bytesOf('index'), bytesOf('land'), bytesOf('rivers')]);
   const worker = new Worker(shipped.files.mapWorker, { type: 'module' });
   const shapes = await new Promise<Shapes>((resolve, reject) => {
     worker.onmessage = ({ data }: MessageEvent<Shapes>) => resolve(data);
     worker.onerror = ({ message }) => reject(new Error(message));
-    const request: ShapesRequest = { index, land };
-    worker.postMessage(request, [index.buffer, land.buffer]);
+    const request: ShapesRequest = { index, land, rivers };
+    worker.postMessage(request, [index.buffer, land.buffer, rivers.buffer]);
   });
   worker.terminate();
   return shapes;
@@ -60,4 +68,22 @@ function loadStyle(): Promise<void> {
     // Before our own, which has the last word.
     document.head.prepend(link);
   });
+}
+
+/** The buttons on the map: nearer, farther, the whole country; and the cross in its middle, at which Enter chooses. */
+function openControls(map: MapView): void {
+  const button = (label: TextKey, sign: string, run: () => void): HTMLElement =>
+    element('button', { text: sign, label, attributes: { type: 'button' }, on: { click: run } });
+  const frame = byId('map').parentElement;
+  frame?.append(
+    element(
+      'div',
+      { class: 'map-buttons' },
+      button('zoomIn', '+', () => map.zoomBy(1)),
+      button('zoomOut', '−', () => map.zoomBy(-1)),
+      button('wholeCountry', '⌂', () => map.showBox(COUNTRY)),
+    ),
+    element('div', { class: 'cross', attributes: { 'aria-hidden': 'true' } }),
+    element('p', { class: 'hidden-hint', key: 'mapHint', attributes: { id: 'map-hint' } }),
+  );
 }

@@ -1,9 +1,65 @@
-// The shapes of the map, made of the boundary index and the land line: areas of the provinces, the sea that is laid
-// over them, so that their belts and boxes at sea do not look like land, and where their names are drawn. Made in
-// worker.ts.
+// The shapes of the map, made of the boundary index, the land line and the rivers: areas of the provinces, the sea that
+// is laid over them, so that their belts and boxes at sea do not look like land, and where their names are drawn. Made
+// in worker.ts.
 import { ProvinceBorders, type ProvinceGeometry } from '../../hexcodes/geometry/province-borders.js';
 import { readIndexArcs, readIndexMeta } from '../../hexcodes/kernel/index-file.js';
-import { type Ring, readLand } from './land.js';
+
+// Reads the land line: data/land.bin, which data/map/land-line.ts draws.
+
+/** A closed ring of GeoJSON. */
+export type Ring = [lng: number, lat: number][];
+
+const STEPS_PER_DEGREE = 10_000;
+const RIVER_STEPS_PER_DEGREE = 1000;
+
+/** Reads numbers of 7 bits a byte, low ones first; `step` undoes the zigzag. */
+function numbersOf(bytes: Uint8Array): { next(): number; step(): number } {
+  let at = 0;
+  const next = (): number => {
+    let value = 0;
+    for (let scale = 1; ; scale *= 128) {
+      const byte = bytes[at++] as number;
+      value += (byte % 128) * scale;
+      if (byte < 128) return value;
+    }
+  };
+  const step = (): number => {
+    const value = next();
+    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+  };
+  return { next, step };
+}
+
+function readLine(
+  { next, step }: ReturnType<typeof numbersOf>,
+  stepsPerDegree: number,
+): [lng: number, lat: number][] {
+  let [x, y] = [0, 0];
+  return Array.from({ length: next() }, (): [number, number] => {
+    x += step();
+    y += step();
+    return [x / stepsPerDegree, y / stepsPerDegree];
+  });
+}
+
+/** The outlines of all land, each as a closed ring. */
+function readLand(bytes: Uint8Array): Ring[] {
+  const numbers = numbersOf(bytes);
+  return Array.from({ length: numbers.next() }, () => {
+    const ring = readLine(numbers, STEPS_PER_DEGREE);
+    ring.push([...(ring[0] as [number, number])]);
+    return ring;
+  });
+}
+
+/** data/rivers.bin, which data/map/rivers.ts draws. */
+function readRivers(bytes: Uint8Array): River[] {
+  const numbers = numbersOf(bytes);
+  return Array.from({ length: numbers.next() }, () => ({
+    level: numbers.next(),
+    line: readLine(numbers, RIVER_STEPS_PER_DEGREE),
+  }));
+}
 
 export interface Label {
   /** Admin number. */
@@ -14,6 +70,12 @@ export interface Label {
   readonly space: number;
 }
 
+export interface River {
+  /** 0 the widest, to 4. */
+  readonly level: number;
+  readonly line: readonly (readonly [lng: number, lat: number])[];
+}
+
 export interface Shapes {
   /** Provinces by admin number. */
   readonly provinces: readonly ProvinceGeometry[];
@@ -22,18 +84,19 @@ export interface Shapes {
   /** A box around the sheet, then the land in it. */
   readonly sea: readonly Ring[];
   readonly labels: readonly Label[];
+  readonly rivers: readonly River[];
   /** Credit line that must be shown with the map. */
   readonly notice: string;
 }
 
-/** Extent of the land line; beyond it nothing is known. */
-export const SHEET = { west: 98, south: 4, east: 121, north: 25.5 };
+/** Extent of the land line, which no view leaves; data/map/cut-sources.ts cuts it. */
+export const SHEET = { west: 84, south: -4, east: 135, north: 33 };
 
 const PROVINCES = 34;
 /** Step of the raster on which names look for space. */
 const RASTER_DEG = 0.05;
 
-export function makeShapes(index: Uint8Array, land: Uint8Array): Shapes {
+export function makeShapes(index: Uint8Array, land: Uint8Array, riverBytes: Uint8Array): Shapes {
   const borders = new ProvinceBorders(index);
   const provinces = Array.from({ length: PROVINCES }, (_, admin) => borders.ofAdmin(admin));
   // Larger than the sheet: land reaches to its edges, and areas whose edges coincide are not filled well.
@@ -56,6 +119,7 @@ export function makeShapes(index: Uint8Array, land: Uint8Array): Shapes {
     labels: provinces.flatMap(({ coordinates }, admin) =>
       labelOf(admin, coordinates.flat() as Ring[], islands),
     ),
+    rivers: readRivers(riverBytes),
     notice,
   };
 }

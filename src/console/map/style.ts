@@ -2,9 +2,8 @@
 // and no images: names are HTML (labels.ts).
 import type { LayerSpecification, SourceSpecification, StyleSpecification } from 'maplibre-gl';
 import type { Polygons } from './features.js';
-import type { Ring } from './land.js';
 import type { Palette } from './palette.js';
-import { SHEET, type Shapes } from './shapes.js';
+import { type Ring, SHEET, type Shapes } from './shapes.js';
 
 export const EMPTY: Polygons = { type: 'FeatureCollection', features: [] };
 
@@ -48,6 +47,14 @@ export function ownStyle(
   const sources = {
     provinces: geojson({ type: 'FeatureCollection', features }),
     sea: geojson(polygon(shapes.sea)),
+    rivers: geojson({
+      type: 'FeatureCollection',
+      features: (hasBasemap ? [] : shapes.rivers).map(({ level, line }) => ({
+        type: 'Feature',
+        properties: { level },
+        geometry: { type: 'LineString', coordinates: line },
+      })),
+    }),
     beyond: geojson(polygon(BEYOND)),
     grid: geojson(EMPTY),
     place: geojson(EMPTY),
@@ -74,6 +81,24 @@ export function ownStyle(
       source: 'provinces',
       paint: { 'line-color': palette.border, 'line-width': 0.9 },
     },
+    {
+      id: 'rivers',
+      type: 'line',
+      source: 'rivers',
+      layout: { 'line-join': 'round' },
+      paint: {
+        'line-color': palette.river,
+        'line-width': [
+          'interpolate',
+          ['linear'],
+          ['zoom'],
+          4,
+          ['-', 1.4, ['*', 0.25, ['get', 'level']]],
+          12,
+          2.5,
+        ],
+      },
+    },
     ...(hasBasemap ? [] : sea),
     {
       id: 'limit',
@@ -86,11 +111,21 @@ export function ownStyle(
         'line-opacity': 0.7,
       },
     },
+    ...(hasBasemap
+      ? [
+          {
+            id: 'grid-halo',
+            type: 'line',
+            source: 'grid',
+            paint: { 'line-color': palette.ground, 'line-width': 2.4, 'line-opacity': 0.6 },
+          } as const,
+        ]
+      : []),
     {
       id: 'grid',
       type: 'line',
       source: 'grid',
-      paint: { 'line-color': palette.grid, 'line-width': 0.7, 'line-opacity': 0.35 },
+      paint: { 'line-color': palette.grid, 'line-width': 0.7, 'line-opacity': hasBasemap ? 0.8 : 0.35 },
     },
     ...placeLayers(palette),
     ...(hasBasemap
@@ -109,6 +144,20 @@ function placeLayers(palette: Palette): LayerSpecification[] {
       source: 'place',
       filter: only('ring'),
       paint: { 'fill-color': palette.ring, 'fill-opacity': 0.18, 'fill-outline-color': palette.ring },
+    },
+    {
+      id: 'error',
+      type: 'fill',
+      source: 'place',
+      filter: only('error'),
+      paint: { 'fill-color': palette.error, 'fill-opacity': 0.12 },
+    },
+    {
+      id: 'error-edge',
+      type: 'line',
+      source: 'place',
+      filter: only('error'),
+      paint: { 'line-color': palette.error, 'line-width': 1.5 },
     },
     {
       id: 'ancestors',

@@ -1,5 +1,7 @@
 // The map by MapLibre, which needs WebGL 2. This file and the library are loaded after the rest of the page.
 import {
+  type CustomLayerInterface,
+  type CustomRenderMethodInput,
   type GeoJSONSource,
   type LngLatBoundsLike,
   Map as MapLibre,
@@ -7,18 +9,153 @@ import {
   setWorkerUrl,
 } from 'maplibre-gl';
 import type { Box, Desk, MapView } from '../desk.js';
-import { chooseAt } from '../place/choose.js';
-import { PointsLayer } from '../points/points-layer.js';
+import { chooseOnMap } from '../place/choose.js';
+import { chosenResolution } from '../place/place.js';
+import { ANCHOR, type PointsToDraw, provinceColor } from '../points/drawn-points.js';
 import { toast } from '../shell/elements.js';
 import { isDark } from '../shell/switches.js';
 import { shipped } from '../shipped.js';
 import { language, say } from '../words/language.js';
-import { COUNTRY } from './controls.js';
-import { boxAround, gridOf, gridResolutionAt, type Polygons, placeShapes } from './features.js';
+import {
+  boxAround,
+  COUNTRY,
+  drawnResolution,
+  gridOf,
+  nearestWithCode,
+  type Polygons,
+  pixelM,
+  placeShapes,
+} from './features.js';
 import { Labels } from './labels.js';
 import { paletteOf } from './palette.js';
-import type { Shapes } from './shapes.js';
+import { SHEET, type Shapes } from './shapes.js';
 import { EMPTY, ownStyle, styleOf } from './style.js';
+
+// The layer of a file's points, drawn by WebGL from the arrays that the worker has made: no object for each point, so
+// that a million of them cost the page one copy to the graphics card.
+
+const NO_PROVINCE = 34;
+const COLORS = NO_PROVINCE + 1;
+/** Opacity of positions in no province. */
+const FAINT = 0.3;
+const LARGE_PX = 9;
+
+const VERTEX = `#version 300 es
+in vec2 offset;
+in uint admin;
+uniform mat4 from_anchor;
+uniform float size;
+uniform vec4 colors[${COLORS}];
+out vec4 color;
+void main() {
+  gl_Position = from_anchor * vec4(offset, 0.0, 1.0);
+  gl_PointSize = size;
+  color = colors[min(admin, ${NO_PROVINCE}u)];
+}`;
+
+/** A disc; a large one has a light rim. Colours are multiplied by their alpha, as MapLibre blends them. */
+const FRAGMENT = `#version 300 es
+precision highp float;
+in vec4 color;
+uniform float size;
+out vec4 drawn;
+void main() {
+  float far = length(gl_PointCoord - 0.5) * 2.0;
+  if (far > 1.0) discard;
+  float rim = size < ${LARGE_PX}.0 ? 0.0 : smoothstep(0.72, 0.86, far) * 0.85;
+  drawn = vec4(mix(color.rgb, vec3(1.0), rim), 1.0) * color.a;
+}`;
+
+interface Drawing {
+  readonly gl: WebGL2RenderingContext;
+  readonly program: WebGLProgram;
+  readonly array: WebGLVertexArrayObject;
+  readonly buffers: readonly WebGLBuffer[];
+}
+
+class PointsLayer implements CustomLayerInterface {
+  static readonly ID = 'file-points';
+  readonly id = PointsLayer.ID;
+  readonly type = 'custom';
+  #drawing: Drawing | undefined;
+
+  constructor(private readonly points: PointsToDraw) {}
+
+  onAdd(_map: unknown, gl: WebGL2RenderingContext): void {
+    const program = gl.createProgram();
+    for (const [type, source] of [
+      [gl.VERTEX_SHADER, VERTEX],
+      [gl.FRAGMENT_SHADER, FRAGMENT],
+    ] as const) {
+      const shader = gl.createShader(type)!;
+      gl.shaderSource(shader, source);
+      gl.compileShader(shader);
+      gl.attachShader(program, shader);
+    }
+    gl.linkProgram(program);
+    if (!gl.getProgramParameter(program, gl.LINK_STATUS))
+      throw new Error(gl.getProgramInfoLog(program) ?? '');
+    const array = gl.createVertexArray();
+    const [offsets, admins] = [gl.createBuffer(), gl.createBuffer()];
+    gl.bindVertexArray(array);
+    gl.bindBuffer(gl.ARRAY_BUFFER, offsets);
+    gl.bufferData(gl.ARRAY_BUFFER, this.points.offsets, gl.STATIC_DRAW);
+    const offset = gl.getAttribLocation(program, 'offset');
+    gl.enableVertexAttribArray(offset);
+    gl.vertexAttribPointer(offset, 2, gl.FLOAT, false, 0, 0);
+    gl.bindBuffer(gl.ARRAY_BUFFER, admins);
+    gl.bufferData(gl.ARRAY_BUFFER, this.points.admins, gl.STATIC_DRAW);
+    const admin = gl.getAttribLocation(program, 'admin');
+    gl.enableVertexAttribArray(admin);
+    gl.vertexAttribIPointer(admin, 1, gl.UNSIGNED_BYTE, 0, 0);
+    gl.bindVertexArray(null);
+    gl.useProgram(program);
+    const colors = Array.from({ length: COLORS }, (_, admin) => [
+      ...provinceColor(admin).map((part) => part / 255),
+      admin === NO_PROVINCE ? FAINT : 1,
+    ]).flat();
+    gl.uniform4fv(gl.getUniformLocation(program, 'colors'), colors);
+    this.#drawing = { gl, program, array, buffers: [offsets, admins] };
+  }
+
+  render(_gl: unknown, { defaultProjectionData }: CustomRenderMethodInput): void {
+    if (this.#drawing === undefined) return;
+    const { gl, program, array } = this.#drawing;
+    gl.useProgram(program);
+    gl.uniformMatrix4fv(
+      gl.getUniformLocation(program, 'from_anchor'),
+      false,
+      fromAnchor(defaultProjectionData.mainMatrix),
+    );
+    gl.uniform1f(gl.getUniformLocation(program, 'size'), this.#sizePixels());
+    gl.bindVertexArray(array);
+    gl.enable(gl.BLEND);
+    gl.drawArrays(gl.POINTS, 0, this.points.admins.length);
+    gl.bindVertexArray(null);
+  }
+
+  onRemove(): void {
+    if (this.#drawing === undefined) return;
+    const { gl, program, array, buffers } = this.#drawing;
+    gl.deleteProgram(program);
+    gl.deleteVertexArray(array);
+    for (const buffer of buffers) gl.deleteBuffer(buffer);
+    this.#drawing = undefined;
+  }
+
+  /** Few points are drawn large. */
+  #sizePixels(): number {
+    const count = this.points.admins.length;
+    return (count > 100_000 ? 4 : count > 5000 ? 6 : 10) * devicePixelRatio;
+  }
+}
+
+/** The matrix for offsets from the anchor, in 64 bits until here: near it, offsets of 32 bits are exact enough. */
+function fromAnchor(matrix: ArrayLike<number>): Float32Array {
+  const moved = Float64Array.from(matrix);
+  for (let row = 0; row < 4; row++) moved[12 + row]! += matrix[row]! * ANCHOR.x + matrix[4 + row]! * ANCHOR.y;
+  return Float32Array.from(moved);
+}
 
 /** The first layer of the place that is chosen: points are drawn below it. */
 const BELOW_PLACE = 'ring';
@@ -34,10 +171,7 @@ export async function openWebglMap(host: HTMLElement, desk: Desk, shapes: Shapes
     fitBoundsOptions: { padding: 12 },
     minZoom: 3,
     maxZoom: MOST_ZOOM,
-    maxBounds: [
-      [84, -4],
-      [135, 33],
-    ],
+    maxBounds: boundsOf(SHEET),
     renderWorldCopies: false,
     dragRotate: false,
     pitchWithRotate: false,
@@ -53,7 +187,7 @@ export async function openWebglMap(host: HTMLElement, desk: Desk, shapes: Shapes
   language.on(() => canvas.setAttribute('aria-label', say('map')));
 
   const worldPx = (): number => TILE_PX * 2 ** map.getZoom();
-  const gridResolution = (): number => gridResolutionAt(worldPx(), map.getCenter().lat);
+  const gridResolution = (): number => drawnResolution(worldPx(), map.getCenter().lat);
   const bounds = (): Box => {
     const shown = map.getBounds();
     return { west: shown.getWest(), south: shown.getSouth(), east: shown.getEast(), north: shown.getNorth() };
@@ -61,18 +195,36 @@ export async function openWebglMap(host: HTMLElement, desk: Desk, shapes: Shapes
   const fill = (source: string, data: Polygons | object): void => {
     map.getSource<GeoJSONSource>(source)?.setData(data as never);
   };
+  let grid = EMPTY;
+  let placed = EMPTY;
+  const labels = new Labels(host, desk, shapes.labels, shipped.basemap !== null);
+  const drawLabels = (): void =>
+    labels.draw({
+      project: (lng, lat) => map.project([lng, lat]),
+      positionAt: (x, y) => map.unproject([x, y]),
+      bounds: bounds(),
+      worldPx: worldPx(),
+      grid: grid.features,
+      gridResolution: gridResolution(),
+      place: placed.features,
+    });
   const drawGrid = (): void => {
     const resolution = gridResolution();
-    fill('grid', gridOf(desk.library, bounds(), resolution));
+    grid = gridOf(desk.library, bounds(), resolution);
+    fill('grid', grid);
     host.dataset.grid = String(resolution);
+    drawLabels();
   };
   const drawPlace = (): void => {
     const place = desk.place.now;
-    fill('place', place === undefined ? EMPTY : placeShapes(desk.library, place, desk.rings.now));
+    placed = place === undefined ? EMPTY : placeShapes(desk.library, place, desk.rings.now);
+    fill('place', placed);
     const { lat, lng } = place?.from ?? place ?? { lat: 0, lng: 0 };
     const point = { type: 'Point', coordinates: [lng, lat] };
     fill('point', place === undefined ? EMPTY : { type: 'Feature', properties: {}, geometry: point });
     host.dataset.place = place?.hexcodes ?? '';
+    host.dataset.error = String(place?.accuracyM ?? '');
+    drawLabels();
   };
   const drawPoints = (): void => {
     const points = desk.points.now;
@@ -80,28 +232,29 @@ export async function openWebglMap(host: HTMLElement, desk: Desk, shapes: Shapes
     if (points !== undefined) map.addLayer(new PointsLayer(points), BELOW_PLACE);
     host.dataset.points = String(points?.admins.length ?? 0);
   };
-  const labels = new Labels(host, shapes.labels);
-  const placeLabels = (): void => labels.place((lng, lat) => map.project([lng, lat]), worldPx());
 
   map.on('moveend', drawGrid);
-  map.on('move', placeLabels);
-  map.on('resize', placeLabels);
+  map.on('move', drawLabels);
+  map.on('resize', drawGrid);
   map.on('style.load', () => {
     drawGrid();
     drawPlace();
     drawPoints();
   });
-  language.on(placeLabels);
   isDark.on(() => void styleNow(shapes).then((style) => map.setStyle(style)));
   desk.place.on(drawPlace);
   desk.rings.on(drawPlace);
   desk.points.on(drawPoints);
-  map.on('click', ({ lngLat }) => chooseAt(desk, lngLat.lat, lngLat.lng));
+  chosenResolution.on(drawGrid);
+  const chooseAt = (lat: number, lng: number): void =>
+    chooseOnMap(desk, lat, lng, gridResolution(), pixelM(worldPx(), lat));
+  map.on('click', ({ lngLat }) => chooseAt(lngLat.lat, lngLat.lng));
   canvas.addEventListener('keydown', ({ key }) => {
-    if (key === 'Enter') chooseAt(desk, map.getCenter().lat, map.getCenter().lng);
+    if (key !== 'Enter') return;
+    const { lat, lng } = nearestWithCode(desk.library, map.getCenter(), grid.features) ?? map.getCenter();
+    chooseAt(lat, lng);
   });
   await new Promise((loaded) => map.once('idle', loaded));
-  placeLabels();
 
   const showBox = (box: Box): void => {
     map.fitBounds(boundsOf(box), { padding: 24, maxZoom: MOST_ZOOM, duration: 900 });

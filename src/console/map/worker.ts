@@ -5,8 +5,9 @@ import { makeShapes } from './shapes.js';
 export interface ShapesRequest {
   readonly index: Uint8Array;
   readonly land: Uint8Array;
+  readonly rivers: Uint8Array;
 }
 
 addEventListener('message', ({ data }: MessageEvent<ShapesRequest>) => {
-  postMessage(makeShapes(data.index, data.land));
+  postMessage(makeShapes(data.index, data.land, data.rivers));
 });

@@ -1,19 +1,30 @@
 // The cells around a place: larger ones that hold it, its neighbours, and rings of them.
 import { gridDisk, neighbors } from '../../hexcodes/geometry/family.js';
 import { edge } from '../../hexcodes/geometry/shape.js';
+import { placeNear } from '../../hexcodes/library/places.js';
 import type { Desk } from '../desk.js';
 import { element } from '../shell/elements.js';
 import { number, say } from '../words/language.js';
 import { copy } from './copy.js';
-import { atResolution, type Place, placeOf } from './place.js';
-import { chosenResolution } from './resolution.js';
+import { atResolution, chosenResolution, type Place, placeOf } from './place.js';
 
 const MOST_RINGS = 10;
+/** Nearer to the middle of a town a direction says nothing. */
+const NEXT_TO_M = 300;
 
 /** A length in metres as people say it. */
 export function length(metres: number): string {
   if (metres >= 1000) return `${number(metres / 1000, metres < 10_000 ? 1 : 0)} km`;
   return metres >= 1 ? `${number(metres, metres < 10 ? 1 : 0)} m` : `${number(metres * 100)} cm`;
+}
+
+/** Where a position is, seen from the nearest town; '' far from all. */
+export function nearWords(latDeg: number, lngDeg: number): string {
+  const near = placeNear(latDeg, lngDeg);
+  if (near === null) return '';
+  const { name, distance_m, direction } = near;
+  if (distance_m < NEXT_TO_M) return say('near', { name });
+  return say('nearTown', { name, distance: length(distance_m), direction: say(`compass${direction}`) });
 }
 
 /** A slider for the resolution of the place. */
@@ -29,7 +40,9 @@ export function sizeSlider(desk: Desk, place: Place): HTMLElement {
     on: {
       input: () => {
         if (place.from !== undefined) chosenResolution.set(Number(slider.value));
-        desk.place.set(atResolution(desk.library, desk.place.now ?? place, Number(slider.value)));
+        const next = atResolution(desk.library, desk.place.now ?? place, Number(slider.value));
+        desk.place.set(next);
+        desk.map.now?.show(next);
       },
     },
   });
@@ -68,6 +81,7 @@ export function ringSlider(desk: Desk, place: Place): HTMLElement {
       input: () => {
         desk.rings.set(Number(slider.value));
         update();
+        desk.map.now?.show(desk.place.now ?? place);
       },
     },
   });

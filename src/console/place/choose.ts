@@ -1,14 +1,17 @@
-// Chooses a place by a position: a click on the map, or where the visitor is.
+// Chooses a place by a click on the map, in the hexagons that are drawn there.
+
 import type { Desk } from '../desk.js';
 import { toast } from '../shell/elements.js';
 import { say } from '../words/language.js';
-import { type Place, placeAt } from './place.js';
-import { chosenResolution } from './resolution.js';
+import { placeAt, resolutionFor } from './place.js';
 
-/** Returns undefined, and says so, where no province of Viet Nam is. */
-export function chooseAt(desk: Desk, latDeg: number, lngDeg: number): Place | undefined {
-  const place = placeAt(desk.library, latDeg, lngDeg, chosenResolution.now);
+/** A finger or a mouse is right to some pixels. */
+const CLICK_PX = 3;
+
+/** @param pixelM width of a pixel of the map, metres */
+export function chooseOnMap(desk: Desk, latDeg: number, lngDeg: number, drawn: number, pixelM: number): void {
+  const finest = Math.max(drawn, resolutionFor(CLICK_PX * pixelM));
+  const place = placeAt(desk.library, latDeg, lngDeg, drawn, { isClicked: true, finest });
   if (place === undefined) toast(say('outside'));
   else desk.place.set(place);
-  return place;
 }

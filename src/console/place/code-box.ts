@@ -1,81 +1,133 @@
-// The box for a code or a position. It answers while one types; a text that is neither gets suggestions once one stops
-// typing.
+// The box for a code, a position or a name. It answers while one types; a text that is none of them gets suggestions
+// once one stops typing.
+import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
+import { findCode } from '../../hexcodes/geometry/find-code.js';
 import { suggest } from '../../hexcodes/geometry/suggest.js';
+import { findPlaces, type NamedPlace } from '../../hexcodes/library/places.js';
 import type { Desk } from '../desk.js';
 import { byId, element } from '../shell/elements.js';
-import { number, say } from '../words/language.js';
-import { myPositionButton } from './my-position.js';
-import { type Place, readPlace } from './place.js';
-import { chosenResolution } from './resolution.js';
+import { say } from '../words/language.js';
+import { length, nearWords } from './around.js';
+import { myPosition } from './my-position.js';
+import { chosenResolution, type Place, placeAt, placeOf, resolutionFor } from './place.js';
 
 /** From here on a text is long enough to be a code with a slip; shorter ones are still being typed. */
 const LEAST_LETTERS = 5;
 const PAUSE_MS = 700;
 const MOST_SUGGESTIONS = 5;
+/** Sights are known to some 100 m, whatever their size. */
+const LANDMARK_M = 100;
+
+export interface CodeBox {
+  /** Looks up a text that came from elsewhere, as a link. */
+  look(text: string): void;
+}
 
 /** @param choose called with the place that the text names */
-export function openCodeBox(desk: Desk, choose: (place: Place) => void): void {
+export function openCodeBox(desk: Desk, choose: (place: Place) => void): CodeBox {
   const box = byId<HTMLInputElement>('code');
   const answer = element('div', {
     class: 'box-answer',
     attributes: { 'aria-live': 'polite', id: 'box-answer' },
   });
-  byId('code-hint').after(myPositionButton(desk));
+  byId('code-hint').after(myPosition(desk));
   byId('code-form').append(answer);
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const read = (isFinal: boolean): void => {
     clearTimeout(timer);
-    const text = box.value;
+    const text = box.value.trim();
     answer.replaceChildren();
     box.removeAttribute('aria-invalid');
-    if (text.trim() === '') return;
-    const reading = readPlace(desk.library, text, chosenResolution.now);
-    if (reading.kind === 'place') choose(reading.place);
-    else if (isFinal) explain(text, reading.kind);
-    else if (text.trim().length >= LEAST_LETTERS) timer = setTimeout(() => read(true), PAUSE_MS);
-  };
-
-  const explain = (text: string, kind: 'outside' | 'unreadable'): void => {
-    box.setAttribute('aria-invalid', 'true');
-    if (kind === 'outside') {
-      answer.append(element('p', { class: 'note', text: say('outside') }));
+    if (text === '') return;
+    const found = findCode(desk.library, text);
+    if (found?.kind === 'code') {
+      const place = placeOf(desk.library, found.hexcodes);
+      if (place !== undefined) choose(place);
       return;
     }
-    const near = desk.map.now?.center();
-    const limit = MOST_SUGGESTIONS;
-    const found = suggest(desk.library, text.trim(), near === undefined ? { limit } : { near, limit });
-    answer.append(
-      element('p', { class: 'note', text: say(found.length === 0 ? 'unreadable' : 'didYouMean') }),
-    );
-    if (found.length === 0) return;
-    const list = element('ul', { class: 'suggestions' });
-    for (const { hexcodes, distance_m } of found) {
-      const button = element('button', {
-        class: 'suggestion',
-        attributes: { type: 'button' },
-        on: { click: () => take(hexcodes) },
-      });
-      button.append(element('span', { class: 'code', text: hexcodes }));
-      if (distance_m !== undefined)
-        button.append(
-          element('span', { class: 'soft', text: say('away', { km: number(distance_m / 1000, 1) }) }),
-        );
-      list.append(element('li', {}, button));
+    if (found?.kind === 'position') {
+      const place = placeAt(desk.library, found.lat, found.lng, chosenResolution.now);
+      if (place === undefined) fail('outside');
+      else choose(place);
+      if (place !== undefined && found.isSwapped) note(say('swapped'));
+      return;
     }
-    answer.append(list);
+    // The place before must not be copied for this text.
+    if (desk.place.now !== undefined) desk.place.set(undefined);
+    const names = namesFor(text);
+    if (names.length > 0) {
+      listNames(names);
+      if (isFinal) goTo(names[0]!);
+    } else if (isFinal) explain(text);
+    else if (text.length >= LEAST_LETTERS) timer = setTimeout(() => read(true), PAUSE_MS);
   };
 
-  const take = (text: string): void => {
-    box.value = text;
-    read(true);
-    box.focus();
+  const namesFor = (text: string): NamedPlace[] => {
+    const center = desk.map.now?.center();
+    const near = center === undefined ? {} : { near: [center.lat, center.lng] as const };
+    // A code with a slip is no name: names have few digits.
+    const isName = (text.match(/\d/g) ?? []).length < 3;
+    return isName ? findPlaces(desk.library, text, { ...near, limit: MOST_SUGGESTIONS }) : [];
+  };
+
+  const goTo = ({ name, kind, lat, lng, radius_m }: NamedPlace): void => {
+    const finest = resolutionFor(kind === 'landmark' ? LANDMARK_M : radius_m);
+    const place = placeAt(desk.library, lat, lng, finest, { finest });
+    if (place === undefined) return;
+    choose(place);
+    box.value = name;
+    answer.replaceChildren();
+  };
+
+  const listNames = (names: readonly NamedPlace[]): void => {
+    const rows = names.map((each) => {
+      const province = ADMIN_UNITS.find(({ code }) => code === each.admin_code)?.name ?? '';
+      const kind = say(KIND_WORDS[each.kind]);
+      return suggestion(each.name, [each.kind === 'province' ? kind : `${kind}, ${province}`], () => {
+        goTo(each);
+        box.focus();
+      });
+    });
+    answer.append(element('ul', { class: 'suggestions' }, ...rows));
+  };
+
+  const note = (text: string): void => answer.append(element('p', { class: 'note', text }));
+
+  const fail = (key: 'outside' | 'unreadable'): void => {
+    box.setAttribute('aria-invalid', 'true');
+    desk.place.set(undefined);
+    note(say(key));
+  };
+
+  const explain = (text: string): void => {
+    const near = desk.map.now?.center();
+    const limit = MOST_SUGGESTIONS;
+    const found = suggest(desk.library, text, near === undefined ? { limit } : { near, limit });
+    if (found.length === 0) {
+      fail('unreadable');
+      return;
+    }
+    box.setAttribute('aria-invalid', 'true');
+    note(say('didYouMean'));
+    const rows = found.map(({ hexcodes, lat, lng, distance_m }) => {
+      const away =
+        distance_m === undefined ? [] : [say('away', { distance: length(Math.max(1, distance_m)) })];
+      return suggestion(hexcodes, [nearWords(lat, lng), ...away], () => {
+        box.value = hexcodes;
+        read(true);
+        box.focus();
+      });
+    });
+    answer.append(element('ul', { class: 'suggestions' }, ...rows));
   };
 
   box.addEventListener('input', (event) => read((event as InputEvent).inputType === 'insertFromPaste'));
   byId('code-form').addEventListener('submit', (event) => {
     event.preventDefault();
     read(true);
+    // The keyboard of a phone makes room for the answer.
+    if (desk.place.now !== undefined && matchMedia('(pointer: coarse)').matches) box.blur();
   });
   // The box shows a position that was chosen elsewhere, on the map for instance; text that one types there stays.
   desk.place.on((place) => {
@@ -85,4 +137,30 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): void {
     answer.replaceChildren();
   });
   if (box.value !== '') read(true);
+  return {
+    look: (text) => {
+      box.value = text;
+      read(true);
+    },
+  };
+}
+
+const KIND_WORDS = {
+  province: 'kindProvince',
+  former_province: 'kindFormer',
+  town: 'kindTown',
+  landmark: 'kindLandmark',
+} as const;
+
+function suggestion(title: string, words: readonly string[], choose: () => void): HTMLElement {
+  const soft = words
+    .filter((each) => each !== '')
+    .map((text, i) => element('span', { class: i === 0 ? 'soft' : 'soft away', text }));
+  const button = element(
+    'button',
+    { class: 'suggestion', attributes: { type: 'button' }, on: { click: choose } },
+    element('span', { class: 'code', text: title }),
+    ...soft,
+  );
+  return element('li', {}, button);
 }

@@ -1,27 +1,76 @@
-// Copies of a place: its code, its H3 index, its cell as GeoJSON, a link.
-import { cellFeature } from '../../hexcodes/geometry/geojson.js';
-import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
+// The place in the address of the page, as `/#HN-6GHP4-83RFR`, and on the clipboard.
+import type { Desk } from '../desk.js';
 import { element, toast } from '../shell/elements.js';
+import { keep, kept, Value } from '../shell/value.js';
 import { say } from '../words/language.js';
-import type { TextKey } from '../words/texts.js';
 import type { Place } from './place.js';
-import { linkTo } from './share-link.js';
 
-export function copyButtons(library: Hexcodes, place: Place): HTMLElement {
-  const kinds: readonly [TextKey, string, () => string][] = [
-    ['copyCode', 'code', () => place.hexcodes],
-    ['copyLink', 'link', () => linkTo(place.hexcodes)],
-    ['copyH3', 'h3', () => place.cell.toString(16)],
-    ['copyGeoJson', 'geojson', () => JSON.stringify(cellFeature(library, place.hexcodes))],
-  ];
-  const buttons = kinds.map(([key, id, textOf]) =>
-    element('button', {
-      key,
-      attributes: { type: 'button', id: `copy-${id}` },
-      on: { click: () => void copy(textOf()) },
-    }),
-  );
-  return element('div', { class: 'copies', label: 'copyAs', attributes: { role: 'group' } }, ...buttons);
+export const linkTo = (code: string): string => `${location.origin}/#${code}`;
+
+/** Places that follow one another faster than this are one step back. */
+const STEP_MS = 1500;
+
+/** @param look takes the text of a link, which may be a code with a slip or with parameters of others behind it */
+export function openShareLinks(desk: Desk, look: (text: string) => void): void {
+  let isReading = false;
+  let shown: Place | undefined;
+  let steppedMs = Number.NEGATIVE_INFINITY;
+  const read = (): void => {
+    const text = textOf(location.hash.slice(1));
+    if (text === desk.place.now?.hexcodes) return;
+    isReading = true;
+    if (text !== '') look(text);
+    else if (desk.place.now !== undefined) desk.place.set(undefined);
+    isReading = false;
+  };
+  desk.place.on((place) => {
+    const isSame = place?.root.hexcodes === shown?.root.hexcodes;
+    const isStep = !isReading && !isSame && place?.accuracyM === undefined;
+    const isLate = performance.now() - steppedMs > STEP_MS;
+    shown = place;
+    const address = place === undefined ? location.pathname : `#${place.hexcodes}`;
+    if (address === location.hash) return;
+    if (isStep && isLate && place !== undefined) history.pushState(null, '', address);
+    else history.replaceState(null, '', address);
+    if (!isReading) steppedMs = performance.now();
+  });
+  addEventListener('hashchange', read);
+  read();
+}
+
+function textOf(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return fragment;
+  }
+}
+
+const RECENT = 'hexcodes-recent';
+const MOST_RECENT = 8;
+/** A place that is left sooner was passed by. */
+const LOOKED_AT_MS = 1500;
+
+/** Codes that were looked at last, the newest first; kept in the browser until they are removed. */
+export const recentCodes = new Value<readonly string[]>(
+  (kept(RECENT) ?? '').split(' ').filter((code) => code !== ''),
+);
+
+export function openRecent(desk: Desk): void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  desk.place.on((place) => {
+    clearTimeout(timer);
+    if (place === undefined || place.accuracyM !== undefined) return;
+    timer = setTimeout(() => {
+      const others = recentCodes.now.filter((code) => code !== place.hexcodes);
+      keepRecent([place.hexcodes, ...others].slice(0, MOST_RECENT));
+    }, LOOKED_AT_MS);
+  });
+}
+
+export function keepRecent(codes: readonly string[]): void {
+  keep(RECENT, codes.join(' '));
+  recentCodes.set(codes);
 }
 
 /** Puts a text on the clipboard. */

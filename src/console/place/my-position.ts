@@ -1,33 +1,82 @@
-// The button "my position": the place where the browser says that it is.
+// The button "my position": where the device says that it is, with its error, for as long as one watches.
 import type { Desk } from '../desk.js';
 import { element, toast } from '../shell/elements.js';
-import { say } from '../words/language.js';
-import { chooseAt } from './choose.js';
+import { language, say } from '../words/language.js';
+import { length } from './around.js';
+import { chosenResolution, placeAt, resolutionFor } from './place.js';
 
 const LONGEST_MS = 20_000;
 
-export function myPositionButton(desk: Desk): HTMLButtonElement {
+/** A button that begins to watch, and ends it; another place that is chosen ends it too. */
+export function myPosition(desk: Desk): HTMLElement {
+  let watch: number | undefined;
+  let shown = '';
+  let resolution = -1;
   const button = element('button', {
-    class: 'link',
     key: 'myPosition',
-    attributes: { type: 'button', id: 'my-position' },
-    on: {
-      click: () => {
-        button.disabled = true;
-        navigator.geolocation.getCurrentPosition(
-          ({ coords }) => {
-            button.disabled = false;
-            const place = chooseAt(desk, coords.latitude, coords.longitude);
-            if (place !== undefined) desk.map.now?.show(place);
-          },
-          ({ code, PERMISSION_DENIED }) => {
-            button.disabled = false;
-            toast(say(code === PERMISSION_DENIED ? 'positionDenied' : 'positionUnknown'));
-          },
-          { enableHighAccuracy: true, timeout: LONGEST_MS, maximumAge: 0 },
-        );
-      },
-    },
+    class: 'locate',
+    attributes: { type: 'button', id: 'my-position', 'aria-pressed': 'false' },
+    on: { click: () => (watch === undefined ? start() : stop()) },
   });
-  return button;
+  const status = element('p', {
+    class: 'soft position-status',
+    attributes: { role: 'status', id: 'position-status' },
+  });
+
+  const stop = (words = ''): void => {
+    if (watch !== undefined) navigator.geolocation.clearWatch(watch);
+    watch = undefined;
+    tell(words);
+  };
+  const tell = (words: string): void => {
+    if (status.textContent !== words) status.textContent = words;
+    const key = watch === undefined ? 'myPosition' : 'stopWatching';
+    button.dataset.text = key;
+    button.textContent = say(key);
+    button.setAttribute('aria-pressed', String(watch !== undefined));
+  };
+  const start = (): void => {
+    if (!('geolocation' in navigator)) {
+      tell(say('positionUnknown'));
+      return;
+    }
+    shown = '';
+    resolution = -1;
+    watch = navigator.geolocation.watchPosition(take, refuse, {
+      enableHighAccuracy: true,
+      timeout: LONGEST_MS,
+      maximumAge: 0,
+    });
+    tell(say('positionWanted'));
+  };
+  const take = ({ coords }: GeolocationPosition): void => {
+    if (watch === undefined) return;
+    const { latitude, longitude, accuracy: accuracyM } = coords;
+    const finest = resolutionFor(accuracyM);
+    const wanted = Math.min(finest, chosenResolution.now);
+    const place = placeAt(desk.library, latitude, longitude, wanted, { accuracyM, finest });
+    if (place === undefined) {
+      stop(say('outside'));
+      return;
+    }
+    tell(say('watching', { distance: length(accuracyM) }));
+    const isFirst = shown === '';
+    shown = place.hexcodes;
+    desk.place.set(place);
+    // The map follows the visitor's hand between two fixes, unless the cell has another size.
+    if (isFirst || place.resolution !== resolution) desk.map.now?.show(place);
+    resolution = place.resolution;
+  };
+  const refuse = ({ code, PERMISSION_DENIED }: GeolocationPositionError): void => {
+    // A device that has a fix may lose it for a while.
+    if (shown !== '' && code !== PERMISSION_DENIED) return;
+    const words = say(code === PERMISSION_DENIED ? 'positionDenied' : 'positionUnknown');
+    stop(words);
+    toast(words);
+  };
+  desk.place.on((place) => {
+    if (watch !== undefined && shown !== '' && place?.accuracyM === undefined) stop();
+  });
+  language.on(() => tell(''));
+  return element('div', { class: 'my-position' }, button, status);
 }

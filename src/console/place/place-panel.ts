@@ -1,15 +1,161 @@
 // The panel of the place that is chosen: its code, where it is, and what can be done with it.
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import { radius } from '../../hexcodes/geometry/shape.js';
+import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import type { Desk } from '../desk.js';
 import type { Panel } from '../panels.js';
-import { element } from '../shell/elements.js';
-import { language, say } from '../words/language.js';
-import { ladder, length, neighborList, ringSlider, sizeSlider } from './around.js';
-import { certaintyFold, certaintyWords } from './certainty.js';
-import { copyButtons } from './copy.js';
-import type { Place } from './place.js';
-import { welcome } from './welcome.js';
+import { byId, element } from '../shell/elements.js';
+import { language, number, say } from '../words/language.js';
+import { ladder, length, nearWords, neighborList, ringSlider, sizeSlider } from './around.js';
+import { keepRecent, recentCodes } from './copy.js';
+import { type Place, placeOf } from './place.js';
+
+// How sure the province of a place is: the distance to the nearest border, the province behind it, and the table of
+// shares.
+
+/** How sure the province of a place is, in words; undefined where the place's centre is in no province. */
+function certaintyWords(library: Hexcodes, place: Place): string | undefined {
+  const { lat, lng } = place.from ?? place;
+  const border = library.borderOf(lat, lng);
+  if (border === null) return undefined;
+  const { border_m, certainty, neighbour_code } = border;
+  const share = certainty === null ? [] : [say('rightShare', { percent: percent(certainty) })];
+  if (border_m === null) return [say('farFromBorder'), ...share].join('; ');
+  // The code of a cell on a border may have been made on its other side.
+  const other = neighbour_code === place.admin_code ? library.adminCodeOf(lat, lng) : neighbour_code;
+  const unit = ADMIN_UNITS.find(({ code }) => code === other);
+  const neighbour = unit === undefined ? [] : [say('mayBe', { name: unit.name, code: unit.code })];
+  const distance = say('nearBorder', { distance: length(border_m) });
+  return `${[distance, ...neighbour].join(': ')}${share.map((text) => `; ${text}`).join('')}`;
+}
+
+/** The table of shares, the year of the borders, and the meaning of a wrong province. */
+function certaintyFold({ library }: Desk): HTMLElement {
+  const { bands, meta } = library.kernel;
+  const rows = bands.map(({ belowM, share }) =>
+    element(
+      'tr',
+      {},
+      element('td', { text: belowM === Infinity ? say('beyond') : say('below', { metres: number(belowM) }) }),
+      element('td', { text: percent(share) }),
+    ),
+  );
+  const head = element('tr', {}, element('th', { key: 'toBorder' }), element('th', { key: 'rightProvince' }));
+  const table = element(
+    'table',
+    { class: 'bands' },
+    element('thead', {}, head),
+    element('tbody', {}, ...rows),
+  );
+  const year = meta?.source.date.slice(0, 4) ?? '';
+  return element(
+    'details',
+    { class: 'fold', attributes: { id: 'how-sure' } },
+    element('summary', { key: 'howSure' }),
+    ...(rows.length === 0 ? [] : [table]),
+    ...(meta === null ? [] : [element('p', { text: say('bordersOf', { source: meta.source.name, year }) })]),
+    element('p', { key: 'wrongProvince' }),
+  );
+}
+
+function percent(share: number): string {
+  return `${number(100 * share, 2)} %`;
+}
+
+/** Codes for people who have none. */
+const EXAMPLES = [
+  ['HN-6GHP4-83RFR', 'Hồ Hoàn Kiếm, Hà Nội'],
+  ['HUE-6HQ64-HH9J6', 'Đại Nội, Huế'],
+  ['HCM-GXC6M-QHR2P', 'Chợ Bến Thành, TP. Hồ Chí Minh'],
+] as const;
+
+function welcome(desk: Desk): HTMLElement[] {
+  const choose = (place: Place | undefined): void => {
+    if (place === undefined) return;
+    desk.place.set(place);
+    desk.map.now?.show(place);
+  };
+  const examples = EXAMPLES.map(([code, name]) =>
+    element(
+      'button',
+      {
+        class: 'example',
+        attributes: { type: 'button' },
+        on: { click: () => choose(placeOf(desk.library, code)) },
+      },
+      element('span', { class: 'code', text: code }),
+      element('span', { class: 'soft', text: name }),
+    ),
+  );
+  return [
+    element('h2', { key: 'welcome' }),
+    element('p', { class: 'soft', key: 'welcomeMore' }),
+    beginnings(),
+    ...recent(desk, choose),
+    element('h3', { key: 'examples' }),
+    element('div', { class: 'examples' }, ...examples),
+    provinces(),
+  ];
+}
+
+/** The three ways to begin. */
+function beginnings(): HTMLElement {
+  const button = (key: 'typeCode' | 'myPosition' | 'convertFile', id: string, run: () => void): HTMLElement =>
+    element('button', { key, attributes: { type: 'button', id }, on: { click: run } });
+  return element(
+    'div',
+    { class: 'actions' },
+    button('typeCode', 'begin-code', () => byId('code').focus()),
+    button('myPosition', 'begin-position', () => byId('my-position').click()),
+    button('convertFile', 'begin-file', () => byId('tab-file').click()),
+  );
+}
+
+/** Codes that were looked at before, each of which can be removed. */
+function recent({ library }: Desk, choose: (place: Place | undefined) => void): HTMLElement[] {
+  if (recentCodes.now.length === 0) return [];
+  const rows = recentCodes.now.flatMap((code) => {
+    const place = placeOf(library, code);
+    if (place === undefined) return [];
+    const remove = element('button', {
+      class: 'remove',
+      text: '×',
+      attributes: { type: 'button', 'aria-label': say('removeCode', { code }) },
+      on: { click: () => keepRecent(recentCodes.now.filter((each) => each !== code)) },
+    });
+    const open = element(
+      'button',
+      { class: 'example', attributes: { type: 'button' }, on: { click: () => choose(place) } },
+      element('span', { class: 'code', text: code }),
+      element('span', { class: 'soft', text: nearWords(place.lat, place.lng) }),
+    );
+    return [element('li', { class: 'recent' }, open, remove)];
+  });
+  const clear = element('button', {
+    class: 'link',
+    key: 'removeAll',
+    attributes: { type: 'button', id: 'remove-recent' },
+    on: { click: () => keepRecent([]) },
+  });
+  return [
+    element('h3', { key: 'recentCodes' }),
+    element('ul', { class: 'examples', attributes: { id: 'recent' } }, ...rows),
+    clear,
+  ];
+}
+
+/** The 34 provinces and the codes that theirs begin with. */
+function provinces(): HTMLElement {
+  const rows = ADMIN_UNITS.map(({ code, name }) =>
+    element('li', {}, element('span', { class: 'code', text: code }), element('span', { text: name })),
+  );
+  return element(
+    'details',
+    { class: 'fold' },
+    element('summary', { key: 'provinces' }),
+    element('ul', { class: 'provinces' }, ...rows),
+  );
+}
 
 export const PLACE_PANEL: Panel = {
   id: 'place',
@@ -24,8 +170,15 @@ export const PLACE_PANEL: Panel = {
     };
     desk.place.each(redraw);
     language.on(() => redraw(desk.place.now));
+    recentCodes.on(() => desk.place.now === undefined && redraw(undefined));
   },
 };
+
+/** The reach of the cell, and the error of the device where it has measured. */
+function exactness({ library }: Desk, { hexcodes, accuracyM }: Place): string {
+  const cell = say('within', { distance: length(radius(library, hexcodes)) });
+  return accuracyM === undefined ? cell : `${cell}; ${say('measured', { distance: length(accuracyM) })}`;
+}
 
 function about(desk: Desk, place: Place): HTMLElement[] {
   const unit = ADMIN_UNITS.find(({ code }) => code === place.admin_code);
@@ -35,17 +188,11 @@ function about(desk: Desk, place: Place): HTMLElement[] {
   const certainty = certaintyWords(desk.library, place);
   return [
     element(
-      'div',
-      { class: 'answer', attributes: { 'aria-live': 'polite' } },
-      element('h2', { class: 'code big', text: place.hexcodes, attributes: { id: 'place-code' } }),
-    ),
-    copyButtons(desk.library, place),
-    element(
       'dl',
       { class: 'facts' },
       fact('province', unit?.name ?? place.admin_code),
       fact('position', `${lat.toFixed(6)}, ${lng.toFixed(6)}`),
-      fact('exactness', say('within', { distance: length(radius(desk.library, place.hexcodes)) })),
+      fact('exactness', exactness(desk, place)),
       ...(certainty === undefined ? [] : [fact('certainty', certainty)]),
     ),
     sizeSlider(desk, place),

@@ -1,8 +1,8 @@
 // The service worker: keeps all files of one version of the page, and answers with them. The page itself is asked for
-// first, so that a new version is seen at once where there is a network; files have a hash in their names, so a kept
-// one is right.
+// first, so that a new version is seen at once where there is a network; one that hangs, that fails, or that sends
+// somebody elsewhere is answered by the kept page. Files have a hash in their names, so a kept one is right.
 
-/** Written before this script by src/server/console/fill-page.ts. */
+/** Written before this script by src/server/routes/console.ts. */
 declare const SHELL: { readonly version: string; readonly paths: readonly string[] };
 
 /** The types of service workers, which lib.dom does not have. */
@@ -22,6 +22,10 @@ const worker = self as unknown as Worker;
 
 const PREFIX = 'hexcodes-console-';
 const CACHE = PREFIX + SHELL.version;
+/** A network that takes longer is as good as none. */
+const MOST_WAIT_MS = 2000;
+/** Every answer of the service for the page has it. */
+const OWN_HEADER = 'content-security-policy';
 
 worker.addEventListener('install', (event) => {
   event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll([...SHELL.paths])));
@@ -47,13 +51,14 @@ worker.addEventListener('fetch', (event) => {
 });
 
 async function fresh(request: Request): Promise<Response> {
-  try {
-    return await fetch(request);
-  } catch (error) {
-    const answer = await caches.match('/', { cacheName: CACHE });
-    if (answer === undefined) throw error;
-    return answer;
-  }
+  const asked = fetch(request);
+  const kept = await caches.match('/', { cacheName: CACHE, ignoreVary: true });
+  if (kept === undefined) return asked;
+  const late = new Promise<undefined>((resolve) => setTimeout(resolve, MOST_WAIT_MS));
+  const answer = await Promise.race([asked.catch(() => undefined), late]);
+  // A portal of a network answers with a redirection or with a page of its own.
+  const isOurs = answer?.status === 200 && !answer.redirected && answer.headers.has(OWN_HEADER);
+  return isOurs ? answer : kept.clone();
 }
 
 async function kept(request: Request): Promise<Response> {

@@ -1,8 +1,7 @@
 // The two switches in the corner: language, and light or dark.
 import { choose, language } from '../words/language.js';
 import { byId, element } from './elements.js';
-import { keep, kept } from './kept.js';
-import { Value } from './value.js';
+import { keep, kept, Value } from './value.js';
 
 const KEPT = 'hexcodes-theme';
 

@@ -6,8 +6,7 @@ import { boundary, edge } from '../../hexcodes/geometry/shape.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import type { Place } from '../place/place.js';
 import { number, say } from '../words/language.js';
-import { qrCode } from './qr.js';
-import { svg } from './svg.js';
+import { qrCode, svg } from './svg.js';
 
 /** Width of A4, millimetres. */
 const WIDTH = 210;

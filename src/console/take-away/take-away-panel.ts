@@ -2,10 +2,10 @@
 // place, and a card for its door. Sheet and card are shown first, then printed or saved.
 import type { Desk } from '../desk.js';
 import type { Panel } from '../panels.js';
+import { linkTo } from '../place/copy.js';
 import type { Place } from '../place/place.js';
-import { linkTo } from '../place/share-link.js';
-import { download } from '../shell/download.js';
-import { element } from '../shell/elements.js';
+
+import { download, element } from '../shell/elements.js';
 import { language, number, say } from '../words/language.js';
 import { doorplate } from './doorplate.js';
 import { gridSheet } from './grid-sheet.js';
@@ -89,6 +89,9 @@ function printParts(desk: Desk, place: Place): HTMLElement[] {
     });
   return [
     element('h2', { text: say('printTitle', { code: place.hexcodes }) }),
+    ...(isLocal(location.hostname)
+      ? [element('p', { class: 'note', text: say('qrLocal', { host: location.host }) })]
+      : []),
     element('p', { class: 'soft', key: 'sheetHint' }),
     button('sheet', () => gridSheet(desk.library, place, SHEET_RINGS, link)),
     element('label', { key: 'doorplateLine', attributes: { for: 'doorplate-line' } }),
@@ -96,6 +99,9 @@ function printParts(desk: Desk, place: Place): HTMLElement[] {
     button('doorplate', () => doorplate(place, line.value.trim(), link)),
   ];
 }
+
+/** Whether only this machine knows the name. */
+const isLocal = (host: string): boolean => /^(?:localhost|127\.|\[::1\]|0\.0\.0\.0)/.test(host);
 
 /** Shows a picture, which is what is printed while it is shown. */
 function preview(picture: SVGSVGElement, fileName: string): void {

@@ -1,7 +1,6 @@
 // The language of the page: chosen by the visitor, else by the browser. Elements name their texts by data attributes,
 // so that a switch translates the page in its present state.
-import { keep, kept } from '../shell/kept.js';
-import { Value } from '../shell/value.js';
+import { keep, kept, Value } from '../shell/value.js';
 import { TEXTS, type TextKey } from './texts.js';
 
 export type Language = keyof typeof TEXTS;
