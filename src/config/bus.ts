@@ -1,7 +1,7 @@
-// Settings: the NATS servers that `hexcodes worker` and `hexcodes job` use, and how they are entered.
+// Settings: the NATS servers that `hexcodes worker` and `hexcodes job` use, the brokers of Kafka, and how they are
+// entered.
 import { readFileSync } from 'node:fs';
-import { textOr } from './readers.js';
-import { Fault } from './setting.js';
+import { Fault, oneOf, textOr } from './setting.js';
 
 export const BUS = {
   natsUrl: {
@@ -67,6 +67,28 @@ export const BUS = {
     argument: '<file>',
     help: 'its private key',
     read: contentOf,
+  },
+};
+
+/** The brokers of Kafka are named by `--from`; user, certificates and keys are those of above. */
+export const KAFKA = {
+  kafkaSasl: {
+    variable: 'HEXCODES_KAFKA_SASL',
+    flag: '--sasl',
+    argument: '<mechanism>',
+    help: 'how the user of Kafka is known: plain, scram-sha-256 or scram-sha-512 (plain)',
+    read: oneOf(['plain', 'scram-sha-256', 'scram-sha-512'] as const, 'plain'),
+  },
+  kafkaUser: {
+    variable: 'HEXCODES_KAFKA_USER',
+    help: 'user of Kafka, where --user gives none',
+    read: textOr(undefined),
+  },
+  kafkaPassword: {
+    variable: 'HEXCODES_KAFKA_PASSWORD',
+    isSecret: true,
+    help: 'password of the user of Kafka',
+    read: textOr(undefined),
   },
 };
 

@@ -1,21 +1,75 @@
 // Configuration of the commands from flags, environment and one file, in this order: the first that gives a setting
 // holds. All faults are named at once. The settings are in config/, a file for each trade; a new one is an entry there,
 // and everything follows from it: its type here, its flag, its line of help.
-import { BOUNDS } from './bounds.js';
-import { BUS } from './bus.js';
-import { type ConfigFile, readConfigFile } from './config-file.js';
-import { CONSOLE } from './console/basemap.js';
-import { KEYS } from './keys.js';
-import { LIFE_CYCLE } from './life-cycle.js';
-import { LIMITS } from './limits.js';
-import { LISTENING } from './listening.js';
-import { LOGGING } from './logging.js';
-import { OBSERVATION } from './observation.js';
-import { type ConfigOf, Fault, type Setting } from './setting.js';
-import { TRACCAR } from './traccar/sink.js';
-import { unknownVariable, unknownVariables } from './unknown-variables.js';
 
-export type { LogLevel } from './logging.js';
+import { readFileSync } from 'node:fs';
+import { BUS, KAFKA } from './bus.js';
+import { KEYS } from './keys.js';
+import { BOUNDS, LIMITS } from './limits.js';
+import { CONSOLE, LIFE_CYCLE, LISTENING } from './listening.js';
+import { LOGGING, OBSERVATION } from './observation.js';
+import { type ConfigOf, Fault, type Setting, unknownVariable, unknownVariables } from './setting.js';
+import { TRACCAR } from './sink.js';
+
+// The configuration file: lines `HEXCODES_NAME=value`, as systemd (EnvironmentFile=) and `docker --env-file` read them
+// too. Blank lines and lines that begin with # are left out; quotes around a whole value are taken off; there are no
+// escapes.
+
+/** A value with the line that gave it. */
+interface FileLine {
+  readonly text: string;
+  /** From 1. */
+  readonly line: number;
+}
+
+interface ConfigFile {
+  readonly path: string;
+  /** Lines by variable. */
+  readonly lines: ReadonlyMap<string, FileLine>;
+  /** A sentence for each line that is none; values are never repeated. */
+  readonly faults: readonly string[];
+}
+
+const ASSIGNMENT = /^([A-Z][A-Z0-9_]*)\s*=\s*(.*)$/;
+
+/** A file that cannot be read has a fault, and no lines. */
+function readConfigFile(path: string): ConfigFile {
+  try {
+    return { path, ...parseConfig(path, readFileSync(path, 'utf8')) };
+  } catch (error) {
+    const { code = String(error) } = error as NodeJS.ErrnoException;
+    const why =
+      code === 'ENOENT' ? 'is not there' : code === 'EISDIR' ? 'is a folder' : `cannot be read: ${code}`;
+    return { path, lines: new Map(), faults: [`the configuration file ${path} ${why}`] };
+  }
+}
+
+function parseConfig(path: string, text: string): Omit<ConfigFile, 'path'> {
+  const lines = new Map<string, FileLine>();
+  const faults: string[] = [];
+  for (const [at, row] of text
+    .replace(/^\uFEFF/, '')
+    .split(/\r?\n/)
+    .entries()) {
+    const line = at + 1;
+    const content = row.trim();
+    if (content === '' || content.startsWith('#')) continue;
+    const match = ASSIGNMENT.exec(content);
+    const variable = match?.[1] ?? '';
+    const earlier = lines.get(variable);
+    if (match === null) faults.push(`${path}:${line} is neither HEXCODES_NAME=value nor a comment`);
+    else if (earlier !== undefined)
+      faults.push(`${path}:${line} ${variable} stands in line ${earlier.line} already`);
+    else lines.set(variable, { text: unquoted(match[2] as string), line });
+  }
+  return { lines, faults };
+}
+
+function unquoted(text: string): string {
+  return /^(["'])(.*)\1$/.exec(text)?.[2] ?? text;
+}
+
+export type { LogLevel } from './observation.js';
 
 const SERVICE = {
   ...LISTENING,
@@ -28,17 +82,19 @@ const SERVICE = {
   ...CONSOLE,
   ...TRACCAR,
 };
-const SETTINGS = { ...SERVICE, ...BUS };
+const SETTINGS = { ...SERVICE, ...BUS, ...KAFKA };
 
 export type Config = ConfigOf<typeof SETTINGS>;
 export type SettingName = keyof Config;
 export type ServeConfig = ConfigOf<typeof SERVICE>;
-export type BusConfig = ConfigOf<typeof BUS>;
+export type BusConfig = ConfigOf<typeof BUS & typeof KAFKA>;
 
 /** Names of the service's settings. */
 export const SETTING_NAMES = Object.keys(SERVICE) as (keyof ServeConfig)[];
 /** Names of the settings of commands that work on a message bus. */
-export const BUS_NAMES = Object.keys(BUS) as (keyof BusConfig)[];
+export const BUS_NAMES = Object.keys({ ...BUS, ...KAFKA }) as (keyof BusConfig)[];
+/** The same of commands that work on NATS alone. */
+export const NATS_NAMES = Object.keys(BUS) as (keyof ConfigOf<typeof BUS>)[];
 
 /** Names the file; of all settings it alone cannot be in the file. */
 const FILE_SETTING: Setting<unknown> = {

@@ -1,7 +1,6 @@
 // Settings: the key store and its secrets.
 import { readFileSync } from 'node:fs';
-import { textOr } from './readers.js';
-import { Fault } from './setting.js';
+import { Fault, textOr } from './setting.js';
 
 export interface GivenKey {
   readonly name: string;

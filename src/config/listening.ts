@@ -1,6 +1,98 @@
-// Settings: where the service listens, and which data it serves.
-import { integerOr, readablePath, textOr } from './readers.js';
-import { Fault } from './setting.js';
+// Settings: where the service listens, which data and map it serves, in how many processes and threads, and how it
+// stops.
+import { Fault, integerOr, readablePath, textOr, yesOrNo } from './setting.js';
+
+export const CONSOLE = {
+  /**
+   * Address of raster tiles, with {z}, {x} and {y}, or of a style of MapLibre; undefined: the console has no other map
+   * than its own.
+   */
+  tilesUrl: {
+    variable: 'HEXCODES_TILES_URL',
+    flag: '--tiles-url',
+    argument: '<url>',
+    help: 'map under the hexagons of the console: raster tiles with {z}, {x} and {y}, or a style',
+    read: tilesUrl,
+  },
+  tilesAttribution: {
+    variable: 'HEXCODES_TILES_ATTRIBUTION',
+    flag: '--tiles-attribution',
+    argument: '<text>',
+    help: 'who made that map, as the console shows it',
+    read: textOr(''),
+  },
+};
+
+const PLACEHOLDERS = ['{z}', '{x}', '{y}'];
+
+function tilesUrl(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    throw new Fault('must be an address that begins with https:// or http://');
+  if (/[{}%]/.test(url.host)) throw new Fault('must name one host: only its path may have {z}, {x} and {y}');
+  const found = PLACEHOLDERS.filter((placeholder) => text.includes(placeholder));
+  if (found.length > 0 && found.length < PLACEHOLDERS.length)
+    throw new Fault('has some of {z}, {x} and {y}: raster tiles need all three, a style none');
+  if (found.length > 0 && /\.(?:pbf|mvt)(?:\?|$)/.test(text))
+    throw new Fault(
+      'names vector tiles, which look like nothing without a style: give the address of the style',
+    );
+  return text;
+}
+
+const MOST_PROCESSES = 256;
+const MOST_THREADS = 1024;
+
+export const LIFE_CYCLE = {
+  /** Processes under a supervisor; undefined: the service runs in the process of the command itself. */
+  processes: {
+    variable: 'HEXCODES_PROCESSES',
+    flag: '--processes',
+    argument: '<number>',
+    help: 'processes that share the port, under a supervisor (none: the command itself serves)',
+    read: readProcesses,
+  },
+  /** Each process listens on `port` + its number, from 1, as well. */
+  ownPorts: {
+    variable: 'HEXCODES_OWN_PORTS',
+    flag: '--own-ports',
+    help: 'each process listens on a port of its own, too: port + 1, port + 2, …',
+    read: yesOrNo,
+  },
+  /** Threads of each process; undefined: as many as it may use cores, up to four. */
+  poolThreads: {
+    variable: 'HEXCODES_POOL_THREADS',
+    flag: '--pool-threads',
+    argument: '<number>',
+    help: 'most worker threads of a process for large work, made when needed (one a core, up to 4)',
+    read: integerOr(undefined, 1, MOST_THREADS),
+  },
+  /** How long the service goes on as ever, but for /readyz, once it is told to stop. */
+  drainMs: {
+    variable: 'HEXCODES_DRAIN_MS',
+    flag: '--drain-ms',
+    argument: '<milliseconds>',
+    help: 'how long /readyz is 503 before a stop closes the port (2000)',
+    read: integerOr(2000, 0, 600_000),
+  },
+  /** How long a stop waits for answers under way. */
+  graceMs: {
+    variable: 'HEXCODES_GRACE_MS',
+    flag: '--grace-ms',
+    argument: '<milliseconds>',
+    help: 'how long a stop waits for answers under way (10000)',
+    read: integerOr(10_000, 0, 600_000),
+  },
+};
+
+function readProcesses(text: string | undefined): number | undefined {
+  const count = integerOr(undefined, 1, MOST_PROCESSES)(text);
+  if (count !== undefined && process.platform !== 'linux') {
+    throw new Fault('works on Linux only, where processes can share a port');
+  }
+  return count;
+}
 
 export const LISTENING = {
   host: {
@@ -12,9 +104,10 @@ export const LISTENING = {
   },
   port: {
     variable: 'HEXCODES_PORT',
+    standardVariable: 'PORT',
     flag: '--port',
     argument: '<number>',
-    help: 'port to listen on (8080; 0: any free one)',
+    help: 'port to listen on (PORT, else 8080; 0: any free one)',
     read: integerOr(8080, 0, 65_535),
   },
   adminHost: {
@@ -45,6 +138,14 @@ export const LISTENING = {
     flag: '--index',
     argument: '<file>',
     help: 'boundary index to use instead of the shipped one',
+    read: readablePath,
+  },
+  /** Path of the boundary index before a change of borders, for requests that ask for it; undefined: none. */
+  previousIndex: {
+    variable: 'HEXCODES_PREVIOUS_INDEX',
+    flag: '--previous-index',
+    argument: '<file>',
+    help: 'boundary index before a change of borders, for requests whose header Hexcodes-Data names it (none)',
     read: readablePath,
   },
   /** Path of a list of the provinces that codes may name; undefined: the shipped one. */

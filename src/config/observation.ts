@@ -1,7 +1,19 @@
 // Settings: what the service says of its requests, in logs and traces, and whom it believes about their clients.
 import { isNetwork } from './networks.js';
-import { integerOr, yesOrNo } from './readers.js';
-import { Fault } from './setting.js';
+import { Fault, integerOr, oneOf, yesOrNo } from './setting.js';
+
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export const LOGGING = {
+  logLevel: {
+    variable: 'HEXCODES_LOG_LEVEL',
+    flag: '--log-level',
+    argument: '<level>',
+    help: `${LOG_LEVELS.join(', ')} (info); at debug every request has a line`,
+    read: oneOf(LOG_LEVELS, 'info'),
+  },
+};
 
 const MOST_LINES = 1_000_000;
 

@@ -1,5 +1,119 @@
 // A setting: a variable, most often a flag, a line of help, and a reader that makes a value of its text.
 
+// Variables that look like settings and are none: most often a misspelled one, which would leave the default in force
+// in silence.
+
+import { accessSync, constants } from 'node:fs';
+
+export const MIB = 1024 * 1024;
+export const MOST_BYTES = 1_000_000 * MIB;
+export const MOST_CONNECTIONS = 10_000_000;
+
+/** A Service named `hexcodes` gives its pods a variable HEXCODES_PORT of another meaning. */
+const KUBERNETES_HINT = "; this one is Kubernetes' own: set enableServiceLinks: false in the pod";
+
+type Reader<T> = (text: string | undefined) => T;
+
+export const textOr =
+  <D extends string | undefined>(fallback: D): Reader<string | D> =>
+  (text) => {
+    if (text === '') throw new Fault('is empty');
+    return text ?? fallback;
+  };
+
+export const integerOr =
+  <D extends number | undefined>(fallback: D, least: number, most: number): Reader<number | D> =>
+  (text) => {
+    if (text === undefined) return fallback;
+    const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= least && value <= most) return value;
+    const hint = isPortOfKubernetes(text) ? KUBERNETES_HINT : '';
+    throw new Fault(`must be an integer from ${least} to ${most}${hint}`);
+  };
+
+export const oneOf =
+  <W extends string>(words: readonly W[], fallback: W): Reader<W> =>
+  (text) => {
+    const word = words.find((w) => w === (text ?? fallback));
+    if (word === undefined) throw new Fault(`must be one of ${words.join(', ')}`);
+    return word;
+  };
+
+/** The path of a file that can be read, undefined if none is given. */
+export const readablePath: Reader<string | undefined> = (text) => {
+  const path = textOr(undefined)(text);
+  if (path === undefined) return undefined;
+  try {
+    accessSync(path, constants.R_OK);
+  } catch {
+    throw new Fault(`names a file that cannot be read: ${path}`);
+  }
+  return path;
+};
+
+export const yesOrNo: Reader<boolean> = (text) => {
+  if (text !== undefined && text !== 'true' && text !== 'false') throw new Fault('must be true or false');
+  return text === 'true';
+};
+
+/**
+ * Variables of our own programs, but no settings of the service: clients in examples, the command's files, and a test.
+ */
+const OF_OTHERS = ['HEXCODES_KEY', 'HEXCODES_CHECKPOINT_BYTES', 'HEXCODES_READ_MEMORY'];
+
+/** Kubernetes sets these in every pod beside a Service whose name begins with `hexcodes`. */
+const OF_KUBERNETES = /_SERVICE_(HOST|PORT)(_\w+)?$|_PORT(_\d+_(TCP|UDP)(_\w+)?)?$/;
+
+const MOST_SLIPS = 3;
+
+/** One sentence for each variable of the prefix that is unknown. */
+export function unknownVariables(
+  known: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): string[] {
+  return Object.keys(env)
+    .filter((name) => name.startsWith('HEXCODES_') && !known.includes(name) && !OF_OTHERS.includes(name))
+    .filter((name) => !(OF_KUBERNETES.test(name) && isServiceLink(name, env[name])))
+    .map((name) => unknownVariable(known, name));
+}
+
+/** @param where a word in front of the name: the line of a file */
+export function unknownVariable(known: readonly string[], name: string, where = ''): string {
+  const near = known
+    .map((variable) => ({ variable, slips: slipsBetween(variable, name) }))
+    .sort((a, b) => a.slips - b.slips)[0];
+  const hint = near !== undefined && near.slips <= MOST_SLIPS ? `; did you mean ${near.variable}?` : '';
+  return `${where}${name} is no setting${hint}`;
+}
+
+/** The value that Kubernetes gives to the variable `NAME_PORT` of a Service. */
+export function isPortOfKubernetes(text: string): boolean {
+  return /^(tcp|udp):\/\//.test(text);
+}
+
+function isServiceLink(name: string, text = ''): boolean {
+  return /_PORT$/.test(name) ? isPortOfKubernetes(text) : true;
+}
+
+/** Letters to insert, delete, replace or swap with their neighbour (optimal string alignment). */
+function slipsBetween(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const isSame = a[i - 1] === b[j - 1];
+      let slips = Math.min(last[j]! + 1, row[j - 1]! + 1, last[j - 1]! + (isSame ? 0 : 1));
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      if (isSwap) slips = Math.min(slips, beforeLast[j - 2]! + 1);
+      row.push(slips);
+    }
+    beforeLast = last;
+    last = row;
+  }
+  return last[b.length]!;
+}
+
 export interface Setting<T> {
   readonly variable: string;
   /** One of a standard, which gives the setting where nothing else does. */

@@ -30,6 +30,32 @@ export function wordOf(httpStatus: number): StatusWord {
   }
 }
 
+/** How an error that is no defect of this program is answered, where no answer has begun. */
+export interface ErrorAnswer {
+  readonly status: number;
+  /** Default: the message of the error. */
+  readonly message?: string;
+  readonly retryAfterSec?: number;
+  /** The connection is closed after it. */
+  readonly close: boolean;
+  /** Line of the log; undefined: there is one already, or none is needed. */
+  readonly logged?: string;
+}
+
+/** Line of the log where an answer ends before it is complete, or is replaced by an error. */
+export const CUT_OFF = 'an answer was cut off';
+
+/** An error that says how it is answered. */
+export class AnsweredError extends Error {
+  constructor(
+    message: string,
+    readonly answer: ErrorAnswer,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
 export const JSON_TYPE = 'application/json';
 
 /** The input of an encode request as far as it was understood; NaN and -1 where it was not. */
@@ -41,6 +67,7 @@ export interface UnderstoodInput {
 
 const NOTHING_UNDERSTOOD: UnderstoodInput = { latDeg: Number.NaN, lngDeg: Number.NaN, resolution: -1 };
 
+/** The error body: one JSON object and a line end, for people who read it in a terminal. */
 export function errorBody(
   word: StatusWord,
   message: string,
@@ -48,7 +75,7 @@ export function errorBody(
   faults?: readonly ParameterFault[],
 ): string {
   const details = faults === undefined ? '' : `,"details":${JSON.stringify(faults)}`;
-  return `{"status":"${word}","message":${JSON.stringify(message)},"request_id":"${requestId}"${details}}`;
+  return `{"status":"${word}","message":${JSON.stringify(message)},"request_id":"${requestId}"${details}}\n`;
 }
 
 /** The error body of encode: first the fields of a result, null where the request does not tell them. */

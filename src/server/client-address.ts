@@ -50,7 +50,7 @@ export function addressText(bytes: Uint8Array): string {
 
 interface AddressedRequest {
   readonly peerAddress: Uint8Array;
-  readonly forwardedFor: string;
+  readonly head: { readonly forwardedFor: string };
 }
 
 /** Finds the clients of requests. */
@@ -69,11 +69,11 @@ export class ClientAddresses {
 
   /** The client's address in canonical form. */
   of(request: AddressedRequest): string {
-    return clientAddress(addressText(request.peerAddress), request.forwardedFor, this.#trusted);
+    return clientAddress(addressText(request.peerAddress), request.head.forwardedFor, this.#trusted);
   }
 
   /** The same, '' where a trusted proxy does not say it. */
   certain(request: AddressedRequest): string {
-    return clientAddress(addressText(request.peerAddress), request.forwardedFor, this.#trusted, true);
+    return clientAddress(addressText(request.peerAddress), request.head.forwardedFor, this.#trusted, true);
   }
 }

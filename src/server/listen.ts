@@ -1,16 +1,61 @@
 // The admin port and the port of the service, opened when all that answers on them is there.
-import { healthRoutes } from './admin/health.js';
+
+import { createHash } from 'node:crypto';
+import type { HexcodesData } from '../hexcodes/library/hexcodes.js';
+import { VERSION } from '../hexcodes/version.js';
+import { keyRoutesOf } from './admin/keys.js';
 import type { AdminListener } from './admin/listener.js';
-import { keyRoutesOf } from './admin/wire-keys.js';
-import { openAdminPort } from './admin-port.js';
-import { ClockWatch } from './life/clock-watch.js';
+import { LateRegistry, observationRoutes } from './admin/observation.js';
+import { type AdminRoute, openAdminPort, textAnswer } from './admin/port.js';
+import type { BoundaryData } from './boundary-data.js';
 import { Pulse } from './life/pulse.js';
+import { ClockWatch, type Readiness } from './life/readiness.js';
 import { listenSentence, refuseSameAddress, tryAddress } from './listen-fault.js';
 import type { Log } from './log.js';
-import { versionLabels } from './observe/versions.js';
-import { observe } from './observe/wire.js';
+import type { Labels } from './metrics/registry.js';
+import { EventLoopMonitor, serviceMetrics } from './metrics/service-metrics.js';
 import type { OpenParts, Parts, Seat } from './parts.js';
-import type { ServiceRoutes } from './routes/service-routes.js';
+import type { ServiceRoutes } from './service-routes.js';
+import type { UwsBuild } from './transport/load-uws.js';
+
+/** So much of a SHA-256, in hexadecimal, as tells builds apart. */
+const DIGITS = 12;
+
+function versionLabels(
+  kernel: HexcodesData['kernel'],
+  { meta, sha256 }: BoundaryData,
+  transport: UwsBuild,
+): Labels {
+  return {
+    version: VERSION,
+    kernel: ArrayBuffer.isView(kernel) ? sha256Of(kernel).slice(0, DIGITS) : '',
+    data: sha256.slice(0, DIGITS),
+    data_date: meta.source.date,
+    transport: transport.name,
+    transport_version: transport.version,
+    node: process.versions.node,
+  };
+}
+
+function sha256Of({ buffer, byteOffset, byteLength }: ArrayBufferView): string {
+  return createHash('sha256')
+    .update(new Uint8Array(buffer, byteOffset, byteLength))
+    .digest('hex');
+}
+
+function healthRoutes(readiness: Readiness): AdminRoute[] {
+  return [
+    { method: 'GET', path: '/livez', handle: () => textAnswer(200, 'alive') },
+    {
+      method: 'GET',
+      path: '/readyz',
+      handle: () => {
+        const { status, text } = readiness.page;
+        return textAnswer(status, ...text.trimEnd().split('\n'));
+      },
+    },
+  ];
+}
 
 export interface Ports {
   readonly admin: AdminListener;
@@ -18,30 +63,24 @@ export interface Ports {
   readonly port: number;
 }
 
+interface Observation {
+  readonly routes: readonly AdminRoute[];
+  close(): Promise<void>;
+}
+
 /**
  * Resolves when requests are accepted; rejects with a sentence that names each port that is taken.
  * @param open gets what is to be closed with the service
  */
 export async function listen(
-  { config, files, logger, budget, pool, adapter, keys, metering, forwarder, observer, readiness }: Parts,
-  { boundaries, streams, bulk }: ServiceRoutes,
+  parts: Parts,
+  serviceRoutes: ServiceRoutes,
   open: OpenParts,
   log: Log,
   seat: Seat | undefined,
 ): Promise<Ports> {
-  const observation = observe(observer, {
-    info: versionLabels(files.kernel, boundaries, adapter.build),
-    adapter,
-    streams,
-    bulk,
-    budget,
-    pool,
-    keys,
-    metering,
-    forwarder,
-    log,
-    isReady: () => readiness.page.status === 200,
-  });
+  const { config, logger, adapter, keys, metering, readiness } = parts;
+  const observation = observe(parts, serviceRoutes, log);
   open.observation = observation;
   const clock = new ClockWatch(logger);
   open.steps.release.push(async () => clock.close());
@@ -78,4 +117,46 @@ export async function listen(
     'listening',
   );
   return { admin, port };
+}
+
+const NOTHING_FORWARDED = { waiting: 0, delivered: 0, refused: 0, isAway: false };
+
+/** The metrics of all parts, and the routes that show them. */
+function observe(parts: Parts, { boundaries, streams, bulk }: ServiceRoutes, log: Log): Observation {
+  const { files, budget, pool, adapter, keys, metering, forwarder, observer, readiness } = parts;
+  const eventLoop = new EventLoopMonitor();
+  const registry = new LateRegistry();
+  registry.add(
+    serviceMetrics({
+      info: versionLabels(files.kernel, boundaries, adapter.build),
+      requests: observer.requests,
+      underWay: () => adapter.pending,
+      connections: () => adapter.connectionCount,
+      refusedConnections: observer.refusedConnections,
+      points: observer.points,
+      streams: observer.streams,
+      openStreams: () => streams.figures,
+      bulk: () => bulk.figures,
+      budget,
+      refusals: observer.refusals,
+      pool: () => ({ threads: pool.threads, ...pool.figures }),
+      poolWaits: observer.poolWaits,
+      poolRuns: observer.poolRuns,
+      eventLoop,
+      forward: () => forwarder?.figures ?? NOTHING_FORWARDED,
+      droppedLogLines: () => log.droppedLines,
+      skippedLogLines: () => observer.log.skipped,
+      keys: () => ({ loaded: keys.ring.size, fault: keys.fault !== undefined }),
+      usage: () => ({ fault: metering?.fault !== undefined, failures: metering?.failures ?? 0 }),
+      isReady: () => readiness.page.status === 200,
+    }),
+  );
+  return {
+    routes: observationRoutes(registry, observer.points),
+    close: async () => {
+      registry.close();
+      eventLoop.close();
+      await observer.close();
+    },
+  };
 }

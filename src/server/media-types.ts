@@ -1,7 +1,7 @@
 // Media types in the headers of a request: what its body is, and what it accepts as an answer.
 import { JSON_TYPE } from './answers.js';
+import type { Exchange } from './exchange.js';
 import { fail } from './router.js';
-import type { Exchange } from './transport/exchange.js';
 
 /** An entry of Accept or Accept-Encoding, in lower case. */
 export interface Preference {
@@ -35,7 +35,7 @@ export function qualityOf(type: string, accepted: readonly Preference[]): number
 
 /** True if the request accepts JSON; otherwise it is answered 406. */
 export function requireJson(x: Exchange): boolean {
-  const { accept } = x;
+  const { accept } = x.head;
   // Nearly every client sends one of these two.
   if (accept === '' || accept === '*/*' || qualityOf(JSON_TYPE, preferences(accept)) > 0) return true;
   fail(x, 406, 'the answer is application/json, which the Accept header refuses');
@@ -44,9 +44,10 @@ export function requireJson(x: Exchange): boolean {
 
 /** True if the body comes as it is; a body with a Content-Encoding, which only /bulk unpacks, is answered 415. */
 export function requirePlainBody(x: Exchange): boolean {
-  const encoding = x.header('content-encoding').trim().toLowerCase();
+  const encoding = x.head.header('content-encoding').trim().toLowerCase();
   if (encoding === '' || encoding === 'identity') return true;
-  fail(x, 415, 'only bodies of /bulk may have a Content-Encoding');
+  const name = encoding === 'gzip' || encoding === 'x-gzip' ? 'gzip' : 'a Content-Encoding';
+  fail(x, 415, `only bodies of /bulk may have ${name}: send this one unpacked`);
   return false;
 }
 
@@ -56,4 +57,15 @@ export function utf8TypeOf(contentType: string): string | undefined {
   const charsets = parameters.map((p) => /^\s*charset\s*=\s*"?([^"\s]*)/.exec(p)?.[1]);
   const isUtf8 = charsets.every((c) => c === undefined || c === 'utf-8' || c === 'utf8' || c === 'us-ascii');
   return isUtf8 ? type.trim() : undefined;
+}
+
+/** The smallest encoding that the request accepts (RFC 9110, 12.5.3). */
+export function encodingFor(accepted: string): 'br' | 'gzip' | 'plain' {
+  const entries = preferences(accepted);
+  const accepts = (coding: string): boolean =>
+    (
+      entries.find(({ name }) => name === coding) ??
+      entries.find(({ name }) => name === '*') ?? { quality: 0 }
+    ).quality > 0;
+  return (['br', 'gzip'] as const).find(accepts) ?? 'plain';
 }

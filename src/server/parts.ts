@@ -3,29 +3,25 @@
 import type { ServeConfig } from '../config/config.js';
 import { Kernel } from '../hexcodes/kernel/kernel.js';
 import type { HexcodesData } from '../hexcodes/library/hexcodes.js';
-import { Pool } from '../pool/pool.js';
-import type { PoolOptions } from '../pool/pool-options.js';
+import { Pool, type PoolOptions } from '../pool/pool.js';
 import { defaultThreads } from '../pool/usable-cores.js';
 import type { AdminListener } from './admin/listener.js';
-import { Budget } from './budget/budget.js';
+import { Budget } from './budget.js';
 import type { BulkTuning } from './bulk/route.js';
-import { CountedLine } from './counted-line.js';
+import type { Adapter } from './exchange.js';
 import type { Forwarder } from './forward/forwarder.js';
 import { openForwarder } from './forward/open-forwarder.js';
 import { openKeys, type ServerKeys } from './keys/keys.js';
 import { type OpenLedger, openLedger } from './ledger/open-ledger.js';
 import { Readiness } from './life/readiness.js';
 import type { StopSteps } from './life/stopping.js';
-import type { Logger } from './log.js';
-import { hooksFor } from './observe/adapter-hooks.js';
+import { CountedLine, type Logger } from './log.js';
+import { hooksFor, openObserver } from './observe/adapter-hooks.js';
 import type { Observer } from './observe/observer.js';
-import { openObserver } from './observe/open.js';
-import type { Observation } from './observe/wire.js';
 import type { StreamTuning } from './stream/route.js';
-import { Adapter } from './transport/adapter.js';
-import { connectionsWithin } from './transport/door/descriptors.js';
+import { Adapter as TransportAdapter } from './transport/adapter.js';
 import type { DoorLimits } from './transport/door/door.js';
-import { receiveBufferWarning } from './transport/receive-buffer.js';
+import { connectionsWithin, receiveBufferWarning } from './transport/system-limits.js';
 
 /** Seat of one process among several that serve together. */
 export interface Seat {
@@ -53,10 +49,25 @@ export interface ServeTuning {
   readonly withBudget?: (budget: Budget) => void;
 }
 
+/** The binaries that a service answers from. */
+export type ServedData = HexcodesData & {
+  /** The index before a change of borders, for requests that ask for it. */
+  readonly previousIndex?: Uint8Array | undefined;
+};
+
+/** The boundary data before a change of borders, with the threads that convert by it. */
+export interface PreviousData {
+  readonly files: HexcodesData;
+  readonly kernel: Kernel;
+  readonly pool: Pool;
+}
+
 /** The parts that routes are made of, all open. */
 export interface Parts {
   readonly config: ServeConfig;
   readonly files: HexcodesData;
+  /** Undefined: one version of the boundary data answers all. */
+  readonly previous: PreviousData | undefined;
   readonly logger: Logger;
   readonly tuning: ServeTuning;
   readonly kernel: Kernel;
@@ -88,7 +99,7 @@ export class OpenParts {
   readonly steps: StopSteps = { drain: [], release: [] };
   readonly readiness = new Readiness();
   admin: AdminListener | undefined;
-  observation: Observation | undefined;
+  observation: { close(): Promise<void> } | undefined;
   #adapter: Adapter | undefined;
   #keys: Promise<ServerKeys> | undefined;
   #ledger: Promise<OpenLedger> | undefined;
@@ -100,7 +111,7 @@ export class OpenParts {
   ) {}
 
   /** Rejects with a message for people; the caller closes what is open by then. */
-  async open(files: HexcodesData, seat: Seat | undefined): Promise<Parts> {
+  async open({ previousIndex, ...files }: ServedData, seat: Seat | undefined): Promise<Parts> {
     const { config, logger, tuning, readiness, steps } = this;
     const module = await Kernel.moduleOf(files.kernel);
     const kernel = Kernel.create(module, files.index, files.reach);
@@ -111,10 +122,12 @@ export class OpenParts {
     for (const opening of [this.#keys, this.#ledger]) opening?.catch(() => {});
 
     const pool = this.#openPool({ module, index: files.index, reach: files.reach }, observer);
+    this.tuning.withPool?.(pool);
+    const previous = this.#openPrevious(module, files, previousIndex, observer);
     const budget = budgetOf(config, logger, observer);
     tuning.withBudget?.(budget);
     const { maxConnections, warning: filesWarning } = connectionsWithin(config.maxConnections);
-    const adapter = await Adapter.load(hooksFor(logger, observer, tuning.metering !== false), {
+    const adapter = await TransportAdapter.load(hooksFor(logger, observer, tuning.metering !== false), {
       budget,
       maxPastStopBytes: config.maxPastStopBytes,
       maxConnections,
@@ -134,7 +147,7 @@ export class OpenParts {
     const forwarder = await openForwarder(config, logger, seat?.number);
     steps.release.push(async () => forwarder?.close());
     readiness.addWarning(() => forwarder?.fault);
-    const parts = { kernel, observer, pool, budget, adapter, keys, metering, forwarder };
+    const parts = { kernel, previous, observer, pool, budget, adapter, keys, metering, forwarder };
     return { config, files, logger, tuning, readiness, ...parts };
   }
 
@@ -174,6 +187,18 @@ export class OpenParts {
     });
   }
 
+  #openPrevious(
+    module: WebAssembly.Module,
+    given: HexcodesData,
+    index: Uint8Array | undefined,
+    observer: Observer,
+  ): PreviousData | undefined {
+    if (index === undefined) return undefined;
+    const kernel = Kernel.create(module, index, given.reach);
+    const pool = this.#openPool({ module, index, reach: given.reach }, observer);
+    return { files: { ...given, index }, kernel, pool };
+  }
+
   #openPool(kernel: PoolOptions['kernel'], observer: Observer): Pool {
     const pool = new Pool({
       kernel,
@@ -186,7 +211,6 @@ export class OpenParts {
       ...this.tuning.pool,
     });
     this.steps.release.push(() => pool.close());
-    this.tuning.withPool?.(pool);
     return pool;
   }
 }

@@ -6,13 +6,11 @@ import type { ParameterFault } from '../hexcodes/wire/params/parameters.js';
 import { DIFFERS, mayHoldKey, readApiKey, readQuery } from '../hexcodes/wire/params/query.js';
 import { encodeErrorBody, errorBody, JSON_TYPE, type UnderstoodInput, wordOf } from './answers.js';
 import type { ClientAddresses } from './client-address.js';
-import { boundFault } from './keys/key-bounds.js';
-import { type KeyInfo, SCOPE_BITS, type Scope } from './keys/key-record.js';
-import type { KeyRing } from './keys/key-ring.js';
-import { OpenWork } from './keys/open-work.js';
+import type { Adapter, Exchange } from './exchange.js';
+import { boundFault, type KeyInfo, SCOPE_BITS, type Scope } from './keys/key-record.js';
+import { type KeyRing, OpenWork } from './keys/key-ring.js';
 import { methodName, withholdKey } from './log.js';
-import type { Adapter } from './transport/adapter.js';
-import type { Exchange } from './transport/exchange.js';
+import type { SocketData, WebSocketRoute } from './transport/socket-behaviour.js';
 import { OPERATIONS, type UsageOperation } from './usage/operations.js';
 
 export interface Route {
@@ -29,6 +27,13 @@ export interface Route {
   /** The key may stand in the query parameter `key`, too, where products with a setting for keys put it. */
   readonly readsKeyParameter?: boolean;
   handle(x: Exchange, key: KeyInfo): void;
+  /** Takes the WebSocket handshakes; all other requests go to `handle`. */
+  readonly socket?: SocketRoute;
+}
+
+/** The WebSockets of a route. `upgrade` is called with the key, and must accept the upgrade or answer. */
+export interface SocketRoute<T extends SocketData = SocketData> extends Omit<WebSocketRoute<T>, 'upgrade'> {
+  upgrade(x: Exchange, key: KeyInfo): void;
 }
 
 export const ENCODE_PATH = '/v1/hexcodes/encode';
@@ -51,8 +56,12 @@ const ANYONE: KeyInfo = {
 const CORS = '\r\nAccess-Control-Allow-Origin: *\r\nAccess-Control-Expose-Headers: *';
 /** Headers of an answer to a request whose URL contains a key: no cache may store it. */
 const CORS_NO_STORE = `${CORS}\r\nCache-Control: private, no-store`;
-const PREFLIGHT =
-  '\r\nAccess-Control-Allow-Headers: Content-Type, Content-Encoding, Hexcodes-Answer, X-API-Key, X-Request-Id\r\nAccess-Control-Max-Age: 86400';
+/** The wildcard is not known to each browser, and never stands for Authorization. */
+const ALLOWED_HEADERS =
+  '*, Accept, Accept-Language, Authorization, Baggage, Cache-Control, Content-Encoding, Content-Type, ' +
+  'Hexcodes-Answer, Hexcodes-Data, Idempotency-Key, If-None-Match, Pragma, Sentry-Trace, Traceparent, Tracestate, ' +
+  'X-API-Key, X-Request-Id, X-Requested-With';
+const PREFLIGHT = `\r\nAccess-Control-Allow-Headers: ${ALLOWED_HEADERS}\r\nAccess-Control-Max-Age: 86400`;
 
 const KEY_WANTED =
   'an API key is needed, as query parameter apikey or header X-API-Key; the one given, if any, is not valid';
@@ -68,18 +77,19 @@ export interface Failure {
 
 /** Answers an error, in the form of the request's endpoint. */
 export function fail(x: Exchange, status: number, message: string, failure: Failure = {}): void {
-  if (x.headerLines !== CORS_NO_STORE) x.headerLines = mayHoldKey(x.path, x.rawQuery) ? CORS_NO_STORE : CORS;
+  if (!x.headerLines.startsWith(CORS_NO_STORE))
+    x.headerLines = (mayHoldKey(x.head.path, x.head.rawQuery) ? CORS_NO_STORE : CORS) + x.notes.dataLine;
   const { faults, input, headerLines = '', close = false } = failure;
   withholdKey(x);
   // A message may quote the body, such as the names of its columns.
-  const presented = [readApiKey(x.rawQuery), x.apiKey];
+  const presented = [readApiKey(x.head.rawQuery), x.head.apiKey];
   const said = withoutKeys(message, presented);
   const saidFaults = faults?.map((fault) => ({ ...fault, message: withoutKeys(fault.message, presented) }));
   const body =
-    x.path === ENCODE_PATH
-      ? encodeErrorBody(wordOf(status), said, x.requestId, saidFaults, input)
-      : errorBody(wordOf(status), said, x.requestId, saidFaults);
-  x.send(status, JSON_TYPE, body, headerLines, close);
+    x.head.path === ENCODE_PATH
+      ? encodeErrorBody(wordOf(status), said, x.head.requestId, saidFaults, input)
+      : errorBody(wordOf(status), said, x.head.requestId, saidFaults);
+  x.send(status, JSON_TYPE, body, headerLines + x.notes.hint, close);
 }
 
 /** Answers 503: the request may be sent again in a second. */
@@ -112,17 +122,21 @@ export class Router {
     const preflight = `\r\nAccess-Control-Allow-Methods: ${allowed.join(', ')}${PREFLIGHT}${allow}`;
     const { access, readsKeyParameter = false } = route;
     const operation = OPERATIONS.indexOf(route.operation ?? 'lookup');
+    const letIn = (x: Exchange, handle: Route['handle'], isKeyInQuery = false): void => {
+      x.notes.operation = operation;
+      const key = access === 'open' ? ANYONE : this.#authorize(x, access, isKeyInQuery);
+      if (key !== undefined) handle(x, key);
+    };
+    const { handle, socket } = route;
+    if (socket !== undefined)
+      this.adapter.websocket(route.path, { ...socket, upgrade: (x) => letIn(x, socket.upgrade) });
     const run =
       access === 'open'
         ? (x: Exchange) => {
             x.headerLines = CORS;
-            route.handle(x, ANYONE);
+            handle(x, ANYONE);
           }
-        : (x: Exchange) => {
-            x.operation = operation;
-            const key = this.authorize(x, access, readsKeyParameter && takeKeyParameter(x));
-            if (key !== undefined) route.handle(x, key);
-          };
+        : (x: Exchange) => letIn(x, handle, readsKeyParameter && takeKeyParameter(x));
     for (const method of route.methods) {
       this.adapter.route(method === 'GET' ? 'get' : 'post', route.path, run);
       if (method === 'GET') this.adapter.route('head', route.path, run);
@@ -144,17 +158,20 @@ export class Router {
 
   /**
    * The key of the request if it may do this and has a request left; otherwise undefined, and the request is answered.
-   * For upgrades, too.
    */
-  authorize(x: Exchange, access: Scope | 'key', isKeyInQuery = false): KeyInfo | undefined {
-    const inQuery = readApiKey(x.rawQuery);
+  #authorize(x: Exchange, access: Scope | 'key', isKeyInQuery: boolean): KeyInfo | undefined {
+    const inQuery = readApiKey(x.head.rawQuery);
     x.headerLines = inQuery === undefined && !isKeyInQuery ? CORS : CORS_NO_STORE;
-    if (inQuery === null || x.apiKeyConflict || (inQuery && x.apiKey && inQuery !== x.apiKey)) {
+    if (
+      inQuery === null ||
+      x.head.apiKeyConflict ||
+      (inQuery && x.head.apiKey && inQuery !== x.head.apiKey)
+    ) {
       const fault = { parameter: 'apikey', message: 'is given more than once with different values' };
       fail(x, 400, `apikey ${fault.message}`, { faults: [fault] });
       return undefined;
     }
-    const verdict = this.ring.check(inQuery || x.apiKey || '');
+    const verdict = this.ring.check(inQuery || x.head.apiKey || '');
     if (verdict.kind === 'allowed') {
       const { key } = verdict;
       x.keyId = key.id;
@@ -162,14 +179,16 @@ export class Router {
         fail(x, 403, `this API key has no scope ${access}`);
         return undefined;
       }
-      const fault = key.isBound ? boundFault(key, x.header('origin'), this.addresses.certain(x)) : undefined;
+      const fault = key.isBound
+        ? boundFault(key, x.head.header('origin'), this.addresses.certain(x))
+        : undefined;
       if (fault !== undefined) {
         fail(x, 403, fault);
         return undefined;
       }
       if (!this.admit(x, key)) return undefined;
-      if (x.bodySizeBytes !== 0) {
-        const origin = x.header('origin');
+      if (x.head.bodySizeBytes !== 0) {
+        const origin = x.head.header('origin');
         x.mayGoOn = () => this.isStillLetIn(x, key, access, origin);
       }
       return key;
@@ -180,7 +199,7 @@ export class Router {
   }
 
   /** Watches the key of a request that was let in. Without an origin: to be called before its handler returns. */
-  workOf(x: Exchange, key: KeyInfo, access: Scope | 'key', origin = x.header('origin')): OpenWork {
+  workOf(x: Exchange, key: KeyInfo, access: Scope | 'key', origin = x.head.header('origin')): OpenWork {
     const source = { origin, address: this.addresses.certain(x) };
     return new OpenWork(this.ring, key, access === 'key' ? undefined : access, source);
   }
@@ -196,17 +215,17 @@ export class Router {
 
 /** Takes the query parameter `key` as if it were the header X-API-Key. @returns whether the query has one */
 function takeKeyParameter(x: Exchange): boolean {
-  const { text, fault } = readQuery(x.rawQuery, ['key']).key;
+  const { text, fault } = readQuery(x.head.rawQuery, ['key']).key;
   if (text === undefined && fault === undefined) return false;
   // A text that cannot be read is no key.
   const given = text ?? '';
-  if (fault === DIFFERS || (x.apiKey && x.apiKey !== given)) x.apiKeyConflict = true;
-  x.apiKey ||= given;
+  if (fault === DIFFERS || (x.head.apiKey && x.head.apiKey !== given)) x.head.apiKeyConflict = true;
+  x.head.apiKey ||= given;
   return true;
 }
 
 /** The probable fault of a path that no route has. The path is not repeated: it may hold a key. */
-function wayOut({ path }: Exchange): string {
+function wayOut({ head: { path } }: Exchange): string {
   if (path.toLowerCase().startsWith('/v1/') && path !== path.toLowerCase())
     return '; paths are in lower case';
   if (path.length > 1 && path.endsWith('/')) return '; try it without the slash at its end';

@@ -2,12 +2,11 @@
 // streams and answers are done or the grace period is over, then closes everything else. Signals and exit codes are the
 // command's (cli/commands/serve.ts).
 import type { ServeConfig } from '../config/config.js';
-import type { HexcodesData } from '../hexcodes/library/hexcodes.js';
 import { finishAnswers } from './life/stopping.js';
 import { listen } from './listen.js';
 import { type Log, openLog } from './log.js';
-import { OpenParts, type Seat, type ServeTuning } from './parts.js';
-import { addServiceRoutes } from './routes/service-routes.js';
+import { OpenParts, type Seat, type ServedData, type ServeTuning } from './parts.js';
+import { addServiceRoutes } from './service-routes.js';
 import type { UwsBuild } from './transport/load-uws.js';
 
 export type { Seat, ServeTuning } from './parts.js';
@@ -29,7 +28,7 @@ export interface Service {
  */
 export async function serve(
   config: ServeConfig,
-  files: HexcodesData,
+  files: ServedData,
   log: Log = openLog(config.logLevel),
   tuning: ServeTuning = {},
   seat?: Seat,

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PulseReader } from '../life/pulse.js';
-import { misdirection } from './host-check.js';
+import { misdirection } from './listener.js';
 import {
   type AdminAnswer,
   type FromThread,

@@ -4,21 +4,120 @@
 import Type, { type TObject, type TProperties, type TSchema } from 'typebox';
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import { MAX_BATCH_ITEMS } from '../../hexcodes/wire/limits.js';
-import {
-  adminCode,
-  answer,
-  code,
-  lat,
-  lng,
-  named,
-  oneOf,
-  orNull,
-  position,
+
+/** A schema of bodies.ts, by its name. */
+const named = (name: string): TSchema => Type.Unsafe({ $ref: `#/components/schemas/${name}` });
+
+const orNull = (schema: TSchema): TSchema => Type.Union([schema, Type.Null()]);
+/** Schema of an answer: all members are there, and further ones may come. */
+const answer = (members: TProperties): TObject => Type.Object(members);
+const word = (status: string): TSchema => Type.Literal(status);
+const oneOf = (values: readonly string[]): TSchema => Type.Unsafe({ type: 'string', enum: [...values] });
+
+const lat = Type.Number({ minimum: -90, maximum: 90, description: 'Degrees north, WGS 84' });
+const lng = Type.Number({ minimum: -180, maximum: 180, description: 'Degrees east, WGS 84' });
+const resolution = Type.Integer({ minimum: 0, maximum: 15, description: 'Resolution of H3' });
+const code = named('Code');
+const adminCode = named('AdminCode');
+/** Position of GeoJSON. */
+const position = Type.Array(Type.Number(), {
+  minItems: 2,
+  maxItems: 2,
+  description: 'Longitude, latitude',
+});
+
+const GRID_BODIES: Readonly<Record<string, TSchema>> = {
+  Grid: answer({
+    type: Type.Literal('FeatureCollection'),
+    status: word('OK'),
+    resolution,
+    features: Type.Array(
+      answer({
+        type: Type.Literal('Feature'),
+        id: code,
+        geometry: Type.Object({
+          type: Type.Literal('Polygon'),
+          coordinates: Type.Array(Type.Array(position, { minItems: 7 }), { minItems: 1, maxItems: 1 }),
+        }),
+        properties: answer({ hexcodes: code, resolution, admin_code: adminCode }),
+      }),
+      { maxItems: 256 },
+    ),
+  }),
+};
+
+const knownNumber = Type.Optional(orNull(Type.Number()));
+const time = orNull(
+  Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,9})?(Z|[+-]\\d\\d:?\\d\\d)$' }),
+);
+const tracked = {
+  id: Type.String({
+    pattern: '^[0-9a-f]{32}$',
+    description: 'The same where the position comes again; sinks get it, too',
+  }),
   resolution,
-  word,
-} from './body-parts.js';
-import { GRID_BODIES } from './grid-bodies.js';
-import { TRACKER_BODIES } from './tracker-bodies.js';
+  forwarded: Type.Boolean({ description: 'Whether it goes on to a sink' }),
+};
+
+const TRACKER_BODIES: Readonly<Record<string, TSchema>> = {
+  Reversed: answer({
+    licence: Type.String({ description: 'The line to show wherever the boundaries are shown' }),
+    lat: Type.String({ description: 'Centre of the cell, degrees north' }),
+    lon: Type.String({ description: 'Centre of the cell, degrees east' }),
+    name: code,
+    display_name: Type.String({ description: 'Code, province, country' }),
+    address: Type.Optional(
+      answer({ state: Type.String(), country: word('Việt Nam'), country_code: word('vn') }),
+    ),
+    boundingbox: Type.Array(Type.String(), {
+      minItems: 4,
+      maxItems: 4,
+      description: 'Of the cell: south, north, west, east',
+    }),
+    hexcodes: code,
+    resolution,
+    admin_code: adminCode,
+    status: word('OK'),
+  }),
+  NotReversed: answer({ error: Type.Literal('Unable to geocode') }),
+  TraccarRequest: Type.Object(
+    {
+      position: Type.Object({
+        latitude: lat,
+        longitude: lng,
+        fixTime: Type.Optional(time),
+        deviceTime: Type.Optional(time),
+        serverTime: Type.Optional(time),
+        speed: knownNumber,
+        course: knownNumber,
+        altitude: knownNumber,
+        accuracy: knownNumber,
+        valid: Type.Optional(orNull(Type.Boolean())),
+        protocol: Type.Optional(orNull(Type.String())),
+        attributes: Type.Optional(orNull(Type.Object({}))),
+      }),
+      device: Type.Object({
+        uniqueId: Type.String({ minLength: 1, maxLength: 128 }),
+        name: Type.Optional(orNull(Type.String())),
+      }),
+    },
+    {
+      examples: [
+        {
+          position: { fixTime: '2026-11-22T08:15:02.000+00:00', latitude: 21.0288, longitude: 105.8525 },
+          device: { uniqueId: '860123456789012', name: '51C-123.45' },
+        },
+      ],
+    },
+  ),
+  Tracked: answer({ ...tracked, hexcodes: code, admin_code: adminCode, status: word('OK') }),
+  TrackedOutside: answer({
+    ...tracked,
+    hexcodes: Type.Null(),
+    admin_code: Type.Null(),
+    status: word('NOT_FOUND'),
+  }),
+};
 
 const anyNumber = orNull(Type.Number());
 const id = Type.Union([Type.String({ maxLength: 128 }), Type.Number()], {
@@ -80,6 +179,26 @@ const limit = Type.Union([Type.Number({ exclusiveMinimum: 0 }), Type.Null()], {
   description: 'null: no limit',
 });
 
+const boundaryData = answer({
+  source: Type.String(),
+  date: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
+  licence: Type.String(),
+  notice: Type.String(),
+  sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  bands: Type.Optional(
+    Type.Array(
+      answer({
+        below_m: orNull(Type.Integer({ minimum: 1 })),
+        certainty: Type.Number({ minimum: 0, maximum: 1 }),
+      }),
+      {
+        description:
+          'What `certainty` says of distances to a border below so many metres; null: of all others',
+      },
+    ),
+  ),
+});
+
 export const BODIES: Readonly<Record<string, TSchema>> = {
   Code: Type.String({
     pattern: '^[A-Z]{2,3}-([2-9CFGHJKMPQRVX]{5}-){0,2}[2-9CFGHJKMPQRVX]{1,5}$',
@@ -92,8 +211,11 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
   }),
   EncodeRequest: Type.Object(
     {
-      ...{ lat, lng, resolution: Type.Optional(resolution) },
-      ...{ former: Type.Optional(Type.Boolean()), certainty: Type.Optional(Type.Boolean()) },
+      lat,
+      lng,
+      resolution: Type.Optional(resolution),
+      former: Type.Optional(Type.Boolean()),
+      certainty: Type.Optional(Type.Boolean()),
       admin_v2: Type.Optional(Type.Boolean()),
     },
     { examples: [{ lat: 21.0288, lng: 105.8525 }] },
@@ -219,13 +341,34 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
         lat,
         lng,
         slip: Type.Union(
-          ['none', 'twin', 'swap', 'substitution', 'extra', 'missing'].map((slip) => Type.Literal(slip)),
+          ['none', 'twin', 'swap', 'substitution', 'extra', 'missing', 'province'].map((slip) =>
+            Type.Literal(slip),
+          ),
         ),
         distance_m: Type.Optional(
           Type.Number({ minimum: 0, description: 'From `near` to the centre, metres' }),
         ),
       }),
       { maxItems: 10 },
+    ),
+  }),
+  Places: answer({
+    status: word('OK'),
+    places: Type.Array(
+      answer({
+        name: Type.String(),
+        kind: Type.Union(
+          ['province', 'former_province', 'town', 'landmark'].map((kind) => Type.Literal(kind)),
+        ),
+        lat,
+        lng,
+        radius_m: Type.Number({ exclusiveMinimum: 0, description: 'About half its width, metres' }),
+        admin_code: adminCode,
+        distance_m: Type.Optional(
+          Type.Number({ minimum: 0, description: 'From `near` to the middle, metres' }),
+        ),
+      }),
+      { maxItems: 100 },
     ),
   }),
   AdminUnits: answer({
@@ -263,25 +406,8 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
     service: answer({ name: Type.Literal('hexcodes'), version: Type.String() }),
     code_format: Type.Literal(1),
     transport: answer({ name: Type.String(), version: Type.String() }),
-    boundary_data: answer({
-      source: Type.String(),
-      date: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
-      licence: Type.String(),
-      notice: Type.String(),
-      sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
-      bands: Type.Optional(
-        Type.Array(
-          answer({
-            below_m: orNull(Type.Integer({ minimum: 1 })),
-            certainty: Type.Number({ minimum: 0, maximum: 1 }),
-          }),
-          {
-            description:
-              'What `certainty` says of distances to a border below so many metres; null: of all others',
-          },
-        ),
-      ),
-    }),
+    boundary_data: boundaryData,
+    previous_boundary_data: Type.Optional(boundaryData),
   }),
   Usage: answer({
     status: word('OK'),

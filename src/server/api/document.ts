@@ -2,10 +2,10 @@
 // dist/openapi.json.
 
 import { VERSION } from '../../hexcodes/version.js';
-import { ASKED_AGAIN, KEPT } from '../routes/freshness.js';
+import { ASKED_AGAIN, KEPT } from '../freshness.js';
 import { TARGET_LIMIT_BYTES } from '../transport/request-head.js';
 import { BODIES } from './bodies.js';
-import { COMMON_ERRORS, OPERATIONS, type Operation } from './operations.js';
+import { COMMON_ERRORS, DATA_VERSION, OPERATIONS, type Operation } from './operations.js';
 
 const JSON_TYPE = 'application/json';
 
@@ -36,8 +36,17 @@ const HEADERS = {
     schema: { type: 'string', pattern: '^"[0-9a-f]{16}"$' },
   },
   VaryKey: { schema: { type: 'string', const: 'X-API-Key' } },
+  DataVersion: {
+    description:
+      'The boundary data that were used, where the service has two versions or the request names one',
+    schema: { type: 'string', pattern: '^[0-9a-f]{12}$' },
+  },
   VaryKeyAndType: { schema: { type: 'string', const: 'Accept, X-API-Key' } },
   ContentEncoding: { schema: { type: 'string', const: 'gzip' } },
+  Hint: {
+    description: 'Of single calls: names in the request that no parameter has, and what was probably meant',
+    schema: { type: 'string' },
+  },
 } as const;
 
 const header = (name: keyof typeof HEADERS): object => ({ $ref: `#/components/headers/${name}` });
@@ -48,6 +57,7 @@ const EVERY_ANSWER = {
   'Cache-Control': header('CacheControl'),
   'RateLimit-Policy': header('RateLimitPolicy'),
   RateLimit: header('RateLimit'),
+  'Hexcodes-Hint': header('Hint'),
 };
 
 export const REASONS: Readonly<Record<number, string>> = {
@@ -83,7 +93,8 @@ function errorResponse(status: number, schema: string): object {
 const BYTES = { type: 'string', contentMediaType: 'application/octet-stream' };
 const OF_KEPT = { ETag: header('EntityTag'), Vary: header('VaryKey') };
 
-function okResponse({ answers, id, isKept, otherTypes = [] }: Operation): object {
+function okResponse(operation: Operation): object {
+  const { answers, id, isKept, otherTypes = [] } = operation;
   const isBulk = id.endsWith('Bulk');
   const schema = answers.length === 1 ? ref(answers[0] as string) : { oneOf: answers.map(ref) };
   const content = isBulk
@@ -94,7 +105,8 @@ function okResponse({ answers, id, isKept, otherTypes = [] }: Operation): object
     : isKept
       ? { ...OF_KEPT, ...(otherTypes.length > 0 ? { Vary: header('VaryKeyAndType') } : {}) }
       : {};
-  return { description: 'Done', headers: { ...EVERY_ANSWER, ...more }, content };
+  const data = operation.parameters.includes(DATA_VERSION) ? { 'Hexcodes-Data': header('DataVersion') } : {};
+  return { description: 'Done', headers: { ...EVERY_ANSWER, ...more, ...data }, content };
 }
 
 const notModified = (headers: object): object => ({

@@ -1,24 +1,125 @@
 // The operations of /v1: what each reads, and what it may answer. docs/http.md says the same in sentences.
 import { MAX_BATCH_BYTES, MAX_BATCH_ITEMS } from '../../hexcodes/wire/limits.js';
-import {
-  ADDRESS_DETAILS,
-  ADMIN_V2,
-  CERTAINTY,
-  CODE_IN_PATH,
-  DELIMITER,
-  FORMER,
-  HEXCODES,
-  latitude,
-  longitude,
-  NEAR,
-  type Parameter,
-  PREFIX,
-  query,
-  RESOLUTION,
-  REVERSE_FORMAT,
-  required,
-  TILE,
-} from './parameters.js';
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'query' | 'path' | 'header';
+  readonly required?: boolean;
+  readonly description: string;
+  readonly schema: object;
+  readonly example?: unknown;
+}
+
+const query = (name: string, description: string, schema: object, example?: unknown): Parameter => ({
+  name,
+  in: 'query',
+  description,
+  schema,
+  ...(example === undefined ? {} : { example }),
+});
+const required = (parameter: Parameter): Parameter => ({ ...parameter, required: true });
+
+const LATITUDE = { type: 'number', minimum: -90, maximum: 90 };
+const LONGITUDE = { type: 'number', minimum: -180, maximum: 180 };
+
+/** @param name of the parameter */
+const latitude = (name: string): Parameter => query(name, 'Degrees north (WGS 84)', LATITUDE, 21.0288);
+const longitude = (name: string): Parameter => query(name, 'Degrees east (WGS 84)', LONGITUDE, 105.8525);
+const RESOLUTION = query('resolution', 'Resolution of H3, written without sign, point or leading zero', {
+  type: 'integer',
+  minimum: 0,
+  maximum: 15,
+  default: 13,
+});
+const ADMIN_V2 = query('admin_v2', 'Without effect: codes are always of the structure of 2025', {
+  type: 'boolean',
+});
+const FORMER = query('former', 'Whether answers name the province before July 2025, as `former_province`', {
+  type: 'boolean',
+  default: false,
+});
+const CERTAINTY = query(
+  'certainty',
+  'Whether answers say how sure the province is, as `border_m` and `certainty`',
+  { type: 'boolean', default: false },
+);
+const NEAR = query(
+  'near',
+  'lat,lng: the nearest come first, with distance_m',
+  { type: 'string' },
+  '21.03,105.85',
+);
+const PLACE_NAME = query(
+  'q',
+  'A name or its beginning, with or without diacritics and words like "tp.", "tỉnh", "phường" in front',
+  { type: 'string', minLength: 1, maxLength: 100 },
+  'ha long',
+);
+const LIMIT = query('limit', 'Answers at most', {
+  ...{ type: 'integer', minimum: 1, maximum: 100, default: 10 },
+});
+const REVERSE_FORMAT = query('format', 'The same answer for both', {
+  type: 'string',
+  enum: ['json', 'jsonv2'],
+  default: 'json',
+});
+const ADDRESS_DETAILS = query('addressdetails', 'Whether the answer has `address`', {
+  type: 'integer',
+  enum: [0, 1],
+  default: 1,
+});
+const HEXCODES = query(
+  'hexcodes',
+  'The code in any spelling that docs/code-format.md allows',
+  { type: 'string', minLength: 1 },
+  'HN-6GHP4-83RFR',
+);
+const DELIMITER = query('delimiter', 'Of a CSV body; by default the header row shows it', {
+  type: 'string',
+  enum: ['comma', 'semicolon', 'tab', 'pipe'],
+});
+const PREFIX = query('prefix', 'Put before the names of the columns that a CSV answer adds', {
+  type: 'string',
+  pattern: '^[A-Za-z0-9_.-]{0,64}$',
+});
+export const DATA_VERSION: Parameter = {
+  name: 'Hexcodes-Data',
+  in: 'header',
+  description:
+    'Version of the boundary data that is to answer: the sha256 of `/v1/meta`, or 8 digits of its beginning and more. By default the current one',
+  schema: { type: 'string', pattern: '^[0-9A-Fa-f]{8,64}$' },
+};
+const CODE_IN_PATH: Parameter = {
+  name: 'code',
+  in: 'path',
+  required: true,
+  description: 'A code in any spelling, percent-encoded in UTF-8',
+  schema: { type: 'string', minLength: 1 },
+  example: 'HN-6GHP4-83RFR',
+};
+const TILE_NUMBER = {
+  in: 'path',
+  required: true,
+  schema: { type: 'string', pattern: '^[0-9]{1,7}$' },
+} as const;
+
+const TILE: readonly Parameter[] = [
+  {
+    ...TILE_NUMBER,
+    name: 'z',
+    description: 'Zoom, 0 to 22',
+    schema: { type: 'string', pattern: '^(?:1?[0-9]|2[0-2])$' },
+    example: '12',
+  },
+  { ...TILE_NUMBER, name: 'x', description: 'Column, from 0 in the west', example: '3252' },
+  {
+    ...TILE_NUMBER,
+    name: 'y',
+    description: 'Row, from 0 in the north',
+    schema: { type: 'string', pattern: '^[0-9]{1,7}(?:\\.mvt|\\.geojson)?$' },
+    example: '1803',
+  },
+];
 
 export interface Operation {
   readonly path: string;
@@ -92,7 +193,7 @@ const many = (operation: 'encode' | 'decode'): Operation[] => [
     summary: `${operation === 'encode' ? 'Positions to codes' : 'Codes to positions'}, up to ${MAX_BATCH_ITEMS} in one body`,
     description: `At most ${MAX_BATCH_BYTES} bytes. One result for each item, in order; a failed item never fails the batch.`,
     tag: 'Many at a time',
-    parameters: [],
+    parameters: [DATA_VERSION],
     body: {
       required: true,
       types: { 'application/json': operation === 'encode' ? 'EncodeBatchRequest' : 'DecodeBatchRequest' },
@@ -108,7 +209,12 @@ const many = (operation: 'encode' | 'decode'): Operation[] => [
     description:
       'gzip both ways. With the header Hexcodes-Answer: after-body the answer waits for the end of the body. docs/bulk.md has the columns, lines and frames.',
     tag: 'Many at a time',
-    parameters: [...(operation === 'encode' ? [RESOLUTION, FORMER, CERTAINTY] : []), DELIMITER, PREFIX],
+    parameters: [
+      ...(operation === 'encode' ? [RESOLUTION, FORMER, CERTAINTY] : []),
+      DELIMITER,
+      PREFIX,
+      DATA_VERSION,
+    ],
     body: BULK_BODY,
     answers: BULK_TYPES,
     errors: [408, 413, 415],
@@ -137,10 +243,10 @@ const look = (
 export const OPERATIONS: readonly Operation[] = [
   ...single(
     'encode',
-    [latitude('lat'), longitude('lng'), RESOLUTION, FORMER, CERTAINTY, ADMIN_V2],
+    [latitude('lat'), longitude('lng'), RESOLUTION, FORMER, CERTAINTY, ADMIN_V2, DATA_VERSION],
     'A position to its code',
   ),
-  ...single('decode', [HEXCODES, ADMIN_V2], 'A code to the centre of its cell'),
+  ...single('decode', [HEXCODES, ADMIN_V2, DATA_VERSION], 'A code to the centre of its cell'),
   ...many('encode'),
   ...many('decode'),
   look('/v1/hexcodes/{code}', 'codeInfo', 'What one code says', 'CodeInfo', {
@@ -156,6 +262,10 @@ export const OPERATIONS: readonly Operation[] = [
       parameters: [CODE_IN_PATH, NEAR],
     },
   ),
+  look('/v1/places', 'places', 'Provinces, towns and landmarks by name', 'Places', {
+    description: 'Some 700 names, no geocoder: streets and houses are not among them.',
+    parameters: [required(PLACE_NAME), NEAR, LIMIT],
+  }),
   look('/v1/grid/{z}/{x}/{y}', 'grid', 'The cells that touch a tile of a map, with their codes', 'Grid', {
     description:
       'Resolutions by zoom: docs/http.md. `y` may end in .geojson or .mvt; without an ending `Accept` chooses, GeoJSON by default.',

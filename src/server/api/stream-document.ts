@@ -1,5 +1,5 @@
 // The AsyncAPI 3 document of the stream, made at build time; build.mjs writes it to dist/asyncapi.json. docs/stream.md
-// has the binary frames to the byte.
+// describes each byte of the binary frames.
 
 import { VERSION } from '../../hexcodes/version.js';
 import { MAX_FRAME_BYTES, MAX_FRAME_POINTS } from '../../hexcodes/wire/limits.js';

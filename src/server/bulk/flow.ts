@@ -4,18 +4,52 @@
 
 import type { Block } from '../../hexcodes/wire/bulk/block-buffers.js';
 import { convertInto } from '../../hexcodes/wire/bulk/convert-block.js';
+import { framesAnswerBytes } from '../../hexcodes/wire/frames/answer-frame.js';
 import type { BulkJob, ConvertedRows } from '../../hexcodes/wire/job.js';
 import type { RowAllowance } from '../../hexcodes/wire/rows/row-allowance.js';
-import type { KeyFault, OpenWork } from '../keys/open-work.js';
+import { AnsweredError, CUT_OFF } from '../answers.js';
+import type { Exchange } from '../exchange.js';
+import type { KeyFault, OpenWork } from '../keys/key-ring.js';
 import { blockAllowance, inlineBlockBytes, partAllowance } from '../offload.js';
-import type { Exchange } from '../transport/exchange.js';
-import { sizeFromAnswers, sizeFromFrameHeaders } from './answer-size.js';
-import type { BulkContext } from './context.js';
 import { BulkIntake } from './intake.js';
 import { type Admission, BulkLimit } from './limit.js';
 import { PooledBlocks } from './pooled-blocks.js';
 import type { ParsedBulkRequest } from './request.js';
-import { BulkResponse } from './response.js';
+import { type BulkContext, BulkResponse } from './response.js';
+
+// The length of an answer, where it is known before its first byte: then it has a Content-Length and no chunk headers.
+// The whole body must have been received, without an error in it.
+
+/** A body with more frames gets a chunked answer: to read their headers in one go would hold up other requests. */
+const MAX_SIZED_FRAMES = 4096;
+
+/** Before anything is converted: the headers of frames say how long their answers will be. */
+function sizeFromFrameHeaders({ hasEnded, error, job, blocks }: BulkIntake): number | undefined {
+  if (!hasEnded || error !== undefined || blocks.length === 0) return undefined;
+  if (job?.input !== 'frames' || job.output !== 'frames') return undefined;
+  return framesAnswerBytes(job, blocks, MAX_SIZED_FRAMES);
+}
+
+/** After everything is converted, into `answeredBytes`. An answer without a byte has no size: it is sent in chunks. */
+function sizeFromAnswers(intake: BulkIntake, answeredBytes: number): number | undefined {
+  const { hasEnded, error, blocks, head } = intake;
+  if (!hasEnded || error !== undefined || blocks.length > 0) return undefined;
+  const sizeBytes = head.length + answeredBytes;
+  return sizeBytes === 0 ? undefined : sizeBytes;
+}
+
+/**
+ * Bytes that the answer has at least, before anything of the body has come; 0 where its head does not tell. A row of
+ * CSV that is answered as CSV comes back whole.
+ * @param bodySizeBytes -1 for a body in chunks
+ */
+export function leastAnswerBytes(
+  { request, gzipIn, gzipOut }: ParsedBulkRequest,
+  bodySizeBytes: number,
+): number {
+  const isEchoed = request.input === 'csv' && request.output === 'csv' && !gzipIn && !gzipOut;
+  return isEchoed ? Math.max(0, bodySizeBytes) : 0;
+}
 
 /**
  * Bytes of blocks that one turn of the event loop converts here: a millisecond of text, half a millisecond of frames. A
@@ -37,16 +71,20 @@ const MAX_IMMEDIATE_BYTES = 8 * 1024;
 const GZIP_BYTES = 320 * 1024;
 
 /** The peer has neither sent nor read anything for too long. */
-export class StalledPeerError extends Error {
+export class StalledPeerError extends AnsweredError {
   override readonly name = 'StalledPeerError';
+
+  constructor(message: string) {
+    super(message, { status: 408, message: 'the body took too long', close: true, logged: CUT_OFF });
+  }
 }
 
 /** The key that the body came with would not let it in any more. */
-export class RevokedKeyError extends Error {
+export class RevokedKeyError extends AnsweredError {
   override readonly name = 'RevokedKeyError';
 
-  constructor(readonly fault: KeyFault) {
-    super(fault.message);
+  constructor({ status, message }: KeyFault) {
+    super(message, { status, close: true, logged: CUT_OFF });
   }
 }
 
@@ -81,7 +119,7 @@ export class BulkFlow {
     this.#request = request;
     const moreToDo = (): void => this.#scheduleTurn();
     this.#pooled = new PooledBlocks(x, context.pool, moreToDo);
-    this.#limit = new BulkLimit(x.entry, moreToDo);
+    this.#limit = new BulkLimit(x.notes.entry, moreToDo);
     this.#response = new BulkResponse(x, request, context, {
       head: () => this.#intake.head,
       drain: moreToDo,

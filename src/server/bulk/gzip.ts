@@ -1,13 +1,19 @@
 // Decompresses /bulk bodies and compresses their answers. A stage is paused while its successor takes no more.
+
 import { constants, createGunzip, createGzip } from 'node:zlib';
-import type { Exchange } from '../transport/exchange.js';
+import { AnsweredError } from '../answers.js';
+import type { Exchange } from '../exchange.js';
 
 /** A body that decompresses to more than this ratio, once it is over the first MiB, is taken for an attack. */
 const MAX_RATIO = 200;
 const FREE_BYTES = 1024 * 1024;
 
-export class GzipBodyError extends Error {
+export class GzipBodyError extends AnsweredError {
   override readonly name = 'GzipBodyError';
+
+  constructor(message: string) {
+    super(message, { status: 400, close: true });
+  }
 }
 
 /** Callbacks of a stage. The exchange handles what they throw, and errors of the stage itself. */

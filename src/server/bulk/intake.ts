@@ -3,7 +3,7 @@
 import type { Block, BlockBuffers } from '../../hexcodes/wire/bulk/block-buffers.js';
 import { BulkReader } from '../../hexcodes/wire/bulk/reader.js';
 import type { BulkJob } from '../../hexcodes/wire/job.js';
-import type { Exchange } from '../transport/exchange.js';
+import type { Exchange } from '../exchange.js';
 import { gunzipStage, type Stage } from './gzip.js';
 import type { ParsedBulkRequest } from './request.js';
 
@@ -118,7 +118,7 @@ export class BulkIntake {
   setStopped(isStopped: boolean): void {
     if (isStopped === this.#isStopped || this.#isClosed) return;
     this.#isStopped = isStopped;
-    const source = this.#gunzip ?? this.#x;
+    const source = this.#gunzip ?? this.#x.body;
     if (isStopped) source.pause();
     else source.resume();
   }
@@ -133,7 +133,7 @@ export class BulkIntake {
 
   #readPlain(): void {
     let isFirst = true;
-    this.#x.streamBody((chunk, isLast) => {
+    this.#x.body.stream((chunk, isLast) => {
       this.#noteChunk(isLast);
       this.#take(chunk);
       if (isLast) {
@@ -155,12 +155,12 @@ export class BulkIntake {
         this.#end();
         this.#onInput();
       },
-      drain: () => this.#x.resume(),
+      drain: () => this.#x.body.resume(),
     });
-    this.#x.streamBody((chunk, isLast) => {
+    this.#x.body.stream((chunk, isLast) => {
       this.#noteChunk(isLast);
       // A copy, because the chunk is valid during this call only.
-      if (chunk.length > 0 && !gunzip.write(chunk.slice())) this.#x.pause();
+      if (chunk.length > 0 && !gunzip.write(chunk.slice())) this.#x.body.pause();
       if (isLast) gunzip.end();
     });
     return gunzip;

@@ -1,11 +1,11 @@
 // Limits of a key on one /bulk body: blocks whose rows the key has points for are converted as ever, of others as many
 // rows as there are points. Where a rate is reached the body waits; once the quota is used up every row is refused.
 import type { Block } from '../../hexcodes/wire/bulk/block-buffers.js';
-import { readFrameHeader } from '../../hexcodes/wire/frames/frame-sequence.js';
+import { readFrameHeader } from '../../hexcodes/wire/frames/answer-frame.js';
 import type { BulkJob, ConvertedRows } from '../../hexcodes/wire/job.js';
 import type { Entry } from '../ledger/entry.js';
-import { type LimitRefusal, WAIT } from '../ledger/limit-state.js';
 import type { QuotaPeriod } from '../ledger/quota.js';
+import { type LimitRefusal, WAIT } from '../ledger/rates.js';
 
 const LINE_FEED = 10;
 /** Rows of a part of a block are converted in this thread, whatever work they are. */

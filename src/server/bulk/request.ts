@@ -1,12 +1,12 @@
 // Reads the head of a /bulk request, before its body: formats from Content-Type and Accept, gzip in both directions,
 // resolution and prefix from the query.
 import type { BulkFormat, BulkRequest, Delimiter, Operation } from '../../hexcodes/wire/job.js';
+import { DEFAULT_RESOLUTION } from '../../hexcodes/wire/params/number.js';
 import { booleanFault, type ParameterFault } from '../../hexcodes/wire/params/parameters.js';
 import { type Parameter, readQuery } from '../../hexcodes/wire/params/query.js';
-import { DEFAULT_RESOLUTION } from '../../hexcodes/wire/params/resolution.js';
 import { faultsMessage } from '../answers.js';
 import { preferences, qualityOf, utf8TypeOf } from '../media-types.js';
-import { AFTER_BODY } from '../transport/headers.js';
+import { AFTER_BODY } from '../transport/request-head.js';
 
 const MEDIA_TYPES: Readonly<Record<BulkFormat, string>> = {
   ndjson: 'application/x-ndjson',
@@ -22,8 +22,14 @@ const FORMATS = Object.keys(MEDIA_TYPES) as BulkFormat[];
 const KNOWN_TYPES = FORMATS.map((format) => MEDIA_TYPES[format]).join(', ');
 /** Values of the parameter `delimiter`: characters, and words for what is awkward in a URL. */
 const DELIMITER_WORDS: Readonly<Record<string, Delimiter>> = {
-  ...{ ',': ',', ';': ';', '\t': '\t', '|': '|' },
-  ...{ comma: ',', semicolon: ';', tab: '\t', pipe: '|' },
+  ',': ',',
+  ';': ';',
+  '\t': '\t',
+  '|': '|',
+  comma: ',',
+  semicolon: ';',
+  tab: '\t',
+  pipe: '|',
 };
 /** Characters that need no quoting in any format. */
 const PREFIX = /^[A-Za-z0-9_.-]{0,64}$/;

@@ -1,11 +1,29 @@
 // The HTTP answer to one /bulk body, in one of three shapes: in one piece, of known length, or chunked. Its head is
 // sent with its first byte: until then the body can still be refused.
+
+import type { Kernel } from '../../hexcodes/kernel/kernel.js';
+import type { BlockBuffers } from '../../hexcodes/wire/bulk/block-buffers.js';
+import type { KernelSink } from '../../hexcodes/wire/bytes/kernel-sink.js';
+import type { Pool } from '../../pool/pool.js';
+import type { Exchange } from '../exchange.js';
+import type { Logger } from '../log.js';
 import type { StreamedAnswer } from '../transport/answers/streamed-answer.js';
-import type { Exchange } from '../transport/exchange.js';
-import type { BulkContext } from './context.js';
 import { gzipStage, type Stage } from './gzip.js';
-import { BulkOutlet } from './outlet.js';
+import { BulkOutlet, type BulkTimes } from './outlet.js';
 import { CONTENT_TYPES, type ParsedBulkRequest } from './request.js';
+import type { Spools } from './spool.js';
+
+export interface BulkContext {
+  readonly kernel: Kernel;
+  readonly pool: Pool;
+  /** Holds the answers of blocks that this thread converts; empty between two turns of the event loop. */
+  readonly sink: KernelSink;
+  /** Buffers for the blocks of all bodies. */
+  readonly buffers: BlockBuffers;
+  readonly spools: Spools;
+  readonly times: BulkTimes;
+  readonly logger: Logger;
+}
 
 const VARY = '\r\nVary: Accept, Accept-Encoding';
 
@@ -124,7 +142,7 @@ export class BulkResponse {
   sweep(nowMs: number, mayBegin: boolean): void {
     if (this.#outlet?.sweep(nowMs, mayBegin)) {
       this.#context.logger.info(
-        { request_id: this.#x.requestId, route: this.#x.pattern },
+        { request_id: this.#x.head.requestId, route: this.#x.head.pattern },
         'an answer is spooled',
       );
     }
@@ -141,7 +159,9 @@ export class BulkResponse {
     const { spools, times } = this.#context;
     const { gzipOut, isHeld } = this.#request;
     const outlet = new BulkOutlet(this.#x, {
-      ...{ spools, times, isHeld },
+      spools,
+      times,
+      isHeld,
       start: (sizeBytes) => this.#start(sizeBytes ?? this.#sizeBytes),
       onDrain: () => {
         this.#gzip?.resume();
@@ -161,9 +181,9 @@ export class BulkResponse {
     const lines = gzipOut ? `\r\nContent-Encoding: gzip${VARY}` : VARY;
     // Only of a body of known length, whose rows do not come from a disk, the end is known before its last rows are
     // answered.
-    const mayEndLate = gzipIn || gzipOut || isHeld || this.#x.bodySizeBytes < 0;
+    const mayEndLate = gzipIn || gzipOut || isHeld || this.#x.head.bodySizeBytes < 0;
     const answer =
-      sizeBytes === 0 || this.#x.bodySizeBytes < 0
+      sizeBytes === 0 || this.#x.head.bodySizeBytes < 0
         ? this.#x.startChunked(200, type, lines, mayEndLate)
         : this.#x.startSized(200, type, lines, sizeBytes);
     if (answer === undefined) throw new Error('the request is answered already');

@@ -3,21 +3,19 @@
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import { BlockBuffers } from '../../hexcodes/wire/bulk/block-buffers.js';
 import { KernelSink } from '../../hexcodes/wire/bytes/kernel-sink.js';
-import type { Operation } from '../../hexcodes/wire/job.js';
+import { type Operation, OVERLOADED_MESSAGE } from '../../hexcodes/wire/job.js';
 import { NO_FORMER } from '../../hexcodes/wire/params/parameters.js';
-import { OVERLOADED_MESSAGE } from '../../hexcodes/wire/status-messages.js';
 import type { Pool } from '../../pool/pool.js';
 import { faultsMessage } from '../answers.js';
+import type { Exchange } from '../exchange.js';
 import type { KeyInfo } from '../keys/key-record.js';
 import { failOverLimit } from '../ledger/limit-answers.js';
 import type { Logger } from '../log.js';
-import { fail, failUnavailable, type Router } from '../router.js';
-import type { Exchange } from '../transport/exchange.js';
-import { leastAnswerBytes } from './answer-size.js';
-import type { BulkContext } from './context.js';
-import { BulkFlow } from './flow.js';
+import { fail, failUnavailable, type Route, type Router } from '../router.js';
+import { BulkFlow, leastAnswerBytes } from './flow.js';
 import { BULK_TIMES, type BulkTimes } from './outlet.js';
 import { readBulkRequest } from './request.js';
+import type { BulkContext } from './response.js';
 import { type SpoolLimits, Spools, tooLargeToHold } from './spool.js';
 
 const SWEEP_MS = 250;
@@ -29,44 +27,65 @@ export interface BulkTuning extends BulkTimes {
   readonly spool: SpoolLimits;
 }
 
+interface BulkDeps {
+  readonly router: Pick<Router, 'workOf'>;
+  readonly kernel: Kernel;
+  readonly pool: Pool;
+  readonly previous: { readonly kernel: Kernel; readonly pool: Pool } | undefined;
+  readonly config: {
+    readonly dataDir: string;
+    readonly spoolRequestBytes: number;
+    readonly spoolBytes: number;
+  };
+  readonly logger: Logger;
+  readonly tuning: { readonly bulk?: Partial<BulkTuning> };
+}
+
 export class Bulk {
   readonly #flows = new Set<BulkFlow>();
   readonly #context: BulkContext;
+  /** The same by the boundary data before a change of borders. */
+  readonly #previous: BulkContext | undefined;
   readonly #timer: NodeJS.Timeout;
   #trimmedMs = performance.now();
 
-  constructor(
-    kernel: Kernel,
-    pool: Pool,
-    dataDir: string,
-    spool: SpoolLimits,
-    logger: Logger,
-    tuning: Partial<BulkTuning> = {},
-  ) {
+  readonly #router: Pick<Router, 'workOf'>;
+
+  constructor({ router, kernel, pool, previous, config, logger, tuning: { bulk: tuning = {} } }: BulkDeps) {
+    const spool = { requestBytes: config.spoolRequestBytes, totalBytes: config.spoolBytes };
+    this.#router = router;
     this.#context = {
       kernel,
       pool,
       sink: new KernelSink(kernel),
       buffers: new BlockBuffers(),
-      spools: new Spools(dataDir, tuning.spool ?? spool),
+      spools: new Spools(config.dataDir, tuning.spool ?? spool),
       times: { ...BULK_TIMES, ...tuning },
       logger,
+    };
+    this.#previous = previous && {
+      ...this.#context,
+      kernel: previous.kernel,
+      pool: previous.pool,
+      sink: new KernelSink(previous.kernel),
     };
     this.#timer = setInterval(() => this.#sweep(), tuning.sweepMs ?? SWEEP_MS);
     this.#timer.unref();
   }
 
-  /** Adds both routes. */
-  open(router: Router): void {
-    for (const operation of ['encode', 'decode'] as const) {
-      router.add({
-        path: `/v1/hexcodes/${operation}/bulk`,
-        methods: ['POST'],
-        access: 'bulk',
-        operation: `${operation}_bulk`,
-        handle: (x, key) => this.#handle(router, x, key, operation),
-      });
-    }
+  /** The routes by the current boundary data, and by those before. */
+  get routes(): Route[][] {
+    return [this.#context, this.#previous].flatMap((context) => (context ? [this.#routesBy(context)] : []));
+  }
+
+  #routesBy(context: BulkContext): Route[] {
+    return (['encode', 'decode'] as const).map((operation) => ({
+      path: `/v1/hexcodes/${operation}/bulk`,
+      methods: ['POST'],
+      access: 'bulk',
+      operation: `${operation}_bulk`,
+      handle: (x, key) => this.#handle(x, key, operation, context),
+    }));
   }
 
   /** Bodies under way, and what of their answers waits on disk. */
@@ -78,33 +97,36 @@ export class Bulk {
     clearInterval(this.#timer);
   }
 
-  #handle(router: Router, x: Exchange, key: KeyInfo, operation: Operation): void {
+  #handle(x: Exchange, key: KeyInfo, operation: Operation, context: BulkContext): void {
     const request = readBulkRequest(operation, {
-      contentType: x.contentType,
-      contentEncoding: x.header('content-encoding'),
-      accept: x.accept,
-      acceptEncoding: x.header('accept-encoding'),
-      answer: x.answerTime,
-      rawQuery: x.rawQuery,
+      contentType: x.head.contentType,
+      contentEncoding: x.head.header('content-encoding'),
+      accept: x.head.accept,
+      acceptEncoding: x.head.header('accept-encoding'),
+      answer: x.head.answerTime,
+      rawQuery: x.head.rawQuery,
     });
-    const overQuota = x.entry?.key.quotaRefusal();
-    const { spools } = this.#context;
+    const overQuota = x.notes.entry?.key.quotaRefusal();
+    const { spools } = context;
     if ('status' in request) {
       const { status, message, faults } = request;
       fail(x, status, message, { close: true, ...(faults === undefined ? {} : { faults }) });
-    } else if (request.request.former === true && this.#context.kernel.formerProvinces === null) {
+    } else if (request.request.former === true && context.kernel.formerProvinces === null) {
       const faults = [{ parameter: 'former', message: NO_FORMER }];
       fail(x, 400, faultsMessage(faults), { close: true, faults });
-    } else if (!this.#context.pool.mayBeginBody(key.id)) {
+    } else if (!context.pool.mayBeginBody(key.id)) {
       failUnavailable(x, OVERLOADED_MESSAGE, true);
     } else if (overQuota !== undefined) {
       failOverLimit(x, overQuota, undefined, true);
-    } else if (request.isHeld && leastAnswerBytes(request, x.bodySizeBytes) > spools.limits.requestBytes) {
+    } else if (
+      request.isHeld &&
+      leastAnswerBytes(request, x.head.bodySizeBytes) > spools.limits.requestBytes
+    ) {
       fail(x, 413, tooLargeToHold(spools.limits), { close: true });
     } else {
       x.hold(0);
-      const work = router.workOf(x, key, 'bulk');
-      const flow = new BulkFlow(x, work, request, this.#context, () => this.#flows.delete(flow));
+      const work = this.#router.workOf(x, key, 'bulk');
+      const flow = new BulkFlow(x, work, request, context, () => this.#flows.delete(flow));
       this.#flows.add(flow);
     }
   }

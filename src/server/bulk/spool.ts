@@ -1,12 +1,17 @@
 // Answers that wait on disk for peers that send their whole body before they read. A spool is a file without a name:
 // it is unlinked as soon as it is open, so the operating system frees it however the process ends.
+
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { AnsweredError } from '../answers.js';
+
+const NOT_KEPT = 'an answer could not be kept';
+const UNAVAILABLE = { status: 503, retryAfterSec: 1, close: true, logged: NOT_KEPT };
 
 /** A limit is reached. The message is for the client, or for the log where the answer has begun. */
-export class SpoolFullError extends Error {
+export class SpoolFullError extends AnsweredError {
   override readonly name = 'SpoolFullError';
 
   constructor(
@@ -14,19 +19,19 @@ export class SpoolFullError extends Error {
     /** 'request': the answer is too large for any time; 'total': others take up the space now. */
     readonly limit: 'request' | 'total',
   ) {
-    super(message);
+    super(message, limit === 'request' ? { status: 413, close: true, logged: NOT_KEPT } : UNAVAILABLE);
   }
 }
 
 /** The disk does not take the answer, or does not give it back. `cause` is its error. */
-export class SpoolDiskError extends Error {
+export class SpoolDiskError extends AnsweredError {
   override readonly name = 'SpoolDiskError';
 
   constructor(cause: unknown) {
     const { code } = cause as NodeJS.ErrnoException;
     const reason =
       code === 'ENOSPC' || code === 'EDQUOT' ? 'no space is left on it' : (code ?? String(cause));
-    super(`the disk cannot keep the answer: ${reason}`, { cause });
+    super(`the disk cannot keep the answer: ${reason}`, UNAVAILABLE, { cause });
   }
 }
 

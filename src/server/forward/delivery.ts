@@ -1,9 +1,42 @@
 // Brings lines from backlogs to a sink, batch by batch and in order. A sink that takes nothing is tried again, ever
 // more rarely; nothing that can be read is left out, so a batch may come to it twice.
 import type { Backlog, Piece } from './backlog/backlog.js';
-import { intactLines } from './backlog/intact-lines.js';
-import type { Sink } from './sinks/sink.js';
-import { within } from './within.js';
+import { eachLine, type Sink } from './sinks/sink.js';
+
+/** Resolves when the work is done, or after the time, whichever is first; rejects as the work does until then. */
+export async function within(timeMs: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, timeMs);
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const LINE_END = Buffer.from('\n');
+
+/** @returns whole lines of NDJSON, and how many others were among them */
+async function intactLines(lines: Buffer): Promise<{ lines: Buffer; damagedRows: number }> {
+  const intact: Buffer[] = [];
+  let damagedRows = 0;
+  await eachLine(lines, (line) => {
+    if (isObject(line)) intact.push(line, LINE_END);
+    else damagedRows++;
+  });
+  return { lines: damagedRows === 0 ? lines : Buffer.concat(intact), damagedRows };
+}
+
+function isObject(line: Buffer): boolean {
+  try {
+    const value: unknown = JSON.parse(line.toString());
+    return typeof value === 'object' && value !== null;
+  } catch {
+    return false;
+  }
+}
 
 export interface DeliveryLog {
   info(fields: object, message: string): void;

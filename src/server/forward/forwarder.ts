@@ -1,11 +1,12 @@
 // Takes lines to be forwarded, keeps them on disk and has them delivered. A line is taken when the system has it on
 // disk; lines that come while a write is under way share the next one, and no caller waits for the sink.
+
 import { basename, join } from 'node:path';
+import { AnsweredError } from '../answers.js';
 import { Backlog } from './backlog/backlog.js';
 import { begunMsOf, LeftFolders, leave, nameOwn, release, TOUCH_MS, touch } from './backlog/owner.js';
-import { Delivery, type DeliveryLog } from './delivery.js';
+import { Delivery, type DeliveryLog, within } from './delivery.js';
 import type { Sink } from './sinks/sink.js';
-import { within } from './within.js';
 
 export interface ForwarderOptions {
   readonly sink: Sink;
@@ -20,8 +21,13 @@ export interface ForwarderOptions {
 }
 
 /** The message is a sentence for people. */
-export class NotTakenError extends Error {
+export class NotTakenError extends AnsweredError {
   override readonly name = 'NotTakenError';
+
+  /** The forwarder has it logged. */
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, { status: 503, retryAfterSec: 10, close: false }, options);
+  }
 }
 
 interface WaitingLine {

@@ -3,7 +3,7 @@ import { join, parse } from 'node:path';
 import { contentOf } from '../../config/bus.js';
 import type { ServeConfig } from '../../config/config.js';
 import { Fault } from '../../config/setting.js';
-import { type SinkAddress, TRACCAR } from '../../config/traccar/sink.js';
+import { type SinkAddress, TRACCAR } from '../../config/sink.js';
 import type { DeliveryLog } from './delivery.js';
 import { Forwarder } from './forwarder.js';
 import { FileSink } from './sinks/file-sink.js';
@@ -54,8 +54,9 @@ function sinkOf(address: SinkAddress, config: ServeConfig, processNumber: number
         natsTlsKey: contentOfFile(config, 'traccarNatsTlsKeyFile'),
       };
       return new NatsSink(`${address.server}/${address.subject}`, async () => {
-        const { openPublisher } = await import('../../bus/nats/publisher.js');
-        return openPublisher(settings, address.subject);
+        const { openBus } = await import('../../bus/open-bus.js');
+        const bus = await openBus(settings, { isPatient: false, say: () => {} });
+        return bus.publisher(address.subject);
       });
     }
   }

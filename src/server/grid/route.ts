@@ -1,17 +1,94 @@
 // GET /v1/grid/{z}/{x}/{y}: the cells that touch a tile of a map, with their codes, as GeoJSON or as a vector tile.
 import { cellCollection } from '../../hexcodes/geometry/geojson.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
-import { OVERLOADED_MESSAGE } from '../../hexcodes/wire/status-messages.js';
+import { OVERLOADED_MESSAGE } from '../../hexcodes/wire/job.js';
 import { faultsMessage, JSON_TYPE } from '../answers.js';
+import type { BoundaryData } from '../boundary-data.js';
+import type { Exchange } from '../exchange.js';
+import { entityTag, KEPT, keptAnswer } from '../freshness.js';
 import { admitPoints } from '../ledger/limit-answers.js';
 import { preferences, qualityOf } from '../media-types.js';
-import { fail, failUnavailable, type Router } from '../router.js';
-import { entityTag, KEPT, keptAnswer } from '../routes/freshness.js';
-import type { Exchange } from '../transport/exchange.js';
-import { KeptBodies } from './kept-bodies.js';
-import { OneATurn } from './one-a-turn.js';
-import { codesIn, RESOLUTION_OF_ZOOM, readTile, type Tile } from './tile.js';
-import { vectorTileOf } from './vector-tile.js';
+import { fail, failUnavailable, type Route } from '../router.js';
+import { codesIn, RESOLUTION_OF_ZOOM, readTile, type Tile, vectorTileOf } from './tile.js';
+
+interface Piece {
+  readonly work: () => void;
+  readonly failed: (error: unknown) => void;
+}
+
+/**
+ * Work of some milliseconds a piece, done one piece a turn of the event loop, so that other requests are answered in
+ * between.
+ */
+export class OneATurn {
+  readonly #waiting: Piece[] = [];
+  readonly #mostWaiting: number;
+
+  constructor(mostWaiting: number) {
+    this.#mostWaiting = mostWaiting;
+  }
+
+  /** @returns false if too much waits: then the work is not taken */
+  add(work: () => void, failed: (error: unknown) => void): boolean {
+    if (this.#waiting.length >= this.#mostWaiting) return false;
+    this.#waiting.push({ work, failed });
+    if (this.#waiting.length === 1) setImmediate(() => this.#next());
+    return true;
+  }
+
+  #next(): void {
+    const { work, failed } = this.#waiting[0]!;
+    try {
+      work();
+    } catch (error) {
+      failed(error);
+    }
+    this.#waiting.shift();
+    if (this.#waiting.length > 0) setImmediate(() => this.#next());
+  }
+}
+
+interface KeptBody {
+  readonly bytes: Uint8Array;
+  /** The price of the answer. */
+  readonly points: number;
+}
+
+export class KeptBodies {
+  readonly #bodies = new Map<string, KeptBody>();
+  readonly #mostBytes: number;
+  #bytes = 0;
+
+  /** @param mostBytes of all bodies together */
+  constructor(mostBytes: number) {
+    this.#mostBytes = mostBytes;
+  }
+
+  /** The body of this name, which counts as asked for now; undefined if it is not here. */
+  find(name: string): KeptBody | undefined {
+    const body = this.#bodies.get(name);
+    if (body === undefined) return undefined;
+    // A map keeps the order of insertion.
+    this.#bodies.delete(name);
+    this.#bodies.set(name, body);
+    return body;
+  }
+
+  /** Keeps a body, unless there is one of this name. */
+  keep(name: string, body: KeptBody): void {
+    if (this.#bodies.has(name)) return;
+    this.#bytes += sizeOf(name, body);
+    this.#bodies.set(name, body);
+    for (const [oldest, old] of this.#bodies) {
+      if (this.#bytes <= this.#mostBytes) break;
+      this.#bodies.delete(oldest);
+      this.#bytes -= sizeOf(oldest, old);
+    }
+  }
+}
+
+/** With some bytes for the entry itself, so that empty bodies count. */
+const sizeOf = (name: string, { bytes }: KeptBody): number => 200 + name.length + bytes.length;
 
 const TILE_TYPE = 'application/vnd.mapbox-vector-tile';
 /** Memory of kept tiles: a few hundred, of a city at some zooms. */
@@ -21,64 +98,64 @@ const MOST_WAITING = 200;
 const DRAWING_DEADLINE_MS = 30_000;
 const ENDINGS: Readonly<Record<string, string>> = { '.mvt': TILE_TYPE, '.geojson': JSON_TYPE };
 
-/** @param tag the entity tag of answers that depend on the version and its data only */
-export function addGrid(router: Router, hexcodes: Hexcodes, tag: string): void {
+interface GridDeps {
+  readonly hexcodes: Hexcodes;
+  readonly boundaries: BoundaryData;
+}
+
+export function gridRoutes({ hexcodes, boundaries: { tag } }: GridDeps): Route[] {
   const tags: Readonly<Record<string, string>> = { [JSON_TYPE]: tag, [TILE_TYPE]: entityTag(tag, TILE_TYPE) };
   const bodies = new KeptBodies(KEPT_BYTES);
   const drawing = new OneATurn(MOST_WAITING);
-  router.add({
-    path: '/v1/grid/:z/:x/:y',
-    methods: ['GET'],
-    access: 'lookup',
-    handle: (x) => {
-      const [, row = '', ending = ''] = /^(.*?)(\.[a-z]+)?$/.exec(x.parameter(2)) ?? [];
-      const type = typeFor(x, ending);
-      if (type === null) return;
-      const tile =
-        type === undefined
-          ? [{ parameter: 'y', message: 'may end in .mvt or .geojson' }]
-          : readTile(x.parameter(0), x.parameter(1), row);
-      if (type === undefined || Array.isArray(tile)) {
-        const faults = tile as Exclude<typeof tile, Tile>;
-        fail(x, 400, faultsMessage(faults), { faults });
-        return;
-      }
-      const name = `${tile.zoom}/${tile.x}/${tile.y} ${type}`;
-      const send = keptAnswer(x, tags[type]!, type, KEPT, 'Accept, X-API-Key');
-      if (send === undefined) return;
-      /** Takes a point for each code, before the work, and sends the tile. */
-      const pay = (points: number, bodyOf: () => Uint8Array): void => {
-        const paid = (): void => {
-          x.entry?.done(points, 0);
-          send(bodyOf());
-        };
-        if (admitPoints(x, points, paid)) paid();
+  const handle = (x: Exchange): void => {
+    const [, row = '', ending = ''] = /^(.*?)(\.[a-z]+)?$/.exec(x.head.parameter(2)) ?? [];
+    const type = typeFor(x, ending);
+    if (type === null) return;
+    const tile =
+      type === undefined
+        ? [{ parameter: 'y', message: 'may end in .mvt or .geojson' }]
+        : readTile(x.head.parameter(0), x.head.parameter(1), row);
+    if (type === undefined || Array.isArray(tile)) {
+      const faults = tile as Exclude<typeof tile, Tile>;
+      fail(x, 400, faultsMessage(faults), { faults });
+      return;
+    }
+    const name = `${tile.zoom}/${tile.x}/${tile.y} ${type}`;
+    const send = keptAnswer(x, tags[type]!, type, KEPT, 'Accept, X-API-Key');
+    if (send === undefined) return;
+    /** Takes a point for each code, before the work, and sends the tile. */
+    const pay = (points: number, bodyOf: () => Uint8Array): void => {
+      const paid = (): void => {
+        x.notes.entry?.done(points, 0);
+        send(bodyOf());
       };
-      const kept = bodies.find(name);
-      if (kept !== undefined) {
-        pay(kept.points, () => kept.bytes);
-        return;
-      }
-      const draw = (): void => {
-        if (x.state === 'over') return;
-        const codes = codesIn(hexcodes, tile);
-        pay(codes.length, () => {
-          const bytes = bodies.find(name)?.bytes ?? made(hexcodes, tile, type, codes);
-          bodies.keep(name, { bytes, points: codes.length });
-          return bytes;
-        });
-      };
-      if (drawing.add(draw, (error) => x.reject(error))) x.deadline(DRAWING_DEADLINE_MS);
-      else failUnavailable(x, OVERLOADED_MESSAGE);
-    },
-  });
+      if (admitPoints(x, points, paid)) paid();
+    };
+    const kept = bodies.find(name);
+    if (kept !== undefined) {
+      pay(kept.points, () => kept.bytes);
+      return;
+    }
+    const draw = (): void => {
+      if (x.state === 'over') return;
+      const codes = codesIn(hexcodes, tile);
+      pay(codes.length, () => {
+        const bytes = bodies.find(name)?.bytes ?? made(hexcodes, tile, type, codes);
+        bodies.keep(name, { bytes, points: codes.length });
+        return bytes;
+      });
+    };
+    if (drawing.add(draw, (error) => x.reject(error))) x.deadline(DRAWING_DEADLINE_MS);
+    else failUnavailable(x, OVERLOADED_MESSAGE);
+  };
+  return [{ path: '/v1/grid/:z/:x/:y', methods: ['GET'], access: 'lookup', handle }];
 }
 
 /** The media type of the answer; undefined for an ending that there is not, null where the request was answered 406. */
 function typeFor(x: Exchange, ending: string): string | undefined | null {
   const named = ENDINGS[ending];
   if (named === undefined && ending !== '') return undefined;
-  const accepted = preferences(x.accept === '' ? '*/*' : x.accept);
+  const accepted = preferences(x.head.accept === '' ? '*/*' : x.head.accept);
   const offered = named === undefined ? [JSON_TYPE, TILE_TYPE] : [named];
   const [best] = offered
     .map((type) => ({ type, quality: qualityOf(type, accepted) }))

@@ -1,5 +1,66 @@
 // A key as the store keeps it, and as a request carries it. The text of a key is in neither.
-import type { KeyLimits } from './key-limits.js';
+
+import { Networks } from '../../config/networks.js';
+
+/** `https://a.vn`, `http://localhost:3000`, `https://*.a.vn`; no path, no slash at the end. */
+const ORIGIN = /^(https?:\/\/)(\*\.)?([a-z0-9.-]+|\[[0-9a-f:.]+\])(:\d{1,5})?$/;
+
+/** The networks of a key are compiled when the first request with it comes. */
+const networksOf = new WeakMap<KeyInfo, Networks>();
+
+export function isOrigin(text: string): boolean {
+  const match = ORIGIN.exec(text);
+  if (match === null) return false;
+  const [, scheme = '', , host = '', port = ''] = match;
+  return URL.canParse(scheme + host + port) && new URL(scheme + host + port).origin === scheme + host + port;
+}
+
+/**
+ * Why a request may not use a key from where it comes, as a sentence; undefined if it may.
+ *
+ * @param origin the Origin header, '' if there is none
+ * @param address of the client, in canonical form; '' if it is not known
+ */
+export function boundFault(key: KeyInfo, origin: string, address: string): string | undefined {
+  if (key.origins.length > 0 && !key.origins.some((allowed) => matches(allowed, origin)))
+    return 'this API key is not allowed from this web origin';
+  if (key.cidrs.length === 0) return undefined;
+  let networks = networksOf.get(key);
+  if (networks === undefined) {
+    networks = new Networks(key.cidrs);
+    networksOf.set(key, networks);
+  }
+  return address !== '' && networks.has(address)
+    ? undefined
+    : 'this API key is not allowed from this network address';
+}
+
+/** `*.` stands for one or more labels of the host, whatever they are. */
+function matches(allowed: string, origin: string): boolean {
+  const star = allowed.indexOf('*.');
+  if (star === -1) return allowed === origin;
+  const scheme = allowed.slice(0, star);
+  const rest = allowed.slice(star + 1);
+  const labels = origin.slice(scheme.length, -rest.length);
+  return origin.startsWith(scheme) && origin.endsWith(rest) && /^[a-z0-9-]+(\.[a-z0-9-]+)*$/.test(labels);
+}
+
+/**
+ * Bursts and quotas are integers. Absent: the default of the settings holds.
+ * 0: there is no such limit, whatever the default.
+ */
+export interface KeyLimits {
+  /** Points of a second, in the long run. */
+  readonly pointsPerSecond?: number | undefined;
+  /** Points at once after a rest; by default those of one second, and at least one. */
+  readonly pointsBurst?: number | undefined;
+  readonly requestsPerSecond?: number | undefined;
+  /** Requests at once after a rest; by default those of one second, and at least one. */
+  readonly requestsBurst?: number | undefined;
+  /** Quotas of the calendar, in the time zone of the settings. */
+  readonly pointsPerDay?: number | undefined;
+  readonly pointsPerMonth?: number | undefined;
+}
 
 /**
  * The kinds of work that a key may be used for. The stream is `bulk`; one code, its suggestions and the grid are

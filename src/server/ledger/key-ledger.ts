@@ -3,16 +3,120 @@
 // cannot use the same points; those that have to wait for the store, or for work under way, wait in the order in which
 // they came.
 
-import { OVER_QUOTA_MESSAGE } from '../../hexcodes/wire/status-messages.js';
-import type { KeyLimits } from '../keys/key-limits.js';
-import type { KeyInfo } from '../keys/key-record.js';
-import type { UsedByKey } from '../usage/batch.js';
+import { OVER_QUOTA_MESSAGE } from '../../hexcodes/wire/job.js';
+import type { KeyInfo, KeyLimits } from '../keys/key-record.js';
+import { NOTHING_USED, type UsedByKey } from '../usage/batch.js';
 import type { Calendar } from '../usage/calendar.js';
-import { KeyUse } from './key-use.js';
-import { type LimitRefusal, type QuotaState, WAIT } from './limit-state.js';
+import { CELLS, cellAt, FAILED, OK, REFUSED } from '../usage/operations.js';
 import type { KeyCounts } from './point-counts.js';
 import { Quota, type QuotaPeriod, type QuotaStore } from './quota.js';
-import { Rates, type RatesContext, SETTLE_MS, SETTLING } from './rates.js';
+import {
+  type LimitRefusal,
+  type QuotaState,
+  Rates,
+  type RatesContext,
+  SETTLE_MS,
+  SETTLING,
+  WAIT,
+} from './rates.js';
+
+/** Requests and points of a key, refused ones left out. */
+type Used = { -readonly [K in keyof UsedByKey]: UsedByKey[K] };
+
+/**
+ * The use of one key: counts in cells that are flushed, and sums of the day and the month. The sums are those of all
+ * processes that share the store, as far as this one knows.
+ */
+class KeyUse {
+  /** Until the cells were taken last. */
+  #used: Used;
+  readonly #cells = new Float64Array(2 * CELLS);
+  #isDirty = false;
+
+  /** @param onFirst called with the first count since the cells were taken */
+  constructor(
+    used: UsedByKey | undefined,
+    private readonly onFirst: () => void,
+  ) {
+    this.#used = used ?? NOTHING_USED;
+  }
+
+  /** Counts points that are converted, `ok` and otherwise. */
+  converted(operation: number, ok: number, failed: number): void {
+    const cells = this.#cells;
+    cells[cellAt(operation, OK) + 1]! += ok;
+    cells[cellAt(operation, FAILED) + 1]! += failed;
+    if (!this.#isDirty) this.#setDirty();
+  }
+
+  /** Counts points that are refused. */
+  refuse(operation: number, points: number): void {
+    this.#cells[cellAt(operation, REFUSED) + 1]! += points;
+    if (!this.#isDirty) this.#setDirty();
+  }
+
+  /** Counts a request that is answered. */
+  answered(operation: number, httpStatus: number): void {
+    const outcome = httpStatus < 400 ? OK : httpStatus === 429 ? REFUSED : FAILED;
+    this.#cells[cellAt(operation, outcome)]!++;
+    if (!this.#isDirty) this.#setDirty();
+  }
+
+  get isDirty(): boolean {
+    return this.#isDirty;
+  }
+
+  /** The use until now. */
+  sums(): UsedByKey {
+    let requests = 0;
+    let points = 0;
+    const cells = this.#cells;
+    for (let at = 0; at < 2 * CELLS; at += cellAt(1, 0)) {
+      for (const outcome of [OK, FAILED]) {
+        requests += cells[at + cellAt(0, outcome)]!;
+        points += cells[at + cellAt(0, outcome) + 1]!;
+      }
+    }
+    const { dayRequests, dayPoints, monthRequests, monthPoints } = this.#used;
+    return {
+      ...this.#used,
+      dayRequests: dayRequests + requests,
+      dayPoints: dayPoints + points,
+      monthRequests: monthRequests + requests,
+      monthPoints: monthPoints + points,
+    };
+  }
+
+  /** The sums that the store has answered with. */
+  get stored(): UsedByKey {
+    return this.#used;
+  }
+
+  /** Moves the cells to `to`, which has room for them. */
+  takeCells(to: Float64Array): void {
+    this.#used = { ...this.sums() };
+    to.set(this.#cells);
+    this.#cells.fill(0);
+    this.#isDirty = false;
+  }
+
+  /** Takes in the use by all processes until the cells were taken last. */
+  learn(used: UsedByKey): void {
+    this.#used = { ...used };
+  }
+
+  /** Another day or month has begun; the cells are taken. */
+  startPeriod(dayIsNew: boolean, monthIsNew: boolean): void {
+    if (dayIsNew) this.#used = { ...this.#used, dayRequests: 0, dayPoints: 0, dayHeld: 0 };
+    if (!monthIsNew) return;
+    this.#used = { ...this.#used, monthRequests: 0, monthPoints: 0, monthHeld: 0 };
+  }
+
+  #setDirty(): void {
+    this.#isDirty = true;
+    this.onFirst();
+  }
+}
 
 /** Shared by the ledgers of all keys. */
 export interface KeyLedgerContext extends RatesContext {

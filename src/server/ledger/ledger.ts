@@ -1,7 +1,6 @@
 // The ledgers of all keys that have sent a request, with the limits that the settings give to keys without their own.
 // It is what the flusher of usage reads from.
-import type { KeyLimits } from '../keys/key-limits.js';
-import type { KeyInfo } from '../keys/key-record.js';
+import type { KeyInfo, KeyLimits } from '../keys/key-record.js';
 import type { Stored, StoredUse, UsageBatch, UsedByKey, UsedByKeys } from '../usage/batch.js';
 import { Calendar, type Periods } from '../usage/calendar.js';
 import type { UsageSource } from '../usage/flusher.js';
@@ -10,8 +9,7 @@ import { Entry } from './entry.js';
 import { KeyLedger, type KeyLedgerContext } from './key-ledger.js';
 import { PointCounts } from './point-counts.js';
 import type { Quota } from './quota.js';
-import type { SharedBucket, Sharing } from './shared-bucket.js';
-import { TokenBucket } from './token-bucket.js';
+import { type SharedBucket, type Sharing, TokenBucket } from './token-bucket.js';
 
 /** The store of usage, as far as limits need it. */
 export interface LedgerStore {

@@ -2,12 +2,12 @@
 // limits the header fields of draft-ietf-httpapi-ratelimit-headers-11.
 
 import type { UnderstoodInput } from '../answers.js';
+import type { Exchange } from '../exchange.js';
 import type { KeyInfo } from '../keys/key-record.js';
 import { fail } from '../router.js';
-import type { Exchange } from '../transport/exchange.js';
 import type { KeyLedger } from './key-ledger.js';
 import type { Ledger } from './ledger.js';
-import { type LimitRefusal, WAIT } from './limit-state.js';
+import { type LimitRefusal, WAIT } from './rates.js';
 
 const DAY_SEC = 86_400;
 /** The store of limits answers in milliseconds, work under way in less than this. */
@@ -15,11 +15,11 @@ const ADMIT_DEADLINE_MS = 30_000;
 
 /** Opens the entry of a request; false where its key has no request left, and it is answered. */
 export function admitRequest(ledger: Ledger, x: Exchange, key: KeyInfo): boolean {
-  const entry = ledger.open(key, x.operation);
-  x.entry = entry;
+  const entry = ledger.open(key, x.notes.operation);
+  x.notes.entry = entry;
   if (!entry.key.hasLimits) return true;
   const refusal = entry.key.rates.admitRequest();
-  x.limitLines = limitLines(entry.key);
+  x.lateHeaderLines = limitLines(entry.key);
   if (refusal !== undefined) failOverLimit(x, refusal);
   return refusal === undefined;
 }
@@ -29,7 +29,7 @@ export function admitRequest(ledger: Ledger, x: Exchange, key: KeyInfo): boolean
  * known yet: then `later` is called once the points are reserved, in a turn of the event loop of its own.
  */
 export function admitPoints(x: Exchange, count: number, later: () => void, input?: UnderstoodInput): boolean {
-  const { entry } = x;
+  const { entry } = x.notes;
   if (entry === undefined || entry.isFree) return true;
   const refusal = entry.admit(count);
   if (refusal === WAIT) {
@@ -57,7 +57,7 @@ function mayGoOn(
   input: UnderstoodInput | undefined,
 ): boolean {
   if (refusal !== undefined) refusePoints(x, refusal, count, input);
-  else if (x.entry !== undefined) x.limitLines = limitLines(x.entry.key);
+  else if (x.notes.entry !== undefined) x.lateHeaderLines = limitLines(x.notes.entry.key);
   return refusal === undefined;
 }
 
@@ -68,7 +68,7 @@ export function refusePoints(
   count: number,
   input?: UnderstoodInput,
 ): void {
-  x.entry?.refuse(count);
+  x.notes.entry?.refuse(count);
   failOverLimit(x, refusal, input);
 }
 
@@ -79,7 +79,7 @@ export function failOverLimit(
   input?: UnderstoodInput,
   close = false,
 ): void {
-  if (x.entry !== undefined) x.limitLines = limitLines(x.entry.key);
+  if (x.notes.entry !== undefined) x.lateHeaderLines = limitLines(x.notes.entry.key);
   const headerLines = `\r\nRetry-After: ${Math.max(1, secondsOf(refusal.waitMs))}`;
   const failure = { headerLines, close, ...(input === undefined ? {} : { input }) };
   fail(x, refusal.kind === 'service' ? 503 : 429, refusal.message, failure);

@@ -1,9 +1,9 @@
 // The ledger of a service, what it goes on from at the start, and the thread that stores what it counts.
-import type { KeyLimits } from '../keys/key-limits.js';
-import type { KeyInfo } from '../keys/key-record.js';
+
+import type { Exchange } from '../exchange.js';
+import type { KeyInfo, KeyLimits } from '../keys/key-record.js';
 import type { KeyRing } from '../keys/key-ring.js';
 import type { Logger } from '../log.js';
-import type { Exchange } from '../transport/exchange.js';
 import type { StoredUse } from '../usage/batch.js';
 import { UsageFlusher } from '../usage/flusher.js';
 import type { KeyLedger } from './key-ledger.js';

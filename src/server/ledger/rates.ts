@@ -1,12 +1,42 @@
 // The rates of one key: a token bucket of points and one of requests, and the ceiling of the process. Where processes
 // share limits, each uses a lease at most before the store knows of it.
 
-import { OVER_LIMIT_MESSAGE } from '../../hexcodes/wire/status-messages.js';
-import type { KeyLimits } from '../keys/key-limits.js';
+import { OVER_LIMIT_MESSAGE } from '../../hexcodes/wire/job.js';
+import type { KeyLimits } from '../keys/key-record.js';
 import type { RateKind } from '../usage/batch.js';
-import { type LimitRefusal, type RateState, WAIT } from './limit-state.js';
-import { SharedBucket, type Sharing } from './shared-bucket.js';
-import { TokenBucket } from './token-bucket.js';
+import type { Period } from '../usage/calendar.js';
+import { SharedBucket, type Sharing, TokenBucket } from './token-bucket.js';
+
+/** Why points or a request are refused. */
+export interface LimitRefusal {
+  /**
+   * 'quota': nothing of the day or month is left for this. 'service': it is not the key that did too much; the service
+   * is at its own limit, or cannot settle the key's with other processes.
+   */
+  readonly kind: 'rate' | 'quota' | 'service';
+  /** Sentence for people. */
+  readonly message: string;
+  readonly waitMs: number;
+}
+
+/** Points may be let in in a moment: the store, or work under way, has to tell first. */
+export const WAIT = Symbol('wait');
+
+interface RateState {
+  readonly name: 'points' | 'requests';
+  readonly bucket: TokenBucket;
+  /** Less than 0 where some are owed. */
+  readonly left: number;
+  readonly fullInMs: number;
+}
+
+export interface QuotaState {
+  readonly name: 'points-day' | 'points-month';
+  readonly quota: number;
+  readonly left: number;
+  readonly period: Period;
+  readonly endsInMs: number;
+}
 
 /** Shared by the rates of all keys. */
 export interface RatesContext {

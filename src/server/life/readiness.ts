@@ -1,5 +1,51 @@
 // Whether balancers should send requests here, and what a person should see to: what /readyz of the admin port says.
 
+import type { Logger } from '../log.js';
+
+const LOOK_MS = 1000;
+/** Time servers correct by less. */
+const LEAST_MS = 5000;
+/** Time for which /readyz has the warning. */
+const WARN_MS = 600_000;
+
+/**
+ * Notices that the clock of the machine was moved: log and /readyz say so. Rates do not use that clock, and a day of
+ * quotas that has begun goes on (usage/calendar.ts); ends of keys and times of log lines follow the clock.
+ */
+export class ClockWatch {
+  #aheadMs = Date.now() - performance.now();
+  #warning: string | undefined;
+  #warnedMs = 0;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(private readonly logger: Logger) {
+    this.#timer = setInterval(() => this.#look(), LOOK_MS);
+    this.#timer.unref();
+  }
+
+  /** A sentence for people, for a while after the clock was moved. */
+  get warning(): string | undefined {
+    return performance.now() - this.#warnedMs < WARN_MS ? this.#warning : undefined;
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  #look(): void {
+    const aheadMs = Date.now() - performance.now();
+    const movedSeconds = Math.round((aheadMs - this.#aheadMs) / 1000);
+    if (Math.abs(aheadMs - this.#aheadMs) < LEAST_MS) return;
+    this.#aheadMs = aheadMs;
+    this.#warnedMs = performance.now();
+    this.#warning = `the clock of the machine was moved by ${movedSeconds} s, or the machine slept`;
+    this.logger.warn(
+      { moved_seconds: movedSeconds },
+      'the clock of the machine was moved, or the machine slept',
+    );
+  }
+}
+
 /** The answer of /readyz. */
 export interface ReadinessPage {
   readonly status: 200 | 503;

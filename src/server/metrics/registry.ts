@@ -8,7 +8,7 @@ import {
   type MetricType,
   Registry,
 } from 'prom-client';
-import { LATENCY_BOUNDS_SECONDS, type Latency } from './latency.js';
+import { LATENCY_BOUNDS_SECONDS, type Latency } from './request-counts.js';
 
 export type Labels = Readonly<Record<string, string | number>>;
 export type Sample = readonly [labels: Labels, value: number];

@@ -1,6 +1,62 @@
 // Counts requests by the pattern of their route. Counting is a look-up and a few additions in typed arrays: it happens
 // for every request, whereas all names and labels are made at scrape time.
-import { Latency } from './latency.js';
+
+/** Upper bounds, in seconds. */
+export const LATENCY_BOUNDS_SECONDS: readonly number[] = [
+  0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+];
+
+const BOUNDS_MS = Float64Array.from(LATENCY_BOUNDS_SECONDS, (seconds) => seconds * 1000);
+
+/** How long things took, counted in fixed buckets. */
+export class Latency {
+  /** Counts of each bucket by itself; the last one is of latencies beyond all bounds. */
+  readonly counts = new Float64Array(BOUNDS_MS.length + 1);
+  sumMs = 0;
+
+  add(ms: number): void {
+    let bucket = 0;
+    // Nearly all requests end at the first bounds.
+    while (bucket < BOUNDS_MS.length && ms > BOUNDS_MS[bucket]!) bucket++;
+    this.counts[bucket]!++;
+    this.sumMs += ms;
+  }
+}
+
+/** An answer could not be sent; answers were not read. */
+const ALERTED_CODES = [1011, 1013];
+
+/** Frames and bytes of one connection, both ways. */
+export interface StreamTraffic {
+  frames: number;
+  bytesIn: number;
+  bytesOut: number;
+}
+
+export class StreamCounts {
+  readonly traffic: StreamTraffic = { frames: 0, bytesIn: 0, bytesOut: 0 };
+  /** From the arrival of a frame until its answer has left the buffer of uWS. */
+  readonly latency = new Latency();
+  /** Connections by the code that they were closed with; those on which an alert waits are 0 from the start. */
+  readonly closed = new Map<number, number>(ALERTED_CODES.map((code) => [code, 0]));
+
+  /** Counts a frame, of the connection too. */
+  add(own: StreamTraffic, sizeBytes: number): void {
+    own.frames++;
+    own.bytesIn += sizeBytes;
+    this.traffic.frames++;
+    this.traffic.bytesIn += sizeBytes;
+  }
+
+  addSent(own: StreamTraffic, sizeBytes: number): void {
+    own.bytesOut += sizeBytes;
+    this.traffic.bytesOut += sizeBytes;
+  }
+
+  close(code: number): void {
+    this.closed.set(code, (this.closed.get(code) ?? 0) + 1);
+  }
+}
 
 const METHODS = ['GET', 'POST', 'HEAD', 'OPTIONS'] as const;
 /** Any other: its name is the client's. */
@@ -12,8 +68,7 @@ const DEFECT = 500;
 
 /** A request as far as it is counted. */
 export interface CountedRequest {
-  readonly pattern: string;
-  readonly method: string;
+  readonly head: { readonly pattern: string; readonly method: string };
   /** 0: the connection was closed before an answer. */
   readonly status: number;
   readonly isComplete: boolean;
@@ -47,15 +102,15 @@ export class RequestCounts {
 
   /** Counts a request that is over. */
   add(x: CountedRequest, nowMs: number): void {
-    const route = this.#routeOf(x.pattern);
+    const route = this.#routeOf(x.head.pattern);
     route.latency.add(nowMs - x.startedMs);
     route.bytesIn += x.bytesIn;
     route.bytesOut += x.bytesOut;
     if (!x.isComplete) route.cutOff++;
     if (x.status === 0) return;
     if (x.status === DEFECT) this.defects++;
-    let counts = route.byStatus.get(x.method);
-    if (counts === undefined) counts = newCounts(route, x.method);
+    let counts = route.byStatus.get(x.head.method);
+    if (counts === undefined) counts = newCounts(route, x.head.method);
     counts[x.status - FIRST_STATUS]!++;
   }
 
@@ -63,7 +118,8 @@ export class RequestCounts {
   routes(underWay: Iterable<CountedRequest>): Map<string, RouteCounts> {
     const routes = new Map<string, RouteCounts>();
     const more = new Map<string, { bytesIn: number; bytesOut: number }>();
-    for (const { pattern, bytesIn, bytesOut } of underWay) {
+    for (const { head, bytesIn, bytesOut } of underWay) {
+      const { pattern } = head;
       const sum = more.get(pattern) ?? { bytesIn: 0, bytesOut: 0 };
       sum.bytesIn += bytesIn;
       sum.bytesOut += bytesOut;

@@ -1,15 +1,131 @@
 // The metrics of the service, each with its name, its meaning and where its value comes from. docs/observation.md lists
 // them; a test holds the two together.
-import type { Budget } from '../budget/budget.js';
+
+import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Budget } from '../budget.js';
 import type { PointCounts } from '../ledger/point-counts.js';
-import type { EventLoopMonitor } from './event-loop.js';
-import { type ForwardState, forwardMetrics } from './forward-metrics.js';
-import type { Latency } from './latency.js';
 import type { Labels, Metric, Sample } from './registry.js';
-import type { CountedRequest, RequestCounts, RouteCounts } from './request-counts.js';
-import { counter, gauge } from './single-value.js';
-import { type StoreStates, storeMetrics } from './store-metrics.js';
-import type { StreamCounts } from './stream-counts.js';
+import type { CountedRequest, Latency, RequestCounts, RouteCounts, StreamCounts } from './request-counts.js';
+
+const BEAT_MS = 10;
+const SECOND_MS = 1000;
+const SECONDS_KEPT = 15;
+
+interface EventLoopDelay {
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+}
+
+const NO_DELAY: EventLoopDelay = { p50Ms: 0, p99Ms: 0, maxMs: 0 };
+
+/**
+ * How late the event loop is: libuv's own timer, measured by Node, without the time between two of its beats. The
+ * worst second of the last few is shown, so that whoever asks less often than every second does not miss it, and
+ * several may ask.
+ */
+export class EventLoopMonitor {
+  readonly #histogram: IntervalHistogram = monitorEventLoopDelay({ resolution: BEAT_MS });
+  readonly #timer: NodeJS.Timeout;
+  #seconds: EventLoopDelay[] = [];
+
+  constructor() {
+    this.#histogram.enable();
+    this.#timer = setInterval(() => this.#keepSecond(), SECOND_MS);
+    this.#timer.unref();
+  }
+
+  /** Delays of the worst second of the last fifteen, each of the three by itself. */
+  get worst(): EventLoopDelay {
+    return [...this.#seconds, this.#now()].reduce(
+      (worst, second) => ({
+        p50Ms: Math.max(worst.p50Ms, second.p50Ms),
+        p99Ms: Math.max(worst.p99Ms, second.p99Ms),
+        maxMs: Math.max(worst.maxMs, second.maxMs),
+      }),
+      NO_DELAY,
+    );
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#histogram.disable();
+  }
+
+  #keepSecond(): void {
+    this.#seconds = [...this.#seconds, this.#now()].slice(-SECONDS_KEPT);
+    this.#histogram.reset();
+  }
+
+  #now(): EventLoopDelay {
+    const h = this.#histogram;
+    if (h.count === 0) return NO_DELAY;
+    return { p50Ms: lateMs(h.percentile(50)), p99Ms: lateMs(h.percentile(99)), maxMs: lateMs(h.max) };
+  }
+}
+
+function lateMs(betweenBeatsNs: number): number {
+  return Math.max(0, betweenBeatsNs / 1e6 - BEAT_MS);
+}
+
+function gauge(name: string, help: string, value: () => number): Metric {
+  return { kind: 'gauge', name, help, samples: value };
+}
+
+function counter(name: string, help: string, value: () => number): Metric {
+  return { kind: 'counter', name, help, samples: value };
+}
+
+interface StoreStates {
+  readonly keys: () => { readonly loaded: number; readonly fault: boolean };
+  readonly usage: () => { readonly fault: boolean; readonly failures: number };
+}
+
+function storeMetrics({ keys, usage }: StoreStates): Metric[] {
+  return [
+    gauge('hexcodes_keys', 'API keys in memory.', () => keys().loaded),
+    gauge('hexcodes_key_store_fault', 'Whether the key store cannot be read.', () => Number(keys().fault)),
+    gauge('hexcodes_usage_store_fault', 'Whether usage cannot be stored and waits in memory.', () =>
+      Number(usage().fault),
+    ),
+    counter(
+      'hexcodes_usage_flush_failures_total',
+      'How often the store of usage could not be used.',
+      () => usage().failures,
+    ),
+  ];
+}
+
+/** All 0 where no sink is set. */
+interface ForwardState {
+  readonly waiting: number;
+  readonly delivered: number;
+  readonly refused: number;
+  readonly isAway: boolean;
+}
+
+function forwardMetrics(forward: () => ForwardState): Metric[] {
+  return [
+    gauge('hexcodes_forward_sink_away', 'Whether the sink of positions takes none.', () =>
+      Number(forward().isAway),
+    ),
+    gauge(
+      'hexcodes_forward_waiting_positions',
+      'Positions on disk that their sink has not taken yet.',
+      () => forward().waiting,
+    ),
+    counter(
+      'hexcodes_forward_delivered_total',
+      'Positions that their sink has taken.',
+      () => forward().delivered,
+    ),
+    counter(
+      'hexcodes_forward_refused_total',
+      'Positions refused because as many wait as may, or the disk takes none.',
+      () => forward().refused,
+    ),
+  ];
+}
 
 /** Sources of the metrics. */
 export interface MetricSources extends StoreStates {

@@ -1,14 +1,31 @@
 // The transport reports here: answers, refusals, faults and connections that it closes. They are counted and logged,
 // and answered where nobody else does.
-import { CountedLine } from '../counted-line.js';
+
+import type { ServeConfig } from '../../config/config.js';
+import { ClientAddresses } from '../client-address.js';
 import { endOverError } from '../error-policy.js';
-import { type Logger, withholdKey } from '../log.js';
+import { RequestNotes } from '../exchange.js';
+import { CountedLine, type Logger, withholdKey } from '../log.js';
 import { fail, failUnavailable } from '../router.js';
 import type { AdapterHooks } from '../transport/adapter.js';
-import type { Observer } from './observer.js';
+import { Observer } from './observer.js';
+import { openTracer } from './otlp.js';
+
+export async function openObserver(config: ServeConfig, logger: Logger): Promise<Observer> {
+  const clients = new ClientAddresses(config.trustedProxies);
+  const { otlpEndpoint: endpoint, traceRatio: ratio } = config;
+  const line = new CountedLine(logger, 'exports', 'traces could not be handed to the collector');
+  const failed = (reason: string): void => line.add({ reason });
+  return new Observer({
+    logger,
+    clients,
+    linesPerSecond: config.logRequestsPerSecond,
+    tracer: endpoint === undefined ? undefined : await openTracer({ endpoint, ratio, clients, failed }),
+  });
+}
 
 /** @param isCounted false: requests are neither counted nor logged, for benches that measure what that costs */
-export function hooksFor(logger: Logger, observer: Observer, isCounted = true): AdapterHooks {
+export function hooksFor(logger: Logger, observer: Observer, isCounted = true): AdapterHooks<RequestNotes> {
   const floods = new CountedLine(
     logger,
     'connections',
@@ -21,9 +38,10 @@ export function hooksFor(logger: Logger, observer: Observer, isCounted = true): 
     'closed to make way: connections that have shown no valid key',
   );
   return {
+    notes: () => new RequestNotes(),
     answered: (x, status) => {
-      x.entry?.end(status);
-      if (x.hasGivenId) withholdKey(x);
+      x.notes.entry?.end(status);
+      if (x.head.hasGivenId) withholdKey(x);
       if (isCounted) observer.beforeAnswer(x);
     },
     over: isCounted ? (x) => observer.over(x) : () => {},
@@ -48,7 +66,7 @@ export function hooksFor(logger: Logger, observer: Observer, isCounted = true): 
     },
     cut: (x, reason) => {
       withholdKey(x);
-      logger.warn({ request_id: x.requestId, route: x.pattern, reason }, 'an upload was cut off');
+      logger.warn({ request_id: x.head.requestId, route: x.head.pattern, reason }, 'an upload was cut off');
       x.abort();
     },
     socketThrown: (error) => logger.error({ err: error }, 'a WebSocket handler threw'),

@@ -1,12 +1,10 @@
 // Sees every request, frame and refusal of the service once, counts it, and has it logged and traced. On the way of a
 // request this is additions in place; names, labels and texts are made at scrape time.
 import type { ClientAddresses } from '../client-address.js';
+import type { Exchange } from '../exchange.js';
 import { PointCounts } from '../ledger/point-counts.js';
 import { type Logger, withholdKey } from '../log.js';
-import { Latency } from '../metrics/latency.js';
-import { RequestCounts } from '../metrics/request-counts.js';
-import { StreamCounts } from '../metrics/stream-counts.js';
-import type { Exchange } from '../transport/exchange.js';
+import { Latency, RequestCounts, StreamCounts } from '../metrics/request-counts.js';
 import { type ClosedStream, RequestLog, type SpanIds } from './request-log.js';
 
 /** Records the spans of some requests. */
@@ -51,9 +49,9 @@ export class Observer {
   over(x: Exchange): void {
     const nowMs = performance.now();
     // A request with a status had its key withheld before the answer.
-    if (x.status === 0 && x.hasGivenId) withholdKey(x);
+    if (x.status === 0 && x.head.hasGivenId) withholdKey(x);
     this.requests.add(x, nowMs);
-    x.entry?.isOver(nowMs);
+    x.notes.entry?.isOver(nowMs);
     this.log.add(x, nowMs, this.#tracer?.record(x, nowMs));
   }
 

@@ -8,11 +8,10 @@ import { holdsKey } from '../../config/mask.js';
 import { VERSION } from '../../hexcodes/version.js';
 import { readApiKey } from '../../hexcodes/wire/params/query.js';
 import type { ClientAddresses } from '../client-address.js';
+import type { Exchange } from '../exchange.js';
 import { methodName } from '../log.js';
-import type { Exchange } from '../transport/exchange.js';
 import type { Tracer } from './observer.js';
-import type { SpanIds } from './request-log.js';
-import { readTraceparent, readTracestate, type TraceContext } from './trace-context.js';
+import { readTraceparent, readTracestate, type SpanIds, type TraceContext } from './request-log.js';
 
 export interface TracerOptions {
   /** Spans are posted to `/v1/traces` below it. */
@@ -87,7 +86,7 @@ class OtlpTracer implements Tracer {
       this.#spansOfSecond = 0;
     }
     if (this.#spansOfSecond >= MOST_SPANS_PER_SECOND) return undefined;
-    const caller = x.traceparent === '' ? undefined : readTraceparent(x.traceparent);
+    const caller = x.head.traceparent === '' ? undefined : readTraceparent(x.head.traceparent);
     if (caller !== undefined) return caller.isSampled ? caller : undefined;
     return Math.random() < this.ratio ? 'new' : undefined;
   }
@@ -106,18 +105,18 @@ class OtlpTracer implements Tracer {
       // Neither the path nor the query: they may hold a key or a position.
       attributes: {
         'http.request.method': method,
-        'http.route': x.pattern,
+        'http.route': x.head.pattern,
         'url.scheme': 'http',
         'client.address': this.clients.of(x),
         'http.request.body.size': x.bytesIn,
         'http.response.body.size': x.bytesOut,
-        'hexcodes.request_id': x.requestId,
-        'hexcodes.points': x.entry?.points ?? 0,
+        'hexcodes.request_id': x.head.requestId,
+        'hexcodes.points': x.notes.entry?.points ?? 0,
         ...(x.keyId === '' ? {} : { 'hexcodes.key_id': x.keyId }),
         ...(x.status === 0 ? {} : { 'http.response.status_code': x.status }),
       },
     };
-    const span = this.#tracer.startSpan(`${method} ${x.pattern}`, options, parent);
+    const span = this.#tracer.startSpan(`${method} ${x.head.pattern}`, options, parent);
     if (x.status >= 500 || !x.isComplete) {
       span.setAttribute('error.type', x.isComplete ? String(x.status) : 'closed');
       span.setStatus({ code: SpanStatusCode.ERROR });
@@ -130,8 +129,8 @@ class OtlpTracer implements Tracer {
   #callerOf(x: Exchange, { traceId, parentId }: TraceContext): SpanContext {
     const { TraceFlags, createTraceState } = this.api;
     const caller: SpanContext = { traceId, spanId: parentId, traceFlags: TraceFlags.SAMPLED, isRemote: true };
-    const state = readTracestate(x.tracestate);
-    if (state === '' || holdsKey(state, [readApiKey(x.rawQuery), x.apiKey])) return caller;
+    const state = readTracestate(x.head.tracestate);
+    if (state === '' || holdsKey(state, [readApiKey(x.head.rawQuery), x.head.apiKey])) return caller;
     return { ...caller, traceState: createTraceState(state) };
   }
 

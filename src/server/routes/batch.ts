@@ -2,7 +2,7 @@
 
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import { ByteSink } from '../../hexcodes/wire/bytes/byte-sink.js';
-import type { Operation } from '../../hexcodes/wire/job.js';
+import { type Operation, OVERLOADED_MESSAGE } from '../../hexcodes/wire/job.js';
 import { MAX_BATCH_BYTES, MAX_BATCH_ITEMS } from '../../hexcodes/wire/limits.js';
 import {
   type Batch,
@@ -12,39 +12,74 @@ import {
   LEAST_ITEM_BYTES,
   openBatch,
 } from '../../hexcodes/wire/rows/batch.js';
-import { OVERLOADED_MESSAGE } from '../../hexcodes/wire/status-messages.js';
 import { type Pool, PoolLostError } from '../../pool/pool.js';
 import { PoolFullError } from '../../pool/work-queue.js';
 import { JSON_TYPE } from '../answers.js';
-import { TurnTime } from '../budget/turn-time.js';
+import type { Exchange } from '../exchange.js';
 import type { Entry } from '../ledger/entry.js';
 import { admitPoints, failOverLimit, limitLines, refusePoints } from '../ledger/limit-answers.js';
-import { WAIT } from '../ledger/limit-state.js';
+import { WAIT } from '../ledger/rates.js';
 import { requireJson, requirePlainBody, utf8TypeOf } from '../media-types.js';
-import { INLINE_JSON_BYTES, itemsAllowance } from '../offload.js';
-import { fail, failTooLarge, failUnavailable, type Router } from '../router.js';
-import type { Exchange } from '../transport/exchange.js';
+import { INLINE_ITEMS, INLINE_JSON_BYTES, itemsAllowance } from '../offload.js';
+import { fail, failTooLarge, failUnavailable, type Route } from '../router.js';
+import { SlicedBatches } from './sliced-batches.js';
+
+/** Long enough for some four hundred batches of 1,000 points. */
+const MOST_MS = 1000;
+
+/**
+ * How long one turn of the event loop has worked on batches. With more requests ready than it can answer soon, a turn
+ * would go on until all are answered, each later than the one before, and the transport would close the last of them
+ * without an answer. So those that find a second of work before them are refused at once, and may come again.
+ */
+export class TurnTime {
+  #startMs = 0;
+  #isOver = true;
+
+  /** @param nowMs a clock that nobody sets */
+  constructor(
+    private readonly mostMs = MOST_MS,
+    private readonly nowMs: () => number = () => performance.now(),
+  ) {}
+
+  /** The turn should take up no more work. A turn begins when this is first asked for in it. */
+  get isUp(): boolean {
+    if (!this.#isOver) return this.nowMs() - this.#startMs >= this.mostMs;
+    this.#isOver = false;
+    this.#startMs = this.nowMs();
+    setImmediate(() => {
+      this.#isOver = true;
+    });
+    return false;
+  }
+}
 
 /** How long an answer of the pool may take. */
 const POOL_DEADLINE_MS = 30_000;
 
-/** Size of most answers of this thread. New memory for each would cost two garbage collections a second under load. */
-const USUAL_ANSWER_BYTES = 128 * 1024;
-
-/** Converts batches: small ones in this thread, with a sink and a buffer of answers that serve them all. */
+/** Converts batches: small ones in this thread at once, with a sink that serves them all, larger ones by slices. */
 interface Converter {
   readonly kernel: Kernel;
   readonly pool: Pool;
   readonly sink: ByteSink;
-  readonly answer: Uint8Array<ArrayBuffer>;
   readonly turn: TurnTime;
+  readonly slices: SlicedBatches;
 }
 
-/** @param turnMs how long one turn of the event loop takes up batches */
-export function addBatch(router: Router, kernel: Kernel, pool: Pool, turnMs?: number): void {
+interface BatchDeps {
+  readonly kernel: Kernel;
+  readonly pool: Pool;
+  /** `batchTurnMs`: how long one turn of the event loop takes up batches. */
+  readonly tuning: { readonly batchTurnMs?: number };
+}
+
+export function batchRoutes({ kernel, pool, tuning }: BatchDeps): Route[] {
   const converter: Converter = {
-    ...{ kernel, pool, sink: new ByteSink(), turn: new TurnTime(turnMs) },
-    answer: new Uint8Array(USUAL_ANSWER_BYTES),
+    kernel,
+    pool,
+    sink: new ByteSink(),
+    turn: new TurnTime(tuning.batchTurnMs),
+    slices: new SlicedBatches(kernel),
   };
   const handle = (operation: Operation) => (x: Exchange) => {
     // Before anything is read: a refusal has to cost little of the time that is missing.
@@ -53,40 +88,40 @@ export function addBatch(router: Router, kernel: Kernel, pool: Pool, turnMs?: nu
       return;
     }
     if (!requireJson(x)) return;
-    if (x.contentType !== '' && utf8TypeOf(x.contentType) !== JSON_TYPE) {
+    if (x.head.contentType !== '' && utf8TypeOf(x.head.contentType) !== JSON_TYPE) {
       fail(x, 415, 'the body must be application/json, in UTF-8');
       return;
     }
-    if (x.bodySizeBytes === 0) {
+    if (x.head.bodySizeBytes === 0) {
       fail(x, 400, 'body is required', { faults: [{ parameter: 'body', message: 'is required' }] });
       return;
     }
     if (!requirePlainBody(x)) return;
-    if (x.bodySizeBytes > INLINE_JSON_BYTES && !pool.mayTakeBlock(x.keyId)) {
+    const { bodySizeBytes } = x.head;
+    const isForPool = bodySizeBytes > INLINE_JSON_BYTES && !converter.slices.mayTake(bodySizeBytes);
+    if (isForPool && !pool.mayTakeBlock(x.keyId)) {
       failUnavailable(x, OVERLOADED_MESSAGE, true);
       return;
     }
-    x.readBody(
+    x.body.read(
       MAX_BATCH_BYTES,
       () => failTooLarge(x, MAX_BATCH_BYTES),
       (body) => answerBatch(x, converter, operation, body),
     );
   };
-  for (const operation of ['encode', 'decode'] as const) {
-    router.add({
-      path: `/v1/hexcodes/${operation}/batch`,
-      methods: ['POST'],
-      access: operation,
-      operation: `${operation}_batch`,
-      handle: handle(operation),
-    });
-  }
+  return (['encode', 'decode'] as const).map((operation) => ({
+    path: `/v1/hexcodes/${operation}/batch`,
+    methods: ['POST'],
+    access: operation,
+    operation: `${operation}_batch`,
+    handle: handle(operation),
+  }));
 }
 
 /** @throws BrokenBatchError, TooManyItemsError, which are answered 400 and 413 */
 function answerBatch(x: Exchange, converter: Converter, operation: Operation, body: Uint8Array): void {
-  const { pool, turn } = converter;
-  if (body.length > INLINE_JSON_BYTES) {
+  const { kernel, pool, slices, turn } = converter;
+  if (body.length > INLINE_JSON_BYTES && !slices.mayTake(body.length)) {
     answerByPool(x, pool, operation, body);
     return;
   }
@@ -95,9 +130,10 @@ function answerBatch(x: Exchange, converter: Converter, operation: Operation, bo
     failUnavailable(x, OVERLOADED_MESSAGE);
     return;
   }
-  const batch = openBatch(operation, body);
+  const batch = openBatch(operation, body, kernel);
   let kept: Uint8Array | undefined;
-  const later = (): void => answerHere(x, converter, operation, openBatch(operation, kept as Uint8Array));
+  const later = (): void =>
+    answerHere(x, converter, operation, openBatch(operation, kept as Uint8Array, kernel));
   if (admitPoints(x, batch.items.count, later)) answerHere(x, converter, operation, batch);
   else if (x.state === 'open') {
     // The body is gone after this turn.
@@ -108,13 +144,18 @@ function answerBatch(x: Exchange, converter: Converter, operation: Operation, bo
 
 /** Converts a batch whose points are reserved, in this thread unless its items prove to be too much work. */
 function answerHere(x: Exchange, converter: Converter, operation: Operation, batch: Batch): void {
-  const { kernel, pool, sink, answer } = converter;
+  const { kernel, pool, sink, slices } = converter;
   const { count } = batch.items;
+  const isLarge = batch.bytes.length > INLINE_JSON_BYTES || count > INLINE_ITEMS;
+  if (isLarge && slices.mayTake(batch.bytes.length)) {
+    answerBySlices(x, converter, operation, batch);
+    return;
+  }
   let converted: ConvertedBatch | undefined;
   try {
     converted = convertAllowed(kernel, batch, sink, itemsAllowance());
   } catch (error) {
-    x.entry?.done(0, 0, count);
+    x.notes.entry?.done(0, 0, count);
     throw error;
   }
   if (converted === undefined) {
@@ -122,14 +163,34 @@ function answerHere(x: Exchange, converter: Converter, operation: Operation, bat
     void runInPool(x, pool, operation, batch.bytes, { points: count, isBound: false });
     return;
   }
-  x.entry?.done(converted.total - converted.failed, converted.failed, count);
+  x.notes.entry?.done(converted.total - converted.failed, converted.failed, count);
   x.isBodyView = true;
-  x.send(200, JSON_TYPE, batchBody(converted, '', answer));
+  x.send(200, JSON_TYPE, batchBody(converted));
+}
+
+function answerBySlices(x: Exchange, { pool, slices }: Converter, operation: Operation, batch: Batch): void {
+  const { count } = batch.items;
+  const settle = (total: number, failed: number): void => x.notes.entry?.done(total - failed, failed, count);
+  x.deadline(POOL_DEADLINE_MS);
+  try {
+    slices.convert(x, batch, {
+      converted(batch) {
+        settle(batch.total, batch.failed);
+        if (x.mayGoOn?.() === false) return;
+        x.send(200, JSON_TYPE, batchBody(batch));
+      },
+      tooMuch: (body) => void runInPool(x, pool, operation, body, { points: count, isBound: false }),
+      givenUp: settle,
+    });
+  } catch (error) {
+    settle(0, 0);
+    throw error;
+  }
 }
 
 /** Only a bound of the points is known until the pool has read the body, so that is reserved, or what is left. */
 function answerByPool(x: Exchange, pool: Pool, operation: Operation, body: Uint8Array): void {
-  const { entry } = x;
+  const { entry } = x.notes;
   x.deadline(POOL_DEADLINE_MS);
   const bound = Math.min(MAX_BATCH_ITEMS, Math.floor(body.length / LEAST_ITEM_BYTES));
   const points = entry?.admitUpTo(bound) ?? bound;
@@ -165,7 +226,7 @@ async function runInPool(
   body: Uint8Array,
   { points, isBound }: Reserved,
 ): Promise<void> {
-  const { entry } = x;
+  const { entry } = x.notes;
   const settle = (ok: number, failed: number): void => {
     if (isBound) entry?.doneWithin(points, ok, failed);
     else entry?.done(ok, failed, points);
@@ -179,7 +240,7 @@ async function runInPool(
     settle(total - failed, failed);
     if (x.mayGoOn?.() === false) return;
     if (refused === 0) {
-      if (entry?.key.hasLimits === true) x.limitLines = limitLines(entry.key);
+      if (entry?.key.hasLimits === true) x.lateHeaderLines = limitLines(entry.key);
       x.send(200, JSON_TYPE, bytes);
       return;
     }

@@ -10,12 +10,13 @@ import { suggest } from '../../hexcodes/geometry/suggest.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { decodeEscapes, readApiKey, readQuery } from '../../hexcodes/wire/params/query.js';
 import { errorBody, faultsMessage, JSON_TYPE } from '../answers.js';
+import type { BoundaryData } from '../boundary-data.js';
+import type { Exchange } from '../exchange.js';
+import { KEPT, keptAnswer } from '../freshness.js';
 import { admitPoints } from '../ledger/limit-answers.js';
 import { withholdKey } from '../log.js';
 import { requireJson } from '../media-types.js';
-import { fail, type Router } from '../router.js';
-import type { Exchange } from '../transport/exchange.js';
-import { KEPT, keptAnswer } from './freshness.js';
+import { fail, type Route } from '../router.js';
 
 const CODE_PATH = '/v1/hexcodes/:code';
 const SUGGESTIONS_PATH = '/v1/hexcodes/:code/suggestions';
@@ -26,27 +27,33 @@ const SUGGESTIONS = 10;
 const NUMBER = '-?(?:\\d+(?:\\.\\d*)?|\\.\\d+)(?:[eE][+-]?\\d+)?';
 const NEAR = new RegExp(`^(${NUMBER}),(${NUMBER})$`);
 
-/** @param tag the entity tag of every answer: they depend on the version and its data only */
-export function addCodeInfo(router: Router, hexcodes: Hexcodes, tag: string): void {
-  router.add({
-    path: CODE_PATH,
-    methods: ['GET'],
-    access: 'lookup',
-    handle: (x) => answer(x, (text) => info(x, hexcodes, text, tag)),
-  });
-  router.add({
-    path: SUGGESTIONS_PATH,
-    methods: ['GET'],
-    access: 'lookup',
-    handle: (x) => answer(x, (text) => suggestions(x, hexcodes, text, tag)),
-  });
+interface CodeInfoDeps {
+  readonly hexcodes: Hexcodes;
+  readonly boundaries: BoundaryData;
+}
+
+export function codeInfoRoutes({ hexcodes, boundaries: { tag } }: CodeInfoDeps): Route[] {
+  return [
+    {
+      path: CODE_PATH,
+      methods: ['GET'],
+      access: 'lookup',
+      handle: (x) => answer(x, (text) => info(x, hexcodes, text, tag)),
+    },
+    {
+      path: SUGGESTIONS_PATH,
+      methods: ['GET'],
+      access: 'lookup',
+      handle: (x) => answer(x, (text) => suggestions(x, hexcodes, text, tag)),
+    },
+  ];
 }
 
 /** Calls `handle` with the decoded code of the path; answers 406, and 400 for broken escapes, itself. */
 function answer(x: Exchange, handle: (text: string) => void): void {
   if (!requireJson(x)) return;
   // In a path + is a plus sign; decodeEscapes, made for queries, would read a space.
-  const text = decodeEscapes(x.parameter(0).replaceAll('+', '%2B'));
+  const text = decodeEscapes(x.head.parameter(0).replaceAll('+', '%2B'));
   if (text === undefined) fail(x, 400, 'the code in the path is not valid percent-encoded UTF-8');
   else handle(text);
 }
@@ -54,12 +61,12 @@ function answer(x: Exchange, handle: (text: string) => void): void {
 function info(x: Exchange, hexcodes: Hexcodes, text: string, tag: string): void {
   const read = hexcodes.read(text);
   if (read === null) {
-    const presented = [readApiKey(x.rawQuery), x.apiKey];
+    const presented = [readApiKey(x.head.rawQuery), x.head.apiKey];
     const message = holdsKey(text, presented)
       ? 'an API key is not a hexcode'
-      : `${JSON.stringify(text)} is not a hexcode; ${x.path}/suggestions tells what it may have been`;
+      : `${JSON.stringify(text)} is not a hexcode; ${x.head.path}/suggestions tells what it may have been`;
     withholdKey(x);
-    x.send(404, JSON_TYPE, errorBody('INVALID_HEXCODES', message, x.requestId));
+    x.send(404, JSON_TYPE, errorBody('INVALID_HEXCODES', message, x.head.requestId));
     return;
   }
   sendPaid(x, tag, CODE_POINTS, () => infoOf(hexcodes, read));
@@ -86,7 +93,7 @@ function infoOf(hexcodes: Hexcodes, read: NonNullable<ReturnType<Hexcodes['read'
 }
 
 function suggestions(x: Exchange, hexcodes: Hexcodes, text: string, tag: string): void {
-  const { near } = readQuery(x.rawQuery, ['near']);
+  const { near } = readQuery(x.head.rawQuery, ['near']);
   const match = near.text === undefined ? null : NEAR.exec(near.text);
   const latDeg = Number(match?.[1]);
   const lngDeg = Number(match?.[2]);
@@ -109,7 +116,7 @@ function sendPaid(x: Exchange, tag: string, points: number, answerOf: () => obje
   const send = keptAnswer(x, tag, JSON_TYPE, KEPT);
   if (send === undefined) return;
   const paid = (): void => {
-    x.entry?.done(points, 0);
+    x.notes.entry?.done(points, 0);
     send(Buffer.from(JSON.stringify(answerOf())));
   };
   if (admitPoints(x, points, paid)) paid();

@@ -3,18 +3,17 @@
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import { boundary } from '../../hexcodes/geometry/shape.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
-import { degreesOf } from '../../hexcodes/wire/params/degrees.js';
-import { readDecimal } from '../../hexcodes/wire/params/number.js';
-import type { ParameterFault } from '../../hexcodes/wire/params/parameters.js';
+import { readDecimal, resolutionOf } from '../../hexcodes/wire/params/number.js';
+import { degreesOf, type ParameterFault } from '../../hexcodes/wire/params/parameters.js';
 import { readQuery } from '../../hexcodes/wire/params/query.js';
-import { resolutionOf } from '../../hexcodes/wire/params/resolution.js';
 import { looksSwapped, SWAPPED_HINT } from '../../hexcodes/wire/swapped.js';
 import { faultsMessage, JSON_TYPE } from '../answers.js';
+import type { BoundaryData } from '../boundary-data.js';
+import { encodeOne } from '../encode-one.js';
+import type { Exchange } from '../exchange.js';
 import { admitPoints } from '../ledger/limit-answers.js';
 import { requireJson } from '../media-types.js';
-import { fail, type Router } from '../router.js';
-import type { Exchange } from '../transport/exchange.js';
-import { encodeOne } from './encode-one.js';
+import { fail, type Route } from '../router.js';
 
 /** The answer of Nominatim, with status 200, where it has nothing. */
 const NOTHING_THERE = '{"error":"Unable to geocode"}';
@@ -28,44 +27,47 @@ interface Wanted {
   readonly hasAddress: boolean;
 }
 
-/**
- * @param licence the line to show wherever the boundaries are shown
- * @param logsPositions whether the log has the position of each call
- */
-export function addReverse(
-  router: Router,
-  hexcodes: Hexcodes,
-  licence: string,
-  logsPositions: boolean,
-): void {
+interface ReverseDeps {
+  readonly hexcodes: Hexcodes;
+  readonly boundaries: BoundaryData;
+  /** Whether the log has the position of each call. */
+  readonly logsPositions: boolean;
+}
+
+export function reverseRoutes({ hexcodes, boundaries, logsPositions }: ReverseDeps): Route[] {
   const { kernel } = hexcodes;
-  router.add({
-    path: '/v1/reverse',
-    methods: ['GET'],
-    access: 'encode',
-    operation: 'encode',
-    readsKeyParameter: true,
-    handle: (x) => {
-      if (!requireJson(x)) return;
-      const wanted = read(x, hexcodes);
-      if (wanted === undefined) return;
-      const answer = (): void => {
-        const { latDeg, lngDeg, resolution } = wanted;
-        const isOk = encodeOne(x, kernel, latDeg, lngDeg, resolution, logsPositions);
-        x.send(
-          200,
-          JSON_TYPE,
-          isOk ? bodyOf(hexcodes, kernel.textAt(0), wanted.hasAddress, licence) : NOTHING_THERE,
-        );
-      };
-      if (admitPoints(x, 1, answer)) answer();
+  // Shown wherever the boundaries are.
+  const licence = boundaries.meta.notice;
+  const handle = (x: Exchange): void => {
+    if (!requireJson(x)) return;
+    const wanted = read(x, hexcodes);
+    if (wanted === undefined) return;
+    const answer = (): void => {
+      const { latDeg, lngDeg, resolution } = wanted;
+      const isOk = encodeOne(x, kernel, latDeg, lngDeg, resolution, logsPositions);
+      x.send(
+        200,
+        JSON_TYPE,
+        isOk ? bodyOf(hexcodes, kernel.textAt(0), wanted.hasAddress, licence) : NOTHING_THERE,
+      );
+    };
+    if (admitPoints(x, 1, answer)) answer();
+  };
+  return [
+    {
+      path: '/v1/reverse',
+      methods: ['GET'],
+      access: 'encode',
+      operation: 'encode',
+      readsKeyParameter: true,
+      handle,
     },
-  });
+  ];
 }
 
 /** The parameters; undefined where they have faults, and the request is answered. */
 function read(x: Exchange, { kernel }: Hexcodes): Wanted | undefined {
-  const given = readQuery(x.rawQuery, NAMES);
+  const given = readQuery(x.head.rawQuery, NAMES);
   const faults: ParameterFault[] = [];
   const orFault = (parameter: string, value: number | string): number => {
     if (typeof value === 'number') return value;

@@ -2,6 +2,7 @@
 // handler, so that pipelined requests are all answered; a JSON or form body in the callback that brings its last byte.
 import { type Kernel, OK } from '../../hexcodes/kernel/kernel.js';
 import { READ_RESOLUTION_AT, RECORD_TEXT_BYTES } from '../../hexcodes/kernel/output-layout.js';
+import { OUTSIDE_MESSAGE } from '../../hexcodes/wire/job.js';
 import { decimalText } from '../../hexcodes/wire/params/number.js';
 import {
   booleanFault,
@@ -11,14 +12,13 @@ import {
   SingleParameters,
 } from '../../hexcodes/wire/params/parameters.js';
 import { borderMembers } from '../../hexcodes/wire/rows/write-answer.js';
-import { OUTSIDE_MESSAGE } from '../../hexcodes/wire/status-messages.js';
 import { looksSwapped, SWAPPED_HINT } from '../../hexcodes/wire/swapped.js';
 import { faultsMessage, JSON_TYPE } from '../answers.js';
+import { encodeOne } from '../encode-one.js';
+import type { Exchange } from '../exchange.js';
 import { admitPoints } from '../ledger/limit-answers.js';
 import { requireJson, requirePlainBody, utf8TypeOf } from '../media-types.js';
-import { ENCODE_PATH, fail, failTooLarge, type Router } from '../router.js';
-import type { Exchange } from '../transport/exchange.js';
-import { encodeOne } from './encode-one.js';
+import { ENCODE_PATH, fail, failTooLarge, type Route } from '../router.js';
 
 const DECODE_PATH = '/v1/hexcodes/decode';
 
@@ -26,8 +26,13 @@ const MAX_BODY_BYTES = 16_384;
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 const HYPHEN = 45;
 
-/** @param logsPositions whether the log has the position or code of each call */
-export function addSingle(router: Router, kernel: Kernel, logsPositions = false): void {
+interface SingleDeps {
+  readonly kernel: Kernel;
+  /** Whether the log has the position or code of each call. */
+  readonly logsPositions: boolean;
+}
+
+export function singleRoutes({ kernel, logsPositions }: SingleDeps): Route[] {
   const input = new EncodeInput();
   const { buffer, byteOffset } = kernel.output;
   const codeBytes = Buffer.from(buffer, byteOffset, RECORD_TEXT_BYTES);
@@ -56,6 +61,7 @@ export function addSingle(router: Router, kernel: Kernel, logsPositions = false)
 
   function encode(x: Exchange, parameters: SingleParameters, isAdmitted = false): void {
     input.read(parameters);
+    addHint(x, parameters);
     const wantsFormer = isFormerWanted(parameters);
     const wantsCertainty = isCertaintyWanted(parameters);
     const { latDeg, lngDeg, resolution, faults } = input;
@@ -75,17 +81,19 @@ export function addSingle(router: Router, kernel: Kernel, logsPositions = false)
     const admin = code.slice(0, code.charCodeAt(2) === HYPHEN ? 2 : 3);
     const former = wantsFormer ? formerMember(latDeg, lngDeg) : '';
     const border = wantsCertainty ? borderMembers(kernel.borderAt(latDeg, lngDeg)) : '';
-    const lat = decimalText(parameters.lat.text as string, latDeg);
-    const lng = decimalText(parameters.lng.text as string, lngDeg);
+    const lat = decimalText(parameters.latGiven.text as string, latDeg);
+    const lng = decimalText(parameters.lngGiven.text as string, lngDeg);
     x.send(
       200,
       JSON_TYPE,
       `{"hexcodes":"${code}","lat":${lat},"lng":${lng},"resolution":${resolution},"admin_code":"${admin}",${former}${border}"status":"OK"}`,
+      x.notes.hint,
     );
   }
 
   function decode(x: Exchange, parameters: SingleParameters, isAdmitted = false): void {
     const faults = decodeFaults(parameters);
+    addHint(x, parameters);
     if (faults !== undefined) {
       fail(x, 400, faultsMessage(faults), { faults });
       return;
@@ -94,10 +102,10 @@ export function addSingle(router: Router, kernel: Kernel, logsPositions = false)
     if (!isAdmitted && !admitPoints(x, 1, later)) return;
     const text = parameters.hexcodes.text as string;
     const isOk = kernel.readText(text) === OK;
-    x.entry?.done(isOk ? 1 : 0, isOk ? 0 : 1);
+    x.notes.entry?.done(isOk ? 1 : 0, isOk ? 0 : 1);
     // A text that is no code is not logged: it may be a key.
-    if (logsPositions && isOk) x.position = { hexcodes: text };
-    x.send(200, JSON_TYPE, isOk ? decodedBody(kernel, text) : invalidBody(text));
+    if (logsPositions && isOk) x.notes.position = { hexcodes: text };
+    x.send(200, JSON_TYPE, isOk ? decodedBody(kernel, text) : invalidBody(text), x.notes.hint);
   }
 
   const inTick = new SingleParameters();
@@ -105,21 +113,26 @@ export function addSingle(router: Router, kernel: Kernel, logsPositions = false)
   function keptOf(x: Exchange, parameters: SingleParameters): SingleParameters {
     if (parameters !== inTick) return parameters;
     const kept = new SingleParameters();
-    kept.addQuery(x.rawQuery);
+    kept.addQuery(x.head.rawQuery);
     return kept;
   }
-  for (const [path, operation, answer] of [
-    [ENCODE_PATH, 'encode', encode],
-    [DECODE_PATH, 'decode', decode],
-  ] as const) {
-    router.add({
-      path,
-      methods: ['GET', 'POST'],
-      access: operation,
-      operation,
-      handle: (x) => withParameters(x, inTick, answer),
-    });
-  }
+  return (
+    [
+      [ENCODE_PATH, 'encode', encode],
+      [DECODE_PATH, 'decode', decode],
+    ] as const
+  ).map(([path, operation, answer]) => ({
+    path,
+    methods: ['GET', 'POST'],
+    access: operation,
+    operation,
+    handle: (x) => withParameters(x, inTick, answer),
+  }));
+}
+
+/** Names that no parameter has are ignored; a header says so to whoever looks. */
+function addHint(x: Exchange, parameters: SingleParameters): void {
+  if (parameters.unknown !== undefined) x.notes.hint = `\r\nHexcodes-Hint: ${parameters.hint}`;
 }
 
 /** A code ends at the first NUL of its record. */
@@ -146,20 +159,20 @@ function withParameters(
   answer: (x: Exchange, parameters: SingleParameters) => void,
 ): void {
   if (!requireJson(x)) return;
-  if (x.bodySizeBytes === 0) {
+  if (x.head.bodySizeBytes === 0) {
     inTick.clear();
-    inTick.addQuery(x.rawQuery);
+    inTick.addQuery(x.head.rawQuery);
     answer(x, inTick);
     return;
   }
   if (!requirePlainBody(x)) return;
-  const type = utf8TypeOf(x.contentType);
-  x.readBody(
+  const type = utf8TypeOf(x.head.contentType);
+  x.body.read(
     MAX_BODY_BYTES,
     () => failTooLarge(x, MAX_BODY_BYTES),
     (body) => {
       const parameters = new SingleParameters();
-      parameters.addQuery(x.rawQuery);
+      parameters.addQuery(x.head.rawQuery);
       if (body.length > 0) {
         if (type !== JSON_TYPE && type !== FORM_TYPE) {
           fail(x, 415, 'a body must be application/json or application/x-www-form-urlencoded, in UTF-8');

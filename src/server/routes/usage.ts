@@ -4,29 +4,27 @@ import type { KeyLedger } from '../ledger/key-ledger.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { OpenLedger } from '../ledger/open-ledger.js';
 import { requireJson } from '../media-types.js';
-import type { Router } from '../router.js';
+import type { Route } from '../router.js';
 
 /** The store is asked, and away after less. */
 const REFRESH_DEADLINE_MS = 5000;
 
-export function addUsage(router: Router, opened: OpenLedger): void {
-  const { ledger } = opened;
-  router.add({
-    path: '/v1/usage',
-    methods: ['GET'],
-    access: 'key',
-    handle: (x, key) => {
-      if (!requireJson(x)) return;
-      const account = ledger.of(key);
-      const answer = (): void => x.send(200, JSON_TYPE, JSON.stringify(usageOf(ledger, account)));
-      const refreshed = opened.refresh(account);
-      if (refreshed === undefined) answer();
-      else {
-        x.deadline(REFRESH_DEADLINE_MS);
-        void refreshed.then(answer, (error: unknown) => x.reject(error));
-      }
-    },
-  });
+/** @param metering undefined: nothing is counted, and there is nothing to say */
+export function usageRoutes({ metering }: { readonly metering: OpenLedger | undefined }): Route[] {
+  if (metering === undefined) return [];
+  const { ledger } = metering;
+  const handle: Route['handle'] = (x, key) => {
+    if (!requireJson(x)) return;
+    const account = ledger.of(key);
+    const answer = (): void => x.send(200, JSON_TYPE, JSON.stringify(usageOf(ledger, account)));
+    const refreshed = metering.refresh(account);
+    if (refreshed === undefined) answer();
+    else {
+      x.deadline(REFRESH_DEADLINE_MS);
+      void refreshed.then(answer, (error: unknown) => x.reject(error));
+    }
+  };
+  return [{ path: '/v1/usage', methods: ['GET'], access: 'key', handle }];
 }
 
 function usageOf({ calendar }: Ledger, account: KeyLedger): object {

@@ -16,9 +16,9 @@ import { LEAST_ITEM_BYTES } from '../../hexcodes/wire/rows/batch.js';
 import { answerAllowed, overloadedJsonFrame } from '../../hexcodes/wire/rows/json-frame.js';
 import type { Pool } from '../../pool/pool.js';
 import type { Entry } from '../ledger/entry.js';
-import { type LimitRefusal, WAIT } from '../ledger/limit-state.js';
+import { type LimitRefusal, WAIT } from '../ledger/rates.js';
 import { INLINE_JSON_BYTES, INLINE_POINTS, itemsAllowance } from '../offload.js';
-import { type FrameAnswerer, OVER_QUOTA } from './frame-answerer.js';
+import { type FrameAnswerer, OVER_QUOTA } from './session.js';
 
 export function binaryAnswerer(
   kernel: Kernel,

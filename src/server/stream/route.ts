@@ -3,27 +3,22 @@
 
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import { ByteSink } from '../../hexcodes/wire/bytes/byte-sink.js';
+import { OVERLOADED_MESSAGE } from '../../hexcodes/wire/job.js';
 import { MAX_FRAME_BYTES } from '../../hexcodes/wire/limits.js';
-import { OVERLOADED_MESSAGE } from '../../hexcodes/wire/status-messages.js';
 import type { Pool } from '../../pool/pool.js';
-import type { Account, Budget } from '../budget/budget.js';
+import type { Account, Budget } from '../budget.js';
+import type { Exchange } from '../exchange.js';
 import type { KeyInfo } from '../keys/key-record.js';
-import type { KeyRing } from '../keys/key-ring.js';
-import type { OpenWork } from '../keys/open-work.js';
+import type { KeyRing, OpenWork } from '../keys/key-ring.js';
 import type { Entry } from '../ledger/entry.js';
 import { failOverLimit } from '../ledger/limit-answers.js';
 import { withholdKey } from '../log.js';
 import type { OpenStreams } from '../metrics/service-metrics.js';
 import type { Observer } from '../observe/observer.js';
-import { fail, failUnavailable, type Router } from '../router.js';
-import type { Adapter } from '../transport/adapter.js';
-import type { Exchange } from '../transport/exchange.js';
-import type { SocketData } from '../transport/sockets/socket-behaviour.js';
-import { OPERATIONS } from '../usage/operations.js';
+import { fail, failUnavailable, type Route, type Router, type SocketRoute } from '../router.js';
+import type { SocketData } from '../transport/socket-behaviour.js';
 import { binaryAnswerer, jsonAnswerer } from './answerers.js';
-import type { FrameAnswerer } from './frame-answerer.js';
-import { STREAM_TIMES, type StreamTimes } from './peer-clock.js';
-import { StreamSession } from './session.js';
+import { type FrameAnswerer, STREAM_TIMES, StreamSession, type StreamTimes } from './session.js';
 
 const STREAM_PATH = '/v1/hexcodes/stream';
 
@@ -43,7 +38,6 @@ const UWS_IDLE_SECONDS = 960;
 /** Sixteen bytes in base64 (RFC 6455, 4.1). */
 const HANDSHAKE_KEY = /^[A-Za-z0-9+/]{22}==$/;
 const BAD_HANDSHAKE_KEY = 'the header Sec-WebSocket-Key must be sixteen bytes in base64';
-const STREAM = OPERATIONS.indexOf('stream');
 const SWITCHING_PROTOCOLS = 101;
 const UPGRADE_WANTED = '\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13';
 
@@ -64,12 +58,19 @@ interface Connection extends SocketData {
   session: StreamSession | undefined;
 }
 
+interface StreamDeps {
+  readonly router: Pick<Router, 'workOf'>;
+  readonly kernel: Kernel;
+  readonly pool: Pool;
+  readonly keys: { readonly ring: KeyRing };
+  readonly budget: Budget;
+  readonly observer: Observer;
+  readonly tuning: { readonly stream?: Partial<StreamTuning> };
+}
+
 export class Streams {
   readonly #connections = new Set<Connection>();
-  readonly #router: Router;
-  readonly #pool: Pool;
-  readonly #budget: Budget;
-  readonly #observer: Observer;
+  readonly #deps: StreamDeps;
   readonly #answerers: Readonly<
     Record<Subprotocol, (keyId: string, entry: Entry | undefined) => FrameAnswerer>
   >;
@@ -78,21 +79,11 @@ export class Streams {
   #isStopping = false;
   #onAllClosed: (() => void) | undefined;
 
-  constructor(
-    router: Router,
-    kernel: Kernel,
-    pool: Pool,
-    ring: KeyRing,
-    budget: Budget,
-    observer: Observer,
-    tuning: Partial<StreamTuning> = {},
-  ) {
-    this.#observer = observer;
+  constructor(deps: StreamDeps) {
+    const { kernel, pool, keys, observer, tuning } = deps;
     for (const subprotocol of SUBPROTOCOLS) observer.streamOf(subprotocol);
-    this.#router = router;
-    this.#budget = budget;
-    this.#pool = pool;
-    this.#tuning = { ...STREAM_TIMES, sweepMs: 1000, ...tuning };
+    this.#deps = deps;
+    this.#tuning = { ...STREAM_TIMES, sweepMs: 1000, ...tuning.stream };
     const sink = new ByteSink();
     this.#answerers = {
       'hexcodes.v1.binary': (keyId, entry) => binaryAnswerer(kernel, pool, keyId, entry),
@@ -100,29 +91,28 @@ export class Streams {
     };
     this.#timer = setInterval(() => this.#sweep(), this.#tuning.sweepMs);
     this.#timer.unref();
-    ring.onChange(() => this.#sweep());
+    keys.ring.onChange(() => this.#sweep());
   }
 
-  /** Adds the route. */
-  open(adapter: Adapter): void {
-    const observer = this.#observer;
-    adapter.websocket<Connection>(STREAM_PATH, {
+  get routes(): Route[] {
+    const { observer } = this.#deps;
+    const socket: SocketRoute<Connection> = {
       maxPayloadBytes: MAX_PAYLOAD_BYTES,
       maxBackpressureBytes: MAX_BACKPRESSURE_BYTES,
       idleTimeoutSeconds: UWS_IDLE_SECONDS,
-      upgrade: (x) => this.#upgrade(x),
+      upgrade: (x, key) => this.#upgrade(x, key),
       open: (ws) => {
         const connection = ws.getUserData();
         this.#connections.add(connection);
         const { key, subprotocol } = connection;
-        connection.session = new StreamSession(
-          ws,
-          this.#answerers[subprotocol](key.id, connection.entry),
-          connection.account,
-          performance.now(),
-          () => this.#forget(connection),
-          observer.streamOf(subprotocol),
-        );
+        connection.session = new StreamSession({
+          peer: ws,
+          answerer: this.#answerers[subprotocol](key.id, connection.entry),
+          account: connection.account,
+          nowMs: performance.now(),
+          onClose: () => this.#forget(connection),
+          counts: observer.streamOf(subprotocol),
+        });
       },
       message: (ws, message, isBinary, isTurnSpent) =>
         ws.getUserData().session?.take(message, isBinary, performance.now(), isTurnSpent),
@@ -134,14 +124,17 @@ export class Streams {
         connection.account.close();
         this.#closed(connection, code);
       },
-    });
-    this.#router.add({
-      path: STREAM_PATH,
-      methods: ['GET'],
-      access: 'bulk',
-      operation: 'stream',
-      handle: answerPlainGet,
-    });
+    };
+    return [
+      {
+        path: STREAM_PATH,
+        methods: ['GET'],
+        access: 'bulk',
+        operation: 'stream',
+        handle: answerPlainGet,
+        socket,
+      },
+    ];
   }
 
   /** Open connections of each subprotocol, with the frames in their windows. */
@@ -159,7 +152,7 @@ export class Streams {
 
   /** Frames taken so far on all connections. */
   get frameCount(): number {
-    return SUBPROTOCOLS.reduce((sum, name) => sum + this.#observer.streamOf(name).traffic.frames, 0);
+    return SUBPROTOCOLS.reduce((sum, name) => sum + this.#deps.observer.streamOf(name).traffic.frames, 0);
   }
 
   /** Refuses new connections and closes the open ones, each after its last answer; resolves when all are closed. */
@@ -170,13 +163,10 @@ export class Streams {
     clearInterval(this.#timer);
   }
 
-  #upgrade(x: Exchange): void {
-    x.operation = STREAM;
-    const key = this.#router.authorize(x, 'bulk');
-    if (key === undefined) return;
-    const upgrade = x.header('upgrade').toLowerCase();
-    const isAsked = /(^|,)\s*upgrade\s*(,|$)/i.test(x.header('connection'));
-    if (upgrade !== 'websocket' || !isAsked || x.header('sec-websocket-version').trim() !== '13') {
+  #upgrade(x: Exchange, key: KeyInfo): void {
+    const upgrade = x.head.header('upgrade').toLowerCase();
+    const isAsked = /(^|,)\s*upgrade\s*(,|$)/i.test(x.head.header('connection'));
+    if (upgrade !== 'websocket' || !isAsked || x.head.header('sec-websocket-version').trim() !== '13') {
       fail(x, 426, 'the handshake must ask for WebSocket version 13', { headerLines: UPGRADE_WANTED });
       return;
     }
@@ -184,7 +174,7 @@ export class Streams {
       fail(x, 400, BAD_HANDSHAKE_KEY);
       return;
     }
-    const offers = x
+    const offers = x.head
       .headerValues('sec-websocket-protocol')
       .flatMap((value) => value.split(','))
       .map((offer) => offer.trim());
@@ -193,25 +183,25 @@ export class Streams {
       fail(x, 400, `none of the subprotocols offered is known; there are ${SUBPROTOCOLS.join(' and ')}`);
       return;
     }
-    if (this.#isStopping || !this.#pool.mayTakeBlock(key.id)) {
+    if (this.#isStopping || !this.#deps.pool.mayTakeBlock(key.id)) {
       const message = this.#isStopping ? 'the service is restarting' : OVERLOADED_MESSAGE;
       failUnavailable(x, message, this.#isStopping);
       return;
     }
-    const overQuota = x.entry?.key.quotaRefusal();
+    const overQuota = x.notes.entry?.key.quotaRefusal();
     if (overQuota !== undefined) {
       failOverLimit(x, overQuota);
       return;
     }
-    if (x.hasGivenId) withholdKey(x);
+    if (x.head.hasGivenId) withholdKey(x);
     const connection: Connection = {
-      requestId: x.requestId,
-      client: this.#observer.clients.of(x),
+      requestId: x.head.requestId,
+      client: this.#deps.observer.clients.of(x),
       openedMs: performance.now(),
       key,
-      work: this.#router.workOf(x, key, 'bulk'),
-      entry: x.entry,
-      account: this.#budget.open(key.id, 'sockets'),
+      work: this.#deps.router.workOf(x, key, 'bulk'),
+      entry: x.notes.entry,
+      account: this.#deps.budget.open(key.id, 'sockets'),
       subprotocol: subprotocol ?? 'hexcodes.v1.json',
       session: undefined,
       turn: undefined,
@@ -219,7 +209,7 @@ export class Streams {
     x.onOver = () => {
       if (!x.isComplete) connection.account.close();
     };
-    x.entry?.end(SWITCHING_PROTOCOLS);
+    x.notes.entry?.end(SWITCHING_PROTOCOLS);
     x.acceptUpgrade(connection, subprotocol ?? '');
   }
 
@@ -237,8 +227,12 @@ export class Streams {
     const { session, subprotocol, requestId, key, client, entry, openedMs } = connection;
     const points = entry?.points ?? 0;
     const traffic = session?.traffic ?? { frames: 0, bytesIn: 0, bytesOut: 0 };
-    this.#observer.streamClosed(subprotocol, {
-      ...{ requestId, keyId: key.id, client, points, ...traffic },
+    this.#deps.observer.streamClosed(subprotocol, {
+      requestId,
+      keyId: key.id,
+      client,
+      points,
+      ...traffic,
       route: STREAM_PATH,
       code: session?.closeCode ?? peersCode,
       openMs: performance.now() - openedMs,
@@ -253,8 +247,8 @@ export class Streams {
 
 /** Answers a GET that is no handshake to uWS, for instance for the length of its key (transport/README U16). */
 function answerPlainGet(x: Exchange): void {
-  const isUpgrade = x.header('upgrade').toLowerCase() === 'websocket';
-  if (isUpgrade && x.header('sec-websocket-version').trim() === '13' && !hasHandshakeKey(x)) {
+  const isUpgrade = x.head.header('upgrade').toLowerCase() === 'websocket';
+  if (isUpgrade && x.head.header('sec-websocket-version').trim() === '13' && !hasHandshakeKey(x)) {
     fail(x, 400, BAD_HANDSHAKE_KEY);
   } else {
     fail(x, 426, 'this is a WebSocket endpoint', { headerLines: UPGRADE_WANTED });
@@ -262,7 +256,7 @@ function answerPlainGet(x: Exchange): void {
 }
 
 function hasHandshakeKey(x: Exchange): boolean {
-  return HANDSHAKE_KEY.test(x.header('sec-websocket-key').trim());
+  return HANDSHAKE_KEY.test(x.head.header('sec-websocket-key').trim());
 }
 
 function isSubprotocol(offer: string): offer is Subprotocol {

@@ -2,12 +2,170 @@
 // thread, large ones by the pool, one at a time. Frames queue while the pool is busy and under backpressure, so that
 // uWS buffers little; the window (docs/stream.md) bounds the queue. A frame is unanswered until its answer has left
 // the buffer of uWS.
-import { MAX_FRAME_BYTES } from '../../hexcodes/wire/limits.js';
-import { OVER_QUOTA_MESSAGE } from '../../hexcodes/wire/status-messages.js';
-import { StreamCounts, type StreamTraffic } from '../metrics/stream-counts.js';
-import { type FrameAnswerer, OVER_QUOTA } from './frame-answerer.js';
-import { PeerClock, type StreamTimes } from './peer-clock.js';
-import { FrameWindow, READY_FRAME, WINDOW_BYTES, WINDOW_FRAMES } from './window.js';
+
+import { OVER_QUOTA_MESSAGE } from '../../hexcodes/wire/job.js';
+import { MAX_FRAME_BYTES, MAX_FRAME_POINTS } from '../../hexcodes/wire/limits.js';
+import { StreamCounts, type StreamTraffic } from '../metrics/request-counts.js';
+
+export interface StreamTimes {
+  /** Time without a frame after which the connection is closed with 1001. */
+  readonly idleMs: number;
+  /** Time without a frame or a pong after which a ping is sent. */
+  readonly pingMs: number;
+  /**
+   * Time without a pong after which the connection is closed with 1001: the largest frame at 20 kB a second takes less.
+   */
+  readonly pongMs: number;
+  /** Time without a taken byte of buffered answers after which it is closed with 1013. */
+  readonly noProgressMs: number;
+}
+
+export const STREAM_TIMES: StreamTimes = {
+  idleMs: 600_000,
+  pingMs: 30_000,
+  pongMs: 70_000,
+  noProgressMs: 30_000,
+};
+
+type Due = 'stalled' | 'idle' | 'hanging' | 'ping' | undefined;
+
+/**
+ * When the peer of a stream last sent a frame, answered a ping and took bytes of its answers, and what is due after a
+ * while. A peer whose frame does not come whole cannot be told from one that rests, but it cannot answer a ping
+ * either: inside a frame its pong is payload (transport/README U34).
+ */
+export class PeerClock {
+  #frameMs: number;
+  /** Time of the last frame or pong. */
+  #heardMs: number;
+  /** Time of a ping that has no pong. */
+  #pingMs: number | undefined;
+  #progressMs: number;
+  #bufferedBytes = 0;
+
+  constructor(nowMs: number) {
+    this.#frameMs = nowMs;
+    this.#heardMs = nowMs;
+    this.#progressMs = nowMs;
+  }
+
+  /** A whole frame has come. */
+  frame(nowMs: number): void {
+    this.#frameMs = nowMs;
+    this.pong(nowMs);
+  }
+
+  pong(nowMs: number): void {
+    this.#heardMs = nowMs;
+    this.#pingMs = undefined;
+  }
+
+  /** Takes note of how many bytes of answers are buffered: fewer than before are progress. */
+  buffered(bytes: number, nowMs: number): void {
+    if (bytes < this.#bufferedBytes || this.#bufferedBytes === 0) this.#progressMs = nowMs;
+    this.#bufferedBytes = bytes;
+  }
+
+  /**
+   * The step that is due now; 'ping' once for each ping. While an answer is owed, or buffered, the peer may be silent.
+   * @param isOwed frames wait for their answers
+   */
+  due(nowMs: number, isOwed: boolean, times: StreamTimes): Due {
+    if (nowMs - this.#progressMs >= times.noProgressMs) return 'stalled';
+    if (isOwed || this.#bufferedBytes > 0) return undefined;
+    if (nowMs - this.#frameMs >= times.idleMs) return 'idle';
+    if (this.#pingMs !== undefined) return nowMs - this.#pingMs >= times.pongMs ? 'hanging' : undefined;
+    if (nowMs - this.#heardMs < times.pingMs) return undefined;
+    this.#pingMs = nowMs;
+    return 'ping';
+  }
+}
+
+const WINDOW_FRAMES = 16;
+export const WINDOW_BYTES = 4 * 1024 * 1024;
+
+export const READY_FRAME = JSON.stringify({
+  type: 'ready',
+  format: 1,
+  max_frame_bytes: MAX_FRAME_BYTES,
+  max_points: MAX_FRAME_POINTS,
+  window: WINDOW_FRAMES,
+  window_bytes: WINDOW_BYTES,
+});
+
+/** Bytes of a WebSocket frame of the server, header included: it has no mask (RFC 6455, 5.2). */
+function wireBytes(payloadBytes: number): number {
+  return payloadBytes + (payloadBytes < 126 ? 2 : payloadBytes < 65_536 ? 4 : 10);
+}
+
+class FrameWindow {
+  /** Oldest first: when each frame came, and its size. */
+  readonly #arrivedMs: number[] = [];
+  readonly #sizes: number[] = [];
+  #bytes = 0;
+  /** Where each buffered answer ends, in bytes sent since the connection was opened. */
+  readonly #bufferedEnds: number[] = [];
+  #sentBytes = 0;
+
+  /** @param answered called with the time from the arrival of a frame until its answer has left */
+  constructor(private readonly answered: (ms: number) => void) {}
+
+  get frames(): number {
+    return this.#sizes.length;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Takes a frame; false if more is unanswered than may be. One frame is always allowed. */
+  take(sizeBytes: number, nowMs: number): boolean {
+    this.#arrivedMs.push(nowMs);
+    this.#sizes.push(sizeBytes);
+    this.#bytes += sizeBytes;
+    return this.frames === 1 || (this.frames <= WINDOW_FRAMES && this.#bytes <= WINDOW_BYTES);
+  }
+
+  /** A message was handed to the socket; `isAnswer`: to the oldest frame that has none. */
+  sent(sizeBytes: number, isAnswer: boolean): void {
+    this.#sentBytes += wireBytes(sizeBytes);
+    if (isAnswer) this.#bufferedEnds.push(this.#sentBytes);
+  }
+
+  /** Counts frames as answered whose answers are not among the bytes that the socket still holds. */
+  settle(heldBytes: number): void {
+    const leftBytes = this.#sentBytes - heldBytes;
+    if (this.#bufferedEnds.length === 0 || this.#bufferedEnds[0]! > leftBytes) return;
+    const nowMs = performance.now();
+    while (this.#bufferedEnds.length > 0 && this.#bufferedEnds[0]! <= leftBytes) {
+      this.#bufferedEnds.shift();
+      this.#bytes -= this.#sizes.shift()!;
+      this.answered(nowMs - this.#arrivedMs.shift()!);
+    }
+  }
+}
+
+/** Instead of an answer: the quota of the key does not cover the frame. */
+export const OVER_QUOTA = Symbol('over quota');
+
+/** Answers the frames of one subprotocol. */
+export interface FrameAnswerer {
+  readonly isBinary: boolean;
+  /** Whether a frame is small enough to be answered in the uWS callback. */
+  isSmall(frame: Uint8Array): boolean;
+  /**
+   * The answer to a small frame, valid until the next call; undefined where it proves to be more work than its size
+   * says.
+   */
+  answerNow(frame: Uint8Array): Uint8Array | typeof OVER_QUOTA | undefined;
+  /**
+   * The answer to any other frame, which is copied before this returns. Where the pool is full, or workers die over the
+   * frame, that is the answer that asks the peer to send it again.
+   */
+  answerLater(frame: Uint8Array): Promise<Uint8Array | typeof OVER_QUOTA>;
+  /** Takes back the answer to a large frame once it is sent: the socket has copied what it could not send. */
+  giveBack(answer: Uint8Array): void;
+}
 
 /** After backpressure the next answer is sent once fewer bytes than these are buffered. */
 const LOW_WATER_BYTES = 64 * 1024;
@@ -21,9 +179,18 @@ export interface StreamPeer {
   end(code: number, reason: string): void;
 }
 
-/** Counts what the session holds (server/budget): `hold` returns a reason if that is too much. */
+/** Counts what the session holds (server/budget.ts): `hold` returns a reason if that is too much. */
 export interface SessionAccount {
   hold(bytes: number): string | undefined;
+}
+
+interface SessionParts {
+  readonly peer: StreamPeer;
+  readonly answerer: FrameAnswerer;
+  readonly account: SessionAccount;
+  readonly nowMs: number;
+  readonly onClose: () => void;
+  readonly counts?: StreamCounts;
 }
 
 export class StreamSession {
@@ -52,14 +219,7 @@ export class StreamSession {
   readonly #counts: StreamCounts;
   readonly #clock: PeerClock;
 
-  constructor(
-    peer: StreamPeer,
-    answerer: FrameAnswerer,
-    account: SessionAccount,
-    nowMs: number,
-    onClose: () => void,
-    counts = new StreamCounts(),
-  ) {
+  constructor({ peer, answerer, account, nowMs, onClose, counts = new StreamCounts() }: SessionParts) {
     this.#counts = counts;
     this.window = new FrameWindow((ms) => counts.latency.add(ms));
     this.#peer = peer;

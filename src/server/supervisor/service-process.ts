@@ -2,7 +2,33 @@
 // SIGTERM. It ends by itself when the supervisor is gone.
 import { type ChildProcess, fork } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ProcessMessage, ReadyMessage, StartMessage } from './messages.js';
+import type { ServeConfig } from '../../config/config.js';
+import type { Seat } from '../serve.js';
+
+/** The first and only message to a process. */
+export interface StartMessage {
+  readonly config: ServeConfig;
+  readonly seat: Seat;
+  /** Worker threads of its pool. */
+  readonly threads: number;
+}
+
+/** The process accepts requests. */
+export interface ReadyMessage {
+  readonly kind: 'ready';
+  readonly adminPort: number;
+  readonly firstKeyFile: string | undefined;
+  readonly transport: { readonly name: string; readonly version: string };
+}
+
+/** The process cannot start, and ends. */
+interface FailedMessage {
+  readonly kind: 'failed';
+  /** A sentence for people. */
+  readonly reason: string;
+}
+
+export type ProcessMessage = ReadyMessage | FailedMessage;
 
 /** How a process ended: its exit code, or the signal. */
 export type Ending = number | string;

@@ -2,16 +2,51 @@
 // which is started again; on reload the processes are replaced one by one, each by one that listens already, so that no
 // request is lost. The supervisor itself answers no request; its admin port speaks for all.
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import type { ServeConfig } from '../../config/config.js';
 import { Networks } from '../../config/networks.js';
 import type { AdminListener } from '../admin/listener.js';
-import { refuseSameAddress } from '../listen-fault.js';
+import { listenSentence, refuseSameAddress } from '../listen-fault.js';
 import type { Logger } from '../log.js';
 import { openSupervisorAdmin } from './admin.js';
-import { probePort } from './free-port.js';
-import type { ReadyMessage } from './messages.js';
-import { RestartDelay } from './restart-delay.js';
-import { ServiceProcess } from './service-process.js';
+import { type ReadyMessage, ServiceProcess } from './service-process.js';
+
+/** Lifetime after which earlier deaths of a process are forgotten. */
+const STABLE_MS = 60_000;
+const FIRST_DELAY_MS = 1000;
+const MOST_DELAY_MS = 30_000;
+
+/**
+ * How long a process that died stays away: at once the first time, then longer each time, so that a fault that kills
+ * it over and over does not take the machine.
+ */
+export class RestartDelay {
+  #deaths = 0;
+
+  /** The delay for a process that has just died. */
+  nextMs(livedMs: number): number {
+    if (livedMs >= STABLE_MS) this.#deaths = 0;
+    const delayMs = this.#deaths === 0 ? 0 : FIRST_DELAY_MS * 2 ** (this.#deaths - 1);
+    this.#deaths++;
+    return Math.min(delayMs, MOST_DELAY_MS);
+  }
+}
+
+/** Resolves to the number of the port (0: any free one); rejects with a sentence if it cannot be had. */
+async function probePort(host: string, port: number): Promise<number> {
+  const server = createServer();
+  server.listen({ host, port, exclusive: true });
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    throw new Error(listenSentence({ host, port, use: 'the service' }, error as Error));
+  }
+  const taken = (server.address() as AddressInfo).port;
+  server.close();
+  await once(server, 'close');
+  return taken;
+}
 
 export interface SupervisorOptions {
   /** The module that each process runs. */

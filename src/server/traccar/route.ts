@@ -3,17 +3,17 @@
 // other status.
 
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
+import { resolutionOf } from '../../hexcodes/wire/params/number.js';
 import type { ParameterFault } from '../../hexcodes/wire/params/parameters.js';
 import { readQuery } from '../../hexcodes/wire/params/query.js';
-import { resolutionOf } from '../../hexcodes/wire/params/resolution.js';
 import { faultsMessage, JSON_TYPE } from '../answers.js';
+import { encodeOne } from '../encode-one.js';
+import type { Exchange } from '../exchange.js';
 import type { Forwarder } from '../forward/forwarder.js';
 import type { PositionRow } from '../forward/sinks/sink.js';
 import { admitPoints } from '../ledger/limit-answers.js';
 import { requireJson, requirePlainBody, utf8TypeOf } from '../media-types.js';
-import { fail, failNotTaken, failTooLarge, type Router } from '../router.js';
-import { encodeOne } from '../routes/encode-one.js';
-import type { Exchange } from '../transport/exchange.js';
+import { fail, failNotTaken, failTooLarge, type Route } from '../router.js';
 import { positionInJson, positionInQuery, type TrackedPosition } from './read-position.js';
 
 /** A position with the attributes of its device has some kilobytes. */
@@ -22,20 +22,22 @@ const MAX_BODY_BYTES = 128 * 1024;
 const OWN_BYTES = 512;
 const DISK_DEADLINE_MS = 30_000;
 
-/** @param forwarder undefined: positions go nowhere but into the answer */
-export function addTraccar(
-  router: Router,
-  kernel: Kernel,
-  forwarder: Forwarder | undefined,
-  logsPositions: boolean,
-): void {
+interface TraccarDeps {
+  readonly kernel: Kernel;
+  /** Undefined: positions go nowhere but into the answer. */
+  readonly forwarder: Forwarder | undefined;
+  /** Whether the log has the position of each call. */
+  readonly logsPositions: boolean;
+}
+
+export function traccarRoutes({ kernel, forwarder, logsPositions }: TraccarDeps): Route[] {
   const answer = (
     x: Exchange,
     read: TrackedPosition | ParameterFault[],
     sizeBytes: number,
     isAdmitted = false,
   ): void => {
-    const resolution = resolutionOf(readQuery(x.rawQuery, ['resolution']).resolution);
+    const resolution = resolutionOf(readQuery(x.head.rawQuery, ['resolution']).resolution);
     const faults = Array.isArray(read) ? [...read] : [];
     if (typeof resolution === 'string') faults.push({ parameter: 'resolution', message: resolution });
     if (Array.isArray(read) || typeof resolution === 'string') {
@@ -43,7 +45,7 @@ export function addTraccar(
       return;
     }
     // HEAD asks what GET would answer, and changes nothing.
-    const to = x.method === 'HEAD' ? undefined : forwarder;
+    const to = x.head.method === 'HEAD' ? undefined : forwarder;
     if (to !== undefined && !to.hasSpace(sizeBytes + OWN_BYTES)) {
       failNotTaken(x, 'the sink of positions is away, and as many wait as may');
       return;
@@ -63,36 +65,39 @@ export function addTraccar(
     x.after(to.take(`${JSON.stringify(row)}\n`), () => x.send(200, JSON_TYPE, body));
   };
 
-  router.add({
-    path: '/v1/traccar',
-    methods: ['GET', 'POST'],
-    access: 'encode',
-    operation: 'encode',
-    readsKeyParameter: true,
-    handle: (x) => {
-      if (!requireJson(x)) return;
-      if (x.method !== 'POST') {
-        answer(x, positionInQuery(x.rawQuery), x.rawQuery.length);
-        return;
-      }
-      if (x.contentType !== '' && utf8TypeOf(x.contentType) !== JSON_TYPE) {
-        fail(x, 415, 'the body must be application/json, in UTF-8');
-        return;
-      }
-      if (!requirePlainBody(x)) return;
-      x.readBody(
-        MAX_BODY_BYTES,
-        () => failTooLarge(x, MAX_BODY_BYTES),
-        (body) => {
-          const value = jsonIn(body);
-          if (value === undefined) {
-            const message = body.length === 0 ? 'is required' : 'is not JSON in UTF-8';
-            fail(x, 400, `the body ${message}`, { faults: [{ parameter: 'body', message }] });
-          } else answer(x, positionInJson(value), body.length);
-        },
-      );
+  const handle = (x: Exchange): void => {
+    if (!requireJson(x)) return;
+    if (x.head.method !== 'POST') {
+      answer(x, positionInQuery(x.head.rawQuery), x.head.rawQuery.length);
+      return;
+    }
+    if (x.head.contentType !== '' && utf8TypeOf(x.head.contentType) !== JSON_TYPE) {
+      fail(x, 415, 'the body must be application/json, in UTF-8');
+      return;
+    }
+    if (!requirePlainBody(x)) return;
+    x.body.read(
+      MAX_BODY_BYTES,
+      () => failTooLarge(x, MAX_BODY_BYTES),
+      (body) => {
+        const value = jsonIn(body);
+        if (value === undefined) {
+          const message = body.length === 0 ? 'is required' : 'is not JSON in UTF-8';
+          fail(x, 400, `the body ${message}`, { faults: [{ parameter: 'body', message }] });
+        } else answer(x, positionInJson(value), body.length);
+      },
+    );
+  };
+  return [
+    {
+      path: '/v1/traccar',
+      methods: ['GET', 'POST'],
+      access: 'encode',
+      operation: 'encode',
+      readsKeyParameter: true,
+      handle,
     },
-  });
+  ];
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });

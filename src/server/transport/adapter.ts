@@ -1,21 +1,18 @@
 // The adapter over uWebSockets.js: routes, the port, and what must hold for every request; README explains why.
 // Handlers are given an Exchange and cannot end the process: exceptions are caught, onAborted is set for whoever leaves
 // the answer to later, and a handler that does neither is answered 500 (README U6).
-import { Budget, UNLIMITED } from '../budget/budget.js';
+import { Budget, UNLIMITED } from '../budget.js';
 import { BodylessAnswers } from './answers/whole-answer.js';
-import { RefusedBodies } from './body/refused-bodies.js';
 import { CorkHolder } from './cork-holder.js';
 import { Door, type DoorLimits, type EvictionReason } from './door/door.js';
-import { mayKeepResponses } from './door/kept-responses.js';
-import { Exchange } from './exchange.js';
-import type { ExchangeContext, ExchangeHooks, ExchangeLimits } from './exchange-context.js';
-import { readHeaders } from './headers.js';
-import { Listeners } from './listeners.js';
-import { loadUws, type UwsBuild } from './load-uws.js';
-import { TARGET_LIMIT_BYTES } from './request-head.js';
-import { type SocketData, socketBehaviour, type WebSocketRoute } from './sockets/socket-behaviour.js';
+import { Exchange, type ExchangeContext, type ExchangeHooks, type ExchangeLimits } from './exchange.js';
+import { loadUws, mayKeepResponses, type UwsBuild } from './load-uws.js';
+import { RefusedBodies } from './request-body.js';
+import { RequestHead, readHeaders, TARGET_LIMIT_BYTES } from './request-head.js';
+import { type SocketData, socketBehaviour, type WebSocketRoute } from './socket-behaviour.js';
 import { Turns } from './turns.js';
 import {
+  type ListenSocket,
   primePause,
   type UpgradeContext,
   type Uws,
@@ -25,13 +22,50 @@ import {
   type UwsResponse,
 } from './uws.js';
 
+/** The ports on which an adapter listens. */
+class Listeners {
+  readonly #uws: Uws;
+  readonly #app: UwsApp;
+  readonly #sockets: ListenSocket[] = [];
+
+  constructor(uws: Uws, app: UwsApp) {
+    this.#uws = uws;
+    this.#app = app;
+  }
+
+  /**
+   * Resolves to the number of the port (0: any free one); rejects, without a reason, if it cannot. Not `exclusive`:
+   * other processes may listen on it as well (README U5).
+   */
+  open(host: string, port: number, exclusive: boolean): Promise<number> {
+    const options = exclusive ? this.#uws.LIBUS_LISTEN_EXCLUSIVE_PORT : 0;
+    return new Promise((resolve, reject) => {
+      this.#app.listen(host, port, options, (socket) => {
+        if (socket === false) {
+          reject(new Error(`cannot listen on ${host}:${port}`));
+          return;
+        }
+        this.#sockets.push(socket);
+        resolve(this.#uws.us_socket_local_port(socket));
+      });
+    });
+  }
+
+  closeAll(): void {
+    for (const socket of this.#sockets.splice(0)) this.#uws.us_listen_socket_close(socket);
+  }
+}
+
 /** Deadline of a refusal, which is sent in the next turn of the event loop. */
 const REFUSAL_DEADLINE_MS = 1000;
 const TOO_MANY = 'too many requests came at once; send this one again';
 
-export interface AdapterHooks extends ExchangeHooks<Exchange> {
+/** `N`: see Exchange. */
+export interface AdapterHooks<N> extends ExchangeHooks<Exchange<N>> {
+  /** The notes of a new request. */
+  notes(): N;
   /** Answers a request that no handler is called for; `close`: and closes the connection. */
-  refused(x: Exchange, status: 400 | 414 | 503, message: string, close: boolean): void;
+  refused(x: Exchange<N>, status: 400 | 414 | 503, message: string, close: boolean): void;
   /** A WebSocket callback threw. The adapter then closes that socket. */
   socketThrown(error: unknown): void;
   /**
@@ -63,11 +97,11 @@ const NO_LIMITS: AdapterLimits = {
   keyless: undefined,
 };
 
-export class Adapter {
+export class Adapter<N = unknown> {
   readonly #uws: Uws;
   readonly #app: UwsApp;
-  readonly #hooks: AdapterHooks;
-  readonly #context: ExchangeContext<Exchange>;
+  readonly #hooks: AdapterHooks<N>;
+  readonly #context: ExchangeContext<Exchange<N>>;
   readonly #maxConnections: number;
   #connections = 0;
   #requests = 0;
@@ -77,7 +111,7 @@ export class Adapter {
     uws: Uws,
     /** The package that serves. */
     readonly build: UwsBuild,
-    hooks: AdapterHooks,
+    hooks: AdapterHooks<N>,
     { maxConnections, keyless, ...limits }: AdapterLimits,
     mayKeep: boolean,
   ) {
@@ -101,14 +135,14 @@ export class Adapter {
     this.#app.filter((res, change) => this.#countConnection(res, change));
   }
 
-  static async load(hooks: AdapterHooks, limits = NO_LIMITS): Promise<Adapter> {
+  static async load<N>(hooks: AdapterHooks<N>, limits = NO_LIMITS): Promise<Adapter<N>> {
     const { uws, build } = await loadUws();
     const mayKeep = limits.keyless !== undefined && (await mayKeepResponses(uws));
     return new Adapter(uws, build, hooks, limits, mayKeep);
   }
 
   /** Requests whose handlers have returned and whose answers are not complete. */
-  get pending(): ReadonlySet<Exchange> {
+  get pending(): ReadonlySet<Exchange<N>> {
     return this.#context.pending;
   }
 
@@ -136,27 +170,26 @@ export class Adapter {
    * Adds a route. Patterns: `/a/:b`, `/*`. Of several that match, uWS takes one of the request's method before one of
    * 'any', then the one whose segments are literal.
    */
-  route(method: UwsMethod, pattern: string, handler: (x: Exchange) => void): void {
+  route(method: UwsMethod, pattern: string, handler: (x: Exchange<N>) => void): void {
     const literal = /[:*]/.test(pattern) ? undefined : pattern;
     const methodName = method === 'any' ? undefined : method === 'del' ? 'DELETE' : method.toUpperCase();
     this.#app[method](pattern, (res, req) => {
       const path = literal ?? req.getUrl();
       const ofRequest = methodName ?? req.getMethod().toUpperCase();
       const query = req.getQuery() ?? '';
-      const x = new Exchange(res, req, this.#context, ofRequest, pattern, path, query);
-      this.#run(res, req, x, handler);
+      this.#run(res, req, new RequestHead(req, ofRequest, pattern, path, query), handler);
     });
   }
 
   /** Adds a WebSocket route. Requests that ask for no upgrade go to the other routes of the same pattern. */
-  websocket<T extends SocketData>(pattern: string, route: WebSocketRoute<T>): void {
+  websocket<T extends SocketData>(pattern: string, route: WebSocketRoute<T, N>): void {
     this.#app.ws<T>(pattern, {
       ...socketBehaviour(route, this.#context.turns, this.#hooks, () => this.#connections--),
       compression: this.#uws.DISABLED,
       upgrade: (res: UwsResponse, req: UwsRequest, context: UpgradeContext) => {
         const query = req.getQuery() ?? '';
-        const x = new Exchange(res, req, this.#context, 'GET', pattern, req.getUrl(), query, context);
-        this.#run(res, req, x, route.upgrade.bind(route));
+        const head = new RequestHead(req, 'GET', pattern, req.getUrl(), query);
+        this.#run(res, req, head, (x) => route.upgrade(x), context);
       },
     });
   }
@@ -179,24 +212,31 @@ export class Adapter {
     door?.opened(res);
   }
 
-  #run(res: UwsResponse, req: UwsRequest, x: Exchange, handler: (x: Exchange) => void): void {
+  #run(
+    res: UwsResponse,
+    req: UwsRequest,
+    head: RequestHead,
+    handler: (x: Exchange<N>) => void,
+    upgrade?: UpgradeContext,
+  ): void {
     this.#requests++;
+    const x = new Exchange<N>(res, head, this.#context, this.#hooks.notes(), upgrade);
     primePause(res);
     const { turns, door } = this.#context;
     door?.beforeHandler();
     try {
-      const fault = readHeaders(req, x);
-      if (x.mayHaveBody && door?.isLost(x) === true) {
+      const fault = readHeaders(req, head);
+      if (head.mayHaveBody && door?.isLost(x) === true) {
         x.abort();
         return;
       }
       // A request without a body that is answered at once needs no callback; each costs.
-      if (x.mayHaveBody && door?.mayHide(x) !== true) x.attach();
+      if (head.mayHaveBody && door?.mayHide(x) !== true) x.attach();
       if (!turns.takeRequest()) {
         this.#hooks.flooded();
         this.#refuseLater(x, 503, TOO_MANY, false);
       } else if (fault !== undefined) this.#refuseLater(x, 400, fault, true);
-      else if (x.targetBytes > TARGET_LIMIT_BYTES) {
+      else if (head.targetBytes > TARGET_LIMIT_BYTES) {
         this.#hooks.refused(x, 414, `the request target exceeds ${TARGET_LIMIT_BYTES} bytes`, false);
       } else handler(x);
     } catch (error) {
@@ -213,7 +253,7 @@ export class Adapter {
    * connection instead (README U11, U12). So it does with a peer that brings one request after the other, but not with
    * one that brings one.
    */
-  #refuseLater(x: Exchange, status: 400 | 503, fault: string, close: boolean): void {
+  #refuseLater(x: Exchange<N>, status: 400 | 503, fault: string, close: boolean): void {
     x.deadline(REFUSAL_DEADLINE_MS);
     if (this.#context.door?.mustClose(x) === true) x.abort();
     else setImmediate(() => x.guard(() => this.#hooks.refused(x, status, fault, close)));

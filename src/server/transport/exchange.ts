@@ -1,24 +1,68 @@
 // One request and its answer, as handlers see them. Once the answer is complete or the connection is closed, every call
 // of the answering side does nothing, so handlers need not check.
-import { writeHead } from './answers/answer-head.js';
+import { type Account, type Budget, OverBudgetError } from '../budget.js';
 import { ChunkedAnswer } from './answers/chunked-answer.js';
 import { SizedAnswer } from './answers/sized-answer.js';
 import type { AnswerHooks, StreamedAnswer } from './answers/streamed-answer.js';
 import {
+  type BodylessAnswers,
   closingInChunks,
   endBodyless,
   fitsEnd,
   isSkippedBody,
   type WholeAnswer,
   writeBody,
+  writeHead,
   writeRest,
 } from './answers/whole-answer.js';
-import { ReceivingRequest } from './body/receiving-request.js';
-import type { ExchangeContext } from './exchange-context.js';
-import { AFTER_BODY } from './headers.js';
-import type { UpgradeContext, UwsRequest, UwsResponse } from './uws.js';
+import type { CorkHolder } from './cork-holder.js';
+import type { Door, Visit } from './door/door.js';
+import { Guarded } from './guarded.js';
+import { type BodyBounds, type BodyOwner, type RefusedBodies, RequestBody } from './request-body.js';
+import { AFTER_BODY, type RequestHead } from './request-head.js';
+import type { Turns } from './turns.js';
+import type { UpgradeContext, UwsResponse } from './uws.js';
+
+/** Supplied by the owner of the adapter, for all exchanges. */
+export interface ExchangeHooks<X> {
+  /** Called right before a status line is written. */
+  answered(x: X, status: number): void;
+  /** Called once for each request, when its answer is complete, its connection closed, or it has become a WebSocket. */
+  over(x: X): void;
+  /** A handler or a callback failed: answers the error if no answer has begun, else closes the connection. */
+  thrown(x: X, error: unknown): void;
+  /** The peer sends in a way that harms others: logs the reason and closes the connection. */
+  cut(x: X, reason: string): void;
+  /** The deadline passed before a status line was written. Answers 408 if the body has not ended, else 503. */
+  expired(x: X): void;
+}
+
+export interface ExchangeLimits extends BodyBounds {
+  /** Counts what is held for each request. */
+  readonly budget: Budget;
+}
+
+/** Shared by all exchanges of one adapter. */
+export interface ExchangeContext<X> extends ExchangeLimits {
+  readonly hooks: ExchangeHooks<X>;
+  /** Exchanges whose handler has returned and whose answer is not complete. */
+  readonly pending: Set<X>;
+  readonly corkHolder: CorkHolder;
+  readonly turns: Turns;
+  /** Undefined: connections without a key have no bounds of their own. */
+  readonly door: Door | undefined;
+  readonly bodylessAnswers: BodylessAnswers;
+  readonly refusedBodies: RefusedBodies;
+  /** The service is stopping: every answer has `Connection: close`. */
+  isClosing: boolean;
+}
 
 const CLOSE_LINE = '\r\nConnection: close';
+
+/** Applies once the whole body is received, if the handler has set no deadline. */
+const DEFAULT_DEADLINE_MS = 30_000;
+
+const NO_ADDRESS = new Uint8Array(0);
 
 /**
  * Before a handler returns, it must send or start an answer, ask for the body, or set a deadline; otherwise the answer
@@ -27,27 +71,170 @@ const CLOSE_LINE = '\r\nConnection: close';
  *   answer in one piece              send
  *   answer of unknown length         startChunked, then write, onDrain and end of what it returns
  *   long answer of known length      startSized, then the same
- *   body in one piece                readBody
- *   body chunk by chunk              streamBody, pause, resume
+ *   body in one piece                body.read
+ *   body chunk by chunk              body.stream, body.pause, body.resume
+ *
+ * `N`: notes of the owner of the adapter, which the transport does not read.
  */
-export class Exchange extends ReceivingRequest {
-  #upgradeContext: UpgradeContext | undefined;
+export class Exchange<N = unknown> extends Guarded implements BodyOwner, Visit {
+  /** "\r\nName: value" of every further header that any answer to this request has. */
+  headerLines = '';
+  /** The same of those that change until the answer begins. */
+  lateHeaderLines = '';
+  /** Whose request it is, and whose bytes are counted; '' for nobody's. */
+  keyId = '';
+  /** Time of the start by performance.now(). */
+  readonly startedMs = performance.now();
+  /** Status of the answer; 0 as long as there is none, 101 for a WebSocket. */
+  status = 0;
+  /** The whole answer is written. */
+  isComplete = false;
+  /** To be set where the memory of a whole answer may be overwritten once `send` returns. */
+  isBodyView = false;
+  /**
+   * Asked before a body is worked on that came later than its head, and before its answer: false if the request is
+   * answered.
+   */
+  mayGoOn: (() => boolean) | undefined;
+  isClosedInside = false;
+  onLeave: Visit['onLeave'];
+  #body: RequestBody | undefined;
+  #account: Account | undefined;
+  /** Deadline by which a status line must be written. */
+  #deadline: NodeJS.Timeout | undefined;
+  /** An answer that is written piece by piece; otherwise the size of the whole. */
+  #streamed: StreamedAnswer | undefined;
+  #wholeBytes = 0;
+  #peer: Uint8Array | undefined;
+  #isAttached = false;
   #isUpgrading = false;
   /** The request is refused, and its answer waits for the end of its body. */
   #isAnswerDue = false;
 
   constructor(
-    res: UwsResponse,
-    req: UwsRequest,
-    context: ExchangeContext<Exchange>,
-    method: string,
-    pattern: string,
-    path: string,
-    rawQuery: string,
-    upgradeContext?: UpgradeContext,
+    private readonly res: UwsResponse,
+    readonly head: RequestHead,
+    private readonly context: ExchangeContext<Exchange<N>>,
+    readonly notes: N,
+    private upgradeContext?: UpgradeContext,
   ) {
-    super(res, req, context as ExchangeContext<ReceivingRequest>, method, pattern, path, rawQuery);
-    this.#upgradeContext = upgradeContext;
+    super();
+  }
+
+  /** The body of the request. */
+  get body(): RequestBody {
+    this.#body ??= new RequestBody(this, this.res, this.context);
+    return this.#body;
+  }
+
+  /** Bytes of the request's body that have come. */
+  get bytesIn(): number {
+    return this.#body?.bytesIn ?? 0;
+  }
+
+  /** Bytes of the answer's body that are written. */
+  get bytesOut(): number {
+    return this.#streamed?.sentBytes ?? this.#wholeBytes;
+  }
+
+  /** The address of the peer, in four or sixteen bytes; none if it was not kept and the answer has begun. */
+  get peerAddress(): Uint8Array {
+    if (this.#peer === undefined && this.state === 'open') this.keepPeerAddress();
+    return this.#peer ?? NO_ADDRESS;
+  }
+
+  /** To be called before the status line is written: once the answer is complete uWS cannot be asked any more. */
+  keepPeerAddress(): void {
+    this.#peer ??= new Uint8Array(this.res.getRemoteAddress()).slice();
+  }
+
+  /** Hears from uWS when the connection closes. uWS has one callback for that, which was the door's before. */
+  attach(): void {
+    if (this.#isAttached) return;
+    this.#isAttached = true;
+    this.res.onAborted(() => this.#gone());
+  }
+
+  /**
+   * Says how many bytes are held for this request, or are about to be; 0 begins to count the request as under way.
+   * @throws OverBudgetError if a limit would be passed
+   */
+  hold(bytes: number): void {
+    this.#account ??= this.context.budget.open(this.keyId, 'requests');
+    const refusal = this.#account.hold(bytes);
+    if (refusal !== undefined) throw new OverBudgetError(refusal);
+  }
+
+  /** Calls the `expired` hook if no status line is written after that time. Replaces an earlier deadline. */
+  deadline(timeoutMs: number): void {
+    if (this.state !== 'open') return;
+    this.#clearDeadline();
+    this.#deadline = setTimeout(() => {
+      if (this.state === 'open') this.guard(() => this.context.hooks.expired(this));
+    }, timeoutMs);
+  }
+
+  get hasDeadline(): boolean {
+    return this.#deadline !== undefined;
+  }
+
+  #clearDeadline(): void {
+    if (this.#deadline !== undefined) clearTimeout(this.#deadline);
+    this.#deadline = undefined;
+  }
+
+  cut(reason: string): void {
+    this.context.hooks.cut(this, reason);
+  }
+
+  setReadingStopped(isStopped: boolean): void {
+    this.#streamed?.setReadingStopped(isStopped);
+  }
+
+  endBody(isLate: boolean, work: () => void): void {
+    this.#clearDeadline();
+    this.guard(() => {
+      if (!isLate || this.mayGoOn?.() !== false) work();
+    });
+    this.#streamed?.setBodyEnded();
+    if (this.state !== 'open') return;
+    if (!this.hasDeadline) this.deadline(DEFAULT_DEADLINE_MS);
+    if (this.#account === undefined) this.guard(() => this.hold(0));
+  }
+
+  /** The handler has asked for the body, and its end has not come. */
+  get isBodyAwaited(): boolean {
+    return this.#body?.isWanted === true && !this.#body.hasEnded;
+  }
+
+  /** The request has a body whose end has not come. */
+  get #isBodyComing(): boolean {
+    return this.head.bodySizeBytes !== 0 && this.#body?.isReceived !== true;
+  }
+
+  /** Reads the rest of a body that comes, and calls `ended` then; false if that cannot be. */
+  #readOn(ended: () => void): boolean {
+    return this.#isBodyComing && this.body.readOn(ended);
+  }
+
+  get hasValidKey(): boolean {
+    return this.keyId !== '';
+  }
+
+  get isEndUnseen(): boolean {
+    return this.head.isEndUnseen;
+  }
+
+  get receive(): Visit['receive'] {
+    return this.#body?.receive;
+  }
+
+  get hasReceived(): boolean {
+    return this.#body?.hasReceived === true;
+  }
+
+  takeBody(): void {
+    this.#body?.take();
   }
 
   /** Sends a whole answer. `headerLines`: "\r\nName: value" of further headers, of trusted text. */
@@ -59,27 +246,27 @@ export class Exchange extends ReceivingRequest {
     close = false,
   ): void {
     if (this.state !== 'open') return;
-    if (this.isReadable && this.context.door?.mustClose(this) === true) {
+    if (this.head.isReadable && this.context.door?.mustClose(this) === true) {
       this.abort();
       return;
     }
-    if (this.mayHaveBody) this.attach();
+    if (this.head.mayHaveBody) this.attach();
     // A connection that is paused when the answer ends would never be read again (README U29).
-    this.resume();
+    this.#body?.resume();
     this.state = 'over';
     const answer = { status, contentType, body, headerLines, close };
-    if (this.answerTime === AFTER_BODY && this.#mayWait(answer)) return;
-    if (this.isReadable) this.#answer(answer);
+    if (this.head.answerTime === AFTER_BODY && this.#mayWait(answer)) return;
+    if (this.head.isReadable) this.#answer(answer);
     else this.res.cork(() => this.#answer(answer));
   }
 
   /** Lets an answer wait for the end of a body that nobody wants any more; false if it cannot. */
   #mayWait(answer: WholeAnswer): boolean {
-    if (this.isBodyView || !this.readOn(() => this.res.cork(() => this.#answer(answer)))) return false;
+    if (this.isBodyView || !this.#readOn(() => this.res.cork(() => this.#answer(answer)))) return false;
     this.#isAnswerDue = true;
     this.keepPeerAddress();
-    this.account?.close();
-    this.timeout.clear();
+    this.#account?.close();
+    this.#clearDeadline();
     this.notifyOver();
     return true;
   }
@@ -89,12 +276,12 @@ export class Exchange extends ReceivingRequest {
     this.#isAnswerDue = false;
     this.status = status;
     this.context.hooks.answered(this, status);
-    const isRefused = status >= 400 && this.isBodyComing && !this.isBodyChunked;
-    const isSkipped = isRefused && isSkippedBody(status, this.bodySizeBytes);
+    const isRefused = status >= 400 && this.#isBodyComing && !this.head.isBodyChunked;
+    const isSkipped = isRefused && isSkippedBody(status, this.head.bodySizeBytes);
     // A large body that uWS itself would close after is not seen to leave: there the client closes.
     const isLeft = this.context.isClosing && !fitsEnd(body);
     const mustClose = (close || isRefused) && !isSkipped;
-    const isLast = mustClose || this.isBodyChunked || (this.context.isClosing && !isLeft);
+    const isLast = mustClose || this.head.isBodyChunked || (this.context.isClosing && !isLeft);
     const lines = (isLeft || close) && !isLast ? `${headerLines}${CLOSE_LINE}` : headerLines;
     this.#write(answer, lines, isLast);
   }
@@ -103,22 +290,22 @@ export class Exchange extends ReceivingRequest {
     const { res, context } = this;
     const { status, contentType, body } = answer;
     const closesBefore = context.door?.closes;
-    const isHead = this.method === 'HEAD';
+    const isHead = this.head.method === 'HEAD';
     const isBodyless = isHead || status === 204 || status === 304;
     const mayReadOn = close && !isBodyless && typeof body === 'string' && fitsEnd(body);
-    if (mayReadOn && this.readOn(() => res.close())) {
+    if (mayReadOn && this.#readOn(() => res.close())) {
       writeHead(res, this, status, contentType, lines + closingInChunks(body));
-      this.wholeBytes = Buffer.byteLength(body);
+      this.#wholeBytes = Buffer.byteLength(body);
       this.#over(true);
       return;
     }
     const isLast = close || (isBodyless && !context.bodylessAnswers.take());
-    if (isLast && this.isReadable && context.door !== undefined && context.door.size > 0) {
+    if (isLast && this.head.isReadable && context.door !== undefined && context.door.size > 0) {
       this.#closeLater(() => this.#write(answer, lines, true));
       return;
     }
     // uWS would end the process: it takes a request that it closes behind such an answer for one without an answer.
-    if (isLast && isBodyless && this.isReadable) this.attach();
+    if (isLast && isBodyless && this.head.isReadable) this.attach();
     const isOver = (): void => {
       this.isClosedInside = context.door?.closes !== closesBefore;
       this.#over(true);
@@ -129,12 +316,12 @@ export class Exchange extends ReceivingRequest {
       isOver();
       return;
     }
-    this.wholeBytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+    this.#wholeBytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
     if (writeBody(res, body, close)) {
       isOver();
     } else {
       this.state = 'answering';
-      this.guard(() => this.hold((this.account?.heldBytes ?? 0) + this.wholeBytes));
+      this.guard(() => this.hold((this.#account?.heldBytes ?? 0) + this.#wholeBytes));
       const isEnded = (): boolean => this.state === 'over';
       if (!isEnded()) writeRest(res, this.isBodyView ? body.slice() : body, isEnded, () => this.#over(true));
     }
@@ -178,7 +365,7 @@ export class Exchange extends ReceivingRequest {
     totalBytes: number,
   ): StreamedAnswer | undefined {
     // There is nothing left to read, and a connection left paused would never be read again (README U29).
-    this.resume();
+    this.#body?.resume();
     const create = (hooks: AnswerHooks): StreamedAnswer =>
       new SizedAnswer(this.res, hooks, totalBytes, this.context.corkHolder);
     return this.#startStreamed(status, contentType, headerLines, create);
@@ -196,37 +383,37 @@ export class Exchange extends ReceivingRequest {
     this.state = 'answering';
     this.status = status;
     this.context.hooks.answered(this, status);
-    this.timeout.clear();
-    const closing = this.isBodyChunked || this.context.isClosing ? CLOSE_LINE : '';
+    this.#clearDeadline();
+    const closing = this.head.isBodyChunked || this.context.isClosing ? CLOSE_LINE : '';
     const streamed = create({
       writeHead: () => writeHead(this.res, this, status, contentType, headerLines + closing),
-      ending: () => this.resume(),
+      ending: () => this.#body?.resume(),
       lastWrite: () => {
         // A connection that is paused when its answer ends is never read again (README U29).
-        if (this.isBodyChunked) this.res.pause();
+        if (this.head.isBodyChunked) this.res.pause();
       },
       finished: () => this.#over(true),
       guard: (work) => this.guard(work),
     });
-    this.streamed = streamed;
-    if (this.isPaused) streamed.setReadingStopped(true);
-    if (this.hasBodyEnded) streamed.setBodyEnded();
+    this.#streamed = streamed;
+    if (this.#body?.isPaused === true) streamed.setReadingStopped(true);
+    if (this.#body?.hasEnded === true) streamed.setBodyEnded();
     return streamed;
   }
 
   /** Closes the connection at once. The client sees an incomplete answer. */
   abort(): void {
     if (this.state === 'over') return;
-    if (this.isReadable && this.isAttached) {
+    if (this.head.isReadable && this.#isAttached) {
       this.state = 'over';
       this.#closeLater(() => this.res.close());
       return;
     }
     this.res.close();
-    if (this.isAttached) return;
+    if (this.#isAttached) return;
     // The door has heard it.
-    this.isEndUnseen = false;
-    this.gone();
+    this.head.isEndUnseen = false;
+    this.#gone();
   }
 
   /**
@@ -235,9 +422,9 @@ export class Exchange extends ReceivingRequest {
    * and no socket opens.
    */
   acceptUpgrade<T>(userData: T, protocol: string): void {
-    const context = this.#upgradeContext;
+    const context = this.upgradeContext;
     if (this.state !== 'open' || context === undefined) return;
-    const key = this.header('sec-websocket-key');
+    const key = this.head.header('sec-websocket-key');
     const upgrade = (): void => {
       this.status = 101;
       this.#over(true);
@@ -260,44 +447,44 @@ export class Exchange extends ReceivingRequest {
 
   /** State for the door: a request is not over while the rest of its body is read, as its connection is busy. */
   get visitState(): Exchange['state'] {
-    return this.isReadingOn || this.#isAnswerDue ? 'answering' : this.state;
+    return this.#body?.isReadOn === true || this.#isAnswerDue ? 'answering' : this.state;
   }
 
   /** The handler has returned: the request can no longer be read. */
   leaveFirstTick(): void {
-    this.endReading();
-    this.#upgradeContext = undefined;
+    this.head.endReading();
+    this.upgradeContext = undefined;
     if (this.visitState === 'over') return;
     this.attach();
     this.keepPeerAddress();
     if (this.state === 'over' && !this.#isAnswerDue) return;
     this.context.pending.add(this);
-    if (this.state === 'open' && !this.isBodyWanted && !this.#isUpgrading && !this.timeout.isSet) {
+    if (this.state === 'open' && this.#body?.isWanted !== true && !this.#isUpgrading && !this.hasDeadline) {
       this.thrown(new Error('a handler returned without an answer'));
     }
   }
 
-  protected gone(): void {
+  #gone(): void {
     if (this.state === 'over') {
-      this.leaveRefused();
+      this.#body?.leaveRefused();
       if (this.#isAnswerDue) {
         this.#isAnswerDue = false;
         this.#over(false);
       } else this.onLeave?.(false);
       return;
     }
-    this.streamed?.drop();
+    this.#streamed?.drop();
     this.#over(false);
   }
 
   #over(isComplete: boolean): void {
     this.state = 'over';
     this.isComplete = isComplete;
-    this.account?.close();
-    this.timeout.clear();
-    if (!this.isReadable) this.context.pending.delete(this);
+    this.#account?.close();
+    this.#clearDeadline();
+    if (!this.head.isReadable) this.context.pending.delete(this);
     // While the rest of the body is read the connection stays busy: it is closed at the end.
-    if (!this.isReadingOn) this.onLeave?.(isComplete && !this.isClosedInside);
+    if (this.#body?.isReadOn !== true) this.onLeave?.(isComplete && !this.isClosedInside);
     this.notifyOver();
     this.context.hooks.over(this);
   }

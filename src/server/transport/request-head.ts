@@ -1,75 +1,54 @@
-// The head of a request, as handlers read it, and what metrics and logs note of the request and its answer.
-import type { Entry } from '../ledger/entry.js';
-import type { StreamedAnswer } from './answers/streamed-answer.js';
-import type { Visit } from './door/door.js';
-import { Guarded } from './guarded.js';
-import type { HeaderFields } from './headers.js';
-import type { UwsRequest, UwsResponse } from './uws.js';
+// The head of a request, as handlers read it. Its headers are read in one pass, which fills in the fields that every
+// handler needs, and finds those headers that uWS accepts although two servers may read them differently (request
+// smuggling; see README U10).
+import { randomBytes } from 'node:crypto';
+import type { UwsRequest } from './uws.js';
 
 /** Longest path and query together; more is answered 414. */
 export const TARGET_LIMIT_BYTES = 8192;
 
-const NO_POSITION = {};
-const NO_ADDRESS = new Uint8Array(0);
+/** Value of Hexcodes-Answer: the answer, also a refusal, begins when the whole body has come. */
+export const AFTER_BODY = 'after-body';
 
-export abstract class RequestHead extends Guarded implements HeaderFields, Visit {
-  abstract get visitState(): Visit['visitState'];
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
+const BODY_SIZE = /^\d{1,15}$/;
+
+/** New ids are a prefix of this process and a count. */
+const idPrefix = `${randomBytes(9).toString('base64url').replaceAll('-', '.')}.`;
+let idCount = 0;
+
+const joined = (values: string, value: string): string => (values === '' ? value : `${values},${value}`);
+
+export class RequestHead {
+  /** Bytes announced for the body; 0 for no body, -1 for a chunked one. */
   bodySizeBytes = 0;
+  /**
+   * uWS may not report the end of the request behind its handler: the body is chunked, of no bytes, or of an unclear
+   * size.
+   */
   isEndUnseen = false;
+  /** The X-Request-Id header if it is 1 to 128 of A-Z a-z 0-9 . _ -, otherwise a new id. */
   requestId = '';
+  /** The request id is the one of the header. */
   hasGivenId = false;
   contentType = '';
+  /** All Accept headers, joined by commas; '' if there is none. */
   accept = '';
+  /** The X-API-Key header; undefined if absent. */
   apiKey: string | undefined = undefined;
+  /** Two X-API-Key headers with different values were sent. */
   apiKeyConflict = false;
-  /** In the ledger of its key; undefined before that is known, and where nothing is counted. */
-  entry: Entry | undefined = undefined;
-  /** The operation of the request in usage: a place in OPERATIONS. */
-  operation = 0;
+  /** All X-Forwarded-For headers, joined by commas; '' if there is none. Likewise the two of W3C Trace Context. */
   forwardedFor = '';
   traceparent = '';
   tracestate = '';
+  /** The Hexcodes-Answer header; '' if there is none. */
   answerTime = '';
-  /** "\r\nName: value" of every further header that any answer to this request has. */
-  headerLines = '';
-  limitLines = '';
-
-  /** Time of the start by performance.now(). */
-  readonly startedMs = performance.now();
-  /** Whose request it is, and whose bytes are counted; '' for nobody's. */
-  keyId = '';
-  /** Status of the answer; 0 as long as there is none, 101 for a WebSocket. */
-  status = 0;
-  /** The whole answer is written. */
-  isComplete = false;
-  /** To be set where the memory of a whole answer may be overwritten once `send` returns. */
-  isBodyView = false;
-  /** Bytes of the body that have come. */
-  bytesIn = 0;
-  /** Fields with the position or code of a single call; {} unless the log is to have them. */
-  position: Readonly<Record<string, string | number>> = NO_POSITION;
-
-  /** An answer that is written piece by piece; otherwise the size of the whole. */
-  protected streamed: StreamedAnswer | undefined;
-  protected wholeBytes = 0;
-  #peer: Uint8Array | undefined;
-
-  /**
-   * Asked before a body is worked on that came later than its head, and before its answer: false if the request is
-   * answered.
-   */
-  mayGoOn: (() => boolean) | undefined;
-  receive: Visit['receive'];
-  hasReceived = false;
-  isClosedInside = false;
-  onLeave: Visit['onLeave'];
-  protected isAttached = false;
-  protected isBodyWanted = false;
-  protected hasBodyEnded = false;
+  /** All Hexcodes-Data headers in lower case, joined by commas; '' if there is none. */
+  dataVersion = '';
   #req: UwsRequest | undefined;
 
   constructor(
-    protected readonly res: UwsResponse,
     req: UwsRequest,
     readonly method: string,
     /** The pattern of the route. Logs name it instead of the path, which may contain a key. */
@@ -78,18 +57,12 @@ export abstract class RequestHead extends Guarded implements HeaderFields, Visit
     /** The query as it was sent, without "?"; '' if there is none. */
     readonly rawQuery: string,
   ) {
-    super();
     this.#req = req;
   }
 
-  /** Path and query. */
+  /** Bytes of path and query. */
   get targetBytes(): number {
     return this.path.length + (this.rawQuery === '' ? 0 : 1 + this.rawQuery.length);
-  }
-
-  /** Bytes of the answer's body that are written. */
-  get bytesOut(): number {
-    return this.streamed?.sentBytes ?? this.wholeBytes;
   }
 
   /** The request has a body, or says that it has one of no bytes. */
@@ -97,42 +70,9 @@ export abstract class RequestHead extends Guarded implements HeaderFields, Visit
     return this.bodySizeBytes !== 0 || this.isEndUnseen;
   }
 
-  /** Hears from uWS when the connection closes. uWS has one callback for that, which was the door's before. */
-  attach(): void {
-    if (this.isAttached) return;
-    this.isAttached = true;
-    this.res.onAborted(() => this.gone());
-  }
-
-  /** The connection is closed. */
-  protected abstract gone(): void;
-
-  /** The address of the peer, in four or sixteen bytes; none if it was not kept and the answer has begun. */
-  get peerAddress(): Uint8Array {
-    if (this.#peer === undefined && this.state === 'open') this.keepPeerAddress();
-    return this.#peer ?? NO_ADDRESS;
-  }
-
-  /** To be called before the status line is written: once the answer is complete uWS cannot be asked any more. */
-  keepPeerAddress(): void {
-    this.#peer ??= new Uint8Array(this.res.getRemoteAddress()).slice();
-  }
-
-  get hasValidKey(): boolean {
-    return this.keyId !== '';
-  }
-
-  /** Makes `receive` the callback of uWS for the body. */
-  takeBody(): void {
-    this.res.onData((chunk, isLast) => {
-      this.hasReceived = true;
-      this.receive?.(chunk, isLast);
-    });
-  }
-
-  /** The handler has asked for the body, and its end has not come. */
-  get isBodyAwaited(): boolean {
-    return this.isBodyWanted && !this.hasBodyEnded;
+  /** uWS may be wrong about where such a body ends, so the request is the last one on its connection (README U33). */
+  get isBodyChunked(): boolean {
+    return this.bodySizeBytes < 0;
   }
 
   /**
@@ -156,18 +96,13 @@ export abstract class RequestHead extends Guarded implements HeaderFields, Visit
     return this.#request().getParameter(index) ?? '';
   }
 
-  /** uWS may be wrong about where such a body ends, so the request is the last one on its connection (README U33). */
-  protected get isBodyChunked(): boolean {
-    return this.bodySizeBytes < 0;
-  }
-
   /** The handler has not returned yet. */
-  protected get isReadable(): boolean {
+  get isReadable(): boolean {
     return this.#req !== undefined;
   }
 
-  /** The handler has returned. */
-  protected endReading(): void {
+  /** To be called when the handler has returned. */
+  endReading(): void {
     this.#req = undefined;
   }
 
@@ -175,4 +110,96 @@ export abstract class RequestHead extends Guarded implements HeaderFields, Visit
     if (this.#req === undefined) throw new Error('the request can be read in the first tick only');
     return this.#req;
   }
+}
+
+/** Visits the headers of one request after the other: stores what handlers use, and counts what may be ambiguous. */
+class HeaderVisitor {
+  head: RequestHead | undefined = undefined;
+  hosts = 0;
+  contentLengths = 0;
+  contentLength = '';
+  transferEncodings = 0;
+  transferEncoding = '';
+
+  start(head: RequestHead): void {
+    this.head = head;
+    this.hosts = 0;
+    this.contentLengths = 0;
+    this.transferEncodings = 0;
+  }
+
+  /** Callback of `forEach`, which calls it without `this`. */
+  readonly visit = (name: string, value: string): void => {
+    const head = this.head as RequestHead;
+    switch (name) {
+      case 'host':
+        this.hosts++;
+        break;
+      case 'accept':
+        head.accept = joined(head.accept, value);
+        break;
+      case 'x-api-key':
+        if (head.apiKey !== undefined && head.apiKey !== value) head.apiKeyConflict = true;
+        head.apiKey = value;
+        break;
+      case 'content-type':
+        head.contentType = value;
+        break;
+      case 'x-request-id':
+        head.requestId = value;
+        break;
+      case 'x-forwarded-for':
+        head.forwardedFor = joined(head.forwardedFor, value);
+        break;
+      case 'traceparent':
+        head.traceparent = joined(head.traceparent, value);
+        break;
+      case 'tracestate':
+        head.tracestate = joined(head.tracestate, value);
+        break;
+      case 'content-length':
+        this.contentLengths++;
+        this.contentLength = value;
+        break;
+      case 'hexcodes-answer':
+        head.answerTime = value.trim().toLowerCase();
+        break;
+      case 'hexcodes-data':
+        head.dataVersion = joined(head.dataVersion, value.trim().toLowerCase());
+        break;
+      case 'transfer-encoding':
+        this.transferEncodings++;
+        this.transferEncoding = value;
+        break;
+    }
+  };
+}
+
+/** One object for all requests, as they are read one at a time. */
+const visitor = new HeaderVisitor();
+
+/**
+ * Fills a new head. Returns a sentence if the request is ambiguous: the end of its body is then in doubt.
+ */
+export function readHeaders(req: UwsRequest, head: RequestHead): string | undefined {
+  visitor.start(head);
+  req.forEach(visitor.visit);
+  const { requestId } = head;
+  head.hasGivenId = requestId !== '' && REQUEST_ID.test(requestId);
+  if (!head.hasGivenId) head.requestId = idPrefix + idCount++;
+  const { contentLengths, contentLength, transferEncodings } = visitor;
+  head.isEndUnseen =
+    transferEncodings > 0 || contentLengths > 1 || (contentLengths > 0 && !(Number(contentLength) > 0));
+  if (visitor.hosts > 1) return 'more than one Host header';
+  if (visitor.contentLengths > 0) {
+    if (visitor.contentLengths > 1) return 'more than one Content-Length header';
+    if (!BODY_SIZE.test(visitor.contentLength)) return 'Content-Length is not a number of bytes';
+    if (visitor.transferEncodings > 0) return 'both Content-Length and Transfer-Encoding';
+    head.bodySizeBytes = Number(visitor.contentLength);
+  } else if (visitor.transferEncodings > 0) {
+    if (visitor.transferEncodings > 1 || visitor.transferEncoding.toLowerCase() !== 'chunked')
+      return 'a Transfer-Encoding other than chunked';
+    head.bodySizeBytes = -1;
+  }
+  return undefined;
 }

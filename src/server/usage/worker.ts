@@ -2,10 +2,9 @@
 // keeps nothing but the open store: a batch that could not be written stays with the service, which sends it again.
 // Batches of processes that stopped before they could be written come first.
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Stored, StoredUse, UsageBatch } from './batch.js';
+import type { Stored, StoredUse, UsageBatch, UsageStore } from './batch.js';
 import { forgetLeftover, leftoversIn } from './leftover.js';
 import { openOrMakeUsage, type UsageAddress, usageFault } from './store/open-usage.js';
-import type { UsageStore } from './store/usage-store.js';
 
 export interface UsageWorkerData {
   readonly address: UsageAddress;

@@ -46,7 +46,9 @@ function exampleOf(
   const filled = parameters
     .filter((each) => each.in === 'path')
     .reduce((text, { name, example }) => text.replace(`{${name}}`, String(example)), path);
-  const search = query.map(({ name, example }) => `${name}=${example}`).join('&');
+  const search = query
+    .map(({ name, example }) => `${name}=${String(example).replaceAll(' ', '%20')}`)
+    .join('&');
   return {
     method: method.toUpperCase(),
     url: `${BASE}${filled}${search === '' ? '' : `?${search}`}`,

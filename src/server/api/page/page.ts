@@ -5,13 +5,96 @@ import { VERSION } from '../../../hexcodes/version.js';
 import { BODIES } from '../bodies.js';
 import { REASONS } from '../document.js';
 import { STATUS_CATALOGUE } from '../error-catalogue.js';
-import { COMMON_ERRORS, OPERATIONS, type Operation } from '../operations.js';
-import type { Parameter } from '../parameters.js';
+import { COMMON_ERRORS, OPERATIONS, type Operation, type Parameter } from '../operations.js';
 import { CLOSE_CODES } from '../stream-document.js';
 import { callsOf } from './calls.js';
-import { escapeHtml, table, withCode } from './html.js';
-import { STYLE } from './style.js';
-import { SCRIPT } from './try-it.js';
+
+const SCRIPT = `
+'use strict';
+const keyField = document.getElementById('key');
+for (const code of document.querySelectorAll('pre code')) {
+  code.textContent = code.textContent.replaceAll('http://127.0.0.1:8080', location.origin);
+}
+for (const form of document.forms) {
+  form.hidden = false;
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    const output = form.querySelector('output');
+    if (form.id === 'with-key') return;
+    const query = new URLSearchParams();
+    let path = form.dataset.path;
+    let body;
+    for (const field of form.elements) {
+      if (!field.name || field.value === '') continue;
+      if (field.dataset.in === 'path') path = path.replace('{' + field.name + '}', encodeURIComponent(field.value));
+      else if (field.dataset.in === 'body') body = field.value;
+      else query.set(field.name, field.value);
+    }
+    const headers = { 'X-API-Key': keyField.value };
+    if (body !== undefined) headers['Content-Type'] = form.dataset.type;
+    const search = query.toString();
+    output.textContent = '…';
+    try {
+      const answer = await fetch(path + (search && '?' + search), { method: form.dataset.method, headers, body });
+      output.textContent = answer.status + ' ' + answer.statusText + '\\n' + (await answer.text());
+    } catch (error) {
+      output.textContent = String(error);
+    }
+  });
+}
+`;
+
+const STYLE = `
+:root{color-scheme:light dark;--ink:#1b1f24;--soft:#57606a;--line:#d0d7de;--paper:#fff;--tint:#f6f8fa;--accent:#0a58ca}
+@media(prefers-color-scheme:dark){:root{--ink:#e6edf3;--soft:#9da7b1;--line:#3d444d;--paper:#0d1117;--tint:#161b22;--accent:#79b8ff}}
+*{box-sizing:border-box}
+body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.55 system-ui,sans-serif}
+main,header,nav,footer{max-width:60rem;margin:0 auto;padding:0 1rem}
+header{padding-top:2rem}
+h1{font-size:1.9rem;margin:0}
+h2{margin:2.5rem 0 .5rem;padding-top:1rem;border-top:1px solid var(--line)}
+h3{margin:2rem 0 .25rem;font-size:1.1rem;overflow-wrap:anywhere}
+a{color:var(--accent)}
+nav ul{columns:2;padding-left:1.2rem}
+@media(max-width:40rem){nav ul{columns:1}}
+code,pre,textarea,output{font:.875rem/1.5 ui-monospace,monospace}
+pre,output{display:block;white-space:pre-wrap;overflow-wrap:anywhere;background:var(--tint);border:1px solid var(--line);border-radius:6px;padding:.75rem;margin:.5rem 0}
+.method{display:inline-block;min-width:3.2rem;font-weight:700;color:var(--accent)}
+.soft{color:var(--soft)}
+.wide{overflow-x:auto}
+table{border-collapse:collapse;width:100%;margin:.5rem 0}
+caption{text-align:left;font-weight:600;padding:.25rem 0}
+th,td{text-align:left;vertical-align:top;padding:.35rem .75rem .35rem 0;border-bottom:1px solid var(--line)}
+tbody th{font-weight:400}
+[hidden]{display:none!important}
+details{margin:.5rem 0}
+summary{cursor:pointer;color:var(--accent)}
+form{display:grid;gap:.5rem;max-width:36rem}
+label{display:grid;gap:.15rem}
+input,textarea,button{font:inherit;padding:.45rem;border:1px solid var(--soft);border-radius:6px;background:var(--paper);color:var(--ink);width:100%}
+button{width:auto;justify-self:start;background:var(--accent);color:var(--paper);border-color:var(--accent);padding:.45rem 1.2rem;cursor:pointer}
+:focus-visible{outline:3px solid var(--accent);outline-offset:2px}
+@media print{form,nav,.try{display:none}}
+`;
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+/** Escapes a text for use between tags and in quoted attributes. */
+const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (letter) => ENTITIES[letter] as string);
+
+/** A text whose `…` are code. */
+const withCode = (text: string): string => escapeHtml(text).replace(/`([^`]*)`/g, '<code>$1</code>');
+
+/** @param rows cells of HTML */
+function table(caption: string, heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return '';
+  const headCells = heads.map((head) => `<th scope="col">${head}</th>`).join('');
+  const body = rows.map(
+    ([first, ...rest]) =>
+      `<tr><th scope="row">${first}</th>${rest.map((cell) => `<td>${cell}</td>`).join('')}</tr>`,
+  );
+  return `<div class="wide" tabindex="0" role="region" aria-label="${caption}"><table><caption>${caption}</caption><thead><tr>${headCells}</tr></thead><tbody>${body.join('')}</tbody></table></div>`;
+}
 
 /** The page, and the Content-Security-Policy that lets its style and script run and nothing else. */
 export function apiPage(): { html: string; policy: string } {

@@ -1,6 +1,6 @@
 // A sink on NATS JetStream: each position is a message, under its id, so that the server drops a second one of the same
 // within the duplicate window of its stream.
-import type { Publisher } from '../../../bus/nats/publisher.js';
+import type { Publisher } from '../../../bus/bus.js';
 import { eachRow, type Sink } from './sink.js';
 
 export class NatsSink implements Sink {

@@ -1,10 +1,7 @@
 // Keys in a file: exported (digests under the same pepper) or as a backup (the pepper with them). Never a key's text.
 import { DEFAULT_SCOPES, type KeyState, SCOPES, type StoredKey } from '../key-record.js';
 import { pepperCheckOf } from '../secret.js';
-import { parseTime } from './durations.js';
-import { KeyFault } from './key-fault.js';
-import { readKeySettings } from './key-input.js';
-import { keyJson } from './key-json.js';
+import { KeyFault, keyJson, parseTime, readKeySettings } from './key-input.js';
 
 const FORMAT = 'hexcodes-keys';
 const VERSION = 2;

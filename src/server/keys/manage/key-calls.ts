@@ -1,11 +1,15 @@
 // Calls of the admin port, as plain data: they are made in one thread and answered in another.
 import { DEFAULT_SCOPES, type KeySettings, type KeyState } from '../key-record.js';
 import type { KeyStore } from '../store/key-store.js';
-import { parseDuration } from './durations.js';
 import { KeyChanger, type MadeKey } from './key-changes.js';
-import { KeyFault, type SettingFault } from './key-fault.js';
-import { readKeySettings } from './key-input.js';
-import { type KeyJson, keyJson } from './key-json.js';
+import {
+  KeyFault,
+  type KeyJson,
+  keyJson,
+  parseDuration,
+  readKeySettings,
+  type SettingFault,
+} from './key-input.js';
 
 export type KeyCall =
   | { readonly op: 'list' }

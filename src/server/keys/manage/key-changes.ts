@@ -6,7 +6,7 @@ import { DEFAULT_SCOPES, type KeySettings, type KeyState, type StoredKey } from 
 import { replacePrivateFile } from '../private-files.js';
 import { digestOf, makeKeyText, pepperCheckOf } from '../secret.js';
 import type { KeyStore, StoreHead } from '../store/key-store.js';
-import { KeyFault } from './key-fault.js';
+import { KeyFault } from './key-input.js';
 
 export interface MadeKey {
   readonly key: StoredKey;

@@ -2,12 +2,123 @@
 // the command, which makes the same JSON of them. Names every fault at once.
 
 import { isNetwork } from '../../../config/networks.js';
-import { isOrigin } from '../key-bounds.js';
-import type { KeyLimits } from '../key-limits.js';
-import { type KeySettings, SCOPES, type Scope } from '../key-record.js';
-import { parseTime } from './durations.js';
-import { KeyFault, type SettingFault } from './key-fault.js';
-import { LIMIT_NAMES } from './key-json.js';
+import {
+  isOrigin,
+  type KeyLimits,
+  type KeySettings,
+  SCOPES,
+  type Scope,
+  type StoredKey,
+} from '../key-record.js';
+
+/** Limits, as members and in JSON. */
+export const LIMIT_NAMES: readonly (readonly [keyof KeyLimits, string])[] = [
+  ['pointsPerSecond', 'points_per_second'],
+  ['pointsBurst', 'points_burst'],
+  ['requestsPerSecond', 'requests_per_second'],
+  ['requestsBurst', 'requests_burst'],
+  ['pointsPerDay', 'points_per_day'],
+  ['pointsPerMonth', 'points_per_month'],
+];
+
+/** Times are ISO 8601 in UTC, null where there is none. Holds neither text nor digest. */
+export interface KeyJson {
+  readonly id: string;
+  readonly name: string;
+  readonly state: string;
+  readonly scopes: readonly string[];
+  readonly created: string;
+  readonly expires: string | null;
+  readonly last_used: string | null;
+  readonly origins: readonly string[];
+  readonly cidrs: readonly string[];
+  /** Those that are set; 0: none, whatever the service's default is. */
+  readonly limits: Readonly<Record<string, number>>;
+  readonly generation: number;
+  /** Until when the text before the last rotation is let in. */
+  readonly overlap_until: string | null;
+}
+
+const isoOf = (ms: number | undefined): string | null =>
+  ms === undefined ? null : new Date(ms).toISOString();
+
+export function keyJson(key: StoredKey): KeyJson {
+  return {
+    id: key.id,
+    name: key.name,
+    state: key.state,
+    scopes: key.scopes,
+    created: isoOf(key.createdMs) as string,
+    expires: isoOf(key.expiresMs),
+    last_used: isoOf(key.lastUsedMs),
+    origins: key.origins,
+    cidrs: key.cidrs,
+    limits: limitsJson(key.limits),
+    generation: key.generation,
+    overlap_until: isoOf(key.formerUntilMs),
+  };
+}
+
+function limitsJson(limits: KeyLimits): Record<string, number> {
+  return Object.fromEntries(
+    LIMIT_NAMES.flatMap(([member, inJson]) => {
+      const limit = limits[member];
+      return limit === undefined ? [] : [[inJson, limit]];
+    }),
+  );
+}
+
+export interface SettingFault {
+  /** As JSON names it: `expires`, `limits.points_per_second`. */
+  readonly setting: string;
+  /** The end of a sentence: `must be …`. */
+  readonly message: string;
+}
+
+/** The message is a sentence for people. */
+export class KeyFault extends Error {
+  constructor(
+    /** 'conflict': with what the store holds. */
+    readonly kind: 'unknown' | 'revoked' | 'conflict' | 'invalid',
+    message: string,
+    /** All faults of an 'invalid' request. */
+    readonly faults: readonly SettingFault[] = [],
+  ) {
+    super(message);
+  }
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = {
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
+
+/** In milliseconds; undefined if it is none. */
+export function parseDuration(text: string): number | undefined {
+  if (text === '0') return 0;
+  const [, count, unit = ''] = /^(\d{1,6})([smhdw])$/.exec(text) ?? [];
+  const unitMs = UNIT_MS[unit];
+  return unitMs === undefined ? undefined : Number(count) * unitMs;
+}
+
+const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
+
+/**
+ * In milliseconds since 1970; a date alone is its midnight in UTC, a duration counts from now. Undefined if it is none.
+ */
+export function parseTime(text: string, nowMs = Date.now()): number | undefined {
+  const durationMs = parseDuration(text);
+  if (durationMs !== undefined) return nowMs + durationMs;
+  const timeMs = TIME.test(text) ? Date.parse(text) : Number.NaN;
+  // Date.parse takes 31 February for a day in March.
+  if (Number.isNaN(timeMs)) return undefined;
+  return new Date(`${text.slice(0, 10)}T00:00:00Z`).toISOString().startsWith(text.slice(0, 10))
+    ? timeMs
+    : undefined;
+}
 
 const MOST_NAME_LENGTH = 200;
 const MOST_ENTRIES = 100;

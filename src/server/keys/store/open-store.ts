@@ -1,9 +1,8 @@
 // Opens the store that the configuration names: the file in the data folder, or a database that several nodes share.
 import { existsSync } from 'node:fs';
 import type { FollowedStore, KeyStore } from './key-store.js';
-import { postgresFault } from './postgres-faults.js';
-import { sqliteFault } from './sqlite-faults.js';
 import { SqliteStore, storePath } from './sqlite-store.js';
+import { postgresFault, sqliteFault } from './store-faults.js';
 
 export interface StoreOptions {
   readonly dataDir: string;

@@ -3,18 +3,25 @@
 // wait for each other in one direction only. The time of shared buckets is the database's: the clocks of nodes may
 // differ.
 import { PostgresConnection } from '../../keys/store/postgres-connection.js';
-import type { RateKind, RateLevel, Stored, StoredUse, UsageBatch, UsageRow } from '../batch.js';
 import {
   askedIds,
   compareRows,
   isWritten,
+  NODE_AGE_MS,
+  PAGE_ROWS,
   type PeriodSum,
+  type RateKind,
+  type RateLevel,
   returnedOf,
   rowsOf,
+  type Stored,
+  type StoredUse,
+  type UsageBatch,
+  type UsageRow,
+  type UsageStore,
   usedOf,
-} from '../batch-rows.js';
+} from '../batch.js';
 import { grantOf, type QuotaGrant, type QuotaOrder, SILENT_MS } from '../grants.js';
-import { NODE_AGE_MS, PAGE_ROWS, type UsageStore } from './usage-store.js';
 
 const COUNT = `INSERT INTO hexcodes_usage AS u (hour_ms, key_id, operation, outcome, requests, points)
   SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[])

@@ -2,14 +2,28 @@
 // keys. Every call blocks: the service uses it from a worker thread. Like the key store it has no write-ahead log
 // beside it: a reader holds up a flush at most for the rows it reads at a time, and the file can be moved, replaced or
 // removed.
+
 import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { ensureDataDir } from '../../keys/private-files.js';
-import type { RateLevel, Stored, StoredUse, UsageBatch, UsageRow } from '../batch.js';
-import { askedIds, isWritten, type PeriodSum, returnedOf, rowsOf, usedOf } from '../batch-rows.js';
+import {
+  askedIds,
+  isWritten,
+  NODE_AGE_MS,
+  PAGE_ROWS,
+  type PeriodSum,
+  type RateLevel,
+  returnedOf,
+  rowsOf,
+  type Stored,
+  type StoredUse,
+  type UsageBatch,
+  type UsageRow,
+  type UsageStore,
+  usedOf,
+} from '../batch.js';
 import { grantOf, type QuotaGrant, type QuotaOrder, SILENT_MS } from '../grants.js';
-import { NODE_AGE_MS, PAGE_ROWS, type UsageStore } from './usage-store.js';
 
 /** Each step is taken once, in its place, and never edited after a release. */
 const STEPS: readonly string[] = [

@@ -1,0 +1,138 @@
+// Settings: where positions of Traccar go on to, and how they wait while that is away.
+import { accessSync, constants } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { BUS } from './bus.js';
+import { Fault, integerOr, MIB, MOST_BYTES, textOr } from './setting.js';
+
+/** A place that takes positions in batches. */
+export type SinkAddress =
+  | { readonly kind: 'http'; readonly url: string }
+  | { readonly kind: 'file'; readonly path: string; readonly format: 'csv' | 'ndjson' }
+  | { readonly kind: 'nats'; readonly server: string; readonly subject: string };
+
+export const TRACCAR = {
+  traccarSink: {
+    variable: 'HEXCODES_TRACCAR_SINK',
+    flag: '--traccar-sink',
+    argument: '<address>',
+    help: 'where positions of Traccar go on to: http(s)://…, file:PATH.csv, file:PATH.ndjson or nats://HOST:PORT/SUBJECT (none)',
+    shown: withoutPath,
+    read: readSink,
+  },
+  /** Name and value. */
+  traccarSinkHeader: {
+    variable: 'HEXCODES_TRACCAR_SINK_HEADER',
+    isSecret: true,
+    help: 'header line of each call of an http sink, as Authorization: Bearer …',
+    read: readHeader,
+  },
+  traccarBatchMs: {
+    variable: 'HEXCODES_TRACCAR_BATCH_MS',
+    flag: '--traccar-batch-ms',
+    argument: '<milliseconds>',
+    help: 'how long positions are collected for one batch to the sink (1000)',
+    read: integerOr(1000, 0, 600_000),
+  },
+  /** On disk, of each process. Even the least is more than the longest line has, some 600 kB. */
+  traccarBacklogBytes: {
+    variable: 'HEXCODES_TRACCAR_BACKLOG_BYTES',
+    flag: '--traccar-backlog-bytes',
+    argument: '<bytes>',
+    help: 'positions that wait on disk while the sink is away, of each process (268435456); beyond it 503',
+    read: integerOr(256 * MIB, MIB, MOST_BYTES),
+  },
+  traccarFileBytes: {
+    variable: 'HEXCODES_TRACCAR_FILE_BYTES',
+    flag: '--traccar-file-bytes',
+    argument: '<bytes>',
+    help: 'size of a file of positions at which it is renamed and another begins (268435456)',
+    read: integerOr(256 * MIB, 1024, MOST_BYTES),
+  },
+  // Credentials of a nats sink. No flags: `--user` of `serve` would look like a user of the service. Files are named
+  // here and read where there is such a sink (open-forwarder.ts): the environment may be that of `hexcodes worker`, run
+  // by another user.
+  traccarNatsUser: { variable: 'HEXCODES_NATS_USER', help: 'user of a nats sink', read: BUS.natsUser.read },
+  traccarNatsPassword: {
+    variable: 'HEXCODES_NATS_PASSWORD',
+    isSecret: true,
+    help: 'its password',
+    read: BUS.natsPassword.read,
+  },
+  traccarNatsToken: {
+    variable: 'HEXCODES_NATS_TOKEN',
+    isSecret: true,
+    help: 'token of a nats sink',
+    read: BUS.natsToken.read,
+  },
+  traccarNatsNkeyFile: {
+    variable: 'HEXCODES_NATS_NKEY',
+    help: 'file with the seed of an nkey for a nats sink',
+    read: textOr(undefined),
+  },
+  traccarNatsCredsFile: {
+    variable: 'HEXCODES_NATS_CREDS',
+    help: 'credentials file for a nats sink',
+    read: textOr(undefined),
+  },
+  traccarNatsTlsCaFile: {
+    variable: 'HEXCODES_NATS_TLS_CA',
+    help: 'file with the certificates that sign that of a nats sink',
+    read: textOr(undefined),
+  },
+  traccarNatsTlsCertFile: {
+    variable: 'HEXCODES_NATS_TLS_CERT',
+    help: 'file with the certificate of this client, where a nats sink asks for one',
+    read: textOr(undefined),
+  },
+  traccarNatsTlsKeyFile: {
+    variable: 'HEXCODES_NATS_TLS_KEY',
+    help: 'file with its private key',
+    read: textOr(undefined),
+  },
+};
+
+const FORMS = 'must be http(s)://…, file:PATH.csv, file:PATH.ndjson or nats://HOST:PORT/SUBJECT';
+
+function readSink(text: string | undefined): SinkAddress | undefined {
+  if (text === undefined) return undefined;
+  if (text.startsWith('file:')) return fileSink(text.slice('file:'.length).replace(/^\/\/(?=\/)/, ''));
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined) throw new Fault(FORMS);
+  const { protocol, host, username, password, pathname, hash } = url;
+  if (username !== '' || password !== '')
+    throw new Fault(
+      'must not hold a user or password: HEXCODES_TRACCAR_SINK_HEADER, or HEXCODES_NATS_USER and HEXCODES_NATS_PASSWORD do',
+    );
+  if (host !== '' && /^https?:$/.test(protocol) && hash === '') return { kind: 'http', url: text };
+  if (host === '' || !/^(nats|tls):$/.test(protocol)) throw new Fault(FORMS);
+  const subject = pathname.slice(1);
+  if (!/^[\w-]+(\.[\w-]+)*$/.test(subject) || url.search !== '')
+    throw new Fault('must end with a subject without wildcards, as nats://HOST:4222/fleet.positions');
+  return { kind: 'nats', server: `${protocol}//${host}`, subject };
+}
+
+/** A webhook has its secret in the path or the query. */
+function withoutPath(text: string): string {
+  if (!/^https?:/i.test(text) || !URL.canParse(text)) return text;
+  const { origin, pathname, search } = new URL(text);
+  return pathname === '/' && search === '' ? origin : `${origin}/…`;
+}
+
+function fileSink(given: string): SinkAddress {
+  const format = /\.csv$/i.test(given) ? 'csv' : /\.(ndjson|jsonl)$/i.test(given) ? 'ndjson' : undefined;
+  if (format === undefined) throw new Fault('names a file that ends neither in .csv nor in .ndjson');
+  const path = resolve(given);
+  try {
+    accessSync(dirname(path), constants.W_OK);
+  } catch {
+    throw new Fault(`names a file in a folder that cannot be written: ${dirname(path)}`);
+  }
+  return { kind: 'file', path, format };
+}
+
+function readHeader(text: string | undefined): readonly [name: string, value: string] | undefined {
+  if (text === undefined) return undefined;
+  const [, name, value] = /^([\w!#$%&'*+.^`|~-]+):[ \t]*([\t\x20-\x7e]*)$/.exec(text) ?? [];
+  if (name === undefined || value === undefined) throw new Fault('must be a header line: Name: value');
+  return [name, value.trim()];
+}

@@ -1,0 +1,195 @@
+// The admin port, on plain node:http, for the machine itself and its orchestrator: a table of routes, each a method, a
+// path and a handler. The port asks for no key; a route that needs one checks it itself. A thread of its own holds the
+// port.
+
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { listenSentence } from '../listen-fault.js';
+import type { AdminListener } from './listener.js';
+import type { AdminAnswer, AdminCall, FromThread, PortStart, ToThread } from './port-messages.js';
+
+// Starts the thread that holds the admin port (port-thread.ts), answers what it hands on, and starts it again should it
+// end.
+
+const AGAIN_MS = 1000;
+/** It holds connections and small pages only. */
+const LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };
+
+/**
+ * Rejects with a sentence if the port cannot be listened on.
+ * @param answer must not reject
+ * @param failed called with a sentence when the thread has ended by itself
+ */
+async function openPortFront(
+  start: PortStart,
+  answer: (call: AdminCall) => Promise<AdminAnswer>,
+  failed: (error: Error) => void,
+): Promise<AdminListener> {
+  let isClosing = false;
+  let again: NodeJS.Timeout | undefined;
+  const listen = async (port: number): Promise<{ thread: Worker; port: number }> => {
+    const workerData: PortStart = { ...start, port };
+    const thread = new Worker(new URL('./port-thread.js', import.meta.url), {
+      workerData,
+      resourceLimits: LIMITS,
+      name: 'admin port',
+    });
+    const tell = (message: ToThread): void => thread.postMessage(message);
+    const taken = await new Promise<number>((resolve, reject) => {
+      thread.on('message', (message: FromThread) => {
+        if (message.kind === 'call') {
+          const { id, call } = message;
+          void answer(call).then((made) => tell({ kind: 'answer', id, answer: made }));
+        } else if (message.kind === 'listening') {
+          resolve(message.port);
+        } else {
+          const { code, message: text } = message;
+          const error = Object.assign(new Error(text), { code });
+          reject(new Error(listenSentence({ host: start.host, port, use: 'the admin port' }, error)));
+        }
+      });
+      thread.once('error', reject);
+    });
+    thread.on('error', failed);
+    thread.once('exit', () => {
+      if (isClosing) return;
+      failed(new Error('the thread of the admin port has ended; it is started again'));
+      again = setTimeout(() => void restart(taken), AGAIN_MS);
+      again.unref();
+    });
+    // The service alone decides how long the process runs.
+    thread.unref();
+    return { thread, port: taken };
+  };
+  let running = await listen(start.port);
+  const restart = async (port: number): Promise<void> => {
+    try {
+      running = await listen(port);
+    } catch (error) {
+      failed(error as Error);
+      if (!isClosing) again = setTimeout(() => void restart(port), AGAIN_MS);
+    }
+  };
+  return {
+    port: running.port,
+    close: async () => {
+      isClosing = true;
+      clearTimeout(again);
+      const { thread } = running;
+      if (thread.threadId < 0) return;
+      const ended = once(thread, 'exit');
+      thread.ref();
+      const message: ToThread = { kind: 'close' };
+      thread.postMessage(message);
+      await ended;
+    },
+  };
+}
+
+export type { AdminAnswer } from './port-messages.js';
+
+export interface AdminRequest {
+  readonly method: string;
+  readonly path: string;
+  /** The values of the path's `:name` segments, decoded. */
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  /** The address of the peer, as Node writes it; '' if the connection is gone. */
+  readonly peerAddress: string;
+  /** The values of a header, joined by commas; undefined if absent. */
+  header(lowerCaseName: string): string | undefined;
+  /** The body; undefined if it has more bytes than the limit. To be called once. */
+  body(limitBytes: number): Promise<Buffer | undefined>;
+}
+
+export interface AdminRoute {
+  /** A route for GET answers HEAD too. */
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** `/livez`, `/admin/v1/keys/:id`: a segment with a colon stands for any one segment. */
+  readonly path: string;
+  handle(request: AdminRequest): AdminAnswer | Promise<AdminAnswer>;
+}
+
+/** A text answer of one line, or of several. */
+export function textAnswer(status: number, ...lines: readonly string[]): AdminAnswer {
+  return { status, type: 'text/plain; charset=utf-8', body: lines.map((line) => `${line}\n`).join('') };
+}
+
+/**
+ * Answers the routes; the first whose path matches is taken. Rejects with a sentence if it cannot
+ * listen there.
+ * @param failed called with what a handler throws, which is answered 500
+ * @param names that the port is asked by
+ * @param pulse of a Pulse: /livez and /readyz are answered by the thread of the port, whatever the event loop does
+ */
+export async function openAdminPort(
+  host: string,
+  port: number,
+  routes: readonly AdminRoute[],
+  failed: (error: unknown) => void = () => {},
+  names: readonly string[] = [],
+  pulse?: SharedArrayBuffer,
+): Promise<AdminListener> {
+  const table = routes.map((route) => ({ route, segments: route.path.split('/') }));
+
+  const answerOf = async (call: AdminCall): Promise<AdminAnswer> => {
+    const [path = '', query = ''] = call.url.split(/\?(.*)/s);
+    const segments = path.split('/');
+    const method = call.method === 'HEAD' ? 'GET' : call.method;
+    const allowed = new Set<string>();
+    for (const { route, segments: pattern } of table) {
+      const parameters = parametersOf(pattern, segments);
+      if (parameters === undefined) continue;
+      if (route.method === method) {
+        return route.handle({
+          method,
+          path,
+          parameters,
+          query: new URLSearchParams(query),
+          peerAddress: call.peerAddress,
+          header: (name) => call.headers[name]?.join(', '),
+          body: async (limitBytes) => bodyOf(call, limitBytes),
+        });
+      }
+      allowed.add(route.method);
+    }
+    if (allowed.size === 0) return textAnswer(404, 'not found');
+    if (allowed.has('GET')) allowed.add('HEAD');
+    return { ...textAnswer(405, 'method not allowed'), headers: { Allow: [...allowed].join(', ') } };
+  };
+
+  const answer = (call: AdminCall): Promise<AdminAnswer> =>
+    answerOf(call).catch((error: unknown) => {
+      failed(error);
+      return textAnswer(500, 'failed');
+    });
+  return openPortFront({ host, port, names, pulse }, answer, failed);
+}
+
+/**
+ * The values of the pattern's `:name` segments if the path matches it; a segment with broken escapes matches nothing.
+ */
+function parametersOf(
+  pattern: readonly string[],
+  segments: readonly string[],
+): Record<string, string> | undefined {
+  if (pattern.length !== segments.length) return undefined;
+  const parameters: Record<string, string> = {};
+  for (const [at, expected] of pattern.entries()) {
+    const segment = segments[at] as string;
+    if (!expected.startsWith(':')) {
+      if (segment !== expected) return undefined;
+      continue;
+    }
+    try {
+      parameters[expected.slice(1)] = decodeURIComponent(segment);
+    } catch {
+      return undefined;
+    }
+  }
+  return parameters;
+}
+
+function bodyOf({ body }: AdminCall, limitBytes: number): Buffer | undefined {
+  return body === undefined || body.length > limitBytes ? undefined : Buffer.from(body);
+}

@@ -1,0 +1,61 @@
+// All routes of the service.
+
+import { Hexcodes } from '../hexcodes/library/hexcodes.js';
+import { type BoundaryData, boundaryData } from './boundary-data.js';
+import { Bulk } from './bulk/route.js';
+import { DataVersions } from './data-versions.js';
+import { gridRoutes } from './grid/route.js';
+import type { StopSteps } from './life/stopping.js';
+import type { Parts } from './parts.js';
+import { Router } from './router.js';
+import { batchRoutes } from './routes/batch.js';
+import { codeInfoRoutes } from './routes/code-info.js';
+import { consoleRoutes } from './routes/console.js';
+import { descriptionRoutes, metaRoutes } from './routes/meta.js';
+import { placesRoutes } from './routes/places.js';
+import { reverseRoutes } from './routes/reverse.js';
+import { singleRoutes } from './routes/single.js';
+import { usageRoutes } from './routes/usage.js';
+import { Streams } from './stream/route.js';
+import { traccarRoutes } from './traccar/route.js';
+
+export interface ServiceRoutes {
+  readonly boundaries: BoundaryData;
+  readonly streams: Streams;
+  readonly bulk: Bulk;
+}
+
+export function addServiceRoutes(parts: Parts, steps: StopSteps): ServiceRoutes {
+  const { config, files, kernel, previous, observer, adapter, keys, metering } = parts;
+  const router = new Router(adapter, keys.ring, observer.clients, metering?.admit);
+  const boundaries = boundaryData(files, kernel.formerProvinces);
+  const hexcodes = new Hexcodes(kernel);
+  const before = previous && boundaryData(previous.files, previous.kernel.formerProvinces);
+  const versions = new DataVersions([boundaries, before].flatMap((each) => (each ? [each.sha256] : [])));
+  const deps = { ...parts, router, boundaries, before, hexcodes, logsPositions: config.logPositions };
+  const streams = new Streams(deps);
+  const bulk = new Bulk(deps);
+  steps.drain.push(() => streams.stop());
+  steps.release.push(() => bulk.close());
+  const byVersion = previous === undefined ? [deps] : [deps, { ...deps, ...previous }];
+  const current = [
+    metaRoutes,
+    usageRoutes,
+    codeInfoRoutes,
+    placesRoutes,
+    gridRoutes,
+    traccarRoutes,
+    reverseRoutes,
+    descriptionRoutes,
+    consoleRoutes,
+    () => streams.routes,
+  ].flatMap((routesOf) => routesOf(deps));
+  const routes = [
+    ...[singleRoutes, batchRoutes].flatMap((routesOf) => versions.chosen(byVersion.map(routesOf))),
+    ...versions.chosen(bulk.routes),
+    ...versions.current(current),
+  ];
+  for (const route of routes) router.add(route);
+  router.addNotFound();
+  return { boundaries, streams, bulk };
+}

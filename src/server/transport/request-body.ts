@@ -1,0 +1,343 @@
+// The body of a request and how it comes: in one piece or chunk by chunk, paused, held, and by a deadline; and what
+// becomes of the rest once the request is refused.
+import type { RequestHead } from './request-head.js';
+import type { Turns } from './turns.js';
+import type { UwsResponse } from './uws.js';
+
+// Bodies of requests that are refused while most of the body is still to come. Closed at once, the connection would be
+// reset by the bytes under way, and the client would see that in place of the reason (README U37). So the rest is read
+// and thrown away, within bounds, and only then the connection is closed, or the answer sent to a client that wants it
+// after its body.
+
+/** More than a body of 1 GB. To read bytes and drop them costs the process less than any request of as many bytes. */
+const MOST_BYTES = 2 ** 30;
+/** As long as a peer that neither sends nor reads is waited for elsewhere (bulk/outlet.ts). */
+const MOST_MS = 60_000;
+/**
+ * Without a byte for this long the peer has stopped sending: most do when they see the answer, and some proxies then
+ * wait for us.
+ */
+const QUIET_MS = 3000;
+/**
+ * Connections at a time, of all peers and of one key; those without a key count as one. Beyond them they are closed at
+ * once.
+ */
+const MOST_BODIES = 256;
+const MOST_BODIES_PER_KEY = 64;
+/** The end of a body in chunks is reported before its last two bytes have come (README U36). */
+const LAST_BYTES_MS = 200;
+
+/** Counts the bodies that are read on, for all exchanges of an adapter. */
+export class RefusedBodies {
+  readonly #byKey = new Map<string, number>();
+  #count = 0;
+
+  /** Bodies that are read on now. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Counts one more of a key, '' for nobody's; false if there are as many as there may be. */
+  take(keyId: string): boolean {
+    const ofKey = this.#byKey.get(keyId) ?? 0;
+    if (this.#count >= MOST_BODIES || ofKey >= MOST_BODIES_PER_KEY) return false;
+    this.#byKey.set(keyId, ofKey + 1);
+    this.#count++;
+    return true;
+  }
+
+  /** To be called once for each that was taken. */
+  giveBack(keyId: string): void {
+    const ofKey = (this.#byKey.get(keyId) ?? 0) - 1;
+    if (ofKey > 0) this.#byKey.set(keyId, ofKey);
+    else this.#byKey.delete(keyId);
+    this.#count--;
+  }
+}
+
+/** One body that is read on. */
+class RefusedBody {
+  /** The body has ended, a bound was reached, or the connection is gone. */
+  isOver = false;
+  #bytes = 0;
+  #timer: NodeJS.Timeout;
+  readonly #endMs = performance.now() + MOST_MS;
+
+  /**
+   * @param ended called when the body has ended, or a bound is reached, unless the connection is gone by then
+   * @param over called once, before `ended` or when the connection is gone
+   */
+  constructor(
+    private readonly ended: () => void,
+    private readonly over: () => void,
+    /** The body comes in chunks. */
+    private readonly isChunked: boolean,
+  ) {
+    this.#timer = setTimeout(() => this.#end(), QUIET_MS);
+  }
+
+  /** Takes bytes, and drops them. Called in callbacks of uWS, where nothing is closed: what is corked would be lost. */
+  take(sizeBytes: number, isLast: boolean): void {
+    if (this.isOver) return;
+    this.#bytes += sizeBytes;
+    if (!isLast && this.#bytes <= MOST_BYTES && performance.now() < this.#endMs) {
+      this.#timer.refresh();
+      return;
+    }
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#end(), isLast && this.isChunked ? LAST_BYTES_MS : 0);
+  }
+
+  /** The connection is closed. */
+  gone(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    clearTimeout(this.#timer);
+    this.over();
+  }
+
+  #end(): void {
+    if (this.isOver) return;
+    this.gone();
+    this.ended();
+  }
+}
+
+/** The exchange, as far as its body needs it. */
+export interface BodyOwner {
+  readonly head: RequestHead;
+  readonly state: 'open' | 'answering' | 'over';
+  readonly keyId: string;
+  readonly hasDeadline: boolean;
+  guard(work: () => void): void;
+  nextTurn(work: () => void): void;
+  hold(bytes: number): void;
+  deadline(timeoutMs: number): void;
+  /** Closes the connection of a peer that sends in a way that harms others. */
+  cut(reason: string): void;
+  setReadingStopped(isStopped: boolean): void;
+  /** The last chunk has come, later than in the turn of the head or not: `work` takes it. */
+  endBody(isLate: boolean, work: () => void): void;
+}
+
+export interface BodyBounds {
+  /** Most bytes of a body that may still come after `pause` and before `resume`; a peer that brings more is cut off. */
+  readonly maxPastStopBytes: number;
+  /** How long a body may take that is collected. */
+  readonly bodyTimeoutMs: number;
+}
+
+interface BodyContext extends BodyBounds {
+  readonly turns: Turns;
+  readonly refusedBodies: RefusedBodies;
+}
+
+type ChunkReceiver = (chunk: Uint8Array, isLast: boolean) => void;
+
+export class RequestBody {
+  /** Bytes that have come. */
+  bytesIn = 0;
+  /** The handler has asked for it. */
+  isWanted = false;
+  /** The last chunk was handed on. */
+  hasEnded = false;
+  /** The reading is stopped. */
+  isPaused = false;
+  /** The last chunk has come. */
+  isReceived = false;
+  /** Callback of uWS; undefined if nobody has asked for the body. */
+  receive: ((chunk: ArrayBuffer, isLast: boolean) => void) | undefined;
+  /** Whether `receive` was called by uWS itself. */
+  hasReceived = false;
+  /** The turn of the event loop in which it was asked for. */
+  #headTurn = 0;
+  #refused: RefusedBody | undefined;
+
+  constructor(
+    private readonly x: BodyOwner,
+    private readonly res: UwsResponse,
+    private readonly context: BodyContext,
+  ) {}
+
+  /**
+   * Calls `work` once with the whole body, valid during that call. If the body is longer than the limit, `tooLarge` is
+   * called instead, before more than the limit is buffered; it must answer and close the connection. A body that comes
+   * in several chunks has a deadline, and its bytes are held.
+   */
+  read(limitBytes: number, tooLarge: () => void, work: (body: Uint8Array) => void): void {
+    const hold = (bytes: number): void => {
+      if (!this.x.hasDeadline) this.x.deadline(this.context.bodyTimeoutMs);
+      this.x.hold(bytes);
+    };
+    if (this.x.head.bodySizeBytes > limitBytes) tooLarge();
+    else this.stream(collectBody(limitBytes, tooLarge, hold, work));
+  }
+
+  /** Calls `work` with each chunk of the body, valid during that call, until the answer is over. */
+  stream(work: ChunkReceiver): void {
+    this.#receive((bytes, isLast) => {
+      if (!isLast) this.x.guard(() => work(bytes, false));
+      // Not in the turn in which uWS believes that the body ended (README U33).
+      else if (this.x.head.isBodyChunked) this.#endLater(bytes.slice(), work);
+      else this.#end(bytes, work);
+    });
+  }
+
+  /** Makes `receive` the callback of uWS. */
+  take(): void {
+    this.res.onData((chunk, isLast) => {
+      this.hasReceived = true;
+      this.receive?.(chunk, isLast);
+    });
+  }
+
+  /** Stops the reading, and uWS's timeout, until `resume` or the end of the answer. See README U26 to U28. */
+  pause(): void {
+    if (this.x.state === 'over' || this.isPaused) return;
+    this.isPaused = true;
+    this.res.pause();
+    this.x.setReadingStopped(true);
+  }
+
+  resume(): void {
+    if (this.x.state === 'over' || !this.isPaused) return;
+    this.isPaused = false;
+    this.res.resume();
+    this.x.setReadingStopped(false);
+  }
+
+  /** The rest of the body is read, which nobody wants any more. */
+  get isReadOn(): boolean {
+    return this.#refused?.isOver === false;
+  }
+
+  /**
+   * Reads the rest of the body, which nobody wants any more, and calls `ended` then, or once a bound is reached; not if
+   * the connection is closed before. False if that cannot be: its end cannot be seen any more, or too many are read on.
+   */
+  readOn(ended: () => void): boolean {
+    const { refusedBodies } = this.context;
+    const { head, keyId } = this.x;
+    if (this.#refused !== undefined || !(this.isWanted || head.isReadable)) return false;
+    if (!refusedBodies.take(keyId)) return false;
+    if (!this.isWanted) this.#receive(() => {});
+    this.#refused = new RefusedBody(ended, () => refusedBodies.giveBack(keyId), head.isBodyChunked);
+    return true;
+  }
+
+  /** The connection is closed, and the answer was over before. */
+  leaveRefused(): void {
+    this.#refused?.gone();
+  }
+
+  /** Calls `work` with each chunk, valid during the call, until the answer is over. */
+  #receive(work: ChunkReceiver): void {
+    this.isWanted = true;
+    this.#headTurn = this.context.turns.number;
+    const limits = new BodyLimits(this.context.turns, this.context.maxPastStopBytes);
+    this.receive = (chunk, isLast) => {
+      if (isLast) this.isReceived = true;
+      if (this.#refused !== undefined) {
+        this.#drop(this.#refused, limits, chunk.byteLength, isLast);
+        return;
+      }
+      if (this.x.state === 'over') return;
+      this.bytesIn += chunk.byteLength;
+      const fault = limits.faultOf(chunk.byteLength, this.isPaused);
+      if (fault === undefined) work(new Uint8Array(chunk), isLast);
+      else this.x.cut(fault);
+    };
+    this.take();
+  }
+
+  #drop(refused: RefusedBody, limits: BodyLimits, sizeBytes: number, isLast: boolean): void {
+    if (limits.faultOf(sizeBytes, false) === undefined) refused.take(sizeBytes, isLast);
+    else refused.take(Number.POSITIVE_INFINITY, false);
+  }
+
+  #endLater(lastChunk: Uint8Array, work: ChunkReceiver): void {
+    this.x.nextTurn(() => this.#end(lastChunk, work));
+  }
+
+  #end(lastChunk: Uint8Array, work: ChunkReceiver): void {
+    this.hasEnded = true;
+    this.x.endBody(this.context.turns.number !== this.#headTurn, () => work(lastChunk, true));
+  }
+}
+
+/**
+ * Chunks of one body in one turn of the event loop. A receive buffer of 512 KiB holds 87,381 chunks of one byte; so
+ * only a peer whose bytes fill the buffer at least twice in a row passes this.
+ */
+const CHUNKS_PER_TURN = 100_000;
+
+/**
+ * How the body of one request may come. uWS hands bytes on as long as the peer fills its receive buffer, also after
+ * `pause` (README U28), so a peer that sends without regard for others can only be cut off.
+ */
+export class BodyLimits {
+  #turn = -1;
+  #chunks = 0;
+  #pastStopBytes = 0;
+
+  constructor(
+    private readonly turns: Turns,
+    /** Bytes that may come while the reading is stopped. */
+    private readonly maxPastStopBytes: number,
+  ) {}
+
+  /** Counts a chunk. Returns why the peer must be cut off, or undefined. */
+  faultOf(sizeBytes: number, isReadingStopped: boolean): string | undefined {
+    const turn = this.turns.number;
+    if (turn !== this.#turn) {
+      this.#turn = turn;
+      this.#chunks = 0;
+    }
+    if (++this.#chunks > CHUNKS_PER_TURN) return 'too many chunks of a body in one turn of the event loop';
+    this.#pastStopBytes = isReadingStopped ? this.#pastStopBytes + sizeBytes : 0;
+    return this.#pastStopBytes > this.maxPastStopBytes
+      ? `the body brought ${this.#pastStopBytes} bytes while its reading was stopped`
+      : undefined;
+  }
+}
+
+const FIRST_BUFFER_BYTES = 4096;
+
+/**
+ * A receiver for the chunks of a body, which are valid during the call only. It collects them in one array, which grows
+ * no further than the limit, and calls `work` once with the whole body, valid during that call. For each chunk that
+ * exceeds the limit it calls `tooLarge` instead, and keeps nothing; `tooLarge` must answer the request, so that no
+ * further chunk comes. Before it keeps bytes it calls `hold` with how many, which may throw.
+ */
+function collectBody(
+  limitBytes: number,
+  tooLarge: () => void,
+  hold: (bytes: number) => void,
+  work: (body: Uint8Array) => void,
+): ChunkReceiver {
+  let collected = Buffer.alloc(0);
+  let sizeBytes = 0;
+  return (chunk, isLast) => {
+    // A body that comes in one chunk is not copied.
+    if (sizeBytes === 0 && isLast && chunk.length <= limitBytes) {
+      work(chunk);
+      return;
+    }
+    const grownBytes = sizeBytes + chunk.length;
+    if (grownBytes > limitBytes) {
+      collected = Buffer.alloc(0);
+      tooLarge();
+      return;
+    }
+    if (grownBytes > collected.length) {
+      const largerBytes = Math.min(limitBytes, Math.max(FIRST_BUFFER_BYTES, 2 * grownBytes));
+      hold(largerBytes);
+      const larger = Buffer.allocUnsafeSlow(largerBytes);
+      larger.set(collected.subarray(0, sizeBytes));
+      collected = larger;
+    }
+    collected.set(chunk, sizeBytes);
+    sizeBytes = grownBytes;
+    if (isLast) work(collected.subarray(0, sizeBytes));
+  };
+}
