@@ -3,10 +3,9 @@
 
 import type { Command } from 'commander';
 import type { ColumnChoice } from '../files/columns/columns.js';
-import { type CsvOptions, csvChoiceOf, inputOptionsOf } from '../files/csv-options.js';
 import { CliFailure, EXIT } from '../files/exit-codes.js';
 import { requireFormat } from '../files/format.js';
-import { requireResolution } from '../files/position-options.js';
+import { type CsvOptions, csvChoiceOf, inputOptionsOf, requireResolution } from '../files/options.js';
 import type { FilesRequest } from '../files/request.js';
 import { DEFAULT_RESOLUTION } from '../hexcodes/library/hexcodes.js';
 import type { Operation } from '../hexcodes/wire/job.js';

@@ -2,9 +2,9 @@
 // It is answered without the parser of commands and all that commands declare. Everything else is left to program.ts,
 // which answers the same, as a test holds.
 import { existsSync } from 'node:fs';
+import { watchStandardOutput } from '../files/exit-codes.js';
 import { loadLibrary } from '../files/library.js';
 import { parsePosition } from '../hexcodes/wire/rows/position-text.js';
-import { watchStandardOutput } from './standard-output.js';
 
 /**
  * Writes the code of a position to standard output.

@@ -2,10 +2,10 @@
 // how text is written.
 
 import type { Command } from 'commander';
-import { csvChoiceOf, inputOptionsOf } from '../files/csv-options.js';
 import { CliFailure, EXIT } from '../files/exit-codes.js';
 import { FILE_FORMATS, type FileFormat, requireFormat } from '../files/format.js';
-import type { PointFiles } from '../files/points/point-files.js';
+import { csvChoiceOf, inputOptionsOf } from '../files/options.js';
+import type { PointFiles } from '../files/points/run-points.js';
 
 export interface PointOptions {
   readonly output?: string;
@@ -21,18 +21,9 @@ export interface PointOptions {
   readonly quiet?: boolean;
 }
 
-/** Adds the options that all of these commands have. */
-export function addPointOptions(command: Command): Command {
+/** Adds the options that say how text and workbooks are written, where they do not show it. */
+export function addTextOptions(command: Command): Command {
   return command
-    .option('-o, --output <file>', 'write here instead of stdout (-); a file takes its name only when whole')
-    .option(
-      '--from <format>',
-      `format of the input (${FILE_FORMATS.join(', ')}); default: by extension or content`,
-    )
-    .option('--to <format>', 'format of the output; default: by extension, else csv')
-    .option('--lat <column>', 'column of the latitude; default lat or latitude')
-    .option('--lng <column>', 'column of the longitude; default lng, longitude or lon')
-    .option('--position <column>', 'column of whole positions: lat,lng, WKT, geo:, map links, …')
     .option(
       '--delimiter <character>',
       'of CSV: comma, semicolon, tab or pipe; default: as its first row shows',
@@ -42,8 +33,26 @@ export function addPointOptions(command: Command): Command {
       '--encoding <name>',
       'of text: utf-16le, windows-1258, …; default: UTF-8, or by its byte order mark',
     )
-    .option('--sheet <name>', 'of a workbook of several sheets: by name or number')
-    .option('-q, --quiet', 'no progress and no summary on stderr');
+    .option('--sheet <name>', 'of a workbook of several sheets: by name or number');
+}
+
+/** Adds the options that all of these commands have. */
+export function addPointOptions(command: Command): Command {
+  return addTextOptions(
+    command
+      .option(
+        '-o, --output <file>',
+        'write here instead of stdout (-); a file takes its name only when whole',
+      )
+      .option(
+        '--from <format>',
+        `format of the input (${FILE_FORMATS.join(', ')}); default: by extension or content`,
+      )
+      .option('--to <format>', 'format of the output; default: by extension, else csv')
+      .option('--lat <column>', 'column of the latitude; default lat or latitude')
+      .option('--lng <column>', 'column of the longitude; default lng, longitude or lon')
+      .option('--position <column>', 'column of whole positions: lat,lng, WKT, geo:, map links, …'),
+  ).option('-q, --quiet', 'no progress and no summary on stderr');
 }
 
 /** @throws CliFailure USAGE */

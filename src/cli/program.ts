@@ -1,74 +1,26 @@
-// The `hexcodes` command: a registry of subcommands. Each is a module of its own that is loaded only when it is called,
-// so that `hexcodes keys` never loads the server. To add one: a module whose default export, `(program: Command) =>
-// void`, declares the command of the same name, and a line here.
+// The `hexcodes` command: declares the command that is called, of those of registry.ts, and runs it.
 import { Command } from 'commander';
-import { CliFailure, EXIT } from '../files/exit-codes.js';
-import { paintFor } from '../files/terminal/paint.js';
-import { say } from '../files/terminal/say.js';
-import { visibleMessage } from '../files/terminal/visible.js';
+import { CliFailure, EXIT, watchStandardOutput } from '../files/exit-codes.js';
+import { paintFor, say, visibleMessage } from '../files/terminal/say.js';
 import { VERSION } from '../hexcodes/version.js';
-import { isServerMissing, withoutServer } from './missing-server.js';
-import { watchStandardOutput } from './standard-output.js';
+import { COMMANDS } from './registry.js';
 
-interface Entry {
-  readonly summary: string;
-  readonly load: () => Promise<{ default: (program: Command) => void }>;
+/** Whether an import failed because hexcodes-server is not installed. */
+function isServerMissing(error: unknown): boolean {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code === 'ERR_MODULE_NOT_FOUND' && /'hexcodes-server[/']/.test(message);
 }
 
-const COMMANDS: Readonly<Record<string, Entry>> = {
-  encode: {
-    summary: 'positions to hexcodes: one, or files of them',
-    load: () => import('./commands/encode.js'),
-  },
-  decode: {
-    summary: 'hexcodes to positions: one, or files of them',
-    load: () => import('./commands/decode.js'),
-  },
-  inspect: { summary: 'show what a hexcode says', load: () => import('./commands/inspect.js') },
-  suggest: { summary: 'what a mistyped code was meant to be', load: () => import('./commands/suggest.js') },
-  aggregate: {
-    summary: 'points to one row a cell, province and time',
-    load: () => import('./commands/aggregate.js'),
-  },
-  contains: {
-    summary: 'which points lie in the cells of a list',
-    load: () => import('./commands/contains.js'),
-  },
-  cover: { summary: 'the codes of an area', load: () => import('./commands/cover.js') },
-  track: {
-    summary: 'positions of vehicles to stays in cells',
-    load: () => import('./commands/track.js'),
-  },
-  check: { summary: 'validate a column of codes', load: () => import('./commands/check.js') },
-  diff: {
-    summary: 'which codes change with new borders',
-    load: () => import('./diff/command.js'),
-  },
-  provinces: {
-    summary: 'list the 34 provinces and their codes',
-    load: () => import('./commands/provinces.js'),
-  },
-  serve: { summary: 'answer encode and decode over HTTP', load: () => import('./commands/serve.js') },
-  worker: {
-    summary: 'convert the messages of a NATS JetStream stream',
-    load: () => import('./bus/worker-command.js'),
-  },
-  job: {
-    summary: 'convert many files on many machines',
-    load: () => import('./job/job-command.js'),
-  },
-  usage: { summary: 'what keys have used', load: () => import('./commands/usage.js') },
-  keys: { summary: 'manage API keys', load: () => import('./commands/keys.js') },
-  bench: {
-    summary: 'measure what this machine carries, or compare two measurements',
-    load: () => import('./capacity/bench.js'),
-  },
-  plan: { summary: 'how many machines a fleet needs', load: () => import('./capacity/plan.js') },
-  top: {
-    summary: 'live rates, latencies and keys of a running service',
-    load: () => import('./commands/top.js'),
-  },
-};
+/**
+ * The failure of a command without the server that it needs, with the line that installs it; other errors as they are.
+ */
+function withoutServer(error: unknown, command: string): unknown {
+  if (!isServerMissing(error)) return error;
+  return new CliFailure(
+    EXIT.FAILED,
+    `${command} needs the package hexcodes-server: npm install ./hexcodes-server-${VERSION}.tgz, of the release that this command is of`,
+  );
+}
 
 /** The version, and where it is asked for the build of uWebSockets.js that would serve here, or why none does. */
 async function versionText(args: readonly string[]): Promise<string> {
@@ -104,7 +56,7 @@ Examples:
   );
 
 const called = process.argv[2] === 'help' ? process.argv[3] : process.argv[2];
-// The log of `serve` has rules of its own (server/log-sink.ts).
+// The log of `serve` has rules of its own (server/log.ts).
 if (called !== 'serve') watchStandardOutput();
 // A position south of the equator begins as options do: a blank in front makes it an argument.
 if (called === 'encode')

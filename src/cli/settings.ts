@@ -10,8 +10,7 @@ import {
   readSettings,
   type SettingName,
 } from '../config/config.js';
-import { say } from '../files/terminal/say.js';
-import { visibleMessage } from '../files/terminal/visible.js';
+import { say, visibleMessage } from '../files/terminal/say.js';
 
 export function addFlags(command: Command, names: readonly SettingName[]): Command {
   for (const { flags, help } of flagsOf(names)) command.option(flags, help);

@@ -3,9 +3,98 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Fleet, FleetProfile } from '../../capacity/model/fleet.js';
 import { CliFailure, EXIT } from '../../files/exit-codes.js';
-import { grouped } from '../../files/terminal/paint.js';
+import { grouped } from '../../files/terminal/say.js';
 import { MAX_FRAME_POINTS } from '../../hexcodes/wire/limits.js';
-import { numberFrom, readDuration, readGrowth, readNightly, readShare, wholeFrom } from './quantities.js';
+
+// Durations, shares and counts as people write them on the command line: `5s`, `40%`, `2e9`, `50k`.
+const MS_OF: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  min: 60_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  y: 365 * 86_400_000,
+};
+const DIGITS_OF: Readonly<Record<string, number>> = { '': 0, k: 3, M: 6, G: 9 };
+const MOST_YEARS = 100;
+const MOST_GROWTH = 1000;
+const MOST_NIGHTLY_POINTS = 1e15;
+
+/** @returns milliseconds, above 0 */
+export function readDuration(text: string): number {
+  const match = /^(\d+(?:\.\d+)?) ?(ms|s|min|m|h|d|y)$/.exec(text.trim());
+  const ms = match === null ? 0 : Number(match[1]) * MS_OF[match[2]!]!;
+  if (ms > 0 && ms <= MOST_YEARS * MS_OF.y!) return ms;
+  throw new InvalidArgumentError(`Write a time as 50ms, 5s, 10min, 6h or 2d, up to ${MOST_YEARS}y.`);
+}
+
+/** `40%` or `0.4`. @returns 0 to 1 */
+export function readShare(text: string): number {
+  const share = shareOf(text);
+  if (share <= 1) return share;
+  throw new InvalidArgumentError('Write a share as 40% or 0.4.');
+}
+
+/** NaN where it is none. */
+function shareOf(text: string): number {
+  const match = /^(\d+(?:\.\d+)?) ?(%?)$/.exec(text.trim());
+  return match === null ? Number.NaN : Number(match[1]) / (match[2] === '%' ? 100 : 1);
+}
+
+/** `50000`, `50k`, `2e9`, `1.5M`, `50,000`; NaN where it is none. */
+function numberOf(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)(?:e(\d+))? ?([kMG]?)$/.exec(
+    text.trim().replace(/(?<=\d)[_,](?=\d{3})/g, ''),
+  );
+  if (match === null) return Number.NaN;
+  const [, digits, exponent = '0', unit = ''] = match;
+  // As one literal: 1.005 × 1000 is not 1005 in binary.
+  return Number(`${digits}e${Number(exponent) + DIGITS_OF[unit]!}`);
+}
+
+/** @returns a reader of numbers within bounds, whole or not */
+export function numberFrom(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const count = numberOf(text);
+    if (count >= least && count <= most) return count;
+    throw new InvalidArgumentError(
+      `Write a number from ${grouped(least)} to ${grouped(most)}, as 2.5, 50000, 50k or 2e9.`,
+    );
+  };
+}
+
+/** @returns a reader of whole numbers within bounds */
+export function wholeFrom(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const count = numberOf(text);
+    if (Number.isInteger(count) && count >= least && count <= most) return count;
+    throw new InvalidArgumentError(
+      `Write a whole number from ${grouped(least)} to ${grouped(most)}, as 3, 5000, 5k or 2e3.`,
+    );
+  };
+}
+
+/** `2e9:6h`: a number of points within a window of every night. */
+export function readNightly(text: string): { points: number; windowMs: number } {
+  const [points, window, ...rest] = text.split(':');
+  if (points === undefined || window === undefined || rest.some((each) => each !== 'csv'))
+    throw new InvalidArgumentError('Write it as 2e9:6h, points and the time in which they come.');
+  const windowMs = readDuration(window);
+  if (windowMs > MS_OF.d!) throw new InvalidArgumentError('The time of every night is a day at most.');
+  return { points: wholeFrom(1, MOST_NIGHTLY_POINTS)(points), windowMs };
+}
+
+/** `30%/y:2y`: the share of a year, which may be above 100 %, and for how long. @returns the factor, 1 or more */
+export function readGrowth(text: string): number {
+  const match = /^([^/]+)\/y:(.+)$/.exec(text.trim());
+  const share = match === null ? Number.NaN : shareOf(match[1]!);
+  if (Number.isNaN(share))
+    throw new InvalidArgumentError('Write it as 30%/y:2y, growth of a year and the time.');
+  const factor = (1 + share) ** (readDuration(match![2]!) / MS_OF.y!);
+  if (factor <= MOST_GROWTH) return factor;
+  throw new InvalidArgumentError(`No more than ${grouped(MOST_GROWTH)} times the fleet in all.`);
+}
 
 const PROFILES: readonly FleetProfile[] = ['stream', 'single', 'batch'];
 const MOST_VEHICLES = 1e9;
@@ -31,16 +120,27 @@ export interface PlanOptions {
   readonly coresPerMachine?: number;
   readonly memoryPerMachine?: number;
   readonly link: number;
+  readonly proxies: number;
   readonly price?: number;
+  readonly engine?: 'nats';
+  readonly replicas: number;
+  readonly maxAge: number;
+  readonly once?: number;
+  readonly format: 'csv' | 'ndjson' | 'parquet' | 'arrow';
+  readonly within: number;
   readonly from?: string;
   readonly trace?: string;
+  readonly assumeLinear?: true;
+  readonly force?: true;
+  readonly explain?: true;
   readonly json?: true;
 }
 
 /** They say what a trace says itself, or what a trace does not say: its bytes. */
 const ONLY_OF_FLEETS: readonly (keyof PlanOptions)[] = [
   ...(['vehicles', 'interval', 'pointsPerReport', 'reportTogether', 'flush', 'gateways'] as const),
-  ...(['peak', 'nightly', 'growth', 'link'] as const),
+  ...(['peak', 'nightly', 'growth', 'link', 'proxies'] as const),
+  ...(['engine', 'replicas', 'maxAge', 'once', 'format', 'within'] as const),
 ];
 
 export function addPlanFlags(command: Command): Command {
@@ -65,7 +165,7 @@ export function addPlanFlags(command: Command): Command {
     )
     .option(
       '--flush <time or points>',
-      'gateways collect for this time, or so many points, and send them together',
+      'gateways collect for this time, or up to this number of points, and send them together',
       readFlush,
     )
     .option('--gateways <number>', 'of --flush', wholeFrom(1, MOST_GATEWAYS), 4)
@@ -98,7 +198,37 @@ export function addPlanFlags(command: Command): Command {
         .argParser(numberFrom(1, 1e15))
         .default(1e9, '1G'),
     )
+    .option(
+      '--proxies <number>',
+      'that end TLS before the machines and share the connections; 0: none',
+      wholeFrom(0, MOST_MACHINES),
+      1,
+    )
     .option('--price <price/core-h>', 'of one core for one hour, such as 0.04/core-h', readPrice)
+    .addOption(
+      new Option('--engine <name>', 'workers of a message bus instead of the service').choices(['nats']),
+    )
+    .option('--replicas <number>', 'of --engine: servers that hold each message', wholeFrom(1, 5), 1)
+    .addOption(
+      new Option('--max-age <time>', 'of --engine: how long streams keep messages')
+        .argParser(readDuration)
+        .default(86_400_000, '24h'),
+    )
+    .option(
+      '--once <rows>',
+      'a history that is converted once, such as 2e9, instead of a fleet',
+      wholeFrom(1, 1e15),
+    )
+    .addOption(
+      new Option('--format <name>', 'of the files of --once')
+        .choices(['csv', 'ndjson', 'parquet', 'arrow'])
+        .default('csv'),
+    )
+    .addOption(
+      new Option('--within <time>', 'in which --once has to be done')
+        .argParser(readDuration)
+        .default(28_800_000, '8h'),
+    )
     .option(
       '--from <file>',
       'results of hexcodes bench --json (those of a machine of ours, which the answer names)',
@@ -107,7 +237,13 @@ export function addPlanFlags(command: Command): Command {
       '--trace <file>',
       'CSV of arrivals with a column time (seconds or ISO 8601), and perhaps vehicle and points: simulates it instead of a fleet',
     )
-    .option('--json', 'the plan as JSON');
+    .option(
+      '--assume-linear',
+      'more processes on a machine than were measured carry in proportion; else they are not used',
+    )
+    .option('--force', 'plan from results of a machine that was too noisy, which the first line says')
+    .option('--explain', 'add the arithmetic, and which inputs were measured or assumed')
+    .option('--json', 'the plan as JSON, as docs/reference/plan.schema.json describes it');
 }
 
 /** @throws CliFailure USAGE that names the flags of a fleet that were given beside --trace */

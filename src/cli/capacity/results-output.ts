@@ -1,9 +1,25 @@
 // Where `hexcodes bench --json` writes: proved to be writable before minutes of measuring, written at their end. A file
 // that is there keeps its content until the new one is whole, and one that is broken off leaves nothing behind.
+
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parseResults, type Results } from '../../capacity/measure/results.js';
 import { destinationOf, type FileDestination } from '../../files/disk/destination.js';
-import { DeviceOutput } from '../../files/disk/device-output.js';
 import { FileOutput } from '../../files/disk/file-output.js';
-import { type Output, StandardOutput } from '../../files/disk/output.js';
+import { DeviceOutput, type Output, StandardOutput } from '../../files/disk/output.js';
+import { CliFailure, EXIT, reasonOf } from '../../files/exit-codes.js';
+
+// Reads a file of results of `hexcodes bench`, or the one that ships with the package.
+const SHIPPED = fileURLToPath(new URL('../../../data/capacity.json', import.meta.url));
+
+/** @param path undefined: the shipped one */
+export function readResultsFile(path: string | undefined): Results {
+  try {
+    return parseResults(readFileSync(path ?? SHIPPED, 'utf8'));
+  } catch (error) {
+    throw new CliFailure(EXIT.BAD_INPUT, `${path ?? SHIPPED}: ${reasonOf(error)}`);
+  }
+}
 
 export class ResultsOutput {
   /** Whether the results take standard output, and messages for people have to go elsewhere. */

@@ -2,18 +2,18 @@
 // suggestions, those nearest to the codes of the rows around it first.
 
 import type { Command } from 'commander';
-import { codeColumn } from '../../files/columns/code-column.js';
-import { csvChoiceOf, inputOptionsOf } from '../../files/csv-options.js';
+import { codeColumn } from '../../files/columns/position-columns.js';
 import { openInput } from '../../files/disk/input.js';
 import { CliFailure, EXIT } from '../../files/exit-codes.js';
-import { type FileFormat, formatOfBytes, formatOfName, requireFormat } from '../../files/format.js';
+import { type FileFormat, FORMATS, formatOf, requireFormat } from '../../files/format.js';
 import { dialectOf, sampleOf } from '../../files/formats/csv-dialect.js';
 import { openSource } from '../../files/formats/open.js';
 import { codeTextOf } from '../../files/formats/values/column-text.js';
 import { loadLibrary } from '../../files/library.js';
-import { grouped, paintFor } from '../../files/terminal/paint.js';
-import { visible } from '../../files/terminal/visible.js';
+import { csvChoiceOf, inputOptionsOf } from '../../files/options.js';
+import { grouped, paintFor, visible } from '../../files/terminal/say.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
+import { addTextOptions } from '../point-options.js';
 import { suggestionsFor } from '../suggestions.js';
 
 interface Options {
@@ -29,23 +29,15 @@ interface Options {
 }
 
 export default function declare(program: Command): void {
-  program
-    .command('check')
-    .summary('validate a column of codes')
-    .description('Check that every code of a column is a hexcode; list those that are not.')
-    .argument('[files...]', 'files in any format that encode reads; stdin without')
-    .option('--column <column>', 'column of the hexcodes; default hexcodes')
-    .option('--from <format>', 'format of the input; default: by extension or content')
-    .option(
-      '--delimiter <character>',
-      'of CSV: comma, semicolon, tab or pipe; default: as its first row shows',
-    )
-    .option('--no-header', 'the first row of CSV is data; columns are called 1, 2, …')
-    .option(
-      '--encoding <name>',
-      'of text: utf-16le, windows-1258, …; default: UTF-8, or by its byte order mark',
-    )
-    .option('--sheet <name>', 'of a workbook of several sheets: by name or number')
+  addTextOptions(
+    program
+      .command('check')
+      .summary('validate a column of codes')
+      .description('Check that every code of a column is a hexcode; list those that are not.')
+      .argument('[files...]', 'files in any format that encode reads; stdin without')
+      .option('--column <column>', 'column of the hexcodes; default hexcodes')
+      .option('--from <format>', 'format of the input; default: by extension or content'),
+  )
     .option('--canonical', 'a code that is not in canonical form counts as invalid too')
     .option('--limit <n>', 'invalid rows to list', '20')
     .option('-q, --quiet', 'say nothing; the exit code tells')
@@ -107,13 +99,12 @@ async function checkFile(
 ): Promise<{ rows: number; invalid: number }> {
   const hexcodes = await loadLibrary();
   const input = await openInput(path, inputOptionsOf(options));
-  const named = input.path === null ? null : formatOfName(input.path).format;
-  const format = from ?? named ?? formatOfBytes(input.head);
+  const format = formatOf(input, from);
   const isCode = (text: string): boolean => hexcodes.isValid(text);
   const dialect = dialectOf(input.head, format, csvChoiceOf(options), isCode);
   const source = await openSource(input, format, 'any', dialect);
   const names = source.columns.map(({ name }) => name);
-  const firstRows = format === 'csv' || format === 'tsv' ? (sampleOf(input.head, dialect)?.rows ?? []) : [];
+  const firstRows = FORMATS[format].delimiter !== null ? (sampleOf(input.head, dialect)?.rows ?? []) : [];
   const choice = { code: options.column, prefix: '' };
   const at = codeColumn({ names, rows: firstRows }, choice, input.name, isCode, dialect.hasHeader);
   const column = source.columns[at]!;

@@ -1,25 +1,23 @@
 // `hexcodes contains FILES --in LIST`: which points lie in the cells of a list of codes, and in which zone.
 
 import type { Command } from 'commander';
-import { codeColumn } from '../../files/columns/code-column.js';
+import { sampled } from '../../files/by-columns.js';
 import { columnCalled } from '../../files/columns/columns.js';
-import { sampled } from '../../files/columns/sampled.js';
+import { codeColumn } from '../../files/columns/position-columns.js';
 import { openInput } from '../../files/disk/input.js';
-import { CliFailure, EXIT } from '../../files/exit-codes.js';
-import { badInput } from '../../files/file-faults.js';
-import { formatOfBytes, formatOfName } from '../../files/format.js';
+import { badInput, CliFailure, EXIT } from '../../files/exit-codes.js';
+import { type FileFormat, FORMATS, formatOf } from '../../files/format.js';
 import { dialectOf } from '../../files/formats/csv-dialect.js';
 import { openSource } from '../../files/formats/open.js';
 import type { TableColumn } from '../../files/formats/table.js';
 import { codeTextOf } from '../../files/formats/values/column-text.js';
 import { requireBelowCeiling } from '../../files/held/ceiling.js';
 import { loadLibrary } from '../../files/library.js';
-import type { PointBatch } from '../../files/points/point-files.js';
-import { runPoints } from '../../files/points/run-points.js';
-import { grouped } from '../../files/terminal/paint.js';
+import { type PointBatch, runPoints } from '../../files/points/run-points.js';
 import { duration } from '../../files/terminal/progress.js';
+import { grouped } from '../../files/terminal/say.js';
 import { HexcodesError } from '../../hexcodes/errors.js';
-import { CellSet } from '../../hexcodes/geometry/cell-set.js';
+import { CellSet } from '../../hexcodes/geometry/cover.js';
 import { OK } from '../../hexcodes/kernel/kernel.js';
 import { cellStatusAt } from '../../hexcodes/kernel/output-layout.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
@@ -129,9 +127,8 @@ function* zonesOf(
 }
 
 /** @throws CliFailure USAGE: columns of JSON have no types, which these formats need */
-function refuseUntyped(format: string, columns: readonly TableColumn[]): void {
-  const isTyped = format === 'parquet' || format === 'arrow';
-  if (isTyped && columns.some(({ isInferred }) => isInferred === true))
+function refuseUntyped(format: FileFormat, columns: readonly TableColumn[]): void {
+  if (FORMATS[format].hasTypes && columns.some(({ isInferred }) => isInferred === true))
     throw new CliFailure(
       EXIT.USAGE,
       `rows of JSON are not written as ${format} here`,
@@ -141,8 +138,7 @@ function refuseUntyped(format: string, columns: readonly TableColumn[]): void {
 
 async function readList(hexcodes: Hexcodes, path: string, column: string | undefined): Promise<ZoneList> {
   const input = await openInput(path);
-  const named = input.path === null ? null : formatOfName(input.path).format;
-  const format = named ?? formatOfBytes(input.head);
+  const format = formatOf(input);
   const isCode = (text: string): boolean => hexcodes.isValid(text);
   const choice = { delimiter: null, decimal: '.', hasHeader: true } as const;
   const dialect = dialectOf(input.head, format, choice, isCode);

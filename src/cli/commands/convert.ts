@@ -6,11 +6,24 @@ import type { Command } from 'commander';
 import { CliFailure, EXIT } from '../../files/exit-codes.js';
 import { FILE_FORMATS, requireFormat } from '../../files/format.js';
 import { loadLibrary } from '../../files/library.js';
-import { memoryBytesOf } from '../../files/memory-option.js';
+import { memoryBytesOf } from '../../files/options.js';
 import type { ErrorPolicy, FilesRequest } from '../../files/request.js';
-import { shellWord } from '../../files/terminal/shell-word.js';
-import { visibleMessage } from '../../files/terminal/visible.js';
+import { type FailedRow, ROW_FAILURES, type Tally } from '../../files/tally.js';
+import { duration } from '../../files/terminal/progress.js';
+import {
+  grouped,
+  type Paint,
+  paintFor,
+  shellWord,
+  visible,
+  visibleMessage,
+} from '../../files/terminal/say.js';
+import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
+import { HexcodesError } from '../../hexcodes/errors.js';
+import type { Encoded, EncodeOptions, Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import type { Operation } from '../../hexcodes/wire/job.js';
+import { parsePosition } from '../../hexcodes/wire/rows/position-text.js';
+import { looksSwapped } from '../../hexcodes/wire/swapped.js';
 import {
   addContentOptions,
   addKeptOptions,
@@ -20,7 +33,136 @@ import {
   conversionOf,
   resolutionOf,
 } from '../conversion-options.js';
-import { codesIn, decodedOne, encodedOne, isPath, noFileNor, positionsIn } from './convert-one.js';
+import { otherCommand } from './other-command.js';
+
+// Positions and codes on the command line of encode and decode, in place of files: which arguments are meant so, and
+// their answers.
+
+/** Texts with these are paths, whether there is such a file or not. */
+const PATH =
+  /^[^:]*[/\\]|\.(?:csv|tsv|tab|ndjson|jsonl|geojson|json|parquet|pq|arrow|arrows|feather|xlsx|gz|zst|txt)$/i;
+
+function isPath(text: string): boolean {
+  return PATH.test(text);
+}
+
+/** The positions that arguments are: one that is written with blanks, or one each; null if one of them is none. */
+function positionsIn(what: readonly string[]): readonly string[] | null {
+  const joined = what.join(' ');
+  if (parsePosition(joined) !== null) return [joined];
+  return what.every((each) => parsePosition(each) !== null) ? what : null;
+}
+
+/** The codes that arguments are, in the same way; a single argument that is no path is meant as a code. */
+function codesIn(hexcodes: Hexcodes, what: readonly string[]): readonly string[] | null {
+  const isValid = (text: string): boolean => hexcodes.isValid(text);
+  const joined = what.join(' ');
+  if (isValid(joined)) return [joined];
+  if (what.length === 1) return isPath(joined) ? null : what;
+  return what.every(isValid) ? what : null;
+}
+
+function noFileNor(hexcodes: Hexcodes, operation: Operation, what: readonly string[]): CliFailure {
+  const text = JSON.stringify(what.join(' '));
+  if (operation === 'decode') {
+    return new CliFailure(EXIT.BAD_INPUT, `${text} is no file, and not a hexcode or several`);
+  }
+  const isShortLink = /^https?:/i.test(what[0]!);
+  return new CliFailure(
+    EXIT.BAD_INPUT,
+    `${text} is no file, and not a position`,
+    isShortLink
+      ? 'The link holds no position. Open it, and copy the long address of the browser.'
+      : (otherCommand(hexcodes, what.join(' ')) ?? 'A position is written like 21.0288,105.8525.'),
+  );
+}
+
+/** @throws CliFailure FAILED for a position without a code */
+function encodedOne(hexcodes: Hexcodes, text: string, options: EncodeOptions, isJson: boolean): string {
+  const position = parsePosition(text);
+  if (position === null) throw new TypeError(`${text} is no position`);
+  const { latDeg, lngDeg } = position;
+  try {
+    const encoded = hexcodes.encode(latDeg, lngDeg, options);
+    if (isJson) return JSON.stringify(encoded);
+    const former = options.former === true ? `  ${encoded.former_province}` : '';
+    return encoded.hexcodes + former + (options.certainty === true ? certaintyIn(encoded) : '');
+  } catch (error) {
+    if (!(error instanceof HexcodesError)) throw error;
+    const hint = looksSwapped(hexcodes.kernel, latDeg, lngDeg)
+      ? `Perhaps: hexcodes encode ${lngDeg},${latDeg}`
+      : undefined;
+    throw new CliFailure(EXIT.FAILED, error.message, hint);
+  }
+}
+
+/** How sure the province is, for people. */
+function certaintyIn({ border_m, certainty }: Encoded): string {
+  const border = border_m === null ? 'no border within 5 km' : `border at ${border_m} m`;
+  return certainty === null ? `  ${border}` : `  ${border}, certainty ${certainty}`;
+}
+
+/** @throws CliFailure FAILED for a text that is no code */
+async function decodedOne(hexcodes: Hexcodes, text: string, isJson: boolean): Promise<string> {
+  const read = hexcodes.read(text);
+  if (read === null) throw (await import('./inspect.js')).notAHexcode(hexcodes, text);
+  const { hexcodes: code, lat, lng, resolution, admin_code } = read;
+  return isJson ? JSON.stringify({ hexcodes: code, lat, lng, resolution, admin_code }) : `${lat},${lng}`;
+}
+
+/** Where a failed row is and what is wrong with it. */
+function wordsOf({ file, row, fault }: FailedRow): string {
+  return `${file}, row ${row}: ${fault}`;
+}
+
+/**
+ * @param elapsedMs of this run; the tally adds that of the runs before it
+ * @param failedWent where the failed rows are now, in words
+ */
+function summaryOf(
+  tally: Tally,
+  operation: Operation,
+  elapsedMs: number,
+  failedWent: string,
+  paint: Paint,
+): string {
+  const total = tally.elapsedBeforeMs + elapsedMs;
+  const done = operation === 'encode' ? 'encoded' : 'decoded';
+  const ok = tally.rows - tally.failedRows;
+  const lines = [
+    `${grouped(tally.rows)} ${tally.rows === 1 ? 'row' : 'rows'} in ${duration(total)}: ${paint('green', `${grouped(ok)} ${done}`)}`,
+  ];
+  if (tally.failedRows > 0) {
+    lines[0] += `, ${paint('red', `${grouped(tally.failedRows)} failed`)} (${failedWent})`;
+    for (const [reason, count] of tally.failed) {
+      lines.push(`  ${grouped(count).padStart(12)}  ${reason}: ${ROW_FAILURES[reason]}`);
+      const first = tally.first.get(reason);
+      if (first !== undefined)
+        lines.push(`${' '.repeat(16)}${paint('dim', visible(`first: ${wordsOf(first)}`))}`);
+    }
+  }
+  const provinces = ADMIN_UNITS.map(({ code, name }, admin) => ({ code, name, rows: tally.byAdmin[admin]! }))
+    .filter(({ rows }) => rows > 0)
+    .sort((a, b) => b.rows - a.rows || (a.code < b.code ? -1 : 1));
+  for (const { code, name, rows } of provinces) {
+    const share = ((100 * rows) / ok).toFixed(1).padStart(5);
+    lines.push(`  ${grouped(rows).padStart(12)}  ${paint('dim', `${share} %`)}  ${code.padEnd(3)}  ${name}`);
+  }
+  if (tally.swapped > 0) lines.push(paint('yellow', swappedHint(tally.swapped)));
+  return `${lines.join('\n')}\n`;
+}
+
+function swappedHint(count: number): string {
+  const lie = count === 1 ? 'position lies' : 'positions lie';
+  return `${grouped(count)} failed ${lie} in Viet Nam with lat and lng exchanged: --lat and --lng name the columns, and GeoJSON has longitude first`;
+}
+
+/** The failure of a run that has written its output, but in which every row failed. */
+function nothingDone({ first }: Tally, operation: Operation): CliFailure {
+  const [[reason, row] = []] = first;
+  const of = row === undefined ? '' : `; the first: ${wordsOf(row)} (${reason})`;
+  return new CliFailure(EXIT.FAILED, `no row was ${operation}d${of}`);
+}
 
 interface ConvertOptions extends ConversionOptions {
   output?: string;
@@ -31,6 +173,7 @@ interface ConvertOptions extends ConversionOptions {
   resume?: boolean;
   threads?: string;
   quiet?: boolean;
+  verbose?: boolean;
   json?: boolean;
 }
 
@@ -63,6 +206,7 @@ export function declareConvert(program: Command, operation: Operation): Command 
     .option('--resume', 'go on with a run that was broken off')
     .option('--threads <n>', `worker threads; default ${availableParallelism()}, one a core`)
     .option('-q, --quiet', 'no progress and no summary on stderr')
+    .option('--verbose', 'say how the rows were converted, and why not faster')
     .option('--json', 'one position or code: the whole answer as JSON');
 }
 
@@ -140,11 +284,7 @@ async function convertWhole(
   };
   const errors = errorPolicy(options.errors);
   // Loaded here, so that one position or code is answered without formats and pool.
-  const [{ convertFiles }, { summaryOf, nothingDone }, { paintFor }] = await Promise.all([
-    import('../../files/run.js'),
-    import('../../files/summary.js'),
-    import('../../files/terminal/paint.js'),
-  ]);
+  const { convertFiles } = await import('../../files/run.js');
   const { tally, elapsedMs } = await convertFiles(
     await loadLibrary(),
     {
@@ -157,6 +297,7 @@ async function convertWhole(
       isResume: options.resume === true,
       threads,
       isQuiet,
+      isVerbose: options.verbose === true,
     },
     say,
   );

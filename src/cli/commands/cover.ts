@@ -2,17 +2,14 @@
 
 import type { Command } from 'commander';
 import { openInput } from '../../files/disk/input.js';
-import { CliFailure, EXIT } from '../../files/exit-codes.js';
-import { badInput, reasonOf } from '../../files/file-faults.js';
+import { badInput, CliFailure, EXIT, reasonOf } from '../../files/exit-codes.js';
 import { requireFormat } from '../../files/format.js';
-import { jsonWeight } from '../../files/formats/json/json-weight.js';
-import { requireBelowCeiling } from '../../files/held/ceiling.js';
-import { wholeContent } from '../../files/held/whole-content.js';
+import { jsonWeight } from '../../files/formats/json/json-columns.js';
+import { requireBelowCeiling, wholeContent } from '../../files/held/ceiling.js';
 import { loadLibrary } from '../../files/library.js';
-import { RowsOutput } from '../../files/points/rows-output.js';
-import { shapesSink } from '../../files/points/shapes-sink.js';
-import { requireResolution } from '../../files/position-options.js';
-import { grouped } from '../../files/terminal/paint.js';
+import { requireResolution } from '../../files/options.js';
+import { RowsOutput, shapesSink } from '../../files/points/rows-output.js';
+import { grouped } from '../../files/terminal/say.js';
 import { type Area, cover } from '../../hexcodes/geometry/cover.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 

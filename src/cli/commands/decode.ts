@@ -1,6 +1,7 @@
 // `hexcodes decode`: hexcodes to positions.
 
 import type { Command } from 'commander';
+import { FORMAT_TITLES } from '../../files/format.js';
 import { convert, declareConvert } from './convert.js';
 
 export default function declare(program: Command): void {
@@ -12,7 +13,7 @@ export default function declare(program: Command): void {
     .addHelpText(
       'after',
       `
-Files are CSV, TSV, NDJSON, GeoJSON, Parquet or Arrow IPC, each also as .gz. Four columns are added: lat, lng,
+Files are ${FORMAT_TITLES}, each also as .gz. Four columns are added: lat, lng,
 resolution, status. Codes are read in any spelling: hn6ghp483rfr, HN 6GHP4 83RFR.
 
 Examples:

@@ -1,6 +1,7 @@
 // `hexcodes encode`: positions to hexcodes.
 
 import type { Command } from 'commander';
+import { FORMAT_TITLES } from '../../files/format.js';
 import { convert, declareConvert } from './convert.js';
 
 export default function declare(program: Command): void {
@@ -12,7 +13,7 @@ export default function declare(program: Command): void {
     .addHelpText(
       'after',
       `
-Files are CSV, TSV, NDJSON, GeoJSON points, Parquet or Arrow IPC, each also as .gz. Four columns are added:
+Files are ${FORMAT_TITLES}, each also as .gz. Four columns are added:
 hexcodes, resolution, admin_code, status. A column "resolution" of the input is read row by row.
 
 Examples:

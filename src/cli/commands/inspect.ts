@@ -3,12 +3,13 @@
 import type { Command } from 'commander';
 import { CliFailure, EXIT } from '../../files/exit-codes.js';
 import { loadLibrary } from '../../files/library.js';
-import { metres, type Paint, paintFor, squareMetres } from '../../files/terminal/paint.js';
-import { shellWord } from '../../files/terminal/shell-word.js';
+import { metres, type Paint, paintFor, shellWord, squareMetres } from '../../files/terminal/say.js';
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import { neighbors, parent } from '../../hexcodes/geometry/family.js';
+import { findCode } from '../../hexcodes/geometry/find-code.js';
 import { area, boundary, distance, edge, radius } from '../../hexcodes/geometry/shape.js';
-import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
+import type { Hexcodes, ReadHexcode } from '../../hexcodes/library/hexcodes.js';
+import { type PlaceNear, placeNear } from '../../hexcodes/library/places.js';
 import { suggestionsFor } from '../suggestions.js';
 import { otherCommand } from './other-command.js';
 
@@ -17,7 +18,7 @@ export default function declare(program: Command): void {
     .command('inspect')
     .summary('show what a hexcode says')
     .description('Show what a hexcode says: province, cell, size, centre, parent, neighbours and a map link.')
-    .argument('<code>', 'a hexcode in any spelling: HN-6GHP4-83RFR, hn6ghp483rfr')
+    .argument('<code>', 'a hexcode in any spelling, or a text with one: a link, a message, a position')
     .option('--json', 'as JSON, with the boundary')
     .addHelpText(
       'after',
@@ -48,6 +49,8 @@ export interface CodeFacts {
   edge_m: number;
   radius_m: number;
   parent: string | null;
+  /** Where the centre is, seen from the nearest town; null far from all. */
+  near: PlaceNear | null;
   neighbors: { hexcodes: string; direction: string; distance_m: number }[];
   boundary: (readonly [lat: number, lng: number])[];
   map: string;
@@ -55,7 +58,7 @@ export interface CodeFacts {
 
 /** @throws CliFailure with suggestions if the text is no hexcode */
 export function inspect(hexcodes: Hexcodes, text: string): CodeFacts {
-  const read = hexcodes.read(text);
+  const read = readFound(hexcodes, text);
   if (read === null) throw notAHexcode(hexcodes, text);
   const { hexcodes: code, lat, lng, resolution } = read;
   return {
@@ -70,6 +73,7 @@ export function inspect(hexcodes: Hexcodes, text: string): CodeFacts {
     edge_m: edge(hexcodes, code),
     radius_m: radius(hexcodes, code),
     parent: resolution === 0 ? null : parent(hexcodes, code),
+    near: placeNear(lat, lng),
     neighbors: neighbors(hexcodes, code)
       .map((neighbor) => ({ neighbor, bearing: bearingDeg(hexcodes, code, neighbor) }))
       .sort((a, b) => a.bearing - b.bearing)
@@ -81,6 +85,15 @@ export function inspect(hexcodes: Hexcodes, text: string): CodeFacts {
     boundary: boundary(hexcodes, code),
     map: `https://www.openstreetmap.org/?mlat=${lat.toFixed(6)}&mlon=${lng.toFixed(6)}#map=${Math.min(19, resolution + 5)}/${lat.toFixed(6)}/${lng.toFixed(6)}`,
   };
+}
+
+/** The code that a text names, or that of the position that it names; null if it names none in Viet Nam. */
+function readFound(hexcodes: Hexcodes, text: string): ReadHexcode | null {
+  const found = findCode(hexcodes, text);
+  if (found === null) return null;
+  if (found.kind === 'code') return hexcodes.read(found.hexcodes);
+  const { lat, lng } = found;
+  return hexcodes.adminCodeOf(lat, lng) === null ? null : hexcodes.read(hexcodes.encode(lat, lng).hexcodes);
 }
 
 /** The failure for a text that is no hexcode, with suggestions. */
@@ -110,6 +123,10 @@ function bearingDeg(hexcodes: Hexcodes, from: string, to: string): number {
   return (Math.atan2(y, x) / rad + 360) % 360;
 }
 
+/** A town and the way from its middle: `2 km E of Thủ Đức`. */
+export const townWords = ({ name, distance_m, direction }: PlaceNear): string =>
+  `${metres(distance_m)} ${direction} of ${name}`;
+
 const HEXAGON = [
   '    ╱╲    ',
   '  ╱    ╲  ',
@@ -131,6 +148,7 @@ function drawn(facts: CodeFacts, paint: Paint): string {
     ['precision', `a point in the cell is at most ${metres(facts.radius_m)} from the centre`],
     ['H3 cell', facts.h3_cell],
     ['parent', facts.parent ?? 'none'],
+    ['near', facts.near === null ? 'no town' : townWords(facts.near)],
     ['map', facts.map],
   ];
   const head = lines.map(

@@ -1,15 +1,326 @@
 // `hexcodes keys`: makes and changes API keys in the store. A running server sees a change within a second, of a store
 // that several nodes share within five. The text of a key is shown or written once; the store keeps a digest.
+
+import { readFileSync, rmSync } from 'node:fs';
 import type { Command } from 'commander';
-import { say } from '../../files/terminal/say.js';
-import { KeyChanger } from '../../server/keys/manage/key-changes.js';
-import { readKeySettings } from '../../server/keys/manage/key-input.js';
-import { keyJson } from '../../server/keys/manage/key-json.js';
-import { addArchiving } from '../keys/archiving.js';
-import { addKeyFlags, limitsJson, settingsJson } from '../keys/key-flags.js';
-import { addMaking } from '../keys/making.js';
-import { addStoreFlags, pepperOf, withConfig, withOrMakeStore, withStore } from '../keys/open-keys.js';
-import { addShowing } from '../keys/showing.js';
+import { CliFailure, EXIT, reasonOf } from '../../files/exit-codes.js';
+import { say, visible } from '../../files/terminal/say.js';
+import type { StoredKey } from '../../server/keys/key-record.js';
+import { archiveText, type KeyArchive, readArchive } from '../../server/keys/manage/key-archive.js';
+import { DEFAULT_OVERLAP, NEW_KEY } from '../../server/keys/manage/key-calls.js';
+import { KeyChanger, type MadeKey } from '../../server/keys/manage/key-changes.js';
+import { KeyFault, keyJson, parseDuration, readKeySettings } from '../../server/keys/manage/key-input.js';
+import { ensureDataDir, writeNewPrivateFile } from '../../server/keys/private-files.js';
+import { isFilePepper, pepperCheckOf, readPepper, replacePepper } from '../../server/keys/secret.js';
+import { setAsideIfDamaged } from '../../server/keys/store/open-store.js';
+import {
+  addKeyFlags,
+  addStoreFlags,
+  givenPepper,
+  type KeysConfig,
+  limitsJson,
+  optionsOf,
+  pepperOf,
+  settingsJson,
+  withConfig,
+  withOrMakeStore,
+  withStore,
+} from '../key-options.js';
+
+// `hexcodes keys export` and `import` (digests), `backup` and `restore` (digests and the pepper).
+const STANDARD = '-';
+
+function addArchiving(keys: Command): void {
+  for (const [verb, help] of [
+    ['export', 'write all keys, as digests, for a store with the same pepper'],
+    ['backup', 'write all keys, as digests, together with the pepper'],
+  ] as const) {
+    const write = keys
+      .command(verb)
+      .description(help)
+      .argument('<file>', 'a new file (mode 0600), or - for standard output');
+    addStoreFlags(write).action((file: string) =>
+      withStore(write, async (store, config) => {
+        const all = await store.keys();
+        const text = archiveText(all, await pepperOf(store, config), verb === 'backup');
+        if (file === STANDARD) process.stdout.write(text);
+        else writeArchive(file, text);
+        say(
+          `wrote ${all.length} keys${verb === 'backup' ? ' and the pepper: whoever has both can test guesses' : ''}\n`,
+        );
+      }),
+    );
+  }
+
+  const add = keys
+    .command('import')
+    .description('add keys that another store has exported')
+    .argument('<file>', 'as `keys export` writes it; - for standard input')
+    .option('--replace', 'also those whose id is here already; what is revoked stays so');
+  addStoreFlags(add).action((file: string, { replace }: { replace?: boolean }) =>
+    withStore(add, async (store, config) => {
+      const archive = readFile(file);
+      const pepper = await pepperOf(store, config);
+      if (pepperCheckOf(pepper) !== archive.pepperCheck)
+        throw new CliFailure(
+          EXIT.FAILED,
+          'the keys of the file are hashed under another pepper than this store',
+        );
+      const count = await new KeyChanger(store).import(archive.keys, pepper, replace === true);
+      say(`took in ${count} keys\n`);
+    }),
+  );
+
+  const restore = keys
+    .command('restore')
+    .description('put a backup in the place of all keys')
+    .argument('<file>', 'as `keys backup` writes it; - for standard input')
+    .option('--force', 'even if there are keys, which are lost then, or the store is damaged');
+  addStoreFlags(restore).action((file: string, { force }: { force?: boolean }) =>
+    withConfig(restore, async (config) => {
+      const archive = readFile(file);
+      const { pepper } = archive;
+      if (pepper === undefined)
+        throw new CliFailure(
+          EXIT.FAILED,
+          'the file is no backup: it has no pepper',
+          'take it in with `hexcodes keys import`',
+        );
+      if (force === true) await setAsideIfDamaged(optionsOf(config));
+      await withOrMakeStore(config, async (store) => {
+        const count = await store.count();
+        if (count > 0 && force !== true) {
+          const hint = '--force puts the backup in their place';
+          throw new CliFailure(EXIT.FAILED, `${store.address} has ${count} keys`, hint);
+        }
+        await new KeyChanger(store).replaceAll(archive.keys, pepper, () => keepPepper(config, pepper));
+      });
+      say(`restored ${archive.keys.length} keys and the pepper\n`);
+    }),
+  );
+}
+
+/** The pepper goes into the data folder, unless the environment has it. */
+function keepPepper(config: KeysConfig, pepper: string): void {
+  const given = givenPepper(config);
+  if (given === undefined) {
+    if (!isFilePepper(pepper)) {
+      const way = 'the backup was made with a pepper of the environment: set HEXCODES_KEY_PEPPER to that one';
+      throw new KeyFault('conflict', way);
+    }
+    ensureDataDir(config.dataDir);
+    if (readPepper(config.dataDir) !== pepper) replacePepper(config.dataDir, pepper);
+  } else if (given !== pepper) {
+    throw new KeyFault('conflict', 'the pepper of the environment is not the one of the backup');
+  }
+}
+
+function writeArchive(path: string, text: string): void {
+  try {
+    writeNewPrivateFile(path, text);
+  } catch (error) {
+    throw new CliFailure(EXIT.BAD_OUTPUT, `cannot write ${path}: ${reasonOf(error)}`);
+  }
+}
+
+function readFile(path: string): KeyArchive {
+  let text: string;
+  try {
+    text = readFileSync(path === STANDARD ? 0 : path, 'utf8');
+  } catch (error) {
+    throw new CliFailure(EXIT.BAD_INPUT, `cannot read ${path}: ${reasonOf(error)}`);
+  }
+  try {
+    return readArchive(text);
+  } catch (error) {
+    if (!(error instanceof KeyFault)) throw error;
+    throw new CliFailure(EXIT.BAD_INPUT, `${path}: ${error.message}`);
+  }
+}
+
+function addShowing(keys: Command): void {
+  const list = keys
+    .command('list')
+    .description('show all keys, without their texts')
+    .option('--json', 'as one JSON array');
+  addStoreFlags(list).action(({ json }: { json?: boolean }) =>
+    withStore(list, async (store) => {
+      const all = await store.keys();
+      if (json === true) writeJson(all.map(keyJson));
+      else process.stdout.write(process.stdout.isTTY ? tableOf(all) : rowsOf(all));
+    }),
+  );
+
+  const show = keys
+    .command('show')
+    .description('show all about a key, without its text')
+    .argument('<id>', 'id as listed')
+    .option('--json', 'as a JSON object');
+  addStoreFlags(show).action((id: string, { json }: { json?: boolean }) =>
+    withStore(show, async (store) => {
+      const key = await store.find(id);
+      if (key === undefined) throw new KeyFault('unknown', `there is no key ${id}`);
+      if (json === true) writeJson(keyJson(key));
+      else process.stdout.write(detailsOf(key));
+    }),
+  );
+}
+
+function writeJson(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value, undefined, 1)}\n`);
+}
+
+/** Rows for scripts; the name comes last, as it may be anything. */
+function rowsOf(keys: readonly StoredKey[]): string {
+  return keys
+    .map(
+      ({ id, state, createdMs, name }) =>
+        `${id}\t${state}\t${new Date(createdMs).toISOString()}\t${visible(name)}\n`,
+    )
+    .join('');
+}
+
+const HEAD = ['ID', 'STATE', 'MADE', 'LAST USED', 'EXPIRES', 'SCOPES', 'NAME'];
+
+function tableOf(keys: readonly StoredKey[]): string {
+  const rows = keys.map((key) => [
+    key.id,
+    stateOf(key),
+    day(key.createdMs),
+    key.lastUsedMs === undefined ? 'never' : day(key.lastUsedMs),
+    key.expiresMs === undefined ? 'never' : day(key.expiresMs),
+    key.scopes.join(','),
+    visible(key.name),
+  ]);
+  const widths = HEAD.map((title, at) =>
+    Math.max(title.length, ...rows.map((row) => (row[at] as string).length)),
+  );
+  return [HEAD, ...rows]
+    .map(
+      (row) =>
+        `${row
+          .map((cell, at) => cell.padEnd(widths[at] as number))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('');
+}
+
+function detailsOf(key: StoredKey): string {
+  const { name, state: _, limits, ...rest } = keyJson(key);
+  const lines: [string, unknown][] = [
+    ['name', visible(name)],
+    ['state', stateOf(key)],
+    ...Object.entries(rest),
+    ...Object.entries(limits),
+  ];
+  return lines
+    .map(([title, value]) => {
+      const text = Array.isArray(value) ? value.join(', ') : String(value ?? '');
+      return `${title.replaceAll('_', ' ').padEnd(20)}${text === '' ? '-' : text}\n`;
+    })
+    .join('');
+}
+
+const stateOf = ({ state, expiresMs }: StoredKey): string =>
+  state === 'active' && expiresMs !== undefined && expiresMs <= Date.now() ? 'expired' : state;
+
+const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+interface TextOptions {
+  readonly out?: string;
+  readonly show?: boolean;
+}
+
+function addMaking(keys: Command): void {
+  const create = keys
+    .command('create')
+    .description('make a key and show it once')
+    .argument('[name]', 'whom the key is for')
+    .option('--name <name>', 'the same as the argument');
+  addKeyFlags(create);
+  addTextFlags(create);
+  addStoreFlags(create).action(
+    (argument: string | undefined, options: TextOptions & Record<string, unknown>) => {
+      refusePipe(options);
+      const name = argument ?? options.name;
+      if (name === undefined)
+        throw new CliFailure(EXIT.USAGE, 'whom is the key for? hexcodes keys create NAME');
+      if (String(name).trim() === '') throw new CliFailure(EXIT.FAILED, 'the name is empty');
+      return withStore(create, async (store, config) => {
+        const given = { ...settingsJson(options), name, limits: limitsJson(options, {}) };
+        const settings = readKeySettings(given, NEW_KEY, Date.now());
+        const pepper = await pepperOf(store, config);
+        const made = await keepingText(options, (keep) =>
+          new KeyChanger(store).create(settings, pepper, keep),
+        );
+        say(`made key ${made.key.id} for ${visible(settings.name)}; its text is not kept anywhere else\n`);
+      });
+    },
+  );
+
+  const rotate = keys
+    .command('rotate')
+    .description('give a key a new text and show it once; the old one is let in for a while')
+    .argument('<id>', 'id as listed')
+    .option('--overlap <duration>', 'how long the old text is let in, as 24h, 7d or 0', DEFAULT_OVERLAP);
+  addTextFlags(rotate);
+  addStoreFlags(rotate).action((id: string, options: TextOptions & { overlap: string }) => {
+    refusePipe(options);
+    const overlapMs = parseDuration(options.overlap);
+    if (overlapMs === undefined)
+      throw new CliFailure(EXIT.USAGE, '--overlap must be a duration as 24h, 7d or 0');
+    return withStore(rotate, async (store, config) => {
+      const pepper = await pepperOf(store, config);
+      const { key } = await keepingText(options, (keep) =>
+        new KeyChanger(store).rotate(id, overlapMs, pepper, keep),
+      );
+      const until =
+        key.formerUntilMs === undefined ? 'ends now' : `ends ${new Date(key.formerUntilMs).toISOString()}`;
+      say(`key ${id} has a new text, which is not kept anywhere else; the one before ${until}\n`);
+    });
+  });
+}
+
+function addTextFlags(command: Command): void {
+  command
+    .option('--out <file>', 'write the key to a new file (mode 0600) instead of showing it')
+    .option('--show', 'show the key even if standard output is no terminal');
+}
+
+function refusePipe({ out, show }: TextOptions): void {
+  if (out === undefined && show !== true && !process.stdout.isTTY)
+    throw new Error('standard output is no terminal: give --out FILE, or --show to print the key there');
+}
+
+/**
+ * Writes the text before the key is stored: otherwise it could be lost. If the store then fails, there is no file.
+ */
+async function keepingText(
+  { out }: TextOptions,
+  make: (keep: (made: MadeKey) => void) => Promise<void>,
+): Promise<MadeKey> {
+  let made: MadeKey | undefined;
+  try {
+    await make((given) => {
+      if (out === undefined) process.stdout.write(`${given.keyText}\n`);
+      else writeKeyFile(out, given.keyText);
+      made = given;
+    });
+  } catch (error) {
+    if (made !== undefined && out !== undefined) rmSync(out, { force: true });
+    throw error;
+  }
+  return made as unknown as MadeKey;
+}
+
+function writeKeyFile(path: string, keyText: string): void {
+  try {
+    writeNewPrivateFile(path, `${keyText}\n`);
+  } catch (error) {
+    throw new CliFailure(EXIT.FAILED, `cannot write ${path}: ${reasonOf(error)}`);
+  }
+}
 
 export default function register(program: Command): void {
   const keys = program.command('keys').description('manage API keys');

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { CliFailure, EXIT } from '../../files/exit-codes.js';
 import { formatOfName } from '../../files/format.js';
 import { loadLibrary } from '../../files/library.js';
-import { shellWord } from '../../files/terminal/shell-word.js';
+import { shellWord } from '../../files/terminal/say.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { parsePosition } from '../../hexcodes/wire/rows/position-text.js';
 

@@ -1,7 +1,7 @@
 // `hexcodes provinces`: the 34 provinces, their codes, and the provinces that were merged into each.
 
 import type { Command } from 'commander';
-import { paintFor } from '../../files/terminal/paint.js';
+import { paintFor } from '../../files/terminal/say.js';
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 
 export default function declare(program: Command): void {

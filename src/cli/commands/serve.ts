@@ -3,9 +3,8 @@
 import type { Command } from 'commander';
 import { ConfigError, SETTING_NAMES } from '../../config/config.js';
 import { EXIT } from '../../files/exit-codes.js';
-import { readDataFiles } from '../../files/library.js';
-import { say } from '../../files/terminal/say.js';
-import { visible } from '../../files/terminal/visible.js';
+import { readServedData } from '../../files/library.js';
+import { say, visible } from '../../files/terminal/say.js';
 import { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { addFlags, readAgain, settingsOf, tellFaults } from '../settings.js';
 
@@ -41,7 +40,9 @@ async function examine(command: Command, { checkConfig, printConfig }: Options):
     const { config, shown } = readAgain(command, SETTING_NAMES);
     if (printConfig) for (const line of shown) process.stdout.write(`${visible(line)}\n`);
     if (checkConfig) {
-      await Hexcodes.from(await readDataFiles(config.index, config.reach));
+      const files = await readServedData(config);
+      await Hexcodes.from(files);
+      if (files.previousIndex !== undefined) await Hexcodes.from({ ...files, index: files.previousIndex });
       say('the configuration can be used\n');
     }
     return EXIT.OK;

@@ -3,10 +3,13 @@
 import type { Command } from 'commander';
 import { CliFailure, EXIT } from '../../files/exit-codes.js';
 import { loadLibrary } from '../../files/library.js';
-import { requirePosition } from '../../files/position-options.js';
-import { metres, paintFor } from '../../files/terminal/paint.js';
+import { requirePosition } from '../../files/options.js';
+import { metres, paintFor } from '../../files/terminal/say.js';
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
+import { findCode } from '../../hexcodes/geometry/find-code.js';
 import { type Slip, suggest } from '../../hexcodes/geometry/suggest.js';
+import { placeNear } from '../../hexcodes/library/places.js';
+import { townWords } from './inspect.js';
 
 interface Options {
   near?: string;
@@ -21,6 +24,7 @@ const SLIP_WORDS: Record<Slip, string> = {
   substitution: 'one symbol wrong',
   extra: 'one symbol too many',
   missing: 'one symbol missing',
+  province: 'another province',
 };
 
 export default function declare(program: Command): void {
@@ -48,7 +52,8 @@ Examples:
       }
       const near = options.near === undefined ? undefined : requirePosition(options.near, '--near');
       const hexcodes = await loadLibrary();
-      const found = suggest(hexcodes, text, {
+      const named = findCode(hexcodes, text);
+      const found = suggest(hexcodes, named?.kind === 'code' ? named.hexcodes : text, {
         limit,
         ...(near === undefined ? {} : { near: [near.latDeg, near.lngDeg] as const }),
       });
@@ -57,9 +62,11 @@ Examples:
         const paint = paintFor(process.stdout);
         for (const each of found) {
           const province = ADMIN_UNITS.find((unit) => unit.code === each.admin_code)?.name ?? '';
+          const near = placeNear(each.lat, each.lng);
+          const town = near === null ? '' : `, ${townWords(near)}`;
           const away = each.distance_m === undefined ? '' : `, ${metres(each.distance_m)} away`;
           process.stdout.write(
-            `${paint('bold', each.hexcodes.padEnd(18))}  ${province}  ${paint('dim', SLIP_WORDS[each.slip] + away)}\n`,
+            `${paint('bold', each.hexcodes.padEnd(18))}  ${province}  ${paint('dim', SLIP_WORDS[each.slip] + town + away)}\n`,
           );
         }
       }

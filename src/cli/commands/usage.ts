@@ -7,7 +7,7 @@ import { Targets } from '../../files/disk/targets.js';
 import { CliFailure, EXIT } from '../../files/exit-codes.js';
 import { openSink } from '../../files/formats/open.js';
 import { BATCH_ROWS, type TableColumn } from '../../files/formats/table.js';
-import { visible } from '../../files/terminal/visible.js';
+import { visible } from '../../files/terminal/say.js';
 import type { UsageRow } from '../../server/usage/batch.js';
 import { Calendar } from '../../server/usage/calendar.js';
 import { mayHaveUsage, openUsage, usageFault } from '../../server/usage/store/open-usage.js';

@@ -3,8 +3,7 @@
 
 import { existsSync, lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { dirname, relative, resolve, sep } from 'node:path';
-import { CliFailure, EXIT } from '../../files/exit-codes.js';
-import { badInput, reasonOf } from '../../files/file-faults.js';
+import { badInput, CliFailure, EXIT, reasonOf } from '../../files/exit-codes.js';
 
 export class SharedFolder {
   /** Without links. */

@@ -1,27 +1,96 @@
 // `hexcodes job submit`: one message a part of the files. Submitted again, the same job goes on: parts that are there
 // are not added, and parts that are done are not done again.
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { Stored } from '../../bus/engine.js';
 import type { JobPart, JobPlan } from '../../bus/jobs/job.js';
-import type { NatsJobs } from '../../bus/nats/nats-jobs.js';
+import type { JobStore } from '../../bus/jobs/job-store.js';
 import { SchemaFault } from '../../bus/schema.js';
 import type { BusConfig } from '../../config/config.js';
-import { CliFailure, EXIT } from '../../files/exit-codes.js';
-import { badOutput } from '../../files/file-faults.js';
+import { badInput, badOutput, CliFailure, EXIT } from '../../files/exit-codes.js';
 import { loadLibrary } from '../../files/library.js';
-import { grouped } from '../../files/terminal/paint.js';
-import { say } from '../../files/terminal/say.js';
-import { shellWord } from '../../files/terminal/shell-word.js';
-import { visible } from '../../files/terminal/visible.js';
-import { requireSize } from '../bus/quantities.js';
-import { withBus } from '../bus/shared-options.js';
-import { addJobConversion, type JobConversionOptions, jobConversionOf } from './job-conversion.js';
-import { addBusOptions, addRootOption, type BusOptions, withJobs } from './job-options.js';
-import { filesOf } from './parts/file-patterns.js';
+import { grouped, say, shellWord, visible } from '../../files/terminal/say.js';
+import { requireSize, withBus } from '../bus-options.js';
+import {
+  addBusOptions,
+  addJobConversion,
+  addRootOption,
+  type BusOptions,
+  type JobConversionOptions,
+  jobConversionOf,
+  withJobs,
+} from './job-conversion.js';
 import { writeReplaced } from './parts/replaced-names.js';
 import { type PlannedJob, planJob } from './plan-job.js';
 import { SharedFolder } from './shared-folder.js';
+
+// Files by pattern, where no shell has put them in: `*` and `?` within a name, `**` for any number of folders.
+
+/**
+ * The files that paths and patterns name, each once, sorted by name.
+ * @throws CliFailure BAD_INPUT for a path or a pattern without a file
+ */
+export function filesOf(patterns: readonly string[]): string[] {
+  const found = new Set<string>();
+  for (const pattern of patterns) {
+    const paths = existsSync(pattern) ? [pattern] : fitting(pattern);
+    if (paths.length === 0) throw badInput({ file: pattern }, 'there is no such file');
+    for (const path of paths) {
+      if (statSync(path).isDirectory())
+        throw badInput({ file: path }, 'it is a folder', `Name its files: '${join(path, '*.csv')}'.`);
+      found.add(path);
+    }
+  }
+  return [...found].sort();
+}
+
+function fitting(pattern: string): string[] {
+  const words = pattern.split('/').filter((word, i) => word !== '' || i === 0);
+  if (!words.some((word) => /[*?]/.test(word))) return [];
+  const isAbsolute = words[0] === '';
+  return below(isAbsolute ? '/' : '', isAbsolute ? words.slice(1) : words);
+}
+
+/** Files below a folder that fit the words of a pattern; those with a dot in front only where the word has it. */
+function below(folder: string, [word, ...rest]: readonly string[]): string[] {
+  if (word === undefined) return [];
+  const entryPath = (name: string): string => (folder === '' ? name : join(folder, name));
+  if (word !== '**' && !/[*?]/.test(word)) {
+    const path = entryPath(word);
+    if (!existsSync(path)) return [];
+    return rest.length === 0 ? filesAmong([path]) : below(path, rest);
+  }
+  const entries = foldersAndFiles(folder);
+  if (word === '**') {
+    const inner = entries.filter(({ name, isFolder }) => isFolder && !name.startsWith('.'));
+    const here = below(folder, rest.length === 0 ? ['*'] : rest);
+    return [...here, ...inner.flatMap(({ name }) => below(entryPath(name), [word, ...rest]))];
+  }
+  const fits = new RegExp(
+    `^${word
+      .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+      .replaceAll('*', '.*')
+      .replaceAll('?', '.')}$`,
+    'su',
+  );
+  const paths = entries
+    .filter(({ name }) => fits.test(name) && (word.startsWith('.') || !name.startsWith('.')))
+    .map(({ name }) => entryPath(name));
+  return rest.length === 0 ? filesAmong(paths) : paths.flatMap((path) => below(path, rest));
+}
+
+const filesAmong = (paths: readonly string[]): string[] =>
+  paths.filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true);
+
+function foldersAndFiles(folder: string): { name: string; isFolder: boolean }[] {
+  try {
+    const entries = readdirSync(folder === '' ? '.' : folder, { withFileTypes: true });
+    return entries.map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }));
+  } catch {
+    return [];
+  }
+}
 
 interface Options extends BusOptions, JobConversionOptions {
   readonly to: string;
@@ -89,7 +158,7 @@ async function submitJob(patterns: string[], options: Options, settings: BusConf
 
 /** Stores the plan first: workers look into it. */
 async function store(
-  jobs: NatsJobs,
+  jobs: JobStore,
   { plan, parts }: PlannedJob,
   folder: string,
 ): Promise<{ readonly added: number; readonly done: number }> {
@@ -117,7 +186,7 @@ async function store(
 }
 
 /** @throws CliFailure FAILED where the subject of the plan has another message */
-async function requirePlan(jobs: NatsJobs, { id }: JobPlan, stored: Stored): Promise<void> {
+async function requirePlan(jobs: JobStore, { id }: JobPlan, stored: Stored): Promise<void> {
   if (stored === 'stored') return;
   try {
     await jobs.planOf(id);

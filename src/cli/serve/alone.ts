@@ -2,14 +2,13 @@
 // once.
 import type { ServeConfig } from '../../config/config.js';
 import { EXIT } from '../../files/exit-codes.js';
-import { readDataFiles } from '../../files/library.js';
+import { readServedData } from '../../files/library.js';
 import { serve } from '../../server/serve.js';
-import { greet } from './greeting.js';
-import { stopAndExit } from './stop-and-exit.js';
+import { greet, stopAndExit } from './greeting.js';
 
 export async function serveAlone(config: ServeConfig): Promise<void> {
   if (config.uws !== undefined) process.env.HEXCODES_UWS = config.uws;
-  const service = await serve(config, await readDataFiles(config.index, config.reach));
+  const service = await serve(config, await readServedData(config));
   let signals = 0;
   const onSignal = (): void => {
     if (++signals > 1) process.exit(EXIT.FAILED);

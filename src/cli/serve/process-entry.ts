@@ -3,10 +3,10 @@
 // stops.
 
 import { EXIT } from '../../files/exit-codes.js';
-import { readDataFiles } from '../../files/library.js';
+import { readServedData } from '../../files/library.js';
 import { serve } from '../../server/serve.js';
-import type { ProcessMessage, StartMessage } from '../../server/supervisor/messages.js';
-import { stopAndExit } from './stop-and-exit.js';
+import type { ProcessMessage, StartMessage } from '../../server/supervisor/service-process.js';
+import { stopAndExit } from './greeting.js';
 
 let stop = (): void => process.exit(EXIT.OK);
 process.on('SIGINT', () => {});
@@ -21,7 +21,7 @@ process.once('message', (message: StartMessage) => {
 });
 
 async function start({ config, seat, threads }: StartMessage): Promise<ProcessMessage> {
-  const files = await readDataFiles(config.index, config.reach);
+  const files = await readServedData(config);
   const service = await serve(config, files, undefined, { pool: { threads } }, seat);
   let isStopping = false;
   stop = () => {

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { isJobId } from '../../../bus/jobs/read-job.js';
 import { jsonIn, list, relativePath } from '../../../bus/schema.js';
 import { createAfresh } from '../../../files/disk/file-output.js';
-import { badOutput } from '../../../files/file-faults.js';
+import { badOutput } from '../../../files/exit-codes.js';
 
 const MOST_BYTES = 1 << 28;
 const MOST_NAMES = 10_000_000;

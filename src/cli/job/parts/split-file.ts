@@ -5,9 +5,8 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { encodingOf } from '../../../files/content/encoding.js';
 import { isWorkbook, packingOf } from '../../../files/content/kinds.js';
-import { type FilePart, firstBytesOf } from '../../../files/disk/file-part.js';
-import { type Input, openInput, statOf } from '../../../files/disk/input.js';
-import { type FileFormat, formatOfBytes, formatOfName } from '../../../files/format.js';
+import { type FilePart, firstBytesOf, type Input, openInput, statOf } from '../../../files/disk/input.js';
+import { type FileFormat, FORMATS, formatOfBytes, formatOfName } from '../../../files/format.js';
 import { dialectOf } from '../../../files/formats/csv-dialect.js';
 import { readHeader } from '../../../files/formats/csv-header.js';
 import { BlockBuffers } from '../../../hexcodes/wire/bulk/block-buffers.js';
@@ -69,7 +68,7 @@ async function boundsOf(
   const { encoding = 'utf-8' } = conversion.input;
   const isPlain = packingOf(head) === null && !isWorkbook(head) && encodingOf(head) === null;
   if (!isPlain || encoding !== 'utf-8') return null;
-  if (format === 'csv' || format === 'tsv') {
+  if (FORMATS[format].delimiter !== null) {
     const dialect = dialectOf(input.head, format, conversion.csv, isCode);
     const chunks = input.chunks()[Symbol.asyncIterator]();
     const { endOffset, rest } = await readHeader(input, chunks, dialect);

@@ -1,17 +1,105 @@
 // Ends jobs whose parts all have a result, with their manifests. Every worker may do it at any time: all write the
 // same.
-import { join } from 'node:path';
+
+import { randomUUID } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { JobPlan } from '../../../bus/jobs/job.js';
-import { endOf } from '../../../bus/jobs/job-end.js';
-import { progressOf } from '../../../bus/jobs/job-progress.js';
+import {
+  endOf,
+  manifestName,
+  manifestOf,
+  manifestStart,
+  progressOf,
+} from '../../../bus/jobs/job-progress.js';
 import type { JobStore, StoredResult } from '../../../bus/jobs/job-store.js';
-import { manifestName, manifestOf } from '../../../bus/jobs/manifest.js';
 import { SchemaFault } from '../../../bus/schema.js';
+import { destinationOf, type FileDestination } from '../../../files/disk/destination.js';
+import { createAfresh, replaceBy } from '../../../files/disk/file-output.js';
+import { badOutput } from '../../../files/exit-codes.js';
 import { VERSION } from '../../../hexcodes/version.js';
 import { removeReplaced } from '../parts/replaced-names.js';
 import type { SharedFolder } from '../shared-folder.js';
-import { ManifestFile } from './manifest-file.js';
-import { removeThose } from './scratch.js';
+import { type Pinned, pinFolder, removeThose } from './scratch.js';
+
+// The manifest of a job as a file: opened before the results are read, which may be many, and given its name when it is
+// whole.
+class ManifestFile {
+  readonly #name: string;
+  readonly #job: string;
+  readonly #destination: FileDestination;
+  readonly #folder: Pinned;
+  readonly #beside: string;
+  readonly #file: number;
+
+  /** @throws CliFailure BAD_OUTPUT */
+  constructor(shared: SharedFolder, folder: string, job: string) {
+    const path = shared.outputPath(folder, manifestName(job));
+    this.#job = job;
+    this.#name = `${folder}/${manifestName(job)}`;
+    this.#folder = pinFolder(shared, realpathSync(dirname(path)), this.#name);
+    const own = join(this.#folder.path, manifestName(job));
+    this.#beside = `${own}.${randomUUID()}`;
+    try {
+      const destination = destinationOf(path);
+      if (destination.kind !== 'file' || destination.path !== path) throw new Error('it is no regular file');
+      this.#destination = { ...destination, path: own };
+      this.#requireOwn();
+      this.#file = createAfresh(this.#beside);
+    } catch (error) {
+      this.#folder.close();
+      throw badOutput(this.#name, error);
+    }
+  }
+
+  /** @throws CliFailure BAD_OUTPUT */
+  write(text: string): void {
+    try {
+      writeFileSync(this.#file, text);
+      fsyncSync(this.#file);
+      this.#requireOwn();
+      replaceBy(this.#beside, this.#destination);
+    } catch (error) {
+      throw badOutput(this.#name, error);
+    }
+  }
+
+  /** Removes what was not written whole. */
+  close(): void {
+    closeSync(this.#file);
+    rmSync(this.#beside, { force: true });
+    this.#folder.close();
+  }
+
+  /** A file of that name is replaced only if it is a manifest of the same job. */
+  #requireOwn(): void {
+    const { path } = this.#destination;
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return;
+    const file = openSync(
+      path,
+      constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0),
+    );
+    try {
+      const start = Buffer.from(manifestStart(this.#job));
+      const found = Buffer.alloc(start.length);
+      const isOwn = fstatSync(file).isFile() && readSync(file, found, 0, found.length, 0) === start.length;
+      if (!isOwn || !found.equals(start)) throw new Error('it is there, and no manifest of this job');
+    } finally {
+      closeSync(file);
+    }
+  }
+}
 
 interface OpenJob {
   readonly plan: JobPlan;

@@ -1,7 +1,8 @@
 // Takes parts that the bus hands out: converts each, stores the result and only then accepts it. A part that cannot be
 // converted has its reason as result, and is not handed out again.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Received, StoreFault } from '../../../bus/engine.js';
+import { Durations } from '../../../bus/durations.js';
+import { type Received, type Stored, StoreFault } from '../../../bus/engine.js';
 import type { JobPart, JobPlan, JobSubjects, PartOutput, PartResult } from '../../../bus/jobs/job.js';
 import type { JobStore } from '../../../bus/jobs/job-store.js';
 import { MOST_REASON, readPart, requirePartOf } from '../../../bus/jobs/read-job.js';
@@ -9,7 +10,7 @@ import { PatientStore } from '../../../bus/patient-store.js';
 import { SchemaFault } from '../../../bus/schema.js';
 import type { Hexcodes } from '../../../hexcodes/library/hexcodes.js';
 import { VERSION } from '../../../hexcodes/version.js';
-import { JOB_CHECKS } from '../job-checks.js';
+import { JOB_CHECKS } from '../job-conversion.js';
 import type { SharedFolder } from '../shared-folder.js';
 import { convertPart } from './convert-part.js';
 import { LastingFailure } from './scratch.js';
@@ -38,6 +39,7 @@ export interface PartFigures {
   already: number;
   /** Messages that were no parts. */
   dead: number;
+  readonly times: Durations;
 }
 
 const RETRY_MS = 1000;
@@ -55,6 +57,7 @@ class BusFault extends Error {
 export class PartWorker {
   readonly figures: PartFigures = {
     ...{ parts: 0, rows: 0, failedRows: 0, failedParts: 0, redelivered: 0, already: 0, dead: 0 },
+    times: new Durations(),
   };
   readonly #hexcodes: Hexcodes;
   readonly #shared: SharedFolder;
@@ -73,6 +76,7 @@ export class PartWorker {
   async take(received: Received): Promise<boolean> {
     const { say, signal } = this.#options;
     if (received.deliveries > 1) this.figures.redelivered++;
+    const startedMs = performance.now();
     try {
       return await this.#work(received);
     } catch (error) {
@@ -81,6 +85,8 @@ export class PartWorker {
       if (!signal.aborted) say(`${received.origin}: ${(error as Error).message}`);
       received.giveBack(signal.aborted ? 0 : RETURN_MS);
       return false;
+    } finally {
+      this.figures.times.add(performance.now() - startedMs);
     }
   }
 
@@ -232,11 +238,7 @@ export class PartWorker {
   }
 
   /** @returns undefined where the worker was stopped before it was stored */
-  async #store(
-    job: string,
-    result: PartResult,
-    received: Received,
-  ): Promise<'stored' | 'already' | undefined> {
+  async #store(job: string, result: PartResult, received: Received): Promise<Stored | undefined> {
     const { say, signal, keepEveryMs } = this.#options;
     const keeping = setInterval(() => received.keep(), keepEveryMs);
     const patient = new PatientStore({
@@ -253,7 +255,7 @@ export class PartWorker {
     }
   }
 
-  #count({ output }: PartResult, stored: 'stored' | 'already'): void {
+  #count({ output }: PartResult, stored: Stored): void {
     const { figures } = this;
     if (stored === 'already') {
       figures.already++;

@@ -4,23 +4,18 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import { JobSubjects } from '../../../bus/jobs/job.js';
-import { connectBus } from '../../../bus/nats/connect.js';
-import { checkJobs, JOB_CONSUMER } from '../../../bus/nats/job-stream.js';
-import { NatsEngine } from '../../../bus/nats/nats-engine.js';
-import { NatsJobs } from '../../../bus/nats/nats-jobs.js';
+import { openBus } from '../../../bus/open-bus.js';
 import type { BusConfig } from '../../../config/config.js';
 import { loadLibrary } from '../../../files/library.js';
-import { CountsReport } from '../../bus/counts-report.js';
-import { requireCount, requireTime } from '../../bus/quantities.js';
-import { requireSubject, sayer, withBus } from '../../bus/shared-options.js';
-import { StopSignal } from '../../bus/stop-signal.js';
-import { JOB_CHECKS } from '../job-checks.js';
-import { addBusOptions, addRootOption, type BusOptions } from '../job-options.js';
+import { requireCount, requireSubject, requireTime, StopSignal, sayer, withBus } from '../../bus-options.js';
+import { CountsReport } from '../../commands/worker.js';
+import { type AdminOptions, addAdminOptions, Watched } from '../../watched.js';
+import { addBusOptions, addRootOption, type BusOptions, JOB_CHECKS } from '../job-conversion.js';
 import { SharedFolder } from '../shared-folder.js';
 import { JobFinisher } from './finish-jobs.js';
 import { PartWorker } from './part-worker.js';
 
-interface Options extends BusOptions {
+interface Options extends BusOptions, AdminOptions {
   readonly root: string;
   readonly tries: string;
   readonly report: string;
@@ -35,7 +30,7 @@ export function declareJobWorker(job: Command): void {
   const worker = job
     .command('worker')
     .description('convert parts of jobs, one at a time; any number of workers on any number of machines');
-  addBusOptions(addRootOption(worker))
+  addAdminOptions(addBusOptions(addRootOption(worker)))
     .option('--tries <n>', 'a part is converted so often before it has failed', '3')
     .option('--report <time>', 'how often the counts are said', '10s')
     .option('-q, --quiet', 'say nothing but faults')
@@ -63,11 +58,10 @@ async function work(options: Options, settings: BusConfig): Promise<void> {
   process.chdir(shared.path);
   const [say, saySometimes] = [sayer(false), sayer(isQuiet)];
   const stopped = new StopSignal();
-  const { nc, jsm } = await connectBus(settings, { isPatient: true, say, signal: stopped.signal });
+  const bus = await openBus(settings, { isPatient: true, say, signal: stopped.signal });
   try {
-    const { ackWaitMs } = await checkJobs(jsm, stream, prefix);
-    const engine = new NatsEngine(nc, { stream, consumer: JOB_CONSUMER, mostMessages: 1 });
-    const jobs = new NatsJobs(nc, jsm, stream, prefix, JOB_CHECKS);
+    const { store: jobs, engine: open, ackWaitMs, look } = await bus.jobs(stream, prefix, JOB_CHECKS);
+    const engine = open();
     const id = `${hostname().replace(/[^\w.-]/g, '_')}-${process.pid}-${randomUUID().slice(0, 8)}`;
     const worker = new PartWorker(hexcodes, shared, jobs, {
       ...{ id, tries, say, signal: stopped.signal, subjects: new JobSubjects(prefix) },
@@ -89,18 +83,37 @@ async function work(options: Options, settings: BusConfig): Promise<void> {
     );
     const finisher = new JobFinisher(jobs, shared, say);
     const finishing = new Finishing(() => finisher.finish(), say);
-    stopped.onStop(() => engine.stop());
-    saySometimes(`works on ${stream} of ${nc.getServer()} in ${shared.path}`);
+    const watched = await Watched.open(
+      {
+        role: 'job_worker',
+        look,
+        figures: () => ({
+          counters: {
+            ...{ messages: figures.parts, points: figures.rows, failed_points: figures.failedRows },
+            ...{ failed_parts: figures.failedParts, redelivered: figures.redelivered },
+            ...{ already: figures.already, dead_letters: figures.dead },
+          },
+          times: figures.times,
+        }),
+        say: saySometimes,
+      },
+      options,
+    );
+    stopped.onStop(() => {
+      watched.stopping();
+      engine.stop();
+    });
+    saySometimes(`works on ${stream} of ${bus.name} in ${shared.path}`);
     try {
       for await (const received of engine.receive()) if (await worker.take(received)) finishing.isDue = true;
     } finally {
       reporting.end();
+      watched.end();
       await finishing.end();
     }
-    if (!nc.isClosed()) await nc.drain();
   } finally {
     stopped.end();
-    if (!nc.isClosed()) await nc.close();
+    await bus.close();
   }
 }
 

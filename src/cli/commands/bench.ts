@@ -2,19 +2,44 @@
 // measurements.
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { compareResults } from '../../capacity/compare/compare.js';
-import { comparisonText } from '../../capacity/compare/comparison-text.js';
+import { compareResults, comparisonText } from '../../capacity/compare/compare.js';
 import { runBench } from '../../capacity/measure/bench.js';
-import { FULL, QUICK, TINY } from '../../capacity/measure/durations.js';
-import { PROFILES } from '../../capacity/measure/profiles.js';
+import { FULL, PROFILES, QUICK, TINY } from '../../capacity/measure/profiles.js';
 import { benchText } from '../../capacity/report/bench-text.js';
-import { CliFailure, EXIT } from '../../files/exit-codes.js';
-import { reasonOf } from '../../files/file-faults.js';
+import { CliFailure, EXIT, reasonOf } from '../../files/exit-codes.js';
 import { say } from '../../files/terminal/say.js';
-import { BenchProgress } from './bench-progress.js';
-import { readDuration } from './quantities.js';
-import { readResultsFile } from './results-file.js';
-import { ResultsOutput } from './results-output.js';
+import { readDuration } from '../capacity/plan-flags.js';
+import { ResultsOutput, readResultsFile } from '../capacity/results-output.js';
+
+// The part of a bench that runs now, on standard error: one line that is redrawn on a terminal, a line for each part
+// elsewhere.
+const CLEAR_LINE = '\r\u001b[K';
+const BAR_CELLS = 20;
+
+class BenchProgress {
+  readonly #isTerminal = process.stderr.isTTY === true && process.env.TERM !== 'dumb';
+  readonly #startMs = performance.now();
+  #last = '';
+
+  show(text: string, share: number): void {
+    if (this.#isTerminal) {
+      const full = Math.round(share * BAR_CELLS);
+      const bar = '█'.repeat(full) + '░'.repeat(BAR_CELLS - full);
+      say(`${CLEAR_LINE}${bar} ${Math.round(100 * share)} %  ${this.#elapsed()}  ${text}`);
+    } else if (text !== this.#last) say(`${this.#elapsed()}  ${text}\n`);
+    this.#last = text;
+  }
+
+  /** Removes the line from the terminal. */
+  stop(): void {
+    if (this.#isTerminal) say(CLEAR_LINE);
+  }
+
+  #elapsed(): string {
+    const seconds = Math.floor((performance.now() - this.#startMs) / 1000);
+    return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+  }
+}
 
 interface Options {
   readonly quick?: true;

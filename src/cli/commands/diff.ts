@@ -1,26 +1,22 @@
 // `hexcodes diff OLD NEW FILE`: which positions or codes of a file have another code with a new boundary index.
 
 import type { Command } from 'commander';
-import { codeColumn } from '../../files/columns/code-column.js';
-import { findPosition } from '../../files/columns/position-columns.js';
-import { positionReader } from '../../files/columns/position-reader.js';
-import { type CsvOptions, csvChoiceOf, inputOptionsOf } from '../../files/csv-options.js';
+import { codeColumn, findPosition, positionReader } from '../../files/columns/position-columns.js';
 import { openInput } from '../../files/disk/input.js';
-import { CliFailure, EXIT } from '../../files/exit-codes.js';
-import { reasonOf } from '../../files/file-faults.js';
-import { formatOfBytes, formatOfName, requireFormat } from '../../files/format.js';
+import { CliFailure, EXIT, reasonOf } from '../../files/exit-codes.js';
+import { FORMATS, formatOf, requireFormat } from '../../files/format.js';
 import { dialectOf, sampleOf } from '../../files/formats/csv-dialect.js';
 import { openSource } from '../../files/formats/open.js';
 import type { TableRows } from '../../files/formats/table.js';
 import { codeTextOf } from '../../files/formats/values/column-text.js';
 import { readDataFiles } from '../../files/library.js';
-import { requireResolution } from '../../files/position-options.js';
-import { grouped } from '../../files/terminal/paint.js';
-import { say } from '../../files/terminal/say.js';
+import { type CsvOptions, csvChoiceOf, inputOptionsOf, requireResolution } from '../../files/options.js';
+import { grouped, say } from '../../files/terminal/say.js';
 import { HexcodesError } from '../../hexcodes/errors.js';
 import { NOT_A_COORDINATE } from '../../hexcodes/kernel/kernel.js';
 import { DEFAULT_RESOLUTION, Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { codeColumns } from '../../hexcodes/wire/rows/column-names.js';
+import { addTextOptions } from '../point-options.js';
 
 interface Options extends CsvOptions {
   readonly lat?: string;
@@ -38,31 +34,23 @@ type Pair = readonly [before: string, after: string];
 type Compare = (rows: TableRows) => (Pair | null)[];
 
 export default function declare(program: Command): void {
-  program
-    .command('diff')
-    .summary('which codes change with new borders')
-    .description(
-      'Compare two boundary indexes: list the rows of a file whose code has another province with the new one.',
-    )
-    .argument('<old>', 'boundary index, as data/index.bin')
-    .argument('<new>', 'boundary index')
-    .argument('<file>', 'positions or codes, in any format that encode reads; - for stdin')
-    .option('--column <column>', 'column of hexcodes; default hexcodes, where there is one')
-    .option('--lat <column>', 'column of the latitude; default lat or latitude')
-    .option('--lng <column>', 'column of the longitude; default lng, longitude or lon')
-    .option('--position <column>', 'column of whole positions: lat,lng, WKT, geo:, map links, …')
-    .option('-r, --resolution <0-15>', `of the codes of positions; default ${DEFAULT_RESOLUTION}`)
-    .option('--from <format>', 'format of the file; default: by extension or content')
-    .option(
-      '--delimiter <character>',
-      'of CSV: comma, semicolon, tab or pipe; default: as its first row shows',
-    )
-    .option('--no-header', 'the first row of CSV is data; columns are called 1, 2, …')
-    .option(
-      '--encoding <name>',
-      'of text: utf-16le, windows-1258, …; default: UTF-8, or by its byte order mark',
-    )
-    .option('--sheet <name>', 'of a workbook of several sheets: by name or number')
+  addTextOptions(
+    program
+      .command('diff')
+      .summary('which codes change with new borders')
+      .description(
+        'Compare two boundary indexes: list the rows of a file whose code has another province with the new one.',
+      )
+      .argument('<old>', 'boundary index, as data/index.bin')
+      .argument('<new>', 'boundary index')
+      .argument('<file>', 'positions or codes, in any format that encode reads; - for stdin')
+      .option('--column <column>', 'column of hexcodes; default hexcodes, where there is one')
+      .option('--lat <column>', 'column of the latitude; default lat or latitude')
+      .option('--lng <column>', 'column of the longitude; default lng, longitude or lon')
+      .option('--position <column>', 'column of whole positions: lat,lng, WKT, geo:, map links, …')
+      .option('-r, --resolution <0-15>', `of the codes of positions; default ${DEFAULT_RESOLUTION}`)
+      .option('--from <format>', 'format of the file; default: by extension or content'),
+  )
     .option('-q, --quiet', 'no summary on stderr')
     .addHelpText(
       'after',
@@ -99,13 +87,12 @@ async function listChanges(
     options.resolution === undefined ? DEFAULT_RESOLUTION : requireResolution(options.resolution);
   const from = options.from === undefined ? null : requireFormat(options.from, '--from');
   const input = await openInput(path, inputOptionsOf(options));
-  const named = input.path === null ? null : formatOfName(input.path).format;
-  const format = from ?? named ?? formatOfBytes(input.head);
+  const format = formatOf(input, from);
   const isCode = (text: string): boolean => libraries[0].isValid(text);
   const dialect = dialectOf(input.head, format, csvChoiceOf(options), isCode);
   const source = await openSource(input, format, 'any', dialect);
   const names = source.columns.map(({ name }) => name);
-  const isText = format === 'csv' || format === 'tsv';
+  const isText = FORMATS[format].delimiter !== null;
   const sample = { names, rows: isText ? (sampleOf(input.head, dialect)?.rows ?? []) : [] };
   const { lat, lng, position, column } = options;
   const choice = { lat, lng, position, code: column, prefix: '' };

@@ -1,0 +1,273 @@
+// The options that the commands of the message bus have in common: which subjects and streams, and how messages are
+// read.
+import type { Command } from 'commander';
+import type { StreamNames } from '../bus/bus.js';
+import { EngineFault } from '../bus/engine.js';
+import { DEFAULT_RULES, type ReadingRules, readFormatRule } from '../bus/messages/message-shape.js';
+import { isKafka } from '../bus/open-bus.js';
+import { SchemaFault } from '../bus/schema.js';
+import { requirePattern, SubjectFault, SubjectMap } from '../bus/subjects.js';
+import { BUS_NAMES, type BusConfig } from '../config/config.js';
+import { CliFailure, EXIT } from '../files/exit-codes.js';
+import { requireResolution } from '../files/options.js';
+import { say, visible } from '../files/terminal/say.js';
+import { addFlags, settingsOf } from './settings.js';
+
+// Ctrl-C and SIGTERM of commands that run until they are stopped: the first is an order to stop, a second ends the
+// process.
+const NAMES = ['SIGINT', 'SIGTERM'] as const;
+
+export class StopSignal {
+  readonly #controller = new AbortController();
+  readonly #listener = (signal: NodeJS.Signals): void => {
+    if (this.signal.aborted) process.exit(signal === 'SIGINT' ? EXIT.INTERRUPTED : EXIT.TERMINATED);
+    this.#controller.abort();
+  };
+
+  constructor() {
+    for (const name of NAMES) process.on(name, this.#listener);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Calls it now if the order has come already. */
+  onStop(stop: () => void): void {
+    if (this.signal.aborted) stop();
+    else this.signal.addEventListener('abort', stop, { once: true });
+  }
+
+  end(): void {
+    for (const name of NAMES) process.off(name, this.#listener);
+  }
+}
+
+export interface LimitOptions {
+  readonly maxBytes: string;
+  readonly maxAge: string;
+  readonly replicas: string;
+  readonly ackWait: string;
+}
+
+/** Words and default of each option that differ between commands. */
+type LimitWords = Readonly<
+  Record<'maxBytes' | 'maxAge' | 'ackWait', readonly [about: string, value: string]>
+>;
+
+export function addLimitOptions(command: Command, { maxBytes, maxAge, ackWait }: LimitWords): Command {
+  return command
+    .option('--max-bytes <size>', ...maxBytes)
+    .option('--max-age <time>', ...maxAge)
+    .option('--replicas <n>', 'servers that hold each message: 1, 3 or 5', '1')
+    .option('--ack-wait <time>', ...ackWait);
+}
+
+interface StreamLimits {
+  readonly maxBytes: number;
+  readonly maxAgeMs: number;
+  readonly replicas: number;
+  readonly ackWaitMs: number;
+}
+
+/** @throws CliFailure USAGE */
+export const limitsOf = ({ maxBytes, maxAge, replicas, ackWait }: LimitOptions): StreamLimits => ({
+  maxBytes: requireSize('--max-bytes', maxBytes),
+  maxAgeMs: requireTime('--max-age', maxAge),
+  replicas: requireCount('--replicas', replicas, 1, 5),
+  ackWaitMs: requireTime('--ack-wait', ackWait),
+});
+
+const SIZE_UNITS: Readonly<Record<string, number>> = {
+  '': 1,
+  k: 2 ** 10,
+  m: 2 ** 20,
+  g: 2 ** 30,
+  t: 2 ** 40,
+};
+const TIME_UNITS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/** Bytes: a number, and K, M, G or T of 1,024 each. */
+export function requireSize(flag: string, text: string): number {
+  const [, number = '', unit = ''] = /^(\d{1,9}(?:\.\d+)?)([kmgt]?)$/i.exec(text) ?? [];
+  const sizeBytes = Math.round(Number(number) * SIZE_UNITS[unit.toLowerCase()]!);
+  if (number === '' || sizeBytes < 1)
+    throw new CliFailure(EXIT.USAGE, `${flag} ${text}: must be a size, as 512M or 10G`);
+  return sizeBytes;
+}
+
+/** Milliseconds: a number and ms, s, m, h or d. */
+export function requireTime(flag: string, text: string): number {
+  const [, number = '', unit = ''] = /^(\d{1,9}(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
+  const ms = Math.round(Number(number) * (TIME_UNITS[unit] ?? 0));
+  if (number === '' || ms < 1)
+    throw new CliFailure(EXIT.USAGE, `${flag} ${text}: must be a time, as 500ms, 5s, 24h or 7d`);
+  return ms;
+}
+
+export function requireCount(flag: string, text: string, least: number, most: number): number {
+  const count = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (count >= least && count <= most) return count;
+  throw new CliFailure(EXIT.USAGE, `${flag} ${text}: must be a whole number from ${least} to ${most}`);
+}
+
+/** Before the subjects of frames of collected positions, unless another is given. */
+export const COLLECTED_SUBJECT = 'hexcodes.in.collected';
+/** Default name of the micro service, also the prefix of its endpoints' subjects. */
+export const SERVICE_NAME = 'hexcodes';
+const DEFAULT_MAP = 'hexcodes.in.>=hexcodes.out.>';
+/** Topics of Kafka have no wild words. */
+const KAFKA_MAP = 'hexcodes.in=hexcodes.out';
+
+/** Options that may be given several times. */
+export const gathered = (text: string, before: string[] | undefined): string[] => [...(before ?? []), text];
+
+export interface StreamOptions {
+  readonly from?: string;
+  readonly map?: string[];
+  readonly stream: string;
+  readonly answers: string;
+  readonly dead: string;
+  readonly deadSubject: string;
+  readonly consumer: string;
+}
+
+export function addStreamOptions(command: Command): Command {
+  return addFlags(command, BUS_NAMES)
+    .option('--from <address>', 'the bus: kafka://host:9092,other:9092, kafka+tls://… or nats://… (--nats)')
+    .option(
+      '--map <from=to>',
+      `subjects or topics of messages and of their answers, may be given several times (${DEFAULT_MAP}; ${KAFKA_MAP})`,
+      gathered,
+    )
+    .option('--stream <name>', 'stream of the messages', 'HEXCODES_IN')
+    .option('--answers <name>', 'stream of the answers', 'HEXCODES_OUT')
+    .option('--dead <name>', 'stream of the dead letters', 'HEXCODES_DEAD')
+    .option(
+      '--dead-subject <words>',
+      'before the subjects of dead letters; their topic on Kafka',
+      'hexcodes.dead',
+    )
+    .option(
+      '--consumer <name>',
+      'consumer of the stream, or group of Kafka, which all workers share',
+      'hexcodes',
+    );
+}
+
+export const namesOf = ({ stream, answers, dead, consumer }: StreamOptions): StreamNames => ({
+  input: stream,
+  output: answers,
+  dead,
+  consumer,
+});
+
+/** The first words of subjects, without wild ones. */
+export function requireSubject(flag: string, text: string): string {
+  const isWild = usage(() => requirePattern(text)).some((word) => word === '*' || word === '>');
+  if (isWild) throw new CliFailure(EXIT.USAGE, `${flag} ${text}: must have neither * nor >`);
+  return text;
+}
+
+export function mapsOf({ from, map, deadSubject }: StreamOptions): SubjectMap[] {
+  const fallback = from !== undefined && isKafka(from) ? KAFKA_MAP : DEFAULT_MAP;
+  return usage(() => {
+    requireSubject('--dead-subject', deadSubject);
+    return (map ?? [fallback]).map((text) => new SubjectMap(text));
+  });
+}
+
+export interface ReadingOptions {
+  readonly as?: string[];
+  readonly decode?: boolean;
+  readonly resolution?: string;
+  readonly columns: string;
+  readonly prefix: string;
+}
+
+export function addReadingOptions(command: Command): Command {
+  return command
+    .option(
+      '--as <pattern=format>',
+      'format of the messages of these subjects that have no header Hexcodes-Format: frames, ndjson, csv, json (frames)',
+      gathered,
+    )
+    .option('--decode', 'CSV and NDJSON hold hexcodes; else positions')
+    .option('-r, --resolution <0-15>', `of positions that name none (${DEFAULT_RULES.resolution})`)
+    .option('--columns <names>', 'columns of CSV, whose messages have no header row', DEFAULT_RULES.columns)
+    .option('--prefix <text>', 'before the names of the members that JSON objects get', '');
+}
+
+export function rulesOf({ as = [], decode, resolution, columns, prefix }: ReadingOptions): ReadingRules {
+  return usage(() => ({
+    ...DEFAULT_RULES,
+    formats: as.map(readFormatRule),
+    operation: decode === true ? 'decode' : 'encode',
+    resolution: resolution === undefined ? DEFAULT_RULES.resolution : requireResolution(resolution),
+    columns,
+    prefix,
+  }));
+}
+
+function usage<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof SubjectFault) throw new CliFailure(EXIT.USAGE, error.message);
+    throw error;
+  }
+}
+
+/** Runs a command with its settings; what the bus refuses becomes a sentence. */
+export async function withBus(command: Command, work: (settings: BusConfig) => Promise<void>): Promise<void> {
+  const settings = settingsOf(command, BUS_NAMES);
+  if (settings === undefined) return;
+  try {
+    await work(settings);
+  } catch (error) {
+    if (error instanceof EngineFault) throw new CliFailure(EXIT.FAILED, error.message, error.hint);
+    if (error instanceof SchemaFault)
+      throw new CliFailure(
+        EXIT.FAILED,
+        `a message on the bus is not what its subject says: ${error.message}`,
+      );
+    throw error;
+  }
+}
+
+const QUIET_MS = 10_000;
+/** Dead letters that are named in a second; others are counted. */
+const MOST_NAMED = 100;
+
+/**
+ * Says sentences on standard error, each family of them once in ten seconds: numbers and subjects in it may differ.
+ * Dead letters are named one by one, 100 in a second.
+ */
+export function sayer(isQuiet: boolean): (sentence: string) => void {
+  const last = new Map<string, number>();
+  let [named, unnamed] = [0, 0];
+  const name = (sentence: string): void => {
+    if (named === 0)
+      setTimeout(() => {
+        if (unnamed > 0) say(`hexcodes: ${unnamed} more dead letters in this second\n`);
+        [named, unnamed] = [0, 0];
+      }, 1000).unref();
+    if (++named <= MOST_NAMED) say(`hexcodes: ${visible(sentence)}\n`);
+    else unnamed++;
+  };
+  return (sentence) => {
+    if (sentence.startsWith('dead letter')) return name(sentence);
+    const family = sentence.replace(/\d+/g, '0').slice(0, 60);
+    const nowMs = performance.now();
+    if (isQuiet || nowMs - (last.get(family) ?? Number.NEGATIVE_INFINITY) < QUIET_MS) return;
+    if (last.size > 1000) last.clear();
+    last.set(family, nowMs);
+    say(`hexcodes: ${visible(sentence)}\n`);
+  };
+}

@@ -1,0 +1,199 @@
+// `hexcodes plan`: how many cores, processes and machines a fleet needs, from results of `hexcodes bench`.
+
+import type { Command } from 'commander';
+import type { Results } from '../../capacity/measure/results.js';
+import { type BusRequest, busOf } from '../../capacity/model/bus.js';
+import { demandOf } from '../../capacity/model/fleet.js';
+import { planOnce } from '../../capacity/model/once.js';
+import { type PlanRequest, planFor } from '../../capacity/model/plan.js';
+import { planTrace, type TraceRequest } from '../../capacity/model/trace-plan.js';
+import { headlineOf } from '../../capacity/report/headline.js';
+import { planText, traceText } from '../../capacity/report/plan-text.js';
+import { busText, onceText } from '../../capacity/report/system-text.js';
+import { type Trace, TraceBuilder, TraceFault } from '../../capacity/simulate/trace.js';
+import { openInput } from '../../files/disk/input.js';
+import { badInput, CliFailure, EXIT } from '../../files/exit-codes.js';
+import { FORMATS, formatOf } from '../../files/format.js';
+import { openCsv } from '../../files/formats/csv.js';
+import { dialectOf } from '../../files/formats/csv-dialect.js';
+import { MAX_BATCH_ITEMS, MAX_FRAME_POINTS } from '../../hexcodes/wire/limits.js';
+import { addPlanFlags, type PlanOptions, refuseFleetFlags } from '../capacity/plan-flags.js';
+import { readResultsFile } from '../capacity/results-output.js';
+
+// Reads a file of arrivals for `hexcodes plan --trace`: CSV or TSV, packed or not, with the project's own reader of
+// rows.
+const CHOICE = { delimiter: null, decimal: '.', hasHeader: true } as const;
+
+/**
+ * @param mostPoints of one message
+ * @throws CliFailure BAD_INPUT with file, row, column, value and rule
+ */
+async function readTraceFile(path: string, mostPoints: number): Promise<Trace> {
+  const input = await openInput(path);
+  const file = input.name;
+  try {
+    const format = formatOf(input);
+    if (FORMATS[format].delimiter === null)
+      throw badInput({ file }, `it is ${format}, and a trace is CSV or TSV`);
+    const { columns, batches } = await openCsv(
+      input,
+      dialectOf(input.head, format, CHOICE, () => false),
+    );
+    const builder = new TraceBuilder(
+      columns.map(({ name }) => name),
+      mostPoints,
+    );
+    for await (const { values } of batches()) builder.add(values as readonly (readonly string[])[]);
+    return builder.build();
+  } catch (error) {
+    if (error instanceof TraceFault)
+      throw badInput({ file, row: error.row, column: error.column }, error.message);
+    throw error;
+  } finally {
+    input.close();
+  }
+}
+
+/** JSON would write null for a number that is not finite: the text `Infinity` says that nothing carries a what-if. */
+export const planJson = (plan: object): string => `${JSON.stringify(plan, withoutInfinity)}\n`;
+
+function withoutInfinity(_: string, value: unknown): unknown {
+  return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
+}
+
+/** Largest fleet that a plan is made for. */
+const MOST_PROCESSES = 100_000;
+
+export default function declare(program: Command): void {
+  addPlanFlags(
+    program
+      .command('plan')
+      .summary('how many machines a fleet needs')
+      .description(
+        'Say how many cores, processes and machines a fleet needs and which latency it will see, from results of hexcodes bench: a range for each figure, the limits in their order, and what-ifs.',
+      ),
+  )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ hexcodes plan --vehicles 50000 --interval 5s --p99 50ms --headroom 40%
+  $ hexcodes plan --vehicles 50k --profile single --report-together 20% --from results.json
+  $ hexcodes plan --vehicles 50k --flush 1s --nightly 2e9:6h --price 0.04/core-h
+  $ hexcodes plan --vehicles 50k --engine nats --flush 4096 --replicas 3
+  $ hexcodes plan --once 2e9 --format parquet --within 8h
+  $ hexcodes plan --trace arrivals.csv --cores-per-machine 4`,
+    )
+    .action(plan);
+}
+
+async function plan(options: PlanOptions, command: Command): Promise<void> {
+  if (options.trace !== undefined) refuseFleetFlags(command);
+  const results = readResultsFile(options.from);
+  if (!results.isQuietEnough && !options.force)
+    throw new CliFailure(
+      EXIT.TOO_NOISY,
+      `${options.from ?? 'the recorded results'}: the machine was too noisy while it was measured, so a plan from it may be wrong by a multiple`,
+      'Measure again with hexcodes bench while nothing else runs, or plan all the same with --force.',
+    );
+  const source = options.from ?? 'recorded, a machine of ours: run hexcodes bench on yours';
+  try {
+    process.stdout.write(
+      options.trace === undefined
+        ? options.once === undefined
+          ? options.engine === undefined
+            ? fleetAnswer(options, results, source)
+            : busAnswer(options, results)
+          : onceAnswer(options, results)
+        : await traceAnswer(options.trace, options, results, source),
+    );
+  } catch (error) {
+    // Those of the model are about the results; any other is a fault of ours.
+    if (error instanceof CliFailure || error instanceof TypeError || error instanceof RangeError) throw error;
+    throw new CliFailure(
+      EXIT.BAD_INPUT,
+      `${options.from ?? 'the recorded results'}: ${(error as Error).message}`,
+    );
+  }
+}
+
+function onceAnswer(options: PlanOptions, results: Results): string {
+  if (options.vehicles !== undefined || options.engine !== undefined)
+    throw new CliFailure(EXIT.USAGE, '--vehicles and --engine: not beside --once, which is a history');
+  const { once, format, within, headroom } = options;
+  const { coresPerMachine, pricePerCoreHour } = machinesOf(options, results);
+  const request = { rows: once!, withinMs: within, format, headroom, coresPerMachine, pricePerCoreHour };
+  const made = planOnce(request, results);
+  return options.json ? planJson(made) : onceText(made, results.isQuietEnough);
+}
+
+function busAnswer(options: PlanOptions, results: Results): string {
+  const { fleet, survive, coresPerMachine, linkBitsPerS, pricePerCoreHour } = requestOf(options, results);
+  const demand = demandOf({ ...fleet, profile: 'stream' });
+  const request: BusRequest = {
+    ...{ pointsPerS: demand.peakPointsPerS, meanPointsPerS: demand.meanPointsPerS },
+    ...{ pointsPerMessage: demand.peak[0]!.pointsPerMessage },
+    ...{ replicas: options.replicas, maxAgeS: options.maxAge / 1000, coresPerMachine, linkBitsPerS },
+  };
+  const answer = busOf(request);
+  return options.json
+    ? planJson({ request, demand, answer })
+    : busText({ answer, request }, { demand, survive, pricePerCoreHour });
+}
+
+function fleetAnswer(options: PlanOptions, results: Results, source: string): string {
+  const request = requestOf(options, results);
+  const made = planFor(request, results);
+  const { carrying, processesPerMachine, p99Us } = made.answer;
+  if (!Number.isFinite(p99Us.high) && carrying * processesPerMachine >= MOST_PROCESSES)
+    throw new CliFailure(
+      EXIT.FAILED,
+      'this fleet takes more processes than a plan can be made for, 100,000',
+      'Fewer vehicles, a longer --interval, or --flush.',
+    );
+  return options.json
+    ? planJson({ headline: headlineOf(made), ...made })
+    : planText(made, source, options.explain);
+}
+
+function requestOf(options: PlanOptions, results: Results): PlanRequest {
+  const { vehicles } = options;
+  if (vehicles === undefined)
+    throw new CliFailure(EXIT.USAGE, 'how many vehicles?', 'hexcodes plan --vehicles 50000 --interval 5s');
+  return {
+    fleet: {
+      ...{ vehicles, intervalMs: options.interval, pointsPerReport: options.pointsPerReport },
+      ...{
+        togetherShare: options.reportTogether,
+        profile: options.profile,
+        flush: options.flush,
+        gateways: options.gateways,
+      },
+      ...{ peakFactor: options.peak, growth: options.growth, nightly: options.nightly },
+    },
+    ...machinesOf(options, results),
+    ...{ linkBitsPerS: options.link, proxies: options.proxies },
+  };
+}
+
+async function traceAnswer(
+  path: string,
+  options: PlanOptions,
+  results: Results,
+  source: string,
+): Promise<string> {
+  const mostPoints = options.profile === 'stream' ? MAX_FRAME_POINTS : MAX_BATCH_ITEMS;
+  const trace = await readTraceFile(path, mostPoints);
+  const request: TraceRequest = { profile: options.profile, ...machinesOf(options, results) };
+  const made = planTrace(trace, request, results);
+  return options.json ? planJson(made) : traceText(made, results, source);
+}
+
+/** The part of a request that a fleet and a trace have in common. */
+const machinesOf = (options: PlanOptions, { machine }: Results) => ({
+  ...{ targetP99Us: 1000 * options.p99, headroom: options.headroom, survive: options.survive },
+  coresPerMachine: options.coresPerMachine ?? machine.cores,
+  memoryBytesPerMachine: options.memoryPerMachine ?? machine.memoryBytes,
+  pricePerCoreHour: options.price,
+  assumeLinear: options.assumeLinear === true,
+});

@@ -1,0 +1,378 @@
+// `hexcodes worker`: converts the messages of a NATS JetStream stream or of topics of Kafka, on any number of machines.
+// Its subcommands make the streams, and run the helpers beside it.
+import type { Command } from 'commander';
+import type { Bus, CollectorOptions } from '../../bus/bus.js';
+import { MessageConverter } from '../../bus/messages/message-converter.js';
+import { DEFAULT_RULES } from '../../bus/messages/message-shape.js';
+import { RequestAnswerer } from '../../bus/messages/request-answer.js';
+import { openBus } from '../../bus/open-bus.js';
+import { Worker } from '../../bus/worker.js';
+import { BUS_NAMES, type BusConfig, NATS_NAMES } from '../../config/config.js';
+import { CliFailure, EXIT } from '../../files/exit-codes.js';
+import { loadLibrary, workerKernel } from '../../files/library.js';
+import { requireResolution } from '../../files/options.js';
+import { grouped } from '../../files/terminal/say.js';
+import { VERSION } from '../../hexcodes/version.js';
+import {
+  addReadingOptions,
+  addStreamOptions,
+  COLLECTED_SUBJECT,
+  mapsOf,
+  namesOf,
+  type ReadingOptions,
+  requireCount,
+  requireSize,
+  requireSubject,
+  requireTime,
+  rulesOf,
+  SERVICE_NAME,
+  StopSignal,
+  type StreamOptions,
+  sayer,
+  withBus,
+} from '../bus-options.js';
+import { declareSetup } from '../bus-setup.js';
+import { addFlags } from '../settings.js';
+import { type AdminOptions, addAdminOptions, Watched, type WatchedFigures } from '../watched.js';
+
+// `hexcodes worker`, without a subcommand: runs a worker until Ctrl-C or SIGTERM, and says what it does on standard
+// error.
+
+// Says counts from time to time on standard error, where they have changed, and once more at the end.
+
+/** A count with its words: `[17, 'messages']`. */
+type Count = readonly [number, string];
+
+export class CountsReport {
+  #last = '';
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(
+    readonly counts: () => readonly Count[],
+    everyMs: number,
+    readonly isQuiet: boolean,
+  ) {
+    this.#timer = setInterval(() => this.#tell(), everyMs);
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+    this.#tell();
+  }
+
+  #tell(): void {
+    const line = this.counts()
+      .map(([count, words]) => `${grouped(count)} ${words}`)
+      .join('  ');
+    if (line !== this.#last && !this.isQuiet) process.stderr.write(`${line}\n`);
+    this.#last = line;
+  }
+}
+
+interface WorkOptions extends StreamOptions, ReadingOptions, AdminOptions {
+  readonly threads: string;
+  readonly hold: string;
+  readonly tries: string;
+  readonly ordered?: boolean;
+  readonly monitor?: string;
+  readonly instance?: string;
+  readonly report: string;
+  readonly quiet?: boolean;
+}
+
+/** Time in which messages under way may end after the order to stop. */
+const GRACE_MS = 10_000;
+/** A bus without such a time has no need of it. */
+const MOST_KEEP_MS = 60_000;
+/** More messages under way than this are no faster. */
+const MOST_MESSAGES = 256;
+
+function declareRun(worker: Command): void {
+  const run = worker
+    .command('run', { isDefault: true })
+    .description('run a worker; `hexcodes worker` alone does the same');
+  addAdminOptions(addReadingOptions(addStreamOptions(run)))
+    .option('--threads <n>', 'worker threads that convert; 0: the thread that receives does', '0')
+    .option('--hold <size>', 'messages and answers that are under way, at most', '64M')
+    .option('--tries <n>', 'a message is converted so often before it is a dead letter', '3')
+    .option('--ordered', 'refuse to run where answers would be in no order (worker setup --ordered)')
+    .option('--monitor <url>', 'monitoring port of a server: warn where a power cut would lose messages')
+    .option(
+      '--instance <name>',
+      'name of this worker in its group of Kafka: started again, it goes on at once',
+    )
+    .option('--report <time>', 'how often the counts are said', '10s')
+    .option('-q, --quiet', 'say nothing but faults')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ hexcodes worker --nats nats://10.0.0.7:4222 --creds worker.creds
+  $ hexcodes worker --map 'fleet.*.points=fleet.*.hexcodes' --as 'fleet.*.points=ndjson' --threads 2
+  $ hexcodes worker --from kafka://10.0.0.8:9092 --map positions=positions.hexcodes --as positions=json`,
+    );
+  run.action((options: WorkOptions) => withBus(run, (settings) => work(options, settings)));
+}
+
+async function work(options: WorkOptions, settings: BusConfig): Promise<void> {
+  const [names, maps, rules] = [namesOf(options), mapsOf(options), rulesOf(options)];
+  const threads = requireCount('--threads', options.threads, 0, 256);
+  const mostHeldBytes = requireSize('--hold', options.hold);
+  const tries = requireCount('--tries', options.tries, 1, 100);
+  const reportMs = requireTime('--report', options.report);
+  const monitor = monitorOf(options);
+  const say = sayer(false);
+  const saySometimes = sayer(options.quiet === true);
+  const stopped = new StopSignal();
+  const waiting = { isPatient: true, say, signal: stopped.signal };
+  const bus = await openBus(settings, waiting, options.from);
+  try {
+    const { engine, warnings, ackWaitMs, source, look } = await bus.work({
+      ...{ names, maps, mostHeldBytes, monitor, mostMessages: MOST_MESSAGES, instance: options.instance },
+      ...{ deadPrefix: options.deadSubject, isOrdered: options.ordered === true },
+    });
+    for (const warning of warnings) saySometimes(`warning: ${warning}`);
+    const pool = threads === 0 ? undefined : await poolOf(threads, mostHeldBytes);
+    const converter = new MessageConverter((await loadLibrary()).kernel, rules, pool);
+    const worker = new Worker(engine, converter, {
+      ...{ maps, rules, tries, mostHeldBytes, say },
+      deadPrefix: options.deadSubject,
+      keepEveryMs: Math.min(MOST_KEEP_MS, Math.max(100, ackWaitMs / 3)),
+    });
+    const watched = await Watched.open(
+      { role: 'worker', look, figures: () => figuresOf(worker), say: saySometimes },
+      options,
+    );
+    stopped.onStop(() => {
+      watched.stopping();
+      worker.stop(GRACE_MS);
+    });
+    const reporting = new CountsReport(() => countsOf(worker), reportMs, options.quiet === true);
+    saySometimes(`works on ${source} of ${bus.name}`);
+    try {
+      await worker.run();
+    } finally {
+      reporting.end();
+      watched.end();
+      await pool?.close();
+    }
+  } finally {
+    stopped.end();
+    await bus.close();
+  }
+}
+
+async function poolOf(threads: number, maxBytes: number) {
+  const { Pool } = await import('../../pool/pool.js');
+  return new Pool({
+    kernel: await workerKernel(),
+    threads,
+    maxQueued: 2 * MOST_MESSAGES,
+    maxBytes: 2 * maxBytes,
+  });
+}
+
+function monitorOf({ monitor }: WorkOptions): URL | undefined {
+  if (monitor === undefined) return undefined;
+  if (!/^https?:\/\//.test(monitor) || !URL.canParse(monitor))
+    throw new CliFailure(EXIT.USAGE, `--monitor ${monitor}: must be an address, as http://127.0.0.1:8222`);
+  return new URL(monitor);
+}
+
+function figuresOf({ figures, storeFaults }: Worker): WatchedFigures {
+  const { messages, points, failedPoints, redelivered, already, dead, heldMessages, heldBytes, times } =
+    figures;
+  return {
+    counters: {
+      ...{ messages, points, failed_points: failedPoints, redelivered, already, dead_letters: dead },
+      store_faults: storeFaults,
+    },
+    gauges: { held_messages: heldMessages, held_bytes: heldBytes },
+    times,
+  };
+}
+
+function countsOf({ figures, storeFaults }: Worker): Count[] {
+  return [
+    [figures.messages, 'messages'],
+    [figures.points, 'points'],
+    [figures.failedPoints, 'without a code'],
+    [figures.redelivered, 'delivered again'],
+    [figures.already, 'answered already'],
+    [figures.dead, 'dead letters'],
+    [storeFaults, 'tries to store failed'],
+  ];
+}
+
+interface ServiceOptions {
+  readonly name: string;
+  readonly queue: string;
+  readonly quiet?: boolean;
+}
+
+function declareService(worker: Command): void {
+  const service = worker
+    .command('service')
+    .description('answer requests on NATS: a micro service with the endpoints encode and decode');
+  addFlags(service, NATS_NAMES)
+    .option('--name <word>', 'of the service, and before the subjects of its endpoints', SERVICE_NAME)
+    .option('--queue <word>', 'instances with the same queue share the requests', 'hexcodes')
+    .option('-q, --quiet', 'say nothing but faults')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ hexcodes worker service
+  $ nats request hexcodes.encode '{"points":[{"lat":21.0288,"lng":105.8525}]}'
+  $ nats micro stats hexcodes`,
+    );
+  service.action((options: ServiceOptions) => withBus(service, (settings) => runService(options, settings)));
+}
+
+async function runService(options: ServiceOptions, settings: BusConfig): Promise<void> {
+  const name = requireSubject('--name', options.name);
+  const say = sayer(false);
+  const stopped = new StopSignal();
+  const bus = await openBus(settings, { isPatient: true, say, signal: stopped.signal });
+  try {
+    const answerer = new RequestAnswerer((await loadLibrary()).kernel);
+    const service = await bus.serve(answerer, { name, version: VERSION, queue: options.queue });
+    sayer(options.quiet === true)(`answers ${name}.encode and ${name}.decode of ${bus.name}`);
+    await Promise.race([new Promise<void>((resolve) => stopped.onStop(resolve)), service.ended]);
+    await service.stop();
+  } finally {
+    stopped.end();
+    await bus.close();
+  }
+}
+
+interface CollectOptions extends AdminOptions {
+  readonly positions: string;
+  readonly stream: string;
+  readonly subject: string;
+  readonly deadSubject: string;
+  readonly resolution?: string;
+  readonly points: string;
+  readonly wait: string;
+  readonly report: string;
+  readonly quiet?: boolean;
+}
+
+const MOST_POINTS = 16_384;
+
+function declareCollect(worker: Command): void {
+  const collect = worker
+    .command('collect')
+    .description('collect single positions (JSON, also over MQTT) into frames for workers');
+  addAdminOptions(addFlags(collect, BUS_NAMES))
+    .option('--positions <name>', 'stream of the single positions', 'HEXCODES_POSITIONS')
+    .option('--stream <name>', 'stream of the frames: that of the messages of workers', 'HEXCODES_IN')
+    .option('--subject <words>', 'before the subjects of the frames', COLLECTED_SUBJECT)
+    .option('--dead-subject <words>', 'before the subjects of dead letters', 'hexcodes.dead')
+    .option('-r, --resolution <0-15>', `of the frames (${DEFAULT_RULES.resolution})`)
+    .option('--points <n>', 'of a frame, at most', String(MOST_POINTS))
+    .option('--wait <time>', 'a position waits no longer for others', '200ms')
+    .option('--report <time>', 'how often the counts are said', '10s')
+    .option('-q, --quiet', 'say nothing but faults')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ hexcodes worker setup --collect 'fleet.*.position'
+  $ hexcodes worker collect
+  $ mosquitto_pub -q 1 -t fleet/7/position -m '{"id":7,"lat":21.0288,"lng":105.8525}'`,
+    );
+  collect.action((options: CollectOptions) =>
+    withBus(collect, (settings) => collectPositions(options, settings)),
+  );
+}
+
+async function collectPositions(options: CollectOptions, settings: BusConfig): Promise<void> {
+  const { resolution } = options;
+  const given = {
+    positions: options.positions,
+    stream: options.stream,
+    subject: requireSubject('--subject', options.subject),
+    deadPrefix: requireSubject('--dead-subject', options.deadSubject),
+    resolution: resolution === undefined ? DEFAULT_RULES.resolution : requireResolution(resolution),
+    mostPoints: requireCount('--points', options.points, 1, MOST_POINTS),
+    waitMs: requireTime('--wait', options.wait),
+    say: sayer(false),
+  };
+  const reportMs = requireTime('--report', options.report);
+  const stopped = new StopSignal();
+  const bus = await openBus(settings, { isPatient: true, say: given.say, signal: stopped.signal });
+  try {
+    await collect(bus, given, options, stopped, reportMs);
+  } finally {
+    stopped.end();
+    await bus.close();
+  }
+}
+
+async function collect(
+  bus: Bus,
+  given: CollectorOptions,
+  options: CollectOptions,
+  stopped: StopSignal,
+  reportMs: number,
+): Promise<void> {
+  const collector = await bus.collect(given);
+  const { figures } = collector;
+  const report = new CountsReport(
+    () => [
+      [figures.positions, 'positions'],
+      [figures.frames, 'frames'],
+      [figures.dead, 'dead letters'],
+    ],
+    reportMs,
+    options.quiet === true,
+  );
+  const watched = await Watched.open(
+    {
+      role: 'collector',
+      look: () => collector.look(),
+      figures: () => ({
+        counters: { points: figures.positions, messages: figures.frames, dead_letters: figures.dead },
+        times: figures.times,
+      }),
+      say: sayer(options.quiet === true),
+    },
+    options,
+  );
+  stopped.onStop(() => {
+    watched.stopping();
+    collector.stop();
+  });
+  sayer(options.quiet === true)(`collects ${given.positions} of ${bus.name}`);
+  try {
+    await collector.run();
+  } finally {
+    report.end();
+    watched.end();
+  }
+}
+
+export default function declare(program: Command): void {
+  const worker = program
+    .command('worker')
+    .summary('convert the messages of NATS JetStream or Kafka')
+    .description(
+      'Convert the messages of a NATS JetStream stream or of topics of Kafka: each answer is stored once.',
+    )
+    .addHelpText(
+      'after',
+      `
+Without a subcommand it runs a worker. docs/engine.md says what is guaranteed, and how.
+
+Examples:
+  $ hexcodes worker setup
+  $ hexcodes worker
+  $ hexcodes worker setup --map 'fleet.*.points=fleet.*.hexcodes'
+  $ hexcodes worker --map 'fleet.*.points=fleet.*.hexcodes' --as 'fleet.*.points=json'`,
+    );
+  declareRun(worker);
+  declareSetup(worker);
+  declareCollect(worker);
+  declareService(worker);
+}

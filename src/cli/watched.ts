@@ -1,0 +1,184 @@
+// The admin port of commands that run until they are stopped: /livez, /readyz and /metrics, and a warning where a
+// stream has little space left. The bus is looked at every few seconds, and a scrape shows the last look.
+import { createServer, type Server } from 'node:http';
+import { memoryUsage, uptime } from 'node:process';
+import type { Command } from 'commander';
+import type { BusLook } from '../bus/bus.js';
+import { DURATION_BOUNDS_S, type Durations } from '../bus/durations.js';
+import { CliFailure, EXIT } from '../files/exit-codes.js';
+import { say } from '../files/terminal/say.js';
+import { VERSION } from '../hexcodes/version.js';
+import { requireCount } from './bus-options.js';
+
+export interface AdminOptions {
+  readonly adminPort?: string;
+  readonly adminHost: string;
+}
+
+export const addAdminOptions = (command: Command): Command =>
+  command
+    .option('--admin-port <n>', 'port of /livez, /readyz and /metrics (none; 0: any free one)')
+    .option('--admin-host <address>', 'address of that port', '127.0.0.1');
+
+/** Metrics that commands count themselves, by their names without the prefix; docs/engine.md has the words. */
+export interface WatchedFigures {
+  readonly counters: Readonly<Record<string, number>>;
+  readonly gauges?: Readonly<Record<string, number>>;
+  readonly times: Durations;
+}
+
+export interface WatchedOptions {
+  readonly role: 'worker' | 'collector' | 'job_worker';
+  readonly look: () => Promise<BusLook>;
+  readonly figures: () => WatchedFigures;
+  /** Called with sentences for people. */
+  readonly say: (sentence: string) => void;
+}
+
+const LOOK_MS = 5000;
+/** Without a look for longer than this it is not ready. */
+const READY_MS = 15_000;
+/** Share of a stream from which it is nearly full. */
+const NEARLY_FULL = 0.8;
+
+export class Watched {
+  readonly #options: WatchedOptions;
+  #server: Server | undefined;
+  #timer: NodeJS.Timeout;
+  #last: { readonly atMs: number; readonly look: BusLook } | undefined;
+  #isStopping = false;
+
+  /** @throws CliFailure where the port cannot be had */
+  static async open(options: WatchedOptions, { adminPort, adminHost }: AdminOptions): Promise<Watched> {
+    const watched = new Watched(options);
+    try {
+      if (adminPort !== undefined)
+        await watched.#listen(requireCount('--admin-port', adminPort, 0, 65_535), adminHost);
+    } catch (error) {
+      watched.end();
+      throw error;
+    }
+    return watched;
+  }
+
+  private constructor(options: WatchedOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => void this.#look(), LOOK_MS);
+    void this.#look();
+  }
+
+  /** From now on it is not ready. */
+  stopping(): void {
+    this.#isStopping = true;
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+    this.#server?.close();
+    this.#server?.closeAllConnections();
+  }
+
+  async #look(): Promise<void> {
+    const look = await this.#options.look().catch(() => undefined);
+    if (look === undefined) return;
+    this.#last = { atMs: performance.now(), look };
+    for (const { name, bytes, mostBytes } of look.streams)
+      if (mostBytes > 0 && bytes >= NEARLY_FULL * mostBytes)
+        this.#options.say(
+          `warning: ${name} is ${Math.floor((100 * bytes) / mostBytes)} % full and refuses more when it is full; hexcodes worker setup --max-bytes makes it larger`,
+        );
+  }
+
+  #listen(port: number, host: string): Promise<void> {
+    const server = createServer((request, response) => {
+      const isRead = request.method === 'GET' || request.method === 'HEAD';
+      const [status, text] = isRead ? this.#page(request.url ?? '') : [405, 'only GET'];
+      response.writeHead(status, {
+        'Content-Type': 'text/plain; version=0.0.4; charset=utf-8',
+        'Cache-Control': 'no-store',
+      });
+      response.end(`${text}\n`);
+    });
+    this.#server = server;
+    return new Promise((resolve, reject) => {
+      server.once('error', (error) =>
+        reject(new CliFailure(EXIT.FAILED, `--admin-port ${port}: ${error.message}`)),
+      );
+      server.listen(port, host, () => {
+        const address = server.address();
+        const at = typeof address === 'object' ? address?.port : port;
+        say(`hexcodes: /livez, /readyz and /metrics on ${host}:${at}\n`);
+        resolve();
+      });
+      server.unref();
+    });
+  }
+
+  #page(url: string): [number, string] {
+    switch (url.split('?')[0]) {
+      case '/livez':
+        return [200, 'alive'];
+      case '/readyz': {
+        const reason = this.#unready;
+        return reason === undefined ? [200, 'ready'] : [503, reason];
+      }
+      case '/metrics':
+        return [200, this.#metrics().join('\n')];
+      default:
+        return [404, 'there are /livez, /readyz and /metrics'];
+    }
+  }
+
+  get #unready(): string | undefined {
+    if (this.#isStopping) return 'stopping';
+    if (this.#last === undefined || performance.now() - this.#last.atMs > READY_MS)
+      return 'the bus does not answer';
+    return undefined;
+  }
+
+  *#lines(): Generator<string> {
+    const { role, figures } = this.#options;
+    const { counters, gauges = {}, times } = figures();
+    const own = `role="${role}"`;
+    const one = (name: string, kind: string, value: number, labels = own): string =>
+      `# TYPE ${name} ${kind}\n${name}{${labels}} ${value}`;
+    yield one('hexcodes_worker_info', 'gauge', 1, `${own},version="${VERSION}"`);
+    yield one('hexcodes_worker_ready', 'gauge', this.#unready === undefined ? 1 : 0);
+    for (const [name, value] of Object.entries(counters))
+      yield one(`hexcodes_worker_${name}_total`, 'counter', value);
+    for (const [name, value] of Object.entries(gauges)) yield one(`hexcodes_worker_${name}`, 'gauge', value);
+    yield* histogram('hexcodes_worker_duration_seconds', own, times);
+    const { look } = this.#last ?? {};
+    if (look !== undefined) {
+      yield one('hexcodes_worker_waiting_messages', 'gauge', look.waiting);
+      yield one('hexcodes_worker_under_way_messages', 'gauge', look.underWay);
+      for (const [name, member] of [
+        ['messages', 'messages'],
+        ['bytes', 'bytes'],
+        ['limit_bytes', 'mostBytes'],
+      ] as const) {
+        if (look.streams.length > 0) yield `# TYPE hexcodes_bus_stream_${name} gauge`;
+        for (const stream of look.streams)
+          yield `hexcodes_bus_stream_${name}{${own},stream="${stream.name}"} ${stream[member]}`;
+      }
+    }
+    const { user, system } = process.cpuUsage();
+    yield `# TYPE process_cpu_seconds_total counter\nprocess_cpu_seconds_total ${(user + system) / 1e6}`;
+    yield `# TYPE process_resident_memory_bytes gauge\nprocess_resident_memory_bytes ${memoryUsage().rss}`;
+    yield `# TYPE process_start_time_seconds gauge\nprocess_start_time_seconds ${Math.round(Date.now() / 1000 - uptime())}`;
+  }
+
+  #metrics(): string[] {
+    return [...this.#lines()];
+  }
+}
+
+function* histogram(name: string, labels: string, { counts, sumS }: Durations): Generator<string> {
+  yield `# TYPE ${name} histogram`;
+  let count = 0;
+  for (const [i, here] of counts.entries()) {
+    count += here;
+    yield `${name}_bucket{${labels},le="${DURATION_BOUNDS_S[i] ?? '+Inf'}"} ${count}`;
+  }
+  yield `${name}_sum{${labels}} ${sumS}\n${name}_count{${labels}} ${count}`;
+}
