@@ -8,8 +8,10 @@ import { areaTable } from './map/area-table.js';
 import { cutSources } from './map/cut-sources.js';
 import { writeIndexFile } from './map/index-file.js';
 import { drawLandLine, LAND_LINE_FILE } from './map/land-line.js';
+import { writeNames } from './map/names.js';
 import { drawPicture } from './map/picture.js';
 import { buildReach, checkWithinReach, REACH_FILE } from './map/reach.js';
+import { drawRivers, RIVERS_FILE } from './map/rivers.js';
 import { buildShippedMap, INDEX_FILE, LICENCE } from './map/shipped-map.js';
 import { readLand } from './map/sources.js';
 import { measure, measureTable } from './map/user/measure.js';
@@ -25,6 +27,8 @@ else if (values.from !== undefined) makeUserIndex(values.from);
 else if (values.measure !== undefined) printMeasured(values.measure);
 else if (values.reach) makeReach();
 else if (values.land) makeLandLine();
+else if (values.names) await writeNames();
+else if (values.rivers) makeRivers();
 else makeIndex();
 
 function makeIndex(): void {
@@ -40,6 +44,13 @@ function makeLandLine(): void {
   const file = drawLandLine(readLand());
   writeFileSync(LAND_LINE_FILE, file);
   console.log(`${LAND_LINE_FILE}: ${file.length} bytes`);
+}
+
+/** The rivers that the console shows. */
+function makeRivers(): void {
+  const file = drawRivers();
+  writeFileSync(RIVERS_FILE, file);
+  console.log(`${RIVERS_FILE}: ${file.length} bytes`);
 }
 
 function makeUserIndex(path: string): void {
@@ -75,7 +86,10 @@ function printMeasured(path: string): void {
     const [kernel, index, reach] = ['dist/kernel.wasm', values.index, REACH_FILE].map((file) =>
       readFileSync(file),
     );
-    const options = { path, codeProperty: values['code-property'], points, seed };
+    const aroundKm = Number(values.around);
+    if (!(aroundKm >= 0 && aroundKm <= 100)) throw new Error('--around must be kilometres from 0 to 100');
+    const { weight } = values;
+    const options = { path, codeProperty: values['code-property'], points, seed, weight, aroundKm };
     console.log(measureTable(measure(Kernel.create(kernel!, index!, reach!), options)));
   } catch (error) {
     console.error((error as Error).message);
@@ -113,11 +127,15 @@ function readOptions() {
         licence: { type: 'string', default: 'as the notice says' },
         out: { type: 'string' },
         measure: { type: 'string' },
+        weight: { type: 'string' },
+        around: { type: 'string', default: '0' },
         index: { type: 'string', default: INDEX_FILE },
         points: { type: 'string', default: '200000' },
         seed: { type: 'string', default: '1' },
         reach: { type: 'boolean', default: false },
         land: { type: 'boolean', default: false },
+        names: { type: 'boolean', default: false },
+        rivers: { type: 'boolean', default: false },
         force: { type: 'boolean', default: false },
       },
     }).values;

@@ -1,0 +1,310 @@
+"""Columns of many kinds: lists, NumPy, pandas, Polars and Arrow, as float64 arrays and records for the kernel, and back.
+
+No row becomes a Python object but those of lists, and texts that are not plain ASCII of at most 19 characters.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, List, Optional, Tuple
+
+import numpy as np
+
+from ._errors import HexcodesError
+from ._kernel import RECORD_BYTES
+from ._views import Positions, Texts
+
+LIST, NUMPY, PANDAS, POLARS, ARROW, CHUNKED, EXPRESSION = "list", "NumPy", "pandas", "Polars", "Arrow", "Arrow chunked", "Polars expression"
+
+#: Bytes of a text that fits a record.
+_MOST_BYTES = RECORD_BYTES - 1
+_MOST_INT32 = 2**31 - 1
+
+
+def kind_of(column: Any) -> Optional[str]:
+    """The kind of a column; None for a single value."""
+    if isinstance(column, (list, tuple)):
+        return LIST
+    if isinstance(column, np.ndarray):
+        return NUMPY if column.ndim > 0 else None
+    home = type(column).__module__.split(".")[0]
+    name = type(column).__name__
+    if home == "pandas" and name == "Series":
+        return PANDAS
+    if home == "polars" and name in ("Series", "Expr"):
+        return POLARS if name == "Series" else EXPRESSION
+    if home == "pyarrow" and name == "ChunkedArray":
+        return CHUNKED
+    if home == "pyarrow" and hasattr(column, "buffers"):
+        return ARROW
+    if hasattr(column, "__arrow_c_array__"):
+        return ARROW
+    if hasattr(column, "__arrow_c_stream__"):
+        return CHUNKED
+    return None
+
+
+def numbers_of(column: Any, name: str) -> np.ndarray:
+    """A column of degrees as float64, contiguous or not; NaN where a value is missing."""
+    kind = kind_of(column)
+    if kind == NUMPY:
+        values = column
+    elif kind == LIST:
+        values = _from_list(column, name)
+    elif kind in (PANDAS, POLARS):
+        values = _from_series(column, kind)
+    else:
+        values = _arrow(column).to_numpy(**({"zero_copy_only": False} if kind == ARROW else {}))
+    if values.ndim != 1:
+        raise _wrong(name, f"has one dimension, not the shape {values.shape}")
+    if values.dtype == np.float32 or values.dtype == np.float16:
+        raise _wrong(name, f"is {values.dtype}, which moves a position by metres: convert it to float64 where that is meant")
+    if values.dtype.kind not in "fiu":
+        raise _wrong(name, f"has numbers in degrees, not {values.dtype}")
+    return values if values.dtype == np.float64 else values.astype(np.float64)
+
+
+def _from_list(column: Any, name: str) -> np.ndarray:
+    # A text that looks like a number is none: NumPy would convert it. numpy.float32 in a list is what its owner wrote there.
+    if any(isinstance(each, (str, bytes, bool)) for each in column):
+        at = next(i for i, each in enumerate(column) if isinstance(each, (str, bytes, bool)))
+        raise _wrong(f"{name}[{at}]", f"is a number in degrees, not {column[at]!r}")
+    try:
+        return np.array([np.nan if each is None else each for each in column], np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise _wrong(name, f"has numbers in degrees: {error}") from None
+
+
+def _from_series(column: Any, kind: str) -> np.ndarray:
+    if kind == PANDAS:
+        dtype = column.dtype
+        if getattr(dtype, "kind", "O") in "fiu" and str(dtype).lower() not in ("float32", "float16", "float[pyarrow]"):
+            return column.to_numpy(dtype=np.float64, na_value=np.nan)
+        values = column.to_numpy()
+        return values if values.dtype != object else np.array(values, dtype=object)
+    return column.to_numpy()
+
+
+def points_of(lat: Any, lng: Any, kind: str) -> Tuple[np.ndarray, np.ndarray]:
+    """Two columns of degrees of one kind and length."""
+    if kind_of(lng) != kind:
+        other = kind_of(lng)
+        raise _wrong("lng", f"is a {kind} column as lat is, not {'one value' if other is None else f'a {other} column'}")
+    if kind == PANDAS and not lat.index.equals(lng.index):
+        raise _wrong("lng", "has the index of lat: reset both, or take them from one frame")
+    points = numbers_of(lat, "lat"), numbers_of(lng, "lng")
+    if len(points[0]) != len(points[1]):
+        raise _wrong("lng", f"has as many rows as lat: {len(points[1])}, not {len(points[0])}")
+    return points
+
+
+def resolutions_of(given: Any, count: int) -> Any:
+    """A resolution for all points, or uint8 for each."""
+    if kind_of(given) is None:
+        return resolution_of(given)
+    values = np.asarray(given if kind_of(given) in (LIST, NUMPY) else _plain(given))
+    if values.shape != (count,) or values.dtype.kind not in "iu":
+        raise HexcodesError("BAD_RESOLUTION", f"Resolutions are {count} integers from 0 to 15, not {values.dtype} of shape {values.shape}")
+    wrong = (values < 0) | (values > 15)
+    if wrong.any():
+        at = int(wrong.argmax())
+        raise HexcodesError("BAD_RESOLUTION", f"A resolution is an integer from 0 to 15, not {values[at]} (row {at})")
+    return values.astype(np.uint8)
+
+
+def resolution_of(given: Any) -> int:
+    """One resolution."""
+    integer = isinstance(given, (int, np.integer)) and not isinstance(given, (bool, np.bool_))
+    if not integer or not 0 <= given <= 15:
+        raise HexcodesError("BAD_RESOLUTION", f"A resolution is an integer from 0 to 15, not {given!r}")
+    return int(given)
+
+
+def _plain(column: Any) -> np.ndarray:
+    return np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else _arrow(column).to_numpy(zero_copy_only=False))
+
+
+# Answers
+
+
+def text_column(texts: Texts, like: Any, kind: str, name: str) -> Any:
+    """Texts as a column of the kind of `like`: pandas, Polars or Arrow."""
+    import pyarrow as pa
+
+    count = len(texts.ends) - 1
+    large = len(texts.data) > _MOST_INT32
+    ends = texts.ends if large else texts.ends.astype(np.int32)
+    bits = None if texts.valid is None else pa.py_buffer(np.packbits(texts.valid, bitorder="little"))
+    buffers = [bits, pa.py_buffer(ends), pa.py_buffer(texts.data)]
+    array = pa.Array.from_buffers(pa.large_string() if large else pa.string(), count, buffers)
+    return column_of(array, like, kind, name)
+
+
+def column_of(array: Any, like: Any, kind: str, name: str) -> Any:
+    """An Arrow array as a column of the kind of `like`."""
+    if kind == ARROW:
+        return array
+    if kind == CHUNKED:
+        import pyarrow as pa
+
+        return pa.chunked_array([array])
+    if kind == POLARS:
+        import polars
+
+        return polars.Series(name, array)
+    import pandas
+    import pyarrow as pa
+
+    if array.type == pa.string() or array.type == pa.large_string():
+        values = pandas.array(array, dtype="string[pyarrow]") if hasattr(pandas, "StringDtype") else array
+    else:
+        values = pandas.arrays.ArrowExtensionArray(pa.chunked_array([array]))
+    return pandas.Series(values, index=like.index, name=name)
+
+
+def words_column(numbers: np.ndarray, words: List[str], like: Any, kind: str, name: str) -> Any:
+    """Numbers as the words that they number; a number beyond the words is none."""
+    if kind in (LIST, NUMPY):
+        table = np.array([*words, ""])
+        found = table[np.minimum(numbers, len(words))]
+        return [each or None for each in found.tolist()] if kind == LIST else found
+    import pyarrow as pa
+
+    indices = pa.array(numbers.astype(np.int16), mask=numbers >= len(words))
+    return column_of(pa.DictionaryArray.from_arrays(indices, pa.array(words)).cast(pa.string()), like, kind, name)
+
+
+def value_column(values: np.ndarray, valid: Optional[np.ndarray], like: Any, kind: str, name: str) -> Any:
+    """Numbers or truths as a column; where `valid` is false a row is missing. NumPy has the values as they are."""
+    if kind == NUMPY:
+        return values
+    if kind == LIST:
+        rows = values.tolist()
+        return rows if valid is None else [each if ok else None for each, ok in zip(rows, valid.tolist())]
+    import pyarrow as pa
+
+    return column_of(pa.array(values, mask=None if valid is None else ~valid), like, kind, name)
+
+
+def position_columns(answer: Positions, like: Any, kind: str) -> Any:
+    """Positions as a frame or batch with lat, lng and resolution."""
+    parts = {"lat": answer.lat, "lng": answer.lng, "resolution": answer.resolution}
+    import pyarrow as pa
+
+    arrays = {name: pa.array(values, mask=~answer.valid) for name, values in parts.items()}
+    if kind == ARROW:
+        return pa.RecordBatch.from_arrays(list(arrays.values()), names=list(arrays))
+    if kind == CHUNKED:
+        return pa.table(arrays)
+    if kind == POLARS:
+        import polars
+
+        return polars.DataFrame([polars.Series(name, array) for name, array in arrays.items()])
+    import pandas
+
+    return pandas.DataFrame({name: column_of(array, like, kind, name) for name, array in arrays.items()})
+
+
+# Texts
+
+
+def records_of(column: Any, kind: str) -> Tuple[np.ndarray, List[int], Callable[[int], Optional[str]]]:
+    """A column of texts as records, the rows that no record holds as they are, and how to get the text of a row."""
+    if kind == NUMPY and column.ndim != 1:
+        raise _wrong("code", f"has one dimension, not the shape {column.shape}")
+    if kind == NUMPY and column.dtype.kind in "US":
+        return _records_of_numpy(column)
+    if kind == LIST or kind == NUMPY:
+        return _records_of_list(column.tolist() if kind == NUMPY else column)
+    return _records_of_arrow(column, kind)
+
+
+def _records_of_numpy(column: np.ndarray) -> Tuple[np.ndarray, List[int], Callable[[int], Optional[str]]]:
+    count = len(column)
+    records = np.zeros((count, RECORD_BYTES), np.uint8)
+    if column.dtype.itemsize == 0 or count == 0:
+        return records, [], lambda row: ""
+    column = np.ascontiguousarray(column)
+    units: Any
+    if column.dtype.kind == "S":
+        units = column.view(np.uint8).reshape(count, -1)
+    else:
+        if not column.dtype.isnative:
+            column = column.astype(column.dtype.newbyteorder("="))
+        units = column.view(np.uint32).reshape(count, -1)
+    size = min(units.shape[1], _MOST_BYTES)
+    records[:, :size] = units[:, :size]
+    # A text of a longer column fits if all behind its nineteenth character is padding; a NUL inside it is no padding.
+    other = (units > 127).any(axis=1) | (units[:, _MOST_BYTES:] != 0).any(axis=1)
+    other |= (records != 0).sum(axis=1) != np.strings.str_len(column)
+    rows = np.flatnonzero(other)
+    records[rows] = 0
+
+    def text(row: int) -> Optional[str]:
+        value = column[row]
+        return value.decode("latin-1") if isinstance(value, bytes) else str(value)
+
+    return records, rows.tolist(), text
+
+
+def _records_of_list(column: Any) -> Tuple[np.ndarray, List[int], Callable[[int], Optional[str]]]:
+    parts = []
+    others = []
+    for row, text in enumerate(column):
+        if isinstance(text, str) and len(text) <= _MOST_BYTES and text.isascii() and "\0" not in text:
+            parts.append(text.encode("ascii").ljust(RECORD_BYTES, b"\0"))
+        else:
+            parts.append(bytes(RECORD_BYTES))
+            if isinstance(text, str):
+                others.append(row)
+    records = np.frombuffer(b"".join(parts), np.uint8).reshape(len(parts), RECORD_BYTES)
+    return records, others, lambda row: column[row]
+
+
+def _records_of_arrow(column: Any, kind: str) -> Tuple[np.ndarray, List[int], Callable[[int], Optional[str]]]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if kind == PANDAS:
+        array = pa.Array.from_pandas(column)
+    elif kind == POLARS:
+        array = column.to_arrow()
+    else:
+        array = _arrow(column)
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+        if isinstance(array, pa.ChunkedArray):
+            array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if pa.types.is_null(array.type):
+        return np.zeros((len(array), RECORD_BYTES), np.uint8), [], lambda row: None
+    text_types = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+    if not any(is_type(array.type) for is_type in text_types):
+        raise _wrong("code", f"has texts, not {array.type}")
+    array = array.cast(pa.large_string())
+    sizes = pc.binary_length(array)
+    fits = pc.fill_null(pc.less_equal(sizes, _MOST_BYTES), False)
+    short = pc.if_else(fits, array, "")
+    padded = pc.ascii_rpad(short, RECORD_BYTES, "\0")
+    _, ends, data = padded.buffers()
+    start = np.frombuffer(ends, np.int64, 1, 8 * padded.offset)[0] if len(padded) else 0
+    records = np.frombuffer(data or b"", np.uint8, RECORD_BYTES * len(padded), start).reshape(-1, RECORD_BYTES)
+    kept = np.where(np.asarray(fits), np.asarray(pc.fill_null(sizes, 0)), 0)
+    other = (np.asarray(pc.is_valid(array)) & ~np.asarray(fits)) | ((records != 0).sum(axis=1) != kept) | (records > 127).any(axis=1)
+    rows = np.flatnonzero(other)
+    if len(rows):
+        records = records.copy()
+        records[rows] = 0
+    return records, rows.tolist(), lambda row: array[row].as_py()
+
+
+def _arrow(column: Any) -> Any:
+    import pyarrow as pa
+
+    if isinstance(column, (pa.Array, pa.ChunkedArray)):
+        return column
+    return pa.array(column) if hasattr(column, "__arrow_c_array__") else pa.chunked_array(column)
+
+
+def _wrong(name: str, rule: str) -> HexcodesError:
+    return HexcodesError("BAD_ARGUMENT", f"{name} {rule}")

@@ -1,0 +1,254 @@
+"""Loads kernel.wasm with its index and reach into wasmtime, and owns the addresses of its memory.
+
+docs/kernel-abi.md says what each call reads and writes. A kernel is of one thread; the compiled module serves all threads.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import struct
+import zlib
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+
+import wasmtime
+
+from ._errors import HexcodesError
+
+OK, OUTSIDE_COVERAGE, NOT_A_COORDINATE, INVALID_HEXCODE = range(4)
+ABI_VERSION = 1
+#: In place of an admin number or unit where there is none.
+NONE = 255
+#: As a batch's resolution: each point its own.
+EACH_ITS_OWN = 255
+#: Longer texts are no hexcodes, in UTF-16 units.
+MAX_TEXT_UNITS = 64
+CAPACITY = 4096
+RECORD_BYTES = 20
+
+_PAGE_BYTES = 65536
+_MAX_INDEX_BYTES = 64 << 20
+_REACH_ROWS = 16 * 401
+_REFUSALS = (
+    "accepted",
+    "the file is cut short, or its size is not the one it states",
+    "this is not a boundary index",
+    "the file has another format version than this build reads",
+    "the checksum does not match: the file is damaged",
+    "a number of the header is impossible",
+    "the arcs do not follow the grammar",
+    "the lines do not close: some row of the map ends inside a unit",
+    "the index needs more than 64 MiB of memory",
+)
+
+#: The calls that are used: types of parameters, type of the result.
+_CALLS = {
+    "useReach": ("", "i32"),
+    "useIndex": ("i32", "i32"),
+    "encodeBatch": ("i32 i32", "i32"),
+    "encodeCells": ("i32 i32", "i32"),
+    "encodeOne": ("f64 f64 i32", "i32"),
+    "decodeBatch": ("i32", "i32"),
+    "readText": ("i32", "i32"),
+    "regionOf": ("f64 f64", "i32"),
+    "unitOf": ("f64 f64", "i32"),
+    "locateBatch": ("i32", ""),
+    "unitBatch": ("i32", ""),
+}
+_READ = struct.Struct("<ddQBB")
+_AREAS = ("INPUT", "OUTPUT", "RESOLUTIONS", "TEXT_IN", "REACH", "INDEX")
+
+
+class Compiled(NamedTuple):
+    """A compiled kernel; it serves many threads."""
+
+    engine: wasmtime.Engine
+    module: wasmtime.Module
+
+
+def compile_kernel(wasm: bytes) -> Compiled:
+    """Compiles a kernel. Raises HexcodesError BAD_DATA for bytes that are no module."""
+    config = wasmtime.Config()
+    # One thread is enough for 60 KiB, and no thread of a compiler can be lost by a fork.
+    config.parallel_compilation = False
+    try:
+        engine = wasmtime.Engine(config)
+        return Compiled(engine, wasmtime.Module(engine, bytes(wasm)))
+    except (wasmtime.WasmtimeError, wasmtime.Trap) as error:
+        raise _unusable(str(error).splitlines()[0]) from None
+
+
+class Kernel:
+    """One instance with its index and reach in use. Fill a view, call, read a view; every call overwrites the answers before it."""
+
+    def __init__(self, compiled: Compiled, index: bytes, reach: bytes) -> None:
+        """Raises HexcodesError BAD_DATA with the file that cannot be used, and why."""
+        #: Calls of the module so far: one a batch of at most CAPACITY points.
+        self.calls = 0
+        self._store = wasmtime.Store(compiled.engine)
+        try:
+            exports: Any = wasmtime.Instance(self._store, compiled.module, []).exports(self._store)
+        except (wasmtime.WasmtimeError, wasmtime.Trap) as error:
+            raise _unusable(str(error).splitlines()[0]) from None
+        self._require(exports)
+        self._functions = {name: self._caller(exports[name], *types) for name, types in _CALLS.items()}
+        at = {name: exports[name].value(self._store) for name in _AREAS}
+        memory = exports["memory"]
+
+        masks = _masks_of(bytes(reach))
+        memory.write(self._store, masks, at["REACH"])
+        if self.call("useReach") != 0:
+            raise _refused("reach", "a row names a province beyond the 34")
+        index = bytes(index)
+        if len(index) > _MAX_INDEX_BYTES:
+            raise _refused("boundary index", "it is larger than 64 MiB")
+        missing = at["INDEX"] + len(index) - memory.data_len(self._store)
+        if missing > 0:
+            memory.grow(self._store, -(-missing // _PAGE_BYTES))
+        if index:
+            memory.write(self._store, index, at["INDEX"])
+        refusal = self.call("useIndex", len(index))
+        if refusal != 0:
+            raise _refused("boundary index", _REFUSALS[refusal] if refusal < len(_REFUSALS) else f"refusal {refusal}")
+
+        # Nothing grows the memory from here on, so this address stays.
+        size = memory.data_len(self._store)
+        address = ctypes.addressof(memory.data_ptr(self._store).contents)
+        self._memory = (ctypes.c_ubyte * size).from_address(address)
+        #: The whole memory, as bytes.
+        self.bytes = memoryview(self._memory).cast("B")
+        self.input_at, self.output_at = at["INPUT"], at["OUTPUT"]
+        self.text_at, self.resolutions_at = at["TEXT_IN"], at["RESOLUTIONS"]
+        self._units = _units_of(index)
+        self._views: Any = None
+
+    def call(self, name: str, *parameters: Any) -> int:
+        """Calls an export. Counts the call."""
+        self.calls += 1
+        return self._functions[name](*parameters)
+
+    @property
+    def views(self) -> Any:
+        """The areas as NumPy arrays, made when first asked for: single calls need no NumPy."""
+        if self._views is None:
+            from ._views import Views
+
+            self._views = Views(self)
+        return self._views
+
+    @property
+    def units(self) -> Optional[List[Dict[str, Any]]]:
+        """The units of the index by number: name and admin number; None where its description is damaged."""
+        return self._units
+
+    def read(self, text: str) -> bool:
+        """Reads a text; the answer is at OUTPUT (docs/kernel-abi.md)."""
+        data = text.encode("utf-16-le", "surrogatepass")
+        units = len(data) // 2
+        if units > MAX_TEXT_UNITS:
+            return False
+        self.bytes[self.text_at : self.text_at + len(data)] = data
+        return self.call("readText", units) == OK
+
+    def answer_of_read(self) -> Tuple[float, float, int, int, int]:
+        """The answer of `read`: latDeg, lngDeg, cell, resolution, admin number."""
+        return _READ.unpack_from(self.bytes, self.output_at)
+
+    def text_at_output(self, offset: int) -> str:
+        """The canonical text of a record at OUTPUT + offset."""
+        at = self.output_at + offset
+        return str(self.bytes[at : at + RECORD_BYTES - 1], "ascii").rstrip("\0")
+
+    def _require(self, exports: Any) -> None:
+        found = dict(exports.items())
+        version = found.get("ABI_VERSION")
+        if isinstance(version, wasmtime.Global) and version.value(self._store) != ABI_VERSION:
+            raise _unusable(f"it has version {version.value(self._store)} of the kernel's interface, this build reads {ABI_VERSION}")
+        if not isinstance(found.get("memory"), wasmtime.Memory):
+            raise _unusable("it has no export memory")
+        for name in ("ABI_VERSION", "CAPACITY", "RECORD_BYTES", *_AREAS):
+            if not isinstance(found.get(name), wasmtime.Global):
+                raise _unusable(f"it has no export {name}")
+        for name, (parameters, result) in _CALLS.items():
+            function = found.get(name)
+            if not isinstance(function, wasmtime.Func):
+                raise _unusable(f"it has no export {name}")
+            kind = function.type(self._store)
+            if [str(each) for each in kind.params] != parameters.split() or [str(each) for each in kind.results] != result.split():
+                raise _unusable("it is of another build")
+        sizes = (found["CAPACITY"].value(self._store), found["RECORD_BYTES"].value(self._store))
+        if sizes != (CAPACITY, RECORD_BYTES):
+            raise _unusable("it is of another build")
+
+    def _caller(self, function: Any, parameters: str, result: str) -> Callable[..., int]:
+        """A function that calls an export, by wasmtime's C interface where this release of wasmtime has it: 1.5 instead of 40 us."""
+        try:
+            return _direct_caller(self._store, function, parameters.split(), result)
+        except (AttributeError, ImportError, TypeError):
+            store = self._store
+            return lambda *given: function(store, *given) or 0
+
+
+def _direct_caller(store: Any, function: Any, parameters: List[str], result: str) -> Callable[..., int]:
+    from wasmtime import _bindings as c
+
+    size = max(len(parameters), 1)
+    slot = ctypes.sizeof(c.wasmtime_val_raw_t)
+    code = {"i32": "i", "i64": "q", "f64": "d"}
+    layout = "<" + "".join(f"{code[each]}{slot - struct.calcsize(code[each])}x" for each in parameters)
+    values = (c.wasmtime_val_raw_t * size)()
+    address = ctypes.cast(values, ctypes.POINTER(c.wasmtime_val_raw_t))
+    trap = ctypes.POINTER(c.wasm_trap_t)()
+    invoke = c._wasmtime_func_call_unchecked
+    context, target, trap_address = store._context(), ctypes.pointer(function._func), ctypes.pointer(trap)
+    pack = struct.Struct(layout).pack_into
+    read = struct.Struct("<I").unpack_from
+
+    def call(*given: Any) -> int:
+        pack(values, 0, *given)
+        if invoke(context, target, address, size, trap_address) or trap:
+            raise RuntimeError("the kernel trapped")
+        return read(values, 0)[0] if result else 0
+
+    return call
+
+
+def _masks_of(reach: bytes) -> bytes:
+    """The table of a reach file (docs/kernel-abi.md): 16 x 401 masks of 64 bits."""
+    if len(reach) < 16 or reach[:4] != b"HXRE":
+        raise _refused("reach", "this is not a reach file")
+    version, count, checksum = struct.unpack_from("<III", reach, 4)
+    if version != 1:
+        raise _refused("reach", "the file has another format version than this build reads")
+    if len(reach) != 16 + 10 * count:
+        raise _refused("reach", "the file is cut short or too long")
+    if zlib.crc32(reach[16:]) != checksum:
+        raise _refused("reach", "the checksum does not match: the file is damaged")
+    masks = [0] * _REACH_ROWS
+    last = -1
+    for row, mask in struct.iter_unpack("<HQ", reach[16:]):
+        head, pair = divmod(row, 401)
+        if row <= last or row >= _REACH_ROWS or pair == 400 or (pair > 0 and head in (0, 6, 11)):
+            raise _refused("reach", f"row {row} is impossible or out of order")
+        if mask == 0 or mask >> 34:
+            raise _refused("reach", f"row {row} names no province or one beyond the 34")
+        masks[row] = mask
+        last = row
+    return struct.pack(f"<{_REACH_ROWS}Q", *masks)
+
+
+def _units_of(index: bytes) -> Optional[List[Dict[str, Any]]]:
+    at, size = struct.unpack_from("<II", index, 48)
+    try:
+        units = json.loads(index[at : at + size].decode("utf-8"))["units"]
+        return [{"name": str(unit["name"]), "admin": int(unit["admin"])} for unit in units]
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _unusable(reason: str) -> HexcodesError:
+    return _refused("kernel", reason)
+
+
+def _refused(what: str, reason: str) -> HexcodesError:
+    return HexcodesError("BAD_DATA", f"The {what} cannot be used: {reason}")

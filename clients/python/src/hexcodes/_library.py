@@ -1,0 +1,300 @@
+"""Positions to hexcodes and back, in this process: no service, no child process, no network."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from pathlib import Path
+from typing import Any, List, NamedTuple, Optional, Tuple, Union
+
+from ._errors import HexcodesError
+from ._kernel import NONE, OK, OUTSIDE_COVERAGE, Compiled, Kernel, compile_kernel
+from ._units import CODES
+
+DEFAULT_RESOLUTION = 13
+DATA = Path(__file__).parent / "data"
+FILES = ("kernel.wasm", "index.bin", "reach.bin")
+_SWAPPED_HINT = ". lat and lng look swapped: the other way round the position lies in Viet Nam"
+
+Source = Union[bytes, bytearray, memoryview, str, Path]
+
+
+class Decoded(NamedTuple):
+    """The content of a hexcode."""
+
+    #: Centre of the cell, degrees.
+    lat: float
+    lng: float
+    #: H3 resolution, 0 to 15.
+    resolution: int
+    #: Province of the position that the code was made from, which may not be that of the centre.
+    admin_code: str
+    #: Canonical text.
+    hexcodes: str
+    #: H3 cell.
+    cell: int
+
+
+class DecodedColumns(NamedTuple):
+    """What `decode` makes of a NumPy column: a row that is no hexcode has NaN, NaN and 255."""
+
+    lat: Any
+    lng: Any
+    resolution: Any
+
+
+class Hexcodes:
+    """A kernel with its boundaries. Threads share nothing but its compiled code, and an instance goes to other processes by pickle.
+
+    Columns are lists and tuples, NumPy arrays, Series of pandas and Polars, arrays and chunked arrays of Arrow, and whatever else gives
+    itself as Arrow (`__arrow_c_array__`, `__arrow_c_stream__`); the answer is a column of the same kind. A row without an answer never
+    fails the others: it is None, null or NaN, and in NumPy the empty text, 0 or 255. Degrees are WGS 84 and float64; resolutions are
+    those of H3, 0 to 15.
+    """
+
+    def __init__(self, kernel: Optional[Source] = None, index: Optional[Source] = None, reach: Optional[Source] = None) -> None:
+        """Takes other files than the package's, as paths or bytes: an index made of official boundaries, say.
+
+        Raises HexcodesError BAD_DATA that says which of them cannot be used, and why.
+        """
+        self._given = tuple(bytes(each) if isinstance(each, (bytearray, memoryview)) else each for each in (kernel, index, reach))
+        self._local = threading.local()
+        self._lock = threading.Lock()
+        self._loaded: Optional[Tuple[Compiled, bytes, bytes]] = None
+        if any(each is not None for each in self._given):
+            _ = self.kernel
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return Hexcodes, self._given
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel of this thread."""
+        kernel: Optional[Kernel] = getattr(self._local, "kernel", None)
+        if kernel is None:
+            kernel = self._local.kernel = Kernel(*self._load())
+        return kernel
+
+    def encode(self, lat: Any, lng: Any, resolution: Any = DEFAULT_RESOLUTION) -> Any:
+        """The hexcode of a position, or of each row of two columns.
+
+        lat is -90 to 90 and lng -180 to 180 degrees; resolution is one for all rows, or a column. Two expressions of Polars make one.
+
+        Raises HexcodesError: BAD_RESOLUTION; for a single position OUTSIDE_COVERAGE (in no province) and NOT_A_COORDINATE; BAD_ARGUMENT
+        for columns of different kinds, lengths or indexes, in single precision, or without numbers.
+        """
+        kind = _column_kind(lat, lng)
+        if kind is None:
+            return self._encode_one(lat, lng, resolution)
+        if kind == "Polars expression":
+            return self._expression("encode", lat, lng, resolution)
+        from . import _columns as columns, _views as views
+
+        points, resolution = self._given_points(lat, lng, resolution, kind)
+        if kind in (columns.LIST, columns.NUMPY):
+            texts = views.encoded_units(self.kernel, points, resolution)
+            return [each or None for each in texts.tolist()] if kind == columns.LIST else texts
+        return columns.text_column(views.encoded_texts(self.kernel, points, resolution), lat, kind, "hexcodes")
+
+    def cells(self, lat: Any, lng: Any, resolution: Any = DEFAULT_RESOLUTION) -> Any:
+        """The H3 cell that the code of a position names, as a 64-bit number; 0 in NumPy where there is none. As `encode` otherwise."""
+        kind = _column_kind(lat, lng)
+        if kind is None:
+            self._encode_one(lat, lng, resolution)
+            kernel = self.kernel
+            kernel.read(kernel.text_at_output(0))
+            return int.from_bytes(kernel.bytes[kernel.output_at + 16 : kernel.output_at + 24], "little")
+        if kind == "Polars expression":
+            return self._expression("cells", lat, lng, resolution)
+        from . import _columns as columns, _views as views
+
+        points, resolution = self._given_points(lat, lng, resolution, kind)
+        cells = views.encoded_cells(self.kernel, points, resolution)
+        return columns.value_column(cells, cells != 0, lat, kind, "cell")
+
+    def provinces(self, lat: Any, lng: Any) -> Any:
+        """The province of a position, one of the 34 codes of PROVINCES; None, null or empty outside. As `encode` otherwise."""
+        return self._located(lat, lng, "provinces", "regionOf", "locateBatch", CODES, "admin_code")
+
+    def former_provinces(self, lat: Any, lng: Any) -> Any:
+        """The province of a position before July 2025, by its name; None, null or empty outside.
+
+        Raises HexcodesError BAD_DATA with boundaries that lack those provinces.
+        """
+        units = self.kernel.units
+        if units is None or len(units) != 63:
+            raise HexcodesError("BAD_DATA", "The boundary index has no provinces of before July 2025")
+        return self._located(lat, lng, "former_provinces", "unitOf", "unitBatch", [unit["name"] for unit in units], "former_province")
+
+    def decode(self, code: Any) -> Any:
+        """The position of a hexcode in any spelling that docs/code-format.md allows, as `Decoded`; None for any other value.
+
+        A list gives a list of these; NumPy `DecodedColumns`; pandas and Polars a frame, Arrow a batch or table, of lat, lng and
+        resolution. A text is never corrected.
+        """
+        kind = _text_kind(code)
+        if kind is None:
+            return self._decode_one(code)
+        if kind == "list":
+            return [self._decode_one(each) for each in code]
+        from . import _columns as columns
+
+        answer = self._decoded(code, kind)
+        if kind == columns.NUMPY:
+            return DecodedColumns(answer.lat, answer.lng, answer.resolution)
+        return columns.position_columns(answer, code, kind)
+
+    def check(self, code: Any) -> Any:
+        """Whether `decode` would accept a text, or each text of a column."""
+        kind = _text_kind(code)
+        if kind is None:
+            return isinstance(code, str) and self.kernel.read(code)
+        from . import _columns as columns
+
+        return columns.value_column(self._decoded(code, kind).valid, None, code, kind, "valid")
+
+    def suggest(self, text: str, near: Optional[Tuple[float, float]] = None, limit: int = 10) -> List[Any]:
+        """Valid codes that a mistyped text was probably meant to be: itself if it reads, else every valid code one slip away.
+
+        near is a position (lat, lng) in degrees to which the code that was meant is probably close: the nearest comes first.
+        """
+        from ._suggest import suggest
+
+        return suggest(self._decode_one, text, near, limit)
+
+    # Single values
+
+    def _encode_one(self, lat: Any, lng: Any, resolution: Any) -> str:
+        if type(resolution) is not int or not 0 <= resolution <= 15:
+            from ._columns import resolution_of
+
+            resolution = resolution_of(resolution)
+        lat_deg, lng_deg = _degrees(lat), _degrees(lng)
+        if lat_deg is None or lng_deg is None:
+            raise HexcodesError("NOT_A_COORDINATE", f"Not a position: lat and lng are numbers in degrees, not {lat!r} and {lng!r}")
+        kernel = self.kernel
+        status = kernel.call("encodeOne", lat_deg, lng_deg, resolution)
+        if status == OK:
+            return kernel.text_at_output(0)
+        swapped = abs(lng_deg) <= 90 and abs(lat_deg) <= 180 and kernel.call("regionOf", lng_deg, lat_deg) != NONE
+        position = f"lat {lat}, lng {lng}{_SWAPPED_HINT if swapped else ''}"
+        if status == OUTSIDE_COVERAGE:
+            raise HexcodesError("OUTSIDE_COVERAGE", f"In no province of Viet Nam nor its sea: {position}")
+        raise HexcodesError("NOT_A_COORDINATE", f"Not a position in degrees (lat -90 to 90, lng -180 to 180): {position}")
+
+    def _decode_one(self, code: Any) -> Optional[Decoded]:
+        kernel = self.kernel
+        if not isinstance(code, str) or not kernel.read(code):
+            return None
+        lat, lng, cell, resolution, admin = kernel.answer_of_read()
+        return Decoded(lat, lng, resolution, CODES[admin], kernel.text_at_output(32), cell)
+
+    # Columns
+
+    def _given_points(self, lat: Any, lng: Any, resolution: Any, kind: str) -> Tuple[Any, Any]:
+        from . import _columns as columns
+
+        points = columns.points_of(lat, lng, kind)
+        return points, columns.resolutions_of(resolution, len(points[0]))
+
+    def _located(
+        self, lat: Any, lng: Any, method: str, one: str, many: str, words: List[str], name: str
+    ) -> Any:
+        kind = _column_kind(lat, lng)
+        if kind == "Polars expression":
+            return self._expression(method, lat, lng)
+        if kind is None:
+            lat_deg, lng_deg = _degrees(lat), _degrees(lng)
+            if lat_deg is None or lng_deg is None:
+                return None
+            number = self.kernel.call(one, lat_deg, lng_deg)
+            return words[number] if number < len(words) else None
+        from . import _columns as columns, _views as views
+
+        numbers = views.located(self.kernel, columns.points_of(lat, lng, kind), many)
+        return columns.words_column(numbers, words, lat, kind, name)
+
+    def _decoded(self, code: Any, kind: str) -> Any:
+        from . import _columns as columns, _views as views
+
+        records, others, text_of = columns.records_of(code, kind)
+        answer = views.decoded(self.kernel, records)
+        for row in others:
+            found = self._decode_one(text_of(row))
+            if found is not None:
+                answer.lat[row], answer.lng[row], answer.resolution[row] = found[:3]
+                answer.valid[row] = True
+        return answer
+
+    def _expression(self, method: str, lat: Any, lng: Any, *more: Any) -> Any:
+        import polars
+
+        def converted(both: Any) -> Any:
+            return getattr(self, method)(both.struct.field("lat"), both.struct.field("lng"), *more)
+
+        kind = polars.UInt64 if method == "cells" else polars.String
+        both = polars.struct(lat.alias("lat"), lng.alias("lng"))
+        return both.map_batches(converted, return_dtype=kind, is_elementwise=True)
+
+    # Files
+
+    def _load(self) -> Tuple[Compiled, bytes, bytes]:
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = _loaded(self._given)
+            return self._loaded
+
+
+def _loaded(given: Tuple[Optional[Source], ...]) -> Tuple[Compiled, bytes, bytes]:
+    files = [_shipped(name) if each is None else _bytes_of(each) for name, each in zip(FILES, given)]
+    return compile_kernel(files[0]), files[1], files[2]
+
+
+def _bytes_of(source: Source) -> bytes:
+    return source if isinstance(source, bytes) else Path(source).read_bytes()  # type: ignore[arg-type]
+
+
+def _shipped(name: str) -> bytes:
+    """A file of the package, which must be as it was packed."""
+    what = {"kernel.wasm": "kernel", "index.bin": "boundary index", "reach.bin": "reach"}[name]
+    try:
+        content = (DATA / name).read_bytes()
+        sums = dict(line.split()[::-1] for line in (DATA / "SHA256SUMS").read_text("ascii").splitlines())
+    except (OSError, ValueError) as error:
+        raise HexcodesError("BAD_DATA", f"The {what} cannot be used: {error}") from None
+    if hashlib.sha256(content).hexdigest() != sums.get(name):
+        raise HexcodesError("BAD_DATA", f"The {what} cannot be used: {name} of the package was changed after it was packed")
+    return content
+
+
+def _degrees(value: Any) -> Optional[float]:
+    """A number as a float; None for texts, truths and what is no number."""
+    if type(value) is float:
+        return value
+    if isinstance(value, (str, bytes, bool)) or value is None:
+        return None
+    if not hasattr(type(value), "__float__") or getattr(value, "dtype", None) == bool:
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _column_kind(lat: Any, lng: Any) -> Optional[str]:
+    if type(lat) is float and type(lng) is float:
+        return None
+    from ._columns import kind_of
+
+    kind = kind_of(lat)
+    if kind is None and kind_of(lng) is not None:
+        raise HexcodesError("BAD_ARGUMENT", f"lat is a column as lng is, not {lat!r}")
+    return kind
+
+
+def _text_kind(code: Any) -> Optional[str]:
+    if isinstance(code, str) or code is None:
+        return None
+    from ._columns import kind_of
+
+    return kind_of(code)

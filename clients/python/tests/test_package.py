@@ -1,0 +1,309 @@
+"""The installed package hexcodes: columns of every kind, errors, threads, processes, damaged files, and that it stays in its process.
+
+python -m unittest discover clients/python/tests; whether answers are those of the library is compared by
+test/conformance/python-package.test.ts and doors.test.ts.
+"""
+
+import concurrent.futures
+import importlib
+import multiprocessing
+import pickle
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+from pathlib import Path
+
+import h3
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+
+import hexcodes
+from hexcodes import Hexcodes, HexcodesError, _kernel
+
+DATA = Path(hexcodes.__file__).parent / "data"
+LATS = [21.0288, 10.7769, 0.0, None]
+LNGS = [105.8525, 106.7009, 0.0, 1.0]
+CODES = ["HN-6GHP4-83J", "HCM-GXC6M-PC9", None, None]
+CELLS = [h3.str_to_int(h3.latlng_to_cell(lat, lng, 10)) for lat, lng in zip(LATS[:2], LNGS)]
+NAN = float("nan")
+
+
+def arrays(values):
+    return np.array([NAN if each is None else each for each in values])
+
+
+def columns(values):
+    """The same values as a column of each kind."""
+    return {
+        "list": values,
+        "tuple": tuple(values),
+        "NumPy": arrays(values),
+        "NumPy, strided": np.repeat(arrays(values), 2)[::2],
+        "pandas": pd.Series(arrays(values), index=[7, 8, 9, 10]),
+        "pandas, nullable": pd.Series(values, dtype="Float64"),
+        "pandas, Arrow": pd.Series(values, dtype="double[pyarrow]"),
+        "Polars": pl.Series(values),
+        "Arrow": pa.array(values),
+        "Arrow, slice": pa.array([5.0, *values, 6.0]).slice(1, 4),
+        "Arrow, chunks": pa.chunked_array([values[:1], [], values[1:]], pa.float64()),
+    }
+
+
+def plain(column):
+    """A column as a list, with None where there is no answer."""
+    if isinstance(column, pd.Series):
+        return [None if each is None or each is pd.NA or each != each else each for each in column.tolist()]
+    if isinstance(column, (pa.Array, pa.ChunkedArray)):
+        return column.to_pylist()
+    if isinstance(column, pl.Series):
+        return column.to_list()
+    values = column.tolist() if isinstance(column, np.ndarray) else list(column)
+    return [None if each in ("", 0) or each != each else each for each in values]
+
+
+class Columns(unittest.TestCase):
+    def test_every_kind_comes_back_as_it_came(self):
+        lngs = columns(LNGS)
+        for name, lat in columns(LATS).items():
+            with self.subTest(name):
+                kind = list if isinstance(lat, tuple) else type(lat) if not isinstance(lat, pa.Array) else pa.Array
+                codes = hexcodes.encode(lat, lngs[name], 10)
+                self.assertIsInstance(codes, kind)
+                self.assertEqual(plain(codes), CODES)
+                self.assertEqual(plain(hexcodes.cells(lat, lngs[name], 10))[:2], CELLS)
+                self.assertEqual(plain(hexcodes.provinces(lat, lngs[name])), ["HN", "HCM", None, None])
+                self.assertEqual(plain(hexcodes.former_provinces(lat, lngs[name])), ["Hà Nội", "TP.HCM", None, None])
+                self.assertEqual([bool(each) for each in hexcodes.check(codes)], [True, True, False, False])
+                if isinstance(lat, pd.Series):
+                    self.assertTrue(codes.index.equals(lat.index))
+
+    def test_decode_gives_frames(self):
+        first = hexcodes.decode("HN-6GHP4-83J")
+        for name, codes in {
+            "NumPy": np.array(["HN-6GHP4-83J", "", "nope"]),
+            "bytes": np.array([b"HN-6GHP4-83J", b"", b"nope"]),
+            "objects": np.array(["HN-6GHP4-83J", None, 7], dtype=object),
+            "pandas": pd.Series(["HN-6GHP4-83J", None, "nope"], index=[3, 4, 5]),
+            "pandas, categories": pd.Series(["HN-6GHP4-83J", None, "nope"], dtype="category"),
+            "Polars": pl.Series(["HN-6GHP4-83J", None, "nope"]),
+            "Arrow": pa.array(["HN-6GHP4-83J", None, "nope"]),
+            "Arrow, large": pa.array(["HN-6GHP4-83J", None, "nope"], pa.large_string()),
+            "Arrow, views": pa.array(["HN-6GHP4-83J", None, "nope"], pa.string_view()),
+            "Arrow, dictionary": pa.array(["HN-6GHP4-83J", None, "nope"]).dictionary_encode(),
+            "Arrow, chunks": pa.chunked_array([["HN-6GHP4-83J"], [None, "nope"]]),
+            "Arrow, slice": pa.array(["x", "HN-6GHP4-83J", None, "nope"]).slice(1),
+        }.items():
+            with self.subTest(name):
+                answer = hexcodes.decode(codes)
+                parts = answer if isinstance(answer, tuple) else [answer[each] for each in ("lat", "lng", "resolution")]
+                self.assertEqual([plain(part)[0] for part in parts], list(first[:3]))
+                self.assertIn(plain(parts[0])[1:], ([None, None],))
+        empty = hexcodes.decode(np.array([], dtype="U5"))
+        self.assertEqual(len(empty.lat), 0)
+        self.assertEqual(hexcodes.decode(pa.array([], pa.string())).num_rows, 0)
+        self.assertEqual(hexcodes.decode(pa.nulls(2)).num_rows, 2)
+
+    def test_texts_that_no_record_holds(self):
+        texts = ["HN-6GHP4-83RFR\0x", "HN-6GHP4-83RFR      x", "  HN - 6GHP4 - 83RFR  ", "ＨＮ-6GHP4-83RFR", "x" * 10_000, "ĐN-6GHP4", "\ud83d", ""]
+        wanted = [hexcodes.check(text) for text in texts]
+        self.assertEqual(wanted[2:4], [True, True])
+        arrow = pa.array([text if text.isprintable() or "\0" in text else "" for text in texts])
+        self.assertEqual(hexcodes.check(texts), wanted)
+        self.assertEqual(hexcodes.check(arrow).to_pylist(), wanted)
+        self.assertEqual(hexcodes.check(np.array(texts)).tolist(), wanted)
+        self.assertEqual(hexcodes.check(np.array(texts).astype(">U10000")).tolist(), wanted)
+        self.assertEqual(hexcodes.check(np.array([b"HN-6GHP4-83RFR\0x", b"HN-6GHP4-83RFR"])).tolist(), [False, True])
+
+    def test_each_row_its_resolution(self):
+        lat, lng = np.full(16, 21.0288), np.full(16, 105.8525)
+        wanted = [hexcodes.encode(21.0288, 105.8525, resolution) for resolution in range(16)]
+        for resolutions in (list(range(16)), np.arange(16), np.arange(16, dtype=np.uint8), pd.Series(range(16)), pl.Series(range(16)), pa.array(range(16))):
+            self.assertEqual(hexcodes.encode(lat, lng, resolutions).tolist(), wanted)
+
+    def test_an_expression_of_polars(self):
+        frame = pl.LazyFrame({"lat": LATS, "lng": LNGS})
+        lat, lng = pl.col("lat"), pl.col("lng")
+        answer = frame.select(a=hexcodes.encode(lat, lng, 10), b=hexcodes.cells(lat, lng, 10), c=hexcodes.provinces(lat, lng)).collect()
+        self.assertEqual(answer["a"].to_list(), CODES)
+        self.assertEqual(answer.dtypes, [pl.String, pl.UInt64, pl.String])
+
+    def test_one_call_of_the_kernel_a_batch(self):
+        kernel = hexcodes.default.kernel
+        for count, calls in ((0, 0), (1, 1), (4096, 1), (4097, 2), (40_960, 10)):
+            lat, lng = np.full(count, 21.0288), np.full(count, 105.8525)
+            for call in (hexcodes.encode, hexcodes.cells, hexcodes.provinces, hexcodes.former_provinces):
+                before = kernel.calls
+                answer = call(pa.array(lat), pa.array(lng))
+                self.assertEqual((len(answer), kernel.calls - before), (count, calls))
+            codes = pa.array(["HN-6GHP4-83J"] * count, pa.string())
+            before = kernel.calls
+            hexcodes.decode(codes)
+            self.assertEqual(kernel.calls - before, calls)
+
+    def test_more_than_one_batch_with_failures_anywhere(self):
+        random = np.random.default_rng(38)
+        lat, lng = random.uniform(8, 24, 20_000), random.uniform(102, 110, 20_000)
+        lat[random.integers(0, 20_000, 50)] = NAN
+        one_by_one = hexcodes.encode(lat, lng).tolist()
+        self.assertEqual([each or "" for each in hexcodes.encode(pa.array(lat), pa.array(lng)).to_pylist()], one_by_one)
+        for at in range(0, 20_000, 371):
+            try:
+                self.assertEqual(hexcodes.encode(lat[at], lng[at]), one_by_one[at])
+            except HexcodesError:
+                self.assertEqual(one_by_one[at], "")
+
+
+class Refusals(unittest.TestCase):
+    def refused(self, code, words, call, *args):
+        with self.assertRaises(HexcodesError) as caught:
+            call(*args)
+        self.assertEqual(caught.exception.code, code, str(caught.exception))
+        self.assertIn(words, str(caught.exception))
+        self.assertEqual(str(pickle.loads(pickle.dumps(caught.exception))), str(caught.exception))
+
+    def test_single_positions(self):
+        encode = hexcodes.encode
+        self.refused("OUTSIDE_COVERAGE", "lat 0, lng 0", encode, 0, 0)
+        self.refused("NOT_A_COORDINATE", "look swapped", encode, 105.8525, 21.0288)
+        self.refused("NOT_A_COORDINATE", "nan", encode, NAN, 105)
+        for value in ("21.0288", b"21", None, True, [], {}, object(), 1j, np.True_):
+            with self.subTest(value=value):
+                is_column = isinstance(value, list)
+                self.refused("BAD_ARGUMENT" if is_column else "NOT_A_COORDINATE", "lng" if is_column else "lat and lng", encode, value, 105.8525)
+        for value in (-1, 16, 7.5, "7", None, True, 10**30):
+            self.refused("BAD_RESOLUTION", "0 to 15", encode, 21.0288, 105.8525, value)
+        self.assertEqual(encode(np.float64(21.0288), np.int64(105)), encode(21.0288, 105.0))
+
+    def test_columns(self):
+        encode, lat = hexcodes.encode, np.array([21.0288, 10.7])
+        self.refused("BAD_ARGUMENT", "as many rows", encode, lat, lat[:1])
+        self.refused("BAD_ARGUMENT", "one value", encode, lat, 105.8)
+        self.refused("BAD_ARGUMENT", "lat is a column", encode, 21.0, lat)
+        self.refused("BAD_ARGUMENT", "a list column", encode, lat, [1.0, 2.0])
+        self.refused("BAD_ARGUMENT", "float32", encode, lat.astype(np.float32), lat)
+        self.refused("BAD_ARGUMENT", "float32", encode, pa.array(lat, pa.float32()), pa.array(lat))
+        self.refused("BAD_ARGUMENT", "float32", encode, pd.Series(lat, dtype="float[pyarrow]"), pd.Series(lat))
+        self.refused("BAD_ARGUMENT", "float32", encode, pl.Series(lat, dtype=pl.Float32), pl.Series(lat))
+        self.refused("BAD_ARGUMENT", "numbers in degrees", encode, np.array(["21", "10"]), lat)
+        self.refused("BAD_ARGUMENT", "numbers in degrees", encode, pa.array(["21", "10"]), pa.array(lat))
+        self.refused("BAD_ARGUMENT", "lat[1] is a number in degrees, not '10'", encode, [21.0, "10"], [1.0, 2.0])
+        self.refused("BAD_ARGUMENT", "one dimension", encode, np.ones((2, 2)), np.ones((2, 2)))
+        self.refused("BAD_ARGUMENT", "index", encode, pd.Series(lat), pd.Series(lat, index=[1, 2]))
+        self.refused("BAD_RESOLUTION", "row 1", encode, lat, lat, [3, 16])
+        self.refused("BAD_RESOLUTION", "2 integers", encode, lat, lat, [3])
+        self.refused("BAD_RESOLUTION", "integers", encode, lat, lat, [3.5, 4])
+        self.refused("BAD_ARGUMENT", "code has texts, not int64", hexcodes.decode, pa.array([1]))
+        for value in (7, None, b"HN-6GHP4-83RFR", object()):
+            self.assertEqual((hexcodes.decode(value), hexcodes.check(value)), (None, False))
+        self.refused("BAD_ARGUMENT", "text", hexcodes.suggest, 7)
+        self.refused("NOT_A_COORDINATE", "near", hexcodes.suggest, "HN", (1,))
+
+    def test_files(self):
+        wasm, index, reach = ((DATA / name).read_bytes() for name in ("kernel.wasm", "index.bin", "reach.bin"))
+        damaged = bytearray(index)
+        damaged[-1] ^= 1
+        self.refused("BAD_DATA", "The kernel cannot be used: ", Hexcodes, b"")
+        self.refused("BAD_DATA", "no export memory", Hexcodes, b"\0asm\1\0\0\0")
+        self.refused("BAD_DATA", "it has no export locateBatch", Hexcodes, wasm.replace(b"locateBatch", b"locateBatcx"))
+        at = wasm.index(b"\x7f\0\x41\1\x0b")
+        self.refused("BAD_DATA", "it has version 2 of the kernel's interface", Hexcodes, wasm[: at + 3] + b"\2" + wasm[at + 4 :])
+        self.refused("BAD_DATA", "The boundary index cannot be used: the checksum", Hexcodes, None, bytes(damaged))
+        self.refused("BAD_DATA", "The boundary index cannot be used: the file is cut short", Hexcodes, None, index[:-1])
+        self.refused("BAD_DATA", "The boundary index cannot be used", Hexcodes, None, b"")
+        self.refused("BAD_DATA", "larger than 64 MiB", Hexcodes, None, bytes(65 << 20))
+        self.refused("BAD_DATA", "The reach cannot be used: this is not", Hexcodes, None, None, b"")
+        self.refused("BAD_DATA", "The reach cannot be used: the checksum", Hexcodes, None, None, reach[:40] + bytes([reach[40] ^ 1]) + reach[41:])
+
+    def test_a_changed_byte_of_an_installed_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder) / "hexcodes"
+            import shutil
+
+            shutil.copytree(Path(hexcodes.__file__).parent, copy)
+            for name, what in (("kernel.wasm", "kernel"), ("index.bin", "boundary index"), ("reach.bin", "reach")):
+                content = bytearray((DATA / name).read_bytes())
+                content[len(content) // 2] ^= 1
+                (copy / "data" / name).write_bytes(content)
+                ran = subprocess.run([sys.executable, "-c", "import hexcodes; hexcodes.encode(21.0288, 105.8525)"], cwd=folder, env={"PYTHONPATH": folder}, capture_output=True, text=True)
+                self.assertIn(f"The {what} cannot be used: {name} of the package was changed", ran.stderr)
+                (copy / "data" / name).write_bytes((DATA / name).read_bytes())
+
+
+def codes_of(instance, count):
+    random = np.random.default_rng(count)
+    return instance.encode(random.uniform(8, 24, count), random.uniform(102, 110, count)).tolist()
+
+
+class Elsewhere(unittest.TestCase):
+    def test_threads_share_nothing(self):
+        wanted = [codes_of(hexcodes.default, 5000 + n) for n in range(8)]
+        kernels = set()
+
+        def work(n):
+            answers = [codes_of(hexcodes.default, 5000 + n) for _ in range(5)]
+            kernels.add(id(hexcodes.default.kernel))
+            barrier.wait(60)
+            return all(answer == wanted[n] for answer in answers)
+
+        barrier = threading.Barrier(8)
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            self.assertTrue(all(pool.map(work, range(8))))
+        self.assertEqual(len(kernels), 8)
+
+    def test_pickles_into_processes(self):
+        own = Hexcodes(index=DATA / "index.bin")
+        own.encode(21.0288, 105.8525)
+        for method in ("spawn", "fork"):
+            with self.subTest(method), multiprocessing.get_context(method).Pool(2) as pool:
+                found = pool.starmap(codes_of, [(own, 3000), (hexcodes.default, 3001)])
+                self.assertEqual(found, [codes_of(own, 3000), codes_of(own, 3001)])
+                self.assertEqual(pool.starmap(hexcodes.encode, [(21.0288, 105.8525)]), ["HN-6GHP4-83RFR"])
+
+    def test_no_child_process_and_no_network(self):
+        script = """
+import sys
+seen = []
+sys.addaudithook(lambda name, args: seen.append(name) if name.startswith(("socket.", "subprocess.", "os.fork", "os.exec", "os.posix_spawn", "os.system")) else None)
+import hexcodes, numpy, pyarrow, polars, pandas
+# Packages may look round as they are imported; an encode may not.
+seen.clear()
+lat, lng = numpy.full(5000, 21.0288), numpy.full(5000, 105.8525)
+hexcodes.encode(21.0288, 105.8525)
+for kind in (list, numpy.array, pyarrow.array, polars.Series, pandas.Series):
+    hexcodes.decode(hexcodes.encode(kind(lat), kind(lng)))
+print(seen)
+"""
+        ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+        self.assertEqual((ran.stdout, ran.returncode), ("[]\n", 0), ran.stderr)
+
+    def test_single_calls_import_no_numpy(self):
+        ran = subprocess.run([sys.executable, "-c", "import sys, hexcodes; hexcodes.encode(21.0288, 105.8525); print('numpy' in sys.modules)"], capture_output=True, text=True)
+        self.assertEqual(ran.stdout, "False\n", ran.stderr)
+
+    def test_releases_of_wasmtime_without_its_inner_interface(self):
+        direct = _kernel._direct_caller
+        try:
+            _kernel._direct_caller = lambda *_: (_ for _ in ()).throw(ImportError())
+            other = Hexcodes(index=DATA / "index.bin")
+            self.assertEqual(codes_of(other, 2000), codes_of(hexcodes.default, 2000))
+            self.assertEqual(other.decode("hn6ghp4 83rfr"), hexcodes.decode("HN-6GHP4-83RFR"))
+        finally:
+            _kernel._direct_caller = direct
+
+    def test_the_client_is_there(self):
+        client = importlib.import_module("hexcodes.client")
+        with self.assertRaises(ValueError):
+            client.HexcodesClient("no address")
+
+    def test_suggestions(self):
+        first, *_ = hexcodes.suggest("HN-6GHP4-B3RFR", near=(21.03, 105.85))
+        self.assertEqual((first.hexcodes, first.slip, round(first.distance_m)), ("HN-6GHP4-83RFR", "twin", 289))
+        self.assertEqual(hexcodes.suggest("x" * 65), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
