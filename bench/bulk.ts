@@ -1,7 +1,7 @@
 // `npm run bench -- bulk [--rounds 7] [--points 200000] [--only NAME] [--sleeping-load] [--beside X]`: server CPU of
 // one point by every bulk way in, against the kernel alone and a uWS echo of the same bytes; then the pool on large
 // jobs against one worker. Each server is a process of its own, bound to one core; this process is the load, bound to
-// another. Rounds are interleaved.
+// another. Rounds are interleaved, and a row is printed when it is done.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
@@ -59,7 +59,20 @@ export default async function benchBulk(args: string[]): Promise<void> {
   const besideOnOneCore = place && (await ServerProcess.start(SERVERS, 'hexcodes', true, place));
   const besideOnAllCores = place && (await ServerProcess.start(SERVERS, 'hexcodes', false, place));
 
-  const rows: string[][] = [];
+  const headOfRun = head(['piscina'], await uwsVersion());
+  console.log(`${headLine(headOfRun)}
+
+Corpus "land": ${CORPUS_NOTES.land}; ${rounds} rounds of ${smallPoints * LARGE_SCALE} points (frames and batches below 2,048
+points: fewer), after up to 5,000 small requests of each way by HTTP, medians and quartiles. CPU is that of the whole
+server process, on one core; where the name says so it has all cores and its workers share in. The load is one process on
+the other core${values['sleeping-load'] ? '' : ' and, but for the rows of all cores, never sleeps'}; its own ceiling shows in what the echo answers
+it: the last column.
+`);
+  const titles = [
+    ...['way', 'connections', 'CPU ÷ kernel', ...(place === undefined ? [] : ['CPU ÷ beside'])],
+    ...['server, ns a point', 'kernel, ns', 'echo, ns'],
+  ];
+  console.log(table([...titles, 'M points/s', 'echo, M points/s'], []));
   const nanosOfRounds: Record<string, Record<string, number[]>> = {};
   for (const way of waysOf(library, pairsDeg)) {
     if (!way.name.includes(values.only)) continue;
@@ -113,7 +126,7 @@ export default async function benchBulk(args: string[]): Promise<void> {
       values.length === 0 ? '' : spreadText(spread(values), digits);
     const millions = (values: number[]): string =>
       values.length === 0 ? '' : (spread(values).median / 1e6).toFixed(2);
-    rows.push([
+    const row = [
       way.name,
       String(way.connections),
       text(ratiosTo(nanos.kernel), 2),
@@ -123,27 +136,14 @@ export default async function benchBulk(args: string[]): Promise<void> {
       text(nanos.echo, 0),
       millions(perSecond),
       millions(echoPerSecond),
-    ]);
+    ];
+    console.log(`| ${row.join(' | ')} |`);
     nanosOfRounds[`${way.name}, ${way.connections}`] = nanos;
   }
   for (const server of [kernel, echo, onOneCore, onAllCores, besideOnOneCore, besideOnAllCores])
     server?.end();
-  const headOfRun = head(['piscina'], await uwsVersion());
   const path = saveResult('bulk', { head: headOfRun, rounds, points: smallPoints, nanosOfRounds, pool });
-  const titles = [
-    ...['way', 'connections', 'CPU ÷ kernel', ...(place === undefined ? [] : ['CPU ÷ beside'])],
-    ...['server, ns a point', 'kernel, ns', 'echo, ns'],
-  ];
-  console.log(`${headLine(headOfRun)}
-
-Corpus "land": ${CORPUS_NOTES.land}; ${rounds} rounds of ${smallPoints * LARGE_SCALE} points (frames below 1,024 points:
-${smallPoints}), after 5,000 small requests of each way by HTTP, medians and quartiles. CPU is that of the whole
-server process, on one core; where the name says so it has all cores and its workers share in. The load is one process on
-the other core${values['sleeping-load'] ? '' : ' and, but for the rows of all cores, never sleeps'}; its own ceiling shows in what the echo answers
-it: the last column.
-
-${table([...titles, 'M points/s', 'echo, M points/s'], rows)}
-
+  console.log(`
 ${pool.text}
 
 ${path}`);

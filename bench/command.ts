@@ -22,7 +22,7 @@ interface Subject {
 }
 
 /** Milliseconds of CPU of a process and all of its threads, until it ends. @throws Error where it fails */
-function cpuOf(args: readonly string[], folder: string): number {
+export function cpuOf(args: readonly string[], folder: string): number {
   const script = 'TIMEFORMAT="%3U %3S"; time "$@" >/dev/null';
   const ran = spawnSync('bash', ['-c', script, 'bash', process.execPath, ...args], {
     cwd: folder,

@@ -1,14 +1,15 @@
-// `npm run bench -- http [--rounds 15] [--requests 20000] [--beside X]`: server CPU of one encode request, key check
-// and request id included, against the service without limits, usage, metrics and request log, a bare uWS handler that
-// returns a constant of the same size, the same job made of libraries, and node:http. Each server is a process of its
-// own, this process is the load; rounds are interleaved.
+// `npm run bench -- http [--rounds 15] [--requests 20000] [--only LOAD] [--beside X]`: server CPU of one encode
+// request, or of a batch of ten, key check and request id included, against the service without limits, usage, metrics
+// and request log, a bare uWS handler that returns a constant of the same size, the same job made of libraries, and
+// node:http. Each server is a process of its own, this process is the load; rounds are interleaved, and a row is
+// printed when it is done.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { BESIDE_OPTION, placeBeside } from './beside.js';
 import { CORPUS_NOTES, makeCorpora } from './corpora.js';
 import { head, headLine, saveResult } from './head.js';
-import { encodeRequests, sendAll } from './http/requests.js';
+import { batchRequests, encodeRequests, sendAll } from './http/requests.js';
 import type { ServerKind } from './http/servers.js';
 import { spread, spreadText, table } from './measure.js';
 import { bindLoad, ServerProcess, uwsVersion } from './server-process.js';
@@ -17,9 +18,12 @@ const POSITIONS = 5000;
 
 /** Connections and requests in flight on each. */
 const LOADS = [
-  { name: '32 connections, 1 in flight', connections: 32, depth: 1 },
-  { name: '8 connections, 16 in flight', connections: 8, depth: 16 },
+  { name: '32 connections, 1 in flight', connections: 32, depth: 1, isBatch: false },
+  { name: '8 connections, 16 in flight', connections: 8, depth: 16, isBatch: false },
+  { name: 'batches of ten, 8 connections, 16 in flight', connections: 8, depth: 16, isBatch: true },
 ];
+/** The servers without batches. */
+const SINGLES_ONLY: ReadonlySet<Peer> = new Set<Peer>(['h3', 'node']);
 
 /** `beside` is the service again, of `--beside`. */
 type Peer = ServerKind | 'beside';
@@ -40,6 +44,7 @@ export default async function benchHttp(args: string[]): Promise<void> {
     options: {
       rounds: { type: 'string', default: '15' },
       requests: { type: 'string', default: '20000' },
+      only: { type: 'string', default: '' },
       ...BESIDE_OPTION,
     },
   });
@@ -47,7 +52,8 @@ export default async function benchHttp(args: string[]): Promise<void> {
   const rounds = Number(values.rounds);
   const total = Number(values.requests);
   const { kernel } = await Hexcodes.load();
-  const requests = encodeRequests(makeCorpora(kernel, readFileSync('data/index.bin'), POSITIONS).cities);
+  const positions = makeCorpora(kernel, readFileSync('data/index.bin'), POSITIONS).cities;
+  const [singles, batches] = [encodeRequests(positions), batchRequests(positions)];
   const names: Partial<Record<Peer, string>> = { ...PEERS };
   bindLoad();
   const servers = new Map<Peer, ServerProcess>();
@@ -57,16 +63,29 @@ export default async function benchHttp(args: string[]): Promise<void> {
     names.beside = `hexcodes of ${values.beside}`;
     servers.set('beside', await ServerProcess.start(SERVERS, 'hexcodes', true, place));
   }
-  const kinds = [...servers.keys()];
 
-  const rows: string[][] = [];
+  const start = head(['h3-js', 'which-polygon'], await uwsVersion());
+  const titles = [
+    ...['load', 'server', 'CPU ÷ bare', 'CPU ÷ unmetered', ...(place === undefined ? [] : ['CPU ÷ beside'])],
+    ...['server CPU, µs a request', 'requests a second seen'],
+  ];
+  console.log(`${headLine(start)}
+
+Single encode, corpus "cities": ${CORPUS_NOTES.cities}; ${rounds} rounds of ${total} requests, medians and quartiles.
+Requests a second are bounded by the one load process.
+
+${table(titles, [])}`);
   /** Server CPU of each round in microseconds a request, by load and server. */
   const microsOfRounds: Record<string, Record<string, number[]>> = {};
-  for (const { name, connections, depth } of LOADS) {
+  for (const { name, connections, depth, isBatch } of LOADS) {
+    if (!name.includes(values.only)) continue;
+    const requests = isBatch ? batches : singles;
+    const kinds = [...servers.keys()].filter((kind) => !isBatch || !SINGLES_ONLY.has(kind));
     const micros = new Map<Peer, number[]>(kinds.map((kind) => [kind, []]));
     const perSecond = new Map<Peer, number[]>(kinds.map((kind) => [kind, []]));
     for (let round = -1; round < rounds; round++) {
-      for (const [kind, server] of servers) {
+      for (const kind of kinds) {
+        const server = servers.get(kind)!;
         const before = await server.cpuMicros();
         const startMs = performance.now();
         await sendAll(server.port, requests, total, connections, depth);
@@ -83,7 +102,7 @@ export default async function benchHttp(args: string[]): Promise<void> {
     for (const kind of kinds) {
       const own = micros.get(kind) as number[];
       const ratios = ratiosTo('bare', own);
-      rows.push([
+      const row = [
         name,
         names[kind]!,
         spreadText(spread(ratios), 2),
@@ -91,23 +110,11 @@ export default async function benchHttp(args: string[]): Promise<void> {
         ...(place === undefined ? [] : [spreadText(spread(ratiosTo('beside', own)), 2)]),
         spreadText(spread(own), 2),
         spread(perSecond.get(kind) as number[]).median.toFixed(0),
-      ]);
+      ];
+      console.log(`| ${row.join(' | ')} |`);
     }
     microsOfRounds[name] = Object.fromEntries(micros);
   }
   for (const server of servers.values()) server.end();
-  const start = head(['h3-js', 'which-polygon'], await uwsVersion());
-  const path = saveResult('http', { head: start, rounds, requests: total, microsOfRounds });
-  const titles = [
-    ...['load', 'server', 'CPU ÷ bare', 'CPU ÷ unmetered', ...(place === undefined ? [] : ['CPU ÷ beside'])],
-    ...['server CPU, µs a request', 'requests a second seen'],
-  ];
-  console.log(`${headLine(start)}
-
-Single encode, corpus "cities": ${CORPUS_NOTES.cities}; ${rounds} rounds of ${total} requests, medians and quartiles.
-Requests a second are bounded by the one load process.
-
-${table(titles, rows)}
-
-${path}`);
+  console.log(`\n${saveResult('http', { head: start, rounds, requests: total, microsOfRounds })}`);
 }

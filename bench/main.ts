@@ -5,6 +5,7 @@ const BENCHES: Record<string, () => Promise<{ default: (args: string[]) => Promi
   bulk: () => import('./bulk.js'),
   command: () => import('./command.js'),
   engine: () => import('./engine.js'),
+  files: () => import('./files.js'),
   kernel: () => import('./kernel.js'),
   report: () => import('./report.js'),
   text: () => import('./text.js'),

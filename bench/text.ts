@@ -111,6 +111,7 @@ function subjectsOf(
       blockSubject(wire, operation, 'csv', points),
       blockSubject(wire, operation, 'ndjson', points),
       batchSubject(wire, operation, points),
+      ...(operation === 'decode' ? [printSubject(wire, points)] : []),
     ]),
     rivalSubject(hexcodes, operation, 'csv', points),
     rivalSubject(hexcodes, operation, 'ndjson', points),
@@ -133,6 +134,25 @@ function kernelSubject(hexcodes: Hexcodes, operation: Operation, points: Float64
         inputBytes.set(records.subarray(RECORD_BYTES * piece * PIECE, RECORD_BYTES * (piece + 1) * PIECE));
         exports.decodeBatch(PIECE);
       }
+    },
+  };
+}
+
+/** Both numbers of decoded positions as text, a call of the kernel each. */
+function printSubject({ ending, hexcodes }: Wire, points: Float64Array): Subject {
+  const { exports, inputBytes, outputFloats, textOut } = hexcodes.kernel;
+  const records = hexcodes.encodeBatch(points, RESOLUTION);
+  const pieces = Array.from({ length: POINTS / PIECE }, (_, piece) => {
+    inputBytes.set(records.subarray(RECORD_BYTES * piece * PIECE, RECORD_BYTES * (piece + 1) * PIECE));
+    exports.decodeBatch(PIECE);
+    return outputFloats.slice(0, 2 * PIECE);
+  });
+  return {
+    name: `printing of two numbers${ending}`,
+    points: PIECE,
+    pieces: pieces.length,
+    run(piece) {
+      for (const value of pieces[piece]!) sink += exports.printNumber(value, textOut.byteOffset);
     },
   };
 }
@@ -190,7 +210,8 @@ function batchSubject(
     points: PIECE,
     pieces: bodies.length,
     run(piece) {
-      sink += batchBody(convertBatch(hexcodes.kernel, openBatch(operation, bodies[piece]!), answers)).length;
+      const opened = openBatch(operation, bodies[piece]!, hexcodes.kernel);
+      sink += batchBody(convertBatch(hexcodes.kernel, opened, answers)).length;
     },
   };
 }

@@ -1,5 +1,6 @@
-// `node tools/words.mjs [PATH …]`: comments and identifiers against the rules of docs/development.md, Words. Each fault
-// is a line with file, line and rule; the exit code is 1 if there is one.
+// `node tools/words.mjs [PATH …]`: comments and identifiers against the rules of docs/development.md, Words, and the
+// length of docs/ where no PATH is given. Each fault is a line with file, line and rule; the exit code is 1 if there is
+// one. `--count` prints the words of each page first.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,6 +8,11 @@ import ts from 'typescript-5.2';
 
 const TOP = ['assembly', 'src', 'test', 'bench', 'data', 'tools'];
 const MOST_COLUMNS = 120;
+
+/** The most words of the documents that people write. */
+const MOST_WORDS = 28_700;
+/** Parts of docs/ to look things up in: written by programs or compared with builds, measured before, decided once. */
+const NOT_COUNTED = ['reference', 'kernel-abi.md', 'archive', 'decisions'];
 
 /** Rules over the text of one comment, without its marks. */
 const COMMENT_RULES = [
@@ -25,9 +31,18 @@ const UNUSED = /^(?:slots?|places?|rooms?)$/;
 const EXCEPTIONS = {
   // The place that is chosen on the map, which the page names to its users.
   'src/console/': /^places?$/,
+  // Places of the country with their names, as the endpoint calls them.
+  'src/hexcodes/library/place': /^places?$/,
+  'src/hexcodes/geometry.ts': /^places?$/,
+  'src/server/api/bodies': /^places?$/,
+  'src/server/routes/places': /^places?$/,
   // The names of FlatBuffers.
   'src/files/formats/arrow/': /^slots?$/,
 };
+
+/** Names of what `GET /v1/places` answers, wherever they are imported. */
+const OF_ENDPOINT =
+  /^(?:(?:[Ff]ind|Named)Places?(?:Options)?|[Pp]lace(?:Kind|Near|Names)|PLACE_(?:NAME|LIST)|placesRoutes)$/;
 
 const wordsOf = (name) =>
   name
@@ -71,6 +86,7 @@ export function wordFaults(path, text) {
     }
   };
   const checkName = (name, at) => {
+    if (OF_ENDPOINT.test(name)) return;
     const word = wordsOf(name).find((each) => UNUSED.test(each) && !exception?.test(each));
     if (word !== undefined) say(at, `the glossary does not use "${word}": ${name}`);
   };
@@ -89,6 +105,29 @@ export function wordFaults(path, text) {
   return found;
 }
 
+/** Words of a page: those with a letter or digit, outside of fenced examples, which tests run. */
+export const wordsOn = (text) =>
+  text
+    .replace(/^```[\s\S]*?^```/gm, '')
+    .split(/\s+/)
+    .filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
+
+/** Each counted page of docs/ with its words. */
+export function countedPages() {
+  return readdirSync('docs', { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md') && !NOT_COUNTED.includes(name.split(sep)[0]))
+    .sort()
+    .map((name) => [join('docs', name), wordsOn(readFileSync(join('docs', name), 'utf8'))]);
+}
+
+/** @returns a fault where docs/ has more words than it may */
+export function countFaults(pages) {
+  const words = pages.reduce((sum, [, count]) => sum + count, 0);
+  return words <= MOST_WORDS
+    ? []
+    : [`docs/: ${words} words, ${MOST_WORDS} at most (docs/development.md, Words)`];
+}
+
 function* filesBelow(path) {
   if (!statSync(path).isDirectory()) {
     if (/\.(?:ts|mjs)$/.test(path)) yield path;
@@ -100,12 +139,17 @@ function* filesBelow(path) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const given = process.argv.slice(2);
+  const given = process.argv.slice(2).filter((each) => each !== '--count');
+  const isWhole = given.length === 0;
+  const pages = isWhole ? countedPages() : [];
+  if (process.argv.includes('--count')) {
+    for (const [path, words] of pages) console.log(`${String(words).padStart(6)} ${path}`);
+    console.log(`${String(pages.reduce((sum, [, words]) => sum + words, 0)).padStart(6)} in all`);
+  }
   const scripts = readdirSync('.').filter((name) => name.endsWith('.mjs'));
-  const paths = [
-    ...new Set((given.length > 0 ? given : [...TOP, ...scripts]).flatMap((top) => [...filesBelow(top)])),
-  ];
+  const paths = [...new Set((isWhole ? [...TOP, ...scripts] : given).flatMap((top) => [...filesBelow(top)]))];
   const faults = paths.flatMap((path) => wordFaults(path, readFileSync(path, 'utf8')));
+  if (isWhole) faults.push(...countFaults(pages));
   for (const fault of faults) console.log(fault);
   process.exitCode = faults.length > 0 ? 1 : 0;
 }

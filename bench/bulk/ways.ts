@@ -8,7 +8,11 @@ export const BODY_POINTS = 65_536;
 const LARGE_BODY_POINTS = 1_048_576;
 const USUAL_POINTS = 4096;
 const JSON_POINTS = 1024;
+/** Sizes of JSON batches by HTTP. */
+const BATCH_ITEMS = [1, 10, 100, 1000, USUAL_POINTS, 10_000];
 const WARMING_REQUESTS = 5000;
+/** The most that warming sends: fewer requests with larger bodies. */
+const WARMING_BYTES = 160_000_000;
 /** See Way.scale. */
 export const LARGE_SCALE = 32;
 
@@ -95,7 +99,8 @@ export function waysOf(library: Hexcodes, pairsDeg: Float64Array): Way[] {
     warm: async (port) => {
       const start = path.endsWith('/bulk') ? beginningOf(body, contentType === frameType) : body;
       await loadHttp(port, {
-        ...{ path, contentType, body: start, connections: 8, requests: WARMING_REQUESTS },
+        ...{ path, contentType, body: start, connections: 8 },
+        requests: Math.min(WARMING_REQUESTS, Math.ceil(WARMING_BYTES / start.length)),
       });
     },
   });
@@ -185,11 +190,21 @@ export function waysOf(library: Hexcodes, pairsDeg: Float64Array): Way[] {
       0,
       false,
     ),
+    ...BATCH_ITEMS.map((items) => ({
+      ...http(
+        `HTTP JSON batch encode, ${items} items`,
+        '/v1/hexcodes/encode/batch',
+        'application/json',
+        Buffer.from(`{"points":[${of(items).map((i) => `{"lat":${lat(i)},"lng":${lng(i)},"id":${i}}`)}]}`),
+        items,
+      ),
+      scale: Math.min(LARGE_SCALE, Math.max(1, items / 64)),
+    })),
     http(
-      `HTTP JSON batch encode, ${USUAL_POINTS} items`,
-      '/v1/hexcodes/encode/batch',
+      `HTTP JSON batch decode, ${USUAL_POINTS} items`,
+      '/v1/hexcodes/decode/batch',
       'application/json',
-      Buffer.from(`{"points":[${of(USUAL_POINTS).map((i) => `[${lat(i)},${lng(i)}]`)}]}`),
+      Buffer.from(`{"hexcodes":[${of(USUAL_POINTS).map((i) => `{"hexcodes":"${codes[i]}","id":${i}}`)}]}`),
       USUAL_POINTS,
     ),
   ];

@@ -4,8 +4,7 @@
 
 import { MessageConverter } from '#dist/bus/messages/message-converter.js';
 import { DEFAULT_RULES } from '#dist/bus/messages/message-shape.js';
-import { connectBus } from '#dist/bus/nats/connect.js';
-import { NatsEngine } from '#dist/bus/nats/nats-engine.js';
+import { openBus } from '#dist/bus/open-bus.js';
 import { SubjectMap } from '#dist/bus/subjects.js';
 import { Worker } from '#dist/bus/worker.js';
 import { workerKernel } from '#dist/files/library.js';
@@ -36,8 +35,8 @@ const names = [
   'natsTlsKey',
 ];
 const none = Object.fromEntries(names.map((name) => [name, undefined]));
-const settings = { ...none, natsUrl: [url] } as unknown as Parameters<typeof connectBus>[0];
-const { nc } = await connectBus(settings, { isPatient: true, say: console.error });
+const settings = { ...none, natsUrl: [url] } as unknown as Parameters<typeof openBus>[0];
+const bus = await openBus(settings, { isPatient: true, say: console.error });
 const pool =
   subject === 'pool' ? new Pool({ kernel: await workerKernel(), threads: 1, maxQueued: 256 }) : undefined;
 const converter = new MessageConverter((await Hexcodes.load()).kernel, DEFAULT_RULES, pool);
@@ -47,14 +46,19 @@ if (subject === 'control')
     const points = (bytes.length - HEADER_BYTES) / POINT_BYTES;
     return { bytes: new Uint8Array(HEADER_BYTES + points * RECORD_BYTES), points, failed: 0 };
   };
-const engine = new NatsEngine(nc, { stream: 'HEXCODES_IN', consumer: 'hexcodes', mostMessages: 32 });
+const shared = {
+  maps: [new SubjectMap('hexcodes.in.>=hexcodes.out.>')],
+  deadPrefix: 'hexcodes.dead',
+  mostHeldBytes: 64 * 1024 * 1024,
+};
+const { engine } = await bus.work({
+  ...shared,
+  ...{ names: { input: 'HEXCODES_IN', output: 'HEXCODES_OUT', dead: 'HEXCODES_DEAD', consumer: 'hexcodes' } },
+  ...{ mostMessages: 32, isOrdered: false, monitor: undefined, instance: undefined },
+});
 const worker = new Worker(engine, converter, {
-  ...{
-    maps: [new SubjectMap('hexcodes.in.>=hexcodes.out.>')],
-    rules: DEFAULT_RULES,
-    deadPrefix: 'hexcodes.dead',
-  },
-  ...{ tries: 3, mostHeldBytes: 64 * 1024 * 1024, keepEveryMs: 1000, say: console.error },
+  ...{ ...shared, rules: DEFAULT_RULES },
+  ...{ tries: 3, keepEveryMs: 1000, say: console.error },
 });
 process.once('message', async () => {
   const running = worker.run();
@@ -70,7 +74,7 @@ process.once('message', async () => {
   process.send!(measured);
   worker.stop(0);
   await running;
-  await nc.close();
+  await bus.close();
   process.exit(0);
 });
 process.send!('ready');

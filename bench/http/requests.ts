@@ -14,6 +14,21 @@ export function encodeRequests(positions: Float64Array): Buffer[] {
   });
 }
 
+/** JSON batches of ten of the positions each. */
+export function batchRequests(positions: Float64Array): Buffer[] {
+  const points = Array.from({ length: positions.length / 2 }, (_, n) => {
+    const [lat, lng] = [positions[2 * n]!.toFixed(6), positions[2 * n + 1]!.toFixed(6)];
+    return `{"lat":${lat},"lng":${lng},"id":${n}}`;
+  });
+  return Array.from({ length: Math.floor(points.length / 10) }, (_, n) => {
+    const body = `{"points":[${points.slice(10 * n, 10 * n + 10).join(',')}]}`;
+    return Buffer.from(
+      `POST /v1/hexcodes/encode/batch HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nX-API-Key: ${BENCH_KEY}\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+  });
+}
+
 const HEAD_END = Buffer.from('\r\n\r\n');
 
 /**

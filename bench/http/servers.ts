@@ -15,9 +15,16 @@ export type ServerKind = 'bare' | 'hexcodes' | 'unmetered' | 'h3' | 'node';
 const CONSTANT =
   '{"hexcodes":"HCM-33RHC-PRGQG","lat":10.776889,"lng":106.700806,"resolution":13,"admin_code":"HCM","status":"OK"}';
 
+/** The same of a batch of ten. */
+const BATCH_CONSTANT = `{"status":"OK","summary":{"total":10,"ok":10,"failed":0},"results":[${Array.from({ length: 10 }, () => CONSTANT.replace('}', ',"id":1234}')).join(',')}]}`;
+
 const STARTERS: Record<ServerKind, () => Promise<number>> = {
   // The control: a uWS handler that reads nothing and returns a constant.
-  bare: () => listen((app) => app.post('/v1/hexcodes/encode', (res) => void res.end(CONSTANT))),
+  bare: () =>
+    listen((app) => {
+      app.post('/v1/hexcodes/encode', (res) => void res.end(CONSTANT));
+      app.post('/v1/hexcodes/encode/batch', (res) => void res.end(BATCH_CONSTANT));
+    }),
 
   hexcodes: () => startService('info'),
 

@@ -21,6 +21,7 @@ export function planOf(results: Results): { plan: Plan; text: string } {
       ...{
         memoryBytesPerMachine: results.machine.memoryBytes,
         linkBitsPerS: 1e9,
+        proxies: 1,
         pricePerCoreHour: undefined,
       },
     },

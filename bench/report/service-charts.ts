@@ -1,7 +1,6 @@
 // Plots of how the service answers: the plan, throughput against latency, percentiles, sizes.
 import type { Results } from '#dist/capacity/measure/results.js';
-import { CPU_LIMIT } from '#dist/capacity/model/limits.js';
-import type { Plan } from '#dist/capacity/model/plan.js';
+import { CPU_LIMIT, type Plan } from '#dist/capacity/model/plan.js';
 import { BENCH, type Chart, HEIGHT, round, WIDTH } from './chart.js';
 
 export function planChart({ limits }: Plan): Chart {

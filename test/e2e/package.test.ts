@@ -41,7 +41,7 @@ test('is at most 5 MB and the only package, without binaries, scripts and parts 
     string,
     unknown
   >;
-  expect(manifest).toMatchObject({ name: 'hexcodes', license: 'Apache-2.0 AND ODbL-1.0' });
+  expect(manifest).toMatchObject({ name: 'hexcodes', license: 'Apache-2.0 AND ODbL-1.0 AND CC-BY-4.0' });
   for (const field of ['dependencies', 'scripts', 'private', 'devDependencies'])
     expect(manifest[field]).toBeUndefined();
   expect(manifest.peerDependenciesMeta).toEqual({ ws: { optional: true } });

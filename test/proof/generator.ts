@@ -2,15 +2,15 @@
 // control server with known delays. Its percentiles must be within 2 % of the truth in a minute that the noise control
 // accepts. The truth is what the server recorded of each answer: on a machine that others use too its timers are late
 // as well. autocannon, a tool in a closed loop, is run against the same server to show how wrong that is.
+
 import { parseArgs } from 'node:util';
 import autocannon from 'autocannon';
-import { startControlProcess } from '#dist/capacity/control/control-process.js';
 import type { Behaviour } from '#dist/capacity/control/control-server.js';
 import type { Job } from '#dist/capacity/generator/job.js';
 import { Latencies } from '#dist/capacity/generator/latencies.js';
-import { watchSteal } from '#dist/capacity/processes/cpu-time.js';
-import { GeneratorProcess } from '#dist/capacity/processes/generator-process.js';
+import { watchSteal } from '#dist/capacity/processes/machine.js';
 import { areQuiet, measureNoise, workSpread } from '#dist/capacity/processes/noise.js';
+import { GeneratorProcess, startControlProcess } from '#dist/capacity/processes/pinned-process.js';
 import { report } from './run-length.js';
 
 const RATE_PER_S = 500;

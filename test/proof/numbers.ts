@@ -1,7 +1,13 @@
 // `npm run proof -- numbers [--size N] [--seed S] [--threads T]`: N readings (20 million) of decimal texts by the
-// kernel against Number, and a sixth as many printings against String.
+// kernel against Number, and fifty times as many printings against String.
 import { openKernel, randomFrom } from '../support/open-world.js';
-import { checkRound, HARD_TEXTS, NumberChecker, type NumberCounts } from '../support/text-numbers.js';
+import {
+  checkRound,
+  checkUsual,
+  HARD_TEXTS,
+  NumberChecker,
+  type NumberCounts,
+} from '../support/text-numbers.js';
 import { proveInThreads, workOnParts } from './threads.js';
 
 workOnParts(() => {
@@ -11,6 +17,7 @@ workOnParts(() => {
     for (const text of HARD_TEXTS) checker.read(text);
     const random = randomFrom(seed);
     while (checker.counts.read < count) checkRound(checker, random);
+    for (let round = 0; round < count; round++) checkUsual(checker, random);
     return checker.counts;
   };
 });

@@ -3,14 +3,12 @@
 // of some 20 s; each figure is divided by the time of a piece of work on the service's core just before and behind it.
 // Of each, those count in which the hypervisor gave least to others, whatever they say, and their medians are compared.
 import type { Load } from '#dist/capacity/generator/job.js';
-import { Gauge } from '#dist/capacity/measure/gauge.js';
+import { Gauge, QuietGuard } from '#dist/capacity/measure/gauge.js';
 import { PROFILES } from '#dist/capacity/measure/profiles.js';
-import { QuietGuard } from '#dist/capacity/measure/quiet-guard.js';
 import { type RatePoint, type Results, samplesOf } from '#dist/capacity/measure/results.js';
 import { Costs } from '#dist/capacity/model/cost.js';
-import type { CoreSpeed } from '#dist/capacity/processes/core-speed.js';
-import { watchSteal } from '#dist/capacity/processes/cpu-time.js';
-import type { GeneratorProcess } from '#dist/capacity/processes/generator-process.js';
+import { watchSteal } from '#dist/capacity/processes/machine.js';
+import type { CoreSpeed, GeneratorProcess } from '#dist/capacity/processes/pinned-process.js';
 import { ServiceProcess } from '#dist/capacity/processes/service-process.js';
 import { busyAt, p90Of } from './plan-figures.js';
 

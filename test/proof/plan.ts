@@ -4,22 +4,18 @@
 // %. Only minutes that the noise control accepts count; where none was accepted, CPU and p90 are compared by services
 // that take turns.
 import { parseArgs } from 'node:util';
-import { startControlProcess } from '#dist/capacity/control/control-process.js';
 import { Latencies } from '#dist/capacity/generator/latencies.js';
 import { exponential, uniformFrom } from '#dist/capacity/generator/random.js';
 import { runBench } from '#dist/capacity/measure/bench.js';
-import { type Durations, QUICK } from '#dist/capacity/measure/durations.js';
-import { Gauge } from '#dist/capacity/measure/gauge.js';
+import { Gauge, QuietGuard } from '#dist/capacity/measure/gauge.js';
 import { searchKnee } from '#dist/capacity/measure/knee-search.js';
-import { PROFILES } from '#dist/capacity/measure/profiles.js';
-import { QuietGuard } from '#dist/capacity/measure/quiet-guard.js';
+import { type Durations, PROFILES, QUICK } from '#dist/capacity/measure/profiles.js';
 import type { RatePoint, Results } from '#dist/capacity/measure/results.js';
 import { Costs } from '#dist/capacity/model/cost.js';
 import { predictKneePerS } from '#dist/capacity/model/sizing.js';
 import { busyAtTarget } from '#dist/capacity/model/tail.js';
-import { CoreSpeed } from '#dist/capacity/processes/core-speed.js';
-import { GeneratorProcess } from '#dist/capacity/processes/generator-process.js';
 import { areQuiet, measureNoise, workSpread } from '#dist/capacity/processes/noise.js';
+import { CoreSpeed, GeneratorProcess, startControlProcess } from '#dist/capacity/processes/pinned-process.js';
 import { ServiceProcess, type Subject } from '#dist/capacity/processes/service-process.js';
 import { ServiceTimes } from '#dist/capacity/simulate/service-times.js';
 import { busyAt, busyOf, p90Of } from './plan-figures.js';

@@ -1,6 +1,6 @@
 // `npm run proof -- precision [--size POINTS] [--seed S]`: how far encode and decode move a point, by resolution, over
-// the whole coverage with its sea and islands: the table of docs/accuracy.md. Fails if a point moves farther than the
-// radius of its cell.
+// the whole coverage with its sea and islands: the table of docs/reference/precision.md. Fails if a point moves farther
+// than the radius of its cell.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { cellToParent } from 'h3-js';

@@ -2,8 +2,7 @@
 // processes, which reserve and settle pieces of any size, lose answers of the store, die, and find the store away, over
 // days that end.
 import type { NotTaken, Quota, QuotaPeriod, QuotaStore } from '#dist/server/ledger/quota.js';
-import type { UsageBatch } from '#dist/server/usage/batch.js';
-import { NOTHING_USED } from '#dist/server/usage/batch-rows.js';
+import { NOTHING_USED, type UsageBatch } from '#dist/server/usage/batch.js';
 import { CELLS, cellAt, OK } from '#dist/server/usage/operations.js';
 import { UsageInMemory } from './usage-in-memory.js';
 

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { readConfig, SETTING_NAMES, type ServeConfig } from '#dist/config/config.js';
-import type { HexcodesData } from '#dist/hexcodes/library/hexcodes.js';
 import { openLog } from '#dist/server/log.js';
+import type { ServedData } from '#dist/server/parts.js';
 import { type ServeTuning, serve } from '#dist/server/serve.js';
 import { openWorld } from './open-world.js';
 
@@ -25,7 +25,7 @@ export interface TestServer {
 
 export async function startServer(
   overrides: Partial<ServeConfig> = {},
-  files: HexcodesData = openWorld(),
+  files: ServedData = openWorld(),
   tuning: ServeTuning = {},
 ): Promise<TestServer> {
   const dataDir = overrides.dataDir ?? mkdtempSync(join(tmpdir(), 'hexcodes-'));

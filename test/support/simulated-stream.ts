@@ -7,8 +7,7 @@ import { HexcodesClientError } from '#dist/hexcodes/client/errors.js';
 import { StreamCredit } from '#dist/hexcodes/client/stream/credit.js';
 import { frameCount, refusedFrame } from '#dist/hexcodes/wire/frames/answer-frame.js';
 import { FRAME_OVERLOADED } from '#dist/hexcodes/wire/frames/frame-layout.js';
-import type { FrameAnswerer } from '#dist/server/stream/frame-answerer.js';
-import { type StreamPeer, StreamSession } from '#dist/server/stream/session.js';
+import { type FrameAnswerer, type StreamPeer, StreamSession } from '#dist/server/stream/session.js';
 import { below, type Random } from './mutate.js';
 import { encodeFrame } from './stream-frames.js';
 
@@ -173,7 +172,13 @@ class Way {
       },
       giveBack: () => {},
     };
-    this.#session = new StreamSession(peer, answerer, { hold: () => undefined }, 0, () => {});
+    this.#session = new StreamSession({
+      peer,
+      answerer,
+      account: { hold: () => undefined },
+      nowMs: 0,
+      onClose: () => {},
+    });
   }
 
   deliverToServer(): void {

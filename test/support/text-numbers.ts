@@ -1,5 +1,5 @@
-// Decimal texts and doubles of every difficult kind. The kernel must read and print them like Number and String, to the
-// bit and the byte; numbers that it leaves to the host are counted.
+// Decimal texts and doubles of every difficult kind. The kernel must read and print them like Number and String, to
+// the bit and the byte; numbers that it leaves to the host are counted.
 import type { KernelExports } from '#dist/hexcodes/kernel/exports.js';
 import type { Kernel } from '#dist/hexcodes/kernel/kernel.js';
 import { textMemoryOf } from '#dist/hexcodes/kernel/text-memory.js';
@@ -104,9 +104,12 @@ export class NumberChecker {
       return;
     }
     this.counts.printed++;
-    let text = '';
-    for (let i = 0; i < end - blockAt; i++) text += String.fromCharCode(this.#bytes[i]!);
-    if (text !== String(value)) this.#note(String(value), `is printed as ${text}`);
+    const wanted = String(value);
+    let same = 0;
+    while (same < wanted.length && this.#bytes[same] === wanted.charCodeAt(same)) same++;
+    if (same === wanted.length && end === blockAt + same) return;
+    const text = String.fromCharCode(...this.#bytes.subarray(0, end - blockAt));
+    this.#note(wanted, `is printed as ${text}`);
   }
 
   #note(text: string, what: string): void {
@@ -238,6 +241,40 @@ export function checkRound(checker: NumberChecker, random: () => number): void {
   checker.print(-float[0]);
   bits[0] = (BigInt(995 + upTo(45)) << 52n) | (BigInt(upTo(2 ** 26)) << 26n) | BigInt(upTo(2 ** 26));
   checker.print(float[0]);
+}
+
+/** Doubles printed by a call of `checkUsual`. */
+export const USUAL_PRINTINGS = 50;
+
+/**
+ * 50 printings of the size that coordinates have, 8 to 256, which the kernel prints in a way of its own: any double,
+ * few decimals and the doubles around them, exact halves of the last decimal, and doubles beside integers and powers
+ * of two.
+ */
+export function checkUsual(checker: NumberChecker, random: () => number): void {
+  const upTo = (n: number): number => Math.floor(random() * n);
+  const print = (value: number, sign: number): void => checker.print(sign * value);
+  for (let i = 0; i < 14; i++) {
+    bits[0] = (BigInt(1026 + upTo(5)) << 52n) | BigInt(upTo(2 ** 52));
+    print(float[0]!, i === 0 ? -1 : 1);
+  }
+  const near = (value: number, steps: number): void => {
+    float[0] = value;
+    bits[0]! += BigInt(steps);
+    print(float[0]!, 1);
+  };
+  for (let i = 0; i < 3; i++) {
+    const decimal = Number((8 + random() * 248).toFixed(upTo(16)));
+    for (let step = -3; step <= 3; step++) near(decimal, step);
+  }
+  // Sixteen binary places are 15.5 of the last decimals below 64, fifteen those from there on.
+  for (let i = 0; i < 6; i++) {
+    print(8 + upTo(56) + (2 * upTo(2 ** 15) + 1) / 2 ** 16, 1);
+    print(64 + upTo(192) + (2 * upTo(2 ** 14) + 1) / 2 ** 15, 1);
+  }
+  near(8 + upTo(248), upTo(2001) - 1000);
+  near(2 ** (3 + upTo(6)), upTo(2001) - 1000);
+  near(8 + upTo(248) + upTo(2 ** 12) / 2 ** 12, upTo(3) - 1);
 }
 
 const float = new Float64Array(1);

@@ -1,7 +1,14 @@
 // The store of usage in memory: buckets, sums and quotas as both stores keep them, with a clock of the test. Quotas are
 // given by the function that both stores give by.
-import type { RateLevel, Stored, UsageBatch } from '#dist/server/usage/batch.js';
-import { askedIds, returnedOf, rowsOf, usedOf } from '#dist/server/usage/batch-rows.js';
+import {
+  askedIds,
+  type RateLevel,
+  returnedOf,
+  rowsOf,
+  type Stored,
+  type UsageBatch,
+  usedOf,
+} from '#dist/server/usage/batch.js';
 import { grantOf, type QuotaGrant, type QuotaOrder, SILENT_MS } from '#dist/server/usage/grants.js';
 
 interface Sum {

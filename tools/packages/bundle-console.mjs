@@ -87,7 +87,8 @@ export async function buildConsole() {
   );
   add('manifest', 'console.webmanifest', Buffer.from(manifest));
   add('kernel', 'kernel.wasm', readFileSync('dist/kernel.wasm'));
-  for (const name of ['index', 'reach', 'land']) add(name, `${name}.bin`, readFileSync(`data/${name}.bin`));
+  for (const name of ['index', 'reach', 'land', 'rivers'])
+    add(name, `${name}.bin`, readFileSync(`data/${name}.bin`));
 
   writeFileSync(join(OUT, 'page.html'), readFileSync('src/console/page.html'));
   const [serviceWorker] = (

@@ -87,6 +87,9 @@ export function pack(name, target) {
     const shipped = new Set(['CHANGELOG.md', ...docs.map((doc) => `docs/${doc}.md`)]);
     for (const part of ['docs', 'data']) mkdirSync(join(staged, part));
     for (const file of ['LICENSE', 'NOTICE', 'data/LICENSE']) cpSync(join(ROOT, file), join(staged, file));
+    // The server holds the rivers of the console.
+    if (name === 'hexcodes-server')
+      cpSync(join(ROOT, 'data/licences'), join(staged, 'data/licences'), { recursive: true });
     for (const file of shipped) writeFileSync(join(staged, file), documentOf(file, shipped));
     const readme = readFileSync(join(source, 'README.md'), 'utf8');
     writeFileSync(join(staged, 'README.md'), readme.replaceAll('](../../docs/', '](docs/'));

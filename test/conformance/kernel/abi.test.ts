@@ -166,6 +166,18 @@ test('a module with other exports is refused', () => {
   );
 });
 
+test('a kernel of another version is refused by name', () => {
+  const wasm = readFileSync(KERNEL_FILES.kernel);
+  // The immutable i32 global with the value 1: ABI_VERSION is the only one.
+  const constant = Buffer.from([0x7f, 0, 0x41, 1, 0x0b]);
+  const at = wasm.indexOf(constant);
+  expect([at > 0, wasm.indexOf(constant, at + 1)]).toEqual([true, -1]);
+  wasm[at + 3] = 2;
+  expect(refusal(() => Kernel.create(wasm, OPEN_INDEX, OPEN_REACH))).toBe(
+    "The kernel cannot be used: it has version 2 of the kernel's interface, this build reads 1",
+  );
+});
+
 test('one compiled module serves many kernels', async () => {
   const module = await Kernel.compile(readFileSync(KERNEL_FILES.kernel));
   const [a, b] = [1, 2].map(() => Kernel.create(module, OPEN_INDEX, OPEN_REACH)) as [Kernel, Kernel];

@@ -1,4 +1,6 @@
 // `hexcodes plan` as a command: the recorded results, a file of one's own, JSON, a trace, and faults.
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { madeResults } from '../../support/capacity/made-results.js';
 import { CliFolder } from '../../support/cli.js';
@@ -9,31 +11,112 @@ afterAll(() => folder.remove());
 
 const FLEET = ['plan', '--vehicles', '50000', '--interval', '5s'];
 
-test('the first line says what sizes the fleet, the next how many machines it needs', async () => {
+test('five lines answer in words, within 80 columns: machines, cost, what fails, a death, and how sure', async () => {
   const { code, stdout, stderr } = await folder.run([
-    ...FLEET,
-    '--from',
-    'made.json',
-    '--headroom',
-    '40%',
-    '--p99',
-    '50ms',
+    ...[...FLEET, '--from', 'made.json', '--headroom', '40%', '--p99', '50ms', '--price', '0.04/core-h'],
   ]);
-  expect(stderr).toBe('');
-  expect(code).toBe(0);
-  const [first, , answer] = stdout.split('\n');
-  expect(first).toMatch(/^Messages and connections size this fleet, not points: /);
-  expect(answer).toMatch(
-    /^2 machines of 4 cores, 8 in all \(1 carries the load with \d process(es)? each, 1 may fail\); p99 .*; first limit: /,
-  );
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const lines = stdout.split('\n');
+  expect(lines.indexOf('')).toBe(5);
+  expect(Math.max(...lines.slice(0, 5).map((line) => line.length))).toBeLessThanOrEqual(80);
+  const [machines, cost, limit, death, sure] = lines;
+  expect(machines).toMatch(/^2 machines of 4 cores, 16 GB: 1 carries the peak \(p99 [^)]+\), 1 may fail\.$/);
+  // 8 cores at 0.04 for 730 hours, and 36 million points an hour.
+  expect(cost).toBe('Cost: 234 a month, 8.89 for 10⁹ points (0.04 for an hour of a core).');
+  expect(limit).toMatch(/^Fails first: WebSockets of one key, 0\.\d+ ×: HEXCODES_MAX_SOCKETS_PER_KEY=\d+\.$/);
+  expect(death).toMatch(/^One machine dies at the peak: the others are .* busy, p99 .*: held\.$/);
+  expect(sure).toMatch(/^How sure: CPU times predict each other within \d+ %; a full run, quiet machine\.$/);
   expect(stdout).toContain('twice the fleet');
-  expect(stdout).toContain('40 % headroom');
+  expect(stdout).not.toContain('headroom');
 });
 
-test('without --from the recorded results answer, and are named', async () => {
-  const { code, stdout } = await folder.run(FLEET);
-  expect(code).toBe(0);
-  expect(stdout).toMatch(/measured \(recorded, a machine of ours: run hexcodes bench on yours\)/);
+test('--explain adds the arithmetic, and what was measured or assumed', async () => {
+  const { stdout } = await folder.run([...FLEET, '--explain', '--from', 'made.json']);
+  expect(stdout).toMatch(/^Messages and connections size this fleet, not points: /m);
+  expect(stdout).toContain('50,000 vehicles × 1 (growth) × 1 ÷ 5 s = 10,000; × 2 at the peak = 20,000');
+  expect(stdout).toContain('30 % headroom');
+});
+
+test('the bus and a history answer in five lines as well, each beside no other kind of plan', async () => {
+  const bus = await folder.run([
+    ...FLEET,
+    '--engine',
+    'nats',
+    '--flush',
+    '4096',
+    '--replicas',
+    '3',
+    '--price',
+    '0.04',
+  ]);
+  const once = await folder.run([
+    'plan',
+    '--once',
+    '2e9',
+    '--format',
+    'parquet',
+    '--within',
+    '8h',
+    '--price',
+    '0.04',
+  ]);
+  for (const { code, stdout } of [bus, once]) {
+    const lines = stdout.split('\n');
+    expect([code, lines.indexOf('')]).toEqual([0, 5]);
+    expect(Math.max(...lines.slice(0, 5).map((line) => line.length))).toBeLessThanOrEqual(80);
+  }
+  expect(bus.stdout).toContain('3 replicas');
+  expect(once.stdout).toMatch(/^rows +2,000,000,000 +parquet$/m);
+  for (const args of [
+    ['plan', '--once', '2e9', '--vehicles', '5'],
+    ['plan', '--trace', 'x.csv', '--once', '5'],
+    ['plan', '--once', '2e9', '--format', 'xlsx'],
+  ])
+    expect((await folder.run(args)).code).toBe(2);
+  expect((await folder.run(['plan', '--once', '2e9', '--from', 'made.json'])).stderr).toContain(
+    'no conversion of csv was measured',
+  );
+});
+
+test('what does not hold is said before anything else', async () => {
+  const firstOf = async (...flags: string[]) =>
+    (await folder.run([...FLEET, '--from', 'made.json', ...flags])).stdout.split('\n')[0];
+  // The bench saw a p99 of 300 µs at every rate: no plan promises less.
+  expect(await firstOf('--p99', '0.25ms')).toMatch(
+    /^DOES NOT HOLD a p99 of 250 µs: at such a load it may be \d+ µs\.$/,
+  );
+  expect(await firstOf('--memory-per-machine', '150M')).toBe(
+    'DOES NOT FIT: 150 MB of memory do not hold one process at its largest.',
+  );
+  const large = [
+    '--cores-per-machine',
+    '64',
+    '--memory-per-machine',
+    '1000G',
+    '--link',
+    '100G',
+    '--vehicles',
+    '20M',
+  ];
+  expect(await firstOf(...large)).toBe(
+    'USES 8 OF 64 CORES of a machine: no more was measured. See --assume-linear.',
+  );
+  expect(await firstOf(...large, '--assume-linear')).toMatch(
+    /^ASSUMED, not measured: \d+ processes carry [\d.]+ times what 4 do \(--assume-linear\)\.$/,
+  );
+});
+
+test('results of a noisy machine are refused, and with --force the first line says so', async () => {
+  folder.write('noisy.json', JSON.stringify(madeResults({ isQuietEnough: false })));
+  folder.write('few.csv', 'time\n0\n1\n2\n');
+  for (const asked of [FLEET, ['plan', '--trace', 'few.csv']]) {
+    const refused = await folder.run([...asked, '--from', 'noisy.json']);
+    expect([refused.code, refused.stdout]).toEqual([5, '']);
+    expect(refused.stderr).toContain('noisy.json: the machine was too noisy');
+    const forced = await folder.run([...asked, '--from', 'noisy.json', '--force']);
+    expect(forced.code).toBe(0);
+    expect(forced.stdout).toMatch(/^NOT TO BE RELIED ON: /);
+  }
 });
 
 test('every flag of a fleet, as JSON', async () => {
@@ -55,6 +138,9 @@ test('every flag of a fleet, as JSON', async () => {
   const { code, stdout } = await folder.run([...FLEET, ...flags]);
   expect(code).toBe(0);
   const plan = JSON.parse(stdout);
+  const isPlan = new Ajv2020().compile(JSON.parse(readFileSync('docs/reference/plan.schema.json', 'utf8')));
+  expect(isPlan(plan), JSON.stringify(isPlan.errors)).toBe(true);
+  expect(isPlan({ ...plan, headline: [] })).toBe(false);
   expect(plan.request).toMatchObject({ survive: 2, linkBitsPerS: 10e9, pricePerCoreHour: 0.04 });
   expect(plan.request.fleet.growth).toBeCloseTo(1.69);
   expect(plan.demand.connections).toBe(84_500);

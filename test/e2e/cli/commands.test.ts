@@ -81,7 +81,6 @@ test.each([
   [['there.csv'], 'Perhaps: hexcodes encode there.csv, or decode'],
   [['encode', 'HN 6GHP4 83RFR'], "not a position\nPerhaps: hexcodes decode 'HN 6GHP4 83RFR'"],
   [['decode', '21.0288,105.8525'], 'is not a hexcode\nPerhaps: hexcodes encode 21.0288,105.8525'],
-  [['inspect', '21.0288,105.8525'], 'is not a hexcode\nPerhaps: hexcodes encode 21.0288,105.8525'],
   [['encode', '--lat', '21.0288', '--lng', '105.8525'], 'Perhaps: hexcodes encode 21.0288,105.8525'],
   [
     ['encode', 'there.csv', 'new.csv'],

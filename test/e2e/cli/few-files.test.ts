@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { connectionsWithin } from '#dist/server/transport/door/descriptors.js';
+import { connectionsWithin } from '#dist/server/transport/system-limits.js';
 
 test.each([20, 32, 40, 80, 150])(
   'ulimit -n %i: serve says in one sentence what is missing',

@@ -86,8 +86,10 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
     const found = page.locator('.suggestion');
     await found.first().waitFor();
     expect(await found.first().locator('.code').textContent()).toBe(CODE);
-    const distances = await found.locator('.soft').allTextContents();
-    const km = distances.map((text) => Number.parseFloat(text.replaceAll(',', '')));
+    const distances = await found.locator('.away').allTextContents();
+    const km = distances.map(
+      (text) => Number.parseFloat(text.replaceAll(',', '')) * (/ km /.test(text) ? 1000 : 1),
+    );
     expect(km.length).toBeGreaterThan(2);
     expect(km).toEqual([...km].sort((a, b) => a - b));
     await found.nth(1).click();
@@ -115,7 +117,9 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
     expect(await page.locator('#box-answer').textContent()).toContain('in no province of Viet Nam');
     await page.locator('#code').fill('hello world');
     await page.locator('#code').press('Enter');
-    expect(await page.locator('#box-answer').textContent()).toContain('neither a code nor a position');
+    expect(await page.locator('#box-answer').textContent()).toContain(
+      'neither a code nor a position, nor a name',
+    );
     expect(await page.locator('#place-code').count()).toBe(0);
     await page.context().close();
   });
@@ -147,6 +151,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
       },
       `#${CODE}`,
     );
+    await page.locator('#more-copies summary').click();
     const copied = async (id: string): Promise<string> => {
       await page.locator(`#copy-${id}`).click();
       return page.evaluate(() => navigator.clipboard.readText());

@@ -8,6 +8,7 @@ import { readConfig, SETTING_NAMES } from '#dist/config/config.js';
 import { hasProgram } from '../../support/deploy/proxies.js';
 
 const UNIT = 'deploy/systemd/hexcodes.service';
+const WORKER_UNIT = 'deploy/systemd/hexcodes-worker@.service';
 
 test('the files that are read as configuration have no fault', () => {
   const config = readConfig(SETTING_NAMES, { config: 'deploy/systemd/hexcodes.env' }, {});
@@ -25,6 +26,48 @@ test('every variable that a file of deploy/ sets is a setting', () => {
     found.filter((name) => name !== 'HEXCODES_CONFIG').map((name) => [name, undefined]),
   );
   expect(() => readConfig([], {}, env)).not.toThrow();
+});
+
+test('workers: options of the units and manifests are those of the command, and KEDA looks at its stream', () => {
+  const manifests = ['deployment', 'scaled-object', 'kustomization'].map((name) =>
+    readFileSync(`deploy/kubernetes/workers/${name}.yaml`, 'utf8'),
+  );
+  const files = [
+    ...manifests,
+    readFileSync('deploy/compose.yaml', 'utf8'),
+    readFileSync(WORKER_UNIT, 'utf8'),
+  ];
+  const help = spawnSync(process.execPath, ['src/cli/bin/hexcodes.js', 'worker', 'run', '--help'], {
+    encoding: 'utf8',
+  }).stdout;
+  const flags = files.flatMap((text) =>
+    text
+      .split('\n')
+      .filter((line) => /args:|command: \[worker|ExecStart/.test(line))
+      .flatMap((line) => line.match(/--[a-z-]+/g) ?? []),
+  );
+  expect(flags.length).toBeGreaterThan(4);
+  expect(flags.filter((flag) => !help.includes(flag))).toEqual([]);
+  for (const path of ['/readyz', '/livez']) expect(manifests[0]).toContain(`path: ${path}`);
+  expect(manifests[1]).toMatch(/type: nats-jetstream[\s\S]*stream: HEXCODES_IN\n\s+consumer: hexcodes\n/);
+});
+
+describe.skipIf(!hasProgram('promtool'))('Prometheus (where promtool is installed)', () => {
+  test('alerts of workers: each is raised and explained', () => {
+    const { status, stdout, stderr } = spawnSync(
+      'promtool',
+      ['test', 'rules', 'deploy/prometheus/workers.test.yml'],
+      { encoding: 'utf8' },
+    );
+    expect(status, `${stdout}${stderr}`).toBe(0);
+    const alerts = readFileSync('deploy/prometheus/workers.yml', 'utf8');
+    const names = [...alerts.matchAll(/- alert: (\w+)/g)].map(([, name]) => name!);
+    expect(names).toHaveLength(5);
+    for (const name of names) {
+      expect(readFileSync('docs/reference/worker-metrics.md', 'utf8')).toContain(`\n### ${name}\n`);
+      expect(alerts).toContain(`docs/reference/worker-metrics.md#${name.toLowerCase()}\n`);
+    }
+  });
 });
 
 test('npm run sbom lists every package that the service needs', () => {
@@ -87,16 +130,16 @@ test('npm run sbom lists what is bundled into the page and linked into native co
 });
 
 describe.skipIf(!hasProgram('systemd-analyze'))('systemd (where systemd-analyze is installed)', () => {
-  test('the unit is exposed by 1.5 of 10 at most', () => {
-    const { stdout } = spawnSync('systemd-analyze', ['security', '--offline=true', UNIT], {
+  test.each([UNIT, WORKER_UNIT])('%s is exposed by 1.5 of 10 at most', (unit) => {
+    const { stdout } = spawnSync('systemd-analyze', ['security', '--offline=true', unit], {
       encoding: 'utf8',
     });
-    const level = /Overall exposure level for hexcodes\.service: (\d+\.\d)/.exec(stdout)?.[1];
+    const level = /Overall exposure level for hexcodes\S*\.service: (\d+\.\d)/.exec(stdout)?.[1];
     expect(Number(level)).toBeLessThanOrEqual(1.5);
   });
 
-  test('the unit has no word that systemd does not know', () => {
-    const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', UNIT], { encoding: 'utf8' });
+  test.each([UNIT, WORKER_UNIT])('%s has no word that systemd does not know', (unit) => {
+    const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', unit], { encoding: 'utf8' });
     expect(stderr.split('\n').filter((line) => /Unknown|Failed to parse|Invalid/i.test(line))).toEqual([]);
   });
 });

@@ -31,7 +31,7 @@ describe.skipIf(noNats !== undefined)(`the collector${natsNote}`, () => {
     nc = await server.connect();
     const args = ['--nats', server.url, '--max-bytes', '256M', '--collect', 'fleet.*.position'];
     const ran = await folder.run(['worker', 'setup', ...args]);
-    expect([ran.code, ran.stderr.split('\n').length]).toEqual([0, 6]);
+    expect([ran.code, ran.stderr.split('\n').length]).toEqual([0, 7]);
   }
   function start(...args: string[]): WorkerProcess {
     const started = new WorkerProcess(server.url, [...args, '--report', '100ms']);

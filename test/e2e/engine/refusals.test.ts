@@ -135,7 +135,9 @@ describe.skipIf(noNats !== undefined)(`servers${natsNote}`, () => {
         for (const { args = [], env = {} } of wrong)
           expect(refused(await run(['setup', ...args], env, guarded.url))).toEqual([1, sentence]);
         for (const { args = [], env = {} } of right)
-          expect((await run(['setup', ...args], env, guarded.url)).stderr).toMatch(/^(made .*\n){4}$/);
+          expect((await run(['setup', ...args], env, guarded.url)).stderr).toMatch(
+            /^(made .*\n){4}lasts .*\n$/,
+          );
       } finally {
         await guarded.remove();
       }
@@ -167,7 +169,7 @@ describe.skipIf(noNats !== undefined)(`servers${natsNote}`, () => {
         expect.stringMatching(/: no TLS connection: .*\n.*--tls-ca\n$/),
       ]);
       const made = await run(['setup', '--tls-ca', guarded.file('cert.pem')], {}, guarded.url);
-      expect(made.stderr).toMatch(/^(made .*\n){4}$/);
+      expect(made.stderr).toMatch(/^(made .*\n){4}lasts .*\n$/);
     } finally {
       await guarded.remove();
     }

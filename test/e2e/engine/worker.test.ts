@@ -37,7 +37,7 @@ describe.skipIf(noNats !== undefined)(`a worker on nats-server${natsNote}`, () =
     // Servers set the space of all streams aside.
     const sizes = ['--max-bytes', '32M'];
     const ran = await folder.run(['worker', 'setup', '--nats', server.url, ...args, ...sizes, ...more]);
-    expect(ran.stderr).toMatch(/^(made .*\n){4}$/);
+    expect(ran.stderr).toMatch(/^(made .*\n){4}lasts .*\n$/);
     return { name, args };
   }
   function start(args: string[]): WorkerProcess {
@@ -194,7 +194,7 @@ describe.skipIf(noNats !== undefined)(`a worker on nats-server${natsNote}`, () =
     await publish(`${name}.in.a`, encodeFrame(positionsOf(1, 1)));
     const again = [...args, '--max-bytes', '2M', '--ordered'];
     const ran = await folder.run(['worker', 'setup', '--nats', server.url, ...again]);
-    expect([ran.code, ran.stderr]).toEqual([0, expect.stringMatching(/^(kept .*\n){4}$/)]);
+    expect([ran.code, ran.stderr]).toEqual([0, expect.stringMatching(/^(kept .*\n){4}lasts .*\n$/)]);
     const jsm = await jetstreamManager(nc);
     const { config, state } = await jsm.streams.info(`${name}-in`);
     expect([config.max_bytes, config.discard, config.retention, state.messages]).toEqual([

@@ -51,7 +51,11 @@ test('with a full pool open streams answer frame status 3 or UNAVAILABLE, and ne
         headers: { 'X-API-Key': own.key, 'Content-Type': type },
         body,
       });
-    const points = JSON.stringify({ points: new Array(9000).fill([21.00001, 105.00001]) });
+    // Larger than what the main thread converts in slices.
+    const points = JSON.stringify({
+      points: new Array(9000).fill([21.00001, 105.00001]),
+      padding: 'x'.repeat(2 ** 20),
+    });
     for (const answer of [
       await post('batch', 'application/json', points),
       await post('bulk', 'text/csv', 'lat,lng\n1,2\n'),

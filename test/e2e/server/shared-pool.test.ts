@@ -9,6 +9,10 @@ import { encodeFrame } from '../../support/stream-frames.js';
 const FLOODING = 'flooding_key_0123456789abcdefghijklm';
 const OTHER = 'other_key_0123456789abcdefghijklmnop';
 
+/** More than 1 MiB, so that the pool converts it. */
+const largeBatch = (): string =>
+  `{"points":[${new Array(9000).fill(`[21.00001,105.00001]${' '.repeat(100)}`).join(',')}]}`;
+
 test('batches and bodies of another key are answered while one key keeps the pool full', async () => {
   let pool: Pool | undefined;
   const server = await startServer(
@@ -37,7 +41,7 @@ test('batches and bodies of another key are answered while one key keeps the poo
     };
     const floods = Array.from({ length: 14 }, flood);
     while (seen.overloaded < 10) await new Promise((resolve) => setTimeout(resolve, 5));
-    const points = JSON.stringify({ points: new Array(9000).fill([21.00001, 105.00001]) });
+    const points = largeBatch();
     const post = async (path: string, type: string, body: string): Promise<number> => {
       if (pool!.figures.blocks >= 9) seen.full++;
       const headers = { 'X-API-Key': OTHER, 'Content-Type': type };
@@ -75,10 +79,10 @@ test('a large batch is refused before its body is read while the pool is full', 
     const head = (sizeBytes: number): string =>
       `POST /v1/hexcodes/encode/batch HTTP/1.1\r\nHost: a\r\nX-API-Key: ${server.key}\r\nContent-Type: application/json\r\nContent-Length: ${sizeBytes}\r\n\r\n`;
     // No byte of the body is sent.
-    const received = await sendRaw(server.port, head(200_000));
+    const received = await sendRaw(server.port, head(1_100_000));
     expect(received).toMatch(/^HTTP\/1.1 503 .*\r\nRetry-After: 1\r\n/s);
     // The size of a chunked one is known when it was read; its envelope is not searched.
-    const body = JSON.stringify({ points: new Array(9000).fill([21.00001, 105.00001]) });
+    const body = largeBatch();
     const chunked = head(0).replace('Content-Length: 0', 'Transfer-Encoding: chunked');
     const answer = await sendRaw(
       server.port,

@@ -1,7 +1,7 @@
 // HTTP answers are the same however their bytes are cut.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { HttpAnswers } from '#dist/capacity/peers/http-answers.js';
+import { HttpAnswers } from '#dist/capacity/peers/http-peer.js';
 
 interface Answer {
   readonly status: number;

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { NO_BORDER } from '#dist/hexcodes/kernel/certainty.js';
+import { NO_BORDER } from '#dist/hexcodes/kernel/index-file.js';
 import { Kernel } from '#dist/hexcodes/kernel/kernel.js';
 import { writeIndexFile } from '../../../data/map/index-file.js';
 import type { Partition } from '../../../data/map/partition.js';

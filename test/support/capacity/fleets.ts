@@ -16,6 +16,6 @@ export const FLEET: Fleet = {
 export const requestOf = (fleet: Partial<Fleet> = {}, rest: Partial<PlanRequest> = {}): PlanRequest => ({
   fleet: { ...FLEET, ...fleet },
   ...{ targetP99Us: 50_000, headroom: 0.3, survive: 1, coresPerMachine: 4, memoryBytesPerMachine: 16e9 },
-  ...{ linkBitsPerS: 1e9, pricePerCoreHour: 0.04 },
+  ...{ linkBitsPerS: 1e9, pricePerCoreHour: 0.04, proxies: 1 },
   ...rest,
 });

@@ -1,7 +1,7 @@
 // Simulated time for the loops of the generator: a clock whose turns take ten microseconds, and peers whose answers are
 // due at times that a function gives. The figures of a loop can then be held against the exact truth.
-import type { Clock } from '#dist/capacity/generator/clock.js';
-import type { Outcome, Peer, Sent } from '#dist/capacity/peers/peer.js';
+import type { Clock } from '#dist/capacity/generator/arrivals.js';
+import type { Outcome, Peer, Sent } from '#dist/capacity/peers/socket-peer.js';
 
 const TURN_MS = 0.01;
 

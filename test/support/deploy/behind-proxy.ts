@@ -26,6 +26,7 @@ export interface Behind {
   /** Address of the proxy, without a path. */
   readonly base: string;
   readonly nodes: ServeCommand[];
+  readonly proxyPid: number;
   /** The last words of the proxy. */
   readonly proxyWords: () => string;
   startNode(address: string): Promise<ServeCommand>;
@@ -75,7 +76,7 @@ export async function startBehind(proxy: ShippedProxy, options: BehindOptions = 
   running.stderr?.on('data', (bytes) => (words = (words + bytes).slice(-4000)));
   const base = isTls ? 'https://127.0.0.1' : 'http://127.0.0.1';
   const behind: Behind = {
-    ...{ base, nodes, startNode },
+    ...{ base, nodes, startNode, proxyPid: running.pid! },
     proxyWords: () => words,
     stop: async () => {
       // SIGTERM, as nginx leaves its workers behind when it is killed.

@@ -1,10 +1,11 @@
 // Jobs in memory, for tests of workers without a server. It counts what is asked for, as lists and results of large
 // jobs are long.
-import type { DeadMessage } from '#dist/bus/dead-letter.js';
+
 import type { Stored } from '#dist/bus/engine.js';
 import type { JobPart, JobPlan, PartResult } from '#dist/bus/jobs/job.js';
 import { treeOf } from '#dist/bus/jobs/job-digest.js';
 import type { JobEnd, JobStore, KnownJob, StoredPlan, StoredResult } from '#dist/bus/jobs/job-store.js';
+import type { DeadMessage } from '#dist/bus/patient-store.js';
 import { VERSION } from '#dist/hexcodes/version.js';
 
 interface MemoryJob {

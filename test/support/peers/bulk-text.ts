@@ -3,7 +3,7 @@
 import { parse } from 'csv-parse/sync';
 import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import type { Operation } from '#dist/hexcodes/wire/job.js';
-import { eachMember } from '#dist/hexcodes/wire/params/json-members.js';
+import { eachMember } from '#dist/hexcodes/wire/params/json-grammar.js';
 
 const NUMBER = /^-?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 
@@ -43,6 +43,11 @@ function decodeOne(library: Hexcodes, hexcodes: string): Meaning {
   if (decoded === null) return { ...NOTHING, status: 'INVALID_HEXCODES', hexcodes };
   const { lat, lng, resolution } = decoded;
   return { status: 'OK', latDeg: lat, lngDeg: lng, resolution, hexcodes, adminCode: null };
+}
+
+/** A JSON number without a sign: 7.0 is 7. */
+function jsonResolutionOf(text: string): number | null {
+  return text.startsWith('-') ? null : resolutionOf(String(Number(text)));
 }
 
 function resolutionOf(text: string): number | null {
@@ -197,7 +202,7 @@ export function itemByPeer(
   const own = members.get('resolution');
   const isOwnRight = typeof agreedValue(own, 'number') === 'number';
   const resolution =
-    own === undefined ? defaultResolution : isOwnRight ? resolutionOf(own[0] as string) : null;
+    own === undefined ? defaultResolution : isOwnRight ? jsonResolutionOf(own[0] as string) : null;
   const known = { ...NOTHING, latDeg, lngDeg, resolution };
   if (latDeg === null || lngDeg === null || resolution === null || !isIdRight)
     return body(operation, known, idText);

@@ -31,13 +31,12 @@ test('a conversion of files loads commander and the progress bar, and no other p
     'cli/commands/encode.js',
     'cli/commands/decode.js',
     'files/run.js',
-    'files/summary.js',
   ];
   expect(loadedBy(entries.map((entry) => `dist/${entry}`)).packages).toEqual(['cli-progress', 'commander']);
 });
 
 test('the loading of h3-js would be seen', () => {
-  expect(loadedBy(['dist/hexcodes/geometry/cell-ring.js']).packages).toEqual(['h3-js']);
+  expect(loadedBy(['dist/hexcodes/geometry/geojson.js']).packages).toEqual(['h3-js']);
 });
 
 test('one position is answered by three files and no package', () => {

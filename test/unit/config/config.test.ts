@@ -52,7 +52,7 @@ test('every flag reaches its setting under the name that commander gives it', ()
   };
   for (const { flags } of flagsOf(SETTING_NAMES)) {
     const [flag = '', argument = ''] = flags.split(' ');
-    if (flag === '--config' || flag === '--index' || flag === '--reach' || flag === '--log-level') continue;
+    if (['--config', '--index', '--previous-index', '--reach', '--log-level'].includes(flag)) continue;
     const attribute = flag.slice(2).replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
     const value = argument === '' ? true : (texts[argument] ?? 'some text');
     const { shown } = readSettings(SETTING_NAMES, { [attribute]: value }, {});
@@ -70,6 +70,12 @@ test('the variable of a standard gives a setting where nothing else does', () =>
   expect(faultsOf({}, { OTEL_EXPORTER_OTLP_ENDPOINT: 'a' })).toEqual([
     'OTEL_EXPORTER_OTLP_ENDPOINT must be an address of http or https without user, query and fragment',
   ]);
+});
+
+test('PORT is the port where nothing of ours names one', () => {
+  expect(readConfig(SETTING_NAMES, {}, { PORT: '3000' }).port).toBe(3000);
+  expect(readConfig(SETTING_NAMES, {}, { PORT: '3000', HEXCODES_PORT: '4000' }).port).toBe(4000);
+  expect(faultsOf({}, { PORT: 'x' })[0]).toMatch(/^PORT must be/);
 });
 
 test('settings of observation that cannot be are named', () => {

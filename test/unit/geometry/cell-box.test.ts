@@ -1,7 +1,7 @@
 // Boxes of cells: every position of a cell lies in its box, and the box is no larger than that needs.
 import { cellToBoundary, latLngToCell } from 'h3-js';
 import { expect, test } from 'vitest';
-import { cellBox } from '#dist/hexcodes/geometry/cell-ring.js';
+import { cellBox } from '#dist/hexcodes/geometry/geojson.js';
 import { randomFrom } from '../../support/open-world.js';
 
 const EXACT = 1e-9;

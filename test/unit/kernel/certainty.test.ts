@@ -1,7 +1,6 @@
 // The bands of an index: which ones can be used, and what they say of a distance.
 import { expect, test } from 'vitest';
-import { areBands, bandsOf, NO_BORDER, shareAt } from '#dist/hexcodes/kernel/certainty.js';
-import { readIndexMeta } from '#dist/hexcodes/kernel/index-file.js';
+import { areBands, bandsOf, NO_BORDER, readIndexMeta, shareAt } from '#dist/hexcodes/kernel/index-file.js';
 import { textMemoryOf } from '#dist/hexcodes/kernel/text-memory.js';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { writeIndexFile } from '../../../data/map/index-file.js';

@@ -1,10 +1,16 @@
 // The kernel's numbers, read and printed, against Number and String; `npm run proof -- numbers` runs far more.
 import { expect, test } from 'vitest';
 import { openKernel, randomFrom } from '../../support/open-world.js';
-import { checkRound, HARD_TEXTS, NumberChecker } from '../../support/text-numbers.js';
+import {
+  checkRound,
+  checkUsual,
+  HARD_TEXTS,
+  NumberChecker,
+  USUAL_PRINTINGS,
+} from '../../support/text-numbers.js';
 
 const SEED = 20261121;
-/** About 40 readings each, by both grammars. */
+/** About 40 readings and 50 printings each. */
 const ROUNDS = { kernel: 20_000, 'kernel.debug': 3_000 } as const;
 
 test.each(Object.entries(ROUNDS))('%s reads and prints as JavaScript does', (build, rounds) => {
@@ -12,8 +18,11 @@ test.each(Object.entries(ROUNDS))('%s reads and prints as JavaScript does', (bui
   for (const text of HARD_TEXTS) checker.read(text);
   const random = randomFrom(SEED);
   for (let round = 0; round < rounds; round++) checkRound(checker, random);
+  expect(checker.counts.printed).toBeGreaterThan(rounds * 4);
+  const before = checker.counts.printed;
+  for (let round = 0; round < rounds; round++) checkUsual(checker, random);
   const { wrong, read, printed } = checker.counts;
   expect(wrong, `seed ${SEED}`).toEqual([]);
   expect(read).toBeGreaterThan(rounds * 40);
-  expect(printed).toBeGreaterThan(rounds * 4);
+  expect(printed).toBe(before + rounds * USUAL_PRINTINGS);
 });

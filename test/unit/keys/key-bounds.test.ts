@@ -1,8 +1,7 @@
 // Networks, addresses and web origins, and the keys that are bound to them.
 import { expect, test } from 'vitest';
 import { canonicalAddress, isNetwork, Networks } from '#dist/config/networks.js';
-import { boundFault, isOrigin } from '#dist/server/keys/key-bounds.js';
-import { type KeyInfo, keyInfoOf } from '#dist/server/keys/key-record.js';
+import { boundFault, isOrigin, type KeyInfo, keyInfoOf } from '#dist/server/keys/key-record.js';
 import { storedKey } from '../../support/keys.js';
 
 test.each([

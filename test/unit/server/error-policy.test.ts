@@ -4,7 +4,7 @@ import { BulkInputError } from '#dist/hexcodes/wire/job.js';
 import { BrokenBatchError } from '#dist/hexcodes/wire/rows/batch.js';
 import { PoolLostError } from '#dist/pool/pool.js';
 import { PoolFullError } from '#dist/pool/work-queue.js';
-import { OverBudgetError } from '#dist/server/budget/budget.js';
+import { OverBudgetError } from '#dist/server/budget.js';
 import { RevokedKeyError, StalledPeerError } from '#dist/server/bulk/flow.js';
 import { GzipBodyError } from '#dist/server/bulk/gzip.js';
 import { SpoolDiskError, SpoolFullError } from '#dist/server/bulk/spool.js';
@@ -26,12 +26,15 @@ function outcomeOf(error: unknown, state: 'open' | 'answering'): Outcome {
   let isClosed = false;
   const x = {
     state,
-    path: '/v1/hexcodes/encode/bulk',
-    rawQuery: '',
-    requestId: 'r',
-    pattern: '/p',
+    head: {
+      path: '/v1/hexcodes/encode/bulk',
+      rawQuery: '',
+      requestId: 'r',
+      pattern: '/p',
+      apiKey: undefined,
+    },
     headerLines: '',
-    apiKey: undefined,
+    notes: { hint: '', dataLine: '' },
     send: (code: number, _type: string, text: string, _lines: string, close: boolean) => {
       status = code;
       body = JSON.parse(text) as object;

@@ -1,7 +1,7 @@
 // The log sink over a target that a test lets succeed, fail or stand still: order, the bound of memory, the count.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { LogSink, type LogTarget } from '#dist/server/log-sink.js';
+import { LogSink, type LogTarget } from '#dist/server/log.js';
 
 type Done = Parameters<LogTarget['write']>[1];
 

@@ -1,6 +1,6 @@
 // The keys in use of several processes as one list.
 import { expect, test } from 'vitest';
-import { mergeActivity } from '#dist/server/supervisor/merge-activity.js';
+import { mergeActivity } from '#dist/server/supervisor/admin.js';
 
 test('counts of a key are added up; a process without an answer has none', () => {
   const pages = [

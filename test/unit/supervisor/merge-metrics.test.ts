@@ -1,6 +1,6 @@
 // One page of metrics of several processes.
 import { expect, test } from 'vitest';
-import { mergeMetrics } from '#dist/server/supervisor/merge-metrics.js';
+import { mergeMetrics } from '#dist/server/supervisor/admin.js';
 
 test('samples of a metric stand together, each with its process; comments stand once', () => {
   const page = (value: number): string =>

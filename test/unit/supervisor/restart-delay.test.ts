@@ -1,6 +1,6 @@
 // When a process that died is started again.
 import { expect, test } from 'vitest';
-import { RestartDelay } from '#dist/server/supervisor/restart-delay.js';
+import { RestartDelay } from '#dist/server/supervisor/supervisor.js';
 
 test('at once the first time, then later each time, and at once again after a minute of life', () => {
   const delay = new RestartDelay();

@@ -8,6 +8,13 @@ test('the Python client cuts batches as the service takes them', () => {
   expect(Number(/^BATCH_ITEMS = ([\d_]+)$/m.exec(source)?.[1]?.replaceAll('_', ''))).toBe(MAX_BATCH_ITEMS);
 });
 
+test.each(['README.md', 'docs/http.md', 'docs/bulk.md'])('%s says how many items a batch has', (page) => {
+  const text = readFileSync(page, 'utf8').replaceAll(/\s+/g, ' ');
+  const said = [...text.matchAll(/([\d,]+) (?:of them|items|in one JSON body)/g)].map((match) => match[1]);
+  expect(said.length).toBeGreaterThan(0);
+  expect(new Set(said)).toEqual(new Set([MAX_BATCH_ITEMS.toLocaleString('en')]));
+});
+
 test('the example of a ready frame has the limits of today', () => {
   const ready = /^\{"type":"ready".*\}$/m.exec(readFileSync('docs/stream.md', 'utf8'))?.[0] ?? '{}';
   expect(JSON.parse(ready)).toMatchObject({ max_frame_bytes: MAX_FRAME_BYTES, max_points: MAX_FRAME_POINTS });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
-import type { Budget } from '#dist/server/budget/budget.js';
+import type { Budget } from '#dist/server/budget.js';
 import { RawBulkPeer, requestHead } from '../../../support/bulk-bodies.js';
 import { pointsOf } from '../../../support/open-world.js';
 import { handshake, RawWebSocket } from '../../../support/raw-websocket.js';

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
 import type { Pool } from '#dist/pool/pool.js';
-import type { Budget } from '#dist/server/budget/budget.js';
+import type { Budget } from '#dist/server/budget.js';
 import { csvBody, RawBulkPeer, requestHead } from '../../../support/bulk-bodies.js';
 import { pointsOf } from '../../../support/open-world.js';
 import { clientFrame, handshake, RawWebSocket } from '../../../support/raw-websocket.js';

@@ -60,7 +60,7 @@ test('points of batches are counted, small ones and those of the pool', async ()
     const points = Array.from({ length: count }, (_, i) => POINTS[i % POINTS.length]);
     const before = await get('hexcodes_points_total', { operation: 'encode_batch' });
     const runs = await get('hexcodes_pool_run_seconds_count');
-    const body = JSON.stringify({ points: [...points, [80, 0]], padding: 'x'.repeat(count * 10) });
+    const body = JSON.stringify({ points: [...points, [80, 0]], padding: 'x'.repeat(count * 120) });
     const answer = await call(`${ENCODE}/batch`, {
       method: 'POST',
       body,

@@ -1,4 +1,6 @@
 // Versions, provinces and health on the real server.
+import { get as httpGet } from 'node:http';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadUws } from '#dist/server/transport/load-uws.js';
 import { call } from '../../../support/http-calls.js';
@@ -41,4 +43,30 @@ test('/livez and /readyz are on the admin port only, without a key', async () =>
     expect((await call(server, path)).status).toBe(404);
   }
   expect((await fetch(`http://127.0.0.1:${server.adminPort}/v1/meta`)).status).toBe(404);
+});
+
+test.each(['/docs', '/openapi.json'])('%s is compressed as its reader accepts', async (path) => {
+  const raw = (accepted: string): Promise<{ encoding: string | undefined; tag: string; body: Buffer }> =>
+    new Promise((resolve, reject) => {
+      const headers = accepted === '' ? {} : { 'accept-encoding': accepted };
+      httpGet(`${server.base}${path}`, { headers }, (answer) => {
+        const chunks: Buffer[] = [];
+        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+        answer.on('end', () =>
+          resolve({
+            encoding: answer.headers['content-encoding'],
+            tag: answer.headers.etag ?? '',
+            body: Buffer.concat(chunks),
+          }),
+        );
+      }).on('error', reject);
+    });
+  const plain = await raw('');
+  const br = await raw('gzip, br');
+  const gzip = await raw('gzip');
+  expect([plain.encoding, br.encoding, gzip.encoding]).toEqual([undefined, 'br', 'gzip']);
+  expect(brotliDecompressSync(br.body).equals(plain.body)).toBe(true);
+  expect(gunzipSync(gzip.body).equals(plain.body)).toBe(true);
+  expect(br.body.length).toBeLessThan(plain.body.length / 5);
+  expect(new Set([plain.tag, br.tag, gzip.tag]).size).toBe(3);
 });

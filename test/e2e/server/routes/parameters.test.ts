@@ -144,7 +144,7 @@ describe('encode', () => {
       const answer = await call(server, `${ENCODE}?${GOOD}&resolution=${bad}`);
       expectError(answer, 400, 'INVALID_REQUEST', ['resolution']);
     }
-    const real = postJson('{"lat":21,"lng":105,"resolution":13.0}');
+    const real = postJson('{"lat":21,"lng":105,"resolution":13.5}');
     expectError(await call(server, ENCODE, real), 400, 'INVALID_REQUEST', ['resolution']);
   });
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { Adapter } from '#dist/server/transport/adapter.js';
 import type { Exchange } from '#dist/server/transport/exchange.js';
-import type { SocketData } from '#dist/server/transport/sockets/socket-behaviour.js';
+import type { SocketData } from '#dist/server/transport/socket-behaviour.js';
 import { randomFrom } from '../../../support/open-world.js';
 import { parseAnswers, sendRaw } from '../../../support/server.js';
 
@@ -31,6 +31,7 @@ function patternedRow(row: number): Buffer {
 
 beforeAll(async () => {
   adapter = await Adapter.load({
+    notes: () => undefined,
     answered: () => {},
     over: () => {},
     refused: (x, status, message, close) => x.send(status, 'text/plain', message, '', close),
@@ -51,7 +52,7 @@ beforeAll(async () => {
   });
   adapter.route('get', '/silent', () => {});
   adapter.route('post', '/throws-in-body', (x) => {
-    x.readBody(
+    x.body.read(
       100,
       () => x.send(413, '', ''),
       () => {
@@ -92,38 +93,39 @@ beforeAll(async () => {
   adapter.route('get', '/large', (x) => x.send(200, 'text/plain', LARGE));
   adapter.route('post', '/paused', (x) => {
     pausedExchange = x;
-    x.streamBody((chunk, isLast) => {
+    x.body.stream((chunk, isLast) => {
       pausedBytes += chunk.length;
       if (isLast) x.send(200, 'text/plain', String(pausedBytes));
-      else x.pause();
+      else x.body.pause();
     });
   });
   adapter.route('post', '/paused-for-good', (x) => {
     let seen = false;
-    x.streamBody(() => {
+    x.body.stream(() => {
       if (seen) return;
       seen = true;
-      x.pause();
+      x.body.pause();
       setTimeout(() => x.send(200, 'text/plain', 'enough'), 50);
     });
   });
   adapter.route('post', '/echo', (x) => {
     const answer = x.startChunked(200, 'application/octet-stream')!;
-    answer.onDrain = () => x.resume();
-    x.streamBody((chunk, isLast) => {
-      if (!answer.write(Uint8Array.from(chunk))) x.pause();
+    answer.onDrain = () => x.body.resume();
+    x.body.stream((chunk, isLast) => {
+      if (!answer.write(Uint8Array.from(chunk))) x.body.pause();
       if (isLast) answer.end();
     });
   });
-  adapter.route('any', '/*', (x) => x.send(404, 'text/plain', x.method));
+  adapter.route('any', '/*', (x) => x.send(404, 'text/plain', x.head.method));
   adapter.websocket<{ name: string } & SocketData>('/socket', {
     maxPayloadBytes: 1 << 20,
     maxBackpressureBytes: 1 << 20,
     idleTimeoutSeconds: 60,
     upgrade: (x) => {
-      if (x.rawQuery === 'throw') throw new Error('upgrade');
-      if (x.rawQuery === 'no') x.send(403, 'text/plain', 'no');
-      else x.acceptUpgrade({ name: x.rawQuery, turn: undefined }, x.header('sec-websocket-protocol'));
+      if (x.head.rawQuery === 'throw') throw new Error('upgrade');
+      if (x.head.rawQuery === 'no') x.send(403, 'text/plain', 'no');
+      else
+        x.acceptUpgrade({ name: x.head.rawQuery, turn: undefined }, x.head.header('sec-websocket-protocol'));
     },
     open: (ws) => void ws.send(`hello ${ws.getUserData().name}`, false),
     message: (ws, message, isBinary) => {
@@ -220,7 +222,7 @@ test('a paused body stops its own client and no other', async () => {
   expect(pausedBytes).toBeLessThan(bytes / 2);
   expect((await fetch(`${base}/later`)).status).toBe(200);
   while (pausedBytes < bytes) {
-    pausedExchange?.resume();
+    pausedExchange?.body.resume();
     await sleep(1);
   }
   expect(await (await answer).text()).toBe(String(bytes));

@@ -2,8 +2,7 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { mayKeepResponses } from '#dist/server/transport/door/kept-responses.js';
-import { loadUws } from '#dist/server/transport/load-uws.js';
+import { loadUws, mayKeepResponses } from '#dist/server/transport/load-uws.js';
 import type { UwsResponse } from '#dist/server/transport/uws.js';
 
 const { uws } = await loadUws();

@@ -175,7 +175,7 @@ test('a batch is answered whole or not at all', () => {
       fc.integer({ min: 0, max: 40 }),
       fc.integer({ min: 0, max: 20 }),
       (items, rows, slow) => {
-        const batch = openBatch('encode', Buffer.from(`{"points":[${items.join(',')}]}`));
+        const batch = openBatch('encode', Buffer.from(`{"points":[${items.join(',')}]}`), kernel);
         const allowance = new RowAllowance(rows, { left: slow }, 0);
         const before = slowWork.rows;
         const converted = convertAllowed(kernel, batch, sink, allowance);

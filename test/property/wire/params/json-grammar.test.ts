@@ -2,8 +2,7 @@
 // are JSON, and the same with letters changed, left out, doubled or put in.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isJson } from '#dist/hexcodes/wire/params/json-grammar.js';
-import { eachMember } from '#dist/hexcodes/wire/params/json-members.js';
+import { eachMember, isJson } from '#dist/hexcodes/wire/params/json-grammar.js';
 
 const SEED = 20_261_122;
 

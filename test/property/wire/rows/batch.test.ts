@@ -21,7 +21,7 @@ interface Answer {
 
 function textOf(operation: Operation, body: string | Uint8Array, kernel = kernels[0]!): string {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  return Buffer.from(batchBody(convertBatch(kernel, openBatch(operation, bytes), sink))).toString();
+  return Buffer.from(batchBody(convertBatch(kernel, openBatch(operation, bytes, kernel), sink))).toString();
 }
 
 function answerTo(operation: Operation, body: string): Answer {

@@ -1,8 +1,7 @@
 // Runs that differ in more than the code: each difference is said before the figures, and figures it spoils get no
 // verdict.
 import { expect, test } from 'vitest';
-import { type Comparison, compareResults } from '#dist/capacity/compare/compare.js';
-import { comparisonText } from '#dist/capacity/compare/comparison-text.js';
+import { type Comparison, compareResults, comparisonText } from '#dist/capacity/compare/compare.js';
 import { type Knee, type Results, samplesOf, type WayResult } from '#dist/capacity/measure/results.js';
 import { madeResults } from '../../../support/capacity/made-results.js';
 

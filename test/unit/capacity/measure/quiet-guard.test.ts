@@ -1,6 +1,6 @@
 // Measurements that the machine disturbed are repeated: cores given to others, or a slower core.
 import { expect, test } from 'vitest';
-import { QuietGuard } from '#dist/capacity/measure/quiet-guard.js';
+import { QuietGuard } from '#dist/capacity/measure/gauge.js';
 
 interface Machine {
   /** Time of all repeats; a measurement takes 100 ms. */

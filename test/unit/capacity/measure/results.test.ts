@@ -1,7 +1,12 @@
 // Files of results: those of older runs are read, and one that lacks a field is refused with the field and its rule.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { parseResults } from '#dist/capacity/measure/results.js';
+import { compareResults } from '#dist/capacity/compare/compare.js';
+import { Latencies } from '#dist/capacity/generator/latencies.js';
+import { parseResults, samplesOf, withoutImpossible } from '#dist/capacity/measure/results.js';
+import { planFor } from '#dist/capacity/model/plan.js';
+import { benchText } from '#dist/capacity/report/bench-text.js';
+import { requestOf } from '../../../support/capacity/fleets.js';
 import { madeResults } from '../../../support/capacity/made-results.js';
 
 /** The text of made results with one field set to another value; undefined leaves it out. */
@@ -86,4 +91,40 @@ test.each([
   ['{"tool":"hexcodes bench","format":2}', 'its format is 2'],
 ])('%j is refused', (text, message) => {
   expect(() => parseResults(text)).toThrow(message);
+});
+
+test('whatever a disturbed run measured is written so that plan and compare read it', () => {
+  const samples = samplesOf([0, Number.POSITIVE_INFINITY]);
+  const made = madeResults();
+  const point = { ...made.ways[0]!.curve[0]!, costUs: Number.NaN };
+  const knee = { ratePerS: 0, targetP99Us: 50_000, steps: [], isConfirmed: false, isGeneratorLimit: true };
+  const disturbed = madeResults({
+    control: { backlogPerS: Number.NaN, openPerS: 0 },
+    ladder: [{ name: 'x', nsPerPoint: samples }],
+    ways: made.ways.map((way) => ({
+      ...{ ...way, costBacklogUs: samples, backlogPerS: samples, knee, constant: point },
+      ...{ curve: [point, { ...point, costUs: 0 }, { ...point, ratePerS: Number.NaN }] },
+      services: new Latencies().encode(),
+    })),
+    sizes: made.sizes.map((size) => ({ ...size, costUs: 0 })),
+    speedUps: [
+      { processes: 1, speedUp: samplesOf([0, 0.8, 1, 1.2]) },
+      { processes: 2, speedUp: samples },
+    ],
+  });
+  const read = parseResults(JSON.stringify(withoutImpossible(disturbed)));
+  expect(read).toMatchObject({ control: null, ladder: [] });
+  expect(read.ways[0]).toMatchObject({ costBacklogUs: null, backlogPerS: null, services: null, knee: null });
+  expect(read.ways[0]!.curve.map(({ costUs }) => costUs)).toEqual([null, null]);
+  expect(read.speedUps).toEqual([{ processes: 1, speedUp: samplesOf([0.8, 1, 1.2]) }]);
+  expect(read.sizes[0]!.costUs).toBeNull();
+  expect(compareResults(read, read).figures).toEqual([]);
+  expect(benchText(read)).toContain('single');
+  expect(() => planFor(requestOf(), read)).toThrow('no CPU time of stream was measured');
+  expect(withoutImpossible(made)).toEqual(made);
+});
+
+test('a speed-up beyond the number of processes is not shown as one', () => {
+  const speedUps = [{ processes: 2, speedUp: samplesOf([5.29]) }];
+  expect(benchText(madeResults({ speedUps }))).toContain('2: – (5.29 is more than there are');
 });

@@ -1,6 +1,6 @@
 // How fast the server's core is, asked of a process on it.
 import { expect, test } from 'vitest';
-import { CoreSpeed } from '#dist/capacity/processes/core-speed.js';
+import { CoreSpeed } from '#dist/capacity/processes/pinned-process.js';
 
 test('the core is asked again and again', async () => {
   const core = await CoreSpeed.start();

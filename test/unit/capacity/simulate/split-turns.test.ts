@@ -2,8 +2,7 @@
 import { expect, test } from 'vitest';
 import { exponential, uniformFrom } from '#dist/capacity/generator/random.js';
 import { simulateShared } from '#dist/capacity/simulate/queue.js';
-import { simulateSplitTurns } from '#dist/capacity/simulate/split-turns.js';
-import { simulateTurns } from '#dist/capacity/simulate/turns.js';
+import { simulateSplitTurns, simulateTurns } from '#dist/capacity/simulate/turns.js';
 
 /** Messages with services and processes by chance, some of them at the same moment. */
 function load(count: number, processes: number) {

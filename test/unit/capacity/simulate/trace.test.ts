@@ -1,8 +1,7 @@
 // Traces of arrivals from columns of text: nothing is guessed, and what cannot be read is named with row, column and
 // rule.
 import { expect, test } from 'vitest';
-import { peakPerS } from '#dist/capacity/simulate/trace.js';
-import { TraceBuilder, TraceFault } from '#dist/capacity/simulate/trace-builder.js';
+import { peakPerS, TraceBuilder, TraceFault } from '#dist/capacity/simulate/trace.js';
 
 const MOST_POINTS = 65_536;
 

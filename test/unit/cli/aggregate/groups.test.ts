@@ -1,11 +1,19 @@
 // Groups against a Map: in memory, sorted, and merged of several files.
+
 import { existsSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
-import { type GroupKey, GroupTable } from '#dist/files/aggregate/group-table.js';
+import {
+  addValue,
+  doubleSumAt,
+  type GroupKey,
+  GroupTable,
+  integerSumAt,
+  valueCountAt,
+  widthOf,
+} from '#dist/files/aggregate/group-table.js';
 import { groupsOf, SpilledGroups } from '#dist/files/aggregate/spilled-groups.js';
-import { addValue, doubleSumAt, integerSumAt, valueCountAt, widthOf } from '#dist/files/aggregate/sums.js';
 
 const WIDTH = widthOf(1);
 const foldersOf = (): string[] =>

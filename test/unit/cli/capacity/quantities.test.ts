@@ -7,7 +7,7 @@ import {
   readNightly,
   readShare,
   wholeFrom,
-} from '#dist/cli/capacity/quantities.js';
+} from '#dist/cli/capacity/plan-flags.js';
 
 const LONG = '9'.repeat(400);
 

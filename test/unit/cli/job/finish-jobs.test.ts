@@ -12,10 +12,10 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { manifestStart } from '#dist/bus/jobs/manifest.js';
+import { manifestStart } from '#dist/bus/jobs/job-progress.js';
 import { SchemaFault } from '#dist/bus/schema.js';
-import { oneOf } from '#dist/cli/job/job-options.js';
-import { stateOf } from '#dist/cli/job/job-state.js';
+import { stateOf } from '#dist/cli/commands/job.js';
+import { jobCalled } from '#dist/cli/job/job-conversion.js';
 import { SharedFolder } from '#dist/cli/job/shared-folder.js';
 import { JobFinisher } from '#dist/cli/job/work/finish-jobs.js';
 import { scratchName } from '#dist/cli/job/work/scratch.js';
@@ -267,11 +267,11 @@ test('no parts are missing of a job that is cancelled', async () => {
 
 test('a job is named by the first digits of its id, and by one at least', () => {
   const known = [A, B, `a${B.slice(1)}`].map((id) => ({ id, isCancelled: false, isEnded: false }));
-  expect([oneOf(known, 'AA').id, oneOf(known, 'b').id]).toEqual([A, B]);
+  expect([jobCalled(known, 'AA').id, jobCalled(known, 'b').id]).toEqual([A, B]);
   for (const [some, id] of [
     [known, 'a'],
     [known, 'c'],
     [known.slice(0, 1), ''],
   ] as const)
-    expect(() => oneOf(some, id)).toThrow(/jobs begin so|no such job/);
+    expect(() => jobCalled(some, id)).toThrow(/jobs begin so|no such job/);
 });

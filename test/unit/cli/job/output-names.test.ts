@@ -1,6 +1,6 @@
 // The names of a job's outputs: those of the inputs, numbered for parts, and never two alike.
 import { expect, test } from 'vitest';
-import { outputNames } from '#dist/cli/job/parts/output-names.js';
+import { outputNames } from '#dist/cli/job/plan-job.js';
 import type { FileFormat } from '#dist/files/format.js';
 
 const named = (...inputs: [string, FileFormat, number?][]): string[] =>

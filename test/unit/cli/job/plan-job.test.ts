@@ -4,8 +4,7 @@ import { linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { JobFiles } from '#dist/cli/job/parts/job-files.js';
-import { type PlannedJob, planJob } from '#dist/cli/job/plan-job.js';
+import { JobFiles, type PlannedJob, planJob } from '#dist/cli/job/plan-job.js';
 import { SharedFolder } from '#dist/cli/job/shared-folder.js';
 import { convertPart } from '#dist/cli/job/work/convert-part.js';
 import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';

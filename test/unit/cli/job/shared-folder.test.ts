@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { filesOf } from '#dist/cli/job/parts/file-patterns.js';
 import { SharedFolder } from '#dist/cli/job/shared-folder.js';
+import { filesOf } from '#dist/cli/job/submit-job.js';
 
 let outer: string;
 let root: string;

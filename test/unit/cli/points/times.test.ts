@@ -1,9 +1,7 @@
 // Times of columns as instants, and their buckets by the clock of a zone.
 import { describe, expect, test } from 'vitest';
 import type { TableColumn } from '#dist/files/formats/table.js';
-import { instantOf } from '#dist/files/points/instants.js';
-import { bucketMsOf, bucketStartOf } from '#dist/files/points/time-buckets.js';
-import { ZoneClock } from '#dist/files/points/zone-clock.js';
+import { bucketMsOf, bucketStartOf, instantOf, ZoneClock } from '#dist/files/points/zone-clock.js';
 
 const hcm = new ZoneClock('Asia/Ho_Chi_Minh');
 const berlin = new ZoneClock('Europe/Berlin');

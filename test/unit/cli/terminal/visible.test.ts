@@ -1,6 +1,6 @@
 // Texts of others on a terminal: nothing but plain text is left.
 import { expect, test } from 'vitest';
-import { visible, visibleMessage } from '#dist/files/terminal/visible.js';
+import { visible, visibleMessage } from '#dist/files/terminal/say.js';
 
 test('control characters, separators and marks of direction become escapes', () => {
   const codes = [0, 7, 8, 9, 10, 13, 0x1b, 0x7f, 0x80, 0x9b, 0x9f, 0x061c, 0x200e, 0x200f];

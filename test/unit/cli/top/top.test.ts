@@ -1,8 +1,7 @@
 // The view of `hexcodes top` from two readings of the admin port.
 import { expect, test } from 'vitest';
-import { readExposition } from '#dist/cli/top/exposition-text.js';
-import { quantileOf, type Reading, viewOf } from '#dist/cli/top/readings.js';
-import { bytes, drawView, duration, upTime } from '#dist/cli/top/screen.js';
+import { bytes, drawView, duration, upTime } from '#dist/cli/commands/top.js';
+import { quantileOf, type Reading, readExposition, viewOf } from '#dist/cli/readings.js';
 
 const plain = (_style: string, text: string): string => text;
 

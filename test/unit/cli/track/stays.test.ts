@@ -1,7 +1,7 @@
 // Positions to stays: every rule, and against a plain implementation over random tracks.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Stay, Stays, type TrackPoint } from '#dist/files/track/stays.js';
+import { type Stay, Stays, type TrackPoint } from '#dist/files/points/stays.js';
 
 const at = (id: string, timeMs: number, cell: number, admin = 1): TrackPoint => ({
   id,

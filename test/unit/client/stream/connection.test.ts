@@ -1,6 +1,6 @@
 // The pauses between attempts to connect.
 import { expect, test } from 'vitest';
-import { pauseMs } from '#dist/hexcodes/client/stream/connection.js';
+import { pauseMs } from '#dist/hexcodes/client/stream/stream.js';
 
 test('pauses double up to three seconds, and twelve attempts outlast a restart of some seconds', () => {
   const pauses = Array.from({ length: 11 }, (_, i) => pauseMs(i + 1));

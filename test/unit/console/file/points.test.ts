@@ -15,7 +15,7 @@ interface List {
   add(latDeg: number, lngDeg: number, admin: number): void;
   take(): PointsToDraw;
 }
-const { PointList } = await consoleModule<{ PointList: new () => List }>('file/points.ts');
+const { PointList } = await consoleModule<{ PointList: new () => List }>('file/conversion.ts');
 const { FileConversion, requestFor } = await consoleModule<{
   requestFor(beginning: Uint8Array, input: string, resolution: number): unknown;
   FileConversion: new (

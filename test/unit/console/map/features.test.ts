@@ -34,6 +34,16 @@ test('a hexagon is 44 to 117 pixels wide where it can be', () => {
   expect([gridResolutionAt(1, 16), gridResolutionAt(1e15, 16)]).toEqual([0, 15]);
 });
 
+test('a measured position is drawn with the circle of its error, which the map makes room for', () => {
+  const measured = { ...place, from: { lat: 21.0288, lng: 105.8525 }, accuracyM: 2500 };
+  const [circle] = placeShapes(library, measured, 0).features;
+  expect(circle!.properties.kind).toBe('error');
+  const lats = circle!.geometry.coordinates[0]!.map(([, lat]) => lat);
+  expect(((Math.max(...lats) - Math.min(...lats)) / 360) * 40_075_017).toBeCloseTo(5000, 0);
+  const box = boxAround(library, measured, 0);
+  expect([box.north, box.south]).toEqual([Math.max(...lats), Math.min(...lats)]);
+});
+
 test('the cell once and last, its ring around it, its ancestors between them', () => {
   const kinds = (rings: number) =>
     placeShapes(library, place, rings).features.map(({ properties }) => properties.kind);

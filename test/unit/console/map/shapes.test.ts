@@ -12,12 +12,16 @@ interface Shapes {
   readonly sea: [number, number][][];
   readonly labels: { admin: number; lng: number; lat: number; space: number }[];
 }
-const { makeShapes } = await consoleModule<{ makeShapes(index: Uint8Array, land: Uint8Array): Shapes }>(
-  'map/shapes.ts',
-);
+const { makeShapes } = await consoleModule<{
+  makeShapes(index: Uint8Array, land: Uint8Array, rivers: Uint8Array): Shapes;
+}>('map/shapes.ts');
 const index = new Uint8Array(readFileSync('data/index.bin'));
 
-const shapes = makeShapes(index, new Uint8Array(readFileSync('data/land.bin')));
+const shapes = makeShapes(
+  index,
+  new Uint8Array(readFileSync('data/land.bin')),
+  new Uint8Array(readFileSync('data/rivers.bin')),
+);
 const library = await Hexcodes.load();
 
 test('neighbours differ in colour, and the palette is small', () => {

@@ -9,12 +9,11 @@ interface Place {
   readonly from?: { lat: number; lng: number };
   readonly root: { hexcodes: string; resolution: number };
 }
-type Reading = { kind: 'place'; place: Place } | { kind: 'outside' | 'unreadable' };
-const { placeAt, placeOf, atResolution, readPlace } = await consoleModule<{
+const { placeAt, placeOf, atResolution, resolutionFor } = await consoleModule<{
   placeAt(library: Hexcodes, lat: number, lng: number, resolution: number): Place | undefined;
   placeOf(library: Hexcodes, code: string): Place | undefined;
   atResolution(library: Hexcodes, place: Place, resolution: number): Place;
-  readPlace(library: Hexcodes, text: string, resolution: number): Reading;
+  resolutionFor(errorM: number): number;
 }>('place/place.ts');
 const library = await Hexcodes.load();
 
@@ -42,12 +41,6 @@ test('a code has only its own and those of its parents, and finds back', () => {
   expect(placeOf(library, 'HN-6GHP4-83RFQ')).toBeUndefined();
 });
 
-test('what is typed: a code, a position, one outside, and neither', () => {
-  const kindOf = (text: string) => readPlace(library, text, 9).kind;
-  expect(readPlace(library, ' HN-6GHP4-83RFR ', 9)).toMatchObject({ place: { resolution: 13 } });
-  expect(readPlace(library, '21.0288, 105.8525', 9)).toMatchObject({ place: { resolution: 9 } });
-  expect(kindOf('48.8, 2.3')).toBe('outside');
-  expect(['abc', '', '91.5, 105', '21, 181.5', '-90.1, 0', 'HN-6GHP4-83RFQ'].map(kindOf)).toEqual(
-    Array.from({ length: 6 }, () => 'unreadable'),
-  );
+test('a cell is as large as the error of its position', () => {
+  expect([0, 0.5, 3, 8, 100, 2500, 50_000, 1e9].map(resolutionFor)).toEqual([15, 15, 13, 12, 9, 6, 3, 0]);
 });

@@ -1,6 +1,6 @@
 // The hexagons of a view as a file: GeoJSON with each cell once, or a word that they are too many.
 import { expect, test } from 'vitest';
-import { codesWithin } from '#dist/hexcodes/geometry/within.js';
+import { codesWithin } from '#dist/hexcodes/geometry/cover.js';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { consoleModule } from '../../../support/console-module.js';
 

@@ -67,7 +67,7 @@ test('positions with codes or names, and positions alone', () => {
   const path = write('places.csv', `lat,lng,tinh\n${rows.map((row) => row.join(',')).join('\n')}\n`);
   const measured = measure(kernel, { ...options, path, codeProperty: 'tinh' });
   expect(measured.outside).toBe(1);
-  expect(measured.bands.at(-1)).toEqual({ positions: 4, right: 3 });
+  expect(measured.bands.at(-1)).toEqual({ positions: 4, right: 3, weight: 4 });
   expect(measured.expected).toBe(1);
   expect(measureTable(measured)).toContain('| 5000 m and more | 4 | 100.00 % | 75.00 % |');
   expect(measureTable(measured)).toContain('Right of all 5: 60.00 %.');
@@ -80,6 +80,49 @@ test('positions with codes or names, and positions alone', () => {
   expect(measureTable(alone)).not.toContain('right province');
   expect(ENDS_M.length).toBe(alone.bands.length);
   expect(measure(openKernel(), { ...options, path: near, codeProperty: undefined }).expected).toBeNull();
+});
+
+test('positions count by their people, and towns have an extent', () => {
+  const path = write(
+    'people.csv',
+    'lat,lng,people\n21.0757,105.9872,3\n21.0285,105.8542,1\n21.0285,105.8542,0\n',
+  );
+  const alone = { ...options, path, codeProperty: undefined, weight: 'people' };
+  const certainty = library.borderOf(21.0757, 105.9872)!.certainty!;
+  const measured = measure(kernel, alone);
+  expect(measured.expected).toBeCloseTo((3 * certainty + 1) / 4, 12);
+  expect(measured.bands.map(({ weight }) => weight)).toEqual([0, 3, 0, 0, 1]);
+  expect(measureTable(measured)).toContain('| 100 to 500 m | 1 | 75.00 % |');
+
+  const wide = measure(kernel, { ...alone, aroundKm: 5 });
+  expect(wide.bands.reduce((sum, { weight }) => sum + weight, 0)).toBeCloseTo(4, 9);
+  expect(wide.bands[0]!.weight).toBeGreaterThan(0);
+  expect(wide.bands[0]!.weight).toBeLessThan(3);
+
+  const towns = write(
+    'towns.json',
+    JSON.stringify({
+      towns: [
+        ['A', 21.0757, 105.9872, 3],
+        ['B', 21.0285, 105.8542, 1],
+      ],
+    }),
+  );
+  expect(measure(kernel, { ...options, path: towns, codeProperty: undefined }).expected).toBe(
+    measured.expected,
+  );
+
+  const bad = write('bad-people.csv', 'lat,lng,people\n21,105,many\n');
+  expect(() => measure(kernel, { ...alone, path: bad })).toThrow(
+    'Row 2: people "many" is no number from 0 on.',
+  );
+});
+
+test('points on the land of the index', () => {
+  const { bands, outside, hasTruth } = measure(kernel, { ...options, path: 'land', codeProperty: undefined });
+  expect(hasTruth).toBe(false);
+  expect(bands.reduce((sum, { positions }) => sum + positions, outside)).toBe(4000);
+  expect(outside).toBeLessThan(100);
 });
 
 test('files that cannot be used', () => {

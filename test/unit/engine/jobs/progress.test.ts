@@ -1,10 +1,8 @@
 // The progress of a job, and its manifest: every part once, the same bytes whatever the order of the results.
 import { expect, test } from 'vitest';
 import type { JobPlan, PartResult } from '#dist/bus/jobs/job.js';
-import { endOf, progressAtEnd } from '#dist/bus/jobs/job-end.js';
-import { progressOf } from '#dist/bus/jobs/job-progress.js';
+import { endOf, manifestOf, progressAtEnd, progressOf } from '#dist/bus/jobs/job-progress.js';
 import type { JobEnd } from '#dist/bus/jobs/job-store.js';
-import { manifestOf } from '#dist/bus/jobs/manifest.js';
 
 const plan: JobPlan = {
   ...{ id: 'abc', version: '1', operation: 'encode', output: 'out', files: 2, parts: 3, sizeBytes: 3000 },

@@ -1,12 +1,11 @@
 // Messages of jobs are read by a schema: known members, known values, bounded sizes, the job and part of their subject,
 // and a plan whose id is its digest.
 import { expect, test } from 'vitest';
-import type { JobPlan } from '#dist/bus/jobs/job.js';
-import { JobSubjects } from '#dist/bus/jobs/job.js';
+import { type JobPlan, JobSubjects } from '#dist/bus/jobs/job.js';
 import { idOfPlan } from '#dist/bus/jobs/job-digest.js';
 import { isMark, MOST_FAILED, readEnd, readPart, readPlan, readResult } from '#dist/bus/jobs/read-job.js';
 import { SchemaFault } from '#dist/bus/schema.js';
-import { JOB_CHECKS } from '#dist/cli/job/job-checks.js';
+import { JOB_CHECKS } from '#dist/cli/job/job-conversion.js';
 import { VERSION } from '#dist/hexcodes/version.js';
 
 const conversion = {

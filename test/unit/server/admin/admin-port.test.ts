@@ -2,7 +2,7 @@
 
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type AdminRoute, openAdminPort, textAnswer } from '#dist/server/admin-port.js';
+import { type AdminRoute, openAdminPort, textAnswer } from '#dist/server/admin/port.js';
 
 const thrown: unknown[] = [];
 const routes: AdminRoute[] = [

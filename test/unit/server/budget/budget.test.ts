@@ -1,7 +1,7 @@
 // The budget: what passes each limit is refused, everything comes back, and nothing is counted below zero.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Budget, type BudgetLimits, OverBudgetError } from '#dist/server/budget/budget.js';
+import { Budget, type BudgetLimits, OverBudgetError } from '#dist/server/budget.js';
 
 const LIMITS: BudgetLimits = {
   connectionBytes: 100,

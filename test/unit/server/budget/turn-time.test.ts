@@ -1,7 +1,7 @@
 // A turn of the event loop takes up work for a bounded time, and the next one again.
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { TurnTime } from '#dist/server/budget/turn-time.js';
+import { TurnTime } from '#dist/server/routes/batch.js';
 
 test('a turn is up after its time, and another begins with the event loop', async () => {
   let nowMs = 5000;

@@ -1,7 +1,7 @@
 // A bulk body that waits for points of its key, by an entry that the test answers for.
 import { expect, test } from 'vitest';
 import { BulkLimit } from '#dist/server/bulk/limit.js';
-import { WAIT } from '#dist/server/ledger/limit-state.js';
+import { WAIT } from '#dist/server/ledger/rates.js';
 
 const BLOCK = new TextEncoder().encode('1,2\n3,4\n');
 const JOB = { input: 'csv' } as never;

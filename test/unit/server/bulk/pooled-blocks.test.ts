@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { BulkJob, ConvertedBlock } from '#dist/hexcodes/wire/job.js';
 import type { Pool } from '#dist/pool/pool.js';
 import { PooledBlocks } from '#dist/server/bulk/pooled-blocks.js';
-import type { Exchange } from '#dist/server/transport/exchange.js';
+import type { Exchange } from '#dist/server/exchange.js';
 import { Guarded } from '#dist/server/transport/guarded.js';
 
 class Errors extends Guarded {

@@ -2,7 +2,7 @@
 // none.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { OneATurn } from '#dist/server/grid/one-a-turn.js';
+import { OneATurn } from '#dist/server/grid/route.js';
 
 test('other work has its turn between two pieces; what is too much is not taken', async () => {
   const pieces = new OneATurn(3);

@@ -6,7 +6,7 @@ import { PbfReader } from 'pbf';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { cellCollection } from '#dist/hexcodes/geometry/geojson.js';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
-import { KeptBodies } from '#dist/server/grid/kept-bodies.js';
+import { KeptBodies } from '#dist/server/grid/route.js';
 import {
   codesIn,
   inTile,
@@ -14,8 +14,8 @@ import {
   RESOLUTION_OF_ZOOM,
   readTile,
   type Tile,
+  vectorTileOf,
 } from '#dist/server/grid/tile.js';
-import { vectorTileOf } from '#dist/server/grid/vector-tile.js';
 import { randomFrom } from '../../../support/open-world.js';
 
 /** Cells of a tile, as docs/http.md promises. */

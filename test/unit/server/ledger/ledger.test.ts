@@ -1,7 +1,7 @@
 // Limits of keys and what they count, with clocks of the test: rates, quotas, changes of limits, days, and batches of
 // counts.
 import { expect, test, vi } from 'vitest';
-import type { KeyLimits } from '#dist/server/keys/key-limits.js';
+import type { KeyLimits } from '#dist/server/keys/key-record.js';
 import type { KeyLedger } from '#dist/server/ledger/key-ledger.js';
 import { Ledger } from '#dist/server/ledger/ledger.js';
 import { admitPoints, limitLines } from '#dist/server/ledger/limit-answers.js';
@@ -206,9 +206,9 @@ test('a request that is gone when its points come gives them back', async () => 
   const exchange = (state: 'open' | 'over') => {
     const entry = own.ledger.open(key.key, ENCODE);
     return {
-      entry,
+      notes: { entry },
       state,
-      limitLines: '',
+      lateHeaderLines: '',
       hold: () => {},
       deadline: () => {},
       guard: (work: () => void) => work(),
@@ -219,7 +219,7 @@ test('a request that is gone when its points come gives them back', async () => 
     const x = exchange(state);
     const later = (): void => {
       done.push(state);
-      x.entry.done(0, 0, 100);
+      x.notes.entry.done(0, 0, 100);
     };
     if (admitPoints(x as never, 100, later)) later();
     await new Promise((soon) => setTimeout(soon, 10));

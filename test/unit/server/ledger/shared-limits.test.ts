@@ -2,7 +2,7 @@
 // how far they pass a limit together, and what happens while the store is away.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { KeyLimits } from '#dist/server/keys/key-limits.js';
+import type { KeyLimits } from '#dist/server/keys/key-record.js';
 import type { KeyLedger } from '#dist/server/ledger/key-ledger.js';
 import { Ledger } from '#dist/server/ledger/ledger.js';
 import { OPERATIONS } from '#dist/server/usage/operations.js';

@@ -1,9 +1,9 @@
 // The lines of requests: what they hold, and that a flood of requests is not a flood of lines.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ClientAddresses } from '#dist/server/client-address.js';
+import type { Exchange } from '#dist/server/exchange.js';
 import { openLog } from '#dist/server/log.js';
 import { RequestLog } from '#dist/server/observe/request-log.js';
-import type { Exchange } from '#dist/server/transport/exchange.js';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -12,18 +12,21 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const REQUEST = {
+const HEAD = {
   requestId: 'r1',
   hasGivenId: false,
   method: 'GET',
   pattern: '/v1/meta',
+  forwardedFor: '',
+  traceparent: '',
+};
+const REQUEST = {
+  head: HEAD,
+  notes: { entry: undefined, position: {} },
   status: 200,
   isComplete: true,
   keyId: 'k1',
   peerAddress: Uint8Array.of(192, 0, 2, 1),
-  forwardedFor: '',
-  traceparent: '',
-  position: {},
   bytesIn: 0,
   bytesOut: 10,
   startedMs: 1000,
@@ -49,7 +52,8 @@ function logOf(
 
 test('a line has who, what and how long', () => {
   const { lines, add } = logOf('info', 10);
-  add({ entry: { points: 3, failedPoints: 1 }, forwardedFor: '203.0.113.5' });
+  const entry = { points: 3, failedPoints: 1 };
+  add({ notes: { entry, position: {} }, head: { ...HEAD, forwardedFor: '203.0.113.5' } });
   const { time, service, version, ...line } = lines[0] as Line;
   expect([typeof time, service, typeof version]).toEqual(['string', 'hexcodes', 'string']);
   expect(line).toEqual({
@@ -85,9 +89,12 @@ test('requests that end otherwise say so', () => {
 test('the ids of a trace are those of the caller, unless a span was recorded', () => {
   const { log, lines, add } = logOf('info', 10);
   const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
-  add({ traceparent });
-  add({ traceparent: `${traceparent}-more` });
-  log.add({ ...REQUEST, traceparent } as unknown as Exchange, 0, { traceId: 'a', spanId: 'b' });
+  add({ head: { ...HEAD, traceparent } });
+  add({ head: { ...HEAD, traceparent: `${traceparent}-more` } });
+  log.add({ ...REQUEST, head: { ...HEAD, traceparent } } as unknown as Exchange, 0, {
+    traceId: 'a',
+    spanId: 'b',
+  });
   expect(lines.map(({ trace_id, span_id }) => [trace_id, span_id])).toEqual([
     ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7'],
     [undefined, undefined],

@@ -1,6 +1,6 @@
 // W3C Trace Context, read as the standard says; the cases are those of its sections 3.2 and 3.3.
 import { expect, test } from 'vitest';
-import { readTraceparent, readTracestate } from '#dist/server/observe/trace-context.js';
+import { readTraceparent, readTracestate } from '#dist/server/observe/request-log.js';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = '00f067aa0ba902b7';

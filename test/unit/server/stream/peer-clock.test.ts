@@ -1,6 +1,6 @@
 // Steps that are due after a peer of a stream has been silent: a ping, then the end; nothing while an answer is owed.
 import { expect, test } from 'vitest';
-import { PeerClock } from '#dist/server/stream/peer-clock.js';
+import { PeerClock } from '#dist/server/stream/session.js';
 
 const TIMES = { idleMs: 1000, pingMs: 100, pongMs: 300, noProgressMs: 200 };
 

@@ -2,9 +2,7 @@
 // callbacks.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { STREAM_TIMES } from '#dist/server/stream/peer-clock.js';
-import { StreamSession } from '#dist/server/stream/session.js';
-import { READY_FRAME, WINDOW_BYTES } from '#dist/server/stream/window.js';
+import { READY_FRAME, STREAM_TIMES, StreamSession, WINDOW_BYTES } from '#dist/server/stream/session.js';
 
 /** Refuses nothing. */
 const ACCOUNT = { hold: () => undefined };
@@ -45,7 +43,13 @@ function sessionOn(peer: PeerWithoutDrain): StreamSession {
     answerLater: () => Promise.resolve(answer),
     giveBack: () => {},
   };
-  return new StreamSession(peer, answerer, ACCOUNT, performance.now(), () => {});
+  return new StreamSession({
+    peer,
+    answerer,
+    account: ACCOUNT,
+    nowMs: performance.now(),
+    onClose: () => {},
+  });
 }
 
 const frame = (): ArrayBuffer => new ArrayBuffer(16);

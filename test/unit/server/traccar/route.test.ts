@@ -3,31 +3,27 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { type Kernel, OK } from '#dist/hexcodes/kernel/kernel.js';
+import type { Exchange } from '#dist/server/exchange.js';
 import { type Forwarder, NotTakenError } from '#dist/server/forward/forwarder.js';
-import type { Route, Router } from '#dist/server/router.js';
-import { addTraccar } from '#dist/server/traccar/route.js';
-import type { Exchange } from '#dist/server/transport/exchange.js';
+import type { Route } from '#dist/server/router.js';
+import { traccarRoutes } from '#dist/server/traccar/route.js';
 import { Guarded } from '#dist/server/transport/guarded.js';
 import { forwardedBody } from '../../../support/traccar.js';
 
 class FakeExchange extends Guarded {
-  readonly method = 'POST';
-  readonly accept = '';
-  readonly contentType = '';
-  readonly rawQuery = '';
-  readonly operation = 0;
+  readonly head = { method: 'POST', accept: '', contentType: '', rawQuery: '', header: (): string => '' };
+  readonly notes = { entry: undefined };
   readonly errors: unknown[] = [];
-  header = (): string => '';
-  countPoints = (): void => {};
   deadline = (): void => {};
 
   constructor(private readonly written: () => void) {
     super();
   }
 
-  readBody(_limitBytes: number, _tooLarge: () => void, work: (body: Uint8Array) => void): void {
-    work(Buffer.from(JSON.stringify(forwardedBody(0))));
-  }
+  readonly body = {
+    read: (_limitBytes: number, _tooLarge: () => void, work: (body: Uint8Array) => void): void =>
+      work(Buffer.from(JSON.stringify(forwardedBody(0)))),
+  };
 
   send(): void {
     this.written();
@@ -39,16 +35,13 @@ class FakeExchange extends Guarded {
 }
 
 async function errorsOf(written: () => void, take: () => Promise<void>): Promise<unknown[]> {
-  let route: Route | undefined;
-  const router = { add: (added: Route) => (route = added) };
   const kernel = { exports: { encodeOne: () => OK }, textAt: () => 'HN-6GHP4-83RFR' };
   const forwarder = { hasSpace: () => true, take };
-  addTraccar(
-    router as unknown as Router,
-    kernel as unknown as Kernel,
-    forwarder as unknown as Forwarder,
-    false,
-  );
+  const [route] = traccarRoutes({
+    kernel: kernel as unknown as Kernel,
+    forwarder: forwarder as unknown as Forwarder,
+    logsPositions: false,
+  });
   const x = new FakeExchange(written);
   route!.handle(x as unknown as Exchange, {} as Parameters<Route['handle']>[1]);
   await nextTurn();

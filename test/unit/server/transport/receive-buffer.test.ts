@@ -1,6 +1,6 @@
 // The warning about a system that lets one peer keep the transport reading.
 import { expect, test } from 'vitest';
-import { receiveBufferWarning } from '#dist/server/transport/receive-buffer.js';
+import { receiveBufferWarning } from '#dist/server/transport/system-limits.js';
 
 test('the usual setting of Linux is warned of, with the value to set', () => {
   const warning = receiveBufferWarning(() => '4096\t131072\t6291456\n');

@@ -6,8 +6,7 @@ import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { BlockBuffers } from '#dist/hexcodes/wire/bulk/block-buffers.js';
 import { convertBlock } from '#dist/hexcodes/wire/bulk/convert-block.js';
 import { BulkReader } from '#dist/hexcodes/wire/bulk/reader.js';
-import { answerFrame } from '#dist/hexcodes/wire/frames/answer-frame.js';
-import { framesAnswerBytes } from '#dist/hexcodes/wire/frames/frame-sequence.js';
+import { answerFrame, framesAnswerBytes } from '#dist/hexcodes/wire/frames/answer-frame.js';
 import {
   BLOCK_BYTES,
   BulkInputError,

@@ -1,8 +1,7 @@
 // Numbers of requests: the grammar, exactness against Number(), and the text that is echoed.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decimalText, readDecimal } from '#dist/hexcodes/wire/params/number.js';
-import { readResolution } from '#dist/hexcodes/wire/params/resolution.js';
+import { decimalText, readDecimal, readResolution } from '#dist/hexcodes/wire/params/number.js';
 
 const GRAMMAR = /^-?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31);

@@ -1,7 +1,7 @@
 // Query strings, form bodies and JSON bodies of one conversion: strict reading, duplicates, several sources at once.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { eachMember } from '#dist/hexcodes/wire/params/json-members.js';
+import { eachMember } from '#dist/hexcodes/wire/params/json-grammar.js';
 import { EncodeInput, SingleParameters } from '#dist/hexcodes/wire/params/parameters.js';
 import { decodeEscapes, readApiKey, readQuery } from '#dist/hexcodes/wire/params/query.js';
 

@@ -88,8 +88,19 @@ test.each([
 });
 
 test('one angle', () => {
-  expect(parseAngle(`21°30'00"`)).toBe(21.5);
-  expect(parseAngle('E105.25')).toBe(105.25);
-  expect(parseAngle(`1°30'S`)).toBe(-1.5);
-  for (const text of ['', '21.5', 'x', '21.5 30', 'N']) expect(parseAngle(text)).toBeNull();
+  expect(parseAngle(`21°30'00"`, 'lat')).toBe(21.5);
+  expect(parseAngle('E105.25', 'lng')).toBe(105.25);
+  expect(parseAngle(`1°30'S`, 'lat')).toBe(-1.5);
+  expect(parseAngle('21 01 30', 'lat')).toBeCloseTo(21.025, 12);
+  for (const text of ['', '21.5', 'x', '21.5 30', 'N', '21 61 30', '21 028 800'])
+    expect(parseAngle(text, 'lat')).toBeNull();
+});
+
+test('an angle with a side of the other axis, or a number whose exponent was cut off, is none', () => {
+  for (const text of ['20E', '21.0288E', 'E21.0288', '21.0288W', '21.0288Đ', '20.99999e', '2.1e'])
+    expect(parseAngle(text, 'lat'), text).toBeNull();
+  for (const text of ['105.8525N', '105S', '105.8525B', '1.058e'])
+    expect(parseAngle(text, 'lng'), text).toBeNull();
+  expect(parseAngle('21.0288N', 'lat')).toBe(21.0288);
+  expect(parseAngle('105.8525E', 'lng')).toBe(105.8525);
 });

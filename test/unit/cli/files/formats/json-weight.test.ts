@@ -1,6 +1,6 @@
 // The depth of a JSON text, and about how much memory its values take, before it is parsed.
 import { expect, test } from 'vitest';
-import { jsonWeight, MOST_DEPTH } from '#dist/files/formats/json/json-weight.js';
+import { jsonWeight, MOST_DEPTH } from '#dist/files/formats/json/json-columns.js';
 import { parseExact } from '#dist/files/formats/values/exact-json.js';
 
 const nested = (depth: number, within: string) =>

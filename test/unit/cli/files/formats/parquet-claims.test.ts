@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { afterAll, expect, test } from 'vitest';
-import { PageBytes, walkRuns } from '#dist/files/formats/parquet/sound-runs.js';
-import { walkThrift } from '#dist/files/formats/parquet/thrift-walk.js';
+import { walkThrift } from '#dist/files/formats/parquet/footer.js';
+import { PageBytes, walkRuns } from '#dist/files/formats/parquet/sound-chunk.js';
 import { outcomeOf } from '../../../../support/files/damaged.js';
 
 const scratch = mkdtempSync(join(tmpdir(), 'hexcodes-claims-'));

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TableRows, TableSink } from '#dist/files/formats/table.js';
-import { SortedSink } from '#dist/files/sorted/sorted-sink.js';
+import { SortedSink } from '#dist/files/sorted/sorted-runs.js';
 
 const before = process.env.TMPDIR;
 const folder = mkdtempSync(join(tmpdir(), 'hexcodes-sorted-test-'));

@@ -1,7 +1,7 @@
 // How many chunks and bytes a body may bring before its peer is cut off.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { BodyLimits } from '#dist/server/transport/body/body-limits.js';
+import { BodyLimits } from '#dist/server/transport/request-body.js';
 import { Turns } from '#dist/server/transport/turns.js';
 
 test('100,000 chunks in one turn of the event loop, and as many in the next', async () => {

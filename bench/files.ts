@@ -1,0 +1,142 @@
+// `npm run bench -- files [--rows 1000000] [--rounds 3] [--only NAME] [--beside FOLDER]`: CPU a row of files of id, two
+// coordinates and speed, by the command with one thread, and by DuckDB with one thread, which computes an md5 of each
+// row where the command computes cell, province and check symbols. Each is a process of its own, its start included;
+// those of one row take turns. A row of the table is printed when it is done.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { BESIDE_OPTION, commandIn } from './beside.js';
+import { cpuOf } from './command.js';
+import { head, headLine, saveResult } from './head.js';
+import { ratio, spread, spreadText } from './measure.js';
+
+interface Way {
+  readonly name: string;
+  readonly args: readonly string[];
+  /** DuckDB's statement for the same pair; null where it has no such format. */
+  readonly sql: string | null;
+}
+
+const WORK = "md5(concat_ws(',', id, lat, lng)) AS work";
+const READ: Readonly<Record<string, string>> = {
+  csv: "read_csv('in.csv')",
+  ndjson: "read_json('in.ndjson', format = 'newline_delimited')",
+  parquet: "read_parquet('in.parquet')",
+};
+const WRITTEN: Readonly<Record<string, string>> = {
+  csv: 'FORMAT csv',
+  'csv.gz': "FORMAT csv, COMPRESSION 'gzip'",
+  ndjson: 'FORMAT json',
+  parquet: 'FORMAT parquet',
+};
+
+const way = (from: string, to: string): Way => ({
+  name: `${from} → ${to}`,
+  args: ['encode', `in.${from}`, '-o', `out.${to}`],
+  sql: `COPY (SELECT *, ${WORK} FROM ${READ[from]}) TO 'duck.${to}' (${WRITTEN[to]})`,
+});
+
+const GEOJSON: Way = { name: 'csv → geojson', args: ['encode', 'in.csv', '-o', 'out.geojson'], sql: null };
+const ARROW: Way = { name: 'csv → arrow', args: ['encode', 'in.csv', '-o', 'out.arrow'], sql: null };
+const WAYS: readonly Way[] = [
+  ...['csv', 'ndjson', 'parquet'].map((format) => way(format, format)),
+  ...['csv → parquet', 'csv → ndjson', 'csv → csv.gz', 'ndjson → parquet', 'parquet → csv'].map((name) => {
+    const [from, to] = name.split(' → ');
+    return way(from!, to!);
+  }),
+  GEOJSON,
+  ARROW,
+  {
+    name: 'csv --keep id',
+    args: ['encode', 'in.csv', '--keep', 'id', '-o', 'out.csv'],
+    sql: `COPY (SELECT id, ${WORK} FROM ${READ.csv}) TO 'duck.csv' (FORMAT csv)`,
+  },
+  {
+    name: 'parquet --sort cell',
+    args: ['encode', 'in.parquet', '--sort', 'cell', '-o', 'out.parquet'],
+    sql: `COPY (SELECT *, ${WORK} FROM ${READ.parquet} ORDER BY work) TO 'duck.parquet' (FORMAT parquet)`,
+  },
+  {
+    name: 'aggregate',
+    args: ['aggregate', 'in.parquet', '--by', 'cell', '-r', '8', '--count', '-o', 'out.csv'],
+    sql: `COPY (SELECT round(lat, 2), round(lng, 2), count(*) FROM ${READ.parquet} GROUP BY ALL) TO 'duck.csv' (FORMAT csv)`,
+  },
+];
+
+/** Rows in four provinces, one in twenty in none; six places of coordinates. */
+const TABLE = `SELECT i AS id,
+  round(CASE i % 4 WHEN 0 THEN 21.03 WHEN 1 THEN 10.78 WHEN 2 THEN 16.05
+    ELSE 10.5 + hash(i * 7) % 100000 / 200000.0 END + (hash(i) % 100000 / 100000.0 - 0.5) * 0.1, 6) AS lat,
+  round(CASE i % 4 WHEN 0 THEN 105.8 WHEN 1 THEN 106.68 WHEN 2 THEN 108.1
+    ELSE 105.8 + hash(i * 11) % 100000 / 200000.0 END + (hash(i + 99) % 100000 / 100000.0 - 0.5) * 0.1, 6) AS lng,
+  round(hash(i + 5) % 12000 / 100.0, 1) AS speed`;
+
+const DUCKDB = pathToFileURL(createRequire(import.meta.url).resolve('@duckdb/node-api')).href;
+
+/** Milliseconds of CPU of a process that runs statements with one thread. */
+function duckdbMs(statements: readonly string[], folder: string): number {
+  const script = `const { DuckDBInstance } = (await import(${JSON.stringify(DUCKDB)})).default;
+    const connection = await (await DuckDBInstance.create(':memory:')).connect();
+    for (const sql of ${JSON.stringify(['SET threads = 1', ...statements])}) await connection.run(sql);`;
+  return cpuOf(['--input-type=module', '-e', script], folder);
+}
+
+export default async function benchFiles(args: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      rows: { type: 'string', default: '1000000' },
+      rounds: { type: 'string', default: '3' },
+      only: { type: 'string', default: '' },
+      ...BESIDE_OPTION,
+    },
+  });
+  const [rows, rounds] = [Number(values.rows), Number(values.rounds)];
+  const commands = ['.', ...(values.beside === '' ? [] : [values.beside])].map((each) =>
+    commandIn(resolve(each)),
+  );
+  const folder = mkdtempSync(join(tmpdir(), 'hexcodes-bench-'));
+  const headOfRun = head(['@duckdb/node-api', 'hyparquet', 'hyparquet-writer']);
+  console.log(`${headLine(headOfRun)}\n`);
+  console.log(
+    `CPU in µs a row of ${rows} rows, one thread, process start included; medians and quartiles of ${rounds} rounds in turns. ` +
+      'DuckDB writes an md5 of each row as its work, Parquet with Snappy in row groups of 122,880 rows.\n',
+  );
+  console.log(`| way | here | ${commands.length > 1 ? '÷ beside | ' : ''}DuckDB | ÷ DuckDB |`);
+  console.log(`|---|---|${commands.length > 1 ? '---|' : ''}---|---|`);
+  const times: Record<string, number[][]> = {};
+  try {
+    const copies = ['csv', 'ndjson', 'parquet'].map((to) => `COPY points TO 'in.${to}' (${WRITTEN[to]})`);
+    duckdbMs([`CREATE TABLE points AS ${TABLE} FROM range(${rows}) t(i)`, ...copies], folder);
+    for (const { name, args: words, sql } of WAYS) {
+      if (!name.includes(values.only)) continue;
+      const subjects = [
+        ...commands.map((command) => () => {
+          const threads = words[0] === 'encode' ? ['--threads', '1'] : [];
+          return cpuOf([command, ...words, ...threads, '-q'], folder);
+        }),
+        ...(sql === null ? [] : [() => duckdbMs([sql], folder)]),
+      ];
+      const each = subjects.map((): number[] => []);
+      for (let round = 0; round < rounds; round++)
+        for (let k = 0; k < subjects.length; k++) {
+          const which = (k + round) % subjects.length;
+          each[which]!.push((subjects[which]!() * 1000) / rows);
+        }
+      times[name] = each;
+      const spreads = each.map(spread);
+      const beside = commands.length > 1 ? [spreadText(ratio(spreads[0]!, spreads[1]!), 2)] : [];
+      const duck =
+        sql === null
+          ? ['–', '–']
+          : [spreadText(spreads.at(-1)!, 2), spreadText(ratio(spreads[0]!, spreads.at(-1)!), 2)];
+      console.log(`| ${[name, spreadText(spreads[0]!, 2), ...beside, ...duck].join(' | ')} |`);
+    }
+    console.log(`\n${saveResult('files', { head: headOfRun, rounds, rows, times })}`);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

@@ -1,0 +1,193 @@
+// The Python package hexcodes, installed from its wheel (.ci/python), against the library: random positions, positions
+// beside borders, mangled texts, suggestions; and its own tests, its types, and what its archives hold.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { suggest } from '#dist/hexcodes/geometry/suggest.js';
+import { readIndexArcs } from '#dist/hexcodes/kernel/index-file.js';
+import { ADMIN_UNITS, Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { mangledTexts } from '../support/mangled-texts.js';
+import { openKernel, randomFrom } from '../support/open-world.js';
+import { noPackage, PYTHON, packageNote, runPython } from '../support/python-env.js';
+import { placesAlong } from '../support/region/border-walk.js';
+import { shippedFiles, shippedKernel } from '../support/shipped.js';
+
+const SEED = 38;
+const RANDOM_POINTS = 1_000_000;
+const BORDER_EVERY_M = 5000;
+const TEXTS = 20_000;
+const RESOLUTIONS = [5, 13, 15];
+
+const folder = mkdtempSync(join(tmpdir(), 'hexcodes-package-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const write = (name: string, content: string | ArrayBufferView): void =>
+  writeFileSync(
+    join(folder, name),
+    typeof content === 'string'
+      ? content
+      : Buffer.from(content.buffer, content.byteOffset, content.byteLength),
+  );
+
+/** Random positions in and around Viet Nam, none, and positions beside each line of the map. */
+function somePoints(): Float64Array {
+  const random = randomFrom(SEED);
+  const beside = placesAlong(readIndexArcs(shippedFiles().index), BORDER_EVERY_M);
+  const points = new Float64Array(2 * RANDOM_POINTS + beside.length);
+  for (let i = 0; i < 2 * RANDOM_POINTS; i += 2) {
+    points[i] = random() < 0.001 ? Number.NaN : 7 + 17.5 * random();
+    points[i + 1] = 102 + 15 * random();
+  }
+  points.set(beside, 2 * RANDOM_POINTS);
+  return points;
+}
+
+/** The cells that the records of encodeBatch name. */
+function cellsOf(library: Hexcodes, points: Float64Array, resolution: number): BigUint64Array {
+  const { exports, input, outputCells, capacity } = library.kernel;
+  const cells = new BigUint64Array(points.length / 2);
+  for (let from = 0; from < cells.length; from += capacity) {
+    const block = Math.min(capacity, cells.length - from);
+    input.set(points.subarray(2 * from, 2 * (from + block)));
+    exports.encodeCells(block, resolution);
+    cells.set(outputCells.subarray(0, block), from);
+  }
+  return cells;
+}
+
+describe.skipIf(noPackage !== undefined)(`the Python package${packageNote}`, () => {
+  test(`equals the library: ${RANDOM_POINTS} random positions, those beside lines, ${TEXTS} mangled texts`, async () => {
+    const library = new Hexcodes(shippedKernel());
+    const points = somePoints();
+    expect(points.length / 2).toBeGreaterThan(RANDOM_POINTS + 20_000);
+    write('points', points);
+    for (const resolution of RESOLUTIONS) {
+      const records = library.encodeBatch(points, resolution);
+      const { latLng, resolution: resolutions } = library.decodeBatch(records);
+      write(`records-${resolution}`, records);
+      write(
+        `lat-${resolution}`,
+        latLng.filter((_, i) => i % 2 === 0),
+      );
+      write(
+        `lng-${resolution}`,
+        latLng.filter((_, i) => i % 2 === 1),
+      );
+      write(`resolution-${resolution}`, resolutions);
+      write(`cells-${resolution}`, cellsOf(library, points, resolution));
+    }
+    const pairs = Array.from({ length: points.length / 2 }, (_, i) => [points[2 * i]!, points[2 * i + 1]!]);
+    write('provinces', pairs.map(([lat, lng]) => library.adminCodeOf(lat!, lng!) ?? '').join('\n'));
+    const some = pairs.slice(0, 100_000);
+    write('former', some.map(([lat, lng]) => library.formerProvinceOf(lat!, lng!) ?? '').join('\n'));
+
+    const supply = mangledTexts(openKernel(), randomFrom(SEED));
+    const texts = Array.from({ length: TEXTS }, () => supply.next().value as string);
+    const read = texts.map((text) => {
+      const code = library.read(text);
+      return [
+        text,
+        code && [code.hexcodes, String(code.cell), code.lat, code.lng, code.resolution, code.admin_code],
+      ];
+    });
+    expect(read.filter(([, code]) => code !== null).length).toBeGreaterThan(100);
+    write('texts', JSON.stringify(read));
+    const near = [21.03, 105.85] as const;
+    const asked = [
+      ...[
+        'HN-6GHP4-B3RFR',
+        'hn6ghp4 83rfr',
+        'HN/6GHP4-83RRF',
+        'HN-6GHP4-83RF',
+        'nope',
+        'HN-6GHP4-83RFRR',
+        '',
+      ],
+      ...texts.slice(0, 40),
+    ];
+    const suggested = asked.flatMap((text, n) => {
+      const options = n % 2 === 0 ? { near } : {};
+      const found = suggest(library, text, options).map(({ hexcodes, slip }) => [hexcodes, slip]);
+      return [[text, n % 2 === 0 ? near : null, found]];
+    });
+    write('suggestions', JSON.stringify(suggested));
+
+    const { code, stdout, stderr } = await runPython([
+      'test/support/check_package.py',
+      folder,
+      JSON.stringify(RESOLUTIONS),
+    ]);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(JSON.parse(stdout)).toEqual({
+      points: points.length / 2,
+      texts: TEXTS,
+      provinces: ADMIN_UNITS.map((unit) => [unit.code, unit.name]),
+      faults: [],
+    });
+  });
+
+  test('passes its own tests', async () => {
+    const { code, stderr } = await runPython(['-m', 'unittest', 'discover', '-s', 'clients/python/tests']);
+    expect(stderr).toMatch(/^Ran \d\d tests/m);
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/\nOK\n$/)]);
+  });
+
+  test('is typed for those who use it', async () => {
+    const lines = [
+      'from typing import List, Optional',
+      'import numpy as np',
+      'import hexcodes',
+      'code: str = hexcodes.encode(21.0288, 105.8525)',
+      'codes: List[Optional[str]] = hexcodes.encode([21.0288], [105.8525], 9)',
+      'column: np.ndarray = hexcodes.encode(np.array([1.0]), np.array([1.0]))',
+      'found = hexcodes.decode(code)',
+      'lat: float = found.lat if found is not None else 0.0',
+    ];
+    const wrong = [
+      'wrong: int = hexcodes.encode(21.0288, 105.8525)',
+      'hexcodes.decode("HN").lat',
+      'hexcodes.encode("21", "105", "x")',
+    ];
+    write('use.py', [...lines, ...wrong, ''].join('\n'));
+    const { stdout } = await runPython([
+      '-m',
+      'mypy',
+      '--strict',
+      '--cache-dir',
+      '/dev/null',
+      join(folder, 'use.py'),
+    ]);
+    const found = [...stdout.matchAll(/use\.py:(\d+): error/g)].map(([, line]) => Number(line));
+    expect(found, stdout).toEqual([lines.length + 1, lines.length + 2]);
+  });
+
+  test('wheel and sdist hold the kernel, its data and the licences of both', () => {
+    const files = readdirSync('build/python');
+    expect(files.sort()).toEqual([
+      expect.stringMatching(/^hexcodes-[\d.]+-py3-none-any\.whl$/),
+      expect.stringMatching(/^hexcodes-[\d.]+\.tar\.gz$/),
+    ]);
+    for (const [file, module] of [
+      [files[0]!, 'zipfile'],
+      [files[1]!, 'tarfile'],
+    ] as const) {
+      const into = mkdtempSync(join(folder, 'unpacked-'));
+      execFileSync(PYTHON, ['-m', module, '-e', join('build/python', file), into]);
+      const held = execFileSync('find', ['.', '-type', 'f'], { cwd: into, encoding: 'utf8' }).split('\n');
+      const one = (end: string): Buffer => {
+        const path = held.find((name) => name.endsWith(end));
+        expect(path, end).toBeDefined();
+        return readFileSync(join(into, path!));
+      };
+      expect(one('hexcodes/data/kernel.wasm').equals(readFileSync('dist/kernel.wasm'))).toBe(true);
+      expect(one('hexcodes/data/index.bin').equals(readFileSync('data/index.bin'))).toBe(true);
+      expect(one('hexcodes/data/reach.bin').equals(readFileSync('data/reach.bin'))).toBe(true);
+      expect(one('hexcodes/data/LICENSE').toString()).toContain('ODC Open Database License');
+      expect(one('/NOTICE').toString()).toContain('Contains information from OpenStreetMap');
+      expect(held.some((name) => /hexcodes-[^/]+\/(licenses\/)?LICENSE$/.test(name))).toBe(true);
+      expect(one('hexcodes/client.py').equals(readFileSync('clients/python/hexcodes_client.py'))).toBe(true);
+      expect(one('hexcodes/py.typed').length).toBe(0);
+    }
+  });
+});

@@ -1,0 +1,230 @@
+// `hexcodes worker --from kafka://…` against a real broker: formats, headers, keys, dead letters, groups, TLS and SASL.
+// kcat reads the answers.
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { CliFolder } from '../../support/cli.js';
+import { WorkerProcess } from '../../support/engine/worker-process.js';
+import { KafkaBroker, type KafkaMessage, kafkaNote, noKafka } from '../../support/kafka.js';
+
+const NATS = 'nats://127.0.0.1:4222';
+const WITHIN = { timeout: 60_000, interval: 500 };
+
+describe.skipIf(noKafka !== undefined)(`a worker on Kafka${kafkaNote}`, () => {
+  const folder = new CliFolder();
+  let broker: KafkaBroker;
+  let workers: WorkerProcess[] = [];
+  let count = 0;
+  beforeAll(async () => {
+    broker = await KafkaBroker.start();
+  }, 120_000);
+  afterEach(async () => {
+    for (const worker of workers) await worker.end('SIGKILL');
+    workers = [];
+  });
+  afterAll(async () => {
+    folder.remove();
+    await broker?.remove();
+  });
+
+  const start = (args: string[]): WorkerProcess => {
+    const worker = new WorkerProcess(NATS, [...args, '--report', '100ms']);
+    workers.push(worker);
+    return worker;
+  };
+  /** Topics of a test's own, and the options that name them. */
+  async function setUp(...more: string[]): Promise<{ name: string; args: string[] }> {
+    const name = `t${++count}`;
+    const args = ['--from', broker.url, '--map', `${name}.in=${name}.out`, '--dead-subject', `${name}.dead`];
+    args.push('--consumer', name);
+    const made = await folder.run(['worker', 'setup', ...args, '--partitions', '3', ...more]);
+    expect([made.code, made.stderr]).toEqual([
+      0,
+      expect.stringMatching(/^(made topic .*\n){3}kept for .*\n$/),
+    ]);
+    expect(made.stdout).toContain(`--operation Read --operation Describe --topic ${name}.in\n`);
+    return { name, args };
+  }
+  const stored = async (topic: string, wanted: number): Promise<KafkaMessage[]> => {
+    await expect.poll(() => broker.messagesOf(topic).length, WITHIN).toBe(wanted);
+    return broker.messagesOf(topic);
+  };
+
+  test('formats, headers and keys; what cannot be read is a dead letter', async () => {
+    const { name, args } = await setUp();
+    start([...args, '--as', `${name}.in=json`, '-r', '11']);
+    broker.produce(`${name}.in`, ['car\t{"lat":21.0288,"lng":105.8525,"own":1}', 'sea\t{"lat":1,"lng":1}'], {
+      'Hexcodes-Id': 'a/b',
+      own: 'kept',
+    });
+    broker.produce(`${name}.in`, ['rows\t21.0288,105.8525'], {
+      'Hexcodes-Format': 'csv',
+      'Hexcodes-Resolution': '9',
+    });
+    broker.produce(`${name}.in`, ['bad\t{"a":1}', 'bad\tx'], { own: 'kept too' });
+    const answers = await stored(`${name}.out`, 3);
+    const car = answers.find(({ key }) => key === 'car')!;
+    const { hexcodes, ...rest } = JSON.parse(car.value.toString()) as Record<string, unknown>;
+    expect(rest).toEqual({
+      lat: 21.0288,
+      lng: 105.8525,
+      own: 1,
+      resolution: 11,
+      admin_code: 'HN',
+      status: 'OK',
+    });
+    expect(hexcodes).toMatch(/^HN-/);
+    expect([...car.headers]).toEqual(
+      expect.arrayContaining([
+        ['own', 'kept'],
+        ['Hexcodes-Id', 'a/b'],
+        ['Hexcodes-Format', 'json'],
+      ]),
+    );
+    expect(answers.find(({ key }) => key === 'sea')!.value.toString()).toContain('"status":"NOT_FOUND"');
+    const rows = answers.find(({ key }) => key === 'rows')!;
+    expect(rows.value.toString()).toMatch(/^21\.0288,105\.8525,HN-.*,9,HN,OK\n?$/);
+    const { partition, offset } = broker.messagesOf(`${name}.in`).find(({ key }) => key === 'rows')!;
+    expect([rows.headers.get('Hexcodes-Id'), rows.partition]).toEqual([
+      `${name}.in-${partition}:${offset}`,
+      partition,
+    ]);
+    const dead = await stored(`${name}.dead`, 2);
+    expect(dead.map(({ value }) => value.toString()).sort()).toEqual(['x', '{"a":1}']);
+    for (const { headers, key } of dead) {
+      expect([key, headers.get('own')]).toEqual(['bad', 'kept too']);
+      expect(headers.get('Hexcodes-Reason')).toMatch(/./);
+      expect(headers.get('Hexcodes-Place')).toMatch(new RegExp(`^topic ${name}.in`));
+    }
+  }, 120_000);
+
+  test('workers share the partitions; one that leaves in the middle costs nothing', async () => {
+    const { name, args } = await setUp();
+    const [one, other] = [
+      start([...args, '--as', `${name}.in=csv`]),
+      start([...args, '--as', `${name}.in=csv`]),
+    ];
+    for (const each of [one, other]) await each.says('works on');
+    const lines = Array.from(
+      { length: 3000 },
+      (_, i) => `v${i % 30}\t21.${String(i).padStart(4, '0')},105.8525`,
+    );
+    for (let at = 0; at < lines.length; at += 500) {
+      broker.produce(`${name}.in`, lines.slice(at, at + 500));
+      if (at === 1500) expect(await one.end()).toBe(0);
+    }
+    const answers = await stored(`${name}.out`, 3000);
+    expect(new Set(answers.map(({ headers }) => headers.get('Hexcodes-Id'))).size).toBe(3000);
+    const asked = broker
+      .messagesOf(`${name}.in`)
+      .map(({ partition, value }) => [partition, value.toString()]);
+    const order = (of: readonly (readonly unknown[])[], partition: number): unknown[] =>
+      of.filter(([each]) => each === partition).map(([, text]) => text);
+    const told = answers.map(({ partition, value }) => [
+      partition,
+      value.toString().split(',').slice(0, 2).join(','),
+    ]);
+    for (const partition of [0, 1, 2]) expect(order(told, partition)).toEqual(order(asked, partition));
+  }, 180_000);
+
+  test('an answer that its topic does not take is a dead letter, and the others go on', async () => {
+    const { name, args } = await setUp();
+    start([...args, '--as', `${name}.in=csv`]);
+    const file = join(folder.path, 'large.csv');
+    writeFileSync(file, '21.0288,105.8525\n'.repeat(30_000));
+    broker.produceFile(`${name}.in`, 'big', file);
+    broker.produce(`${name}.in`, ['small\t21.0288,105.8525']);
+    const [answer] = await stored(`${name}.out`, 1);
+    expect(answer?.key).toBe('small');
+    const [dead] = await stored(`${name}.dead`, 1);
+    expect([dead?.key, dead?.value.length]).toEqual(['big', 30_000 * 17]);
+    expect(dead?.headers.get('Hexcodes-Reason')).toContain('max.message.bytes');
+  }, 120_000);
+
+  test('what cannot be is said in one sentence', async () => {
+    const run = async (...args: string[]) => {
+      const { code, stderr } = await folder.run(['worker', ...args]);
+      return [code, stderr.split('\n')[0]];
+    };
+    expect(await run('--from', broker.url, '--map', 'nothing=answers')).toEqual([
+      expect.any(Number),
+      expect.stringMatching(/^hexcodes: there is no topic (nothing|answers)$/),
+    ]);
+    expect((await run('--from', broker.url, '--map', 'a.*=b.*'))[1]).toMatch(/a topic of Kafka has letters/);
+    expect((await run('setup', '--from', broker.url, '--map', 'a=a'))[1]).toMatch(
+      /received as messages again/,
+    );
+    expect((await run('setup', '--from', 'kafka://127.0.0.1:1'))[1]).toMatch(
+      /cannot be reached: .*ECONNREFUSED/,
+    );
+    expect((await run('--from', 'kafka://me:secret@host'))[1]).toMatch(/must not hold a user or password/);
+    expect((await run('--from', 'kafka://ho st'))[1]).toMatch(/must be addresses as kafka:\/\//);
+  }, 120_000);
+});
+
+describe.skipIf(noKafka !== undefined)(`TLS and SASL of Kafka${kafkaNote}`, () => {
+  const folder = new CliFolder();
+  let broker: KafkaBroker;
+  let ca = '';
+  beforeAll(async () => {
+    broker = await KafkaBroker.start({
+      protocol: 'SASL_SSL',
+      lines: (place) => {
+        ca = join(place, 'cert.pem');
+        const made = [
+          'req',
+          '-x509',
+          '-newkey',
+          'rsa:2048',
+          '-nodes',
+          '-days',
+          '2',
+          '-subj',
+          '/CN=127.0.0.1',
+        ];
+        const key = join(place, 'key.pem');
+        execFileSync(
+          'openssl',
+          [...made, '-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', key, '-out', ca],
+          { stdio: 'ignore' },
+        );
+        execFileSync('sh', ['-c', `cat "${key}" "${ca}" > "${join(place, 'store.pem')}"`]);
+        return [
+          ...['ssl.keystore.type=PEM', `ssl.keystore.location=${join(place, 'store.pem')}`],
+          'listener.name.clients.sasl.enabled.mechanisms=PLAIN',
+          'listener.name.clients.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required user_worker="secret";',
+        ];
+      },
+    });
+  }, 120_000);
+  afterAll(async () => {
+    folder.remove();
+    await broker?.remove();
+  });
+
+  test('a worker with its user and the signer works; others are refused in a sentence', async () => {
+    const args = ['--from', broker.url, '--map', 's.in=s.out'];
+    const run = async (more: string[], password?: string) => {
+      const env = password === undefined ? {} : { HEXCODES_KAFKA_PASSWORD: password };
+      return folder.run(['worker', 'setup', ...args, '--partitions', '1', ...more], { env });
+    };
+    const user = ['--user', 'worker'];
+    expect((await run([...user, '--tls-ca', ca])).stderr).toMatch(/a user needs a password/);
+    expect((await run([...user, '--tls-ca', ca], 'wrong')).stderr).toMatch(/refuses these credentials/);
+    expect(
+      (await run([...user, '--from', broker.url.replace('kafka:', 'kafka+tls:')], 'secret')).stderr,
+    ).toMatch(/no TLS connection: .*Give the signers/s);
+    const made = await run([...user, '--tls-ca', ca], 'secret');
+    expect(made.code, made.stderr).toBe(0);
+    const worker = new WorkerProcess(NATS, [...args, ...user, '--tls-ca', ca, '--as', 's.in=csv'], {
+      HEXCODES_KAFKA_PASSWORD: 'secret',
+    });
+    try {
+      broker.produce('s.in', ['a\t21.0288,105.8525']);
+      await expect.poll(() => broker.messagesOf('s.out').length, WITHIN).toBe(1);
+    } finally {
+      await worker.end();
+    }
+  }, 120_000);
+});

@@ -1,0 +1,124 @@
+// Habits of callers: other names of the coordinates, a parameter that does not exist, numbers as some
+// languages print them, gzip, headers of tracing scripts.
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startServer, type TestServer } from '../../../support/server.js';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+const call = (path: string, init: RequestInit = {}): Promise<Response> =>
+  fetch(`http://127.0.0.1:${server.port}/v1/hexcodes/${path}`, {
+    ...init,
+    headers: { 'X-API-Key': server.key, ...init.headers },
+  });
+const post = (path: string, body: string, type = 'application/json'): Promise<Response> =>
+  call(path, { method: 'POST', body, headers: { 'Content-Type': type } });
+
+/** In the boundaries of the tests. */
+const CODE = 'QNH-6GHP4-83RF9';
+
+test.each([
+  'latitude=21.0288&longitude=105.8525',
+  'latitude=21.0288&lon=105.8525',
+  'lat=21.0288&lon=105.8525',
+])('%s', async (query) => {
+  const answer = await call(`encode?${query}`);
+  expect(await answer.text()).toBe(
+    `{"hexcodes":"${CODE}","lat":21.0288,"lng":105.8525,"resolution":13,"admin_code":"QNH","status":"OK"}`,
+  );
+  expect(answer.headers.get('Hexcodes-Hint')).toBeNull();
+});
+
+test('lat and lng count where both are given, and a fault names the parameter as it was written', async () => {
+  const { hexcodes } = (await (await call('encode?lat=21.0288&lng=105.8525&lon=1&latitude=x')).json()) as {
+    hexcodes: string;
+  };
+  expect(hexcodes).toBe(CODE);
+  const { details } = (await (await call('encode?latitude=x&lon=105')).json()) as { details: object[] };
+  expect(details).toEqual([{ parameter: 'latitude', message: 'must be a decimal number from -90 to 90' }]);
+});
+
+test('items of a batch and rows of NDJSON have these names, too', async () => {
+  const item = '{"latitude":21.0288,"longitude":105.8525}';
+  const { results } = (await (await post('encode/batch', `{"points":[${item}]}`)).json()) as {
+    results: { hexcodes: string }[];
+  };
+  expect(results[0]?.hexcodes).toBe(CODE);
+  expect(await (await post('encode/bulk', `${item}\n`, 'application/x-ndjson')).text()).toContain(CODE);
+});
+
+test.each([
+  ['encode?lat=21&lng=105.8&res=9', 'res is not a parameter; perhaps resolution'],
+  [
+    'encode?lat=21&lng=105.8&utm_source=x&zoom=3',
+    'utm_source is not a parameter, zoom is not a parameter; perhaps resolution',
+  ],
+  ['encode?res=9', 'res is not a parameter; perhaps resolution'],
+  [`decode?hexcodes=${CODE}&code=x`, 'code is not a parameter; perhaps hexcodes'],
+  [`decode?hexcodes=${CODE}&apikey=`, null],
+  [`decode?hexcodes=${CODE}&hx_0123456789abcdefghijklmnopqrstuvwxyz=1`, null],
+  [`decode?hexcodes=${CODE}&a%0d%0aX:y=1`, null],
+])('%s has the hint %j', async (path, hint) => {
+  const answer = await call(path);
+  expect(answer.headers.get('Hexcodes-Hint')).toBe(hint);
+  await answer.arrayBuffer();
+});
+
+test('9.0 is the resolution 9 in JSON, alone, of a batch and of an item; 9.5 and a query with 9.0 are refused', async () => {
+  const point = '"lat":21.0288,"lng":105.8525';
+  const codeOf = async (answer: Promise<Response>): Promise<unknown> =>
+    (await (await answer).json()) as unknown;
+  expect(await codeOf(post('encode', `{${point},"resolution":9.0}`))).toMatchObject({ resolution: 9 });
+  expect(await codeOf(post('encode', `{${point},"resolution":0.9e1}`))).toMatchObject({ resolution: 9 });
+  expect(
+    await codeOf(
+      post('encode/batch', `{"resolution":9.0,"points":[{${point}},{${point},"resolution":7.0}]}`),
+    ),
+  ).toMatchObject({
+    results: [{ resolution: 9 }, { resolution: 7 }],
+  });
+  for (const wrong of ['9.5', '-1.0', '16.0', '1e400', '"9.0"'])
+    expect((await post('encode', `{${point},"resolution":${wrong}}`)).status, wrong).toBe(400);
+  expect((await call('encode?lat=21&lng=105.8&resolution=9.0')).status).toBe(400);
+});
+
+test('a JSON string as a coordinate, and gzip on a single call, are refused by name', async () => {
+  const text = (await (await post('encode', '{"lat":"21.0288","lng":105.8525}')).json()) as {
+    message: string;
+  };
+  expect(text.message).toBe('lat must be a JSON number');
+  const packed = await call('encode', {
+    method: 'POST',
+    body: Buffer.from([31, 139, 8, 0]),
+    headers: { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' },
+  });
+  expect(packed.status).toBe(415);
+  expect(((await packed.json()) as { message: string }).message).toBe(
+    'only bodies of /bulk may have gzip: send this one unpacked',
+  );
+});
+
+test('a preflight allows the headers of tracing scripts and of caches', async () => {
+  const { headers } = await call('encode', { method: 'OPTIONS' });
+  const allowed = headers.get('Access-Control-Allow-Headers')?.toLowerCase().split(', ') ?? [];
+  for (const name of [
+    '*',
+    'authorization',
+    'baggage',
+    'sentry-trace',
+    'traceparent',
+    'if-none-match',
+    'x-api-key',
+  ])
+    expect(allowed).toContain(name);
+});
+
+test('a body with an error ends with a line end, a success with none', async () => {
+  expect(await (await call('encode?lat=x')).text()).toMatch(/\}\n$/);
+  expect(await (await call('nothing')).text()).toMatch(/\}\n$/);
+  expect(await (await call(`decode?hexcodes=${CODE}`)).text()).toMatch(/\}$/);
+});

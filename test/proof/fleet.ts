@@ -1,0 +1,225 @@
+// `npm run proof -- fleet [--vehicles 4000] [--interval 5s] [--k6 FILE]`: vehicles on WebSockets through HAProxy with
+// the file that ships and TLS onto two nodes, in a network namespace, driven by k6. One node is stopped and started
+// again: how many vehicles were out and for how long, and that each position was answered. Beside it the plan's packets
+// and proxy: its CPU of a message and of a connection, and its memory of a connection, are measured here.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { parseResults } from '#dist/capacity/measure/results.js';
+import { demandOf } from '#dist/capacity/model/fleet.js';
+import { proxyOf } from '#dist/capacity/model/proxy.js';
+import { cpuMicrosOf, familyOf, memoryOf } from '#dist/capacity/processes/machine.js';
+import { Traffic } from '#dist/capacity/traffic/traffic.js';
+import { FLEET } from '../support/capacity/fleets.js';
+import { proxyNamed, startBehind, trustAnyCertificate } from '../support/deploy/behind-proxy.js';
+import { COMMAND_KEY } from '../support/serve-command.js';
+import { millisecondsOf, report } from './run-length.js';
+
+const SHORT_HEAD_BYTES = 6;
+/** Sockets of one of k6's virtual users. */
+const PER_USER = 200;
+const CALM_MS = 15_000;
+const AFTER_MS = 25_000;
+
+export default async function proveFleet(args: string[]): Promise<void> {
+  if (process.env.HEXCODES_FLEET_NAMESPACE === undefined) {
+    const env = { ...process.env, HEXCODES_FLEET_NAMESPACE: '1' };
+    const command = ['-n', process.execPath, ...process.argv.slice(1)];
+    process.exitCode = spawnSync('unshare', command, { env, stdio: 'inherit' }).status ?? 1;
+    return;
+  }
+  const { values } = parseArgs({
+    args,
+    options: {
+      vehicles: { type: 'string', default: '4000' },
+      interval: { type: 'string', default: '5s' },
+      k6: { type: 'string', default: 'k6' },
+    },
+  });
+  const [vehicles, intervalMs] = [Number(values.vehicles), millisecondsOf(values.interval)];
+  trustAnyCertificate();
+  const folder = mkdtempSync(join(tmpdir(), 'hexcodes-fleet-'));
+  const behind = await startBehind(proxyNamed('HAProxy'), { env: { HEXCODES_DRAIN_MS: '2000' } });
+  const faults: string[] = [];
+  try {
+    const traffic = await Traffic.load();
+    const requests = traffic
+      .exchangesOf('stream', 1, new URL('http://127.0.0.1'), COMMAND_KEY)
+      .map(({ request }) => request.subarray(SHORT_HEAD_BYTES));
+    const [frames, summary, script] = ['frames.bin', 'summary.json', 'fleet.js'].map((name) =>
+      join(folder, name),
+    ) as [string, string, string];
+    writeFileSync(frames, Buffer.concat(requests));
+    const openMs = 4000 + 4 * vehicles;
+    const startMs = Date.now() + openMs;
+    const endMs = startMs + CALM_MS + AFTER_MS;
+    const url = `${behind.base.replace('http', 'ws')}/v1/hexcodes/stream`;
+    const users = Math.ceil(vehicles / PER_USER);
+    writeFileSync(
+      script,
+      fleetScript({
+        ...{ url, key: COMMAND_KEY, frames, summary, frameBytes: requests[0]!.length, users },
+        ...{ perUser: Math.ceil(vehicles / users), intervalMs, startMs, endMs, openMs: openMs - 3000 },
+      }),
+    );
+    const pids = familyOf(behind.proxyPid);
+    const proxyBytes = (): number => pids.reduce((sum, pid) => sum + memoryOf(pid).bytes, 0);
+    const [restUs, restBytes] = [cpuMicrosOf(pids), proxyBytes()];
+    const k6 = spawn(values.k6, ['run', '--quiet', '--no-usage-report', script], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    const ended = once(k6, 'exit');
+    await sleep(startMs - Date.now());
+    const [openUs, openBytes] = [cpuMicrosOf(pids), proxyBytes()];
+    const wireBefore = loopbackNow();
+    await sleep(CALM_MS);
+    const calmUs = cpuMicrosOf(pids) - openUs;
+    const wireAfter = loopbackNow();
+    const [node] = behind.nodes;
+    const stoppedMs = Date.now();
+    node!.child.kill('SIGTERM');
+    await node!.exit;
+    await behind.startNode('10.0.0.11').then((again) => behind.nodes.push(again));
+    const backMs = Date.now() - stoppedMs;
+    await ended;
+    const seen = JSON.parse(readFileSync(summary, 'utf8')) as Summary;
+    const count = users * Math.ceil(vehicles / users);
+    const messages = (count * CALM_MS) / intervalMs;
+    const [connectUs, bytes] = [(openUs - restUs) / count, (openBytes - restBytes) / count];
+    console.log(`${count} vehicles, a frame every ${intervalMs} ms, ${seen.opened} WebSockets opened in all`);
+    console.log(
+      `HAProxy: ${(calmUs / messages).toFixed(1)} us of CPU a message, ${connectUs.toFixed(0)} us a connection with its handshake, ${(bytes / 1000).toFixed(1)} kB each`,
+    );
+    const packets = (wireAfter.packets - wireBefore.packets) / (CALM_MS / 1000);
+    const wireBytes = (wireAfter.bytes - wireBefore.bytes) / (CALM_MS / 1000);
+    const results = parseResults(readFileSync('data/capacity.json', 'utf8'));
+    const demand = demandOf({ ...FLEET, vehicles: count, intervalMs, peakFactor: 1 });
+    const predicted = proxyOf(demand, results, { proxies: 1, machines: 2, ports: 1, cores: 2 });
+    console.log(
+      `packets of the proxy: ${predicted.packetsPerS.toFixed(0)}/s predicted, ${packets.toFixed(0)}/s seen, of ${(wireBytes / packets).toFixed(0)} bytes; its CPU: ${(100 * predicted.cores).toFixed(1)} % of a core predicted, ${(calmUs / CALM_MS / 10).toFixed(1)} % seen`,
+    );
+    console.log(
+      `a node restarted (${(backMs / 1000).toFixed(1)} s): ${seen.outs} vehicles were out, for ${seen.outP50Ms.toFixed(0)} ms at the median and ${seen.outMaxMs.toFixed(0)} ms at most; ${seen.sent} positions, ${seen.answered} answered, ${seen.again} sent again`,
+    );
+    if (seen.answered !== seen.sent) faults.push(`${seen.sent - seen.answered} positions were not answered`);
+    if (seen.outs === 0) faults.push('no vehicle was out: the restart was not seen');
+  } finally {
+    await behind.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+  report('fleet', `${vehicles} vehicles`, 1, faults);
+}
+
+interface Summary {
+  readonly sent: number;
+  readonly answered: number;
+  readonly again: number;
+  readonly opened: number;
+  readonly outs: number;
+  readonly outP50Ms: number;
+  readonly outMaxMs: number;
+}
+
+/** Traffic of the loopback of this namespace so far: each packet is counted once, as received. */
+function loopbackNow(): { readonly packets: number; readonly bytes: number } {
+  const line = readFileSync('/proc/net/dev', 'utf8')
+    .split('\n')
+    .find((each) => each.trim().startsWith('lo:'))!;
+  const [bytes, packets] = line.split(':')[1]!.trim().split(/\s+/).map(Number);
+  return { packets: packets!, bytes: bytes! };
+}
+
+/**
+ * A vehicle keeps each frame until it is answered; where its connection ends it opens another within 250 ms, and sends
+ * the frames that are left again.
+ */
+const fleetScript = (settings: Readonly<Record<string, string | number>>): string => `
+import { WebSocket } from 'k6/websockets';
+import { Counter, Trend } from 'k6/metrics';
+const s = ${JSON.stringify(settings)};
+const frames = new Uint8Array(open(s.frames, 'b'));
+const count = frames.length / s.frameBytes;
+const [sent, answered, again, opened] = ['sent', 'answered', 'again', 'opened'].map((name) => new Counter(name));
+const out = new Trend('out');
+export const options = {
+  insecureSkipTLSVerify: true,
+  summaryTrendStats: ['med', 'max', 'count'],
+  scenarios: { fleet: { executor: 'per-vu-iterations', vus: s.users, iterations: 1, maxDuration: '10m' } },
+};
+function vehicle(number) {
+  let waiting = 0;
+  let at = number;
+  let outSince = 0;
+  let timer;
+  let socket;
+  let isReady = false;
+  const put = () => {
+    const from = (at++ % count) * s.frameBytes;
+    socket.send(frames.slice(from, from + s.frameBytes).buffer);
+  };
+  const report = () => {
+    waiting++;
+    sent.add(1);
+    if (isReady) put();
+  };
+  const connect = () => {
+    socket = new WebSocket(s.url, ['hexcodes.v1.binary'], { headers: { 'X-API-Key': s.key } });
+    socket.binaryType = 'arraybuffer';
+    socket.onmessage = ({ data }) => {
+      if (typeof data !== 'string') {
+        waiting--;
+        answered.add(1);
+        return;
+      }
+      opened.add(1);
+      isReady = true;
+      if (outSince > 0) {
+        out.add(Date.now() - outSince);
+        outSince = 0;
+        for (let left = waiting; left > 0; left--) {
+          again.add(1);
+          put();
+        }
+        return;
+      }
+      const firstMs = s.startMs + (s.intervalMs * number) / (s.users * s.perUser);
+      setTimeout(() => {
+        report();
+        timer = setInterval(() => {
+          if (Date.now() < s.endMs - 4000) report();
+        }, s.intervalMs);
+      }, Math.max(0, firstMs - Date.now()));
+      setTimeout(() => {
+        clearInterval(timer);
+        outSince = -1;
+        socket.close();
+      }, s.endMs - Date.now());
+    };
+    socket.onclose = () => {
+      isReady = false;
+      if (outSince < 0) return;
+      if (outSince === 0) outSince = Date.now();
+      setTimeout(connect, 250 * Math.random());
+    };
+    socket.onerror = () => {};
+  };
+  setTimeout(connect, (s.openMs * number) / (s.users * s.perUser));
+}
+export default function () {
+  for (let at = 0; at < s.perUser; at++) vehicle((__VU - 1) * s.perUser + at);
+}
+export function handleSummary({ metrics }) {
+  const countOf = (name) => (metrics[name] ? metrics[name].values.count : 0);
+  const outs = metrics.out ? metrics.out.values : { count: 0, med: 0, max: 0 };
+  return {
+    [s.summary]: JSON.stringify({
+      sent: countOf('sent'), answered: countOf('answered'), again: countOf('again'), opened: countOf('opened'),
+      outs: outs.count, outP50Ms: outs.med, outMaxMs: outs.max,
+    }),
+  };
+}
+`;

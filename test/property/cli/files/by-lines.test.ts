@@ -1,0 +1,181 @@
+// NDJSON to NDJSON by bytes gives the bytes and counts of the conversion value by value, which a pipe is converted by:
+// over lines of every kind, also those that the kernel leaves, in blocks with thousands of usual ones.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { loadLibrary } from '#dist/files/library.js';
+import { convertFiles } from '#dist/files/run.js';
+import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+
+const scratch = mkdtempSync(join(tmpdir(), 'hexcodes-lines-'));
+afterAll(() => rmSync(scratch, { recursive: true }));
+let hexcodes: Hexcodes;
+beforeAll(async () => {
+  hexcodes = await loadLibrary();
+});
+
+type Request = Parameters<typeof convertFiles>[1];
+
+async function converted(
+  given: string | string[],
+  output: string,
+  errors: Request['errors'],
+  columns: Request['columns'],
+) {
+  const inputs = [given].flat();
+  const lines: string[] = [];
+  const request: Request = {
+    ...{ operation: 'encode', inputs, output, from: 'ndjson', to: 'ndjson', resolution: 12 },
+    ...{ isFormer: false, sort: null, columns, errors },
+    ...{ csv: { delimiter: null, decimal: '.', hasHeader: true }, input: {}, isResume: false },
+    ...{ threads: 1, isQuiet: true, isVerbose: true },
+  } as Request;
+  try {
+    const { tally } = await convertFiles(hexcodes, request, (line) => lines.push(line));
+    return {
+      lines,
+      tally: JSON.stringify(tally.save(0)).replace(/"elapsedMs":\d+/, ''),
+      bytes: readFileSync(output),
+    };
+  } catch (error) {
+    return { lines, fault: (error as Error).message.replaceAll(inputs[0]!, 'FILE') };
+  }
+}
+
+const number = fc.oneof(
+  fc.double({ min: 8, max: 23, noNaN: true }),
+  fc.double({ min: 102, max: 109, noNaN: true }),
+  fc.constantFrom(0, -0, 1e300, 21, 105.8, 90.0000001),
+);
+const usual = fc
+  .tuple(
+    fc.integer(),
+    fc.double({ min: 20, max: 21.5, noNaN: true }),
+    fc.double({ min: 105, max: 106.5, noNaN: true }),
+  )
+  .map(([id, lat, lng]) => `{"id":${id},"lat":${lat},"lng":${lng}}`);
+/** Lines that the kernel reads, whose positions have no code. */
+const outside = fc.constantFrom(
+  '{"lat":0.5,"lng":105.8}',
+  '{"lat":105.8,"lng":21.03}',
+  '{"id":"a","lat":91,"lng":1e3}',
+);
+const odd = fc.oneof(
+  fc.tuple(number, number).map(([lat, lng]) => `{"lng":${lng},"lat":${lat}}`),
+  fc.tuple(number, fc.string()).map(([lat, text]) => JSON.stringify({ name: text, lat, lng: 105.8 })),
+  fc.constantFrom(
+    ...[
+      '',
+      '  ',
+      ' {"lat":21,"lng":105.8}',
+      '{"lat":21,"lng":105.8} ',
+      '{"lat":21,"lng":105.8 }',
+      '{"lat":21,"lng":105.8}\r',
+    ],
+    ...[
+      '{"lat":"21,03","lng":"105.8"}',
+      '{"lat":null,"lng":105.8}',
+      '{"lng":105.8}',
+      '{}',
+      '{"lat":21,"lng":105.8,"lat":22}',
+    ],
+    ...['{"lat":21,"lng":105.8,"status":"mine","x":1.50}', '{"lat":21,"lng":105.8,"a":{"hexcodes":1}}'],
+    ...[
+      '{"lat":21,"lng":105.8,"h\\u0065xcodes":"x"}',
+      '{"lat":21,"lng":105.8,"resolution":7}',
+      '\u001e{"lat":21,"lng":105.8}',
+    ],
+    ...[
+      '{"lat":2.10e1,"lng":1058E-1,"big":123456789012345678901234567890}',
+      '{"lat":21,"lng":105.8,"name":"Hà Nội 😀"}',
+    ],
+    ...[
+      `{"lat":21,"lng":105.8,"long":"${'x'.repeat(2000)}"}`,
+      `{"lat":21,"lng":105.8,"deep":${'['.repeat(300)}${']'.repeat(300)}}`,
+    ],
+    ...[
+      '{"lat":21,"lng":105.8}\t',
+      '{"lat":21,"lng":105.8,"n":"\\ud800"}',
+      '{"lat":0.5,"lng":105.8}',
+      '{"lat":105.8,"lng":21}',
+    ],
+  ),
+);
+const broken = fc.constantFrom(
+  '{',
+  '[21,105.8]',
+  '{"lat":21,"lng":105.8}x',
+  '{"lat":021,"lng":1}',
+  'null',
+  '{"a":"\0"}',
+  '{"lat":21,"lng":105.8,}',
+);
+const policies = fc.constantFrom<Request['errors']>(
+  { kind: 'keep' },
+  { kind: 'skip' },
+  { kind: 'stop' },
+  { kind: 'file', path: join(scratch, 'rejects.ndjson') },
+);
+
+test('lines of every kind', async () => {
+  let byBytes = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.oneof({ weight: 9, arbitrary: usual }, { weight: 1, arbitrary: outside }), {
+        minLength: 3,
+        maxLength: 30,
+      }),
+      fc.array(odd, { maxLength: 20 }),
+      fc.option(broken, { freq: 1 }),
+      policies,
+      fc.integer({ min: 0, max: 4000 }),
+      fc.boolean(),
+      fc.boolean(),
+      async (first, middle, wrong, errors, between, hasEnd, isLate) => {
+        // The columns are those of the first 8,192 rows.
+        const before = isLate ? Array.from({ length: 8200 }, (_, i) => first[i % first.length]!) : [];
+        const filler = Array.from({ length: between }, (_, i) => first[i % first.length]!);
+        const all = [
+          ...before,
+          ...first,
+          ...filler,
+          ...middle,
+          ...first,
+          ...(wrong === null ? [] : [wrong]),
+          ...filler,
+        ];
+        const path = join(scratch, 'in.ndjson');
+        const [fast, slow] = [join(scratch, 'fast.ndjson'), join(scratch, 'slow.ndjson')];
+        writeFileSync(path, all.join('\n') + (hasEnd ? '\n' : ''));
+        const quick = await converted(path, fast, errors, { prefix: '' });
+        const rejected = errors.kind === 'file' && 'bytes' in quick ? readFileSync(errors.path, 'utf8') : '';
+        if (quick.lines.some((line) => line.startsWith('Converted by bytes'))) byBytes++;
+        // Named columns are converted value by value.
+        const careful = await converted(path, slow, errors, { prefix: '', lat: 'lat', lng: 'lng' });
+        expect(careful.lines.some((line) => line.startsWith('Converted by bytes'))).toBe(false);
+        expect(quick.fault).toBe(careful.fault);
+        expect(quick.tally).toBe(careful.tally);
+        if (quick.bytes !== undefined) {
+          expect(quick.bytes.equals(careful.bytes ?? Buffer.alloc(0))).toBe(true);
+          if (errors.kind === 'file') expect(rejected).toBe(readFileSync(errors.path, 'utf8'));
+        }
+      },
+    ),
+    { numRuns: 15 },
+  );
+  expect(byBytes).toBeGreaterThan(0);
+}, 120_000);
+
+test('fields of a second file in another order, on both roads', async () => {
+  const [a, b] = [join(scratch, 'a.ndjson'), join(scratch, 'b.ndjson')];
+  writeFileSync(a, '{"lat":21.03,"lng":105.8}\n');
+  writeFileSync(b, '{"lng":105.8,"id":1,"lat":21.03}\n');
+  for (const columns of [{ prefix: '' }, { prefix: '', lat: 'lat', lng: 'lng' }]) {
+    const { bytes } = await converted([a, b], join(scratch, 'both.ndjson'), { kind: 'stop' }, columns);
+    const codes = bytes!.toString().match(/"hexcodes":"[^"]+"/g);
+    expect(codes).toHaveLength(2);
+    expect(new Set(codes).size).toBe(1);
+  }
+});

@@ -1,0 +1,192 @@
+// Load by programs of another make, which share no line with the generator: vegeta for HTTP and k6 for the stream. Both
+// send at a rate of their own. `go install github.com/tsenart/vegeta/v12@latest go.k6.io/k6@latest` builds them.
+import { execFile } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { WayKind } from '#dist/capacity/generator/job.js';
+import { cpuMicrosOf } from '#dist/capacity/processes/machine.js';
+import { measuringCore } from '#dist/capacity/processes/pinned-process.js';
+import type { Subject } from '#dist/capacity/processes/service-process.js';
+import type { Traffic } from '#dist/capacity/traffic/traffic.js';
+
+const run = promisify(execFile);
+/** Bytes of a client's head of a WebSocket message below 126 bytes, its mask included. */
+const SHORT_HEAD_BYTES = 6;
+const FRAME_POINTS = 1;
+const MOST_CONNECTIONS = 512;
+/** k6 compiles its script and opens its connections before the measured time. */
+const K6_START_MS = 4000;
+/** Interval of a vehicle at least: its timers have whole milliseconds. */
+const LEAST_INTERVAL_MS = 20;
+
+export interface OutsideRun {
+  /** As answered with success. */
+  readonly ratePerS: number;
+  /** CPU time of the subject for one, in microseconds. */
+  readonly costUs: number;
+  /** Time in which that CPU time was spent, the program's start included. */
+  readonly ms: number;
+}
+
+export class OutsideLoad {
+  /** @param folder for targets, bodies and reports */
+  constructor(
+    private readonly folder: string,
+    private readonly traffic: Traffic,
+    private readonly programs: { readonly vegeta: string; readonly k6: string },
+  ) {}
+
+  /** Requests of one kind at a constant rate. @throws Error where one was not answered with 200 */
+  async http(
+    subject: Subject,
+    kind: WayKind,
+    points: number,
+    ratePerS: number,
+    ms: number,
+  ): Promise<OutsideRun> {
+    const targets = this.#targets(subject, kind, points);
+    const output = join(this.folder, 'vegeta.bin');
+    const args = [
+      ...['attack', `-targets=${targets}`, `-rate=${Math.round(ratePerS * 1000)}/1000s`, `-duration=${ms}ms`],
+      ...[`-output=${output}`, `-max-connections=${MOST_CONNECTIONS}`, '-timeout=10s'],
+    ];
+    const [beforeUs, fromMs] = [cpuMicrosOf(subject.pids), performance.now()];
+    await this.#pinned(this.programs.vegeta, args);
+    const [cpuUs, tookMs] = [cpuMicrosOf(subject.pids) - beforeUs, performance.now() - fromMs];
+    const { stdout } = await run(this.programs.vegeta, ['report', '-type=json', output]);
+    const {
+      requests,
+      duration,
+      status_codes: codes,
+    } = JSON.parse(stdout) as {
+      requests: number;
+      duration: number;
+      status_codes: Record<string, number>;
+    };
+    if (codes['200'] !== requests) throw new Error(`vegeta: ${JSON.stringify(codes)} of ${requests}`);
+    return { ratePerS: (1e9 * requests) / duration, costUs: cpuUs / requests, ms: tookMs };
+  }
+
+  /** Vehicles that each send one frame in the same interval, evenly spread over it. */
+  async stream(subject: Subject, ratePerS: number, ms: number): Promise<OutsideRun> {
+    const vehicles = Math.round(Math.min(400, Math.max(20, (ratePerS * LEAST_INTERVAL_MS) / 1000)));
+    const script = join(this.folder, 'k6.js');
+    const startMs = Date.now() + K6_START_MS;
+    const [frames, summary] = [join(this.folder, 'frames.bin'), join(this.folder, 'k6.json')];
+    const requests = this.traffic
+      .exchangesOf('stream', FRAME_POINTS, new URL(subject.base), subject.key)
+      .map(({ request }) => request.subarray(SHORT_HEAD_BYTES));
+    writeFileSync(frames, Buffer.concat(requests));
+    writeFileSync(
+      script,
+      k6Script({
+        ...{
+          url: `${subject.base.replace('http', 'ws')}/v1/hexcodes/stream`,
+          key: subject.key,
+          frames,
+          summary,
+        },
+        ...{
+          frameBytes: requests[0]!.length,
+          vehicles,
+          intervalMs: (1000 * vehicles) / ratePerS,
+          startMs,
+          ms,
+        },
+      }),
+    );
+    const done = this.#pinned(this.programs.k6, ['run', '--quiet', '--no-usage-report', script]);
+    await sleep(startMs - Date.now());
+    const beforeUs = cpuMicrosOf(subject.pids);
+    await sleep(startMs + ms - Date.now());
+    const cpuUs = cpuMicrosOf(subject.pids) - beforeUs;
+    await done;
+    const { answered } = JSON.parse(readFileSync(summary, 'utf8')) as { answered: number };
+    return { ratePerS: (1000 * answered) / ms, costUs: cpuUs / answered, ms };
+  }
+
+  #targets({ base, key }: Subject, kind: WayKind, points: number): string {
+    const bodies = join(this.folder, `${kind}-${points}`);
+    mkdirSync(bodies, { recursive: true });
+    const lines = this.traffic.exchangesOf(kind, points, new URL(base), key).map(({ request }, at) => {
+      const headEnd = request.indexOf('\r\n\r\n');
+      const [first, ...headers] = request.toString('latin1', 0, headEnd).split('\r\n');
+      const [method, path] = first!.split(' ');
+      const kept = headers.filter((header) => !/^(host|content-length):/i.test(header));
+      const body = request.subarray(headEnd + 4);
+      const file = join(bodies, String(at));
+      if (body.length > 0) writeFileSync(file, body);
+      // Go asks for gzip unless told otherwise.
+      kept.push('Accept-Encoding: identity');
+      return [`${method} ${base}${path}`, ...kept, ...(body.length > 0 ? [`@${file}`] : []), ''].join('\n');
+    });
+    const targets = join(this.folder, 'targets');
+    writeFileSync(targets, `${lines.join('\n')}\n`);
+    return targets;
+  }
+
+  /** On the core of everything that measures, before other processes of the machine. */
+  #pinned(program: string, args: readonly string[]): Promise<unknown> {
+    const env = { ...process.env, GOMAXPROCS: '2' };
+    return run('taskset', ['-c', String(measuringCore()), 'chrt', '--rr', '1', program, ...args], {
+      ...{ env, maxBuffer: 1e8 },
+    });
+  }
+}
+
+interface K6Settings {
+  readonly url: string;
+  readonly key: string;
+  readonly frames: string;
+  readonly summary: string;
+  readonly frameBytes: number;
+  readonly vehicles: number;
+  readonly intervalMs: number;
+  readonly startMs: number;
+  readonly ms: number;
+}
+
+/** Vehicles connect, wait for the ready message, send from `startMs` on, and leave a second after their last frame. */
+const k6Script = (settings: K6Settings): string => `
+import { WebSocket } from 'k6/websockets';
+import { Counter } from 'k6/metrics';
+const s = ${JSON.stringify(settings)};
+const frames = new Uint8Array(open(s.frames, 'b'));
+const count = frames.length / s.frameBytes;
+const answered = new Counter('answered');
+export const options = {
+  scenarios: { fleet: { executor: 'per-vu-iterations', vus: s.vehicles, iterations: 1, maxDuration: '120s' } },
+};
+export default function () {
+  const vehicle = __VU - 1;
+  const socket = new WebSocket(s.url, ['hexcodes.v1.binary'], { headers: { 'X-API-Key': s.key } });
+  socket.binaryType = 'arraybuffer';
+  let at = vehicle * 7;
+  let timer;
+  const send = () => {
+    const from = (at++ % count) * s.frameBytes;
+    socket.send(frames.slice(from, from + s.frameBytes).buffer);
+  };
+  socket.onmessage = ({ data }) => {
+    if (typeof data !== 'string') {
+      answered.add(1);
+      return;
+    }
+    const firstMs = s.startMs + (s.intervalMs * vehicle) / s.vehicles;
+    setTimeout(() => {
+      send();
+      timer = setInterval(send, s.intervalMs);
+    }, Math.max(0, firstMs - Date.now()));
+    setTimeout(() => clearInterval(timer), s.startMs + s.ms - Date.now());
+    setTimeout(() => socket.close(), s.startMs + s.ms + 1000 - Date.now());
+  };
+  socket.onerror = (event) => {
+    throw new Error(event.error);
+  };
+}
+export function handleSummary(data) {
+  return { [s.summary]: JSON.stringify({ answered: data.metrics.answered.values.count }) };
+}
+`;

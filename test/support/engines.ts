@@ -1,0 +1,111 @@
+// Helpers of tests and proofs of the engines in Python: positions as Parquet, the comparison with the command's
+// answer, and Spark with an executor that is killed.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { runPython } from './python-env.js';
+
+/** Writes `count` rows (id, lat, lng); some abroad, some null. Row groups are small, so that there are many tasks. */
+export async function makePositions(path: string, count: number): Promise<void> {
+  const degrees = (first: number, span: number, seed: number, size: number): string =>
+    `${first} + ${span} * ((i * ${seed}) % ${size}) / ${size}.0`;
+  await python(
+    `import duckdb, sys
+duckdb.sql("""COPY (SELECT i AS id, if(i % 1000 = 7, NULL, ${degrees(8, 15, 7_919, 1_000_003)})::DOUBLE AS lat,
+  (${degrees(102, 8, 104_729, 1_000_033)})::DOUBLE AS lng FROM range(${count}) t(i)) TO '${path}' (FORMAT parquet, ROW_GROUP_SIZE 8192)""")`,
+  );
+}
+
+export interface EngineCheck {
+  /** Rows with an id of their own. */
+  readonly rows: number;
+  /** Ids that one side lacks, or has with another code. */
+  readonly different: number;
+}
+
+/** Compares Parquet files with columns id and hexcodes; `found` may be a pattern. */
+export async function checkEngine(wanted: string, found: string): Promise<EngineCheck> {
+  const answer = await python(
+    `import duckdb, json
+rows = duckdb.sql("SELECT count(*), count(DISTINCT id) FROM '${found}'").fetchall()[0]
+different = duckdb.sql("""SELECT count(*) FROM '${wanted}' a FULL JOIN '${found}' b USING (id)
+  WHERE a.id IS NULL OR b.id IS NULL OR nullif(a.hexcodes, '') IS DISTINCT FROM b.hexcodes""").fetchall()[0][0]
+print(json.dumps({"rows": rows[0] if rows[0] == rows[1] else -1, "different": different}))`,
+  );
+  return JSON.parse(answer) as EngineCheck;
+}
+
+async function python(script: string): Promise<string> {
+  const { code, stdout, stderr } = await runPython(['-c', script]);
+  if (code !== 0) throw new Error(stderr);
+  return stdout;
+}
+
+export interface SparkRan {
+  readonly code: number | null;
+  /** Executors that were killed. */
+  readonly killed: number;
+  readonly stderr: string;
+}
+
+/**
+ * Runs examples/python/spark_parquet.py and kills one of its executors, with SIGKILL, once a task has written.
+ * @param more options of the example
+ */
+export async function runSpark(
+  source: string,
+  target: string,
+  more: readonly string[] = [],
+): Promise<SparkRan> {
+  let isOver = false;
+  const ran = runPython(['examples/python/spark_parquet.py', source, target, ...more], {
+    env: { SPARK_LOCAL_IP: '127.0.0.1' },
+  }).finally(() => {
+    isOver = true;
+  });
+  let killed = 0;
+  while (!isOver && killed === 0) {
+    await sleep(200);
+    if (!hasWritten(target)) continue;
+    const [executor] = executorsOf(process.pid);
+    if (executor === undefined) continue;
+    process.kill(executor, 'SIGKILL');
+    killed++;
+  }
+  const { code, stderr } = await ran;
+  return { code, killed, stderr };
+}
+
+/** Whether a task has begun to write, below the folder's _temporary. */
+function hasWritten(target: string): boolean {
+  try {
+    return readdirSync(`${target}/_temporary`, { recursive: true }).some((name) =>
+      /part-.*\.parquet$/.test(String(name)),
+    );
+  } catch {
+    return false;
+  }
+}
+
+/** Executors of Spark among the descendants of a process: those of other runs on this machine are none of ours. */
+function executorsOf(ancestor: number): number[] {
+  const parents = new Map<number, number>();
+  const executors: number[] = [];
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'latin1');
+      parents.set(Number(name), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]));
+      const line = readFileSync(`/proc/${name}/cmdline`, 'latin1');
+      if (
+        line.includes('java') &&
+        line.includes('\0org.apache.spark.executor.CoarseGrainedExecutorBackend\0')
+      )
+        executors.push(Number(name));
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  const isOurs = (pid: number): boolean => pid === ancestor || (pid > 1 && isOurs(parents.get(pid) ?? 0));
+  return executors.filter(isOurs);
+}

@@ -1,0 +1,65 @@
+// Costs between measured rates: a power of the rate, never rising, and how well each point follows from the others.
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { parseResults } from '#dist/capacity/measure/results.js';
+import { Costs, leaveOneOut, worstOf } from '#dist/capacity/model/cost.js';
+import { benchText } from '#dist/capacity/report/bench-text.js';
+import { madeResults } from '../../../support/capacity/made-results.js';
+
+const recorded = parseResults(readFileSync('data/capacity.json', 'utf8'));
+const streamOf = (costs: readonly (readonly [ratePerS: number, costUs: number])[]) => {
+  const way = madeResults().ways.find(({ name }) => name === 'stream')!;
+  const [first] = way.curve;
+  return { ...way, curve: costs.map(([ratePerS, costUs]) => ({ ...first!, ratePerS, costUs })) };
+};
+/** Cost of a message at a rate, from a way whose backlog takes 5 µs. */
+const costAt = (way: ReturnType<typeof streamOf>, ratePerS: number): number =>
+  new Costs(madeResults({ ways: [way] })).atUs('stream', 1, (ratePerS * 5) / 1e6);
+
+test('a cost that is a power of the rate is met at every rate, and by leaving points out', () => {
+  // 500 µs at 100/s, and a hundredth at 200,000/s, which is the rate under backlog.
+  const power = (ratePerS: number): number => 500 * (ratePerS / 100) ** (-Math.log(100) / Math.log(2000));
+  const way = streamOf([100, 900, 8000, 60_000].map((rate) => [rate, power(rate)]));
+  for (const ratePerS of [100, 300, 2000, 30_000]) expect(costAt(way, ratePerS)).toBeCloseTo(power(ratePerS));
+  for (const { measuredUs, predictedUs } of leaveOneOut([way]))
+    expect(predictedUs).toBeCloseTo(measuredUs, 0);
+});
+
+test('below the first rate the cost stays what it was there, and it never rises with the rate', () => {
+  const way = streamOf([
+    [100, 80],
+    [1000, 20],
+    [2000, 40],
+    [50_000, 10],
+  ]);
+  expect(costAt(way, 10)).toBeCloseTo(80);
+  // The two that contradict each other meet at their geometric mean.
+  expect(costAt(way, 1500)).toBeCloseTo(Math.sqrt(20 * 40));
+  const costs = [1, 100, 400, 999, 1001, 1999, 5000, 60_000, 199_000, 300_000].map((rate) =>
+    costAt(way, rate),
+  );
+  expect(costs).toEqual(costs.toSorted((a, b) => b - a));
+});
+
+test('the results that ship: each point from the others, where a line over log(rate) was 2.9 times too high', () => {
+  const predictions = leaveOneOut(recorded.ways);
+  expect(predictions.map(({ way }) => way)).toContain('mixed');
+  expect(predictions).toHaveLength(12);
+  const near = (way: string, ratePerS: number) =>
+    predictions.find((each) => each.way === way && Math.round(each.ratePerS) === ratePerS)!.predictedUs;
+  expect(near('single', 2894)).toBeCloseTo(63.5, 1);
+  expect(near('stream', 6214)).toBeCloseTo(44.4, 1);
+  expect(near('batch', 663)).toBeCloseTo(315.7, 1);
+  const { measuredUs, predictedUs, way } = worstOf(predictions)!;
+  expect([way, predictedUs / measuredUs]).toEqual(['single', expect.closeTo(1.24, 3)]);
+  expect(benchText(recorded)).toContain('predicts its own 12 points within 24 %');
+});
+
+test('a way without costs predicts nothing', () => {
+  const way = streamOf([[100, 80]]);
+  expect(leaveOneOut([way])).toEqual([]);
+  expect(worstOf([])).toBeUndefined();
+  expect(leaveOneOut([{ ...way, curve: way.curve.map((point) => ({ ...point, costUs: null })) }])).toEqual(
+    [],
+  );
+});

@@ -1,0 +1,62 @@
+// A code or a position in what people paste: a table of texts, each with the code or position that it names, or
+// nothing.
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { findCode, suggest } from '#dist/hexcodes/geometry.js';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+
+const library = await Hexcodes.load();
+const rows = readFileSync('test/fixtures/pasted-texts.tsv', 'utf8')
+  .split('\n')
+  .filter((line) => line !== '')
+  .map((line) => line.split('\t') as [string, string]);
+
+function named(text: string): string {
+  const found = findCode(library, text);
+  if (found === null) return '';
+  return found.kind === 'code' ? found.hexcodes : `${+found.lat.toFixed(6)},${+found.lng.toFixed(6)}`;
+}
+
+test('the table has 40 texts that name something', () => {
+  expect(rows.filter(([, wanted]) => wanted !== '').length).toBeGreaterThanOrEqual(40);
+});
+
+test.each(rows)('%s', (text, wanted) => {
+  expect(named(text)).toBe(wanted);
+});
+
+test('the order of two numbers is said where Viet Nam alone tells it', () => {
+  expect(findCode(library, '105.8525, 21.0288')).toMatchObject({ isSwapped: true });
+  expect(findCode(library, '21.0288, 105.8525')).toMatchObject({ isSwapped: false });
+  expect(findCode(library, '48.85, 2.35')).toEqual({
+    kind: 'position',
+    lat: 48.85,
+    lng: 2.35,
+    isSwapped: false,
+  });
+});
+
+test('a text of any length and any bytes is answered', () => {
+  expect(findCode(library, 'HN-6GHP4-83RFR '.repeat(1000))).toBeNull();
+  for (const text of [
+    '',
+    '#',
+    '%',
+    'https://%',
+    '#%zz',
+    '°'.repeat(4000),
+    '9 '.repeat(2000),
+    'a1 '.repeat(1300),
+  ])
+    expect(findCode(library, text)).toBeNull();
+});
+
+test('a right rest under a wrong province is proposed', () => {
+  for (const text of ['HCM-6GHP4-83RFR', 'hcm 6ghp4 83rfr', 'HCM6GHP483RFR', 'LS-6GHP4-83RFR']) {
+    const found = suggest(library, text);
+    expect(found.map(({ hexcodes, slip }) => [hexcodes, slip])).toContainEqual([
+      'HN-6GHP4-83RFR',
+      'province',
+    ]);
+  }
+});

@@ -1,0 +1,111 @@
+// Large batches in slices: one slice a turn, the batches in turns, buffers used again, and every way a batch may end.
+import { expect, test } from 'vitest';
+import { ByteSink } from '#dist/hexcodes/wire/bytes/byte-sink.js';
+import { batchBody, convertBatch, openBatch } from '#dist/hexcodes/wire/rows/batch.js';
+import type { Exchange } from '#dist/server/exchange.js';
+import { SlicedBatches } from '#dist/server/routes/sliced-batches.js';
+import { Guarded } from '#dist/server/transport/guarded.js';
+import { openKernel } from '../../../support/open-world.js';
+
+const kernel = openKernel();
+const slices = new SlicedBatches(kernel);
+
+/** The part of an exchange that slices use. */
+class FakeExchange extends Guarded {
+  held = 0;
+  fault: unknown;
+  hold(bytes: number): void {
+    this.held = bytes;
+  }
+  /** The answer has left, or the peer is gone. */
+  end(): void {
+    this.state = 'over';
+    this.notifyOver();
+  }
+  protected thrown(error: unknown): void {
+    this.fault = error;
+    this.end();
+  }
+}
+
+const bodyOf = (items: number, item = (i: number): string => `{"lat":21,"lng":${105 + i / 1e6},"id":${i}}`) =>
+  Buffer.from(`{"points":[${Array.from({ length: items }, (_, i) => item(i)).join(', ')}]}`);
+
+const inOneGo = (body: Buffer): string =>
+  Buffer.from(batchBody(convertBatch(kernel, openBatch('encode', body, kernel), new ByteSink()))).toString();
+
+interface Run {
+  readonly x: FakeExchange;
+  readonly ended: string[];
+  answer: string;
+}
+
+function begin(body: Buffer): Run {
+  const x = new FakeExchange();
+  const run: Run = { x, ended: [], answer: '' };
+  slices.convert(x as unknown as Exchange, openBatch('encode', body, kernel), {
+    converted(batch) {
+      run.ended.push('converted');
+      run.answer = Buffer.from(batchBody(batch)).toString();
+      x.end();
+    },
+    tooMuch(kept) {
+      run.ended.push(`too much of ${kept.length} bytes`);
+      x.end();
+    },
+    givenUp(total, failed) {
+      run.ended.push(`given up after ${total}, ${failed} failed`);
+    },
+  });
+  // As the transport does, which takes its memory back.
+  body.fill(0);
+  return run;
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+test('two batches and a small one take turns, a slice in each, and have the answers of one go', async () => {
+  const bodies = [bodyOf(10_000), bodyOf(9000, (i) => `[21.5,${100 + i / 500}]`), bodyOf(3)];
+  const wanted = bodies.map(inOneGo);
+  const runs = bodies.map((body) => begin(Buffer.from(body)));
+  expect(runs[0]!.x.held).toBe(3 * bodies[0]!.length);
+  const endedAt = runs.map(() => 0);
+  for (let turns = 1; endedAt.includes(0) && turns < 100; turns++) {
+    await turn();
+    for (const [i, { ended }] of runs.entries()) if (ended.length > 0) endedAt[i] ||= turns;
+  }
+  expect(runs.map(({ ended }) => ended)).toEqual([['converted'], ['converted'], ['converted']]);
+  expect(runs.map(({ answer }) => answer)).toEqual(wanted);
+  // Slices of 2,048: the small one is third, the others have five each.
+  expect(endedAt).toEqual([10, 11, 3]);
+});
+
+test('a batch that proves to be no JSON is given up, one whose peer is gone with what it has converted', async () => {
+  const broken = begin(bodyOf(5000, (i) => (i === 4000 ? '{"lat":}' : '[21,105]')));
+  const left = begin(bodyOf(10_000, () => '[1,105]'));
+  await turn();
+  await turn();
+  left.x.end();
+  for (let i = 0; i < 6; i++) await turn();
+  expect(broken.ended).toEqual(['given up after 0, 0 failed']);
+  expect(String(broken.x.fault)).toContain('points is not valid JSON');
+  expect(left.ended).toEqual(['given up after 2048, 2048 failed']);
+  expect(slices.mayTake(1000)).toBe(true);
+});
+
+test('rows that are too much for one turn are left to the pool, with the whole body', async () => {
+  const body = bodyOf(4000, () => '{"lng":105,"lat":"21"}');
+  const run = begin(Buffer.from(body));
+  for (let i = 0; i < 4; i++) await turn();
+  expect(run.ended).toEqual([`too much of ${body.length} bytes`]);
+});
+
+test('no more than sixteen at a time, and none over 1 MiB', async () => {
+  expect(slices.mayTake(1024 * 1024)).toBe(true);
+  expect(slices.mayTake(1024 * 1024 + 1)).toBe(false);
+  const runs = Array.from({ length: 16 }, () => begin(bodyOf(3000)));
+  expect(slices.mayTake(1)).toBe(false);
+  for (let i = 0; i < 40; i++) await turn();
+  expect(runs.every(({ ended }) => ended[0] === 'converted')).toBe(true);
+  expect(slices.mayTake(1)).toBe(true);
+});

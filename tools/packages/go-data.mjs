@@ -1,0 +1,19 @@
+// `node tools/packages/go-data.mjs`: copies the built kernel and its data into clients/go/data, as go:embed cannot
+// reach the build; test/conformance/go.test.ts compares them.
+import { createHash } from 'node:crypto';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
+const TARGET = join(ROOT, 'clients/go/data');
+
+const sums = ['dist/kernel.wasm', 'data/index.bin', 'data/reach.bin'].map((file) => {
+  const name = file.slice(file.lastIndexOf('/') + 1);
+  copyFileSync(join(ROOT, file), join(TARGET, name));
+  return `${createHash('sha256')
+    .update(readFileSync(join(TARGET, name)))
+    .digest('hex')}  ${name}\n`;
+});
+writeFileSync(join(TARGET, 'SHA256SUMS'), sums.join(''));
+copyFileSync(join(ROOT, 'data/LICENSE'), join(TARGET, 'LICENSE'));

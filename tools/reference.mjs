@@ -1,0 +1,180 @@
+// `node tools/reference.mjs`: writes the pages of docs/reference/ that the code knows: settings, requests of the
+// service, options of the command. With `--check` it writes nothing and ends with 1 where a page is out of date.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Command } from 'commander';
+import { COMMANDS } from '#dist/cli/registry.js';
+import { BUS_NAMES, flaglessOf, flagsOf, SETTING_NAMES } from '#dist/config/config.js';
+import { STATUS_CATALOGUE } from '#dist/server/api/error-catalogue.js';
+import { OPERATIONS } from '#dist/server/api/operations.js';
+
+const FOLDER = 'docs/reference';
+/** Options that as many commands have in the same words are written once. */
+const SHARED_BY = 3;
+const WRITTEN = 'Written by `node tools/reference.mjs`';
+
+const escaped = (text) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
+const code = (text) => (text === '' ? '' : `\`${text.replaceAll('|', '\\|')}\``);
+const row = (...cells) => `| ${cells.join(' | ')} |`;
+const table = (heads, rows) => [row(...heads), `|${'---|'.repeat(heads.length)}`, ...rows].join('\n');
+
+function settingsTable(names) {
+  const flags = flagsOf(names).map(({ flags, help }) => {
+    const [, about = '', variable = ''] = /^(.*) \[(\w+)\]$/.exec(help) ?? [];
+    return row(code(variable), code(flags), escaped(about));
+  });
+  const rest = flaglessOf(names).map(({ variable, help }) => row(code(variable), '', escaped(help)));
+  return table(['variable', 'flag', 'meaning (default)'], [...flags, ...rest]);
+}
+
+const settingsPage = () => `# Settings
+
+${WRITTEN}; \`hexcodes serve --help\` says the same. [The page of the service](../http.md#configuration) says where settings are
+read from. A setting without a flag is secret, or belongs to the environment.
+
+## The service
+
+${settingsTable(SETTING_NAMES)}
+
+## Workers and jobs on a message bus
+
+${settingsTable(BUS_NAMES)}
+`;
+
+/** The values that a schema of a parameter lets in, in words. */
+function valuesOf({ type, minimum, maximum, enum: choices, pattern, minLength, maxLength, default: usual }) {
+  const range =
+    minimum === undefined && maximum === undefined
+      ? ''
+      : ` ${maximum === undefined ? `from ${minimum} on` : `${minimum} to ${maximum}`}`;
+  const length = maxLength === undefined ? '' : `, ${minLength ?? 0} to ${maxLength} characters`;
+  const words =
+    choices === undefined
+      ? `${type}${range}${length}${pattern === undefined ? '' : ` ${code(pattern)}`}`
+      : choices.map((each) => code(String(each))).join(', ');
+  return usual === undefined ? words : `${words}; default ${code(String(usual))}`;
+}
+
+function httpPage() {
+  const operationsOf = new Map();
+  for (const { path, parameters } of OPERATIONS) {
+    for (const { name, in: where, description, schema } of parameters) {
+      const line = [code(name), where, valuesOf(schema), escaped(description)].join(' | ');
+      operationsOf.set(line, (operationsOf.get(line) ?? new Set()).add(code(path)));
+    }
+  }
+  const rows = [...operationsOf].map(([line, paths]) => row(line, [...paths].join(', ')));
+  const answers = OPERATIONS.map(({ method, path, body, errors, summary }) =>
+    row(
+      code(`${method.toUpperCase()} ${path}`),
+      escaped(summary),
+      Object.keys(body?.types ?? {})
+        .map(code)
+        .join(', '),
+      errors.join(', '),
+    ),
+  );
+  const words = STATUS_CATALOGUE.map(({ word, http, elsewhere, meaning, remedy }) =>
+    row(code(word), http.join(', '), escaped(elsewhere), escaped(meaning), escaped(remedy)),
+  );
+  return `# Requests of the service
+
+${WRITTEN}, from what \`/openapi.json\` is made of; that document has the schemas of bodies and answers as well. The
+rules for all of them: [the page of the service](../http.md).
+
+## Operations
+
+Any operation may also answer 400, 401, 403, 406, 414, 429, 500 and 503.
+
+${table(['operation', 'what it does', 'bodies', 'further errors'], answers)}
+
+## Parameters
+
+Required are positions, codes, \`uniqueId\` and what is in a path; all else has a default.
+
+${table(['parameter', 'in', 'values', 'meaning', 'of'], rows)}
+
+## Status words
+
+${table(['`status`', 'HTTP', 'elsewhere', 'meaning', 'what to do'], words)}
+`;
+}
+
+/** One option as a line of a table. */
+function optionRow({ flags, description, defaultValue }) {
+  const usual =
+    defaultValue === undefined || defaultValue === '' || typeof defaultValue === 'boolean'
+      ? ''
+      : [defaultValue].flat().join(', ');
+  // How many cores this machine has is no part of the page, nor the variable of a setting.
+  const about = description
+    .replace(/ *\[\w+\]$/, '')
+    .replace(/default \d+, one a core/, 'default one a core');
+  return row(code(flags), escaped(about) + (usual === '' ? '' : ` (${escaped(usual)})`));
+}
+
+/** Each command with those below it: its words, and its options as lines of a table. */
+const withinCommand = (command, name) => [
+  {
+    usage: [
+      name,
+      ...command.registeredArguments.map((each) => (each.required ? `<${each.name()}>` : `[${each.name()}]`)),
+    ].join(' '),
+    about: command.description(),
+    rows: command.options.filter(({ hidden }) => !hidden).map(optionRow),
+  },
+  ...command.commands.flatMap((each) => withinCommand(each, `${name} ${each.name()}`)),
+];
+
+const flagOf = (line) => /--[\w-]+/.exec(line)?.[0] ?? '';
+
+async function commandPage() {
+  const whole = new Command('hexcodes');
+  for (const { load } of Object.values(COMMANDS)) (await load()).default(whole);
+  const found = whole.commands
+    .filter((command) => command.name() !== 'serve')
+    .flatMap((command) => withinCommand(command, command.name()));
+  const every = found.flatMap(({ rows }) => rows);
+  const isShared = (line) => every.filter((each) => each === line).length >= SHARED_BY;
+  const sections = found.flatMap(({ usage, about, rows }) => {
+    const shared = rows.filter(isShared).map((line) => code(flagOf(line)));
+    const own = rows.filter((line) => !isShared(line));
+    return [
+      `## ${escaped(usage)}\n`,
+      `${about}${shared.length === 0 ? '' : `\n\nShared options: ${shared.join(', ')}`}\n`,
+      ...(own.length === 0 ? [] : [`${table(['option', ''], own)}\n`]),
+    ];
+  });
+  return `# Options of the command
+
+${WRITTEN}; \`hexcodes COMMAND --help\` says the same, with examples. [The page of the command](../command.md) explains what they
+do. The flags of \`serve\` are its [settings](settings.md).
+
+## Shared options
+
+${table(['option', ''], [...new Set(every.filter(isShared))])}
+
+${sections.join('\n').trimEnd()}
+`;
+}
+
+/** @returns the text of each page, by its path */
+export async function referencePages() {
+  return {
+    [join(FOLDER, 'settings.md')]: settingsPage(),
+    [join(FOLDER, 'http.md')]: httpPage(),
+    [join(FOLDER, 'command.md')]: await commandPage(),
+  };
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const isCheck = process.argv.includes('--check');
+  for (const [path, text] of Object.entries(await referencePages())) {
+    if (!isCheck) writeFileSync(path, text);
+    else if (readFileSync(path, 'utf8') !== text) {
+      console.log(`${path} is out of date: node tools/reference.mjs`);
+      process.exitCode = 1;
+    }
+  }
+}
