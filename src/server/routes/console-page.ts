@@ -1,5 +1,5 @@
 // The page of the console with the names of its files filled in: for the service, and for a folder of plain files
-// (tools/packages/demo.mjs).
+// (`npm run demo`).
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
