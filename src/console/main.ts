@@ -4,6 +4,7 @@ import { Kernel } from '../hexcodes/kernel/kernel.js';
 import { Hexcodes } from '../hexcodes/library/hexcodes.js';
 import type { Desk, MapView } from './desk.js';
 import { FILE_PANEL, openDrops } from './file/file-panel.js';
+import { FLEET_PANEL } from './fleet/fleet-panel.js';
 import { openMap } from './map/open-map.js';
 import { openPanels } from './panels.js';
 import { openCodeBox } from './place/code-box.js';
@@ -15,7 +16,7 @@ import type { PointsToDraw } from './points/drawn-points.js';
 import { byId, element } from './shell/elements.js';
 import { openSwitches } from './shell/switches.js';
 import { Value } from './shell/value.js';
-import { bytesOf } from './shipped.js';
+import { bytesOf, shipped } from './shipped.js';
 import { TAKE_AWAY_PANEL } from './take-away/take-away-panel.js';
 import { openLanguage } from './words/language.js';
 
@@ -75,7 +76,13 @@ async function loadLibrary(): Promise<Hexcodes> {
 }
 
 /** The panels, in the order of their tabs. */
-const PANELS = [PLACE_PANEL, FILE_PANEL, TAKE_AWAY_PANEL];
+const PANELS = [
+  PLACE_PANEL,
+  FILE_PANEL,
+  TAKE_AWAY_PANEL,
+  // Its stream is one of the service.
+  ...(shipped.hasService ? [FLEET_PANEL] : []),
+];
 
 openSwitches();
 openLanguage();

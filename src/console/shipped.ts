@@ -14,6 +14,7 @@ interface Shipped {
       | 'land'
       | 'rivers'
       | 'fileWorker'
+      | 'fleetWorker'
       | 'mapWorker'
       | 'mapLibraryWorker'
       | 'mapStyle',

@@ -43,6 +43,16 @@ const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile:
 
 await picture(join(KEPT, 'console.png'), wide, CODE);
 await picture(join(KEPT, 'console-file.png'), { ...wide, colorScheme: 'dark' }, '', (page) => convert(page));
+await picture(join(KEPT, 'console-fleet.png'), wide, '', (page) => drive(page));
+await picture(join(folder, 'phone-fleet.png'), { ...phone, locale: 'vi' }, '', (page) => drive(page));
+await picture(
+  join(folder, 'narrow-fleet.png'),
+  { viewport: { width: 320, height: 640 }, locale: 'vi' },
+  '',
+  async (page) => {
+    await page.click('#tab-fleet');
+  },
+);
 await picture(join(folder, 'vietnamese.png'), { ...wide, locale: 'vi' }, '');
 await picture(join(folder, 'phone.png'), { ...phone, locale: 'vi' }, CODE);
 await picture(join(folder, 'phone-file.png'), phone, '', (page) => convert(page));
@@ -71,6 +81,18 @@ await picture(join(folder, 'no-webgl-file.png'), wide, '', (page) => convert(pag
 await withMap.close();
 await withoutWebgl.close();
 await server.kill();
+
+/** Lets vehicles drive, until they are drawn. */
+async function drive(page: Page): Promise<void> {
+  await page.click('#tab-fleet');
+  await page.fill('#fleet-key', server.key);
+  await page.selectOption('#fleet-vehicles', '10000');
+  await page.selectOption('#fleet-reports', '10');
+  await page.selectOption('#fleet-city', 'Thành phố Hồ Chí Minh');
+  await page.click('#fleet-start');
+  await page.waitForFunction(() => document.getElementById('map')?.dataset.points === '10000');
+  await page.waitForTimeout(8000);
+}
 
 /** Converts points around many towns, a few of them abroad. */
 async function convert(page: Page): Promise<void> {

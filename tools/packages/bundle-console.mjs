@@ -22,6 +22,7 @@ const SCRIPTS = {
   page: 'src/console/main.ts',
   mapWorker: 'src/console/map/worker.ts',
   fileWorker: 'src/console/file/worker.ts',
+  fleetWorker: 'src/console/fleet/worker.ts',
 };
 /** In the place of Node's, which src/wire uses. */
 const BUFFER = resolve('src/console/file/node-buffer.ts');

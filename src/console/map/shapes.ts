@@ -43,7 +43,7 @@ function readLine(
 }
 
 /** The outlines of all land, each as a closed ring. */
-function readLand(bytes: Uint8Array): Ring[] {
+export function readLand(bytes: Uint8Array): Ring[] {
   const numbers = numbersOf(bytes);
   return Array.from({ length: numbers.next() }, () => {
     const ring = readLine(numbers, STEPS_PER_DEGREE);

@@ -79,7 +79,22 @@ class PointsLayer implements CustomLayerInterface {
   readonly type = 'custom';
   #drawing: Drawing | undefined;
 
-  constructor(private readonly points: PointsToDraw) {}
+  constructor(private points: PointsToDraw) {}
+
+  /** Other points, without a program of their own: those of a fleet change several times a second. */
+  replace(points: PointsToDraw): void {
+    this.points = points;
+    if (this.#drawing === undefined) return;
+    const { gl, buffers } = this.#drawing;
+    for (const [buffer, data] of [
+      [buffers[0], points.offsets],
+      [buffers[1], points.admins],
+    ] as const) {
+      gl.bindBuffer(gl.ARRAY_BUFFER, buffer!);
+      gl.bufferData(gl.ARRAY_BUFFER, data, gl.DYNAMIC_DRAW);
+    }
+    gl.bindBuffer(gl.ARRAY_BUFFER, null);
+  }
 
   onAdd(_map: unknown, gl: WebGL2RenderingContext): void {
     const program = gl.createProgram();
@@ -226,10 +241,18 @@ export async function openWebglMap(host: HTMLElement, desk: Desk, shapes: Shapes
     host.dataset.error = String(place?.accuracyM ?? '');
     drawLabels();
   };
+  let pointsLayer: PointsLayer | undefined;
   const drawPoints = (): void => {
     const points = desk.points.now;
-    if (map.getLayer(PointsLayer.ID) !== undefined) map.removeLayer(PointsLayer.ID);
-    if (points !== undefined) map.addLayer(new PointsLayer(points), BELOW_PLACE);
+    const isDrawn = map.getLayer(PointsLayer.ID) !== undefined;
+    if (points !== undefined && isDrawn && pointsLayer !== undefined) {
+      pointsLayer.replace(points);
+      map.triggerRepaint();
+    } else {
+      if (isDrawn) map.removeLayer(PointsLayer.ID);
+      pointsLayer = points === undefined ? undefined : new PointsLayer(points);
+      if (pointsLayer !== undefined) map.addLayer(pointsLayer, BELOW_PLACE);
+    }
     host.dataset.points = String(points?.admins.length ?? 0);
   };
 

@@ -34,6 +34,8 @@ const certaintyEn: Readonly<Record<keyof typeof certaintyVi, string>> = {
     'A code with the province next door still names the same cell: it decodes to the same position.',
 };
 
+import { fleetEn, fleetVi } from './fleet-texts.js';
+
 const workVi = {
   file: 'Tệp',
   fileHint:
@@ -153,6 +155,7 @@ const workEn: Readonly<Record<keyof typeof workVi, string>> = {
 const vi = {
   ...workVi,
   ...certaintyVi,
+  ...fleetVi,
   api: 'API',
   links: 'Liên kết',
   desk: 'Tra cứu',
@@ -244,6 +247,7 @@ export type TextKey = keyof typeof vi;
 const en: Readonly<Record<TextKey, string>> = {
   ...workEn,
   ...certaintyEn,
+  ...fleetEn,
   api: 'API',
   links: 'Links',
   desk: 'Look up',

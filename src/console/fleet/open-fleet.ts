@@ -1,0 +1,230 @@
+// The content of the panel of the fleet: its choices, and while it runs the figures that the worker counts.
+import type { Desk } from '../desk.js';
+import { element } from '../shell/elements.js';
+import { shipped } from '../shipped.js';
+import { number, say } from '../words/language.js';
+import type { TextKey } from '../words/texts.js';
+import type { FleetFigures, FleetNews, FleetTask } from './messages.js';
+
+const STREAM_PATH = '/v1/hexcodes/stream';
+/** Middles of the cities that are provinces of their own. */
+const CITIES: readonly (readonly [name: string, lat: number, lng: number])[] = [
+  ['Hà Nội', 21.0285, 105.8342],
+  ['Thành phố Hồ Chí Minh', 10.7869, 106.6909],
+  ['Hải Phòng', 20.8449, 106.6881],
+  ['Đà Nẵng', 16.0544, 108.2022],
+  ['Huế', 16.4637, 107.5909],
+  ['Cần Thơ', 10.0302, 105.7669],
+];
+const VEHICLES = [100, 1000, 10_000, 100_000];
+const REPORTS = [1, 5, 10];
+const SECONDS = [15, 60];
+/** Half of the box that is shown, in degrees of latitude: as far as vehicles drive. */
+const REACH_DEG = 0.1;
+/** Figures that a line shows: those of the longest run, four a second. */
+const MOST_SHOWN = 240;
+
+interface Choice {
+  readonly field: HTMLElement;
+  value(): number;
+}
+
+function choice(id: string, key: TextKey, values: readonly number[], usual: number, unit = false): Choice {
+  const select = element('select', { attributes: { id } });
+  for (const [place, value] of values.entries()) {
+    const text = unit ? say('secondsOf', { seconds: value }) : number(value);
+    select.append(new Option(text, String(value), place === usual, place === usual));
+  }
+  const label = element('label', { key, attributes: { for: id } });
+  return { field: element('div', { class: 'field' }, label, select), value: () => Number(select.value) };
+}
+
+/** A figure with the line of its past. */
+class Meter {
+  readonly row: HTMLElement;
+  readonly #value: HTMLElement;
+  readonly #line: SVGPolylineElement;
+  readonly #label: HTMLElement;
+  #past: number[] = [];
+
+  constructor(
+    id: string,
+    private readonly key: TextKey,
+  ) {
+    this.#value = element('output', { text: '0', attributes: { id: `fleet-${id}`, 'aria-live': 'off' } });
+    this.#label = element('span', { class: 'soft' });
+    const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+    svg.setAttribute('viewBox', `0 0 ${MOST_SHOWN} 30`);
+    svg.setAttribute('preserveAspectRatio', 'none');
+    svg.setAttribute('aria-hidden', 'true');
+    this.#line = document.createElementNS('http://www.w3.org/2000/svg', 'polyline');
+    svg.append(this.#line);
+    this.row = element('div', { class: 'meter' }, this.#label, this.#value);
+    this.row.append(svg);
+    this.show(undefined, '0');
+  }
+
+  clear(): void {
+    this.#past = [];
+  }
+
+  /** @param value undefined: it does not belong to the line */
+  show(value: number | undefined, text: string, names: Readonly<Record<string, string>> = {}): void {
+    this.#label.textContent = say(this.key, names);
+    this.#value.textContent = text;
+    if (value !== undefined) this.#past.push(value);
+    if (this.#past.length > MOST_SHOWN) this.#past.shift();
+    const most = Math.max(1, ...this.#past);
+    const points = this.#past.map((each, x) => `${x},${(29 - (28 * each) / most).toFixed(1)}`);
+    this.#line.setAttribute('points', points.join(' '));
+  }
+}
+
+export function openFleet(host: HTMLElement, desk: Desk): void {
+  const key = element('input', {
+    attributes: { id: 'fleet-key', type: 'password', autocomplete: 'off', spellcheck: 'false' },
+  });
+  const city = element('select', { attributes: { id: 'fleet-city' } });
+  for (const [name] of CITIES) city.append(new Option(name));
+  const vehicles = choice('fleet-vehicles', 'fleetVehicles', VEHICLES, 1);
+  const reports = choice('fleet-reports', 'fleetReports', REPORTS, 1);
+  const seconds = choice('fleet-seconds', 'fleetSeconds', SECONDS, 1, true);
+  const cost = element('p', { class: 'soft', attributes: { id: 'fleet-cost' } });
+  const status = element('p', { attributes: { id: 'fleet-status', role: 'status' } });
+  const faults = element('p', { class: 'note', attributes: { id: 'fleet-faults' } });
+  const codes = element('ol', { class: 'fleet-codes', attributes: { id: 'fleet-codes' } });
+  const meters = {
+    rate: new Meter('rate', 'fleetRate'),
+    changes: new Meter('changes', 'fleetChanges'),
+    window: new Meter('window', 'fleetWindow'),
+    latency: new Meter('latency', 'fleetLatency'),
+  };
+  const start = element('button', {
+    key: 'fleetStart',
+    class: 'strong',
+    attributes: { type: 'submit', id: 'fleet-start' },
+  });
+  const stop = element('button', { key: 'stop', attributes: { type: 'button', id: 'fleet-stop' } });
+  const shown = element(
+    'div',
+    { class: 'fleet-shown' },
+    ...Object.values(meters).map(({ row }) => row),
+    element('h3', { key: 'fleetCodes' }),
+    codes,
+    element('p', { class: 'soft', key: 'fleetColors' }),
+  );
+  stop.hidden = true;
+  shown.hidden = true;
+  faults.hidden = true;
+
+  let worker: Worker | undefined;
+  /** The last sentence, of which no running figure is a part: screen readers say it once. */
+  let said = '';
+  const report = (words: string, isQuiet = false): void => {
+    if (words !== said) status.setAttribute('aria-live', isQuiet ? 'off' : 'polite');
+    if (words !== said) status.textContent = words;
+    said = words;
+  };
+  const showCost = (): void => {
+    const points = vehicles.value() * reports.value() * seconds.value();
+    cost.textContent = say('fleetCost', { points: number(points) });
+  };
+  const showFigures = (figures: FleetFigures): void => {
+    const { pointsPerSecond, changesPerSecond, unanswered, window, medianMs, longestMs } = figures;
+    meters.rate.show(pointsPerSecond, number(pointsPerSecond));
+    meters.changes.show(changesPerSecond, number(changesPerSecond));
+    meters.window.show(unanswered, number(unanswered), { window: number(window) });
+    const times = [medianMs, longestMs].map((ms) => (ms === undefined ? '–' : number(ms, 1)));
+    meters.latency.show(medianMs ?? 0, times.join(' · '));
+    const sentences = [
+      ...(figures.failed > 0 ? [say('fleetFailed', { points: number(figures.failed) })] : []),
+      ...(figures.refused > 0 ? [say('fleetOverLimit', { points: number(figures.refused) })] : []),
+    ];
+    faults.hidden = sentences.length === 0;
+    faults.textContent = sentences.join(' ');
+  };
+  const rest = (): void => {
+    worker?.terminate();
+    worker = undefined;
+    settings.hidden = false;
+    stop.hidden = true;
+  };
+  const take = ({ state, reason, figures, secondsLeft, points, codes: latest }: FleetNews): void => {
+    showFigures(figures);
+    desk.points.set(points);
+    codes.replaceChildren(...latest.map((code) => element('li', {}, element('code', { text: code || '…' }))));
+    const left = { seconds: Math.ceil(secondsLeft) };
+    if (state === 'opening') report(say('fleetOpening'));
+    if (state === 'running') report(say('fleetRunning', left), true);
+    if (state === 'lost') report(say('fleetLost', left), true);
+    if (state === 'ended') report(say('fleetEnded', { points: number(figures.points) }));
+    if (state === 'refused') report(say('fleetRefused', { reason }));
+    if (state === 'ended' || state === 'refused') rest();
+  };
+  const begin = (): void => {
+    const [, lat, lng] = CITIES[city.selectedIndex] as (typeof CITIES)[number];
+    for (const meter of Object.values(meters)) meter.clear();
+    shown.hidden = false;
+    settings.hidden = true;
+    stop.hidden = false;
+    stop.focus();
+    report(say('fleetOpening'));
+    const east = REACH_DEG / Math.cos((lat * Math.PI) / 180);
+    desk.map.now?.showBox({
+      south: lat - REACH_DEG,
+      north: lat + REACH_DEG,
+      west: lng - east,
+      east: lng + east,
+    });
+    const url = new URL(STREAM_PATH, location.href);
+    url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
+    const task: FleetTask = {
+      url: url.href,
+      key: key.value.trim(),
+      land: shipped.files.land,
+      lat,
+      lng,
+      vehicles: vehicles.value(),
+      reportsPerSecond: reports.value(),
+      seconds: seconds.value(),
+    };
+    worker = new Worker(shipped.files.fleetWorker, { type: 'module' });
+    worker.addEventListener('message', ({ data }: MessageEvent<FleetNews>) => take(data));
+    worker.addEventListener('error', () => {
+      report(say('failed'));
+      rest();
+    });
+    worker.postMessage(task);
+  };
+
+  stop.addEventListener('click', () => worker?.postMessage('stop'));
+  // Nobody looks at a hidden page, and its points cost the key.
+  document.addEventListener('visibilitychange', () => {
+    if (document.hidden) worker?.postMessage('stop');
+  });
+  const settings = element(
+    'form',
+    { class: 'fleet-form', attributes: { autocomplete: 'off' }, on: { change: showCost } },
+    element('p', { class: 'soft', key: 'fleetHint' }),
+    element('label', { key: 'fleetKey', attributes: { for: 'fleet-key' } }),
+    key,
+    element('label', { key: 'fleetCity', attributes: { for: 'fleet-city' } }),
+    city,
+    element('div', { class: 'fields' }, vehicles.field, reports.field, seconds.field),
+    cost,
+    element('div', { class: 'actions' }, start),
+  );
+  settings.addEventListener('submit', (event) => {
+    event.preventDefault();
+    if (worker === undefined) begin();
+  });
+  showCost();
+  host.append(
+    element('h2', { key: 'fleetTitle' }),
+    settings,
+    status,
+    faults,
+    shown,
+    element('div', { class: 'actions' }, stop),
+  );
+}

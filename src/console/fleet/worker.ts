@@ -1,0 +1,185 @@
+// The worker of the fleet: moves the vehicles, sends their positions over the stream, and tells the page what was
+// answered. It ends by itself when its time is over.
+import type { HexcodesClientError } from '../../hexcodes/client/errors.js';
+import {
+  type StreamSocket,
+  standardSocketOpener,
+  type WebSocketConstructor,
+} from '../../hexcodes/client/stream/socket.js';
+import { RECORD_BYTES } from '../../hexcodes/wire/frames/frame-layout.js';
+import { readLand } from '../map/shapes.js';
+import { ANCHOR, mercatorX, mercatorY, type PointsToDraw } from '../points/drawn-points.js';
+import { FleetStream } from './fleet-stream.js';
+import type { FleetNews, FleetState, FleetTask } from './messages.js';
+import { latticeAround, Vehicles } from './vehicles.js';
+
+const NEWS_MS = 250;
+/** Before a lost connection is opened again. */
+const PAUSE_MS = 1000;
+/** The vehicles' clock is faster than ours, so that one sees them move. */
+const HASTE = 4;
+/** Answers that are still to come when the time is over. */
+const LAST_ANSWERS_MS = 2000;
+const SHOWN_CODES = 5;
+/** Colours of provinces, which serve for the first groups of codes, too. */
+const COLORS = 34;
+const NO_COLOR = 255;
+/** The first group behind the province: bytes of `6GHP4` in `HN-6GHP4-83RFR`. */
+const GROUP_BYTES = 5;
+const HYPHEN = 45;
+/** The service closes so where trying again is no use: docs/stream.md. */
+const FINAL_CODES = [4001, 4002];
+
+addEventListener('message', ({ data }: MessageEvent<FleetTask | 'stop'>) => {
+  if (data === 'stop') fleet?.end();
+  else void start(data);
+});
+
+let fleet: Fleet | undefined;
+
+async function start(task: FleetTask): Promise<void> {
+  const land = readLand(new Uint8Array(await (await fetch(task.land)).arrayBuffer()));
+  fleet = new Fleet(task, new Vehicles(task.vehicles, latticeAround(task.lat, task.lng, land)));
+}
+
+class Fleet {
+  readonly #stream: FleetStream;
+  readonly #endMs: number;
+  readonly #timers: ReturnType<typeof setInterval>[] = [];
+  #socket: StreamSocket | undefined;
+  #state: FleetState = 'opening';
+  #reason = '';
+  #movedMs = performance.now();
+  #isEnding = false;
+
+  constructor(
+    private readonly task: FleetTask,
+    private readonly vehicles: Vehicles,
+  ) {
+    this.#stream = new FleetStream(task.vehicles);
+    this.#endMs = performance.now() + task.seconds * 1000;
+    this.#timers.push(
+      setInterval(() => this.#report(), 1000 / task.reportsPerSecond),
+      setInterval(() => this.#tell(), NEWS_MS),
+    );
+    this.#open();
+  }
+
+  /** Sends nothing more, and closes when the last answers have come. */
+  end(): void {
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    const lateMs = performance.now() + LAST_ANSWERS_MS;
+    const close = (): void => {
+      if (this.#stream.unanswered > 0 && performance.now() < lateMs && this.#socket !== undefined) return;
+      this.#close('ended');
+    };
+    this.#timers.push(setInterval(close, 20));
+  }
+
+  #open(): void {
+    const open = standardSocketOpener(WebSocket as unknown as WebSocketConstructor, fetch);
+    const key = this.task.key === '' ? undefined : this.task.key;
+    this.#socket = open(new URL(this.task.url), key, {
+      text: (ready) => {
+        this.#stream.open(ready);
+        this.#state = 'running';
+      },
+      binary: (bytes) => {
+        try {
+          this.#stream.answer(bytes, performance.now());
+          this.#send(performance.now());
+        } catch (error) {
+          this.#reason = error instanceof Error ? error.message : String(error);
+          this.#close('refused');
+        }
+      },
+      refused: (error) => this.#refused(error),
+      closed: (code, reason) => {
+        if (FINAL_CODES.includes(code)) {
+          this.#reason = reason;
+          this.#close('refused');
+        } else this.#lose();
+      },
+    });
+  }
+
+  /** A service that is not there may come again; one that says no will say it again. */
+  #refused(error: HexcodesClientError): void {
+    const isFinal = error.code !== 'NETWORK' && error.code !== 'UNAVAILABLE';
+    this.#reason = error.message;
+    if (isFinal) this.#close('refused');
+    else this.#lose();
+  }
+
+  #lose(): void {
+    this.#socket = undefined;
+    this.#stream.lose();
+    this.#state = 'lost';
+    if (!this.#isEnding) setTimeout(() => this.#isEnding || this.#open(), PAUSE_MS);
+  }
+
+  #close(state: FleetState): void {
+    for (const timer of this.#timers) clearInterval(timer);
+    this.#isEnding = true;
+    this.#socket?.close(1000);
+    this.#state = state;
+    this.#tell();
+  }
+
+  #report(): void {
+    const nowMs = performance.now();
+    this.vehicles.move(((nowMs - this.#movedMs) / 1000) * HASTE);
+    this.#movedMs = nowMs;
+    if (nowMs >= this.#endMs) this.end();
+    if (this.#isEnding || this.#state !== 'running') return;
+    this.#stream.begin();
+    this.#send(nowMs);
+  }
+
+  #send(nowMs: number): void {
+    if (this.#isEnding) return;
+    for (const frame of this.#stream.send(this.vehicles.pairs, nowMs)) this.#socket?.send(frame);
+  }
+
+  #tell(): void {
+    const nowMs = performance.now();
+    const points = this.#drawn();
+    const shown = Array.from({ length: Math.min(SHOWN_CODES, this.task.vehicles) }, (_, vehicle) => vehicle);
+    const news: FleetNews = {
+      state: this.#state,
+      reason: this.#reason,
+      figures: this.#stream.figures(nowMs),
+      secondsLeft: Math.max(0, (this.#endMs - nowMs) / 1000),
+      points,
+      codes: shown.map((vehicle) => this.#stream.codeOf(vehicle)),
+    };
+    (self as unknown as Worker).postMessage(news, [points.offsets.buffer, points.admins.buffer]);
+  }
+
+  /** The vehicles whose position is answered. */
+  #drawn(): PointsToDraw {
+    const { answered, records } = this.#stream;
+    const { vehicles } = this.task;
+    const offsets = new Float32Array(2 * vehicles);
+    const admins = new Uint8Array(vehicles);
+    let drawn = 0;
+    for (let vehicle = 0; vehicle < vehicles; vehicle++) {
+      const lat = answered[2 * vehicle] as number;
+      if (Number.isNaN(lat)) continue;
+      offsets[2 * drawn] = mercatorX(answered[2 * vehicle + 1] as number) - ANCHOR.x;
+      offsets[2 * drawn + 1] = mercatorY(lat) - ANCHOR.y;
+      admins[drawn++] = colorOf(records, vehicle * RECORD_BYTES);
+    }
+    return { offsets: offsets.slice(0, 2 * drawn), admins: admins.slice(0, drawn), left: 0, box: undefined };
+  }
+}
+
+/** The colour of the first group of a code. */
+function colorOf(records: Uint8Array, at: number): number {
+  if (records[at] === 0) return NO_COLOR;
+  const group = records.indexOf(HYPHEN, at) + 1;
+  let hash = 0;
+  for (let byte = group; byte < group + GROUP_BYTES; byte++) hash = (hash * 31 + records[byte]!) % 65_521;
+  return hash % COLORS;
+}

@@ -1,0 +1,90 @@
+// The fleet over the stream of the real server: figures are those that the service counts for the key, 0 when the
+// service is gone; it ends by itself; a wrong key is refused in words.
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { axeOf, hasChromium, mapState, openBrowser, openConsole } from '../../support/console-page.js';
+import { ServerProcess } from '../../support/server-process.js';
+
+const VEHICLES = 1000;
+
+/** Starts the fleet with a key. */
+async function drive(page: Page, key: string): Promise<void> {
+  await page.click('#tab-fleet');
+  await page.fill('#fleet-key', key);
+  await page.selectOption('#fleet-vehicles', String(VEHICLES));
+  await page.selectOption('#fleet-seconds', '15');
+  await page.click('#fleet-start');
+}
+
+const numberIn = async (page: Page, id: string): Promise<number> =>
+  Number((await page.locator(id).textContent())?.replaceAll(',', ''));
+const codesIn = (page: Page): Promise<string[]> => page.locator('#fleet-codes code').allTextContents();
+
+async function pointsOfKey(server: ServerProcess): Promise<number> {
+  const answer = await fetch(`${server.base}/usage`, { headers: { 'X-API-Key': server.key } });
+  const body = JSON.stringify(await answer.json());
+  return Number(/"points":(\d+)/.exec(body)?.[1]);
+}
+
+describe.skipIf(!hasChromium)('needs Chromium', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await openBrowser();
+  });
+  afterAll(() => browser?.close());
+
+  test('it drives, shows what is answered, and ends by itself', async () => {
+    const server = await ServerProcess.start({ isQuiet: true });
+    try {
+      const { page, faults, close } = await openConsole(browser, server.port);
+      const asked: string[] = [];
+      page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+      expect(await mapState(page)).toBe('webgl');
+      // All of it comes when it is used.
+      expect(asked.filter((path) => /fleet/i.test(path))).toEqual([]);
+      await drive(page, server.key);
+      await expect.poll(() => numberIn(page, '#fleet-rate')).toBeGreaterThan(0);
+      expect(asked.filter((path) => /fleet/i.test(path))).toHaveLength(2);
+      expect(await page.getAttribute('#map', 'data-points')).toBe(String(VEHICLES));
+      const before = await codesIn(page);
+      expect(before.every((code) => /^HN-/.test(code))).toBe(true);
+      await expect.poll(() => codesIn(page)).not.toEqual(before);
+      await expect.poll(() => numberIn(page, '#fleet-changes')).toBeGreaterThan(0);
+      expect(await page.locator('#fleet-latency').textContent()).toMatch(/^[\d.,]+ · [\d.,]+$/);
+      expect((await axeOf(page)).violations).toEqual([]);
+      await expect.poll(() => page.locator('#fleet-status').textContent()).toMatch(/^Stopped\. /);
+      const answered = Number(
+        (await page.locator('#fleet-status').textContent())?.replaceAll(',', '').match(/\d+/)?.[0],
+      );
+      expect(answered % VEHICLES).toBe(0);
+      expect(answered).toBeGreaterThan(0);
+      expect(await pointsOfKey(server)).toBe(answered);
+      expect(await page.locator('#fleet-start').isVisible()).toBe(true);
+      expect(faults).toEqual([]);
+      await close();
+    } finally {
+      await server.kill();
+    }
+  });
+
+  test('with the service stopped it shows 0; a wrong key is refused in words', async () => {
+    const server = await ServerProcess.start({ isQuiet: true });
+    const { page, close } = await openConsole(browser, server.port);
+    await mapState(page);
+    await drive(page, 'no_such_key_0123456789');
+    await expect
+      .poll(() => page.locator('#fleet-status').textContent())
+      .toMatch(/^The service refuses: .*key/);
+    expect(await page.locator('#fleet-start').isVisible()).toBe(true);
+    await drive(page, server.key);
+    await expect.poll(() => numberIn(page, '#fleet-rate')).toBeGreaterThan(0);
+    await server.kill();
+    await expect.poll(() => numberIn(page, '#fleet-rate')).toBe(0);
+    await expect.poll(() => page.locator('#fleet-status').textContent()).toMatch(/is lost/);
+    expect(await numberIn(page, '#fleet-window')).toBe(0);
+    expect(await numberIn(page, '#fleet-changes')).toBe(0);
+    await page.click('#fleet-stop');
+    await expect.poll(() => page.locator('#fleet-status').textContent()).toMatch(/^Stopped\. /);
+    await close();
+  });
+});
