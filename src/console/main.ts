@@ -35,7 +35,7 @@ function openOffline(): void {
   const register = (): void => {
     // Not while the page itself still loads. A browser that refuses leaves the page as it is.
     workers
-      .register('/service-worker.js')
+      .register('service-worker.js')
       .then((registration) =>
         registration.addEventListener('updatefound', () => watch(registration.installing)),
       )

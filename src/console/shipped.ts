@@ -1,9 +1,11 @@
 // The settings that the service gives its page: the names of the files that belong to it, and the operator's basemap.
-// src/server/routes/console.ts writes it.
+// src/server/routes/console-page.ts writes it.
 
 interface Shipped {
   readonly version: string;
-  /** Paths of files by their part: bundle-console.mjs names the parts. */
+  /** False: the page is a plain file, and there is no API. */
+  readonly hasService: boolean;
+  /** Addresses of files by their part: bundle-console.mjs names the parts. */
   readonly files: Readonly<
     Record<
       | 'kernel'
@@ -23,7 +25,15 @@ interface Shipped {
 
 const meta = document.querySelector<HTMLMetaElement>('meta[name="hexcodes"]');
 
-export const shipped = JSON.parse(meta?.content ?? '') as Shipped;
+const given = JSON.parse(meta?.content ?? '') as Shipped;
+
+export const shipped: Shipped = {
+  ...given,
+  // Workers would read paths as beside themselves.
+  files: Object.fromEntries(
+    Object.entries(given.files).map(([part, path]) => [part, new URL(path, document.baseURI).href]),
+  ) as Shipped['files'],
+};
 
 /** Between attempts at a file, where a network fails for a moment. */
 const PAUSES_MS = [500, 2000];

@@ -121,7 +121,7 @@ const HOST_FILES = [
   'server/log',
   'server/life/stopping',
   'server/bulk/spool',
-  'server/routes/console',
+  'server/routes/console-page',
 ];
 
 interface ImportLine {

@@ -81,10 +81,8 @@ export async function buildConsole() {
     Buffer.from(worker.replace(/\n\/\/# sourceMappingURL.*/, '')),
   );
   add('icon', 'icon.svg', readFileSync('src/console/icon.svg'));
-  const manifest = readFileSync('src/console/manifest.json', 'utf8').replace(
-    '{{icon}}',
-    `/assets/${roles.icon}`,
-  );
+  // Beside the icon, and one folder below the page.
+  const manifest = readFileSync('src/console/manifest.json', 'utf8').replace('{{icon}}', roles.icon);
   add('manifest', 'console.webmanifest', Buffer.from(manifest));
   add('kernel', 'kernel.wasm', readFileSync('dist/kernel.wasm'));
   for (const name of ['index', 'reach', 'land', 'rivers'])

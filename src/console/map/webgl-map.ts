@@ -163,7 +163,7 @@ const TILE_PX = 512;
 const MOST_ZOOM = 21.5;
 
 export async function openWebglMap(host: HTMLElement, desk: Desk, shapes: Shapes): Promise<MapView> {
-  setWorkerUrl(new URL(shipped.files.mapLibraryWorker, location.origin).href);
+  setWorkerUrl(shipped.files.mapLibraryWorker);
   const map = new MapLibre({
     container: host,
     style: await styleNow(shapes),

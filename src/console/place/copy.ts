@@ -5,7 +5,7 @@ import { keep, kept, Value } from '../shell/value.js';
 import { say } from '../words/language.js';
 import type { Place } from './place.js';
 
-export const linkTo = (code: string): string => `${location.origin}/#${code}`;
+export const linkTo = (code: string): string => `${location.origin}${location.pathname}#${code}`;
 
 /** Places that follow one another faster than this are one step back. */
 const STEP_MS = 1500;

@@ -2,7 +2,7 @@
 // first, so that a new version is seen at once where there is a network; one that hangs, that fails, or that sends
 // somebody elsewhere is answered by the kept page. Files have a hash in their names, so a kept one is right.
 
-/** Written before this script by src/server/routes/console.ts. */
+/** Written before this script by src/server/routes/console-page.ts. */
 declare const SHELL: { readonly version: string; readonly paths: readonly string[] };
 
 /** The types of service workers, which lib.dom does not have. */
@@ -24,8 +24,10 @@ const PREFIX = 'hexcodes-console-';
 const CACHE = PREFIX + SHELL.version;
 /** A network that takes longer is as good as none. */
 const MOST_WAIT_MS = 2000;
-/** Every answer of the service for the page has it. */
-const OWN_HEADER = 'content-security-policy';
+/** Every version of the page has it, and no page of a portal. */
+const OWN_MARK = '<meta name="hexcodes"';
+/** The folder of the page, which is where this script is. */
+const ROOT = new URL('./', location.href).pathname;
 
 worker.addEventListener('install', (event) => {
   event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll([...SHELL.paths])));
@@ -46,19 +48,22 @@ worker.addEventListener('fetch', (event) => {
   const { request } = event;
   const { origin, pathname } = new URL(request.url);
   if (request.method !== 'GET' || origin !== location.origin) return;
-  if (pathname === '/') event.respondWith(fresh(request));
-  else if (pathname.startsWith('/assets/')) event.respondWith(kept(request));
+  if (pathname === ROOT) event.respondWith(fresh(request));
+  else if (pathname.startsWith(`${ROOT}assets/`)) event.respondWith(kept(request));
 });
 
 async function fresh(request: Request): Promise<Response> {
   const asked = fetch(request);
-  const kept = await caches.match('/', { cacheName: CACHE, ignoreVary: true });
+  const kept = await caches.match(ROOT, { cacheName: CACHE, ignoreVary: true });
   if (kept === undefined) return asked;
   const late = new Promise<undefined>((resolve) => setTimeout(resolve, MOST_WAIT_MS));
-  const answer = await Promise.race([asked.catch(() => undefined), late]);
-  // A portal of a network answers with a redirection or with a page of its own.
-  const isOurs = answer?.status === 200 && !answer.redirected && answer.headers.has(OWN_HEADER);
-  return isOurs ? answer : kept.clone();
+  return (await Promise.race([asked.then(ours).catch(() => undefined), late])) ?? kept.clone();
+}
+
+/** The answer where it is the page: a portal of a network answers with a redirection or with a page of its own. */
+async function ours(answer: Response): Promise<Response | undefined> {
+  if (answer.status !== 200 || answer.redirected) return undefined;
+  return (await answer.clone().text()).includes(OWN_MARK) ? answer : undefined;
 }
 
 async function kept(request: Request): Promise<Response> {
