@@ -1,6 +1,6 @@
 // `npm run bench -- command [--rounds 9] [--rows 200000] [--beside FOLDER]`: the command as it is shipped: CPU of one
-// position, CPU of the server from its start to its first answer, and CPU of files. Each run is a process of its own, of
-// both checkouts in turns. Needs Linux, whose /proc says what a running process has used.
+// position, CPU of the server from its start to its first answer, and CPU of files. Each run is a process of its own,
+// of both checkouts in turns. Needs Linux, whose /proc says what a running process has used.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -54,7 +54,7 @@ const isAnswered = (port: number): Promise<boolean> =>
     request.on('error', () => done(false));
   });
 
-/** Of USER_HZ, in which Linux states CPU. */
+/** The unit in which Linux states CPU (USER_HZ). */
 const TICK_MS = 10;
 
 /** CPU of a running process and all of its threads, those that have ended included. */
