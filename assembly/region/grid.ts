@@ -20,6 +20,8 @@ import {
 // (layout.ts)
 
 const CELL: i32 = 1 << CELL_BITS;
+/** Cells of a tile's row: one v128. */
+const TILE: u32 = 1 << TILE_BITS;
 
 // Changes in a band, u32 row << 6 | effect, ascending. Only data that is no partition has thousands of them.
 const SUM: usize = SCRATCH;
@@ -60,16 +62,22 @@ export function buildGrid(
 /** Cells → tiles, u8 each: the unit of all points of the tile where its cells list no segment and agree, else MIXED. */
 function writeTiles(cells: usize, columns: u32, rows: u32, tiles: usize): void {
   const tileColumns = tilesOf(columns);
-  memory.fill(tiles, <u8>OUTSIDE, tileColumns * tilesOf(rows));
+  let cell = cells;
   for (let row: u32 = 0; row < rows; row++) {
-    for (let column: u32 = 0; column < columns; column++) {
-      const cell = cells + (<usize>(row * columns + column) << 2);
-      const tile = tiles + (row >> TILE_BITS) * tileColumns + (column >> TILE_BITS);
-      const base = load<u32>(cell) & EFFECT_MASK;
-      const first = ((row | column) & ((1 << TILE_BITS) - 1)) == 0;
-      const segments = load<u32>(cell) >> EFFECT_BITS != load<u32>(cell, 4) >> EFFECT_BITS;
-      if (segments || (!first && base != load<u8>(tile))) store<u8>(tile, <u8>MIXED);
+    let tile = tiles + (row >> TILE_BITS) * tileColumns;
+    const first = (row & (TILE - 1)) == 0;
+    for (let column: u32 = 0; column < columns; column += TILE, tile++) {
+      const width = min(TILE, columns - column);
+      const value = load<u32>(cell);
+      const base = value & EFFECT_MASK;
+      const next = cell + (<usize>width << 2);
+      // a cell whose records begin where those of the next one do lists none
+      let agree = load<u32>(next) >> EFFECT_BITS == value >> EFFECT_BITS;
+      if (width == TILE) agree = agree && i32x4.all_true(i32x4.eq(v128.load(cell), i32x4.splat(value)));
+      else for (let other = cell + 4; other < next; other += 4) agree = agree && load<u32>(other) == value;
+      if (!agree || (!first && base != load<u8>(tile))) store<u8>(tile, <u8>MIXED);
       else if (first) store<u8>(tile, <u8>base);
+      cell = next;
     }
   }
 }
@@ -128,6 +136,12 @@ function listTouches(
 ): void {
   let begin: u32 = 0;
   for (let cell = cells, end = cells + (<usize>cellCount << 2); cell < end; cell += 4) {
+    // most cells list nothing: four at a time
+    while (cell + 16 <= end && !v128.any_true(v128.load(cell))) {
+      v128.store(cell, i32x4.splat(begin));
+      cell += 16;
+    }
+    if (cell >= end) break;
     const count = load<u32>(cell);
     store<u32>(cell, begin);
     begin += count;
@@ -210,7 +224,15 @@ function writeRecords(
       const idsEnd = ids + (<usize>load<u32>(cell) << 2);
       const first = <u32>((at - records) / SEGMENT_BYTES) << EFFECT_BITS;
       if (id == idsEnd && sumCount == 0) {
-        store<u32>(cell, first | sumBase);
+        const lists = i32x4.splat(load<u32>(cell));
+        const value = first | sumBase;
+        store<u32>(cell, value);
+        // and the cells west of it that list nothing either, four at a time
+        while (column + 4 < columns && i32x4.all_true(i32x4.eq(v128.load(cell, 4), lists))) {
+          v128.store(cell, i32x4.splat(value), 4);
+          column += 4;
+          cell += 16;
+        }
         continue;
       }
       const most = at + (<usize>(sumCount + CHANGES_LIMIT) * SEGMENT_BYTES + ((idsEnd - id) >> 2) * SEGMENT_BYTES * 3);

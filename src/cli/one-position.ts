@@ -2,6 +2,7 @@
 // It is answered without the parser of commands and all that commands declare. Everything else is left to program.ts,
 // which answers the same, as a test holds.
 import { existsSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
 import { watchStandardOutput } from '../files/exit-codes.js';
 import { loadLibrary } from '../files/library.js';
 import { parsePosition } from '../hexcodes/wire/rows/position-text.js';
@@ -13,9 +14,12 @@ import { parsePosition } from '../hexcodes/wire/rows/position-text.js';
 export async function answerOne(text: string): Promise<boolean> {
   const position = parsePosition(text);
   if (position === null || existsSync(text)) return false;
+  // The optimizing compiler would take 8 ms of CPU for functions of the kernel that only a start calls.
+  setFlagsFromString('--liftoff-only');
   const code = await loadLibrary()
     .then((hexcodes) => hexcodes.encode(position.latDeg, position.lngDeg).hexcodes)
     .catch(() => undefined);
+  setFlagsFromString('--no-liftoff-only');
   if (code === undefined) return false;
   watchStandardOutput();
   process.stdout.write(`${code}\n`);

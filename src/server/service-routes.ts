@@ -1,5 +1,6 @@
 // All routes of the service.
 
+import { loadH3 } from '../hexcodes/geometry/load-h3.js';
 import { Hexcodes } from '../hexcodes/library/hexcodes.js';
 import { type BoundaryData, boundaryData } from './boundary-data.js';
 import { Bulk } from './bulk/route.js';
@@ -18,6 +19,9 @@ import { singleRoutes } from './routes/single.js';
 import { usageRoutes } from './routes/usage.js';
 import { Streams } from './stream/route.js';
 import { traccarRoutes } from './traccar/route.js';
+
+/** Behind the start, and before somebody asks for a cell's shape or neighbours. */
+const H3_LOADED_AFTER_MS = 1000;
 
 export interface ServiceRoutes {
   readonly boundaries: BoundaryData;
@@ -57,5 +61,6 @@ export function addServiceRoutes(parts: Parts, steps: StopSteps): ServiceRoutes 
   ];
   for (const route of routes) router.add(route);
   router.addNotFound();
+  setTimeout(loadH3, H3_LOADED_AFTER_MS).unref();
   return { boundaries, streams, bulk };
 }

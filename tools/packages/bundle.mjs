@@ -5,6 +5,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, write
 import { isBuiltin } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
+import { lazyH3, writeH3 } from './lazy-h3.mjs';
 
 const DIST = resolve('dist');
 const H3_NOTICE = '/*! Contains h3-js, © Uber Technologies, Inc., Apache-2.0: see NOTICE. */';
@@ -120,9 +121,12 @@ export async function bundleProgram(name) {
   const bundle = await rolldown({
     input: Object.fromEntries(entries.map((entry) => [nameInPackage(entry), join(DIST, `${entry}.js`)])),
     platform: 'node',
-    external: (id) =>
-      isBuiltin(id) || (!id.startsWith('.') && !id.startsWith('/') && packageOf(id) !== 'h3-js'),
-    plugins: [places(name, { ...program, entries }, nameInPackage), ...(name === 'cli' ? [service] : [])],
+    external: (id) => isBuiltin(id) || (!/^[./\0]/.test(id) && packageOf(id) !== 'h3-js'),
+    plugins: [
+      lazyH3((file) => `'${MARK}${file}'`),
+      places(name, { ...program, entries }, nameInPackage),
+      ...(name === 'cli' ? [service] : []),
+    ],
   });
   const start = new Set((program.start ?? []).flatMap((entry) => [...closureOf(join(DIST, `${entry}.js`))]));
   const { output } = await bundle.write({
@@ -132,9 +136,9 @@ export async function bundleProgram(name) {
     chunkFileNames: 'shared/[name].js',
     // The files that one position needs are bundled into one: each file more costs a millisecond of the start.
     codeSplitting: { groups: [{ name: 'start', test: (id) => start.has(id) }] },
-    postBanner: ({ moduleIds = [] }) => (moduleIds.some((id) => id.includes('/h3-js/')) ? H3_NOTICE : ''),
   });
   await bundle.close();
+  await writeH3(out, H3_NOTICE);
   for (const [from, to] of Object.entries(program.files)) cpSync(from, join(out, to), { recursive: true });
   return output;
 }
