@@ -123,16 +123,19 @@ test('the policy lets in the host of the map of the operator, and no other', asy
   }
 });
 
-test('the page weighs at most 250 KB before the library of the map, and 1.5 MB with it, as Brotli', () => {
+test('the page weighs at most 250 KB before the library of the map, 1.5 MB with it, and its fleet 10 KB, as Brotli', () => {
   const folder = 'dist/console/assets';
   const sizes = readdirSync(folder)
     .filter((name) => name.endsWith('.br'))
     .map((name) => ({
       isMap: /^(?:maplibre|webgl-map)/.test(name),
+      isFleet: /fleet/i.test(name),
       bytes: statSync(`${folder}/${name}`).size,
     }));
   const sum = (parts: typeof sizes): number => parts.reduce((total, { bytes }) => total + bytes, 0);
   expect(sizes.filter(({ isMap }) => isMap)).toHaveLength(3);
-  expect(sum(sizes.filter(({ isMap }) => !isMap))).toBeLessThanOrEqual(250_000);
+  expect(sizes.filter(({ isFleet }) => isFleet)).toHaveLength(2);
+  expect(sum(sizes.filter(({ isFleet }) => isFleet))).toBeLessThanOrEqual(10_000);
+  expect(sum(sizes.filter(({ isMap, isFleet }) => !isMap && !isFleet))).toBeLessThanOrEqual(250_000);
   expect(sum(sizes)).toBeLessThanOrEqual(1_500_000);
 });

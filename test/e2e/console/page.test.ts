@@ -84,7 +84,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
     await page.locator('#place-code').waitFor();
     await page.locator('#tab-place').focus();
     await page.keyboard.press('End');
-    expect(await page.locator('#tab-take-away').getAttribute('aria-selected')).toBe('true');
+    expect(await page.locator('#tab-fleet').getAttribute('aria-selected')).toBe('true');
     await page.keyboard.press('Home');
     expect(await page.locator('#tab-place').getAttribute('aria-selected')).toBe('true');
     expect(faults).toEqual([]);
