@@ -14,11 +14,19 @@ export const CONSOLE = {
     help: 'map under the hexagons of the console: raster tiles with {z}, {x} and {y}, or a style',
     read: tilesUrl,
   },
+  /** Path of an archive of tiles; undefined: none is served. */
+  basemap: {
+    variable: 'HEXCODES_BASEMAP',
+    flag: '--basemap',
+    argument: '<file>',
+    help: 'map under the hexagons of the console from this machine: a PMTiles archive',
+    read: readablePath,
+  },
   tilesAttribution: {
     variable: 'HEXCODES_TILES_ATTRIBUTION',
     flag: '--tiles-attribution',
     argument: '<text>',
-    help: 'who made that map, as the console shows it',
+    help: 'who made that map, as the console shows it (of an archive: what it says itself)',
     read: textOr(''),
   },
 };

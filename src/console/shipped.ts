@@ -21,7 +21,20 @@ interface Shipped {
       string
     >
   >;
-  readonly basemap: { readonly url: string; readonly attribution: string } | null;
+  readonly basemap: {
+    readonly url: string;
+    readonly attribution: string;
+    /** Tiles of this service, of the schema of Protomaps' basemap or as pictures; null: they are of another host. */
+    readonly archive: ShippedArchive | null;
+  } | null;
+}
+
+export interface ShippedArchive {
+  readonly isVector: boolean;
+  readonly minZoom: number;
+  readonly maxZoom: number;
+  /** West, south, east and north, degrees. */
+  readonly bounds: [number, number, number, number];
 }
 
 const meta = document.querySelector<HTMLMetaElement>('meta[name="hexcodes"]');

@@ -59,13 +59,16 @@ export function utf8TypeOf(contentType: string): string | undefined {
   return isUtf8 ? type.trim() : undefined;
 }
 
-/** The smallest encoding that the request accepts (RFC 9110, 12.5.3). */
-export function encodingFor(accepted: string): 'br' | 'gzip' | 'plain' {
+/** Whether an Accept-Encoding lets a coding in (RFC 9110, 12.5.3). */
+export function acceptsCoding(accepted: string, coding: string): boolean {
   const entries = preferences(accepted);
-  const accepts = (coding: string): boolean =>
-    (
-      entries.find(({ name }) => name === coding) ??
-      entries.find(({ name }) => name === '*') ?? { quality: 0 }
-    ).quality > 0;
-  return (['br', 'gzip'] as const).find(accepts) ?? 'plain';
+  const entry = [coding, '*']
+    .map((wanted) => entries.find(({ name }) => name === wanted))
+    .find((each) => each !== undefined);
+  return entry !== undefined && entry.quality > 0;
+}
+
+/** The smallest encoding that the request accepts. */
+export function encodingFor(accepted: string): 'br' | 'gzip' | 'plain' {
+  return (['br', 'gzip'] as const).find((coding) => acceptsCoding(accepted, coding)) ?? 'plain';
 }

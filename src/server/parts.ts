@@ -6,6 +6,8 @@ import type { HexcodesData } from '../hexcodes/library/hexcodes.js';
 import { Pool, type PoolOptions } from '../pool/pool.js';
 import { defaultThreads } from '../pool/usable-cores.js';
 import type { AdminListener } from './admin/listener.js';
+import type { BasemapArchive } from './basemap/archive.js';
+import { openBasemap } from './basemap/open-basemap.js';
 import { Budget } from './budget.js';
 import type { BulkTuning } from './bulk/route.js';
 import type { Adapter } from './exchange.js';
@@ -80,6 +82,8 @@ export interface Parts {
   readonly metering: OpenLedger | undefined;
   /** Undefined: positions go nowhere. */
   readonly forwarder: Forwarder | undefined;
+  /** Undefined: the page has no map of the operator's disk. */
+  readonly basemap: BasemapArchive | undefined;
   readonly readiness: Readiness;
 }
 
@@ -147,7 +151,9 @@ export class OpenParts {
     const forwarder = await openForwarder(config, logger, seat?.number);
     steps.release.push(async () => forwarder?.close());
     readiness.addWarning(() => forwarder?.fault);
-    const parts = { kernel, previous, observer, pool, budget, adapter, keys, metering, forwarder };
+    const basemap = await openBasemap(config);
+    steps.release.push(async () => basemap?.close());
+    const parts = { basemap, kernel, previous, observer, pool, budget, adapter, keys, metering, forwarder };
     return { config, files, logger, tuning, readiness, ...parts };
   }
 

@@ -2,6 +2,7 @@
 
 import { loadH3 } from '../hexcodes/geometry/load-h3.js';
 import { Hexcodes } from '../hexcodes/library/hexcodes.js';
+import { basemapRoutes } from './basemap/route.js';
 import { type BoundaryData, boundaryData } from './boundary-data.js';
 import { Bulk } from './bulk/route.js';
 import { DataVersions } from './data-versions.js';
@@ -52,6 +53,7 @@ export function addServiceRoutes(parts: Parts, steps: StopSteps): ServiceRoutes 
     reverseRoutes,
     descriptionRoutes,
     consoleRoutes,
+    basemapRoutes,
     () => streams.routes,
   ].flatMap((routesOf) => routesOf(deps));
   const routes = [

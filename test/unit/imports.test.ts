@@ -98,6 +98,7 @@ const ONLY_IN: Record<string, string | string[]> = {
   typebox: 'server/api',
   'prom-client': 'server/metrics',
   '@maplibre/vt-pbf': 'server/grid',
+  pmtiles: 'server/basemap',
   'maplibre-gl': ['console/map', 'console/points'],
   '@opentelemetry/exporter-trace-otlp-http': 'server/observe',
 };
@@ -110,6 +111,7 @@ const HOST_ROOMS = [
   'capacity/processes',
   'server/keys',
   'server/usage',
+  'server/basemap/archive',
   'server/supervisor',
   'server/forward/backlog',
   'server/forward/sinks',

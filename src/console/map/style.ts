@@ -111,28 +111,30 @@ export function ownStyle(
         'line-opacity': 0.7,
       },
     },
-    ...(hasBasemap
-      ? [
-          {
-            id: 'grid-halo',
-            type: 'line',
-            source: 'grid',
-            paint: { 'line-color': palette.ground, 'line-width': 2.4, 'line-opacity': 0.6 },
-          } as const,
-        ]
-      : []),
-    {
-      id: 'grid',
-      type: 'line',
-      source: 'grid',
-      paint: { 'line-color': palette.grid, 'line-width': 0.7, 'line-opacity': hasBasemap ? 0.8 : 0.35 },
-    },
+    ...gridLayers(palette, hasBasemap),
     ...placeLayers(palette),
     ...(hasBasemap
       ? []
       : [{ id: 'beyond', type: 'fill', source: 'beyond', paint: { 'fill-color': palette.ground } } as const]),
   ];
   return { sources, layers };
+}
+
+/** The hexagons; over a map of the operator's they are stronger, and have a halo. */
+export function gridLayers(palette: Palette, hasBasemap: boolean): LayerSpecification[] {
+  const halo: LayerSpecification = {
+    id: 'grid-halo',
+    type: 'line',
+    source: 'grid',
+    paint: { 'line-color': palette.ground, 'line-width': 2.4, 'line-opacity': 0.6 },
+  };
+  const grid: LayerSpecification = {
+    id: 'grid',
+    type: 'line',
+    source: 'grid',
+    paint: { 'line-color': palette.grid, 'line-width': 0.7, 'line-opacity': hasBasemap ? 0.8 : 0.35 },
+  };
+  return hasBasemap ? [halo, grid] : [grid];
 }
 
 function placeLayers(palette: Palette): LayerSpecification[] {

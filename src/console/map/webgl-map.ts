@@ -212,7 +212,9 @@ export async function openWebglMap(host: HTMLElement, desk: Desk, shapes: Shapes
   };
   let grid = EMPTY;
   let placed = EMPTY;
-  const labels = new Labels(host, desk, shapes.labels, shipped.basemap !== null);
+  // Streets have names, towns have ours.
+  const hasNames = shipped.basemap !== null && shipped.basemap.archive?.isVector !== true;
+  const labels = new Labels(host, desk, shapes.labels, hasNames);
   const drawLabels = (): void =>
     labels.draw({
       project: (lng, lat) => map.project([lng, lat]),
@@ -264,7 +266,10 @@ export async function openWebglMap(host: HTMLElement, desk: Desk, shapes: Shapes
     drawPlace();
     drawPoints();
   });
-  isDark.on(() => void styleNow(shapes).then((style) => map.setStyle(style)));
+  const drawAgain = (): void => void styleNow(shapes).then((style) => map.setStyle(style));
+  isDark.on(drawAgain);
+  // Names of streets are in the style.
+  if (shipped.basemap?.archive?.isVector === true) language.on(drawAgain);
   desk.place.on(drawPlace);
   desk.rings.on(drawPlace);
   desk.points.on(drawPoints);
@@ -301,6 +306,11 @@ const boundsOf = ({ west, south, east, north }: Box): LngLatBoundsLike => [
 async function styleNow(shapes: Shapes): Promise<StyleSpecification> {
   const palette = paletteOf(isDark.now);
   const url = shipped.basemap?.url;
+  const archive = shipped.basemap?.archive ?? null;
+  if (url !== undefined && archive !== null) {
+    const { archiveStyle } = await import('./archive-style.js');
+    return archiveStyle(shapes, palette, `${location.origin}${url}`, archive);
+  }
   if (url === undefined || url.includes('{z}')) return styleOf(shapes, palette, url);
   try {
     const style = (await (await fetch(url)).json()) as StyleSpecification;

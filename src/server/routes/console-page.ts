@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { HexcodesData } from '../../hexcodes/library/hexcodes.js';
 import { VERSION } from '../../hexcodes/version.js';
+import type { BasemapInfo } from '../basemap/archive.js';
 
 // Reads dist/console/, which the build makes: the page at `/`, its service worker, and the files that they ask for,
 // each as it is and compressed twice.
@@ -84,6 +85,8 @@ export interface Basemap {
   readonly url: string;
   /** Who made the map, as it is to be shown; plain text. */
   readonly attribution: string;
+  /** Tiles of this service; null: they are of another host. */
+  readonly archive: BasemapInfo | null;
 }
 
 /** As src/console/shipped.ts reads them. */
@@ -121,7 +124,7 @@ export function fillPage(
     Object.entries(roles).map(([role, name]) => [role, pathOf(name)] as const),
   );
   const settings: PageSettings = { version: VERSION, hasService, files: paths, basemap: basemap ?? null };
-  const policy = policyWith(basemap === undefined ? '' : ` ${new URL(basemap.url).origin}`);
+  const policy = policyWith(hostOf(basemap));
   const preloads = [
     ...imports.map((name) => `<link rel="modulepreload" href="${pathOf(name)}">`),
     ...['kernel', 'index', 'reach'].map(
@@ -152,6 +155,11 @@ export function fillPage(
 
 const inAttribute = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+
+/** " https://tiles.example" of a basemap elsewhere, or nothing. */
+function hostOf(basemap: Basemap | undefined): string {
+  return basemap === undefined || basemap.archive !== null ? '' : ` ${new URL(basemap.url).origin}`;
+}
 
 /** Has no meaning in a page itself, where browsers complain of it. */
 const NO_FRAME = "frame-ancestors 'none'";

@@ -3,6 +3,8 @@
 
 import type { ServeConfig } from '../../config/config.js';
 import type { HexcodesData } from '../../hexcodes/library/hexcodes.js';
+import type { BasemapArchive } from '../basemap/archive.js';
+import { tilesPath } from '../basemap/route.js';
 import type { Exchange } from '../exchange.js';
 import { entityTag, sendTagged } from '../freshness.js';
 import { encodingFor } from '../media-types.js';
@@ -20,13 +22,21 @@ interface ConsoleDeps {
   readonly config: ServeConfig;
   /** The boundaries of this service. */
   readonly files: HexcodesData;
+  readonly basemap: BasemapArchive | undefined;
 }
 
-export function consoleRoutes({ config: { tilesUrl, tilesAttribution }, files }: ConsoleDeps): Route[] {
-  // The map under the hexagons that the operator has set.
-  const basemap: Basemap | undefined =
-    tilesUrl === undefined ? undefined : { url: tilesUrl, attribution: tilesAttribution };
-  const shipped = readConsoleFiles(files);
+/** The map under the hexagons that the operator has set. */
+function basemapOf({ config: { tilesUrl, tilesAttribution }, basemap }: ConsoleDeps): Basemap | undefined {
+  if (basemap !== undefined) {
+    const attribution = tilesAttribution || basemap.attribution;
+    return { url: tilesPath(basemap), attribution, archive: basemap.info };
+  }
+  return tilesUrl === undefined ? undefined : { url: tilesUrl, attribution: tilesAttribution, archive: null };
+}
+
+export function consoleRoutes(deps: ConsoleDeps): Route[] {
+  const basemap = basemapOf(deps);
+  const shipped = readConsoleFiles(deps.files);
   const { html, serviceWorker, policy } = fillPage(shipped, { basemap, hasService: true });
   const guard = [`Content-Security-Policy: ${policy}`, NOSNIFF, 'Referrer-Policy: no-referrer', ASK_AGAIN];
   const pageLines = [

@@ -52,7 +52,8 @@ test('every flag reaches its setting under the name that commander gives it', ()
   };
   for (const { flags } of flagsOf(SETTING_NAMES)) {
     const [flag = '', argument = ''] = flags.split(' ');
-    if (['--config', '--index', '--previous-index', '--reach', '--log-level'].includes(flag)) continue;
+    if (['--config', '--basemap', '--index', '--previous-index', '--reach', '--log-level'].includes(flag))
+      continue;
     const attribute = flag.slice(2).replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
     const value = argument === '' ? true : (texts[argument] ?? 'some text');
     const { shown } = readSettings(SETTING_NAMES, { [attribute]: value }, {});
