@@ -10,6 +10,8 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   bulk: () => import('./bulk.js'),
   bundlers: () => import('./bundlers.js'),
   console: () => import('./console.js'),
+  demo: () => import('./demo.js'),
+  drive: () => import('./drive.js'),
   engine: () => import('./engine.js'),
   fair: () => import('./fair.js'),
   files: () => import('./files.js'),

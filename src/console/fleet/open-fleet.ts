@@ -2,7 +2,7 @@
 import type { Desk } from '../desk.js';
 import { element } from '../shell/elements.js';
 import { shipped } from '../shipped.js';
-import { number, say } from '../words/language.js';
+import { language, number, say } from '../words/language.js';
 import type { TextKey } from '../words/texts.js';
 import type { FleetFigures, FleetNews, FleetTask } from './messages.js';
 
@@ -27,16 +27,29 @@ const MOST_SHOWN = 240;
 interface Choice {
   readonly field: HTMLElement;
   value(): number;
+  /** Writes its numbers in the language of now. */
+  translate(): void;
 }
 
-function choice(id: string, key: TextKey, values: readonly number[], usual: number, unit = false): Choice {
+/** @param text what an option says of its number */
+function choice(
+  id: string,
+  key: TextKey,
+  values: readonly number[],
+  usual: number,
+  text: (value: number) => string = number,
+): Choice {
   const select = element('select', { attributes: { id } });
-  for (const [place, value] of values.entries()) {
-    const text = unit ? say('secondsOf', { seconds: value }) : number(value);
-    select.append(new Option(text, String(value), place === usual, place === usual));
-  }
+  for (const [place, value] of values.entries())
+    select.append(new Option('', String(value), place === usual, place === usual));
   const label = element('label', { key, attributes: { for: id } });
-  return { field: element('div', { class: 'field' }, label, select), value: () => Number(select.value) };
+  return {
+    field: element('div', { class: 'field' }, label, select),
+    value: () => Number(select.value),
+    translate: () => {
+      for (const option of select.options) option.text = text(Number(option.value));
+    },
+  };
 }
 
 /** A figure with the line of its past. */
@@ -45,6 +58,7 @@ class Meter {
   readonly #value: HTMLElement;
   readonly #line: SVGPolylineElement;
   readonly #label: HTMLElement;
+  #names: Readonly<Record<string, string>> = {};
   #past: number[] = [];
 
   constructor(
@@ -64,13 +78,19 @@ class Meter {
     this.show(undefined, '0');
   }
 
+  /** Its words in the language of now. */
+  translate(): void {
+    this.#label.textContent = say(this.key, this.#names);
+  }
+
   clear(): void {
     this.#past = [];
   }
 
   /** @param value undefined: it does not belong to the line */
   show(value: number | undefined, text: string, names: Readonly<Record<string, string>> = {}): void {
-    this.#label.textContent = say(this.key, names);
+    this.#names = names;
+    this.translate();
     this.#value.textContent = text;
     if (value !== undefined) this.#past.push(value);
     if (this.#past.length > MOST_SHOWN) this.#past.shift();
@@ -88,7 +108,9 @@ export function openFleet(host: HTMLElement, desk: Desk): void {
   for (const [name] of CITIES) city.append(new Option(name));
   const vehicles = choice('fleet-vehicles', 'fleetVehicles', VEHICLES, 1);
   const reports = choice('fleet-reports', 'fleetReports', REPORTS, 1);
-  const seconds = choice('fleet-seconds', 'fleetSeconds', SECONDS, 1, true);
+  const seconds = choice('fleet-seconds', 'fleetSeconds', SECONDS, 1, (value) =>
+    say('secondsOf', { seconds: value }),
+  );
   const cost = element('p', { class: 'soft', attributes: { id: 'fleet-cost' } });
   const status = element('p', { attributes: { id: 'fleet-status', role: 'status' } });
   const faults = element('p', { class: 'note', attributes: { id: 'fleet-faults' } });
@@ -218,7 +240,11 @@ export function openFleet(host: HTMLElement, desk: Desk): void {
     event.preventDefault();
     if (worker === undefined) begin();
   });
-  showCost();
+  language.each(() => {
+    showCost();
+    for (const meter of Object.values(meters)) meter.translate();
+    for (const each of [vehicles, reports, seconds]) each.translate();
+  });
   host.append(
     element('h2', { key: 'fleetTitle' }),
     settings,

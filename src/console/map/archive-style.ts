@@ -12,7 +12,7 @@ import type { ShippedArchive } from '../shipped.js';
 import { language } from '../words/language.js';
 import { type Palette, paletteOf } from './palette.js';
 import type { Shapes } from './shapes.js';
-import { gridLayers, ownStyle } from './style.js';
+import { gridLayers, ownStyle, picturePaint } from './style.js';
 
 interface Streets {
   readonly earth: string;
@@ -66,8 +66,6 @@ const SOURCE = 'archive';
 /** Our layers behind which the archive comes, and those before which its names come. */
 const BEHIND = 'coast';
 const NAMES_BEFORE = 'ring';
-/** Pictures are made for light pages; a dark one dims them. */
-const DIMMED = { 'raster-brightness-max': 0.55, 'raster-saturation': -0.35 } as const;
 
 /** Its name in the version of the schema before was another. */
 const KIND: ExpressionSpecification = ['coalesce', ['get', 'kind'], ['get', 'pmap:kind'], ''];
@@ -243,7 +241,7 @@ export function archiveStyle(
     id: 'archive-pictures',
     type: 'raster',
     source: SOURCE,
-    paint: isDark ? DIMMED : {},
+    paint: picturePaint(palette),
   };
   const borders = own.layers.filter(({ id }) => id === 'borders');
   const layers = own.layers

@@ -1,8 +1,13 @@
 // The style of the map for MapLibre: sheet, provinces, the sea over them, grid, and the place that is chosen. No glyphs
 // and no images: names are HTML (labels.ts).
-import type { LayerSpecification, SourceSpecification, StyleSpecification } from 'maplibre-gl';
+import type {
+  LayerSpecification,
+  RasterLayerSpecification,
+  SourceSpecification,
+  StyleSpecification,
+} from 'maplibre-gl';
 import type { Polygons } from './features.js';
-import type { Palette } from './palette.js';
+import { type Palette, paletteOf } from './palette.js';
 import { type Ring, SHEET, type Shapes } from './shapes.js';
 
 export const EMPTY: Polygons = { type: 'FeatureCollection', features: [] };
@@ -196,6 +201,10 @@ function placeLayers(palette: Palette): LayerSpecification[] {
   ];
 }
 
+/** Pictures are made for light pages; a dark one dims them, or its grid could not be seen. */
+export const picturePaint = (palette: Palette): NonNullable<RasterLayerSpecification['paint']> =>
+  palette === paletteOf(true) ? { 'raster-brightness-max': 0.55, 'raster-saturation': -0.35 } : {};
+
 /** The whole style without a style of the operator's. @param tiles raster tiles of the operator's, if there are any */
 export function styleOf(shapes: Shapes, palette: Palette, tiles: string | undefined): StyleSpecification {
   const { sources, layers } = ownStyle(shapes, palette, tiles !== undefined);
@@ -203,6 +212,6 @@ export function styleOf(shapes: Shapes, palette: Palette, tiles: string | undefi
   return {
     version: 8,
     sources: { tiles: { type: 'raster', tiles: [tiles], tileSize: 256 }, ...sources },
-    layers: [{ id: 'tiles', type: 'raster', source: 'tiles' }, ...layers],
+    layers: [{ id: 'tiles', type: 'raster', source: 'tiles', paint: picturePaint(palette) }, ...layers],
   };
 }

@@ -87,4 +87,26 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
     await expect.poll(() => page.locator('#fleet-status').textContent()).toMatch(/^Stopped\. /);
     await close();
   });
+
+  test('it stops where nobody looks, and speaks the other language after a switch', async () => {
+    const server = await ServerProcess.start({ isQuiet: true });
+    try {
+      const { page, close } = await openConsole(browser, server.port);
+      await mapState(page);
+      await drive(page, server.key);
+      await expect.poll(() => numberIn(page, '#fleet-rate')).toBeGreaterThan(0);
+      await page.evaluate(() => {
+        Object.defineProperty(document, 'hidden', { value: true });
+        document.dispatchEvent(new Event('visibilitychange'));
+      });
+      await expect.poll(() => page.locator('#fleet-status').textContent()).toMatch(/^Stopped\. /);
+      await page.click('#switches button:first-child');
+      expect(await page.locator('#fleet-seconds option').allTextContents()).toEqual(['15 giây', '60 giây']);
+      expect(await page.locator('#fleet-cost').textContent()).toBe('Tốn nhiều nhất 75.000 điểm của khóa.');
+      expect(await page.locator('.meter span').first().textContent()).toBe('Điểm mỗi giây');
+      await close();
+    } finally {
+      await server.kill();
+    }
+  });
 });
