@@ -107,7 +107,7 @@ describe.each(process.platform === 'linux' ? [1, 2, 4] : [1])('%i processes', (p
   test.each([
     // The second kind of batch is too large for the thread of the service, and its points are not known before.
     ['batches of 100', 2000, 30, (base: string) => batch(base, 100)],
-    ['batches of 6,500', 10_000, 4, (base: string) => batch(base, 6500)],
+    ['batches of 6,500', 7_000, 4, (base: string) => batch(base, 6500)],
     ['bulk bodies', 10_000, 3, (base: string) => bulk(base, 9000)],
     ['streams', 10_000, 3, (base: string) => stream(base, 1000)],
   ] as const)(
