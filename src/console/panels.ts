@@ -3,6 +3,9 @@ import type { Desk } from './desk.js';
 import { byId, element } from './shell/elements.js';
 import type { TextKey } from './words/texts.js';
 
+/** Where the panels are in a sheet below the map (style/2-layout.css). */
+const NARROW = '(max-width: 52rem)';
+
 export interface Panel {
   /** Id of its elements: `panel-ID` and `tab-ID`. */
   readonly id: string;
@@ -30,7 +33,13 @@ export function openPanels(panels: readonly Panel[], desk: Desk): Panels {
         id: `tab-${panel.id}`,
         'aria-controls': `panel-${panel.id}`,
       },
-      on: { click: () => show(panel.id) },
+      on: {
+        click: () => {
+          show(panel.id);
+          // On a phone the sheet below the map shows little: what was chosen goes to its top.
+          if (matchMedia(NARROW).matches) tabs.scrollIntoView({ block: 'start', behavior: 'smooth' });
+        },
+      },
     });
     const body = element('div', {
       class: 'panel',

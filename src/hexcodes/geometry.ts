@@ -14,6 +14,7 @@ export {
   centerFeature,
   type FeatureCollection,
 } from './geometry/geojson.js';
+export { type OtherText, otherText } from './geometry/other-text.js';
 export { area, boundary, distance, edge, radius } from './geometry/shape.js';
 export {
   lengthen,

@@ -7,6 +7,7 @@ import { metres, type Paint, paintFor, shellWord, squareMetres } from '../../fil
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import { neighbors, parent } from '../../hexcodes/geometry/family.js';
 import { findCode } from '../../hexcodes/geometry/find-code.js';
+import { type OtherText, otherText } from '../../hexcodes/geometry/other-text.js';
 import { area, boundary, distance, edge, radius } from '../../hexcodes/geometry/shape.js';
 import type { Hexcodes, ReadHexcode } from '../../hexcodes/library/hexcodes.js';
 import { type PlaceNear, placeNear } from '../../hexcodes/library/places.js';
@@ -100,12 +101,24 @@ function readFound(hexcodes: Hexcodes, text: string): ReadHexcode | null {
 export function notAHexcode(hexcodes: Hexcodes, text: string): CliFailure {
   const meant = suggestionsFor(hexcodes, text, []);
   const message = `${JSON.stringify(text)} is not a hexcode`;
-  if (meant === null) return new CliFailure(EXIT.FAILED, message, otherCommand(hexcodes, text));
+  if (meant === null) {
+    const other = otherText(text);
+    const hint = otherCommand(hexcodes, text) ?? (other === null ? undefined : OTHER_HINTS[other]);
+    return new CliFailure(EXIT.FAILED, message, hint);
+  }
   // None of several is likelier than the others until a position is known.
   const sorted = `\nThose near a position first: hexcodes suggest ${shellWord(text)} --near LAT,LNG`;
   const hint = `Did you mean ${meant.words}?${meant.count > 1 ? sorted : ''}`;
   return new CliFailure(EXIT.FAILED, message, hint);
 }
+
+const OTHER_HINTS: Readonly<Record<OtherText, string>> = {
+  plus_code: 'It is a Plus Code (Open Location Code): open it in a map, and take the position from there.',
+  three_words: 'These are three words of what3words: open them there, and take the position.',
+  link: 'No position stands in this link: open it, and take the address that it leads to.',
+  phone: 'It looks like a telephone number.',
+  address: 'It looks like an address, and there is no list of streets here: give a position or a code.',
+};
 
 const DIRECTIONS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ');
 

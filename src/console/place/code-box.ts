@@ -2,11 +2,13 @@
 // once one stops typing.
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import { findCode } from '../../hexcodes/geometry/find-code.js';
+import { addressParts, type OtherText, otherText } from '../../hexcodes/geometry/other-text.js';
 import { suggest } from '../../hexcodes/geometry/suggest.js';
 import { findPlaces, type NamedPlace } from '../../hexcodes/library/places.js';
 import type { Desk } from '../desk.js';
 import { byId, element } from '../shell/elements.js';
 import { say } from '../words/language.js';
+import type { TextKey } from '../words/texts.js';
 import { length, nearWords } from './around.js';
 import { myPosition } from './my-position.js';
 import { chosenResolution, type Place, placeAt, placeOf, resolutionFor } from './place.js';
@@ -71,6 +73,14 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): CodeBox
     return isName ? findPlaces(desk.library, text, { ...near, limit: MOST_SUGGESTIONS }) : [];
   };
 
+  const townsOf = (text: string): NamedPlace[] => {
+    for (const part of addressParts(text.replace(/\S+\+\S+\s*/, ''))) {
+      const towns = namesFor(part).filter(({ kind }) => kind !== 'landmark');
+      if (towns.length > 0) return towns.slice(0, 3);
+    }
+    return [];
+  };
+
   const goTo = ({ name, kind, lat, lng, radius_m }: NamedPlace): void => {
     const finest = resolutionFor(kind === 'landmark' ? LANDMARK_M : radius_m);
     const place = placeAt(desk.library, lat, lng, finest, { finest });
@@ -94,7 +104,7 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): CodeBox
 
   const note = (text: string): void => answer.append(element('p', { class: 'note', text }));
 
-  const fail = (key: 'outside' | 'unreadable'): void => {
+  const fail = (key: 'outside' | 'unreadable' | (typeof OTHER_WORDS)[OtherText]): void => {
     box.setAttribute('aria-invalid', 'true');
     desk.place.set(undefined);
     note(say(key));
@@ -105,7 +115,11 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): CodeBox
     const limit = MOST_SUGGESTIONS;
     const found = suggest(desk.library, text, near === undefined ? { limit } : { near, limit });
     if (found.length === 0) {
-      fail('unreadable');
+      const other = otherText(text);
+      fail(other === null ? 'unreadable' : OTHER_WORDS[other]);
+      // An address names its town, from where one goes on by the map.
+      const towns = other === 'address' || other === 'plus_code' ? townsOf(text) : [];
+      if (towns.length > 0) listNames(towns);
       return;
     }
     box.setAttribute('aria-invalid', 'true');
@@ -151,6 +165,14 @@ const KIND_WORDS = {
   town: 'kindTown',
   landmark: 'kindLandmark',
 } as const;
+
+const OTHER_WORDS = {
+  plus_code: 'isPlusCode',
+  three_words: 'isThreeWords',
+  link: 'isLink',
+  phone: 'isPhone',
+  address: 'isAddress',
+} as const satisfies Record<OtherText, TextKey>;
 
 function suggestion(title: string, words: readonly string[], choose: () => void): HTMLElement {
   const soft = words

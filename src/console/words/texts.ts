@@ -174,6 +174,14 @@ const vi = {
   convertFile: 'Chuyển một tệp',
   examples: 'Thử xem',
   unreadable: 'Đây không phải là mã, tọa độ hay tên nơi nào trong danh sách.',
+  isPlusCode:
+    'Đây là Plus Code của Google, không phải mã ở đây. Mở nó trong Google Maps, nhấn giữ vào điểm đó rồi dán tọa độ hiện ra.',
+  isThreeWords: 'Đây là địa chỉ ba từ của what3words. Hãy mở nó ở đó rồi dán tọa độ vào đây.',
+  isLink:
+    'Liên kết này không chứa vị trí (có thể là liên kết rút gọn). Hãy mở nó, rồi dán địa chỉ đầy đủ hoặc tọa độ vào đây.',
+  isPhone: 'Đây có vẻ là số điện thoại. Hãy dán mã hoặc tọa độ.',
+  isAddress:
+    'Trang này không tra được số nhà hay tên đường, chỉ biết tên tỉnh và khu vực. Hãy đến gần đó, rồi nhấn vào ngôi nhà trên bản đồ.',
   didYouMean: 'Có phải bạn muốn tìm',
   away: 'cách giữa bản đồ {distance}',
   swapped: 'Đã hiểu số đầu là kinh độ, số sau là vĩ độ.',
@@ -266,6 +274,14 @@ const en: Readonly<Record<TextKey, string>> = {
   convertFile: 'Convert a file',
   examples: 'Try one',
   unreadable: 'This is neither a code nor a position, nor a name in the list.',
+  isPlusCode:
+    'This is a Plus Code of Google, not one of these codes. Open it in Google Maps, hold the point, and paste the position that it shows.',
+  isThreeWords: 'These are three words of what3words. Open them there, and paste the position here.',
+  isLink:
+    'No position stands in this link (it may be a shortened one). Open it, and paste the whole address or the position here.',
+  isPhone: 'This looks like a telephone number. Paste a code or a position.',
+  isAddress:
+    'This page knows names of provinces and towns, no streets and house numbers. Go near, then touch the house on the map.',
   didYouMean: 'Did you mean',
   away: '{distance} from the middle of the map',
   swapped: 'The first number was taken for the longitude, the second for the latitude.',

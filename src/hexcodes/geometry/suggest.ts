@@ -98,7 +98,7 @@ export type Slip =
   | 'extra'
   /** One symbol missing. */
   | 'missing'
-  /** The letters of another province before a right rest. */
+  /** The letters of another province before a right rest, or none. */
   | 'province';
 
 export interface Suggestion {
@@ -146,7 +146,7 @@ const SLIPS: readonly Slip[] = ['none', 'twin', 'swap', 'substitution', 'extra',
 
 /**
  * Valid hexcodes that a text was probably meant to be: itself if it reads, else every valid code one slip away, the
- * wrong province before a right rest among them.
+ * wrong province before a right rest, or none, among them.
  *
  * Order: with `near` by distance; without it by slip (a look-alike before any other wrong symbol), then in byte order.
  *
@@ -218,8 +218,14 @@ function forEachEdit(text: string, consider: (candidate: string, slip: Slip) => 
   }
 }
 
-/** The text with the letters of each province in front. */
+/** Fewest symbols of a code without its province: shorter ones may be anything. */
+const LEAST_WITHOUT_PROVINCE = 6;
+
+/** The text with the letters of each province in front, or in the place of those that it has. */
 function forEachProvince(text: string, consider: (candidate: string, slip: Slip) => void): void {
+  const symbols = text.replace(/[^\p{L}\p{N}]/gu, '');
+  if (symbols.length >= LEAST_WITHOUT_PROVINCE && /\d/.test(symbols))
+    for (const { code } of ADMIN_UNITS) consider(`${code}-${text.trim()}`, 'province');
   for (const letters of [2, 3]) {
     const match = new RegExp(`^\\s*\\p{L}{${letters}}(?=[\\s\\p{P}]*[\\p{L}\\d])(.*)$`, 'su').exec(text);
     if (match === null) continue;

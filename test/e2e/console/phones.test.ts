@@ -110,6 +110,25 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
     await page.context().close();
   });
 
+  test.each([
+    ['12 Hàng Khay, Hoàn Kiếm, Hà Nội', 'no streets and house numbers', 'Hoàn Kiếm'],
+    ['QVH3+GX Hội An', 'Plus Code', 'Hội An'],
+    ['https://maps.app.goo.gl/abcDEF123', 'No position stands in this link', undefined],
+    ['///tiền.giấy.bút', 'what3words', undefined],
+    ['0912 345 678', 'telephone number', undefined],
+  ])('%s: said what it is, and the way on', async (text, words, town) => {
+    const { page } = await openConsole(browser, server.port, { viewport: { width: 390, height: 844 } });
+    await mapState(page);
+    await page.locator('#code').fill(text);
+    await page.locator('#code').press('Enter');
+    expect(await page.locator('#box-answer').textContent()).toContain(words);
+    if (town !== undefined) {
+      await page.locator('.suggestion', { hasText: town }).first().click();
+      expect(await page.locator('#place-near').textContent()).toContain(town);
+    }
+    await page.context().close();
+  });
+
   test('the map names towns, slides names of provinces into view, and has codes in its hexagons', async () => {
     const { page } = await openConsole(browser, server.port, {}, `#${OTHER}`);
     await mapState(page);

@@ -2,7 +2,7 @@
 // nothing.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { findCode, suggest } from '#dist/hexcodes/geometry.js';
+import { findCode, otherText, suggest } from '#dist/hexcodes/geometry.js';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 
 const library = await Hexcodes.load();
@@ -59,4 +59,35 @@ test('a right rest under a wrong province is proposed', () => {
       'province',
     ]);
   }
+});
+
+test('a right rest without a province is proposed', () => {
+  for (const text of ['6GHP4-83RFR', '6ghp483rfr', ' 6GHP4 83RFR '])
+    expect(suggest(library, text).map(({ hexcodes }) => hexcodes)).toContain('HN-6GHP4-83RFR');
+  expect(suggest(library, '6GHP4-83RFV')).toEqual([]);
+  expect(suggest(library, '12345')).toEqual([]);
+});
+
+test.each([
+  ['7PH7QVH3+GX', 'plus_code'],
+  ['QVH3+GX Hoàn Kiếm, Hà Nội', 'plus_code'],
+  ['https://plus.codes/7PH7QVH3+GX', 'plus_code'],
+  ['///tiền.giấy.bút', 'three_words'],
+  ['https://w3w.co/filled.count.soap', 'three_words'],
+  ['https://maps.app.goo.gl/abcDEF123', 'link'],
+  ['xem maps.app.goo.gl/abc nhé', 'link'],
+  ['0912 345 678', 'phone'],
+  ['+84 912 345 678', 'phone'],
+  ['12 Hàng Khay, Hoàn Kiếm, Hà Nội', 'address'],
+  ['số 5 ngõ 72 Nguyễn Trãi', 'address'],
+  ['72/15A Lê Lợi', 'address'],
+  ['chung cư Sky, tầng 3', 'address'],
+  ['P. Bến Nghé, Q.1', 'address'],
+  ['hello world', null],
+  ['Hà Nội', null],
+  ['HN-6GHP4-83RFV', null],
+  ['xyz', null],
+  ['9 '.repeat(3000), null],
+])('%s is %s', (text, kind) => {
+  expect(otherText(text)).toBe(kind);
 });

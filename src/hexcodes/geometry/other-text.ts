@@ -1,0 +1,48 @@
+// Tells a plus code, a short link, a telephone number or an address from other texts without a code or a position, so
+// that people are told what to do instead.
+
+/**
+ * - `plus_code`: an Open Location Code, `7PH7QVH3+GX` or `QVH3+GX Hà Nội`
+ * - `three_words`: three words of what3words
+ * - `link`: a link in which no position stands, as those that maps shorten
+ * - `phone`: a telephone number
+ * - `address`: a house number and a street, or the parts of an address
+ */
+export type OtherText = 'plus_code' | 'three_words' | 'link' | 'phone' | 'address';
+
+const MOST_UNITS = 4096;
+const PLUS_CODE =
+  /(?<![\p{L}\p{N}+])[23456789CFGHJMPQRVWX]{4,8}\+[23456789CFGHJMPQRVWX]{2,3}(?![\p{L}\p{N}])/iu;
+const THREE_WORDS = /(?:^|\s)\/{3}\p{L}+(?:[.。]\p{L}+){2}|(?:what3words\.com|w3w\.co)\/\p{L}/iu;
+const LINK = /https?:\/\/\S|(?:^|\s)(?:maps\.app\.goo\.gl|goo\.gl|g\.co|zalo\.me|bit\.ly)\//iu;
+const PHONE = /^(?:\+|00)?\d(?:[\s.()-]*\d){7,13}$/;
+/** Words of addresses; those of one letter have a full stop or a number behind them. */
+const ADDRESS_WORDS =
+  /(?<![\p{L}\p{N}])(?:số nhà|số|nhà|đường|phố|ngõ|ngách|hẻm|kiệt|tổ|thôn|xóm|ấp|phường|quận|huyện|xã|chung cư|tòa|tầng|[đpq]\.?\s*\d+|(?:đ|p|q)\.)(?![\p{L}])/iu;
+const HOUSE = /(?:^|,\s*)\d{1,4}[a-z]?(?:[/-]\d{1,4}[a-z]?)*[,\s]+\p{L}{2,}/iu;
+
+/**
+ * Says what a text seems to be in which `findCode` finds nothing.
+ * @param text of 4,096 UTF-16 units at most; longer ones are nothing
+ * @returns null where it may be anything
+ */
+export function otherText(text: string): OtherText | null {
+  if (text.length > MOST_UNITS) return null;
+  const trimmed = text.normalize('NFC').trim();
+  if (THREE_WORDS.test(trimmed)) return 'three_words';
+  if (PLUS_CODE.test(trimmed)) return 'plus_code';
+  if (LINK.test(trimmed)) return 'link';
+  if (PHONE.test(trimmed)) return 'phone';
+  return HOUSE.test(trimmed) || (ADDRESS_WORDS.test(trimmed) && /\s/.test(trimmed)) ? 'address' : null;
+}
+
+/**
+ * The parts of an address that may be names of towns and provinces: between its commas, from the first on, without
+ * those that begin with a number.
+ */
+export function addressParts(text: string): string[] {
+  return text
+    .split(/[,;\n–]|\s-\s/u)
+    .map((part) => part.trim())
+    .filter((part) => part !== '' && !/^\d/.test(part));
+}
