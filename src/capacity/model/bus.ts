@@ -17,7 +17,7 @@ const STREAM_POINTS_PER_S = 6e6;
 const CORES_OF_PROCESS = 1.6;
 /** Share of a link that the payload of large messages has. */
 const LINK_SHARE = 0.95;
-/** Bytes of a point: two doubles, and a record; and of a message, its subject and heads in the stream's file. */
+/** Bytes on the wire of a point: two doubles, and a record; and of a message, its subject and heads. */
 const BUS_BYTES = { in: 16, out: 20, message: 120 };
 
 export interface BusRequest {
@@ -45,7 +45,7 @@ export interface BusPlan {
   readonly serverBitsPerS: number;
   /** Bytes that positions and answers take in the streams, of all servers, after `maxAgeS`. */
   readonly storedBytes: number;
-  /** `--max-bytes` of one stream of positions that lasts for `maxAgeS`. */
+  /** `--max-bytes` of one stream of answers, which are the larger ones, that lasts for `maxAgeS`. */
   readonly streamBytes: number;
   /** How long a stream of 1 GiB, the default of `hexcodes worker setup`, lasts at this rate. */
   readonly defaultLastsS: number;
@@ -54,7 +54,19 @@ export interface BusPlan {
 /** `--max-bytes` that `hexcodes worker setup` has unless told otherwise. */
 const DEFAULT_STREAM_BYTES = 2 ** 30;
 
-export function busOf(request: BusRequest): BusPlan {
+/** Bytes a second of streams, and how much larger they are made: the arithmetic of `hexcodes worker setup`. */
+export interface StreamArithmetic {
+  readonly bytesPerSecond: (load: {
+    readonly pointsPerSecond: number;
+    readonly pointsPerMessage: number;
+  }) => {
+    readonly input: number;
+    readonly output: number;
+  };
+  readonly spare: number;
+}
+
+export function busOf(request: BusRequest, { bytesPerSecond, spare }: StreamArithmetic): BusPlan {
   const { pointsPerS, meanPointsPerS, pointsPerMessage, replicas, maxAgeS, coresPerMachine, linkBitsPerS } =
     request;
   const perS = pointsPerS / pointsPerMessage;
@@ -66,19 +78,18 @@ export function busOf(request: BusRequest): BusPlan {
   const serverCores = coresOf(SERVER_NS, MESSAGE_US.server);
   const workers = Math.ceil((workerCores * 1e9) / WORKER_NS / WORKER_POINTS_PER_S);
   const streams = Math.ceil((serverCores * 1e9) / SERVER_NS / STREAM_POINTS_PER_S);
-  const bytesOf = (point: number): number => pointsPerS * point + perS * BUS_BYTES.message;
-  const stored = bytesOf(BUS_BYTES.in) + bytesOf(BUS_BYTES.out);
+  const sent = pointsPerS * (BUS_BYTES.in + BUS_BYTES.out) + 2 * perS * BUS_BYTES.message;
   // Out of a leader: the message to a worker, the answer to its reader, and both to each further replica.
-  const serverBitsPerS = 8 * stored * (1 + (replicas - 1));
-  const keptShare = meanPointsPerS / pointsPerS;
+  const serverBitsPerS = 8 * sent * (1 + (replicas - 1));
+  const { input, output } = bytesPerSecond({ pointsPerSecond: meanPointsPerS, pointsPerMessage });
   const byCpu = Math.ceil((CORES_OF_PROCESS * (workers + streams)) / coresPerMachine);
   const byNetwork = Math.ceil(serverBitsPerS / (LINK_SHARE * linkBitsPerS));
   return {
     ...{ streams, workers, workerCores, serverCores, serverBitsPerS },
     machines: Math.max(1, byCpu, byNetwork),
     boundBy: byNetwork > byCpu ? 'network' : 'CPU',
-    storedBytes: keptShare * stored * maxAgeS * replicas,
-    streamBytes: (keptShare * bytesOf(BUS_BYTES.in) * maxAgeS) / streams,
-    defaultLastsS: (DEFAULT_STREAM_BYTES * streams) / (keptShare * bytesOf(BUS_BYTES.in)),
+    storedBytes: (input + output) * maxAgeS * replicas,
+    streamBytes: (spare * output * maxAgeS) / streams,
+    defaultLastsS: (DEFAULT_STREAM_BYTES * streams) / output,
   };
 }

@@ -1,6 +1,7 @@
 // `hexcodes plan`: how many cores, processes and machines a fleet needs, from results of `hexcodes bench`.
 
 import type { Command } from 'commander';
+import { busBytesPerSecond, SPARE } from '../../bus/sizing.js';
 import type { Results } from '../../capacity/measure/results.js';
 import { type BusRequest, busOf } from '../../capacity/model/bus.js';
 import { demandOf } from '../../capacity/model/fleet.js';
@@ -135,7 +136,7 @@ function busAnswer(options: PlanOptions, results: Results): string {
     ...{ pointsPerMessage: demand.peak[0]!.pointsPerMessage },
     ...{ replicas: options.replicas, maxAgeS: options.maxAge / 1000, coresPerMachine, linkBitsPerS },
   };
-  const answer = busOf(request);
+  const answer = busOf(request, { bytesPerSecond: busBytesPerSecond, spare: SPARE });
   return options.json
     ? planJson({ request, demand, answer })
     : busText({ answer, request }, { demand, survive, pricePerCoreHour });

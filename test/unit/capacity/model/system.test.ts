@@ -1,6 +1,7 @@
 // The parts before and beside the service: packets, a proxy, the bus, and a history that is converted once.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { busBytesPerSecond, SPARE } from '#dist/bus/sizing.js';
 import { parseResults } from '#dist/capacity/measure/results.js';
 import { busOf } from '#dist/capacity/model/bus.js';
 import { demandOf } from '#dist/capacity/model/fleet.js';
@@ -48,10 +49,13 @@ test('a machine with more cores than the measured one has more threads in its pr
 
 test('the bus: steps of docs/archive/scale.md, and how long streams last', () => {
   const at = (pointsPerS: number, replicas = 1) =>
-    busOf({
-      ...{ pointsPerS, meanPointsPerS: pointsPerS, pointsPerMessage: 16_384, replicas, maxAgeS: 86_400 },
-      ...{ coresPerMachine: 8, linkBitsPerS: 10e9 },
-    });
+    busOf(
+      {
+        ...{ pointsPerS, meanPointsPerS: pointsPerS, pointsPerMessage: 16_384, replicas, maxAgeS: 86_400 },
+        ...{ coresPerMachine: 8, linkBitsPerS: 10e9 },
+      },
+      { bytesPerSecond: busBytesPerSecond, spare: SPARE },
+    );
   const page = readFileSync('docs/archive/scale.md', 'utf8');
   const billion = at(1e9);
   const [machines, replicated] = [billion.machines, at(1e9, 3).machines];
@@ -64,10 +68,12 @@ test('the bus: steps of docs/archive/scale.md, and how long streams last', () =>
   expect(at(12e6)).toMatchObject({ workers: 3, streams: 2, machines: 1 });
   expect(billion.boundBy).toBe('CPU');
   expect(at(1e9, 3).boundBy).toBe('network');
-  // 10,000 points/s in 16 bytes and the heads of their messages: 1 GiB for 1.8 hours, and 14 GB a day.
+  // 10,000 points/s in answers of 20 bytes and the heads of their messages: 1 GiB for 1.5 hours, and a day by the same
+  // arithmetic as that of `hexcodes worker setup`.
   const fleet = at(10_000);
-  expect(fleet.defaultLastsS / 3600).toBeCloseTo(1.86, 1);
-  expect(fleet.streamBytes / 1e9).toBeCloseTo(13.8, 1);
+  expect(fleet.defaultLastsS / 3600).toBeCloseTo(1.49, 1);
+  const { output } = busBytesPerSecond({ pointsPerSecond: 10_000, pointsPerMessage: 16_384 });
+  expect(fleet.streamBytes).toBeCloseTo(1.25 * output * 86_400, -3);
 });
 
 test('a history: rows by their measured cost, with headroom, in whole machines', () => {
