@@ -1,9 +1,16 @@
 // The examples of examples/python: DuckDB, Polars, pandas, and Spark with an executor killed while it runs. Each gets
 // the same Parquet file, and its answer is compared with the command's.
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CliFolder } from '../support/cli.js';
-import { checkEngine, type EngineCheck, makePositions, runSpark } from '../support/engines.js';
+import {
+  checkDay,
+  checkEngine,
+  checkStays,
+  type EngineCheck,
+  makePositions,
+  runSpark,
+} from '../support/engines.js';
 import { noPackage, noSpark, packageNote, runPython } from '../support/python-env.js';
 
 const ROWS = 120_000;
@@ -38,6 +45,25 @@ describe.skipIf(noPackage !== undefined)(`engines in Python${packageNote}`, () =
       expect(await answer(target)).toEqual({ rows: ROWS, different: 0 });
     },
   );
+
+  test('fleet_day: codes, stays and a picture', { timeout: 300_000 }, async () => {
+    const [day, to] = [folder.file('day.parquet'), folder.file('day')];
+    const made = await runPython(['examples/python/fleet_day.py', day, '--to', to, '--make', '150']);
+    expect([made.code, made.stderr]).toEqual([0, '']);
+    expect(made.stdout).toMatch(/^43,200 positions of 150 vehicles: /);
+    const track = ['track', 'day.parquet', '--id', 'vehicle', '--time', 'time', '-o', 'track.parquet', '-q'];
+    expect(await folder.run(track)).toMatchObject({ code: 0, stderr: '' });
+    const stays = await checkStays(folder.file('track.parquet'), folder.file('day/stays.parquet'));
+    expect(stays).toEqual({ rows: expect.any(Number), different: 0 });
+    expect(stays.rows).toBeGreaterThan(5000);
+    await folder.run(['encode', 'day.parquet', '-o', 'coded.parquet', '-q']);
+    expect(await checkDay(folder.file('coded.parquet'), folder.file('day/codes.parquet'))).toEqual({
+      ...{ rows: 43_200, different: 0 },
+    });
+    const png = readFileSync(folder.file('day/heat.png'));
+    expect(png.toString('latin1', 1, 4)).toBe('PNG');
+    expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([900, 1200]);
+  });
 
   test.skipIf(noSpark !== undefined)(
     `spark_parquet, an executor killed while it runs${noSpark === undefined ? '' : ` (${noSpark})`}`,

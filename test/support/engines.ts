@@ -35,6 +35,32 @@ print(json.dumps({"rows": rows[0] if rows[0] == rows[1] else -1, "different": di
   return JSON.parse(answer) as EngineCheck;
 }
 
+/** Compares stays of `hexcodes track` with those of examples/python/fleet_day.py. */
+export const checkStays = (track: string, stays: string): Promise<EngineCheck> =>
+  compared(
+    `SELECT id::INT AS v, entered AS t, hexcodes AS a, "left" AS u, points AS n FROM '${track}'`,
+    `SELECT vehicle AS v, since AS t, place AS a, until AS u, positions AS n FROM '${stays}'`,
+  );
+
+/** Compares positions of vehicles with their codes. */
+export const checkDay = (wanted: string, found: string): Promise<EngineCheck> =>
+  compared(
+    `SELECT vehicle AS v, time AS t, nullif(hexcodes, '') AS a, lat AS u, lng AS n FROM '${wanted}'`,
+    `SELECT vehicle AS v, time AS t, hexcodes AS a, lat AS u, lng AS n FROM '${found}'`,
+  );
+
+/** Rows of the second query; rows that one of the two has and the other has not. */
+async function compared(wanted: string, found: string): Promise<EngineCheck> {
+  const answer = await python(
+    `import duckdb, json
+duckdb.sql("CREATE TABLE wanted AS ${wanted.replaceAll('"', '\\"')}")
+duckdb.sql("CREATE TABLE found AS ${found.replaceAll('"', '\\"')}")
+one = lambda sql: duckdb.sql("SELECT count(*) FROM (" + sql + ")").fetchall()[0][0]
+print(json.dumps({"rows": one("FROM found"), "different": one("FROM wanted EXCEPT ALL FROM found") + one("FROM found EXCEPT ALL FROM wanted")}))`,
+  );
+  return JSON.parse(answer) as EngineCheck;
+}
+
 async function python(script: string): Promise<string> {
   const { code, stdout, stderr } = await runPython(['-c', script]);
   if (code !== 0) throw new Error(stderr);
