@@ -1,21 +1,24 @@
-// `npm run bench -- engine [--rounds 7] [--subjects 200000]`: points a second that one worker moves through JetStream,
-// by itself and with a thread that converts, against the same worker with the kernel left out, interleaved; CPU time of
-// worker and server; one message at a time (--ordered). With --subjects: the server's memory for N answers, each under
-// a subject of its own.
+// `npm run bench -- engine [--rounds 7] [--points N] [--only KINDS] [--kafka] [--subjects 200000]`: points a second
+// that one worker moves through JetStream, or Kafka, by itself and with a thread that converts, against the same worker
+// with the kernel left out and against the least program that a client can be, interleaved; CPU time of worker and
+// server; one message at a time (--ordered). With --subjects: the server's memory for N answers, each under a subject
+// of its own.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { Admin, Producer } from '@platformatic/kafka';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { CliFolder } from '../test/support/cli.js';
 import { encodeFrame } from '../test/support/engine/frames.js';
+import { KafkaBroker, noKafka } from '../test/support/kafka.js';
 import { NatsServer, noNats } from '../test/support/nats.js';
 import { makeCorpora } from './corpora.js';
 import type { Measured, Subject } from './engine/worker-child.js';
 import { head, headLine, saveResult } from './head.js';
-import { type Spread, spread, spreadText, table } from './measure.js';
+import { spread, spreadText, table } from './measure.js';
 
 /** Messages of a turn by points of each. */
 const LOADS = [
@@ -26,85 +29,149 @@ const LOADS = [
 const CHILD = new URL('./engine/worker-child.js', import.meta.url);
 const CLOCK_TICKS = 100;
 const WINDOW = 32;
+const NATS_KINDS = ['kernel', 'pool', 'control', 'minimal', 'ordered'] as const;
+const KAFKA_KINDS = ['kernel', 'control'] as const;
 
 interface Turn extends Measured {
   readonly serverCpuMs: number;
 }
 
 export default async function benchEngine(args: string[]): Promise<void> {
-  const options = { rounds: { type: 'string', default: '7' }, subjects: { type: 'string' } } as const;
+  const options = {
+    rounds: { type: 'string', default: '7' },
+    subjects: { type: 'string' },
+    only: { type: 'string' },
+    points: { type: 'string' },
+    kafka: { type: 'boolean', default: false },
+  } as const;
   const { values } = parseArgs({ args, options });
-  if (noNats !== undefined) throw new Error(noNats);
-  const server = await NatsServer.start();
+  const reason = values.kafka ? noKafka : noNats;
+  if (reason !== undefined) throw new Error(reason);
+  const kinds = (values.only?.split(',') ?? (values.kafka ? KAFKA_KINDS : NATS_KINDS)) as Kind[];
+  const server = values.kafka ? await KafkaBroker.start() : await NatsServer.start();
   try {
-    if (values.subjects !== undefined) await measureSubjects(server, Number(values.subjects));
-    else await measureSpeed(server, Number(values.rounds));
+    if (server instanceof KafkaBroker) {
+      const points = values.points === undefined ? undefined : Number(values.points);
+      const measured = await measureSpeed(await kafkaPlace(server), kinds, Number(values.rounds), points);
+      tell(head(['@platformatic/kafka'], { 'Apache Kafka': '4.1.1' }), 'engine-kafka', measured);
+      return;
+    }
+    if (values.subjects !== undefined) return await measureSubjects(server, Number(values.subjects));
+    const nc = await server.connect();
+    const points = values.points === undefined ? undefined : Number(values.points);
+    tell(
+      headOf(nc),
+      'engine',
+      await measureSpeed(natsPlace(server, nc), kinds, Number(values.rounds), points),
+    );
   } finally {
     await server.remove();
   }
 }
 
-async function measureSpeed(server: NatsServer, rounds: number): Promise<void> {
-  const nc = await server.connect();
+function tell(
+  heading: ReturnType<typeof head>,
+  name: string,
+  measured: Awaited<ReturnType<typeof measureSpeed>>,
+): void {
+  console.log(`${headLine(heading)}\n\n${table(measured.titles, measured.cells)}`);
+  saveResult(name, { head: heading, ...measured });
+}
+
+/** A bus with a backlog that workers read. */
+interface Place {
+  readonly url: string;
+  readonly pid: number;
+  /** @returns the consumer or group that a turn is to use */
+  prepare(frame: Uint8Array, count: number, isOrdered: boolean): Promise<string>;
+}
+
+type Kind = Subject | 'ordered';
+
+async function measureSpeed(place: Place, kinds: readonly Kind[], rounds: number, points?: number) {
   const { kernel: drawing } = await Hexcodes.load();
   const { tracks } = makeCorpora(drawing, readFileSync('data/index.bin'), LOADS.at(-1)!.points);
   const cells: string[][] = [];
-  const kinds = ['kernel', 'pool', 'control', 'ordered'] as const;
-  for (const { points, messages } of LOADS) {
-    const frame = encodeFrame(tracks.subarray(0, 2 * points));
-    const turns: Record<Subject | 'ordered', Turn[]> = { kernel: [], pool: [], control: [], ordered: [] };
+  for (const load of LOADS.filter((each) => points === undefined || each.points === points)) {
+    const frame = encodeFrame(tracks.subarray(0, 2 * load.points));
+    const turns = new Map<Kind, Turn[]>(kinds.map((kind) => [kind, []]));
     for (let round = 0; round < rounds; round++)
-      for (const name of round % 2 === 0 ? kinds : kinds.toReversed()) {
-        const isOrdered = name === 'ordered';
-        const count = isOrdered ? Math.ceil(messages / 5) : messages;
-        await prepare(server, nc, frame, count, isOrdered);
-        turns[name].push(await turn(server, isOrdered ? 'kernel' : name, count));
+      for (const kind of round % 2 === 0 ? kinds : kinds.toReversed()) {
+        const isOrdered = kind === 'ordered';
+        const count = isOrdered ? Math.ceil(load.messages / 5) : load.messages;
+        const group = await place.prepare(frame, count, isOrdered);
+        turns.get(kind)!.push(await turn(place, isOrdered ? 'kernel' : kind, count, group));
       }
-    const rate = (name: Subject | 'ordered'): Spread =>
-      spread(
-        turns[name].map(
-          ({ ms }) => (points * (name === 'ordered' ? Math.ceil(messages / 5) : messages)) / ms / 1000,
+    const base = turns.get(kinds.includes('minimal') ? 'minimal' : 'control')!;
+    for (const [kind, own] of turns) {
+      const count = kind === 'ordered' ? Math.ceil(load.messages / 5) : load.messages;
+      const all = load.points * count;
+      cells.push([
+        load.points.toLocaleString('en'),
+        kind,
+        spreadText(spread(own.map(({ ms }) => all / ms / 1000))),
+        spreadText(spread(own.map(({ cpuMs }) => (cpuMs * 1e6) / all)), 0),
+        spreadText(
+          spread(own.map(({ cpuMs }, i) => (cpuMs / all / base[i]!.cpuMs) * load.points * load.messages)),
         ),
-      );
-    const nsOf = (pick: (turn: Turn) => number, name: Subject): Spread =>
-      spread(turns[name].map((each) => (pick(each) * 1e6) / (points * messages)));
-    const [kernel, pool, control] = [rate('kernel'), rate('pool'), rate('control')];
-    cells.push([
-      points.toLocaleString('en'),
-      spreadText(kernel),
-      spreadText(pool),
-      spreadText(control),
-      (kernel.median / control.median).toFixed(2),
-      (pool.median / control.median).toFixed(2),
-      spreadText(
-        nsOf(({ cpuMs }) => cpuMs, 'kernel'),
-        0,
-      ),
-      spreadText(
-        nsOf(({ cpuMs }) => cpuMs, 'control'),
-        0,
-      ),
-      spreadText(
-        nsOf(({ serverCpuMs }) => serverCpuMs, 'kernel'),
-        0,
-      ),
-      spreadText(rate('ordered')),
-    ]);
+        spreadText(spread(own.map(({ serverCpuMs }) => (serverCpuMs * 1e6) / all)), 0),
+      ]);
+    }
   }
-  const titles = [
-    ...[
+  return {
+    titles: [
       'points a message',
-      'worker, M points/s',
-      'with --threads 1',
-      'control',
-      'ratio',
-      'ratio, --threads 1',
+      'what',
+      'M points/s',
+      'CPU, ns a point',
+      'CPU ÷ least',
+      'server CPU, ns a point',
     ],
-    ...['worker CPU, ns a point', 'control CPU', 'server CPU', '--ordered, M points/s'],
-  ];
-  const heading = headOf(nc);
-  console.log(`${headLine(heading)}\n\n${table(titles, cells)}`);
-  saveResult('engine', { head: heading, titles, cells });
+    cells,
+  };
+}
+
+function natsPlace(server: NatsServer, nc: NatsConnection): Place {
+  return {
+    url: server.url,
+    pid: server.pid,
+    prepare: async (frame, count, isOrdered) => {
+      await prepare(server, nc, frame, count, isOrdered);
+      return 'hexcodes';
+    },
+  };
+}
+
+/** Topics of one size of messages, which each turn reads from the beginning as a group of its own. */
+async function kafkaPlace(broker: KafkaBroker): Promise<Place> {
+  const folder = new CliFolder();
+  const producer = new Producer<Buffer, Buffer, Buffer, Buffer>({
+    ...{ clientId: 'bench', bootstrapBrokers: [`127.0.0.1:${broker.port}`], maxBytes: 2 ** 20 },
+  });
+  let made: Uint8Array | undefined;
+  let turns = 0;
+  return {
+    url: broker.url,
+    pid: broker.pid,
+    prepare: async (frame, count) => {
+      if (made !== frame) {
+        const admin = new Admin({ clientId: 'bench', bootstrapBrokers: [`127.0.0.1:${broker.port}`] });
+        await admin
+          .deleteTopics({ topics: ['hexcodes.in', 'hexcodes.out', 'hexcodes.dead'] })
+          .catch(() => {});
+        await admin.close();
+        const args = ['worker', 'setup', '--from', broker.url, '--partitions', '4'];
+        // Topics that are being deleted cannot be made yet.
+        while ((await folder.run(args)).code !== 0);
+        for (let at = 0; at < count; at++)
+          await producer.send({
+            messages: [{ topic: 'hexcodes.in', partition: at % 4, value: Buffer.from(frame) }],
+          });
+        made = frame;
+      }
+      return `turn-${turns++}`;
+    },
+  };
 }
 
 /** Streams as setup makes them, empty, and a backlog. */
@@ -137,13 +204,13 @@ async function prepare(
     );
 }
 
-async function turn(server: NatsServer, subject: Subject, messages: number): Promise<Turn> {
-  const child = fork(CHILD, [server.url, subject, String(messages)]);
+async function turn(place: Place, subject: Subject, messages: number, group: string): Promise<Turn> {
+  const child = fork(CHILD, [place.url, subject, String(messages), group]);
   await once(child, 'message');
-  const before = cpuMsOf(server.pid);
+  const before = cpuMsOf(place.pid);
   child.send('go');
   const [measured] = (await once(child, 'message')) as [Measured];
-  const serverCpuMs = cpuMsOf(server.pid) - before;
+  const serverCpuMs = cpuMsOf(place.pid) - before;
   if (child.exitCode === null) await once(child, 'exit');
   return { ...measured, serverCpuMs };
 }

@@ -1,7 +1,8 @@
-// A worker of the bench as a process of its own, with the kernel or with a constant in its place. It connects, waits
-// for the word, answers as many messages as it is told, and reports the time from the first answer to the last and its
-// CPU time.
-
+// A worker of the bench as a process of its own, with the kernel or with a constant in its place, or the least program
+// that a client of NATS can be in its stead. It connects, waits for the word, answers as many messages as it is told,
+// and reports the time from the first answer to the last and its CPU time.
+import { jetstream } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
 import { MessageConverter } from '#dist/bus/messages/message-converter.js';
 import { DEFAULT_RULES } from '#dist/bus/messages/message-shape.js';
 import { openBus } from '#dist/bus/open-bus.js';
@@ -11,8 +12,11 @@ import { workerKernel } from '#dist/files/library.js';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { Pool } from '#dist/pool/pool.js';
 
-/** `pool`: the kernel of one thread of a pool, as with --threads 1. */
-export type Subject = 'kernel' | 'pool' | 'control';
+/**
+ * `pool`: the kernel of one thread of a pool, as with --threads 1; `control`: the worker without the kernel; `minimal`:
+ * nothing but the client, which stores zero bytes under the same subjects and acknowledges.
+ */
+export type Subject = 'kernel' | 'pool' | 'control' | 'minimal';
 
 export interface Measured {
   readonly ms: number;
@@ -22,49 +26,99 @@ export interface Measured {
 const HEADER_BYTES = 16;
 const POINT_BYTES = 16;
 const RECORD_BYTES = 20;
+const UNDER_WAY = 32;
 
-const [url = '', subject = '', wanted = ''] = process.argv.slice(2);
-const names = [
-  'natsUser',
-  'natsPassword',
-  'natsToken',
-  'natsNkey',
-  'natsCreds',
-  'natsTlsCa',
-  'natsTlsCert',
-  'natsTlsKey',
-];
-const none = Object.fromEntries(names.map((name) => [name, undefined]));
-const settings = { ...none, natsUrl: [url] } as unknown as Parameters<typeof openBus>[0];
-const bus = await openBus(settings, { isPatient: true, say: console.error });
-const pool =
-  subject === 'pool' ? new Pool({ kernel: await workerKernel(), threads: 1, maxQueued: 256 }) : undefined;
-const converter = new MessageConverter((await Hexcodes.load()).kernel, DEFAULT_RULES, pool);
-if (subject === 'control')
-  // As much memory is taken and as many bytes leave, and no point is looked at.
-  converter.convert = async (bytes) => {
-    const points = (bytes.length - HEADER_BYTES) / POINT_BYTES;
-    return { bytes: new Uint8Array(HEADER_BYTES + points * RECORD_BYTES), points, failed: 0 };
-  };
-const shared = {
-  maps: [new SubjectMap('hexcodes.in.>=hexcodes.out.>')],
-  deadPrefix: 'hexcodes.dead',
-  mostHeldBytes: 64 * 1024 * 1024,
+const [url = '', subject = '', wanted = '', group = ''] = process.argv.slice(2);
+const isKafka = url.startsWith('kafka:');
+interface Running {
+  readonly answered: () => number;
+  readonly run: () => Promise<void>;
+  readonly end: () => Promise<void>;
+}
+
+const zeros = (bytes: Uint8Array): { points: number; bytes: Uint8Array } => {
+  const points = (bytes.length - HEADER_BYTES) / POINT_BYTES;
+  return { points, bytes: new Uint8Array(HEADER_BYTES + points * RECORD_BYTES) };
 };
-const { engine } = await bus.work({
-  ...shared,
-  ...{ names: { input: 'HEXCODES_IN', output: 'HEXCODES_OUT', dead: 'HEXCODES_DEAD', consumer: 'hexcodes' } },
-  ...{ mostMessages: 32, isOrdered: false, monitor: undefined, instance: undefined },
-});
-const worker = new Worker(engine, converter, {
-  ...{ ...shared, rules: DEFAULT_RULES },
-  ...{ tries: 3, keepEveryMs: 1000, say: console.error },
-});
+
+async function startMinimal(): Promise<Running> {
+  const nc = await connect({ servers: url });
+  const client = jetstream(nc);
+  const consumer = await client.consumers.get('HEXCODES_IN', group);
+  let answered = 0;
+  return {
+    answered: () => answered,
+    run: async () => {
+      for await (const message of await consumer.consume({ max_messages: UNDER_WAY })) {
+        const id = message.headers?.get('Nats-Msg-Id') ?? '';
+        void client.publish(`hexcodes.out.bench.${id}`, zeros(message.data).bytes, { msgID: id }).then(() => {
+          message.ack();
+          answered++;
+        });
+      }
+    },
+    end: () => nc.close(),
+  };
+}
+
+async function startWorker(): Promise<Running> {
+  const names = [
+    'natsUser',
+    'natsPassword',
+    'natsToken',
+    'natsNkey',
+    'natsCreds',
+    'natsTlsCa',
+    'natsTlsCert',
+    'natsTlsKey',
+  ];
+  const none = Object.fromEntries(names.map((name) => [name, undefined]));
+  const settings = { ...none, natsUrl: [url] } as unknown as Parameters<typeof openBus>[0];
+  const bus = await openBus(settings, { isPatient: true, say: console.error }, url);
+  const pool =
+    subject === 'pool' ? new Pool({ kernel: await workerKernel(), threads: 1, maxQueued: 256 }) : undefined;
+  const converter = new MessageConverter((await Hexcodes.load()).kernel, DEFAULT_RULES, pool);
+  if (subject === 'control')
+    // As much memory is taken and as many bytes leave, and no point is looked at.
+    converter.convert = async (bytes) => ({ ...zeros(bytes), failed: 0 });
+  const shared = {
+    maps: [new SubjectMap(isKafka ? 'hexcodes.in=hexcodes.out' : 'hexcodes.in.>=hexcodes.out.>')],
+    deadPrefix: 'hexcodes.dead',
+    mostHeldBytes: 64 * 1024 * 1024,
+  };
+  const { engine } = await bus.work({
+    ...shared,
+    ...{
+      names: { input: 'HEXCODES_IN', output: 'HEXCODES_OUT', dead: 'HEXCODES_DEAD', consumer: group },
+    },
+    ...{
+      mostMessages: UNDER_WAY,
+      isOrdered: false,
+      monitor: undefined,
+      instance: undefined,
+      collected: 'hexcodes.in.collected',
+    },
+  });
+  const worker = new Worker(engine, converter, {
+    ...{ ...shared, rules: DEFAULT_RULES },
+    ...{ tries: 3, keepEveryMs: 1000, say: console.error },
+  });
+  return {
+    answered: () => worker.figures.messages,
+    run: () => worker.run(),
+    end: async () => {
+      worker.stop(0);
+      await bus.close();
+    },
+  };
+}
+
+const running = await (subject === 'minimal' ? startMinimal() : startWorker());
 process.once('message', async () => {
-  const running = worker.run();
-  while (worker.figures.messages === 0) await new Promise(setImmediate);
-  const before = { ms: performance.now(), cpu: process.cpuUsage(), messages: worker.figures.messages };
-  while (worker.figures.messages < Number(wanted)) await new Promise((resolve) => setTimeout(resolve, 1));
+  void running.run();
+  while (running.answered() === 0) await new Promise(setImmediate);
+  const before = { ms: performance.now(), cpu: process.cpuUsage(), messages: running.answered() };
+  while (running.answered() < Number(wanted)) await new Promise((resolve) => setTimeout(resolve, 1));
   const { user, system } = process.cpuUsage(before.cpu);
   const share = Number(wanted) / (Number(wanted) - before.messages);
   const measured: Measured = {
@@ -72,9 +126,7 @@ process.once('message', async () => {
     cpuMs: ((user + system) / 1000) * share,
   };
   process.send!(measured);
-  worker.stop(0);
-  await running;
-  await bus.close();
+  await running.end();
   process.exit(0);
 });
 process.send!('ready');
