@@ -42,6 +42,8 @@ export interface BrokerOptions {
   readonly protocol?: string;
   /** Further lines of its configuration. */
   readonly lines?: (folder: string) => readonly string[];
+  /** Users of SCRAM, as its program that formats a store takes them. */
+  readonly scram?: readonly string[];
 }
 
 export class KafkaBroker {
@@ -56,7 +58,11 @@ export class KafkaBroker {
     readonly plainPort: number,
   ) {}
 
-  static async start({ protocol = 'PLAINTEXT', lines = () => [] }: BrokerOptions = {}): Promise<KafkaBroker> {
+  static async start({
+    protocol = 'PLAINTEXT',
+    lines = () => [],
+    scram = [],
+  }: BrokerOptions = {}): Promise<KafkaBroker> {
     const broker = new KafkaBroker(await freePort(), await freePort(), await freePort());
     const { folder, port, controllerPort, plainPort } = broker;
     const listeners = `CLIENTS://127.0.0.1:${port},PLAIN://127.0.0.1:${plainPort}`;
@@ -80,10 +86,15 @@ export class KafkaBroker {
     writeFileSync(join(folder, 'server.properties'), `${config.join('\n')}\n`);
     const id = Buffer.from(`${port}`.padEnd(16, 'x')).toString('base64url');
     const format = ['kafka.tools.StorageTool', 'format', '-t', id, '-c', join(folder, 'server.properties')];
+    for (const user of scram) format.push('--add-scram', user);
     const formatted = spawnSync('java', [...JAVA, ...format], { encoding: 'utf8' });
     if (formatted.status !== 0) throw new Error(formatted.stderr);
     await broker.resume();
     return broker;
+  }
+
+  get pid(): number {
+    return this.#child!.pid!;
   }
 
   get url(): string {
@@ -113,6 +124,10 @@ export class KafkaBroker {
     const closed = once(child, 'close');
     child.kill(signal);
     await closed;
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child?.kill(signal);
   }
 
   async remove(): Promise<void> {

@@ -170,6 +170,7 @@ describe.skipIf(noKafka !== undefined)(`TLS and SASL of Kafka${kafkaNote}`, () =
   beforeAll(async () => {
     broker = await KafkaBroker.start({
       protocol: 'SASL_SSL',
+      scram: ['256', '512'].map((size) => `SCRAM-SHA-${size}=[name=worker,password=secret${size}]`),
       lines: (place) => {
         ca = join(place, 'cert.pem');
         const made = [
@@ -192,7 +193,11 @@ describe.skipIf(noKafka !== undefined)(`TLS and SASL of Kafka${kafkaNote}`, () =
         execFileSync('sh', ['-c', `cat "${key}" "${ca}" > "${join(place, 'store.pem')}"`]);
         return [
           ...['ssl.keystore.type=PEM', `ssl.keystore.location=${join(place, 'store.pem')}`],
-          'listener.name.clients.sasl.enabled.mechanisms=PLAIN',
+          'listener.name.clients.sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512',
+          ...['256', '512'].map(
+            (size) =>
+              `listener.name.clients.scram-sha-${size}.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;`,
+          ),
           'listener.name.clients.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required user_worker="secret";',
         ];
       },
@@ -217,14 +222,27 @@ describe.skipIf(noKafka !== undefined)(`TLS and SASL of Kafka${kafkaNote}`, () =
     ).toMatch(/no TLS connection: .*Give the signers/s);
     const made = await run([...user, '--tls-ca', ca], 'secret');
     expect(made.code, made.stderr).toBe(0);
-    const worker = new WorkerProcess(NATS, [...args, ...user, '--tls-ca', ca, '--as', 's.in=csv'], {
-      HEXCODES_KAFKA_PASSWORD: 'secret',
-    });
-    try {
-      broker.produce('s.in', ['a\t21.0288,105.8525']);
-      await expect.poll(() => broker.messagesOf('s.out').length, WITHIN).toBe(1);
-    } finally {
-      await worker.end();
+    const start = (sasl: string, password: string): WorkerProcess =>
+      new WorkerProcess(NATS, [...args, ...user, '--tls-ca', ca, '--sasl', sasl, '--as', 's.in=csv'], {
+        HEXCODES_KAFKA_PASSWORD: password,
+      });
+    let answers = 0;
+    for (const [sasl, password] of [
+      ['plain', 'secret'],
+      ['scram-sha-256', 'secret256'],
+      ['scram-sha-512', 'secret512'],
+    ] as const) {
+      const worker = start(sasl, password);
+      try {
+        broker.produce('s.in', ['a\t21.0288,105.8525']);
+        answers++;
+        await expect.poll(() => broker.messagesOf('s.out').length, WITHIN).toBe(answers);
+      } finally {
+        await worker.end();
+      }
+      const refused = start(sasl, 'wrong');
+      expect(await refused.ended()).toBe(1);
+      expect(refused.text).toMatch(/refuses these credentials/);
     }
-  }, 120_000);
+  }, 240_000);
 });
