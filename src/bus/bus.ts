@@ -54,6 +54,8 @@ export interface WorkPlan {
   readonly monitor: URL | undefined;
   /** Name of this worker in its group that stays the same when it starts again. */
   readonly instance: string | undefined;
+  /** Before the subjects of frames of collected positions. */
+  readonly collected: string;
 }
 
 /** A stream with a bound, as it is filled. */
@@ -78,6 +80,11 @@ export interface Work {
   readonly source: string;
   /** Rejects while the servers are away. */
   readonly look: () => Promise<BusLook>;
+  /**
+   * Removes the oldest messages whose answer was stored `afterMs` ago, where their stream is nearly full; to be called
+   * every few seconds. undefined where the bus drops messages by itself. @returns how many
+   */
+  readonly giveBack: ((afterMs: number) => Promise<number>) | undefined;
   readonly engine: Engine;
   /** Ways to lose messages, or to answer them twice. */
   readonly warnings: readonly string[];
@@ -89,6 +96,8 @@ export type StreamSizes = Readonly<Record<'input' | 'output' | 'dead' | 'positio
 
 export interface StreamPlan
   extends Omit<WorkPlan, 'mostHeldBytes' | 'mostMessages' | 'monitor' | 'instance'> {
+  /** Whether workers and collectors may remove messages that are done with. */
+  readonly givesBack?: boolean;
   /** Bytes of each stream, where the bus bounds streams by bytes. */
   readonly sizes: StreamSizes;
   /** Age limit of messages and answers; answers are kept for longer, so that no message outlives its answer. */
@@ -101,8 +110,6 @@ export interface StreamPlan
   readonly maxAckPending: number;
   /** Stream and subjects of single positions; undefined where none are collected. */
   readonly positions: { readonly stream: string; readonly subjects: readonly string[] } | undefined;
-  /** Subject of the frames of collected positions, without the last word. */
-  readonly collected: string;
   /** Name of the service. */
   readonly service: string;
 }
@@ -154,6 +161,8 @@ export interface Collecting {
   run(): Promise<void>;
   /** Rejects while the servers are away. */
   look(): Promise<BusLook>;
+  /** As of `Work`: the oldest positions that are in frames. */
+  giveBack(afterMs: number): Promise<number>;
   /** Ends `run`; positions in no frame yet are collected by the next collector. */
   stop(): void;
 }

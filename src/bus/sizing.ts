@@ -31,6 +31,9 @@ export interface BusBytes {
   readonly positions: number;
 }
 
+/** Share of a stream from which it is nearly full. */
+export const NEARLY_FULL = 0.8;
+
 /** Bytes that a load adds to the streams in a second, for one replica. */
 export function busBytesPerSecond({
   pointsPerSecond,
@@ -62,15 +65,25 @@ export interface SizedStream {
   readonly name: string;
   readonly mostBytes: number;
   readonly bytesPerSecond: number;
+  /** How long its messages are wanted. */
+  readonly keepMs: number;
 }
 
-/** How long streams last at a load, the shortest first. @returns hours, at most those that messages are kept */
-export function lasting(streams: readonly SizedStream[], keepMs: number): { name: string; hours: number }[] {
+export interface Lasting {
+  readonly name: string;
+  /** At most as long as its messages are wanted. */
+  readonly hours: number;
+  readonly wantedHours: number;
+}
+
+/** How long streams last at a load, the one that is furthest from what is wanted first. */
+export function lasting(streams: readonly SizedStream[]): Lasting[] {
   return streams
     .filter(({ bytesPerSecond }) => bytesPerSecond > 0)
-    .map(({ name, mostBytes, bytesPerSecond }) => ({
+    .map(({ name, mostBytes, bytesPerSecond, keepMs }) => ({
       name,
       hours: Math.min(keepMs, (1000 * mostBytes) / bytesPerSecond) / 3_600_000,
+      wantedHours: keepMs / 3_600_000,
     }))
-    .sort((a, b) => a.hours - b.hours);
+    .sort((a, b) => a.hours / a.wantedHours - b.hours / b.wantedHours || b.hours - a.hours);
 }

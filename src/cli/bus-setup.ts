@@ -15,6 +15,7 @@ import {
   mapsOf,
   namesOf,
   requireCount,
+  requireTime,
   SERVICE_NAME,
   type StreamOptions,
   sayer,
@@ -27,6 +28,7 @@ interface Options extends StreamOptions, LimitOptions {
   readonly pointsPerSecond?: string;
   readonly pointsPerMessage?: string;
   readonly keep?: string;
+  readonly backlog?: string;
   readonly ordered?: boolean;
   readonly collect?: string[];
   readonly positions: string;
@@ -43,6 +45,10 @@ export function declareSetup(worker: Command): void {
   })
     .option('--points-per-second <n>', 'rate that the streams are to hold for --keep; computes --max-bytes')
     .option('--keep <time>', 'how long messages and answers are to be kept at this rate (--max-age)')
+    .option(
+      '--backlog <time>',
+      'how long messages may wait for workers, which run with --give-back: room for these and all answers (--keep)',
+    )
     .option('--points-per-message <n>', 'of a message at this rate (4096; what is collected in 200 ms)')
     .option('--pending <n>', 'messages that all workers together may be working on', '4096')
     .option('--partitions <n>', 'of each topic of Kafka', '12')
@@ -76,7 +82,13 @@ async function setUp(options: Options, isMaxBytesGiven: boolean, settings: BusCo
   const names = namesOf(options);
   const { maxAgeMs, ...limits } = limitsOf({ ...options, maxAge: options.keep ?? options.maxAge });
   const load = loadOf(options);
-  const sizes = sizesOf(limits.maxBytes, isMaxBytesGiven, maxAgeMs, load);
+  const backlogMs = options.backlog === undefined ? maxAgeMs : requireTime('--backlog', options.backlog);
+  const kept = keptOf(
+    maxAgeMs,
+    Math.min(Math.max(backlogMs, LEAST_BACKLOG_MS), maxAgeMs),
+    collect !== undefined,
+  );
+  const sizes = sizesOf(limits.maxBytes, isMaxBytesGiven, kept, load);
   const plan = {
     names,
     maps: mapsOf(options),
@@ -86,14 +98,14 @@ async function setUp(options: Options, isMaxBytesGiven: boolean, settings: BusCo
     isOrdered: options.ordered === true,
     partitions: requireCount('--partitions', options.partitions, 1, 10_000),
     positions: collect === undefined ? undefined : { stream: positions, subjects: collect },
-    ...{ collected: COLLECTED_SUBJECT, service: SERVICE_NAME },
+    ...{ collected: COLLECTED_SUBJECT, service: SERVICE_NAME, givesBack: options.backlog !== undefined },
   };
   const bus = await openBus(settings, { isPatient: false, say: sayer(false) }, options.from);
   try {
     const { lines, permissions } = await bus.setUp(plan);
     for (const line of lines) say(`${visible(line)}\n`);
     const isBounded = options.from === undefined || !isKafka(options.from);
-    say(`${visible(lastsLine(plan, load, isBounded))}\n`);
+    say(`${visible(lastsLine(plan, kept, load, isBounded))}\n`);
     process.stdout.write(visibleLines(permissions));
   } finally {
     await bus.close();
@@ -107,6 +119,8 @@ const COLLECT_MS = 200;
 /** Dead letters are few: their stream has this part of the size of the others. */
 const DEAD_SHARE = 8;
 const LEAST_BYTES = 16 * 1024 * 1024;
+/** Workers give no room back before 150 s. */
+const LEAST_BACKLOG_MS = 300_000;
 const ANSWERS_KEPT_LONGER_MS = 3_600_000;
 
 /** undefined where no rate is given. */
@@ -123,10 +137,20 @@ function loadOf({ pointsPerSecond, pointsPerMessage, collect }: Options): BusLoa
   return { pointsPerSecond: rate, pointsPerMessage: points, isCollected };
 }
 
+/** How long each stream is to hold what it gets. */
+type Kept = Readonly<Record<'input' | 'output' | 'positions', number>>;
+
+/** Frames of a collector stay in any case: it finds its way by them. */
+const keptOf = (maxAgeMs: number, backlogMs: number, isCollected: boolean): Kept => ({
+  input: isCollected ? maxAgeMs : backlogMs,
+  output: maxAgeMs,
+  positions: backlogMs,
+});
+
 function sizesOf(
   maxBytes: number,
   isMaxBytesGiven: boolean,
-  maxAgeMs: number,
+  kept: Kept,
   load: BusLoad | undefined,
 ): StreamSizes {
   if (load === undefined || isMaxBytesGiven)
@@ -135,16 +159,17 @@ function sizesOf(
   const needed = (bytesPerSecond: number, keptMs: number): number =>
     Math.max(LEAST_BYTES, Math.ceil((SPARE * bytesPerSecond * keptMs) / 1000));
   return {
-    input: needed(input, maxAgeMs),
-    output: needed(output, maxAgeMs + ANSWERS_KEPT_LONGER_MS),
-    positions: needed(positions, maxAgeMs),
-    dead: Math.ceil(needed(input, maxAgeMs) / DEAD_SHARE),
+    input: needed(input, kept.input),
+    output: needed(output, kept.output + ANSWERS_KEPT_LONGER_MS),
+    positions: needed(positions, kept.positions),
+    dead: Math.ceil(needed(input, kept.output) / DEAD_SHARE),
   };
 }
 
 /** How long what was made lasts, at the rate that was given, else the rate at which it lasts. */
 function lastsLine(
   { names, sizes, maxAgeMs, positions }: Pick<StreamPlan, 'names' | 'sizes' | 'maxAgeMs' | 'positions'>,
+  keep: Kept,
   load: BusLoad | undefined,
   isBounded: boolean,
 ): string {
@@ -161,21 +186,28 @@ function lastsLine(
       : `${grouped(load.pointsPerSecond)} points/s ${per} kept for ${kept} need ${gigabytes(all)} a replica`;
   }
   const streams = [
-    { name: names.input, mostBytes: sizes.input, bytesPerSecond: bytes.input },
-    { name: names.output, mostBytes: sizes.output, bytesPerSecond: bytes.output },
+    { name: names.input, mostBytes: sizes.input, bytesPerSecond: bytes.input, keepMs: keep.input },
+    { name: names.output, mostBytes: sizes.output, bytesPerSecond: bytes.output, keepMs: keep.output },
     ...(positions === undefined
       ? []
-      : [{ name: positions.stream, mostBytes: sizes.positions, bytesPerSecond: bytes.positions }]),
+      : [
+          {
+            ...{ name: positions.stream, mostBytes: sizes.positions },
+            ...{ bytesPerSecond: bytes.positions, keepMs: keep.positions },
+          },
+        ]),
   ];
   if (load === undefined) {
-    const rate = Math.min(...streams.map((each) => each.mostBytes / each.bytesPerSecond)) / (maxAgeMs / 1000);
+    const rate = Math.min(
+      ...streams.map((each) => each.mostBytes / each.bytesPerSecond / (each.keepMs / 1000)),
+    );
     return `lasts ${kept} of ${kept} up to ${grouped(Math.floor(rate))} points/s ${per}; --points-per-second computes the sizes of a rate`;
   }
-  const [first] = lasting(streams, maxAgeMs);
+  const [first] = lasting(streams);
   const of = streams.find(({ name }) => name === first!.name)!;
-  const needed = (SPARE * of.bytesPerSecond * maxAgeMs) / 1000;
-  const words = `${grouped(load.pointsPerSecond)} points/s ${per}: ${first!.name} lasts ${rounded(first!.hours)} h of ${kept}`;
-  return first!.hours < hours
+  const needed = (SPARE * of.bytesPerSecond * of.keepMs) / 1000;
+  const words = `${grouped(load.pointsPerSecond)} points/s ${per}: ${first!.name} lasts ${rounded(first!.hours)} h of ${rounded(first!.wantedHours)} h`;
+  return first!.hours < first!.wantedHours
     ? `warning: at ${words}, and is full then: ${gigabytes(needed)} needed`
     : `at ${words}; ${streams.map(({ name, mostBytes }) => `${name} ${gigabytes(mostBytes)}`).join(', ')}`;
 }

@@ -5,6 +5,7 @@ import { memoryUsage, uptime } from 'node:process';
 import type { Command } from 'commander';
 import type { BusLook } from '../bus/bus.js';
 import { DURATION_BOUNDS_S, type Durations } from '../bus/durations.js';
+import { NEARLY_FULL } from '../bus/sizing.js';
 import { CliFailure, EXIT } from '../files/exit-codes.js';
 import { say } from '../files/terminal/say.js';
 import { VERSION } from '../hexcodes/version.js';
@@ -27,10 +28,16 @@ export interface WatchedFigures {
   readonly times: Durations;
 }
 
+/** Longer than servers wait before they sync their files, unless their `sync_interval` is another one. */
+export const GIVE_BACK_AFTER = '150s';
+
 export interface WatchedOptions {
   readonly role: 'worker' | 'collector' | 'job_worker';
   readonly look: () => Promise<BusLook>;
   readonly figures: () => WatchedFigures;
+  /** Called with each look; it returns how many messages it has removed. */
+  readonly giveBack?: ((afterMs: number) => Promise<number>) | undefined;
+  readonly giveBackAfterMs?: number | undefined;
   /** Called with sentences for people. */
   readonly say: (sentence: string) => void;
 }
@@ -38,8 +45,6 @@ export interface WatchedOptions {
 const LOOK_MS = 5000;
 /** Without a look for longer than this it is not ready. */
 const READY_MS = 15_000;
-/** Share of a stream from which it is nearly full. */
-const NEARLY_FULL = 0.8;
 
 export class Watched {
   readonly #options: WatchedOptions;
@@ -63,7 +68,8 @@ export class Watched {
 
   private constructor(options: WatchedOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => void this.#look(), LOOK_MS);
+    const { giveBackAfterMs = LOOK_MS } = options;
+    this.#timer = setInterval(() => void this.#look(), Math.min(LOOK_MS, Math.max(100, giveBackAfterMs / 2)));
     void this.#look();
   }
 
@@ -82,11 +88,27 @@ export class Watched {
     const look = await this.#options.look().catch(() => undefined);
     if (look === undefined) return;
     this.#last = { atMs: performance.now(), look };
-    for (const { name, bytes, mostBytes } of look.streams)
-      if (mostBytes > 0 && bytes >= NEARLY_FULL * mostBytes)
-        this.#options.say(
-          `warning: ${name} is ${Math.floor((100 * bytes) / mostBytes)} % full and refuses more when it is full; hexcodes worker setup --max-bytes makes it larger`,
-        );
+    const full = look.streams.filter(
+      ({ bytes, mostBytes }) => mostBytes > 0 && bytes >= NEARLY_FULL * mostBytes,
+    );
+    for (const { name, bytes, mostBytes } of full)
+      this.#options.say(
+        `warning: ${name} is ${Math.floor((100 * bytes) / mostBytes)} % full and refuses more when it is full; hexcodes worker setup --max-bytes makes it larger`,
+      );
+    await this.#giveBack();
+  }
+
+  async #giveBack(): Promise<void> {
+    const { giveBack, giveBackAfterMs, say } = this.#options;
+    if (giveBack === undefined || giveBackAfterMs === undefined) return;
+    try {
+      const count = await giveBack(giveBackAfterMs);
+      if (count > 0) say(`room is given back: ${count} messages that are done with are removed`);
+    } catch (error) {
+      say(
+        `room cannot be given back: ${(error as Error).message}; hexcodes worker setup --backlog prints the permissions that it needs`,
+      );
+    }
   }
 
   #listen(port: number, host: string): Promise<void> {

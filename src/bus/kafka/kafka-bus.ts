@@ -146,6 +146,7 @@ export class KafkaBus implements Bus {
     return {
       ...{ engine, warnings: this.#warnings(topics, answers), ackWaitMs: Number.POSITIVE_INFINITY },
       source: inputs.join(', '),
+      giveBack: undefined,
       look: async () => {
         await this.#admin.metadata({ topics: inputs, forceUpdate: true });
         return { ...engine.look, streams: [] };

@@ -22,6 +22,7 @@ import { lastSequenceOf, PositionBatch, SEQUENCES_HEADER } from '../messages/pos
 import { readPositionObject, vehicleOf } from '../messages/position-object.js';
 import { PatientStore } from '../patient-store.js';
 import { SchemaFault } from '../schema.js';
+import { giveBack, Marks } from './give-back.js';
 import { readHeaders } from './nats-engine.js';
 import { storeMessage } from './store-message.js';
 import { fillOf } from './streams.js';
@@ -40,6 +41,7 @@ export class Collector implements Collecting {
   readonly figures: CollectorFigures = { frames: 0, positions: 0, dead: 0, times: new Durations() };
   /** Number of the message behind the last frame. */
   #next = 1;
+  readonly #collected = new Marks();
   readonly #jsm: JetStreamManager;
   readonly #client: JetStreamClient;
   readonly #options: CollectorOptions;
@@ -86,6 +88,15 @@ export class Collector implements Collecting {
       underWay: this.#queue.length,
       streams: [await fillOf(this.#jsm, positions), await fillOf(this.#jsm, stream)],
     };
+  }
+
+  async giveBack(afterMs: number): Promise<number> {
+    const { positions } = this.#options;
+    const { config } = await this.#jsm.streams.info(positions);
+    this.#collected.add(this.#next);
+    // A server that is killed knows repetitions of a producer by the messages that are there.
+    const next = this.#collected.before(Math.max(afterMs, config.duplicate_window / 1e6));
+    return next === undefined ? 0 : giveBack(this.#jsm, await fillOf(this.#jsm, positions), next);
   }
 
   /** Ends `run`; positions in no frame yet are collected by the next collector. */

@@ -21,13 +21,14 @@ import type { ConversionChecks } from '../jobs/read-job.js';
 import type { RequestAnswerer } from '../messages/request-answer.js';
 import { Collector } from './collector.js';
 import { connection, managerOf } from './connect.js';
+import { firstOf, giveBack, Marks } from './give-back.js';
 import { checkJobs, JOB_CONSUMER, setUpJobs } from './job-stream.js';
 import { NatsEngine } from './nats-engine.js';
 import { NatsJobs } from './nats-jobs.js';
 import { jobPermissions, permissionText, streamPermissions } from './permissions.js';
 import { startService } from './service.js';
 import { checkStreams, syncWarnings } from './start-check.js';
-import { lookAt, setUpPositions, setUpStreams } from './streams.js';
+import { fillOf, lookAt, setUpPositions, setUpStreams } from './streams.js';
 
 const PUBLISH_TIMEOUT_MS = 5000;
 
@@ -59,7 +60,8 @@ export class NatsBus implements Bus {
     return { lines, permissions: permissionText(streamPermissions(plan)) };
   }
 
-  async work({ names, maps, isOrdered, mostHeldBytes, mostMessages, monitor }: WorkPlan): Promise<Work> {
+  async work(plan: WorkPlan): Promise<Work> {
+    const { names, maps, isOrdered, mostHeldBytes, mostMessages, monitor, collected } = plan;
     const { info } = this.#nc;
     const jsm = await this.#manager();
     const checked = await checkStreams(jsm, info?.version ?? '', names, maps, isOrdered);
@@ -72,10 +74,20 @@ export class NatsBus implements Bus {
     });
     const unsynced = monitor === undefined ? [] : await syncWarnings(monitor);
     const { input, output, dead, consumer } = names;
+    const answered = new Marks();
     return {
       ...{ engine, ackWaitMs: checked.ackWaitMs, warnings: [...checked.warnings, ...unsynced] },
       source: input,
       look: () => lookAt(jsm, [input, output, dead], consumer),
+      giveBack: async (afterMs) => {
+        const { ack_floor } = await jsm.consumers.info(input, consumer);
+        answered.add(ack_floor.stream_seq);
+        const done = answered.before(afterMs);
+        if (done === undefined) return 0;
+        // A collector knows by its last frame how far it has come, and by each whether there is one that begins so.
+        const frame = await firstOf(jsm, input, 1, `${collected}.*`);
+        return giveBack(jsm, await fillOf(jsm, input), Math.min(done + 1, frame));
+      },
     };
   }
 

@@ -22,7 +22,7 @@ export interface RolePermissions {
 
 export type StreamSubjects = Pick<
   StreamPlan,
-  'names' | 'maps' | 'deadPrefix' | 'positions' | 'collected' | 'service'
+  'names' | 'maps' | 'deadPrefix' | 'positions' | 'collected' | 'service' | 'givesBack'
 >;
 
 const INBOX = '_INBOX.>';
@@ -32,7 +32,7 @@ const NONE: Permissions = { publish: [], denied: [], subscribe: [] };
 
 /** Permissions for streams of messages, as `worker setup` makes them. */
 export function streamPermissions(subjects: StreamSubjects): RolePermissions {
-  const { names, maps, deadPrefix, positions, collected, service } = subjects;
+  const { names, maps, deadPrefix, positions, collected, service, givesBack } = subjects;
   const { input, output, dead, consumer } = names;
   const sent = [...maps.map(({ from }) => from.join('.')), ...(positions?.subjects ?? [])];
   const endpoints = [`${service}.encode`, `${service}.decode`];
@@ -45,6 +45,7 @@ export function streamPermissions(subjects: StreamSubjects): RolePermissions {
         `$JS.ACK.${input}.${consumer}.>`,
         ...[...maps.map(({ answers }) => answers), `${deadPrefix}.>`],
         ...(positions === undefined ? [] : collecting(positions.stream, input, collected)),
+        ...(givesBack === true ? givingBack(input, positions?.stream) : []),
         ...[INBOX, OTHER_ACCOUNTS],
       ],
       denied: [],
@@ -59,6 +60,14 @@ const collecting = (positions: string, frames: string, collected: string): strin
   ...[`$JS.API.STREAM.INFO.${positions}`, `$JS.API.STREAM.MSG.GET.${frames}`],
   ...['CREATE', 'INFO', 'DELETE', 'MSG.NEXT'].map((what) => `$JS.API.CONSUMER.${what}.${positions}.>`),
   ...[`$JS.API.CONSUMER.CREATE.${positions}`, `${collected}.*`],
+];
+
+/** Messages and positions that are done with may be removed. */
+const givingBack = (messages: string, positions: string | undefined): string[] => [
+  ...[messages, ...(positions === undefined ? [] : [positions])].flatMap((name) => [
+    ...[`$JS.API.STREAM.MSG.DELETE.${name}`, `$JS.API.CONSUMER.LIST.${name}`],
+  ]),
+  ...(positions === undefined ? [`$JS.API.STREAM.MSG.GET.${messages}`] : []),
 ];
 
 /** Permissions for the stream of jobs, as `job setup` makes it. */

@@ -1,6 +1,6 @@
 // `hexcodes worker`: converts the messages of a NATS JetStream stream or of topics of Kafka, on any number of machines.
 // Its subcommands make the streams, and run the helpers beside it.
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Bus, CollectorOptions } from '../../bus/bus.js';
 import { MessageConverter } from '../../bus/messages/message-converter.js';
 import { DEFAULT_RULES } from '../../bus/messages/message-shape.js';
@@ -33,7 +33,13 @@ import {
 } from '../bus-options.js';
 import { declareSetup } from '../bus-setup.js';
 import { addFlags } from '../settings.js';
-import { type AdminOptions, addAdminOptions, Watched, type WatchedFigures } from '../watched.js';
+import {
+  type AdminOptions,
+  addAdminOptions,
+  GIVE_BACK_AFTER,
+  Watched,
+  type WatchedFigures,
+} from '../watched.js';
 
 // `hexcodes worker`, without a subcommand: runs a worker until Ctrl-C or SIGTERM, and says what it does on standard
 // error.
@@ -76,6 +82,7 @@ interface WorkOptions extends StreamOptions, ReadingOptions, AdminOptions {
   readonly ordered?: boolean;
   readonly monitor?: string;
   readonly instance?: string;
+  readonly giveBack?: string;
   readonly report: string;
   readonly quiet?: boolean;
 }
@@ -100,6 +107,12 @@ function declareRun(worker: Command): void {
     .option(
       '--instance <name>',
       'name of this worker in its group of Kafka: started again, it goes on at once',
+    )
+    .addOption(
+      new Option(
+        '--give-back [time]',
+        'remove messages whose answer is stored for so long, where their stream is 80 % full',
+      ).preset(GIVE_BACK_AFTER),
     )
     .option('--report <time>', 'how often the counts are said', '10s')
     .option('-q, --quiet', 'say nothing but faults')
@@ -127,10 +140,16 @@ async function work(options: WorkOptions, settings: BusConfig): Promise<void> {
   const waiting = { isPatient: true, say, signal: stopped.signal };
   const bus = await openBus(settings, waiting, options.from);
   try {
-    const { engine, warnings, ackWaitMs, source, look } = await bus.work({
+    const { engine, warnings, ackWaitMs, source, look, giveBack } = await bus.work({
       ...{ names, maps, mostHeldBytes, monitor, mostMessages: MOST_MESSAGES, instance: options.instance },
-      ...{ deadPrefix: options.deadSubject, isOrdered: options.ordered === true },
+      ...{
+        deadPrefix: options.deadSubject,
+        isOrdered: options.ordered === true,
+        collected: COLLECTED_SUBJECT,
+      },
     });
+    if (options.giveBack !== undefined && giveBack === undefined)
+      throw new CliFailure(EXIT.USAGE, '--give-back is for NATS: topics of Kafka drop messages by their age');
     for (const warning of warnings) saySometimes(`warning: ${warning}`);
     const pool = threads === 0 ? undefined : await poolOf(threads, mostHeldBytes);
     const converter = new MessageConverter((await loadLibrary()).kernel, rules, pool);
@@ -140,7 +159,11 @@ async function work(options: WorkOptions, settings: BusConfig): Promise<void> {
       keepEveryMs: Math.min(MOST_KEEP_MS, Math.max(100, ackWaitMs / 3)),
     });
     const watched = await Watched.open(
-      { role: 'worker', look, figures: () => figuresOf(worker), say: saySometimes },
+      {
+        ...{ role: 'worker', look, figures: () => figuresOf(worker), say: saySometimes },
+        giveBack,
+        giveBackAfterMs: afterMsOf(options),
+      },
       options,
     );
     stopped.onStop(() => {
@@ -171,6 +194,9 @@ async function poolOf(threads: number, maxBytes: number) {
     maxBytes: 2 * maxBytes,
   });
 }
+
+const afterMsOf = ({ giveBack }: { readonly giveBack?: string }): number | undefined =>
+  giveBack === undefined ? undefined : requireTime('--give-back', giveBack);
 
 function monitorOf({ monitor }: WorkOptions): URL | undefined {
   if (monitor === undefined) return undefined;
@@ -254,6 +280,7 @@ interface CollectOptions extends AdminOptions {
   readonly resolution?: string;
   readonly points: string;
   readonly wait: string;
+  readonly giveBack?: string;
   readonly report: string;
   readonly quiet?: boolean;
 }
@@ -272,6 +299,12 @@ function declareCollect(worker: Command): void {
     .option('-r, --resolution <0-15>', `of the frames (${DEFAULT_RULES.resolution})`)
     .option('--points <n>', 'of a frame, at most', String(MOST_POINTS))
     .option('--wait <time>', 'a position waits no longer for others', '200ms')
+    .addOption(
+      new Option(
+        '--give-back [time]',
+        'remove positions that are in frames for so long, where their stream is 80 % full',
+      ).preset(GIVE_BACK_AFTER),
+    )
     .option('--report <time>', 'how often the counts are said', '10s')
     .option('-q, --quiet', 'say nothing but faults')
     .addHelpText(
@@ -336,6 +369,8 @@ async function collect(
         counters: { points: figures.positions, messages: figures.frames, dead_letters: figures.dead },
         times: figures.times,
       }),
+      giveBack: (afterMs) => collector.giveBack(afterMs),
+      giveBackAfterMs: afterMsOf(options),
       say: sayer(options.quiet === true),
     },
     options,

@@ -11,6 +11,7 @@ test.skipIf(noNats !== undefined)(
     expect(report).toMatchObject({ lost: 0, doubled: 0, wrong: 0, serverKills: 1 });
     expect(report.frames).toBeGreaterThan(300);
     expect(report.workerKills).toBeGreaterThan(5);
+    expect(report.givenBack).toBeGreaterThan(100);
   },
   240_000,
 );

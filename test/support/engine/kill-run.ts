@@ -1,5 +1,6 @@
 // Frames go through three workers while one at a time is killed every second, the server is killed and the network cut;
-// at the end the stream of the answers is compared with the library, point by point.
+// the stream of the messages is so small that room must be given back in it all the time. At the end the stream of the
+// answers is compared with the library, point by point.
 import { spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
@@ -17,6 +18,9 @@ export interface KillRunOptions {
   readonly framesPerSecond: number;
 }
 
+/** Some hundreds of frames. */
+const INPUT_BYTES = 1024 * 1024;
+
 export interface KillReport {
   readonly frames: number;
   readonly points: number;
@@ -32,6 +36,8 @@ export interface KillReport {
   /** Answers that were refused because they were stored already, as far as workers lived to say so. */
   readonly already: number;
   readonly producerRetries: number;
+  /** Messages that were removed when their answers were stored. */
+  readonly givenBack: number;
   readonly lengthS: number;
 }
 
@@ -48,13 +54,16 @@ export async function runKills(options: KillRunOptions): Promise<KillReport> {
   const folder = new CliFolder();
   const workers: WorkerProcess[] = [];
   const startedMs = performance.now();
-  const startWorker = (): WorkerProcess => new WorkerProcess(server.url, ['--report', '100ms']);
+  const startWorker = (): WorkerProcess =>
+    new WorkerProcess(server.url, ['--report', '100ms', '--give-back', '1s']);
   let already = 0;
   try {
     const setup = await folder.run(['worker', 'setup', '--nats', server.url, '--ack-wait', '2s']);
     if (setup.code !== 0) throw new Error(setup.stderr);
     for (let i = 0; i < WORKERS; i++) workers.push(startWorker());
     const nc = await server.connect();
+    const jsm = await jetstreamManager(nc);
+    await jsm.streams.update('HEXCODES_IN', { max_bytes: INPUT_BYTES });
     const producer = new Producer(nc, options.framesPerSecond);
     const producing = producer.run(options.lengthMs);
 
@@ -73,7 +82,6 @@ export async function runKills(options: KillRunOptions): Promise<KillReport> {
     const [frames] = await Promise.all([producing, misfortunes]);
     const cuts = options.isCut ? 1 : 0;
 
-    const jsm = await jetstreamManager(nc);
     const isSettled = async (): Promise<boolean> => {
       const { num_ack_pending, num_pending } = await jsm.consumers.info('HEXCODES_IN', 'hexcodes');
       return num_ack_pending + num_pending === 0;
@@ -90,6 +98,7 @@ export async function runKills(options: KillRunOptions): Promise<KillReport> {
       ...{ frames, points: frames * POINTS, workerKills, serverKills: options.serverKills, cuts, already },
       redelivered: Math.max(delivered.consumer_seq - delivered.stream_seq, 0),
       producerRetries: producer.retries,
+      givenBack: (await jsm.streams.info('HEXCODES_IN')).state.first_seq - 1,
       lengthS: Math.round((performance.now() - startedMs) / 1000),
       ...(ack_floor.stream_seq < frames ? { lost: frames - ack_floor.stream_seq } : {}),
     };
