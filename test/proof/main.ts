@@ -12,6 +12,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   console: () => import('./console.js'),
   demo: () => import('./demo.js'),
   drive: () => import('./drive.js'),
+  'bus-rate': () => import('./bus-rate.js'),
   engine: () => import('./engine.js'),
   fair: () => import('./fair.js'),
   files: () => import('./files.js'),

@@ -1,7 +1,7 @@
 // How Kafka's brokers are reached: the client, which is a package that the command can do without, its options by the
 // settings, and the faults that waiting does not mend.
 import { isIP } from 'node:net';
-import type { BaseOptions } from '@platformatic/kafka';
+import type { Admin, BaseOptions, ClusterMetadata } from '@platformatic/kafka';
 import type { BusSettings } from '../bus.js';
 import { EngineFault } from '../engine.js';
 
@@ -134,4 +134,28 @@ export function lastingFault(error: unknown, where: string): EngineFault | undef
       );
   }
   return undefined;
+}
+
+const unknownTopic = (error: unknown): string | undefined =>
+  /^Unknown topic (.+)\.$/.exec(causeOf(error))?.[1];
+
+/** A topic that is not there. */
+export class MissingTopic extends Error {
+  constructor(readonly topic: string) {
+    super(`there is no topic ${topic}`);
+  }
+}
+
+/** @throws MissingTopic; of several topics the client names another than the one that is missing */
+export async function metadataOf(admin: Admin, topics: readonly string[]): Promise<ClusterMetadata> {
+  try {
+    return await admin.metadata({ topics: [...topics], forceUpdate: true });
+  } catch (error) {
+    if (unknownTopic(error) === undefined) throw error;
+    for (const topic of topics)
+      await admin.metadata({ topics: [topic], forceUpdate: true }).catch((cause: unknown) => {
+        if (unknownTopic(cause) !== undefined) throw new MissingTopic(topic);
+      });
+    throw error;
+  }
 }

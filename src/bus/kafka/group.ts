@@ -13,7 +13,7 @@ import type {
   Producer,
 } from '@platformatic/kafka';
 import { EngineFault } from '../engine.js';
-import { type Client, causeOf, hasCode, lastingFault } from './connect.js';
+import { type Client, causeOf, hasCode, lastingFault, MissingTopic, metadataOf } from './connect.js';
 import { type FetchedRecord, recordsOf } from './fetched-records.js';
 
 export type Output = MessageToProduce<Buffer, Buffer, Buffer, Buffer>;
@@ -207,6 +207,19 @@ export class KafkaGroup {
     this.wake();
   }
 
+  /** Joins again where messages have more partitions by now: nobody tells a group of them. */
+  seePartitions(topics: ClusterMetadata['topics']): void {
+    const session = this.#session;
+    const known = session?.metadata.topics;
+    const more = [...topics].find(
+      ([topic, { partitionsCount }]) =>
+        partitionsCount > (known?.get(topic)?.partitionsCount ?? partitionsCount),
+    );
+    if (session === undefined || more === undefined) return;
+    session.over.abort(new Error(`${more[0]} has ${more[1].partitionsCount} partitions now`));
+    this.wake();
+  }
+
   #woken(): Promise<void> {
     return new Promise((resolve) => this.#wakes.push(resolve));
   }
@@ -214,12 +227,14 @@ export class KafkaGroup {
   #lasting(error: unknown): EngineFault | undefined {
     if (error instanceof EngineFault) return error;
     const { where } = this.#options;
-    const [, topic] = /^Unknown topic (.+)\.$/.exec(causeOf(error)) ?? [];
-    if (topic !== undefined) {
+    if (error instanceof MissingTopic) {
       const nowMs = performance.now();
       this.#goneSinceMs ??= nowMs;
       if (nowMs - this.#goneSinceMs > GONE_MS)
-        return new EngineFault(`topic ${topic} of ${where} is gone`, 'hexcodes worker setup --from makes it');
+        return new EngineFault(
+          `topic ${error.topic} of ${where} is gone`,
+          'hexcodes worker setup --from makes it',
+        );
       return undefined;
     }
     this.#goneSinceMs = undefined;
@@ -296,7 +311,7 @@ export class KafkaGroup {
     const { inputs, outputs } = this.#options;
     const { consumer, admin } = this.#clients();
     await this.#openProducer();
-    const metadata = await admin.metadata({ topics: [...new Set([...inputs, ...outputs])] });
+    const metadata = await metadataOf(admin, [...new Set([...inputs, ...outputs])]);
     if (this.#joined === undefined) await consumer.joinGroup({});
     const joined = this.#joined as Joined | undefined;
     if (joined === undefined) throw new Error('the group has taken no member');

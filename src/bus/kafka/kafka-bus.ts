@@ -22,6 +22,8 @@ import {
   hasCode,
   lastingFault,
   loadClient,
+  MissingTopic,
+  metadataOf,
   optionsOf,
   readKafkaAddress,
 } from './connect.js';
@@ -76,12 +78,10 @@ export class KafkaBus implements Bus {
   /** Topics by their names. @throws EngineFault where one is missing, or may not be seen */
   async #topics(names: readonly string[]): Promise<ClusterMetadata['topics']> {
     try {
-      const { topics } = await this.#admin.metadata({ topics: [...names], forceUpdate: true });
-      return topics;
+      return (await metadataOf(this.#admin, names)).topics;
     } catch (error) {
-      const [, missing] = /Unknown topic (.+)\.$/.exec(causeOf(error)) ?? [];
-      if (missing !== undefined)
-        throw new EngineFault(`there is no topic ${missing}`, SETUP_HINT, { cause: error });
+      if (error instanceof MissingTopic)
+        throw new EngineFault(`there is no topic ${error.topic}`, SETUP_HINT, { cause: error });
       throw lastingFault(error, this.name) ?? new EngineFault(`${this.name}: ${causeOf(error)}`);
     }
   }
@@ -148,7 +148,8 @@ export class KafkaBus implements Bus {
       source: inputs.join(', '),
       giveBack: undefined,
       look: async () => {
-        await this.#admin.metadata({ topics: inputs, forceUpdate: true });
+        const { topics: seen } = await this.#admin.metadata({ topics: inputs, forceUpdate: true });
+        engine.seePartitions(seen);
         return { ...engine.look, streams: [] };
       },
     };

@@ -1,5 +1,6 @@
 // The engine on Kafka: messages of partitions that a consumer group hands out, and answers that are stored in one
 // transaction with how far the group has come.
+import type { ClusterMetadata } from '@platformatic/kafka';
 import {
   type Engine,
   EngineFault,
@@ -75,6 +76,10 @@ export class KafkaEngine implements Engine {
   get look(): { readonly waiting: number; readonly underWay: number } {
     const { pending, underWay } = this.#group.figures;
     return { waiting: pending - underWay, underWay };
+  }
+
+  seePartitions(topics: ClusterMetadata['topics']): void {
+    this.#group.seePartitions(topics);
   }
 
   async *receive(): AsyncGenerator<Received> {
