@@ -50,6 +50,11 @@ test('workers: options of the units and manifests are those of the command, and 
   expect(flags.filter((flag) => !help.includes(flag))).toEqual([]);
   for (const path of ['/readyz', '/livez']) expect(manifests[0]).toContain(`path: ${path}`);
   expect(manifests[1]).toMatch(/type: nats-jetstream[\s\S]*stream: HEXCODES_IN\n\s+consumer: hexcodes\n/);
+  // The streams of the file's users are in an account of their own.
+  const [, account = ''] = /^\s+account: (\w+)$/m.exec(manifests[1]!) ?? [];
+  expect(readFileSync('deploy/nats/hexcodes.conf', 'utf8')).toMatch(
+    new RegExp(`\\n  ${account} \\{\\n    jetstream: enabled`),
+  );
 });
 
 describe.skipIf(!hasProgram('promtool'))('Prometheus (where promtool is installed)', () => {
