@@ -44,14 +44,16 @@ export default async function busRate(args: string[]): Promise<void> {
   const reason = values.kafka ? noKafka : noNats;
   if (reason !== undefined) throw new Error(reason);
   const pointsPerMessage = values.single ? 1 : collectedPoints(pointsPerSecond, COLLECT_MS);
-  const server = values.kafka ? await KafkaBroker.start() : await NatsServer.start();
+  const server = values.kafka
+    ? await KafkaBroker.start()
+    : await NatsServer.start((store) => [`jetstream { store_dir: "${store}", max_file: 60G }`]);
   const folder = new CliFolder();
   const processes = new Map<string, WorkerProcess>();
   try {
     const at = server instanceof KafkaBroker ? ['--from', server.url] : ['--nats', server.url];
     const isCollected = !values.kafka && !values.single;
     const made = await folder.run([
-      ...['worker', 'setup', ...at, '--points-per-second', String(pointsPerSecond), '--keep', '1h'],
+      ...['worker', 'setup', ...at, '--points-per-second', String(pointsPerSecond), '--keep', '20m'],
       ...(isCollected
         ? ['--collect', 'fleet.*.position']
         : ['--points-per-message', String(pointsPerMessage)]),
