@@ -5,10 +5,17 @@ import type { Command } from 'commander';
 import type { ColumnChoice } from '../files/columns/columns.js';
 import { CliFailure, EXIT } from '../files/exit-codes.js';
 import { requireFormat } from '../files/format.js';
-import { type CsvOptions, csvChoiceOf, inputOptionsOf, requireResolution } from '../files/options.js';
+import {
+  type CsvOptions,
+  csvChoiceOf,
+  HEADER_ROW_HELP,
+  inputOptionsOf,
+  requireResolution,
+} from '../files/options.js';
 import type { FilesRequest } from '../files/request.js';
 import { DEFAULT_RESOLUTION } from '../hexcodes/library/hexcodes.js';
 import type { Operation } from '../hexcodes/wire/job.js';
+import { POINT_CHOICES } from '../tables/shapes/shapes.js';
 
 export interface ConversionOptions extends CsvOptions {
   readonly from?: string;
@@ -39,6 +46,7 @@ export function addReadOptions(command: Command, operation: Operation): Command 
     .option('--lat <column>', 'column of the latitude; default lat or latitude')
     .option('--lng <column>', 'column of the longitude; default lng, longitude or lon')
     .option('--position <column>', 'column of whole positions: lat,lng, WKT, geo:, map links, …')
+    .option(`--point <${POINT_CHOICES.join('|')}>`, 'of lines and areas: the point that is meant')
     .option(
       '-r, --resolution <0-15>',
       `resolution of rows that name none; default ${DEFAULT_RESOLUTION}, edges of 4.3 m`,
@@ -69,7 +77,8 @@ export function addContentOptions(command: Command): Command {
       '--encoding <name>',
       'of text: utf-16le, windows-1258, …; default: UTF-8, or by its byte order mark',
     )
-    .option('--sheet <name>', 'of a workbook of several sheets: by name or number');
+    .option('--sheet <name>', 'of a workbook of several sheets: by name or number')
+    .option('--header-row <n>', HEADER_ROW_HELP);
 }
 
 /** @throws CliFailure USAGE */

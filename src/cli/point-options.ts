@@ -4,8 +4,9 @@
 import type { Command } from 'commander';
 import { CliFailure, EXIT } from '../files/exit-codes.js';
 import { FILE_FORMATS, type FileFormat, requireFormat } from '../files/format.js';
-import { csvChoiceOf, inputOptionsOf } from '../files/options.js';
+import { csvChoiceOf, HEADER_ROW_HELP, inputOptionsOf } from '../files/options.js';
 import type { PointFiles } from '../files/points/run-points.js';
+import { POINT_CHOICES } from '../tables/shapes/shapes.js';
 
 export interface PointOptions {
   readonly output?: string;
@@ -18,6 +19,8 @@ export interface PointOptions {
   readonly header?: boolean;
   readonly encoding?: string;
   readonly sheet?: string;
+  readonly point?: string;
+  readonly headerRow?: string;
   readonly quiet?: boolean;
 }
 
@@ -33,7 +36,8 @@ export function addTextOptions(command: Command): Command {
       '--encoding <name>',
       'of text: utf-16le, windows-1258, …; default: UTF-8, or by its byte order mark',
     )
-    .option('--sheet <name>', 'of a workbook of several sheets: by name or number');
+    .option('--sheet <name>', 'of a workbook of several sheets: by name or number')
+    .option('--header-row <n>', HEADER_ROW_HELP);
 }
 
 /** Adds the options that all of these commands have. */
@@ -51,7 +55,8 @@ export function addPointOptions(command: Command): Command {
       .option('--to <format>', 'format of the output; default: by extension, else csv')
       .option('--lat <column>', 'column of the latitude; default lat or latitude')
       .option('--lng <column>', 'column of the longitude; default lng, longitude or lon')
-      .option('--position <column>', 'column of whole positions: lat,lng, WKT, geo:, map links, …'),
+      .option('--position <column>', 'column of whole positions: lat,lng, WKT, geo:, map links, …')
+      .option(`--point <${POINT_CHOICES.join('|')}>`, 'of lines and areas: the point that is meant'),
   ).option('-q, --quiet', 'no progress and no summary on stderr');
 }
 

@@ -4,6 +4,7 @@ import { ADMIN_UNITS } from '../hexcodes/admin-units.js';
 import { RECORD_TEXT_BYTES, recordAt, recordStatusAt } from '../hexcodes/kernel/output-layout.js';
 import type { Hexcodes } from '../hexcodes/library/hexcodes.js';
 import { looksSwapped } from '../hexcodes/wire/swapped.js';
+import { POINT_CHOICES } from '../tables/shapes/shapes.js';
 import { addedColumns, DECODE_ADDED, keptColumns, type Sample } from './columns/columns.js';
 import {
   type CellBox,
@@ -31,6 +32,7 @@ import { type Field, faultIn, type ReadFields, type RowFailure, SWAP_TRIES, type
 
 /** Row status by the kernel's status of a point. */
 const STATUS_OF_POINT: readonly RowStatus[] = ['OK', 'NOT_FOUND', 'INVALID_REQUEST', 'INVALID_HEXCODES'];
+const POINT_WORDS = `--point ${POINT_CHOICES.join(', ').replace(/, (?=\w+$)/, ' or ')} says which of its points is meant`;
 const POSITION_ADDED: readonly TableColumn[] = [
   { name: 'lat', kind: 'double' },
   { name: 'lng', kind: 'double' },
@@ -119,6 +121,8 @@ function encoder(
       const batch = { latLngDeg, codes, admins, resolutions, status };
       ourValues.push(...encodeAddedValues(encodeShape, batch, hexcodes));
       const faultOf = (row: number): string => {
+        const other = rows.others?.[row] ?? null;
+        if (other !== null) return `a ${other}, and ${POINT_WORDS}`;
         const isWrong = own !== null && own[row] === NOT_A_RESOLUTION;
         const wrong = isWrong ? fieldOf(columns, rows, at.resolution, row) : null;
         return faultIn(status[row] as RowFailure, readFieldsOf(columns, where, rows, row, latLngDeg, wrong));

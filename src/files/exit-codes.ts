@@ -20,8 +20,8 @@ export function badInput(location: FaultLocation, message: string, hint?: string
 }
 
 /** The failure for an output that cannot be opened, written or renamed. */
-export function badOutput(path: string, error: unknown): CliFailure {
-  return new CliFailure(EXIT.BAD_OUTPUT, `cannot write ${visible(path)}: ${reasonOf(error)}`);
+export function badOutput(path: string, error: unknown, hint?: string): CliFailure {
+  return new CliFailure(EXIT.BAD_OUTPUT, `cannot write ${visible(path)}: ${reasonOf(error)}`, hint);
 }
 
 const ERRNO: Readonly<Record<string, string>> = {

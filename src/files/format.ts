@@ -1,158 +1,41 @@
-// The file formats, each described once: help, documents, messages and readers go by this list. It needs no Node, so
-// that the page can use it; how the command opens a format is in formats/open.ts.
+// The formats of src/tables/formats.ts as the command asks for them.
 
+import {
+  FILE_FORMATS,
+  type FileFormat,
+  formatOfBytes,
+  formatOfName,
+  readFormatOf,
+  WRITTEN_FORMATS,
+} from '../tables/formats.js';
 import { CliFailure, EXIT } from './exit-codes.js';
 
-interface Format {
-  /** As people write it. */
-  readonly title: string;
-  /** In lower case. Outputs get the first one. */
-  readonly extensions: readonly string[];
-  /** Extensions of what is read as this format after a conversion of its own, and never written. */
-  readonly readAs?: readonly string[];
-  /**
-   * Whether content is of this format.
-   * @param text the first 4,096 bytes as Latin-1
-   * @param start the same without marks and blanks before it
-   */
-  sniff(text: string, start: string): boolean;
-  /** Text, which gzip makes smaller and which can be cut between two lines. */
-  readonly isText: boolean;
-  /** Whether output can be cut off after a row and continued. */
-  readonly isResumable: boolean;
-  /** Formats of fields between delimiters: their usual one, and whether another may be chosen. */
-  readonly delimiter: { readonly usual: ',' | '\t'; readonly isFixed: boolean } | null;
-  /** Whether columns have types. */
-  readonly hasTypes: boolean;
-  /** Whether rows are JSON objects: sources then know their columns after all rows only. */
-  readonly isJson: boolean;
-  /** Formats whose JSON objects are passed on into this one with our members added. */
-  readonly passesOn: readonly string[];
-  /** Whether rows need a position. */
-  readonly needsPosition: boolean;
-}
+export {
+  FILE_FORMATS,
+  type FileFormat,
+  FORMAT_TITLES,
+  FORMATS,
+  formatOfBytes,
+  formatOfName,
+  isGzipName,
+  readFormatOf,
+  WRITTEN_FORMATS,
+} from '../tables/formats.js';
 
-const NONE = {
-  isText: true,
-  isResumable: false,
-  delimiter: null,
-  hasTypes: false,
-  isJson: false,
-  passesOn: [],
-  needsPosition: false,
-} as const;
-
-const JSON_FORMAT = { ...NONE, isJson: true } as const;
-const TYPED = { ...NONE, isText: false, hasTypes: true } as const;
-
-const firstLine = (text: string): string => text.slice(0, text.search(/[\r\n]|$/));
-const hasFeatures = (text: string): boolean => /"(?:FeatureCollection|Feature)"/.test(text);
-
-const LIST = {
-  csv: {
-    ...NONE,
-    title: 'CSV',
-    extensions: ['csv', 'txt'],
-    readAs: ['xlsx', 'xlsm'],
-    // Content that has no mark of its own.
-    sniff: () => true,
-    isResumable: true,
-    delimiter: { usual: ',', isFixed: false },
-  },
-  tsv: {
-    ...NONE,
-    title: 'TSV',
-    extensions: ['tsv', 'tab'],
-    sniff: (_, start) => firstLine(start).includes('\t') && !/[,;|]/.test(firstLine(start)),
-    isResumable: true,
-    delimiter: { usual: '\t', isFixed: true },
-  },
-  ndjson: {
-    ...JSON_FORMAT,
-    title: 'NDJSON',
-    extensions: ['ndjson', 'jsonl'],
-    sniff: (_, start) => start.startsWith('{') && !hasFeatures(start),
-    isResumable: true,
-    passesOn: ['csv', 'tsv', 'ndjson', 'geojson', 'parquet', 'arrow'],
-  },
-  geojson: {
-    ...JSON_FORMAT,
-    title: 'GeoJSON',
-    extensions: ['geojson', 'json'],
-    sniff: (_, start) => start.startsWith('{') && hasFeatures(start),
-    passesOn: ['geojson'],
-    needsPosition: true,
-  },
-  parquet: {
-    ...TYPED,
-    title: 'Parquet',
-    extensions: ['parquet', 'pq'],
-    sniff: (text) => text.startsWith('PAR1'),
-  },
-  arrow: {
-    ...TYPED,
-    title: 'Arrow IPC',
-    extensions: ['arrow', 'feather', 'arrows', 'ipc'],
-    sniff: (text) => text.startsWith('ARROW1') || text.startsWith('\xff\xff\xff\xff'),
-  },
-} as const satisfies Readonly<Record<string, Format>>;
-
-export type FileFormat = keyof typeof LIST;
-/** The formats by their names, as users type them. */
-export const FORMATS: Readonly<Record<FileFormat, Format>> = LIST;
-export const FILE_FORMATS = Object.keys(LIST) as readonly FileFormat[];
-
-/** `CSV, TSV, … or Arrow IPC` */
-export const FORMAT_TITLES = FILE_FORMATS.map((name) => FORMATS[name].title)
-  .join(', ')
-  .replace(/, ([^,]*)$/, ' or $1');
-
-const BY_EXTENSION = new Map(
-  FILE_FORMATS.flatMap((name) =>
-    [...FORMATS[name].extensions, ...(FORMATS[name].readAs ?? [])].map((extension) => [extension, name]),
-  ),
-);
-
-export interface NamedFormat {
-  readonly format: FileFormat | null;
-  readonly gzip: boolean;
-}
-
-/** The format that a file's name gives; null if its extension is of none. */
-export function formatOfName(path: string): NamedFormat {
-  const extension = /\.([^./\\]+)$/.exec(path.replace(/\.(?:gz|zst)$/i, ''))?.[1]?.toLowerCase();
-  return { format: BY_EXTENSION.get(extension ?? '') ?? null, gzip: isGzipName(path) };
-}
-
-/** A format named on the command line. @throws CliFailure USAGE for any other word */
-export function requireFormat(name: string, option: string): FileFormat {
-  const format = FILE_FORMATS.find((each) => each === name.toLowerCase());
+/** A format named on the command line: of outputs one that is written. @throws CliFailure USAGE for any other word */
+export function requireFormat(name: string, option: '--from' | '--to' | '--format'): FileFormat {
+  const known = option === '--from' ? FILE_FORMATS : WRITTEN_FORMATS;
+  const format = known.find((each) => each === name.toLowerCase());
   if (format === undefined) {
-    throw new CliFailure(EXIT.USAGE, `${option} ${name}: must be one of ${FILE_FORMATS.join(', ')}`);
+    throw new CliFailure(EXIT.USAGE, `${option} ${name}: must be one of ${known.join(', ')}`);
   }
   return format;
 }
 
-/** The format that the first bytes of a content show; csv for content that has no mark of its own. */
-export function formatOfBytes(head: Uint8Array): FileFormat {
-  const text = String.fromCharCode(...head.subarray(0, 4096));
-  const start = text
-    .replace(/^\xef\xbb\xbf/, '')
-    .replace('\u001e', '')
-    .trimStart();
-  // From the last one, whose marks are the surest, to the first, which takes what no other knows.
-  return FILE_FORMATS.findLast((name) => FORMATS[name].sniff(text, start)) ?? 'csv';
-}
-
-/** The format of an input: the one that the user names, else that of its name, else that of its first bytes. */
+/** The format of an input's rows: the one that the user names, else that of its name, else that of its first bytes. */
 export function formatOf(
   { path, head }: { readonly path: string | null; readonly head: Uint8Array },
   from: FileFormat | null = null,
 ): FileFormat {
-  return from ?? (path === null ? null : formatOfName(path).format) ?? formatOfBytes(head);
-}
-
-/** Whether a name ends in `.gz`. An output of such a name is compressed; an input is judged by its bytes. */
-export function isGzipName(path: string): boolean {
-  return /\.gz$/i.test(path);
+  return readFormatOf(from ?? (path === null ? null : formatOfName(path).format) ?? formatOfBytes(head));
 }

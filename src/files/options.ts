@@ -2,10 +2,16 @@
 
 import { readResolution } from '../hexcodes/wire/params/number.js';
 import { type Position, parsePosition } from '../hexcodes/wire/rows/position-text.js';
+import { POINT_CHOICES, type PointChoice } from '../tables/shapes/shapes.js';
 import { requireEncoding } from './content/encoding.js';
 import type { InputOptions } from './disk/input.js';
 import { CliFailure, EXIT } from './exit-codes.js';
 import { type CsvChoice, requireDecimal, requireDelimiter } from './formats/csv-dialect.js';
+
+/** Most rows above a header, and one. */
+export const MOST_HEADER_ROW = 1000;
+export const HEADER_ROW_HELP =
+  'row of the header in CSV or a sheet, from 1; default: the first, or below titles the first of 20 with known names';
 
 // `--memory MiB` of commands that go on from the disk when memory is full.
 const MIB = 2 ** 20;
@@ -43,6 +49,8 @@ export interface CsvOptions {
   readonly header?: boolean;
   readonly encoding?: string;
   readonly sheet?: string;
+  readonly point?: string;
+  readonly headerRow?: string;
 }
 
 /** @throws CliFailure USAGE */
@@ -55,6 +63,29 @@ export function csvChoiceOf({ delimiter, decimal, header }: CsvOptions): CsvChoi
 }
 
 /** @throws CliFailure USAGE */
-export function inputOptionsOf({ encoding, sheet }: CsvOptions): InputOptions {
-  return { encoding: encoding === undefined ? undefined : requireEncoding(encoding), sheet };
+export function inputOptionsOf({ encoding, sheet, point, headerRow }: CsvOptions): InputOptions {
+  return {
+    encoding: encoding === undefined ? undefined : requireEncoding(encoding),
+    sheet,
+    // Plans of jobs of before have no such members.
+    ...(point === undefined ? {} : { point: requirePoint(point) }),
+    ...(headerRow === undefined ? {} : { headerRow: requireHeaderRow(headerRow) }),
+  };
+}
+
+/** @throws CliFailure USAGE for any other word */
+function requirePoint(text: string): PointChoice {
+  const choice = POINT_CHOICES.find((each) => each === text);
+  if (choice !== undefined) return choice;
+  throw new CliFailure(EXIT.USAGE, `--point ${text}: must be one of ${POINT_CHOICES.join(', ')}`);
+}
+
+/** @throws CliFailure USAGE */
+function requireHeaderRow(text: string): number {
+  const row = Number(text);
+  if (/^\d+$/.test(text) && row >= 1 && row <= MOST_HEADER_ROW) return row;
+  throw new CliFailure(
+    EXIT.USAGE,
+    `--header-row ${text}: must be a whole number from 1 to ${MOST_HEADER_ROW}`,
+  );
 }

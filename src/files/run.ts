@@ -12,7 +12,7 @@ import { type FileStat, type Input, openInput, statOf } from './disk/input.js';
 import { Targets } from './disk/targets.js';
 import { CliFailure, EXIT } from './exit-codes.js';
 import { type FileFormat, FORMATS, formatOf, formatOfName, isGzipName } from './format.js';
-import { dialectOf, sampleOf, targetDialect } from './formats/csv-dialect.js';
+import { dialectOf, sampleOf, searchedBy, targetDialect } from './formats/csv-dialect.js';
 import type { FilesRequest, Run, RunResult } from './request.js';
 import { Interruption, Progress } from './terminal/progress.js';
 import { grouped } from './terminal/say.js';
@@ -40,7 +40,14 @@ export async function convertFiles(
     first.close();
     throw new CliFailure(EXIT.USAGE, `--sort is for Parquet, not for ${targetFormat}`, 'Add --to parquet.');
   }
-  const source = dialectOf(first.head, sourceFormat, request.csv, (text) => hexcodes.isValid(text));
+  const isCode = (text: string): boolean => hexcodes.isValid(text);
+  const source = dialectOf(
+    first.head,
+    sourceFormat,
+    request.csv,
+    isCode,
+    searchedBy(request.columns, request.input),
+  );
   const sample = FORMATS[sourceFormat].delimiter === null ? null : sampleOf(first.head, source);
   const target = targetDialect(source, sourceFormat, targetFormat, request.csv);
   const digest = digestOf(request, sourceFormat, targetFormat, stats);
@@ -53,6 +60,10 @@ export async function convertFiles(
     throw error;
   }
   if (targets.note !== null) say(targets.note);
+  if (source.titleRows > 0)
+    say(
+      `${source.titleRows === 1 ? 'The row' : `The ${source.titleRows} rows`} above the header ${source.titleRows === 1 ? 'is' : 'are'} left out. --header-row N names another header.`,
+    );
   if (targets.isDone) return { tally: targets.tally, elapsedMs: 0 };
   const progress = new Progress(request.isQuiet, targets.tally.rows);
   const totalBytes = stats.every(({ sizeBytes }) => sizeBytes !== null)

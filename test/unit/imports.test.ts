@@ -99,6 +99,8 @@ const ONLY_IN: Record<string, string | string[]> = {
   'prom-client': 'server/metrics',
   '@maplibre/vt-pbf': 'server/grid',
   pmtiles: 'server/basemap',
+  fflate: 'tables',
+  saxen: 'tables',
   'maplibre-gl': ['console/map', 'console/points'],
   '@opentelemetry/exporter-trace-otlp-http': 'server/observe',
 };

@@ -25,6 +25,7 @@ interface Options {
   header?: boolean;
   encoding?: string;
   sheet?: string;
+  headerRow?: string;
   quiet?: boolean;
 }
 
@@ -101,7 +102,10 @@ async function checkFile(
   const input = await openInput(path, inputOptionsOf(options));
   const format = formatOf(input, from);
   const isCode = (text: string): boolean => hexcodes.isValid(text);
-  const dialect = dialectOf(input.head, format, csvChoiceOf(options), isCode);
+  const dialect = dialectOf(input.head, format, csvChoiceOf(options), isCode, {
+    code: options.column,
+    prefix: '',
+  });
   const source = await openSource(input, format, 'any', dialect);
   const names = source.columns.map(({ name }) => name);
   const firstRows = FORMATS[format].delimiter !== null ? (sampleOf(input.head, dialect)?.rows ?? []) : [];

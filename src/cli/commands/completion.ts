@@ -1,7 +1,7 @@
 // `hexcodes completion bash|zsh|fish`: a completion script for the shell, made from the declared commands.
 
 import { Argument, type Command, type Option } from 'commander';
-import { FILE_FORMATS } from '../../files/format.js';
+import { FILE_FORMATS, WRITTEN_FORMATS } from '../../files/format.js';
 
 /** One command as the scripts complete it. */
 interface CommandShape {
@@ -77,7 +77,8 @@ function shapeOf(command: Command): CommandShape {
 function valueShape({ flags, long }: Option): OptionValue {
   if (/<folder>/.test(flags)) return { words: [], paths: 'folders' };
   if (/<file>/.test(flags)) return { words: [], paths: 'files' };
-  if (/<format>/.test(flags)) return { words: FILE_FORMATS, paths: null };
+  if (/<format>/.test(flags))
+    return { words: long === '--from' ? FILE_FORMATS : WRITTEN_FORMATS, paths: null };
   return { words: VALUES[long ?? ''] ?? [], paths: /\|FILE>/.test(flags) ? 'files' : null };
 }
 

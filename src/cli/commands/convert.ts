@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
 import { CliFailure, EXIT } from '../../files/exit-codes.js';
-import { FILE_FORMATS, requireFormat } from '../../files/format.js';
+import { FILE_FORMATS, formatOfName, requireFormat, WRITTEN_FORMATS } from '../../files/format.js';
 import { loadLibrary } from '../../files/library.js';
 import { memoryBytesOf } from '../../files/options.js';
 import type { ErrorPolicy, FilesRequest } from '../../files/request.js';
@@ -38,12 +38,9 @@ import { otherCommand } from './other-command.js';
 // Positions and codes on the command line of encode and decode, in place of files: which arguments are meant so, and
 // their answers.
 
-/** Texts with these are paths, whether there is such a file or not. */
-const PATH =
-  /^[^:]*[/\\]|\.(?:csv|tsv|tab|ndjson|jsonl|geojson|json|parquet|pq|arrow|arrows|feather|xlsx|gz|zst|txt)$/i;
-
+/** Texts with a folder, or the ending of a format or of a packed file, are paths, whether there is such a file. */
 function isPath(text: string): boolean {
-  return PATH.test(text);
+  return /^[^:]*[/\\]|\.(?:gz|zst)$/i.test(text) || formatOfName(text).format !== null;
 }
 
 /** The positions that arguments are: one that is written with blanks, or one each; null if one of them is none. */
@@ -180,6 +177,7 @@ interface ConvertOptions extends ConversionOptions {
 /** Where failed rows are after a run, for the summary; `stop` ends the run without one. */
 const FAILED_WENT = { keep: 'kept with their status', skip: 'left out', stop: '' } as const;
 const FORMAT_LIST = FILE_FORMATS.join(', ');
+const WRITTEN_LIST = WRITTEN_FORMATS.join(', ');
 
 /** Declares a command with the options of both directions and those of its own. */
 export function declareConvert(program: Command, operation: Operation): Command {
@@ -189,7 +187,10 @@ export function declareConvert(program: Command, operation: Operation): Command 
     .argument('[what...]', isEncode ? 'files, or a position: 21.0288,105.8525' : 'files, or a hexcode')
     .option('-o, --output <file>', 'write here instead of stdout (-); a file takes its name only when whole')
     .option('--from <format>', `format of the input (${FORMAT_LIST}); default: by extension or content`)
-    .option('--to <format>', 'format of the output; default: by extension, else as the input');
+    .option(
+      '--to <format>',
+      `format of the output (${WRITTEN_LIST}); default: by extension, else as the input`,
+    );
   addReadOptions(command, operation);
   if (isEncode) {
     command
@@ -337,6 +338,8 @@ const FILE_OPTIONS = [
   'header',
   'encoding',
   'sheet',
+  'point',
+  'headerRow',
 ] as const satisfies (keyof ConvertOptions)[];
 const DEFAULTS: Partial<ConvertOptions> = {
   prefix: '',
@@ -348,7 +351,7 @@ const DEFAULTS: Partial<ConvertOptions> = {
 function refuseFileOptions(options: ConvertOptions, what: string): void {
   const name = FILE_OPTIONS.find((each) => options[each] !== DEFAULTS[each]);
   if (name === undefined) return;
-  const option = name === 'header' ? 'no-header' : name;
+  const option = name === 'header' ? 'no-header' : name === 'headerRow' ? 'header-row' : name;
   throw new CliFailure(EXIT.USAGE, `--${option} is for files: it does not apply to ${what}`);
 }
 

@@ -127,7 +127,7 @@ async function exportTo(
   const targets = new Targets({ output, rejects: null, notResumable, isResume: false, digest: '' });
   try {
     const columns = { kept: [], added: COLUMNS, isWhole: false };
-    const dialect = { delimiter: ',', decimal: '.', hasMark: false, hasHeader: true } as const;
+    const dialect = { delimiter: ',', decimal: '.', hasMark: false, hasHeader: true, titleRows: 0 } as const;
     const sink = await openSink(
       format,
       targets.output,

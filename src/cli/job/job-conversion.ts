@@ -7,9 +7,11 @@ import { type Check, flag, list, object, oneOf, orNull, SchemaFault, text, whole
 import { type BusConfig, NATS_NAMES } from '../../config/config.js';
 import type { FilePart } from '../../files/disk/input.js';
 import { CliFailure, EXIT } from '../../files/exit-codes.js';
-import { FILE_FORMATS, type FileFormat, requireFormat } from '../../files/format.js';
+import { FILE_FORMATS, type FileFormat, requireFormat, WRITTEN_FORMATS } from '../../files/format.js';
 import { loadLibrary } from '../../files/library.js';
+import { MOST_HEADER_ROW } from '../../files/options.js';
 import type { ErrorPolicy } from '../../files/request.js';
+import { POINT_CHOICES } from '../../tables/shapes/shapes.js';
 import { requireSubject, sayer } from '../bus-options.js';
 import {
   addContentOptions,
@@ -29,6 +31,7 @@ const MOST_COLUMNS = 65_536;
 const MOST_PART_NUMBER = 10_000_000;
 
 const format: Check<FileFormat> = oneOf(FILE_FORMATS);
+const written: Check<FileFormat> = oneOf(WRITTEN_FORMATS);
 const name = text(MOST_NAME);
 const names = list(name, MOST_COLUMNS);
 
@@ -46,7 +49,7 @@ const encoding: Check<string> = (value, member) => {
 const conversion: Check<JobConversion> = object(
   {
     operation: oneOf(['encode', 'decode']),
-    ...{ from: orNull(format), to: orNull(format), resolution: whole(0, 15), isFormer: flag },
+    ...{ from: orNull(format), to: orNull(written), resolution: whole(0, 15), isFormer: flag },
     columns: object(
       { prefix: name },
       { lat: name, lng: name, position: name, code: name, keep: names, drop: names },
@@ -55,7 +58,10 @@ const conversion: Check<JobConversion> = object(
       delimiter: orNull(oneOf([',', ';', '\t', '|'])),
       ...{ decimal: oneOf(['.', ',']), hasHeader: flag },
     }),
-    input: object({}, { encoding, sheet: name }),
+    input: object(
+      {},
+      { encoding, sheet: name, point: oneOf(POINT_CHOICES), headerRow: whole(1, MOST_HEADER_ROW) },
+    ),
     // A file of failed rows has a path, which no message may name.
     errors: object({ kind: oneOf(['keep', 'skip', 'stop']) }),
   },

@@ -29,7 +29,6 @@ interface NamedInput {
 }
 
 const PACKED = /\.(?:gz|zst)$/i;
-const WORKBOOK = /\.xls[xm]$/i;
 const LEAST_DIGITS = 4;
 
 /**
@@ -63,7 +62,7 @@ function partNames(path: string, { format, partCount }: NamedInput, isWhole: boo
   const { dir, base } = posix.parse(path);
   const isGzip = /\.gz$/i.test(base) && FORMATS[format].isText;
   const bare = base.replace(PACKED, '');
-  const named = WORKBOOK.test(bare) ? 'workbook' : formatOfName(bare).format;
+  const named = formatOfName(bare).format;
   const ownEnding = named === null ? '' : posix.extname(bare);
   const stem = isWhole ? bare : bare.slice(0, bare.length - ownEnding.length);
   const ending = !isWhole && named === format ? ownEnding : `.${FORMATS[format].extensions[0]}`;

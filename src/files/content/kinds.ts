@@ -44,8 +44,8 @@ const UNREADABLE: readonly Unreadable[] = [
   },
   {
     starts: /^(?:\xef\xbb\xbf)?\s*<(?:\?xml|kml|gpx)/i,
-    what: 'XML',
-    hint: 'KML and GPX: ogr2ogr -t_srs EPSG:4326 points.geojson FILE',
+    what: 'XML, and neither GPX nor KML',
+    hint: 'Perhaps ogr2ogr reads it: ogr2ogr -t_srs EPSG:4326 points.geojson FILE',
   },
   {
     starts: /^(?:\xef\xbb\xbf)?\s*\[\s*[[{]/,
@@ -63,12 +63,6 @@ export function packingOf(head: Uint8Array): 'gzip' | 'zstd' | null {
   return text.startsWith(GZIP) ? 'gzip' : text.startsWith(ZSTD) ? 'zstd' : null;
 }
 
-/** Whether a ZIP archive is a workbook of Excel. */
-export function isWorkbook(head: Uint8Array): boolean {
-  const text = latin1(head);
-  return text.startsWith(ZIP) && /\[Content_Types\]\.xml|xl\/|docProps\/|_rels\//.test(text);
-}
-
 /** @throws CliFailure BAD_INPUT for content that is of none of the formats, but of a kind that is known */
 export function refuseUnreadable(head: Uint8Array, file: string): void {
   const text = latin1(head);
@@ -79,15 +73,16 @@ export function refuseUnreadable(head: Uint8Array, file: string): void {
 }
 
 const NOT_WRITTEN: Readonly<Record<string, string>> = {
-  xlsx: 'Excel opens CSV: -o FILE.csv',
-  xls: 'Excel opens CSV: -o FILE.csv',
-  ods: 'LibreOffice opens CSV: -o FILE.csv',
+  xls: 'Excel opens -o FILE.xlsx',
+  xlsm: 'Excel opens -o FILE.xlsx',
+  ods: 'LibreOffice opens -o FILE.xlsx',
   zip: 'Write FILE.gz, or pack the output yourself',
   bz2: 'Write FILE.gz, or pack the output yourself: | bzip2 > FILE',
   xz: 'Write FILE.gz, or pack the output yourself: | xz > FILE',
   zst: 'Write FILE.gz, or pack the output yourself: | zstd > FILE',
   lz4: 'Write FILE.gz, or pack the output yourself: | lz4 > FILE',
   kml: 'Write GeoJSON: -o FILE.geojson',
+  kmz: 'Write GeoJSON: -o FILE.geojson',
   gpx: 'Write GeoJSON: -o FILE.geojson',
   shp: 'Write GeoJSON: -o FILE.geojson',
   gpkg: 'Write GeoJSON: -o FILE.geojson',

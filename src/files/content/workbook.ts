@@ -181,19 +181,21 @@ const CHUNK_LETTERS = 256 * 1024;
 
 /**
  * @param sheet name or number from 1; undefined for the only one
+ * @param headerRow number of the first row that is read, as Excel counts them
  * @throws CliFailure BAD_INPUT for a workbook that cannot be read, and for one of several sheets if none is named
  */
 export async function sheetAsCsv(
   source: AsyncIterable<Uint8Array>,
   sheet: string | undefined,
   file: string,
+  headerRow = 1,
 ): Promise<Iterable<Uint8Array>> {
   const input = { name: file, chunks: () => source };
   const bytes = await wholeContent(input, 'the workbook', 'Save the sheet as CSV.');
   const { default: readSheets } = await import('read-excel-file/node');
   let sheets: { sheet: string; data: unknown[][] }[];
   try {
-    sheets = (await readSheets(checkedWorkbook(bytes, file))) as typeof sheets;
+    sheets = (await readSheets(checkedWorkbook(bytes, file), { trim: false })) as typeof sheets;
   } catch (error) {
     if (error instanceof CliFailure) throw error;
     throw badInput({ file }, `the workbook cannot be read (${reasonOf(error)})`);
@@ -215,7 +217,7 @@ export async function sheetAsCsv(
     (widest, row) => Math.max(widest, row.findLastIndex((cell) => cell !== null) + 1),
     0,
   );
-  return csvOf(chosen.data, width);
+  return csvOf(chosen.data.slice(headerRow - 1), width);
 }
 
 /** The rows that have a value, in chunks: all of them together may be longer than a string can be. */

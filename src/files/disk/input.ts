@@ -4,9 +4,11 @@
 import { closeSync, createReadStream, openSync, type ReadStream, readSync, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import zlib from 'node:zlib';
+import type { PointChoice } from '../../tables/shapes/shapes.js';
 import { encodingOf, inUtf8 } from '../content/encoding.js';
-import { isWorkbook, packingOf, refuseUnreadable } from '../content/kinds.js';
+import { packingOf, refuseUnreadable } from '../content/kinds.js';
 import { badInput, CliFailure, EXIT, reasonOf } from '../exit-codes.js';
+import { FORMATS, formatOfBytes } from '../format.js';
 
 // Unpacks gzip and Zstandard as it is read. Zstandard is there from Node 22.15 and 24 on.
 
@@ -151,6 +153,8 @@ class RangeReader {
 }
 
 const CHUNK_BYTES = 256 * 1024;
+const LINE_FEED = 10;
+const QUOTE = 34;
 /** Enough to tell formats apart. */
 export const HEAD_BYTES = 16 * 1024;
 export const STDIN_NAME = '(stdin)';
@@ -167,6 +171,8 @@ export interface Input {
   readonly part: FilePart | undefined;
   /** First bytes of the content, as `chunks` gives it; up to HEAD_BYTES. Of a part: those of the whole file. */
   readonly head: Uint8Array;
+  /** Which point of lines and areas is meant, where somebody has said it. */
+  readonly point?: PointChoice | undefined;
   /** Bytes read from the disk or the pipe so far, before unpacking. */
   readBytes(): number;
   /** The content from its first byte, unpacked, text in UTF-8. Can be read once. */
@@ -182,6 +188,10 @@ export interface InputOptions {
   readonly encoding?: string | undefined;
   /** Sheet of a workbook, by name or by number from 1. */
   readonly sheet?: string | undefined;
+  /** Which point of lines and areas is meant. */
+  readonly point?: PointChoice | undefined;
+  /** Row of the header, from 1; those above it are left out. */
+  readonly headerRow?: number | undefined;
   /** Part of one file that is neither packed nor a workbook, in UTF-8. */
   readonly part?: FilePart | undefined;
 }
@@ -218,6 +228,7 @@ export async function openInput(path: string, options: InputOptions = {}): Promi
     return {
       ...{ name: partName(path, options.part), path, sizeBytes, isPacked: false, part: options.part },
       head: firstBytesOf(path, HEAD_BYTES),
+      point: options.point,
       readBytes: () => reader.bytes,
       chunks: () => reader.chunks(),
       ...closer(() => reader.close()),
@@ -251,6 +262,7 @@ async function ofStream(
     isPacked: packing !== null,
     part: options.part,
     head: Buffer.concat(opening).subarray(0, HEAD_BYTES),
+    point: options.point,
     readBytes: () => counted.bytes,
     chunks: () => continued(opening, iterator),
     ...closer(() => raw.destroy()),
@@ -267,26 +279,38 @@ function closer(first: () => void): Pick<Input, 'onClose' | 'close'> {
   };
 }
 
-/** The content in a form that the formats read: CSV of a workbook, UTF-8 of text in other encodings. */
+/** The content in a form whose rows are read: CSV of files of other programs, UTF-8 of text in other encodings. */
 async function readable(
   content: AsyncIterable<Uint8Array>,
-  { encoding, sheet }: InputOptions,
+  options: InputOptions,
   name: string,
 ): Promise<AsyncIterable<Uint8Array>> {
   const { opening, iterator } = await opened(content);
   const head = Buffer.concat(opening);
   const whole = continued(opening, iterator);
-  if (isWorkbook(head)) {
-    const { sheetAsCsv } = await import('../content/workbook.js');
-    return each(await sheetAsCsv(whole, sheet, name));
+  const format = formatOfBytes(head);
+  if (FORMATS[format].readAs !== null) {
+    const { broughtAsCsv } = await import('../content/brought.js');
+    return broughtAsCsv(format, whole, options, name);
   }
   refuseUnreadable(head, name);
-  const found = encodingOf(head) ?? encoding ?? 'utf-8';
-  return found === 'utf-8' ? whole : inUtf8(whole, found, name);
+  const found = encodingOf(head) ?? options.encoding ?? 'utf-8';
+  const text = found === 'utf-8' ? whole : inUtf8(whole, found, name);
+  return options.headerRow === undefined ? text : withoutRows(text, options.headerRow - 1);
 }
 
-async function* each(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield* chunks;
+/** Text without its first lines; the end of a line inside of quotes is none. */
+async function* withoutRows(content: AsyncIterable<Uint8Array>, rows: number): AsyncGenerator<Uint8Array> {
+  let left = rows;
+  let isQuoted = false;
+  for await (const chunk of content) {
+    let at = 0;
+    for (; left > 0 && at < chunk.length; at++) {
+      if (chunk[at] === QUOTE) isQuoted = !isQuoted;
+      else if (chunk[at] === LINE_FEED && !isQuoted) left--;
+    }
+    if (at < chunk.length) yield chunk.subarray(at);
+  }
 }
 
 /** Reads the first chunks of a content, HEAD_BYTES or more unless it is shorter. */

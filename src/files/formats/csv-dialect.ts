@@ -3,14 +3,16 @@
 
 import { delimiterOf, HeaderCollector, sepLineOf } from '../../hexcodes/wire/bulk/csv-header.js';
 import type { Delimiter } from '../../hexcodes/wire/job.js';
+import { codeColumns, pairColumns, positionColumns } from '../../hexcodes/wire/rows/column-names.js';
 import { parsePosition } from '../../hexcodes/wire/rows/position-text.js';
-import type { Sample } from '../columns/columns.js';
+import { type ColumnChoice, columnCalled, type Sample } from '../columns/columns.js';
 import { HEAD_BYTES } from '../disk/input.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { type FileFormat, FORMATS } from '../format.js';
 import { eachRow, fieldsOf } from './csv-rows.js';
 
 const LF = 10;
+const COMMA = 44;
 /** Rows by which columns are judged. */
 export const SAMPLE_ROWS = 100;
 
@@ -27,6 +29,8 @@ export interface CsvDialect {
   readonly decimal: '.' | ',';
   readonly hasMark: boolean;
   readonly hasHeader: boolean;
+  /** Rows above the header that are left out: titles. */
+  readonly titleRows: number;
 }
 
 const DELIMITER_WORDS: Readonly<Record<string, Delimiter>> = {
@@ -55,12 +59,14 @@ export function requireDecimal(text: string): '.' | ',' {
  * The dialect of an input.
  * @param head its first bytes
  * @param isCode whether a text is a hexcode: a first row that holds one is no header
+ * @param columns that the user names; null where rows above the header are not looked for
  */
 export function dialectOf(
   head: Uint8Array,
   format: FileFormat,
   choice: CsvChoice,
   isCode: (text: string) => boolean,
+  columns: ColumnChoice | null = null,
 ): CsvDialect {
   const hasMark = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf;
   const sep = sepLineOf(head);
@@ -73,7 +79,62 @@ export function dialectOf(
   const start = hasMark && sep === undefined ? 3 : 0;
   const fields = fieldsOf(row, start, row.length, delimiter.charCodeAt(0));
   const hasHeader = choice.hasHeader && !isData(fields, isCode);
-  return { delimiter, decimal: choice.decimal, hasMark, hasHeader };
+  const dialect = { delimiter, decimal: choice.decimal, hasMark, hasHeader, titleRows: 0 };
+  if (!hasHeader || columns === null || FORMATS[format].delimiter === null) return dialect;
+  if (isHeader(fields, columns)) return dialect;
+  const isGiven = choice.delimiter !== null || own?.isFixed === true || sep !== undefined;
+  return { ...dialect, ...belowTitles(head, columns, isGiven ? delimiter : null) };
+}
+
+/** The columns by which a header is looked for; null where the user says which row it is. */
+export function searchedBy(
+  columns: ColumnChoice,
+  { headerRow }: { readonly headerRow?: number | undefined },
+): ColumnChoice | null {
+  return headerRow === undefined ? columns : null;
+}
+
+/** Rows that are looked at for a header below titles. */
+const SEARCHED_ROWS = 20;
+
+/** The first row with known names, or those that the user gives; nothing where there is none. */
+function belowTitles(
+  head: Uint8Array,
+  columns: ColumnChoice,
+  given: Delimiter | null,
+): Pick<CsvDialect, 'titleRows' | 'delimiter'> | undefined {
+  const lead = leadOf(head);
+  const rows: Uint8Array[] = [];
+  // Quotes of titles are read as between commas: another sign changes only rows that are no header.
+  eachRow(head.subarray(lead), COMMA, (start, end) => {
+    if (rows.length <= SEARCHED_ROWS) rows.push(head.subarray(lead + start, lead + end));
+  });
+  for (let i = 1; i < Math.min(rows.length, SEARCHED_ROWS); i++) {
+    const row = rows[i]!;
+    const delimiter = given ?? delimiterOf(row);
+    const code = delimiter.charCodeAt(0);
+    const fields = fieldsOf(row, 0, row.length, code);
+    const next = rows[i + 1];
+    const below = next === undefined ? [] : fieldsOf(next, 0, next.length, code);
+    if (isHeader(fields, columns, below)) return { titleRows: i, delimiter };
+  }
+  return undefined;
+}
+
+/**
+ * Whether fields are names of columns that are read.
+ * @param below the next row: a name that is an everyday word must have a position below it
+ */
+function isHeader(
+  fields: readonly string[],
+  { lat, lng, position, code }: ColumnChoice,
+  below: readonly string[] | null = null,
+): boolean {
+  const chosen = [lat, lng, position, code].filter((name) => name !== undefined);
+  if (chosen.length > 0) return chosen.every((name) => columnCalled(fields, name) >= 0);
+  const pair = pairColumns(fields);
+  if ((pair.lat.length > 0 && pair.lng.length > 0) || codeColumns(fields).length > 0) return true;
+  return positionColumns(fields).some((column) => below === null || isPosition(below[column] ?? ''));
 }
 
 /** Whether a first row holds a code, or a position: one field of a list, or the first two. */
@@ -91,7 +152,8 @@ function isPosition(text: string): boolean {
 /** Names and first rows, as far as the first bytes of a content hold them whole; null where there is no whole row. */
 export function sampleOf(head: Uint8Array, dialect: CsvDialect): Sample | null {
   const delimiter = dialect.delimiter.charCodeAt(0);
-  const lead = leadOf(head);
+  const lead = headerStart(head, dialect);
+  if (lead < 0) return null;
   const rows: string[][] = [];
   eachRow(head.subarray(lead), delimiter, (start, end) => {
     if (head[lead + end - 1] === LF || head.length < HEAD_BYTES) {
@@ -109,6 +171,18 @@ export function leadOf(bytes: Uint8Array): number {
   const sep = sepLineOf(bytes);
   if (sep !== undefined) return sep.sizeBytes;
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+}
+
+/** Where the header row starts, or the first row where there is none; -1 where the bytes end before it. */
+export function headerStart(bytes: Uint8Array, { titleRows, delimiter }: CsvDialect): number {
+  const lead = leadOf(bytes);
+  if (titleRows === 0) return lead;
+  let found = -1;
+  let rows = 0;
+  eachRow(bytes.subarray(lead), delimiter.charCodeAt(0), (start) => {
+    if (rows++ === titleRows) found = lead + start;
+  });
+  return found;
 }
 
 /** The dialect of an output: that of the input where both are CSV. */
@@ -130,5 +204,6 @@ export function targetDialect(
     decimal: choice.decimal,
     hasMark: wasText && source.hasMark,
     hasHeader: !wasText || source.hasHeader,
+    titleRows: 0,
   };
 }

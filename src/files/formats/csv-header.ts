@@ -5,7 +5,7 @@ import { firstRowEnd } from '../../hexcodes/wire/bulk/splitters.js';
 import { encodingHint } from '../content/encoding.js';
 import type { Input } from '../disk/input.js';
 import { badInput } from '../exit-codes.js';
-import { type CsvDialect, leadOf } from './csv-dialect.js';
+import { type CsvDialect, headerStart, leadOf } from './csv-dialect.js';
 import { eachRow, fieldsOf } from './csv-rows.js';
 
 const MAX_HEADER_BYTES = 1024 * 1024;
@@ -39,8 +39,8 @@ export async function readHeader(
     const next = await chunks.next();
     if (next.done === true) break;
     bytes = bytes.length === 0 ? next.value : Buffer.concat([bytes, next.value]);
-    leadBytes = leadOf(bytes);
-    const rowEnd = firstRowEnd(bytes.subarray(leadBytes), delimiter);
+    leadBytes = headerStart(bytes, dialect);
+    const rowEnd = leadBytes < 0 ? -1 : firstRowEnd(bytes.subarray(leadBytes), delimiter);
     endOffset = rowEnd < 0 ? -1 : leadBytes + rowEnd;
     if (endOffset < 0 && bytes.length > MAX_HEADER_BYTES) {
       throw badInput({ file: input.name }, 'the header row is longer than 1 MiB');
@@ -48,12 +48,13 @@ export async function readHeader(
   }
   if (bytes.length === 0) throw badInput({ file: input.name }, 'the file is empty: a header row is needed');
   if (endOffset < 0) endOffset = bytes.length;
+  leadBytes = Math.max(0, leadBytes);
   const row = bytes.subarray(leadBytes, endOffset);
   if (!isUtf8(row) || row.includes(0)) {
     throw badInput({ file: input.name }, 'the header row is not UTF-8 text', encodingHint(row));
   }
   const fields = fieldsOf(row, 0, row.length, delimiter);
-  const lead = bytes.subarray(0, leadBytes);
+  const lead = bytes.subarray(0, leadOf(bytes));
   if (dialect.hasHeader)
     return { names: fields, bytes: row, lead, endOffset, rest: bytes.subarray(endOffset) };
   const names = fields.map((_, i) => `${i + 1}`);

@@ -4,7 +4,7 @@ import { STDOUT_NAME } from '../disk/destination.js';
 import type { Input } from '../disk/input.js';
 import type { Output } from '../disk/output.js';
 import { badInput, CliFailure, EXIT, reasonOf } from '../exit-codes.js';
-import type { FileFormat } from '../format.js';
+import { type FileFormat, FORMATS } from '../format.js';
 import { csvSink, openCsv } from './csv.js';
 import type { CsvDialect } from './csv-dialect.js';
 import { geoJsonSink, type KnownFeatures, openGeoJson, type PointColumns } from './json/geojson-source.js';
@@ -27,10 +27,10 @@ interface Sunk {
   readonly isContinued: boolean;
 }
 
-/** How a format of the list in format.ts is opened. */
+/** How rows of a format are read and written; formats that are read as another one have no `open`. */
 interface Driver {
-  open(opened: Opened): TableSource | Promise<TableSource>;
-  sink(sunk: Sunk): TableSink | Promise<TableSink>;
+  open?(opened: Opened): TableSource | Promise<TableSource>;
+  sink?(sunk: Sunk): TableSink | Promise<TableSink>;
 }
 
 const DELIMITED: Driver = {
@@ -38,9 +38,12 @@ const DELIMITED: Driver = {
   sink: ({ output, columns, dialect, isContinued }) => csvSink(output, columns, dialect, isContinued),
 };
 
-const DRIVERS: Readonly<Record<FileFormat, Driver>> = {
+const DRIVERS: Readonly<Partial<Record<FileFormat, Driver>>> = {
   csv: DELIMITED,
   tsv: DELIMITED,
+  xlsx: {
+    sink: async ({ output, columns }) => (await import('./xlsx-sink.js')).xlsxSink(output, columns),
+  },
   ndjson: {
     open: ({ input, fit, known }) => openNdjson(input, fit, known?.columns ?? null),
     sink: ({ output, columns }) => ndjsonSink(output, columns),
@@ -86,7 +89,9 @@ export async function openSource(
       : badInput({ file: input.name, row }, `cannot be read as ${format} (${reasonOf(error)})`);
   let source: TableSource;
   try {
-    source = await DRIVERS[format].open({ input, fit, dialect, known });
+    const open = DRIVERS[format]?.open;
+    if (open === undefined) throw new Error(`${FORMATS[format].title} has no rows of its own`);
+    source = await open({ input, fit, dialect, known });
   } catch (error) {
     throw asFault(error);
   }
@@ -127,5 +132,7 @@ export async function openSink(
   dialect: CsvDialect,
   isContinued: boolean,
 ): Promise<TableSink> {
-  return DRIVERS[format].sink({ output, columns, position, frame, dialect, isContinued });
+  const sink = DRIVERS[format]?.sink;
+  if (sink === undefined) throw new CliFailure(EXIT.USAGE, `${FORMATS[format].title} is not written`);
+  return sink({ output, columns, position, frame, dialect, isContinued });
 }

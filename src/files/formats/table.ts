@@ -63,6 +63,8 @@ export interface TableRows {
   readonly values: readonly ArrayLike<unknown>[];
   /** The rows as they are in the file, of sources whose rows are JSON objects. */
   readonly documents?: readonly JsonDocument[];
+  /** Types of the shapes of rows that are no points; null where there is none. */
+  readonly others?: readonly (string | null)[];
 }
 
 /** One JSON object of a file. */

@@ -58,7 +58,7 @@ export interface RowsOutputRequest {
   readonly format: FileFormat | null;
 }
 
-const DIALECT = { delimiter: ',', decimal: '.', hasMark: false, hasHeader: true } as const;
+const DIALECT = { delimiter: ',', decimal: '.', hasMark: false, hasHeader: true, titleRows: 0 } as const;
 
 export class RowsOutput {
   readonly format: FileFormat;

@@ -7,7 +7,7 @@ import { findPosition, positionReader } from '../columns/position-columns.js';
 import { type InputOptions, openInput, statOf } from '../disk/input.js';
 import { badInput, CliFailure } from '../exit-codes.js';
 import { type FileFormat, FORMATS, formatOf } from '../format.js';
-import { type CsvChoice, dialectOf } from '../formats/csv-dialect.js';
+import { type CsvChoice, dialectOf, searchedBy } from '../formats/csv-dialect.js';
 import { openSource } from '../formats/open.js';
 import type { TableColumn, TableRows } from '../formats/table.js';
 import { Interruption, Progress } from '../terminal/progress.js';
@@ -42,12 +42,19 @@ export interface PointBatch {
 
 /** @throws CliFailure for a file that cannot be read or has no position, also between batches */
 async function* pointBatches(hexcodes: Hexcodes, files: PointFiles): AsyncGenerator<PointBatch> {
+  const isCode = (text: string): boolean => hexcodes.isValid(text);
   let earlierBytes = 0;
   for (const path of files.inputs) {
     const input = await openInput(path, files.input);
     try {
       const format = formatOf(input, files.from);
-      const dialect = dialectOf(input.head, format, files.csv, (text) => hexcodes.isValid(text));
+      const dialect = dialectOf(
+        input.head,
+        format,
+        files.csv,
+        isCode,
+        searchedBy(files.columns, files.input),
+      );
       const { source, sample } = await sampled(await openSource(input, format, 'any', dialect));
       const { columns } = source;
       const hasHeader = FORMATS[format].delimiter === null || dialect.hasHeader;

@@ -106,8 +106,8 @@ test('a wrong command line: exit 2 and a message that names the fault', async ()
     [['bogus'], "unknown command 'bogus'"],
     [['encode', '1,2', '-r', '16'], '--resolution 16: must be an integer from 0 to 15'],
     [
-      ['encode', 'x.csv', '--to', 'xlsx'],
-      '--to xlsx: must be one of csv, tsv, ndjson, geojson, parquet, arrow',
+      ['encode', 'x.csv', '--to', 'gpx'],
+      '--to gpx: must be one of csv, tsv, xlsx, ndjson, geojson, parquet, arrow',
     ],
     [['encode', 'x.csv', '--threads', '0'], '--threads 0'],
     [['encode', 'x.csv', '--keep', 'a', '--drop', 'b'], 'exclude one another'],

@@ -137,7 +137,7 @@ describe.skipIf(noNats !== undefined)(`hexcodes job${natsNote}`, () => {
       [['in/*', '--to', 'etc'], 'etc is not below the shared folder'],
       [['in/*', '--to', 'out', '--decode', '--lat', 'a'], '--lat is not for --decode'],
       [['in/*', '--to', 'out', '--errors', 'x.csv'], '--errors x.csv: must be keep, skip or stop'],
-      [['in/*', '--to', 'out', '--format', 'xlsx'], '--format xlsx: must be one of'],
+      [['in/*', '--to', 'out', '--format', 'xls'], '--format xls: must be one of'],
     ];
     for (const [args, sentence] of cases) {
       const ran = await folder.job('submit', ...args);

@@ -1,7 +1,7 @@
 // The command: files in each format, written by one run and read by the next, and one position or code at a time.
 
 import { parse } from 'csv-parse/sync';
-import { FILE_FORMATS, type FileFormat, FORMATS } from '#dist/files/format.js';
+import { type FileFormat, FORMATS, WRITTEN_FORMATS } from '#dist/files/format.js';
 import { CliFolder } from '../cli.js';
 import {
   type Decoded,
@@ -106,7 +106,7 @@ const oneAtATime = (): OpenDoor => {
 };
 
 export const COMMAND: readonly Door[] = [
-  ...FILE_FORMATS.map(
+  ...WRITTEN_FORMATS.map(
     (format): Door => ({
       name: `command, ${FORMATS[format].title}`,
       readsNumbers: 'people',

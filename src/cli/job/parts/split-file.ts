@@ -4,10 +4,17 @@
 
 import { closeSync, openSync, readSync } from 'node:fs';
 import { encodingOf } from '../../../files/content/encoding.js';
-import { isWorkbook, packingOf } from '../../../files/content/kinds.js';
+import { packingOf } from '../../../files/content/kinds.js';
 import { type FilePart, firstBytesOf, type Input, openInput, statOf } from '../../../files/disk/input.js';
-import { type FileFormat, FORMATS, formatOfBytes, formatOfName } from '../../../files/format.js';
-import { dialectOf } from '../../../files/formats/csv-dialect.js';
+import {
+  type FileFormat,
+  FORMATS,
+  formatOf,
+  formatOfBytes,
+  formatOfName,
+  readFormatOf,
+} from '../../../files/format.js';
+import { dialectOf, searchedBy } from '../../../files/formats/csv-dialect.js';
 import { readHeader } from '../../../files/formats/csv-header.js';
 import { BlockBuffers } from '../../../hexcodes/wire/bulk/block-buffers.js';
 import { CsvSplitter } from '../../../hexcodes/wire/bulk/splitters.js';
@@ -20,7 +27,7 @@ export interface SplitFile {
 }
 
 export interface Splitting {
-  readonly conversion: Pick<Conversion, 'from' | 'csv' | 'input'>;
+  readonly conversion: Pick<Conversion, 'columns' | 'from' | 'csv' | 'input'>;
   /** Format of the output; null for that of the input. */
   readonly to: FileFormat | null;
   /** A part ends where it has reached this. */
@@ -36,14 +43,13 @@ const LINE_SEARCH_BYTES = 64 * 1024;
 /** A file that cannot be read stays whole: its conversion says why. */
 export async function splitFile(path: string, splitting: Splitting): Promise<SplitFile> {
   const { from, input: options } = splitting.conversion;
-  const named = from ?? formatOfName(path).format;
   let input: Input;
   try {
     input = await openInput(path, options);
   } catch {
-    return { format: named ?? 'csv', parts: [undefined] };
+    return { format: readFormatOf(from ?? formatOfName(path).format ?? 'csv'), parts: [undefined] };
   }
-  const format = named ?? formatOfBytes(input.head);
+  const format = formatOf(input, from);
   try {
     const bounds = await boundsOf(path, input, format, splitting);
     return { format, parts: bounds === null || bounds.length < 2 ? [undefined] : bounds };
@@ -66,10 +72,17 @@ async function boundsOf(
   if (format === 'parquet') return input.isPacked ? null : await rowParts(input, sizeBytes, partBytes);
   const head = firstBytesOf(path, MAGIC_BYTES);
   const { encoding = 'utf-8' } = conversion.input;
-  const isPlain = packingOf(head) === null && !isWorkbook(head) && encodingOf(head) === null;
+  const isPlain =
+    packingOf(head) === null && FORMATS[formatOfBytes(head)].readAs === null && encodingOf(head) === null;
   if (!isPlain || encoding !== 'utf-8') return null;
   if (FORMATS[format].delimiter !== null) {
-    const dialect = dialectOf(input.head, format, conversion.csv, isCode);
+    const dialect = dialectOf(
+      input.head,
+      format,
+      conversion.csv,
+      isCode,
+      searchedBy(conversion.columns, conversion.input),
+    );
     const chunks = input.chunks()[Symbol.asyncIterator]();
     const { endOffset, rest } = await readHeader(input, chunks, dialect);
     const ends = await rowEnds(rest, chunks, dialect.delimiter.charCodeAt(0), endOffset, partBytes);

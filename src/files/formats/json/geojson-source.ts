@@ -1,6 +1,8 @@
 // Reads GeoJSON points (RFC 7946): a FeatureCollection of any length, or one feature a line. The text around the
 // features of a collection is kept.
 
+import { shapeOfGeoJson } from '../../../tables/shapes/geojson-shape.js';
+import { type PointChoice, pointsOf, typeName } from '../../../tables/shapes/shapes.js';
 import type { Input } from '../../disk/input.js';
 import type { Output } from '../../disk/output.js';
 import { badInput } from '../../exit-codes.js';
@@ -215,7 +217,7 @@ export async function openGeoJson(
   known: KnownFeatures | null,
 ): Promise<TableSource> {
   const frame: CollectionFrame = { head: '{"type":"FeatureCollection","features":[', tail: ']}' };
-  const batches = featureBatches(input, frame);
+  const batches = pointBatches(featureBatches(input, frame), input.point ?? null);
   const first = (await batches.next()).value ?? [];
   const { columns, idName } = known ?? knownOf(first, fit);
   return {
@@ -227,6 +229,7 @@ export async function openGeoJson(
         for (const documents of narrowBatches(batch, columns.length)) {
           const rows = documents.map((document, i) => rowOf(document, { idName, fit }, input.name, row + i));
           const positions = documents.map(({ value }) => pointOf(value));
+          const others = documents.map(({ value }, i) => (positions[i] === null ? otherShape(value) : null));
           yield {
             rowCount: documents.length,
             values: [
@@ -235,6 +238,7 @@ export async function openGeoJson(
               ...valuesOf(columns.slice(2), rows, input.name, row, fit),
             ],
             documents,
+            ...(others.some((each) => each !== null) ? { others } : {}),
           };
           row += documents.length;
         }
@@ -249,6 +253,40 @@ export async function openGeoJson(
 function pointOf(feature: Record<string, unknown>): readonly unknown[] | null {
   const geometry = feature.geometry as { type?: unknown; coordinates?: unknown } | null | undefined;
   return geometry?.type === 'Point' && Array.isArray(geometry.coordinates) ? geometry.coordinates : null;
+}
+
+/** The type of a geometry that is no point; null for features without one. */
+function otherShape({ geometry }: Record<string, unknown>): string | null {
+  const shape = shapeOfGeoJson(geometry);
+  return shape === null || pointsOf(shape, 'first').length === 0 ? null : typeName(shape);
+}
+
+/** Features of lines and areas with the point that is meant: for `each`, one feature for each of their points. */
+async function* pointBatches(
+  batches: AsyncIterable<JsonDocument[]>,
+  choice: PointChoice | null,
+): AsyncGenerator<JsonDocument[], undefined> {
+  for await (const documents of batches) {
+    if (choice === null) {
+      yield documents;
+      continue;
+    }
+    const batch = new DocumentBatch();
+    for (const document of documents)
+      for (const each of atPoints(document, choice)) if (batch.add(each)) yield batch.take();
+    const last = batch.take();
+    if (last.length > 0) yield last;
+  }
+}
+
+function* atPoints(document: JsonDocument, choice: PointChoice): Generator<JsonDocument> {
+  const shape = shapeOfGeoJson(document.value.geometry);
+  const points = shape === null || shape.type === 1 ? [] : pointsOf(shape, choice);
+  if (points.length === 0) yield document;
+  for (const point of points) {
+    const value = { ...document.value, geometry: { type: 'Point', coordinates: point } };
+    yield { ...document, value, text: jsonText(value) };
+  }
 }
 
 /** Batches of features. @param frame gets the text around them */

@@ -175,7 +175,7 @@ describe('packed and other files', () => {
     ['a.xls', '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', 'an Excel workbook of before 2007', '.xlsx'],
     ['a.csv', '<!DOCTYPE html><html>', 'a web page', 'login'],
     ['a.gpkg', 'SQLite format 3\0', 'a SQLite or GeoPackage database', 'sqlite3'],
-    ['a.kml', '<?xml version="1.0"?><kml>', 'XML', 'ogr2ogr'],
+    ['a.xml', '<?xml version="1.0"?><svg>', 'XML', 'ogr2ogr'],
     ['a.json', '[{"lat":21,"lng":105}]', 'a JSON array', 'jq -c'],
   ])('%s is named for what it is', async (name, bytes, what, wayOut) => {
     folder.write(name, Buffer.from(bytes, 'latin1'));
@@ -185,7 +185,7 @@ describe('packed and other files', () => {
     expect(ran.stderr).toContain(wayOut);
   });
 
-  test.each(['o.xlsx', 'o.csv.zst', 'o.csv.bz2', 'o.zip', 'o.kml'])('%s is not written', async (name) => {
+  test.each(['o.xls', 'o.csv.zst', 'o.csv.bz2', 'o.zip', 'o.kml'])('%s is not written', async (name) => {
     const ran = await quiet('lat,lng\n21.0288,105.8525\n', 'encode', '-o', name);
     expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining('is not written')]);
     expect(folder.names().filter((each) => each.startsWith(name))).toEqual([]);

@@ -59,8 +59,8 @@ async function converted(path: string, ending: string, changes: Changes = {}): P
     return [readFileSync(output), tally.rows];
   };
   const isCode = (text: string): boolean => hexcodes.isValid(text);
-  const { csv } = requestOf(changes, [], '');
-  const conversion = { from: null, csv, input: {} };
+  const { columns, csv } = requestOf(changes, [], '');
+  const conversion = { from: null, columns, csv, input: {} };
   const split = await splitFile(path, { conversion, to: changes.to ?? null, partBytes: 200_000, isCode });
   const [whole, wholeRows] = await convert(0, {});
   const parts: Buffer[] = [];

@@ -8,7 +8,7 @@ const table = readFileSync(new URL('../../../../../docs/command.md', import.meta
   .filter((line) => line.startsWith('| '));
 
 test('no extension belongs to two formats', () => {
-  const all = FILE_FORMATS.flatMap((name) => [...FORMATS[name].extensions, ...(FORMATS[name].readAs ?? [])]);
+  const all = FILE_FORMATS.flatMap((name) => FORMATS[name].extensions);
   expect(new Set(all).size).toBe(all.length);
 });
 

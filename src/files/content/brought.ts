@@ -1,0 +1,71 @@
+// Reads files of other programs as CSV: workbooks, GPX and KML. A fault of theirs becomes one of the input.
+
+import type { PointChoice } from '../../tables/shapes/shapes.js';
+import { TableError } from '../../tables/table-error.js';
+import { badInput } from '../exit-codes.js';
+import type { FileFormat } from '../format.js';
+import { requireBelowCeiling, wholeContent } from '../held/ceiling.js';
+
+/** The options about a content. */
+interface Said {
+  readonly sheet?: string | undefined;
+  readonly point?: PointChoice | undefined;
+  readonly headerRow?: number | undefined;
+}
+type Chunks = AsyncIterable<Uint8Array>;
+type Read = (
+  content: Chunks,
+  options: Said,
+  file: string,
+) => Iterable<Uint8Array> | Chunks | Promise<Iterable<Uint8Array>>;
+
+const WAY_OUT = 'Split it, or convert it to GeoJSON with ogr2ogr.';
+
+const READERS: Partial<Record<FileFormat, () => Promise<Read>>> = {
+  xlsx: async () => {
+    const { sheetAsCsv } = await import('./workbook.js');
+    return (content, { sheet, headerRow }, file) => sheetAsCsv(content, sheet, file, headerRow);
+  },
+  gpx: async () => {
+    const { gpxAsCsv } = await import('../../tables/xml/gpx.js');
+    return (content) => gpxAsCsv(content);
+  },
+  kml: async () => {
+    const { kmlAsCsv } = await import('../../tables/xml/kml.js');
+    return async (content, { point }, file) => {
+      const { bytes, hold } = await held(content, file);
+      return kmlAsCsv(bytes, point ?? null, hold);
+    };
+  },
+};
+
+/** The whole of a content, and what counts all that is made of it beside. */
+async function held(
+  content: Chunks,
+  file: string,
+): Promise<{ bytes: Uint8Array; hold: (bytes: number) => void }> {
+  const bytes = await wholeContent({ name: file, chunks: () => content }, 'the file', WAY_OUT);
+  let total = bytes.length;
+  const hold = (more: number): void => {
+    total += more;
+    requireBelowCeiling({ file }, total, 'the file', WAY_OUT);
+  };
+  return { bytes, hold };
+}
+
+/** @throws CliFailure BAD_INPUT, also as the chunks come */
+export async function* broughtAsCsv(
+  format: FileFormat,
+  content: Chunks,
+  options: Said,
+  file: string,
+): AsyncGenerator<Uint8Array> {
+  try {
+    const read = await READERS[format]?.();
+    if (read === undefined) throw new TypeError(`${format} has no reader`);
+    yield* await read(content, options, file);
+  } catch (error) {
+    if (error instanceof TableError) throw badInput({ file }, error.message, error.hint);
+    throw error;
+  }
+}

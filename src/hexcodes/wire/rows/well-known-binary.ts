@@ -1,0 +1,100 @@
+// Geometries as well-known binary (WKB), of OGC, ISO 13249 and PostGIS.
+
+/** Lists of longitude and latitude in turns. */
+export interface Shape {
+  /** Number of the type in WKB: 1 a point to 7 a collection. */
+  readonly type: number;
+  readonly points: number[];
+  readonly lines: number[][];
+  /** Rings, the outer one first. */
+  readonly polygons: number[][][];
+  /** Number of the reference system that PostGIS writes; 0 where there is none. */
+  readonly system: number;
+}
+
+const MOST_DEPTH = 16;
+const Z_FLAG = 0x8000_0000;
+const M_FLAG = 0x4000_0000;
+const SYSTEM_FLAG = 0x2000_0000;
+const POSITION_BYTES = 16;
+
+/** null for bytes that are no such geometry. */
+export function shapeOfWkb(bytes: Uint8Array): Shape | null {
+  const reader = new WkbReader(bytes);
+  try {
+    return reader.read();
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+class WkbReader {
+  readonly #view: DataView;
+  readonly #points: number[] = [];
+  readonly #lines: number[][] = [];
+  readonly #polygons: number[][][] = [];
+  #at = 0;
+  #isLittle = true;
+  #more = 0;
+  #system = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  read(): Shape | null {
+    const type = this.#geometry(0);
+    if (type === null || this.#at !== this.#view.byteLength) return null;
+    const [points, lines, polygons] = [this.#points, this.#lines, this.#polygons];
+    return { type, points, lines, polygons, system: this.#system };
+  }
+
+  #geometry(depth: number): number | null {
+    if (depth > MOST_DEPTH) return null;
+    const order = this.#view.getUint8(this.#at++);
+    if (order > 1) return null;
+    this.#isLittle = order === 1;
+    const code = this.#count();
+    const plain = code & 0x0fff_ffff;
+    const [kind, type] = [Math.floor(plain / 1000), plain % 1000];
+    if (kind > 3 || type < 1 || type > 7) return null;
+    const hasZ = (code & Z_FLAG) !== 0 || kind === 1 || kind === 3;
+    const hasM = (code & M_FLAG) !== 0 || kind === 2 || kind === 3;
+    if ((code & SYSTEM_FLAG) !== 0) this.#system = this.#count();
+    this.#more = 8 * (Number(hasZ) + Number(hasM));
+    if (type === 1) {
+      this.#positions(1, this.#points);
+      return type;
+    }
+    if (type === 2) this.#lines.push(this.#positions(this.#count()));
+    else if (type === 3) this.#polygons.push(this.#rings());
+    else for (let left = this.#count(); left > 0; left--) if (this.#geometry(depth + 1) === null) return null;
+    return type;
+  }
+
+  #rings(): number[][] {
+    const rings: number[][] = [];
+    for (let left = this.#count(); left > 0; left--) rings.push(this.#positions(this.#count()));
+    return rings;
+  }
+
+  /** Empty points are pairs of NaN, and left out. */
+  #positions(count: number, to: number[] = []): number[] {
+    const step = POSITION_BYTES + this.#more;
+    if (this.#at + count * step > this.#view.byteLength) throw new RangeError();
+    for (let i = 0; i < count; i++) {
+      const lng = this.#view.getFloat64(this.#at, this.#isLittle);
+      const lat = this.#view.getFloat64(this.#at + 8, this.#isLittle);
+      this.#at += step;
+      if (!Number.isNaN(lng) && !Number.isNaN(lat)) to.push(lng, lat);
+    }
+    return to;
+  }
+
+  #count(): number {
+    const count = this.#view.getUint32(this.#at, this.#isLittle);
+    this.#at += 4;
+    return count;
+  }
+}

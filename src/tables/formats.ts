@@ -1,0 +1,169 @@
+// The file formats, each described once: help, documents, messages, readers and the page go by this list. How the
+// command opens a format is in files/formats/open.ts.
+
+interface Format {
+  /** As people write it. */
+  readonly title: string;
+  /** In lower case. Outputs get the first one. */
+  readonly extensions: readonly string[];
+  /** The format that a content of this becomes before its rows are read; null where they are read as they are. */
+  readonly readAs: 'csv' | null;
+  readonly isWritten: boolean;
+  /**
+   * Whether content is of this format.
+   * @param text the first 4,096 bytes as Latin-1
+   * @param start the same without marks and blanks before it
+   */
+  sniff(text: string, start: string): boolean;
+  /** Text, which gzip makes smaller and which can be cut between two lines. */
+  readonly isText: boolean;
+  /** Whether output can be cut off after a row and continued. */
+  readonly isResumable: boolean;
+  /** Formats of fields between delimiters: their usual one, and whether another may be chosen. */
+  readonly delimiter: { readonly usual: ',' | '\t'; readonly isFixed: boolean } | null;
+  /** Whether columns have types. */
+  readonly hasTypes: boolean;
+  /** Whether rows are JSON objects: sources then know their columns after all rows only. */
+  readonly isJson: boolean;
+  /** Formats whose JSON objects are passed on into this one with our members added. */
+  readonly passesOn: readonly string[];
+  /** Whether rows need a position. */
+  readonly needsPosition: boolean;
+}
+
+const NONE = {
+  readAs: null,
+  isWritten: true,
+  isText: true,
+  isResumable: false,
+  delimiter: null,
+  hasTypes: false,
+  isJson: false,
+  passesOn: [],
+  needsPosition: false,
+} as const;
+
+const JSON_FORMAT = { ...NONE, isJson: true } as const;
+const TYPED = { ...NONE, isText: false, hasTypes: true } as const;
+const BROUGHT = { ...NONE, readAs: 'csv', isWritten: false } as const;
+
+const firstLine = (text: string): string => text.slice(0, text.search(/[\r\n]|$/));
+const hasFeatures = (text: string): boolean => /"(?:FeatureCollection|Feature)"/.test(text);
+const ZIP = 'PK\x03\x04';
+
+const LIST = {
+  csv: {
+    ...NONE,
+    title: 'CSV',
+    extensions: ['csv', 'txt'],
+    // Content that has no mark of its own.
+    sniff: () => true,
+    isResumable: true,
+    delimiter: { usual: ',', isFixed: false },
+  },
+  tsv: {
+    ...NONE,
+    title: 'TSV',
+    extensions: ['tsv', 'tab'],
+    sniff: (_, start) => firstLine(start).includes('\t') && !/[,;|]/.test(firstLine(start)),
+    isResumable: true,
+    delimiter: { usual: '\t', isFixed: true },
+  },
+  xlsx: {
+    ...TYPED,
+    title: 'Excel',
+    extensions: ['xlsx', 'xlsm'],
+    readAs: 'csv',
+    sniff: (text) => text.startsWith(ZIP) && /\[Content_Types\]\.xml|xl\/|docProps\/|_rels\//.test(text),
+  },
+  ndjson: {
+    ...JSON_FORMAT,
+    title: 'NDJSON',
+    extensions: ['ndjson', 'jsonl'],
+    sniff: (_, start) => start.startsWith('{') && !hasFeatures(start),
+    isResumable: true,
+    passesOn: ['csv', 'tsv', 'ndjson', 'geojson', 'parquet', 'arrow'],
+  },
+  geojson: {
+    ...JSON_FORMAT,
+    title: 'GeoJSON',
+    extensions: ['geojson', 'json'],
+    sniff: (_, start) => start.startsWith('{') && hasFeatures(start),
+    passesOn: ['geojson'],
+    needsPosition: true,
+  },
+  parquet: {
+    ...TYPED,
+    title: 'Parquet',
+    extensions: ['parquet', 'pq'],
+    sniff: (text) => text.startsWith('PAR1'),
+  },
+  arrow: {
+    ...TYPED,
+    title: 'Arrow IPC',
+    extensions: ['arrow', 'feather', 'arrows', 'ipc'],
+    sniff: (text) => text.startsWith('ARROW1') || text.startsWith('\xff\xff\xff\xff'),
+  },
+  gpx: {
+    ...BROUGHT,
+    title: 'GPX',
+    extensions: ['gpx'],
+    sniff: (_, start) => start.startsWith('<') && /<(?:\w+:)?gpx[\s>]/.test(start),
+  },
+  kml: {
+    ...BROUGHT,
+    title: 'KML',
+    extensions: ['kml', 'kmz'],
+    sniff: (text, start) =>
+      (start.startsWith('<') && /<(?:\w+:)?kml[\s>]/.test(start)) ||
+      (text.startsWith(ZIP) && /^.{26}..(?:[^\0]{0,200}\.kml|(?:files|images|icons)\/)/is.test(text)),
+  },
+} as const satisfies Readonly<Record<string, Format>>;
+
+export type FileFormat = keyof typeof LIST;
+/** The formats by their names, as users type them. */
+export const FORMATS: Readonly<Record<FileFormat, Format>> = LIST;
+export const FILE_FORMATS = Object.keys(LIST) as readonly FileFormat[];
+/** Those that rows are written in. */
+export const WRITTEN_FORMATS = FILE_FORMATS.filter((name) => FORMATS[name].isWritten);
+
+/** `CSV, TSV, … or Arrow IPC`: what is read. */
+export const FORMAT_TITLES = FILE_FORMATS.map((name) => FORMATS[name].title)
+  .join(', ')
+  .replace(/, ([^,]*)$/, ' or $1');
+
+const BY_EXTENSION = new Map(
+  FILE_FORMATS.flatMap((name) => FORMATS[name].extensions.map((extension) => [extension, name])),
+);
+
+export interface NamedFormat {
+  readonly format: FileFormat | null;
+  readonly gzip: boolean;
+}
+
+/** The format that a file's name gives; null if its extension is of none. */
+export function formatOfName(path: string): NamedFormat {
+  const extension = /\.([^./\\]+)$/.exec(path.replace(/\.(?:gz|zst)$/i, ''))?.[1]?.toLowerCase();
+  return { format: BY_EXTENSION.get(extension ?? '') ?? null, gzip: isGzipName(path) };
+}
+
+/** The format that the first bytes of a content show; csv for content that has no mark of its own. */
+export function formatOfBytes(head: Uint8Array): FileFormat {
+  const text = String.fromCharCode(...head.subarray(0, 4096));
+  const start = text
+    .replace(/^\xef\xbb\xbf/, '')
+    .replace('\u001e', '')
+    .trimStart();
+  // From the last one, whose marks are the surest, to the first, which takes what no other knows.
+  return FILE_FORMATS.findLast((name) => FORMATS[name].sniff(text, start)) ?? 'csv';
+}
+
+/** The format in which rows of an input are read. */
+export function readFormatOf(format: FileFormat): FileFormat {
+  return FORMATS[format].readAs ?? format;
+}
+
+/** Whether a name ends in `.gz`. An output of such a name is compressed; an input is judged by its bytes. */
+export function isGzipName(path: string): boolean {
+  return /\.gz$/i.test(path);
+}

@@ -1,0 +1,61 @@
+// Geometries of GeoJSON (RFC 7946) as shapes.
+
+import type { Shape } from '../../hexcodes/wire/rows/well-known-binary.js';
+
+const TYPES = ['', 'Point', 'LineString', 'Polygon', 'MultiPoint', 'MultiLineString', 'MultiPolygon'];
+const COLLECTION = 7;
+const MOST_DEPTH = 16;
+
+/** null for a value that is no geometry, or has something other than numbers in its place. */
+export function shapeOfGeoJson(value: unknown): Shape | null {
+  const shape = { points: [], lines: [], polygons: [] };
+  const type = addGeometry(value, shape, 0);
+  return type === null ? null : { ...shape, type, system: 0 };
+}
+
+type Lists = Pick<Shape, 'points' | 'lines' | 'polygons'>;
+
+function addGeometry(value: unknown, to: Lists, depth: number): number | null {
+  if (typeof value !== 'object' || value === null || depth > MOST_DEPTH) return null;
+  const { type, coordinates, geometries } = value as Record<string, unknown>;
+  if (type === 'GeometryCollection' && Array.isArray(geometries)) {
+    const isWhole = geometries.every((each) => addGeometry(each, to, depth + 1) !== null);
+    return isWhole ? COLLECTION : null;
+  }
+  const number = TYPES.indexOf(String(type));
+  if (number < 1 || !Array.isArray(coordinates)) return null;
+  try {
+    switch (number) {
+      case 1:
+        if (coordinates.length > 0) to.points.push(...position(coordinates));
+        break;
+      case 2:
+        to.lines.push(list(coordinates));
+        break;
+      case 3:
+        to.polygons.push(coordinates.map(list));
+        break;
+      case 4:
+        for (const each of coordinates) to.points.push(...position(each));
+        break;
+      case 5:
+        for (const each of coordinates) to.lines.push(list(each));
+        break;
+      default:
+        for (const each of coordinates) to.polygons.push((each as unknown[]).map(list));
+    }
+  } catch (error) {
+    if (error instanceof TypeError) return null;
+    throw error;
+  }
+  return number;
+}
+
+const list = (coordinates: unknown): number[] => (coordinates as unknown[]).flatMap(position);
+
+/** @throws TypeError for what is no position */
+function position(value: unknown): [number, number] {
+  const [lng, lat] = value as unknown[];
+  if (typeof lng !== 'number' || typeof lat !== 'number') throw new TypeError('no position');
+  return [lng, lat];
+}

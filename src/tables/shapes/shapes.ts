@@ -1,0 +1,96 @@
+// The point of a line or an area that is meant: its middle, its first, or each of its corners. Coordinates lie flat,
+// longitude and latitude in turns, as degrees of a plane.
+
+import type { Shape } from '../../hexcodes/wire/rows/well-known-binary.js';
+
+export type PointChoice = 'centroid' | 'first' | 'each';
+export const POINT_CHOICES = ['centroid', 'first', 'each'] as const satisfies readonly PointChoice[];
+
+const TYPES = [
+  'Geometry',
+  'Point',
+  'LineString',
+  'Polygon',
+  'MultiPoint',
+  'MultiLineString',
+  'MultiPolygon',
+  'GeometryCollection',
+];
+
+export function typeName({ type }: Shape): string {
+  return TYPES[type] ?? 'Geometry';
+}
+
+/** The only point of a shape, longitude first; null where it has none or several, or more than points. */
+export function lonePoint({ points, lines, polygons }: Shape): readonly [lng: number, lat: number] | null {
+  const isLone = points.length === 2 && lines.length === 0 && polygons.length === 0;
+  return isLone ? [points[0]!, points[1]!] : null;
+}
+
+/** The points that are meant, longitude first; none of a shape that is empty. */
+export function pointsOf(shape: Shape, choice: PointChoice): (readonly [lng: number, lat: number])[] {
+  const lone = lonePoint(shape);
+  if (lone !== null) return [lone];
+  if (choice === 'centroid') return centroid(shape);
+  const lists = [shape.points, ...shape.lines, ...shape.polygons.flatMap((rings) => rings.map(open))];
+  const all = lists.flatMap((list) => pairs(list));
+  return choice === 'first' ? all.slice(0, 1) : all;
+}
+
+function pairs(list: readonly number[]): (readonly [number, number])[] {
+  return Array.from({ length: list.length / 2 }, (_, i) => [list[2 * i]!, list[2 * i + 1]!] as const);
+}
+
+/** A ring without its last corner, which is its first again. */
+function open(ring: readonly number[]): readonly number[] {
+  const last = ring.length - 2;
+  const isClosed = last > 0 && ring[0] === ring[last] && ring[1] === ring[last + 1];
+  return isClosed ? ring.slice(0, last) : ring;
+}
+
+/** The centre of areas by their area, else of lines by their length, else of all points. */
+function centroid({ points, lines, polygons }: Shape): (readonly [number, number])[] {
+  const first = [points, ...lines, ...polygons.flat()].find((list) => list.length > 0);
+  if (first === undefined) return [];
+  // Near the first point digits are not lost in differences of large numbers.
+  const from = { x: first[0]!, y: first[1]! };
+  const sum = { weight: 0, x: 0, y: 0 };
+  const add = (weight: number, x: number, y: number): void => {
+    sum.weight += weight;
+    sum.x += weight * (x - from.x);
+    sum.y += weight * (y - from.y);
+  };
+  for (const rings of polygons)
+    rings.forEach((ring, i) => {
+      addArea(ring, i === 0 ? 1 : -1, from, add);
+    });
+  if (sum.weight === 0) for (const line of [...lines, ...polygons.flat()]) addLength(line, add);
+  if (sum.weight === 0)
+    for (const [x, y] of [points, ...lines, ...polygons.flat()].flatMap(pairs)) add(1, x, y);
+  return [[from.x + sum.x / sum.weight, from.y + sum.y / sum.weight]];
+}
+
+type Add = (weight: number, x: number, y: number) => void;
+
+/** Adds the triangles between a ring's edges and one point. @param sign 1 for an outer ring, -1 for a hole */
+function addArea(ring: readonly number[], sign: 1 | -1, from: { x: number; y: number }, add: Add): void {
+  const triangles: [area: number, x: number, y: number][] = [];
+  let whole = 0;
+  for (let i = 0; i + 3 < ring.length; i += 2) {
+    const [x1, y1] = [ring[i]! - from.x, ring[i + 1]! - from.y];
+    const [x2, y2] = [ring[i + 2]! - from.x, ring[i + 3]! - from.y];
+    const area = (x1 * y2 - x2 * y1) / 2;
+    whole += area;
+    triangles.push([area, from.x + (x1 + x2) / 3, from.y + (y1 + y2) / 3]);
+  }
+  // Whichever way around the ring is written.
+  const turn = whole < 0 ? -sign : sign;
+  for (const [area, x, y] of triangles) add(turn * area, x, y);
+}
+
+function addLength(line: readonly number[], add: Add): void {
+  for (let i = 0; i + 3 < line.length; i += 2) {
+    const [x1, y1, x2, y2] = [line[i]!, line[i + 1]!, line[i + 2]!, line[i + 3]!];
+    add(Math.hypot(x2 - x1, y2 - y1), (x1 + x2) / 2, (y1 + y2) / 2);
+  }
+}

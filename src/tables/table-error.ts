@@ -1,0 +1,12 @@
+// The one error of this workspace: a sentence about a file, and a way out.
+
+export class TableError extends Error {
+  override readonly name = 'TableError';
+
+  constructor(
+    message: string,
+    readonly hint?: string,
+  ) {
+    super(message);
+  }
+}

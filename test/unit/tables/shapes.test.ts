@@ -1,0 +1,75 @@
+// Points of lines and areas, and geometries in well-known binary.
+import { expect, test } from 'vitest';
+import { shapeOfWkb } from '#dist/hexcodes/wire/rows/well-known-binary.js';
+import { pointsOf } from '#dist/tables/shapes/shapes.js';
+
+const NONE = { type: 3, points: [], lines: [], polygons: [], system: 0 };
+const square = (x: number, y: number, side: number): number[] => [
+  ...[x, y, x + side, y, x + side, y + side],
+  ...[x, y + side, x, y],
+];
+
+test.each([
+  [
+    'an area by its weight, not by its corners',
+    { polygons: [[[0, 0, 4, 0, 4, 2, 3, 2, 2, 2, 1, 2, 0, 2, 0, 0]]] },
+    [2, 1],
+  ],
+  [
+    'a hole is taken out, whichever way it turns',
+    { polygons: [[square(0, 0, 4), square(2, 0, 2)]] },
+    [20 / 12, 28 / 12],
+  ],
+  [
+    'areas before lines and points',
+    { polygons: [[square(0, 0, 2)]], lines: [[9, 9, 10, 9]], points: [50, 50] },
+    [1, 1],
+  ],
+  ['a line by its length', { lines: [[0, 0, 10, 0, 10, 2]] }, [70 / 12, 2 / 12]],
+  ['an area without extent as a line', { polygons: [[[0, 0, 2, 0, 0, 0]]] }, [1, 0]],
+  ['points', { points: [0, 0, 3, 3] }, [1.5, 1.5]],
+  ['a line that is one point', { lines: [[7, 8, 7, 8]] }, [7, 8]],
+  ['far from the origin', { polygons: [[square(105.85, 21.02, 1e-7)]] }, [105.85 + 5e-8, 21.02 + 5e-8]],
+])('centroid: %s', (_, shape, expected) => {
+  const [point] = pointsOf({ ...NONE, ...shape }, 'centroid');
+  expect(point![0]).toBeCloseTo(expected[0]!, 9);
+  expect(point![1]).toBeCloseTo(expected[1]!, 9);
+});
+
+test('first and each', () => {
+  const shape = { ...NONE, lines: [[1, 2, 3, 4]], polygons: [[square(0, 0, 1)]] };
+  expect(pointsOf(shape, 'first')).toEqual([[1, 2]]);
+  expect(pointsOf(shape, 'each')).toHaveLength(6);
+  expect(pointsOf(NONE, 'centroid')).toEqual([]);
+});
+
+const wkb = (hex: string) => shapeOfWkb(Buffer.from(hex, 'hex'));
+const LNG = '77be9f1a2f775a40';
+const LAT = 'd26f5f07ce073540';
+
+test.each([
+  ['OGC', `0101000000${LNG}${LAT}`, 0],
+  ['PostGIS with its system', `0101000020e6100000${LNG}${LAT}`, 4326],
+  ['ISO with Z', `01e9030000${LNG}${LAT}0000000000000000`, 0],
+  ['PostGIS with Z and M', `01010000c0${LNG}${LAT}00000000000000000000000000000000`, 0],
+])('a point of %s', (_, hex, system) => {
+  expect(wkb(hex)).toMatchObject({
+    type: 1,
+    points: [105.8622499999, 21.0304875].map((each) => expect.closeTo(each, 3)),
+    system,
+  });
+});
+
+test('big-endian, a polygon, a collection, an empty point', () => {
+  expect(wkb('000000000140590000000000004034000000000000')?.points).toEqual([100, 20]);
+  const point = `0101000000${LNG}${LAT}`;
+  expect(wkb(`010700000002000000${point}${point}`)?.points).toHaveLength(4);
+  expect(wkb(`0101000000${'000000000000f87f'.repeat(2)}`)?.points).toEqual([]);
+});
+
+test.each(['', '01', '0101000000', `0101000000${LNG}${LAT}00`, '0102000000ffffffff', '0109000000', '02'])(
+  'no geometry: %s',
+  (hex) => {
+    expect(wkb(hex)).toBeNull();
+  },
+);
