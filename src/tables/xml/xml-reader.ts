@@ -65,7 +65,12 @@ export class XmlReader {
   /** @throws TableError where the text ends too early */
   end(): void {
     this.#write(() => this.#parser.write(this.#decoder?.decode() ?? ''));
-    this.#write(() => this.#parser.end());
+    try {
+      this.#parser.end();
+    } catch (error) {
+      if (!(error instanceof TableError)) throw error;
+      throw new TableError('the file ends in the middle');
+    }
     if (!this.#hasRoot || this.#texts.length > 0) throw new TableError('the file ends in the middle');
   }
 
