@@ -11,7 +11,7 @@ import { BulkReader } from '../../hexcodes/wire/bulk/reader.js';
 import { ByteSink } from '../../hexcodes/wire/bytes/byte-sink.js';
 import { BulkInputError, type BulkRequest, type Operation, ROW_STATUSES } from '../../hexcodes/wire/job.js';
 import { readCsvRow } from '../../hexcodes/wire/rows/read-row.js';
-import { failedRowsOf, RowReport } from '../../hexcodes/wire/rows/row-report.js';
+import { type FailedRow, failedRowsOf, RowReport } from '../../hexcodes/wire/rows/row-report.js';
 import { looksSwapped } from '../../hexcodes/wire/swapped.js';
 import { ANCHOR, mercatorX, mercatorY, type PointsToDraw } from '../points/drawn-points.js';
 import type { FailedExample, FileFormat, FileTally } from './messages.js';
@@ -164,17 +164,32 @@ export function requestFor(beginning: Uint8Array, input: FileFormat, resolution:
   throw why;
 }
 
+/** How the answer differs from what the readers were given. */
+interface Shown {
+  /** Header row for the readers, and the one of the file, which stands in the answer. */
+  readonly header?: { readonly read: string; readonly shown: string };
+  /** Whether it begins with a byte order mark. */
+  readonly hasMark?: boolean;
+}
+
+const MARK = '\ufeff';
+const NO_ROWS: Bytes = new Uint8Array();
+
 export class FileConversion {
   readonly tally: FileTally;
   readonly points = new PointList();
   readonly #reader: BulkReader;
   readonly #sink = new ByteSink();
   #hasHead = false;
+  #head: Bytes = NO_ROWS;
+  #failed: Bytes[] = [];
+  #hasFailed = false;
 
   constructor(
     private readonly kernel: Kernel,
     private readonly request: BulkRequest,
     private readonly buffers: BlockBuffers,
+    private readonly shown: Shown = {},
   ) {
     this.#reader = new BulkReader(request, buffers);
     this.tally = {
@@ -201,7 +216,25 @@ export class FileConversion {
     const answers = blocks.map((block) => this.#answer(block));
     if (this.#hasHead || this.#reader.job === undefined) return answers;
     this.#hasHead = true;
-    return [this.#reader.head.slice(), ...answers];
+    this.#head = this.#shownHead(this.#reader.head.slice());
+    return [this.#head, ...answers];
+  }
+
+  /** Answers of rows that failed since the last call, below the header row. */
+  takeFailed(): Bytes[] {
+    const failed = this.#failed;
+    this.#failed = [];
+    if (failed.length === 0 || this.#hasFailed) return failed;
+    this.#hasFailed = true;
+    return [this.#head, ...failed];
+  }
+
+  #shownHead(head: Bytes): Bytes {
+    const { header, hasMark = false } = this.shown;
+    if (header === undefined && !hasMark) return head;
+    const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(head);
+    const named = header === undefined ? text : text.replace(header.read, () => header.shown);
+    return new TextEncoder().encode(hasMark && !named.startsWith(MARK) ? MARK + named : named);
   }
 
   #answer(block: Block): Bytes {
@@ -223,7 +256,30 @@ export class FileConversion {
       tally.byAdmin[admin]! += count;
     });
     this.buffers.giveBack(block);
-    return this.#sink.take();
+    const answer = this.#sink.take();
+    this.#keepFailedRows(answer, failedRowsOf(found));
+    if (job.output === 'ndjson' && byStatus[0]! < byStatus.reduce((a, b) => a + b))
+      this.#keepFailedLines(answer);
+    return answer;
+  }
+
+  #keepFailedRows(answer: Bytes, rows: readonly FailedRow[]): void {
+    if (rows.length === 0) return;
+    const kept = new Uint8Array(
+      rows.reduce((size, { answerStart, answerEnd }) => size + answerEnd - answerStart, 0),
+    );
+    let at = 0;
+    for (const { answerStart, answerEnd } of rows) {
+      kept.set(answer.subarray(answerStart, answerEnd), at);
+      at += answerEnd - answerStart;
+    }
+    this.#failed.push(kept);
+  }
+
+  #keepFailedLines(answer: Bytes): void {
+    const lines = new TextDecoder().decode(answer).split('\n');
+    const failed = lines.filter((line) => line !== '' && !/"status":"OK"/.test(line));
+    this.#failed.push(new TextEncoder().encode(`${failed.join('\n')}\n`));
   }
 
   #example(
@@ -241,7 +297,7 @@ export class FileConversion {
       row: this.tally.rows + row + 1,
       status,
       text: text.length > MOST_EXAMPLE_UNITS ? `${text.slice(0, MOST_EXAMPLE_UNITS)}…` : text,
-      reason: (faults ?? []).map(({ parameter, message }) => `${parameter} ${message}`).join('; '),
+      reasons: (faults ?? []).map(({ parameter, message }) => `${parameter} ${message}`),
       isSwapped: this.#isSwapped(text),
     };
   }

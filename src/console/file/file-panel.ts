@@ -1,101 +1,20 @@
 // The panel for files: a table or lines of JSON are dropped, chosen or pasted, converted here in a worker, summed up,
 // drawn on the map, and downloaded. Nothing leaves the browser.
 
-import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
-import { ROW_STATUSES, type RowStatus } from '../../hexcodes/wire/job.js';
 import { DEFAULT_RESOLUTION } from '../../hexcodes/wire/params/number.js';
 import type { Desk } from '../desk.js';
 import type { Panel } from '../panels.js';
 import { length } from '../place/around.js';
 import { EDGE_M_OF_RESOLUTION_0 } from '../place/place.js';
-import { type PointsToDraw, provinceColor } from '../points/drawn-points.js';
-import { download, element } from '../shell/elements.js';
+import type { PointsToDraw } from '../points/drawn-points.js';
+import { element } from '../shell/elements.js';
 import { shipped } from '../shipped.js';
 import { language, number, say } from '../words/language.js';
-import type { TextKey } from '../words/texts.js';
-import type { FailedExample, FileFormat, FileNews, FileTally, FileTask } from './messages.js';
+import { columnChooser } from './column-chooser.js';
+import { reasonWords, summary } from './file-summary.js';
+import type { FileFormat, FileNews, FileTask, FoundTable } from './messages.js';
 import { looksLikeJson, withHeader } from './pasted.js';
-
-// The summary of a file that was converted: how many rows, of which provinces, which failed and why.
-
-const REASONS: Readonly<Partial<Record<RowStatus, TextKey>>> = {
-  NOT_FOUND: 'rowNotFound',
-  INVALID_REQUEST: 'rowInvalid',
-  INVALID_HEXCODES: 'rowNoCode',
-};
-
-function summary(tally: FileTally, points: PointsToDraw, save: () => void): HTMLElement[] {
-  const failed = tally.rows - tally.byStatus[0]!;
-  const isDecode = tally.operation === 'decode';
-  const parts: HTMLElement[] = [
-    element('h2', {
-      text: say(isDecode ? 'fileDecoded' : 'fileEncoded', { rows: number(tally.byStatus[0]!) }),
-    }),
-    element('button', {
-      key: 'download',
-      class: 'strong',
-      // Several files have an answer each; the name is of the first.
-      attributes: {
-        type: 'button',
-        ...(document.getElementById('file-download') === null ? { id: 'file-download' } : {}),
-      },
-      on: { click: save },
-    }),
-  ];
-  if (failed > 0) parts.push(...failures(tally));
-  if (tally.examples.length > 0 && tally.examples.every(({ isSwapped }) => isSwapped))
-    parts.push(element('p', { class: 'note', key: 'rowsSwapped' }));
-  if (tally.prefix !== '')
-    parts.push(element('p', { class: 'soft', text: say('prefixed', { prefix: tally.prefix }) }));
-  if (points.left > 0)
-    parts.push(element('p', { class: 'soft', text: say('pointsLeft', { points: number(points.left) }) }));
-  parts.push(...provinces(tally.byAdmin));
-  return parts;
-}
-
-function failures({ byStatus, examples }: FileTally): HTMLElement[] {
-  return ROW_STATUSES.flatMap((status, place) => {
-    const key = REASONS[status];
-    if (key === undefined || byStatus[place] === 0) return [];
-    const rows = examples.filter((each) => each.status === status).map(exampleItem);
-    return [
-      element('h3', { class: 'note', text: say(key, { rows: number(byStatus[place]!) }) }),
-      ...(rows.length > 0 ? [element('ul', { class: 'failed-rows' }, ...rows)] : []),
-    ];
-  });
-}
-
-function exampleItem({ row, text, reason }: FailedExample): HTMLElement {
-  return element(
-    'li',
-    {},
-    element('span', { class: 'soft', text: say('rowNumber', { row: number(row) }) }),
-    element('code', { text }),
-    ...(reason === '' ? [] : [element('span', { class: 'soft', text: reason })]),
-  );
-}
-
-function provinces(byAdmin: readonly number[]): HTMLElement[] {
-  const found = byAdmin
-    .map((rows, admin) => ({ rows, admin }))
-    .filter(({ rows }) => rows > 0)
-    .sort((a, b) => b.rows - a.rows || a.admin - b.admin);
-  if (found.length === 0) return [];
-  const rows = found.map(({ rows, admin }) => {
-    const swatch = element('span', { class: 'swatch', attributes: { 'aria-hidden': 'true' } });
-    swatch.style.backgroundColor = `rgb(${provinceColor(admin).join(' ')})`;
-    const { code, name } = ADMIN_UNITS[admin]!;
-    return element(
-      'tr',
-      {},
-      element('th', { attributes: { scope: 'row' } }, swatch, name),
-      element('td', { class: 'code', text: code }),
-      element('td', { class: 'count', text: number(rows) }),
-    );
-  });
-  const caption = element('caption', { text: say('byProvince', { provinces: number(found.length) }) });
-  return [element('table', { class: 'by-province' }, caption, element('tbody', {}, ...rows))];
-}
+import type { Columns } from './table-plan.js';
 
 interface Parts {
   readonly status: HTMLElement;
@@ -142,18 +61,27 @@ let dropped: ((files: readonly File[]) => void) | undefined;
 /** A file that waits for its turn. */
 interface Waiting {
   readonly file: Blob;
-  readonly format: FileFormat;
+  /** Absent: by its bytes. */
+  readonly format?: FileFormat;
   readonly isGzip: boolean;
-  /** Name of the answer. */
+  /** Name of the answer, without its extension. */
   readonly name: string;
+  /** Extension of an answer that is a table. */
+  readonly extension: string;
   /** Name that the visitor knows; '' of pasted lines. */
   readonly title: string;
+  /** Columns and sheet that the visitor has chosen. */
+  readonly columns?: Columns;
+  readonly sheet?: number;
+  /** The answer that this one takes the place of. */
+  readonly replaces?: HTMLElement;
 }
 
 class FileDesk {
   #worker: Worker | undefined;
   #waiting: Waiting[] = [];
-  #hasPoints = false;
+  /** Points of each answer that is shown. */
+  readonly #points = new Map<HTMLElement, PointsToDraw>();
   readonly #parts: Parts;
 
   constructor(private readonly desk: Desk) {
@@ -190,7 +118,7 @@ class FileDesk {
         type: 'file',
         id: 'file-input',
         multiple: '',
-        accept: '.csv,.tsv,.txt,.ndjson,.jsonl,.gz,text/csv,text/plain',
+        accept: '.csv,.tsv,.txt,.xlsx,.xlsm,.ndjson,.jsonl,.gz,text/csv,text/plain',
       },
       class: 'file-input',
       on: {
@@ -244,19 +172,32 @@ class FileDesk {
   #convertFiles(files: readonly File[]): void {
     this.#take(
       files.map((file): Waiting => {
-        const isGzip = /\.gz$/i.test(file.name);
-        const format = /\.(ndjson|jsonl)(\.gz)?$/i.test(file.name) ? 'ndjson' : 'csv';
-        const name = file.name.replace(/\.gz$/i, '').replace(/(\.[^.]*)?$/, '-hexcodes$1');
-        return { file, format, isGzip, name, title: file.name };
+        const bare = file.name.replace(/\.gz$/i, '');
+        const [, stem = bare, given = ''] = /^(.+?)(\.[^.]*)?$/s.exec(bare) ?? [];
+        return {
+          file,
+          ...(/\.(ndjson|jsonl)$/i.test(bare) ? { format: 'ndjson' as const } : {}),
+          isGzip: bare !== file.name,
+          name: `${stem}-hexcodes`,
+          extension: /^\.(?:csv|tsv|tab|txt|ndjson|jsonl)$/i.test(given) ? given : '.csv',
+          title: file.name,
+        };
       }),
     );
   }
 
   #convertText(pasted: string): void {
-    const format = looksLikeJson(pasted) ? 'ndjson' : 'csv';
-    const file = new Blob([withHeader(pasted)]);
-    const name = format === 'csv' ? 'hexcodes.csv' : 'hexcodes.ndjson';
-    this.#take([{ file, format, isGzip: false, name, title: '' }]);
+    const isJson = looksLikeJson(pasted);
+    this.#take([
+      {
+        file: new Blob([withHeader(pasted)]),
+        ...(isJson ? { format: 'ndjson' as const } : {}),
+        isGzip: false,
+        name: 'hexcodes',
+        extension: isJson ? '.ndjson' : '.csv',
+        title: '',
+      },
+    ]);
   }
 
   /** Files that come while others are converted wait behind them; else they take the place of what was there. */
@@ -264,8 +205,10 @@ class FileDesk {
     if (files.length === 0) return;
     this.#waiting.push(...files);
     if (this.#worker !== undefined) return;
-    this.#parts.result.replaceChildren();
-    this.#hasPoints = false;
+    if (files[0]!.replaces === undefined) {
+      this.#parts.result.replaceChildren();
+      this.#points.clear();
+    }
     this.#next();
   }
 
@@ -274,9 +217,10 @@ class FileDesk {
     if (next !== undefined) this.#convert(next);
   }
 
-  #convert({ file, format, isGzip, name, title }: Waiting): void {
+  #convert(waiting: Waiting): void {
+    const { file, format, isGzip, title, columns, sheet, replaces } = waiting;
     const { status, bar, stop, result, resolution } = this.#parts;
-    const isOne = this.#waiting.length === 0 && result.childElementCount === 0;
+    const isOne = this.#waiting.length === 0 && result.childElementCount === (replaces === undefined ? 0 : 1);
     const report = (words: string): void => {
       status.textContent = isOne || title === '' ? words : `${title}: ${words}`;
     };
@@ -288,46 +232,75 @@ class FileDesk {
     else bar.value = 0;
     const worker = new Worker(shipped.files.fileWorker, { type: 'module' });
     this.#worker = worker;
-    const end = (words: string, parts: readonly HTMLElement[]): void => {
+    let table: FoundTable | undefined;
+    const end = (words: string, parts: readonly HTMLElement[], isRefused: boolean): HTMLElement => {
       this.#rest();
       report(words);
       const heading = title === '' ? [] : [element('h2', { class: 'file-name', text: title })];
-      result.append(element('section', { class: 'file-answer' }, ...heading, ...parts));
+      const again = (next: Pick<Waiting, 'columns' | 'sheet'>): void => {
+        const { columns: _, sheet: __, ...same } = waiting;
+        this.#take([{ ...same, ...next, replaces: section }]);
+      };
+      const chooser = table === undefined ? [] : [columnChooser(table, isRefused, again)];
+      const section: HTMLElement = element(
+        'section',
+        { class: 'file-answer' },
+        ...heading,
+        ...parts,
+        ...chooser,
+      );
+      if (replaces === undefined) result.append(section);
+      else {
+        replaces.replaceWith(section);
+        this.#points.delete(replaces);
+      }
       this.#next();
+      return section;
     };
-    const refuse = (words: string): void => end(words, [element('p', { class: 'note', text: words })]);
+    const refuse = (words: string, more: readonly HTMLElement[] = []): void => {
+      end(words, [element('p', { class: 'note', text: words }), ...more], true);
+    };
     worker.addEventListener('error', () => refuse(say('failed')));
     worker.addEventListener('message', ({ data }: MessageEvent<FileNews>) => {
-      if (data.kind === 'progress') {
+      if (data.kind === 'table') table = data.table;
+      else if (data.kind === 'progress') {
         if (!isGzip) bar.value = data.readBytes / file.size;
         report(say('rowsSoFar', { rows: number(data.rows) }));
       } else if (data.kind === 'refused') {
-        refuse(say('fileRefused', { reason: data.reason }));
-      } else {
-        const { tally, points, answer } = data;
-        end(
-          say('rowsDone', { rows: number(tally.rows) }),
-          summary(tally, points, () => download(answer, name)),
-        );
-        this.#draw(points);
+        refuse(say('fileRefused', { reason: reasonWords(data.reason) }));
+      } else if (data.kind === 'commandOnly') {
+        const line = `hexcodes encode ${shellName(title)} -o ${shellName(`${waiting.name}.csv`)}`;
+        refuse(say('fileForCommand', { title: data.title }), [
+          element('pre', {}, element('code', { text: line })),
+        ]);
+      } else if (data.kind === 'done') {
+        const words = say('rowsDone', { rows: number(data.tally.rows) });
+        const extension =
+          data.format === 'ndjson' && !/json/i.test(waiting.extension) ? '.ndjson' : waiting.extension;
+        const delimiter = table?.plan.delimiter ?? ',';
+        const isWorkbook = (table?.sheets.length ?? 0) > 0;
+        const parts = summary(data, { name: waiting.name, extension, delimiter, isWorkbook });
+        this.#draw(end(words, parts, false), data.points);
       }
     });
     const { kernel, index, reach } = shipped.files;
     const task: FileTask = {
+      kind: 'convert',
       file,
-      format,
+      ...(format === undefined ? {} : { format }),
       isGzip,
       resolution: Number(resolution.value),
+      ...(columns === undefined ? {} : { columns }),
+      ...(sheet === undefined ? {} : { sheet }),
       paths: { kernel, index, reach },
     };
     worker.postMessage(task);
   }
 
   /** Points of all files of one drop lie on the map together. */
-  #draw(points: PointsToDraw): void {
-    const before = this.#hasPoints ? this.desk.points.now : undefined;
-    const drawn = before === undefined ? points : joined(before, points);
-    this.#hasPoints = true;
+  #draw(section: HTMLElement, points: PointsToDraw): void {
+    this.#points.set(section, points);
+    const drawn = [...this.#points.values()].reduce(joined);
     this.desk.points.set(drawn);
     if (drawn.box !== undefined) this.desk.map.now?.showBox(drawn.box);
   }
@@ -345,6 +318,10 @@ class FileDesk {
     this.#parts.stop.hidden = true;
   }
 }
+
+/** A name of a file as one types it. */
+const shellName = (name: string): string =>
+  /^[\w./-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;
 
 /** A resolution with the edge of its hexagons. */
 const sizeWords = (resolution: number): string =>

@@ -1,18 +1,32 @@
 // The messages between the page and its worker for files.
 import type { Operation, RowStatus } from '../../hexcodes/wire/job.js';
 import type { PointsToDraw } from '../points/drawn-points.js';
+import type { Columns, TablePlan } from './table-plan.js';
 
 export type FileFormat = 'csv' | 'ndjson';
 
 /** From the page: one file. A worker converts one, and is then ended. */
 export interface FileTask {
+  readonly kind: 'convert';
   readonly file: Blob;
   readonly isGzip: boolean;
-  readonly format: FileFormat;
+  /** Absent: by its bytes. */
+  readonly format?: FileFormat;
   /** 0 to 15, for rows that name none. */
   readonly resolution: number;
+  /** Absent: by the names of the columns. */
+  readonly columns?: Columns;
+  /** Of a workbook, from 0; absent: the first with rows. */
+  readonly sheet?: number;
   /** Paths of the kernel and of the boundaries. */
   readonly paths: Readonly<Record<'kernel' | 'index' | 'reach', string>>;
+}
+
+/** From the page: a table as a workbook. */
+export interface WorkbookTask {
+  readonly kind: 'workbook';
+  readonly table: Blob;
+  readonly delimiter: string;
 }
 
 /** A row that failed. */
@@ -21,8 +35,8 @@ export interface FailedExample {
   readonly row: number;
   readonly status: RowStatus;
   readonly text: string;
-  /** '' where the status says everything. */
-  readonly reason: string;
+  /** `parameter message` of each fault; none where the status says everything. */
+  readonly reasons: readonly string[];
   /** Whether it would lie in Viet Nam with latitude and longitude exchanged. */
   readonly isSwapped: boolean;
 }
@@ -39,14 +53,31 @@ export interface FileTally {
   readonly examples: FailedExample[];
 }
 
+/** The table as the worker has found it. */
+export interface FoundTable {
+  readonly plan: TablePlan;
+  /** What was taken of it. */
+  readonly columns: Columns | undefined;
+  /** Names of a workbook's sheets that have rows, and which was read; none of other files. */
+  readonly sheets: readonly string[];
+  readonly sheet: number;
+}
+
 /** From the worker. */
 export type FileNews =
+  | { readonly kind: 'table'; readonly table: FoundTable }
   | { readonly kind: 'progress'; readonly readBytes: number; readonly rows: number }
   | {
       readonly kind: 'done';
+      readonly format: FileFormat;
       /** The bytes that `hexcodes encode` writes. */
       readonly answer: Blob;
+      /** The header row and the rows of the answer that failed; empty where none did. */
+      readonly failed: Blob;
       readonly tally: FileTally;
       readonly points: PointsToDraw;
     }
-  | { readonly kind: 'refused'; readonly reason: string };
+  /** A file of a format that the command reads and the page does not. */
+  | { readonly kind: 'commandOnly'; readonly title: string }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'workbook'; readonly workbook: Blob };

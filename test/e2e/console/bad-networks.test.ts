@@ -4,10 +4,10 @@ import { createServer, type IncomingMessage, request, type Server, type ServerRe
 import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { consoleCases } from '../../support/console-cases.js';
 import { hasChromium, MAP_MS, mapState, openBrowser, openConsole } from '../../support/console-page.js';
 import { ServerProcess } from '../../support/server-process.js';
 
-const CODE = 'HN-6GHP4-83RFR';
 type Fault = 'none' | 'hangs' | '502' | 'portal' | 'page of a portal' | 'no index';
 
 describe.skipIf(!hasChromium)('needs Chromium', () => {
@@ -57,11 +57,13 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
     await page.evaluate(async () => {
       await navigator.serviceWorker.ready;
     });
-    for (const each of ['hangs', '502', 'portal', 'page of a portal'] as const) {
-      fault = each;
+    const cases = consoleCases('network');
+    expect(cases).toHaveLength(4);
+    for (const [each, code] of cases) {
+      fault = each as Fault;
       await page.goto('about:blank');
-      await page.goto(`http://127.0.0.1:${port}/#${CODE}`);
-      await expect.poll(() => page.locator('#place-code').textContent(), { timeout: MAP_MS }).toBe(CODE);
+      await page.goto(`http://127.0.0.1:${port}/#${code}`);
+      await expect.poll(() => page.locator('#place-code').textContent(), { timeout: MAP_MS }).toBe(code);
       expect(await mapState(page)).toBe('flat');
     }
     fault = 'none';

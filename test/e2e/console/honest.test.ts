@@ -3,6 +3,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { consoleCases } from '../../support/console-cases.js';
 import { downloaded, hasChromium, mapState, openBrowser, openConsole } from '../../support/console-page.js';
 import { ServerProcess } from '../../support/server-process.js';
 
@@ -22,36 +23,40 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
     await server?.kill();
   });
 
-  test.each([
-    [8, 12, '8 m'],
-    [2500, 6, '2.5 km'],
-    [50_000, 3, '50 km'],
-  ])('a fix that may be %d m off has a code of resolution %d', async (accuracy, resolution, words) => {
-    const { page, faults } = await openConsole(browser, server.port, {
-      geolocation: { ...HERE, accuracy },
-      permissions: ['geolocation'],
-    });
-    await mapState(page);
-    await page.locator('#my-position').click();
-    const code = page.locator('#place-code');
-    await code.waitFor();
-    expect(await code.textContent()).toBe(library.encode(HERE.latitude, HERE.longitude, resolution).hexcodes);
-    expect(await page.locator('.facts').textContent()).toContain(`the device may be ${words} off`);
-    expect(await page.locator('#resolution').getAttribute('max')).toBe(String(resolution));
-    expect(await page.locator('#map').getAttribute('data-error')).toBe(String(accuracy));
-    // It is watched: a better fix has a finer code.
-    await page.context().setGeolocation({ ...HERE, accuracy: 3 });
-    await expect
-      .poll(() => code.textContent())
-      .toBe(library.encode(HERE.latitude, HERE.longitude, 13).hexcodes);
-    // Another place ends it.
-    await page.locator('#code').fill('DNG-6GPTP-5CG7F');
-    await page.locator('#code').fill('16.0678, 108.2208');
-    expect(await page.locator('#my-position').getAttribute('aria-pressed')).toBe('false');
-    expect(await page.locator('#map').getAttribute('data-error')).toBe('');
-    expect(faults).toEqual([]);
-    await page.context().close();
-  });
+  test.each(consoleCases('position'))(
+    'a fix that may be %s m off has a code of %s',
+    async (given, wanted) => {
+      const accuracy = Number(given);
+      const [of, words] = wanted.split(' | ');
+      const resolution = Number(of);
+      const { page, faults } = await openConsole(browser, server.port, {
+        geolocation: { ...HERE, accuracy },
+        permissions: ['geolocation'],
+      });
+      await mapState(page);
+      await page.locator('#my-position').click();
+      const code = page.locator('#place-code');
+      await code.waitFor();
+      expect(await code.textContent()).toBe(
+        library.encode(HERE.latitude, HERE.longitude, resolution).hexcodes,
+      );
+      expect(await page.locator('.facts').textContent()).toContain(`the device may be ${words} off`);
+      expect(await page.locator('#resolution').getAttribute('max')).toBe(String(resolution));
+      expect(await page.locator('#map').getAttribute('data-error')).toBe(String(accuracy));
+      // It is watched: a better fix has a finer code.
+      await page.context().setGeolocation({ ...HERE, accuracy: 3 });
+      await expect
+        .poll(() => code.textContent())
+        .toBe(library.encode(HERE.latitude, HERE.longitude, 13).hexcodes);
+      // Another place ends it.
+      await page.locator('#code').fill('DNG-6GPTP-5CG7F');
+      await page.locator('#code').fill('16.0678, 108.2208');
+      expect(await page.locator('#my-position').getAttribute('aria-pressed')).toBe('false');
+      expect(await page.locator('#map').getAttribute('data-error')).toBe('');
+      expect(faults).toEqual([]);
+      await page.context().close();
+    },
+  );
 
   test('a click takes the hexagon that is drawn, and does not move the map', async () => {
     const { page } = await openConsole(browser, server.port);

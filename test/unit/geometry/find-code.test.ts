@@ -1,15 +1,12 @@
 // A code or a position in what people paste: a table of texts, each with the code or position that it names, or
 // nothing.
-import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { findCode, otherText, suggest } from '#dist/hexcodes/geometry.js';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { consoleCases } from '../../support/console-cases.js';
 
 const library = await Hexcodes.load();
-const rows = readFileSync('test/fixtures/pasted-texts.tsv', 'utf8')
-  .split('\n')
-  .filter((line) => line !== '')
-  .map((line) => line.split('\t') as [string, string]);
+const rows = consoleCases('text');
 
 function named(text: string): string {
   const found = findCode(library, text);

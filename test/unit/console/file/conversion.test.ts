@@ -11,7 +11,7 @@ interface Conversion {
     readonly operation: string;
     readonly byStatus: number[];
     readonly byAdmin: number[];
-    readonly examples: { row: number; status: string; text: string; reason: string }[];
+    readonly examples: { row: number; status: string; text: string; reasons: string[] }[];
   };
   push(chunk: Uint8Array): Uint8Array[];
   end(): Uint8Array[];
@@ -60,8 +60,11 @@ test('rows and provinces of many blocks are added up, and the first three failed
   const of = (status: string) => tally.examples.filter((each) => each.status === status);
   expect(of('NOT_FOUND').map(({ row }) => row)).toEqual([5000, 10_000, 15_000]);
   expect(of('INVALID_REQUEST').map(({ row }) => row)).toEqual([2501, 7501, 12_501]);
-  expect(of('INVALID_REQUEST')[0]).toMatchObject({ text: 'x,105', reason: expect.stringMatching(/^lat /) });
-  expect(of('NOT_FOUND')[0]).toMatchObject({ text: '48.4999,2.29', reason: '' });
+  expect(of('INVALID_REQUEST')[0]).toMatchObject({
+    text: 'x,105',
+    reasons: [expect.stringMatching(/^lat /)],
+  });
+  expect(of('NOT_FOUND')[0]).toMatchObject({ text: '48.4999,2.29', reasons: [] });
 });
 
 test('positions are encoded, codes decoded; columns that are there already get a prefix', () => {

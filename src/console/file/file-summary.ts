@@ -1,0 +1,151 @@
+// The summary of a file that was converted: what can be downloaded, how many rows, of which provinces, which failed and
+// why.
+
+import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
+import { ROW_STATUSES, type RowStatus } from '../../hexcodes/wire/job.js';
+import { provinceColor } from '../points/drawn-points.js';
+import { download, element, toast } from '../shell/elements.js';
+import { shipped } from '../shipped.js';
+import { language, number, say } from '../words/language.js';
+import { inVietnamese } from '../words/reasons.js';
+import type { TextKey } from '../words/texts.js';
+import type { FailedExample, FileNews, FileTally, WorkbookTask } from './messages.js';
+
+type Done = Extract<FileNews, { readonly kind: 'done' }>;
+
+/** A sentence of the readers in the language of the page. */
+export const reasonWords = (sentence: string): string =>
+  language.now === 'vi' ? inVietnamese(sentence) : sentence;
+
+const REASONS: Readonly<Partial<Record<RowStatus, TextKey>>> = {
+  NOT_FOUND: 'rowNotFound',
+  INVALID_REQUEST: 'rowInvalid',
+  INVALID_HEXCODES: 'rowNoCode',
+};
+
+/** How the answer is called, and how its fields are divided. */
+interface Answer {
+  readonly name: string;
+  readonly extension: string;
+  readonly delimiter: string;
+  /** Whether the file was a workbook, so that one is what leaves. */
+  readonly isWorkbook: boolean;
+}
+
+export function summary(done: Done, answer: Answer): HTMLElement[] {
+  const { tally, points } = done;
+  const failed = tally.rows - tally.byStatus[0]!;
+  const isDecode = tally.operation === 'decode';
+  const parts: HTMLElement[] = [
+    element('h2', {
+      text: say(isDecode ? 'fileDecoded' : 'fileEncoded', { rows: number(tally.byStatus[0]!) }),
+    }),
+    ...downloads(done, answer),
+  ];
+  if (failed > 0) parts.push(...failures(tally));
+  if (done.failed.size > 0) {
+    const save = (): void => download(done.failed, `${answer.name}-failed${answer.extension}`);
+    const attributes = { type: 'button' };
+    parts.push(
+      element('button', { key: 'downloadFailed', class: 'failed-download', attributes, on: { click: save } }),
+    );
+  }
+  if (tally.examples.length > 0 && tally.examples.every(({ isSwapped }) => isSwapped))
+    parts.push(element('p', { class: 'note', key: 'rowsSwapped' }));
+  if (tally.prefix !== '')
+    parts.push(element('p', { class: 'soft', text: say('prefixed', { prefix: tally.prefix }) }));
+  if (points.left > 0)
+    parts.push(element('p', { class: 'soft', text: say('pointsLeft', { points: number(points.left) }) }));
+  parts.push(...provinces(tally.byAdmin));
+  return parts;
+}
+
+/** The answer as it is, and a table also as a workbook, which is made when it is asked for. */
+function downloads(
+  { answer, format }: Done,
+  { name, extension, delimiter, isWorkbook }: Answer,
+): HTMLElement[] {
+  // Several files have an answer each; the name is of the first.
+  const id = (wanted: string): Record<string, string> =>
+    document.getElementById(wanted) === null ? { id: wanted } : {};
+  const plain = element('button', {
+    key: isWorkbook ? 'downloadCsv' : 'download',
+    class: isWorkbook ? '' : 'strong',
+    attributes: { type: 'button', ...id('file-download') },
+    on: { click: () => download(answer, `${name}${extension}`) },
+  });
+  if (format === 'ndjson') return [plain];
+  const workbook: HTMLButtonElement = element('button', {
+    key: 'downloadWorkbook',
+    class: isWorkbook ? 'strong' : '',
+    attributes: { type: 'button', ...id('file-workbook') },
+    on: {
+      click: () => {
+        workbook.disabled = true;
+        const worker = new Worker(shipped.files.fileWorker, { type: 'module' });
+        const end = (): void => {
+          worker.terminate();
+          workbook.disabled = false;
+        };
+        worker.addEventListener('error', () => {
+          end();
+          toast(say('failed'));
+        });
+        worker.addEventListener('message', ({ data }: MessageEvent<FileNews>) => {
+          end();
+          if (data.kind === 'workbook') download(data.workbook, `${name}.xlsx`);
+          else if (data.kind === 'refused') toast(reasonWords(data.reason));
+        });
+        worker.postMessage({ kind: 'workbook', table: answer, delimiter } satisfies WorkbookTask);
+      },
+    },
+  });
+  const both = isWorkbook ? [workbook, plain] : [plain, workbook];
+  return [element('div', { class: 'downloads' }, ...both)];
+}
+
+function failures({ byStatus, examples }: FileTally): HTMLElement[] {
+  return ROW_STATUSES.flatMap((status, place) => {
+    const key = REASONS[status];
+    if (key === undefined || byStatus[place] === 0) return [];
+    const rows = examples.filter((each) => each.status === status).map(exampleItem);
+    return [
+      element('h3', { class: 'note', text: say(key, { rows: number(byStatus[place]!) }) }),
+      ...(rows.length > 0 ? [element('ul', { class: 'failed-rows' }, ...rows)] : []),
+    ];
+  });
+}
+
+function exampleItem({ row, text, reasons }: FailedExample): HTMLElement {
+  return element(
+    'li',
+    {},
+    element('span', { class: 'soft', text: say('rowNumber', { row: number(row) }) }),
+    element('code', { text }),
+    ...(reasons.length === 0
+      ? []
+      : [element('span', { class: 'soft', text: reasons.map(reasonWords).join('; ') })]),
+  );
+}
+
+function provinces(byAdmin: readonly number[]): HTMLElement[] {
+  const found = byAdmin
+    .map((rows, admin) => ({ rows, admin }))
+    .filter(({ rows }) => rows > 0)
+    .sort((a, b) => b.rows - a.rows || a.admin - b.admin);
+  if (found.length === 0) return [];
+  const rows = found.map(({ rows, admin }) => {
+    const swatch = element('span', { class: 'swatch', attributes: { 'aria-hidden': 'true' } });
+    swatch.style.backgroundColor = `rgb(${provinceColor(admin).join(' ')})`;
+    const { code, name } = ADMIN_UNITS[admin]!;
+    return element(
+      'tr',
+      {},
+      element('th', { attributes: { scope: 'row' } }, swatch, name),
+      element('td', { class: 'code', text: code }),
+      element('td', { class: 'count', text: number(rows) }),
+    );
+  });
+  const caption = element('caption', { text: say('byProvince', { provinces: number(found.length) }) });
+  return [element('table', { class: 'by-province' }, caption, element('tbody', {}, ...rows))];
+}

@@ -1,0 +1,90 @@
+// Why a file or a row cannot be read, in Vietnamese. The readers say it in English; here each of their
+// sentences has a Vietnamese one. A sentence that is not here stays as it is.
+
+const VIETNAMESE: readonly (readonly [english: RegExp, vietnamese: string])[] = [
+  [/^The file is empty$/, 'tệp không có nội dung'],
+  [
+    /^There is no column lat or latitude; the header row has (.*)$/s,
+    'không có cột vĩ độ (lat); hàng tiêu đề gồm $1',
+  ],
+  [
+    /^There is no column lng or lon or longitude; the header row has (.*)$/s,
+    'không có cột kinh độ (lng); hàng tiêu đề gồm $1',
+  ],
+  [/^There is no column hexcodes; the header row has (.*)$/s, 'không có cột mã; hàng tiêu đề gồm $1'],
+  [/^More than one column could be (\w+): (.*)$/s, 'có nhiều cột có thể là $1: $2'],
+  [/^The header row has a quote that is not closed$/, 'hàng tiêu đề có dấu ngoặc kép chưa đóng'],
+  [/^The header row is longer than (\d+) bytes$/, 'hàng tiêu đề dài hơn $1 byte'],
+  [/^The body has no header row$/, 'không có hàng tiêu đề'],
+  [/^Byte (\d+) of the body is NUL: CSV is text in UTF-8$/, 'đây không phải là văn bản (byte $1)'],
+  [
+    /^Byte (\d+) of the body is not UTF-8, in which CSV must be written$/,
+    'byte $1 không phải là UTF-8; hãy lưu bảng dưới dạng CSV UTF-8',
+  ],
+  [
+    /^A row is longer than (.+); perhaps a quote in it is not closed$/,
+    'có dòng dài hơn $1; có thể một dấu ngoặc kép chưa đóng',
+  ],
+  [/^The rows have far fewer fields than the header row$/, 'các dòng có ít cột hơn hẳn hàng tiêu đề'],
+  [
+    /^It is an Excel workbook of before 2007 \(\.xls\), or one with a password; save it as \.xlsx$/,
+    'đây là tệp Excel đời cũ (.xls) hoặc có mật khẩu; hãy lưu lại dạng .xlsx',
+  ],
+  [
+    /^It is a PDF document; ask for the table itself, as CSV or \.xlsx$/,
+    'đây là tệp PDF; hãy xin chính bảng đó, dạng CSV hoặc .xlsx',
+  ],
+  [/^It is a picture$/, 'đây là hình ảnh'],
+  [
+    /^It is a web page; perhaps that of a login was saved in place of the file$/,
+    'đây là trang web; có thể trang đăng nhập đã được lưu thay cho tệp',
+  ],
+  [/^It is a JSON array; one object a line is read$/, 'đây là mảng JSON; hãy ghi mỗi đối tượng một dòng'],
+  [/^It is a ZIP archive; unpack it first$/, 'đây là tệp nén ZIP; hãy giải nén trước'],
+  [
+    /^The workbook is larger than 64 MiB; save the sheet as CSV$/,
+    'tệp Excel lớn hơn 64 MiB; hãy lưu trang tính dạng CSV',
+  ],
+  [/^The workbook is broken, or has a password$/, 'tệp Excel bị hỏng hoặc có mật khẩu'],
+  [/^item is not valid JSON$/, 'dòng không phải là JSON hợp lệ'],
+  [/^item is not valid UTF-8$/, 'dòng không phải là UTF-8'],
+  [/^item must be a code or an object with a member hexcodes$/, 'phải là một mã hoặc đối tượng có hexcodes'],
+  [
+    /^item must be an object with lat and lng, or \[lat, lng\]$/,
+    'phải là đối tượng có lat và lng, hoặc [lat, lng]',
+  ],
+  [/^item is longer than (\d+) bytes$/, 'dòng dài hơn $1 byte'],
+];
+
+const PARAMETERS: Readonly<Record<string, string>> = {
+  lat: 'vĩ độ',
+  lng: 'kinh độ',
+  hexcodes: 'mã',
+  resolution: 'bậc',
+  id: 'id',
+  row: 'dòng',
+};
+const FAULTS: readonly (readonly [english: RegExp, vietnamese: string])[] = [
+  [/^has a quote that is not closed$/, 'có dấu ngoặc kép chưa đóng'],
+  [/^has (\d+) fields where the header has (\d+)$/, 'có $1 cột, trong khi hàng tiêu đề có $2'],
+  [/^is required$/, 'bị bỏ trống'],
+  [/^must be a decimal number from (\S+) to (\S+)$/, 'phải là số thập phân từ $1 đến $2'],
+  [/^must be from (\S+) to (\S+)$/, 'phải từ $1 đến $2'],
+  [/^must be an integer from 0 to 15$/, 'phải là số nguyên từ 0 đến 15'],
+  [/^must be a JSON number$/, 'phải là số JSON'],
+  [/^must be a JSON string$/, 'phải là chuỗi JSON'],
+  [/^must be true or false$/, 'phải là true hoặc false'],
+  [/^must be a string of at most (\d+) characters or a number$/, 'phải là chuỗi không quá $1 ký tự hoặc số'],
+  [/^is given more than once with different values$/, 'có nhiều giá trị khác nhau'],
+];
+
+/** The Vietnamese sentence; the English one where there is none. */
+export function inVietnamese(sentence: string): string {
+  for (const [english, vietnamese] of VIETNAMESE)
+    if (english.test(sentence)) return sentence.replace(english, vietnamese);
+  const [, parameter = '', fault = ''] = /^(\w+) (.*)$/s.exec(sentence) ?? [];
+  const name = PARAMETERS[parameter];
+  const found = FAULTS.find(([english]) => english.test(fault));
+  if (name === undefined || found === undefined) return sentence;
+  return `${name} ${fault.replace(found[0], found[1])}`;
+}

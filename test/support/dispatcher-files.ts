@@ -1,0 +1,39 @@
+// Files as dispatchers have them, by the names of test/fixtures/console-cases.tsv.
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { zipSync } from 'fflate';
+
+const ROWS = 'tên,vĩ độ,kinh độ\nĐại Nội,16.4698,107.5786\nPari,48.85,2.35\n';
+const WINDOWS_1258 = Buffer.from('t\xean,lat,lng\nHu\xea\xec,16.4698,107.5786\n', 'latin1');
+const text = (content: string): Buffer => Buffer.from(content);
+
+export const DISPATCHER_FILES: Readonly<Record<string, () => Buffer>> = {
+  'plain.csv': () => text('id,lat,lng\n1,16.4698,107.5786\n2,21.0288,105.8525\n'),
+  'tiếng việt.csv': () => text(ROWS),
+  'mark.csv': () => text(`\ufeff${ROWS}`),
+  'semicolons.csv': () => text('tên;vĩ độ;kinh độ\nĐại Nội;16,4698;107,5786\n'),
+  'tabs.tsv': () => text('lat\tlng\n16.4698\t107.5786\n'),
+  'sep.csv': () => text('sep=;\nlat;lng\n16,4698;107,5786\n'),
+  'utf16.csv': () => Buffer.from(`\ufeff${ROWS}`, 'utf16le'),
+  'utf16be.csv': () => Buffer.from(`\ufeff${ROWS}`, 'utf16le').swap16(),
+  'windows-1258.csv': () => WINDOWS_1258,
+  'headerless.csv': () => text('Đại Nội,16.4698,107.5786\nHồ Gươm,21.0288,105.8525\n'),
+  'codes.txt': () => text('HUE-6HQ64-HH9J6\nhn 6ghp4 83rfr\n'),
+  'mã.csv': () => text('stt;Mã\n1;HUE-6HQ64-HH9J6\n'),
+  'tọa độ.csv': () => text('tên,tọa độ\nĐại Nội,"16.4698, 107.5786"\nkhông có,\n'),
+  'swapped.csv': () => text('lat,lng\n107.5786,16.4698\n'),
+  'other names.csv': () => text('nơi,bắc,đông\nĐại Nội,16.4698,107.5786\n'),
+  'lines.ndjson': () => text('{"lat":16.4698,"lng":107.5786}\n{"lat":48,"lng":2}\n'),
+  'packed.csv.gz': () => gzipSync(ROWS),
+  'workbook.xlsx': () => readFileSync('test/fixtures/points.xlsx'),
+  'places.parquet': () => text('PAR1\0\0\0'),
+  'places.geojson': () => text('{"type":"FeatureCollection","features":[]}'),
+  'old.xls': () => Buffer.from('d0cf11e0a1b11ae1', 'hex'),
+  'scan.pdf': () => text('%PDF-1.7\n'),
+  'photo.csv': () => Buffer.from('89504e470d0a1a0a0000000d', 'hex'),
+  'login.csv': () => text('<!DOCTYPE html><html><body>Mời đăng nhập</body></html>'),
+  'packed.zip': () => Buffer.from(zipSync({ 'points.csv': text(ROWS) })),
+  'broken.xlsx': () => readFileSync('test/fixtures/points.xlsx').subarray(0, 900),
+  'empty.csv': () => Buffer.alloc(0),
+  'array.json': () => text('[{"lat":16.4698,"lng":107.5786}]'),
+};
