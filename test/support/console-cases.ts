@@ -1,5 +1,5 @@
-// What the page is given and what it shows, one table for all its tests: positions of a device with their error,
-// networks that are none, pasted texts, and files.
+// One table for the tests of the page: positions of a device with their error, networks that are none, pasted texts and
+// files, each with the answer.
 import { readFileSync } from 'node:fs';
 
 export function consoleCases(

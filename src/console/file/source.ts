@@ -1,14 +1,15 @@
 // The bytes of a file as the readers of the service take them: unpacked, a workbook as CSV, in UTF-8, with a header row
 // that names the columns which are taken.
 import { BulkInputError } from '../../hexcodes/wire/job.js';
-import type { FileFormat, FileTask, FoundTable } from './messages.js';
+import { type FileFormat, FORMATS, formatOfBytes } from '../../tables/formats.js';
+import type { FileTask, FoundTable, FileFormat as RowFormat } from './messages.js';
 import { encodingOf, looksLikeJson, withHeader } from './pasted.js';
 import { headerFor, isWhole, planOf, quoted, RowCutter, type TablePlan, withPosition } from './table-plan.js';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
 export interface Source {
-  readonly format: FileFormat;
+  readonly format: RowFormat;
   readonly bytes: ReadableStream<Uint8Array>;
   /** Absent of lines of JSON. */
   readonly table?: FoundTable;
@@ -30,13 +31,8 @@ const MOST_WORKBOOK_BYTES = 64 * 2 ** 20;
 
 type Known = readonly (readonly [starts: string | RegExp, words: string])[];
 
-const COMMAND_ONLY: Known = [
-  ['PAR1', 'Parquet'],
-  ['ARROW1', 'Arrow IPC'],
-  ['\xff\xff\xff\xff', 'Arrow IPC'],
-  ['(\xb5/\xfd', 'Zstandard'],
-  [/^\s*\{.*"(?:FeatureCollection|Feature)"/s, 'GeoJSON'],
-];
+/** Formats of which the page reads rows; the command reads all. */
+const OWN: readonly FileFormat[] = ['csv', 'tsv', 'ndjson', 'xlsx'];
 const OTHERS: Known = [
   [
     '\xd0\xcf\x11\xe0',
@@ -52,7 +48,6 @@ const OTHERS: Known = [
   [/^(?:\xef\xbb\xbf)?\s*\[\s*[[{]/, 'It is a JSON array; one object a line is read'],
 ];
 const ZIP = 'PK\x03\x04';
-const WORKBOOK = /\[Content_Types\]\.xml|xl\/|docProps\/|_rels\//;
 
 const knownOf = (known: Known, text: string): string | undefined =>
   known.find(([starts]) => (typeof starts === 'string' ? text.startsWith(starts) : starts.test(text)))?.[1];
@@ -66,19 +61,19 @@ export async function openSource(task: FileTask): Promise<Source> {
   const reader = stream.getReader();
   const beginning = await beginningOf(reader);
   const text = String.fromCharCode(...beginning.subarray(0, 4096));
+  const found = formatOfBytes(beginning);
   if (task.format === undefined) {
-    const only = knownOf(COMMAND_ONLY, text);
-    if (only !== undefined) throw new CommandOnlyError(only);
+    if (!OWN.includes(found)) throw new CommandOnlyError(FORMATS[found].title);
     const other = knownOf(OTHERS, text);
     if (other !== undefined) throw new BulkInputError(other);
   }
   if (text.startsWith(ZIP)) {
     void reader.cancel();
-    if (!WORKBOOK.test(text)) throw new BulkInputError('It is a ZIP archive; unpack it first');
+    if (found !== 'xlsx') throw new BulkInputError('It is a ZIP archive; unpack it first');
     return workbookSource(task);
   }
   const encoding = encodingOf(beginning);
-  if (task.format === 'ndjson' || (task.format === undefined && looksLikeJson(text)))
+  if (task.format === 'ndjson' || (task.format === undefined && (found === 'ndjson' || looksLikeJson(text))))
     return { format: 'ndjson', bytes: joined(beginning, reader), hasMark: false };
   if (encoding === 'utf-8') return tableSource(task, beginning, reader);
   const decoded = decodedBytes(joined(beginning, reader), encoding).getReader();
@@ -101,10 +96,12 @@ function decodedBytes(bytes: ReadableStream<Uint8Array>, encoding: string): Read
 async function workbookSource(task: FileTask): Promise<Source> {
   if (task.file.size > MOST_WORKBOOK_BYTES)
     throw new BulkInputError('The workbook is larger than 64 MiB; save the sheet as CSV');
-  const { sheetsOf } = await import('./workbook.js');
+  const { sheetsOf } = await import('../../tables/xlsx/xlsx-sheets.js');
   let sheets: Awaited<ReturnType<typeof sheetsOf>>;
   try {
-    sheets = (await sheetsOf(task.file)).filter(({ rows }) => rows.length > 0);
+    sheets = (await sheetsOf(new Uint8Array(await task.file.arrayBuffer()))).filter(
+      ({ rows }) => rows.length > 0,
+    );
   } catch {
     throw new BulkInputError('The workbook is broken, or has a password');
   }

@@ -1,4 +1,4 @@
-// What the columns of a table seem to be for, and the header rows and rows that the readers get in their place.
+// The columns of a table are told by its beginning, and the readers get header rows and rows in the place of its own.
 import { expect, test } from 'vitest';
 import { consoleModule } from '../../../support/console-module.js';
 

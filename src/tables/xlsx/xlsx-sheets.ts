@@ -1,4 +1,5 @@
-// The sheets of an Excel workbook as rows of texts, for the worker, which loads this when it is needed.
+// The sheets of an Excel workbook as rows of texts, for the page. The command's reader, which is of Node, holds a
+// ceiling of its own (files/content/workbook.ts).
 import { unzipSync, zipSync } from 'fflate';
 import readSheets from 'read-excel-file/universal';
 
@@ -12,9 +13,9 @@ const MOST_XML_BYTES = 256 * 2 ** 20;
 /** Parts that are read: sheets, texts, styles, their list. */
 const READ = /\.(?:xml|rels)$/i;
 
-/** All sheets, without blank rows, and without columns behind the last that has a value. @throws Error for what is none */
-export async function sheetsOf(file: Blob): Promise<SheetRows[]> {
-  const archive = unpacked(new Uint8Array(await file.arrayBuffer()));
+/** All sheets, without blank rows, and columns behind the last with a value. @throws Error for what is no workbook */
+export async function sheetsOf(bytes: Uint8Array): Promise<SheetRows[]> {
+  const archive = unpacked(bytes);
   const sheets = (await readSheets(archive)) as unknown as { sheet: string; data: unknown[][] }[];
   return sheets.map(({ sheet, data }) => {
     const filled = data.filter((row) => row.some((cell) => cell !== null));
