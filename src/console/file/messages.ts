@@ -16,7 +16,7 @@ export interface FileTask {
   readonly resolution: number;
   /** Absent: by the names of the columns. */
   readonly columns?: Columns;
-  /** Of a workbook, from 0; absent: the first with rows. */
+  /** The sheet of a workbook, from 0; absent: the first with rows. */
   readonly sheet?: number;
   /** Paths of the kernel and of the boundaries. */
   readonly paths: Readonly<Record<'kernel' | 'index' | 'reach', string>>;
@@ -56,7 +56,7 @@ export interface FileTally {
 /** The table as the worker has found it. */
 export interface FoundTable {
   readonly plan: TablePlan;
-  /** What was taken of it. */
+  /** The columns that were taken of it. */
   readonly columns: Columns | undefined;
   /** Names of a workbook's sheets that have rows, and which was read; none of other files. */
   readonly sheets: readonly string[];

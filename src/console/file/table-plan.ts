@@ -1,4 +1,4 @@
-// What the columns of a table seem to be for, by its beginning, and the header row by which the readers of the service
+// The columns of a table are told by its beginning, with the header row by which the readers of the service
 // take the columns that a visitor has chosen instead.
 
 import { codeColumns, pairColumns, positionColumns } from '../../hexcodes/wire/rows/column-names.js';
@@ -6,7 +6,7 @@ import { csvFields } from '../../hexcodes/wire/rows/csv-fields.js';
 import { parsePosition } from '../../hexcodes/wire/rows/position-text.js';
 import { withHeader } from './pasted.js';
 
-/** What is taken of a table. Columns count from 0. */
+/** Columns that are taken of a table. Columns count from 0. */
 export type Columns =
   | { readonly kind: 'positions'; readonly lat: number; readonly lng: number }
   /** Latitude and longitude in one field. */
