@@ -246,6 +246,8 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
           Type.Unsafe({
             type: 'array',
             prefixItems: [lat, lng],
+            // Without it linters and generators of older drafts find no type.
+            items: { type: 'number' },
             minItems: 2,
             maxItems: 2,
             description: 'lat, lng',

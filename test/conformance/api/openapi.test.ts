@@ -22,6 +22,17 @@ afterAll(() => described.stop());
 const TILES = ['12/3252/1803', '12/3252/1803.mvt', '5/0/0', '23/0/0', '12/x/y'];
 const settings = { seed: SEED, numRuns: RUNS };
 
+test('every array says what it holds, as linters ask', () => {
+  const bare: string[] = [];
+  const walk = (node: unknown, path: string): void => {
+    if (typeof node !== 'object' || node === null) return;
+    if ('type' in node && node.type === 'array' && !('items' in node)) bare.push(path);
+    for (const [name, value] of Object.entries(node)) walk(value, `${path}/${name}`);
+  };
+  walk(api.document, '');
+  expect(bare).toEqual([]);
+});
+
 describe.each(['/v1/hexcodes/encode', '/v1/hexcodes/decode'])('%s', (path) => {
   test('GET with what is allowed is accepted', async () => {
     const operation = api.operation(path, 'get');

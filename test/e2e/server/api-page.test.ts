@@ -82,6 +82,23 @@ describe.skipIf(!existsSync(CHROMIUM))('needs Chromium', () => {
     await page.close();
   });
 
+  test('the examples take the key that is typed, and there is a way back to the map', async () => {
+    const { page, faults } = await open('light', 1200);
+    const example = page.locator('pre code').first();
+    expect(await example.textContent()).toContain('YOUR_KEY');
+    await page.locator('#key').fill(server.key);
+    const texts = await page.locator('pre code').allTextContents();
+    expect(texts.filter((text) => text.includes(server.key)).length).toBeGreaterThan(40);
+    expect(texts.filter((text) => text.includes('YOUR_KEY'))).toEqual([]);
+    await page.locator('#key').fill(`x'; rm -rf "$HOME`);
+    expect(await example.textContent()).toContain('YOUR_KEY');
+    await page.locator('#back').click();
+    await page.locator('#code').waitFor();
+    expect(new URL(page.url()).pathname).toBe('/');
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
   test.each([
     ['light', 1200],
     ['dark', 1200],

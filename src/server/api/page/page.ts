@@ -12,9 +12,17 @@ import { callsOf } from './calls.js';
 const SCRIPT = `
 'use strict';
 const keyField = document.getElementById('key');
-for (const code of document.querySelectorAll('pre code')) {
-  code.textContent = code.textContent.replaceAll('http://127.0.0.1:8080', location.origin);
-}
+const examples = [...document.querySelectorAll('pre code')].map((code) => {
+  return { code, text: code.textContent.replaceAll('http://127.0.0.1:8080', location.origin) };
+});
+const fill = () => {
+  const key = keyField.value.trim();
+  // Keys are letters, digits, hyphens and underscores: others would end the quotes that they stand in.
+  const shown = /^[\\w.-]+$/.test(key) ? key : 'YOUR_KEY';
+  for (const { code, text } of examples) code.textContent = text.replaceAll('YOUR_KEY', shown);
+};
+keyField.addEventListener('input', fill);
+fill();
 for (const form of document.forms) {
   form.hidden = false;
   form.addEventListener('submit', async (event) => {
@@ -121,7 +129,8 @@ export function apiPage(): { html: string; policy: string } {
 <header><h1>Hexcodes API <span class="soft">${VERSION}</span></h1>
 <p>GPS positions in Viet Nam to short codes, and back. Every call needs a key, in the header <code>X-API-Key</code>. For programs:
 <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1), and for the stream <a href="/asyncapi.json">asyncapi.json</a> (AsyncAPI 3).</p>
-<form id="with-key" hidden><label>Your key, kept in this page only <input id="key" type="password" autocomplete="off" spellcheck="false"></label></form>
+<p><a href="/" id="back">← The map, where single codes need no key</a></p>
+<form id="with-key" hidden><label>Your key, kept in this page only; the examples below take it <input id="key" type="password" autocomplete="off" spellcheck="false"></label></form>
 </header>
 <nav aria-label="Operations"><ul>${links.join('')}<li><a href="#stream">WebSocket <code>/v1/hexcodes/stream</code></a><br><span class="soft">The stream</span></li><li><a href="#errors">Errors</a><br><span class="soft">Each status, and what to do</span></li></ul></nav>
 <main>${sections.join('')}
