@@ -1,14 +1,17 @@
-// Log lines: JSON by pino to standard output, without blocking the event loop. Nothing that may contain a key is passed
-// to it (no query, path or header); redaction and the mask for keys are further safeguards.
+// Log lines: JSON by pino to standard output, on a terminal lines for people, without blocking the event loop. Nothing
+// that may contain a key is passed to it (no query, path or header); redaction and the mask for keys are further
+// safeguards.
 
 import { constants, fstatSync, openSync, write, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isatty } from 'node:tty';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { LogLevel } from '../config/config.js';
 import { holdsKey, maskKeyTexts } from '../config/mask.js';
 import { VERSION } from '../hexcodes/version.js';
 import { readApiKey } from '../hexcodes/wire/params/query.js';
 import type { Exchange } from './exchange.js';
+import { lineForPeople } from './line-for-people.js';
 
 /** Writes some bytes and calls back with the count of those written, or with the error. */
 type Write = (bytes: Buffer, done: (error: Error | null | undefined, writtenBytes: number) => void) => void;
@@ -258,7 +261,9 @@ export function openLog(level: LogLevel, to?: DestinationStream): Log {
   const sink = new LogSink(standardOutput(), (count) =>
     logger.error({ dropped_lines: count }, `${count} log lines were dropped`),
   );
-  const logger = pino(options, masked(sink));
+  const isTerminal = isatty(1);
+  const shown = isTerminal ? { write: (line: string) => sink.write(lineForPeople(line)) } : sink;
+  const logger = pino(options, masked(shown));
   process.on('exit', () => sink.flushNow());
   return {
     logger,

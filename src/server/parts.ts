@@ -145,8 +145,10 @@ export class OpenParts {
     this.#adapter = adapter;
 
     const keys = await this.#keys;
-    for (const warning of [keys.folderWarning, receiveBufferWarning(), filesWarning])
-      if (warning !== undefined) logger.warn(warning);
+    for (const warning of [keys.folderWarning, filesWarning]) if (warning !== undefined) logger.warn(warning);
+    // Advice is no warning: nothing is wrong with a machine that has the usual buffers.
+    const advice = receiveBufferWarning();
+    if (advice !== undefined && (seat?.number ?? 0) === 0) logger.info(advice);
     const metering = await this.#ledger;
     const forwarder = await openForwarder(config, logger, seat?.number);
     steps.release.push(async () => forwarder?.close());

@@ -118,6 +118,13 @@ const LIST = {
       (start.startsWith('<') && /<(?:\w+:)?kml[\s>]/.test(start)) ||
       (text.startsWith(ZIP) && /^.{26}..(?:[^\0]{0,200}\.kml|(?:files|images|icons)\/)/is.test(text)),
   },
+  gpkg: {
+    ...BROUGHT,
+    isText: false,
+    title: 'GeoPackage',
+    extensions: ['gpkg'],
+    sniff: (text) => text.startsWith('SQLite format 3\0'),
+  },
 } as const satisfies Readonly<Record<string, Format>>;
 
 export type FileFormat = keyof typeof LIST;

@@ -33,17 +33,27 @@ export interface Greeting {
   readonly transport: { readonly name: string; readonly version: string };
 }
 
-export function greet({ host, port, firstKeyFile, transport }: Greeting): void {
+export function greet(greeting: Greeting): void {
+  say(`${greetingLines(greeting, process.stderr.isTTY).join('\n')}\n`);
+}
+
+/** @param isTerminal whether a person reads: then it names the page and the documents, and shows the first key */
+export function greetingLines(
+  { host, port, firstKeyFile, transport }: Greeting,
+  isTerminal: boolean,
+): string[] {
   const reachable =
     host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
   const base = `http://${reachable}:${port}`;
   const lines = [`hexcodes ${VERSION} answers on ${base} (${transport.name} ${transport.version})`];
+  if (isTerminal) lines.push(`  page       ${base}/`, `  documents  ${base}/docs, and the folder docs/`);
   if (firstKeyFile !== undefined) {
     lines.push(
       'try:',
       `  curl -s -H "X-API-Key: $(cat ${shellWord(resolve(firstKeyFile))})" '${base}/v1/hexcodes/encode?lat=21.0288&lng=105.8525'`,
     );
-    if (process.stderr.isTTY) lines.push(`the first key is ${readFileSync(firstKeyFile, 'utf8').trim()}`);
+    if (isTerminal) lines.push(`the first key is ${readFileSync(firstKeyFile, 'utf8').trim()}`);
   }
-  say(`${lines.join('\n')}\n`);
+  if (isTerminal) lines.push('Ctrl-C ends it.');
+  return lines;
 }

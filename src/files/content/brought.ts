@@ -1,5 +1,6 @@
-// Reads files of other programs as CSV: workbooks, GPX and KML. A fault of theirs becomes one of the input.
+// Reads files of other programs as CSV: workbooks, GPX, KML and GeoPackage. A fault of theirs becomes one of the input.
 
+import { statSync } from 'node:fs';
 import type { PointChoice } from '../../tables/shapes/shapes.js';
 import { TableError } from '../../tables/table-error.js';
 import { badInput } from '../exit-codes.js';
@@ -37,7 +38,22 @@ const READERS: Partial<Record<FileFormat, () => Promise<Read>>> = {
       return kmlAsCsv(bytes, point ?? null, hold);
     };
   },
+  gpkg: async () => {
+    const { geoPackageAsCsv } = await import('../../tables/geopackage/geopackage.js');
+    return async (content, { sheet, point }, file) => {
+      const { bytes, hold } = await held(content, file);
+      refuseOpen(file);
+      return geoPackageAsCsv(bytes, sheet ?? null, point ?? null, hold);
+    };
+  },
 };
+
+/** @throws TableError for a database whose last changes are in a file beside it */
+function refuseOpen(file: string): void {
+  const journal = statSync(`${file}-wal`, { throwIfNoEntry: false });
+  if (journal !== undefined && journal.size > 0)
+    throw new TableError(`its last changes are in ${file}-wal`, 'Close it in the program that has it open.');
+}
 
 /** The whole of a content, and what counts all that is made of it beside. */
 async function held(

@@ -27,11 +27,6 @@ const UNREADABLE: readonly Unreadable[] = [
     hint: 'Save it as .xlsx or as CSV UTF-8, without a password.',
   },
   {
-    starts: 'SQLite format 3\0',
-    what: 'a SQLite or GeoPackage database',
-    hint: "Export a table as CSV: sqlite3 -header -csv FILE 'SELECT …' | hexcodes …",
-  },
-  {
     starts: "\0\0'\n",
     what: 'a shapefile',
     hint: 'Convert it: ogr2ogr -t_srs EPSG:4326 points.geojson FILE',

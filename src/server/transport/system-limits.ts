@@ -26,7 +26,7 @@ export function receiveBufferWarning(
     return undefined;
   }
   if (!(greatestBytes >= UWS_RECEIVE_BUFFER_BYTES)) return undefined;
-  return `net.ipv4.tcp_rmem lets a peer fill the receive buffer of the transport (${greatestBytes} bytes), so a fast one can keep others waiting; set it to "${RECOMMENDED}" (docs/http.md)`;
+  return `for a service on the open internet: net.ipv4.tcp_rmem="${RECOMMENDED}" keeps a fast peer from making others wait (now ${greatestBytes} bytes; docs/operations.md)`;
 }
 
 const LIMITS = '/proc/self/limits';

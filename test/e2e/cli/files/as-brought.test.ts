@@ -174,7 +174,6 @@ describe('packed and other files', () => {
     ['a.7z', "7z\xbc\xaf'\x1c", 'a 7z archive', '7z x'],
     ['a.xls', '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', 'an Excel workbook of before 2007', '.xlsx'],
     ['a.csv', '<!DOCTYPE html><html>', 'a web page', 'login'],
-    ['a.gpkg', 'SQLite format 3\0', 'a SQLite or GeoPackage database', 'sqlite3'],
     ['a.xml', '<?xml version="1.0"?><svg>', 'XML', 'ogr2ogr'],
     ['a.json', '[{"lat":21,"lng":105}]', 'a JSON array', 'jq -c'],
   ])('%s is named for what it is', async (name, bytes, what, wayOut) => {
