@@ -42,9 +42,15 @@ export function textOf(column: Omit<TableColumn, 'name'>, value: unknown): strin
   }
 }
 
+/** Bytes of a point in well-known binary. */
+const LEAST_WKB_BYTES = 21;
+
 /** As `textOf`, but bytes as UTF-8: a code is text, also in a column without a type. */
 export function codeTextOf(column: TableColumn, value: unknown): string {
-  return value instanceof Uint8Array ? Buffer.from(value).toString() : textOf(column, value);
+  if (!(value instanceof Uint8Array)) return textOf(column, value);
+  // No text begins so, but a geometry in well-known binary does.
+  const isWkb = value.length >= LEAST_WKB_BYTES && value[0]! <= 1;
+  return Buffer.from(value).toString(isWkb ? 'hex' : 'utf8');
 }
 
 /** A JSON string without its quotes, any other JSON as it is. */

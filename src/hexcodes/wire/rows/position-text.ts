@@ -1,6 +1,7 @@
-// A position as people write it: two numbers, degrees with minutes and seconds, WKT, geo:, a link to a map.
+// A position as people write it: two numbers, degrees with minutes and seconds, WKT and WKB, geo:, a link to a map.
 
 import { plainNumber } from './csv-fields.js';
+import { shapeOfWkb } from './well-known-binary.js';
 
 export interface Position {
   readonly latDeg: number;
@@ -27,6 +28,9 @@ const GEO = new RegExp(
   'i',
 );
 
+const HEX_WKB = /^0[01](?:[0-9a-f]{2}){20,40}$/i;
+const WGS_84 = 4326;
+
 /** In links: latitude first. The pin of a place is more exact than the middle of the picture. */
 const LINKS: readonly RegExp[] = [
   new RegExp(`!3d(${NUMBER})!4d(${NUMBER})`, 'i'),
@@ -50,9 +54,21 @@ export function parsePosition(text: string): Position | null {
   }
   const wkt = WKT.exec(trimmed);
   if (wkt !== null) return position(wkt[2]!, wkt[1]!);
+  if (HEX_WKB.test(trimmed)) return inWkb(trimmed);
   const geo = GEO.exec(trimmed);
   if (geo !== null) return position(geo[1]!, geo[2]!);
   return /^https?:\/\//i.test(trimmed) ? inLink(trimmed) : inDegrees(trimmed);
+}
+
+/** A point in well-known binary, as PostGIS and DuckDB print it. */
+function inWkb(hex: string): Position | null {
+  const bytes = Uint8Array.from({ length: hex.length / 2 }, (_, i) =>
+    Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16),
+  );
+  const shape = shapeOfWkb(bytes);
+  if (shape === null || shape.type !== 1 || (shape.system !== 0 && shape.system !== WGS_84)) return null;
+  const [lngDeg, latDeg] = shape.points;
+  return lngDeg === undefined || latDeg === undefined ? null : { latDeg, lngDeg };
 }
 
 function position(lat: string, lng: string): Position {

@@ -1,5 +1,6 @@
 // Files that gpsbabel and GDAL made (test/fixtures/brought) give the codes of the table that they were made of.
 import { readFileSync } from 'node:fs';
+import { DuckDBInstance } from '@duckdb/node-api';
 import { parse } from 'csv-parse/sync';
 import { afterAll, expect, test } from 'vitest';
 import { CliFolder } from '../../../support/cli.js';
@@ -19,6 +20,21 @@ test.each(['shops.csv', 'shops.gpx', 'shops.kml', 'shops.gpkg'])('%s', async (na
     ['Bà Nà', 'DNG-6KKJG-JHVFH', 'OK'],
     ['Paris', '', 'NOT_FOUND'],
   ]);
+});
+
+test('points in well-known binary, in a column of bytes of Parquet and as text of CSV', async () => {
+  const hex = '0101000000c3f5285c8f765a40f31fd26f5f073540';
+  const connection = await (await DuckDBInstance.create()).connect();
+  const rows = `SELECT 7 AS id, from_hex('${hex}') AS geometry`;
+  await connection.run(`COPY (${rows}) TO '${folder.file('wkb.parquet')}' (FORMAT parquet)`);
+  folder.write('wkb.csv', `id,geom\n6,${hex}\n7,${hex}\n8,0102${hex.slice(4)}\n`);
+  const parquet = await folder.run(['encode', 'wkb.parquet', '-q', '--to', 'csv', '--keep', 'id']);
+  expect([parquet.stderr, parquet.stdout]).toEqual([
+    '',
+    expect.stringContaining('7,HN-6GHP4-83RFR,13,HN,OK'),
+  ]);
+  const csv = await folder.run(['encode', 'wkb.csv', '-q', '--keep', 'id']);
+  expect(csv.stdout).toContain('7,HN-6GHP4-83RFR,13,HN,OK\n8,,13,,INVALID_REQUEST');
 });
 
 test('a GeoPackage is refused where its last changes are elsewhere, where it is broken, and for another layer', async () => {
