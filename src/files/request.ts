@@ -44,6 +44,8 @@ export interface FilesRequest {
   readonly isQuiet: boolean;
   /** Whether to say how the rows were converted. */
   readonly isVerbose?: boolean;
+  /** Converts value by value whatever a faster road could do, for tests and proofs that compare them. */
+  readonly road?: 'columns';
   /** Ends the run as a failure. */
   readonly signal?: AbortSignal;
 }

@@ -128,12 +128,14 @@ export async function convertFiles(
 
 /** Converts on the fastest road that knows the formats. @returns which it was, and why */
 async function convertOn(run: Run): Promise<string> {
-  if (canConvertByBytes(run)) {
+  const isFree = run.request.road !== 'columns';
+  if (isFree && canConvertByBytes(run)) {
     await convertByBytes(run);
     return 'Converted by bytes: rows were copied as they are.';
   }
-  let reason = `from ${run.sourceFormat} to ${run.targetFormat}`;
-  if (run.sourceFormat === 'parquet' && run.targetFormat === 'parquet') {
+  const pair = `from ${run.sourceFormat} to ${run.targetFormat}`;
+  let reason = pair;
+  if (isFree && run.sourceFormat === 'parquet' && run.targetFormat === 'parquet') {
     const { planChunks, convertByChunks } = await import('./by-chunks.js');
     const plan = await planChunks(run);
     if (typeof plan !== 'string') {
@@ -142,7 +144,7 @@ async function convertOn(run: Run): Promise<string> {
     }
     reason = plan;
   }
-  if (run.sourceFormat === 'ndjson' && run.targetFormat === 'ndjson') {
+  if (isFree && run.sourceFormat === 'ndjson' && run.targetFormat === 'ndjson') {
     const { planLines, convertByLines } = await import('./by-lines.js');
     const plan = await planLines(run);
     if (typeof plan !== 'string') {
@@ -150,6 +152,15 @@ async function convertOn(run: Run): Promise<string> {
       return 'Converted by bytes: lines were copied as they are.';
     }
     reason = plan;
+  }
+  if (isFree) {
+    const { planRows, convertByRows } = await import('./by-rows.js');
+    const plan = await planRows(run);
+    if (typeof plan !== 'string') {
+      await convertByRows(run, plan);
+      return `Converted by rows of bytes: from ${run.sourceFormat} to ${run.targetFormat}.`;
+    }
+    if (reason === pair) reason = plan;
   }
   await convertByColumns(run);
   return `Converted value by value: ${reason}.`;

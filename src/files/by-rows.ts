@@ -1,0 +1,247 @@
+// From one format into another by rows of bytes: values are ranges of bytes that are copied, coordinates are doubles,
+// and our columns come from the kernel's records. by-columns.ts converts what does not fit.
+
+import { ADMIN_UNITS } from '../hexcodes/admin-units.js';
+import { OK } from '../hexcodes/kernel/kernel.js';
+import { RECORD_BYTES, recordStatusAt } from '../hexcodes/kernel/output-layout.js';
+import { ROW_STATUSES } from '../hexcodes/wire/job.js';
+import { looksSwapped } from '../hexcodes/wire/swapped.js';
+import { sampled } from './by-columns.js';
+import { keptColumns, type Sample } from './columns/columns.js';
+import { findPosition, resolutionColumn } from './columns/position-columns.js';
+import { rowConverter } from './convert-rows.js';
+import { HEAD_BYTES, type Input, openInput } from './disk/input.js';
+import { badInput } from './exit-codes.js';
+import { type FileFormat, FORMATS, formatOfName } from './format.js';
+import { SAMPLE_ROWS, targetDialect } from './formats/csv-dialect.js';
+import { readHeader } from './formats/csv-header.js';
+import { openSource } from './formats/open.js';
+import { adminOf } from './formats/parquet/own-columns.js';
+import type { SinkColumns, TableColumn } from './formats/table.js';
+import type { Run } from './request.js';
+import { asNumbers, CsvRowReader } from './rows/read-csv.js';
+import { type TextRows, textAt } from './rows/text-rows.js';
+import { type RowWriter, textWriter, type WrittenColumns } from './rows/write-text.js';
+import { type Degrees, faultIn, type RowFailure, SWAP_TRIES, stopped } from './tally.js';
+
+/** Rows of a window at most; the kernel takes as many. */
+const MOST_ROWS = 4096;
+
+/** The columns of the first input, by which all are read. */
+export interface RowPlan {
+  readonly source: 'text' | 'parquet';
+  readonly columns: readonly TableColumn[];
+  readonly lat: number;
+  readonly lng: number;
+  readonly kept: readonly number[];
+  readonly sink: SinkColumns;
+  readonly position: { readonly lat: number; readonly lng: number };
+  /** Formats of the output and of the file of failed rows. */
+  readonly format: FileFormat;
+  readonly rejects: FileFormat | null;
+}
+
+const WRITTEN: ReadonlySet<FileFormat> = new Set(['csv', 'tsv', 'ndjson', 'geojson']);
+
+/** @returns how a run can be done by rows, or in words why it cannot */
+export async function planRows(run: Run): Promise<RowPlan | string> {
+  const { request, sourceFormat, targetFormat, hexcodes, targets } = run;
+  if (request.operation !== 'encode') return 'codes are read';
+  if (request.isFormer || request.hasCertainty === true)
+    return 'former provinces and certainty are asked for';
+  if (request.sort !== null) return 'rows are sorted';
+  if (request.columns.position !== undefined) return 'positions are in one column';
+  if (request.input.part !== undefined) return 'a part of a file';
+  const isText = FORMATS[sourceFormat].delimiter !== null;
+  if (!isText) return `from ${sourceFormat}`;
+  const rejects =
+    targets.rejects === null ? null : (formatOfName(targets.rejects.name).format ?? targetFormat);
+  for (const format of [targetFormat, rejects])
+    if (format !== null && !WRITTEN.has(format)) return `to ${format}`;
+  // Columns have types where any of the two files has some.
+  const isTyped = FORMATS[targetFormat].delimiter === null;
+  if (rejects !== null && rejects !== targetFormat) return 'failed rows go to another format';
+  if (targets.from !== null && targets.from.inputRows > 0 && targets.from.inputOffset === 0 && isText)
+    return 'an earlier run was converted value by value';
+  try {
+    const found = isText ? await textSample(run) : null;
+    if (found === null) return 'the first rows of a pipe are long';
+    const { columns, sample } = found;
+    const { names } = sample;
+    if (resolutionColumn(names, request.inputs[0]!) >= 0) return 'rows have resolutions of their own';
+    const hasHeader = !isText || run.source.hasHeader;
+    const where = findPosition(sample, request.columns, request.inputs[0]!, hasHeader);
+    if (where.kind !== 'pair') return 'positions are in one column';
+    if (names.some((name, i) => names.indexOf(name) !== i)) return 'the header names a column twice';
+    const needsPosition = FORMATS[targetFormat].needsPosition;
+    const { columns: sink, position } = rowConverter(hexcodes, request, {
+      ...{ columns, sample, hasHeader, file: request.inputs[0]!, isTyped, needsPosition, boxOf: null },
+    });
+    if (needsPosition && (position.lat < 0 || position.lng < 0)) return 'the position is left out';
+    const kept = keptColumns(columns, request.columns, request.inputs[0]!);
+    if (new Set(kept).size !== kept.length) return 'a column is kept twice';
+    return {
+      ...{
+        source: isText ? 'text' : 'parquet',
+        columns,
+        lat: where.lat,
+        lng: where.lng,
+        kept,
+        sink,
+        position,
+      },
+      ...{ format: targetFormat, rejects },
+    };
+  } catch {
+    // by-columns.ts meets the same fault, and says it.
+    return 'the first rows have a fault';
+  }
+}
+
+interface Found {
+  readonly columns: readonly TableColumn[];
+  readonly sample: Sample;
+}
+
+/** The columns of a CSV by its first rows; null where they are not known without reading a pipe. */
+async function textSample({ request, sample, source, sourceFormat }: Run): Promise<Found | null> {
+  if (sample !== null && sample.rows.length >= SAMPLE_ROWS)
+    return { columns: sample.names.map((name) => ({ name, kind: 'text' })), sample };
+  if (request.inputs[0] === '-') return null;
+  const input = await openInput(request.inputs[0]!, request.input);
+  try {
+    if (input.sizeBytes === null) return null;
+    const opened = await sampled(await openSource(input, sourceFormat, 'any', source));
+    return { columns: opened.source.columns, sample: opened.sample };
+  } finally {
+    input.close();
+  }
+}
+
+/** @throws CliFailure */
+export async function convertByRows(run: Run, plan: RowPlan): Promise<void> {
+  const { request, targets } = run;
+  const conversion = new RowConversion(run, plan);
+  for (let inputNumber = 0; inputNumber < request.inputs.length; inputNumber++) {
+    const input = await run.open(inputNumber);
+    const isDone = targets.from !== null && inputNumber < targets.from.inputNumber;
+    await conversion.convertText(input, inputNumber, isDone);
+  }
+  await conversion.close();
+}
+
+class RowConversion {
+  readonly #run: Run;
+  readonly #plan: RowPlan;
+  readonly #output: RowWriter;
+  readonly #rejects: RowWriter | null;
+  /** The kept columns of positions, which become numbers: their index, 0 for latitudes and 1 for longitudes. */
+  readonly #numbers: readonly (readonly [column: number, half: 0 | 1])[];
+
+  constructor(run: Run, plan: RowPlan) {
+    const { targets, request, sourceFormat } = run;
+    this.#run = run;
+    this.#plan = plan;
+    const { kept, sink, lat, lng } = plan;
+    const written: WrittenColumns = {
+      kept: sink.kept.map((column, c) => ({ ...column, index: kept[c]! })),
+      ...{ added: sink.added, resolution: request.resolution },
+    };
+    this.#numbers = kept.flatMap((index, c) =>
+      (index === lat || index === lng) &&
+      plan.columns[index]!.kind === 'text' &&
+      sink.kept[c]!.kind === 'double'
+        ? [[index, index === lat ? 0 : 1] as const]
+        : [],
+    );
+    const open = (format: FileFormat, output: typeof targets.output, offset: number): RowWriter => {
+      const dialect =
+        output === targets.output ? run.target : targetDialect(run.source, sourceFormat, format, request.csv);
+      return textWriter(format as 'csv', output, written, plan.position, dialect, offset > 0);
+    };
+    this.#output = open(plan.format, targets.output, targets.from?.outputOffset ?? 0);
+    this.#rejects =
+      plan.rejects === null ? null : open(plan.rejects, targets.rejects!, targets.from?.rejectsOffset ?? 0);
+  }
+
+  async close(): Promise<void> {
+    await this.#output.close();
+    await this.#rejects?.close();
+  }
+
+  /** @param isDone whether an earlier run has converted the input */
+  async convertText(input: Input, inputNumber: number, isDone: boolean): Promise<void> {
+    const { source, targets, request } = this.#run;
+    const { columns, lat, lng } = this.#plan;
+    const chunks = input.chunks()[Symbol.asyncIterator]();
+    const { names, rest, endOffset: headerBytes } = await readHeader(input, chunks, source);
+    if (JSON.stringify(names) !== JSON.stringify(columns.map(({ name }) => name)))
+      throw badInput({ file: input.name }, `other columns than ${request.inputs[0]}`);
+    if (isDone) return;
+    const from = inputNumber === targets.from?.inputNumber ? targets.from : { inputOffset: 0, inputRows: 0 };
+    const skip = Math.max(0, from.inputOffset - headerBytes);
+    const reader = new CsvRowReader(names, source.delimiter.charCodeAt(0), lat, lng, MOST_ROWS);
+    let rows = from.inputRows;
+    const start = { rest, headerBytes, skip, skippedRows: rows };
+    for await (const { rows: window, endOffset } of reader.windows(input, chunks, start)) {
+      await this.#convert(window, input.name, rows + 1);
+      rows += window.rowCount;
+      // A journal names the end of a block, where an input can be read on.
+      if (endOffset >= 0) this.#run.tick({ inputNumber, inputOffset: endOffset, inputRows: rows });
+    }
+  }
+
+  /** Encodes, counts and writes rows. */
+  async #convert(rows: TextRows, file: string, firstRow: number): Promise<void> {
+    const { hexcodes, request, targets } = this.#run;
+    const { tally } = targets;
+    const { rowCount, latLngDeg } = rows;
+    const { input, output: records, exports } = hexcodes.kernel;
+    input.set(latLngDeg.subarray(0, 2 * rowCount));
+    const failed = exports.encodeBatch(rowCount, request.resolution);
+    if (failed > 0) this.#noteFailures(rows, records, file, firstRow);
+    tally.rows += rowCount;
+    for (let row = 0; row < rowCount; row++)
+      if (records[recordStatusAt(row)] === OK) tally.byAdmin[adminOf(records, RECORD_BYTES * row)]!++;
+    for (const [column, half] of this.#numbers) asNumbers(rows, column, half);
+    if (failed === 0 || request.errors.kind === 'keep') {
+      await this.#output.write(rows, records, 'all');
+      return;
+    }
+    await this.#output.write(rows, records, 'ok');
+    await this.#rejects?.write(rows, records, 'failed');
+  }
+
+  #noteFailures(rows: TextRows, records: Uint8Array, file: string, firstRow: number): void {
+    const { hexcodes, request, targets } = this.#run;
+    const { tally } = targets;
+    const { rowCount, latLngDeg } = rows;
+    let tries = tally.failedRows;
+    // In the order in which the rows come.
+    const counts = new Map<RowFailure, number>();
+    let firstFailed: RowFailure | null = null;
+    for (let row = 0; row < rowCount; row++) {
+      const status = records[recordStatusAt(row)]!;
+      if (status === OK) continue;
+      if (tries++ < SWAP_TRIES && looksSwapped(hexcodes.kernel, latLngDeg[2 * row]!, latLngDeg[2 * row + 1]!))
+        tally.swapped++;
+      const word = ROW_STATUSES[status] as RowFailure;
+      firstFailed ??= word;
+      counts.set(word, (counts.get(word) ?? 0) + 1);
+      if (tally.first.has(word)) continue;
+      tally.first.set(word, { file, row: firstRow + row, fault: this.#faultOf(rows, row, word) });
+    }
+    for (const [word, count] of counts) tally.fail(word, count);
+    if (request.errors.kind === 'stop' && firstFailed !== null)
+      throw stopped(tally.first.get(firstFailed)!, firstFailed);
+  }
+
+  #faultOf(rows: TextRows, row: number, word: RowFailure): string {
+    const { columns, lat, lng } = this.#plan;
+    const field = (column: number, half: 0 | 1): Degrees => ({
+      ...{ name: columns[column]!.name, text: textAt(rows, column, row) },
+      degrees: rows.latLngDeg[2 * row + half]!,
+    });
+    return faultIn(word, { kind: 'pair', lat: field(lat, 0), lng: field(lng, 1), resolution: null });
+  }
+}

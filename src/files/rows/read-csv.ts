@@ -1,0 +1,207 @@
+// Rows of CSV and TSV as ranges of bytes. Quoted fields are unquoted where they stand: they become shorter.
+
+import { type Block, BlockBuffers } from '../../hexcodes/wire/bulk/block-buffers.js';
+import { CsvSplitter } from '../../hexcodes/wire/bulk/splitters.js';
+import { BulkInputError } from '../../hexcodes/wire/job.js';
+import type { Input } from '../disk/input.js';
+import { badInput } from '../exit-codes.js';
+import { ragged, refuseNoText } from '../formats/csv-header.js';
+import type { TableColumn } from '../formats/table.js';
+import { degreesOf } from '../formats/values/column-text.js';
+import { GrowingBytes, numberIn, type TextRows, type ValueRanges, wasUsual } from './text-rows.js';
+
+const [LF, CR, QUOTE] = [10, 13, 34] as const;
+const TEXT: TableColumn = { name: '', kind: 'text' };
+
+/** Reads the rows of inputs of one header. */
+export class CsvRowReader {
+  readonly #names: readonly string[];
+  readonly #delimiter: number;
+  readonly #lat: number;
+  readonly #lng: number;
+  readonly #most: number;
+  readonly #columns: ValueRanges[];
+  readonly #latLngDeg: Float64Array;
+  readonly #text = new GrowingBytes(1 << 20);
+  #at = 0;
+  #end = 0;
+
+  /** @param most rows of a window */
+  constructor(names: readonly string[], delimiter: number, lat: number, lng: number, most: number) {
+    this.#names = names;
+    this.#delimiter = delimiter;
+    this.#lat = lat;
+    this.#lng = lng;
+    this.#most = most;
+    this.#columns = names.map(() => ({ starts: new Int32Array(most), ends: new Int32Array(most) }));
+    this.#latLngDeg = new Float64Array(2 * most);
+  }
+
+  /**
+   * Windows of rows; the memory of one is used for the next.
+   * @param rest read beyond the header; @param skip bytes of rows that an earlier run has converted
+   * @throws CliFailure BAD_INPUT
+   */
+  async *windows(
+    input: Input,
+    chunks: AsyncIterator<Uint8Array>,
+    { rest, headerBytes, skip, skippedRows }: Start,
+  ): AsyncGenerator<{ readonly rows: TextRows; readonly endOffset: number }> {
+    let row = skippedRows;
+    let offset = headerBytes + skip;
+    const buffers = new BlockBuffers();
+    const splitter = new CsvSplitter(this.#delimiter, buffers);
+    for await (const block of blocksOf(input, chunks, splitter, rest, skip, () => row + 1)) {
+      refuseNoText(block, input.name, this.#delimiter, this.#names, () => row + 1);
+      const text = this.#text;
+      text.at = 0;
+      text.add(block);
+      buffers.giveBack(block);
+      this.#at = 0;
+      this.#end = block.length;
+      offset += block.length;
+      while (this.#at < this.#end) {
+        text.at = this.#end;
+        const rowCount = this.#read(text.bytes, input.name, row);
+        if (rowCount === 0) break;
+        row += rowCount;
+        this.#readDegrees(text.bytes, rowCount);
+        const rows = { text, rowCount, columns: this.#columns, latLngDeg: this.#latLngDeg };
+        yield { rows, endOffset: this.#at < this.#end ? -1 : offset };
+      }
+    }
+  }
+
+  /** Splits rows up to a full window. @returns how many there are */
+  #read(bytes: Uint8Array, file: string, earlierRows: number): number {
+    const delimiter = this.#delimiter;
+    const columns = this.#columns;
+    const end = this.#end;
+    const width = columns.length;
+    let at = this.#at;
+    let row = 0;
+    while (at < end && row < this.#most) {
+      if (bytes[at] === LF) {
+        at++;
+        continue;
+      }
+      if (bytes[at] === CR && (at + 1 === end || bytes[at + 1] === LF)) {
+        at += 2;
+        continue;
+      }
+      let column = 0;
+      for (let isLast = false; !isLast; column++) {
+        let start = at;
+        let stop: number;
+        if (bytes[at] === QUOTE && at < end) {
+          start = ++at;
+          let into = at;
+          for (; at < end; at++) {
+            if (bytes[at] === QUOTE) {
+              if (at + 1 < end && bytes[at + 1] === QUOTE) at++;
+              else break;
+            }
+            if (into !== at) bytes[into] = bytes[at]!;
+            into++;
+          }
+          if (at >= end) {
+            // The quote is open at the end of the content.
+            if (into > start && bytes[end - 1] === LF) into--;
+            if (into > start && bytes[into - 1] === CR) into--;
+          }
+          stop = into;
+          while (at < end && bytes[at] !== delimiter && bytes[at] !== LF) at++;
+          isLast = at >= end || bytes[at] === LF;
+        } else {
+          let byte = 0;
+          while (at < end) {
+            byte = bytes[at]!;
+            if (byte === delimiter || byte === LF) break;
+            at++;
+          }
+          stop = at;
+          isLast = at >= end || byte === LF;
+          if (isLast && stop > start && bytes[stop - 1] === CR) stop--;
+        }
+        at++;
+        if (column < width) {
+          const { starts, ends } = columns[column]!;
+          starts[row] = start;
+          ends[row] = stop;
+        }
+      }
+      if (column !== width) throw ragged(file, earlierRows + row + 1, column, this.#names);
+      row++;
+    }
+    this.#at = Math.min(at, end);
+    return row;
+  }
+
+  #readDegrees(bytes: Uint8Array, rowCount: number): void {
+    for (const half of [0, 1] as const) {
+      const { starts, ends } = this.#columns[half === 0 ? this.#lat : this.#lng]!;
+      for (let row = 0; row < rowCount; row++) {
+        const start = starts[row]!;
+        const stop = ends[row]!;
+        let degrees = numberIn(bytes, start, stop);
+        if (Number.isNaN(degrees) && stop > start) {
+          const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, stop - start).toString();
+          degrees = degreesOf(TEXT, text, half === 0 ? 'lat' : 'lng');
+        }
+        this.#latLngDeg[2 * row + half] = degrees;
+      }
+    }
+  }
+}
+
+interface Start {
+  readonly rest: Uint8Array;
+  readonly headerBytes: number;
+  readonly skip: number;
+  readonly skippedRows: number;
+}
+
+/** Makes the positions of a window numbers as JSON writes them. @param half 0 for latitudes, 1 for longitudes */
+export function asNumbers(
+  { text, rowCount, columns, latLngDeg }: TextRows,
+  column: number,
+  half: 0 | 1,
+): void {
+  const { starts, ends } = columns[column]!;
+  for (let row = 0; row < rowCount; row++) {
+    const degrees = latLngDeg[2 * row + half]!;
+    if (Number.isNaN(degrees)) starts[row] = -1;
+    else {
+      numberIn(text.bytes, starts[row]!, ends[row]!);
+      if (wasUsual()) continue;
+      starts[row] = text.at;
+      text.addNumber(degrees);
+      ends[row] = text.at;
+    }
+  }
+}
+
+/** Blocks of whole rows. */
+async function* blocksOf(
+  input: Input,
+  chunks: AsyncIterator<Uint8Array>,
+  splitter: CsvSplitter,
+  rest: Uint8Array,
+  skip: number,
+  nextRow: () => number,
+): AsyncGenerator<Block> {
+  let toSkip = skip;
+  try {
+    for (let chunk: Uint8Array | null = rest; chunk !== null; ) {
+      const skipped = Math.min(toSkip, chunk.length);
+      toSkip -= skipped;
+      if (skipped < chunk.length) yield* splitter.push(chunk.subarray(skipped));
+      const next: IteratorResult<Uint8Array> = await chunks.next();
+      chunk = next.done === true ? null : next.value;
+    }
+    yield* splitter.end();
+  } catch (error) {
+    if (error instanceof BulkInputError) throw badInput({ file: input.name, row: nextRow() }, error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,158 @@
+// Rows of a block whose values are ranges of bytes: as CSV writes them, without quotes. Readers of any format fill them,
+// writers of any format copy them, and no value is made for a field.
+
+/** Where the values of a column are in the bytes of the rows; a start of -1 where a row has none. */
+export interface ValueRanges {
+  readonly starts: Int32Array;
+  readonly ends: Int32Array;
+}
+
+/** Powers of ten that doubles hold exactly. */
+const TENS = Float64Array.from({ length: 23 }, (_, i) => Number(`1e${i}`));
+const [MINUS, POINT, ZERO] = [45, 46, 48] as const;
+/** Numbers of so many digits are exact as integers, and print as they were read. */
+const MOST_DIGITS = 15;
+/** Digits behind the point that are tried. */
+const PLACES = 9;
+const SCALE = 10 ** PLACES;
+const LEAST = 1e-6;
+const MOST = 1e6;
+
+/** Whether the last number of `numberIn` was written as `String` writes it. */
+let isUsual = false;
+export const wasUsual = (): boolean => isUsual;
+
+/**
+ * A number written in at most 15 digits, with a point or without. One division of two exact numbers rounds once, so
+ * that it is the double nearest to the text.
+ * @returns NaN for any other text, also for numbers in other spellings
+ */
+export function numberIn(bytes: Uint8Array, start: number, end: number): number {
+  isUsual = false;
+  const isNegative = bytes[start] === MINUS;
+  const first = isNegative ? start + 1 : start;
+  if (first >= end || end - first > MOST_DIGITS + 1) return Number.NaN;
+  let whole = 0;
+  let point = -1;
+  for (let p = first; p < end; p++) {
+    const digit = bytes[p]! - ZERO;
+    if (digit >= 0 && digit <= 9) whole = whole * 10 + digit;
+    else if (digit === POINT - ZERO && point < 0 && p > first && p < end - 1) point = p;
+    else return Number.NaN;
+  }
+  if (point < 0 && end - first > MOST_DIGITS) return Number.NaN;
+  const value = point < 0 ? whole : whole / TENS[end - 1 - point]!;
+  const hasLead = bytes[first] === ZERO && end > first + 1 && point !== first + 1;
+  const isPrinted = point < 0 ? value !== 0 || !isNegative : bytes[end - 1] !== ZERO && value >= LEAST;
+  isUsual = isPrinted && !hasLead;
+  return isNegative ? -value : value;
+}
+
+/** Bytes that grow, and where the next of them goes. */
+export class GrowingBytes {
+  bytes: Uint8Array;
+  at = 0;
+
+  constructor(sizeBytes: number) {
+    this.bytes = new Uint8Array(sizeBytes);
+  }
+
+  /** Makes room for more bytes. */
+  reserve(more: number): void {
+    if (this.at + more <= this.bytes.length) return;
+    const larger = new Uint8Array(2 * (this.at + more));
+    larger.set(this.bytes.subarray(0, this.at));
+    this.bytes = larger;
+  }
+
+  /** Adds a text in UTF-8. */
+  addText(text: string): void {
+    this.reserve(3 * text.length);
+    this.at += Buffer.from(this.bytes.buffer, this.bytes.byteOffset, this.bytes.length).write(text, this.at);
+  }
+
+  /** Adds bytes. */
+  add(bytes: Uint8Array): void {
+    this.reserve(bytes.length);
+    this.bytes.set(bytes, this.at);
+    this.at += bytes.length;
+  }
+
+  /**
+   * Adds a number as `String` prints it, -0 with its sign. One of at most nine places is the quotient of two exact
+   * numbers, and its digits are those of the first of them: no other decimal of 15 digits is nearer to it.
+   */
+  addNumber(value: number): void {
+    const size = Math.abs(value);
+    const scaled = Math.round(size * SCALE);
+    if (!(size >= LEAST && size < MOST && scaled / SCALE === size)) {
+      this.addText(Object.is(value, -0) ? '-0' : String(value));
+      return;
+    }
+    this.reserve(20);
+    const { bytes } = this;
+    let at = this.at;
+    if (value < 0) bytes[at++] = MINUS;
+    const whole = Math.floor(scaled / SCALE);
+    at = digitsAt(bytes, at, whole);
+    let rest = scaled - whole * SCALE;
+    if (rest > 0) {
+      bytes[at++] = POINT;
+      let places = PLACES;
+      if (rest % 1000 === 0) {
+        rest /= 1000;
+        places -= 3;
+      }
+      while (rest % 10 === 0) {
+        rest /= 10;
+        places--;
+      }
+      for (let p = at + places - 1; p >= at; p--) {
+        const next = (rest / 10) | 0;
+        bytes[p] = ZERO + rest - 10 * next;
+        rest = next;
+      }
+      at += places;
+    }
+    this.at = at;
+  }
+
+  /** Adds an integer of 32 bits, signed. */
+  addInteger(value: number): void {
+    this.reserve(12);
+    if (value < 0) this.bytes[this.at++] = MINUS;
+    this.at = digitsAt(this.bytes, this.at, Math.abs(value));
+  }
+}
+
+/** Writes a whole number below 2^53. @returns behind its last digit */
+function digitsAt(bytes: Uint8Array, start: number, value: number): number {
+  let size = 1;
+  for (let most = 10; value >= most; most *= 10) size++;
+  let left = value;
+  for (let p = start + size - 1; p >= start; p--) {
+    const next = Math.floor(left / 10);
+    bytes[p] = ZERO + left - 10 * next;
+    left = next;
+  }
+  return start + size;
+}
+
+/** A window of rows. */
+export interface TextRows {
+  /** Texts of the ranges. */
+  readonly text: GrowingBytes;
+  readonly rowCount: number;
+  /** One of each column of the source; those that are neither kept nor read may be empty. */
+  readonly columns: readonly ValueRanges[];
+  /** lat and lng of each row, NaN where there is none. */
+  readonly latLngDeg: Float64Array;
+}
+
+const shared = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** The value of a row as a text; empty where there is none. */
+export function textAt({ text, columns }: TextRows, column: number, row: number): string {
+  const { starts, ends } = columns[column]!;
+  return starts[row]! < 0 ? '' : shared.decode(text.bytes.subarray(starts[row]!, ends[row]!));
+}

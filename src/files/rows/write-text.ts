@@ -1,0 +1,397 @@
+// Writes rows of bytes as CSV, NDJSON or GeoJSON: values are copied, and our members come from the kernel's records.
+
+import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
+import { OK } from '../../hexcodes/kernel/kernel.js';
+import { RECORD_BYTES, RECORD_TEXT_BYTES, recordStatusAt } from '../../hexcodes/kernel/output-layout.js';
+import { ROW_STATUSES } from '../../hexcodes/wire/job.js';
+import type { Output } from '../disk/output.js';
+import type { CsvDialect } from '../formats/csv-dialect.js';
+import { csvQuoted } from '../formats/csv-rows.js';
+import { adminOf } from '../formats/parquet/own-columns.js';
+import type { ColumnKind, TableColumn } from '../formats/table.js';
+import { GrowingBytes, type TextRows } from './text-rows.js';
+
+/** Which rows of a window are written. */
+export type Wanted = 'all' | 'ok' | 'failed';
+
+export interface RowWriter {
+  /** @param records of the rows, as the kernel has written them */
+  write(rows: TextRows, records: Uint8Array, wanted: Wanted): Promise<void>;
+  /** Writes the end of the file. The caller finishes the output. */
+  close(): Promise<void>;
+}
+
+/** The columns of an output, in their order. */
+export interface WrittenColumns {
+  /** Indexes in the rows, and the columns that they become. */
+  readonly kept: readonly (TableColumn & { readonly index: number })[];
+  /** The code, the resolution, the province and the status. */
+  readonly added: readonly TableColumn[];
+  readonly resolution: number;
+}
+
+const [LF, QUOTE, BACKSLASH, MINUS] = [10, 34, 92, 45] as const;
+const OUT_BYTES = 1 << 20;
+/** JSON writes a byte as six at most: `\u0001`. */
+const MOST_ESCAPED = 6;
+const HEX = Buffer.from('0123456789abcdef');
+/** Kinds whose text is JSON as it is. */
+const BARE: ReadonlySet<ColumnKind> = new Set(['double', 'float', 'int', 'long', 'ulong', 'boolean']);
+
+/** Bytes that JSON escapes: the letter behind the backslash, `u` for those that have none. */
+const ESCAPES = new Uint8Array(256);
+ESCAPES.fill(0x75, 0, 32);
+for (const [byte, letter] of ['\b', '\t', '\n', '\f', '\r', '"', '\\'].map(
+  (each, i) => [each.charCodeAt(0), 'btnfr"\\'.charCodeAt(i)] as const,
+))
+  ESCAPES[byte] = letter;
+
+/** What stands around the code of a row: the same for all rows of a province, and for all of a failure. */
+class Tails {
+  readonly before: Uint8Array;
+  readonly ofAdmin: readonly Uint8Array[];
+  readonly ofFailure: readonly Uint8Array[];
+  readonly most: number;
+
+  /** @param textOf our columns with their values, null for none; it ends with the status */
+  constructor(textOf: (values: readonly (string | null)[]) => string, resolution: number) {
+    const code = '\u0001';
+    const tail = (admin: string): string[] => textOf([code, String(resolution), admin, 'OK']).split(code);
+    const units = ADMIN_UNITS.map((unit) => tail(unit.code));
+    this.before = Buffer.from(units[0]![0]!);
+    this.ofAdmin = units.map(([, behind]) => Buffer.from(behind!));
+    this.ofFailure = ROW_STATUSES.map((word) => Buffer.from(textOf([null, String(resolution), null, word])));
+    const sizes = [...this.ofAdmin, ...this.ofFailure].map(({ length }) => length);
+    this.most = this.before.length + RECORD_TEXT_BYTES + Math.max(...sizes);
+  }
+
+  /** @returns behind the row's last byte */
+  write(out: Uint8Array, start: number, records: Uint8Array, row: number): number {
+    const record = RECORD_BYTES * row;
+    const status = records[recordStatusAt(row)]!;
+    if (status !== OK) return copied(out, start, this.ofFailure[status]!);
+    let at = copied(out, start, this.before);
+    for (let p = record; p < record + RECORD_TEXT_BYTES && records[p] !== 0; p++) out[at++] = records[p]!;
+    return copied(out, at, this.ofAdmin[adminOf(records, record)]!);
+  }
+}
+
+function copied(out: Uint8Array, start: number, bytes: Uint8Array): number {
+  const { length } = bytes;
+  for (let i = 0; i < length; i++) out[start + i] = bytes[i]!;
+  return start + length;
+}
+
+/** Bytes that rows take at most. */
+function mostBytes({ rowCount, columns }: TextRows, { kept }: WrittenColumns, ofRow: number): number {
+  let sum = 0;
+  for (const { index } of kept) {
+    const { starts, ends } = columns[index]!;
+    for (let row = 0; row < rowCount; row++) sum += ends[row]! - starts[row]!;
+  }
+  return MOST_ESCAPED * (sum + rowCount) + rowCount * ofRow;
+}
+
+function isWantedRow(records: Uint8Array, row: number, wanted: Wanted): boolean {
+  return wanted === 'all' || (records[recordStatusAt(row)] === OK) === (wanted === 'ok');
+}
+
+abstract class TextWriter implements RowWriter {
+  protected readonly columns: WrittenColumns;
+  readonly #output: Output;
+  readonly #out = new GrowingBytes(OUT_BYTES);
+  #lead: Uint8Array | null;
+
+  constructor(output: Output, columns: WrittenColumns, lead: string) {
+    this.#output = output;
+    this.columns = columns;
+    this.#lead = Buffer.from(lead);
+  }
+
+  protected abstract readonly ofRow: number;
+  protected abstract fill(
+    rows: TextRows,
+    records: Uint8Array,
+    wanted: Wanted,
+    out: Uint8Array,
+    at: number,
+  ): number;
+  protected abstract readonly end: string;
+
+  async write(rows: TextRows, records: Uint8Array, wanted: Wanted): Promise<void> {
+    const out = this.#out;
+    out.at = 0;
+    out.add(this.#lead ?? new Uint8Array(0));
+    this.#lead = null;
+    out.reserve(mostBytes(rows, this.columns, this.ofRow));
+    const size = this.fill(rows, records, wanted, out.bytes, out.at);
+    if (size === 0) return;
+    const bytes = out.bytes.subarray(0, size);
+    await this.#output.write(this.#output.holdsBytes ? bytes.slice() : bytes);
+  }
+
+  async close(): Promise<void> {
+    const bytes = Buffer.concat([this.#lead ?? new Uint8Array(0), Buffer.from(this.end)]);
+    if (bytes.length > 0) await this.#output.write(bytes);
+  }
+}
+
+class CsvWriter extends TextWriter {
+  protected readonly ofRow: number;
+  protected readonly end = '';
+  readonly #delimiter: number;
+  readonly #tails: Tails;
+  /** Bytes for which a field is quoted. */
+  readonly #needsQuotes = new Uint8Array(256);
+
+  constructor(
+    output: Output,
+    columns: WrittenColumns,
+    { delimiter, hasMark, hasHeader }: CsvDialect,
+    isContinued: boolean,
+  ) {
+    const all = [...columns.kept, ...columns.added];
+    const names = hasHeader ? `${all.map(({ name }) => csvQuoted(name, delimiter)).join(delimiter)}\n` : '';
+    super(output, columns, isContinued ? '' : (hasMark ? '\ufeff' : '') + names);
+    this.#delimiter = delimiter.charCodeAt(0);
+    for (let byte = 0; byte < 128; byte++) {
+      const text = String.fromCharCode(byte);
+      if (csvQuoted(text, delimiter) !== text) this.#needsQuotes[byte] = 1;
+    }
+    const lead = columns.kept.length === 0 ? '' : delimiter;
+    this.#tails = new Tails(
+      (values) => `${lead}${values.map((value) => value ?? '').join(delimiter)}\n`,
+      columns.resolution,
+    );
+    this.ofRow = this.#tails.most + 3 * columns.kept.length;
+  }
+
+  protected fill(
+    { text, rowCount, columns }: TextRows,
+    records: Uint8Array,
+    wanted: Wanted,
+    out: Uint8Array,
+    from: number,
+  ): number {
+    const { bytes } = text;
+    const { kept } = this.columns;
+    const needsQuotes = this.#needsQuotes;
+    let at = from;
+    for (let row = 0; row < rowCount; row++) {
+      if (!isWantedRow(records, row, wanted)) continue;
+      for (let c = 0; c < kept.length; c++) {
+        if (c > 0) out[at++] = this.#delimiter;
+        const { starts, ends } = columns[kept[c]!.index]!;
+        const start = starts[row]!;
+        if (start < 0) continue;
+        const end = ends[row]!;
+        const fieldAt = at;
+        let quotes = 0;
+        for (let p = start; p < end; p++) {
+          const byte = bytes[p]!;
+          quotes |= needsQuotes[byte]!;
+          out[at++] = byte;
+        }
+        if (quotes === 0) continue;
+        at = fieldAt;
+        out[at++] = QUOTE;
+        for (let p = start; p < end; p++) {
+          const byte = bytes[p]!;
+          if (byte === QUOTE) out[at++] = QUOTE;
+          out[at++] = byte;
+        }
+        out[at++] = QUOTE;
+      }
+      at = this.#tails.write(out, at, records, row);
+    }
+    return at;
+  }
+}
+
+/** Writes a value as JSON. @returns behind its last byte */
+function jsonAt(
+  out: Uint8Array,
+  from: number,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  isBare: boolean,
+): number {
+  let at = from;
+  if (start < 0) {
+    // null
+    out[at++] = 110;
+    out[at++] = 117;
+    out[at++] = 108;
+    out[at++] = 108;
+    return at;
+  }
+  // NaN and Infinity are no JSON, true and false are.
+  const first = bytes[start]!;
+  const isName = first === 73 || first === 78 || (first === MINUS && bytes[start + 1] === 73);
+  if (isBare && !isName) {
+    for (let p = start; p < end; p++) out[at++] = bytes[p]!;
+    return at;
+  }
+  out[at++] = QUOTE;
+  for (let p = start; p < end; p++) {
+    const byte = bytes[p]!;
+    const letter = ESCAPES[byte]!;
+    if (letter === 0) {
+      out[at++] = byte;
+      continue;
+    }
+    out[at++] = BACKSLASH;
+    out[at++] = letter;
+    if (letter !== 0x75) continue;
+    out[at++] = 48;
+    out[at++] = 48;
+    out[at++] = HEX[byte >> 4]!;
+    out[at++] = HEX[byte & 15]!;
+  }
+  out[at++] = QUOTE;
+  return at;
+}
+
+/** Members of an object with their names; our columns behind them. */
+class JsonMembers {
+  readonly tails: Tails;
+  readonly ofRow: number;
+  readonly #kept: readonly { readonly index: number; readonly isBare: boolean; readonly name: Uint8Array }[];
+
+  constructor({ kept, added, resolution }: WrittenColumns, without: readonly number[], end: string) {
+    const members = kept.filter((_, c) => !without.includes(c));
+    this.#kept = members.map(({ index, name, kind }, c) => ({
+      ...{ index, isBare: BARE.has(kind) },
+      name: Buffer.from(`${c === 0 ? '' : ','}${JSON.stringify(name)}:`),
+    }));
+    const lead = members.length === 0 ? '' : ',';
+    const isText = added.map(({ kind }) => kind === 'text');
+    this.tails = new Tails((values) => {
+      const texts = values.map((value, c) =>
+        value === null ? 'null' : isText[c] === true ? `"${value}"` : value,
+      );
+      return `${lead}${texts.map((value, c) => `${JSON.stringify(added[c]!.name)}:${value}`).join(',')}${end}`;
+    }, resolution);
+    this.ofRow = this.tails.most + this.#kept.reduce((sum, { name }) => sum + name.length + 6, 0);
+  }
+
+  write(
+    out: Uint8Array,
+    from: number,
+    { text, columns }: TextRows,
+    row: number,
+    records: Uint8Array,
+  ): number {
+    let at = from;
+    const kept = this.#kept;
+    for (let c = 0; c < kept.length; c++) {
+      const { index, isBare, name } = kept[c]!;
+      at = copied(out, at, name);
+      const { starts, ends } = columns[index]!;
+      at = jsonAt(out, at, text.bytes, starts[row]!, ends[row]!, isBare);
+    }
+    return this.tails.write(out, at, records, row);
+  }
+}
+
+class NdjsonWriter extends TextWriter {
+  protected readonly ofRow: number;
+  protected readonly end = '';
+  readonly #members: JsonMembers;
+
+  constructor(output: Output, columns: WrittenColumns) {
+    super(output, columns, '');
+    this.#members = new JsonMembers(columns, [], '}\n');
+    this.ofRow = this.#members.ofRow + 2;
+  }
+
+  protected fill(rows: TextRows, records: Uint8Array, wanted: Wanted, out: Uint8Array, from: number): number {
+    let at = from;
+    for (let row = 0; row < rows.rowCount; row++) {
+      if (!isWantedRow(records, row, wanted)) continue;
+      out[at++] = 123;
+      at = this.#members.write(out, at, rows, row, records);
+    }
+    return at;
+  }
+}
+
+const POINT = Buffer.from('{"type":"Feature","geometry":{"type":"Point","coordinates":[');
+const NO_POINT = Buffer.from('{"type":"Feature","geometry":null,"properties":{');
+const PROPERTIES = Buffer.from(']},"properties":{');
+
+class GeoJsonWriter extends TextWriter {
+  protected readonly ofRow: number;
+  protected readonly end = '\n]}\n';
+  readonly #members: JsonMembers;
+  readonly #lat: number;
+  readonly #lng: number;
+  #isFirst = true;
+
+  /** @param lat and @param lng are columns of numbers, by their index among those kept */
+  constructor(output: Output, columns: WrittenColumns, lat: number, lng: number) {
+    super(output, columns, '{"type":"FeatureCollection","features":[\n');
+    this.#lat = columns.kept[lat]!.index;
+    this.#lng = columns.kept[lng]!.index;
+    this.#members = new JsonMembers(columns, [lat, lng], '}}');
+    this.ofRow = this.#members.ofRow + POINT.length + PROPERTIES.length + 8;
+  }
+
+  protected fill(rows: TextRows, records: Uint8Array, wanted: Wanted, out: Uint8Array, from: number): number {
+    const { text, columns, latLngDeg } = rows;
+    let at = from;
+    for (let row = 0; row < rows.rowCount; row++) {
+      if (!isWantedRow(records, row, wanted)) continue;
+      if (!this.#isFirst) {
+        out[at++] = 44;
+        out[at++] = LF;
+      }
+      this.#isFirst = false;
+      const isPoint = Math.abs(latLngDeg[2 * row]!) <= 90 && Math.abs(latLngDeg[2 * row + 1]!) <= 180;
+      at = copied(out, at, isPoint ? POINT : NO_POINT);
+      if (isPoint) {
+        at = this.#degrees(out, at, text.bytes, columns[this.#lng]!, row);
+        out[at++] = 44;
+        at = this.#degrees(out, at, text.bytes, columns[this.#lat]!, row);
+        at = copied(out, at, PROPERTIES);
+      }
+      at = this.#members.write(out, at, rows, row, records);
+    }
+    return at;
+  }
+
+  #degrees(
+    out: Uint8Array,
+    from: number,
+    bytes: Uint8Array,
+    { starts, ends }: { starts: Int32Array; ends: Int32Array },
+    row: number,
+  ): number {
+    let start = starts[row]!;
+    const end = ends[row]!;
+    // Zero has no sign there.
+    if (end - start === 2 && bytes[start] === MINUS && bytes[start + 1] === 48) start++;
+    let at = from;
+    for (let p = start; p < end; p++) out[at++] = bytes[p]!;
+    return at;
+  }
+}
+
+/**
+ * A writer of a text format.
+ * @param position where lat and lng are among the columns kept
+ * @param isContinued whether an earlier run wrote the beginning of the output
+ */
+export function textWriter(
+  format: 'csv' | 'tsv' | 'ndjson' | 'geojson',
+  output: Output,
+  columns: WrittenColumns,
+  position: { readonly lat: number; readonly lng: number },
+  dialect: CsvDialect,
+  isContinued: boolean,
+): RowWriter {
+  if (format === 'ndjson') return new NdjsonWriter(output, columns);
+  if (format === 'geojson') return new GeoJsonWriter(output, columns, position.lat, position.lng);
+  return new CsvWriter(output, columns, dialect, isContinued);
+}
