@@ -14,15 +14,8 @@ import { badInput, CliFailure, reasonOf } from './exit-codes.js';
 import { UnpackedPages } from './formats/parquet/codecs.js';
 import { type Coordinates, readCoordinates } from './formats/parquet/coordinates.js';
 import { walkThrift } from './formats/parquet/footer.js';
-import {
-  adminOf,
-  CodePages,
-  dictionaryChunk,
-  NONE,
-  type OwnChunk,
-  ownChunkMetadata,
-  ownElement,
-} from './formats/parquet/own-columns.js';
+import { adminOf, CodePages, dictionaryChunk } from './formats/parquet/own-columns.js';
+import { NONE, type OwnChunk, ownChunkMetadata, ownElement } from './formats/parquet/pages.js';
 import { type ParquetFile, readParquet, scanOf } from './formats/parquet/parquet-source.js';
 import { elementOf } from './formats/parquet/parquet-types.js';
 import {

@@ -1,7 +1,6 @@
 // From one format into another by rows of bytes: values are ranges of bytes that are copied, coordinates are doubles,
 // and our columns come from the kernel's records. by-columns.ts converts what does not fit.
 
-import { ADMIN_UNITS } from '../hexcodes/admin-units.js';
 import { OK } from '../hexcodes/kernel/kernel.js';
 import { RECORD_BYTES, recordStatusAt } from '../hexcodes/kernel/output-layout.js';
 import { ROW_STATUSES } from '../hexcodes/wire/job.js';
@@ -10,7 +9,7 @@ import { sampled } from './by-columns.js';
 import { keptColumns, type Sample } from './columns/columns.js';
 import { findPosition, resolutionColumn } from './columns/position-columns.js';
 import { rowConverter } from './convert-rows.js';
-import { HEAD_BYTES, type Input, openInput } from './disk/input.js';
+import { type Input, openInput } from './disk/input.js';
 import { badInput } from './exit-codes.js';
 import { type FileFormat, FORMATS, formatOfName } from './format.js';
 import { SAMPLE_ROWS, targetDialect } from './formats/csv-dialect.js';
@@ -18,9 +17,11 @@ import { readHeader } from './formats/csv-header.js';
 import { openSource } from './formats/open.js';
 import { adminOf } from './formats/parquet/own-columns.js';
 import type { SinkColumns, TableColumn } from './formats/table.js';
+import { textOf } from './formats/values/column-text.js';
 import type { Run } from './request.js';
 import { asNumbers, CsvRowReader } from './rows/read-csv.js';
 import { type TextRows, textAt } from './rows/text-rows.js';
+import { ParquetRowWriter } from './rows/write-parquet.js';
 import { type RowWriter, textWriter, type WrittenColumns } from './rows/write-text.js';
 import { type Degrees, faultIn, type RowFailure, SWAP_TRIES, stopped } from './tally.js';
 
@@ -41,7 +42,7 @@ export interface RowPlan {
   readonly rejects: FileFormat | null;
 }
 
-const WRITTEN: ReadonlySet<FileFormat> = new Set(['csv', 'tsv', 'ndjson', 'geojson']);
+const WRITTEN: ReadonlySet<FileFormat> = new Set(['csv', 'tsv', 'ndjson', 'geojson', 'parquet']);
 
 /** @returns how a run can be done by rows, or in words why it cannot */
 export async function planRows(run: Run): Promise<RowPlan | string> {
@@ -53,7 +54,8 @@ export async function planRows(run: Run): Promise<RowPlan | string> {
   if (request.columns.position !== undefined) return 'positions are in one column';
   if (request.input.part !== undefined) return 'a part of a file';
   const isText = FORMATS[sourceFormat].delimiter !== null;
-  if (!isText) return `from ${sourceFormat}`;
+  if (!isText && (sourceFormat !== 'parquet' || targetFormat === 'parquet'))
+    return `from ${sourceFormat} to ${targetFormat}`;
   const rejects =
     targets.rejects === null ? null : (formatOfName(targets.rejects.name).format ?? targetFormat);
   for (const format of [targetFormat, rejects])
@@ -64,8 +66,8 @@ export async function planRows(run: Run): Promise<RowPlan | string> {
   if (targets.from !== null && targets.from.inputRows > 0 && targets.from.inputOffset === 0 && isText)
     return 'an earlier run was converted value by value';
   try {
-    const found = isText ? await textSample(run) : null;
-    if (found === null) return 'the first rows of a pipe are long';
+    const found = isText ? await textSample(run) : await parquetSample(run);
+    if (typeof found === 'string') return found;
     const { columns, sample } = found;
     const { names } = sample;
     if (resolutionColumn(names, request.inputs[0]!) >= 0) return 'rows have resolutions of their own';
@@ -103,19 +105,57 @@ interface Found {
   readonly sample: Sample;
 }
 
-/** The columns of a CSV by its first rows; null where they are not known without reading a pipe. */
-async function textSample({ request, sample, source, sourceFormat }: Run): Promise<Found | null> {
+/** The columns of a CSV by its first rows, or in words why they are not known without reading a pipe. */
+async function textSample({ request, sample, source, sourceFormat }: Run): Promise<Found | string> {
   if (sample !== null && sample.rows.length >= SAMPLE_ROWS)
     return { columns: sample.names.map((name) => ({ name, kind: 'text' })), sample };
-  if (request.inputs[0] === '-') return null;
+  if (request.inputs[0] === '-') return 'the first rows of a pipe are long';
   const input = await openInput(request.inputs[0]!, request.input);
   try {
-    if (input.sizeBytes === null) return null;
+    if (input.sizeBytes === null) return 'the first rows of a pipe are long';
     const opened = await sampled(await openSource(input, sourceFormat, 'any', source));
     return { columns: opened.source.columns, sample: opened.sample };
   } finally {
     input.close();
   }
+}
+
+/** The columns of Parquet, the same in all inputs, or in words why they are not read here. */
+async function parquetSample({ request }: Run): Promise<Found | string> {
+  const { readParquet } = await import('./formats/parquet/parquet-source.js');
+  let first: readonly TableColumn[] | null = null;
+  for (const path of request.inputs) {
+    if (path === '-') return 'the input is a pipe';
+    const input = await openInput(path, request.input);
+    try {
+      if (input.path === null || input.sizeBytes === null || input.isPacked)
+        return `${input.name} is packed or a pipe`;
+      const { fields, elements } = await readParquet(input);
+      const columns = fields.map(({ column }) => column);
+      if (first !== null && JSON.stringify(first) !== JSON.stringify(columns))
+        return `${input.name} has other columns or types`;
+      first = columns;
+      const names = columns.map(({ name }) => name);
+      const where = findPosition({ names, rows: [] }, request.columns, input.name);
+      if (where.kind !== 'pair') return 'positions are in one column';
+      if (request.columns.lng === undefined && names[where.lng]!.trim().toLowerCase() === 'x')
+        return 'x may hold metres';
+      for (const index of [where.lat, where.lng]) {
+        const { type, logical_type: logical, converted_type: converted } = elements[index] ?? {};
+        if ((type !== 'DOUBLE' && type !== 'FLOAT') || logical !== undefined || converted !== undefined)
+          return `${names[index]} is no column of doubles`;
+      }
+      for (const index of keptColumns(columns, request.columns, input.name)) {
+        const { column, shape } = fields[index]!;
+        if (shape === null || shape.is !== 'leaf' || column.kind === 'json' || elements[index] === null)
+          return `${column.name} is nested`;
+      }
+    } finally {
+      input.close();
+    }
+  }
+  const columns = first ?? [];
+  return { columns, sample: { names: columns.map(({ name }) => name), rows: [] } };
 }
 
 /** @throws CliFailure */
@@ -125,7 +165,8 @@ export async function convertByRows(run: Run, plan: RowPlan): Promise<void> {
   for (let inputNumber = 0; inputNumber < request.inputs.length; inputNumber++) {
     const input = await run.open(inputNumber);
     const isDone = targets.from !== null && inputNumber < targets.from.inputNumber;
-    await conversion.convertText(input, inputNumber, isDone);
+    if (plan.source === 'text') await conversion.convertText(input, inputNumber, isDone);
+    else if (!isDone) await conversion.convertParquet(input, inputNumber);
   }
   await conversion.close();
 }
@@ -154,9 +195,11 @@ class RowConversion {
         ? [[index, index === lat ? 0 : 1] as const]
         : [],
     );
+    const halves = kept.map((column) => this.#numbers.find(([index]) => index === column)?.[1] ?? null);
     const open = (format: FileFormat, output: typeof targets.output, offset: number): RowWriter => {
       const dialect =
         output === targets.output ? run.target : targetDialect(run.source, sourceFormat, format, request.csv);
+      if (format === 'parquet') return new ParquetRowWriter(output, written, halves);
       return textWriter(format as 'csv', output, written, plan.position, dialect, offset > 0);
     };
     this.#output = open(plan.format, targets.output, targets.from?.outputOffset ?? 0);
@@ -191,6 +234,21 @@ class RowConversion {
     }
   }
 
+  async convertParquet(input: Input, inputNumber: number): Promise<void> {
+    const { from } = this.#run.targets;
+    const { lat, lng, kept } = this.#plan;
+    const { readParquet } = await import('./formats/parquet/parquet-source.js');
+    const { parquetWindows } = await import('./rows/read-parquet.js');
+    const parquet = await readParquet(input);
+    let rows = inputNumber === from?.inputNumber ? from.inputRows : 0;
+    const wanted = { lat, lng, kept, most: MOST_ROWS, skippedRows: rows };
+    for await (const window of parquetWindows(parquet, input.name, wanted)) {
+      await this.#convert(window, input.name, rows + 1);
+      rows += window.rowCount;
+      this.#run.tick({ inputNumber, inputOffset: 0, inputRows: rows });
+    }
+  }
+
   /** Encodes, counts and writes rows. */
   async #convert(rows: TextRows, file: string, firstRow: number): Promise<void> {
     const { hexcodes, request, targets } = this.#run;
@@ -203,7 +261,8 @@ class RowConversion {
     tally.rows += rowCount;
     for (let row = 0; row < rowCount; row++)
       if (records[recordStatusAt(row)] === OK) tally.byAdmin[adminOf(records, RECORD_BYTES * row)]!++;
-    for (const [column, half] of this.#numbers) asNumbers(rows, column, half);
+    if (this.#plan.format !== 'parquet')
+      for (const [column, half] of this.#numbers) asNumbers(rows, column, half);
     if (failed === 0 || request.errors.kind === 'keep') {
       await this.#output.write(rows, records, 'all');
       return;
@@ -239,9 +298,16 @@ class RowConversion {
   #faultOf(rows: TextRows, row: number, word: RowFailure): string {
     const { columns, lat, lng } = this.#plan;
     const field = (column: number, half: 0 | 1): Degrees => ({
-      ...{ name: columns[column]!.name, text: textAt(rows, column, row) },
+      ...{ name: columns[column]!.name, text: this.#textAt(rows, column, row, half) },
       degrees: rows.latLngDeg[2 * row + half]!,
     });
     return faultIn(word, { kind: 'pair', lat: field(lat, 0), lng: field(lng, 1), resolution: null });
+  }
+
+  /** A coordinate of Parquet that is not kept has no text. */
+  #textAt(rows: TextRows, column: number, row: number, half: 0 | 1): string {
+    if (rows.columns[column]!.starts.length > 0) return textAt(rows, column, row);
+    const degrees = rows.latLngDeg[2 * row + half]!;
+    return Number.isNaN(degrees) ? '' : textOf(this.#plan.columns[column]!, degrees);
   }
 }

@@ -117,9 +117,9 @@ export class GrowingBytes {
     this.at = at;
   }
 
-  /** Adds an integer of 32 bits, signed. */
+  /** Adds an integer that is exact. */
   addInteger(value: number): void {
-    this.reserve(12);
+    this.reserve(20);
     if (value < 0) this.bytes[this.at++] = MINUS;
     this.at = digitsAt(this.bytes, this.at, Math.abs(value));
   }

@@ -92,7 +92,7 @@ function mostBytes({ rowCount, columns }: TextRows, { kept }: WrittenColumns, of
   return MOST_ESCAPED * (sum + rowCount) + rowCount * ofRow;
 }
 
-function isWantedRow(records: Uint8Array, row: number, wanted: Wanted): boolean {
+export function isWantedRow(records: Uint8Array, row: number, wanted: Wanted): boolean {
   return wanted === 'all' || (records[recordStatusAt(row)] === OK) === (wanted === 'ok');
 }
 

@@ -2,12 +2,12 @@
 // other encodings by hyparquet.
 
 import type { parquetScan, RowGroup } from 'hyparquet';
-import { readRleBitPackedHybrid } from 'hyparquet/src/encoding.js';
 import { badInput, CliFailure, reasonOf } from '../../exit-codes.js';
 import { ceilingBytes, requireBelowCeiling } from '../../held/ceiling.js';
 import type { UnpackedPages } from './codecs.js';
 import { chunksOf, type ParquetFile } from './parquet-source.js';
-import { checkPages, PageBytes, type SoundChunk, walkPages } from './sound-chunk.js';
+import { indexesIn, plainPages, presentOf } from './plain-pages.js';
+import { checkPages, type PageBytes, type SoundChunk, walkPages } from './sound-chunk.js';
 
 export interface Coordinates {
   /** NaN where there is none. */
@@ -62,51 +62,26 @@ export async function readCoordinates(
 
 /** null for an encoding that is not read here. @throws Error for pages of fewer values than rows */
 function readPlain(
-  { chunk: { metadata, path }, pages }: SoundChunk,
+  sound: SoundChunk,
   unpacked: UnpackedPages,
   rows: number,
 ): Omit<Coordinates, 'bytes'> | null {
-  const isOptional = path.at(-1)?.element.repetition_type === 'OPTIONAL';
+  const { type } = sound.chunk.metadata;
   const degrees = new Float64Array(rows);
   let defined: Uint8Array | null = null;
   let dictionary: Float64Array | null = null;
   let row = 0;
-  for (const { header, body } of pages) {
-    const { codec, type } = metadata;
-    const v2 = header.type === 'DATA_PAGE_V2' ? header.data_page_header_v2 : undefined;
-    let page: PageBytes;
-    let levels: PageBytes | null = null;
-    if (v2 === undefined) {
-      page = new PageBytes(unpacked.again(codec, body, header.uncompressed_page_size));
-      if (header.type === 'DICTIONARY_PAGE') {
-        dictionary = plainValues(page, type, header.dictionary_page_header?.num_values ?? 0);
-        continue;
-      }
-      if (header.type !== 'DATA_PAGE') continue;
-      if (isOptional) levels = page.part(page.word());
-    } else {
-      const head = new PageBytes(body);
-      head.skip(v2.repetition_levels_byte_length);
-      levels = head.part(v2.definition_levels_byte_length);
-      if (!isOptional) levels = null;
-      const rest = body.subarray(head.at);
-      const plainBytes = header.uncompressed_page_size - head.at;
-      page = new PageBytes(v2.is_compressed === false ? rest : unpacked.again(codec, rest, plainBytes));
+  for (const { isDictionary, isIndexed, isPlain, page, count, levels } of plainPages(sound, unpacked)) {
+    if (isDictionary) {
+      dictionary = plainValues(page, type, count);
+      continue;
     }
-    const count = (v2 ?? header.data_page_header)?.num_values ?? 0;
-    const encoding = (v2 ?? header.data_page_header)?.encoding;
-    const isIndexed = encoding === 'RLE_DICTIONARY' || encoding === 'PLAIN_DICTIONARY';
-    if (!isIndexed && encoding !== 'PLAIN') return null;
+    if (!isIndexed && !isPlain) return null;
     if (row + count > rows) throw new Error(`pages of ${row + count} values where ${rows} are due`);
-    let present = count;
-    if (levels !== null && !isAllDefined(levels, count)) {
-      const each = new Uint8Array(count);
-      if (levels.left > 0)
-        readRleBitPackedHybrid({ view: levels.view, offset: levels.at }, 1, each, levels.left);
+    const present = presentOf(levels, count);
+    if (levels !== null) {
       defined ??= new Uint8Array(rows).fill(1);
-      defined.set(each, row);
-      present = 0;
-      for (const one of each) present += one;
+      defined.set(levels, row);
     }
     const values = isIndexed ? indexedValues(page, dictionary, present) : plainValues(page, type, present);
     if (present === count) degrees.set(values, row);
@@ -117,14 +92,6 @@ function readPlain(
   }
   if (row !== rows) throw new Error(`${row} values where ${rows} are due`);
   return { degrees, defined };
-}
-
-/** Whether levels are one run of ones. */
-function isAllDefined(levels: PageBytes, count: number): boolean {
-  const look = new PageBytes(levels.bytes.subarray(levels.at));
-  if (look.left === 0) return false;
-  const header = look.varint();
-  return header % 2 === 0 && header / 2 >= count && look.left > 0 && look.byte() === 1;
 }
 
 function plainValues(page: PageBytes, type: string, count: number): Float64Array {
@@ -143,9 +110,7 @@ function indexedValues(page: PageBytes, dictionary: Float64Array | null, count: 
   const values = new Float64Array(count);
   if (count === 0) return values;
   if (dictionary === null) throw new Error('a page that names a dictionary, and there is none');
-  const width = page.byte();
-  const indexes = new Uint32Array(count);
-  if (width > 0) readRleBitPackedHybrid({ view: page.view, offset: page.at }, width, indexes, page.left);
+  const indexes = indexesIn(page, count);
   for (let i = 0; i < count; i++) {
     const index = indexes[i]!;
     if (index >= dictionary.length) throw new Error(`value ${index} of a dictionary of ${dictionary.length}`);

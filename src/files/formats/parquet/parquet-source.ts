@@ -24,7 +24,7 @@ import { type Chunk, checkPages, walkPages } from './sound-chunk.js';
 
 /** Bytes that a row takes in each column, read or not. */
 const ROW_BYTES = 8;
-const SMALLER_GROUPS = 'Write smaller row groups, or leave columns out.';
+export const SMALLER_GROUPS = 'Write smaller row groups, or leave columns out.';
 
 const identity = <T>(value: T): T => value;
 const text = (bytes: Uint8Array | undefined): string | undefined => bytes && utf8Text(bytes);

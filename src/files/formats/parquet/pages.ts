@@ -1,0 +1,159 @@
+// The parts of pages and chunks that are written here: heads, levels, indexes, and the metadata of a chunk.
+
+import {
+  BINARY,
+  binary,
+  I32,
+  I64,
+  LIST,
+  STRUCT,
+  type ThriftStruct,
+  thrift,
+  writtenThrift,
+} from './thrift.js';
+
+// Enumerations of the format.
+/** Kinds of columns that are written here, by their types in the format. */
+const TYPES = { int: 1, double: 5, text: 6 } as const;
+export type PageKind = keyof typeof TYPES;
+const OPTIONAL = 1;
+const UTF8 = 0;
+export const [PLAIN, RLE, RLE_DICTIONARY] = [0, 3, 8] as const;
+export const [UNCOMPRESSED, SNAPPY] = [0, 1] as const;
+export const [DICTIONARY_PAGE, DATA_PAGE_V2] = [2, 3] as const;
+
+/** In place of an index where a row has no value. */
+export const NONE = 255;
+
+/** Bytes of a column chunk, in their order, and its metadata but for where it lies. */
+export interface OwnChunk {
+  readonly pages: readonly Uint8Array[];
+  readonly sizeBytes: number;
+  readonly plainBytes: number;
+  readonly codec: number;
+  readonly encodings: readonly number[];
+  readonly hasDictionary: boolean;
+  /** Size of the dictionary page with its head. */
+  readonly dictionaryBytes: number;
+  readonly statistics: ThriftStruct;
+}
+
+/** The schema's element of a column of ours. */
+export function ownElement(name: string, kind: PageKind): ThriftStruct {
+  return thrift(
+    [1, I32, TYPES[kind]],
+    [3, I32, OPTIONAL],
+    [4, BINARY, binary(name)],
+    [6, I32, kind === 'text' ? UTF8 : undefined],
+  );
+}
+
+/** The metadata of a chunk at an offset of the file. */
+export function ownChunkMetadata(
+  chunk: OwnChunk,
+  name: string,
+  kind: PageKind,
+  rows: number,
+  offset: number,
+): ThriftStruct {
+  const { sizeBytes, plainBytes, codec, encodings, hasDictionary, dictionaryBytes, statistics } = chunk;
+  const metadata = thrift(
+    [1, I32, TYPES[kind]],
+    [2, LIST, { type: I32, values: encodings }],
+    [3, LIST, { type: BINARY, values: [binary(name)] }],
+    [4, I32, codec],
+    [5, I64, BigInt(rows)],
+    [6, I64, BigInt(plainBytes)],
+    [7, I64, BigInt(sizeBytes)],
+    [9, I64, BigInt(offset + dictionaryBytes)],
+    [11, I64, hasDictionary ? BigInt(offset) : undefined],
+    [12, STRUCT, statistics],
+  );
+  return thrift([2, I64, BigInt(offset)], [3, STRUCT, metadata]);
+}
+
+export function statisticsOf(
+  least: Uint8Array | undefined,
+  most: Uint8Array | undefined,
+  nulls: number,
+): ThriftStruct {
+  return thrift([3, I64, BigInt(nulls)], [5, BINARY, most], [6, BINARY, least]);
+}
+
+export function lengthOf(text: Uint8Array): Uint8Array {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(text.length);
+  return bytes;
+}
+
+/** Indexes in as few bits as they need, with the number of bits before them. */
+export function indexesOf(indexes: Uint8Array | Uint16Array, values: number): Uint8Array {
+  if (indexes.length === 0) return Uint8Array.of(1);
+  if (values === 1) return Buffer.concat([Uint8Array.of(1), varintOf(2 * indexes.length), Uint8Array.of(0)]);
+  const width = 32 - Math.clz32(values - 1);
+  const groups = Math.ceil(indexes.length / 8);
+  const lead = varintOf(2 * groups + 1);
+  const bytes = new Uint8Array(1 + lead.length + groups * width);
+  bytes[0] = width;
+  bytes.set(lead, 1);
+  let at = 1 + lead.length;
+  let [bits, held] = [0, 0];
+  for (let i = 0; i < 8 * groups; i++) {
+    bits |= (i < indexes.length ? indexes[i]! : 0) << held;
+    held += width;
+    while (held >= 8) {
+      bytes[at++] = bits & 255;
+      bits >>>= 8;
+      held -= 8;
+    }
+  }
+  return bytes;
+}
+
+/** Which rows have a value, in runs: of one, or of bits. */
+export function levelsOf(defined: Uint8Array, rows: number, nulls: number): Uint8Array {
+  if (nulls === 0 || nulls === rows)
+    return Buffer.concat([varintOf(2 * rows), Uint8Array.of(nulls === 0 ? 1 : 0)]);
+  const groups = Math.ceil(rows / 8);
+  const lead = varintOf(2 * groups + 1);
+  const bytes = new Uint8Array(lead.length + groups);
+  bytes.set(lead);
+  for (let row = 0; row < rows; row++) bytes[lead.length + (row >> 3)]! |= defined[row]! << (row & 7);
+  return bytes;
+}
+
+export function varintOf(value: number): Uint8Array {
+  const bytes: number[] = [];
+  let left = value;
+  for (; left > 127; left = Math.floor(left / 128)) bytes.push((left & 127) | 128);
+  bytes.push(left);
+  return Uint8Array.from(bytes);
+}
+
+export function dataHead(
+  rows: number,
+  nulls: number,
+  encoding: number,
+  levelBytes: number,
+  plainBytes: number,
+  packedBytes: number,
+  isPacked: boolean,
+): Uint8Array {
+  const page = thrift(
+    [1, I32, rows],
+    [2, I32, nulls],
+    [3, I32, rows],
+    [4, I32, encoding],
+    [5, I32, levelBytes],
+    [6, I32, 0],
+    [7, isPacked ? 1 : 2, isPacked],
+  );
+  return writtenThrift(
+    thrift(
+      [1, I32, DATA_PAGE_V2],
+      [2, I32, levelBytes + plainBytes],
+      [3, I32, levelBytes + packedBytes],
+      [8, STRUCT, page],
+    ),
+  );
+}

@@ -1,0 +1,117 @@
+// Packs pages as Snappy (format_description.txt of google/snappy): fragments of 64 KiB, each with its own table of
+// places where four bytes were met last.
+
+import type { GrowingBytes } from '../../rows/text-rows.js';
+
+const FRAGMENT_BYTES = 65_536;
+const TABLE_BITS = 14;
+const SHIFT = 32 - TABLE_BITS;
+const MULTIPLIER = 0x1e35a7bd;
+/** Bytes before the end of a fragment that are literal: words of four bytes are read there. */
+const MARGIN = 15;
+/** Misses after which every second, third, … place is looked at. */
+const PATIENCE = 5;
+const [MOST_SHORT_LITERAL, MOST_COPY] = [60, 64] as const;
+
+const table = new Uint16Array(1 << TABLE_BITS);
+
+/** Adds the packed form of some bytes, its size before it. */
+export function addSnappy(bytes: Uint8Array, start: number, end: number, packed: GrowingBytes): void {
+  packed.reserve(Math.ceil((end - start) * 1.2) + 64);
+  let left = end - start;
+  for (; left > 127; left = Math.floor(left / 128)) packed.bytes[packed.at++] = (left & 127) | 128;
+  packed.bytes[packed.at++] = left;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let at = start; at < end; at += FRAGMENT_BYTES)
+    packed.at = fragmentAt(packed.bytes, packed.at, bytes, view, at, Math.min(end, at + FRAGMENT_BYTES));
+}
+
+/** Packs up to 64 KiB. @returns behind the last byte written */
+function fragmentAt(
+  out: Uint8Array,
+  outAt: number,
+  bytes: Uint8Array,
+  view: DataView,
+  start: number,
+  end: number,
+): number {
+  table.fill(0);
+  let at = outAt;
+  let written = start;
+  const limit = end - MARGIN;
+  for (let from = start + 1; from < limit; ) {
+    let misses = 1 << PATIENCE;
+    let word = 0;
+    let other = 0;
+    for (let next = from; ; ) {
+      from = next;
+      next = from + (misses++ >> PATIENCE);
+      if (next > limit) return literalAt(out, at, bytes, written, end);
+      word = view.getInt32(from, true);
+      const slot = Math.imul(word, MULTIPLIER) >>> SHIFT;
+      other = start + table[slot]!;
+      table[slot] = from - start;
+      if (view.getInt32(other, true) === word) break;
+    }
+    at = literalAt(out, at, bytes, written, from);
+    do {
+      const distance = from - other;
+      let same = 4;
+      while (from + same < end && bytes[from + same] === bytes[other + same]) same++;
+      from += same;
+      at = copyAt(out, at, distance, same);
+      written = from;
+      if (from >= limit) break;
+      const before = view.getInt32(from - 1, true);
+      table[Math.imul(before, MULTIPLIER) >>> SHIFT] = from - 1 - start;
+      word = view.getInt32(from, true);
+      const slot = Math.imul(word, MULTIPLIER) >>> SHIFT;
+      other = start + table[slot]!;
+      table[slot] = from - start;
+    } while (view.getInt32(other, true) === word);
+    from++;
+  }
+  return literalAt(out, at, bytes, written, end);
+}
+
+function literalAt(out: Uint8Array, outAt: number, bytes: Uint8Array, start: number, end: number): number {
+  const size = end - start;
+  if (size === 0) return outAt;
+  let at = outAt;
+  if (size <= MOST_SHORT_LITERAL) {
+    out[at++] = (size - 1) << 2;
+    for (let p = start; p < end; p++) out[at++] = bytes[p]!;
+    return at;
+  }
+  if (size <= 256) out[at++] = 60 << 2;
+  else out[at++] = 61 << 2;
+  out[at++] = size - 1;
+  if (size > 256) out[at++] = (size - 1) >> 8;
+  out.set(bytes.subarray(start, end), at);
+  return at + size;
+}
+
+function copyAt(out: Uint8Array, outAt: number, distance: number, size: number): number {
+  let at = outAt;
+  let left = size;
+  for (; left >= MOST_COPY + 4; left -= MOST_COPY) {
+    out[at++] = 2 | ((MOST_COPY - 1) << 2);
+    out[at++] = distance;
+    out[at++] = distance >> 8;
+  }
+  if (left > MOST_COPY) {
+    out[at++] = 2 | ((MOST_SHORT_LITERAL - 1) << 2);
+    out[at++] = distance;
+    out[at++] = distance >> 8;
+    left -= MOST_SHORT_LITERAL;
+  }
+  if (left < 12 && distance < 2048) {
+    out[at++] = 1 | ((left - 4) << 2) | ((distance >> 8) << 5);
+    out[at++] = distance;
+    return at;
+  }
+  out[at++] = 2 | ((left - 1) << 2);
+  out[at++] = distance;
+  out[at++] = distance >> 8;
+  return at;
+}

@@ -1,0 +1,327 @@
+// Rows of Parquet as ranges of bytes, one row group at a time: plain values and dictionaries of texts and numbers are
+// printed from their pages, all other columns value by value.
+
+import { isUtf8 } from 'node:buffer';
+import type { RowGroup } from 'hyparquet';
+import { badInput, CliFailure, reasonOf } from '../exit-codes.js';
+import { UnpackedPages } from '../formats/parquet/codecs.js';
+import { readCoordinates } from '../formats/parquet/coordinates.js';
+import { chunksOf, type ParquetFile, SMALLER_GROUPS, scanOf } from '../formats/parquet/parquet-source.js';
+import { indexesIn, plainPages, presentOf } from '../formats/parquet/plain-pages.js';
+import { checkPages, type PageBytes, type SoundChunk, walkPages } from '../formats/parquet/sound-chunk.js';
+import type { ColumnKind } from '../formats/table.js';
+import { textOf } from '../formats/values/column-text.js';
+import { readBy } from '../formats/values/nested.js';
+import { ceilingBytes, requireBelowCeiling } from '../held/ceiling.js';
+import { MOST_ROW_TEXT } from '../held/row-windows.js';
+import { GrowingBytes, type TextRows, type ValueRanges } from './text-rows.js';
+
+/** Bytes that a value takes besides its text. */
+const RANGE_BYTES = 16;
+/** Bytes of a window at which it ends. */
+const WINDOW_TEXT = 16 * 2 ** 20;
+const HIGH = 2 ** 32;
+/** The upper half of an integer of 64 bits that is exact as a double. */
+const MOST_HIGH = 2 ** 21;
+const CONTINUED = 0x80;
+
+/** Types of the format whose plain values are printed here, by the kind of their column. */
+const PRINTED: Readonly<Partial<Record<ColumnKind, readonly string[]>>> = {
+  text: ['BYTE_ARRAY'],
+  double: ['DOUBLE'],
+  float: ['FLOAT'],
+  int: ['INT32'],
+  long: ['INT64'],
+};
+
+interface Wanted {
+  readonly lat: number;
+  readonly lng: number;
+  readonly kept: readonly number[];
+  /** Rows of a window at most. */
+  readonly most: number;
+  /** Rows that an earlier run has converted. */
+  readonly skippedRows: number;
+}
+
+/** Windows of rows; the memory of one may be used for the next. @throws CliFailure BAD_INPUT */
+export async function* parquetWindows(
+  parquet: ParquetFile,
+  file: string,
+  { lat, lng, kept, most, skippedRows }: Wanted,
+): AsyncGenerator<TextRows> {
+  const { fields, metadata } = parquet;
+  const pages = new UnpackedPages();
+  const text = new GrowingBytes(1 << 20);
+  const latLngDeg = new Float64Array(2 * most);
+  const scan = await scanOf(parquet, pages);
+  let groupStart = 0;
+  for (const group of metadata.row_groups) {
+    const rows = Number(group.num_rows);
+    const first = groupStart;
+    groupStart += rows;
+    if (groupStart <= skippedRows || rows === 0) continue;
+    const location = { file, row: first + 1 };
+    const held = RANGE_BYTES * rows * (kept.length + 2);
+    requireBelowCeiling(
+      location,
+      held,
+      `a row group of ${rows} rows and ${kept.length} columns`,
+      SMALLER_GROUPS,
+    );
+    text.at = 0;
+    const read = (index: number) =>
+      readCoordinates(parquet, scan, pages, group, first, fields[index]!.column.name, file);
+    const lats = await read(lat);
+    const lngs = await read(lng);
+    const columns: ValueRanges[] = fields.map(() => NO_RANGES);
+    for (const index of kept) {
+      const ranges = { starts: new Int32Array(rows), ends: new Int32Array(rows) };
+      columns[index] = ranges;
+      const known = index === lat ? lats : index === lng ? lngs : null;
+      if (known === null) await readColumn(parquet, scan, pages, group, first, index, file, text, ranges);
+      else
+        for (let row = 0; row < rows; row++) {
+          if (known.defined !== null && known.defined[row] === 0) {
+            ranges.starts[row] = -1;
+            continue;
+          }
+          ranges.starts[row] = text.at;
+          text.addNumber(known.degrees[row]!);
+          ranges.ends[row] = text.at;
+        }
+    }
+    const isLong = kept.some((index) => hasLong(columns[index]!, most * kept.length));
+    for (let start = Math.max(0, skippedRows - first); start < rows; ) {
+      let count = Math.min(most, rows - start);
+      if (isLong)
+        count = rowsWithin(columns, kept, start, count, { file, firstRow: first + 1, names: fields });
+      for (let i = 0; i < count; i++) {
+        latLngDeg[2 * i] = lats.degrees[start + i]!;
+        latLngDeg[2 * i + 1] = lngs.degrees[start + i]!;
+      }
+      const window = columns.map(({ starts, ends }) => ({
+        starts: starts.subarray(start, start + count),
+        ends: ends.subarray(start, start + count),
+      }));
+      yield { text, rowCount: count, columns: window, latLngDeg };
+      start += count;
+    }
+  }
+}
+
+const NO_RANGES: ValueRanges = { starts: new Int32Array(0), ends: new Int32Array(0) };
+
+/** Whether a column has a text of which a window of values could be too large. */
+function hasLong({ starts, ends }: ValueRanges, values: number): boolean {
+  const most = WINDOW_TEXT / Math.max(1, values);
+  for (let row = 0; row < starts.length; row++) if (ends[row]! - starts[row]! > most) return true;
+  return false;
+}
+
+/** Rows of a window: few bytes of a file can stand for gigabytes of text. @throws CliFailure BAD_INPUT for a long row */
+function rowsWithin(
+  columns: readonly ValueRanges[],
+  kept: readonly number[],
+  start: number,
+  most: number,
+  {
+    file,
+    firstRow,
+    names,
+  }: { readonly file: string; readonly firstRow: number; readonly names: ParquetFile['fields'] },
+): number {
+  let total = 0;
+  for (let i = 0; i < most; i++) {
+    let size = 0;
+    for (const index of kept) {
+      const { starts, ends } = columns[index]!;
+      if (starts[start + i]! >= 0) size += ends[start + i]! - starts[start + i]!;
+      if (size <= MOST_ROW_TEXT) continue;
+      if (i > 0) return i;
+      throw badInput(
+        { file, row: firstRow + start, column: names[index]!.column.name },
+        `the row has more than ${MOST_ROW_TEXT / 2 ** 20} MiB of text, which is as much as one row may have`,
+        'Drop the column with --drop, if it is not needed, or split the text before.',
+      );
+    }
+    total += size;
+    if (i > 0 && total > WINDOW_TEXT) return i;
+  }
+  return most;
+}
+
+/** Fills the ranges of a column. @throws CliFailure BAD_INPUT */
+async function readColumn(
+  parquet: ParquetFile,
+  scan: Awaited<ReturnType<typeof scanOf>>,
+  pages: UnpackedPages,
+  group: RowGroup,
+  groupStart: number,
+  index: number,
+  file: string,
+  text: GrowingBytes,
+  ranges: ValueRanges,
+): Promise<void> {
+  const { column, shape } = parquet.fields[index]!;
+  const { name } = column;
+  const rows = Number(group.num_rows);
+  const location = { file, row: groupStart + 1, column: name };
+  let row = 0;
+  try {
+    const found = await chunksOf(parquet.buffer, parquet.metadata, group, name, location);
+    const sound = found.map((chunk) => walkPages(chunk, rows, rows));
+    const held = sound.reduce((sum, { heldBytes }) => sum + heldBytes, 0);
+    requireBelowCeiling(location, held, 'a row group', SMALLER_GROUPS);
+    for (const each of sound) checkPages(each, pages, ceilingBytes());
+    const [only] = sound;
+    if (sound.length === 1 && isPrinted(parquet, index, only!)) {
+      const at = text.at;
+      if (readPlain(only!, pages, rows, column.kind, text, ranges)) return;
+      text.at = at;
+    }
+    const values = await scan.readColumn({ column: name, rowStart: groupStart, rowEnd: groupStart + rows });
+    if (values.length !== rows) throw new Error(`${values.length} values where ${rows} are due`);
+    const read = shape === null ? null : readBy(shape);
+    for (; row < rows; row++) {
+      const value: unknown = read === null ? values[row] : read(values[row]);
+      if (value === null || value === undefined) {
+        ranges.starts[row] = -1;
+        continue;
+      }
+      ranges.starts[row] = text.at;
+      text.addText(textOf(column, value));
+      ranges.ends[row] = text.at;
+    }
+  } catch (error) {
+    if (error instanceof CliFailure) throw error;
+    throw badInput(
+      { ...location, row: location.row + row },
+      `cannot be read from here on (${reasonOf(error)})`,
+    );
+  } finally {
+    pages.clear();
+  }
+}
+
+function isPrinted({ fields, elements }: ParquetFile, index: number, { chunk }: SoundChunk): boolean {
+  const element = elements[index];
+  const { type } = chunk.metadata;
+  if (element == null || element.repetition_type === 'REPEATED') return false;
+  const { kind } = fields[index]!.column;
+  if (PRINTED[kind]?.includes(type) !== true) return false;
+  // Annotations may give an integer another meaning, 32 bits without a sign for instance.
+  return kind === 'text' || (element.converted_type === undefined && element.logical_type === undefined);
+}
+
+/** @returns false for what is not read here: another encoding, or texts that are not UTF-8 */
+function readPlain(
+  sound: SoundChunk,
+  pages: UnpackedPages,
+  rows: number,
+  kind: ColumnKind,
+  text: GrowingBytes,
+  { starts, ends }: ValueRanges,
+): boolean {
+  let dictionary: ValueRanges | null = null;
+  let row = 0;
+  for (const { isDictionary, isIndexed, isPlain, page, count, levels } of plainPages(sound, pages)) {
+    if (!isDictionary && !isIndexed && !isPlain) return false;
+    const present = isDictionary ? count : presentOf(levels, count);
+    if (isDictionary || isPlain) {
+      const into = isDictionary
+        ? { starts: new Int32Array(count), ends: new Int32Array(count) }
+        : levels === null && row + count <= rows
+          ? { starts: starts.subarray(row, row + count), ends: ends.subarray(row, row + count) }
+          : { starts: new Int32Array(present), ends: new Int32Array(present) };
+      if (!print(page, kind, present, text, into)) return false;
+      if (isDictionary) {
+        dictionary = into;
+        continue;
+      }
+      if (row + count > rows) throw new Error(`pages of ${row + count} values where ${rows} are due`);
+      if (levels !== null)
+        for (let i = 0, v = 0; i < count; i++) {
+          starts[row + i] = levels[i] === 1 ? into.starts[v]! : -1;
+          if (levels[i] === 1) ends[row + i] = into.ends[v++]!;
+        }
+    } else {
+      if (row + count > rows) throw new Error(`pages of ${row + count} values where ${rows} are due`);
+      if (dictionary === null && present > 0)
+        throw new Error('a page that names a dictionary, and there is none');
+      const indexes = indexesIn(page, present);
+      const size = dictionary?.starts.length ?? 0;
+      for (let i = 0, v = 0; i < count; i++) {
+        if (levels !== null && levels[i] === 0) {
+          starts[row + i] = -1;
+          continue;
+        }
+        const entry = indexes[v++]!;
+        if (entry >= size) throw new Error(`value ${entry} of a dictionary of ${size}`);
+        starts[row + i] = dictionary!.starts[entry]!;
+        ends[row + i] = dictionary!.ends[entry]!;
+      }
+    }
+    row += count;
+  }
+  if (row !== rows) throw new Error(`${row} values where ${rows} are due`);
+  return true;
+}
+
+/** Prints plain values. @returns false for texts that are not UTF-8 */
+function print(
+  page: PageBytes,
+  kind: ColumnKind,
+  count: number,
+  text: GrowingBytes,
+  ranges: ValueRanges,
+): boolean {
+  const { starts, ends } = ranges;
+  if (kind === 'text') return printTexts(page, count, text, ranges);
+  const { view } = page;
+  const at = page.at;
+  const width = kind === 'int' || kind === 'float' ? 4 : 8;
+  page.skip(width * count);
+  for (let i = 0; i < count; i++) {
+    const p = at + width * i;
+    starts[i] = text.at;
+    if (kind === 'double') text.addNumber(view.getFloat64(p, true));
+    else if (kind === 'float') text.addNumber(view.getFloat32(p, true));
+    else if (kind === 'int') text.addInteger(view.getInt32(p, true));
+    else {
+      const high = view.getInt32(p + 4, true);
+      if (high >= -MOST_HIGH && high < MOST_HIGH) text.addInteger(high * HIGH + view.getUint32(p, true));
+      else text.addText(view.getBigInt64(p, true).toString());
+    }
+    ends[i] = text.at;
+  }
+  return true;
+}
+
+function printTexts(
+  page: PageBytes,
+  count: number,
+  text: GrowingBytes,
+  { starts, ends }: ValueRanges,
+): boolean {
+  text.reserve(page.left);
+  const { bytes } = page;
+  const into = text.bytes;
+  const from = text.at;
+  let at = from;
+  for (let i = 0; i < count; i++) {
+    const length = page.word();
+    const start = page.at;
+    page.skip(length);
+    starts[i] = at;
+    // A text that begins within a letter is none, though the texts together may be.
+    if (length > 0 && (bytes[start]! & 0xc0) === CONTINUED) return false;
+    if (length > 64) {
+      into.set(bytes.subarray(start, start + length), at);
+      at += length;
+    } else for (let p = start; p < start + length; p++) into[at++] = bytes[p]!;
+    ends[i] = at;
+  }
+  text.at = at;
+  return isUtf8(into.subarray(from, at));
+}
