@@ -52,7 +52,17 @@ async function converted(inputs: string[], output: string, given: Partial<Reques
   }
 }
 
-/** What a reader of Parquet sees: columns and types, rows, the counts and bounds of each chunk. */
+/** Rows as text, with numbers that JSON does not have: comparing a million values one by one takes minutes. */
+function textOfRows(rows: readonly Record<string, unknown>[]): string {
+  return JSON.stringify(rows, (_, value: unknown) =>
+    typeof value === 'bigint' ||
+    (typeof value === 'number' && (!Number.isFinite(value) || Object.is(value, -0)))
+      ? `${Object.is(value, -0) ? '-0' : String(value)} as a number`
+      : value,
+  );
+}
+
+/** A file as readers of Parquet see it: columns and types, rows, the counts and bounds of each chunk. */
 async function seen(bytes: Buffer) {
   const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer;
   const { schema, row_groups: groups } = parquetMetadata(file);
@@ -67,7 +77,7 @@ async function seen(bytes: Buffer) {
   const types = schema.map(({ name, type, converted_type: converted, repetition_type: repetition }) => ({
     ...{ name, type, converted, repetition },
   }));
-  return { types, bounds, rows: await parquetReadObjects({ file, compressors }) };
+  return { types, bounds, rows: textOfRows(await parquetReadObjects({ file, compressors })) };
 }
 
 async function expectAlike(one: Converted, other: Converted, to: string): Promise<void> {
@@ -76,8 +86,12 @@ async function expectAlike(one: Converted, other: Converted, to: string): Promis
   for (const part of ['bytes', 'rejected'] as const) {
     const [mine, theirs] = [one[part] ?? null, other[part] ?? null];
     if (mine === null || theirs === null) expect(mine).toBe(theirs);
-    else if (to === 'parquet') expect(await seen(mine)).toEqual(await seen(theirs));
-    else expect(mine.equals(theirs)).toBe(true);
+    else if (to === 'parquet') {
+      const { rows, ...rest } = await seen(mine);
+      const { rows: theirRows, ...theirRest } = await seen(theirs);
+      expect(rest).toEqual(theirRest);
+      expect(rows === theirRows).toBe(true);
+    } else expect(mine.equals(theirs)).toBe(true);
   }
 }
 
@@ -188,8 +202,12 @@ test.each(['ndjson', 'geojson', 'csv', 'tsv', 'parquet'])(
         fc.constantFrom('\n', '\r\n'),
         fc.boolean(),
         fc.nat(70),
-        async (rows, odd, broken, errors, columns, end, hasMark, times) => {
-          const many = Array.from({ length: to === 'parquet' ? times * 8 : times }, () => rows).flat();
+        async (rows, odd, wrong, errors, columns, end, hasMark, several) => {
+          // Each road names another one of two faults in a batch.
+          const broken = errors.kind === 'stop' ? null : wrong;
+          // Some files of Parquet have more than one row group.
+          const times = to === 'parquet' && several % 3 === 0 ? 500 : several;
+          const many = Array.from({ length: times }, () => rows).flat();
           const all = [...rows, ...odd, ...many, ...(broken === null ? [] : [broken]), ...odd];
           const path = join(scratch, 'in.csv');
           writeFileSync(path, `${hasMark ? '\ufeff' : ''}id,lat,lng,name,speed${end}${all.join(end)}`);
@@ -201,7 +219,7 @@ test.each(['ndjson', 'geojson', 'csv', 'tsv', 'parquet'])(
           await expectAlike(quick, careful, to);
         },
       ),
-      { numRuns: 25 },
+      { numRuns: to === 'parquet' ? 8 : 25 },
     );
     expect(byRows).toBeGreaterThan(0);
   },
