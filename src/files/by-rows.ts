@@ -308,6 +308,7 @@ class RowConversion {
   #textAt(rows: TextRows, column: number, row: number, half: 0 | 1): string {
     if (rows.columns[column]!.starts.length > 0) return textAt(rows, column, row);
     const degrees = rows.latLngDeg[2 * row + half]!;
-    return Number.isNaN(degrees) ? '' : textOf(this.#plan.columns[column]!, degrees);
+    const isDefined = (rows.defined?.[half] ?? null)?.[row] !== 0;
+    return isDefined ? textOf(this.#plan.columns[column]!, degrees) : '';
   }
 }

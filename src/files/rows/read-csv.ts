@@ -25,6 +25,7 @@ export class CsvRowReader {
   readonly #text = new GrowingBytes(1 << 20);
   #at = 0;
   #end = 0;
+  #hasQuotes = false;
 
   /** @param most rows of a window */
   constructor(names: readonly string[], delimiter: number, lat: number, lng: number, most: number) {
@@ -56,6 +57,7 @@ export class CsvRowReader {
       const text = this.#text;
       text.at = 0;
       text.add(block);
+      this.#hasQuotes = Buffer.from(block.buffer, block.byteOffset, block.length).includes(QUOTE);
       buffers.giveBack(block);
       this.#at = 0;
       this.#end = block.length;
@@ -85,7 +87,8 @@ export class CsvRowReader {
         at++;
         continue;
       }
-      if (bytes[at] === CR && (at + 1 === end || bytes[at + 1] === LF)) {
+      // A return alone at the end is a blank line, or a row where quotes are in the block, as for csv.ts.
+      if (bytes[at] === CR && (at + 1 === end ? !this.#hasQuotes : bytes[at + 1] === LF)) {
         at += 2;
         continue;
       }

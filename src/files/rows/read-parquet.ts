@@ -104,7 +104,8 @@ export async function* parquetWindows(
         starts: starts.subarray(start, start + count),
         ends: ends.subarray(start, start + count),
       }));
-      yield { text, rowCount: count, columns: window, latLngDeg };
+      const defined = [lats, lngs].map((each) => each.defined?.subarray(start, start + count) ?? null);
+      yield { text, rowCount: count, columns: window, latLngDeg, defined };
       start += count;
     }
   }
@@ -119,7 +120,10 @@ function hasLong({ starts, ends }: ValueRanges, values: number): boolean {
   return false;
 }
 
-/** Rows of a window: few bytes of a file can stand for gigabytes of text. @throws CliFailure BAD_INPUT for a long row */
+/**
+ * Rows of a window: few bytes of a file can stand for gigabytes of text.
+ * @throws CliFailure BAD_INPUT for a long row
+ */
 function rowsWithin(
   columns: readonly ValueRanges[],
   kept: readonly number[],

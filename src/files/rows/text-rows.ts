@@ -1,5 +1,5 @@
-// Rows of a block whose values are ranges of bytes: as CSV writes them, without quotes. Readers of any format fill them,
-// writers of any format copy them, and no value is made for a field.
+// Rows of a block whose values are ranges of bytes: as CSV writes them, without quotes. Readers of any format fill
+// them, writers of any format copy them, and no value is made for a field.
 
 /** Where the values of a column are in the bytes of the rows; a start of -1 where a row has none. */
 export interface ValueRanges {
@@ -10,11 +10,11 @@ export interface ValueRanges {
 /** Powers of ten that doubles hold exactly. */
 const TENS = Float64Array.from({ length: 23 }, (_, i) => Number(`1e${i}`));
 const [MINUS, POINT, ZERO] = [45, 46, 48] as const;
-/** Numbers of so many digits are exact as integers, and print as they were read. */
+/** Digits up to which a number is exact as an integer, and prints as it was read. */
 const MOST_DIGITS = 15;
 /** Digits behind the point that are tried. */
-const PLACES = 9;
-const SCALE = 10 ** PLACES;
+const DECIMALS = 9;
+const SCALE = 10 ** DECIMALS;
 const LEAST = 1e-6;
 const MOST = 1e6;
 
@@ -79,7 +79,7 @@ export class GrowingBytes {
   }
 
   /**
-   * Adds a number as `String` prints it, -0 with its sign. One of at most nine places is the quotient of two exact
+   * Adds a number as `String` prints it, -0 with its sign. One of at most nine decimals is the quotient of two exact
    * numbers, and its digits are those of the first of them: no other decimal of 15 digits is nearer to it.
    */
   addNumber(value: number): void {
@@ -98,21 +98,21 @@ export class GrowingBytes {
     let rest = scaled - whole * SCALE;
     if (rest > 0) {
       bytes[at++] = POINT;
-      let places = PLACES;
+      let decimals = DECIMALS;
       if (rest % 1000 === 0) {
         rest /= 1000;
-        places -= 3;
+        decimals -= 3;
       }
       while (rest % 10 === 0) {
         rest /= 10;
-        places--;
+        decimals--;
       }
-      for (let p = at + places - 1; p >= at; p--) {
+      for (let p = at + decimals - 1; p >= at; p--) {
         const next = (rest / 10) | 0;
         bytes[p] = ZERO + rest - 10 * next;
         rest = next;
       }
-      at += places;
+      at += decimals;
     }
     this.at = at;
   }
@@ -147,6 +147,8 @@ export interface TextRows {
   readonly columns: readonly ValueRanges[];
   /** lat and lng of each row, NaN where there is none. */
   readonly latLngDeg: Float64Array;
+  /** 1 for each row that has a latitude, and a longitude; null where all have one. For positions without text. */
+  readonly defined?: readonly (Uint8Array | null)[];
 }
 
 const shared = new TextDecoder('utf-8', { ignoreBOM: true });

@@ -203,12 +203,12 @@ class TextBuilder implements ColumnBuilder {
   #index(plain: Uint8Array, entry: number, length: number, hash: number): void {
     const table = this.#table;
     const size = LENGTH_BYTES + length;
-    for (let slot = (hash ^ (hash >>> 15)) & TABLE_MASK; ; slot = (slot + 1) & TABLE_MASK) {
-      const number = table[slot]!;
+    for (let key = (hash ^ (hash >>> 15)) & TABLE_MASK; ; key = (key + 1) & TABLE_MASK) {
+      const number = table[key]!;
       if (number === 0) {
         if (this.#entryCount === MOST_ENTRIES) break;
         this.#entries[this.#entryCount++] = entry;
-        table[slot] = this.#entryCount;
+        table[key] = this.#entryCount;
         this.#indexes[this.#rows - this.#nulls] = this.#entryCount - 1;
         this.#bound(plain, entry);
         return;

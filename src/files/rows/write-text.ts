@@ -46,7 +46,7 @@ for (const [byte, letter] of ['\b', '\t', '\n', '\f', '\r', '"', '\\'].map(
 ))
   ESCAPES[byte] = letter;
 
-/** What stands around the code of a row: the same for all rows of a province, and for all of a failure. */
+/** The bytes around the code of a row: the same for all rows of a province, and for all of a failure. */
 class Tails {
   readonly before: Uint8Array;
   readonly ofAdmin: readonly Uint8Array[];

@@ -48,9 +48,9 @@ function fragmentAt(
       next = from + (misses++ >> PATIENCE);
       if (next > limit) return literalAt(out, at, bytes, written, end);
       word = view.getInt32(from, true);
-      const slot = Math.imul(word, MULTIPLIER) >>> SHIFT;
-      other = start + table[slot]!;
-      table[slot] = from - start;
+      const key = Math.imul(word, MULTIPLIER) >>> SHIFT;
+      other = start + table[key]!;
+      table[key] = from - start;
       if (view.getInt32(other, true) === word) break;
     }
     at = literalAt(out, at, bytes, written, from);
@@ -65,9 +65,9 @@ function fragmentAt(
       const before = view.getInt32(from - 1, true);
       table[Math.imul(before, MULTIPLIER) >>> SHIFT] = from - 1 - start;
       word = view.getInt32(from, true);
-      const slot = Math.imul(word, MULTIPLIER) >>> SHIFT;
-      other = start + table[slot]!;
-      table[slot] = from - start;
+      const key = Math.imul(word, MULTIPLIER) >>> SHIFT;
+      other = start + table[key]!;
+      table[key] = from - start;
     } while (view.getInt32(other, true) === word);
     from++;
   }

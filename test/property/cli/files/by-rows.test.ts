@@ -70,7 +70,7 @@ async function seen(bytes: Buffer) {
     columns.map(({ meta_data: meta }) => {
       const { min_value: least, max_value: most, null_count: nulls } = meta?.statistics ?? {};
       // Bounds of long texts are left out, or cut.
-      const isShort = [least, most].every((each) => typeof each !== 'string' || each.length < 16);
+      const isShort = [least, most].every((each) => typeof each !== 'string' || Buffer.byteLength(each) < 16);
       return { path: meta?.path_in_schema, rows, nulls, ...(isShort ? { least, most } : {}) };
     }),
   );
