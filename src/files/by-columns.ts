@@ -133,7 +133,10 @@ export async function convertByColumns(run: Run): Promise<void> {
           const { sortedBy: _, ...unsorted } = columns;
           rejectsSink = await openSink(format, rejects, unsorted, position, undefined, dialect, hasRejects);
         }
-      } else if (JSON.stringify(source.columns) !== firstColumns && fit !== 'any') {
+      } else if (
+        JSON.stringify(source.columns) !== firstColumns &&
+        (fit !== 'any' || !FORMATS[sourceFormat].isJson)
+      ) {
         throw badInput({ file: input.name }, `other columns than ${request.inputs[0]}`);
       }
       if (from !== null && inputNumber < from.inputNumber) continue;
