@@ -30,7 +30,7 @@ const MOST_ROWS = 4096;
 
 /** The columns of the first input, by which all are read. */
 export interface RowPlan {
-  readonly source: 'text' | 'parquet';
+  readonly source: 'text' | 'ndjson' | 'parquet';
   readonly columns: readonly TableColumn[];
   readonly lat: number;
   readonly lng: number;
@@ -54,7 +54,8 @@ export async function planRows(run: Run): Promise<RowPlan | string> {
   if (request.columns.position !== undefined) return 'positions are in one column';
   if (request.input.part !== undefined) return 'a part of a file';
   const isText = FORMATS[sourceFormat].delimiter !== null;
-  if (!isText && (sourceFormat !== 'parquet' || targetFormat === 'parquet'))
+  const isNdjson = sourceFormat === 'ndjson' && FORMATS[targetFormat].delimiter !== null;
+  if (!isText && !isNdjson && (sourceFormat !== 'parquet' || targetFormat === 'parquet'))
     return `from ${sourceFormat} to ${targetFormat}`;
   const rejects =
     targets.rejects === null ? null : (formatOfName(targets.rejects.name).format ?? targetFormat);
@@ -63,10 +64,19 @@ export async function planRows(run: Run): Promise<RowPlan | string> {
   // Columns have types where any of the two files has some.
   const isTyped = FORMATS[targetFormat].delimiter === null;
   if (rejects !== null && rejects !== targetFormat) return 'failed rows go to another format';
-  if (targets.from !== null && targets.from.inputRows > 0 && targets.from.inputOffset === 0 && isText)
+  if (
+    targets.from !== null &&
+    targets.from.inputRows > 0 &&
+    targets.from.inputOffset === 0 &&
+    sourceFormat !== 'parquet'
+  )
     return 'an earlier run was converted value by value';
   try {
-    const found = isText ? await textSample(run) : await parquetSample(run);
+    const found = isText
+      ? await textSample(run)
+      : isNdjson
+        ? await ndjsonSample(run)
+        : await parquetSample(run);
     if (typeof found === 'string') return found;
     const { columns, sample } = found;
     const { names } = sample;
@@ -84,7 +94,7 @@ export async function planRows(run: Run): Promise<RowPlan | string> {
     if (new Set(kept).size !== kept.length) return 'a column is kept twice';
     return {
       ...{
-        source: isText ? 'text' : 'parquet',
+        source: isText ? 'text' : isNdjson ? 'ndjson' : 'parquet',
         columns,
         lat: where.lat,
         lng: where.lng,
@@ -115,6 +125,28 @@ async function textSample({ request, sample, source, sourceFormat }: Run): Promi
     if (input.sizeBytes === null) return 'the first rows of a pipe are long';
     const opened = await sampled(await openSource(input, sourceFormat, 'any', source));
     return { columns: opened.source.columns, sample: opened.sample };
+  } finally {
+    input.close();
+  }
+}
+
+/** The columns of NDJSON by its first rows, or in words why they are not read here. */
+async function ndjsonSample(run: Run): Promise<Found | string> {
+  const { request, source } = run;
+  if (request.inputs.length > 1) return 'several files of NDJSON';
+  const path = request.inputs[0]!;
+  if (path === '-') return 'the input is a pipe';
+  const input = await openInput(path, request.input);
+  try {
+    if (input.sizeBytes === null) return 'the input is a pipe';
+    const opened = await sampled(await openSource(input, 'ndjson', 'names', source));
+    const { columns } = opened.source;
+    const other = columns.find(({ kind }) => kind !== 'text' && kind !== 'double' && kind !== 'boolean');
+    if (other !== undefined) return `${other.name} has values of several kinds`;
+    const where = findPosition(opened.sample, request.columns, path);
+    if (where.kind === 'pair' && [where.lat, where.lng].some((index) => columns[index]!.kind === 'boolean'))
+      return 'positions are no numbers';
+    return { columns, sample: opened.sample };
   } finally {
     input.close();
   }
@@ -166,6 +198,7 @@ export async function convertByRows(run: Run, plan: RowPlan): Promise<void> {
     const input = await run.open(inputNumber);
     const isDone = targets.from !== null && inputNumber < targets.from.inputNumber;
     if (plan.source === 'text') await conversion.convertText(input, inputNumber, isDone);
+    else if (plan.source === 'ndjson') await conversion.convertNdjson(input, inputNumber);
     else if (!isDone) await conversion.convertParquet(input, inputNumber);
   }
   await conversion.close();
@@ -230,6 +263,20 @@ class RowConversion {
       await this.#convert(window, input.name, rows + 1);
       rows += window.rowCount;
       // A journal names the end of a block, where an input can be read on.
+      if (endOffset >= 0) this.#run.tick({ inputNumber, inputOffset: endOffset, inputRows: rows });
+    }
+  }
+
+  async convertNdjson(input: Input, inputNumber: number): Promise<void> {
+    const { from } = this.#run.targets;
+    const { columns, lat, lng } = this.#plan;
+    const { NdjsonRowReader } = await import('./rows/read-ndjson.js');
+    const reader = new NdjsonRowReader(columns, lat, lng, MOST_ROWS);
+    let rows = from?.inputRows ?? 0;
+    const start = { skip: from?.inputOffset ?? 0, skippedRows: rows };
+    for await (const { rows: window, endOffset } of reader.windows(input, start)) {
+      await this.#convert(window, input.name, rows + 1);
+      rows += window.rowCount;
       if (endOffset >= 0) this.#run.tick({ inputNumber, inputOffset: endOffset, inputRows: rows });
     }
   }

@@ -3,9 +3,28 @@
 import { badInput } from '../exit-codes.js';
 
 /** A longer line is a file without line ends rather than a row. */
-const MAX_LINE_BYTES = 16 * 1024 * 1024;
+export const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
 const RECORD_SEPARATOR = 0x1e;
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
+
+/** A line as text, without blanks around it. @throws CliFailure BAD_INPUT for a NUL byte and for what is not UTF-8 */
+export function textOfLine(bytes: Uint8Array, file: string, line: number): string {
+  const nul = bytes.indexOf(0);
+  if (nul >= 0) throw badInput({ file, row: line }, `a NUL byte at byte ${nul + 1} of the line`);
+  try {
+    // A record separator may precede each text of a GeoJSON sequence (RFC 8142).
+    return decoder.decode(bytes[0] === RECORD_SEPARATOR ? bytes.subarray(1) : bytes).trim();
+  } catch {
+    throw badInput({ file, row: line }, 'not UTF-8');
+  }
+}
+
+/** The failure for a line that is too long. */
+export function tooLongLine(file: string, line: number): Error {
+  return badInput({ file, row: line }, `a line of more than ${MAX_LINE_BYTES / 2 ** 20} MiB`);
+}
 
 /**
  * The lines that are not blank, without line ends, with their numbers from 1.
@@ -17,24 +36,9 @@ export async function* linesOf(
   file: string,
   earlierLines = 0,
 ): AsyncGenerator<{ text: string; line: number }[]> {
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
   let pending: Uint8Array[] = [];
   let pendingBytes = 0;
   let line = earlierLines;
-  const decode = (bytes: Uint8Array): string => {
-    const nul = bytes.indexOf(0);
-    if (nul >= 0) throw badInput({ file, row: line }, `a NUL byte at byte ${nul + 1} of the line`);
-    try {
-      // A record separator may precede each text of a GeoJSON sequence (RFC 8142).
-      return decoder.decode(bytes[0] === RECORD_SEPARATOR ? bytes.subarray(1) : bytes);
-    } catch {
-      throw badInput({ file, row: line }, 'not UTF-8');
-    }
-  };
-  const tooLong = () => {
-    const mebibytes = MAX_LINE_BYTES / 2 ** 20;
-    return badInput({ file, row: line + 1 }, `a line of more than ${mebibytes} MiB`);
-  };
   for await (const chunk of chunks) {
     const lines: { text: string; line: number }[] = [];
     let start = 0;
@@ -42,27 +46,27 @@ export async function* linesOf(
       const end = chunk.indexOf(10, start);
       if (end < 0) break;
       let bytes: Uint8Array = chunk.subarray(start, end);
-      if (pendingBytes + bytes.length > MAX_LINE_BYTES) throw tooLong();
+      if (pendingBytes + bytes.length > MAX_LINE_BYTES) throw tooLongLine(file, line + 1);
       if (pendingBytes > 0) {
         bytes = Buffer.concat([...pending, bytes]);
         pending = [];
         pendingBytes = 0;
       }
       line++;
-      const text = decode(bytes).trim();
+      const text = textOfLine(bytes, file, line);
       if (text !== '') lines.push({ text, line });
       start = end + 1;
     }
     if (start < chunk.length) {
       pending.push(chunk.subarray(start));
       pendingBytes += chunk.length - start;
-      if (pendingBytes > MAX_LINE_BYTES) throw tooLong();
+      if (pendingBytes > MAX_LINE_BYTES) throw tooLongLine(file, line + 1);
     }
     if (lines.length > 0) yield lines;
   }
   if (pendingBytes > 0) {
     line++;
-    const text = decode(Buffer.concat(pending)).trim();
+    const text = textOfLine(Buffer.concat(pending), file, line);
     if (text !== '') yield [{ text, line }];
   }
 }

@@ -212,10 +212,8 @@ function isPrinted({ fields, elements }: ParquetFile, index: number, { chunk }: 
   const element = elements[index];
   const { type } = chunk.metadata;
   if (element == null || element.repetition_type === 'REPEATED') return false;
-  const { kind } = fields[index]!.column;
-  if (PRINTED[kind]?.includes(type) !== true) return false;
-  // Annotations may give an integer another meaning, 32 bits without a sign for instance.
-  return kind === 'text' || (element.converted_type === undefined && element.logical_type === undefined);
+  // A kind says what annotations say: an integer of 32 bits without a sign is a long one, for instance.
+  return PRINTED[fields[index]!.column.kind]?.includes(type) === true;
 }
 
 /** @returns false for what is not read here: another encoding, or texts that are not UTF-8 */

@@ -16,6 +16,7 @@ const MOST_DIGITS = 15;
 const DECIMALS = 9;
 const SCALE = 10 ** DECIMALS;
 const LEAST = 1e-6;
+const MOST_SMALL = 999_999_999;
 const MOST = 1e6;
 
 /** Whether the last number of `numberIn` was written as `String` writes it. */
@@ -95,24 +96,20 @@ export class GrowingBytes {
     if (value < 0) bytes[at++] = MINUS;
     const whole = Math.floor(scaled / SCALE);
     at = digitsAt(bytes, at, whole);
-    let rest = scaled - whole * SCALE;
+    // An integer of 32 bits: division of doubles is slow.
+    let rest = (scaled - whole * SCALE) | 0;
     if (rest > 0) {
       bytes[at++] = POINT;
       let decimals = DECIMALS;
-      if (rest % 1000 === 0) {
-        rest /= 1000;
+      while (rest % 1000 === 0) {
+        rest = (rest / 1000) | 0;
         decimals -= 3;
       }
       while (rest % 10 === 0) {
-        rest /= 10;
+        rest = (rest / 10) | 0;
         decimals--;
       }
-      for (let p = at + decimals - 1; p >= at; p--) {
-        const next = (rest / 10) | 0;
-        bytes[p] = ZERO + rest - 10 * next;
-        rest = next;
-      }
-      at += decimals;
+      at = lowDigitsAt(bytes, at, rest, decimals);
     }
     this.at = at;
   }
@@ -127,11 +124,22 @@ export class GrowingBytes {
 
 /** Writes a whole number below 2^53. @returns behind its last digit */
 function digitsAt(bytes: Uint8Array, start: number, value: number): number {
+  if (value > MOST_SMALL) {
+    const high = Math.floor(value / SCALE);
+    const at = digitsAt(bytes, start, high);
+    return lowDigitsAt(bytes, at, (value - high * SCALE) | 0, DECIMALS);
+  }
+  const small = value | 0;
   let size = 1;
-  for (let most = 10; value >= most; most *= 10) size++;
+  for (let most = 10; small >= most && size < 10; most *= 10) size++;
+  return lowDigitsAt(bytes, start, small, size);
+}
+
+/** Writes the last digits of a number of 31 bits. */
+function lowDigitsAt(bytes: Uint8Array, start: number, value: number, size: number): number {
   let left = value;
   for (let p = start + size - 1; p >= start; p--) {
-    const next = Math.floor(left / 10);
+    const next = (left / 10) | 0;
     bytes[p] = ZERO + left - 10 * next;
     left = next;
   }

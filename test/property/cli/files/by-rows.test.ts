@@ -308,3 +308,110 @@ test.each(['csv', 'tsv', 'ndjson', 'geojson'])(
   },
   240_000,
 );
+
+const jsonNumber = (least: number, most: number) =>
+  fc.oneof(
+    { weight: 9, arbitrary: usualNumber(least, most) },
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => JSON.stringify(value)),
+    fc.constantFrom('1.50', '-0', '0', '2.1e1', '1E2', '12345678901234567890', 'null', '0.0000001'),
+  );
+const jsonLine = fc
+  .tuple(
+    jsonNumber(0, 9),
+    jsonNumber(8, 23),
+    jsonNumber(102, 109),
+    field,
+    fc.constantFrom('true', 'false', 'null'),
+    fc.nat(9),
+  )
+  .map(([id, lat, lng, name, isOn, way]) => {
+    const members = [
+      `"id":${id}`,
+      `"lat":${lat}`,
+      `"lng":${lng}`,
+      `"name":${JSON.stringify(name)}`,
+      `"is on":${isOn}`,
+    ];
+    if (way === 0) members.reverse();
+    if (way === 1) members.pop();
+    if (way === 2) members.splice(1, 1);
+    return way === 3 ? ` { ${members.join(' , ')} } ` : `{${members.join(',')}}`;
+  });
+const oddLine = fc.constantFrom(
+  ...[
+    '',
+    '  ',
+    '\r',
+    '{}',
+    '{"lat":21,"lng":105.8}\r',
+    '\u001e{"lat":21,"lng":105.8}',
+    '{"lat":21,"lng":105.8,"lat":22}',
+  ],
+  ...[
+    '{"lat":21,"lng":105.8,"n\\u0061me":"x"}',
+    '{"lat":21,"lng":105.8,"name":"\\ud800"}',
+    '{"lat":21,"lng":105.8,"name":null}',
+  ],
+);
+const brokenLine = fc.constantFrom(
+  ...[
+    '{"lat":21',
+    '{"lat":21,"lng":105.8,"other":1}',
+    '{"lat":21,"lng":105.8,"name":5}',
+    '{"lat":"21","lng":105.8}',
+    '[1]',
+  ],
+  ...[
+    '{"lat":21,}',
+    '{"lat":21,"lng":105.8,"name":"a\0"}',
+    '{"lat":021,"lng":1}',
+    '{"id":true}',
+    '{"lat":1e400,"lng":1}',
+    'null',
+  ],
+  ...[
+    '{"lat":21,"lng":105.8,"name":"a\u0001"}',
+    '{"lat":21,"lng":105.8,"name":["a"]}',
+    '{"lat":21,"lng":105.8}x',
+    '{"lat":21 "lng":1}',
+  ],
+);
+
+test.each(['csv', 'tsv'])(
+  'NDJSON to %s',
+  async (to) => {
+    let byRows = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(jsonLine, { minLength: 20, maxLength: 60 }),
+        fc.array(oddLine, { maxLength: 4 }),
+        fc.option(brokenLine, { freq: 4 }),
+        policies(to),
+        fc.constantFrom<Request['columns']>(
+          { prefix: '' },
+          { prefix: 'x_', keep: ['name', 'lng', 'lat', 'id'] },
+          { prefix: '', drop: ['lat', 'is on'] },
+        ),
+        fc.constantFrom(0, 3, 300),
+        fc.boolean(),
+        async (lines, odd, wrong, errors, columns, times, hasEnd) => {
+          const broken = errors.kind === 'stop' ? null : wrong;
+          const whole = '{"id":1,"lat":21.03,"lng":105.8,"name":"a","is on":true}';
+          const many = Array.from({ length: times }, () => lines).flat();
+          const all = [whole, ...lines, ...odd, ...many, ...(broken === null ? [] : [broken]), ...odd, whole];
+          const path = join(scratch, 'rows.ndjson');
+          writeFileSync(path, all.join('\n') + (hasEnd ? '\n' : ''));
+          const [fast, slow] = ['fast', 'slow'].map((name) => join(scratch, `${name}.${to}`));
+          const quick = await converted([path], fast!, { errors, columns });
+          const careful = await converted([path], slow!, { errors, columns, road: 'columns' });
+          if (isRows(quick)) byRows++;
+          expect(isRows(careful)).toBe(false);
+          await expectAlike(quick, careful, to);
+        },
+      ),
+      { numRuns: 40 },
+    );
+    expect(byRows).toBeGreaterThan(0);
+  },
+  240_000,
+);
