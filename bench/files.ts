@@ -43,7 +43,15 @@ const GEOJSON: Way = { name: 'csv → geojson', args: ['encode', 'in.csv', '-o',
 const ARROW: Way = { name: 'csv → arrow', args: ['encode', 'in.csv', '-o', 'out.arrow'], sql: null };
 const WAYS: readonly Way[] = [
   ...['csv', 'ndjson', 'parquet'].map((format) => way(format, format)),
-  ...['csv → parquet', 'csv → ndjson', 'csv → csv.gz', 'ndjson → parquet', 'parquet → csv'].map((name) => {
+  ...[
+    'csv → parquet',
+    'csv → ndjson',
+    'csv → csv.gz',
+    'ndjson → csv',
+    'ndjson → parquet',
+    'parquet → csv',
+    'parquet → ndjson',
+  ].map((name) => {
     const [from, to] = name.split(' → ');
     return way(from!, to!);
   }),
