@@ -103,6 +103,9 @@ const policies = (to: string) =>
     { kind: 'file', path: join(scratch, `rejects.${to}`) },
   );
 
+const rarely = <Value>(broken: fc.Arbitrary<Value>) =>
+  fc.oneof({ weight: 5, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: broken });
+
 const usualNumber = (least: number, most: number) =>
   fc.integer({ min: least * 1e6, max: most * 1e6 }).map((value) => String(value / 1e6));
 const oddNumber = fc.oneof(
@@ -195,7 +198,7 @@ test.each(['ndjson', 'geojson', 'csv', 'tsv', 'parquet'])(
       fc.asyncProperty(
         fc.array(row, { minLength: 120, maxLength: 160 }),
         fc.array(oddRow, { maxLength: 5 }),
-        fc.option(brokenRow, { freq: 6 }),
+        rarely(brokenRow),
         policies(to),
         choices,
         fc.constantFrom('\n', '\r\n'),
@@ -385,7 +388,7 @@ test.each(['csv', 'tsv'])(
       fc.asyncProperty(
         fc.array(jsonLine, { minLength: 20, maxLength: 60 }),
         fc.array(oddLine, { maxLength: 4 }),
-        fc.option(brokenLine, { freq: 4 }),
+        rarely(brokenLine),
         policies(to),
         fc.constantFrom<Request['columns']>(
           { prefix: '' },
