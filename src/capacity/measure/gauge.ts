@@ -173,8 +173,8 @@ export class Gauge {
   }
 
   /** At the rates of the loads. Latencies are those of the first; requests lost are those of all. */
-  async atRate(loads: readonly Load[], durationMs: number) {
-    const report = await this.run({ mode: 'open', loads, durationMs });
+  async atRate(loads: readonly Load[], durationMs: number, onConnected?: () => void) {
+    const report = await this.run({ mode: 'open', loads, durationMs }, onConnected);
     const [first] = report.loads;
     const sum = (of: (load: (typeof report.loads)[number]) => number) =>
       report.loads.reduce((total, load) => total + of(load), 0);

@@ -1,6 +1,6 @@
 // Load by programs of another make, which share no line with the generator: vegeta for HTTP and k6 for the stream. Both
 // send at a rate of their own. `go install github.com/tsenart/vegeta/v12@latest go.k6.io/k6@latest` builds them.
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,6 +10,7 @@ import { cpuMicrosOf } from '#dist/capacity/processes/machine.js';
 import { measuringCore } from '#dist/capacity/processes/pinned-process.js';
 import type { Subject } from '#dist/capacity/processes/service-process.js';
 import type { Traffic } from '#dist/capacity/traffic/traffic.js';
+import { sleepsIn } from './turn-costs.js';
 
 const run = promisify(execFile);
 /** Bytes of a client's head of a WebSocket message below 126 bytes, its mask included. */
@@ -18,16 +19,19 @@ const FRAME_POINTS = 1;
 const MOST_CONNECTIONS = 512;
 /** k6 compiles its script and opens its connections before the measured time. */
 const K6_START_MS = 4000;
+/** Vegeta opens its connections, and sends for a while, before and behind the measured time. */
+const VEGETA_START_MS = 700;
+const VEGETA_END_MS = 300;
 /** Interval of a vehicle at least: its timers have whole milliseconds. */
 const LEAST_INTERVAL_MS = 20;
 
 export interface OutsideRun {
-  /** As answered with success. */
+  /** As sent or answered with success. */
   readonly ratePerS: number;
   /** CPU time of the subject for one, in microseconds. */
   readonly costUs: number;
-  /** Time in which that CPU time was spent, the program's start included. */
-  readonly ms: number;
+  /** Turns of the subject's event loop a second that it slept before. */
+  readonly turnsPerS: number;
 }
 
 export class OutsideLoad {
@@ -48,25 +52,30 @@ export class OutsideLoad {
   ): Promise<OutsideRun> {
     const targets = this.#targets(subject, kind, points);
     const output = join(this.folder, 'vegeta.bin');
+    const allMs = VEGETA_START_MS + ms + VEGETA_END_MS;
     const args = [
-      ...['attack', `-targets=${targets}`, `-rate=${Math.round(ratePerS * 1000)}/1000s`, `-duration=${ms}ms`],
-      ...[`-output=${output}`, `-max-connections=${MOST_CONNECTIONS}`, '-timeout=10s'],
+      ...['attack', `-targets=${targets}`, `-rate=${Math.round(ratePerS * 1000)}/1000s`],
+      ...[
+        `-duration=${allMs}ms`,
+        `-output=${output}`,
+        `-max-connections=${MOST_CONNECTIONS}`,
+        '-timeout=10s',
+      ],
     ];
-    const [beforeUs, fromMs] = [cpuMicrosOf(subject.pids), performance.now()];
-    await this.#pinned(this.programs.vegeta, args);
-    const [cpuUs, tookMs] = [cpuMicrosOf(subject.pids) - beforeUs, performance.now() - fromMs];
+    const done = this.#pinned(this.programs.vegeta, args);
+    await sleep(VEGETA_START_MS);
+    const spent = await spentIn(subject, ms);
+    await done;
     const { stdout } = await run(this.programs.vegeta, ['report', '-type=json', output]);
-    const {
-      requests,
-      duration,
-      status_codes: codes,
-    } = JSON.parse(stdout) as {
-      requests: number;
-      duration: number;
-      status_codes: Record<string, number>;
+    const report = JSON.parse(stdout) as {
+      readonly requests: number;
+      readonly duration: number;
+      readonly status_codes: Readonly<Record<string, number>>;
     };
+    const { requests, duration, status_codes: codes } = report;
     if (codes['200'] !== requests) throw new Error(`vegeta: ${JSON.stringify(codes)} of ${requests}`);
-    return { ratePerS: (1e9 * requests) / duration, costUs: cpuUs / requests, ms: tookMs };
+    const seenPerS = (1e9 * requests) / duration;
+    return { ratePerS: seenPerS, costUs: spent.cpuUsPerS / seenPerS, turnsPerS: spent.turnsPerS };
   }
 
   /** Vehicles that each send one frame in the same interval, evenly spread over it. */
@@ -99,12 +108,11 @@ export class OutsideLoad {
     );
     const done = this.#pinned(this.programs.k6, ['run', '--quiet', '--no-usage-report', script]);
     await sleep(startMs - Date.now());
-    const beforeUs = cpuMicrosOf(subject.pids);
-    await sleep(startMs + ms - Date.now());
-    const cpuUs = cpuMicrosOf(subject.pids) - beforeUs;
+    const spent = await spentIn(subject, ms);
     await done;
-    const { answered } = JSON.parse(readFileSync(summary, 'utf8')) as { answered: number };
-    return { ratePerS: (1000 * answered) / ms, costUs: cpuUs / answered, ms };
+    const { answered } = JSON.parse(readFileSync(summary, 'utf8')) as { readonly answered: number };
+    const seenPerS = (1000 * answered) / ms;
+    return { ratePerS: seenPerS, costUs: spent.cpuUsPerS / seenPerS, turnsPerS: spent.turnsPerS };
   }
 
   #targets({ base, key }: Subject, kind: WayKind, points: number): string {
@@ -127,13 +135,39 @@ export class OutsideLoad {
     return targets;
   }
 
-  /** On the core of everything that measures, before other processes of the machine. */
-  #pinned(program: string, args: readonly string[]): Promise<unknown> {
+  /**
+   * On the core of everything that measures, before other processes of the machine. That core is kept awake meanwhile, as
+   * the generator of the bench keeps it: beside one that sleeps, a wake-up costs more.
+   */
+  async #pinned(program: string, args: readonly string[]): Promise<void> {
     const env = { ...process.env, GOMAXPROCS: '2' };
-    return run('taskset', ['-c', String(measuringCore()), 'chrt', '--rr', '1', program, ...args], {
-      ...{ env, maxBuffer: 1e8 },
+    const pin = ['-c', String(measuringCore()), 'chrt'];
+    const awake = spawn('taskset', [...pin, '--idle', '0', process.execPath, '-e', 'for (;;);'], {
+      stdio: 'ignore',
     });
+    try {
+      await run('taskset', [...pin, '--rr', '1', program, ...args], { env, maxBuffer: 1e8 });
+    } finally {
+      awake.kill('SIGKILL');
+    }
   }
+}
+
+/** What a subject spends a second, from now on. */
+async function spentIn({ pids }: Subject, ms: number) {
+  const now = () => ({
+    ms: performance.now(),
+    cpuUs: cpuMicrosOf(pids),
+    sleeps: sleepsIn(readFileSync(`/proc/${pids[0]!}/status`, 'utf8')),
+  });
+  const from = now();
+  await sleep(ms);
+  const to = now();
+  const seconds = (to.ms - from.ms) / 1000;
+  return {
+    cpuUsPerS: (to.cpuUs - from.cpuUs) / seconds,
+    turnsPerS: (to.sleeps - from.sleeps) / seconds,
+  };
 }
 
 interface K6Settings {

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-const PROGRAMS = ['sh', 'mkdir', 'chown', 'env'];
+const PROGRAMS = ['sh', 'bash', 'mkdir', 'chown', 'env'];
 
 /** Builds the tree in `root`. @param packages folder of node_modules whose native code must find its libraries */
 export function makeStandIn(root: string, packages: string): void {

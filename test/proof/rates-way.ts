@@ -1,0 +1,263 @@
+// One way of the proof `rates`: its curve from one service and its six rates from another, a point of one after a point
+// of the other, round by round. Each figure is divided by the time of a piece of work on the service's core just before
+// and behind it, since neighbours of a shared core halve its speed for seconds.
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Gauge, QuietGuard } from '#dist/capacity/measure/gauge.js';
+import { wasSentOnTime } from '#dist/capacity/measure/knee-search.js';
+import { ratesOf } from '#dist/capacity/measure/measure-way.js';
+import { PROFILES, type Profile } from '#dist/capacity/measure/profiles.js';
+import { type RatePoint, type Results, samplesOf, type WayResult } from '#dist/capacity/measure/results.js';
+import { Costs } from '#dist/capacity/model/cost.js';
+import { loadOf } from '#dist/capacity/model/sizing.js';
+import type { CoreSpeed, GeneratorProcess } from '#dist/capacity/processes/pinned-process.js';
+import { ServiceProcess, type Subject } from '#dist/capacity/processes/service-process.js';
+import { madeResults } from '../support/capacity/made-results.js';
+import type { OutsideLoad } from '../support/capacity/outside-load.js';
+import { type CountedPoint, costOfTurns, sleepsIn } from '../support/capacity/turn-costs.js';
+import type { RunLength } from './run-length.js';
+
+const RATES = 6;
+const FIRST_PER_S = 100;
+/** Highest of the six rates, as a share of that under backlog: just below the knee, or as the generator can send. */
+const LAST_SHARE = { single: 0.5, batch: 0.8, csv: 0.8, stream: 0.4, mixed: 0.4 } as const;
+/** Rates at which the tools of others send one by one: beyond, they sleep for longer than the time between two. */
+const MOST_OUTSIDE_PER_S = { single: 1200, batch: 1200, csv: 600, stream: 1200, mixed: 0 } as const;
+const HEAT_MS = 5000;
+const WARM_UP_MS = 500;
+const EACH_MS = 1200;
+/** At low rates a collection of garbage more or less shows in the CPU time of few messages. */
+const LOW_PER_S = 300;
+const LOW_MS = 2000;
+const OUTSIDE_MS = 2000;
+const IDLE_MS = 1000;
+/** V8 collects what a load has left some 8 s after its end: that is no cost of the low rates that come then. */
+const REST_MS = 12_000;
+/** A figure whose core changed its speed by more than this meanwhile says nothing. */
+const MOST_CHANGE = 0.15;
+
+interface Seen {
+  readonly ratePerS: number;
+  readonly costUs: number;
+  readonly turnsPerS: number;
+}
+
+/** One of the six rates. */
+export interface AtRate {
+  readonly by: string;
+  readonly ratePerS: number;
+  /** Turns of the event loop a message that the process slept before. */
+  readonly turns: number;
+  /** By the plan's model, which assumes messages that arrive one by one and whole. */
+  readonly plannedUs: number;
+  /** By the same curve at the turns that were counted; NaN where no turns of the curve are known. */
+  readonly withTurnsUs: number;
+  readonly measuredUs: number;
+}
+
+interface Tools {
+  readonly generator: GeneratorProcess;
+  readonly outside: OutsideLoad;
+  readonly core: CoreSpeed;
+}
+
+/** @param lengthOf of each half: all low rates before all high ones and backlog */
+export async function proveWay(
+  profile: Profile,
+  lengthOf: () => RunLength,
+  { generator, outside, core }: Tools,
+) {
+  const services = [await ServiceProcess.start(), await ServiceProcess.start()] as const;
+  try {
+    for (const { pids } of services)
+      for (const pid of pids) spawnSync('chrt', ['--all-tasks', '--rr', '--pid', '1', String(pid)]);
+    const [bench, fresh] = services.map(
+      (subject) =>
+        new Gauge({
+          ...{ generator, subject, seed: 1000, warmUpMs: WARM_UP_MS, guard: new QuietGuard(0, undefined) },
+          onJob: () => {},
+        }),
+    ) as [Gauge, Gauge];
+    const { name } = profile;
+    // The mixed fleet is predicted from the ways of its parts.
+    const parts = name === 'mixed' ? [profileOf('stream'), profileOf('csv')] : [profile];
+    for (const gauge of [bench, fresh]) for (const part of parts) await gauge.backlog(part.backlog!, HEAT_MS);
+    const fullPerS = 1e6 / (await bench.backlog(parts[0]!.backlog!, EACH_MS)).meanCostUs!;
+    const asked = Array.from(
+      { length: RATES },
+      (_, at) => FIRST_PER_S * ((LAST_SHARE[name] * fullPerS) / FIRST_PER_S) ** (at / (RATES - 1)),
+    );
+    const figures = new Figures(core);
+    const ours = (gauge: Gauge, of: Profile, ratePerS: number) => () => atRate(gauge, of, ratePerS);
+    const theirs = async (ratePerS: number): Promise<Seen> => {
+      const seen = await (name === 'stream'
+        ? outside.stream(services[1], ratePerS, OUTSIDE_MS)
+        : outside.http(services[1], name as 'single', profile.pointsPerUnit, ratePerS, OUTSIDE_MS));
+      // Without what the service spends at rest, which is much of the CPU time at 100/s.
+      return { ...seen, costUs: seen.costUs - (1e6 * fresh.idleCoreShare) / seen.ratePerS };
+    };
+    const isOutside = (ratePerS: number): boolean => ratePerS <= MOST_OUTSIDE_PER_S[name];
+    const curveOf = (part: Profile): number[] => (part === parts[0] ? ratesOf(fullPerS) : [FIRST_PER_S]);
+    const isLow = (ratePerS: number): boolean => ratePerS <= Math.max(LOW_PER_S, MOST_OUTSIDE_PER_S[name]);
+    const curvesAt = (low: boolean) =>
+      parts.flatMap((part) =>
+        curveOf(part)
+          .filter((ratePerS) => isLow(ratePerS) === low)
+          .map(
+            (ratePerS) => () =>
+              figures.measure(`${part.name}: curve ${ratePerS}`, ours(bench, part, ratePerS)),
+          ),
+      );
+    const askedAt = (low: boolean) =>
+      asked
+        .filter((ratePerS) => isLow(ratePerS) === low)
+        .map(
+          (ratePerS) => () =>
+            figures.measure(
+              `at ${ratePerS}`,
+              isOutside(ratePerS) ? () => theirs(ratePerS) : ours(fresh, profile, ratePerS),
+            ),
+        );
+    const backlogsOf = (gauge: Gauge, figure: string) =>
+      parts.map(
+        (part) => () =>
+          figures.measure(`${part.name}: ${figure}`, async () => ({
+            ratePerS: 0,
+            costUs: (await gauge.backlog(part.backlog!, EACH_MS)).meanCostUs!,
+            turnsPerS: 0,
+          })),
+      );
+    await sleep(REST_MS);
+    let low = 0;
+    for (const length = lengthOf(); length.goesOn(low); low++) {
+      for (const [at, gauge] of [bench, fresh].entries()) {
+        const beforeUs = services[at]!.cpuUs();
+        await sleep(IDLE_MS);
+        gauge.idleCoreShare = (services[at]!.cpuUs() - beforeUs) / (1000 * IDLE_MS);
+      }
+      await inTurns(curvesAt(true), askedAt(true));
+    }
+    let high = 0;
+    // Both have the same load behind them: code that has run for long is compiled better.
+    for (const length = lengthOf(); length.goesOn(high); high++)
+      await inTurns(
+        [...curvesAt(false), ...backlogsOf(bench, 'backlog')],
+        [...askedAt(false), ...backlogsOf(fresh, 'backlog of the other')],
+      );
+    console.log(`${name}: ${low} rounds of low rates, ${high} of high ones`);
+    const ways = parts.map((part) => wayOf(part, curveOf(part), figures));
+    const counted = curveOf(profile)
+      .map(
+        (ratePerS): CountedPoint => ({
+          ratePerS,
+          costUs: figures.middle(`${name}: curve ${ratePerS}`, 'costUs'),
+          turnsPerS: figures.middle(`${name}: curve ${ratePerS}`, 'turnsPerS'),
+        }),
+      )
+      .filter(({ costUs, turnsPerS }) => !Number.isNaN(costUs + turnsPerS));
+    for (const { ratePerS, costUs, turnsPerS } of counted)
+      console.log(
+        `${name}: curve ${ratePerS.toFixed(0)}/s ${costUs.toFixed(1)} us, ${(turnsPerS / ratePerS).toFixed(2)} turns`,
+      );
+    const results = madeResults({ ways, sizes: [] });
+    const rates = asked.map((rate): AtRate => {
+      const [ratePerS, measuredUs, turnsPerS] = (['ratePerS', 'costUs', 'turnsPerS'] as const).map((of) =>
+        figures.middle(`at ${rate}`, of),
+      ) as [number, number, number];
+      return {
+        by: isOutside(rate) ? (name === 'stream' ? 'k6' : 'vegeta') : 'hexcodes bench',
+        ...{ ratePerS, measuredUs, turns: turnsPerS / ratePerS },
+        plannedUs: predict(profile, ratePerS, results),
+        withTurnsUs:
+          counted.length === 0
+            ? Number.NaN
+            : costOfTurns(counted, figures.middle(`${name}: backlog`, 'costUs'), ratePerS, turnsPerS),
+      };
+    });
+    return { curve: name === 'mixed' ? null : ways[0]!, rates };
+  } finally {
+    for (const service of services) await service.stop();
+  }
+}
+
+/** The first of each, the second of each, and so on. */
+async function inTurns(...all: readonly (readonly (() => Promise<void>)[])[]): Promise<void> {
+  for (let at = 0; at < Math.max(...all.map(({ length }) => length)); at++)
+    for (const each of all) await each[at]?.();
+}
+
+const profileOf = (name: Profile['name']): Profile => PROFILES.find((each) => each.name === name)!;
+
+/** Figures by name, each divided by the time of a piece of work on the service's core. */
+class Figures {
+  readonly #all = new Map<string, Seen[]>();
+  #fastestUs = Number.POSITIVE_INFINITY;
+
+  constructor(private readonly core: CoreSpeed) {}
+
+  async measure(name: string, run: () => Promise<Seen>): Promise<void> {
+    const before = await this.core.workUs();
+    const seen = await run();
+    const after = await this.core.workUs();
+    this.#fastestUs = Math.min(this.#fastestUs, before, after);
+    if (Number.isNaN(seen.costUs) || Math.abs(before / after - 1) > MOST_CHANGE) return;
+    const costUs = seen.costUs / ((before + after) / 2);
+    this.#all.set(name, [...(this.#all.get(name) ?? []), { ...seen, costUs }]);
+  }
+
+  /** Mean of the middle half. @returns NaN without any; times as on the core at its fastest */
+  middle(name: string, of: keyof Seen): number {
+    const all = (this.#all.get(name) ?? []).map((seen) => seen[of]);
+    if (all.length === 0) return Number.NaN;
+    const sorted = all.sort((a, b) => a - b);
+    const quarter = Math.floor(sorted.length / 4);
+    const kept = sorted.slice(quarter, sorted.length - quarter);
+    const mean = kept.reduce((sum, value) => sum + value, 0) / kept.length;
+    return mean * (of === 'costUs' ? this.#fastestUs : 1);
+  }
+}
+
+/** By the generator of the bench, with the turns counted once its connections are open and warm. */
+async function atRate(gauge: Gauge, profile: Profile, ratePerS: number): Promise<Seen> {
+  let counting: Promise<number> | undefined;
+  const ms = ratePerS < LOW_PER_S ? LOW_MS : EACH_MS;
+  const { point } = await gauge.atRate(profile.loadsAt(ratePerS, 'poisson'), ms, () => {
+    counting = turnsPerS(gauge.subject, WARM_UP_MS, ms);
+  });
+  return {
+    ratePerS: point.answeredPerS,
+    costUs: wasSentOnTime(point) ? point.costUs! : Number.NaN,
+    turnsPerS: await counting!,
+  };
+}
+
+async function turnsPerS({ pids }: Subject, afterMs: number, ms: number): Promise<number> {
+  const now = () => ({
+    ms: performance.now(),
+    sleeps: sleepsIn(readFileSync(`/proc/${pids[0]!}/status`, 'utf8')),
+  });
+  await sleep(afterMs);
+  const from = now();
+  await sleep(ms);
+  const to = now();
+  return (1000 * (to.sleeps - from.sleeps)) / (to.ms - from.ms);
+}
+
+function wayOf({ name }: Profile, rates: readonly number[], figures: Figures): WayResult {
+  const made = madeResults().ways.find((way) => way.name === name)!;
+  const curve = rates.flatMap((ratePerS): RatePoint[] => {
+    const costUs = figures.middle(`${name}: curve ${ratePerS}`, 'costUs');
+    return Number.isNaN(costUs) ? [] : [{ ...made.curve[0]!, ratePerS, costUs }];
+  });
+  return { ...made, costBacklogUs: samplesOf([figures.middle(`${name}: backlog`, 'costUs')]), curve };
+}
+
+/** CPU time of a unit of a profile at a rate of one process, as a plan reckons with it. */
+function predict(profile: Profile, ratePerS: number, results: Results): number {
+  const streams = profile
+    .loadsAt(ratePerS, 'poisson')
+    .map(({ kind, points, ratePerS: messagesPerS }) => ({ kind, pointsPerMessage: points, messagesPerS }));
+  const loads = loadOf(streams, new Costs(results), 1, 1);
+  return loads.reduce((sum, { messagesPerS, costUs }) => sum + messagesPerS * costUs, 0) / ratePerS;
+}
