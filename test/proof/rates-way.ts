@@ -49,9 +49,9 @@ export interface AtRate {
   readonly ratePerS: number;
   /** Turns of the event loop a message that the process slept before. */
   readonly turns: number;
-  /** By the plan's model, which assumes messages that arrive one by one and whole. */
+  /** The model of a plan says it, which assumes messages that arrive one by one and whole. */
   readonly plannedUs: number;
-  /** By the same curve at the turns that were counted; NaN where no turns of the curve are known. */
+  /** The same curve at the turns that were counted; NaN where no turns of the curve are known. */
   readonly withTurnsUs: number;
   readonly measuredUs: number;
 }
@@ -218,7 +218,7 @@ class Figures {
   }
 }
 
-/** By the generator of the bench, with the turns counted once its connections are open and warm. */
+/** A run of the bench's generator, with the turns counted once its connections are open and warm. */
 async function atRate(gauge: Gauge, profile: Profile, ratePerS: number): Promise<Seen> {
   let counting: Promise<number> | undefined;
   const ms = ratePerS < LOW_PER_S ? LOW_MS : EACH_MS;

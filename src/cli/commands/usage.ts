@@ -5,9 +5,11 @@ import type { ServeConfig } from '../../config/config.js';
 import { destinationOf } from '../../files/disk/destination.js';
 import { Targets } from '../../files/disk/targets.js';
 import { CliFailure, EXIT } from '../../files/exit-codes.js';
+import { formatOfName } from '../../files/format.js';
 import { openSink } from '../../files/formats/open.js';
 import { BATCH_ROWS, type TableColumn } from '../../files/formats/table.js';
 import { visible } from '../../files/terminal/say.js';
+import { openStore } from '../../server/keys/store/open-store.js';
 import type { UsageRow } from '../../server/usage/batch.js';
 import { Calendar } from '../../server/usage/calendar.js';
 import { mayHaveUsage, openUsage, usageFault } from '../../server/usage/store/open-usage.js';
@@ -35,8 +37,8 @@ export default function register(program: Command): void {
     usage.command('show', { isDefault: true }).description('a table by key and operation'),
   );
   show.action((bounds: Bounds) =>
-    withRows(show, bounds, async (rows) => {
-      process.stdout.write(await tableOf(rows));
+    withRows(show, bounds, async (rows, address) => {
+      process.stdout.write(await tableOf(rows, await namesOf(address)));
     }),
   );
 
@@ -44,16 +46,51 @@ export default function register(program: Command): void {
     usage
       .command('export')
       .description('rows by hour, key, operation and outcome')
+      .argument('[file]', 'instead of standard output; .csv and .parquet say the format')
       .option('--csv', 'as CSV')
       .option('--parquet', 'as Parquet')
-      .option('-o, --output <file>', 'instead of standard output', '-'),
+      .option('-o, --output <file>', 'the same as the argument'),
   );
-  exported.action(async (options: Bounds & { csv?: boolean; parquet?: boolean; output: string }) => {
-    if ((options.csv === true) === (options.parquet === true))
-      throw new CliFailure(EXIT.USAGE, 'give one of --csv and --parquet');
-    const format = options.csv === true ? 'csv' : 'parquet';
-    await withRows(exported, options, (rows) => exportTo(options.output, format, rows));
+  exported.action(async (file: string | undefined, options: ExportOptions) => {
+    if (file !== undefined && options.output !== undefined)
+      throw new CliFailure(EXIT.USAGE, 'give the file once: as the argument or with --output');
+    const path = file ?? options.output ?? '-';
+    const format = formatFor(path, options);
+    await withRows(exported, options, (rows) => exportTo(path, format, rows));
   });
+}
+
+interface ExportOptions extends Bounds {
+  readonly csv?: boolean;
+  readonly parquet?: boolean;
+  readonly output?: string;
+}
+
+function formatFor(path: string, { csv = false, parquet = false }: ExportOptions): 'csv' | 'parquet' {
+  if (csv !== parquet) return csv ? 'csv' : 'parquet';
+  const { format, gzip } = formatOfName(path);
+  if (!csv && !gzip && (format === 'csv' || format === 'parquet')) return format;
+  throw new CliFailure(EXIT.USAGE, 'give one of --csv and --parquet, or a file that ends with one of them');
+}
+
+interface Address {
+  readonly dataDir: string;
+  readonly url: string | undefined;
+}
+
+/** Names of keys by id. Keys that the store does not have, such as those of HEXCODES_API_KEYS, have none. */
+async function namesOf(address: Address): Promise<ReadonlyMap<string, string>> {
+  try {
+    const store = await openStore(address);
+    try {
+      return new Map((await store.keys()).map(({ id, name }) => [id, name]));
+    } finally {
+      await store.close();
+    }
+  } catch {
+    // Without a store of keys the table has ids alone.
+    return new Map();
+  }
 }
 
 const HOUR_MS = 3_600_000;
@@ -62,7 +99,7 @@ const BOUND = /^\d{4}-\d{2}-\d{2}(T\d{2}(:00)?)?$/;
 async function withRows(
   command: Command,
   { from, to }: Bounds,
-  work: (rows: AsyncIterable<UsageRow>) => Promise<void>,
+  work: (rows: AsyncIterable<UsageRow>, address: Address) => Promise<void>,
 ): Promise<void> {
   const config = settingsOf(command, NAMES);
   if (config === undefined) return;
@@ -76,7 +113,7 @@ async function withRows(
   try {
     const store = await openUsage(address);
     try {
-      await work(store.rows(fromMs, untilMs));
+      await work(store.rows(fromMs, untilMs), address);
     } finally {
       await store.close();
     }
@@ -166,13 +203,22 @@ interface Line {
   refusedPoints: number;
 }
 
-const TITLES = ['KEY', 'OPERATION', 'REQUESTS', 'POINTS', 'FAILED', 'REFUSED REQUESTS', 'REFUSED POINTS'];
+const TITLES = [
+  'KEY',
+  'NAME',
+  'OPERATION',
+  'REQUESTS',
+  'POINTS',
+  'FAILED',
+  'REFUSED REQUESTS',
+  'REFUSED POINTS',
+];
 
 /** Requests and points that were answered, how many of the points failed, and what was refused over limits. */
-async function tableOf(rows: AsyncIterable<UsageRow>): Promise<string> {
+async function tableOf(rows: AsyncIterable<UsageRow>, names: ReadonlyMap<string, string>): Promise<string> {
   const lines = new Map<string, Line>();
   for await (const { keyId, operation, outcome, requests, points } of rows) {
-    const name = `${keyId}\t${operation}`;
+    const name = `${keyId}\t${names.get(keyId) ?? ''}\t${operation}`;
     const line = lines.get(name) ?? {
       requests: 0,
       points: 0,
@@ -198,7 +244,7 @@ async function tableOf(rows: AsyncIterable<UsageRow>): Promise<string> {
   const widths = TITLES.map((_, column) => Math.max(...all.map((row) => row[column]!.length)));
   const text = (row: readonly string[]): string =>
     row
-      .map((cell, column) => (column < 2 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)))
+      .map((cell, column) => (column < 3 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)))
       .join('  ')
       .trimEnd();
   return `${all.map(text).join('\n')}\n`;

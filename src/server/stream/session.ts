@@ -396,8 +396,10 @@ export class StreamSession {
   #send(message: string | Uint8Array, isBinary: boolean): void {
     const wasBuffered = this.#peer.getBufferedAmount();
     const outcome = this.#peer.send(message, isBinary);
-    this.window.sent(message.length, typeof message !== 'string');
-    this.#counts.addSent(this.traffic, message.length);
+    // Text is the ready message, which answers no frame.
+    const isAnswer = typeof message !== 'string';
+    this.window.sent(message.length, isAnswer);
+    if (isAnswer) this.#counts.addSent(this.traffic, message.length);
     if (outcome === 2) {
       // Never happens, as nothing is sent under backpressure; but a dropped answer must not pass for a sent one.
       this.close(1011, 'an answer was dropped');

@@ -188,10 +188,10 @@ test('as a table, as CSV and as Parquet, within bounds', async () => {
   const [first] = await rows();
   const hour = new Date(first!.hourMs).toISOString();
   const table = usage().stdout.split('\n');
-  expect(table[0]).toBe(
-    `${'KEY'.padEnd(first!.keyId.length)}  OPERATION     REQUESTS  POINTS  FAILED  REFUSED REQUESTS  REFUSED POINTS`,
+  expect(table[0]).toMatch(
+    /^KEY +NAME +OPERATION +REQUESTS {2}POINTS {2}FAILED {2}REFUSED REQUESTS {2}REFUSED POINTS$/,
   );
-  expect(table[1]).toMatch(new RegExp(`^${first!.keyId}  encode_batch +1 +5 +1 +0 +0$`));
+  expect(table[1]).toMatch(new RegExp(`^${first!.keyId}  first +encode_batch +1 +5 +1 +0 +0$`));
   expect(table[2]).toMatch(/ {2}lookup +1 +0 +0 +0 +0$/);
   const csv = usage('export', '--csv').stdout.split('\n');
   expect(csv).toEqual([
@@ -202,7 +202,9 @@ test('as a table, as CSV and as Parquet, within bounds', async () => {
     '',
   ]);
   expect(new Date(csv[1]!.split(',')[0]!).toISOString()).toBe(hour);
-  expect(usage('export', '--parquet', '-o', file('usage.parquet')).status).toBe(0);
+  expect(usage('export', file('usage.csv')).status).toBe(0);
+  expect(readFileSync(file('usage.csv'), 'utf8').split('\n')).toEqual(csv);
+  expect(usage('export', '-o', file('usage.parquet')).status).toBe(0);
   const connection = await (await DuckDBInstance.create()).connect();
   const read = await connection.runAndReadAll(
     `SELECT operation, outcome, requests, points FROM '${file('usage.parquet')}'`,
@@ -217,6 +219,8 @@ test('as a table, as CSV and as Parquet, within bounds', async () => {
   for (const args of [
     ['export'],
     ['export', '--csv', '--parquet'],
+    ['export', file('usage.ndjson')],
+    ['export', file('a.csv'), '-o', file('b.csv')],
     ['--from', 'yesterday'],
     ['--to', '2026-13-01'],
   ])

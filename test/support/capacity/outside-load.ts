@@ -136,8 +136,8 @@ export class OutsideLoad {
   }
 
   /**
-   * On the core of everything that measures, before other processes of the machine. That core is kept awake meanwhile, as
-   * the generator of the bench keeps it: beside one that sleeps, a wake-up costs more.
+   * On the core of everything that measures, before other processes of the machine. That core is kept awake meanwhile,
+   * as the generator of the bench keeps it: beside one that sleeps, a wake-up costs more.
    */
   async #pinned(program: string, args: readonly string[]): Promise<void> {
     const env = { ...process.env, GOMAXPROCS: '2' };
@@ -153,7 +153,7 @@ export class OutsideLoad {
   }
 }
 
-/** What a subject spends a second, from now on. */
+/** CPU time and turns of a subject a second, from now on. */
 async function spentIn({ pids }: Subject, ms: number) {
   const now = () => ({
     ms: performance.now(),
