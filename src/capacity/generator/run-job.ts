@@ -14,8 +14,6 @@ import { uniformFrom } from './random.js';
 const SLICE_MS = 250;
 /** The longest wait for answers behind an open job. */
 const DRAIN_MS = 5000;
-/** The longest wait for the answers to the first requests of some connections. */
-const FIRST_ANSWERS_MS = 10_000;
 /** Connections that are opened at the same time. */
 const OPENING_AT_ONCE = 100;
 
@@ -27,7 +25,6 @@ export async function runJob(job: Job, traffic: Traffic, onConnected: () => void
       const exchanges = traffic.exchangesOf(load.kind, load.points, base, job.key);
       open.push({ load, exchanges, peers: await openPeers(load, base, job.key, exchanges) });
     }
-    if (job.mode === 'open') for (const { peers, exchanges } of open) await greet(peers, exchanges.length);
     onConnected();
     const cpuUs = () => (job.serverPids.length === 0 ? null : cpuMicrosOf(job.serverPids));
     if (job.mode === 'hold') return await hold(job.durationMs);
@@ -151,32 +148,4 @@ async function openPeers(
     peers.push(...(await Promise.all(opening)));
   }
   return peers;
-}
-
-/**
- * One request on each connection before the load: the first of a connection costs up to twice as much, and at low rates
- * a whole run would be of first ones, where the connections of a fleet or a proxy are kept for hours.
- */
-async function greet(peers: readonly Peer[], exchanges: number): Promise<void> {
-  let next = 0;
-  for (let from = 0; from < peers.length; from += OPENING_AT_ONCE) {
-    const answers = peers.slice(from, from + OPENING_AT_ONCE).map(
-      (peer) =>
-        new Promise<void>((resolve, reject) => {
-          peer.onAnswer = () => resolve();
-          peer.onFault = (reason) => reject(new Error(reason));
-          const nowMs = SPINNING_CLOCK.nowMs();
-          peer.send({ exchange: next++ % exchanges, intendedMs: nowMs, sentMs: nowMs, isSampled: false });
-        }),
-    );
-    await within(FIRST_ANSWERS_MS, Promise.all(answers));
-  }
-}
-
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`first requests were not answered in ${ms / 1000} s`)), ms);
-  });
-  await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

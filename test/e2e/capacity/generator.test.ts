@@ -109,18 +109,3 @@ test('a server that is not there is named', async () => {
   const job = jobOf([{}], { base: 'http://127.0.0.1:1' });
   await expect(runJob(job, traffic, () => {})).rejects.toThrow('127.0.0.1:1 cannot be reached');
 });
-
-test('each connection has had a request before the load begins', async () => {
-  const control = await startControlServer({ kind: 'echo' });
-  try {
-    let before = -1;
-    const load = { connections: 150, depth: 1, ratePerS: 20 };
-    const job = jobOf([load], { base: `http://127.0.0.1:${control.port}`, sampleEvery: 0 });
-    await runJob(job, traffic, () => {
-      before = control.delays.count;
-    });
-    expect(before).toBe(150);
-  } finally {
-    control.stop();
-  }
-});
