@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { jetstreamManager } from '@nats-io/jetstream';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { Producer } from '@platformatic/kafka';
 import { busBytesPerSecond, collectedPoints, SPARE } from '#dist/bus/sizing.js';
 import { busOf } from '#dist/capacity/model/bus.js';
@@ -61,7 +61,12 @@ export default async function busRate(args: string[]): Promise<void> {
     if (made.code !== 0) throw new Error(made.stderr);
     const as = values.single ? ['--as', values.kafka ? 'hexcodes.in=json' : 'hexcodes.in.>=json'] : [];
     const start = (command: string[], more: string[] = []): WorkerProcess =>
-      new WorkerProcess(server.url, ['--report', '1s', ...more], {}, { command });
+      new WorkerProcess(
+        server instanceof NatsServer ? server.url : 'nats://127.0.0.1:4222',
+        ['--report', '1s', ...more],
+        {},
+        { command },
+      );
     processes.set('worker', start(['worker'], [...(values.kafka ? at : []), ...as]));
     if (isCollected) processes.set('collector', start(['worker', 'collect']));
     for (const each of processes.values()) await each.says(/works on|collects/);
@@ -121,10 +126,20 @@ const textOf = (n: number, latLng: Float64Array): string =>
 async function natsSend(server: NatsServer, isSingle: boolean): Promise<Send> {
   const nc = await server.connect();
   const latLng = positionsOf(1, KINDS);
+  const client = jetstream(nc);
+  // Acknowledged, as producers must have it: what a server drops before it has stored it is told to nobody.
   return async (from, count) => {
-    for (let n = from; n < from + count; n++)
-      nc.publish(isSingle ? `hexcodes.in.v${n % KINDS}` : `fleet.${n % KINDS}.position`, textOf(n, latLng));
-    await nc.flush();
+    const send = async (n: number): Promise<void> => {
+      const subject = isSingle ? `hexcodes.in.v${n % KINDS}` : `fleet.${n % KINDS}.position`;
+      for (;;)
+        try {
+          await client.publish(subject, textOf(n, latLng), { msgID: `p${n}`, timeout: 5000 });
+          return;
+        } catch {
+          await sleep(TICK_MS);
+        }
+    };
+    await Promise.all(Array.from({ length: count }, (_, i) => send(from + i)));
   };
 }
 
