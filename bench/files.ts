@@ -67,8 +67,26 @@ const WAYS: readonly Way[] = [
     args: ['encode', 'in.parquet', '--sort', 'cell', '-o', 'out.parquet'],
     sql: `COPY (SELECT *, ${WORK} FROM ${READ.parquet} ORDER BY work) TO 'duck.parquet' (FORMAT parquet)`,
   },
+  ...['parquet', 'csv'].map((format) => ({
+    name: `aggregate ${format}`,
+    args: [
+      'aggregate',
+      `in.${format}`,
+      '--by',
+      'cell',
+      '-r',
+      '8',
+      '--count',
+      '--sum',
+      'speed',
+      '-o',
+      'out.csv',
+    ],
+    sql: `COPY (SELECT round(lat, 2), round(lng, 2), min(md5(concat_ws(',', lat, lng))), count(*), sum(speed) FROM ${READ[format]}
+      GROUP BY ALL) TO 'duck.csv' (FORMAT csv)`,
+  })),
   {
-    name: 'aggregate',
+    name: 'aggregate parquet, no md5',
     args: ['aggregate', 'in.parquet', '--by', 'cell', '-r', '8', '--count', '-o', 'out.csv'],
     sql: `COPY (SELECT round(lat, 2), round(lng, 2), count(*) FROM ${READ.parquet} GROUP BY ALL) TO 'duck.csv' (FORMAT csv)`,
   },

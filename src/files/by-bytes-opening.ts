@@ -46,7 +46,7 @@ export async function readOpening(
   const hexcodes = isEncode ? -1 : codeColumn(sample, columns, input.name, isCode, hasHeader);
   const readsResolution = resolution >= 0;
   const { isFormer, hasCertainty = false } = request;
-  const shape = { hasResolution: readsResolution, isFormer, hasCertainty, boxOf: null };
+  const shape = { hasResolution: readsResolution, isFormer, hasCertainty, isSorted: false };
   const ours = isEncode ? encodeAdded(shape) : DECODE_ADDED;
   const kept = names.map((name) => ({ name, kind: 'text' as const }));
   const added = addedColumns(ours, kept, columns.prefix, input.name);

@@ -134,7 +134,7 @@ function planOf(
       return `${names[index]} is no column of doubles`;
   }
   const kept = keptColumns(columns, request.columns, file);
-  const shape = { hasResolution: false, isFormer: false, hasCertainty: false, boxOf: null };
+  const shape = { hasResolution: false, isFormer: false, hasCertainty: false, isSorted: false };
   const added = addedColumns(
     encodeAdded(shape),
     kept.map((index) => columns[index]!),

@@ -13,7 +13,7 @@ import { openSink, openSource } from './formats/open.js';
 import type { JsonDocument, RowFit, TableRows, TableSink, TableSource } from './formats/table.js';
 import { codeTextOf } from './formats/values/column-text.js';
 import type { ErrorPolicy, Run } from './request.js';
-import { SortedSink } from './sorted/sorted-runs.js';
+import type { SortedSink } from './sorted/sorted-sink.js';
 import { stopped, type Tally } from './tally.js';
 
 // Looks at the first rows of a source before they are read: columns are found by their values, too.
@@ -98,6 +98,7 @@ export async function convertByColumns(run: Run): Promise<void> {
   let sink: TableSink | null = null;
   let sorted: SortedSink | null = null;
   let rejectsSink: TableSink | null = null;
+  let byBytes = 0;
   try {
     for (let inputNumber = 0; inputNumber < request.inputs.length; inputNumber++) {
       const input = await run.open(inputNumber);
@@ -113,7 +114,7 @@ export async function convertByColumns(run: Run): Promise<void> {
           file: input.name,
           isTyped: FORMATS[targetFormat].delimiter === null,
           needsPosition: formatsOf(run).some((format) => FORMATS[format].needsPosition),
-          boxOf: request.sort === null ? null : (await import('../hexcodes/geometry/geojson.js')).cellBox,
+          isSorted: request.sort !== null,
         });
         firstColumns = JSON.stringify(source.columns);
         // Later inputs of JSON are read by the fields of the first one, in whichever order they have them.
@@ -121,17 +122,18 @@ export async function convertByColumns(run: Run): Promise<void> {
           firstKnown = { columns: source.columns, idName: 'id' };
         const { columns, position } = converter;
         const hasOutput = (from?.outputOffset ?? 0) > 0;
-        sink = await openSink(targetFormat, output, columns, position, source.frame, run.target, hasOutput);
-        if (request.sort !== null) {
-          sorted = new SortedSink(sink, columns.sortedBy!, request.sort.memoryBytes, tick);
+        if (request.sort === null)
+          sink = await openSink(targetFormat, output, columns, position, source.frame, run.target, hasOutput);
+        else {
+          const { SortedSink } = await import('./sorted/sorted-sink.js');
+          sorted = new SortedSink(hexcodes, output, columns, request.sort.memoryBytes, tick);
           sink = sorted;
         }
         if (rejects !== null) {
           const format = formatOfName(rejects.name).format ?? targetFormat;
           const hasRejects = (from?.rejectsOffset ?? 0) > 0;
           const dialect = targetDialect(run.source, sourceFormat, format, request.csv);
-          const { sortedBy: _, ...unsorted } = columns;
-          rejectsSink = await openSink(format, rejects, unsorted, position, undefined, dialect, hasRejects);
+          rejectsSink = await openSink(format, rejects, columns, position, undefined, dialect, hasRejects);
         }
       } else if (
         JSON.stringify(source.columns) !== firstColumns &&
@@ -142,6 +144,17 @@ export async function convertByColumns(run: Run): Promise<void> {
       if (from !== null && inputNumber < from.inputNumber) continue;
       // Rows that an earlier run converted are read again but not converted; batches end at the same rows each time.
       const skippedRows = from !== null && inputNumber === from.inputNumber ? from.inputRows : 0;
+      if (sorted !== null) {
+        const { planCsv, sortCsv } = await import('./sorted/csv-rows-in.js');
+        const plan = planCsv(run, input, source.columns, sample);
+        if (plan !== null) {
+          // The first rows have been read.
+          const again = await run.open(inputNumber);
+          await sortCsv(run, again, inputNumber, plan, converter, sorted);
+          byBytes++;
+          continue;
+        }
+      }
       let rows = 0;
       for await (const batch of source.batches()) {
         rows += batch.rowCount;
@@ -155,6 +168,7 @@ export async function convertByColumns(run: Run): Promise<void> {
     }
     await sink?.close();
     await rejectsSink?.close();
+    if (byBytes === request.inputs.length) run.said = 'Converted by bytes: rows were sorted as they are.';
   } finally {
     sorted?.remove();
   }

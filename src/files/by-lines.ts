@@ -69,7 +69,7 @@ export async function planLines(run: Run): Promise<LinePlan | string> {
       return 'positions are not in lat and lng';
     const converter = rowConverter(hexcodes, request, {
       ...{ columns: source.columns, sample, hasHeader: true, file: input.name },
-      ...{ isTyped: true, needsPosition: false, boxOf: null },
+      ...{ isTyped: true, needsPosition: false, isSorted: false },
     });
     return { converter, columns: source.columns };
   } catch {

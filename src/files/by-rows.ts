@@ -87,7 +87,7 @@ export async function planRows(run: Run): Promise<RowPlan | string> {
     if (names.some((name, i) => names.indexOf(name) !== i)) return 'the header names a column twice';
     const needsPosition = FORMATS[targetFormat].needsPosition;
     const { columns: sink, position } = rowConverter(hexcodes, request, {
-      ...{ columns, sample, hasHeader, file: request.inputs[0]!, isTyped, needsPosition, boxOf: null },
+      ...{ columns, sample, hasHeader, file: request.inputs[0]!, isTyped, needsPosition, isSorted: false },
     });
     if (needsPosition && (position.lat < 0 || position.lng < 0)) return 'the position is left out';
     const kept = keptColumns(columns, request.columns, request.inputs[0]!);

@@ -7,7 +7,7 @@ import { looksSwapped } from '../hexcodes/wire/swapped.js';
 import { POINT_CHOICES } from '../tables/shapes/shapes.js';
 import { addedColumns, DECODE_ADDED, keptColumns, type Sample } from './columns/columns.js';
 import {
-  type CellBox,
+  derivedColumns,
   encodeAdded,
   encodeAddedValues,
   encodeEach,
@@ -41,8 +41,8 @@ const POSITION_ADDED: readonly TableColumn[] = [
 /** @param keptIndexes of the columns of the source that stay */
 function encoder(
   hexcodes: Hexcodes,
-  { resolution, isFormer, hasCertainty = false, sort, columns: choice }: FilesRequest,
-  { columns, sample, hasHeader, file, isTyped, needsPosition, boxOf }: RowsShape,
+  { resolution, isFormer, hasCertainty = false, columns: choice }: FilesRequest,
+  { columns, sample, hasHeader, file, isTyped, needsPosition, isSorted }: RowsShape,
   keptIndexes: readonly number[],
 ): RowConverter {
   const where = findPosition(sample, choice, file, hasHeader);
@@ -58,14 +58,16 @@ function encoder(
   for (const { index } of typed) kept[index] = { name: kept[index]!.name, kind: 'double' };
   const keepsResolution = at.resolution >= 0 && keptIndexes.includes(at.resolution);
   const addsPosition = needsPosition && where.kind !== 'pair';
-  const encodeShape = { hasResolution: keepsResolution, isFormer, hasCertainty, boxOf };
+  const encodeShape = { hasResolution: keepsResolution, isFormer, hasCertainty, isSorted };
   const positions = addsPosition ? POSITION_ADDED : [];
   const added = addedColumns([...positions, ...encodeAdded(encodeShape)], kept, choice.prefix, file);
 
   return {
     columns: {
       ...{ kept, added, isWhole: isWhole(keptIndexes, columns) },
-      ...(sort === null ? {} : { sortedBy: kept.length + positions.length }),
+      ...(isSorted
+        ? { derived: derivedColumns(encodeShape, kept.length + positions.length, kept.length + added.length) }
+        : {}),
     },
     position: addsPosition
       ? { lat: kept.length, lng: kept.length + 1 }
@@ -257,8 +259,8 @@ export interface RowsShape {
   readonly isTyped: boolean;
   /** Whether the target needs a column of lat and one of lng, also where the position came in another form. */
   readonly needsPosition: boolean;
-  /** Where rows are sorted by cell. */
-  readonly boxOf: CellBox | null;
+  /** Whether rows are to be sorted by cell. */
+  readonly isSorted: boolean;
 }
 
 /** @throws CliFailure BAD_INPUT for a column whose values are not read */

@@ -64,6 +64,8 @@ export interface Run {
   readonly target: CsvDialect;
   /** Size of all inputs on the disk; null if one is a pipe. */
   readonly totalBytes: number | null;
+  /** How rows were converted, where that shows only at the end. */
+  said?: string;
   /** Opens an input, and closes the one before it. Inputs are opened in their order, each once. */
   open(inputNumber: number): Promise<Input>;
   /**

@@ -110,7 +110,7 @@ export async function convertFiles(
   };
   try {
     const road = await convertOn(run);
-    if (request.isVerbose === true) say(road);
+    if (request.isVerbose === true) say(run.said ?? road);
     await targets.finish(progress.elapsedMs);
     return { tally: targets.tally, elapsedMs: progress.elapsedMs };
   } catch (error) {

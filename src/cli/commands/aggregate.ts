@@ -73,12 +73,20 @@ async function aggregate(files: string[], options: Options): Promise<void> {
   const clock = new ZoneClock(options.zone);
   const sums = [...new Set([...options.sum, ...options.avg])];
   const bucketMs = bucketMsOf(options.bucket);
+  const conditions = options.where.map(conditionOf);
+  const wanted = {
+    numbers: sums,
+    others: [
+      ...conditions.map(({ column }) => column),
+      ...(options.time === undefined ? [] : [options.time]),
+    ],
+  };
   const hexcodes = await loadLibrary();
   const aggregation = new Aggregation(hexcodes, {
     ...{ byCell, byProvince, clock, sums },
     resolution: requireResolution(options.resolution),
     time: options.time === undefined ? undefined : { column: options.time, bucketMs },
-    conditions: options.where.map(conditionOf),
+    conditions,
     limitBytes,
   });
   let groups = 0;
@@ -99,7 +107,7 @@ async function aggregate(files: string[], options: Options): Promise<void> {
     }
   };
   const { rows, elapsedMs } = await runPoints(hexcodes, {
-    files: pointFilesOf(files, options),
+    files: { ...pointFilesOf(files, options), wanted },
     output: { output: options.output, format: formatTo(options) },
     isQuiet: options.quiet === true,
     take: (batch) => aggregation.take(batch),

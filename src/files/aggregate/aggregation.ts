@@ -82,30 +82,33 @@ export class Aggregation {
     const { byCell, byProvince, resolution, time } = this.#request;
     const indexes = this.#indexesIn(batch);
     const { rows, latLngDeg } = batch;
+    const { counts } = this;
+    const isFiltered = this.#request.conditions.length > 0;
     for (let from = 0; from < rows.rowCount; from += capacity) {
       const count = Math.min(capacity, rows.rowCount - from);
       input.set(latLngDeg.subarray(2 * from, 2 * (from + count)));
       exports.encodeCells(count, resolution);
       for (let i = 0; i < count; i++) {
         const row = from + i;
-        if (!indexes.filter(rows, row)) {
-          this.counts.filtered++;
+        if (isFiltered && !indexes.filter(rows, row)) {
+          counts.filtered++;
           continue;
         }
         const status = output[cellStatusAt(count, i)]!;
         if (status !== OK) {
-          if (status === NOT_A_COORDINATE) this.counts.notPositions++;
-          else this.counts.outside++;
+          if (status === NOT_A_COORDINATE) counts.notPositions++;
+          else counts.outside++;
           continue;
         }
         const timeS = time === undefined ? 0 : this.#bucketOf(batch, indexes.time, row, time.bucketMs);
         if (Number.isNaN(timeS)) {
-          this.counts.withoutTime++;
+          counts.withoutTime++;
           continue;
         }
-        this.counts.grouped++;
+        counts.grouped++;
         this.#add(
-          ...([byCell ? words[2 * i + 1]! : 0, byCell ? words[2 * i]! : 0] as const),
+          byCell ? words[2 * i + 1]! : 0,
+          byCell ? words[2 * i]! : 0,
           byProvince ? RANK_OF_ADMIN[output[cellAdminAt(count, i)]!]! : 0,
           timeS,
           batch,

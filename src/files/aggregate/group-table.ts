@@ -2,6 +2,7 @@
 // is full, so that the caller can write the groups to the disk; sorted they are visited by cell, province, time.
 
 import { CliFailure, EXIT } from '../exit-codes.js';
+import { sortedByDigit } from '../held/radix-sort.js';
 
 // Sums inside the numbers of a group. Each summed column has four: an integer in two halves, which stays exact, the sum
 // of the other numbers, and how many values there were. The first number of a group counts its rows.
@@ -172,7 +173,7 @@ export class GroupTable {
     let order = Uint32Array.from({ length: this.#size }, (_, index) => index);
     for (const word of words) {
       if (word === null) continue;
-      for (const shift of [0, 16]) order = sortedBy(order, word, shift);
+      for (const shift of [0, 16]) order = sortedByDigit(order, word, shift);
     }
     return order;
   }
@@ -198,7 +199,8 @@ export class GroupTable {
     hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
     hash = Math.imul(hash ^ (hash >>> 13), 0x297a2d39);
     hash ^= hash >>> 16;
-    return (hash >>> 0) % this.#hash.length;
+    // A product costs less than the rest of a division.
+    return Math.floor((hash >>> 0) * 2 ** -32 * this.#hash.length);
   }
 
   #resize(capacity: number): void {
@@ -232,27 +234,4 @@ function timeWord(timeS: number, half: 0 | 1): number {
 function grown<T extends Uint8Array | Uint32Array | Float64Array>(old: T, larger: T, count: number): T {
   larger.set(old.subarray(0, count));
   return larger;
-}
-
-/** A stable sort by 16 bits of a word. */
-function sortedBy(
-  order: Uint32Array<ArrayBuffer>,
-  word: Uint32Array,
-  shift: number,
-): Uint32Array<ArrayBuffer> {
-  const counts = new Uint32Array(65_536);
-  for (let i = 0; i < order.length; i++) counts[(word[order[i]!]! >>> shift) & 0xffff]!++;
-  let sum = 0;
-  for (let digit = 0; digit < counts.length; digit++) {
-    const count = counts[digit]!;
-    if (count === order.length) return order;
-    counts[digit] = sum;
-    sum += count;
-  }
-  const sorted = new Uint32Array(order.length);
-  for (let i = 0; i < order.length; i++) {
-    const index = order[i]!;
-    sorted[counts[(word[index]! >>> shift) & 0xffff]!++] = index;
-  }
-  return sorted;
 }

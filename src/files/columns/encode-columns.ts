@@ -4,7 +4,7 @@ import { EACH_ITS_OWN } from '../../hexcodes/kernel/kernel.js';
 import { RECORD_BYTES, recordAt } from '../../hexcodes/kernel/output-layout.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { readResolution } from '../../hexcodes/wire/params/number.js';
-import type { TableColumn } from '../formats/table.js';
+import type { DerivedColumns, TableColumn } from '../formats/table.js';
 
 // Rows that name a resolution of their own: reads it, and encodes each position at it.
 
@@ -53,12 +53,9 @@ export interface EncodeShape {
   readonly hasResolution: boolean;
   readonly isFormer: boolean;
   readonly hasCertainty: boolean;
-  /** Where rows are sorted by cell: then each has what plain SQL prunes by. null: they are not. */
-  readonly boxOf: CellBox | null;
+  /** Whether rows are to be sorted by cell: then each has what plain SQL prunes by. */
+  readonly isSorted: boolean;
 }
-
-/** The box of a cell, an H3 index in hexadecimal: cellBox of geometry, which takes long to load. */
-export type CellBox = (cell: string) => readonly [west: number, south: number, east: number, north: number];
 
 /** A batch that was encoded: an entry for each row, null where a row failed. */
 export interface EncodedBatch {
@@ -114,35 +111,23 @@ const CERTAINTY: ColumnGroup = {
   },
 };
 
-const H3: ColumnGroup = {
-  columns: [{ name: 'h3', kind: 'ulong' }],
-  valuesOf: ({ codes }, hexcodes) => [codes.map((code) => cellOf(hexcodes, code))],
-};
-
-/** Named as the fields of a bbox in GeoParquet. */
-const boxes = (boxOf: CellBox): ColumnGroup => ({
-  columns: ['xmin', 'ymin', 'xmax', 'ymax'].map((name) => ({ name, kind: 'double' })),
-  valuesOf({ codes }, hexcodes) {
-    const all = codes.map((code) => {
-      const cell = cellOf(hexcodes, code);
-      return cell === null ? null : boxOf(cell.toString(16));
-    });
-    return [0, 1, 2, 3].map((side) => all.map((box) => box?.[side] ?? null));
-  },
+/** Columns that are made of the codes when the rows have been sorted: a batch has no values for them. */
+const derived = (columns: readonly TableColumn[]): ColumnGroup => ({
+  columns,
+  valuesOf: () => columns.map(() => []),
 });
+const H3 = derived([{ name: 'h3', kind: 'ulong' }]);
+/** Named as the fields of a bbox in GeoParquet. */
+const BOX = derived(['xmin', 'ymin', 'xmax', 'ymax'].map((name) => ({ name, kind: 'double' })));
 
-function cellOf(hexcodes: Hexcodes, code: string | null): bigint | null {
-  return code === null ? null : (hexcodes.read(code)?.cell ?? null);
-}
-
-function groupsOf({ hasResolution, isFormer, hasCertainty, boxOf }: EncodeShape): ColumnGroup[] {
+function groupsOf({ hasResolution, isFormer, hasCertainty, isSorted }: EncodeShape): ColumnGroup[] {
   return [
-    ...(boxOf === null ? [codesNamed('hexcodes')] : [codesNamed('hexcode'), H3]),
+    ...(isSorted ? [codesNamed('hexcode'), H3] : [codesNamed('hexcodes')]),
     ...(hasResolution ? [] : [column('resolution', 'int', ({ resolutions }) => resolutions)]),
     column('admin_code', 'text', ({ admins }) => admins),
     ...(isFormer ? [FORMER] : []),
     ...(hasCertainty ? [CERTAINTY] : []),
-    ...(boxOf === null ? [] : [boxes(boxOf)]),
+    ...(isSorted ? [BOX] : []),
     column('status', 'text', ({ status }) => status),
   ];
 }
@@ -155,4 +140,15 @@ export function encodeAdded(shape: EncodeShape): TableColumn[] {
 /** The values of these columns, in their order. */
 export function encodeAddedValues(shape: EncodeShape, batch: EncodedBatch, hexcodes: Hexcodes): Values {
   return groupsOf(shape).flatMap(({ valuesOf }) => valuesOf(batch, hexcodes));
+}
+
+/** Where the columns are that are made of the codes: ours begin at one place, and end at the other. */
+export function derivedColumns({ hasResolution }: EncodeShape, start: number, end: number): DerivedColumns {
+  return {
+    code: start,
+    cell: start + 1,
+    admin: start + (hasResolution ? 2 : 3),
+    box: end - 5,
+    status: end - 1,
+  };
 }

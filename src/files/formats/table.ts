@@ -99,8 +99,18 @@ export interface SinkColumns {
   readonly added: readonly TableColumn[];
   /** Whether the kept columns are all of the source, in its order: then documents can be passed on unchanged. */
   readonly isWhole: boolean;
-  /** The column by whose bytes the rows come sorted, nulls last; without it they come in any order. */
-  readonly sortedBy?: number;
+  /** Where rows are to be sorted by their codes: the columns that are made of these. */
+  readonly derived?: DerivedColumns;
+}
+
+/** Places among all columns of a sink. */
+export interface DerivedColumns {
+  readonly code: number;
+  readonly cell: number;
+  readonly admin: number;
+  /** The first of four. */
+  readonly box: number;
+  readonly status: number;
 }
 
 export interface TableSink {

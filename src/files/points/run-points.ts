@@ -2,17 +2,24 @@
 
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { sampled } from '../by-columns.js';
-import type { ColumnChoice } from '../columns/columns.js';
-import { findPosition, positionReader } from '../columns/position-columns.js';
-import { type InputOptions, openInput, statOf } from '../disk/input.js';
+import type { ColumnChoice, Sample } from '../columns/columns.js';
+import {
+  findPosition,
+  holdsAngles,
+  type PositionColumns,
+  positionReader,
+} from '../columns/position-columns.js';
+import { type Input, type InputOptions, openInput, statOf } from '../disk/input.js';
 import { badInput, CliFailure } from '../exit-codes.js';
 import { type FileFormat, FORMATS, formatOf } from '../format.js';
 import { type CsvChoice, dialectOf, searchedBy } from '../formats/csv-dialect.js';
 import { openSource } from '../formats/open.js';
-import type { TableColumn, TableRows } from '../formats/table.js';
+import type { TableColumn, TableRows, TableSource } from '../formats/table.js';
 import { Interruption, Progress } from '../terminal/progress.js';
 import { grouped } from '../terminal/say.js';
+import { csvPoints } from './csv-points.js';
 import { RowsOutput, type RowsOutputRequest } from './rows-output.js';
+import { indexesOf, type PointRows, type WantedNames } from './wanted.js';
 
 // Files of points as batches of rows, each with its position. Any format, any length: a batch is all that is held.
 
@@ -24,11 +31,14 @@ export interface PointFiles {
   readonly columns: ColumnChoice;
   readonly csv: CsvChoice;
   readonly input: InputOptions;
+  /** The only columns whose values are read, by names that options gave; without it all of them are. */
+  readonly wanted?: WantedNames;
 }
 
 /** Rows of one file. */
 export interface PointBatch {
   readonly columns: readonly TableColumn[];
+  /** Without the values of columns that nobody wants. */
   readonly rows: TableRows;
   /** lat, lng of each row in degrees; NaN where there is none. */
   readonly latLngDeg: Float64Array;
@@ -46,7 +56,13 @@ async function* pointBatches(hexcodes: Hexcodes, files: PointFiles): AsyncGenera
   let earlierBytes = 0;
   for (const path of files.inputs) {
     const input = await openInput(path, files.input);
+    let read = input;
     try {
+      const pruned = await prunedParquet(input, files);
+      if (pruned !== null) {
+        yield* batchesOf(pruned.rows(), pruned.columns, input, earlierBytes);
+        continue;
+      }
       const format = formatOf(input, files.from);
       const dialect = dialectOf(
         input.head,
@@ -61,19 +77,60 @@ async function* pointBatches(hexcodes: Hexcodes, files: PointFiles): AsyncGenera
       const where = findPosition(sample, files.columns, input.name, hasHeader);
       for (const index of where.kind === 'pair' ? [where.lat, where.lng] : [where.column])
         refuseUnread(columns[index]!, input.name);
-      const read = positionReader(columns, where);
-      let firstRow = 1;
-      for await (const rows of source.batches()) {
-        const latLngDeg = new Float64Array(2 * rows.rowCount);
-        read(rows, latLngDeg);
-        const readBytes = earlierBytes + input.readBytes();
-        yield { columns, rows, latLngDeg, file: input.name, firstRow, readBytes };
-        firstRow += rows.rowCount;
-      }
+      if (where.kind === 'pair' && canScan(input, format, files, sample, where)) {
+        // The first rows have been read.
+        input.close();
+        read = await openInput(path, files.input);
+        const wanted = indexesOf(columns, files.wanted!);
+        const rows = csvPoints(hexcodes.kernel, read, dialect, where, wanted);
+        yield* batchesOf(rows, columns, read, earlierBytes);
+      } else yield* batchesOf(allValues(source, where), columns, input, earlierBytes);
     } finally {
-      earlierBytes += input.readBytes();
-      input.close();
+      earlierBytes += read.readBytes();
+      read.close();
     }
+  }
+}
+
+async function* batchesOf(
+  points: AsyncIterable<PointRows>,
+  columns: readonly TableColumn[],
+  input: Input,
+  earlierBytes: number,
+): AsyncGenerator<PointBatch> {
+  let firstRow = 1;
+  for await (const { rows, latLngDeg } of points) {
+    const readBytes = earlierBytes + input.readBytes();
+    yield { columns, rows, latLngDeg, file: input.name, firstRow, readBytes };
+    firstRow += rows.rowCount;
+  }
+}
+
+async function prunedParquet(input: Input, { from, columns, wanted }: PointFiles) {
+  const isFile = input.path !== null && input.sizeBytes !== null && !input.isPacked;
+  if (wanted === undefined || !isFile || formatOf(input, from) !== 'parquet') return null;
+  return (await import('./parquet-points.js')).parquetPoints(input, columns, wanted);
+}
+
+/** Whether the kernel's scan reads the positions of an input. */
+function canScan(
+  { path, sizeBytes }: Input,
+  format: FileFormat,
+  { wanted }: PointFiles,
+  sample: Sample,
+  { lat, lng }: { readonly lat: number; readonly lng: number },
+): boolean {
+  const isFile = path !== null && sizeBytes !== null;
+  if (wanted === undefined || !isFile || FORMATS[format].delimiter === null) return false;
+  return !holdsAngles(sample, lat, 'lat') && !holdsAngles(sample, lng, 'lng');
+}
+
+async function* allValues(source: TableSource, where: PositionColumns): AsyncGenerator<PointRows> {
+  const read = positionReader(source.columns, where);
+  for await (const rows of source.batches()) {
+    const latLngDeg = new Float64Array(2 * rows.rowCount);
+    read(rows, latLngDeg);
+    yield { rows, latLngDeg };
   }
 }
 

@@ -1,181 +1,145 @@
-// Sorted rows that memory does not hold: each run of them is a file of blocks, and runs are merged by their keys. When
-// there are as many runs of one level as are merged at a time, they become one of the next, so that few files are open
-// and few blocks held.
+// Packed rows in the order of their codes: those in memory by a sort of their places, those that memory does not hold
+// by runs on the disk, which are merged. When there are as many runs of one level as are merged at a time, they become
+// one of the next, so that few files are open and few bytes of them held.
 
-import { deserialize, serialize } from 'node:v8';
 import { SpillFolder } from '../disk/spill-folder.js';
-import { BATCH_BYTES, BATCH_ROWS, type TableRows, type TableSink } from '../formats/table.js';
+import { sortedByDigit } from '../held/radix-sort.js';
+import { HEAD_WORDS, KEY_WORDS, PackedRows, type StoredColumn } from './packed-rows.js';
 
-// Rows in memory that are to be sorted by a column of texts: how many bytes they take about, and their order.
-
-/** Bytes of an array's entry, and of a string's or bigint's header. */
-const POINTER_BYTES = 8;
-const HEADER_BYTES = 24;
-
-/** Bytes that a value takes in memory, rather more than less. */
-function sizeOf(value: unknown): number {
-  if (typeof value === 'string') return POINTER_BYTES + HEADER_BYTES + 2 * value.length;
-  if (value instanceof Uint8Array) return POINTER_BYTES + 4 * HEADER_BYTES + value.length;
-  return typeof value === 'bigint' ? POINTER_BYTES + HEADER_BYTES : 2 * POINTER_BYTES;
+/** Rows, one at a time: `words` and `bytes` are the same memory, in which a row begins at the word `at`. */
+export interface RowCursor {
+  readonly words: Uint32Array;
+  readonly bytes: Uint8Array;
+  readonly at: number;
+  /** Goes to the next row, before the first one, too; false at the end. */
+  next(): boolean;
 }
 
-/** Compares by UTF-16 units, which is the order of bytes for ASCII; null comes last. */
-function compareKeys(a: unknown, b: unknown): number {
-  if (a === b) return 0;
-  if (a === null || a === undefined) return 1;
-  if (b === null || b === undefined) return -1;
-  return (a as string) < (b as string) ? -1 : 1;
+const FIRST_BYTES = 1 << 20;
+/** Beyond it runs are on the disk, whatever memory there is: places are numbers of 32 bits. */
+const MOST_BYTES = 2 ** 31;
+/** Bytes of the batch that fills the memory, about. */
+const SLACK_BYTES = 8 << 20;
+/** Memory of a row while rows are sorted: where it begins, its place twice, and a word of its code. */
+const SORT_BYTES = 16;
+/** Fewer rows are sorted by comparing them. */
+const FEW_ROWS = 2048;
+
+/** Compares the codes of two rows. */
+function compareKeys(wordsA: Uint32Array, a: number, wordsB: Uint32Array, b: number): number {
+  for (let word = 1; word < KEY_WORDS; word++) {
+    const difference = wordsA[a + word]! - wordsB[b + word]!;
+    if (difference !== 0) return difference;
+  }
+  // The lowest byte is the status.
+  return (wordsA[a + KEY_WORDS]! >>> 8) - (wordsB[b + KEY_WORDS]! >>> 8);
 }
 
-class HeldRows {
-  #values: unknown[][] = [];
-  #sizes: number[] = [];
-  #bytes = 0;
-  readonly #keyColumn: number;
+/** Rows in memory, in the order in which they came. */
+export class HeldRows {
+  readonly rows: PackedRows;
+  #starts = new Uint32Array(1024);
+  #count = 0;
 
-  constructor(keyColumn: number) {
-    this.#keyColumn = keyColumn;
+  /** @param memoryBytes that they are to take */
+  constructor(columns: readonly StoredColumn[], memoryBytes: number) {
+    this.rows = new PackedRows(columns, FIRST_BYTES, Math.min(memoryBytes, MOST_BYTES) + SLACK_BYTES);
   }
 
-  get rowCount(): number {
-    return this.#sizes.length;
+  get count(): number {
+    return this.#count;
   }
 
+  /** Memory that they take, and that it takes to sort them. */
   get bytes(): number {
-    return this.#bytes;
+    return 4 * this.rows.end + SORT_BYTES * this.#count;
   }
 
-  add({ rowCount, values }: TableRows): void {
-    if (this.#values.length === 0) this.#values = values.map(() => []);
-    for (let row = 0; row < rowCount; row++) {
-      let size = 2 * POINTER_BYTES;
-      for (let c = 0; c < values.length; c++) {
-        const value = values[c]![row] ?? null;
-        size += sizeOf(value);
-        this.#values[c]!.push(value);
+  /** To be called before each row that is added. */
+  begin(): void {
+    if (this.#count === this.#starts.length) {
+      const grown = new Uint32Array(2 * this.#count);
+      grown.set(this.#starts);
+      this.#starts = grown;
+    }
+    this.#starts[this.#count++] = this.rows.end;
+  }
+
+  /** The rows by their codes, those of one code in the order in which they came. */
+  sorted(): RowCursor {
+    const { words, bytes } = this.rows;
+    const starts = this.#sortedStarts();
+    let row = -1;
+    return {
+      words,
+      bytes,
+      get at() {
+        return starts[row]!;
+      },
+      next: () => ++row < starts.length,
+    };
+  }
+
+  clear(): void {
+    this.rows.end = 0;
+    this.#count = 0;
+  }
+
+  #sortedStarts(): Uint32Array {
+    const count = this.#count;
+    const starts = this.#starts.subarray(0, count);
+    const { words } = this.rows;
+    if (count < FEW_ROWS) return starts.slice().sort((a, b) => compareKeys(words, a, words, b) || a - b);
+    let order = Uint32Array.from({ length: count }, (_, row) => row);
+    const keys = new Uint32Array(count);
+    for (let word = KEY_WORDS; word > 0; word--) {
+      const isLast = word === KEY_WORDS;
+      for (let row = 0; row < count; row++) {
+        const key = words[starts[row]! + word]!;
+        keys[row] = isLast ? key >>> 8 : key;
       }
-      this.#sizes.push(size);
-      this.#bytes += size;
+      for (const shift of [0, 16]) order = sortedByDigit(order, keys, shift);
     }
-  }
-
-  /** The rows in the order in which they came, and forgets them. */
-  take(): TableRows {
-    const rows = { rowCount: this.rowCount, values: this.#values };
-    this.#values = [];
-    this.#sizes = [];
-    this.#bytes = 0;
-    return rows;
-  }
-
-  /**
-   * The rows by their keys, those of one key in the order in which they came, and forgets them.
-   * @param blockBytes a batch takes about, at least one row
-   * @param blockRows of a batch at most
-   */
-  *sorted(blockBytes: number, blockRows: number): Generator<TableRows> {
-    const sizes = this.#sizes;
-    const { values } = this.take();
-    const keys = values[this.#keyColumn] ?? [];
-    const order = Uint32Array.from({ length: keys.length }, (_, row) => row);
-    order.sort((a, b) => compareKeys(keys[a], keys[b]) || a - b);
-    for (let from = 0; from < order.length; ) {
-      let to = from;
-      for (let bytes = 0; to < order.length && to - from < blockRows; to++) {
-        bytes += sizes[order[to]!]!;
-        if (bytes > blockBytes && to > from) break;
-      }
-      const rows = order.subarray(from, to);
-      yield {
-        rowCount: rows.length,
-        values: values.map((column) => Array.from(rows, (row) => column[row])),
-      };
-      from = to;
-    }
-  }
-}
-
-export class SortedSink implements TableSink {
-  readonly #inner: TableSink;
-  readonly #held: HeldRows;
-  readonly #runs: SortedRuns;
-  readonly #memoryBytes: number;
-  readonly #tick: () => void;
-
-  /**
-   * @param keyColumn whose texts sort the rows, missing ones last
-   * @param memoryBytes of rows; more of them are written to the disk
-   * @param tick is called between two blocks of rows, and may throw
-   */
-  constructor(inner: TableSink, keyColumn: number, memoryBytes: number, tick: () => void) {
-    this.#inner = inner;
-    this.#held = new HeldRows(keyColumn);
-    this.#runs = new SortedRuns(keyColumn);
-    this.#memoryBytes = memoryBytes;
-    this.#tick = tick;
-  }
-
-  async write(rows: TableRows): Promise<void> {
-    this.#held.add(rows);
-    if (this.#held.bytes >= this.#memoryBytes) this.#runs.spill(this.#held, this.#tick);
-  }
-
-  async close(): Promise<void> {
-    if (!this.#runs.isEmpty && this.#held.rowCount > 0) this.#runs.spill(this.#held, this.#tick);
-    const sorted = this.#runs.isEmpty
-      ? this.#held.sorted(BATCH_BYTES, BATCH_ROWS)
-      : this.#runs.merged(BATCH_BYTES, BATCH_ROWS);
-    for (const rows of sorted) {
-      await this.#inner.write(rows);
-      this.#tick();
-    }
-    await this.#inner.close();
-  }
-
-  /** Removes what was written to the disk. */
-  remove(): void {
-    this.#runs.remove();
+    for (let row = 0; row < count; row++) order[row] = starts[order[row]!]!;
+    return order;
   }
 }
 
 /** Runs that are merged at a time. */
 const FAN_IN = 32;
-/** Size of a block, as HeldRows counts. */
+/** Bytes of a run that are in memory while it is merged, if no row is longer. */
 const BLOCK_BYTES = 256 * 1024;
-const BLOCK_ROWS = 4096;
-/** Bytes from which blocks of fewer runs are merged: a block has one row at least, however long it is. */
+const WRITE_BYTES = 1 << 20;
+/** Rows between two calls of `onRows`. */
+const ROWS_OF_A_TURN = 8192;
+/** Bytes of the longest rows from which fewer runs are merged. */
 const MERGE_BYTES = 64 * 1024 * 1024;
 
 export class SortedRuns {
   readonly #folder = new SpillFolder('hexcodes-sort', 'rows');
-  readonly #keyColumn: number;
   /**
    * Descriptors of the runs of each level, in the order in which their rows came; higher levels came before lower ones.
    */
   readonly #levels: number[][] = [];
-  /** Bytes of the largest block of each run. */
-  readonly #largest = new Map<number, number>();
-
-  constructor(keyColumn: number) {
-    this.#keyColumn = keyColumn;
-  }
+  /** Bytes of the longest row of each run. */
+  readonly #longest = new Map<number, number>();
 
   get isEmpty(): boolean {
     return this.#levels.length === 0;
   }
 
   /**
-   * Writes rows as a run and forgets them.
-   * @param onBlock is called between two blocks
+   * Writes sorted rows as a run.
+   * @param onRows is called every few thousand rows
    * @throws CliFailure BAD_OUTPUT
    */
-  spill(rows: HeldRows, onBlock: () => void): void {
-    this.#add(0, this.#written(rows.sorted(BLOCK_BYTES, BLOCK_ROWS), onBlock), onBlock);
+  add(rows: RowCursor, onRows: () => void): void {
+    this.#addRun(0, this.#written(rows, onRows), onRows);
   }
 
-  /** All rows by their keys, those of one key in the order in which they came, in batches of bounded bytes and rows. */
-  merged(batchBytes: number, batchRows: number): Generator<TableRows> {
-    return this.#mergedOf(this.#levels.toReversed().flat(), batchBytes, batchRows);
+  /** All rows by their codes, those of one code in the order in which they came. */
+  merged(): RowCursor {
+    return this.#mergedOf(this.#levels.toReversed().flat());
   }
 
   /** Removes the files. */
@@ -184,110 +148,152 @@ export class SortedRuns {
     this.#folder.remove();
   }
 
-  #add(level: number, run: number, onBlock: () => void): void {
+  #addRun(level: number, run: number, onRows: () => void): void {
     this.#levels[level] ??= [];
     const runs = this.#levels[level];
     runs.push(run);
-    const heldBytes = runs.reduce((sum, each) => sum + (this.#largest.get(each) ?? 0), 0);
+    const heldBytes = runs.reduce((sum, each) => sum + (this.#longest.get(each) ?? 0), 0);
     if (runs.length < FAN_IN && (runs.length < 2 || heldBytes < MERGE_BYTES)) return;
-    const merged = this.#written(this.#mergedOf(runs, BLOCK_BYTES, BLOCK_ROWS), onBlock);
+    const merged = this.#written(this.#mergedOf(runs), onRows);
     for (const each of runs.splice(0)) this.#folder.drop(each);
-    this.#add(level + 1, merged, onBlock);
+    this.#addRun(level + 1, merged, onRows);
   }
 
-  #written(blocks: Iterable<TableRows>, onBlock: () => void): number {
+  #written(rows: RowCursor, onRows: () => void): number {
     const run = this.#folder.create();
-    const size = Buffer.alloc(4);
-    for (const { values } of blocks) {
-      const bytes = serialize(values);
-      this.#largest.set(run, Math.max(this.#largest.get(run) ?? 0, bytes.length));
-      size.writeUInt32LE(bytes.length);
-      this.#folder.write(run, size);
-      this.#folder.write(run, bytes);
-      onBlock();
+    const block = new Uint32Array(WRITE_BYTES / 4);
+    let filled = 0;
+    let longest = 0;
+    const write = (words: Uint32Array): void =>
+      this.#folder.write(run, new Uint8Array(words.buffer, words.byteOffset, words.byteLength));
+    for (let count = 1; rows.next(); count++) {
+      const { words, at } = rows;
+      const size = words[at]!;
+      if (size > longest) longest = size;
+      if (filled + size > block.length) {
+        write(block.subarray(0, filled));
+        filled = 0;
+      }
+      if (size > block.length) write(words.subarray(at, at + size));
+      else {
+        for (let i = 0; i < size; i++) block[filled + i] = words[at + i]!;
+        filled += size;
+      }
+      if (count % ROWS_OF_A_TURN === 0) onRows();
     }
+    write(block.subarray(0, filled));
+    this.#longest.set(run, 4 * longest);
+    onRows();
     return run;
   }
 
-  *#mergedOf(runs: readonly number[], mostBytes: number, mostRows: number): Generator<TableRows> {
-    const readers = runs.map((run, order) => new RunReader(this.#folder, run, order, this.#keyColumn));
-    const heap = readers.filter((reader) => !reader.isEnded);
-    for (let at = heap.length >> 1; at-- > 0; ) sink(heap, at);
-    const held = new HeldRows(this.#keyColumn);
-    const row: unknown[][] = [];
-    while (heap.length > 0) {
-      const least = heap[0]!;
-      for (let c = 0; c < least.values.length; c++) row[c] = [least.values[c]![least.row]];
-      held.add({ rowCount: 1, values: row });
-      least.next();
-      if (least.isEnded) {
+  #mergedOf(runs: readonly number[]): RowCursor {
+    const readers = runs.map((run, order) => new RunReader(this.#folder, run, order));
+    return new Merge(readers.filter((reader) => reader.next()));
+  }
+}
+
+/** The rows of several runs in their order: a heap whose first run has the least row. */
+class Merge implements RowCursor {
+  readonly #heap: RunReader[];
+  #isBegun = false;
+
+  /** @param readers at their first rows */
+  constructor(readers: RunReader[]) {
+    this.#heap = readers;
+    for (let at = readers.length >> 1; at-- > 0; ) this.#sink(at);
+  }
+
+  get words(): Uint32Array {
+    return this.#heap[0]!.words;
+  }
+
+  get bytes(): Uint8Array {
+    return this.#heap[0]!.bytes;
+  }
+
+  get at(): number {
+    return this.#heap[0]!.at;
+  }
+
+  next(): boolean {
+    const heap = this.#heap;
+    if (this.#isBegun && heap.length > 0) {
+      if (!heap[0]!.next()) {
         const last = heap.pop()!;
-        if (heap.length > 0 && last !== least) heap[0] = last;
+        if (heap.length > 0) heap[0] = last;
       }
-      if (heap.length > 0) sink(heap, 0);
-      if (held.bytes >= mostBytes || held.rowCount === mostRows) yield held.take();
+      if (heap.length > 1) this.#sink(0);
     }
-    if (held.rowCount > 0) yield held.take();
+    this.#isBegun = true;
+    return heap.length > 0;
+  }
+
+  /** Moves an entry of the heap down to its place. */
+  #sink(from: number): void {
+    const heap = this.#heap;
+    const moved = heap[from]!;
+    let at = from;
+    for (;;) {
+      let least = 2 * at + 1;
+      if (least >= heap.length) break;
+      if (least + 1 < heap.length && heap[least + 1]!.compare(heap[least]!) < 0) least++;
+      if (moved.compare(heap[least]!) <= 0) break;
+      heap[at] = heap[least]!;
+      at = least;
+    }
+    heap[at] = moved;
   }
 }
 
-/** Moves an entry of a heap down to its index: the least one is first. */
-function sink(heap: RunReader[], at: number): void {
-  const moved = heap[at]!;
-  for (;;) {
-    let least = 2 * at + 1;
-    if (least >= heap.length) break;
-    if (least + 1 < heap.length && heap[least + 1]!.compare(heap[least]!) < 0) least++;
-    if (moved.compare(heap[least]!) <= 0) break;
-    heap[at] = heap[least]!;
-    at = least;
-  }
-  heap[at] = moved;
-}
-
-/** A run from its beginning, one block in memory. */
-class RunReader {
-  /** Rows of the block. */
-  values: unknown[][] = [];
-  row = -1;
-  isEnded = false;
+/** A run from its beginning, a block of it in memory. */
+class RunReader implements RowCursor {
+  words = new Uint32Array(BLOCK_BYTES / 4);
+  bytes = new Uint8Array(this.words.buffer);
+  at = 0;
   readonly #folder: SpillFolder;
   readonly #descriptor: number;
   readonly #order: number;
-  readonly #keyColumn: number;
+  /** Words of the block that are read, and the place behind its row. */
+  #filled = 0;
+  #end = 0;
   #offset = 0;
 
-  constructor(folder: SpillFolder, descriptor: number, order: number, keyColumn: number) {
+  constructor(folder: SpillFolder, descriptor: number, order: number) {
     this.#folder = folder;
     this.#descriptor = descriptor;
     this.#order = order;
-    this.#keyColumn = keyColumn;
-    this.next();
   }
 
-  /** Compares by key, then by the order of the runs. */
+  /** Compares by code, then by the order of the runs. */
   compare(other: RunReader): number {
-    return compareKeys(this.#key, other.#key) || this.#order - other.#order;
+    return compareKeys(this.words, this.at, other.words, other.at) || this.#order - other.#order;
   }
 
-  next(): void {
-    this.row++;
-    if (this.row < (this.values[0]?.length ?? 0)) return;
-    const size = this.#read(4);
-    this.isEnded = size.length === 0;
-    this.values = this.isEnded ? [] : (deserialize(this.#read(size.readUInt32LE())) as unknown[][]);
-    this.row = 0;
+  next(): boolean {
+    this.at = this.#end;
+    if (this.at + HEAD_WORDS > this.#filled || this.at + this.words[this.at]! > this.#filled) this.#fill();
+    if (this.at >= this.#filled) return false;
+    this.#end = this.at + this.words[this.at]!;
+    return true;
   }
 
-  get #key(): unknown {
-    return this.values[this.#keyColumn]![this.row];
-  }
-
-  /** The next `length` bytes, or none at the end of the file. */
-  #read(length: number): Buffer {
-    const bytes = Buffer.alloc(length);
-    const done = this.#folder.read(this.#descriptor, bytes, this.#offset);
-    this.#offset += done;
-    return bytes.subarray(0, done);
+  /** Moves the rest of the block to its beginning, and reads at least the next row behind it. */
+  #fill(): void {
+    const rest = this.words.subarray(this.at, this.#filled);
+    const size = rest.length > 0 ? rest[0]! : 0;
+    if (size > this.words.length) {
+      const grown = new Uint32Array(2 * size);
+      grown.set(rest);
+      this.words = grown;
+      this.bytes = new Uint8Array(grown.buffer);
+    } else this.words.set(rest);
+    this.at = 0;
+    this.#filled = rest.length;
+    const read = this.#folder.read(this.#descriptor, this.bytes.subarray(4 * rest.length), this.#offset);
+    this.#offset += read;
+    this.#filled += read >> 2;
+    // A row that is longer than a block is known only now.
+    if (this.#filled > 0 && this.words[0]! > this.#filled && read > 0) this.#fill();
   }
 }

@@ -12,7 +12,7 @@ const ROW_GROUP_ROWS = 65_536;
 const MOST_HELD_TEXT = 64 * 1024 * 1024;
 
 /** The value that the writer takes for a column's element; null where it takes the column's own. */
-function storedBy(column: TableColumn): ((value: unknown) => unknown) | null {
+export function storedBy(column: TableColumn): ((value: unknown) => unknown) | null {
   if (column.kind === 'duration') return (value) => textOf(column, value);
   // Parquet has no seconds: they are written as milliseconds.
   if (column.unit === 's')
@@ -70,10 +70,6 @@ export function parquetSink(output: Output, columns: SinkColumns): TableSink {
         // Not before: the writer itself serializes the values of a column that is JSON, with doubles for integers.
         if (kind === 'json') elements[c]!.converted_type = 'JSON';
       });
-      const { sortedBy } = columns;
-      if (sortedBy !== undefined)
-        for (const group of parquet.row_groups)
-          group.sorting_columns = [{ column_idx: sortedBy, descending: false, nulls_first: false }];
       parquet.finish();
       await emit();
     },

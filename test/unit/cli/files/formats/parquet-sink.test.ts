@@ -28,13 +28,6 @@ const rows = [
   ['A', 'B', null],
 ];
 
-test('sorted by a column, those without a value last', async () => {
-  const { row_groups: groups } = await metadataOf({ ...columns, sortedBy: 1 }, [rows]);
-  expect(groups.map((group) => group.sorting_columns)).toEqual([
-    [{ column_idx: 1, descending: false, nulls_first: false }],
-  ]);
-});
-
 test('a file in any order says nothing of an order', async () => {
   const { row_groups: groups } = await metadataOf(columns, [rows]);
   expect(groups.map((group) => group.sorting_columns)).toEqual([undefined]);

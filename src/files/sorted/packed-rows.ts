@@ -1,0 +1,325 @@
+// Rows as bytes, in one piece of memory: a head with the code that they are sorted by, which columns have a value, and
+// the values as Parquet's plain encoding has them.
+
+import type { SchemaElement } from 'hyparquet';
+import { uuidBytes } from '../formats/values/column-text.js';
+
+// A row in words of 32 bits, from its first one:
+//
+//    0      how many words it has
+//    1 - 5  the record of its code, each word big-endian, so that words compare as texts do; all bits of a row without
+//           a code are set but for its status
+//    6 - …  bytes: a bit for each stored column that has a value, and the values
+//
+// The lowest byte of word 5 is the place of the row's status in ROW_STATUSES.
+
+export const KEY_WORDS = 5;
+export const HEAD_WORDS = 1 + KEY_WORDS;
+/** Most bytes of a value besides those of texts. */
+const MOST_FIXED_BYTES = 32;
+
+/** Sources of stored columns besides fields, in place of their index. */
+export const [FROM_LAT, FROM_LNG, FROM_RESOLUTION] = [-1, -2, -3] as const;
+
+/** A column whose values are in the rows. */
+export interface StoredColumn {
+  readonly type: SchemaElement['type'];
+  /** Bytes of a value; 0 for those that have their size before them. */
+  readonly width: number;
+  readonly isUnsigned: boolean;
+  readonly element: SchemaElement;
+  /** The value that Parquet takes for one of the column. */
+  stored(value: unknown): unknown;
+}
+
+export function storedColumn(
+  element: SchemaElement,
+  stored: ((value: unknown) => unknown) | null,
+): StoredColumn {
+  const { type, converted_type: converted } = element;
+  const own = (value: unknown): unknown => value;
+  return {
+    type,
+    width: widthOf(element),
+    isUnsigned: converted === 'UINT_64',
+    element: { ...element },
+    stored: stored ?? own,
+  };
+}
+
+function widthOf({ type, type_length: length }: SchemaElement): number {
+  switch (type) {
+    case 'BOOLEAN':
+      return 1;
+    case 'INT32':
+    case 'FLOAT':
+      return 4;
+    case 'INT64':
+    case 'DOUBLE':
+      return 8;
+    case 'FIXED_LEN_BYTE_ARRAY':
+      return length!;
+    default:
+      return 0;
+  }
+}
+
+/** Rows one behind the other; their memory is kept when they are forgotten. */
+export class PackedRows {
+  bytes: Buffer;
+  words: Uint32Array;
+  #view: DataView;
+  /** The first free word. */
+  end = 0;
+  readonly #columns: readonly StoredColumn[];
+  readonly #fullBytes: number;
+  // The row that has been begun.
+  #latDeg = 0;
+  #lngDeg = 0;
+  #resolution = 0;
+
+  /**
+   * @param fullBytes that are taken at once, but by the system only as they are filled, when the first ones are not
+   *   enough
+   */
+  constructor(columns: readonly StoredColumn[], firstBytes: number, fullBytes: number) {
+    this.#columns = columns;
+    this.#fullBytes = fullBytes;
+    const buffer = new ArrayBuffer(firstBytes);
+    this.bytes = Buffer.from(buffer);
+    this.words = new Uint32Array(buffer);
+    this.#view = new DataView(buffer);
+  }
+
+  /** Makes room for `bytes` more bytes. */
+  reserve(bytes: number): void {
+    const needed = 4 * this.end + bytes;
+    if (needed <= this.bytes.length) return;
+    const size = needed <= this.#fullBytes ? this.#fullBytes : needed + (needed >>> 1);
+    const buffer = new ArrayBuffer(8 * Math.ceil(size / 8));
+    const grown = Buffer.from(buffer);
+    this.bytes.copy(grown, 0, 0, 4 * this.end);
+    this.bytes = grown;
+    this.words = new Uint32Array(buffer);
+    this.#view = new DataView(buffer);
+  }
+
+  /**
+   * Adds a row.
+   * @param code of the row; null where it has none
+   * @param status place in ROW_STATUSES
+   * @param values of each stored column
+   */
+  add(code: string | null, status: number, values: readonly ArrayLike<unknown>[], row: number): void {
+    const columns = this.#columns;
+    const bitmapBytes = (columns.length + 7) >> 3;
+    this.reserve(4 * HEAD_WORDS + bitmapBytes + MOST_FIXED_BYTES * columns.length + 4);
+    const start = this.end;
+    const { words } = this;
+    for (let word = 0, at = 0; word < KEY_WORDS; word++, at += 4)
+      words[start + 1 + word] =
+        code === null
+          ? 0xffffffff
+          : (unitAt(code, at) << 24) |
+            (unitAt(code, at + 1) << 16) |
+            (unitAt(code, at + 2) << 8) |
+            unitAt(code, at + 3);
+    words[start + KEY_WORDS] = ((words[start + KEY_WORDS]! & ~255) | status) >>> 0;
+    const bitmap = 4 * (start + HEAD_WORDS);
+    this.bytes.fill(0, bitmap, bitmap + bitmapBytes);
+    let at = bitmap + bitmapBytes;
+    for (let c = 0; c < columns.length; c++) {
+      const column = columns[c]!;
+      let value: unknown = values[c]?.[row];
+      if (value === null || value === undefined) continue;
+      value = column.stored(value);
+      const bytes = this.bytes;
+      bytes[bitmap + (c >> 3)]! |= 1 << (c & 7);
+      switch (column.type) {
+        case 'DOUBLE':
+          this.#view.setFloat64(at, numberOf(value), true);
+          break;
+        case 'FLOAT':
+          this.#view.setFloat32(at, numberOf(value), true);
+          break;
+        case 'INT32':
+          this.#view.setInt32(at, int32Of(value), true);
+          break;
+        case 'INT64':
+          this.#view.setBigInt64(at, int64Of(value, column.isUnsigned), true);
+          break;
+        case 'BOOLEAN':
+          bytes[at] = value === true ? 1 : 0;
+          break;
+        case 'FIXED_LEN_BYTE_ARRAY':
+          bytes.set(fixedOf(value, column.width), at);
+          break;
+        default:
+          at += this.#addText(value, at, MOST_FIXED_BYTES * (columns.length - c) + 4);
+      }
+      at += column.width;
+    }
+    this.end = (at + 3) >> 2;
+    this.words[start] = this.end - start;
+  }
+
+  /**
+   * Begins a row that is made of bytes: its code is in a record of the kernel, whose last byte is its status.
+   * @param records of the kernel, and the place of one
+   */
+  begin(records: Uint8Array, record: number, latDeg: number, lngDeg: number, resolution: number): void {
+    this.#latDeg = latDeg;
+    this.#lngDeg = lngDeg;
+    this.#resolution = resolution;
+    this.reserve(4 * HEAD_WORDS + MOST_FIXED_BYTES * this.#columns.length);
+    const { words, end: start } = this;
+    const status = records[record + 4 * KEY_WORDS - 1]!;
+    for (let word = 0, at = record; word < KEY_WORDS; word++, at += 4)
+      words[start + 1 + word] =
+        status === 0
+          ? (records[at]! << 24) | (records[at + 1]! << 16) | (records[at + 2]! << 8) | records[at + 3]!
+          : 0xffffffff;
+    words[start + KEY_WORDS] = ((words[start + KEY_WORDS]! & ~255) | status) >>> 0;
+  }
+
+  /** Ends it with fields of a block. @param sources of each stored column, a field or FROM_… */
+  addBytes(sources: Int32Array, block: Uint8Array, starts: Uint32Array, ends: Uint32Array): void {
+    const bitmap = 4 * (this.end + HEAD_WORDS);
+    let at = bitmap + ((sources.length + 7) >> 3);
+    this.#reserveAt(at, ends[ends.length - 1]! - starts[0]! + MOST_FIXED_BYTES * sources.length);
+    const { bytes } = this;
+    bytes.fill(0, bitmap, at);
+    for (let c = 0; c < sources.length; c++) {
+      const source = sources[c]!;
+      if (source < 0) {
+        at = this.#addOwn(source, bitmap, c, at);
+        continue;
+      }
+      bytes[bitmap + (c >> 3)]! |= 1 << (c & 7);
+      const start = starts[source]!;
+      const size = ends[source]! - start;
+      this.#view.setUint32(at, size, true);
+      at += 4;
+      if (size <= SHORT) for (let i = 0; i < size; i++) bytes[at + i] = block[start + i]!;
+      else bytes.set(block.subarray(start, start + size), at);
+      at += size;
+    }
+    this.#finish(at);
+  }
+
+  /** Ends it with fields as texts. */
+  addFields(sources: Int32Array, fields: readonly string[]): void {
+    const bitmap = 4 * (this.end + HEAD_WORDS);
+    let at = bitmap + ((sources.length + 7) >> 3);
+    this.bytes.fill(0, bitmap, at);
+    for (let c = 0; c < sources.length; c++) {
+      const source = sources[c]!;
+      if (source < 0) {
+        at = this.#addOwn(source, bitmap, c, at);
+        continue;
+      }
+      this.bytes[bitmap + (c >> 3)]! |= 1 << (c & 7);
+      at += this.#addText(fields[source]!, at, MOST_FIXED_BYTES * (sources.length - c) + 4);
+    }
+    this.#finish(at);
+  }
+
+  #addOwn(source: number, bitmap: number, c: number, at: number): number {
+    if (source === FROM_RESOLUTION) {
+      this.bytes[bitmap + (c >> 3)]! |= 1 << (c & 7);
+      this.#view.setInt32(at, this.#resolution, true);
+      return at + 4;
+    }
+    const degrees = source === FROM_LAT ? this.#latDeg : this.#lngDeg;
+    if (Number.isNaN(degrees)) return at;
+    this.bytes[bitmap + (c >> 3)]! |= 1 << (c & 7);
+    this.#view.setFloat64(at, degrees, true);
+    return at + 8;
+  }
+
+  #finish(at: number): void {
+    const start = this.end;
+    this.end = (at + 3) >> 2;
+    this.words[start] = this.end - start;
+  }
+
+  /** Adds a text or bytes with their size before them. @returns how many bytes that took */
+  #addText(value: unknown, at: number, behind: number): number {
+    if (typeof value === 'string') {
+      const most = 3 * value.length;
+      this.#reserveAt(at, 4 + most + behind);
+      const size =
+        value.length <= SHORT && isAscii(value)
+          ? this.#writeAscii(value, at + 4)
+          : this.bytes.write(value, at + 4, most, 'utf8');
+      this.#view.setUint32(at, size, true);
+      return 4 + size;
+    }
+    if (!(value instanceof Uint8Array))
+      throw new Error(`parquet expected Uint8Array value, got ${typeof value}`);
+    this.#reserveAt(at, 4 + value.length + behind);
+    this.bytes.set(value, at + 4);
+    this.#view.setUint32(at, value.length, true);
+    return 4 + value.length;
+  }
+
+  #writeAscii(text: string, at: number): number {
+    for (let i = 0; i < text.length; i++) this.bytes[at + i] = text.charCodeAt(i);
+    return text.length;
+  }
+
+  /** Makes room within the row that is added, which begins at `end`. */
+  #reserveAt(at: number, bytes: number): void {
+    if (at + bytes <= this.bytes.length) return;
+    const { end } = this;
+    // The filled part of the row is to be copied, too.
+    this.end = (at + 3) >> 2;
+    this.reserve(bytes);
+    this.end = end;
+  }
+}
+
+/** Texts up to this length are written here, for a call costs more. */
+const SHORT = 24;
+
+function isAscii(text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 127) return false;
+  return true;
+}
+
+function unitAt(text: string, at: number): number {
+  return at < text.length ? text.charCodeAt(at) : 0;
+}
+
+// The same refusals as those of hyparquet-writer.
+
+function numberOf(value: unknown): number {
+  if (typeof value !== 'number') throw new Error(`parquet expected number value, got ${String(value)}`);
+  return value;
+}
+
+function int32Of(value: unknown): number {
+  if (!Number.isSafeInteger(value)) throw new Error(`parquet expected integer value, got ${String(value)}`);
+  if ((value as number) < -(2 ** 31) || (value as number) >= 2 ** 31)
+    throw new Error(`parquet expected int32 value, got ${String(value)}`);
+  return value as number;
+}
+
+function int64Of(value: unknown, isUnsigned: boolean): bigint {
+  if (typeof value !== 'bigint') throw new Error(`parquet expected bigint value, got ${String(value)}`);
+  const fits = isUnsigned ? BigInt.asUintN(64, value) === value : BigInt.asIntN(64, value) === value;
+  if (!fits) throw new RangeError(`parquet INT64 value out of range: ${value}`);
+  return value;
+}
+
+/** A UUID, or the integer of a decimal in two's complement, big-endian. */
+function fixedOf(value: unknown, width: number): Uint8Array {
+  if (typeof value === 'string') return uuidBytes(value);
+  const bytes = new Uint8Array(width);
+  let left = value as bigint;
+  for (let at = width - 1; at >= 0; at--) {
+    bytes[at] = Number(left & 255n);
+    left >>= 8n;
+  }
+  return bytes;
+}

@@ -1,0 +1,273 @@
+// Sorted rows as Parquet: stored values are copied, and everything that a code says is made of it here, in the order of
+// the output, where rows of one cell are neighbours.
+
+import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
+import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
+import { EACH_ITS_OWN, OK } from '../../hexcodes/kernel/kernel.js';
+import {
+  cellStatusAt,
+  POINT_BYTES,
+  positionResolutionAt,
+  RECORD_BYTES,
+  RECORD_TEXT_BYTES,
+} from '../../hexcodes/kernel/output-layout.js';
+import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
+import { ROW_STATUSES } from '../../hexcodes/wire/job.js';
+import type { Output } from '../disk/output.js';
+import { adminOf, dictionaryChunk } from '../formats/parquet/own-columns.js';
+import { elementOf } from '../formats/parquet/parquet-types.js';
+import { binary } from '../formats/parquet/thrift.js';
+import type { DerivedColumns, TableColumn } from '../formats/table.js';
+import { HEAD_WORDS, KEY_WORDS, type StoredColumn } from './packed-rows.js';
+import { type PlainChunk, PlainColumn } from './plain-columns.js';
+
+const ROW_GROUP_ROWS = 65_536;
+/** In place of an index of a dictionary where a row has no value. */
+const NONE = 255;
+/** Bytes at which a row group ends before. */
+const MOST_HELD_BYTES = 64 * 1024 * 1024;
+const ADMIN_CODES = ADMIN_UNITS.map(({ code }) => binary(code));
+const STATUS_WORDS = ROW_STATUSES.map((word) => binary(word));
+
+/** Made when the first row group is written: h3-js takes long to load. */
+type Boxes = InstanceType<typeof import('../../hexcodes/geometry/cell-boxes.js').CellBoxes>;
+
+export class SortedParquet {
+  readonly #hexcodes: Hexcodes;
+  readonly #output: Output;
+  readonly #derived: DerivedColumns;
+  readonly #columns: readonly TableColumn[];
+  readonly #elements: ReturnType<typeof elementOf>[];
+  readonly #writer = new ByteWriter(1 << 20);
+  readonly #parquet: ParquetWriter;
+  readonly #plain: readonly (PlainColumn | null)[];
+  readonly #stored: readonly PlainColumn[];
+  readonly #records = new Uint8Array(ROW_GROUP_ROWS * RECORD_BYTES);
+  readonly #admins = new Uint8Array(ROW_GROUP_ROWS);
+  readonly #statuses = new Uint8Array(ROW_GROUP_ROWS);
+  /** Size and text of one code, as a value. */
+  readonly #code = new Uint8Array(4 + RECORD_BYTES);
+  #rows = 0;
+  #heldBytes = 0;
+  #boxes: Boxes | null = null;
+  #lastCell: { readonly text: string; readonly words: readonly [low: number, high: number] } = {
+    text: '',
+    words: [0, 0],
+  };
+
+  constructor(
+    hexcodes: Hexcodes,
+    output: Output,
+    columns: readonly TableColumn[],
+    derived: DerivedColumns,
+    storedAt: readonly number[],
+    stored: readonly StoredColumn[],
+  ) {
+    this.#hexcodes = hexcodes;
+    this.#output = output;
+    this.#derived = derived;
+    this.#columns = columns;
+    this.#elements = columns.map(elementOf);
+    const { code, cell, admin, status, box } = derived;
+    const plain = columns.map((_, index) => {
+      if (index === admin || index === status) return null;
+      const width = index === code ? 0 : index === cell || (index >= box && index < box + 4) ? 8 : -1;
+      const known = storedAt.indexOf(index);
+      return new PlainColumn(this.#elements[index]!, width >= 0 ? width : stored[known]!.width);
+    });
+    this.#plain = plain;
+    this.#stored = storedAt.map((index) => plain[index]!);
+    this.#parquet = new ParquetWriter({
+      writer: this.#writer,
+      schema: [{ name: 'root', num_children: columns.length }, ...this.#elements],
+      createdBy: 'hexcodes',
+    });
+  }
+
+  get isFull(): boolean {
+    return this.#rows === ROW_GROUP_ROWS || this.#heldBytes >= MOST_HELD_BYTES;
+  }
+
+  /** Adds a packed row. */
+  add(words: Uint32Array, bytes: Uint8Array, at: number): void {
+    const row = this.#rows++;
+    const stored = this.#stored;
+    const bitmap = 4 * (at + HEAD_WORDS);
+    let from = bitmap + ((stored.length + 7) >> 3);
+    for (let c = 0; c < stored.length; c++) {
+      if ((bytes[bitmap + (c >> 3)]! >> (c & 7)) & 1) from = stored[c]!.take(bytes, from);
+      else stored[c]!.addNull();
+    }
+    this.#heldBytes += 4 * words[at]!;
+    const status = words[at + KEY_WORDS]! & 255;
+    this.#statuses[row] = status;
+    const records = this.#records;
+    const record = RECORD_BYTES * row;
+    if (status !== OK) {
+      records.fill(0, record, record + RECORD_BYTES);
+      this.#admins[row] = NONE;
+      this.#plain[this.#derived.code]!.addNull();
+      return;
+    }
+    for (let word = 0; word < KEY_WORDS; word++) {
+      const four = words[at + 1 + word]!;
+      const to = record + 4 * word;
+      records[to] = four >>> 24;
+      records[to + 1] = four >>> 16;
+      records[to + 2] = four >>> 8;
+      records[to + 3] = four;
+    }
+    this.#admins[row] = adminOf(records, record);
+    const code = this.#code;
+    let length = 0;
+    for (; length < RECORD_TEXT_BYTES && records[record + length] !== 0; length++)
+      code[4 + length] = records[record + length]!;
+    code[0] = length;
+    this.#plain[this.#derived.code]!.take(code, 0);
+  }
+
+  /** Writes the rows so far as a row group. */
+  async flush(): Promise<void> {
+    const rows = this.#rows;
+    if (rows === 0) return;
+    const { CellBoxes } = await import('../../hexcodes/geometry/cell-boxes.js');
+    this.#boxes ??= new CellBoxes();
+    this.#addCells(rows, this.#boxes);
+    const { admin, code } = this.#derived;
+    const start = this.#writer.offset;
+    const columns = this.#columns.map(({ name }, index) => {
+      const plain = this.#plain[index]!;
+      if (plain !== null) return this.#written(name, index, plain.end(), rows);
+      const isAdmin = index === admin;
+      const values = (isAdmin ? this.#admins : this.#statuses).subarray(0, rows);
+      return this.#written(
+        name,
+        index,
+        ownOf(dictionaryChunk('text', isAdmin ? ADMIN_CODES : STATUS_WORDS, values)),
+        rows,
+      );
+    });
+    let total = 0n;
+    for (const { meta_data: meta } of columns) total += meta.total_uncompressed_size;
+    this.#parquet.num_rows += BigInt(rows);
+    this.#parquet.row_groups.push({
+      columns,
+      total_byte_size: total,
+      num_rows: BigInt(rows),
+      total_compressed_size: BigInt(this.#writer.offset - start),
+      sorting_columns: [{ column_idx: code, descending: false, nulls_first: false }],
+    });
+    this.#rows = 0;
+    this.#heldBytes = 0;
+    await this.#emit();
+  }
+
+  async close(): Promise<void> {
+    await this.flush();
+    // As parquet-sink.ts has it: the writer would serialize the values again.
+    for (const [c, { kind }] of this.#columns.entries())
+      if (kind === 'json') this.#elements[c]!.converted_type = 'JSON';
+    this.#parquet.finish();
+    await this.#emit();
+  }
+
+  /** Adds cells and boxes of the rows of a group. */
+  #addCells(rows: number, boxes: Boxes): void {
+    const { kernel } = this.#hexcodes;
+    const { capacity, exports, input, inputBytes, output, outputFloats, resolutions } = kernel;
+    const words = new Uint32Array(output.buffer, output.byteOffset, 2 * capacity);
+    const cells = this.#plain[this.#derived.cell]!;
+    const sides = [0, 1, 2, 3].map((side) => this.#plain[this.#derived.box + side]!);
+    for (let from = 0; from < rows; from += capacity) {
+      const count = Math.min(capacity, rows - from);
+      inputBytes.set(this.#records.subarray(RECORD_BYTES * from, RECORD_BYTES * (from + count)));
+      exports.decodeBatch(count);
+      const centers = outputFloats.slice(0, (count * POINT_BYTES) / 8);
+      const own = output.slice(positionResolutionAt(count, 0), positionResolutionAt(count, count));
+      input.set(centers);
+      resolutions.set(own);
+      exports.encodeCells(count, EACH_ITS_OWN);
+      for (let i = 0; i < count; i++) {
+        if (this.#statuses[from + i] !== OK) {
+          cells.addNull();
+          for (const side of sides) side.addNull();
+          continue;
+        }
+        let [low, high] = [words[2 * i]!, words[2 * i + 1]!];
+        if (output[cellStatusAt(count, i)] !== OK) [low, high] = this.#cellOf(from + i);
+        cells.addWords(low, high);
+        const box = boxes.boxOf(high, low, centers[2 * i]!, centers[2 * i + 1]!, own[i]!);
+        for (let side = 0; side < 4; side++) sides[side]!.addDouble(box[side]!);
+      }
+    }
+  }
+
+  /** The cell of a code whose centre is in no province. Leaves the kernel's output as it is. */
+  #cellOf(row: number): readonly [low: number, high: number] {
+    const record = this.#records.subarray(RECORD_BYTES * row, RECORD_BYTES * row + RECORD_TEXT_BYTES);
+    const text = Buffer.from(record).toString('latin1').replace(/\0.*$/s, '');
+    if (text === this.#lastCell.text) return this.#lastCell.words;
+    const { output } = this.#hexcodes.kernel;
+    const kept = output.slice();
+    const { cell } = this.#hexcodes.read(text)!;
+    output.set(kept);
+    this.#lastCell = { text, words: [Number(cell & 0xffff_ffffn), Number(cell >> 32n)] };
+    return this.#lastCell.words;
+  }
+
+  #written(name: string, index: number, chunk: WrittenChunk, rows: number) {
+    const writer = this.#writer;
+    const start = writer.offset;
+    for (const page of chunk.pages) writer.appendBytes(page);
+    const hasDictionary = chunk.dictionaryBytes > 0;
+    const { min_value: least, max_value: most, null_count: nulls } = chunk.statistics;
+    return {
+      file_offset: BigInt(start),
+      meta_data: {
+        type: this.#elements[index]!.type!,
+        encodings: (hasDictionary ? ['PLAIN', 'RLE', 'RLE_DICTIONARY'] : ['PLAIN', 'RLE']) as (
+          | 'PLAIN'
+          | 'RLE'
+        )[],
+        path_in_schema: [name],
+        codec: chunk.codec ?? ('SNAPPY' as const),
+        num_values: BigInt(rows),
+        total_compressed_size: BigInt(chunk.sizeBytes),
+        total_uncompressed_size: BigInt(chunk.plainBytes),
+        data_page_offset: BigInt(start + chunk.dictionaryBytes),
+        ...(hasDictionary ? { dictionary_page_offset: BigInt(start) } : {}),
+        statistics: {
+          null_count: nulls,
+          ...(least === undefined || most === undefined ? {} : { min_value: least, max_value: most }),
+        },
+      },
+    };
+  }
+
+  async #emit(): Promise<void> {
+    const bytes = this.#writer.getBytes().slice();
+    this.#writer.index = 0;
+    if (bytes.length > 0) await this.#output.write(bytes);
+  }
+}
+
+type WrittenChunk = PlainChunk & { readonly codec?: 'SNAPPY' | 'UNCOMPRESSED' };
+
+/** A chunk of own-columns.ts, whose statistics are in Thrift. */
+function ownOf({
+  pages,
+  sizeBytes,
+  plainBytes,
+  dictionaryBytes,
+  statistics,
+}: ReturnType<typeof dictionaryChunk>): WrittenChunk {
+  const bound = (id: number): Uint8Array | undefined => statistics.get(id)?.value as Uint8Array | undefined;
+  return {
+    ...{ pages, sizeBytes, plainBytes, dictionaryBytes, codec: 'UNCOMPRESSED' },
+    statistics: {
+      min_value: bound(6),
+      max_value: bound(5),
+      null_count: statistics.get(3)!.value as bigint,
+    },
+  };
+}
