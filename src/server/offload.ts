@@ -6,7 +6,7 @@ import { BLOCK_BYTES, type BulkFormat, type BulkJob, FRAME_BLOCK_BYTES } from '.
 import { RowAllowance, type SlowRows } from '../hexcodes/wire/rows/row-allowance.js';
 
 /** Points of a binary frame; 25 to 30 ns each. */
-export const INLINE_POINTS = 16_384;
+const INLINE_POINTS = 16_384;
 
 /**
  * Bytes of a block of a /bulk body. A block of frames has some 20,000 points at most, unless it is one large frame.
@@ -69,14 +69,24 @@ const CORES_VALID_MS = 1000;
 let cores = availableParallelism();
 let coresKnownMs = performance.now();
 
-/** The largest block that is converted in this thread: on one core every block, as a worker could not run beside it. */
-export function inlineBlockBytes(format: BulkFormat): number {
+/** On one core a worker could not run beside this thread: it would only add a trip to the same work. */
+function hasOneCore(): boolean {
   const nowMs = performance.now();
   if (nowMs - coresKnownMs >= CORES_VALID_MS) {
     cores = availableParallelism();
     coresKnownMs = nowMs;
   }
-  return cores === 1 ? Number.POSITIVE_INFINITY : INLINE_BLOCK_BYTES[format];
+  return cores === 1;
+}
+
+/** The largest block that is converted in this thread. */
+export function inlineBlockBytes(format: BulkFormat): number {
+  return hasOneCore() ? Number.POSITIVE_INFINITY : INLINE_BLOCK_BYTES[format];
+}
+
+/** Whether a binary frame of this many points is answered in this thread. */
+export function isInlineFrame(points: number): boolean {
+  return points <= INLINE_POINTS || hasOneCore();
 }
 
 /**

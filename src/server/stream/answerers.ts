@@ -17,7 +17,7 @@ import { answerAllowed, overloadedJsonFrame } from '../../hexcodes/wire/rows/jso
 import type { Pool } from '../../pool/pool.js';
 import type { Entry } from '../ledger/entry.js';
 import { type LimitRefusal, WAIT } from '../ledger/rates.js';
-import { INLINE_JSON_BYTES, INLINE_POINTS, itemsAllowance } from '../offload.js';
+import { INLINE_JSON_BYTES, isInlineFrame, itemsAllowance } from '../offload.js';
 import { type FrameAnswerer, OVER_QUOTA } from './session.js';
 
 export function binaryAnswerer(
@@ -42,7 +42,7 @@ export function binaryAnswerer(
   };
   return {
     isBinary: true,
-    isSmall: (frame) => frameCount(frame) <= INLINE_POINTS,
+    isSmall: (frame) => isInlineFrame(frameCount(frame)),
     // In the kernel's own memory: the socket copies what it cannot send at once.
     answerNow: (frame) => {
       const points = framePoints(frame);

@@ -6,6 +6,7 @@
 import { OVER_QUOTA_MESSAGE } from '../../hexcodes/wire/job.js';
 import { MAX_FRAME_BYTES, MAX_FRAME_POINTS } from '../../hexcodes/wire/limits.js';
 import { StreamCounts, type StreamTraffic } from '../metrics/request-counts.js';
+import { WaitingFrames } from './waiting-frames.js';
 
 export interface StreamTimes {
   /** Time without a frame after which the connection is closed with 1001. */
@@ -170,6 +171,9 @@ export interface FrameAnswerer {
 /** After backpressure the next answer is sent once fewer bytes than these are buffered. */
 const LOW_WATER_BYTES = 64 * 1024;
 
+/** Of all sessions. */
+const waitingFrames = new WaitingFrames();
+
 /** The socket, as far as a session uses it. */
 export interface StreamPeer {
   /** 1 sent, 0 buffered: backpressure, 2 dropped. */
@@ -330,6 +334,7 @@ export class StreamSession {
   gone(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    for (const frame of this.#queue) waitingFrames.giveBack(frame);
     this.#queue = [];
     this.#onClose();
   }
@@ -341,7 +346,7 @@ export class StreamSession {
 
   #enqueue(frame: Uint8Array): void {
     this.#queuedBytes += frame.length;
-    if (this.#mayHold()) this.#queue.push(frame.slice());
+    if (this.#mayHold()) this.#queue.push(waitingFrames.copyOf(frame));
   }
 
   /**
@@ -388,6 +393,7 @@ export class StreamSession {
       const frame = this.#queue.shift()!;
       this.#queuedBytes -= frame.length;
       this.#answer(frame);
+      waitingFrames.giveBack(frame);
     }
     this.#mayHold();
     this.#closeIfStopped();

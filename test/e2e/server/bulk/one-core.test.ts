@@ -1,12 +1,15 @@
-// Bulk bodies on one core, where all blocks are converted in the main thread: fast and slow readers get the same
-// answers. Binds its process, which vitest starts for this file alone, to one core.
+// Bulk bodies and frames on one core, where all of them are converted in the main thread: fast and slow readers get the
+// same answers. Binds its process, which vitest starts for this file alone, to one core.
 import { execFileSync } from 'node:child_process';
 import { availableParallelism, cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { answerFrame } from '#dist/hexcodes/wire/frames/answer-frame.js';
 import type { BulkFormat } from '#dist/hexcodes/wire/job.js';
+import type { Pool } from '#dist/pool/pool.js';
 import { csvBody, dueAnswer, ndjsonBody, RawBulkPeer, requestHead } from '../../../support/bulk-bodies.js';
-import { openKernel } from '../../../support/open-world.js';
+import { openKernel, pointsOf } from '../../../support/open-world.js';
+import { handshake, RawWebSocket } from '../../../support/raw-websocket.js';
 import { startServer, type TestServer } from '../../../support/server.js';
 import { encodeFrame } from '../../../support/stream-frames.js';
 
@@ -23,9 +26,14 @@ function bind(cores: string): boolean {
 const isBound = bind('0') && availableParallelism() === 1;
 const kernel = openKernel();
 let server: TestServer;
+let pool: Pool;
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({}, undefined, {
+    withPool: (made) => {
+      pool = made;
+    },
+  });
 });
 afterAll(async () => {
   await server.stop();
@@ -72,5 +80,23 @@ test.skipIf(!isBound).each(BODIES)(
     const due = dueAnswer(kernel, 'encode', format, body);
     const answers = await Promise.all([false, true, false].map((isSlow) => answer(format, body, isSlow)));
     expect(answers.map((bytes) => bytes.equals(due))).toEqual([true, true, true]);
+  },
+);
+
+test.skipIf(!isBound)(
+  'frames of 65,536 points in flight are answered in order, none by the pool',
+  async () => {
+    const { completed } = pool.figures;
+    const peer = await RawWebSocket.open(server.port, handshake(server.key));
+    const frames = [65_536, 16_385, 3, 65_536, 65_536].map((points, seq) =>
+      encodeFrame(seq, pointsOf(seq, points)),
+    );
+    for (const frame of frames) peer.send(frame);
+    for (const frame of frames) {
+      const { payload } = await peer.next();
+      expect(payload.equals(answerFrame(kernel, frame))).toBe(true);
+    }
+    expect(pool.figures.completed).toBe(completed);
+    peer.end();
   },
 );
