@@ -1,7 +1,8 @@
-// `npm run bench -- bulk [--rounds 7] [--points 200000] [--only 'NAME|NAME'] [--sleeping-load] [--beside X]`: server CPU
-// of one point by every bulk way in, or by those with a part of --only in their name, against the kernel alone and a
-// uWS echo of the same bytes; then the pool on large jobs against one worker. Each server is a process of its own, bound
-// to one core; this process is the load, bound to another. Rounds are interleaved, and a row is printed when it is done.
+// `npm run bench -- bulk [--rounds 7] [--points 200000] [--only 'NAME|NAME'] [--sleeping-load] [--beside X]`: server
+// CPU of one point by every bulk way in, or by those with a part of --only in their name, against the kernel alone and
+// a uWS echo of the same bytes; then the pool on large jobs against one worker. Each server is a process of its own,
+// bound to one core; this process is the load, bound to another. Rounds are interleaved, and a row is printed when it
+// is done.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';

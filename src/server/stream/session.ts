@@ -171,7 +171,7 @@ export interface FrameAnswerer {
 /** After backpressure the next answer is sent once fewer bytes than these are buffered. */
 const LOW_WATER_BYTES = 64 * 1024;
 
-/** Of all sessions. */
+/** One for all sessions. */
 const waitingFrames = new WaitingFrames();
 
 /** The socket, as far as a session uses it. */

@@ -7,7 +7,7 @@ const LEAST_BYTES = 16 * 1024;
 const KEPT_BYTES = 8 * 1024 * 1024;
 
 export class WaitingFrames {
-  /** By size, a power of two. */
+  /** The free buffers of each size, a power of two. */
   readonly #free = new Map<number, ArrayBuffer[]>();
   #freeBytes = 0;
 
