@@ -1,10 +1,8 @@
 // `npm run proof -- rates [--ways single,batch,csv,stream,mixed] [--rounds 8] [--for 90s] [--tools FOLDER]
 // [--state FILE]`: the CPU time of a message that the model predicts against the measured one, at six rates from 100/s
-// to the knee, within 15 %. Two services take turns: one for the curve of a bench, one for the rates between its
-// points. Vegeta (single, batch, csv) and k6 (stream) drive the rates at which they send one by one; the generator of
-// the bench drives the others. Ways that the file of --state has are not measured again: one at a time needs no machine
-// for itself for long. --for bounds each half of a way, low rates and high ones. Start it as root in a session of its
-// own, `setsid -w npm run proof -- rates`: services and tools are scheduled in real time.
+// to the knee, within 15 %. Two services take turns: one for the curve, one for the rates between its points.
+// Start it as root in a session of its own, `setsid -w npm run proof -- rates`: services and tools are scheduled in
+// real time.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,6 +26,11 @@ interface Proved {
   readonly rates: readonly AtRate[];
 }
 
+/**
+ * Vegeta (single, batch, csv) and k6 (stream) drive the rates at which they send one by one, the generator of the bench
+ * the others. Ways that the file of --state has are not measured again: one at a time needs no machine for itself for
+ * long. --for bounds each half of a way, low rates and high ones.
+ */
 export default async function proveRates(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,

@@ -27,6 +27,7 @@ export interface EngineCheck {
 export async function checkEngine(wanted: string, found: string): Promise<EngineCheck> {
   const answer = await python(
     `import duckdb, json
+duckdb.sql("SET enable_progress_bar = false")
 rows = duckdb.sql("SELECT count(*), count(DISTINCT id) FROM '${found}'").fetchall()[0]
 different = duckdb.sql("""SELECT count(*) FROM '${wanted}' a FULL JOIN '${found}' b USING (id)
   WHERE a.id IS NULL OR b.id IS NULL OR nullif(a.hexcodes, '') IS DISTINCT FROM b.hexcodes""").fetchall()[0][0]
@@ -53,6 +54,7 @@ export const checkDay = (wanted: string, found: string): Promise<EngineCheck> =>
 async function compared(wanted: string, found: string): Promise<EngineCheck> {
   const answer = await python(
     `import duckdb, json
+duckdb.sql("SET enable_progress_bar = false")
 duckdb.sql("CREATE TABLE wanted AS ${wanted.replaceAll('"', '\\"')}")
 duckdb.sql("CREATE TABLE found AS ${found.replaceAll('"', '\\"')}")
 one = lambda sql: duckdb.sql("SELECT count(*) FROM (" + sql + ")").fetchall()[0][0]

@@ -1,22 +1,24 @@
 // Gives room back in a stream that is nearly full: its oldest messages are removed, as far as they are done with. At
 // least half of them stay, so that a stream never ends empty: a server that is killed then knows the last number, and
 // answers of messages without an id are found by it.
-//
-// One by one: a server 2.9 that is killed after a purge by number has lost messages that it had acknowledged since:
-// 1 to 5 of 960 in most runs of test/support/engine/kill-run.ts, and none with single removals.
-//
-// A server that dies forgets answers which it has acknowledged and not yet written, and hands out their messages again,
-// as it forgets acknowledgements of messages, too. So a message stays for a time after its answer is stored.
 import { AckPolicy, type ConsumerInfo, type JetStreamManager } from '@nats-io/jetstream';
 import type { StreamFill } from '../bus.js';
 import { NEARLY_FULL } from '../sizing.js';
 
-/** Removals that are under way at once. */
+/**
+ * Removals of single messages that are under way at once. A purge by number would be one call, but a server 2.9 that is
+ * killed after it has lost messages that it had acknowledged since: 1 to 5 of 960 in most runs of
+ * test/support/engine/kill-run.ts, and none with single removals.
+ */
 const AT_ONCE = 64;
 /** Marks that are further apart say nothing about the time between them: the servers were away. */
 const MOST_GAP_MS = 15_000;
 
-/** How far something had come at some moments, so that it can be asked how far it had come a time ago. */
+/**
+ * How far something had come at some moments, so that it can be asked how far it had come a time ago. A server that
+ * dies forgets answers which it has acknowledged and not yet written, and hands out their messages again, so a message
+ * stays for a time after its answer is stored.
+ */
 export class Marks {
   #marks: { readonly value: number; readonly atMs: number }[] = [];
 
