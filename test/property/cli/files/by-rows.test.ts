@@ -218,6 +218,8 @@ test.each(['ndjson', 'geojson', 'csv', 'tsv', 'parquet'])(
           const careful = await converted([path], slow!, { errors, columns, road: 'columns' });
           if (isRows(quick)) byRows++;
           expect(isRows(careful)).toBe(false);
+          // Rows of CSV with all columns are copied as they are, quotes and line ends too.
+          if (to === 'csv' && columns.keep === undefined && columns.drop === undefined) return;
           await expectAlike(quick, careful, to);
         },
       ),
