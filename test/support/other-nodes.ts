@@ -8,6 +8,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -64,9 +65,12 @@ function glibcMinor(): number {
  */
 function patch(from: string, to: string, folder: string): void {
   const libraries = join(debian13(folder), LIBRARY_FOLDER);
-  copyFileSync(from, to);
+  // A copy that could not be patched must not pass for one that was.
+  const unfinished = `${to}.unfinished`;
+  copyFileSync(from, unfinished);
   const loader = join(libraries, 'ld-linux-x86-64.so.2');
-  execFileSync('patchelf', ['--set-interpreter', loader, '--force-rpath', '--set-rpath', libraries, to]);
+  execFileSync('patchelf', ['--set-interpreter', loader, '--force-rpath', '--set-rpath', libraries, unfinished]);
+  renameSync(unfinished, to);
 }
 
 /** The C and C++ libraries of Debian 13, unpacked from its packages beside those of the machine. */
