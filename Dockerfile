@@ -31,6 +31,8 @@ LABEL org.opencontainers.image.title=hexcodes \
 RUN mkdir -m 0700 /data && chown 65532:65532 /data
 WORKDIR /opt/hexcodes
 COPY --from=build /build/package.json /build/LICENSE /build/NOTICE /build/deploy/docker/healthy.sh ./
+COPY --from=build /build/data/LICENSE data/
+COPY --from=build /build/data/licences data/licences
 COPY --from=build /build/node_modules node_modules
 USER 65532:65532
 ENV NODE_ENV=production HEXCODES_HOST=0.0.0.0 HEXCODES_DATA_DIR=/data

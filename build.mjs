@@ -17,7 +17,7 @@ import {
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { bundleForPages, bundleLibrary, bundleProgram } from './tools/packages/bundle.mjs';
-import { buildConsole } from './tools/packages/bundle-console.mjs';
+import { buildConsole, CONSOLE_FILES } from './tools/packages/bundle-console.mjs';
 
 const root = dirname(fileURLToPath(import.meta.url));
 process.chdir(root);
@@ -133,7 +133,7 @@ await step(
 );
 
 const CONSOLE_INPUTS = ['console', 'hexcodes'];
-const CONSOLE_DATA = [...Object.values(BINARIES), 'data/land.bin', 'tools/packages/bundle-console.mjs'];
+const CONSOLE_DATA = [...Object.values(CONSOLE_FILES), 'tools/packages/bundle-console.mjs'];
 await step(
   'console',
   [...CONSOLE_INPUTS.map((name) => `src/${name}`), ...CONSOLE_DATA],

@@ -73,16 +73,24 @@ test('the tree of the image starts where no src is', async () => {
   }
 });
 
-test('the context of the image has every file that its build reads', () => {
+test('the context of the image has every file that its build and its image read', () => {
   const kept = readFileSync('.dockerignore', 'utf8')
     .split('\n')
     .filter((line) => line.startsWith('!'))
     .map((line) => line.slice(1));
   const has = (path: string): boolean => kept.some((each) => path === each || path.startsWith(`${each}/`));
-  const read = ['build.mjs', 'tools/packages/bundle.mjs', 'data/capacity.json'];
+  const read = ['build.mjs', 'tools/packages/bundle.mjs'];
   for (const script of ['build.mjs', 'tools/packages/bundle-console.mjs', 'tools/packages/bundle.mjs']) {
-    for (const [path] of readFileSync(script, 'utf8').matchAll(/\bdata\/[\w-]+\.(?:bin|json)\b/g))
-      read.push(path);
+    const text = readFileSync(script, 'utf8');
+    for (const [path] of text.matchAll(/\bdata\/[\w-]+\.(?:bin|json)\b/g)) read.push(path);
+    // A path in parts is none that this test could read.
+    expect(text).not.toMatch(/\bdata\/\$\{/);
   }
+  const copied = readFileSync('Dockerfile', 'utf8').matchAll(/^COPY --from=build (.+) \S+$/gm);
+  for (const [, paths = ''] of copied) {
+    const sources = paths.split(' ').map((path) => path.replace('/build/', ''));
+    read.push(...sources.filter((path) => path !== 'node_modules'));
+  }
+  expect(read).toEqual(expect.arrayContaining(['data/rivers.bin', 'data/licences', 'NOTICE']));
   expect(read.filter((path) => !has(path))).toEqual([]);
 });

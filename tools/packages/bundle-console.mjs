@@ -24,6 +24,14 @@ const SCRIPTS = {
   fileWorker: 'src/console/file/worker.ts',
   fleetWorker: 'src/console/fleet/worker.ts',
 };
+/** Files of the page that are no script and no style, by role. */
+export const CONSOLE_FILES = {
+  kernel: 'dist/kernel.wasm',
+  index: 'data/index.bin',
+  reach: 'data/reach.bin',
+  land: 'data/land.bin',
+  rivers: 'data/rivers.bin',
+};
 /** In the place of Node's, which src/wire uses. */
 const BUFFER = resolve('src/console/file/node-buffer.ts');
 const BUNDLING = {
@@ -85,9 +93,7 @@ export async function buildConsole() {
   // Beside the icon, and one folder below the page.
   const manifest = readFileSync('src/console/manifest.json', 'utf8').replace('{{icon}}', roles.icon);
   add('manifest', 'console.webmanifest', Buffer.from(manifest));
-  add('kernel', 'kernel.wasm', readFileSync('dist/kernel.wasm'));
-  for (const name of ['index', 'reach', 'land', 'rivers'])
-    add(name, `${name}.bin`, readFileSync(`data/${name}.bin`));
+  for (const [role, path] of Object.entries(CONSOLE_FILES)) add(role, basename(path), readFileSync(path));
 
   writeFileSync(join(OUT, 'page.html'), readFileSync('src/console/page.html'));
   const [serviceWorker] = (
