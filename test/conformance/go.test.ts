@@ -26,6 +26,11 @@ test('the embedded files are those of the build: node tools/packages/go-data.mjs
   }
 });
 
+test('the folder that users copy has the licences of code and data', () => {
+  for (const name of ['LICENSE', 'NOTICE', 'data/LICENSE'])
+    expect(readFileSync(`clients/go/${name}`).equals(readFileSync(name)), name).toBe(true);
+});
+
 test.skipIf(!hasGo)(`needs go: its tests, and ${POINTS} random positions`, { timeout: 600_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'hexcodes-go-'));
   const random = randomFrom(38);

@@ -25,7 +25,8 @@ const { html, serviceWorker } = fillPage(files, { hasService: false });
 writeFileSync(page, html);
 writeFileSync(join(folder, 'service-worker.js'), serviceWorker);
 for (const { name, plain } of files.files) writeFileSync(join(folder, 'assets', name), plain);
-for (const name of ['LICENSE', 'NOTICE']) cpSync(name, join(folder, name));
+for (const name of ['LICENSE', 'NOTICE', 'data/LICENSE', 'data/licences'])
+  cpSync(name, join(folder, name), { recursive: true });
 
 const bytes = files.files.reduce((sum, { plain }) => sum + plain.length, 0);
 console.log(

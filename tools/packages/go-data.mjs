@@ -17,3 +17,5 @@ const sums = ['dist/kernel.wasm', 'data/index.bin', 'data/reach.bin'].map((file)
 });
 writeFileSync(join(TARGET, 'SHA256SUMS'), sums.join(''));
 copyFileSync(join(ROOT, 'data/LICENSE'), join(TARGET, 'LICENSE'));
+// Users copy the folder of the package, alone.
+for (const name of ['LICENSE', 'NOTICE']) copyFileSync(join(ROOT, name), join(TARGET, '..', name));

@@ -21,14 +21,27 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 
 /** Folders of src/ by the package that each is published as, with the documents that go along. */
 export const PUBLISHED = {
-  hexcodes: { folder: 'hexcodes', docs: ['library', 'bulk', 'http', 'stream', 'code-format', 'accuracy'] },
+  hexcodes: {
+    folder: 'hexcodes',
+    docs: ['library', 'bulk', 'http', 'stream', 'code-format', 'accuracy', 'licence'],
+  },
   'hexcodes-server': {
     folder: 'server',
-    docs: ['http', 'bulk', 'stream', 'operations', 'observation', 'traccar', 'transport', 'console'],
+    docs: [
+      'http',
+      'bulk',
+      'stream',
+      'operations',
+      'observation',
+      'traccar',
+      'transport',
+      'console',
+      'licence',
+    ],
   },
   'hexcodes-cli': {
     folder: 'cli',
-    docs: ['command', 'capacity', 'engine', 'recipes', 'code-format', 'accuracy'],
+    docs: ['command', 'capacity', 'engine', 'recipes', 'code-format', 'accuracy', 'licence'],
   },
 };
 /** Bundled wherever it is used. */

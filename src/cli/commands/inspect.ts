@@ -24,6 +24,8 @@ export default function declare(program: Command): void {
     .addHelpText(
       'after',
       `
+Towns nearby: © GeoNames, CC BY 4.0.
+
 Examples:
   $ hexcodes inspect HN-6GHP4-83RFR
   $ hexcodes inspect hn6ghp483rfr --json | jq .boundary`,

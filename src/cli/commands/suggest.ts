@@ -41,6 +41,8 @@ export default function declare(program: Command): void {
       `
 Exits with 1 if there is none: then more than one thing is wrong.
 
+Towns nearby: © GeoNames, CC BY 4.0.
+
 Examples:
   $ hexcodes suggest HN-6GHP4-83RFQ
   $ hexcodes suggest HN-6GHP4-83RFQ --near 21.03,105.85`,

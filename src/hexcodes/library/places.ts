@@ -3,6 +3,9 @@
 import { HexcodesError } from '../errors.js';
 import { PLACE_LIST } from './place-list.js';
 
+/** The line to show where many names of towns are shown. */
+export const TOWNS_NOTICE = 'Towns: © GeoNames, CC BY 4.0';
+
 export type PlaceKind = 'province' | 'former_province' | 'town' | 'landmark';
 
 /** A name of the list. */

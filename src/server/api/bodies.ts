@@ -356,6 +356,7 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
   }),
   Places: answer({
     status: word('OK'),
+    licence: Type.String({ description: 'The line to show where many of these names are shown' }),
     places: Type.Array(
       answer({
         name: Type.String(),

@@ -1,7 +1,7 @@
 // GET /v1/places: names of provinces, former provinces, towns and landmarks. A list of names, no geocoder.
 
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
-import { findPlaces } from '../../hexcodes/library/places.js';
+import { findPlaces, TOWNS_NOTICE } from '../../hexcodes/library/places.js';
 import { readQuery } from '../../hexcodes/wire/params/query.js';
 import { faultsMessage, JSON_TYPE } from '../answers.js';
 import type { BoundaryData } from '../boundary-data.js';
@@ -62,7 +62,8 @@ function answer(x: Exchange, hexcodes: Hexcodes, tag: string): void {
   const paid = (): void => {
     x.notes.entry?.done(POINTS, 0);
     const options = { limit: most, ...(isPosition ? { near: [latDeg, lngDeg] as const } : {}) };
-    send(Buffer.from(JSON.stringify({ status: 'OK', places: findPlaces(hexcodes, q.text ?? '', options) })));
+    const places = findPlaces(hexcodes, q.text ?? '', options);
+    send(Buffer.from(JSON.stringify({ status: 'OK', licence: TOWNS_NOTICE, places })));
   };
   if (admitPoints(x, POINTS, paid)) paid();
 }

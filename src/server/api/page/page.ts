@@ -138,7 +138,7 @@ ${streamHtml()}
 <h2 id="errors">Errors</h2><p>Every error has a <code>status</code> for programs, a <code>message</code> for people, and a <code>request_id</code> that stands in the log.</p>
 ${table('Status words', ['status', 'HTTP', 'elsewhere', 'what it means', 'what to do'], words)}${table('What an error means, and what to do', ['HTTP', 'what to do'], errors)}
 <h2>Bodies</h2>${Object.entries(BODIES).map(bodyHtml).join('')}</main>
-<footer><p class="soft">Boundaries: © OpenStreetMap contributors, ODbL 1.0.</p></footer>
+<footer><p class="soft">Boundaries: © OpenStreetMap contributors, ODbL 1.0. Names of towns: © GeoNames, CC BY 4.0.</p></footer>
 <script>${SCRIPT}</script></body></html>`;
   const policy = [
     "default-src 'none'",

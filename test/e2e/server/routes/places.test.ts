@@ -25,7 +25,11 @@ test.each([
 ])('%s', async (query, text, options) => {
   const answer = await get(query);
   expect(answer.status).toBe(200);
-  expect(await answer.json()).toEqual({ status: 'OK', places: findPlaces(library, text, options) });
+  expect(await answer.json()).toEqual({
+    status: 'OK',
+    licence: 'Towns: © GeoNames, CC BY 4.0',
+    places: findPlaces(library, text, options),
+  });
 });
 
 test.each([
