@@ -69,7 +69,14 @@ function patch(from: string, to: string, folder: string): void {
   const unfinished = `${to}.unfinished`;
   copyFileSync(from, unfinished);
   const loader = join(libraries, 'ld-linux-x86-64.so.2');
-  execFileSync('patchelf', ['--set-interpreter', loader, '--force-rpath', '--set-rpath', libraries, unfinished]);
+  execFileSync('patchelf', [
+    '--set-interpreter',
+    loader,
+    '--force-rpath',
+    '--set-rpath',
+    libraries,
+    unfinished,
+  ]);
   renameSync(unfinished, to);
 }
 
