@@ -107,6 +107,10 @@ test('batch, in the thread of the service and beyond it, and bulk', async () => 
   expect(ofCsv(await (await call('hexcodes/encode/bulk?certainty=true', csv, 'text/csv')).text())).toEqual(
     wanted,
   );
+  const rows = points.map(([lat, lng]) => JSON.stringify({ lat, lng })).join('\n');
+  const answer = await call('hexcodes/encode/bulk?certainty=true', rows, 'application/x-ndjson');
+  const lines = (await answer.text()).trim().split('\n');
+  expect(lines.map((line) => sureOf(JSON.parse(line)))).toEqual(wanted);
 });
 
 test('the JSON stream', async () => {
