@@ -111,7 +111,12 @@ function subjectsOf(
       blockSubject(wire, operation, 'csv', points),
       blockSubject(wire, operation, 'ndjson', points),
       batchSubject(wire, operation, points),
-      ...(operation === 'decode' ? [printSubject(wire, points)] : []),
+      ...(operation === 'decode'
+        ? [printSubject(wire, points)]
+        : [
+            blockSubject(wire, operation, 'csv', points, true),
+            blockSubject(wire, operation, 'ndjson', points, true),
+          ]),
     ]),
     rivalSubject(hexcodes, operation, 'csv', points),
     rivalSubject(hexcodes, operation, 'ndjson', points),
@@ -162,6 +167,7 @@ function blockSubject(
   operation: Operation,
   format: TextFormat,
   points: Float64Array,
+  certainty = false,
 ): Subject {
   const documents = documentsOf(hexcodes, operation, format, points, PIECE);
   const request: BulkRequest = {
@@ -170,6 +176,7 @@ function blockSubject(
     output: format,
     resolution: RESOLUTION,
     prefix: '',
+    certainty,
   };
   const pieces = documents.map((document) => {
     const reader = new BulkReader(request);
@@ -183,7 +190,7 @@ function blockSubject(
   const buffer = new Uint8Array(1 << 20);
   const answers = new ByteSink();
   return {
-    name: `${format === 'csv' ? 'CSV' : 'NDJSON'}${ending}`,
+    name: `${format === 'csv' ? 'CSV' : 'NDJSON'}${certainty ? ' with certainty' : ''}${ending}`,
     points: PIECE,
     pieces: documents.length,
     run(piece) {
