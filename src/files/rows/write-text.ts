@@ -87,7 +87,8 @@ function mostBytes({ rowCount, columns }: TextRows, { kept }: WrittenColumns, of
   let sum = 0;
   for (const { index } of kept) {
     const { starts, ends } = columns[index]!;
-    for (let row = 0; row < rowCount; row++) sum += ends[row]! - starts[row]!;
+    // The end of a row without a value is that of another row.
+    for (let row = 0; row < rowCount; row++) if (starts[row] !== -1) sum += ends[row]! - starts[row]!;
   }
   return MOST_ESCAPED * (sum + rowCount) + rowCount * ofRow;
 }
