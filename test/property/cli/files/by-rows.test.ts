@@ -52,8 +52,8 @@ async function converted(inputs: string[], output: string, given: Partial<Reques
 }
 
 /**
- * Rows as text, with numbers that JSON does not have: comparing a million values one by one takes minutes. Zeros have no
- * sign here, since dictionaries of hyparquet-writer, which the other road uses, hold one of the two.
+ * Rows as text, with numbers that JSON does not have: comparing a million values one by one takes minutes. Zeros have
+ * no sign here, since dictionaries of hyparquet-writer, which the other road uses, hold one of the two.
  */
 function textOfRows(rows: readonly Record<string, unknown>[]): string {
   return JSON.stringify(rows, (_, value: unknown) =>
@@ -67,8 +67,8 @@ function textOfRows(rows: readonly Record<string, unknown>[]): string {
 const unsigned = (bound: unknown): unknown => (bound === 0 ? 0 : bound);
 
 /**
- * A file as readers of Parquet see it: columns and types, rows, the counts and bounds of each chunk. Of texts the bounds
- * stand apart: hyparquet-writer compares UTF-16, rows of bytes compare bytes, as Parquet says.
+ * A file as readers of Parquet see it: columns and types, rows, the counts and bounds of each chunk. Of texts the
+ * bounds stand apart: hyparquet-writer compares UTF-16, rows of bytes compare bytes, as Parquet says.
  */
 async function seen(bytes: Buffer) {
   const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer;
