@@ -73,7 +73,7 @@ describe.skipIf(noNats !== undefined)(`hexcodes job${natsNote}`, () => {
     folder.csv('in/blocked.csv');
     folder.write('in/ragged.csv', 'lat,lng\n21,105\n21\n');
     folder.write('in/no.parquet', 'PAR1 and nothing else');
-    folder.write('in/other.csv', 'a,b\nx,y\n');
+    folder.write('in/other.csv', 'a,b\n1,2\n');
     mkdirSync(folder.file('out/blocked.csv'), { recursive: true });
     const id = await folder.submit('in/*');
     const worker = folder.start();

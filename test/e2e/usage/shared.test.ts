@@ -115,7 +115,7 @@ describe.skipIf(noPostgres !== undefined)(
       const env = { HEXCODES_STORE: store, HEXCODES_KEY_PEPPER: PEPPER };
       const shown = await command(['usage'], env);
       // Requests that are refused with 503 until the nodes have settled are answered, too.
-      expect(shown).toMatch(new RegExp(`^\\w+ +encode_batch +\\d+ +${points} +0 +\\d+ +\\d+$`, 'm'));
+      expect(shown).toMatch(new RegExp(`^\\w+ +first +encode_batch +\\d+ +${points} +0 +\\d+ +\\d+$`, 'm'));
       expect(await command(['usage', 'export', '--csv'], env)).toMatch(
         new RegExp(`,encode_batch,ok,${points / 10},${points}\n`),
       );
