@@ -8,8 +8,8 @@ import { ROW_STATUSES } from '../../hexcodes/wire/job.js';
 import type { Output } from '../disk/output.js';
 import { adminOf, CodePages, dictionaryChunk } from '../formats/parquet/own-columns.js';
 import {
-  DICTIONARY_PAGE,
   dataHead,
+  dictionaryHead,
   indexesOf,
   levelsOf,
   NONE,
@@ -64,14 +64,7 @@ class Pages {
 
   dictionary(plain: Uint8Array, end: number, entries: number): number {
     const packed = this.#pack(plain, 0, end);
-    const head = writtenThrift(
-      thrift(
-        [1, I32, DICTIONARY_PAGE],
-        [2, I32, end],
-        [3, I32, packed.length],
-        [7, STRUCT, thrift([1, I32, entries], [2, I32, PLAIN])],
-      ),
-    );
+    const head = dictionaryHead(entries, end, packed.length);
     this.#add([head, packed], head.length + end);
     return head.length + packed.length;
   }

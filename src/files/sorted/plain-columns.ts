@@ -2,8 +2,16 @@
 // they pay, and statistics, without a value of JavaScript for each.
 
 import type { SchemaElement } from 'hyparquet';
-import { dataHead, dictionaryHead, levelsOf, varintOf } from './page-heads.js';
-import { mostPackedBytes, packSnappy } from './snappy.js';
+import {
+  bitPacked,
+  dataHead,
+  dictionaryHead,
+  levelsOf,
+  PLAIN,
+  RLE_DICTIONARY,
+} from '../formats/parquet/pages.js';
+import { addSnappy } from '../formats/parquet/snappy.js';
+import { GrowingBytes } from '../rows/text-rows.js';
 
 /** Bytes of a page, about. */
 const PAGE_BYTES = 1 << 20;
@@ -11,7 +19,6 @@ const FIRST_BYTES = 1 << 16;
 /** Values by which a dictionary is judged before it is made, and how many of them may differ. */
 const SAMPLE = 1000;
 const MOST_DIFFERENT = 0.9;
-const [PLAIN, RLE_DICTIONARY] = [0, 8] as const;
 
 /** Bytes of a column chunk in their order, and what its metadata say. */
 export interface PlainChunk {
@@ -247,7 +254,7 @@ export class PlainColumn {
     const dictionary = Buffer.concat(firsts.map((i) => bytes.subarray(startOf(i), startOf(i) + sizeOf(i))));
     const packed = packedPart(dictionary, 0, dictionary.length);
     const head = dictionaryHead(firsts.length, dictionary.length, packed.length);
-    const body = indexBytes(indexes, bits);
+    const body = bitPacked(indexes, bits);
     const page = this.#page(body, 0, body.length, 0, this.#rows, RLE_DICTIONARY);
     return {
       pages: [head, packed, ...page.parts],
@@ -311,34 +318,12 @@ export class PlainColumn {
   }
 }
 
-let scratch = new Uint8Array(0);
+const scratch = new GrowingBytes(1 << 16);
 
 function packedPart(bytes: Uint8Array, start: number, end: number): Uint8Array {
-  const most = mostPackedBytes(end - start);
-  if (scratch.length < most) scratch = new Uint8Array(2 * most);
-  return scratch.slice(0, packSnappy(bytes, start, end, scratch, 0));
-}
-
-/** Indexes in as few bits as they need, with the number of bits before them. */
-function indexBytes(indexes: Uint32Array, width: number): Uint8Array {
-  const groups = Math.ceil(indexes.length / 8);
-  const lead = varintOf(2 * groups + 1);
-  const bytes = new Uint8Array(1 + lead.length + groups * width);
-  bytes[0] = width;
-  bytes.set(lead, 1);
-  let at = 1 + lead.length;
-  let bits = 0;
-  let held = 0;
-  for (let i = 0; i < 8 * groups; i++) {
-    bits |= (i < indexes.length ? indexes[i]! : 0) << held;
-    held += width;
-    while (held >= 8) {
-      bytes[at++] = bits & 255;
-      bits >>>= 8;
-      held -= 8;
-    }
-  }
-  return bytes;
+  scratch.at = 0;
+  addSnappy(bytes, start, end, scratch);
+  return scratch.bytes.slice(0, scratch.at);
 }
 
 function boundsOfFloats(values: Float64Array | Float32Array) {

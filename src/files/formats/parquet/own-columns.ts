@@ -9,8 +9,8 @@ import {
   recordStatusAt,
 } from '../../../hexcodes/kernel/output-layout.js';
 import {
-  DICTIONARY_PAGE,
   dataHead,
+  dictionaryHead,
   indexesOf,
   lengthOf,
   levelsOf,
@@ -24,7 +24,6 @@ import {
   UNCOMPRESSED,
   varintOf,
 } from './pages.js';
-import { I32, STRUCT, thrift, writtenThrift } from './thrift.js';
 
 /** Rows of a page of codes. */
 const PAGE_ROWS = 32_768;
@@ -271,18 +270,11 @@ export function dictionaryChunk(
   const dictionary = Buffer.concat(
     used.flatMap((index) => (kind === 'int' ? [values[index]!] : [lengthOf(values[index]!), values[index]!])),
   );
-  const dictionaryHead = writtenThrift(
-    thrift(
-      [1, I32, DICTIONARY_PAGE],
-      [2, I32, dictionary.length],
-      [3, I32, dictionary.length],
-      [7, STRUCT, thrift([1, I32, used.length], [2, I32, PLAIN])],
-    ),
-  );
+  const lead = dictionaryHead(used.length, dictionary.length, dictionary.length);
   const levels = levelsOf(defined, rows, nulls);
   const body = indexesOf(packed.subarray(0, count), used.length);
   const head = dataHead(rows, nulls, RLE_DICTIONARY, levels.length, body.length, body.length, false);
-  const pages = [dictionaryHead, dictionary, head, levels, body];
+  const pages = [lead, dictionary, head, levels, body];
   const sizeBytes = pages.reduce((sum, page) => sum + page.length, 0);
   // Numbers are in one order only where there is one of them.
   const sorted = used.map((index) => values[index]!).sort(Buffer.compare);
@@ -294,7 +286,7 @@ export function dictionaryChunk(
       codec: UNCOMPRESSED,
       encodings: [PLAIN, RLE, RLE_DICTIONARY],
     },
-    ...{ hasDictionary: true, dictionaryBytes: dictionaryHead.length + dictionary.length },
+    ...{ hasDictionary: true, dictionaryBytes: lead.length + dictionary.length },
     statistics: statisticsOf(sorted[0], sorted.at(-1), nulls),
   };
 }

@@ -90,7 +90,11 @@ export function lengthOf(text: Uint8Array): Uint8Array {
 export function indexesOf(indexes: Uint8Array | Uint16Array, values: number): Uint8Array {
   if (indexes.length === 0) return Uint8Array.of(1);
   if (values === 1) return Buffer.concat([Uint8Array.of(1), varintOf(2 * indexes.length), Uint8Array.of(0)]);
-  const width = 32 - Math.clz32(values - 1);
+  return bitPacked(indexes, 32 - Math.clz32(values - 1));
+}
+
+/** Indexes of some bits each, with the number of bits before them. */
+export function bitPacked(indexes: Uint8Array | Uint16Array | Uint32Array, width: number): Uint8Array {
   const groups = Math.ceil(indexes.length / 8);
   const lead = varintOf(2 * groups + 1);
   const bytes = new Uint8Array(1 + lead.length + groups * width);
@@ -128,6 +132,17 @@ export function varintOf(value: number): Uint8Array {
   for (; left > 127; left = Math.floor(left / 128)) bytes.push((left & 127) | 128);
   bytes.push(left);
   return Uint8Array.from(bytes);
+}
+
+export function dictionaryHead(values: number, plainBytes: number, packedBytes: number): Uint8Array {
+  return writtenThrift(
+    thrift(
+      [1, I32, DICTIONARY_PAGE],
+      [2, I32, plainBytes],
+      [3, I32, packedBytes],
+      [7, STRUCT, thrift([1, I32, values], [2, I32, PLAIN])],
+    ),
+  );
 }
 
 export function dataHead(
