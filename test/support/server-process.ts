@@ -10,6 +10,8 @@ const KEY = 'proof_0123456789abcdef';
 const OTHER_KEY = 'other_0123456789abcdef';
 /** Unit of /proc on Linux. */
 const TICKS_PER_SECOND = 100;
+/** Characters kept of what it writes on its error output. */
+const LAST_WORDS = 4000;
 
 export class ServerProcess {
   readonly key = KEY;
@@ -18,6 +20,7 @@ export class ServerProcess {
     readonly child: ChildProcess,
     readonly port: number,
     readonly dataDir: string,
+    readonly lastWords: () => string,
   ) {}
 
   /**
@@ -50,15 +53,25 @@ export class ServerProcess {
       stdio: ['ignore', isQuiet ? 'ignore' : 'inherit', 'pipe'],
       env: { ...process.env, HEXCODES_API_KEYS: `proof:${KEY},other:${OTHER_KEY}` },
     });
-    let greeting = '';
+    // The pipe is read to the end: a server whose reader left could not say why it ends.
+    let said = '';
+    const ended = once(child, 'close');
     child.stderr!.setEncoding('utf8');
-    for await (const text of child.stderr!) {
-      greeting += text as string;
-      if (/answers on \S+:\d+ /.test(greeting)) break;
-    }
-    const port = Number(/answers on \S+:(\d+)/.exec(greeting)?.[1]);
-    if (!(port > 0)) throw new Error(`the server did not start: ${greeting}`);
-    return new ServerProcess(child, port, dataDir);
+    const greeted = new Promise<void>((resolve) => {
+      child.stderr!.on('data', (text: string) => {
+        said = (said + text).slice(-LAST_WORDS);
+        if (/answers on \S+:\d+ /.test(said)) resolve();
+      });
+    });
+    await Promise.race([greeted, ended]);
+    const port = Number(/answers on \S+:(\d+)/.exec(said)?.[1]);
+    if (!(port > 0)) throw new Error(`the server did not start: ${said}`);
+    return new ServerProcess(child, port, dataDir, () => said);
+  }
+
+  /** How it ended, and the last it said. */
+  get end(): string {
+    return `exit ${this.child.exitCode}, signal ${this.child.signalCode}: ${this.lastWords()}`;
   }
 
   get hasEnded(): boolean {
