@@ -4,13 +4,15 @@
     export HEXCODES_KEY=...
     python3 stream_client.py ws://127.0.0.1:8080/v1/hexcodes/stream 13 < positions.csv
 
-Standard input has a line `lat,lng` in degrees for each position, standard output gets a line `code,status` for each. Needs
+Standard input has a line `lat,lng` in degrees for each position, standard output gets a line `code,status` for each, also for
+a line that is no position. Needs
 Python 3.8 and its standard library; written from docs/stream.md alone, whose words it uses.
 """
 
 import base64
 import hashlib
 import json
+import math
 import os
 import random
 import socket
@@ -33,8 +35,8 @@ POINT_STATUSES = ["OK", "OUTSIDE_COVERAGE", "NOT_A_COORDINATE"]
 
 FRAME_POINTS = 4096
 SILENCE_SEC = 60
-FIRST_PAUSE_SEC, LONGEST_PAUSE_SEC = 0.2, 15
-MOST_TRIES = 8
+FIRST_PAUSE_SEC, LONGEST_PAUSE_SEC = 0.2, 2
+MOST_TRIES = 18
 FINAL_CLOSES = {1003, 1009, 4001, 4002, 4003}
 
 
@@ -253,11 +255,20 @@ def encode_frame(seq, numbers, resolution):
     return header + struct.pack(f"<{len(numbers)}d", *numbers)
 
 
+def position_of(line):
+    """The two numbers of a line. Two that are none where it has others: the service answers them in their place."""
+    try:
+        latitude, longitude = map(float, line.split(","))
+        return latitude, longitude
+    except ValueError:
+        return math.nan, math.nan
+
+
 def main():
     if len(sys.argv) not in (2, 3) or "HEXCODES_KEY" not in os.environ:
         sys.exit(__doc__)
     resolution = int(sys.argv[2]) if len(sys.argv) == 3 else 13
-    positions = (tuple(map(float, line.split(","))) for line in sys.stdin)
+    positions = map(position_of, sys.stdin)
     try:
         for code, status in encode(sys.argv[1], os.environ["HEXCODES_KEY"], positions, resolution):
             sys.stdout.write(f"{code},{status}\n")

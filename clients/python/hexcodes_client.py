@@ -47,8 +47,8 @@ _ENCODE, _DECODE = 1, 2
 _HEADER = struct.Struct("<BBBBIII")
 _POINT = struct.Struct("<dd")
 _RETRIED = (502, 503, 504)
-_LAST_WAIT_S = 15.0
-_MOST_CONNECTIONS = 8
+_LAST_WAIT_S = 2.0
+_MOST_CONNECTIONS = 18
 _CLOSED_FOR_GOOD = (1003, 1009, 4001, 4002, 4003)
 
 
@@ -305,8 +305,11 @@ class HexcodesClient:
 
     async def _stream(self, source: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         """The answer to each frame, in order."""
-        from websockets.asyncio.client import connect
-        from websockets.exceptions import ConnectionClosed, InvalidHandshake
+        try:
+            from websockets.asyncio.client import connect
+            from websockets.exceptions import ConnectionClosed, InvalidHandshake
+        except ImportError as error:
+            raise ImportError("the stream needs websockets 13 or newer: pip install 'websockets>=13'") from error
 
         scheme = "wss" if self._address.scheme == "https" else "ws"
         url = f"{scheme}://{self._address.netloc}{self._path}/hexcodes/stream"

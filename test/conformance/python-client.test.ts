@@ -1,7 +1,7 @@
 // clients/python/hexcodes_client.py against the service: the recorded vectors, many points by every call, the stream
 // over connections that break, and refusals. Everything is compared with the library.
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -198,6 +198,24 @@ test.skipIf(!hasNumpy)(
     expect(none).toEqual([]);
   },
 );
+
+test.skipIf(!hasPython)('the stream beside an older websockets names the version to install', () => {
+  const old = join(folder, 'old');
+  mkdirSync(join(old, 'websockets'), { recursive: true });
+  writeFileSync(join(old, 'websockets', '__init__.py'), '__version__ = "10.4"\n');
+  const call = 'import asyncio, hexcodes_client as h; c = h.HexcodesClient("http://127.0.0.1:9/v1", "k")';
+  const { stderr } = spawnSync(
+    'python3',
+    ['-B', '-c', `${call}; asyncio.run(c.encode_stream([[(1, 2)]]).__anext__())`],
+    {
+      env: { ...process.env, PYTHONPATH: `${old}:clients/python` },
+      encoding: 'utf8',
+    },
+  );
+  expect(stderr).toMatch(
+    /ImportError: the stream needs websockets 13 or newer: pip install 'websockets>=13'\n$/,
+  );
+});
 
 describe.skipIf(!hasWebSockets)('the stream (needs python3 with websockets)', () => {
   test('answers in order, for chunks of any size', async () => {

@@ -29,8 +29,15 @@ function dueLines(): string[] {
   });
 }
 
-/** Runs the client over all positions; what it prints on standard output and error. */
-async function runClient(port: number, key = server.key): Promise<{ lines: string[]; stderr: string }> {
+const allLines = (): string =>
+  Array.from({ length: POINTS }, (_, i) => `${pairsDeg[2 * i]},${pairsDeg[2 * i + 1]}\n`).join('');
+
+/** Runs the client over lines; what it prints on standard output and error. */
+async function runClient(
+  port: number,
+  key = server.key,
+  input = allLines(),
+): Promise<{ lines: string[]; stderr: string }> {
   const url = `ws://127.0.0.1:${port}/v1/hexcodes/stream`;
   const client = spawn('python3', ['examples/stream_client.py', url, String(RESOLUTION)], {
     env: { PATH: process.env.PATH, HEXCODES_KEY: key },
@@ -40,9 +47,7 @@ async function runClient(port: number, key = server.key): Promise<{ lines: strin
   client.stdout.on('data', (bytes: Buffer) => (stdout += bytes.toString('latin1')));
   client.stderr.on('data', (bytes: Buffer) => (stderr += bytes.toString()));
   client.stdin.on('error', () => {});
-  client.stdin.end(
-    Array.from({ length: POINTS }, (_, i) => `${pairsDeg[2 * i]},${pairsDeg[2 * i + 1]}\n`).join(''),
-  );
+  client.stdin.end(input);
   await once(client, 'close');
   return { lines: stdout.split('\n').slice(0, -1), stderr };
 }
@@ -88,6 +93,14 @@ describe.skipIf(!hasPython)('stream_client.py (needs python3)', () => {
     } finally {
       relay.close();
     }
+  });
+
+  test('a line that is no position is answered in its place', async () => {
+    const input = 'lat,lng\n21.0288,105.8525\n1,2,3\n\n';
+    const { lines, stderr } = await runClient(server.port, server.key, input);
+    expect(stderr).toBe('');
+    const none = ',NOT_A_COORDINATE';
+    expect(lines).toEqual([none, expect.stringMatching(/^QNH-6GHP4-\w+,OK$/), none, none]);
   });
 
   test('says why it is refused', async () => {

@@ -426,7 +426,7 @@ export class HexcodesClient {
     source: StreamOptions<In>['source'],
     frames: (chunk: In, maxPoints: number) => Iterable<RequestFrame>,
   ): HexcodesStream<In, Out> {
-    const { framePoints = 4096, maxAttempts = 12, answerTimeoutMs = 60_000, signal } = options;
+    const { framePoints = 4096, maxAttempts = 18, answerTimeoutMs = 60_000, signal } = options;
     if (!Number.isInteger(framePoints) || framePoints < 1)
       throw badArgument(`framePoints ${framePoints} is no positive integer`);
     const url = new URL('hexcodes/stream', this.#base);

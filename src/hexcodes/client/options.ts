@@ -58,7 +58,7 @@ export interface StreamOptions<In> extends CallOptions {
   readonly source?: Iterable<In> | AsyncIterable<In>;
   /** Most points of one frame, 1 to 65,536; default 4,096, which costs the service least a point. */
   readonly framePoints?: number;
-  /** Connections in a row without one answer after which the stream fails; default 12, some 20 seconds. */
+  /** Connections in a row without one answer after which the stream fails; default 18, some 20 seconds. */
   readonly maxAttempts?: number;
   /** Timeout of the service's next answer while frames are unanswered: then the stream reconnects. Default 60,000. */
   readonly answerTimeoutMs?: number;

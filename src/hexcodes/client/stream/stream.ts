@@ -31,7 +31,7 @@ interface ConnectionEvents {
 
 const FIRST_PAUSE_MS = 200;
 /** A service that is back is found within this time. */
-const LONGEST_PAUSE_MS = 3000;
+const LONGEST_PAUSE_MS = 2000;
 
 /** Multiple of the tries for frames over a rate, which leaves points again as time goes by: some five minutes. */
 const OVER_LIMIT_PATIENCE = 10;
