@@ -30,8 +30,16 @@ export interface EncodeOptions {
 
 type BatchArray = Uint8Array | Float64Array;
 
-/** @throws HexcodesError BAD_RESOLUTION */
-function resolutionOf(given: number | EncodeOptions): number {
+/**
+ * @param none arguments behind those that a call takes: they would be ignored without a word
+ * @throws HexcodesError BAD_RESOLUTION, BAD_ARGUMENT
+ */
+function resolutionOf(given: number | EncodeOptions, none: readonly never[]): number {
+  if (none.length > 0)
+    throw new HexcodesError(
+      'BAD_ARGUMENT',
+      'An argument too many: further options go into the object of options',
+    );
   const inOptions = typeof given === 'object' && given !== null;
   const resolution = inOptions ? (given.resolution ?? DEFAULT_RESOLUTION) : given;
   if (!Number.isInteger(resolution) || resolution < 0 || resolution > 15)
@@ -205,11 +213,17 @@ export class Hexcodes {
    * @param lat latitude, degrees, -90 to 90
    * @param lng longitude, degrees, -180 to 180
    * @param options as in `HexcodesClient.encode`; a number is the resolution
-   * @throws HexcodesError BAD_RESOLUTION, NOT_A_COORDINATE, OUTSIDE_COVERAGE for a position in no province, or BAD_DATA
-   *   for `former` where the boundaries lack the provinces before July 2025
+   * @param none there is no fourth argument
+   * @throws HexcodesError BAD_RESOLUTION, NOT_A_COORDINATE, OUTSIDE_COVERAGE for a position in no province, BAD_DATA
+   *   for `former` where the boundaries lack the provinces before July 2025, or BAD_ARGUMENT
    */
-  encode(lat: number, lng: number, options: number | EncodeOptions = DEFAULT_RESOLUTION): Encoded {
-    const resolution = resolutionOf(options);
+  encode(
+    lat: number,
+    lng: number,
+    options: number | EncodeOptions = DEFAULT_RESOLUTION,
+    ...none: never[]
+  ): Encoded {
+    const resolution = resolutionOf(options, none);
     const { kernel } = this;
     const status =
       typeof lat === 'number' && typeof lng === 'number'
@@ -321,6 +335,7 @@ export class Hexcodes {
    * @param latLng lat, lng, lat, lng, … in degrees, any number of positions
    * @param options the resolution of all positions; a number is the resolution
    * @param out for the records, at least 20 bytes a position; a new array if absent
+   * @param none there is no fourth argument
    * @returns the beginning of `out`, 20 bytes a position: canonical hexcode in ASCII, NUL padded, and in byte 19 the
    *   status (0 OK, 1 outside the coverage, 2 not a coordinate). The other bytes of a failed record are NUL.
    * @throws HexcodesError BAD_RESOLUTION; BAD_ARGUMENT for another kind of array, an odd length, an `out` that is too
@@ -330,8 +345,9 @@ export class Hexcodes {
     latLng: Float64Array,
     options: number | EncodeOptions = DEFAULT_RESOLUTION,
     out?: Uint8Array,
+    ...none: never[]
   ): Uint8Array {
-    const resolution = resolutionOf(options);
+    const resolution = resolutionOf(options, none);
     requirePairs(latLng);
     const count = latLng.length / 2;
     const records = outputFor(out, Uint8Array, count * RECORD_BYTES, 'out', latLng);

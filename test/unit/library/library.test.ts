@@ -80,6 +80,17 @@ describe('the third argument of encode and encodeBatch', () => {
   });
 });
 
+test('an argument too many is refused, where it would be ignored without a word', () => {
+  // biome-ignore lint/suspicious/noExplicitAny: wrong arguments
+  const wrong = hexcodes as any;
+  expect(codeOf(() => wrong.encode(...HOAN_KIEM, 9, 3))).toBe('BAD_ARGUMENT');
+  expect(codeOf(() => wrong.encodeBatch(Float64Array.of(...HOAN_KIEM), 9, new Uint8Array(20), 3))).toBe(
+    'BAD_ARGUMENT',
+  );
+  // Callbacks of map get an index and the array, too.
+  expect(['x', 'y'].map(hexcodes.decode, hexcodes)).toEqual([null, null]);
+});
+
 describe('messages of encode', () => {
   // biome-ignore lint/suspicious/noExplicitAny: wrong arguments
   const messageOf = (...given: any[]): string => {
