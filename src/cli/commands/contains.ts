@@ -2,7 +2,6 @@
 
 import type { Command } from 'commander';
 import { sampled } from '../../files/by-columns.js';
-import { columnCalled } from '../../files/columns/columns.js';
 import { codeColumn } from '../../files/columns/position-columns.js';
 import { openInput } from '../../files/disk/input.js';
 import { badInput, CliFailure, EXIT } from '../../files/exit-codes.js';
@@ -21,6 +20,7 @@ import { CellSet } from '../../hexcodes/geometry/cover.js';
 import { OK } from '../../hexcodes/kernel/kernel.js';
 import { cellStatusAt } from '../../hexcodes/kernel/output-layout.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
+import { columnCalled } from '../../hexcodes/wire/rows/column-names.js';
 import { addPointOptions, formatTo, type PointOptions, pointFilesOf } from '../point-options.js';
 
 interface Options extends PointOptions {

@@ -29,15 +29,6 @@ export function textsOf({ rows }: Sample, column: number): string[] {
   return rows.map((row) => row[column] ?? '').filter((text) => text.trim() !== '');
 }
 
-/** The column that an option names: as it is written, else without regard to case and blanks; -1 if there is none. */
-export function columnCalled(names: readonly string[], chosen: string): number {
-  const exact = names.indexOf(chosen);
-  if (exact >= 0) return exact;
-  const plain = (name: string): string => name.trim().normalize('NFC').toLowerCase();
-  const alike = names.flatMap((name, i) => (plain(name) === plain(chosen) ? [i] : []));
-  return alike.length === 1 ? alike[0]! : -1;
-}
-
 /** The failure for a column that is not there. */
 export function noColumn(names: readonly string[], missing: string, file: string, hint?: string): CliFailure {
   const more = names.length > 20 ? ` and ${names.length - 20} more` : '';

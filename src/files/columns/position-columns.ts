@@ -3,6 +3,7 @@
 
 import {
   codeColumns,
+  columnCalled,
   columnsNamed,
   pairColumns,
   positionColumns,
@@ -12,7 +13,7 @@ import { parseAngle, parsePosition } from '../../hexcodes/wire/rows/position-tex
 import { badInput } from '../exit-codes.js';
 import type { TableColumn, TableRows } from '../formats/table.js';
 import { codeTextOf, degreesOf } from '../formats/values/column-text.js';
-import { type ColumnChoice, columnCalled, noColumn, onlyOne, type Sample, textsOf } from './columns.js';
+import { type ColumnChoice, noColumn, onlyOne, type Sample, textsOf } from './columns.js';
 
 // The column of hexcodes that decode reads: named by an option or by its name; of a list, the only column.
 

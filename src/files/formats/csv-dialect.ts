@@ -3,9 +3,14 @@
 
 import { delimiterOf, HeaderCollector, sepLineOf } from '../../hexcodes/wire/bulk/csv-header.js';
 import type { Delimiter } from '../../hexcodes/wire/job.js';
-import { codeColumns, pairColumns, positionColumns } from '../../hexcodes/wire/rows/column-names.js';
+import {
+  codeColumns,
+  columnCalled,
+  pairColumns,
+  positionColumns,
+} from '../../hexcodes/wire/rows/column-names.js';
 import { parsePosition } from '../../hexcodes/wire/rows/position-text.js';
-import { type ColumnChoice, columnCalled, type Sample } from '../columns/columns.js';
+import type { ColumnChoice, Sample } from '../columns/columns.js';
 import { HEAD_BYTES } from '../disk/input.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { type FileFormat, FORMATS } from '../format.js';

@@ -1,7 +1,8 @@
 // Values of columns as numbers, whatever the format of their file.
 
+import { columnCalled } from '../../hexcodes/wire/rows/column-names.js';
 import { plainNumber } from '../../hexcodes/wire/rows/csv-fields.js';
-import { columnCalled, noColumn } from '../columns/columns.js';
+import { noColumn } from '../columns/columns.js';
 import type { TableColumn } from '../formats/table.js';
 import { codeTextOf, textOf } from '../formats/values/column-text.js';
 import { refuseUnread } from './run-points.js';

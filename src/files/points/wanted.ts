@@ -1,6 +1,6 @@
 // The columns whose values a command reads beside the position, and the rows that hold no others.
 
-import { columnCalled } from '../columns/columns.js';
+import { columnCalled } from '../../hexcodes/wire/rows/column-names.js';
 import type { TableColumn, TableRows } from '../formats/table.js';
 
 /** Names of columns, as options give them. */

@@ -24,10 +24,19 @@ export interface BulkRequest {
    * Delimiter of CSV, both in and out; by default that of its header row, and a comma for CSV made of other formats.
    */
   readonly delimiter?: Delimiter;
+  /** Columns of CSV that the caller names, or counts from 1, before those that are found by their names. */
+  readonly columns?: ChosenColumns;
   /** Whether rows of encode name the province before July 2025, for which the index must have the former provinces. */
   readonly former?: boolean;
   /** Whether rows of encode say how sure the province is, as border_m and certainty. */
   readonly certainty?: boolean;
+}
+
+/** Columns by name or number. */
+export interface ChosenColumns {
+  readonly lat?: string;
+  readonly lng?: string;
+  readonly hexcodes?: string;
 }
 
 /** Between two fields of CSV. */

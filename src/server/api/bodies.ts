@@ -236,6 +236,12 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
   ),
   Decoded: answer({ lat, lng, resolution, hexcodes: Type.String(), status: word('OK') }),
   NotDecoded: answer({ ...noDecoded, hexcodes: Type.String(), status: word('INVALID_HEXCODES') }),
+  FileForm: Type.Object({
+    file: Type.String({
+      contentMediaType: 'application/octet-stream',
+      description: 'One file. Its Content-Type says its format, else its extension.',
+    }),
+  }),
   EncodeBatchRequest: Type.Object(
     {
       resolution: Type.Optional(resolution),

@@ -44,7 +44,7 @@ const HEADERS = {
   VaryKeyAndType: { schema: { type: 'string', const: 'Accept, X-API-Key' } },
   ContentEncoding: { schema: { type: 'string', const: 'gzip' } },
   Hint: {
-    description: 'Of single calls: names in the request that no parameter has, and what was probably meant',
+    description: 'Names in the request that no parameter has, and what was probably meant',
     schema: { type: 'string' },
   },
 } as const;

@@ -82,6 +82,15 @@ const PREFIX = query('prefix', 'Put before the names of the columns that a CSV a
   type: 'string',
   pattern: '^[A-Za-z0-9_.-]{0,64}$',
 });
+const columnOf = (name: string, what: string): Parameter =>
+  query(name, `Column of a CSV body that holds ${what}: its name, or its number from 1`, {
+    type: 'string',
+    minLength: 1,
+  });
+const COLUMNS = {
+  encode: [columnOf('lat', 'the latitude'), columnOf('lng', 'the longitude')],
+  decode: [columnOf('column', 'the codes')],
+};
 export const DATA_VERSION: Parameter = {
   name: 'Hexcodes-Data',
   in: 'header',
@@ -147,8 +156,16 @@ export interface Operation {
 export const COMMON_ERRORS = [400, 401, 403, 406, 414, 429, 500, 503] as const;
 
 const FORM = 'application/x-www-form-urlencoded';
-const BULK_TYPES = ['text/csv', 'application/x-ndjson', 'application/vnd.hexcodes.frames'];
-const BULK_BODY = { required: true, types: Object.fromEntries(BULK_TYPES.map((type) => [type, 'text'])) };
+const BULK_TYPES = [
+  ...['text/csv', 'text/tab-separated-values', 'application/x-ndjson', 'application/vnd.hexcodes.frames'],
+];
+const BULK_BODY = {
+  required: true,
+  types: {
+    ...Object.fromEntries(BULK_TYPES.map((type) => [type, 'text'])),
+    'multipart/form-data': 'FileForm',
+  },
+};
 const OF_TRACCAR =
   'docs/traccar.md has its settings. The answer comes once the position is on disk; a position in no province is kept, too, and answered 200. The key may also be the query parameter `key`.';
 const IN_ANY_PART = 'Parameters travel in the query, in a JSON or form body, or in several of them at once.';
@@ -211,6 +228,7 @@ const many = (operation: 'encode' | 'decode'): Operation[] => [
     tag: 'Many at a time',
     parameters: [
       ...(operation === 'encode' ? [RESOLUTION, FORMER, CERTAINTY] : []),
+      ...COLUMNS[operation],
       DELIMITER,
       PREFIX,
       DATA_VERSION,

@@ -44,10 +44,11 @@ function sizeFromAnswers(intake: BulkIntake, answeredBytes: number): number | un
  * @param bodySizeBytes -1 for a body in chunks
  */
 export function leastAnswerBytes(
-  { request, gzipIn, gzipOut }: ParsedBulkRequest,
+  { conversion, gzipIn, gzipOut }: ParsedBulkRequest,
   bodySizeBytes: number,
 ): number {
-  const isEchoed = request.input === 'csv' && request.output === 'csv' && !gzipIn && !gzipOut;
+  const { input, output } = conversion?.request ?? {};
+  const isEchoed = input === 'csv' && output === 'csv' && !gzipIn && !gzipOut;
   return isEchoed ? Math.max(0, bodySizeBytes) : 0;
 }
 
@@ -194,6 +195,8 @@ export class BulkFlow {
   /** Sends the answers that have arrived, converts blocks, and stops the intake or lets it go on. */
   #takeTurn(): void {
     const intake = this.#intake;
+    // As long as nothing is sent, the peer can still be told what is wrong.
+    if (intake.error !== undefined && !this.#response.hasBegun) throw intake.error;
     this.#sendPooled();
     // With nothing else to do, answer the rows that do not fill a block yet: a slow body is answered as it comes.
     if (intake.blocks.length === 0 && this.#pooled.isEmpty) intake.flush();

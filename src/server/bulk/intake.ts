@@ -5,6 +5,7 @@ import { BulkReader } from '../../hexcodes/wire/bulk/reader.js';
 import type { BulkJob } from '../../hexcodes/wire/job.js';
 import type { Exchange } from '../exchange.js';
 import { gunzipStage, type Stage } from './gzip.js';
+import { FormReader } from './multipart.js';
 import type { ParsedBulkRequest } from './request.js';
 
 /**
@@ -12,9 +13,14 @@ import type { ParsedBulkRequest } from './request.js';
  */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
+const NO_BYTES = new Uint8Array(0);
+
 export class BulkIntake {
   readonly #x: Exchange;
-  readonly #reader: BulkReader;
+  /** Undefined until the file of a form has begun. */
+  #reader: BulkReader | undefined;
+  /** The reader of a body that is a form. */
+  readonly #form: FormReader | undefined;
   readonly #buffers: BlockBuffers;
   readonly #gunzip: Stage | undefined;
   readonly #onInput: () => void;
@@ -31,14 +37,16 @@ export class BulkIntake {
   #lastChunkMs = performance.now();
 
   /** @param onInput called when there is more to convert and when the body ends; the exchange handles what it throws */
-  constructor(
-    x: Exchange,
-    { request, gzipIn }: ParsedBulkRequest,
-    buffers: BlockBuffers,
-    onInput: () => void,
-  ) {
+  constructor(x: Exchange, parsed: ParsedBulkRequest, buffers: BlockBuffers, onInput: () => void) {
     this.#x = x;
-    this.#reader = new BulkReader(request, buffers);
+    const { conversion, form, gzipIn } = parsed;
+    if (conversion !== undefined) this.#reader = new BulkReader(conversion.request, buffers);
+    if (form !== undefined) {
+      this.#form = new FormReader(form.boundary, (head) => {
+        parsed.conversion = form.open(head);
+        this.#reader = new BulkReader(parsed.conversion.request, buffers);
+      });
+    }
     this.#buffers = buffers;
     this.#onInput = onInput;
     if (gzipIn) this.#gunzip = this.#readPacked();
@@ -47,12 +55,12 @@ export class BulkIntake {
 
   /** How blocks are converted; undefined until the body says it, which CSV does in its header row. */
   get job(): BulkJob | undefined {
-    return this.#reader.job;
+    return this.#reader?.job;
   }
 
   /** The beginning of the answer, before the first row. */
   get head(): Uint8Array {
-    return this.#reader.head;
+    return this.#reader?.head ?? NO_BYTES;
   }
 
   /** Blocks that wait, in the order of the body. */
@@ -86,7 +94,8 @@ export class BulkIntake {
 
   /** Bytes of memory that the input holds. */
   get heldBytes(): number {
-    return this.#bufferBytes + this.#reader.heldBytes + (this.#gunzip?.waitingBytes ?? 0);
+    const readBytes = (this.#reader?.heldBytes ?? 0) + (this.#form?.heldBytes ?? 0);
+    return this.#bufferBytes + readBytes + (this.#gunzip?.waitingBytes ?? 0);
   }
 
   /** When the last chunk was received, by performance.now(). */
@@ -111,7 +120,7 @@ export class BulkIntake {
 
   /** Makes a block of the rows that do not fill one yet. */
   flush(): void {
-    this.#add(this.#reader.flush());
+    this.#add(this.#reader?.flush() ?? []);
   }
 
   /** Stops the reading of the body, or lets it go on. */
@@ -172,20 +181,27 @@ export class BulkIntake {
   }
 
   #take(chunk: Uint8Array): void {
-    this.#read(() => this.#reader.push(chunk));
+    this.#read(() => (this.#form === undefined ? this.#push(chunk) : this.#form.push(chunk, this.#push)));
     if (this.#waitingBytes >= MAX_WAITING_BYTES) this.setStopped(true);
   }
 
+  readonly #push = (bytes: Uint8Array): void => {
+    if (this.#reader !== undefined) this.#add(this.#reader.push(bytes));
+  };
+
   #end(): void {
-    this.#read(() => this.#reader.end());
+    this.#read(() => {
+      this.#form?.end();
+      if (this.#reader !== undefined) this.#add(this.#reader.end());
+    });
     this.#hasEnded = true;
   }
 
   /** An error is kept until the rows before it are answered. */
-  #read(read: () => Block[]): void {
+  #read(read: () => void): void {
     if (this.#error !== undefined) return;
     try {
-      this.#add(read());
+      read();
     } catch (error) {
       this.#error = error;
     }

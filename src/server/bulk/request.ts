@@ -1,25 +1,36 @@
 // Reads the head of a /bulk request, before its body: formats from Content-Type and Accept, gzip in both directions,
-// resolution and prefix from the query.
+// resolution, columns and prefix from the query. The format of a form is that of the file in it, which comes later.
 import type { BulkFormat, BulkRequest, Delimiter, Operation } from '../../hexcodes/wire/job.js';
 import { DEFAULT_RESOLUTION } from '../../hexcodes/wire/params/number.js';
-import { booleanFault, type ParameterFault } from '../../hexcodes/wire/params/parameters.js';
+import { booleanFault, type ParameterFault, queryHint } from '../../hexcodes/wire/params/parameters.js';
 import { type Parameter, readQuery } from '../../hexcodes/wire/params/query.js';
 import { faultsMessage } from '../answers.js';
 import { preferences, qualityOf, utf8TypeOf } from '../media-types.js';
 import { AFTER_BODY } from '../transport/request-head.js';
+import { boundaryOf, FormBodyError, type PartHead } from './multipart.js';
 
-const MEDIA_TYPES: Readonly<Record<BulkFormat, string>> = {
-  ndjson: 'application/x-ndjson',
-  csv: 'text/csv',
-  frames: 'application/vnd.hexcodes.frames',
+const TSV = 'text/tab-separated-values';
+const FORM = 'multipart/form-data';
+/** A media type of bodies. */
+interface BodyType {
+  readonly format: BulkFormat;
+  readonly delimiter?: Delimiter;
+  /** Extensions of files of this type. */
+  readonly extensions: readonly string[];
+}
+const BODY_TYPES: Readonly<Record<string, BodyType>> = {
+  'application/x-ndjson': { format: 'ndjson', extensions: ['ndjson', 'jsonl'] },
+  'text/csv': { format: 'csv', extensions: ['csv'] },
+  [TSV]: { format: 'csv', delimiter: '\t', extensions: ['tsv', 'tab'] },
+  'application/vnd.hexcodes.frames': { format: 'frames', extensions: ['frames'] },
 };
-/** The Content-Type of answers. */
-export const CONTENT_TYPES: Readonly<Record<BulkFormat, string>> = {
-  ...MEDIA_TYPES,
-  csv: `${MEDIA_TYPES.csv}; charset=utf-8`,
-};
-const FORMATS = Object.keys(MEDIA_TYPES) as BulkFormat[];
-const KNOWN_TYPES = FORMATS.map((format) => MEDIA_TYPES[format]).join(', ');
+const TYPES = Object.keys(BODY_TYPES);
+const KNOWN_TYPES = TYPES.join(', ');
+/** Types that programs give to files whose format they do not know. */
+const VAGUE_TYPES = ['', 'application/octet-stream', 'text/plain', 'application/vnd.ms-excel'];
+const PARAMETERS = [
+  ...['resolution', 'prefix', 'delimiter', 'former', 'certainty', 'lat', 'lng', 'column'],
+] as const;
 /** Values of the parameter `delimiter`: characters, and words for what is awkward in a URL. */
 const DELIMITER_WORDS: Readonly<Record<string, Delimiter>> = {
   ',': ',',
@@ -34,8 +45,26 @@ const DELIMITER_WORDS: Readonly<Record<string, Delimiter>> = {
 /** Characters that need no quoting in any format. */
 const PREFIX = /^[A-Za-z0-9_.-]{0,64}$/;
 
-export interface ParsedBulkRequest {
+/** The conversion that a request asks for, and how its answer is called. */
+export interface Conversion {
   readonly request: BulkRequest;
+  /** The Content-Type of the answer. */
+  readonly answerType: string;
+}
+
+export interface ParsedBulkRequest {
+  /** Undefined until the file of a form has begun. */
+  conversion: Conversion | undefined;
+  /** Present where the body is a form. */
+  readonly form?: {
+    readonly boundary: string;
+    /** Finds the conversion. @throws FormBodyError where the file is of no known format, or the request has a fault */
+    readonly open: (file: PartHead) => Conversion;
+  };
+  /** About parameters that do not exist; empty where there are none. */
+  readonly hint: string;
+  /** Whether provinces of before July 2025 are asked for. */
+  readonly isFormerAsked: boolean;
   readonly gzipIn: boolean;
   readonly gzipOut: boolean;
   /** The answer begins when the whole body has come. */
@@ -60,11 +89,15 @@ export interface BulkHeaders {
 }
 
 export function readBulkRequest(operation: Operation, headers: BulkHeaders): ParsedBulkRequest | BulkRefusal {
-  const input = formatOf(headers.contentType);
-  if (input === undefined) {
+  const type = utf8TypeOf(headers.contentType);
+  const boundary = type === FORM ? boundaryOf(headers.contentType) : undefined;
+  if (type === FORM && boundary === undefined) {
+    return { status: 400, message: `the Content-Type ${FORM} names no boundary` };
+  }
+  if (type !== FORM && (type === undefined || !TYPES.includes(type))) {
     return {
       status: 415,
-      message: `the body must be one of ${KNOWN_TYPES}, in UTF-8, named by Content-Type`,
+      message: `the body must be one of ${KNOWN_TYPES}, or one such file in ${FORM}, in UTF-8, named by Content-Type`,
     };
   }
   const coding = headers.contentEncoding.trim().toLowerCase();
@@ -72,11 +105,38 @@ export function readBulkRequest(operation: Operation, headers: BulkHeaders): Par
   if (!gzipIn && coding !== '' && coding !== 'identity') {
     return { status: 415, message: 'the only Content-Encoding understood is gzip' };
   }
-  const output = outputFormat(headers.accept, input);
-  if (output === undefined) {
-    return { status: 406, message: `the Accept header refuses all of ${KNOWN_TYPES}` };
+  const parsed = {
+    hint: queryHint(headers.rawQuery, ['apikey', ...parametersOf(operation)]),
+    isFormerAsked: operation === 'encode' && readQuery(headers.rawQuery, ['former']).former.text === 'true',
+    gzipIn,
+    gzipOut: acceptsGzip(headers.acceptEncoding),
+    isHeld: headers.answer === AFTER_BODY,
+  };
+  const conversion = readConversion(operation, headers, type === FORM ? undefined : type);
+  if (conversion !== undefined && 'status' in conversion) return conversion;
+  if (boundary === undefined) return { ...parsed, conversion };
+  const open = (file: PartHead): Conversion => {
+    const found = readConversion(operation, headers, typeOfFile(file));
+    if (found === undefined) throw new Error('a file without a type');
+    if ('status' in found) throw new FormBodyError(found.message, found.status);
+    return found;
+  };
+  return { ...parsed, conversion: undefined, form: { boundary, open } };
+}
+
+/** @param type of the body; undefined while it is not known, and then the answer is what can be refused already */
+function readConversion(
+  operation: Operation,
+  { accept, answer, rawQuery }: BulkHeaders,
+  type: string | undefined,
+): Conversion | BulkRefusal | undefined {
+  const input = type === undefined ? undefined : BODY_TYPES[type];
+  const outputType = type === undefined ? undefined : answerTypeOf(accept, type);
+  if (type !== undefined && outputType === undefined) {
+    return { status: 406, message: `the Accept header refuses all of ${answerTypesOf(type).join(', ')}` };
   }
-  const query = readQuery(headers.rawQuery, ['resolution', 'prefix', 'delimiter', 'former', 'certainty']);
+  const output = outputType === undefined ? undefined : BODY_TYPES[outputType];
+  const query = readQuery(rawQuery, PARAMETERS);
   const { resolution, prefix } = query;
   const faults: ParameterFault[] = [];
   const refuse = (parameter: string, { fault }: Parameter, rule: string): void => {
@@ -89,12 +149,12 @@ export function readBulkRequest(operation: Operation, headers: BulkHeaders): Par
   if (prefix.fault !== undefined || !PREFIX.test(prefix.text ?? '')) {
     refuse('prefix', prefix, 'must be at most 64 letters, digits, dots, hyphens or underscores');
   }
-  const delimiter = query.delimiter.text === undefined ? undefined : DELIMITER_WORDS[query.delimiter.text];
-  if (
-    query.delimiter.fault !== undefined ||
-    (query.delimiter.text !== undefined && delimiter === undefined)
-  ) {
+  const named = query.delimiter.text === undefined ? undefined : DELIMITER_WORDS[query.delimiter.text];
+  const ofType = input?.delimiter ?? output?.delimiter;
+  if (query.delimiter.fault !== undefined || (query.delimiter.text !== undefined && named === undefined)) {
     refuse('delimiter', query.delimiter, 'must be comma, semicolon, tab or pipe');
+  } else if (named !== undefined && ofType !== undefined && named !== ofType) {
+    refuse('delimiter', query.delimiter, `must be tab, or absent, beside ${TSV}`);
   }
   const isAsked = (name: 'former' | 'certainty'): boolean => {
     if (operation !== 'encode') return false;
@@ -102,48 +162,86 @@ export function readBulkRequest(operation: Operation, headers: BulkHeaders): Par
     const fault = booleanFault(parameter);
     const isTrue = parameter.text === 'true';
     if (fault !== undefined) refuse(name, parameter, fault);
-    else if (isTrue && output === 'frames')
+    else if (isTrue && output?.format === 'frames')
       refuse(name, parameter, 'needs an answer in text/csv or application/x-ndjson');
     return isTrue;
   };
   const former = isAsked('former');
   const certainty = isAsked('certainty');
-  const { answer } = headers;
+  const columnOf = (name: 'lat' | 'lng' | 'column'): string | undefined => {
+    if (!parametersOf(operation).includes(name)) return undefined;
+    const { text, fault } = query[name];
+    if (fault !== undefined || text === '')
+      refuse(name, query[name], 'must be the name or number of a column');
+    else if (text !== undefined && input !== undefined && input.format !== 'csv')
+      refuse(name, query[name], `names a column, which only text/csv and ${TSV} have`);
+    return text;
+  };
+  const [lat, lng, hexcodes] = [columnOf('lat'), columnOf('lng'), columnOf('column')];
   if (answer !== '' && answer !== AFTER_BODY) {
     faults.push({ parameter: 'Hexcodes-Answer', message: `must be ${AFTER_BODY}, or absent` });
   }
   if (faults.length > 0) {
     return { status: 400, message: faultsMessage(faults), faults };
   }
-  return {
-    request: {
-      operation,
-      input,
-      output,
-      resolution: resolution.text === undefined ? DEFAULT_RESOLUTION : Number(resolution.text),
-      prefix: prefix.text ?? '',
-      former,
-      certainty,
-      ...(delimiter === undefined ? {} : { delimiter }),
+  if (input === undefined || output === undefined || outputType === undefined) return undefined;
+  const delimiter = named ?? ofType;
+  const request: BulkRequest = {
+    operation,
+    input: input.format,
+    output: output.format,
+    resolution: resolution.text === undefined ? DEFAULT_RESOLUTION : Number(resolution.text),
+    prefix: prefix.text ?? '',
+    columns: {
+      ...(lat === undefined ? {} : { lat }),
+      ...(lng === undefined ? {} : { lng }),
+      ...(hexcodes === undefined ? {} : { hexcodes }),
     },
-    gzipIn,
-    gzipOut: acceptsGzip(headers.acceptEncoding),
-    isHeld: answer === AFTER_BODY,
+    former,
+    certainty,
+    ...(delimiter === undefined ? {} : { delimiter }),
   };
+  return { request, answerType: output.format === 'csv' ? `${outputType}; charset=utf-8` : outputType };
 }
 
-function formatOf(contentType: string): BulkFormat | undefined {
+function parametersOf(operation: Operation): readonly string[] {
+  const others = operation === 'encode' ? ['column'] : ['lat', 'lng'];
+  return PARAMETERS.filter((name) => !others.includes(name));
+}
+
+/** @throws FormBodyError for a part whose type and name say no known format */
+function typeOfFile({ name, fileName, contentType }: PartHead): string {
   const type = utf8TypeOf(contentType);
-  return FORMATS.find((format) => MEDIA_TYPES[format] === type);
+  if (type !== undefined && TYPES.includes(type)) return type;
+  const extension = /\.([a-z]+)$/i.exec(fileName)?.[1]?.toLowerCase() ?? '';
+  const byName = TYPES.find((each) => BODY_TYPES[each]!.extensions.includes(extension));
+  if (type !== undefined && VAGUE_TYPES.includes(type) && byName !== undefined) return byName;
+  if (fileName === '' && contentType === '') {
+    throw new FormBodyError(
+      `the part ${JSON.stringify(name)} is no file: parameters are read from the query, and the form has one file`,
+    );
+  }
+  throw new FormBodyError(
+    `the file of the form must be one of ${KNOWN_TYPES}, in UTF-8, named by its Content-Type or extension`,
+    415,
+  );
 }
 
-/** The accepted format of the highest quality; of equal ones, and without an Accept header, that of the input. */
-function outputFormat(accept: string, input: BulkFormat): BulkFormat | undefined {
+/** Types of the answer to a body. Rows of CSV pass as they are, so CSV and TSV are not made of each other. */
+function answerTypesOf(type: string): readonly string[] {
+  const isTable = BODY_TYPES[type]?.format === 'csv';
+  return [
+    type,
+    ...TYPES.filter((other) => other !== type && !(isTable && BODY_TYPES[other]!.format === 'csv')),
+  ];
+}
+
+/** The accepted type of the highest quality; of equal ones, and without an Accept header, that of the body. */
+function answerTypeOf(accept: string, type: string): string | undefined {
   const accepted = preferences(accept);
-  if (accepted.length === 0) return input;
-  const quality = (format: BulkFormat): number => qualityOf(MEDIA_TYPES[format], accepted);
-  const order = [input, ...FORMATS.filter((format) => format !== input)];
-  const best = order.reduce((a, b) => (quality(b) > quality(a) ? b : a));
+  if (accepted.length === 0) return type;
+  const quality = (each: string): number => qualityOf(each, accepted);
+  const best = answerTypesOf(type).reduce((a, b) => (quality(b) > quality(a) ? b : a));
   return quality(best) > 0 ? best : undefined;
 }
 

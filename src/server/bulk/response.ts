@@ -10,7 +10,7 @@ import type { Logger } from '../log.js';
 import type { StreamedAnswer } from '../transport/answers/streamed-answer.js';
 import { gzipStage, type Stage } from './gzip.js';
 import { BulkOutlet, type BulkTimes } from './outlet.js';
-import { CONTENT_TYPES, type ParsedBulkRequest } from './request.js';
+import type { ParsedBulkRequest } from './request.js';
 import type { Spools } from './spool.js';
 
 export interface BulkContext {
@@ -56,6 +56,11 @@ export class BulkResponse {
 
   get isFull(): boolean {
     return this.#isGzipFull || this.#outlet?.isFull === true;
+  }
+
+  /** Something of the answer has left this class. */
+  get hasBegun(): boolean {
+    return this.#outlet !== undefined;
   }
 
   /** The answer has a Content-Length. */
@@ -130,7 +135,7 @@ export class BulkResponse {
     this.#hasEnded = true;
     if (this.#pieces !== undefined) {
       const body = Buffer.concat([this.#events.head(), ...this.#pieces]);
-      this.#x.send(200, CONTENT_TYPES[this.#request.request.output], body, VARY);
+      this.#x.send(200, this.#answerType, body, VARY + this.#x.notes.hint);
       return;
     }
     const outlet = this.#begin();
@@ -151,6 +156,12 @@ export class BulkResponse {
   close(): void {
     this.#gzip?.close();
     this.#outlet?.close();
+  }
+
+  get #answerType(): string {
+    const { conversion } = this.#request;
+    if (conversion === undefined) throw new Error('the format of the answer is not known yet');
+    return conversion.answerType;
   }
 
   /** Starts the answer, unless it is: its head and what comes before the first row. */
@@ -176,9 +187,9 @@ export class BulkResponse {
 
   /** An answer without a byte has no size: it is sent in chunks. */
   #start(sizeBytes = 0): StreamedAnswer {
-    const { request, gzipIn, gzipOut, isHeld } = this.#request;
-    const type = CONTENT_TYPES[request.output];
-    const lines = gzipOut ? `\r\nContent-Encoding: gzip${VARY}` : VARY;
+    const { gzipIn, gzipOut, isHeld } = this.#request;
+    const type = this.#answerType;
+    const lines = (gzipOut ? `\r\nContent-Encoding: gzip${VARY}` : VARY) + this.#x.notes.hint;
     // Only of a body of known length, whose rows do not come from a disk, the end is known before its last rows are
     // answered.
     const mayEndLate = gzipIn || gzipOut || isHeld || this.#x.head.bodySizeBytes < 0;

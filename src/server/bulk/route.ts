@@ -106,12 +106,13 @@ export class Bulk {
       answer: x.head.answerTime,
       rawQuery: x.head.rawQuery,
     });
+    if (!('status' in request) && request.hint !== '') x.notes.hint = `\r\nHexcodes-Hint: ${request.hint}`;
     const overQuota = x.notes.entry?.key.quotaRefusal();
     const { spools } = context;
     if ('status' in request) {
       const { status, message, faults } = request;
       fail(x, status, message, { close: true, ...(faults === undefined ? {} : { faults }) });
-    } else if (request.request.former === true && context.kernel.formerProvinces === null) {
+    } else if (request.isFormerAsked && context.kernel.formerProvinces === null) {
       const faults = [{ parameter: 'former', message: NO_FORMER }];
       fail(x, 400, faultsMessage(faults), { close: true, faults });
     } else if (!context.pool.mayBeginBody(key.id)) {

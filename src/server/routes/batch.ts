@@ -4,6 +4,7 @@ import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import { ByteSink } from '../../hexcodes/wire/bytes/byte-sink.js';
 import { type Operation, OVERLOADED_MESSAGE } from '../../hexcodes/wire/job.js';
 import { MAX_BATCH_BYTES, MAX_BATCH_ITEMS } from '../../hexcodes/wire/limits.js';
+import { queryHint } from '../../hexcodes/wire/params/parameters.js';
 import {
   type Batch,
   batchBody,
@@ -87,6 +88,8 @@ export function batchRoutes({ kernel, pool, tuning }: BatchDeps): Route[] {
       failUnavailable(x, OVERLOADED_MESSAGE);
       return;
     }
+    const hint = queryHint(x.head.rawQuery, ['apikey'], 'is not read from the query of a batch');
+    if (hint !== '') x.notes.hint = `\r\nHexcodes-Hint: ${hint}`;
     if (!requireJson(x)) return;
     if (x.head.contentType !== '' && utf8TypeOf(x.head.contentType) !== JSON_TYPE) {
       fail(x, 415, 'the body must be application/json, in UTF-8');
@@ -165,7 +168,7 @@ function answerHere(x: Exchange, converter: Converter, operation: Operation, bat
   }
   x.notes.entry?.done(converted.total - converted.failed, converted.failed, count);
   x.isBodyView = true;
-  x.send(200, JSON_TYPE, batchBody(converted));
+  x.send(200, JSON_TYPE, batchBody(converted), x.notes.hint);
 }
 
 function answerBySlices(x: Exchange, { pool, slices }: Converter, operation: Operation, batch: Batch): void {
@@ -177,7 +180,7 @@ function answerBySlices(x: Exchange, { pool, slices }: Converter, operation: Ope
       converted(batch) {
         settle(batch.total, batch.failed);
         if (x.mayGoOn?.() === false) return;
-        x.send(200, JSON_TYPE, batchBody(batch));
+        x.send(200, JSON_TYPE, batchBody(batch), x.notes.hint);
       },
       tooMuch: (body) => void runInPool(x, pool, operation, body, { points: count, isBound: false }),
       givenUp: settle,
@@ -241,7 +244,7 @@ async function runInPool(
     if (x.mayGoOn?.() === false) return;
     if (refused === 0) {
       if (entry?.key.hasLimits === true) x.lateHeaderLines = limitLines(entry.key);
-      x.send(200, JSON_TYPE, bytes);
+      x.send(200, JSON_TYPE, bytes, x.notes.hint);
       return;
     }
     const refusal = await (entry as Entry).whenAdmitted(refused);

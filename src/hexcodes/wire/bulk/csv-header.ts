@@ -1,7 +1,7 @@
 // The header row of a CSV body: the places of the columns that a conversion reads, and the header row of the answer.
 
 import { BulkInputError, type BulkRequest, type CsvShape, type Delimiter } from '../job.js';
-import { codeColumns, columnsNamed, isKnownName, pairColumns } from '../rows/column-names.js';
+import { codeColumns, columnChosen, columnsNamed, isKnownName, pairColumns } from '../rows/column-names.js';
 import { csvFields, withoutAround } from '../rows/csv-fields.js';
 
 // The delimiter of a CSV text, found in its header row: the one that gives the most fields with names that are known,
@@ -143,29 +143,34 @@ export function openCsv(header: Uint8Array, request: BulkRequest, delimiter: Del
   const names = csvFields(text.startsWith(BOM) ? text.slice(1) : text, delimiter.charCodeAt(0));
   if (names === undefined) throw new BulkInputError('The header row has a quote that is not closed');
 
+  const { columns = {} } = request;
+  const chosen = (wanted: 'lat' | 'lng' | 'hexcodes', found: readonly number[]): number => {
+    const name = columns[wanted];
+    if (name === undefined) return column(wanted, found);
+    const index = columnChosen(names, name);
+    if (index < 0) throw noColumn(JSON.stringify(name), names);
+    return index;
+  };
   const column = (wanted: string, found: readonly number[], isNeeded = true): number => {
     if (found.length > 1) {
       const twice = found.map((i) => JSON.stringify(names[i])).join(', ');
       throw new BulkInputError(`More than one column could be ${wanted}: ${twice}`);
     }
-    if (found.length === 0 && isNeeded) {
-      const there = names.map((name) => JSON.stringify(name)).join(', ');
-      throw new BulkInputError(
-        `There is no column ${USUAL_NAMES[wanted] ?? wanted}; the header row has ${there}`,
-      );
-    }
+    if (found.length === 0 && isNeeded) throw noColumn(USUAL_NAMES[wanted] ?? wanted, names);
     return found[0] ?? -1;
   };
   const isEncode = request.operation === 'encode';
   const pair = pairColumns(names);
   const shape: CsvShape = {
     columns: names.length,
-    lat: isEncode ? column('lat', pair.lat) : -1,
-    lng: isEncode ? column('lng', pair.lng) : -1,
+    lat: isEncode ? chosen('lat', pair.lat) : -1,
+    lng: isEncode ? chosen('lng', pair.lng) : -1,
     resolution: isEncode ? column('resolution', columnsNamed(names, ['resolution']), false) : -1,
-    hexcodes: isEncode ? -1 : column('hexcodes', codeColumns(names)),
+    hexcodes: isEncode ? -1 : chosen('hexcodes', codeColumns(names)),
     lineEnd,
   };
+  if (isEncode && shape.lat === shape.lng)
+    throw new BulkInputError(`lat and lng are the same column: ${JSON.stringify(names[shape.lat])}`);
   const added = addedColumns(request, shape.resolution >= 0);
   const clash = added.filter((name) => names.includes(name));
   if (clash.length > 0 && request.output === 'csv') {
@@ -176,6 +181,11 @@ export function openCsv(header: Uint8Array, request: BulkRequest, delimiter: Del
   }
   const fields = added.map((name) => quoted(name, delimiter));
   return { shape, head: extendedHeader(bare, fields, delimiter, lineEnd) };
+}
+
+function noColumn(wanted: string, names: readonly string[]): BulkInputError {
+  const there = names.map((name) => JSON.stringify(name)).join(', ');
+  return new BulkInputError(`There is no column ${wanted}; the header row has ${there}`);
 }
 
 export function headerTooLong(): BulkInputError {

@@ -4,7 +4,7 @@
 
 import { eachMember, type JsonKind, jsonStringOf } from './json-grammar.js';
 import { readDecimal, readJsonResolution, resolutionOf } from './number.js';
-import { DIFFERS, decodeEscapes, indexOfEquals, MALFORMED, type Parameter } from './query.js';
+import { DIFFERS, decodeEscapes, eachPair, indexOfEquals, MALFORMED, type Parameter } from './query.js';
 
 // Degrees as a parameter of a query, for handlers off the hot path; encode's own are read by EncodeInput, by the same
 // rule.
@@ -73,6 +73,30 @@ const MEANT: Readonly<Record<string, string>> = {
 /** A name longer than this, or with other characters, is not repeated: it may be a key. */
 const REPEATABLE = /^[a-z_][a-z0-9_.-]{0,23}$/i;
 const MOST_UNKNOWN = 3;
+const NO_PARAMETER = 'is not a parameter';
+
+function addUnknown(names: string[], name: string): void {
+  if (REPEATABLE.test(name) && names.length < MOST_UNKNOWN && !names.includes(name)) names.push(name);
+}
+
+/** Says of names that they are no parameters, and which of these was probably meant. */
+function hintAbout(names: readonly string[], known: readonly string[], said: string): string {
+  return names
+    .map((name) => {
+      const meant = MEANT[name.toLowerCase()];
+      return `${name} ${said}${meant !== undefined && known.includes(meant) ? `; perhaps ${meant}` : ''}`;
+    })
+    .join(', ');
+}
+
+/** The hint about names in a query that are none of these, for a header; empty where there are none. */
+export function queryHint(raw: string, known: readonly string[], said = NO_PARAMETER): string {
+  const unknown: string[] = [];
+  eachPair(raw, (name) => {
+    if (!known.includes(name)) addUnknown(unknown, name);
+  });
+  return hintAbout(unknown, known, said);
+}
 
 export class SingleParameters {
   readonly lat = new ReadParameter('number');
@@ -113,13 +137,7 @@ export class SingleParameters {
 
   /** A hint about names that no parameter has, for a header; empty where there are none. */
   get hint(): string {
-    if (this.unknown === undefined) return '';
-    return this.unknown
-      .map((name) => {
-        const meant = MEANT[name.toLowerCase()];
-        return `${name} is not a parameter${meant === undefined ? '' : `; perhaps ${meant}`}`;
-      })
-      .join(', ');
+    return this.unknown === undefined ? '' : hintAbout(this.unknown, Object.values(MEANT), NO_PARAMETER);
   }
 
   /** Adds a raw query string or the text of a form body. */
@@ -191,9 +209,9 @@ export class SingleParameters {
   }
 
   #addUnknown(name: string): void {
-    if (!REPEATABLE.test(name)) return;
     this.unknown ??= [];
-    if (this.unknown.length < MOST_UNKNOWN && !this.unknown.includes(name)) this.unknown.push(name);
+    addUnknown(this.unknown, name);
+    if (this.unknown.length === 0) this.unknown = undefined;
   }
 }
 

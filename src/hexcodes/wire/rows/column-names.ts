@@ -121,3 +121,20 @@ function firstNamed(names: readonly string[], lists: NameLists): number[] {
   }
   return [];
 }
+
+/** The column that a caller names: as it is written, else without regard to case and blanks; -1 if there is none. */
+export function columnCalled(names: readonly string[], chosen: string): number {
+  const exact = names.indexOf(chosen);
+  if (exact >= 0) return exact;
+  const plain = (name: string): string => name.trim().normalize('NFC').toLowerCase();
+  const wanted = plain(chosen);
+  const alike = names.flatMap((name, i) => (plain(name) === wanted ? [i] : []));
+  return alike.length === 1 ? alike[0]! : -1;
+}
+
+/** The same, or by its number from 1 where no column has that name. */
+export function columnChosen(names: readonly string[], chosen: string): number {
+  const named = columnCalled(names, chosen);
+  if (named >= 0 || !/^[1-9]\d{0,5}$/.test(chosen)) return named;
+  return Number(chosen) <= names.length ? Number(chosen) - 1 : -1;
+}
