@@ -226,7 +226,7 @@ export class Adapter<N = unknown> {
     door?.beforeHandler();
     try {
       const fault = readHeaders(req, head);
-      if (head.mayHaveBody && door?.isLost(x) === true) {
+      if ((head.mayHaveBody || head.mayEndConnection) && door?.isLost(x) === true) {
         x.abort();
         return;
       }

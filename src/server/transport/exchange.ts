@@ -304,8 +304,9 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner, Visit {
       this.#closeLater(() => this.#write(answer, lines, true));
       return;
     }
-    // uWS would end the process: it takes a request that it closes behind such an answer for one without an answer.
-    if (isLast && isBodyless && this.head.isReadable) this.attach();
+    // uWS would end the process: it takes a request for one without an answer if it closes behind a head alone, or if
+    // `end` drops the body (README U19).
+    if (isLast && this.head.isReadable) this.attach();
     const isOver = (): void => {
       this.isClosedInside = context.door?.closes !== closesBefore;
       this.#over(true);

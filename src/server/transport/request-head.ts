@@ -11,6 +11,7 @@ export const TARGET_LIMIT_BYTES = 8192;
 export const AFTER_BODY = 'after-body';
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
+const KEEP_ALIVE = 'keep-alive';
 const BODY_SIZE = /^\d{1,15}$/;
 
 /** New ids are a prefix of this process and a count. */
@@ -27,6 +28,8 @@ export class RequestHead {
    * size.
    */
   isEndUnseen = false;
+  /** A Connection header other than keep-alive: uWS may close the connection inside of the handler (README U39). */
+  mayEndConnection = false;
   /** The X-Request-Id header if it is 1 to 128 of A-Z a-z 0-9 . _ -, otherwise a new id. */
   requestId = '';
   /** The request id is the one of the header. */
@@ -137,6 +140,9 @@ class HeaderVisitor {
         break;
       case 'accept':
         head.accept = joined(head.accept, value);
+        break;
+      case 'connection':
+        if (value !== KEEP_ALIVE) head.mayEndConnection = true;
         break;
       case 'x-api-key':
         if (head.apiKey !== undefined && head.apiKey !== value) head.apiKeyConflict = true;

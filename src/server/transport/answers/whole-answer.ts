@@ -110,9 +110,6 @@ export function endBodyless(
 
 /** Larger bodies do not fit uWS's cork together with their head; `end` may drop such a body (README U19). */
 const MAX_END_BYTES = 15_000;
-/** Small bodies of which one is written by `tryEnd`, which costs a tenth of a single request more than `end`. */
-const SMALL_PER_TRY = 8;
-let smallBodies = 0;
 
 /** uWS skips a body of this size by itself; the client closes the connection, if it is told to. */
 const MAX_SKIPPED_BYTES = 64 * 1024;
@@ -146,7 +143,8 @@ export function fitsEnd(body: string | Uint8Array): boolean {
  * a peer that asks on and does not read is closed after a few answers, and cannot fill our memory.
  */
 export function writeBody(res: UwsResponse, body: string | Uint8Array, close: boolean): boolean {
-  if (close || body.length === 0 || (fitsEnd(body) && ++smallBodies % SMALL_PER_TRY !== 0)) {
+  // Not `end` for others, however small: behind many answers in one cork it may drop any body (README U19).
+  if (close || body.length === 0) {
     res.end(body, close);
     return true;
   }

@@ -39,6 +39,10 @@ export class AddressGroups<C> {
     return this.#members;
   }
 
+  get all(): AddressGroup<C>[] {
+    return [...this.#groups.values()];
+  }
+
   of(network: string): AddressGroup<C> | undefined {
     return this.#groups.get(network);
   }

@@ -336,8 +336,12 @@ export class Door {
     this.#visit = undefined;
     if (visit.hasReceived || !(visit.isEndUnseen || visit.isClosedInside)) return;
     if (visit.receive !== undefined && visit.visitState !== 'over') visit.takeBody();
-    const group = this.#groups.size === 0 ? undefined : this.#groups.of(networkOf(visit.peerAddress));
-    if (group !== undefined) this.#letGo(group, visit.visitState === 'open');
+    if (this.#groups.size === 0) return;
+    const { peerAddress } = visit;
+    // One without an address may be any of them. `isLost` keeps those out; if one came in, a response that is kept
+    // after its end would end the process.
+    const groups = peerAddress.length === 0 ? this.#groups.all : [this.#groups.of(networkOf(peerAddress))];
+    for (const group of groups) if (group !== undefined) this.#letGo(group, visit.visitState === 'open');
   }
 
   /**

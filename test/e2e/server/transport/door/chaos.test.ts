@@ -11,6 +11,7 @@ import { ServeCommand } from '../../../../support/serve-command.js';
 const KEY = 'one_key_0123456789abcdef';
 const CONNECTIONS = 2000;
 const AT_ONCE = 120;
+const KINDS = 16;
 const PORTS = ['127.0.0.1', '127.0.0.2', '127.0.0.3'];
 
 const auth = (isKeyed: boolean): string => (isKeyed ? `X-API-Key: ${KEY}\r\n` : '');
@@ -36,7 +37,9 @@ function requestOf(kind: number, isKeyed: boolean): string {
     `GET / HTTP/1.0\r\n\r\n`,
     `POST / ${head}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\nabc`,
     isKeyed ? handshake(KEY) : handshake('wrong'),
-  ][kind % 14] as string;
+    `GET /v1/meta ${head}Connection: close\r\n\r\n`,
+    `GET /v1/meta ${head}\r\n`.repeat(40),
+  ][kind % KINDS] as string;
 }
 
 test.each([
@@ -63,7 +66,7 @@ test.each([
       const closed = new Promise((resolve) => socket.once('close', resolve));
       socket.on('error', () => {});
       if (random() < 0.8) socket.resume();
-      const requests = Array.from({ length: pick(5) }, () => requestOf(pick(14), random() < 0.4)).join('');
+      const requests = Array.from({ length: pick(5) }, () => requestOf(pick(KINDS), random() < 0.4)).join('');
       const parts = 1 + pick(4);
       for (let at = 0; at < requests.length; ) {
         const size = parts === 1 ? requests.length : 1 + pick(requests.length);
