@@ -48,7 +48,7 @@ export class BulkFuzz {
       }
     };
     await Promise.all(Array.from({ length: CONNECTIONS }, worker));
-    if (this.server.hasEnded) this.faults.push(`the server did not survive: ${this.server.end}`);
+    if (this.server.hasEnded) this.faults.unshift(`the server did not survive: ${this.server.end}`);
   }
 
   /** A body with damaged bytes: the same answer as the wire gives in this process, or none that is whole. */

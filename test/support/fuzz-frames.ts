@@ -39,7 +39,7 @@ export class FramesFuzz {
       }
     };
     await Promise.all(Array.from({ length: CONNECTIONS }, worker));
-    if (this.server.hasEnded) this.faults.push(`the server did not survive: ${this.server.end}`);
+    if (this.server.hasEnded) this.faults.unshift(`the server did not survive: ${this.server.end}`);
   }
 
   /** Messages of which each has one answer, at most eight unanswered. */

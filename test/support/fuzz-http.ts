@@ -42,7 +42,7 @@ export class HttpFuzz {
       }
     };
     await Promise.all(Array.from({ length: CONNECTIONS }, worker));
-    if (this.server.hasEnded) this.faults.push(`the server did not survive: ${this.server.end}`);
+    if (this.server.hasEnded) this.faults.unshift(`the server did not survive: ${this.server.end}`);
   }
 
   async #oneConnection(goesOn: (exchanges: number) => boolean): Promise<void> {
