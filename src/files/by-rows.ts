@@ -5,24 +5,27 @@ import { OK } from '../hexcodes/kernel/kernel.js';
 import { RECORD_BYTES, recordStatusAt } from '../hexcodes/kernel/output-layout.js';
 import { ROW_STATUSES } from '../hexcodes/wire/job.js';
 import { looksSwapped } from '../hexcodes/wire/swapped.js';
+import { isSameType } from './by-chunks-plan.js';
 import { sampled } from './by-columns.js';
 import { keptColumns, type Sample } from './columns/columns.js';
 import { findPosition, resolutionColumn } from './columns/position-columns.js';
 import { rowConverter } from './convert-rows.js';
-import { type Input, openInput } from './disk/input.js';
+import { type Input, openInput, statOf } from './disk/input.js';
 import { badInput } from './exit-codes.js';
 import { type FileFormat, FORMATS, formatOfName } from './format.js';
-import { SAMPLE_ROWS, targetDialect } from './formats/csv-dialect.js';
+import { SAMPLE_ROWS } from './formats/csv-dialect.js';
 import { readHeader } from './formats/csv-header.js';
+import type { KnownFeatures } from './formats/json/geojson-source.js';
 import { openSource } from './formats/open.js';
 import { adminOf } from './formats/parquet/own-columns.js';
-import type { SinkColumns, TableColumn } from './formats/table.js';
+import { elementOf } from './formats/parquet/parquet-types.js';
+import type { ColumnKind, SinkColumns, TableColumn } from './formats/table.js';
 import { textOf } from './formats/values/column-text.js';
 import type { Run } from './request.js';
-import { asNumbers, CsvRowReader } from './rows/read-csv.js';
+import { plainTextAt } from './rows/plain-values.js';
+import { CsvRowReader } from './rows/read-csv.js';
+import { RowWriters } from './rows/row-writers.js';
 import { type TextRows, textAt } from './rows/text-rows.js';
-import { ParquetRowWriter } from './rows/write-parquet.js';
-import { type RowWriter, textWriter, type WrittenColumns } from './rows/write-text.js';
 import { type Degrees, faultIn, type RowFailure, SWAP_TRIES, stopped } from './tally.js';
 
 /** Rows of a window at most; the kernel takes as many. */
@@ -37,12 +40,16 @@ export interface RowPlan {
   readonly kept: readonly number[];
   readonly sink: SinkColumns;
   readonly position: { readonly lat: number; readonly lng: number };
+  /** Whether ranges are plain values, as columns of types have them, instead of texts. */
+  readonly isTyped: boolean;
   /** Formats of the output and of the file of failed rows. */
   readonly format: FileFormat;
   readonly rejects: FileFormat | null;
 }
 
-const WRITTEN: ReadonlySet<FileFormat> = new Set(['csv', 'tsv', 'ndjson', 'geojson', 'parquet']);
+const WRITTEN: ReadonlySet<FileFormat> = new Set(['csv', 'tsv', 'ndjson', 'geojson', 'parquet', 'arrow']);
+/** Columns of a source at most: each has its ranges. */
+const MOST_COLUMNS = 1000;
 
 /** @returns how a run can be done by rows, or in words why it cannot */
 export async function planRows(run: Run): Promise<RowPlan | string> {
@@ -50,19 +57,20 @@ export async function planRows(run: Run): Promise<RowPlan | string> {
   if (request.operation !== 'encode') return 'codes are read';
   if (request.isFormer || request.hasCertainty === true)
     return 'former provinces and certainty are asked for';
-  if (request.sort !== null) return 'rows are sorted';
   if (request.columns.position !== undefined) return 'positions are in one column';
   if (request.input.part !== undefined) return 'a part of a file';
   const isText = FORMATS[sourceFormat].delimiter !== null;
-  const isNdjson = sourceFormat === 'ndjson' && FORMATS[targetFormat].delimiter !== null;
-  if (!isText && !isNdjson && (sourceFormat !== 'parquet' || targetFormat === 'parquet'))
-    return `from ${sourceFormat} to ${targetFormat}`;
+  const hasTypes = FORMATS[targetFormat].hasTypes;
+  const isNdjson = sourceFormat === 'ndjson' && (hasTypes || FORMATS[targetFormat].delimiter !== null);
+  if (isText && request.sort !== null) return 'rows are sorted';
+  if (!isText && !isNdjson && sourceFormat !== 'parquet') return `from ${sourceFormat} to ${targetFormat}`;
   const rejects =
     targets.rejects === null ? null : (formatOfName(targets.rejects.name).format ?? targetFormat);
   for (const format of [targetFormat, rejects])
     if (format !== null && !WRITTEN.has(format)) return `to ${format}`;
   // Columns have types where any of the two files has some.
   const isTyped = FORMATS[targetFormat].delimiter === null;
+  if (rejects !== null && request.sort !== null) return 'rows are sorted, and failed ones are taken out';
   if (rejects !== null && rejects !== targetFormat) return 'failed rows go to another format';
   if (
     targets.from !== null &&
@@ -75,11 +83,12 @@ export async function planRows(run: Run): Promise<RowPlan | string> {
     const found = isText
       ? await textSample(run)
       : isNdjson
-        ? await ndjsonSample(run)
-        : await parquetSample(run);
+        ? await ndjsonSample(run, hasTypes)
+        : await parquetSample(run, hasTypes);
     if (typeof found === 'string') return found;
     const { columns, sample } = found;
     const { names } = sample;
+    if (names.length > MOST_COLUMNS) return `more than ${MOST_COLUMNS} columns`;
     if (resolutionColumn(names, request.inputs[0]!) >= 0) return 'rows have resolutions of their own';
     const hasHeader = !isText || run.source.hasHeader;
     const where = findPosition(sample, request.columns, request.inputs[0]!, hasHeader);
@@ -87,7 +96,15 @@ export async function planRows(run: Run): Promise<RowPlan | string> {
     if (names.some((name, i) => names.indexOf(name) !== i)) return 'the header names a column twice';
     const needsPosition = FORMATS[targetFormat].needsPosition;
     const { columns: sink, position } = rowConverter(hexcodes, request, {
-      ...{ columns, sample, hasHeader, file: request.inputs[0]!, isTyped, needsPosition, isSorted: false },
+      ...{
+        columns,
+        sample,
+        hasHeader,
+        file: request.inputs[0]!,
+        isTyped,
+        needsPosition,
+        isSorted: request.sort !== null,
+      },
     });
     if (needsPosition && (position.lat < 0 || position.lng < 0)) return 'the position is left out';
     const kept = keptColumns(columns, request.columns, request.inputs[0]!);
@@ -102,7 +119,7 @@ export async function planRows(run: Run): Promise<RowPlan | string> {
         sink,
         position,
       },
-      ...{ format: targetFormat, rejects },
+      ...{ format: targetFormat, rejects, isTyped: hasTypes && !isText },
     };
   } catch {
     // by-columns.ts meets the same fault, and says it.
@@ -130,21 +147,33 @@ async function textSample({ request, sample, source, sourceFormat }: Run): Promi
   }
 }
 
-/** The columns of NDJSON by its first rows, or in words why they are not read here. */
-async function ndjsonSample(run: Run): Promise<Found | string> {
+/** The columns of NDJSON by its first rows, or by all rows, or in words why they are not read here. */
+async function ndjsonSample(run: Run, hasTypes: boolean): Promise<Found | string> {
   const { request, source } = run;
-  if (request.inputs.length > 1) return 'several files of NDJSON';
-  const path = request.inputs[0]!;
-  if (path === '-') return 'the input is a pipe';
-  const input = await openInput(path, request.input);
+  if (request.inputs.length > 1 && !hasTypes) return 'several files of NDJSON';
+  const [path] = request.inputs;
+  for (const each of request.inputs)
+    if (each === '-' || statOf(each).sizeBytes === null) return 'the input is a pipe';
+  let known: KnownFeatures | null = null;
+  if (hasTypes) {
+    const { surveyByLines } = await import('./rows/survey-ndjson.js');
+    const tick = (): void => run.tick({ inputNumber: 0, inputOffset: 0, inputRows: 0 });
+    known = {
+      columns: await surveyByLines(request.inputs, request.input, MOST_COLUMNS, tick),
+      idName: 'id',
+    };
+  }
+  const input = await openInput(path!, request.input);
   try {
-    if (input.sizeBytes === null) return 'the input is a pipe';
-    const opened = await sampled(await openSource(input, 'ndjson', 'names', source));
+    const fit = hasTypes ? 'types' : 'names';
+    const opened = await sampled(await openSource(input, 'ndjson', fit, source, known));
     const { columns } = opened.source;
-    const other = columns.find(({ kind }) => kind !== 'text' && kind !== 'double' && kind !== 'boolean');
+    const read: readonly ColumnKind[] = ['text', 'double', 'boolean'];
+    const other = columns.find(({ kind }) => !hasTypes && !read.includes(kind));
     if (other !== undefined) return `${other.name} has values of several kinds`;
-    const where = findPosition(opened.sample, request.columns, path);
-    if (where.kind === 'pair' && [where.lat, where.lng].some((index) => columns[index]!.kind === 'boolean'))
+    const where = findPosition(opened.sample, request.columns, path!);
+    const ofPosition: readonly ColumnKind[] = ['text', 'double', 'long'];
+    if (where.kind === 'pair' && [where.lat, where.lng].some((i) => !ofPosition.includes(columns[i]!.kind)))
       return 'positions are no numbers';
     return { columns, sample: opened.sample };
   } finally {
@@ -153,7 +182,7 @@ async function ndjsonSample(run: Run): Promise<Found | string> {
 }
 
 /** The columns of Parquet, the same in all inputs, or in words why they are not read here. */
-async function parquetSample({ request }: Run): Promise<Found | string> {
+async function parquetSample({ request, targetFormat }: Run, hasTypes: boolean): Promise<Found | string> {
   const { readParquet } = await import('./formats/parquet/parquet-source.js');
   let first: readonly TableColumn[] | null = null;
   for (const path of request.inputs) {
@@ -181,6 +210,10 @@ async function parquetSample({ request }: Run): Promise<Found | string> {
         const { column, shape } = fields[index]!;
         if (shape === null || shape.is !== 'leaf' || column.kind === 'json' || elements[index] === null)
           return `${column.name} is nested`;
+        // Times of UTC are texts in Arrow.
+        const isOther = targetFormat === 'arrow' && column.kind === 'time' && column.isUtc === true;
+        if (hasTypes && (isOther || !isSameType(elements[index]!, elementOf(column))))
+          return `${column.name} is written as another type`;
       }
     } finally {
       input.close();
@@ -192,57 +225,39 @@ async function parquetSample({ request }: Run): Promise<Found | string> {
 
 /** @throws CliFailure */
 export async function convertByRows(run: Run, plan: RowPlan): Promise<void> {
-  const { request, targets } = run;
-  const conversion = new RowConversion(run, plan);
+  const writers = await RowWriters.open(run, plan);
+  const conversion = new RowConversion(run, plan, writers);
+  try {
+    await convertInputs(run, plan, conversion);
+    await writers.close();
+  } finally {
+    writers.remove();
+  }
+}
+
+async function convertInputs(
+  { request, targets, open }: Run,
+  plan: RowPlan,
+  conversion: RowConversion,
+): Promise<void> {
   for (let inputNumber = 0; inputNumber < request.inputs.length; inputNumber++) {
-    const input = await run.open(inputNumber);
+    const input = await open(inputNumber);
     const isDone = targets.from !== null && inputNumber < targets.from.inputNumber;
     if (plan.source === 'text') await conversion.convertText(input, inputNumber, isDone);
     else if (plan.source === 'ndjson') await conversion.convertNdjson(input, inputNumber);
     else if (!isDone) await conversion.convertParquet(input, inputNumber);
   }
-  await conversion.close();
 }
 
 class RowConversion {
   readonly #run: Run;
   readonly #plan: RowPlan;
-  readonly #output: RowWriter;
-  readonly #rejects: RowWriter | null;
-  /** The kept columns of positions, which become numbers: their index, 0 for latitudes and 1 for longitudes. */
-  readonly #numbers: readonly (readonly [column: number, half: 0 | 1])[];
+  readonly #writers: RowWriters;
 
-  constructor(run: Run, plan: RowPlan) {
-    const { targets, request, sourceFormat } = run;
+  constructor(run: Run, plan: RowPlan, writers: RowWriters) {
     this.#run = run;
     this.#plan = plan;
-    const { kept, sink, lat, lng } = plan;
-    const written: WrittenColumns = {
-      kept: sink.kept.map((column, c) => ({ ...column, index: kept[c]! })),
-      ...{ added: sink.added, resolution: request.resolution },
-    };
-    this.#numbers = kept.flatMap((index, c) =>
-      (index === lat || index === lng) &&
-      plan.columns[index]!.kind === 'text' &&
-      sink.kept[c]!.kind === 'double'
-        ? [[index, index === lat ? 0 : 1] as const]
-        : [],
-    );
-    const halves = kept.map((column) => this.#numbers.find(([index]) => index === column)?.[1] ?? null);
-    const open = (format: FileFormat, output: typeof targets.output, offset: number): RowWriter => {
-      const dialect =
-        output === targets.output ? run.target : targetDialect(run.source, sourceFormat, format, request.csv);
-      if (format === 'parquet') return new ParquetRowWriter(output, written, halves);
-      return textWriter(format as 'csv', output, written, plan.position, dialect, offset > 0);
-    };
-    this.#output = open(plan.format, targets.output, targets.from?.outputOffset ?? 0);
-    this.#rejects =
-      plan.rejects === null ? null : open(plan.rejects, targets.rejects!, targets.from?.rejectsOffset ?? 0);
-  }
-
-  async close(): Promise<void> {
-    await this.#output.close();
-    await this.#rejects?.close();
+    this.#writers = writers;
   }
 
   /** @param isDone whether an earlier run has converted the input */
@@ -269,9 +284,9 @@ class RowConversion {
 
   async convertNdjson(input: Input, inputNumber: number): Promise<void> {
     const { from } = this.#run.targets;
-    const { columns, lat, lng } = this.#plan;
+    const { columns, lat, lng, isTyped } = this.#plan;
     const { NdjsonRowReader } = await import('./rows/read-ndjson.js');
-    const reader = new NdjsonRowReader(columns, lat, lng, MOST_ROWS);
+    const reader = new NdjsonRowReader(columns, lat, lng, MOST_ROWS, isTyped);
     let rows = from?.inputRows ?? 0;
     const start = { skip: from?.inputOffset ?? 0, skippedRows: rows };
     for await (const { rows: window, endOffset } of reader.windows(input, start)) {
@@ -283,12 +298,12 @@ class RowConversion {
 
   async convertParquet(input: Input, inputNumber: number): Promise<void> {
     const { from } = this.#run.targets;
-    const { lat, lng, kept } = this.#plan;
+    const { lat, lng, kept, isTyped } = this.#plan;
     const { readParquet } = await import('./formats/parquet/parquet-source.js');
     const { parquetWindows } = await import('./rows/read-parquet.js');
     const parquet = await readParquet(input);
     let rows = inputNumber === from?.inputNumber ? from.inputRows : 0;
-    const wanted = { lat, lng, kept, most: MOST_ROWS, skippedRows: rows };
+    const wanted = { lat, lng, kept, most: MOST_ROWS, skippedRows: rows, isTyped };
     for await (const window of parquetWindows(parquet, input.name, wanted)) {
       await this.#convert(window, input.name, rows + 1);
       rows += window.rowCount;
@@ -308,14 +323,7 @@ class RowConversion {
     tally.rows += rowCount;
     for (let row = 0; row < rowCount; row++)
       if (records[recordStatusAt(row)] === OK) tally.byAdmin[adminOf(records, RECORD_BYTES * row)]!++;
-    if (this.#plan.format !== 'parquet')
-      for (const [column, half] of this.#numbers) asNumbers(rows, column, half);
-    if (failed === 0 || request.errors.kind === 'keep') {
-      await this.#output.write(rows, records, 'all');
-      return;
-    }
-    await this.#output.write(rows, records, 'ok');
-    await this.#rejects?.write(rows, records, 'failed');
+    await this.#writers.write(rows, records, failed);
   }
 
   #noteFailures(rows: TextRows, records: Uint8Array, file: string, firstRow: number): void {
@@ -353,9 +361,11 @@ class RowConversion {
 
   /** A coordinate of Parquet that is not kept has no text. */
   #textAt(rows: TextRows, column: number, row: number, half: 0 | 1): string {
-    if (rows.columns[column]!.starts.length > 0) return textAt(rows, column, row);
+    const { columns, isTyped } = this.#plan;
+    if (rows.columns[column]!.starts.length > 0)
+      return isTyped ? plainTextAt(rows, columns, column, row) : textAt(rows, column, row);
     const degrees = rows.latLngDeg[2 * row + half]!;
     const isDefined = (rows.defined?.[half] ?? null)?.[row] !== 0;
-    return isDefined ? textOf(this.#plan.columns[column]!, degrees) : '';
+    return isDefined ? textOf(columns[column]!, degrees) : '';
   }
 }

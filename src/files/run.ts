@@ -136,9 +136,10 @@ async function convertOn(run: Run): Promise<string> {
   const pair = `from ${run.sourceFormat} to ${run.targetFormat}`;
   let reason = pair;
   if (isFree && run.sourceFormat === 'parquet' && run.targetFormat === 'parquet') {
-    const { planChunks, convertByChunks } = await import('./by-chunks.js');
+    const { planChunks } = await import('./by-chunks-plan.js');
     const plan = await planChunks(run);
     if (typeof plan !== 'string') {
+      const { convertByChunks } = await import('./by-chunks.js');
       await convertByChunks(run, plan);
       return 'Converted by column chunks: kept columns were copied as they are.';
     }

@@ -38,6 +38,9 @@ const DELIMITED: Driver = {
   sink: ({ output, columns, dialect, isContinued }) => csvSink(output, columns, dialect, isContinued),
 };
 
+/** Whether Arrow goes into a file; else it is a stream. */
+export const hasArrowFooter = ({ name }: Output): boolean => !/\.arrows$/i.test(name) && name !== STDOUT_NAME;
+
 const DRIVERS: Readonly<Partial<Record<FileFormat, Driver>>> = {
   csv: DELIMITED,
   tsv: DELIMITED,
@@ -63,8 +66,7 @@ const DRIVERS: Readonly<Partial<Record<FileFormat, Driver>>> = {
   arrow: {
     open: async ({ input }) => (await import('./arrow/arrow-source.js')).openArrow(input),
     async sink({ output, columns }) {
-      const hasFooter = !/\.arrows$/i.test(output.name) && output.name !== STDOUT_NAME;
-      return (await import('./arrow/arrow-sink.js')).arrowSink(output, columns, hasFooter);
+      return (await import('./arrow/arrow-sink.js')).arrowSink(output, columns, hasArrowFooter(output));
     },
   },
 };

@@ -7,10 +7,25 @@ import { parseObject, valuesOf } from '../formats/json/json-columns.js';
 import { MAX_LINE_BYTES, textOfLine, tooLongLine } from '../formats/lines.js';
 import type { TableColumn } from '../formats/table.js';
 import { degreesOf, textOf } from '../formats/values/column-text.js';
-import { GrowingBytes, numberIn, type TextRows, type ValueRanges, wasUsual } from './text-rows.js';
+import { addPlain } from './plain-values.js';
+import {
+  ABSENT,
+  BOOLEAN,
+  ESCAPED,
+  FRACTION,
+  INTEGER,
+  LineScanner,
+  NULL,
+  TEXT,
+  unescaped,
+} from './scan-line.js';
+import { GrowingBytes, numberIn, type TextRows, type ValueRanges } from './text-rows.js';
 
-const [LF, CR, QUOTE, COMMA, COLON, BACKSLASH, OPEN, CLOSE] = [10, 13, 34, 44, 58, 92, 123, 125] as const;
-const [TRUE, FALSE] = [0x74, 0x66] as const;
+const LF = 10;
+const HIGH = 2 ** 32;
+const LETTER_T = 116;
+/** Room for a value that is written behind the block. */
+const VALUE_BYTES = 32;
 
 interface Start {
   /** Bytes and rows that an earlier run has converted. */
@@ -21,23 +36,24 @@ interface Start {
 /** Reads the rows of inputs by the columns of the first. */
 export class NdjsonRowReader {
   readonly #columns: readonly TableColumn[];
-  readonly #names: readonly Uint8Array[];
-  /** Columns of texts; of numbers, or booleans. */
-  readonly #isText: readonly boolean[];
-  readonly #isNumber: readonly boolean[];
+  readonly #scanner: LineScanner;
+  readonly #isTyped: boolean;
   readonly #lat: number;
   readonly #lng: number;
   readonly #most: number;
   readonly #ranges: ValueRanges[];
   readonly #latLngDeg: Float64Array;
   readonly #text = new GrowingBytes(1 << 20);
+  #view = new DataView(this.#text.bytes.buffer);
 
-  /** @param columns of texts, numbers and booleans; @param most rows of a window */
-  constructor(columns: readonly TableColumn[], lat: number, lng: number, most: number) {
+  /**
+   * @param most rows of a window
+   * @param isTyped whether ranges are plain values as columns of types have them, instead of texts
+   */
+  constructor(columns: readonly TableColumn[], lat: number, lng: number, most: number, isTyped: boolean) {
     this.#columns = columns;
-    this.#names = columns.map(({ name }) => Buffer.from(JSON.stringify(name)));
-    this.#isText = columns.map(({ kind }) => kind === 'text');
-    this.#isNumber = columns.map(({ kind }) => kind === 'double');
+    this.#scanner = new LineScanner(columns.map(({ name }) => name));
+    this.#isTyped = isTyped;
     this.#lat = lat;
     this.#lng = lng;
     this.#most = most;
@@ -74,7 +90,7 @@ export class NdjsonRowReader {
           lines++;
           if (stop - at > MAX_LINE_BYTES) throw tooLongLine(input.name, lines);
           if (
-            (isSound && this.#readLine(text.bytes, at, stop, rowCount)) ||
+            (isSound && this.#readLine(at, stop, rowCount)) ||
             this.#readSlowly(block.subarray(at, stop), input.name, lines, rows + rowCount + 1, rowCount)
           )
             rowCount++;
@@ -89,59 +105,103 @@ export class NdjsonRowReader {
   }
 
   /** Reads a line of plain members. @returns false for any other line */
-  #readLine(bytes: Uint8Array, start: number, lineEnd: number, row: number): boolean {
-    const end = bytes[lineEnd - 1] === CR ? lineEnd - 1 : lineEnd;
-    if (end - start < 2 || bytes[start] !== OPEN || bytes[end - 1] !== CLOSE) return false;
-    const ranges = this.#ranges;
-    for (const { starts } of ranges) starts[row] = -1;
-    const names = this.#names;
-    const last = end - 1;
-    let at = start + 1;
-    for (let next = 0; at < last; next++) {
-      let column = next;
-      if (column >= names.length || !startsWith(bytes, at, names[column]!)) {
-        for (column = 0; column < names.length; column++) if (startsWith(bytes, at, names[column]!)) break;
-        if (column === names.length) return false;
+  #readLine(start: number, lineEnd: number, row: number): boolean {
+    const text = this.#text;
+    const scanner = this.#scanner;
+    if (!scanner.scan(text.bytes, start, lineEnd)) return false;
+    const columns = this.#columns;
+    text.reserve(lineEnd - start + VALUE_BYTES * columns.length);
+    if (this.#view.buffer !== text.bytes.buffer) this.#view = new DataView(text.bytes.buffer);
+    const { kinds, numbers } = scanner;
+    for (let column = 0; column < columns.length; column++) {
+      const { starts, ends } = this.#ranges[column]!;
+      const kind = kinds[column]!;
+      if (kind === ABSENT || kind === NULL) starts[row] = -1;
+      else {
+        starts[row] = scanner.starts[column]!;
+        ends[row] = scanner.ends[column]!;
+        if (!this.#fit(columns[column]!, kind, column, starts, ends, row)) return false;
       }
-      const { starts, ends } = ranges[column]!;
-      // The last one counts of two members of one name.
-      if (starts[row] !== -1) return false;
-      at += names[column]!.length;
-      if (bytes[at++] !== COLON) return false;
-      if (bytes[at] === QUOTE) {
-        if (this.#isText[column] !== true) return false;
-        const from = ++at;
-        for (; bytes[at] !== QUOTE; at++)
-          if (at >= last || bytes[at] === BACKSLASH || bytes[at]! < 32) return false;
-        starts[row] = from;
-        ends[row] = at++;
-      } else {
-        const from = at;
-        while (at < last && bytes[at] !== COMMA) at++;
-        if (this.#isNumber[column] === true) {
-          const value = numberIn(bytes, from, at);
-          if (!wasUsual()) return false;
-          if (column === this.#lat) this.#latLngDeg[2 * row] = value;
-          if (column === this.#lng) this.#latLngDeg[2 * row + 1] = value;
-        } else if (this.#isText[column] === true || !isBoolean(bytes, from, at)) return false;
-        starts[row] = from;
-        ends[row] = at;
-      }
-      if (at < last && bytes[at] !== COMMA) return false;
-      at++;
-      if (at === last) return false;
     }
     for (const half of [0, 1] as const) {
       const column = half === 0 ? this.#lat : this.#lng;
-      const { starts, ends } = ranges[column]!;
-      if (starts[row] === -1) this.#latLngDeg[2 * row + half] = Number.NaN;
-      else if (this.#isText[column] === true) {
-        const value = numberIn(bytes, starts[row]!, ends[row]!);
-        if (Number.isNaN(value)) return false;
-        this.#latLngDeg[2 * row + half] = value;
+      const kind = kinds[column]!;
+      let degrees = Number.NaN;
+      if (kind === INTEGER || kind === FRACTION) degrees = numbers[column]!;
+      else if (kind !== ABSENT && kind !== NULL) {
+        const { starts, ends } = this.#ranges[column]!;
+        degrees = numberIn(text.bytes, starts[row]!, ends[row]!);
+        if (Number.isNaN(degrees)) return false;
       }
+      this.#latLngDeg[2 * row + half] = degrees;
     }
     return true;
+  }
+
+  /** Makes the range of a value that of its column. @returns false for a value of another kind, or one that is left */
+  #fit(
+    { kind: wanted }: TableColumn,
+    kind: number,
+    column: number,
+    starts: Int32Array,
+    ends: Int32Array,
+    row: number,
+  ): boolean {
+    const text = this.#text;
+    const isNumber = kind === INTEGER || kind === FRACTION;
+    switch (wanted) {
+      case 'text': {
+        if (kind === TEXT) return true;
+        if (kind !== ESCAPED) return false;
+        const end = unescaped(text.bytes, starts[row]!, ends[row]!, text.bytes, text.at);
+        if (end < 0) return false;
+        this.#put(starts, ends, row, end);
+        return true;
+      }
+      case 'double':
+        if (!isNumber) return false;
+        if (this.#isTyped) {
+          this.#view.setFloat64(text.at, this.#scanner.numbers[column]!, true);
+          this.#put(starts, ends, row, text.at + 8);
+        } else if (this.#scanner.usual[column] === 0) {
+          starts[row] = text.at;
+          text.addNumber(this.#scanner.numbers[column]!);
+          ends[row] = text.at;
+        }
+        return true;
+      case 'long': {
+        if (kind !== INTEGER || !this.#isTyped) return false;
+        const value = this.#scanner.numbers[column]!;
+        const high = Math.floor(value / HIGH);
+        this.#view.setInt32(text.at + 4, high, true);
+        this.#view.setUint32(text.at, value - high * HIGH, true);
+        this.#put(starts, ends, row, text.at + 8);
+        return true;
+      }
+      case 'boolean':
+        if (kind !== BOOLEAN) return false;
+        if (this.#isTyped) {
+          text.bytes[text.at] = text.bytes[starts[row]!] === LETTER_T ? 1 : 0;
+          this.#put(starts, ends, row, text.at + 1);
+        }
+        return true;
+      case 'json':
+        if (kind === ESCAPED || !this.#isTyped) return false;
+        if (kind === TEXT) {
+          starts[row]!--;
+          ends[row]!++;
+        }
+        return !isNumber || this.#scanner.usual[column] === 1;
+      default:
+        return false;
+    }
+  }
+
+  /** The range of a value that has been written behind the others. */
+  #put(starts: Int32Array, ends: Int32Array, row: number, end: number): void {
+    starts[row] = this.#text.at;
+    ends[row] = end;
+    this.#text.at = end;
   }
 
   /** Reads any line. @returns false for a blank one. @throws CliFailure BAD_INPUT */
@@ -150,7 +210,7 @@ export class NdjsonRowReader {
     if (json === '') return false;
     const { value } = parseObject(json, file, line);
     const columns = this.#columns;
-    const values = valuesOf(columns, [value], file, number, 'names');
+    const values = valuesOf(columns, [value], file, number, this.#isTyped ? 'types' : 'names');
     const text = this.#text;
     for (const [c, column] of columns.entries()) {
       const each = values[c]![0];
@@ -160,7 +220,8 @@ export class NdjsonRowReader {
         continue;
       }
       starts[row] = text.at;
-      text.addText(textOf(column, each));
+      if (this.#isTyped) addPlain(text, column, each);
+      else text.addText(textOf(column, each));
       ends[row] = text.at;
     }
     this.#latLngDeg[2 * row] = degreesOf(columns[this.#lat]!, values[this.#lat]![0], 'lat');
@@ -169,20 +230,8 @@ export class NdjsonRowReader {
   }
 }
 
-function startsWith(bytes: Uint8Array, at: number, name: Uint8Array): boolean {
-  for (let i = 0; i < name.length; i++) if (bytes[at + i] !== name[i]) return false;
-  return true;
-}
-
-function isBoolean(bytes: Uint8Array, start: number, end: number): boolean {
-  const word = bytes[start] === TRUE ? 'true' : bytes[start] === FALSE ? 'false' : '';
-  if (word === '' || end - start !== word.length) return false;
-  for (let i = 0; i < word.length; i++) if (bytes[start + i] !== word.charCodeAt(i)) return false;
-  return true;
-}
-
 /** Blocks of whole lines; the last may have no end. @throws CliFailure BAD_INPUT for a line that is too long */
-async function* blocksOf(input: Input, nextLine: () => number): AsyncGenerator<Buffer> {
+export async function* blocksOf(input: Input, nextLine: () => number): AsyncGenerator<Buffer> {
   let parts: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of input.chunks()) {

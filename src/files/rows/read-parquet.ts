@@ -5,15 +5,18 @@ import { isUtf8 } from 'node:buffer';
 import type { RowGroup } from 'hyparquet';
 import { badInput, CliFailure, reasonOf } from '../exit-codes.js';
 import { UnpackedPages } from '../formats/parquet/codecs.js';
-import { readCoordinates } from '../formats/parquet/coordinates.js';
+import { type Coordinates, readCoordinates } from '../formats/parquet/coordinates.js';
 import { chunksOf, type ParquetFile, SMALLER_GROUPS, scanOf } from '../formats/parquet/parquet-source.js';
+import { elementOf } from '../formats/parquet/parquet-types.js';
+import { plainWidth } from '../formats/parquet/plain-column.js';
 import { indexesIn, plainPages, presentOf } from '../formats/parquet/plain-pages.js';
 import { checkPages, type PageBytes, type SoundChunk, walkPages } from '../formats/parquet/sound-chunk.js';
-import type { ColumnKind } from '../formats/table.js';
+import type { ColumnKind, TableColumn } from '../formats/table.js';
 import { textOf } from '../formats/values/column-text.js';
 import { readBy } from '../formats/values/nested.js';
 import { ceilingBytes, requireBelowCeiling } from '../held/ceiling.js';
 import { MOST_ROW_TEXT } from '../held/row-windows.js';
+import { addPlain } from './plain-values.js';
 import { GrowingBytes, type TextRows, type ValueRanges } from './text-rows.js';
 
 /** Bytes that a value takes besides its text. */
@@ -42,13 +45,15 @@ interface Wanted {
   readonly most: number;
   /** Rows that an earlier run has converted. */
   readonly skippedRows: number;
+  /** Whether ranges are plain values, as columns of types have them, instead of texts. */
+  readonly isTyped: boolean;
 }
 
 /** Windows of rows; the memory of one may be used for the next. @throws CliFailure BAD_INPUT */
 export async function* parquetWindows(
   parquet: ParquetFile,
   file: string,
-  { lat, lng, kept, most, skippedRows }: Wanted,
+  { lat, lng, kept, most, skippedRows, isTyped }: Wanted,
 ): AsyncGenerator<TextRows> {
   const { fields, metadata } = parquet;
   const pages = new UnpackedPages();
@@ -79,7 +84,9 @@ export async function* parquetWindows(
       const ranges = { starts: new Int32Array(rows), ends: new Int32Array(rows) };
       columns[index] = ranges;
       const known = index === lat ? lats : index === lng ? lngs : null;
-      if (known === null) await readColumn(parquet, scan, pages, group, first, index, file, text, ranges);
+      if (known === null)
+        await readColumn(parquet, scan, pages, group, first, index, file, text, ranges, isTyped);
+      else if (isTyped) addDegrees(known, fields[index]!.column, text, ranges);
       else
         for (let row = 0; row < rows; row++) {
           if (known.defined !== null && known.defined[row] === 0) {
@@ -108,6 +115,28 @@ export async function* parquetWindows(
       yield { text, rowCount: count, columns: window, latLngDeg, defined };
       start += count;
     }
+  }
+}
+
+function addDegrees(
+  { degrees, defined }: Coordinates,
+  { kind }: TableColumn,
+  text: GrowingBytes,
+  { starts, ends }: ValueRanges,
+): void {
+  const width = kind === 'double' ? 8 : 4;
+  text.reserve(width * starts.length);
+  const view = new DataView(text.bytes.buffer);
+  for (let row = 0; row < starts.length; row++) {
+    if (defined !== null && defined[row] === 0) {
+      starts[row] = -1;
+      continue;
+    }
+    starts[row] = text.at;
+    if (width === 8) view.setFloat64(text.at, degrees[row]!, true);
+    else view.setFloat32(text.at, degrees[row]!, true);
+    text.at += width;
+    ends[row] = text.at;
   }
 }
 
@@ -166,6 +195,7 @@ async function readColumn(
   file: string,
   text: GrowingBytes,
   ranges: ValueRanges,
+  isTyped: boolean,
 ): Promise<void> {
   const { column, shape } = parquet.fields[index]!;
   const { name } = column;
@@ -179,9 +209,11 @@ async function readColumn(
     requireBelowCeiling(location, held, 'a row group', SMALLER_GROUPS);
     for (const each of sound) checkPages(each, pages, ceilingBytes());
     const [only] = sound;
-    if (sound.length === 1 && isPrinted(parquet, index, only!)) {
+    const width = isTyped ? plainWidth(elementOf(column)) : -1;
+    const isRead = isTyped ? column.kind !== 'boolean' : isPrinted(parquet, index, only!);
+    if (sound.length === 1 && isRead) {
       const at = text.at;
-      if (readPlain(only!, pages, rows, column.kind, text, ranges)) return;
+      if (readPlain(only!, pages, rows, column.kind, width, text, ranges)) return;
       text.at = at;
     }
     const values = await scan.readColumn({ column: name, rowStart: groupStart, rowEnd: groupStart + rows });
@@ -194,7 +226,8 @@ async function readColumn(
         continue;
       }
       ranges.starts[row] = text.at;
-      text.addText(textOf(column, value));
+      if (isTyped) addPlain(text, column, value);
+      else text.addText(textOf(column, value));
       ranges.ends[row] = text.at;
     }
   } catch (error) {
@@ -216,12 +249,16 @@ function isPrinted({ fields, elements }: ParquetFile, index: number, { chunk }: 
   return PRINTED[fields[index]!.column.kind]?.includes(type) === true;
 }
 
-/** @returns false for what is not read here: another encoding, or texts that are not UTF-8 */
+/**
+ * @param width of plain values that are copied; 0 for texts and bytes, -1 to print them
+ * @returns false for what is not read here: another encoding, or texts that are not UTF-8
+ */
 function readPlain(
   sound: SoundChunk,
   pages: UnpackedPages,
   rows: number,
   kind: ColumnKind,
+  width: number,
   text: GrowingBytes,
   { starts, ends }: ValueRanges,
 ): boolean {
@@ -236,7 +273,7 @@ function readPlain(
         : levels === null && row + count <= rows
           ? { starts: starts.subarray(row, row + count), ends: ends.subarray(row, row + count) }
           : { starts: new Int32Array(present), ends: new Int32Array(present) };
-      if (!print(page, kind, present, text, into)) return false;
+      if (!print(page, kind, width, present, text, into)) return false;
       if (isDictionary) {
         dictionary = into;
         continue;
@@ -274,12 +311,24 @@ function readPlain(
 function print(
   page: PageBytes,
   kind: ColumnKind,
+  plainWidth: number,
   count: number,
   text: GrowingBytes,
   ranges: ValueRanges,
 ): boolean {
   const { starts, ends } = ranges;
-  if (kind === 'text') return printTexts(page, count, text, ranges);
+  if (kind === 'text' || plainWidth === 0) return copyTexts(page, count, text, ranges, kind === 'text');
+  if (plainWidth > 0) {
+    const from = page.at;
+    const size = plainWidth * count;
+    page.skip(size);
+    for (let i = 0; i < count; i++) {
+      starts[i] = text.at + plainWidth * i;
+      ends[i] = starts[i]! + plainWidth;
+    }
+    text.add(page.bytes.subarray(from, from + size));
+    return true;
+  }
   const { view } = page;
   const at = page.at;
   const width = kind === 'int' || kind === 'float' ? 4 : 8;
@@ -300,11 +349,12 @@ function print(
   return true;
 }
 
-function printTexts(
+function copyTexts(
   page: PageBytes,
   count: number,
   text: GrowingBytes,
   { starts, ends }: ValueRanges,
+  isText: boolean,
 ): boolean {
   text.reserve(page.left);
   const { bytes } = page;
@@ -317,7 +367,7 @@ function printTexts(
     page.skip(length);
     starts[i] = at;
     // A text that begins within a letter is none, though the texts together may be.
-    if (length > 0 && (bytes[start]! & 0xc0) === CONTINUED) return false;
+    if (isText && length > 0 && (bytes[start]! & 0xc0) === CONTINUED) return false;
     if (length > 64) {
       into.set(bytes.subarray(start, start + length), at);
       at += length;
@@ -325,5 +375,5 @@ function printTexts(
     ends[i] = at;
   }
   text.at = at;
-  return isUtf8(into.subarray(from, at));
+  return !isText || isUtf8(into.subarray(from, at));
 }

@@ -19,6 +19,8 @@ export interface RowWriter {
   write(rows: TextRows, records: Uint8Array, wanted: Wanted): Promise<void>;
   /** Writes the end of the file. The caller finishes the output. */
   close(): Promise<void>;
+  /** Removes what was written beside the output, however the run ends. */
+  remove?(): void;
 }
 
 /** The columns of an output, in their order. */

@@ -2,7 +2,9 @@
 // the values as Parquet's plain encoding has them.
 
 import type { SchemaElement } from 'hyparquet';
-import { uuidBytes } from '../formats/values/column-text.js';
+import { plainWidth } from '../formats/parquet/plain-column.js';
+import { fixedOf, int32Of, int64Of, numberOf } from '../rows/plain-values.js';
+import type { ValueRanges } from '../rows/text-rows.js';
 
 // A row in words of 32 bits, from its first one:
 //
@@ -40,28 +42,11 @@ export function storedColumn(
   const own = (value: unknown): unknown => value;
   return {
     type,
-    width: widthOf(element),
+    width: plainWidth(element),
     isUnsigned: converted === 'UINT_64',
     element: { ...element },
     stored: stored ?? own,
   };
-}
-
-function widthOf({ type, type_length: length }: SchemaElement): number {
-  switch (type) {
-    case 'BOOLEAN':
-      return 1;
-    case 'INT32':
-    case 'FLOAT':
-      return 4;
-    case 'INT64':
-    case 'DOUBLE':
-      return 8;
-    case 'FIXED_LEN_BYTE_ARRAY':
-      return length!;
-    default:
-      return 0;
-  }
 }
 
 /** Rows one behind the other; their memory is kept when they are forgotten. */
@@ -207,6 +192,39 @@ export class PackedRows {
     this.#finish(at);
   }
 
+  /** Ends it with plain values. @param ranges of each stored column that is none of FROM_… */
+  addRanges(sources: Int32Array, from: Uint8Array, ranges: readonly ValueRanges[], row: number): void {
+    const columns = this.#columns;
+    const bitmap = 4 * (this.end + HEAD_WORDS);
+    let at = bitmap + ((sources.length + 7) >> 3);
+    let sizeBytes = MOST_FIXED_BYTES * sources.length;
+    for (let c = 0; c < sources.length; c++)
+      if (sources[c]! >= 0 && ranges[c]!.starts[row]! >= 0)
+        sizeBytes += ranges[c]!.ends[row]! - ranges[c]!.starts[row]!;
+    this.#reserveAt(at, sizeBytes);
+    const { bytes } = this;
+    bytes.fill(0, bitmap, at);
+    for (let c = 0; c < sources.length; c++) {
+      const source = sources[c]!;
+      if (source < 0) {
+        at = this.#addOwn(source, bitmap, c, at);
+        continue;
+      }
+      const start = ranges[c]!.starts[row]!;
+      if (start < 0) continue;
+      bytes[bitmap + (c >> 3)]! |= 1 << (c & 7);
+      const size = ranges[c]!.ends[row]! - start;
+      if (columns[c]!.width === 0) {
+        this.#view.setUint32(at, size, true);
+        at += 4;
+      }
+      if (size <= SHORT) for (let i = 0; i < size; i++) bytes[at + i] = from[start + i]!;
+      else bytes.set(from.subarray(start, start + size), at);
+      at += size;
+    }
+    this.#finish(at);
+  }
+
   /** Ends it with fields as texts. */
   addFields(sources: Int32Array, fields: readonly string[]): void {
     const bitmap = 4 * (this.end + HEAD_WORDS);
@@ -289,37 +307,4 @@ function isAscii(text: string): boolean {
 
 function unitAt(text: string, at: number): number {
   return at < text.length ? text.charCodeAt(at) : 0;
-}
-
-// The same refusals as those of hyparquet-writer.
-
-function numberOf(value: unknown): number {
-  if (typeof value !== 'number') throw new Error(`parquet expected number value, got ${String(value)}`);
-  return value;
-}
-
-function int32Of(value: unknown): number {
-  if (!Number.isSafeInteger(value)) throw new Error(`parquet expected integer value, got ${String(value)}`);
-  if ((value as number) < -(2 ** 31) || (value as number) >= 2 ** 31)
-    throw new Error(`parquet expected int32 value, got ${String(value)}`);
-  return value as number;
-}
-
-function int64Of(value: unknown, isUnsigned: boolean): bigint {
-  if (typeof value !== 'bigint') throw new Error(`parquet expected bigint value, got ${String(value)}`);
-  const fits = isUnsigned ? BigInt.asUintN(64, value) === value : BigInt.asIntN(64, value) === value;
-  if (!fits) throw new RangeError(`parquet INT64 value out of range: ${value}`);
-  return value;
-}
-
-/** A UUID, or the integer of a decimal in two's complement, big-endian. */
-function fixedOf(value: unknown, width: number): Uint8Array {
-  if (typeof value === 'string') return uuidBytes(value);
-  const bytes = new Uint8Array(width);
-  let left = value as bigint;
-  for (let at = width - 1; at >= 0; at--) {
-    bytes[at] = Number(left & 255n);
-    left >>= 8n;
-  }
-  return bytes;
 }

@@ -1,8 +1,6 @@
 // Sorted rows as Parquet: stored values are copied, and everything that a code says is made of it here, in the order of
 // the output, where rows of one cell are neighbours.
 
-import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import { EACH_ITS_OWN, OK } from '../../hexcodes/kernel/kernel.js';
 import {
   cellStatusAt,
@@ -12,34 +10,27 @@ import {
   RECORD_TEXT_BYTES,
 } from '../../hexcodes/kernel/output-layout.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
-import { ROW_STATUSES } from '../../hexcodes/wire/job.js';
 import type { Output } from '../disk/output.js';
-import { adminOf, dictionaryChunk } from '../formats/parquet/own-columns.js';
+import { ParquetFileWriter } from '../formats/parquet/file-writer.js';
+import { adminChunk, adminOf, statusChunk } from '../formats/parquet/own-columns.js';
+import { NONE, thriftElement } from '../formats/parquet/pages.js';
 import { elementOf } from '../formats/parquet/parquet-types.js';
-import { binary } from '../formats/parquet/thrift.js';
+import { PlainColumn } from '../formats/parquet/plain-column.js';
 import type { DerivedColumns, TableColumn } from '../formats/table.js';
-import { HEAD_WORDS, KEY_WORDS, type StoredColumn } from './packed-rows.js';
-import { type PlainChunk, PlainColumn } from './plain-columns.js';
+import { HEAD_WORDS, KEY_WORDS } from './packed-rows.js';
 
 const ROW_GROUP_ROWS = 65_536;
-/** In place of an index of a dictionary where a row has no value. */
-const NONE = 255;
 /** Bytes at which a row group ends before. */
 const MOST_HELD_BYTES = 64 * 1024 * 1024;
-const ADMIN_CODES = ADMIN_UNITS.map(({ code }) => binary(code));
-const STATUS_WORDS = ROW_STATUSES.map((word) => binary(word));
 
 /** Made when the first row group is written: h3-js takes long to load. */
 type Boxes = InstanceType<typeof import('../../hexcodes/geometry/cell-boxes.js').CellBoxes>;
 
 export class SortedParquet {
   readonly #hexcodes: Hexcodes;
-  readonly #output: Output;
+  readonly #file: ParquetFileWriter;
   readonly #derived: DerivedColumns;
   readonly #columns: readonly TableColumn[];
-  readonly #elements: ReturnType<typeof elementOf>[];
-  readonly #writer = new ByteWriter(1 << 20);
-  readonly #parquet: ParquetWriter;
   readonly #plain: readonly (PlainColumn | null)[];
   readonly #stored: readonly PlainColumn[];
   readonly #records = new Uint8Array(ROW_GROUP_ROWS * RECORD_BYTES);
@@ -61,27 +52,17 @@ export class SortedParquet {
     columns: readonly TableColumn[],
     derived: DerivedColumns,
     storedAt: readonly number[],
-    stored: readonly StoredColumn[],
   ) {
     this.#hexcodes = hexcodes;
-    this.#output = output;
+    this.#file = new ParquetFileWriter(output);
     this.#derived = derived;
     this.#columns = columns;
-    this.#elements = columns.map(elementOf);
-    const { code, cell, admin, status, box } = derived;
-    const plain = columns.map((_, index) => {
-      if (index === admin || index === status) return null;
-      const width = index === code ? 0 : index === cell || (index >= box && index < box + 4) ? 8 : -1;
-      const known = storedAt.indexOf(index);
-      return new PlainColumn(this.#elements[index]!, width >= 0 ? width : stored[known]!.width);
-    });
+    const { admin, status } = derived;
+    const plain = columns.map((column, index) =>
+      index === admin || index === status ? null : new PlainColumn(elementOf(column)),
+    );
     this.#plain = plain;
     this.#stored = storedAt.map((index) => plain[index]!);
-    this.#parquet = new ParquetWriter({
-      writer: this.#writer,
-      schema: [{ name: 'root', num_children: columns.length }, ...this.#elements],
-      createdBy: 'hexcodes',
-    });
   }
 
   get isFull(): boolean {
@@ -134,41 +115,22 @@ export class SortedParquet {
     this.#boxes ??= new CellBoxes();
     this.#addCells(rows, this.#boxes);
     const { admin, code } = this.#derived;
-    const start = this.#writer.offset;
-    const columns = this.#columns.map(({ name }, index) => {
-      const plain = this.#plain[index]!;
-      if (plain !== null) return this.#written(name, index, plain.end(), rows);
-      const isAdmin = index === admin;
-      const values = (isAdmin ? this.#admins : this.#statuses).subarray(0, rows);
-      return this.#written(
-        name,
-        index,
-        ownOf(dictionaryChunk('text', isAdmin ? ADMIN_CODES : STATUS_WORDS, values)),
-        rows,
-      );
-    });
-    let total = 0n;
-    for (const { meta_data: meta } of columns) total += meta.total_uncompressed_size;
-    this.#parquet.num_rows += BigInt(rows);
-    this.#parquet.row_groups.push({
-      columns,
-      total_byte_size: total,
-      num_rows: BigInt(rows),
-      total_compressed_size: BigInt(this.#writer.offset - start),
-      sorting_columns: [{ column_idx: code, descending: false, nulls_first: false }],
-    });
+    for (const [index, column] of this.#columns.entries()) {
+      const chunk =
+        this.#plain[index]?.end() ??
+        (index === admin
+          ? adminChunk(this.#admins.subarray(0, rows))
+          : statusChunk(this.#statuses.subarray(0, rows)));
+      await this.#file.writeChunk(chunk, elementOf(column), rows);
+    }
+    this.#file.endGroup(rows, code);
     this.#rows = 0;
     this.#heldBytes = 0;
-    await this.#emit();
   }
 
   async close(): Promise<void> {
     await this.flush();
-    // As parquet-sink.ts has it: the writer would serialize the values again.
-    for (const [c, { kind }] of this.#columns.entries())
-      if (kind === 'json') this.#elements[c]!.converted_type = 'JSON';
-    this.#parquet.finish();
-    await this.#emit();
+    await this.#file.end(this.#columns.map((column) => thriftElement(elementOf(column))));
   }
 
   /** Adds cells and boxes of the rows of a group. */
@@ -214,60 +176,4 @@ export class SortedParquet {
     this.#lastCell = { text, words: [Number(cell & 0xffff_ffffn), Number(cell >> 32n)] };
     return this.#lastCell.words;
   }
-
-  #written(name: string, index: number, chunk: WrittenChunk, rows: number) {
-    const writer = this.#writer;
-    const start = writer.offset;
-    for (const page of chunk.pages) writer.appendBytes(page);
-    const hasDictionary = chunk.dictionaryBytes > 0;
-    const { min_value: least, max_value: most, null_count: nulls } = chunk.statistics;
-    return {
-      file_offset: BigInt(start),
-      meta_data: {
-        type: this.#elements[index]!.type!,
-        encodings: (hasDictionary ? ['PLAIN', 'RLE', 'RLE_DICTIONARY'] : ['PLAIN', 'RLE']) as (
-          | 'PLAIN'
-          | 'RLE'
-        )[],
-        path_in_schema: [name],
-        codec: chunk.codec ?? ('SNAPPY' as const),
-        num_values: BigInt(rows),
-        total_compressed_size: BigInt(chunk.sizeBytes),
-        total_uncompressed_size: BigInt(chunk.plainBytes),
-        data_page_offset: BigInt(start + chunk.dictionaryBytes),
-        ...(hasDictionary ? { dictionary_page_offset: BigInt(start) } : {}),
-        statistics: {
-          null_count: nulls,
-          ...(least === undefined || most === undefined ? {} : { min_value: least, max_value: most }),
-        },
-      },
-    };
-  }
-
-  async #emit(): Promise<void> {
-    const bytes = this.#writer.getBytes().slice();
-    this.#writer.index = 0;
-    if (bytes.length > 0) await this.#output.write(bytes);
-  }
-}
-
-type WrittenChunk = PlainChunk & { readonly codec?: 'SNAPPY' | 'UNCOMPRESSED' };
-
-/** A chunk of own-columns.ts, whose statistics are in Thrift. */
-function ownOf({
-  pages,
-  sizeBytes,
-  plainBytes,
-  dictionaryBytes,
-  statistics,
-}: ReturnType<typeof dictionaryChunk>): WrittenChunk {
-  const bound = (id: number): Uint8Array | undefined => statistics.get(id)?.value as Uint8Array | undefined;
-  return {
-    ...{ pages, sizeBytes, plainBytes, dictionaryBytes, codec: 'UNCOMPRESSED' },
-    statistics: {
-      min_value: bound(6),
-      max_value: bound(5),
-      null_count: statistics.get(3)!.value as bigint,
-    },
-  };
 }

@@ -6,6 +6,7 @@ import type { Output } from '../disk/output.js';
 import { storedBy } from '../formats/parquet/parquet-sink.js';
 import { elementOf } from '../formats/parquet/parquet-types.js';
 import type { SinkColumns, TableRows, TableSink } from '../formats/table.js';
+import type { ValueRanges } from '../rows/text-rows.js';
 import { type StoredColumn, storedColumn } from './packed-rows.js';
 import { SortedParquet } from './sorted-parquet.js';
 import { HeldRows, SortedRuns } from './sorted-runs.js';
@@ -47,7 +48,7 @@ export class SortedSink implements TableSink {
     );
     this.#code = derived.code;
     this.#status = derived.status;
-    this.#parquet = new SortedParquet(hexcodes, output, all, derived, this.#stored, stored);
+    this.#parquet = new SortedParquet(hexcodes, output, all, derived, this.#stored);
     this.#held = new HeldRows(stored, memoryBytes);
     this.#memoryBytes = memoryBytes;
     this.#tick = tick;
@@ -73,6 +74,10 @@ export class SortedSink implements TableSink {
 
   addBytes(sources: Int32Array, block: Uint8Array, starts: Uint32Array, ends: Uint32Array): void {
     this.#held.rows.addBytes(sources, block, starts, ends);
+  }
+
+  addRanges(sources: Int32Array, bytes: Uint8Array, ranges: readonly ValueRanges[], row: number): void {
+    this.#held.rows.addRanges(sources, bytes, ranges, row);
   }
 
   addFields(sources: Int32Array, fields: readonly string[]): void {

@@ -35,9 +35,9 @@ import { EXTENSION_NAME, UUID_EXTENSION } from './arrow-types.js';
 import { ByteQueue, messagesOf, once } from './messages.js';
 import { SCHEMA } from './sound-metadata.js';
 
-const BATCH_ROWS = 65_536;
+export const BATCH_ROWS = 65_536;
 /** Characters and bytes at which a record batch ends before. */
-const MOST_HELD_TEXT = 64 * 1024 * 1024;
+export const MOST_HELD_TEXT = 64 * 1024 * 1024;
 const MOST_DIGITS_OF_128_BITS = 38;
 
 const UNITS = {
@@ -47,102 +47,135 @@ const UNITS = {
   ns: TimeUnit.NANOSECOND,
 } as const;
 
-function columnOf(column: TableColumn, values: unknown[]): Column<unknown> {
-  const build = (type: DataType, of: unknown[] = values): Column<unknown> =>
-    columnFromArray(of as never, type) as Column<unknown>;
-  // Integers here and in the file: built as integers, their type put on afterwards.
-  const retyped = (type: DataType, stored: DataType, of?: unknown[]): Column<unknown> =>
-    new Column([...build(stored, of).data], type);
+/** Bytes of a value as an integer, where it is built as one and its type is put on afterwards. */
+type StoredAs = 'int32' | 'int64' | null;
+
+/** The type that a column is written as. */
+export function arrowType(column: TableColumn): { readonly type: DataType; readonly stored: StoredAs } {
+  const as = (type: DataType, stored: StoredAs = null) => ({ type, stored });
   const unit = UNITS[column.unit ?? 'ms'];
   switch (column.kind) {
     case 'text':
     case 'json':
-      return build(utf8());
+      return as(utf8());
     case 'binary':
-      return build(binary());
+      return as(binary());
     case 'uuid':
-      return build(
-        fixedSizeBinary(16),
-        values.map((value) => (value === null ? null : uuidBytes(value as string))),
-      );
+      return as(fixedSizeBinary(16));
     case 'double':
-      return build(float64());
+      return as(float64());
     case 'float':
-      return build(float32());
+      return as(float32());
     case 'int':
-      return build(int32());
+      return as(int32());
     case 'long':
-      return build(int64());
+      return as(int64());
     case 'ulong':
-      return build(uint64());
+      return as(uint64());
     case 'boolean':
-      return build(bool());
+      return as(bool());
     case 'decimal': {
       const { precision = 38, scale = 0 } = column;
-      return build(
+      return as(
         precision > MOST_DIGITS_OF_128_BITS ? decimal256(precision, scale) : decimal128(precision, scale),
       );
     }
     case 'date':
-      return retyped(dateDay(), int32());
+      return as(dateDay(), 'int32');
     case 'timestamp':
-      return retyped(timestamp(unit, column.zone ?? (column.isUtc === true ? 'UTC' : null)), int64());
+      return as(timestamp(unit, column.zone ?? (column.isUtc === true ? 'UTC' : null)), 'int64');
     case 'time': {
       // Times of UTC are a type of Parquet alone.
-      if (column.isUtc === true) {
-        return build(
-          utf8(),
-          values.map((value) => (value === null ? null : textOf(column, value))),
-        );
-      }
+      if (column.isUtc === true) return as(utf8());
       const type = time(unit);
-      if (type.bitWidth === 64) return retyped(type, int64());
-      return retyped(
-        type,
-        int32(),
-        values.map((value) => (value === null ? null : Number(value))),
-      );
+      return as(type, type.bitWidth === 64 ? 'int64' : 'int32');
     }
     case 'duration':
-      return retyped(duration(unit), int64());
+      return as(duration(unit), 'int64');
   }
 }
 
-/** @param hasFooter writes a file, with magic word and footer; else the bare stream */
-export function arrowSink(output: Output, columns: SinkColumns, hasFooter: boolean): TableSink {
-  const all = [...columns.kept, ...columns.added];
-  const magic = Buffer.from('ARROW1\0\0', 'latin1');
-  const blocks: Block[] = [];
-  let offset = 0;
-  let schema: Table['schema'] | null = null;
-  let held: unknown[][] = all.map(() => []);
-  let heldRows = 0;
-  let heldText = 0;
-  const emit = async (bytes: Uint8Array): Promise<void> => {
-    offset += bytes.length;
-    await output.write(bytes);
-  };
-  const flush = async (): Promise<void> => {
-    const entries = all.map((column, c): [string, Column<unknown>] => [
-      column.name,
-      columnOf(column, held[c]!),
-    ]);
+function columnOf(column: TableColumn, values: unknown[]): Column<unknown> {
+  const { type, stored } = arrowType(column);
+  const build = (of: unknown[], as = type): Column<unknown> =>
+    columnFromArray(of as never, as) as Column<unknown>;
+  const mapped = (each: (value: never) => unknown): unknown[] =>
+    values.map((value) => (value === null ? null : each(value as never)));
+  if (column.kind === 'uuid') return build(mapped(uuidBytes));
+  if (column.kind === 'time' && column.isUtc === true) return build(mapped((value) => textOf(column, value)));
+  if (stored === null) return build(values);
+  const integers = column.kind === 'time' && stored === 'int32' ? mapped(Number) : values;
+  return new Column([...build(integers, stored === 'int32' ? int32() : int64()).data], type);
+}
+
+/** A stream of record batches, or a file of them, with magic word and footer. */
+export class ArrowStream {
+  readonly #output: Output;
+  readonly #columns: readonly TableColumn[];
+  readonly #hasFooter: boolean;
+  readonly #blocks: Block[] = [];
+  #offset = 0;
+  #schema: Table['schema'] | null = null;
+
+  constructor(output: Output, columns: readonly TableColumn[], hasFooter: boolean) {
+    this.#output = output;
+    this.#columns = columns;
+    this.#hasFooter = hasFooter;
+  }
+
+  /** Whether no batch has been written, with which the schema comes. */
+  get isEmpty(): boolean {
+    return this.#schema === null;
+  }
+
+  async #emit(bytes: Uint8Array): Promise<void> {
+    this.#offset += bytes.length;
+    await this.#output.write(bytes);
+  }
+
+  /** @param columns of one batch each */
+  async writeBatch(columns: readonly Column<unknown>[]): Promise<void> {
+    const entries = this.#columns.map(({ name }, c) => [name, columns[c]!]);
     const table = tableFromColumns(entries as never);
-    all.forEach(({ kind }, c) => {
+    this.#columns.forEach(({ kind }, c) => {
       if (kind === 'uuid') table.schema.fields[c]!.metadata = new Map([[EXTENSION_NAME, UUID_EXTENSION]]);
     });
     const encoded = tableToIPC(table, { format: 'stream' }) as Uint8Array;
     for await (const message of messagesOf(new ByteQueue(once(encoded)), '(memory)', false)) {
       if (message.kind === SCHEMA) {
-        if (schema !== null) continue;
-        schema = table.schema;
-        if (hasFooter) await emit(magic);
+        if (this.#schema !== null) continue;
+        this.#schema = table.schema;
+        if (this.#hasFooter) await this.#emit(Buffer.from('ARROW1\0\0', 'latin1'));
       } else {
         const bodyLength = message.bytes.length - message.metadataBytes;
-        blocks.push({ offset, metadataLength: message.metadataBytes, bodyLength });
+        this.#blocks.push({ offset: this.#offset, metadataLength: message.metadataBytes, bodyLength });
       }
-      await emit(message.bytes);
+      await this.#emit(message.bytes);
     }
+  }
+
+  async end(): Promise<void> {
+    const ending: Uint8Array[] = [Uint8Array.of(255, 255, 255, 255, 0, 0, 0, 0)];
+    if (this.#hasFooter && this.#schema !== null) {
+      const sink = {
+        write: (bytes: Uint8Array) => void ending.push(bytes.slice()),
+        pad: (count: number) => void ending.push(new Uint8Array(count)),
+      };
+      writeFooter(new Builder(sink), this.#schema, [], this.#blocks, null);
+    }
+    await this.#emit(Buffer.concat(ending));
+  }
+}
+
+/** @param hasFooter writes a file; else the bare stream */
+export function arrowSink(output: Output, columns: SinkColumns, hasFooter: boolean): TableSink {
+  const all = [...columns.kept, ...columns.added];
+  const stream = new ArrowStream(output, all, hasFooter);
+  let held: unknown[][] = all.map(() => []);
+  let heldRows = 0;
+  let heldText = 0;
+  const flush = async (): Promise<void> => {
+    await stream.writeBatch(all.map((column, c) => columnOf(column, held[c]!)));
     held = all.map(() => []);
     heldRows = 0;
     heldText = 0;
@@ -161,16 +194,8 @@ export function arrowSink(output: Output, columns: SinkColumns, hasFooter: boole
       if (heldRows >= BATCH_ROWS || heldText >= MOST_HELD_TEXT) await flush();
     },
     async close() {
-      if (heldRows > 0 || schema === null) await flush();
-      const ending: Uint8Array[] = [Uint8Array.of(255, 255, 255, 255, 0, 0, 0, 0)];
-      if (hasFooter && schema !== null) {
-        const sink = {
-          write: (bytes: Uint8Array) => void ending.push(bytes.slice()),
-          pad: (count: number) => void ending.push(new Uint8Array(count)),
-        };
-        writeFooter(new Builder(sink), schema, [], blocks, null);
-      }
-      await emit(Buffer.concat(ending));
+      if (heldRows > 0 || stream.isEmpty) await flush();
+      await stream.end();
     },
   };
 }

@@ -83,6 +83,9 @@ const BOOLEAN = 64;
 const OTHER = 128;
 const NUMBERS = FRACTION | INTEGER | LONG_INTEGER | HUGE_INTEGER | LONGER_INTEGER;
 
+/** Kinds for surveys by bytes. */
+export const MET_IN = { fraction: FRACTION, integer: INTEGER, text: TEXT, boolean: BOOLEAN } as const;
+
 const MOST_DIGITS = 10n ** 38n;
 /** JSON with a number that is an integer by its value but not as it is written, such as 2.0 and 1e3. */
 const WHOLE_FRACTION = /\d\.0*[\s,}\]]|\d[eE]/;
@@ -131,6 +134,19 @@ export class FieldSurvey {
       throw new Error(
         `its rows have more than ${MOST_FIELDS} fields with different names, as many as a table has columns`,
       );
+  }
+
+  get size(): number {
+    return this.#met.size;
+  }
+
+  get names(): readonly string[] {
+    return [...this.#met.keys()];
+  }
+
+  /** Notes kinds of MET_IN for a field. */
+  meet(name: string, kinds: number): void {
+    this.#met.set(name, (this.#met.get(name) ?? 0) | kinds);
   }
 
   /**

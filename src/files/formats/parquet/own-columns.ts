@@ -8,6 +8,7 @@ import {
   recordAt,
   recordStatusAt,
 } from '../../../hexcodes/kernel/output-layout.js';
+import { ROW_STATUSES } from '../../../hexcodes/wire/job.js';
 import {
   dataHead,
   dictionaryHead,
@@ -24,6 +25,7 @@ import {
   UNCOMPRESSED,
   varintOf,
 } from './pages.js';
+import { binary } from './thrift.js';
 
 /** Rows of a page of codes. */
 const PAGE_ROWS = 32_768;
@@ -289,4 +291,20 @@ export function dictionaryChunk(
     ...{ hasDictionary: true, dictionaryBytes: lead.length + dictionary.length },
     statistics: statisticsOf(sorted[0], sorted.at(-1), nulls),
   };
+}
+
+const ADMIN_CODES = ADMIN_UNITS.map(({ code }) => binary(code));
+const STATUS_WORDS = ROW_STATUSES.map(binary);
+
+/** Provinces by their admin numbers, NONE where a row has none. */
+export const adminChunk = (admins: Uint8Array): OwnChunk => dictionaryChunk('text', ADMIN_CODES, admins);
+/** Statuses by their place in ROW_STATUSES. */
+export const statusChunk = (statuses: Uint8Array): OwnChunk =>
+  dictionaryChunk('text', STATUS_WORDS, statuses);
+
+/** One resolution for all rows. */
+export function resolutionChunk(resolution: number, rows: number): OwnChunk {
+  const four = Buffer.alloc(4);
+  four.writeUInt32LE(resolution);
+  return dictionaryChunk('int', [four], new Uint8Array(rows));
 }

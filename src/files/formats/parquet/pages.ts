@@ -1,23 +1,36 @@
 // The parts of pages and chunks that are written here: heads, levels, indexes, and the metadata of a chunk.
 
+import type { SchemaElement } from 'hyparquet';
 import {
   BINARY,
   binary,
+  FALSE,
   I32,
   I64,
   LIST,
   STRUCT,
   type ThriftStruct,
+  TRUE,
   thrift,
   writtenThrift,
 } from './thrift.js';
 
 // Enumerations of the format.
-/** Kinds of columns that are written here, by their types in the format. */
-const TYPES = { int: 1, double: 5, text: 6 } as const;
-export type PageKind = keyof typeof TYPES;
-const OPTIONAL = 1;
-const UTF8 = 0;
+const TYPES = {
+  ...{
+    BOOLEAN: 0,
+    INT32: 1,
+    INT64: 2,
+    INT96: 3,
+    FLOAT: 4,
+    DOUBLE: 5,
+    BYTE_ARRAY: 6,
+    FIXED_LEN_BYTE_ARRAY: 7,
+  },
+} as const;
+const REPETITIONS = { REQUIRED: 0, OPTIONAL: 1, REPEATED: 2 } as const;
+const CONVERTED: Readonly<Record<string, number>> = { UTF8: 0, DECIMAL: 5, DATE: 6, UINT_64: 14, JSON: 19 };
+const UNITS = { MILLIS: 1, MICROS: 2, NANOS: 3 } as const;
 export const [PLAIN, RLE, RLE_DICTIONARY] = [0, 3, 8] as const;
 export const [UNCOMPRESSED, SNAPPY] = [0, 1] as const;
 export const [DICTIONARY_PAGE, DATA_PAGE_V2] = [2, 3] as const;
@@ -38,27 +51,53 @@ export interface OwnChunk {
   readonly statistics: ThriftStruct;
 }
 
-/** The schema's element of a column of ours. */
-export function ownElement(name: string, kind: PageKind): ThriftStruct {
+/** An element of a schema, as parquet-types.ts makes them. */
+export function thriftElement(element: SchemaElement): ThriftStruct {
+  const { name, type, type_length: length, repetition_type: repetition, converted_type: converted } = element;
   return thrift(
-    [1, I32, TYPES[kind]],
-    [3, I32, OPTIONAL],
+    [1, I32, TYPES[type!]],
+    [2, I32, length],
+    [3, I32, REPETITIONS[repetition!]],
     [4, BINARY, binary(name)],
-    [6, I32, kind === 'text' ? UTF8 : undefined],
+    [6, I32, CONVERTED[element.logical_type?.type === 'JSON' ? 'JSON' : (converted ?? '')]],
+    [7, I32, element.scale],
+    [8, I32, element.precision],
+    [10, STRUCT, logicalType(element)],
   );
+}
+
+/** A union: one member says which type it is. */
+function logicalType({ logical_type: logical }: SchemaElement): ThriftStruct | undefined {
+  switch (logical?.type) {
+    case 'TIME':
+    case 'TIMESTAMP': {
+      const unit = thrift([UNITS[logical.unit], STRUCT, thrift()]);
+      const isUtc = logical.isAdjustedToUTC;
+      return thrift([
+        logical.type === 'TIME' ? 7 : 8,
+        STRUCT,
+        thrift([1, isUtc ? TRUE : FALSE, isUtc], [2, STRUCT, unit]),
+      ]);
+    }
+    case 'JSON':
+      return thrift([12, STRUCT, thrift()]);
+    case 'UUID':
+      return thrift([14, STRUCT, thrift()]);
+    default:
+      return undefined;
+  }
 }
 
 /** The metadata of a chunk at an offset of the file. */
 export function ownChunkMetadata(
   chunk: OwnChunk,
-  name: string,
-  kind: PageKind,
+  { name, type }: SchemaElement,
   rows: number,
   offset: number,
 ): ThriftStruct {
   const { sizeBytes, plainBytes, codec, encodings, hasDictionary, dictionaryBytes, statistics } = chunk;
   const metadata = thrift(
-    [1, I32, TYPES[kind]],
+    [1, I32, TYPES[type!]],
     [2, LIST, { type: I32, values: encodings }],
     [3, LIST, { type: BINARY, values: [binary(name)] }],
     [4, I32, codec],

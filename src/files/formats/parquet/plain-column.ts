@@ -1,44 +1,59 @@
-// Columns of a row group of Parquet whose values come as the bytes of its plain encoding: pages, dictionaries where
-// they pay, and statistics, without a value of JavaScript for each.
+// A column chunk that is written from the bytes of Parquet's plain encoding: pages, a dictionary where it pays, and
+// statistics, without a value of JavaScript for each.
 
 import type { SchemaElement } from 'hyparquet';
+import { GrowingBytes } from '../../rows/text-rows.js';
 import {
   bitPacked,
   dataHead,
   dictionaryHead,
   levelsOf,
+  type OwnChunk,
   PLAIN,
+  RLE,
   RLE_DICTIONARY,
-} from '../formats/parquet/pages.js';
-import { addSnappy } from '../formats/parquet/snappy.js';
-import { GrowingBytes } from '../rows/text-rows.js';
+  SNAPPY,
+  statisticsOf,
+} from './pages.js';
+import { addSnappy } from './snappy.js';
 
 /** Bytes of a page, about. */
 const PAGE_BYTES = 1 << 20;
 const FIRST_BYTES = 1 << 16;
+const LENGTH_BYTES = 4;
 /** Values by which a dictionary is judged before it is made, and how many of them may differ. */
 const SAMPLE = 1000;
 const MOST_DIFFERENT = 0.9;
+/** A longer text is no bound of a chunk. */
+const MOST_BOUND = 4096;
+/** Packed pages that are larger than so much of the plain ones are written plain. */
+const WORTH_PACKING = 0.95;
+/** A longer value is copied by a call. */
+const SHORT = 64;
 
-/** Bytes of a column chunk in their order, and what its metadata say. */
-export interface PlainChunk {
-  readonly pages: readonly Uint8Array[];
-  readonly sizeBytes: number;
-  readonly plainBytes: number;
-  /** Size of the dictionary page with its head; 0 where there is none. */
-  readonly dictionaryBytes: number;
-  readonly statistics: {
-    readonly min_value: Bound | undefined;
-    readonly max_value: Bound | undefined;
-    readonly null_count: bigint;
-  };
+/** Bytes of a plain value; 0 for those that have their size before them. Booleans have a byte each until a page. */
+export function plainWidth({ type, type_length: length }: SchemaElement): number {
+  switch (type) {
+    case 'BOOLEAN':
+      return 1;
+    case 'INT32':
+    case 'FLOAT':
+      return 4;
+    case 'INT64':
+    case 'DOUBLE':
+      return 8;
+    case 'FIXED_LEN_BYTE_ARRAY':
+      return length!;
+    default:
+      return 0;
+  }
 }
 
-type Bound = number | bigint | boolean | Uint8Array;
+type Bounds = readonly [least: Uint8Array, most: Uint8Array] | null;
+type Pages = Pick<OwnChunk, 'pages' | 'sizeBytes' | 'plainBytes' | 'dictionaryBytes'>;
 
 export class PlainColumn {
   readonly element: SchemaElement;
-  /** Bytes of a value; 0 for those that have their size before them. */
   readonly #width: number;
   #bytes = Buffer.from(new ArrayBuffer(FIRST_BYTES));
   #view = new DataView(this.#bytes.buffer);
@@ -47,9 +62,9 @@ export class PlainColumn {
   #rows = 0;
   #nulls = 0;
 
-  constructor(element: SchemaElement, width: number) {
+  constructor(element: SchemaElement) {
     this.element = element;
-    this.#width = width;
+    this.#width = plainWidth(element);
   }
 
   /** Bytes of the values so far. */
@@ -57,20 +72,33 @@ export class PlainColumn {
     return this.#size;
   }
 
-  /** Adds the value at a place. @returns where it ends */
+  /** Adds the value at a place, with its size before it if it has one. @returns where it ends */
   take(from: Uint8Array, at: number): number {
     const size =
       this.#width > 0
         ? this.#width
-        : 4 + (from[at]! | (from[at + 1]! << 8) | (from[at + 2]! << 16) | (from[at + 3]! << 24));
+        : LENGTH_BYTES + (from[at]! | (from[at + 1]! << 8) | (from[at + 2]! << 16) | (from[at + 3]! << 24));
     this.#define(1);
     this.#reserve(size);
-    const into = this.#bytes;
-    const start = this.#size;
-    if (size <= 32) for (let i = 0; i < size; i++) into[start + i] = from[at + i]!;
-    else into.set(from.subarray(at, at + size), start);
-    this.#size += size;
+    this.#copy(from, at, size);
     return at + size;
+  }
+
+  /** Adds the value between two places, a text without its size. */
+  addBytes(from: Uint8Array, start: number, end: number): void {
+    const size = end - start;
+    this.#define(1);
+    this.#reserve(LENGTH_BYTES + size);
+    if (this.#width === 0) {
+      const into = this.#bytes;
+      const at = this.#size;
+      into[at] = size;
+      into[at + 1] = size >> 8;
+      into[at + 2] = size >> 16;
+      into[at + 3] = size >> 24;
+      this.#size = at + LENGTH_BYTES;
+    }
+    this.#copy(from, start, size);
   }
 
   addDouble(value: number): void {
@@ -95,15 +123,19 @@ export class PlainColumn {
   }
 
   /** The rows so far as a column chunk, and forgets them. */
-  end(): PlainChunk {
+  end(): OwnChunk {
     const present = this.#rows - this.#nulls;
     const starts = this.#width === 0 ? this.#startsOf(present) : null;
-    const statistics = { ...this.#bounds(present, starts), null_count: BigInt(this.#nulls) };
-    const chunk = this.#dictionaryPages(present, starts) ?? this.#plainPages(starts);
+    const different = this.#differentOf(present, starts);
+    const bounds = present === 0 ? null : this.#boundsOf(present, starts, different?.firsts ?? null);
+    const pages = different === null ? this.#plainPages(starts) : this.#dictionaryPages(different, starts);
+    const statistics = statisticsOf(bounds?.[0], bounds?.[1], this.#nulls);
     this.#size = 0;
     this.#rows = 0;
     this.#nulls = 0;
-    return { ...chunk, statistics };
+    const hasDictionary = pages.dictionaryBytes > 0;
+    const encodings = hasDictionary ? [PLAIN, RLE, RLE_DICTIONARY] : [PLAIN, RLE];
+    return { ...pages, codec: SNAPPY, encodings, hasDictionary, statistics };
   }
 
   #define(isDefined: 0 | 1): void {
@@ -125,25 +157,30 @@ export class PlainColumn {
     this.#view = new DataView(grown.buffer);
   }
 
+  #copy(from: Uint8Array, start: number, size: number): void {
+    const into = this.#bytes;
+    const at = this.#size;
+    if (size <= SHORT) for (let i = 0; i < size; i++) into[at + i] = from[start + i]!;
+    else into.set(from.subarray(start, start + size), at);
+    this.#size = at + size;
+  }
+
   /** Where the texts begin, behind their sizes; and where another would. */
   #startsOf(present: number): Uint32Array {
     const starts = new Uint32Array(present + 1);
     let at = 0;
     for (let i = 0; i < present; i++) {
-      starts[i] = at + 4;
-      at += 4 + this.#view.getUint32(at, true);
+      starts[i] = at + LENGTH_BYTES;
+      at += LENGTH_BYTES + this.#view.getUint32(at, true);
     }
-    starts[present] = at + 4;
+    starts[present] = at + LENGTH_BYTES;
     return starts;
   }
 
   // Statistics.
 
-  #bounds(
-    present: number,
-    starts: Uint32Array | null,
-  ): { min_value: Bound | undefined; max_value: Bound | undefined } {
-    if (present === 0) return { min_value: undefined, max_value: undefined };
+  /** @param firsts one of each value; null for all */
+  #boundsOf(present: number, starts: Uint32Array | null, firsts: readonly number[] | null): Bounds {
     const { buffer } = this.#bytes;
     switch (this.element.type) {
       case 'DOUBLE':
@@ -152,74 +189,56 @@ export class PlainColumn {
         return boundsOfFloats(new Float32Array(buffer, 0, present));
       case 'INT32':
         return boundsOfIntegers(new Int32Array(buffer, 0, present));
-      case 'INT64':
-        return boundsOfWords(
-          new Uint32Array(buffer, 0, 2 * present),
-          this.element.converted_type === 'UINT_64',
-        );
+      case 'INT64': {
+        const isUnsigned = this.element.converted_type === 'UINT_64';
+        return boundsOfWords(new Uint32Array(buffer, 0, 2 * present), isUnsigned);
+      }
       case 'BOOLEAN': {
         const values = this.#bytes.subarray(0, present);
-        return { min_value: !values.includes(0), max_value: values.includes(1) };
+        return [Uint8Array.of(values.includes(0) ? 0 : 1), Uint8Array.of(values.includes(1) ? 1 : 0)];
       }
       default:
-        return this.#boundsOfBytes(present, starts);
+        return this.#boundsOfBytes(present, starts, firsts);
     }
   }
 
-  #boundsOfBytes(present: number, starts: Uint32Array | null): { min_value: Bound; max_value: Bound } {
-    const isSigned = this.element.converted_type === 'DECIMAL';
-    const flip = isSigned ? 128 : 0;
+  #boundsOfBytes(present: number, starts: Uint32Array | null, firsts: readonly number[] | null): Bounds {
     const bytes = this.#bytes;
     const width = this.#width;
-    const startOf = (index: number): number => (starts === null ? index * width : starts[index]!);
-    const endOf = (index: number): number => (starts === null ? (index + 1) * width : starts[index + 1]! - 4);
-    const compare = (a: number, b: number): number => {
-      const [aStart, bStart] = [startOf(a), startOf(b)];
-      const [aEnd, bEnd] = [endOf(a), endOf(b)];
-      const shared = Math.min(aEnd - aStart, bEnd - bStart);
-      for (let i = 0; i < shared; i++) {
-        const difference =
-          i === 0
-            ? (bytes[aStart]! ^ flip) - (bytes[bStart]! ^ flip)
-            : bytes[aStart + i]! - bytes[bStart + i]!;
-        if (difference !== 0) return difference;
-      }
-      return aEnd - aStart - (bEnd - bStart);
-    };
-    let least = 0;
-    let most = 0;
-    for (let i = 1; i < present; i++) {
-      if (compare(i, least) < 0) least = i;
-      else if (compare(i, most) > 0) most = i;
+    // Decimals have a sign.
+    const flip = this.element.converted_type === 'DECIMAL' ? 128 : 0;
+    const count = firsts?.length ?? present;
+    let [least, leastEnd, most, mostEnd] = [-1, -1, -1, -1];
+    for (let i = 0; i < count; i++) {
+      const index = firsts === null ? i : firsts[i]!;
+      const start = starts === null ? index * width : starts[index]!;
+      const end = starts === null ? start + width : starts[index + 1]! - LENGTH_BYTES;
+      if (least < 0 || isBefore(bytes, start, end, least, leastEnd, flip)) [least, leastEnd] = [start, end];
+      if (most < 0 || isBefore(bytes, most, mostEnd, start, end, flip)) [most, mostEnd] = [start, end];
     }
-    const boundAt = (index: number): Bound => {
-      const value = Uint8Array.from(bytes.subarray(startOf(index), endOf(index)));
-      if (!isSigned) return value;
-      const whole = BigInt(`0x${Buffer.from(value).toString('hex')}`);
-      return BigInt.asIntN(8 * value.length, whole);
-    };
-    return { min_value: boundAt(least), max_value: boundAt(most) };
+    if (leastEnd - least > MOST_BOUND || mostEnd - most > MOST_BOUND) return null;
+    return [Uint8Array.from(bytes.subarray(least, leastEnd)), Uint8Array.from(bytes.subarray(most, mostEnd))];
   }
 
   // Pages.
 
-  /** A dictionary and indexes, where they have half of the plain bytes at most; null otherwise. */
-  #dictionaryPages(present: number, starts: Uint32Array | null): Omit<PlainChunk, 'statistics'> | null {
+  /** The different values, where they and indexes of them have half of the plain bytes at most; null otherwise. */
+  #differentOf(present: number, starts: Uint32Array | null): Different | null {
     if (present === 0 || this.element.type === 'BOOLEAN') return null;
     const width = this.#width;
     const bytes = this.#bytes;
-    const startOf = (index: number): number => (starts === null ? index * width : starts[index]! - 4);
-    const sizeOf = (index: number): number => (starts === null ? width : starts[index + 1]! - starts[index]!);
-    const hashOf = (index: number): number => {
-      const start = startOf(index);
-      const end = start + sizeOf(index);
+    const hashOf = (start: number, end: number): number => {
       let hash = 0x811c9dc5;
       for (let at = start; at < end; at++) hash = Math.imul(hash ^ bytes[at]!, 0x01000193);
       return (hash ^ (hash >>> 15)) >>> 0;
     };
     const samples = Math.min(present, SAMPLE);
     const seen = new Set<number>();
-    for (let i = 0; i < samples; i++) seen.add(hashOf(Math.floor((i * present) / samples)));
+    for (let i = 0; i < samples; i++) {
+      const index = Math.floor((i * present) / samples);
+      const start = starts === null ? index * width : starts[index]! - LENGTH_BYTES;
+      seen.add(hashOf(start, starts === null ? start + width : starts[index + 1]! - LENGTH_BYTES));
+    }
     if (seen.size > MOST_DIFFERENT * samples) return null;
     const table = new Int32Array(1 << Math.ceil(Math.log2(2 * present + 1)));
     const mask = table.length - 1;
@@ -227,9 +246,9 @@ export class PlainColumn {
     const firsts: number[] = [];
     let dictionaryBytes = 0;
     for (let i = 0; i < present; i++) {
-      const size = sizeOf(i);
-      const start = startOf(i);
-      for (let at = hashOf(i) & mask; ; at = (at + 1) & mask) {
+      const start = starts === null ? i * width : starts[i]! - LENGTH_BYTES;
+      const size = starts === null ? width : starts[i + 1]! - starts[i]!;
+      for (let at = hashOf(start, start + size) & mask; ; at = (at + 1) & mask) {
         const entry = table[at]! - 1;
         if (entry < 0) {
           dictionaryBytes += size;
@@ -240,8 +259,8 @@ export class PlainColumn {
           break;
         }
         const other = firsts[entry]!;
-        if (sizeOf(other) !== size) continue;
-        const otherStart = startOf(other);
+        const otherStart = starts === null ? other * width : starts[other]! - LENGTH_BYTES;
+        // Texts begin with their sizes.
         let same = 0;
         while (same < size && bytes[start + same] === bytes[otherStart + same]) same++;
         if (same < size) continue;
@@ -251,7 +270,18 @@ export class PlainColumn {
     }
     const bits = firsts.length === 1 ? 1 : 32 - Math.clz32(firsts.length - 1);
     if (2 * (dictionaryBytes + (present * bits) / 8) > this.#size) return null;
-    const dictionary = Buffer.concat(firsts.map((i) => bytes.subarray(startOf(i), startOf(i) + sizeOf(i))));
+    return { firsts, indexes, bits };
+  }
+
+  #dictionaryPages({ firsts, indexes, bits }: Different, starts: Uint32Array | null): Pages {
+    const bytes = this.#bytes;
+    const width = this.#width;
+    const values = firsts.map((i) =>
+      starts === null
+        ? bytes.subarray(i * width, (i + 1) * width)
+        : bytes.subarray(starts[i]! - LENGTH_BYTES, starts[i + 1]! - LENGTH_BYTES),
+    );
+    const dictionary = Buffer.concat(values);
     const packed = packedPart(dictionary, 0, dictionary.length);
     const head = dictionaryHead(firsts.length, dictionary.length, packed.length);
     const body = bitPacked(indexes, bits);
@@ -264,19 +294,23 @@ export class PlainColumn {
     };
   }
 
-  #plainPages(starts: Uint32Array | null): Omit<PlainChunk, 'statistics'> {
+  #plainPages(starts: Uint32Array | null): Pages {
     const pages: Uint8Array[] = [];
     let sizeBytes = 0;
     let plainBytes = 0;
+    const width = this.#width;
     const isBits = this.element.type === 'BOOLEAN';
+    const defined = this.#defined;
+    const rows = this.#rows;
+    const startOf = (index: number): number =>
+      starts === null ? index * width : starts[index]! - LENGTH_BYTES;
     let value = 0;
-    for (let row = 0; row < this.#rows; ) {
+    for (let row = 0; row < rows; ) {
       const firstRow = row;
       const firstValue = value;
-      const startOf = (index: number): number => (starts === null ? index * this.#width : starts[index]! - 4);
       const start = startOf(value);
-      for (; row < this.#rows; row++) {
-        if (this.#defined[row] === 0) continue;
+      for (; row < rows; row++) {
+        if (defined[row] === 0) continue;
         if (value > firstValue && startOf(value + 1) - start > PAGE_BYTES) break;
         value++;
       }
@@ -307,7 +341,7 @@ export class PlainColumn {
     if (this.#nulls > 0) for (const each of defined) nulls += 1 - each;
     const levels = levelsOf(defined, rows, nulls);
     const packed = end === start ? new Uint8Array(0) : packedPart(body, start, end);
-    const isPacked = packed.length > 0 && packed.length < end - start;
+    const isPacked = packed.length > 0 && packed.length < WORTH_PACKING * (end - start);
     const written = isPacked ? packed : Uint8Array.from(body.subarray(start, end));
     const head = dataHead(rows, nulls, encoding, levels.length, end - start, written.length, isPacked);
     return {
@@ -318,6 +352,14 @@ export class PlainColumn {
   }
 }
 
+interface Different {
+  /** Where each of them comes first. */
+  readonly firsts: readonly number[];
+  /** Those of all values. */
+  readonly indexes: Uint32Array;
+  readonly bits: number;
+}
+
 const scratch = new GrowingBytes(1 << 16);
 
 function packedPart(bytes: Uint8Array, start: number, end: number): Uint8Array {
@@ -326,7 +368,34 @@ function packedPart(bytes: Uint8Array, start: number, end: number): Uint8Array {
   return scratch.bytes.slice(0, scratch.at);
 }
 
-function boundsOfFloats(values: Float64Array | Float32Array) {
+/** Whether one range of bytes comes before another. @param flip bits of the first byte that say a sign */
+function isBefore(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  otherStart: number,
+  otherEnd: number,
+  flip: number,
+): boolean {
+  const size = end - start;
+  const otherSize = otherEnd - otherStart;
+  const both = Math.min(size, otherSize);
+  if (both > 0) {
+    const difference = (bytes[start]! ^ flip) - (bytes[otherStart]! ^ flip);
+    if (difference !== 0) return difference < 0;
+  }
+  for (let i = 1; i < both; i++) {
+    const difference = bytes[start + i]! - bytes[otherStart + i]!;
+    if (difference !== 0) return difference < 0;
+  }
+  return size < otherSize;
+}
+
+function bytesOf(values: Float64Array | Float32Array | Int32Array | Uint32Array): Uint8Array {
+  return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+}
+
+function boundsOfFloats(values: Float64Array | Float32Array): Bounds {
   let least = Number.POSITIVE_INFINITY;
   let most = Number.NEGATIVE_INFINITY;
   let isMet = false;
@@ -337,14 +406,14 @@ function boundsOfFloats(values: Float64Array | Float32Array) {
     if (value < least) least = value;
     if (value > most) most = value;
   }
+  if (!isMet) return null;
+  const stored = (value: number): Uint8Array =>
+    bytesOf(values instanceof Float64Array ? Float64Array.of(value) : Float32Array.of(value));
   // Both zeros are equal: readers are told so.
-  return {
-    min_value: isMet ? (least === 0 ? -0 : least) : undefined,
-    max_value: isMet ? (most === 0 ? 0 : most) : undefined,
-  };
+  return [stored(least === 0 ? -0 : least), stored(most === 0 ? 0 : most)];
 }
 
-function boundsOfIntegers(values: Int32Array) {
+function boundsOfIntegers(values: Int32Array): Bounds {
   let least = values[0]!;
   let most = least;
   for (let i = 1; i < values.length; i++) {
@@ -352,11 +421,11 @@ function boundsOfIntegers(values: Int32Array) {
     if (value < least) least = value;
     if (value > most) most = value;
   }
-  return { min_value: least, max_value: most };
+  return [bytesOf(Int32Array.of(least)), bytesOf(Int32Array.of(most))];
 }
 
 /** @param words low and high halves of integers of 64 bits */
-function boundsOfWords(words: Uint32Array, isUnsigned: boolean) {
+function boundsOfWords(words: Uint32Array, isUnsigned: boolean): Bounds {
   const flip = isUnsigned ? 0 : 0x8000_0000;
   const isLess = (a: number, b: number): boolean => {
     const [highA, highB] = [(words[a + 1]! ^ flip) >>> 0, (words[b + 1]! ^ flip) >>> 0];
@@ -368,9 +437,5 @@ function boundsOfWords(words: Uint32Array, isUnsigned: boolean) {
     if (isLess(at, least)) least = at;
     else if (isLess(most, at)) most = at;
   }
-  const boundAt = (at: number): bigint => {
-    const whole = (BigInt(words[at + 1]!) << 32n) | BigInt(words[at]!);
-    return isUnsigned ? whole : BigInt.asIntN(64, whole);
-  };
-  return { min_value: boundAt(least), max_value: boundAt(most) };
+  return [bytesOf(words.slice(least, least + 2)), bytesOf(words.slice(most, most + 2))];
 }

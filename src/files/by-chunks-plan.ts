@@ -1,0 +1,185 @@
+// Parquet to Parquet by column chunks: which columns can be copied as they are in the file. by-chunks.ts copies them.
+
+import type { SchemaElement } from 'hyparquet';
+import { addedColumns, keptColumns } from './columns/columns.js';
+import { encodeAdded } from './columns/encode-columns.js';
+import { findPosition, resolutionColumn } from './columns/position-columns.js';
+import { type Input, openInput } from './disk/input.js';
+import { reasonOf } from './exit-codes.js';
+import { type ParquetFile, readParquet } from './formats/parquet/parquet-source.js';
+import { elementOf } from './formats/parquet/parquet-types.js';
+import {
+  readThrift,
+  type ThriftList,
+  type ThriftStruct,
+  type ThriftValue,
+} from './formats/parquet/thrift.js';
+import type { TableColumn } from './formats/table.js';
+import type { Run } from './request.js';
+
+// Members of the metadata by their ids in the format.
+export const FILE = { schema: 2, rowGroups: 4, orders: 7 } as const;
+export const CHUNK = { path: 1, metadata: 3, cryptography: 8, encrypted: 9 } as const;
+const GROUP = { columns: 1 } as const;
+
+export interface OpenFile {
+  readonly parquet: ParquetFile;
+  readonly footer: ThriftStruct;
+}
+
+/** The columns that are copied, read and added, the same for all inputs. */
+export interface ChunkPlan {
+  readonly kept: readonly number[];
+  readonly lat: number;
+  readonly lng: number;
+  readonly columns: readonly TableColumn[];
+  readonly added: readonly TableColumn[];
+}
+
+/**
+ * How a run can be done by chunks.
+ * @returns the plan, or in words why it cannot
+ */
+export async function planChunks(run: Run): Promise<ChunkPlan | string> {
+  const { request, sourceFormat, targetFormat, targets } = run;
+  if (sourceFormat !== 'parquet' || targetFormat !== 'parquet') return 'not from Parquet to Parquet';
+  if (request.operation !== 'encode') return 'codes are read';
+  if (request.sort !== null) return 'rows are sorted';
+  if (request.isFormer || request.hasCertainty === true)
+    return 'former provinces and certainty are asked for';
+  if (request.errors.kind === 'skip' || request.errors.kind === 'file') return 'failed rows are taken out';
+  if (request.columns.position !== undefined) return 'positions are in one column';
+  if (targets.rejects !== null) return 'failed rows are taken out';
+  let plan: ChunkPlan | null = null;
+  let first = '';
+  for (const path of request.inputs) {
+    if (path === '-') return 'the input is a pipe';
+    const input = await openInput(path, request.input);
+    try {
+      if (input.path === null || input.sizeBytes === null || input.isPacked)
+        return `${input.name} is packed or a pipe`;
+      const { footer, parquet } = await openFile(input);
+      const columns = parquet.fields.map(({ column }) => column);
+      const found = planOf(run, parquet, columns, input.name);
+      if (typeof found === 'string') return found;
+      const reason = cannotCopy(parquet, footer, found, input);
+      if (reason !== null) return reason;
+      const shape = JSON.stringify([columns, found.kept.map((index) => parquet.elements[index])]);
+      if (plan !== null && shape !== first) return `${input.name} has other columns or types`;
+      first = shape;
+      plan = found;
+    } catch (error) {
+      // by-columns.ts finds the same fault, after the rows before it.
+      return reasonOf(error);
+    } finally {
+      input.close();
+    }
+  }
+  return plan ?? 'no input';
+}
+
+function planOf(
+  run: Run,
+  parquet: ParquetFile,
+  columns: readonly TableColumn[],
+  file: string,
+): ChunkPlan | string {
+  const { request } = run;
+  const names = columns.map(({ name }) => name);
+  if (resolutionColumn(names, file) >= 0) return 'rows have resolutions of their own';
+  const where = findPosition({ names, rows: [] }, request.columns, file);
+  if (where.kind !== 'pair') return 'positions are in one column';
+  // by-columns.ts looks at the values of a column of this name.
+  if (request.columns.lng === undefined && names[where.lng]!.trim().toLowerCase() === 'x')
+    return 'x may hold metres';
+  for (const index of [where.lat, where.lng]) {
+    const { type, logical_type: logical, converted_type: converted } = parquet.elements[index] ?? {};
+    if ((type !== 'DOUBLE' && type !== 'FLOAT') || logical !== undefined || converted !== undefined)
+      return `${names[index]} is no column of doubles`;
+  }
+  const kept = keptColumns(columns, request.columns, file);
+  const shape = { hasResolution: false, isFormer: false, hasCertainty: false, isSorted: false };
+  const added = addedColumns(
+    encodeAdded(shape),
+    kept.map((index) => columns[index]!),
+    request.columns.prefix,
+    file,
+  );
+  return { kept, lat: where.lat, lng: where.lng, columns, added };
+}
+
+/** Why the columns of a file cannot be copied; null if they can. */
+function cannotCopy(
+  { elements, metadata, fields }: ParquetFile,
+  footer: ThriftStruct,
+  { kept }: ChunkPlan,
+  { part }: Input,
+): string | null {
+  for (const index of kept) {
+    const { column, shape } = fields[index]!;
+    const element = elements[index];
+    if (element == null || shape === null || shape.is !== 'leaf') return `${column.name} is nested`;
+    if (element.repetition_type !== 'REQUIRED' && element.repetition_type !== 'OPTIONAL')
+      return `${column.name} is repeated`;
+    if (!isSameType(element, elementOf(column))) return `${column.name} is written as another type`;
+  }
+  if (elements.some((element) => element === null)) return 'columns are nested';
+  let start = 0;
+  for (const [i, group] of metadata.row_groups.entries()) {
+    const end = start + Number(group.num_rows);
+    if (
+      part?.kind === 'rows' &&
+      start < part.end &&
+      end > part.start &&
+      (start < part.start || end > part.end)
+    )
+      return 'a part ends within a row group';
+    start = end;
+    const chunks = chunksIn(footer, i);
+    if (chunks.length !== elements.length) return 'a row group lacks columns';
+    for (const chunk of chunks)
+      if (
+        chunk.has(CHUNK.path) ||
+        chunk.has(CHUNK.cryptography) ||
+        chunk.has(CHUNK.encrypted) ||
+        !chunk.has(CHUNK.metadata)
+      )
+        return 'columns are encrypted or in other files';
+    for (const [c, { meta_data: meta }] of group.columns.entries())
+      if (
+        meta === undefined ||
+        meta.path_in_schema.length !== 1 ||
+        meta.path_in_schema[0] !== elements[c]!.name ||
+        Number(meta.num_values) !== Number(group.num_rows)
+      )
+        return 'columns in another order than in the schema';
+  }
+  return null;
+}
+
+/** Whether a column is written as it is in its file. */
+export function isSameType(own: SchemaElement, written: SchemaElement): boolean {
+  if (own.type !== written.type) return false;
+  if (own.type === 'FIXED_LEN_BYTE_ARRAY' && own.type_length !== written.type_length) return false;
+  return written.converted_type !== 'DECIMAL' || (own.scale ?? 0) === written.scale;
+}
+
+export async function openFile(input: Input): Promise<OpenFile> {
+  const parquet = await readParquet(input);
+  const { buffer, metadata } = parquet;
+  const { byteLength } = buffer;
+  const start = byteLength - 8 - metadata.metadata_length;
+  const bytes = await buffer.slice(start, byteLength - 8);
+  const footer = readThrift(new DataView(bytes), 0);
+  return { parquet, footer };
+}
+
+export const listOf = (struct: ThriftStruct, id: number): readonly ThriftValue[] =>
+  (struct.get(id)?.value as ThriftList | undefined)?.values ?? [];
+
+export function chunksIn(footer: ThriftStruct, group: number): readonly ThriftStruct[] {
+  return listOf(
+    listOf(footer, FILE.rowGroups)[group] as ThriftStruct,
+    GROUP.columns,
+  ) as readonly ThriftStruct[];
+}

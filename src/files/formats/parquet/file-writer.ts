@@ -1,0 +1,105 @@
+// A file of Parquet around its column chunks: where they lie, row groups, schema and footer.
+
+import type { SchemaElement } from 'hyparquet';
+import type { Output } from '../../disk/output.js';
+import { type OwnChunk, ownChunkMetadata } from './pages.js';
+import {
+  BINARY,
+  binary,
+  FALSE,
+  I32,
+  I64,
+  LIST,
+  STRUCT,
+  type ThriftStruct,
+  thrift,
+  writtenThrift,
+} from './thrift.js';
+
+const MAGIC = binary('PAR1');
+/** Members of a chunk and its metadata by their ids in the format. */
+const METADATA = 3;
+const [PLAIN_BYTES, PACKED_BYTES] = [6, 7] as const;
+
+export class ParquetFileWriter {
+  readonly #output: Output;
+  readonly #groups: ThriftStruct[] = [];
+  #chunks: ThriftStruct[] = [];
+  #rows = 0;
+  #offset = 0;
+
+  constructor(output: Output) {
+    this.#output = output;
+  }
+
+  /** Where the next bytes lie in the file. */
+  get offset(): number {
+    return this.#offset === 0 ? MAGIC.length : this.#offset;
+  }
+
+  async write(parts: readonly Uint8Array[]): Promise<void> {
+    const all = this.#offset === 0 ? [MAGIC, ...parts] : parts;
+    for (const part of all) {
+      this.#offset += part.length;
+      await this.#output.write(part);
+    }
+  }
+
+  /** Writes a chunk of the row group that has been begun. */
+  async writeChunk(chunk: OwnChunk, element: SchemaElement, rows: number): Promise<void> {
+    this.addChunk(ownChunkMetadata(chunk, element, rows, this.offset));
+    await this.write(chunk.pages);
+  }
+
+  /** Adds a chunk whose pages have been written. */
+  addChunk(chunk: ThriftStruct): void {
+    this.#chunks.push(chunk);
+  }
+
+  /** @param sortedBy the column by which rows are sorted, those without a value last */
+  endGroup(rows: number, sortedBy?: number): void {
+    const chunks = this.#chunks;
+    const total = (id: number): bigint =>
+      chunks.reduce(
+        (sum, chunk) => sum + BigInt((chunk.get(METADATA)!.value as ThriftStruct).get(id)!.value as bigint),
+        0n,
+      );
+    const sorting =
+      sortedBy === undefined ? undefined : thrift([1, I32, sortedBy], [2, FALSE, false], [3, FALSE, false]);
+    this.#groups.push(
+      thrift(
+        [1, LIST, { type: STRUCT, values: chunks }],
+        [2, I64, total(PLAIN_BYTES)],
+        [3, I64, BigInt(rows)],
+        [4, LIST, sorting === undefined ? undefined : { type: STRUCT, values: [sorting] }],
+        [6, I64, total(PACKED_BYTES)],
+      ),
+    );
+    this.#chunks = [];
+    this.#rows += rows;
+  }
+
+  /**
+   * Writes the metadata.
+   * @param leaves elements of the columns; @param root of another file; @param hasOrders whether bounds are in the order of types
+   */
+  async end(leaves: readonly ThriftStruct[], root: ThriftStruct = ROOT, hasOrders = true): Promise<void> {
+    const top = new Map(root).set(5, { type: I32, value: leaves.length });
+    const order = thrift([1, STRUCT, thrift()]);
+    const footer = writtenThrift(
+      thrift(
+        [1, I32, 2],
+        [2, LIST, { type: STRUCT, values: [top, ...leaves] }],
+        [3, I64, BigInt(this.#rows)],
+        [4, LIST, { type: STRUCT, values: this.#groups }],
+        [6, BINARY, binary('hexcodes')],
+        [7, LIST, hasOrders ? { type: STRUCT, values: leaves.map(() => order) } : undefined],
+      ),
+    );
+    const size = Buffer.alloc(4);
+    size.writeUInt32LE(footer.length);
+    await this.write([footer, size, MAGIC]);
+  }
+}
+
+const ROOT = thrift([4, BINARY, binary('root')]);

@@ -1,0 +1,108 @@
+// Where rows of bytes go: the output, and the file of failed rows.
+
+import type { RowPlan } from '../by-rows.js';
+import type { Output } from '../disk/output.js';
+import { type FileFormat, FORMATS } from '../format.js';
+import { targetDialect } from '../formats/csv-dialect.js';
+import { hasArrowFooter } from '../formats/open.js';
+import type { Run } from '../request.js';
+import { asNumbers } from './read-csv.js';
+import type { TextRows } from './text-rows.js';
+import { type RowWriter, textWriter, type WrittenColumns } from './write-text.js';
+
+export class RowWriters {
+  readonly #run: Run;
+  readonly #output: RowWriter;
+  readonly #rejects: RowWriter | null;
+  /** The kept columns of positions that become texts of numbers: their index, 0 for latitudes and 1 for longitudes. */
+  readonly #numbers: readonly (readonly [column: number, half: 0 | 1])[];
+
+  private constructor(
+    run: Run,
+    output: RowWriter,
+    rejects: RowWriter | null,
+    numbers: readonly (readonly [column: number, half: 0 | 1])[],
+  ) {
+    this.#run = run;
+    this.#output = output;
+    this.#rejects = rejects;
+    this.#numbers = numbers;
+  }
+
+  static async open(run: Run, plan: RowPlan): Promise<RowWriters> {
+    const { targets, request } = run;
+    const { kept, sink, lat, lng, columns } = plan;
+    const written: WrittenColumns = {
+      kept: sink.kept.map((column, c) => ({ ...column, index: kept[c]! })),
+      ...{ added: sink.added, resolution: request.resolution },
+    };
+    // Positions become numbers where they were none.
+    const halves = kept.map((index, c) =>
+      columns[index]!.kind !== 'double' && sink.kept[c]!.kind === 'double'
+        ? index === lat
+          ? 0
+          : index === lng
+            ? 1
+            : null
+        : null,
+    );
+    const numbers = FORMATS[plan.format].hasTypes
+      ? []
+      : halves.flatMap((half, c) => (half === null ? [] : [[kept[c]!, half] as const]));
+    const { output, rejects, from } = targets;
+    const first = await openWriter(run, plan, written, halves, plan.format, output, from?.outputOffset ?? 0);
+    const second =
+      plan.rejects === null
+        ? null
+        : await openWriter(run, plan, written, halves, plan.rejects, rejects!, from?.rejectsOffset ?? 0);
+    return new RowWriters(run, first, second, numbers);
+  }
+
+  /** @param failed how many of the rows are not OK */
+  async write(rows: TextRows, records: Uint8Array, failed: number): Promise<void> {
+    for (const [column, half] of this.#numbers) asNumbers(rows, column, half);
+    if (failed === 0 || this.#run.request.errors.kind === 'keep') {
+      await this.#output.write(rows, records, 'all');
+      return;
+    }
+    await this.#output.write(rows, records, 'ok');
+    await this.#rejects?.write(rows, records, 'failed');
+  }
+
+  async close(): Promise<void> {
+    await this.#output.close();
+    await this.#rejects?.close();
+  }
+
+  /** Removes what was written beside the output. */
+  remove(): void {
+    this.#output.remove?.();
+  }
+}
+
+async function openWriter(
+  run: Run,
+  { position, sink }: RowPlan,
+  written: WrittenColumns,
+  halves: readonly (0 | 1 | null)[],
+  format: FileFormat,
+  output: Output,
+  offset: number,
+): Promise<RowWriter> {
+  const { request, targets, sourceFormat } = run;
+  if (request.sort !== null && output === targets.output) {
+    const { SortedRowWriter } = await import('../sorted/sorted-rows.js');
+    return new SortedRowWriter(run, sink, written, halves);
+  }
+  if (format === 'parquet') {
+    const { ParquetRowWriter } = await import('./write-parquet.js');
+    return new ParquetRowWriter(output, written, halves);
+  }
+  if (format === 'arrow') {
+    const { ArrowRowWriter } = await import('./write-arrow.js');
+    return new ArrowRowWriter(output, written, halves, hasArrowFooter(output));
+  }
+  const dialect =
+    output === targets.output ? run.target : targetDialect(run.source, sourceFormat, format, request.csv);
+  return textWriter(format as 'csv', output, written, position, dialect, offset > 0);
+}

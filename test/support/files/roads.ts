@@ -1,0 +1,279 @@
+// Two roads of a conversion side by side: rows of hostile text and numbers, and what readers see of the files that come
+// of them.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { tableFromIPC } from '@uwdata/flechette';
+import fc from 'fast-check';
+import { parquetMetadata, parquetReadObjects } from 'hyparquet';
+import { expect } from 'vitest';
+import type { convertFiles } from '#dist/files/run.js';
+import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+
+export type Request = Parameters<typeof convertFiles>[1];
+
+export interface Converted {
+  readonly lines: string[];
+  readonly tally?: string;
+  readonly bytes?: Buffer;
+  readonly rejected?: Buffer | null;
+  readonly fault?: string;
+}
+
+/** Converts by this process. @returns what was said, counted and written, or the fault */
+export async function converted(
+  hexcodes: Hexcodes,
+  inputs: string[],
+  output: string,
+  given: Partial<Request>,
+): Promise<Converted> {
+  const { convertFiles } = await import('#dist/files/run.js');
+  const lines: string[] = [];
+  const request = {
+    ...{ operation: 'encode', inputs, output, from: null, to: null, resolution: 12 },
+    ...{ isFormer: false, sort: null, columns: { prefix: '' }, errors: { kind: 'keep' } },
+    ...{ csv: { delimiter: null, decimal: '.', hasHeader: true }, input: {}, isResume: false },
+    ...{ threads: 1, isQuiet: true, isVerbose: true },
+    ...given,
+  } as Request;
+  try {
+    const { tally } = await convertFiles(hexcodes, request, (line) => lines.push(line));
+    const { errors } = request;
+    return {
+      lines,
+      tally: JSON.stringify(tally.save(0)).replace(/"elapsedMs":\d+/, ''),
+      bytes: readFileSync(output),
+      rejected: errors.kind === 'file' ? readFileSync(errors.path) : null,
+    };
+  } catch (error) {
+    return { lines, fault: (error as Error).message };
+  }
+}
+
+/**
+ * Rows as text, with numbers that JSON does not have: comparing a million values one by one takes minutes. Zeros have
+ * no sign here, since dictionaries of hyparquet-writer, which the other road uses, hold one of the two.
+ */
+function textOfRows(rows: readonly Record<string, unknown>[]): string {
+  return JSON.stringify(rows, (_, value: unknown) =>
+    typeof value === 'bigint' || (typeof value === 'number' && !Number.isFinite(value))
+      ? `${value} as a number`
+      : value,
+  );
+}
+
+/** A bound without the sign of a zero. */
+const unsigned = (bound: unknown): unknown => (bound === 0 ? 0 : bound);
+
+/**
+ * A file as readers of Parquet see it: columns and types, rows, the counts and bounds of each chunk. Of texts the
+ * bounds stand apart: hyparquet-writer compares UTF-16, rows of bytes compare bytes, as Parquet says.
+ */
+async function seen(bytes: Buffer) {
+  const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer;
+  const { schema, row_groups: groups } = parquetMetadata(file);
+  const all = await parquetReadObjects({ file });
+  let first = 0;
+  let textsOutside = 0;
+  const bounds = groups.map(({ num_rows: rows, columns }) => {
+    const ofGroup = all.slice(first, first + Number(rows));
+    first += ofGroup.length;
+    return columns.map(({ meta_data: meta }) => {
+      const { min_value: least, max_value: most, null_count: nulls } = meta?.statistics ?? {};
+      const path = meta?.path_in_schema;
+      if (meta?.type !== 'BYTE_ARRAY')
+        return { path, rows, nulls, least: unsigned(least), most: unsigned(most) };
+      if (typeof least === 'string' && typeof most === 'string') {
+        const [low, high] = [Buffer.from(least), Buffer.from(most)];
+        textsOutside += ofGroup.filter((row) => {
+          const value = row[path![0]!];
+          if (typeof value !== 'string') return false;
+          const text = Buffer.from(value);
+          return text.compare(low) < 0 || text.compare(high) > 0;
+        }).length;
+      }
+      return { path, rows, nulls };
+    });
+  });
+  const types = schema.map(({ name, type, converted_type: converted, repetition_type: repetition }) => ({
+    ...{ name, type, converted, repetition },
+  }));
+  return { types, bounds, rows: textOfRows(all), textsOutside };
+}
+
+/** A file of Arrow: its schema, its batches and its rows. */
+function arrowSeen(bytes: Buffer) {
+  const table = tableFromIPC(new Uint8Array(bytes), { useBigInt: true, useDecimalInt: true });
+  const batches = table.children.map(({ data }) => data.map(({ length, nullCount }) => [length, nullCount]));
+  const rows = textOfRows(table.toArray() as Record<string, unknown>[]);
+  return { fields: table.schema.fields, batches, rows };
+}
+
+export async function expectAlike(one: Converted, other: Converted, to: string): Promise<void> {
+  expect(one.fault).toBe(other.fault);
+  expect(one.tally).toBe(other.tally);
+  for (const part of ['bytes', 'rejected'] as const) {
+    const [mine, theirs] = [one[part] ?? null, other[part] ?? null];
+    if (mine === null || theirs === null) expect(mine).toBe(theirs);
+    else if (to === 'parquet') {
+      const { rows, textsOutside, ...rest } = await seen(mine);
+      const { rows: theirRows, textsOutside: _, ...theirRest } = await seen(theirs);
+      expect(textsOutside).toBe(0);
+      expect(rest).toEqual(theirRest);
+      expect(rows === theirRows).toBe(true);
+    } else if (to === 'arrow') expect(arrowSeen(mine)).toEqual(arrowSeen(theirs));
+    else expect(mine.equals(theirs)).toBe(true);
+  }
+}
+
+export const isRows = ({ lines }: Converted): boolean =>
+  lines.some((line) => line.startsWith('Converted by rows'));
+export const policies = (scratch: string, to: string) =>
+  fc.constantFrom<Request['errors']>(
+    { kind: 'keep' },
+    { kind: 'skip' },
+    { kind: 'stop' },
+    { kind: 'file', path: join(scratch, `rejects.${to}`) },
+  );
+
+export const rarely = <Value>(broken: fc.Arbitrary<Value>) =>
+  fc.oneof({ weight: 5, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: broken });
+
+export const usualNumber = (least: number, most: number) =>
+  fc.integer({ min: least * 1e6, max: most * 1e6 }).map((value) => String(value / 1e6));
+export const oddNumber = fc.oneof(
+  fc.double({ noNaN: true }).map(String),
+  fc.constantFrom(
+    ...[
+      '',
+      ' 21.5 ',
+      '-0',
+      '0',
+      '0.0',
+      '00.5',
+      '.5',
+      '5.',
+      '+21.5',
+      '1e400',
+      '-1e400',
+      '1E2',
+      '1e-7',
+      '0.0000001',
+    ],
+    ...['21.50', '21,5', 'NaN', 'Infinity', 'abc', '90', '90.0000001', '180', '21°01\'42"N', '105d 51m E'],
+    ...['123456789012345678', '20.12345678901234', '20.123456789012345678', '9007199254740993', '2_1'],
+  ),
+);
+export const field = fc.oneof(
+  { weight: 5, arbitrary: fc.constantFrom('a', 'b', 'Hà Nội', '', '0012', '1e5', '-') },
+  {
+    weight: 2,
+    arbitrary: fc.string({ unit: 'binary', maxLength: 12 }).map((text) => text.replaceAll('\0', '')),
+  },
+  fc.constantFrom(
+    'say "x"',
+    '"',
+    '""',
+    'a,b',
+    'x\ny',
+    'cr\r\nlf',
+    '\r',
+    'tab\t',
+    ' 😀 ',
+    '\u0001\u001f\u007f',
+    '\\',
+    '\u2028',
+    'x'.repeat(3000),
+  ),
+);
+export const degrees = (least: number, most: number) =>
+  fc.oneof(
+    { weight: 8, arbitrary: usualNumber(least, most).map(Number) },
+    fc.double(),
+    fc.constantFrom(null, 0, -0, 1e21, 1e-7, 5e-324, 1e15, 123456.7890123, 0.1 + 0.2, Number.NaN, -1 / 0),
+  );
+export const typedRow = fc.record({
+  id: fc.oneof(
+    fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+    fc.constantFrom(null, 0n, -1n, 9007199254740993n),
+  ),
+  lat: degrees(8, 23),
+  lng: degrees(102, 109),
+  name: fc.option(field),
+  kind: fc.constantFrom('car', 'bus', 'Xe tải', null),
+  count: fc.option(fc.integer()),
+  share: fc.option(fc.float()),
+  isOn: fc.option(fc.boolean()),
+  at: fc.option(fc.date({ noInvalidDate: true, min: new Date(0), max: new Date(4e12) })),
+});
+export const TYPES = {
+  ...{ id: 'INT64', lat: 'DOUBLE', lng: 'DOUBLE', name: 'STRING', kind: 'STRING', count: 'INT32' },
+  ...{ share: 'FLOAT', isOn: 'BOOLEAN', at: 'TIMESTAMP' },
+} as const;
+
+export const jsonNumber = (least: number, most: number) =>
+  fc.oneof(
+    { weight: 9, arbitrary: usualNumber(least, most) },
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => JSON.stringify(value)),
+    fc.constantFrom('1.50', '-0', '0', '2.1e1', '1E2', '12345678901234567890', 'null', '0.0000001'),
+  );
+export const jsonLine = fc
+  .tuple(
+    jsonNumber(0, 9),
+    jsonNumber(8, 23),
+    jsonNumber(102, 109),
+    field,
+    fc.constantFrom('true', 'false', 'null'),
+    fc.nat(9),
+  )
+  .map(([id, lat, lng, name, isOn, way]) => {
+    const members = [
+      `"id":${id}`,
+      `"lat":${lat}`,
+      `"lng":${lng}`,
+      `"name":${JSON.stringify(name)}`,
+      `"is on":${isOn}`,
+    ];
+    if (way === 0) members.reverse();
+    if (way === 1) members.pop();
+    if (way === 2) members.splice(1, 1);
+    return way === 3 ? ` { ${members.join(' , ')} } ` : `{${members.join(',')}}`;
+  });
+export const oddLine = fc.constantFrom(
+  ...[
+    '',
+    '  ',
+    '\r',
+    '{}',
+    '{"lat":21,"lng":105.8}\r',
+    '\u001e{"lat":21,"lng":105.8}',
+    '{"lat":21,"lng":105.8,"lat":22}',
+  ],
+  ...[
+    '{"lat":21,"lng":105.8,"n\\u0061me":"x"}',
+    '{"lat":21,"lng":105.8,"name":"\\ud800"}',
+    '{"lat":21,"lng":105.8,"name":null}',
+  ],
+);
+export const brokenLine = fc.constantFrom(
+  ...[
+    '{"lat":21',
+    '{"lat":21,"lng":105.8,"other":1}',
+    '{"lat":21,"lng":105.8,"name":5}',
+    '{"lat":"21","lng":105.8}',
+    '[1]',
+  ],
+  ...[
+    '{"lat":21,}',
+    '{"lat":21,"lng":105.8,"name":"a\0"}',
+    '{"lat":021,"lng":1}',
+    '{"id":true}',
+    '{"lat":1e400,"lng":1}',
+    'null',
+  ],
+  ...[
+    '{"lat":21,"lng":105.8,"name":"a\u0001"}',
+    '{"lat":21,"lng":105.8,"name":["a"]}',
+    '{"lat":21,"lng":105.8}x',
+    '{"lat":21 "lng":1}',
+  ],
+);
