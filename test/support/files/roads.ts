@@ -82,7 +82,8 @@ async function seen(bytes: Buffer) {
       const path = meta?.path_in_schema;
       if (meta?.type !== 'BYTE_ARRAY')
         return { path, rows, nulls, least: unsigned(least), most: unsigned(most) };
-      if (typeof least === 'string' && typeof most === 'string') {
+      const isJson = schema.some(({ name, converted_type: type }) => name === path?.[0] && type === 'JSON');
+      if (typeof least === 'string' && typeof most === 'string' && !isJson) {
         const [low, high] = [Buffer.from(least), Buffer.from(most)];
         textsOutside += ofGroup.filter((row) => {
           const value = row[path![0]!];

@@ -42,6 +42,8 @@ async function compare(inputs: string[], to: string, given: Partial<Request>): P
   const quick = await converted(hexcodes, inputs, fast!, given);
   const careful = await converted(hexcodes, inputs, slow!, { ...given, road: 'columns' });
   expect(isRows(careful)).toBe(false);
+  // Copied columns keep the types of their file.
+  if (quick.lines.some((line) => line.startsWith('Converted by column chunks'))) return false;
   await expectAlike(quick, careful, to);
   return isRows(quick);
 }
