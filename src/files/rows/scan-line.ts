@@ -1,5 +1,5 @@
-// A line of NDJSON by its members: where each value of a known name is, and of which kind. A line that it is not certain
-// of is left to a reader of JSON.
+// A line of NDJSON by its members: where each value of a known name is, and of which kind. A line that it is not
+// certain of is left to a reader of JSON.
 
 import { numberIn, wasUsual } from './text-rows.js';
 
@@ -22,7 +22,7 @@ for (const [letter, means] of ['""', '\\\\', '//', 'b\b', 'f\f', 'n\n', 'r\r', '
 
 export class LineScanner {
   readonly #names: readonly Uint8Array[];
-  /** Of each name: the kind, and where the value is; that of a text without its quotes. */
+  /** Kinds of values by name, and where the values are; those of texts without their quotes. */
   readonly kinds: Uint8Array;
   readonly starts: Int32Array;
   readonly ends: Int32Array;
@@ -39,7 +39,11 @@ export class LineScanner {
     this.usual = new Uint8Array(names.length);
   }
 
-  /** @param bytes of UTF-8 without NUL; @param lineEnd where its line feed is. @returns false for a line that is left */
+  /**
+   * @param bytes of UTF-8 without NUL
+   * @param lineEnd where its line feed is
+   * @returns false for a line that is left
+   */
   scan(bytes: Uint8Array, start: number, lineEnd: number): boolean {
     const { kinds } = this;
     kinds.fill(ABSENT);
@@ -124,7 +128,7 @@ export class LineScanner {
       if (!NUMBER.test(text)) return false;
       value = Number(text);
       if (/[eE]/.test(text)) kind = FRACTION;
-      // Of one that rounds to an integer it is not certain whether it is one.
+      // A fraction that rounds to an integer may be surveyed as one.
       else if (text.includes('.')) kind = Number.isInteger(value) ? ABSENT : FRACTION;
       if (kind === ABSENT || !Number.isFinite(value)) return false;
       if (kind === INTEGER && !Number.isSafeInteger(value)) return false;

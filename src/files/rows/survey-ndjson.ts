@@ -1,5 +1,5 @@
-// The columns of all rows of NDJSON for a target with types, by bytes: lines of plain members in names that were met are
-// read where they stand, all other lines value by value, as formats/json/ surveys them.
+// The columns of all rows of NDJSON for a target with types, by bytes: lines of plain members in names that were met
+// are read where they stand, all other lines value by value, as formats/json/ surveys them.
 
 import { isUtf8 } from 'node:buffer';
 import { type Input, type InputOptions, openInput } from '../disk/input.js';
@@ -10,7 +10,7 @@ import { blocksOf } from './read-ndjson.js';
 import { BOOLEAN, ESCAPED, FRACTION, INTEGER, LineScanner, TEXT } from './scan-line.js';
 
 const LF = 10;
-/** What a survey notes of a kind of values. */
+/** Bits that a survey notes for each kind of values. */
 const MET = new Uint8Array(8);
 MET[TEXT] = MET_IN.text;
 MET[ESCAPED] = MET_IN.text;

@@ -81,7 +81,9 @@ export class ParquetFileWriter {
 
   /**
    * Writes the metadata.
-   * @param leaves elements of the columns; @param root of another file; @param hasOrders whether bounds are in the order of types
+   * @param leaves elements of the columns
+   * @param root of another file
+   * @param hasOrders whether bounds are in the order of types
    */
   async end(leaves: readonly ThriftStruct[], root: ThriftStruct = ROOT, hasOrders = true): Promise<void> {
     const top = new Map(root).set(5, { type: I32, value: leaves.length });

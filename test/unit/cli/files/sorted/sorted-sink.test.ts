@@ -166,7 +166,7 @@ async function contentOf(bytes: Buffer, isOurs: boolean, sorting: unknown[] = []
       const { path_in_schema: name, type, num_values: count, statistics: all = {} } = meta!;
       const { null_count: nulls, min_value: least, max_value: most } = all;
       if (type !== 'BYTE_ARRAY') return [name, type, count, nulls, least, most];
-      // Of texts hyparquet-writer takes the first units of UTF-16, in their order.
+      // Bounds of texts by hyparquet-writer are their first units of UTF-16, in the order of these.
       if (isOurs) {
         const found = ofGroup.flatMap((row) => (row[c] === null ? [] : [Buffer.from(row[c] as string)]));
         found.sort(Buffer.compare);
