@@ -77,6 +77,8 @@ export interface Run {
 }
 
 export interface RunResult {
+  /** Nothing was done: the output was there, and its numbers are not known. */
+  readonly isEarlier?: boolean;
   readonly tally: Tally;
   readonly elapsedMs: number;
 }

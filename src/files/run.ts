@@ -54,7 +54,9 @@ export async function convertFiles(
   const notResumable = reasonNotToResume(request, output, rejects, targetFormat);
   let targets: Targets;
   try {
-    targets = new Targets({ output, rejects, notResumable, isResume: request.isResume, digest });
+    const times = stats.map(({ modifiedMs }) => modifiedMs ?? Number.POSITIVE_INFINITY);
+    const inputsMs = Math.max(...times);
+    targets = new Targets({ output, rejects, notResumable, isResume: request.isResume, digest, inputsMs });
   } catch (error) {
     first.close();
     throw error;
@@ -64,7 +66,10 @@ export async function convertFiles(
     say(
       `${source.titleRows === 1 ? 'The row' : `The ${source.titleRows} rows`} above the header ${source.titleRows === 1 ? 'is' : 'are'} left out. --header-row N names another header.`,
     );
-  if (targets.isDone) return { tally: targets.tally, elapsedMs: 0 };
+  if (targets.isDone) {
+    first.close();
+    return { tally: targets.tally, elapsedMs: 0, isEarlier: targets.from === null };
+  }
   const progress = new Progress(request.isQuiet, targets.tally.rows);
   const totalBytes = stats.every(({ sizeBytes }) => sizeBytes !== null)
     ? stats.reduce((sum, { sizeBytes }) => sum + (sizeBytes ?? 0), 0)

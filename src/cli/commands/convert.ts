@@ -286,7 +286,7 @@ async function convertWhole(
   const errors = errorPolicy(options.errors);
   // Loaded here, so that one position or code is answered without formats and pool.
   const { convertFiles } = await import('../../files/run.js');
-  const { tally, elapsedMs } = await convertFiles(
+  const { tally, elapsedMs, isEarlier } = await convertFiles(
     await loadLibrary(),
     {
       inputs: what.length === 0 ? ['-'] : what,
@@ -302,6 +302,7 @@ async function convertWhole(
     },
     say,
   );
+  if (isEarlier === true) return;
   if (!isQuiet) {
     const failedWent = errors.kind === 'file' ? `in ${errors.path}` : FAILED_WENT[errors.kind];
     process.stderr.write(summaryOf(tally, operation, elapsedMs, failedWent, paintFor(process.stderr)));

@@ -19,7 +19,7 @@ export default function declare(program: Command): void {
     .command('inspect')
     .summary('show what a hexcode says')
     .description('Show what a hexcode says: province, cell, size, centre, parent, neighbours and a map link.')
-    .argument('<code>', 'a hexcode in any spelling, or a text with one: a link, a message, a position')
+    .argument('<code...>', 'a hexcode in any spelling, or a text with one: a link, a message, a position')
     .option('--json', 'as JSON, with the boundary')
     .addHelpText(
       'after',
@@ -30,9 +30,9 @@ Examples:
   $ hexcodes inspect HN-6GHP4-83RFR
   $ hexcodes inspect hn6ghp483rfr --json | jq .boundary`,
     )
-    .action(async (code: string, { json }: { json?: boolean }) => {
+    .action(async (words: string[], { json }: { json?: boolean }) => {
       const hexcodes = await loadLibrary();
-      const facts = inspect(hexcodes, code);
+      const facts = inspect(hexcodes, words.join(' '));
       const text =
         json === true ? `${JSON.stringify(facts, null, 2)}\n` : drawn(facts, paintFor(process.stdout));
       process.stdout.write(text);

@@ -1,7 +1,7 @@
 // The files of one run: the output, the file of failed rows if there is one, and the journal. Decides whether a run
 // starts afresh, resumes an unfinished one or only renames its files.
 
-import { rmSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { isGzipName } from '../format.js';
 import { Tally } from '../tally.js';
@@ -31,6 +31,8 @@ export interface TargetsRequest {
   readonly isResume: boolean;
   /** Digest of all that shapes the output. */
   readonly digest: string;
+  /** When the newest input was written; absent where that is not known. */
+  readonly inputsMs?: number | undefined;
 }
 
 export class Targets {
@@ -39,7 +41,7 @@ export class Targets {
   readonly tally: Tally;
   /** The checkpoint to resume from; null for a fresh start. */
   readonly from: Checkpoint | null;
-  /** Whether an earlier run had written all rows: its files are renamed, and nothing is left to do. */
+  /** Whether an earlier run had written all rows: its files are renamed, where they were not; nothing is left to do. */
   readonly isDone: boolean;
   /** A line for the user about an earlier run. */
   readonly note: string | null;
@@ -69,10 +71,10 @@ export class Targets {
       this.isDone = isDone;
       this.tally = from === null ? new Tally() : Tally.restore(from.tally);
       this.#journal = isResumable ? new Journal(output.path) : null;
-      if (isDone && from !== null) {
+      if (isDone) {
         this.output = new StandardOutput(STDOUT_NAME, process.stdout);
         this.rejects = null;
-        this.#renamePartials(from);
+        if (from !== null) this.#renamePartials(from);
         this.#release();
         return;
       }
@@ -192,7 +194,7 @@ interface Start {
 }
 
 /** How a run begins, given the files that an earlier run left. @throws CliFailure USAGE if that had another digest */
-function startOf({ output, notResumable, isResume, digest }: TargetsRequest): Start {
+function startOf({ output, notResumable, isResume, digest, inputsMs }: TargetsRequest): Start {
   const afresh = (note: string | null): Start => ({ from: null, note, isDone: false });
   if (output.kind !== 'file') {
     return afresh(
@@ -206,6 +208,10 @@ function startOf({ output, notResumable, isResume, digest }: TargetsRequest): St
   }
   if (notResumable !== null) return afresh(`${notResumable}: starting again from the first row.`);
   const from = Journal.read(path);
+  if (from === null && isNewer(path, inputsMs)) {
+    const note = `${name} is finished, and newer than what it was made of: there is nothing to do. Without --resume it is made again.`;
+    return { from, note, isDone: true };
+  }
   if (from === null) {
     return afresh(`Nothing to resume, as no run of ${name} was broken off: starting from the first row.`);
   }
@@ -219,4 +225,10 @@ function startOf({ output, notResumable, isResume, digest }: TargetsRequest): St
   if (from.isWhole) return { from, note: `All rows of ${name} were written already.`, isDone: true };
   if (!isUnfinished(path)) return afresh('The unfinished output is gone: starting from the first row.');
   return { from, note: `Going on after row ${grouped(Tally.restore(from.tally).rows)}.`, isDone: false };
+}
+
+/** Whether an output is there under its name and was written after its inputs. */
+function isNewer(path: string, inputsMs: number | undefined): boolean {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat?.isFile() === true && inputsMs !== undefined && stat.mtimeMs >= inputsMs;
 }

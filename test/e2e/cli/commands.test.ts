@@ -153,6 +153,8 @@ test('inspect: facts as JSON and drawn; exit 1 for a text that is no code', asyn
   expect(facts.neighbors).toHaveLength(6);
   expect(new Set(facts.neighbors.map((each: { direction: string }) => each.direction)).size).toBe(6);
   expect(facts.boundary).toHaveLength(6);
+  const spaced = await folder.run(['inspect', ...code.toLowerCase().split('-')]);
+  expect(spaced.stdout).toBe(drawn.stdout);
   expect(await folder.run(['inspect', 'nonsense'])).toMatchObject({ code: 1, stdout: '' });
 });
 
@@ -238,6 +240,13 @@ test('completion scripts parse in the installed shells', async () => {
     const { stdout: replies } = spawnSync('bash', ['-c', `${stdout}\n${script}`], { encoding: 'utf8' });
     return replies.trim();
   };
+  for (const line of [
+    'hexcodes --he',
+    'hexcodes encode --hel',
+    'hexcodes keys list --he',
+    'hexcodes serve --he',
+  ])
+    expect(asked(line)).toBe('--help');
   expect(asked('hexcodes encode --res')).toBe('--resolution --resume');
   expect(asked('hexcodes jo')).toBe('job');
   expect(asked('hexcodes job su')).toBe('submit');

@@ -1,5 +1,5 @@
 // Interrupted runs of the real command: SIGKILL, Ctrl-C, and --resume.
-import { existsSync } from 'node:fs';
+import { existsSync, statSync, utimesSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CliFolder, type Ran } from '../../../support/cli.js';
 import { runKilled } from '../../../support/files/kill.js';
@@ -118,4 +118,21 @@ test('a run that cannot be resumed says so and starts again', async () => {
   }
   const fresh = await folder.run(['encode', 'few.csv', '-o', 'fresh.csv', '--resume']);
   expect(fresh.stderr).toContain('Nothing to resume');
+});
+
+test('a finished run says so and is not done again, unless an input is newer', async () => {
+  folder.write('in.csv', 'lat,lng\n21,105.5\n');
+  const args = ['encode', 'in.csv', '-o', 'done.csv', '--resume'];
+  expect((await folder.run(args)).code).toBe(0);
+  const before = statSync(folder.file('done.csv'));
+  const again = await folder.run(args);
+  expect([again.code, again.stdout, again.stderr]).toEqual([
+    0,
+    '',
+    'done.csv is finished, and newer than what it was made of: there is nothing to do. Without --resume it is made again.\n',
+  ]);
+  expect(statSync(folder.file('done.csv')).ino).toBe(before.ino);
+  utimesSync(folder.file('done.csv'), before.atime, new Date(0));
+  expect((await folder.run(args)).stderr).toContain('Nothing to resume');
+  expect((await folder.run(args.slice(0, -1))).stderr).toContain('1 row');
 });
