@@ -8,14 +8,15 @@ import { Fault, integerOr, MIB, MOST_BYTES, textOr } from './setting.js';
 export type SinkAddress =
   | { readonly kind: 'http'; readonly url: string }
   | { readonly kind: 'file'; readonly path: string; readonly format: 'csv' | 'ndjson' }
-  | { readonly kind: 'nats'; readonly server: string; readonly subject: string };
+  | { readonly kind: 'nats'; readonly server: string; readonly subject: string }
+  | { readonly kind: 'postgres'; readonly url: string; readonly table: string };
 
 export const TRACCAR = {
   traccarSink: {
     variable: 'HEXCODES_TRACCAR_SINK',
     flag: '--traccar-sink',
     argument: '<address>',
-    help: 'where positions of Traccar go on to: http(s)://…, file:PATH.csv, file:PATH.ndjson or nats://HOST:PORT/SUBJECT (none)',
+    help: 'where positions of Traccar go on to: http(s)://…, file:PATH.csv, file:PATH.ndjson, nats://HOST:PORT/SUBJECT or postgres://USER@HOST/DATABASE (none)',
     shown: withoutPath,
     read: readSink,
   },
@@ -25,6 +26,12 @@ export const TRACCAR = {
     isSecret: true,
     help: 'header line of each call of an http sink, as Authorization: Bearer …',
     read: readHeader,
+  },
+  traccarPostgresPassword: {
+    variable: 'HEXCODES_TRACCAR_POSTGRES_PASSWORD',
+    isSecret: true,
+    help: 'password of a postgres sink',
+    read: textOr(undefined),
   },
   traccarBatchMs: {
     variable: 'HEXCODES_TRACCAR_BATCH_MS',
@@ -91,7 +98,11 @@ export const TRACCAR = {
   },
 };
 
-const FORMS = 'must be http(s)://…, file:PATH.csv, file:PATH.ndjson or nats://HOST:PORT/SUBJECT';
+const FORMS =
+  'must be http(s)://…, file:PATH.csv, file:PATH.ndjson, nats://HOST:PORT/SUBJECT or postgres://USER@HOST/DATABASE';
+
+const DEFAULT_TABLE = 'hexcodes_positions';
+const TABLE = /^[A-Za-z_][\w$]{0,62}(\.[A-Za-z_][\w$]{0,62})?$/;
 
 function readSink(text: string | undefined): SinkAddress | undefined {
   if (text === undefined) return undefined;
@@ -99,6 +110,7 @@ function readSink(text: string | undefined): SinkAddress | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined) throw new Fault(FORMS);
   const { protocol, host, username, password, pathname, hash } = url;
+  if (/^postgres(ql)?:$/.test(protocol)) return postgresSink(url);
   if (username !== '' || password !== '')
     throw new Fault(
       'must not hold a user or password: HEXCODES_TRACCAR_SINK_HEADER, or HEXCODES_NATS_USER and HEXCODES_NATS_PASSWORD do',
@@ -109,6 +121,19 @@ function readSink(text: string | undefined): SinkAddress | undefined {
   if (!/^[\w-]+(\.[\w-]+)*$/.test(subject) || url.search !== '')
     throw new Fault('must end with a subject without wildcards, as nats://HOST:4222/fleet.positions');
   return { kind: 'nats', server: `${protocol}//${host}`, subject };
+}
+
+/** `?table=` is ours, and other parameters are those of libpq, as sslmode. */
+function postgresSink(url: URL): SinkAddress {
+  const { username, password, host, pathname, hash, searchParams } = url;
+  if (password !== '' || searchParams.has('password'))
+    throw new Fault('must not hold a password: HEXCODES_TRACCAR_POSTGRES_PASSWORD does');
+  if (username === '' || host === '' || hash !== '' || !/^\/[^/]+$/.test(pathname)) throw new Fault(FORMS);
+  const table = searchParams.get('table') ?? DEFAULT_TABLE;
+  if (!TABLE.test(table))
+    throw new Fault('must have a table as positions or fleet.positions: letters, digits, _');
+  searchParams.delete('table');
+  return { kind: 'postgres', url: url.href, table };
 }
 
 /** A webhook has its secret in the path or the query. */

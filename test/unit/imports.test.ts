@@ -91,7 +91,7 @@ const ONLY_IN: Record<string, string | string[]> = {
   'hdr-histogram-js': 'capacity',
   tinybench: 'capacity',
   libsql: ['server/keys', 'server/usage'],
-  pg: 'server/keys',
+  pg: ['server/keys', 'server/forward/sinks'],
   '@nats-io/transport-node': 'bus/nats',
   '@nats-io/jetstream': 'bus/nats',
   '@nats-io/services': 'bus/nats',

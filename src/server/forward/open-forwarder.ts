@@ -9,6 +9,7 @@ import { Forwarder } from './forwarder.js';
 import { FileSink } from './sinks/file-sink.js';
 import { HttpSink } from './sinks/http-sink.js';
 import { NatsSink } from './sinks/nats-sink.js';
+import { PostgresSink } from './sinks/postgres-sink.js';
 import type { Sink } from './sinks/sink.js';
 
 /**
@@ -41,6 +42,8 @@ function sinkOf(address: SinkAddress, config: ServeConfig, processNumber: number
       const path = processNumber === undefined ? address.path : join(dir, `${name}.${processNumber}${ext}`);
       return new FileSink({ path, format: address.format, fullBytes: config.traccarFileBytes });
     }
+    case 'postgres':
+      return new PostgresSink(address, config.traccarPostgresPassword);
     case 'nats': {
       const settings = {
         natsUrl: [address.server],

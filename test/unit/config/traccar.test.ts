@@ -31,6 +31,11 @@ test('files by their endings, URLs, subjects of NATS', () => {
     server: 'nats://10.0.0.7:4222',
     subject: 'fleet.positions',
   });
+  expect(sinkOf('postgres://fleet@10.0.0.7:5433/gps?sslmode=require&table=fleet.positions')).toEqual({
+    ...{ kind: 'postgres', table: 'fleet.positions' },
+    url: 'postgres://fleet@10.0.0.7:5433/gps?sslmode=require',
+  });
+  expect(sinkOf('postgresql://fleet@db/gps')).toMatchObject({ table: 'hexcodes_positions' });
 });
 
 test.each([
@@ -40,6 +45,11 @@ test.each([
   ['file:/no/such/folder/a.csv', 'in a folder that cannot be written: /no/such/folder'],
   ['https://me:secret@example.com/', 'must not hold a user or password'],
   ['nats://me:secret@host/a', 'must not hold a user or password'],
+  ['postgres://me:secret@host/db', 'must not hold a password'],
+  ['postgres://me@host/db?password=secret@', 'must not hold a password'],
+  ['postgres://host/db', 'must be http(s)://'],
+  ['postgres://me@host', 'must be http(s)://'],
+  ['postgres://me@host/db?table=a;b', 'must have a table'],
   ['nats://host:4222', 'must end with a subject'],
   ['nats://host:4222/fleet.*', 'must end with a subject'],
   ['', 'must be http(s)://'],
