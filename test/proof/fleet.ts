@@ -22,8 +22,13 @@ import { millisecondsOf, report } from './run-length.js';
 const SHORT_HEAD_BYTES = 6;
 /** Sockets of one of k6's virtual users. */
 const PER_USER = 200;
+const OWN_FILES = 200;
 const CALM_MS = 15_000;
-const AFTER_MS = 25_000;
+/** From the stop of the node until vehicles report no more. */
+const RESTART_MS = 25_000;
+/** For vehicles that are out still, and the frames that they keep: at most that for each, and half a minute. */
+const BACK_MS = 30_000;
+const BACK_EACH_MS = 4;
 
 export default async function proveFleet(args: string[]): Promise<void> {
   if (process.env.HEXCODES_FLEET_NAMESPACE === undefined) {
@@ -41,6 +46,8 @@ export default async function proveFleet(args: string[]): Promise<void> {
     },
   });
   const [vehicles, intervalMs] = [Number(values.vehicles), millisecondsOf(values.interval)];
+  const most = mostVehicles();
+  if (vehicles > most) throw new Error(`descriptors of one process carry ${most} vehicles here (ulimit -n)`);
   trustAnyCertificate();
   const folder = mkdtempSync(join(tmpdir(), 'hexcodes-fleet-'));
   const behind = await startBehind(proxyNamed('HAProxy'), { env: { HEXCODES_DRAIN_MS: '2000' } });
@@ -56,14 +63,16 @@ export default async function proveFleet(args: string[]): Promise<void> {
     writeFileSync(frames, Buffer.concat(requests));
     const openMs = 4000 + 4 * vehicles;
     const startMs = Date.now() + openMs;
-    const endMs = startMs + CALM_MS + AFTER_MS;
+    const lastMs = startMs + CALM_MS + RESTART_MS;
+    const endMs = lastMs + BACK_MS + BACK_EACH_MS * vehicles;
     const url = `${behind.base.replace('http', 'ws')}/v1/hexcodes/stream`;
     const users = Math.ceil(vehicles / PER_USER);
     writeFileSync(
       script,
       fleetScript({
         ...{ url, key: COMMAND_KEY, frames, summary, frameBytes: requests[0]!.length, users },
-        ...{ perUser: Math.ceil(vehicles / users), intervalMs, startMs, endMs, openMs: openMs - 3000 },
+        ...{ perUser: Math.ceil(vehicles / users), intervalMs, startMs, lastMs, endMs },
+        openMs: openMs - 3000,
       }),
     );
     const pids = familyOf(behind.proxyPid);
@@ -105,6 +114,9 @@ export default async function proveFleet(args: string[]): Promise<void> {
     console.log(
       `a node restarted (${(backMs / 1000).toFixed(1)} s): ${seen.outs} vehicles were out, for ${seen.outP50Ms.toFixed(0)} ms at the median and ${seen.outMaxMs.toFixed(0)} ms at most; ${seen.sent} positions, ${seen.answered} answered, ${seen.again} sent again`,
     );
+    console.log(
+      `handshakes of a node's vehicles at the proxy: ${predicted.reconnectS.toFixed(1)} s of two cores predicted; ${(((seen.opened - count) * connectUs) / 2e6).toFixed(1)} s at the CPU time seen, which clients and nodes want as well`,
+    );
     if (seen.answered !== seen.sent) faults.push(`${seen.sent - seen.answered} positions were not answered`);
     if (seen.outs === 0) faults.push('no vehicle was out: the restart was not seen');
   } finally {
@@ -112,6 +124,12 @@ export default async function proveFleet(args: string[]): Promise<void> {
     rmSync(folder, { recursive: true, force: true });
   }
   report('fleet', `${vehicles} vehicles`, 1, faults);
+}
+
+/** A proxy has two descriptors for each vehicle, and some of its own. */
+function mostVehicles(): number {
+  const files = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
+  return Math.floor((Number(files ?? Number.POSITIVE_INFINITY) - OWN_FILES) / 2);
 }
 
 interface Summary {
@@ -190,7 +208,7 @@ function vehicle(number) {
       setTimeout(() => {
         report();
         timer = setInterval(() => {
-          if (Date.now() < s.endMs - 4000) report();
+          if (Date.now() < s.lastMs) report();
         }, s.intervalMs);
       }, Math.max(0, firstMs - Date.now()));
       setTimeout(() => {

@@ -29,6 +29,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   job: () => import('./job.js'),
   kafka: () => import('./kafka.js'),
   map: () => import('./map.js'),
+  mixes: () => import('./mixes.js'),
   mutants: () => import('./mutants.js'),
   numbers: () => import('./numbers.js'),
   text: () => import('./text.js'),

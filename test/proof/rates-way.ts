@@ -14,8 +14,7 @@ import { loadOf } from '#dist/capacity/model/sizing.js';
 import type { CoreSpeed, GeneratorProcess } from '#dist/capacity/processes/pinned-process.js';
 import { ServiceProcess, type Subject } from '#dist/capacity/processes/service-process.js';
 import { madeResults } from '../support/capacity/made-results.js';
-import type { OutsideLoad } from '../support/capacity/outside-load.js';
-import { type CountedPoint, costOfTurns, sleepsIn } from '../support/capacity/turn-costs.js';
+import { type OutsideLoad, sleepsIn } from '../support/capacity/outside-load.js';
 import type { RunLength } from './run-length.js';
 
 const RATES = 6;
@@ -31,7 +30,8 @@ const EACH_MS = 1200;
 const LOW_PER_S = 300;
 const LOW_MS = 2000;
 const OUTSIDE_MS = 2000;
-const IDLE_MS = 1000;
+const REST = 'at rest';
+const IDLE_MS = 2000;
 /** V8 collects what a load has left some 8 s after its end: that is no cost of the low rates that come then. */
 const REST_MS = 12_000;
 /** A figure whose core changed its speed by more than this meanwhile says nothing. */
@@ -49,10 +49,8 @@ export interface AtRate {
   readonly ratePerS: number;
   /** Turns of the event loop a message that the process slept before. */
   readonly turns: number;
-  /** The model of a plan says it, which assumes messages that arrive one by one and whole. */
+  /** CPU time of the process ÷ messages, what it takes at rest included: by the model of a plan, and as it was. */
   readonly plannedUs: number;
-  /** The same curve at the turns that were counted; NaN where no turns of the curve are known. */
-  readonly withTurnsUs: number;
   readonly measuredUs: number;
 }
 
@@ -90,13 +88,10 @@ export async function proveWay(
     );
     const figures = new Figures(core);
     const ours = (gauge: Gauge, of: Profile, ratePerS: number) => () => atRate(gauge, of, ratePerS);
-    const theirs = async (ratePerS: number): Promise<Seen> => {
-      const seen = await (name === 'stream'
+    const theirs = (ratePerS: number): Promise<Seen> =>
+      name === 'stream'
         ? outside.stream(services[1], ratePerS, OUTSIDE_MS)
-        : outside.http(services[1], name as 'single', profile.pointsPerUnit, ratePerS, OUTSIDE_MS));
-      // Without what the service spends at rest, which is much of the CPU time at 100/s.
-      return { ...seen, costUs: seen.costUs - (1e6 * fresh.idleCoreShare) / seen.ratePerS };
-    };
+        : outside.http(services[1], name as 'single', profile.pointsPerUnit, ratePerS, OUTSIDE_MS);
     const isOutside = (ratePerS: number): boolean => ratePerS <= MOST_OUTSIDE_PER_S[name];
     const curveOf = (part: Profile): number[] => (part === parts[0] ? ratesOf(fullPerS) : [FIRST_PER_S]);
     const isLow = (ratePerS: number): boolean => ratePerS <= Math.max(LOW_PER_S, MOST_OUTSIDE_PER_S[name]);
@@ -131,11 +126,7 @@ export async function proveWay(
     await sleep(REST_MS);
     let low = 0;
     for (const length = lengthOf(); length.goesOn(low); low++) {
-      for (const [at, gauge] of [bench, fresh].entries()) {
-        const beforeUs = services[at]!.cpuUs();
-        await sleep(IDLE_MS);
-        gauge.idleCoreShare = (services[at]!.cpuUs() - beforeUs) / (1000 * IDLE_MS);
-      }
+      await figures.measure(REST, () => atRest(services[0]));
       await inTurns(curvesAt(true), askedAt(true));
     }
     let high = 0;
@@ -147,20 +138,12 @@ export async function proveWay(
       );
     console.log(`${name}: ${low} rounds of low rates, ${high} of high ones`);
     const ways = parts.map((part) => wayOf(part, curveOf(part), figures));
-    const counted = curveOf(profile)
-      .map(
-        (ratePerS): CountedPoint => ({
-          ratePerS,
-          costUs: figures.middle(`${name}: curve ${ratePerS}`, 'costUs'),
-          turnsPerS: figures.middle(`${name}: curve ${ratePerS}`, 'turnsPerS'),
-        }),
-      )
-      .filter(({ costUs, turnsPerS }) => !Number.isNaN(costUs + turnsPerS));
-    for (const { ratePerS, costUs, turnsPerS } of counted)
-      console.log(
-        `${name}: curve ${ratePerS.toFixed(0)}/s ${costUs.toFixed(1)} us, ${(turnsPerS / ratePerS).toFixed(2)} turns`,
-      );
-    const results = madeResults({ ways, sizes: [] });
+    const idleCoreShare = figures.middle(REST, 'costUs') / 1e6;
+    console.log(`${name}: ${(100 * idleCoreShare).toFixed(2)} % of a core at rest`);
+    for (const { name: of, curve } of ways)
+      for (const { ratePerS, costUs } of curve)
+        console.log(`${of}: curve ${ratePerS.toFixed(0)}/s ${costUs!.toFixed(1)} us`);
+    const results = madeResults({ ways, sizes: [], idleCoreShare });
     const rates = asked.map((rate): AtRate => {
       const [ratePerS, measuredUs, turnsPerS] = (['ratePerS', 'costUs', 'turnsPerS'] as const).map((of) =>
         figures.middle(`at ${rate}`, of),
@@ -169,10 +152,6 @@ export async function proveWay(
         by: isOutside(rate) ? (name === 'stream' ? 'k6' : 'vegeta') : 'hexcodes bench',
         ...{ ratePerS, measuredUs, turns: turnsPerS / ratePerS },
         plannedUs: predict(profile, ratePerS, results),
-        withTurnsUs:
-          counted.length === 0
-            ? Number.NaN
-            : costOfTurns(counted, figures.middle(`${name}: backlog`, 'costUs'), ratePerS, turnsPerS),
       };
     });
     return { curve: name === 'mixed' ? null : ways[0]!, rates };
@@ -232,6 +211,13 @@ async function atRate(gauge: Gauge, profile: Profile, ratePerS: number): Promise
   };
 }
 
+/** CPU time of a second. */
+async function atRest(service: ServiceProcess): Promise<Seen> {
+  const beforeUs = service.cpuUs();
+  await sleep(IDLE_MS);
+  return { ratePerS: 1, costUs: (1000 * (service.cpuUs() - beforeUs)) / IDLE_MS, turnsPerS: 0 };
+}
+
 async function turnsPerS({ pids }: Subject, afterMs: number, ms: number): Promise<number> {
   const now = () => ({
     ms: performance.now(),
@@ -244,20 +230,24 @@ async function turnsPerS({ pids }: Subject, afterMs: number, ms: number): Promis
   return (1000 * (to.sleeps - from.sleeps)) / (to.ms - from.ms);
 }
 
+/** Its costs are without what the service takes at rest, as those of a bench. */
 function wayOf({ name }: Profile, rates: readonly number[], figures: Figures): WayResult {
   const made = madeResults().ways.find((way) => way.name === name)!;
   const curve = rates.flatMap((ratePerS): RatePoint[] => {
-    const costUs = figures.middle(`${name}: curve ${ratePerS}`, 'costUs');
+    const costUs =
+      figures.middle(`${name}: curve ${ratePerS}`, 'costUs') - figures.middle(REST, 'costUs') / ratePerS;
     return Number.isNaN(costUs) ? [] : [{ ...made.curve[0]!, ratePerS, costUs }];
   });
   return { ...made, costBacklogUs: samplesOf([figures.middle(`${name}: backlog`, 'costUs')]), curve };
 }
 
-/** CPU time of a unit of a profile at a rate of one process, as a plan reckons with it. */
+/** CPU time of a process at a rate, for each unit of a profile, as a plan reckons with it. */
 function predict(profile: Profile, ratePerS: number, results: Results): number {
   const streams = profile
     .loadsAt(ratePerS, 'poisson')
     .map(({ kind, points, ratePerS: messagesPerS }) => ({ kind, pointsPerMessage: points, messagesPerS }));
-  const loads = loadOf(streams, new Costs(results), 1, 1);
-  return loads.reduce((sum, { messagesPerS, costUs }) => sum + messagesPerS * costUs, 0) / ratePerS;
+  const costs = new Costs(results);
+  const loads = loadOf(streams, costs, 1, 1);
+  const ofMessagesUs = loads.reduce((sum, { messagesPerS, costUs }) => sum + messagesPerS * costUs, 0);
+  return (1e6 * costs.idleShare + ofMessagesUs) / ratePerS;
 }

@@ -71,7 +71,7 @@ export default async function proveRates(args: string[]): Promise<void> {
     rmSync(folder, { recursive: true, force: true });
   }
   console.log(
-    '| way | by | rate/s | turns a message | CPU as planned | with these turns | measured | error |\n|---|---|---|---|---|---|---|---|',
+    '| way | by | rate/s | turns a message | CPU predicted | measured | error |\n|---|---|---|---|---|---|---|',
   );
   const faults: string[] = [];
   let held = 0;
@@ -93,17 +93,12 @@ export default async function proveRates(args: string[]): Promise<void> {
   report('rates', `${held} of ${names.length} ways within 15 % at all rates`, 1, faults);
 }
 
-/**
- * The generator of the bench sends as the plan assumes, and is held to the plan. Others send in bunches, or a body in
- * pieces: they are held to the same curve at the turns that were counted.
- */
-const errorOf = ({ by, plannedUs, withTurnsUs, measuredUs }: AtRate): number =>
-  (by === 'hexcodes bench' ? plannedUs : withTurnsUs) / measuredUs - 1;
+const errorOf = ({ plannedUs, measuredUs }: AtRate): number => plannedUs / measuredUs - 1;
 
 function lineOf(name: string, rate: AtRate): string {
-  const { by, ratePerS, turns, plannedUs, withTurnsUs, measuredUs } = rate;
+  const { by, ratePerS, turns, plannedUs, measuredUs } = rate;
   const error = errorOf(rate);
   const signed = `${error >= 0 ? '+' : ''}${(100 * error).toFixed(1)} %`;
   const us = (value: number): string => (Number.isNaN(value) ? '–' : `${value.toFixed(1)} us`);
-  return `| \`${name}\` | ${by} | ${ratePerS.toFixed(0)} | ${turns.toFixed(2)} | ${us(plannedUs)} | ${us(withTurnsUs)} | ${us(measuredUs)} | ${signed} |`;
+  return `| \`${name}\` | ${by} | ${ratePerS.toFixed(0)} | ${turns.toFixed(2)} | ${us(plannedUs)} | ${us(measuredUs)} | ${signed} |`;
 }

@@ -4,6 +4,24 @@ import type { WayKind } from '../generator/job.js';
 import { wasSentOnTime } from '../measure/knee-search.js';
 import type { Results, WayResult } from '../measure/results.js';
 
+/**
+ * Exponent of a kind's own rate in the rate at which its surcharge is read, that of all messages having the rest: a
+ * wake-up keeps the event loop and the kernel warm for all kinds, but each kind's code for itself. Measured: proof
+ * `mixes`.
+ */
+const COLD_KIND = 0.5;
+/** A message that takes more work touches more that went cold: its surcharge is a power of that. Measured there, too. */
+const COLD_SIZE = 0.25;
+
+/** What decides how often a process sleeps and what stays warm meanwhile. */
+interface Turns {
+  /** Messages of the kind, and of all kinds, a second. */
+  readonly kindPerS: number;
+  readonly allPerS: number;
+  /** Share of its core that all messages would take at their costs under backlog. */
+  readonly busyAtBacklogCost: number;
+}
+
 export class Costs {
   /** @param scale costs are multiplied by it: 1, or the edges of their spread */
   constructor(
@@ -26,6 +44,11 @@ export class Costs {
    */
   get isQuietEnough(): boolean {
     return this.results.isQuietEnough;
+  }
+
+  /** Share of a core that a process takes whatever it is asked; 0 where nobody knows. */
+  get idleShare(): number {
+    return this.results.idleCoreShare ?? 0;
   }
 
   /** The way whose figures stand for a kind. @throws Error where it was not measured, or without CPU times */
@@ -54,19 +77,35 @@ export class Costs {
     return this.scale * interpolate(known, points);
   }
 
-  /**
-   * At a rate, of one process.
-   * @param busyAtBacklogCost share of its core that all messages would take at their costs under backlog
-   */
-  atUs(kind: WayKind, points: number, busyAtBacklogCost: number): number {
-    return this.backlogUs(kind, points) + this.wakeUpUs(kind, busyAtBacklogCost);
+  /** Of messages of one kind and size, alone at a process. @param perS rate */
+  atUs(kind: WayKind, points: number, perS: number): number {
+    const backlogUs = this.backlogUs(kind, points);
+    const busyAtBacklogCost = (perS * backlogUs) / 1e6;
+    return backlogUs + this.wakeUpUs(kind, points, { kindPerS: perS, allPerS: perS, busyAtBacklogCost });
   }
 
   /**
-   * The surcharge of a message that comes alone: the wake-up of a process that sleeps, and a turn of its event loop.
+   * The surcharge of a message that comes alone: the wake-up of a process that sleeps, a turn of its event loop, and
+   * code and data that went cold meanwhile.
    */
-  wakeUpUs(kind: WayKind, busyAtBacklogCost: number): number {
-    return this.scale * this.#surchargeUs(this.way(kind), busyAtBacklogCost);
+  wakeUpUs(kind: WayKind, points: number, { kindPerS, allPerS, busyAtBacklogCost }: Turns): number {
+    const way = this.way(kind);
+    const backlogUs = way.costBacklogUs!.median;
+    // Never at a rate at which messages of the curve would keep the process busier than it is.
+    const ratePerS = Math.min(
+      kindPerS ** COLD_KIND * allPerS ** (1 - COLD_KIND),
+      (1e6 * busyAtBacklogCost) / (this.scale * backlogUs),
+    );
+    const surchargeUs = this.#surchargeUs(way, ratePerS);
+    if (surchargeUs === 0 || busyAtBacklogCost >= 1) return 0;
+    const asleep = Math.min(1, (1 - busyAtBacklogCost) / (1 - (ratePerS * backlogUs) / 1e6));
+    return this.scale * surchargeUs * asleep * this.largerWakeUp(kind, points);
+  }
+
+  /** Factor of the surcharge of a message, against one of the measured size. */
+  largerWakeUp(kind: WayKind, points: number): number {
+    const measuredUs = this.scale * this.way(kind).costBacklogUs!.median;
+    return (this.backlogUs(kind, points) / measuredUs) ** COLD_SIZE;
   }
 
   /**
@@ -82,9 +121,8 @@ export class Costs {
     return beyond[Math.floor((beyond.length - 1) / 2)] ?? 0;
   }
 
-  #surchargeUs(way: WayResult, busy: number): number {
-    const backlogUs = way.costBacklogUs!.median;
-    return Math.max(0, costAt(curveOf(way), busy * (1e6 / backlogUs)) - backlogUs);
+  #surchargeUs(way: WayResult, ratePerS: number): number {
+    return Math.max(0, costAt(curveOf(way), ratePerS) - way.costBacklogUs!.median);
   }
 }
 

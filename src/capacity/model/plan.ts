@@ -180,12 +180,12 @@ export interface Plan {
   readonly predictsWithin: number | null;
   readonly results: Pick<
     Results,
-    'date' | 'machine' | 'version' | 'commit' | 'isQuick' | 'isQuietEnough' | 'node'
+    'date' | 'machine' | 'version' | 'commit' | 'isQuick' | 'isQuietEnough' | 'node' | 'idleCoreShare'
   >;
 }
 
 export function planFor(request: PlanRequest, results: Results): Plan {
-  const { date, machine, version, commit, isQuick, isQuietEnough, node } = results;
+  const { date, machine, version, commit, isQuick, isQuietEnough, node, idleCoreShare } = results;
   const { fleet, pricePerCoreHour, survive } = request;
   const planned = new Planner(fleet, request, results);
   const { demand, sizing } = planned;
@@ -217,7 +217,7 @@ export function planFor(request: PlanRequest, results: Results): Plan {
           },
     scaling: { measured, beyond, mostProcesses, remark },
     predictsWithin: worst === undefined ? null : Math.abs(worst.predictedUs / worst.measuredUs - 1),
-    results: { date, machine, version, commit, isQuick, isQuietEnough, node },
+    results: { date, machine, version, commit, isQuick, isQuietEnough, node, idleCoreShare },
   };
 }
 

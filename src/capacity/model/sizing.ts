@@ -116,7 +116,7 @@ export interface Sizing extends Layout {
   readonly used: number;
   /** Speed-up of one machine, in processes that run alone. */
   readonly speedUp: Interval;
-  /** Share of its core that a process is busy. */
+  /** Share of its core that a process is busy, with what it takes at rest. */
   readonly busyShare: number;
   readonly streams: readonly ProcessStream[];
   readonly tail: Tail;
@@ -193,7 +193,7 @@ export class Sizer {
 
   #in(period: Period, layout: Layout): Sizing {
     const streams = this.#streams(layout, period, 1);
-    const busyShare = busyOf(streams);
+    const busyShare = this.costs.idleShare + busyOf(streams);
     const isCarried = backlogOf(streams) < MOST_BUSY;
     const tail = isCarried ? simulateTail(this.costs, streams, this.#arrivals(layout, streams, 1)) : NEVER;
     return {
@@ -268,7 +268,7 @@ export class Sizer {
     const streams = this.#streams(layout, period, times);
     const [first] = streams;
     return (
-      busyOf(this.#streams(layout, period, busyTimes)) <= mostBusy &&
+      this.costs.idleShare + busyOf(this.#streams(layout, period, busyTimes)) <= mostBusy &&
       backlogOf(streams) <= MOST_BUSY &&
       first!.messagesPerS <= this.#kneePerS(first!)
     );
@@ -360,9 +360,15 @@ export function loadOf(
     messagesPerS: stream.messagesPerS / processes,
     backlogUs: stretch * costs.backlogUs(stream.kind, stream.pointsPerMessage),
   }));
-  const busyShare = backlogOf(each);
+  const busyAtBacklogCost = backlogOf(each);
+  const perSOf = (all: readonly Stream[]): number =>
+    all.reduce((sum, { messagesPerS }) => sum + messagesPerS, 0);
+  const allPerS = perSOf(each);
   return each.map((stream) => {
-    const wakeUpUs = stretch * costs.wakeUpUs(stream.kind, busyShare);
+    const { kind, pointsPerMessage } = stream;
+    const kindPerS = perSOf(each.filter((other) => other.kind === kind));
+    const wakeUpUs =
+      stretch * costs.wakeUpUs(kind, pointsPerMessage, { kindPerS, allPerS, busyAtBacklogCost });
     return { ...stream, wakeUpUs, costUs: stream.backlogUs + wakeUpUs };
   });
 }

@@ -33,6 +33,8 @@ interface Priced {
   readonly costs: readonly Costs[];
   /** Under backlog, of each message. */
   readonly backlogUs: Float64Array;
+  /** Factor of its turn, of each message. */
+  readonly larger: Float64Array;
 }
 
 class TraceRun {
@@ -93,24 +95,28 @@ class TraceRun {
 
   #simulate(processes: number, edge: Edge, seed: number): SplitSimulated {
     const { arrivalsUs } = this.trace;
-    const { backlogUs } = this.#pricedAt(edge);
+    const { backlogUs, larger } = this.#pricedAt(edge);
     const stretch = this.#stretch(processes, edge);
     const processOf = this.#routes(processes, seed);
-    const workUs = new Float64Array(processes);
-    for (let message = 0; message < processOf.length; message++)
-      workUs[processOf[message]!]! += stretch * backlogUs[message]!;
-    const turnsUs = this.#turnsUs(edge, workUs).map((each) => each.map((us) => stretch * us));
     const [services, serviceUs, kindAt] = [this.#services, this.#serviceUs, this.#kindAt];
+    const workUs = new Float64Array(processes);
+    const counts = this.#kinds.map(() => new Float64Array(processes));
+    for (let message = 0; message < processOf.length; message++) {
+      const process = processOf[message]!;
+      workUs[process]! += stretch * backlogUs[message]!;
+      counts[kindAt[message]!]![process]!++;
+    }
+    const turnsUs = this.#turnsUs(edge, workUs, counts).map((each) => each.map((us) => stretch * us));
     const simulated = simulateSplitTurns({
       ...{ arrivalsUs, processOf, processes },
-      turnUs: (message) => turnsUs[kindAt[message]!]![processOf[message]!]!,
+      turnUs: (message) => larger[message]! * turnsUs[kindAt[message]!]![processOf[message]!]!,
       serviceUs: (message) =>
         services[kindAt[message]!]!.moved(serviceUs[message]!, stretch * backlogUs[message]!),
     });
     const { latenciesUs } = simulated;
     for (let message = 0; message < latenciesUs.length; message++)
       latenciesUs[message]! += this.#beyondCpuUs[kindAt[message]!]!;
-    return simulated;
+    return { latenciesUs, busiestShare: simulated.busiestShare + (this.results.idleCoreShare ?? 0) };
   }
 
   /** Connections stay with the process that the kernel draws for them; without vehicles each message is drawn. */
@@ -125,11 +131,20 @@ class TraceRun {
     return routes;
   }
 
-  /** The time of a turn beside its messages, for each kind and process, by how busy the process is. */
-  #turnsUs(edge: Edge, workUs: Float64Array): Float64Array[] {
+  /** The time of a turn beside its message of the measured size, by kind and process. @param counts of messages */
+  #turnsUs(edge: Edge, workUs: Float64Array, counts: readonly Float64Array[]): Float64Array[] {
     const durationUs = this.trace.arrivalsUs.at(-1)!;
     const { costs } = this.#pricedAt(edge);
-    return this.#kinds.map((kind, at) => workUs.map((us) => costs[at]!.wakeUpUs(kind, us / durationUs)));
+    const perS = (count: number): number => (1e6 * count) / durationUs;
+    return this.#kinds.map((kind, at) =>
+      workUs.map((us, process) =>
+        costs[at]!.wakeUpUs(kind, costs[at]!.way(kind).pointsPerUnit, {
+          kindPerS: perS(counts[at]![process]!),
+          allPerS: perS(counts.reduce((sum, each) => sum + each[process]!, 0)),
+          busyAtBacklogCost: us / durationUs,
+        }),
+      ),
+    );
   }
 
   /** Processes that share a machine take longer for the same. */
@@ -147,14 +162,23 @@ class TraceRun {
       const cost = measured.way(kind).costBacklogUs!;
       return measured.scaled(cost[edge] / cost.median);
     });
-    const bySize = this.#kinds.map(() => new Map<number, number>());
-    const backlogUs = Float64Array.from(this.trace.points, (points, message) => {
-      const kind = this.#kindAt[message]!;
-      const us = bySize[kind]!.get(points) ?? costs[kind]!.backlogUs(this.#kinds[kind]!, points);
-      bySize[kind]!.set(points, us);
-      return us;
-    });
-    const made = { costs, backlogUs };
+    const sizes = new Map<number, readonly [backlogUs: number, larger: number]>();
+    const [backlogUs, larger] = [0, 1].map(() => new Float64Array(this.trace.points.length)) as [
+      Float64Array,
+      Float64Array,
+    ];
+    // A size has one kind only.
+    for (const [message, points] of this.trace.points.entries()) {
+      const at = this.#kindAt[message]!;
+      const kind = this.#kinds[at]!;
+      const size = sizes.get(points) ?? [
+        costs[at]!.backlogUs(kind, points),
+        costs[at]!.largerWakeUp(kind, points),
+      ];
+      sizes.set(points, size);
+      [backlogUs[message], larger[message]] = size;
+    }
+    const made = { costs, backlogUs, larger };
     this.#priced.set(edge, made);
     return made;
   }

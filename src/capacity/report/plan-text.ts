@@ -185,7 +185,7 @@ function remarks({ demand }: Plan): string[] {
 
 /** From the fleet to the machines, one step a line, each with its figures. */
 function arithmeticOf(plan: Plan): string[] {
-  const { request, demand, answer, sizing } = plan;
+  const { request, demand, answer, sizing, results } = plan;
   const { fleet, headroom, survive, coresPerMachine, pricePerCoreHour } = request;
   const { used, machines, processesPerMachine, speedUp } = sizing;
   return [
@@ -195,6 +195,7 @@ function arithmeticOf(plan: Plan): string[] {
       ({ kind, messagesPerS, costUs, backlogUs, wakeUpUs }) =>
         `${kind}: ${plain(messagesPerS)} messages/s a process × (${time(backlogUs)} under backlog + ${time(wakeUpUs)} for waking up) = ${rough((messagesPerS * costUs) / 1e6)} of its core`,
     ),
+    `at rest: ${rough(results.idleCoreShare ?? 0)} of a core a process, in what it is busy`,
     `processes: as few as are ${rough(1 - headroom)} busy at most (headroom ${rough(headroom)}) and hold the p99 in a simulation of that load and of one ${plain(1 / (1 - headroom))} times as large: ${whole(used)} with work`,
     `machines: ${whole(machines)} of ${whole(processesPerMachine)} ${processesPerMachine === 1 ? 'process' : 'processes'} (${range(speedUp, plain)} times one), and ${whole(survive)} that may fail`,
     ...(pricePerCoreHour === undefined

@@ -10,7 +10,6 @@ import { cpuMicrosOf } from '#dist/capacity/processes/machine.js';
 import { measuringCore } from '#dist/capacity/processes/pinned-process.js';
 import type { Subject } from '#dist/capacity/processes/service-process.js';
 import type { Traffic } from '#dist/capacity/traffic/traffic.js';
-import { sleepsIn } from './turn-costs.js';
 
 const run = promisify(execFile);
 /** Bytes of a client's head of a WebSocket message below 126 bytes, its mask included. */
@@ -22,8 +21,9 @@ const K6_START_MS = 4000;
 /** Vegeta opens its connections, and sends for a while, before and behind the measured time. */
 const VEGETA_START_MS = 700;
 const VEGETA_END_MS = 300;
-/** Interval of a vehicle at least: its timers have whole milliseconds. */
-const LEAST_INTERVAL_MS = 20;
+/** As many WebSockets as those of the curve, whose state is as cold then; each of k6's users has several. */
+const VEHICLES = 512;
+const PER_USER = 128;
 
 export interface OutsideRun {
   /** As sent or answered with success. */
@@ -80,7 +80,6 @@ export class OutsideLoad {
 
   /** Vehicles that each send one frame in the same interval, evenly spread over it. */
   async stream(subject: Subject, ratePerS: number, ms: number): Promise<OutsideRun> {
-    const vehicles = Math.round(Math.min(400, Math.max(20, (ratePerS * LEAST_INTERVAL_MS) / 1000)));
     const script = join(this.folder, 'k6.js');
     const startMs = Date.now() + K6_START_MS;
     const [frames, summary] = [join(this.folder, 'frames.bin'), join(this.folder, 'k6.json')];
@@ -99,8 +98,7 @@ export class OutsideLoad {
         },
         ...{
           frameBytes: requests[0]!.length,
-          vehicles,
-          intervalMs: (1000 * vehicles) / ratePerS,
+          intervalMs: (1000 * VEHICLES) / ratePerS,
           startMs,
           ms,
         },
@@ -153,6 +151,11 @@ export class OutsideLoad {
   }
 }
 
+/** Times that the main thread of a process has slept so far: each turn of its event loop that was waited for. */
+export function sleepsIn(status: string): number {
+  return Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(status)?.[1] ?? Number.NaN);
+}
+
 /** CPU time and turns of a subject a second, from now on. */
 async function spentIn({ pids }: Subject, ms: number) {
   const now = () => ({
@@ -176,7 +179,6 @@ interface K6Settings {
   readonly frames: string;
   readonly summary: string;
   readonly frameBytes: number;
-  readonly vehicles: number;
   readonly intervalMs: number;
   readonly startMs: number;
   readonly ms: number;
@@ -191,10 +193,12 @@ const frames = new Uint8Array(open(s.frames, 'b'));
 const count = frames.length / s.frameBytes;
 const answered = new Counter('answered');
 export const options = {
-  scenarios: { fleet: { executor: 'per-vu-iterations', vus: s.vehicles, iterations: 1, maxDuration: '120s' } },
+  scenarios: { fleet: { executor: 'per-vu-iterations', vus: ${VEHICLES / PER_USER}, iterations: 1, maxDuration: '120s' } },
 };
 export default function () {
-  const vehicle = __VU - 1;
+  for (let at = 0; at < ${PER_USER}; at++) drive((__VU - 1) * ${PER_USER} + at);
+}
+function drive(vehicle) {
   const socket = new WebSocket(s.url, ['hexcodes.v1.binary'], { headers: { 'X-API-Key': s.key } });
   socket.binaryType = 'arraybuffer';
   let at = vehicle * 7;
@@ -208,7 +212,7 @@ export default function () {
       answered.add(1);
       return;
     }
-    const firstMs = s.startMs + (s.intervalMs * vehicle) / s.vehicles;
+    const firstMs = s.startMs + (s.intervalMs * vehicle) / ${VEHICLES};
     setTimeout(() => {
       send();
       timer = setInterval(send, s.intervalMs);

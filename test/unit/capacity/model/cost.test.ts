@@ -1,6 +1,6 @@
 // Costs between measured rates: a power of the rate, never rising, and how well each point follows from the others.
 import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parseResults } from '#dist/capacity/measure/results.js';
 import { Costs, leaveOneOut, worstOf } from '#dist/capacity/model/cost.js';
 import { benchText } from '#dist/capacity/report/bench-text.js';
@@ -14,7 +14,7 @@ const streamOf = (costs: readonly (readonly [ratePerS: number, costUs: number])[
 };
 /** Cost of a message at a rate, from a way whose backlog takes 5 µs. */
 const costAt = (way: ReturnType<typeof streamOf>, ratePerS: number): number =>
-  new Costs(madeResults({ ways: [way] })).atUs('stream', 1, (ratePerS * 5) / 1e6);
+  new Costs(madeResults({ ways: [way] })).atUs('stream', 1, ratePerS);
 
 test('a cost that is a power of the rate is met at every rate, and by leaving points out', () => {
   // 500 µs at 100/s, and a hundredth at 200,000/s, which is the rate under backlog.
@@ -62,4 +62,29 @@ test('a way without costs predicts nothing', () => {
   expect(leaveOneOut([{ ...way, curve: way.curve.map((point) => ({ ...point, costUs: null })) }])).toEqual(
     [],
   );
+});
+
+describe('the surcharge of a message that comes alone', () => {
+  const costs = new Costs(madeResults());
+  const surcharge = (points: number, kindPerS: number, allPerS: number, busyAtBacklogCost: number): number =>
+    costs.wakeUpUs('stream', points, { kindPerS, allPerS, busyAtBacklogCost });
+
+  test('of a kind that comes with others lies between that at its own rate and that at the rate of all', () => {
+    const [own, together, all] = [
+      surcharge(1, 1000, 1000, 0.01),
+      surcharge(1, 1000, 4000, 0.02),
+      surcharge(1, 4000, 4000, 0.02),
+    ];
+    expect(together).toBeLessThan(own);
+    expect(together).toBeGreaterThan(all);
+    // A power of both rates: at equal shares of the exponent that of their geometric mean.
+    expect(together).toBeCloseTo(surcharge(1, 2000, 2000, 0.02), 1);
+  });
+
+  test('is larger for a larger message, and smaller the less a process sleeps', () => {
+    // 85 µs under backlog are 17 times those of one point.
+    expect(surcharge(4096, 300, 300, 0.0015)).toBeCloseTo(17 ** 0.25 * surcharge(1, 300, 300, 0.0015));
+    expect(surcharge(4096, 300, 300, 0.5)).toBeCloseTo((0.5 / 0.9985) * surcharge(4096, 300, 300, 0.0015));
+    expect(surcharge(4096, 300, 300, 1)).toBe(0);
+  });
 });

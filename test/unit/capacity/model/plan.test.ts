@@ -38,10 +38,10 @@ test('costs by size lie between those measured, and go on behind the last', () =
 
 test('a sleeping process costs a wake-up more, a saturated one nothing', () => {
   const costs = new Costs(madeResults());
-  expect(costs.atUs('stream', 1, 0.00001)).toBeCloseTo(55);
-  expect(costs.atUs('stream', 1, 0.5)).toBeCloseTo(15);
-  expect(costs.atUs('stream', 1, 1)).toBe(5);
-  expect(costs.atUs('stream', 1, 0.02)).toBeGreaterThan(15);
+  expect(costs.atUs('stream', 1, 2)).toBeCloseTo(55);
+  expect(costs.atUs('stream', 1, 100_000)).toBeCloseTo(15);
+  expect(costs.atUs('stream', 1, 200_000)).toBe(5);
+  expect(costs.atUs('stream', 1, 4000)).toBeGreaterThan(15);
 });
 
 test('50,000 vehicles on the stream: messages and connections size them, not points', () => {

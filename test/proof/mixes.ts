@@ -1,0 +1,150 @@
+// `npm run proof -- mixes [--rounds 5]`: the CPU time of frames larger than that of the curve, and of kinds that come
+// together, as the model says from curves of single kinds, against that measured, on one service in turns. What it
+// proves is how the surcharge of a wake-up is shared; the proof `rates` is about rates.
+// Start it as root in a session of its own, as `rates`: the service is scheduled in real time.
+import { spawnSync } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import type { Load, WayKind } from '#dist/capacity/generator/job.js';
+import { Gauge, QuietGuard } from '#dist/capacity/measure/gauge.js';
+import { sizeLoad } from '#dist/capacity/measure/profiles.js';
+import { samplesOf } from '#dist/capacity/measure/results.js';
+import { Costs } from '#dist/capacity/model/cost.js';
+import { loadOf } from '#dist/capacity/model/sizing.js';
+import { GeneratorProcess } from '#dist/capacity/processes/pinned-process.js';
+import { ServiceProcess } from '#dist/capacity/processes/service-process.js';
+import { madeResults } from '../support/capacity/made-results.js';
+import { report } from './run-length.js';
+
+const MOST_ERROR = 0.15;
+const RATES = [100, 300, 1000, 3000, 9000];
+const POINTS = { stream: 1, single: 1, batch: 100 } as const;
+type Kind = keyof typeof POINTS;
+const KINDS = Object.keys(POINTS) as Kind[];
+const LARGER = [1024, 4096];
+const HEAT_MS = 3000;
+const REST_MS = 12_000;
+const EACH_MS = 1000;
+
+interface Part {
+  readonly kind: WayKind;
+  readonly points: number;
+  readonly perS: number;
+}
+
+const frames = (points: number, perS: number): Part => ({ kind: 'stream', points, perS });
+const of = (kind: Kind, perS: number): Part => ({ kind, points: POINTS[kind], perS });
+const MIXES: readonly (readonly Part[])[] = [
+  ...[300, 1000, 3000].flatMap((perS) => LARGER.map((points) => [frames(points, perS)])),
+  ...[150, 500, 1500].map((perS) => [of('stream', perS), of('single', perS)]),
+  ...[150, 500].map((perS) => [of('stream', perS), of('batch', perS)]),
+  ...[1000, 3000].map((perS) => [of('stream', perS), frames(4096, 100)]),
+];
+
+export default async function proveMixes(args: string[]): Promise<void> {
+  const { values } = parseArgs({ args, options: { rounds: { type: 'string', default: '5' } } });
+  const [generator, service] = [await GeneratorProcess.start(), await ServiceProcess.start()];
+  for (const pid of service.pids) spawnSync('chrt', ['--all-tasks', '--rr', '--pid', '1', String(pid)]);
+  const gauge = new Gauge({
+    ...{ generator, subject: service, seed: 1, warmUpMs: 300, guard: new QuietGuard(0, undefined) },
+    onJob: () => {},
+  });
+  try {
+    const backlogUs = async (kind: WayKind, points: number): Promise<number> =>
+      (await gauge.backlog(sizeLoad(kind, points), HEAT_MS)).meanCostUs!;
+    const backlogs = new Map<Kind, number>();
+    for (const kind of KINDS) backlogs.set(kind, await backlogUs(kind, POINTS[kind]));
+    const sizes = [];
+    for (const points of LARGER)
+      sizes.push({
+        kind: 'stream' as const,
+        points,
+        costUs: await backlogUs('stream', points),
+        pointsPerS: 0,
+      });
+    const curves = KINDS.flatMap((kind) => RATES.map((perS) => [of(kind, perS)]));
+    const seen = new Map<readonly Part[], number[]>();
+    const idle: number[] = [];
+    await sleep(REST_MS);
+    for (let round = 0; round < Number(values.rounds); round++) {
+      const beforeUs = service.cpuUs();
+      await sleep(EACH_MS);
+      idle.push((service.cpuUs() - beforeUs) / EACH_MS);
+      // Low rates first, as V8 collects what a load has left some seconds after it.
+      for (const parts of [...curves, ...MIXES].toSorted((a, b) => perSOf(a) - perSOf(b)))
+        seen.set(parts, [...(seen.get(parts) ?? []), await cpuShare(gauge, parts)]);
+    }
+    const idleCoreShare = median(idle) / 1000;
+    const costOf = (parts: readonly Part[]): number => (1e6 * median(seen.get(parts)!)) / perSOf(parts);
+    const made = madeResults();
+    const ways = made.ways
+      .filter(({ name }) => KINDS.includes(name as Kind))
+      .map((way) => ({
+        ...way,
+        costBacklogUs: samplesOf([backlogs.get(way.name as Kind)!]),
+        curve: curves
+          .filter(([part]) => part!.kind === way.name)
+          .map((parts) => ({
+            ...way.curve[0]!,
+            ratePerS: perSOf(parts),
+            costUs: costOf(parts) - (1e6 * idleCoreShare) / perSOf(parts),
+          })),
+      }));
+    const costs = new Costs({ ...made, ways, sizes, idleCoreShare });
+    for (const { name, curve } of ways)
+      console.log(
+        `${name}: ${curve.map(({ ratePerS, costUs }) => `${ratePerS}/s ${costUs.toFixed(1)} us`).join(', ')}`,
+      );
+    console.log(`at rest: ${(100 * idleCoreShare).toFixed(2)} % of a core`);
+    console.log('| messages a second | CPU predicted | measured | error |\n|---|---|---|---|');
+    const faults: string[] = [];
+    for (const parts of MIXES) {
+      const [predictedUs, measuredUs] = [predict(costs, parts), costOf(parts)];
+      const error = predictedUs / measuredUs - 1;
+      const line = `| ${parts.map(nameOf).join(', ')} | ${predictedUs.toFixed(1)} us | ${measuredUs.toFixed(1)} us | ${error >= 0 ? '+' : ''}${(100 * error).toFixed(1)} % |`;
+      console.log(line);
+      if (!(Math.abs(error) <= MOST_ERROR)) faults.push(line);
+    }
+    report('mixes', `${MIXES.length - faults.length} of ${MIXES.length} within 15 %`, 1, faults);
+  } finally {
+    generator.end();
+    await service.stop();
+  }
+}
+
+const perSOf = (parts: readonly Part[]): number => parts.reduce((sum, { perS }) => sum + perS, 0);
+
+const nameOf = ({ kind, points, perS }: Part): string =>
+  `${perS} ${kind === 'stream' ? (points === 1 ? 'frames' : `frames of ${points}`) : kind}`;
+
+/** Share of its core that the service takes, at rest included. */
+async function cpuShare(gauge: Gauge, parts: readonly Part[]): Promise<number> {
+  const loads = parts.map(
+    ({ kind, points, perS }): Load => ({
+      ...{ kind, points, connections: points > POINTS.batch ? 8 : 128, depth: 4 },
+      ...{ ratePerS: perS, arrivals: 'poisson', startTogether: 1 },
+    }),
+  );
+  const { point, loads: reports } = await gauge.atRate(loads, EACH_MS);
+  const [first] = reports;
+  return (point.costUs! * first!.answeredMeanwhile) / (1000 * EACH_MS);
+}
+
+/** CPU time of the process, for each of all messages. */
+function predict(costs: Costs, parts: readonly Part[]): number {
+  const streams = parts.map(({ kind, points, perS }) => ({
+    kind,
+    pointsPerMessage: points,
+    messagesPerS: perS,
+  }));
+  const busy = loadOf(streams, costs, 1, 1).reduce(
+    (sum, { messagesPerS, costUs }) => sum + messagesPerS * costUs,
+    0,
+  );
+  return (1e6 * costs.idleShare + busy) / perSOf(parts);
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[sorted.length >> 1]!;
+}
