@@ -23,6 +23,8 @@ const FIRST_PER_S = 100;
 const LAST_SHARE = { single: 0.5, batch: 0.8, csv: 0.8, stream: 0.4, mixed: 0.4 } as const;
 /** Rates at which the tools of others send one by one: beyond, they sleep for longer than the time between two. */
 const MOST_OUTSIDE_PER_S = { single: 1200, batch: 1200, csv: 600, stream: 1200, mixed: 0 } as const;
+/** Time of the high rates, of which a second has more messages, against that of the low ones. */
+const HIGH_SHARE = 1 / 3;
 const HEAT_MS = 5000;
 const WARM_UP_MS = 500;
 const EACH_MS = 1200;
@@ -60,10 +62,10 @@ interface Tools {
   readonly core: CoreSpeed;
 }
 
-/** @param lengthOf of each half: all low rates before all high ones and backlog */
+/** @param lengthOf a share of the time: all low rates come before all high ones and backlog */
 export async function proveWay(
   profile: Profile,
-  lengthOf: () => RunLength,
+  lengthOf: (share: number) => RunLength,
   { generator, outside, core }: Tools,
 ) {
   const services = [await ServiceProcess.start(), await ServiceProcess.start()] as const;
@@ -125,13 +127,13 @@ export async function proveWay(
       );
     await sleep(REST_MS);
     let low = 0;
-    for (const length = lengthOf(); length.goesOn(low); low++) {
+    for (const length = lengthOf(1); length.goesOn(low); low++) {
       await figures.measure(REST, () => atRest(services[0]));
       await inTurns(curvesAt(true), askedAt(true));
     }
     let high = 0;
     // Both have the same load behind them: code that has run for long is compiled better.
-    for (const length = lengthOf(); length.goesOn(high); high++)
+    for (const length = lengthOf(HIGH_SHARE); length.goesOn(high); high++)
       await inTurns(
         [...curvesAt(false), ...backlogsOf(bench, 'backlog')],
         [...askedAt(false), ...backlogsOf(fresh, 'backlog of the other')],

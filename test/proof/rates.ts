@@ -14,7 +14,7 @@ import { CoreSpeed, GeneratorProcess } from '#dist/capacity/processes/pinned-pro
 import { Traffic } from '#dist/capacity/traffic/traffic.js';
 import { OutsideLoad } from '../support/capacity/outside-load.js';
 import { type AtRate, proveWay } from './rates-way.js';
-import { RunLength, report } from './run-length.js';
+import { millisecondsOf, RunLength, report } from './run-length.js';
 
 const MOST_ERROR = 0.15;
 /** Priority of this session, where the system schedules by sessions (autogroup): -20 to 19. */
@@ -29,7 +29,7 @@ interface Proved {
 /**
  * Vegeta (single, batch, csv) and k6 (stream) drive the rates at which they send one by one, the generator of the bench
  * the others. Ways that the file of --state has are not measured again: one at a time needs no machine for itself for
- * long. --for bounds each half of a way, low rates and high ones.
+ * long. --for bounds the low rates of a way, and a third of it the high ones.
  */
 export default async function proveRates(args: string[]): Promise<void> {
   const { values } = parseArgs({
@@ -57,11 +57,12 @@ export default async function proveRates(args: string[]): Promise<void> {
   const generator = await GeneratorProcess.start();
   const core = await CoreSpeed.start();
   const names = values.ways.split(',');
+  const lengthOf = (share: number): RunLength =>
+    new RunLength(Number(values.rounds), values.for && `${(share * millisecondsOf(values.for)) / 1000}s`);
   try {
     for (const name of names) {
       if (proved[name] !== undefined) continue;
       const profile = PROFILES.find((each) => each.name === name)!;
-      const lengthOf = () => new RunLength(Number(values.rounds), values.for);
       proved[name] = await proveWay(profile, lengthOf, { generator, outside, core });
       if (values.state !== undefined) writeFileSync(values.state, `${JSON.stringify(proved)}\n`);
     }
