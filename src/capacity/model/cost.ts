@@ -15,7 +15,7 @@ const COLD_SIZE = 0.25;
 
 /** What decides how often a process sleeps and what stays warm meanwhile. */
 interface Turns {
-  /** Messages of the kind, and of all kinds, a second. */
+  /** Messages of the kind, and of all kinds, in a second of the measured core. */
   readonly kindPerS: number;
   readonly allPerS: number;
   /** Share of its core that all messages would take at their costs under backlog. */
@@ -91,10 +91,11 @@ export class Costs {
   wakeUpUs(kind: WayKind, points: number, { kindPerS, allPerS, busyAtBacklogCost }: Turns): number {
     const way = this.way(kind);
     const backlogUs = way.costBacklogUs!.median;
-    // Never at a rate at which messages of the curve would keep the process busier than it is.
+    // Costs that are larger by a factor are those of a slower core, at which as many messages are a higher rate. Never
+    // at one at which messages of the curve would keep the process busier than it is.
     const ratePerS = Math.min(
-      kindPerS ** COLD_KIND * allPerS ** (1 - COLD_KIND),
-      (1e6 * busyAtBacklogCost) / (this.scale * backlogUs),
+      this.scale * kindPerS ** COLD_KIND * allPerS ** (1 - COLD_KIND),
+      (1e6 * busyAtBacklogCost) / backlogUs,
     );
     const surchargeUs = this.#surchargeUs(way, ratePerS);
     if (surchargeUs === 0 || busyAtBacklogCost >= 1) return 0;

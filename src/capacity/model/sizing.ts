@@ -362,7 +362,7 @@ export function loadOf(
   }));
   const busyAtBacklogCost = backlogOf(each);
   const perSOf = (all: readonly Stream[]): number =>
-    all.reduce((sum, { messagesPerS }) => sum + messagesPerS, 0);
+    stretch * all.reduce((sum, { messagesPerS }) => sum + messagesPerS, 0);
   const allPerS = perSOf(each);
   return each.map((stream) => {
     const { kind, pointsPerMessage } = stream;

@@ -106,7 +106,7 @@ class TraceRun {
       workUs[process]! += stretch * backlogUs[message]!;
       counts[kindAt[message]!]![process]!++;
     }
-    const turnsUs = this.#turnsUs(edge, workUs, counts).map((each) => each.map((us) => stretch * us));
+    const turnsUs = this.#turnsUs(edge, workUs, counts, stretch);
     const simulated = simulateSplitTurns({
       ...{ arrivalsUs, processOf, processes },
       turnUs: (message) => larger[message]! * turnsUs[kindAt[message]!]![processOf[message]!]!,
@@ -132,17 +132,24 @@ class TraceRun {
   }
 
   /** The time of a turn beside its message of the measured size, by kind and process. @param counts of messages */
-  #turnsUs(edge: Edge, workUs: Float64Array, counts: readonly Float64Array[]): Float64Array[] {
+  #turnsUs(
+    edge: Edge,
+    workUs: Float64Array,
+    counts: readonly Float64Array[],
+    stretch: number,
+  ): Float64Array[] {
     const durationUs = this.trace.arrivalsUs.at(-1)!;
     const { costs } = this.#pricedAt(edge);
-    const perS = (count: number): number => (1e6 * count) / durationUs;
+    const perS = (count: number): number => (stretch * 1e6 * count) / durationUs;
     return this.#kinds.map((kind, at) =>
-      workUs.map((us, process) =>
-        costs[at]!.wakeUpUs(kind, costs[at]!.way(kind).pointsPerUnit, {
-          kindPerS: perS(counts[at]![process]!),
-          allPerS: perS(counts.reduce((sum, each) => sum + each[process]!, 0)),
-          busyAtBacklogCost: us / durationUs,
-        }),
+      workUs.map(
+        (us, process) =>
+          stretch *
+          costs[at]!.wakeUpUs(kind, costs[at]!.way(kind).pointsPerUnit, {
+            kindPerS: perS(counts[at]![process]!),
+            allPerS: perS(counts.reduce((sum, each) => sum + each[process]!, 0)),
+            busyAtBacklogCost: us / durationUs,
+          }),
       ),
     );
   }
