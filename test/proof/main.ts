@@ -11,6 +11,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   bundlers: () => import('./bundlers.js'),
   console: () => import('./console.js'),
   demo: () => import('./demo.js'),
+  costs: () => import('./costs.js'),
   drive: () => import('./drive.js'),
   'bus-rate': () => import('./bus-rate.js'),
   engine: () => import('./engine.js'),
