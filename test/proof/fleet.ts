@@ -26,7 +26,7 @@ const OWN_FILES = 200;
 const CALM_MS = 15_000;
 /** From the stop of the node until vehicles report no more. */
 const RESTART_MS = 25_000;
-/** For vehicles that are out still, and the frames that they keep: at most that for each, and half a minute. */
+/** Time for vehicles that are out still, and for the frames that they keep: half a minute, and some for each. */
 const BACK_MS = 30_000;
 const BACK_EACH_MS = 4;
 

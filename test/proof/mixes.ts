@@ -1,6 +1,6 @@
 // `npm run proof -- mixes [--rounds 5]`: the CPU time of frames larger than that of the curve, and of kinds that come
-// together, as the model says from curves of single kinds, against that measured, on one service in turns. What it
-// proves is how the surcharge of a wake-up is shared; the proof `rates` is about rates.
+// together, by the model from curves of single kinds, against that measured, on one service in turns. It is
+// about how the surcharge of a wake-up is shared; the proof `rates` is about rates.
 // Start it as root in a session of its own, as `rates`: the service is scheduled in real time.
 import { spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';

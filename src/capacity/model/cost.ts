@@ -6,14 +6,14 @@ import type { Results, WayResult } from '../measure/results.js';
 
 /**
  * Exponent of a kind's own rate in the rate at which its surcharge is read, that of all messages having the rest: a
- * wake-up keeps the event loop and the kernel warm for all kinds, but each kind's code for itself. Measured: proof
- * `mixes`.
+ * wake-up keeps the event loop and the kernel warm for all kinds, but each kind's code for itself. The proof `mixes`
+ * measures both exponents.
  */
 const COLD_KIND = 0.5;
-/** A message that takes more work touches more that went cold: its surcharge is a power of that. Measured there, too. */
+/** A message that takes more work touches more that went cold: its surcharge is a power of that. */
 const COLD_SIZE = 0.25;
 
-/** What decides how often a process sleeps and what stays warm meanwhile. */
+/** The messages of a process, as they decide how often it sleeps and how much stays warm meanwhile. */
 interface Turns {
   /** Messages of the kind, and of all kinds, in a second of the measured core. */
   readonly kindPerS: number;
@@ -77,7 +77,7 @@ export class Costs {
     return this.scale * interpolate(known, points);
   }
 
-  /** Of messages of one kind and size, alone at a process. @param perS rate */
+  /** The cost of a message where all of a process are of its kind and size. @param perS rate */
   atUs(kind: WayKind, points: number, perS: number): number {
     const backlogUs = this.backlogUs(kind, points);
     const busyAtBacklogCost = (perS * backlogUs) / 1e6;
