@@ -11,9 +11,10 @@ import { sizeLoad } from '#dist/capacity/measure/profiles.js';
 import { samplesOf } from '#dist/capacity/measure/results.js';
 import { Costs } from '#dist/capacity/model/cost.js';
 import { loadOf } from '#dist/capacity/model/sizing.js';
-import { GeneratorProcess } from '#dist/capacity/processes/pinned-process.js';
+import { CoreSpeed, GeneratorProcess } from '#dist/capacity/processes/pinned-process.js';
 import { ServiceProcess } from '#dist/capacity/processes/service-process.js';
 import { madeResults } from '../support/capacity/made-results.js';
+import { Figures } from './figures.js';
 import { report } from './run-length.js';
 
 const MOST_ERROR = 0.15;
@@ -41,84 +42,100 @@ const MIXES: readonly (readonly Part[])[] = [
   ...[1000, 3000].map((perS) => [of('stream', perS), frames(4096, 100)]),
 ];
 
+const CURVES = KINDS.flatMap((kind) => RATES.map((perS) => [of(kind, perS)]));
+/** Measured under backlog. */
+const SIZES: readonly Part[] = [
+  ...KINDS.map((kind) => of(kind, 0)),
+  ...LARGER.map((points) => frames(points, 0)),
+];
+const REST = 'at rest';
+
 export default async function proveMixes(args: string[]): Promise<void> {
   const { values } = parseArgs({ args, options: { rounds: { type: 'string', default: '5' } } });
-  const [generator, service] = [await GeneratorProcess.start(), await ServiceProcess.start()];
+  const [generator, core] = [await GeneratorProcess.start(), await CoreSpeed.start()];
+  const service = await ServiceProcess.start();
   for (const pid of service.pids) spawnSync('chrt', ['--all-tasks', '--rr', '--pid', '1', String(pid)]);
   const gauge = new Gauge({
     ...{ generator, subject: service, seed: 1, warmUpMs: 300, guard: new QuietGuard(0, undefined) },
     onJob: () => {},
   });
+  const figures = new Figures(core);
+  const measure = (name: string, ofUs: () => Promise<number>): Promise<void> =>
+    figures.measure(name, async () => ({ ratePerS: 0, costUs: await ofUs(), turnsPerS: 0 }));
+  const costOf = (name: string): number => figures.middle(name, 'costUs');
   try {
-    const backlogUs = async (kind: WayKind, points: number): Promise<number> =>
-      (await gauge.backlog(sizeLoad(kind, points), HEAT_MS)).meanCostUs!;
-    const backlogs = new Map<Kind, number>();
-    for (const kind of KINDS) backlogs.set(kind, await backlogUs(kind, POINTS[kind]));
-    const sizes = [];
-    for (const points of LARGER)
-      sizes.push({
-        kind: 'stream' as const,
-        points,
-        costUs: await backlogUs('stream', points),
-        pointsPerS: 0,
-      });
-    const curves = KINDS.flatMap((kind) => RATES.map((perS) => [of(kind, perS)]));
-    const seen = new Map<readonly Part[], number[]>();
-    const idle: number[] = [];
+    const backlogUs = async (part: Part, ms: number): Promise<number> =>
+      (await gauge.backlog(sizeLoad(part.kind, part.points), ms)).meanCostUs!;
+    for (const part of SIZES) await backlogUs(part, HEAT_MS);
     await sleep(REST_MS);
-    for (let round = 0; round < Number(values.rounds); round++) {
-      const beforeUs = service.cpuUs();
-      await sleep(EACH_MS);
-      idle.push((service.cpuUs() - beforeUs) / EACH_MS);
+    const runs = [...CURVES, ...MIXES].toSorted((a, b) => perSOf(a) - perSOf(b));
+    const rounds = Number(values.rounds);
+    for (let round = 0; round < rounds; round++) {
+      await measure(REST, async () => {
+        const beforeUs = service.cpuUs();
+        await sleep(EACH_MS);
+        return (1000 * (service.cpuUs() - beforeUs)) / EACH_MS;
+      });
       // Low rates first, as V8 collects what a load has left some seconds after it.
-      for (const parts of [...curves, ...MIXES].toSorted((a, b) => perSOf(a) - perSOf(b)))
-        seen.set(parts, [...(seen.get(parts) ?? []), await cpuShare(gauge, parts)]);
+      for (const parts of runs) await measure(nameOf(parts), () => atRates(gauge, parts));
     }
-    const idleCoreShare = median(idle) / 1000;
-    const costOf = (parts: readonly Part[]): number => (1e6 * median(seen.get(parts)!)) / perSOf(parts);
+    for (let round = 0; round < rounds; round++)
+      for (const part of SIZES) await measure(backlogOf(part), () => backlogUs(part, EACH_MS / 2));
     const made = madeResults();
     const ways = made.ways
       .filter(({ name }) => KINDS.includes(name as Kind))
       .map((way) => ({
         ...way,
-        costBacklogUs: samplesOf([backlogs.get(way.name as Kind)!]),
-        curve: curves
-          .filter(([part]) => part!.kind === way.name)
-          .map((parts) => ({
-            ...way.curve[0]!,
-            ratePerS: perSOf(parts),
-            costUs: costOf(parts) - (1e6 * idleCoreShare) / perSOf(parts),
-          })),
+        costBacklogUs: samplesOf([costOf(backlogOf(of(way.name as Kind, 0)))]),
+        curve: CURVES.filter(([part]) => part!.kind === way.name).map((parts) => ({
+          ...way.curve[0]!,
+          ratePerS: perSOf(parts),
+          costUs: costOf(nameOf(parts)) - costOf(REST) / perSOf(parts),
+        })),
       }));
-    const costs = new Costs({ ...made, ways, sizes, idleCoreShare });
-    for (const { name, curve } of ways)
+    const sizes = LARGER.map((points) => {
+      const part = frames(points, 0);
+      return { kind: part.kind, points, costUs: costOf(backlogOf(part)), pointsPerS: 0 };
+    });
+    for (const { name, curve, costBacklogUs } of ways)
       console.log(
-        `${name}: ${curve.map(({ ratePerS, costUs }) => `${ratePerS}/s ${costUs.toFixed(1)} us`).join(', ')}`,
+        `${name}: ${curve.map(({ ratePerS, costUs }) => `${ratePerS}/s ${costUs.toFixed(1)} us`).join(', ')}, backlog ${costBacklogUs.median.toFixed(1)} us`,
       );
-    console.log(`at rest: ${(100 * idleCoreShare).toFixed(2)} % of a core`);
+    for (const { points, costUs } of sizes)
+      console.log(`frames of ${points}: backlog ${costUs.toFixed(1)} us`);
+    console.log(`at rest: ${(costOf(REST) / 1e4).toFixed(2)} % of a core`);
     console.log('| messages a second | CPU predicted | measured | error |\n|---|---|---|---|');
+    const costs = new Costs({ ...made, ways, sizes, idleCoreShare: costOf(REST) / 1e6 });
     const faults: string[] = [];
     for (const parts of MIXES) {
-      const [predictedUs, measuredUs] = [predict(costs, parts), costOf(parts)];
+      const [predictedUs, measuredUs] = [predict(costs, parts), costOf(nameOf(parts))];
       const error = predictedUs / measuredUs - 1;
-      const line = `| ${parts.map(nameOf).join(', ')} | ${predictedUs.toFixed(1)} us | ${measuredUs.toFixed(1)} us | ${error >= 0 ? '+' : ''}${(100 * error).toFixed(1)} % |`;
+      const line = `| ${nameOf(parts)} | ${predictedUs.toFixed(1)} us | ${measuredUs.toFixed(1)} us | ${error >= 0 ? '+' : ''}${(100 * error).toFixed(1)} % |`;
       console.log(line);
       if (!(Math.abs(error) <= MOST_ERROR)) faults.push(line);
     }
     report('mixes', `${MIXES.length - faults.length} of ${MIXES.length} within 15 %`, 1, faults);
   } finally {
     generator.end();
+    core.end();
     await service.stop();
   }
 }
 
 const perSOf = (parts: readonly Part[]): number => parts.reduce((sum, { perS }) => sum + perS, 0);
 
-const nameOf = ({ kind, points, perS }: Part): string =>
-  `${perS} ${kind === 'stream' ? (points === 1 ? 'frames' : `frames of ${points}`) : kind}`;
+const nameOf = (parts: readonly Part[]): string =>
+  parts
+    .map(
+      ({ kind, points, perS }) =>
+        `${perS} ${kind === 'stream' ? (points === 1 ? 'frames' : `frames of ${points}`) : kind}`,
+    )
+    .join(', ');
 
-/** Share of its core that the service takes, at rest included. */
-async function cpuShare(gauge: Gauge, parts: readonly Part[]): Promise<number> {
+const backlogOf = ({ kind, points }: Part): string => `backlog of ${kind} ${points}`;
+
+/** CPU time of the service, at rest included, for each of all messages. */
+async function atRates(gauge: Gauge, parts: readonly Part[]): Promise<number> {
   const loads = parts.map(
     ({ kind, points, perS }): Load => ({
       ...{ kind, points, connections: points > POINTS.batch ? 8 : 128, depth: 4 },
@@ -126,8 +143,8 @@ async function cpuShare(gauge: Gauge, parts: readonly Part[]): Promise<number> {
     }),
   );
   const { point, loads: reports } = await gauge.atRate(loads, EACH_MS);
-  const [first] = reports;
-  return (point.costUs! * first!.answeredMeanwhile) / (1000 * EACH_MS);
+  const answered = reports.reduce((sum, { answeredMeanwhile }) => sum + answeredMeanwhile, 0);
+  return (point.costUs! * reports[0]!.answeredMeanwhile) / answered;
 }
 
 /** CPU time of the process, for each of all messages. */
@@ -142,9 +159,4 @@ function predict(costs: Costs, parts: readonly Part[]): number {
     0,
   );
   return (1e6 * costs.idleShare + busy) / perSOf(parts);
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[sorted.length >> 1]!;
 }

@@ -1,6 +1,5 @@
 // One way of the proof `rates`: its curve from one service and its six rates from another, a point of one after a point
-// of the other, round by round. Each figure is divided by the time of a piece of work on the service's core just before
-// and behind it, since neighbours of a shared core halve its speed for seconds.
+// of the other, round by round.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,6 +14,7 @@ import type { CoreSpeed, GeneratorProcess } from '#dist/capacity/processes/pinne
 import { ServiceProcess, type Subject } from '#dist/capacity/processes/service-process.js';
 import { madeResults } from '../support/capacity/made-results.js';
 import { type OutsideLoad, sleepsIn } from '../support/capacity/outside-load.js';
+import { Figures, type Seen } from './figures.js';
 import type { RunLength } from './run-length.js';
 
 const RATES = 6;
@@ -36,14 +36,6 @@ const REST = 'at rest';
 const IDLE_MS = 2000;
 /** V8 collects what a load has left some 8 s after its end: that is no cost of the low rates that come then. */
 const REST_MS = 12_000;
-/** A figure whose core changed its speed by more than this meanwhile says nothing. */
-const MOST_CHANGE = 0.15;
-
-interface Seen {
-  readonly ratePerS: number;
-  readonly costUs: number;
-  readonly turnsPerS: number;
-}
 
 /** One of the six rates. */
 export interface AtRate {
@@ -169,35 +161,6 @@ async function inTurns(...all: readonly (readonly (() => Promise<void>)[])[]): P
 }
 
 const profileOf = (name: Profile['name']): Profile => PROFILES.find((each) => each.name === name)!;
-
-/** Figures by name, each divided by the time of a piece of work on the service's core. */
-class Figures {
-  readonly #all = new Map<string, Seen[]>();
-  #fastestUs = Number.POSITIVE_INFINITY;
-
-  constructor(private readonly core: CoreSpeed) {}
-
-  async measure(name: string, run: () => Promise<Seen>): Promise<void> {
-    const before = await this.core.workUs();
-    const seen = await run();
-    const after = await this.core.workUs();
-    this.#fastestUs = Math.min(this.#fastestUs, before, after);
-    if (Number.isNaN(seen.costUs) || Math.abs(before / after - 1) > MOST_CHANGE) return;
-    const costUs = seen.costUs / ((before + after) / 2);
-    this.#all.set(name, [...(this.#all.get(name) ?? []), { ...seen, costUs }]);
-  }
-
-  /** Mean of the middle half. @returns NaN without any; times as on the core at its fastest */
-  middle(name: string, of: keyof Seen): number {
-    const all = (this.#all.get(name) ?? []).map((seen) => seen[of]);
-    if (all.length === 0) return Number.NaN;
-    const sorted = all.sort((a, b) => a - b);
-    const quarter = Math.floor(sorted.length / 4);
-    const kept = sorted.slice(quarter, sorted.length - quarter);
-    const mean = kept.reduce((sum, value) => sum + value, 0) / kept.length;
-    return mean * (of === 'costUs' ? this.#fastestUs : 1);
-  }
-}
 
 /** A run of the bench's generator, with the turns counted once its connections are open and warm. */
 async function atRate(gauge: Gauge, profile: Profile, ratePerS: number): Promise<Seen> {
