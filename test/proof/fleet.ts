@@ -175,6 +175,8 @@ function vehicle(number) {
   let timer;
   let socket;
   let isReady = false;
+  let isStarted = false;
+  let isOver = false;
   const put = () => {
     const from = (at++ % count) * s.frameBytes;
     socket.send(frames.slice(from, from + s.frameBytes).buffer);
@@ -184,10 +186,36 @@ function vehicle(number) {
     sent.add(1);
     if (isReady) put();
   };
+  const start = () => {
+    isStarted = true;
+    const firstMs = s.startMs + (s.intervalMs * number) / (s.users * s.perUser);
+    setTimeout(() => {
+      report();
+      timer = setInterval(() => {
+        if (Date.now() < s.lastMs) report();
+      }, s.intervalMs);
+    }, Math.max(0, firstMs - Date.now()));
+    setTimeout(() => {
+      clearInterval(timer);
+      isOver = true;
+      if (isReady) socket.close();
+    }, s.endMs - Date.now());
+  };
   const connect = () => {
-    socket = new WebSocket(s.url, ['hexcodes.v1.binary'], { headers: { 'X-API-Key': s.key } });
-    socket.binaryType = 'arraybuffer';
-    socket.onmessage = ({ data }) => {
+    if (isOver) return;
+    const own = new WebSocket(s.url, ['hexcodes.v1.binary'], { headers: { 'X-API-Key': s.key } });
+    let isLost = false;
+    // A connection that is refused has an error and no close, one that ends may have both.
+    const lost = () => {
+      if (isLost || isOver) return;
+      isLost = true;
+      isReady = false;
+      if (isStarted && outSince === 0) outSince = Date.now();
+      setTimeout(connect, 250 * Math.random());
+    };
+    socket = own;
+    own.binaryType = 'arraybuffer';
+    own.onmessage = ({ data }) => {
       if (typeof data !== 'string') {
         waiting--;
         answered.add(1);
@@ -195,35 +223,19 @@ function vehicle(number) {
       }
       opened.add(1);
       isReady = true;
-      if (outSince > 0) {
-        out.add(Date.now() - outSince);
-        outSince = 0;
-        for (let left = waiting; left > 0; left--) {
-          again.add(1);
-          put();
-        }
+      if (!isStarted) {
+        start();
         return;
       }
-      const firstMs = s.startMs + (s.intervalMs * number) / (s.users * s.perUser);
-      setTimeout(() => {
-        report();
-        timer = setInterval(() => {
-          if (Date.now() < s.lastMs) report();
-        }, s.intervalMs);
-      }, Math.max(0, firstMs - Date.now()));
-      setTimeout(() => {
-        clearInterval(timer);
-        outSince = -1;
-        socket.close();
-      }, s.endMs - Date.now());
+      out.add(Date.now() - outSince);
+      outSince = 0;
+      for (let left = waiting; left > 0; left--) {
+        again.add(1);
+        put();
+      }
     };
-    socket.onclose = () => {
-      isReady = false;
-      if (outSince < 0) return;
-      if (outSince === 0) outSince = Date.now();
-      setTimeout(connect, 250 * Math.random());
-    };
-    socket.onerror = () => {};
+    own.onclose = lost;
+    own.onerror = lost;
   };
   setTimeout(connect, (s.openMs * number) / (s.users * s.perUser));
 }

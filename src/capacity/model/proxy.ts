@@ -7,9 +7,9 @@ import { linkBitsOf, wireOfStreams } from './wire.js';
 /** Ports that Linux gives to outgoing connections to one address and port: 32768 to 60999 (ip_local_port_range). */
 export const PORTS_OF_ADDRESS = 28_232;
 /**
- * HAProxy 2.6 with TLS as deploy/haproxy/haproxy.cfg has it: CPU of a frame of one position with its answer, at 200 of
- * them a second, of a connection with its handshake, and memory of a vehicle's connection, both sides. Measured by
- * `npm run proof -- fleet`, on the machine of the recorded results; a busier proxy takes less for each.
+ * HAProxy 2.6 with TLS as deploy/haproxy/haproxy.cfg has it: CPU of a frame of one position with its answer on cores
+ * that never sleep, of a connection with its handshake, and memory of a vehicle's connection, both sides. Measured by
+ * `npm run proof -- fleet`. One that sleeps between frames takes three times as much for each, which sizes no proxy.
  */
 const HAPROXY = { messageUs: 29, handshakeUs: 920, connectionBytes: 23_000 };
 
