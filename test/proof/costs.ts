@@ -12,7 +12,7 @@ const MOST_SECONDS = 1;
 /** /proc counts CPU time in these. */
 const TICKS_PER_S = 100;
 
-export default function proveCosts(files: string[]): void {
+export default async function proveCosts(files: string[]): Promise<void> {
   for (const file of files.length === 0 ? [SHIPPED] : files) {
     const { ways } = parseResults(readFileSync(file, 'utf8'));
     const all = leaveOneOut(ways);

@@ -2,7 +2,7 @@
 // piece of work on that core just before and behind it.
 import type { CoreSpeed } from '#dist/capacity/processes/pinned-process.js';
 
-/** A figure whose core changed its speed by more than this meanwhile says nothing. */
+/** Where others are at hand, a figure whose core changed its speed by more than this meanwhile does not count. */
 const MOST_CHANGE = 0.15;
 
 export interface Seen {
@@ -13,7 +13,7 @@ export interface Seen {
 
 /** Figures by name, each divided by the time of a piece of work on the service's core. */
 export class Figures {
-  readonly #all = new Map<string, Seen[]>();
+  readonly #all = new Map<string, (Seen & { readonly change: number })[]>();
   #fastestUs = Number.POSITIVE_INFINITY;
 
   constructor(private readonly core: CoreSpeed) {}
@@ -23,14 +23,17 @@ export class Figures {
     const seen = await run();
     const after = await this.core.workUs();
     this.#fastestUs = Math.min(this.#fastestUs, before, after);
-    if (Number.isNaN(seen.costUs) || Math.abs(before / after - 1) > MOST_CHANGE) return;
+    if (Number.isNaN(seen.costUs)) return;
     const costUs = seen.costUs / ((before + after) / 2);
-    this.#all.set(name, [...(this.#all.get(name) ?? []), { ...seen, costUs }]);
+    const change = Math.abs(before / after - 1);
+    this.#all.set(name, [...(this.#all.get(name) ?? []), { ...seen, costUs, change }]);
   }
 
   /** Mean of the middle half. @returns NaN without any; times as on the core at its fastest */
   middle(name: string, of: keyof Seen): number {
-    const all = (this.#all.get(name) ?? []).map((seen) => seen[of]);
+    const every = (this.#all.get(name) ?? []).toSorted((a, b) => a.change - b.change);
+    const steady = every.filter(({ change }) => change <= MOST_CHANGE);
+    const all = (steady.length > 0 ? steady : every.slice(0, 1)).map((seen) => seen[of]);
     if (all.length === 0) return Number.NaN;
     const sorted = all.sort((a, b) => a - b);
     const quarter = Math.floor(sorted.length / 4);
