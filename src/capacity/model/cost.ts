@@ -11,7 +11,7 @@ import type { Results, WayResult } from '../measure/results.js';
  */
 const COLD_KIND = 0.5;
 /** A message that takes more work touches more that went cold: its surcharge is a power of that. */
-const COLD_SIZE = 0.25;
+const COLD_SIZE = 0.15;
 
 /** The messages of a process, as they decide how often it sleeps and how much stays warm meanwhile. */
 interface Turns {

@@ -83,7 +83,7 @@ describe('the surcharge of a message that comes alone', () => {
 
   test('is larger for a larger message, and smaller the less a process sleeps', () => {
     // 85 µs under backlog are 17 times those of one point.
-    expect(surcharge(4096, 300, 300, 0.0015)).toBeCloseTo(17 ** 0.25 * surcharge(1, 300, 300, 0.0015));
+    expect(surcharge(4096, 300, 300, 0.0015)).toBeCloseTo(17 ** 0.15 * surcharge(1, 300, 300, 0.0015));
     expect(surcharge(4096, 300, 300, 0.5)).toBeCloseTo((0.5 / 0.9985) * surcharge(4096, 300, 300, 0.0015));
     expect(surcharge(4096, 300, 300, 1)).toBe(0);
   });
