@@ -72,6 +72,8 @@ export default async function proveFleet(args: string[]): Promise<void> {
       fleetScript({
         ...{ url, key: COMMAND_KEY, frames, summary, frameBytes: requests[0]!.length, users },
         ...{ perUser: Math.ceil(vehicles / users), intervalMs, startMs, lastMs, endMs },
+        // Whoever hangs by then is cut off, and its frames count as unanswered.
+        allS: Math.ceil((endMs - Date.now()) / 1000) + 10,
         openMs: openMs - 3000,
       }),
     );
@@ -238,6 +240,7 @@ function vehicle(number) {
     own.onerror = lost;
   };
   setTimeout(connect, (s.openMs * number) / (s.users * s.perUser));
+  setTimeout(() => (isOver = true), s.endMs - Date.now());
 }
 export default function () {
   for (let at = 0; at < s.perUser; at++) vehicle((__VU - 1) * s.perUser + at);
