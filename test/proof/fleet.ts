@@ -168,7 +168,11 @@ const out = new Trend('out');
 export const options = {
   insecureSkipTLSVerify: true,
   summaryTrendStats: ['med', 'max', 'count'],
-  scenarios: { fleet: { executor: 'per-vu-iterations', vus: s.users, iterations: 1, maxDuration: '10m' } },
+  scenarios: {
+    fleet: {
+      executor: 'per-vu-iterations', vus: s.users, iterations: 1, maxDuration: s.allS + 's', gracefulStop: '5s',
+    },
+  },
 };
 function vehicle(number) {
   let waiting = 0;
