@@ -114,12 +114,14 @@ export default async function proveFleet(args: string[]): Promise<void> {
       `packets of the proxy: ${predicted.packetsPerS.toFixed(0)}/s predicted, ${packets.toFixed(0)}/s seen, of ${(wireBytes / packets).toFixed(0)} bytes; its CPU: ${(100 * predicted.cores).toFixed(1)} % of a core predicted, ${(calmUs / CALM_MS / 10).toFixed(1)} % seen`,
     );
     console.log(
-      `a node restarted (${(backMs / 1000).toFixed(1)} s): ${seen.outs} vehicles were out, for ${seen.outP50Ms.toFixed(0)} ms at the median and ${seen.outMaxMs.toFixed(0)} ms at most; ${seen.sent} positions, ${seen.answered} answered, ${seen.again} sent again`,
+      `a node restarted (${(backMs / 1000).toFixed(1)} s): ${seen.outs} vehicles were out, for ${seen.outP50Ms.toFixed(0)} ms at the median and ${seen.outMaxMs.toFixed(0)} ms at most; ${seen.sent} positions, ${seen.answered} answered, ${seen.again} sent again; ${seen.cut - seen.outs} vehicles were still out at the end, with ${seen.waited} positions`,
     );
     console.log(
       `handshakes of a node's vehicles at the proxy: ${predicted.reconnectS.toFixed(1)} s of two cores predicted; ${(((seen.opened - count) * connectUs) / 2e6).toFixed(1)} s at the CPU time seen, which clients and nodes want as well`,
     );
-    if (seen.answered !== seen.sent) faults.push(`${seen.sent - seen.answered} positions were not answered`);
+    const lost = seen.sent - seen.answered - seen.waited;
+    if (lost !== 0) faults.push(`${lost} positions were lost`);
+    if (seen.cut !== seen.outs) faults.push(`${seen.cut - seen.outs} vehicles did not come back`);
     if (seen.outs === 0) faults.push('no vehicle was out: the restart was not seen');
   } finally {
     await behind.stop();
@@ -139,6 +141,9 @@ interface Summary {
   readonly answered: number;
   readonly again: number;
   readonly opened: number;
+  /** Vehicles that lost their connection, and positions that those keep which have none at the end. */
+  readonly cut: number;
+  readonly waited: number;
   readonly outs: number;
   readonly outP50Ms: number;
   readonly outMaxMs: number;
@@ -163,7 +168,9 @@ import { Counter, Trend } from 'k6/metrics';
 const s = ${JSON.stringify(settings)};
 const frames = new Uint8Array(open(s.frames, 'b'));
 const count = frames.length / s.frameBytes;
-const [sent, answered, again, opened] = ['sent', 'answered', 'again', 'opened'].map((name) => new Counter(name));
+const [sent, answered, again, opened, cut, waited] = ['sent', 'answered', 'again', 'opened', 'cut', 'waited'].map(
+  (name) => new Counter(name),
+);
 const out = new Trend('out');
 export const options = {
   insecureSkipTLSVerify: true,
@@ -216,7 +223,10 @@ function vehicle(number) {
       if (isLost || isOver) return;
       isLost = true;
       isReady = false;
-      if (isStarted && outSince === 0) outSince = Date.now();
+      if (isStarted && outSince === 0) {
+        outSince = Date.now();
+        cut.add(1);
+      }
       setTimeout(connect, 250 * Math.random());
     };
     socket = own;
@@ -244,7 +254,10 @@ function vehicle(number) {
     own.onerror = lost;
   };
   setTimeout(connect, (s.openMs * number) / (s.users * s.perUser));
-  setTimeout(() => (isOver = true), s.endMs - Date.now());
+  setTimeout(() => {
+    isOver = true;
+    if (!isReady) waited.add(waiting);
+  }, s.endMs - Date.now());
 }
 export default function () {
   for (let at = 0; at < s.perUser; at++) vehicle((__VU - 1) * s.perUser + at);
@@ -254,7 +267,7 @@ export function handleSummary({ metrics }) {
   const outs = metrics.out ? metrics.out.values : { count: 0, med: 0, max: 0 };
   return {
     [s.summary]: JSON.stringify({
-      sent: countOf('sent'), answered: countOf('answered'), again: countOf('again'), opened: countOf('opened'),
+      cut: countOf('cut'), waited: countOf('waited'), sent: countOf('sent'), answered: countOf('answered'), again: countOf('again'), opened: countOf('opened'),
       outs: outs.count, outP50Ms: outs.med, outMaxMs: outs.max,
     }),
   };
