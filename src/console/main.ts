@@ -17,7 +17,7 @@ import { byId, element } from './shell/elements.js';
 import { openSwitches } from './shell/switches.js';
 import { Value } from './shell/value.js';
 import { bytesOf, shipped } from './shipped.js';
-import { TAKE_AWAY_PANEL } from './take-away/take-away-panel.js';
+import { openPrinting, TAKE_AWAY_PANEL } from './take-away/take-away-panel.js';
 import { openLanguage } from './words/language.js';
 
 /**
@@ -100,6 +100,7 @@ try {
   openDrops(() => panels.show(FILE_PANEL.id));
   openPlaceBar(desk);
   openRecent(desk);
+  openPrinting(desk);
   const box = openCodeBox(desk, (place) => {
     desk.place.set(place);
     desk.map.now?.show(place);

@@ -1,6 +1,6 @@
 // The panels beside the map. Each is an entry of a list in main.ts; its content is made when it is first opened.
 import type { Desk } from './desk.js';
-import { byId, element } from './shell/elements.js';
+import { byId, element, scrollTo } from './shell/elements.js';
 import type { TextKey } from './words/texts.js';
 
 /** Where the panels are in a sheet below the map (style/2-layout.css). */
@@ -37,7 +37,7 @@ export function openPanels(panels: readonly Panel[], desk: Desk): Panels {
         click: () => {
           show(panel.id);
           // On a phone the sheet below the map shows little: what was chosen goes to its top.
-          if (matchMedia(NARROW).matches) tabs.scrollIntoView({ block: 'start', behavior: 'smooth' });
+          if (matchMedia(NARROW).matches) scrollTo(tabs);
         },
       },
     });

@@ -7,7 +7,7 @@ import type { Panel } from '../panels.js';
 import { length } from '../place/around.js';
 import { EDGE_M_OF_RESOLUTION_0 } from '../place/place.js';
 import type { PointsToDraw } from '../points/drawn-points.js';
-import { element } from '../shell/elements.js';
+import { element, scrollTo } from '../shell/elements.js';
 import { shipped } from '../shipped.js';
 import { language, number, say } from '../words/language.js';
 import { columnChooser } from './column-chooser.js';
@@ -249,11 +249,14 @@ class FileDesk {
         ...parts,
         ...chooser,
       );
+      // The answer to the first file is below all the controls of the panel.
+      const isFirst = result.childElementCount === (replaces === undefined ? 0 : 1);
       if (replaces === undefined) result.append(section);
       else {
         replaces.replaceWith(section);
         this.#points.delete(replaces);
       }
+      if (isFirst) scrollTo(status);
       this.#next();
       return section;
     };

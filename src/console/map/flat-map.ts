@@ -16,9 +16,10 @@ import {
   pixelM,
   placeShapes,
 } from './features.js';
+import { mercatorX, mercatorY, Outline } from './flat-outline.js';
 import { Labels } from './labels.js';
 import { type Palette, paletteOf } from './palette.js';
-import { type Ring, type River, SHEET, type Shapes } from './shapes.js';
+import { type Ring, SHEET, type Shapes } from './shapes.js';
 
 // Draws a file's points where WebGL is missing: into the pixels of a picture, which is then laid over the map.
 
@@ -155,9 +156,6 @@ function listenForMoves(canvas: HTMLCanvasElement, moves: Moves): void {
 const LEAST_WORLD_PX = 512 * 2 ** 3;
 const MOST_WORLD_PX = 512 * 2 ** 21.5;
 
-/** Web Mercator: 0 to 1 around the Earth, and from north to south. */
-const mercatorX = (lng: number): number => (lng + 180) / 360;
-const mercatorY = (lat: number): number => 0.5 - Math.asinh(Math.tan((lat * Math.PI) / 180)) / (2 * Math.PI);
 const lngOf = (x: number): number => x * 360 - 180;
 const latOf = (y: number): number => (Math.atan(Math.sinh((0.5 - y) * 2 * Math.PI)) * 180) / Math.PI;
 
@@ -215,17 +213,13 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): MapV
     context.globalAlpha = 1;
   };
 
-  const drawRiver = (line: River['line'], color: string, level: number): void => {
-    context.beginPath();
-    line.forEach(([lng, lat], i) => {
-      const { x, y } = project(lng, lat);
-      if (i === 0) context.moveTo(x, y);
-      else context.lineTo(x, y);
-    });
-    context.strokeStyle = color;
-    context.lineWidth = 1.8 - 0.25 * level;
-    context.stroke();
-  };
+  const provinces = shapes.provinces.map(({ coordinates }) => new Outline(coordinates.flat(), true));
+  const sea = new Outline(shapes.sea, true);
+  const levels = [...new Set(shapes.rivers.map(({ level }) => level))];
+  const rivers = levels.map((level) => {
+    const lines = shapes.rivers.filter((river) => river.level === level).map(({ line }) => line);
+    return { level, outline: new Outline(lines, false) };
+  });
 
   const draw = (): void => {
     const palette = paletteOf(isDark.now);
@@ -240,16 +234,31 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): MapV
     const { x: right, y: bottom } = project(SHEET.east, SHEET.south);
     context.fillStyle = palette.land;
     context.fillRect(left, top, right - left, bottom - top);
-    const provinces = shapes.provinces.map(({ coordinates }) => coordinates.flat());
-    provinces.forEach((rings, admin) => {
-      fill(rings, palette.provinces[(shapes.colors[admin] ?? 0) % palette.provinces.length] as string);
+    const pathOf = (outline: Outline): Path2D => {
+      const path = new Path2D();
+      outline.draw(path, { ...view, widthPx: width, heightPx: height });
+      return path;
+    };
+    const line = (path: Path2D, color: string, thick: number): void => {
+      context.strokeStyle = color;
+      context.lineWidth = thick;
+      context.stroke(path);
+    };
+    const areas = provinces.map(pathOf);
+    areas.forEach((path, admin) => {
+      context.fillStyle = palette.provinces[(shapes.colors[admin] ?? 0) % palette.provinces.length]!;
+      context.fill(path, 'evenodd');
     });
-    for (const rings of provinces) stroke(rings, palette.border, 0.9);
-    for (const { level, line } of shapes.rivers) drawRiver(line, palette.river, level);
-    fill(shapes.sea, palette.sea);
-    stroke(shapes.sea, palette.coast, 0.8);
+    for (const path of areas) line(path, palette.border, 0.9);
+    for (const { level, outline } of rivers) line(pathOf(outline), palette.river, 1.8 - 0.25 * level);
+    const water = pathOf(sea);
+    context.fillStyle = palette.sea;
+    context.fill(water, 'evenodd');
+    line(water, palette.coast, 0.8);
     context.setLineDash([3, 4]);
-    for (const rings of provinces) stroke(rings, palette.limit, 0.8, 0.6);
+    context.globalAlpha = 0.6;
+    for (const path of areas) line(path, palette.limit, 0.8);
+    context.globalAlpha = 1;
     context.setLineDash([]);
     stroke(
       grid.flatMap(({ geometry }) => geometry.coordinates),

@@ -44,7 +44,20 @@ const AT_SEA: readonly { key: TextKey; lng: number; lat: number }[] = [
 const CITIES = ['HN', 'HCM', 'DNG', 'HP', 'CT', 'HUE'];
 
 const HEIGHT_PX = 18;
-const LETTER_PX = 6.9;
+/** Between two names, and between a name and the edge of the map. */
+const GAP_PX = 6;
+const EDGE_PX = 4;
+/** From the left end of a name with a sign to the middle of the sign, and the width of all of the sign. */
+const SIGN_MIDDLE_PX = 6.5;
+const SIGN_PX = 15;
+/** Sizes and styles of style/4-map.css. */
+const FONTS = {
+  water: 'italic 12.8px',
+  province: '600 12.8px',
+  town: '12.8px',
+  landmark: '12px',
+} as const satisfies Record<Name['kind'], string>;
+const PROVINCE_SPACING_PX = 0.256;
 /** Scales in pixels for the world. */
 const atZoom = (zoom: number): number => 512 * 2 ** zoom;
 const TOWNS_FROM_PX = atZoom(5.6);
@@ -60,7 +73,33 @@ const SLIDES = [0.5, 0.3, 0.7, 0.12, 0.88].flatMap((x) =>
 const LEAST_CODE_PX = 60;
 const MOST_CODES = 900;
 const CODE_LETTER_PX = 6.1;
-const MOST_SCALE_PX = 110;
+const CODE_HEIGHT_PX = 11;
+/** A code makes way for a name by so much, within its hexagon. */
+const CODE_SHIFTS_PX = [0, 14, -14];
+/** Half the side of the square that the sign of the place has. */
+const PLACE_SIGN_PX = 8;
+const MOST_SCALE_PX = 140;
+
+/** A part of the map that has a text or a control, pixels. */
+interface Area {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+const around = (x: number, y: number, width: number, height: number): Area => ({
+  left: x - width / 2,
+  right: x + width / 2,
+  top: y - height / 2,
+  bottom: y + height / 2,
+});
+
+const isFree = (area: Area, taken: readonly Area[], gap: number): boolean =>
+  taken.every(
+    ({ left, right, top, bottom }) =>
+      area.left > right + gap || area.right < left - gap || area.top >= bottom || area.bottom <= top,
+  );
 
 export class Labels {
   readonly #box = element('div', { class: 'labels', attributes: { 'aria-hidden': 'true' } });
@@ -68,6 +107,10 @@ export class Labels {
   readonly #scale = element('div', { class: 'scale', attributes: { id: 'scale' } });
   readonly #hover = element('div', { class: 'hover-code code', attributes: { 'aria-hidden': 'true' } });
   readonly #nodes = new Map<string, HTMLElement>();
+  readonly #ruler = document.createElement('canvas').getContext('2d');
+  readonly #widths = new Map<string, number>();
+  /** Where nothing more may be written. */
+  #taken: Area[] = [];
   readonly #provinces: readonly (Name & { admin: number })[];
   readonly #named: readonly Name[];
   #drawn: Drawn | undefined;
@@ -106,35 +149,67 @@ export class Labels {
   /** Draws all texts for the map as it is now. */
   draw(drawn: Drawn): void {
     this.#drawn = drawn;
+    this.#drawScale(drawn);
+    this.#taken = this.#controls();
     this.#placeNames(drawn);
     this.#paintCodes(drawn);
-    this.#drawScale(drawn);
+  }
+
+  /** What stands on the map, below which a name would not be read. */
+  #controls(): Area[] {
+    const frame = this.host.getBoundingClientRect();
+    return [...(this.host.parentElement?.querySelectorAll('.scale, .map-buttons, .map-note') ?? [])].map(
+      (node) => {
+        const { left, right, top, bottom } = node.getBoundingClientRect();
+        return {
+          left: left - frame.left,
+          right: right - frame.left,
+          top: top - frame.top,
+          bottom: bottom - frame.top,
+        };
+      },
+    );
+  }
+
+  #widthOf(text: string, kind: Name['kind']): number {
+    const key = `${kind}/${text}`;
+    let width = this.#widths.get(key);
+    if (width === undefined) {
+      const ruler = this.#ruler;
+      if (ruler !== null) ruler.font = `${FONTS[kind]} ${getComputedStyle(document.body).fontFamily}`;
+      width = ruler?.measureText(text).width ?? text.length * 7.5;
+      if (kind === 'province') width += text.length * PROVINCE_SPACING_PX;
+      this.#widths.set(key, width);
+    }
+    return width;
   }
 
   #placeNames({ project, worldPx, bounds }: Drawn): void {
     const { clientWidth: width, clientHeight: height } = this.host;
-    const taken: { x: number; y: number; width: number }[] = [];
     const texts = new Set<string>();
     const shown = new Set<string>();
     const show = ({ text, kind }: Name, x: number, y: number): void => {
-      if (shown.size >= MOST_NAMES || texts.has(text)) return;
-      const hasDot = kind === 'town' || kind === 'landmark';
-      const wide = text.length * LETTER_PX + (hasDot ? 14 : 0);
-      const middle = hasDot ? x + wide / 2 - 5 : x;
+      // A city is a town and a province: it is named once.
+      const bare = text.replace(/^(?:TP\.|Thành phố) /, '');
+      if (shown.size >= MOST_NAMES || texts.has(bare)) return;
       if (x < 0 || y < 0 || x > width || y > height) return;
-      const isFree = taken.every(
-        (other) =>
-          Math.abs(other.x - middle) > (other.width + wide) / 2 + 6 || Math.abs(other.y - y) > HEIGHT_PX,
-      );
-      if (!isFree) return;
-      taken.push({ x: middle, y, width: wide });
-      texts.add(text);
+      const hasSign = kind === 'town' || kind === 'landmark';
+      const wide = this.#widthOf(text, kind) + (hasSign ? SIGN_PX : 0);
+      // A sign stays where it is, its name goes to the side that has room; other names slide to where they fit.
+      const isLeft = hasSign && x - SIGN_MIDDLE_PX + wide > width - EDGE_PX;
+      const start = !hasSign ? x - wide / 2 : isLeft ? x + SIGN_MIDDLE_PX - wide : x - SIGN_MIDDLE_PX;
+      const left = hasSign ? start : Math.max(EDGE_PX, Math.min(start, width - EDGE_PX - wide));
+      const down = hasSign ? y : Math.max(HEIGHT_PX / 2, Math.min(y, height - HEIGHT_PX / 2));
+      const area = around(left + wide / 2, down, wide, HEIGHT_PX);
+      const isWhole = area.left >= 0 && area.right <= width && area.top >= -2 && area.bottom <= height + 2;
+      if (!isWhole || !isFree(area, this.#taken, GAP_PX)) return;
+      this.#taken.push(area);
+      texts.add(bare);
       const key = `${kind}/${text}`;
       shown.add(key);
       const node = this.#nodeOf(key, text, kind);
-      const left = hasDot ? x - 5 : x;
-      const shift = hasDot ? '' : ' translateX(-50%)';
-      node.style.transform = `translate(${left.toFixed(1)}px, ${(y - HEIGHT_PX / 2).toFixed(1)}px)${shift}`;
+      node.classList.toggle('is-left', isLeft);
+      node.style.transform = `translate(${left.toFixed(1)}px, ${(down - HEIGHT_PX / 2).toFixed(1)}px)`;
     };
     for (const { key, lng, lat } of AT_SEA) {
       const { x, y } = project(lng, lat);
@@ -206,6 +281,13 @@ export class Labels {
     const edgeM = EDGE_M_OF_RESOLUTION_0 / Math.sqrt(7) ** gridResolution;
     const wide = (1.9 * edgeM) / pixelM(worldPx, middleLat);
     let codes = 0;
+    const taken = this.#taken;
+    const chosen = this.desk.place.now;
+    if (chosen !== undefined) {
+      const { lat, lng } = chosen.from ?? chosen;
+      const { x, y } = project(lng, lat);
+      taken.push(around(x, y, 2 * PLACE_SIGN_PX, 2 * PLACE_SIGN_PX));
+    }
     context.font = '10px ui-monospace, Menlo, Consolas, monospace';
     for (const { geometry } of grid) {
       const ring = geometry.coordinates[0] ?? [];
@@ -218,8 +300,15 @@ export class Labels {
       if (this.desk.library.adminCodeOf(lat!, lng!) === null) continue;
       const code = this.desk.library.encode(lat!, lng!, gridResolution).hexcodes;
       const isWhole = code.length * CODE_LETTER_PX < wide * 0.95;
-      write(isWhole ? code : `…${code.slice(code.lastIndexOf('-') + 1)}`, x, y, palette.grid);
-      codes++;
+      const text = isWhole ? code : `…${code.slice(code.lastIndexOf('-') + 1)}`;
+      for (const shift of CODE_SHIFTS_PX) {
+        const area = around(x, y + shift, text.length * CODE_LETTER_PX, CODE_HEIGHT_PX);
+        if (area.left < 0 || area.right > width || !isFree(area, taken, 1)) continue;
+        write(text, x, y + shift, palette.grid);
+        taken.push(area);
+        codes++;
+        break;
+      }
     }
     this.host.dataset.codes = String(codes);
     context.font = '600 11px system-ui, sans-serif';
@@ -229,11 +318,19 @@ export class Labels {
       const corners = (geometry.coordinates[0] ?? []).map(([lng, lat]) => project(lng, lat));
       const across = Math.max(...corners.map(({ x }) => x)) - Math.min(...corners.map(({ x }) => x));
       if (across < 2 * LEAST_CODE_PX) continue;
-      const seen = corners.filter(({ x, y }) => x > 50 && y > 10 && x < width - 50 && y < height - 10);
-      const top = seen.sort((a, b) => a.y - b.y)[0];
-      if (top === undefined) continue;
-      const size = length(edge(this.desk.library, properties.code));
-      write(`${properties.code} · ${size}`, top.x, top.y, palette.ancestor);
+      const text = `${properties.code} · ${length(edge(this.desk.library, properties.code))}`;
+      const textPx = context.measureText(text).width;
+      const areas = corners
+        .filter(({ x, y }) => x > 0 && y > 10 && x < width && y < height - 10)
+        .sort((a, b) => a.y - b.y)
+        .map(({ x, y }) => {
+          const most = width - EDGE_PX - textPx / 2;
+          return around(Math.max(EDGE_PX + textPx / 2, Math.min(x, most)), y, textPx, CODE_HEIGHT_PX + 4);
+        });
+      const area = areas.find((each) => isFree(each, taken, GAP_PX));
+      if (area === undefined) continue;
+      taken.push(area);
+      write(text, (area.left + area.right) / 2, (area.top + area.bottom) / 2, palette.ancestor);
     }
   }
 

@@ -59,6 +59,12 @@ export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   return found as T;
 }
 
+/** Brings an element to the top of what scrolls. */
+export function scrollTo(node: HTMLElement): void {
+  const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches;
+  node.scrollIntoView({ block: 'start', behavior: isStill ? 'auto' : 'smooth' });
+}
+
 /** Says something in passing, also to screen readers. */
 export function toast(text: string): void {
   const host = byId('toast');

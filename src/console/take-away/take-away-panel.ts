@@ -19,7 +19,13 @@ export const TAKE_AWAY_PANEL: Panel = {
   id: 'take-away',
   title: 'takeAway',
   open: (host, desk) => {
-    const redraw = (): void => host.replaceChildren(...gridPart(desk), ...printPart(desk.place.now));
+    const redraw = (): void => {
+      // What the owner has typed outlives a click on the map.
+      const typed = host.querySelector<HTMLInputElement>('#doorplate-line')?.value;
+      host.replaceChildren(...gridPart(desk), ...printPart(desk.place.now));
+      const line = host.querySelector<HTMLInputElement>('#doorplate-line');
+      if (line !== null && typed !== undefined) line.value = typed;
+    };
     const printPart = (place: Place | undefined): HTMLElement[] =>
       place === undefined
         ? [element('p', { class: 'soft', key: 'printNeedsPlace' })]
@@ -103,6 +109,28 @@ function printParts(desk: Desk, place: Place): HTMLElement[] {
 /** Whether only this machine knows the name. */
 const isLocal = (host: string): boolean => /^(?:localhost|127\.|\[::1\]|0\.0\.0\.0)/.test(host);
 
+/**
+ * What is printed in place of the page. Not the dialog itself: what lies over the page has no paper of its own size.
+ */
+function paper(picture: SVGSVGElement): HTMLElement {
+  const kind = picture.getAttribute('class') ?? '';
+  const made = element('div', { class: `paper paper-${kind}`, attributes: { 'aria-hidden': 'true' } });
+  made.append(picture);
+  return made;
+}
+
+/** The page itself prints as the sheet of its place. */
+export function openPrinting(desk: Desk): void {
+  let sheet: HTMLElement | undefined;
+  addEventListener('beforeprint', () => {
+    const place = desk.place.now;
+    if (place === undefined || document.querySelector('.paper') !== null) return;
+    sheet = paper(gridSheet(desk.library, place, SHEET_RINGS, linkTo(place.hexcodes)));
+    document.body.append(sheet);
+  });
+  addEventListener('afterprint', () => sheet?.remove());
+}
+
 /** Shows a picture, which is what is printed while it is shown. */
 function preview(picture: SVGSVGElement, fileName: string): void {
   const button = (key: 'print' | 'save' | 'close', click: () => void): HTMLElement =>
@@ -122,10 +150,14 @@ function preview(picture: SVGSVGElement, fileName: string): void {
       button('save', () => download(svgFile(picture), fileName)),
       button('close', () => dialog.close()),
     ),
-    element('div', { class: 'print-page' }),
+    element('div', { class: 'preview-page' }),
   );
   dialog.lastElementChild!.append(picture);
-  dialog.addEventListener('close', () => dialog.remove());
-  document.body.append(dialog);
+  const printed = paper(picture.cloneNode(true) as SVGSVGElement);
+  dialog.addEventListener('close', () => {
+    dialog.remove();
+    printed.remove();
+  });
+  document.body.append(dialog, printed);
   dialog.showModal();
 }
