@@ -1,5 +1,5 @@
-// What a person would find wrong with a page as it stands on the screen, by the boxes of its elements: cut off, one over
-// the other, too small for a finger. Runs in the page.
+// Faults that a person would find with a page as it stands on the screen, by the boxes of its elements: cut off, one
+// over the other, too small for a finger. Runs in the page.
 
 export interface ScreenRules {
   /** The least width and height of what one clicks or touches, CSS pixels. */
@@ -43,7 +43,7 @@ export function screenFaults({ leastPx, inSight }: ScreenRules): string[] {
       if (getComputedStyle(each).overflow !== 'visible') box = common(box, each.getBoundingClientRect());
     return common(box, screen);
   };
-  // Below an open dialog nothing can be reached.
+  // Nothing below an open dialog can be reached.
   const dialog = document.querySelector('dialog[open]') ?? document.body;
   const shown = (selector: string): HTMLElement[] =>
     [...dialog.querySelectorAll<HTMLElement>(selector)].filter(

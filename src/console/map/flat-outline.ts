@@ -1,5 +1,5 @@
-// Outlines for the plain map: of thousands of corners only those are drawn that the view needs. What lies outside is
-// cut off first, as a canvas follows a border of kilometres, dash by dash, where one sees ten metres of it.
+// Outlines for the plain map: of thousands of corners only those are drawn that the view needs. The rest is cut off
+// first, as a canvas follows a border of kilometres, dash by dash, where one sees ten metres of it.
 
 export type Line = readonly (readonly [lng: number, lat: number])[];
 
@@ -12,7 +12,7 @@ export interface Window {
   readonly heightPx: number;
 }
 
-/** What takes the corners, pixels from the top left; `Path2D` is one. */
+/** Takes the corners, pixels from the top left; `Path2D` is one. */
 export interface Pen {
   moveTo(x: number, y: number): void;
   lineTo(x: number, y: number): void;

@@ -155,7 +155,7 @@ export class Labels {
     this.#paintCodes(drawn);
   }
 
-  /** What stands on the map, below which a name would not be read. */
+  /** The areas of controls and notes on the map, below which a name would not be read. */
   #controls(): Area[] {
     const frame = this.host.getBoundingClientRect();
     return [...(this.host.parentElement?.querySelectorAll('.scale, .map-buttons, .map-note') ?? [])].map(

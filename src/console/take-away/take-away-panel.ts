@@ -20,7 +20,7 @@ export const TAKE_AWAY_PANEL: Panel = {
   title: 'takeAway',
   open: (host, desk) => {
     const redraw = (): void => {
-      // What the owner has typed outlives a click on the map.
+      // The line that the owner has typed outlives a click on the map.
       const typed = host.querySelector<HTMLInputElement>('#doorplate-line')?.value;
       host.replaceChildren(...gridPart(desk), ...printPart(desk.place.now));
       const line = host.querySelector<HTMLInputElement>('#doorplate-line');
@@ -110,7 +110,7 @@ function printParts(desk: Desk, place: Place): HTMLElement[] {
 const isLocal = (host: string): boolean => /^(?:localhost|127\.|\[::1\]|0\.0\.0\.0)/.test(host);
 
 /**
- * What is printed in place of the page. Not the dialog itself: what lies over the page has no paper of its own size.
+ * A picture that is printed in place of the page. The dialog would not do: on the top layer it has no paper of its own size.
  */
 function paper(picture: SVGSVGElement): HTMLElement {
   const kind = picture.getAttribute('class') ?? '';

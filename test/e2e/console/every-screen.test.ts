@@ -38,7 +38,7 @@ const SCREENS: readonly Screen[] = [
 /** WCAG 2.2 asks for 24 px; fingers get what Apple and Google tell their own to keep to. */
 const LEAST_PX = 24;
 const LEAST_TOUCHED_PX = 44;
-/** What one needs next, with every place. */
+/** Needed next, with every place. */
 const NEXT = ['#place-code', '#copy-code', '#directions summary'];
 const TABLE = `id,lat,lng\n1,21.0288,105.8525\n2,10.7725,106.698\n3,48.8584,2.2945\n`;
 
@@ -86,7 +86,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
         for (const language of hasWebgl ? [theme === 'light' ? 'en' : 'vi'] : ['en', 'vi']) {
           if ((await page.getAttribute('html', 'lang')) !== language) await press(page, '#language');
           await doTasks(page, language, async (task, inSight = []) => {
-            // What is written on the map is drawn with the next picture.
+            // Names on the map are drawn with the next picture.
             await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn))));
             const leastPx = screen.isTouched ? LEAST_TOUCHED_PX : LEAST_PX;
             for (const fault of await page.evaluate(screenFaults, { leastPx, inSight }))
@@ -128,7 +128,7 @@ const press = (page: Page, selector: string): Promise<void> =>
 
 type Look = (task: string, inSight?: readonly string[]) => Promise<void>;
 
-/** What people come for, one after the other; `look` is called where something has to be right on the screen. */
+/** The tasks, one after the other; `look` is called where the screen has to be right. */
 async function doTasks(page: Page, language: string, look: Look): Promise<void> {
   const text = (selector: string): Promise<string | null> => page.locator(selector).textContent();
   await press(page, '#tab-place');

@@ -90,7 +90,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
         const mm = (points: string | undefined): number => Math.round((Number(points) / 72) * 25.4);
         return [pdf.match(/\/Type\s*\/Page\b/g)!.length, mm(width), mm(height)];
       };
-      /** What stands on paper beside the picture; its background would be printed. */
+      /** Elements on paper beside the picture; their background would be printed. */
       const others = async (): Promise<string[]> => {
         await page.emulateMedia({ media: 'print' });
         const found = await page.evaluate(() =>
@@ -116,7 +116,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
       expect(await others()).toEqual([]);
       await page.keyboard.press('Escape');
       await expect.poll(() => page.locator('.paper').count()).toBe(0);
-      // What one has typed for the card outlives another place and another language.
+      // The line that is typed for the card outlives another place and another language.
       await page.fill('#code', 'HCM-GXC6M-QHR2P');
       await page.click('#language');
       expect(await page.inputValue('#doorplate-line')).toBe('Nhà Lan');
