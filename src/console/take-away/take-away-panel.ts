@@ -110,7 +110,8 @@ function printParts(desk: Desk, place: Place): HTMLElement[] {
 const isLocal = (host: string): boolean => /^(?:localhost|127\.|\[::1\]|0\.0\.0\.0)/.test(host);
 
 /**
- * A picture that is printed in place of the page. The dialog would not do: on the top layer it has no paper of its own size.
+ * A picture that is printed in place of the page. The dialog would not do: in the top layer it has no paper of its
+ * own size.
  */
 function paper(picture: SVGSVGElement): HTMLElement {
   const kind = picture.getAttribute('class') ?? '';
