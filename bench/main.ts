@@ -7,6 +7,7 @@ const BENCHES: Record<string, () => Promise<{ default: (args: string[]) => Promi
   engine: () => import('./engine.js'),
   files: () => import('./files.js'),
   kernel: () => import('./kernel.js'),
+  keys: () => import('./keys.js'),
   report: () => import('./report.js'),
   text: () => import('./text.js'),
   http: () => import('./http.js'),

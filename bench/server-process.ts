@@ -20,6 +20,8 @@ export class ServerProcess {
   private constructor(
     private readonly child: ChildProcess,
     readonly port: number,
+    /** CPU time of the process until it listened, where the program says it. */
+    readonly startMicros: number,
   ) {}
 
   /** @param kind first argument of the program, which says what it serves */
@@ -35,9 +37,11 @@ export class ServerProcess {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       serialization: 'advanced',
     });
-    const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+    const [{ port, startMicros = 0 }] = (await once(child, 'message')) as [
+      { port: number; startMicros?: number },
+    ];
     if (isBound) bind(child.pid!, SERVER_CORE);
-    return new ServerProcess(child, port);
+    return new ServerProcess(child, port, startMicros);
   }
 
   /** User and system time of the whole process until now. */

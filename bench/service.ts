@@ -8,10 +8,17 @@ import { type ServeTuning, serve } from '#dist/server/serve.js';
 
 export const BENCH_KEY = 'bench_key_0123456789abcdefghijklmnopqrstuvwxyz';
 
-/** Resolves to the port. */
-export async function startService(logLevel: 'info' | 'warn', tuning: ServeTuning = {}): Promise<number> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'hexcodes-bench-'));
-  process.on('exit', () => rmSync(dataDir, { recursive: true, force: true }));
+/**
+ * Resolves to the port.
+ * @param folder data folder with keys of its own
+ */
+export async function startService(
+  logLevel: 'info' | 'warn',
+  tuning: ServeTuning = {},
+  folder?: string,
+): Promise<number> {
+  const dataDir = folder ?? mkdtempSync(join(tmpdir(), 'hexcodes-bench-'));
+  if (folder === undefined) process.on('exit', () => rmSync(dataDir, { recursive: true, force: true }));
   const config = {
     ...readConfig(SETTING_NAMES, {}, {}),
     ...{

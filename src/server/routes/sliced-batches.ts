@@ -1,11 +1,13 @@
-// Large JSON batches, converted in this thread: a slice in each turn of the event loop, of one batch after the other,
-// so that nobody waits longer than for one slice. Body and answer are in buffers that later batches use again: new
-// memory for each of them costs more than the conversion.
+// Large JSON batches, converted in this thread: a slice in each turn of the event loop, one batch after the other, so
+// that nobody waits longer than for one slice. Body and answer are in memory that later batches use again: new memory
+// for each of them costs more than the conversion. A batch is done before the next one begins, so that few answers are
+// in memory at a time, and that of the answer stays in the processor's cache.
 
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import { ByteSink } from '../../hexcodes/wire/bytes/byte-sink.js';
 import { type Batch, BatchConversion, type ConvertedBatch } from '../../hexcodes/wire/rows/batch.js';
 import type { Exchange } from '../exchange.js';
+import { keptMemory } from '../kept-memory.js';
 import { itemsAllowance } from '../offload.js';
 
 /** Steps of a slice, of 1,024 items each: some 0.3 ms together. */
@@ -14,23 +16,10 @@ const SLICE_STEPS = 2;
 const MOST_BYTES = 1024 * 1024;
 /** Batches under way at a time. Others go to the pool, which has more cores. */
 const MOST_BATCHES = 16;
-/** Buffers that are kept for later batches. */
-const KEPT_LANES = 4;
+/** Sinks that are kept for later batches. */
+const KEPT_SINKS = 4;
 /** Bytes of an answer are at most some two times those of its body. */
 const HELD_PER_BYTE = 3;
-
-/** Buffers of one batch. */
-interface Lane {
-  body: Uint8Array;
-  readonly sink: ByteSink;
-}
-
-interface Work {
-  readonly x: Exchange;
-  readonly conversion: BatchConversion;
-  readonly body: Uint8Array;
-  readonly ends: SliceEnds;
-}
 
 /** How a batch may end: one of them is called, once. */
 export interface SliceEnds {
@@ -42,9 +31,43 @@ export interface SliceEnds {
   givenUp(total: number, failed: number): void;
 }
 
+/** One batch, and its memory. */
+class Work {
+  #conversion: BatchConversion | undefined;
+  #sink: ByteSink | undefined;
+
+  constructor(
+    readonly x: Exchange,
+    readonly batch: Batch,
+    readonly ends: SliceEnds,
+    private readonly kernel: Kernel,
+    private readonly sinks: ByteSink[],
+  ) {}
+
+  /** Begun with the first slice: until then it needs no memory for an answer. */
+  get conversion(): BatchConversion {
+    if (this.#conversion === undefined) {
+      this.#sink = this.sinks.pop() ?? new ByteSink();
+      this.#conversion = new BatchConversion(this.kernel, this.batch, this.#sink);
+    }
+    return this.#conversion;
+  }
+
+  /** Items converted so far, and how many of them are not OK. */
+  get counts(): { readonly total: number; readonly failed: number } {
+    return this.#conversion?.counts ?? { total: 0, failed: 0 };
+  }
+
+  /** The socket has read the answer, or never will. */
+  leave(): void {
+    keptMemory.giveBack(this.batch.bytes);
+    if (this.#sink !== undefined && this.sinks.length < KEPT_SINKS) this.sinks.push(this.#sink);
+  }
+}
+
 export class SlicedBatches {
   readonly #work: Work[] = [];
-  readonly #lanes: Lane[] = [];
+  readonly #sinks: ByteSink[] = [];
   #running = 0;
   #isTurnDue = false;
 
@@ -56,35 +79,24 @@ export class SlicedBatches {
   }
 
   /**
-   * Copies the body and converts the batch from the next turn on.
+   * Keeps the body and converts the batch from the next turn on.
    * @throws OverBudgetError where a limit of held bytes would be passed
    */
   convert(x: Exchange, batch: Batch, ends: SliceEnds): void {
-    const { length } = batch.bytes;
-    x.hold(HELD_PER_BYTE * length);
-    const lane = this.#laneOf(length);
-    const body = lane.body.subarray(0, length);
-    body.set(batch.bytes);
-    const conversion = new BatchConversion(this.kernel, { ...batch, bytes: body }, lane.sink);
+    x.hold(HELD_PER_BYTE * batch.bytes.length);
+    const work = new Work(x, { ...batch, bytes: x.body.keep(batch.bytes) }, ends, this.kernel, this.#sinks);
     this.#running++;
-    // The socket may read the answer until then.
     x.onOver = () => {
       this.#running--;
-      if (this.#lanes.length < KEPT_LANES) this.#lanes.push(lane);
-      const at = this.#work.findIndex((work) => work.x === x);
+      const { total, failed } = work.counts;
+      work.leave();
+      const at = this.#work.indexOf(work);
       if (at < 0) return;
       this.#work.splice(at, 1);
-      const { total, failed } = conversion.counts;
       ends.givenUp(total, failed);
     };
-    this.#work.push({ x, conversion, body, ends });
+    this.#work.push(work);
     this.#askForTurn();
-  }
-
-  #laneOf(sizeBytes: number): Lane {
-    const lane = this.#lanes.pop() ?? { body: new Uint8Array(0), sink: new ByteSink() };
-    if (lane.body.length < sizeBytes) lane.body = new Uint8Array(sizeBytes);
-    return lane;
   }
 
   #askForTurn(): void {
@@ -95,24 +107,29 @@ export class SlicedBatches {
 
   readonly #turn = (): void => {
     this.#isTurnDue = false;
-    const work = this.#work.shift();
-    if (work !== undefined) work.x.guard(() => this.#slice(work));
+    const [work] = this.#work;
+    work?.x.guard(() => this.#slice(work));
     this.#askForTurn();
   };
 
   #slice(work: Work): void {
-    const { conversion, body, ends } = work;
+    const { batch, ends } = work;
     let isCovered = true;
+    let isDone = false;
     try {
+      const { conversion } = work;
       const allowance = itemsAllowance();
       for (let steps = 0; isCovered && steps < SLICE_STEPS && !conversion.isDone; steps++)
         isCovered = conversion.step(allowance);
+      isDone = conversion.isDone;
     } catch (error) {
+      this.#work.shift();
       ends.givenUp(0, 0);
       throw error;
     }
-    if (!isCovered) ends.tooMuch(body);
-    else if (conversion.isDone) ends.converted(conversion.converted);
-    else this.#work.push(work);
+    if (isCovered && !isDone) return;
+    this.#work.shift();
+    if (isCovered) ends.converted(work.conversion.converted);
+    else ends.tooMuch(batch.bytes);
   }
 }

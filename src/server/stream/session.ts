@@ -5,8 +5,8 @@
 
 import { OVER_QUOTA_MESSAGE } from '../../hexcodes/wire/job.js';
 import { MAX_FRAME_BYTES, MAX_FRAME_POINTS } from '../../hexcodes/wire/limits.js';
+import { keptMemory } from '../kept-memory.js';
 import { StreamCounts, type StreamTraffic } from '../metrics/request-counts.js';
-import { WaitingFrames } from './waiting-frames.js';
 
 export interface StreamTimes {
   /** Time without a frame after which the connection is closed with 1001. */
@@ -171,9 +171,6 @@ export interface FrameAnswerer {
 /** After backpressure the next answer is sent once fewer bytes than these are buffered. */
 const LOW_WATER_BYTES = 64 * 1024;
 
-/** One for all sessions. */
-const waitingFrames = new WaitingFrames();
-
 /** The socket, as far as a session uses it. */
 export interface StreamPeer {
   /** 1 sent, 0 buffered: backpressure, 2 dropped. */
@@ -334,7 +331,7 @@ export class StreamSession {
   gone(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    for (const frame of this.#queue) waitingFrames.giveBack(frame);
+    for (const frame of this.#queue) keptMemory.giveBack(frame);
     this.#queue = [];
     this.#onClose();
   }
@@ -346,7 +343,7 @@ export class StreamSession {
 
   #enqueue(frame: Uint8Array): void {
     this.#queuedBytes += frame.length;
-    if (this.#mayHold()) this.#queue.push(waitingFrames.copyOf(frame));
+    if (this.#mayHold()) this.#queue.push(keptMemory.copyOf(frame));
   }
 
   /**
@@ -393,7 +390,7 @@ export class StreamSession {
       const frame = this.#queue.shift()!;
       this.#queuedBytes -= frame.length;
       this.#answer(frame);
-      waitingFrames.giveBack(frame);
+      keptMemory.giveBack(frame);
     }
     this.#mayHold();
     this.#closeIfStopped();

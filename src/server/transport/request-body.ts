@@ -1,5 +1,6 @@
 // The body of a request and how it comes: in one piece or chunk by chunk, paused, held, and by a deadline; and what
 // becomes of the rest once the request is refused.
+import { keptMemory } from '../kept-memory.js';
 import type { RequestHead } from './request-head.js';
 import type { Turns } from './turns.js';
 import type { UwsResponse } from './uws.js';
@@ -152,6 +153,7 @@ export class RequestBody {
   /** The turn of the event loop in which it was asked for. */
   #headTurn = 0;
   #refused: RefusedBody | undefined;
+  #collected: BodyCollector | undefined;
 
   constructor(
     private readonly x: BodyOwner,
@@ -169,8 +171,22 @@ export class RequestBody {
       if (!this.x.hasDeadline) this.x.deadline(this.context.bodyTimeoutMs);
       this.x.hold(bytes);
     };
-    if (this.x.head.bodySizeBytes > limitBytes) tooLarge();
-    else this.stream(collectBody(limitBytes, tooLarge, hold, work));
+    const { bodySizeBytes } = this.x.head;
+    if (bodySizeBytes > limitBytes) {
+      tooLarge();
+      return;
+    }
+    const knownBytes = bodySizeBytes < 0 ? limitBytes : bodySizeBytes;
+    const collected = new BodyCollector({ limitBytes, knownBytes }, { tooLarge, hold, work });
+    this.#collected = collected;
+    this.stream((chunk, isLast) => collected.take(chunk, isLast));
+  }
+
+  /**
+   * Called in the work of `read`: the whole body in memory that stays, to be given back to `keptMemory` by the caller.
+   */
+  keep(body: Uint8Array): Uint8Array {
+    return this.#collected?.leave(body) ?? keptMemory.copyOf(body);
   }
 
   /** Calls `work` with each chunk of the body, valid during that call, until the answer is over. */
@@ -302,42 +318,75 @@ export class BodyLimits {
 }
 
 const FIRST_BUFFER_BYTES = 4096;
+const NO_BYTES = new Uint8Array(0);
 
-/**
- * A receiver for the chunks of a body, which are valid during the call only. It collects them in one array, which grows
- * no further than the limit, and calls `work` once with the whole body, valid during that call. For each chunk that
- * exceeds the limit it calls `tooLarge` instead, and keeps nothing; `tooLarge` must answer the request, so that no
- * further chunk comes. Before it keeps bytes it calls `hold` with how many, which may throw.
- */
-function collectBody(
-  limitBytes: number,
-  tooLarge: () => void,
-  hold: (bytes: number) => void,
-  work: (body: Uint8Array) => void,
-): ChunkReceiver {
-  let collected = Buffer.alloc(0);
-  let sizeBytes = 0;
-  return (chunk, isLast) => {
+/** Most bytes of a body, and how many it has at most by its Content-Length. */
+interface BodySizes {
+  readonly limitBytes: number;
+  readonly knownBytes: number;
+}
+
+interface CollectedEnds {
+  /** Called for each chunk beyond the limit, none of which is kept; it must answer, so that no further one comes. */
+  readonly tooLarge: () => void;
+  /** Called with the bytes that will be kept, before they are; may throw. */
+  readonly hold: (bytes: number) => void;
+  /** Called once with the whole body, valid during that call. */
+  readonly work: (body: Uint8Array) => void;
+}
+
+/** Collects the chunks of a body in one array, which grows no further than the limit. */
+class BodyCollector {
+  #bytes: Uint8Array = NO_BYTES;
+  #sizeBytes = 0;
+
+  constructor(
+    private readonly sizes: BodySizes,
+    private readonly ends: CollectedEnds,
+  ) {}
+
+  take(chunk: Uint8Array, isLast: boolean): void {
+    const { limitBytes } = this.sizes;
+    const { tooLarge, work } = this.ends;
     // A body that comes in one chunk is not copied.
-    if (sizeBytes === 0 && isLast && chunk.length <= limitBytes) {
+    if (this.#sizeBytes === 0 && isLast && chunk.length <= limitBytes) {
       work(chunk);
       return;
     }
-    const grownBytes = sizeBytes + chunk.length;
+    const grownBytes = this.#sizeBytes + chunk.length;
     if (grownBytes > limitBytes) {
-      collected = Buffer.alloc(0);
+      this.#giveBack();
       tooLarge();
       return;
     }
-    if (grownBytes > collected.length) {
-      const largerBytes = Math.min(limitBytes, Math.max(FIRST_BUFFER_BYTES, 2 * grownBytes));
-      hold(largerBytes);
-      const larger = Buffer.allocUnsafeSlow(largerBytes);
-      larger.set(collected.subarray(0, sizeBytes));
-      collected = larger;
-    }
-    collected.set(chunk, sizeBytes);
-    sizeBytes = grownBytes;
-    if (isLast) work(collected.subarray(0, sizeBytes));
-  };
+    if (grownBytes > this.#bytes.length) this.#grow(grownBytes);
+    this.#bytes.set(chunk, this.#sizeBytes);
+    this.#sizeBytes = grownBytes;
+    if (!isLast) return;
+    work(this.#bytes.subarray(0, grownBytes));
+    this.#giveBack();
+  }
+
+  /** Leaves the body to the caller, if it is in memory of this collector. */
+  leave(body: Uint8Array): Uint8Array | undefined {
+    if (body.buffer !== this.#bytes.buffer) return undefined;
+    this.#bytes = NO_BYTES;
+    return body;
+  }
+
+  /** At most to twice the bytes that have come: a peer may announce many and send few. */
+  #grow(grownBytes: number): void {
+    const mostBytes = Math.max(grownBytes, this.sizes.knownBytes);
+    const largerBytes = Math.min(mostBytes, Math.max(FIRST_BUFFER_BYTES, 2 * grownBytes));
+    this.ends.hold(largerBytes);
+    const larger = keptMemory.take(largerBytes);
+    larger.set(this.#bytes.subarray(0, this.#sizeBytes));
+    this.#giveBack();
+    this.#bytes = larger;
+  }
+
+  #giveBack(): void {
+    keptMemory.giveBack(this.#bytes);
+    this.#bytes = NO_BYTES;
+  }
 }
