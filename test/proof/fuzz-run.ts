@@ -7,18 +7,23 @@ import { RunLength, report } from './run-length.js';
 /** Growth of the resident memory that garbage may cause after the warm-up. */
 const MAX_GROWTH_MB = 64;
 const WARM_UP_SIZE = 5000;
+const WARM_UP_TIME = '60s';
 
 export interface FuzzOutcome {
   readonly reached: string;
   readonly faults: readonly string[];
 }
 
-/** @param fuzz sends until the length is over; called once to warm the server, and once in earnest */
+/**
+ * @param fuzz sends until the length is over; called once to warm the server, and once in earnest
+ * @param warmUpSize after which the heap of the server has its usual size
+ */
 export async function runFuzz(
   name: string,
   args: string[],
   size: number,
   fuzz: (server: ServerProcess, seed: number, length: RunLength) => Promise<FuzzOutcome>,
+  warmUpSize = WARM_UP_SIZE,
 ): Promise<void> {
   const { values } = parseArgs({
     args,
@@ -31,7 +36,7 @@ export async function runFuzz(
   const seed = Number(values.seed);
   const server = await ServerProcess.start({ isQuiet: true });
   try {
-    await fuzz(server, seed + 1, new RunLength(WARM_UP_SIZE, '60s'));
+    await fuzz(server, seed + 1, new RunLength(warmUpSize, WARM_UP_TIME));
     const beforeMb = await settledMb(server);
     const { reached, faults } = await fuzz(server, seed, new RunLength(Number(values.size), values.for));
     const afterMb = server.hasEnded ? Number.NaN : await settledMb(server);
