@@ -9,6 +9,7 @@ const BENCHES: Record<string, () => Promise<{ default: (args: string[]) => Promi
   kernel: () => import('./kernel.js'),
   keys: () => import('./keys.js'),
   report: () => import('./report.js'),
+  streams: () => import('./streams.js'),
   text: () => import('./text.js'),
   http: () => import('./http.js'),
   worst: () => import('./worst.js'),

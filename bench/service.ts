@@ -3,24 +3,23 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readConfig, SETTING_NAMES } from '#dist/config/config.js';
+import { readConfig, SETTING_NAMES, type ServeConfig } from '#dist/config/config.js';
 import { type ServeTuning, serve } from '#dist/server/serve.js';
 
 export const BENCH_KEY = 'bench_key_0123456789abcdefghijklmnopqrstuvwxyz';
 
-/**
- * Resolves to the port.
- * @param folder data folder with keys of its own
- */
+/** @returns the port */
 export async function startService(
   logLevel: 'info' | 'warn',
   tuning: ServeTuning = {},
-  folder?: string,
+  settings: Partial<ServeConfig> = {},
 ): Promise<number> {
-  const dataDir = folder ?? mkdtempSync(join(tmpdir(), 'hexcodes-bench-'));
-  if (folder === undefined) process.on('exit', () => rmSync(dataDir, { recursive: true, force: true }));
+  const dataDir = settings.dataDir ?? mkdtempSync(join(tmpdir(), 'hexcodes-bench-'));
+  if (settings.dataDir === undefined)
+    process.on('exit', () => rmSync(dataDir, { recursive: true, force: true }));
   const config = {
     ...readConfig(SETTING_NAMES, {}, {}),
+    ...settings,
     ...{
       port: 0,
       adminPort: 0,

@@ -1,9 +1,9 @@
-// The service of the keys bench, on the data folder of its first argument. It sends its port when it listens, with what
-// its start took, and its state when asked; `mark` begins to watch its main thread anew.
+// The service of the benches of keys and streams, with the settings of its first argument, which is JSON. It sends its
+// port once it listens, with what the start took, and its state when asked; `mark` begins to watch its main thread.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { startService } from '../service.js';
+import { startService } from './service.js';
 
 export interface ServiceState {
   readonly cpuMicros: number;
@@ -29,7 +29,7 @@ process.on('message', (what) => {
   process.send?.(stateNow());
 });
 process.on('disconnect', () => process.exit(0));
-const port = await startService('warn', {}, process.argv[2]);
+const port = await startService('warn', {}, JSON.parse(process.argv[2] as string));
 const { user, system } = process.cpuUsage();
 delays.enable();
 process.send?.({ port, startMicros: user + system });

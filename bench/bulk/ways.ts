@@ -145,6 +145,10 @@ export function waysOf(library: Hexcodes, pairsDeg: Float64Array): Way[] {
         16 + USUAL_POINTS * 20,
       ),
     ),
+    // As many bytes under way at a time as the usual frames have on 8 connections, or fewer.
+    ...[16_384, 65_536].map((points) =>
+      stream(`WebSocket binary encode, ${points} a frame`, encodeOf(points), points, 1, 16 + points * 20),
+    ),
     stream(
       `WebSocket binary decode, ${USUAL_POINTS} a frame`,
       decodeFrame(1, records.subarray(0, USUAL_POINTS * 20)),

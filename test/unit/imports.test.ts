@@ -76,7 +76,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   'server/usage': ['server/keys'],
   'server/forward': ['server/answers'],
   'server/budget': ['server/answers'],
-  'server/transport': ['server/budget'],
+  'server/transport': ['server/budget', 'server/kept-memory'],
   'server/metrics': ['server/budget', 'server/ledger', 'server/usage'],
   // Build time only: the description of what the others do.
   'server/api': ['server/transport', 'server/freshness'],

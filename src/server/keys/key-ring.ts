@@ -58,9 +58,6 @@ export type KeyVerdict =
 const DENIED: KeyVerdict = { kind: 'denied' };
 const DISABLED: KeyVerdict = { kind: 'disabled' };
 
-/** Texts remembered; beyond it all are forgotten at once. */
-const REMEMBERED_LIMIT = 10_000;
-
 /** Replaced by tests, which count the calls. */
 export interface KeyHashing {
   readonly digestOf: (keyText: string, pepper: string) => Buffer;
@@ -68,23 +65,47 @@ export interface KeyHashing {
 }
 
 /** One text of a key. */
-interface Credential {
-  readonly of: StoredKey;
-  readonly digest: Buffer;
-  /** When it ends, whatever becomes of the key; infinite for the newest text. */
-  readonly endsMs: number;
-  readonly verdict: { readonly kind: 'allowed'; readonly key: KeyInfo };
+class Credential {
   /** A request has presented it since the uses were taken last. */
-  isUsed: boolean;
+  isUsed = false;
+  /** As it is remembered; undefined until a request has presented it. */
+  text: string | undefined;
+  #verdict: { readonly kind: 'allowed'; readonly key: KeyInfo } | undefined;
+
+  constructor(
+    readonly of: StoredKey,
+    readonly digestHex: string,
+    readonly generation: number,
+    /** When it ends, whatever becomes of the key; infinite for the newest text. */
+    readonly endsMs: number,
+    /** The text before this one. */
+    readonly former: Credential | undefined,
+  ) {}
+
+  get verdict(): { readonly kind: 'allowed'; readonly key: KeyInfo } {
+    this.#verdict ??= { kind: 'allowed', key: keyInfoOf(this.of, this.generation) };
+    return this.#verdict;
+  }
+
+  /** When it ends, or its key. */
+  get endMs(): number {
+    return Math.min(this.endsMs, this.of.expiresMs ?? Number.POSITIVE_INFINITY);
+  }
 }
+
+/** Ids of keys that have changed; undefined: time has gone by for any. */
+type Changed = ReadonlySet<string> | undefined;
 
 export class KeyRing {
   /** Credentials by digest. An attacker's text reaches it only through the pepper, so its timing tells nothing. */
   readonly #byDigest = new Map<string, Credential>();
-  /** Credentials by the id of the key, the newest text first. */
-  readonly #byId = new Map<string, readonly Credential[]>();
+  /** The newest credential of each key by its id. */
+  readonly #byId = new Map<string, Credential>();
+  /** Credentials by their texts, where requests have presented them. */
   readonly #allowed = new Map<string, Credential>();
-  readonly #listeners: (() => void)[] = [];
+  /** Those that end. */
+  readonly #ending = new Set<Credential>();
+  readonly #listeners: ((changed: Changed) => void)[] = [];
   readonly #nobody: Buffer;
   #used: Credential[] = [];
   /** When the next text or key ends. */
@@ -99,17 +120,18 @@ export class KeyRing {
   }
 
   /** Adds keys, or takes them in the place of those with the same ids; removes those of `removedIds`. */
-  change(keys: Iterable<StoredKey>, removedIds: Iterable<string> = []): void {
+  change(keys: readonly StoredKey[], removedIds: readonly string[] = []): void {
     for (const id of removedIds) this.#remove(id);
     for (const key of keys) {
       this.#remove(key.id);
       this.#add(key);
     }
-    this.#forget();
+    this.#findNextEnd(Date.now());
+    this.#tell(new Set([...removedIds, ...keys.map(({ id }) => id)]));
   }
 
   /** Called after every change, and when a key or a text of one ends. */
-  onChange(listener: () => void): void {
+  onChange(listener: (changed: Changed) => void): void {
     this.#listeners.push(listener);
   }
 
@@ -117,7 +139,11 @@ export class KeyRing {
   tick(nowMs = Date.now()): void {
     const isDue = nowMs >= this.#nextEndMs || nowMs < this.#lastTickMs;
     this.#lastTickMs = nowMs;
-    if (isDue) this.#forget(nowMs);
+    if (!isDue) return;
+    // Any may have ended, or begun again.
+    this.#allowed.clear();
+    this.#findNextEnd(nowMs);
+    this.#tell(undefined);
   }
 
   /**
@@ -125,10 +151,9 @@ export class KeyRing {
    * revoked, expired, its text has ended, or the scope is taken from it.
    */
   current(before: KeyInfo, scope?: Scope, nowMs = Date.now()): KeyInfo | undefined {
-    const found = this.#byId
-      .get(before.id)
-      ?.find(({ verdict }) => verdict.key.generation === before.generation);
-    if (found === undefined || found.of.state !== 'active' || isOver(found, nowMs)) return undefined;
+    let found = this.#byId.get(before.id);
+    while (found !== undefined && found.generation !== before.generation) found = found.former;
+    if (found === undefined || found.of.state !== 'active' || nowMs >= found.endMs) return undefined;
     const { key } = found.verdict;
     return scope === undefined || (key.scopeBits & SCOPE_BITS[scope]) !== 0 ? key : undefined;
   }
@@ -145,10 +170,9 @@ export class KeyRing {
     return known.verdict;
   }
 
-  /** The ids of the keys that were let in since the last call. */
-  takeUses(): string[] {
-    const used = this.#used;
-    this.#used = [];
+  /** Ids of keys that were let in and are not told yet: as many as asked for, or all. */
+  takeUses(most = Number.POSITIVE_INFINITY): string[] {
+    const used = this.#used.splice(0, most);
     for (const credential of used) credential.isUsed = false;
     return [...new Set(used.map(({ of }) => of.id))];
   }
@@ -161,13 +185,14 @@ export class KeyRing {
   #checkByDigest(presented: string): KeyVerdict {
     const digest = this.hashing.digestOf(presented, this.pepper);
     const found = this.#byDigest.get(digest.toString('hex'));
-    const isEqual = this.hashing.isEqual(digest, found === undefined ? this.#nobody : found.digest);
-    if (found === undefined || !isEqual || found.of.state === 'revoked' || isOver(found, Date.now()))
+    const wanted = found === undefined ? this.#nobody : Buffer.from(found.digestHex, 'hex');
+    const isEqual = this.hashing.isEqual(digest, wanted);
+    if (found === undefined || !isEqual || found.of.state === 'revoked' || Date.now() >= found.endMs)
       return DENIED;
     if (found.of.state === 'disabled') return DISABLED;
-    if (this.#allowed.size >= REMEMBERED_LIMIT) this.#allowed.clear();
     // A copy: a text cut from a request would keep the whole request in memory.
-    this.#allowed.set(Buffer.from(presented).toString(), found);
+    found.text = Buffer.from(presented).toString();
+    this.#allowed.set(found.text, found);
     if (!found.isUsed) this.#use(found);
     return found.verdict;
   }
@@ -178,38 +203,37 @@ export class KeyRing {
   }
 
   #add(key: StoredKey): void {
-    const credentials = [credentialOf(key, key.digestHex, key.generation, Number.POSITIVE_INFINITY)];
-    if (key.formerDigestHex !== undefined)
-      credentials.push(credentialOf(key, key.formerDigestHex, key.generation - 1, key.formerUntilMs ?? 0));
-    this.#byId.set(key.id, credentials);
-    for (const credential of credentials) this.#byDigest.set(credential.digest.toString('hex'), credential);
+    const { digestHex, generation, formerDigestHex, formerUntilMs = 0 } = key;
+    const former =
+      formerDigestHex === undefined
+        ? undefined
+        : new Credential(key, formerDigestHex, generation - 1, formerUntilMs, undefined);
+    const newest = new Credential(key, digestHex, generation, Number.POSITIVE_INFINITY, former);
+    this.#byId.set(key.id, newest);
+    for (const credential of former === undefined ? [newest] : [newest, former]) {
+      this.#byDigest.set(credential.digestHex, credential);
+      if (credential.endMs !== Number.POSITIVE_INFINITY) this.#ending.add(credential);
+    }
   }
 
   #remove(id: string): void {
-    for (const { of, digest } of this.#byId.get(id) ?? []) {
-      const digestHex = digest.toString('hex');
-      if (this.#byDigest.get(digestHex)?.of === of) this.#byDigest.delete(digestHex);
+    let credential = this.#byId.get(id);
+    for (; credential !== undefined; credential = credential.former) {
+      const { digestHex, text } = credential;
+      if (this.#byDigest.get(digestHex) === credential) this.#byDigest.delete(digestHex);
+      if (text !== undefined && this.#allowed.get(text) === credential) this.#allowed.delete(text);
+      this.#ending.delete(credential);
     }
     this.#byId.delete(id);
   }
 
-  #forget(nowMs = Date.now()): void {
-    this.#allowed.clear();
+  #findNextEnd(nowMs: number): void {
     this.#nextEndMs = Number.POSITIVE_INFINITY;
-    for (const credential of this.#byDigest.values()) {
-      const endsMs = endOf(credential);
-      if (endsMs > nowMs && endsMs < this.#nextEndMs) this.#nextEndMs = endsMs;
-    }
-    for (const listener of this.#listeners) listener();
+    for (const { endMs } of this.#ending)
+      if (endMs > nowMs && endMs < this.#nextEndMs) this.#nextEndMs = endMs;
+  }
+
+  #tell(changed: Changed): void {
+    for (const listener of this.#listeners) listener(changed);
   }
 }
-
-function credentialOf(of: StoredKey, digestHex: string, generation: number, endsMs: number): Credential {
-  const verdict = { kind: 'allowed', key: keyInfoOf(of, generation) } as const;
-  return { of, digest: Buffer.from(digestHex, 'hex'), endsMs, verdict, isUsed: false };
-}
-
-const endOf = ({ of, endsMs }: Credential): number =>
-  Math.min(endsMs, of.expiresMs ?? Number.POSITIVE_INFINITY);
-
-const isOver = (credential: Credential, nowMs: number): boolean => nowMs >= endOf(credential);

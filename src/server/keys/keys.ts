@@ -8,6 +8,7 @@ import { Worker } from 'node:worker_threads';
 import { DEFAULT_SCOPES, type StoredKey } from './key-record.js';
 import { KeyRing } from './key-ring.js';
 import type { KeyAnswer, KeyCall } from './manage/key-calls.js';
+import { unpackKeys } from './packed-keys.js';
 import { folderWarning } from './private-files.js';
 import { digestOf } from './secret.js';
 import type { KeysCommand, KeysMessage, KeyWorkerData } from './worker.js';
@@ -18,6 +19,7 @@ const TICK_MS = 250;
 const STOP_TIMEOUT_MS = 3000;
 /** How often the uses of keys are handed to the store. */
 const USES_MS = 10_000;
+const USES_AT_ONCE = 2000;
 
 const STOPPED: KeyAnswer = { kind: 'unavailable', message: 'the service is stopping', faults: [] };
 
@@ -70,7 +72,8 @@ export async function openKeys(options: KeysOptions): Promise<ServerKeys> {
   if (first.kind !== 'opened') throw new Error(first.kind === 'failed' ? first.reason : first.kind);
   const ring = new KeyRing(first.pepper);
   const own = given.map(({ name, secret }) => givenKey(name, digestOf(secret, first.pepper)));
-  ring.change([...first.keys, ...own]);
+  ring.change(unpackKeys(first.keys));
+  ring.change(own);
   let lastCallId = 0;
   const faults = new Map<'read' | 'write', string>();
   worker.on('message', (message: KeysMessage) => {
@@ -78,8 +81,8 @@ export async function openKeys(options: KeysOptions): Promise<ServerKeys> {
       faults.set(message.to, message.reason);
       options.failed(message.to, message.reason);
     } else if (message.kind === 'changed') {
-      ring.change(message.keys, message.removedIds);
-      options.changed(ring);
+      ring.change(unpackKeys(message.keys), message.removedIds);
+      if (message.isLast) options.changed(ring);
     } else if (message.kind === 'answer') {
       waiting.get(message.callId)?.(message.answer);
       waiting.delete(message.callId);
@@ -93,9 +96,12 @@ export async function openKeys(options: KeysOptions): Promise<ServerKeys> {
     faults.set('read', reason);
     options.failed('read', reason);
   });
+  /** A part in each turn of the event loop, which has others to serve. */
   const sendUses = (): void => {
-    const ids = ring.takeUses();
-    if (ids.length > 0) send({ kind: 'used', ids, usedMs: Date.now() });
+    const ids = ring.takeUses(USES_AT_ONCE);
+    if (ids.length === 0) return;
+    send({ kind: 'used', ids, usedMs: Date.now() });
+    if (ids.length === USES_AT_ONCE) setImmediate(sendUses);
   };
   const timers = [setInterval(() => ring.tick(), TICK_MS), setInterval(sendUses, USES_MS)];
   for (const timer of timers) timer.unref();
@@ -119,7 +125,8 @@ export async function openKeys(options: KeysOptions): Promise<ServerKeys> {
       for (const timer of timers) clearInterval(timer);
       if (!running) return;
       const exited = once(worker, 'exit');
-      sendUses();
+      for (let ids = ring.takeUses(); ids.length > 0; ids = ring.takeUses())
+        send({ kind: 'used', ids, usedMs: Date.now() });
       send({ kind: 'close' });
       const timeout = new AbortController();
       await Promise.race([

@@ -1,13 +1,15 @@
 // The thread that owns the server's connection to the key store: its calls block, and nothing may block the event loop.
 // It sends all keys once at the start, and later what another process has changed. While the store is missing, damaged
 // or away, the keys sent last hold.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { StoredKey } from './key-record.js';
 import { answerCall, type KeyAnswer, type KeyCall } from './manage/key-calls.js';
 import { checkPepper, KeyChanger } from './manage/key-changes.js';
+import { type PackedKeys, packKeys } from './packed-keys.js';
 import { ensureDataDir } from './private-files.js';
 import { readOrMakePepper } from './secret.js';
-import { Follower } from './store/follower.js';
+import { Follower, type KeyChanges } from './store/follower.js';
 import { openFollowedStore, openOrMakeStore, type StoreOptions, storeFault } from './store/open-store.js';
 
 export interface KeyWorkerData {
@@ -19,9 +21,15 @@ export interface KeyWorkerData {
 }
 
 export type KeysMessage =
-  /** The first message, unless it is a failure. */
-  | { readonly kind: 'opened'; readonly pepper: string; readonly keys: readonly StoredKey[] }
-  | { readonly kind: 'changed'; readonly keys: readonly StoredKey[]; readonly removedIds: readonly string[] }
+  /** The first message, unless it is a failure; with the first keys. */
+  | { readonly kind: 'opened'; readonly pepper: string; readonly keys: PackedKeys }
+  /** A part of what has changed; `isLast`: no other part of it follows. */
+  | {
+      readonly kind: 'changed';
+      readonly keys: PackedKeys;
+      readonly removedIds: readonly string[];
+      readonly isLast: boolean;
+    }
   /** A sentence that says why the store cannot be used just now; sent once for each reason. */
   | { readonly kind: 'failed'; readonly to: 'read' | 'write'; readonly reason: string }
   /** The store can be used again. */
@@ -33,6 +41,10 @@ export type KeysCommand =
   | { readonly kind: 'used'; readonly ids: readonly string[]; readonly usedMs: number }
   | { readonly kind: 'call'; readonly callId: number; readonly call: KeyCall }
   | { readonly kind: 'close' };
+
+/** Keys of a message: the event loop of the service takes them in within a millisecond, and then serves others. */
+const PART_KEYS = 500;
+const BETWEEN_PARTS_MS = 5;
 
 /** How soon a store that fails is tried again; sooner if it is asked more often anyway. */
 const RETRY_MS = 1000;
@@ -144,7 +156,7 @@ class Service {
   async #read(): Promise<number> {
     try {
       const changes = await this.#follower.read();
-      if (changes !== undefined) post({ kind: 'changed', ...changes });
+      if (changes !== undefined) await this.#tell(changes);
       // Uses that could not be written before.
       await this.#writeUses();
       this.#reading.succeeded();
@@ -153,6 +165,15 @@ class Service {
       await this.#follower.close().catch(() => {});
       this.#reading.failed(faultOf(error));
       return Math.min(this.#pollMs, RETRY_MS);
+    }
+  }
+
+  async #tell({ keys, removedIds }: KeyChanges): Promise<void> {
+    for (let at = 0; at === 0 || at < keys.length; at += PART_KEYS) {
+      if (at > 0) await sleep(BETWEEN_PARTS_MS);
+      const isLast = at + PART_KEYS >= keys.length;
+      const part = packKeys(keys.slice(at, at + PART_KEYS));
+      post({ kind: 'changed', keys: part, removedIds: at === 0 ? removedIds : [], isLast });
     }
   }
 
@@ -180,7 +201,7 @@ const faultOf = (error: unknown): string => storeFault(given.store, error);
 try {
   const pepper = await prepare();
   const service = new Service(pepper);
-  post({ kind: 'opened', pepper, keys: await service.start() });
+  post({ kind: 'opened', pepper, keys: packKeys(await service.start()) });
   port.on('message', (command: KeysCommand) => {
     if (command.kind === 'used') service.used(command.ids, command.usedMs);
     else if (command.kind === 'call') service.call(command.callId, command.call);

@@ -7,7 +7,7 @@ import { OVER_QUOTA_MESSAGE } from '../../hexcodes/wire/job.js';
 import type { KeyInfo, KeyLimits } from '../keys/key-record.js';
 import { NOTHING_USED, type UsedByKey } from '../usage/batch.js';
 import type { Calendar } from '../usage/calendar.js';
-import { CELLS, cellAt, FAILED, OK, REFUSED } from '../usage/operations.js';
+import { cellAt, FAILED, OK, REFUSED } from '../usage/operations.js';
 import type { KeyCounts } from './point-counts.js';
 import { Quota, type QuotaPeriod, type QuotaStore } from './quota.js';
 import {
@@ -20,46 +20,43 @@ import {
   WAIT,
 } from './rates.js';
 
-/** Requests and points of a key, refused ones left out. */
-type Used = { -readonly [K in keyof UsedByKey]: UsedByKey[K] };
-
 /**
- * The use of one key: counts in cells that are flushed, and sums of the day and the month. The sums are those of all
- * processes that share the store, as far as this one knows.
+ * The use of one key: counts that are flushed, and sums of the day and the month. The sums are those of all processes
+ * that share the store, as far as this one knows. There may be very many keys, most of which do one thing only, so
+ * counts are made for an operation when it comes first.
  */
 class KeyUse {
   /** Until the cells were taken last. */
-  #used: Used;
-  readonly #cells = new Float64Array(2 * CELLS);
+  #used: UsedByKey;
+  /** Requests and points of each outcome by operation, as in the cells of a batch. */
+  #counts: (number[] | undefined)[] = [];
   #isDirty = false;
 
-  /** @param onFirst called with the first count since the cells were taken */
   constructor(
     used: UsedByKey | undefined,
-    private readonly onFirst: () => void,
+    private readonly ledger: KeyLedger,
+    /** Called with the first count since the cells were taken. */
+    private readonly onFirst: (ledger: KeyLedger) => void,
   ) {
     this.#used = used ?? NOTHING_USED;
   }
 
   /** Counts points that are converted, `ok` and otherwise. */
   converted(operation: number, ok: number, failed: number): void {
-    const cells = this.#cells;
-    cells[cellAt(operation, OK) + 1]! += ok;
-    cells[cellAt(operation, FAILED) + 1]! += failed;
-    if (!this.#isDirty) this.#setDirty();
+    const counts = this.#of(operation);
+    counts[cellAt(0, OK) + 1]! += ok;
+    counts[cellAt(0, FAILED) + 1]! += failed;
   }
 
   /** Counts points that are refused. */
   refuse(operation: number, points: number): void {
-    this.#cells[cellAt(operation, REFUSED) + 1]! += points;
-    if (!this.#isDirty) this.#setDirty();
+    this.#of(operation)[cellAt(0, REFUSED) + 1]! += points;
   }
 
   /** Counts a request that is answered. */
   answered(operation: number, httpStatus: number): void {
     const outcome = httpStatus < 400 ? OK : httpStatus === 429 ? REFUSED : FAILED;
-    this.#cells[cellAt(operation, outcome)]!++;
-    if (!this.#isDirty) this.#setDirty();
+    this.#of(operation)[cellAt(0, outcome)]!++;
   }
 
   get isDirty(): boolean {
@@ -70,11 +67,11 @@ class KeyUse {
   sums(): UsedByKey {
     let requests = 0;
     let points = 0;
-    const cells = this.#cells;
-    for (let at = 0; at < 2 * CELLS; at += cellAt(1, 0)) {
+    for (const counts of this.#counts) {
+      if (counts === undefined) continue;
       for (const outcome of [OK, FAILED]) {
-        requests += cells[at + cellAt(0, outcome)]!;
-        points += cells[at + cellAt(0, outcome) + 1]!;
+        requests += counts[cellAt(0, outcome)]!;
+        points += counts[cellAt(0, outcome) + 1]!;
       }
     }
     const { dayRequests, dayPoints, monthRequests, monthPoints } = this.#used;
@@ -92,17 +89,20 @@ class KeyUse {
     return this.#used;
   }
 
-  /** Moves the cells to `to`, which has room for them. */
+  /** Moves the counts to cells, which are all 0. */
   takeCells(to: Float64Array): void {
-    this.#used = { ...this.sums() };
-    to.set(this.#cells);
-    this.#cells.fill(0);
+    this.#used = this.sums();
+    for (const [operation, counts] of this.#counts.entries()) {
+      if (counts === undefined) continue;
+      to.set(counts, cellAt(operation, 0));
+      counts.fill(0);
+    }
     this.#isDirty = false;
   }
 
   /** Takes in the use by all processes until the cells were taken last. */
   learn(used: UsedByKey): void {
-    this.#used = { ...used };
+    this.#used = used;
   }
 
   /** Another day or month has begun; the cells are taken. */
@@ -112,9 +112,17 @@ class KeyUse {
     this.#used = { ...this.#used, monthRequests: 0, monthPoints: 0, monthHeld: 0 };
   }
 
-  #setDirty(): void {
-    this.#isDirty = true;
-    this.onFirst();
+  #of(operation: number): number[] {
+    if (!this.#isDirty) {
+      this.#isDirty = true;
+      this.onFirst(this.ledger);
+    }
+    let counts = this.#counts[operation];
+    if (counts === undefined) {
+      counts = new Array<number>(cellAt(1, 0)).fill(0);
+      this.#counts[operation] = counts;
+    }
+    return counts;
   }
 }
 
@@ -146,7 +154,8 @@ export class KeyLedger {
   /** Undefined as long as the key has had none. */
   quota: Quota | undefined;
   readonly #use: KeyUse;
-  readonly #waiters: Waiter[] = [];
+  /** Made when somebody has to wait. */
+  #waiters: Waiter[] | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -158,7 +167,7 @@ export class KeyLedger {
     private readonly context: KeyLedgerContext,
   ) {
     this.#key = key;
-    this.#use = new KeyUse(used, () => context.dirty(this));
+    this.#use = new KeyUse(used, this, context.dirty);
     this.rates = new Rates(key.id, context);
     this.setLimits(key, limits);
   }
@@ -221,12 +230,13 @@ export class KeyLedger {
    * @returns how many; WAIT: `whenTaken` tells later; or why none
    */
   take(least: number, most = least): number | LimitRefusal | typeof WAIT {
-    return this.#waiters.length > 0 ? WAIT : this.#takeNow(least, most);
+    return this.#isWaitedFor ? WAIT : this.#takeNow(least, most);
   }
 
   /** The same, once it can be said. */
   whenTaken(least: number, most = least): Promise<number | LimitRefusal> {
     return new Promise((resolve) => {
+      this.#waiters ??= [];
       this.#waiters.push({ least, most, resolve });
       this.pump();
     });
@@ -242,13 +252,13 @@ export class KeyLedger {
     if (this.isFree && this.quota === undefined) return;
     this.quota?.settle(reserved, used, period);
     this.rates.take(used - reserved);
-    if (this.#waiters.length > 0) this.pump();
+    if (this.#isWaitedFor) this.pump();
   }
 
   /** Lets in those who wait, in their order, as far as it can be said. */
   pump(): void {
     for (;;) {
-      const [first] = this.#waiters;
+      const first = this.#waiters?.[0];
       if (first === undefined) break;
       const outcome = this.#takeNow(first.least, first.most);
       if (outcome === WAIT) {
@@ -258,7 +268,7 @@ export class KeyLedger {
         }, RETRY_MS);
         return;
       }
-      this.#waiters.shift();
+      this.#waiters?.shift();
       first.resolve(outcome);
     }
     clearTimeout(this.#timer);
@@ -292,6 +302,10 @@ export class KeyLedger {
   startPeriod(dayIsNew: boolean, monthIsNew: boolean, period: QuotaPeriod): void {
     this.#use.startPeriod(dayIsNew, monthIsNew);
     this.quota?.startPeriod(period, dayIsNew, monthIsNew);
+  }
+
+  get #isWaitedFor(): boolean {
+    return this.#waiters !== undefined && this.#waiters.length > 0;
   }
 
   #takeNow(least: number, most: number): number | LimitRefusal | typeof WAIT {

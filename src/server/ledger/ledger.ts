@@ -40,12 +40,16 @@ export interface LedgerOptions {
 }
 
 const DAY_MS = 24 * 3_600_000;
+/** Keys of a batch: to make it and to take in its answer holds up the event loop for a millisecond or two. */
+const BATCH_KEYS = 1000;
 
 export class Ledger implements UsageSource {
   readonly calendar: Calendar;
   readonly #keys = new Map<string, KeyLedger>();
   /** Those that have counted something since their cells were taken. */
   #dirty: KeyLedger[] = [];
+  /** Those of a flush that is under way. */
+  #flushing: KeyLedger[] = [];
   /** Ledgers about which the store is to be asked once. */
   readonly #asked = new Set<KeyLedger>();
   /** Shared buckets that have something to tell the store. */
@@ -125,10 +129,14 @@ export class Ledger implements UsageSource {
 
   /**
    * Takes in limits that have changed, for streams and bodies that are under way.
+   * @param ids of keys that may have changed
    * @param current the key as it is now; undefined where it may no longer be used
    */
-  refresh(current: (before: KeyInfo) => KeyInfo | undefined): void {
-    for (const { key } of this.#keys.values()) this.of(current(key) ?? key);
+  refresh(ids: Iterable<string>, current: (before: KeyInfo) => KeyInfo | undefined): void {
+    for (const id of ids) {
+      const key = this.#keys.get(id)?.key;
+      if (key !== undefined) this.of(current(key) ?? key);
+    }
   }
 
   /**
@@ -179,22 +187,37 @@ export class Ledger implements UsageSource {
     this.#hourMs = hourMs;
   }
 
-  take(number: number): UsageBatch | undefined {
-    // The process has to know the use by others of keys with quotas, also while they send nothing here.
-    const isWatched = (ledger: KeyLedger): boolean =>
-      (ledger.hasQuota || this.#asked.has(ledger)) && !ledger.use.isDirty;
-    const watched = this.#context.sharing === undefined ? [] : [...this.#keys.values()].filter(isWatched);
-    this.#asked.clear();
-    const dirty = this.#dirty;
+  get hasCounts(): boolean {
+    return this.#flushing.length + this.#dirty.length > 0;
+  }
+
+  get isFlushing(): boolean {
+    return this.#flushing.length > 0;
+  }
+
+  take(number: number, isCut = false): UsageBatch | undefined {
+    if (this.#flushing.length === 0) {
+      this.#flushing = this.#dirty;
+      this.#dirty = [];
+    }
+    const dirty = this.#flushing.splice(-BATCH_KEYS);
+    // The answer to a batch that another one follows says nothing about now.
+    if (isCut && this.hasCounts) return this.#batchOf(number, dirty);
+    const watched = this.isFlushing ? [] : this.#takeWatched();
     const rates = this.#spent.map((bucket) => bucket.tell()).filter((rate) => rate !== undefined);
     const asking = [...this.#asking];
     const returns = asking.flatMap((quota) => quota.takeReturns());
     const quotas = asking.map((quota) => quota.order()).filter((order) => order !== undefined);
-    this.#dirty = [];
     this.#spent = [];
     this.#asking = new Set();
     const isEmpty = dirty.length + rates.length + watched.length + returns.length + quotas.length === 0;
     if (isEmpty) return undefined;
+    const watchedIds = watched.map(({ key }) => key.id);
+    return { ...this.#batchOf(number, dirty), rates, quotas, returns, watchedIds };
+  }
+
+  /** The counts of some keys. */
+  #batchOf(number: number, dirty: readonly KeyLedger[]): UsageBatch {
     const cells = new Float64Array(2 * CELLS * dirty.length);
     for (const [index, ledger] of dirty.entries())
       ledger.use.takeCells(cells.subarray(2 * CELLS * index, 2 * CELLS * (index + 1)));
@@ -207,10 +230,10 @@ export class Ledger implements UsageSource {
       keyIds: dirty.map(({ key }) => key.id),
       cells,
       covered: dirty.map(({ quota }) => quota?.takeCovered() ?? 0),
-      rates,
-      quotas,
-      returns,
-      watchedIds: watched.map(({ key }) => key.id),
+      rates: [],
+      quotas: [],
+      returns: [],
+      watchedIds: [],
     };
   }
 
@@ -229,6 +252,15 @@ export class Ledger implements UsageSource {
     }
     for (const keyId of new Set([...rates, ...stored.grants].map((each) => each.keyId)))
       this.#keys.get(keyId)?.pump();
+  }
+
+  /** The process has to know the use by others of keys with quotas, also while they send nothing here. */
+  #takeWatched(): KeyLedger[] {
+    const isWatched = (ledger: KeyLedger): boolean =>
+      this.#asked.has(ledger) || (ledger.hasQuota && !ledger.use.isDirty);
+    const watched = this.#context.sharing === undefined ? [] : [...this.#keys.values()].filter(isWatched);
+    this.#asked.clear();
+    return watched;
   }
 
   #startPeriod(dayIsNew: boolean, monthIsNew: boolean, { day, month }: Periods): void {

@@ -99,7 +99,9 @@ export async function openLedger(
   if (stored !== undefined) ledger.resume((ledger.followStore(stored) ? await load() : stored)?.used);
   ledger.onCut(() => flusher.cut());
   flusher.start(ledger);
-  ring.onChange(() => ledger.refresh((key) => ring.current(key)));
+  ring.onChange((changed) => {
+    if (changed !== undefined) ledger.refresh(changed, (key) => ring.current(key));
+  });
   const giveBack = setInterval(() => ledger.giveBackIdle(), GIVE_BACK_MS);
   giveBack.unref();
   return {

@@ -97,6 +97,28 @@ export function usedOf(sums: readonly PeriodSum[], day: string): Map<string, Use
   return used;
 }
 
+/** A batch of the parts that share its number. */
+export function mergedBatch(parts: readonly UsageBatch[]): UsageBatch {
+  const [first, ...more] = parts;
+  if (first === undefined || more.length === 0) return first as UsageBatch;
+  const cells = new Float64Array(parts.reduce((sum, part) => sum + part.cells.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    cells.set(part.cells, at);
+    at += part.cells.length;
+  }
+  return {
+    ...first,
+    keyIds: parts.flatMap(({ keyIds }) => keyIds),
+    cells,
+    covered: parts.flatMap(({ covered }) => covered),
+    rates: parts.flatMap(({ rates }) => rates),
+    quotas: parts.flatMap(({ quotas }) => quotas),
+    returns: parts.flatMap(({ returns }) => returns),
+    watchedIds: parts.flatMap(({ watchedIds }) => watchedIds),
+  };
+}
+
 /** Whether a batch changes the store: one that only asks does not. */
 export function isWritten({ keyIds, rates, quotas, returns }: UsageBatch): boolean {
   return keyIds.length + rates.length + quotas.length + returns.length > 0;
@@ -130,7 +152,10 @@ export function compareRows(
   return a.period > b.period ? -1 : 1;
 }
 
-/** Counts of one flush. A batch is counted once however often it is flushed. */
+/**
+ * Counts of one flush, or of some of its keys: parts of a batch have one number. A batch is counted once however often
+ * it is flushed.
+ */
 export interface UsageBatch {
   /** Numbers of the batches of one process grow. */
   readonly number: number;

@@ -7,15 +7,22 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import type { Stored, StoredUse, UsageBatch } from './batch.js';
+import { mergedBatch, type Stored, type StoredUse, type UsageBatch } from './batch.js';
 import { keepLeftover } from './leftover.js';
 import type { UsageAddress } from './store/open-usage.js';
 import type { UsageOrder, UsageReply, UsageWorkerData } from './worker.js';
 
 /** Where usage is counted. */
 export interface UsageSource {
-  /** Takes the counts since the last call; undefined where there are none. */
-  take(number: number): UsageBatch | undefined;
+  /**
+   * Takes counts, of some keys where there are many; undefined where there is nothing.
+   * @param isCut all that is counted is taken now, part by part
+   */
+  take(number: number, isCut: boolean): UsageBatch | undefined;
+  /** Some counts are not taken. */
+  readonly hasCounts: boolean;
+  /** Some of those are not taken that were there when the flush began. */
+  readonly isFlushing: boolean;
   /**
    * Takes in what keys have used by all processes that share the store.
    * @param isLatest no batch was taken after this one
@@ -51,15 +58,22 @@ const PATIENCE_MS = 500;
 /** A store that has not answered by then counts as one that is away: quotas wait, as they would be passed otherwise. */
 const AWAY_MS = 4000;
 
+/** A batch in parts of some keys each: all of many keys at once would hold up the event loop. */
+interface PartedBatch {
+  readonly parts: UsageBatch[];
+  isWhole: boolean;
+}
+
 export class UsageFlusher {
   readonly #node = randomBytes(8).toString('hex');
   /** Batches that the store has not taken, oldest first. */
-  readonly #queue: UsageBatch[] = [];
+  readonly #queue: PartedBatch[] = [];
   #worker: Worker | undefined;
   #source: UsageSource | undefined;
   #timer: NodeJS.Timeout | undefined;
   #batches = 0;
-  #isSending = false;
+  /** The batch under way. */
+  #sending: PartedBatch | undefined;
   /** When the store was sent something last, by performance.now(). */
   #sentMs = 0;
   #isHurried = false;
@@ -93,6 +107,10 @@ export class UsageFlusher {
   /** The store cannot be used, or takes long. */
   get isSlow(): boolean {
     return this.#fault !== undefined || this.#waitedMs > PATIENCE_MS;
+  }
+
+  get #isSending(): boolean {
+    return this.#sending !== undefined;
   }
 
   get #waitedMs(): number {
@@ -157,19 +175,33 @@ export class UsageFlusher {
   /** Takes the counts so far and sends them, or what waits before them. */
   flush(): void {
     this.#source?.tick();
-    if (this.#queue.length === 0) this.cut();
+    if (this.#queue.length === 0) this.#take(false);
     this.#sendNext();
   }
 
-  /** Ends the batch of the counts so far: what comes belongs to another hour, day or month. */
+  /** Ends the batches of the counts so far: what comes belongs to another hour, day or month. */
   cut(): void {
+    do this.#take(true);
+    while (this.#source?.hasCounts === true);
+  }
+
+  /** Takes a part of the batch that is not whole, or the first one of another. */
+  #take(isCut: boolean): void {
     this.#isHurried = false;
     this.#isUrgent = false;
-    const batch = this.#source?.take(this.#batches + 1);
-    if (batch === undefined) return;
-    this.#batches = batch.number;
-    this.#queue.push(batch);
-    this.#asked.push(...this.#asking.splice(0));
+    const source = this.#source;
+    const open = this.#queue.at(-1);
+    const isOpen = open?.isWhole === false;
+    const part = source?.take(isOpen ? this.#batches : this.#batches + 1, isCut);
+    if (source === undefined || part === undefined) return;
+    const batch = isOpen ? open : { parts: [], isWhole: false };
+    if (!isOpen) {
+      this.#batches = part.number;
+      this.#queue.push(batch);
+    }
+    batch.parts.push(part);
+    batch.isWhole = !(isCut ? source.hasCounts : source.isFlushing);
+    if (batch.isWhole) this.#asked.push(...this.#asking.splice(0));
   }
 
   /** Flushes what is counted, as far as the store takes it, and ends the thread. */
@@ -197,7 +229,9 @@ export class UsageFlusher {
 
   /** Keeps the unstored counts for the next process on this data folder. */
   #keepUnstored(): void {
-    const unstored = this.#queue.filter(({ keyIds, returns }) => keyIds.length + returns.length > 0);
+    const unstored = this.#queue
+      .map(({ parts }) => mergedBatch(parts))
+      .filter(({ keyIds, returns }) => keyIds.length + returns.length > 0);
     if (unstored.length === 0) return;
     try {
       keepLeftover(this.options.address.dataDir, this.#node, unstored);
@@ -210,9 +244,22 @@ export class UsageFlusher {
   #sendNext(): void {
     const batch = this.#queue[0];
     if (batch === undefined || this.#isSending) return;
-    this.#isSending = true;
+    this.#sending = batch;
     this.#sentMs = performance.now();
-    this.#send({ kind: 'add', batch });
+    this.#sendPart(batch, 0);
+  }
+
+  /** Sends a part, and the next one in another turn of the event loop. */
+  #sendPart(batch: PartedBatch, at: number): void {
+    if (at === batch.parts.length) this.#take(false);
+    const part = batch.parts[at];
+    if (part === undefined) return;
+    const isLast = batch.isWhole && at === batch.parts.length - 1;
+    this.#send({ kind: 'add', batch: part, isLast });
+    if (isLast) return;
+    setImmediate(() => {
+      if (this.#sending === batch) this.#sendPart(batch, at + 1);
+    });
   }
 
   #send(order: UsageOrder): void {
@@ -246,9 +293,15 @@ export class UsageFlusher {
       this.#loaded(reply.stored);
       return;
     }
-    const batch = this.#queue.shift();
-    this.#isSending = false;
-    if (batch !== undefined) this.#source?.learn(batch, reply.stored, this.#queue.length === 0);
+    const batch = this.#queue[0];
+    const [first] = batch?.parts ?? [];
+    if (first !== undefined && batch !== undefined) {
+      const rates = reply.isLast ? batch.parts.flatMap((part) => part.rates) : [];
+      this.#source?.learn({ ...first, rates }, reply.stored, this.#queue.length === 1);
+    }
+    if (!reply.isLast) return;
+    this.#queue.shift();
+    this.#sending = undefined;
     this.#sendNext();
     if (this.#isSending) return;
     for (const answered of this.#asked.splice(0)) answered();
@@ -257,7 +310,7 @@ export class UsageFlusher {
   }
 
   #failed(reason: string): void {
-    this.#isSending = false;
+    this.#sending = undefined;
     this.#failures++;
     if (reason !== this.#fault) {
       this.#fault = reason;

@@ -1,8 +1,9 @@
 // The thread that stores usage: a file blocks, a database may be far away, and neither may hold up the event loop. It
 // keeps nothing but the open store: a batch that could not be written stays with the service, which sends it again.
 // Batches of processes that stopped before they could be written come first.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Stored, StoredUse, UsageBatch, UsageStore } from './batch.js';
+import { mergedBatch, type Stored, type StoredUse, type UsageBatch, type UsageStore } from './batch.js';
 import { forgetLeftover, leftoversIn } from './leftover.js';
 import { openOrMakeUsage, type UsageAddress, usageFault } from './store/open-usage.js';
 
@@ -16,23 +17,30 @@ export interface UsageWorkerData {
 
 export type UsageOrder =
   | { readonly kind: 'load'; readonly day: string; readonly month: string }
-  | { readonly kind: 'add'; readonly batch: UsageBatch }
+  /** A part of a batch, which is stored with its last one. */
+  | { readonly kind: 'add'; readonly batch: UsageBatch; readonly isLast: boolean }
   | { readonly kind: 'close' };
 
-/** One for each order but the last. */
+/** One for each order to load, and for each batch one or more. */
 export type UsageReply =
   | { readonly kind: 'loaded'; readonly stored: StoredUse }
-  | { readonly kind: 'added'; readonly stored: Stored }
+  /** The use of some keys of the batch; rates and grants come with the last. */
+  | { readonly kind: 'added'; readonly stored: Stored; readonly isLast: boolean }
   /** A sentence that says why the store cannot be used just now. */
   | { readonly kind: 'failed'; readonly reason: string };
 
 const DAY_MS = 24 * 3_600_000;
+/** Keys of a reply: the event loop of the service takes them in within a millisecond or two, and then serves others. */
+const REPLY_KEYS = 1000;
+const BETWEEN_REPLIES_MS = 5;
 
+if (parentPort === null) throw new Error('usage/worker.js runs as a worker thread');
 const port = parentPort;
-if (port === null) throw new Error('usage/worker.js runs as a worker thread');
 const { address, node, keepDays } = workerData as UsageWorkerData;
 let store: UsageStore | undefined;
 let prunedDay = '';
+/** The parts of a batch whose last one has not come. */
+let parts: UsageBatch[] = [];
 /** Orders wait for one another. */
 let last: Promise<void> = Promise.resolve();
 
@@ -53,18 +61,32 @@ async function close(): Promise<void> {
   await closed?.close();
 }
 
-async function replyTo(order: Exclude<UsageOrder, { kind: 'close' }>): Promise<UsageReply> {
+async function load(day: string, month: string): Promise<void> {
+  reply({ kind: 'loaded', stored: await (await opened()).load(day, month) });
+}
+
+async function add(part: UsageBatch, isLast: boolean): Promise<void> {
+  parts.push(part);
+  if (!isLast) return;
+  const batch = mergedBatch(parts);
+  parts = [];
   const open = await opened();
-  if (order.kind === 'load') return { kind: 'loaded', stored: await open.load(order.day, order.month) };
-  const { batch } = order;
   const stored = await open.add(node, batch, Date.now());
   if (batch.day > prunedDay) {
     prunedDay = batch.day;
     const beforeMs = keepDays === 0 ? 0 : batch.hourMs - keepDays * DAY_MS;
     await open.prune(monthBefore(batch.month), Date.now(), beforeMs);
   }
-  return { kind: 'added', stored };
+  const used = [...stored.used];
+  while (used.length > REPLY_KEYS) {
+    const some = new Map(used.splice(-REPLY_KEYS));
+    reply({ kind: 'added', stored: { used: some, rates: [], grants: [] }, isLast: false });
+    await sleep(BETWEEN_REPLIES_MS);
+  }
+  reply({ kind: 'added', stored: { ...stored, used: new Map(used) }, isLast: true });
 }
+
+const reply = (message: UsageReply): void => port.postMessage(message);
 
 /** The clock of another process may be in the month before. */
 function monthBefore(month: string): string {
@@ -74,15 +96,16 @@ function monthBefore(month: string): string {
 async function carryOut(order: UsageOrder): Promise<void> {
   if (order.kind === 'close') {
     await close().catch(() => {});
-    port?.close();
+    port.close();
     return;
   }
   try {
-    port?.postMessage(await replyTo(order));
+    if (order.kind === 'load') await load(order.day, order.month);
+    else await add(order.batch, order.isLast);
   } catch (error) {
     await close().catch(() => {});
     // Errors of databases do not survive the way between threads.
-    port?.postMessage({ kind: 'failed', reason: usageFault(address, error) } satisfies UsageReply);
+    reply({ kind: 'failed', reason: usageFault(address, error) });
   }
 }
 

@@ -13,8 +13,8 @@ export class Follower {
   #store: FollowedStore | undefined;
   /** As it was when the keys were read last from the store that is open. */
   #head: StoreHead | undefined;
-  /** The keys as returned last, by id, as JSON. */
-  readonly #known = new Map<string, string>();
+  /** The keys as returned last, by id. */
+  readonly #known = new Map<string, StoredKey>();
 
   /** @param accept throws if the keys of a store cannot be used */
   constructor(
@@ -53,16 +53,23 @@ export class Follower {
 
   #compare(keys: readonly StoredKey[], isWhole: boolean): KeyChanges | undefined {
     const changed = keys.filter((key) => {
-      const text = JSON.stringify({ ...key, lastUsedMs: undefined });
-      if (this.#known.get(key.id) === text) return false;
-      this.#known.set(key.id, text);
+      const before = this.#known.get(key.id);
+      if (before !== undefined && textOf(before) === textOf(key)) return false;
+      this.#known.set(key.id, key);
       return true;
     });
-    const ids = new Set(keys.map(({ id }) => id));
-    const removedIds = isWhole ? [...this.#known.keys()].filter((id) => !ids.has(id)) : [];
+    const removedIds = isWhole ? this.#notAmong(keys) : [];
     for (const id of removedIds) this.#known.delete(id);
     return changed.length + removedIds.length > 0 ? { keys: changed, removedIds } : undefined;
   }
+
+  #notAmong(keys: readonly StoredKey[]): string[] {
+    if (this.#known.size === keys.length) return [];
+    const ids = new Set(keys.map(({ id }) => id));
+    return [...this.#known.keys()].filter((id) => !ids.has(id));
+  }
 }
+
+const textOf = (key: StoredKey): string => JSON.stringify({ ...key, lastUsedMs: undefined });
 
 const isSame = (a: StoreHead, b: StoreHead): boolean => a.epoch === b.epoch && a.change === b.change;

@@ -98,25 +98,31 @@ export function storePath(dataDir: string): string {
   return join(dataDir, 'keys.db');
 }
 
-interface Row {
-  readonly id: string;
-  readonly name: string;
-  readonly state: KeyState;
-  readonly digest: ArrayBuffer | Uint8Array;
-  readonly scopes: string;
-  readonly expires_ms: number | null;
-  readonly origins: string;
-  readonly cidrs: string;
-  readonly limits: string;
-  readonly created_ms: number;
-  readonly last_used_ms: number | null;
-  readonly generation: number;
-  readonly former_digest: ArrayBuffer | Uint8Array | null;
-  readonly former_until_ms: number | null;
-}
+/** A key as SQL makes it an array, in the order of COLUMNS. */
+type Row = readonly [
+  id: string,
+  name: string,
+  state: KeyState,
+  digestHex: string,
+  scopes: string,
+  expiresMs: number | null,
+  origins: string,
+  cidrs: string,
+  limits: string,
+  createdMs: number,
+  lastUsedMs: number | null,
+  generation: number,
+  formerDigestHex: string,
+  formerUntilMs: number | null,
+];
 
-const SELECT = `SELECT id, name, state, digest, scopes, expires_ms, origins, cidrs, limits, created_ms, last_used_ms,
-  generation, former_digest, former_until_ms FROM api_key`;
+/** As JSON, since a call into SQLite for each value of each key costs more than to print and to read them. */
+const COLUMNS = `json_array(id, name, state, lower(hex(digest)), scopes, expires_ms, origins, cidrs, limits, created_ms,
+  last_used_ms, generation, lower(hex(former_digest)), former_until_ms)`;
+/** Arrays of a thousand keys or so. */
+const ALL = `SELECT json_group_array(${COLUMNS}) FROM api_key GROUP BY rowid / 1000`;
+const CHANGED = `SELECT json_group_array(${COLUMNS}) FROM api_key WHERE change > ?`;
+const ONE = `SELECT ${COLUMNS} AS text FROM api_key WHERE id = ?`;
 
 const PUT = `INSERT INTO api_key (id, name, state, digest, scopes, expires_ms, origins, cidrs, limits, created_ms,
     last_used_ms, generation, former_digest, former_until_ms)
@@ -193,13 +199,18 @@ export class SqliteStore implements FollowedStore {
   }
 
   async keys(afterChange = -1): Promise<StoredKey[]> {
-    const rows = this.#db.prepare(`${SELECT} WHERE change > ? ORDER BY created_ms, id`).all(afterChange);
-    return (rows as Row[]).map(keyOf);
+    const texts =
+      afterChange < 0
+        ? this.#db.prepare(ALL).pluck(true).all()
+        : this.#db.prepare(CHANGED).pluck(true).all(afterChange);
+    const parsed = new Parsed();
+    const rows = (texts as string[]).flatMap((text) => JSON.parse(text) as Row[]);
+    return rows.map((row) => keyOf(row, parsed)).sort(byAge);
   }
 
   async find(id: string): Promise<StoredKey | undefined> {
-    const row = this.#db.prepare(`${SELECT} WHERE id = ?`).get(id) as Row | undefined;
-    return row === undefined ? undefined : keyOf(row);
+    const row = this.#db.prepare(ONE).get(id) as { text: string } | undefined;
+    return row === undefined ? undefined : keyOf(JSON.parse(row.text) as Row, new Parsed());
   }
 
   async count(): Promise<number> {
@@ -287,23 +298,40 @@ export class SqliteStore implements FollowedStore {
 /** Device and inode of a stamp. */
 const fileOf = (stamp: string): string => stamp.split(',').slice(0, 2).join();
 
-function keyOf(row: Row): StoredKey {
+/** Values of JSON columns: equal texts are one object, which many keys share. */
+class Parsed {
+  readonly #values = new Map<string, unknown>();
+
+  of<T>(text: string): T {
+    let value = this.#values.get(text);
+    if (value === undefined) {
+      value = JSON.parse(text);
+      this.#values.set(text, value);
+    }
+    return value as T;
+  }
+}
+
+function keyOf(row: Row, parsed: Parsed): StoredKey {
+  const [id, name, state, digestHex, scopes, expiresMs, origins, cidrs, limits, createdMs, ...rest] = row;
+  const [lastUsedMs, generation, formerDigestHex, formerUntilMs] = rest;
   return {
-    id: row.id,
-    name: row.name,
-    state: row.state,
-    digestHex: hexOf(row.digest),
-    scopes: JSON.parse(row.scopes) as Scope[],
-    expiresMs: row.expires_ms ?? undefined,
-    origins: JSON.parse(row.origins) as string[],
-    cidrs: JSON.parse(row.cidrs) as string[],
-    limits: JSON.parse(row.limits) as KeyLimits,
-    createdMs: row.created_ms,
-    lastUsedMs: row.last_used_ms ?? undefined,
-    generation: row.generation,
-    formerDigestHex: row.former_digest === null ? undefined : hexOf(row.former_digest),
-    formerUntilMs: row.former_until_ms ?? undefined,
+    id,
+    name,
+    state,
+    digestHex,
+    scopes: parsed.of<Scope[]>(scopes),
+    expiresMs: expiresMs ?? undefined,
+    origins: parsed.of<string[]>(origins),
+    cidrs: parsed.of<string[]>(cidrs),
+    limits: parsed.of<KeyLimits>(limits),
+    createdMs,
+    lastUsedMs: lastUsedMs ?? undefined,
+    generation,
+    formerDigestHex: formerDigestHex === '' ? undefined : formerDigestHex,
+    formerUntilMs: formerUntilMs ?? undefined,
   };
 }
 
-const hexOf = (bytes: ArrayBuffer | Uint8Array): string => Buffer.from(bytes as ArrayBuffer).toString('hex');
+const byAge = (a: StoredKey, b: StoredKey): number =>
+  a.createdMs - b.createdMs || (a.id < b.id ? -1 : Number(a.id > b.id));

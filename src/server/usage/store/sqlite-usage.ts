@@ -69,11 +69,15 @@ const STEPS: readonly string[] = [
 ];
 const VERSION = STEPS.length;
 
-const COUNT = `INSERT INTO usage (hour_ms, key_id, operation, outcome, requests, points) VALUES (?, ?, ?, ?, ?, ?)
+/** Rows as JSON: a call into SQLite for each of many keys costs several times as much. */
+const COUNT_ALL = `INSERT INTO usage (hour_ms, key_id, operation, outcome, requests, points)
+  SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5 FROM json_each(?) WHERE true
   ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, points = points + excluded.points`;
-const USE = `INSERT INTO used (period, key_id, requests, points, held) VALUES (?, ?, ?, ?, ?)
-  ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, points = points + excluded.points,
+const ADD_USE = `ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, points = points + excluded.points,
     held = held + excluded.held`;
+const USE = `INSERT INTO used (period, key_id, requests, points, held) VALUES (?, ?, ?, ?, ?) ${ADD_USE}`;
+const USE_ALL = `INSERT INTO used (period, key_id, requests, points, held)
+  SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4 FROM json_each(?) WHERE true ${ADD_USE}`;
 const TAKEN = `SELECT points + held AS taken FROM used WHERE period = ? AND key_id = ?`;
 const HOLDER = `SELECT points, is_wanted AS isWanted FROM holder WHERE key_id = ? AND node = ?`;
 const OTHERS = `SELECT coalesce(sum(points), 0) AS points FROM holder WHERE key_id = ? AND node <> ? AND at_ms > ?`;
@@ -90,7 +94,9 @@ const TAKE = `INSERT INTO rate (key_id, kind, per_second, capacity, tokens, at_m
   RETURNING tokens`;
 const FLUSHED = `INSERT INTO flushed (node, batch, at_ms) VALUES (?, ?, ?)
   ON CONFLICT DO UPDATE SET batch = excluded.batch, at_ms = excluded.at_ms`;
-const USED = `SELECT key_id AS keyId, period, requests, points, held FROM used WHERE period IN (?, ?)`;
+const USED = `SELECT json_group_array(json_array(key_id, period, requests, points, held)) AS rows FROM used
+  WHERE period IN (?, ?)`;
+const USED_BY = `${USED} AND key_id IN (SELECT value FROM json_each(?))`;
 const ROWS = `SELECT hour_ms AS hourMs, key_id AS keyId, operation, outcome, requests, points FROM usage
   WHERE (hour_ms, key_id, operation, outcome) > (?, ?, ?, ?) AND hour_ms < ?
   ORDER BY hour_ms, key_id, operation, outcome LIMIT ?`;
@@ -164,8 +170,7 @@ export class SqliteUsage implements UsageStore {
     const { latestDay } = this.#db
       .prepare('SELECT max(period) AS latestDay FROM used WHERE length(period) = 10')
       .get() as { latestDay: string | null };
-    const sums = this.#db.prepare(USED).all(day, month) as PeriodSum[];
-    return { latestDay: latestDay ?? undefined, used: usedOf(sums, day) };
+    return { latestDay: latestDay ?? undefined, used: usedOf(this.#sums(USED, day, month), day) };
   }
 
   async add(node: string, batch: UsageBatch, nowMs: number): Promise<Stored> {
@@ -186,8 +191,7 @@ export class SqliteUsage implements UsageStore {
         this.#db.prepare(FLUSHED).run(node, batch.number, nowMs);
       });
     }
-    const one = this.#db.prepare(`${USED} AND key_id = ?`);
-    const sums = askedIds(batch).flatMap((keyId) => one.all(day, month, keyId) as PeriodSum[]);
+    const sums = this.#sums(USED_BY, day, month, JSON.stringify(askedIds(batch)));
     return { used: usedOf(sums, day), rates, grants };
   }
 
@@ -216,18 +220,30 @@ export class SqliteUsage implements UsageStore {
 
   #addNew(batch: UsageBatch, nowMs: number): RateLevel[] {
     const { counts, sums } = rowsOf(batch);
-    const count = this.#db.prepare(COUNT);
-    for (const { hourMs, keyId, operation, outcome, requests, points } of counts)
-      count.run(hourMs, keyId, operation, outcome, requests, points);
-    const use = this.#db.prepare(USE);
-    for (const { period, keyId, requests, points, held } of sums)
-      use.run(period, keyId, requests, points, held);
-    for (const { period, keyId, points } of returnedOf(batch)) use.run(period, keyId, 0, 0, -points);
+    const countRow = ({ hourMs, keyId, operation, outcome, requests, points }: UsageRow) =>
+      [hourMs, keyId, operation, outcome, requests, points] as const;
+    this.#db.prepare(COUNT_ALL).run(JSON.stringify(counts.map(countRow)));
+    const used = sums.map(({ period, keyId, requests, points, held }) => [
+      period,
+      keyId,
+      requests,
+      points,
+      held,
+    ]);
+    const returned = returnedOf(batch).map(({ period, keyId, points }) => [period, keyId, 0, 0, -points]);
+    this.#db.prepare(USE_ALL).run(JSON.stringify([...used, ...returned]));
     const take = this.#db.prepare(TAKE);
     return batch.rates.map(({ keyId, kind, perSecond, capacity, spent }) => {
       const { tokens } = take.get(keyId, kind, perSecond, capacity, spent, nowMs) as { tokens: number };
       return { keyId, kind, tokens };
     });
+  }
+
+  #sums(text: string, ...values: string[]): PeriodSum[] {
+    const { rows } = this.#db.prepare(text).get(...values) as { rows: string };
+    return (JSON.parse(rows) as [string, string, number, number, number][]).map(
+      ([keyId, period, requests, points, held]) => ({ keyId, period, requests, points, held }),
+    );
   }
 
   #grant(node: string, order: QuotaOrder, { day, month }: UsageBatch, nowMs: number): QuotaGrant {

@@ -304,9 +304,9 @@ test('limits that change hold at once, and bring no new tokens', async () => {
 test('limits that change hold for what is under way', async () => {
   const own = world();
   const stream = own.of({});
-  own.ledger.refresh(({ id }) => ({ id, name: id, limits: { pointsPerDay: 5 } }) as never);
+  own.ledger.refresh(['k'], ({ id }) => ({ id, name: id, limits: { pointsPerDay: 5 } }) as never);
   expect(await convert(stream, 6)).toMatch(/^quota/);
-  own.ledger.refresh(() => undefined);
+  own.ledger.refresh(['k'], () => undefined);
   expect(await convert(stream, 6)).toMatch(/^quota/);
 });
 
