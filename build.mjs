@@ -18,6 +18,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { bundleForPages, bundleLibrary, bundleProgram } from './tools/packages/bundle.mjs';
 import { buildConsole, CONSOLE_FILES } from './tools/packages/bundle-console.mjs';
+import { buildDocuments } from './tools/packages/documents.mjs';
 
 const root = dirname(fileURLToPath(import.meta.url));
 process.chdir(root);
@@ -94,14 +95,19 @@ await step('binaries', Object.values(BINARIES), ['dist/hexcodes/library/embedded
   writeFileSync('dist/hexcodes/library/embedded.js', lines.join(''));
 });
 
-const API_INPUTS = ['src', 'tsconfig.json'];
-const API_OUTPUTS = ['dist/openapi.json', 'dist/asyncapi.json', 'dist/server/routes/documents.js'];
+const API_INPUTS = ['src', 'tsconfig.json', 'docs', 'tools/packages/documents.mjs'];
+const API_OUTPUTS = [
+  'dist/openapi.json',
+  'dist/asyncapi.json',
+  'dist/documents.json',
+  'dist/server/routes/documents.js',
+];
 await step('api', API_INPUTS, API_OUTPUTS, async () => {
   const { openApiDocument } = await import(pathToFileURL('dist/server/api/document.js'));
   const { asyncApiDocument } = await import(pathToFileURL('dist/server/api/stream-document.js'));
   const { apiPage } = await import(pathToFileURL('dist/server/api/page/page.js'));
   const document = JSON.stringify(openApiDocument());
-  const { html, policy } = apiPage();
+  const { html, policy } = apiPage(await buildDocuments());
   const streamDocument = JSON.stringify(asyncApiDocument());
   writeFileSync('dist/openapi.json', document);
   writeFileSync('dist/asyncapi.json', streamDocument);
@@ -145,6 +151,7 @@ const PROGRAM_INPUTS = [
   ...Object.values(BINARIES),
   'src',
   'data/capacity.json',
+  'dist/documents.json',
   'tsconfig.json',
   'tools/packages/bundle.mjs',
 ];

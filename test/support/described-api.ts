@@ -6,7 +6,7 @@ interface Response {
   $ref?: string;
   headers: Record<string, { $ref: string }>;
   /** Absent of an answer that has no body. */
-  content?: Record<string, { schema: object }>;
+  content?: Record<string, { schema: object; example?: unknown }>;
 }
 export interface Operation {
   operationId: string;
@@ -49,6 +49,11 @@ export class DescribedApi {
 
   /** The schema that a `$ref` names. */
   readonly resolve = (ref: string): Schema => this.document.components.schemas[lastOf(ref)]!;
+
+  /** How a value departs from a schema of the description; undefined if it does not. */
+  schemaFaultOf(schema: object, value: unknown): string | undefined {
+    return this.#ajv.validate(asWhole(schema), value) ? undefined : this.#ajv.errorsText();
+  }
 
   /** How an answer departs from the description; undefined if it does not. */
   async faultOf(operation: Operation, answer: globalThis.Response): Promise<string | undefined> {

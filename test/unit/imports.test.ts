@@ -126,6 +126,7 @@ const HOST_FILES = [
   'server/life/stopping',
   'server/bulk/spool',
   'server/routes/console-page',
+  'server/routes/descriptions',
 ];
 
 interface ImportLine {

@@ -33,7 +33,7 @@ const PROGRAMS = {
   },
   server: {
     entries: ['pool/worker', 'server/keys/worker', 'server/usage/worker', 'server/admin/port-thread'],
-    files: { 'dist/console': 'console' },
+    files: { 'dist/console': 'console', 'dist/documents.json': 'documents.json' },
   },
 };
 

@@ -6,6 +6,8 @@ import { ASKED_AGAIN, KEPT } from '../freshness.js';
 import { TARGET_LIMIT_BYTES } from '../transport/request-head.js';
 import { BODIES } from './bodies.js';
 import { COMMON_ERRORS, DATA_VERSION, OPERATIONS, type Operation } from './operations.js';
+import { exampleRequests } from './page/calls.js';
+import { RECORDED_ANSWERS } from './recorded-answers.js';
 
 const JSON_TYPE = 'application/json';
 
@@ -97,9 +99,16 @@ function okResponse(operation: Operation): object {
   const { answers, id, isKept, otherTypes = [] } = operation;
   const isBulk = id.endsWith('Bulk');
   const schema = answers.length === 1 ? ref(answers[0] as string) : { oneOf: answers.map(ref) };
-  const content = isBulk
-    ? Object.fromEntries(answers.map((type) => [type, { schema: { type: 'string' } }]))
-    : { [JSON_TYPE]: { schema }, ...Object.fromEntries(otherTypes.map((type) => [type, { schema: BYTES }])) };
+  const recorded = RECORDED_ANSWERS[id];
+  const withExample = (type: string, schema: object): [string, object] => {
+    const example = recorded?.[type];
+    return [type, { schema, ...(example === undefined ? {} : { example }) }];
+  };
+  const content = Object.fromEntries(
+    isBulk
+      ? answers.map((type) => withExample(type, { type: 'string' }))
+      : [withExample(JSON_TYPE, schema), ...otherTypes.map((type) => withExample(type, BYTES))],
+  );
   const more = isBulk
     ? { Vary: header('Vary'), 'Content-Encoding': header('ContentEncoding') }
     : isKept
@@ -113,6 +122,13 @@ const notModified = (headers: object): object => ({
   description: 'Nothing has changed since the answer whose ETag the request has in If-None-Match',
   headers: { ...EVERY_ANSWER, ...headers },
 });
+
+/** Of bodies that are no JSON: schemas hold the examples of others. */
+function exampleOfBody(operation: Operation, type: string): object {
+  if (operation.body?.types[type] !== 'text') return {};
+  const request = exampleRequests(operation).find((each) => each.type === type);
+  return request === undefined ? {} : { example: request.body };
+}
 
 function operationObject(operation: Operation): object {
   const {
@@ -147,7 +163,7 @@ function operationObject(operation: Operation): object {
       ? undefined
       : Object.entries(body.types).map(([type, name]) => [
           type,
-          { schema: name === 'text' ? { type: 'string' } : ref(name) },
+          { schema: name === 'text' ? { type: 'string' } : ref(name), ...exampleOfBody(operation, type) },
         ]);
   return {
     operationId: id,

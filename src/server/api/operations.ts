@@ -175,6 +175,10 @@ const single = (id: 'encode' | 'decode', parameters: readonly Parameter[], summa
   const common = {
     path,
     summary,
+    description:
+      id === 'encode'
+        ? 'The cell that holds the position. 404 where the position lies in no province.'
+        : 'A text that is no code is answered 200, with the status INVALID_HEXCODES.',
     tag: 'One at a time',
     answers: id === 'encode' ? ['Encoded'] : ['Decoded', 'NotDecoded'],
     ...(id === 'encode' ? { errorSchema: 'EncodeError' } : {}),
@@ -194,7 +198,7 @@ const single = (id: 'encode' | 'decode', parameters: readonly Parameter[], summa
       ...common,
       method: 'post',
       id: `${id}Post`,
-      description: IN_ANY_PART,
+      description: `${common.description} ${IN_ANY_PART}`,
       errors,
       parameters,
       body: { required: false, types: { 'application/json': schema, [FORM]: schema } },
@@ -268,6 +272,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...many('encode'),
   ...many('decode'),
   look('/v1/hexcodes/{code}', 'codeInfo', 'What one code says', 'CodeInfo', {
+    description: 'Its province, cell, size, outline, parent and neighbours.',
     parameters: [CODE_IN_PATH],
     errors: [404],
   }),
@@ -277,6 +282,7 @@ export const OPERATIONS: readonly Operation[] = [
     'Valid codes one slip away from a text',
     'Suggestions',
     {
+      description: 'Show them to a person to choose from. An empty list: no code is so close.',
       parameters: [CODE_IN_PATH, NEAR],
     },
   ),
@@ -290,9 +296,14 @@ export const OPERATIONS: readonly Operation[] = [
     parameters: TILE,
     otherTypes: ['application/vnd.mapbox-vector-tile'],
   }),
-  look('/v1/admin-units', 'adminUnits', 'The 34 provinces', 'AdminUnits'),
-  look('/v1/admin-units/former', 'formerProvinces', 'The 63 provinces before July 2025', 'FormerProvinces'),
+  look('/v1/admin-units', 'adminUnits', 'The 34 provinces', 'AdminUnits', {
+    description: 'Each with those of before July 2025 that were merged into it.',
+  }),
+  look('/v1/admin-units/former', 'formerProvinces', 'The 63 provinces before July 2025', 'FormerProvinces', {
+    description: 'Each with the province of today that holds it.',
+  }),
   look('/v1/admin-units/{admin_code}', 'adminUnit', 'One province and its boundary', 'AdminUnit', {
+    description: 'GeoJSON. Show `notice` wherever the boundary is shown.',
     parameters: [
       {
         name: 'admin_code',
@@ -359,8 +370,11 @@ export const OPERATIONS: readonly Operation[] = [
     answers: ['Tracked', 'TrackedOutside'],
     errors: [],
   },
-  look('/v1/meta', 'meta', 'Versions and the source of the boundaries', 'Meta'),
+  look('/v1/meta', 'meta', 'Versions and the source of the boundaries', 'Meta', {
+    description: '`sha256` is the version that the header Hexcodes-Data names.',
+  }),
   look('/v1/usage', 'usage', 'What the key has used today and this month, and its limits', 'Usage', {
+    description: 'Points and requests of the calendar day and month in `time_zone`.',
     isKept: false,
   }),
 ];

@@ -1,7 +1,5 @@
 // GET /v1/meta: versions and boundary data. GET /v1/admin-units: all provinces; /v1/admin-units/{code}: one, with its
-// boundary; /v1/admin-units/former: those before July 2025. GET /openapi.json, /asyncapi.json and /docs: the service
-// described for programs and for people, without a key.
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+// boundary; /v1/admin-units/former: those before July 2025.
 import { ADMIN_UNITS, type AdminUnit } from '../../hexcodes/admin-units.js';
 import type { IndexMeta } from '../../hexcodes/kernel/index-file.js';
 import { VERSION } from '../../hexcodes/version.js';
@@ -9,61 +7,10 @@ import { NO_FORMER } from '../../hexcodes/wire/params/parameters.js';
 import { JSON_TYPE } from '../answers.js';
 import type { BoundaryData } from '../boundary-data.js';
 import type { Exchange } from '../exchange.js';
-import { ASKED_AGAIN, entityTag, KEPT, sendKept, sendTagged } from '../freshness.js';
-import { encodingFor, preferences, qualityOf, requireJson } from '../media-types.js';
+import { ASKED_AGAIN, entityTag, KEPT, sendKept } from '../freshness.js';
+import { requireJson } from '../media-types.js';
 import { fail, type Route } from '../router.js';
 import type { UwsBuild } from '../transport/load-uws.js';
-import { API_PAGE, API_PAGE_POLICY, ASYNCAPI, OPENAPI } from './documents.js';
-
-/** Headers of pages: no page is a frame elsewhere, guessed to be of another type, or told to other hosts. */
-const PAGE_LINES = [
-  `Content-Security-Policy: ${API_PAGE_POLICY}`,
-  'X-Content-Type-Options: nosniff',
-  'X-Frame-Options: DENY',
-  'Referrer-Policy: no-referrer',
-];
-
-export function descriptionRoutes(): Route[] {
-  return [
-    documentRoute('/openapi.json', JSON_TYPE, OPENAPI, []),
-    documentRoute('/asyncapi.json', JSON_TYPE, ASYNCAPI, []),
-    documentRoute('/docs', 'text/html; charset=utf-8', API_PAGE, PAGE_LINES),
-  ];
-}
-
-/** A level that takes milliseconds. */
-const BROTLI = { [constants.BROTLI_PARAM_QUALITY]: 6 };
-
-function documentRoute(path: string, type: string, text: string, lines: readonly string[]): Route {
-  const plain = Buffer.from(text);
-  const plainTag = entityTag(plain);
-  /** Bodies by their encoding, each compressed when it is first asked for. */
-  const bodies: { plain: Uint8Array; br?: Uint8Array; gzip?: Uint8Array } = { plain };
-  const bodyOf = (encoding: 'plain' | 'br' | 'gzip'): Uint8Array => {
-    if (encoding === 'br') bodies.br ??= brotliCompressSync(plain, { params: BROTLI });
-    if (encoding === 'gzip') bodies.gzip ??= gzipSync(plain);
-    return bodies[encoding] ?? plain;
-  };
-  const plainType = type.split(';')[0] as string;
-  return {
-    path,
-    methods: ['GET'],
-    access: 'open',
-    handle: (x) => {
-      const { accept } = x.head;
-      if (accept !== '' && qualityOf(plainType, preferences(accept)) === 0) {
-        fail(x, 406, `the answer is ${plainType}, which the Accept header refuses`);
-        return;
-      }
-      const encoding = encodingFor(x.head.header('accept-encoding'));
-      const tag = encoding === 'plain' ? plainTag : plainTag.replace(/"$/, `.${encoding}"`);
-      // Asked again each time, and answered 304 until a new version is installed.
-      const all = [`ETag: ${tag}`, 'Cache-Control: no-cache', 'Vary: Accept-Encoding', ...lines];
-      if (encoding !== 'plain') all.push(`Content-Encoding: ${encoding}`);
-      sendTagged(x, tag, type, () => bodyOf(encoding), all.map((line) => `\r\n${line}`).join(''));
-    },
-  };
-}
 
 const CODE_FORMAT = 1;
 

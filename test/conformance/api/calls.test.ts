@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { BODIES } from '#dist/server/api/bodies.js';
 import { OPERATIONS } from '#dist/server/api/operations.js';
 import { BASE, callsOf, KEY } from '#dist/server/api/page/calls.js';
 import { ServerProcess } from '../../support/server-process.js';
@@ -37,9 +36,7 @@ describe.each(Object.keys(RUNNERS))('%s', (language) => {
   const [command, ...args] = NEEDED[language] ?? [process.execPath, '--version'];
   const isThere = spawnSync(command!, args).status === 0;
   test.skipIf(!isThere).each(OPERATIONS)(`needs ${command!.split('/').at(-1)}: $id`, (operation) => {
-    const name = operation.body?.types['application/json'];
-    const { examples } = (name === undefined ? {} : BODIES[name]) as { examples?: object[] };
-    const call = callsOf(operation, examples?.[0]).find((each) => each.language === language)!;
+    const call = callsOf(operation).find((each) => each.language === language)!;
     const { command: runner, args: before, file } = RUNNERS[language]!;
     const path = join(folder, file);
     writeFileSync(

@@ -19,7 +19,7 @@ test('every HTTP status of an error stands under its word', () => {
 });
 
 test('every status of a row has its entry, and every entry says what to do, on the page too', () => {
-  const { html } = apiPage();
+  const { html } = apiPage([]);
   for (const word of ROW_STATUSES) expect(entryOf(word), word).toBeDefined();
   for (const { word, meaning, remedy } of STATUS_CATALOGUE) {
     expect(meaning.length * remedy.length).toBeGreaterThan(0);

@@ -1,4 +1,5 @@
-// Calls of an operation as people copy them: curl, JavaScript, Python, Go.
+// The example request of an operation, and calls of it as people copy them: curl, JavaScript, Python, Go.
+import { BODIES } from '../bodies.js';
 import type { Operation } from '../operations.js';
 
 /** Stand for the address of the service and the key; the page puts its own in their place. */
@@ -10,10 +11,46 @@ export interface Call {
   readonly code: string;
 }
 
-const BULK_CSV: Readonly<Record<string, string>> = {
-  encodeBulk: 'id,lat,lng\\n1,21.0288,105.8525\\n',
-  decodeBulk: 'id,hexcodes\\n1,HN-6GHP4-83RFR\\n',
+const CSV = 'text/csv';
+const NDJSON = 'application/x-ndjson';
+/** Bodies of any length by operation and media type. */
+const BULK_BODIES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  encodeBulk: {
+    [CSV]: 'id,lat,lng\n1,21.0288,105.8525\n',
+    [NDJSON]: '{"id":"1","lat":21.0288,"lng":105.8525}\n',
+  },
+  decodeBulk: {
+    [CSV]: 'id,hexcodes\n1,HN-6GHP4-83RFR\n',
+    [NDJSON]: '{"id":"1","hexcodes":"HN-6GHP4-83RFR"}\n',
+  },
 };
+
+export interface ExampleRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly target: string;
+  /** Media type of the body, if it has one. */
+  readonly type: string | undefined;
+  readonly body: string | undefined;
+}
+
+/** The example requests of an operation, one for each media type of the body that has an example. */
+export function exampleRequests({ id, path, method, parameters, body }: Operation): ExampleRequest[] {
+  const query =
+    body === undefined ? parameters.filter((each) => each.in === 'query' && each.example !== undefined) : [];
+  const filled = parameters
+    .filter((each) => each.in === 'path')
+    .reduce((text, { name, example }) => text.replace(`{${name}}`, String(example)), path);
+  const search = query
+    .map(({ name, example }) => `${name}=${String(example).replaceAll(' ', '%20')}`)
+    .join('&');
+  const head = { method: method.toUpperCase(), target: `${filled}${search === '' ? '' : `?${search}`}` };
+  if (body === undefined) return [{ ...head, type: undefined, body: undefined }];
+  const schema = body.types['application/json'];
+  const { examples } = (schema === undefined ? {} : BODIES[schema]) as { examples?: object[] };
+  const bodies = BULK_BODIES[id] ?? { 'application/json': JSON.stringify(examples?.[0]) };
+  return Object.entries(bodies).map(([type, text]) => ({ ...head, type, body: text }));
+}
 
 interface Example {
   readonly method: string;
@@ -23,38 +60,21 @@ interface Example {
   readonly body: string | undefined;
 }
 
-/** @param bodyExample the example of the JSON body, if there is one */
-export function callsOf(operation: Operation, bodyExample: object | undefined): Call[] {
-  const example = exampleOf(operation, bodyExample);
+/** Calls with the first example request. */
+export function callsOf(operation: Operation): Call[] {
+  const { method, target, type, body } = exampleRequests(operation)[0] as ExampleRequest;
+  const example = {
+    method,
+    url: `${BASE}${target}`,
+    type,
+    body: body?.replaceAll('"', '\\"').replaceAll('\n', '\\n'),
+  };
   return [
     { language: 'curl', code: curl(example) },
     { language: 'JavaScript', code: javaScript(example) },
     { language: 'Python', code: python(example) },
     { language: 'Go', code: go(example) },
   ];
-}
-
-function exampleOf(
-  { id, path, method, parameters, body }: Operation,
-  bodyExample: object | undefined,
-): Example {
-  const csv = BULK_CSV[id];
-  const isInBody = body !== undefined;
-  const query = isInBody
-    ? []
-    : parameters.filter((each) => each.in === 'query' && each.example !== undefined);
-  const filled = parameters
-    .filter((each) => each.in === 'path')
-    .reduce((text, { name, example }) => text.replace(`{${name}}`, String(example)), path);
-  const search = query
-    .map(({ name, example }) => `${name}=${String(example).replaceAll(' ', '%20')}`)
-    .join('&');
-  return {
-    method: method.toUpperCase(),
-    url: `${BASE}${filled}${search === '' ? '' : `?${search}`}`,
-    type: csv !== undefined ? 'text/csv' : isInBody ? 'application/json' : undefined,
-    body: csv ?? (isInBody ? JSON.stringify(bodyExample).replaceAll('"', '\\"') : undefined),
-  };
 }
 
 function curl({ url, type, body }: Example): string {

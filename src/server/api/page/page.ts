@@ -1,13 +1,15 @@
 // The page /docs: every operation, its parameters, answers, errors, calls to copy and a form to try it, as plain HTML
 // made at build time of the same table as the OpenAPI document. It works without its script, but for the forms.
-import { createHash } from 'node:crypto';
 import { VERSION } from '../../../hexcodes/version.js';
 import { BODIES } from '../bodies.js';
 import { REASONS } from '../document.js';
 import { STATUS_CATALOGUE } from '../error-catalogue.js';
 import { COMMON_ERRORS, OPERATIONS, type Operation, type Parameter } from '../operations.js';
+import { RECORDED_ANSWERS } from '../recorded-answers.js';
 import { CLOSE_CODES } from '../stream-document.js';
-import { callsOf } from './calls.js';
+import { callsOf, exampleRequests } from './calls.js';
+import { type DocumentTitle, documentLinks } from './document-page.js';
+import { escapeHtml, hashOf, STYLE } from './style.js';
 
 const SCRIPT = `
 'use strict';
@@ -52,46 +54,11 @@ for (const form of document.forms) {
 }
 `;
 
-const STYLE = `
-:root{color-scheme:light dark;--ink:#1b1f24;--soft:#57606a;--line:#d0d7de;--paper:#fff;--tint:#f6f8fa;--accent:#0a58ca}
-@media(prefers-color-scheme:dark){:root{--ink:#e6edf3;--soft:#9da7b1;--line:#3d444d;--paper:#0d1117;--tint:#161b22;--accent:#79b8ff}}
-*{box-sizing:border-box}
-body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.55 system-ui,sans-serif}
-main,header,nav,footer{max-width:60rem;margin:0 auto;padding:0 1rem}
-header{padding-top:2rem}
-h1{font-size:1.9rem;margin:0}
-h2{margin:2.5rem 0 .5rem;padding-top:1rem;border-top:1px solid var(--line)}
-h3{margin:2rem 0 .25rem;font-size:1.1rem;overflow-wrap:anywhere}
-a{color:var(--accent)}
-nav ul{columns:2;padding-left:1.2rem}
-@media(max-width:40rem){nav ul{columns:1}}
-code,pre,textarea,output{font:.875rem/1.5 ui-monospace,monospace}
-pre,output{display:block;white-space:pre-wrap;overflow-wrap:anywhere;background:var(--tint);border:1px solid var(--line);border-radius:6px;padding:.75rem;margin:.5rem 0}
-.method{display:inline-block;min-width:3.2rem;font-weight:700;color:var(--accent)}
-.soft{color:var(--soft)}
-.wide{overflow-x:auto}
-table{border-collapse:collapse;width:100%;margin:.5rem 0}
-caption{text-align:left;font-weight:600;padding:.25rem 0}
-th,td{text-align:left;vertical-align:top;padding:.35rem .75rem .35rem 0;border-bottom:1px solid var(--line)}
-tbody th{font-weight:400}
-[hidden]{display:none!important}
-details{margin:.5rem 0}
-summary{cursor:pointer;color:var(--accent)}
-form{display:grid;gap:.5rem;max-width:36rem}
-label{display:grid;gap:.15rem}
-input,textarea,button{font:inherit;padding:.45rem;border:1px solid var(--soft);border-radius:6px;background:var(--paper);color:var(--ink);width:100%}
-button{width:auto;justify-self:start;background:var(--accent);color:var(--paper);border-color:var(--accent);padding:.45rem 1.2rem;cursor:pointer}
-:focus-visible{outline:3px solid var(--accent);outline-offset:2px}
-@media print{form,nav,.try{display:none}}
-`;
-
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-
-/** Escapes a text for use between tags and in quoted attributes. */
-const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (letter) => ENTITIES[letter] as string);
-
-/** A text whose `…` are code. */
-const withCode = (text: string): string => escapeHtml(text).replace(/`([^`]*)`/g, '<code>$1</code>');
+/** A text whose `…` are code, and whose documents are links. */
+const withCode = (text: string): string =>
+  escapeHtml(text)
+    .replace(/`([^`]*)`/g, '<code>$1</code>')
+    .replace(/\bdocs\/([\w-]+)\.md\b/g, '<a href="/docs/$1">docs/$1.md</a>');
 
 /** @param rows cells of HTML */
 function table(caption: string, heads: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -104,8 +71,11 @@ function table(caption: string, heads: readonly string[], rows: readonly (readon
   return `<div class="wide" tabindex="0" role="region" aria-label="${caption}"><table><caption>${caption}</caption><thead><tr>${headCells}</tr></thead><tbody>${body.join('')}</tbody></table></div>`;
 }
 
-/** The page, and the Content-Security-Policy that lets its style and script run and nothing else. */
-export function apiPage(): { html: string; policy: string } {
+/**
+ * The page, and the Content-Security-Policy that lets its style and script run and nothing else.
+ * @param documents that are pages below it
+ */
+export function apiPage(documents: readonly DocumentTitle[]): { html: string; policy: string } {
   const tags = [...new Set(OPERATIONS.map(({ tag }) => tag))];
   const sections = tags.map((tag) => {
     const operations = OPERATIONS.filter((each) => each.tag === tag);
@@ -132,11 +102,12 @@ export function apiPage(): { html: string; policy: string } {
 <p><a href="/" id="back">← The map, where single codes need no key</a></p>
 <form id="with-key" hidden><label>Your key, kept in this page only; the examples below take it <input id="key" type="password" autocomplete="off" spellcheck="false"></label></form>
 </header>
-<nav aria-label="Operations"><ul>${links.join('')}<li><a href="#stream">WebSocket <code>/v1/hexcodes/stream</code></a><br><span class="soft">The stream</span></li><li><a href="#errors">Errors</a><br><span class="soft">Each status, and what to do</span></li></ul></nav>
+<nav aria-label="Operations"><ul>${links.join('')}<li><a href="#stream">WebSocket <code>/v1/hexcodes/stream</code></a><br><span class="soft">The stream</span></li><li><a href="#errors">Errors</a><br><span class="soft">Each status, and what to do</span></li><li><a href="#documents">Documents</a><br><span class="soft">The contract, the operator's pages, the library, the formats</span></li></ul></nav>
 <main>${sections.join('')}
 ${streamHtml()}
 <h2 id="errors">Errors</h2><p>Every error has a <code>status</code> for programs, a <code>message</code> for people, and a <code>request_id</code> that stands in the log.</p>
 ${table('Status words', ['status', 'HTTP', 'elsewhere', 'what it means', 'what to do'], words)}${table('What an error means, and what to do', ['HTTP', 'what to do'], errors)}
+<h2 id="documents">Documents</h2><ul>${documentLinks(documents)}</ul>
 <h2>Bodies</h2>${Object.entries(BODIES).map(bodyHtml).join('')}</main>
 <footer><p class="soft">Boundaries: © OpenStreetMap contributors, ODbL 1.0. Names of towns: © GeoNames, CC BY 4.0.</p></footer>
 <script>${SCRIPT}</script></body></html>`;
@@ -157,11 +128,10 @@ function streamHtml(): string {
   const codes = CLOSE_CODES.map(([code, why]) => [String(code), withCode(why)]);
   return `<h2 id="stream">The stream</h2><p>A WebSocket at <code>/v1/hexcodes/stream</code> for senders that never stop. Offer the subprotocol
 <code>hexcodes.v1.json</code> or <code>hexcodes.v1.binary</code>, wait for the message <code>ready</code>, and have no more frames
-unanswered than its window allows. Every frame has one answer, in the order of the frames.</p>
+unanswered than its window allows. Every frame has one answer, in the order of the frames:
+${withCode('docs/stream.md')}.</p>
 <pre><code>{"seq":1,"op":"encode","points":[[21.0288,105.8525]]}</code></pre>${table('What the server closes with', ['code', 'why, and what to do'], codes)}`;
 }
-
-const hashOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`;
 
 function operationHtml(operation: Operation): string {
   const { id, method, path, summary, description, parameters, body, answers, errors, isKept } = operation;
@@ -172,12 +142,12 @@ function operationHtml(operation: Operation): string {
   ]);
   const bodyTypes = Object.entries(body?.types ?? {}).map(([type, name]) => [
     `<code>${type}</code>`,
-    name === 'text' ? 'see docs/bulk.md' : linkTo(name),
+    name === 'text' ? withCode('see docs/bulk.md') : linkTo(name),
   ]);
   const isText = body !== undefined && Object.values(body.types).includes('text');
   const answerText = isText ? answers.map((type) => `<code>${type}</code>`) : answers.map(linkTo);
   const statuses = [...COMMON_ERRORS, ...errors].sort((a, b) => a - b);
-  const calls = callsOf(operation, exampleOf(operation)).map(
+  const calls = callsOf(operation).map(
     ({ language, code }) =>
       `<details><summary>${language}</summary><pre><code>${escapeHtml(code)}</code></pre></details>`,
   );
@@ -185,19 +155,27 @@ function operationHtml(operation: Operation): string {
 <p>${withCode(summary)}.${description === undefined ? '' : ` ${withCode(description)}`}</p>
 ${table(`Parameters of ${id}`, ['name', 'where', 'what'], rows)}${table(`Body of ${id}`, ['media type', 'schema'], bodyTypes)}
 <p>200: ${answerText.join(', ')}. <span class="soft">${isKept ? '304 for who has it (<code>ETag</code>). ' : ''}<a href="#errors">Errors</a>: ${statuses.join(', ')}.</span></p>
-${calls.join('')}${formHtml(operation)}</section>`;
+${calls.join('')}${answersHtml(operation)}${formHtml(operation)}</section>`;
+}
+
+/** Operations whose answer is recorded with few of its features and positions. */
+const SHORTENED: readonly string[] = ['grid', 'adminUnit'];
+
+/** Answers to the example, as the service gave them. */
+function answersHtml({ id }: Operation): string {
+  const answers = Object.entries(RECORDED_ANSWERS[id] ?? {}).map(([type, answer]) => {
+    const text = typeof answer === 'string' ? answer : JSON.stringify(answer, null, 1);
+    const note = SHORTENED.includes(id) ? ', shortened' : '';
+    return `<details><summary>An answer, ${type}${note}</summary><pre><code>${escapeHtml(text)}</code></pre></details>`;
+  });
+  return answers.join('');
 }
 
 function formHtml(operation: Operation): string {
   const { id, method, path, parameters, body } = operation;
   const type = body === undefined ? '' : (Object.keys(body.types)[0] as string);
   const fields = parameters.map((parameter) => fieldHtml(id, parameter, body !== undefined));
-  const isCsv = type === 'text/csv';
-  const text = isCsv
-    ? id === 'encodeBulk'
-      ? 'id,lat,lng\n1,21.0288,105.8525'
-      : 'id,hexcodes\n1,HN-6GHP4-83RFR'
-    : JSON.stringify(exampleOf(operation));
+  const text = exampleRequests(operation)[0]?.body?.trimEnd() ?? '';
   const bodyField =
     body === undefined
       ? ''
@@ -209,12 +187,6 @@ function fieldHtml(id: string, { name, in: location, example }: Parameter, hasBo
   const value = example === undefined || (hasBody && location === 'query') ? '' : escapeHtml(String(example));
   return `<label>${name} <input name="${name}" data-in="${location}" id="${id}-${name}" value="${value}" autocomplete="off" spellcheck="false"></label>`;
 }
-
-const exampleOf = ({ body }: Operation): object | undefined => {
-  const name = body?.types['application/json'];
-  const { examples } = (name === undefined ? {} : BODIES[name]) as { examples?: object[] };
-  return examples?.[0];
-};
 
 const linkTo = (name: string): string => `<a href="#schema-${name}">${name}</a>`;
 

@@ -1,0 +1,112 @@
+// Builds dist/documents.json: the pages of docs/ and docs/reference/ as HTML, which the service shows below /docs.
+// Called by build.mjs.
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Marked } from 'marked';
+
+const OUT = 'dist/documents.json';
+const HTML = 'text/html; charset=utf-8';
+/** Folders of documents, from the root. Decisions and the archive are for those who have the repository. */
+const FOLDERS = ['docs', 'docs/reference', 'docs/sql'];
+/** Pictures in them. */
+const PICTURES = { 'docs/capacity.svg': 'image/svg+xml' };
+
+/** The name below /docs of a document: `http` of docs/http.md, `sql` of docs/sql/README.md. */
+const nameOf = (path) => path.replace(/^docs\//, '').replace(/(\/README)?\.md$/, '');
+
+const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+const escaped = (text) => text.replace(/[&<>"]/g, (letter) => ENTITIES[letter]);
+/** The text between the tags of a piece of HTML. */
+const textOf = (html) => html.replace(/<[^>]*>/g, '');
+const unescaped = (html) =>
+  html.replace(/&(amp|lt|gt|quot|#39);/g, (all) => {
+    const found = Object.entries(ENTITIES).find(([, entity]) => entity === all);
+    return found === undefined ? "'" : found[0];
+  });
+
+/** The anchor of a heading, as the hosts of repositories make it. */
+const slugOf = (heading) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\p{M}\s_-]/gu, '')
+    .replace(/\s/g, '-');
+
+/**
+ * @param {string} path of a document
+ * @param {ReadonlyMap<string, string>} names of pages and pictures below /docs, by their path
+ */
+export function renderDocument(path, names) {
+  const seen = new Map();
+  const headings = [];
+  /** Where a link leads: an address, or undefined for what is in the repository only. */
+  const hrefOf = (href) => {
+    if (/^(https?:|#)/.test(href)) return href;
+    const [file, anchor] = href.split('#');
+    const target = normalize(join(dirname(path), file)).replace(/\/$/, '');
+    const name = names.get(target) ?? names.get(`${target}/README.md`);
+    return name === undefined ? undefined : `/docs/${name}${anchor === undefined ? '' : `#${anchor}`}`;
+  };
+  const renderer = {
+    heading({ tokens, depth }) {
+      const html = this.parser.parseInline(tokens);
+      const text = unescaped(textOf(html));
+      const slug = slugOf(text);
+      const times = seen.get(slug) ?? 0;
+      seen.set(slug, times + 1);
+      headings.push(text);
+      return `<h${depth} id="${escaped(times === 0 ? slug : `${slug}-${times}`)}">${html}</h${depth}>\n`;
+    },
+    link({ href, tokens }) {
+      const html = this.parser.parseInline(tokens);
+      const to = hrefOf(href);
+      if (to !== undefined) return `<a href="${escaped(to)}">${html}</a>`;
+      const inRepository = normalize(join(dirname(path), href.replace(/#.*/, '')));
+      return `<span title="In the repository: ${escaped(inRepository)}">${html}</span>`;
+    },
+    image({ href, text }) {
+      return `<img src="${escaped(hrefOf(href))}" alt="${escaped(text)}">`;
+    },
+    table({ header, rows }) {
+      const inner = ({ tokens }) => this.parser.parseInline(tokens);
+      const heads = header.map((cell) =>
+        cell.text === '' ? '<td></td>' : `<th scope="col">${inner(cell)}</th>`,
+      );
+      const head = header.every(({ text }) => text === '') ? '' : `<thead><tr>${heads.join('')}</tr></thead>`;
+      const body = rows
+        .map((cells) => `<tr>${cells.map((cell) => `<td>${inner(cell)}</td>`).join('')}</tr>`)
+        .join('');
+      const label = escaped(headings.at(-1) ?? path);
+      return `<div class="wide" tabindex="0" role="group" aria-label="Table: ${label}"><table>${head}<tbody>${body}</tbody></table></div>\n`;
+    },
+    code: ({ text }) => `<pre><code>${escaped(text)}</code></pre>\n`,
+  };
+  const html = new Marked({ renderer }).parse(readFileSync(path, 'utf8'));
+  return { html, title: headings[0] ?? path };
+}
+
+/** @returns the names and titles of the documents, in their order */
+export async function buildDocuments() {
+  const { documentPage } = await import(pathToFileURL('dist/server/api/page/document-page.js'));
+  const paths = FOLDERS.flatMap((folder) =>
+    readdirSync(folder)
+      .filter((name) => name.endsWith('.md'))
+      .sort()
+      .map((name) => join(folder, name)),
+  );
+  const names = new Map([
+    ...paths.map((path) => [path, nameOf(path)]),
+    ...Object.keys(PICTURES).map((path) => [path, nameOf(path)]),
+  ]);
+  const rendered = paths.map((path) => ({ name: names.get(path), ...renderDocument(path, names) }));
+  const list = rendered.map(({ name, title }) => ({ name, title }));
+  const { policy } = documentPage({ name: '', title: '', html: '' }, list);
+  const pages = Object.fromEntries([
+    ...rendered.map((each) => [each.name, { type: HTML, text: documentPage(each, list).page }]),
+    ...Object.entries(PICTURES)
+      .filter(([path]) => existsSync(path))
+      .map(([path, type]) => [names.get(path), { type, text: readFileSync(path, 'utf8') }]),
+  ]);
+  writeFileSync(OUT, JSON.stringify({ policy, pages }));
+  return list;
+}
