@@ -35,6 +35,7 @@ const EXCEPTIONS = {
   'src/hexcodes/library/place': /^places?$/,
   'src/hexcodes/geometry.ts': /^places?$/,
   'src/server/api/bodies': /^places?$/,
+  'src/server/api/recorded-answers': /^places?$/,
   'src/server/routes/places': /^places?$/,
   // The names of FlatBuffers.
   'src/files/formats/arrow/': /^slots?$/,

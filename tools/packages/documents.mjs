@@ -1,6 +1,6 @@
 // Builds dist/documents.json: the pages of docs/ and docs/reference/ as HTML, which the service shows below /docs.
 // Called by build.mjs.
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Marked } from 'marked';
@@ -9,11 +9,11 @@ const OUT = 'dist/documents.json';
 const HTML = 'text/html; charset=utf-8';
 /** Folders of documents, from the root. Decisions and the archive are for those who have the repository. */
 const FOLDERS = ['docs', 'docs/reference', 'docs/sql'];
-/** Pictures in them. */
-const PICTURES = { 'docs/capacity.svg': 'image/svg+xml' };
+/** Pictures in them, and the icon of their pages. */
+const PICTURES = { 'docs/capacity.svg': 'image/svg+xml', 'src/console/icon.svg': 'image/svg+xml' };
 
 /** The name below /docs of a document: `http` of docs/http.md, `sql` of docs/sql/README.md. */
-const nameOf = (path) => path.replace(/^docs\//, '').replace(/(\/README)?\.md$/, '');
+const nameOf = (path) => path.replace(/^(?:docs|src\/console)\//, '').replace(/(\/README)?\.md$/, '');
 
 const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 const escaped = (text) => text.replace(/[&<>"]/g, (letter) => ENTITIES[letter]);
@@ -103,9 +103,10 @@ export async function buildDocuments() {
   const { policy } = documentPage({ name: '', title: '', html: '' }, list);
   const pages = Object.fromEntries([
     ...rendered.map((each) => [each.name, { type: HTML, text: documentPage(each, list).page }]),
-    ...Object.entries(PICTURES)
-      .filter(([path]) => existsSync(path))
-      .map(([path, type]) => [names.get(path), { type, text: readFileSync(path, 'utf8') }]),
+    ...Object.entries(PICTURES).map(([path, type]) => [
+      names.get(path),
+      { type, text: readFileSync(path, 'utf8') },
+    ]),
   ]);
   writeFileSync(OUT, JSON.stringify({ policy, pages }));
   return list;

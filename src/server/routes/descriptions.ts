@@ -37,7 +37,7 @@ const linesOfPage = (policy: string): string[] => [
   'Referrer-Policy: no-referrer',
 ];
 
-/** Of tools/packages/documents.mjs. */
+/** The file that tools/packages/documents.mjs writes. */
 interface DocumentPages {
   readonly policy: string;
   readonly pages: Readonly<Record<string, { readonly type: string; readonly text: string }>>;

@@ -26,7 +26,7 @@ export function documentPage(
 ): { page: string; policy: string } {
   const page = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
-<title>${escapeHtml(title)} · Hexcodes ${VERSION}</title><style>${STYLE}</style></head><body>
+<title>${escapeHtml(title)} · Hexcodes ${VERSION}</title><link rel="icon" href="/docs/icon.svg" type="image/svg+xml"><style>${STYLE}</style></head><body>
 <header><p><a href="/docs" id="back">← Hexcodes API</a> · <a href="/">The map</a></p></header>
 <nav aria-label="Documents"><details><summary>All documents</summary><ul>${documentLinks(list, name)}</ul></details></nav>
 <main>${html}</main>
