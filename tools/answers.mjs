@@ -88,7 +88,7 @@ async function writeAnswers() {
   rmSync(folder, { recursive: true });
   writeFileSync(
     OUT,
-    `// What the service says to the example of each operation, by media type. Written by \`node tools/answers.mjs\`.
+    `// Answers of the service to the example of each operation, by media type. Written by \`node tools/answers.mjs\`.
 
 export const RECORDED_ANSWERS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = ${JSON.stringify(recorded)};
 `,

@@ -123,7 +123,7 @@ const notModified = (headers: object): object => ({
   headers: { ...EVERY_ANSWER, ...headers },
 });
 
-/** Of bodies that are no JSON: schemas hold the examples of others. */
+/** The example of a body that is no JSON: schemas hold those of others. */
 function exampleOfBody(operation: Operation, type: string): object {
   if (operation.body?.types[type] !== 'text') return {};
   const request = exampleRequests(operation).find((each) => each.type === type);

@@ -1,4 +1,4 @@
-// What the pages at /docs and below it share: their style, and how text goes into HTML.
+// The style that the pages at /docs and below it share, and how text goes into HTML.
 import { createHash } from 'node:crypto';
 
 export const STYLE = `
