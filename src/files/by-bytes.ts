@@ -77,6 +77,8 @@ export function canConvertByBytes({ request, sourceFormat, targetFormat, sample,
   if (request.operation === 'decode' && request.csv.decimal === ',') return false;
   if (sourceFormat !== targetFormat || FORMATS[sourceFormat].delimiter === null) return false;
   if (keep !== undefined || drop !== undefined) return false;
+  // A row of a line or an area may become several.
+  if (request.input.point !== undefined) return false;
   if (request.operation === 'encode' && sample !== null) {
     const first = request.inputs[0] === '-' ? STDIN_NAME : request.inputs[0]!;
     const where = findPosition(sample, request.columns, first, source.hasHeader);

@@ -31,7 +31,9 @@ export async function sampled(source: TableSource): Promise<{ source: TableSourc
   async function* all(): AsyncGenerator<TableRows> {
     for (let next = first; next.done !== true; next = await batches.next()) yield next.value;
   }
-  return { source: { ...source, batches: all }, sample: { names: columns.map(({ name }) => name), rows } };
+  const { geometry } = source;
+  const sample = { names: columns.map(({ name }) => name), rows, geometry };
+  return { source: { ...source, batches: all }, sample };
 }
 
 /**

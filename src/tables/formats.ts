@@ -116,7 +116,7 @@ const LIST = {
     extensions: ['kml', 'kmz'],
     sniff: (text, start) =>
       (start.startsWith('<') && /<(?:\w+:)?kml[\s>]/.test(start)) ||
-      (text.startsWith(ZIP) && /^.{26}..(?:[^\0]{0,200}\.kml|(?:files|images|icons)\/)/is.test(text)),
+      (text.startsWith(ZIP) && /^.{30}(?:[^\0]{0,200}\.kml|(?:files|images|icons)\/)/is.test(text)),
   },
   gpkg: {
     ...BROUGHT,

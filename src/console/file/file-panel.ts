@@ -2,6 +2,7 @@
 // drawn on the map, and downloaded. Nothing leaves the browser.
 
 import { DEFAULT_RESOLUTION } from '../../hexcodes/wire/params/number.js';
+import { shellWord } from '../../tables/shell-word.js';
 import type { Desk } from '../desk.js';
 import type { Panel } from '../panels.js';
 import { length } from '../place/around.js';
@@ -272,7 +273,7 @@ class FileDesk {
       } else if (data.kind === 'refused') {
         refuse(say('fileRefused', { reason: reasonWords(data.reason) }));
       } else if (data.kind === 'commandOnly') {
-        const line = `hexcodes encode ${shellName(title)} -o ${shellName(`${waiting.name}.csv`)}`;
+        const line = `hexcodes encode ${shellWord(title)} -o ${shellWord(`${waiting.name}.csv`)}`;
         refuse(say('fileForCommand', { title: data.title }), [
           element('pre', {}, element('code', { text: line })),
         ]);
@@ -321,10 +322,6 @@ class FileDesk {
     this.#parts.stop.hidden = true;
   }
 }
-
-/** A name of a file as one types it. */
-const shellName = (name: string): string =>
-  /^[\w./-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;
 
 /** A resolution with the edge of its hexagons. */
 const sizeWords = (resolution: number): string =>

@@ -1,6 +1,7 @@
 // The bytes of a file as the readers of the service take them: unpacked, a workbook as CSV, in UTF-8, with a header row
 // that names the columns which are taken.
 import { BulkInputError } from '../../hexcodes/wire/job.js';
+import { type ForeignFile, foreignFile, hintFor } from '../../tables/foreign-files.js';
 import { type FileFormat, FORMATS, formatOfBytes } from '../../tables/formats.js';
 import type { FileTask, FoundTable, FileFormat as RowFormat } from './messages.js';
 import { encodingOf, looksLikeJson, withHeader } from './pasted.js';
@@ -26,31 +27,14 @@ const MARK = '\ufeff';
 const SEP_LINE = /^sep=.\r?\n/i;
 /** Bytes of the beginning that a plan is made of. */
 const PLAN_BYTES = 65_536;
+/** Bytes that tell kinds of files apart. */
+const SEEN_BYTES = 16_384;
 /** A workbook is held in memory as a whole. */
 const MOST_WORKBOOK_BYTES = 64 * 2 ** 20;
 
-type Known = readonly (readonly [starts: string | RegExp, words: string])[];
-
 /** Formats of which the page reads rows; the command reads all. */
 const OWN: readonly FileFormat[] = ['csv', 'tsv', 'ndjson', 'xlsx'];
-const OTHERS: Known = [
-  [
-    '\xd0\xcf\x11\xe0',
-    'It is an Excel workbook of before 2007 (.xls), or one with a password; save it as .xlsx',
-  ],
-  ['%PDF-', 'It is a PDF document; ask for the table itself, as CSV or .xlsx'],
-  ['\x89PNG', 'It is a picture'],
-  ['\xff\xd8\xff', 'It is a picture'],
-  [
-    /^(?:\xef\xbb\xbf)?\s*<(?:!doctype html|html)/i,
-    'It is a web page; perhaps that of a login was saved in place of the file',
-  ],
-  [/^(?:\xef\xbb\xbf)?\s*\[\s*[[{]/, 'It is a JSON array; one object a line is read'],
-];
 const ZIP = 'PK\x03\x04';
-
-const knownOf = (known: Known, text: string): string | undefined =>
-  known.find(([starts]) => (typeof starts === 'string' ? text.startsWith(starts) : starts.test(text)))?.[1];
 
 /** @throws BulkInputError why it cannot be read. @throws CommandOnlyError */
 export async function openSource(task: FileTask): Promise<Source> {
@@ -60,16 +44,15 @@ export async function openSource(task: FileTask): Promise<Source> {
   const stream = isGzip ? packed.pipeThrough(new DecompressionStream('gzip')) : packed;
   const reader = stream.getReader();
   const beginning = await beginningOf(reader);
-  const text = String.fromCharCode(...beginning.subarray(0, 4096));
+  const text = String.fromCharCode(...beginning.subarray(0, SEEN_BYTES));
   const found = formatOfBytes(beginning);
   if (task.format === undefined) {
     if (!OWN.includes(found)) throw new CommandOnlyError(FORMATS[found].title);
-    const other = knownOf(OTHERS, text);
-    if (other !== undefined) throw new BulkInputError(other);
+    const foreign = found === 'xlsx' ? undefined : foreignFile(text);
+    if (foreign !== undefined) throw new BulkInputError(foreignSentence(foreign, task.file));
   }
   if (text.startsWith(ZIP)) {
     void reader.cancel();
-    if (found !== 'xlsx') throw new BulkInputError('It is a ZIP archive; unpack it first');
     return workbookSource(task);
   }
   const encoding = encodingOf(beginning);
@@ -78,6 +61,12 @@ export async function openSource(task: FileTask): Promise<Source> {
   if (encoding === 'utf-8') return tableSource(task, beginning, reader);
   const decoded = decodedBytes(joined(beginning, reader), encoding).getReader();
   return tableSource(task, await beginningOf(decoded), decoded, { hasMark: true });
+}
+
+function foreignSentence(kind: ForeignFile, file: Blob): string {
+  const { name = 'FILE' } = file as Partial<File>;
+  const hint = hintFor(kind, name).replace(/ \| hexcodes …$/, '');
+  return `It is ${kind.what}; ${hint.charAt(0).toLowerCase()}${hint.slice(1).replace(/\.$/, '')}`;
 }
 
 /** Bytes of another encoding as UTF-8. */

@@ -1,6 +1,8 @@
 // Why a file or a row cannot be read, in Vietnamese. The readers say it in English; here each of their
 // sentences has a Vietnamese one. A sentence that is not here stays as it is.
 
+import { foreignInVietnamese } from './foreign-files.js';
+
 const VIETNAMESE: readonly (readonly [english: RegExp, vietnamese: string])[] = [
   [/^The file is empty$/, 'tệp không có nội dung'],
   [
@@ -26,21 +28,6 @@ const VIETNAMESE: readonly (readonly [english: RegExp, vietnamese: string])[] = 
     'có dòng dài hơn $1; có thể một dấu ngoặc kép chưa đóng',
   ],
   [/^The rows have far fewer fields than the header row$/, 'các dòng có ít cột hơn hẳn hàng tiêu đề'],
-  [
-    /^It is an Excel workbook of before 2007 \(\.xls\), or one with a password; save it as \.xlsx$/,
-    'đây là tệp Excel đời cũ (.xls) hoặc có mật khẩu; hãy lưu lại dạng .xlsx',
-  ],
-  [
-    /^It is a PDF document; ask for the table itself, as CSV or \.xlsx$/,
-    'đây là tệp PDF; hãy xin chính bảng đó, dạng CSV hoặc .xlsx',
-  ],
-  [/^It is a picture$/, 'đây là hình ảnh'],
-  [
-    /^It is a web page; perhaps that of a login was saved in place of the file$/,
-    'đây là trang web; có thể trang đăng nhập đã được lưu thay cho tệp',
-  ],
-  [/^It is a JSON array; one object a line is read$/, 'đây là mảng JSON; hãy ghi mỗi đối tượng một dòng'],
-  [/^It is a ZIP archive; unpack it first$/, 'đây là tệp nén ZIP; hãy giải nén trước'],
   [
     /^The workbook is larger than 64 MiB; save the sheet as CSV$/,
     'tệp Excel lớn hơn 64 MiB; hãy lưu trang tính dạng CSV',
@@ -80,6 +67,8 @@ const FAULTS: readonly (readonly [english: RegExp, vietnamese: string])[] = [
 
 /** The Vietnamese sentence; the English one where there is none. */
 export function inVietnamese(sentence: string): string {
+  const foreign = foreignInVietnamese(sentence);
+  if (foreign !== undefined) return foreign;
   for (const [english, vietnamese] of VIETNAMESE)
     if (english.test(sentence)) return sentence.replace(english, vietnamese);
   const [, parameter = '', fault = ''] = /^(\w+) (.*)$/s.exec(sentence) ?? [];

@@ -2,6 +2,7 @@
 // position-columns.ts finds those that are read.
 
 import { badInput, CliFailure, EXIT } from '../exit-codes.js';
+import type { GeometryColumn } from '../formats/geoparquet.js';
 import type { TableColumn } from '../formats/table.js';
 
 /** The column options of the command line; names as in the file. */
@@ -22,6 +23,8 @@ export interface ColumnChoice {
 export interface Sample {
   readonly names: readonly string[];
   readonly rows: readonly (readonly string[])[];
+  /** Its column of geometries, where the file says which it is. */
+  readonly geometry?: GeometryColumn | undefined;
 }
 
 /** Texts of a column in the first rows, without those that are empty. */

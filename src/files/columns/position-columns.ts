@@ -10,7 +10,10 @@ import {
 } from '../../hexcodes/wire/rows/column-names.js';
 import { plainNumber } from '../../hexcodes/wire/rows/csv-fields.js';
 import { parseAngle, parsePosition } from '../../hexcodes/wire/rows/position-text.js';
+import { POINT_HINT } from '../../tables/shapes/shape-rows.js';
+import { typeName } from '../../tables/shapes/shapes.js';
 import { badInput } from '../exit-codes.js';
+import { isLineOrArea, shapeInText } from '../formats/shape-column.js';
 import type { TableColumn, TableRows } from '../formats/table.js';
 import { codeTextOf, degreesOf } from '../formats/values/column-text.js';
 import { type ColumnChoice, noColumn, onlyOne, type Sample, textsOf } from './columns.js';
@@ -140,8 +143,10 @@ export function findPosition(
     return { kind: 'pair', lat, lng };
   }
   if (!isChosen) {
+    if (sample.geometry !== undefined && sample.geometry.fault !== null) throw sample.geometry.fault;
     const whole = wholePosition(sample, hasHeader);
     if (whole !== null) return whole;
+    refuseShapes(sample, file);
   }
   const fitting = { lat: columnsWithin(sample, 5, 25), lng: columnsWithin(sample, 99, 120) };
   const isClear = fitting.lat.length === 1 && fitting.lng.length === 1;
@@ -177,8 +182,9 @@ function chosenNested(names: readonly string[], { lat, lng }: ColumnChoice): Pos
 
 /** One column that holds whole positions: by its name and its values, without a header by its values alone. */
 function wholePosition(sample: Sample, hasHeader: boolean): PositionColumns | null {
-  const { names } = sample;
-  const named = positionColumns(names);
+  const { names, geometry } = sample;
+  const known = geometry === undefined ? -1 : names.indexOf(geometry.name);
+  const named = [...(known < 0 ? [] : [known]), ...positionColumns(names)];
   for (const column of named) {
     const where =
       nestedIn(sample, column) ?? (holdsPositions(sample, column) ? { kind: 'text', column } : null);
@@ -214,6 +220,17 @@ function nestedIn(sample: Sample, column: number): PositionColumns | null {
 function holdsPositions(sample: Sample, column: number): boolean {
   const texts = textsOf(sample, column);
   return texts.length > 0 && texts.filter((text) => parsePosition(text) !== null).length > texts.length / 2;
+}
+
+/** @throws CliFailure BAD_INPUT for a column of lines or areas of which nobody has said which point is meant */
+function refuseShapes(sample: Sample, file: string): void {
+  for (const [column, name] of sample.names.entries()) {
+    const shapes = textsOf(sample, column).map(shapeInText);
+    const types = shapes.flatMap((shape) => (shape !== null && isLineOrArea(shape) ? [typeName(shape)] : []));
+    if (types.length <= shapes.length / 2) continue;
+    const listed = [...new Set(types)].join(', ');
+    throw badInput({ file, column: name }, `it holds lines or areas: ${listed}`, POINT_HINT);
+  }
 }
 
 /** Columns whose values are all numbers within bounds. */

@@ -2,6 +2,7 @@
 
 import { statSync } from 'node:fs';
 import type { PointChoice } from '../../tables/shapes/shapes.js';
+import { shellWord } from '../../tables/shell-word.js';
 import { TableError } from '../../tables/table-error.js';
 import { badInput } from '../exit-codes.js';
 import type { FileFormat } from '../format.js';
@@ -81,7 +82,8 @@ export async function* broughtAsCsv(
     if (read === undefined) throw new TypeError(`${format} has no reader`);
     yield* await read(content, options, file);
   } catch (error) {
-    if (error instanceof TableError) throw badInput({ file }, error.message, error.hint);
+    if (error instanceof TableError)
+      throw badInput({ file }, error.message, error.hint?.replaceAll('FILE', shellWord(file)));
     throw error;
   }
 }

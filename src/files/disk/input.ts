@@ -5,6 +5,7 @@ import { closeSync, createReadStream, openSync, type ReadStream, readSync, statS
 import type { Readable } from 'node:stream';
 import zlib from 'node:zlib';
 import type { PointChoice } from '../../tables/shapes/shapes.js';
+import { shellWord } from '../../tables/shell-word.js';
 import { encodingOf, inUtf8 } from '../content/encoding.js';
 import { packingOf, refuseUnreadable } from '../content/kinds.js';
 import { badInput, CliFailure, EXIT, reasonOf } from '../exit-codes.js';
@@ -29,7 +30,7 @@ function unpacked(
     throw badInput(
       { file: name },
       `packed with Zstandard, which Node ${process.versions.node} does not read`,
-      'Unpack it first: zstd -dc FILE | hexcodes …, or use Node 22.15 or later.',
+      `Use Node 22.15 or later, or unpack it first: zstd -dc ${shellWord(name)} | hexcodes …`,
     );
   }
   return unpackedBy(createZstdDecompress({ chunkSize: CHUNK_BYTES }), source, 'Zstandard', name);

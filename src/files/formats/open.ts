@@ -9,6 +9,7 @@ import { csvSink, openCsv } from './csv.js';
 import type { CsvDialect } from './csv-dialect.js';
 import { geoJsonSink, type KnownFeatures, openGeoJson, type PointColumns } from './json/geojson-source.js';
 import { ndjsonSink, openNdjson } from './json/ndjson.js';
+import { atPoints } from './shape-column.js';
 import type { CollectionFrame, RowFit, SinkColumns, TableRows, TableSink, TableSource } from './table.js';
 
 interface Opened {
@@ -97,6 +98,8 @@ export async function openSource(
   } catch (error) {
     throw asFault(error);
   }
+  // Features of GeoJSON are points already.
+  if (input.point !== undefined && format !== 'geojson') source = atPoints(source, input.point);
   return {
     ...source,
     async *batches() {

@@ -1,6 +1,7 @@
 // Rows in columns: sources of any format give them in batches, sinks of any format take them. A column has a kind, so
 // that a Parquet decimal or an Arrow timestamp keeps its value and, where the target can hold it, its type.
 
+import type { GeometryColumn } from './geoparquet.js';
 import type { TimeUnitName } from './values/calendar.js';
 
 export type ColumnKind =
@@ -88,6 +89,8 @@ export interface TableSource {
   readonly columns: readonly TableColumn[];
   /** Frame of a GeoJSON collection. */
   readonly frame?: CollectionFrame;
+  /** Its column of geometries, where the file says which it is. */
+  readonly geometry?: GeometryColumn | undefined;
   batches(): AsyncIterable<TableRows>;
 }
 

@@ -2,10 +2,7 @@
 
 import { maskKeyTexts } from '../../config/mask.js';
 
-/** A text as one word of a shell. */
-export function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
+export { shellWord } from '../../tables/shell-word.js';
 
 const STYLES = {
   bold: [1, 22],

@@ -44,7 +44,9 @@ function layerOf(file: SqliteFile, wanted: string | null): { name: string; colum
   if (!file.has('gpkg_geometry_columns'))
     throw new TableError(
       'it is a SQLite database without layers of a GeoPackage',
-      "Export a table as CSV: sqlite3 -header -csv FILE 'SELECT …' | hexcodes …",
+      file.has('geometry_columns')
+        ? 'Convert it: ogr2ogr -t_srs EPSG:4326 points.geojson FILE'
+        : `Export its table as CSV: sqlite3 -header -csv FILE 'SELECT * FROM "${file.tableNames[0] ?? '…'}"' | hexcodes …`,
     );
   const columns = file.columnsOf('gpkg_geometry_columns');
   const layers = [...file.rows('gpkg_geometry_columns')].map((row) => {
@@ -66,7 +68,7 @@ function layerOf(file: SqliteFile, wanted: string | null): { name: string; colum
   if (!DEGREES.has(layer.system))
     throw new TableError(
       `the layer ${layer.name} is in another system than WGS 84: ${layer.system}`,
-      'ogr2ogr -t_srs EPSG:4326 points.gpkg FILE converts it.',
+      'ogr2ogr converts it: ogr2ogr -t_srs EPSG:4326 points.geojson FILE',
     );
   return layer;
 }

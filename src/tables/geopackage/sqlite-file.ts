@@ -54,6 +54,11 @@ export class SqliteFile {
     return this.#tables.has(name.toLowerCase());
   }
 
+  /** Without those of the database itself. */
+  get tableNames(): string[] {
+    return [...this.#tables.values()].flatMap(({ name }) => (name.startsWith('sqlite_') ? [] : [name]));
+  }
+
   columnsOf(name: string): readonly string[] {
     return this.#table(name).columns;
   }

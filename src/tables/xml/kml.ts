@@ -29,7 +29,8 @@ export function kmlAsCsv(
   hold: (bytes: number) => void,
 ): Iterable<Uint8Array> {
   const placemarks = new PlacemarksReader(hold);
-  placemarks.read(content[0] === 0x50 && content[1] === 0x4b ? unzipped(content, hold) : content);
+  const isZip = content[0] === 0x50 && content[1] === 0x4b;
+  for (const document of isZip ? unzipped(content, hold) : [content]) placemarks.read(document);
   const names = [...OF_MARK, ...placemarks.dataNames];
   const rows = placemarks.placemarks.flatMap(({ fields, shape, types, track }): ShapeRow[] => {
     const of = (time?: string): (string | undefined)[] =>
@@ -46,14 +47,13 @@ const pointAt = (lng: number, lat: number): Shape => ({
   ...{ type: 1, points: [lng, lat], lines: [], polygons: [], system: 0 },
 });
 
-function unzipped(content: Uint8Array, hold: (bytes: number) => void): Uint8Array {
-  let first: string | undefined;
+/** The documents of an archive: the first may only link to others, with a layer in each. */
+function unzipped(content: Uint8Array, hold: (bytes: number) => void): Uint8Array[] {
   let files: Record<string, Uint8Array>;
   try {
     files = unzipSync(content, {
       filter({ name, originalSize }) {
-        if (first !== undefined || !/\.kml$/i.test(name)) return false;
-        first = name;
+        if (!/\.kml$/i.test(name)) return false;
         hold(originalSize);
         return true;
       },
@@ -63,8 +63,9 @@ function unzipped(content: Uint8Array, hold: (bytes: number) => void): Uint8Arra
       throw new TableError(`the archive is broken (${error.message})`);
     throw error;
   }
-  if (first === undefined) throw new TableError('the archive holds no KML');
-  return files[first]!;
+  const documents = Object.values(files);
+  if (documents.length === 0) throw new TableError('the archive holds no KML');
+  return documents;
 }
 
 const PIECE_BYTES = 256 * 1024;

@@ -14,6 +14,7 @@ import type { Input } from '../../disk/input.js';
 import { badInput, CliFailure, reasonOf } from '../../exit-codes.js';
 import { beyondCeiling, ceilingBytes, requireBelowCeiling } from '../../held/ceiling.js';
 import { rowWindows } from '../../held/row-windows.js';
+import { geometryIn } from '../geoparquet.js';
 import type { TableSource } from '../table.js';
 import { readBy, type Shape, shapedColumn } from '../values/nested.js';
 import { unpackZstd } from '../values/zstd.js';
@@ -73,6 +74,8 @@ function reader(name: string, decompress: (bytes: Uint8Array, sizeBytes: number)
 /** Behind the footer: i32 its size │ `ARROW1`. */
 const END_BYTES = 10;
 const MOST_FOOTER_BYTES = 64 * 1024 * 1024;
+/** No message has fewer of them. */
+const LEAST_METADATA_BYTES = 16;
 /** The flatbuffer table of the message, before a copy of the footer to whose schema it points. */
 const TABLE_BYTES = 32;
 
@@ -120,6 +123,34 @@ function footerOf(path: string): Uint8Array | null {
   }
 }
 
+/** Whether a file begins with a schema that is no message, as Polars writes it: the footer says where the rows are. */
+function isBare(head: Uint8Array): boolean {
+  if (head.length < 12) return false;
+  const size = new DataView(head.buffer, head.byteOffset).getInt32(8, true);
+  return size > 0 && size < LEAST_METADATA_BYTES;
+}
+
+/** Where the first rows or dictionaries of a file begin; null where its footer does not say it. */
+function firstBlockIn(path: string): number | null {
+  const footer = footerOf(path);
+  if (footer === null) return null;
+  try {
+    const { view, fieldAt } = tableOf(footer);
+    const starts = [2, 3].flatMap((field) => {
+      const at = fieldAt(field);
+      const vector = at === 0 ? 0 : at + view.getUint32(at, true);
+      const hasBlocks = vector !== 0 && view.getUint32(vector, true) > 0;
+      // The blocks of a file lie in the order of their rows.
+      return hasBlocks ? [Number(view.getBigInt64(vector + 4, true))] : [];
+    });
+    const start = Math.min(...starts);
+    return start >= 8 && start <= MOST_FOOTER_BYTES ? start : null;
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
 /** @param schemaAt where the table of the schema begins in the footer */
 function schemaMessage(footer: Uint8Array, schemaAt: number, version: number): Uint8Array {
   const padding = (8 - (footer.length % 8)) % 8;
@@ -149,6 +180,12 @@ export async function openArrow(input: Input): Promise<TableSource> {
   const queue = new ByteQueue(input.chunks());
   const isFile = Buffer.from(input.head.subarray(0, 6)).toString('latin1') === 'ARROW1';
   if (isFile) await queue.take(8);
+  if (isFile && isBare(input.head)) {
+    const footerSchema = footerSchemaOf(input);
+    const start = footerSchema === null ? null : firstBlockIn(input.path!);
+    if (start === null) throw badInput({ file: input.name }, 'broken Arrow data: its footer lists no rows');
+    await queue.take(start - 8);
+  }
   const messages = messagesOf(queue, input.name, isFile);
   let schema: Uint8Array = new Uint8Array(0);
   const dictionaries = new Dictionaries(input.name);
@@ -173,10 +210,12 @@ export async function openArrow(input: Input): Promise<TableSource> {
     if (!hasSchema && first !== undefined) yield first;
     yield* messages;
   }
-  const fields = tableOf([], 1).schema.fields.map((field) => shapedColumn(field.name, () => shapeOf(field)));
+  const read = tableOf([], 1).schema;
+  const fields = read.fields.map((field) => shapedColumn(field.name, () => shapeOf(field)));
   const names = fields.map(({ column }) => column.name);
   return {
     columns: fields.map(({ column }) => column),
+    geometry: geometryIn(read.metadata?.get('geo'), input.name),
     async *batches() {
       let row = 1;
       for await (const message of records()) {

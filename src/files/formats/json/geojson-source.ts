@@ -6,6 +6,7 @@ import { type PointChoice, pointsOf, typeName } from '../../../tables/shapes/sha
 import type { Input } from '../../disk/input.js';
 import type { Output } from '../../disk/output.js';
 import { badInput } from '../../exit-codes.js';
+import { shellWord } from '../../terminal/say.js';
 import { linesOf } from '../lines.js';
 import type {
   CollectionFrame,
@@ -202,7 +203,7 @@ function refuseOtherSystem(text: string, file: string): void {
   throw badInput(
     { file },
     `its coordinates are in another system than WGS 84: ${JSON.stringify(system.slice(0, 60))}`,
-    'ogr2ogr -t_srs EPSG:4326 -lco RFC7946=YES converts them.',
+    `ogr2ogr converts them: ogr2ogr -t_srs EPSG:4326 -lco RFC7946=YES points.geojson ${shellWord(file)}`,
   );
 }
 

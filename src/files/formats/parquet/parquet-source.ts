@@ -15,6 +15,7 @@ import type { Input } from '../../disk/input.js';
 import { badInput, CliFailure, reasonOf } from '../../exit-codes.js';
 import { ceilingBytes, requireBelowCeiling, wholeContent } from '../../held/ceiling.js';
 import { rowWindows, type ValueReader } from '../../held/row-windows.js';
+import { geometryIn } from '../geoparquet.js';
 import type { TableSource } from '../table.js';
 import { readBy, shapedColumn, utf8Text } from '../values/nested.js';
 import { UnpackedPages } from './codecs.js';
@@ -87,6 +88,7 @@ export async function openParquet(input: Input): Promise<TableSource> {
   const scan = scanOf(parquet, pages);
   return {
     columns: fields.map(({ column }) => column),
+    geometry: geometryIn(metadata.key_value_metadata?.find(({ key }) => key === 'geo')?.value, input.name),
     async *batches() {
       let groupStart = 0;
       for (const group of metadata.row_groups) {

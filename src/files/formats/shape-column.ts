@@ -1,0 +1,98 @@
+// A column of geometries: lines and areas in well-known text or binary become the point of them that is meant.
+
+import { positionColumns } from '../../hexcodes/wire/rows/column-names.js';
+import { type Shape, shapeOfWkb } from '../../hexcodes/wire/rows/well-known-binary.js';
+import { lonePoint, type PointChoice, pointsOf } from '../../tables/shapes/shapes.js';
+import { shapeOfWkt } from '../../tables/shapes/well-known-text.js';
+import type { TableColumn, TableRows, TableSource } from './table.js';
+import { codeTextOf } from './values/column-text.js';
+
+const HEX_WKB = /^0[01](?:[0-9a-f]{2}){8,}$/i;
+const DEGREES: ReadonlySet<number> = new Set([0, 4326]);
+/** Rows of a batch that are made of one: each corner of an area may be one. */
+const MOST_ROWS = 8192;
+
+/** The shape in a text of well-known text, or binary in hexadecimal digits; null for any other text. */
+export function shapeInText(text: string): Shape | null {
+  const trimmed = text.trim();
+  const shape = HEX_WKB.test(trimmed) ? shapeOfWkb(Buffer.from(trimmed, 'hex')) : shapeOfWkt(trimmed);
+  return shape !== null && DEGREES.has(shape.system) ? shape : null;
+}
+
+/** Whether a shape is more than a point. */
+export function isLineOrArea(shape: Shape): boolean {
+  return lonePoint(shape) === null && pointsOf(shape, 'first').length > 0;
+}
+
+/** A source whose lines and areas are points: for `each`, a row for each of their points. */
+export function atPoints(source: TableSource, choice: PointChoice): TableSource {
+  return {
+    ...source,
+    async *batches() {
+      let index = -1;
+      for await (const rows of source.batches()) {
+        if (index < 0) index = shapeColumnIn(source, rows);
+        if (index < 0) yield rows;
+        else yield* pointRows(rows, index, source.columns[index]!, choice);
+      }
+    },
+  };
+}
+
+/** The column with geometries that are more than points; -1 where the rows have none. */
+function shapeColumnIn({ columns, geometry }: TableSource, { rowCount, values }: TableRows): number {
+  const names = columns.map(({ name }) => name);
+  const known = geometry === undefined ? -1 : names.indexOf(geometry.name);
+  const order = new Set([...(known < 0 ? [] : [known]), ...positionColumns(names), ...names.keys()]);
+  const holdsShapes = (index: number): boolean => {
+    for (let row = 0; row < rowCount; row++) {
+      const shape = shapeInText(codeTextOf(columns[index]!, values[index]?.[row]));
+      if (shape !== null) return isLineOrArea(shape);
+    }
+    return false;
+  };
+  return [...order].find(holdsShapes) ?? -1;
+}
+
+function* pointRows(
+  rows: TableRows,
+  index: number,
+  column: TableColumn,
+  choice: PointChoice,
+): Generator<TableRows> {
+  const write = column.kind === 'binary' ? pointInWkb : pointInWkt;
+  let from: number[] = [];
+  let made: unknown[] = [];
+  const taken = (): TableRows => {
+    const values = rows.values.map((each, c) => (c === index ? made : from.map((row) => each[row])));
+    const documents =
+      rows.documents === undefined ? {} : { documents: from.map((row) => rows.documents![row]!) };
+    const batch = { ...rows, rowCount: from.length, values, ...documents };
+    from = [];
+    made = [];
+    return batch;
+  };
+  for (let row = 0; row < rows.rowCount; row++) {
+    const value = rows.values[index]?.[row];
+    const shape = shapeInText(codeTextOf(column, value));
+    const points = shape === null || lonePoint(shape) !== null ? [] : pointsOf(shape, choice);
+    for (const each of points.length === 0 ? [value] : points.map(([lng, lat]) => write(lng, lat))) {
+      from.push(row);
+      made.push(each);
+      if (from.length >= MOST_ROWS) yield taken();
+    }
+  }
+  if (from.length > 0) yield taken();
+}
+
+const pointInWkt = (lng: number, lat: number): string => `POINT (${lng} ${lat})`;
+
+function pointInWkb(lng: number, lat: number): Uint8Array {
+  const bytes = new Uint8Array(21);
+  const view = new DataView(bytes.buffer);
+  view.setUint8(0, 1);
+  view.setUint32(1, 1, true);
+  view.setFloat64(5, lng, true);
+  view.setFloat64(13, lat, true);
+  return bytes;
+}

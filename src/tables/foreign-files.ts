@@ -1,0 +1,179 @@
+// Files of kinds that are not read, by their first bytes, each with the way out: most often the line that converts it.
+
+import { shellWord } from './shell-word.js';
+
+export interface ForeignFile {
+  /** Its kind, after "it is". */
+  readonly what: string;
+  /** A sentence, in which FILE is to be replaced by the name of the file. */
+  readonly hint: string;
+}
+
+interface Kind extends ForeignFile {
+  /** The first bytes as `shown` shows them, or a pattern for them. */
+  readonly starts: string | RegExp;
+}
+
+const UNPACK = (tool: string): string => `Unpack it first: ${tool} FILE | hexcodes …`;
+const CONVERT = (line: string): string => `Convert it: ${line}`;
+const OFFICE = 'soffice --headless --convert-to xlsx FILE';
+const GDAL = CONVERT('ogr2ogr -t_srs EPSG:4326 points.geojson FILE');
+const GPSBABEL = (type: string): string => CONVERT(`gpsbabel -i ${type} -f FILE -o gpx -F points.gpx`);
+const PYTHON = (read: string): string => CONVERT(`python3 -c 'import sys, ${read}' FILE`);
+
+const ZIP = 'PK␃␄';
+/** XML by its outermost element, after its mark and declarations. */
+const rootXml = (element: string): RegExp =>
+  new RegExp(`^(?:\\xef\\xbb\\xbf)?\\s*(?:<[?!][^>]*>\\s*)*<(?:\\w+:)?(?:${element})[\\s>]`);
+/** Letters of UTF-16, in which the parts of old Office files are called. */
+const wide = (letters: string): string => [...letters].join('␀');
+
+const KINDS: readonly Kind[] = [
+  { starts: /^BZh[1-9]1AY&SY/, what: 'packed with bzip2', hint: UNPACK('bzip2 -dc') },
+  { starts: '\xfd7zXZ␀', what: 'packed with xz', hint: UNPACK('xz -dc') },
+  { starts: '(\xb5/\xfd', what: 'packed with Zstandard', hint: UNPACK('zstd -dc') },
+  { starts: '␄"M␘', what: 'packed with LZ4', hint: UNPACK('lz4 -dc') },
+  { starts: "7z\xbc\xaf'␜", what: 'a 7z archive', hint: UNPACK('7z x -so') },
+  { starts: 'Rar!␚␇', what: 'a RAR archive', hint: UNPACK('unrar p -inul') },
+  {
+    starts: /^PK␃␄.{26}mimetypeapplication\/vnd\.oasis\.opendocument/s,
+    what: 'an OpenDocument spreadsheet',
+    hint: `Save it as .xlsx: ${OFFICE}`,
+  },
+  {
+    starts: /^PK␃␄.{26}[^␀]{0,200}\.(?:shp|shx|dbf|prj|cpg)/is,
+    what: 'a shapefile in a ZIP archive',
+    hint: CONVERT('ogr2ogr -t_srs EPSG:4326 points.geojson /vsizip/FILE'),
+  },
+  { starts: ZIP, what: 'a ZIP archive', hint: UNPACK('unzip -p') },
+  {
+    starts: new RegExp(`^\\xd0\\xcf␑\\xe0.*${wide('EncryptedPackage')}`, 's'),
+    what: 'an Excel workbook with a password',
+    hint: 'Save it as .xlsx without a password.',
+  },
+  {
+    starts: '\xd0\xcf␑\xe0\xa1\xb1␚\xe1',
+    what: 'an Excel workbook of before 2007 (.xls), or one with a password',
+    hint: `Save it as .xlsx without a password: ${OFFICE}`,
+  },
+  { starts: "␀␀'\n", what: 'a shapefile', hint: GDAL },
+  { starts: 'fgb␃', what: 'FlatGeobuf', hint: GDAL },
+  {
+    // Version, date of the last change, and sizes of the head and of a row, which are no text.
+    starts: /^[␃\x30\x31\x43\x63\x83\x8b\xcb\xf5\xfb].[␁-␌\t\n][␁-␟\t\n\r].{4}.{4}␀/s,
+    what: 'a dBase table',
+    hint: CONVERT('ogr2ogr -lco GEOMETRY=AS_XY points.csv FILE'),
+  },
+  { starts: /^!table\s/i, what: 'a MapInfo table', hint: GDAL },
+  { starts: /^Version \d+\s+(?:Charset|Delimiter|CoordSys|Columns)\b/i, what: 'MapInfo MIF', hint: GDAL },
+  {
+    starts: /^\s*0\r?\n\s*SECTION\r?\n/,
+    what: 'a drawing (DXF)',
+    hint: `It says no system of coordinates. If they are degrees: ogr2ogr -a_srs EPSG:4326 points.geojson FILE`,
+  },
+  { starts: /^.{8}\.FIT/s, what: 'a Garmin FIT file', hint: GPSBABEL('garmin_fit') },
+  { starts: 'MsRcf␀', what: 'a Garmin database', hint: GPSBABEL('gdb') },
+  { starts: /^\$G[A-Z]{4},/, what: 'NMEA sentences', hint: GPSBABEL('nmea') },
+  { starts: /^A[^\r\n]{3,60}\r?\nH[FOP]/, what: 'an IGC track', hint: GPSBABEL('igc') },
+  { starts: /^OziExplorer /, what: 'an OziExplorer file', hint: GPSBABEL('ozi') },
+  { starts: /^ID;P/, what: 'a SYLK table', hint: `Save it as .xlsx: ${OFFICE}` },
+  { starts: /^TABLE\r?\n0,1\r?\n/, what: 'a DIF table', hint: `Save it as .xlsx: ${OFFICE}` },
+  {
+    starts: /^(?:RD[AX][2-9]\n)?(?:X\n␀␀␀[␂␃]|A\n[23]\n)/,
+    what: 'data of R',
+    hint: CONVERT(`Rscript -e 'write.csv(readRDS(commandArgs(TRUE)), "points.csv", row.names = FALSE)' FILE`),
+  },
+  {
+    starts: /^ORC.{0,8}[␀-␈]/s,
+    what: 'an ORC file',
+    hint: PYTHON(
+      'pyarrow.orc, pyarrow.parquet; pyarrow.parquet.write_table(pyarrow.orc.read_table(sys.argv[1]), "points.parquet")',
+    ),
+  },
+  {
+    starts: /^\x80[␂-␅](?:\x95|c|\})/,
+    what: 'a pickle of Python',
+    hint: PYTHON('pandas; pandas.read_pickle(sys.argv[1]).to_csv("points.csv", index=False)'),
+  },
+  { starts: /^Obj␁/, what: 'an Avro file', hint: 'Convert it to Parquet, NDJSON or CSV.' },
+  {
+    starts: /^.{8}DUCK/s,
+    what: 'a DuckDB database',
+    hint: `Write the table: duckdb FILE "COPY (SELECT …) TO 'points.parquet'"`,
+  },
+  {
+    starts: /^␀␁␀␀Standard (?:Jet|ACE) DB/,
+    what: 'an Access database',
+    hint: 'Write the table: mdb-export FILE TABLE > points.csv',
+  },
+  {
+    starts:
+      /^(?:\xef\xbb\xbf)?(?:\s|--[^\n]*\n|\/\*[^*]*\*\/;?)*(?:SET \w+|CREATE TABLE|INSERT INTO|DROP TABLE|BEGIN;|COPY \S+ \()[\s"'=`]?/,
+    what: 'a dump of a database',
+    hint: String.raw`Load it, and write the table as CSV: psql -c '\copy (SELECT …) to points.csv csv header'`,
+  },
+  { starts: '%PDF-', what: 'a PDF document', hint: 'Ask for the table itself, as CSV or .xlsx.' },
+  { starts: '\x89PNG', what: 'a picture', hint: 'Ask for the table itself, as CSV or .xlsx.' },
+  { starts: '\xff\xd8\xff', what: 'a picture', hint: 'Ask for the table itself, as CSV or .xlsx.' },
+  {
+    starts: /^(?:\xef\xbb\xbf)?\s*<(?:!doctype html|html).*<table/is,
+    what: 'a web page with a table',
+    hint: `Save the table as .xlsx: soffice --headless --infilter='HTML (StarCalc)' --convert-to xlsx FILE`,
+  },
+  {
+    starts: /^(?:\xef\xbb\xbf)?\s*<(?:!doctype html|html)/i,
+    what: 'a web page',
+    hint: 'Perhaps that of a login was saved in place of the file.',
+  },
+  {
+    starts: rootXml('gnm:Workbook'),
+    what: 'a spreadsheet of Gnumeric',
+    hint: 'Save it as .xlsx: ssconvert FILE points.xlsx',
+  },
+  {
+    starts: rootXml('document|Workbook'),
+    what: 'a spreadsheet as XML',
+    hint: `Save it as .xlsx: ${OFFICE}`,
+  },
+  { starts: rootXml('TrainingCenterDatabase'), what: 'a Garmin training (TCX)', hint: GPSBABEL('gtrnctr') },
+  { starts: rootXml('loc'), what: 'a list of geocaches', hint: GPSBABEL('geo') },
+  {
+    starts: /^(?:\xef\xbb\xbf)?\s*<(?:\?xml|kml|gpx|rss|feed|osm)/i,
+    what: 'XML, and neither GPX nor KML',
+    hint: 'Perhaps ogr2ogr reads it: ogr2ogr -t_srs EPSG:4326 points.geojson FILE',
+  },
+  {
+    starts: /^(?:\xef\xbb\xbf)?\s*\[\s*[[{]/,
+    what: 'a JSON array',
+    hint: "One object a line is read: jq -c '.[]' FILE | hexcodes …",
+  },
+  {
+    starts: /^[^␀-␈\n]*\r[^␀-␈\n]+$/,
+    what: 'text whose lines end in CR alone',
+    hint: String.raw`Give them other ends: tr '\r' '\n' < FILE | hexcodes …`,
+  },
+];
+
+/** Control characters but blanks as their pictures (`␀` for 0), which can be read in a pattern. */
+function shown(text: string): string {
+  let head = '';
+  for (const character of text) {
+    const code = character.charCodeAt(0);
+    const isBlank = code === 9 || code === 10 || code === 13;
+    head += code < 32 && !isBlank ? String.fromCharCode(0x2400 + code) : character;
+  }
+  return head;
+}
+
+/** The kind of a file that no reader takes. @param text its first bytes as Latin-1; a few thousand are enough */
+export function foreignFile(text: string): ForeignFile | undefined {
+  const head = shown(text);
+  return KINDS.find(({ starts }) =>
+    typeof starts === 'string' ? head.startsWith(starts) : starts.test(head),
+  );
+}
+
+/** A hint about a file of this name. */
+export function hintFor({ hint }: ForeignFile, file: string): string {
+  return hint.replaceAll(/(\/vsizip\/)?FILE/g, (_, before: string = '') => shellWord(`${before}${file}`));
+}

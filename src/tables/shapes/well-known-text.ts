@@ -1,0 +1,108 @@
+// Geometries as well-known text (WKT), of OGC and PostGIS.
+
+import type { Shape } from '../../hexcodes/wire/rows/well-known-binary.js';
+
+const TYPES = [
+  '',
+  'POINT',
+  'LINESTRING',
+  'POLYGON',
+  'MULTIPOINT',
+  'MULTILINESTRING',
+  'MULTIPOLYGON',
+  'GEOMETRYCOLLECTION',
+];
+const BEGINS = new RegExp(`^(?:SRID=\\d+;)?\\s*(?:${TYPES.slice(1).join('|')})\\b`, 'i');
+const TOKEN = /\s*(?:([a-z]+)|([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)|([(),]))/iy;
+const MOST_DEPTH = 16;
+
+type Lists = Pick<Shape, 'points' | 'lines' | 'polygons'>;
+
+/** null for a text that is no such geometry. */
+export function shapeOfWkt(text: string): Shape | null {
+  if (!BEGINS.test(text)) return null;
+  const [, srid] = /^SRID=(\d+);/i.exec(text) ?? [];
+  const reader = new WktReader(srid === undefined ? text : text.slice(text.indexOf(';') + 1));
+  const shape = { points: [], lines: [], polygons: [], system: Number(srid ?? 0) };
+  try {
+    const type = reader.geometry(shape, 0);
+    reader.end();
+    return { ...shape, type };
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+class WktReader {
+  readonly #text: string;
+  #at = 0;
+  #token = '';
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#next();
+  }
+
+  geometry(to: Lists, depth: number): number {
+    const type = TYPES.indexOf(this.#token.toUpperCase().replace(/(?:ZM|Z|M)$/, ''));
+    if (type < 1 || depth > MOST_DEPTH) throw new SyntaxError();
+    this.#next();
+    if (/^(?:ZM|Z|M)$/i.test(this.#token)) this.#next();
+    if (/^EMPTY$/i.test(this.#token)) this.#next();
+    else if (type === 1) to.points.push(...this.#position(true));
+    else if (type === 2) to.lines.push(this.#line());
+    else if (type === 3) to.polygons.push(this.#list(() => this.#line()));
+    else if (type === 4) to.points.push(...this.#list(() => this.#position(this.#token === '(')).flat());
+    else if (type === 5) to.lines.push(...this.#list(() => this.#line()));
+    else if (type === 6) to.polygons.push(...this.#list(() => this.#list(() => this.#line())));
+    else this.#list(() => this.geometry(to, depth + 1));
+    return type;
+  }
+
+  /** @throws SyntaxError for what is behind */
+  end(): void {
+    if (this.#token !== '' || this.#text.slice(this.#at).trim() !== '') throw new SyntaxError();
+  }
+
+  #line(): number[] {
+    return this.#list(() => this.#position(false)).flat();
+  }
+
+  #list<T>(each: () => T): T[] {
+    this.#take('(');
+    const items = [each()];
+    while (this.#token === ',') {
+      this.#next();
+      items.push(each());
+    }
+    this.#take(')');
+    return items;
+  }
+
+  /** Longitude and latitude; heights and measures are left out. */
+  #position(isBracketed: boolean): [number, number] {
+    if (isBracketed) this.#take('(');
+    const numbers: number[] = [];
+    while (/[\d.]/.test(this.#token)) {
+      numbers.push(Number(this.#token));
+      this.#next();
+    }
+    if (isBracketed) this.#take(')');
+    const [lng, lat] = numbers;
+    if (lng === undefined || lat === undefined || numbers.length > 4) throw new SyntaxError();
+    return [lng, lat];
+  }
+
+  #take(token: string): void {
+    if (this.#token !== token) throw new SyntaxError();
+    this.#next();
+  }
+
+  #next(): void {
+    TOKEN.lastIndex = this.#at;
+    const [whole = '', ...kinds] = TOKEN.exec(this.#text) ?? [];
+    this.#at += whole.length;
+    this.#token = kinds.find((each) => each !== undefined) ?? '';
+  }
+}

@@ -1,0 +1,6 @@
+// Quotes for shells.
+
+/** A text as one word of a shell. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

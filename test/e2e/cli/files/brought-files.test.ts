@@ -1,0 +1,89 @@
+// Files that other programs made (test/fixtures/brought): each gives the codes of the table that it was made of, or is
+// refused with the sentence that helps. A line of a shell in that sentence is run, where the machine has the program.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { copyFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { BROUGHT, broughtCases, SHOP_CODES } from '../../../support/brought-files.js';
+import { CliFolder } from '../../../support/cli.js';
+
+const folder = new CliFolder();
+afterAll(() => folder.remove());
+const CASES = broughtCases();
+for (const name of readdirSync(BROUGHT)) copyFileSync(join(BROUGHT, name), folder.file(name));
+
+const isCodes = (stdout: string): boolean => {
+  // The first point of a training is written twice by gpsbabel.
+  const found = new Set(stdout.match(/(?:HN|HCM|DNG)-[0-9A-Z]{5}-[0-9A-Z]{5}/g));
+  // Some formats have an order of their own.
+  return JSON.stringify([...found].sort()) === JSON.stringify([...SHOP_CODES].sort());
+};
+
+test('60 files and more of a few kilobytes, each listed', () => {
+  const files = new Set(CASES.map(({ file }) => file));
+  const sources = ['README.md', 'cases.tsv', 'make.py', 'areas.csv', 'times.csv'];
+  const parts = ['shx', 'prj', 'mid', 'dat', 'map', 'id'].map((extension) => `gdal.${extension}`);
+  const others = [...sources, ...parts];
+  expect(new Set([...files, ...others])).toEqual(new Set(readdirSync(BROUGHT)));
+  expect(files.size).toBeGreaterThan(60);
+  const sizes = readdirSync(BROUGHT).map((name) => statSync(join(BROUGHT, name)).size);
+  expect(Math.max(...sizes)).toBeLessThan(24 * 1024);
+  expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(448 * 1024);
+});
+
+test.each(CASES.map((each) => [each.file, each.options.join(' '), each] as const))(
+  '%s %s',
+  async (file, _, { options, command }) => {
+    const { code, stdout, stderr } = await folder.run(['encode', file, '-q', '--to', 'csv', ...options]);
+    if (command === 'codes') {
+      expect([stderr, code, stdout]).toEqual(['', 0, expect.toSatisfy(isCodes)]);
+      return;
+    }
+    const isRefused = !/^HN-/.test(command);
+    if (isRefused) expect([code === 0, stdout.includes('OK')]).toEqual([false, false]);
+    for (const words of command.split(' | ')) expect(isRefused ? stderr : stdout).toContain(words);
+  },
+);
+
+const PROGRAMS =
+  /(?<=: |\| |^)(?:soffice|ssconvert|ogr2ogr|gpsbabel|tr|jq|bzip2|xz|unzip|sqlite3|zstd|Rscript|mlr) .*/;
+
+/** Cases whose refusal has a line of a shell; of those with the same line one. */
+const LINES = new Map(
+  CASES.filter(({ options, command }) => options.length === 0 && PROGRAMS.test(command)).map((each) => [
+    each.command.replaceAll(each.file, 'FILE'),
+    each,
+  ]),
+);
+
+describe('the line of a hint converts the file', () => {
+  test.each([...LINES.values()].map((each) => [each.file, each] as const))(
+    '%s',
+    async (file, { command }) => {
+      const { stderr } = await folder.run(['encode', file, '-q', '-o', 'never.csv']);
+      const line = PROGRAMS.exec(stderr)?.[0] ?? '';
+      expect(line).toContain(PROGRAMS.exec(command)![0]);
+      const [program = ''] = line.split(' ');
+      if (spawnSync('which', [program]).status !== 0) return;
+      const own = new CliFolder();
+      for (const name of readdirSync(BROUGHT)) copyFileSync(join(BROUGHT, name), own.file(name));
+      try {
+        const piped = line.replace(/ \| hexcodes …$/, '');
+        if (piped !== line) {
+          const stdin = execFileSync('bash', ['-c', piped], { cwd: own.path });
+          expect((await own.run(['encode', '-q', '--to', 'csv'], { stdin })).stdout).toSatisfy(isCodes);
+          return;
+        }
+        const target = /(?<=[ "])points\.\w+/.exec(line)?.[0] ?? file.replace(/\.\w+$/, '.xlsx');
+        rmSync(own.file(target), { force: true });
+        // An office of its own: another that runs would take the file and end at once.
+        const env = { ...process.env, HOME: folder.path };
+        execFileSync('bash', ['-c', line], { cwd: own.path, env, stdio: 'pipe' });
+        const { stdout } = await own.run(['encode', target, '-q', '--to', 'csv']);
+        expect(stdout).toSatisfy(isCodes);
+      } finally {
+        own.remove();
+      }
+    },
+  );
+});

@@ -1,0 +1,29 @@
+// One table of files that other programs made (test/fixtures/brought/cases.tsv), for the tests of the command and of
+// the page.
+import { readFileSync } from 'node:fs';
+
+export const BROUGHT = 'test/fixtures/brought';
+
+export interface BroughtCase {
+  readonly file: string;
+  /** Options of the command. */
+  readonly options: readonly string[];
+  /** `codes`, or words of the sentence that it is refused with. */
+  readonly command: string;
+  /**
+   * The same of the page: `command` for a file for which it shows a line of the command, `failed` where rows fail,
+   * nothing where there are options.
+   */
+  readonly page: string;
+}
+
+export function broughtCases(): BroughtCase[] {
+  const [, ...lines] = readFileSync(`${BROUGHT}/cases.tsv`, 'utf8').trimEnd().split('\n');
+  return lines.map((line) => {
+    const [file = '', options = '', command = '', page = ''] = line.split('\t');
+    return { file, options: options.split(' ').filter((each) => each !== ''), command, page };
+  });
+}
+
+/** The codes of the shops that files of `codes` hold. */
+export const SHOP_CODES = ['HN-6GHP4-899JC', 'HCM-GXC6M-P9845', 'DNG-6KKJG-JHVFH'];
