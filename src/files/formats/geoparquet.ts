@@ -1,4 +1,5 @@
-// The metadata of GeoParquet, also in Arrow: the column of geometries, and whether its coordinates are degrees of WGS 84.
+// The metadata of GeoParquet, also in Arrow: the column of geometries, and whether its coordinates are degrees of
+// WGS 84.
 
 import { badInput, type CliFailure } from '../exit-codes.js';
 import { shellWord } from '../terminal/say.js';
