@@ -145,7 +145,8 @@ function summaryOf(
     const share = ((100 * rows) / ok).toFixed(1).padStart(5);
     lines.push(`  ${grouped(rows).padStart(12)}  ${paint('dim', `${share} %`)}  ${code.padEnd(3)}  ${name}`);
   }
-  if (tally.swapped > 0) lines.push(paint('yellow', swappedHint(tally.swapped)));
+  // Where nothing is done, the failure says it.
+  if (tally.swapped > 0 && ok > 0) lines.push(paint('yellow', swappedHint(tally.swapped)));
   return `${lines.join('\n')}\n`;
 }
 
@@ -155,10 +156,11 @@ function swappedHint(count: number): string {
 }
 
 /** The failure of a run that has written its output, but in which every row failed. */
-function nothingDone({ first }: Tally, operation: Operation): CliFailure {
+function nothingDone({ first, swapped }: Tally, operation: Operation): CliFailure {
   const [[reason, row] = []] = first;
   const of = row === undefined ? '' : `; the first: ${wordsOf(row)} (${reason})`;
-  return new CliFailure(EXIT.FAILED, `no row was ${operation}d${of}`);
+  const hint = swapped > 0 ? swappedHint(swapped) : undefined;
+  return new CliFailure(EXIT.FAILED, `no row was ${operation}d${of}`, hint);
 }
 
 interface ConvertOptions extends ConversionOptions {

@@ -3,6 +3,7 @@
 // ceiling.
 
 import { inflateRawSync } from 'node:zlib';
+import { codeColumns, pairColumns } from '../../hexcodes/wire/rows/column-names.js';
 import { badInput, CliFailure, reasonOf } from '../exit-codes.js';
 import { csvQuoted } from '../formats/csv-rows.js';
 import { requireBelowCeiling, wholeContent } from '../held/ceiling.js';
@@ -209,15 +210,33 @@ export async function sheetAsCsv(
         : undefined
       : (sheets.find((each) => each.sheet === sheet) ?? sheets[Number(sheet) - 1]);
   if (chosen === undefined) {
+    if (sheet === undefined && filled.length === 0) throw badInput({ file }, 'the workbook has no rows');
     const fault = sheet === undefined ? `${filled.length} sheets with rows` : `no sheet ${sheet}`;
     const listed = names.map((name) => JSON.stringify(name)).join(', ');
-    throw badInput({ file }, `${fault}: it has ${listed}`, `Name one: --sheet ${JSON.stringify(names[0])}.`);
+    throw badInput(
+      { file },
+      `${fault}: it has ${listed}`,
+      `Name one: --sheet ${JSON.stringify(likelySheet(filled) ?? names[0])}.`,
+    );
   }
   const width = chosen.data.reduce(
     (widest, row) => Math.max(widest, row.findLastIndex((cell) => cell !== null) + 1),
     0,
   );
   return csvOf(chosen.data.slice(headerRow - 1), width);
+}
+
+/** Rows of a sheet that are looked at for a header. */
+const SEARCHED_ROWS = 20;
+
+/** The first sheet with a row of known names; undefined where there is none. */
+function likelySheet(sheets: readonly { sheet: string; data: unknown[][] }[]): string | undefined {
+  const isHeader = (row: readonly unknown[]): boolean => {
+    const names = row.map((cell) => String(cell ?? ''));
+    const { lat, lng } = pairColumns(names);
+    return (lat.length > 0 && lng.length > 0) || codeColumns(names).length > 0;
+  };
+  return sheets.find(({ data }) => data.slice(0, SEARCHED_ROWS).some(isHeader))?.sheet;
 }
 
 /** The rows that have a value, in chunks: all of them together may be longer than a string can be. */
