@@ -5,7 +5,8 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { createInbox, headers } from '@nats-io/transport-node';
 import { Producer } from '@platformatic/kafka';
 import { busBytesPerSecond, collectedPoints, SPARE } from '#dist/bus/sizing.js';
 import { busOf } from '#dist/capacity/model/bus.js';
@@ -20,9 +21,13 @@ const TICK_MS = 50;
 const SETTLE_MS = 60_000;
 const COLLECT_MS = 200;
 const KINDS = 1000;
+const REPEAT_MS = 5000;
+const MOST_UNANSWERED = 20_000;
+const AT_ONCE = 1000;
+const SEQUENCE = Buffer.from('"seq":');
 
-/** Messages of a turn, and how many positions they have. */
-type Send = (from: number, count: number) => Promise<void> | void;
+/** Sends positions `from` to `from + count`; with a count of 0 it waits until all that were sent are stored. */
+type Send = (from: number, count: number) => Promise<void>;
 
 const secondsOf = (pid: number): number => {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
@@ -76,6 +81,7 @@ export default async function busRate(args: string[]): Promise<void> {
         : await natsSend(server, values.single);
     const before = new Map([...processes].map(([name, { child }]) => [name, secondsOf(child.pid!)]));
     const serverBefore = secondsOf(server.pid);
+    const generatorBefore = secondsOf(process.pid);
     const started = performance.now();
     let sent = 0;
     const step = values.kafka && !values.single ? pointsPerMessage : 1;
@@ -85,6 +91,7 @@ export default async function busRate(args: string[]): Promise<void> {
       sent = Math.max(sent, due);
       await sleep(TICK_MS);
     }
+    await send(sent, 0);
     const lengthS = (performance.now() - started) / 1000;
     const worker = processes.get('worker')!;
     for (const end = performance.now() + SETTLE_MS; worker.counts.points < sent && performance.now() < end; )
@@ -98,17 +105,20 @@ export default async function busRate(args: string[]): Promise<void> {
         `${name}: ${((100 * (secondsOf(child.pid!) - before.get(name)!)) / lengthS).toFixed(1)} % of a core`,
       );
     console.log(
+      `generator: ${((100 * (secondsOf(process.pid) - generatorBefore)) / lengthS).toFixed(1)} % of a core`,
+    );
+    console.log(
       `server: ${((100 * (secondsOf(server.pid) - serverBefore)) / lengthS).toFixed(1)} % of a core`,
     );
     const plan = busOf(
       {
         ...{ pointsPerS: pointsPerSecond, meanPointsPerS: pointsPerSecond, pointsPerMessage, replicas: 1 },
-        ...{ maxAgeS: 3600, coresPerMachine: 2, linkBitsPerS: 1e9 },
+        ...{ isCollected, maxAgeS: 3600, coresPerMachine: 2, linkBitsPerS: 1e9 },
       },
       { bytesPerSecond: busBytesPerSecond, spare: SPARE },
     );
     console.log(
-      `plan: worker ${(100 * plan.workerCores).toFixed(1)} %, server ${(100 * plan.serverCores).toFixed(1)} % of a core`,
+      `plan: worker ${(100 * plan.workerCores).toFixed(1)} %, collector ${(100 * plan.collectorCores).toFixed(1)} %, server ${(100 * plan.serverCores).toFixed(1)} % of a core`,
     );
     if (server instanceof NatsServer)
       await tellFill(server, pointsPerSecond, pointsPerMessage, isCollected, lengthS);
@@ -123,23 +133,47 @@ export default async function busRate(args: string[]): Promise<void> {
 const textOf = (n: number, latLng: Float64Array): string =>
   JSON.stringify({ id: n, lat: latLng[2 * (n % KINDS)], lng: latLng[2 * (n % KINDS) + 1] });
 
+/**
+ * Positions as producers must send them: each is acknowledged, since what a server drops before it has stored it is
+ * told to nobody. One subscription takes all acknowledgements and one sweep repeats what has none; a promise and a
+ * timer for each position would take the core that this measures.
+ */
 async function natsSend(server: NatsServer, isSingle: boolean): Promise<Send> {
   const nc = await server.connect();
   const latLng = positionsOf(1, KINDS);
-  const client = jetstream(nc);
-  // Acknowledged, as producers must have it: what a server drops before it has stored it is told to nobody.
+  const inbox = createInbox();
+  const sentAtMs = new Map<number, number>();
+  const publish = (n: number): void => {
+    sentAtMs.set(n, performance.now());
+    const subject = isSingle ? `hexcodes.in.v${n % KINDS}` : `fleet.${n % KINDS}.position`;
+    const id = headers();
+    id.set('Nats-Msg-Id', `p${n}`);
+    nc.publish(subject, textOf(n, latLng), { headers: id, reply: `${inbox}.${n}` });
+  };
+  nc.subscribe(`${inbox}.*`, {
+    callback: (_, { subject, data }) => {
+      // Refused (the stream is busy) or nobody there: the sweep repeats it.
+      if (Buffer.from(data.buffer, data.byteOffset, data.length).includes(SEQUENCE))
+        sentAtMs.delete(Number(subject.slice(inbox.length + 1)));
+    },
+  });
+  const sweep = (): void => {
+    for (const [n, atMs] of sentAtMs) {
+      // The map is in the order of sending.
+      if (performance.now() - atMs < REPEAT_MS) break;
+      sentAtMs.delete(n);
+      publish(n);
+    }
+  };
   return async (from, count) => {
-    const send = async (n: number): Promise<void> => {
-      const subject = isSingle ? `hexcodes.in.v${n % KINDS}` : `fleet.${n % KINDS}.position`;
-      for (;;)
-        try {
-          await client.publish(subject, textOf(n, latLng), { msgID: `p${n}`, timeout: 5000 });
-          return;
-        } catch {
-          await sleep(TICK_MS);
-        }
-    };
-    await Promise.all(Array.from({ length: count }, (_, i) => send(from + i)));
+    for (let n = from; ; ) {
+      for (const end = Math.min(from + count, n + AT_ONCE); n < end; n++) publish(n);
+      do {
+        sweep();
+        await sleep(1);
+      } while (sentAtMs.size > (count === 0 ? 0 : MOST_UNANSWERED));
+      if (n >= from + count) return;
+    }
   };
 }
 
@@ -150,6 +184,7 @@ async function kafkaSend(broker: KafkaBroker, isSingle: boolean): Promise<Send> 
   const latLng = positionsOf(1, KINDS);
   const topic = 'hexcodes.in';
   return async (from, count) => {
+    if (count === 0) return;
     const messages = isSingle
       ? Array.from({ length: count }, (_, i) => ({
           ...{

@@ -62,7 +62,6 @@ export class NatsServer {
     return `nats://127.0.0.1:${this.port}`;
   }
 
-  /** Resident memory, in bytes, as the system tells. */
   get pid(): number {
     return this.#child!.pid!;
   }

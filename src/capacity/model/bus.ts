@@ -6,8 +6,12 @@
 const WORKER_NS = 160;
 const SERVER_NS = 117;
 const POINTS_PER_MESSAGE = 16_384;
-/** CPU of a message however small, of a worker and of the server, from messages of 256 points. */
-const MESSAGE_US = { worker: 350, server: 100 };
+/** CPU of a message of one position, of a worker and of the server: `npm run proof -- bus-rate --single`. */
+const MESSAGE_US = { worker: 150, server: 95 };
+/** CPU of a single position until it is in a frame: of the collector and of the server, from `proof -- bus-rate`. */
+const COLLECTED_US = { collector: 18, server: 15 };
+/** Cores of a worker that waits for messages: its timers and the questions to the server. */
+const WAITING_CORES = 0.005;
 /**
  * Steps of docs/archive/scale.md, which leave space for deaths and peaks: points a second of a worker and of a
  * stream's server, and the cores that one of either takes, with its threads.
@@ -26,6 +30,8 @@ export interface BusRequest {
   /** Over a day, which is what streams keep. */
   readonly meanPointsPerS: number;
   readonly pointsPerMessage: number;
+  /** Positions come singly, and a collector puts them into these messages. */
+  readonly isCollected?: boolean;
   /** Servers that hold each message: 1, 3 or 5. */
   readonly replicas: number;
   readonly maxAgeS: number;
@@ -37,6 +43,7 @@ export interface BusPlan {
   readonly streams: number;
   readonly workers: number;
   readonly workerCores: number;
+  readonly collectorCores: number;
   readonly serverCores: number;
   readonly machines: number;
   /** Which of them asks for the machines. */
@@ -67,25 +74,28 @@ export interface StreamArithmetic {
 }
 
 export function busOf(request: BusRequest, { bytesPerSecond, spare }: StreamArithmetic): BusPlan {
-  const { pointsPerS, meanPointsPerS, pointsPerMessage, replicas, maxAgeS, coresPerMachine, linkBitsPerS } =
-    request;
+  const { pointsPerS, meanPointsPerS, pointsPerMessage, isCollected = false } = request;
+  const { replicas, maxAgeS, coresPerMachine, linkBitsPerS } = request;
   const perS = pointsPerS / pointsPerMessage;
   // Costs were measured in messages of 16,384 points, whose own share is in them already.
   const messagesBeyond = Math.max(0, perS - pointsPerS / POINTS_PER_MESSAGE);
   const coresOf = (pointNs: number, messageUs: number): number =>
     (pointsPerS * pointNs) / 1e9 + (messagesBeyond * messageUs) / 1e6;
-  const workerCores = coresOf(WORKER_NS, MESSAGE_US.worker);
-  const serverCores = coresOf(SERVER_NS, MESSAGE_US.server);
-  const workers = Math.ceil((workerCores * 1e9) / WORKER_NS / WORKER_POINTS_PER_S);
+  const collectedPerS = isCollected ? pointsPerS : 0;
+  const busyCores = coresOf(WORKER_NS, MESSAGE_US.worker);
+  const collectorCores = (collectedPerS * COLLECTED_US.collector) / 1e6;
+  const serverCores = coresOf(SERVER_NS, MESSAGE_US.server) + (collectedPerS * COLLECTED_US.server) / 1e6;
+  const workers = Math.ceil((busyCores * 1e9) / WORKER_NS / WORKER_POINTS_PER_S);
+  const workerCores = busyCores + workers * WAITING_CORES;
   const streams = Math.ceil((serverCores * 1e9) / SERVER_NS / STREAM_POINTS_PER_S);
   const sent = pointsPerS * (BUS_BYTES.in + BUS_BYTES.out) + 2 * perS * BUS_BYTES.message;
   // Out of a leader: the message to a worker, the answer to its reader, and both to each further replica.
   const serverBitsPerS = 8 * sent * (1 + (replicas - 1));
   const { input, output } = bytesPerSecond({ pointsPerSecond: meanPointsPerS, pointsPerMessage });
-  const byCpu = Math.ceil((CORES_OF_PROCESS * (workers + streams)) / coresPerMachine);
+  const byCpu = Math.ceil((CORES_OF_PROCESS * (workers + streams) + collectorCores) / coresPerMachine);
   const byNetwork = Math.ceil(serverBitsPerS / (LINK_SHARE * linkBitsPerS));
   return {
-    ...{ streams, workers, workerCores, serverCores, serverBitsPerS },
+    ...{ streams, workers, workerCores, collectorCores, serverCores, serverBitsPerS },
     machines: Math.max(1, byCpu, byNetwork),
     boundBy: byNetwork > byCpu ? 'network' : 'CPU',
     storedBytes: (input + output) * maxAgeS * replicas,

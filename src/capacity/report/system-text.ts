@@ -36,9 +36,16 @@ export function onceText(plan: OncePlan, isQuietEnough: boolean): string {
   ].join('\n')}\n`;
 }
 
-/** @param survive machines that may fail */
+/**
+ * @param collected the same fleet with `hexcodes worker collect`, where its messages are small
+ * @param survive machines that may fail
+ */
 export function busText(
-  { answer: plan, request }: { readonly answer: BusPlan; readonly request: BusRequest },
+  {
+    answer: plan,
+    request,
+    collected,
+  }: { readonly answer: BusPlan; readonly request: BusRequest; readonly collected: BusPlan | undefined },
   {
     demand,
     survive,
@@ -78,6 +85,15 @@ export function busText(
         `out; the machines are bound by ${plan.boundBy}`,
       ],
       ['disk', bytes(plan.storedBytes), `positions and answers of ${lasting(request.maxAgeS)}, all replicas`],
+      ...(collected === undefined
+        ? []
+        : [
+            [
+              'with worker collect',
+              counted(collected.machines + survive, 'machine'),
+              `${plain(collected.collectorCores + collected.workerCores + collected.serverCores)} cores of work in all, a position waits 0.2 s`,
+            ],
+          ]),
     ]),
   ].join('\n')}\n`;
 }

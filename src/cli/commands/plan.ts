@@ -1,7 +1,7 @@
 // `hexcodes plan`: how many cores, processes and machines a fleet needs, from results of `hexcodes bench`.
 
 import type { Command } from 'commander';
-import { busBytesPerSecond, SPARE } from '../../bus/sizing.js';
+import { busBytesPerSecond, collectedPoints, SPARE } from '../../bus/sizing.js';
 import type { Results } from '../../capacity/measure/results.js';
 import { type BusRequest, busOf } from '../../capacity/model/bus.js';
 import { demandOf } from '../../capacity/model/fleet.js';
@@ -128,6 +128,9 @@ function onceAnswer(options: PlanOptions, results: Results): string {
   return options.json ? planJson(made) : onceText(made, results.isQuietEnough);
 }
 
+/** As long as `hexcodes worker collect` lets a position wait, unless told otherwise. */
+const COLLECT_MS = 200;
+
 function busAnswer(options: PlanOptions, results: Results): string {
   const { fleet, survive, coresPerMachine, linkBitsPerS, pricePerCoreHour } = requestOf(options, results);
   const demand = demandOf({ ...fleet, profile: 'stream' });
@@ -136,10 +139,16 @@ function busAnswer(options: PlanOptions, results: Results): string {
     ...{ pointsPerMessage: demand.peak[0]!.pointsPerMessage },
     ...{ replicas: options.replicas, maxAgeS: options.maxAge / 1000, coresPerMachine, linkBitsPerS },
   };
-  const answer = busOf(request, { bytesPerSecond: busBytesPerSecond, spare: SPARE });
+  const arithmetic = { bytesPerSecond: busBytesPerSecond, spare: SPARE };
+  const answer = busOf(request, arithmetic);
+  const pointsPerMessage = collectedPoints(request.pointsPerS, COLLECT_MS);
+  const collected =
+    request.pointsPerMessage < pointsPerMessage
+      ? busOf({ ...request, pointsPerMessage, isCollected: true }, arithmetic)
+      : undefined;
   return options.json
-    ? planJson({ request, demand, answer })
-    : busText({ answer, request }, { demand, survive, pricePerCoreHour });
+    ? planJson({ request, demand, answer, collected })
+    : busText({ answer, request, collected }, { demand, survive, pricePerCoreHour });
 }
 
 function fleetAnswer(options: PlanOptions, results: Results, source: string): string {

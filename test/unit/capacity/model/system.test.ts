@@ -76,6 +76,25 @@ test('the bus: steps of docs/archive/scale.md, and how long streams last', () =>
   expect(fleet.streamBytes).toBeCloseTo(1.25 * output * 86_400, -3);
 });
 
+test('the bus: single positions cost as measured, and less when a collector makes frames of them', () => {
+  const at = (pointsPerMessage: number, isCollected: boolean) =>
+    busOf(
+      {
+        ...{ pointsPerS: 10_000, meanPointsPerS: 10_000, pointsPerMessage, isCollected, replicas: 1 },
+        ...{ maxAgeS: 3600, coresPerMachine: 2, linkBitsPerS: 1e9 },
+      },
+      { bytesPerSecond: busBytesPerSecond, spare: SPARE },
+    );
+  const single = at(1, false);
+  expect(single.workerCores).toBeCloseTo(10_000 * 150e-6, 1);
+  expect(single.collectorCores).toBe(0);
+  const collected = at(2000, true);
+  expect(collected.collectorCores).toBeCloseTo(0.18, 3);
+  expect(collected.serverCores).toBeCloseTo(0.15, 2);
+  expect(collected.workerCores).toBeLessThan(0.02);
+  expect(collected.machines).toBeLessThan(single.machines);
+});
+
 test('a history: rows by their measured cost, with headroom, in whole machines', () => {
   const results = parseResults(readFileSync('data/capacity.json', 'utf8'));
   const request = {
