@@ -1,6 +1,7 @@
 // The panels beside the map. Each is an entry of a list in main.ts; its content is made when it is first opened.
 import type { Desk } from './desk.js';
-import { byId, element, scrollTo } from './shell/elements.js';
+import { byId, element, scrollTo, toast } from './shell/elements.js';
+import { say } from './words/language.js';
 import type { TextKey } from './words/texts.js';
 
 /** Where the panels are in a sheet below the map (style/2-layout.css). */
@@ -56,7 +57,12 @@ export function openPanels(panels: readonly Panel[], desk: Desk): Panels {
       body.hidden = !isShown;
       if (!isShown || opened.has(id)) continue;
       opened.add(id);
-      void panel.open(body, desk);
+      // Its files may not come, as without a network: the next click tries again.
+      Promise.resolve(panel.open(body, desk)).catch((error: unknown) => {
+        console.error(error);
+        opened.delete(id);
+        toast(say('failed'));
+      });
     }
   };
 

@@ -1,11 +1,27 @@
 // Files as dispatchers have them, by the names of test/fixtures/console-cases.tsv.
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { zipSync } from 'fflate';
+import { unzipSync, zipSync } from 'fflate';
 
 const ROWS = 'tên,vĩ độ,kinh độ\nĐại Nội,16.4698,107.5786\nPari,48.85,2.35\n';
 const WINDOWS_1258 = Buffer.from('t\xean,lat,lng\nHu\xea\xec,16.4698,107.5786\n', 'latin1');
 const text = (content: string): Buffer => Buffer.from(content);
+
+const GPX = `<gpx version="1.1"><wpt lat="16.4698" lon="107.5786"><name>Đại Nội</name></wpt>
+<trk><name>Sáng</name><trkseg><trkpt lat="21.0288" lon="105.8525"/><trkpt lat="48" lon="2"/></trkseg></trk></gpx>`;
+const placemark = (geometry: string): string =>
+  `<kml><Document><Placemark><name>Đại Nội</name>${geometry}</Placemark></Document></kml>`;
+const KML = placemark('<Point><coordinates>107.5786,16.4698,0</coordinates></Point>');
+const LINES = placemark('<LineString><coordinates>107.5786,16.4698 107.6,16.5</coordinates></LineString>');
+
+/** The workbook with one more cell in the last corner that a sheet may have. */
+function farCell(): Buffer {
+  const parts = unzipSync(readFileSync('test/fixtures/points.xlsx'));
+  const name = Object.keys(parts).find((each) => /worksheets\/sheet1\.xml$/.test(each))!;
+  const row = '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row></sheetData>';
+  const xml = Buffer.from(parts[name]!).toString().replace('</sheetData>', row);
+  return Buffer.from(zipSync({ ...parts, [name]: text(xml) }));
+}
 
 export const DISPATCHER_FILES: Readonly<Record<string, () => Buffer>> = {
   'plain.csv': () => text('id,lat,lng\n1,16.4698,107.5786\n2,21.0288,105.8525\n'),
@@ -34,6 +50,12 @@ export const DISPATCHER_FILES: Readonly<Record<string, () => Buffer>> = {
   'login.csv': () => text('<!DOCTYPE html><html><body>Mời đăng nhập</body></html>'),
   'packed.zip': () => Buffer.from(zipSync({ 'points.csv': text(ROWS) })),
   'broken.xlsx': () => readFileSync('test/fixtures/points.xlsx').subarray(0, 900),
+  'far.xlsx': farCell,
+  'ride.gpx': () => text(GPX),
+  'places.kml': () => text(KML),
+  'places.kmz': () => Buffer.from(zipSync({ 'doc.kml': text(KML) })),
+  'lines.kml': () => text(LINES),
+  'cut.gpx': () => text(GPX.slice(0, 150)),
   'empty.csv': () => Buffer.alloc(0),
   'array.json': () => text('[{"lat":16.4698,"lng":107.5786}]'),
 };

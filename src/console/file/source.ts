@@ -3,6 +3,8 @@
 import { BulkInputError } from '../../hexcodes/wire/job.js';
 import { type ForeignFile, foreignFile, hintFor } from '../../tables/foreign-files.js';
 import { type FileFormat, FORMATS, formatOfBytes } from '../../tables/formats.js';
+import { POINT_HINT } from '../../tables/shapes/shape-rows.js';
+import { TableError } from '../../tables/table-error.js';
 import type { FileTask, FoundTable, FileFormat as RowFormat } from './messages.js';
 import { encodingOf, looksLikeJson, withHeader } from './pasted.js';
 import { headerFor, isWhole, planOf, quoted, RowCutter, type TablePlan, withPosition } from './table-plan.js';
@@ -31,9 +33,11 @@ const PLAN_BYTES = 65_536;
 const SEEN_BYTES = 16_384;
 /** A workbook is held in memory as a whole. */
 const MOST_WORKBOOK_BYTES = 64 * 2 ** 20;
+/** Content of KML that is held, and all that is made of it. */
+const MOST_KML_BYTES = 512 * 2 ** 20;
 
 /** Formats of which the page reads rows; the command reads all. */
-const OWN: readonly FileFormat[] = ['csv', 'tsv', 'ndjson', 'xlsx'];
+const OWN: readonly FileFormat[] = ['csv', 'tsv', 'ndjson', 'xlsx', 'gpx', 'kml'];
 const ZIP = 'PK\x03\x04';
 
 /** @throws BulkInputError why it cannot be read. @throws CommandOnlyError */
@@ -48,9 +52,12 @@ export async function openSource(task: FileTask): Promise<Source> {
   const found = formatOfBytes(beginning);
   if (task.format === undefined) {
     if (!OWN.includes(found)) throw new CommandOnlyError(FORMATS[found].title);
-    const foreign = found === 'xlsx' ? undefined : foreignFile(text);
+    const isKnown = found === 'xlsx' || found === 'gpx' || found === 'kml';
+    const foreign = isKnown ? undefined : foreignFile(text);
     if (foreign !== undefined) throw new BulkInputError(foreignSentence(foreign, task.file));
   }
+  if (task.format === undefined && found === 'gpx') return gpxSource(task, joined(beginning, reader));
+  if (task.format === undefined && found === 'kml') return kmlSource(task, joined(beginning, reader));
   if (text.startsWith(ZIP)) {
     void reader.cancel();
     return workbookSource(task);
@@ -81,6 +88,60 @@ function decodedBytes(bytes: ReadableStream<Uint8Array>, encoding: string): Read
     .pipeThrough(new TextEncoderStream());
 }
 
+/** Points of GPX as the file is read, by the reader of the command. */
+async function gpxSource(task: FileTask, bytes: ReadableStream<Uint8Array>): Promise<Source> {
+  const { gpxAsCsv } = await import('../../tables/xml/gpx.js');
+  return csvSource(task, gpxAsCsv(chunksOf(bytes)));
+}
+
+/** Placemarks of KML or KMZ by the reader of the command, which needs the file whole. */
+async function kmlSource(task: FileTask, bytes: ReadableStream<Uint8Array>): Promise<Source> {
+  let held = 0;
+  const hold = (more: number): void => {
+    held += more;
+    if (held > MOST_KML_BYTES) throw new BulkInputError('The file is too large for a page');
+  };
+  const parts: Bytes[] = [];
+  for await (const part of chunksOf(bytes)) {
+    hold(2 * part.length);
+    parts.push(part as Bytes);
+  }
+  const content = new Uint8Array(await new Blob(parts).arrayBuffer());
+  const { kmlAsCsv } = await import('../../tables/xml/kml.js');
+  const rows = kmlAsCsv(content, null, hold);
+  return csvSource(task, rows).catch((error: unknown) => {
+    // Which point of lines and areas is meant is an option of the command.
+    if (error instanceof TableError && error.hint === POINT_HINT)
+      throw new CommandOnlyError(`${FORMATS.kml.title} (LineString, Polygon)`);
+    throw error;
+  });
+}
+
+async function csvSource(
+  task: FileTask,
+  chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+): Promise<Source> {
+  const pieces = Symbol.asyncIterator in chunks ? chunks[Symbol.asyncIterator]() : chunks[Symbol.iterator]();
+  const reader = new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      const { done = false, value } = await pieces.next();
+      if (done) controller.close();
+      else controller.enqueue(value as Uint8Array);
+    },
+  }).getReader();
+  return tableSource(task, await beginningOf(reader), reader, { hasMark: true });
+}
+
+/** Not each browser iterates over streams. */
+async function* chunksOf(bytes: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = bytes.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    yield value;
+  }
+}
+
 /** The first workbook sheet with rows, or the one that was chosen, as CSV. */
 async function workbookSource(task: FileTask): Promise<Source> {
   if (task.file.size > MOST_WORKBOOK_BYTES)
@@ -91,7 +152,8 @@ async function workbookSource(task: FileTask): Promise<Source> {
     sheets = (await sheetsOf(new Uint8Array(await task.file.arrayBuffer()))).filter(
       ({ rows }) => rows.length > 0,
     );
-  } catch {
+  } catch (error) {
+    if (error instanceof TableError) throw error;
     throw new BulkInputError('The workbook is broken, or has a password');
   }
   const sheet = Math.min(task.sheet ?? 0, sheets.length - 1);

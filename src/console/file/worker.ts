@@ -3,6 +3,7 @@
 import { Kernel } from '../../hexcodes/kernel/kernel.js';
 import { BlockBuffers } from '../../hexcodes/wire/bulk/block-buffers.js';
 import { BulkInputError } from '../../hexcodes/wire/job.js';
+import { TableError } from '../../tables/table-error.js';
 import { FileConversion, requestFor } from './conversion.js';
 import type { FileNews, FileTask, WorkbookTask } from './messages.js';
 import { CommandOnlyError, openSource } from './source.js';
@@ -22,7 +23,7 @@ addEventListener('message', ({ data }: MessageEvent<FileTask | WorkbookTask>) =>
       return;
     }
     tell({ kind: 'refused', reason: error instanceof Error ? error.message : String(error) });
-    if (!(error instanceof BulkInputError)) throw error;
+    if (!(error instanceof BulkInputError || error instanceof TableError)) throw error;
   });
 });
 

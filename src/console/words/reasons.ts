@@ -32,6 +32,13 @@ const VIETNAMESE: readonly (readonly [english: RegExp, vietnamese: string])[] = 
     /^The workbook is larger than 64 MiB; save the sheet as CSV$/,
     'tệp Excel lớn hơn 64 MiB; hãy lưu trang tính dạng CSV',
   ],
+  [
+    /^The workbook would take more memory than a page may; save the sheet as CSV$/,
+    'tệp Excel cần nhiều bộ nhớ hơn mức cho phép; hãy lưu trang tính dạng CSV',
+  ],
+  [/^The file is too large for a page$/, 'tệp quá lớn cho trang này'],
+  [/^it is not XML as it should be: .*$/s, 'tệp XML bị hỏng'],
+  [/^the archive is broken \(.*\)$/s, 'tệp nén bị hỏng'],
   [/^The workbook is broken, or has a password$/, 'tệp Excel bị hỏng hoặc có mật khẩu'],
   [/^item is not valid JSON$/, 'dòng không phải là JSON hợp lệ'],
   [/^item is not valid UTF-8$/, 'dòng không phải là UTF-8'],

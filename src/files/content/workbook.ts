@@ -4,6 +4,14 @@
 
 import { inflateRawSync } from 'node:zlib';
 import { codeColumns, pairColumns } from '../../hexcodes/wire/rows/column-names.js';
+import {
+  gridBytesOf,
+  hasValue,
+  isReadPart,
+  isSheetPart,
+  textOfCell,
+  widthOf,
+} from '../../tables/xlsx/sheet-grid.js';
 import { badInput, CliFailure, reasonOf } from '../exit-codes.js';
 import { csvQuoted } from '../formats/csv-rows.js';
 import { requireBelowCeiling, wholeContent } from '../held/ceiling.js';
@@ -22,13 +30,8 @@ const MOST_COMMENT_BYTES = 65_535;
 const VERSION = 20;
 const STORED = 0;
 const DEFLATED = 8;
-/** Memory of a byte of XML, as text and as values, and of a cell and a row that is not there. */
+/** Memory of a byte of XML, as text and as values. */
 const XML_FACTOR = 6;
-const CELL_BYTES = 16;
-const ROW_BYTES = 32;
-/** Parts that are read: sheets, texts, styles, their list. */
-const READ = /\.(?:xml|rels)$/i;
-const SHEET = /worksheets\//i;
 const WAY_OUT = 'Save the sheet as CSV.';
 
 interface Part {
@@ -50,18 +53,15 @@ function checkedWorkbook(bytes: Uint8Array, file: string): Buffer {
   let gridBytes = 0;
   const require = (): void =>
     requireBelowCeiling({ file }, XML_FACTOR * xmlBytes + gridBytes, 'the workbook', WAY_OUT);
-  const parts = partsOf(bytes).filter(({ name }) => READ.test(name));
+  const parts = partsOf(bytes).filter(({ name }) => isReadPart(name));
   for (const { sizeBytes } of parts) xmlBytes += sizeBytes;
   require();
   const plains: { part: Part; plain: Uint8Array }[] = [];
   for (const part of parts) {
     const plain = unpackedPart(part);
     plains.push({ part, plain });
-    if (!SHEET.test(part.name)) continue;
-    const { rows, columns, filled } = gridOf(plain);
-    // Rows that are left out are made without cells; those that are there, and all below a last column, get all of
-    // them.
-    gridBytes += ROW_BYTES * rows + CELL_BYTES * columns * Math.max(filled, rows);
+    if (!isSheetPart(part.name)) continue;
+    gridBytes += gridBytesOf(plain);
     require();
   }
   return archiveOf(plains);
@@ -149,34 +149,6 @@ function partsOf(bytes: Uint8Array): Part[] {
   return parts;
 }
 
-const ROW = /<(?:\w+:)?row\b[^>]*?\br="(\d+)"/g;
-const CELL = /<(?:\w+:)?c\b[^>]*?\br="([A-Z]{1,8})(\d+)"/g;
-const ROW_START = /<(?:\w+:)?row\b/g;
-const SCAN_BYTES = 1 << 20;
-const OVERLAP_BYTES = 1024;
-
-/** The last row and column that a sheet names, and the number of rows that it has. */
-function gridOf(xml: Uint8Array): { rows: number; columns: number; filled: number } {
-  let [rows, columns, filled] = [0, 0, 0];
-  for (let at = 0; at < xml.length; at += SCAN_BYTES) {
-    const text = Buffer.from(xml.subarray(at, at + SCAN_BYTES + OVERLAP_BYTES)).toString('latin1');
-    for (const [, row] of text.matchAll(ROW)) rows = Math.max(rows, Number(row));
-    for (const [, letters = '', row] of text.matchAll(CELL)) {
-      rows = Math.max(rows, Number(row));
-      columns = Math.max(columns, columnOf(letters));
-    }
-    filled += text.match(ROW_START)?.length ?? 0;
-  }
-  return { rows, columns, filled };
-}
-
-/** `A` is 1, `XFD` 16384. */
-function columnOf(letters: string): number {
-  let column = 0;
-  for (const letter of letters) column = 26 * column + letter.charCodeAt(0) - 64;
-  return column;
-}
-
 /** Letters of a chunk of CSV, about. */
 const CHUNK_LETTERS = 256 * 1024;
 
@@ -219,10 +191,7 @@ export async function sheetAsCsv(
       `Name one: --sheet ${JSON.stringify(likelySheet(filled) ?? names[0])}.`,
     );
   }
-  const width = chosen.data.reduce(
-    (widest, row) => Math.max(widest, row.findLastIndex((cell) => cell !== null) + 1),
-    0,
-  );
+  const width = widthOf(chosen.data);
   return csvOf(chosen.data.slice(headerRow - 1), width);
 }
 
@@ -244,7 +213,7 @@ function* csvOf(rows: readonly unknown[][], width: number): Generator<Uint8Array
   let lines: string[] = [];
   let size = 0;
   for (const row of rows) {
-    if (!row.some((cell) => cell !== null)) continue;
+    if (!hasValue(row)) continue;
     const fields = Array.from({ length: width }, (_, c) => csvQuoted(textOfCell(row[c]), ','));
     const line = `${fields.join(',')}\n`;
     lines.push(line);
@@ -255,14 +224,4 @@ function* csvOf(rows: readonly unknown[][], width: number): Generator<Uint8Array
     size = 0;
   }
   yield Buffer.from(lines.join(''));
-}
-
-function textOfCell(cell: unknown): string {
-  if (cell === null || cell === undefined) return '';
-  if (cell instanceof Date)
-    return cell
-      .toISOString()
-      .replace(/T00:00:00\.000Z$/, '')
-      .replace(/\.000Z$/, 'Z');
-  return String(cell);
 }

@@ -1,6 +1,6 @@
 // The files of the console as the service sends them: encodings, caching, policy, weight, and the boundaries of the
 // service.
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -121,26 +121,4 @@ test('the policy lets in the host of the map of the operator, and no other', asy
   } finally {
     await other.stop();
   }
-});
-
-test('the page weighs at most 250 KB before the library of the map, 1.5 MB with it, its fleet 10 KB and its files 40 KB, as Brotli', () => {
-  const folder = 'dist/console/assets';
-  const sizes = readdirSync(folder)
-    .filter((name) => name.endsWith('.br'))
-    .map((name) => ({
-      isMap: /^(?:maplibre|webgl-map)/.test(name),
-      isFleet: /fleet/i.test(name),
-      // `browser` is fflate, which workbooks need.
-      isFile: /^(?:fileWorker|table-plan|workbook-writer|xlsx-sheets|browser)-/.test(name),
-      bytes: statSync(`${folder}/${name}`).size,
-    }));
-  const sum = (parts: typeof sizes): number => parts.reduce((total, { bytes }) => total + bytes, 0);
-  expect(sizes.filter(({ isMap }) => isMap)).toHaveLength(3);
-  expect(sizes.filter(({ isFleet }) => isFleet)).toHaveLength(2);
-  expect(sum(sizes.filter(({ isFleet }) => isFleet))).toBeLessThanOrEqual(10_000);
-  expect(sizes.filter(({ isFile }) => isFile)).toHaveLength(5);
-  expect(sum(sizes.filter(({ isFile }) => isFile))).toBeLessThanOrEqual(40_000);
-  const atOnce = sizes.filter(({ isMap, isFleet, isFile }) => !isMap && !isFleet && !isFile);
-  expect(sum(atOnce)).toBeLessThanOrEqual(250_000);
-  expect(sum(sizes)).toBeLessThanOrEqual(1_500_000);
 });

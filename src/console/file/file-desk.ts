@@ -1,0 +1,311 @@
+// The content of the panel for files: a table or lines of JSON are dropped, chosen or pasted, converted here in a
+// worker, summed up, drawn on the map, and downloaded. Nothing leaves the browser.
+
+import { DEFAULT_RESOLUTION } from '../../hexcodes/wire/params/number.js';
+import { shellWord } from '../../tables/shell-word.js';
+import type { Desk } from '../desk.js';
+import { length } from '../place/around.js';
+import { EDGE_M_OF_RESOLUTION_0 } from '../place/place.js';
+import type { PointsToDraw } from '../points/drawn-points.js';
+import { element, scrollTo } from '../shell/elements.js';
+import { shipped } from '../shipped.js';
+import { language, number, say } from '../words/language.js';
+import { columnChooser } from './column-chooser.js';
+import { reasonWords, summary } from './file-summary.js';
+import type { FileFormat, FileNews, FileTask, FoundTable } from './messages.js';
+import { looksLikeJson, withHeader } from './pasted.js';
+import type { Columns } from './table-plan.js';
+
+interface Parts {
+  readonly status: HTMLElement;
+  readonly bar: HTMLProgressElement;
+  readonly stop: HTMLButtonElement;
+  readonly result: HTMLElement;
+  readonly resolution: HTMLSelectElement;
+}
+
+/** A file that waits for its turn. */
+interface Waiting {
+  readonly file: Blob;
+  /** Absent: by its bytes. */
+  readonly format?: FileFormat;
+  readonly isGzip: boolean;
+  /** Name of the answer, without its extension. */
+  readonly name: string;
+  /** Extension of an answer that is a table. */
+  readonly extension: string;
+  /** Name that the visitor knows; '' of pasted lines. */
+  readonly title: string;
+  /** Columns and sheet that the visitor has chosen. */
+  readonly columns?: Columns;
+  readonly sheet?: number;
+  /** The answer that this one takes the place of. */
+  readonly replaces?: HTMLElement;
+}
+
+export class FileDesk {
+  #worker: Worker | undefined;
+  #waiting: Waiting[] = [];
+  /** Points of each answer that is shown. */
+  readonly #points = new Map<HTMLElement, PointsToDraw>();
+  readonly #parts: Parts;
+
+  constructor(private readonly desk: Desk) {
+    this.#parts = {
+      status: element('p', { class: 'soft', attributes: { id: 'file-status', role: 'status' } }),
+      bar: element('progress', { label: 'progress', attributes: { max: '1', value: '0' } }),
+      stop: element('button', {
+        key: 'stop',
+        attributes: { type: 'button' },
+        on: { click: () => this.#stop() },
+      }),
+      result: element('div', { class: 'file-result', attributes: { id: 'file-result' } }),
+      resolution: element(
+        'select',
+        { attributes: { id: 'file-resolution' } },
+        ...Array.from({ length: 16 }, (_, each) =>
+          element('option', { text: sizeWords(each), attributes: { value: String(each) } }),
+        ),
+      ),
+    };
+    const { bar, stop, resolution } = this.#parts;
+    bar.hidden = true;
+    stop.hidden = true;
+    resolution.value = String(DEFAULT_RESOLUTION);
+    language.on(() => {
+      for (const option of resolution.options) option.textContent = sizeWords(Number(option.value));
+    });
+  }
+
+  elements(): HTMLElement[] {
+    const input = element('input', {
+      attributes: {
+        type: 'file',
+        id: 'file-input',
+        multiple: '',
+        accept: '.csv,.tsv,.txt,.xlsx,.xlsm,.ndjson,.jsonl,.gpx,.kml,.kmz,.gz,text/csv,text/plain',
+      },
+      class: 'file-input',
+      on: {
+        change: () => {
+          this.convertFiles([...(input.files ?? [])]);
+          input.value = '';
+        },
+      },
+    });
+    const text = element('textarea', {
+      attributes: {
+        id: 'file-text',
+        rows: '4',
+        spellcheck: 'false',
+        placeholder: 'lat\tlng\n21.0288\t105.8525',
+      },
+    });
+    const convert = element('button', {
+      key: 'convert',
+      class: 'strong',
+      attributes: { type: 'button', id: 'file-convert' },
+      on: {
+        click: () => {
+          if (text.value.trim() !== '') this.#convertText(text.value);
+          else text.focus();
+        },
+      },
+    });
+    const { status, bar, stop, result, resolution } = this.#parts;
+    return [
+      element('p', { key: 'fileHint' }),
+      element(
+        'label',
+        { class: 'drop', attributes: { for: 'file-input' } },
+        element('span', { key: 'dropHere' }),
+        element('strong', { key: 'chooseFile' }),
+        input,
+      ),
+      element('label', { key: 'fileResolution', attributes: { for: 'file-resolution' } }),
+      resolution,
+      element('label', { key: 'pasteLines', attributes: { for: 'file-text' } }),
+      text,
+      convert,
+      status,
+      bar,
+      stop,
+      result,
+    ];
+  }
+
+  convertFiles(files: readonly File[]): void {
+    this.#take(
+      files.map((file): Waiting => {
+        const bare = file.name.replace(/\.gz$/i, '');
+        const [, stem = bare, given = ''] = /^(.+?)(\.[^.]*)?$/s.exec(bare) ?? [];
+        return {
+          file,
+          ...(/\.(ndjson|jsonl)$/i.test(bare) ? { format: 'ndjson' as const } : {}),
+          isGzip: bare !== file.name,
+          name: `${stem}-hexcodes`,
+          extension: /^\.(?:csv|tsv|tab|txt|ndjson|jsonl)$/i.test(given) ? given : '.csv',
+          title: file.name,
+        };
+      }),
+    );
+  }
+
+  #convertText(pasted: string): void {
+    const isJson = looksLikeJson(pasted);
+    this.#take([
+      {
+        file: new Blob([withHeader(pasted)]),
+        ...(isJson ? { format: 'ndjson' as const } : {}),
+        isGzip: false,
+        name: 'hexcodes',
+        extension: isJson ? '.ndjson' : '.csv',
+        title: '',
+      },
+    ]);
+  }
+
+  /** Files that come while others are converted wait behind them; else they take the place of what was there. */
+  #take(files: readonly Waiting[]): void {
+    if (files.length === 0) return;
+    this.#waiting.push(...files);
+    if (this.#worker !== undefined) return;
+    if (files[0]!.replaces === undefined) {
+      this.#parts.result.replaceChildren();
+      this.#points.clear();
+    }
+    this.#next();
+  }
+
+  #next(): void {
+    const next = this.#waiting.shift();
+    if (next !== undefined) this.#convert(next);
+  }
+
+  #convert(waiting: Waiting): void {
+    const { file, format, isGzip, title, columns, sheet, replaces } = waiting;
+    const { status, bar, stop, result, resolution } = this.#parts;
+    const isOne = this.#waiting.length === 0 && result.childElementCount === (replaces === undefined ? 0 : 1);
+    const report = (words: string): void => {
+      status.textContent = isOne || title === '' ? words : `${title}: ${words}`;
+    };
+    report(say('reading'));
+    bar.hidden = false;
+    stop.hidden = false;
+    // The size of what is packed is not known.
+    if (isGzip) bar.removeAttribute('value');
+    else bar.value = 0;
+    const worker = new Worker(shipped.files.fileWorker, { type: 'module' });
+    this.#worker = worker;
+    let table: FoundTable | undefined;
+    const end = (words: string, parts: readonly HTMLElement[], isRefused: boolean): HTMLElement => {
+      this.#rest();
+      report(words);
+      const heading = title === '' ? [] : [element('h2', { class: 'file-name', text: title })];
+      const again = (next: Pick<Waiting, 'columns' | 'sheet'>): void => {
+        const { columns: _, sheet: __, ...same } = waiting;
+        this.#take([{ ...same, ...next, replaces: section }]);
+      };
+      const chooser = table === undefined ? [] : [columnChooser(table, isRefused, again)];
+      const section: HTMLElement = element(
+        'section',
+        { class: 'file-answer' },
+        ...heading,
+        ...parts,
+        ...chooser,
+      );
+      // The answer to the first file is below all the controls of the panel.
+      const isFirst = result.childElementCount === (replaces === undefined ? 0 : 1);
+      if (replaces === undefined) result.append(section);
+      else {
+        replaces.replaceWith(section);
+        this.#points.delete(replaces);
+      }
+      if (isFirst) scrollTo(status);
+      this.#next();
+      return section;
+    };
+    const refuse = (words: string, more: readonly HTMLElement[] = []): void => {
+      end(words, [element('p', { class: 'note', text: words }), ...more], true);
+    };
+    worker.addEventListener('error', () => refuse(say('failed')));
+    worker.addEventListener('message', ({ data }: MessageEvent<FileNews>) => {
+      if (data.kind === 'table') table = data.table;
+      else if (data.kind === 'progress') {
+        if (!isGzip) bar.value = data.readBytes / file.size;
+        report(say('rowsSoFar', { rows: number(data.rows) }));
+      } else if (data.kind === 'refused') {
+        refuse(say('fileRefused', { reason: reasonWords(data.reason) }));
+      } else if (data.kind === 'commandOnly') {
+        const line = `hexcodes encode ${shellWord(title)} -o ${shellWord(`${waiting.name}.csv`)}`;
+        refuse(say('fileForCommand', { title: data.title }), [
+          element('pre', {}, element('code', { text: line })),
+        ]);
+      } else if (data.kind === 'done') {
+        const words = say('rowsDone', { rows: number(data.tally.rows) });
+        const extension =
+          data.format === 'ndjson' && !/json/i.test(waiting.extension) ? '.ndjson' : waiting.extension;
+        const delimiter = table?.plan.delimiter ?? ',';
+        const isWorkbook = (table?.sheets.length ?? 0) > 0;
+        const parts = summary(data, { name: waiting.name, extension, delimiter, isWorkbook });
+        this.#draw(end(words, parts, false), data.points);
+      }
+    });
+    const { kernel, index, reach } = shipped.files;
+    const task: FileTask = {
+      kind: 'convert',
+      file,
+      ...(format === undefined ? {} : { format }),
+      isGzip,
+      resolution: Number(resolution.value),
+      ...(columns === undefined ? {} : { columns }),
+      ...(sheet === undefined ? {} : { sheet }),
+      paths: { kernel, index, reach },
+    };
+    worker.postMessage(task);
+  }
+
+  /** Points of all files of one drop lie on the map together. */
+  #draw(section: HTMLElement, points: PointsToDraw): void {
+    this.#points.set(section, points);
+    const drawn = [...this.#points.values()].reduce(joined);
+    this.desk.points.set(drawn);
+    if (drawn.box !== undefined) this.desk.map.now?.showBox(drawn.box);
+  }
+
+  #stop(): void {
+    this.#waiting = [];
+    this.#rest();
+    this.#parts.status.textContent = '';
+  }
+
+  #rest(): void {
+    this.#worker?.terminate();
+    this.#worker = undefined;
+    this.#parts.bar.hidden = true;
+    this.#parts.stop.hidden = true;
+  }
+}
+
+/** A resolution with the edge of its hexagons. */
+const sizeWords = (resolution: number): string =>
+  say('sizeOf', { resolution, edge: length(EDGE_M_OF_RESOLUTION_0 / Math.sqrt(7) ** resolution) });
+
+function joined(a: PointsToDraw, b: PointsToDraw): PointsToDraw {
+  const offsets = new Float32Array(a.offsets.length + b.offsets.length);
+  offsets.set(a.offsets);
+  offsets.set(b.offsets, a.offsets.length);
+  const admins = new Uint8Array(a.admins.length + b.admins.length);
+  admins.set(a.admins);
+  admins.set(b.admins, a.admins.length);
+  const box =
+    a.box === undefined || b.box === undefined
+      ? (a.box ?? b.box)
+      : {
+          west: Math.min(a.box.west, b.box.west),
+          south: Math.min(a.box.south, b.box.south),
+          east: Math.max(a.box.east, b.box.east),
+          north: Math.max(a.box.north, b.box.north),
+        };
+  return { offsets, admins, left: a.left + b.left, box };
+}

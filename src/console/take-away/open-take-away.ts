@@ -1,0 +1,157 @@
+// The content of the panel of what can be taken away: the hexagons of the view as a file, a sheet of A4 with the
+// hexagons around the place, and a card for its door. Sheet and card are shown first, then printed or saved.
+import type { Desk } from '../desk.js';
+import { linkTo } from '../place/copy.js';
+import type { Place } from '../place/place.js';
+
+import { download, element } from '../shell/elements.js';
+import { language, number, say } from '../words/language.js';
+import { doorplate } from './doorplate.js';
+import { gridSheet } from './grid-sheet.js';
+import { svgFile } from './svg.js';
+import { MOST_CELLS, viewGrid } from './view-grid.js';
+
+/** Rings of hexagons on the sheet: 91 hexagons, whose codes are still legible. */
+const SHEET_RINGS = 5;
+
+export function openTakeAway(host: HTMLElement, desk: Desk): void {
+  const redraw = (): void => {
+    // The line that the owner has typed outlives a click on the map.
+    const typed = host.querySelector<HTMLInputElement>('#doorplate-line')?.value;
+    host.replaceChildren(...gridPart(desk), ...printPart(desk.place.now));
+    const line = host.querySelector<HTMLInputElement>('#doorplate-line');
+    if (line !== null && typed !== undefined) line.value = typed;
+  };
+  const printPart = (place: Place | undefined): HTMLElement[] =>
+    place === undefined ? [element('p', { class: 'soft', key: 'printNeedsPlace' })] : printParts(desk, place);
+  desk.place.each(redraw);
+  language.on(redraw);
+}
+
+function gridPart(desk: Desk): HTMLElement[] {
+  const choice = element(
+    'select',
+    { attributes: { id: 'grid-resolution' } },
+    element('option', { key: 'gridAsMap', attributes: { value: '' } }),
+    ...Array.from({ length: 16 }, (_, resolution) => element('option', { text: String(resolution) })),
+  );
+  const status = element('p', { class: 'soft', attributes: { role: 'status', id: 'grid-status' } });
+  const button = element('button', {
+    key: 'gridDownload',
+    attributes: { type: 'button', id: 'grid-download' },
+    on: {
+      click: async () => {
+        const map = desk.map.now;
+        if (map === undefined) {
+          status.textContent = say('gridNeedsMap');
+          return;
+        }
+        button.disabled = true;
+        const resolution = choice.value === '' ? map.gridResolution() : Number(choice.value);
+        const grid = await viewGrid(desk.library, map.bounds(), resolution, (part) => {
+          status.textContent = say('gridProgress', { percent: Math.floor(part * 100) });
+        });
+        button.disabled = false;
+        if (grid.kind === 'file') {
+          status.textContent = say('gridDone', { cells: number(grid.cells), resolution });
+          download(grid.file, `hexcodes-grid-${resolution}.geojson`);
+        } else {
+          status.textContent = say('gridTooMany', {
+            most: number(MOST_CELLS),
+            cells: number(grid.estimate),
+            resolution,
+          });
+        }
+      },
+    },
+  });
+  return [
+    element('h2', { key: 'gridTitle' }),
+    element('p', { class: 'soft', key: 'gridHint' }),
+    element('label', { key: 'gridResolution', attributes: { for: 'grid-resolution' } }),
+    choice,
+    button,
+    status,
+  ];
+}
+
+function printParts(desk: Desk, place: Place): HTMLElement[] {
+  const link = linkTo(place.hexcodes);
+  const line = element('input', {
+    attributes: { id: 'doorplate-line', type: 'text', maxlength: '60', autocomplete: 'off' },
+  });
+  const button = (key: 'sheet' | 'doorplate', make: () => SVGSVGElement): HTMLElement =>
+    element('button', {
+      key,
+      attributes: { type: 'button', id: `print-${key}` },
+      on: { click: () => preview(make(), `${place.hexcodes}-${key}.svg`) },
+    });
+  return [
+    element('h2', { text: say('printTitle', { code: place.hexcodes }) }),
+    ...(isLocal(location.hostname)
+      ? [element('p', { class: 'note', text: say('qrLocal', { host: location.host }) })]
+      : []),
+    element('p', { class: 'soft', key: 'sheetHint' }),
+    button('sheet', () => gridSheet(desk.library, place, SHEET_RINGS, link)),
+    element('label', { key: 'doorplateLine', attributes: { for: 'doorplate-line' } }),
+    line,
+    button('doorplate', () => doorplate(place, line.value.trim(), link)),
+  ];
+}
+
+/** Whether only this machine knows the name. */
+const isLocal = (host: string): boolean => /^(?:localhost|127\.|\[::1\]|0\.0\.0\.0)/.test(host);
+
+/**
+ * A picture that is printed in place of the page. The dialog would not do: in the top layer it has no paper of its
+ * own size.
+ */
+function paper(picture: SVGSVGElement): HTMLElement {
+  const kind = picture.getAttribute('class') ?? '';
+  const made = element('div', { class: `paper paper-${kind}`, attributes: { 'aria-hidden': 'true' } });
+  made.append(picture);
+  return made;
+}
+
+/** The page itself prints as the sheet of its place. */
+export function openPrinting(desk: Desk): void {
+  let sheet: HTMLElement | undefined;
+  addEventListener('beforeprint', () => {
+    const place = desk.place.now;
+    if (place === undefined || document.querySelector('.paper') !== null) return;
+    sheet = paper(gridSheet(desk.library, place, SHEET_RINGS, linkTo(place.hexcodes)));
+    document.body.append(sheet);
+  });
+  addEventListener('afterprint', () => sheet?.remove());
+}
+
+/** Shows a picture, which is what is printed while it is shown. */
+function preview(picture: SVGSVGElement, fileName: string): void {
+  const button = (key: 'print' | 'save' | 'close', click: () => void): HTMLElement =>
+    element('button', {
+      key,
+      class: key === 'print' ? 'strong' : '',
+      attributes: { type: 'button' },
+      on: { click },
+    });
+  const dialog = element(
+    'dialog',
+    { class: 'preview', label: 'preview' },
+    element(
+      'div',
+      { class: 'preview-buttons' },
+      button('print', () => window.print()),
+      button('save', () => download(svgFile(picture), fileName)),
+      button('close', () => dialog.close()),
+    ),
+    element('div', { class: 'preview-page' }),
+  );
+  dialog.lastElementChild!.append(picture);
+  const printed = paper(picture.cloneNode(true) as SVGSVGElement);
+  dialog.addEventListener('close', () => {
+    dialog.remove();
+    printed.remove();
+  });
+  document.body.append(dialog, printed);
+  dialog.showModal();
+}
