@@ -44,7 +44,9 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
       buffer: DISPATCHER_FILES[name]!(),
     }));
     await page.locator('#file-input').setInputFiles(files);
-    await expect.poll(() => page.locator('.file-answer').count(), { timeout: 60_000 }).toBe(names.length);
+    await expect
+      .poll(() => page.locator('.file-answer').count(), { timeout: 60_000 + 4000 * names.length })
+      .toBe(names.length);
   };
 
   test('the table has more than 20 files, all in one drop', async () => {
