@@ -47,6 +47,8 @@ const HEIGHT_PX = 18;
 /** Between two names, and between a name and the edge of the map. */
 const GAP_PX = 6;
 const EDGE_PX = 4;
+/** A name that would have to slide farther to be whole is where it does not belong. */
+const MOST_SLIDE_PX = 30;
 /** From the left end of a name with a sign to the middle of the sign, and the width of all of the sign. */
 const SIGN_MIDDLE_PX = 6.5;
 const SIGN_PX = 15;
@@ -201,6 +203,7 @@ export class Labels {
       const left = hasSign ? start : Math.max(EDGE_PX, Math.min(start, width - EDGE_PX - wide));
       const down = hasSign ? y : Math.max(HEIGHT_PX / 2, Math.min(y, height - HEIGHT_PX / 2));
       const area = around(left + wide / 2, down, wide, HEIGHT_PX);
+      if (Math.abs(left - start) > MOST_SLIDE_PX) return;
       const isWhole = area.left >= 0 && area.right <= width && area.top >= -2 && area.bottom <= height + 2;
       if (!isWhole || !isFree(area, this.#taken, GAP_PX)) return;
       this.#taken.push(area);
@@ -213,7 +216,11 @@ export class Labels {
     };
     for (const { key, lng, lat } of AT_SEA) {
       const { x, y } = project(lng, lat);
-      show({ text: say(key), kind: 'water', lng, lat }, x, y);
+      const [text, short] = [say(key), say(key).replace(/^Quần đảo | \(.*\)$/g, '')];
+      const before = shown.size;
+      show({ text, kind: 'water', lng, lat }, x, y);
+      // Small screens have room for the name alone.
+      if (shown.size === before) show({ text: short, kind: 'water', lng, lat }, x, y);
     }
     for (const name of this.#provinces) {
       const { x, y } = project(name.lng, name.lat);

@@ -52,12 +52,15 @@ const MOST_RECENT = 8;
 const LOOKED_AT_MS = 1500;
 
 /** Codes that were looked at last, the newest first; kept in the browser until they are removed. */
-export const recentCodes = new Value<readonly string[]>(
-  (kept(RECENT) ?? '').split(' ').filter((code) => code !== ''),
-);
+const keptCodes = (): readonly string[] => (kept(RECENT) ?? '').split(' ').filter((code) => code !== '');
+export const recentCodes = new Value(keptCodes());
 
 export function openRecent(desk: Desk): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
+  // A code that is removed in one tab must not come back from another.
+  addEventListener('storage', ({ key }) => {
+    if (key === RECENT || key === null) recentCodes.set(keptCodes());
+  });
   desk.place.on((place) => {
     clearTimeout(timer);
     if (place === undefined || place.accuracyM !== undefined) return;

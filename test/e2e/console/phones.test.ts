@@ -94,6 +94,18 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
     await page.context().close();
   });
 
+  test('two tabs have one list of recent codes, and what is removed in one does not come back', async () => {
+    const { page } = await openConsole(browser, server.port, {}, `#${CODE}`);
+    const other = await page.context().newPage();
+    await other.goto(page.url().replace(/#.*/, ''));
+    const codes = (): Promise<string[]> => other.locator('#recent .code').allTextContents();
+    await expect.poll(codes).toEqual([CODE]);
+    await other.locator('#remove-recent').click();
+    await page.locator('#code').fill(OTHER);
+    await expect.poll(codes).toEqual([OTHER]);
+    await page.context().close();
+  });
+
   test.each([
     ['#HN-6GHP4-83RFV', undefined],
     ['#HN-6GHP4-83RFR&fbclid=abc', CODE],
