@@ -40,7 +40,11 @@ const way = (from: string, to: string): Way => ({
 });
 
 const GEOJSON: Way = { name: 'csv → geojson', args: ['encode', 'in.csv', '-o', 'out.geojson'], sql: null };
-const ARROW: Way = { name: 'csv → arrow', args: ['encode', 'in.csv', '-o', 'out.arrow'], sql: null };
+const ARROW: readonly Way[] = ['csv', 'ndjson', 'parquet'].map((from) => ({
+  name: `${from} → arrow`,
+  args: ['encode', `in.${from}`, '-o', 'out.arrow'],
+  sql: null,
+}));
 const WAYS: readonly Way[] = [
   ...['csv', 'ndjson', 'parquet'].map((format) => way(format, format)),
   ...[
@@ -56,17 +60,17 @@ const WAYS: readonly Way[] = [
     return way(from!, to!);
   }),
   GEOJSON,
-  ARROW,
+  ...ARROW,
   {
     name: 'csv --keep id',
     args: ['encode', 'in.csv', '--keep', 'id', '-o', 'out.csv'],
     sql: `COPY (SELECT id, ${WORK} FROM ${READ.csv}) TO 'duck.csv' (FORMAT csv)`,
   },
-  {
-    name: 'parquet --sort cell',
-    args: ['encode', 'in.parquet', '--sort', 'cell', '-o', 'out.parquet'],
-    sql: `COPY (SELECT *, ${WORK} FROM ${READ.parquet} ORDER BY work) TO 'duck.parquet' (FORMAT parquet)`,
-  },
+  ...['parquet', 'csv', 'ndjson'].map((from) => ({
+    name: `${from} --sort cell`,
+    args: ['encode', `in.${from}`, '--sort', 'cell', '-o', 'out.parquet'],
+    sql: `COPY (SELECT *, ${WORK} FROM ${READ[from]} ORDER BY work) TO 'duck.parquet' (FORMAT parquet)`,
+  })),
   ...['parquet', 'csv'].map((format) => ({
     name: `aggregate ${format}`,
     args: [

@@ -45,6 +45,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   read: () => import('./read.js'),
   region: () => import('./region.js'),
   resume: () => import('./resume.js'),
+  roads: () => import('./roads.js'),
   rolling: () => import('./rolling.js'),
   scale: () => import('./scale.js'),
   simulate: () => import('./simulate.js'),

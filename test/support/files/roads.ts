@@ -1,11 +1,11 @@
 // Two roads of a conversion side by side: rows of hostile text and numbers, and what readers see of the files that come
 // of them.
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tableFromIPC } from '@uwdata/flechette';
 import fc from 'fast-check';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
-import { expect } from 'vitest';
 import type { convertFiles } from '#dist/files/run.js';
 import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 
@@ -109,20 +109,21 @@ function arrowSeen(bytes: Buffer) {
   return { fields: table.schema.fields, batches, rows };
 }
 
+/** @throws AssertionError where two roads differ in what they say, count or write */
 export async function expectAlike(one: Converted, other: Converted, to: string): Promise<void> {
-  expect(one.fault).toBe(other.fault);
-  expect(one.tally).toBe(other.tally);
+  strictEqual(one.fault, other.fault);
+  strictEqual(one.tally, other.tally);
   for (const part of ['bytes', 'rejected'] as const) {
     const [mine, theirs] = [one[part] ?? null, other[part] ?? null];
-    if (mine === null || theirs === null) expect(mine).toBe(theirs);
+    if (mine === null || theirs === null) strictEqual(mine, theirs);
     else if (to === 'parquet') {
       const { rows, textsOutside, ...rest } = await seen(mine);
       const { rows: theirRows, textsOutside: _, ...theirRest } = await seen(theirs);
-      expect(textsOutside).toBe(0);
-      expect(rest).toEqual(theirRest);
-      expect(rows === theirRows).toBe(true);
-    } else if (to === 'arrow') expect(arrowSeen(mine)).toEqual(arrowSeen(theirs));
-    else expect(mine.equals(theirs)).toBe(true);
+      strictEqual(textsOutside, 0);
+      deepStrictEqual(rest, theirRest);
+      ok(rows === theirRows, 'other rows');
+    } else if (to === 'arrow') deepStrictEqual(arrowSeen(mine), arrowSeen(theirs));
+    else ok(mine.equals(theirs), 'other bytes');
   }
 }
 
@@ -278,3 +279,19 @@ export const brokenLine = fc.constantFrom(
     '{"lat":21 "lng":1}',
   ],
 );
+
+const quoted = (text: string): string => (/[",\r\n\t]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+/** A row of CSV: id, lat, lng, name, speed. */
+export const row = fc
+  .tuple(
+    fc.nat(1e6).map(String),
+    fc.oneof({ weight: 9, arbitrary: usualNumber(8, 23) }, { weight: 2, arbitrary: oddNumber }),
+    fc.oneof({ weight: 9, arbitrary: usualNumber(102, 109) }, { weight: 2, arbitrary: oddNumber }),
+    field,
+    fc.boolean(),
+  )
+  .map(([id, lat, lng, name, isQuoted]) =>
+    [id, quoted(lat), quoted(lng), isQuoted ? `"${name.replaceAll('"', '""')}"` : quoted(name), '1.50'].join(
+      ',',
+    ),
+  );

@@ -12,17 +12,15 @@ import {
   brokenLine,
   converted,
   expectAlike,
-  field,
   isRows,
   jsonLine,
   oddLine,
-  oddNumber,
   policies,
   type Request,
   rarely,
+  row,
   TYPES,
   typedRow,
-  usualNumber,
 } from '../../../support/files/roads.js';
 
 const scratch = mkdtempSync(join(tmpdir(), 'hexcodes-rows-'));
@@ -32,20 +30,6 @@ beforeAll(async () => {
   hexcodes = await loadLibrary();
 });
 
-const quoted = (text: string): string => (/[",\r\n\t]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-const row = fc
-  .tuple(
-    fc.nat(1e6).map(String),
-    fc.oneof({ weight: 9, arbitrary: usualNumber(8, 23) }, { weight: 2, arbitrary: oddNumber }),
-    fc.oneof({ weight: 9, arbitrary: usualNumber(102, 109) }, { weight: 2, arbitrary: oddNumber }),
-    field,
-    fc.boolean(),
-  )
-  .map(([id, lat, lng, name, isQuoted]) =>
-    [id, quoted(lat), quoted(lng), isQuoted ? `"${name.replaceAll('"', '""')}"` : quoted(name), '1.50'].join(
-      ',',
-    ),
-  );
 const oddRow = fc.constantFrom(
   '',
   '\r',
