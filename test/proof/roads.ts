@@ -1,6 +1,6 @@
 // `npm run proof -- roads [--size 10000000] [--for 30m] [--seed S]`: rows of hostile text and numbers in files of CSV,
-// NDJSON and Parquet, converted by rows of bytes and value by value: the same bytes, or rows, types and bounds, the same
-// counts. Its small twins are test/property/cli/files/by-rows.test.ts and typed-rows.test.ts.
+// NDJSON and Parquet, converted by rows of bytes and value by value: the same bytes, or rows, types and bounds, the
+// same counts. Its small twins are test/property/cli/files/by-rows.test.ts and typed-rows.test.ts.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -55,31 +55,14 @@ export class ParquetRowWriter implements RowWriter {
       const to = Math.min(count, from + GROUP_ROWS - this.#rows);
       for (const [c, { index }] of this.#columns.kept.entries()) {
         const half = this.#halves[c] ?? null;
-        if (half === null) this.#addValues(this.#plain[c]!, rows, index, from, to);
+        if (half === null)
+          this.#plain[c]!.addRanges(rows.text.bytes, rows.columns[index]!, this.#wanted, from, to);
         else this.#addDegrees(this.#plain[c]!, rows, half, from, to);
       }
       this.#addOwn(own, from, to);
       from = to;
       const held = this.#plain.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
       if (this.#rows === GROUP_ROWS || held >= MOST_HELD_BYTES) await this.#endGroup();
-    }
-  }
-
-  #addValues(
-    column: PlainColumn,
-    { text, columns }: TextRows,
-    index: number,
-    from: number,
-    to: number,
-  ): void {
-    const { starts, ends } = columns[index]!;
-    const { bytes } = text;
-    const wanted = this.#wanted;
-    for (let i = from; i < to; i++) {
-      const row = wanted[i]!;
-      const start = starts[row]!;
-      if (start < 0) column.addNull();
-      else column.addBytes(bytes, start, ends[row]!);
     }
   }
 

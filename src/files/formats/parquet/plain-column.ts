@@ -2,7 +2,7 @@
 // statistics, without a value of JavaScript for each.
 
 import type { SchemaElement } from 'hyparquet';
-import { GrowingBytes } from '../../rows/text-rows.js';
+import { GrowingBytes, type ValueRanges } from '../../rows/text-rows.js';
 import {
   bitPacked,
   dataHead,
@@ -84,21 +84,48 @@ export class PlainColumn {
     return at + size;
   }
 
-  /** Adds the value between two places, a text without its size. */
-  addBytes(from: Uint8Array, start: number, end: number): void {
-    const size = end - start;
-    this.#define(1);
-    this.#reserve(LENGTH_BYTES + size);
-    if (this.#width === 0) {
-      const into = this.#bytes;
-      const at = this.#size;
-      into[at] = size;
-      into[at + 1] = size >> 8;
-      into[at + 2] = size >> 16;
-      into[at + 3] = size >> 24;
-      this.#size = at + LENGTH_BYTES;
+  /** Adds values of rows by their ranges, those before 0 as none. @param rows from one of them to before another */
+  addRanges(
+    bytes: Uint8Array,
+    { starts, ends }: ValueRanges,
+    rows: Int32Array,
+    from: number,
+    to: number,
+  ): void {
+    let sizeBytes = 0;
+    for (let i = from; i < to; i++) {
+      const row = rows[i]!;
+      if (starts[row]! >= 0) sizeBytes += LENGTH_BYTES + ends[row]! - starts[row]!;
     }
-    this.#copy(from, start, size);
+    this.#reserve(sizeBytes);
+    this.#reserveRows(to - from);
+    const into = this.#bytes;
+    const defined = this.#defined;
+    const hasSizes = this.#width === 0;
+    let at = this.#size;
+    let nulls = 0;
+    for (let i = from; i < to; i++) {
+      const row = rows[i]!;
+      const start = starts[row]!;
+      defined[this.#rows++] = start < 0 ? 0 : 1;
+      if (start < 0) {
+        nulls++;
+        continue;
+      }
+      const size = ends[row]! - start;
+      if (hasSizes) {
+        into[at] = size;
+        into[at + 1] = size >> 8;
+        into[at + 2] = size >> 16;
+        into[at + 3] = size >> 24;
+        at += LENGTH_BYTES;
+      }
+      if (size <= SHORT) for (let p = 0; p < size; p++) into[at + p] = bytes[start + p]!;
+      else into.set(bytes.subarray(start, start + size), at);
+      at += size;
+    }
+    this.#size = at;
+    this.#nulls += nulls;
   }
 
   addDouble(value: number): void {
@@ -139,12 +166,15 @@ export class PlainColumn {
   }
 
   #define(isDefined: 0 | 1): void {
-    if (this.#rows === this.#defined.length) {
-      const grown = new Uint8Array(2 * this.#rows);
-      grown.set(this.#defined);
-      this.#defined = grown;
-    }
+    if (this.#rows === this.#defined.length) this.#reserveRows(1);
     this.#defined[this.#rows++] = isDefined;
+  }
+
+  #reserveRows(rows: number): void {
+    if (this.#rows + rows <= this.#defined.length) return;
+    const grown = new Uint8Array(2 * (this.#rows + rows));
+    grown.set(this.#defined);
+    this.#defined = grown;
   }
 
   #reserve(bytes: number): void {
@@ -227,17 +257,12 @@ export class PlainColumn {
     if (present === 0 || this.element.type === 'BOOLEAN') return null;
     const width = this.#width;
     const bytes = this.#bytes;
-    const hashOf = (start: number, end: number): number => {
-      let hash = 0x811c9dc5;
-      for (let at = start; at < end; at++) hash = Math.imul(hash ^ bytes[at]!, 0x01000193);
-      return (hash ^ (hash >>> 15)) >>> 0;
-    };
     const samples = Math.min(present, SAMPLE);
     const seen = new Set<number>();
     for (let i = 0; i < samples; i++) {
       const index = Math.floor((i * present) / samples);
-      const start = starts === null ? index * width : starts[index]! - LENGTH_BYTES;
-      seen.add(hashOf(start, starts === null ? start + width : starts[index + 1]! - LENGTH_BYTES));
+      const start = starts === null ? index * width : starts[index]!;
+      seen.add(hashOf(bytes, start, starts === null ? start + width : starts[index + 1]! - LENGTH_BYTES));
     }
     if (seen.size > MOST_DIFFERENT * samples) return null;
     const table = new Int32Array(1 << Math.ceil(Math.log2(2 * present + 1)));
@@ -246,12 +271,12 @@ export class PlainColumn {
     const firsts: number[] = [];
     let dictionaryBytes = 0;
     for (let i = 0; i < present; i++) {
-      const start = starts === null ? i * width : starts[i]! - LENGTH_BYTES;
-      const size = starts === null ? width : starts[i + 1]! - starts[i]!;
-      for (let at = hashOf(start, start + size) & mask; ; at = (at + 1) & mask) {
+      const start = starts === null ? i * width : starts[i]!;
+      const size = starts === null ? width : starts[i + 1]! - LENGTH_BYTES - start;
+      for (let at = hashOf(bytes, start, start + size) & mask; ; at = (at + 1) & mask) {
         const entry = table[at]! - 1;
         if (entry < 0) {
-          dictionaryBytes += size;
+          dictionaryBytes += starts === null ? size : LENGTH_BYTES + size;
           if (2 * dictionaryBytes > this.#size) return null;
           table[at] = firsts.length + 1;
           indexes[i] = firsts.length;
@@ -259,8 +284,8 @@ export class PlainColumn {
           break;
         }
         const other = firsts[entry]!;
-        const otherStart = starts === null ? other * width : starts[other]! - LENGTH_BYTES;
-        // Texts begin with their sizes.
+        const otherStart = starts === null ? other * width : starts[other]!;
+        if (starts !== null && starts[other + 1]! - LENGTH_BYTES - otherStart !== size) continue;
         let same = 0;
         while (same < size && bytes[start + same] === bytes[otherStart + same]) same++;
         if (same < size) continue;
@@ -350,6 +375,12 @@ export class PlainColumn {
       plainBytes: head.length + levels.length + end - start,
     };
   }
+}
+
+function hashOf(bytes: Uint8Array, start: number, end: number): number {
+  let hash = end - start;
+  for (let at = start; at < end; at++) hash = Math.imul(hash ^ bytes[at]!, 0x01000193);
+  return (hash ^ (hash >>> 15)) >>> 0;
 }
 
 interface Different {
