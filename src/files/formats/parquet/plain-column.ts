@@ -265,8 +265,10 @@ export class PlainColumn {
       seen.add(hashOf(bytes, start, starts === null ? start + width : starts[index + 1]! - LENGTH_BYTES));
     }
     if (seen.size > MOST_DIFFERENT * samples) return null;
-    const table = new Int32Array(1 << Math.ceil(Math.log2(2 * present + 1)));
-    const mask = table.length - 1;
+    const slots = 1 << Math.ceil(Math.log2(2 * present + 1));
+    if (table.length < slots) table = new Int32Array(slots);
+    else table.fill(0, 0, slots);
+    const mask = slots - 1;
     const indexes = new Uint32Array(present);
     const firsts: number[] = [];
     let dictionaryBytes = 0;
@@ -334,6 +336,10 @@ export class PlainColumn {
       const firstRow = row;
       const firstValue = value;
       const start = startOf(value);
+      if (row === 0 && this.#size <= PAGE_BYTES) {
+        row = rows;
+        value = rows - this.#nulls;
+      }
       for (; row < rows; row++) {
         if (defined[row] === 0) continue;
         if (value > firstValue && startOf(value + 1) - start > PAGE_BYTES) break;
@@ -392,6 +398,8 @@ interface Different {
 }
 
 const scratch = new GrowingBytes(1 << 16);
+/** Entries of a dictionary by their hash, from 1. */
+let table = new Int32Array(0);
 
 function packedPart(bytes: Uint8Array, start: number, end: number): Uint8Array {
   scratch.at = 0;
