@@ -265,10 +265,10 @@ export class PlainColumn {
       seen.add(hashOf(bytes, start, starts === null ? start + width : starts[index + 1]! - LENGTH_BYTES));
     }
     if (seen.size > MOST_DIFFERENT * samples) return null;
-    const room = 1 << Math.ceil(Math.log2(2 * present + 1));
-    if (table.length < room) table = new Int32Array(room);
-    else table.fill(0, 0, room);
-    const mask = room - 1;
+    const entriesAtMost = 1 << Math.ceil(Math.log2(2 * present + 1));
+    if (table.length < entriesAtMost) table = new Int32Array(entriesAtMost);
+    else table.fill(0, 0, entriesAtMost);
+    const mask = entriesAtMost - 1;
     const indexes = new Uint32Array(present);
     const firsts: number[] = [];
     let dictionaryBytes = 0;
