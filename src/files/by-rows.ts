@@ -19,33 +19,18 @@ import type { KnownFeatures } from './formats/json/geojson-source.js';
 import { openSource } from './formats/open.js';
 import { adminOf } from './formats/parquet/own-columns.js';
 import { elementOf } from './formats/parquet/parquet-types.js';
-import type { ColumnKind, SinkColumns, TableColumn } from './formats/table.js';
+import type { ColumnKind, TableColumn } from './formats/table.js';
 import { textOf } from './formats/values/column-text.js';
 import type { Run } from './request.js';
 import { plainTextAt } from './rows/plain-values.js';
 import { CsvRowReader } from './rows/read-csv.js';
+import type { RowPlan } from './rows/row-plan.js';
 import { RowWriters } from './rows/row-writers.js';
 import { type TextRows, textAt } from './rows/text-rows.js';
 import { type Degrees, faultIn, type RowFailure, SWAP_TRIES, stopped } from './tally.js';
 
 /** Rows of a window at most; the kernel takes as many. */
 const MOST_ROWS = 4096;
-
-/** The columns of the first input, by which all are read. */
-export interface RowPlan {
-  readonly source: 'text' | 'ndjson' | 'parquet';
-  readonly columns: readonly TableColumn[];
-  readonly lat: number;
-  readonly lng: number;
-  readonly kept: readonly number[];
-  readonly sink: SinkColumns;
-  readonly position: { readonly lat: number; readonly lng: number };
-  /** Whether ranges are plain values, as columns of types have them, instead of texts. */
-  readonly isTyped: boolean;
-  /** Formats of the output and of the file of failed rows. */
-  readonly format: FileFormat;
-  readonly rejects: FileFormat | null;
-}
 
 const WRITTEN: ReadonlySet<FileFormat> = new Set(['csv', 'tsv', 'ndjson', 'geojson', 'parquet', 'arrow']);
 /** Columns of a source at most: each has its ranges. */

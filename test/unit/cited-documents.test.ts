@@ -30,7 +30,7 @@ const sources = FOLDERS.flatMap((folder) =>
 const TOOLS = [
   'build.mjs',
   'vitest.config.ts',
-  ...readdirSync('tools', { recursive: true, encoding: 'utf8' }),
+  ...readdirSync('tools', { recursive: true, encoding: 'utf8' }).map((name) => join('tools', name)),
 ];
 
 /** Each line as `path:number text`, addresses on the web taken out. */

@@ -1,12 +1,12 @@
 // Where rows of bytes go: the output, and the file of failed rows.
 
-import type { RowPlan } from '../by-rows.js';
 import type { Output } from '../disk/output.js';
 import { type FileFormat, FORMATS } from '../format.js';
 import { targetDialect } from '../formats/csv-dialect.js';
 import { hasArrowFooter } from '../formats/open.js';
 import type { Run } from '../request.js';
 import { asNumbers } from './read-csv.js';
+import type { RowPlan } from './row-plan.js';
 import type { TextRows } from './text-rows.js';
 import { type RowWriter, textWriter, type WrittenColumns } from './write-text.js';
 

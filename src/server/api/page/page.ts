@@ -58,7 +58,7 @@ for (const form of document.forms) {
 const withCode = (text: string): string =>
   escapeHtml(text)
     .replace(/`([^`]*)`/g, '<code>$1</code>')
-    .replace(/\bdocs\/([\w-]+)\.md\b/g, '<a href="/docs/$1">docs/$1.md</a>');
+    .replace(/\bdocs\/([\w-]+)\.md\b/g, (_, name: string) => `<a href="/docs/${name}">docs/${name}.md</a>`);
 
 /** @param rows cells of HTML */
 function table(caption: string, heads: readonly string[], rows: readonly (readonly string[])[]): string {

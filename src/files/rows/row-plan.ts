@@ -1,0 +1,20 @@
+// How a run goes by rows of bytes: what is read, kept and written.
+
+import type { FileFormat } from '../format.js';
+import type { SinkColumns, TableColumn } from '../formats/table.js';
+
+/** The columns of the first input, by which all are read. */
+export interface RowPlan {
+  readonly source: 'text' | 'ndjson' | 'parquet';
+  readonly columns: readonly TableColumn[];
+  readonly lat: number;
+  readonly lng: number;
+  readonly kept: readonly number[];
+  readonly sink: SinkColumns;
+  readonly position: { readonly lat: number; readonly lng: number };
+  /** Whether ranges are plain values, as columns of types have them, instead of texts. */
+  readonly isTyped: boolean;
+  /** Formats of the output and of the file of failed rows. */
+  readonly format: FileFormat;
+  readonly rejects: FileFormat | null;
+}
