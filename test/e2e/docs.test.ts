@@ -194,7 +194,10 @@ describe('docs/bulk.md', () => {
   });
 
   describe.skipIf(!hasCurl)('(needs curl)', () => {
-    test.each(blocksOf('docs/bulk.md', 'sh'))('line $line', async ({ text }) => {
+    const forms = blocksOf('docs/bulk.md', 'sh').filter(({ text }) => text.includes(' -F '));
+    const files = blocksOf('docs/bulk.md', 'sh').filter(({ text }) => !text.includes(' -F '));
+
+    test.each(files)('line $line', async ({ text }) => {
       folder.write('positions.csv', 'id,lat,lng\n1,21.0288,105.8525\n');
       const resolution = text.includes('resolution=11') ? 11 : 13;
       const code = resolution === 11 ? 'HN-6GHP4-83R5M' : 'HN-6GHP4-83RFR';
@@ -203,6 +206,14 @@ describe('docs/bulk.md', () => {
         `id,lat,lng,hexcodes,resolution,admin_code,status\n1,21.0288,105.8525,${code},${resolution},HN,OK\n`,
       );
       rmSync(folder.file('coded.csv'));
+    });
+
+    test.each(forms)('line $line', async ({ text }) => {
+      folder.write('positions.tsv', 'vi_do\tkinh_do\n21.0288\t105.8525\n');
+      await outputOf(text);
+      expect(folder.read('coded.tsv')).toBe(
+        'vi_do\tkinh_do\thexcodes\tresolution\tadmin_code\tstatus\n21.0288\t105.8525\tHN-6GHP4-83RFR\t13\tHN\tOK\n',
+      );
     });
   });
 });
