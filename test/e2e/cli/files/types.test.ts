@@ -26,8 +26,9 @@ async function made(name: string, columns: string): Promise<void> {
 
 test.each([
   ['by column chunks', [], /by column chunks/],
-  ['sorted', ['--sort', 'cell'], /value by value: rows are sorted/],
-  ['value by value', ['--errors', 'skip'], /value by value/],
+  ['sorted', ['--sort', 'cell'], /by rows of bytes/],
+  ['by rows', ['--errors', 'skip'], /by rows of bytes/],
+  ['value by value', ['--certainty'], /value by value/],
 ])('stay what they are: %s', async (_, options, road) => {
   const name = 'in.parquet';
   await made(name, SCALARS);
