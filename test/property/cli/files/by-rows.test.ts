@@ -88,7 +88,7 @@ test.each(['ndjson', 'geojson', 'csv', 'tsv', 'parquet', 'arrow'])(
           await expectAlike(quick, careful, to);
         },
       ),
-      { numRuns: isTyped ? 5 : 25 },
+      { numRuns: isTyped ? 5 : 25, endOnFailure: true },
     );
     expect(byRows).toBeGreaterThan(0);
   },
