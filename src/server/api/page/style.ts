@@ -14,6 +14,7 @@ h3{margin:2rem 0 .25rem;font-size:1.1rem;overflow-wrap:anywhere}
 a{color:var(--accent)}
 img{max-width:100%;height:auto}
 nav ul{columns:2;padding-left:1.2rem}
+nav li{break-inside:avoid}
 @media(max-width:40rem){nav ul{columns:1}}
 code,pre,textarea,output{font:.875rem/1.5 ui-monospace,monospace}
 pre,output{display:block;white-space:pre-wrap;overflow-wrap:anywhere;background:var(--tint);border:1px solid var(--line);border-radius:6px;padding:.75rem;margin:.5rem 0}
