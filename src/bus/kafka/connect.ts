@@ -159,3 +159,25 @@ export async function metadataOf(admin: Admin, topics: readonly string[]): Promi
     throw error;
   }
 }
+
+/** Bytes of a batch of records that brokers take unless told otherwise. */
+export const DEFAULT_BATCH_BYTES = 1_048_588;
+
+/** The most bytes of a batch that all these topics take. */
+export async function mostBatchBytes(
+  client: Client,
+  admin: Admin,
+  topics: readonly string[],
+): Promise<number> {
+  const described = await admin
+    .describeConfigs({
+      resources: topics.map((resourceName) => ({
+        resourceType: client.ConfigResourceTypes.TOPIC,
+        ...{ resourceName, configurationKeys: ['max.message.bytes'] },
+      })),
+    })
+    // A user may be allowed to write and not to look.
+    .catch(() => []);
+  const sizes = described.flatMap(({ configs }) => configs.map(({ value }) => Number(value)));
+  return Math.min(DEFAULT_BATCH_BYTES * 64, ...(sizes.length === 0 ? [DEFAULT_BATCH_BYTES] : sizes));
+}

@@ -9,32 +9,21 @@ import type {
   ConnectionPool,
   Consumer,
   GroupAssignment,
-  MessageToProduce,
   Producer,
 } from '@platformatic/kafka';
 import { EngineFault } from '../engine.js';
-import { type Client, causeOf, hasCode, lastingFault, MissingTopic, metadataOf } from './connect.js';
+import {
+  type Client,
+  causeOf,
+  DEFAULT_BATCH_BYTES,
+  hasCode,
+  lastingFault,
+  MissingTopic,
+  metadataOf,
+  mostBatchBytes,
+} from './connect.js';
 import { type FetchedRecord, recordsOf } from './fetched-records.js';
-
-export type Output = MessageToProduce<Buffer, Buffer, Buffer, Buffer>;
-
-/** Consecutive messages of a partition whose outputs are stored together. */
-export interface Span {
-  readonly lastOffset: bigint;
-  /** Bytes of its messages and outputs, as far as they are known. */
-  heldBytes: number;
-  /** undefined while it is worked on. */
-  outputs: readonly Output[] | undefined;
-  /** `lost`: its messages are read again. */
-  end(how: 'stored' | 'lost'): void;
-}
-
-export interface Partition {
-  readonly topic: string;
-  readonly partition: number;
-  /** In the order of their messages; they are stored from the first. */
-  spans: Span[];
-}
+import { batchesOf, type Partition, type Ready, readySpans, type Span } from './spans.js';
 
 export interface GroupOptions {
   readonly client: Client;
@@ -97,25 +86,14 @@ const HEARTBEAT_MS = 2000;
 const FETCH_WAIT_MS = 500;
 const MOST_FETCH_BYTES = 8 * 1024 * 1024;
 const PARTITION_FETCH_BYTES = 1024 * 1024;
-/** Memory of a message beside its bytes. */
-export const MESSAGE_BYTES = 1024;
-const MOST_TRANSACTION_BYTES = 16 * 1024 * 1024;
 /** Spare bytes of a batch of records, beside the values: headers are counted roughly. */
 const BATCH_SPARE_BYTES = 16 * 1024;
-const DEFAULT_BATCH_BYTES = 1_048_588;
 const UNSTABLE_PAUSE_MS = 100;
 const FIRST_PAUSE_MS = 200;
 const MOST_PAUSE_MS = 5000;
 /** Longest absence of a topic, while brokers start. */
 const GONE_MS = 15_000;
 const READ_COMMITTED = 1;
-
-export const sizeOf = ({ key, value, headers }: Output): number => {
-  let sizeBytes = 64 + (key?.length ?? 0) + (value?.length ?? 0);
-  for (const [name, word] of headers instanceof Map ? headers : [])
-    sizeBytes += name.length + (word?.length ?? 0) + 10;
-  return sizeBytes;
-};
 
 export class KafkaGroup {
   readonly figures: GroupFigures = { pending: 0, underWay: 0, partitions: 0, rebalances: 0 };
@@ -317,7 +295,7 @@ export class KafkaGroup {
     if (joined === undefined) throw new Error('the group has taken no member');
     const assigned = joined.assignments.filter(({ partitions }) => partitions.length > 0);
     const partitions: (Partition & { next: bigint; high: bigint })[] = [];
-    this.mostOutputBytes = (await this.#mostBatchBytes(admin)) - BATCH_SPARE_BYTES;
+    this.mostOutputBytes = (await mostBatchBytes(this.#options.client, admin, outputs)) - BATCH_SPARE_BYTES;
     if (assigned.length > 0) {
       const topics = assigned.map(({ topic, partitions: indexes }) => ({
         name: topic,
@@ -364,21 +342,6 @@ export class KafkaGroup {
     this.#options.say(
       `${topic}, partition ${partition}: messages ${from} to ${to - 1n} were dropped by its retention before they were answered`,
     );
-  }
-
-  async #mostBatchBytes(admin: Admin): Promise<number> {
-    const { client, outputs } = this.#options;
-    const described = await admin
-      .describeConfigs({
-        resources: outputs.map((resourceName) => ({
-          resourceType: client.ConfigResourceTypes.TOPIC,
-          ...{ resourceName, configurationKeys: ['max.message.bytes'] },
-        })),
-      })
-      // A user may be allowed to write and not to look.
-      .catch(() => []);
-    const sizes = described.flatMap(({ configs }) => configs.map(({ value }) => Number(value)));
-    return Math.min(DEFAULT_BATCH_BYTES * 64, ...(sizes.length === 0 ? [DEFAULT_BATCH_BYTES] : sizes));
   }
 
   /** Reads and stores until the session is over. */
@@ -532,45 +495,5 @@ export class KafkaGroup {
       for (const span of partition.spans.splice(0)) this.#end(span, 'lost');
     this.#options.onLost();
     this.wake();
-  }
-}
-
-interface Ready {
-  readonly partition: Partition;
-  readonly spans: readonly Span[];
-}
-
-function readySpans(partitions: readonly Partition[]): Ready[] {
-  const ready: Ready[] = [];
-  let sizeBytes = 0;
-  for (const partition of partitions) {
-    let count = 0;
-    while (partition.spans[count]?.outputs !== undefined && sizeBytes < MOST_TRANSACTION_BYTES)
-      sizeBytes += partition.spans[count++]!.heldBytes;
-    if (count > 0) ready.push({ partition, spans: partition.spans.slice(0, count) });
-  }
-  return ready;
-}
-
-/** The client makes one batch of all messages of a partition that it sends at once, and brokers bound a batch. */
-function* batchesOf(ready: readonly Ready[], mostBytes: number): Generator<Output[]> {
-  const byPartition = new Map<string, { batches: Output[][]; lastBytes: number }>();
-  for (const { spans } of ready)
-    for (const output of spans.flatMap(({ outputs }) => outputs ?? [])) {
-      const name = `${output.topic}:${output.partition}`;
-      const own = byPartition.get(name) ?? { batches: [[]], lastBytes: 0 };
-      byPartition.set(name, own);
-      const sizeBytes = sizeOf(output);
-      if (own.lastBytes > 0 && own.lastBytes + sizeBytes > mostBytes) {
-        own.batches.push([]);
-        own.lastBytes = 0;
-      }
-      own.batches.at(-1)!.push(output);
-      own.lastBytes += sizeBytes;
-    }
-  for (let i = 0; ; i++) {
-    const messages = [...byPartition.values()].flatMap(({ batches }) => batches[i] ?? []);
-    if (messages.length === 0) return;
-    yield messages;
   }
 }

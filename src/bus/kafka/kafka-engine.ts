@@ -10,15 +10,8 @@ import {
   StoreFault,
 } from '../engine.js';
 import type { FetchedRecord } from './fetched-records.js';
-import {
-  type GroupOptions,
-  KafkaGroup,
-  MESSAGE_BYTES,
-  type Output,
-  type Partition,
-  type Span,
-  sizeOf,
-} from './group.js';
+import { type GroupOptions, KafkaGroup } from './group.js';
+import { MESSAGE_BYTES, type Output, type Partition, type Span, sizeOf } from './spans.js';
 
 export interface KafkaEngineOptions extends Omit<GroupOptions, 'take' | 'onLost' | 'outputs'> {
   /** Topics of answers by those of their messages. */
