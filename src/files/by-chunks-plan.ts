@@ -3,8 +3,8 @@
 import type { SchemaElement } from 'hyparquet';
 import { addedColumns, keptColumns } from './columns/columns.js';
 import { encodeAdded } from './columns/encode-columns.js';
-import { findPosition, resolutionColumn } from './columns/position-columns.js';
-import { type Input, openInput } from './disk/input.js';
+import { resolutionColumn } from './columns/position-columns.js';
+import type { Input } from './disk/input.js';
 import { reasonOf } from './exit-codes.js';
 import { type ParquetFile, readParquet } from './formats/parquet/parquet-source.js';
 import { elementOf } from './formats/parquet/parquet-types.js';
@@ -15,6 +15,7 @@ import {
   type ThriftValue,
 } from './formats/parquet/thrift.js';
 import type { TableColumn } from './formats/table.js';
+import { columnsOfDoubles, lookAtFiles } from './parquet-inputs.js';
 import type { Run } from './request.js';
 
 // Members of the metadata by their ids in the format.
@@ -52,30 +53,25 @@ export async function planChunks(run: Run): Promise<ChunkPlan | string> {
   if (targets.rejects !== null) return 'failed rows are taken out';
   let plan: ChunkPlan | null = null;
   let first = '';
-  for (const path of request.inputs) {
-    if (path === '-') return 'the input is a pipe';
-    const input = await openInput(path, request.input);
+  const reason = await lookAtFiles(run, async (input) => {
     try {
-      if (input.path === null || input.sizeBytes === null || input.isPacked)
-        return `${input.name} is packed or a pipe`;
       const { footer, parquet } = await openFile(input);
       const columns = parquet.fields.map(({ column }) => column);
       const found = planOf(run, parquet, columns, input.name);
       if (typeof found === 'string') return found;
-      const reason = cannotCopy(parquet, footer, found, input);
-      if (reason !== null) return reason;
+      const against = cannotCopy(parquet, footer, found, input);
+      if (against !== null) return against;
       const shape = JSON.stringify([columns, found.kept.map((index) => parquet.elements[index])]);
       if (plan !== null && shape !== first) return `${input.name} has other columns or types`;
       first = shape;
       plan = found;
+      return undefined;
     } catch (error) {
       // by-columns.ts finds the same fault, after the rows before it.
       return reasonOf(error);
-    } finally {
-      input.close();
     }
-  }
-  return plan ?? 'no input';
+  });
+  return reason ?? plan ?? 'no input';
 }
 
 function planOf(
@@ -87,16 +83,8 @@ function planOf(
   const { request } = run;
   const names = columns.map(({ name }) => name);
   if (resolutionColumn(names, file) >= 0) return 'rows have resolutions of their own';
-  const where = findPosition({ names, rows: [] }, request.columns, file);
-  if (where.kind !== 'pair') return 'positions are in one column';
-  // by-columns.ts looks at the values of a column of this name.
-  if (request.columns.lng === undefined && names[where.lng]!.trim().toLowerCase() === 'x')
-    return 'x may hold metres';
-  for (const index of [where.lat, where.lng]) {
-    const { type, logical_type: logical, converted_type: converted } = parquet.elements[index] ?? {};
-    if ((type !== 'DOUBLE' && type !== 'FLOAT') || logical !== undefined || converted !== undefined)
-      return `${names[index]} is no column of doubles`;
-  }
+  const where = columnsOfDoubles(run, names, parquet.elements, file);
+  if (typeof where === 'string') return where;
   const kept = keptColumns(columns, request.columns, file);
   const shape = { hasResolution: false, isFormer: false, hasCertainty: false, isSorted: false };
   const added = addedColumns(

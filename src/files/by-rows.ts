@@ -21,6 +21,7 @@ import { adminOf } from './formats/parquet/own-columns.js';
 import { elementOf } from './formats/parquet/parquet-types.js';
 import type { ColumnKind, TableColumn } from './formats/table.js';
 import { textOf } from './formats/values/column-text.js';
+import { columnsOfDoubles, lookAtFiles } from './parquet-inputs.js';
 import type { Run } from './request.js';
 import { plainTextAt } from './rows/plain-values.js';
 import { CsvRowReader } from './rows/read-csv.js';
@@ -167,45 +168,32 @@ async function ndjsonSample(run: Run, hasTypes: boolean): Promise<Found | string
 }
 
 /** The columns of Parquet, the same in all inputs, or in words why they are not read here. */
-async function parquetSample({ request, targetFormat }: Run, hasTypes: boolean): Promise<Found | string> {
+async function parquetSample(run: Run, hasTypes: boolean): Promise<Found | string> {
+  const { request, targetFormat } = run;
   const { readParquet } = await import('./formats/parquet/parquet-source.js');
-  let first: readonly TableColumn[] | null = null;
-  for (const path of request.inputs) {
-    if (path === '-') return 'the input is a pipe';
-    const input = await openInput(path, request.input);
-    try {
-      if (input.path === null || input.sizeBytes === null || input.isPacked)
-        return `${input.name} is packed or a pipe`;
-      const { fields, elements } = await readParquet(input);
-      const columns = fields.map(({ column }) => column);
-      if (first !== null && JSON.stringify(first) !== JSON.stringify(columns))
-        return `${input.name} has other columns or types`;
-      first = columns;
-      const names = columns.map(({ name }) => name);
-      const where = findPosition({ names, rows: [] }, request.columns, input.name);
-      if (where.kind !== 'pair') return 'positions are in one column';
-      if (request.columns.lng === undefined && names[where.lng]!.trim().toLowerCase() === 'x')
-        return 'x may hold metres';
-      for (const index of [where.lat, where.lng]) {
-        const { type, logical_type: logical, converted_type: converted } = elements[index] ?? {};
-        if ((type !== 'DOUBLE' && type !== 'FLOAT') || logical !== undefined || converted !== undefined)
-          return `${names[index]} is no column of doubles`;
-      }
-      for (const index of keptColumns(columns, request.columns, input.name)) {
-        const { column, shape } = fields[index]!;
-        if (shape === null || shape.is !== 'leaf' || column.kind === 'json' || elements[index] === null)
-          return `${column.name} is nested`;
-        // Times of UTC are texts in Arrow.
-        const isOther = targetFormat === 'arrow' && column.kind === 'time' && column.isUtc === true;
-        if (hasTypes && (isOther || !isSameType(elements[index]!, elementOf(column))))
-          return `${column.name} is written as another type`;
-      }
-    } finally {
-      input.close();
+  let first: readonly TableColumn[] = [];
+  let files = 0;
+  const reason = await lookAtFiles(run, async (input) => {
+    const { fields, elements } = await readParquet(input);
+    const columns = fields.map(({ column }) => column);
+    if (files++ > 0 && JSON.stringify(first) !== JSON.stringify(columns))
+      return `${input.name} has other columns or types`;
+    first = columns;
+    const names = columns.map(({ name }) => name);
+    const where = columnsOfDoubles(run, names, elements, input.name);
+    if (typeof where === 'string') return where;
+    for (const index of keptColumns(columns, request.columns, input.name)) {
+      const { column, shape } = fields[index]!;
+      if (shape === null || shape.is !== 'leaf' || column.kind === 'json' || elements[index] === null)
+        return `${column.name} is nested`;
+      // Times of UTC are texts in Arrow.
+      const isOther = targetFormat === 'arrow' && column.kind === 'time' && column.isUtc === true;
+      if (hasTypes && (isOther || !isSameType(elements[index]!, elementOf(column))))
+        return `${column.name} is written as another type`;
     }
-  }
-  const columns = first ?? [];
-  return { columns, sample: { names: columns.map(({ name }) => name), rows: [] } };
+    return undefined;
+  });
+  return reason ?? { columns: first, sample: { names: first.map(({ name }) => name), rows: [] } };
 }
 
 /** @throws CliFailure */

@@ -1,0 +1,50 @@
+// The inputs of Parquet as both ways by bytes want them: by-chunks-plan.ts, whose chunks are copied, and by-rows.ts,
+// whose ranges of bytes are.
+
+import type { SchemaElement } from 'hyparquet';
+import { findPosition } from './columns/position-columns.js';
+import { type Input, openInput } from './disk/input.js';
+import type { Run } from './request.js';
+
+/**
+ * Calls `look` with each input while it is open.
+ * @returns the first reason that `look` gives against this way, or that an input is no plain file; else undefined
+ */
+export async function lookAtFiles(
+  { request }: Run,
+  look: (input: Input) => Promise<string | undefined>,
+): Promise<string | undefined> {
+  for (const path of request.inputs) {
+    if (path === '-') return 'the input is a pipe';
+    const input = await openInput(path, request.input);
+    try {
+      if (input.path === null || input.sizeBytes === null || input.isPacked)
+        return `${input.name} is packed or a pipe`;
+      const reason = await look(input);
+      if (reason !== undefined) return reason;
+    } finally {
+      input.close();
+    }
+  }
+  return undefined;
+}
+
+/** The columns of latitude and longitude, two of doubles; or in words why there are none. */
+export function columnsOfDoubles(
+  { request }: Run,
+  names: readonly string[],
+  elements: readonly (SchemaElement | null)[],
+  file: string,
+): { readonly lat: number; readonly lng: number } | string {
+  const where = findPosition({ names, rows: [] }, request.columns, file);
+  if (where.kind !== 'pair') return 'positions are in one column';
+  // by-columns.ts looks at the values of a column of this name.
+  if (request.columns.lng === undefined && names[where.lng]!.trim().toLowerCase() === 'x')
+    return 'x may hold metres';
+  for (const index of [where.lat, where.lng]) {
+    const { type, logical_type: logical, converted_type: converted } = elements[index] ?? {};
+    if ((type !== 'DOUBLE' && type !== 'FLOAT') || logical !== undefined || converted !== undefined)
+      return `${names[index]} is no column of doubles`;
+  }
+  return where;
+}
