@@ -302,3 +302,24 @@ export const row = fc
       ',',
     ),
   );
+
+/**
+ * Converts by rows of bytes and value by value, and compares what they make. Copied columns keep the types of their
+ * file, so those of column chunks are not compared.
+ * @param output a path without its ending
+ * @returns whether the first went by rows
+ */
+export async function bothRoads(
+  hexcodes: Hexcodes,
+  inputs: string[],
+  { output, to }: { readonly output: string; readonly to: string },
+  given: Partial<Request>,
+): Promise<boolean> {
+  const [fast, slow] = ['fast', 'slow'].map((name) => `${output}${name}.${to}`);
+  const quick = await converted(hexcodes, inputs, fast!, given);
+  const careful = await converted(hexcodes, inputs, slow!, { ...given, road: 'columns' });
+  ok(!isRows(careful));
+  if (quick.lines.some((line) => line.startsWith('Converted by column chunks'))) return false;
+  await expectAlike(quick, careful, to);
+  return isRows(quick);
+}

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadLibrary } from '#dist/files/library.js';
 import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import {
+  bothRoads,
   brokenLine,
   converted,
   expectAlike,
@@ -24,6 +25,7 @@ import {
 } from '../../../support/files/roads.js';
 
 const scratch = mkdtempSync(join(tmpdir(), 'hexcodes-rows-'));
+const output = join(scratch, 'out-');
 afterAll(() => rmSync(scratch, { recursive: true }));
 let hexcodes: Hexcodes;
 beforeAll(async () => {
@@ -139,12 +141,7 @@ test.each(['csv', 'tsv', 'ndjson', 'geojson'])(
             typeof parquetWriteBuffer
           >[0]);
           writeFileSync(path, new Uint8Array(file));
-          const [fast, slow] = ['fast', 'slow'].map((name) => join(scratch, `${name}.${to}`));
-          const quick = await converted(hexcodes, [path], fast!, { errors, columns });
-          const careful = await converted(hexcodes, [path], slow!, { errors, columns, road: 'columns' });
-          if (isRows(quick)) byRows++;
-          expect(isRows(careful)).toBe(false);
-          await expectAlike(quick, careful, to);
+          if (await bothRoads(hexcodes, [path], { output, to }, { errors, columns })) byRows++;
         },
       ),
       { numRuns: 25 },
@@ -178,12 +175,7 @@ test.each(['csv', 'tsv'])(
           const all = [whole, ...lines, ...odd, ...many, ...(broken === null ? [] : [broken]), ...odd, whole];
           const path = join(scratch, 'rows.ndjson');
           writeFileSync(path, all.join('\n') + (hasEnd ? '\n' : ''));
-          const [fast, slow] = ['fast', 'slow'].map((name) => join(scratch, `${name}.${to}`));
-          const quick = await converted(hexcodes, [path], fast!, { errors, columns });
-          const careful = await converted(hexcodes, [path], slow!, { errors, columns, road: 'columns' });
-          if (isRows(quick)) byRows++;
-          expect(isRows(careful)).toBe(false);
-          await expectAlike(quick, careful, to);
+          if (await bothRoads(hexcodes, [path], { output, to }, { errors, columns })) byRows++;
         },
       ),
       { numRuns: 40 },

@@ -9,11 +9,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadLibrary } from '#dist/files/library.js';
 import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import {
+  bothRoads,
   brokenLine,
-  converted,
-  expectAlike,
   field,
-  isRows,
   jsonLine,
   oddLine,
   policies,
@@ -25,6 +23,7 @@ import {
 } from '../../../support/files/roads.js';
 
 const scratch = mkdtempSync(join(tmpdir(), 'hexcodes-typed-rows-'));
+const output = join(scratch, 'out-');
 afterAll(() => rmSync(scratch, { recursive: true }));
 let hexcodes: Hexcodes;
 beforeAll(async () => {
@@ -35,18 +34,6 @@ const sorts = (to: string) =>
   to === 'parquet'
     ? fc.constantFrom<Request['sort']>(null, null, { memoryBytes: 1 }, { memoryBytes: 1e9 })
     : fc.constant(null);
-
-/** Converts on both roads. @returns whether the first went by rows */
-async function compare(inputs: string[], to: string, given: Partial<Request>): Promise<boolean> {
-  const [fast, slow] = ['fast', 'slow'].map((name) => join(scratch, `${name}.${to}`));
-  const quick = await converted(hexcodes, inputs, fast!, given);
-  const careful = await converted(hexcodes, inputs, slow!, { ...given, road: 'columns' });
-  expect(isRows(careful)).toBe(false);
-  // Copied columns keep the types of their file.
-  if (quick.lines.some((line) => line.startsWith('Converted by column chunks'))) return false;
-  await expectAlike(quick, careful, to);
-  return isRows(quick);
-}
 
 /** Numbers by which the columns of a file are integers, integers and fractions, or of any kind. */
 const integer = fc.oneof(
@@ -154,7 +141,7 @@ test.each(['parquet', 'arrow'])(
           writeFileSync(paths[0]!, all.join('\n'));
           writeFileSync(paths[1]!, `${lines.join('\n')}\n`);
           const inputs = isSplit ? paths : paths.slice(0, 1);
-          if (await compare(inputs, to, { errors, columns, sort })) byRows++;
+          if (await bothRoads(hexcodes, inputs, { output, to }, { errors, columns, sort })) byRows++;
         },
       ),
       { numRuns: 60 },
@@ -193,7 +180,7 @@ test.each(['parquet', 'arrow'])(
             typeof parquetWriteBuffer
           >[0]);
           writeFileSync(path, new Uint8Array(file));
-          if (await compare([path], to, { errors, columns, sort })) byRows++;
+          if (await bothRoads(hexcodes, [path], { output, to }, { errors, columns, sort })) byRows++;
         },
       ),
       { numRuns: 40 },
