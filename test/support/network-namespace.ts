@@ -15,7 +15,7 @@ export function canHaveNamespaces(): boolean {
  * @returns exit status of the program
  */
 export function runInNamespace(net: string, command: readonly string[]): number | null {
-  const rmem = net === 'small' ? `sysctl -qw net.ipv4.tcp_rmem="${SMALL_RMEM}" && ` : '';
+  const rmem = net === 'small' ? `echo '${SMALL_RMEM}' > /proc/sys/net/ipv4/tcp_rmem && ` : '';
   const script = `ip link set lo up && ${rmem}exec "$@"`;
   return spawnSync('unshare', ['-n', 'sh', '-c', script, 'sh', ...command], { stdio: 'inherit' }).status;
 }
