@@ -142,7 +142,7 @@ async function convertInput(
 ): Promise<string[]> {
   const { request, targets } = run;
   const delimiter = run.source.delimiter.charCodeAt(0);
-  const chunks = input.chunks()[Symbol.asyncIterator]();
+  const chunks = input.passingChunks()[Symbol.asyncIterator]();
   const { opening, rest } = await readOpening(run, input, chunks);
   if (firstNames !== null && JSON.stringify(firstNames) !== JSON.stringify(opening.names)) {
     throw badInput({ file: input.name }, `other columns than ${request.inputs[0]}`);

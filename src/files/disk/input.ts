@@ -1,7 +1,7 @@
 // Opens one input, a file or stdin, as chunks of bytes: packed content is unpacked, a workbook becomes CSV, text of
 // other encodings UTF-8. Bytes read from the disk are counted, for the progress line.
 
-import { closeSync, createReadStream, openSync, type ReadStream, readSync, statSync } from 'node:fs';
+import { closeSync, createReadStream, openSync, ReadStream, readSync, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import zlib from 'node:zlib';
 import type { PointChoice } from '../../tables/shapes/shapes.js';
@@ -10,6 +10,7 @@ import { encodingOf, inUtf8 } from '../content/encoding.js';
 import { packingOf, refuseUnreadable } from '../content/kinds.js';
 import { badInput, CliFailure, EXIT, reasonOf } from '../exit-codes.js';
 import { FORMATS, formatOfBytes } from '../format.js';
+import { PlainFile } from './plain-file.js';
 
 // Unpacks gzip and Zstandard as it is read. Zstandard is there from Node 22.15 and 24 on.
 
@@ -178,6 +179,8 @@ export interface Input {
   readBytes(): number;
   /** The content from its first byte, unpacked, text in UTF-8. Can be read once. */
   chunks(): AsyncIterable<Uint8Array>;
+  /** The same for readers that copy: the memory of a chunk may be used again for the next. */
+  passingChunks(): AsyncIterable<Uint8Array>;
   /** Adds to what `close` does. */
   onClose(run: () => void): void;
   close(): void;
@@ -232,16 +235,22 @@ export async function openInput(path: string, options: InputOptions = {}): Promi
       point: options.point,
       readBytes: () => reader.bytes,
       chunks: () => reader.chunks(),
+      passingChunks: () => reader.chunks(),
       ...closer(() => reader.close()),
     };
   }
-  const raw = path === '-' ? process.stdin : createReadStream(path, { highWaterMark: CHUNK_BYTES });
+  const raw = path === '-' ? process.stdin : openStream(path);
   try {
     return await ofStream(raw, path, sizeBytes, options);
   } catch (error) {
     raw.destroy();
     throw error;
   }
+}
+
+/** A stream whose file stays open behind its end, until it is destroyed. */
+function openStream(path: string): ReadStream {
+  return createReadStream(path, { highWaterMark: CHUNK_BYTES, autoClose: false });
 }
 
 async function ofStream(
@@ -255,7 +264,12 @@ async function ofStream(
   const counted = new Counted(raw, name);
   const packing = packingOf(await counted.peek());
   const unpackedOnes = packing === null ? counted : unpacked(counted, packing, name);
-  const { opening, iterator } = await opened(await readable(unpackedOnes, options, name));
+  const { content, isVerbatim } = await readable(unpackedOnes, options, name);
+  const { opening, iterator } = await opened(content);
+  const plain =
+    isVerbatim && packing === null && sizeBytes !== null && raw instanceof ReadStream
+      ? new PlainFile(raw, path)
+      : null;
   return {
     name: options.part === undefined ? name : partName(name, options.part),
     path: isStdin ? null : path,
@@ -264,8 +278,9 @@ async function ofStream(
     part: options.part,
     head: Buffer.concat(opening).subarray(0, HEAD_BYTES),
     point: options.point,
-    readBytes: () => counted.bytes,
+    readBytes: () => Math.max(counted.bytes, plain?.readBytes ?? 0),
     chunks: () => continued(opening, iterator),
+    passingChunks: () => (plain === null ? continued(opening, iterator) : plain.after(opening.splice(0))),
     ...closer(() => raw.destroy()),
   };
 }
@@ -280,24 +295,30 @@ function closer(first: () => void): Pick<Input, 'onClose' | 'close'> {
   };
 }
 
-/** The content in a form whose rows are read: CSV of files of other programs, UTF-8 of text in other encodings. */
+/**
+ * The content in a form whose rows are read: CSV of files of other programs, UTF-8 of text in other encodings.
+ * @returns `isVerbatim`: that the form is the content itself
+ */
 async function readable(
   content: AsyncIterable<Uint8Array>,
   options: InputOptions,
   name: string,
-): Promise<AsyncIterable<Uint8Array>> {
+): Promise<{ content: AsyncIterable<Uint8Array>; isVerbatim: boolean }> {
   const { opening, iterator } = await opened(content);
   const head = Buffer.concat(opening);
   const whole = continued(opening, iterator);
   const format = formatOfBytes(head);
   if (FORMATS[format].readAs !== null) {
     const { broughtAsCsv } = await import('../content/brought.js');
-    return broughtAsCsv(format, whole, options, name);
+    return { content: await broughtAsCsv(format, whole, options, name), isVerbatim: false };
   }
   refuseUnreadable(head, name);
   const found = encodingOf(head) ?? options.encoding ?? 'utf-8';
-  const text = found === 'utf-8' ? whole : inUtf8(whole, found, name);
-  return options.headerRow === undefined ? text : withoutRows(text, options.headerRow - 1);
+  const isUtf8 = found === 'utf-8';
+  const text = isUtf8 ? whole : inUtf8(whole, found, name);
+  if (options.headerRow !== undefined)
+    return { content: withoutRows(text, options.headerRow - 1), isVerbatim: false };
+  return { content: text, isVerbatim: isUtf8 };
 }
 
 /** Text without its first lines; the end of a line inside of quotes is none. */

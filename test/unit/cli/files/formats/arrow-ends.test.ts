@@ -34,6 +34,9 @@ async function written(hasFooter: boolean): Promise<{ bytes: Buffer; starts: num
 }
 
 async function rowsIn(bytes: Uint8Array): Promise<number> {
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    for (let at = 0; at < bytes.length; at += 50_000) yield bytes.subarray(at, at + 50_000);
+  }
   const input: Input = {
     name: 'in.arrow',
     path: 'in.arrow',
@@ -42,9 +45,8 @@ async function rowsIn(bytes: Uint8Array): Promise<number> {
     part: undefined,
     head: bytes.subarray(0, 4096),
     readBytes: () => 0,
-    async *chunks() {
-      for (let at = 0; at < bytes.length; at += 50_000) yield bytes.subarray(at, at + 50_000);
-    },
+    chunks,
+    passingChunks: chunks,
     onClose: () => undefined,
     close: () => undefined,
   };
