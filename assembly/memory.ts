@@ -13,6 +13,7 @@
 //  0x23E000  HOST_ROWS  CAPACITY × u16: rows that the host must read itself
 //  0x240000  UNIT_NAMES  64 × 32 B: names of former provinces, for the writers of text
 //  0x240800  BANDS    8 × 32 B: shares of right provinces by distance to a border, for the writers of text
+//  0x240900  LINE_PIECES  9 × 256 B and LINE_NAMES 4 × 16 B: members that are added to lines of NDJSON
 //  0x250000  INDEX    the boundary index, copied in once; the loader and useIndex grow the memory for it
 //
 // test/conformance/kernel/abi.test.ts checks that no two areas overlap.
@@ -82,10 +83,23 @@ export const UNIT_NAME_BYTES: u32 = 32;
 export const BANDS: usize = UNIT_NAMES + 64 * UNIT_NAME_BYTES;
 export const BAND_BYTES: u32 = 32;
 export const BAND_COUNT: u32 = 8;
-const BANDS_END: usize = BANDS + BAND_COUNT * BAND_BYTES;
+
+/**
+ * The texts that writeLines adds to a line, put there by the host: u32 size, then text. Three pieces around the code
+ * and the admin code of an OK row, then one for each row status.
+ */
+export const LINE_PIECES: usize = BANDS + BAND_COUNT * BAND_BYTES;
+export const LINE_PIECE_BYTES: u32 = 256;
+/**
+ * Names that lines must not have: u64 of the first bytes behind the quote, u64 mask of as many as the name has with its
+ * closing quote.
+ */
+export const LINE_NAMES: usize = LINE_PIECES + (3 + ROW_STATUSES) * LINE_PIECE_BYTES;
+export const LINE_NAME_COUNT: u32 = 4;
+const LINE_NAMES_END: usize = LINE_NAMES + LINE_NAME_COUNT * 16;
 
 /** Starts a page, as the memory grows by pages. */
-export const INDEX: usize = (BANDS_END + 0xffff) & ~0xffff;
+export const INDEX: usize = (LINE_NAMES_END + 0xffff) & ~0xffff;
 
 /** Point statuses, byte 19 of a record; the host's names are in src/hexcodes/kernel/kernel.ts. */
 export const OK: u32 = 0;

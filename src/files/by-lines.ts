@@ -1,12 +1,7 @@
 // NDJSON to NDJSON by bytes: a line is copied up to its closing brace, and our members are written behind. The kernel
 // finds lines and coordinates in blocks; a block with any line that it is not certain of is converted value by value.
 
-import { isUtf8 } from 'node:buffer';
-import { ADMIN_UNITS } from '../hexcodes/admin-units.js';
-import { ROW_BYTES } from '../hexcodes/kernel/exports.js';
-import { type Kernel, OK } from '../hexcodes/kernel/kernel.js';
-import { RECORD_BYTES, RECORD_TEXT_BYTES, recordStatusAt } from '../hexcodes/kernel/output-layout.js';
-import { type TextMemory, textMemoryOf } from '../hexcodes/kernel/text-memory.js';
+import { type ConvertedLines, LineConverter, type LineShape } from '../hexcodes/wire/bulk/convert-lines.js';
 import { BLOCK_BYTES, ROW_STATUSES } from '../hexcodes/wire/job.js';
 import { columnsNamed } from '../hexcodes/wire/rows/column-names.js';
 import { looksSwapped } from '../hexcodes/wire/swapped.js';
@@ -18,25 +13,17 @@ import { formatOfName } from './format.js';
 import { DocumentBatch, narrowBatches, parseObject, valuesOf } from './formats/json/json-columns.js';
 import { ndjsonSink, openNdjson } from './formats/json/ndjson.js';
 import { linesOf } from './formats/lines.js';
-import { adminOf } from './formats/parquet/own-columns.js';
 import type { JsonDocument, TableColumn, TableSink } from './formats/table.js';
 import type { Run } from './request.js';
 import { type RowFailure, SWAP_TRIES, Tally } from './tally.js';
 
 const LF = 10;
-const CR = 13;
-const OPEN = 123;
-const CLOSE = 125;
-/** A longer line may be nested too deeply. */
-const MOST_LINE = 1024;
-/** The shortest line with a position: `{"lat":1,"lng":1}` and its end. */
-const LEAST_LINE = 18;
 /** A line of more bytes is none. */
 const MOST_REST = 17 * 2 ** 20;
-const WORDS_PER_ROW = ROW_BYTES / 4;
 
 /** The columns of the first input, by which the lines of all are read. */
 export interface LinePlan {
+  readonly shape: LineShape;
   readonly converter: RowConverter;
   readonly columns: readonly TableColumn[];
 }
@@ -71,7 +58,13 @@ export async function planLines(run: Run): Promise<LinePlan | string> {
       ...{ columns: source.columns, sample, hasHeader: true, file: input.name },
       ...{ isTyped: true, needsPosition: false, isSorted: false },
     });
-    return { converter, columns: source.columns };
+    const shape: LineShape = {
+      resolution: request.resolution,
+      names: converter.columns.added.map(({ name }) => name),
+      leavesFailed: request.errors.kind !== 'keep',
+    };
+    if (LineConverter.of(hexcodes.kernel, shape) === null) return 'names of columns are too long';
+    return { shape, converter, columns: source.columns };
   } catch {
     // by-columns.ts meets the same fault, and says it.
     return 'the first rows have a fault';
@@ -83,7 +76,7 @@ export async function planLines(run: Run): Promise<LinePlan | string> {
 /** @throws CliFailure */
 export async function convertByLines(run: Run, plan: LinePlan): Promise<void> {
   const { request, targets } = run;
-  const lines = new LineConverter(run, plan);
+  const lines = new LinesRun(run, plan);
   for (let inputNumber = 0; inputNumber < request.inputs.length; inputNumber++) {
     const input = await run.open(inputNumber);
     if (targets.from !== null && inputNumber < targets.from.inputNumber) continue;
@@ -92,27 +85,12 @@ export async function convertByLines(run: Run, plan: LinePlan): Promise<void> {
   }
 }
 
-class LineConverter {
+class LinesRun {
   readonly #run: Run;
   readonly #plan: LinePlan;
   readonly #sink: TableSink;
   readonly #rejects: TableSink | null;
-  readonly #kernel: Kernel;
-  readonly #memory: TextMemory;
-  readonly #bytes: Uint8Array;
-  readonly #rows: Uint32Array;
-  /** Names of our members as they would be in a line. */
-  readonly #names: readonly Buffer[];
-  /** The members of an OK row by its province, and behind those of failed rows by status: their code is put in. */
-  readonly #tailBytes = new Uint16Array(ADMIN_UNITS.length + ROW_STATUSES.length);
-  readonly #codeBytes = new Uint8Array(this.#tailBytes.length);
-  readonly #longest: number;
-  /** Where the code is in the members. */
-  readonly #codeAt: number;
-  /** Tails, the block, and what is written, each at its offset. */
-  readonly #out: Uint8Array;
-  readonly #blockAt: number;
-  readonly #outAt: number;
+  readonly #lines: LineConverter;
 
   constructor(run: Run, plan: LinePlan) {
     const { targets, hexcodes } = run;
@@ -121,45 +99,7 @@ class LineConverter {
     const { columns } = plan.converter;
     this.#sink = ndjsonSink(targets.output, columns);
     this.#rejects = targets.rejects === null ? null : ndjsonSink(targets.rejects, columns);
-    this.#kernel = hexcodes.kernel;
-    this.#memory = textMemoryOf(hexcodes.kernel);
-    const { buffer } = hexcodes.kernel.output;
-    this.#bytes = new Uint8Array(buffer);
-    this.#rows = new Uint32Array(
-      buffer,
-      hexcodes.kernel.exports.ROWS.value,
-      WORDS_PER_ROW * hexcodes.kernel.capacity,
-    );
-    this.#names = columns.added.map(({ name }) => Buffer.from(JSON.stringify(name)));
-    this.#codeAt = this.#names[0]!.length + ',:"'.length;
-    const longestWord = Math.max(...ROW_STATUSES.map(({ length }) => length));
-    const namesBytes = this.#names.reduce((sum, name) => sum + name.length, 0);
-    this.#longest = namesBytes + RECORD_BYTES + longestWord + 32;
-    this.#blockAt = this.#tailBytes.length * this.#longest;
-    this.#outAt = this.#blockAt + BLOCK_BYTES;
-    this.#out = new Uint8Array(
-      this.#outAt + BLOCK_BYTES + Math.ceil(BLOCK_BYTES / LEAST_LINE) * this.#longest,
-    );
-  }
-
-  /** Writes a tail for the first row that has it. @returns its size */
-  #makeTail(tail: number, records: Uint8Array, record: number): number {
-    const status = ROW_STATUSES[Math.max(0, tail - ADMIN_UNITS.length)]!;
-    const end = records.indexOf(0, record);
-    const length = Math.min(end < 0 ? RECORD_TEXT_BYTES : end - record, RECORD_TEXT_BYTES);
-    const values = [
-      status === 'OK' ? `"${'-'.repeat(length)}"` : 'null',
-      String(this.#run.request.resolution),
-      status === 'OK' ? `"${ADMIN_UNITS[tail]!.code}"` : 'null',
-      `"${status}"`,
-    ];
-    const text = Buffer.from(
-      `${values.map((value, i) => `,${this.#names[i]!.toString()}:${value}`).join('')}}\n`,
-    );
-    this.#out.set(text, tail * this.#longest);
-    this.#tailBytes[tail] = text.length;
-    this.#codeBytes[tail] = length;
-    return text.length;
+    this.#lines = LineConverter.of(hexcodes.kernel, plan.shape)!;
   }
 
   /** @param skip how far an earlier run converted the input */
@@ -172,12 +112,16 @@ class LineConverter {
     let lines = 0;
     let rows = skip.inputRows;
     let toSkip = skip.inputOffset;
-    let rest = Buffer.alloc(0);
+    const { blockBytes } = this.#lines;
+    // Whole lines from the start of `held` on, and the beginning of the next one.
+    let held = Buffer.allocUnsafeSlow(2 * BLOCK_BYTES);
+    let heldBytes = 0;
     const convert = async (block: Buffer): Promise<void> => {
       if (block.length === 0) return;
-      const fast = this.#convertFast(block, input.name, rows + 1);
+      const fast = this.#lines.convert(block);
       if (fast !== null) {
         const { output } = this.#run.targets;
+        this.#count(block, fast, input.name, rows + 1);
         await output.write(output.holdsBytes ? fast.bytes.slice() : fast.bytes);
         rows += fast.rows;
         lines += fast.rows;
@@ -188,129 +132,70 @@ class LineConverter {
       offset += block.length;
       this.#run.tick({ inputNumber, inputOffset: offset, inputRows: rows });
     };
-    for await (const chunk of input.chunks()) {
+    for await (const chunk of input.passingChunks()) {
       const skipped = Math.min(toSkip, chunk.length);
       toSkip -= skipped;
       offset += skipped;
       if (skipped > 0) lines += linesIn(chunk.subarray(0, skipped));
-      let block = Buffer.concat([rest, chunk.subarray(skipped)]);
+      const fresh = chunk.subarray(skipped);
+      if (heldBytes + fresh.length > held.length) {
+        const larger = Buffer.allocUnsafeSlow(2 * (heldBytes + fresh.length));
+        larger.set(held.subarray(0, heldBytes));
+        held = larger;
+      }
+      held.set(fresh, heldBytes);
+      let block = held.subarray(0, heldBytes + fresh.length);
       for (;;) {
         // Blocks have whole lines, and no more than the kernel takes; a longer line is a block of its own.
-        const within = block.lastIndexOf(LF, Math.min(block.length, BLOCK_BYTES) - 1);
-        const feed = within >= 0 || block.length <= BLOCK_BYTES ? within : block.indexOf(LF);
-        if (feed < 0 || block.length <= BLOCK_BYTES / 2) break;
+        const within = block.lastIndexOf(LF, Math.min(block.length, blockBytes) - 1);
+        const feed = within >= 0 || block.length <= blockBytes ? within : block.indexOf(LF);
+        if (feed < 0 || block.length <= blockBytes / 2) break;
         await convert(block.subarray(0, feed + 1));
         block = block.subarray(feed + 1);
       }
-      rest = block;
+      heldBytes = block.length;
+      held.copyWithin(0, block.byteOffset - held.byteOffset, block.byteOffset - held.byteOffset + heldBytes);
       // The reader of lines refuses it.
-      if (rest.length > MOST_REST) await convert(rest);
+      if (heldBytes > MOST_REST) await convert(held.subarray(0, heldBytes));
     }
-    for (;;) {
-      const feed = rest.lastIndexOf(LF, BLOCK_BYTES - 1);
-      const end = rest.length <= BLOCK_BYTES || feed < 0 ? rest.length : feed + 1;
+    for (let rest = held.subarray(0, heldBytes); ; ) {
+      const feed = rest.lastIndexOf(LF, blockBytes - 1);
+      const end = rest.length <= blockBytes || feed < 0 ? rest.length : feed + 1;
       if (end === 0) return;
       await convert(rest.subarray(0, end));
       rest = rest.subarray(end);
     }
   }
 
-  /** @returns null for a block with a line that is to be converted value by value; nothing is counted then */
-  #convertFast(block: Buffer, file: string, firstRow: number): { bytes: Uint8Array; rows: number } | null {
-    const kernel = this.#kernel;
-    const { exports, output: records, capacity } = kernel;
-    const { request, targets } = this.#run;
+  /** Counts the rows of a converted block. @param firstRow number of its first row in the input */
+  #count(block: Buffer, { rows, byAdmin, failures }: ConvertedLines, file: string, firstRow: number): void {
+    const { targets, hexcodes } = this.#run;
     const { tally } = targets;
-    if (block.length > BLOCK_BYTES || !isUtf8(block) || block.includes(0)) return null;
-    if (this.#names.some((name) => block.includes(name))) return null;
-    const { blockAt, block: into } = this.#memory;
-    into.set(block);
-    const bytes = this.#bytes;
-    const bounds = this.#rows;
-    const out = this.#out;
-    out.set(block, this.#blockAt);
-    const byAdmin = new Uint32Array(256);
-    const failures = new Uint32Array(ROW_STATUSES.length);
-    const end = blockAt + block.length;
-    let at = this.#outAt;
-    let total = 0;
-    let tries = tally.failedRows;
-    let swapped = 0;
-    const firstFailed: number[] = [];
-    let expected = blockAt;
-    while (expected < end) {
-      const count = exports.scanNdjson(expected, end, capacity, false, request.resolution);
-      if (count === 0 || this.#memory.hostRowCount > 0) return null;
-      const failed = exports.encodeBatch(count, request.resolution);
-      if (failed > 0) {
-        // The rows go elsewhere, or end the run.
-        if (request.errors.kind !== 'keep') return null;
-        for (let i = 0; i < count; i++) {
-          const status = records[recordStatusAt(i)]!;
-          if (status === OK) continue;
-          const isTried = tries++ < SWAP_TRIES;
-          if (isTried && looksSwapped(kernel, kernel.input[2 * i]!, kernel.input[2 * i + 1]!)) swapped++;
-          if (failures[status]!++ === 0) firstFailed[status] = total + i;
-        }
-      }
-      for (let i = 0; i < count; i++) {
-        const start = bounds[WORDS_PER_ROW * i]!;
-        const feed = bounds[WORDS_PER_ROW * i + 1]!;
-        let close = feed - 1;
-        if (bytes[close] === CR) close--;
-        const last = bytes[close - 1]!;
-        // Lines that would be trimmed, are blank or long are left.
-        if (start !== expected || bytes[start] !== OPEN || bytes[close] !== CLOSE || last <= 32 || last > 127)
-          return null;
-        if (close - start > MOST_LINE) return null;
-        expected = feed + 1;
-        // Copies within one array are the cheapest that there are here.
-        const from = this.#blockAt + start - blockAt;
-        out.copyWithin(at, from, from + close - start);
-        at += close - start;
-        const record = RECORD_BYTES * i;
-        const status = records[record + RECORD_TEXT_BYTES]!;
-        const tail = status === OK ? adminOf(records, record) : ADMIN_UNITS.length + status;
-        const tailBytes = this.#tailBytes[tail]! || this.#makeTail(tail, records, record);
-        const tailAt = tail * this.#longest;
-        out.copyWithin(at, tailAt, tailAt + tailBytes);
-        if (status === OK) {
-          const code = at + this.#codeAt - record;
-          const codeEnd = record + this.#codeBytes[tail]!;
-          // The codes of a province are of one length at a resolution; if one is not, its block is converted slowly.
-          if (records[codeEnd - 1] === 0 || (codeEnd < record + RECORD_TEXT_BYTES && records[codeEnd] !== 0))
-            return null;
-          for (let p = record; p < codeEnd; p++) out[code + p] = records[p]!;
-          byAdmin[tail]!++;
-        }
-        at += tailBytes;
-      }
-      total += count;
-    }
-    // In the order in which the rows come.
-    const met = firstFailed.flatMap((row, status) => (row === undefined ? [] : [{ row, status }]));
-    for (const { row, status } of met.sort((one, other) => one.row - other.row)) {
+    tally.rows += rows;
+    for (let admin = 0; admin < byAdmin.length; admin++) tally.byAdmin[admin]! += byAdmin[admin]!;
+    let line = 0;
+    let start = 0;
+    for (const { row, status } of failures) {
       const word = ROW_STATUSES[status] as RowFailure;
-      tally.fail(word, failures[status]);
-      if (tally.first.has(word)) continue;
-      tally.first.set(word, { file, row: firstRow + row, fault: this.#faultOf(block, row, file) });
+      const isTried = tally.failedRows < SWAP_TRIES;
+      tally.fail(word, 1);
+      if (!isTried && tally.first.has(word)) continue;
+      for (; line < row; line++) start = block.indexOf(LF, start) + 1;
+      const feed = block.indexOf(LF, start);
+      const text = block.toString('utf8', start, feed < 0 ? block.length : feed).trim();
+      const document = parseObject(text, file, firstRow + row);
+      const { lat, lng } = document.value as { lat: number; lng: number };
+      if (isTried && looksSwapped(hexcodes.kernel, lat, lng)) tally.swapped++;
+      if (!tally.first.has(word))
+        tally.first.set(word, { file, row: firstRow + row, fault: this.#faultOf(document, file) });
     }
-    tally.rows += total;
-    tally.swapped += swapped;
-    for (let admin = 0; admin < ADMIN_UNITS.length; admin++) tally.byAdmin[admin]! += byAdmin[admin]!;
-    return { bytes: out.subarray(this.#outAt, at), rows: total };
   }
 
-  /** The fault of a failed line of a block in words. */
-  #faultOf(block: Buffer, line: number, file: string): string {
-    let start = 0;
-    for (let i = 0; i < line; i++) start = block.indexOf(LF, start) + 1;
-    const feed = block.indexOf(LF, start);
-    const text = block.toString('utf8', start, feed < 0 ? block.length : feed).trim();
-    const documents = [parseObject(text, file, line + 1)];
+  /** The fault of a failed line in words. */
+  #faultOf(document: JsonDocument, file: string): string {
     const { converter, columns } = this.#plan;
-    const values = valuesOf(columns, [documents[0]!.value], file, 1, 'any');
-    return converter.convert({ rowCount: 1, values, documents }, new Tally()).faultOf(0);
+    const values = valuesOf(columns, [document.value], file, 1, 'any');
+    return converter.convert({ rowCount: 1, values, documents: [document] }, new Tally()).faultOf(0);
   }
 
   /** @returns how many rows the block has */

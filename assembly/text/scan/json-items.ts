@@ -1,7 +1,7 @@
 // Reads one JSON item: {lat, lng, resolution?, id?} or [lat, lng]; {hexcodes, id?} or "code". A parser returns the
 // address behind its text, or 0 where the host must decide.
 
-import { INPUT, RESOLUTIONS } from "../../memory";
+import { INPUT, LINE_NAME_COUNT, LINE_NAMES, RESOLUTIONS } from "../../memory";
 import {
   CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, isDigit, LOWER_CASE, LOWER_E, OPEN_BRACE, OPEN_BRACKET, POINT, QUOTE, ZERO,
 } from "../chars";
@@ -17,6 +17,13 @@ import {
 import { afterSpace, skipString, skipValue, stringHasEscapes, stringUnits } from "./json-values";
 
 const MAX_ID_UNITS: u32 = 128;
+
+/** Whether an item to encode may have had a member of LINE_NAMES, or a resolution, since the last scan began. */
+export let lineNamesMet: bool = false;
+
+export function clearLineNamesMet(): void {
+  lineNamesMet = false;
+}
 
 // @ts-ignore: decorator
 @inline
@@ -67,7 +74,11 @@ export function encodeItem(index: u32, row: usize, p: usize, resolution: u32): u
     } else if (key == KEY_RESO && load<u64>(p, 3) == KEY_SOLUTION && load<u8>(p, 11) == QUOTE) {
       member = 8;
       p += 12;
+      lineNamesMet = true;
     } else {
+      for (let name = LINE_NAMES; name < LINE_NAMES + LINE_NAME_COUNT * 16; name += 16) {
+        if ((load<u64>(p, 1) & load<u64>(name, 8)) == load<u64>(name)) lineNamesMet = true;
+      }
       p = otherKey(p);
       if (!p) return 0;
     }

@@ -10,7 +10,7 @@ import { NO_RESOLUTION, openRow, rowAt, rowStart, setRowEnd, setRowResolution } 
 import { readDecimals } from "./decimals";
 import { clearHostRows, leaveToHost } from "./host-rows";
 import { storeNoCode, storePoint } from "./input";
-import { decodeItem, encodeItem } from "./json-items";
+import { clearLineNamesMet, decodeItem, encodeItem } from "./json-items";
 import { lineEnd, usualItem } from "./json-usual-line";
 import { isSpace, useFeedAsSpace } from "./json-values";
 
@@ -34,6 +34,7 @@ export const JSON_BROKEN: u32 = 2;
  */
 export function scanNdjson(at: usize, end: usize, limit: u32, isDecode: bool, resolution: u32): u32 {
   clearHostRows();
+  clearLineNamesMet();
   useFeedAsSpace(false);
   store<u8>(end, <u8>LINE_FEED);
   let index: u32 = 0;

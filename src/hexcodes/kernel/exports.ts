@@ -58,6 +58,14 @@ interface KernelGlobals {
   readonly BANDS: Address;
   readonly BAND_BYTES: Size;
   readonly BAND_COUNT: Size;
+  /** The texts that writeLines adds, put there by the host: u32 size and text, LINE_PIECE_BYTES in all. */
+  readonly LINE_PIECES: Address;
+  readonly LINE_PIECE_BYTES: Size;
+  /** Names that lines must not have, put there by the host: u64 value, u64 mask; LINE_NAME_COUNT of them. */
+  readonly LINE_NAMES: Address;
+  readonly LINE_NAME_COUNT: Size;
+  /** Not 0 where an item of the last scanNdjson may have had one of these names, or a resolution. */
+  readonly lineNamesMet: Variable;
   /** The boundary index, and behind it the grid. */
   readonly INDEX: Address;
   /** Behind the grid: from here to the end of the memory lies what borderOf, neighbourOf and borderBatch make. */
@@ -180,6 +188,11 @@ interface KernelCalls {
   ): number;
   /** Rows `from` to `to` of an encode answer as JSON bodies from textEnd on; the row where it stopped. */
   writeEncodedJson(from: number, to: number, columns: number, separator: number, refusal: number): number;
+  /**
+   * Writes the first `count` lines of the last scanNdjson, which began at `at`, with LINE_PIECES behind. Returns the
+   * line before which it stopped, for want of space or as another road must convert it.
+   */
+  writeLines(count: number, at: number): number;
   /** The same for a decode answer to `count` rows. */
   writeDecodedJson(
     count: number,
@@ -233,6 +246,7 @@ export const KERNEL_CALLS: { readonly [Name in keyof KernelCalls]: Parameters<Ke
     writeEncodedCsv: 7,
     writeDecodedCsv: 8,
     writeEncodedJson: 5,
+    writeLines: 2,
     writeDecodedJson: 6,
     readNumber: 2,
     printNumber: 2,
@@ -268,6 +282,11 @@ const GLOBALS: { readonly [Name in Exclude<keyof KernelGlobals, 'memory'>]: true
   BANDS: true,
   BAND_BYTES: true,
   BAND_COUNT: true,
+  LINE_PIECES: true,
+  LINE_PIECE_BYTES: true,
+  LINE_NAMES: true,
+  LINE_NAME_COUNT: true,
+  lineNamesMet: true,
   hostRowCount: true,
   INDEX: true,
   gridEnd: true,

@@ -200,6 +200,25 @@ export class TextMemory {
     }
   }
 
+  /** Sets a piece of what writeLines adds: around the code and the admin code, and from 3 on by row status. */
+  setLinePiece(piece: number, text: string): void {
+    const { LINE_PIECES, LINE_PIECE_BYTES } = this.exports;
+    this.#setText(LINE_PIECES.value + piece * LINE_PIECE_BYTES.value, text, LINE_PIECE_BYTES.value);
+  }
+
+  /** Sets the names that `lineNamesMet` tells of, as they are in JSON with their quotes. */
+  setLineNames(names: readonly string[]): void {
+    const { LINE_NAMES, LINE_NAME_COUNT } = this.exports;
+    if (names.length > LINE_NAME_COUNT.value) throw new RangeError(`No space for ${names.length} names`);
+    for (const [n, name] of names.entries()) {
+      const bytes = new TextEncoder().encode(name).subarray(1, 9);
+      const at = LINE_NAMES.value + 16 * n;
+      this.#memory.fill(0, at, at + 16);
+      this.#memory.set(bytes, at);
+      this.#memory.fill(255, at + 8, at + 8 + bytes.length);
+    }
+  }
+
   #setText(at: number, text: string, limitBytes: number): void {
     const bytes = new TextEncoder().encode(text);
     if (bytes.length > limitBytes - 4) throw new RangeError(`No room for a tail of ${bytes.length} bytes`);
