@@ -247,7 +247,8 @@ export class FileDesk {
           data.format === 'ndjson' && !/json/i.test(waiting.extension) ? '.ndjson' : waiting.extension;
         const delimiter = table?.plan.delimiter ?? ',';
         const isWorkbook = (table?.sheets.length ?? 0) > 0;
-        const parts = summary(data, { name: waiting.name, extension, delimiter, isWorkbook });
+        const { titleRows = 0 } = table ?? {};
+        const parts = summary(data, { name: waiting.name, extension, delimiter, isWorkbook, titleRows });
         this.#draw(end(words, parts, false), data.points);
       }
     });

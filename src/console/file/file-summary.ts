@@ -30,6 +30,8 @@ interface Answer {
   readonly delimiter: string;
   /** Whether the file was a workbook, so that one is what leaves. */
   readonly isWorkbook: boolean;
+  /** Rows above the header that were left out. */
+  readonly titleRows: number;
 }
 
 export function summary(done: Done, answer: Answer): HTMLElement[] {
@@ -52,6 +54,8 @@ export function summary(done: Done, answer: Answer): HTMLElement[] {
   }
   if (tally.examples.length > 0 && tally.examples.every(({ isSwapped }) => isSwapped))
     parts.push(element('p', { class: 'note', key: 'rowsSwapped' }));
+  if (answer.titleRows > 0)
+    parts.push(element('p', { class: 'soft', text: say('titlesLeft', { rows: number(answer.titleRows) }) }));
   if (tally.prefix !== '')
     parts.push(element('p', { class: 'soft', text: say('prefixed', { prefix: tally.prefix }) }));
   if (points.left > 0)

@@ -61,6 +61,8 @@ export interface FoundTable {
   /** Names of a workbook's sheets that have rows, and which was read; none of other files. */
   readonly sheets: readonly string[];
   readonly sheet: number;
+  /** Rows above the header that were left out. */
+  readonly titleRows: number;
 }
 
 /** From the worker. */

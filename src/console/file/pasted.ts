@@ -1,6 +1,7 @@
 // Tables as people have them: lines pasted from a sheet, files without a header row, lists of codes, columns with names
 // of their own, and encodings of old programs. Each becomes a table that the readers of the service take.
 import { pairColumns } from '../../hexcodes/wire/rows/column-names.js';
+import { parseAngle } from '../../hexcodes/wire/rows/position-text.js';
 
 const NUMBER = /^-?\d{1,3}(?:[.,]\d+)?$/;
 /** Latitudes of Viet Nam are below this, longitudes above. */
@@ -20,7 +21,12 @@ export function withHeader(text: string): string {
   const [line = ''] = begun.trimStart().split(/\r?\n/, 1);
   if (line.startsWith('{') || line.startsWith('[')) return text;
   const delimiter = DELIMITERS.find((each) => line.includes(each)) ?? ',';
-  const fields = line.split(delimiter).map((field) => field.trim().replace(/^"(.*)"$/, '$1'));
+  const fields = line.split(delimiter).map((field) =>
+    field
+      .trim()
+      .replace(/^"(.*)"$/, '$1')
+      .replaceAll('""', '"'),
+  );
   const { lat, lng } = pairColumns(fields);
   if (lat.length > 0 || lng.length > 0) return text;
   const rest = begun.trimStart();
@@ -37,6 +43,11 @@ export function withHeader(text: string): string {
   const listAt = fields.findIndex((field) => CODE.test(field) && /\d/.test(field));
   if (latAt >= 0 && lngAt >= 0)
     return `${named(fields, { [latAt]: 'lat', [lngAt]: 'lng' }).join(delimiter)}\n${rest}`;
+  const angleAt = fields.findIndex(
+    (field, i) => parseAngle(field, 'lat') !== null && parseAngle(fields[i + 1] ?? '', 'lng') !== null,
+  );
+  if (angleAt >= 0)
+    return `${named(fields, { [angleAt]: 'lat', [angleAt + 1]: 'lng' }).join(delimiter)}\n${rest}`;
   if (listAt >= 0) return `${named(fields, { [listAt]: 'hexcodes' }).join(delimiter)}\n${rest}`;
   return text;
 }

@@ -1,13 +1,28 @@
 // The bytes of a file as the readers of the service take them: unpacked, a workbook as CSV, in UTF-8, with a header row
 // that names the columns which are taken.
+import { delimiterOf, sepLineOf } from '../../hexcodes/wire/bulk/csv-header.js';
 import { BulkInputError } from '../../hexcodes/wire/job.js';
 import { type ForeignFile, foreignFile, hintFor } from '../../tables/foreign-files.js';
 import { type FileFormat, FORMATS, formatOfBytes } from '../../tables/formats.js';
+import { belowTitles, isHeader, likelySheet } from '../../tables/positions/header-row.js';
+import { type FirstRows, shapesIn } from '../../tables/positions/in-values.js';
 import { POINT_HINT } from '../../tables/shapes/shape-rows.js';
 import { TableError } from '../../tables/table-error.js';
+import { lineRewriter } from './json-lines.js';
 import type { FileTask, FoundTable, FileFormat as RowFormat } from './messages.js';
 import { encodingOf, looksLikeJson, withHeader } from './pasted.js';
-import { headerFor, isWhole, planOf, quoted, RowCutter, type TablePlan, withPosition } from './table-plan.js';
+import {
+  addedNames,
+  fieldsOf,
+  headerFor,
+  isWhole,
+  planOf,
+  positionReader,
+  quoted,
+  RowCutter,
+  type TablePlan,
+  withPosition,
+} from './table-plan.js';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -64,7 +79,7 @@ export async function openSource(task: FileTask): Promise<Source> {
   }
   const encoding = encodingOf(beginning);
   if (task.format === 'ndjson' || (task.format === undefined && (found === 'ndjson' || looksLikeJson(text))))
-    return { format: 'ndjson', bytes: joined(beginning, reader), hasMark: false };
+    return { format: 'ndjson', bytes: jsonLines(beginning, reader), hasMark: false };
   if (encoding === 'utf-8') return tableSource(task, beginning, reader);
   const decoded = decodedBytes(joined(beginning, reader), encoding).getReader();
   return tableSource(task, await beginningOf(decoded), decoded, { hasMark: true });
@@ -156,7 +171,9 @@ async function workbookSource(task: FileTask): Promise<Source> {
     if (error instanceof TableError) throw error;
     throw new BulkInputError('The workbook is broken, or has a password');
   }
-  const sheet = Math.min(task.sheet ?? 0, sheets.length - 1);
+  const likely = likelySheet(sheets, ({ rows }) => rows);
+  const first = likely === undefined ? 0 : sheets.indexOf(likely);
+  const sheet = Math.min(task.sheet ?? first, sheets.length - 1);
   const chosen = sheets[sheet];
   if (chosen === undefined) throw new BulkInputError('The file is empty');
   const csv = new Blob(chosen.rows.map((row) => `${row.map((field) => quoted(field, ',')).join(',')}\n`));
@@ -169,27 +186,39 @@ async function tableSource(
   task: FileTask,
   start: Bytes,
   reader: ReadableStreamDefaultReader<Uint8Array>,
-  { hasMark = false, sheets = [] as readonly string[], sheet = 0 } = {},
+  { hasMark: isMarked = false, sheets = [] as readonly string[], sheet = 0 } = {},
 ): Promise<Source> {
   if (start.length === 0) throw new BulkInputError('The file is empty');
-  const beginning = task.columns === undefined ? start : withoutSepLine(start);
-  const text = new TextDecoder().decode(beginning, { stream: true });
-  const plan = planOf(text, beginning.length < PLAN_BYTES);
+  const { bytes: titled, titleRows } = withoutTitles(start);
+  const isAll = start.length < PLAN_BYTES;
+  const hasMark = isMarked || (titleRows > 0 && hasMarkAt(start));
+  const told = planOf(new TextDecoder().decode(withoutSepLine(titled), { stream: true }), isAll);
+  const { sample, ...plan } = told;
   const columns = task.columns ?? plan.columns;
-  const table = { plan, columns, sheets, sheet };
+  if (columns === undefined) refuseShapes(sample);
+  const positionOf = columns === undefined ? undefined : positionReader(sample, columns);
+  const beginning = task.columns === undefined && positionOf === undefined ? titled : withoutSepLine(titled);
+  const table = { plan, columns, sheets, sheet, titleRows };
   const found = { format: 'csv', table, hasMark } as const;
-  if (columns?.kind === 'position')
-    return { ...found, bytes: withPositions(joined(beginning, reader), plan, columns.column) };
   const [line, rest] = firstRow(beginning);
-  if (task.columns === undefined || columns === undefined)
+  if (columns === undefined || (task.columns === undefined && positionOf === undefined))
     return { ...found, bytes: joined(concat(encoded(withHeader(line)), rest), reader) };
-  const read = headerFor(plan, columns);
-  const shown = line
+  const isBeside = positionOf !== undefined;
+  const read = headerFor(plan, columns, isBeside);
+  const own = line
     .replace(MARK, '')
     .trimStart()
     .replace(/\r?\n$/, '');
-  const head = encoded(plan.hasHeader ? line.replace(shown, () => read) : `${read}\n${line}`);
-  const bytes = joined(concat(head, rest), reader);
+  const added = isBeside ? ['', ...addedNames(plan)].join(plan.delimiter) : '';
+  const shown = `${own}${added}`;
+  const lineEnd = line.endsWith('\r\n') ? '\r\n' : '\n';
+  const head = plan.hasHeader ? line.replace(own, () => read) : `${read}${lineEnd}`;
+  const rows = plan.hasHeader ? rest : concat(encoded(line), rest);
+  const body = joined(rows, reader);
+  const bytes = joined(
+    encoded(head),
+    (positionOf === undefined ? body : withPositions(body, plan, positionOf, lineEnd)).getReader(),
+  );
   return plan.hasHeader ? { ...found, bytes, header: { read, shown } } : { ...found, bytes };
 }
 
@@ -199,27 +228,44 @@ function withoutSepLine(bytes: Bytes): Bytes {
   return SEP_LINE.test(start) ? bytes.slice(bytes.indexOf(10) + 1) : bytes;
 }
 
-/** The rows with two more fields, `lat` and `lng`. */
+/** The rows with two more fields of their positions. */
 function withPositions(
   bytes: ReadableStream<Uint8Array>,
   plan: TablePlan,
-  column: number,
+  positionOf: NonNullable<ReturnType<typeof positionReader>>,
+  lineEnd: string,
 ): ReadableStream<Uint8Array> {
   const cutter = new RowCutter();
-  let isFirst = true;
   const rewritten = (rows: readonly string[]): string =>
-    rows
-      .map((row) => {
-        if (row.trim() === '') return `${row}\n`;
-        const isHeader = isFirst && plan.hasHeader;
-        const names = isFirst && !plan.hasHeader ? `${plan.names.join(plan.delimiter)}${added(plan)}\n` : '';
-        isFirst = false;
-        return isHeader ? `${row}${added(plan)}\n` : `${names}${withPosition(row, plan, column)}\n`;
-      })
-      .join('');
+    rows.map((row) => `${row.trim() === '' ? row : withPosition(row, plan, positionOf)}${lineEnd}`).join('');
+  return rewrittenText(bytes, (text) => rewritten(text === undefined ? cutter.end() : cutter.push(text)));
+}
+
+/** Lines of JSON as the readers take them. */
+function jsonLines(
+  beginning: Bytes,
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+): ReadableStream<Uint8Array> {
+  const text = new TextDecoder().decode(beginning, { stream: true });
+  const rewrite = lineRewriter(text, beginning.length < PLAN_BYTES);
+  const bytes = joined(beginning, reader);
+  if (rewrite === undefined) return bytes;
+  let rest = '';
+  return rewrittenText(bytes, (more) => {
+    const lines = (rest + (more ?? '')).split('\n');
+    rest = more === undefined ? '' : lines.pop()!;
+    return lines.map((line) => (line.trim() === '' ? line : `${rewrite(line)}\n`)).join('');
+  });
+}
+
+/** @param rewritten what a piece of the text becomes; called once more without one, for what is left */
+function rewrittenText(
+  bytes: ReadableStream<Uint8Array>,
+  rewritten: (text: string | undefined) => string,
+): ReadableStream<Uint8Array> {
   const rewriter = new TransformStream<string, string>({
-    transform: (text, controller) => controller.enqueue(rewritten(cutter.push(text))),
-    flush: (controller) => controller.enqueue(rewritten(cutter.end())),
+    transform: (text, controller) => controller.enqueue(rewritten(text)),
+    flush: (controller) => controller.enqueue(rewritten(undefined)),
   });
   return (bytes as ReadableStream<BufferSource>)
     .pipeThrough(new TextDecoderStream())
@@ -227,7 +273,35 @@ function withPositions(
     .pipeThrough(new TextEncoderStream());
 }
 
-const added = ({ delimiter }: TablePlan): string => `${delimiter}lat${delimiter}lng`;
+/**
+ * The bytes without rows above a header, by the code of the command: titles, dates, and whatever else stands over a
+ * table in a workbook. A line `sep=` stays.
+ */
+function withoutTitles(bytes: Bytes): { bytes: Bytes; titleRows: number } {
+  const sep = sepLineOf(bytes);
+  const lead = sep?.sizeBytes ?? 0;
+  const table = bytes.subarray(lead);
+  const [line] = firstRow(table);
+  const none = { bytes, titleRows: 0 };
+  if (withHeader(line) !== line || looksLikeJson(line)) return none;
+  const cutter = new RowCutter();
+  const text = new TextDecoder().decode(table, { stream: true });
+  const rows = [...cutter.push(text), ...cutter.end()].filter((row) => row.trim() !== '');
+  const delimiter = sep?.delimiter ?? delimiterOf(encoded(rows[0] ?? ''));
+  if (isHeader(fieldsOf(rows[0] ?? '', delimiter), {})) return none;
+  const { titleRows = 0 } = belowTitles(rows, {}, sep?.delimiter ?? null) ?? {};
+  let rest: Uint8Array = table;
+  for (let left = titleRows; left > 0; left--) [, rest] = firstRow(rest);
+  return titleRows === 0 ? none : { bytes: concat(bytes.subarray(0, lead), rest), titleRows };
+}
+
+const hasMarkAt = (bytes: Uint8Array): boolean => bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+
+/** @throws CommandOnlyError for lines and areas: which point of them is meant is an option of the command */
+function refuseShapes(sample: FirstRows): void {
+  const types = sample.names.flatMap((_, column) => shapesIn(sample, column));
+  if (types.length > 0) throw new CommandOnlyError(`${FORMATS.csv.title} (${types.join(', ')})`);
+}
 
 /** Some bytes of the beginning: those of a plan, or all that there are. */
 async function beginningOf(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Bytes> {

@@ -1,9 +1,16 @@
 // The columns of a table are told by its beginning, with the header row by which the readers of the service
 // take the columns that a visitor has chosen instead.
 
-import { codeColumns, pairColumns, positionColumns } from '../../hexcodes/wire/rows/column-names.js';
+import { codeColumns, pairColumns } from '../../hexcodes/wire/rows/column-names.js';
 import { csvFields } from '../../hexcodes/wire/rows/csv-fields.js';
-import { parsePosition } from '../../hexcodes/wire/rows/position-text.js';
+import {
+  degreesInText,
+  type FirstRows,
+  holdsAngles,
+  nestedIn,
+  positionInText,
+  wholePosition,
+} from '../../tables/positions/in-values.js';
 import { withHeader } from './pasted.js';
 
 /** Columns that are taken of a table. Columns count from 0. */
@@ -26,6 +33,8 @@ export interface TablePlan {
 
 const DELIMITERS = ['\t', ';', '|', ','];
 const SHOWN_ROWS = 10;
+/** Rows by which columns are judged. */
+const SAMPLE_ROWS = 100;
 /** Longer fields are cut where they are shown. */
 const MOST_SHOWN_UNITS = 40;
 const BOM = '\ufeff';
@@ -64,8 +73,8 @@ export const isWhole = (row: string): boolean => !row.includes('"') || (row.matc
 export const fieldsOf = (row: string, delimiter: string): string[] =>
   csvFields(row, delimiter.charCodeAt(0)) ?? row.split(delimiter);
 
-/** The plan of a table by the beginning of its text, of which a last row may be cut off. */
-export function planOf(beginning: string, isAll: boolean): TablePlan {
+/** The plan of a table by the beginning of its text, of which a last row may be cut off; and what it was made by. */
+export function planOf(beginning: string, isAll: boolean): TablePlan & { readonly sample: FirstRows } {
   const text = beginning.startsWith(BOM) ? beginning.slice(1) : beginning;
   const cutter = new RowCutter();
   const whole = cutter.push(text);
@@ -79,63 +88,88 @@ export function planOf(beginning: string, isAll: boolean): TablePlan {
   const first = headed.split('\n', 1)[0] ?? '';
   const delimiter = DELIMITERS.find((each) => first.includes(each)) ?? ',';
   const names = fieldsOf(hasHeader ? (rows[0] ?? '') : first, delimiter).map((name) => name.trim());
-  const shown = rows.slice(hasHeader ? 1 : 0, SHOWN_ROWS + (hasHeader ? 1 : 0));
-  const fields = shown.map((row) => fieldsOf(row, delimiter));
+  const judged = rows.slice(hasHeader ? 1 : 0, SAMPLE_ROWS + (hasHeader ? 1 : 0));
+  const sample = {
+    names: fieldsOf(first, delimiter),
+    rows: judged.map((row) => fieldsOf(row, delimiter)),
+  };
   return {
     delimiter,
     names,
     hasHeader,
-    rows: fields.map((row) => row.map((field) => cut(field.trim()))),
-    columns: columnsOf(fieldsOf(first, delimiter), fields),
+    rows: sample.rows.slice(0, SHOWN_ROWS).map((row) => row.map((field) => cut(field.trim()))),
+    columns: columnsOf(sample, hasHeader),
+    sample,
   };
 }
 
 const cut = (text: string): string =>
   text.length > MOST_SHOWN_UNITS ? `${text.slice(0, MOST_SHOWN_UNITS - 1)}…` : text;
 
-function columnsOf(names: readonly string[], rows: readonly (readonly string[])[]): Columns | undefined {
+function columnsOf(sample: FirstRows, hasHeader: boolean): Columns | undefined {
+  const { names } = sample;
   const { lat, lng } = pairColumns(names);
   if (lat.length === 1 && lng.length === 1) return { kind: 'positions', lat: lat[0]!, lng: lng[0]! };
-  const whole = positionColumns(names).filter((column) => holdsPositions(rows, column));
-  if (whole.length > 0) return { kind: 'position', column: whole[0]! };
+  const whole = wholePosition(sample, hasHeader);
+  if (whole !== null) return { kind: 'position', column: whole.column };
   const codes = codeColumns(names);
   if (codes.length === 1) return { kind: 'codes', column: codes[0]! };
   return undefined;
 }
 
-/** Whether fields of a column read as positions: names of such columns also stand over addresses. */
-function holdsPositions(rows: readonly (readonly string[])[], column: number): boolean {
-  const fields = rows.map((row) => row[column] ?? '').filter((field) => field.trim() !== '');
-  return fields.length > 0 && fields.some((field) => parsePosition(field) !== null);
+type PositionOf = (fields: readonly string[]) => readonly [latDeg: number, lngDeg: number];
+
+/**
+ * How the position of a row is read where the readers of the service do not read it by themselves; undefined where they
+ * do.
+ */
+export function positionReader(sample: FirstRows, columns: Columns): PositionOf | undefined {
+  if (columns.kind === 'codes') return undefined;
+  if (columns.kind === 'position') {
+    const { column } = columns;
+    const where = nestedIn(sample, column) ?? { kind: 'text', column };
+    return (fields) => positionInText((fields[column] ?? '').trim(), where);
+  }
+  const { lat, lng } = columns;
+  if (!holdsAngles(sample, lat, 'lat') && !holdsAngles(sample, lng, 'lng')) return undefined;
+  return (fields) => [degreesInText(fields[lat] ?? '', 'lat'), degreesInText(fields[lng] ?? '', 'lng')];
+}
+
+/** Names of the two columns that are put beside a position. */
+export function addedNames({ names }: TablePlan): readonly [lat: string, lng: string] {
+  const isTaken = names.some((name) => /^(?:lat|lng)$/i.test(name.trim()));
+  return isTaken ? ['lat_deg', 'lng_deg'] : ['lat', 'lng'];
 }
 
 /**
  * The header row that the readers take for chosen columns. Other names are made harmless where they would be taken for
  * one of these too.
+ * @param isBeside whether two fields with the position are put behind those of each row
  */
-export function headerFor({ names, delimiter }: TablePlan, columns: Columns): string {
+export function headerFor({ names, delimiter }: TablePlan, columns: Columns, isBeside = false): string {
   const chosen = new Map<number, string>(
-    columns.kind === 'positions'
-      ? [
-          [columns.lat, 'lat'],
-          [columns.lng, 'lng'],
-        ]
-      : columns.kind === 'codes'
-        ? [[columns.column, 'hexcodes']]
-        : [],
+    isBeside || columns.kind === 'position'
+      ? []
+      : columns.kind === 'positions'
+        ? [
+            [columns.lat, 'lat'],
+            [columns.lng, 'lng'],
+          ]
+        : [[columns.column, 'hexcodes']],
   );
   const header = names.map((name, i) => {
     const other =
       pairColumns([name]).lat.length + pairColumns([name]).lng.length + codeColumns([name]).length;
     return chosen.get(i) ?? (other > 0 || /^[xy]$/i.test(name.trim()) ? `column_${i + 1}` : name);
   });
-  return header.map((name) => quoted(name, delimiter)).join(delimiter);
+  return [...header, ...(isBeside ? ['lat', 'lng'] : [])]
+    .map((name) => quoted(name, delimiter))
+    .join(delimiter);
 }
 
 /** A row with its position in two more fields, empty ones where there is none. */
-export function withPosition(row: string, { delimiter }: TablePlan, column: number): string {
-  const position = parsePosition((fieldsOf(row, delimiter)[column] ?? '').trim());
-  const [lat, lng] = position === null ? ['', ''] : [`${position.latDeg}`, `${position.lngDeg}`];
+export function withPosition(row: string, { delimiter }: TablePlan, positionOf: PositionOf): string {
+  const [lat, lng] = positionOf(fieldsOf(row, delimiter)).map((deg) => (Number.isNaN(deg) ? '' : `${deg}`));
   return `${row}${delimiter}${lat}${delimiter}${lng}`;
 }
 

@@ -1,6 +1,7 @@
 // The columns of an input that are kept, and those that decode adds; encode-columns.ts has those of encode,
 // position-columns.ts finds those that are read.
 
+import type { FirstRows } from '../../tables/positions/in-values.js';
 import { badInput, CliFailure, EXIT } from '../exit-codes.js';
 import type { GeometryColumn } from '../formats/geoparquet.js';
 import type { TableColumn } from '../formats/table.js';
@@ -19,17 +20,10 @@ export interface ColumnChoice {
   readonly prefix: string;
 }
 
-/** The first rows of an input as texts, one a column: columns are judged by them. */
-export interface Sample {
-  readonly names: readonly string[];
-  readonly rows: readonly (readonly string[])[];
+/** The first rows of an input. */
+export interface Sample extends FirstRows {
   /** Its column of geometries, where the file says which it is. */
   readonly geometry?: GeometryColumn | undefined;
-}
-
-/** Texts of a column in the first rows, without those that are empty. */
-export function textsOf({ rows }: Sample, column: number): string[] {
-  return rows.map((row) => row[column] ?? '').filter((text) => text.trim() !== '');
 }
 
 /** The failure for a column that is not there. */

@@ -6,17 +6,22 @@ import {
   columnCalled,
   columnsNamed,
   pairColumns,
-  positionColumns,
 } from '../../hexcodes/wire/rows/column-names.js';
 import { plainNumber } from '../../hexcodes/wire/rows/csv-fields.js';
-import { parseAngle, parsePosition } from '../../hexcodes/wire/rows/position-text.js';
+import {
+  holdsPositions,
+  nestedIn,
+  positionInText,
+  shapesIn,
+  textsOf,
+  type WholePosition,
+  wholePosition,
+} from '../../tables/positions/in-values.js';
 import { POINT_HINT } from '../../tables/shapes/shape-rows.js';
-import { typeName } from '../../tables/shapes/shapes.js';
 import { badInput } from '../exit-codes.js';
-import { isLineOrArea, shapeInText } from '../formats/shape-column.js';
 import type { TableColumn, TableRows } from '../formats/table.js';
 import { codeTextOf, degreesOf } from '../formats/values/column-text.js';
-import { type ColumnChoice, noColumn, onlyOne, type Sample, textsOf } from './columns.js';
+import { type ColumnChoice, noColumn, onlyOne, type Sample } from './columns.js';
 
 // The column of hexcodes that decode reads: named by an option or by its name; of a list, the only column.
 
@@ -62,8 +67,6 @@ export function positionReader(columns: readonly TableColumn[], where: PositionC
   };
 }
 
-const NONE = [Number.NaN, Number.NaN] as const;
-
 function positionIn(
   columns: readonly TableColumn[],
   where: PositionColumns,
@@ -74,42 +77,13 @@ function positionIn(
     return [degreesOf(columns[lat]!, valueAt(lat), 'lat'), degreesOf(columns[lng]!, valueAt(lng), 'lng')];
   }
   const text = codeTextOf(columns[where.column]!, valueAt(where.column));
-  if (where.kind === 'text') {
-    const position = parsePosition(text);
-    return position === null ? NONE : [position.latDeg, position.lngDeg];
-  }
-  let object: unknown;
-  try {
-    object = JSON.parse(text);
-  } catch {
-    return NONE;
-  }
-  return [numberAt(object, where.lat, 'lat'), numberAt(object, where.lng, 'lng')];
+  return positionInText(text, where);
 }
-
-function numberAt(object: unknown, path: readonly string[], axis: 'lat' | 'lng'): number {
-  let value = object;
-  for (const name of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return Number.NaN;
-    value = (value as Record<string, unknown>)[name];
-  }
-  if (typeof value === 'number') return value;
-  return typeof value === 'string' ? degreesOf(TEXT, plainNumber(value), axis) : Number.NaN;
-}
-
-const TEXT: TableColumn = { name: '', kind: 'text' };
 
 /** Columns by index. */
 export type PositionColumns =
   | { readonly kind: 'pair'; readonly lat: number; readonly lng: number }
-  | { readonly kind: 'text'; readonly column: number }
-  /** Members of a JSON object, outermost first. */
-  | {
-      readonly kind: 'nested';
-      readonly column: number;
-      readonly lat: readonly string[];
-      readonly lng: readonly string[];
-    };
+  | WholePosition;
 
 const LAT = 'lat or latitude';
 const LNG = 'lng or longitude or lon';
@@ -144,7 +118,8 @@ export function findPosition(
   }
   if (!isChosen) {
     if (sample.geometry !== undefined && sample.geometry.fault !== null) throw sample.geometry.fault;
-    const whole = wholePosition(sample, hasHeader);
+    const known = sample.geometry === undefined ? -1 : names.indexOf(sample.geometry.name);
+    const whole = wholePosition(sample, hasHeader, known);
     if (whole !== null) return whole;
     refuseShapes(sample, file);
   }
@@ -180,56 +155,12 @@ function chosenNested(names: readonly string[], { lat, lng }: ColumnChoice): Pos
   return { kind: 'nested', column, lat: latPath, lng: lngPath };
 }
 
-/** One column that holds whole positions: by its name and its values, without a header by its values alone. */
-function wholePosition(sample: Sample, hasHeader: boolean): PositionColumns | null {
-  const { names, geometry } = sample;
-  const known = geometry === undefined ? -1 : names.indexOf(geometry.name);
-  const named = [...(known < 0 ? [] : [known]), ...positionColumns(names)];
-  for (const column of named) {
-    const where =
-      nestedIn(sample, column) ?? (holdsPositions(sample, column) ? { kind: 'text', column } : null);
-    if (where !== null) return where as PositionColumns;
-  }
-  const all = names.map((_, i) => i);
-  const nested = all.flatMap((column) => nestedIn(sample, column) ?? []);
-  if (nested.length === 1) return nested[0]!;
-  const texts = all.filter((column) => holdsPositions(sample, column));
-  const isOnly = texts.length === 1 && (!hasHeader || names.length === 1);
-  return isOnly ? { kind: 'text', column: texts[0]! } : null;
-}
-
-/** The members of a column's objects that are a position: lat and lng in all their names, or a GeoJSON point. */
-function nestedIn(sample: Sample, column: number): PositionColumns | null {
-  const first = textsOf(sample, column).find((text) => text.startsWith('{'));
-  if (first === undefined) return null;
-  let object: Record<string, unknown>;
-  try {
-    object = JSON.parse(first) as Record<string, unknown>;
-  } catch {
-    return null;
-  }
-  if (object.type === 'Point' && Array.isArray(object.coordinates)) {
-    return { kind: 'nested', column, lat: ['coordinates', '1'], lng: ['coordinates', '0'] };
-  }
-  const keys = Object.keys(object);
-  const { lat, lng } = pairColumns(keys);
-  if (lat.length !== 1 || lng.length !== 1) return null;
-  return { kind: 'nested', column, lat: [keys[lat[0]!]!], lng: [keys[lng[0]!]!] };
-}
-
-function holdsPositions(sample: Sample, column: number): boolean {
-  const texts = textsOf(sample, column);
-  return texts.length > 0 && texts.filter((text) => parsePosition(text) !== null).length > texts.length / 2;
-}
-
 /** @throws CliFailure BAD_INPUT for a column of lines or areas of which nobody has said which point is meant */
 function refuseShapes(sample: Sample, file: string): void {
   for (const [column, name] of sample.names.entries()) {
-    const shapes = textsOf(sample, column).map(shapeInText);
-    const types = shapes.flatMap((shape) => (shape !== null && isLineOrArea(shape) ? [typeName(shape)] : []));
-    if (types.length <= shapes.length / 2) continue;
-    const listed = [...new Set(types)].join(', ');
-    throw badInput({ file, column: name }, `it holds lines or areas: ${listed}`, POINT_HINT);
+    const types = shapesIn(sample, column);
+    if (types.length === 0) continue;
+    throw badInput({ file, column: name }, `it holds lines or areas: ${types.join(', ')}`, POINT_HINT);
   }
 }
 
@@ -273,15 +204,4 @@ function hintFor(
   const perhaps = lat.length + lng.length > 0 ? [...lat, ...lng].join(' ') : whole.join(' or ');
   const other = lacksLat && lacksLng ? ', or a column of whole positions with --position' : '';
   return `Name ${options.includes(' ') ? 'them' : 'it'} with ${options}${other}${perhaps === '' ? '' : `; perhaps ${perhaps}`}.`;
-}
-
-/**
- * Whether a column of a pair needs more than the kernel's reading of numbers: degrees, minutes and seconds, a side, a
- * plus sign.
- */
-export function holdsAngles(sample: Sample, column: number, axis: 'lat' | 'lng'): boolean {
-  return textsOf(sample, column).some((text) => {
-    const number = plainNumber(text);
-    return number.startsWith('+') || (Number.isNaN(Number(number)) && parseAngle(text, axis) !== null);
-  });
 }

@@ -3,7 +3,7 @@
 // ceiling.
 
 import { inflateRawSync } from 'node:zlib';
-import { codeColumns, pairColumns } from '../../hexcodes/wire/rows/column-names.js';
+import { likelySheet } from '../../tables/positions/header-row.js';
 import {
   gridBytesOf,
   hasValue,
@@ -188,24 +188,11 @@ export async function sheetAsCsv(
     throw badInput(
       { file },
       `${fault}: it has ${listed}`,
-      `Name one: --sheet ${JSON.stringify(likelySheet(filled) ?? names[0])}.`,
+      `Name one: --sheet ${JSON.stringify(likelySheet(filled, ({ data }) => data)?.sheet ?? names[0])}.`,
     );
   }
   const width = widthOf(chosen.data);
   return csvOf(chosen.data.slice(headerRow - 1), width);
-}
-
-/** Rows of a sheet that are looked at for a header. */
-const SEARCHED_ROWS = 20;
-
-/** The first sheet with a row of known names; undefined where there is none. */
-function likelySheet(sheets: readonly { sheet: string; data: unknown[][] }[]): string | undefined {
-  const isHeader = (row: readonly unknown[]): boolean => {
-    const names = row.map((cell) => String(cell ?? ''));
-    const { lat, lng } = pairColumns(names);
-    return (lat.length > 0 && lng.length > 0) || codeColumns(names).length > 0;
-  };
-  return sheets.find(({ data }) => data.slice(0, SEARCHED_ROWS).some(isHeader))?.sheet;
 }
 
 /** The rows that have a value, in chunks: all of them together may be longer than a string can be. */

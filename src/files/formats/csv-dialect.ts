@@ -3,18 +3,12 @@
 
 import { delimiterOf, HeaderCollector, sepLineOf } from '../../hexcodes/wire/bulk/csv-header.js';
 import type { Delimiter } from '../../hexcodes/wire/job.js';
-import {
-  codeColumns,
-  columnCalled,
-  pairColumns,
-  positionColumns,
-} from '../../hexcodes/wire/rows/column-names.js';
-import { parsePosition } from '../../hexcodes/wire/rows/position-text.js';
+import { belowTitles, isHeader, isPosition, SEARCHED_ROWS } from '../../tables/positions/header-row.js';
 import type { ColumnChoice, Sample } from '../columns/columns.js';
 import { HEAD_BYTES } from '../disk/input.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { type FileFormat, FORMATS } from '../format.js';
-import { eachRow, fieldsOf } from './csv-rows.js';
+import { eachRow, fieldsOf, textEnd } from './csv-rows.js';
 
 const LF = 10;
 const COMMA = 44;
@@ -88,7 +82,7 @@ export function dialectOf(
   if (!hasHeader || columns === null || FORMATS[format].delimiter === null) return dialect;
   if (isHeader(fields, columns)) return dialect;
   const isGiven = choice.delimiter !== null || own?.isFixed === true || sep !== undefined;
-  return { ...dialect, ...belowTitles(head, columns, isGiven ? delimiter : null) };
+  return { ...dialect, ...titlesIn(head, columns, isGiven ? delimiter : null) };
 }
 
 /** The columns by which a header is looked for; null where the user says which row it is. */
@@ -99,47 +93,20 @@ export function searchedBy(
   return headerRow === undefined ? columns : null;
 }
 
-/** Rows that are looked at for a header below titles. */
-const SEARCHED_ROWS = 20;
-
-/** The first row with known names, or those that the user gives; nothing where there is none. */
-function belowTitles(
+/** The row of the header below titles; nothing where there is none. */
+function titlesIn(
   head: Uint8Array,
   columns: ColumnChoice,
   given: Delimiter | null,
 ): Pick<CsvDialect, 'titleRows' | 'delimiter'> | undefined {
   const lead = leadOf(head);
-  const rows: Uint8Array[] = [];
+  const rows: string[] = [];
   // Quotes of titles are read as between commas: another sign changes only rows that are no header.
   eachRow(head.subarray(lead), COMMA, (start, end) => {
-    if (rows.length <= SEARCHED_ROWS) rows.push(head.subarray(lead + start, lead + end));
+    const last = textEnd(head, lead + start, lead + end);
+    if (rows.length <= SEARCHED_ROWS) rows.push(Buffer.from(head.subarray(lead + start, last)).toString());
   });
-  for (let i = 1; i < Math.min(rows.length, SEARCHED_ROWS); i++) {
-    const row = rows[i]!;
-    const delimiter = given ?? delimiterOf(row);
-    const code = delimiter.charCodeAt(0);
-    const fields = fieldsOf(row, 0, row.length, code);
-    const next = rows[i + 1];
-    const below = next === undefined ? [] : fieldsOf(next, 0, next.length, code);
-    if (isHeader(fields, columns, below)) return { titleRows: i, delimiter };
-  }
-  return undefined;
-}
-
-/**
- * Whether fields are names of columns that are read.
- * @param below the next row: a name that is an everyday word must have a position below it
- */
-function isHeader(
-  fields: readonly string[],
-  { lat, lng, position, code }: ColumnChoice,
-  below: readonly string[] | null = null,
-): boolean {
-  const chosen = [lat, lng, position, code].filter((name) => name !== undefined);
-  if (chosen.length > 0) return chosen.every((name) => columnCalled(fields, name) >= 0);
-  const pair = pairColumns(fields);
-  if ((pair.lat.length > 0 && pair.lng.length > 0) || codeColumns(fields).length > 0) return true;
-  return positionColumns(fields).some((column) => below === null || isPosition(below[column] ?? ''));
+  return belowTitles(rows, columns, given);
 }
 
 /** Whether a first row holds a code, or a position: one field of a list, or the first two. */
@@ -147,11 +114,6 @@ function isData(fields: readonly string[], isCode: (text: string) => boolean): b
   if (fields.some((field) => field.length >= 5 && /\d/.test(field) && isCode(field))) return true;
   if (fields.some(isPosition)) return true;
   return fields.some((field, i) => i > 0 && isPosition(`${fields[i - 1]};${field}`));
-}
-
-function isPosition(text: string): boolean {
-  const position = parsePosition(text);
-  return position !== null && Math.abs(position.latDeg) <= 180 && Math.abs(position.lngDeg) <= 180;
 }
 
 /** Names and first rows, as far as the first bytes of a content hold them whole; null where there is no whole row. */

@@ -1,28 +1,13 @@
 // A column of geometries: lines and areas in well-known text or binary become the point of them that is meant.
 
 import { positionColumns } from '../../hexcodes/wire/rows/column-names.js';
-import { type Shape, shapeOfWkb } from '../../hexcodes/wire/rows/well-known-binary.js';
+import { isLineOrArea, shapeInText } from '../../tables/shapes/shape-text.js';
 import { lonePoint, type PointChoice, pointsOf } from '../../tables/shapes/shapes.js';
-import { shapeOfWkt } from '../../tables/shapes/well-known-text.js';
 import type { TableColumn, TableRows, TableSource } from './table.js';
 import { codeTextOf } from './values/column-text.js';
 
-const HEX_WKB = /^0[01](?:[0-9a-f]{2}){8,}$/i;
-const DEGREES: ReadonlySet<number> = new Set([0, 4326]);
 /** Rows of a batch that are made of one: each corner of an area may be one. */
 const MOST_ROWS = 8192;
-
-/** The shape in a text of well-known text, or binary in hexadecimal digits; null for any other text. */
-export function shapeInText(text: string): Shape | null {
-  const trimmed = text.trim();
-  const shape = HEX_WKB.test(trimmed) ? shapeOfWkb(Buffer.from(trimmed, 'hex')) : shapeOfWkt(trimmed);
-  return shape !== null && DEGREES.has(shape.system) ? shape : null;
-}
-
-/** Whether a shape is more than a point. */
-export function isLineOrArea(shape: Shape): boolean {
-  return lonePoint(shape) === null && pointsOf(shape, 'first').length > 0;
-}
 
 /** A source whose lines and areas are points: for `each`, a row for each of their points. */
 export function atPoints(source: TableSource, choice: PointChoice): TableSource {

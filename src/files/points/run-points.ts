@@ -1,14 +1,10 @@
 // A run over files of points: progress, Ctrl-C, and an output that is whole or not there.
 
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
+import { holdsAngles } from '../../tables/positions/in-values.js';
 import { sampled } from '../by-columns.js';
 import type { ColumnChoice, Sample } from '../columns/columns.js';
-import {
-  findPosition,
-  holdsAngles,
-  type PositionColumns,
-  positionReader,
-} from '../columns/position-columns.js';
+import { findPosition, type PositionColumns, positionReader } from '../columns/position-columns.js';
 import { type Input, type InputOptions, openInput, statOf } from '../disk/input.js';
 import { badInput, CliFailure } from '../exit-codes.js';
 import { type FileFormat, FORMATS, formatOf } from '../format.js';

@@ -1,7 +1,6 @@
 // Values of columns as text for CSV, as JSON for NDJSON and GeoJSON, and as degrees.
 
-import { plainNumber } from '../../../hexcodes/wire/rows/csv-fields.js';
-import { parseAngle } from '../../../hexcodes/wire/rows/position-text.js';
+import { degreesInText } from '../../../tables/positions/in-values.js';
 import type { TableColumn } from '../table.js';
 import { dateText, durationText, timestampText, timeText } from './calendar.js';
 import { numberText } from './exact-json.js';
@@ -104,8 +103,6 @@ function decimalText(value: bigint, scale: number): string {
   return `${value < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
 }
 
-const NUMBER = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
-
 /**
  * A value as a coordinate in degrees; NaN if it is none. Text must be a number, with a point or a comma, or degrees,
  * minutes and seconds; blanks around it are allowed.
@@ -115,8 +112,7 @@ const NUMBER = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 export function degreesOf(column: TableColumn, value: unknown, axis: 'lat' | 'lng'): number {
   if (typeof value === 'number') return value;
   if (typeof value === 'string') {
-    const text = plainNumber(column.kind === 'json' ? bareText(value) : value);
-    return NUMBER.test(text) ? Number(text) : (parseAngle(text, axis) ?? Number.NaN);
+    return degreesInText(column.kind === 'json' ? bareText(value) : value, axis);
   }
   if (typeof value === 'bigint') {
     return column.kind === 'decimal' ? Number(decimalText(value, column.scale ?? 0)) : Number(value);

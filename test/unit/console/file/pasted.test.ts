@@ -13,6 +13,8 @@ test.each([
   ['105.8525\t21.0288', 'lng\tlat'],
   ['Hồ Gươm;21,0288;105,8525', 'column_1;lat;lng'],
   ['7,"21.03",105.85', 'column_1,lat,lng'],
+  [`a;21°01'43.68"N;105°51'09"E`, 'column_1;lat;lng'],
+  [`"21°01'43.68""N","105°51'09""E"`, 'lat,lng'],
   ['  \n105.8|z|21.03', 'lng|column_2|lat'],
 ])('%j', (text, header) => {
   expect(withHeader(text)).toBe(`${header}\n${text.trimStart()}`);

@@ -11,11 +11,15 @@ interface Plan {
   hasHeader: boolean;
   rows: string[][];
   columns: Columns | undefined;
+  sample: { names: string[]; rows: string[][] };
 }
-const { planOf, headerFor, withPosition, RowCutter } = await consoleModule<{
+type PositionOf = ((fields: readonly string[]) => readonly number[]) | undefined;
+const { planOf, headerFor, positionReader, addedNames, withPosition, RowCutter } = await consoleModule<{
   planOf(beginning: string, isAll: boolean): Plan;
   headerFor(plan: Plan, columns: Columns): string;
-  withPosition(row: string, plan: Plan, column: number): string;
+  positionReader(sample: Plan['sample'], columns: Columns): PositionOf;
+  addedNames(plan: Plan): readonly string[];
+  withPosition(row: string, plan: Plan, positionOf: PositionOf): string;
   RowCutter: new () => { push(text: string): string[]; end(): string[] };
 }>('file/table-plan.ts');
 
@@ -51,9 +55,23 @@ test('chosen columns get the names of the readers, and no other column has them'
 
 test('a position in one field becomes two', () => {
   const plan = planOf('a;tọa độ\n', true);
-  expect(withPosition('1;21.0288, 105.8525', plan, 1)).toBe('1;21.0288, 105.8525;21.0288;105.8525');
-  expect(withPosition(`1;"21°01'43.68""N 105°51'09""E"`, plan, 1)).toMatch(/;21\.0288;105\.8524\d+$/);
-  expect(withPosition('1;nowhere', plan, 1)).toBe('1;nowhere;;');
+  const read = positionReader(plan.sample, { kind: 'position', column: 1 });
+  expect(withPosition('1;21.0288, 105.8525', plan, read)).toBe('1;21.0288, 105.8525;21.0288;105.8525');
+  expect(withPosition(`1;"21°01'43.68""N 105°51'09""E"`, plan, read)).toMatch(/;21\.0288;105\.8524\d+$/);
+  expect(withPosition('1;nowhere', plan, read)).toBe('1;nowhere;;');
+});
+
+test('degrees and minutes in two fields become two more, numbers stay where they are', () => {
+  const pair = { kind: 'positions', lat: 1, lng: 2 } as const;
+  const plain = planOf('a,lat,lng\n1,21.03,105.85', true);
+  expect(positionReader(plain.sample, pair)).toBe(undefined);
+  const plan = planOf(`a,lat,Kinh độ\n1,21°01'43.68"N,105°51'09"E`, true);
+  expect(plan.columns).toEqual(pair);
+  const read = positionReader(plan.sample, pair);
+  expect(withPosition(`1,21°01'43.68"N,105°51'09"E`, plan, read)).toMatch(/,21\.0288,105\.8524\d+$/);
+  expect(withPosition('1,21.5,105.5', plan, read)).toBe('1,21.5,105.5,21.5,105.5');
+  expect(addedNames(plan)).toEqual(['lat_deg', 'lng_deg']);
+  expect(headerFor(plan, pair)).toBe('a,lat,lng');
 });
 
 test('rows in chunks of any size, with line ends inside of quotes', () => {

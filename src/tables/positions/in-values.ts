@@ -1,0 +1,136 @@
+// Where the first rows of a table show positions: in a pair of columns, in one column of whole positions, or inside of
+// objects of JSON; and how such values are read. For the command and for the page.
+
+import { pairColumns, positionColumns } from '../../hexcodes/wire/rows/column-names.js';
+import { plainNumber } from '../../hexcodes/wire/rows/csv-fields.js';
+import { parseAngle, parsePosition } from '../../hexcodes/wire/rows/position-text.js';
+import { isLineOrArea, shapeInText } from '../shapes/shape-text.js';
+import { typeName } from '../shapes/shapes.js';
+
+/** The first rows of an input as texts, one a column: columns are judged by them. */
+export interface FirstRows {
+  readonly names: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** Texts of a column in the first rows, without those that are empty. */
+export function textsOf({ rows }: FirstRows, column: number): string[] {
+  return rows.map((row) => row[column] ?? '').filter((text) => text.trim() !== '');
+}
+
+/** A column that holds whole positions. */
+export type WholePosition =
+  | { readonly kind: 'text'; readonly column: number }
+  /** Members of a JSON object, outermost first. */
+  | {
+      readonly kind: 'nested';
+      readonly column: number;
+      readonly lat: readonly string[];
+      readonly lng: readonly string[];
+    };
+
+/**
+ * One column that holds whole positions: by its name and its values, without a header by its values alone.
+ * @param known the column that the file says; -1 where it says none
+ */
+export function wholePosition(sample: FirstRows, hasHeader: boolean, known = -1): WholePosition | null {
+  const { names } = sample;
+  const named = [...(known < 0 ? [] : [known]), ...positionColumns(names)];
+  for (const column of named) {
+    const where = nestedIn(sample, column) ?? textIn(sample, column);
+    if (where !== null) return where;
+  }
+  const all = names.map((_, i) => i);
+  const nested = all.flatMap((column) => nestedIn(sample, column) ?? []);
+  if (nested.length === 1) return nested[0]!;
+  const texts = all.filter((column) => holdsPositions(sample, column));
+  const isOnly = texts.length === 1 && (!hasHeader || names.length === 1);
+  return isOnly ? { kind: 'text', column: texts[0]! } : null;
+}
+
+/** The members of a column's objects that are a position: lat and lng in all their names, or a GeoJSON point. */
+export function nestedIn(sample: FirstRows, column: number): WholePosition | null {
+  const first = textsOf(sample, column).find((text) => text.startsWith('{'));
+  if (first === undefined) return null;
+  let object: Record<string, unknown>;
+  try {
+    object = JSON.parse(first) as Record<string, unknown>;
+  } catch {
+    return null;
+  }
+  if (object.type === 'Point' && Array.isArray(object.coordinates)) {
+    return { kind: 'nested', column, lat: ['coordinates', '1'], lng: ['coordinates', '0'] };
+  }
+  const keys = Object.keys(object);
+  const { lat, lng } = pairColumns(keys);
+  if (lat.length !== 1 || lng.length !== 1) return null;
+  return { kind: 'nested', column, lat: [keys[lat[0]!]!], lng: [keys[lng[0]!]!] };
+}
+
+const textIn = (sample: FirstRows, column: number): WholePosition | null =>
+  holdsPositions(sample, column) ? { kind: 'text', column } : null;
+
+/** Whether most texts of a column are whole positions. */
+export function holdsPositions(sample: FirstRows, column: number): boolean {
+  const texts = textsOf(sample, column);
+  return texts.length > 0 && texts.filter((text) => parsePosition(text) !== null).length > texts.length / 2;
+}
+
+/**
+ * Whether a column of a pair needs more than the kernel's reading of numbers: degrees, minutes and seconds, a side, a
+ * plus sign.
+ */
+export function holdsAngles(sample: FirstRows, column: number, axis: 'lat' | 'lng'): boolean {
+  return textsOf(sample, column).some((text) => {
+    const number = plainNumber(text);
+    return number.startsWith('+') || (Number.isNaN(Number(number)) && parseAngle(text, axis) !== null);
+  });
+}
+
+/** The kinds of the lines and areas that most texts of a column are; none where they are others. */
+export function shapesIn(sample: FirstRows, column: number): string[] {
+  const shapes = textsOf(sample, column).map(shapeInText);
+  const types = shapes.flatMap((shape) => (shape !== null && isLineOrArea(shape) ? [typeName(shape)] : []));
+  return types.length <= shapes.length / 2 ? [] : [...new Set(types)];
+}
+
+type Position = readonly [latDeg: number, lngDeg: number];
+const NONE: Position = [Number.NaN, Number.NaN];
+
+/** The position in the text of such a column; NaN where there is none. */
+export function positionInText(text: string, where: WholePosition): Position {
+  if (where.kind === 'text') {
+    const position = parsePosition(text);
+    return position === null ? NONE : [position.latDeg, position.lngDeg];
+  }
+  let object: unknown;
+  try {
+    object = JSON.parse(text);
+  } catch {
+    return NONE;
+  }
+  return [memberAt(object, where.lat, 'lat'), memberAt(object, where.lng, 'lng')];
+}
+
+function memberAt(object: unknown, path: readonly string[], axis: 'lat' | 'lng'): number {
+  let value = object;
+  for (const name of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return Number.NaN;
+    value = (value as Record<string, unknown>)[name];
+  }
+  if (typeof value === 'number') return value;
+  return typeof value === 'string' ? degreesInText(plainNumber(value), axis) : Number.NaN;
+}
+
+const NUMBER = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+/**
+ * A text as a coordinate in degrees; NaN if it is none. It must be a number, with a point or a comma, or degrees,
+ * minutes and seconds; blanks around it are allowed.
+ *
+ * @param axis the coordinate: a side of the other one (`21E` as a latitude) is none
+ */
+export function degreesInText(value: string, axis: 'lat' | 'lng'): number {
+  const text = plainNumber(value);
+  return NUMBER.test(text) ? Number(text) : (parseAngle(text, axis) ?? Number.NaN);
+}

@@ -1,0 +1,61 @@
+// A file converted as the page's worker does it, without a browser: by its own modules.
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { BlockBuffers } from '#dist/hexcodes/wire/bulk/block-buffers.js';
+import { consoleModule } from './console-module.js';
+
+interface Source {
+  readonly format: string;
+  readonly bytes: ReadableStream<Uint8Array>;
+  readonly header?: unknown;
+  readonly hasMark: boolean;
+  readonly table?: { readonly titleRows: number };
+}
+const { openSource, CommandOnlyError } = await consoleModule<{
+  openSource(task: object): Promise<Source>;
+  CommandOnlyError: new () => Error;
+}>('file/source.ts');
+const { FileConversion, requestFor } = await consoleModule<{
+  requestFor(beginning: Uint8Array, input: string, resolution: number): unknown;
+  FileConversion: new (
+    kernel: unknown,
+    request: unknown,
+    buffers: unknown,
+    lead: object,
+  ) => { push(chunk: Uint8Array): Uint8Array[]; end(): Uint8Array[] };
+}>('file/conversion.ts');
+const { kernel } = await Hexcodes.load();
+
+interface Answer {
+  readonly format: string;
+  readonly text: string;
+  readonly titleRows: number;
+}
+
+/**
+ * The answer to a file.
+ * @param task columns or a sheet that a visitor has chosen
+ * @throws Error why there is none
+ */
+export async function converted(bytes: Uint8Array, name: string, task: object = {}): Promise<Answer> {
+  const file = new File([bytes as Uint8Array<ArrayBuffer>], name);
+  const whole = { kind: 'convert', file, isGzip: false, resolution: 13, ...task };
+  const { format, bytes: read, header, hasMark, table } = await openSource(whole);
+  const lead = { hasMark, ...(header === undefined ? {} : { header }) };
+  const answers: Uint8Array[] = [];
+  let conversion: InstanceType<typeof FileConversion> | undefined;
+  for await (const chunk of read as unknown as AsyncIterable<Uint8Array>) {
+    conversion ??= new FileConversion(kernel, requestFor(chunk, format, 13), new BlockBuffers(), lead);
+    answers.push(...conversion.push(chunk));
+  }
+  answers.push(...(conversion?.end() ?? []));
+  return { format, text: Buffer.concat(answers).toString(), titleRows: table?.titleRows ?? 0 };
+}
+
+/** The same as a text, and why there is none as one: `command` where the page shows a line of the command. */
+export async function answerTo(bytes: Uint8Array, name: string): Promise<string> {
+  try {
+    return (await converted(bytes, name)).text;
+  } catch (error) {
+    return error instanceof CommandOnlyError ? 'command' : (error as Error).message;
+  }
+}
