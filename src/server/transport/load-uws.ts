@@ -151,10 +151,33 @@ function reasonOf(error: unknown): string {
   return (loaderLine ?? lines[0] ?? 'it did not load').trim();
 }
 
-/** Why no build loads here, and the ways out. */
-export function noBuildSentence(nodeVersion: string, failures: readonly string[], forced?: string): string {
-  const machine = `this is Node ${nodeVersion} on ${process.platform}-${process.arch}`;
+/** The C library that the newest build is linked against. */
+const NEWEST_GLIBC = '2.38';
+
+function glibcHere(): string | undefined {
+  const { header } = process.report.getReport() as unknown as { header: { glibcVersionRuntime?: string } };
+  return header.glibcVersionRuntime;
+}
+
+/**
+ * Why no build loads here, and the ways out.
+ * @param glibc version of the C library of this system, where it has one
+ */
+export function noBuildSentence(
+  nodeVersion: string,
+  failures: readonly string[],
+  forced?: string,
+  glibc = glibcHere(),
+): string {
+  const tried = failures.join('; ');
   if (forced !== undefined && forced !== '')
-    return `the build of uWebSockets.js that HEXCODES_UWS names does not load; ${machine} (${failures.join('; ')}). Name another, or leave HEXCODES_UWS away`;
-  return `the web server has no build of uWebSockets.js for this machine: it needs Node 20 or 22, or Node 24 with glibc 2.38 or newer (Debian 13, Ubuntu 24.04); ${machine} (${failures.join('; ')}). Run it with Node 22, for instance: npx -p node@22 node dist/cli/main.js serve. docs/transport.md has the other ways`;
+    return `the build of uWebSockets.js that HEXCODES_UWS names does not load on Node ${nodeVersion}, ${process.platform}-${process.arch} (${tried}). Name another, or leave HEXCODES_UWS away`;
+  const needs = `there are builds of uWebSockets.js for glibc (not for Alpine) and Node 20, 22 and 24, which needs glibc ${NEWEST_GLIBC} or newer`;
+  const isOldLibrary = nodeVersion.startsWith('24.') && failures.some((failure) => failure.includes('GLIBC_'));
+  const why = isOldLibrary
+    ? `on this system, whose C library is glibc ${glibc}: its build of uWebSockets.js needs glibc ${NEWEST_GLIBC} or newer (Debian 13, Ubuntu 24.04)`
+    : `here (${process.platform}-${process.arch}): ${needs}`;
+  const isOtherNode = !/^2[02]\./.test(nodeVersion) && glibc !== undefined;
+  const wayOut = isOtherNode ? ' Node 22 can: npx -p node@22 hexcodes serve.' : '';
+  return `Node ${nodeVersion} cannot run the web server ${why}.${wayOut} Codes and files need no such build. Other ways are in docs/transport.md. Tried: ${tried}`;
 }

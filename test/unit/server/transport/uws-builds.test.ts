@@ -62,13 +62,21 @@ test('the build that loads here is one of the two, or the one that HEXCODES_UWS 
   expect(allowed).toContainEqual(build);
 });
 
-test('a Node without a build gets a sentence that names what was tried and the ways out', () => {
+test('a Node without a build gets a sentence with the way out first, and what was tried', () => {
   const sentence = noBuildSentence('26.1.0', ['uWebSockets.js: Cannot find module', 'uws-pack: the same']);
-  expect(sentence).toContain('Node 20 or 22, or Node 24');
-  expect(sentence).toContain('26.1.0');
-  expect(sentence).toContain('uws-pack: the same');
-  expect(sentence).toContain('npx -p node@22');
+  expect(sentence).toMatch(/^Node 26\.1\.0 cannot run the web server/);
+  expect(sentence).toContain('Node 20, 22 and 24');
+  expect(sentence).toContain('npx -p node@22 hexcodes serve');
+  expect(sentence.indexOf('npx -p node@22')).toBeLessThan(sentence.indexOf('uws-pack: the same'));
   expect(sentence).not.toContain('\n');
+});
+
+test('Node 24 on an older C library is told which one it wants, and which is here', () => {
+  const failures = ['uWebSockets.js: version `GLIBC_2.38` not found', 'uws-pack: Cannot find module'];
+  const sentence = noBuildSentence('24.21.0', failures, undefined, '2.36');
+  expect(sentence).toMatch(
+    /^Node 24\.21\.0 cannot run the web server on this system, whose C library is glibc 2\.36: .* glibc 2\.38 or newer \(Debian 13, Ubuntu 24\.04\)\. Node 22 can: npx -p node@22 hexcodes serve/,
+  );
 });
 
 test('a build that HEXCODES_UWS names and that does not load is named as such', () => {
