@@ -24,8 +24,8 @@ export interface ConversionOptions extends CsvOptions {
   readonly position?: string;
   readonly column?: string;
   readonly id?: string;
-  readonly keep?: string;
-  readonly drop?: string;
+  readonly keep?: string[];
+  readonly drop?: string[];
   readonly prefix: string;
   readonly resolution?: string;
   readonly former?: boolean;
@@ -59,9 +59,31 @@ export function addReadOptions(command: Command, operation: Operation): Command 
 export function addKeptOptions(command: Command): Command {
   return command
     .option('--id <column>', 'keep this column of the input and no other: short for --keep')
-    .option('--keep <columns>', 'keep these columns of the input only, comma-separated')
-    .option('--drop <columns>', 'leave these columns of the input out, comma-separated')
+    .option(
+      '--keep <columns>',
+      'keep these columns of the input only, comma-separated; may be repeated',
+      listed,
+    )
+    .option(
+      '--drop <columns>',
+      'leave these columns of the input out, comma-separated; may be repeated',
+      listed,
+    )
     .option('--prefix <text>', 'before the names of the columns that we add', '');
+}
+
+/** A name between double quotes, each within it twice, or up to the next comma. */
+const LISTED_NAME = /\s*(?:"((?:[^"]|"")*)"|([^,]*?))\s*(?:,|$)/gy;
+
+/** The names of an option that may be given several times: each time a list between commas, as a row of CSV. */
+export function listed(value: string, before: readonly string[] = []): string[] {
+  const names: string[] = [];
+  for (const { 0: part, 1: quoted, 2: plain, index } of value.matchAll(LISTED_NAME)) {
+    // Behind the last name there is nothing, which is a name only behind a comma.
+    if (part === '' && index > 0 && value[index - 1] !== ',') break;
+    names.push(quoted?.replaceAll('""', '"') ?? plain!);
+  }
+  return [...before, ...names];
 }
 
 /** How inputs are written, where they do not show it. */
@@ -88,17 +110,15 @@ export function resolutionOf({ resolution }: ConversionOptions): number {
 
 /** @throws CliFailure USAGE for options that exclude one another */
 export function columnsOf(options: ConversionOptions): ColumnChoice {
-  const listed = (text: string | undefined): string[] | undefined =>
-    text?.split(',').map((name) => name.trim());
   if (options.keep !== undefined && options.id !== undefined) {
     throw new CliFailure(EXIT.USAGE, '--keep and --id exclude one another', 'Name all columns in --keep.');
   }
-  const keep = listed(options.keep) ?? (options.id === undefined ? undefined : [options.id]);
+  const keep = options.keep ?? (options.id === undefined ? undefined : [options.id]);
   if (keep !== undefined && options.drop !== undefined) {
     throw new CliFailure(EXIT.USAGE, '--keep (or --id) and --drop exclude one another');
   }
   const { lat, lng, position, column, prefix } = options;
-  return { lat, lng, position, code: column, keep, drop: listed(options.drop), prefix };
+  return { lat, lng, position, code: column, keep, drop: options.drop, prefix };
 }
 
 /** @throws CliFailure USAGE */

@@ -78,8 +78,3 @@ export function pointFilesOf(files: readonly string[], options: PointOptions): P
 export function formatTo({ to }: PointOptions): FileFormat | null {
   return to === undefined ? null : requireFormat(to, '--to');
 }
-
-/** The values of an option that may be given several times, each a list between commas. */
-export function listed(value: string, before: readonly string[]): string[] {
-  return [...before, ...value.split(',').map((name) => name.trim())];
-}

@@ -14,7 +14,8 @@ import { duration } from '../../files/terminal/progress.js';
 import { grouped } from '../../files/terminal/say.js';
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import { ProvinceBorders } from '../../hexcodes/geometry/province-borders.js';
-import { addPointOptions, formatTo, listed, type PointOptions, pointFilesOf } from '../point-options.js';
+import { listed } from '../conversion-options.js';
+import { addPointOptions, formatTo, type PointOptions, pointFilesOf } from '../point-options.js';
 
 interface Options extends PointOptions {
   readonly by: string;

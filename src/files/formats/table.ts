@@ -10,8 +10,10 @@ export type ColumnKind =
   | 'double'
   /** number, one that 32 bits hold */
   | 'float'
-  /** number, 32 bits signed */
+  /** number, 32 bits signed, or fewer (`bits`) */
   | 'int'
+  /** number, 32 bits unsigned, or fewer (`bits`) */
+  | 'uint'
   /** bigint, 64 bits signed */
   | 'long'
   /** bigint, 64 bits unsigned */
@@ -46,6 +48,10 @@ export interface TableColumn {
   /** Scale of decimals. */
   readonly scale?: number;
   readonly precision?: number;
+  /** How a file of Parquet stores the decimals, where it is otherwise than we would: fixed bytes by their number. */
+  readonly storage?: 'INT32' | 'INT64' | number;
+  /** Bits of small integers. */
+  readonly bits?: 8 | 16;
   /** Whether the kind was found in the values met: for JSON sources. */
   readonly isInferred?: boolean;
   /** Why the values of the column are not read, which must then be left out. */

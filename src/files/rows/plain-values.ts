@@ -23,7 +23,7 @@ export function addPlain(into: GrowingBytes, column: TableColumn, value: unknown
       into.at += 4;
       return;
     case 'INT32':
-      view.setInt32(0, int32Of(stored), true);
+      view.setInt32(0, int32Of(stored, converted === 'UINT_32'), true);
       into.at += 4;
       return;
     case 'INT64':
@@ -52,11 +52,14 @@ export function numberOf(value: unknown): number {
   return value;
 }
 
-export function int32Of(value: unknown): number {
-  if (!Number.isSafeInteger(value)) throw new Error(`parquet expected integer value, got ${String(value)}`);
-  if ((value as number) < -(2 ** 31) || (value as number) >= 2 ** 31)
-    throw new Error(`parquet expected int32 value, got ${String(value)}`);
-  return value as number;
+/** @param value a number, or the bigint of a decimal */
+export function int32Of(value: unknown, isUnsigned: boolean): number {
+  const number = typeof value === 'bigint' ? Number(value) : value;
+  if (!Number.isSafeInteger(number)) throw new Error(`parquet expected integer value, got ${String(value)}`);
+  const stored = isUnsigned ? (number as number) >>> 0 : (number as number) | 0;
+  if (stored !== number)
+    throw new Error(`parquet expected ${isUnsigned ? 'uint32' : 'int32'} value, got ${String(value)}`);
+  return stored | 0;
 }
 
 export function int64Of(value: unknown, isUnsigned: boolean): bigint {

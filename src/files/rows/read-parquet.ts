@@ -34,6 +34,7 @@ const PRINTED: Readonly<Partial<Record<ColumnKind, readonly string[]>>> = {
   double: ['DOUBLE'],
   float: ['FLOAT'],
   int: ['INT32'],
+  uint: ['INT32'],
   long: ['INT64'],
 };
 
@@ -245,7 +246,7 @@ function isPrinted({ fields, elements }: ParquetFile, index: number, { chunk }: 
   const element = elements[index];
   const { type } = chunk.metadata;
   if (element == null || element.repetition_type === 'REPEATED') return false;
-  // A kind says what annotations say: an integer of 32 bits without a sign is a long one, for instance.
+  // A kind says what annotations say: whether an integer has a sign, for instance.
   return PRINTED[fields[index]!.column.kind]?.includes(type) === true;
 }
 
@@ -331,7 +332,7 @@ function print(
   }
   const { view } = page;
   const at = page.at;
-  const width = kind === 'int' || kind === 'float' ? 4 : 8;
+  const width = kind === 'int' || kind === 'uint' || kind === 'float' ? 4 : 8;
   page.skip(width * count);
   for (let i = 0; i < count; i++) {
     const p = at + width * i;
@@ -339,6 +340,7 @@ function print(
     if (kind === 'double') text.addNumber(view.getFloat64(p, true));
     else if (kind === 'float') text.addNumber(view.getFloat32(p, true));
     else if (kind === 'int') text.addInteger(view.getInt32(p, true));
+    else if (kind === 'uint') text.addInteger(view.getUint32(p, true));
     else {
       const high = view.getInt32(p + 4, true);
       if (high >= -MOST_HIGH && high < MOST_HIGH) text.addInteger(high * HIGH + view.getUint32(p, true));

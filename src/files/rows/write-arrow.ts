@@ -24,8 +24,9 @@ class ArrowColumn {
   readonly #type: DataType;
   /** Bytes of a value; 0 for texts and bytes, which have offsets. */
   readonly #width: number;
-  /** Decimals are of the other end in Parquet, and may have fewer bytes. */
   readonly #isDecimal: boolean;
+  /** Decimals in bytes are of the other end in Parquet, and may have fewer of them. */
+  readonly #isBigEndian: boolean;
   readonly #isBoolean: boolean;
   readonly #values = new GrowingBytes(FIRST_BYTES);
   readonly #offsets = new Int32Array(BATCH_ROWS + 1);
@@ -35,11 +36,13 @@ class ArrowColumn {
 
   constructor(column: TableColumn) {
     this.#type = arrowType(column).type;
+    const element = elementOf(column);
     this.#isDecimal = column.kind === 'decimal';
+    this.#isBigEndian = element.type === 'FIXED_LEN_BYTE_ARRAY';
     this.#isBoolean = column.kind === 'boolean';
-    this.#width = this.#isDecimal
-      ? (this.#type as { readonly bitWidth: number }).bitWidth / 8
-      : plainWidth(elementOf(column));
+    const { bitWidth } = this.#type as { readonly bitWidth?: number };
+    const isNumber = this.#isDecimal || column.kind === 'int' || column.kind === 'uint';
+    this.#width = isNumber ? bitWidth! / 8 : plainWidth(element);
   }
 
   get sizeBytes(): number {
@@ -50,8 +53,9 @@ class ArrowColumn {
     const row = this.#rows++;
     this.#valid[row >> 3]! |= 1 << (row & 7);
     const values = this.#values;
-    const size = end - start;
-    values.reserve(Math.max(size, this.#width));
+    // Small integers have four bytes in Parquet, the lowest first.
+    const size = this.#width > 0 ? this.#width : end - start;
+    values.reserve(size);
     const into = values.bytes;
     const { at } = values;
     if (this.#isDecimal) {
@@ -59,7 +63,7 @@ class ArrowColumn {
       return;
     }
     if (size <= SHORT) for (let i = 0; i < size; i++) into[at + i] = from[start + i]!;
-    else into.set(from.subarray(start, end), at);
+    else into.set(from.subarray(start, start + size), at);
     values.at = at + size;
     this.#offsets[this.#rows] = values.at;
   }
@@ -67,11 +71,10 @@ class ArrowColumn {
   #addDecimal(from: Uint8Array, start: number, end: number): void {
     const values = this.#values;
     const size = end - start;
-    // Eight bytes are an integer, which has its lowest byte first; others have the highest first.
-    const isLittle = size === 8;
-    const high = from[isLittle ? end - 1 : start]!;
+    const isBig = this.#isBigEndian;
+    const high = from[isBig ? start : end - 1]!;
     for (let i = 0; i < this.#width; i++) {
-      const byte = from[isLittle ? start + i : end - 1 - i]!;
+      const byte = from[isBig ? end - 1 - i : start + i]!;
       values.bytes[values.at++] = i < size ? byte : high >= SIGN ? 255 : 0;
     }
   }

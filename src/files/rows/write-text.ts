@@ -38,7 +38,7 @@ const OUT_BYTES = 1 << 20;
 const MOST_ESCAPED = 6;
 const HEX = Buffer.from('0123456789abcdef');
 /** Kinds whose text is JSON as it is. */
-const BARE: ReadonlySet<ColumnKind> = new Set(['double', 'float', 'int', 'long', 'ulong', 'boolean']);
+const BARE: ReadonlySet<ColumnKind> = new Set(['double', 'float', 'int', 'uint', 'long', 'ulong', 'boolean']);
 
 /** Bytes that JSON escapes: the letter behind the backslash, `u` for those that have none. */
 const ESCAPES = new Uint8Array(256);

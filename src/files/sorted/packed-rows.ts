@@ -43,7 +43,7 @@ export function storedColumn(
   return {
     type,
     width: plainWidth(element),
-    isUnsigned: converted === 'UINT_64',
+    isUnsigned: converted === 'UINT_64' || converted === 'UINT_32',
     element: { ...element },
     stored: stored ?? own,
   };
@@ -128,7 +128,7 @@ export class PackedRows {
           this.#view.setFloat32(at, numberOf(value), true);
           break;
         case 'INT32':
-          this.#view.setInt32(at, int32Of(value), true);
+          this.#view.setInt32(at, int32Of(value, column.isUnsigned), true);
           break;
         case 'INT64':
           this.#view.setBigInt64(at, int64Of(value, column.isUnsigned), true);

@@ -173,7 +173,8 @@ export function noBuildSentence(
   if (forced !== undefined && forced !== '')
     return `the build of uWebSockets.js that HEXCODES_UWS names does not load on Node ${nodeVersion}, ${process.platform}-${process.arch} (${tried}). Name another, or leave HEXCODES_UWS away`;
   const needs = `there are builds of uWebSockets.js for glibc (not for Alpine) and Node 20, 22 and 24, which needs glibc ${NEWEST_GLIBC} or newer`;
-  const isOldLibrary = nodeVersion.startsWith('24.') && failures.some((failure) => failure.includes('GLIBC_'));
+  const isOldLibrary =
+    nodeVersion.startsWith('24.') && failures.some((failure) => failure.includes('GLIBC_'));
   const why = isOldLibrary
     ? `on this system, whose C library is glibc ${glibc}: its build of uWebSockets.js needs glibc ${NEWEST_GLIBC} or newer (Debian 13, Ubuntu 24.04)`
     : `here (${process.platform}-${process.arch}): ${needs}`;

@@ -14,6 +14,8 @@ import {
   fixedSizeBinary,
   float32,
   float64,
+  int8,
+  int16,
   int32,
   int64,
   type Table,
@@ -22,6 +24,9 @@ import {
   tableToIPC,
   time,
   timestamp,
+  uint8,
+  uint16,
+  uint32,
   uint64,
   utf8,
 } from '@uwdata/flechette';
@@ -67,7 +72,9 @@ export function arrowType(column: TableColumn): { readonly type: DataType; reado
     case 'float':
       return as(float32());
     case 'int':
-      return as(int32());
+      return as(column.bits === 8 ? int8() : column.bits === 16 ? int16() : int32());
+    case 'uint':
+      return as(column.bits === 8 ? uint8() : column.bits === 16 ? uint16() : uint32());
     case 'long':
       return as(int64());
     case 'ulong':

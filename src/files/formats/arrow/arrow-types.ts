@@ -63,7 +63,10 @@ function leafOf(type: DataType): Shape {
       return leaf({ kind: 'boolean' });
     case Type.Int:
       if (type.bitWidth === 64) return leaf({ kind: type.signed ? 'long' : 'ulong' }, toBigInt);
-      return type.bitWidth === 32 && !type.signed ? leaf({ kind: 'long' }, toBigInt) : leaf({ kind: 'int' });
+      return leaf({
+        kind: type.signed ? 'int' : 'uint',
+        ...(type.bitWidth === 32 ? {} : { bits: type.bitWidth }),
+      });
     case Type.Float:
       return leaf({ kind: type.precision === 2 ? 'double' : 'float' });
     case Type.Decimal:

@@ -47,7 +47,7 @@ function shapeOfOne(node: SchemaTree): Shape {
   return structOf(node.children.map((child) => [child.element.name, shapeOf(child)] as const));
 }
 
-const KEY_KINDS: ReadonlySet<string> = new Set(['text', 'int', 'long', 'uuid', 'boolean']);
+const KEY_KINDS: ReadonlySet<string> = new Set(['text', 'int', 'uint', 'long', 'uuid', 'boolean']);
 
 function leafOf(element: SchemaElement): Shape {
   const { type, converted_type: converted, logical_type: logical } = element;
@@ -55,7 +55,11 @@ function leafOf(element: SchemaElement): Shape {
     read === undefined ? { is: 'leaf', column } : { is: 'leaf', column, read };
   if (logical?.type === 'DECIMAL' || converted === 'DECIMAL') {
     const { scale = 0, precision = 38 } = logical?.type === 'DECIMAL' ? logical : element;
-    return leaf({ kind: 'decimal', scale, precision }, integerOf);
+    const storage = decimalStorage(element, precision);
+    return leaf(
+      { kind: 'decimal', scale, precision, ...(storage === undefined ? {} : { storage }) },
+      integerOf,
+    );
   }
   if (logical?.type === 'TIMESTAMP') {
     return leaf({ kind: 'timestamp', unit: UNITS[logical.unit] ?? 'ms', isUtc: logical.isAdjustedToUTC });
@@ -88,10 +92,12 @@ function leafOf(element: SchemaElement): Shape {
     return leaf({ kind: 'long' }, toBigInt);
   }
   if (type === 'INT32') {
-    if (converted === 'UINT_32' || (isUnsigned && logical.bitWidth === 32)) {
-      return leaf({ kind: 'long' }, (value: number) => BigInt(value >>> 0));
-    }
-    return leaf({ kind: 'int' });
+    const bitWidth =
+      logical?.type === 'INTEGER' ? logical.bitWidth : Number(converted?.match(/INT_(\d+)$/)?.[1]);
+    const bits = bitWidth === 8 || bitWidth === 16 ? ({ bits: bitWidth } as const) : {};
+    return isUnsigned || converted?.startsWith('UINT_') === true
+      ? leaf({ kind: 'uint', ...bits }, (value: number) => value >>> 0)
+      : leaf({ kind: 'int', ...bits });
   }
   if (type === 'BOOLEAN') return leaf({ kind: 'boolean' });
   if (type === 'DOUBLE') return leaf({ kind: 'double' });
@@ -108,6 +114,24 @@ function leafOf(element: SchemaElement): Shape {
 }
 
 const toBigInt = (value: number | bigint): bigint => BigInt(value);
+
+/**
+ * How a file stores decimals, where all of the precision have room so and it is otherwise than we store them.
+ * A column whose values have sizes of their own is stored as ours.
+ */
+function decimalStorage(
+  { type, type_length: length = 0 }: SchemaElement,
+  precision: number,
+): TableColumn['storage'] {
+  if (type === 'INT32') return precision <= MOST_DIGITS_OF_INT32 ? type : undefined;
+  if (type === 'INT64') return undefined;
+  const isFixed = type === 'FIXED_LEN_BYTE_ARRAY' && length <= MOST_DECIMAL_BYTES;
+  const own = precision <= MOST_DIGITS_OF_INT64 ? 0 : decimalBytes(precision);
+  return isFixed && length >= decimalBytes(precision) && length !== own ? length : undefined;
+}
+
+/** The fewest bytes that hold all numbers of `precision` digits, and a sign. */
+const decimalBytes = (precision: number): number => Math.ceil((precision * Math.log2(10) + 1) / 8);
 
 /** The stored integer of a decimal; bytes are big-endian two's complement. */
 function integerOf(value: number | bigint | Uint8Array): bigint {
@@ -140,7 +164,10 @@ export function removeAnnotations(elements: readonly SchemaElement[]): void {
   }
 }
 
+const MOST_DIGITS_OF_INT32 = 9;
 const MOST_DIGITS_OF_INT64 = 18;
+/** Those of 256 bits. */
+const MOST_DECIMAL_BYTES = 32;
 
 /** The element that a column is written as. */
 export function elementOf(column: TableColumn): SchemaElement {
@@ -173,7 +200,13 @@ export function elementOf(column: TableColumn): SchemaElement {
     case 'float':
       return { name, repetition_type, type: 'FLOAT' };
     case 'int':
-      return { name, repetition_type, type: 'INT32' };
+    case 'uint': {
+      const { bits, kind } = column;
+      const size = bits ?? (kind === 'uint' ? 32 : undefined);
+      const sign = kind === 'uint' ? 'UINT' : 'INT';
+      if (size === undefined) return { name, repetition_type, type: 'INT32' };
+      return { name, repetition_type, type: 'INT32', converted_type: `${sign}_${size}` };
+    }
     case 'long':
       return { name, repetition_type, type: 'INT64' };
     case 'ulong':
@@ -194,20 +227,13 @@ export function elementOf(column: TableColumn): SchemaElement {
     }
     case 'decimal': {
       const { scale = 0, precision = 38 } = column;
-      const converted_type = 'DECIMAL';
-      if (precision <= MOST_DIGITS_OF_INT64)
-        return { name, repetition_type, type: 'INT64', converted_type, scale, precision };
-      // The fewest bytes that hold all numbers of `precision` digits, and a sign.
-      const type_length = Math.ceil((precision * Math.log2(10) + 1) / 8);
-      return {
-        name,
-        repetition_type,
-        type: 'FIXED_LEN_BYTE_ARRAY',
-        type_length,
-        converted_type,
-        scale,
-        precision,
-      };
+      const storage =
+        column.storage ?? (precision <= MOST_DIGITS_OF_INT64 ? 'INT64' : decimalBytes(precision));
+      const stored =
+        typeof storage === 'string'
+          ? { type: storage }
+          : ({ type: 'FIXED_LEN_BYTE_ARRAY', type_length: storage } as const);
+      return { name, repetition_type, ...stored, converted_type: 'DECIMAL', scale, precision };
     }
   }
 }

@@ -218,7 +218,11 @@ export class PlainColumn {
       case 'FLOAT':
         return boundsOfFloats(new Float32Array(buffer, 0, present));
       case 'INT32':
-        return boundsOfIntegers(new Int32Array(buffer, 0, present));
+        return boundsOfIntegers(
+          this.element.converted_type === 'UINT_32'
+            ? new Uint32Array(buffer, 0, present)
+            : new Int32Array(buffer, 0, present),
+        );
       case 'INT64': {
         const isUnsigned = this.element.converted_type === 'UINT_64';
         return boundsOfWords(new Uint32Array(buffer, 0, 2 * present), isUnsigned);
@@ -452,7 +456,7 @@ function boundsOfFloats(values: Float64Array | Float32Array): Bounds {
   return [stored(least === 0 ? -0 : least), stored(most === 0 ? 0 : most)];
 }
 
-function boundsOfIntegers(values: Int32Array): Bounds {
+function boundsOfIntegers(values: Int32Array | Uint32Array): Bounds {
   let least = values[0]!;
   let most = least;
   for (let i = 1; i < values.length; i++) {

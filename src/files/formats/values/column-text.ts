@@ -77,6 +77,7 @@ export function jsonTextOf(column: Omit<TableColumn, 'name'>, value: unknown): s
     case 'float':
       return typeof value === 'number' ? numberText(value) : String(value);
     case 'int':
+    case 'uint':
     case 'long':
     case 'ulong':
     case 'boolean':

@@ -190,3 +190,16 @@ describe('packed and other files', () => {
     expect(folder.names().filter((each) => each.startsWith(name))).toEqual([]);
   });
 });
+
+test('columns are named one by one or in a list, and one with a comma in its name between quotes', async () => {
+  folder.write('names.csv', 'id,"price, VND",a,lat,lng\n1,2,3,21.0288,105.8525\n');
+  const headOf = async (...options: string[]) => {
+    const { code, stdout } = await folder.run(['encode', 'names.csv', ...options]);
+    return [code, stdout.split('\n')[0]];
+  };
+  const added = 'hexcodes,resolution,admin_code,status';
+  expect(await headOf('--keep', 'id', '--keep', 'a')).toEqual([0, `id,a,${added}`]);
+  expect(await headOf('--keep', 'id,a')).toEqual([0, `id,a,${added}`]);
+  expect(await headOf('--keep', 'id,"price, VND"')).toEqual([0, `id,"price, VND",${added}`]);
+  expect(await headOf('--drop', 'lat,lng', '--drop', '"price, VND"')).toEqual([0, `id,a,${added}`]);
+});

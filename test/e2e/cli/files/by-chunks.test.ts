@@ -133,7 +133,6 @@ test('row groups and statistics of kept columns stay; those of ours are right', 
 
 test.each([
   ['a list', '[1, 2] AS list'],
-  ['an integer that Parquet has and we write wider', 'i::UINTEGER AS big'],
   ['a resolution a row', '9 AS resolution'],
 ])('%s: converted value by value, and it says so', async (_, column) => {
   const source = folder.file('other.parquet');

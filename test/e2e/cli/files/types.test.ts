@@ -1,5 +1,7 @@
 // Types of columns through the command: what DuckDB reads before and after, on each road of Parquet.
+import { resolve } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CliFolder } from '../../../support/cli.js';
 
@@ -12,7 +14,9 @@ beforeAll(async () => {
 
 const SCALARS = `TIMESTAMPTZ '2026-01-01 00:00:00.123456+07' AS tz, TIMESTAMP_NS '2026-01-01 00:00:00.123456789' AS ns,
   TIME '01:02:03.000004' AS t, uuid() AS u, 1.5::FLOAT AS f, 1.50::DECIMAL(18,2) AS price, DATE '2026-01-01' AS day,
-  18446744073709551615::UBIGINT AS big, true AS flag, 'x'::BLOB AS raw`;
+  18446744073709551615::UBIGINT AS big, true AS flag, 'x'::BLOB AS raw, (i - 25)::TINYINT AS i8, (5 * i)::UTINYINT AS u8,
+  (i - 25)::SMALLINT AS i16, (65535 - i)::USMALLINT AS u16, (4294967295 - i)::UINTEGER AS u32,
+  (i - 25.25)::DECIMAL(9,2) AS cost, (i - 25)::DECIMAL(4,1) AS less`;
 
 async function rows(sql: string): Promise<unknown[][]> {
   return (await db.runAndReadAll(sql)).getRowsJson();
@@ -44,4 +48,55 @@ test.each([
   expect(await rows(`SELECT ${all} FROM ${output} ORDER BY i`)).toEqual(
     await rows(`SELECT ${all} FROM ${input} ORDER BY i`),
   );
+  // Whole row groups are passed over where their bounds say so.
+  for (const over of ['u32 >= 4294967295', 'i8 < -24', 'u8 > 244', 'cost < -25', 'less > 23.5'])
+    expect([over, await rows(`SELECT count(*)::INT FROM ${output} WHERE ${over}`)]).toEqual([over, [[1]]]);
 });
+
+test.each([
+  ['by column chunks', [], /by column chunks/],
+  ['sorted', ['--sort', 'cell'], /by rows of bytes/],
+  ['by rows', ['--errors', 'skip'], /by rows of bytes/],
+  ['value by value', ['--certainty'], /value by value/],
+])('decimals that a file stores as few bytes stay so: %s', async (_, options, road) => {
+  const names = ['decimal128(9,2)', 'decimal128(38,10)', 'uint32', 'lat', 'lng'];
+  const keep = names.flatMap((name) => ['--keep', `"${name}"`]);
+  const input = resolve('test/fixtures/types/types.parquet');
+  // Without its nested columns, by which no chunk of the file can be copied.
+  const flat = await folder.run(['encode', input, ...keep, '--prefix', 'first_', '-o', 'flat.parquet']);
+  expect([flat.code, flat.stderr]).toEqual([0, expect.anything()]);
+  const ran = await folder.run(['encode', 'flat.parquet', '-o', 'few.parquet', '--verbose', ...options]);
+  expect([ran.code, ran.stderr]).toEqual([0, expect.stringMatching(road)]);
+  const stored = (path: string) =>
+    rows(`SELECT name, type, type_length, scale, precision FROM parquet_schema('${path}')
+      WHERE name LIKE 'decimal%' AND name NOT LIKE '%256%' ORDER BY name`);
+  expect(await stored(folder.file('few.parquet'))).toEqual(await stored(input));
+  const values = (path: string) =>
+    rows(`SELECT "decimal128(9,2)", "decimal128(38,10)", "uint32" FROM '${path}' ORDER BY ALL`);
+  expect(await values(folder.file('few.parquet'))).toEqual(await values(input));
+});
+
+test.each([['arrow'], ['arrows']])(
+  'small integers and decimals go into Arrow by bytes: %s',
+  async (ending) => {
+    await made('small.parquet', SCALARS);
+    const names = ['i8', 'u8', 'i16', 'u16', 'u32', 'cost', 'less', 'price', 'lat', 'lng'];
+    const keep = names.flatMap((name) => ['--keep', name]);
+    const ran = await folder.run(['encode', 'small.parquet', ...keep, '-o', `small.${ending}`, '--verbose']);
+    expect([ran.code, ran.stderr]).toEqual([0, expect.stringMatching(/by rows of bytes/)]);
+    const table = tableFromIPC(folder.bytes(`small.${ending}`));
+    expect(names.slice(0, 8).map((name) => String(table.getChild(name)!.type))).toEqual([
+      ...['Int8', 'Uint8', 'Int16', 'Uint16', 'Uint32'],
+      ...['Decimal[9e+2]', 'Decimal[4e+1]', 'Decimal[18e+2]'],
+    ]);
+    expect([...table.getChild('u32')!].slice(0, 2)).toEqual([4294967295, 4294967294]);
+    expect([...table.getChild('i8')!].slice(24, 27)).toEqual([-1, 0, 1]);
+    // And back, with the same values.
+    const back = await folder.run(['encode', `small.${ending}`, '--prefix', 'again_', '-o', 'back.parquet']);
+    expect([back.code, back.stderr]).toEqual([0, expect.anything()]);
+    const list = names.join(', ');
+    expect(await rows(`SELECT ${list} FROM '${folder.file('back.parquet')}' ORDER BY lat`)).toEqual(
+      await rows(`SELECT ${list} FROM '${folder.file('small.parquet')}' ORDER BY lat`),
+    );
+  },
+);
