@@ -48,6 +48,10 @@ const PLAN_BYTES = 65_536;
 const SEEN_BYTES = 16_384;
 /** A workbook is held in memory as a whole. */
 const MOST_WORKBOOK_BYTES = 64 * 2 ** 20;
+/** XML of a workbook in all: the reader makes some six times of it. */
+const MOST_XML_BYTES = 256 * 2 ** 20;
+/** Grids of all sheets: a lone cell at XFD1048576 would make one of 256 GiB. */
+const MOST_GRID_BYTES = 2 ** 30;
 /** Content of KML that is held, and all that is made of it. */
 const MOST_KML_BYTES = 512 * 2 ** 20;
 
@@ -157,16 +161,16 @@ async function* chunksOf(bytes: ReadableStream<Uint8Array>): AsyncGenerator<Uint
   }
 }
 
-/** The first workbook sheet with rows, or the one that was chosen, as CSV. */
+/** The sheet of a workbook that was chosen as CSV, else the first with known columns, else the first with rows. */
 async function workbookSource(task: FileTask): Promise<Source> {
   if (task.file.size > MOST_WORKBOOK_BYTES)
     throw new BulkInputError('The workbook is larger than 64 MiB; save the sheet as CSV');
-  const { sheetsOf } = await import('../../tables/xlsx/xlsx-sheets.js');
-  let sheets: Awaited<ReturnType<typeof sheetsOf>>;
+  const { sheetsOf, textRowsOf } = await import('../../tables/xlsx/xlsx-sheets.js');
+  let sheets: { name: string; rows: string[][] }[];
   try {
-    sheets = (await sheetsOf(new Uint8Array(await task.file.arrayBuffer()))).filter(
-      ({ rows }) => rows.length > 0,
-    );
+    sheets = (await sheetsOf(new Uint8Array(await task.file.arrayBuffer()), requireRoom))
+      .map((sheet) => ({ name: sheet.name, rows: [...textRowsOf(sheet)] }))
+      .filter(({ rows }) => rows.length > 0);
   } catch (error) {
     if (error instanceof TableError) throw error;
     throw new BulkInputError('The workbook is broken, or has a password');
@@ -180,6 +184,12 @@ async function workbookSource(task: FileTask): Promise<Source> {
   const reader = csv.stream().getReader();
   const names = sheets.map(({ name }) => name);
   return tableSource(task, await beginningOf(reader), reader, { hasMark: true, sheets: names, sheet });
+}
+
+/** @throws TableError */
+function requireRoom(xmlBytes: number, gridBytes: number): void {
+  if (xmlBytes > MOST_XML_BYTES || gridBytes > MOST_GRID_BYTES)
+    throw new TableError('The workbook would take more memory than a page may; save the sheet as CSV');
 }
 
 async function tableSource(

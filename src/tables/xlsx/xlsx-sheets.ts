@@ -1,54 +1,34 @@
-// The sheets of an Excel workbook as rows of texts, for the page. The command's reader, which is of Node, holds a
-// ceiling of its own (files/content/workbook.ts); what counts as a row, and its texts, are of one code.
-import { unzipSync, zipSync } from 'fflate';
+// The sheets of an Excel workbook as rows of texts, for command and page.
 import readSheets from 'read-excel-file/universal';
-import { TableError } from '../table-error.js';
-import { gridBytesOf, hasValue, isReadPart, isSheetPart, textOfCell, widthOf } from './sheet-grid.js';
+import { hasValue, textOfCell, widthOf } from './sheet-grid.js';
+import { checkedArchive } from './workbook-archive.js';
 
-interface SheetRows {
+export interface Sheet {
   readonly name: string;
-  readonly rows: readonly (readonly string[])[];
+  /** Values of cells, from the first row on. */
+  readonly cells: readonly (readonly unknown[])[];
 }
-
-/** XML of a workbook in all: the reader makes some six times of it. */
-const MOST_XML_BYTES = 256 * 2 ** 20;
-/** Grids of all sheets: a lone cell at XFD1048576 would make one of 256 GiB. */
-const MOST_GRID_BYTES = 2 ** 30;
-const TOO_LARGE = 'The workbook would take more memory than a page may; save the sheet as CSV';
 
 /**
- * All sheets, without blank rows, and columns behind the last with a value.
- * @throws TableError for one that is too large. @throws Error for what is no workbook
+ * All sheets of a workbook.
+ * @param requireRoom throws where a workbook with so many bytes of XML and of grids would take too much memory
+ * @throws Error for what is no workbook
  */
-export async function sheetsOf(bytes: Uint8Array): Promise<SheetRows[]> {
-  const archive = unpacked(bytes);
-  const sheets = (await readSheets(archive, { trim: false })) as unknown as {
-    sheet: string;
-    data: unknown[][];
-  }[];
-  return sheets.map(({ sheet, data }) => {
-    const width = widthOf(data);
-    return {
-      name: sheet,
-      rows: data.filter(hasValue).map((row) => Array.from({ length: width }, (_, c) => textOfCell(row[c]))),
-    };
-  });
+export async function sheetsOf(
+  bytes: Uint8Array,
+  requireRoom: (xmlBytes: number, gridBytes: number) => void,
+): Promise<Sheet[]> {
+  const { buffer, byteOffset, length } = checkedArchive(bytes, requireRoom);
+  const whole = length === buffer.byteLength ? buffer : buffer.slice(byteOffset, byteOffset + length);
+  const sheets = await readSheets(whole as ArrayBuffer, { trim: false });
+  return sheets.map(({ sheet, data }) => ({ name: sheet, cells: data }));
 }
 
-/** The archive with its parts as they are: the reader unpacks large ones in workers that the policy forbids. */
-function unpacked(bytes: Uint8Array): ArrayBuffer {
-  let size = 0;
-  const parts = unzipSync(bytes, {
-    filter: ({ name, originalSize }) => {
-      if (!isReadPart(name)) return false;
-      size += originalSize;
-      if (size > MOST_XML_BYTES) throw new TableError(TOO_LARGE);
-      return true;
-    },
-  });
-  let gridBytes = 0;
-  for (const [name, xml] of Object.entries(parts)) if (isSheetPart(name)) gridBytes += gridBytesOf(xml);
-  if (gridBytes > MOST_GRID_BYTES) throw new TableError(TOO_LARGE);
-  const { buffer, byteOffset, length } = zipSync(parts, { level: 0 });
-  return (buffer as ArrayBuffer).slice(byteOffset, byteOffset + length);
+/** Rows with a value as texts, up to the last column with one. @param first the first row that is read, from 0 */
+export function* textRowsOf({ cells }: Sheet, first = 0): Generator<string[]> {
+  const width = widthOf(cells);
+  for (let i = first; i < cells.length; i++) {
+    const row = cells[i]!;
+    if (hasValue(row)) yield Array.from({ length: width }, (_, c) => textOfCell(row[c]));
+  }
 }

@@ -1,0 +1,124 @@
+// A workbook before it is read: a ZIP archive whose parts may unpack to any size, and whose cells may be anywhere. The
+// reader makes a row for each number up to the last, and a cell for each column. It believes the head of each part, not
+// the directory at the end, so it gets an archive of the parts that have been checked, stored as they are: packed ones
+// it would unpack in workers, which the policy of the page forbids.
+
+import { Inflate, zipSync } from 'fflate';
+import { gridBytesOf, isReadPart, isSheetPart } from './sheet-grid.js';
+
+const END = 0x06054b50;
+const ENTRY = 0x02014b50;
+const LOCAL = 0x04034b50;
+const END_BYTES = 22;
+const ENTRY_BYTES = 46;
+const LOCAL_BYTES = 30;
+const MOST_COMMENT_BYTES = 65_535;
+/** Stands for a size or a place that is in the longer fields of ZIP64, which some exporters write for every size. */
+const IN_ZIP64 = 0xffff_ffff;
+const ZIP64 = 1;
+const STORED = 0;
+const DEFLATED = 8;
+/** Packed bytes at once: each may become a thousand. */
+const PIECE_BYTES = 16_384;
+
+interface Part {
+  readonly name: string;
+  readonly method: number;
+  readonly packed: Uint8Array;
+  readonly sizeBytes: number;
+}
+
+/**
+ * @param requireRoom throws where a workbook with so many bytes of XML and of grids would take too much memory
+ * @returns an archive of the parts that are read
+ * @throws Error for an archive that is broken
+ */
+export function checkedArchive(
+  bytes: Uint8Array,
+  requireRoom: (xmlBytes: number, gridBytes: number) => void,
+): Uint8Array {
+  const parts = partsOf(bytes).filter(({ name }) => isReadPart(name));
+  const xmlBytes = parts.reduce((sum, { sizeBytes }) => sum + sizeBytes, bytes.length);
+  let gridBytes = 0;
+  requireRoom(xmlBytes, gridBytes);
+  const plains: Record<string, Uint8Array> = {};
+  for (const part of parts) {
+    const plain = unpacked(part);
+    plains[part.name] = plain;
+    if (!isSheetPart(part.name)) continue;
+    gridBytes += gridBytesOf(plain);
+    requireRoom(xmlBytes, gridBytes);
+  }
+  return zipSync(plains, { level: 0 });
+}
+
+/** @throws Error where the part is not as large as it says; no more of it is unpacked */
+function unpacked({ name, method, packed, sizeBytes }: Part): Uint8Array {
+  if (method === STORED) {
+    if (packed.length !== sizeBytes) throw new Error(`${name} has another size than it says`);
+    return packed;
+  }
+  if (method !== DEFLATED) throw new Error(`${name} is packed in a way that is not read`);
+  const plain = new Uint8Array(sizeBytes);
+  let size = 0;
+  const inflate = new Inflate((piece) => {
+    if (size + piece.length > sizeBytes) throw new Error('too large');
+    plain.set(piece, size);
+    size += piece.length;
+  });
+  try {
+    for (let at = 0; at < packed.length; at += PIECE_BYTES)
+      inflate.push(packed.subarray(at, at + PIECE_BYTES), at + PIECE_BYTES >= packed.length);
+  } catch (error) {
+    throw new Error(`${name} is broken, or larger than it says`, { cause: error });
+  }
+  if (size !== sizeBytes) throw new Error(`${name} has another size than it says`);
+  return plain;
+}
+
+/** The parts by the directory at the archive's end. */
+function partsOf(bytes: Uint8Array): Part[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const least = Math.max(0, bytes.length - END_BYTES - MOST_COMMENT_BYTES);
+  let end = bytes.length - END_BYTES;
+  while (end >= least && view.getUint32(end, true) !== END) end--;
+  if (end < least) throw new Error('the archive has no directory');
+  const parts: Part[] = [];
+  let at = view.getUint32(end + 16, true);
+  for (let left = view.getUint16(end + 10, true); left > 0; left--) {
+    if (view.getUint32(at, true) !== ENTRY) throw new Error('the directory of the archive is broken');
+    const nameBytes = view.getUint16(at + 28, true);
+    const extra = at + ENTRY_BYTES + nameBytes;
+    const extraBytes = view.getUint16(at + 30, true);
+    const name = new TextDecoder().decode(bytes.subarray(at + ENTRY_BYTES, extra));
+    const { sizeBytes, packedBytes, local } = placeOf(view, at, extra, extra + extraBytes);
+    if (view.getUint32(local, true) !== LOCAL) throw new Error('the directory of the archive is broken');
+    const start = local + LOCAL_BYTES + view.getUint16(local + 26, true) + view.getUint16(local + 28, true);
+    if (start + packedBytes > bytes.length) throw new Error(`${name} is cut off`);
+    const packed = bytes.subarray(start, start + packedBytes);
+    parts.push({ name, method: view.getUint16(at + 10, true), packed, sizeBytes });
+    at = extra + extraBytes + view.getUint16(at + 32, true);
+  }
+  return parts;
+}
+
+/** Sizes and place of a part: those that do not fit stand in an extra field, in this order. */
+function placeOf(
+  view: DataView,
+  entry: number,
+  extra: number,
+  extraEnd: number,
+): Pick<Part, 'sizeBytes'> & { packedBytes: number; local: number } {
+  let at = extra;
+  while (at + 4 <= extraEnd && view.getUint16(at, true) !== ZIP64) at += 4 + view.getUint16(at + 2, true);
+  at += 4;
+  const value = (short: number): number => {
+    if (short !== IN_ZIP64 || at + 8 > extraEnd) return short;
+    const long = Number(view.getBigUint64(at, true));
+    at += 8;
+    return long;
+  };
+  const sizeBytes = value(view.getUint32(entry + 24, true));
+  const packedBytes = value(view.getUint32(entry + 20, true));
+  return { sizeBytes, packedBytes, local: value(view.getUint32(entry + 42, true)) };
+}
