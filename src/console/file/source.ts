@@ -168,7 +168,7 @@ async function workbookSource(task: FileTask): Promise<Source> {
   const { sheetsOf, textRowsOf } = await import('../../tables/xlsx/xlsx-sheets.js');
   let sheets: { name: string; rows: string[][] }[];
   try {
-    sheets = (await sheetsOf(new Uint8Array(await task.file.arrayBuffer()), requireRoom))
+    sheets = (await sheetsOf(new Uint8Array(await task.file.arrayBuffer()), requireMemory))
       .map((sheet) => ({ name: sheet.name, rows: [...textRowsOf(sheet)] }))
       .filter(({ rows }) => rows.length > 0);
   } catch (error) {
@@ -187,7 +187,7 @@ async function workbookSource(task: FileTask): Promise<Source> {
 }
 
 /** @throws TableError */
-function requireRoom(xmlBytes: number, gridBytes: number): void {
+function requireMemory(xmlBytes: number, gridBytes: number): void {
   if (xmlBytes > MOST_XML_BYTES || gridBytes > MOST_GRID_BYTES)
     throw new TableError('The workbook would take more memory than a page may; save the sheet as CSV');
 }

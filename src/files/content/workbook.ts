@@ -27,11 +27,11 @@ export async function sheetAsCsv(
   const input = { name: file, chunks: () => source };
   const bytes = await wholeContent(input, 'the workbook', WAY_OUT);
   const { sheetsOf, textRowsOf } = await import('../../tables/xlsx/xlsx-sheets.js');
-  const requireRoom = (xmlBytes: number, gridBytes: number): void =>
+  const requireMemory = (xmlBytes: number, gridBytes: number): void =>
     requireBelowCeiling({ file }, XML_FACTOR * xmlBytes + gridBytes, 'the workbook', WAY_OUT);
   let sheets: Awaited<ReturnType<typeof sheetsOf>>;
   try {
-    sheets = await sheetsOf(bytes, requireRoom);
+    sheets = await sheetsOf(bytes, requireMemory);
   } catch (error) {
     if (error instanceof CliFailure) throw error;
     throw badInput({ file }, `the workbook cannot be read (${reasonOf(error)})`);

@@ -29,25 +29,25 @@ interface Part {
 }
 
 /**
- * @param requireRoom throws where a workbook with so many bytes of XML and of grids would take too much memory
+ * @param requireMemory throws where a workbook with this XML and these grids would pass what may be held
  * @returns an archive of the parts that are read
  * @throws Error for an archive that is broken
  */
 export function checkedArchive(
   bytes: Uint8Array,
-  requireRoom: (xmlBytes: number, gridBytes: number) => void,
+  requireMemory: (xmlBytes: number, gridBytes: number) => void,
 ): Uint8Array {
   const parts = partsOf(bytes).filter(({ name }) => isReadPart(name));
   const xmlBytes = parts.reduce((sum, { sizeBytes }) => sum + sizeBytes, bytes.length);
   let gridBytes = 0;
-  requireRoom(xmlBytes, gridBytes);
+  requireMemory(xmlBytes, gridBytes);
   const plains: Record<string, Uint8Array> = {};
   for (const part of parts) {
     const plain = unpacked(part);
     plains[part.name] = plain;
     if (!isSheetPart(part.name)) continue;
     gridBytes += gridBytesOf(plain);
-    requireRoom(xmlBytes, gridBytes);
+    requireMemory(xmlBytes, gridBytes);
   }
   return zipSync(plains, { level: 0 });
 }
@@ -91,7 +91,7 @@ function partsOf(bytes: Uint8Array): Part[] {
     const extra = at + ENTRY_BYTES + nameBytes;
     const extraBytes = view.getUint16(at + 30, true);
     const name = new TextDecoder().decode(bytes.subarray(at + ENTRY_BYTES, extra));
-    const { sizeBytes, packedBytes, local } = placeOf(view, at, extra, extra + extraBytes);
+    const { sizeBytes, packedBytes, local } = sizesOf(view, at, extra, extra + extraBytes);
     if (view.getUint32(local, true) !== LOCAL) throw new Error('the directory of the archive is broken');
     const start = local + LOCAL_BYTES + view.getUint16(local + 26, true) + view.getUint16(local + 28, true);
     if (start + packedBytes > bytes.length) throw new Error(`${name} is cut off`);
@@ -103,7 +103,7 @@ function partsOf(bytes: Uint8Array): Part[] {
 }
 
 /** Sizes and place of a part: those that do not fit stand in an extra field, in this order. */
-function placeOf(
+function sizesOf(
   view: DataView,
   entry: number,
   extra: number,

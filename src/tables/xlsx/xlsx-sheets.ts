@@ -11,14 +11,14 @@ export interface Sheet {
 
 /**
  * All sheets of a workbook.
- * @param requireRoom throws where a workbook with so many bytes of XML and of grids would take too much memory
+ * @param requireMemory throws where a workbook with this XML and these grids would pass what may be held
  * @throws Error for what is no workbook
  */
 export async function sheetsOf(
   bytes: Uint8Array,
-  requireRoom: (xmlBytes: number, gridBytes: number) => void,
+  requireMemory: (xmlBytes: number, gridBytes: number) => void,
 ): Promise<Sheet[]> {
-  const { buffer, byteOffset, length } = checkedArchive(bytes, requireRoom);
+  const { buffer, byteOffset, length } = checkedArchive(bytes, requireMemory);
   const whole = length === buffer.byteLength ? buffer : buffer.slice(byteOffset, byteOffset + length);
   const sheets = await readSheets(whole as ArrayBuffer, { trim: false });
   return sheets.map(({ sheet, data }) => ({ name: sheet, cells: data }));

@@ -108,9 +108,9 @@ test('what it takes is asked for before parts are unpacked, and with each sheet'
   ]);
   expect(() =>
     checkedArchive(archive({ [NAME]: { plain: Buffer.alloc(1000), said: 1 } }), () => {
-      throw new Error('no room');
+      throw new Error('no memory');
     }),
-  ).toThrow('no room');
+  ).toThrow('no memory');
 });
 
 test('a workbook of an exporter that writes ZIP64 is read as any other', async () => {
