@@ -8,8 +8,11 @@ const SERVER_NS = 117;
 const POINTS_PER_MESSAGE = 16_384;
 /** CPU of a message of one position, of a worker and of the server: `npm run proof -- bus-rate --single`. */
 const MESSAGE_US = { worker: 150, server: 95 };
-/** CPU of a single position until it is in a frame: of the collector and of the server, from `proof -- bus-rate`. */
-const COLLECTED_US = { collector: 18, server: 15 };
+/**
+ * CPU of a single position until it is in a frame: of the collector and of the server, from `proof -- bus-rate`, the
+ * dearer of two runs: ten minutes. A calm minute took 18 and 15.
+ */
+const COLLECTED_US = { collector: 28, server: 25 };
 /** Cores of a worker that waits for messages: its timers and the questions to the server. */
 const WAITING_CORES = 0.005;
 /**

@@ -89,8 +89,8 @@ test('the bus: single positions cost as measured, and less when a collector make
   expect(single.workerCores).toBeCloseTo(10_000 * 150e-6, 1);
   expect(single.collectorCores).toBe(0);
   const collected = at(2000, true);
-  expect(collected.collectorCores).toBeCloseTo(0.18, 3);
-  expect(collected.serverCores).toBeCloseTo(0.15, 2);
+  expect(collected.collectorCores).toBeCloseTo(0.28, 3);
+  expect(collected.serverCores).toBeCloseTo(0.25, 2);
   expect(collected.workerCores).toBeLessThan(0.02);
   expect(collected.machines).toBeLessThan(single.machines);
 });
