@@ -6,21 +6,28 @@ import { type Block, BlockBuffers } from '../hexcodes/wire/bulk/block-buffers.js
 import { convertBlock } from '../hexcodes/wire/bulk/convert-block.js';
 import { CsvSplitter } from '../hexcodes/wire/bulk/splitters.js';
 import { ByteSink } from '../hexcodes/wire/bytes/byte-sink.js';
-import { BulkInputError, type BulkJob, type ConvertedBlock, ROW_STATUSES } from '../hexcodes/wire/job.js';
+import {
+  BLOCK_BYTES,
+  BulkInputError,
+  type BulkJob,
+  type ConvertedBlock,
+  ROW_STATUSES,
+} from '../hexcodes/wire/job.js';
 import { ANSWER_BUFFER_BYTES } from '../pool/block-shelf.js';
-import type { PoolOptions } from '../pool/pool.js';
+import type { Pool } from '../pool/pool.js';
 import { holdsAngles } from '../tables/positions/in-values.js';
 import { type Opening, readOpening } from './by-bytes-opening.js';
 import { checkFailures, refuseRagged, reportOf, splitAnswer } from './by-bytes-rows.js';
 import { findPosition } from './columns/position-columns.js';
 import { type Input, STDIN_NAME } from './disk/input.js';
 import type { Reached } from './disk/journal.js';
+import type { PlainFile } from './disk/plain-file.js';
 import { badInput } from './exit-codes.js';
-import { FORMATS, formatOfName, isGzipName } from './format.js';
+import { FORMATS, formatOfName } from './format.js';
 import { refuseNoText } from './formats/csv-header.js';
 import { eachRow } from './formats/csv-rows.js';
-import { workerKernel } from './library.js';
 import type { Run } from './request.js';
+import { convertSlices, isWorthThreads, startPool } from './slices.js';
 import type { RowFailure } from './tally.js';
 
 // Where the blocks of a file are converted: by the kernel of this thread, or by the workers of a pool. Both use the
@@ -31,11 +38,17 @@ interface BlockConverter {
   convert(job: BulkJob, block: Uint8Array): Promise<ConvertedBlock>;
   /** Takes back an answer that nobody reads any more. */
   giveBack(answer: ConvertedBlock): void;
-  close(): Promise<void>;
+}
+
+interface Converters {
+  readonly inline: BlockConverter;
+  /** Where threads are worth it. */
+  readonly pool: Pool | undefined;
 }
 
 /** Blocks in the pool or answered and not yet written, for each thread. */
 const BLOCKS_PER_THREAD = 4;
+const NO_BYTES = new Uint8Array(0);
 
 /** Converts in this thread, a block at a time. */
 function inlineConverter(kernel: Kernel): BlockConverter {
@@ -50,14 +63,10 @@ function inlineConverter(kernel: Kernel): BlockConverter {
     giveBack({ bytes: { buffer } }) {
       if (buffer.byteLength === ANSWER_BUFFER_BYTES) free.push(new Uint8Array(buffer));
     },
-    async close() {},
   };
 }
 
-/** Starts the workers of a pool, which is loaded only here: most runs need none. */
-async function poolConverter(options: PoolOptions): Promise<BlockConverter> {
-  const { Pool } = await import('../pool/pool.js');
-  const pool = new Pool(options);
+function poolConverter(pool: Pool): BlockConverter {
   return {
     mostPending: BLOCKS_PER_THREAD * pool.threads,
     async convert(job, block) {
@@ -65,12 +74,8 @@ async function poolConverter(options: PoolOptions): Promise<BlockConverter> {
       return pool.convert(job, block);
     },
     giveBack: ({ bytes }) => pool.giveBack(bytes),
-    close: () => pool.close(),
   };
 }
-
-/** Inputs up to this size are decoded before threads have started. */
-const INLINE_DECODE_BYTES = 16 * 1024 * 1024;
 
 /** Whether a run can be converted by bytes: neither format nor columns change, also not in the file of failed rows. */
 export function canConvertByBytes({ request, sourceFormat, targetFormat, sample, source }: Run): boolean {
@@ -92,13 +97,12 @@ export function canConvertByBytes({ request, sourceFormat, targetFormat, sample,
 }
 
 /**
- * Whether workers make a run faster. To read blocks, hand them to workers and write their answers takes this thread as
- * long as to encode them itself; to decode takes it two to three times as long.
+ * Whether workers make a run faster whose blocks come from here, out of a pipe or of packed files. To read blocks, hand
+ * them to workers and write their answers takes this thread as long as to encode them itself; to decode takes it two to
+ * three times as long.
  */
-function isWorthPool({ request, totalBytes }: Run): boolean {
-  if (request.operation === 'encode' || request.threads === 1) return false;
-  const isPlain = !request.inputs.some((path) => isGzipName(path));
-  return !(isPlain && totalBytes !== null && totalBytes <= INLINE_DECODE_BYTES);
+function isWorthPool({ request }: Run): boolean {
+  return request.operation === 'decode' && request.threads > 1;
 }
 
 /** A block whose answer is not written yet. */
@@ -111,9 +115,8 @@ interface PendingBlock {
 
 export async function convertByBytes(run: Run): Promise<void> {
   const { request, targets, hexcodes } = run;
-  const converter = isWorthPool(run)
-    ? await poolConverter({ kernel: await workerKernel(), threads: request.threads })
-    : inlineConverter(hexcodes.kernel);
+  const inline = inlineConverter(hexcodes.kernel);
+  let pool: Pool | undefined;
   try {
     let names: string[] | null = null;
     for (let inputNumber = 0; inputNumber < request.inputs.length; inputNumber++) {
@@ -121,10 +124,13 @@ export async function convertByBytes(run: Run): Promise<void> {
       const isDone = targets.from !== null && inputNumber < targets.from.inputNumber;
       const isResumed = inputNumber === targets.from?.inputNumber;
       const skip = isResumed ? targets.from : { inputOffset: 0, inputRows: 0 };
-      names = await convertInput(run, input, inputNumber, names, isDone ? null : skip, converter);
+      if (!isDone && (input.plain === null ? isWorthPool(run) : isWorthThreads(run)))
+        pool ??= await startPool(request);
+      const by = { inline, pool };
+      names = await convertInput(run, input, inputNumber, names, isDone ? null : skip, by);
     }
   } finally {
-    await converter.close();
+    await pool?.close();
   }
 }
 
@@ -139,12 +145,12 @@ async function convertInput(
   inputNumber: number,
   firstNames: string[] | null,
   skip: Pick<Reached, 'inputOffset' | 'inputRows'> | null,
-  converter: BlockConverter,
+  { inline, pool }: Converters,
 ): Promise<string[]> {
   const { request, targets } = run;
   const delimiter = run.source.delimiter.charCodeAt(0);
-  const chunks = input.passingChunks()[Symbol.asyncIterator]();
-  const { opening, rest } = await readOpening(run, input, chunks);
+  const opened = input.chunks()[Symbol.asyncIterator]();
+  const { opening, rest } = await readOpening(run, input, opened);
   if (firstNames !== null && JSON.stringify(firstNames) !== JSON.stringify(opening.names)) {
     throw badInput({ file: input.name }, `other columns than ${request.inputs[0]}`);
   }
@@ -154,11 +160,17 @@ async function convertInput(
   if (firstNames === null && (targets.from?.rejectsOffset ?? 0) === 0)
     await targets.rejects?.write(opening.head);
 
+  let offset = Math.max(opening.headerBytes, skip.inputOffset);
+  const row = { next: skip.inputRows + 1 };
+  const { plain } = input;
+  if (plain !== null && pool !== undefined) {
+    await convertByThreads({ run, input, inputNumber, opening, row, inline, pool, plain }, offset);
+    return opening.names;
+  }
+  const converter = pool === undefined ? inline : poolConverter(pool);
   const buffers = new BlockBuffers();
   const splitter = new CsvSplitter(delimiter, buffers);
   const pending: PendingBlock[] = [];
-  let offset = Math.max(opening.headerBytes, skip.inputOffset);
-  const row = { next: skip.inputRows + 1 };
   let isWriting = false;
   const writeFirst = async (): Promise<void> => {
     const { bytes, answer, endOffset } = pending.shift()!;
@@ -189,13 +201,17 @@ async function convertInput(
     }
   };
   try {
-    let toSkip = Math.max(0, skip.inputOffset - opening.headerBytes);
-    for (let chunk: Uint8Array | null = rest; chunk !== null; ) {
-      const skipped = Math.min(toSkip, chunk.length);
-      toSkip -= skipped;
-      if (skipped < chunk.length) await send(splitter.push(chunk.subarray(skipped)));
-      const next: IteratorResult<Uint8Array> = await chunks.next();
-      chunk = next.done === true ? null : next.value;
+    if (plain === null) {
+      let toSkip = Math.max(0, skip.inputOffset - opening.headerBytes);
+      for (let chunk: Uint8Array | null = rest; chunk !== null; ) {
+        const skipped = Math.min(toSkip, chunk.length);
+        toSkip -= skipped;
+        if (skipped < chunk.length) await send(splitter.push(chunk.subarray(skipped)));
+        const next: IteratorResult<Uint8Array> = await opened.next();
+        chunk = next.done === true ? null : next.value;
+      }
+    } else {
+      for await (const chunk of plain.chunksFrom(offset)) await send(splitter.push(chunk));
     }
     await send(splitter.end());
   } catch (error) {
@@ -207,6 +223,66 @@ async function convertInput(
   }
   while (pending.length > 0) await writeFirst();
   return opening.names;
+}
+
+interface ThreadedInput {
+  readonly run: Run;
+  readonly input: Input;
+  readonly inputNumber: number;
+  readonly opening: Opening;
+  /** Number of the next row; moved on by the rows that are written. */
+  readonly row: { next: number };
+  readonly inline: BlockConverter;
+  readonly pool: Pool;
+  readonly plain: PlainFile;
+}
+
+/** Converts a plain file from an offset on, slice by slice. */
+async function convertByThreads(threaded: ThreadedInput, from: number): Promise<void> {
+  const { run, input, inputNumber, opening, row, inline, pool, plain } = threaded;
+  const { targets, request } = run;
+  const { job, names } = opening;
+  const write = async (block: Uint8Array, answer: ConvertedBlock, endOffset: number): Promise<void> => {
+    await writeAnswer(run, input, opening, block, answer, row);
+    run.tick({ inputNumber, inputOffset: endOffset, inputRows: row.next - 1 });
+  };
+  await convertSlices({
+    ...{ pool, work: { kind: 'rows', job }, file: plain, from },
+    sliceBytes: request.sliceBytes ?? BLOCK_BYTES,
+    async written({ offset, sizeBytes }, given) {
+      const answer = given as ConvertedBlock;
+      const block = answer.failed > 0 ? plain.bytesAt(offset, sizeBytes) : NO_BYTES;
+      await write(block, answer, offset + sizeBytes);
+      if (!targets.output.holdsBytes) pool.giveBack(answer.bytes);
+    },
+    async left({ offset }) {
+      try {
+        const block = await rowsFrom(plain, offset, job.delimiter);
+        refuseNoText(block, input.name, job.delimiter, names, () => row.next);
+        const answer = await inline.convert(job, block).catch((error: unknown) => {
+          if (error instanceof BulkInputError) refuseRagged(input, opening, block, row.next);
+          throw error;
+        });
+        await write(block, answer, offset + block.length);
+        if (!targets.output.holdsBytes) inline.giveBack(answer);
+        return offset + block.length;
+      } catch (error) {
+        if (error instanceof BulkInputError)
+          throw badInput({ file: input.name, row: row.next }, error.message);
+        throw error;
+      }
+    },
+  });
+}
+
+/** The next block of whole rows of a file. @throws BulkInputError for a row that is longer than a block */
+async function rowsFrom(plain: PlainFile, offset: number, delimiter: number): Promise<Block> {
+  const splitter = new CsvSplitter(delimiter);
+  for await (const chunk of plain.chunksFrom(offset)) {
+    const [block] = splitter.push(chunk);
+    if (block !== undefined) return block;
+  }
+  return splitter.end()[0] ?? NO_BYTES;
 }
 
 /**

@@ -5,19 +5,25 @@ import { type ConvertedLines, LineConverter, type LineShape } from '../hexcodes/
 import { BLOCK_BYTES, ROW_STATUSES } from '../hexcodes/wire/job.js';
 import { columnsNamed } from '../hexcodes/wire/rows/column-names.js';
 import { looksSwapped } from '../hexcodes/wire/swapped.js';
+import type { Pool } from '../pool/pool.js';
+import type { SliceAnswer } from '../pool/slices.js';
 import { noteFirstFailures, sampled, writeRows } from './by-columns.js';
 import { findPosition } from './columns/position-columns.js';
 import { type RowConverter, rowConverter } from './convert-rows.js';
 import { type Input, openInput } from './disk/input.js';
+import type { Reached } from './disk/journal.js';
+import type { PlainFile } from './disk/plain-file.js';
 import { formatOfName } from './format.js';
 import { DocumentBatch, narrowBatches, parseObject, valuesOf } from './formats/json/json-columns.js';
 import { ndjsonSink, openNdjson } from './formats/json/ndjson.js';
 import { linesOf } from './formats/lines.js';
 import type { JsonDocument, TableColumn, TableSink } from './formats/table.js';
 import type { Run } from './request.js';
+import { convertSlices, isWorthThreads, startPool } from './slices.js';
 import { type RowFailure, SWAP_TRIES, Tally } from './tally.js';
 
 const LF = 10;
+const NO_BYTES = Buffer.alloc(0);
 /** A line of more bytes is none. */
 const MOST_REST = 17 * 2 ** 20;
 
@@ -77,12 +83,30 @@ export async function planLines(run: Run): Promise<LinePlan | string> {
 export async function convertByLines(run: Run, plan: LinePlan): Promise<void> {
   const { request, targets } = run;
   const lines = new LinesRun(run, plan);
-  for (let inputNumber = 0; inputNumber < request.inputs.length; inputNumber++) {
-    const input = await run.open(inputNumber);
-    if (targets.from !== null && inputNumber < targets.from.inputNumber) continue;
-    const isResumed = inputNumber === targets.from?.inputNumber;
-    await lines.convert(input, inputNumber, isResumed ? targets.from : { inputOffset: 0, inputRows: 0 });
+  let pool: Pool | undefined;
+  try {
+    for (let inputNumber = 0; inputNumber < request.inputs.length; inputNumber++) {
+      const input = await run.open(inputNumber);
+      if (targets.from !== null && inputNumber < targets.from.inputNumber) continue;
+      const isResumed = inputNumber === targets.from?.inputNumber;
+      const skip = isResumed ? targets.from : { inputOffset: 0, inputRows: 0 };
+      if (input.plain !== null && isWorthThreads(run)) pool ??= await startPool(request);
+      await lines.convert(input, inputNumber, skip, pool);
+    }
+  } finally {
+    await pool?.close();
   }
+}
+
+type Skip = Pick<Reached, 'inputOffset' | 'inputRows'>;
+
+/** How far an input is converted. */
+interface Progress {
+  readonly input: Input;
+  readonly inputNumber: number;
+  offset: number;
+  lines: number;
+  rows: number;
 }
 
 class LinesRun {
@@ -102,41 +126,29 @@ class LinesRun {
     this.#lines = LineConverter.of(hexcodes.kernel, plan.shape)!;
   }
 
-  /** @param skip how far an earlier run converted the input */
-  async convert(
-    input: Input,
-    inputNumber: number,
-    skip: { readonly inputOffset: number; readonly inputRows: number },
-  ): Promise<void> {
-    let offset = 0;
-    let lines = 0;
-    let rows = skip.inputRows;
+  /**
+   * @param skip how far an earlier run converted the input
+   * @param pool where threads are worth it
+   */
+  async convert(input: Input, inputNumber: number, skip: Skip, pool: Pool | undefined): Promise<void> {
+    const at: Progress = { input, inputNumber, offset: 0, lines: 0, rows: skip.inputRows };
+    if (input.plain !== null && pool !== undefined) await this.#convertByThreads(at, skip, input.plain, pool);
+    else await this.#convertHere(at, skip);
+  }
+
+  /** Converts blocks in this thread. */
+  async #convertHere(at: Progress, skip: Skip): Promise<void> {
+    const { input } = at;
     let toSkip = skip.inputOffset;
     const { blockBytes } = this.#lines;
     // Whole lines from the start of `held` on, and the beginning of the next one.
     let held = Buffer.allocUnsafeSlow(2 * BLOCK_BYTES);
     let heldBytes = 0;
-    const convert = async (block: Buffer): Promise<void> => {
-      if (block.length === 0) return;
-      const fast = this.#lines.convert(block);
-      if (fast !== null) {
-        const { output } = this.#run.targets;
-        this.#count(block, fast, input.name, rows + 1);
-        await output.write(output.holdsBytes ? fast.bytes.slice() : fast.bytes);
-        rows += fast.rows;
-        lines += fast.rows;
-      } else {
-        rows += await this.#convertSlowly(block, input.name, lines, rows + 1);
-        lines += linesIn(block);
-      }
-      offset += block.length;
-      this.#run.tick({ inputNumber, inputOffset: offset, inputRows: rows });
-    };
-    for await (const chunk of input.passingChunks()) {
+    for await (const chunk of input.plain?.chunksFrom(0) ?? input.chunks()) {
       const skipped = Math.min(toSkip, chunk.length);
       toSkip -= skipped;
-      offset += skipped;
-      if (skipped > 0) lines += linesIn(chunk.subarray(0, skipped));
+      at.offset += skipped;
+      if (skipped > 0) at.lines += linesIn(chunk.subarray(0, skipped));
       const fresh = chunk.subarray(skipped);
       if (heldBytes + fresh.length > held.length) {
         const larger = Buffer.allocUnsafeSlow(2 * (heldBytes + fresh.length));
@@ -150,21 +162,78 @@ class LinesRun {
         const within = block.lastIndexOf(LF, Math.min(block.length, blockBytes) - 1);
         const feed = within >= 0 || block.length <= blockBytes ? within : block.indexOf(LF);
         if (feed < 0 || block.length <= blockBytes / 2) break;
-        await convert(block.subarray(0, feed + 1));
+        await this.#convertBlock(at, block.subarray(0, feed + 1));
         block = block.subarray(feed + 1);
       }
       heldBytes = block.length;
       held.copyWithin(0, block.byteOffset - held.byteOffset, block.byteOffset - held.byteOffset + heldBytes);
       // The reader of lines refuses it.
-      if (heldBytes > MOST_REST) await convert(held.subarray(0, heldBytes));
+      if (heldBytes > MOST_REST) await this.#convertBlock(at, held.subarray(0, heldBytes));
     }
     for (let rest = held.subarray(0, heldBytes); ; ) {
       const feed = rest.lastIndexOf(LF, blockBytes - 1);
       const end = rest.length <= blockBytes || feed < 0 ? rest.length : feed + 1;
       if (end === 0) return;
-      await convert(rest.subarray(0, end));
+      await this.#convertBlock(at, rest.subarray(0, end));
       rest = rest.subarray(end);
     }
+  }
+
+  /** Converts slices in the threads of a pool, and here what they leave. */
+  async #convertByThreads(at: Progress, { inputOffset }: Skip, plain: PlainFile, pool: Pool): Promise<void> {
+    while (at.offset < inputOffset) {
+      const earlier = plain.bytesAt(at.offset, Math.min(BLOCK_BYTES, inputOffset - at.offset));
+      if (earlier.length === 0) return;
+      at.offset += earlier.length;
+      at.lines += linesIn(earlier);
+    }
+    const { output } = this.#run.targets;
+    const sliceBytes = Math.min(this.#run.request.sliceBytes ?? BLOCK_BYTES, this.#lines.blockBytes);
+    await convertSlices({
+      ...{
+        pool,
+        work: { kind: 'lines', shape: this.#plan.shape },
+        file: plain,
+        from: inputOffset,
+        sliceBytes,
+      },
+      written: async ({ offset, sizeBytes }, given) => {
+        const answer = given as ConvertedLines & SliceAnswer;
+        const block = answer.failures.length > 0 ? plain.bytesAt(offset, sizeBytes) : NO_BYTES;
+        await this.#write(at, block, answer, sizeBytes);
+        if (!output.holdsBytes) pool.giveBack(answer.bytes);
+      },
+      left: async ({ offset }) => {
+        await this.#convertBlock(at, linesFrom(plain, offset, sliceBytes));
+        return at.offset;
+      },
+    });
+  }
+
+  async #convertBlock(at: Progress, block: Buffer): Promise<void> {
+    if (block.length === 0) return;
+    const fast = this.#lines.convert(block);
+    if (fast !== null) {
+      const bytes = this.#run.targets.output.holdsBytes ? fast.bytes.slice() : fast.bytes;
+      await this.#write(at, block, { ...fast, bytes }, block.length);
+      return;
+    }
+    at.rows += await this.#convertSlowly(block, at.input.name, at.lines, at.rows + 1);
+    at.lines += linesIn(block);
+    this.#moveOn(at, block.length);
+  }
+
+  async #write(at: Progress, block: Buffer, converted: ConvertedLines, sizeBytes: number): Promise<void> {
+    this.#count(block, converted, at.input.name, at.rows + 1);
+    await this.#run.targets.output.write(converted.bytes);
+    at.rows += converted.rows;
+    at.lines += converted.rows;
+    this.#moveOn(at, sizeBytes);
+  }
+
+  #moveOn(at: Progress, sizeBytes: number): void {
+    at.offset += sizeBytes;
+    this.#run.tick({ inputNumber: at.inputNumber, inputOffset: at.offset, inputRows: at.rows });
   }
 
   /** Counts the rows of a converted block. @param firstRow number of its first row in the input */
@@ -223,6 +292,18 @@ class LinesRun {
         if (batch.add(parseObject(text, file, line))) await write(batch.take());
     await write(batch.take());
     return rows;
+  }
+}
+
+/** Whole lines of a file, at most `mostBytes` of them, or one that is longer. */
+function linesFrom(plain: PlainFile, offset: number, mostBytes: number): Buffer {
+  for (let sizeBytes = mostBytes; ; sizeBytes *= 2) {
+    const bytes = plain.bytesAt(offset, sizeBytes);
+    const within = bytes.lastIndexOf(LF, mostBytes - 1);
+    const feed = within >= 0 ? within : bytes.indexOf(LF);
+    if (feed >= 0 && (bytes.length === sizeBytes || feed === bytes.length - 1))
+      return bytes.subarray(0, feed + 1);
+    if (bytes.length < sizeBytes || sizeBytes > MOST_REST) return bytes;
   }
 }
 

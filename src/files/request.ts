@@ -46,6 +46,8 @@ export interface FilesRequest {
   readonly isVerbose?: boolean;
   /** Converts value by value whatever a faster road could do, for tests and proofs that compare them. */
   readonly road?: 'columns';
+  /** Goes by threads in slices of this size, whatever the size of the input, for tests. */
+  readonly sliceBytes?: number;
   /** Ends the run as a failure. */
   readonly signal?: AbortSignal;
 }

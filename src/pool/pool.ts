@@ -13,6 +13,7 @@ import {
   uncounted,
 } from '../hexcodes/wire/rows/batch.js';
 import { ANSWER_BUFFER_BYTES, BlockShelf, sharedCopy } from './block-shelf.js';
+import type { FileSlice, SliceAnswer, SliceWork } from './slices.js';
 import { defaultThreads } from './usable-cores.js';
 import { PoolFullError, WorkQueue } from './work-queue.js';
 import type { WorkAnswer, WorkerKernel, WorkOrder } from './worker.js';
@@ -66,6 +67,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 /** A worker holds two blocks, and one of them may be innocent of its death: two tries would be too few. */
 const TRIES = 3;
 const WORKER_NURSERY_MB = 4;
+const NO_BYTES = new Uint8Array(0);
 /** `close` waits no longer than this for threads that still load their modules. */
 const LOADING_TIMEOUT_MS = 5000;
 const LOADING_POLL_MS = 10;
@@ -134,6 +136,16 @@ export class Pool {
       answerBuffer: this.#answerBuffers.pop(),
     });
     return (await this.#run(key, block, order, true)) as ConvertedBlock;
+  }
+
+  /**
+   * Answers a slice of a file, which the worker reads. The file must stay open until then.
+   * @returns null for one that the caller must convert itself
+   * @throws PoolFullError, PoolLostError, BulkInputError (as convertBlock), all as rejections
+   */
+  async convertSlice(work: SliceWork, slice: FileSlice): Promise<SliceAnswer | null> {
+    const order = (): WorkOrder => ({ kind: 'slice', work, slice, answerBuffer: this.#answerBuffers.pop() });
+    return (await this.#run('', NO_BYTES, order, true)) as SliceAnswer | null;
   }
 
   /** A copy of an answer that this thread has made, in an answer buffer unless it is small. */
@@ -245,7 +257,7 @@ export class Pool {
     orderOf: (bytes: Uint8Array) => WorkOrder,
     isOfBody = false,
     refusalOf?: (bytes: Uint8Array) => CountedAnswer,
-  ): Promise<ConvertedBlock | CountedAnswer | Uint8Array> {
+  ): Promise<ConvertedBlock | CountedAnswer | SliceAnswer | Uint8Array | null> {
     if (this.#isClosing) throw new PoolLostError('the pool is closed');
     if (!this.mayTakeBlock(key)) throw new PoolFullError('the pool is full');
     const enteredMs = performance.now();
@@ -260,6 +272,7 @@ export class Pool {
       if ('tooMany' in answer) throw new TooManyItemsError(answer.tooMany);
       if ('unreadable' in answer) throw new BulkInputError(answer.unreadable);
       if ('fault' in answer) throw answer.fault;
+      if ('left' in answer) return null;
       return answer.done;
     } catch (error) {
       if (refusalOf === undefined) throw error;

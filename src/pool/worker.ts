@@ -24,6 +24,7 @@ import {
 } from '../hexcodes/wire/rows/batch.js';
 import { answerJsonFrame } from '../hexcodes/wire/rows/json-frame.js';
 import { ANSWER_BUFFER_BYTES } from './block-shelf.js';
+import { answerSlice, type FileSlice, type SliceAnswer, type SliceWork } from './slices.js';
 
 /** The parts of a worker's kernel. All threads share the module, and the bytes too where their buffers are shared. */
 export interface WorkerKernel {
@@ -47,12 +48,20 @@ export type WorkOrder =
       /** A batch of more is not converted. */
       readonly mostPoints: number;
     }
+  | {
+      readonly kind: 'slice';
+      readonly work: SliceWork;
+      readonly slice: FileSlice;
+      readonly answerBuffer: ArrayBuffer | undefined;
+    }
   | { readonly kind: 'frame'; readonly bytes: Uint8Array; readonly answerBuffer: ArrayBuffer | undefined }
   | { readonly kind: 'json'; readonly bytes: Uint8Array; readonly mostPoints: number };
 
 /** Failures of the work itself come back as values; a rejected task therefore means that the worker has died. */
 export type WorkAnswer =
-  | { readonly done: ConvertedBlock | CountedAnswer | Uint8Array }
+  | { readonly done: ConvertedBlock | CountedAnswer | SliceAnswer | Uint8Array }
+  /** A slice that the caller must convert. */
+  | { readonly left: true }
   /** The faults of a batch that is no JSON. */
   | { readonly broken: readonly ParameterFault[] }
   /** How many items a batch has that has too many. */
@@ -68,7 +77,8 @@ const sink = new ByteSink();
 
 export default function work(order: WorkOrder): WorkAnswer {
   try {
-    const done = workOn(order);
+    const done = order.kind === 'slice' ? answerSliceOf(order) : workOn(order);
+    if (done === null) return { left: true };
     // The answer owns its buffer, which is transferred instead of copied.
     const { buffer } = done instanceof Uint8Array ? done : done.bytes;
     return move({ [transferableSymbol]: buffer, [valueSymbol]: { done } }) as unknown as WorkAnswer;
@@ -80,7 +90,12 @@ export default function work(order: WorkOrder): WorkAnswer {
   }
 }
 
-function workOn(order: WorkOrder): ConvertedBlock | CountedAnswer | Uint8Array {
+function answerSliceOf({ work, slice, answerBuffer }: WorkOrder & { kind: 'slice' }): SliceAnswer | null {
+  const buffer = new Uint8Array(answerBuffer ?? new ArrayBuffer(ANSWER_BUFFER_BYTES));
+  return answerSlice(kernel, work, slice, sink, buffer);
+}
+
+function workOn(order: Exclude<WorkOrder, { kind: 'slice' }>): ConvertedBlock | CountedAnswer | Uint8Array {
   if (order.kind === 'block') return answerBlock(order);
   if (order.kind === 'batch') return answerBatch(order);
   if (order.kind === 'json') {

@@ -121,6 +121,7 @@ const HOST_ROOMS = [
 const HOST_FILES = [
   'server/transport/load-uws',
   'server/transport/system-limits',
+  'pool/slices',
   'pool/usable-cores',
   'server/log',
   'server/life/stopping',

@@ -179,8 +179,8 @@ export interface Input {
   readBytes(): number;
   /** The content from its first byte, unpacked, text in UTF-8. Can be read once. */
   chunks(): AsyncIterable<Uint8Array>;
-  /** The same for readers that copy: the memory of a chunk may be used again for the next. */
-  passingChunks(): AsyncIterable<Uint8Array>;
+  /** The file itself where its bytes are the content; else null. */
+  readonly plain: PlainFile | null;
   /** Adds to what `close` does. */
   onClose(run: () => void): void;
   close(): void;
@@ -235,7 +235,7 @@ export async function openInput(path: string, options: InputOptions = {}): Promi
       point: options.point,
       readBytes: () => reader.bytes,
       chunks: () => reader.chunks(),
-      passingChunks: () => reader.chunks(),
+      plain: null,
       ...closer(() => reader.close()),
     };
   }
@@ -280,7 +280,7 @@ async function ofStream(
     point: options.point,
     readBytes: () => Math.max(counted.bytes, plain?.readBytes ?? 0),
     chunks: () => continued(opening, iterator),
-    passingChunks: () => (plain === null ? continued(opening, iterator) : plain.after(opening.splice(0))),
+    plain,
     ...closer(() => raw.destroy()),
   };
 }

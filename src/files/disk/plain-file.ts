@@ -1,11 +1,15 @@
 // Reads a regular file whose bytes are its content, into the same memory again and again: a stream takes new memory for
 // each chunk, and to have it cleared costs as much as to read it.
 
-import { type ReadStream, readSync } from 'node:fs';
+import { fstatSync, type ReadStream, readSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { FileSlice } from '../../pool/slices.js';
 import { CliFailure, EXIT, reasonOf } from '../exit-codes.js';
 
 const CHUNK_BYTES = 256 * 1024;
+/** Bytes in which a line end is looked for at once. */
+const WINDOW_BYTES = 4096;
+const LF = 10;
 
 export class PlainFile {
   readonly #stream: ReadStream;
@@ -19,16 +23,17 @@ export class PlainFile {
     this.#path = path;
   }
 
+  /** The descriptor: it stays with the file that was opened, whatever the path names by now. */
+  get fd(): number {
+    return (this.#stream as ReadStream & { readonly fd: number }).fd;
+  }
+
   /**
-   * The chunks that are read already, and all behind them: each holds until the next is asked for.
+   * The chunks from an offset on: each holds until the next is asked for.
    * @throws CliFailure BAD_INPUT that names the file if it cannot be read
    */
-  async *after(opening: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
-    let offset = 0;
-    for (const chunk of opening) {
-      offset += chunk.length;
-      yield chunk;
-    }
+  async *chunksFrom(start: number): AsyncGenerator<Uint8Array> {
+    let offset = start;
     const buffer = new Uint8Array(CHUNK_BYTES);
     for (;;) {
       // A signal comes between two turns of the event loop.
@@ -40,12 +45,35 @@ export class PlainFile {
     }
   }
 
+  /** Bytes from an offset on; fewer at the end of the file. */
+  bytesAt(offset: number, sizeBytes: number): Buffer {
+    const bytes = Buffer.allocUnsafeSlow(sizeBytes);
+    return bytes.subarray(0, this.readAt(offset, bytes));
+  }
+
+  /**
+   * Cuts off a slice, behind the last line end in it; one without a line end has all bytes.
+   * @param offset start of a row or line
+   * @returns null at the end of the file
+   */
+  sliceAt(offset: number, mostBytes: number): FileSlice | null {
+    const { fd } = this;
+    const { size } = fstatSync(fd);
+    if (offset >= size) return null;
+    const end = offset + mostBytes;
+    if (end >= size) return { fd, offset, sizeBytes: size - offset, isLast: true };
+    for (let start = end; start > offset; ) {
+      start = Math.max(offset, start - WINDOW_BYTES);
+      const feed = this.bytesAt(start, Math.min(WINDOW_BYTES, end - start)).lastIndexOf(LF);
+      if (feed >= 0) return { fd, offset, sizeBytes: start + feed + 1 - offset, isLast: false };
+    }
+    return { fd, offset, sizeBytes: mostBytes, isLast: false };
+  }
+
   /** @returns how many bytes there were; 0 at the end */
   readAt(offset: number, into: Uint8Array): number {
     try {
-      // The stream keeps the file that was opened, whatever the path names by now.
-      const { fd } = this.#stream as ReadStream & { readonly fd: number };
-      const size = readSync(fd, into, 0, into.length, offset);
+      const size = readSync(this.fd, into, 0, into.length, offset);
       this.readBytes = Math.max(this.readBytes, offset + size);
       return size;
     } catch (error) {

@@ -247,6 +247,15 @@ function stateAfter(state: CsvState, byte: number, delimiter: number): CsvState 
   return byte === LF || byte === delimiter ? CsvState.FieldStart : CsvState.Unquoted;
 }
 
+/** Whether the end of bytes that begin with a CSV row is the end of one. */
+export function endsWithRow(bytes: Uint8Array, delimiter: number): boolean {
+  if (bytes.at(-1) !== LF) return false;
+  if (indexOf(bytes, QUOTE) < 0) return true;
+  let state: CsvState = CsvState.FieldStart;
+  for (let i = 0; i < bytes.length - 1; i++) state = stateAfter(state, bytes[i]!, delimiter);
+  return state !== CsvState.Quoted;
+}
+
 /** The place behind the first CSV row and its line end; -1 where no row ends. */
 export function firstRowEnd(bytes: Uint8Array, delimiter: number): number {
   let state: CsvState = CsvState.FieldStart;

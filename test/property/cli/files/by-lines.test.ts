@@ -23,6 +23,7 @@ async function converted(
   output: string,
   errors: Request['errors'],
   columns: Request['columns'],
+  by: Partial<Request> = {},
 ) {
   const inputs = [given].flat();
   const lines: string[] = [];
@@ -31,6 +32,7 @@ async function converted(
     ...{ isFormer: false, sort: null, columns, errors },
     ...{ csv: { delimiter: null, decimal: '.', hasHeader: true }, input: {}, isResume: false },
     ...{ threads: 1, isQuiet: true, isVerbose: true },
+    ...by,
   } as Request;
   try {
     const { tally } = await convertFiles(hexcodes, request, (line) => lines.push(line));
@@ -133,7 +135,9 @@ test('lines of every kind', async () => {
       fc.integer({ min: 0, max: 4000 }),
       fc.boolean(),
       fc.boolean(),
-      async (first, middle, wrong, errors, between, hasEnd, isLate) => {
+      fc.boolean(),
+      fc.integer({ min: 100, max: 50_000 }),
+      async (first, middle, wrong, errors, between, hasEnd, isLate, isThreaded, sliceBytes) => {
         // The columns are those of the first 8,192 rows.
         const before = isLate ? Array.from({ length: 8200 }, (_, i) => first[i % first.length]!) : [];
         const filler = Array.from({ length: between }, (_, i) => first[i % first.length]!);
@@ -152,6 +156,12 @@ test('lines of every kind', async () => {
         const quick = await converted(path, fast, errors, { prefix: '' });
         const rejected = errors.kind === 'file' && 'bytes' in quick ? readFileSync(errors.path, 'utf8') : '';
         if (quick.lines.some((line) => line.startsWith('Converted by bytes'))) byBytes++;
+        if (isThreaded) {
+          const threaded = await converted(path, slow, errors, { prefix: '' }, { threads: 2, sliceBytes });
+          expect(threaded).toEqual(quick);
+          if (errors.kind === 'file' && 'bytes' in quick)
+            expect(readFileSync(errors.path, 'utf8')).toBe(rejected);
+        }
         // Named columns are converted value by value.
         const careful = await converted(path, slow, errors, { prefix: '', lat: 'lat', lng: 'lng' });
         expect(careful.lines.some((line) => line.startsWith('Converted by bytes'))).toBe(false);
@@ -163,7 +173,7 @@ test('lines of every kind', async () => {
         }
       },
     ),
-    { numRuns: 15 },
+    { numRuns: 15, endOnFailure: true },
   );
   expect(byBytes).toBeGreaterThan(0);
 }, 120_000);

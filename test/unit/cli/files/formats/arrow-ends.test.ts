@@ -46,7 +46,7 @@ async function rowsIn(bytes: Uint8Array): Promise<number> {
     head: bytes.subarray(0, 4096),
     readBytes: () => 0,
     chunks,
-    passingChunks: chunks,
+    plain: null,
     onClose: () => undefined,
     close: () => undefined,
   };

@@ -1,0 +1,68 @@
+// Parts of a file that a worker reads itself: only their places are posted, and their answers come back.
+
+import { isUtf8 } from 'node:buffer';
+import { readSync } from 'node:fs';
+import type { Kernel } from '../hexcodes/kernel/kernel.js';
+import { convertBlock } from '../hexcodes/wire/bulk/convert-block.js';
+import { type ConvertedLines, LineConverter, type LineShape } from '../hexcodes/wire/bulk/convert-lines.js';
+import { endsWithRow } from '../hexcodes/wire/bulk/splitters.js';
+import type { ByteSink } from '../hexcodes/wire/bytes/byte-sink.js';
+import { BLOCK_BYTES, BulkInputError, type BulkJob, type ConvertedBlock } from '../hexcodes/wire/job.js';
+
+/** Bytes of a file from the start of a row or line on, at most BLOCK_BYTES. Descriptors are those of the process. */
+export interface FileSlice {
+  readonly fd: number;
+  readonly offset: number;
+  readonly sizeBytes: number;
+  /** Whether the file ends with it. */
+  readonly isLast: boolean;
+}
+
+/** How rows of CSV, or lines of NDJSON, are converted. */
+export type SliceWork =
+  | { readonly kind: 'rows'; readonly job: BulkJob }
+  | { readonly kind: 'lines'; readonly shape: LineShape };
+
+export type SliceAnswer = (ConvertedBlock | ConvertedLines) & { readonly bytes: Uint8Array<ArrayBuffer> };
+
+const LF = 10;
+const bytes = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+let lines: { readonly key: string; readonly converter: LineConverter | null } | undefined;
+
+/**
+ * @param buffer holds the answer where it fits
+ * @returns null for a slice that the caller must convert: it is no text, ends within a row, or has odd lines
+ */
+export function answerSlice(
+  kernel: Kernel,
+  work: SliceWork,
+  slice: FileSlice,
+  sink: ByteSink,
+  buffer: Uint8Array<ArrayBuffer>,
+): SliceAnswer | null {
+  for (let done = 0; done < slice.sizeBytes; ) {
+    const size = readSync(slice.fd, bytes, done, slice.sizeBytes - done, slice.offset + done);
+    // The file has become shorter: the caller's own reading says so.
+    if (size === 0) return null;
+    done += size;
+  }
+  const block = bytes.subarray(0, slice.sizeBytes);
+  if (!slice.isLast && block.at(-1) !== LF) return null;
+  if (work.kind === 'rows') {
+    if (!isUtf8(block) || block.includes(0)) return null;
+    if (!slice.isLast && !endsWithRow(block, work.job.delimiter)) return null;
+    try {
+      return convertBlock(kernel, work.job, block, buffer, sink);
+    } catch (error) {
+      if (error instanceof BulkInputError) return null;
+      throw error;
+    }
+  }
+  const key = JSON.stringify(work.shape);
+  if (lines?.key !== key) lines = { key, converter: LineConverter.of(kernel, work.shape) };
+  const converted = lines.converter?.convert(block) ?? null;
+  if (converted === null) return null;
+  sink.start(buffer);
+  sink.add(converted.bytes);
+  return { ...converted, bytes: sink.take() };
+}
